@@ -1,0 +1,94 @@
+# Thin wrapper around cmake and ctest; `make help` lists what there is.
+# Only `make install` installs anything.
+
+BUILD = build
+PREFIX = /usr/local
+DESTDIR =
+CMAKE = cmake
+CTEST = ctest
+CMAKE_FLAGS =
+HF_SIM_SEEDS = 20000
+SAN_SIM_SEEDS = 1000
+FUZZ_SECONDS = 30
+SOAK_SEEDS = 1000000
+JOBS := $(shell nproc 2>/dev/null || echo 2)
+GENERATOR := $(shell command -v ninja >/dev/null 2>&1 && echo -G Ninja)
+
+CONFIGURE = $(CMAKE) $(GENERATOR) -S . $(CMAKE_FLAGS) >/dev/null
+COMPILE = $(CMAKE) --build $(BUILD) -j $(JOBS)
+RUN_TESTS = $(CTEST) --output-on-failure -j $(JOBS)
+
+all: configure
+	$(COMPILE)
+
+help:
+	@echo 'make all       library, command, examples and tests, in $(BUILD)/'
+	@echo 'make run       take a lock on this host, and show its fence'
+	@echo 'make test      all tests'
+	@echo 'make tidy      check format, layers and banned calls'
+	@echo 'make format    let clang-format set every C file'
+	@echo 'make san       all tests with address, undefined, thread sanitizer'
+	@echo 'make fuzz      each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
+	@echo 'make bench     measure, against plain C clients'
+	@echo 'make soak      the simulator with SOAK_SEEDS=$(SOAK_SEEDS)'
+	@echo 'make versions  the redis tests on each server that is installed'
+	@echo 'make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
+	@echo 'make clean     remove the build folders'
+
+configure:
+	$(CONFIGURE) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
+	    -DHF_SIM_SEEDS=$(HF_SIM_SEEDS)
+
+product: configure
+	$(COMPILE) --target holdfast holdfast_shared holdfast_static
+
+run: product
+	$(BUILD)/holdfast run demo -- sh -c \
+	    'echo "I hold the lock $$HOLDFAST_LOCK, my fence is $$HOLDFAST_FENCE"'
+
+test: all
+	$(RUN_TESTS) --test-dir $(BUILD)
+
+tidy:
+	sh tools/tidy.sh
+
+format:
+	find include src cli test bench examples -name '*.[ch]' \
+	    -exec clang-format -i {} +
+
+san: asan tsan
+
+asan tsan:
+	$(CONFIGURE) -B build-$@ -DHF_SIM_SEEDS=$(SAN_SIM_SEEDS) \
+	    -DHF_SANITIZE=$(if $(filter asan,$@),address$(COMMA)undefined,thread)
+	$(CMAKE) --build build-$@ -j $(JOBS)
+	$(RUN_TESTS) --test-dir build-$@
+
+COMMA = ,
+
+fuzz:
+	CC=clang $(CONFIGURE) -B build-fuzz -DHF_FUZZ=ON \
+	    -DHF_SANITIZE=address,undefined
+	$(CMAKE) --build build-fuzz -j $(JOBS) --target fuzzers
+	sh tools/fuzz.sh build-fuzz $(FUZZ_SECONDS)
+
+bench: product
+	$(COMPILE) --target bench-programs
+	$(BUILD)/bench/bench $(BENCH)
+
+soak: configure
+	$(COMPILE) --target sim
+	$(BUILD)/test/sim run --seeds $(SOAK_SEEDS)
+
+versions: all
+	sh tools/versions.sh $(BUILD)
+
+install: product
+	$(COMPILE) --target completions
+	DESTDIR=$(DESTDIR) $(CMAKE) --install $(BUILD)
+
+clean:
+	rm -rf build build-asan build-tsan build-fuzz
+
+.PHONY: all help configure product run test tidy format san asan tsan fuzz \
+    bench soak versions install clean

@@ -1,0 +1,95 @@
+# library.cmake: libholdfast, shared and static, from one set of objects.
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(HIREDIS IMPORTED_TARGET hiredis>=0.14)
+if(NOT HIREDIS_FOUND)
+  message(WARNING
+    "hiredis not found: the redis backend is left out; it needs the package "
+    "libhiredis-dev (Debian, Ubuntu) or hiredis-devel (Fedora)")
+endif()
+
+file(GLOB_RECURSE HF_SOURCES CONFIGURE_DEPENDS src/*.c)
+if(NOT HIREDIS_FOUND)
+  list(FILTER HF_SOURCES EXCLUDE REGEX "/src/(backend/redis|net)/")
+endif()
+
+# The Lua scripts become one C file with their SHA1s.
+file(GLOB HF_LUA CONFIGURE_DEPENDS src/backend/redis/lua/*.lua)
+set(HF_SCRIPTS ${HF_GENERATED}/redis_scripts.c)
+add_custom_command(
+  OUTPUT ${HF_SCRIPTS} ${HF_GENERATED}/redis_scripts.h
+  COMMAND ${CMAKE_COMMAND} -DOUT=${HF_GENERATED}
+          "-DSCRIPTS=$<JOIN:${HF_LUA},$<COMMA>>"
+          -P ${PROJECT_SOURCE_DIR}/cmake/embed_lua.cmake
+  DEPENDS ${HF_LUA} ${PROJECT_SOURCE_DIR}/cmake/embed_lua.cmake
+  COMMENT "Embedding the Lua scripts" VERBATIM)
+# ISO C promises 4095 characters in a literal; real compilers have no limit.
+set_source_files_properties(${HF_SCRIPTS} PROPERTIES
+  COMPILE_OPTIONS -Wno-overlength-strings)
+
+add_library(holdfast_objects OBJECT ${HF_SOURCES} ${HF_SCRIPTS})
+target_include_directories(holdfast_objects PUBLIC include)
+target_compile_options(holdfast_objects PRIVATE ${HF_INTERNAL})
+target_compile_definitions(holdfast_objects PRIVATE
+  HF_WITH_REDIS=$<BOOL:${HIREDIS_FOUND}>
+  HF_MODULE_DIR="${CMAKE_INSTALL_FULL_LIBDIR}/holdfast")
+if(HIREDIS_FOUND)
+  target_link_libraries(holdfast_objects PRIVATE PkgConfig::HIREDIS)
+endif()
+
+# Exported: what api/holdfast.symbols lists, and nothing else.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS
+  api/holdfast.symbols)
+file(STRINGS api/holdfast.symbols HF_SYMBOLS REGEX "^hf_")
+list(JOIN HF_SYMBOLS ";\n        " HF_SYMBOL_LINES)
+set(HF_MAP ${HF_GENERATED}/holdfast.map)
+file(CONFIGURE OUTPUT ${HF_MAP} CONTENT
+"HOLDFAST_0 {
+    global:
+        @HF_SYMBOL_LINES@;
+    local:
+        *;
+};
+" @ONLY)
+
+# What a program that links the static library needs as well.
+function(hf_link_needs target scope)
+  target_link_libraries(${target} ${scope} Threads::Threads ${CMAKE_DL_LIBS})
+  if(HIREDIS_FOUND)
+    target_link_libraries(${target} ${scope}
+      $<BUILD_INTERFACE:PkgConfig::HIREDIS>)
+  endif()
+endfunction()
+
+add_library(holdfast_shared SHARED $<TARGET_OBJECTS:holdfast_objects>)
+set_target_properties(holdfast_shared PROPERTIES OUTPUT_NAME holdfast
+  VERSION ${PROJECT_VERSION} SOVERSION 0 EXPORT_NAME holdfast
+  LINK_DEPENDS ${HF_MAP})
+target_link_options(holdfast_shared PRIVATE
+  -Wl,--version-script=${HF_MAP})
+# A sanitizer's symbols come with the program, not with the library.
+if(NOT HF_SANITIZE AND NOT HF_FUZZ)
+  target_link_options(holdfast_shared PRIVATE -Wl,-z,defs)
+endif()
+hf_link_needs(holdfast_shared PRIVATE)
+
+add_library(holdfast_static STATIC $<TARGET_OBJECTS:holdfast_objects>)
+set_target_properties(holdfast_static PROPERTIES OUTPUT_NAME holdfast
+  EXPORT_NAME static)
+hf_link_needs(holdfast_static PUBLIC)
+
+foreach(target holdfast_shared holdfast_static)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+endforeach()
+
+# What a backend module may use of base/ and sys/: linked into each module, for
+# the library exports no internal symbol.
+file(GLOB HF_BASE_SOURCES CONFIGURE_DEPENDS src/base/*.c src/sys/*.c)
+add_library(holdfast_base STATIC EXCLUDE_FROM_ALL ${HF_BASE_SOURCES})
+set_target_properties(holdfast_base PROPERTIES
+  ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+target_include_directories(holdfast_base PUBLIC include)
+target_compile_options(holdfast_base PUBLIC ${HF_INTERNAL})
+target_link_libraries(holdfast_base PUBLIC Threads::Threads)

@@ -1,0 +1,119 @@
+# tests.cmake: a test file is a ctest entry of the same stem.  Tests link the
+# static library, whose internal symbols they may call.
+set(HF_TEST_DIR ${PROJECT_SOURCE_DIR}/test)
+file(GLOB HF_TEST_LIB CONFIGURE_DEPENDS test/lib/*.c)
+
+# Without hiredis there is no redis backend to be tested.
+macro(hf_without_redis paths)
+  if(NOT HIREDIS_FOUND)
+    list(FILTER ${paths} EXCLUDE REGEX "/(redis_[^/]*|replay_test)\\.c$")
+  endif()
+endmacro()
+add_library(holdfast_test STATIC ${HF_TEST_LIB})
+set_target_properties(holdfast_test PROPERTIES
+  ARCHIVE_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+target_compile_options(holdfast_test PUBLIC ${HF_INTERNAL}
+  "SHELL:-iquote ${HF_TEST_DIR}")
+target_compile_definitions(holdfast_test PUBLIC
+  TEST_SOURCE_DIR="${HF_TEST_DIR}"
+  TEST_COMMAND="${CMAKE_BINARY_DIR}/holdfast"
+  TEST_MODULE_DIR="${CMAKE_BINARY_DIR}/test/module")
+target_link_libraries(holdfast_test PUBLIC holdfast_static)
+# The scripts' header is made by the library's build.
+add_dependencies(holdfast_test holdfast_objects)
+
+# A program of the tests; the library behind it says what else it needs.
+function(hf_test_program name)
+  add_executable(${name} ${ARGN})
+  target_link_libraries(${name} PRIVATE holdfast_test)
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+endfunction()
+
+function(hf_test name label)
+  add_test(NAME ${name} COMMAND ${ARGN})
+  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 300)
+  # TSan cannot follow threads that a forked child starts: let it try where
+  # it may, and leave out the test that is about nothing else.
+  if(HF_SANITIZE STREQUAL "thread")
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION
+      "TSAN_OPTIONS=set:die_after_fork=0")
+    if(name STREQUAL "fork_test")
+      set_tests_properties(${name} PROPERTIES DISABLED TRUE)
+    endif()
+  endif()
+endfunction()
+
+foreach(kind unit fault)
+  file(GLOB paths CONFIGURE_DEPENDS test/${kind}/*_test.c)
+  hf_without_redis(paths)
+  foreach(path IN LISTS paths)
+    get_filename_component(stem ${path} NAME_WE)
+    hf_test_program(${stem} ${path})
+    hf_test(${stem} ${kind} ${stem})
+  endforeach()
+endforeach()
+
+file(GLOB paths CONFIGURE_DEPENDS test/contract/*.c)
+if(paths)
+  hf_test_program(contract ${paths})
+  hf_test(contract-memory contract contract url=memory:)
+  hf_test(contract-file contract contract url=file:)
+  if(HIREDIS_FOUND)
+    hf_test(contract-redis contract contract url=redis)
+  endif()
+endif()
+
+file(GLOB paths CONFIGURE_DEPENDS test/sim/*.c)
+if(paths)
+  hf_test_program(sim ${paths})
+  hf_test(sim sim sim run --seeds ${HF_SIM_SEEDS})
+  hf_test(sim-mutants sim sim mutants)
+endif()
+
+# Shell tests of the command; lib.sh is what they share.
+file(GLOB paths CONFIGURE_DEPENDS test/cli/*.sh)
+list(FILTER paths EXCLUDE REGEX "/lib\\.sh$")
+foreach(path IN LISTS paths)
+  get_filename_component(stem ${path} NAME_WE)
+  hf_test(cli-${stem} cli sh ${path})
+  set_tests_properties(cli-${stem} PROPERTIES
+    ENVIRONMENT "HOLDFAST=${CMAKE_BINARY_DIR}/holdfast"
+    WORKING_DIRECTORY ${HF_TEST_DIR}/cli)
+endforeach()
+
+if(HF_FUZZ)
+  add_custom_target(fuzzers)
+endif()
+# Fuzz targets: replayed with seeded mutations here, libFuzzer with HF_FUZZ.
+file(GLOB paths CONFIGURE_DEPENDS test/fuzz/*_fuzz.c)
+hf_without_redis(paths)
+foreach(path IN LISTS paths)
+  get_filename_component(stem ${path} NAME_WE)
+  string(REGEX REPLACE "_fuzz$" "" noun ${stem})
+  if(HF_FUZZ)
+    hf_test_program(${stem} ${path})
+    add_dependencies(fuzzers ${stem})
+    target_link_options(${stem} PRIVATE -fsanitize=fuzzer)
+  else()
+    hf_test_program(${stem} ${path} test/fuzz/lib/standalone.c)
+    hf_test(${stem} fuzz ${stem} ${HF_TEST_DIR}/fuzz/corpus/${noun})
+  endif()
+endforeach()
+
+# A backend module, for the loader's test.
+file(GLOB paths CONFIGURE_DEPENDS test/module/*.c)
+foreach(path IN LISTS paths)
+  get_filename_component(stem ${path} NAME_WE)
+  add_library(module-${stem} MODULE ${path})
+  target_link_libraries(module-${stem} PRIVATE holdfast_base)
+  set_target_properties(module-${stem} PROPERTIES PREFIX "libholdfast-"
+    OUTPUT_NAME ${stem}
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test/module)
+endforeach()
+
+if(NOT HF_SANITIZE AND NOT HF_FUZZ)
+  hf_test(install install sh ${HF_TEST_DIR}/install/install_test.sh)
+  set_tests_properties(install PROPERTIES ENVIRONMENT
+    "BUILD=${CMAKE_BINARY_DIR};CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER}")
+endif()

@@ -1,0 +1,294 @@
+/*
+ * holdfast/client.h: a connection to where the locks live.
+ *
+ * One client per store and process is enough: it is thread-safe, shares one
+ * connection among all its callers and keeps any number of locks alive with one
+ * thread.  Ownership words are: borrowed, copied, owned by the caller, taken.
+ */
+#ifndef HOLDFAST_CLIENT_H
+#define HOLDFAST_CLIENT_H
+
+#include <stddef.h>
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hf_client hf_client;
+typedef struct hf_cancel hf_cancel;
+
+/* The three truths about a hold. */
+enum hf_state {
+    HF_STATE_NONE = 0,    /* not held by this holder */
+    HF_STATE_HELD = 1,    /* held, and valid for hf_lock_valid_ms() more */
+    HF_STATE_AT_RISK = 2, /* still held, but not renewed in time: wind down */
+    HF_STATE_LOST = 3     /* no longer held: stop now */
+};
+
+/* A change of state of one hold. */
+struct hf_event {
+    int state;        /* enum hf_state: HELD (again), AT_RISK or LOST */
+    int status;       /* why: HF_OK, HF_EXPIRED, HF_LOST, HF_UNAVAILABLE */
+    uint64_t holder;  /* whose hold */
+    uint64_t fence;   /* its fencing token */
+    int64_t valid_ms; /* how long it is still valid; 0 when LOST */
+    char name[513];   /* the lock's name, with a NUL behind it */
+    size_t name_len;  /* its length: names may hold any byte but NUL */
+    char text[HF_ERROR_TEXT_MAX]; /* the sentence, "" for HELD */
+};
+
+/* Told of a change of state.  `ev` is borrowed for the call. */
+typedef void (*hf_state_fn)(const struct hf_event *ev, void *user);
+
+enum hf_log_level {
+    HF_LOG_ERROR = 1,
+    HF_LOG_WARN = 2,
+    HF_LOG_INFO = 3,
+    HF_LOG_DEBUG = 4
+};
+
+/* Receives one line of log, without a newline.  Never holds a password. */
+typedef void (*hf_log_fn)(int level, const char *line, void *user);
+
+/* Where the library gets memory.  All three or none; `resize` and `release`
+ * behave as realloc and free. */
+struct hf_allocator {
+    void *(*allocate)(size_t size, void *user);
+    void *(*resize)(void *ptr, size_t size, void *user);
+    void (*release)(void *ptr, void *user);
+    void *user;
+};
+
+/* Run no thread: the program's own loop calls hf_client_process(). */
+#define HF_CLIENT_OWN_LOOP 1u
+
+/* How a client behaves.  Zero is every field's default; a value given here wins
+ * over the same option in the URL's query (named in brackets). */
+struct hf_client_options {
+    uint32_t struct_size; /* set by HF_CLIENT_OPTIONS_INIT */
+    uint32_t flags;       /* HF_CLIENT_* */
+    int64_t lease_ms;     /* default lease; 0: 30 s               [lease=] */
+    int64_t timeout_ms;   /* longest wait for one answer; 0: 2 s  [timeout=] */
+    int64_t patience_ms;  /* answerless for so long: UNAVAILABLE;
+                           * 0: 2 s                            [patience=] */
+    int64_t drift_ppm;    /* clock rate error allowed for; 0: 10000 (1 %)
+                           *                                      [drift=] */
+    int64_t spin_us;      /* spin before sleeping; 0: 50, adaptive; -1: never
+                           *                                    [spin_us=] */
+    const char *user;     /* copied; name for AUTH */
+    const char *password; /* copied; wins over the URL's */
+    const char *label;    /* copied; shown to who asks who holds; NULL: the
+                           * program's name                       [label=] */
+    struct hf_allocator allocator; /* copied; all NULL: malloc */
+    hf_log_fn log;                 /* NULL: no log */
+    void *log_user;                /* passed to `log` */
+    int log_level;                 /* highest level wanted; 0: HF_LOG_WARN */
+    hf_state_fn on_state; /* told of every change of state; may be NULL */
+    void *state_user;     /* passed to `on_state` */
+};
+#define HF_CLIENT_OPTIONS_INIT                                                 \
+    {                                                                          \
+        sizeof(struct hf_client_options), 0, 0, 0, 0, 0, 0, 0, 0, 0,           \
+            {0, 0, 0, 0}, 0, 0, 0, 0, 0                                        \
+    }
+
+/* What a backend can do: hf_client_caps(). */
+#define HF_CAP_FENCE 0x01u    /* every grant has a rising token */
+#define HF_CAP_LEASE 0x02u    /* a hold ends by itself when its lease does */
+#define HF_CAP_SHARED 0x04u   /* many readers or one writer */
+#define HF_CAP_KERNEL 0x08u   /* a hold ends with its process, never before */
+#define HF_CAP_DETACHED 0x10u /* a hold may outlive its process (tickets) */
+#define HF_CAP_WATCH 0x20u    /* waiting without polling */
+#define HF_CAP_BREAK 0x40u    /* a hold can be taken away */
+#define HF_CAP_LIST 0x80u     /* locks can be listed */
+#define HF_CAP_BALLOT 0x100u  /* may be a member of a quorum */
+
+/**
+ * Fill `options` with the defaults; for languages without the INIT macro.
+ *
+ * @param options  owned by the caller
+ *
+ * Threads: any.
+ */
+HF_API void hf_client_options_init(struct hf_client_options *options);
+
+/**
+ * Open a client.  Returns at once: connecting goes on in the background, and
+ * the first call that needs the server waits for it.
+ *
+ *   file:                      this host, no server, this user's directory
+ *   file:/dir  file:///dir     this host, locks in /dir
+ *   memory:  memory:space      this process only
+ *   redis://[user[:password]@]host[:port][/db]
+ *   redis+unix:///path/to.sock[?db=N]
+ *
+ * @param url      copied; NULL means "file:"
+ * @param options  copied; NULL means all defaults
+ * @param out      the new client, owned by the caller: hf_client_close()
+ * @param err      filled when this fails; may be NULL
+ *
+ * @return HF_OK           opened
+ *         HF_INVALID      an unknown scheme, option, port or database
+ *         HF_UNSUPPORTED  the backend is not built in or not installed
+ *         HF_DENIED       the lock directory cannot be used
+ *         HF_NOMEM        nothing was allocated
+ *
+ * Threads: any.
+ */
+HF_API int hf_client_open(const char *url,
+                          const struct hf_client_options *options,
+                          hf_client **out, struct hf_error *err);
+
+/**
+ * Close a client.  Locks still held are released where the server can be
+ * reached within `timeout_ms` of the options; calls under way in other threads
+ * return HF_CLOSED, and asynchronous ones are answered with it.  Close all
+ * locks and cancel tokens of the client before, or never use them again.
+ *
+ * @param client  taken; NULL does nothing
+ *
+ * Threads: any, once; not from one of its callbacks.  In a forked child only
+ * memory is freed, nothing is sent.
+ */
+HF_API void hf_client_close(hf_client *client);
+
+/**
+ * What the client's backend can do.
+ *
+ * @param client  borrowed
+ * @return HF_CAP_* bits; 0 in a forked child
+ *
+ * Threads: any.
+ */
+HF_API unsigned hf_client_caps(const hf_client *client);
+
+/**
+ * The client's URL, without its password.
+ *
+ * @param client  borrowed
+ * @return borrowed until hf_client_close()
+ *
+ * Threads: any.
+ */
+HF_API const char *hf_client_url(const hf_client *client);
+
+/**
+ * The holder id of the calling thread: a number that no other thread of this
+ * process has had, used wherever a holder is given as 0.
+ *
+ * @return 1 or more
+ *
+ * Threads: any.
+ */
+HF_API uint64_t hf_holder_self(void);
+
+/**
+ * A holder id that nobody has had: for a hold that is to be handed from thread
+ * to thread.
+ *
+ * @return 1 or more, different at every call in this process
+ *
+ * Threads: any.
+ */
+HF_API uint64_t hf_holder_new(void);
+
+/**
+ * A file descriptor that is readable while hf_client_next_event() has events.
+ * Events are kept only from the first call of this on; the newest 1,024.
+ *
+ * @param client  borrowed
+ * @return the fd, borrowed: poll it, never read or close it; -1 if there is
+ *         none to be had
+ *
+ * Threads: any.
+ */
+HF_API int hf_client_event_fd(hf_client *client);
+
+/**
+ * Take the oldest change of state.
+ *
+ * @param client  borrowed
+ * @param out     filled if there was one
+ * @return HF_OK, or HF_TAKEN if there is none now
+ *
+ * Threads: any.
+ */
+HF_API int hf_client_next_event(hf_client *client, struct hf_event *out);
+
+/**
+ * Own-loop mode: a file descriptor that is readable whenever
+ * hf_client_process() has something to do, timers included.
+ *
+ * @param client  borrowed; opened with HF_CLIENT_OWN_LOOP
+ * @return the fd, borrowed; -1 if the client has a thread of its own
+ *
+ * Threads: any.
+ */
+HF_API int hf_client_fd(hf_client *client);
+
+/**
+ * Own-loop mode: do what is due, without blocking, and run the callbacks.
+ *
+ * @param client  borrowed; opened with HF_CLIENT_OWN_LOOP
+ * @return HF_OK, HF_INVALID (not in own-loop mode), HF_FORKED, HF_CLOSED
+ *
+ * Blocking calls still work in this mode; they pump by themselves.
+ *
+ * Threads: any, one at a time.
+ */
+HF_API int hf_client_process(hf_client *client);
+
+/**
+ * Own-loop mode without a pollable timer: how long the loop may sleep.
+ *
+ * @param client  borrowed
+ * @return milliseconds, 0 if something is due, -1 if nothing is
+ *
+ * Threads: any.
+ */
+HF_API int64_t hf_client_timeout_ms(hf_client *client);
+
+/**
+ * A token by which one or many waits can be cancelled.
+ *
+ * @param client  borrowed; must outlive the token
+ * @param out     owned by the caller: hf_cancel_close()
+ * @return HF_OK, HF_NOMEM, HF_FORKED
+ *
+ * Threads: any.
+ */
+HF_API int hf_cancel_open(hf_client *client, hf_cancel **out);
+
+/**
+ * Cancel: every wait that was given this token, now or later, ends with
+ * HF_CANCELLED.  Async-signal-safe.
+ *
+ * @param cancel  borrowed
+ *
+ * Threads: any; signal handlers too.
+ */
+HF_API void hf_cancel_fire(hf_cancel *cancel);
+
+/**
+ * Make a fired token usable again.
+ *
+ * @param cancel  borrowed
+ *
+ * Threads: any.
+ */
+HF_API void hf_cancel_reset(hf_cancel *cancel);
+
+/**
+ * Free a token.  No wait may still use it.
+ *
+ * @param cancel  taken; NULL does nothing
+ *
+ * Threads: any.
+ */
+HF_API void hf_cancel_close(hf_cancel *cancel);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,488 @@
+/*
+ * holdfast/lock.h: the lock.
+ *
+ * A lock object is a name on a client; it may be shared by threads.  Who holds
+ * it is a *holder*: the calling thread by default (0), or an explicit id, so
+ * that a hold can be handed to another thread.  A lock is reentrant: a holder
+ * that acquires it n times releases it n times, and keeps one fence throughout.
+ *
+ * Every call that talks to the store comes in two forms: blocking, and
+ * `..._start`, which returns at once and answers through a callback.
+ *   - If `..._start` returns HF_OK the callback runs exactly once, never before
+ *     the call has returned, on the thread that pumps; otherwise never.
+ *   - A callback may call anything, blocking calls included.
+ *   - Asynchronous acquires make a fresh holder unless one is given; the grant
+ *     tells which, and the release needs it.
+ */
+#ifndef HOLDFAST_LOCK_H
+#define HOLDFAST_LOCK_H
+
+#include "client.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hf_lock hf_lock;
+
+#define HF_NAME_MAX 512          /* bytes in a lock's name */
+#define HF_LEASE_MS_MAX 86400000 /* 24 h */
+#define HF_LEASE_MS_MIN 10       /* below this nothing can be renewed */
+#define HF_TICKET_MAX 160        /* bytes in a ticket, with the NUL */
+
+#define HF_WAIT_FOREVER 0 /* wait_ms: until it is ours (default) */
+#define HF_WAIT_NONE (-1) /* wait_ms: one try */
+
+#define HF_ACQUIRE_FIXED 1u  /* let the lease end; no watchdog */
+#define HF_ACQUIRE_SHARED 2u /* with other readers; needs HF_CAP_SHARED */
+#define HF_ACQUIRE_DETACHED                                                    \
+    4u /* may outlive this process; implies FIXED;
+                                * needs HF_CAP_DETACHED */
+
+/* How to acquire.  Zero is every field's default. */
+struct hf_acquire_options {
+    uint32_t struct_size; /* set by HF_ACQUIRE_OPTIONS_INIT */
+    uint32_t flags;       /* HF_ACQUIRE_* */
+    uint64_t holder;      /* 0: this thread (blocking), a new one (start) */
+    int64_t wait_ms;      /* HF_WAIT_FOREVER, HF_WAIT_NONE, or milliseconds */
+    int64_t lease_ms;     /* 0: the client's */
+    hf_cancel *cancel;    /* borrowed until the call is over; may be NULL */
+};
+#define HF_ACQUIRE_OPTIONS_INIT                                                \
+    {                                                                          \
+        sizeof(struct hf_acquire_options), 0, 0, 0, 0, 0                       \
+    }
+
+/* What was obtained. */
+struct hf_grant {
+    uint64_t fence;   /* fencing token: send it with every write */
+    uint64_t holder;  /* who holds it */
+    int64_t count;    /* how often this holder has it now */
+    int64_t valid_ms; /* valid for so long unless renewed; INT64_MAX: for as
+                       * long as the process lives */
+    int64_t lease_ms; /* the lease that was asked for */
+};
+
+/* What is left after a release. */
+struct hf_released {
+    int64_t count; /* still held so many times by this holder; 0: free */
+};
+
+/* Room in struct hf_info. */
+#define HF_OWNER_MAX 128
+#define HF_HOST_MAX 64
+#define HF_LABEL_MAX 64
+
+/* What the store knows of a lock. */
+struct hf_info {
+    int locked;          /* 1 if anybody holds it */
+    int shared;          /* 1 if it is held by readers */
+    int mine;            /* 1 if the holder that was asked for holds it */
+    int foreign;         /* 1 if the owner is not a holdfast client */
+    int detached;        /* 1 if held by a ticket, not by a process */
+    int64_t ttl_ms;      /* -2 no lock, -1 no expiry, else time left */
+    int64_t count;       /* holds of the holder that was asked for */
+    int64_t owner_count; /* holds of the owner */
+    uint64_t fence;      /* the highest token given so far, 0 if none */
+    int64_t since_ms;    /* held since, wall clock of the store; 0 unknown */
+    int64_t now_ms;      /* wall clock of the store */
+    int64_t waiters;     /* processes waiting, -1 unknown */
+    int64_t pid;         /* of the owner, 0 unknown */
+    char owner[HF_OWNER_MAX]; /* "<client uuid>:<holder>", "" if none */
+    char host[HF_HOST_MAX];   /* of the owner, "" unknown */
+    char label[HF_LABEL_MAX]; /* what the owner calls itself, "" unknown */
+};
+
+typedef void (*hf_acquired_fn)(hf_lock *lock, int status,
+                               const struct hf_grant *grant,
+                               const struct hf_error *err, void *user);
+typedef void (*hf_released_fn)(hf_lock *lock, int status,
+                               const struct hf_released *released,
+                               const struct hf_error *err, void *user);
+typedef void (*hf_inspected_fn)(hf_lock *lock, int status,
+                                const struct hf_info *info,
+                                const struct hf_error *err, void *user);
+typedef void (*hf_broken_fn)(hf_lock *lock, int status, int was_locked,
+                             const struct hf_error *err, void *user);
+
+/**
+ * Fill `options` with the defaults; for languages without the INIT macro.
+ *
+ * @param options  owned by the caller
+ *
+ * Threads: any.
+ */
+HF_API void hf_acquire_options_init(struct hf_acquire_options *options);
+
+/**
+ * Name a lock.  Nothing is sent; the lock need not exist.
+ *
+ * @param client  borrowed; must outlive the lock object
+ * @param name    1 to HF_NAME_MAX bytes, copied
+ * @param out     owned by the caller: hf_lock_close()
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK, HF_INVALID (the name is empty or too long), HF_FORKED,
+ *         HF_NOMEM
+ *
+ * Threads: any.
+ */
+HF_API int hf_lock_open(hf_client *client, const char *name, hf_lock **out,
+                        struct hf_error *err);
+
+/**
+ * As hf_lock_open(), with the length of the name given.
+ *
+ * @param name_len  bytes in `name`; a NUL among them is refused
+ */
+HF_API int hf_lock_open_n(hf_client *client, const char *name, size_t name_len,
+                          hf_lock **out, struct hf_error *err);
+
+/**
+ * Forget a lock object.  Holds taken through it stay held: release them first,
+ * or through another object of the same name.
+ *
+ * @param lock  taken; NULL does nothing; no call may be using it
+ *
+ * Threads: any.
+ */
+HF_API void hf_lock_close(hf_lock *lock);
+
+/**
+ * The lock's name.
+ *
+ * @param lock  borrowed
+ * @return borrowed until hf_lock_close(), with a NUL behind it
+ *
+ * Threads: any.
+ */
+HF_API const char *hf_lock_name(const hf_lock *lock);
+
+/**
+ * Acquire the lock, waiting as long as `options` say.
+ *
+ * @param lock     borrowed
+ * @param options  copied; NULL: wait for ever, the client's lease, watchdog
+ * @param grant    filled on HF_OK; may be NULL
+ * @param err      filled when this fails; may be NULL
+ *
+ * @return HF_OK           held; the watchdog keeps it unless HF_ACQUIRE_FIXED
+ *         HF_TAKEN        HF_WAIT_NONE, and somebody has it
+ *         HF_TIMEOUT      somebody had it until wait_ms were over
+ *         HF_CANCELLED    the token was fired
+ *         HF_UNAVAILABLE  the store did not answer for patience_ms
+ *         HF_CONFLICT     something that is no lock is stored under the name
+ *         HF_DENIED       wrong password, or a command is not permitted
+ *         HF_UNSUPPORTED  a flag needs a capability that is not there
+ *         HF_INVALID      lease or wait out of range
+ *         HF_LOST         re-entry of a hold that has been lost
+ *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ *
+ * After any status but HF_OK the lock is not held; if an answer was lost, a
+ * release is on its way, and the lease ends the matter in any case.
+ *
+ * Threads: any.
+ */
+HF_API int hf_lock_acquire(hf_lock *lock,
+                           const struct hf_acquire_options *options,
+                           struct hf_grant *grant, struct hf_error *err);
+
+/**
+ * Acquire, asynchronously.  Statuses as hf_lock_acquire().
+ *
+ * @param cb    called exactly once if, and only if, this returns HF_OK;
+ *              `grant` is NULL unless its status is HF_OK, both are borrowed
+ * @param user  passed to `cb`, never looked at
+ *
+ * @return HF_OK (the request is on its way), HF_INVALID, HF_UNSUPPORTED,
+ *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ *
+ * Threads: any; `cb` runs on the thread that pumps, after the step.
+ */
+HF_API int hf_lock_acquire_start(hf_lock *lock,
+                                 const struct hf_acquire_options *options,
+                                 hf_acquired_fn cb, void *user,
+                                 struct hf_error *err);
+
+/**
+ * One try: hf_lock_acquire() with HF_WAIT_NONE and no other option.
+ */
+HF_API int hf_lock_try(hf_lock *lock, struct hf_grant *grant,
+                       struct hf_error *err);
+
+/**
+ * Give the lock back once, as the calling thread.
+ *
+ * @param lock      borrowed
+ * @param released  filled on HF_OK: how often it is still held; may be NULL
+ * @param err       filled when this fails; may be NULL
+ *
+ * @return HF_OK           given back (released->count says how often it is
+ *                         still held)
+ *         HF_NOT_OWNER    this holder does not hold it: nothing was sent
+ *         HF_EXPIRED      its lease had ended; nobody else's hold was touched
+ *         HF_LOST         somebody else holds it now; nothing was touched
+ *         HF_UNAVAILABLE  no answer; it is free when the lease ends at the
+ *                         latest, and the release is repeated until then
+ *         HF_FORKED, HF_CLOSED
+ *
+ * Whatever it returns, this holder holds the lock once less than before.
+ *
+ * Threads: any.
+ */
+HF_API int hf_lock_release(hf_lock *lock, struct hf_released *released,
+                           struct hf_error *err);
+
+/**
+ * As hf_lock_release(), for the given holder.
+ *
+ * @param holder  0: the calling thread
+ */
+HF_API int hf_lock_release_as(hf_lock *lock, uint64_t holder,
+                              struct hf_released *released,
+                              struct hf_error *err);
+
+/**
+ * Release, asynchronously.  Statuses as hf_lock_release().
+ *
+ * @param holder  0: the calling thread
+ * @param cb      as for hf_lock_acquire_start(); may be NULL
+ *
+ * @return HF_OK, HF_NOT_OWNER, HF_FORKED, HF_CLOSED, HF_NOMEM
+ */
+HF_API int hf_lock_release_start(hf_lock *lock, uint64_t holder,
+                                 hf_released_fn cb, void *user,
+                                 struct hf_error *err);
+
+/**
+ * Start the lease anew, with another length if one is given.
+ *
+ * @param lock      borrowed
+ * @param holder    0: the calling thread
+ * @param lease_ms  0: as it was
+ * @param grant     filled on HF_OK; may be NULL
+ * @param err       filled when this fails; may be NULL
+ *
+ * @return HF_OK, HF_NOT_OWNER, HF_LOST, HF_EXPIRED, HF_UNAVAILABLE (it stays
+ *         valid for hf_lock_valid_ms()), HF_INVALID, HF_FORKED, HF_CLOSED
+ *
+ * Threads: any.
+ */
+HF_API int hf_lock_extend(hf_lock *lock, uint64_t holder, int64_t lease_ms,
+                          struct hf_grant *grant, struct hf_error *err);
+
+/** Extend, asynchronously.  Statuses as hf_lock_extend(). */
+HF_API int hf_lock_extend_start(hf_lock *lock, uint64_t holder,
+                                int64_t lease_ms, hf_acquired_fn cb, void *user,
+                                struct hf_error *err);
+
+/**
+ * Take the lock away from whoever holds it, and raise the fence so that the
+ * former holder's writes can be refused.
+ *
+ * @param lock        borrowed
+ * @param was_locked  filled on HF_OK: 1 if there was a hold; may be NULL
+ * @param err         filled when this fails; may be NULL
+ *
+ * @return HF_OK, HF_UNAVAILABLE (it may or may not have been broken),
+ *         HF_UNSUPPORTED (a living process holds a kernel lock: the text names
+ *         its pid), HF_CONFLICT, HF_DENIED, HF_FORKED, HF_CLOSED
+ *
+ * Threads: any.
+ */
+HF_API int hf_lock_break(hf_lock *lock, int *was_locked, struct hf_error *err);
+
+/** Break, asynchronously.  Statuses as hf_lock_break(). */
+HF_API int hf_lock_break_start(hf_lock *lock, hf_broken_fn cb, void *user,
+                               struct hf_error *err);
+
+/**
+ * Ask the store about the lock.
+ *
+ * @param lock    borrowed
+ * @param holder  whose `mine` and `count` are wanted; 0: the calling thread
+ * @param info    filled on HF_OK
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK, HF_UNAVAILABLE, HF_CONFLICT, HF_DENIED, HF_FORKED, HF_CLOSED
+ *
+ * Threads: any.
+ */
+HF_API int hf_lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
+                           struct hf_error *err);
+
+/** Inspect, asynchronously: for all the questions below. */
+HF_API int hf_lock_inspect_start(hf_lock *lock, uint64_t holder,
+                                 hf_inspected_fn cb, void *user,
+                                 struct hf_error *err);
+
+/**
+ * Is it held by anybody?  Asks the store.
+ *
+ * @param out  1 or 0; untouched on failure
+ * @return as hf_lock_inspect()
+ */
+HF_API int hf_lock_is_locked(hf_lock *lock, int *out, struct hf_error *err);
+
+/**
+ * Does this holder of this client hold it?  Asks the store.
+ *
+ * @param holder  0: the calling thread
+ * @param out     1 or 0; untouched on failure
+ * @return as hf_lock_inspect()
+ */
+HF_API int hf_lock_is_held_by(hf_lock *lock, uint64_t holder, int *out,
+                              struct hf_error *err);
+
+/**
+ * How often does this holder have it?  Asks the store.
+ *
+ * @param holder  0: the calling thread
+ * @param out     0 if it does not; untouched on failure
+ * @return as hf_lock_inspect()
+ */
+HF_API int hf_lock_hold_count(hf_lock *lock, uint64_t holder, int64_t *out,
+                              struct hf_error *err);
+
+/**
+ * How long until it ends by itself?  Asks the store.
+ *
+ * @param out  milliseconds, -2 no lock, -1 no expiry; untouched on failure
+ * @return as hf_lock_inspect()
+ */
+HF_API int hf_lock_ttl_ms(hf_lock *lock, int64_t *out, struct hf_error *err);
+
+/**
+ * The state of this holder's hold, by the local clock alone.
+ *
+ * @param holder  0: the calling thread
+ * @return enum hf_state
+ *
+ * Threads: any; nothing is sent.
+ */
+HF_API int hf_lock_state(hf_lock *lock, uint64_t holder);
+
+/**
+ * How long this holder's hold is still valid, by the local clock alone.  Check
+ * it before each protected write, and send the fence with the write.
+ *
+ * @param holder  0: the calling thread
+ * @return milliseconds; 0 if it is not held; INT64_MAX if it lasts as long as
+ *         the process
+ *
+ * Threads: any; nothing is sent.
+ */
+HF_API int64_t hf_lock_valid_ms(hf_lock *lock, uint64_t holder);
+
+/**
+ * The fencing token of this holder's hold.
+ *
+ * @param holder  0: the calling thread
+ * @return the token, 0 if it is not held; a lost hold still tells its token
+ *
+ * Threads: any; nothing is sent.
+ */
+HF_API uint64_t hf_lock_fence(hf_lock *lock, uint64_t holder);
+
+/**
+ * Write down what another process needs to renew or release a hold, and let go
+ * of it here without releasing it.
+ *
+ * @param lock    borrowed
+ * @param holder  0: the calling thread; acquired with HF_ACQUIRE_DETACHED
+ * @param ticket  HF_TICKET_MAX bytes, owned by the caller
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK, HF_NOT_OWNER, HF_UNSUPPORTED (it was not acquired detached),
+ *         HF_FORKED, HF_CLOSED
+ *
+ * Threads: any; nothing is sent.
+ */
+HF_API int hf_lock_detach(hf_lock *lock, uint64_t holder, char *ticket,
+                          struct hf_error *err);
+
+/**
+ * Take over a detached hold: the opposite of hf_lock_detach().  The store is
+ * asked, and the lease begins anew with the given length.
+ *
+ * @param lock      borrowed; of the name the ticket was made for
+ * @param ticket    copied; what hf_lock_detach() wrote
+ * @param lease_ms  0: the client's
+ * @param grant     filled on HF_OK: `holder` is the one to release it with
+ * @param err       filled when this fails; may be NULL
+ *
+ * @return HF_OK (held here, not watched: extend, release or detach it),
+ *         HF_EXPIRED (its lease has ended), HF_LOST (somebody else has it),
+ *         HF_INVALID (no ticket), HF_UNAVAILABLE, HF_FORKED, HF_CLOSED
+ *
+ * Threads: any.
+ */
+HF_API int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
+                          struct hf_grant *grant, struct hf_error *err);
+
+/**
+ * Release a detached hold by its ticket, without taking it over first.
+ *
+ * @param ticket  copied; what hf_lock_detach() wrote
+ *
+ * @return HF_OK, HF_EXPIRED, HF_LOST, HF_INVALID, HF_UNAVAILABLE, HF_FORKED,
+ *         HF_CLOSED
+ *
+ * Threads: any.
+ */
+HF_API int hf_ticket_release(hf_lock *lock, const char *ticket,
+                             struct hf_error *err);
+
+/**
+ * A copy of the descriptor that carries a kernel lock, for children and for
+ * exec(): the lock stays held while any copy of it is open anywhere, even when
+ * this process has ended.  Releasing the hold ends it for all copies.
+ *
+ * @param lock    borrowed
+ * @param holder  0: the calling thread
+ * @param out_fd  filled on HF_OK: a duplicate, without FD_CLOEXEC, that the
+ *                library forgets at once (a fork leaves it alone); owned by
+ *                the caller: close()
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK, HF_NOT_OWNER, HF_UNSUPPORTED (this hold is not a kernel lock:
+ *         another backend, or acquired with HF_ACQUIRE_DETACHED), HF_FORKED,
+ *         HF_CLOSED, HF_INTERNAL (no descriptor to be had)
+ *
+ * Threads: any; nothing is sent.
+ */
+HF_API int hf_lock_inherit(hf_lock *lock, uint64_t holder, int *out_fd,
+                           struct hf_error *err);
+
+/* One row of a list.  `name` may hold any byte but NUL. */
+struct hf_list_row {
+    const char *name;
+    size_t name_len;
+    struct hf_info info;
+};
+
+/* Called per lock, in no order; return 0 to go on, anything else to stop. */
+typedef int (*hf_list_fn)(const struct hf_list_row *row, void *user);
+
+/**
+ * Go through the locks of the store in bounded steps.  Locks that come or go
+ * meanwhile may or may not be seen.
+ *
+ * @param client  borrowed
+ * @param match   a glob pattern (* ? [..]), copied; NULL: all
+ * @param fn      called on this thread; `row` is borrowed for the call
+ * @param user    passed to `fn`
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK, HF_UNSUPPORTED, HF_UNAVAILABLE, HF_DENIED, HF_FORKED,
+ *         HF_CLOSED
+ *
+ * Threads: any.
+ */
+HF_API int hf_client_list(hf_client *client, const char *match, hf_list_fn fn,
+                          void *user, struct hf_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

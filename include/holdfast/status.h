@@ -1,0 +1,98 @@
+/*
+ * holdfast/status.h: every outcome has its own name.
+ *
+ * A call returns one of these; `struct hf_error` adds the sentence.  Values are
+ * part of the ABI and are never renumbered.
+ */
+#ifndef HOLDFAST_STATUS_H
+#define HOLDFAST_STATUS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__) && !defined(HF_API)
+#define HF_API __attribute__((visibility("default")))
+#elif !defined(HF_API)
+#define HF_API
+#endif
+
+/* One row per code: name, value, advice, text.  Values never change. */
+#define HF_STATUS_MAP(X)                                                       \
+    X(OK, 0, NONE, "success")                                                  \
+    X(TAKEN, -1, RETRY, "held by someone else")                                \
+    X(TIMEOUT, -2, RETRY, "not acquired before the deadline")                  \
+    X(UNAVAILABLE, -3, RETRY, "too few nodes answered")                        \
+    X(LOST, -4, STOP, "taken away while it was held")                          \
+    X(CANCELLED, -5, NONE, "cancelled by the caller")                          \
+    X(EXPIRED, -6, STOP, "the lease ended before the release")                 \
+    X(INVALID, -7, FIX, "an argument or the order of calls is wrong")          \
+    X(NOT_OWNER, -8, FIX, "not held by this holder")                           \
+    X(CONFLICT, -9, FIX, "something that is no lock is stored there")          \
+    X(DENIED, -10, FIX, "not permitted")                                       \
+    X(UNSUPPORTED, -11, FIX, "this backend cannot do that")                    \
+    X(FORKED, -12, FIX, "opened by the parent of this process")                \
+    X(CLOSED, -13, STOP, "the client is closed")                               \
+    X(NOMEM, -14, RETRY, "out of memory")                                      \
+    X(INTERNAL, -15, STOP, "a bug in holdfast")
+
+enum hf_status {
+#define HF_STATUS_ENUM(name, value, advice, text) HF_##name = (value),
+    HF_STATUS_MAP(HF_STATUS_ENUM)
+#undef HF_STATUS_ENUM
+};
+
+/* What a caller should do about a status. */
+enum hf_advice {
+    HF_ADVICE_NONE = 0,  /* nothing is wrong */
+    HF_ADVICE_RETRY = 1, /* the same call may succeed later */
+    HF_ADVICE_STOP = 2,  /* stop touching the protected resource */
+    HF_ADVICE_FIX = 3    /* change the call, the configuration or the rights */
+};
+
+#define HF_ERROR_TEXT_MAX 256
+
+/* Why something failed.  Filled by the callee, owned by the caller. */
+struct hf_error {
+    int status;                   /* enum hf_status */
+    int node;                     /* which endpoint, or -1 */
+    int sys_errno;                /* 0 if no system call was involved */
+    char text[HF_ERROR_TEXT_MAX]; /* "redis://10.0.0.2: AUTH refused: ..." */
+};
+
+/**
+ * The name of a status: "TAKEN" for HF_TAKEN.
+ *
+ * @param status  any value
+ * @return a constant string, borrowed, never NULL ("?" for an unknown value)
+ *
+ * Threads: any.
+ */
+HF_API const char *hf_status_name(int status);
+
+/**
+ * One sentence about a status: "held by someone else" for HF_TAKEN.
+ *
+ * @param status  any value
+ * @return a constant string, borrowed, never NULL
+ *
+ * Threads: any.
+ */
+HF_API const char *hf_status_text(int status);
+
+/**
+ * What to do about a status.
+ *
+ * @param status  any value
+ * @return enum hf_advice; HF_ADVICE_STOP for an unknown value
+ *
+ * Threads: any.
+ */
+HF_API int hf_status_advice(int status);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,40 @@
+/* holdfast/version.h: which holdfast this is. */
+#ifndef HOLDFAST_VERSION_H
+#define HOLDFAST_VERSION_H
+
+#include "status.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define HF_VERSION_MAJOR 0
+#define HF_VERSION_MINOR 1
+#define HF_VERSION_PATCH 0
+#define HF_VERSION "0.1.0"
+#define HF_VERSION_NUM                                                         \
+    (HF_VERSION_MAJOR * 10000 + HF_VERSION_MINOR * 100 + HF_VERSION_PATCH)
+
+/**
+ * The version of the library at run time, as text.
+ *
+ * @return a constant string, borrowed: "0.1.0"
+ *
+ * Threads: any.
+ */
+HF_API const char *hf_version(void);
+
+/**
+ * The version of the library at run time, as a number to compare with
+ * HF_VERSION_NUM.
+ *
+ * @return major * 10000 + minor * 100 + patch
+ *
+ * Threads: any.
+ */
+HF_API int hf_version_num(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,19 @@
+/*
+ * error.h: filling struct hf_error.  Text goes outermost first, where: what:
+ * why, without a capital or a full stop.
+ */
+#ifndef HF_BASE_ERROR_H
+#define HF_BASE_ERROR_H
+
+#include "holdfast/status.h"
+
+/* Fill `err` (may be NULL) and return `status`. */
+int hf__error_set(struct hf_error *err, int status, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The same, with errno's own words appended. */
+int hf__error_errno(struct hf_error *err, int status, int sys_errno,
+                    const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+
+#endif

@@ -1,0 +1,42 @@
+/*
+ * limits.h: every bound and every default, in one place.
+ */
+#ifndef HF_BASE_LIMITS_H
+#define HF_BASE_LIMITS_H
+
+#include <stdint.h>
+
+#define US_PER_MS INT64_C(1000)
+#define US_PER_S INT64_C(1000000)
+#define TIME_NEVER INT64_MAX
+
+#define NODES_MAX 16              /* members of a quorum */
+#define NAME_LEN_MAX 512          /* bytes of a lock's name */
+#define OWNER_LEN_MAX 64          /* "<uuid>:<holder>" */
+#define URL_LEN_MAX 2048          /* bytes of a URL */
+#define HOLD_COUNT_MAX 1000000000 /* re-entries of one hold */
+
+#define LEASE_MS_DEFAULT 30000
+#define TIMEOUT_MS_DEFAULT 2000  /* one answer */
+#define PATIENCE_MS_DEFAULT 2000 /* no answer at all: UNAVAILABLE */
+#define TIME_OPTION_MS_MAX 86400000
+#define DRIFT_PPM_DEFAULT 10000 /* 1 % */
+#define DRIFT_PPM_MAX 500000
+#define DRIFT_FLOOR_US 2000 /* and 2 ms (facts: clock granularity) */
+#define BALLOT_WINDOW_US (2 * US_PER_S)      /* W: how old a number may be */
+#define BALLOT_MAX INT64_C(9007199250000000) /* Lua counts in doubles */
+#define REBALLOTS_MAX 2                      /* new numbers per attempt */
+#define MARGIN_FLOOR_US (50 * US_PER_MS)
+#define SPIN_US_DEFAULT 50
+#define SLEEP_US_MAX                                                           \
+    (30 * US_PER_S)                 /* a waiter looks again at least so often */
+#define POLL_US_MIN (2 * US_PER_MS) /* without wake-ups: first look */
+#define POLL_US_MAX (250 * US_PER_MS) /* and the longest pause between looks */
+#define BACKOFF_US_MIN (1 * US_PER_MS)
+#define BACKOFF_US_MAX (200 * US_PER_MS)
+#define RECONNECT_US_MIN (10 * US_PER_MS)
+#define RECONNECT_US_MAX (2 * US_PER_S)
+#define LOCAL_TURNS_MAX 16 /* hand-overs in the process before others */
+#define EVENTS_MAX 1024    /* kept for hf_client_next_event() */
+
+#endif

@@ -1,0 +1,95 @@
+/*
+ * request.h: the words that the core, the engine and the backends share.
+ *
+ * A request is what one hold asks of one node; a reply is what the node said.
+ * Every request may be repeated: attempts are numbered and hold counts are
+ * absolute.
+ */
+#ifndef HF_BASE_REQUEST_H
+#define HF_BASE_REQUEST_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/limits.h"
+#include "holdfast/lock.h"
+
+enum request_op {
+    OP_PROPOSE, /* take the lock under number `ballot`, or say why not */
+    OP_RENEW,   /* if owner and attempt match: set count and lease */
+    OP_RELEASE, /* if owner and attempt match: free it; raise the counter */
+    OP_BREAK,   /* free it whoever has it; raise the counter */
+    OP_INSPECT, /* tell about it */
+    OP_LIST,    /* next page of locks from `cursor` */
+    OP_WATCH,   /* tell env->wake() when the lock is released, from the reply
+                 * on and until OP_UNWATCH */
+    OP_UNWATCH
+};
+
+#define REQ_SERVER_FENCE 1u /* single node: fence = max(ballot, node clock) */
+#define REQ_SHARED 2u
+#define REQ_DETACHED 4u  /* the hold does not end with this process */
+#define REQ_REPEATED 16u /* sent before, and that may have been carried out */
+#define REQ_NO_EXPIRY 8u /* watchdog hold on a CAP_KERNEL backend */
+
+/* Borrowed by the backend from submit() until it is replied to. */
+struct request {
+    enum request_op op;
+    unsigned flags;   /* REQ_* */
+    const char *name; /* lock name, NUL behind it; LIST: pattern or
+                               * NULL */
+    size_t name_len;
+    char owner[OWNER_LEN_MAX]; /* "<client uuid>:<holder>" */
+    uint64_t attempt;          /* fresh for every attempt of this client */
+    int64_t ballot;            /* T: proposed number; RELEASE: the largest T
+                               * this client ever proposed for this lock */
+    int64_t count;             /* absolute hold count; PROPOSE: 1 */
+    int64_t lease_us;
+    int64_t window_us;   /* W */
+    const char *info;    /* PROPOSE: "<pid> <host> <label>", no NUL in it */
+    uint64_t cursor;     /* LIST: where to go on; 0 first */
+    int64_t deadline_us; /* answered by then, or the link is given up */
+
+    /* The engine's. */
+    void *user;     /* its hold, operation or lock */
+    int user_kind;  /* which of them */
+    uint32_t round; /* which round of the hold asked */
+    int node;
+    int64_t sent_us;  /* local clock, just before submit() */
+    int64_t until_us; /* RELEASE: repeated until then if in doubt */
+
+    /* The backend's, while it has the request. */
+    struct request *next;
+    uint32_t priv;
+    void *priv_ptr;
+};
+
+/* What a node said, or that nothing can be known. */
+enum verdict {
+    V_GRANTED, /* PROPOSE: yours.  Others: done */
+    V_BUSY,    /* PROPOSE: somebody else's (also: another attempt of ours) */
+    V_STALE,   /* PROPOSE: `ballot` is not above `counter`, or too old */
+    V_ABSENT,  /* RENEW, RELEASE: no lock of that name now */
+    V_OTHER,   /* RENEW, RELEASE: held, but not by this owner and attempt */
+    V_ERROR,   /* refused: see `status` and `text`; nothing was changed */
+    V_UNSENT,  /* it never reached the node */
+    V_UNKNOWN  /* it may or may not have been carried out */
+};
+
+struct reply {
+    enum verdict verdict;
+    int status;           /* V_ERROR, V_UNSENT, V_UNKNOWN: HF_* that explains */
+    int64_t fence;        /* PROPOSE granted: the token */
+    int64_t counter;      /* highest number the node has seen, 0 if not told */
+    int64_t node_us;      /* node's wall clock, 0 if not told */
+    int64_t ttl_us;       /* BUSY: the holder's time left, -1 unknown.
+                          * RENEW: what was left before */
+    int64_t waiters;      /* RELEASE: processes told, -1 unknown */
+    const char *text;     /* where: what: why; borrowed for the call; or NULL */
+    struct hf_info *info; /* INSPECT, BREAK(locked); borrowed */
+    struct hf_list_row *rows; /* LIST; borrowed for the call */
+    size_t rows_len;
+    uint64_t cursor; /* LIST: next cursor, 0 at the end */
+};
+
+#endif

@@ -1,0 +1,20 @@
+/*
+ * random.h: randomness.  Ids come from the kernel; jitter from a small
+ * generator that the simulator can seed.
+ */
+#ifndef HF_SYS_RANDOM_H
+#define HF_SYS_RANDOM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Fill `buf` from the kernel.  Returns 0, or -1 with errno. */
+int hf__random_bytes(void *buf, size_t len);
+
+/* "xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx" and a NUL: 37 bytes.  0 or -1. */
+int hf__random_uuid(char out[37]);
+
+/* Next number of the generator whose state is `*state`. */
+uint64_t hf__random_next(uint64_t *state);
+
+#endif

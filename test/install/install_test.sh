@@ -1,0 +1,134 @@
+#!/bin/sh
+# install_test.sh: what is installed can be used by a stranger's program, with
+# pkg-config (shared and static) and with find_package, and exports exactly
+# what api/holdfast.symbols lists.  BUILD names the build folder.
+set -eu
+
+here=$(cd "$(dirname "$0")" && pwd)
+source=$(cd "$here/../.." && pwd)
+: "${BUILD:=$source/build}" "${CMAKE:=cmake}" "${CC:=cc}"
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+passed=0
+failed=0
+
+check() {
+    what=$1
+    shift
+    if "$@" >"$work/log" 2>&1; then
+        passed=$((passed + 1))
+        echo "ok: $what"
+    else
+        failed=$((failed + 1))
+        echo "FAILED: $what: $*"
+        tail -n 20 "$work/log" | sed 's/^/    /'
+    fi
+}
+
+# A build of its own, for the prefix is written into what is installed.
+install_there() {
+    "$CMAKE" -S "$source" -B "$work/build" -DCMAKE_C_COMPILER="$CC" \
+        -DCMAKE_BUILD_TYPE=RelWithDebInfo -DHF_TESTS=OFF \
+        -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib &&
+        "$CMAKE" --build "$work/build" -j 2 --target holdfast \
+            holdfast_shared holdfast_static install
+}
+
+prefix=$work/prefix
+check 'installs into a prefix' install_there
+[ "$failed" -eq 0 ] || exit 1 # nothing below can pass
+check 'installs below DESTDIR' \
+    env DESTDIR="$work/dest" "$CMAKE" --install "$work/build"
+check 'DESTDIR holds the whole prefix' \
+    diff -r "$prefix" "$work/dest$prefix"
+
+lib=$prefix/lib
+export PKG_CONFIG_PATH="$lib/pkgconfig"
+unset LD_LIBRARY_PATH
+
+for file in bin/holdfast include/holdfast/holdfast.h lib/libholdfast.a \
+    lib/libholdfast.so lib/libholdfast.so.0 lib/pkgconfig/holdfast.pc \
+    lib/cmake/holdfast/holdfastConfig.cmake share/man/man1/holdfast.1 \
+    share/bash-completion/completions/holdfast \
+    share/zsh/site-functions/_holdfast \
+    share/fish/vendor_completions.d/holdfast.fish; do
+    check "$file is there" test -s "$prefix/$file"
+done
+
+completion_is_bash() {
+    bash -n "$prefix/share/bash-completion/completions/holdfast"
+}
+if command -v bash >/dev/null 2>&1; then
+    check 'the bash completion is bash' completion_is_bash
+fi
+check 'the command runs from where it is' "$prefix/bin/holdfast" version
+
+soname() {
+    objdump -p "$lib/libholdfast.so" | grep -q 'SONAME *libholdfast.so.0$'
+}
+check 'the soname is libholdfast.so.0' soname
+
+exports() {
+    nm -D --defined-only "$lib/libholdfast.so" |
+        awk '$2 != "A" { sub(/@.*/, "", $3); print $3 }' | sort >"$work/has"
+    grep '^hf_' "$source/api/holdfast.symbols" | sort >"$work/wants"
+    diff "$work/wants" "$work/has"
+}
+check 'exported symbols are api/holdfast.symbols' exports
+
+flags() {
+    pkg-config "$@" holdfast
+}
+
+build_shared() {
+    # shellcheck disable=SC2046 # one flag per word
+    "$CC" -Wall -Werror "$here/outside.c" -o "$work/shared" \
+        $(flags --cflags --libs) "-Wl,-rpath,$lib"
+}
+check 'pkg-config: a program builds with the shared library' build_shared
+check 'and runs' "$work/shared"
+uses_shared() {
+    ldd "$work/shared" | grep -q "$lib/libholdfast.so.0"
+}
+check 'and uses it' uses_shared
+
+# No shared library at all, not even the C library's.
+build_static() {
+    # shellcheck disable=SC2046
+    "$CC" -Wall -static "$here/outside.c" -o "$work/static" \
+        $(flags --static --cflags --libs)
+}
+has_static_libraries() {
+    echo 'int main(void) { return 0; }' >"$work/empty.c"
+    # shellcheck disable=SC2046
+    "$CC" -static "$work/empty.c" -o "$work/empty" \
+        $(flags --static --libs-only-l | sed 's/-lholdfast//') 2>/dev/null
+}
+if has_static_libraries; then
+    check 'pkg-config: a program builds fully static' build_static
+    check 'and runs' "$work/static"
+else
+    echo 'skipped: this system has no static C library or hiredis'
+fi
+
+build_cmake() {
+    "$CMAKE" -S "$here/outside" -B "$work/outside" \
+        -DCMAKE_C_COMPILER="$CC" -DCMAKE_PREFIX_PATH="$prefix" &&
+        "$CMAKE" --build "$work/outside"
+}
+check 'find_package: a project builds' build_cmake
+check 'and its shared program runs' "$work/outside/outside-shared"
+check 'and its static program runs' "$work/outside/outside-static"
+
+build_cxx() {
+    # shellcheck disable=SC2046
+    c++ -Wall -Werror -x c++ "$here/outside.c" -o "$work/cxx" \
+        $(flags --cflags --libs) "-Wl,-rpath,$lib"
+}
+if command -v c++ >/dev/null 2>&1; then
+    check 'the headers are C++ too' build_cxx
+    check 'and the program runs' "$work/cxx"
+fi
+
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]

@@ -1,0 +1,81 @@
+/*
+ * echo.c: a backend module that says yes to everything, for the loader's test.
+ * One rule: it is complete; each request is answered exactly once, from
+ * flush() or close(), as backend.h asks.
+ */
+#include "backend/backend.h"
+#include "base/error.h"
+
+#include <stddef.h>
+
+struct backend_conn {
+    struct backend_env *env;
+    struct request *first, **last; /* waiting for the next flush */
+    int64_t fence;
+};
+
+static int echo_open(struct backend_env *env, const struct url *url,
+                     struct backend_conn **out, struct hf_error *err)
+{
+    if (!url->host) return hf__error_set(err, HF_INVALID, "echo: no host");
+    struct backend_conn *c = hf__alloc_zero(env->alloc, sizeof *c);
+    if (!c) return hf__error_set(err, HF_NOMEM, "echo: out of memory");
+    c->env = env;
+    c->last = &c->first;
+    *out = c;
+    return HF_OK;
+}
+
+static void echo_submit(struct backend_conn *c, struct request *req)
+{
+    req->next = NULL;
+    *c->last = req;
+    c->last = &req->next;
+}
+
+/* Answer all that waits.  A reply may submit again: work on a cut-off list. */
+static void echo_answer(struct backend_conn *c, enum verdict verdict)
+{
+    struct request *req = c->first;
+    c->first = NULL;
+    c->last = &c->first;
+    while (req) {
+        struct request *next = req->next;
+        struct reply reply = {.verdict = verdict, .ttl_us = -1};
+        if (req->op == OP_PROPOSE) reply.fence = ++c->fence;
+        c->env->reply(c->env, req, &reply);
+        req = next;
+    }
+}
+
+static void echo_flush(struct backend_conn *c)
+{
+    echo_answer(c, V_GRANTED);
+}
+
+static int echo_process(struct backend_conn *c, int fd, unsigned ready)
+{
+    (void)c, (void)fd, (void)ready;
+    return 0;
+}
+
+static void echo_close(struct backend_conn *c)
+{
+    echo_answer(c, V_UNSENT);
+    hf__free(c->env->alloc, c);
+}
+
+static const struct backend echo_backend = {
+    .abi = BACKEND_ABI,
+    .scheme = "echo",
+    .caps = HF_CAP_FENCE | HF_CAP_LEASE,
+    .options = "",
+    .open = echo_open,
+    .submit = echo_submit,
+    .flush = echo_flush,
+    .process = echo_process,
+    .close = echo_close,
+};
+
+__attribute__((visibility("default")))
+const struct backend *const hf_backend_module = &echo_backend;

@@ -1,0 +1,71 @@
+/*
+ * error_test.c: an error is filled completely, cut when too long, and errno
+ * survives.
+ */
+#include "base/error.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "test.h"
+
+TEST(error, set_fills_every_field_and_returns_the_status)
+{
+    struct hf_error err;
+    memset(&err, 0x55, sizeof err);
+    CHECK_INT(hf__error_set(&err, HF_DENIED, "redis://%s: %d", "h", 7),
+              HF_DENIED);
+    CHECK_INT(err.status, HF_DENIED);
+    CHECK_INT(err.node, -1);
+    CHECK_INT(err.sys_errno, 0);
+    CHECK_STR(err.text, "redis://h: 7");
+}
+
+TEST(error, errno_s_words_are_appended)
+{
+    struct hf_error err;
+    CHECK_INT(
+        hf__error_errno(&err, HF_UNAVAILABLE, ENOENT, "file: open %s", "/x"),
+        HF_UNAVAILABLE);
+    CHECK_INT(err.sys_errno, ENOENT);
+    CHECK_STR(err.text, "file: open /x: No such file or directory");
+}
+
+TEST(error, unknown_errno_still_says_something)
+{
+    struct hf_error err;
+    hf__error_errno(&err, HF_INTERNAL, 99999, "x");
+    CHECK(strncmp(err.text, "x: ", 3) == 0);
+    CHECK(strlen(err.text) > 5);
+}
+
+TEST(error, a_null_error_is_allowed)
+{
+    CHECK_INT(hf__error_set(NULL, HF_TAKEN, "x"), HF_TAKEN);
+    CHECK_INT(hf__error_errno(NULL, HF_LOST, EIO, "x"), HF_LOST);
+}
+
+TEST(error, long_texts_are_cut)
+{
+    struct hf_error err;
+    char text[2 * HF_ERROR_TEXT_MAX];
+    memset(text, 'a', sizeof text);
+    text[sizeof text - 1] = '\0';
+    hf__error_set(&err, HF_INVALID, "%s", text);
+    CHECK_INT(strlen(err.text), HF_ERROR_TEXT_MAX - 1);
+    hf__error_errno(&err, HF_INVALID, EIO, "%s", text);
+    CHECK_INT(strlen(err.text), HF_ERROR_TEXT_MAX - 1);
+    text[HF_ERROR_TEXT_MAX - 3] = '\0';
+    hf__error_errno(&err, HF_INVALID, EIO, "%s", text);
+    CHECK_INT(strlen(err.text), HF_ERROR_TEXT_MAX - 1);
+    CHECK_STR(err.text + HF_ERROR_TEXT_MAX - 3, ": ");
+}
+
+TEST(error, errno_is_left_alone)
+{
+    struct hf_error err;
+    errno = EBUSY;
+    hf__error_set(&err, HF_INVALID, "x");
+    hf__error_errno(&err, HF_INVALID, 99999, "x");
+    CHECK_INT(errno, EBUSY);
+}

@@ -1,0 +1,201 @@
+/*
+ * registry_test.c: a scheme finds its backend, or a sentence says why not.
+ */
+#include "backend/registry.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "test.h"
+
+static struct hf_error err;
+
+static void path_forget(void *arg)
+{
+    (void)arg;
+    unsetenv("HOLDFAST_MODULE_PATH");
+}
+
+static void path_use(const char *path)
+{
+    CHECK(setenv("HOLDFAST_MODULE_PATH", path, 1) == 0);
+    test_cleanup(path_forget, NULL);
+}
+
+/* The scheme is refused with this status and these words. */
+static void refuses(const char *scheme, int status, const char *words)
+{
+    memset(&err, 0, sizeof err);
+    CHECK(hf__backend_find(scheme, &err) == NULL);
+    CHECK_INT(err.status, status);
+    if (!strstr(err.text, words))
+        TEST_FAIL("\"%s\" does not say \"%s\"", err.text, words);
+}
+
+TEST(registry, finds_what_is_built_in)
+{
+    CHECK(hf__backend_find("memory", &err) == &hf__backend_memory);
+    CHECK(hf__backend_find("file", &err) == &hf__backend_file);
+}
+
+TEST(registry, built_in_backends_have_this_abi)
+{
+    CHECK_INT(hf__backend_memory.abi, BACKEND_ABI);
+    CHECK_INT(hf__backend_file.abi, BACKEND_ABI);
+}
+
+TEST(registry, lists_the_known_for_an_unknown_scheme)
+{
+    refuses("gopher", HF_INVALID, "url: scheme gopher: unknown: known are");
+    refuses("mem", HF_INVALID, "memory, file, redis");
+    refuses("", HF_INVALID, "unknown");
+}
+
+TEST(registry, names_the_package_of_a_missing_module)
+{
+    refuses("zookeeper", HF_UNSUPPORTED,
+            "zookeeper: backend module libholdfast-zookeeper.so not found: "
+            "install the package holdfast-zookeeper");
+    refuses("mysql", HF_UNSUPPORTED, "install the package holdfast-mariadb");
+}
+
+TEST(registry, error_may_be_null)
+{
+    CHECK(hf__backend_find("gopher", NULL) == NULL);
+}
+
+TEST(registry, loads_a_module_from_the_path)
+{
+    path_use("/nonexistent::" TEST_MODULE_DIR ":/dev/null");
+    const struct backend *b = hf__backend_find("echo", &err);
+    if (!b) TEST_FAIL("%s", err.text);
+    CHECK_STR(b->scheme, "echo");
+    CHECK(hf__backend_find("echo", &err) == b);
+}
+
+TEST(registry, a_loaded_module_stays_when_its_path_is_gone)
+{
+    path_use(TEST_MODULE_DIR);
+    const struct backend *b = hf__backend_find("echo", &err);
+    CHECK(b != NULL);
+    unsetenv("HOLDFAST_MODULE_PATH");
+    CHECK_STR(b->scheme, "echo");
+    refuses("echo", HF_INVALID, "unknown");
+}
+
+TEST(registry, does_not_leave_the_path)
+{
+    path_use(TEST_MODULE_DIR);
+    refuses("../module/echo", HF_INVALID, "unknown");
+    refuses("echo.so", HF_INVALID, "unknown");
+}
+
+TEST(registry, refuses_a_module_of_another_abi)
+{
+    path_use(TEST_MODULE_DIR);
+    refuses("old", HF_UNSUPPORTED, "of the module interface");
+}
+
+TEST(registry, refuses_a_library_that_is_no_module)
+{
+    path_use(TEST_MODULE_DIR);
+    refuses("blank", HF_UNSUPPORTED, "no symbol hf_backend_module");
+}
+
+static char dir[] = "/tmp/holdfast-registry-XXXXXX";
+static char module[sizeof dir + 64];
+
+static void module_remove(void *arg)
+{
+    (void)arg;
+    unlink(module);
+    rmdir(dir);
+}
+
+/* A directory with one module of the given name in it. */
+static void module_place(const char *name)
+{
+    memcpy(dir + sizeof dir - 7, "XXXXXX", 6);
+    CHECK(mkdtemp(dir) != NULL);
+    snprintf(module, sizeof module, "%s/libholdfast-%s.so", dir, name);
+    test_cleanup(module_remove, NULL);
+    path_use(dir);
+}
+
+TEST(registry, says_what_the_loader_said_of_a_broken_file)
+{
+    module_place("etcd");
+    FILE *f = fopen(module, "w");
+    CHECK(f && fputs("no library", f) >= 0 && fclose(f) == 0);
+    refuses("etcd", HF_UNSUPPORTED, "etcd: module ");
+    CHECK(strstr(err.text, "not found: install") == NULL);
+}
+
+TEST(registry, refuses_a_module_under_another_name)
+{
+    module_place("sqlite");
+    CHECK(symlink(TEST_MODULE_DIR "/libholdfast-echo.so", module) == 0);
+    refuses("sqlite", HF_UNSUPPORTED, "serves only: echo");
+}
+
+static void *finder(void *arg)
+{
+    struct hf_error mine;
+    *(const struct backend **)arg = hf__backend_find("echo", &mine);
+    return NULL;
+}
+
+TEST(registry, threads_find_the_same_module)
+{
+    enum { THREADS = 8 };
+    pthread_t threads[THREADS];
+    const struct backend *found[THREADS] = {NULL};
+    path_use(TEST_MODULE_DIR);
+    for (int i = 0; i < THREADS; i++)
+        CHECK(!pthread_create(&threads[i], NULL, finder, &found[i]));
+    for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+    CHECK(found[0] != NULL);
+    for (int i = 1; i < THREADS; i++) CHECK(found[i] == found[0]);
+}
+
+/* What the module answered last. */
+static struct reply answer;
+static int answers;
+
+static void on_reply(struct backend_env *env, struct request *req,
+                     const struct reply *reply)
+{
+    (void)env, (void)req;
+    answer = *reply;
+    answers++;
+}
+
+TEST(registry, a_loaded_module_works)
+{
+    struct backend_env env = {.alloc = &hf__alloc_default, .reply = on_reply};
+    struct backend_conn *c = NULL;
+    struct request req = {.op = OP_PROPOSE, .name = "n", .name_len = 1};
+    struct url url;
+    path_use(TEST_MODULE_DIR);
+    const struct backend *b = hf__backend_find("echo", &err);
+    CHECK(b != NULL);
+    CHECK_INT(hf__url_parse(&url, "echo:", &err), HF_OK);
+    CHECK_INT(b->open(&env, &url, &c, &err), HF_INVALID);
+    CHECK_STR(err.text, "echo: no host");
+    CHECK_INT(hf__url_parse(&url, "echo://here", &err), HF_OK);
+    CHECK_INT(b->open(&env, &url, &c, &err), HF_OK);
+    answers = 0;
+    b->submit(c, &req);
+    CHECK_INT(answers, 0);
+    b->flush(c);
+    CHECK_INT(answers, 1);
+    CHECK_INT(answer.verdict, V_GRANTED);
+    CHECK_INT(answer.fence, 1);
+    b->submit(c, &req);
+    b->close(c);
+    CHECK_INT(answers, 2);
+    CHECK_INT(answer.verdict, V_UNSENT);
+}

@@ -1,0 +1,219 @@
+#!/bin/sh
+# tidy.sh: the rules that a machine can judge.  Prints file:line: rule for each
+# breach and fails if there was one.  `tidy.sh --no-format` leaves out
+# clang-format.
+# shellcheck disable=SC2016 # the quoted programs are awk's
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+breaches=$(mktemp) || exit 1
+trap 'rm -f "$breaches"' EXIT
+
+# Every file of the given kinds; build folders are not ours to judge.
+files() {
+    folder=$1
+    shift
+    for kind; do
+        find "$folder" -name "*.$kind" 2>/dev/null
+    done | sort
+}
+
+c_files() {
+    for folder in include src cli test bench examples; do
+        files "$folder" c h
+    done
+}
+
+# An awk program that sees C without its comments and strings: code(line).
+strip='
+function code(line,    out, c, d, i, n) {
+    out = ""; n = length(line)
+    for (i = 1; i <= n; i++) {
+        c = substr(line, i, 1); d = substr(line, i, 2)
+        if (in_comment) {
+            if (d == "*/") { in_comment = 0; i++ }
+        } else if (quote != "") {
+            if (c == "\\") i++
+            else if (c == quote) quote = ""
+        } else if (d == "/*") { in_comment = 1; i++ }
+        else if (d == "//") break
+        else if (c == "\"" || c == "\047") { quote = c; out = out c }
+        else out = out c
+    }
+    quote = ""
+    return out
+}
+FNR == 1 { in_comment = 0; quote = "" }
+function breach(rule) { print FILENAME ":" FNR ": " rule }
+'
+
+rule_text() {
+    c_files | xargs awk '
+        length($0) > 80 { print FILENAME ":" FNR ": longer than 80 columns" }
+        /\t/ { print FILENAME ":" FNR ": a tab" }
+        /[ \t]$/ { print FILENAME ":" FNR ": blanks at the end" }
+        FNR == 1 && !/^\/\*/ {
+            print FILENAME ":1: no comment on what the file is for"
+        }'
+    c_files | xargs grep -nE '(TODO|FIXME)' /dev/null |
+        sed 's/^\([^:]*:[0-9]*\):.*/\1: unfinished (TODO or FIXME)/'
+}
+
+# The resolver's thread may outlive the client, and so its allocator.
+rule_banned() {
+    c_files | xargs awk "$strip"'
+    {
+        text = code($0)
+        rest = text
+        while (match(rest, /[A-Za-z_][A-Za-z0-9_]*[ ]*\(/)) {
+            name = substr(rest, RSTART, RLENGTH - 1)
+            before = RSTART > 1 ? substr(rest, RSTART - 1, 1) : " "
+            rest = substr(rest, RSTART + RLENGTH)
+            sub(/ +$/, "", name)
+            if (before == "." || before == ">") continue
+            if (name ~ /^(sprintf|vsprintf|strcpy|strcat|atoi|atol|strtok|rand|srand|time|gettimeofday|sleep|usleep|gets)$/)
+                breach(name "() is banned")
+            if (FILENAME !~ /^src\//) continue
+            if (name ~ /^(malloc|calloc|realloc|free|strdup|strndup)$/ &&
+                FILENAME !~ /^src\/(sys\/alloc|net\/resolve)\.c$/)
+                breach(name "() is banned in the library: hf__alloc()")
+            if (name == "clock_gettime" && FILENAME != "src/sys/clock.c")
+                breach("only src/sys/clock.c reads a clock")
+        }
+    }'
+}
+
+# Pure folders ask the system for nothing.
+rule_pure() {
+    { files src/core c h; files src/kind c h; } | xargs awk "$strip"'
+    { text = code($0) }
+    /^[ ]*#[ ]*include[ ]*</ && text !~ /</ { next }
+    /^[ ]*#[ ]*include[ ]*</ &&
+    !/<(stdint|stddef|string|assert|stdbool|limits|inttypes)\.h>/ {
+        breach("system include in a pure folder")
+    }'
+}
+
+rule_layers() {
+    files src c h | xargs awk "$strip"'
+    BEGIN {
+        rank["base"] = 0; rank["sys"] = 1
+        rank["core"] = 2; rank["kind"] = 2
+        rank["backend"] = 3; rank["net"] = 3
+        rank["engine"] = 4; rank["api"] = 5
+    }
+    { code($0) }
+    /^[ ]*#[ ]*include[ ]*"/ {
+        split($0, part, "\"")
+        n = split(part[2], path, "/")
+        split(FILENAME, here, "/")
+        if (part[2] ~ /^\.\./)
+            breach("an include must not begin with ..")
+        else if (n > 1 && path[1] in rank) {
+            if (rank[path[1]] > rank[here[2]])
+                breach("upward include: " here[2] " must not know " path[1])
+        } else if (n > 1 && path[1] != "holdfast")
+            breach("include of no layer: " part[2])
+    }'
+    { files cli c h; files examples c h; } | xargs awk "$strip"'
+    { code($0) }
+    /^[ ]*#[ ]*include[ ]*"/ {
+        split($0, part, "\"")
+        if (part[2] ~ /\// && part[2] !~ /^holdfast\//)
+            breach("sees only include/holdfast: " part[2])
+    }'
+}
+
+# Symbols: exported, listed and documented are the same set.
+rule_symbols() {
+    files include h | xargs awk '
+    FNR == 1 { last = ""; wanted = 0 }
+    wanted && match($0, /hf_[a-z0-9_]+\(/) {
+        print FILENAME ":" line " " substr($0, RSTART, RLENGTH - 1) " " docs
+        wanted = 0
+    }
+    /^HF_API/ {
+        line = FNR
+        docs = last ~ /\*\/$/ ? "documented" : "bare"
+        if (match($0, /hf_[a-z0-9_]+\(/))
+            print FILENAME ":" line " " substr($0, RSTART, RLENGTH - 1) " " docs
+        else
+            wanted = 1
+    }
+    { last = $0 }' | awk '
+    FILENAME != "-" {
+        if ($0 !~ /^#/ && NF) {
+            listed[$1] = FILENAME ":" FNR
+            if ($1 <= before) print FILENAME ":" FNR ": not in order: " $1
+            before = $1
+        }
+        next
+    }
+    {
+        if ($3 == "bare") print $1 ": exported but not documented: " $2
+        if (!($2 in listed))
+            print $1 ": not in api/holdfast.symbols: " $2
+        seen[$2] = 1
+    }
+    END {
+        for (name in listed)
+            if (!(name in seen))
+                print listed[name] ": declared in no public header: " name
+    }' api/holdfast.symbols -
+}
+
+rule_lua() {
+    files src lua | xargs awk '
+    function done() {
+        if (file != "" && step < 4)
+            print file ":1: header must be: purpose, KEYS, ARGV, returns"
+    }
+    FNR == 1 {
+        done()
+        file = FILENAME; step = 0; open = 1
+        name = file; sub(/.*\//, "", name)
+        if (index($0, "-- " name ": ") == 1) step = 1
+    }
+    !/^--/ { open = 0 }
+    open && step == 1 && /^-- KEYS/ { step = 2 }
+    open && step == 2 && /^-- ARGV/ { step = 3 }
+    open && step == 3 && /^-- returns/ { step = 4 }
+    END { done() }' /dev/null
+}
+
+rule_format() {
+    if ! command -v clang-format >/dev/null 2>&1; then
+        echo 'tidy.sh:1: clang-format is not installed'
+        return
+    fi
+    c_files | xargs clang-format --dry-run -Werror 2>&1 |
+        sed -n 's/^\([^: ]*:[0-9]*\):[0-9]*: error: .*/\1: format/p' |
+        awk '!seen[$0]++'
+}
+
+# The command's tests are parts of one program: lib.sh and one topic.
+rule_shell() {
+    command -v shellcheck >/dev/null 2>&1 || return 0
+    {
+        { files tools sh; files test/install sh; files bench sh; } |
+            xargs shellcheck -S warning -f gcc dev .ci/run
+        files test/cli sh |
+            xargs shellcheck -s sh -S warning -f gcc -e SC2034,SC2154 /dev/null
+    } 2>&1 | sed 's/^\([^:]*:[0-9]*\):[0-9]*: */\1: shellcheck: /'
+}
+
+{
+    rule_text
+    rule_banned
+    rule_pure
+    rule_layers
+    rule_symbols
+    rule_lua
+    rule_shell
+    [ "${1:-}" = --no-format ] || rule_format
+} >"$breaches"
+
+cat "$breaches"
+count=$(wc -l <"$breaches")
+echo "tidy: $((count)) breaches"
+[ "$count" -eq 0 ]

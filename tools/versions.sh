@@ -1,0 +1,45 @@
+#!/bin/sh
+# versions.sh BUILD: run the redis tests on every server that is at hand:
+# redis-server and valkey-server from PATH, and the programs named in
+# HF_SERVERS (separated by blanks).
+set -u
+
+build=$1
+tests='^(contract-redis|redis_.*|replay_test)$'
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+failed=
+count=0
+
+servers() {
+    command -v redis-server
+    command -v valkey-server
+    # shellcheck disable=SC2086 # one path per word
+    if [ -n "${HF_SERVERS:-}" ]; then printf '%s\n' $HF_SERVERS; fi
+}
+
+# The tests start `redis-server`; this decides which one that is.
+run_on() {
+    ln -sf "$1" "$work/redis-server"
+    PATH="$work:$PATH" ctest --test-dir "$build" -R "$tests" \
+        --no-tests=error --output-on-failure
+}
+
+echo "hiredis $(pkg-config --modversion hiredis 2>/dev/null || echo none)"
+servers >"$work/list"
+while read -r server; do
+    version=$("$server" --version) || exit 1
+    echo "== $server: $version"
+    if ! run_on "$server" </dev/null; then failed="$failed $server"; fi
+    count=$((count + 1))
+done <"$work/list"
+
+if [ "$count" -eq 0 ]; then
+    echo 'versions.sh: no server found: install redis-server' >&2
+    exit 1
+fi
+if [ -n "$failed" ]; then
+    echo "failed on:$failed" >&2
+    exit 1
+fi
+echo "passed on $count servers"
