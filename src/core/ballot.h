@@ -1,0 +1,24 @@
+/*
+ * ballot.h: the numbers a client proposes.
+ *
+ * One per lock and client.  The rule: a number is never proposed twice, and
+ * `proposed` is never reset while a request of ours may still be on its way (a
+ * reset left orphans behind; protocol page, section 1.1).
+ */
+#ifndef HF_CORE_BALLOT_H
+#define HF_CORE_BALLOT_H
+
+#include <stdint.h>
+
+struct ballot {
+    int64_t seen;     /* largest counter that a node ever told us */
+    int64_t proposed; /* largest number we ever proposed */
+};
+
+/* The next number: the nodes' clock, or just above all we know. */
+int64_t hf__ballot_next(struct ballot *b, int64_t nodes_now_us);
+
+/* A node told its counter. */
+void hf__ballot_saw(struct ballot *b, int64_t counter);
+
+#endif

@@ -1,0 +1,297 @@
+/*
+ * hold.c: the step of the hold machine.
+ *
+ *   IDLE -> QUEUED -> TRYING <-> WAITING
+ *                       |
+ *                      HELD -> RELEASING -> DONE
+ *                       |          |
+ *                      LOST -------+
+ *
+ * The rule: the user waits for one operation at a time, and each is finished
+ * exactly once.
+ */
+#include "core/hold.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "core/hold_parts.h"
+#include "core/mutation.h"
+
+/* From a row's state, only these states may follow. */
+static const uint32_t allowed[HOLD_NSTATES] = {
+    [HOLD_IDLE] = BIT(HOLD_QUEUED) | BIT(HOLD_TRYING) | BIT(HOLD_DONE),
+    [HOLD_QUEUED] = BIT(HOLD_TRYING) | BIT(HOLD_DONE),
+    [HOLD_TRYING] = BIT(HOLD_HELD) | BIT(HOLD_WAITING) | BIT(HOLD_DONE),
+    [HOLD_WAITING] = BIT(HOLD_TRYING) | BIT(HOLD_DONE),
+    [HOLD_HELD] = BIT(HOLD_LOST) | BIT(HOLD_RELEASING) | BIT(HOLD_DONE),
+    [HOLD_LOST] = BIT(HOLD_RELEASING) | BIT(HOLD_DONE),
+    [HOLD_RELEASING] = BIT(HOLD_DONE),
+    [HOLD_DONE] = 0,
+};
+
+void hf__hold_move(struct hold *h, enum hold_state next)
+{
+    assert(allowed[h->state] & BIT(next));
+    h->state = next;
+}
+
+void hf__hold_finish(struct hold *h, struct hold_out *out, int status)
+{
+    assert(h->op != HOLD_OP_NONE && !out->finished);
+    out->finished = 1;
+    out->finished_op = h->op;
+    out->status = status;
+    /* Who is told that he did not enter will not leave either. */
+    if (h->op == HOLD_OP_ENTER && status != HF_OK && !MUTATED(COUNT_KEPT))
+        h->count--;
+    h->op = HOLD_OP_NONE;
+    h->op_deadline_us = TIME_NEVER;
+}
+
+void hf__hold_init(struct hold *h, struct hold_conf *conf,
+                   struct ballot *ballot)
+{
+    memset(h, 0, sizeof *h);
+    h->conf = conf;
+    h->ballot = ballot;
+    h->state = HOLD_IDLE;
+    h->op_deadline_us = h->answer_by_us = h->renew_at_us = TIME_NEVER;
+    h->doubt_lease_us = TIME_NEVER;
+    h->busy_ttl_us = -1;
+}
+
+static void op_begin(struct hold *h, enum hold_op op, int64_t deadline_us)
+{
+    assert(h->op == HOLD_OP_NONE);
+    h->op = op;
+    h->op_deadline_us = deadline_us;
+}
+
+static void acquire_begin(struct hold *h, const struct hold_event *ev,
+                          struct hold_out *out)
+{
+    op_begin(h, HOLD_OP_ACQUIRE, TIME_NEVER);
+    h->flags = ev->flags & ~(HOLD_MAY_TRY | HOLD_BLIND);
+    h->lease_us = ev->lease_us;
+    h->count = 1;
+    hf__get_begin(h, ev, out);
+}
+
+static void attach_begin(struct hold *h, const struct hold_event *ev,
+                         struct hold_out *out)
+{
+    op_begin(h, HOLD_OP_ATTACH, TIME_NEVER);
+    h->flags = ev->flags & ~(HOLD_MAY_TRY | HOLD_BLIND);
+    h->lease_us = ev->lease_us;
+    h->attempt = ev->attempt;
+    h->fence = ev->fence;
+    h->count = 1;
+    h->fail_status = HF_UNAVAILABLE;
+    h->answer_by_us = ev->now_us + h->conf->patience_us;
+    hf__hold_move(h, HOLD_TRYING);
+    hf__round_renew(h, ev->now_us, out);
+}
+
+/* Counts are sent as absolute numbers, so a round that is repeated, or that
+ * overtakes another, ends in the same count. */
+static void held_change(struct hold *h, const struct hold_event *ev,
+                        struct hold_out *out, enum hold_op op)
+{
+    op_begin(h, op, ev->now_us + h->conf->patience_us);
+    if (op == HOLD_OP_ENTER) {
+        /* The longest lease and the watchdog win. */
+        h->count++;
+        h->flags |= ev->flags & HOLD_KEEP;
+        if (ev->flags & HOLD_ETERNAL) h->flags |= HOLD_ETERNAL;
+        if (ev->lease_us > h->lease_us) h->lease_us = ev->lease_us;
+    } else if (op == HOLD_OP_LEAVE) {
+        h->count--;
+    } else if (ev->lease_us > 0) {
+        h->lease_us = ev->lease_us;
+    }
+    assert(h->count >= 1);
+    hf__round_renew(h, ev->now_us, out);
+}
+
+static void release_begin(struct hold *h, const struct hold_event *ev,
+                          struct hold_out *out)
+{
+    op_begin(h, HOLD_OP_RELEASE, ev->now_us + h->conf->timeout_us);
+    h->round_open = 0;
+    h->granted = h->refused = h->doubtful = h->gone = h->taken = 0;
+    hf__round_release(h, hf__round_all(h), ev->now_us, out);
+    h->count = 0;
+    hf__hold_move(h, HOLD_RELEASING);
+}
+
+static void in_held(struct hold *h, const struct hold_event *ev,
+                    struct hold_out *out)
+{
+    switch (ev->type) {
+    case EV_ENTER:
+        held_change(h, ev, out, HOLD_OP_ENTER);
+        break;
+    case EV_EXTEND:
+        held_change(h, ev, out, HOLD_OP_EXTEND);
+        break;
+    case EV_RELEASE:
+        if (h->count > 1)
+            held_change(h, ev, out, HOLD_OP_LEAVE);
+        else
+            release_begin(h, ev, out);
+        break;
+    case EV_FORGET:
+        hf__hold_move(h, HOLD_DONE);
+        break;
+    default:
+        hf__keep_event(h, ev, out);
+        break;
+    }
+}
+
+static void in_lost(struct hold *h, const struct hold_event *ev,
+                    struct hold_out *out)
+{
+    if (ev->type == EV_RELEASE && h->count > 1) {
+        h->count--;
+        op_begin(h, HOLD_OP_LEAVE, TIME_NEVER);
+        hf__hold_finish(h, out, h->lost_status);
+    } else if (ev->type == EV_RELEASE) {
+        release_begin(h, ev, out); /* the nodes know who has it now */
+        if (MUTATED(LOST_AGAIN)) out->notice = HF_STATE_LOST;
+    } else if (ev->type == EV_ENTER || ev->type == EV_EXTEND) {
+        op_begin(h, HOLD_OP_EXTEND, TIME_NEVER);
+        hf__hold_finish(h, out, h->lost_status);
+    } else if (ev->type == EV_FORGET) {
+        hf__hold_move(h, HOLD_DONE);
+    }
+}
+
+/* What the nodes said of our release, once enough of them have. */
+static int release_verdict(const struct hold *h)
+{
+    if (hf__round_count(h->granted) >= h->conf->quorum) return h->lost_status;
+    int not_ours = hf__round_count(h->gone | h->taken);
+    if (h->conf->nodes - not_ours < h->conf->quorum)
+        return h->taken ? HF_LOST : HF_EXPIRED;
+    return HF_UNAVAILABLE;
+}
+
+static void in_releasing(struct hold *h, const struct hold_event *ev,
+                         struct hold_out *out)
+{
+    int status = HF_UNAVAILABLE;
+    int over = ev->type == EV_FAIL
+               || (ev->type == EV_TIMER && ev->now_us >= h->op_deadline_us);
+    if (ev->type == EV_FAIL) status = ev->status;
+    if (ev->type == EV_REPLY && ev->op == OP_RELEASE && ev->round == h->round) {
+        uint32_t node = BIT(ev->node);
+        enum verdict v = ev->reply->verdict;
+        /* While the lease cannot have ended, it was our own earlier copy that
+         * freed it. */
+        int by_us = ev->repeated && ev->now_us < h->valid_us;
+        if (v == V_GRANTED || (by_us && (v == V_ABSENT || v == V_OTHER)))
+            h->granted |= node;
+        else if (v == V_ABSENT)
+            h->gone |= node;
+        else if (v == V_OTHER)
+            h->taken |= node;
+        status = release_verdict(h);
+        over = over || status != HF_UNAVAILABLE;
+    }
+    if (!over) return;
+    if (status == HF_UNAVAILABLE && h->lost_status != HF_OK)
+        status = h->lost_status;
+    hf__hold_finish(h, out, status);
+    hf__hold_move(h, HOLD_DONE);
+}
+
+static void in_idle(struct hold *h, const struct hold_event *ev,
+                    struct hold_out *out)
+{
+    if (ev->type == EV_ACQUIRE)
+        acquire_begin(h, ev, out);
+    else if (ev->type == EV_ATTACH)
+        attach_begin(h, ev, out);
+}
+
+static void hold_check(const struct hold *h, const struct hold_out *out)
+{
+    assert(h->count >= 0 && h->count <= HOLD_COUNT_MAX);
+    assert(!(h->granted & h->refused));
+    assert(h->state != HOLD_HELD || h->count >= 1);
+    assert(h->state != HOLD_DONE || h->op == HOLD_OP_NONE);
+    assert(h->state != HOLD_LOST || h->op == HOLD_OP_NONE);
+    assert(out->sends <= HOLD_SENDS_MAX);
+    (void)h;
+    (void)out;
+}
+
+void hf__hold_step(struct hold *h, const struct hold_event *ev,
+                   struct hold_out *out)
+{
+    memset(out, 0, sizeof *out);
+    switch (h->state) {
+    case HOLD_IDLE:
+        in_idle(h, ev, out);
+        break;
+    case HOLD_QUEUED:
+    case HOLD_TRYING:
+    case HOLD_WAITING:
+        hf__get_event(h, ev, out);
+        break;
+    case HOLD_HELD:
+        in_held(h, ev, out);
+        break;
+    case HOLD_LOST:
+        in_lost(h, ev, out);
+        break;
+    case HOLD_RELEASING:
+        in_releasing(h, ev, out);
+        break;
+    default:
+        break;
+    }
+    hold_check(h, out);
+}
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+int64_t hf__hold_due(const struct hold *h)
+{
+    switch (h->state) {
+    case HOLD_QUEUED:
+    case HOLD_TRYING:
+        return min64(h->op_deadline_us, h->answer_by_us);
+    case HOLD_WAITING:
+        return min64(h->pause_until_us,
+                     min64(h->op_deadline_us, h->answer_by_us));
+    case HOLD_HELD: {
+        int64_t due = h->at_risk ? h->valid_us : hf__hold_risk_us(h);
+        if (!h->round_open) due = min64(due, h->renew_at_us);
+        return min64(due, h->op_deadline_us);
+    }
+    case HOLD_RELEASING:
+        return h->op_deadline_us;
+    default:
+        return TIME_NEVER;
+    }
+}
+
+int hf__hold_view(const struct hold *h, int64_t now_us)
+{
+    if (h->state == HOLD_LOST) return HF_STATE_LOST;
+    if (h->state != HOLD_HELD) return HF_STATE_NONE;
+    if (now_us >= h->valid_us) return HF_STATE_LOST;
+    return now_us >= hf__hold_risk_us(h) ? HF_STATE_AT_RISK : HF_STATE_HELD;
+}
+
+int hf__release_is_open(const struct reply *reply)
+{
+    return reply->verdict == V_ERROR || reply->verdict == V_UNSENT
+           || reply->verdict == V_UNKNOWN;
+}

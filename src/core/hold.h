@@ -1,0 +1,187 @@
+/*
+ * hold.h: the machine that gets, keeps and gives back one lock for one holder.
+ *
+ * Pure: an event and the time go in, effects come out.  It knows N nodes and a
+ * quorum; one server is a quorum of one.  The caller (engine.c, the simulator)
+ * carries the effects out in the order of struct hold_out and calls again.
+ */
+#ifndef HF_CORE_HOLD_H
+#define HF_CORE_HOLD_H
+
+#include "base/request.h"
+#include "core/ballot.h"
+
+enum hold_state {
+    HOLD_IDLE,      /* made, nothing asked yet */
+    HOLD_QUEUED,    /* waits for its turn in this process, or for the clocks */
+    HOLD_TRYING,    /* a number is proposed, or a ticket is being checked */
+    HOLD_WAITING,   /* somebody else has it, or a pause before the next try */
+    HOLD_HELD,      /* ours until valid_us */
+    HOLD_LOST,      /* it was ours; the holder has been told, not yet let go */
+    HOLD_RELEASING, /* given back; the nodes are being told */
+    HOLD_DONE,      /* over; the hold may be freed */
+    HOLD_NSTATES
+};
+
+/* What the user waits for.  One at a time. */
+enum hold_op {
+    HOLD_OP_NONE,
+    HOLD_OP_ACQUIRE,
+    HOLD_OP_ATTACH,
+    HOLD_OP_ENTER, /* once more */
+    HOLD_OP_LEAVE, /* once less, still held */
+    HOLD_OP_EXTEND,
+    HOLD_OP_RELEASE
+};
+
+enum hold_event_type {
+    EV_ACQUIRE, /* flags, wait_us, lease_us */
+    EV_ATTACH,  /* attempt, fence, lease_us: a detached hold, to be checked */
+    EV_ENTER,   /* flags, lease_us: the holder acquires once more */
+    EV_EXTEND,  /* lease_us, 0 as it was */
+    EV_RELEASE,
+    EV_FORGET,  /* detached: over, without a release */
+    EV_READY,   /* the clocks are known; it still waits for its turn */
+    EV_TURN,    /* it may contend now */
+    EV_REPLY,   /* op, round, node, reply */
+    EV_WATCHED, /* wake-ups will come (HF_OK) or not (status) */
+    EV_WAKE,    /* the lock was released, or may have been */
+    EV_RENEW,   /* renew now, somewhat early, with others of the batch */
+    EV_FAIL,    /* end what the user waits for with `status` */
+    EV_TIMER    /* hf__hold_due() has come */
+};
+
+#define HOLD_KEEP 1u /* the watchdog renews it */
+#define HOLD_SHARED 2u
+#define HOLD_DETACHED 4u
+#define HOLD_ETERNAL 8u  /* the store ends it with the process, never before */
+#define HOLD_MAY_TRY 16u /* EV_ACQUIRE: no need to wait for a turn */
+#define HOLD_BLIND 32u   /* EV_ACQUIRE: queued because no clock is known yet */
+
+struct hold_event {
+    enum hold_event_type type;
+    int64_t now_us;       /* local clock */
+    int64_t nodes_now_us; /* estimate of the nodes' clock */
+    uint64_t random;      /* for jitter */
+    unsigned flags;       /* HOLD_* */
+    int64_t wait_us;      /* < 0 for ever, 0 one try */
+    int64_t lease_us;
+    uint64_t attempt;
+    int64_t fence;
+    int status;
+    enum request_op op;
+    uint32_t round;
+    int node;
+    const struct reply *reply;
+    int repeated; /* REPLY: an earlier copy may have been carried out */
+};
+
+/* What all holds of a client share. */
+struct hold_conf {
+    int nodes;
+    int quorum;
+    unsigned request_flags; /* REQ_SERVER_FENCE with one node */
+    int64_t drift_ppm;
+    int64_t window_us;
+    int64_t timeout_us;  /* for one answer */
+    int64_t patience_us; /* without any answer */
+    int64_t rtt_us;      /* the slowest of late round trips */
+    uint64_t attempts;   /* the last attempt of this client */
+};
+
+struct hold {
+    struct hold_conf *conf; /* borrowed */
+    struct ballot *ballot;  /* borrowed; of this lock */
+    enum hold_state state;
+    enum hold_op op;
+    unsigned flags;
+    uint32_t round;   /* of proposals and renewals */
+    uint64_t attempt; /* fresh for every attempt */
+    int64_t number;   /* T of this attempt */
+    int64_t fence;
+    int64_t count; /* as the nodes know it once the round is over */
+    int64_t lease_us;
+    int64_t doubt_lease_us; /* the shortest of renewals that may yet arrive */
+    int64_t longest_us;     /* the longest lease that was ever asked for */
+
+    int64_t round_start_us;
+    int64_t round_lease_us; /* what this round asks for */
+    uint32_t granted;       /* nodes, by bit, in this round */
+    uint32_t refused;       /* surely not granted */
+    uint32_t doubtful;      /* may have been granted */
+    uint32_t confirmed;     /* nodes that are known to be ours */
+    uint32_t earlier;       /* may have granted this attempt under a lower T */
+    uint32_t gone;          /* renewal: no lock there */
+    uint32_t taken;         /* renewal: another owner there */
+    unsigned round_open : 1;
+    unsigned round_renews : 1;
+    unsigned busy : 1;    /* this round: somebody else has it */
+    unsigned stale : 1;   /* this round: our number was too low */
+    unsigned woken : 1;   /* a wake-up came while we tried */
+    unsigned watched : 1; /* wake-ups come */
+    unsigned watch_asked : 1;
+    unsigned answered : 1; /* some node answered during this op */
+    unsigned at_risk : 1;
+    unsigned one_try : 1; /* the user does not wait */
+    int reballots;
+    int pauses;          /* tries without luck, for the back-off */
+    int fail_status;     /* the last refusal, for UNAVAILABLE and the like */
+    int64_t busy_ttl_us; /* -1 unknown */
+
+    int64_t op_deadline_us; /* the user's */
+    int64_t answer_by_us;   /* patience ends; TIME_NEVER: nothing is asked */
+    int64_t pause_until_us; /* WAITING: look again then */
+    int64_t valid_us;
+    int64_t renew_at_us; /* TIME_NEVER: no watchdog */
+    int lost_status;     /* HF_EXPIRED or HF_LOST */
+};
+
+struct hold_send {
+    enum request_op op;
+    uint32_t nodes; /* to these, by bit */
+    uint32_t round;
+    uint64_t attempt;
+    int64_t ballot;
+    int64_t count;
+    int64_t lease_us;
+    int64_t deadline_us;
+    int64_t until_us;
+};
+
+#define HOLD_SENDS_MAX 3
+
+/* Effects, in this order: send, watch, then tell the user. */
+struct hold_out {
+    struct hold_send send[HOLD_SENDS_MAX];
+    int sends;
+    int watch;    /* 1: wake-ups are wanted */
+    int finished; /* the user's operation `finished_op` is over: `status` */
+    enum hold_op finished_op;
+    int status;
+    int notice;        /* enum hf_state: tell the holder; 0: nothing */
+    int notice_status; /* why */
+};
+
+void hf__hold_init(struct hold *h, struct hold_conf *conf,
+                   struct ballot *ballot);
+
+/* One step.  `out` is cleared first. */
+void hf__hold_step(struct hold *h, const struct hold_event *ev,
+                   struct hold_out *out);
+
+/* When EV_TIMER is wanted; TIME_NEVER if not. */
+int64_t hf__hold_due(const struct hold *h);
+
+/* The user's view at `now_us`: enum hf_state. */
+int hf__hold_view(const struct hold *h, int64_t now_us);
+
+/* When it turns AT_RISK unless it is renewed. */
+int64_t hf__hold_risk_us(const struct hold *h);
+
+/* Is it held and kept by the watchdog, with nothing under way? */
+int hf__hold_is_renewable(const struct hold *h);
+
+/* Is a release that got `reply` to be repeated? */
+int hf__release_is_open(const struct reply *reply);
+
+#endif

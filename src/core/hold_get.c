@@ -1,0 +1,298 @@
+/*
+ * hold_get.c: getting the lock: queued, trying, waiting.
+ *
+ *   QUEUED --turn--> TRYING --quorum--> HELD
+ *                     |  ^
+ *               busy  v  | message, holder's time over, pause over
+ *                    WAITING
+ *
+ * The rule: an attempt that is given up is released wherever it may have been
+ * granted, and the next attempt has a fresh id, so that a late packet of the
+ * one can neither make nor undo the other.
+ */
+#include <assert.h>
+
+#include "core/hold_parts.h"
+#include "core/mutation.h"
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Once the store has answered, a wait outlives a restart of it. */
+static void patience_begin(struct hold *h, int64_t now_us)
+{
+    int64_t patience = h->conf->patience_us;
+    h->answer_by_us = now_us + (h->answered ? 5 * patience : patience);
+}
+
+static void try_begin(struct hold *h, const struct hold_event *ev,
+                      struct hold_out *out)
+{
+    if (h->answer_by_us == TIME_NEVER) patience_begin(h, ev->now_us);
+    if (!MUTATED(ATTEMPT_REUSED) || !h->attempt)
+        h->attempt = ++h->conf->attempts;
+    h->reballots = 0;
+    h->confirmed = h->earlier = 0;
+    hf__hold_move(h, HOLD_TRYING);
+    hf__round_propose(h, ev, out);
+}
+
+/* Exponential, full jitter: two clients that split the votes must not meet
+ * again at the same moment (protocol page, 1.3.6). */
+static int64_t backoff_us(struct hold *h, uint64_t random)
+{
+    int shift = h->pauses < 8 ? h->pauses : 8;
+    int64_t cap = min64(BACKOFF_US_MIN << shift, BACKOFF_US_MAX);
+    h->pauses++;
+    return 1 + (int64_t)(random % (uint64_t)cap);
+}
+
+/* How long to sleep if no message comes. */
+static int64_t busy_pause_us(struct hold *h, const struct hold_event *ev)
+{
+    if (!h->watched) {
+        int shift = h->pauses < 8 ? h->pauses : 8;
+        int64_t poll = min64(POLL_US_MIN << shift, POLL_US_MAX);
+        h->pauses++;
+        poll -= (int64_t)(ev->random % (uint64_t)(poll / 4));
+        return h->busy_ttl_us >= 0 ? min64(poll, h->busy_ttl_us + US_PER_MS)
+                                   : poll;
+    }
+    if (h->busy_ttl_us < 0) return SLEEP_US_MAX;
+    return min64(h->busy_ttl_us + US_PER_MS, SLEEP_US_MAX);
+}
+
+void hf__get_abandon(struct hold *h, int status, int64_t now_us,
+                     struct hold_out *out)
+{
+    if (h->state == HOLD_TRYING && h->op == HOLD_OP_ACQUIRE)
+        hf__round_release(h, hf__round_maybe_ours(h), now_us, out);
+    h->round_open = 0;
+    hf__hold_finish(h, out, status);
+    hf__hold_move(h, HOLD_DONE);
+}
+
+void hf__get_begin(struct hold *h, const struct hold_event *ev,
+                   struct hold_out *out)
+{
+    int64_t now_us = ev->now_us;
+    h->one_try = ev->wait_us == 0;
+    h->op_deadline_us = ev->wait_us > 0 ? now_us + ev->wait_us : TIME_NEVER;
+    if (MUTATED(WAIT_UNBOUNDED)) h->op_deadline_us = TIME_NEVER;
+    if (ev->flags & HOLD_BLIND)
+        patience_begin(h, now_us);
+    else
+        h->answer_by_us = TIME_NEVER;
+    h->fail_status = HF_UNAVAILABLE;
+    if (ev->flags & HOLD_MAY_TRY)
+        try_begin(h, ev, out);
+    else
+        hf__hold_move(h, HOLD_QUEUED);
+}
+
+/* With several nodes, those who split the votes wake each other by giving them
+ * back: each comes after a pause of its own. */
+static void wake_up(struct hold *h, const struct hold_event *ev,
+                    struct hold_out *out)
+{
+    if (h->conf->nodes == 1) {
+        try_begin(h, ev, out);
+        return;
+    }
+    int64_t soon_us = ev->now_us + backoff_us(h, ev->random);
+    h->pause_until_us = min64(h->pause_until_us, soon_us);
+}
+
+/* No quorum this time: try again at once, later, or give up. */
+static void try_failed(struct hold *h, const struct hold_event *ev,
+                       struct hold_out *out)
+{
+    int64_t now_us = ev->now_us;
+    if (h->stale && h->reballots < REBALLOTS_MAX) {
+        h->reballots++;
+        h->earlier = hf__round_maybe_ours(h);
+        hf__round_propose(h, ev, out);
+        return;
+    }
+    if (hf_status_advice(h->fail_status) == HF_ADVICE_FIX && !h->busy
+        && !h->stale) {
+        hf__get_abandon(h, h->fail_status, now_us, out);
+        return;
+    }
+    if (h->busy && h->one_try) {
+        hf__get_abandon(h, HF_TAKEN, now_us, out);
+        return;
+    }
+    hf__round_release(h, hf__round_maybe_ours(h), now_us, out);
+    h->round_open = 0;
+    int look_again = h->woken && h->busy;
+    if (h->busy) {
+        h->answer_by_us = TIME_NEVER;
+        h->pause_until_us = now_us + busy_pause_us(h, ev);
+        if (!h->watch_asked) {
+            h->watch_asked = 1;
+            out->watch = 1;
+        }
+    } else {
+        h->pause_until_us = now_us + backoff_us(h, ev->random);
+    }
+    hf__hold_move(h, HOLD_WAITING);
+    if (look_again) wake_up(h, ev, out);
+}
+
+static void vote_count(struct hold *h, const struct hold_event *ev)
+{
+    const struct reply *r = ev->reply;
+    uint32_t node = BIT(ev->node);
+    switch (r->verdict) {
+    case V_GRANTED:
+        h->granted |= node;
+        if (h->op == HOLD_OP_ACQUIRE)
+            h->fence = h->conf->request_flags & REQ_SERVER_FENCE
+                               && !MUTATED(FENCE_PROPOSED)
+                           ? r->fence
+                           : h->number;
+        break;
+    case V_BUSY:
+        h->refused |= node;
+        h->earlier &= ~node;
+        h->busy = 1;
+        if (r->ttl_us >= 0
+            && (h->busy_ttl_us < 0 || r->ttl_us < h->busy_ttl_us))
+            h->busy_ttl_us = r->ttl_us;
+        break;
+    case V_STALE:
+        h->refused |= node;
+        h->stale = 1;
+        break;
+    case V_ABSENT:
+        h->refused |= node;
+        h->gone |= node;
+        break;
+    case V_OTHER:
+        h->refused |= node;
+        h->taken |= node;
+        break;
+    case V_ERROR:
+    case V_UNSENT:
+        h->refused |= node;
+        h->fail_status = r->status;
+        break;
+    case V_UNKNOWN:
+        h->doubtful |= node;
+        h->fail_status = r->status;
+        break;
+    }
+    if (r->verdict <= V_OTHER) {
+        h->answered = 1;
+        patience_begin(h, ev->now_us);
+    }
+}
+
+/* A ticket is checked by a renewal: nothing is proposed, nothing released. */
+static void attach_failed(struct hold *h, const struct hold_event *ev,
+                          struct hold_out *out)
+{
+    if (h->taken | h->gone) {
+        hf__get_abandon(h, h->taken ? HF_LOST : HF_EXPIRED, ev->now_us, out);
+        return;
+    }
+    if (hf_status_advice(h->fail_status) == HF_ADVICE_FIX) {
+        hf__get_abandon(h, h->fail_status, ev->now_us, out);
+        return;
+    }
+    h->round_open = 0;
+    h->pause_until_us = ev->now_us + backoff_us(h, ev->random);
+    hf__hold_move(h, HOLD_WAITING);
+}
+
+static void in_trying(struct hold *h, const struct hold_event *ev,
+                      struct hold_out *out)
+{
+    if (ev->type == EV_WAKE && !MUTATED(WOKEN_FORGOTTEN)) h->woken = 1;
+    if (ev->type == EV_WATCHED && ev->status == HF_OK) h->woken = 1;
+    if (ev->type != EV_REPLY || ev->op == OP_RELEASE || ev->round != h->round
+        || !h->round_open)
+        return;
+    if ((h->granted | h->refused | h->doubtful) & BIT(ev->node)) return;
+    vote_count(h, ev);
+    int quorum = h->conf->quorum - (MUTATED(MINORITY) && h->conf->nodes > 1);
+    if (hf__round_count(h->granted) >= quorum) {
+        if (h->flags & HOLD_ETERNAL
+            || hf__round_lease_end_us(h) - ev->now_us >= h->lease_us / 10) {
+            hf__keep_granted(h, ev->now_us, out);
+            return;
+        }
+        h->doubtful |= h->granted; /* too late to be of use: give it back */
+        h->granted = 0;
+    }
+    if (!hf__round_is_impossible(h)) return;
+    if (h->op == HOLD_OP_ATTACH)
+        attach_failed(h, ev, out);
+    else
+        try_failed(h, ev, out);
+}
+
+static void try_again(struct hold *h, const struct hold_event *ev,
+                      struct hold_out *out)
+{
+    if (h->op == HOLD_OP_ATTACH) {
+        hf__hold_move(h, HOLD_TRYING);
+        hf__round_renew(h, ev->now_us, out);
+    } else {
+        try_begin(h, ev, out);
+    }
+}
+
+static void in_waiting(struct hold *h, const struct hold_event *ev,
+                       struct hold_out *out)
+{
+    int wake = ev->type == EV_WAKE || ev->type == EV_WATCHED;
+    if (MUTATED(WAKE_IGNORED)) wake = 0;
+    if (wake && h->op == HOLD_OP_ACQUIRE)
+        wake_up(h, ev, out);
+    else if (ev->type == EV_TIMER && ev->now_us >= h->pause_until_us)
+        try_again(h, ev, out);
+}
+
+void hf__get_event(struct hold *h, const struct hold_event *ev,
+                   struct hold_out *out)
+{
+    if (ev->type == EV_WATCHED) {
+        h->watched = ev->status == HF_OK;
+        h->pauses = 0;
+    }
+    if (ev->type == EV_FAIL) {
+        if (MUTATED(CANCEL_IGNORED) && ev->status == HF_CANCELLED) return;
+        hf__get_abandon(h, ev->status, ev->now_us, out);
+        return;
+    }
+    if (ev->type == EV_TIMER && ev->now_us >= h->op_deadline_us) {
+        int had_holder = h->answered || h->answer_by_us == TIME_NEVER;
+        hf__get_abandon(h, had_holder ? HF_TIMEOUT : h->fail_status, ev->now_us,
+                        out);
+        return;
+    }
+    if (ev->type == EV_TIMER && ev->now_us >= h->answer_by_us) {
+        hf__get_abandon(h, h->fail_status, ev->now_us, out);
+        return;
+    }
+    switch (h->state) {
+    case HOLD_QUEUED:
+        if (ev->type == EV_READY) h->answer_by_us = TIME_NEVER;
+        if (ev->type != EV_TURN) return;
+        try_begin(h, ev, out);
+        break;
+    case HOLD_TRYING:
+        in_trying(h, ev, out);
+        break;
+    case HOLD_WAITING:
+        in_waiting(h, ev, out);
+        break;
+    default:
+        assert(0);
+        break;
+    }
+}

@@ -1,0 +1,48 @@
+/*
+ * hold_parts.h: what the files of the hold machine share among themselves.
+ *
+ *   hold.c        the step: states, moves, the user's operations
+ *   hold_round.c  asking the nodes and counting their answers
+ *   hold_get.c    trying and waiting
+ *   hold_keep.c   renewing, AT_RISK, LOST
+ */
+#ifndef HF_CORE_HOLD_PARTS_H
+#define HF_CORE_HOLD_PARTS_H
+
+#include "core/hold.h"
+
+#define BIT(n) (UINT32_C(1) << (n))
+
+/* hold.c */
+void hf__hold_move(struct hold *h, enum hold_state next);
+void hf__hold_finish(struct hold *h, struct hold_out *out, int status);
+
+/* hold_round.c */
+uint32_t hf__round_all(const struct hold *h);
+int hf__round_count(uint32_t nodes);
+int hf__round_is_impossible(const struct hold *h);
+void hf__round_propose(struct hold *h, const struct hold_event *ev,
+                       struct hold_out *out);
+void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out);
+void hf__round_release(struct hold *h, uint32_t nodes, int64_t now_us,
+                       struct hold_out *out);
+int64_t hf__round_lease_us(const struct hold *h);
+int64_t hf__round_lease_end_us(const struct hold *h);
+uint32_t hf__round_maybe_ours(const struct hold *h);
+
+/* hold_get.c */
+void hf__get_begin(struct hold *h, const struct hold_event *ev,
+                   struct hold_out *out);
+void hf__get_event(struct hold *h, const struct hold_event *ev,
+                   struct hold_out *out);
+void hf__get_abandon(struct hold *h, int status, int64_t now_us,
+                     struct hold_out *out);
+
+/* hold_keep.c */
+void hf__keep_granted(struct hold *h, int64_t now_us, struct hold_out *out);
+void hf__keep_event(struct hold *h, const struct hold_event *ev,
+                    struct hold_out *out);
+void hf__keep_lose(struct hold *h, int status, int64_t now_us,
+                   struct hold_out *out);
+
+#endif

@@ -1,0 +1,139 @@
+/*
+ * hold_round.c: asking all nodes at once, and counting.
+ *
+ * The rule: a lost answer counts as "not granted" when deciding that we hold,
+ * and as "maybe granted" when deciding whom to release.
+ */
+#include <assert.h>
+
+#include "core/hold_parts.h"
+#include "core/mutation.h"
+
+uint32_t hf__round_all(const struct hold *h)
+{
+    assert(h->conf->nodes >= 1 && h->conf->nodes <= NODES_MAX);
+    return BIT(h->conf->nodes) - 1;
+}
+
+int hf__round_count(uint32_t nodes)
+{
+    int n = 0;
+    for (; nodes; nodes &= nodes - 1) n++;
+    return n;
+}
+
+int hf__round_is_impossible(const struct hold *h)
+{
+    int out = hf__round_count(h->refused | h->doubtful);
+    return h->conf->nodes - out < h->conf->quorum;
+}
+
+uint32_t hf__round_maybe_ours(const struct hold *h)
+{
+    if (MUTATED(DOUBT_FORGOTTEN)) return h->granted;
+    if (MUTATED(EARLIER_FORGOTTEN)) return hf__round_all(h) & ~h->refused;
+    return (hf__round_all(h) & ~h->refused) | h->earlier;
+}
+
+/* A renewal without an answer may still arrive, even behind a later one that
+ * asked for more: count on no more than it would leave. */
+int64_t hf__round_lease_us(const struct hold *h)
+{
+    return h->doubt_lease_us < h->lease_us ? h->doubt_lease_us : h->lease_us;
+}
+
+int64_t hf__round_lease_end_us(const struct hold *h)
+{
+    /* A node starts its clock when the request arrives, which is no earlier
+     * than when we sent it.  Counting from the send is what keeps a slow
+     * network from stretching our belief past the node's. */
+    int64_t lease_us = hf__round_lease_us(h);
+    int64_t drift = lease_us / 1000000 * h->conf->drift_ppm
+                    + lease_us % 1000000 * h->conf->drift_ppm / 1000000;
+    if (MUTATED(NO_DRIFT_MARGIN)) return h->round_start_us + lease_us;
+    return h->round_start_us + lease_us - drift - DRIFT_FLOOR_US;
+}
+
+static struct hold_send *send_add(struct hold *h, struct hold_out *out,
+                                  enum request_op op, uint32_t nodes)
+{
+    assert(out->sends < HOLD_SENDS_MAX && nodes != 0);
+    struct hold_send *s = &out->send[out->sends++];
+    s->op = op;
+    s->nodes = nodes;
+    s->round = h->round;
+    s->attempt = h->attempt;
+    s->ballot = h->number;
+    s->count = h->count;
+    s->lease_us = h->lease_us;
+    s->deadline_us = TIME_NEVER;
+    s->until_us = TIME_NEVER;
+    return s;
+}
+
+static void renewal_doubt(struct hold *h)
+{
+    int answered = (h->granted | h->refused) == hf__round_all(h);
+    if (h->round_renews && !answered && !MUTATED(SHORTENED_UNSEEN)
+        && h->round_lease_us < h->doubt_lease_us)
+        h->doubt_lease_us = h->round_lease_us;
+}
+
+static void round_open(struct hold *h, int64_t now_us, int renews)
+{
+    renewal_doubt(h);
+    h->round++;
+    h->round_start_us = now_us;
+    h->round_lease_us = h->lease_us;
+    if (h->longest_us < h->lease_us || MUTATED(RELEASE_HASTY))
+        h->longest_us = h->lease_us;
+    h->round_renews = renews != 0;
+    h->granted = h->refused = h->doubtful = h->gone = h->taken = 0;
+    h->busy = h->stale = h->woken = 0;
+    h->busy_ttl_us = -1;
+    h->round_open = 1;
+}
+
+void hf__round_propose(struct hold *h, const struct hold_event *ev,
+                       struct hold_out *out)
+{
+    round_open(h, ev->now_us, 0);
+    h->number = hf__ballot_next(h->ballot, ev->nodes_now_us);
+    struct hold_send *s = send_add(h, out, OP_PROPOSE, hf__round_all(h));
+    s->deadline_us = ev->now_us + h->conf->timeout_us;
+}
+
+void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
+{
+    int64_t limit = h->conf->timeout_us;
+    if (h->state == HOLD_HELD && h->valid_us != TIME_NEVER) {
+        /* Leave room for two more tries before the end. */
+        int64_t third = (h->valid_us - now_us) / 3;
+        if (third < limit) limit = third;
+        if (limit < US_PER_MS) limit = US_PER_MS;
+    }
+    round_open(h, now_us, 1);
+    /* A shorter lease counts from the moment it is asked for. */
+    if (h->state == HOLD_HELD && h->valid_us > hf__round_lease_end_us(h)
+        && !(h->flags & HOLD_ETERNAL) && !MUTATED(SHORTENED_UNSEEN))
+        h->valid_us = hf__round_lease_end_us(h);
+    struct hold_send *s = send_add(h, out, OP_RENEW, hf__round_all(h));
+    s->deadline_us = now_us + limit;
+}
+
+void hf__round_release(struct hold *h, uint32_t nodes, int64_t now_us,
+                       struct hold_out *out)
+{
+    if (nodes == 0) return;
+    struct hold_send *s = send_add(h, out, OP_RELEASE, nodes);
+    /* The largest number ever proposed, so that no late proposal of ours can
+     * leave an orphan behind. */
+    s->ballot =
+        h->ballot->proposed > h->number ? h->ballot->proposed : h->number;
+    if (MUTATED(RELEASE_NUMBERLESS)) s->ballot = 0;
+    s->deadline_us = now_us + h->conf->timeout_us;
+    /* A node's lease began no later than its answer could have been lost. */
+    s->until_us = h->valid_us == TIME_NEVER
+                      ? now_us + h->conf->patience_us
+                      : now_us + h->longest_us + h->longest_us / 50;
+}

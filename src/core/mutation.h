@@ -1,0 +1,40 @@
+/*
+ * mutation.h: bugs for the simulator to find, one at a time.
+ *
+ * The rule: without HF_MUTATIONS, as in the library, MUTATED() is a constant 0
+ * and nothing of this is compiled; test/sim compiles its own copy with them.
+ */
+#ifndef HF_CORE_MUTATION_H
+#define HF_CORE_MUTATION_H
+
+enum core_mutation {
+    CORE_MUT_NONE,
+    CORE_MUT_VALIDITY_FROM_REPLY, /* validity counts from the answer */
+    CORE_MUT_NO_DRIFT_MARGIN,     /* clocks are taken to run at one rate */
+    CORE_MUT_LATE_RENEWAL,        /* a renewal that comes too late counts */
+    CORE_MUT_ATTEMPT_REUSED,      /* the next attempt has the last one's id */
+    CORE_MUT_RELEASE_ONCE,        /* a release in doubt is not repeated */
+    CORE_MUT_DOUBT_FORGOTTEN,     /* an attempt in doubt is not released */
+    CORE_MUT_RELEASE_NUMBERLESS,  /* a release does not carry our number */
+    CORE_MUT_RELEASE_HASTY,       /* ... is given up by the last lease */
+    CORE_MUT_EARLIER_FORGOTTEN,   /* ... not sent where a lower T was granted */
+    CORE_MUT_RISK_SILENT,         /* AT_RISK is never told */
+    CORE_MUT_WAKE_IGNORED,        /* a waiter does not hear messages */
+    CORE_MUT_WOKEN_FORGOTTEN,     /* a message during a try is forgotten */
+    CORE_MUT_CANCEL_IGNORED,      /* a wait that is cancelled goes on */
+    CORE_MUT_WAIT_UNBOUNDED,      /* a wait does not end at its deadline */
+    CORE_MUT_LOST_AGAIN,          /* LOST is told once more at the release */
+    CORE_MUT_FENCE_PROPOSED,      /* the token is what was proposed */
+    CORE_MUT_MINORITY,            /* one vote less is enough */
+    CORE_MUT_SHORTENED_UNSEEN,    /* a shorter lease in doubt is ignored */
+    CORE_MUT_COUNT_KEPT           /* an entry that failed counts */
+};
+
+#ifdef HF_MUTATIONS
+extern enum core_mutation hf__mutation; /* the simulator's */
+#define MUTATED(which) (hf__mutation == CORE_MUT_##which)
+#else
+#define MUTATED(which) 0
+#endif
+
+#endif
