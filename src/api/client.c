@@ -1,0 +1,402 @@
+/*
+ * client.c: opening and closing a client.
+ *
+ * The rule: whatever is wrong with the URL or the options is said before
+ * anything is opened.
+ */
+#include "api/client.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/registry.h"
+#include "base/error.h"
+#include "sys/clock.h"
+#include "sys/random.h"
+
+static const char common_options[] =
+    "lease timeout patience drift spin_us label";
+
+void hf_client_options_init(struct hf_client_options *options)
+{
+    static const struct hf_client_options defaults = HF_CLIENT_OPTIONS_INIT;
+    *options = defaults;
+}
+
+int hf__client_check(const hf_client *c, struct hf_error *err)
+{
+    if (!c->pump.forked) return HF_OK;
+    return hf__error_set(err, HF_FORKED,
+                         "client: %s: open a new one after fork()",
+                         hf_status_text(HF_FORKED));
+}
+
+/* ---- options ----------------------------------------------------------- */
+
+static int word_is_in(const char *words, const char *word)
+{
+    size_t len = strlen(word);
+    for (const char *at = words; at && *at;) {
+        size_t n = strcspn(at, " ");
+        if (n == len && !strncmp(at, word, len)) return 1;
+        at += n + (at[n] == ' ');
+    }
+    return 0;
+}
+
+static int options_known(const struct url *url, const struct backend *b,
+                         struct hf_error *err)
+{
+    for (size_t i = 0; i < url->options_len; i++) {
+        const char *key = url->options[i].key;
+        if (word_is_in(common_options, key)) continue;
+        if (b->options && word_is_in(b->options, key)) continue;
+        return hf__error_set(err, HF_INVALID,
+                             "url: option %.60s: unknown to %s: known are %s"
+                             "%s%s",
+                             key, url->scheme, common_options,
+                             b->options && *b->options ? " " : "",
+                             b->options ? b->options : "");
+    }
+    return HF_OK;
+}
+
+static int option_time(const struct url *url, const char *key, int64_t given_ms,
+                       int64_t least_ms, int64_t default_ms, int64_t *out_us,
+                       struct hf_error *err)
+{
+    const char *text = hf__url_option(url, key);
+    int64_t ms = default_ms;
+    if (given_ms != 0)
+        ms = given_ms;
+    else if (text && hf__duration_parse(text, &ms) != 0)
+        return hf__error_set(err, HF_INVALID,
+                             "url: %s=%.40s: not a duration such as 250ms or "
+                             "10s",
+                             key, text);
+    if (ms < least_ms || ms > TIME_OPTION_MS_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "client: %s of %lld ms: out of range: %lld ms to "
+                             "24 h",
+                             key, (long long)ms, (long long)least_ms);
+    *out_us = ms * US_PER_MS;
+    return HF_OK;
+}
+
+/* "1%" or parts per million. */
+static int option_drift(const struct url *url, int64_t given, int64_t *out,
+                        struct hf_error *err)
+{
+    const char *text = hf__url_option(url, "drift");
+    char digits[16];
+    int64_t n = DRIFT_PPM_DEFAULT;
+    if (given != 0) {
+        n = given;
+    } else if (text) {
+        size_t len = strlen(text);
+        int percent = len > 1 && text[len - 1] == '%';
+        snprintf(digits, sizeof digits, "%.*s", (int)(len - (size_t)percent),
+                 text);
+        if (hf__number_parse(digits, 0, DRIFT_PPM_MAX, &n) != 0) n = -1;
+        if (percent) n *= 10000;
+    }
+    if (n < 1 || n > DRIFT_PPM_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "client: drift: out of range: 1 to %d parts per "
+                             "million, or a percentage up to 50%%",
+                             DRIFT_PPM_MAX);
+    *out = n;
+    return HF_OK;
+}
+
+static int option_spin(const struct url *url, int64_t given, int64_t *out,
+                       struct hf_error *err)
+{
+    const char *text = hf__url_option(url, "spin_us");
+    *out = given ? given : SPIN_US_DEFAULT;
+    if (!given && text && hf__number_parse(text, 0, 10000, out) != 0)
+        return hf__error_set(err, HF_INVALID,
+                             "url: spin_us=%.40s: not a number from 0 to 10000",
+                             text);
+    return HF_OK;
+}
+
+static int options_read(hf_client *c, const struct url *url,
+                        const struct hf_client_options *o, struct hf_error *err)
+{
+    struct engine *e = &c->pump.engine;
+    int64_t spin_us = 0;
+    int status = option_time(url, "lease", o->lease_ms, HF_LEASE_MS_MIN,
+                             LEASE_MS_DEFAULT, &e->lease_us, err);
+    if (status == HF_OK)
+        status = option_time(url, "timeout", o->timeout_ms, 1,
+                             TIMEOUT_MS_DEFAULT, &c->timeout_us, err);
+    if (status == HF_OK)
+        status = option_time(url, "patience", o->patience_ms, 1,
+                             PATIENCE_MS_DEFAULT, &e->conf.patience_us, err);
+    if (status == HF_OK)
+        status = option_drift(url, o->drift_ppm, &e->conf.drift_ppm, err);
+    if (status == HF_OK) status = option_spin(url, o->spin_us, &spin_us, err);
+    if (status == HF_OK && o->flags & ~HF_CLIENT_OWN_LOOP)
+        status = hf__error_set(err, HF_INVALID, "client: flags 0x%x: unknown",
+                               o->flags & ~HF_CLIENT_OWN_LOOP);
+    hf__spin_init(&c->pump.spin, spin_us);
+    e->conf.timeout_us = c->timeout_us;
+    e->conf.window_us = BALLOT_WINDOW_US;
+    return status;
+}
+
+/* ---- who we are -------------------------------------------------------- */
+
+static void text_clean(char *text)
+{
+    for (; *text; text++)
+        if ((unsigned char)*text < 0x20 || *text == 0x7f) *text = '?';
+}
+
+static char *info_make(const struct allocator *a, const char *label)
+{
+    char host[HF_HOST_MAX] = "?", line[32 + HF_HOST_MAX + HF_LABEL_MAX];
+    if (gethostname(host, sizeof host) != 0 || !host[0])
+        snprintf(host, sizeof host, "?");
+    host[sizeof host - 1] = '\0';
+    for (char *h = host; *h; h++)
+        if (*h == ' ') *h = '?';
+#ifdef __GLIBC__
+    if (!label || !*label) label = program_invocation_short_name;
+#endif
+    snprintf(line, sizeof line, "%ld %s %.*s", (long)getpid(), host,
+             HF_LABEL_MAX - 1, label && *label ? label : "?");
+    text_clean(line);
+    return hf__strdup(a, line);
+}
+
+static void client_log(struct engine *e, int level, const char *line)
+{
+    hf_client *c = (hf_client *)((struct pump *)e->owner);
+    if (c->log && level <= c->log_level) c->log(level, line, c->log_user);
+}
+
+/* ---- opening and closing ------------------------------------------------ */
+
+static char *copy_or_null(const struct allocator *a, const char *text,
+                          int *failed)
+{
+    if (!text) return NULL;
+    char *copy = hf__strdup(a, text);
+    if (!copy) *failed = 1;
+    return copy;
+}
+
+/* Overwrite a password before its memory goes back. */
+static void secret_free(const struct allocator *a, char *text)
+{
+    if (!text) return;
+    for (volatile char *p = text; *p; p++) *p = '\0';
+    hf__free(a, text);
+}
+
+static void client_free(hf_client *c)
+{
+    struct allocator a = c->alloc;
+    hf__free(&a, c->url);
+    hf__free(&a, c->user);
+    secret_free(&a, c->password);
+    hf__free(&a, c->info);
+    hf__free(&a, c);
+}
+
+static int client_fill(hf_client *c, const struct url *url, const char *text,
+                       const struct hf_client_options *o)
+{
+    struct engine *e = &c->pump.engine;
+    char redacted[URL_LEN_MAX + 8];
+    int failed = 0;
+    const char *label = o->label ? o->label : hf__url_option(url, "label");
+    hf__url_redact(text, redacted, sizeof redacted);
+    c->url = copy_or_null(&c->alloc, redacted, &failed);
+    c->user = copy_or_null(&c->alloc, o->user ? o->user : url->user, &failed);
+    c->password = copy_or_null(
+        &c->alloc, o->password ? o->password : url->password, &failed);
+    c->info = info_make(&c->alloc, label);
+    if (failed || !c->info) return HF_NOMEM;
+    c->log = o->log;
+    c->log_user = o->log_user;
+    c->log_level = o->log_level ? o->log_level : HF_LOG_WARN;
+    c->pump.on_state = o->on_state;
+    c->pump.state_user = o->state_user;
+    c->pump.own_loop = (o->flags & HF_CLIENT_OWN_LOOP) != 0;
+    e->alloc = &c->alloc;
+    e->info = c->info;
+    e->log = client_log;
+    e->conf.nodes = e->conf.quorum = 1;
+    e->conf.request_flags = REQ_SERVER_FENCE;
+    e->backend_conf = (struct backend_conf){.user = c->user,
+                                            .password = c->password,
+                                            .timeout_us = c->timeout_us,
+                                            .uuid = e->uuid};
+    if (hf__random_uuid(e->uuid) != 0) return HF_INTERNAL;
+    return hf__random_bytes(&e->random, sizeof e->random) == 0 ? HF_OK
+                                                               : HF_INTERNAL;
+}
+
+static int client_start(hf_client *c, const struct backend *b,
+                        const struct url *url, struct hf_error *err)
+{
+    struct engine *e = &c->pump.engine;
+    int status = hf__engine_open(e, hf__clock_us());
+    if (status != HF_OK)
+        return hf__error_set(err, status, "client: %s", hf_status_text(status));
+    e->caps = b->caps;
+    status = hf__node_open(e, 0, b, url, err);
+    return status == HF_OK ? hf__pump_begin(&c->pump, err) : status;
+}
+
+static int client_open(const char *text, const struct url *url,
+                       const struct backend *b,
+                       const struct hf_client_options *o, hf_client **out,
+                       struct hf_error *err)
+{
+    struct allocator a = hf__alloc_default;
+    if (o->allocator.allocate) a.fn = o->allocator;
+    hf_client *c = hf__alloc_zero(&a, sizeof *c);
+    if (!c) return hf__error_set(err, HF_NOMEM, "client: out of memory");
+    c->alloc = a;
+    int status = options_read(c, url, o, err);
+    if (status == HF_OK) {
+        status = client_fill(c, url, text, o);
+        if (status != HF_OK)
+            hf__error_set(err, status, "client: %s", hf_status_text(status));
+    }
+    if (status != HF_OK) {
+        client_free(c);
+        return status;
+    }
+    status = hf__pump_open(&c->pump, err);
+    if (status == HF_OK) status = client_start(c, b, url, err);
+    if (status != HF_OK) {
+        hf__pump_close(&c->pump, 0);
+        client_free(c);
+        return status;
+    }
+    *out = c;
+    return HF_OK;
+}
+
+static int options_check(const struct hf_client_options *o,
+                         struct hf_error *err)
+{
+    const struct hf_allocator *a = &o->allocator;
+    if (o->struct_size != sizeof *o)
+        return hf__error_set(err, HF_INVALID,
+                             "client: options: struct_size is %u, not %zu: use "
+                             "HF_CLIENT_OPTIONS_INIT",
+                             o->struct_size, sizeof *o);
+    if (!a->allocate != !a->resize || !a->allocate != !a->release)
+        return hf__error_set(err, HF_INVALID,
+                             "client: allocator: all three functions or none");
+    return HF_OK;
+}
+
+int hf_client_open(const char *url, const struct hf_client_options *options,
+                   hf_client **out, struct hf_error *err)
+{
+    struct hf_client_options defaults = HF_CLIENT_OPTIONS_INIT;
+    struct url parsed;
+    if (!options) options = &defaults;
+    if (!url) url = "file:";
+    int status = options_check(options, err);
+    if (status == HF_OK) status = hf__url_parse(&parsed, url, err);
+    if (status != HF_OK) return status;
+    const struct backend *b = hf__backend_find(parsed.scheme, err);
+    if (!b) return err ? err->status : HF_INVALID;
+    status = options_known(&parsed, b, err);
+    if (status != HF_OK) return status;
+    return client_open(url, &parsed, b, options, out, err);
+}
+
+void hf_client_close(hf_client *c)
+{
+    /* In a forked child other threads may have left anything half-way: touch
+     * nothing, the memory goes with the process. */
+    if (!c || c->pump.forked) return;
+    hf__pump_close(&c->pump, c->timeout_us);
+    client_free(c);
+}
+
+/* ---- small questions ---------------------------------------------------- */
+
+unsigned hf_client_caps(const hf_client *c)
+{
+    return c->pump.forked ? 0 : c->pump.engine.caps;
+}
+
+const char *hf_client_url(const hf_client *c)
+{
+    return c->url;
+}
+
+int hf_client_event_fd(hf_client *c)
+{
+    return c->pump.forked ? -1 : hf__pump_event_fd(&c->pump);
+}
+
+int hf_client_next_event(hf_client *c, struct hf_event *out)
+{
+    return c->pump.forked ? HF_TAKEN : hf__pump_next_event(&c->pump, out);
+}
+
+int hf_client_fd(hf_client *c)
+{
+    return c->pump.forked || !c->pump.own_loop ? -1 : c->pump.loop_fd;
+}
+
+int hf_client_process(hf_client *c)
+{
+    if (c->pump.forked) return HF_FORKED;
+    if (!c->pump.own_loop) return HF_INVALID;
+    hf__pump_process(&c->pump);
+    return HF_OK;
+}
+
+int64_t hf_client_timeout_ms(hf_client *c)
+{
+    if (c->pump.forked) return -1;
+    hf__pump_lock(&c->pump);
+    int64_t next = hf__engine_next_us(&c->pump.engine);
+    hf__pump_unlock(&c->pump);
+    if (next == TIME_NEVER) return -1;
+    int64_t left = next - hf__clock_us();
+    return left <= 0 ? 0 : (left + US_PER_MS - 1) / US_PER_MS;
+}
+
+/* ---- cancelling --------------------------------------------------------- */
+
+int hf_cancel_open(hf_client *client, hf_cancel **out)
+{
+    if (client->pump.forked) return HF_FORKED;
+    hf_cancel *c = hf__alloc_zero(&client->alloc, sizeof *c);
+    if (!c) return HF_NOMEM;
+    c->pump = &client->pump;
+    atomic_init(&c->fired, 0);
+    *out = c;
+    return HF_OK;
+}
+
+void hf_cancel_fire(hf_cancel *cancel)
+{
+    if (!cancel->pump->forked) hf__cancel_fire(cancel);
+}
+
+void hf_cancel_reset(hf_cancel *cancel)
+{
+    atomic_store(&cancel->fired, 0);
+}
+
+void hf_cancel_close(hf_cancel *cancel)
+{
+    if (!cancel || cancel->pump->forked) return;
+    hf__free(cancel->pump->engine.alloc, cancel);
+}

@@ -1,0 +1,369 @@
+/*
+ * lock.c: the lock calls: check and copy arguments, hand one operation to the
+ * engine.
+ *
+ * The rule: results go out only on success; a bad argument changes nothing.
+ */
+#include "holdfast/lock.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "api/client.h"
+#include "base/error.h"
+#include "sys/clock.h"
+
+void hf_acquire_options_init(struct hf_acquire_options *options)
+{
+    static const struct hf_acquire_options defaults = HF_ACQUIRE_OPTIONS_INIT;
+    *options = defaults;
+}
+
+/* ---- operations --------------------------------------------------------- */
+
+void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
+                 uint64_t holder)
+{
+    op->type = type;
+    op->entry = lock ? lock->entry : NULL;
+    op->holder = holder ? holder : hf_holder_self();
+    op->flags = 0;
+    op->wait_us = 0;
+    op->lease_us = 0;
+    op->pattern = NULL;
+    op->cursor = 0;
+    op->cancel = NULL;
+    op->info = NULL;
+    op->was_locked = 0;
+    op->on_row = NULL;
+    op->complete = NULL;
+    op->complete_data = NULL;
+    op->err.status = HF_OK;
+    op->err.node = -1;
+    op->err.sys_errno = 0;
+    op->err.text[0] = '\0';
+}
+
+int hf__op_run(hf_client *c, struct op *op, struct hf_error *err)
+{
+    hf__pump_run(&c->pump, op);
+    if (op->status != HF_OK && err) *err = op->err;
+    return op->status;
+}
+
+int hf__op_start(hf_client *c, const struct op *op,
+                 void (*complete)(struct op *), const hf_lock *lock,
+                 void (*fn)(void), void *user, struct hf_error *err)
+{
+    size_t extra = op->type == OP_TYPE_INSPECT ? sizeof(struct hf_info) : 0;
+    struct op *copy = hf__alloc(&c->alloc, sizeof *copy + extra);
+    if (!copy)
+        return hf__error_set(err, HF_NOMEM, "%s: out of memory",
+                             lock->entry->name);
+    *copy = *op;
+    if (extra) copy->info = (struct hf_info *)(copy + 1);
+    copy->complete = complete;
+    copy->complete_data = (void *)lock;
+    copy->complete_fn = fn;
+    copy->complete_user = user;
+    hf__pump_start(&c->pump, copy);
+    return HF_OK;
+}
+
+/* ---- objects ------------------------------------------------------------ */
+
+int hf_lock_open_n(hf_client *client, const char *name, size_t name_len,
+                   hf_lock **out, struct hf_error *err)
+{
+    int status = hf__client_check(client, err);
+    if (status != HF_OK) return status;
+    if (name_len == 0)
+        return hf__error_set(err, HF_INVALID,
+                             "lock name: empty: give it 1 to "
+                             "512 bytes");
+    if (name_len > NAME_LEN_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "lock name: %zu bytes: at most %d are allowed",
+                             name_len, NAME_LEN_MAX);
+    if (memchr(name, '\0', name_len))
+        return hf__error_set(err, HF_INVALID,
+                             "lock name: holds a NUL byte: not allowed");
+    hf_lock *lock = hf__alloc(&client->alloc, sizeof *lock);
+    if (!lock) return hf__error_set(err, HF_NOMEM, "lock: out of memory");
+    lock->client = client;
+    hf__pump_lock(&client->pump);
+    lock->entry = hf__entry_get(&client->pump.engine, name, name_len);
+    hf__pump_unlock(&client->pump);
+    if (!lock->entry) {
+        hf__free(&client->alloc, lock);
+        return hf__error_set(err, HF_NOMEM, "lock: out of memory");
+    }
+    *out = lock;
+    return HF_OK;
+}
+
+int hf_lock_open(hf_client *client, const char *name, hf_lock **out,
+                 struct hf_error *err)
+{
+    if (!name)
+        return hf__error_set(err, HF_INVALID,
+                             "lock name: NULL: give it 1 to "
+                             "512 bytes");
+    return hf_lock_open_n(client, name, strlen(name), out, err);
+}
+
+void hf_lock_close(hf_lock *lock)
+{
+    if (!lock) return;
+    hf_client *c = lock->client;
+    if (c->pump.forked) return;
+    hf__pump_lock(&c->pump);
+    hf__entry_unref(&c->pump.engine, lock->entry);
+    hf__pump_unlock(&c->pump);
+    hf__free(&c->alloc, lock);
+}
+
+const char *hf_lock_name(const hf_lock *lock)
+{
+    return lock->entry->name;
+}
+
+/* ---- acquire ------------------------------------------------------------ */
+
+static int lease_check(const hf_lock *lock, int64_t lease_ms,
+                       struct hf_error *err)
+{
+    if (lease_ms == 0) return HF_OK;
+    if (lease_ms >= HF_LEASE_MS_MIN && lease_ms <= HF_LEASE_MS_MAX)
+        return HF_OK;
+    return hf__error_set(
+        err, HF_INVALID, "%s: lease of %lld ms: out of range: %d ms to 24 h",
+        lock->entry->name, (long long)lease_ms, HF_LEASE_MS_MIN);
+}
+
+static int flags_check(const hf_lock *lock, uint32_t flags,
+                       struct hf_error *err)
+{
+    unsigned caps = lock->client->pump.engine.caps;
+    const char *name = lock->entry->name;
+    uint32_t known = HF_ACQUIRE_FIXED | HF_ACQUIRE_SHARED | HF_ACQUIRE_DETACHED;
+    if (flags & ~known)
+        return hf__error_set(err, HF_INVALID, "%s: flags 0x%x: unknown", name,
+                             flags & ~known);
+    if (flags & HF_ACQUIRE_SHARED && !(caps & HF_CAP_SHARED))
+        return hf__error_set(err, HF_UNSUPPORTED,
+                             "%s: shared: %s has no shared locks", name,
+                             lock->client->url);
+    if (flags & HF_ACQUIRE_DETACHED && !(caps & HF_CAP_DETACHED))
+        return hf__error_set(err, HF_UNSUPPORTED,
+                             "%s: detached: %s has no holds without a process",
+                             name, lock->client->url);
+    if (flags & HF_ACQUIRE_DETACHED && flags & HF_ACQUIRE_SHARED)
+        return hf__error_set(err, HF_UNSUPPORTED,
+                             "%s: detached and shared: not both", name);
+    return HF_OK;
+}
+
+static int acquire_prepare(struct op *op, hf_lock *lock,
+                           const struct hf_acquire_options *o,
+                           uint64_t default_holder, struct hf_error *err)
+{
+    static const struct hf_acquire_options defaults = HF_ACQUIRE_OPTIONS_INIT;
+    int status = hf__client_check(lock->client, err);
+    if (status != HF_OK) return status;
+    if (!o) o = &defaults;
+    if (o->struct_size != sizeof *o)
+        return hf__error_set(err, HF_INVALID,
+                             "%s: options: struct_size is %u, not %zu: use "
+                             "HF_ACQUIRE_OPTIONS_INIT",
+                             lock->entry->name, o->struct_size, sizeof *o);
+    if (o->wait_ms < HF_WAIT_NONE || o->wait_ms > INT64_MAX / US_PER_MS / 4)
+        return hf__error_set(err, HF_INVALID,
+                             "%s: wait of %lld ms: out of "
+                             "range",
+                             lock->entry->name, (long long)o->wait_ms);
+    status = lease_check(lock, o->lease_ms, err);
+    if (status == HF_OK) status = flags_check(lock, o->flags, err);
+    if (status != HF_OK) return status;
+    hf__op_init(op, OP_TYPE_ACQUIRE, lock,
+                o->holder ? o->holder : default_holder);
+    op->flags = o->flags;
+    op->cancel = o->cancel;
+    op->lease_us = o->lease_ms ? o->lease_ms * US_PER_MS
+                               : lock->client->pump.engine.lease_us;
+    if (o->wait_ms == HF_WAIT_FOREVER)
+        op->wait_us = -1;
+    else
+        op->wait_us = o->wait_ms == HF_WAIT_NONE ? 0 : o->wait_ms * US_PER_MS;
+    return HF_OK;
+}
+
+int hf_lock_acquire(hf_lock *lock, const struct hf_acquire_options *options,
+                    struct hf_grant *grant, struct hf_error *err)
+{
+    struct op op;
+    int status = acquire_prepare(&op, lock, options, hf_holder_self(), err);
+    if (status != HF_OK) return status;
+    status = hf__op_run(lock->client, &op, err);
+    if (status == HF_OK && grant) *grant = op.grant;
+    return status;
+}
+
+int hf_lock_try(hf_lock *lock, struct hf_grant *grant, struct hf_error *err)
+{
+    struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
+    o.wait_ms = HF_WAIT_NONE;
+    return hf_lock_acquire(lock, &o, grant, err);
+}
+
+static void acquire_complete(struct op *op)
+{
+    hf_lock *lock = op->complete_data;
+    hf_client *c = lock->client;
+    hf_acquired_fn fn = (hf_acquired_fn)op->complete_fn;
+    if (fn)
+        fn(lock, op->status, op->status == HF_OK ? &op->grant : NULL, &op->err,
+           op->complete_user);
+    hf__free(&c->alloc, op);
+}
+
+int hf_lock_acquire_start(hf_lock *lock,
+                          const struct hf_acquire_options *options,
+                          hf_acquired_fn cb, void *user, struct hf_error *err)
+{
+    struct op op;
+    int status = acquire_prepare(&op, lock, options, hf_holder_new(), err);
+    if (status != HF_OK) return status;
+    return hf__op_start(lock->client, &op, acquire_complete, lock,
+                        (void (*)(void))cb, user, err);
+}
+
+/* ---- release ------------------------------------------------------------ */
+
+/* Is there a hold, or one on its way, that an operation could be about? */
+static int holder_check(hf_lock *lock, uint64_t holder, struct hf_error *err)
+{
+    struct pump *p = &lock->client->pump;
+    int status = hf__client_check(lock->client, err);
+    if (status != HF_OK) return status;
+    hf__pump_lock(p);
+    struct slot *s =
+        hf__slot_find(lock->entry, holder ? holder : hf_holder_self());
+    hf__pump_unlock(p);
+    if (s) return HF_OK;
+    return hf__error_set(err, HF_NOT_OWNER, "%s: %s", lock->entry->name,
+                         hf_status_text(HF_NOT_OWNER));
+}
+
+int hf_lock_release_as(hf_lock *lock, uint64_t holder,
+                       struct hf_released *released, struct hf_error *err)
+{
+    struct op op;
+    int status = hf__client_check(lock->client, err);
+    if (status != HF_OK) return status;
+    hf__op_init(&op, OP_TYPE_RELEASE, lock, holder);
+    status = hf__op_run(lock->client, &op, err);
+    if (status == HF_OK && released) *released = op.released;
+    return status;
+}
+
+int hf_lock_release(hf_lock *lock, struct hf_released *released,
+                    struct hf_error *err)
+{
+    return hf_lock_release_as(lock, 0, released, err);
+}
+
+static void release_complete(struct op *op)
+{
+    hf_lock *lock = op->complete_data;
+    hf_client *c = lock->client;
+    hf_released_fn fn = (hf_released_fn)op->complete_fn;
+    if (fn)
+        fn(lock, op->status, op->status == HF_OK ? &op->released : NULL,
+           &op->err, op->complete_user);
+    hf__free(&c->alloc, op);
+}
+
+int hf_lock_release_start(hf_lock *lock, uint64_t holder, hf_released_fn cb,
+                          void *user, struct hf_error *err)
+{
+    struct op op;
+    int status = holder_check(lock, holder, err);
+    if (status != HF_OK) return status;
+    hf__op_init(&op, OP_TYPE_RELEASE, lock, holder);
+    return hf__op_start(lock->client, &op, release_complete, lock,
+                        (void (*)(void))cb, user, err);
+}
+
+/* ---- extend ------------------------------------------------------------- */
+
+static int extend_prepare(struct op *op, hf_lock *lock, uint64_t holder,
+                          int64_t lease_ms, struct hf_error *err)
+{
+    int status = hf__client_check(lock->client, err);
+    if (status == HF_OK) status = lease_check(lock, lease_ms, err);
+    if (status != HF_OK) return status;
+    hf__op_init(op, OP_TYPE_EXTEND, lock, holder);
+    op->lease_us = lease_ms * US_PER_MS;
+    return HF_OK;
+}
+
+int hf_lock_extend(hf_lock *lock, uint64_t holder, int64_t lease_ms,
+                   struct hf_grant *grant, struct hf_error *err)
+{
+    struct op op;
+    int status = extend_prepare(&op, lock, holder, lease_ms, err);
+    if (status != HF_OK) return status;
+    status = hf__op_run(lock->client, &op, err);
+    if (status == HF_OK && grant) *grant = op.grant;
+    return status;
+}
+
+int hf_lock_extend_start(hf_lock *lock, uint64_t holder, int64_t lease_ms,
+                         hf_acquired_fn cb, void *user, struct hf_error *err)
+{
+    struct op op;
+    int status = extend_prepare(&op, lock, holder, lease_ms, err);
+    if (status == HF_OK) status = holder_check(lock, holder, err);
+    if (status != HF_OK) return status;
+    return hf__op_start(lock->client, &op, acquire_complete, lock,
+                        (void (*)(void))cb, user, err);
+}
+
+/* ---- by the local clock alone ------------------------------------------- */
+
+/* The hold as it is now, if there is one.  Returns 1 if there is. */
+static int hold_look(hf_lock *lock, uint64_t holder, struct hold *out)
+{
+    struct pump *p = &lock->client->pump;
+    if (p->forked) return 0;
+    hf__pump_lock(p);
+    struct slot *s =
+        hf__slot_find(lock->entry, holder ? holder : hf_holder_self());
+    if (s) *out = s->hold;
+    hf__pump_unlock(p);
+    return s != NULL;
+}
+
+int hf_lock_state(hf_lock *lock, uint64_t holder)
+{
+    struct hold h;
+    if (!hold_look(lock, holder, &h)) return HF_STATE_NONE;
+    return hf__hold_view(&h, hf__clock_us());
+}
+
+int64_t hf_lock_valid_ms(hf_lock *lock, uint64_t holder)
+{
+    struct hold h;
+    if (!hold_look(lock, holder, &h) || h.state != HOLD_HELD) return 0;
+    if (h.valid_us == TIME_NEVER) return INT64_MAX;
+    int64_t left = h.valid_us - hf__clock_us();
+    return left <= 0 ? 0 : left / US_PER_MS;
+}
+
+uint64_t hf_lock_fence(hf_lock *lock, uint64_t holder)
+{
+    struct hold h;
+    if (!hold_look(lock, holder, &h)) return 0;
+    return h.state == HOLD_HELD || h.state == HOLD_LOST ? (uint64_t)h.fence : 0;
+}

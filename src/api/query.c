@@ -1,0 +1,196 @@
+/*
+ * query.c: asking the store about locks, and taking them away.
+ *
+ * The rule: one question, struct hf_info, answers all; the short calls are
+ * views of it.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "api/client.h"
+#include "base/error.h"
+
+int hf_lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
+                    struct hf_error *err)
+{
+    struct op op;
+    struct hf_info found;
+    int status = hf__client_check(lock->client, err);
+    if (status != HF_OK) return status;
+    memset(&found, 0, sizeof found);
+    hf__op_init(&op, OP_TYPE_INSPECT, lock, holder);
+    op.info = &found;
+    status = hf__op_run(lock->client, &op, err);
+    if (status == HF_OK) *info = found;
+    return status;
+}
+
+static void inspect_complete(struct op *op)
+{
+    hf_lock *lock = op->complete_data;
+    hf_client *c = lock->client;
+    hf_inspected_fn fn = (hf_inspected_fn)op->complete_fn;
+    if (fn)
+        fn(lock, op->status, op->status == HF_OK ? op->info : NULL, &op->err,
+           op->complete_user);
+    hf__free(&c->alloc, op);
+}
+
+int hf_lock_inspect_start(hf_lock *lock, uint64_t holder, hf_inspected_fn cb,
+                          void *user, struct hf_error *err)
+{
+    struct op op;
+    int status = hf__client_check(lock->client, err);
+    if (status != HF_OK) return status;
+    hf__op_init(&op, OP_TYPE_INSPECT, lock, holder);
+    return hf__op_start(lock->client, &op, inspect_complete, lock,
+                        (void (*)(void))cb, user, err);
+}
+
+int hf_lock_is_locked(hf_lock *lock, int *out, struct hf_error *err)
+{
+    struct hf_info info;
+    int status = hf_lock_inspect(lock, 0, &info, err);
+    if (status == HF_OK) *out = info.locked;
+    return status;
+}
+
+int hf_lock_is_held_by(hf_lock *lock, uint64_t holder, int *out,
+                       struct hf_error *err)
+{
+    struct hf_info info;
+    int status = hf_lock_inspect(lock, holder, &info, err);
+    if (status == HF_OK) *out = info.mine;
+    return status;
+}
+
+int hf_lock_hold_count(hf_lock *lock, uint64_t holder, int64_t *out,
+                       struct hf_error *err)
+{
+    struct hf_info info;
+    int status = hf_lock_inspect(lock, holder, &info, err);
+    if (status == HF_OK) *out = info.mine ? info.count : 0;
+    return status;
+}
+
+int hf_lock_ttl_ms(hf_lock *lock, int64_t *out, struct hf_error *err)
+{
+    struct hf_info info;
+    int status = hf_lock_inspect(lock, 0, &info, err);
+    if (status == HF_OK) *out = info.ttl_ms;
+    return status;
+}
+
+/* ---- break -------------------------------------------------------------- */
+
+static int break_prepare(struct op *op, hf_lock *lock, struct hf_error *err)
+{
+    int status = hf__client_check(lock->client, err);
+    if (status != HF_OK) return status;
+    if (!(lock->client->pump.engine.caps & HF_CAP_BREAK))
+        return hf__error_set(err, HF_UNSUPPORTED,
+                             "%s: break: %s cannot take locks away",
+                             lock->entry->name, lock->client->url);
+    hf__op_init(op, OP_TYPE_BREAK, lock, 0);
+    return HF_OK;
+}
+
+int hf_lock_break(hf_lock *lock, int *was_locked, struct hf_error *err)
+{
+    struct op op;
+    int status = break_prepare(&op, lock, err);
+    if (status != HF_OK) return status;
+    status = hf__op_run(lock->client, &op, err);
+    if (status == HF_OK && was_locked) *was_locked = op.was_locked;
+    return status;
+}
+
+static void break_complete(struct op *op)
+{
+    hf_lock *lock = op->complete_data;
+    hf_client *c = lock->client;
+    hf_broken_fn fn = (hf_broken_fn)op->complete_fn;
+    if (fn) fn(lock, op->status, op->was_locked, &op->err, op->complete_user);
+    hf__free(&c->alloc, op);
+}
+
+int hf_lock_break_start(hf_lock *lock, hf_broken_fn cb, void *user,
+                        struct hf_error *err)
+{
+    struct op op;
+    int status = break_prepare(&op, lock, err);
+    if (status != HF_OK) return status;
+    return hf__op_start(lock->client, &op, break_complete, lock,
+                        (void (*)(void))cb, user, err);
+}
+
+/* ---- list --------------------------------------------------------------- */
+
+/* Rows of one page, copied inside the step, shown outside it. */
+struct page {
+    const struct allocator *alloc;
+    struct hf_list_row *rows;
+    size_t len, room;
+    int failed;
+};
+
+static int page_add(const struct hf_list_row *row, void *user)
+{
+    struct page *p = user;
+    if (p->len == p->room) {
+        size_t room = p->room ? 2 * p->room : 64;
+        void *rows = hf__realloc(p->alloc, p->rows, room * sizeof *p->rows);
+        if (!rows) {
+            p->failed = 1;
+            return 1;
+        }
+        p->rows = rows;
+        p->room = room;
+    }
+    char *name = hf__alloc(p->alloc, row->name_len + 1);
+    if (!name) {
+        p->failed = 1;
+        return 1;
+    }
+    memcpy(name, row->name, row->name_len);
+    name[row->name_len] = '\0';
+    p->rows[p->len] = *row;
+    p->rows[p->len++].name = name;
+    return 0;
+}
+
+/* Show the page and empty it; 1 if the user has seen enough. */
+static int page_show(struct page *p, hf_list_fn fn, void *user)
+{
+    int stop = 0;
+    for (size_t i = 0; i < p->len; i++) {
+        if (!stop && fn) stop = fn(&p->rows[i], user) != 0;
+        hf__free(p->alloc, (char *)p->rows[i].name);
+    }
+    p->len = 0;
+    return stop;
+}
+
+int hf_client_list(hf_client *client, const char *match, hf_list_fn fn,
+                   void *user, struct hf_error *err)
+{
+    struct op op;
+    struct page page = {.alloc = &client->alloc};
+    int stop = 0, status = hf__client_check(client, err);
+    if (status != HF_OK) return status;
+    if (!(client->pump.engine.caps & HF_CAP_LIST))
+        return hf__error_set(err, HF_UNSUPPORTED,
+                             "list: %s cannot list its locks", client->url);
+    hf__op_init(&op, OP_TYPE_LIST, NULL, 0);
+    op.pattern = match;
+    op.on_row = page_add;
+    op.on_row_user = &page;
+    do {
+        status = hf__op_run(client, &op, err);
+        if (status == HF_OK && page.failed)
+            status = hf__error_set(err, HF_NOMEM, "list: out of memory");
+        stop = page_show(&page, status == HF_OK ? fn : NULL, user);
+    } while (status == HF_OK && !stop && op.cursor != 0);
+    hf__free(&client->alloc, page.rows);
+    return status;
+}

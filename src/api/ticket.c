@@ -1,0 +1,167 @@
+/*
+ * ticket.c: holds that outlive their process.
+ *
+ * A ticket is text: hf1:<client uuid>:<holder>:<attempt>:<number>:<fence>.  It
+ * is all that renew and release compare, so it is a secret of its owner.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/client.h"
+#include "base/error.h"
+#include "sys/clock.h"
+
+static void ticket_write(const struct ticket *t, char *out)
+{
+    snprintf(out, HF_TICKET_MAX, "hf1:%s:%" PRIu64 ":%" PRId64 ":%" PRId64,
+             t->owner, t->attempt, t->number, t->fence);
+}
+
+/* The next ':'-separated number of `*at`.  0 or -1. */
+static int number_next(const char **at, int64_t *out)
+{
+    char digits[24];
+    size_t len = strcspn(*at, ":");
+    if (len == 0 || len >= sizeof digits) return -1;
+    memcpy(digits, *at, len);
+    digits[len] = '\0';
+    if (hf__number_parse(digits, 0, INT64_MAX, out) != 0) return -1;
+    *at += len + ((*at)[len] == ':');
+    return 0;
+}
+
+static int ticket_read(struct ticket *t, const char *text)
+{
+    int64_t holder, attempt;
+    memset(t, 0, sizeof *t);
+    if (!text || strncmp(text, "hf1:", 4) != 0) return -1;
+    const char *at = text + 4;
+    if (strspn(at, "0123456789abcdef-") != 36 || at[36] != ':') return -1;
+    const char *after = at + 37;
+    if (number_next(&after, &holder) != 0) return -1;
+    size_t owner_len = (size_t)(after - at) - 1;
+    if (owner_len >= sizeof t->owner) return -1;
+    memcpy(t->owner, at, owner_len);
+    if (number_next(&after, &attempt) != 0
+        || number_next(&after, &t->number) != 0
+        || number_next(&after, &t->fence) != 0 || *after)
+        return -1;
+    t->holder = (uint64_t)holder;
+    t->attempt = (uint64_t)attempt;
+    return 0;
+}
+
+static int ticket_bad(const hf_lock *lock, struct hf_error *err)
+{
+    return hf__error_set(err, HF_INVALID,
+                         "%s: ticket: not one: it looks like "
+                         "hf1:<uuid>:<n>:<n>:<n>:<n>",
+                         lock->entry->name);
+}
+
+int hf_lock_detach(hf_lock *lock, uint64_t holder, char *ticket,
+                   struct hf_error *err)
+{
+    struct pump *p = &lock->client->pump;
+    struct ticket t;
+    int status = hf__client_check(lock->client, err);
+    if (status != HF_OK) return status;
+    hf__pump_lock(p);
+    status = hf__engine_detach(&p->engine, lock->entry,
+                               holder ? holder : hf_holder_self(), &t,
+                               hf__clock_us());
+    hf__pump_news(p);
+    hf__pump_unlock(p);
+    if (status != HF_OK)
+        return hf__error_set(err, status, "%s: detach: %s", lock->entry->name,
+                             status == HF_UNSUPPORTED
+                                 ? "it was not acquired detached"
+                                 : hf_status_text(status));
+    ticket_write(&t, ticket);
+    return HF_OK;
+}
+
+static int lease_of(const hf_lock *lock, int64_t lease_ms, int64_t *out_us,
+                    struct hf_error *err)
+{
+    if (lease_ms == 0) {
+        *out_us = lock->client->pump.engine.lease_us;
+        return HF_OK;
+    }
+    if (lease_ms < HF_LEASE_MS_MIN || lease_ms > HF_LEASE_MS_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "%s: lease of %lld ms: out of range: %d ms to "
+                             "24 h",
+                             lock->entry->name, (long long)lease_ms,
+                             HF_LEASE_MS_MIN);
+    *out_us = lease_ms * US_PER_MS;
+    return HF_OK;
+}
+
+int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
+                   struct hf_grant *grant, struct hf_error *err)
+{
+    struct op op;
+    int status = hf__client_check(lock->client, err);
+    if (status != HF_OK) return status;
+    hf__op_init(&op, OP_TYPE_ATTACH, lock, hf_holder_new());
+    if (ticket_read(&op.ticket, ticket) != 0) return ticket_bad(lock, err);
+    status = lease_of(lock, lease_ms, &op.lease_us, err);
+    if (status != HF_OK) return status;
+    status = hf__op_run(lock->client, &op, err);
+    if (status == HF_OK && grant) *grant = op.grant;
+    return status;
+}
+
+int hf_ticket_release(hf_lock *lock, const char *ticket, struct hf_error *err)
+{
+    struct op op;
+    int status = hf__client_check(lock->client, err);
+    if (status != HF_OK) return status;
+    hf__op_init(&op, OP_TYPE_TICKET_RELEASE, lock, 0);
+    if (ticket_read(&op.ticket, ticket) != 0) return ticket_bad(lock, err);
+    return hf__op_run(lock->client, &op, err);
+}
+
+/* ---- kernel locks that survive exec ------------------------------------- */
+
+/* Under the lock: the duplicate, or -1 with `status` set. */
+static int lend(struct engine *e, struct lock_entry *entry, uint64_t holder,
+                int *status)
+{
+    char owner[OWNER_LEN_MAX];
+    struct slot *s = hf__slot_find(entry, holder);
+    struct node *n = &e->nodes[0];
+    *status = HF_NOT_OWNER;
+    if (!s || s->hold.state != HOLD_HELD) return -1;
+    *status = HF_UNSUPPORTED;
+    if (!n->backend->lend || s->hold.flags & HOLD_DETACHED) return -1;
+    *status = HF_OK;
+    hf__owner_text(e, holder, owner);
+    return n->backend->lend(n->conn, entry->name, entry->name_len, owner,
+                            s->hold.attempt);
+}
+
+int hf_lock_inherit(hf_lock *lock, uint64_t holder, int *out_fd,
+                    struct hf_error *err)
+{
+    struct pump *p = &lock->client->pump;
+    int status = hf__client_check(lock->client, err);
+    if (status != HF_OK) return status;
+    hf__pump_lock(p);
+    int fd = lend(&p->engine, lock->entry, holder ? holder : hf_holder_self(),
+                  &status);
+    hf__pump_unlock(p);
+    if (status == HF_OK && fd < 0)
+        return hf__error_errno(err, HF_INTERNAL, errno, "%s: inherit",
+                               lock->entry->name);
+    if (status != HF_OK)
+        return hf__error_set(err, status, "%s: inherit: %s", lock->entry->name,
+                             status == HF_UNSUPPORTED
+                                 ? "this hold is not a kernel lock"
+                                 : hf_status_text(status));
+    *out_fd = fd;
+    return HF_OK;
+}

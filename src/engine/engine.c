@@ -1,0 +1,620 @@
+/*
+ * engine.c: operations and holds; see engine.h.
+ *
+ * The rule: a step changes state and queues what must be told; nothing that
+ * belongs to the user runs inside it.
+ */
+#include "engine/engine.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "kind/mutex.h"
+
+#define TABLE_SIZE_FIRST 64
+#define RENEW_BATCH_MAX 1000
+
+int hf__engine_open(struct engine *e, int64_t now_us)
+{
+    e->now_us = now_us;
+    e->table_size = TABLE_SIZE_FIRST;
+    e->table = hf__alloc_zero(e->alloc, e->table_size * sizeof *e->table);
+    return e->table ? HF_OK : HF_NOMEM;
+}
+
+/* ---- operations ------------------------------------------------------- */
+
+static void op_append(struct op **head, struct op **tail, struct op *op)
+{
+    op->next = NULL;
+    if (*tail)
+        (*tail)->next = op;
+    else
+        *head = op;
+    *tail = op;
+}
+
+static void op_enlist(struct engine *e, struct op *op)
+{
+    op->all_prev = NULL;
+    op->all_next = e->all;
+    if (e->all) e->all->all_prev = op;
+    e->all = op;
+    e->ops_len++;
+    if (op->complete) e->ops_async++;
+}
+
+static void op_delist(struct engine *e, struct op *op)
+{
+    if (op->all_prev)
+        op->all_prev->all_next = op->all_next;
+    else
+        e->all = op->all_next;
+    if (op->all_next) op->all_next->all_prev = op->all_prev;
+    e->ops_len--;
+    if (op->complete) e->ops_async--;
+}
+
+void hf__op_finish(struct engine *e, struct op *op, int status,
+                   const char *text)
+{
+    assert(!op->finished);
+    op->finished = 1;
+    op->status = status;
+    op->slot = NULL;
+    if (status != HF_OK) {
+        const char *name = op->entry ? op->entry->name : "list";
+        if (text)
+            hf__error_set(&op->err, status, "%s: %s", name, text);
+        else
+            hf__error_set(&op->err, status, "%s: %s", name,
+                          hf_status_text(status));
+    }
+    op_delist(e, op);
+    op_append(&e->done_head, &e->done_tail, op);
+}
+
+struct op *hf__engine_take_done(struct engine *e)
+{
+    struct op *list = e->done_head;
+    e->done_head = e->done_tail = NULL;
+    return list;
+}
+
+static void grant_fill(struct engine *e, const struct slot *s,
+                       struct hf_grant *g)
+{
+    const struct hold *h = &s->hold;
+    g->fence = (uint64_t)h->fence;
+    g->holder = s->holder;
+    g->count = h->count;
+    g->lease_ms = h->lease_us / US_PER_MS;
+    g->valid_ms = h->valid_us == TIME_NEVER
+                      ? INT64_MAX
+                      : (h->valid_us - e->now_us) / US_PER_MS;
+}
+
+/* The sentence for a status that came from a hold. */
+static const char *slot_text(struct engine *e, int status, char *buf,
+                             size_t size)
+{
+    const struct hf_error *last = &e->nodes[0].last_error;
+    if (status == HF_UNAVAILABLE || status == HF_DENIED || status == HF_CONFLICT
+        || status == HF_UNSUPPORTED || status == HF_INVALID)
+        return last->text;
+    snprintf(buf, size, "%s", hf_status_text(status));
+    return buf;
+}
+
+static void slot_finish(struct engine *e, struct slot *s,
+                        const struct hold_out *out)
+{
+    char buf[HF_ERROR_TEXT_MAX];
+    struct op *op = s->op;
+    s->op = NULL;
+    if (!op) return;
+    if (out->status == HF_OK) {
+        grant_fill(e, s, &op->grant);
+        op->released.count = s->hold.count;
+        hf__op_finish(e, op, HF_OK, NULL);
+    } else {
+        op->released.count = 0;
+        hf__op_finish(e, op, out->status,
+                      slot_text(e, out->status, buf, sizeof buf));
+    }
+    /* The next of this holder may go; all of them if the hold is over. */
+    while (s->pending_head) {
+        struct op *next = s->pending_head;
+        s->pending_head = next->next;
+        if (!s->pending_head) s->pending_tail = NULL;
+        next->slot = NULL;
+        op_append(&e->ready_head, &e->ready_tail, next);
+        if (s->hold.state != HOLD_DONE) break;
+    }
+}
+
+/* ---- holds ------------------------------------------------------------ */
+
+static void send_all(struct engine *e, struct slot *s,
+                     const struct hold_send *send)
+{
+    for (int node = 0; node < e->conf.nodes; node++) {
+        if (!(send->nodes >> node & 1)) continue;
+        struct request *r = hf__request_new(e);
+        if (!r) {
+            /* As good as a request that never left; the lease ends it. */
+            struct reply rep = {.verdict = V_UNSENT, .status = HF_NOMEM};
+            struct hold_event ev = {.type = EV_REPLY,
+                                    .op = send->op,
+                                    .round = send->round,
+                                    .node = node,
+                                    .reply = &rep};
+            hf__slot_step(e, s, &ev);
+            continue;
+        }
+        hf__mutex_shape(r, &s->hold, send);
+        r->name = s->entry->name;
+        r->name_len = s->entry->name_len;
+        r->info = e->info;
+        r->user = s;
+        r->user_kind = USER_SLOT;
+        if (s->owner)
+            snprintf(r->owner, sizeof r->owner, "%s", s->owner);
+        else
+            hf__owner_text(e, s->holder, r->owner);
+        s->requests++;
+        hf__request_send(e, node, r);
+    }
+}
+
+static void notice_add(struct engine *e, struct slot *s, int state, int status)
+{
+    if (!s->notices) {
+        s->notice_next = NULL;
+        if (e->notice_tail)
+            e->notice_tail->notice_next = s;
+        else
+            e->notice_head = s;
+        e->notice_tail = s;
+    }
+    if (state == HF_STATE_HELD)
+        s->notices &= (unsigned char)~(1u << HF_STATE_AT_RISK);
+    s->notices |= (unsigned char)(1u << state);
+    s->notice_status = status;
+}
+
+/* Free it when it is over and nobody refers to it. */
+void hf__slot_let_go(struct engine *e, struct slot *s)
+{
+    if (s->hold.state != HOLD_DONE || s->requests || s->notices || s->op)
+        return;
+    assert(!s->pending_head && s->entry->turn != s);
+    hf__slot_free(e, s);
+}
+
+void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev)
+{
+    struct hold_out out;
+    enum hold_state before = s->hold.state;
+    ev->now_us = e->now_us;
+    ev->nodes_now_us = hf__engine_nodes_now(e);
+    ev->random = hf__engine_random(e);
+    s->requests++; /* stays until the step is over */
+    hf__hold_step(&s->hold, ev, &out);
+    for (int i = 0; i < out.sends; i++) send_all(e, s, &out.send[i]);
+    if (s->hold.state == HOLD_RELEASING || s->hold.state == HOLD_DONE)
+        hf__slot_unlink(s);
+    if (out.notice) notice_add(e, s, out.notice, out.notice_status);
+    if (out.finished) slot_finish(e, s, &out);
+    hf__heap_set(&e->heap, &s->timer, hf__hold_due(&s->hold));
+    if (before != s->hold.state) hf__turn_update(e, s, before);
+    if (out.watch) hf__watch_want(e, s);
+    s->requests--;
+    hf__slot_let_go(e, s);
+}
+
+/* ---- starting operations ---------------------------------------------- */
+
+static unsigned hold_flags(const struct engine *e, const struct op *op)
+{
+    unsigned flags = 0;
+    if (!(op->flags & (HF_ACQUIRE_FIXED | HF_ACQUIRE_DETACHED)))
+        flags |= HOLD_KEEP;
+    if (op->flags & HF_ACQUIRE_SHARED) flags |= HOLD_SHARED;
+    if (op->flags & HF_ACQUIRE_DETACHED) flags |= HOLD_DETACHED;
+    if (e->caps & HF_CAP_KERNEL && flags & HOLD_KEEP) flags |= HOLD_ETERNAL;
+    return flags;
+}
+
+static int is_held_here(const struct engine *e, const struct slot *s)
+{
+    return s && s->hold.state == HOLD_HELD && e->now_us < s->hold.valid_us;
+}
+
+static void acquire_new(struct engine *e, struct op *op)
+{
+    struct lock_entry *entry = op->entry;
+    int alone = op->wait_us == 0 || op->flags & HF_ACQUIRE_SHARED;
+    if (op->wait_us == 0 && !(op->flags & HF_ACQUIRE_SHARED)
+        && is_held_here(e, entry->turn)) {
+        hf__op_finish(e, op, HF_TAKEN, NULL);
+        return;
+    }
+    struct slot *s = hf__slot_new(e, entry, op->holder);
+    if (!s) {
+        hf__op_finish(e, op, HF_NOMEM, NULL);
+        return;
+    }
+    struct hold_event ev = {.type = EV_ACQUIRE,
+                            .flags = hold_flags(e, op),
+                            .wait_us = op->wait_us,
+                            .lease_us = op->lease_us};
+    if (!hf__engine_is_ready(e))
+        ev.flags |= HOLD_BLIND;
+    else if (alone || !entry->turn)
+        ev.flags |= HOLD_MAY_TRY;
+    s->op = op;
+    op->slot = s;
+    hf__slot_step(e, s, &ev);
+}
+
+/* The operation waits for the one its holder has under way. */
+static void op_queue(struct slot *s, struct op *op)
+{
+    op->slot = s;
+    op_append(&s->pending_head, &s->pending_tail, op);
+}
+
+static void acquire_start(struct engine *e, struct op *op, struct slot *s)
+{
+    if (s && s->hold.state == HOLD_LOST) {
+        struct hold_event ev = {.type = EV_FORGET};
+        hf__slot_step(e, s, &ev);
+        s = NULL;
+    }
+    if (!s) {
+        acquire_new(e, op);
+        return;
+    }
+    if (s->hold.count >= HOLD_COUNT_MAX) {
+        hf__op_finish(e, op, HF_INVALID, "held too many times");
+        return;
+    }
+    struct hold_event ev = {
+        .type = EV_ENTER, .flags = hold_flags(e, op), .lease_us = op->lease_us};
+    s->op = op;
+    op->slot = s;
+    hf__slot_step(e, s, &ev);
+}
+
+static void attach_start(struct engine *e, struct op *op)
+{
+    struct slot *s = hf__slot_new(e, op->entry, op->holder);
+    if (s) s->owner = hf__strdup(e->alloc, op->ticket.owner);
+    if (!s || !s->owner) {
+        if (s) hf__slot_free(e, s);
+        hf__op_finish(e, op, HF_NOMEM, NULL);
+        return;
+    }
+    struct hold_event ev = {.type = EV_ATTACH,
+                            .flags = HOLD_DETACHED,
+                            .attempt = op->ticket.attempt,
+                            .fence = op->ticket.fence,
+                            .lease_us = op->lease_us};
+    s->op = op;
+    op->slot = s;
+    s->hold.number = op->ticket.number;
+    hf__slot_step(e, s, &ev);
+}
+
+/* INSPECT, BREAK, LIST, TICKET_RELEASE: one request to the first node. */
+static void direct_start(struct engine *e, struct op *op)
+{
+    static const enum request_op ops[] = {
+        [OP_TYPE_TICKET_RELEASE] = OP_RELEASE,
+        [OP_TYPE_INSPECT] = OP_INSPECT,
+        [OP_TYPE_BREAK] = OP_BREAK,
+        [OP_TYPE_LIST] = OP_LIST,
+    };
+    struct request *r = hf__request_new(e);
+    if (!r) {
+        hf__op_finish(e, op, HF_NOMEM, NULL);
+        return;
+    }
+    r->op = ops[op->type];
+    r->flags = e->conf.request_flags;
+    if (op->entry) {
+        r->name = op->entry->name;
+        r->name_len = op->entry->name_len;
+    } else if (op->pattern) {
+        r->name = op->pattern;
+        r->name_len = strlen(op->pattern);
+    }
+    hf__owner_text(e, op->holder, r->owner);
+    if (op->type == OP_TYPE_TICKET_RELEASE) {
+        snprintf(r->owner, sizeof r->owner, "%s", op->ticket.owner);
+        r->attempt = op->ticket.attempt;
+        r->ballot = op->ticket.number;
+        r->flags |= REQ_DETACHED;
+    }
+    r->cursor = op->cursor;
+    r->deadline_us = e->now_us + e->conf.timeout_us;
+    r->until_us = e->now_us + e->conf.patience_us;
+    r->user = op;
+    r->user_kind = USER_OP;
+    hf__request_send(e, 0, r);
+}
+
+static void change_start(struct engine *e, struct op *op, struct slot *s)
+{
+    enum hold_state state = s ? s->hold.state : HOLD_IDLE;
+    if (state != HOLD_HELD && state != HOLD_LOST) {
+        hf__op_finish(e, op, HF_NOT_OWNER, NULL);
+        return;
+    }
+    struct hold_event ev = {.type = op->type == OP_TYPE_EXTEND ? EV_EXTEND
+                                                               : EV_RELEASE,
+                            .lease_us = op->lease_us};
+    s->op = op;
+    op->slot = s;
+    hf__slot_step(e, s, &ev);
+}
+
+static void op_start(struct engine *e, struct op *op)
+{
+    struct slot *s = op->entry ? hf__slot_find(op->entry, op->holder) : NULL;
+    if (e->closing) {
+        hf__op_finish(e, op, HF_CLOSED, NULL);
+        return;
+    }
+    int direct = op->type == OP_TYPE_TICKET_RELEASE
+                 || op->type == OP_TYPE_INSPECT || op->type == OP_TYPE_BREAK
+                 || op->type == OP_TYPE_LIST;
+    if (direct) {
+        direct_start(e, op);
+    } else if (s && s->op) {
+        op_queue(s, op);
+    } else if (op->type == OP_TYPE_ACQUIRE) {
+        acquire_start(e, op, s);
+    } else if (op->type == OP_TYPE_ATTACH) {
+        attach_start(e, op);
+    } else {
+        change_start(e, op, s);
+    }
+}
+
+void hf__engine_begin(struct engine *e, struct op *op, int64_t now_us)
+{
+    e->now_us = now_us;
+    op->finished = 0;
+    op->slot = NULL;
+    op_enlist(e, op);
+    op_start(e, op);
+    hf__engine_drain(e);
+}
+
+void hf__engine_drain(struct engine *e)
+{
+    while (e->ready_head) {
+        struct op *op = e->ready_head;
+        e->ready_head = op->next;
+        if (!e->ready_head) e->ready_tail = NULL;
+        op_start(e, op);
+    }
+}
+
+static int op_is_pending(struct op *op)
+{
+    return op->slot && op->slot->op != op;
+}
+
+static void pending_remove(struct slot *s, struct op *op)
+{
+    struct op *before = NULL, **at = &s->pending_head;
+    while (*at != op) {
+        before = *at;
+        at = &(*at)->next;
+    }
+    *at = op->next;
+    if (s->pending_tail == op) s->pending_tail = before;
+}
+
+/* End `op` with `status`: cancelled, or the client is closing. */
+void hf__engine_fail(struct engine *e, struct op *op, int status,
+                     int64_t now_us)
+{
+    e->now_us = now_us;
+    if (op->finished || !op->slot) return;
+    if (op_is_pending(op)) {
+        pending_remove(op->slot, op);
+        hf__op_finish(e, op, status, NULL);
+        return;
+    }
+    struct hold_event ev = {.type = EV_FAIL, .status = status};
+    hf__slot_step(e, op->slot, &ev);
+    hf__engine_drain(e);
+}
+
+/* ---- time ------------------------------------------------------------- */
+
+/* Renewals that are due soon go along with one that is due now. */
+static void renew_along(struct engine *e, int64_t lease_us)
+{
+    int64_t horizon = e->now_us + lease_us / 30;
+    for (int i = 0; i < RENEW_BATCH_MAX; i++) {
+        struct slot *s = (struct slot *)hf__heap_top(&e->heap);
+        if (!s || s->timer.due_us > horizon || s->timer.due_us <= e->now_us
+            || !hf__hold_is_renewable(&s->hold)
+            || s->hold.renew_at_us != s->timer.due_us)
+            return;
+        struct hold_event ev = {.type = EV_RENEW};
+        hf__slot_step(e, s, &ev);
+    }
+}
+
+void hf__engine_tick(struct engine *e, int64_t now_us)
+{
+    e->now_us = now_us;
+    hf__nodes_tick(e);
+    for (;;) {
+        struct slot *s = (struct slot *)hf__heap_top(&e->heap);
+        if (!s || s->timer.due_us > now_us) break;
+        struct hold_event ev = {.type = EV_TIMER};
+        int64_t lease_us =
+            hf__hold_is_renewable(&s->hold) ? s->hold.lease_us : 0;
+        hf__slot_step(e, s, &ev);
+        if (lease_us) renew_along(e, lease_us);
+    }
+    hf__watch_sweep(e);
+    hf__engine_drain(e);
+}
+
+int64_t hf__engine_next_us(const struct engine *e)
+{
+    int64_t next = hf__nodes_next_us(e);
+    struct timer *t = hf__heap_top(&e->heap);
+    if (t && t->due_us < next) next = t->due_us;
+    t = hf__heap_top(&e->lingers);
+    if (t && t->due_us < next) next = t->due_us;
+    return next;
+}
+
+int hf__engine_wants_poll(const struct engine *e)
+{
+    if (e->inflight > 0 || e->ops_async > 0) return 1;
+    for (int i = 0; i < e->conf.nodes; i++)
+        if (!e->nodes[i].up && e->fds_len > 0) return 1; /* connecting */
+    return 0;
+}
+
+/* ---- telling ---------------------------------------------------------- */
+
+static void event_fill(struct engine *e, const struct slot *s, int state,
+                       struct hf_event *out)
+{
+    char buf[HF_ERROR_TEXT_MAX];
+    const struct hold *h = &s->hold;
+    out->state = state;
+    out->status = state == HF_STATE_HELD ? HF_OK : s->notice_status;
+    out->holder = s->holder;
+    out->fence = (uint64_t)h->fence;
+    out->valid_ms = state == HF_STATE_LOST || h->valid_us <= e->now_us
+                        ? 0
+                        : (h->valid_us - e->now_us) / US_PER_MS;
+    memcpy(out->name, s->entry->name, s->entry->name_len + 1);
+    out->name_len = s->entry->name_len;
+    out->text[0] = '\0';
+    if (state != HF_STATE_HELD)
+        snprintf(out->text, sizeof out->text, "%.100s: %.150s", s->entry->name,
+                 slot_text(e, s->notice_status, buf, sizeof buf));
+}
+
+/* AT_RISK before LOST, each once.  1 if `out` was filled. */
+int hf__engine_take_notice(struct engine *e, struct hf_event *out,
+                           int64_t now_us)
+{
+    static const int order[] = {HF_STATE_HELD, HF_STATE_AT_RISK, HF_STATE_LOST};
+    struct slot *s = e->notice_head;
+    if (!s) return 0;
+    e->now_us = now_us;
+    for (int i = 0; i < 3; i++) {
+        if (!(s->notices >> order[i] & 1)) continue;
+        s->notices &= (unsigned char)~(1u << order[i]);
+        event_fill(e, s, order[i], out);
+        break;
+    }
+    if (!s->notices) {
+        e->notice_head = s->notice_next;
+        if (!e->notice_head) e->notice_tail = NULL;
+        hf__slot_let_go(e, s);
+    }
+    return 1;
+}
+
+/* ---- tickets ---------------------------------------------------------- */
+
+int hf__engine_detach(struct engine *e, struct lock_entry *entry,
+                      uint64_t holder, struct ticket *out, int64_t now_us)
+{
+    struct slot *s = hf__slot_find(entry, holder);
+    struct hold_event ev = {.type = EV_FORGET};
+    e->now_us = now_us;
+    if (!s || s->op || s->hold.state != HOLD_HELD) return HF_NOT_OWNER;
+    if (!(s->hold.flags & HOLD_DETACHED)) return HF_UNSUPPORTED;
+    memset(out, 0, sizeof *out);
+    if (s->owner)
+        snprintf(out->owner, sizeof out->owner, "%s", s->owner);
+    else
+        hf__owner_text(e, holder, out->owner);
+    out->attempt = s->hold.attempt;
+    out->number = s->hold.number;
+    out->fence = s->hold.fence;
+    hf__slot_step(e, s, &ev);
+    return HF_OK;
+}
+
+/* ---- the end ---------------------------------------------------------- */
+
+/* Fail what is under way, give back what is held; replies may still come. */
+void hf__engine_shut(struct engine *e, int64_t now_us)
+{
+    e->now_us = now_us;
+    for (struct op *op = e->all, *next; op; op = next) {
+        next = op->all_next;
+        hf__engine_fail(e, op, HF_CLOSED, now_us);
+    }
+    for (size_t i = 0; i < e->table_size; i++) {
+        for (struct lock_entry *n = e->table[i]; n; n = n->hash_next) {
+            for (struct slot *s = n->slots, *next; s; s = next) {
+                struct hold_event ev = {.type = EV_RELEASE};
+                next = s->next;
+                if (s->hold.state != HOLD_HELD || s->op) continue;
+                if (s->hold.flags & HOLD_DETACHED) ev.type = EV_FORGET;
+                s->hold.count = 1;
+                n->refs++;
+                hf__slot_step(e, s, &ev);
+                n->refs--;
+            }
+        }
+    }
+    e->closing = 1;
+    hf__nodes_shut(e);
+}
+
+static void slot_drop(struct engine *e, struct slot *s)
+{
+    hf__slot_unlink(s);
+    hf__heap_set(&e->heap, &s->timer, TIME_NEVER);
+    hf__free(e->alloc, s->owner);
+    hf__free(e->alloc, s);
+}
+
+void hf__engine_close(struct engine *e)
+{
+    struct hf_event ev;
+    e->closing = 1;
+    for (int i = 0; i < e->conf.nodes; i++) hf__node_close(e, i);
+    while (hf__engine_take_notice(e, &ev, e->now_us)) continue;
+    /* Releases that were not answered are only known to the timers. */
+    while (hf__heap_top(&e->heap))
+        slot_drop(e, (struct slot *)hf__heap_top(&e->heap));
+    for (size_t i = 0; e->table && i < e->table_size; i++) {
+        while (e->table[i]) {
+            struct lock_entry *n = e->table[i];
+            while (n->slots) slot_drop(e, n->slots);
+            e->table[i] = n->hash_next;
+            hf__free(e->alloc, n);
+        }
+    }
+    while (e->spare) {
+        struct request *r = e->spare;
+        e->spare = r->next;
+        hf__free(e->alloc, r);
+    }
+    hf__heap_free(&e->heap, e->alloc);
+    hf__heap_free(&e->lingers, e->alloc);
+    hf__free(e->alloc, e->table);
+    e->table = NULL;
+}

@@ -1,0 +1,181 @@
+/*
+ * engine.h: the pump's inner half: it knows all locks, holds and nodes of one
+ * client, carries out what the core decides, and completes operations.
+ *
+ * It reads no clock, makes no thread and sleeps nowhere: time is given to it,
+ * the backend does the talking, and the simulator drives it as the real pump
+ * does (engine/pump.c).  One caller at a time.
+ *
+ *   engine.c  operations and holds          locks.c  names, turns, wake-ups
+ *   nodes.c   requests, replies, clocks     heap.c   timers
+ */
+#ifndef HF_ENGINE_H
+#define HF_ENGINE_H
+
+#include "backend/backend.h"
+#include "core/hold.h"
+#include "engine/heap.h"
+#include "engine/op.h"
+
+#define FDS_MAX (4 * NODES_MAX)
+
+enum watch_state { WATCH_OFF, WATCH_ASKED, WATCH_ON };
+
+/* A name in use: held, waited for, or open as a lock object. */
+struct lock_entry {
+    struct lock_entry *hash_next;
+    uint64_t hash;
+    size_t refs; /* lock objects, operations, slots, requests */
+    struct ballot ballot;
+    struct slot *slots;      /* holds of this name */
+    struct slot *queue_head; /* holds that wait for their turn */
+    struct slot *queue_tail;
+    struct slot *turn; /* the one that contends or holds */
+    int turns;         /* hand-overs in a row within this process */
+    int64_t told;      /* processes that heard of the last release */
+    enum watch_state watch;
+    int watches_open;        /* OP_WATCH, unanswered */
+    size_t getting;      /* holds that are being acquired */
+    struct timer linger; /* unwatch then */
+    size_t name_len;
+    char name[]; /* NUL behind it */
+};
+
+/* A hold and what the engine knows of it. */
+struct slot {
+    struct timer timer; /* first: the heap's timers are slots' or
+                              * entries'; see timer_owner */
+    struct hold hold;
+    struct lock_entry *entry;
+    struct slot *next; /* in entry->slots */
+    struct slot *queue_next;
+    struct slot *notice_next;
+    uint64_t holder;
+    char *owner;             /* of a ticket; NULL: made from uuid and holder */
+    struct op *op;           /* under way */
+    struct op *pending_head; /* of the same holder, behind it */
+    struct op *pending_tail;
+    size_t requests;      /* on their way */
+    unsigned char linked; /* found by its holder: in entry->slots */
+    unsigned char queued;
+    unsigned char getting;
+    unsigned char notices; /* bits by enum hf_state, not yet told */
+    int notice_status;
+};
+
+struct node {
+    struct backend_env env; /* first */
+    struct engine *engine;
+    int index;
+    const struct backend *backend;
+    struct backend_conn *conn;
+    int dirty; /* submitted, not flushed */
+    int up;
+    int clock_known;
+    int64_t offset_us; /* node's wall clock - ours */
+    int64_t timer_us;
+    struct request *again; /* to be repeated */
+    int64_t again_us;
+    struct hf_error last_error;
+};
+
+struct fd_watch {
+    int fd;
+    unsigned events;
+    int node;
+};
+
+struct engine {
+    const struct allocator *alloc;
+    struct backend_conf backend_conf;
+    struct hold_conf conf;
+    unsigned caps;
+    char uuid[37];
+    char *info;       /* "<pid> <host> <label>" */
+    int64_t lease_us; /* default */
+    int64_t now_us;   /* of this step */
+    uint64_t random;
+    struct node nodes[NODES_MAX];
+    struct fd_watch fds[FDS_MAX];
+    int fds_len;
+    unsigned fds_version; /* rises with every change */
+    void (*fd_changed)(struct engine *e, int fd, unsigned events);
+    void *owner; /* the pump */
+
+    struct lock_entry **table;
+    size_t table_size, table_len;
+    struct heap heap;    /* slots' timers */
+    struct heap lingers; /* entries' */
+    size_t slots_len;
+    struct request *spare;              /* requests to be used again */
+    struct op *ready_head, *ready_tail; /* operations to be started */
+    struct op *done_head, *done_tail;   /* operations to be completed */
+    struct op *all;                     /* operations under way */
+    size_t ops_len;
+    size_t ops_async; /* of them with callbacks */
+    struct slot *notice_head, *notice_tail;
+    size_t inflight; /* requests with a backend */
+    int closing;
+    void (*log)(struct engine *e, int level, const char *line);
+};
+
+/* engine.c */
+int hf__engine_open(struct engine *e, int64_t now_us);
+void hf__engine_close(struct engine *e);
+void hf__engine_begin(struct engine *e, struct op *op, int64_t now_us);
+void hf__engine_fail(struct engine *e, struct op *op, int status,
+                     int64_t now_us);
+void hf__engine_tick(struct engine *e, int64_t now_us);
+void hf__engine_drain(struct engine *e);
+int64_t hf__engine_next_us(const struct engine *e);
+struct op *hf__engine_take_done(struct engine *e);
+int hf__engine_take_notice(struct engine *e, struct hf_event *out,
+                           int64_t now_us);
+int hf__engine_wants_poll(const struct engine *e);
+void hf__engine_shut(struct engine *e, int64_t now_us);
+void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev);
+void hf__slot_let_go(struct engine *e, struct slot *s);
+void hf__op_finish(struct engine *e, struct op *op, int status,
+                   const char *text);
+int hf__engine_detach(struct engine *e, struct lock_entry *entry,
+                      uint64_t holder, struct ticket *out, int64_t now_us);
+
+/* locks.c */
+struct lock_entry *hf__entry_get(struct engine *e, const char *name,
+                                 size_t name_len);
+struct lock_entry *hf__entry_find(struct engine *e, const char *name,
+                                  size_t name_len);
+void hf__entry_unref(struct engine *e, struct lock_entry *entry);
+struct slot *hf__slot_find(struct lock_entry *entry, uint64_t holder);
+struct slot *hf__slot_new(struct engine *e, struct lock_entry *entry,
+                          uint64_t holder);
+void hf__slot_unlink(struct slot *s);
+void hf__slot_free(struct engine *e, struct slot *s);
+void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before);
+void hf__turn_pass_all(struct engine *e);
+void hf__watch_want(struct engine *e, struct slot *s);
+void hf__watch_answer(struct engine *e, struct lock_entry *entry,
+                      const struct reply *reply);
+void hf__watch_wake(struct engine *e, struct lock_entry *entry);
+void hf__watch_sweep(struct engine *e);
+
+/* nodes.c */
+int hf__node_open(struct engine *e, int index, const struct backend *backend,
+                  const struct url *url, struct hf_error *err);
+void hf__node_close(struct engine *e, int index);
+struct request *hf__request_new(struct engine *e);
+void hf__request_free(struct engine *e, struct request *r);
+void hf__request_send(struct engine *e, int node, struct request *r);
+void hf__engine_flush(struct engine *e);
+int hf__engine_is_ready(const struct engine *e);
+int64_t hf__engine_nodes_now(const struct engine *e);
+uint64_t hf__engine_random(struct engine *e);
+void hf__owner_text(const struct engine *e, uint64_t holder,
+                    char out[OWNER_LEN_MAX]);
+void hf__nodes_tick(struct engine *e); /* their timers, and repetitions */
+int64_t hf__nodes_next_us(const struct engine *e);
+void hf__nodes_shut(struct engine *e); /* give up what was to be repeated */
+
+enum request_user { USER_SLOT, USER_OP, USER_ENTRY };
+
+#endif

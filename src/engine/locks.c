@@ -1,0 +1,340 @@
+/*
+ * locks.c: the names in use, whose turn it is in this process, and wake-ups.
+ *
+ * The rule: of all the holders of this process that wait for one name, one
+ * contends; the others queue here, first come, first served.  When the holder
+ * is one of ours, the next one's proposal goes out right behind its release.
+ */
+#include <assert.h>
+#include <stddef.h>
+#include <string.h>
+
+#include "engine/engine.h"
+
+#define LINGER_US (100 * US_PER_MS)
+
+/* ---- names ------------------------------------------------------------ */
+
+static uint64_t name_hash(const char *name, size_t len)
+{
+    uint64_t h = UINT64_C(14695981039346656037);
+    for (size_t i = 0; i < len; i++)
+        h = (h ^ (unsigned char)name[i]) * UINT64_C(1099511628211);
+    return h ^ (h >> 32);
+}
+
+static struct lock_entry **entry_place(struct engine *e, const char *name,
+                                       size_t len, uint64_t hash)
+{
+    struct lock_entry **at = &e->table[hash & (e->table_size - 1)];
+    while (*at
+           && ((*at)->hash != hash || (*at)->name_len != len
+               || memcmp((*at)->name, name, len) != 0))
+        at = &(*at)->hash_next;
+    return at;
+}
+
+static void table_grow(struct engine *e)
+{
+    size_t size = e->table_size * 2;
+    struct lock_entry **bigger =
+        hf__alloc_zero(e->alloc, size * sizeof *bigger);
+    if (!bigger) return; /* slower, not wrong */
+    for (size_t i = 0; i < e->table_size; i++) {
+        while (e->table[i]) {
+            struct lock_entry *entry = e->table[i];
+            e->table[i] = entry->hash_next;
+            entry->hash_next = bigger[entry->hash & (size - 1)];
+            bigger[entry->hash & (size - 1)] = entry;
+        }
+    }
+    hf__free(e->alloc, e->table);
+    e->table = bigger;
+    e->table_size = size;
+}
+
+struct lock_entry *hf__entry_find(struct engine *e, const char *name,
+                                  size_t name_len)
+{
+    return *entry_place(e, name, name_len, name_hash(name, name_len));
+}
+
+struct lock_entry *hf__entry_get(struct engine *e, const char *name,
+                                 size_t name_len)
+{
+    uint64_t hash = name_hash(name, name_len);
+    struct lock_entry **at = entry_place(e, name, name_len, hash);
+    struct lock_entry *entry = *at;
+    if (!entry) {
+        if (hf__heap_reserve(&e->lingers, e->alloc, e->table_len + 1) != 0)
+            return NULL;
+        entry = hf__alloc_zero(e->alloc, sizeof *entry + name_len + 1);
+        if (!entry) return NULL;
+        entry->hash = hash;
+        entry->name_len = name_len;
+        entry->linger.due_us = TIME_NEVER;
+        memcpy(entry->name, name, name_len);
+        *at = entry;
+        if (++e->table_len > e->table_size) table_grow(e);
+    }
+    entry->refs++;
+    return entry;
+}
+
+void hf__entry_unref(struct engine *e, struct lock_entry *entry)
+{
+    assert(entry->refs > 0);
+    if (--entry->refs > 0) return;
+    struct lock_entry **at =
+        entry_place(e, entry->name, entry->name_len, entry->hash);
+    assert(*at == entry && !entry->slots && !entry->queue_head);
+    *at = entry->hash_next;
+    e->table_len--;
+    hf__heap_set(&e->lingers, &entry->linger, TIME_NEVER);
+    hf__free(e->alloc, entry);
+}
+
+/* ---- holds of a name -------------------------------------------------- */
+
+struct slot *hf__slot_find(struct lock_entry *entry, uint64_t holder)
+{
+    struct slot *s = entry->slots;
+    while (s && s->holder != holder) s = s->next;
+    return s;
+}
+
+struct slot *hf__slot_new(struct engine *e, struct lock_entry *entry,
+                          uint64_t holder)
+{
+    if (hf__heap_reserve(&e->heap, e->alloc, e->slots_len + 1) != 0)
+        return NULL;
+    struct slot *s = hf__alloc_zero(e->alloc, sizeof *s);
+    if (!s) return NULL;
+    hf__hold_init(&s->hold, &e->conf, &entry->ballot);
+    s->timer.due_us = TIME_NEVER;
+    s->entry = entry;
+    s->holder = holder;
+    s->next = entry->slots;
+    s->linked = 1;
+    entry->slots = s;
+    entry->refs++;
+    e->slots_len++;
+    if (entry->watch == WATCH_ON) s->hold.watched = s->hold.watch_asked = 1;
+    return s;
+}
+
+void hf__slot_unlink(struct slot *s)
+{
+    struct slot **at = &s->entry->slots;
+    if (!s->linked) return;
+    while (*at != s) at = &(*at)->next;
+    *at = s->next;
+    s->linked = 0;
+}
+
+void hf__slot_free(struct engine *e, struct slot *s)
+{
+    assert(!s->op && !s->requests && !s->queued && !s->notices);
+    hf__slot_unlink(s);
+    hf__heap_set(&e->heap, &s->timer, TIME_NEVER);
+    e->slots_len--;
+    hf__free(e->alloc, s->owner);
+    hf__entry_unref(e, s->entry);
+    hf__free(e->alloc, s);
+}
+
+/* ---- turns ------------------------------------------------------------ */
+
+static void queue_add(struct lock_entry *entry, struct slot *s)
+{
+    s->queue_next = NULL;
+    s->queued = 1;
+    if (entry->queue_tail)
+        entry->queue_tail->queue_next = s;
+    else
+        entry->queue_head = s;
+    entry->queue_tail = s;
+}
+
+static void queue_remove(struct lock_entry *entry, struct slot *s)
+{
+    struct slot **at = &entry->queue_head, *before = NULL;
+    while (*at != s) {
+        before = *at;
+        at = &(*at)->queue_next;
+    }
+    *at = s->queue_next;
+    if (entry->queue_tail == s) entry->queue_tail = before;
+    s->queued = 0;
+}
+
+static void turn_pass(struct engine *e, struct lock_entry *entry)
+{
+    struct hold_event ev = {.type = EV_TURN};
+    struct slot *s = entry->queue_head;
+    if (entry->turn || !s || !hf__engine_is_ready(e)) return;
+    queue_remove(entry, s);
+    entry->turn = s;
+    hf__slot_step(e, s, &ev);
+}
+
+/* The clocks are known now: what queued only for them may go. */
+void hf__turn_pass_all(struct engine *e)
+{
+    for (struct op *op = e->all, *next; op; op = next) {
+        struct slot *s = op->slot;
+        struct hold_event ready = {.type = EV_READY};
+        struct hold_event turn = {.type = EV_TURN};
+        next = op->all_next;
+        if (!s || !s->queued || !hf__engine_is_ready(e)) continue;
+        if (s->hold.one_try || s->hold.flags & HOLD_SHARED) {
+            hf__slot_step(e, s, &turn);
+        } else {
+            hf__slot_step(e, s, &ready);
+            turn_pass(e, s->entry);
+        }
+    }
+}
+
+/* Others wait on other machines: after some turns among ourselves let them
+ * race for it, by asking only when they too have heard of the release. */
+static int turn_is_polite(struct lock_entry *entry)
+{
+    if (entry->told <= 0) {
+        entry->turns = 0;
+        return 0;
+    }
+    if (++entry->turns < LOCAL_TURNS_MAX) return 0;
+    return 1;
+}
+
+static void getting_set(struct engine *e, struct slot *s, int getting)
+{
+    struct lock_entry *entry = s->entry;
+    if (s->getting == getting) return;
+    s->getting = (unsigned char)getting;
+    if (getting) {
+        entry->getting++;
+        hf__heap_set(&e->lingers, &entry->linger, TIME_NEVER);
+    } else if (--entry->getting == 0 && entry->watch == WATCH_ON) {
+        /* Who got it may soon wait again; who gave up shall not be counted
+         * as a waiter any longer. */
+        int got_it = s->hold.state == HOLD_HELD;
+        hf__heap_set(&e->lingers, &entry->linger,
+                     e->now_us + (got_it ? LINGER_US : 0));
+        if (!got_it) hf__watch_sweep(e);
+    }
+}
+
+void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before)
+{
+    struct lock_entry *entry = s->entry;
+    enum hold_state state = s->hold.state;
+    getting_set(e, s,
+                state == HOLD_QUEUED || state == HOLD_TRYING
+                    || state == HOLD_WAITING);
+    if (s->queued && state != HOLD_QUEUED) queue_remove(entry, s);
+    if (!s->queued && state == HOLD_QUEUED) queue_add(entry, s);
+    int exclusive = !(s->hold.flags & HOLD_SHARED);
+    if (!entry->turn && exclusive && before != state
+        && (state == HOLD_TRYING || state == HOLD_HELD)
+        && !(s->hold.one_try && state == HOLD_TRYING))
+        entry->turn = s;
+    if (entry->turn != s) {
+        if (state == HOLD_QUEUED) turn_pass(e, entry);
+        return;
+    }
+    if (state == HOLD_RELEASING && !turn_is_polite(entry)) entry->turn = NULL;
+    if (state == HOLD_DONE || state == HOLD_LOST) {
+        entry->turn = NULL;
+        if (state == HOLD_DONE && before == HOLD_RELEASING) entry->turns = 0;
+    }
+    turn_pass(e, entry);
+}
+
+/* ---- wake-ups --------------------------------------------------------- */
+
+static int watch_send(struct engine *e, struct lock_entry *entry,
+                      enum request_op op)
+{
+    int sent = 0;
+    for (int i = 0; i < e->conf.nodes; i++) {
+        struct request *r = hf__request_new(e);
+        if (!r) break;
+        r->op = op;
+        r->name = entry->name;
+        r->name_len = entry->name_len;
+        r->user = entry;
+        r->user_kind = USER_ENTRY;
+        r->deadline_us = e->now_us + e->conf.timeout_us;
+        entry->refs++;
+        hf__request_send(e, i, r);
+        sent++;
+    }
+    return sent;
+}
+
+static void watched_tell(struct engine *e, struct lock_entry *entry,
+                         enum hold_event_type type, int status)
+{
+    /* A step may finish a hold and take it off the list. */
+    for (struct slot *s = entry->slots, *next; s; s = next) {
+        struct hold_event ev = {.type = type, .status = status};
+        next = s->next;
+        if (s->hold.state == HOLD_TRYING || s->hold.state == HOLD_WAITING)
+            hf__slot_step(e, s, &ev);
+    }
+}
+
+void hf__watch_want(struct engine *e, struct slot *s)
+{
+    struct lock_entry *entry = s->entry;
+    struct hold_event ev = {.type = EV_WATCHED, .status = HF_OK};
+    if (!(e->caps & HF_CAP_WATCH)) return;
+    if (entry->watch == WATCH_ON) {
+        hf__slot_step(e, s, &ev);
+    } else if (entry->watch == WATCH_OFF) {
+        int sent = watch_send(e, entry, OP_WATCH);
+        if (!sent) return;
+        entry->watches_open += sent;
+        entry->watch = WATCH_ASKED;
+        entry->refs++; /* for as long as it is watched */
+    }
+}
+
+void hf__watch_answer(struct engine *e, struct lock_entry *entry,
+                      const struct reply *rep)
+{
+    entry->watches_open--;
+    if (entry->watch != WATCH_ASKED) return;
+    /* One node that tells is enough; none does once all have refused. */
+    if (rep->verdict != V_GRANTED && entry->watches_open > 0) return;
+    entry->watch = rep->verdict == V_GRANTED ? WATCH_ON : WATCH_OFF;
+    watched_tell(e, entry, EV_WATCHED,
+                 rep->verdict == V_GRANTED ? HF_OK : rep->status);
+    if (entry->watch == WATCH_OFF)
+        hf__entry_unref(e, entry);
+    else if (entry->getting == 0)
+        hf__heap_set(&e->lingers, &entry->linger, e->now_us + LINGER_US);
+}
+
+void hf__watch_wake(struct engine *e, struct lock_entry *entry)
+{
+    entry->refs++;
+    watched_tell(e, entry, EV_WAKE, HF_OK);
+    hf__entry_unref(e, entry);
+}
+
+void hf__watch_sweep(struct engine *e)
+{
+    struct timer *t;
+    while ((t = hf__heap_top(&e->lingers)) && t->due_us <= e->now_us) {
+        struct lock_entry *entry =
+            (struct lock_entry *)((char *)t
+                                  - offsetof(struct lock_entry, linger));
+        hf__heap_set(&e->lingers, t, TIME_NEVER);
+        entry->watch = WATCH_OFF;
+        watch_send(e, entry, OP_UNWATCH);
+        hf__entry_unref(e, entry);
+    }
+}

@@ -1,0 +1,381 @@
+/*
+ * nodes.c: what the engine lends to its backends, and what comes back.
+ *
+ * The rule: every request is answered once; a release whose answer leaves room
+ * for doubt is repeated until the lease it is about must have ended.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/mutation.h"
+#include "engine/engine.h"
+#include "sys/random.h"
+
+#define AGAIN_US (20 * US_PER_MS)
+#define CLOCK_STEP_US 50
+
+struct request *hf__request_new(struct engine *e)
+{
+    struct request *r = e->spare;
+    if (r)
+        e->spare = r->next;
+    else
+        r = hf__alloc(e->alloc, sizeof *r);
+    if (r) memset(r, 0, sizeof *r);
+    return r;
+}
+
+void hf__request_free(struct engine *e, struct request *r)
+{
+    r->next = e->spare;
+    e->spare = r;
+}
+
+void hf__request_send(struct engine *e, int node, struct request *r)
+{
+    struct node *n = &e->nodes[node];
+    r->node = node;
+    r->sent_us = e->now_us;
+    r->next = NULL;
+    e->inflight++;
+    n->dirty = 1;
+    n->backend->submit(n->conn, r);
+}
+
+void hf__engine_flush(struct engine *e)
+{
+    int again = 1;
+    while (again) {
+        again = 0;
+        for (int i = 0; i < e->conf.nodes; i++) {
+            struct node *n = &e->nodes[i];
+            if (!n->dirty) continue;
+            n->dirty = 0;
+            n->backend->flush(n->conn);
+            again = 1;
+        }
+        hf__engine_drain(e);
+    }
+}
+
+int hf__engine_is_ready(const struct engine *e)
+{
+    int known = 0;
+    for (int i = 0; i < e->conf.nodes; i++) known += e->nodes[i].clock_known;
+    return known >= e->conf.quorum;
+}
+
+/* The median of the nodes' clocks: no single one can drag it along. */
+int64_t hf__engine_nodes_now(const struct engine *e)
+{
+    int64_t known[NODES_MAX];
+    int len = 0;
+    for (int i = 0; i < e->conf.nodes; i++) {
+        if (!e->nodes[i].clock_known) continue;
+        int64_t offset = e->nodes[i].offset_us;
+        int k = len++;
+        for (; k > 0 && known[k - 1] > offset; k--) known[k] = known[k - 1];
+        known[k] = offset;
+    }
+    return len ? e->now_us + known[len / 2] : 0;
+}
+
+uint64_t hf__engine_random(struct engine *e)
+{
+    return hf__random_next(&e->random);
+}
+
+/* "<uuid>:<holder>"; written by hand because every request needs it. */
+void hf__owner_text(const struct engine *e, uint64_t holder,
+                    char out[OWNER_LEN_MAX])
+{
+    char digits[24];
+    size_t n = 0, at = 36;
+    memcpy(out, e->uuid, 36);
+    out[at++] = ':';
+    do {
+        digits[n++] = (char)('0' + holder % 10);
+        holder /= 10;
+    } while (holder);
+    while (n) out[at++] = digits[--n];
+    out[at] = '\0';
+}
+
+/* ---- what comes back ------------------------------------------------- */
+
+static void again_add(struct engine *e, struct node *n, struct request *r)
+{
+    r->next = n->again;
+    n->again = r;
+    if (n->again_us == TIME_NEVER) n->again_us = e->now_us + AGAIN_US;
+}
+
+static void learn(struct engine *e, struct node *n, const struct request *r,
+                  const struct reply *rep)
+{
+    if (rep->node_us) {
+        n->offset_us = rep->node_us - e->now_us;
+        n->clock_known = 1;
+    } else if (rep->fence && rep->fence == r->ballot) {
+        /* Our number was ahead of the node's clock: we run fast.  Fall back a
+         * little, so that the next answer tells the clock. */
+        n->offset_us -= CLOCK_STEP_US;
+    }
+    if (rep->text) hf__error_set(&n->last_error, rep->status, "%s", rep->text);
+    if (rep->verdict > V_ERROR) return;
+    int64_t rtt = e->now_us - r->sent_us;
+    if (rtt > e->conf.rtt_us)
+        e->conf.rtt_us = rtt;
+    else
+        e->conf.rtt_us -= (e->conf.rtt_us - rtt) / 64;
+}
+
+static int is_to_be_repeated(const struct engine *e, const struct request *r,
+                             const struct reply *rep)
+{
+    if (!hf__release_is_open(rep) || e->closing) return 0;
+    if (hf_status_advice(rep->status) == HF_ADVICE_FIX) return 0;
+    if (e->now_us + AGAIN_US >= r->until_us) return 0;
+    if (r->op == OP_RELEASE) return !MUTATED(RELEASE_ONCE);
+    if (r->user_kind != USER_OP || rep->verdict == V_ERROR) return 0;
+    return rep->verdict == V_UNSENT || r->op == OP_INSPECT || r->op == OP_LIST;
+}
+
+static void op_answered(struct engine *e, struct op *op,
+                        const struct request *r, const struct reply *rep)
+{
+    int status = HF_OK;
+    if (rep->verdict == V_ABSENT)
+        status = HF_EXPIRED;
+    else if (rep->verdict == V_OTHER)
+        status = HF_LOST;
+    else if (rep->verdict != V_GRANTED)
+        status = e->closing ? HF_CLOSED : rep->status;
+    if (status == HF_OK && rep->info && op->info) *op->info = *rep->info;
+    if (status == HF_OK && r->op == OP_BREAK && rep->info)
+        op->was_locked = rep->info->locked;
+    if (status == HF_OK && r->op == OP_LIST) {
+        for (size_t i = 0; i < rep->rows_len; i++)
+            op->on_row(&rep->rows[i], op->on_row_user);
+        op->cursor = rep->cursor;
+    }
+    hf__op_finish(e, op, status, rep->text);
+}
+
+static void slot_answered(struct engine *e, struct slot *s,
+                          const struct request *r, const struct reply *rep)
+{
+    struct hold_event ev = {.type = EV_REPLY};
+    if (rep->counter) hf__ballot_saw(&s->entry->ballot, rep->counter);
+    if (rep->fence) hf__ballot_saw(&s->entry->ballot, rep->fence);
+    if (r->op == OP_RELEASE && rep->verdict == V_GRANTED)
+        s->entry->told = rep->waiters - (s->entry->watch == WATCH_ON ? 1 : 0);
+    ev.op = r->op;
+    ev.round = r->round;
+    ev.node = r->node;
+    ev.reply = rep;
+    ev.repeated = (r->flags & REQ_REPEATED) != 0;
+    hf__slot_step(e, s, &ev);
+}
+
+static void env_reply(struct backend_env *env, struct request *r,
+                      const struct reply *rep)
+{
+    struct node *n = (struct node *)env;
+    struct engine *e = n->engine;
+    assert(e->inflight > 0);
+    e->inflight--;
+    learn(e, n, r, rep);
+    if (is_to_be_repeated(e, r, rep)) {
+        if (rep->verdict == V_UNKNOWN) r->flags |= REQ_REPEATED;
+        again_add(e, n, r);
+        return;
+    }
+    switch (r->user_kind) {
+    case USER_OP:
+        op_answered(e, r->user, r, rep);
+        break;
+    case USER_ENTRY:
+        if (r->op == OP_WATCH) hf__watch_answer(e, r->user, rep);
+        hf__entry_unref(e, r->user);
+        break;
+    default: {
+        struct slot *s = r->user;
+        slot_answered(e, s, r, rep);
+        s->requests--;
+        hf__slot_let_go(e, s);
+        break;
+    }
+    }
+    hf__request_free(e, r);
+}
+
+static void again_send(struct engine *e, struct node *n)
+{
+    struct request *list = n->again;
+    n->again = NULL;
+    n->again_us = TIME_NEVER;
+    while (list) {
+        struct request *r = list;
+        list = r->next;
+        r->deadline_us = e->now_us + e->conf.timeout_us;
+        hf__request_send(e, n->index, r);
+    }
+}
+
+static void env_watch(struct backend_env *env, int fd, unsigned events)
+{
+    struct node *n = (struct node *)env;
+    struct engine *e = n->engine;
+    int i = 0;
+    while (i < e->fds_len && e->fds[i].fd != fd) i++;
+    if (i == e->fds_len && !events) return;
+    if (i < e->fds_len && e->fds[i].events == events) return;
+    e->fds_version++;
+    if (!events) {
+        e->fds[i] = e->fds[--e->fds_len];
+    } else {
+        assert(i < FDS_MAX);
+        if (i == e->fds_len) e->fds_len++;
+        e->fds[i].fd = fd;
+        e->fds[i].events = events;
+        e->fds[i].node = n->index;
+    }
+    if (e->fd_changed) e->fd_changed(e, fd, events);
+}
+
+static void env_timer(struct backend_env *env, int64_t due_us)
+{
+    ((struct node *)env)->timer_us = due_us;
+}
+
+static void env_wake(struct backend_env *env, const char *name, size_t name_len)
+{
+    struct engine *e = ((struct node *)env)->engine;
+    struct lock_entry *entry = hf__entry_find(e, name, name_len);
+    if (entry) hf__watch_wake(e, entry);
+}
+
+/* Operations that wait for a clock must hear that there will be none. */
+static void blind_fail(struct engine *e, int status)
+{
+    for (struct op *op = e->all, *next; op; op = next) {
+        next = op->all_next;
+        if (op->slot && op->slot->hold.state == HOLD_QUEUED && op->slot->queued
+            && !hf__engine_is_ready(e)) {
+            struct hold_event ev = {.type = EV_FAIL, .status = status};
+            hf__slot_step(e, op->slot, &ev);
+        }
+    }
+}
+
+static void env_link(struct backend_env *env, int up, int64_t node_us,
+                     const struct hf_error *err)
+{
+    struct node *n = (struct node *)env;
+    struct engine *e = n->engine;
+    n->up = up;
+    if (up) {
+        n->offset_us = node_us - e->now_us;
+        n->clock_known = 1;
+        hf__turn_pass_all(e);
+        again_send(e, n);
+        return;
+    }
+    if (!err) return;
+    n->last_error = *err;
+    if (hf_status_advice(err->status) == HF_ADVICE_FIX)
+        blind_fail(e, err->status);
+}
+
+static int64_t env_now(struct backend_env *env)
+{
+    return ((struct node *)env)->engine->now_us;
+}
+
+static uint64_t env_random(struct backend_env *env)
+{
+    return hf__engine_random(((struct node *)env)->engine);
+}
+
+static void env_log(struct backend_env *env, int level, const char *line)
+{
+    struct engine *e = ((struct node *)env)->engine;
+    if (e->log) e->log(e, level, line);
+}
+
+int hf__node_open(struct engine *e, int index, const struct backend *backend,
+                  const struct url *url, struct hf_error *err)
+{
+    struct node *n = &e->nodes[index];
+    n->engine = e;
+    n->index = index;
+    n->backend = backend;
+    n->timer_us = n->again_us = TIME_NEVER;
+    n->last_error.status = HF_UNAVAILABLE;
+    n->last_error.node = index;
+    snprintf(n->last_error.text, sizeof n->last_error.text, "%s: no answer",
+             url->scheme);
+    n->env = (struct backend_env){
+        .alloc = e->alloc,
+        .conf = &e->backend_conf,
+        .reply = env_reply,
+        .watch = env_watch,
+        .timer = env_timer,
+        .wake = env_wake,
+        .link = env_link,
+        .now = env_now,
+        .random = env_random,
+        .log = env_log,
+    };
+    return backend->open(&n->env, url, &n->conn, err);
+}
+
+void hf__node_close(struct engine *e, int index)
+{
+    struct node *n = &e->nodes[index];
+    if (!n->conn) return;
+    n->backend->close(n->conn);
+    n->conn = NULL;
+}
+
+void hf__nodes_tick(struct engine *e)
+{
+    for (int i = 0; i < e->conf.nodes; i++) {
+        struct node *n = &e->nodes[i];
+        if (n->timer_us <= e->now_us) {
+            n->timer_us = TIME_NEVER;
+            n->backend->process(n->conn, -1, 0);
+        }
+        if (n->again_us <= e->now_us) again_send(e, n);
+    }
+}
+
+int64_t hf__nodes_next_us(const struct engine *e)
+{
+    int64_t next = TIME_NEVER;
+    for (int i = 0; i < e->conf.nodes; i++) {
+        const struct node *n = &e->nodes[i];
+        if (n->timer_us < next) next = n->timer_us;
+        if (n->again_us < next) next = n->again_us;
+    }
+    return next;
+}
+
+void hf__nodes_shut(struct engine *e)
+{
+    for (int i = 0; i < e->conf.nodes; i++) {
+        struct reply rep = {.verdict = V_UNSENT, .status = HF_CLOSED};
+        struct request *list = e->nodes[i].again;
+        e->nodes[i].again = NULL;
+        e->nodes[i].again_us = TIME_NEVER;
+        while (list) {
+            struct request *r = list;
+            list = r->next;
+            e->inflight++;
+            env_reply(&e->nodes[i].env, r, &rep);
+        }
+    }
+}

@@ -1,0 +1,72 @@
+/*
+ * op.h: one thing that a user waits for.
+ *
+ * Made by the API, on the caller's stack (blocking) or allocated (started);
+ * carried by the engine; completed exactly once.
+ */
+#ifndef HF_ENGINE_OP_H
+#define HF_ENGINE_OP_H
+
+#include "base/request.h"
+#include "sys/park.h"
+
+struct lock_entry;
+struct slot;
+
+enum op_type {
+    OP_TYPE_ACQUIRE,
+    OP_TYPE_ATTACH,
+    OP_TYPE_RELEASE,
+    OP_TYPE_EXTEND,
+    OP_TYPE_TICKET_RELEASE,
+    OP_TYPE_INSPECT,
+    OP_TYPE_BREAK,
+    OP_TYPE_LIST
+};
+
+/* The parts of a ticket. */
+struct ticket {
+    char owner[OWNER_LEN_MAX];
+    uint64_t holder;
+    uint64_t attempt;
+    int64_t number;
+    int64_t fence;
+};
+
+struct op {
+    enum op_type type;
+    struct lock_entry *entry; /* pinned; NULL for LIST */
+    uint64_t holder;
+    unsigned flags;  /* HF_ACQUIRE_* */
+    int64_t wait_us; /* < 0 for ever, 0 one try */
+    int64_t lease_us;
+    struct ticket ticket; /* ATTACH, TICKET_RELEASE */
+    const char *pattern;  /* LIST */
+    uint64_t cursor;      /* LIST: in and out */
+    struct hf_cancel *cancel;
+    int64_t deadline_us; /* of direct operations */
+
+    int status; /* the result, and what belongs to it */
+    struct hf_error err;
+    struct hf_grant grant;
+    struct hf_released released;
+    struct hf_info *info; /* INSPECT: filled; owned by who made the op */
+    int was_locked;       /* BREAK */
+    hf_list_fn on_row;    /* LIST: called in the step, for copying only */
+    void *on_row_user;
+
+    struct slot *slot;              /* the hold it works on, while it does */
+    struct op *next;                /* in one queue at a time */
+    struct op *all_next, *all_prev; /* all that are under way */
+    int finished;                   /* the engine is through with it */
+    struct park park;               /* where its caller sleeps, if one does */
+    struct op *sleep_next, *sleep_prev; /* callers asleep, for the pump */
+    int sleeps;
+    int left; /* its caller was counted out while asleep */
+    void (*complete)(struct op *op); /* a callback; NULL: a caller waits */
+    void *complete_data;
+    void (*complete_fn)(void); /* the user's function, cast */
+    void *complete_user;
+};
+
+#endif

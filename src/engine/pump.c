@@ -1,0 +1,362 @@
+/*
+ * pump.c: whoever waits, polls; see pump.h.
+ *
+ * The rule: a thread that made a step takes what the step finished, in the same
+ * critical section, and delivers it with the lock released.  A parked caller
+ * touches nothing until it is told, and the telling is the last access to its
+ * operation.
+ */
+#include "engine/pump.h"
+
+#include <poll.h>
+#include <sched.h>
+#include <time.h>
+
+#include "sys/clock.h"
+
+void hf__pump_lock(struct pump *p)
+{
+    pthread_mutex_lock(&p->mutex);
+}
+
+void hf__pump_unlock(struct pump *p)
+{
+    pthread_mutex_unlock(&p->mutex);
+}
+
+/* ---- sleeping callers ------------------------------------------------- */
+
+static void sleeper_add(struct pump *p, struct op *op)
+{
+    op->sleeps = 1;
+    op->sleep_prev = NULL;
+    op->sleep_next = p->sleepers;
+    if (p->sleepers) p->sleepers->sleep_prev = op;
+    p->sleepers = op;
+}
+
+static void sleeper_remove(struct pump *p, struct op *op)
+{
+    if (op->sleep_prev)
+        op->sleep_prev->sleep_next = op->sleep_next;
+    else
+        p->sleepers = op->sleep_next;
+    if (op->sleep_next) op->sleep_next->sleep_prev = op->sleep_prev;
+    op->sleeps = 0;
+}
+
+/* Choose the next to poll.  Returns its park if it must still be kicked, once
+ * the lock is released. */
+static struct park *poll_hand_over(struct pump *p)
+{
+    struct op *next = p->sleepers;
+    p->has_poller = 0;
+    p->poller_op = NULL;
+    if (!next) {
+        hf__pump_news(p);
+        return NULL;
+    }
+    sleeper_remove(p, next);
+    return hf__park_nudge(&next->park) ? &next->park : NULL;
+}
+
+/* ---- what a step has finished ------------------------------------------ */
+
+/* Take the finished operations; `self` is not among them, but noted. */
+struct op *hf__pump_take(struct pump *p, struct op *self, int *self_done)
+{
+    struct op *list = hf__engine_take_done(&p->engine);
+    struct op **at = &list;
+    while (*at) {
+        struct op *op = *at;
+        if (op->sleeps) { /* parked: it touches the pump no more */
+            sleeper_remove(p, op);
+            op->left = 1;
+            p->users--;
+        }
+        if (op == p->poller_op && op != self) hf__bell_ring(&p->wake);
+        if (op == self) {
+            *self_done = 1;
+            *at = op->next;
+        } else {
+            at = &op->next;
+        }
+    }
+    return list;
+}
+
+/* With the lock released. */
+void hf__pump_deliver(struct pump *p, struct op *list)
+{
+    while (list) {
+        struct op *op = list;
+        list = op->next;
+        if (op->complete)
+            op->complete(op);
+        else
+            hf__park_done(&op->park);
+    }
+    hf__pump_tell(p);
+}
+
+static int has_callback(const struct op *list)
+{
+    while (list && !list->complete) list = list->next;
+    return list != NULL;
+}
+
+/* ---- polling ----------------------------------------------------------- */
+
+static int fd_find(const struct engine *e, int fd)
+{
+    int i = 0;
+    while (i < e->fds_len && e->fds[i].fd != fd) i++;
+    return i < e->fds_len ? i : -1;
+}
+
+static void fd_process(struct engine *e, int fd, unsigned ready)
+{
+    int i = fd_find(e, fd);
+    if (i < 0) return;
+    struct node *n = &e->nodes[e->fds[i].node];
+    n->backend->process(n->conn, fd, ready);
+}
+
+/* Look at the sockets without sleeping, until something comes or it is not
+ * worth it any more.  Returns 1 if something came.  Only for a lone caller:
+ * with others the core has better things to do. */
+static int spin_wait(struct pump *p, struct op *self)
+{
+    struct engine *e = &p->engine;
+    int64_t start = e->now_us;
+    int came = 0;
+    if (!hf__spin_begin(&p->spin)) return 0;
+    for (;;) {
+        for (int i = 0; i < e->fds_len; i++) {
+            struct fd_watch w = e->fds[i];
+            struct node *n = &e->nodes[w.node];
+            if (w.events & WATCH_READ)
+                came |= n->backend->process(n->conn, w.fd, WATCH_READ);
+        }
+        if (came || self->finished) break;
+        hf__pump_unlock(p);
+        sched_yield();
+        int64_t now_us = hf__clock_us();
+        hf__pump_lock(p);
+        e->now_us = now_us;
+        hf__engine_flush(e);
+        if (self->finished || now_us - start > p->spin.limit_us) break;
+    }
+    return came || self->finished;
+}
+
+static int poll_sleep(struct pollfd *fds, nfds_t len, int64_t until_us)
+{
+    if (until_us == TIME_NEVER) return poll(fds, len, -1);
+    int64_t left = until_us - hf__clock_us();
+    if (left < 0) left = 0;
+    if (left > 3600 * US_PER_S) left = 3600 * US_PER_S;
+    struct timespec ts = {.tv_sec = (time_t)(left / US_PER_S),
+                          .tv_nsec = (long)(left % US_PER_S * 1000)};
+    return ppoll(fds, len, &ts, NULL);
+}
+
+static nfds_t poll_fill(const struct engine *e, struct pollfd *fds, nfds_t len)
+{
+    for (int i = 0; i < e->fds_len; i++) {
+        fds[len].fd = e->fds[i].fd;
+        fds[len].events = 0;
+        fds[len].revents = 0;
+        if (e->fds[i].events & WATCH_READ) fds[len].events |= POLLIN;
+        if (e->fds[i].events & WATCH_WRITE) fds[len].events |= POLLOUT;
+        len++;
+    }
+    return len;
+}
+
+static void poll_process(struct engine *e, const struct pollfd *fds,
+                         nfds_t from, nfds_t len)
+{
+    for (nfds_t i = from; i < len; i++) {
+        unsigned ready = 0;
+        if (fds[i].revents & (POLLIN | POLLHUP | POLLERR)) ready |= WATCH_READ;
+        if (fds[i].revents & (POLLOUT | POLLHUP | POLLERR))
+            ready |= WATCH_WRITE;
+        if (ready) fd_process(e, fds[i].fd, ready);
+    }
+}
+
+/* Sleep until `fd` is readable, `until_us` has come or, with POLL_SOCKETS, one
+ * of them is ready; handle the sockets.  Lock held, but not while asleep.
+ * Returns whether `fd` is readable. */
+int hf__pump_poll(struct pump *p, int fd, int64_t until_us, unsigned how)
+{
+    struct engine *e = &p->engine;
+    struct pollfd fds[FDS_MAX + 1];
+    fds[0] = (struct pollfd){.fd = fd, .events = POLLIN};
+    nfds_t len = how & POLL_SOCKETS ? poll_fill(e, fds, 1) : 1;
+    hf__pump_unlock(p);
+    poll_sleep(fds, len, until_us);
+    /* Before the lock: whoever has it leaves the flush to us from now on. */
+    if (how & POLL_AS_POLLER) atomic_store(&p->asleep, 0);
+    int64_t now_us = hf__clock_us();
+    hf__pump_lock(p);
+    e->now_us = now_us;
+    poll_process(e, fds, 1, len);
+    return fds[0].revents != 0;
+}
+
+/* As the poller: sleep until something happens, and handle it. */
+static void poller_wait(struct pump *p, struct op *self)
+{
+    struct engine *e = &p->engine;
+    int64_t start = e->now_us;
+    int alone = !p->sleepers && e->inflight == 1;
+    if (alone && spin_wait(p, self)) {
+        hf__spin_end(&p->spin, hf__clock_us() - start);
+        return;
+    }
+    p->poller_until_us = hf__engine_next_us(e);
+    p->poller_fds = e->fds_version;
+    atomic_store(&p->asleep, 1);
+    if (hf__pump_poll(p, p->wake.read_fd, p->poller_until_us,
+                      POLL_SOCKETS | POLL_AS_POLLER))
+        hf__bell_hush(&p->wake);
+    if (alone && self->finished) hf__spin_end(&p->spin, e->now_us - start);
+    if (hf__engine_next_us(e) <= e->now_us) hf__engine_tick(e, e->now_us);
+    hf__pump_cancelled(p, e->now_us);
+}
+
+/* Something changed and this thread will not poll: tell who does. */
+void hf__pump_news(struct pump *p)
+{
+    struct engine *e = &p->engine;
+    int64_t next = hf__engine_next_us(e);
+    if (p->own_loop && !p->has_poller) {
+        hf__loop_arm(p);
+        return;
+    }
+    if (p->has_poller) {
+        if (atomic_load(&p->asleep)
+            && (next < p->poller_until_us || p->poller_fds != e->fds_version))
+            hf__bell_ring(&p->wake);
+        return;
+    }
+    int poll_wanted = hf__engine_wants_poll(e);
+    if (next < p->keeper_until_us || (poll_wanted && !p->keeper_polls)
+        || (p->keeper_polls && p->keeper_fds != e->fds_version)) {
+        p->keeper_until_us = 0; /* rung once is enough */
+        p->keeper_polls = poll_wanted;
+        p->keeper_fds = e->fds_version;
+        hf__bell_ring(&p->keeper_wake);
+    }
+}
+
+/* ---- callers ------------------------------------------------------------ */
+
+/* Deliver `list` and what follows from it, until nothing is left.  Lock held
+ * before and after, not during. */
+void hf__pump_deliver_all(struct pump *p, struct op *list)
+{
+    int none = 0;
+    while (list || hf__pump_has_notice(p)) {
+        p->delivering++;
+        hf__pump_unlock(p);
+        hf__pump_deliver(p, list);
+        int64_t now_us = hf__clock_us();
+        hf__pump_lock(p);
+        p->engine.now_us = now_us;
+        p->delivering--;
+        hf__engine_flush(&p->engine);
+        list = hf__pump_take(p, NULL, &none);
+    }
+}
+
+static void op_enter(struct pump *p, struct op *op)
+{
+    int64_t now_us = hf__clock_us();
+    op->sleeps = op->left = 0;
+    hf__pump_lock(p);
+    p->users++;
+    hf__engine_begin(&p->engine, op, now_us);
+    if (op->cancel && atomic_load(&op->cancel->fired))
+        hf__engine_fail(&p->engine, op, HF_CANCELLED, now_us);
+}
+
+/* The caller's operation is done: hand the poll over and leave. */
+static void run_leave(struct pump *p, struct op *list, int polls)
+{
+    struct park *kick = NULL;
+    if (polls)
+        kick = poll_hand_over(p);
+    else
+        hf__pump_news(p);
+    if (list || hf__pump_has_notice(p)) hf__pump_deliver_all(p, list);
+    p->users--;
+    hf__pump_unlock(p);
+    if (kick) hf__park_kick(kick);
+}
+
+void hf__pump_run(struct pump *p, struct op *op)
+{
+    int polls = 0, done = 0;
+    op->complete = NULL;
+    hf__park_init(&op->park);
+    op_enter(p, op);
+    for (;;) {
+        if (polls || !p->has_poller || atomic_load(&p->asleep))
+            hf__engine_flush(&p->engine);
+        struct op *list = hf__pump_take(p, op, &done);
+        if (done) {
+            run_leave(p, list, polls);
+            break;
+        }
+        if (op->finished) { /* by another thread's step: it will tell */
+            run_leave(p, list, polls);
+            while (hf__park_wait(&op->park) != PARK_DONE) continue;
+            break;
+        }
+        if (has_callback(list) || hf__pump_has_notice(p)) {
+            /* A callback may take its time: let somebody else poll. */
+            struct park *kick = polls ? poll_hand_over(p) : NULL;
+            polls = 0;
+            if (kick) hf__park_kick(kick);
+            hf__pump_deliver_all(p, list);
+        } else if (list) {
+            hf__pump_unlock(p);
+            hf__pump_deliver(p, list);
+            hf__pump_lock(p);
+        } else if (polls || !p->has_poller) {
+            polls = p->has_poller = 1;
+            p->poller_op = op;
+            poller_wait(p, op);
+        } else {
+            hf__pump_news(p);
+            sleeper_add(p, op);
+            hf__pump_unlock(p);
+            enum park_word word = hf__park_wait(&op->park);
+            if (word == PARK_DONE && op->left) break;
+            hf__pump_lock(p);
+            if (word == PARK_DONE) { /* nudged, and then done after all */
+                run_leave(p, NULL, 0);
+                break;
+            }
+        }
+    }
+    hf__park_free(&op->park);
+}
+
+void hf__pump_start(struct pump *p, struct op *op)
+{
+    op_enter(p, op);
+    /* What finished at once is delivered by who pumps, never from inside this
+     * call.  What callbacks start is flushed together, after them. */
+    if (!p->delivering && (!p->has_poller || atomic_load(&p->asleep)))
+        hf__engine_flush(&p->engine);
+    if (p->engine.done_head || hf__pump_has_notice(p))
+        hf__bell_ring(p->has_poller || p->own_loop ? &p->wake
+                                                   : &p->keeper_wake);
+    hf__pump_news(p);
+    p->users--;
+    hf__pump_unlock(p);
+}

@@ -1,0 +1,104 @@
+/*
+ * pump.h: threads around the engine.
+ *
+ * Whoever waits, polls: a blocking caller puts its operation into the engine
+ * and, if nobody polls, polls for everybody until its own is done; then it
+ * hands the poll over.  One keeper thread per client sleeps on the next timer
+ * and polls only when no caller does and an answer is due.  In own-loop mode
+ * there is no thread; the program calls hf__pump_process().
+ */
+#ifndef HF_ENGINE_PUMP_H
+#define HF_ENGINE_PUMP_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "engine/engine.h"
+#include "engine/spin.h"
+#include "sys/bell.h"
+
+struct hf_cancel {
+    struct pump *pump;
+    atomic_int fired;
+};
+
+struct pump {
+    struct engine engine;
+    pthread_mutex_t mutex;
+    int has_poller;          /* a caller polls */
+    struct op *poller_op;    /* for this operation of its own */
+    atomic_int asleep;       /* it is in poll(2), and must be told of news */
+    int64_t poller_until_us; /* until then at the latest */
+    unsigned poller_fds;     /* engine.fds_version it polls */
+    struct op *sleepers;     /* callers parked, newest first */
+    struct bell wake;        /* rung to fetch the poller out of poll(2) */
+    struct spin spin;
+    int delivering; /* callbacks run; what they start is flushed
+                             * after them */
+
+    pthread_t keeper;
+    int has_keeper;
+    struct bell keeper_wake;
+    int keeper_polls; /* it is in poll(2) with the sockets */
+    unsigned keeper_fds;
+    int64_t keeper_until_us;
+    int stop;
+
+    int own_loop;
+    int loop_fd; /* epoll, own-loop mode */
+    int timer_fd;
+    int64_t timer_armed_us;
+
+    atomic_int cancel_fired;
+    size_t users; /* calls inside, for close */
+
+    hf_state_fn on_state;
+    void *state_user;
+    struct hf_event **events; /* ring for hf_client_next_event(), or NULL */
+    size_t events_head, events_len;
+    struct bell event_bell;
+    int forked;            /* we are in a child of the client's process */
+    struct pump *all_next; /* all pumps of the process, for fork */
+};
+
+int hf__pump_open(struct pump *p, struct hf_error *err);
+int hf__pump_begin(struct pump *p, struct hf_error *err);
+void hf__pump_close(struct pump *p, int64_t limit_us);
+
+/* Carry `op` out; returns when it is done. */
+void hf__pump_run(struct pump *p, struct op *op);
+
+/* Start `op`; its complete() runs later, on whoever pumps. */
+void hf__pump_start(struct pump *p, struct op *op);
+
+/* Own-loop mode: what is due, without blocking. */
+void hf__pump_process(struct pump *p);
+
+/* With the engine in hand, for looks that send nothing. */
+void hf__pump_lock(struct pump *p);
+void hf__pump_unlock(struct pump *p);
+
+int hf__pump_event_fd(struct pump *p);
+int hf__pump_next_event(struct pump *p, struct hf_event *out);
+
+void hf__cancel_fire(struct hf_cancel *c);
+
+/* What the files of the pump share. */
+struct op *hf__pump_take(struct pump *p, struct op *self, int *self_done);
+void hf__pump_deliver(struct pump *p, struct op *list);
+void hf__pump_deliver_all(struct pump *p, struct op *list);
+#define POLL_SOCKETS 1u
+#define POLL_AS_POLLER 2u
+int hf__pump_poll(struct pump *p, int fd, int64_t until_us, unsigned how);
+void hf__pump_news(struct pump *p);
+int hf__pump_has_notice(const struct pump *p);
+void hf__pump_tell(struct pump *p);
+void hf__pump_cancelled(struct pump *p, int64_t now_us);
+void *hf__keeper_main(void *arg);
+void hf__loop_arm(struct pump *p);
+
+/* pump_fork.c: child copies are disabled. */
+void hf__pump_enlist(struct pump *p);
+void hf__pump_delist(struct pump *p);
+
+#endif

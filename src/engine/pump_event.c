@@ -1,0 +1,102 @@
+/*
+ * pump_event.c: telling the user about changes of state, and being told to
+ * cancel.
+ *
+ * The rule: the user's functions run with no lock of ours held.
+ */
+#include <string.h>
+
+#include "engine/pump.h"
+#include "sys/clock.h"
+
+int hf__pump_has_notice(const struct pump *p)
+{
+    return p->engine.notice_head != NULL;
+}
+
+/* Keep the newest; a full ring forgets the oldest. */
+static void ring_add(struct pump *p, const struct hf_event *ev)
+{
+    const struct allocator *a = p->engine.alloc;
+    struct hf_event *copy = hf__alloc(a, sizeof *copy);
+    if (!copy) return;
+    *copy = *ev;
+    if (p->events_len == EVENTS_MAX) {
+        hf__free(a, p->events[p->events_head % EVENTS_MAX]);
+        p->events_head++;
+        p->events_len--;
+    }
+    p->events[(p->events_head + p->events_len) % EVENTS_MAX] = copy;
+    p->events_len++;
+    hf__bell_ring(&p->event_bell);
+}
+
+/* Lock not held. */
+void hf__pump_tell(struct pump *p)
+{
+    struct hf_event ev;
+    for (;;) {
+        int64_t now_us = hf__clock_us();
+        hf__pump_lock(p);
+        int some = hf__engine_take_notice(&p->engine, &ev, now_us);
+        if (some && p->events) ring_add(p, &ev);
+        hf__pump_unlock(p);
+        if (!some) return;
+        if (p->on_state) p->on_state(&ev, p->state_user);
+    }
+}
+
+int hf__pump_event_fd(struct pump *p)
+{
+    int fd = -1;
+    hf__pump_lock(p);
+    if (!p->events) {
+        p->events =
+            hf__alloc_zero(p->engine.alloc, EVENTS_MAX * sizeof *p->events);
+        if (p->events && hf__bell_open(&p->event_bell) != 0) {
+            hf__free(p->engine.alloc, p->events);
+            p->events = NULL;
+        }
+    }
+    if (p->events) fd = p->event_bell.read_fd;
+    hf__pump_unlock(p);
+    return fd;
+}
+
+int hf__pump_next_event(struct pump *p, struct hf_event *out)
+{
+    int status = HF_TAKEN;
+    hf__pump_lock(p);
+    if (p->events && p->events_len > 0) {
+        struct hf_event *ev = p->events[p->events_head % EVENTS_MAX];
+        *out = *ev;
+        hf__free(p->engine.alloc, ev);
+        p->events_head++;
+        p->events_len--;
+        status = HF_OK;
+    }
+    if (p->events && p->events_len == 0) hf__bell_hush(&p->event_bell);
+    hf__pump_unlock(p);
+    return status;
+}
+
+void hf__cancel_fire(struct hf_cancel *c)
+{
+    struct pump *p = c->pump;
+    atomic_store(&c->fired, 1);
+    atomic_store(&p->cancel_fired, 1);
+    hf__bell_ring(&p->wake);
+    hf__bell_ring(&p->keeper_wake);
+}
+
+/* End the waits whose token was fired. */
+void hf__pump_cancelled(struct pump *p, int64_t now_us)
+{
+    if (!atomic_load(&p->cancel_fired)) return;
+    atomic_store(&p->cancel_fired, 0);
+    for (struct op *op = p->engine.all, *next; op; op = next) {
+        next = op->all_next;
+        if (op->cancel && atomic_load(&op->cancel->fired))
+            hf__engine_fail(&p->engine, op, HF_CANCELLED, now_us);
+    }
+}

@@ -1,0 +1,62 @@
+/*
+ * pump_fork.c: after fork() the child's copy of a client is disabled.
+ *
+ * The rule: the child closes its copies of the file descriptors and sends
+ * nothing; the parent notices nothing.
+ */
+#include <pthread.h>
+#include <unistd.h>
+
+#include "engine/pump.h"
+
+static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t all_once = PTHREAD_ONCE_INIT;
+static struct pump *all;
+
+static void fork_prepare(void)
+{
+    pthread_mutex_lock(&all_mutex);
+}
+
+static void fork_parent(void)
+{
+    pthread_mutex_unlock(&all_mutex);
+}
+
+static void fork_child(void)
+{
+    for (struct pump *p = all; p; p = p->all_next) {
+        struct engine *e = &p->engine;
+        p->forked = 1;
+        for (int i = 0; i < e->conf.nodes; i++)
+            if (e->nodes[i].conn && e->nodes[i].backend->forked)
+                e->nodes[i].backend->forked(e->nodes[i].conn);
+    }
+    all = NULL;
+    pthread_mutex_unlock(&all_mutex);
+}
+
+static void fork_register(void)
+{
+    pthread_atfork(fork_prepare, fork_parent, fork_child);
+}
+
+void hf__pump_enlist(struct pump *p)
+{
+    pthread_once(&all_once, fork_register);
+    pthread_mutex_lock(&all_mutex);
+    p->all_next = all;
+    all = p;
+    pthread_mutex_unlock(&all_mutex);
+}
+
+void hf__pump_delist(struct pump *p)
+{
+    pthread_mutex_lock(&all_mutex);
+    for (struct pump **at = &all; *at; at = &(*at)->all_next) {
+        if (*at != p) continue;
+        *at = p->all_next;
+        break;
+    }
+    pthread_mutex_unlock(&all_mutex);
+}

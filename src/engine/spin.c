@@ -1,0 +1,46 @@
+/* spin.c: see spin.h. */
+#include "engine/spin.h"
+
+#include <unistd.h>
+
+#define TRIAL_WAITS 64   /* measured each way */
+#define KEEP_WAITS 4096  /* the better way, before the next trial */
+#define TOOK_US_MAX 5000 /* one long wait shall not decide */
+
+static void trial_begin(struct spin *s, int trial)
+{
+    s->trial = trial;
+    s->spins = trial == 0;
+    s->left = TRIAL_WAITS;
+    s->sum_us[trial] = 0;
+}
+
+void hf__spin_init(struct spin *s, int64_t limit_us)
+{
+    int cores = sysconf(_SC_NPROCESSORS_ONLN) > 1;
+    s->limit_us = limit_us > 0 && cores ? limit_us : 0;
+    trial_begin(s, 0);
+}
+
+int hf__spin_begin(const struct spin *s)
+{
+    return s->limit_us > 0 && s->spins;
+}
+
+void hf__spin_end(struct spin *s, int64_t took_us)
+{
+    if (s->limit_us == 0) return;
+    if (s->trial < 2)
+        s->sum_us[s->trial] += took_us < TOOK_US_MAX ? took_us : TOOK_US_MAX;
+    if (--s->left > 0) return;
+    if (s->trial == 0) {
+        trial_begin(s, 1);
+    } else if (s->trial == 1) {
+        /* Spinning costs a core: it must win clearly. */
+        s->spins = s->sum_us[0] * 10 < s->sum_us[1] * 9;
+        s->trial = 2;
+        s->left = KEEP_WAITS;
+    } else {
+        trial_begin(s, 0);
+    }
+}

@@ -1,0 +1,31 @@
+/*
+ * spin.h: should a lone caller spin before it sleeps?
+ *
+ * On an idle machine a round trip is dominated by cores going to sleep, and a
+ * short spin wins more than it costs; on a busy one it loses, and by how much
+ * depends on who else wants the core.  So it is measured: some waits are made
+ * each way, the faster way is kept for many more, and then measured again.
+ */
+#ifndef HF_ENGINE_SPIN_H
+#define HF_ENGINE_SPIN_H
+
+#include <stdint.h>
+
+struct spin {
+    int64_t limit_us;  /* 0: never */
+    int spins;         /* the way of the current stretch of waits */
+    int left;          /* waits left in it */
+    int trial;         /* being measured: 0 spinning, 1 sleeping, 2 neither */
+    int64_t sum_us[2]; /* of the trials */
+};
+
+/* `limit_us` <= 0 or a single core: never. */
+void hf__spin_init(struct spin *s, int64_t limit_us);
+
+/* Spin this time? */
+int hf__spin_begin(const struct spin *s);
+
+/* One wait is over, however it was made; it took so long. */
+void hf__spin_end(struct spin *s, int64_t took_us);
+
+#endif
