@@ -1,0 +1,158 @@
+/*
+ * memory_ear.c: who is told when a lock becomes free.  One rule: a bell rings
+ * exactly while its list of rung names is not empty, so that telling somebody
+ * costs a system call only for the first name, and hearing none costs none.
+ */
+#include <string.h>
+
+#include "backend/memory/memory_space.h"
+
+static int ear_open(struct ear *ear)
+{
+    if (ear->bell.read_fd >= 0) return HF_OK;
+    return hf__bell_open(&ear->bell) ? HF_UNAVAILABLE : HF_OK;
+}
+
+static struct watch *watches_of(const struct space *space, const char *name,
+                                size_t name_len)
+{
+    return hf__store_tag(space->store, name, name_len);
+}
+
+static struct watch *watch_find(const struct space *space,
+                                const struct ear *ear, const char *name,
+                                size_t name_len)
+{
+    struct watch *w = watches_of(space, name, name_len);
+    while (w && w->ear != ear) w = w->next_of_name;
+    return w;
+}
+
+int hf__space_watch(struct space *space, struct ear *ear, const char *name,
+                    size_t name_len)
+{
+    if (watch_find(space, ear, name, name_len)) return HF_OK;
+    if (ear_open(ear) != HF_OK) return HF_UNAVAILABLE;
+    struct watch *w = hf__alloc_zero(ear->alloc, sizeof *w + name_len + 1);
+    if (!w) return HF_NOMEM;
+    w->ear = ear;
+    w->name_len = name_len;
+    memcpy(w->name, name, name_len);
+    w->next_of_name = watches_of(space, name, name_len);
+    if (hf__store_set_tag(space->store, name, name_len, w) != HF_OK) {
+        hf__free(ear->alloc, w);
+        return HF_NOMEM;
+    }
+    w->next_of_ear = ear->watches;
+    if (w->next_of_ear) w->next_of_ear->link_of_ear = &w->next_of_ear;
+    w->link_of_ear = &ear->watches;
+    ear->watches = w;
+    return HF_OK;
+}
+
+static void name_unlink(struct space *space, struct watch *w)
+{
+    struct watch *other = watches_of(space, w->name, w->name_len);
+    if (other == w) {
+        (void)hf__store_set_tag(space->store, w->name, w->name_len,
+                                w->next_of_name);
+        return;
+    }
+    while (other->next_of_name != w) other = other->next_of_name;
+    other->next_of_name = w->next_of_name;
+}
+
+static void ear_silence(struct ear *ear)
+{
+    if (ear->rung || !atomic_load(&ear->is_ringing)) return;
+    hf__bell_hush(&ear->bell);
+    atomic_store(&ear->is_ringing, 0);
+}
+
+static void rung_unlink(struct ear *ear, const struct watch *w)
+{
+    struct watch **link = &ear->rung;
+    if (!w->is_rung) return;
+    while (*link != w) link = &(*link)->next_rung;
+    *link = w->next_rung;
+    ear_silence(ear);
+}
+
+void hf__space_unwatch(struct space *space, struct ear *ear, const char *name,
+                       size_t name_len)
+{
+    struct watch *w = watch_find(space, ear, name, name_len);
+    if (!w) return;
+    name_unlink(space, w);
+    rung_unlink(ear, w);
+    *w->link_of_ear = w->next_of_ear;
+    if (w->next_of_ear) w->next_of_ear->link_of_ear = w->link_of_ear;
+    hf__free(ear->alloc, w);
+}
+
+int64_t hf__space_watchers(struct space *space, const char *name,
+                           size_t name_len)
+{
+    int64_t count = 0;
+    struct watch *w = watches_of(space, name, name_len);
+    for (; w; w = w->next_of_name) count++;
+    return count;
+}
+
+static void watch_ring(struct watch *w)
+{
+    struct ear *ear = w->ear;
+    w->is_armed = 0;
+    if (w->is_rung) return;
+    w->is_rung = 1;
+    w->next_rung = ear->rung;
+    ear->rung = w;
+    if (!atomic_exchange(&ear->is_ringing, 1)) hf__bell_ring(&ear->bell);
+}
+
+int64_t hf__space_ring(struct space *space, const char *name, size_t name_len)
+{
+    int64_t told = 0;
+    struct watch *w = watches_of(space, name, name_len);
+    for (; w; w = w->next_of_name) {
+        watch_ring(w);
+        told++;
+    }
+    return told;
+}
+
+void hf__space_arm(struct space *space, struct ear *ear, const char *name,
+                   size_t name_len, int64_t expires_us)
+{
+    struct watch *w = watch_find(space, ear, name, name_len);
+    if (!w) return;
+    w->is_armed = 1;
+    if (expires_us < ear->look_us) ear->look_us = expires_us;
+}
+
+void hf__space_look(struct space *space, struct ear *ear)
+{
+    int64_t now_us = hf__space_now_us(space);
+    if (now_us < ear->look_us) return;
+    ear->look_us = TIME_NEVER;
+    for (struct watch *w = ear->watches; w; w = w->next_of_ear) {
+        struct store_view view;
+        if (!w->is_armed) continue;
+        if (!hf__store_look(space->store, now_us, w->name, w->name_len, &view))
+            watch_ring(w);
+        else if (view.expires_us < ear->look_us)
+            ear->look_us = view.expires_us;
+    }
+}
+
+int hf__ear_take(struct ear *ear, char name[NAME_LEN_MAX + 1], size_t *name_len)
+{
+    struct watch *w = ear->rung;
+    if (!w) return 0;
+    ear->rung = w->next_rung;
+    w->is_rung = 0;
+    ear_silence(ear);
+    memcpy(name, w->name, w->name_len + 1);
+    *name_len = w->name_len;
+    return 1;
+}

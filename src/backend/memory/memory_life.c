@@ -1,0 +1,71 @@
+/*
+ * memory_life.c: a store's life, and what the simulator and the backend do to
+ * it from outside.  One rule: whatever happens to the locks, counters are only
+ * forgotten by a wipe.
+ */
+#include "backend/memory/memory_model.h"
+
+void hf__store_free_hold(struct store *s, struct entry *e)
+{
+    if (!e->held) return;
+    e->held->next_free = s->free_holds;
+    s->free_holds = e->held;
+    e->held = NULL;
+}
+
+struct store *hf__store_open(const struct allocator *alloc)
+{
+    struct store *s = hf__alloc_zero(alloc, sizeof *s);
+    if (!s) return NULL;
+    s->alloc = alloc;
+    s->table.alloc = alloc;
+    return s;
+}
+
+void hf__store_close(struct store *s)
+{
+    if (!s) return;
+    hf__table_clear(&s->table);
+    while (s->free_holds) {
+        struct held *held = s->free_holds;
+        s->free_holds = held->next_free;
+        hf__free(s->alloc, held);
+    }
+    hf__free(s->alloc, s->rows);
+    hf__free(s->alloc, s);
+}
+
+int hf__store_expire(struct store *s, const char *name, size_t name_len)
+{
+    struct entry *e = hf__table_find(&s->table, name, name_len);
+    int was_held = e && e->held;
+    if (was_held) hf__store_free_hold(s, e);
+    return was_held;
+}
+
+void hf__store_flush_locks(struct store *s)
+{
+    for (size_t i = 0; i < s->table.len; i++)
+        hf__store_free_hold(s, s->table.entries[i]);
+}
+
+void hf__store_wipe(struct store *s, int keep_counters)
+{
+    hf__store_flush_locks(s);
+    if (!keep_counters) hf__table_clear(&s->table);
+}
+
+void *hf__store_tag(const struct store *s, const char *name, size_t name_len)
+{
+    const struct entry *e = hf__table_find(&s->table, name, name_len);
+    return e ? e->tag : NULL;
+}
+
+int hf__store_set_tag(struct store *s, const char *name, size_t name_len,
+                      void *tag)
+{
+    struct entry *e = hf__table_need(&s->table, name, name_len);
+    if (!e) return HF_NOMEM;
+    e->tag = tag;
+    return HF_OK;
+}

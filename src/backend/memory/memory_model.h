@@ -1,0 +1,48 @@
+/*
+ * memory_model.h: what the files of the store share with each other, and with
+ * nobody else.
+ */
+#ifndef HF_MEMORY_MODEL_H
+#define HF_MEMORY_MODEL_H
+
+#include "backend/memory/memory_store.h"
+#include "backend/memory/memory_table.h"
+
+struct store {
+    const struct allocator *alloc;
+    struct table table;
+    struct held *free_holds;
+    struct hf_info info;          /* lent with INSPECT and BREAK */
+    struct hf_list_row *rows;     /* lent with LIST; NULL until the first */
+    enum store_mutation mutation; /* always here, so that all files agree */
+};
+
+#ifdef HF_MUTATIONS
+#define MUTATED(s, which) ((s)->mutation == STORE_MUT_##which)
+#else
+#define MUTATED(s, which) ((void)(s), 0)
+#endif
+
+static inline int64_t us_to_ms(int64_t us)
+{
+    return us / US_PER_MS;
+}
+
+/* Redis compares whole milliseconds, and only a later one ends the key. */
+static inline int held_is_over(const struct held *held, int64_t now_us)
+{
+    return us_to_ms(now_us) > held->expires_ms;
+}
+
+/* Free the lock of `e`, if it has one. */
+void hf__store_free_hold(struct store *s, struct entry *e);
+
+/* Fill `info` with what is known of `e` (NULL: nothing) for `owner`. */
+void hf__store_describe(const struct entry *e, int64_t now_us,
+                        const char *owner, struct hf_info *info);
+
+/* Answer OP_LIST. */
+void hf__store_list(struct store *s, int64_t now_us, const struct request *req,
+                    struct reply *rep);
+
+#endif

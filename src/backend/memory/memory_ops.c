@@ -1,0 +1,242 @@
+/*
+ * memory_ops.c: carrying out requests, at once or as the fault options want
+ * it.  One rule: a request that is answered late is carried out when it comes,
+ * as on a slow way back, and never after its answer.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/memory/memory.h"
+
+enum late_kind { LATE_ANSWER, LATE_LOST, LATE_REFUSED };
+
+/* An answer whose time has not come. */
+struct late {
+    struct late *next;
+    struct request *req;
+    int64_t due_us;
+    enum late_kind kind;
+    struct reply reply; /* LATE_ANSWER; with its own copies: */
+    struct hf_info info;
+    char text[HF_ERROR_TEXT_MAX];
+};
+
+void hf__memory_fail(struct backend_conn *c, struct reply *rep,
+                     enum verdict verdict, int status, const char *why)
+{
+    *rep = (struct reply){
+        .verdict = verdict, .status = status, .ttl_us = -1, .waiters = -1};
+    snprintf(c->text, sizeof c->text, "%s: %s", c->where, why);
+    rep->text = c->text;
+}
+
+/* ---- carrying out ----------------------------------------------------- */
+
+static void watch_start(struct backend_conn *c, const struct request *req,
+                        struct reply *rep)
+{
+    struct space *space = c->space;
+    int64_t now_us = hf__space_now_us(space);
+    struct store_view view;
+    int status = hf__space_watch(space, &c->ear, req->name, req->name_len);
+    if (status != HF_OK) {
+        hf__memory_fail(c, rep, V_ERROR, status,
+                        status == HF_NOMEM ? "watch: out of memory"
+                                           : strerror(errno));
+        return;
+    }
+    *rep = (struct reply){
+        .verdict = V_GRANTED, .node_us = now_us, .ttl_us = -1, .waiters = -1};
+    if (hf__store_look(space->store, now_us, req->name, req->name_len, &view))
+        hf__space_arm(space, &c->ear, req->name, req->name_len,
+                      view.expires_us);
+}
+
+static void watch_stop(struct backend_conn *c, const struct request *req,
+                       struct reply *rep)
+{
+    hf__space_unwatch(c->space, &c->ear, req->name, req->name_len);
+    *rep = (struct reply){.verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
+}
+
+/* What goes with an answer of the store: the bells, and their number. */
+static void answer_tell(struct backend_conn *c, const struct request *req,
+                        struct reply *rep)
+{
+    struct space *space = c->space;
+    int freed = req->op == OP_RELEASE && rep->verdict == V_GRANTED;
+    if (req->op == OP_BREAK) freed = rep->info && rep->info->locked;
+    if (freed) rep->waiters = hf__space_ring(space, req->name, req->name_len);
+    if (req->op == OP_INSPECT && rep->info)
+        rep->info->waiters =
+            hf__space_watchers(space, req->name, req->name_len);
+    if (req->op == OP_PROPOSE && rep->verdict == V_BUSY)
+        hf__space_arm(space, &c->ear, req->name, req->name_len,
+                      rep->node_us + rep->ttl_us + US_PER_MS);
+}
+
+/* The store's own memory may change as soon as the mutex is free.  The names
+ * in a row stay: a store forgets none. */
+static void answer_copy(struct backend_conn *c, struct reply *rep)
+{
+    if (rep->info) {
+        c->info = *rep->info;
+        rep->info = &c->info;
+    }
+    if (!rep->rows) return;
+    size_t size = STORE_PAGE_ROWS * sizeof *c->rows;
+    if (!c->rows) c->rows = hf__alloc(c->env->alloc, size);
+    if (!c->rows) {
+        hf__memory_fail(c, rep, V_ERROR, HF_NOMEM, "list: out of memory");
+        return;
+    }
+    memcpy(c->rows, rep->rows, rep->rows_len * sizeof *c->rows);
+    rep->rows = c->rows;
+}
+
+static void request_perform(struct backend_conn *c, const struct request *req,
+                            int expired, struct reply *rep)
+{
+    struct space *space = c->space;
+    pthread_mutex_lock(&space->mutex);
+    if (req->op == OP_WATCH) {
+        watch_start(c, req, rep);
+    } else if (req->op == OP_UNWATCH) {
+        watch_stop(c, req, rep);
+    } else {
+        if (expired && hf__store_expire(space->store, req->name, req->name_len))
+            hf__space_ring(space, req->name, req->name_len);
+        hf__store_apply(space->store, hf__space_now_us(space), req, rep);
+        answer_tell(c, req, rep);
+        answer_copy(c, rep);
+    }
+    pthread_mutex_unlock(&space->mutex);
+}
+
+static void refuse(struct backend_conn *c, struct reply *rep)
+{
+    hf__memory_fail(c, rep, V_ERROR, HF_UNAVAILABLE,
+                    "refused: the option error= asked for it");
+}
+
+/* ---- late answers ----------------------------------------------------- */
+
+static int64_t request_deadline(const struct backend_conn *c,
+                                const struct request *req, int64_t now_us)
+{
+    if (req->deadline_us > 0 && req->deadline_us != TIME_NEVER)
+        return req->deadline_us;
+    return now_us + c->env->conf->timeout_us;
+}
+
+static void late_put(struct backend_conn *c, struct late *late)
+{
+    struct late **link = &c->late;
+    while (*link && (*link)->due_us <= late->due_us) link = &(*link)->next;
+    late->next = *link;
+    *link = late;
+}
+
+static void late_perform(struct backend_conn *c, struct late *late, int expired)
+{
+    struct reply *rep = &late->reply;
+    if (late->req->op == OP_LIST) return; /* a page is not worth keeping */
+    request_perform(c, late->req, expired, rep);
+    if (rep->info) {
+        late->info = *rep->info;
+        rep->info = &late->info;
+    }
+    if (rep->text) {
+        snprintf(late->text, sizeof late->text, "%s", rep->text);
+        rep->text = late->text;
+    }
+}
+
+static void request_delay(struct backend_conn *c, struct request *req,
+                          struct fault_fate fate)
+{
+    int64_t now_us = c->env->now(c->env);
+    int64_t deadline_us = request_deadline(c, req, now_us);
+    struct late *late = hf__alloc_zero(c->env->alloc, sizeof *late);
+    if (!late) {
+        struct reply rep;
+        hf__memory_fail(c, &rep, V_ERROR, HF_NOMEM, "out of memory");
+        c->env->reply(c->env, req, &rep);
+        return;
+    }
+    late->req = req;
+    late->due_us = now_us + fate.delay_us;
+    late->kind = fate.refused ? LATE_REFUSED : LATE_ANSWER;
+    if (!fate.refused && (!fate.lost || fate.carried_out))
+        late_perform(c, late, fate.expired);
+    if (fate.lost || late->due_us > deadline_us) {
+        late->kind = LATE_LOST;
+        late->due_us = deadline_us;
+    }
+    late_put(c, late);
+}
+
+static void late_answer(struct backend_conn *c, struct late *late)
+{
+    struct reply rep = late->reply;
+    if (late->kind == LATE_LOST)
+        hf__memory_fail(c, &rep, V_UNKNOWN, HF_UNAVAILABLE, "no answer");
+    else if (late->kind == LATE_REFUSED)
+        refuse(c, &rep);
+    else if (late->req->op == OP_LIST)
+        request_perform(c, late->req, 0, &rep);
+    c->env->reply(c->env, late->req, &rep);
+    hf__free(c->env->alloc, late);
+}
+
+int64_t hf__memory_late_due(const struct backend_conn *c)
+{
+    return c->late ? c->late->due_us : TIME_NEVER;
+}
+
+int hf__memory_late_process(struct backend_conn *c)
+{
+    int64_t now_us = c->env->now(c->env);
+    int done = 0;
+    while (c->late && c->late->due_us <= now_us) {
+        struct late *late = c->late;
+        c->late = late->next;
+        late_answer(c, late);
+        done = 1;
+    }
+    return done;
+}
+
+void hf__memory_late_close(struct backend_conn *c)
+{
+    while (c->late) {
+        struct late *late = c->late;
+        c->late = late->next;
+        late->kind = LATE_LOST;
+        late_answer(c, late);
+    }
+}
+
+/* ---- the way in ------------------------------------------------------- */
+
+void hf__memory_handle(struct backend_conn *c, struct request *req)
+{
+    struct reply rep;
+    if (c->faults.is_down) {
+        hf__memory_fail(c, &rep, V_UNSENT, HF_UNAVAILABLE,
+                        "down: the option down=1 asked for it");
+        c->env->reply(c->env, req, &rep);
+        return;
+    }
+    struct fault_fate fate = hf__fault_draw(&c->faults, req->op);
+    if (fate.lost || fate.delay_us > 0) {
+        request_delay(c, req, fate);
+        return;
+    }
+    if (fate.refused)
+        refuse(c, &rep);
+    else
+        request_perform(c, req, fate.expired, &rep);
+    c->env->reply(c->env, req, &rep);
+}

@@ -1,0 +1,88 @@
+/*
+ * memory_space.h: the stores of this process, shared by all clients that open
+ * the same memory: URL, and the bells by which they wake each other.
+ *
+ * A space is used by several threads, each under its own client's lock.  One
+ * rule: it is touched only under its own mutex, and nothing of a client is ever
+ * called while that is held.
+ */
+#ifndef HF_MEMORY_SPACE_H
+#define HF_MEMORY_SPACE_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "backend/memory/memory_store.h"
+#include "sys/bell.h"
+
+struct ear;
+
+/* One connection's wish to be told about one name. */
+struct watch {
+    struct ear *ear;
+    struct watch *next_of_name;
+    struct watch *next_of_ear;
+    struct watch **link_of_ear; /* what points to it */
+    struct watch *next_rung;
+    int is_rung;  /* is in its ear's list */
+    int is_armed; /* the lock was seen held: its expiry is news */
+    size_t name_len;
+    char name[];
+};
+
+/* One connection's ear: what it listens for, and what it has heard. */
+struct ear {
+    const struct allocator *alloc;
+    struct bell bell; /* opened with the first watch; fds -1 until then */
+    struct watch *watches;
+    struct watch *rung;    /* names to wake */
+    atomic_int is_ringing; /* so that nobody need ask the kernel */
+    int64_t look_us;       /* node clock: look for ended leases then */
+};
+
+struct space {
+    struct space *next;
+    pthread_mutex_t mutex;
+    struct store *store;
+    int64_t clock_us; /* added to the wall clock */
+    unsigned users;
+    char name[];
+};
+
+/* The space of that name, made if there is none; NULL: no memory. */
+struct space *hf__space_join(const char *name);
+
+/* Close the ear and leave; the last one frees the space. */
+void hf__space_leave(struct space *space, struct ear *ear);
+
+/* The calls below need space->mutex to be held. */
+
+/* The node's wall clock. */
+int64_t hf__space_now_us(const struct space *space);
+
+/* From now on `ear` hears of `name`: HF_OK, HF_NOMEM, or HF_UNAVAILABLE with
+ * errno (no fd to be had). */
+int hf__space_watch(struct space *space, struct ear *ear, const char *name,
+                    size_t name_len);
+void hf__space_unwatch(struct space *space, struct ear *ear, const char *name,
+                       size_t name_len);
+
+/* How many connections watch `name`. */
+int64_t hf__space_watchers(struct space *space, const char *name,
+                           size_t name_len);
+
+/* Tell everybody who watches `name`; returns how many. */
+int64_t hf__space_ring(struct space *space, const char *name, size_t name_len);
+
+/* `ear` met `name` held until `expires_us`: look again then. */
+void hf__space_arm(struct space *space, struct ear *ear, const char *name,
+                   size_t name_len, int64_t expires_us);
+
+/* Ring for the watched leases of `ear` that are over; sets the next look. */
+void hf__space_look(struct space *space, struct ear *ear);
+
+/* Take the next name that rang, copied with a NUL; 0 if there is none. */
+int hf__ear_take(struct ear *ear, char name[NAME_LEN_MAX + 1],
+                 size_t *name_len);
+
+#endif

@@ -1,0 +1,291 @@
+/*
+ * memory_store.c: the rules of one node.  One rule above all: every answer
+ * depends on the store, the request and the time that is passed in, and on
+ * nothing else.
+ */
+#include "backend/memory/memory_store.h"
+
+#include <assert.h>
+#include <string.h>
+
+#include "backend/memory/memory_model.h"
+
+static struct held *hold_make(struct store *s)
+{
+    struct held *held = s->free_holds;
+    if (!held) return hf__alloc(s->alloc, sizeof *held);
+    s->free_holds = held->next_free;
+    return held;
+}
+
+/* The record of the name with an ended lease cleared away, or NULL. */
+static struct entry *entry_now(struct store *s, int64_t now_us,
+                               const struct request *req)
+{
+    struct entry *e = hf__table_find(&s->table, req->name, req->name_len);
+    if (!e || !e->held || !held_is_over(e->held, now_us)) return e;
+    if (req->op == OP_RENEW && MUTATED(s, EXPIRED_RENEWED)) return e;
+    hf__store_free_hold(s, e);
+    return e;
+}
+
+static int held_is_owners(const struct held *held, const struct request *req)
+{
+    return !strncmp(held->owner, req->owner, sizeof held->owner);
+}
+
+static int held_is_ours(const struct held *held, const struct request *req)
+{
+    return held_is_owners(held, req) && held->attempt == req->attempt;
+}
+
+static int64_t held_ttl_us(const struct held *held, int64_t now_us)
+{
+    int64_t left_ms = held->expires_ms - us_to_ms(now_us);
+    return left_ms > 0 ? left_ms * US_PER_MS : 0;
+}
+
+static void held_set_lease(const struct store *s, struct held *held,
+                           int64_t now_us, int64_t lease_us)
+{
+    /* Rounded up: the node may keep a lock longer than its holder believes,
+     * never shorter. */
+    int64_t lease_ms = (lease_us + US_PER_MS - 1) / US_PER_MS;
+    if (MUTATED(s, EARLY_EXPIRY)) lease_ms = lease_ms * 9 / 10;
+    held->expires_ms = us_to_ms(now_us) + lease_ms;
+}
+
+static void held_set_count(const struct store *s, struct held *held,
+                           int64_t count)
+{
+    held->count = MUTATED(s, COUNT_ADDED) ? held->count + count : count;
+}
+
+static void text_copy(char *to, size_t size, const char *from)
+{
+    size_t len = from ? strlen(from) : 0;
+    if (len >= size) len = size - 1;
+    if (len > 0) memcpy(to, from, len);
+    to[len] = '\0';
+}
+
+static void reply_refuse(struct reply *rep, int status, const char *text)
+{
+    rep->verdict = V_ERROR;
+    rep->status = status;
+    rep->text = text;
+}
+
+static void counter_raise(struct entry *e, int64_t number)
+{
+    if (e->counter < number) e->counter = number;
+}
+
+/* ---- propose ---------------------------------------------------------- */
+
+static int ballot_is_stale(const struct store *s, const struct entry *e,
+                           int64_t now_us, const struct request *req)
+{
+    if (req->ballot == e->counter && MUTATED(s, EQUAL_BALLOT)) return 0;
+    if (req->ballot <= e->counter) return 1;
+    return req->ballot < now_us - req->window_us && !MUTATED(s, NO_WINDOW);
+}
+
+static void propose_grant(struct store *s, struct entry *e, int64_t now_us,
+                          const struct request *req, struct reply *rep)
+{
+    struct held *held = e->held ? e->held : hold_make(s);
+    if (!held) {
+        reply_refuse(rep, HF_NOMEM, "memory: propose: out of memory");
+        return;
+    }
+    *held = (struct held){
+        .attempt = req->attempt,
+        .ballot = req->ballot,
+        .fence = req->ballot,
+        .count = req->count,
+        .since_us = now_us,
+        .detached = (req->flags & REQ_DETACHED) != 0,
+    };
+    if ((req->flags & REQ_SERVER_FENCE) && held->fence < now_us)
+        held->fence = now_us;
+    text_copy(held->owner, sizeof held->owner, req->owner);
+    text_copy(held->info, sizeof held->info, req->info);
+    held_set_lease(s, held, now_us, req->lease_us);
+    e->held = held;
+    if (!MUTATED(s, COUNTER_KEPT)) e->counter = held->fence;
+    rep->verdict = V_GRANTED;
+    rep->fence = held->fence;
+    rep->counter = e->counter;
+}
+
+static void propose_repeat(struct store *s, struct entry *e, int64_t now_us,
+                           const struct request *req, struct reply *rep)
+{
+    if (MUTATED(s, REPEAT_MOVES))
+        held_set_lease(s, e->held, now_us, req->lease_us);
+    rep->verdict = V_GRANTED;
+    rep->fence = e->held->fence;
+    rep->counter = e->counter;
+}
+
+static int propose_is_barred(const struct store *s, const struct held *held,
+                             const struct request *req)
+{
+    if (held_is_ours(held, req)) return 0;
+    if (held_is_owners(held, req) && MUTATED(s, PROPOSE_ATTEMPT)) return 0;
+    return !MUTATED(s, GRANT_HELD);
+}
+
+static void apply_propose(struct store *s, int64_t now_us,
+                          const struct request *req, struct reply *rep)
+{
+    struct entry *e = entry_now(s, now_us, req);
+    if (!e) e = hf__table_need(&s->table, req->name, req->name_len);
+    if (!e) {
+        reply_refuse(rep, HF_NOMEM, "memory: propose: out of memory");
+        return;
+    }
+    struct held *held = e->held;
+    rep->counter = e->counter;
+    if (held && held_is_ours(held, req) && held->ballot == req->ballot) {
+        propose_repeat(s, e, now_us, req, rep);
+    } else if (held && propose_is_barred(s, held, req)) {
+        rep->verdict = V_BUSY;
+        rep->ttl_us = held_ttl_us(held, now_us);
+    } else if (ballot_is_stale(s, e, now_us, req)) {
+        rep->verdict = V_STALE;
+    } else {
+        propose_grant(s, e, now_us, req, rep);
+    }
+}
+
+/* ---- renew, release, break -------------------------------------------- */
+
+static void apply_renew(struct store *s, int64_t now_us,
+                        const struct request *req, struct reply *rep)
+{
+    struct entry *e = entry_now(s, now_us, req);
+    struct held *held = e ? e->held : NULL;
+    if (!held) {
+        rep->verdict = V_ABSENT;
+        return;
+    }
+    if (!held_is_owners(held, req)
+        || (!held_is_ours(held, req) && !MUTATED(s, RENEW_ATTEMPT))) {
+        rep->verdict = V_OTHER;
+        return;
+    }
+    rep->ttl_us = held_ttl_us(held, now_us);
+    held_set_count(s, held, req->count);
+    held_set_lease(s, held, now_us, req->lease_us);
+    rep->verdict = V_GRANTED;
+    rep->counter = e->counter;
+}
+
+static void apply_release(struct store *s, int64_t now_us,
+                          const struct request *req, struct reply *rep)
+{
+    struct entry *e = entry_now(s, now_us, req);
+    struct held *held = e ? e->held : NULL;
+    rep->verdict = held ? V_OTHER : V_ABSENT;
+    if (held && held_is_owners(held, req)
+        && (held_is_ours(held, req) || MUTATED(s, RELEASE_ATTEMPT))) {
+        hf__store_free_hold(s, e);
+        rep->verdict = V_GRANTED;
+    }
+    if (req->ballot > 0 && !MUTATED(s, NO_TOMBSTONE)) {
+        if (!e) e = hf__table_need(&s->table, req->name, req->name_len);
+        if (!e) {
+            reply_refuse(rep, HF_NOMEM, "memory: release: out of memory");
+            return;
+        }
+        counter_raise(e, req->ballot);
+    }
+    if (e) rep->counter = e->counter;
+}
+
+static void apply_break(struct store *s, int64_t now_us,
+                        const struct request *req, struct reply *rep)
+{
+    struct entry *e = entry_now(s, now_us, req);
+    if (!e) e = hf__table_need(&s->table, req->name, req->name_len);
+    if (!e) {
+        reply_refuse(rep, HF_NOMEM, "memory: break: out of memory");
+        return;
+    }
+    hf__store_describe(e, now_us, req->owner, &s->info);
+    hf__store_free_hold(s, e);
+    e->counter++;
+    counter_raise(e, now_us);
+    rep->verdict = V_GRANTED;
+    rep->counter = e->counter;
+    rep->info = &s->info;
+}
+
+static void apply_inspect(struct store *s, int64_t now_us,
+                          const struct request *req, struct reply *rep)
+{
+    struct entry *e = entry_now(s, now_us, req);
+    hf__store_describe(e, now_us, req->owner, &s->info);
+    rep->verdict = V_GRANTED;
+    rep->counter = e ? e->counter : 0;
+    rep->info = &s->info;
+}
+
+/* What no node would look at. */
+static int request_is_refused(const struct request *req, struct reply *rep)
+{
+    int takes = req->op == OP_PROPOSE || req->op == OP_RENEW;
+    if (req->flags & REQ_SHARED)
+        reply_refuse(rep, HF_UNSUPPORTED, "memory: no shared locks");
+    else if (req->op == OP_PROPOSE && req->ballot < 1)
+        reply_refuse(rep, HF_INVALID, "memory: propose: no number");
+    else if (req->ballot < 0 || req->ballot > BALLOT_MAX)
+        reply_refuse(rep, HF_INVALID, "memory: number out of range");
+    else if (takes && req->lease_us < 1)
+        reply_refuse(rep, HF_INVALID, "memory: no lease");
+    else
+        return 0;
+    return 1;
+}
+
+void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
+                     struct reply *rep)
+{
+    assert(now_us >= 0);
+    *rep = (struct reply){
+        .verdict = V_ERROR, .node_us = now_us, .ttl_us = -1, .waiters = -1};
+    if (request_is_refused(req, rep)) return;
+    switch (req->op) {
+    case OP_PROPOSE:
+        apply_propose(s, now_us, req, rep);
+        break;
+    case OP_RENEW:
+        apply_renew(s, now_us, req, rep);
+        break;
+    case OP_RELEASE:
+        apply_release(s, now_us, req, rep);
+        break;
+    case OP_BREAK:
+        apply_break(s, now_us, req, rep);
+        break;
+    case OP_INSPECT:
+        apply_inspect(s, now_us, req, rep);
+        break;
+    case OP_LIST:
+        hf__store_list(s, now_us, req, rep);
+        break;
+    case OP_WATCH:
+    case OP_UNWATCH:
+        reply_refuse(rep, HF_UNSUPPORTED, "memory: a store tells nobody");
+        break;
+    }
+}
+
+#ifdef HF_MUTATIONS
+void hf__store_mutate(struct store *s, enum store_mutation mutation)
+{
+    s->mutation = mutation;
+}
+#endif

@@ -1,0 +1,104 @@
+/*
+ * memory_store.h: one node's locks, as a pure function of the time and the
+ * requests it is given.
+ *
+ * It follows the rules of the redis scripts, reply for reply, and is therefore
+ * also the model node of the simulator; test/fault/replay_test.c holds it
+ * against a real server.  The rules:
+ *
+ *   PROPOSE  held by this owner and attempt under this T: granted again, and
+ *            nothing moves.  Held by somebody else (or another attempt): BUSY.
+ *            T not above the counter, or older than the window: STALE.  Else
+ *            granted: the fence is T, or the clock if that is higher and the
+ *            client left it to the node; the counter becomes the fence.
+ *   RENEW    owner and attempt match: count and lease are set.
+ *   RELEASE  owner and attempt match: freed.  In every case the counter is
+ *            raised to T, so that a late PROPOSE finds itself stale.
+ *   BREAK    freed, and the counter rises above every token given.
+ *
+ * A lock is gone once the clock's milliseconds are *past* its expiry, as Redis
+ * counts.  Not thread-safe; allocates only for names it has not met.
+ */
+#ifndef HF_MEMORY_STORE_H
+#define HF_MEMORY_STORE_H
+
+#include "base/request.h"
+#include "sys/alloc.h"
+
+#define STORE_PAGE_ROWS 64   /* rows in one answer to OP_LIST */
+#define STORE_PAGE_STEPS 512 /* names looked at for it */
+
+struct store;
+
+/* An empty store, or NULL: no memory.  `alloc` must outlive it. */
+struct store *hf__store_open(const struct allocator *alloc);
+void hf__store_close(struct store *s);
+
+/* Carry out `req` at `now_us` on the node's wall clock and fill `rep`.  What
+ * `rep` points to is the store's and good until the next call.  OP_WATCH and
+ * OP_UNWATCH are none of the store's business: V_ERROR, as is REQ_SHARED. */
+void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
+                     struct reply *rep);
+
+/* What the store has under one name.  Pointers are good until the next call. */
+struct store_view {
+    const char *name;
+    size_t name_len;
+    int64_t counter;
+    int locked; /* the rest is 0 or "" if it is not */
+    const char *owner;
+    uint64_t attempt;
+    int64_t ballot;
+    int64_t fence;
+    int64_t count;
+    int64_t expires_us; /* first moment at which it is gone */
+};
+
+/* Look, without changing anything.  1 if it is held at `now_us`, else 0; `out`
+ * may be NULL. */
+int hf__store_look(const struct store *s, int64_t now_us, const char *name,
+                   size_t name_len, struct store_view *out);
+
+/* The `place`-th name ever used; 0 once there are no more. */
+int hf__store_at(const struct store *s, int64_t now_us, size_t place,
+                 struct store_view *out);
+
+/* A pointer that the store's user keeps by name, forgotten by a wipe.  Setting
+ * it returns HF_OK or HF_NOMEM; it cannot fail for a name that has had one. */
+void *hf__store_tag(const struct store *s, const char *name, size_t name_len);
+int hf__store_set_tag(struct store *s, const char *name, size_t name_len,
+                      void *tag);
+
+/* End one lock at once, as if its lease were over.  1 if there was one. */
+int hf__store_expire(struct store *s, const char *name, size_t name_len);
+
+/* All locks are gone, the counters stay: what eviction or a clock step does. */
+void hf__store_flush_locks(struct store *s);
+
+/* A restart without the data; with `keep_counters`, without the locks only. */
+void hf__store_wipe(struct store *s, int keep_counters);
+
+/* Bugs for the simulator to find, one at a time.  Not in the library: a test
+ * compiles memory_store.c once more, with HF_MUTATIONS. */
+enum store_mutation {
+    STORE_MUT_NONE,
+    STORE_MUT_EQUAL_BALLOT,    /* T equal to the counter is accepted */
+    STORE_MUT_COUNTER_KEPT,    /* a grant does not raise the counter */
+    STORE_MUT_NO_WINDOW,       /* an old T is accepted */
+    STORE_MUT_NO_TOMBSTONE,    /* a release does not raise the counter */
+    STORE_MUT_RENEW_ATTEMPT,   /* renew compares the owner only */
+    STORE_MUT_RELEASE_ATTEMPT, /* release compares the owner only */
+    STORE_MUT_PROPOSE_ATTEMPT, /* a new attempt of the owner takes it over */
+    STORE_MUT_GRANT_HELD,      /* granted although somebody else has it */
+    STORE_MUT_COUNT_ADDED,     /* the hold count is taken for an increment */
+    STORE_MUT_REPEAT_MOVES,    /* a repeated PROPOSE starts the lease anew */
+    STORE_MUT_EXPIRED_RENEWED, /* renew revives a lock whose lease is over */
+    STORE_MUT_EARLY_EXPIRY,    /* a lease ends at nine tenths */
+    STORE_NMUTATIONS
+};
+
+#ifdef HF_MUTATIONS
+void hf__store_mutate(struct store *s, enum store_mutation mutation);
+#endif
+
+#endif
