@@ -1,0 +1,57 @@
+-- acquire.lua: take the lock under number T, if it is free and T is new.
+-- KEYS[1] lock  KEYS[2] fence counter
+-- ARGV owner, "v1 <attempt> <T> ", T, lease ms, window us,
+--      "<pid> <host> <label>"; 7th, of a quorum: the fence is T, not the clock
+-- returns fence, granted by one server | {1 granted | 0 busy | -1 stale
+--      | -2 the counter is no number, fence or counter, now us, ttl ms}
+local call, lock, arg = redis.call, KEYS[1], ARGV
+local left = call('PTTL', lock)
+local time = call('TIME')
+local sec, usec = time[1], time[2]
+local now = sec * 1000000 + usec
+local mark, text, quorum = arg[2], arg[3], arg[7]
+local t = tonumber(text)
+if left ~= -2 then
+    local has = call('HMGET', lock, arg[1], 'hf')
+    local hf = has[1] and has[2] or ''
+    if hf:sub(1, #mark) == mark then
+        return {1, tonumber(hf:match('^%d+', #mark + 1)), now, left}
+    end
+    local attempt = mark:match('^v1 %d+ ')
+    if hf:sub(1, #attempt) ~= attempt then
+        return {0, tonumber(call('GET', KEYS[2]) or 0) or 0, now, left}
+    end
+end
+if t < now - arg[5] then
+    return {-1, tonumber(call('GET', KEYS[2]) or 0) or 0, now, left}
+end
+-- Concatenation is cheaper than string.format, where no zero is missing.
+local clock = #usec == 6 and sec .. usec or string.format('%.0f', now)
+local fence = t
+if t < now and not quorum then
+    fence, text = now, clock
+end
+local old = call('SET', KEYS[2], text, 'GET')
+if old then
+    local n = tonumber(old)
+    -- Written this way round, "nan" counts as too high and is put back.
+    if not (n and n < t) then
+        call('SET', KEYS[2], old)
+        if n and n < 9007199254740992 then
+            return {-1, n, now, left}
+        end
+        return {-2, 0, now, left}
+    end
+end
+call('HSET', lock, arg[1], '1',
+    'hf', mark .. text .. ' ' .. clock .. ' ' .. arg[6])
+-- A lock without an end would be worse than none.
+local ends = redis.pcall('PEXPIRE', lock, arg[4])
+if ends ~= 1 then
+    redis.pcall('DEL', lock)
+    return ends
+end
+if quorum then
+    return {1, fence, now, left}
+end
+return fence

@@ -1,0 +1,33 @@
+-- renew.lua: extend each of many locks that is still its holder's.
+-- KEYS[i] lock
+-- ARGV[4i-3..4i] owner, "v1 <attempt> ", lease ms, count
+-- returns {now us, per lock: ttl ms before | -1 none | -2 absent
+--      | -3 somebody else's | -4 no lock}
+local call, pcall = redis.call, redis.pcall
+local time = call('TIME')
+local out = {time[1] * 1000000 + time[2]}
+for i = 1, #KEYS do
+    local key, at = KEYS[i], 4 * i
+    local mark, count = ARGV[at - 2], ARGV[at]
+    local has = pcall('HMGET', key, ARGV[at - 3], 'hf')
+    local r
+    if has.err then
+        if not has.err:find('WRONGTYPE', 1, true) then
+            return has
+        end
+        r = -4
+    elseif has[1] and has[2] and has[2]:sub(1, #mark) == mark then
+        -- A full server refuses the count; the lease matters more.
+        if has[1] ~= count then
+            pcall('HSET', key, ARGV[at - 3], count)
+        end
+        r = call('PTTL', key)
+        call('PEXPIRE', key, ARGV[at - 1])
+    elseif has[1] or has[2] or call('EXISTS', key) == 1 then
+        r = -3
+    else
+        r = -2
+    end
+    out[i + 1] = r
+end
+return out

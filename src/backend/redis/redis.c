@@ -1,0 +1,241 @@
+/*
+ * redis.c: the backend's table and its URL.  One rule: whatever happened, the
+ * end of process() and of flush() is the same: the pump.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "backend/redis/redis.h"
+#include "base/error.h"
+
+/* ---- lists of requests ---- */
+
+void hf__list_push(struct request_list *list, struct request *req)
+{
+    req->next = NULL;
+    if (list->last)
+        list->last->next = req;
+    else
+        list->first = req;
+    list->last = req;
+}
+
+struct request *hf__list_take(struct request_list *list)
+{
+    struct request *first = list->first;
+    list->first = list->last = NULL;
+    return first;
+}
+
+void hf__redis_answer(struct backend_conn *c, struct request *req,
+                      const struct reply *reply)
+{
+    c->env->reply(c->env, req, reply);
+}
+
+void hf__redis_answer_all(struct backend_conn *c, struct request *reqs,
+                          enum verdict verdict, int status, const char *text)
+{
+    const struct reply reply = {.verdict = verdict,
+                                .status = status,
+                                .ttl_us = -1,
+                                .waiters = -1,
+                                .text = text};
+    while (reqs) {
+        struct request *req = reqs;
+        reqs = req->next;
+        hf__redis_answer(c, req, &reply);
+    }
+}
+
+static void redis_submit(struct backend_conn *c, struct request *req)
+{
+    if (req->deadline_us < c->request_due_us)
+        c->request_due_us = req->deadline_us;
+    if (req->op == OP_WATCH || req->op == OP_UNWATCH)
+        hf__watch_submit(c, req);
+    else
+        hf__list_push(&c->queue, req);
+}
+
+static void redis_flush(struct backend_conn *c)
+{
+    if (c->busy) {
+        c->flush_wanted = 1;
+        return;
+    }
+    c->busy = 1;
+    hf__pump(c);
+    c->busy = 0;
+}
+
+static int timers_run(struct backend_conn *c)
+{
+    int64_t now = c->env->now(c->env);
+    c->timer_us = TIME_NEVER;
+    int done = hf__pump_expire(c, now);
+    done |= hf__link_timer(&c->main, now);
+    done |= hf__link_timer(&c->sub, now);
+    return done;
+}
+
+static int redis_process(struct backend_conn *c, int fd, unsigned ready)
+{
+    int done = 0;
+    if (c->busy) return 0;
+    c->busy = 1;
+    if (fd < 0)
+        done = timers_run(c);
+    else if (fd == c->main.fd)
+        done = hf__link_ready(&c->main, ready);
+    else if (fd == c->sub.fd)
+        done = hf__link_ready(&c->sub, ready);
+    if (done || fd < 0) hf__pump(c);
+    c->busy = 0;
+    return done;
+}
+
+/* ---- life ---- */
+
+static int db_read(const char *text, int *db, struct hf_error *err)
+{
+    int64_t number;
+    if (hf__number_parse(text, 0, INT32_MAX, &number) != 0)
+        return hf__error_set(err, HF_INVALID,
+                             "url: database: \"%s\" is no number", text);
+    *db = (int)number;
+    return HF_OK;
+}
+
+static int url_read(struct backend_conn *c, const struct url *url,
+                    struct hf_error *err)
+{
+    const char *db = hf__url_option(url, "db");
+    const char *path = url->path ? url->path : "";
+    c->is_unix = !strcmp(url->scheme, "redis+unix");
+    c->port = url->port ? url->port : REDIS_PORT;
+    if (!c->is_unix && path[0] == '/' && path[1] != '\0') {
+        if (db)
+            return hf__error_set(err, HF_INVALID,
+                                 "url: database: given twice, in the path and "
+                                 "as db=");
+        db = path + 1;
+    }
+    return db ? db_read(db, &c->db, err) : HF_OK;
+}
+
+static char *endpoint_make(const struct backend_conn *c)
+{
+    char text[ENDPOINT_MAX];
+    if (c->is_unix)
+        snprintf(text, sizeof text, "redis+unix://%s", c->host);
+    else
+        snprintf(text, sizeof text,
+                 strchr(c->host, ':') ? "redis://[%.128s]:%d"
+                                      : "redis://%.128s:%d",
+                 c->host, c->port);
+    return hf__strdup(c->env->alloc, text);
+}
+
+static int given(const char *text)
+{
+    return text && text[0];
+}
+
+/* 0, or -1: no memory. */
+static int strings_copy(struct backend_conn *c, const struct url *url)
+{
+    const struct allocator *a = c->env->alloc;
+    const struct backend_conf *conf = c->env->conf;
+    const char *user = given(conf->user) ? conf->user : url->user;
+    const char *password = conf->password ? conf->password : url->password;
+    const char *host = c->is_unix ? url->path : url->host;
+    c->host = hf__strdup(a, host ? host : "");
+    if (!c->host) return -1;
+    if (given(user) && !(c->user = hf__strdup(a, user))) return -1;
+    if (password && !(c->password = hf__strdup(a, password))) return -1;
+    c->endpoint = endpoint_make(c);
+    return c->endpoint ? 0 : -1;
+}
+
+static void conn_free(struct backend_conn *c)
+{
+    const struct allocator *a = c->env->alloc;
+    hf__watch_free(c);
+    hf__link_free(&c->main);
+    hf__link_free(&c->sub);
+    hf__free(a, c->rows);
+    hf__free(a, c->endpoint);
+    hf__free(a, c->host);
+    hf__free(a, c->user);
+    hf__free(a, c->password);
+    hf__free(a, c);
+}
+
+static int redis_open(struct backend_env *env, const struct url *url,
+                      struct backend_conn **out, struct hf_error *err)
+{
+    struct backend_conn *c = hf__alloc_zero(env->alloc, sizeof *c);
+    if (!c) return hf__error_set(err, HF_NOMEM, "redis: out of memory");
+    c->env = env;
+    c->request_due_us = c->timer_us = TIME_NEVER;
+    hf__link_init(&c->main, c, 0);
+    hf__link_init(&c->sub, c, 1);
+    int status = url_read(c, url, err);
+    if (status == HF_OK && strings_copy(c, url) != 0)
+        status = hf__error_set(err, HF_NOMEM, "redis: out of memory");
+    if (status != HF_OK) {
+        conn_free(c);
+        return status;
+    }
+    hf__link_start(&c->main);
+    hf__pump_timer(c);
+    *out = c;
+    return HF_OK;
+}
+
+static void redis_close(struct backend_conn *c)
+{
+    struct flight *f;
+    char text[HF_ERROR_TEXT_MAX];
+    snprintf(text, sizeof text, "%s: closed", c->endpoint);
+    c->busy = 1;
+    hf__error_set(&c->sub.err, HF_CLOSED, "%s", text);
+    hf__watch_down(c, V_UNKNOWN);
+    while ((f = hf__flight_first(&c->main)) != NULL) {
+        struct request *reqs = f->reqs;
+        enum verdict v =
+            hf__flight_is_unsent(&c->main, f) ? V_UNSENT : V_UNKNOWN;
+        hf__flight_drop(&c->main);
+        hf__redis_answer_all(c, reqs, v, HF_CLOSED, text);
+    }
+    hf__redis_answer_all(c, hf__list_take(&c->queue), V_UNSENT, HF_CLOSED,
+                         text);
+    hf__redis_answer_all(c, hf__list_take(&c->watching), V_UNSENT, HF_CLOSED,
+                         text);
+    c->env->timer(c->env, TIME_NEVER);
+    conn_free(c);
+}
+
+static void redis_forked(struct backend_conn *c)
+{
+    /* The parent's connection: not a byte may go out on it from here. */
+    if (c->main.fd >= 0) close(c->main.fd);
+    if (c->sub.fd >= 0) close(c->sub.fd);
+    c->main.fd = c->sub.fd = -1;
+}
+
+const struct backend hf__backend_redis = {
+    .abi = BACKEND_ABI,
+    .scheme = "redis redis+unix",
+    .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
+            | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT,
+    .options = "db",
+    .open = redis_open,
+    .submit = redis_submit,
+    .flush = redis_flush,
+    .process = redis_process,
+    .close = redis_close,
+    .forked = redis_forked,
+};

@@ -1,0 +1,276 @@
+/*
+ * redis.h: what the files of the redis backend share.
+ *
+ * A connection (struct backend_conn) has two links: `main` carries requests,
+ * pipelined, first in first out; `sub` carries the subscriptions and is opened
+ * by the first OP_WATCH.  Requests wait in `queue` until main is up; whatever
+ * has been put into a link's output is a flight until its answer is there.
+ */
+#ifndef HF_REDIS_H
+#define HF_REDIS_H
+
+#include "backend/backend.h"
+#include "backend/redis/redis_reply.h"
+#include "net/resolve.h"
+#include "redis_scripts.h"
+
+#define REDIS_PORT 6379
+#define ENDPOINT_MAX 160 /* "redis://host:port" in texts, cut if longer */
+#define BATCH_MAX 100    /* locks renewed by one command */
+#define ARGS_MAX (8 + 5 * BATCH_MAX)
+#define SCRATCH_MAX (24 * 1024)
+#define LIST_COUNT "100"             /* keys looked at for one page */
+#define PING_US (10 * US_PER_S)      /* silence after which sub is asked */
+#define PING_LIMIT_US (5 * US_PER_S) /* and how long it may take to answer */
+#define READ_SIZE (16 * 1024)
+
+enum link_state {
+    LINK_DOWN,       /* no socket; due_us is the next try, or never */
+    LINK_FAILED,     /* a try failed where nobody may be told; due at once */
+    LINK_RESOLVING,  /* fd tells when the name is resolved */
+    LINK_CONNECTING, /* fd is a socket under way */
+    LINK_GREETING,   /* connected; AUTH, SELECT and so on are answered */
+    LINK_UP
+};
+
+enum flight_kind {
+    FLIGHT_GREET, /* may be refused without harm: SETNAME, SCRIPT LOAD */
+    FLIGHT_AUTH,
+    FLIGHT_SELECT,
+    FLIGHT_TIME,
+    FLIGHT_REQUEST, /* reqs, by EVALSHA */
+    FLIGHT_EVAL,    /* the same after NOSCRIPT, with the whole script */
+    FLIGHT_SUBSCRIBE,
+    FLIGHT_UNSUBSCRIBE,
+    FLIGHT_PING
+};
+
+/* One command that is not yet answered. */
+struct flight {
+    enum flight_kind kind;
+    uint64_t begins;      /* place in the stream of its first byte */
+    struct request *reqs; /* chained by `next`; answered in this order */
+    struct watch *watch;  /* SUBSCRIBE; NULL: nobody waits for it any more */
+};
+
+struct flights {
+    struct flight *ring;
+    size_t size, first, len;
+};
+
+struct bytes {
+    char *data;
+    size_t size, len;
+};
+
+struct backend_conn;
+
+/* One socket and what is on its way. */
+struct link {
+    struct backend_conn *c;
+    int is_sub;
+    enum link_state state;
+    int fd;
+    unsigned watching;   /* WATCH_*: what env->watch() was told */
+    unsigned life;       /* counts the sockets, so that a loop notices */
+    int64_t due_us;      /* what the state waits for: a try, a limit */
+    int64_t give_up_us;  /* the whole try must be through by then */
+    int64_t retry_us;    /* no new try before this */
+    unsigned failures;   /* tries since it was last up */
+    unsigned extensions; /* of this try, see late_look() */
+    int64_t asked_us;    /* when TIME was asked for */
+    int64_t active_us;   /* last time anything came or went */
+    struct hf_error err; /* why it is not up */
+    struct resolved addrs;
+    int addr_next;
+    int64_t node_us; /* the server's clock, from the greeting */
+    struct reader in;
+    struct bytes out;
+    size_t out_done;   /* bytes of `out` the kernel has */
+    uint64_t out_base; /* place in the stream of out.data[0] */
+    struct flights flights;
+    int64_t ping_us; /* sub: last sign of life, or the ping's time */
+    int ping_sent;
+};
+
+/* A command under construction; `scratch` holds what had to be written. */
+struct command {
+    int argc;
+    int is_full;
+    size_t used;
+    const char *argv[ARGS_MAX];
+    size_t lens[ARGS_MAX];
+    char scratch[SCRATCH_MAX];
+};
+
+/* A watched name.  Two names may share a channel: "a" and "{a}". */
+struct watch {
+    struct watch *next;  /* in its bucket */
+    struct request *req; /* OP_WATCH not yet answered */
+    int subscribed;
+    size_t name_len;
+    size_t channel_len;
+    char *channel; /* in the same allocation */
+    char name[];
+};
+
+struct watches {
+    struct watch **buckets;
+    size_t size, len;
+};
+
+struct request_list {
+    struct request *first, *last;
+};
+
+struct backend_conn {
+    struct backend_env *env;
+    char *endpoint;        /* "redis://127.0.0.1:6379" */
+    char *host;            /* or the socket's path */
+    char *user, *password; /* NULL if none */
+    int port;
+    int is_unix;
+    int db;
+    int busy; /* inside process(): flush() waits for its end */
+    int flush_wanted;
+    struct link main, sub;
+    struct request_list queue;    /* not yet in main's output */
+    struct request_list watching; /* OP_WATCH and OP_UNWATCH, not yet begun */
+    struct watches watches;
+    enum verdict watch_verdict; /* what hf__watch_down() answers */
+    int watch_starved;          /* hf__watch_up() ran out of memory */
+    int64_t request_due_us;     /* no request ends before this */
+    int64_t timer_us;           /* what env->timer() was told */
+    struct command cmd;
+    struct hf_info info;      /* lent with a reply */
+    struct hf_list_row *rows; /* lent with a page of a list */
+    size_t rows_size;
+    char text[HF_ERROR_TEXT_MAX];
+};
+
+/* ---- redis.c ---- */
+void hf__redis_answer(struct backend_conn *c, struct request *req,
+                      const struct reply *reply);
+/* Answer a whole chain alike. */
+void hf__redis_answer_all(struct backend_conn *c, struct request *reqs,
+                          enum verdict verdict, int status, const char *text);
+void hf__list_push(struct request_list *list, struct request *req);
+struct request *hf__list_take(struct request_list *list);
+
+/* ---- redis_pump.c: deadlines, and what goes out ---- */
+/* Answer what is late.  Returns whether it was time to look. */
+int hf__pump_expire(struct backend_conn *c, int64_t now_us);
+/* Let everything out that may go out, and set the timer. */
+void hf__pump(struct backend_conn *c);
+void hf__pump_timer(struct backend_conn *c);
+
+/* ---- redis_session.c: a link's life ---- */
+void hf__link_init(struct link *l, struct backend_conn *c, int is_sub);
+/* Begin to connect, now.  Tells nobody of a failure: see LINK_FAILED. */
+void hf__link_start(struct link *l);
+/* The link is broken: tell everybody concerned, and try again later. */
+void hf__link_fail(struct link *l, int status, int sys_errno,
+                   const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+int hf__link_ready(struct link *l, unsigned ready);
+int hf__link_timer(struct link *l, int64_t now_us);
+void hf__link_watch(struct link *l, unsigned events);
+/* Close the socket and forget what was on its way, telling nobody. */
+void hf__link_close(struct link *l);
+void hf__link_free(struct link *l);
+
+/* ---- redis_input.c: what comes in ---- */
+/* Read, parse, hand out.  0 if there was nothing. */
+int hf__link_read(struct link *l);
+
+/* ---- redis_greet.c: the first words on a link ---- */
+/* 0, or -1: no memory. */
+int hf__greet(struct link *l);
+/* The answer to one of them. */
+void hf__greet_reply(struct link *l, const struct flight *f,
+                     const struct value *v);
+
+/* ---- redis_output.c: commands on their way ---- */
+void hf__cmd_begin(struct command *cmd, const char *word);
+void hf__cmd_text(struct command *cmd, const char *text);
+/* Borrowed until the command is pushed. */
+void hf__cmd_bytes(struct command *cmd, const char *data, size_t len);
+void hf__cmd_number(struct command *cmd, int64_t number);
+void hf__cmd_printf(struct command *cmd, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+/* "<prefix>:{name}" by Redisson's rule. */
+void hf__cmd_key(struct command *cmd, const char *prefix, const char *name,
+                 size_t name_len);
+/* Put it into the output.  The flight to fill in, or NULL: no memory. */
+struct flight *hf__link_push(struct link *l, enum flight_kind kind);
+/* Write what is in the output.  Fails the link if that fails. */
+void hf__link_write(struct link *l);
+struct flight *hf__flight_first(struct link *l);
+struct flight *hf__flight_nth(struct link *l, size_t i);
+void hf__flight_drop(struct link *l);
+/* Was nothing of it handed to the kernel? */
+int hf__flight_is_unsent(const struct link *l, const struct flight *f);
+
+/* ---- redis_ops.c: requests to commands ---- */
+/* Put all waiting requests into main's output. */
+void hf__ops_encode(struct backend_conn *c);
+/* Put one chain into it: FLIGHT_REQUEST, or FLIGHT_EVAL with the script. */
+void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
+                  struct request *reqs);
+
+/* ---- redis_answer.c: answers to replies ---- */
+/* The answer to a flight of requests.  The flight is dropped already. */
+void hf__ops_reply(struct backend_conn *c, const struct flight *f,
+                   const struct value *v);
+
+/* ---- redis_info.c: inspect and list ---- */
+/* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
+int hf__info_inspect(struct backend_conn *c, const struct request *req,
+                     const struct value *v, struct reply *reply);
+int hf__info_list(struct backend_conn *c, const struct request *req,
+                  const struct value *v, struct reply *reply);
+
+/* ---- redis_error.c: the server's errors ---- */
+/* The status for an error reply, and "what: why" in `text`; `what` may be
+ * NULL. */
+int hf__redis_error(const char *what, const struct value *v,
+                    char text[HF_ERROR_TEXT_MAX]);
+int hf__redis_error_is(const struct value *v, const char *code);
+
+/* ---- redis_watch.c: the subscription link ---- */
+void hf__watch_submit(struct backend_conn *c, struct request *req);
+void hf__watch_flush(struct backend_conn *c);
+void hf__watch_up(struct backend_conn *c);
+/* sub is down: those who still wait for their OP_WATCH are told. */
+void hf__watch_down(struct backend_conn *c, enum verdict verdict);
+/* What came on sub.  0, or -1: nonsense. */
+int hf__watch_reply(struct backend_conn *c, const struct value *v);
+/* Ping a silent link, end a dead one; when to look again. */
+int64_t hf__watch_timer(struct backend_conn *c, int64_t now_us);
+/* End OP_WATCHes whose time is over; the earliest deadline of the others. */
+int64_t hf__watch_expire(struct backend_conn *c, int64_t now_us);
+
+/* ---- redis_watches.c: the table of watched names ---- */
+/* Where the watch of `req`'s name is linked, or the end of its bucket.  Leaves
+ * the channel in c->cmd, as its argument 1. */
+struct watch **hf__watches_find(struct backend_conn *c,
+                                const struct request *req);
+/* A new watch on the channel that hf__watches_find() left; NULL: no memory. */
+struct watch *hf__watches_add(struct backend_conn *c,
+                              const struct request *req);
+void hf__watches_remove(struct backend_conn *c, struct watch **at);
+/* Is there a watch on this channel? */
+int hf__watches_on(struct backend_conn *c, const char *channel, size_t len);
+/* Call fn for each watch; it may remove the one it is given. */
+void hf__watches_each(struct backend_conn *c,
+                      void (*fn)(struct backend_conn *, struct watch **));
+/* Wake all names on a channel. */
+void hf__watches_wake(struct backend_conn *c, const struct value *channel);
+/* Answer nothing, free everything. */
+void hf__watch_free(struct backend_conn *c);
+
+extern const char hf__redis_fence_prefix[];
+extern const char hf__redis_channel_prefix[];
+extern const char hf__redis_rw_channel_prefix[];
+
+#endif

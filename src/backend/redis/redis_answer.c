@@ -1,0 +1,222 @@
+/*
+ * redis_answer.c: the server's answers to replies.  One rule: what a script
+ * says is the only thing believed; an answer of another shape than the
+ * script's ends the link and counts as no answer.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/redis/redis.h"
+#include "base/error.h"
+
+static const char *const op_words[] = {
+    [OP_PROPOSE] = "acquire", [OP_RENEW] = "renew",
+    [OP_RELEASE] = "release", [OP_BREAK] = "break",
+    [OP_INSPECT] = "inspect", [OP_LIST] = "list",
+    [OP_WATCH] = "watch",     [OP_UNWATCH] = "unwatch"};
+
+static void conflict(struct backend_conn *c, const struct request *req,
+                     const char *what, struct reply *reply)
+{
+    snprintf(c->text, sizeof c->text, "%s: %s: %s", c->endpoint,
+             op_words[req->op], what);
+    reply->verdict = V_ERROR;
+    reply->status = HF_CONFLICT;
+    reply->text = c->text;
+}
+
+static int64_t number_at(const struct value *v, size_t i, int64_t otherwise)
+{
+    return hf__value_number(hf__value_at(v, i), otherwise);
+}
+
+static int64_t ttl_us(int64_t ttl_ms)
+{
+    if (ttl_ms > INT64_MAX / US_PER_MS) return INT64_MAX;
+    return ttl_ms >= 0 ? ttl_ms * US_PER_MS : -1;
+}
+
+#define COUNTER_IS_NO_NUMBER "the fence counter is no number below 2^53"
+
+static int read_propose(struct backend_conn *c, const struct request *req,
+                        const struct value *v, struct reply *reply)
+{
+    int64_t fence = hf__value_number(v, -1);
+    if (fence >= req->ballot) {
+        reply->verdict = V_GRANTED;
+        reply->fence = reply->counter = fence;
+        /* Above our number, it is the server's clock. */
+        if (fence > req->ballot) reply->node_us = fence;
+        return 0;
+    }
+    if (!hf__value_is_array(v, 4)) return -1;
+    reply->counter = number_at(v, 1, 0);
+    reply->node_us = number_at(v, 2, 0);
+    switch (number_at(v, 0, INT64_MIN)) {
+    case 1:
+        reply->verdict = V_GRANTED;
+        reply->fence = reply->counter;
+        return 0;
+    case 0:
+        reply->verdict = V_BUSY;
+        reply->ttl_us = ttl_us(number_at(v, 3, -1));
+        return 0;
+    case -1:
+        reply->verdict = V_STALE;
+        return 0;
+    case -2:
+        conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+static int read_renew(struct backend_conn *c, const struct request *req,
+                      const struct value *v, struct reply *reply)
+{
+    int64_t ttl = hf__value_number(v, INT64_MIN);
+    reply->ttl_us = ttl_us(ttl);
+    if (ttl >= -1)
+        reply->verdict = V_GRANTED;
+    else if (ttl == -2)
+        reply->verdict = V_ABSENT;
+    else if (ttl == -3)
+        reply->verdict = V_OTHER;
+    else if (ttl == -4)
+        conflict(c, req, "something that is no lock is stored there", reply);
+    else
+        return -1;
+    return 0;
+}
+
+static int read_release(const struct value *v, struct reply *reply)
+{
+    int64_t code = hf__value_number(v, INT64_MIN);
+    if (code >= -1) {
+        reply->verdict = V_GRANTED;
+        reply->waiters = code;
+    } else if (code == -2) {
+        reply->verdict = V_ABSENT;
+    } else if (code == -3) {
+        reply->verdict = V_OTHER;
+    } else {
+        return -1;
+    }
+    return 0;
+}
+
+static int read_break(struct backend_conn *c, const struct request *req,
+                      const struct value *v, struct reply *reply)
+{
+    if (!hf__value_is_array(v, 3)) return -1;
+    int64_t was = number_at(v, 0, INT64_MIN);
+    reply->counter = number_at(v, 1, 0);
+    reply->node_us = number_at(v, 2, 0);
+    if (was == -1) {
+        conflict(c, req, "something that is no lock is stored there", reply);
+    } else if (was == -2) {
+        conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
+    } else if (was == 0 || was == 1) {
+        c->info = (struct hf_info){.locked = (int)was,
+                                   .ttl_ms = was ? -1 : -2,
+                                   .waiters = -1,
+                                   .fence = (uint64_t)reply->counter,
+                                   .now_ms = reply->node_us / US_PER_MS};
+        reply->verdict = V_GRANTED;
+        reply->info = &c->info;
+    } else {
+        return -1;
+    }
+    return 0;
+}
+
+static int read_one(struct backend_conn *c, const struct request *req,
+                    const struct value *v, struct reply *reply)
+{
+    *reply = (struct reply){.verdict = V_ERROR, .ttl_us = -1, .waiters = -1};
+    switch (req->op) {
+    case OP_PROPOSE:
+        return read_propose(c, req, v, reply);
+    case OP_RENEW:
+        return read_renew(c, req, v, reply);
+    case OP_RELEASE:
+        return read_release(v, reply);
+    case OP_BREAK:
+        return read_break(c, req, v, reply);
+    case OP_INSPECT:
+        return hf__info_inspect(c, req, v, reply);
+    case OP_LIST:
+        return hf__info_list(c, req, v, reply);
+    case OP_WATCH:
+    case OP_UNWATCH:
+        break;
+    }
+    return -1;
+}
+
+static void strange(struct backend_conn *c, struct request *reqs)
+{
+    snprintf(c->text, sizeof c->text, "%s: %s: unexpected answer", c->endpoint,
+             op_words[reqs->op]);
+    hf__redis_answer_all(c, reqs, V_UNKNOWN, HF_UNAVAILABLE, c->text);
+    hf__link_fail(&c->main, HF_UNAVAILABLE, 0, "unexpected answer");
+}
+
+static void reply_batch(struct backend_conn *c, struct request *reqs,
+                        const struct value *v)
+{
+    size_t n = 1;
+    for (const struct request *r = reqs; r; r = r->next) n++;
+    if (!hf__value_is_array(v, n)) {
+        strange(c, reqs);
+        return;
+    }
+    int64_t node_us = hf__value_number(v->first, 0);
+    const struct value *at = v->first->next;
+    while (reqs) {
+        struct request *req = reqs;
+        struct reply reply;
+        if (read_one(c, req, at, &reply) != 0) {
+            strange(c, reqs);
+            return;
+        }
+        reply.node_us = node_us;
+        reqs = req->next;
+        at = at->next;
+        hf__redis_answer(c, req, &reply);
+    }
+}
+
+static void reply_error(struct backend_conn *c, const struct flight *f,
+                        const struct value *v)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    if (f->kind == FLIGHT_REQUEST && hf__redis_error_is(v, "NOSCRIPT")) {
+        /* Somebody flushed the cache.  Whatever was behind this in the
+         * pipeline found it empty as well and will come after it again; and
+         * if a release did slip through, it raised the counter above this
+         * proposal. */
+        hf__ops_send(c, FLIGHT_EVAL, f->reqs);
+        return;
+    }
+    struct hf_error err;
+    int status = hf__redis_error(op_words[f->reqs->op], v, text);
+    hf__error_set(&err, status, "%s: %s", c->endpoint, text);
+    hf__redis_answer_all(c, f->reqs, V_ERROR, status, err.text);
+}
+
+void hf__ops_reply(struct backend_conn *c, const struct flight *f,
+                   const struct value *v)
+{
+    struct reply reply;
+    if (v->type == VALUE_ERROR) {
+        reply_error(c, f, v);
+    } else if (f->reqs->op == OP_RENEW) {
+        reply_batch(c, f->reqs, v);
+    } else if (read_one(c, f->reqs, v, &reply) != 0) {
+        strange(c, f->reqs);
+    } else {
+        hf__redis_answer(c, f->reqs, &reply);
+    }
+}

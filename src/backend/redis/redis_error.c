@@ -1,0 +1,111 @@
+/*
+ * redis_error.c: what the server's errors mean.  One rule: every error that a
+ * server is known to give has a status and a sentence of its own, and the
+ * server's own words stand behind it.
+ */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/redis/redis.h"
+
+static const struct meaning {
+    const char *code;
+    int status;
+    const char *words;
+} meanings[] = {
+    {"WRONGPASS", HF_DENIED, "wrong user or password"},
+    {"NOAUTH", HF_DENIED, "a password is needed"},
+    {"ERR AUTH", HF_DENIED, "the server has no password"},
+    {"ERR Client sent AUTH", HF_DENIED, "the server has no password"},
+    {"ERR invalid password", HF_DENIED, "wrong password"},
+    {"NOPERM", HF_DENIED, "not permitted"},
+    {"ERR The user executing the script", HF_DENIED, "not permitted"},
+    {"ERR ACL failure in script", HF_DENIED, "not permitted"},
+    {"DENIED", HF_DENIED, "the server is in protected mode"},
+    {"LOADING", HF_UNAVAILABLE, "the server is loading its data"},
+    {"MASTERDOWN", HF_UNAVAILABLE, "the replica has lost its primary"},
+    {"READONLY", HF_UNAVAILABLE, "the server is a read-only replica"},
+    {"OOM", HF_UNAVAILABLE, "the server's memory is full"},
+    {"MISCONF", HF_UNAVAILABLE, "the server cannot save and takes no writes"},
+    {"NOREPLICAS", HF_UNAVAILABLE, "too few replicas are connected"},
+    {"BUSY", HF_UNAVAILABLE, "the server is busy with a script"},
+    {"UNKILLABLE", HF_UNAVAILABLE, "the server is busy with a script"},
+    {"CLUSTERDOWN", HF_UNAVAILABLE, "the cluster is down"},
+    {"TRYAGAIN", HF_UNAVAILABLE, "the cluster is moving the key"},
+    {"ERR max number of clients", HF_UNAVAILABLE,
+     "the server has too many clients"},
+    {"MOVED", HF_UNSUPPORTED, "a cluster's node, and one server is needed"},
+    {"ASK", HF_UNSUPPORTED, "a cluster's node, and one server is needed"},
+    {"CROSSSLOT", HF_UNSUPPORTED, "a cluster's node, and one server is needed"},
+    {"WRONGTYPE", HF_CONFLICT, "something that is no lock is stored there"},
+    {"ERR DB index is out of range", HF_INVALID, "no such database"},
+    {"ERR invalid DB index", HF_INVALID, "no such database"},
+    {"ERR SELECT is not allowed", HF_INVALID, "a cluster has one database"},
+    {"ERR syntax error", HF_UNSUPPORTED, "Redis 6.2 or later is needed"},
+    {"ERR unknown command", HF_UNSUPPORTED, "Redis 6.2 or later is needed"},
+};
+
+static const struct meaning meaning_script = {"", HF_INTERNAL,
+                                              "the script failed"};
+static const struct meaning meaning_other = {"", HF_UNAVAILABLE,
+                                             "the server refused"};
+
+/* Before Redis 7, what went wrong inside a script stands in mid-text:
+ * "ERR Error running script (call to f_...): @user_script:5: OOM ...". */
+static int is_from_script(const char *text)
+{
+    return strstr(text, "user_script") != NULL;
+}
+
+static int is_word_at(const char *text, const char *at, const char *code)
+{
+    char after = at[strlen(code)];
+    if (at != text && isalnum((unsigned char)at[-1])) return 0;
+    return !isalnum((unsigned char)after);
+}
+
+static int is_in(const char *text, const char *code)
+{
+    for (const char *at = strstr(text, code); at; at = strstr(at + 1, code))
+        if (is_word_at(text, at, code)) return 1;
+    return 0;
+}
+
+static const struct meaning *meaning_of(const char *text)
+{
+    int wrapped = is_from_script(text);
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
+        const char *code = meanings[i].code;
+        if (!strncmp(text, code, strlen(code)) && is_word_at(text, text, code))
+            return &meanings[i];
+    }
+    for (size_t i = 0; wrapped && i < sizeof meanings / sizeof meanings[0];
+         i++) {
+        const char *code = meanings[i].code;
+        /* Inside a script, "ERR" may have been left out. */
+        if (!strncmp(code, "ERR ", 4)) code += 4;
+        if (is_in(text, code)) return &meanings[i];
+    }
+    return wrapped ? &meaning_script : &meaning_other;
+}
+
+int hf__redis_error(const char *what, const struct value *v,
+                    char text[HF_ERROR_TEXT_MAX])
+{
+    char said[HF_ERROR_TEXT_MAX];
+    size_t len = v->len < sizeof said ? v->len : sizeof said - 1;
+    memcpy(said, v->text, len);
+    said[len] = '\0';
+    for (size_t i = 0; i < len; i++)
+        if (iscntrl((unsigned char)said[i])) said[i] = '?';
+    const struct meaning *m = meaning_of(v->text);
+    snprintf(text, HF_ERROR_TEXT_MAX, "%s%s%s: %.150s", what ? what : "",
+             what ? ": " : "", m->words, said);
+    return m->status;
+}
+
+int hf__redis_error_is(const struct value *v, const char *code)
+{
+    return v->type == VALUE_ERROR && !strncmp(v->text, code, strlen(code));
+}

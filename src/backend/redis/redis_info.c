@@ -1,0 +1,205 @@
+/*
+ * redis_info.c: what the server knows of a lock, in our words.  One rule: a
+ * lock that somebody else's library made is shown as what it is, and what does
+ * not look like a lock is never shown as one.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/redis/redis.h"
+#include "base/url.h"
+
+static void text_copy(char *out, size_t size, const char *text, size_t len)
+{
+    if (len >= size) len = size - 1;
+    memcpy(out, text, len);
+    out[len] = '\0';
+}
+
+/* The next word of `*text` (or all of it), which moves behind it. */
+static void word_take(const char **text, char *out, size_t size, int rest)
+{
+    size_t len = rest ? strlen(*text) : strcspn(*text, " ");
+    text_copy(out, size, *text, len);
+    *text += len;
+    if (**text == ' ') (*text)++;
+}
+
+static int64_t number_take(const char **text)
+{
+    char word[24];
+    int64_t number = 0;
+    word_take(text, word, sizeof word, 0);
+    if (hf__number_parse(word, INT64_MIN + 1, INT64_MAX, &number) != 0)
+        return 0;
+    return number;
+}
+
+/* "v1 <attempt> <T> <fence> <since us> <pid> <host> <label>" */
+static void hf_read(const char *text, struct hf_info *info)
+{
+    char skipped[24];
+    text += 3;
+    word_take(&text, skipped, sizeof skipped, 0);
+    word_take(&text, skipped, sizeof skipped, 0);
+    word_take(&text, skipped, sizeof skipped, 0);
+    info->since_ms = number_take(&text) / US_PER_MS;
+    info->detached = *text == '-';
+    if (info->detached) text++;
+    info->pid = number_take(&text);
+    word_take(&text, info->host, sizeof info->host, 0);
+    word_take(&text, info->label, sizeof info->label, 1);
+}
+
+static int is_ours(const struct value *hf)
+{
+    return hf && hf->type == VALUE_STRING && !strncmp(hf->text, "v1 ", 3);
+}
+
+static int64_t not_negative(int64_t n)
+{
+    return n < 0 ? 0 : n;
+}
+
+/* A hash: `owner` is the first field that names one, `count` its value. */
+static void hash_read(const struct value *hf, const struct value *mode,
+                      const struct value *owner, const struct value *count,
+                      struct hf_info *info)
+{
+    info->locked = 1;
+    info->foreign = !is_ours(hf);
+    info->shared = hf__value_is_text(mode, "read");
+    if (owner && owner->type == VALUE_STRING)
+        text_copy(info->owner, sizeof info->owner, owner->text, owner->len);
+    info->owner_count = hf__value_number(count, 0);
+    if (!info->foreign) hf_read(hf->text, info);
+}
+
+static int not_a_lock(struct backend_conn *c, const char *kind,
+                      struct reply *reply)
+{
+    snprintf(c->text, sizeof c->text,
+             "%s: inspect: a %.40s is stored there, and no lock", c->endpoint,
+             kind);
+    reply->verdict = V_ERROR;
+    reply->status = HF_CONFLICT;
+    reply->text = c->text;
+    return 0;
+}
+
+/* What SET name value NX PX left, most likely. */
+static int string_read(struct backend_conn *c, const struct value *text,
+                       struct reply *reply)
+{
+    struct hf_info *info = &c->info;
+    if (info->ttl_ms < 0)
+        return not_a_lock(c, "string without an expiry", reply);
+    info->locked = 1;
+    info->foreign = 1;
+    info->owner_count = 1;
+    if (text && text->type == VALUE_STRING)
+        text_copy(info->owner, sizeof info->owner, text->text, text->len);
+    return 0;
+}
+
+static int kind_read(struct backend_conn *c, const struct value *v,
+                     struct reply *reply)
+{
+    const struct value *kind = hf__value_at(v, 0);
+    const struct value *count = hf__value_at(v, 5);
+    if (!kind || kind->type != VALUE_STRING) return -1;
+    if (!strcmp(kind->text, "none")) return 0;
+    if (!strcmp(kind->text, "string"))
+        return string_read(c, hf__value_at(v, 8), reply);
+    if (strcmp(kind->text, "hash") != 0 || !hf__value_at(v, 9))
+        return not_a_lock(c, kind->text, reply);
+    hash_read(hf__value_at(v, 6), hf__value_at(v, 7), hf__value_at(v, 8),
+              hf__value_at(v, 9), &c->info);
+    c->info.mine = count && count->type == VALUE_STRING;
+    c->info.count = hf__value_number(count, 0);
+    return 0;
+}
+
+int hf__info_inspect(struct backend_conn *c, const struct request *req,
+                     const struct value *v, struct reply *reply)
+{
+    (void)req;
+    if (!hf__value_is_array(v, 8)) return -1;
+    reply->node_us = hf__value_number(hf__value_at(v, 2), 0);
+    reply->counter = not_negative(hf__value_number(hf__value_at(v, 3), 0));
+    c->info = (struct hf_info){
+        .ttl_ms = hf__value_number(hf__value_at(v, 1), -2),
+        .fence = (uint64_t)reply->counter,
+        .now_ms = reply->node_us / US_PER_MS,
+        .waiters = hf__value_number(hf__value_at(v, 4), -1),
+    };
+    reply->verdict = V_GRANTED;
+    reply->info = &c->info;
+    return kind_read(c, v, reply);
+}
+
+static int row_read(const struct value *v, const struct request *req,
+                    int64_t now_us, struct hf_list_row *row)
+{
+    const struct value *name = hf__value_at(v, 0);
+    if (!hf__value_is_array(v, 7) || !name || name->type != VALUE_STRING)
+        return -1;
+    *row = (struct hf_list_row){.name = name->text, .name_len = name->len};
+    struct hf_info *info = &row->info;
+    info->ttl_ms = hf__value_number(hf__value_at(v, 1), -1);
+    info->fence =
+        (uint64_t)not_negative(hf__value_number(hf__value_at(v, 2), 0));
+    info->now_ms = now_us / US_PER_MS;
+    info->waiters = -1;
+    hash_read(hf__value_at(v, 3), hf__value_at(v, 4), hf__value_at(v, 5),
+              hf__value_at(v, 6), info);
+    if (req->owner[0] && !strcmp(info->owner, req->owner)) {
+        info->mine = 1;
+        info->count = info->owner_count;
+    }
+    return 0;
+}
+
+/* A name that no call could take is nobody's lock. */
+static int is_name(const struct value *name)
+{
+    return name && name->type == VALUE_STRING && name->len > 0
+           && name->len <= NAME_LEN_MAX && !memchr(name->text, 0, name->len);
+}
+
+static int rows_need(struct backend_conn *c, size_t rows)
+{
+    if (rows <= c->rows_size) return 0;
+    struct hf_list_row *more =
+        hf__realloc(c->env->alloc, c->rows, rows * sizeof *more);
+    if (!more) return -1;
+    c->rows = more;
+    c->rows_size = rows;
+    return 0;
+}
+
+int hf__info_list(struct backend_conn *c, const struct request *req,
+                  const struct value *v, struct reply *reply)
+{
+    if (!hf__value_is_array(v, 2) || v->first->type != VALUE_STRING) return -1;
+    if (rows_need(c, v->len) != 0) {
+        snprintf(c->text, sizeof c->text, "%s: list: out of memory",
+                 c->endpoint);
+        reply->status = HF_NOMEM;
+        reply->text = c->text;
+        return 0;
+    }
+    reply->node_us = hf__value_number(v->first->next, 0);
+    /* Cursors use all 64 bits. */
+    reply->cursor = strtoull(v->first->text, NULL, 10);
+    for (const struct value *at = v->first->next->next; at; at = at->next) {
+        if (!is_name(hf__value_at(at, 0))) continue;
+        struct hf_list_row *row = &c->rows[reply->rows_len];
+        if (row_read(at, req, reply->node_us, row) != 0) return -1;
+        reply->rows_len++;
+    }
+    reply->verdict = V_GRANTED;
+    reply->rows = c->rows;
+    return 0;
+}

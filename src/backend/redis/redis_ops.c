@@ -1,0 +1,251 @@
+/*
+ * redis_ops.c: requests to commands.  One rule: a request that cannot be put
+ * into a command is answered, and changes nothing on the server.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/redis/redis.h"
+
+const char hf__redis_fence_prefix[] = "redisson_lock_token";
+const char hf__redis_channel_prefix[] = "redisson_lock__channel";
+const char hf__redis_rw_channel_prefix[] = "redisson_rwlock";
+
+/* ---- requests to commands ---- */
+
+static int64_t lease_ms(const struct request *req)
+{
+    /* Rounded up: the server may end it later than we believe, not earlier. */
+    return (req->lease_us + US_PER_MS - 1) / US_PER_MS;
+}
+
+static void script_begin(struct command *cmd, const struct redis_script *s,
+                         enum flight_kind kind, int64_t keys)
+{
+    if (kind == FLIGHT_EVAL) {
+        hf__cmd_begin(cmd, "EVAL");
+        hf__cmd_bytes(cmd, s->text, s->len);
+    } else {
+        hf__cmd_begin(cmd, "EVALSHA");
+        hf__cmd_bytes(cmd, s->sha1, 40);
+    }
+    hf__cmd_number(cmd, keys);
+}
+
+/* The script on a lock and its counter. */
+static void script_lock(struct command *cmd, const struct redis_script *s,
+                        enum flight_kind kind, const struct request *req)
+{
+    script_begin(cmd, s, kind, 2);
+    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+}
+
+static void put_mark(struct command *cmd, const struct request *req)
+{
+    hf__cmd_printf(cmd, "v1 %llu ", (unsigned long long)req->attempt);
+}
+
+static void put_channel(struct command *cmd, const char *prefix,
+                        const struct request *req)
+{
+    hf__cmd_key(cmd, prefix, req->name, req->name_len);
+}
+
+static void build_propose(struct command *cmd, enum flight_kind kind,
+                          const struct request *req)
+{
+    script_lock(cmd, &hf__script_acquire, kind, req);
+    hf__cmd_text(cmd, req->owner);
+    hf__cmd_printf(cmd, "v1 %llu %lld ", (unsigned long long)req->attempt,
+                   (long long)req->ballot);
+    hf__cmd_number(cmd, req->ballot);
+    hf__cmd_number(cmd, lease_ms(req));
+    hf__cmd_number(cmd, req->window_us);
+    /* A detached hold is marked by a minus before its maker's pid. */
+    const char *info = req->info ? req->info : "0 - -";
+    if (req->flags & REQ_DETACHED)
+        hf__cmd_printf(cmd, "-%s", info);
+    else
+        hf__cmd_text(cmd, info);
+    if (!(req->flags & REQ_SERVER_FENCE)) hf__cmd_text(cmd, "q");
+}
+
+static void build_renew(struct command *cmd, enum flight_kind kind,
+                        const struct request *reqs)
+{
+    int64_t n = 0;
+    for (const struct request *r = reqs; r; r = r->next) n++;
+    script_begin(cmd, &hf__script_renew, kind, n);
+    for (const struct request *r = reqs; r; r = r->next)
+        hf__cmd_bytes(cmd, r->name, r->name_len);
+    for (const struct request *r = reqs; r; r = r->next) {
+        hf__cmd_text(cmd, r->owner);
+        put_mark(cmd, r);
+        hf__cmd_number(cmd, lease_ms(r));
+        hf__cmd_number(cmd, r->count);
+    }
+}
+
+static void build_release(struct command *cmd, enum flight_kind kind,
+                          const struct request *req)
+{
+    script_lock(cmd, &hf__script_release, kind, req);
+    hf__cmd_text(cmd, req->owner);
+    put_mark(cmd, req);
+    hf__cmd_number(cmd, req->ballot);
+    put_channel(cmd, hf__redis_channel_prefix, req);
+}
+
+static void build_break(struct command *cmd, enum flight_kind kind,
+                        const struct request *req)
+{
+    script_lock(cmd, &hf__script_break, kind, req);
+    put_channel(cmd, hf__redis_channel_prefix, req);
+    put_channel(cmd, hf__redis_rw_channel_prefix, req);
+}
+
+static void build_inspect(struct command *cmd, enum flight_kind kind,
+                          const struct request *req)
+{
+    script_lock(cmd, &hf__script_inspect, kind, req);
+    hf__cmd_text(cmd, req->owner);
+    put_channel(cmd, hf__redis_channel_prefix, req);
+    put_channel(cmd, hf__redis_rw_channel_prefix, req);
+}
+
+static void build_list(struct command *cmd, enum flight_kind kind,
+                       const struct request *req)
+{
+    script_begin(cmd, &hf__script_list, kind, 0);
+    hf__cmd_printf(cmd, "%llu", (unsigned long long)req->cursor);
+    hf__cmd_text(cmd, req->name ? req->name : "*");
+    hf__cmd_text(cmd, LIST_COUNT);
+}
+
+static void build(struct command *cmd, enum flight_kind kind,
+                  const struct request *reqs)
+{
+    switch (reqs->op) {
+    case OP_PROPOSE:
+        build_propose(cmd, kind, reqs);
+        break;
+    case OP_RENEW:
+        build_renew(cmd, kind, reqs);
+        break;
+    case OP_RELEASE:
+        build_release(cmd, kind, reqs);
+        break;
+    case OP_BREAK:
+        build_break(cmd, kind, reqs);
+        break;
+    case OP_INSPECT:
+        build_inspect(cmd, kind, reqs);
+        break;
+    case OP_LIST:
+        build_list(cmd, kind, reqs);
+        break;
+    case OP_WATCH:
+    case OP_UNWATCH:
+        break; /* never here: redis_watch.c */
+    }
+}
+
+/* ---- the queue to the output ---- */
+
+/* Why the request cannot be put into a command; NULL if it can. */
+static const char *refusal(const struct request *req, int *status)
+{
+    *status = HF_INVALID;
+    if (req->flags & REQ_SHARED) {
+        *status = HF_UNSUPPORTED;
+        return "no shared locks here";
+    }
+    if (req->op == OP_LIST) return NULL;
+    if (req->name_len == 0 || req->name_len > NAME_LEN_MAX)
+        return "the name is empty or too long";
+    if (req->op == OP_PROPOSE && req->ballot < 1) return "no number";
+    if (req->ballot < 0 || req->ballot > BALLOT_MAX)
+        return "the number is out of range";
+    if ((req->op == OP_PROPOSE || req->op == OP_RENEW) && req->lease_us < 1)
+        return "no lease";
+    return NULL;
+}
+
+static void refuse(struct backend_conn *c, struct request *req, int status,
+                   const char *why)
+{
+    snprintf(c->text, sizeof c->text, "%s: %s", c->endpoint, why);
+    req->next = NULL;
+    hf__redis_answer_all(c, req, V_ERROR, status, c->text);
+}
+
+void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
+                  struct request *reqs)
+{
+    build(&c->cmd, kind, reqs);
+    struct flight *f = hf__link_push(&c->main, kind);
+    if (f) {
+        f->reqs = reqs;
+        return;
+    }
+    snprintf(c->text, sizeof c->text, "%s: out of memory", c->endpoint);
+    hf__redis_answer_all(c, reqs, V_ERROR, HF_NOMEM, c->text);
+}
+
+/* Take up to BATCH_MAX renewals out of the list.  They come before whatever
+ * stood between them, which harms nobody: no lock is renewed before it was
+ * granted, and none after its release was asked for. */
+static struct request *batch_take(struct request **list)
+{
+    struct request *first = NULL, **end = &first;
+    int n = 0;
+    while (*list && n < BATCH_MAX) {
+        struct request *r = *list;
+        if (r->op != OP_RENEW) {
+            list = &r->next;
+            continue;
+        }
+        *list = r->next;
+        r->next = NULL;
+        *end = r;
+        end = &r->next;
+        n++;
+    }
+    return first;
+}
+
+/* Answer what cannot be sent; the rest, in order. */
+static struct request *sift(struct backend_conn *c, struct request *list)
+{
+    struct request *first = NULL, **end = &first;
+    while (list) {
+        struct request *r = list;
+        int status;
+        list = r->next;
+        r->next = NULL;
+        const char *why = refusal(r, &status);
+        if (why) {
+            refuse(c, r, status, why);
+            continue;
+        }
+        *end = r;
+        end = &r->next;
+    }
+    return first;
+}
+
+void hf__ops_encode(struct backend_conn *c)
+{
+    struct request *list = sift(c, hf__list_take(&c->queue));
+    while (list) {
+        struct request *chain = list;
+        if (list->op == OP_RENEW) {
+            chain = batch_take(&list);
+        } else {
+            list = list->next;
+            chain->next = NULL;
+        }
+        hf__ops_send(c, FLIGHT_REQUEST, chain);
+    }
+}

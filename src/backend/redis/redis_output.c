@@ -1,0 +1,210 @@
+/*
+ * redis_output.c: commands on their way out.  One rule: a command is in the
+ * output exactly as long as its flight is in the ring, in the same order.
+ */
+#include <errno.h>
+#include <hiredis/hiredis.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/redis/redis.h"
+
+#define OUT_KEPT_MAX (64 * 1024) /* a larger buffer is given back when empty */
+
+/* ---- building a command ---- */
+
+void hf__cmd_begin(struct command *cmd, const char *word)
+{
+    cmd->argc = 0;
+    cmd->is_full = 0;
+    cmd->used = 0;
+    hf__cmd_text(cmd, word);
+}
+
+void hf__cmd_bytes(struct command *cmd, const char *data, size_t len)
+{
+    if (cmd->argc == ARGS_MAX) {
+        cmd->is_full = 1;
+        return;
+    }
+    cmd->argv[cmd->argc] = data;
+    cmd->lens[cmd->argc++] = len;
+}
+
+void hf__cmd_text(struct command *cmd, const char *text)
+{
+    hf__cmd_bytes(cmd, text, strlen(text));
+}
+
+void hf__cmd_printf(struct command *cmd, const char *format, ...)
+{
+    char *at = cmd->scratch + cmd->used;
+    size_t room = sizeof cmd->scratch - cmd->used;
+    va_list ap;
+    va_start(ap, format);
+    int len = vsnprintf(at, room, format, ap);
+    va_end(ap);
+    if (len < 0 || (size_t)len >= room) {
+        cmd->is_full = 1;
+        return;
+    }
+    cmd->used += (size_t)len;
+    hf__cmd_bytes(cmd, at, (size_t)len);
+}
+
+void hf__cmd_number(struct command *cmd, int64_t number)
+{
+    char digits[24];
+    size_t i = sizeof digits;
+    uint64_t left = number < 0 ? 0 - (uint64_t)number : (uint64_t)number;
+    do {
+        digits[--i] = (char)('0' + left % 10);
+        left /= 10;
+    } while (left > 0);
+    if (number < 0) digits[--i] = '-';
+    size_t len = sizeof digits - i;
+    if (sizeof cmd->scratch - cmd->used < len) {
+        cmd->is_full = 1;
+        return;
+    }
+    char *at = cmd->scratch + cmd->used;
+    memcpy(at, digits + i, len);
+    cmd->used += len;
+    hf__cmd_bytes(cmd, at, len);
+}
+
+void hf__cmd_key(struct command *cmd, const char *prefix, const char *name,
+                 size_t name_len)
+{
+    /* Redisson adds a tag unless the name has a brace anywhere. */
+    int is_tagged = memchr(name, '{', name_len) != NULL;
+    size_t prefix_len = strlen(prefix);
+    size_t len = prefix_len + 1 + name_len + (is_tagged ? 0 : 2);
+    if (sizeof cmd->scratch - cmd->used < len) {
+        cmd->is_full = 1;
+        return;
+    }
+    char *at = cmd->scratch + cmd->used, *p = at;
+    memcpy(p, prefix, prefix_len);
+    p += prefix_len;
+    *p++ = ':';
+    if (!is_tagged) *p++ = '{';
+    memcpy(p, name, name_len);
+    p += name_len;
+    if (!is_tagged) *p = '}';
+    cmd->used += len;
+    hf__cmd_bytes(cmd, at, len);
+}
+
+/* ---- flights ---- */
+
+static struct flight *flight_at(struct flights *f, size_t i)
+{
+    return &f->ring[(f->first + i) & (f->size - 1)];
+}
+
+static int flights_grow(struct flights *f, const struct allocator *a)
+{
+    size_t size = f->size ? f->size * 2 : 64;
+    struct flight *ring = hf__alloc(a, size * sizeof *ring);
+    if (!ring) return -1;
+    for (size_t i = 0; i < f->len; i++) ring[i] = *flight_at(f, i);
+    hf__free(a, f->ring);
+    *f = (struct flights){.ring = ring, .size = size, .len = f->len};
+    return 0;
+}
+
+struct flight *hf__flight_first(struct link *l)
+{
+    return l->flights.len > 0 ? flight_at(&l->flights, 0) : NULL;
+}
+
+struct flight *hf__flight_nth(struct link *l, size_t i)
+{
+    return i < l->flights.len ? flight_at(&l->flights, i) : NULL;
+}
+
+void hf__flight_drop(struct link *l)
+{
+    struct flights *f = &l->flights;
+    f->first = (f->first + 1) & (f->size - 1);
+    f->len--;
+}
+
+int hf__flight_is_unsent(const struct link *l, const struct flight *f)
+{
+    return f->begins >= l->out_base + l->out_done;
+}
+
+/* ---- output ---- */
+
+static int bytes_add(struct bytes *b, const struct allocator *a,
+                     const char *data, size_t len)
+{
+    if (b->size - b->len < len) {
+        size_t size = b->size ? b->size : 4096;
+        while (size - b->len < len) size *= 2;
+        char *more = hf__realloc(a, b->data, size);
+        if (!more) return -1;
+        b->data = more;
+        b->size = size;
+    }
+    memcpy(b->data + b->len, data, len);
+    b->len += len;
+    return 0;
+}
+
+static int output_add(struct link *l, struct command *cmd)
+{
+    char *text = NULL;
+    const struct allocator *a = l->c->env->alloc;
+    if (cmd->is_full) return -1;
+    int64_t len =
+        redisFormatCommandArgv(&text, cmd->argc, cmd->argv, cmd->lens);
+    if (len < 0) return -1;
+    int rc = bytes_add(&l->out, a, text, (size_t)len);
+    redisFreeCommand(text);
+    return rc;
+}
+
+struct flight *hf__link_push(struct link *l, enum flight_kind kind)
+{
+    struct flights *fs = &l->flights;
+    uint64_t begins = l->out_base + l->out.len;
+    if (fs->len == fs->size && flights_grow(fs, l->c->env->alloc) != 0)
+        return NULL;
+    if (output_add(l, &l->c->cmd) != 0) return NULL;
+    struct flight *f = flight_at(fs, fs->len++);
+    *f = (struct flight){.kind = kind, .begins = begins};
+    return f;
+}
+
+static void output_reset(struct link *l)
+{
+    l->out_base += l->out.len;
+    l->out.len = 0;
+    l->out_done = 0;
+    if (l->out.size <= OUT_KEPT_MAX) return;
+    hf__free(l->c->env->alloc, l->out.data);
+    l->out = (struct bytes){0};
+}
+
+void hf__link_write(struct link *l)
+{
+    size_t left = l->out.len - l->out_done;
+    if (left == 0 || l->fd < 0) return;
+    ssize_t n = hf__stream_write(l->fd, l->out.data + l->out_done, left);
+    if (n < 0) {
+        /* What the server said before it hung up is worth more than our
+         * EPIPE: the reader finds both. */
+        int code = errno;
+        if (hf__link_ready(l, WATCH_READ) == 0)
+            hf__link_fail(l, HF_UNAVAILABLE, code, "write");
+        return;
+    }
+    l->active_us = l->c->env->now(l->c->env);
+    l->out_done += (size_t)n;
+    if (l->out_done == l->out.len) output_reset(l);
+    hf__link_watch(l, l->out.len > 0 ? WATCH_READ | WATCH_WRITE : WATCH_READ);
+}

@@ -1,0 +1,260 @@
+/*
+ * redis_watch.c: the subscription link.  One rule: a watched name is woken by
+ * every message on its channel, and once more after every time in which
+ * messages may have been missed.
+ *
+ * On this link answers come in the order of the commands, with messages strewn
+ * in between; so the ring of flights tells which SUBSCRIBE an error is for.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/redis/redis.h"
+#include "base/error.h"
+
+static void watch_answer(struct backend_conn *c, struct watch *w,
+                         const struct reply *reply)
+{
+    struct request *req = w->req;
+    w->req = NULL;
+    if (req) hf__redis_answer(c, req, reply);
+}
+
+/* ---- requests ---- */
+
+static void refuse(struct backend_conn *c, struct request *req, int status,
+                   const char *why)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    snprintf(text, sizeof text, "%s: watch: %s", c->endpoint, why);
+    hf__redis_answer_all(c, req, V_ERROR, status, text);
+}
+
+/* 0, or -1: no memory. */
+static int subscribe(struct backend_conn *c, struct watch *w)
+{
+    hf__cmd_begin(&c->cmd, "SUBSCRIBE");
+    hf__cmd_bytes(&c->cmd, w->channel, w->channel_len);
+    struct flight *f = hf__link_push(&c->sub, FLIGHT_SUBSCRIBE);
+    if (!f) return -1;
+    f->watch = w;
+    return 0;
+}
+
+static void watch_begin(struct backend_conn *c, struct request *req)
+{
+    struct watch *w = *hf__watches_find(c, req);
+    if (w && w->req) {
+        refuse(c, req, HF_INTERNAL, "asked for twice");
+        return;
+    }
+    if (!w) w = hf__watches_add(c, req);
+    if (!w) {
+        refuse(c, req, HF_NOMEM, "out of memory");
+        return;
+    }
+    w->req = req;
+    w->subscribed = 0;
+    if (c->sub.state == LINK_DOWN && c->sub.due_us == TIME_NEVER) {
+        int64_t now = c->env->now(c->env);
+        c->sub.due_us = c->sub.retry_us > now ? c->sub.retry_us : now;
+        if (c->sub.due_us == now) hf__link_start(&c->sub);
+    }
+    /* If it is not up yet, all are subscribed once it is. */
+    if (c->sub.state == LINK_UP && subscribe(c, w) != 0)
+        hf__link_fail(&c->sub, HF_NOMEM, 0, "watch: out of memory");
+}
+
+static void watch_end(struct backend_conn *c, struct request *req)
+{
+    struct watch **at = hf__watches_find(c, req);
+    struct reply done = {.verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
+    struct reply cut = {.verdict = V_UNSENT, .status = HF_CANCELLED};
+    if (*at) {
+        watch_answer(c, *at, &cut);
+        at = hf__watches_find(c, req);
+        hf__watches_remove(c, at);
+        /* Still what hf__watches_find() left there. */
+        const char *channel = c->cmd.argv[1];
+        size_t len = c->cmd.lens[1];
+        if (c->sub.state == LINK_UP && !hf__watches_on(c, channel, len)) {
+            c->cmd.argv[0] = "UNSUBSCRIBE";
+            c->cmd.lens[0] = strlen("UNSUBSCRIBE");
+            if (!hf__link_push(&c->sub, FLIGHT_UNSUBSCRIBE))
+                hf__link_fail(&c->sub, HF_NOMEM, 0, "unwatch: out of memory");
+        }
+    }
+    hf__redis_answer(c, req, &done);
+}
+
+void hf__watch_submit(struct backend_conn *c, struct request *req)
+{
+    hf__list_push(&c->watching, req);
+}
+
+void hf__watch_flush(struct backend_conn *c)
+{
+    struct request *list = hf__list_take(&c->watching);
+    while (list) {
+        struct request *req = list;
+        list = req->next;
+        req->next = NULL;
+        if (req->op == OP_WATCH)
+            watch_begin(c, req);
+        else
+            watch_end(c, req);
+    }
+}
+
+/* ---- the link ---- */
+
+static void each_subscribe(struct backend_conn *c, struct watch **at)
+{
+    if (subscribe(c, *at) != 0) c->watch_starved = 1;
+}
+
+void hf__watch_up(struct backend_conn *c)
+{
+    c->sub.ping_us = c->env->now(c->env);
+    c->sub.ping_sent = 0;
+    c->watch_starved = 0;
+    hf__watches_each(c, each_subscribe);
+    if (c->watch_starved)
+        hf__link_fail(&c->sub, HF_NOMEM, 0, "watch: out of memory");
+}
+
+static void each_unsubscribed(struct backend_conn *c, struct watch **at)
+{
+    struct watch *w = *at;
+    w->subscribed = 0;
+    if (!w->req) return;
+    struct request *req = w->req;
+    struct reply reply = {.verdict = c->watch_verdict,
+                          .status = c->sub.err.status,
+                          .ttl_us = -1,
+                          .waiters = -1,
+                          .text = c->sub.err.text};
+    w->req = NULL;
+    hf__watches_remove(c, at);
+    hf__redis_answer(c, req, &reply);
+}
+
+void hf__watch_down(struct backend_conn *c, enum verdict verdict)
+{
+    c->watch_verdict = verdict;
+    hf__watches_each(c, each_unsubscribed);
+}
+
+static void subscribed(struct backend_conn *c, struct watch *w)
+{
+    struct reply reply = {.verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
+    w->subscribed = 1;
+    if (w->req)
+        watch_answer(c, w, &reply);
+    else
+        c->env->wake(c->env, w->name, w->name_len);
+}
+
+/* An error instead of a confirmation: the watch is none. */
+static void refused(struct backend_conn *c, struct watch *w,
+                    const struct value *v)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    struct hf_error err;
+    struct request *req = w->req;
+    int status = hf__redis_error("SUBSCRIBE", v, text);
+    hf__error_set(&err, status, "%s: %s", c->endpoint, text);
+    if (!req) {
+        /* It was one before a reconnect: those who rely on it look again. */
+        c->env->wake(c->env, w->name, w->name_len);
+        return;
+    }
+    struct watch **at = hf__watches_find(c, req);
+    hf__watches_remove(c, at);
+    req->next = NULL;
+    hf__redis_answer_all(c, req, V_ERROR, status, err.text);
+}
+
+int hf__watch_reply(struct backend_conn *c, const struct value *v)
+{
+    struct flight *first = hf__flight_first(&c->sub);
+    const struct value *channel = hf__value_at(v, 1);
+    c->sub.ping_us = c->env->now(c->env);
+    if (hf__value_is_array(v, 3) && hf__value_is_text(v->first, "message")) {
+        if (channel->type != VALUE_STRING) return -1;
+        hf__watches_wake(c, channel);
+        return 0;
+    }
+    if (!first) return -1;
+    struct flight f = *first;
+    hf__flight_drop(&c->sub);
+    if (f.kind == FLIGHT_PING) {
+        c->sub.ping_sent = 0;
+        return 0;
+    }
+    if (f.kind != FLIGHT_SUBSCRIBE || !f.watch) return 0;
+    if (v->type == VALUE_ERROR)
+        refused(c, f.watch, v);
+    else if (hf__value_is_array(v, 3)
+             && hf__value_is_text(v->first, "subscribe"))
+        subscribed(c, f.watch);
+    else
+        return -1;
+    return 0;
+}
+
+/* ---- time ---- */
+
+int64_t hf__watch_timer(struct backend_conn *c, int64_t now)
+{
+    struct link *l = &c->sub;
+    if (l->state != LINK_UP || c->watches.len == 0) return TIME_NEVER;
+    int64_t due = l->ping_us + (l->ping_sent ? PING_LIMIT_US : PING_US);
+    if (now < due) return due;
+    if (l->ping_sent) {
+        /* The answer may be there, with nobody having looked. */
+        if (hf__link_ready(l, WATCH_READ)) return now;
+        hf__link_fail(l, HF_UNAVAILABLE, 0, "subscriptions: no answer");
+        return TIME_NEVER;
+    }
+    hf__cmd_begin(&c->cmd, "PING");
+    if (!hf__link_push(l, FLIGHT_PING)) {
+        hf__link_fail(l, HF_NOMEM, 0, "subscriptions: out of memory");
+        return TIME_NEVER;
+    }
+    l->ping_sent = 1;
+    l->ping_us = now;
+    return now + PING_LIMIT_US;
+}
+
+static void watch_give_up(struct backend_conn *c)
+{
+    if (c->sub.err.status == HF_OK)
+        hf__error_set(&c->sub.err, HF_UNAVAILABLE,
+                      "%s: subscriptions: not connected in time", c->endpoint);
+    hf__watch_down(c, V_UNSENT);
+}
+
+int64_t hf__watch_expire(struct backend_conn *c, int64_t now)
+{
+    int64_t earliest = TIME_NEVER;
+    int is_late = 0;
+    for (size_t i = 0; i < c->watches.size; i++)
+        for (struct watch *w = c->watches.buckets[i]; w; w = w->next) {
+            if (!w->req) continue;
+            if (w->req->deadline_us <= now)
+                is_late = 1;
+            else if (w->req->deadline_us < earliest)
+                earliest = w->req->deadline_us;
+        }
+    /* One that is late makes the link suspect, and with it all others, unless
+     * the answer is there and nobody has looked. */
+    if (is_late && c->sub.state == LINK_UP
+        && hf__link_ready(&c->sub, WATCH_READ))
+        return now;
+    if (is_late && c->sub.state == LINK_UP)
+        hf__link_fail(&c->sub, HF_UNAVAILABLE, 0, "SUBSCRIBE: no answer");
+    else if (is_late)
+        watch_give_up(c);
+    return is_late ? TIME_NEVER : earliest;
+}

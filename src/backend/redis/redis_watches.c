@@ -1,0 +1,135 @@
+/*
+ * redis_watches.c: the table of watched names, by channel.  One rule: a watch
+ * that is removed is also taken out of every flight that names it.
+ */
+#include <string.h>
+
+#include "backend/redis/redis.h"
+
+static size_t bucket_of(const struct watches *w, const char *data, size_t len)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < len; i++)
+        hash = (hash ^ (unsigned char)data[i]) * UINT64_C(0x100000001b3);
+    return (size_t)(hash ^ hash >> 32) & (w->size - 1);
+}
+
+static int is_on(const struct watch *w, const char *channel, size_t len)
+{
+    return w->channel_len == len && !memcmp(w->channel, channel, len);
+}
+
+static int table_grow(struct backend_conn *c)
+{
+    struct watches bigger = {.size = c->watches.size ? c->watches.size * 2 : 64,
+                             .len = c->watches.len};
+    bigger.buckets =
+        hf__alloc_zero(c->env->alloc, bigger.size * sizeof *bigger.buckets);
+    if (!bigger.buckets) return -1;
+    for (size_t i = 0; i < c->watches.size; i++) {
+        struct watch *w = c->watches.buckets[i];
+        while (w) {
+            struct watch *next = w->next;
+            size_t to = bucket_of(&bigger, w->channel, w->channel_len);
+            w->next = bigger.buckets[to];
+            bigger.buckets[to] = w;
+            w = next;
+        }
+    }
+    hf__free(c->env->alloc, c->watches.buckets);
+    c->watches = bigger;
+    return 0;
+}
+
+/* Where the watch of `req`'s name is linked, or the end of its bucket. */
+struct watch **hf__watches_find(struct backend_conn *c,
+                                const struct request *req)
+{
+    static struct watch *none;
+    struct command *cmd = &c->cmd;
+    hf__cmd_begin(cmd, "");
+    hf__cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
+    if (c->watches.size == 0) return &none;
+    size_t i = bucket_of(&c->watches, cmd->argv[1], cmd->lens[1]);
+    struct watch **at = &c->watches.buckets[i];
+    for (; *at; at = &(*at)->next)
+        if ((*at)->name_len == req->name_len
+            && !memcmp((*at)->name, req->name, req->name_len))
+            break;
+    return at;
+}
+
+/* A new watch; its channel is what hf__watches_find() left in the command. */
+struct watch *hf__watches_add(struct backend_conn *c, const struct request *req)
+{
+    if (c->watches.len >= c->watches.size && table_grow(c) != 0) return NULL;
+    const char *channel = c->cmd.argv[1];
+    size_t channel_len = c->cmd.lens[1];
+    struct watch *w = hf__alloc_zero(c->env->alloc, sizeof *w + req->name_len
+                                                        + 1 + channel_len);
+    if (!w) return NULL;
+    w->name_len = req->name_len;
+    memcpy(w->name, req->name, req->name_len);
+    w->channel = w->name + req->name_len + 1;
+    w->channel_len = channel_len;
+    memcpy(w->channel, channel, channel_len);
+    size_t i = bucket_of(&c->watches, channel, channel_len);
+    w->next = c->watches.buckets[i];
+    c->watches.buckets[i] = w;
+    c->watches.len++;
+    return w;
+}
+
+void hf__watches_remove(struct backend_conn *c, struct watch **at)
+{
+    struct watch *w = *at;
+    struct flight *f;
+    for (size_t i = 0; (f = hf__flight_nth(&c->sub, i)) != NULL; i++)
+        if (f->watch == w) f->watch = NULL;
+    *at = w->next;
+    c->watches.len--;
+    hf__free(c->env->alloc, w);
+}
+
+int hf__watches_on(struct backend_conn *c, const char *channel, size_t len)
+{
+    size_t i = bucket_of(&c->watches, channel, len);
+    for (struct watch *w = c->watches.buckets[i]; w; w = w->next)
+        if (is_on(w, channel, len)) return 1;
+    return 0;
+}
+
+/* Call fn for each watch; it may remove the one it is given. */
+void hf__watches_each(struct backend_conn *c,
+                      void (*fn)(struct backend_conn *, struct watch **))
+{
+    for (size_t i = 0; i < c->watches.size; i++) {
+        struct watch **at = &c->watches.buckets[i];
+        while (*at) {
+            struct watch *w = *at;
+            fn(c, at);
+            if (*at == w) at = &w->next;
+        }
+    }
+}
+
+void hf__watches_wake(struct backend_conn *c, const struct value *channel)
+{
+    if (c->watches.size == 0) return;
+    size_t i = bucket_of(&c->watches, channel->text, channel->len);
+    for (struct watch *w = c->watches.buckets[i]; w; w = w->next)
+        if (is_on(w, channel->text, channel->len))
+            c->env->wake(c->env, w->name, w->name_len);
+}
+
+static void each_free(struct backend_conn *c, struct watch **at)
+{
+    hf__watches_remove(c, at);
+}
+
+void hf__watch_free(struct backend_conn *c)
+{
+    hf__watches_each(c, each_free);
+    hf__free(c->env->alloc, c->watches.buckets);
+    c->watches = (struct watches){0};
+}

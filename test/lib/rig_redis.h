@@ -1,0 +1,66 @@
+/*
+ * rig_redis.h: real Redis servers for behaviour tests.  One rule: only
+ * processes started here are ever signalled, and none outlives its test (the
+ * shared one: its run).
+ *
+ *     static struct redis r;
+ *     redis_begin(&r, NULL);
+ *     hf_client *c = rig_client_at(r.url, NULL);
+ *     redis_say(&r, "DEL a");
+ */
+#ifndef HF_TEST_RIG_REDIS_H
+#define HF_TEST_RIG_REDIS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define REDIS_REPLY_MAX 65536
+
+/* One server: on 127.0.0.1, in a directory of its own.  Static: it is stopped
+ * after the test's function has returned. */
+struct redis {
+    pid_t pid; /* 0: not running */
+    int port;
+    char dir[128];
+    char url[64];
+    const char *const *args;     /* further words of its command line */
+    char reply[REDIS_REPLY_MAX]; /* of the last redis_say() */
+};
+
+/* Write the URL of the run's shared Redis, emptied, into `url`. */
+void rig_redis_fresh(char *url, size_t size);
+
+/* Start a server for this test; `args` (NULL-terminated, may be NULL) are
+ * added to its command line, and borrowed until the test ends. */
+void redis_begin(struct redis *r, const char *const *args);
+
+/* A server that is told to save its data goes down and comes up with it; a
+ * server that is killed comes up empty. */
+void redis_shutdown(struct redis *r, int with_data);
+void redis_start(struct redis *r);
+
+/* The same, without waiting until its data is loaded. */
+void redis_start_loading(struct redis *r);
+
+/* SIGSTOP and SIGCONT. */
+void redis_pause(struct redis *r);
+void redis_resume(struct redis *r);
+
+/* Send one command, words separated by blanks ('' "" quote as in redis-cli),
+ * and return the reply as text: numbers and strings as they are, arrays one
+ * line per element, errors with their '-', nil as "(nil)". */
+const char *redis_say(struct redis *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same, for a command whose answer is a number. */
+int64_t redis_number(struct redis *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* A field of INFO, as a number: redis_info(&r, "total_commands_processed"). */
+int64_t redis_info(struct redis *r, const char *field);
+
+/* A TCP port of 127.0.0.1 on which nobody listens. */
+int redis_free_port(void);
+
+#endif
