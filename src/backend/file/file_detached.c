@@ -1,0 +1,222 @@
+/*
+ * file_detached.c: holds that are a record and outlive their process.  One
+ * rule: the record changes only under the kernel lock, which is held for that
+ * moment only; so who finds the kernel lock taken looks at the record, and if
+ * that shows a living detached hold, tries again shortly.
+ */
+#include <sched.h>
+#include <string.h>
+#include <sys/file.h>
+
+#include "backend/file/file.h"
+#include "base/error.h"
+#include "sys/clock.h"
+
+#define GUARD_TRIES 32
+
+static int record_is_ours(const struct record *r, const struct request *req)
+{
+    return r->attempt == req->attempt && !strcmp(r->owner, req->owner);
+}
+
+/* Lock, and read the record.  HF_OK, FILE_ABSENT, FILE_BUSY (a process holds
+ * it), a status; or FILE_AGAIN: somebody else is changing the record. */
+#define FILE_AGAIN 3
+static int guard_take(struct backend_conn *c, struct file_lock *l,
+                      struct record *r)
+{
+    int status = FILE_BUSY;
+    for (int i = 0; i < GUARD_TRIES; i++) {
+        status = hf__file_kernel_take(c, l, LOCK_EX, 0);
+        if (status != FILE_BUSY) break;
+        status = hf__file_record_load(c, l, l->idle_fd, 0, r);
+        if (status != HF_OK) return status;
+        if (!hf__file_record_is_live(c, r, hf__clock_us(), NULL))
+            return FILE_BUSY;
+        status = FILE_AGAIN;
+        sched_yield();
+    }
+    if (status != HF_OK) return status;
+    status = hf__file_record_load(c, l, l->idle_fd, 1, r);
+    if (status != HF_OK) hf__file_kernel_drop(l, l->idle_fd);
+    return status;
+}
+
+/* What not having the guard means for a renewal or a release. */
+static int guard_refused(struct backend_conn *c, int status,
+                         struct reply *reply)
+{
+    if (status == FILE_AGAIN) return OP_AGAIN;
+    if (status == FILE_ABSENT)
+        reply->verdict = V_ABSENT;
+    else if (status == FILE_BUSY)
+        reply->verdict = V_OTHER;
+    else
+        return hf__file_reply_error(c, reply, status);
+    return OP_DONE;
+}
+
+/* ---- propose -------------------------------------------------------- */
+
+static int propose_write(struct backend_conn *c, struct file_lock *l,
+                         struct request *req, struct record *r,
+                         struct reply *reply)
+{
+    int64_t left_us, wall_us = hf__clock_wall_us();
+    int status = hf__file_record_load(c, l, l->idle_fd, 1, r);
+    if (status != HF_OK) return hf__file_reply_error(c, reply, status);
+    int is_live = hf__file_record_is_live(c, r, hf__clock_us(), &left_us);
+    reply->node_us = wall_us;
+    reply->counter = r->counter;
+    if (is_live && !record_is_ours(r, req)) {
+        reply->verdict = V_BUSY;
+        reply->ttl_us = left_us;
+        return OP_DONE;
+    }
+    if (!is_live || r->ballot != req->ballot) {
+        if (!hf__file_ballot_accept(req, r, wall_us, reply)) return OP_DONE;
+        hf__file_record_grant(c, req, r, wall_us);
+        r->mode = RECORD_DETACHED;
+        status = hf__file_record_store(c, l, l->idle_fd, r);
+        if (status != HF_OK) return hf__file_reply_error(c, reply, status);
+    }
+    reply->verdict = V_GRANTED;
+    reply->fence = r->fence;
+    reply->counter = r->counter;
+    return OP_DONE;
+}
+
+int hf__file_detached_propose(struct backend_conn *c, struct file_lock *l,
+                              struct request *req, struct reply *reply)
+{
+    struct record r;
+    const char *why = NULL;
+    if (l->is_path) why = "a path is held by a process only";
+    if (req->flags & REQ_SHARED) why = "a shared hold needs a process";
+    if (req->flags & REQ_NO_EXPIRY || req->lease_us <= 0)
+        why = "a hold without a process needs a lease";
+    if (why) {
+        hf__error_set(&c->err, HF_UNSUPPORTED, "file: %.100s: %s", l->name,
+                      why);
+        return hf__file_reply_error(c, reply, HF_UNSUPPORTED);
+    }
+    int status = hf__file_kernel_take(c, l, LOCK_EX, 1);
+    if (status == FILE_BUSY) {
+        reply->verdict = V_BUSY;
+        return OP_DONE;
+    }
+    if (status != HF_OK) return hf__file_reply_error(c, reply, status);
+    propose_write(c, l, req, &r, reply);
+    l->detached_until_us =
+        reply->verdict == V_GRANTED ? r.deadline_us : l->detached_until_us;
+    hf__file_kernel_drop(l, l->idle_fd);
+    return OP_DONE;
+}
+
+/* ---- renew, release -------------------------------------------------- */
+
+int hf__file_detached_renew(struct backend_conn *c, struct file_lock *l,
+                            struct request *req, struct reply *reply)
+{
+    struct record r;
+    int64_t left_us;
+    int status = guard_take(c, l, &r);
+    if (status != HF_OK) return guard_refused(c, status, reply);
+    reply->counter = r.counter;
+    if (!hf__file_record_is_live(c, &r, hf__clock_us(), &left_us)) {
+        reply->verdict = V_ABSENT;
+    } else if (!record_is_ours(&r, req)) {
+        reply->verdict = V_OTHER;
+    } else {
+        r.count = req->count;
+        r.deadline_us = hf__clock_us() + req->lease_us;
+        status = hf__file_record_store(c, l, l->idle_fd, &r);
+        reply->verdict = V_GRANTED;
+        reply->fence = r.fence;
+        reply->ttl_us = left_us;
+        l->detached_until_us = r.deadline_us;
+    }
+    hf__file_kernel_drop(l, l->idle_fd);
+    return status == HF_OK ? OP_DONE : hf__file_reply_error(c, reply, status);
+}
+
+int hf__file_detached_release(struct backend_conn *c, struct file_lock *l,
+                              struct request *req, struct reply *reply)
+{
+    struct record r;
+    int status = guard_take(c, l, &r);
+    if (status != HF_OK) return guard_refused(c, status, reply);
+    int is_live = hf__file_record_is_live(c, &r, hf__clock_us(), NULL);
+    reply->verdict = is_live ? V_OTHER : V_ABSENT;
+    int changed = r.counter < req->ballot;
+    if (changed) r.counter = req->ballot;
+    if (is_live && record_is_ours(&r, req)) {
+        reply->verdict = V_GRANTED;
+        r.mode = RECORD_FREE;
+        r.deadline_us = 0;
+        changed = 1;
+    }
+    if (changed) status = hf__file_record_store(c, l, l->idle_fd, &r);
+    l->detached_until_us = 0;
+    reply->counter = r.counter;
+    reply->waiters = hf__file_kernel_drop(l, l->idle_fd) + (l->watched != 0);
+    if (reply->verdict == V_GRANTED) hf__file_wake_self(c, l);
+    return status == HF_OK ? OP_DONE : hf__file_reply_error(c, reply, status);
+}
+
+/* ---- break ----------------------------------------------------------- */
+
+static int break_refuse(struct backend_conn *c, struct file_lock *l,
+                        struct reply *reply)
+{
+    struct kernel_locks locks;
+    struct file_place place;
+    hf__file_kernel_locks_read(c, &locks);
+    const struct kernel_lock *k =
+        hf__file_place_of_fd(l->idle_fd, &place)
+            ? hf__file_kernel_locks_find(&locks, &place)
+            : NULL;
+    if (k)
+        hf__error_set(&c->err, HF_UNSUPPORTED,
+                      "file: %.100s: held by the living process %lld: end "
+                      "that to break the lock",
+                      l->name, (long long)k->pid);
+    else
+        hf__error_set(&c->err, HF_UNSUPPORTED,
+                      "file: %.100s: held by a living process that is not "
+                      "visible from here",
+                      l->name);
+    hf__file_kernel_locks_free(c, &locks);
+    return hf__file_reply_error(c, reply, HF_UNSUPPORTED);
+}
+
+int hf__file_op_break(struct backend_conn *c, struct request *req,
+                      struct reply *reply, struct hf_info *info)
+{
+    struct record r;
+    struct file_lock *l = hf__file_op_lock(c, req, reply);
+    if (!l) return OP_DONE;
+    reply->info = info;
+    int status = guard_take(c, l, &r);
+    if (status == FILE_AGAIN) return OP_AGAIN;
+    if (status == FILE_BUSY) return break_refuse(c, l, reply);
+    if (status == FILE_ABSENT) {
+        memset(&r, 0, sizeof r);
+        hf__file_info_fill(c, &r, NULL, l->is_path, req->owner, info);
+        reply->verdict = V_GRANTED;
+        return OP_DONE;
+    }
+    if (status != HF_OK) return hf__file_reply_error(c, reply, status);
+    hf__file_info_fill(c, &r, NULL, l->is_path, req->owner, info);
+    int64_t wall_us = hf__clock_wall_us();
+    r.counter = r.counter < wall_us ? wall_us : r.counter + 1;
+    r.mode = RECORD_FREE;
+    r.deadline_us = 0;
+    status = hf__file_record_store(c, l, l->idle_fd, &r);
+    l->detached_until_us = 0;
+    hf__file_kernel_drop(l, l->idle_fd);
+    hf__file_wake_self(c, l);
+    reply->verdict = V_GRANTED;
+    reply->counter = r.counter;
+    return status == HF_OK ? OP_DONE : hf__file_reply_error(c, reply, status);
+}

@@ -1,0 +1,165 @@
+/*
+ * file_dir.c: the directory where the lock files live.  One rule: if flock(2)
+ * might not mean the same there for everybody, it is refused.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/vfs.h>
+#endif
+
+#include "backend/file/file.h"
+#include "base/error.h"
+
+#define DIR_LEN_MAX 1024
+
+#ifdef __linux__
+/* File systems whose locks are, or may be, another machine's business. */
+static const uint32_t network_magics[] = {
+    0x6969,     /* nfs */
+    0xff534d42, /* cifs */
+    0xfe534d42, /* smb2 */
+    0x517b,     /* smb */
+    0x01021997, /* 9p */
+    0x65735546, /* fuse: sshfs and others */
+    0x00c36400, /* ceph */
+    0x0bd00bd0, /* lustre */
+    0x5346414f, /* afs */
+    0x6b414653, /* kafs */
+    0x01161970, /* gfs2 */
+    0x7461636f, /* ocfs2 */
+    0x73757245, /* coda */
+    0x564c,     /* ncp */
+};
+
+int hf__file_is_network(int fd)
+{
+    struct statfs fs;
+    if (fstatfs(fd, &fs)) return 0;
+    for (size_t i = 0; i < sizeof network_magics / sizeof *network_magics; i++)
+        if ((uint32_t)fs.f_type == network_magics[i]) return 1;
+    return 0;
+}
+#else
+int hf__file_is_network(int fd)
+{
+    (void)fd;
+    return 0;
+}
+#endif
+
+/* Write the directory that is used when none is given; 1 if it is our own
+ * choice, which nobody else may have put there. */
+static int dir_default(char *out, size_t size)
+{
+    const char *given = getenv("HOLDFAST_DIR");
+    if (given && *given) {
+        snprintf(out, size, "%s", given);
+        return 0;
+    }
+    if (geteuid() == 0)
+        snprintf(out, size, "/var/lib/holdfast");
+    else
+        snprintf(out, size, "/var/tmp/holdfast-%lu", (unsigned long)geteuid());
+    return 1;
+}
+
+static int dir_choose(const struct url *url, char *out, int *is_default,
+                      struct hf_error *err)
+{
+    *is_default = 0;
+    if (url->host && *url->host && strcmp(url->host, "localhost"))
+        return hf__error_set(err, HF_INVALID,
+                             "file://%s: a host: locks are on this one only",
+                             url->host);
+    if (url->path && *url->path)
+        snprintf(out, DIR_LEN_MAX + 2, "%s", url->path);
+    else
+        *is_default = dir_default(out, DIR_LEN_MAX + 2);
+    if (strlen(out) > DIR_LEN_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "file: directory longer than %d bytes",
+                             DIR_LEN_MAX);
+    if (out[0] != '/')
+        return hf__error_set(err, HF_INVALID,
+                             "file:%.100s: not an absolute directory", out);
+    return HF_OK;
+}
+
+static int dir_refuse(const char *dir, int sys_errno, struct hf_error *err)
+{
+    int status =
+        sys_errno == EMFILE || sys_errno == ENFILE ? HF_UNAVAILABLE : HF_DENIED;
+    return hf__error_errno(err, status, sys_errno, "file:%s: lock directory",
+                           dir);
+}
+
+/* It is open: is it fit for locks? */
+static int dir_check(struct backend_conn *c, int is_default,
+                     struct hf_error *err)
+{
+    struct stat st;
+    if (fstat(c->dir_fd, &st)) return dir_refuse(c->dir, errno, err);
+    if (is_default && st.st_uid != geteuid())
+        return hf__error_set(err, HF_DENIED,
+                             "file:%s: lock directory: belongs to user %lu",
+                             c->dir, (unsigned long)st.st_uid);
+    if (faccessat(c->dir_fd, ".", W_OK | X_OK, AT_EACCESS))
+        return dir_refuse(c->dir, errno, err);
+    if (!c->allow_network && hf__file_is_network(c->dir_fd))
+        return hf__error_set(err, HF_UNSUPPORTED,
+                             "file:%s: a network file system: its locks may "
+                             "not reach other hosts (network=allow overrides)",
+                             c->dir);
+    c->file_mode = st.st_mode & (S_IWGRP | S_IWOTH) ? 0666 : 0600;
+    return HF_OK;
+}
+
+static int dir_network_option(struct backend_conn *c, const struct url *url,
+                              struct hf_error *err)
+{
+    const char *value = hf__url_option(url, "network");
+    c->allow_network = value && !strcmp(value, "allow");
+    if (!value || c->allow_network || !strcmp(value, "refuse")) return HF_OK;
+    return hf__error_set(err, HF_INVALID,
+                         "file: network=%.60s: not allow or refuse", value);
+}
+
+int hf__file_dir_open(struct backend_conn *c, const struct url *url,
+                      struct hf_error *err)
+{
+    char dir[DIR_LEN_MAX + 2];
+    int is_default;
+    int status = dir_network_option(c, url, err);
+    if (status == HF_OK) status = dir_choose(url, dir, &is_default, err);
+    if (status != HF_OK) return status;
+    c->dir = hf__strdup(c->env->alloc, dir);
+    if (!c->dir) return hf__error_set(err, HF_NOMEM, "file:%s: no memory", dir);
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    if (is_default) flags |= O_NOFOLLOW;
+    c->dir_fd = open(dir, flags);
+    if (c->dir_fd < 0 && errno == ENOENT) {
+        if (mkdir(dir, geteuid() == 0 ? 0755 : 0700) && errno != EEXIST)
+            return dir_refuse(dir, errno, err);
+        c->dir_fd = open(dir, flags);
+    }
+    if (c->dir_fd < 0) return dir_refuse(dir, errno, err);
+    return dir_check(c, is_default, err);
+}
+
+void hf__file_identify(struct backend_conn *c)
+{
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, c->boot, sizeof c->boot - 1);
+    if (fd >= 0) close(fd);
+    c->boot[n > 0 ? n : 0] = '\0';
+    c->boot[strcspn(c->boot, "\n")] = '\0';
+    if (!c->boot[0]) memcpy(c->boot, "unknown", sizeof "unknown");
+    if (gethostname(c->host, sizeof c->host)) c->host[0] = '\0';
+    c->host[sizeof c->host - 1] = '\0';
+}

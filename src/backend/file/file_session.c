@@ -1,0 +1,150 @@
+/*
+ * file_session.c: waiting without polling, and the one timer.  One rule: a
+ * waiter is woken too often rather than too seldom, and never depends on a
+ * message alone.
+ *
+ * What wakes a waiter: file_bell.c, and a tick for releases that ring nothing.
+ */
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "backend/file/file.h"
+#include "sys/clock.h"
+
+/* ---- watching -------------------------------------------------------- */
+
+static void bell_open(struct backend_conn *c, struct file_lock *l)
+{
+    if (l->bell_fd >= 0) close(l->bell_fd);
+    l->bell_fd = openat(c->dir_fd, l->file,
+                        O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+}
+
+static int fd_is(int fd, const struct file_id *id)
+{
+    struct stat st;
+    return fd >= 0 && !fstat(fd, &st) && st.st_dev == id->dev
+           && st.st_ino == id->ino;
+}
+
+void hf__file_watch_again(struct backend_conn *c, struct file_lock *l)
+{
+    l->watch_id = l->id;
+    hf__file_events_remove(c, &l->wd);
+    hf__file_events_remove(c, &l->path_wd);
+    if (!fd_is(l->bell_fd, l->is_path ? &l->record_id : &l->id))
+        bell_open(c, l);
+    hf__file_bell_hang(l->bell_fd, F_RDLCK);
+    hf__file_events_add(c, l);
+}
+
+static void tick_set(struct backend_conn *c, int64_t now_us)
+{
+    int is_blind = 0;
+    c->tick_us = TIME_NEVER;
+    for (struct file_lock *l = c->watched; l && !is_blind; l = l->next_watched)
+        is_blind = l->wd < 0 || (l->is_path && l->path_wd < 0);
+    if (c->watched) c->tick_us = now_us + (is_blind ? TICK_BLIND_US : TICK_US);
+}
+
+int hf__file_op_watch(struct backend_conn *c, struct request *req,
+                      struct reply *reply)
+{
+    struct file_lock *l = hf__file_op_lock(c, req, reply);
+    if (!l) return OP_DONE;
+    int status = hf__file_lock_open(c, l, 1);
+    if (status != HF_OK) return hf__file_reply_error(c, reply, status);
+    if (!l->watched) {
+        hf__file_events_start(c);
+        hf__file_lock_pin(c, l);
+        l->watched = 1;
+        l->next_watched = c->watched;
+        c->watched = l;
+        hf__file_watch_again(c, l);
+        tick_set(c, hf__clock_us());
+    }
+    reply->verdict = V_GRANTED;
+    return OP_DONE;
+}
+
+int hf__file_op_unwatch(struct backend_conn *c, struct request *req,
+                        struct reply *reply)
+{
+    struct file_lock *l = hf__file_op_lock(c, req, reply);
+    if (!l) return OP_DONE;
+    reply->verdict = V_GRANTED;
+    if (!l->watched) return OP_DONE;
+    struct file_lock **at = &c->watched;
+    while (*at != l) at = &(*at)->next_watched;
+    *at = l->next_watched;
+    l->watched = l->is_woken = 0;
+    l->echo_us = TIME_NEVER;
+    hf__file_events_remove(c, &l->wd);
+    hf__file_events_remove(c, &l->path_wd);
+    hf__file_bell_hang(l->bell_fd, F_UNLCK);
+    if (!c->watched) c->tick_us = TIME_NEVER;
+    hf__file_lock_unpin(c, l);
+    return OP_DONE;
+}
+
+void hf__file_wake_self(struct backend_conn *c, struct file_lock *l)
+{
+    if (l->watched) l->is_woken = c->any_woken = 1;
+}
+
+void hf__file_wake_all(struct backend_conn *c)
+{
+    while (c->any_woken) {
+        c->any_woken = 0;
+        for (struct file_lock *l = c->watched; l; l = l->next_watched) {
+            if (!l->is_woken) continue;
+            l->is_woken = 0;
+            c->env->wake(c->env, l->name, l->name_len);
+        }
+    }
+}
+
+/* ---- the timer ------------------------------------------------------- */
+
+static void echo_due(struct backend_conn *c, int64_t now_us)
+{
+    c->echo_us = TIME_NEVER;
+    for (struct file_lock *l = c->watched; l; l = l->next_watched) {
+        if (l->echo_us <= now_us) {
+            l->is_woken = c->any_woken = 1;
+            l->echo_us = TIME_NEVER;
+        } else if (l->echo_us < c->echo_us) {
+            c->echo_us = l->echo_us;
+        }
+    }
+}
+
+static void tick_due(struct backend_conn *c, int64_t now_us)
+{
+    for (struct file_lock *l = c->watched; l; l = l->next_watched)
+        l->is_woken = c->any_woken = 1;
+    tick_set(c, now_us);
+}
+
+int hf__file_watch_due(struct backend_conn *c, int64_t now_us)
+{
+    int is_echo = c->echo_us <= now_us, is_tick = c->tick_us <= now_us;
+    if (is_echo) echo_due(c, now_us);
+    if (is_tick) tick_due(c, now_us);
+    return is_echo || is_tick;
+}
+
+static int64_t min64(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+void hf__file_timer_update(struct backend_conn *c)
+{
+    int64_t due_us =
+        min64(min64(c->tick_us, c->echo_us), min64(c->expiry_us, c->retry_us));
+    if (due_us == c->timer_us) return;
+    c->timer_us = due_us;
+    c->env->timer(c->env, due_us);
+}
