@@ -1,0 +1,350 @@
+/*
+ * cli.h: what the sub-commands share.
+ *
+ * A command is one const table and its functions.  Everything that is told
+ * about a command (--help, its man page, completions) is printed from that
+ * table, so none of it can be out of date.  The command line sees only the
+ * public headers.
+ */
+#ifndef HOLDFAST_CLI_H
+#define HOLDFAST_CLI_H
+
+/* Included before any other header: prctl, pipe2 and CLOCK_BOOTTIME. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "holdfast/holdfast.h"
+
+/* Exit codes.  run passes the command's own status on, so ours are those of
+ * sysexits(3), timeout(1) and the shell, and 80, which nobody uses. */
+enum exit_code {
+    EXIT_OK = 0,
+    EXIT_FREE = 1, /* status: nobody holds it */
+    EXIT_USAGE = 64,
+    EXIT_UNREACHABLE = 69,
+    EXIT_BUG = 70,
+    EXIT_NOT_ACQUIRED = 75,
+    EXIT_DENIED = 77,
+    EXIT_CONFIG = 78,
+    EXIT_LOST = 80,
+    EXIT_MAX_HOLD = 124,
+    EXIT_CANNOT_RUN = 126,
+    EXIT_NOT_FOUND = 127,
+    EXIT_SIGNAL = 128 /* and the signal's number */
+};
+
+/* ---- options ---- */
+
+/* Whatever any command's options can set. */
+struct options {
+    const char *url;
+    const char *url_file;
+    const char *label;
+    const char *shell; /* -c: a string for sh */
+    const char *on_lost;
+    const char *match;
+    const char *json_to; /* --json=FD; "" without one */
+    int64_t wait_ms;     /* -1: not given */
+    int64_t lease_ms;    /* 0: not given, as with all below */
+    int64_t grace_ms;
+    int64_t min_hold_ms;
+    int64_t max_hold_ms;
+    int64_t conflict_code; /* -1: not given */
+    int nonblock;
+    int shared;
+    int close;
+    int no_fork;
+    int verbose;
+    int quiet;
+    int json;
+    int skip_ok;
+    int foreground;
+    int hold_until_idle;
+    int yes;
+    int help;
+};
+
+enum option_kind {
+    OPTION_FLAG,     /* sets an int to `number` */
+    OPTION_TEXT,     /* const char * */
+    OPTION_DURATION, /* int64_t milliseconds, in [min, max] */
+    OPTION_NUMBER,   /* int64_t, in [min, max] */
+    OPTION_JSON      /* --json or --json=FD */
+};
+
+/* One option of one command. */
+struct option_row {
+    const char *letters; /* "xe": -x and -e; "" if none */
+    const char *names;   /* "wait timeout": --wait and --timeout */
+    const char *value;   /* what to call its value; NULL if it has none */
+    enum option_kind kind;
+    size_t offset; /* in struct options */
+    int number;
+    int64_t min, max;
+    const char *help;
+};
+
+#define FIELD(name) offsetof(struct options, name)
+
+/* Rows that many commands share, so that they read alike everywhere. */
+#define OPTION_ROW_URL                                                         \
+    {"",                                                                       \
+     "url",                                                                    \
+     "URL",                                                                    \
+     OPTION_TEXT,                                                              \
+     FIELD(url),                                                               \
+     0,                                                                        \
+     0,                                                                        \
+     0,                                                                        \
+     "where the locks live; default: $HOLDFAST_URL, or file: (this host)"},    \
+    {                                                                          \
+        "", "url-file", "FILE", OPTION_TEXT, FIELD(url_file), 0, 0, 0,         \
+            "read the URL from the first line of FILE; default: "              \
+            "$HOLDFAST_URL_FILE"                                               \
+    }
+#define OPTION_ROW_TALK                                                        \
+    {"v",                                                                      \
+     "verbose",                                                                \
+     NULL,                                                                     \
+     OPTION_FLAG,                                                              \
+     FIELD(verbose),                                                           \
+     1,                                                                        \
+     0,                                                                        \
+     0,                                                                        \
+     "say what happens, on stderr"},                                           \
+        {"q",                                                                  \
+         "quiet",                                                              \
+         NULL,                                                                 \
+         OPTION_FLAG,                                                          \
+         FIELD(quiet),                                                         \
+         1,                                                                    \
+         0,                                                                    \
+         0,                                                                    \
+         "say nothing but errors in the use of the command"},                  \
+    {                                                                          \
+        "h", "help", NULL, OPTION_FLAG, FIELD(help), 1, 0, 0, "show this help" \
+    }
+#define OPTION_ROW_JSON(what)                                                  \
+    {                                                                          \
+        "", "json", NULL, OPTION_FLAG, FIELD(json), 1, 0, 0, what              \
+    }
+#define OPTION_ROW_WAIT                                                        \
+    {"n",                                                                      \
+     "nonblock nb",                                                            \
+     NULL,                                                                     \
+     OPTION_FLAG,                                                              \
+     FIELD(nonblock),                                                          \
+     1,                                                                        \
+     0,                                                                        \
+     0,                                                                        \
+     "do not wait: fail at once if the lock is held"},                         \
+        {"w",                                                                  \
+         "wait timeout",                                                       \
+         "TIME",                                                               \
+         OPTION_DURATION,                                                      \
+         FIELD(wait_ms),                                                       \
+         0,                                                                    \
+         0,                                                                    \
+         WAIT_MS_MAX,                                                          \
+         "wait at most TIME; 0 is the same as -n; default: wait "              \
+         "until the lock is free"},                                            \
+        {"s",                                                                  \
+         "shared",                                                             \
+         NULL,                                                                 \
+         OPTION_FLAG,                                                          \
+         FIELD(shared),                                                        \
+         1,                                                                    \
+         0,                                                                    \
+         0,                                                                    \
+         "take a shared lock: with other readers"},                            \
+    {                                                                          \
+        "xe", "exclusive", NULL, OPTION_FLAG, FIELD(shared), 0, 0, 0,          \
+            "take an exclusive lock (the default)"                             \
+    }
+#define OPTION_ROW_LEASE                                                            \
+    {                                                                               \
+        "", "lease", "TIME", OPTION_DURATION, FIELD(lease_ms), 0,                   \
+            HF_LEASE_MS_MIN, HF_LEASE_MS_MAX,                                       \
+            "the lock ends by itself after TIME unless it is renewed; default: 30s" \
+    }
+#define OPTION_ROW_LABEL                                                       \
+    {                                                                          \
+        "", "label", "TEXT", OPTION_TEXT, FIELD(label), 0, 0, 0,               \
+            "tell TEXT to whoever asks who holds the lock"                     \
+    }
+
+#define WAIT_MS_MAX (INT64_C(86400000) * 3660) /* ten years */
+
+/* ---- commands ---- */
+
+/* A line of a list: a term, and what it means. */
+struct term_row {
+    const char *term;
+    const char *text;
+};
+
+/* One sub-command. */
+struct command {
+    const char *name;
+    const char *summary;
+    const char *usage;        /* what comes after "holdfast NAME" */
+    const char *const *about; /* paragraphs, NULL at the end */
+    const struct option_row *options;
+    size_t options_len;
+    const struct term_row *exits; /* NULL term at the end */
+    const struct term_row *env;   /* NULL, or as above */
+    const char *const *examples;  /* lines, NULL at the end */
+    int hidden;
+    int takes_lock; /* its first argument is a lock's name */
+    int (*run)(const struct command *self, int argc, char **argv);
+};
+
+#define OPTIONS(rows)                                                          \
+    .options = (rows), .options_len = sizeof(rows) / sizeof((rows)[0])
+
+extern const struct command cmd_run, cmd_acquire, cmd_renew, cmd_release,
+    cmd_status, cmd_list, cmd_break, cmd_help, cmd_version, cmd_man,
+    cmd_complete;
+extern const struct command *const commands[]; /* NULL at the end */
+const struct command *command_find(const char *name);
+
+/* The exits that every command talking to a store may have. */
+#define EXIT_ROWS_STORE                                                        \
+    {"64", "wrong use of the command"}, {"69", "the store cannot be reached"}, \
+        {"70", "a bug in holdfast, or the machine is out of memory"},          \
+        {"77", "not permitted"},                                               \
+    {                                                                          \
+        "78", "bad configuration: the URL, or something the store cannot do"   \
+    }
+
+/* option.c.  Fill `o` with defaults. */
+void options_init(struct options *o);
+
+/* Parse options up to the first word that is none, or behind "--".  Returns
+ * the index of the next argument, or -1 after having said what is wrong. */
+int options_parse(const struct command *cmd, int argc, char **argv, int from,
+                  struct options *o);
+
+/* Options and at most `words_max` words in any order, for commands that take
+ * no command line.  Missing words are NULL.  Returns the number of words, or
+ * -1 after having said what is wrong. */
+int options_words(const struct command *cmd, int argc, char **argv,
+                  struct options *o, const char **words, int words_max);
+
+/* The first of the words in `names`; its length. */
+size_t word_len(const char *names);
+
+/* ---- duration.c ---- */
+
+/* "250ms", "1.5", "10s", "2m", "1h", "1d": 0 and milliseconds, or -1. */
+int duration_parse(const char *text, int64_t *out_ms);
+/* "4m10s", "22s", "250ms" into `out`, which is returned. */
+const char *duration_text(int64_t ms, char *out, size_t size);
+/* A whole number in [min, max]: 0, or -1. */
+int number_parse(const char *text, int64_t min, int64_t max, int64_t *out);
+/* Milliseconds of a clock that also runs while the machine is suspended. */
+int64_t clock_ms(void);
+
+/* ---- text.c ---- */
+
+/* `text` for a terminal: control characters and broken UTF-8 as \xNN.  Always
+ * terminated, cut at `size`.  Returns `out`. */
+const char *text_escape(const char *text, char *out, size_t size);
+#define TEXT_ESCAPED_MAX (4 * HF_NAME_MAX + 1)
+
+/* An object being written in one fixed buffer; one line when it is ended. */
+struct json {
+    char buf[8192];
+    size_t len;
+    int any;
+};
+void json_begin(struct json *j);
+void json_text(struct json *j, const char *key, const char *value);
+void json_int(struct json *j, const char *key, int64_t value);
+void json_uint(struct json *j, const char *key, uint64_t value);
+void json_bool(struct json *j, const char *key, int value);
+/* Close the object, with a newline and a NUL behind it. */
+void json_end(struct json *j);
+
+/* ---- say.c ---- */
+
+/* Set what is said, and how.  `json_fd` >= 0: as events, to that fd. */
+void say_setup(int quiet, int verbose, int json_fd);
+int say_json_fd(void);
+/* "holdfast: ..." on stderr, unless quiet (error: always; note: if verbose). */
+void say_error(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void say_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void say_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Write all of `buf`; 0, or -1. */
+int write_all(int fd, const char *buf, size_t len);
+
+/* ---- session.c ---- */
+
+/* A client and a lock, as the options say. */
+struct session {
+    hf_client *client;
+    hf_lock *lock;
+    char shown[TEXT_ESCAPED_MAX]; /* the lock's name, for people */
+    char url_line[4096];          /* from --url-file */
+};
+
+/* Open the client, and the lock unless `name` is NULL.  0, or an exit code
+ * after having said what is wrong. */
+int session_open(struct session *s, const struct options *o, const char *name,
+                 unsigned flags, hf_state_fn on_state, void *user);
+void session_close(struct session *s);
+
+/* The exit code that belongs to a status of the library. */
+int status_exit(int status);
+/* Say a failure of the library, and return its exit code. */
+int session_fail(const struct session *s, int status,
+                 const struct hf_error *err);
+/* Say that the lock was not acquired, and who holds it. */
+void session_say_busy(struct session *s, int64_t waited_ms);
+
+/* holder.c: "web-3 pid 4121 (report), for 4m10s, fence 812, lease 22s left" */
+const char *holder_text(const struct hf_info *info, char *out, size_t size);
+#define HOLDER_TEXT_MAX 1024
+/* What the store knows of a lock, as members of `j`. */
+void holder_json(struct json *j, const char *name, const struct hf_info *info);
+
+/* ---- interrupt.c: leaving the queue by a signal ---- */
+
+/* From now on INT, TERM, HUP, QUIT, USR1 and USR2 cancel `cancel`. */
+void interrupt_setup(hf_cancel *cancel);
+/* The signal that came first, or 0. */
+int interrupt_signal(void);
+
+/* wait.c: wait for the session's lock as -n and -w say.  0, or an exit code
+ * after having said why not.  `status` gets the library's word for it. */
+int session_acquire(struct session *s, const struct options *o, unsigned flags,
+                    struct hf_grant *grant, int *status);
+
+/* command.c: what the simple commands begin with.  Parse options and exactly
+ * `words_min` to `words_max` words, say_setup(), --help.  -1 to go on, or the
+ * exit code to end with. */
+int command_begin(const struct command *cmd, int argc, char **argv,
+                  struct options *o, const char **words, int words_min,
+                  int words_max);
+/* The ticket in `word`, in $HOLDFAST_TICKET if it is NULL, or on stdin if it
+ * is "-", into `ticket` of HF_TICKET_MAX bytes.  0, or an exit code. */
+int ticket_read(const char *word, char *ticket);
+/* Flush stdout: 0, or EXIT_BUG after having said why. */
+int output_end(void);
+
+/* ---- help.c ---- */
+void help_command(const struct command *cmd, FILE *out);
+void help_overview(FILE *out);
+/* man.c: the same, in roff on stdout. */
+void man_command(const struct command *cmd);
+void man_overview(void);
+/* "-w, --wait, --timeout TIME" into `out`, which is returned. */
+const char *option_spelling(const struct option_row *row, char *out,
+                            size_t size);
+
+#endif

@@ -1,0 +1,191 @@
+/*
+ * cmd_list.c: the locks of a store, as a table for people or a line of JSON
+ * each for programs.  JSON is printed as it comes; the table is sorted, so it
+ * is collected first.
+ */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define COLUMNS 6
+
+struct list_line {
+    char *cells[COLUMNS];
+};
+
+struct list {
+    struct list_line *lines;
+    size_t len, cap;
+    int as_json;
+    int no_memory;
+};
+
+static const char *const titles[COLUMNS] = {"NAME",  "HOLDER", "HELD",
+                                            "LEASE", "FENCE",  "LABEL"};
+
+static void cells_write(const struct hf_list_row *row,
+                        char cells[COLUMNS][TEXT_ESCAPED_MAX])
+{
+    const struct hf_info *i = &row->info;
+    char name[HF_NAME_MAX + 1], who[4 * HF_OWNER_MAX];
+    size_t len = row->name_len < HF_NAME_MAX ? row->name_len : HF_NAME_MAX;
+    memcpy(name, row->name, len);
+    name[len] = '\0';
+    for (size_t c = 0; c < COLUMNS; c++)
+        snprintf(cells[c], TEXT_ESCAPED_MAX, "-");
+    text_escape(name, cells[0], TEXT_ESCAPED_MAX);
+    if (i->host[0] || i->owner[0])
+        text_escape(i->host[0] ? i->host : i->owner, who, sizeof(who));
+    else
+        snprintf(who, sizeof(who), "%s", i->shared ? "readers" : "-");
+    if (i->pid > 0)
+        snprintf(cells[1], TEXT_ESCAPED_MAX, "%s:%" PRId64, who, i->pid);
+    else
+        snprintf(cells[1], TEXT_ESCAPED_MAX, "%s", who);
+    if (i->since_ms > 0 && i->now_ms >= i->since_ms)
+        duration_text(i->now_ms - i->since_ms, cells[2], TEXT_ESCAPED_MAX);
+    if (i->ttl_ms >= 0) duration_text(i->ttl_ms, cells[3], TEXT_ESCAPED_MAX);
+    if (i->fence) snprintf(cells[4], TEXT_ESCAPED_MAX, "%" PRIu64, i->fence);
+    if (i->label[0]) text_escape(i->label, cells[5], TEXT_ESCAPED_MAX);
+}
+
+/* A new line at the end, or NULL. */
+static struct list_line *line_add(struct list *l)
+{
+    if (l->len == l->cap) {
+        size_t cap = l->cap ? l->cap * 2 : 64;
+        void *grown = realloc(l->lines, cap * sizeof(l->lines[0]));
+        if (!grown) return NULL;
+        l->lines = grown;
+        l->cap = cap;
+    }
+    struct list_line *line = &l->lines[l->len++];
+    memset(line, 0, sizeof(*line));
+    return line;
+}
+
+static int row_collect(const struct hf_list_row *row, struct list *l)
+{
+    char cells[COLUMNS][TEXT_ESCAPED_MAX];
+    struct list_line *line = line_add(l);
+    if (!line) return -1;
+    cells_write(row, cells);
+    for (size_t c = 0; c < COLUMNS; c++) {
+        line->cells[c] = strdup(cells[c]);
+        if (!line->cells[c]) return -1;
+    }
+    return 0;
+}
+
+static int row_see(const struct hf_list_row *row, void *user)
+{
+    struct list *l = user;
+    if (!l->as_json) {
+        l->no_memory = row_collect(row, l) != 0;
+        return l->no_memory;
+    }
+    struct json j;
+    json_begin(&j);
+    holder_json(&j, row->name, &row->info);
+    json_end(&j);
+    return fputs(j.buf, stdout) < 0;
+}
+
+static int line_compare(const void *a, const void *b)
+{
+    const struct list_line *left = a, *right = b;
+    return strcmp(left->cells[0], right->cells[0]);
+}
+
+static void line_print(const char *const *cells, const size_t *widths)
+{
+    for (size_t c = 0; c + 1 < COLUMNS; c++)
+        printf("%-*s  ", (int)widths[c], cells[c]);
+    printf("%s\n", cells[COLUMNS - 1]);
+}
+
+static void list_print(struct list *l)
+{
+    size_t widths[COLUMNS];
+    if (l->len == 0) return;
+    for (size_t c = 0; c < COLUMNS; c++) {
+        widths[c] = strlen(titles[c]);
+        for (size_t i = 0; i < l->len; i++) {
+            size_t len = strlen(l->lines[i].cells[c]);
+            if (len > widths[c]) widths[c] = len;
+        }
+    }
+    qsort(l->lines, l->len, sizeof(l->lines[0]), line_compare);
+    line_print(titles, widths);
+    for (size_t i = 0; i < l->len; i++)
+        line_print((const char *const *)l->lines[i].cells, widths);
+}
+
+static void list_free(struct list *l)
+{
+    for (size_t i = 0; i < l->len; i++) {
+        for (size_t c = 0; c < COLUMNS; c++) free(l->lines[i].cells[c]);
+    }
+    free(l->lines);
+}
+
+static int list_main(const struct command *self, int argc, char **argv)
+{
+    struct options o;
+    struct session s;
+    struct hf_error err = {0};
+    struct list l = {0};
+    int code = command_begin(self, argc, argv, &o, NULL, 0, 0);
+    if (code >= 0) return code;
+    code = session_open(&s, &o, NULL, HF_CLIENT_OWN_LOOP, NULL, NULL);
+    if (code) return code;
+    l.as_json = o.json;
+    int status = hf_client_list(s.client, o.match, row_see, &l, &err);
+    if (status == HF_OK && l.no_memory) {
+        say_error("list: out of memory");
+        code = EXIT_BUG;
+    } else if (status != HF_OK) {
+        code = session_fail(&s, status, &err);
+    } else {
+        list_print(&l);
+        code = output_end();
+    }
+    list_free(&l);
+    session_close(&s);
+    return code;
+}
+
+static const struct option_row list_options[] = {
+    {"", "match", "GLOB", OPTION_TEXT, FIELD(match), 0, 0, 0,
+     "only locks whose name matches GLOB (* ? [..])"},
+    OPTION_ROW_URL,
+    OPTION_ROW_JSON("print one JSON object per line"),
+    OPTION_ROW_TALK,
+};
+
+static const char *const list_about[] = {
+    "List the locks that are held: name, holder, how long it has been held, "
+    "how much of its lease is left, fencing token and label. The store is gone "
+    "through in small steps; locks that come or go meanwhile may or may not be "
+    "seen.",
+    NULL};
+
+static const struct term_row list_exits[] = {
+    {"0", "listed, even if there is none"}, EXIT_ROWS_STORE, {NULL, NULL}};
+
+static const char *const list_examples[] = {
+    "holdfast list --match 'billing/*'",
+    "holdfast list --json | jq -r 'select(.ttl_ms < 1000).lock'", NULL};
+
+const struct command cmd_list = {
+    .name = "list",
+    .summary = "list the locks that are held",
+    .usage = "[options]",
+    .about = list_about,
+    OPTIONS(list_options),
+    .exits = list_exits,
+    .examples = list_examples,
+    .run = list_main,
+};

@@ -1,0 +1,74 @@
+/* cmd_status.c: who holds a lock. */
+#include "cli.h"
+
+#include <inttypes.h>
+
+static void status_print(const struct session *s, const char *name,
+                         const struct hf_info *info, int as_json)
+{
+    char who[HOLDER_TEXT_MAX];
+    struct json j;
+    if (as_json) {
+        json_begin(&j);
+        holder_json(&j, name, info);
+        json_end(&j);
+        fputs(j.buf, stdout);
+    } else if (info->locked) {
+        printf("%s: held by %s\n", s->shown,
+               holder_text(info, who, sizeof(who)));
+    } else if (info->fence) {
+        printf("%s: free, last fence %" PRIu64 "\n", s->shown, info->fence);
+    } else {
+        printf("%s: free\n", s->shown);
+    }
+}
+
+static int status_main(const struct command *self, int argc, char **argv)
+{
+    struct options o;
+    struct session s;
+    struct hf_info info;
+    struct hf_error err = {0};
+    const char *words[1];
+    int code = command_begin(self, argc, argv, &o, words, 1, 1);
+    if (code >= 0) return code;
+    code = session_open(&s, &o, words[0], HF_CLIENT_OWN_LOOP, NULL, NULL);
+    if (code) return code;
+    int status = hf_lock_inspect(s.lock, 0, &info, &err);
+    if (status == HF_OK) {
+        if (!o.quiet) status_print(&s, words[0], &info, o.json);
+        code = output_end();
+        if (!code) code = info.locked ? EXIT_OK : EXIT_FREE;
+    } else {
+        code = session_fail(&s, status, &err);
+    }
+    session_close(&s);
+    return code;
+}
+
+static const struct option_row status_options[] = {
+    OPTION_ROW_URL,
+    OPTION_ROW_JSON("print one JSON object"),
+    OPTION_ROW_TALK,
+};
+
+static const char *const status_about[] = {
+    "Say who holds the lock NAME: host, process, label, since when, with which "
+    "fencing token, and how much of its lease is left. The answer may be out "
+    "of date as soon as it is printed; it is for people and monitors, not for "
+    "deciding whether to go on.",
+    NULL};
+
+static const struct term_row status_exits[] = {
+    {"0", "held"}, {"1", "free"}, EXIT_ROWS_STORE, {NULL, NULL}};
+
+const struct command cmd_status = {
+    .name = "status",
+    .summary = "say who holds a lock",
+    .usage = "[options] NAME",
+    .about = status_about,
+    OPTIONS(status_options),
+    .exits = status_exits,
+    .takes_lock = 1,
+    .run = status_main,
+};

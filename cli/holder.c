@@ -1,0 +1,85 @@
+/*
+ * holder.c: who holds a lock, in words and as JSON.  What is unknown is left
+ * out, never guessed.
+ */
+#include "cli.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+
+/* Append to `out` at `*len`, cutting at `size`. */
+__attribute__((format(printf, 4, 5))) static void append(char *out, size_t size,
+                                                         size_t *len,
+                                                         const char *format,
+                                                         ...)
+{
+    va_list args;
+    va_start(args, format);
+    int n = vsnprintf(out + *len, size - *len, format, args);
+    va_end(args);
+    if (n > 0) *len += (size_t)n;
+    if (*len >= size) *len = size - 1;
+}
+
+static void append_who(const struct hf_info *info, char *out, size_t size,
+                       size_t *len)
+{
+    char shown[4 * HF_OWNER_MAX];
+    if (info->host[0])
+        append(out, size, len, "%s",
+               text_escape(info->host, shown, sizeof(shown)));
+    else if (info->owner[0])
+        append(out, size, len, "%s",
+               text_escape(info->owner, shown, sizeof(shown)));
+    else
+        append(out, size, len, info->shared ? "readers" : "another process");
+    if (info->pid > 0 && info->detached)
+        append(out, size, len, " ticket of pid %" PRId64, info->pid);
+    else if (info->pid > 0)
+        append(out, size, len, " pid %" PRId64, info->pid);
+    else if (info->detached)
+        append(out, size, len, " by a ticket");
+    if (info->label[0])
+        append(out, size, len, " (%s)",
+               text_escape(info->label, shown, sizeof(shown)));
+    if (info->shared) append(out, size, len, ", shared");
+}
+
+const char *holder_text(const struct hf_info *info, char *out, size_t size)
+{
+    char time[32];
+    size_t len = 0;
+    out[0] = '\0';
+    append_who(info, out, size, &len);
+    if (info->since_ms > 0 && info->now_ms >= info->since_ms)
+        append(
+            out, size, &len, ", for %s",
+            duration_text(info->now_ms - info->since_ms, time, sizeof(time)));
+    if (info->fence) append(out, size, &len, ", fence %" PRIu64, info->fence);
+    if (info->ttl_ms >= 0)
+        append(out, size, &len, ", lease %s left",
+               duration_text(info->ttl_ms, time, sizeof(time)));
+    if (info->waiters > 0)
+        append(out, size, &len, ", %" PRId64 " waiting", info->waiters);
+    return out;
+}
+
+void holder_json(struct json *j, const char *name, const struct hf_info *info)
+{
+    json_text(j, "lock", name);
+    json_bool(j, "held", info->locked);
+    json_uint(j, "fence", info->fence);
+    if (info->waiters >= 0) json_int(j, "waiters", info->waiters);
+    if (!info->locked) return;
+    json_bool(j, "shared", info->shared);
+    json_bool(j, "detached", info->detached);
+    json_bool(j, "foreign", info->foreign);
+    if (info->ttl_ms >= 0) json_int(j, "ttl_ms", info->ttl_ms);
+    if (info->owner_count > 0) json_int(j, "count", info->owner_count);
+    if (info->since_ms > 0) json_int(j, "since_ms", info->since_ms);
+    if (info->now_ms > 0) json_int(j, "now_ms", info->now_ms);
+    if (info->owner[0]) json_text(j, "owner", info->owner);
+    if (info->host[0]) json_text(j, "host", info->host);
+    if (info->pid > 0) json_int(j, "pid", info->pid);
+    if (info->label[0]) json_text(j, "label", info->label);
+}

@@ -1,0 +1,168 @@
+/*
+ * run.h: the parts of `holdfast run`.
+ *
+ *     supervisor ---- guardian ---- command ---- ...
+ *     holds and       subreaper:    in its own
+ *     renews,         all orphans   process group
+ *     decides         come to it
+ *
+ * The supervisor never touches the command: it tells the guardian, which is
+ * its parent and so can neither miss it nor hit a stranger with the same pid.
+ * When the supervisor dies, the guardian sees the end of their socket and ends
+ * every descendant; when it is stopped and renews nothing, the guardian's own
+ * clock does the same.
+ */
+#ifndef HOLDFAST_RUN_H
+#define HOLDFAST_RUN_H
+
+#include "cli.h"
+
+#include <sys/types.h>
+
+/* What supervisor and guardian say to each other. */
+enum ctl_kind {
+    CTL_SIGNAL = 1,  /* -> signal `value` to the command's group */
+    CTL_TERM_TREE,   /* -> TERM to every descendant, stay until all are gone */
+    CTL_KILL_TREE,   /* -> KILL to every descendant until all are gone */
+    CTL_VALID,       /* -> the lock is valid for `value` ms more: KILL then */
+    CTL_STARTED,     /* <- the command is pid `value` */
+    CTL_CANNOT_FORK, /* <- errno `value` */
+    CTL_CANNOT_EXEC, /* <- errno `value`; CTL_ENDED follows */
+    CTL_STOPPED,     /* <- by signal `value` */
+    CTL_EXPIRED,     /* <- no CTL_VALID came in time: all is being killed */
+    CTL_LEFT,        /* <- descendant `value` is left behind */
+    CTL_ENDED        /* <- wait status `value`; the guardian is going */
+};
+
+struct ctl {
+    int32_t kind;
+    int32_t value;
+};
+
+/* What to do when the lock is lost. */
+enum on_lost { ON_LOST_TERM, ON_LOST_KILL, ON_LOST_WARN, ON_LOST_HOOK };
+
+/* How far the end of the command has been brought about. */
+enum phase {
+    PHASE_GOING, /* it runs */
+    PHASE_HOOK,  /* --on-lost CMD runs; TERM comes next */
+    PHASE_TERM,  /* TERM was sent; KILL comes at kill_at_ms */
+    PHASE_KILL   /* KILL was sent */
+};
+
+/* Why the command is being ended by us. */
+enum cause { CAUSE_NONE, CAUSE_LOST, CAUSE_MAX_HOLD };
+
+struct run {
+    struct options *o;
+    const char *name;
+    char **argv; /* the command, NULL at the end */
+    struct session s;
+    struct hf_grant grant;
+    const char *url; /* without its password */
+
+    int64_t acquired_at_ms; /* all times by clock_ms() */
+    int64_t lease_ms;       /* INT64_MAX: a kernel lock, no lease */
+    int64_t grace_ms;
+    int64_t margin_ms;   /* KILL so long before the lease ends */
+    int64_t deadline_ms; /* the lock is valid until then */
+    int64_t max_at_ms;   /* --max-hold; INT64_MAX: none */
+    int64_t kill_at_ms;
+    int64_t hook_until_ms;
+    int64_t extend_at_ms; /* --min-hold: next renewal of ours */
+    int extending;
+    int detached; /* --min-hold: the hold may outlive us */
+    enum on_lost on_lost;
+    enum phase phase;
+    enum cause cause;
+    int at_risk; /* it was said */
+    int lost;    /* it was said; never taken back */
+    char lost_text[HF_ERROR_TEXT_MAX];
+
+    pid_t supervisor, guardian, command, hook;
+    int ctl_fd;          /* supervisor's end */
+    int status_fd;       /* HOLDFAST_STATUS_FD, write end; -1 none */
+    int child_status_fd; /* and its read end, until the start */
+    int lock_fd;         /* the guardian's share of a kernel lock; -1 */
+    int has_tty;         /* the terminal is the command's */
+    int wants_tty;       /* it is stopped until it gets the terminal */
+    int stop_asked;      /* TSTP came from the terminal */
+
+    int ended; /* CTL_ENDED, or the guardian died */
+    int guardian_died;
+    int wait_status;
+    int exec_errno;
+    int fork_errno;
+};
+
+/* How it went. */
+struct outcome {
+    int code;
+    const char *reason; /* of the event "end" */
+};
+
+/* run_session.c: everything from opening the store to closing it. */
+struct outcome run_all(struct run *r);
+
+/* cmd_run.c: say what is wrong with the command line; EXIT_USAGE. */
+int run_usage(const char *what);
+
+/* run_start.c: make the pipes, the guardian and the command.  0 or errno. */
+int run_start(struct run *r);
+/* Set what the command finds in its environment. */
+void run_environment(const struct run *r);
+/* In the command's process: become the command, or tell why not. */
+_Noreturn void run_become(struct run *r, int ctl_fd);
+/* The words of -c, or of the command line. */
+void run_exec(const struct run *r);
+
+/* run_guardian.c */
+_Noreturn void guardian_main(struct run *r, int ctl_fd);
+int ctl_send(int fd, enum ctl_kind kind, int value);
+/* 1 got one, 0 the other side is gone, -1 nothing now. */
+int ctl_receive(int fd, struct ctl *msg);
+
+/* run_tree.c: the descendants of `root`, nearest first; how many. */
+size_t tree_list(pid_t root, pid_t *out, size_t out_max);
+void tree_signal(pid_t root, int sig);
+
+/* run_signal.c */
+int signals_setup(void); /* 0 or errno */
+int signals_fd(void);
+/* The next signal that came, 0 if none; `from_tty`: a key was pressed. */
+int signals_next(int *from_tty);
+void signals_block(void); /* all of them, before a fork */
+void signals_unblock(void);
+void signals_restore(void); /* in a child: everything as we found it */
+
+/* run_tty.c */
+int tty_is_ours(void);
+void tty_give(pid_t group);
+void tty_take(void);
+
+/* run_watch.c: look at the lock and the clock, and do what is due. */
+void watch_begin(struct run *r, int64_t now_ms);
+void watch_step(struct run *r, int64_t now_ms);
+int watch_timeout_ms(const struct run *r, int64_t now_ms);
+
+/* run_hook.c: --on-lost CMD */
+void hook_start(struct run *r);
+int hook_is_over(struct run *r);
+void hook_end(struct run *r);
+
+/* run_keep.c: a hold that may outlive us, for --min-hold. */
+void keep_step(struct run *r, int64_t now_ms);
+void keep_rest(struct run *r, int64_t rest_ms);
+
+/* run_loop.c: until the command has ended. */
+void run_loop(struct run *r);
+
+/* run_event.c: lines on HOLDFAST_STATUS_FD, and JSON events. */
+void status_line(const struct run *r, const char *line);
+void event_simple(const struct run *r, const char *event);
+void event_number(const struct run *r, const char *event, const char *key,
+                  int64_t value);
+void event_acquired(const struct run *r);
+void event_end(const struct run *r, const char *reason, int code);
+
+#endif

@@ -1,0 +1,84 @@
+/*
+ * run_event.c: what the command and a program around us are told.
+ *
+ * The command reads lines on HOLDFAST_STATUS_FD; whoever asked with --json gets
+ * events, of which the last is always "end".  Neither may block us: a command
+ * that does not read its lines loses the old ones' successors, never `lost`.
+ */
+#include "run.h"
+
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+/* Unread bytes beyond which `held` is left out. */
+#define STATUS_BACKLOG_MAX 4096
+
+void status_line(const struct run *r, const char *line)
+{
+    int unread = 0;
+    if (r->status_fd < 0) return;
+    if (strncmp(line, "held", 4) == 0
+        && ioctl(r->status_fd, FIONREAD, &unread) == 0
+        && unread > STATUS_BACKLOG_MAX)
+        return;
+    char text[64];
+    int len = snprintf(text, sizeof(text), "%s\n", line);
+    if (write(r->status_fd, text, (size_t)len) < 0)
+        return; /* the command closed its end, which it may */
+}
+
+static void event_begin(const struct run *r, struct json *j, const char *event)
+{
+    json_begin(j);
+    json_text(j, "event", event);
+    json_text(j, "lock", r->name);
+}
+
+static void event_send(struct json *j)
+{
+    json_end(j);
+    (void)write_all(say_json_fd(), j->buf, j->len);
+}
+
+void event_simple(const struct run *r, const char *event)
+{
+    struct json j;
+    if (say_json_fd() < 0) return;
+    event_begin(r, &j, event);
+    event_send(&j);
+}
+
+void event_number(const struct run *r, const char *event, const char *key,
+                  int64_t value)
+{
+    struct json j;
+    if (say_json_fd() < 0) return;
+    event_begin(r, &j, event);
+    json_int(&j, key, value);
+    event_send(&j);
+}
+
+void event_acquired(const struct run *r)
+{
+    struct json j;
+    if (say_json_fd() < 0) return;
+    event_begin(r, &j, "acquired");
+    json_uint(&j, "fence", r->grant.fence);
+    json_int(&j, "valid_ms", r->lease_ms == INT64_MAX ? -1 : r->grant.valid_ms);
+    json_text(&j, "url", r->url);
+    event_send(&j);
+}
+
+void event_end(const struct run *r, const char *reason, int code)
+{
+    struct json j;
+    if (say_json_fd() < 0) return;
+    json_begin(&j);
+    json_text(&j, "event", "end");
+    json_text(&j, "reason", reason);
+    json_int(&j, "exit", code);
+    if (r->name) json_text(&j, "lock", r->name);
+    if (r->grant.fence) json_uint(&j, "fence", r->grant.fence);
+    event_send(&j);
+}

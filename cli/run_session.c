@@ -1,0 +1,207 @@
+/*
+ * run_session.c: get the lock, run the command, give the lock back, and say how
+ * it went.
+ *
+ * The command's own exit status is never changed unless the lock was not what
+ * it seemed.
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define GRACE_MS_DEFAULT 5000
+#define LEASE_MS_DEFAULT 30000
+
+/* ---- before the command ---- */
+
+/* TERM is sent `grace` before the lease ends, and a renewal is due after a
+ * third of it: a longer grace would end commands whose lock is in order. */
+static int grace_check(struct run *r)
+{
+    const struct options *o = r->o;
+    int64_t lease_ms = o->lease_ms ? o->lease_ms : LEASE_MS_DEFAULT;
+    int by_kernel =
+        (hf_client_caps(r->s.client) & HF_CAP_KERNEL) != 0 && !o->min_hold_ms;
+    int in_url = !o->lease_ms && strstr(r->url, "lease=") != NULL;
+    if (o->grace_ms && !by_kernel && !in_url && lease_ms < 3 * o->grace_ms)
+        return run_usage("--lease must be at least three times --grace");
+    return EXIT_OK;
+}
+
+static void grace_choose(struct run *r)
+{
+    int by_kernel = r->grant.valid_ms == INT64_MAX;
+    r->lease_ms = by_kernel ? INT64_MAX : r->grant.lease_ms;
+    r->grace_ms = r->o->grace_ms ? r->o->grace_ms : GRACE_MS_DEFAULT;
+    if (r->grace_ms > r->lease_ms / 3) r->grace_ms = r->lease_ms / 3;
+}
+
+/* Told by the library; the sentence is kept for lost_say(). */
+static void state_note(const struct hf_event *ev, void *user)
+{
+    struct run *r = user;
+    if (ev->state == HF_STATE_LOST)
+        memcpy(r->lost_text, ev->text, sizeof(r->lost_text));
+}
+
+static int lock_get(struct run *r, int *status)
+{
+    struct options *o = r->o;
+    unsigned flags = o->min_hold_ms ? HF_ACQUIRE_DETACHED : 0;
+    r->detached = o->min_hold_ms != 0;
+    int code = session_acquire(&r->s, o, flags, &r->grant, status);
+    if (code) return code;
+    r->acquired_at_ms = clock_ms();
+    grace_choose(r);
+    event_acquired(r);
+    return EXIT_OK;
+}
+
+/* ---- after the command ---- */
+
+/* Give the lock back, or keep it for the rest of --min-hold. */
+static void lock_end(struct run *r)
+{
+    struct hf_error err = {0};
+    int state = hf_lock_state(r->s.lock, r->grant.holder);
+    int64_t rest_ms = r->o->min_hold_ms - (clock_ms() - r->acquired_at_ms);
+    if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return;
+    if (r->detached && rest_ms > 0 && !r->exec_errno && !r->fork_errno) {
+        keep_rest(r, rest_ms);
+        return;
+    }
+    int status = hf_lock_release_as(r->s.lock, r->grant.holder, NULL, &err);
+    if (status == HF_OK) return;
+    (void)session_fail(&r->s, status, &err);
+    if (status == HF_LOST || status == HF_EXPIRED) r->lost = 1;
+}
+
+static struct outcome outcome_of_start(const struct run *r)
+{
+    int why = r->exec_errno ? r->exec_errno : r->fork_errno;
+    char shown[512];
+    const char *what = r->o->shell ? "sh" : r->argv[0];
+    say_error("%s: cannot be run: %s", text_escape(what, shown, sizeof(shown)),
+              strerror(why));
+    if (r->fork_errno) return (struct outcome){EXIT_BUG, "cannot-run"};
+    return (struct outcome){why == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN,
+                            "cannot-run"};
+}
+
+static struct outcome outcome_of_run(const struct run *r)
+{
+    if (r->fork_errno || r->exec_errno) return outcome_of_start(r);
+    if (r->guardian_died) {
+        say_error("%s: the guardian process died; the command was killed",
+                  r->s.shown);
+        return (struct outcome){EXIT_BUG, "guardian-died"};
+    }
+    if (r->lost || r->cause == CAUSE_LOST)
+        return (struct outcome){EXIT_LOST, "lost"};
+    if (r->cause == CAUSE_MAX_HOLD)
+        return (struct outcome){EXIT_MAX_HOLD, "max-hold"};
+    if (WIFSIGNALED(r->wait_status))
+        return (struct outcome){EXIT_SIGNAL + WTERMSIG(r->wait_status),
+                                "signal"};
+    return (struct outcome){WEXITSTATUS(r->wait_status), "exit"};
+}
+
+/* ---- the whole ---- */
+
+/* -F: become the command, with the kernel lock in our hands. */
+static struct outcome run_in_place(struct run *r)
+{
+    struct hf_error err = {0};
+    int fd;
+    int status = hf_lock_inherit(r->s.lock, r->grant.holder, &fd, &err);
+    if (status != HF_OK) {
+        int code = session_fail(&r->s, status, &err);
+        lock_end(r);
+        return (struct outcome){code, "unsupported"};
+    }
+    r->child_status_fd = -1;
+    run_environment(r);
+    signals_restore();
+    run_exec(r);
+    r->exec_errno = errno;
+    lock_end(r);
+    close(fd);
+    return outcome_of_start(r);
+}
+
+static struct outcome run_held(struct run *r)
+{
+    int why = signals_setup();
+    if (!why && interrupt_signal()) {
+        lock_end(r);
+        return (struct outcome){EXIT_SIGNAL + interrupt_signal(),
+                                "interrupted"};
+    }
+    if (!why && r->o->no_fork) return run_in_place(r);
+    if (!why) why = run_start(r);
+    if (why) {
+        r->fork_errno = why;
+        lock_end(r);
+        return outcome_of_start(r);
+    }
+    watch_begin(r, clock_ms());
+    run_loop(r);
+    lock_end(r);
+    return outcome_of_run(r);
+}
+
+static const char *refusal_reason(int code, int status)
+{
+    if (code >= EXIT_SIGNAL) return "interrupted";
+    switch (status) {
+    case HF_TAKEN:
+        return "busy";
+    case HF_TIMEOUT:
+        return "timeout";
+    case HF_UNAVAILABLE:
+        return "unreachable";
+    case HF_DENIED:
+        return "denied";
+    case HF_LOST:
+    case HF_EXPIRED:
+        return "lost";
+    case HF_INVALID:
+    case HF_CONFLICT:
+    case HF_UNSUPPORTED:
+        return "configuration";
+    default:
+        return "internal";
+    }
+}
+
+static struct outcome run_session(struct run *r)
+{
+    struct outcome end;
+    int status = HF_OK;
+    r->url = hf_client_url(r->s.client);
+    end.code = grace_check(r);
+    end.reason = "usage";
+    if (end.code) return end;
+    end.code = lock_get(r, &status);
+    if (!end.code) return run_held(r);
+    end.reason = refusal_reason(end.code, status);
+    if (end.code == EXIT_NOT_ACQUIRED && r->o->skip_ok) end.code = EXIT_OK;
+    if (end.code == EXIT_NOT_ACQUIRED && r->o->conflict_code >= 0)
+        end.code = (int)r->o->conflict_code;
+    return end;
+}
+
+struct outcome run_all(struct run *r)
+{
+    struct outcome end;
+    end.code =
+        session_open(&r->s, r->o, r->name, HF_CLIENT_OWN_LOOP, state_note, r);
+    end.reason = end.code == EXIT_DENIED ? "denied" : "configuration";
+    if (end.code) return end;
+    end = run_session(r);
+    session_close(&r->s);
+    return end;
+}

@@ -1,0 +1,153 @@
+/*
+ * run_start.c: the guardian, the command, and what the command is given.
+ *
+ * The command gets the three standard streams, the read end of the status pipe
+ * and its environment; everything else of ours is close-on-exec.  Neither the
+ * ticket nor the password is ever in its environment.
+ */
+#include "run.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#ifdef __linux__
+#include <sys/prctl.h>
+#endif
+
+static void environment_number(const char *key, int64_t value)
+{
+    char text[32];
+    snprintf(text, sizeof(text), "%" PRId64, value);
+    setenv(key, text, 1);
+}
+
+void run_environment(const struct run *r)
+{
+    char host[HF_HOST_MAX] = "";
+    char text[HF_HOST_MAX + 64];
+    setenv("HOLDFAST_LOCK", r->name, 1);
+    snprintf(text, sizeof(text), "%" PRIu64, r->grant.fence);
+    setenv("HOLDFAST_FENCE", text, 1);
+    if (gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';
+    snprintf(text, sizeof(text), "%s:%ld:%" PRIu64, host, (long)r->supervisor,
+             r->grant.fence);
+    setenv("HOLDFAST_HOLDER", text, 1);
+    environment_number("HOLDFAST_TTL_MS",
+                       r->lease_ms == INT64_MAX ? -1 : r->grant.valid_ms);
+    setenv("HOLDFAST_URL", r->url, 1);
+    if (r->child_status_fd >= 0)
+        environment_number("HOLDFAST_STATUS_FD", r->child_status_fd);
+    else
+        unsetenv("HOLDFAST_STATUS_FD");
+    unsetenv("HOLDFAST_PASSWORD");
+    unsetenv("HOLDFAST_TICKET");
+}
+
+void run_exec(const struct run *r)
+{
+    char *shell[] = {(char *)(uintptr_t) "sh", (char *)(uintptr_t) "-c",
+                     (char *)(uintptr_t)r->o->shell, NULL};
+    if (r->o->shell)
+        execv("/bin/sh", shell);
+    else
+        execvp(r->argv[0], r->argv);
+}
+
+/* A shell can only read from descriptors below 10, so the status pipe gets the
+ * first number there that is free, or that is ours and closes with exec. */
+static void status_fd_place(struct run *r, int ctl_fd)
+{
+    int from = r->child_status_fd;
+    if (from < 0) return;
+    for (int fd = STDERR_FILENO + 1; fd <= 9; fd++) {
+        int flags = fcntl(fd, F_GETFD);
+        if (fd == ctl_fd || fd == say_json_fd()) continue;
+        if (flags >= 0 && !(flags & FD_CLOEXEC)) continue;
+        if (fd != from && dup2(from, fd) < 0) continue;
+        r->child_status_fd = fd;
+        break;
+    }
+    (void)fcntl(r->child_status_fd, F_SETFD, 0);
+}
+
+_Noreturn void run_become(struct run *r, int ctl_fd)
+{
+#ifdef __linux__
+    /* Should the guardian be killed, the command goes with it. */
+    pid_t guardian = getppid();
+    (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+    if (getppid() != guardian) _exit(EXIT_BUG);
+#endif
+    if (r->has_tty) tty_give(getpgrp());
+    status_fd_place(r, ctl_fd);
+    run_environment(r);
+    signals_restore();
+    run_exec(r);
+    int why = errno;
+    ctl_send(ctl_fd, CTL_CANNOT_EXEC, why);
+    _exit(why == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
+}
+
+/* Lines about the lock for the command; it is no failure to have none. */
+static void status_pipe_open(struct run *r)
+{
+    int fds[2];
+    r->status_fd = r->child_status_fd = -1;
+    if (pipe2(fds, O_CLOEXEC) != 0) return;
+    (void)fcntl(fds[1], F_SETFL, O_NONBLOCK);
+    r->child_status_fd = fds[0];
+    r->status_fd = fds[1];
+}
+
+/* With a share in a kernel lock the guardian keeps others out until the last
+ * descendant is gone, even when the supervisor was killed. */
+static void lock_share(struct run *r)
+{
+    r->lock_fd = -1;
+    if (r->lease_ms != INT64_MAX) return;
+    if (hf_lock_inherit(r->s.lock, r->grant.holder, &r->lock_fd, NULL)
+        != HF_OK) {
+        r->lock_fd = -1;
+        return;
+    }
+    (void)fcntl(r->lock_fd, F_SETFD, FD_CLOEXEC);
+}
+
+static void close_if_open(int *fd)
+{
+    if (*fd >= 0) close(*fd);
+    *fd = -1;
+}
+
+int run_start(struct run *r)
+{
+    int ctl[2];
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ctl) != 0)
+        return errno;
+    status_pipe_open(r);
+    lock_share(r);
+    r->has_tty = !r->o->foreground && tty_is_ours();
+#ifdef __linux__
+    /* Should the guardian be killed, its children come to us. */
+    (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
+#endif
+    signals_block();
+    r->guardian = fork();
+    if (r->guardian == 0) {
+        close(ctl[0]);
+        close_if_open(&r->status_fd);
+        guardian_main(r, ctl[1]);
+    }
+    int why = errno;
+    signals_unblock();
+    close(ctl[1]);
+    close_if_open(&r->child_status_fd);
+    close_if_open(&r->lock_fd);
+    r->ctl_fd = ctl[0];
+    return r->guardian < 0 ? why : 0;
+}

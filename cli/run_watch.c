@@ -1,0 +1,215 @@
+/*
+ * run_watch.c: the command is gone before the lock can be somebody else's.
+ *
+ *                 renewed         not renewed
+ *      GOING  <-----------+   deadline - grace    deadline - margin   deadline
+ *        |                |          |                    |              |
+ *        +----------------+--------> HOOK -> TERM ------> KILL    others may
+ *
+ * The rule: from `deadline - margin` on, KILL has been sent, unless the user
+ * chose to be only warned.  A hold that is known to be lost before its time
+ * (broken, flushed) begins the same way at once.
+ */
+#include "run.h"
+
+#include <inttypes.h>
+#include <signal.h>
+
+#define MARGIN_MIN_MS 20
+#define MARGIN_MAX_MS 250
+#define RENEWED_MS 20      /* a deadline that moved by less was not renewed */
+#define LOOK_AGAIN_MS 5000 /* a timer does not count while we are suspended */
+
+static int64_t earlier(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* `at - before`, where INT64_MAX stays for ever. */
+static int64_t ahead(int64_t at, int64_t before)
+{
+    return at == INT64_MAX ? at : at - before;
+}
+
+/* ---- the state of the hold ---- */
+
+/* Tell everybody that it is valid for so long; -1: without a limit.  The
+ * guardian acts only if we do not, so it gets half of our margin. */
+static void held_say(struct run *r, int64_t valid_ms)
+{
+    char line[48];
+    int64_t guarded_ms = valid_ms - r->margin_ms / 2;
+    if (valid_ms >= 0 && r->on_lost != ON_LOST_WARN)
+        ctl_send(r->ctl_fd, CTL_VALID, (int)(guarded_ms > 0 ? guarded_ms : 0));
+    snprintf(line, sizeof(line), "held %" PRId64, valid_ms);
+    status_line(r, line);
+    event_number(r, "held", "valid_ms", valid_ms);
+}
+
+void watch_begin(struct run *r, int64_t now_ms)
+{
+    int64_t lease = r->lease_ms;
+    r->margin_ms = lease == INT64_MAX ? 0 : lease / 100;
+    if (r->margin_ms < MARGIN_MIN_MS) r->margin_ms = MARGIN_MIN_MS;
+    if (r->margin_ms > MARGIN_MAX_MS) r->margin_ms = MARGIN_MAX_MS;
+    r->deadline_ms =
+        lease == INT64_MAX ? lease : r->acquired_at_ms + r->grant.valid_ms;
+    r->max_at_ms =
+        r->o->max_hold_ms ? r->acquired_at_ms + r->o->max_hold_ms : INT64_MAX;
+    r->extend_at_ms = r->detached ? now_ms + lease / 3 : INT64_MAX;
+    r->phase = PHASE_GOING;
+    r->cause = CAUSE_NONE;
+    held_say(r, lease == INT64_MAX ? -1 : r->grant.valid_ms);
+}
+
+static void at_risk_say(struct run *r, int64_t left_ms)
+{
+    char time[32];
+    if (r->at_risk) return;
+    r->at_risk = 1;
+    say_warn("%s: at risk: not renewed, and the lease ends in %s", r->s.shown,
+             duration_text(left_ms, time, sizeof(time)));
+    status_line(r, "at-risk");
+    event_number(r, "at-risk", "valid_ms", left_ms);
+}
+
+static void lost_say(struct run *r)
+{
+    if (r->lost) return;
+    r->lost = 1;
+    char shown[2 * HF_ERROR_TEXT_MAX];
+    const char *text = r->lost_text[0] ? r->lost_text : "the lease has ended";
+    say_warn("%s: lost: %s", r->s.shown,
+             text_escape(text, shown, sizeof(shown)));
+    status_line(r, "lost");
+    event_simple(r, "lost");
+}
+
+static void hold_look(struct run *r, int64_t now_ms)
+{
+    if (r->lost || r->lease_ms == INT64_MAX) return;
+    int state = hf_lock_state(r->s.lock, r->grant.holder);
+    int64_t valid_ms = hf_lock_valid_ms(r->s.lock, r->grant.holder);
+    if (state == HF_STATE_LOST || state == HF_STATE_NONE || valid_ms <= 0) {
+        lost_say(r);
+        return;
+    }
+    int64_t deadline_ms = now_ms + valid_ms;
+    if (deadline_ms > r->deadline_ms + RENEWED_MS) {
+        if (r->at_risk) say_warn("%s: held again", r->s.shown);
+        r->at_risk = 0;
+        held_say(r, valid_ms);
+    }
+    r->deadline_ms = deadline_ms;
+    if (state == HF_STATE_AT_RISK) at_risk_say(r, valid_ms);
+}
+
+/* ---- ending the command ---- */
+
+static void tree_kill(struct run *r)
+{
+    r->phase = PHASE_KILL;
+    say_note("%s: killing the command", r->s.shown);
+    event_number(r, "signal", "signal", SIGKILL);
+    ctl_send(r->ctl_fd, CTL_KILL_TREE, 0);
+    kill(r->guardian, SIGCONT); /* should somebody have stopped it */
+}
+
+static void tree_term(struct run *r)
+{
+    r->phase = PHASE_TERM;
+    say_note("%s: terminating the command", r->s.shown);
+    event_number(r, "signal", "signal", SIGTERM);
+    ctl_send(r->ctl_fd, CTL_TERM_TREE, 0);
+}
+
+/* Begin to end the command; everything is over at kill_at_ms. */
+static void ending_begin(struct run *r, enum cause cause, int64_t now_ms)
+{
+    int64_t kill_at_ms = now_ms + r->grace_ms;
+    r->cause = cause;
+    if (r->on_lost != ON_LOST_WARN)
+        kill_at_ms = earlier(kill_at_ms, ahead(r->deadline_ms, r->margin_ms));
+    r->kill_at_ms = kill_at_ms;
+    if (kill_at_ms <= now_ms
+        || (cause == CAUSE_LOST && r->on_lost == ON_LOST_KILL)) {
+        tree_kill(r);
+    } else if (cause == CAUSE_LOST && r->on_lost == ON_LOST_HOOK) {
+        /* Half of the time for it, half for the command's own tidying. */
+        r->hook_until_ms = now_ms + (kill_at_ms - now_ms) / 2;
+        r->phase = PHASE_HOOK;
+        hook_start(r);
+    } else {
+        tree_term(r);
+    }
+}
+
+/* When the command must begin to end if nothing is renewed until then. */
+static int64_t lost_begins_ms(const struct run *r)
+{
+    switch (r->on_lost) {
+    case ON_LOST_WARN:
+        return INT64_MAX;
+    case ON_LOST_KILL:
+        return ahead(r->deadline_ms, r->margin_ms);
+    default:
+        return ahead(r->deadline_ms, r->grace_ms);
+    }
+}
+
+static void in_going(struct run *r, int64_t now_ms)
+{
+    char time[32];
+    if (r->lost && r->on_lost != ON_LOST_WARN) {
+        ending_begin(r, CAUSE_LOST, now_ms);
+    } else if (lost_begins_ms(r) <= now_ms) {
+        at_risk_say(r, r->deadline_ms - now_ms);
+        ending_begin(r, CAUSE_LOST, now_ms);
+    } else if (r->max_at_ms <= now_ms) {
+        say_warn("%s: held for %s: ending the command", r->s.shown,
+                 duration_text(r->o->max_hold_ms, time, sizeof(time)));
+        ending_begin(r, CAUSE_MAX_HOLD, now_ms);
+    }
+}
+
+/* A lock lost while the command is being ended leaves less time for it. */
+static int64_t kill_due_ms(const struct run *r)
+{
+    if (r->on_lost == ON_LOST_WARN || r->cause == CAUSE_LOST)
+        return r->kill_at_ms;
+    return earlier(r->kill_at_ms, ahead(r->deadline_ms, r->margin_ms));
+}
+
+void watch_step(struct run *r, int64_t now_ms)
+{
+    hold_look(r, now_ms);
+    switch (r->phase) {
+    case PHASE_GOING:
+        in_going(r, now_ms);
+        break;
+    case PHASE_HOOK:
+        if (hook_is_over(r) || now_ms >= r->hook_until_ms) tree_term(r);
+        break;
+    case PHASE_TERM:
+        if (now_ms >= kill_due_ms(r)) tree_kill(r);
+        break;
+    case PHASE_KILL:
+        break;
+    }
+}
+
+int watch_timeout_ms(const struct run *r, int64_t now_ms)
+{
+    int64_t at = r->extend_at_ms;
+    if (r->phase == PHASE_GOING) {
+        at = earlier(at, earlier(lost_begins_ms(r), r->max_at_ms));
+        if (!r->lost) at = earlier(at, r->deadline_ms);
+    } else if (r->phase == PHASE_HOOK) {
+        at = earlier(at, r->hook_until_ms);
+    } else if (r->phase == PHASE_TERM) {
+        at = earlier(at, kill_due_ms(r));
+    }
+    if (at == INT64_MAX) return -1;
+    if (at <= now_ms) return 0;
+    return (int)earlier(at - now_ms, LOOK_AGAIN_MS);
+}

@@ -1,0 +1,180 @@
+/*
+ * session.c: from options and environment to an open client and lock.
+ *
+ * A password comes from the environment or a file; one on the command line
+ * works, but gets a warning, for ps(1) shows it to everybody.
+ */
+#include "cli.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+int status_exit(int status)
+{
+    switch (status) {
+    case HF_OK:
+        return EXIT_OK;
+    case HF_TAKEN:
+    case HF_TIMEOUT:
+        return EXIT_NOT_ACQUIRED;
+    case HF_UNAVAILABLE:
+        return EXIT_UNREACHABLE;
+    case HF_LOST:
+    case HF_EXPIRED:
+    case HF_NOT_OWNER:
+        return EXIT_LOST;
+    case HF_DENIED:
+        return EXIT_DENIED;
+    case HF_INVALID:
+    case HF_CONFLICT:
+    case HF_UNSUPPORTED:
+        return EXIT_CONFIG;
+    default:
+        return EXIT_BUG;
+    }
+}
+
+int session_fail(const struct session *s, int status,
+                 const struct hf_error *err)
+{
+    char shown[2 * HF_ERROR_TEXT_MAX];
+    const char *text = err->text[0] ? err->text : hf_status_text(status);
+    text_escape(text, shown, sizeof(shown));
+    /* The library's own text often names the lock already. */
+    if (!s->shown[0] || strstr(shown, s->shown))
+        say_error("%s", shown);
+    else
+        say_error("%s: %s", s->shown, shown);
+    return status_exit(status);
+}
+
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+    return value && value[0] ? value : NULL;
+}
+
+/* The first line of `path`, without blanks around it. */
+static int url_read(struct session *s, const char *path, const char **out)
+{
+    FILE *f = fopen(path, "re");
+    if (!f) {
+        say_error("%s: cannot be read: %s", path, strerror(errno));
+        return errno == EACCES ? EXIT_DENIED : EXIT_CONFIG;
+    }
+    char *line = fgets(s->url_line, sizeof(s->url_line), f);
+    fclose(f);
+    if (line) {
+        line[strcspn(line, "\r\n")] = '\0';
+        line += strspn(line, " \t");
+        line[strcspn(line, " \t")] = '\0';
+    }
+    if (!line || !line[0]) {
+        say_error("%s: no URL in its first line", path);
+        return EXIT_CONFIG;
+    }
+    *out = line;
+    return EXIT_OK;
+}
+
+/* Is there "user:password@" in front of the host? */
+static int url_has_password(const char *url)
+{
+    const char *rest = strstr(url, "://");
+    if (!rest) return 0;
+    rest += 3;
+    size_t len = strcspn(rest, "/?#");
+    const char *at = memchr(rest, '@', len);
+    return at && memchr(rest, ':', (size_t)(at - rest)) != NULL;
+}
+
+/* The command line wins over the environment, the URL over its file. */
+static int url_choose(struct session *s, const struct options *o,
+                      const char **out)
+{
+    if (o->url && o->url_file) {
+        say_error("--url and --url-file: only one of them can be used");
+        return EXIT_USAGE;
+    }
+    if (o->url && url_has_password(o->url))
+        say_warn("--url: there is a password in it, which ps(1) shows to "
+                 "everybody; use HOLDFAST_PASSWORD or --url-file");
+    *out = o->url;
+    if (o->url) return EXIT_OK;
+    if (o->url_file) return url_read(s, o->url_file, out);
+    *out = environment("HOLDFAST_URL");
+    if (*out) return EXIT_OK;
+    const char *file = environment("HOLDFAST_URL_FILE");
+    return file ? url_read(s, file, out) : EXIT_OK;
+}
+
+static void log_say(int level, const char *line, void *user)
+{
+    (void)user;
+    char shown[2048];
+    text_escape(line, shown, sizeof(shown));
+    if (level <= HF_LOG_WARN)
+        say_warn("%s", shown);
+    else
+        say_note("%s", shown);
+}
+
+static int client_open(struct session *s, const struct options *o,
+                       unsigned flags, hf_state_fn on_state, void *user)
+{
+    const char *url;
+    struct hf_error err = {0};
+    struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
+    int code = url_choose(s, o, &url);
+    if (code) return code;
+    co.flags = flags;
+    co.lease_ms = o->lease_ms;
+    co.password = environment("HOLDFAST_PASSWORD");
+    co.label = o->label;
+    co.on_state = on_state;
+    co.state_user = user;
+    if (o->verbose) {
+        co.log = log_say;
+        co.log_level = HF_LOG_INFO;
+    }
+    int status = hf_client_open(url, &co, &s->client, &err);
+    if (status != HF_OK) return session_fail(s, status, &err);
+    return EXIT_OK;
+}
+
+/* A bad name is wrong use, so it is refused here and not by the library. */
+static int name_check(const char *name)
+{
+    size_t len = strlen(name);
+    if (len >= 1 && len <= HF_NAME_MAX) return EXIT_OK;
+    say_error("the lock's name is %s; it may have 1 to %d bytes",
+              len ? "too long" : "empty", HF_NAME_MAX);
+    return EXIT_USAGE;
+}
+
+int session_open(struct session *s, const struct options *o, const char *name,
+                 unsigned flags, hf_state_fn on_state, void *user)
+{
+    struct hf_error err = {0};
+    s->client = NULL;
+    s->lock = NULL;
+    s->shown[0] = '\0';
+    int code = name ? name_check(name) : EXIT_OK;
+    if (code == EXIT_OK) code = client_open(s, o, flags, on_state, user);
+    if (code || !name) return code;
+    text_escape(name, s->shown, sizeof(s->shown));
+    int status = hf_lock_open(s->client, name, &s->lock, &err);
+    if (status == HF_OK) return EXIT_OK;
+    code = session_fail(s, status, &err);
+    session_close(s);
+    return code;
+}
+
+void session_close(struct session *s)
+{
+    hf_lock_close(s->lock);
+    hf_client_close(s->client);
+    s->lock = NULL;
+    s->client = NULL;
+}

@@ -1,0 +1,89 @@
+/*
+ * wait.c: get the session's lock, or say who has it.
+ *
+ * After any answer but 0 the lock is not held.
+ */
+#include "cli.h"
+
+void session_say_busy(struct session *s, int64_t waited_ms)
+{
+    struct hf_info info;
+    struct hf_error err = {0};
+    char who[HOLDER_TEXT_MAX];
+    char time[32], after[48] = "";
+    if (waited_ms >= 0)
+        snprintf(after, sizeof(after), " after %s",
+                 duration_text(waited_ms, time, sizeof(time)));
+    int status = hf_lock_inspect(s->lock, 0, &info, &err);
+    if (status == HF_OK && info.locked)
+        say_warn("%s: not acquired%s: held by %s", s->shown, after,
+                 holder_text(&info, who, sizeof(who)));
+    else
+        say_warn("%s: not acquired%s: it was held by someone else", s->shown,
+                 after);
+}
+
+/* Who is in front of us, for --verbose. */
+static void waiting_say(struct session *s)
+{
+    struct hf_info info;
+    struct hf_error err = {0};
+    char who[HOLDER_TEXT_MAX];
+    if (hf_lock_inspect(s->lock, 0, &info, &err) == HF_OK && info.locked)
+        say_note("%s: waiting: held by %s", s->shown,
+                 holder_text(&info, who, sizeof(who)));
+}
+
+static int acquire(struct session *s, const struct options *o,
+                   struct hf_acquire_options *ao, struct hf_grant *grant,
+                   struct hf_error *err)
+{
+    int64_t wait_ms = o->nonblock || o->wait_ms == 0 ? HF_WAIT_NONE
+                      : o->wait_ms > 0               ? o->wait_ms
+                                                     : HF_WAIT_FOREVER;
+    if (o->verbose && wait_ms != HF_WAIT_NONE) {
+        ao->wait_ms = HF_WAIT_NONE;
+        int status = hf_lock_acquire(s->lock, ao, grant, err);
+        if (status != HF_TAKEN) return status;
+        waiting_say(s);
+    }
+    ao->wait_ms = wait_ms;
+    return hf_lock_acquire(s->lock, ao, grant, err);
+}
+
+static int refused(struct session *s, const struct options *o, int status,
+                   const struct hf_error *err)
+{
+    if (status == HF_CANCELLED) {
+        say_note("%s: not acquired: interrupted", s->shown);
+        return EXIT_SIGNAL + interrupt_signal();
+    }
+    if (status != HF_TAKEN && status != HF_TIMEOUT)
+        return session_fail(s, status, err);
+    session_say_busy(s, status == HF_TIMEOUT ? o->wait_ms : -1);
+    return EXIT_NOT_ACQUIRED;
+}
+
+int session_acquire(struct session *s, const struct options *o, unsigned flags,
+                    struct hf_grant *grant, int *status)
+{
+    struct hf_error err = {0};
+    struct hf_acquire_options ao = HF_ACQUIRE_OPTIONS_INIT;
+    hf_cancel *cancel;
+    *status = hf_cancel_open(s->client, &cancel);
+    if (*status != HF_OK) return session_fail(s, *status, &err);
+    interrupt_setup(cancel);
+    ao.flags = flags | (o->shared ? HF_ACQUIRE_SHARED : 0u);
+    ao.lease_ms = o->lease_ms;
+    ao.cancel = cancel;
+    *status = acquire(s, o, &ao, grant, &err);
+    interrupt_setup(NULL);
+    hf_cancel_close(cancel);
+    if (*status == HF_OK && interrupt_signal()) {
+        /* The signal and the lock came together: nobody wants it any more. */
+        (void)hf_lock_release_as(s->lock, grant->holder, NULL, &err);
+        *status = HF_CANCELLED;
+    }
+    if (*status == HF_OK) return EXIT_OK;
+    return refused(s, o, *status, &err);
+}

@@ -1,0 +1,61 @@
+#!/bin/sh
+# env.sh: what the command finds in its environment, and what it must not find.
+. "$(dirname "$0")/lib.sh"
+
+# value NAME: of the environment that the command printed.
+value() { sed -n "s/^$1=//p" "$dir/out"; }
+
+HOLDFAST_TICKET=secret-ticket HOLDFAST_FENCE=1 HOLDFAST_PASSWORD=secret-word \
+    expect 0 "run env" "$HOLDFAST" run job env
+check "HOLDFAST_LOCK" same "$(value HOLDFAST_LOCK)" job
+fence=$(value HOLDFAST_FENCE)
+check "HOLDFAST_FENCE is a number" out_has '^HOLDFAST_FENCE=[0-9][0-9]*$'
+check "and replaces the inherited one" test "$fence" -gt 1
+check "HOLDFAST_HOLDER" out_has '^HOLDFAST_HOLDER=.*:[0-9]*:[0-9]*$'
+check "HOLDFAST_TTL_MS of a kernel lock" same "$(value HOLDFAST_TTL_MS)" -1
+check "HOLDFAST_URL" out_has '^HOLDFAST_URL=file:'
+refute "no ticket" out_has secret-ticket
+refute "no password" out_has secret-word
+
+expect 0 "again" "$HOLDFAST" run job env
+check "the fence rises" test "$(value HOLDFAST_FENCE)" -gt "$fence"
+
+HOLDFAST_URL=memory: expect 0 "the URL from the environment" \
+    "$HOLDFAST" run -- x env
+check "is used" same "$(value HOLDFAST_URL)" memory:
+echo "  memory:  " >"$dir/url"
+expect 0 "--url-file" "$HOLDFAST" run --url-file "$dir/url" x env
+check "is used" same "$(value HOLDFAST_URL)" memory:
+HOLDFAST_URL_FILE=$dir/url expect 0 "HOLDFAST_URL_FILE" "$HOLDFAST" run x env
+check "is used" same "$(value HOLDFAST_URL)" memory:
+expect 78 "a file that is not there" "$HOLDFAST" run --url-file "$dir/no" x env
+: >"$dir/empty"
+expect 78 "an empty file" "$HOLDFAST" run --url-file "$dir/empty" x env
+ttl=$(HOLDFAST_URL=memory: "$HOLDFAST" run x -c 'echo $HOLDFAST_TTL_MS')
+check "HOLDFAST_TTL_MS of a lease" test "$ttl" -gt 20000 -a "$ttl" -le 30000
+
+# The status pipe: what is held now, and an end when holdfast is gone.
+expect 0 "a line on the status pipe" "$HOLDFAST" run x -- \
+    sh -c 'eval "read line <&$HOLDFAST_STATUS_FD"; echo "$line"'
+check "says held" out_has '^held -1$'
+expect 0 "the same with a lease" "$HOLDFAST" run --url memory: x -- \
+    sh -c 'eval "read line <&$HOLDFAST_STATUS_FD"; echo "$line"'
+check "and for how long" out_has '^held [1-9][0-9]*$'
+expect 0 "renewals are told" "$HOLDFAST" run --url memory: --lease 300ms x -- \
+    sh -c 'eval "exec 5<&$HOLDFAST_STATUS_FD"
+           read a <&5; read b <&5; read c <&5; echo "$c"'
+check "as they come" out_has '^held [1-9][0-9]*$'
+
+redis_start --requirepass secret-word
+HOLDFAST_PASSWORD=secret-word expect 0 "a password from the environment" \
+    "$HOLDFAST" run --url "$redis" x env
+refute "is not passed on" out_has secret-word
+expect 0 "a password on the command line" "$HOLDFAST" run \
+    --url "redis://:secret-word@127.0.0.1:$redis_port" x env
+check "gets a warning" err_has 'ps(1)'
+refute "and is not passed on" out_has secret-word
+refute "nor shown" err_has secret-word
+expect 77 "a wrong password" "$HOLDFAST" run \
+    --url "redis://:wrong@127.0.0.1:$redis_port" x env
+expect 77 "no password" "$HOLDFAST" run --url "$redis" x env
+finish

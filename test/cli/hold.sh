@@ -1,0 +1,49 @@
+#!/bin/sh
+# hold.sh: --max-hold ends a command in time, --min-hold keeps the lock after it
+# without anybody sleeping.
+. "$(dirname "$0")/lib.sh"
+
+expect 124 "--max-hold" "$HOLDFAST" run --max-hold 200ms a sleep 600
+check "says so" err_has 'held for 200ms'
+expect 124 "--max-hold, though the command exits with 0" "$HOLDFAST" run \
+    --max-hold 200ms a -- sh -c 'trap "exit 0" TERM; while :; do sleep 0.05
+    done'
+expect 124 "a command that ignores TERM is killed" "$HOLDFAST" run \
+    --max-hold 200ms --grace 200ms a -- sh -c \
+    'trap "" TERM; while :; do sleep 0.05; done'
+expect 124 "and descendants in other sessions with it" "$HOLDFAST" run \
+    --max-hold 300ms --grace 200ms a -- sh -c \
+    'setsid sleep 600 & echo $! >"$dir/pid"; wait'
+check "gone" gone "$(cat "$dir/pid")"
+expect 3 "a command that is quicker" "$HOLDFAST" run --max-hold 10m a \
+    -c 'exit 3'
+check "free" free a
+
+for url in file: redis; do
+    if [ $url = redis ]; then
+        redis_start
+        url=$redis
+    fi
+    expect 3 "$url: --min-hold gives the status at once" \
+        "$HOLDFAST" run --url "$url" --min-hold 20s b -c 'exit 3'
+    expect 75 "$url: but the lock stays" \
+        "$HOLDFAST" run --url "$url" -n b true
+    expect 0 "$url: it can be seen" "$HOLDFAST" status --url "$url" --json b
+    ttl=$(sed -n 's/.*"ttl_ms":\([0-9]*\).*/\1/p' "$dir/out")
+    check "$url: for the rest of the time" \
+        test "${ttl:-0}" -gt 0 -a "${ttl:-0}" -le 20000
+    expect 0 "$url: broken" "$HOLDFAST" break --url "$url" -q --yes b
+
+    expect 0 "$url: a short --min-hold" \
+        "$HOLDFAST" run --url "$url" --min-hold 1s c true
+    expect 0 "$url: is over by itself" \
+        "$HOLDFAST" run --url "$url" -w 20 c true
+    expect 0 "$url: a command longer than --min-hold and its lease" \
+        "$HOLDFAST" run --url "$url" --min-hold 100ms --lease 500ms c \
+        sleep 1.5
+    check "$url: is free at once" free --url "$url" c
+    expect 127 "$url: what cannot be run" \
+        "$HOLDFAST" run --url "$url" --min-hold 20s c no-such-command-x
+    check "$url: keeps nothing" free --url "$url" c
+done
+finish

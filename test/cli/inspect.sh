@@ -1,0 +1,81 @@
+#!/bin/sh
+# inspect.sh: status, list and break tell the truth, to people and programs,
+# and let nothing through that would harm a terminal.
+. "$(dirname "$0")/lib.sh"
+redis_start
+
+expect 1 "a lock nobody ever had" "$HOLDFAST" status nobody
+check "is free" out_has '^nobody: free'
+expect 0 "no locks to list" "$HOLDFAST" list
+check "prints nothing" test ! -s "$dir/out"
+
+for url in file: "$redis"; do
+    HOLDFAST_URL=$url
+    export HOLDFAST_URL
+    esc=$(printf '\033')
+    first=$("$HOLDFAST" acquire --label night alpha)
+    wild=$("$HOLDFAST" acquire --label "a${esc}b" "wi${esc}ld")
+    expect 0 "$url: status of a wild name" "$HOLDFAST" status "wi${esc}ld"
+    refute "$url: no escape reaches the terminal" out_has "$esc"
+    check "$url: it is shown as what it is" out_has 'wi\\x1bld: held'
+    expect 0 "$url: list with a wild name" "$HOLDFAST" list
+    refute "$url: no escape in it" out_has "$esc"
+    expect 75 "$url: a message about it" "$HOLDFAST" run -n "wi${esc}ld" true
+    refute "$url: no escape in that" err_has "$esc"
+    "$HOLDFAST" status --json "wi${esc}ld" >"$dir/out"
+    check "$url: escaped as JSON wants it" out_has '"lock":"wi\\u001bld"'
+    "$HOLDFAST" release "wi${esc}ld" "$wild"
+    "$HOLDFAST" acquire 'be"ta\x' >"$dir/second"
+    expect 0 "$url: status" "$HOLDFAST" status alpha
+    check "$url: for people" out_has '^alpha: held by .*fence [1-9].*lease '
+    expect 0 "$url: status --json" "$HOLDFAST" status --json alpha
+    check "$url: one line" test "$(wc -l <"$dir/out")" -eq 1
+    check "$url: held" out_has '^{"lock":"alpha","held":true,'
+    check "$url: label" out_has '"label":"night"'
+    check "$url: who" out_has '"pid":[1-9]'
+    expect 1 "$url: status --json of a free one" "$HOLDFAST" status --json zz
+    check "$url: not held" out_has '^{"lock":"zz","held":false,'
+    "$HOLDFAST" status --json 'be"ta\x' >"$dir/out"
+    check "$url: quotes in names" out_has '"lock":"be\\"ta\\\\x"'
+
+    expect 0 "$url: list" "$HOLDFAST" list
+    check "$url: a title" out_has '^NAME  *HOLDER  *HELD  *LEASE  *FENCE'
+    check "$url: three lines" test "$(wc -l <"$dir/out")" -eq 3
+    check "$url: the first" out_has '^alpha '
+    expect 0 "$url: list --match" "$HOLDFAST" list --match 'al*'
+    check "$url: only that" test "$(wc -l <"$dir/out")" -eq 2
+    expect 0 "$url: list --json" "$HOLDFAST" list --json
+    check "$url: a line each" test "$(grep -c '^{"lock":.*}$' "$dir/out")" -eq 2
+
+    expect 64 "$url: break asks first" "$HOLDFAST" break alpha
+    check "$url: and says whom it hits" err_has 'would be taken away from .*pid'
+    check "$url: nothing happened" held alpha
+    expect 0 "$url: break --yes" "$HOLDFAST" break alpha --yes
+    check "$url: says so" out_has 'alpha: taken away from'
+    check "$url: free" free alpha
+    expect 80 "$url: the old ticket is worth nothing" \
+        "$HOLDFAST" release alpha "$first"
+    expect 0 "$url: break what is free" "$HOLDFAST" break --yes --json alpha
+    check "$url: says that too" out_has '"broken":false'
+    expect 0 "$url: break --json" "$HOLDFAST" break --yes --json 'be"ta\x'
+    check "$url: as JSON" out_has '"broken":true'
+
+    fence=$("$HOLDFAST" run alpha -c 'echo $HOLDFAST_FENCE')
+    "$HOLDFAST" acquire alpha >/dev/null
+    "$HOLDFAST" break -q --yes alpha
+    after=$("$HOLDFAST" run alpha -c 'echo $HOLDFAST_FENCE')
+    check "$url: the fence has risen" test "$after" -gt "$fence"
+done
+
+unset HOLDFAST_URL
+background "$HOLDFAST" run alpha sleep 600
+wait_for "held by a process" held alpha
+expect 78 "a living kernel lock cannot be broken" "$HOLDFAST" break --yes alpha
+check "names its pid" err_has "$job"
+check "it is still held" held alpha
+kill "$job"
+finished_with 143 "its holder"
+redis-cli -p "$redis_port" set foreign value >/dev/null
+expect 78 "something else under the name" "$HOLDFAST" run --url "$redis" \
+    -n foreign true
+finish

@@ -1,0 +1,107 @@
+#!/bin/sh
+# lost.sh: when the lock is lost the command is ended before anybody else can
+# have it; with a real server that is flushed, stopped, or gone.
+. "$(dirname "$0")/lib.sh"
+redis_start
+HOLDFAST_URL=$redis
+export HOLDFAST_URL
+cli() { redis-cli -p "$redis_port" "$@" >/dev/null; }
+
+# lock_run OPTION...: a command with a child in its own session, in background.
+lock_run() {
+    rm -f "$dir/pids" "$dir/log"
+    background "$HOLDFAST" run "$@" -- sh -c \
+        'setsid sleep 600 & echo $! >"$dir/pids.new"
+         echo $$ >>"$dir/pids.new"; mv "$dir/pids.new" "$dir/pids"
+         eval "cat <&$HOLDFAST_STATUS_FD >$dir/log" & wait' 2>"$dir/err"
+    need_file "$dir/pids"
+    for p in $(cat "$dir/pids"); do started "$p"; done
+}
+all_gone() { for p in $(cat "$dir/pids"); do gone "$p" || return 1; done; }
+
+# Flushed: the next renewal finds nothing.
+lock_run --lease 900ms a
+cli flushall
+finished_with 80 "flushed"
+check "flushed: all are gone" all_gone
+check "flushed: it is said" err_has 'a: lost: '
+
+# Taken away: the same, and the fence has risen.
+lock_run --lease 900ms a
+expect 0 "broken" "$HOLDFAST" break --yes a
+: >"$dir/err"
+finished_with 80 "broken while it ran"
+check "broken: all are gone" all_gone
+
+# The server hangs: TERM at lease - grace, all gone before the lease ends.
+lock_run --lease 3s --grace 500ms a
+kill -STOP "$redis_pid"
+wait_for "hanging: all are gone while the server still hangs" all_gone
+kill -CONT "$redis_pid"
+finished_with 80 "a hanging server"
+check "hanging: it was said in time" err_has 'a: at risk: '
+check "hanging: and told to the command" grep -q at-risk "$dir/log"
+
+# The server hangs for less than that: nothing happens.
+lock_run --lease 6s --grace 500ms a
+kill -STOP "$redis_pid"
+sleep 0.3
+kill -CONT "$redis_pid"
+sleep 2.5
+refute "a short hang ends nothing" gone "$job"
+check "and the lock is held" held a
+kill "$job"
+finished_with 143 "after a short hang"
+for p in $(cat "$dir/pids"); do kill -9 "$p" 2>/dev/null; done
+
+# A command that ignores TERM is killed before the lease ends.
+rm -f "$dir/pids"
+background "$HOLDFAST" run --lease 3s --grace 1s a -- sh -c \
+    'trap "" TERM; echo $$ >"$dir/pids"; while :; do sleep 0.05; done' \
+    2>"$dir/err"
+need_file "$dir/pids"
+started "$(cat "$dir/pids")"
+kill -STOP "$redis_pid"
+wait_for "TERM ignored: killed while the server hangs" all_gone
+kill -CONT "$redis_pid"
+finished_with 80 "TERM ignored"
+
+# We ourselves are stopped, and renew nothing: the guardian sees to it.
+lock_run --lease 1500ms a
+kill -STOP "$job"
+wait_for "stopped: all are gone while we are still stopped" all_gone
+expect 0 "stopped: then somebody else gets the lock" \
+    "$HOLDFAST" run -w 20 a true
+kill -CONT "$job"
+finished_with 80 "we were stopped"
+
+lock_run --lease 900ms --on-lost kill a
+cli flushall
+finished_with 80 "--on-lost kill"
+check "kill: all are gone" all_gone
+
+lock_run --lease 900ms --on-lost "echo hook \$HOLDFAST_LOCK >$dir/hook" a
+cli flushall
+finished_with 80 "--on-lost CMD"
+check "CMD: it ran" file_is "$dir/hook" "hook a"
+check "CMD: all are gone" all_gone
+
+lock_run --lease 900ms --on-lost warn a
+cli flushall
+wait_for "--on-lost warn says so" err_has 'a: lost: '
+wait_for "and tells the command" grep -q '^lost$' "$dir/log"
+refute "but leaves it alone" gone "$(tail -1 "$dir/pids")"
+kill "$(tail -1 "$dir/pids")"
+finished_with 80 "--on-lost warn"
+kill "$(head -1 "$dir/pids")"
+
+# Lost just before the end: the release finds out.
+expect 80 "lost, and noticed at the end" "$HOLDFAST" run --lease 60s a -- \
+    redis-cli -p "$redis_port" flushall
+
+# Killed: nobody answers any more.
+lock_run --lease 2s a
+kill -9 "$redis_pid"
+finished_with 80 "the server is gone"
+check "server gone: all are gone" all_gone
+finish

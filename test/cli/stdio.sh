@@ -1,0 +1,45 @@
+#!/bin/sh
+# stdio.sh: the three standard streams belong to the command, untouched.
+. "$(dirname "$0")/lib.sh"
+
+i=0
+while [ $i -lt 2000 ]; do
+    echo "line $i of something long enough to fill a pipe more than once"
+    i=$((i + 1))
+done >"$dir/data"
+"$HOLDFAST" run a cat <"$dir/data" >"$dir/copy"
+check "stdin to stdout, whole" cmp -s "$dir/data" "$dir/copy"
+cat "$dir/data" | "$HOLDFAST" run a cat | cat >"$dir/copy"
+check "through pipes as well" cmp -s "$dir/data" "$dir/copy"
+"$HOLDFAST" run a -c 'echo out; echo err >&2' >"$dir/o" 2>"$dir/e"
+check "stdout is only the command's" file_is "$dir/o" out
+check "stderr too" file_is "$dir/e" err
+"$HOLDFAST" run a cat <&- >"$dir/o" 2>"$dir/e"
+check "a closed stdin reads as empty" file_is "$dir/o" ""
+"$HOLDFAST" run a true >&- 2>&- <&-
+check "all of them closed" test $? -eq 0
+"$HOLDFAST" run a yes 2>/dev/null | head -1 >"$dir/o"
+check "a closed pipe ends the command" file_is "$dir/o" y
+wait_for "and frees the lock" free a
+ours=$("$HOLDFAST" run --url memory: a ls /proc/self/fd | wc -l)
+usual=$(ls /proc/self/fd | wc -l)
+check "one descriptor more than usual, the status pipe" \
+    test "$ours" -eq $((usual + 1))
+if command -v script >/dev/null; then
+    # Without the terminal handed over, the read would stop the command.
+    echo hello | timeout 60 script -qec \
+        "$HOLDFAST run a sh -c 'read x; echo got \$x; exit 3'" /dev/null \
+        >"$dir/out" 2>"$dir/err"
+    check "the command can read from the terminal" out_has 'got hello'
+    echo hello | timeout 60 script -qec \
+        "$HOLDFAST run --foreground a sh -c 'read x; echo got \$x'" \
+        /dev/null >"$dir/out" 2>"$dir/err"
+    check "with --foreground too" out_has 'got hello'
+fi
+expect 0 "-- ends the options" "$HOLDFAST" run a -- echo -n -- -x
+check "of ours, not of the command" out_has '^-- -x'
+expect 0 "options of the command are its own" "$HOLDFAST" run a printf -- %s -n
+check "all of them" file_is "$dir/out" -n
+expect 0 "options behind NAME" "$HOLDFAST" run a -w 5 -- echo hello
+check "are ours" file_is "$dir/out" hello
+finish

@@ -1,0 +1,66 @@
+#!/bin/sh
+# usage.sh: wrong use is refused with 64 and a sentence, and changes nothing.
+. "$(dirname "$0")/lib.sh"
+
+# bad TEXT PATTERN ARGUMENT...: refused, with PATTERN in the sentence.
+bad() {
+    text=$1 pattern=$2
+    shift 2
+    expect 64 "$text" "$HOLDFAST" "$@"
+    check "$text: says why" err_has "$pattern"
+}
+
+bad "no command at all" 'usage: holdfast'
+bad "an unknown command" 'wibble: no such command' wibble
+bad "no name" 'NAME and COMMAND are missing' run
+bad "no command to run" 'COMMAND is missing' run a
+bad "no command behind --" 'COMMAND is missing' run a --
+bad "an unknown option" '\-\-wibble: no such option' run --wibble a true
+bad "an unknown letter" '\-Z: no such option' run -Z a true
+bad "a missing value" 'needs a value' run a -w
+bad "a value for a flag" 'takes no value' run --nonblock=1 a true
+bad "a time that is none" 'not a time' run -w soon a true
+bad "a negative time" 'not a time' run -w -1 a true
+bad "an unknown unit" 'not a time' run -w 3x a true
+bad "a lease of nothing" 'too short' run --lease 0 a true
+bad "a lease beyond a day" 'too long' run --lease 25h a true
+bad "-E 600" 'not a number from 0 to 255' run -E 600 a true
+bad "-E x" 'not a number' run -E x a true
+bad "-c and a command" 'exclude each other' run a -c true true
+bad "-n and -w" 'exclude each other' run -n -w 1 a true
+bad "-F and -o" 'exclude each other' run -F -o a true
+bad "-F and --max-hold" '\-F leaves nobody' run -F --max-hold 1s a true
+bad "--skip-ok and -E" 'exclude each other' run --skip-ok -E 1 a true
+bad "two URLs" 'only one' run --url file: --url-file x a true
+bad "a JSON descriptor that is not open" 'not open' run --json=77 a true
+bad "a JSON descriptor that is none" 'not the number' run --json=x a true
+bad "an empty name" 'empty' run '' true
+bad "a name too long" 'too long' \
+    run "$(printf '%0600d' 0)" true
+bad "a grace too long for the lease" 'three times --grace' \
+    run --url memory: --lease 5s --grace 2s a true
+bad "break without --yes" 'nothing to break' break a
+bad "release without a ticket" 'no ticket' release a
+bad "one argument too many" 'too many' status a b
+bad "help for what is not there" 'no such command' help wibble
+
+expect 0 "help" "$HOLDFAST" help
+check "lists the commands" out_has 'acquire'
+refute "but not the hidden ones" out_has '__man'
+for command in run acquire renew release status list break help version; do
+    expect 0 "help $command" "$HOLDFAST" help $command
+    check "$command: usage" out_has "^usage: holdfast $command"
+    cp "$dir/out" "$dir/help"
+    expect 0 "$command --help" "$HOLDFAST" $command --help
+    check "$command: both say the same" cmp -s "$dir/help" "$dir/out"
+    check "$command: 80 columns" \
+        test "$(awk 'length > 80' "$dir/out" | wc -l)" -eq 0
+done
+expect 0 "version" "$HOLDFAST" version
+check "tells the version" out_has '^holdfast [0-9]'
+check "tells the backends" out_has '^backends: file memory'
+expect 0 "--version" "$HOLDFAST" --version
+expect 0 "version --json" "$HOLDFAST" version --json
+check "as JSON" out_has '^{"version":"[0-9.]*",.*}$'
+check "no lock was left behind" free a
+finish
