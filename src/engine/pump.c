@@ -14,6 +14,9 @@
 
 #include "sys/clock.h"
 
+#define CROWD 4       /* callers asleep */
+#define FLUSH_BATCH 8 /* operations that wait for a poller to flush them */
+
 void hf__pump_lock(struct pump *p)
 {
     pthread_mutex_lock(&p->mutex);
@@ -33,6 +36,7 @@ static void sleeper_add(struct pump *p, struct op *op)
     op->sleep_next = p->sleepers;
     if (p->sleepers) p->sleepers->sleep_prev = op;
     p->sleepers = op;
+    p->sleepers_len++;
 }
 
 static void sleeper_remove(struct pump *p, struct op *op)
@@ -43,21 +47,34 @@ static void sleeper_remove(struct pump *p, struct op *op)
         p->sleepers = op->sleep_next;
     if (op->sleep_next) op->sleep_next->sleep_prev = op->sleep_prev;
     op->sleeps = 0;
+    p->sleepers_len--;
 }
 
-/* Choose the next to poll.  Returns its park if it must still be kicked, once
- * the lock is released. */
-static struct park *poll_hand_over(struct pump *p)
+static int is_poller(const struct pump *p, const struct op *op)
+{
+    return p->poller_op == op;
+}
+
+static void poller_set(struct pump *p, struct op *op)
+{
+    p->has_poller = op != NULL;
+    p->poller_op = op;
+}
+
+/* Wake the next to poll.  In a crowd the place is kept for it: what others ask
+ * until it is there goes out in one write.  With few callers the next to come
+ * may have it, for it need not be woken. */
+static void poll_hand_over(struct pump *p)
 {
     struct op *next = p->sleepers;
-    p->has_poller = 0;
-    p->poller_op = NULL;
+    poller_set(p, NULL);
     if (!next) {
         hf__pump_news(p);
-        return NULL;
+        return;
     }
     sleeper_remove(p, next);
-    return hf__park_nudge(&next->park) ? &next->park : NULL;
+    if (p->sleepers_len >= CROWD) poller_set(p, next);
+    if (hf__park_nudge(&next->park)) hf__park_kick(&next->park);
 }
 
 /* ---- what a step has finished ------------------------------------------ */
@@ -278,69 +295,95 @@ static void op_enter(struct pump *p, struct op *op)
     op->sleeps = op->left = 0;
     hf__pump_lock(p);
     p->users++;
+    p->unflushed++;
     hf__engine_begin(&p->engine, op, now_us);
     if (op->cancel && atomic_load(&op->cancel->fired))
         hf__engine_fail(&p->engine, op, HF_CANCELLED, now_us);
 }
 
-/* The caller's operation is done: hand the poll over and leave. */
-static void run_leave(struct pump *p, struct op *list, int polls)
+static void flush(struct pump *p)
 {
-    struct park *kick = NULL;
-    if (polls)
-        kick = poll_hand_over(p);
+    p->unflushed = 0;
+    hf__engine_flush(&p->engine);
+}
+
+/* A poller that is awake flushes soon, for all: leave it to him, unless that
+ * would keep the server waiting. */
+static int is_to_flush(const struct pump *p)
+{
+    return !p->has_poller || atomic_load(&p->asleep)
+           || p->unflushed >= FLUSH_BATCH;
+}
+
+/* The caller's operation is done: hand the poll over and leave. */
+static void run_leave(struct pump *p, struct op *op, struct op *list)
+{
+    int none = 0;
+    /* Keep the place while the others are woken: what they ask next goes out
+     * together. */
+    while (list && is_poller(p, op) && !has_callback(list)) {
+        hf__pump_unlock(p);
+        hf__pump_deliver(p, list);
+        int64_t now_us = hf__clock_us();
+        hf__pump_lock(p);
+        p->engine.now_us = now_us;
+        flush(p);
+        list = hf__pump_take(p, op, &none);
+    }
+    if (is_poller(p, op))
+        poll_hand_over(p);
     else
         hf__pump_news(p);
     if (list || hf__pump_has_notice(p)) hf__pump_deliver_all(p, list);
     p->users--;
     hf__pump_unlock(p);
-    if (kick) hf__park_kick(kick);
+}
+
+/* Sleep until told.  1: it is done, and the pump must not be touched. */
+static int run_park(struct pump *p, struct op *op)
+{
+    hf__pump_news(p);
+    sleeper_add(p, op);
+    hf__pump_unlock(p);
+    enum park_word word = hf__park_wait(&op->park);
+    if (word == PARK_DONE && op->left) return 1;
+    hf__pump_lock(p);
+    if (word != PARK_DONE) return 0;
+    run_leave(p, op, NULL); /* nudged, and then done after all */
+    return 1;
 }
 
 void hf__pump_run(struct pump *p, struct op *op)
 {
-    int polls = 0, done = 0;
+    int done = 0;
     op->complete = NULL;
     hf__park_init(&op->park);
     op_enter(p, op);
     for (;;) {
-        if (polls || !p->has_poller || atomic_load(&p->asleep))
-            hf__engine_flush(&p->engine);
+        if (is_poller(p, op) || is_to_flush(p)) flush(p);
         struct op *list = hf__pump_take(p, op, &done);
         if (done) {
-            run_leave(p, list, polls);
+            run_leave(p, op, list);
             break;
         }
         if (op->finished) { /* by another thread's step: it will tell */
-            run_leave(p, list, polls);
+            run_leave(p, op, list);
             while (hf__park_wait(&op->park) != PARK_DONE) continue;
             break;
         }
         if (has_callback(list) || hf__pump_has_notice(p)) {
             /* A callback may take its time: let somebody else poll. */
-            struct park *kick = polls ? poll_hand_over(p) : NULL;
-            polls = 0;
-            if (kick) hf__park_kick(kick);
+            if (is_poller(p, op)) poll_hand_over(p);
             hf__pump_deliver_all(p, list);
         } else if (list) {
             hf__pump_unlock(p);
             hf__pump_deliver(p, list);
             hf__pump_lock(p);
-        } else if (polls || !p->has_poller) {
-            polls = p->has_poller = 1;
-            p->poller_op = op;
+        } else if (is_poller(p, op) || !p->has_poller) {
+            poller_set(p, op);
             poller_wait(p, op);
-        } else {
-            hf__pump_news(p);
-            sleeper_add(p, op);
-            hf__pump_unlock(p);
-            enum park_word word = hf__park_wait(&op->park);
-            if (word == PARK_DONE && op->left) break;
-            hf__pump_lock(p);
-            if (word == PARK_DONE) { /* nudged, and then done after all */
-                run_leave(p, NULL, 0);
-                break;
-            }
+        } else if (run_park(p, op)) {
+            break;
         }
     }
     hf__park_free(&op->park);
@@ -351,8 +394,7 @@ void hf__pump_start(struct pump *p, struct op *op)
     op_enter(p, op);
     /* What finished at once is delivered by who pumps, never from inside this
      * call.  What callbacks start is flushed together, after them. */
-    if (!p->delivering && (!p->has_poller || atomic_load(&p->asleep)))
-        hf__engine_flush(&p->engine);
+    if (!p->delivering && is_to_flush(p)) flush(p);
     if (p->engine.done_head || hf__pump_has_notice(p))
         hf__bell_ring(p->has_poller || p->own_loop ? &p->wake
                                                    : &p->keeper_wake);

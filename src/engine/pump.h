@@ -30,8 +30,10 @@ struct pump {
     atomic_int asleep;       /* it is in poll(2), and must be told of news */
     int64_t poller_until_us; /* until then at the latest */
     unsigned poller_fds;     /* engine.fds_version it polls */
-    struct op *sleepers;     /* callers parked, newest first */
-    struct bell wake;        /* rung to fetch the poller out of poll(2) */
+    size_t sleepers_len;
+    int unflushed;       /* operations begun since the last flush */
+    struct op *sleepers; /* callers parked, newest first */
+    struct bell wake;    /* rung to fetch the poller out of poll(2) */
     struct spin spin;
     int delivering; /* callbacks run; what they start is flushed
                              * after them */
