@@ -41,11 +41,23 @@ int redis_free_port(void)
 static _Noreturn void server_exec(const struct redis *r)
 {
     char port[16];
-    const char *argv[ARGS_MAX] = {
-        "redis-server", "--port",   port, "--bind",       "127.0.0.1",
-        "--save",       "",         "--dir", r->dir,      "--daemonize",
-        "no",           "--logfile", "log", "--appendonly", "no",
-        "--repl-diskless-sync-delay", "0"};
+    const char *argv[ARGS_MAX] = {"redis-server",
+                                  "--port",
+                                  port,
+                                  "--bind",
+                                  "127.0.0.1",
+                                  "--save",
+                                  "",
+                                  "--dir",
+                                  r->dir,
+                                  "--daemonize",
+                                  "no",
+                                  "--logfile",
+                                  "log",
+                                  "--appendonly",
+                                  "no",
+                                  "--repl-diskless-sync-delay",
+                                  "0"};
     int n = 17;
     snprintf(port, sizeof port, "%d", r->port);
     for (int i = 0; r->args && r->args[i] && n < ARGS_MAX - 1; i++)

@@ -18,8 +18,12 @@ if left ~= -2 then
         return {1, tonumber(hf:match('^%d+', #mark + 1)), now, left}
     end
     local attempt = mark:match('^v1 %d+ ')
+    local seen = tonumber(call('GET', KEYS[2]) or 0) or 0
     if hf:sub(1, #attempt) ~= attempt then
-        return {0, tonumber(call('GET', KEYS[2]) or 0) or 0, now, left}
+        return {0, seen, now, left}
+    end
+    if not (seen < t) then
+        return {-1, seen, now, left}
     end
 end
 if t < now - arg[5] then
@@ -31,18 +35,6 @@ local fence = t
 if t < now and not quorum then
     fence, text = now, clock
 end
-local old = call('SET', KEYS[2], text, 'GET')
-if old then
-    local n = tonumber(old)
-    -- Written this way round, "nan" counts as too high and is put back.
-    if not (n and n < t) then
-        call('SET', KEYS[2], old)
-        if n and n < 9007199254740992 then
-            return {-1, n, now, left}
-        end
-        return {-2, 0, now, left}
-    end
-end
 call('HSET', lock, arg[1], '1',
     'hf', mark .. text .. ' ' .. clock .. ' ' .. arg[6])
 -- A lock without an end would be worse than none.
@@ -50,6 +42,23 @@ local ends = redis.pcall('PEXPIRE', lock, arg[4])
 if ends ~= 1 then
     redis.pcall('DEL', lock)
     return ends
+end
+-- Last, so that whoever may not lock changes no counter either.
+local old = redis.pcall('SET', KEYS[2], text, 'GET')
+if old then
+    local n = type(old) == 'string' and tonumber(old)
+    -- Written this way round, "nan" counts as too high and is put back.
+    if not (n and n < t) then
+        call('DEL', lock)
+        if type(old) == 'table' then
+            return old
+        end
+        call('SET', KEYS[2], old)
+        if n and n < 9007199254740992 then
+            return {-1, n, now, left}
+        end
+        return {-2, 0, now, left}
+    end
 end
 if quorum then
     return {1, fence, now, left}
