@@ -35,6 +35,20 @@ int hf__client_check(const hf_client *c, struct hf_error *err)
 
 /* ---- options ----------------------------------------------------------- */
 
+int hf__options_copy(void *to, uint32_t to_size, const void *from,
+                     uint32_t from_size, const char *where,
+                     struct hf_error *err)
+{
+    if (from_size < 2 * sizeof(uint32_t) || from_size > to_size)
+        return hf__error_set(err, HF_INVALID,
+                             "%s: options: struct_size is %u, not %u or an "
+                             "earlier one: use the ..._INIT macro",
+                             where, from_size, to_size);
+    memset(to, 0, to_size);
+    memcpy(to, from, from_size);
+    return HF_OK;
+}
+
 static int word_is_in(const char *words, const char *word)
 {
     size_t len = strlen(word);
@@ -289,11 +303,6 @@ static int options_check(const struct hf_client_options *o,
                          struct hf_error *err)
 {
     const struct hf_allocator *a = &o->allocator;
-    if (o->struct_size != sizeof *o)
-        return hf__error_set(err, HF_INVALID,
-                             "client: options: struct_size is %u, not %zu: use "
-                             "HF_CLIENT_OPTIONS_INIT",
-                             o->struct_size, sizeof *o);
     if (!a->allocate != !a->resize || !a->allocate != !a->release)
         return hf__error_set(err, HF_INVALID,
                              "client: allocator: all three functions or none");
@@ -303,18 +312,21 @@ static int options_check(const struct hf_client_options *o,
 int hf_client_open(const char *url, const struct hf_client_options *options,
                    hf_client **out, struct hf_error *err)
 {
-    struct hf_client_options defaults = HF_CLIENT_OPTIONS_INIT;
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct url parsed;
-    if (!options) options = &defaults;
+    int status = HF_OK;
     if (!url) url = "file:";
-    int status = options_check(options, err);
+    if (options)
+        status = hf__options_copy(&o, sizeof o, options, options->struct_size,
+                                  "client", err);
+    if (status == HF_OK) status = options_check(&o, err);
     if (status == HF_OK) status = hf__url_parse(&parsed, url, err);
     if (status != HF_OK) return status;
     const struct backend *b = hf__backend_find(parsed.scheme, err);
     if (!b) return err ? err->status : HF_INVALID;
     status = options_known(&parsed, b, err);
     if (status != HF_OK) return status;
-    return client_open(url, &parsed, b, options, out, err);
+    return client_open(url, &parsed, b, &o, out, err);
 }
 
 void hf_client_close(hf_client *c)

@@ -25,6 +25,12 @@ struct hf_lock {
 /* HF_OK, or HF_FORKED with `err` filled. */
 int hf__client_check(const hf_client *c, struct hf_error *err);
 
+/* Copy an option struct of this or an earlier version; what it does not have
+ * yet is zero, the default.  HF_OK or HF_INVALID. */
+int hf__options_copy(void *to, uint32_t to_size, const void *from,
+                     uint32_t from_size, const char *where,
+                     struct hf_error *err);
+
 /* An operation on `lock`, nothing of the result set. */
 void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
                  uint64_t holder);

@@ -165,18 +165,15 @@ static int flags_check(const hf_lock *lock, uint32_t flags,
 }
 
 static int acquire_prepare(struct op *op, hf_lock *lock,
-                           const struct hf_acquire_options *o,
+                           const struct hf_acquire_options *given,
                            uint64_t default_holder, struct hf_error *err)
 {
-    static const struct hf_acquire_options defaults = HF_ACQUIRE_OPTIONS_INIT;
+    struct hf_acquire_options own = HF_ACQUIRE_OPTIONS_INIT, *o = &own;
     int status = hf__client_check(lock->client, err);
+    if (status == HF_OK && given)
+        status = hf__options_copy(o, sizeof *o, given, given->struct_size,
+                                  lock->entry->name, err);
     if (status != HF_OK) return status;
-    if (!o) o = &defaults;
-    if (o->struct_size != sizeof *o)
-        return hf__error_set(err, HF_INVALID,
-                             "%s: options: struct_size is %u, not %zu: use "
-                             "HF_ACQUIRE_OPTIONS_INIT",
-                             lock->entry->name, o->struct_size, sizeof *o);
     if (o->wait_ms < HF_WAIT_NONE || o->wait_ms > INT64_MAX / US_PER_MS / 4)
         return hf__error_set(err, HF_INVALID,
                              "%s: wait of %lld ms: out of "
@@ -332,38 +329,46 @@ int hf_lock_extend_start(hf_lock *lock, uint64_t holder, int64_t lease_ms,
 
 /* ---- by the local clock alone ------------------------------------------- */
 
-/* The hold as it is now, if there is one.  Returns 1 if there is. */
-static int hold_look(hf_lock *lock, uint64_t holder, struct hold *out)
+/* What the local clock says of a hold. */
+struct view {
+    int state; /* enum hf_state */
+    int64_t valid_us;
+    int64_t fence;
+};
+
+static struct view hold_view(hf_lock *lock, uint64_t holder)
 {
     struct pump *p = &lock->client->pump;
-    if (p->forked) return 0;
+    struct view v = {HF_STATE_NONE, 0, 0};
+    int64_t now_us = hf__clock_us();
+    if (p->forked) return v;
     hf__pump_lock(p);
     struct slot *s =
         hf__slot_find(lock->entry, holder ? holder : hf_holder_self());
-    if (s) *out = s->hold;
+    if (s) {
+        v.state = hf__hold_view(&s->hold, now_us);
+        v.fence = v.state == HF_STATE_NONE ? 0 : s->hold.fence;
+        if (v.state == HF_STATE_HELD || v.state == HF_STATE_AT_RISK)
+            v.valid_us = s->hold.valid_us == TIME_NEVER
+                             ? TIME_NEVER
+                             : s->hold.valid_us - now_us;
+    }
     hf__pump_unlock(p);
-    return s != NULL;
+    return v;
 }
 
 int hf_lock_state(hf_lock *lock, uint64_t holder)
 {
-    struct hold h;
-    if (!hold_look(lock, holder, &h)) return HF_STATE_NONE;
-    return hf__hold_view(&h, hf__clock_us());
+    return hold_view(lock, holder).state;
 }
 
 int64_t hf_lock_valid_ms(hf_lock *lock, uint64_t holder)
 {
-    struct hold h;
-    if (!hold_look(lock, holder, &h) || h.state != HOLD_HELD) return 0;
-    if (h.valid_us == TIME_NEVER) return INT64_MAX;
-    int64_t left = h.valid_us - hf__clock_us();
-    return left <= 0 ? 0 : left / US_PER_MS;
+    int64_t left_us = hold_view(lock, holder).valid_us;
+    return left_us == TIME_NEVER ? INT64_MAX : left_us / US_PER_MS;
 }
 
 uint64_t hf_lock_fence(hf_lock *lock, uint64_t holder)
 {
-    struct hold h;
-    if (!hold_look(lock, holder, &h)) return 0;
-    return h.state == HOLD_HELD || h.state == HOLD_LOST ? (uint64_t)h.fence : 0;
+    return (uint64_t)hold_view(lock, holder).fence;
 }
