@@ -1,0 +1,311 @@
+/*
+ * async_contract.c: the calls that return at once.  One rule: a callback runs
+ * exactly once if, and only if, its call returned HF_OK.
+ */
+#include <string.h>
+
+#include "lib/rig.h"
+
+struct answer {
+    atomic_int calls;
+    int status;
+    hf_lock *lock;
+    struct hf_grant grant;
+    int64_t left;
+    struct hf_info info;
+    int was_locked;
+    int has_result;
+    int error_status;
+    int64_t at_ms;
+};
+
+/* Answers outlive the test: a callback may come as late as client_close(). */
+static struct answer *answer_new(void)
+{
+    static struct answer pool[64];
+    static int used;
+    struct answer *a = &pool[used++ % 64];
+    memset(a, 0, sizeof *a);
+    return a;
+}
+
+static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+                        const struct hf_error *err, void *user)
+{
+    struct answer *a = user;
+    a->status = status;
+    a->lock = lock;
+    a->has_result = grant != NULL;
+    if (grant) a->grant = *grant;
+    a->error_status = err ? err->status : 0;
+    a->at_ms = rig_now_ms();
+    atomic_fetch_add(&a->calls, 1);
+}
+
+static void on_released(hf_lock *lock, int status,
+                        const struct hf_released *released,
+                        const struct hf_error *err, void *user)
+{
+    struct answer *a = user;
+    (void)lock;
+    (void)err;
+    a->status = status;
+    a->left = released ? released->count : -1;
+    atomic_fetch_add(&a->calls, 1);
+}
+
+static void on_inspected(hf_lock *lock, int status, const struct hf_info *info,
+                         const struct hf_error *err, void *user)
+{
+    struct answer *a = user;
+    (void)lock;
+    (void)err;
+    a->status = status;
+    if (info) a->info = *info;
+    atomic_fetch_add(&a->calls, 1);
+}
+
+static void on_broken(hf_lock *lock, int status, int was_locked,
+                      const struct hf_error *err, void *user)
+{
+    struct answer *a = user;
+    (void)lock;
+    (void)err;
+    a->status = status;
+    a->was_locked = was_locked;
+    atomic_fetch_add(&a->calls, 1);
+}
+
+static struct answer *start(hf_lock *l, uint64_t holder, int64_t wait_ms,
+                            int64_t lease_ms, unsigned flags)
+{
+    struct answer *a = answer_new();
+    struct hf_acquire_options o = rig_options(wait_ms, lease_ms, flags);
+    o.holder = holder;
+    CHECK_INT(hf_lock_acquire_start(l, &o, on_acquired, a, NULL), HF_OK);
+    return a;
+}
+
+/* testTryLockAsyncSucceed */
+TEST(async, acquire_of_a_free_lock_is_granted)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    struct answer *a = start(l, 0, 0, 0, 0);
+    CHECK(rig_until_equal(&a->calls, 1));
+    CHECK_INT(a->status, HF_OK);
+    CHECK(a->lock == l);
+    CHECK(a->has_result);
+    CHECK_INT(a->grant.count, 1);
+    CHECK(a->grant.holder != hf_holder_self());
+    CHECK_INT(hf_lock_state(l, a->grant.holder), HF_STATE_HELD);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
+    CHECK_INT(hf_lock_release_as(l, a->grant.holder, NULL, NULL), HF_OK);
+    CHECK_INT(atomic_load(&a->calls), 1);
+}
+
+/* testTryLockAsyncFailed */
+TEST(async, try_of_a_held_lock_is_taken)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    struct answer *a = start(l, 0, HF_WAIT_NONE, 0, 0);
+    CHECK(rig_until_equal(&a->calls, 1));
+    CHECK_INT(a->status, HF_TAKEN);
+    CHECK_INT(a->error_status, HF_TAKEN);
+    CHECK(!a->has_result);
+}
+
+/* testTryLockAsyncWaitTime */
+TEST(async, wait_ends_with_timeout_and_not_before_it)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    int64_t began_ms = rig_now_ms();
+    struct answer *a = start(l, 0, 400, 0, 0);
+    CHECK(rig_until_equal(&a->calls, 1));
+    CHECK_INT(a->status, HF_TIMEOUT);
+    CHECK(a->at_ms - began_ms >= 395);
+}
+
+/* testTimedTryLockAsync, testTryLockAsync */
+TEST(async, wait_is_granted_when_the_lock_is_freed)
+{
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    hf_lock *l = rig_lock(c, "a"), *other = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
+    struct answer *a = start(l, 0, RIG_WAIT_MS, 0, 0);
+    rig_pause_ms(200);
+    CHECK_INT(atomic_load(&a->calls), 0);
+    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+    CHECK(rig_until_equal(&a->calls, 1));
+    CHECK_INT(a->status, HF_OK);
+    CHECK_INT(hf_lock_release_as(l, a->grant.holder, NULL, NULL), HF_OK);
+}
+
+TEST(async, every_acquire_makes_a_fresh_holder)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    struct answer *first = start(l, 0, 0, 0, 0);
+    CHECK(rig_until_equal(&first->calls, 1));
+    struct answer *second = start(l, 0, 0, 0, 0);
+    rig_pause_ms(100);
+    CHECK_INT(atomic_load(&second->calls), 0); /* no re-entry: it waits */
+    CHECK_INT(hf_lock_release_as(l, first->grant.holder, NULL, NULL), HF_OK);
+    CHECK(rig_until_equal(&second->calls, 1));
+    CHECK(second->grant.holder != first->grant.holder);
+    CHECK(second->grant.fence > first->grant.fence);
+    CHECK_INT(hf_lock_release_as(l, second->grant.holder, NULL, NULL), HF_OK);
+}
+
+TEST(async, acquire_with_a_holder_reenters)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    uint64_t holder = hf_holder_new();
+    struct answer *a = start(l, holder, 0, 0, 0);
+    CHECK(rig_until_equal(&a->calls, 1));
+    struct answer *b = start(l, holder, 0, 0, 0);
+    CHECK(rig_until_equal(&b->calls, 1));
+    CHECK(a->grant.holder == holder && b->grant.holder == holder);
+    CHECK_INT(b->grant.count, 2);
+    CHECK(b->grant.fence == a->grant.fence);
+}
+
+TEST(async, release_extend_inspect_and_break_answer_once)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    uint64_t h = hf_holder_new();
+    CHECK_INT(rig_acquire(l, h, 0, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, h, 0, NULL), HF_OK);
+
+    struct answer *e = answer_new();
+    CHECK_INT(hf_lock_extend_start(l, h, 40000, on_acquired, e, NULL), HF_OK);
+    CHECK(rig_until_equal(&e->calls, 1));
+    CHECK_INT(e->status, HF_OK);
+    CHECK_INT(e->grant.count, 2);
+
+    struct answer *i = answer_new();
+    CHECK_INT(hf_lock_inspect_start(l, h, on_inspected, i, NULL), HF_OK);
+    CHECK(rig_until_equal(&i->calls, 1));
+    CHECK_INT(i->status, HF_OK);
+    CHECK_INT(i->info.locked, 1);
+    CHECK_INT(i->info.count, 2);
+
+    struct answer *r = answer_new();
+    CHECK_INT(hf_lock_release_start(l, h, on_released, r, NULL), HF_OK);
+    CHECK(rig_until_equal(&r->calls, 1));
+    CHECK_INT(r->status, HF_OK);
+    CHECK_INT(r->left, 1);
+    CHECK_INT(hf_lock_release_start(l, h, NULL, NULL, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+
+    struct answer *b = answer_new();
+    int status = hf_lock_break_start(l, on_broken, b, NULL);
+    if (rig_has(HF_CAP_BREAK)) {
+        CHECK_INT(status, HF_OK);
+        CHECK(rig_until_equal(&b->calls, 1));
+        CHECK_INT(b->status, HF_OK);
+        CHECK_INT(b->was_locked, 0);
+    } else {
+        CHECK_INT(status, HF_UNSUPPORTED);
+    }
+    rig_pause_ms(50);
+    CHECK_INT(atomic_load(&e->calls), 1);
+    CHECK_INT(atomic_load(&i->calls), 1);
+    CHECK_INT(atomic_load(&r->calls), 1);
+}
+
+TEST(async, refused_call_never_calls_back)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    struct answer *a = answer_new();
+    struct hf_acquire_options o = rig_options(0, -5, 0);
+    CHECK_INT(hf_lock_acquire_start(l, &o, on_acquired, a, NULL), HF_INVALID);
+    CHECK_INT(hf_lock_extend_start(l, 0, 0, on_acquired, a, NULL),
+              HF_NOT_OWNER);
+    CHECK_INT(hf_lock_release_start(l, 0, on_released, a, NULL), HF_NOT_OWNER);
+    rig_pause_ms(50);
+    CHECK_INT(atomic_load(&a->calls), 0);
+}
+
+/* A callback may call anything, blocking calls included. */
+static void on_acquired_nested(hf_lock *lock, int status,
+                               const struct hf_grant *grant,
+                               const struct hf_error *err, void *user)
+{
+    struct answer *a = user;
+    (void)err;
+    a->status = status;
+    if (grant) {
+        int locked = 0;
+        a->grant = *grant;
+        a->error_status = hf_lock_is_locked(lock, &locked, NULL);
+        a->was_locked = locked;
+        a->left = hf_lock_release_as(lock, grant->holder, NULL, NULL);
+    }
+    atomic_fetch_add(&a->calls, 1);
+}
+
+TEST(async, callback_may_make_blocking_calls)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    for (int i = 0; i < 5; i++) {
+        struct answer *a = answer_new();
+        CHECK_INT(hf_lock_acquire_start(l, NULL, on_acquired_nested, a, NULL),
+                  HF_OK);
+        CHECK(rig_until_equal(&a->calls, 1));
+        CHECK_INT(a->status, HF_OK);
+        CHECK_INT(a->error_status, HF_OK);
+        CHECK_INT(a->was_locked, 1);
+        CHECK_INT(a->left, HF_OK);
+    }
+    CHECK_INT(rig_probe(l), HF_OK);
+}
+
+/* Many callers, one thread of ours: each is granted in turn and releases. */
+TEST(async, a_hundred_acquires_are_all_granted_once)
+{
+    static struct answer all[100];
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    memset(all, 0, sizeof all);
+    for (int i = 0; i < 100; i++)
+        CHECK_INT(
+            hf_lock_acquire_start(l, NULL, on_acquired_nested, &all[i], NULL),
+            HF_OK);
+    for (int i = 0; i < 100; i++) {
+        CHECK(rig_until_equal(&all[i].calls, 1));
+        CHECK_INT(all[i].status, HF_OK);
+        CHECK_INT(all[i].left, HF_OK);
+        for (int k = 0; k < i; k++)
+            CHECK(all[i].grant.fence != all[k].grant.fence);
+    }
+}
+
+TEST(async, close_answers_what_is_open_with_closed)
+{
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    hf_lock *other = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
+    /* The lock object must still be there when it is answered. */
+    hf_lock *l = NULL;
+    CHECK_INT(hf_lock_open(c, "a", &l, NULL), HF_OK);
+    struct answer *a = start(l, 0, 0, 0, 0);
+    rig_pause_ms(100);
+    CHECK_INT(atomic_load(&a->calls), 0);
+    rig_close(c);
+    CHECK_INT(atomic_load(&a->calls), 1);
+    CHECK_INT(a->status, HF_CLOSED);
+    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+    CHECK_INT(rig_probe(other), HF_OK); /* nobody was left waiting in line */
+}

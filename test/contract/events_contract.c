@@ -1,0 +1,188 @@
+/*
+ * events_contract.c: being told.  One rule: AT_RISK comes before LOST, each
+ * once, and a released hold is silent.
+ */
+#include <string.h>
+
+#include "lib/rig.h"
+
+#define EVENTS_KEPT 32
+
+struct ear {
+    atomic_int len;
+    struct hf_event events[EVENTS_KEPT];
+    int64_t at_ms[EVENTS_KEPT];
+};
+
+static void on_state(const struct hf_event *ev, void *user)
+{
+    struct ear *e = user;
+    int at = atomic_load(&e->len);
+    if (at == EVENTS_KEPT) return;
+    e->events[at] = *ev;
+    e->at_ms[at] = rig_now_ms();
+    atomic_store(&e->len, at + 1);
+}
+
+/* One ear per test, alive until the client is closed. */
+static hf_client *client_with_ear(struct ear *e, int64_t lease_ms)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    memset(e, 0, sizeof *e);
+    o.on_state = on_state;
+    o.state_user = e;
+    o.lease_ms = lease_ms;
+    return rig_client(&o);
+}
+
+TEST(events, at_risk_comes_before_lost_and_each_once)
+{
+    static struct ear e;
+    rig_begin();
+    hf_lock *l = rig_lock(client_with_ear(&e, 0), "a");
+    struct hf_acquire_options o = rig_options(0, 500, HF_ACQUIRE_FIXED);
+    struct hf_grant g;
+    int64_t began_ms = rig_now_ms();
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    CHECK(rig_until_equal(&e.len, 2));
+    CHECK_INT(e.events[0].state, HF_STATE_AT_RISK);
+    CHECK_INT(e.events[1].state, HF_STATE_LOST);
+    CHECK(e.events[0].valid_ms > 0 || e.at_ms[0] - began_ms > 490);
+    CHECK_INT(e.events[1].valid_ms, 0);
+    CHECK_INT(e.events[1].status, HF_EXPIRED);
+    for (int i = 0; i < 2; i++) {
+        CHECK(e.events[i].holder == g.holder);
+        CHECK(e.events[i].fence == g.fence);
+        CHECK_STR(e.events[i].name, "a");
+        CHECK_INT(e.events[i].name_len, 1);
+        CHECK(e.events[i].text[0] != 0);
+    }
+    CHECK(e.at_ms[1] - began_ms >= 500 - 5 - 2 - 1);
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_LOST);
+    rig_pause_ms(100);
+    CHECK_INT(atomic_load(&e.len), 2);
+}
+
+TEST(events, state_goes_through_at_risk)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    struct hf_acquire_options o = rig_options(0, 3000, HF_ACQUIRE_FIXED);
+    int seen = 0;
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    for (int64_t end_ms = rig_now_ms() + 10000; rig_now_ms() < end_ms;) {
+        int state = hf_lock_state(l, 0);
+        if (state == HF_STATE_AT_RISK) seen++;
+        if (state == HF_STATE_LOST) break;
+        CHECK(state != HF_STATE_NONE);
+        rig_pause_ms(1);
+    }
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_LOST);
+    CHECK(seen > 0);
+}
+
+TEST(events, a_released_hold_is_silent)
+{
+    static struct ear e;
+    rig_begin();
+    hf_lock *l = rig_lock(client_with_ear(&e, 0), "a");
+    struct hf_acquire_options o = rig_options(0, 300, HF_ACQUIRE_FIXED);
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_pause_ms(600);
+    CHECK_INT(atomic_load(&e.len), 0);
+}
+
+TEST(events, a_renewed_hold_is_never_lost)
+{
+    static struct ear e;
+    rig_begin();
+    hf_lock *l = rig_lock(client_with_ear(&e, 900), "a");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    rig_pause_ms(2700);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    for (int i = 0; i < atomic_load(&e.len); i++)
+        CHECK(e.events[i].state != HF_STATE_LOST);
+}
+
+TEST(events, a_broken_hold_is_lost_once)
+{
+    static struct ear e;
+    rig_begin();
+    hf_lock *l = rig_lock(client_with_ear(&e, 900), "a");
+    hf_lock *other = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    if (!rig_has(HF_CAP_BREAK) || rig_has(HF_CAP_KERNEL)) {
+        CHECK_INT(hf_lock_break(other, NULL, NULL), HF_UNSUPPORTED);
+        rig_pause_ms(300);
+        CHECK_INT(atomic_load(&e.len), 0);
+        return;
+    }
+    CHECK_INT(hf_lock_break(other, NULL, NULL), HF_OK);
+    CHECK(rig_until_state(l, 0, HF_STATE_LOST));
+    rig_pause_ms(1200);
+    int lost = 0;
+    for (int i = 0; i < atomic_load(&e.len); i++)
+        lost += e.events[i].state == HF_STATE_LOST;
+    CHECK_INT(lost, 1);
+    CHECK_INT(e.events[atomic_load(&e.len) - 1].state, HF_STATE_LOST);
+}
+
+TEST(events, can_be_polled_for)
+{
+    struct hf_event ev;
+    struct hf_grant g;
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    hf_lock *l = rig_lock(c, "a");
+    struct hf_acquire_options o = rig_options(0, 300, HF_ACQUIRE_FIXED);
+    int fd = hf_client_event_fd(c);
+    CHECK(fd >= 0);
+    CHECK_INT(hf_client_event_fd(c), fd);
+    CHECK(!rig_until_readable(fd, 0));
+    CHECK_INT(hf_client_next_event(c, &ev), HF_TAKEN);
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    CHECK(rig_until_readable(fd, RIG_PATIENCE_MS));
+    CHECK_INT(hf_client_next_event(c, &ev), HF_OK);
+    CHECK_INT(ev.state, HF_STATE_AT_RISK);
+    CHECK(ev.fence == g.fence);
+    CHECK(rig_until_readable(fd, RIG_PATIENCE_MS));
+    CHECK_INT(hf_client_next_event(c, &ev), HF_OK);
+    CHECK_INT(ev.state, HF_STATE_LOST);
+    CHECK_STR(ev.name, "a");
+    CHECK_INT(hf_client_next_event(c, &ev), HF_TAKEN);
+    CHECK(!rig_until_readable(fd, 0));
+}
+
+struct helper {
+    hf_lock *lock;
+    atomic_int calls;
+    int status;
+};
+
+static void on_state_release(const struct hf_event *ev, void *user)
+{
+    struct helper *h = user;
+    if (ev->state != HF_STATE_AT_RISK) return;
+    h->status = hf_lock_release_as(h->lock, ev->holder, NULL, NULL);
+    atomic_fetch_add(&h->calls, 1);
+}
+
+TEST(events, callback_may_release_the_lock_in_time)
+{
+    static struct helper h;
+    struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
+    struct hf_acquire_options o = rig_options(0, 2000, HF_ACQUIRE_FIXED);
+    rig_begin();
+    memset(&h, 0, sizeof h);
+    co.on_state = on_state_release;
+    co.state_user = &h;
+    h.lock = rig_lock(rig_client(&co), "a");
+    CHECK_INT(hf_lock_acquire(h.lock, &o, NULL, NULL), HF_OK);
+    CHECK(rig_until_equal(&h.calls, 1));
+    CHECK(h.status == HF_OK || h.status == HF_EXPIRED);
+    CHECK_INT(hf_lock_state(h.lock, 0), HF_STATE_NONE);
+    CHECK_INT(rig_acquire(h.lock, 0, RIG_WAIT_MS, NULL), HF_OK);
+}

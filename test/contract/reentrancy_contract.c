@@ -1,0 +1,128 @@
+/*
+ * reentrancy_contract.c: a holder that acquires n times releases n times.  One
+ * rule: whatever is nested, the fence and the longest promise stay.
+ */
+#include "lib/rig.h"
+
+TEST(reentrancy, counts_up_and_down)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    struct hf_grant g;
+    int64_t count = -1;
+    for (int i = 1; i <= 5; i++) {
+        CHECK_INT(hf_lock_acquire(l, NULL, &g, NULL), HF_OK);
+        CHECK_INT(g.count, i);
+        CHECK_INT(hf_lock_hold_count(l, 0, &count, NULL), HF_OK);
+        CHECK_INT(count, i);
+    }
+    for (int i = 4; i >= 0; i--) {
+        struct hf_released left;
+        CHECK_INT(hf_lock_release(l, &left, NULL), HF_OK);
+        CHECK_INT(left.count, i);
+        CHECK_INT(hf_lock_hold_count(l, 0, &count, NULL), HF_OK);
+        CHECK_INT(count, i);
+    }
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
+}
+
+TEST(reentrancy, others_are_refused_until_the_last_release)
+{
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    hf_lock *l = rig_lock(c, "a"), *other = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(other, NULL, NULL), HF_TAKEN);
+    CHECK_INT(rig_acquire(l, hf_holder_new(), HF_WAIT_NONE, NULL), HF_TAKEN);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
+}
+
+TEST(reentrancy, works_through_another_object_of_the_name)
+{
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    hf_lock *l = rig_lock(c, "a"), *again = rig_lock(c, "a");
+    struct hf_grant g;
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(again, &g, NULL), HF_OK);
+    CHECK_INT(g.count, 2);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(again, NULL, NULL), HF_OK);
+    CHECK_INT(rig_probe(l), HF_OK);
+}
+
+TEST(reentrancy, does_not_reach_across_clients)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_lock *other = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(other, NULL, NULL), HF_TAKEN);
+    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_NOT_OWNER);
+}
+
+TEST(reentrancy, keeps_the_fence)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    struct hf_grant first, second;
+    CHECK_INT(hf_lock_acquire(l, NULL, &first, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, NULL, &second, NULL), HF_OK);
+    CHECK(first.fence == second.fence);
+    CHECK(hf_lock_fence(l, 0) == first.fence);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK(hf_lock_fence(l, 0) == first.fence);
+}
+
+/* testRemainTimeToLive2: an inner release must not fall back to the default. */
+TEST(reentrancy, inner_release_keeps_the_lease)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    struct hf_acquire_options o = rig_options(0, 100000, HF_ACQUIRE_FIXED);
+    int64_t ttl_ms = 0;
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK(hf_lock_valid_ms(l, 0) > 80000);
+    CHECK(hf_lock_valid_ms(l, 0) <= 100000);
+    CHECK_INT(hf_lock_ttl_ms(l, &ttl_ms, NULL), HF_OK);
+    if (rig_has(HF_CAP_LEASE)) CHECK(ttl_ms > 80000 && ttl_ms <= 100000);
+}
+
+TEST(reentrancy, shorter_lease_does_not_shorten_the_hold)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_lock *other = rig_lock(rig_client(NULL), "a");
+    struct hf_acquire_options o = rig_options(0, 60000, HF_ACQUIRE_FIXED);
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    o.lease_ms = 100;
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK(hf_lock_valid_ms(l, 0) > 40000);
+    rig_pause_ms(300);
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(rig_probe(other), HF_TAKEN);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}
+
+TEST(reentrancy, watchdog_wins_over_a_fixed_lease)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_lock *other = rig_lock(rig_client(NULL), "a");
+    struct hf_acquire_options o = rig_options(0, 1000, HF_ACQUIRE_FIXED);
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    o.flags = 0;
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    rig_pause_ms(2500);
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(rig_probe(other), HF_TAKEN);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}

@@ -1,0 +1,124 @@
+/*
+ * release_contract.c: giving back.  One rule: a release frees only what its
+ * holder has, and says which way it was not so.
+ */
+#include "lib/rig.h"
+
+TEST(release, of_what_was_never_held_is_not_owner)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    struct hf_error err = {0};
+    struct hf_released left = {77};
+    CHECK_INT(hf_lock_release(l, &left, &err), HF_NOT_OWNER);
+    CHECK_INT(err.status, HF_NOT_OWNER);
+    CHECK(err.text[0] != 0);
+    CHECK_INT(left.count, 77);
+    CHECK_INT(hf_lock_release_start(l, 0, NULL, NULL, &err), HF_NOT_OWNER);
+}
+
+struct releaser {
+    hf_lock *lock;
+    int status;
+    int held;
+};
+
+static void releaser_run(void *arg)
+{
+    struct releaser *r = arg;
+    r->status = hf_lock_release(r->lock, NULL, NULL);
+    r->held = 9;
+    hf_lock_is_held_by(r->lock, 0, &r->held, NULL);
+}
+
+TEST(release, by_another_thread_is_not_owner_and_frees_nothing)
+{
+    static struct releaser r;
+    rig_begin();
+    r.lock = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(r.lock, NULL, NULL), HF_OK);
+    rig_spawn(releaser_run, &r);
+    rig_join();
+    CHECK_INT(r.status, HF_NOT_OWNER);
+    CHECK_INT(r.held, 0);
+    CHECK_INT(rig_probe(r.lock), HF_TAKEN);
+    CHECK_INT(hf_lock_release(r.lock, NULL, NULL), HF_OK);
+    CHECK_INT(rig_probe(r.lock), HF_OK);
+}
+
+TEST(release, twice_is_not_owner_the_second_time)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+    CHECK_INT(hf_lock_valid_ms(l, 0), 0);
+    CHECK(hf_lock_fence(l, 0) == 0);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
+}
+
+TEST(release, after_the_lease_is_expired)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    struct hf_acquire_options o = rig_options(0, 200, HF_ACQUIRE_FIXED);
+    struct hf_error err = {0};
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK(rig_until_state(l, 0, HF_STATE_LOST));
+    rig_pause_ms(50); /* our deadline is a little before the store's */
+    CHECK_INT(hf_lock_release(l, NULL, &err), HF_EXPIRED);
+    CHECK(err.text[0] != 0);
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
+}
+
+/* testExpire: the late release of the first holder must not hurt the second. */
+TEST(release, that_comes_too_late_fails_and_leaves_the_next_holder_alone)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_lock *next = rig_lock(rig_client(NULL), "a");
+    struct hf_acquire_options o = rig_options(0, 200, HF_ACQUIRE_FIXED);
+    int held = 9;
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK_INT(rig_acquire(next, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK(rig_until_state(l, 0, HF_STATE_LOST));
+    /* Both are true by now; which one it knows depends on who told it. */
+    int status = hf_lock_release(l, NULL, NULL);
+    CHECK(status == HF_LOST || status == HF_EXPIRED);
+    CHECK_INT(hf_lock_is_held_by(next, 0, &held, NULL), HF_OK);
+    CHECK_INT(held, 1);
+    CHECK_INT(rig_probe(l), HF_TAKEN);
+    CHECK_INT(hf_lock_release(next, NULL, NULL), HF_OK);
+}
+
+TEST(release, of_a_lost_hold_counts_down_like_any_other)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    struct hf_acquire_options o = rig_options(0, 200, HF_ACQUIRE_FIXED);
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK(rig_until_state(l, 0, HF_STATE_LOST));
+    rig_pause_ms(50);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_EXPIRED);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_EXPIRED);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
+}
+
+TEST(release, works_after_the_object_it_was_taken_through_is_gone)
+{
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    hf_lock *gone = NULL;
+    CHECK_INT(hf_lock_open(c, "a", &gone, NULL), HF_OK);
+    int status = hf_lock_try(gone, NULL, NULL);
+    hf_lock_close(gone);
+    CHECK_INT(status, HF_OK);
+    hf_lock *l = rig_lock(c, "a");
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(rig_probe(l), HF_TAKEN);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(rig_probe(l), HF_OK);
+}

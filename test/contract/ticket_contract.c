@@ -1,0 +1,193 @@
+/*
+ * ticket_contract.c: holds that outlive their process.  One rule: the ticket,
+ * and only the ticket, gives the hold back.
+ */
+#include <string.h>
+
+#include "lib/rig.h"
+
+/* Acquire detached; 0 if the store cannot, which it must say. */
+static int detached_acquire(hf_lock *l, int64_t lease_ms, struct hf_grant *g)
+{
+    struct hf_acquire_options o =
+        rig_options(HF_WAIT_NONE, lease_ms, HF_ACQUIRE_DETACHED);
+    struct hf_error err = {0};
+    int status = hf_lock_acquire(l, &o, g, &err);
+    if (rig_has(HF_CAP_DETACHED)) {
+        CHECK_INT(status, HF_OK);
+        return 1;
+    }
+    CHECK_INT(status, HF_UNSUPPORTED);
+    CHECK(err.text[0] != 0);
+    CHECK_INT(rig_probe(l), HF_OK);
+    return 0;
+}
+
+TEST(ticket, hold_outlives_its_client)
+{
+    char ticket[HF_TICKET_MAX];
+    struct hf_grant g, again;
+    struct hf_info info;
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    hf_lock *l = rig_lock(c, "a"), *other = rig_lock(rig_client(NULL), "a");
+    if (!detached_acquire(l, 30000, &g)) return;
+    CHECK_INT(hf_lock_detach(l, 0, ticket, NULL), HF_OK);
+    CHECK(strlen(ticket) > 0 && strlen(ticket) < HF_TICKET_MAX);
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
+    rig_close(c);
+    CHECK_INT(rig_probe(other), HF_TAKEN);
+    CHECK_INT(hf_lock_inspect(other, 0, &info, NULL), HF_OK);
+    CHECK_INT(info.locked, 1);
+    CHECK_INT(info.detached, 1);
+    CHECK(info.ttl_ms > 0 && info.ttl_ms <= 30000);
+    CHECK_INT(hf_lock_attach(other, ticket, 40000, &again, NULL), HF_OK);
+    CHECK(again.fence == g.fence);
+    CHECK_INT(again.lease_ms, 40000);
+    CHECK(again.valid_ms > 20000 && again.valid_ms <= 40000);
+    CHECK_INT(hf_lock_state(other, again.holder), HF_STATE_HELD);
+    CHECK_INT(hf_lock_release_as(other, again.holder, NULL, NULL), HF_OK);
+    CHECK_INT(rig_probe(other), HF_OK);
+}
+
+TEST(ticket, releases_without_taking_over)
+{
+    char ticket[HF_TICKET_MAX];
+    struct hf_grant g;
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_lock *other = rig_lock(rig_client(NULL), "a");
+    if (!detached_acquire(l, 30000, &g)) return;
+    CHECK_INT(hf_lock_detach(l, 0, ticket, NULL), HF_OK);
+    CHECK_INT(hf_ticket_release(other, ticket, NULL), HF_OK);
+    CHECK_INT(rig_probe(l), HF_OK);
+    /* The second time there is nothing left. */
+    int status = hf_ticket_release(other, ticket, NULL);
+    CHECK_INT(status, HF_EXPIRED);
+    CHECK_INT(hf_lock_attach(other, ticket, 0, NULL, NULL), HF_EXPIRED);
+}
+
+TEST(ticket, can_be_passed_on_many_times)
+{
+    char ticket[HF_TICKET_MAX];
+    struct hf_grant g, again;
+    rig_begin();
+    hf_lock *l[2] = {rig_lock(rig_client(NULL), "a"),
+                     rig_lock(rig_client(NULL), "a")};
+    if (!detached_acquire(l[0], 30000, &g)) return;
+    CHECK_INT(hf_lock_detach(l[0], 0, ticket, NULL), HF_OK);
+    for (int i = 1; i < 6; i++) {
+        CHECK_INT(hf_lock_attach(l[i % 2], ticket, 0, &again, NULL), HF_OK);
+        CHECK(again.fence == g.fence);
+        CHECK_INT(hf_lock_detach(l[i % 2], again.holder, ticket, NULL), HF_OK);
+    }
+    CHECK_INT(hf_ticket_release(l[0], ticket, NULL), HF_OK);
+    CHECK_INT(rig_probe(l[1]), HF_OK);
+}
+
+TEST(ticket, of_a_hold_whose_lease_ended_is_expired)
+{
+    char ticket[HF_TICKET_MAX];
+    struct hf_grant g;
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    if (!detached_acquire(l, 200, &g)) return;
+    CHECK_INT(hf_lock_detach(l, 0, ticket, NULL), HF_OK);
+    rig_pause_ms(300);
+    CHECK_INT(hf_lock_attach(l, ticket, 0, NULL, NULL), HF_EXPIRED);
+    CHECK_INT(hf_ticket_release(l, ticket, NULL), HF_EXPIRED);
+    CHECK_INT(rig_probe(l), HF_OK);
+}
+
+TEST(ticket, of_a_hold_that_somebody_else_has_now_is_lost)
+{
+    char ticket[HF_TICKET_MAX];
+    struct hf_grant g, next;
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_lock *other = rig_lock(rig_client(NULL), "a");
+    if (!detached_acquire(l, 200, &g)) return;
+    CHECK_INT(hf_lock_detach(l, 0, ticket, NULL), HF_OK);
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &next), HF_OK);
+    CHECK(next.fence > g.fence);
+    CHECK_INT(hf_lock_attach(l, ticket, 0, NULL, NULL), HF_LOST);
+    CHECK_INT(hf_ticket_release(l, ticket, NULL), HF_LOST);
+    CHECK_INT(rig_probe(l), HF_TAKEN);
+    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+}
+
+TEST(ticket, of_the_same_holders_earlier_hold_does_not_free_the_later_one)
+{
+    char ticket[HF_TICKET_MAX];
+    struct hf_grant g;
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    if (!detached_acquire(l, 200, &g)) return;
+    CHECK_INT(hf_lock_detach(l, 0, ticket, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(hf_ticket_release(l, ticket, NULL), HF_LOST);
+    CHECK_INT(rig_probe(l), HF_TAKEN);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}
+
+TEST(ticket, that_is_none_is_invalid)
+{
+    static const char *const bad[] = {
+        "",
+        "x",
+        "0",
+        "a:b:c",
+        ":::::",
+        "%s%n",
+        "hf1.zzzzzzzz-zzzz-zzzz-zzzz-zzzzzzzzzzzz:1.1",
+        "99999999999999999999999999999999999999999999999999999999999999999999"
+        "99999999999999999999999999999999999999999999999999999999999999999999"
+        "99999999999999999999999999999999999999999999999999999999999999999999"};
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct hf_error err = {0};
+        int attach = hf_lock_attach(l, bad[i], 0, NULL, &err);
+        int release = hf_ticket_release(l, bad[i], NULL);
+        if (!rig_has(HF_CAP_DETACHED) && attach == HF_UNSUPPORTED) continue;
+        CHECK_INT(attach, HF_INVALID);
+        CHECK_INT(release, HF_INVALID);
+        CHECK(err.text[0] != 0);
+    }
+    CHECK_INT(rig_probe(l), HF_OK);
+}
+
+TEST(ticket, is_not_given_for_an_ordinary_hold)
+{
+    char ticket[HF_TICKET_MAX] = "untouched";
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_detach(l, 0, ticket, NULL), HF_NOT_OWNER);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_detach(l, 0, ticket, NULL), HF_UNSUPPORTED);
+    CHECK_STR(ticket, "untouched");
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}
+
+TEST(ticket, hold_can_be_broken)
+{
+    char ticket[HF_TICKET_MAX];
+    struct hf_grant g, next;
+    int was = 77;
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_lock *other = rig_lock(rig_client(NULL), "a");
+    if (!detached_acquire(l, 30000, &g)) return;
+    CHECK_INT(hf_lock_detach(l, 0, ticket, NULL), HF_OK);
+    if (!rig_has(HF_CAP_BREAK)) {
+        CHECK_INT(hf_lock_break(other, &was, NULL), HF_UNSUPPORTED);
+        return;
+    }
+    CHECK_INT(hf_lock_break(other, &was, NULL), HF_OK);
+    CHECK_INT(was, 1);
+    CHECK_INT(hf_lock_try(other, &next, NULL), HF_OK);
+    CHECK(next.fence > g.fence);
+    CHECK_INT(hf_ticket_release(l, ticket, NULL), HF_LOST);
+}

@@ -1,0 +1,104 @@
+/*
+ * script_flush_test.c: SCRIPT FLUSH at any moment.  One rule: the server's
+ * cache of scripts is a help, never a need; no caller sees it empty.
+ */
+#include <string.h>
+
+#include "lib/rig.h"
+#include "lib/rig_redis.h"
+
+TEST(script_flush, between_calls_is_not_noticed)
+{
+    static struct redis r;
+    struct hf_info info;
+    int was = 0;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    hf_client *c = rig_client(NULL);
+    hf_lock *l = rig_lock(c, "a"), *other = rig_lock(rig_client(NULL), "a");
+    for (int i = 0; i < 3; i++) {
+        redis_say(&r, "SCRIPT FLUSH");
+        CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+        redis_say(&r, "SCRIPT FLUSH");
+        CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+        redis_say(&r, "SCRIPT FLUSH");
+        CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
+        redis_say(&r, "SCRIPT FLUSH");
+        CHECK_INT(hf_lock_try(other, NULL, NULL), HF_TAKEN);
+        redis_say(&r, "SCRIPT FLUSH");
+        CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+        CHECK_INT(info.count, 2);
+        redis_say(&r, "SCRIPT FLUSH");
+        CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+        redis_say(&r, "SCRIPT FLUSH");
+        CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+        CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
+        redis_say(&r, "SCRIPT FLUSH");
+        CHECK_INT(hf_lock_break(l, &was, NULL), HF_OK);
+        CHECK_INT(was, 1);
+        hf_lock_release(other, NULL, NULL);
+    }
+}
+
+TEST(script_flush, renewal_goes_on)
+{
+    static struct redis r;
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    o.lease_ms = 1200;
+    hf_lock *l = rig_lock(rig_client(&o), "a");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    for (int i = 0; i < 50; i++) {
+        redis_say(&r, "SCRIPT FLUSH");
+        CHECK_INT(redis_number(&r, "EXISTS a"), 1);
+        rig_pause_ms(70);
+    }
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}
+
+struct worker {
+    hf_lock *lock;
+    atomic_int *stop;
+    int rounds;
+    int errors;
+    int first;
+};
+
+static void worker_run(void *arg)
+{
+    struct worker *w = arg;
+    while (!atomic_load(w->stop)) {
+        int status = rig_acquire(w->lock, 0, RIG_WAIT_MS, NULL);
+        if (status == HF_OK) status = hf_lock_release(w->lock, NULL, NULL);
+        if (status != HF_OK && w->errors++ == 0) w->first = status;
+        w->rounds++;
+    }
+}
+
+TEST(script_flush, during_calls_is_not_noticed)
+{
+    static struct redis r;
+    static struct worker w[4];
+    static atomic_int stop;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    hf_client *c = rig_client(NULL);
+    atomic_store(&stop, 0);
+    for (int i = 0; i < 4; i++) {
+        w[i] = (struct worker){rig_lock(c, i % 2 ? "a" : "b"), &stop, 0, 0, 0};
+        rig_spawn(worker_run, &w[i]);
+    }
+    for (int i = 0; i < 150; i++) {
+        redis_say(&r, "SCRIPT FLUSH");
+        rig_pause_ms(10);
+    }
+    atomic_store(&stop, 1);
+    rig_join();
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(w[i].first, HF_OK);
+        CHECK_INT(w[i].errors, 0);
+        CHECK(w[i].rounds > 0);
+    }
+}

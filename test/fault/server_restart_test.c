@@ -1,0 +1,145 @@
+/*
+ * server_restart_test.c: the server goes away and comes back, with its data or
+ * without.  One rule: a holder either keeps its lock or is told, and everybody
+ * else carries on by himself.
+ */
+#include <string.h>
+
+#include "lib/rig.h"
+#include "lib/rig_redis.h"
+
+#define LEASE_MS 3000
+
+static hf_client *client_with(int64_t lease_ms)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    o.lease_ms = lease_ms;
+    o.timeout_ms = 1000;
+    o.patience_ms = 10000; /* a restart takes a moment on a busy machine */
+    return rig_client(&o);
+}
+
+TEST(server_restart, with_data_the_holder_keeps_its_lock)
+{
+    static struct redis r;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    hf_lock *l = rig_lock(client_with(LEASE_MS), "a");
+    hf_lock *other = rig_lock(client_with(LEASE_MS), "a");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    redis_shutdown(&r, 1);
+    redis_start(&r);
+    int64_t end_ms = rig_now_ms() + 2 * LEASE_MS;
+    while (rig_now_ms() < end_ms) {
+        CHECK_INT(rig_acquire(other, 0, HF_WAIT_NONE, NULL), HF_TAKEN);
+        rig_pause_ms(100);
+    }
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, NULL), HF_OK);
+}
+
+/* testLockAfterTimeout */
+TEST(server_restart, without_data_the_holder_is_told_and_the_next_is_renewed)
+{
+    static struct redis r;
+    struct hf_grant g, again;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    hf_lock *l = rig_lock(client_with(LEASE_MS), "a");
+    hf_lock *other = rig_lock(client_with(LEASE_MS), "a");
+    for (int round = 0; round < 2; round++) {
+        CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
+        redis_shutdown(&r, 0);
+        redis_start(&r);
+        CHECK(rig_until_state(l, 0, HF_STATE_LOST));
+        CHECK_INT(hf_lock_valid_ms(l, 0), 0);
+        int status = hf_lock_release(l, NULL, NULL);
+        CHECK(status == HF_EXPIRED || status == HF_LOST);
+    }
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &again), HF_OK);
+    CHECK(again.fence > g.fence); /* from the server's clock */
+    int64_t end_ms = rig_now_ms() + 2 * LEASE_MS;
+    while (rig_now_ms() < end_ms) {
+        CHECK_INT(hf_lock_try(other, NULL, NULL), HF_TAKEN);
+        rig_pause_ms(100);
+    }
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}
+
+struct waiter {
+    hf_lock *lock;
+    atomic_int started;
+    int status;
+};
+
+static void waiter_run(void *arg)
+{
+    struct waiter *w = arg;
+    atomic_store(&w->started, 1);
+    w->status = rig_acquire(w->lock, 0, RIG_WAIT_MS, NULL);
+    if (w->status == HF_OK) hf_lock_release(w->lock, NULL, NULL);
+}
+
+static void waiter_recovers(int with_data)
+{
+    static struct redis r;
+    static struct waiter w;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    hf_lock *l = rig_lock(client_with(30000), "a");
+    w.lock = rig_lock(client_with(LEASE_MS), "a");
+    atomic_store(&w.started, 0);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    rig_spawn(waiter_run, &w);
+    CHECK(rig_until_equal(&w.started, 1));
+    rig_pause_ms(200);
+    redis_shutdown(&r, with_data);
+    redis_start(&r);
+    rig_pause_ms(500); /* the waiter may have resubscribed by now, or not */
+    int status = hf_lock_release(l, NULL, NULL);
+    CHECK(status == HF_OK || (!with_data && status < 0));
+    rig_join();
+    CHECK_INT(w.status, HF_OK); /* long before the 30 s lease ends */
+}
+
+TEST(server_restart, with_data_a_waiter_is_still_woken)
+{
+    waiter_recovers(1);
+}
+
+TEST(server_restart, without_data_a_waiter_gets_the_lock)
+{
+    waiter_recovers(0);
+}
+
+TEST(server_restart, while_it_is_down_calls_say_unavailable_in_time)
+{
+    static struct redis r;
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_error err = {0};
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    o.timeout_ms = 300;
+    o.patience_ms = 500;
+    hf_client *c = rig_client(&o);
+    hf_lock *l = rig_lock(c, "a");
+    CHECK_INT(rig_probe(l), HF_OK);
+    redis_shutdown(&r, 1);
+    int64_t began_ms = rig_now_ms();
+    CHECK_INT(hf_lock_try(l, NULL, &err), HF_UNAVAILABLE);
+    CHECK(err.text[0] != 0);
+    CHECK_INT(rig_acquire(l, 0, 60000, NULL), HF_UNAVAILABLE);
+    struct hf_info info;
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_UNAVAILABLE);
+    CHECK(rig_now_ms() - began_ms < 20000);
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+    redis_start(&r);
+    int status = HF_UNAVAILABLE;
+    for (int i = 0; i < 20 && status == HF_UNAVAILABLE; i++)
+        status = rig_acquire(l, 0, RIG_WAIT_MS, NULL);
+    CHECK_INT(status, HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(redis_number(&r, "EXISTS a"), 0);
+}

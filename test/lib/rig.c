@@ -1,0 +1,299 @@
+/*
+ * rig.c: a store, clients, locks and threads for one test at a time.  One rule:
+ * cleanup goes threads, locks, clients, store, so that nothing is pulled from
+ * under somebody who still uses it.
+ */
+#include <errno.h>
+#include <ftw.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "lib/rig.h"
+#include "lib/rig_redis.h"
+
+#define CLIENTS_MAX 128
+#define LOCKS_MAX 4096
+#define THREADS_MAX 128
+#define TEST_SECONDS_MAX 240
+
+struct worker {
+    pthread_t thread;
+    void (*fn)(void *);
+    void *arg;
+};
+
+static struct {
+    int is_open;
+    char url[512];
+    char dir[128];
+    hf_client *clients[CLIENTS_MAX];
+    int clients_len;
+    struct {
+        hf_lock *lock;
+        hf_client *client;
+    } locks[LOCKS_MAX];
+    int locks_len;
+    struct worker workers[THREADS_MAX];
+    int workers_len;
+} rig;
+
+/* ---- the store ---------------------------------------------------------- */
+
+static int entry_remove(const char *path, const struct stat *st, int type,
+                        struct FTW *ftw)
+{
+    (void)st;
+    (void)type;
+    (void)ftw;
+    return remove(path);
+}
+
+static void locks_close_of(const hf_client *client)
+{
+    for (int i = 0; i < rig.locks_len; i++) {
+        if (!rig.locks[i].lock) continue;
+        if (client && rig.locks[i].client != client) continue;
+        hf_lock_close(rig.locks[i].lock);
+        rig.locks[i].lock = NULL;
+    }
+}
+
+static void rig_end(void *arg)
+{
+    (void)arg;
+    rig_join();
+    locks_close_of(NULL);
+    rig.locks_len = 0;
+    for (int i = 0; i < rig.clients_len; i++) hf_client_close(rig.clients[i]);
+    rig.clients_len = 0;
+    if (rig.dir[0]) nftw(rig.dir, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
+    rig.dir[0] = 0;
+    rig.is_open = 0;
+    alarm(0);
+}
+
+static void dir_make(void)
+{
+    const char *tmp = getenv("TMPDIR");
+    snprintf(rig.dir, sizeof rig.dir, "%s/hf-test-XXXXXX", tmp ? tmp : "/tmp");
+    CHECK(mkdtemp(rig.dir) != NULL);
+    snprintf(rig.url, sizeof rig.url, "file:%s", rig.dir);
+}
+
+void rig_begin_at(const char *url)
+{
+    CHECK(!rig.is_open);
+    rig.is_open = 1;
+    test_cleanup(rig_end, NULL);
+    alarm(TEST_SECONDS_MAX); /* a hang is a failure, not a wait for ever */
+    snprintf(rig.url, sizeof rig.url, "%s", url);
+}
+
+void rig_begin_on(const char *kind)
+{
+    static int space;
+    rig_begin_at("");
+    if (!strncmp(kind, "file", 4))
+        dir_make();
+    else if (!strncmp(kind, "redis", 5))
+        rig_redis_fresh(rig.url, sizeof rig.url);
+    else
+        snprintf(rig.url, sizeof rig.url, "memory:test-%d", ++space);
+}
+
+void rig_begin(void)
+{
+    const char *kind = test_arg("url");
+    rig_begin_on(kind ? kind : "memory:");
+}
+
+const char *rig_url(void)
+{
+    return rig.url;
+}
+
+const char *rig_dir(void)
+{
+    return rig.dir[0] ? rig.dir : NULL;
+}
+
+int rig_has(unsigned caps)
+{
+    CHECK(rig.clients_len > 0);
+    return (hf_client_caps(rig.clients[0]) & caps) == caps;
+}
+
+/* ---- clients and locks -------------------------------------------------- */
+
+hf_client *rig_client_at(const char *url,
+                         const struct hf_client_options *options)
+{
+    struct hf_error err = {0};
+    hf_client *client = NULL;
+    CHECK(rig.clients_len < CLIENTS_MAX);
+    if (hf_client_open(url, options, &client, &err) != HF_OK)
+        TEST_FAIL("open %s: %s", url, err.text);
+    CHECK(client != NULL);
+    rig.clients[rig.clients_len++] = client;
+    return client;
+}
+
+hf_client *rig_client(const struct hf_client_options *options)
+{
+    return rig_client_at(rig.url, options);
+}
+
+void rig_close(hf_client *client)
+{
+    locks_close_of(client);
+    for (int i = 0; i < rig.clients_len; i++)
+        if (rig.clients[i] == client)
+            rig.clients[i] = rig.clients[--rig.clients_len];
+    hf_client_close(client);
+}
+
+hf_lock *rig_lock(hf_client *client, const char *name)
+{
+    struct hf_error err = {0};
+    hf_lock *lock = NULL;
+    CHECK(rig.locks_len < LOCKS_MAX);
+    if (hf_lock_open(client, name, &lock, &err) != HF_OK)
+        TEST_FAIL("lock %s: %s", name, err.text);
+    CHECK(lock != NULL);
+    rig.locks[rig.locks_len].lock = lock;
+    rig.locks[rig.locks_len++].client = client;
+    return lock;
+}
+
+struct hf_acquire_options rig_options(int64_t wait_ms, int64_t lease_ms,
+                                      unsigned flags)
+{
+    struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
+    o.wait_ms = wait_ms;
+    o.lease_ms = lease_ms;
+    o.flags = flags;
+    return o;
+}
+
+int rig_acquire(hf_lock *lock, uint64_t holder, int64_t wait_ms,
+                struct hf_grant *grant)
+{
+    struct hf_acquire_options o = rig_options(wait_ms, 0, 0);
+    o.holder = holder;
+    return hf_lock_acquire(lock, &o, grant, NULL);
+}
+
+int rig_probe(hf_lock *lock)
+{
+    uint64_t holder = hf_holder_new();
+    int status = rig_acquire(lock, holder, HF_WAIT_NONE, NULL);
+    if (status == HF_OK) {
+        int released = hf_lock_release_as(lock, holder, NULL, NULL);
+        CHECK_INT(released, HF_OK);
+    }
+    return status;
+}
+
+/* ---- threads ------------------------------------------------------------ */
+
+static void *worker_run(void *arg)
+{
+    struct worker *w = arg;
+    w->fn(w->arg);
+    return NULL;
+}
+
+void rig_spawn(void (*fn)(void *), void *arg)
+{
+    CHECK(rig.workers_len < THREADS_MAX);
+    struct worker *w = &rig.workers[rig.workers_len];
+    w->fn = fn;
+    w->arg = arg;
+    CHECK(pthread_create(&w->thread, NULL, worker_run, w) == 0);
+    rig.workers_len++;
+}
+
+void rig_join(void)
+{
+    while (rig.workers_len > 0) {
+        rig.workers_len--;
+        pthread_join(rig.workers[rig.workers_len].thread, NULL);
+    }
+}
+
+/* ---- time and conditions ------------------------------------------------ */
+
+int64_t rig_now_ms(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
+void rig_pause_ms(int64_t ms)
+{
+    struct timespec ts = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
+    if (ms <= 0) return;
+    while (nanosleep(&ts, &ts) != 0 && errno == EINTR) continue;
+}
+
+int rig_until(int (*cond)(void *), void *arg)
+{
+    int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
+    while (!cond(arg)) {
+        if (rig_now_ms() > end_ms) return 0;
+        rig_pause_ms(2);
+    }
+    return 1;
+}
+
+struct equal {
+    atomic_int *counter;
+    int wanted;
+};
+
+static int is_equal(void *arg)
+{
+    const struct equal *e = arg;
+    return atomic_load(e->counter) == e->wanted;
+}
+
+int rig_until_equal(atomic_int *counter, int wanted)
+{
+    struct equal e = {counter, wanted};
+    return rig_until(is_equal, &e);
+}
+
+int rig_until_readable(int fd, int64_t timeout_ms)
+{
+    struct pollfd p = {fd, POLLIN, 0};
+    int64_t end_ms = rig_now_ms() + timeout_ms;
+    for (;;) {
+        int64_t left_ms = end_ms - rig_now_ms();
+        int n = poll(&p, 1, left_ms > 0 ? (int)left_ms : 0);
+        if (n > 0) return 1;
+        if (n == 0 && left_ms <= 0) return 0;
+    }
+}
+
+struct stating {
+    hf_lock *lock;
+    uint64_t holder;
+    int state;
+};
+
+static int is_in_state(void *arg)
+{
+    const struct stating *s = arg;
+    return hf_lock_state(s->lock, s->holder) == s->state;
+}
+
+int rig_until_state(hf_lock *lock, uint64_t holder, int state)
+{
+    struct stating s = {lock, holder ? holder : hf_holder_self(), state};
+    return rig_until(is_in_state, &s);
+}

@@ -1,0 +1,84 @@
+/*
+ * rig.h: what every behaviour test stands on: a store of its own, clients,
+ * locks and threads.  One rule: whatever a test opened here is closed when it
+ * ends, passed or failed, threads first.
+ *
+ *     rig_begin();                       the store that url= names
+ *     hf_client *c = rig_client(NULL);
+ *     hf_lock *l = rig_lock(c, "a");
+ *
+ * Checks only run on the test's own thread; workers write down what they saw.
+ */
+#ifndef HF_TEST_RIG_H
+#define HF_TEST_RIG_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "holdfast/holdfast.h"
+#include "test.h"
+
+#define RIG_PATIENCE_MS 20000 /* how long a condition may take to come true */
+#define RIG_WAIT_MS 15000     /* a worker's wait, less than the above */
+
+/* A fresh store for this test: memory, file or redis as url= says ("memory:"
+ * when nothing is said).  Also arms the alarm that ends a hanging test. */
+void rig_begin(void);
+
+/* The same, whatever the arguments say: "memory:", "file:" or "redis". */
+void rig_begin_on(const char *kind);
+
+/* The same, on a store that the test started itself. */
+void rig_begin_at(const char *url);
+
+/* The store's URL; options may be appended after "?". */
+const char *rig_url(void);
+
+/* The directory of a file store, or NULL. */
+const char *rig_dir(void);
+
+/* Does the store have all of these HF_CAP_* bits? */
+int rig_has(unsigned caps);
+
+/* A client of the store, and of any URL.  NULL options: all defaults. */
+hf_client *rig_client(const struct hf_client_options *options);
+hf_client *rig_client_at(const char *url,
+                         const struct hf_client_options *options);
+
+/* Close a client (and its locks) before the test ends. */
+void rig_close(hf_client *client);
+
+/* A lock of the client. */
+hf_lock *rig_lock(hf_client *client, const char *name);
+
+/* Options for one kind of acquire: wait_ms, lease_ms and flags. */
+struct hf_acquire_options rig_options(int64_t wait_ms, int64_t lease_ms,
+                                      unsigned flags);
+
+/* hf_lock_acquire() with these, as `holder` (0: this thread). */
+int rig_acquire(hf_lock *lock, uint64_t holder, int64_t wait_ms,
+                struct hf_grant *grant);
+
+/* One try by somebody who is nobody else: a fresh holder, released again if it
+ * was granted.  Returns the status of the try. */
+int rig_probe(hf_lock *lock);
+
+/* Run fn(arg) on a thread; rig_join() waits for all of them. */
+void rig_spawn(void (*fn)(void *), void *arg);
+void rig_join(void);
+
+/* Milliseconds of a clock that only goes forward. */
+int64_t rig_now_ms(void);
+
+/* Let time pass. */
+void rig_pause_ms(int64_t ms);
+
+/* Wait until cond(arg) is true; 0 if it did not come true in time. */
+int rig_until(int (*cond)(void *), void *arg);
+int rig_until_equal(atomic_int *counter, int wanted);
+int rig_until_readable(int fd, int64_t timeout_ms);
+
+/* Wait until this holder's hold is in `state`. */
+int rig_until_state(hf_lock *lock, uint64_t holder, int state);
+
+#endif

@@ -1,0 +1,368 @@
+/*
+ * alloc_failure_test.c: every public call survives the failure of its n-th
+ * allocation, for all n.  One rule: the call says NOMEM or succeeds, nothing
+ * leaks, and the lock is not stuck afterwards.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/rig.h"
+
+#define ALLOCS_MAX 2000 /* no call should need so many */
+#define LEASE_MS 1500   /* an answer we could not take ends with it */
+
+static struct {
+    atomic_long outstanding;
+    atomic_long count;   /* allocations since the failure was armed */
+    atomic_long fail_at; /* 0: none */
+    atomic_int fails_on; /* every one after it fails too */
+    atomic_int fired;
+} heap;
+
+static int heap_fails(void)
+{
+    long at = atomic_load(&heap.fail_at);
+    long n = atomic_fetch_add(&heap.count, 1) + 1;
+    if (at == 0 || n < at) return 0;
+    if (n > at && !atomic_load(&heap.fails_on)) return 0;
+    atomic_store(&heap.fired, 1);
+    return 1;
+}
+
+static void *heap_allocate(size_t size, void *user)
+{
+    (void)user;
+    if (heap_fails()) return NULL;
+    void *p = malloc(size ? size : 1);
+    if (p) atomic_fetch_add(&heap.outstanding, 1);
+    return p;
+}
+
+static void *heap_resize(void *ptr, size_t size, void *user)
+{
+    if (!ptr) return heap_allocate(size, user);
+    if (heap_fails()) return NULL;
+    return realloc(ptr, size ? size : 1);
+}
+
+static void heap_release(void *ptr, void *user)
+{
+    (void)user;
+    if (ptr) atomic_fetch_sub(&heap.outstanding, 1);
+    free(ptr);
+}
+
+static void heap_arm(long n, int fails_on)
+{
+    atomic_store(&heap.fired, 0);
+    atomic_store(&heap.count, 0);
+    atomic_store(&heap.fails_on, fails_on);
+    atomic_store(&heap.fail_at, n);
+}
+
+/* ---- what is tried ------------------------------------------------------ */
+
+/* One client whose heap fails, and one that never does. */
+struct bench {
+    struct hf_client_options options;
+    hf_client *client;
+    hf_lock *lock;
+    hf_client *sound;
+    hf_lock *sound_lock;
+};
+
+struct scenario {
+    const char *name;
+    int opens_itself;                /* no client is made before */
+    int (*arrange)(struct bench *b); /* with a sound heap; HF_OK */
+    int (*act)(struct bench *b);     /* with a failing one */
+    int expected;                    /* if nothing failed */
+};
+
+static int act_try(struct bench *b)
+{
+    return hf_lock_try(b->lock, NULL, NULL);
+}
+
+static int act_release(struct bench *b)
+{
+    return hf_lock_release(b->lock, NULL, NULL);
+}
+
+static int act_extend(struct bench *b)
+{
+    return hf_lock_extend(b->lock, 0, 0, NULL, NULL);
+}
+
+static int act_inspect(struct bench *b)
+{
+    struct hf_info info;
+    return hf_lock_inspect(b->lock, 0, &info, NULL);
+}
+
+static int act_break(struct bench *b)
+{
+    return hf_lock_break(b->lock, NULL, NULL);
+}
+
+static int on_row(const struct hf_list_row *row, void *user)
+{
+    (void)row;
+    (void)user;
+    return 0;
+}
+
+static int act_list(struct bench *b)
+{
+    return hf_client_list(b->client, NULL, on_row, NULL, NULL);
+}
+
+static int act_lock_open(struct bench *b)
+{
+    hf_lock *l = NULL;
+    int status = hf_lock_open(b->client, "another", &l, NULL);
+    hf_lock_close(l);
+    return status;
+}
+
+static int act_cancel(struct bench *b)
+{
+    struct hf_acquire_options o = rig_options(5000, LEASE_MS, 0);
+    int status = hf_cancel_open(b->client, &o.cancel);
+    if (status != HF_OK) return status;
+    hf_cancel_fire(o.cancel);
+    status = hf_lock_acquire(b->lock, &o, NULL, NULL);
+    hf_cancel_close(o.cancel);
+    return status;
+}
+
+static int act_wait(struct bench *b)
+{
+    struct hf_acquire_options o = rig_options(60, LEASE_MS, 0);
+    return hf_lock_acquire(b->lock, &o, NULL, NULL);
+}
+
+static int act_event_fd(struct bench *b)
+{
+    return hf_client_event_fd(b->client) >= 0 ? HF_OK : HF_NOMEM;
+}
+
+static int act_life(struct bench *b)
+{
+    int status = hf_client_open(rig_url(), &b->options, &b->client, NULL);
+    if (status != HF_OK) return status;
+    status = hf_lock_open(b->client, "a", &b->lock, NULL);
+    if (status == HF_OK) status = hf_lock_try(b->lock, NULL, NULL);
+    if (status == HF_OK) status = hf_lock_release(b->lock, NULL, NULL);
+    return status;
+}
+
+struct answer {
+    atomic_int calls;
+    atomic_int open; /* releases under way: the lock is in use */
+    int status;
+};
+
+static void on_released(hf_lock *lock, int status,
+                        const struct hf_released *released,
+                        const struct hf_error *err, void *user)
+{
+    struct answer *a = user;
+    (void)lock;
+    (void)status;
+    (void)released;
+    (void)err;
+    atomic_fetch_sub(&a->open, 1);
+}
+
+static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+                        const struct hf_error *err, void *user)
+{
+    struct answer *a = user;
+    (void)err;
+    a->status = status;
+    if (grant
+        && hf_lock_release_start(lock, grant->holder, on_released, a, NULL)
+               == HF_OK)
+        atomic_fetch_add(&a->open, 1);
+    atomic_fetch_add(&a->calls, 1);
+}
+
+/* The callback must come exactly once however the heap behaves. */
+static int act_start(struct bench *b)
+{
+    static struct answer a;
+    struct hf_acquire_options o = rig_options(5000, LEASE_MS, 0);
+    memset(&a, 0, sizeof a);
+    int status = hf_lock_acquire_start(b->lock, &o, on_acquired, &a, NULL);
+    if (status != HF_OK) return status;
+    int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
+    while ((atomic_load(&a.calls) == 0 || atomic_load(&a.open) != 0)
+           && rig_now_ms() < end_ms) {
+        if (b->options.flags & HF_CLIENT_OWN_LOOP) hf_client_process(b->client);
+        rig_pause_ms(1);
+    }
+    int is_over = atomic_load(&a.calls) == 1 && atomic_load(&a.open) == 0;
+    return is_over ? a.status : HF_INTERNAL;
+}
+
+static int act_ticket(struct bench *b)
+{
+    char ticket[HF_TICKET_MAX];
+    struct hf_acquire_options o =
+        rig_options(HF_WAIT_NONE, LEASE_MS, HF_ACQUIRE_DETACHED);
+    struct hf_grant g;
+    int status = hf_lock_acquire(b->lock, &o, NULL, NULL);
+    if (status == HF_OK) status = hf_lock_detach(b->lock, 0, ticket, NULL);
+    if (status == HF_OK)
+        status = hf_lock_attach(b->lock, ticket, LEASE_MS, &g, NULL);
+    if (status == HF_OK)
+        status = hf_lock_detach(b->lock, g.holder, ticket, NULL);
+    if (status == HF_OK) status = hf_ticket_release(b->lock, ticket, NULL);
+    return status;
+}
+
+static int sound_try(struct bench *b)
+{
+    return hf_lock_try(b->sound_lock, NULL, NULL);
+}
+
+static const struct scenario scenarios[] = {
+    {"open, try, release", 1, NULL, act_life, HF_OK},
+    {"lock_open", 0, NULL, act_lock_open, HF_OK},
+    {"try", 0, NULL, act_try, HF_OK},
+    {"try of a held lock", 0, sound_try, act_try, HF_TAKEN},
+    {"wait for a held lock", 0, sound_try, act_wait, HF_TIMEOUT},
+    {"re-entry", 0, act_try, act_try, HF_OK},
+    {"release", 0, act_try, act_release, HF_OK},
+    {"extend", 0, act_try, act_extend, HF_OK},
+    {"inspect", 0, act_try, act_inspect, HF_OK},
+    {"break", 0, NULL, act_break, HF_OK},
+    {"list", 0, act_try, act_list, HF_OK},
+    {"cancel", 0, sound_try, act_cancel, HF_CANCELLED},
+    {"event_fd", 0, NULL, act_event_fd, HF_OK},
+    {"acquire_start", 0, NULL, act_start, HF_OK},
+    {"tickets", 0, NULL, act_ticket, HF_OK},
+};
+
+/* ---- how it is tried ---------------------------------------------------- */
+
+static void bench_open(struct bench *b, const struct scenario *s,
+                       unsigned flags)
+{
+    static const struct hf_client_options defaults = HF_CLIENT_OPTIONS_INIT;
+    memset(b, 0, sizeof *b);
+    b->options = defaults;
+    b->options.flags = flags;
+    b->options.lease_ms = LEASE_MS;
+    b->options.allocator =
+        (struct hf_allocator){heap_allocate, heap_resize, heap_release, NULL};
+    b->sound = rig_client(NULL);
+    b->sound_lock = rig_lock(b->sound, "a");
+    if (s->opens_itself) return;
+    CHECK_INT(hf_client_open(rig_url(), &b->options, &b->client, NULL), HF_OK);
+    CHECK_INT(hf_lock_open(b->client, "a", &b->lock, NULL), HF_OK);
+    /* So that what a first call sets up is not what is tried. */
+    if (s->arrange != act_try) CHECK_INT(act_inspect(b), HF_OK);
+    if (s->arrange) CHECK_INT(s->arrange(b), HF_OK);
+}
+
+/* Whatever failed, the lock can be had again, and all memory is back. */
+static void bench_close(struct bench *b)
+{
+    if (hf_lock_state(b->sound_lock, 0) == HF_STATE_HELD)
+        CHECK_INT(hf_lock_release(b->sound_lock, NULL, NULL), HF_OK);
+    hf_lock_close(b->lock);
+    hf_client_close(b->client);
+    CHECK_INT(rig_acquire(b->sound_lock, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(b->sound_lock, NULL, NULL), HF_OK);
+    rig_close(b->sound);
+    CHECK_INT(atomic_load(&heap.outstanding), 0);
+}
+
+/* Without memory for good a link cannot be made nor a try be answered: then the
+ * deadline may end the call just as well. */
+static int is_honest(int status, int fails_on)
+{
+    if (status == HF_NOMEM) return 1;
+    return fails_on && (status == HF_UNAVAILABLE || status == HF_TIMEOUT);
+}
+
+/* 1 if an allocation failed, 0 if the call needed fewer than n. */
+static int scenario_run(const struct scenario *s, unsigned flags, long n,
+                        int fails_on)
+{
+    static struct bench b;
+    bench_open(&b, s, flags);
+    heap_arm(n, fails_on);
+    int status = s->act(&b);
+    int fired = atomic_load(&heap.fired);
+    heap_arm(0, 0);
+    if (status != s->expected && !(fired && is_honest(status, fails_on)))
+        TEST_FAIL("%s, allocation %ld%s: %s", s->name, n,
+                  fails_on ? " and all after it" : "", hf_status_name(status));
+    bench_close(&b);
+    return fired;
+}
+
+static int scenario_applies(const struct scenario *s)
+{
+    if (s->act == act_ticket) return rig_has(HF_CAP_DETACHED);
+    if (s->act == act_break) return rig_has(HF_CAP_BREAK);
+    if (s->act == act_list) return rig_has(HF_CAP_LIST);
+    return 1;
+}
+
+static void survives(const char *kind, unsigned flags, int fails_on)
+{
+    rig_begin_on(kind);
+    hf_client *keep = rig_client(NULL); /* also keeps a memory space alive */
+    (void)keep;
+    atomic_store(&heap.outstanding, 0);
+    for (size_t i = 0; i < sizeof scenarios / sizeof scenarios[0]; i++) {
+        long n = 1;
+        if (!scenario_applies(&scenarios[i])) continue;
+        while (scenario_run(&scenarios[i], flags, n, fails_on))
+            CHECK(++n < ALLOCS_MAX);
+    }
+}
+
+TEST(alloc_failure, in_memory_one_at_a_time)
+{
+    survives("memory:", HF_CLIENT_OWN_LOOP, 0);
+}
+
+TEST(alloc_failure, in_memory_from_one_on)
+{
+    survives("memory:", HF_CLIENT_OWN_LOOP, 1);
+}
+
+TEST(alloc_failure, in_memory_with_a_thread)
+{
+    survives("memory:", 0, 0);
+}
+
+TEST(alloc_failure, in_a_file_one_at_a_time)
+{
+    survives("file:", HF_CLIENT_OWN_LOOP, 0);
+}
+
+TEST(alloc_failure, in_a_file_from_one_on)
+{
+    survives("file:", HF_CLIENT_OWN_LOOP, 1);
+}
+
+TEST(alloc_failure, on_redis_one_at_a_time)
+{
+    survives("redis", HF_CLIENT_OWN_LOOP, 0);
+}
+
+TEST(alloc_failure, on_redis_from_one_on)
+{
+    survives("redis", HF_CLIENT_OWN_LOOP, 1);
+}
+
+TEST(alloc_failure, on_redis_with_a_thread)
+{
+    survives("redis", 0, 0);
+}
