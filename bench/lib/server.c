@@ -1,0 +1,205 @@
+/*
+ * server.c: starts, asks and stops the Redis server.  It is stopped by its pid
+ * and nothing else.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include "server.h"
+
+#include <arpa/inet.h>
+#include <hiredis/hiredis.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "child.h"
+#include "tool.h"
+
+#define START_TRIES 5
+#define MISSING_BATCH 500
+
+/* Sent by clients only: no script may call these. */
+static const char only_clients[] =
+    "eval evalsha evalsha_ro eval_ro fcall script subscribe unsubscribe "
+    "psubscribe ssubscribe sunsubscribe blpop ping hello auth client select";
+
+static int port_free(void)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET};
+    socklen_t len = sizeof(at);
+    int fd = socket(AF_INET, SOCK_STREAM, 0);
+
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) != 0
+        || getsockname(fd, (struct sockaddr *)&at, &len) != 0)
+        fail("no free loopback port");
+    close(fd);
+    return ntohs(at.sin_port);
+}
+
+static redisReply *ask(struct server *s, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    redisReply *a = redisvCommand(s->redis, format, args);
+    va_end(args);
+    if (!a) fail("redis-server: %s: %s", format, s->redis->errstr);
+    if (a->type == REDIS_REPLY_ERROR)
+        fail("redis-server: %s: %s", format, a->str);
+    return a;
+}
+
+static int server_connect(struct server *s)
+{
+    struct timeval patience = {5, 0};
+
+    s->redis = redisConnectWithTimeout("127.0.0.1", s->port, patience);
+    if (s->redis && !s->redis->err) {
+        redisReply *a = redisCommand(s->redis, "PING");
+        int up = a && a->type == REDIS_REPLY_STATUS;
+        if (a) freeReplyObject(a);
+        if (up) return 0;
+    }
+    if (s->redis) redisFree(s->redis);
+    s->redis = NULL;
+    return -1;
+}
+
+/* Another process may take the port between our look and its bind: then the
+ * server ends at once, and the next try has another port. */
+static int server_try(struct server *s, const char *dir)
+{
+    char port[8], log[4096];
+    char *argv[] = {"redis-server",
+                    "--port",
+                    port,
+                    "--bind",
+                    "127.0.0.1",
+                    "--save",
+                    "",
+                    "--appendonly",
+                    "no",
+                    "--dir",
+                    (char *)(uintptr_t)dir,
+                    "--maxclients",
+                    "4000",
+                    NULL};
+
+    s->port = port_free();
+    snprintf(port, sizeof(port), "%d", s->port);
+    snprintf(log, sizeof(log), "%s/redis.log", dir);
+    s->pid = child_daemon(argv, log);
+    if (s->pid < 0) fail("redis-server cannot be started");
+    for (int i = 0; i < 500 && !child_interrupted(); i++) {
+        if (server_connect(s) == 0) return 0;
+        if (child_wait(s->pid, 0.01) != -1) return -1;
+    }
+    child_end(s->pid, SIGKILL);
+    return -1;
+}
+
+static void version_read(struct server *s)
+{
+    redisReply *a = ask(s, "INFO server");
+    const char *at = strstr(a->str, "redis_version:");
+
+    if (at && sscanf(at, "redis_version:%31[^\r\n]", s->version) != 1)
+        s->version[0] = '\0';
+    freeReplyObject(a);
+}
+
+void server_start(struct server *s, const char *dir)
+{
+    memset(s, 0, sizeof(*s));
+    for (int i = 0; i < START_TRIES && !child_interrupted(); i++) {
+        if (server_try(s, dir) != 0) continue;
+        version_read(s);
+        return;
+    }
+    fail("redis-server did not start (is it installed?)");
+}
+
+void server_stop(struct server *s)
+{
+    if (s->redis) redisFree(s->redis);
+    s->redis = NULL;
+    if (s->pid > 0) child_end(s->pid, SIGTERM);
+    s->pid = 0;
+}
+
+void server_flush(struct server *s)
+{
+    freeReplyObject(ask(s, "FLUSHALL"));
+}
+
+void server_count_begin(struct server *s)
+{
+    freeReplyObject(ask(s, "CONFIG RESETSTAT"));
+}
+
+static int list_has(const char *list, const char *word, size_t len)
+{
+    for (const char *at = list; *at;) {
+        size_t n = strcspn(at, " ");
+        if (n == len && memcmp(at, word, len) == 0) return 1;
+        at += n + (at[n] == ' ');
+    }
+    return 0;
+}
+
+double server_count_end(struct server *s, const char *plain)
+{
+    redisReply *a = ask(s, "INFO commandstats");
+    double total = 0;
+
+    for (char *at = a->str; (at = strstr(at, "cmdstat_"));) {
+        at += strlen("cmdstat_");
+        size_t len = strcspn(at, ":|");
+        const char *calls = strstr(at, "calls=");
+        if (calls
+            && (list_has(only_clients, at, len) || list_has(plain, at, len)))
+            total += strtod(calls + strlen("calls="), NULL);
+    }
+    freeReplyObject(a);
+    return total;
+}
+
+int64_t server_missing(struct server *s, const char *stem, int len)
+{
+    int64_t there = 0;
+
+    for (int first = 0; first < len; first += MISSING_BATCH) {
+        int end = first + MISSING_BATCH < len ? first + MISSING_BATCH : len;
+        for (int i = first; i < end; i++)
+            redisAppendCommand(s->redis, "EXISTS %s-%d", stem, i);
+        for (int i = first; i < end; i++) {
+            void *a = NULL;
+            if (redisGetReply(s->redis, &a) != REDIS_OK || !a)
+                fail("redis-server: EXISTS: %s", s->redis->errstr);
+            there += ((redisReply *)a)->integer;
+            freeReplyObject(a);
+        }
+    }
+    return len - there;
+}
+
+int64_t server_ttl_ms(struct server *s)
+{
+    redisReply *keys = ask(s, "KEYS *");
+    int64_t longest = 0;
+
+    for (size_t i = 0; i < keys->elements; i++) {
+        redisReply *k = keys->element[i];
+        redisReply *a = ask(s, "PTTL %b", k->str, (size_t)k->len);
+        if (a->integer > longest) longest = a->integer;
+        freeReplyObject(a);
+    }
+    freeReplyObject(keys);
+    return longest;
+}

@@ -1,0 +1,32 @@
+/*
+ * work.h: the workloads.  Each runs its measurements and adds its rows to the
+ * bench's table; one that cannot be run adds a row that says so.
+ */
+#ifndef BENCH_WORK_H
+#define BENCH_WORK_H
+
+#include "measure.h"
+
+struct work {
+    const char *name;
+    const char *about;
+    void (*run)(struct bench *b, const struct work *w);
+};
+
+/* Rates against plain C. */
+void work_w1_busy(struct bench *b, const struct work *w);
+void work_w1_idle(struct bench *b, const struct work *w);
+void work_w2(struct bench *b, const struct work *w);
+void work_w2_async(struct bench *b, const struct work *w);
+void work_w3(struct bench *b, const struct work *w);
+void work_file(struct bench *b, const struct work *w);
+
+/* Many locks held. */
+void work_w6(struct bench *b, const struct work *w);
+void work_grow(struct bench *b, const struct work *w);
+
+/* One thing in time. */
+void work_w7(struct bench *b, const struct work *w);
+void work_start(struct bench *b, const struct work *w);
+
+#endif

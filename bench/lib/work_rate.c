@@ -1,0 +1,147 @@
+/*
+ * work_rate.c: how many lock+unlock a second, next to the plain C that does
+ * the same.  All targets about rates are in this file.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "machine.h"
+#include "work.h"
+
+#define RAW_PLAIN "set lpush"
+
+static void row_add(struct bench *b, const struct work *w, const char *what,
+                    const struct pair *p, enum figure f, enum judge judge,
+                    double bound, const char *note)
+{
+    struct row row = {w->name,     what,  p->ours[f], p->reference[f],
+                      p->ratio[f], judge, bound,      ""};
+
+    table_add(&b->table, row, note);
+}
+
+static void latency_note(const struct pair *p, char *out, size_t size)
+{
+    snprintf(out, size, "p50 %.0f/%.0f us, p99 %.0f/%.0f us, noise %.0f %%",
+             p->ours[P50_US], p->reference[P50_US], p->ours[P99_US],
+             p->reference[P99_US], fmax(p->ours[NOISE], p->reference[NOISE]));
+}
+
+/* Nothing may fail, and no two may be inside: a rate without that is void. */
+static void health_add(struct bench *b, const struct work *w,
+                       const struct pair *p)
+{
+    if (p->ours[FAILS] > 0)
+        row_add(b, w, "failed releases", p, FAILS, JUDGE_OURS_IS, 0, NULL);
+    if (p->ours[VIOLATIONS] > 0)
+        row_add(b, w, "two holders", p, VIOLATIONS, JUDGE_OURS_IS, 0, NULL);
+}
+
+static int pair_run(struct bench *b, const struct work *w,
+                    const struct spec *ours, const struct spec *reference,
+                    struct pair *p)
+{
+    if (measure_pair(b, ours, reference, b->rounds, p) == 0) return 0;
+    table_skip(&b->table, w->name, "a runner failed, see above");
+    return -1;
+}
+
+static const struct spec one_ours = {
+    .runner = "peer", .peer = "holdfast", .threads = 1};
+static const struct spec one_raw = {
+    .runner = "raw", .peer = "raw", .threads = 1, .plain = RAW_PLAIN};
+
+static void w1_run(struct bench *b, const struct work *w, double rate_min,
+                   double cpu_max)
+{
+    struct pair p;
+    char note[NOTE_MAX];
+
+    if (pair_run(b, w, &one_ours, &one_raw, &p) != 0) return;
+    latency_note(&p, note, sizeof(note));
+    row_add(b, w, "ops/s", &p, RATE, JUDGE_RATIO_MIN, rate_min, note);
+    row_add(b, w, "client CPU us/op", &p, CPU_PER_OP, JUDGE_RATIO_MAX, cpu_max,
+            NULL);
+    row_add(b, w, "commands/op", &p, COMMANDS_PER_OP, JUDGE_OURS_IS, 2, NULL);
+    health_add(b, w, &p);
+}
+
+void work_w1_busy(struct bench *b, const struct work *w)
+{
+    spinners_start(b->spinners);
+    w1_run(b, w, 0.8, 1.4);
+    spinners_stop();
+}
+
+void work_w1_idle(struct bench *b, const struct work *w)
+{
+    w1_run(b, w, 1.5, 1.3);
+}
+
+static void rate_run(struct bench *b, const struct work *w,
+                     const struct spec *ours, const struct spec *reference,
+                     double rate_min)
+{
+    struct pair p;
+    char note[NOTE_MAX];
+
+    if (pair_run(b, w, ours, reference, &p) != 0) return;
+    latency_note(&p, note, sizeof(note));
+    row_add(b, w, "ops/s", &p, RATE, JUDGE_RATIO_MIN, rate_min, note);
+    row_add(b, w, "client CPU us/op", &p, CPU_PER_OP, JUDGE_NOTHING, 0, NULL);
+    if (!ours->url)
+        row_add(b, w, "commands/op", &p, COMMANDS_PER_OP, JUDGE_NOTHING, 0,
+                NULL);
+    health_add(b, w, &p);
+}
+
+void work_w2(struct bench *b, const struct work *w)
+{
+    struct spec ours = one_ours, raw = one_raw;
+
+    ours.threads = raw.threads = 64;
+    rate_run(b, w, &ours, &raw, 1.6);
+}
+
+void work_w2_async(struct bench *b, const struct work *w)
+{
+    struct spec ours = one_ours, raw = one_raw;
+
+    ours.peer = "holdfast-async";
+    raw.peer = "raw-pipe64";
+    rate_run(b, w, &ours, &raw, 0.6);
+}
+
+void work_w3(struct bench *b, const struct work *w)
+{
+    struct spec ours = one_ours, raw = one_raw;
+    struct pair p;
+    char note[NOTE_MAX];
+
+    ours.threads = raw.threads = 16;
+    ours.mode = raw.mode = "contend";
+    raw.peer = "raw-blpop";
+    if (pair_run(b, w, &ours, &raw, &p) != 0) return;
+    latency_note(&p, note, sizeof(note));
+    row_add(b, w, "hand-overs/s", &p, HANDOFFS, JUDGE_RATIO_MIN, 0.4, note);
+    row_add(b, w, "ops/s", &p, RATE, JUDGE_NOTHING, 0, NULL);
+    row_add(b, w, "commands/op", &p, COMMANDS_PER_OP, JUDGE_NOTHING, 0, NULL);
+    row_add(b, w, "client CPU us/op", &p, CPU_PER_OP, JUDGE_NOTHING, 0, NULL);
+    health_add(b, w, &p);
+}
+
+void work_file(struct bench *b, const struct work *w)
+{
+    struct spec ours = one_ours, raw = one_raw;
+    char url[300];
+
+    snprintf(url, sizeof(url), "%s/locks", b->dir);
+    mkdir(url, 0700); /* an error shows when the runner opens it */
+    snprintf(url, sizeof(url), "file:%s/locks", b->dir);
+    ours.url = url;
+    raw.peer = "flock";
+    rate_run(b, w, &ours, &raw, 0.1);
+}

@@ -1,0 +1,87 @@
+/*
+ * peer.c: holdfast as a runner.  All threads share one client, as a program
+ * that uses holdfast would.
+ *
+ *   holdfast        the plain lock, blocking calls; mode=hold: asynchronous
+ *   holdfast-async  one thread with its own loop, 64 locks in flight
+ *
+ * known=N and held=N put N further locks, used before or held, beside the one
+ * that is measured.
+ */
+#include <string.h>
+
+#include <holdfast/holdfast.h>
+
+#include "lib/async.h"
+#include "lib/crowd.h"
+#include "lib/runner.h"
+#include "lib/tool.h"
+
+static hf_client *client;
+
+static void peer_open(struct worker *w)
+{
+    const struct options *o = w->options;
+
+    if (client) return;
+    client = crowd_client(o, 0, NULL, NULL);
+    if (o->held > 0) crowd_take(crowd_new(o->held), client, "held");
+    if (o->known > 0) {
+        struct crowd *c = crowd_new(o->known);
+        crowd_take(c, client, "known");
+        crowd_give(c);
+    }
+}
+
+static void peer_name_set(struct worker *w, const char *name)
+{
+    struct hf_error err;
+    hf_lock *lock;
+
+    hf_lock_close(w->impl);
+    if (hf_lock_open(client, name, &lock, &err) != HF_OK)
+        fail("%s: %s", name, err.text);
+    w->impl = lock;
+}
+
+static void peer_lock(struct worker *w)
+{
+    struct hf_error err;
+
+    if (hf_lock_acquire(w->impl, NULL, NULL, &err) != HF_OK)
+        fail("acquire: %s", err.text);
+}
+
+static void peer_unlock(struct worker *w)
+{
+    if (hf_lock_release(w->impl, NULL, NULL) != HF_OK) w->fails++;
+}
+
+static const struct lock_peer holdfast_peer = {
+    .name = "holdfast",
+    .open = peer_open,
+    .name_set = peer_name_set,
+    .lock = peer_lock,
+    .unlock = peer_unlock,
+};
+
+int main(int argc, char **argv)
+{
+    struct options o;
+
+    options_parse(&o, argc, argv);
+    if (strcmp(o.peer, "holdfast5") == 0)
+        fail("peer=holdfast5: quorums are not supported");
+    if (strcmp(o.peer, "holdfast-fair") == 0)
+        fail("peer=holdfast-fair: the fair lock is not supported");
+    if (strcmp(o.peer, "holdfast-async") == 0 && strcmp(o.mode, "loop") == 0)
+        async_run(&o);
+    else if (strcmp(o.peer, "holdfast") != 0)
+        fail("peer=%s mode=%s: not one of holdfast, holdfast-async (loop)",
+             o.peer, o.mode);
+    else if (strcmp(o.mode, "hold") == 0)
+        crowd_hold_run(&o);
+    else
+        runner_run(&o, &holdfast_peer);
+    return 0;
+}
