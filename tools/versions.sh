@@ -1,7 +1,8 @@
 #!/bin/sh
 # versions.sh BUILD: run the redis tests on every server that is at hand:
-# redis-server and valkey-server from PATH, and the programs named in
-# HF_SERVERS (separated by blanks).
+# redis-server and valkey-server from PATH, what tools/servers.sh has fetched
+# (./dev versions calls it), and the programs named in HF_SERVERS (separated by
+# blanks).
 set -u
 
 build=$1
@@ -14,6 +15,7 @@ count=0
 servers() {
     command -v redis-server
     command -v valkey-server
+    if [ -d "$build/servers" ]; then sh tools/servers.sh "$build/servers"; fi
     # shellcheck disable=SC2086 # one path per word
     if [ -n "${HF_SERVERS:-}" ]; then printf '%s\n' $HF_SERVERS; fi
 }
