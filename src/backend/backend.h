@@ -4,8 +4,8 @@
  * A backend turns requests into its client library's calls and that library's
  * answers into replies.  It never blocks and owns no policy: retries, quorums
  * and renewals are the core's.  All its calls are made by one thread at a time
- * (the engine's lock is held), and it calls back only from inside submit(),
- * process() and flush(), or for reply(): never from inside submit().
+ * (the engine's lock is held), and it calls back only from inside them; reply()
+ * never from inside submit().
  */
 #ifndef HF_BACKEND_H
 #define HF_BACKEND_H
@@ -54,9 +54,9 @@ struct backend_env {
     void (*wake)(struct backend_env *env, const char *name, size_t name_len);
 
     /* The connection can be used, or not (err says why; borrowed).  `node_us`
-     * is the node's wall clock at that moment.  After `up` following a loss,
-     * watches have been renewed by the backend and every watcher is woken by
-     * the engine, for messages may have been missed. */
+     * is the node's wall clock at that moment.  After a loss the backend renews
+     * its watches by itself and calls wake() for each, for messages may have
+     * been missed. */
     void (*link)(struct backend_env *env, int up, int64_t node_us,
                  const struct hf_error *err);
 

@@ -27,7 +27,9 @@
 #define BALLOT_MAX INT64_C(9007199250000000) /* Lua counts in doubles */
 #define REBALLOTS_MAX 2                      /* new numbers per attempt */
 #define MARGIN_FLOOR_US (50 * US_PER_MS)
+#define RENEW_US_MIN (5 * US_PER_MS) /* no renewal is given up sooner */
 #define SPIN_US_DEFAULT 50
+#define SPIN_US_MAX 10000
 #define SLEEP_US_MAX                                                           \
     (30 * US_PER_S)                 /* a waiter looks again at least so often */
 #define POLL_US_MIN (2 * US_PER_MS) /* without wake-ups: first look */

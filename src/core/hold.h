@@ -108,6 +108,7 @@ struct hold {
     int64_t round_lease_us; /* what this round asks for */
     uint32_t granted;       /* nodes, by bit, in this round */
     uint32_t refused;       /* surely not granted */
+    uint32_t heard;         /* answered at all */
     uint32_t doubtful;      /* may have been granted */
     uint32_t confirmed;     /* nodes that are known to be ours */
     uint32_t earlier;       /* may have granted this attempt under a lower T */
@@ -120,7 +121,7 @@ struct hold {
     unsigned woken : 1;   /* a wake-up came while we tried */
     unsigned watched : 1; /* wake-ups come */
     unsigned watch_asked : 1;
-    unsigned answered : 1; /* some node answered during this op */
+    unsigned answered : 1; /* a quorum answered during this op */
     unsigned at_risk : 1;
     unsigned one_try : 1; /* the user does not wait */
     int reballots;

@@ -185,7 +185,8 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
         h->fail_status = r->status;
         break;
     }
-    if (r->verdict <= V_OTHER) {
+    if (r->verdict <= V_OTHER) h->heard |= node;
+    if (r->verdict <= V_OTHER && hf__round_count(h->heard) >= h->conf->quorum) {
         h->answered = 1;
         patience_begin(h, ev->now_us);
     }

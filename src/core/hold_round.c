@@ -89,6 +89,7 @@ static void round_open(struct hold *h, int64_t now_us, int renews)
         h->longest_us = h->lease_us;
     h->round_renews = renews != 0;
     h->granted = h->refused = h->doubtful = h->gone = h->taken = 0;
+    h->heard = 0;
     h->busy = h->stale = h->woken = 0;
     h->busy_ttl_us = -1;
     h->round_open = 1;
@@ -107,10 +108,12 @@ void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
 {
     int64_t limit = h->conf->timeout_us;
     if (h->state == HOLD_HELD && h->valid_us != TIME_NEVER) {
-        /* Leave room for two more tries before the end. */
+        /* Leave room for two more tries before the end; but a link that is
+         * given up is given up for all locks, so not within a round trip. */
         int64_t third = (h->valid_us - now_us) / 3;
+        int64_t least = 4 * h->conf->rtt_us + RENEW_US_MIN;
         if (third < limit) limit = third;
-        if (limit < US_PER_MS) limit = US_PER_MS;
+        if (limit < least) limit = least;
     }
     round_open(h, now_us, 1);
     /* A shorter lease counts from the moment it is asked for. */

@@ -34,7 +34,7 @@ struct lock_entry {
     int turns;         /* hand-overs in a row within this process */
     int64_t told;      /* processes that heard of the last release */
     enum watch_state watch;
-    int watches_open;        /* OP_WATCH, unanswered */
+    int watches_open;    /* OP_WATCH, unanswered */
     size_t getting;      /* holds that are being acquired */
     struct timer linger; /* unwatch then */
     size_t name_len;

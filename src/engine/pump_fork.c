@@ -1,8 +1,9 @@
 /*
  * pump_fork.c: after fork() the child's copy of a client is disabled.
  *
- * The rule: the child closes its copies of the file descriptors and sends
- * nothing; the parent notices nothing.
+ * The rule: the child closes its copies of what the backends have open, for a
+ * socket or a kernel lock lives as long as any copy; it sends nothing, and the
+ * parent notices nothing.
  */
 #include <pthread.h>
 #include <unistd.h>

@@ -87,14 +87,13 @@ void hf__loop_arm(struct pump *p)
 {
     int64_t next = hf__engine_next_us(&p->engine);
     struct itimerspec at;
-    if (next == p->timer_armed_us || p->timer_fd < 0) return;
+    /* A timer that fires too early costs less than setting it every time. */
+    if (next >= p->timer_armed_us || p->timer_fd < 0) return;
     memset(&at, 0, sizeof at);
-    if (next != TIME_NEVER) {
-        int64_t left = next - hf__clock_us();
-        if (left < 1) left = 1;
-        at.it_value.tv_sec = (time_t)(left / US_PER_S);
-        at.it_value.tv_nsec = (long)(left % US_PER_S * 1000);
-    }
+    int64_t left = next - hf__clock_us();
+    if (left < 1) left = 1;
+    at.it_value.tv_sec = (time_t)(left / US_PER_S);
+    at.it_value.tv_nsec = (long)(left % US_PER_S * 1000);
     timerfd_settime(p->timer_fd, 0, &at, NULL);
     p->timer_armed_us = next;
 }

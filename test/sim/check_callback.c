@@ -1,0 +1,112 @@
+/*
+ * check_callback.c: whoever asks is answered once, in time, with a status that
+ * fits the question; a holder is told LOST at most once, AT_RISK before it
+ * unless it stood still, and nothing after it has let go.
+ */
+#include "sim/sim.h"
+
+static int is_acquire_status(const struct errand *er, int status)
+{
+    switch (status) {
+    case HF_OK:
+        return 1;
+    case HF_UNAVAILABLE:
+        return 1;
+    case HF_CANCELLED:
+        return er->cancelled;
+    case HF_TAKEN:
+        return er->op.wait_us == 0 && !er->is_enter;
+    case HF_TIMEOUT:
+        return er->op.wait_us > 0 && !er->is_enter;
+    case HF_LOST:
+    case HF_EXPIRED:
+        return er->is_enter;
+    default:
+        return 0;
+    }
+}
+
+static int is_change_status(const struct errand *er, int status)
+{
+    const struct actor *a = er->actor;
+    switch (status) {
+    case HF_OK:
+    case HF_UNAVAILABLE:
+    case HF_LOST:
+    case HF_EXPIRED:
+        return 1;
+    case HF_CANCELLED:
+        return er->cancelled;
+    case HF_NOT_OWNER:
+        return a->depth == 0;
+    default:
+        return 0;
+    }
+}
+
+void check_done(struct errand *er)
+{
+    struct actor *a = er->actor;
+    struct sim *s = a->client->sim;
+    int status = er->op.status;
+    if (!er->serial) {
+        sim_fail(s, "callbacks: c%d.%d: an operation was completed twice",
+                 a->client->index, a->index);
+        return;
+    }
+    int fits = er->op.type == OP_TYPE_ACQUIRE ? is_acquire_status(er, status)
+                                              : is_change_status(er, status);
+    if (!fits)
+        sim_fail(s, "callbacks: c%d.%d: operation %d ended with %s",
+                 a->client->index, a->index, (int)er->op.type,
+                 hf_status_name(status));
+    if (s->healed && status == HF_UNAVAILABLE
+        && er->begun_us > s->healed_us + 2 * US_PER_S)
+        sim_fail(s,
+                 "callbacks: c%d.%d: operation %d: UNAVAILABLE although "
+                 "nothing is wrong",
+                 a->client->index, a->index, (int)er->op.type);
+}
+
+static void check_lost(struct actor *a)
+{
+    struct sim *s = a->client->sim;
+    struct slot *slot = actor_slot(a);
+    if (a->lost_told)
+        sim_fail(s, "callbacks: c%d.%d is told LOST twice", a->client->index,
+                 a->index);
+    if (a->risk_told || !slot) return;
+    /* Lost because its time was over, not because a node said so? */
+    int64_t valid_us = slot->hold.valid_us, now_us = client_clock(a->client);
+    int stood_still = a->client->paused_until_us + 3 * MS > s->now_us;
+    if (now_us >= valid_us && !stood_still)
+        sim_fail(s, "callbacks: c%d.%d is told LOST and was not told AT_RISK",
+                 a->client->index, a->index);
+}
+
+void check_notice(struct actor *a, const struct hf_event *ev)
+{
+    struct sim *s = a->client->sim;
+    if (a->phase == PHASE_IDLE || a->name < 0) {
+        sim_fail(s, "callbacks: c%d.%d is told %d and holds nothing",
+                 a->client->index, a->index, ev->state);
+        return;
+    }
+    if (ev->fence != a->fence)
+        sim_fail(s, "callbacks: c%d.%d is told of fence %llu, not its own",
+                 a->client->index, a->index, (unsigned long long)ev->fence);
+    if (ev->state == HF_STATE_LOST) check_lost(a);
+    if (ev->state != HF_STATE_LOST && a->lost_told)
+        sim_fail(s, "callbacks: c%d.%d is told %d after LOST", a->client->index,
+                 a->index, ev->state);
+}
+
+/* It should be over by now. */
+void check_in_time(struct errand *er)
+{
+    struct actor *a = er->actor;
+    sim_fail(a->client->sim,
+             "callbacks: c%d.%d: operation %d, begun at %lld us, is not over",
+             a->client->index, a->index, (int)er->op.type,
+             (long long)er->begun_us);
+}

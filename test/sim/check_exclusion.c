@@ -1,0 +1,121 @@
+/*
+ * check_exclusion.c: at no true moment do two holders of a name both believe,
+ * each by its own clock, that they hold it; and a belief that has ended never
+ * comes back.
+ *
+ * Excused is a hold that no node has confirmed since locks may have gone early
+ * (a clock set forward, lost data): for it only the fence speaks.
+ */
+#include <string.h>
+
+#include "sim/sim.h"
+
+static int believes(const struct actor *a, const struct slot *slot)
+{
+    int view = slot ? hf__hold_view(&slot->hold, client_clock(a->client))
+                    : HF_STATE_NONE;
+    return view == HF_STATE_HELD || view == HF_STATE_AT_RISK;
+}
+
+/* Before a step: whose time has run out? */
+void check_beliefs_before(struct sim_client *c)
+{
+    for (int i = 0; i < c->sim->k.actors; i++) {
+        struct actor *a = &c->actors[i];
+        struct slot *slot = a->claims ? actor_slot(a) : NULL;
+        if (slot && !believes(a, slot)) a->dead_attempt = slot->hold.attempt;
+    }
+}
+
+static int is_excused(const struct actor *a)
+{
+    return a->confirmed_us <= a->client->sim->broke_us;
+}
+
+static void rivals_check(struct sim *s, struct actor *a)
+{
+    for (int i = 0; i < s->k.clients; i++) {
+        for (int k = 0; k < s->k.actors; k++) {
+            struct actor *b = &s->clients[i].actors[k];
+            if (b == a || !b->claims || b->name != a->name
+                || !s->clients[i].alive || !believes(b, actor_slot(b)))
+                continue;
+            if (is_excused(a) || is_excused(b)) continue;
+            sim_fail(s,
+                     "exclusion: c%d.%d and c%d.%d both hold %s, fences "
+                     "%llu and %llu",
+                     a->client->index, a->index, b->client->index, b->index,
+                     sim_names[a->name], (unsigned long long)a->fence,
+                     (unsigned long long)b->fence);
+        }
+    }
+}
+
+/* One node: what its holder believes ends before the node lets go. */
+static void claim_check(struct sim *s, struct actor *a)
+{
+    struct sim_node *n = &s->nodes[0];
+    struct slot *slot = actor_slot(a);
+    struct store_view view;
+    if (s->k.nodes > 1 || is_excused(a) || !believes(a, slot)) return;
+    hf__store_look(n->store, node_clock(s, n), sim_names[a->name], 1, &view);
+    int is_its = view.locked && view.attempt == slot->hold.attempt
+                 && !strncmp(view.owner, a->client->engine.uuid, 36);
+    int64_t until_us = client_true_us(a->client, slot->hold.valid_us);
+    int64_t more_us = until_us - s->now_us
+                      - (is_its ? node_left_us(s, n, view.expires_us) : 0);
+    if (more_us > 1)
+        sim_fail(s,
+                 "exclusion: c%d.%d believes to hold %s for %lld us more "
+                 "than the node grants",
+                 a->client->index, a->index, sim_names[a->name],
+                 (long long)more_us);
+}
+
+/* A node has changed a lease. */
+void check_claims(struct sim_client *c)
+{
+    for (int i = 0; c->alive && i < c->sim->k.actors; i++)
+        if (c->actors[i].claims) claim_check(c->sim, &c->actors[i]);
+}
+
+static void belief_check(struct sim *s, struct actor *a)
+{
+    struct slot *slot = actor_slot(a);
+    int claims = believes(a, slot);
+    if (!claims) {
+        a->claims = 0;
+        return;
+    }
+    const struct hold *h = &slot->hold;
+    if (a->claims && a->claim_attempt == h->attempt
+        && a->claim_valid_us == h->valid_us)
+        return;
+    int is_new = !a->claims || a->claim_attempt != h->attempt;
+    int is_longer = is_new || h->valid_us > a->claim_valid_us;
+    a->claims = 1;
+    a->claim_attempt = h->attempt;
+    a->claim_valid_us = h->valid_us;
+    if (!is_longer) return;
+    /* If the next round has begun in the same step, the start of the last one
+     * is not known any more: the one before it is early enough. */
+    if (is_new) a->confirmed_us = -1;
+    if (!h->round_open)
+        a->confirmed_us = client_true_us(a->client, h->round_start_us);
+    if (a->dead_attempt == h->attempt)
+        sim_fail(s, "exclusion: c%d.%d: a hold that had ended came back",
+                 a->client->index, a->index);
+    rivals_check(s, a);
+    claim_check(s, a);
+}
+
+void check_beliefs(struct sim_client *c)
+{
+    for (int i = 0; i < c->sim->k.actors; i++) {
+        struct actor *a = &c->actors[i];
+        if (a->name >= 0)
+            belief_check(c->sim, a);
+        else
+            a->claims = 0;
+    }
+}

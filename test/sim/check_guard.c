@@ -1,0 +1,52 @@
+/*
+ * check_guard.c: a resource that refuses tokens lower than one it has seen.
+ * Writes may arrive late, and stale ones are refused then.  The rule: one who
+ * truly holds the lock is never refused, for his token is the highest.
+ */
+#include "sim/sim.h"
+
+static int guard_admits(struct fence_book *b, uint64_t fence)
+{
+    if (fence < b->guard) return 0;
+    b->guard = fence;
+    return 1;
+}
+
+/* A holder's write that nothing delayed. */
+static void write_now(struct actor *a)
+{
+    struct sim *s = a->client->sim;
+    struct slot *slot = actor_slot(a);
+    int admitted = guard_admits(&s->books[a->name], a->fence);
+    if (admitted) return;
+    s->refused_writes++;
+    if (s->fences_excused || !slot) return;
+    int view = hf__hold_view(&slot->hold, client_clock(a->client));
+    if ((view == HF_STATE_HELD || view == HF_STATE_AT_RISK)
+        && a->confirmed_us > s->broke_us)
+        sim_fail(s, "guard: c%d.%d holds %s and its write with %llu is refused",
+                 a->client->index, a->index, sim_names[a->name],
+                 (unsigned long long)a->fence);
+}
+
+/* The first thing that a new holder does. */
+void guard_touch(struct actor *a)
+{
+    check_beliefs(a->client);
+    write_now(a);
+}
+
+static void write_arrives(struct sim *s, void *arg, uint64_t fence)
+{
+    if (!guard_admits(arg, fence)) s->refused_writes++;
+}
+
+void guard_write(struct actor *a)
+{
+    struct sim *s = a->client->sim;
+    if (sim_chance(s, 300))
+        sim_at(s, s->now_us + sim_between(s, 0, 600 * MS), write_arrives,
+               &s->books[a->name], a->fence);
+    else if (!a->lost_told)
+        write_now(a);
+}

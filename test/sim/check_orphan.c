@@ -1,0 +1,87 @@
+/*
+ * check_orphan.c: a node keeps no lock for an attempt that its client has given
+ * up, once the two can talk; and when everybody has let go, and the leases of
+ * the dead are over, nothing is locked.
+ */
+#include <string.h>
+
+#include "sim/sim.h"
+
+static struct sim_client *owner_of(struct sim *s, const char *owner)
+{
+    for (int i = 0; i < s->k.clients; i++)
+        if (s->clients[i].alive
+            && !strncmp(s->clients[i].engine.uuid, owner, 36))
+            return &s->clients[i];
+    return NULL;
+}
+
+/* Does the client still want this attempt? */
+static int is_wanted(const struct sim_client *c, uint64_t attempt)
+{
+    for (int i = 0; i < c->sim->k.actors; i++) {
+        const struct slot *slot = actor_slot(&c->actors[i]);
+        if (!slot || slot->hold.attempt != attempt) continue;
+        if (slot->hold.state == HOLD_TRYING || slot->hold.state == HOLD_HELD)
+            return 1;
+    }
+    return 0;
+}
+
+/* The client needs one time-out to see that a connection is dead, some time
+ * for a new one, and then repeats. */
+static int64_t patience_us(const struct sim *s)
+{
+    return s->k.timeout_us + 250 * MS + 8 * s->k.delay_max_us;
+}
+
+/* Can the two talk? */
+static int is_cut_off(const struct sim *s, const struct sim_client *c,
+                      const struct sim_node *n)
+{
+    if (!s->healed && s->faults & FAULT_SPIKE) return 1;
+    return !n->up || client_is_paused(c)
+           || c->partition_until_us[n->index] > s->now_us;
+}
+
+static void check_place(struct sim *s, struct sim_node *n, int name)
+{
+    struct store_view view;
+    struct sim_client *c = NULL;
+    if (hf__store_look(n->store, node_clock(s, n), sim_names[name], 1, &view))
+        c = owner_of(s, view.owner);
+    if (!c || n->came_late[name] || n->was_set_back || is_cut_off(s, c, n)
+        || is_wanted(c, view.attempt)) {
+        n->orphan[name] = 0;
+        return;
+    }
+    if (n->orphan[name] != view.attempt) {
+        n->orphan[name] = view.attempt;
+        n->orphan_since_us[name] = s->now_us;
+    }
+    if (s->now_us - n->orphan_since_us[name] > patience_us(s))
+        sim_fail(s,
+                 "orphan: n%d keeps %s for attempt %llu of c%d, which gave "
+                 "it up",
+                 n->index, sim_names[name], (unsigned long long)view.attempt,
+                 c->index);
+}
+
+void check_orphans(struct sim *s)
+{
+    for (int i = 0; i < s->k.nodes; i++)
+        for (int k = 0; k < s->k.names; k++) check_place(s, &s->nodes[i], k);
+}
+
+/* The last look of a run. */
+void check_all_free(struct sim *s)
+{
+    for (int i = 0; i < s->k.nodes; i++) {
+        struct sim_node *n = &s->nodes[i];
+        for (int k = 0; k < s->k.names; k++)
+            if (hf__store_look(n->store, node_clock(s, n), sim_names[k], 1,
+                               NULL))
+                sim_fail(s, "orphan: n%d still keeps %s at the end", n->index,
+                         sim_names[k]);
+    }
+}

@@ -1,0 +1,123 @@
+/*
+ * mutants.c: planted bugs.  The rule: a simulator that cannot find a bug we
+ * know proves nothing about those we do not; so each must be found.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim/sim.h"
+
+enum core_mutation hf__mutation;
+
+#define IN_CORE(name, what)                                                    \
+    {                                                                          \
+#name, 0, CORE_MUT_##name, what                                        \
+    }
+#define IN_STORE(name, what)                                                   \
+    {                                                                          \
+#name, 1, STORE_MUT_##name, what                                       \
+    }
+
+const struct mutant mutants[] = {
+    {"NONE", 0, CORE_MUT_NONE, "no bug but those we do not know"},
+    IN_CORE(VALIDITY_FROM_REPLY, "validity counts from the answer"),
+    IN_CORE(NO_DRIFT_MARGIN, "clocks are taken to run at one rate"),
+    IN_CORE(LATE_RENEWAL, "a renewal that comes too late counts"),
+    IN_CORE(ATTEMPT_REUSED, "the next attempt has the id of the last"),
+    IN_CORE(RELEASE_ONCE, "a release in doubt is not repeated"),
+    IN_CORE(DOUBT_FORGOTTEN, "an attempt in doubt is not released"),
+    IN_CORE(RELEASE_NUMBERLESS, "a release does not carry our number"),
+    IN_CORE(RELEASE_HASTY, "a release is repeated for the last lease only"),
+    IN_CORE(EARLIER_FORGOTTEN, "a lower number's grant is not released"),
+    IN_CORE(RISK_SILENT, "AT_RISK is never told"),
+    IN_CORE(WAKE_IGNORED, "a waiter does not hear messages"),
+    IN_CORE(WOKEN_FORGOTTEN, "a message during a try is forgotten"),
+    IN_CORE(CANCEL_IGNORED, "a wait that is cancelled goes on"),
+    IN_CORE(WAIT_UNBOUNDED, "a wait does not end at its deadline"),
+    IN_CORE(LOST_AGAIN, "LOST is told once more at the release"),
+    IN_CORE(FENCE_PROPOSED, "the token is what was proposed"),
+    IN_CORE(MINORITY, "one vote less is enough"),
+    IN_CORE(SHORTENED_UNSEEN, "a shorter lease in doubt is not believed"),
+    IN_CORE(COUNT_KEPT, "an entry that failed counts"),
+    IN_STORE(EQUAL_BALLOT, "T equal to the counter is accepted"),
+    IN_STORE(COUNTER_KEPT, "a grant does not raise the counter"),
+    IN_STORE(NO_WINDOW, "an old T is accepted"),
+    IN_STORE(NO_TOMBSTONE, "a release does not raise the counter"),
+    IN_STORE(RENEW_ATTEMPT, "renew compares the owner only"),
+    IN_STORE(RELEASE_ATTEMPT, "release compares the owner only"),
+    IN_STORE(PROPOSE_ATTEMPT, "an owner's new attempt takes its lock over"),
+    IN_STORE(GRANT_HELD, "granted although somebody else has it"),
+    IN_STORE(COUNT_ADDED, "the hold count is taken for an increment"),
+    IN_STORE(REPEAT_MOVES, "a repeated proposal starts the lease anew"),
+    IN_STORE(EXPIRED_RENEWED, "renew revives a lock whose lease is over"),
+    IN_STORE(EARLY_EXPIRY, "a lease ends at nine tenths"),
+};
+const int mutants_len = (int)(sizeof mutants / sizeof *mutants);
+
+int mutant_find(const char *name)
+{
+    for (int i = 0; i < mutants_len; i++)
+        if (!strcmp(mutants[i].name, name)) return i;
+    return -1;
+}
+
+void mutant_plant(struct sim *s)
+{
+    const struct mutant *m = &mutants[s->mutation];
+    hf__mutation = m->in_store ? CORE_MUT_NONE : (enum core_mutation)m->which;
+    for (int i = 0; i < s->k.nodes; i++)
+        hf__store_mutate(s->nodes[i].store, m->in_store
+                                                ? (enum store_mutation)m->which
+                                                : STORE_MUT_NONE);
+}
+
+/* 1 if it was found. */
+static int mutant_hunt(int which, uint64_t seeds_max)
+{
+    struct sim *s = sim_new();
+    uint64_t seed = 0;
+    int found = 0;
+    while (s && !found && seed < seeds_max)
+        found = sim_run(s, ++seed, FAULTS_ALL, which);
+    if (found)
+        printf("found  %-20s seed %-6llu %s\n", mutants[which].name,
+               (unsigned long long)seed, s->reason);
+    sim_delete(s);
+    return found;
+}
+
+/* In a child: an assertion of the engine's own is a find as well. */
+static int child_hunt(int which, uint64_t seeds_max)
+{
+    int status = 0;
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid == 0) {
+        int found = mutant_hunt(which, seeds_max);
+        fflush(stdout);
+        _exit(found ? 0 : 1);
+    }
+    if (pid < 0 || waitpid(pid, &status, 0) < 0) return 0;
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT) {
+        printf("found  %-20s by an assertion\n", mutants[which].name);
+        return 1;
+    }
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
+int mutants_main(uint64_t seeds_max)
+{
+    int missed = 0;
+    for (int i = 1; i < mutants_len; i++) {
+        if (child_hunt(i, seeds_max)) continue;
+        missed++;
+        printf("MISSED %-20s within %llu seeds: %s\n", mutants[i].name,
+               (unsigned long long)seeds_max, mutants[i].what);
+    }
+    printf("%d passed, %d failed\n", mutants_len - 1 - missed, missed);
+    return missed;
+}

@@ -1,0 +1,301 @@
+/*
+ * sim.h: a small world in which the real engine meets everything that can go
+ * wrong.
+ *
+ * One seed is one run: clients (real engines of src/engine), nodes (the pure
+ * store of backend/memory), a network and a nemesis, all in virtual time.  The
+ * rule: nothing random, and no time, comes from anywhere but `struct sim`, so
+ * a seed always tells the same story.
+ *
+ *   sim_event.c    time, chance, the queue of events
+ *   sim_knobs.c    what a seed draws before it begins
+ *   sim_world.c    a run from its seed to its verdict
+ *   sim_net.c      connections and packets   sim_node.c   the nodes
+ *   sim_link.c     the backend: a connection as the engine sees it
+ *   sim_watch.c    its subscriptions
+ *   sim_client.c   engines: start, crash, pause
+ *   sim_actor.c    holders: what they do     sim_errand.c  one operation
+ *   sim_nemesis.c  the faults
+ *   check_*.c      what must always be true
+ *   mutants.c      planted bugs, each of which must be found
+ */
+#ifndef HF_SIM_H
+#define HF_SIM_H
+
+#include "backend/memory/memory_store.h"
+#include "core/mutation.h"
+#include "engine/engine.h"
+
+#define SIM_NODES_MAX 5
+#define SIM_CLIENTS_MAX 4
+#define SIM_ACTORS_MAX 3
+#define SIM_NAMES_MAX 3
+#define SIM_EVENTS_MAX 300000 /* more than this is a loop */
+#define SIM_REASON_MAX 240
+#define QUIET_HOLDS 3 /* of each actor once the faults are over */
+
+#define MS US_PER_MS
+
+/* What may go wrong, by bit; names in sim_knobs.c. */
+enum fault {
+    FAULT_BREAK = 1 << 0,     /* connections break with requests in flight */
+    FAULT_LATE = 1 << 1,      /* what was sent on them still arrives, later */
+    FAULT_DUP = 1 << 2,       /* a request is carried out twice */
+    FAULT_SPIKE = 1 << 3,     /* some packets take long */
+    FAULT_PARTITION = 1 << 4, /* nothing comes through for a while */
+    FAULT_PAUSE = 1 << 5,     /* a client stands still; its clock does not */
+    FAULT_CRASH = 1 << 6,     /* a client is gone, and another one comes */
+    FAULT_RESTART = 1 << 7,   /* a node is away for a while */
+    FAULT_WIPE = 1 << 8,      /* and comes back without its data */
+    FAULT_FLUSH = 1 << 9,     /* all locks of a node are gone */
+    FAULT_JUMP = 1 << 10,     /* a node's clock is set */
+    FAULT_DRIFT = 1 << 11     /* clocks run at different rates */
+};
+#define FAULTS_ALL 0xfffu
+#define FAULTS_LOSSY (FAULT_WIPE | FAULT_FLUSH | FAULT_JUMP)
+
+/* Drawn once per seed. */
+struct knobs {
+    int nodes, clients, actors, names;
+    int64_t faults_us;  /* how long the nemesis rages */
+    int64_t nemesis_us; /* mean time between its deeds */
+    int64_t delay_min_us, delay_max_us;
+    int64_t spike_us;   /* the longest spike */
+    int break_permille; /* per packet */
+    int spike_permille;
+    int dup_permille;
+    int64_t lease_min_us, lease_max_us;
+    int64_t hold_us;  /* mean time between a holder's deeds */
+    int64_t think_us; /* mean time between its holds */
+    int64_t timeout_us, patience_us, window_us;
+    int64_t node_tick_us; /* a node's clock shows multiples of it */
+    int keep_percent;     /* of the holds have a watchdog */
+    int cancel_percent, try_percent, forever_percent;
+    int set_back; /* clocks are set back, not only forward */
+};
+
+struct sim;
+struct packet;
+
+/* Something that will happen. */
+typedef void (*event_fn)(struct sim *s, void *arg, uint64_t tag);
+struct event {
+    int64_t at_us;
+    uint64_t seq;
+    event_fn fn;
+    void *arg;
+    uint64_t tag;
+};
+
+enum channel { CHANNEL_COMMAND, CHANNEL_WATCH };
+
+/* One connection, from connect to its end.  Kept until the run is over, for
+ * packets of a dead one may still arrive. */
+struct life {
+    struct life *all_next;
+    struct life *node_next;    /* of the node's watch connections */
+    struct backend_conn *conn; /* NULL once the client gave it up */
+    int client, node;
+    enum channel channel;
+    int open;
+    uint64_t epoch;     /* of the node, when it was made */
+    int64_t last_us[2]; /* latest arrival at client, node: FIFO */
+    uint64_t sent;      /* packets to the node so far */
+    uint64_t arrived;   /* of them */
+    uint64_t cut;       /* dead: those behind it never arrive */
+    int64_t late_us;    /* dead: the others come so much later */
+    unsigned names;     /* subscribed, by bit */
+};
+
+struct sim_node {
+    struct store *store;
+    int index;
+    int up;
+    uint64_t epoch; /* rises with every restart */
+    int64_t offset_us;
+    int64_t ppm;
+    int wiped, was_set_back;
+    uint64_t wipes;
+    struct life *watchers;
+    int64_t free_since_us[SIM_NAMES_MAX]; /* released then; -1: it was not */
+    struct released *released;            /* check_node.c: a hash set */
+    size_t released_len, released_room;
+    int came_late[SIM_NAMES_MAX];           /* the holder's proposal did */
+    uint64_t orphan[SIM_NAMES_MAX];         /* an attempt nobody knows of, */
+    int64_t orphan_since_us[SIM_NAMES_MAX]; /* and since when */
+};
+
+enum phase {
+    PHASE_IDLE, /* nothing, or an acquire on its way */
+    PHASE_HOLDING,
+    PHASE_LEAVING /* the last release is on its way */
+};
+
+/* An operation as its user sees it. */
+struct errand {
+    struct op op;
+    struct actor *actor;
+    uint64_t serial; /* 0: free */
+    int is_enter;
+    int cancelled;
+    int64_t begun_us;     /* true time */
+    int64_t end_us;       /* local time by which it must be over */
+    uint64_t fence_floor; /* highest token completed before it began */
+};
+
+#define ERRANDS_MAX 2
+
+/* A holder and what it is doing. */
+struct actor {
+    struct sim_client *client;
+    int index;
+    uint64_t holder;
+    uint64_t serial; /* of its current event; others are void */
+    enum phase phase;
+    int name; /* -1: none */
+    struct lock_entry *entry;
+    struct errand errands[ERRANDS_MAX];
+    int64_t depth; /* holds, as its user counts */
+    uint64_t fence;
+    int risk_told, lost_told;
+    int done_since_heal; /* acquisitions in the quiet phase */
+
+    int claims; /* check_exclusion.c: believes to hold */
+    uint64_t claim_attempt;
+    int64_t claim_valid_us;
+    int64_t confirmed_us; /* true time: start of the last round that counted */
+    uint64_t dead_attempt;
+};
+
+struct sim_client {
+    struct sim *sim;
+    int index;
+    int alive;
+    uint64_t serial; /* rises with every start */
+    struct engine engine;
+    struct allocator alloc;
+    int64_t allocations;  /* not yet freed */
+    int64_t base_us, ppm; /* its clock */
+    int64_t timer_us;     /* true time of its next timer event */
+    uint64_t timer_serial;
+    int64_t paused_until_us, deaf_until_us;
+    struct lock_entry *entries[SIM_NAMES_MAX];
+    struct actor actors[SIM_ACTORS_MAX];
+    int64_t partition_until_us[SIM_NODES_MAX];
+};
+
+/* What is known of one name's tokens; check_fence.c, check_guard.c. */
+struct fence_book {
+    uint64_t done_max; /* highest that was handed out */
+    uint64_t *used;    /* a hash set */
+    size_t size, len;
+    uint64_t guard; /* the resource: highest it has seen */
+};
+
+struct sim {
+    uint64_t seed;
+    uint64_t random;
+    unsigned faults;
+    int mutation; /* index into the table of mutants.c; 0 none */
+    int trace;
+    int64_t now_us; /* true time */
+    int healed;     /* the faults are over */
+    int64_t healed_us;
+    int64_t settled_us; /* and the last late packet has arrived */
+    int stopping;       /* nobody acquires any more */
+    int64_t broke_us;   /* locks may have gone early: the last time */
+    int fences_excused;
+    struct knobs k;
+    struct event *queue;
+    size_t queue_len, queue_room;
+    uint64_t events, event_seq, serials;
+    struct sim_node nodes[SIM_NODES_MAX];
+    struct sim_client clients[SIM_CLIENTS_MAX];
+    struct life *lives;
+    struct packet *packets, *spare; /* all; not in use */
+    struct fence_book books[SIM_NAMES_MAX];
+    int64_t acquired, lost, refused_writes; /* for the summary */
+    char reason[SIM_REASON_MAX]; /* what was violated; "" nothing yet */
+};
+
+extern const char *const sim_names[SIM_NAMES_MAX];
+
+/* sim_event.c */
+uint64_t sim_random(struct sim *s);
+int64_t sim_between(struct sim *s, int64_t least, int64_t most);
+int sim_chance(struct sim *s, int permille);
+int64_t sim_about(struct sim *s, int64_t mean_us);
+void sim_at(struct sim *s, int64_t at_us, event_fn fn, void *arg, uint64_t tag);
+int sim_step(struct sim *s);
+void sim_fail(struct sim *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void sim_trace(const struct sim *s, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* sim_knobs.c */
+void sim_draw(struct sim *s, unsigned allowed);
+const char *sim_fault_name(int bit);
+int sim_faults_parse(const char *list, unsigned *out);
+
+/* sim_world.c */
+struct sim *sim_new(void);
+void sim_delete(struct sim *s);
+int sim_run(struct sim *s, uint64_t seed, unsigned allowed, int mutation);
+
+/* sim_node.c */
+int64_t node_clock(const struct sim *s, const struct sim_node *n);
+int64_t node_left_us(const struct sim *s, const struct sim_node *n,
+                     int64_t until_us);
+int node_open(struct sim *s, int index);
+void node_close(struct sim_node *n);
+void node_receive(struct sim *s, struct packet *p);
+void node_stop(struct sim *s, struct sim_node *n, int wipe);
+void node_start(struct sim *s, struct sim_node *n);
+void node_set_clock(struct sim *s, struct sim_node *n, int64_t step_us);
+void node_flush(struct sim *s, struct sim_node *n);
+
+/* sim_client.c */
+void client_start(struct sim *s, struct sim_client *c);
+void client_crash(struct sim *s, struct sim_client *c);
+void client_stop(struct sim *s, struct sim_client *c);
+void client_pause(struct sim *s, struct sim_client *c, int64_t length_us);
+int client_is_paused(const struct sim_client *c);
+int client_is_deaf(const struct sim_client *c);
+int64_t client_clock(const struct sim_client *c);
+int64_t client_true_us(const struct sim_client *c, int64_t local_us);
+void client_enter(struct sim_client *c);
+void client_settle(struct sim_client *c);
+struct slot *actor_slot(const struct actor *a);
+
+/* sim_errand.c */
+struct errand *errand_make(struct actor *a, enum op_type type);
+void errand_begin(struct errand *er);
+void errand_maybe_cancel(struct errand *er);
+
+/* sim_actor.c */
+void actor_start(struct actor *a);
+void actor_done(struct sim_client *c, struct op *op);
+void actor_notice(struct sim_client *c, const struct hf_event *ev);
+int actor_is_busy(const struct actor *a);
+
+/* sim_nemesis.c */
+void nemesis_start(struct sim *s);
+void nemesis_stop(struct sim *s);
+
+/* mutants.c */
+struct mutant {
+    const char *name;
+    int in_store;
+    int which;
+    const char *what;
+};
+extern const struct mutant mutants[];
+extern const int mutants_len;
+int mutant_find(const char *name);
+void mutant_plant(struct sim *s);
+int mutants_main(uint64_t seeds_max); /* how many were not found */
+
+#include "sim/sim_check.h"
+#include "sim/sim_net.h"
+
+#endif

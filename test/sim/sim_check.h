@@ -1,0 +1,39 @@
+/*
+ * sim_check.h: what must always be true, one file each.  The rule: a check
+ * looks, and changes nothing but its own notes.
+ */
+#ifndef HF_SIM_CHECK_H
+#define HF_SIM_CHECK_H
+
+#include "sim/sim.h"
+
+/* check_exclusion.c */
+void check_beliefs_before(struct sim_client *c);
+void check_beliefs(struct sim_client *c);
+void check_claims(struct sim_client *c);
+/* check_fence.c */
+void check_granted(struct errand *er);
+void check_entered(struct errand *er);
+/* check_guard.c */
+void guard_touch(struct actor *a);
+void guard_write(struct actor *a);
+/* check_callback.c */
+void check_done(struct errand *er);
+void check_notice(struct actor *a, const struct hf_event *ev);
+void check_in_time(struct errand *er);
+/* check_node.c */
+void check_applied(struct sim *s, struct sim_node *n, const struct packet *p,
+                   const struct store_view *before);
+void check_node_reset(struct sim_node *n);
+void check_count(struct actor *a);
+void check_told(const struct errand *er);
+/* check_orphan.c */
+void check_orphans(struct sim *s);
+void check_all_free(struct sim *s);
+/* check_progress.c */
+void check_progress(struct sim *s);
+void check_woken(struct sim *s);
+/* check_leak.c */
+void check_leak(struct sim_client *c);
+
+#endif

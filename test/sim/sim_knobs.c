@@ -1,0 +1,120 @@
+/*
+ * sim_knobs.c: what a seed draws before it begins.  The rule: runs differ as
+ * much as they can; a bug that needs short leases and slow links, or long
+ * leases and no faults at all, gets its own seeds.
+ */
+#include <string.h>
+
+#include "sim/sim.h"
+
+static const char *const fault_names[] = {
+    "break", "late",    "dup",  "spike", "partition", "pause",
+    "crash", "restart", "wipe", "flush", "jump",      "drift",
+};
+#define FAULTS_LEN ((int)(sizeof fault_names / sizeof *fault_names))
+
+const char *sim_fault_name(int bit)
+{
+    return bit < FAULTS_LEN ? fault_names[bit] : NULL;
+}
+
+static int fault_find(const char *word, size_t len)
+{
+    for (int i = 0; i < FAULTS_LEN; i++)
+        if (strlen(fault_names[i]) == len
+            && !strncmp(fault_names[i], word, len))
+            return i;
+    return -1;
+}
+
+/* "all", "none", or names with commas.  0, or -1. */
+int sim_faults_parse(const char *list, unsigned *out)
+{
+    unsigned faults = 0;
+    if (!strcmp(list, "all") || !strcmp(list, "none")) {
+        *out = list[0] == 'a' ? FAULTS_ALL : 0;
+        return 0;
+    }
+    while (*list) {
+        size_t len = strcspn(list, ",");
+        int bit = fault_find(list, len);
+        if (bit < 0) return -1;
+        faults |= 1u << bit;
+        list += len + (list[len] == ',');
+    }
+    *out = faults;
+    return 0;
+}
+
+static int64_t one_of(struct sim *s, const int64_t *values, size_t len)
+{
+    return values[sim_random(s) % len];
+}
+#define ONE_OF(s, ...)                                                         \
+    one_of(s, (const int64_t[]){__VA_ARGS__},                                  \
+           sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t))
+
+static void faults_draw(struct sim *s, unsigned allowed)
+{
+    int permille = (int)ONE_OF(s, 150, 300, 550, 800);
+    for (int bit = 0; bit < FAULTS_LEN; bit++)
+        if (sim_chance(s, permille)) s->faults |= 1u << bit;
+    /* A clock that is set, or data that is lost, ends what a quorum promises
+     * until nodes can be quarantined. */
+    if (s->k.nodes > 1) s->faults &= ~(unsigned)FAULTS_LOSSY;
+    if (!(s->faults & FAULT_RESTART)) s->faults &= ~(unsigned)FAULT_WIPE;
+    s->faults &= allowed;
+}
+
+static void network_draw(struct sim *s)
+{
+    struct knobs *k = &s->k;
+    k->delay_min_us = ONE_OF(s, 20, 50, 200, 3 * MS);
+    k->delay_max_us = k->delay_min_us * ONE_OF(s, 1, 2, 8);
+    k->spike_us = ONE_OF(s, 30 * MS, 200 * MS, 900 * MS);
+    k->break_permille = (int)ONE_OF(s, 1, 5, 20, 60);
+    k->spike_permille = (int)ONE_OF(s, 1, 5, 30);
+    k->dup_permille = (int)ONE_OF(s, 5, 30, 200);
+    k->timeout_us = ONE_OF(s, 20 * MS, 60 * MS, 150 * MS, 500 * MS);
+    if (k->timeout_us < 4 * k->delay_max_us)
+        k->timeout_us = 4 * k->delay_max_us;
+    k->patience_us = k->timeout_us * ONE_OF(s, 1, 2, 5);
+    k->window_us = ONE_OF(s, 100 * MS, 500 * MS, BALLOT_WINDOW_US);
+    k->node_tick_us = ONE_OF(s, 1, 1, MS);
+}
+
+static void work_draw(struct sim *s)
+{
+    struct knobs *k = &s->k;
+    int64_t lease_us =
+        ONE_OF(s, 50 * MS, 80 * MS, 150 * MS, 300 * MS, 700 * MS, 2000 * MS);
+    k->lease_min_us = k->lease_max_us = lease_us;
+    if (sim_chance(s, 400)) k->lease_max_us = 2000 * MS;
+    if (sim_chance(s, 300)) k->lease_min_us = 50 * MS;
+    /* A lease that is no longer than some round trips cannot be kept. */
+    if (k->lease_min_us < 16 * k->delay_max_us)
+        k->lease_min_us = 16 * k->delay_max_us;
+    if (k->lease_max_us < k->lease_min_us) k->lease_max_us = k->lease_min_us;
+    k->hold_us = ONE_OF(s, 2 * MS, 8 * MS, 30 * MS, 100 * MS, 300 * MS);
+    k->think_us = ONE_OF(s, 1 * MS, 5 * MS, 20 * MS, 80 * MS);
+    if (k->hold_us < 8 * MS && k->think_us < 20 * MS) k->think_us = 20 * MS;
+    k->keep_percent = (int)ONE_OF(s, 0, 50, 80, 100);
+    k->cancel_percent = (int)ONE_OF(s, 0, 10, 30);
+    k->try_percent = (int)ONE_OF(s, 0, 10, 50);
+    k->forever_percent = (int)ONE_OF(s, 10, 50, 90);
+}
+
+void sim_draw(struct sim *s, unsigned allowed)
+{
+    struct knobs *k = &s->k;
+    k->nodes = (int)ONE_OF(s, 1, 1, 1, 1, 1, 3, 3, 5);
+    k->clients = (int)sim_between(s, 2, SIM_CLIENTS_MAX);
+    k->actors = (int)sim_between(s, 1, SIM_ACTORS_MAX);
+    k->names = (int)ONE_OF(s, 1, 1, 1, 2, SIM_NAMES_MAX);
+    k->faults_us = sim_between(s, 500 * MS, 2500 * MS);
+    k->nemesis_us = ONE_OF(s, 20 * MS, 60 * MS, 150 * MS, 500 * MS);
+    k->set_back = sim_chance(s, 500);
+    network_draw(s);
+    work_draw(s);
+    faults_draw(s, allowed);
+}

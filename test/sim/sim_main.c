@@ -1,0 +1,210 @@
+/*
+ * sim_main.c: the command.
+ *
+ *   sim run [--seeds N] [--from S] [--mutation NAME] [--faults LIST] [--trace]
+ *   sim mutants [--seeds N]
+ *   sim list
+ *
+ * The rule: a failing seed prints the one command that replays it.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sim/sim.h"
+
+#define SEEDS_DEFAULT 2000
+#define MUTANT_SEEDS 10000
+#define WORKERS 2
+#define FAILURES_SHOWN 10
+
+struct options {
+    uint64_t seeds, from;
+    int mutation;
+    unsigned faults;
+    const char *faults_text;
+    int trace;
+};
+
+/* What the workers add up, in shared memory. */
+struct tally {
+    uint64_t passed, failed, events;
+    int64_t acquired, lost, refused_writes;
+};
+
+static int usage(void)
+{
+    fputs("usage: sim run [--seeds N] [--from S] [--mutation NAME] "
+          "[--faults LIST] [--trace]\n"
+          "       sim mutants [--seeds N]\n"
+          "       sim list\n",
+          stderr);
+    return 64;
+}
+
+static int number_parse(const char *text, uint64_t *out)
+{
+    char *end;
+    errno = 0;
+    unsigned long long n = strtoull(text, &end, 10);
+    if (errno || end == text || *end || text[0] == '-') return -1;
+    *out = n;
+    return 0;
+}
+
+static int option_parse(struct options *o, const char *key, const char *value)
+{
+    if (!strcmp(key, "--seeds")) return number_parse(value, &o->seeds);
+    if (!strcmp(key, "--from")) return number_parse(value, &o->from);
+    if (!strcmp(key, "--mutation")) {
+        o->mutation = mutant_find(value);
+        return o->mutation < 0 ? -1 : 0;
+    }
+    if (strcmp(key, "--faults")) return -1;
+    o->faults_text = value;
+    return sim_faults_parse(value, &o->faults);
+}
+
+static int options_parse(struct options *o, int argc, char **argv)
+{
+    for (int i = 0; i < argc; i++) {
+        if (!strcmp(argv[i], "--trace")) {
+            o->trace = 1;
+            continue;
+        }
+        if (i + 1 == argc || option_parse(o, argv[i], argv[i + 1]) != 0) {
+            fprintf(stderr, "sim: %s: not understood\n", argv[i]);
+            return -1;
+        }
+        i++;
+    }
+    return 0;
+}
+
+/* ---- running ---------------------------------------------------------- */
+
+static void failure_print(const struct options *o, uint64_t seed,
+                          const char *reason)
+{
+    printf("seed %llu: %s\n  replay: sim run --from %llu --seeds 1",
+           (unsigned long long)seed, reason, (unsigned long long)seed);
+    if (o->mutation) printf(" --mutation %s", mutants[o->mutation].name);
+    if (o->faults_text) printf(" --faults %s", o->faults_text);
+    puts(" --trace");
+    fflush(stdout);
+}
+
+static int worker_run(const struct options *o, uint64_t first, uint64_t step,
+                      struct tally *t)
+{
+    struct sim *s = sim_new();
+    if (!s) return 1;
+    s->trace = o->trace;
+    for (uint64_t i = first; i < o->seeds; i += step) {
+        if (sim_run(s, o->from + i, o->faults, o->mutation)) {
+            if (t->failed++ < FAILURES_SHOWN)
+                failure_print(o, s->seed, s->reason);
+        } else {
+            t->passed++;
+        }
+        t->events += s->events;
+        t->acquired += s->acquired;
+        t->lost += s->lost;
+        t->refused_writes += s->refused_writes;
+    }
+    sim_delete(s);
+    return 0;
+}
+
+static pid_t worker_start(const struct options *o, uint64_t index,
+                          struct tally *t)
+{
+    fflush(stdout);
+    pid_t pid = fork();
+    if (pid != 0) return pid;
+    int rc = worker_run(o, index, WORKERS, t);
+    fflush(stdout);
+    exit(rc);
+}
+
+/* A worker that dies, dies of an assertion: that is a failure too. */
+static int workers_run(const struct options *o, struct tally *tallies)
+{
+    pid_t pids[WORKERS];
+    int died = 0;
+    for (int i = 0; i < WORKERS; i++)
+        pids[i] = worker_start(o, (uint64_t)i, &tallies[i]);
+    for (int i = 0; i < WORKERS; i++) {
+        int status = 0;
+        if (pids[i] < 0 || waitpid(pids[i], &status, 0) < 0 || status != 0) {
+            const struct tally *t = &tallies[i];
+            uint64_t done = t->passed + t->failed;
+            failure_print(o, o->from + (uint64_t)i + done * WORKERS,
+                          "engine: an assertion failed");
+            died++;
+        }
+    }
+    return died;
+}
+
+static int run_main(const struct options *o)
+{
+    struct tally sum = {0};
+    size_t size = WORKERS * sizeof(struct tally);
+    struct tally *t = mmap(NULL, size, PROT_READ | PROT_WRITE,
+                           MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (t == MAP_FAILED) {
+        perror("sim: mmap");
+        return 70;
+    }
+    int alone = o->seeds == 1 || o->trace;
+    int died = alone ? worker_run(o, 0, 1, t) : workers_run(o, t);
+    for (int i = 0; i < WORKERS; i++) {
+        sum.passed += t[i].passed;
+        sum.failed += t[i].failed;
+        sum.events += t[i].events;
+        sum.acquired += t[i].acquired;
+        sum.lost += t[i].lost;
+        sum.refused_writes += t[i].refused_writes;
+    }
+    munmap(t, size);
+    printf("seeds %llu to %llu: %llu events, %lld acquired, %lld lost, %lld "
+           "stale writes refused\n",
+           (unsigned long long)o->from,
+           (unsigned long long)(o->from + o->seeds - 1),
+           (unsigned long long)sum.events, (long long)sum.acquired,
+           (long long)sum.lost, (long long)sum.refused_writes);
+    sum.failed += (uint64_t)died;
+    printf("%llu passed, %llu failed\n", (unsigned long long)sum.passed,
+           (unsigned long long)sum.failed);
+    return sum.failed != 0;
+}
+
+static int list_main(void)
+{
+    puts("faults:");
+    for (int i = 0; sim_fault_name(i); i++) printf("  %s\n", sim_fault_name(i));
+    puts("mutations:");
+    for (int i = 1; i < mutants_len; i++)
+        printf("  %-20s %s\n", mutants[i].name, mutants[i].what);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    struct options o = {
+        .seeds = SEEDS_DEFAULT, .from = 1, .faults = FAULTS_ALL};
+    const char *env = getenv("HF_SIM_SEEDS");
+    if (argc < 2) return usage();
+    int is_hunt = !strcmp(argv[1], "mutants");
+    if (is_hunt) o.seeds = MUTANT_SEEDS;
+    if (env && !is_hunt && number_parse(env, &o.seeds) != 0) return usage();
+    if (options_parse(&o, argc - 2, argv + 2) != 0) return usage();
+    if (!strcmp(argv[1], "run")) return run_main(&o);
+    if (!strcmp(argv[1], "list")) return list_main();
+    return is_hunt ? mutants_main(o.seeds) != 0 : usage();
+}

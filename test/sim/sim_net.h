@@ -1,0 +1,89 @@
+/*
+ * sim_net.h: packets, connections and the backend that the engine sees.  The
+ * rule: a packet is a copy; nothing in it is touched by two sides.
+ */
+#ifndef HF_SIM_NET_H
+#define HF_SIM_NET_H
+
+#include "sim/sim.h"
+
+/* sim_net.c */
+enum packet_kind {
+    PACKET_HELLO, /* connect */
+    PACKET_WELCOME,
+    PACKET_REFUSED, /* nobody listens there */
+    PACKET_REQUEST,
+    PACKET_ANSWER,
+    PACKET_SUBSCRIBE, /* name */
+    PACKET_UNSUBSCRIBE,
+    PACKET_SUBSCRIBED,
+    PACKET_MESSAGE /* the name was released */
+};
+
+struct packet {
+    struct packet *all_next, *next;
+    struct life *life;
+    enum packet_kind kind;
+    uint64_t number; /* among those its life sent to the node */
+    int64_t sent_us;
+    int was_delayed;
+    int is_copy;
+    int name;
+    struct request req; /* a copy; `origin` is the engine's */
+    struct request *origin;
+    struct reply rep;
+};
+
+struct life *net_connect(struct backend_conn *conn, enum channel channel);
+struct packet *net_packet(struct sim *s, struct life *l, enum packet_kind kind);
+void net_free(struct sim *s, struct packet *p);
+void net_send(struct sim *s, struct packet *p);
+void net_reply(struct sim *s, struct packet *p);
+/* When a client hears of the end of its connection. */
+enum news { NEWS_KNOWN, NEWS_SOON, NEWS_LATE };
+void net_break(struct sim *s, struct life *l, enum news news);
+void net_copy_later(struct sim *s, const struct packet *p);
+void net_delete(struct sim *s);
+
+/* sim_link.c */
+enum chan_state { CHAN_DOWN, CHAN_CONNECTING, CHAN_UP };
+
+struct chan {
+    enum channel channel;
+    enum chan_state state;
+    struct life *life;
+    int64_t due_us; /* connecting: give up; down: try again */
+    int failures;
+};
+
+struct backend_conn {
+    struct backend_env *env;
+    struct sim *sim;
+    struct sim_client *client;
+    int node;
+    int is_dead; /* its client crashed: nothing goes out */
+    struct chan command, watch;
+    struct request *queue, **queue_end;   /* not sent yet */
+    struct request *flying, **flying_end; /* sent, in order */
+    unsigned watched;                     /* names wanted, by bit */
+    struct request *asked[SIM_NAMES_MAX]; /* OP_WATCH, unanswered */
+};
+
+extern const struct backend sim_backend;
+void link_receive(struct backend_conn *c, struct packet *p);
+void link_lost(struct backend_conn *c, struct life *l);
+void link_answer(struct backend_conn *c, struct request *req,
+                 enum verdict verdict);
+void chan_start(struct backend_conn *c, struct chan *ch);
+void chan_down(struct backend_conn *c, struct chan *ch);
+int name_index(const char *name);
+
+/* sim_watch.c */
+void watch_request(struct backend_conn *c, struct request *req);
+void watch_up(struct backend_conn *c);
+void watch_down(struct backend_conn *c);
+void watch_receive(struct backend_conn *c, struct packet *p);
+int64_t watch_due(const struct backend_conn *c);
+void watch_expire(struct backend_conn *c, int64_t now_us);
+
+#endif

@@ -1,0 +1,237 @@
+/*
+ * sim_node.c: a node is the pure store behind a clock of its own.  The rule:
+ * it trusts nothing but its clock and what arrives.
+ */
+#include <string.h>
+
+#include "sim/sim.h"
+
+#define NODE_EPOCH_US INT64_C(1700000000000000)
+
+static int64_t exact_clock(const struct sim *s, const struct sim_node *n)
+{
+    return NODE_EPOCH_US + s->now_us + n->offset_us
+           + s->now_us * n->ppm / 1000000;
+}
+
+int64_t node_clock(const struct sim *s, const struct sim_node *n)
+{
+    int64_t us = exact_clock(s, n);
+    return us - us % s->k.node_tick_us;
+}
+
+/* How long, in truth, until its clock shows `until_us`. */
+int64_t node_left_us(const struct sim *s, const struct sim_node *n,
+                     int64_t until_us)
+{
+    return (until_us - exact_clock(s, n)) * 1000000 / (1000000 + n->ppm);
+}
+
+int node_open(struct sim *s, int index)
+{
+    struct sim_node *n = &s->nodes[index];
+    n->index = index;
+    n->store = hf__store_open(&hf__alloc_default);
+    if (!n->store) return -1;
+    n->up = 1;
+    n->epoch = 1;
+    n->offset_us = sim_between(s, -20 * MS, 20 * MS);
+    if (s->faults & FAULT_DRIFT) n->ppm = sim_between(s, -4000, 4000);
+    return 0;
+}
+
+void node_close(struct sim_node *n)
+{
+    hf__store_close(n->store);
+    check_node_reset(n);
+    n->store = NULL;
+}
+
+/* ---- what arrives ----------------------------------------------------- */
+
+static void tell_watchers(struct sim *s, struct sim_node *n, int name,
+                          struct reply *rep)
+{
+    rep->waiters = 0;
+    for (struct life *l = n->watchers; l; l = l->node_next) {
+        if (!(l->names >> name & 1)) continue;
+        rep->waiters++;
+        struct packet *p = net_packet(s, l, PACKET_MESSAGE);
+        if (!p) return;
+        p->name = name;
+        net_reply(s, p);
+    }
+}
+
+/* Only a release is told to those who wait. */
+static void note_free(struct sim *s, struct sim_node *n, const struct packet *p)
+{
+    if (p->rep.verdict != V_GRANTED) return;
+    n->free_since_us[p->name] = p->req.op == OP_RELEASE ? s->now_us : -1;
+}
+
+static void locks_vanish(struct sim *s, struct sim_node *n)
+{
+    for (int i = 0; i < SIM_NAMES_MAX; i++) n->free_since_us[i] = -1;
+    s->broke_us = s->now_us;
+}
+
+static void repeat(struct sim *s, struct sim_node *n, const struct packet *p);
+
+static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
+{
+    struct store_view before;
+    int64_t now_us = node_clock(s, n);
+    hf__store_look(n->store, now_us, p->req.name, p->req.name_len, &before);
+    char owner[OWNER_LEN_MAX]; /* the view's is the store's own memory */
+    memcpy(owner, before.owner, strlen(before.owner) + 1);
+    before.owner = owner;
+    hf__store_apply(n->store, now_us, &p->req, &p->rep);
+    sim_trace(s,
+              "n%d c%d op %d attempt %llu T %lld count %lld lease %lld"
+              " -> verdict %d fence %lld counter %lld%s",
+              n->index, p->life->client, (int)p->req.op,
+              (unsigned long long)p->req.attempt, (long long)p->req.ballot,
+              (long long)p->req.count, (long long)p->req.lease_us,
+              (int)p->rep.verdict, (long long)p->rep.fence,
+              (long long)p->rep.counter, p->is_copy ? " (copy)" : "");
+    check_applied(s, n, p, &before);
+    note_free(s, n, p);
+    if (p->req.op == OP_RELEASE && p->rep.verdict == V_GRANTED)
+        tell_watchers(s, n, p->name, &p->rep);
+    if (!s->healed && s->faults & FAULT_DUP && !p->is_copy
+        && sim_chance(s, s->k.dup_permille))
+        repeat(s, n, p);
+}
+
+/* A retransmission that something between us made.  Only what was granted may
+ * come again later: renewals, and proposals that were refused, rely on a
+ * transport that does not repeat what was answered. */
+static void repeat(struct sim *s, struct sim_node *n, const struct packet *p)
+{
+    int later = p->req.op == OP_RELEASE
+                || (p->req.op == OP_PROPOSE && p->rep.verdict == V_GRANTED);
+    struct packet twin = *p;
+    twin.is_copy = 1;
+    if (later)
+        net_copy_later(s, p);
+    else
+        carry_out(s, n, &twin);
+}
+
+static void subscribe(struct sim_node *n, struct packet *p)
+{
+    struct life *l = p->life;
+    if (!l->names) {
+        l->node_next = n->watchers;
+        n->watchers = l;
+    }
+    l->names |= 1u << p->name;
+}
+
+static void unsubscribe(struct sim_node *n, struct packet *p)
+{
+    struct life *l = p->life, **at = &n->watchers;
+    if (!(l->names >> p->name & 1)) return;
+    l->names &= ~(1u << p->name);
+    if (l->names) return;
+    while (*at != l) at = &(*at)->node_next;
+    *at = l->node_next;
+}
+
+void node_receive(struct sim *s, struct packet *p)
+{
+    struct sim_node *n = &s->nodes[p->life->node];
+    int answers = p->life->open && !p->is_copy;
+    if (!n->up || p->life->epoch != n->epoch) {
+        if (p->kind == PACKET_HELLO && answers) {
+            p->kind = PACKET_REFUSED;
+            net_reply(s, p);
+        } else {
+            net_free(s, p);
+        }
+        return;
+    }
+    switch (p->kind) {
+    case PACKET_HELLO:
+        p->kind = PACKET_WELCOME;
+        p->rep.node_us = node_clock(s, n);
+        break;
+    case PACKET_REQUEST:
+        carry_out(s, n, p);
+        p->kind = PACKET_ANSWER;
+        break;
+    case PACKET_SUBSCRIBE:
+        sim_trace(s, "n%d c%d subscribes to %d", n->index, p->life->client,
+                  p->name);
+        if (answers) subscribe(n, p);
+        p->kind = PACKET_SUBSCRIBED;
+        break;
+    case PACKET_UNSUBSCRIBE:
+        sim_trace(s, "n%d c%d unsubscribes from %d", n->index, p->life->client,
+                  p->name);
+        unsubscribe(n, p);
+        answers = 0;
+        break;
+    default:
+        answers = 0;
+        break;
+    }
+    if (answers)
+        net_reply(s, p);
+    else
+        net_free(s, p);
+}
+
+/* ---- what happens to it ----------------------------------------------- */
+
+static void excuse_fences(struct sim *s, struct sim_node *n)
+{
+    /* Tokens then rest on the clock alone, and it was set back. */
+    if (n->wiped && n->was_set_back) s->fences_excused = 1;
+}
+
+void node_stop(struct sim *s, struct sim_node *n, int wipe)
+{
+    if (!n->up) return;
+    sim_trace(s, "n%d stops%s", n->index, wipe ? ", loses its data" : "");
+    n->up = 0;
+    n->epoch++;
+    for (struct life *l = s->lives; l; l = l->all_next)
+        if (l->node == n->index && l->open)
+            net_break(s, l, sim_chance(s, 700) ? NEWS_SOON : NEWS_LATE);
+    n->watchers = NULL;
+    if (!wipe) return;
+    hf__store_wipe(n->store, 0);
+    mutant_plant(s);
+    n->wiped = 1;
+    n->wipes++;
+    locks_vanish(s, n);
+    excuse_fences(s, n);
+}
+
+void node_start(struct sim *s, struct sim_node *n)
+{
+    if (n->up) return;
+    sim_trace(s, "n%d starts", n->index);
+    n->up = 1;
+}
+
+void node_set_clock(struct sim *s, struct sim_node *n, int64_t step_us)
+{
+    sim_trace(s, "n%d clock %+lld us", n->index, (long long)step_us);
+    n->offset_us += step_us;
+    if (step_us < 0) {
+        n->was_set_back = 1;
+        excuse_fences(s, n);
+    } else {
+        locks_vanish(s, n);
+    }
+}
+
+void node_flush(struct sim *s, struct sim_node *n)
+{
+    sim_trace(s, "n%d locks are flushed", n->index);
+    hf__store_flush_locks(n->store);
+    locks_vanish(s, n);
+}

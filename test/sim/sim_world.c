@@ -1,0 +1,146 @@
+/*
+ * sim_world.c: a run, from its seed to its verdict.
+ *
+ *   faults ... healed ... everybody acquires again ... nothing is left
+ *
+ * The rule: a run leaves nothing behind; the next seed finds an empty world.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "sim/sim.h"
+
+const char *const sim_names[SIM_NAMES_MAX] = {"a", "b", "c"};
+
+#define LOOK_US (40 * MS) /* between looks at the whole */
+#define QUIET_US_MAX (30 * US_PER_S)
+
+struct sim *sim_new(void)
+{
+    return calloc(1, sizeof(struct sim));
+}
+
+static void world_clear(struct sim *s)
+{
+    net_delete(s);
+    for (int i = 0; i < s->k.nodes; i++) node_close(&s->nodes[i]);
+    for (int i = 0; i < SIM_NAMES_MAX; i++) free(s->books[i].used);
+}
+
+void sim_delete(struct sim *s)
+{
+    if (!s) return;
+    free(s->queue);
+    free(s);
+}
+
+static void world_make(struct sim *s, uint64_t seed, unsigned allowed,
+                       int mutation)
+{
+    struct event *queue = s->queue;
+    size_t room = s->queue_room;
+    int trace = s->trace;
+    memset(s, 0, sizeof *s);
+    s->queue = queue;
+    s->queue_room = room;
+    s->trace = trace;
+    s->seed = seed;
+    s->random = seed * UINT64_C(0x2545f4914f6cdd1d) + 1;
+    s->mutation = mutation;
+    s->broke_us = -1;
+    sim_draw(s, allowed);
+    for (int i = 0; i < s->k.nodes; i++)
+        if (node_open(s, i) != 0) sim_fail(s, "simulator: out of memory");
+    mutant_plant(s);
+    for (int i = 0; i < s->k.clients; i++) {
+        struct sim_client *c = &s->clients[i];
+        c->index = i;
+        c->base_us = sim_between(s, US_PER_S, 1000 * US_PER_S);
+        if (s->faults & FAULT_DRIFT) c->ppm = sim_between(s, -4000, 4000);
+    }
+}
+
+/* ---- phases ----------------------------------------------------------- */
+
+static int is_quiet(struct sim *s)
+{
+    if (s->now_us < s->settled_us) return 0;
+    for (int i = 0; i < s->k.clients; i++) {
+        struct sim_client *c = &s->clients[i];
+        if (c->engine.inflight || c->engine.ops_len || c->engine.slots_len)
+            return 0;
+        for (int k = 0; k < s->k.actors; k++) {
+            struct actor *a = &c->actors[k];
+            if (a->phase != PHASE_IDLE || actor_is_busy(a)
+                || a->done_since_heal < QUIET_HOLDS)
+                return 0;
+        }
+    }
+    return 1;
+}
+
+static void look_around(struct sim *s, void *arg, uint64_t tag)
+{
+    (void)arg;
+    (void)tag;
+    check_orphans(s);
+    if (!s->healed) {
+        sim_at(s, s->now_us + LOOK_US, look_around, NULL, 0);
+        return;
+    }
+    check_woken(s);
+    check_progress(s);
+    if (s->now_us > s->healed_us + QUIET_US_MAX)
+        sim_fail(s, "progress: something is still going on");
+    if (is_quiet(s))
+        s->stopping = 1;
+    else
+        sim_at(s, s->now_us + LOOK_US, look_around, NULL, 0);
+}
+
+static void heal(struct sim *s, void *arg, uint64_t tag)
+{
+    (void)arg;
+    (void)tag;
+    nemesis_stop(s);
+}
+
+static void final_look(struct sim *s, void *arg, uint64_t tag)
+{
+    (void)arg;
+    (void)tag;
+    check_all_free(s);
+}
+
+/* Everybody has let go: the leases of the dead end, engines close. */
+static void world_end(struct sim *s)
+{
+    if (s->reason[0]) return;
+    sim_at(s,
+           s->now_us + s->k.lease_max_us + s->k.lease_max_us / 50 + 1700 * MS,
+           final_look, NULL, 0);
+    while (sim_step(s)) continue;
+    for (int i = 0; i < s->k.clients; i++) client_stop(s, &s->clients[i]);
+}
+
+static void world_drop(struct sim *s)
+{
+    for (int i = 0; i < s->k.clients; i++) client_crash(s, &s->clients[i]);
+    world_clear(s);
+}
+
+/* 0 if nothing was violated; else s->reason says what. */
+int sim_run(struct sim *s, uint64_t seed, unsigned allowed, int mutation)
+{
+    world_make(s, seed, allowed, mutation);
+    nemesis_start(s);
+    for (int i = 0; i < s->k.clients; i++) client_start(s, &s->clients[i]);
+    sim_at(s, s->k.faults_us, heal, NULL, 0);
+    sim_at(s, LOOK_US, look_around, NULL, 0);
+    while (!s->stopping && sim_step(s)) continue;
+    if (!s->stopping) sim_fail(s, "progress: everything stands still");
+    world_end(s);
+    world_drop(s);
+    s->queue_len = 0;
+    return s->reason[0] != '\0';
+}
