@@ -57,8 +57,9 @@ TEST(redis_layout, the_field_hf_holds_our_facts)
     int64_t t = clock_us();
     CHECK_INT(propose("job", 7, t), V_GRANTED);
     char expected[256];
-    snprintf(expected, sizeof expected, "v1 7 %lld %lld %lld %s", (long long)t,
-             (long long)t, (long long)a.reply.node_us, "4711 host some label");
+    snprintf(expected, sizeof expected, "v1 %s 7 %lld %lld %lld %s",
+             SERVER_OWNER, (long long)t, (long long)t,
+             (long long)a.reply.node_us, "4711 host some label");
     CHECK_STR(redis_say(&r, "HGET job hf"), expected);
 }
 

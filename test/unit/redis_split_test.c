@@ -278,7 +278,7 @@ TEST(redis_split, a_renewal_batch_that_is_too_short_is_unknown)
     struct request two = server_request(OP_RENEW, "b", 1, 42);
     fake_submit(&f, &one, &a);
     fake_submit(&f, &two, &b);
-    script_expect(&s, &f, "v1 1 ");
+    script_expect(&s, &f, " 1 \r\n");
     script_say(&s, "*2\r\n:1\r\n:5\r\n");
     fake_wait(&f, &a);
     fake_wait(&f, &b);

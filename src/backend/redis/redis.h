@@ -98,6 +98,7 @@ struct command {
     int argc;
     int is_full;
     size_t used;
+    size_t part; /* where the argument begins that is being put together */
     const char *argv[ARGS_MAX];
     size_t lens[ARGS_MAX];
     char scratch[SCRATCH_MAX];
@@ -196,6 +197,11 @@ void hf__cmd_text(struct command *cmd, const char *text);
 /* Borrowed until the command is pushed. */
 void hf__cmd_bytes(struct command *cmd, const char *data, size_t len);
 void hf__cmd_number(struct command *cmd, int64_t number);
+/* One argument made of several parts. */
+void hf__cmd_part_begin(struct command *cmd);
+void hf__cmd_part_text(struct command *cmd, const char *text);
+void hf__cmd_part_number(struct command *cmd, int64_t number);
+void hf__cmd_part_end(struct command *cmd);
 void hf__cmd_printf(struct command *cmd, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* "<prefix>:{name}" by Redisson's rule. */

@@ -36,14 +36,12 @@ static int64_t number_take(const char **text)
     return number;
 }
 
-/* "v1 <attempt> <T> <fence> <since us> <pid> <host> <label>" */
+/* "v1 <owner> <attempt> <T> <fence> <since us> <pid> <host> <label>" */
 static void hf_read(const char *text, struct hf_info *info)
 {
     char skipped[24];
     text += 3;
-    word_take(&text, skipped, sizeof skipped, 0);
-    word_take(&text, skipped, sizeof skipped, 0);
-    word_take(&text, skipped, sizeof skipped, 0);
+    for (int i = 0; i < 4; i++) word_take(&text, skipped, sizeof skipped, 0);
     info->since_ms = number_take(&text) / US_PER_MS;
     info->detached = *text == '-';
     if (info->detached) text++;

@@ -41,9 +41,22 @@ static void script_lock(struct command *cmd, const struct redis_script *s,
     hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
 }
 
-static void put_mark(struct command *cmd, const struct request *req)
+/* "v1 <owner> <attempt> ", and with a number "<T> " behind it: the beginning
+ * of the record that says whose the lock is. */
+static void put_mark(struct command *cmd, const struct request *req,
+                     int with_number)
 {
-    hf__cmd_printf(cmd, "v1 %llu ", (unsigned long long)req->attempt);
+    hf__cmd_part_begin(cmd);
+    hf__cmd_part_text(cmd, "v1 ");
+    hf__cmd_part_text(cmd, req->owner);
+    hf__cmd_part_text(cmd, " ");
+    hf__cmd_part_number(cmd, (int64_t)req->attempt);
+    hf__cmd_part_text(cmd, " ");
+    if (with_number) {
+        hf__cmd_part_number(cmd, req->ballot);
+        hf__cmd_part_text(cmd, " ");
+    }
+    hf__cmd_part_end(cmd);
 }
 
 static void put_channel(struct command *cmd, const char *prefix,
@@ -57,18 +70,19 @@ static void build_propose(struct command *cmd, enum flight_kind kind,
 {
     script_lock(cmd, &hf__script_acquire, kind, req);
     hf__cmd_text(cmd, req->owner);
-    hf__cmd_printf(cmd, "v1 %llu %lld ", (unsigned long long)req->attempt,
-                   (long long)req->ballot);
+    put_mark(cmd, req, 1);
     hf__cmd_number(cmd, req->ballot);
     hf__cmd_number(cmd, lease_ms(req));
-    hf__cmd_number(cmd, req->window_us);
     /* A detached hold is marked by a minus before its maker's pid. */
     const char *info = req->info ? req->info : "0 - -";
     if (req->flags & REQ_DETACHED)
         hf__cmd_printf(cmd, "-%s", info);
     else
         hf__cmd_text(cmd, info);
-    if (!(req->flags & REQ_SERVER_FENCE)) hf__cmd_text(cmd, "q");
+    int is_quorum = !(req->flags & REQ_SERVER_FENCE);
+    if (is_quorum || req->window_us != BALLOT_WINDOW_US)
+        hf__cmd_number(cmd, req->window_us);
+    if (is_quorum) hf__cmd_text(cmd, "q");
 }
 
 static void build_renew(struct command *cmd, enum flight_kind kind,
@@ -81,7 +95,7 @@ static void build_renew(struct command *cmd, enum flight_kind kind,
         hf__cmd_bytes(cmd, r->name, r->name_len);
     for (const struct request *r = reqs; r; r = r->next) {
         hf__cmd_text(cmd, r->owner);
-        put_mark(cmd, r);
+        put_mark(cmd, r, 0);
         hf__cmd_number(cmd, lease_ms(r));
         hf__cmd_number(cmd, r->count);
     }
@@ -91,9 +105,7 @@ static void build_release(struct command *cmd, enum flight_kind kind,
                           const struct request *req)
 {
     script_lock(cmd, &hf__script_release, kind, req);
-    hf__cmd_text(cmd, req->owner);
-    put_mark(cmd, req);
-    hf__cmd_number(cmd, req->ballot);
+    put_mark(cmd, req, 1);
     put_channel(cmd, hf__redis_channel_prefix, req);
 }
 

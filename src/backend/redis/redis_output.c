@@ -53,7 +53,28 @@ void hf__cmd_printf(struct command *cmd, const char *format, ...)
     hf__cmd_bytes(cmd, at, (size_t)len);
 }
 
-void hf__cmd_number(struct command *cmd, int64_t number)
+/* Parts that make up one argument, in the scratch. */
+void hf__cmd_part_begin(struct command *cmd)
+{
+    cmd->part = cmd->used;
+}
+
+static void part_bytes(struct command *cmd, const char *data, size_t len)
+{
+    if (sizeof cmd->scratch - cmd->used < len) {
+        cmd->is_full = 1;
+        return;
+    }
+    memcpy(cmd->scratch + cmd->used, data, len);
+    cmd->used += len;
+}
+
+void hf__cmd_part_text(struct command *cmd, const char *text)
+{
+    part_bytes(cmd, text, strlen(text));
+}
+
+void hf__cmd_part_number(struct command *cmd, int64_t number)
 {
     char digits[24];
     size_t i = sizeof digits;
@@ -63,15 +84,19 @@ void hf__cmd_number(struct command *cmd, int64_t number)
         left /= 10;
     } while (left > 0);
     if (number < 0) digits[--i] = '-';
-    size_t len = sizeof digits - i;
-    if (sizeof cmd->scratch - cmd->used < len) {
-        cmd->is_full = 1;
-        return;
-    }
-    char *at = cmd->scratch + cmd->used;
-    memcpy(at, digits + i, len);
-    cmd->used += len;
-    hf__cmd_bytes(cmd, at, len);
+    part_bytes(cmd, digits + i, sizeof digits - i);
+}
+
+void hf__cmd_part_end(struct command *cmd)
+{
+    hf__cmd_bytes(cmd, cmd->scratch + cmd->part, cmd->used - cmd->part);
+}
+
+void hf__cmd_number(struct command *cmd, int64_t number)
+{
+    hf__cmd_part_begin(cmd);
+    hf__cmd_part_number(cmd, number);
+    hf__cmd_part_end(cmd);
 }
 
 void hf__cmd_key(struct command *cmd, const char *prefix, const char *name,

@@ -1,7 +1,7 @@
 -- acquire.lua: take the lock under number T, if it is free and T is new.
 -- KEYS[1] lock  KEYS[2] fence counter
--- ARGV owner, "v1 <attempt> <T> ", T, lease ms, window us,
---      "<pid> <host> <label>"; 7th, of a quorum: the fence is T, not the clock
+-- ARGV owner, "v1 <owner> <attempt> <T> ", T, lease ms, "<pid> <host> <label>",
+--      window us (absent: 2 s); 7th, of a quorum: the fence is T, not the clock
 -- returns fence, granted by one server | {1 granted | 0 busy | -1 stale
 --      | -2 the counter is no number, fence or counter, now us, ttl ms}
 local call, lock, arg = redis.call, KEYS[1], ARGV
@@ -12,21 +12,19 @@ local now = sec * 1000000 + usec
 local mark, text, quorum = arg[2], arg[3], arg[7]
 local t = tonumber(text)
 if left ~= -2 then
-    local has = call('HMGET', lock, arg[1], 'hf')
-    local hf = has[1] and has[2] or ''
-    if hf:sub(1, #mark) == mark then
+    local hf = call('HGET', lock, 'hf') or ''
+    if hf:find(mark, 1, true) == 1 then
         return {1, tonumber(hf:match('^%d+', #mark + 1)), now, left}
     end
-    local attempt = mark:match('^v1 %d+ ')
     local seen = tonumber(call('GET', KEYS[2]) or 0) or 0
-    if hf:sub(1, #attempt) ~= attempt then
+    if hf:find(mark:match('^v1 %S+ %d+ '), 1, true) ~= 1 then
         return {0, seen, now, left}
     end
     if not (seen < t) then
         return {-1, seen, now, left}
     end
 end
-if t < now - arg[5] then
+if t < now - (arg[6] or 2000000) then
     return {-1, tonumber(call('GET', KEYS[2]) or 0) or 0, now, left}
 end
 -- Concatenation is cheaper than string.format, where no zero is missing.
@@ -36,7 +34,7 @@ if t < now and not quorum then
     fence, text = now, clock
 end
 call('HSET', lock, arg[1], '1',
-    'hf', mark .. text .. ' ' .. clock .. ' ' .. arg[6])
+    'hf', mark .. text .. ' ' .. clock .. ' ' .. arg[5])
 -- A lock without an end would be worse than none.
 local ends = redis.pcall('PEXPIRE', lock, arg[4])
 if ends ~= 1 then

@@ -1,6 +1,6 @@
 -- renew.lua: extend each of many locks that is still its holder's.
 -- KEYS[i] lock
--- ARGV[4i-3..4i] owner, "v1 <attempt> ", lease ms, count
+-- ARGV[4i-3..4i] owner, "v1 <owner> <attempt> ", lease ms, count
 -- returns {now us, per lock: ttl ms before | -1 none | -2 absent
 --      | -3 somebody else's | -4 no lock}
 local call, pcall = redis.call, redis.pcall
@@ -16,7 +16,7 @@ for i = 1, #KEYS do
             return has
         end
         r = -4
-    elseif has[1] and has[2] and has[2]:sub(1, #mark) == mark then
+    elseif has[1] and has[2] and has[2]:find(mark, 1, true) == 1 then
         -- A full server refuses the count; the lease matters more.
         if has[1] ~= count then
             pcall('HSET', key, ARGV[at - 3], count)
