@@ -148,8 +148,8 @@ HF_API int hf_client_open(const char *url,
  *
  * @param client  taken; NULL does nothing
  *
- * Threads: any, once; not from one of its callbacks.  In a forked child only
- * memory is freed, nothing is sent.
+ * Threads: any, once; not from one of its callbacks.  In a forked child this
+ * does nothing: the copy goes with the process.
  */
 HF_API void hf_client_close(hf_client *client);
 

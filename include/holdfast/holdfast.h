@@ -3,7 +3,7 @@
  *
  *     hf_client *c;  hf_lock *l;  struct hf_error err;
  *     hf_client_open("redis://127.0.0.1", NULL, &c, &err);
- *     hf_lock_open(c, "nightly-report", NULL, &l, &err);
+ *     hf_lock_open(c, "nightly-report", &l, &err);
  *     if (hf_lock_acquire(l, NULL, NULL, &err) == HF_OK) {
  *         ...
  *         hf_lock_release(l, NULL, &err);

@@ -10,7 +10,9 @@
  * `..._start`, which returns at once and answers through a callback.
  *   - If `..._start` returns HF_OK the callback runs exactly once, never before
  *     the call has returned, on the thread that pumps; otherwise never.
- *   - A callback may call anything, blocking calls included.
+ *   - A callback may call anything, blocking calls included.  It runs on the
+ *     thread that pumps, often the one that renews: one that sleeps or computes
+ *     for long delays the renewals of other locks.
  *   - Asynchronous acquires make a fresh holder unless one is given; the grant
  *     tells which, and the release needs it.
  */
