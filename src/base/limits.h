@@ -22,8 +22,8 @@
 #define TIME_OPTION_MS_MAX 86400000
 #define DRIFT_PPM_DEFAULT 10000 /* 1 % */
 #define DRIFT_PPM_MAX 500000
-#define DRIFT_FLOOR_US 2000 /* and 2 ms (facts: clock granularity) */
-#define BALLOT_WINDOW_US (2 * US_PER_S)      /* W: how old a number may be */
+#define DRIFT_FLOOR_US 2000             /* and 2 ms: the clocks' granularity */
+#define BALLOT_WINDOW_US (2 * US_PER_S) /* W: how old a number may be */
 #define BALLOT_MAX INT64_C(9007199250000000) /* Lua counts in doubles */
 #define REBALLOTS_MAX 2                      /* new numbers per attempt */
 #define MARGIN_FLOOR_US (50 * US_PER_MS)

@@ -3,7 +3,7 @@
  *
  * One per lock and client.  The rule: a number is never proposed twice, and
  * `proposed` is never reset while a request of ours may still be on its way (a
- * reset left orphans behind; protocol page, section 1.1).
+ * reset left orphans behind: the simulator found it).
  */
 #ifndef HF_CORE_BALLOT_H
 #define HF_CORE_BALLOT_H

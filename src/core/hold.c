@@ -15,6 +15,7 @@
 #include <assert.h>
 #include <string.h>
 
+#include "base/math.h"
 #include "core/hold_parts.h"
 #include "core/mutation.h"
 
@@ -103,7 +104,8 @@ static void held_change(struct hold *h, const struct hold_event *ev,
         /* The longest lease and the watchdog win. */
         h->count++;
         h->flags |= ev->flags & HOLD_KEEP;
-        if (ev->flags & HOLD_ETERNAL) h->flags |= HOLD_ETERNAL;
+        /* A detached hold is a record with an end, whoever enters it. */
+        if (!(h->flags & HOLD_DETACHED)) h->flags |= ev->flags & HOLD_ETERNAL;
         if (ev->lease_us > h->lease_us) h->lease_us = ev->lease_us;
     } else if (op == HOLD_OP_LEAVE) {
         h->count--;
@@ -197,7 +199,11 @@ static void in_releasing(struct hold *h, const struct hold_event *ev,
             h->gone |= node;
         else if (v == V_OTHER)
             h->taken |= node;
+        else if (hf_status_advice(ev->reply->status) == HF_ADVICE_FIX)
+            h->refused |= node;
         status = release_verdict(h);
+        if (status == HF_UNAVAILABLE && hf__round_is_impossible(h))
+            status = ev->reply->status; /* it will not be repeated */
         over = over || status != HF_UNAVAILABLE;
     }
     if (!over) return;
@@ -254,11 +260,6 @@ void hf__hold_step(struct hold *h, const struct hold_event *ev,
         break;
     }
     hold_check(h, out);
-}
-
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 int64_t hf__hold_due(const struct hold *h)

@@ -12,13 +12,9 @@
  */
 #include <assert.h>
 
+#include "base/math.h"
 #include "core/hold_parts.h"
 #include "core/mutation.h"
-
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Once the store has answered, a wait outlives a restart of it. */
 static void patience_begin(struct hold *h, int64_t now_us)
@@ -40,7 +36,7 @@ static void try_begin(struct hold *h, const struct hold_event *ev,
 }
 
 /* Exponential, full jitter: two clients that split the votes must not meet
- * again at the same moment (protocol page, 1.3.6). */
+ * again at the same moment: fixed pauses made livelocks in the simulator. */
 static int64_t backoff_us(struct hold *h, uint64_t random)
 {
     int shift = h->pauses < 8 ? h->pauses : 8;

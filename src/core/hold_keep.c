@@ -10,17 +10,14 @@
  */
 #include <assert.h>
 
+#include "base/math.h"
 #include "core/hold_parts.h"
 #include "core/mutation.h"
 
-static int64_t max64(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 static void renew_plan(struct hold *h)
 {
-    h->renew_at_us = h->flags & HOLD_KEEP && !(h->flags & HOLD_ETERNAL)
+    /* What has no end is looked at all the same: its file may be gone. */
+    h->renew_at_us = h->flags & HOLD_KEEP
                          ? h->round_start_us + hf__round_lease_us(h) / 3
                          : TIME_NEVER;
 }
@@ -72,9 +69,21 @@ static void renew_won(struct hold *h, int64_t now_us, struct hold_out *out)
     if (h->op != HOLD_OP_NONE) hf__hold_finish(h, out, HF_OK);
 }
 
+/* The user's change was not confirmed.  A fixed lease is not renewed behind his
+ * back; only a lower count is still to be told. */
+static void change_failed(struct hold *h, struct hold_out *out, int status)
+{
+    if (!(h->flags & HOLD_KEEP) && h->op != HOLD_OP_LEAVE) {
+        h->round_open = 0;
+        h->renew_at_us = TIME_NEVER;
+    }
+    hf__hold_finish(h, out, status);
+}
+
 /* Some answers are missing: ask again soon, more often than not three times
  * before the end. */
-static void renew_failed(struct hold *h, const struct hold_event *ev)
+static void renew_failed(struct hold *h, const struct hold_event *ev,
+                         struct hold_out *out)
 {
     int shift = h->pauses < 6 ? h->pauses : 6;
     int64_t pause = (5 * US_PER_MS) << shift;
@@ -85,6 +94,9 @@ static void renew_failed(struct hold *h, const struct hold_event *ev)
     h->pauses++;
     h->round_open = 0;
     h->renew_at_us = ev->now_us + pause - (int64_t)(ev->random % 1000);
+    if (h->op != HOLD_OP_NONE
+        && hf_status_advice(h->fail_status) == HF_ADVICE_FIX)
+        change_failed(h, out, h->fail_status);
 }
 
 static void renew_reply(struct hold *h, const struct hold_event *ev,
@@ -107,6 +119,10 @@ static void renew_reply(struct hold *h, const struct hold_event *ev,
             h->taken |= node;
         else
             h->gone |= node;
+    } else if (r->verdict == V_ERROR && r->status == HF_CONFLICT) {
+        h->refused |= node; /* something else is stored there now */
+        h->confirmed &= ~node;
+        h->taken |= node;
     } else {
         h->doubtful |= node;
         h->fail_status = r->status;
@@ -122,7 +138,7 @@ static void renew_reply(struct hold *h, const struct hold_event *ev,
     if (h->conf->nodes - not_ours < h->conf->quorum)
         hf__keep_lose(h, h->taken ? HF_LOST : HF_EXPIRED, ev->now_us, out);
     else if (hf__round_is_impossible(h))
-        renew_failed(h, ev);
+        renew_failed(h, ev, out);
 }
 
 static void held_timer(struct hold *h, const struct hold_event *ev,
@@ -132,9 +148,8 @@ static void held_timer(struct hold *h, const struct hold_event *ev,
         hf__keep_lose(h, HF_EXPIRED, ev->now_us, out);
         return;
     }
-    if (h->op != HOLD_OP_NONE && ev->now_us >= h->op_deadline_us) {
-        hf__hold_finish(h, out, HF_UNAVAILABLE);
-    }
+    if (h->op != HOLD_OP_NONE && ev->now_us >= h->op_deadline_us)
+        change_failed(h, out, HF_UNAVAILABLE);
     if (!h->at_risk && ev->now_us >= hf__hold_risk_us(h)) {
         h->at_risk = 1;
         out->notice = MUTATED(RISK_SILENT) ? 0 : HF_STATE_AT_RISK;

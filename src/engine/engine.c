@@ -26,7 +26,7 @@ int hf__engine_open(struct engine *e, int64_t now_us)
 
 /* ---- operations ------------------------------------------------------- */
 
-static void op_append(struct op **head, struct op **tail, struct op *op)
+void hf__op_append(struct op **head, struct op **tail, struct op *op)
 {
     op->next = NULL;
     if (*tail)
@@ -71,9 +71,13 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
         else
             hf__error_set(&op->err, status, "%s: %s", name,
                           hf_status_text(status));
+        if (status == HF_UNAVAILABLE || status == HF_DENIED) {
+            op->err.node = e->nodes[0].index;
+            op->err.sys_errno = e->nodes[0].last_error.sys_errno;
+        }
     }
     op_delist(e, op);
-    op_append(&e->done_head, &e->done_tail, op);
+    hf__op_append(&e->done_head, &e->done_tail, op);
 }
 
 struct op *hf__engine_take_done(struct engine *e)
@@ -111,7 +115,7 @@ static const char *slot_text(struct engine *e, int status, char *buf,
 static void slot_finish(struct engine *e, struct slot *s,
                         const struct hold_out *out)
 {
-    char buf[HF_ERROR_TEXT_MAX];
+    char buf[HF_ERROR_TEXT_MAX], cause[HF_ERROR_TEXT_MAX];
     struct op *op = s->op;
     s->op = NULL;
     if (!op) return;
@@ -120,9 +124,13 @@ static void slot_finish(struct engine *e, struct slot *s,
         op->released.count = s->hold.count;
         hf__op_finish(e, op, HF_OK, NULL);
     } else {
+        /* What a node said to this very operation explains it best. */
+        int is_caused = op->err.text[0] && op->err.status == out->status;
+        snprintf(cause, sizeof cause, "%s", op->err.text);
         op->released.count = 0;
         hf__op_finish(e, op, out->status,
-                      slot_text(e, out->status, buf, sizeof buf));
+                      is_caused ? cause
+                                : slot_text(e, out->status, buf, sizeof buf));
     }
     /* The next of this holder may go; all of them if the hold is over. */
     while (s->pending_head) {
@@ -130,7 +138,7 @@ static void slot_finish(struct engine *e, struct slot *s,
         s->pending_head = next->next;
         if (!s->pending_head) s->pending_tail = NULL;
         next->slot = NULL;
-        op_append(&e->ready_head, &e->ready_tail, next);
+        hf__op_append(&e->ready_head, &e->ready_tail, next);
         if (s->hold.state != HOLD_DONE) break;
     }
 }
@@ -169,7 +177,7 @@ static void send_all(struct engine *e, struct slot *s,
     }
 }
 
-static void notice_add(struct engine *e, struct slot *s, int state, int status)
+static void notice_add(struct engine *e, struct slot *s, int state)
 {
     if (!s->notices) {
         s->notice_next = NULL;
@@ -182,7 +190,6 @@ static void notice_add(struct engine *e, struct slot *s, int state, int status)
     if (state == HF_STATE_HELD)
         s->notices &= (unsigned char)~(1u << HF_STATE_AT_RISK);
     s->notices |= (unsigned char)(1u << state);
-    s->notice_status = status;
 }
 
 /* Free it when it is over and nobody refers to it. */
@@ -206,7 +213,7 @@ void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev)
     for (int i = 0; i < out.sends; i++) send_all(e, s, &out.send[i]);
     if (s->hold.state == HOLD_RELEASING || s->hold.state == HOLD_DONE)
         hf__slot_unlink(s);
-    if (out.notice) notice_add(e, s, out.notice, out.notice_status);
+    if (out.notice) notice_add(e, s, out.notice);
     if (out.finished) slot_finish(e, s, &out);
     hf__heap_set(&e->heap, &s->timer, hf__hold_due(&s->hold));
     if (before != s->hold.state) hf__turn_update(e, s, before);
@@ -215,175 +222,7 @@ void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev)
     hf__slot_let_go(e, s);
 }
 
-/* ---- starting operations ---------------------------------------------- */
-
-static unsigned hold_flags(const struct engine *e, const struct op *op)
-{
-    unsigned flags = 0;
-    if (!(op->flags & (HF_ACQUIRE_FIXED | HF_ACQUIRE_DETACHED)))
-        flags |= HOLD_KEEP;
-    if (op->flags & HF_ACQUIRE_SHARED) flags |= HOLD_SHARED;
-    if (op->flags & HF_ACQUIRE_DETACHED) flags |= HOLD_DETACHED;
-    if (e->caps & HF_CAP_KERNEL && flags & HOLD_KEEP) flags |= HOLD_ETERNAL;
-    return flags;
-}
-
-static int is_held_here(const struct engine *e, const struct slot *s)
-{
-    return s && s->hold.state == HOLD_HELD && e->now_us < s->hold.valid_us;
-}
-
-static void acquire_new(struct engine *e, struct op *op)
-{
-    struct lock_entry *entry = op->entry;
-    int alone = op->wait_us == 0 || op->flags & HF_ACQUIRE_SHARED;
-    if (op->wait_us == 0 && !(op->flags & HF_ACQUIRE_SHARED)
-        && is_held_here(e, entry->turn)) {
-        hf__op_finish(e, op, HF_TAKEN, NULL);
-        return;
-    }
-    struct slot *s = hf__slot_new(e, entry, op->holder);
-    if (!s) {
-        hf__op_finish(e, op, HF_NOMEM, NULL);
-        return;
-    }
-    struct hold_event ev = {.type = EV_ACQUIRE,
-                            .flags = hold_flags(e, op),
-                            .wait_us = op->wait_us,
-                            .lease_us = op->lease_us};
-    if (!hf__engine_is_ready(e))
-        ev.flags |= HOLD_BLIND;
-    else if (alone || !entry->turn)
-        ev.flags |= HOLD_MAY_TRY;
-    s->op = op;
-    op->slot = s;
-    hf__slot_step(e, s, &ev);
-}
-
-/* The operation waits for the one its holder has under way. */
-static void op_queue(struct slot *s, struct op *op)
-{
-    op->slot = s;
-    op_append(&s->pending_head, &s->pending_tail, op);
-}
-
-static void acquire_start(struct engine *e, struct op *op, struct slot *s)
-{
-    if (s && s->hold.state == HOLD_LOST) {
-        struct hold_event ev = {.type = EV_FORGET};
-        hf__slot_step(e, s, &ev);
-        s = NULL;
-    }
-    if (!s) {
-        acquire_new(e, op);
-        return;
-    }
-    if (s->hold.count >= HOLD_COUNT_MAX) {
-        hf__op_finish(e, op, HF_INVALID, "held too many times");
-        return;
-    }
-    struct hold_event ev = {
-        .type = EV_ENTER, .flags = hold_flags(e, op), .lease_us = op->lease_us};
-    s->op = op;
-    op->slot = s;
-    hf__slot_step(e, s, &ev);
-}
-
-static void attach_start(struct engine *e, struct op *op)
-{
-    struct slot *s = hf__slot_new(e, op->entry, op->holder);
-    if (s) s->owner = hf__strdup(e->alloc, op->ticket.owner);
-    if (!s || !s->owner) {
-        if (s) hf__slot_free(e, s);
-        hf__op_finish(e, op, HF_NOMEM, NULL);
-        return;
-    }
-    struct hold_event ev = {.type = EV_ATTACH,
-                            .flags = HOLD_DETACHED,
-                            .attempt = op->ticket.attempt,
-                            .fence = op->ticket.fence,
-                            .lease_us = op->lease_us};
-    s->op = op;
-    op->slot = s;
-    s->hold.number = op->ticket.number;
-    hf__slot_step(e, s, &ev);
-}
-
-/* INSPECT, BREAK, LIST, TICKET_RELEASE: one request to the first node. */
-static void direct_start(struct engine *e, struct op *op)
-{
-    static const enum request_op ops[] = {
-        [OP_TYPE_TICKET_RELEASE] = OP_RELEASE,
-        [OP_TYPE_INSPECT] = OP_INSPECT,
-        [OP_TYPE_BREAK] = OP_BREAK,
-        [OP_TYPE_LIST] = OP_LIST,
-    };
-    struct request *r = hf__request_new(e);
-    if (!r) {
-        hf__op_finish(e, op, HF_NOMEM, NULL);
-        return;
-    }
-    r->op = ops[op->type];
-    r->flags = e->conf.request_flags;
-    if (op->entry) {
-        r->name = op->entry->name;
-        r->name_len = op->entry->name_len;
-    } else if (op->pattern) {
-        r->name = op->pattern;
-        r->name_len = strlen(op->pattern);
-    }
-    hf__owner_text(e, op->holder, r->owner);
-    if (op->type == OP_TYPE_TICKET_RELEASE) {
-        snprintf(r->owner, sizeof r->owner, "%s", op->ticket.owner);
-        r->attempt = op->ticket.attempt;
-        r->ballot = op->ticket.number;
-        r->flags |= REQ_DETACHED;
-    }
-    r->cursor = op->cursor;
-    r->deadline_us = e->now_us + e->conf.timeout_us;
-    r->until_us = e->now_us + e->conf.patience_us;
-    r->user = op;
-    r->user_kind = USER_OP;
-    hf__request_send(e, 0, r);
-}
-
-static void change_start(struct engine *e, struct op *op, struct slot *s)
-{
-    enum hold_state state = s ? s->hold.state : HOLD_IDLE;
-    if (state != HOLD_HELD && state != HOLD_LOST) {
-        hf__op_finish(e, op, HF_NOT_OWNER, NULL);
-        return;
-    }
-    struct hold_event ev = {.type = op->type == OP_TYPE_EXTEND ? EV_EXTEND
-                                                               : EV_RELEASE,
-                            .lease_us = op->lease_us};
-    s->op = op;
-    op->slot = s;
-    hf__slot_step(e, s, &ev);
-}
-
-static void op_start(struct engine *e, struct op *op)
-{
-    struct slot *s = op->entry ? hf__slot_find(op->entry, op->holder) : NULL;
-    if (e->closing) {
-        hf__op_finish(e, op, HF_CLOSED, NULL);
-        return;
-    }
-    int direct = op->type == OP_TYPE_TICKET_RELEASE
-                 || op->type == OP_TYPE_INSPECT || op->type == OP_TYPE_BREAK
-                 || op->type == OP_TYPE_LIST;
-    if (direct) {
-        direct_start(e, op);
-    } else if (s && s->op) {
-        op_queue(s, op);
-    } else if (op->type == OP_TYPE_ACQUIRE) {
-        acquire_start(e, op, s);
-    } else if (op->type == OP_TYPE_ATTACH) {
-        attach_start(e, op);
-    } else {
-        change_start(e, op, s);
-    }
-}
+/* ---- beginning and ending ---------------------------------------------- */
 
 void hf__engine_begin(struct engine *e, struct op *op, int64_t now_us)
 {
@@ -391,7 +230,7 @@ void hf__engine_begin(struct engine *e, struct op *op, int64_t now_us)
     op->finished = 0;
     op->slot = NULL;
     op_enlist(e, op);
-    op_start(e, op);
+    hf__op_begin(e, op);
     hf__engine_drain(e);
 }
 
@@ -401,7 +240,7 @@ void hf__engine_drain(struct engine *e)
         struct op *op = e->ready_head;
         e->ready_head = op->next;
         if (!e->ready_head) e->ready_tail = NULL;
-        op_start(e, op);
+        hf__op_begin(e, op);
     }
 }
 
@@ -497,7 +336,10 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
     char buf[HF_ERROR_TEXT_MAX];
     const struct hold *h = &s->hold;
     out->state = state;
-    out->status = state == HF_STATE_HELD ? HF_OK : s->notice_status;
+    out->status = HF_OK;
+    if (state == HF_STATE_LOST) out->status = h->lost_status;
+    if (state == HF_STATE_AT_RISK)
+        out->status = h->flags & HOLD_KEEP ? HF_UNAVAILABLE : HF_EXPIRED;
     out->holder = s->holder;
     out->fence = (uint64_t)h->fence;
     out->valid_ms = state == HF_STATE_LOST || h->valid_us <= e->now_us
@@ -508,7 +350,7 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
     out->text[0] = '\0';
     if (state != HF_STATE_HELD)
         snprintf(out->text, sizeof out->text, "%.100s: %.150s", s->entry->name,
-                 slot_text(e, s->notice_status, buf, sizeof buf));
+                 slot_text(e, out->status, buf, sizeof buf));
 }
 
 /* AT_RISK before LOST, each once.  1 if `out` was filled. */

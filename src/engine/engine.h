@@ -6,8 +6,9 @@
  * the backend does the talking, and the simulator drives it as the real pump
  * does (engine/pump.c).  One caller at a time.
  *
- *   engine.c  operations and holds          locks.c  names, turns, wake-ups
- *   nodes.c   requests, replies, clocks     heap.c   timers
+ *   engine.c  holds and their steps         ops.c    operations
+ *   locks.c   names, turns, wake-ups        nodes.c  requests, replies, clocks
+ *   heap.c    timers
  */
 #ifndef HF_ENGINE_H
 #define HF_ENGINE_H
@@ -43,8 +44,7 @@ struct lock_entry {
 
 /* A hold and what the engine knows of it. */
 struct slot {
-    struct timer timer; /* first: the heap's timers are slots' or
-                              * entries'; see timer_owner */
+    struct timer timer; /* first: the heap's timers are slots */
     struct hold hold;
     struct lock_entry *entry;
     struct slot *next; /* in entry->slots */
@@ -60,7 +60,6 @@ struct slot {
     unsigned char queued;
     unsigned char getting;
     unsigned char notices; /* bits by enum hf_state, not yet told */
-    int notice_status;
 };
 
 struct node {
@@ -108,6 +107,7 @@ struct engine {
     struct heap lingers; /* entries' */
     size_t slots_len;
     struct request *spare;              /* requests to be used again */
+    size_t requests_len;                /* all there are */
     struct op *ready_head, *ready_tail; /* operations to be started */
     struct op *done_head, *done_tail;   /* operations to be completed */
     struct op *all;                     /* operations under way */
@@ -137,8 +137,12 @@ void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev);
 void hf__slot_let_go(struct engine *e, struct slot *s);
 void hf__op_finish(struct engine *e, struct op *op, int status,
                    const char *text);
+void hf__op_append(struct op **head, struct op **tail, struct op *op);
 int hf__engine_detach(struct engine *e, struct lock_entry *entry,
                       uint64_t holder, struct ticket *out, int64_t now_us);
+
+/* ops.c */
+void hf__op_begin(struct engine *e, struct op *op);
 
 /* locks.c */
 struct lock_entry *hf__entry_get(struct engine *e, const char *name,
@@ -164,6 +168,7 @@ int hf__node_open(struct engine *e, int index, const struct backend *backend,
                   const struct url *url, struct hf_error *err);
 void hf__node_close(struct engine *e, int index);
 struct request *hf__request_new(struct engine *e);
+int hf__request_reserve(struct engine *e); /* 0 or -1 */
 void hf__request_free(struct engine *e, struct request *r);
 void hf__request_send(struct engine *e, int node, struct request *r);
 void hf__engine_flush(struct engine *e);

@@ -9,19 +9,12 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "base/math.h"
 #include "engine/engine.h"
 
 #define LINGER_US (100 * US_PER_MS)
 
 /* ---- names ------------------------------------------------------------ */
-
-static uint64_t name_hash(const char *name, size_t len)
-{
-    uint64_t h = UINT64_C(14695981039346656037);
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (unsigned char)name[i]) * UINT64_C(1099511628211);
-    return h ^ (h >> 32);
-}
 
 static struct lock_entry **entry_place(struct engine *e, const char *name,
                                        size_t len, uint64_t hash)
@@ -56,13 +49,13 @@ static void table_grow(struct engine *e)
 struct lock_entry *hf__entry_find(struct engine *e, const char *name,
                                   size_t name_len)
 {
-    return *entry_place(e, name, name_len, name_hash(name, name_len));
+    return *entry_place(e, name, name_len, hash64(name, name_len));
 }
 
 struct lock_entry *hf__entry_get(struct engine *e, const char *name,
                                  size_t name_len)
 {
-    uint64_t hash = name_hash(name, name_len);
+    uint64_t hash = hash64(name, name_len);
     struct lock_entry **at = entry_place(e, name, name_len, hash);
     struct lock_entry *entry = *at;
     if (!entry) {
@@ -110,6 +103,10 @@ struct slot *hf__slot_new(struct engine *e, struct lock_entry *entry,
         return NULL;
     struct slot *s = hf__alloc_zero(e->alloc, sizeof *s);
     if (!s) return NULL;
+    if (hf__request_reserve(e) != 0) {
+        hf__free(e->alloc, s);
+        return NULL;
+    }
     hf__hold_init(&s->hold, &e->conf, &entry->ballot);
     s->timer.due_us = TIME_NEVER;
     s->entry = entry;

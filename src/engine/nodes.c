@@ -19,12 +19,27 @@
 struct request *hf__request_new(struct engine *e)
 {
     struct request *r = e->spare;
-    if (r)
+    if (r) {
         e->spare = r->next;
-    else
+    } else {
         r = hf__alloc(e->alloc, sizeof *r);
-    if (r) memset(r, 0, sizeof *r);
+        if (!r) return NULL;
+        e->requests_len++;
+    }
+    memset(r, 0, sizeof *r);
     return r;
+}
+
+/* Have more of them than there are holds, so that what is acquired can be
+ * released whatever becomes of the memory. */
+int hf__request_reserve(struct engine *e)
+{
+    if (e->requests_len > e->slots_len) return 0;
+    struct request *r = hf__alloc(e->alloc, sizeof *r);
+    if (!r) return -1;
+    e->requests_len++;
+    hf__request_free(e, r);
+    return 0;
 }
 
 void hf__request_free(struct engine *e, struct request *r)
@@ -123,7 +138,13 @@ static void learn(struct engine *e, struct node *n, const struct request *r,
          * little, so that the next answer tells the clock. */
         n->offset_us -= CLOCK_STEP_US;
     }
-    if (rep->text) hf__error_set(&n->last_error, rep->status, "%s", rep->text);
+    if (rep->text) {
+        /* What was not sent failed for the link's reason. */
+        int sys_errno = rep->verdict == V_UNSENT ? n->last_error.sys_errno : 0;
+        hf__error_set(&n->last_error, rep->status, "%s", rep->text);
+        n->last_error.node = n->index;
+        n->last_error.sys_errno = sys_errno;
+    }
     if (rep->verdict > V_ERROR) return;
     int64_t rtt = e->now_us - r->sent_us;
     if (rtt > e->conf.rtt_us)
@@ -172,6 +193,8 @@ static void slot_answered(struct engine *e, struct slot *s,
     if (rep->fence) hf__ballot_saw(&s->entry->ballot, rep->fence);
     if (r->op == OP_RELEASE && rep->verdict == V_GRANTED)
         s->entry->told = rep->waiters - (s->entry->watch == WATCH_ON ? 1 : 0);
+    if (rep->text && s->op)
+        hf__error_set(&s->op->err, rep->status, "%s", rep->text);
     ev.op = r->op;
     ev.round = r->round;
     ev.node = r->node;
@@ -286,6 +309,7 @@ static void env_link(struct backend_env *env, int up, int64_t node_us,
     }
     if (!err) return;
     n->last_error = *err;
+    n->last_error.node = n->index;
     if (hf_status_advice(err->status) == HF_ADVICE_FIX)
         blind_fail(e, err->status);
 }

@@ -223,6 +223,13 @@ int hf__pump_poll(struct pump *p, int fd, int64_t until_us, unsigned how)
     return fds[0].revents != 0;
 }
 
+static void poller_tick(struct pump *p)
+{
+    struct engine *e = &p->engine;
+    if (hf__engine_next_us(e) <= e->now_us) hf__engine_tick(e, e->now_us);
+    hf__pump_cancelled(p, e->now_us);
+}
+
 /* As the poller: sleep until something happens, and handle it. */
 static void poller_wait(struct pump *p, struct op *self)
 {
@@ -230,7 +237,9 @@ static void poller_wait(struct pump *p, struct op *self)
     int64_t start = e->now_us;
     int alone = !p->sleepers && e->inflight == 1;
     if (alone && spin_wait(p, self)) {
-        hf__spin_end(&p->spin, hf__clock_us() - start);
+        e->now_us = hf__clock_us();
+        hf__spin_end(&p->spin, e->now_us - start);
+        poller_tick(p);
         return;
     }
     p->poller_until_us = hf__engine_next_us(e);
@@ -240,8 +249,7 @@ static void poller_wait(struct pump *p, struct op *self)
                       POLL_SOCKETS | POLL_AS_POLLER))
         hf__bell_hush(&p->wake);
     if (alone && self->finished) hf__spin_end(&p->spin, e->now_us - start);
-    if (hf__engine_next_us(e) <= e->now_us) hf__engine_tick(e, e->now_us);
-    hf__pump_cancelled(p, e->now_us);
+    poller_tick(p);
 }
 
 /* Something changed and this thread will not poll: tell who does. */
@@ -330,7 +338,9 @@ static void run_leave(struct pump *p, struct op *op, struct op *list)
         flush(p);
         list = hf__pump_take(p, op, &none);
     }
-    if (is_poller(p, op))
+    /* Also if nobody has the place: the one that was woken for it may be the
+     * one that leaves now. */
+    if (is_poller(p, op) || (!p->has_poller && p->sleepers))
         poll_hand_over(p);
     else
         hf__pump_news(p);
@@ -349,6 +359,7 @@ static int run_park(struct pump *p, struct op *op)
     if (word == PARK_DONE && op->left) return 1;
     hf__pump_lock(p);
     if (word != PARK_DONE) return 0;
+    if (is_poller(p, op)) flush(p);
     run_leave(p, op, NULL); /* nudged, and then done after all */
     return 1;
 }
@@ -389,8 +400,12 @@ void hf__pump_run(struct pump *p, struct op *op)
     hf__park_free(&op->park);
 }
 
-void hf__pump_start(struct pump *p, struct op *op)
+int hf__pump_start(struct pump *p, struct op *op)
 {
+    hf__pump_lock(p);
+    int closing = p->engine.closing;
+    hf__pump_unlock(p);
+    if (closing) return HF_CLOSED;
     op_enter(p, op);
     /* What finished at once is delivered by who pumps, never from inside this
      * call.  What callbacks start is flushed together, after them. */
@@ -401,4 +416,5 @@ void hf__pump_start(struct pump *p, struct op *op)
     hf__pump_news(p);
     p->users--;
     hf__pump_unlock(p);
+    return HF_OK;
 }

@@ -70,8 +70,9 @@ void hf__pump_close(struct pump *p, int64_t limit_us);
 /* Carry `op` out; returns when it is done. */
 void hf__pump_run(struct pump *p, struct op *op);
 
-/* Start `op`; its complete() runs later, on whoever pumps. */
-void hf__pump_start(struct pump *p, struct op *op);
+/* Start `op`; its complete() runs later, on whoever pumps.  HF_OK, or
+ * HF_CLOSED: it will not run. */
+int hf__pump_start(struct pump *p, struct op *op);
 
 /* Own-loop mode: what is due, without blocking. */
 void hf__pump_process(struct pump *p);

@@ -31,12 +31,13 @@ static void keeper_turn(struct pump *p)
     if (!p->has_poller && hf__engine_next_us(e) <= now_us)
         hf__engine_tick(e, now_us);
     hf__pump_cancelled(p, now_us);
-    if (!p->has_poller) hf__engine_flush(e);
+    if (!p->has_poller || atomic_load(&p->asleep)) hf__engine_flush(e);
     struct op *list = hf__pump_take(p, NULL, &none);
     if (list || hf__pump_has_notice(p)) {
         hf__pump_deliver_all(p, list);
         return;
     }
+    if (p->has_poller) hf__pump_news(p);
     p->keeper_polls = !p->has_poller && hf__engine_wants_poll(e);
     p->keeper_fds = e->fds_version;
     p->keeper_until_us = p->has_poller ? TIME_NEVER : hf__engine_next_us(e);

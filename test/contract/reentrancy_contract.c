@@ -126,3 +126,39 @@ TEST(reentrancy, watchdog_wins_over_a_fixed_lease)
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
 }
+
+/* A detached hold is a record with an end, on every store. */
+TEST(reentrancy, of_a_detached_hold_keeps_its_end_truthful)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_lock *other = rig_lock(rig_client(NULL), "a");
+    struct hf_acquire_options o = rig_options(0, 400, HF_ACQUIRE_DETACHED);
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    o.flags = 0;
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK(hf_lock_valid_ms(l, 0) <= 400);
+    rig_pause_ms(1500); /* the watchdog has it now */
+    CHECK(hf_lock_state(l, 0) != HF_STATE_HELD || rig_probe(other) == HF_TAKEN);
+}
+
+TEST(reentrancy, does_not_quietly_change_what_is_held)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    struct hf_acquire_options o = rig_options(0, 0, 0);
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    o.flags = HF_ACQUIRE_DETACHED;
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_UNSUPPORTED);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    o.flags = HF_ACQUIRE_SHARED;
+    if (!rig_has(HF_CAP_SHARED)) {
+        CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_UNSUPPORTED);
+        return;
+    }
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    o.flags = 0;
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_UNSUPPORTED);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+}

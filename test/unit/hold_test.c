@@ -377,8 +377,70 @@ TEST(hold, kernel_hold_has_no_end)
 {
     struct rig r;
     rig_hold(&r, HOLD_KEEP | HOLD_ETERNAL, 9000);
-    CHECK_INT(hf__hold_due(&r.h), TIME_NEVER);
     CHECK(hf__hold_view(&r.h, INT64_C(1) << 60) == HF_STATE_HELD);
+}
+
+TEST(hold, kernel_hold_is_looked_at_and_lost_with_its_file)
+{
+    struct rig r;
+    rig_hold(&r, HOLD_KEEP | HOLD_ETERNAL, 9000);
+    rig_timer(&r);
+    CHECK(has_send(&r, OP_RENEW));
+    rig_reply(&r, 0, V_GRANTED);
+    CHECK(r.h.valid_us == TIME_NEVER);
+    rig_timer(&r);
+    rig_reply(&r, 0, V_ABSENT);
+    CHECK(r.out.notice == HF_STATE_LOST);
+}
+
+TEST(hold, detached_hold_has_an_end_whoever_enters_it)
+{
+    struct rig r;
+    struct hold_event enter = {.type = EV_ENTER,
+                               .flags = HOLD_KEEP | HOLD_ETERNAL,
+                               .lease_us = 300 * MS};
+    rig_hold(&r, HOLD_DETACHED, 300);
+    rig_step(&r, enter);
+    rig_reply(&r, 0, V_GRANTED);
+    CHECK(r.h.valid_us < r.now_us + 300 * MS);
+    CHECK(r.h.renew_at_us != TIME_NEVER);
+}
+
+/* Only the user extends a fixed lease. */
+TEST(hold, fixed_lease_is_not_renewed_after_a_failed_extension)
+{
+    struct rig r;
+    struct hold_event extend = {.type = EV_EXTEND};
+    rig_hold(&r, 0, 90000);
+    rig_step(&r, extend);
+    rig_reply(&r, 0, V_UNKNOWN);
+    r.now_us += 3000 * MS;
+    rig_event(&r, EV_TIMER);
+    CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
+    CHECK(!has_send(&r, OP_RENEW));
+    CHECK_INT(r.h.renew_at_us, TIME_NEVER);
+}
+
+TEST(hold, refusal_of_an_extension_is_told_at_once)
+{
+    struct rig r;
+    struct hold_event extend = {.type = EV_EXTEND};
+    struct reply denied = {.verdict = V_ERROR, .status = HF_DENIED};
+    rig_hold(&r, 0, 9000);
+    rig_step(&r, extend);
+    rig_answer(&r, OP_RENEW, 0, denied);
+    CHECK(r.out.finished && r.out.status == HF_DENIED);
+    CHECK(r.h.state == HOLD_HELD);
+}
+
+TEST(hold, something_else_under_the_name_is_a_loss)
+{
+    struct rig r;
+    struct reply conflict = {.verdict = V_ERROR, .status = HF_CONFLICT};
+    rig_hold(&r, HOLD_KEEP, 9000);
+    rig_timer(&r);
+    rig_answer(&r, OP_RENEW, 0, conflict);
+    CHECK(r.out.notice == HF_STATE_LOST && r.h.lost_status == HF_LOST);
 }
 
 /* ---- re-entry and release ------------------------------------------------ */
@@ -442,6 +504,16 @@ TEST(hold, release_repeated_in_time_is_still_a_release)
     ev.round = r.h.round;
     rig_step(&r, ev);
     CHECK_INT(r.out.status, HF_EXPIRED);
+}
+
+TEST(hold, refusal_of_a_release_is_told_at_once)
+{
+    struct rig r;
+    struct reply denied = {.verdict = V_ERROR, .status = HF_DENIED};
+    rig_hold(&r, 0, 9000);
+    rig_event(&r, EV_RELEASE);
+    rig_answer(&r, OP_RELEASE, 0, denied);
+    CHECK(r.out.finished && r.out.status == HF_DENIED);
 }
 
 TEST(hold, release_of_a_lost_hold_never_says_ok)

@@ -48,9 +48,6 @@ size_t hf__file_title_encode(const char *name, size_t len, char *out,
 size_t hf__file_title_decode(const char *title, size_t len, char *out,
                              size_t size);
 
-/* FNV-1a with 64 bits, for the table. */
-uint64_t hf__file_hash64(const char *bytes, size_t len);
-
 /* ---- the record ----------------------------------------------------- */
 
 enum record_mode {
@@ -150,8 +147,10 @@ struct file_lock {
 
 struct backend_conn {
     struct backend_env *env;
-    char *dir; /* for sentences */
+    char *dir;
+    int is_default_dir; /* our own choice */
     int dir_fd;
+    struct file_id dir_id; /* of that fd */
     mode_t file_mode;
     int allow_network;
     int64_t pid;
@@ -180,6 +179,16 @@ struct backend_conn {
 /* Open the directory that `url` means. */
 int hf__file_dir_open(struct backend_conn *c, const struct url *url,
                       struct hf_error *err);
+
+/* Does its path mean another directory by now?  1 or 0. */
+int hf__file_dir_is_replaced(const struct backend_conn *c);
+
+/* Go on with the directory that the path means now, made if it is not there.
+ * 0; or -1, and the old one stays. */
+int hf__file_dir_reopen(struct backend_conn *c);
+
+/* The same, but only if it is another one. */
+void hf__file_dir_follow(struct backend_conn *c);
 
 /* 1 if flock(2) on `fd` may not mean the same on every host that sees it. */
 int hf__file_is_network(int fd);

@@ -9,14 +9,6 @@
 
 static const char hex_digits[] = "0123456789ABCDEF";
 
-uint64_t hf__file_hash64(const char *bytes, size_t len)
-{
-    uint64_t h = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < len; i++)
-        h = (h ^ (unsigned char)bytes[i]) * UINT64_C(0x100000001b3);
-    return h;
-}
-
 /* One step of FNV-1a with 128 bits: the prime is 2^88 + 0x13b. */
 static void fnv128_step(uint64_t *high, uint64_t *low, unsigned char byte)
 {

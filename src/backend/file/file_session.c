@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "backend/file/file.h"
+#include "base/math.h"
 #include "sys/clock.h"
 
 /* ---- watching -------------------------------------------------------- */
@@ -133,11 +134,6 @@ int hf__file_watch_due(struct backend_conn *c, int64_t now_us)
     if (is_echo) echo_due(c, now_us);
     if (is_tick) tick_due(c, now_us);
     return is_echo || is_tick;
-}
-
-static int64_t min64(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 void hf__file_timer_update(struct backend_conn *c)

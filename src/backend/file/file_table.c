@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "backend/file/file.h"
+#include "base/math.h"
 
 #define SLOTS_MIN 64
 
@@ -82,7 +83,7 @@ static struct file_lock *lock_make(struct backend_conn *c, const char *name,
 struct file_lock *hf__file_lock_get(struct backend_conn *c, const char *name,
                                     size_t len)
 {
-    uint64_t hash = hf__file_hash64(name, len);
+    uint64_t hash = hash64(name, len);
     struct file_lock *l =
         c->slots_len ? c->slots[hash & (c->slots_len - 1)] : NULL;
     while (l

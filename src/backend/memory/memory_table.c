@@ -6,16 +6,10 @@
 
 #include <string.h>
 
+#include "base/math.h"
+
 #define INDEX_SIZE_MIN 16u
 #define ENTRIES_MIN 8u
-
-static uint64_t name_hash(const char *name, size_t name_len)
-{
-    uint64_t hash = UINT64_C(14695981039346656037); /* FNV-1a */
-    for (size_t i = 0; i < name_len; i++)
-        hash = (hash ^ (unsigned char)name[i]) * UINT64_C(1099511628211);
-    return hash ^ hash >> 32;
-}
 
 static struct entry *table_seek(const struct table *t, const char *name,
                                 size_t name_len, uint64_t hash)
@@ -34,7 +28,7 @@ static struct entry *table_seek(const struct table *t, const char *name,
 struct entry *hf__table_find(const struct table *t, const char *name,
                              size_t name_len)
 {
-    return table_seek(t, name, name_len, name_hash(name, name_len));
+    return table_seek(t, name, name_len, hash64(name, name_len));
 }
 
 static void index_put(struct table *t, size_t place)
@@ -74,7 +68,7 @@ static int entries_grow(struct table *t)
 
 struct entry *hf__table_need(struct table *t, const char *name, size_t name_len)
 {
-    uint64_t hash = name_hash(name, name_len);
+    uint64_t hash = hash64(name, name_len);
     struct entry *e = table_seek(t, name, name_len, hash);
     if (e) return e;
     if (!index_grow(t) || !entries_grow(t)) return NULL;

@@ -3,6 +3,7 @@
  * called late or an old link is used again, its socket is looked at.
  */
 #include "backend/redis/redis.h"
+#include "base/math.h"
 #include "base/error.h"
 
 #define IDLE_US (500 * US_PER_MS) /* an older link is looked at before use */
@@ -42,11 +43,6 @@ static int64_t flights_deadline(struct backend_conn *c)
     return earliest;
 }
 
-static int64_t min_us(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 int hf__pump_expire(struct backend_conn *c, int64_t now)
 {
     if (now < c->request_due_us) return 0;
@@ -61,9 +57,9 @@ int hf__pump_expire(struct backend_conn *c, int64_t now)
                       "no answer in time; the connection was given up");
         flying = TIME_NEVER;
     }
-    due = min_us(due, min_us(flying, hf__watch_expire(c, now)));
+    due = min64(due, min64(flying, hf__watch_expire(c, now)));
     /* Callbacks may have submitted more meanwhile. */
-    c->request_due_us = min_us(c->request_due_us, due);
+    c->request_due_us = min64(c->request_due_us, due);
     return 1;
 }
 
@@ -71,8 +67,8 @@ void hf__pump_timer(struct backend_conn *c)
 {
     int64_t now = c->env->now(c->env);
     int64_t due = hf__watch_timer(c, now);
-    due = min_us(due, c->request_due_us);
-    due = min_us(due, min_us(c->main.due_us, c->sub.due_us));
+    due = min64(due, c->request_due_us);
+    due = min64(due, min64(c->main.due_us, c->sub.due_us));
     if (due == c->timer_us) return;
     c->timer_us = due;
     c->env->timer(c->env, due);

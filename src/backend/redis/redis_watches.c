@@ -5,13 +5,11 @@
 #include <string.h>
 
 #include "backend/redis/redis.h"
+#include "base/math.h"
 
 static size_t bucket_of(const struct watches *w, const char *data, size_t len)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < len; i++)
-        hash = (hash ^ (unsigned char)data[i]) * UINT64_C(0x100000001b3);
-    return (size_t)(hash ^ hash >> 32) & (w->size - 1);
+    return (size_t)hash64(data, len) & (w->size - 1);
 }
 
 static int is_on(const struct watch *w, const char *channel, size_t len)

@@ -1,0 +1,188 @@
+/*
+ * ops.c: what an operation does when its turn has come.
+ *
+ * The rule: one operation at a time works on a hold; those of the same holder
+ * that come meanwhile wait behind it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/engine.h"
+
+static unsigned hold_flags(const struct engine *e, const struct op *op)
+{
+    unsigned flags = 0;
+    if (!(op->flags & (HF_ACQUIRE_FIXED | HF_ACQUIRE_DETACHED)))
+        flags |= HOLD_KEEP;
+    if (op->flags & HF_ACQUIRE_SHARED) flags |= HOLD_SHARED;
+    if (op->flags & HF_ACQUIRE_DETACHED) flags |= HOLD_DETACHED;
+    if (e->caps & HF_CAP_KERNEL && flags & HOLD_KEEP) flags |= HOLD_ETERNAL;
+    return flags;
+}
+
+static int is_held_here(const struct engine *e, const struct slot *s)
+{
+    return s && s->hold.state == HOLD_HELD && e->now_us < s->hold.valid_us;
+}
+
+static void acquire_new(struct engine *e, struct op *op)
+{
+    struct lock_entry *entry = op->entry;
+    int alone = op->wait_us == 0 || op->flags & HF_ACQUIRE_SHARED;
+    if (op->wait_us == 0 && !(op->flags & HF_ACQUIRE_SHARED)
+        && is_held_here(e, entry->turn)) {
+        hf__op_finish(e, op, HF_TAKEN, NULL);
+        return;
+    }
+    struct slot *s = hf__slot_new(e, entry, op->holder);
+    if (!s) {
+        hf__op_finish(e, op, HF_NOMEM, NULL);
+        return;
+    }
+    struct hold_event ev = {.type = EV_ACQUIRE,
+                            .flags = hold_flags(e, op),
+                            .wait_us = op->wait_us,
+                            .lease_us = op->lease_us};
+    if (!hf__engine_is_ready(e))
+        ev.flags |= HOLD_BLIND;
+    else if (alone || !entry->turn)
+        ev.flags |= HOLD_MAY_TRY;
+    s->op = op;
+    op->slot = s;
+    hf__slot_step(e, s, &ev);
+}
+
+/* The operation waits for the one its holder has under way. */
+static void op_queue(struct slot *s, struct op *op)
+{
+    op->slot = s;
+    hf__op_append(&s->pending_head, &s->pending_tail, op);
+}
+
+static void acquire_start(struct engine *e, struct op *op, struct slot *s)
+{
+    if (s && s->hold.state == HOLD_LOST) {
+        struct hold_event ev = {.type = EV_FORGET};
+        hf__slot_step(e, s, &ev);
+        s = NULL;
+    }
+    if (!s) {
+        acquire_new(e, op);
+        return;
+    }
+    if (s->hold.flags & HOLD_SHARED && !(op->flags & HF_ACQUIRE_SHARED)) {
+        hf__op_finish(e, op, HF_UNSUPPORTED,
+                      "this holder has it shared: release that first");
+        return;
+    }
+    if (op->flags & HF_ACQUIRE_DETACHED && !(s->hold.flags & HOLD_DETACHED)) {
+        hf__op_finish(e, op, HF_UNSUPPORTED,
+                      "this holder has it undetached: release that first");
+        return;
+    }
+    if (s->hold.count >= HOLD_COUNT_MAX) {
+        hf__op_finish(e, op, HF_INVALID, "held too many times");
+        return;
+    }
+    struct hold_event ev = {
+        .type = EV_ENTER, .flags = hold_flags(e, op), .lease_us = op->lease_us};
+    s->op = op;
+    op->slot = s;
+    hf__slot_step(e, s, &ev);
+}
+
+static void attach_start(struct engine *e, struct op *op)
+{
+    struct slot *s = hf__slot_new(e, op->entry, op->holder);
+    if (s) s->owner = hf__strdup(e->alloc, op->ticket.owner);
+    if (!s || !s->owner) {
+        if (s) hf__slot_free(e, s);
+        hf__op_finish(e, op, HF_NOMEM, NULL);
+        return;
+    }
+    struct hold_event ev = {.type = EV_ATTACH,
+                            .flags = HOLD_DETACHED,
+                            .attempt = op->ticket.attempt,
+                            .fence = op->ticket.fence,
+                            .lease_us = op->lease_us};
+    s->op = op;
+    op->slot = s;
+    s->hold.number = op->ticket.number;
+    hf__slot_step(e, s, &ev);
+}
+
+/* INSPECT, BREAK, LIST, TICKET_RELEASE: one request to the first node. */
+static void direct_start(struct engine *e, struct op *op)
+{
+    static const enum request_op ops[] = {
+        [OP_TYPE_TICKET_RELEASE] = OP_RELEASE,
+        [OP_TYPE_INSPECT] = OP_INSPECT,
+        [OP_TYPE_BREAK] = OP_BREAK,
+        [OP_TYPE_LIST] = OP_LIST,
+    };
+    struct request *r = hf__request_new(e);
+    if (!r) {
+        hf__op_finish(e, op, HF_NOMEM, NULL);
+        return;
+    }
+    r->op = ops[op->type];
+    r->flags = e->conf.request_flags;
+    if (op->entry) {
+        r->name = op->entry->name;
+        r->name_len = op->entry->name_len;
+    } else if (op->pattern) {
+        r->name = op->pattern;
+        r->name_len = strlen(op->pattern);
+    }
+    hf__owner_text(e, op->holder, r->owner);
+    if (op->type == OP_TYPE_TICKET_RELEASE) {
+        snprintf(r->owner, sizeof r->owner, "%s", op->ticket.owner);
+        r->attempt = op->ticket.attempt;
+        r->ballot = op->ticket.number;
+        r->flags |= REQ_DETACHED;
+    }
+    r->cursor = op->cursor;
+    r->deadline_us = e->now_us + e->conf.timeout_us;
+    r->until_us = e->now_us + e->conf.patience_us;
+    r->user = op;
+    r->user_kind = USER_OP;
+    hf__request_send(e, 0, r);
+}
+
+static void change_start(struct engine *e, struct op *op, struct slot *s)
+{
+    enum hold_state state = s ? s->hold.state : HOLD_IDLE;
+    if (state != HOLD_HELD && state != HOLD_LOST) {
+        hf__op_finish(e, op, HF_NOT_OWNER, NULL);
+        return;
+    }
+    struct hold_event ev = {.type = op->type == OP_TYPE_EXTEND ? EV_EXTEND
+                                                               : EV_RELEASE,
+                            .lease_us = op->lease_us};
+    s->op = op;
+    op->slot = s;
+    hf__slot_step(e, s, &ev);
+}
+
+void hf__op_begin(struct engine *e, struct op *op)
+{
+    struct slot *s = op->entry ? hf__slot_find(op->entry, op->holder) : NULL;
+    if (e->closing) {
+        hf__op_finish(e, op, HF_CLOSED, NULL);
+        return;
+    }
+    int direct = op->type == OP_TYPE_TICKET_RELEASE
+                 || op->type == OP_TYPE_INSPECT || op->type == OP_TYPE_BREAK
+                 || op->type == OP_TYPE_LIST;
+    if (direct) {
+        direct_start(e, op);
+    } else if (s && s->op) {
+        op_queue(s, op);
+    } else if (op->type == OP_TYPE_ACQUIRE) {
+        acquire_start(e, op, s);
+    } else if (op->type == OP_TYPE_ATTACH) {
+        attach_start(e, op);
+    } else {
+        change_start(e, op, s);
+    }
+}
