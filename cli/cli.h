@@ -166,11 +166,12 @@ struct option_row {
         "xe", "exclusive", NULL, OPTION_FLAG, FIELD(shared), 0, 0, 0,          \
             "take an exclusive lock (the default)"                             \
     }
-#define OPTION_ROW_LEASE                                                            \
-    {                                                                               \
-        "", "lease", "TIME", OPTION_DURATION, FIELD(lease_ms), 0,                   \
-            HF_LEASE_MS_MIN, HF_LEASE_MS_MAX,                                       \
-            "the lock ends by itself after TIME unless it is renewed; default: 30s" \
+#define OPTION_ROW_LEASE                                                       \
+    {                                                                          \
+        "", "lease", "TIME", OPTION_DURATION, FIELD(lease_ms), 0,              \
+            HF_LEASE_MS_MIN, HF_LEASE_MS_MAX,                                  \
+            "the lock ends by itself after TIME unless it is renewed; "        \
+            "default: 30s"                                                     \
     }
 #define OPTION_ROW_LABEL                                                       \
     {                                                                          \

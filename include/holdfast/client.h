@@ -143,8 +143,8 @@ HF_API int hf_client_open(const char *url,
 /**
  * Close a client.  Locks still held are released where the server can be
  * reached within `timeout_ms` of the options; calls under way in other threads
- * return HF_CLOSED, and asynchronous ones are answered with it.  Close all
- * locks and cancel tokens of the client before, or never use them again.
+ * return HF_CLOSED, and asynchronous ones are answered with it.  Lock
+ * objects that are still open go with it; cancel tokens must be closed before.
  *
  * @param client  taken; NULL does nothing
  *

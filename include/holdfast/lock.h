@@ -177,10 +177,12 @@ HF_API const char *hf_lock_name(const hf_lock *lock);
  *         HF_DENIED       wrong password, or a command is not permitted
  *         HF_UNSUPPORTED  a flag needs a capability that is not there
  *         HF_INVALID      lease or wait out of range
- *         HF_LOST         re-entry of a hold that has been lost
+ *         HF_LOST, HF_EXPIRED  the hold was lost while this entered it again
  *         HF_FORKED, HF_CLOSED, HF_NOMEM
  *
- * After any status but HF_OK the lock is not held; if an answer was lost, a
+ * A hold that has been lost and not yet released is forgotten: this is a new
+ * one, with its own fence.  After any status but HF_OK the lock is not held
+ * (or, on re-entry, not once more); if an answer was lost, a
  * release is on its way, and the lease ends the matter in any case.
  *
  * Threads: any.
@@ -226,6 +228,7 @@ HF_API int hf_lock_try(hf_lock *lock, struct hf_grant *grant,
  *         HF_LOST         somebody else holds it now; nothing was touched
  *         HF_UNAVAILABLE  no answer; it is free when the lease ends at the
  *                         latest, and the release is repeated until then
+ *         HF_DENIED, HF_CONFLICT  the store refuses; the lease ends it
  *         HF_FORKED, HF_CLOSED
  *
  * Whatever it returns, this holder holds the lock once less than before.
@@ -265,8 +268,9 @@ HF_API int hf_lock_release_start(hf_lock *lock, uint64_t holder,
  * @param grant     filled on HF_OK; may be NULL
  * @param err       filled when this fails; may be NULL
  *
- * @return HF_OK, HF_NOT_OWNER, HF_LOST, HF_EXPIRED, HF_UNAVAILABLE (it stays
- *         valid for hf_lock_valid_ms()), HF_INVALID, HF_FORKED, HF_CLOSED
+ * @return HF_OK, HF_NOT_OWNER, HF_LOST, HF_EXPIRED, HF_UNAVAILABLE or
+ *         HF_DENIED (it stays valid for hf_lock_valid_ms()), HF_INVALID,
+ *         HF_FORKED, HF_CLOSED
  *
  * Threads: any.
  */

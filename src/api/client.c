@@ -49,24 +49,13 @@ int hf__options_copy(void *to, uint32_t to_size, const void *from,
     return HF_OK;
 }
 
-static int word_is_in(const char *words, const char *word)
-{
-    size_t len = strlen(word);
-    for (const char *at = words; at && *at;) {
-        size_t n = strcspn(at, " ");
-        if (n == len && !strncmp(at, word, len)) return 1;
-        at += n + (at[n] == ' ');
-    }
-    return 0;
-}
-
 static int options_known(const struct url *url, const struct backend *b,
                          struct hf_error *err)
 {
     for (size_t i = 0; i < url->options_len; i++) {
         const char *key = url->options[i].key;
-        if (word_is_in(common_options, key)) continue;
-        if (b->options && word_is_in(b->options, key)) continue;
+        if (hf__word_is_in(key, common_options)) continue;
+        if (b->options && hf__word_is_in(key, b->options)) continue;
         return hf__error_set(err, HF_INVALID,
                              "url: option %.60s: unknown to %s: known are %s"
                              "%s%s",
@@ -130,10 +119,14 @@ static int option_spin(const struct url *url, int64_t given, int64_t *out,
 {
     const char *text = hf__url_option(url, "spin_us");
     *out = given ? given : SPIN_US_DEFAULT;
-    if (!given && text && hf__number_parse(text, 0, 10000, out) != 0)
+    if (!given && text && hf__number_parse(text, 0, SPIN_US_MAX, out) != 0)
         return hf__error_set(err, HF_INVALID,
-                             "url: spin_us=%.40s: not a number from 0 to 10000",
-                             text);
+                             "url: spin_us=%.40s: not a number from 0 to %d",
+                             text, SPIN_US_MAX);
+    if (given < -1 || given > SPIN_US_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "client: spin_us of %lld: out of range: -1 to %d",
+                             (long long)given, SPIN_US_MAX);
     return HF_OK;
 }
 
@@ -322,8 +315,10 @@ int hf_client_open(const char *url, const struct hf_client_options *options,
     if (status == HF_OK) status = options_check(&o, err);
     if (status == HF_OK) status = hf__url_parse(&parsed, url, err);
     if (status != HF_OK) return status;
+    struct hf_error own;
+    if (!err) err = &own; /* its status is what we return */
     const struct backend *b = hf__backend_find(parsed.scheme, err);
-    if (!b) return err ? err->status : HF_INVALID;
+    if (!b) return err->status;
     status = options_known(&parsed, b, err);
     if (status != HF_OK) return status;
     return client_open(url, &parsed, b, &o, out, err);
@@ -335,6 +330,11 @@ void hf_client_close(hf_client *c)
      * nothing, the memory goes with the process. */
     if (!c || c->pump.forked) return;
     hf__pump_close(&c->pump, c->timeout_us);
+    while (c->locks) { /* their last callbacks have run */
+        hf_lock *lock = c->locks;
+        c->locks = lock->next;
+        hf__free(&c->alloc, lock);
+    }
     client_free(c);
 }
 

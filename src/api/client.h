@@ -12,6 +12,7 @@ struct hf_client {
     char *password;
     char *info;
     int64_t timeout_us;
+    struct hf_lock *locks; /* open, under the pump's lock */
     hf_log_fn log;
     void *log_user;
     int log_level;
@@ -20,6 +21,7 @@ struct hf_client {
 struct hf_lock {
     hf_client *client;
     struct lock_entry *entry;
+    struct hf_lock *next, *prev; /* of the client's */
 };
 
 /* HF_OK, or HF_FORKED with `err` filled. */
@@ -30,6 +32,10 @@ int hf__client_check(const hf_client *c, struct hf_error *err);
 int hf__options_copy(void *to, uint32_t to_size, const void *from,
                      uint32_t from_size, const char *where,
                      struct hf_error *err);
+
+/* HF_OK for 0, which means a default, and for what is in range. */
+int hf__lease_check(const hf_lock *lock, int64_t lease_ms,
+                    struct hf_error *err);
 
 /* An operation on `lock`, nothing of the result set. */
 void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,

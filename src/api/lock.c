@@ -66,8 +66,10 @@ int hf__op_start(hf_client *c, const struct op *op,
     copy->complete_data = (void *)lock;
     copy->complete_fn = fn;
     copy->complete_user = user;
-    hf__pump_start(&c->pump, copy);
-    return HF_OK;
+    if (hf__pump_start(&c->pump, copy) == HF_OK) return HF_OK;
+    hf__free(&c->alloc, copy);
+    return hf__error_set(err, HF_CLOSED, "%s: %s", lock->entry->name,
+                         hf_status_text(HF_CLOSED));
 }
 
 /* ---- objects ------------------------------------------------------------ */
@@ -93,6 +95,12 @@ int hf_lock_open_n(hf_client *client, const char *name, size_t name_len,
     lock->client = client;
     hf__pump_lock(&client->pump);
     lock->entry = hf__entry_get(&client->pump.engine, name, name_len);
+    if (lock->entry) {
+        lock->prev = NULL;
+        lock->next = client->locks;
+        if (lock->next) lock->next->prev = lock;
+        client->locks = lock;
+    }
     hf__pump_unlock(&client->pump);
     if (!lock->entry) {
         hf__free(&client->alloc, lock);
@@ -118,6 +126,11 @@ void hf_lock_close(hf_lock *lock)
     hf_client *c = lock->client;
     if (c->pump.forked) return;
     hf__pump_lock(&c->pump);
+    if (lock->prev)
+        lock->prev->next = lock->next;
+    else
+        c->locks = lock->next;
+    if (lock->next) lock->next->prev = lock->prev;
     hf__entry_unref(&c->pump.engine, lock->entry);
     hf__pump_unlock(&c->pump);
     hf__free(&c->alloc, lock);
@@ -130,8 +143,7 @@ const char *hf_lock_name(const hf_lock *lock)
 
 /* ---- acquire ------------------------------------------------------------ */
 
-static int lease_check(const hf_lock *lock, int64_t lease_ms,
-                       struct hf_error *err)
+int hf__lease_check(const hf_lock *lock, int64_t lease_ms, struct hf_error *err)
 {
     if (lease_ms == 0) return HF_OK;
     if (lease_ms >= HF_LEASE_MS_MIN && lease_ms <= HF_LEASE_MS_MAX)
@@ -179,7 +191,7 @@ static int acquire_prepare(struct op *op, hf_lock *lock,
                              "%s: wait of %lld ms: out of "
                              "range",
                              lock->entry->name, (long long)o->wait_ms);
-    status = lease_check(lock, o->lease_ms, err);
+    status = hf__lease_check(lock, o->lease_ms, err);
     if (status == HF_OK) status = flags_check(lock, o->flags, err);
     if (status != HF_OK) return status;
     hf__op_init(op, OP_TYPE_ACQUIRE, lock,
@@ -298,7 +310,7 @@ static int extend_prepare(struct op *op, hf_lock *lock, uint64_t holder,
                           int64_t lease_ms, struct hf_error *err)
 {
     int status = hf__client_check(lock->client, err);
-    if (status == HF_OK) status = lease_check(lock, lease_ms, err);
+    if (status == HF_OK) status = hf__lease_check(lock, lease_ms, err);
     if (status != HF_OK) return status;
     hf__op_init(op, OP_TYPE_EXTEND, lock, holder);
     op->lease_us = lease_ms * US_PER_MS;

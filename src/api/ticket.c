@@ -48,6 +48,9 @@ static int ticket_read(struct ticket *t, const char *text)
         || number_next(&after, &t->number) != 0
         || number_next(&after, &t->fence) != 0 || *after)
         return -1;
+    /* A grant's fence is its number or above; a mistyped one must not raise
+     * the store's counter. */
+    if (t->number > t->fence || t->fence > BALLOT_MAX) return -1;
     t->holder = (uint64_t)holder;
     t->attempt = (uint64_t)attempt;
     return 0;
@@ -83,23 +86,6 @@ int hf_lock_detach(hf_lock *lock, uint64_t holder, char *ticket,
     return HF_OK;
 }
 
-static int lease_of(const hf_lock *lock, int64_t lease_ms, int64_t *out_us,
-                    struct hf_error *err)
-{
-    if (lease_ms == 0) {
-        *out_us = lock->client->pump.engine.lease_us;
-        return HF_OK;
-    }
-    if (lease_ms < HF_LEASE_MS_MIN || lease_ms > HF_LEASE_MS_MAX)
-        return hf__error_set(err, HF_INVALID,
-                             "%s: lease of %lld ms: out of range: %d ms to "
-                             "24 h",
-                             lock->entry->name, (long long)lease_ms,
-                             HF_LEASE_MS_MIN);
-    *out_us = lease_ms * US_PER_MS;
-    return HF_OK;
-}
-
 int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
                    struct hf_grant *grant, struct hf_error *err)
 {
@@ -108,8 +94,10 @@ int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
     if (status != HF_OK) return status;
     hf__op_init(&op, OP_TYPE_ATTACH, lock, hf_holder_new());
     if (ticket_read(&op.ticket, ticket) != 0) return ticket_bad(lock, err);
-    status = lease_of(lock, lease_ms, &op.lease_us, err);
+    status = hf__lease_check(lock, lease_ms, err);
     if (status != HF_OK) return status;
+    op.lease_us =
+        lease_ms ? lease_ms * US_PER_MS : lock->client->pump.engine.lease_us;
     status = hf__op_run(lock->client, &op, err);
     if (status == HF_OK && grant) *grant = op.grant;
     return status;
@@ -122,6 +110,8 @@ int hf_ticket_release(hf_lock *lock, const char *ticket, struct hf_error *err)
     if (status != HF_OK) return status;
     hf__op_init(&op, OP_TYPE_TICKET_RELEASE, lock, 0);
     if (ticket_read(&op.ticket, ticket) != 0) return ticket_bad(lock, err);
+    /* Nothing of a ticket can be on its way: no number is to be shut out. */
+    op.ticket.number = 0;
     return hf__op_run(lock->client, &op, err);
 }
 

@@ -44,8 +44,7 @@ static const struct module {
     {"sqlite", "sqlite"},
 };
 
-/* Is `word` one of `words`, which are separated by spaces? */
-static int word_is_in(const char *word, const char *words)
+int hf__word_is_in(const char *word, const char *words)
 {
     size_t len = strlen(word);
     for (const char *p = words; *p; p += strspn(p, " ")) {
@@ -59,14 +58,14 @@ static int word_is_in(const char *word, const char *words)
 static const struct backend *built_in_find(const char *scheme)
 {
     for (size_t i = 0; i < sizeof built_in / sizeof built_in[0]; i++)
-        if (word_is_in(scheme, built_in[i]->scheme)) return built_in[i];
+        if (hf__word_is_in(scheme, built_in[i]->scheme)) return built_in[i];
     return NULL;
 }
 
 static const char *module_name(const char *scheme)
 {
     for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++)
-        if (word_is_in(scheme, modules[i].schemes)) return modules[i].name;
+        if (hf__word_is_in(scheme, modules[i].schemes)) return modules[i].name;
     return NULL;
 }
 
@@ -112,7 +111,7 @@ static const struct backend *module_check(void *handle, const char *file,
                       scheme, file, (*entry)->abi, BACKEND_ABI);
         return NULL;
     }
-    if (!word_is_in(scheme, (*entry)->scheme)) {
+    if (!hf__word_is_in(scheme, (*entry)->scheme)) {
         hf__error_set(err, HF_UNSUPPORTED, "%s: module %s: serves only: %s",
                       scheme, file, (*entry)->scheme);
         return NULL;
@@ -149,7 +148,7 @@ static int none_explain(const char *scheme, const char *name,
                              "%s: backend module libholdfast-%s.so not found: "
                              "install the package holdfast-%s",
                              scheme, name, name);
-    if (word_is_in(scheme, "redis rediss redis+unix"))
+    if (hf__word_is_in(scheme, "redis rediss redis+unix"))
         return hf__error_set(err, HF_UNSUPPORTED,
                              "%s: not built in: install the package "
                              "libhiredis-dev and build holdfast again",

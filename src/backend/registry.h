@@ -13,4 +13,7 @@
 const struct backend *hf__backend_find(const char *scheme,
                                        struct hf_error *err);
 
+/* Is `word` one of `words`, which are separated by spaces? */
+int hf__word_is_in(const char *word, const char *words);
+
 #endif

@@ -47,16 +47,24 @@ TEST(api, refuses_urls_with_a_sentence)
     }
 }
 
+TEST(api, status_of_a_refused_url_needs_no_error_object)
+{
+    CHECK_INT(open_status("gopher://x", NULL), HF_INVALID);
+    CHECK_INT(open_status("zookeeper://x", NULL), HF_UNSUPPORTED);
+}
+
 TEST(api, options_out_of_range_are_invalid)
 {
-    struct hf_client_options bad[5];
-    for (int i = 0; i < 5; i++) hf_client_options_init(&bad[i]);
+    struct hf_client_options bad[7];
+    for (int i = 0; i < 7; i++) hf_client_options_init(&bad[i]);
     bad[0].lease_ms = HF_LEASE_MS_MAX + 1;
     bad[1].lease_ms = -1;
     bad[2].timeout_ms = -1;
     bad[3].drift_ppm = -1;
     bad[4].flags = 0x40000000u;
-    for (int i = 0; i < 5; i++) {
+    bad[5].spin_us = -2;
+    bad[6].spin_us = 10001;
+    for (int i = 0; i < 7; i++) {
         hf_client *c = NULL;
         struct hf_error err = {0};
         int status = hf_client_open("memory:", &bad[i], &c, &err);
