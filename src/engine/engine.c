@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/math.h"
 #include "kind/mutex.h"
 
 #define TABLE_SIZE_FIRST 64
@@ -19,6 +20,7 @@
 int hf__engine_open(struct engine *e, int64_t now_us)
 {
     e->now_us = now_us;
+    e->pending_us = TIME_NEVER;
     e->table_size = TABLE_SIZE_FIRST;
     e->table = hf__alloc_zero(e->alloc, e->table_size * sizeof *e->table);
     return e->table ? HF_OK : HF_NOMEM;
@@ -105,9 +107,7 @@ static const char *slot_text(struct engine *e, int status, char *buf,
                              size_t size)
 {
     const struct hf_error *last = &e->nodes[0].last_error;
-    if (status == HF_UNAVAILABLE || status == HF_DENIED || status == HF_CONFLICT
-        || status == HF_UNSUPPORTED || status == HF_INVALID)
-        return last->text;
+    if (status == last->status && last->text[0]) return last->text;
     snprintf(buf, size, "%s", hf_status_text(status));
     return buf;
 }
@@ -229,6 +229,9 @@ void hf__engine_begin(struct engine *e, struct op *op, int64_t now_us)
     e->now_us = now_us;
     op->finished = 0;
     op->slot = NULL;
+    op->deadline_us = op->type == OP_TYPE_ACQUIRE && op->wait_us > 0
+                          ? now_us + op->wait_us
+                          : TIME_NEVER;
     op_enlist(e, op);
     hf__op_begin(e, op);
     hf__engine_drain(e);
@@ -276,6 +279,22 @@ void hf__engine_fail(struct engine *e, struct op *op, int status,
     hf__engine_drain(e);
 }
 
+/* End those whose wait is over before they came to their turn. */
+static void pending_tick(struct engine *e)
+{
+    e->pending_us = TIME_NEVER;
+    for (struct op *op = e->all, *next; op; op = next) {
+        next = op->all_next;
+        if (!op_is_pending(op)) continue;
+        if (op->deadline_us > e->now_us) {
+            e->pending_us = min64(e->pending_us, op->deadline_us);
+            continue;
+        }
+        pending_remove(op->slot, op);
+        hf__op_finish(e, op, HF_TIMEOUT, NULL);
+    }
+}
+
 /* ---- time ------------------------------------------------------------- */
 
 /* Renewals that are due soon go along with one that is due now. */
@@ -307,12 +326,13 @@ void hf__engine_tick(struct engine *e, int64_t now_us)
         if (lease_us) renew_along(e, lease_us);
     }
     hf__watch_sweep(e);
+    if (e->pending_us <= now_us) pending_tick(e);
     hf__engine_drain(e);
 }
 
 int64_t hf__engine_next_us(const struct engine *e)
 {
-    int64_t next = hf__nodes_next_us(e);
+    int64_t next = min64(hf__nodes_next_us(e), e->pending_us);
     struct timer *t = hf__heap_top(&e->heap);
     if (t && t->due_us < next) next = t->due_us;
     t = hf__heap_top(&e->lingers);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/math.h"
 #include "engine/engine.h"
 
 static unsigned hold_flags(const struct engine *e, const struct op *op)
@@ -52,9 +53,26 @@ static void acquire_new(struct engine *e, struct op *op)
     hf__slot_step(e, s, &ev);
 }
 
-/* The operation waits for the one its holder has under way. */
-static void op_queue(struct slot *s, struct op *op)
+static int is_getting(const struct slot *s)
 {
+    enum hold_state state = s->hold.state;
+    return state == HOLD_QUEUED || state == HOLD_TRYING
+           || state == HOLD_WAITING;
+}
+
+/* The operation waits for the one its holder has under way; but nobody blocks
+ * on one that may take for ever, unless he said that he would wait. */
+static void op_queue(struct engine *e, struct slot *s, struct op *op)
+{
+    if (is_getting(s) && op->type != OP_TYPE_ACQUIRE && !op->complete) {
+        hf__op_finish(e, op, HF_NOT_OWNER, "still being acquired");
+        return;
+    }
+    if (is_getting(s) && op->wait_us == 0) {
+        hf__op_finish(e, op, HF_TAKEN, "still being acquired");
+        return;
+    }
+    e->pending_us = min64(e->pending_us, op->deadline_us);
     op->slot = s;
     hf__op_append(&s->pending_head, &s->pending_tail, op);
 }
@@ -164,11 +182,23 @@ static void change_start(struct engine *e, struct op *op, struct slot *s)
     hf__slot_step(e, s, &ev);
 }
 
+/* What is left of its wait. */
+static int is_late(struct engine *e, struct op *op)
+{
+    if (op->deadline_us == TIME_NEVER) return 0;
+    op->wait_us = op->deadline_us - e->now_us;
+    return op->wait_us <= 0;
+}
+
 void hf__op_begin(struct engine *e, struct op *op)
 {
     struct slot *s = op->entry ? hf__slot_find(op->entry, op->holder) : NULL;
     if (e->closing) {
         hf__op_finish(e, op, HF_CLOSED, NULL);
+        return;
+    }
+    if (is_late(e, op)) {
+        hf__op_finish(e, op, HF_TIMEOUT, NULL);
         return;
     }
     int direct = op->type == OP_TYPE_TICKET_RELEASE
@@ -177,7 +207,7 @@ void hf__op_begin(struct engine *e, struct op *op)
     if (direct) {
         direct_start(e, op);
     } else if (s && s->op) {
-        op_queue(s, op);
+        op_queue(e, s, op);
     } else if (op->type == OP_TYPE_ACQUIRE) {
         acquire_start(e, op, s);
     } else if (op->type == OP_TYPE_ATTACH) {

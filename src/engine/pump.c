@@ -17,6 +17,10 @@
 #define CROWD 4       /* callers asleep */
 #define FLUSH_BATCH 8 /* operations that wait for a poller to flush them */
 
+/* The pump whose callbacks this thread is running: what they start is flushed
+ * together, after them. */
+static _Thread_local const struct pump *delivering;
+
 void hf__pump_lock(struct pump *p)
 {
     pthread_mutex_lock(&p->mutex);
@@ -102,8 +106,8 @@ struct op *hf__pump_take(struct pump *p, struct op *self, int *self_done)
     return list;
 }
 
-/* With the lock released. */
-void hf__pump_deliver(struct pump *p, struct op *list)
+/* Wake the callers and run the callbacks.  With the lock released. */
+static void ops_deliver(struct op *list)
 {
     while (list) {
         struct op *op = list;
@@ -113,7 +117,6 @@ void hf__pump_deliver(struct pump *p, struct op *list)
         else
             hf__park_done(&op->park);
     }
-    hf__pump_tell(p);
 }
 
 static int has_callback(const struct op *list)
@@ -285,13 +288,15 @@ void hf__pump_deliver_all(struct pump *p, struct op *list)
 {
     int none = 0;
     while (list || hf__pump_has_notice(p)) {
-        p->delivering++;
+        const struct pump *outer = delivering;
         hf__pump_unlock(p);
-        hf__pump_deliver(p, list);
+        delivering = p;
+        ops_deliver(list);
+        hf__pump_tell(p);
+        delivering = outer;
         int64_t now_us = hf__clock_us();
         hf__pump_lock(p);
         p->engine.now_us = now_us;
-        p->delivering--;
         hf__engine_flush(&p->engine);
         list = hf__pump_take(p, NULL, &none);
     }
@@ -331,7 +336,7 @@ static void run_leave(struct pump *p, struct op *op, struct op *list)
      * together. */
     while (list && is_poller(p, op) && !has_callback(list)) {
         hf__pump_unlock(p);
-        hf__pump_deliver(p, list);
+        ops_deliver(list);
         int64_t now_us = hf__clock_us();
         hf__pump_lock(p);
         p->engine.now_us = now_us;
@@ -388,7 +393,7 @@ void hf__pump_run(struct pump *p, struct op *op)
             hf__pump_deliver_all(p, list);
         } else if (list) {
             hf__pump_unlock(p);
-            hf__pump_deliver(p, list);
+            ops_deliver(list);
             hf__pump_lock(p);
         } else if (is_poller(p, op) || !p->has_poller) {
             poller_set(p, op);
@@ -409,7 +414,7 @@ int hf__pump_start(struct pump *p, struct op *op)
     op_enter(p, op);
     /* What finished at once is delivered by who pumps, never from inside this
      * call.  What callbacks start is flushed together, after them. */
-    if (!p->delivering && is_to_flush(p)) flush(p);
+    if (delivering != p && is_to_flush(p)) flush(p);
     if (p->engine.done_head || hf__pump_has_notice(p))
         hf__bell_ring(p->has_poller || p->own_loop ? &p->wake
                                                    : &p->keeper_wake);

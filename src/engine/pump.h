@@ -35,8 +35,6 @@ struct pump {
     struct op *sleepers; /* callers parked, newest first */
     struct bell wake;    /* rung to fetch the poller out of poll(2) */
     struct spin spin;
-    int delivering; /* callbacks run; what they start is flushed
-                             * after them */
 
     pthread_t keeper;
     int has_keeper;
@@ -88,7 +86,6 @@ void hf__cancel_fire(struct hf_cancel *c);
 
 /* What the files of the pump share. */
 struct op *hf__pump_take(struct pump *p, struct op *self, int *self_done);
-void hf__pump_deliver(struct pump *p, struct op *list);
 void hf__pump_deliver_all(struct pump *p, struct op *list);
 #define POLL_SOCKETS 1u
 #define POLL_AS_POLLER 2u

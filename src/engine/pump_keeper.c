@@ -227,13 +227,19 @@ static void keeper_stop(struct pump *p)
 void hf__pump_close(struct pump *p, int64_t limit_us)
 {
     int none = 0;
-    keeper_stop(p);
     hf__pump_delist(p);
     hf__pump_lock(p);
     if (p->engine.table) {
+        /* First, for the keeper may be inside a callback that waits. */
         hf__engine_shut(&p->engine, hf__clock_us());
-        close_settle(p, hf__clock_us() + limit_us);
+        hf__engine_flush(&p->engine);
+        hf__pump_deliver_all(p, hf__pump_take(p, NULL, &none));
+        if (p->has_poller) hf__bell_ring(&p->wake);
     }
+    hf__pump_unlock(p);
+    keeper_stop(p);
+    hf__pump_lock(p);
+    if (p->engine.table) close_settle(p, hf__clock_us() + limit_us);
     for (int i = 0; i < p->engine.conf.nodes; i++)
         hf__node_close(&p->engine, i);
     hf__pump_deliver_all(p, hf__pump_take(p, NULL, &none));
