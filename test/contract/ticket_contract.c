@@ -2,6 +2,7 @@
  * ticket_contract.c: holds that outlive their process.  One rule: the ticket,
  * and only the ticket, gives the hold back.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "lib/rig.h"
@@ -156,6 +157,39 @@ TEST(ticket, that_is_none_is_invalid)
         CHECK(err.text[0] != 0);
     }
     CHECK_INT(rig_probe(l), HF_OK);
+}
+
+/* `ticket` with `tail` in place of its number and its fence. */
+static void ticket_forge(const char *ticket, const char *tail, char *out)
+{
+    size_t len = strlen(ticket);
+    int colons = 0;
+    while (len > 0 && (colons += ticket[len - 1] == ':') < 2) len--;
+    snprintf(out, 2 * HF_TICKET_MAX, "%.*s%s", (int)len, ticket, tail);
+}
+
+TEST(ticket, that_is_damaged_moves_no_fence)
+{
+    static const char ahead[] = "9000000000000000:9000000000000000";
+    char ticket[HF_TICKET_MAX], bad[2 * HF_TICKET_MAX];
+    struct hf_grant g, next;
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_lock *b = rig_lock(rig_client(NULL), "b");
+    if (!detached_acquire(l, 30000, &g)) return;
+    CHECK_INT(hf_lock_detach(l, 0, ticket, NULL), HF_OK);
+    ticket_forge(ticket, "9000000000000000:1", bad); /* above its fence */
+    CHECK_INT(hf_ticket_release(l, bad, NULL), HF_INVALID);
+    CHECK_INT(hf_lock_attach(l, bad, 0, NULL, NULL), HF_INVALID);
+    ticket_forge(ticket, "1:9223372036854775807", bad);
+    CHECK_INT(hf_ticket_release(l, bad, NULL), HF_INVALID);
+    ticket_forge(ticket, ahead, bad);
+    CHECK_INT(hf_ticket_release(b, bad, NULL), HF_EXPIRED);
+    CHECK_INT(hf_lock_try(b, &next, NULL), HF_OK);
+    CHECK(next.fence < 9000000000000000);
+    CHECK_INT(hf_ticket_release(l, bad, NULL), HF_OK); /* owner and attempt */
+    CHECK_INT(hf_lock_try(l, &next, NULL), HF_OK);
+    CHECK(next.fence > g.fence && next.fence < 9000000000000000);
 }
 
 TEST(ticket, is_not_given_for_an_ordinary_hold)

@@ -217,6 +217,39 @@ TEST(file, a_bad_name_is_refused)
     CHECK_INT(a.reply.status, HF_INVALID);
 }
 
+TEST(file, a_number_out_of_range_is_refused)
+{
+    rigs_start();
+    rig_req(&a, OP_RELEASE, "x", "a:1", 1, REQ_DETACHED);
+    a.req.ballot = INT64_MAX;
+    CHECK_INT(rig_send(&a), V_ERROR);
+    CHECK_INT(a.reply.status, HF_INVALID);
+    CHECK_INT(rig_propose(&a, "x", "a:1", 2, 0), V_GRANTED);
+}
+
+TEST(file, a_directory_that_was_replaced_or_deleted_is_followed)
+{
+    const char *dir = rigs_start();
+    char aside[600], path[700];
+    CHECK_INT(rig_propose(&a, "x", "a:1", 1, 0), V_GRANTED);
+    rig_release(&a, "x", "a:1", 1);
+    snprintf(aside, sizeof aside, "%s-aside", dir);
+    CHECK_INT(rename(dir, aside), 0);
+    CHECK_INT(mkdir(dir, 0700), 0);
+    CHECK_INT(rig_propose(&a, "x", "a:1", 2, 0), V_GRANTED);
+    snprintf(path, sizeof path, "%s/x.lock", dir);
+    CHECK_INT(access(path, F_OK), 0);
+    CHECK_INT(rig_propose(&b, "x", "b:1", 1, 0), V_BUSY);
+    rig_release(&a, "x", "a:1", 2);
+    CHECK_INT(unlink(path), 0);
+    CHECK_INT(rmdir(dir), 0);
+    CHECK_INT(rig_propose(&b, "x", "b:1", 2, 0), V_GRANTED);
+    CHECK_INT(rig_propose(&a, "x", "a:1", 3, 0), V_BUSY);
+    snprintf(path, sizeof path, "%s/x.lock", aside);
+    CHECK_INT(unlink(path), 0);
+    CHECK_INT(rmdir(aside), 0);
+}
+
 TEST(file, a_torn_record_is_begun_anew_with_a_warning)
 {
     char text[RECORD_MAX];

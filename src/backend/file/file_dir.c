@@ -100,12 +100,11 @@ static int dir_refuse(const char *dir, int sys_errno, struct hf_error *err)
 }
 
 /* It is open: is it fit for locks? */
-static int dir_check(struct backend_conn *c, int is_default,
-                     struct hf_error *err)
+static int dir_check(struct backend_conn *c, struct hf_error *err)
 {
     struct stat st;
     if (fstat(c->dir_fd, &st)) return dir_refuse(c->dir, errno, err);
-    if (is_default && st.st_uid != geteuid())
+    if (c->is_default_dir && st.st_uid != geteuid())
         return hf__error_set(err, HF_DENIED,
                              "file:%s: lock directory: belongs to user %lu",
                              c->dir, (unsigned long)st.st_uid);
@@ -117,6 +116,7 @@ static int dir_check(struct backend_conn *c, int is_default,
                              "not reach other hosts (network=allow overrides)",
                              c->dir);
     c->file_mode = st.st_mode & (S_IWGRP | S_IWOTH) ? 0666 : 0600;
+    c->dir_id = (struct file_id){.dev = st.st_dev, .ino = st.st_ino};
     return HF_OK;
 }
 
@@ -130,26 +130,57 @@ static int dir_network_option(struct backend_conn *c, const struct url *url,
                          "file: network=%.60s: not allow or refuse", value);
 }
 
+/* Open it, made if it is not there.  The fd, or -1 with errno. */
+static int dir_reach(const struct backend_conn *c)
+{
+    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
+    if (c->is_default_dir) flags |= O_NOFOLLOW;
+    int fd = open(c->dir, flags);
+    if (fd >= 0 || errno != ENOENT) return fd;
+    if (mkdir(c->dir, geteuid() == 0 ? 0755 : 0700) && errno != EEXIST)
+        return -1;
+    return open(c->dir, flags);
+}
+
 int hf__file_dir_open(struct backend_conn *c, const struct url *url,
                       struct hf_error *err)
 {
     char dir[DIR_LEN_MAX + 2];
-    int is_default;
     int status = dir_network_option(c, url, err);
-    if (status == HF_OK) status = dir_choose(url, dir, &is_default, err);
+    if (status == HF_OK) status = dir_choose(url, dir, &c->is_default_dir, err);
     if (status != HF_OK) return status;
     c->dir = hf__strdup(c->env->alloc, dir);
     if (!c->dir) return hf__error_set(err, HF_NOMEM, "file:%s: no memory", dir);
-    int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC;
-    if (is_default) flags |= O_NOFOLLOW;
-    c->dir_fd = open(dir, flags);
-    if (c->dir_fd < 0 && errno == ENOENT) {
-        if (mkdir(dir, geteuid() == 0 ? 0755 : 0700) && errno != EEXIST)
-            return dir_refuse(dir, errno, err);
-        c->dir_fd = open(dir, flags);
-    }
+    c->dir_fd = dir_reach(c);
     if (c->dir_fd < 0) return dir_refuse(dir, errno, err);
-    return dir_check(c, is_default, err);
+    return dir_check(c, err);
+}
+
+int hf__file_dir_is_replaced(const struct backend_conn *c)
+{
+    struct stat st;
+    return !stat(c->dir, &st)
+           && (st.st_dev != c->dir_id.dev || st.st_ino != c->dir_id.ino);
+}
+
+int hf__file_dir_reopen(struct backend_conn *c)
+{
+    struct hf_error err;
+    int old_fd = c->dir_fd, fd = dir_reach(c);
+    if (fd < 0) return -1;
+    c->dir_fd = fd;
+    if (dir_check(c, &err) != HF_OK) {
+        c->dir_fd = old_fd;
+        close(fd);
+        return -1;
+    }
+    close(old_fd);
+    return 0;
+}
+
+void hf__file_dir_follow(struct backend_conn *c)
+{
+    if (hf__file_dir_is_replaced(c)) (void)hf__file_dir_reopen(c);
 }
 
 void hf__file_identify(struct backend_conn *c)

@@ -119,6 +119,7 @@ static int page_fill(struct page *p, struct reply *reply)
     struct backend_conn *c = p->c;
     p->rows = hf__alloc(c->env->alloc, LIST_PAGE_ROWS * sizeof *p->rows);
     if (!p->rows) return HF_NOMEM;
+    hf__file_dir_follow(c);
     int fd = openat(c->dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *dir = fd < 0 ? NULL : fdopendir(fd);
     if (!dir) {

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -64,11 +65,25 @@ static int name_is(int dir_fd, const char *name, int flags,
            && now.ino == id->ino;
 }
 
+/* By the whole path, for the directory may have been replaced too.  Where that
+ * leads nowhere (chroot, lost rights) the directory that we have counts. */
+static int plain_is_current(const struct backend_conn *c,
+                            const struct file_lock *l, const struct file_id *id)
+{
+    char path[PATH_MAX];
+    struct file_id now;
+    snprintf(path, sizeof path, "%s/%s", c->dir, l->file);
+    if (!name_identify(AT_FDCWD, path, AT_SYMLINK_NOFOLLOW, &now))
+        return now.dev == id->dev && now.ino == id->ino;
+    return !hf__file_dir_is_replaced(c)
+           && name_is(c->dir_fd, l->file, AT_SYMLINK_NOFOLLOW, id);
+}
+
 int hf__file_lock_is_current(struct backend_conn *c, const struct file_lock *l,
                              const struct file_id *id)
 {
     return l->is_path ? name_is(AT_FDCWD, l->name, 0, id)
-                      : name_is(c->dir_fd, l->file, AT_SYMLINK_NOFOLLOW, id);
+                      : plain_is_current(c, l, id);
 }
 
 /* Without O_CREAT first: where /proc/sys/fs/protected_regular is set, O_CREAT
@@ -119,8 +134,12 @@ static int title_set(struct backend_conn *c, struct file_lock *l,
 static int record_open(struct backend_conn *c, struct file_lock *l, int create,
                        int *fd, struct file_id *id)
 {
-    *fd =
-        open_at(c->dir_fd, l->file, O_RDWR | O_NOFOLLOW, create, c->file_mode);
+    int flags = O_RDWR | O_NOFOLLOW;
+    hf__file_dir_follow(c);
+    *fd = open_at(c->dir_fd, l->file, flags, create, c->file_mode);
+    /* Nothing can be made in a directory that was deleted. */
+    if (*fd < 0 && errno == ENOENT && create && !hf__file_dir_reopen(c))
+        *fd = open_at(c->dir_fd, l->file, flags, create, c->file_mode);
     if (*fd < 0)
         return errno == ENOENT && !create
                    ? FILE_ABSENT

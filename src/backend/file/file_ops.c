@@ -32,6 +32,11 @@ struct file_lock *hf__file_op_lock(struct backend_conn *c,
         hf__file_reply_error(c, reply, HF_INVALID);
         return NULL;
     }
+    if (req->ballot < 0 || req->ballot > BALLOT_MAX) {
+        hf__error_set(&c->err, HF_INVALID, "file: number out of range");
+        hf__file_reply_error(c, reply, HF_INVALID);
+        return NULL;
+    }
     l = hf__file_lock_get(c, req->name, req->name_len);
     if (!l) {
         hf__error_set(&c->err, HF_NOMEM, "file:%s: no memory", c->dir);
