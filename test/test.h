@@ -32,7 +32,8 @@ void test_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4), noreturn));
 
 /* Called when the running test ends, passed or failed, last registered first:
- * stop a server, remove a directory. */
+ * stop a server, remove a directory.  The test function has returned by then:
+ * `arg` must not live on its stack. */
 void test_cleanup(void (*fn)(void *), void *arg);
 
 /* Arguments that were no test names: "key=value". NULL if absent. */

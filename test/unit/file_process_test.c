@@ -293,7 +293,7 @@ TEST(flock, excludes_us_and_its_end_wakes_us)
 {
     const char *dir = dir_make();
     const char *path = path_make(dir, "data");
-    struct flocker f;
+    static struct flocker f;
     rig_start(&a, dir);
     flocker_start(&f, path);
     CHECK_INT(rig_propose(&a, path, "a:1", 1, 0), V_BUSY);
@@ -322,7 +322,7 @@ TEST(flock, and_we_lock_directories)
 TEST(flock, on_our_own_lock_file_counts_as_a_foreign_holder)
 {
     const char *dir = dir_make();
-    struct flocker f;
+    static struct flocker f;
     rig_start(&a, dir);
     flocker_start(&f, path_make(dir, "x.lock"));
     CHECK_INT(rig_propose(&a, "x", "a:1", 1, 0), V_BUSY);
