@@ -15,7 +15,7 @@
 #include "sys/clock.h"
 
 #define CROWD 4       /* callers asleep */
-#define FLUSH_BATCH 8 /* operations that wait for a poller to flush them */
+#define FLUSH_BATCH 16 /* operations that wait for a poller to flush them */
 
 /* The pump whose callbacks this thread is running: what they start is flushed
  * together, after them. */
@@ -414,7 +414,8 @@ int hf__pump_start(struct pump *p, struct op *op)
     op_enter(p, op);
     /* What finished at once is delivered by who pumps, never from inside this
      * call.  What callbacks start is flushed together, after them. */
-    if (delivering != p && is_to_flush(p)) flush(p);
+    int together = delivering == p && p->unflushed < FLUSH_BATCH;
+    if (!together && is_to_flush(p)) flush(p);
     if (p->engine.done_head || hf__pump_has_notice(p))
         hf__bell_ring(p->has_poller || p->own_loop ? &p->wake
                                                    : &p->keeper_wake);
