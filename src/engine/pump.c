@@ -14,7 +14,7 @@
 
 #include "sys/clock.h"
 
-#define CROWD 4       /* callers asleep */
+#define CROWD 4        /* callers asleep */
 #define FLUSH_BATCH 16 /* operations that wait for a poller to flush them */
 
 /* The pump whose callbacks this thread is running: what they start is flushed

@@ -189,7 +189,7 @@ TEST(resolve, a_name_becomes_addresses)
 {
     struct resolved to;
     struct addrinfo *found = NULL;
-    /* A bare chroot has no hosts file: then the answer is that there is none. */
+    /* A bare chroot has no hosts file: then the answer is that. */
     int code = getaddrinfo("localhost", "1", NULL, &found);
     if (found) freeaddrinfo(found);
     CHECK_INT(resolve("localhost", &to), 1);
