@@ -197,20 +197,12 @@ static char *copy_or_null(const struct allocator *a, const char *text,
     return copy;
 }
 
-/* Overwrite a password before its memory goes back. */
-static void secret_free(const struct allocator *a, char *text)
-{
-    if (!text) return;
-    for (volatile char *p = text; *p; p++) *p = '\0';
-    hf__free(a, text);
-}
-
 static void client_free(hf_client *c)
 {
     struct allocator a = c->alloc;
     hf__free(&a, c->url);
     hf__free(&a, c->user);
-    secret_free(&a, c->password);
+    hf__free_secret(&a, c->password);
     hf__free(&a, c->info);
     hf__free(&a, c);
 }
@@ -302,26 +294,35 @@ static int options_check(const struct hf_client_options *o,
     return HF_OK;
 }
 
+static int url_open(const char *url, struct url *parsed,
+                    const struct hf_client_options *o, hf_client **out,
+                    struct hf_error *err)
+{
+    struct hf_error own;
+    if (!err) err = &own; /* its status is what we return */
+    int status = hf__url_parse(parsed, url, err);
+    if (status != HF_OK) return status;
+    const struct backend *b = hf__backend_find(parsed->scheme, err);
+    if (!b) return err->status;
+    status = options_known(parsed, b, err);
+    if (status != HF_OK) return status;
+    return client_open(url, parsed, b, o, out, err);
+}
+
 int hf_client_open(const char *url, const struct hf_client_options *options,
                    hf_client **out, struct hf_error *err)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct url parsed;
     int status = HF_OK;
-    if (!url) url = "file:";
     if (options)
         status = hf__options_copy(&o, sizeof o, options, options->struct_size,
                                   "client", err);
     if (status == HF_OK) status = options_check(&o, err);
-    if (status == HF_OK) status = hf__url_parse(&parsed, url, err);
     if (status != HF_OK) return status;
-    struct hf_error own;
-    if (!err) err = &own; /* its status is what we return */
-    const struct backend *b = hf__backend_find(parsed.scheme, err);
-    if (!b) return err->status;
-    status = options_known(&parsed, b, err);
-    if (status != HF_OK) return status;
-    return client_open(url, &parsed, b, &o, out, err);
+    status = url_open(url ? url : "file:", &parsed, &o, out, err);
+    hf__wipe(parsed.text, sizeof parsed.text); /* it may hold a password */
+    return status;
 }
 
 void hf_client_close(hf_client *c)

@@ -59,3 +59,17 @@ void hf__free(const struct allocator *a, void *ptr)
 {
     if (ptr) a->fn.release(ptr, a->fn.user);
 }
+
+void hf__wipe(void *ptr, size_t len)
+{
+    /* Volatile, for the compiler may drop stores that nobody reads. */
+    volatile char *at = ptr;
+    while (len-- > 0) *at++ = 0;
+}
+
+void hf__free_secret(const struct allocator *a, char *text)
+{
+    if (!text) return;
+    hf__wipe(text, strlen(text));
+    hf__free(a, text);
+}

@@ -22,4 +22,8 @@ void *hf__realloc(const struct allocator *a, void *ptr, size_t size);
 char *hf__strdup(const struct allocator *a, const char *text);
 void hf__free(const struct allocator *a, void *ptr);
 
+/* Overwrite a secret; also before its memory goes back.  NULL does nothing. */
+void hf__wipe(void *ptr, size_t len);
+void hf__free_secret(const struct allocator *a, char *text);
+
 #endif

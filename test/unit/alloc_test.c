@@ -124,3 +124,12 @@ TEST(alloc, the_default_is_malloc)
     CHECK_STR(ptr, "123456789");
     hf__free(&hf__alloc_default, ptr);
 }
+
+TEST(alloc, a_secret_is_overwritten)
+{
+    char text[] = "geheim";
+    hf__wipe(text, 6);
+    for (int i = 0; i < 6; i++) CHECK_INT(text[i], 0);
+    hf__free_secret(&hf__alloc_default, NULL);
+    hf__free_secret(&hf__alloc_default, hf__strdup(&hf__alloc_default, "x"));
+}

@@ -169,7 +169,7 @@ static void conn_free(struct backend_conn *c)
     hf__free(a, c->endpoint);
     hf__free(a, c->host);
     hf__free(a, c->user);
-    hf__free(a, c->password);
+    hf__free_secret(a, c->password);
     hf__free(a, c);
 }
 
