@@ -358,6 +358,9 @@ static struct view hold_view(hf_lock *lock, uint64_t holder)
     struct slot *s =
         hf__slot_find(lock->entry, holder ? holder : hf_holder_self());
     if (s) {
+        /* Who is told that it is lost must not find it held afterwards. */
+        if (s->hold.state == HOLD_HELD && now_us >= s->hold.valid_us)
+            hf__pump_end(p, s, now_us);
         v.state = hf__hold_view(&s->hold, now_us);
         v.fence = v.state == HF_STATE_NONE ? 0 : s->hold.fence;
         if (v.state == HF_STATE_HELD || v.state == HF_STATE_AT_RISK)

@@ -135,8 +135,7 @@ void hf__round_release(struct hold *h, uint32_t nodes, int64_t now_us,
         h->ballot->proposed > h->number ? h->ballot->proposed : h->number;
     if (MUTATED(RELEASE_NUMBERLESS)) s->ballot = 0;
     s->deadline_us = now_us + h->conf->timeout_us;
-    /* A node's lease began no later than its answer could have been lost. */
-    s->until_us = h->valid_us == TIME_NEVER
-                      ? now_us + h->conf->patience_us
-                      : now_us + h->longest_us + h->longest_us / 50;
+    /* A renewal that is still on its way may begin the lease anew. */
+    s->until_us = h->valid_us == TIME_NEVER ? now_us + h->conf->patience_us
+                                            : now_us + 2 * h->longest_us;
 }

@@ -405,6 +405,24 @@ void hf__pump_run(struct pump *p, struct op *op)
     hf__park_free(&op->park);
 }
 
+/* Let whoever pumps know of what is to be delivered. */
+static void deliver_later(struct pump *p)
+{
+    if (p->engine.done_head || hf__pump_has_notice(p))
+        hf__bell_ring(p->has_poller || p->own_loop ? &p->wake
+                                                   : &p->keeper_wake);
+    hf__pump_news(p);
+}
+
+void hf__pump_end(struct pump *p, struct slot *s, int64_t now_us)
+{
+    struct hold_event ev = {.type = EV_TIMER};
+    p->engine.now_us = now_us;
+    hf__slot_step(&p->engine, s, &ev);
+    if (is_to_flush(p)) flush(p);
+    deliver_later(p);
+}
+
 int hf__pump_start(struct pump *p, struct op *op)
 {
     hf__pump_lock(p);
@@ -416,10 +434,7 @@ int hf__pump_start(struct pump *p, struct op *op)
      * call.  What callbacks start is flushed together, after them. */
     int together = delivering == p && p->unflushed < FLUSH_BATCH;
     if (!together && is_to_flush(p)) flush(p);
-    if (p->engine.done_head || hf__pump_has_notice(p))
-        hf__bell_ring(p->has_poller || p->own_loop ? &p->wake
-                                                   : &p->keeper_wake);
-    hf__pump_news(p);
+    deliver_later(p);
     p->users--;
     hf__pump_unlock(p);
     return HF_OK;

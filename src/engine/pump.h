@@ -72,6 +72,10 @@ void hf__pump_run(struct pump *p, struct op *op);
  * HF_CLOSED: it will not run. */
 int hf__pump_start(struct pump *p, struct op *op);
 
+/* The time of `s` is over, and its holder has seen it before its timer did:
+ * from now on it is lost.  Lock held. */
+void hf__pump_end(struct pump *p, struct slot *s, int64_t now_us);
+
 /* Own-loop mode: what is due, without blocking. */
 void hf__pump_process(struct pump *p);
 

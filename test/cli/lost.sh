@@ -13,7 +13,8 @@ lock_run() {
     background "$HOLDFAST" run "$@" -- sh -c \
         'setsid sleep 600 & echo $! >"$dir/pids.new"
          echo $$ >>"$dir/pids.new"; mv "$dir/pids.new" "$dir/pids"
-         eval "cat <&$HOLDFAST_STATUS_FD >$dir/log" & wait' 2>"$dir/err"
+         { trap "" TERM; eval "cat <&$HOLDFAST_STATUS_FD >$dir/log"; } & wait' \
+        2>"$dir/err"
     need_file "$dir/pids"
     for p in $(cat "$dir/pids"); do started "$p"; done
 }

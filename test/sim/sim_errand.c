@@ -7,22 +7,6 @@
 
 #include "sim/sim.h"
 
-static void errand_late(struct sim *s, void *arg, uint64_t tag)
-{
-    struct errand *er = arg;
-    struct sim_client *c = er->actor ? er->actor->client : NULL;
-    if (!c || !c->alive || er->serial != tag) return;
-    /* After a pause it may begin only then, behind another one. */
-    int64_t slack_us = er->op.type == OP_TYPE_ACQUIRE && !er->is_enter
-                           ? 5 * MS
-                           : 2 * (s->k.timeout_us + s->k.patience_us);
-    if (c->paused_until_us && c->paused_until_us + slack_us > s->now_us) {
-        sim_at(s, c->paused_until_us + slack_us, errand_late, er, tag);
-        return;
-    }
-    check_in_time(er);
-}
-
 /* How long it may take at most, by the client's clock. */
 static int64_t errand_limit(const struct sim *s, const struct errand *er)
 {
@@ -32,6 +16,22 @@ static int64_t errand_limit(const struct sim *s, const struct errand *er)
     if (er->op.wait_us < 0) return TIME_NEVER;
     return er->op.wait_us > 0 ? er->op.wait_us + MS
                               : 20 * k->patience_us + 100 * MS;
+}
+
+static void errand_late(struct sim *s, void *arg, uint64_t tag)
+{
+    struct errand *er = arg;
+    struct sim_client *c = er->actor ? er->actor->client : NULL;
+    if (!c || !c->alive || er->serial != tag) return;
+    /* After a pause it may begin only then, behind another one. */
+    int64_t slack_us = 2 * (s->k.timeout_us + s->k.patience_us);
+    if (er->op.type == OP_TYPE_ACQUIRE && !er->is_enter)
+        slack_us = er->op.wait_us == 0 ? errand_limit(s, er) : 5 * MS;
+    if (c->paused_until_us && c->paused_until_us + slack_us > s->now_us) {
+        sim_at(s, c->paused_until_us + slack_us, errand_late, er, tag);
+        return;
+    }
+    check_in_time(er);
 }
 
 struct errand *errand_make(struct actor *a, enum op_type type)
