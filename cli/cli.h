@@ -302,6 +302,8 @@ void session_close(struct session *s);
 
 /* The exit code that belongs to a status of the library. */
 int status_exit(int status);
+/* What a status means in the words of this command; `text` is the library's. */
+const char *status_why(int status, const char *text);
 /* Say a failure of the library, and return its exit code. */
 int session_fail(const struct session *s, int status,
                  const struct hf_error *err);

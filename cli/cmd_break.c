@@ -11,7 +11,11 @@ static int break_preview(struct session *s)
     char who[HOLDER_TEXT_MAX];
     int status = hf_lock_inspect(s->lock, 0, &info, &err);
     if (status != HF_OK) return session_fail(s, status, &err);
-    if (info.locked)
+    if (info.locked && !info.detached
+        && hf_client_caps(s->client) & HF_CAP_KERNEL)
+        say_error("%s: cannot be broken: held by %s; end that process",
+                  s->shown, holder_text(&info, who, sizeof(who)));
+    else if (info.locked)
         say_error("%s: would be taken away from %s; repeat with --yes",
                   s->shown, holder_text(&info, who, sizeof(who)));
     else

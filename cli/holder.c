@@ -55,7 +55,9 @@ const char *holder_text(const struct hf_info *info, char *out, size_t size)
         append(
             out, size, &len, ", for %s",
             duration_text(info->now_ms - info->since_ms, time, sizeof(time)));
-    if (info->fence) append(out, size, &len, ", fence %" PRIu64, info->fence);
+    if (info->fence)
+        append(out, size, &len, ", %sfence %" PRIu64,
+               info->foreign ? "last " : "", info->fence);
     if (info->ttl_ms >= 0)
         append(out, size, &len, ", lease %s left",
                duration_text(info->ttl_ms, time, sizeof(time)));

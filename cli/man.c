@@ -99,10 +99,14 @@ void man_command(const struct command *cmd)
 }
 
 static const struct term_row overview_urls[] = {
-    {"file:", "this host, no server, this user's directory; a NAME with a "
-              "slash is that very file, locked as flock(1) does"},
-    {"file:/dir", "this host, locks in /dir"},
-    {"redis://[user[:password]@]host[:port][/db]", "a Redis server"},
+    {"file:", "this host and this user, no server: locks in "
+              "/var/lib/holdfast for root, else in /var/tmp/holdfast-UID; a "
+              "NAME with a slash is that very file, for all users, locked as "
+              "flock(1) does"},
+    {"file:/dir", "this host, locks in /dir; users who share it need a umask "
+                  "that lets the others write"},
+    {"redis://[user[:password]@]host[:port][/db]",
+     "a Redis or Valkey server, 6.2 or later"},
     {"redis+unix:///path/to.sock", "a Redis server on this host"},
     {"memory:", "this process only, for trying things out"},
     {NULL, NULL}};
@@ -111,7 +115,7 @@ static const struct term_row overview_env[] = {
     {"HOLDFAST_URL", "where the locks live, if --url is not given"},
     {"HOLDFAST_URL_FILE", "a file whose first line is the URL"},
     {"HOLDFAST_PASSWORD", "the store's password"},
-    {"HOLDFAST_DIR", "the directory of file:"},
+    {"HOLDFAST_DIR", "the directory of file:, instead of those above"},
     {NULL, NULL}};
 
 static const struct term_row overview_exits[] = {

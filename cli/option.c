@@ -61,6 +61,15 @@ static int usage_error(const struct command *cmd, const char *option,
     return -1;
 }
 
+static int range_error(const struct command *cmd, const char *option,
+                       const char *what, int64_t limit_ms)
+{
+    char time[32], why[80];
+    snprintf(why, sizeof(why), "%s %s", what,
+             duration_text(limit_ms, time, sizeof(time)));
+    return usage_error(cmd, option, why);
+}
+
 static int duration_set(const struct command *cmd, const struct option_row *row,
                         const char *option, const char *value, int64_t *out)
 {
@@ -68,8 +77,10 @@ static int duration_set(const struct command *cmd, const struct option_row *row,
     if (duration_parse(value, &ms) != 0)
         return usage_error(cmd, option,
                            "not a time; such as 90, 250ms, 10s, 5m, 1h");
-    if (ms < row->min) return usage_error(cmd, option, "too short");
-    if (ms > row->max) return usage_error(cmd, option, "too long");
+    if (ms < row->min)
+        return range_error(cmd, option, "too short: at least", row->min);
+    if (ms > row->max)
+        return range_error(cmd, option, "too long: at most", row->max);
     *out = ms;
     return 0;
 }

@@ -5,8 +5,6 @@
  */
 #include "run.h"
 
-#include <string.h>
-
 #define RETRY_MS_MIN 50
 #define RETRY_MS_MAX 1000
 
@@ -24,7 +22,8 @@ static void keep_answered(hf_lock *lock, int status,
         return;
     }
     if (status == HF_LOST || status == HF_EXPIRED || status == HF_NOT_OWNER) {
-        memcpy(r->lost_text, err->text, sizeof(r->lost_text));
+        snprintf(r->lost_text, sizeof(r->lost_text), "%s",
+                 status_why(status, err->text));
         r->extend_at_ms = INT64_MAX;
         return; /* the hold's state says so too, and watch_step() acts on it */
     }

@@ -44,7 +44,8 @@ static void state_note(const struct hf_event *ev, void *user)
 {
     struct run *r = user;
     if (ev->state == HF_STATE_LOST)
-        memcpy(r->lost_text, ev->text, sizeof(r->lost_text));
+        snprintf(r->lost_text, sizeof(r->lost_text), "%s",
+                 status_why(ev->status, ev->text));
 }
 
 static int lock_get(struct run *r, int *status)
@@ -118,7 +119,12 @@ static struct outcome run_in_place(struct run *r)
     int fd;
     int status = hf_lock_inherit(r->s.lock, r->grant.holder, &fd, &err);
     if (status != HF_OK) {
-        int code = session_fail(&r->s, status, &err);
+        int code = status_exit(status);
+        if (status == HF_UNSUPPORTED)
+            say_error("%s: -F: only for file:, whose lock a command can hold",
+                      r->s.shown);
+        else
+            (void)session_fail(&r->s, status, &err);
         lock_end(r);
         return (struct outcome){code, "unsupported"};
     }
@@ -194,9 +200,17 @@ static struct outcome run_session(struct run *r)
     return end;
 }
 
+/* Who asks who holds the lock wants to hear of the command, not of us. */
+static const char *label_of(char **argv)
+{
+    const char *slash = argv[0] ? strrchr(argv[0], '/') : NULL;
+    return slash && slash[1] ? slash + 1 : argv[0];
+}
+
 struct outcome run_all(struct run *r)
 {
     struct outcome end;
+    if (!r->o->label) r->o->label = label_of(r->argv);
     end.code =
         session_open(&r->s, r->o, r->name, HF_CLIENT_OWN_LOOP, state_note, r);
     end.reason = end.code == EXIT_DENIED ? "denied" : "configuration";

@@ -87,8 +87,12 @@ static void lost_say(struct run *r)
 
 static void hold_look(struct run *r, int64_t now_ms)
 {
-    if (r->lost || r->lease_ms == INT64_MAX) return;
+    if (r->lost) return;
     int state = hf_lock_state(r->s.lock, r->grant.holder);
+    if (r->lease_ms == INT64_MAX) {
+        if (state == HF_STATE_LOST) lost_say(r);
+        return;
+    }
     int64_t valid_ms = hf_lock_valid_ms(r->s.lock, r->grant.holder);
     if (state == HF_STATE_LOST || state == HF_STATE_NONE || valid_ms <= 0) {
         lost_say(r);
@@ -106,10 +110,20 @@ static void hold_look(struct run *r, int64_t now_ms)
 
 /* ---- ending the command ---- */
 
+/* Why it ends must not need -v; --max-hold has said so already. */
+static void ending_say(const struct run *r, const char *how)
+{
+    if (r->cause == CAUSE_LOST)
+        say_warn("%s: %s the command: the lock cannot be kept", r->s.shown,
+                 how);
+    else
+        say_note("%s: %s the command", r->s.shown, how);
+}
+
 static void tree_kill(struct run *r)
 {
     r->phase = PHASE_KILL;
-    say_note("%s: killing the command", r->s.shown);
+    ending_say(r, "killing");
     event_number(r, "signal", "signal", SIGKILL);
     ctl_send(r->ctl_fd, CTL_KILL_TREE, 0);
     kill(r->guardian, SIGCONT); /* should somebody have stopped it */
@@ -118,7 +132,7 @@ static void tree_kill(struct run *r)
 static void tree_term(struct run *r)
 {
     r->phase = PHASE_TERM;
-    say_note("%s: terminating the command", r->s.shown);
+    ending_say(r, "terminating");
     event_number(r, "signal", "signal", SIGTERM);
     ctl_send(r->ctl_fd, CTL_TERM_TREE, 0);
 }

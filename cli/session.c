@@ -35,14 +35,32 @@ int status_exit(int status)
     }
 }
 
+const char *status_why(int status, const char *text)
+{
+    if (status == HF_EXPIRED)
+        return "not held any more: its lease ended, or it was released, "
+               "broken, or lost by the store";
+    return text[0] ? text : hf_status_text(status);
+}
+
+/* Does "where: what: why" have `name` as one of its parts? */
+static int text_names(const char *text, const char *name)
+{
+    size_t len = strlen(name);
+    for (const char *p = text; (p = strstr(p, name)) != NULL; p++)
+        if ((p == text || p[-1] == ' ') && p[len] == ':' && p[len + 1] == ' ')
+            return 1;
+    return 0;
+}
+
 int session_fail(const struct session *s, int status,
                  const struct hf_error *err)
 {
     char shown[2 * HF_ERROR_TEXT_MAX];
-    const char *text = err->text[0] ? err->text : hf_status_text(status);
+    const char *text = status_why(status, err->text);
     text_escape(text, shown, sizeof(shown));
     /* The library's own text often names the lock already. */
-    if (!s->shown[0] || strstr(shown, s->shown))
+    if (!s->shown[0] || text_names(shown, s->shown))
         say_error("%s", shown);
     else
         say_error("%s: %s", s->shown, shown);

@@ -27,7 +27,7 @@ extern "C" {
     X(UNAVAILABLE, -3, RETRY, "too few nodes answered")                        \
     X(LOST, -4, STOP, "taken away while it was held")                          \
     X(CANCELLED, -5, NONE, "cancelled by the caller")                          \
-    X(EXPIRED, -6, STOP, "the lease ended before the release")                 \
+    X(EXPIRED, -6, STOP, "not held any more: its lease ended or it was freed") \
     X(INVALID, -7, FIX, "an argument or the order of calls is wrong")          \
     X(NOT_OWNER, -8, FIX, "not held by this holder")                           \
     X(CONFLICT, -9, FIX, "something that is no lock is stored there")          \

@@ -148,7 +148,11 @@ static int none_explain(const char *scheme, const char *name,
                              "%s: backend module libholdfast-%s.so not found: "
                              "install the package holdfast-%s",
                              scheme, name, name);
-    if (hf__word_is_in(scheme, "redis rediss redis+unix"))
+    if (!strcmp(scheme, "rediss"))
+        return hf__error_set(err, HF_UNSUPPORTED,
+                             "rediss: TLS is not supported: use redis:// "
+                             "through a tunnel");
+    if (hf__word_is_in(scheme, "redis redis+unix"))
         return hf__error_set(err, HF_UNSUPPORTED,
                              "%s: not built in: install the package "
                              "libhiredis-dev and build holdfast again",

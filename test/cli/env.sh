@@ -58,4 +58,7 @@ refute "nor shown" err_has secret-word
 expect 77 "a wrong password" "$HOLDFAST" run \
     --url "redis://:wrong@127.0.0.1:$redis_port" x env
 expect 77 "no password" "$HOLDFAST" run --url "$redis" x env
+expect 0 "the command can ask about its own lock" "$HOLDFAST" run a -- \
+    sh -c '"$0" status a' "$HOLDFAST"
+check "and is called by its name" out_has '(sh)'
 finish

@@ -70,6 +70,8 @@ done
 unset HOLDFAST_URL
 background "$HOLDFAST" run alpha sleep 600
 wait_for "held by a process" held alpha
+expect 64 "break without --yes" "$HOLDFAST" break alpha
+check "promises nothing that --yes would not do" err_has 'cannot be broken'
 expect 78 "a living kernel lock cannot be broken" "$HOLDFAST" break --yes alpha
 check "names its pid" err_has "$job"
 check "it is still held" held alpha

@@ -105,4 +105,12 @@ lock_run --lease 2s a
 kill -9 "$redis_pid"
 finished_with 80 "the server is gone"
 check "server gone: all are gone" all_gone
+# The lock file of a kernel lock is deleted: the next to come locks another.
+HOLDFAST_URL=file:
+lock_run --lease 900ms a
+rm "$HOLDFAST_DIR/a.lock"
+finished_with 80 "lock file deleted"
+check "deleted: all are gone" all_gone
+check "deleted: it is said" err_has 'a: lost: '
+
 finish

@@ -34,6 +34,7 @@ for url in file: "file:$dir/locks" "$redis"; do
     check "$url: free" free a
     expect 80 "$url: release twice" "$HOLDFAST" release a "$ticket"
     expect 80 "$url: renew what is released" "$HOLDFAST" renew a "$ticket"
+    check "$url: it says so" err_has 'a: not held any more: '
 
     second=$("$HOLDFAST" acquire -n a)
     expect 80 "$url: an old ticket does not touch a new hold" \

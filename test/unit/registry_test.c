@@ -62,6 +62,11 @@ TEST(registry, names_the_package_of_a_missing_module)
     refuses("mysql", HF_UNSUPPORTED, "install the package holdfast-mariadb");
 }
 
+TEST(registry, says_that_there_is_no_tls)
+{
+    refuses("rediss", HF_UNSUPPORTED, "rediss: TLS is not supported");
+}
+
 TEST(registry, error_may_be_null)
 {
     CHECK(hf__backend_find("gopher", NULL) == NULL);

@@ -93,8 +93,9 @@ static int dir_choose(const struct url *url, char *out, int *is_default,
 
 static int dir_refuse(const char *dir, int sys_errno, struct hf_error *err)
 {
-    int status =
-        sys_errno == EMFILE || sys_errno == ENFILE ? HF_UNAVAILABLE : HF_DENIED;
+    int status = HF_DENIED;
+    if (sys_errno == EMFILE || sys_errno == ENFILE) status = HF_UNAVAILABLE;
+    if (sys_errno == ENOENT || sys_errno == ENOTDIR) status = HF_INVALID;
     return hf__error_errno(err, status, sys_errno, "file:%s: lock directory",
                            dir);
 }
