@@ -129,7 +129,8 @@ HF_API void hf_client_options_init(struct hf_client_options *options);
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK           opened
- *         HF_INVALID      an unknown scheme, option, port or database
+ *         HF_INVALID      an unknown scheme, option, port or database; a lock
+ *                         directory whose parent is missing, or that is none
  *         HF_UNSUPPORTED  the backend is not built in or not installed
  *         HF_DENIED       the lock directory cannot be used
  *         HF_NOMEM        nothing was allocated

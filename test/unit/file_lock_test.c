@@ -536,9 +536,9 @@ TEST(file, unfit_directories_are_refused)
     const char *dir = dir_make();
     file_write(dir, "plain", "", 0);
     snprintf(text, sizeof text, "file:%s/plain", dir);
-    CHECK_INT(open_status(text), HF_DENIED);
+    CHECK_INT(open_status(text), HF_INVALID);
     snprintf(text, sizeof text, "file:%s/no/such", dir);
-    CHECK_INT(open_status(text), HF_DENIED);
+    CHECK_INT(open_status(text), HF_INVALID);
     snprintf(text, sizeof text, "file:%s?network=maybe", dir);
     CHECK_INT(open_status(text), HF_INVALID);
     snprintf(text, sizeof text, "file:%s?network=allow", dir);
