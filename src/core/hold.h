@@ -160,6 +160,7 @@ struct hold_out {
     enum hold_op finished_op;
     int status;
     int notice;        /* enum hf_state: tell the holder; 0: nothing */
+    int risk_untold;   /* AT_RISK first: its time passed unnoticed */
     int notice_status; /* why */
 };
 

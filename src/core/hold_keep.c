@@ -145,6 +145,7 @@ static void held_timer(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
     if (ev->now_us >= h->valid_us) {
+        out->risk_untold = !h->at_risk && !MUTATED(RISK_SILENT);
         hf__keep_lose(h, HF_EXPIRED, ev->now_us, out);
         return;
     }

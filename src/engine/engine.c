@@ -213,6 +213,7 @@ void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev)
     for (int i = 0; i < out.sends; i++) send_all(e, s, &out.send[i]);
     if (s->hold.state == HOLD_RELEASING || s->hold.state == HOLD_DONE)
         hf__slot_unlink(s);
+    if (out.risk_untold) notice_add(e, s, HF_STATE_AT_RISK);
     if (out.notice) notice_add(e, s, out.notice);
     if (out.finished) slot_finish(e, s, &out);
     hf__heap_set(&e->heap, &s->timer, hf__hold_due(&s->hold));

@@ -339,6 +339,15 @@ TEST(hold, at_risk_comes_before_lost_and_each_once)
     CHECK_INT(losses, 1);
 }
 
+TEST(hold, risk_is_told_even_when_the_timer_is_late)
+{
+    struct rig r;
+    rig_hold(&r, 0, 9000);
+    r.now_us = r.h.valid_us + 1;
+    rig_event(&r, EV_TIMER);
+    CHECK(r.out.risk_untold && r.out.notice == HF_STATE_LOST);
+}
+
 /* Protocol page 1.5.5: a reply that comes later never revives the hold. */
 TEST(hold, renewal_answered_after_the_end_does_not_revive_it)
 {
