@@ -32,6 +32,7 @@ help:
 	@echo 'make bench     measure, against plain C clients'
 	@echo 'make soak      the simulator with SOAK_SEEDS=$(SOAK_SEEDS)'
 	@echo 'make versions  the redis tests on each server that is installed'
+	@echo 'make interop   together with the real Redisson (JDK 17, Maven)'
 	@echo 'make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
 	@echo 'make clean     remove the build folders'
 
@@ -83,6 +84,10 @@ soak: configure
 versions: all
 	sh tools/versions.sh $(BUILD)
 
+interop: configure
+	$(COMPILE) --target interop
+	sh tools/interop.sh $(BUILD)
+
 install: product
 	$(COMPILE) --target completions
 	DESTDIR=$(DESTDIR) $(CMAKE) --install $(BUILD)
@@ -91,4 +96,4 @@ clean:
 	rm -rf build build-asan build-tsan build-fuzz
 
 .PHONY: all help configure product run test tidy format san asan tsan fuzz \
-    bench soak versions install clean
+    bench soak versions interop install clean

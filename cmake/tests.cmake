@@ -78,6 +78,13 @@ if(paths)
   hf_test(sim-mutants sim sim mutants)
 endif()
 
+# With the real Redisson: only tools/interop.sh has what it needs.
+file(GLOB paths CONFIGURE_DEPENDS test/interop/*.c)
+if(paths AND HIREDIS_FOUND)
+  hf_test_program(interop ${paths})
+  set_target_properties(interop PROPERTIES EXCLUDE_FROM_ALL TRUE)
+endif()
+
 # Shell tests of the command; lib.sh is what they share.
 file(GLOB paths CONFIGURE_DEPENDS test/cli/*.sh)
 list(FILTER paths EXCLUDE REGEX "/lib\\.sh$")

@@ -172,7 +172,8 @@ HF_API const char *hf_lock_name(const hf_lock *lock);
  *         HF_TAKEN        HF_WAIT_NONE, and somebody has it
  *         HF_TIMEOUT      somebody had it until wait_ms were over
  *         HF_CANCELLED    the token was fired
- *         HF_UNAVAILABLE  the store did not answer for patience_ms
+ *         HF_UNAVAILABLE  the store did not answer for patience_ms, or for
+ *                         the whole of a shorter wait_ms
  *         HF_CONFLICT     something that is no lock is stored under the name
  *         HF_DENIED       wrong password, or a command is not permitted
  *         HF_UNSUPPORTED  a flag needs a capability that is not there

@@ -30,9 +30,8 @@
 #define RENEW_US_MIN (5 * US_PER_MS) /* no renewal is given up sooner */
 #define SPIN_US_DEFAULT 50
 #define SPIN_US_MAX 10000
-#define SLEEP_US_MAX                                                           \
-    (30 * US_PER_S)                 /* a waiter looks again at least so often */
-#define POLL_US_MIN (2 * US_PER_MS) /* without wake-ups: first look */
+#define SLEEP_US_MAX (5 * US_PER_S)   /* a waiter looks at least so often */
+#define POLL_US_MIN (2 * US_PER_MS)   /* without wake-ups: first look */
 #define POLL_US_MAX (250 * US_PER_MS) /* and the longest pause between looks */
 #define BACKOFF_US_MIN (1 * US_PER_MS)
 #define BACKOFF_US_MAX (200 * US_PER_MS)

@@ -23,7 +23,8 @@ TEST(holder_killed, on_redis_the_next_gets_it_when_the_lease_ends)
     CHECK_INT(rig_acquire(l, 0, 2500, NULL), HF_TIMEOUT); /* it renews */
     proc_signal(&p, SIGKILL);
     CHECK_INT(proc_wait(&p, RIG_PATIENCE_MS), -SIGKILL);
-    int64_t ttl_ms = redis_number(&r, "PTTL a"), began_ms = rig_now_ms();
+    int64_t began_ms = rig_now_ms(); /* before: what it tells ends later */
+    int64_t ttl_ms = redis_number(&r, "PTTL a");
     CHECK(ttl_ms > 0 && ttl_ms <= 1500);
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
     CHECK(rig_now_ms() - began_ms >= ttl_ms - 10);

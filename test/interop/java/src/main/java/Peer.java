@@ -1,0 +1,136 @@
+// Peer.java: a Java service that is told what to do, one line at a time, and
+// answers each with one line.  One rule: all commands run on the main thread,
+// so that one process is one owner; only `mix` starts threads of its own.
+//
+//   lock NAME [LEASE_MS]         ok
+//   try NAME WAIT_MS [LEASE_MS]  true | false
+//   unlock NAME                  ok | not owner
+//   force NAME                   true | false
+//   islocked NAME                true | false
+//   count NAME                   how often this thread holds it
+//   ttl NAME                     milliseconds, -2 no lock
+//   fencedlock NAME              the token
+//   fencedtry NAME WAIT_MS       the token | none
+//   fencedunlock NAME            ok | not owner
+//   mix NAME THREADS ROUNDS SEED exact | what was wrong (see Mix.java)
+//
+// `fair.lock` and so on do the same with another of Redisson's locks: fair,
+// spin, read, write.
+import java.io.BufferedReader;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.concurrent.TimeUnit;
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+public final class Peer {
+    private static final long WATCHDOG = -1; // no lease: keep it alive
+
+    private final RedissonClient client;
+
+    private Peer(RedissonClient client) {
+        this.client = client;
+    }
+
+    private static RedissonClient connect(String port, long watchdogMs) {
+        Config config = new Config();
+        config.setLockWatchdogTimeout(watchdogMs);
+        config.useSingleServer()
+            .setAddress("redis://127.0.0.1:" + port)
+            .setConnectionMinimumIdleSize(2)
+            .setConnectionPoolSize(8);
+        return Redisson.create(config);
+    }
+
+    private static long number(String[] words, int at, long otherwise) {
+        return words.length > at ? Long.parseLong(words[at]) : otherwise;
+    }
+
+    private static String lock(RLock lock, long leaseMs) {
+        lock.lock(leaseMs, TimeUnit.MILLISECONDS);
+        return "ok";
+    }
+
+    private static boolean tryLock(RLock lock, long waitMs, long leaseMs)
+            throws InterruptedException {
+        return lock.tryLock(waitMs, leaseMs, TimeUnit.MILLISECONDS);
+    }
+
+    private static String unlock(RLock lock) {
+        try {
+            lock.unlock();
+            return "ok";
+        } catch (IllegalMonitorStateException e) {
+            return "not owner";
+        }
+    }
+
+    private String fencedTry(String name, long waitMs) {
+        Long token = client.getFencedLock(name)
+            .tryLockAndGetToken(waitMs, TimeUnit.MILLISECONDS);
+        return token == null ? "none" : token.toString();
+    }
+
+    private String mix(String name, String[] words) throws Exception {
+        return Mix.run(client, name, (int) number(words, 2, 1),
+            (int) number(words, 3, 1), number(words, 4, 1));
+    }
+
+    private RLock lockOf(String kind, String name) {
+        return switch (kind) {
+            case "fair" -> client.getFairLock(name);
+            case "spin" -> client.getSpinLock(name);
+            case "read" -> client.getReadWriteLock(name).readLock();
+            case "write" -> client.getReadWriteLock(name).writeLock();
+            default -> throw new IllegalArgumentException(kind);
+        };
+    }
+
+    private String answer(String[] words) throws Exception {
+        String name = words[1];
+        int dot = words[0].indexOf('.');
+        String verb = words[0].substring(dot + 1);
+        RLock lock = dot < 0 ? client.getLock(name)
+            : lockOf(words[0].substring(0, dot), name);
+        return switch (verb) {
+            case "lock" -> lock(lock, number(words, 2, WATCHDOG));
+            case "try" -> String.valueOf(tryLock(lock, number(words, 2, 0),
+                number(words, 3, WATCHDOG)));
+            case "unlock" -> unlock(lock);
+            case "force" -> String.valueOf(lock.forceUnlock());
+            case "islocked" -> String.valueOf(lock.isLocked());
+            case "count" -> String.valueOf(lock.getHoldCount());
+            case "ttl" -> String.valueOf(lock.remainTimeToLive());
+            case "fencedlock" -> String.valueOf(
+                client.getFencedLock(name).lockAndGetToken());
+            case "fencedtry" -> fencedTry(name, number(words, 2, 0));
+            case "fencedunlock" -> unlock(client.getFencedLock(name));
+            case "mix" -> mix(name, words);
+            default -> "error: no such command: " + verb;
+        };
+    }
+
+    private String answerSafely(String line) {
+        try {
+            String[] words = line.split(" ");
+            return words.length < 2 ? "error: no name" : answer(words);
+        } catch (Exception e) {
+            return "error: " + e.toString().replace('\n', ' ');
+        }
+    }
+
+    // Ends without a word to the server when its input does: who wants the
+    // locks given back says so.
+    public static void main(String[] args) throws Exception {
+        BufferedReader in = new BufferedReader(
+            new InputStreamReader(System.in, StandardCharsets.UTF_8));
+        Peer peer = new Peer(connect(args[0], Long.parseLong(args[1])));
+        System.out.println("ready");
+        for (String line; (line = in.readLine()) != null;) {
+            System.out.println(peer.answerSafely(line));
+        }
+        System.exit(0);
+    }
+}

@@ -1,0 +1,66 @@
+/*
+ * peer.h: a Java service on the real Redisson, and the Redis that it shares
+ * with us.  One rule: what it is asked, it answers with one line (the words are
+ * in java/src/main/java/Peer.java).
+ *
+ *     static struct redis r;
+ *     static struct peer java;
+ *     peer_begin(&java, &r, 30000);
+ *     CHECK_STR(peer_ask(&java, "lock a 60000"), "ok");
+ */
+#ifndef HF_TEST_PEER_H
+#define HF_TEST_PEER_H
+
+#include "lib/proc.h"
+#include "lib/rig.h"
+#include "lib/rig_redis.h"
+
+#define PEER_LEASE_MS 60000 /* a lease that must not be what ends a wait */
+#define PEER_SOON_MS 10000  /* well before it */
+#define PEER_START_MS 30000 /* until a virtual machine runs and has connected */
+
+struct peer {
+    struct proc proc;
+    char line[PROC_LINE_MAX]; /* its last answer */
+    int port;
+    int64_t watchdog_ms; /* Redisson's lockWatchdogTimeout */
+};
+
+/* Start a server and the peer of it; both end with the test.  Static. */
+void peer_begin(struct peer *p, struct redis *r, int64_t watchdog_ms);
+
+/* A further one, before the test opens a client. */
+void peer_start(struct peer *p, const struct redis *r, int64_t watchdog_ms);
+
+/* Tell it something, and hear the answer later: NULL if none came in time. */
+void peer_say(struct peer *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+const char *peer_hear(struct peer *p, int64_t timeout_ms);
+
+/* Both at once.  The test fails if no answer comes. */
+const char *peer_ask(struct peer *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* The same, for an answer that is a number. */
+int64_t peer_number(struct peer *p, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* Kill it with -9, and wait until it is gone. */
+void peer_kill(struct peer *p);
+
+/* Wait until `wanted` processes listen for the release of the lock. */
+int peer_until_waiters(struct redis *r, const char *name, int wanted);
+
+/* A thread of ours that waits for a lock and then has it; rig_join() ends it.
+ * Static. */
+struct waiter {
+    hf_lock *lock;
+    uint64_t holder;
+    int status;
+    int64_t ended_ms;
+};
+
+/* Start it, and come back when it sleeps. */
+void waiter_start(struct waiter *w, struct redis *r, hf_lock *lock);
+
+#endif

@@ -1,0 +1,101 @@
+/*
+ * redisson_fence.c: tokens of RFencedLock and fences of ours.  One rule: each
+ * grant's number is above the one before it, whoever gave it.
+ */
+#include <stdlib.h>
+
+#include "peer.h"
+
+#define ROUNDS 200
+
+static struct redis server;
+static struct peer java;
+
+static uint64_t fence_take(hf_lock *l)
+{
+    struct hf_grant g = {0};
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    return g.fence;
+}
+
+static uint64_t token_take(int round)
+{
+    const char *how = round % 2 ? "fencedlock a" : "fencedtry a 1000";
+    int64_t token = peer_number(&java, "%s", how);
+    CHECK(token > 0);
+    CHECK_STR(peer_ask(&java, "fencedunlock a"), "ok");
+    return (uint64_t)token;
+}
+
+TEST(redisson_fence, numbers_rise_across_both_in_every_round)
+{
+    uint64_t last = 0;
+    peer_begin(&java, &server, 30000);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    for (int i = 0; i < ROUNDS; i++) {
+        uint64_t fence = fence_take(l);
+        CHECK(fence > last);
+        last = fence;
+        for (int k = 0; k <= i % 3; k++) {
+            uint64_t token = token_take(i + k);
+            CHECK(token > last);
+            last = token;
+        }
+    }
+}
+
+/* Ours must rise even above a counter that Java began, at 1. */
+TEST(redisson_fence, our_first_fence_is_above_javas_tokens)
+{
+    peer_begin(&java, &server, 30000);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    uint64_t token = token_take(1);
+    CHECK_INT(token, 1);
+    CHECK(fence_take(l) > token);
+}
+
+TEST(redisson_fence, numbers_rise_when_one_waits_for_the_other)
+{
+    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, PEER_LEASE_MS, 0);
+    struct hf_grant g = {0};
+    peer_begin(&java, &server, 30000);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    for (int i = 0; i < 10; i++) {
+        CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+        peer_say(&java, i % 2 ? "fencedlock a" : "fencedtry a 60000");
+        CHECK(peer_until_waiters(&server, "a", 1));
+        CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+        const char *token = peer_hear(&java, PEER_SOON_MS);
+        CHECK(token != NULL);
+        CHECK((uint64_t)strtoull(token, NULL, 10) > g.fence);
+        CHECK_INT(hf_lock_try(l, NULL, NULL), HF_TAKEN);
+        CHECK_STR(peer_ask(&java, "fencedunlock a"), "ok");
+    }
+}
+
+TEST(redisson_fence, our_break_raises_the_fence_above_javas_token)
+{
+    struct hf_info info;
+    peer_begin(&java, &server, 30000);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    uint64_t token = (uint64_t)peer_number(&java, "fencedlock a");
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(info.fence, token);
+    CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK(info.fence > token);
+    CHECK(fence_take(l) > info.fence);
+    CHECK_STR(peer_ask(&java, "fencedunlock a"), "not owner");
+}
+
+/* A hold of ours that Java took over is older than Java's token. */
+TEST(redisson_fence, javas_token_after_a_force_is_above_our_fence)
+{
+    struct hf_grant g = {0};
+    peer_begin(&java, &server, 30000);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
+    CHECK_STR(peer_ask(&java, "force a"), "true");
+    CHECK((uint64_t)peer_number(&java, "fencedlock a") > g.fence);
+}
