@@ -41,7 +41,6 @@ void hf__hold_finish(struct hold *h, struct hold_out *out, int status)
 {
     assert(h->op != HOLD_OP_NONE && !out->finished);
     out->finished = 1;
-    out->finished_op = h->op;
     out->status = status;
     /* Who is told that he did not enter will not leave either. */
     if (h->op == HOLD_OP_ENTER && status != HF_OK && !MUTATED(COUNT_KEPT))
@@ -289,6 +288,13 @@ int hf__hold_view(const struct hold *h, int64_t now_us)
     if (h->state != HOLD_HELD) return HF_STATE_NONE;
     if (now_us >= h->valid_us) return HF_STATE_LOST;
     return now_us >= hf__hold_risk_us(h) ? HF_STATE_AT_RISK : HF_STATE_HELD;
+}
+
+int hf__hold_why(const struct hold *h, int state)
+{
+    if (state == HF_STATE_LOST) return h->lost_status;
+    if (state != HF_STATE_AT_RISK) return HF_OK;
+    return h->flags & HOLD_KEEP ? HF_UNAVAILABLE : HF_EXPIRED;
 }
 
 int hf__release_is_open(const struct reply *reply)

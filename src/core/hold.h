@@ -156,12 +156,10 @@ struct hold_out {
     struct hold_send send[HOLD_SENDS_MAX];
     int sends;
     int watch;    /* 1: wake-ups are wanted */
-    int finished; /* the user's operation `finished_op` is over: `status` */
-    enum hold_op finished_op;
+    int finished; /* the user's operation is over: `status` */
     int status;
-    int notice;        /* enum hf_state: tell the holder; 0: nothing */
-    int risk_untold;   /* AT_RISK first: its time passed unnoticed */
-    int notice_status; /* why */
+    int notice;      /* enum hf_state: tell the holder; 0: nothing */
+    int risk_untold; /* AT_RISK first: its time passed unnoticed */
 };
 
 void hf__hold_init(struct hold *h, struct hold_conf *conf,
@@ -176,6 +174,9 @@ int64_t hf__hold_due(const struct hold *h);
 
 /* The user's view at `now_us`: enum hf_state. */
 int hf__hold_view(const struct hold *h, int64_t now_us);
+
+/* Why the holder is told `state`: a status. */
+int hf__hold_why(const struct hold *h, int state);
 
 /* When it turns AT_RISK unless it is renewed. */
 int64_t hf__hold_risk_us(const struct hold *h);

@@ -50,7 +50,6 @@ void hf__keep_lose(struct hold *h, int status, int64_t now_us,
     h->round_open = 0;
     hf__round_release(h, hf__round_all(h), now_us, out);
     out->notice = HF_STATE_LOST;
-    out->notice_status = status;
     hf__hold_move(h, HOLD_LOST);
     if (h->op != HOLD_OP_NONE) hf__hold_finish(h, out, status);
 }
@@ -64,7 +63,6 @@ static void renew_won(struct hold *h, int64_t now_us, struct hold_out *out)
     if (h->at_risk) {
         h->at_risk = 0;
         out->notice = HF_STATE_HELD;
-        out->notice_status = HF_OK;
     }
     if (h->op != HOLD_OP_NONE) hf__hold_finish(h, out, HF_OK);
 }
@@ -154,7 +152,6 @@ static void held_timer(struct hold *h, const struct hold_event *ev,
     if (!h->at_risk && ev->now_us >= hf__hold_risk_us(h)) {
         h->at_risk = 1;
         out->notice = MUTATED(RISK_SILENT) ? 0 : HF_STATE_AT_RISK;
-        out->notice_status = h->flags & HOLD_KEEP ? HF_UNAVAILABLE : HF_EXPIRED;
     }
     if (ev->now_us >= h->renew_at_us && !h->round_open)
         hf__round_renew(h, ev->now_us, out);

@@ -357,10 +357,7 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
     char buf[HF_ERROR_TEXT_MAX];
     const struct hold *h = &s->hold;
     out->state = state;
-    out->status = HF_OK;
-    if (state == HF_STATE_LOST) out->status = h->lost_status;
-    if (state == HF_STATE_AT_RISK)
-        out->status = h->flags & HOLD_KEEP ? HF_UNAVAILABLE : HF_EXPIRED;
+    out->status = hf__hold_why(h, state);
     out->holder = s->holder;
     out->fence = (uint64_t)h->fence;
     out->valid_ms = state == HF_STATE_LOST || h->valid_us <= e->now_us

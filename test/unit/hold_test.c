@@ -367,7 +367,8 @@ TEST(hold, renewal_that_finds_another_owner_is_lost_at_once)
     rig_hold(&r, HOLD_KEEP, 9000);
     rig_timer(&r);
     rig_reply(&r, 0, V_OTHER);
-    CHECK(r.out.notice == HF_STATE_LOST && r.out.notice_status == HF_LOST);
+    CHECK(r.out.notice == HF_STATE_LOST);
+    CHECK_INT(hf__hold_why(&r.h, HF_STATE_LOST), HF_LOST);
 }
 
 TEST(hold, healed_risk_is_told_as_held)
