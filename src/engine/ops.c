@@ -68,7 +68,7 @@ static void op_queue(struct engine *e, struct slot *s, struct op *op)
         hf__op_finish(e, op, HF_NOT_OWNER, "still being acquired");
         return;
     }
-    if (is_getting(s) && op->wait_us == 0) {
+    if (is_getting(s) && op->type == OP_TYPE_ACQUIRE && op->wait_us == 0) {
         hf__op_finish(e, op, HF_TAKEN, "still being acquired");
         return;
     }

@@ -101,3 +101,50 @@ TEST(holder, hold_outlives_the_thread_that_took_it)
     CHECK_INT(hf_lock_release_as(h.lock, h.holder, NULL, NULL), HF_OK);
     CHECK_INT(rig_probe(h.lock), HF_OK);
 }
+
+static atomic_int acquired_at, released_at, steps, released_status;
+
+static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+                        const struct hf_error *err, void *user)
+{
+    (void)lock;
+    (void)grant;
+    (void)err;
+    (void)user;
+    if (status == HF_OK)
+        atomic_store(&acquired_at, atomic_fetch_add(&steps, 1) + 1);
+}
+
+static void on_released(hf_lock *lock, int status,
+                        const struct hf_released *released,
+                        const struct hf_error *err, void *user)
+{
+    (void)lock;
+    (void)released;
+    (void)err;
+    (void)user;
+    atomic_store(&released_status, status);
+    atomic_store(&released_at, atomic_fetch_add(&steps, 1) + 1);
+}
+
+TEST(holder, may_ask_for_the_release_before_the_lock_is_there)
+{
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    hf_lock *l = rig_lock(c, "a"), *other = rig_lock(rig_client(NULL), "a");
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
+    o.holder = hf_holder_new();
+    atomic_store(&steps, 0);
+    atomic_store(&released_at, 0);
+    CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire_start(l, &o, on_acquired, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release_start(l, o.holder, on_released, NULL, NULL),
+              HF_OK);
+    rig_pause_ms(50);
+    CHECK_INT(atomic_load(&steps), 0);
+    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+    CHECK(rig_until_equal(&released_at, 2));
+    CHECK_INT(atomic_load(&acquired_at), 1);
+    CHECK_INT(atomic_load(&released_status), HF_OK);
+    CHECK_INT(rig_probe(other), HF_OK);
+}
