@@ -41,18 +41,48 @@ typedef struct hf_lock hf_lock;
     4u /* may outlive this process; implies FIXED;
                                 * needs HF_CAP_DETACHED */
 
+#define HF_ACQUIRE_NO_REENTRY                                                  \
+    8u /* HF_INVALID if this holder has it already, instead of entering it
+        * once more */
+
+/* How to look again while somebody else has it.  With any but NONE no wake-ups
+ * are asked for: the store is asked again after a pause, and nothing else. */
+enum hf_backoff {
+    HF_BACKOFF_NONE = 0,        /* wait for wake-ups (default) */
+    HF_BACKOFF_EXPONENTIAL = 1, /* each pause `backoff_factor` times the last,
+                                 * up to backoff_max_ms */
+    HF_BACKOFF_CONSTANT = 2,    /* always backoff_ms */
+    HF_BACKOFF_JITTER = 3       /* full jitter: anything from 0 to what
+                                 * EXPONENTIAL would pause */
+};
+
 /* How to acquire.  Zero is every field's default. */
 struct hf_acquire_options {
-    uint32_t struct_size; /* set by HF_ACQUIRE_OPTIONS_INIT */
-    uint32_t flags;       /* HF_ACQUIRE_* */
-    uint64_t holder;      /* 0: this thread (blocking), a new one (start) */
-    int64_t wait_ms;      /* HF_WAIT_FOREVER, HF_WAIT_NONE, or milliseconds */
-    int64_t lease_ms;     /* 0: the client's */
-    hf_cancel *cancel;    /* borrowed until the call is over; may be NULL */
+    uint32_t struct_size;   /* set by HF_ACQUIRE_OPTIONS_INIT */
+    uint32_t flags;         /* HF_ACQUIRE_* */
+    uint64_t holder;        /* 0: this thread (blocking), a new one (start) */
+    int64_t wait_ms;        /* HF_WAIT_FOREVER, HF_WAIT_NONE, or milliseconds */
+    int64_t lease_ms;       /* 0: the client's */
+    hf_cancel *cancel;      /* borrowed until the call is over; may be NULL */
+    int64_t renew_ms;       /* the watchdog renews so often; 0: every third of
+                           * the lease; at most half of it */
+    int64_t max_hold_ms;    /* the hold ends so long after it began, whatever
+                           * the watchdog does; 0: no such end; at least 10 ms.
+                           * Decided by the first acquire of a hold, not by
+                           * re-entries */
+    int64_t feed_ms;        /* the watchdog renews only while hf_lock_feed() was
+                           * called within so long (to 24 h); 0: it needs no
+                           * feeding.
+                           * Decided by the first acquire too */
+    int64_t backoff_ms;     /* the first pause; 0: 1 ms (CONSTANT: 64 ms) */
+    int64_t backoff_max_ms; /* the longest; 0: 128 ms, or the first if that is
+                             * longer */
+    int32_t backoff;        /* enum hf_backoff */
+    int32_t backoff_factor; /* 1 to 1,000; 0: 2 */
 };
 #define HF_ACQUIRE_OPTIONS_INIT                                                \
     {                                                                          \
-        sizeof(struct hf_acquire_options), 0, 0, 0, 0, 0                       \
+        sizeof(struct hf_acquire_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0  \
     }
 
 /* What was obtained. */
@@ -177,7 +207,9 @@ HF_API const char *hf_lock_name(const hf_lock *lock);
  *         HF_CONFLICT     something that is no lock is stored under the name
  *         HF_DENIED       wrong password, or a command is not permitted
  *         HF_UNSUPPORTED  a flag needs a capability that is not there
- *         HF_INVALID      lease or wait out of range
+ *         HF_INVALID      an option is out of range, or the holder has it or
+ *                         waits for it already and HF_ACQUIRE_NO_REENTRY is
+ *                         given; nothing was sent
  *         HF_LOST, HF_EXPIRED  the hold was lost while this entered it again
  *         HF_FORKED, HF_CLOSED, HF_NOMEM
  *
@@ -380,6 +412,19 @@ HF_API int hf_lock_state(hf_lock *lock, uint64_t holder);
  * Threads: any; nothing is sent.
  */
 HF_API int64_t hf_lock_valid_ms(hf_lock *lock, uint64_t holder);
+
+/**
+ * Say that the work behind this hold is alive.  A hold that was acquired with
+ * `feed_ms` is renewed only while this is called often enough; starved, it is
+ * told AT_RISK and then LOST in its time, and a feed before that saves it.
+ *
+ * @param holder  0: the calling thread
+ * @return HF_OK, HF_NOT_OWNER, HF_EXPIRED or HF_LOST (it came too late),
+ *         HF_INVALID (acquired without feed_ms), HF_FORKED, HF_CLOSED
+ *
+ * Threads: any; a renewal that was held back is sent at once.
+ */
+HF_API int hf_lock_feed(hf_lock *lock, uint64_t holder);
 
 /**
  * The fencing token of this holder's hold.

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/client.h"
+#include "api/plan.h"
 #include "base/error.h"
 #include "sys/clock.h"
 
@@ -30,6 +31,7 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->flags = 0;
     op->wait_us = 0;
     op->lease_us = 0;
+    memset(&op->plan, 0, sizeof op->plan);
     op->pattern = NULL;
     op->cursor = 0;
     op->cancel = NULL;
@@ -158,7 +160,8 @@ static int flags_check(const hf_lock *lock, uint32_t flags,
 {
     unsigned caps = lock->client->pump.engine.caps;
     const char *name = lock->entry->name;
-    uint32_t known = HF_ACQUIRE_FIXED | HF_ACQUIRE_SHARED | HF_ACQUIRE_DETACHED;
+    uint32_t known = HF_ACQUIRE_FIXED | HF_ACQUIRE_SHARED | HF_ACQUIRE_DETACHED
+                     | HF_ACQUIRE_NO_REENTRY;
     if (flags & ~known)
         return hf__error_set(err, HF_INVALID, "%s: flags 0x%x: unknown", name,
                              flags & ~known);
@@ -181,6 +184,7 @@ static int acquire_prepare(struct op *op, hf_lock *lock,
                            uint64_t default_holder, struct hf_error *err)
 {
     struct hf_acquire_options own = HF_ACQUIRE_OPTIONS_INIT, *o = &own;
+    struct hold_plan plan;
     int status = hf__client_check(lock->client, err);
     if (status == HF_OK && given)
         status = hf__options_copy(o, sizeof *o, given, given->struct_size,
@@ -193,13 +197,17 @@ static int acquire_prepare(struct op *op, hf_lock *lock,
                              lock->entry->name, (long long)o->wait_ms);
     status = hf__lease_check(lock, o->lease_ms, err);
     if (status == HF_OK) status = flags_check(lock, o->flags, err);
+    int64_t lease_us = o->lease_ms ? o->lease_ms * US_PER_MS
+                                   : lock->client->pump.engine.lease_us;
+    if (status == HF_OK)
+        status = hf__plan_make(&plan, lock->entry->name, o, lease_us, err);
     if (status != HF_OK) return status;
     hf__op_init(op, OP_TYPE_ACQUIRE, lock,
                 o->holder ? o->holder : default_holder);
     op->flags = o->flags;
+    op->plan = plan;
     op->cancel = o->cancel;
-    op->lease_us = o->lease_ms ? o->lease_ms * US_PER_MS
-                               : lock->client->pump.engine.lease_us;
+    op->lease_us = lease_us;
     if (o->wait_ms == HF_WAIT_FOREVER)
         op->wait_us = -1;
     else

@@ -51,16 +51,16 @@ struct request {
     int64_t deadline_us; /* answered by then, or the link is given up */
 
     /* The engine's. */
-    void *user;     /* its hold, operation or lock */
-    int user_kind;  /* which of them */
-    uint32_t round; /* which round of the hold asked */
-    int node;
+    void *user;       /* its hold, operation or lock */
+    int user_kind;    /* which of them */
+    uint32_t round;   /* which round of the hold asked */
     int64_t sent_us;  /* local clock, just before submit() */
     int64_t until_us; /* RELEASE: repeated until then if in doubt */
+    int node;
 
     /* The backend's, while it has the request. */
-    struct request *next;
     uint32_t priv;
+    struct request *next;
     void *priv_ptr;
 };
 

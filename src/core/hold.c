@@ -56,7 +56,7 @@ void hf__hold_init(struct hold *h, struct hold_conf *conf,
     h->conf = conf;
     h->ballot = ballot;
     h->state = HOLD_IDLE;
-    h->op_deadline_us = h->answer_by_us = h->renew_at_us = TIME_NEVER;
+    h->op_deadline_us = h->answer_by_us = TIME_NEVER;
     h->doubt_lease_us = TIME_NEVER;
     h->busy_ttl_us = -1;
 }
@@ -72,6 +72,7 @@ static void acquire_begin(struct hold *h, const struct hold_event *ev,
                           struct hold_out *out)
 {
     op_begin(h, HOLD_OP_ACQUIRE, TIME_NEVER);
+    h->plan = ev->plan;
     h->flags = ev->flags & ~(HOLD_MAY_TRY | HOLD_BLIND);
     h->lease_us = ev->lease_us;
     h->count = 1;
@@ -93,6 +94,25 @@ static void attach_begin(struct hold *h, const struct hold_event *ev,
     hf__round_renew(h, ev->now_us, out);
 }
 
+/* The longest lease, the watchdog and the shorter period win; what the first
+ * acquire said of the end stays. */
+static void held_enter(struct hold *h, const struct hold_event *ev)
+{
+    h->count++;
+    h->flags |= ev->flags & HOLD_KEEP;
+    /* A detached hold is a record with an end, whoever enters it; and so is
+     * one that must be fed. */
+    if (!(h->flags & HOLD_DETACHED) && !h->feed_ms)
+        h->flags |= ev->flags & HOLD_ETERNAL;
+    if (ev->lease_us > h->lease_us) h->lease_us = ev->lease_us;
+    int64_t renew_us = ev->plan ? ev->plan->renew_us : 0;
+    if (renew_us && (!h->renew_ms || renew_us < h->renew_ms * US_PER_MS))
+        h->renew_ms = (uint32_t)(renew_us / US_PER_MS);
+    h->fed_us = ev->now_us;
+    if (MUTATED(CAP_MOVED) && h->max_hold_ms)
+        h->cap_us = ev->now_us + h->max_hold_ms * US_PER_MS;
+}
+
 /* Counts are sent as absolute numbers, so a round that is repeated, or that
  * overtakes another, ends in the same count. */
 static void held_change(struct hold *h, const struct hold_event *ev,
@@ -100,18 +120,14 @@ static void held_change(struct hold *h, const struct hold_event *ev,
 {
     op_begin(h, op, ev->now_us + h->conf->patience_us);
     if (op == HOLD_OP_ENTER) {
-        /* The longest lease and the watchdog win. */
-        h->count++;
-        h->flags |= ev->flags & HOLD_KEEP;
-        /* A detached hold is a record with an end, whoever enters it. */
-        if (!(h->flags & HOLD_DETACHED)) h->flags |= ev->flags & HOLD_ETERNAL;
-        if (ev->lease_us > h->lease_us) h->lease_us = ev->lease_us;
+        held_enter(h, ev);
     } else if (op == HOLD_OP_LEAVE) {
         h->count--;
     } else if (ev->lease_us > 0) {
         h->lease_us = ev->lease_us;
     }
     assert(h->count >= 1);
+    h->starved = 0; /* this is the user's own */
     hf__round_renew(h, ev->now_us, out);
 }
 
@@ -122,6 +138,10 @@ static void release_begin(struct hold *h, const struct hold_event *ev,
     h->round_open = 0;
     h->granted = h->refused = h->doubtful = h->gone = h->taken = 0;
     hf__round_release(h, hf__round_all(h), ev->now_us, out);
+    if (MUTATED(RELEASE_RENEWED) && h->flags & HOLD_KEEP) {
+        hf__round_renew(h, ev->now_us, out);
+        h->round--;
+    }
     h->count = 0;
     hf__hold_move(h, HOLD_RELEASING);
 }
@@ -272,7 +292,7 @@ int64_t hf__hold_due(const struct hold *h)
                      min64(h->op_deadline_us, h->answer_by_us));
     case HOLD_HELD: {
         int64_t due = h->at_risk ? h->valid_us : hf__hold_risk_us(h);
-        if (!h->round_open) due = min64(due, h->renew_at_us);
+        if (!h->round_open && !h->starved) due = min64(due, h->renew_at_us);
         return min64(due, h->op_deadline_us);
     }
     case HOLD_RELEASING:
@@ -294,6 +314,7 @@ int hf__hold_why(const struct hold *h, int state)
 {
     if (state == HF_STATE_LOST) return h->lost_status;
     if (state != HF_STATE_AT_RISK) return HF_OK;
+    if (hf__hold_cause(h, state)) return HF_EXPIRED;
     return h->flags & HOLD_KEEP ? HF_UNAVAILABLE : HF_EXPIRED;
 }
 

@@ -9,6 +9,7 @@
 #define HF_CORE_HOLD_H
 
 #include "base/request.h"
+#include "core/backoff.h"
 #include "core/ballot.h"
 
 enum hold_state {
@@ -47,6 +48,7 @@ enum hold_event_type {
     EV_WATCHED, /* wake-ups will come (HF_OK) or not (status) */
     EV_WAKE,    /* the lock was released, or may have been */
     EV_RENEW,   /* renew now, somewhat early, with others of the batch */
+    EV_FEED,    /* the program says that its work is alive */
     EV_FAIL,    /* end what the user waits for with `status` */
     EV_TIMER    /* hf__hold_due() has come */
 };
@@ -57,6 +59,15 @@ enum hold_event_type {
 #define HOLD_ETERNAL 8u  /* the store ends it with the process, never before */
 #define HOLD_MAY_TRY 16u /* EV_ACQUIRE: no need to wait for a turn */
 #define HOLD_BLIND 32u   /* EV_ACQUIRE: queued because no clock is known yet */
+
+/* What an acquire may ask for beyond lease and wait; 0: nothing of it.  Kept in
+ * milliseconds, as the user gives them. */
+struct hold_plan {
+    int64_t renew_us;    /* so often; 0: every third of the lease */
+    int64_t max_hold_us; /* from the grant's round to the end */
+    int64_t feed_us;     /* renewed only while fed within so long */
+    struct hold_backoff backoff;
+};
 
 struct hold_event {
     enum hold_event_type type;
@@ -74,6 +85,8 @@ struct hold_event {
     int node;
     const struct reply *reply;
     int repeated; /* REPLY: an earlier copy may have been carried out */
+    const struct hold_plan *plan; /* ACQUIRE: borrowed until it is finished;
+                                   * ENTER: for the call; NULL: nothing */
 };
 
 /* What all holds of a client share. */
@@ -89,6 +102,7 @@ struct hold_conf {
     uint64_t attempts;   /* the last attempt of this client */
 };
 
+/* Ordered for size: a process may have 100,000 of them. */
 struct hold {
     struct hold_conf *conf; /* borrowed */
     struct ballot *ballot;  /* borrowed; of this lock */
@@ -99,7 +113,6 @@ struct hold {
     uint64_t attempt; /* fresh for every attempt */
     int64_t number;   /* T of this attempt */
     int64_t fence;
-    int64_t count; /* as the nodes know it once the round is over */
     int64_t lease_us;
     int64_t doubt_lease_us; /* the shortest of renewals that may yet arrive */
     int64_t longest_us;     /* the longest lease that was ever asked for */
@@ -123,18 +136,34 @@ struct hold {
     unsigned watch_asked : 1;
     unsigned answered : 1; /* a quorum answered during this op */
     unsigned at_risk : 1;
-    unsigned one_try : 1; /* the user does not wait */
-    int reballots;
-    int pauses;          /* tries without luck, for the back-off */
-    int fail_status;     /* the last refusal, for UNAVAILABLE and the like */
-    int64_t busy_ttl_us; /* -1 unknown */
+    unsigned one_try : 1;   /* the user does not wait */
+    unsigned starved : 1;   /* a renewal is held back until it is fed */
+    unsigned timed_out : 1; /* lost because its time was over */
+    uint16_t reballots;
+    uint16_t pauses;      /* tries without luck, for the back-off */
+    int32_t count;        /* as the nodes know it once the round is over */
+    int fail_status;      /* the last refusal, for UNAVAILABLE and the like */
+    int lost_status;      /* HF_EXPIRED or HF_LOST */
+    uint32_t max_hold_ms; /* HELD: as planned; 0: no cap */
 
     int64_t op_deadline_us; /* the user's */
-    int64_t answer_by_us;   /* patience ends; TIME_NEVER: nothing is asked */
-    int64_t pause_until_us; /* WAITING: look again then */
     int64_t valid_us;
-    int64_t renew_at_us; /* TIME_NEVER: no watchdog */
-    int lost_status;     /* HF_EXPIRED or HF_LOST */
+    union {
+        struct {                    /* QUEUED, TRYING, WAITING */
+            int64_t answer_by_us;   /* patience ends; TIME_NEVER: nothing is
+                                     * asked */
+            int64_t pause_until_us; /* WAITING: look again then */
+            int64_t busy_ttl_us;    /* -1 unknown */
+            const struct hold_plan *plan; /* borrowed from who acquires */
+        };
+        struct {                 /* HELD and after; hf__keep_begin() */
+            int64_t renew_at_us; /* TIME_NEVER: no watchdog */
+            int64_t cap_us;      /* valid no longer; TIME_NEVER: no cap */
+            int64_t fed_us;      /* when it was last fed */
+            uint32_t renew_ms;   /* 0: every third of the lease */
+            uint32_t feed_ms;    /* 0: it needs no feeding */
+        };
+    };
 };
 
 struct hold_send {
@@ -178,8 +207,14 @@ int hf__hold_view(const struct hold *h, int64_t now_us);
 /* Why the holder is told `state`: a status. */
 int hf__hold_why(const struct hold *h, int state);
 
+/* The sentence for it, where the hold knows better than the status; or NULL. */
+const char *hf__hold_cause(const struct hold *h, int state);
+
 /* When it turns AT_RISK unless it is renewed. */
 int64_t hf__hold_risk_us(const struct hold *h);
+
+/* HELD: from one renewal to the next. */
+int64_t hf__hold_period_us(const struct hold *h);
 
 /* Is it held and kept by the watchdog, with nothing under way? */
 int hf__hold_is_renewable(const struct hold *h);

@@ -35,29 +35,47 @@ static void try_begin(struct hold *h, const struct hold_event *ev,
     hf__round_propose(h, ev, out);
 }
 
+static void pause_count(struct hold *h)
+{
+    if (h->pauses < UINT16_MAX) h->pauses++;
+}
+
 /* Exponential, full jitter: two clients that split the votes must not meet
  * again at the same moment: fixed pauses made livelocks in the simulator. */
 static int64_t backoff_us(struct hold *h, uint64_t random)
 {
-    int shift = h->pauses < 8 ? h->pauses : 8;
-    int64_t cap = min64(BACKOFF_US_MIN << shift, BACKOFF_US_MAX);
-    h->pauses++;
-    return 1 + (int64_t)(random % (uint64_t)cap);
+    static const struct hold_backoff apart = {HF_BACKOFF_JITTER, 2,
+                                              BACKOFF_US_MIN, BACKOFF_US_MAX};
+    int64_t pause = hf__backoff_us(&apart, h->pauses, random);
+    pause_count(h);
+    return pause;
+}
+
+/* The user wants no wake-ups, but these pauses; or NULL. */
+static const struct hold_backoff *spin_of(const struct hold *h)
+{
+    return h->plan && h->plan->backoff.kind != HF_BACKOFF_NONE
+               ? &h->plan->backoff
+               : NULL;
 }
 
 /* How long to sleep if no message comes. */
 static int64_t busy_pause_us(struct hold *h, const struct hold_event *ev)
 {
-    if (!h->watched) {
-        int shift = h->pauses < 8 ? h->pauses : 8;
-        int64_t poll = min64(POLL_US_MIN << shift, POLL_US_MAX);
-        h->pauses++;
-        poll -= (int64_t)(ev->random % (uint64_t)(poll / 4));
-        return h->busy_ttl_us >= 0 ? min64(poll, h->busy_ttl_us + US_PER_MS)
-                                   : poll;
+    static const struct hold_backoff poll = {HF_BACKOFF_EXPONENTIAL, 2,
+                                             POLL_US_MIN, POLL_US_MAX};
+    const struct hold_backoff *spin = spin_of(h);
+    int64_t pause = SLEEP_US_MAX;
+    if (spin) {
+        pause = hf__backoff_us(spin, h->pauses, ev->random);
+        pause_count(h);
+    } else if (!h->watched) {
+        pause = hf__backoff_us(&poll, h->pauses, 0);
+        pause -= (int64_t)(ev->random % (uint64_t)(pause / 4));
+        pause_count(h);
     }
-    if (h->busy_ttl_us < 0) return SLEEP_US_MAX;
-    return min64(h->busy_ttl_us + US_PER_MS, SLEEP_US_MAX);
+    if (h->busy_ttl_us < 0) return pause;
+    return min64(pause, h->busy_ttl_us + US_PER_MS);
 }
 
 void hf__get_abandon(struct hold *h, int status, int64_t now_us,
@@ -127,7 +145,7 @@ static void try_failed(struct hold *h, const struct hold_event *ev,
     if (h->busy) {
         h->answer_by_us = TIME_NEVER;
         h->pause_until_us = now_us + busy_pause_us(h, ev);
-        if (!h->watch_asked) {
+        if (!h->watch_asked && !spin_of(h)) {
             h->watch_asked = 1;
             out->watch = 1;
         }
@@ -217,9 +235,8 @@ static void in_trying(struct hold *h, const struct hold_event *ev,
     vote_count(h, ev);
     int quorum = h->conf->quorum - (MUTATED(MINORITY) && h->conf->nodes > 1);
     if (hf__round_count(h->granted) >= quorum) {
-        if (h->flags & HOLD_ETERNAL
-            || hf__round_lease_end_us(h) - ev->now_us >= h->lease_us / 10) {
-            hf__keep_granted(h, ev->now_us, out);
+        if (hf__keep_is_useful(h, ev->now_us)) {
+            hf__keep_granted(h, ev, out);
             return;
         }
         h->doubtful |= h->granted; /* too late to be of use: give it back */
@@ -257,6 +274,8 @@ static void in_waiting(struct hold *h, const struct hold_event *ev,
 void hf__get_event(struct hold *h, const struct hold_event *ev,
                    struct hold_out *out)
 {
+    int is_word = ev->type == EV_WAKE || ev->type == EV_WATCHED;
+    if (is_word && spin_of(h)) return;
     if (ev->type == EV_WATCHED) {
         h->watched = ev->status == HF_OK;
         h->pauses = 0;

@@ -18,8 +18,18 @@ static void renew_plan(struct hold *h)
 {
     /* What has no end is looked at all the same: its file may be gone. */
     h->renew_at_us = h->flags & HOLD_KEEP
-                         ? h->round_start_us + hf__round_lease_us(h) / 3
+                         ? h->round_start_us + hf__hold_period_us(h)
                          : TIME_NEVER;
+}
+
+/* Locks that were taken in a burst are not to be renewed in one: the first
+ * renewal comes anywhere in the period but its first tenth, for most holds are
+ * short. */
+static void renew_spread(struct hold *h, uint64_t random)
+{
+    uint64_t most = (uint64_t)hf__hold_period_us(h) / 10 * 9;
+    if (h->renew_at_us != TIME_NEVER)
+        h->renew_at_us -= (int64_t)(random % (most + 1));
 }
 
 static void valid_set(struct hold *h, int64_t now_us)
@@ -27,18 +37,23 @@ static void valid_set(struct hold *h, int64_t now_us)
     if (MUTATED(VALIDITY_FROM_REPLY)) h->round_start_us = now_us;
     h->valid_us =
         h->flags & HOLD_ETERNAL ? TIME_NEVER : hf__round_lease_end_us(h);
+    if (!MUTATED(CAP_IGNORED) || h->state != HOLD_HELD)
+        h->valid_us = min64(h->valid_us, h->cap_us);
     assert(h->valid_us > now_us);
 }
 
-void hf__keep_granted(struct hold *h, int64_t now_us, struct hold_out *out)
+void hf__keep_granted(struct hold *h, const struct hold_event *ev,
+                      struct hold_out *out)
 {
-    valid_set(h, now_us);
+    hf__keep_begin(h, h->round_start_us, ev->now_us);
+    valid_set(h, ev->now_us);
     h->confirmed = h->granted;
     h->round_open = 0;
     h->at_risk = 0;
     h->pauses = 0;
     h->lost_status = HF_OK;
     renew_plan(h);
+    renew_spread(h, ev->random);
     hf__hold_move(h, HOLD_HELD);
     hf__hold_finish(h, out, HF_OK);
 }
@@ -60,7 +75,8 @@ static void renew_won(struct hold *h, int64_t now_us, struct hold_out *out)
     h->pauses = 0;
     valid_set(h, now_us);
     renew_plan(h);
-    if (h->at_risk) {
+    /* It may be as near to its cap as before. */
+    if (h->at_risk && now_us < hf__hold_risk_us(h)) {
         h->at_risk = 0;
         out->notice = HF_STATE_HELD;
     }
@@ -89,7 +105,7 @@ static void renew_failed(struct hold *h, const struct hold_event *ev,
                        ? US_PER_S
                        : max64((h->valid_us - ev->now_us) / 8, US_PER_MS);
     if (pause > most) pause = most;
-    h->pauses++;
+    h->pauses = (uint16_t)(shift + 1);
     h->round_open = 0;
     h->renew_at_us = ev->now_us + pause - (int64_t)(ev->random % 1000);
     if (h->op != HOLD_OP_NONE
@@ -139,10 +155,29 @@ static void renew_reply(struct hold *h, const struct hold_event *ev,
         renew_failed(h, ev, out);
 }
 
+/* The watchdog's own renewal: held back from who is not fed. */
+static void renew_fed(struct hold *h, int64_t now_us, struct hold_out *out)
+{
+    h->starved = h->op == HOLD_OP_NONE && !hf__keep_is_fed(h, now_us);
+    if (!h->starved) hf__round_renew(h, now_us, out);
+}
+
+static void held_feed(struct hold *h, const struct hold_event *ev,
+                      struct hold_out *out)
+{
+    if (!h->feed_ms || ev->now_us >= h->valid_us) return;
+    h->fed_us = ev->now_us;
+    if (!h->starved) return;
+    h->starved = 0;
+    assert(!h->round_open);
+    hf__round_renew(h, ev->now_us, out);
+}
+
 static void held_timer(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
     if (ev->now_us >= h->valid_us) {
+        h->timed_out = 1;
         out->risk_untold = !h->at_risk && !MUTATED(RISK_SILENT);
         hf__keep_lose(h, HF_EXPIRED, ev->now_us, out);
         return;
@@ -153,8 +188,8 @@ static void held_timer(struct hold *h, const struct hold_event *ev,
         h->at_risk = 1;
         out->notice = MUTATED(RISK_SILENT) ? 0 : HF_STATE_AT_RISK;
     }
-    if (ev->now_us >= h->renew_at_us && !h->round_open)
-        hf__round_renew(h, ev->now_us, out);
+    if (ev->now_us >= h->renew_at_us && !h->round_open && !h->starved)
+        renew_fed(h, ev->now_us, out);
 }
 
 void hf__keep_event(struct hold *h, const struct hold_event *ev,
@@ -169,7 +204,10 @@ void hf__keep_event(struct hold *h, const struct hold_event *ev,
         break;
     case EV_RENEW:
         if (hf__hold_is_renewable(h) && ev->now_us < h->valid_us)
-            hf__round_renew(h, ev->now_us, out);
+            renew_fed(h, ev->now_us, out);
+        break;
+    case EV_FEED:
+        held_feed(h, ev, out);
         break;
     case EV_FAIL:
         if (h->op != HOLD_OP_NONE) hf__hold_finish(h, out, ev->status);
@@ -179,18 +217,8 @@ void hf__keep_event(struct hold *h, const struct hold_event *ev,
     }
 }
 
-int64_t hf__hold_risk_us(const struct hold *h)
-{
-    if (h->valid_us == TIME_NEVER) return TIME_NEVER;
-    int64_t lease_us = hf__round_lease_us(h);
-    int64_t margin = max64(lease_us / 100, 2 * h->conf->rtt_us);
-    margin = max64(margin, MARGIN_FLOOR_US);
-    if (margin > lease_us / 3) margin = lease_us / 3;
-    return h->valid_us - margin;
-}
-
 int hf__hold_is_renewable(const struct hold *h)
 {
     return h->state == HOLD_HELD && h->op == HOLD_OP_NONE && !h->round_open
-           && h->renew_at_us != TIME_NEVER && !h->at_risk;
+           && h->renew_at_us != TIME_NEVER && !h->at_risk && !h->starved;
 }

@@ -5,6 +5,7 @@
  *   hold_round.c  asking the nodes and counting their answers
  *   hold_get.c    trying and waiting
  *   hold_keep.c   renewing, AT_RISK, LOST
+ *   hold_plan.c   the period, the cap and the feeding
  */
 #ifndef HF_CORE_HOLD_PARTS_H
 #define HF_CORE_HOLD_PARTS_H
@@ -38,8 +39,14 @@ void hf__get_event(struct hold *h, const struct hold_event *ev,
 void hf__get_abandon(struct hold *h, int status, int64_t now_us,
                      struct hold_out *out);
 
+/* hold_plan.c */
+int hf__keep_is_useful(const struct hold *h, int64_t now_us);
+void hf__keep_begin(struct hold *h, int64_t start_us, int64_t now_us);
+int hf__keep_is_fed(const struct hold *h, int64_t now_us);
+
 /* hold_keep.c */
-void hf__keep_granted(struct hold *h, int64_t now_us, struct hold_out *out);
+void hf__keep_granted(struct hold *h, const struct hold_event *ev,
+                      struct hold_out *out);
 void hf__keep_event(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out);
 void hf__keep_lose(struct hold *h, int status, int64_t now_us,

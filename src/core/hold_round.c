@@ -91,7 +91,6 @@ static void round_open(struct hold *h, int64_t now_us, int renews)
     h->granted = h->refused = h->doubtful = h->gone = h->taken = 0;
     h->heard = 0;
     h->busy = h->stale = h->woken = 0;
-    h->busy_ttl_us = -1;
     h->round_open = 1;
 }
 
@@ -99,6 +98,7 @@ void hf__round_propose(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
     round_open(h, ev->now_us, 0);
+    h->busy_ttl_us = -1;
     h->number = hf__ballot_next(h->ballot, ev->nodes_now_us);
     struct hold_send *s = send_add(h, out, OP_PROPOSE, hf__round_all(h));
     s->deadline_us = ev->now_us + h->conf->timeout_us;
@@ -107,9 +107,10 @@ void hf__round_propose(struct hold *h, const struct hold_event *ev,
 void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
 {
     int64_t limit = h->conf->timeout_us;
-    if (h->state == HOLD_HELD && h->valid_us != TIME_NEVER) {
+    if (h->state == HOLD_HELD && h->valid_us < h->cap_us) {
         /* Leave room for two more tries before the end; but a link that is
-         * given up is given up for all locks, so not within a round trip. */
+         * given up is given up for all locks, so not within a round trip, nor
+         * where no try can put off the end. */
         int64_t third = (h->valid_us - now_us) / 3;
         int64_t least = 4 * h->conf->rtt_us + RENEW_US_MIN;
         if (third < limit) limit = third;

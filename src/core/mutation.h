@@ -27,7 +27,11 @@ enum core_mutation {
     CORE_MUT_FENCE_PROPOSED,      /* the token is what was proposed */
     CORE_MUT_MINORITY,            /* one vote less is enough */
     CORE_MUT_SHORTENED_UNSEEN,    /* a shorter lease in doubt is ignored */
-    CORE_MUT_COUNT_KEPT           /* an entry that failed counts */
+    CORE_MUT_COUNT_KEPT,          /* an entry that failed counts */
+    CORE_MUT_CAP_IGNORED,         /* a renewal passes the cap */
+    CORE_MUT_CAP_MOVED,           /* an entry begins the cap anew */
+    CORE_MUT_UNFED_RENEWED,       /* what is not fed is renewed */
+    CORE_MUT_RELEASE_RENEWED      /* the watchdog outlives the release */
 };
 
 #ifdef HF_MUTATIONS

@@ -299,9 +299,9 @@ static void pending_tick(struct engine *e)
 /* ---- time ------------------------------------------------------------- */
 
 /* Renewals that are due soon go along with one that is due now. */
-static void renew_along(struct engine *e, int64_t lease_us)
+static void renew_along(struct engine *e, int64_t period_us)
 {
-    int64_t horizon = e->now_us + lease_us / 30;
+    int64_t horizon = e->now_us + period_us / 10;
     for (int i = 0; i < RENEW_BATCH_MAX; i++) {
         struct slot *s = (struct slot *)hf__heap_top(&e->heap);
         if (!s || s->timer.due_us > horizon || s->timer.due_us <= e->now_us
@@ -321,10 +321,10 @@ void hf__engine_tick(struct engine *e, int64_t now_us)
         struct slot *s = (struct slot *)hf__heap_top(&e->heap);
         if (!s || s->timer.due_us > now_us) break;
         struct hold_event ev = {.type = EV_TIMER};
-        int64_t lease_us =
-            hf__hold_is_renewable(&s->hold) ? s->hold.lease_us : 0;
+        int64_t period_us =
+            hf__hold_is_renewable(&s->hold) ? hf__hold_period_us(&s->hold) : 0;
         hf__slot_step(e, s, &ev);
-        if (lease_us) renew_along(e, lease_us);
+        if (period_us) renew_along(e, period_us);
     }
     hf__watch_sweep(e);
     if (e->pending_us <= now_us) pending_tick(e);
@@ -366,9 +366,12 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
     memcpy(out->name, s->entry->name, s->entry->name_len + 1);
     out->name_len = s->entry->name_len;
     out->text[0] = '\0';
-    if (state != HF_STATE_HELD)
+    const char *cause = hf__hold_cause(h, state);
+    if (state != HF_STATE_HELD && !cause)
+        cause = slot_text(e, out->status, buf, sizeof buf);
+    if (cause)
         snprintf(out->text, sizeof out->text, "%.100s: %.150s", s->entry->name,
-                 slot_text(e, out->status, buf, sizeof buf));
+                 cause);
 }
 
 /* AT_RISK before LOST, each once.  1 if `out` was filled. */

@@ -22,23 +22,24 @@
 
 enum watch_state { WATCH_OFF, WATCH_ASKED, WATCH_ON };
 
-/* A name in use: held, waited for, or open as a lock object. */
+/* A name in use: held, waited for, or open as a lock object.  Ordered for
+ * size, as the hold is. */
 struct lock_entry {
     struct lock_entry *hash_next;
     uint64_t hash;
-    size_t refs; /* lock objects, operations, slots, requests */
     struct ballot ballot;
     struct slot *slots;      /* holds of this name */
     struct slot *queue_head; /* holds that wait for their turn */
     struct slot *queue_tail;
-    struct slot *turn; /* the one that contends or holds */
-    int turns;         /* hand-overs in a row within this process */
-    int64_t told;      /* processes that heard of the last release */
-    enum watch_state watch;
-    int watches_open;    /* OP_WATCH, unanswered */
-    size_t getting;      /* holds that are being acquired */
+    struct slot *turn;   /* the one that contends or holds */
+    int64_t told;        /* processes that heard of the last release */
     struct timer linger; /* unwatch then */
-    size_t name_len;
+    uint32_t refs;       /* lock objects, operations, slots, requests */
+    uint32_t getting;    /* holds that are being acquired */
+    int turns;           /* hand-overs in a row within this process */
+    enum watch_state watch;
+    int watches_open; /* OP_WATCH, unanswered */
+    uint32_t name_len;
     char name[]; /* NUL behind it */
 };
 
@@ -55,7 +56,7 @@ struct slot {
     struct op *op;           /* under way */
     struct op *pending_head; /* of the same holder, behind it */
     struct op *pending_tail;
-    size_t requests;      /* on their way */
+    uint32_t requests;    /* on their way */
     unsigned char linked; /* found by its holder: in entry->slots */
     unsigned char queued;
     unsigned char getting;

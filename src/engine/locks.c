@@ -64,7 +64,7 @@ struct lock_entry *hf__entry_get(struct engine *e, const char *name,
         entry = hf__alloc_zero(e->alloc, sizeof *entry + name_len + 1);
         if (!entry) return NULL;
         entry->hash = hash;
-        entry->name_len = name_len;
+        entry->name_len = (uint32_t)name_len;
         entry->linger.due_us = TIME_NEVER;
         memcpy(entry->name, name, name_len);
         *at = entry;

@@ -8,6 +8,7 @@
 #define HF_ENGINE_OP_H
 
 #include "base/request.h"
+#include "core/hold.h"
 #include "sys/park.h"
 
 struct lock_entry;
@@ -40,9 +41,10 @@ struct op {
     unsigned flags;  /* HF_ACQUIRE_* */
     int64_t wait_us; /* < 0 for ever, 0 one try */
     int64_t lease_us;
-    struct ticket ticket; /* ATTACH, TICKET_RELEASE */
-    const char *pattern;  /* LIST */
-    uint64_t cursor;      /* LIST: in and out */
+    struct hold_plan plan; /* ACQUIRE: borrowed by its hold until it is over */
+    struct ticket ticket;  /* ATTACH, TICKET_RELEASE */
+    const char *pattern;   /* LIST */
+    uint64_t cursor;       /* LIST: in and out */
     struct hf_cancel *cancel;
     int64_t deadline_us; /* of direct operations */
 

@@ -17,7 +17,9 @@ static unsigned hold_flags(const struct engine *e, const struct op *op)
         flags |= HOLD_KEEP;
     if (op->flags & HF_ACQUIRE_SHARED) flags |= HOLD_SHARED;
     if (op->flags & HF_ACQUIRE_DETACHED) flags |= HOLD_DETACHED;
-    if (e->caps & HF_CAP_KERNEL && flags & HOLD_KEEP) flags |= HOLD_ETERNAL;
+    /* What must be fed must be able to starve. */
+    if (e->caps & HF_CAP_KERNEL && flags & HOLD_KEEP && !op->plan.feed_us)
+        flags |= HOLD_ETERNAL;
     return flags;
 }
 
@@ -43,7 +45,8 @@ static void acquire_new(struct engine *e, struct op *op)
     struct hold_event ev = {.type = EV_ACQUIRE,
                             .flags = hold_flags(e, op),
                             .wait_us = op->wait_us,
-                            .lease_us = op->lease_us};
+                            .lease_us = op->lease_us,
+                            .plan = &op->plan};
     if (!hf__engine_is_ready(e))
         ev.flags |= HOLD_BLIND;
     else if (alone || !entry->turn)
@@ -64,6 +67,10 @@ static int is_getting(const struct slot *s)
  * on one that may take for ever, unless he said that he would wait. */
 static void op_queue(struct engine *e, struct slot *s, struct op *op)
 {
+    if (is_getting(s) && op->flags & HF_ACQUIRE_NO_REENTRY) {
+        hf__op_finish(e, op, HF_INVALID, "this holder is acquiring it already");
+        return;
+    }
     if (is_getting(s) && op->type != OP_TYPE_ACQUIRE && !op->complete) {
         hf__op_finish(e, op, HF_NOT_OWNER, "still being acquired");
         return;
@@ -79,6 +86,16 @@ static void op_queue(struct engine *e, struct slot *s, struct op *op)
 
 static void acquire_start(struct engine *e, struct op *op, struct slot *s)
 {
+    if (s && op->flags & HF_ACQUIRE_NO_REENTRY && is_held_here(e, s)) {
+        hf__op_finish(e, op, HF_INVALID,
+                      "this holder has it already: release that first");
+        return;
+    }
+    if (s && op->flags & HF_ACQUIRE_NO_REENTRY && s->hold.state == HOLD_HELD) {
+        /* Its time is over, and its timer has not come to it yet. */
+        struct hold_event ev = {.type = EV_TIMER};
+        hf__slot_step(e, s, &ev);
+    }
     if (s && s->hold.state == HOLD_LOST) {
         struct hold_event ev = {.type = EV_FORGET};
         hf__slot_step(e, s, &ev);
@@ -102,8 +119,10 @@ static void acquire_start(struct engine *e, struct op *op, struct slot *s)
         hf__op_finish(e, op, HF_INVALID, "held too many times");
         return;
     }
-    struct hold_event ev = {
-        .type = EV_ENTER, .flags = hold_flags(e, op), .lease_us = op->lease_us};
+    struct hold_event ev = {.type = EV_ENTER,
+                            .flags = hold_flags(e, op),
+                            .lease_us = op->lease_us,
+                            .plan = &op->plan};
     s->op = op;
     op->slot = s;
     hf__slot_step(e, s, &ev);

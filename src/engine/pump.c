@@ -414,13 +414,24 @@ static void deliver_later(struct pump *p)
     hf__pump_news(p);
 }
 
-void hf__pump_end(struct pump *p, struct slot *s, int64_t now_us)
+static void slot_step(struct pump *p, struct slot *s, enum hold_event_type type,
+                      int64_t now_us)
 {
-    struct hold_event ev = {.type = EV_TIMER};
+    struct hold_event ev = {.type = type};
     p->engine.now_us = now_us;
     hf__slot_step(&p->engine, s, &ev);
     if (is_to_flush(p)) flush(p);
     deliver_later(p);
+}
+
+void hf__pump_end(struct pump *p, struct slot *s, int64_t now_us)
+{
+    slot_step(p, s, EV_TIMER, now_us);
+}
+
+void hf__pump_feed(struct pump *p, struct slot *s, int64_t now_us)
+{
+    slot_step(p, s, EV_FEED, now_us);
 }
 
 int hf__pump_start(struct pump *p, struct op *op)

@@ -76,6 +76,9 @@ int hf__pump_start(struct pump *p, struct op *op);
  * from now on it is lost.  Lock held. */
 void hf__pump_end(struct pump *p, struct slot *s, int64_t now_us);
 
+/* The program says that the work behind `s` is alive.  Lock held. */
+void hf__pump_feed(struct pump *p, struct slot *s, int64_t now_us);
+
 /* Own-loop mode: what is due, without blocking. */
 void hf__pump_process(struct pump *p);
 

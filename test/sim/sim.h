@@ -15,6 +15,7 @@
  *   sim_watch.c    its subscriptions
  *   sim_client.c   engines: start, crash, pause
  *   sim_actor.c    holders: what they do     sim_errand.c  one operation
+ *   sim_plan.c     their renewals, caps, feeding and pauses
  *   sim_nemesis.c  the faults
  *   check_*.c      what must always be true
  *   mutants.c      planted bugs, each of which must be found
@@ -71,7 +72,11 @@ struct knobs {
     int64_t node_tick_us; /* a node's clock shows multiples of it */
     int keep_percent;     /* of the holds have a watchdog */
     int cancel_percent, try_percent, forever_percent;
-    int set_back; /* clocks are set back, not only forward */
+    int renew_percent; /* of the acquires say how often to renew, */
+    int cap_percent;   /* how long to hold at most, */
+    int feed_percent;  /* that they will feed, */
+    int spin_percent;  /* or how to pause */
+    int set_back;      /* clocks are set back, not only forward */
 };
 
 struct sim;
@@ -158,6 +163,10 @@ struct actor {
     int64_t depth; /* holds, as its user counts */
     uint64_t fence;
     int risk_told, lost_told;
+    int64_t cap_us;      /* local time by which it must be over; 0 none */
+    int64_t feed_us;     /* it is renewed only while fed so often; 0 always */
+    int64_t fed_us;      /* local time */
+    uint64_t let_go;     /* the attempt that was released last */
     int done_since_heal; /* acquisitions in the quiet phase */
 
     int claims; /* check_exclusion.c: believes to hold */
@@ -277,6 +286,12 @@ void actor_start(struct actor *a);
 void actor_done(struct sim_client *c, struct op *op);
 void actor_notice(struct sim_client *c, const struct hf_event *ev);
 int actor_is_busy(const struct actor *a);
+
+/* sim_plan.c */
+void plan_draw(struct sim *s, struct op *op);
+void plan_granted(struct actor *a, const struct op *op);
+void plan_feed(struct actor *a);
+void plan_over(struct actor *a);
 
 /* sim_nemesis.c */
 void nemesis_start(struct sim *s);

@@ -60,6 +60,8 @@ static void deed_acquire(struct actor *a, int is_enter)
     er->op.lease_us = draw_lease(s);
     if (!sim_chance(s, 10 * s->k.keep_percent)) er->op.flags = HF_ACQUIRE_FIXED;
     draw_wait(s, &er->op);
+    plan_draw(s, &er->op);
+    if (is_enter) a->fed_us = client_clock(a->client);
     errand_maybe_cancel(er);
     errand_begin(er);
 }
@@ -87,6 +89,9 @@ static void act_holding(struct actor *a)
     if (a->lost_told) {
         a->phase = PHASE_LEAVING;
         deed_release(a);
+    } else if (a->feed_us && sim_chance(s, 400)) {
+        plan_feed(a);
+        act_later(a, pause_us(s, s->k.hold_us));
     } else if (a->depth < 3 && sim_chance(s, 200)) {
         deed_acquire(a, 1);
     } else if (sim_chance(s, 200)) {
@@ -143,6 +148,7 @@ static void over(struct actor *a)
     a->phase = PHASE_IDLE;
     a->depth = 0;
     a->risk_told = a->lost_told = 0;
+    plan_over(a);
     a->name = -1;
 }
 
@@ -155,6 +161,7 @@ static void acquired(struct actor *a, struct errand *er)
     a->phase = PHASE_HOLDING;
     a->depth = 1;
     a->fence = er->op.grant.fence;
+    plan_granted(a, &er->op);
     a->risk_told = a->lost_told = 0;
     sim_of(a)->acquired++;
     if (sim_of(a)->healed) a->done_since_heal++;

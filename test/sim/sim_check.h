@@ -33,6 +33,9 @@ void check_all_free(struct sim *s);
 /* check_progress.c */
 void check_progress(struct sim *s);
 void check_woken(struct sim *s);
+/* check_plan.c */
+void check_caps(struct sim_client *c);
+void check_sent(struct sim_client *c, const struct request *req);
 /* check_leak.c */
 void check_leak(struct sim_client *c);
 

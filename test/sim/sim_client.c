@@ -94,6 +94,7 @@ void client_settle(struct sim_client *c)
         }
     }
     check_beliefs(c);
+    check_caps(c);
     timer_plan(c);
 }
 

@@ -104,6 +104,15 @@ static void work_draw(struct sim *s)
     k->forever_percent = (int)ONE_OF(s, 10, 50, 90);
 }
 
+static void plans_draw(struct sim *s)
+{
+    struct knobs *k = &s->k;
+    k->renew_percent = (int)ONE_OF(s, 0, 0, 50);
+    k->cap_percent = (int)ONE_OF(s, 0, 0, 0, 30, 100);
+    k->feed_percent = (int)ONE_OF(s, 0, 0, 0, 30, 100);
+    k->spin_percent = (int)ONE_OF(s, 0, 0, 0, 30, 100);
+}
+
 void sim_draw(struct sim *s, unsigned allowed)
 {
     struct knobs *k = &s->k;
@@ -116,5 +125,6 @@ void sim_draw(struct sim *s, unsigned allowed)
     k->set_back = sim_chance(s, 500);
     network_draw(s);
     work_draw(s);
+    plans_draw(s);
     faults_draw(s, allowed);
 }

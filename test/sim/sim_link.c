@@ -162,6 +162,7 @@ static void request_send(struct backend_conn *c, struct request *req)
 
 static void sim_submit(struct backend_conn *c, struct request *req)
 {
+    check_sent(c->client, req);
     list_push(&c->queue_end, req);
 }
 

@@ -18,7 +18,7 @@
 #include "sim/sim.h"
 
 #define SEEDS_DEFAULT 2000
-#define MUTANT_SEEDS 10000
+#define MUTANT_SEEDS 50000
 #define WORKERS 2
 #define FAILURES_SHOWN 10
 

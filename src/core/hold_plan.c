@@ -1,0 +1,85 @@
+/*
+ * hold_plan.c: what an acquire planned for its hold: how often it is renewed,
+ * when it must end, and whether it must be fed.
+ *
+ * The rule: the end is decided by the round that was granted, and nothing moves
+ * it; what is not fed is not renewed.
+ */
+#include <assert.h>
+
+#include "base/math.h"
+#include "core/hold_parts.h"
+#include "core/mutation.h"
+
+static uint32_t plan_ms(int64_t us)
+{
+    assert(us >= 0);
+    return (uint32_t)min64(us / US_PER_MS, UINT32_MAX);
+}
+
+static int64_t plan_cap_us(const struct hold_plan *plan, int64_t start_us)
+{
+    return plan && plan->max_hold_us ? start_us + plan->max_hold_us
+                                     : TIME_NEVER;
+}
+
+/* A grant of which little is left is of no use to its holder. */
+int hf__keep_is_useful(const struct hold *h, int64_t now_us)
+{
+    assert(h->state == HOLD_TRYING);
+    int64_t cap_us = plan_cap_us(h->plan, h->round_start_us);
+    if (cap_us != TIME_NEVER && cap_us - now_us <= h->plan->max_hold_us / 10)
+        return 0;
+    return h->flags & HOLD_ETERNAL
+           || hf__round_lease_end_us(h) - now_us >= h->lease_us / 10;
+}
+
+/* From what getting needs to what keeping needs; both are in one place. */
+void hf__keep_begin(struct hold *h, int64_t start_us, int64_t now_us)
+{
+    static const struct hold_plan nothing;
+    const struct hold_plan *plan = h->plan ? h->plan : &nothing;
+    int64_t cap_us = plan_cap_us(plan, start_us);
+    uint32_t renew_ms = plan_ms(plan->renew_us);
+    uint32_t feed_ms = plan_ms(plan->feed_us);
+    h->max_hold_ms = plan_ms(plan->max_hold_us);
+    h->renew_at_us = TIME_NEVER;
+    h->cap_us = cap_us;
+    h->fed_us = now_us; /* who acquires is alive */
+    h->renew_ms = renew_ms;
+    h->feed_ms = feed_ms;
+    h->starved = h->timed_out = 0;
+}
+
+int hf__keep_is_fed(const struct hold *h, int64_t now_us)
+{
+    if (!h->feed_ms || MUTATED(UNFED_RENEWED)) return 1;
+    return now_us - h->fed_us <= h->feed_ms * US_PER_MS;
+}
+
+int64_t hf__hold_period_us(const struct hold *h)
+{
+    int64_t lease_us = hf__round_lease_us(h);
+    int64_t period_us = h->renew_ms ? h->renew_ms * US_PER_MS : lease_us / 3;
+    return min64(period_us, lease_us / 2);
+}
+
+int64_t hf__hold_risk_us(const struct hold *h)
+{
+    if (h->valid_us == TIME_NEVER) return TIME_NEVER;
+    int64_t lease_us = hf__round_lease_us(h);
+    int64_t margin = max64(lease_us / 100, 2 * h->conf->rtt_us);
+    margin = max64(margin, MARGIN_FLOOR_US);
+    if (h->max_hold_ms) lease_us = min64(lease_us, h->max_hold_ms * US_PER_MS);
+    return h->valid_us - min64(margin, lease_us / 3);
+}
+
+const char *hf__hold_cause(const struct hold *h, int state)
+{
+    if (state == HF_STATE_LOST && !h->timed_out) return NULL;
+    if (state != HF_STATE_AT_RISK && state != HF_STATE_LOST) return NULL;
+    if (h->starved) return "not fed in time: it was not renewed";
+    if (h->valid_us < h->cap_us) return NULL;
+    return state == HF_STATE_LOST ? "its longest hold is over"
+                                  : "its longest hold is nearly over";
+}

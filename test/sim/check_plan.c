@@ -1,0 +1,47 @@
+/*
+ * check_plan.c: a hold is never valid beyond its cap, what is not fed is not
+ * renewed, and nothing is renewed once it has been released.
+ *
+ * The rule: what is expected follows from what the holder did and was told, not
+ * from the machine's own notes.
+ */
+#include "sim/sim.h"
+
+/* After every step. */
+void check_caps(struct sim_client *c)
+{
+    for (int i = 0; i < c->sim->k.actors; i++) {
+        const struct actor *a = &c->actors[i];
+        const struct slot *slot = a->cap_us ? actor_slot(a) : NULL;
+        if (!slot || slot->hold.state != HOLD_HELD
+            || slot->hold.valid_us <= a->cap_us)
+            continue;
+        sim_fail(c->sim, "plan: c%d.%d is valid %lld us beyond its cap",
+                 c->index, a->index,
+                 (long long)(slot->hold.valid_us - a->cap_us));
+    }
+}
+
+static void check_renewal(struct actor *a, const struct slot *slot,
+                          uint64_t attempt)
+{
+    struct sim *s = a->client->sim;
+    int64_t hungry_us = client_clock(a->client) - a->fed_us;
+    if (attempt == a->let_go)
+        sim_fail(s, "plan: c%d.%d renews what it has released",
+                 a->client->index, a->index);
+    /* Without an operation it is the watchdog's own. */
+    if (a->feed_us && !slot->op && hungry_us > a->feed_us)
+        sim_fail(s, "plan: c%d.%d renews, and was not fed for %lld us",
+                 a->client->index, a->index, (long long)hungry_us);
+}
+
+/* A request leaves the engine. */
+void check_sent(struct sim_client *c, const struct request *req)
+{
+    if (req->user_kind != USER_SLOT || !c->alive) return;
+    const struct slot *slot = req->user;
+    struct actor *a = &c->actors[slot->holder - 1];
+    if (req->op == OP_RELEASE) a->let_go = req->attempt;
+    if (req->op == OP_RENEW) check_renewal(a, slot, req->attempt);
+}
