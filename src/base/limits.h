@@ -38,6 +38,8 @@
 #define RECONNECT_US_MIN (10 * US_PER_MS)
 #define RECONNECT_US_MAX (2 * US_PER_S)
 #define LOCAL_TURNS_MAX 16 /* hand-overs in the process before others */
-#define EVENTS_MAX 1024    /* kept for hf_client_next_event() */
+#define GRACE_US_MIN 500   /* left to them then, and two round trips */
+#define GRACE_US_MAX (20 * US_PER_MS)
+#define EVENTS_MAX 1024 /* kept for hf_client_next_event() */
 
 #endif

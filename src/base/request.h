@@ -31,6 +31,9 @@ enum request_op {
 #define REQ_DETACHED 4u  /* the hold does not end with this process */
 #define REQ_REPEATED 16u /* sent before, and that may have been carried out */
 #define REQ_NO_EXPIRY 8u /* watchdog hold on a CAP_KERNEL backend */
+/* RELEASE: count those who wait, but need not wake them: a proposal of this
+ * process follows right behind. */
+#define REQ_HUSHED 64u
 
 /* Borrowed by the backend from submit() until it is replied to. */
 struct request {

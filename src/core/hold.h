@@ -75,7 +75,8 @@ struct hold_event {
     int64_t nodes_now_us; /* estimate of the nodes' clock */
     uint64_t random;      /* for jitter */
     unsigned flags;       /* HOLD_* */
-    int64_t wait_us;      /* < 0 for ever, 0 one try */
+    int64_t wait_us;      /* < 0 for ever, 0 one try; TURN, WAKE: stand back
+                           * for so long, 0 not at all */
     int64_t lease_us;
     uint64_t attempt;
     int64_t fence;

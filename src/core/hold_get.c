@@ -111,11 +111,13 @@ void hf__get_begin(struct hold *h, const struct hold_event *ev,
 static void wake_up(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out)
 {
-    if (h->conf->nodes == 1) {
+    int stands_back = ev->type == EV_WAKE && ev->wait_us > 0;
+    if (h->conf->nodes == 1 && !stands_back) {
         try_begin(h, ev, out);
         return;
     }
-    int64_t soon_us = ev->now_us + backoff_us(h, ev->random);
+    int64_t soon_us =
+        ev->now_us + (stands_back ? ev->wait_us : backoff_us(h, ev->random));
     h->pause_until_us = min64(h->pause_until_us, soon_us);
 }
 
@@ -271,6 +273,18 @@ static void in_waiting(struct hold *h, const struct hold_event *ev,
         try_again(h, ev, out);
 }
 
+/* It may contend now, or after others of other processes. */
+static void turn_begin(struct hold *h, const struct hold_event *ev,
+                       struct hold_out *out)
+{
+    if (ev->wait_us <= 0) {
+        try_begin(h, ev, out);
+        return;
+    }
+    h->pause_until_us = ev->now_us + ev->wait_us;
+    hf__hold_move(h, HOLD_WAITING);
+}
+
 void hf__get_event(struct hold *h, const struct hold_event *ev,
                    struct hold_out *out)
 {
@@ -298,8 +312,7 @@ void hf__get_event(struct hold *h, const struct hold_event *ev,
     switch (h->state) {
     case HOLD_QUEUED:
         if (ev->type == EV_READY) h->answer_by_us = TIME_NEVER;
-        if (ev->type != EV_TURN) return;
-        try_begin(h, ev, out);
+        if (ev->type == EV_TURN) turn_begin(h, ev, out);
         break;
     case HOLD_TRYING:
         in_trying(h, ev, out);

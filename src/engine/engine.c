@@ -172,6 +172,8 @@ static void send_all(struct engine *e, struct slot *s,
             snprintf(r->owner, sizeof r->owner, "%s", s->owner);
         else
             hf__owner_text(e, s->holder, r->owner);
+        if (send->op == OP_RELEASE && hf__turn_is_hushed(e, s))
+            r->flags |= REQ_HUSHED;
         s->requests++;
         hf__request_send(e, node, r);
     }
@@ -208,6 +210,7 @@ void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev)
     ev->now_us = e->now_us;
     ev->nodes_now_us = hf__engine_nodes_now(e);
     ev->random = hf__engine_random(e);
+    if (ev->type == EV_RELEASE) hf__turn_leave(s);
     s->requests++; /* stays until the step is over */
     hf__hold_step(&s->hold, ev, &out);
     for (int i = 0; i < out.sends; i++) send_all(e, s, &out.send[i]);

@@ -32,7 +32,8 @@ struct lock_entry {
     struct slot *queue_head; /* holds that wait for their turn */
     struct slot *queue_tail;
     struct slot *turn;   /* the one that contends or holds */
-    int64_t told;        /* processes that heard of the last release */
+    int32_t told;        /* others that heard of the last release; -1 unknown */
+    int32_t debt;        /* wake-ups at which others go first */
     struct timer linger; /* unwatch then */
     uint32_t refs;       /* lock objects, operations, slots, requests */
     uint32_t getting;    /* holds that are being acquired */
@@ -60,7 +61,8 @@ struct slot {
     unsigned char linked; /* found by its holder: in entry->slots */
     unsigned char queued;
     unsigned char getting;
-    unsigned char notices; /* bits by enum hf_state, not yet told */
+    unsigned char followed; /* its release is: by the next one's proposal */
+    unsigned char notices;  /* bits by enum hf_state, not yet told */
 };
 
 struct node {
@@ -160,6 +162,8 @@ void hf__slot_unlink(struct slot *s);
 void hf__slot_free(struct engine *e, struct slot *s);
 void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before);
 void hf__turn_pass_all(struct engine *e);
+void hf__turn_leave(struct slot *s);
+int hf__turn_is_hushed(const struct engine *e, const struct slot *s);
 void hf__watch_want(struct engine *e, struct slot *s);
 void hf__watch_answer(struct engine *e, struct lock_entry *entry,
                       const struct reply *reply);

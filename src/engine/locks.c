@@ -66,6 +66,7 @@ struct lock_entry *hf__entry_get(struct engine *e, const char *name,
         entry->hash = hash;
         entry->name_len = (uint32_t)name_len;
         entry->linger.due_us = TIME_NEVER;
+        entry->told = -1;
         memcpy(entry->name, name, name_len);
         *at = entry;
         if (++e->table_len > e->table_size) table_grow(e);
@@ -165,9 +166,16 @@ static void queue_remove(struct lock_entry *entry, struct slot *s)
     s->queued = 0;
 }
 
+/* Who has had many turns in a row leaves the others time to ask first. */
+static int64_t grace_us(const struct engine *e, const struct lock_entry *entry)
+{
+    if (entry->debt <= 0) return 0;
+    return min64(2 * e->conf.rtt_us + GRACE_US_MIN, GRACE_US_MAX);
+}
+
 static void turn_pass(struct engine *e, struct lock_entry *entry)
 {
-    struct hold_event ev = {.type = EV_TURN};
+    struct hold_event ev = {.type = EV_TURN, .wait_us = grace_us(e, entry)};
     struct slot *s = entry->queue_head;
     if (entry->turn || !s || !hf__engine_is_ready(e)) return;
     queue_remove(entry, s);
@@ -195,14 +203,37 @@ void hf__turn_pass_all(struct engine *e)
 
 /* Others wait on other machines: after some turns among ourselves let them
  * race for it, by asking only when they too have heard of the release. */
-static int turn_is_polite(struct lock_entry *entry)
+static int turn_is_polite(const struct slot *s)
 {
+    struct lock_entry *entry = s->entry;
     if (entry->told <= 0) {
         entry->turns = 0;
         return 0;
     }
     if (++entry->turns < LOCAL_TURNS_MAX) return 0;
     return 1;
+}
+
+/* A turn was left to others: to each that heard of it.  Our own ear hears it
+ * too. */
+static void turn_owe(struct lock_entry *entry)
+{
+    entry->turns = 0;
+    if (entry->told > 0) entry->debt = entry->told + 1;
+}
+
+/* Before its release goes out: will the next of ours ask right behind it? */
+void hf__turn_leave(struct slot *s)
+{
+    if (s->entry->turn == s && s->hold.state == HOLD_HELD && s->hold.count == 1)
+        s->followed = !turn_is_polite(s);
+}
+
+/* Who is woken by it would only find it taken again. */
+int hf__turn_is_hushed(const struct engine *e, const struct slot *s)
+{
+    return s->followed && s->entry->queue_head && s->entry->told > 0
+           && e->conf.nodes == 1;
 }
 
 static void getting_set(struct engine *e, struct slot *s, int getting)
@@ -241,10 +272,11 @@ void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before)
         if (state == HOLD_QUEUED) turn_pass(e, entry);
         return;
     }
-    if (state == HOLD_RELEASING && !turn_is_polite(entry)) entry->turn = NULL;
+    if (state == HOLD_HELD) entry->debt = 0;
+    if (state == HOLD_RELEASING && s->followed) entry->turn = NULL;
     if (state == HOLD_DONE || state == HOLD_LOST) {
         entry->turn = NULL;
-        if (state == HOLD_DONE && before == HOLD_RELEASING) entry->turns = 0;
+        if (state == HOLD_DONE && before == HOLD_RELEASING) turn_owe(entry);
     }
     turn_pass(e, entry);
 }
@@ -274,9 +306,11 @@ static int watch_send(struct engine *e, struct lock_entry *entry,
 static void watched_tell(struct engine *e, struct lock_entry *entry,
                          enum hold_event_type type, int status)
 {
+    int64_t wait_us = type == EV_WAKE ? grace_us(e, entry) : 0;
     /* A step may finish a hold and take it off the list. */
     for (struct slot *s = entry->slots, *next; s; s = next) {
-        struct hold_event ev = {.type = type, .status = status};
+        struct hold_event ev = {
+            .type = type, .status = status, .wait_us = wait_us};
         next = s->next;
         if (s->hold.state == HOLD_TRYING || s->hold.state == HOLD_WAITING)
             hf__slot_step(e, s, &ev);
@@ -319,6 +353,7 @@ void hf__watch_wake(struct engine *e, struct lock_entry *entry)
 {
     entry->refs++;
     watched_tell(e, entry, EV_WAKE, HF_OK);
+    if (entry->debt > 0) entry->debt--;
     hf__entry_unref(e, entry);
 }
 

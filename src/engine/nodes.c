@@ -9,12 +9,14 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/math.h"
 #include "core/mutation.h"
 #include "engine/engine.h"
 #include "sys/random.h"
 
 #define AGAIN_US (20 * US_PER_MS)
 #define CLOCK_STEP_US 50
+#define TOLD_MAX 1000000
 
 struct request *hf__request_new(struct engine *e)
 {
@@ -122,6 +124,7 @@ void hf__owner_text(const struct engine *e, uint64_t holder,
 
 static void again_add(struct engine *e, struct node *n, struct request *r)
 {
+    r->flags &= ~REQ_HUSHED;
     r->next = n->again;
     n->again = r;
     if (n->again_us == TIME_NEVER) n->again_us = e->now_us + AGAIN_US;
@@ -191,8 +194,12 @@ static void slot_answered(struct engine *e, struct slot *s,
     struct hold_event ev = {.type = EV_REPLY};
     if (rep->counter) hf__ballot_saw(&s->entry->ballot, rep->counter);
     if (rep->fence) hf__ballot_saw(&s->entry->ballot, rep->fence);
-    if (r->op == OP_RELEASE && rep->verdict == V_GRANTED)
-        s->entry->told = rep->waiters - (s->entry->watch == WATCH_ON ? 1 : 0);
+    int is_counted = rep->waiters >= 0 || !(r->flags & REQ_HUSHED);
+    if (r->op == OP_RELEASE && rep->verdict == V_GRANTED && is_counted) {
+        int is_heard = s->entry->watch == WATCH_ON && rep->waiters > 0;
+        int64_t told = min64(rep->waiters - is_heard, TOLD_MAX);
+        s->entry->told = (int32_t)told;
+    }
     if (rep->text && s->op)
         hf__error_set(&s->op->err, rep->status, "%s", rep->text);
     ev.op = r->op;

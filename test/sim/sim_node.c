@@ -50,12 +50,13 @@ void node_close(struct sim_node *n)
 /* ---- what arrives ----------------------------------------------------- */
 
 static void tell_watchers(struct sim *s, struct sim_node *n, int name,
-                          struct reply *rep)
+                          int hushed, struct reply *rep)
 {
     rep->waiters = 0;
     for (struct life *l = n->watchers; l; l = l->node_next) {
         if (!(l->names >> name & 1)) continue;
         rep->waiters++;
+        if (hushed) continue;
         struct packet *p = net_packet(s, l, PACKET_MESSAGE);
         if (!p) return;
         p->name = name;
@@ -98,7 +99,7 @@ static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
     check_applied(s, n, p, &before);
     note_free(s, n, p);
     if (p->req.op == OP_RELEASE && p->rep.verdict == V_GRANTED)
-        tell_watchers(s, n, p->name, &p->rep);
+        tell_watchers(s, n, p->name, (p->req.flags & REQ_HUSHED) != 0, &p->rep);
     if (!s->healed && s->faults & FAULT_DUP && !p->is_copy
         && sim_chance(s, s->k.dup_permille))
         repeat(s, n, p);

@@ -218,6 +218,18 @@ TEST(redis_layout, a_release_with_a_higher_number_raises_the_counter)
     CHECK_INT(redis_number(&r, "GET redisson_lock_token:{job}"), t + 40);
 }
 
+TEST(redis_layout, a_hushed_release_frees_it_and_counts_who_listens)
+{
+    begin();
+    int64_t t = clock_us();
+    CHECK_INT(propose("job", 7, t), V_GRANTED);
+    struct request req = server_request(OP_RELEASE, "job", 7, t);
+    req.flags |= REQ_HUSHED;
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    CHECK_INT(a.reply.waiters, 0);
+    CHECK_INT(redis_number(&r, "EXISTS job"), 0);
+}
+
 TEST(redis_layout, renew_sets_the_lease_and_the_count_and_tells_what_was_left)
 {
     begin();

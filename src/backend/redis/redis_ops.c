@@ -107,6 +107,7 @@ static void build_release(struct command *cmd, enum flight_kind kind,
     script_lock(cmd, &hf__script_release, kind, req);
     put_mark(cmd, req, 1);
     put_channel(cmd, hf__redis_channel_prefix, req);
+    if (req->flags & REQ_HUSHED) hf__cmd_text(cmd, "h");
 }
 
 static void build_break(struct command *cmd, enum flight_kind kind,

@@ -1,6 +1,6 @@
 -- release.lua: give the lock back, and let no older proposal in.
 -- KEYS[1] lock  KEYS[2] fence counter
--- ARGV "v1 <owner> <attempt> <T> ", channel
+-- ARGV "v1 <owner> <attempt> <T> ", channel; 3rd: count the waiters, wake none
 -- returns released: processes told, or -1 | -2 absent | -3 somebody else's
 local call, lock, mark = redis.call, KEYS[1], ARGV[1]
 local hf = call('HGET', lock, 'hf')
@@ -10,7 +10,11 @@ local simple = hf and hf:find(mark, 1, true) == 1
 if simple or hf and hf:find(mark:match('^v1 %S+ %d+ '), 1, true) == 1 then
     -- Before any other write: a full server only takes what frees memory.
     call('DEL', lock)
-    code = redis.pcall('PUBLISH', ARGV[2], '0')
+    if ARGV[3] then
+        code = redis.pcall('PUBSUB', 'NUMSUB', ARGV[2])[2]
+    else
+        code = redis.pcall('PUBLISH', ARGV[2], '0')
+    end
     if type(code) ~= 'number' then
         code = -1
     end
