@@ -86,11 +86,16 @@ struct hf_client_options {
     int log_level;                 /* highest level wanted; 0: HF_LOG_WARN */
     hf_state_fn on_state; /* told of every change of state; may be NULL */
     void *state_user;     /* passed to `on_state` */
+    int32_t handover;     /* give a released lock to the next waiter of this
+                           * process, without asking the store, at most so
+                           * many times in a row; 0: never     [handover=] */
+    int64_t handover_ms;  /* and no longer than this; 0: 50 ms
+                           *                              [handover_for=] */
 };
 #define HF_CLIENT_OPTIONS_INIT                                                 \
     {                                                                          \
         sizeof(struct hf_client_options), 0, 0, 0, 0, 0, 0, 0, 0, 0,           \
-            {0, 0, 0, 0}, 0, 0, 0, 0, 0                                        \
+            {0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0                                  \
     }
 
 /* What a backend can do: hf_client_caps(). */

@@ -17,7 +17,7 @@
 #include "sys/random.h"
 
 static const char common_options[] =
-    "lease timeout patience drift spin_us label";
+    "lease timeout patience drift spin_us handover handover_for label";
 
 void hf_client_options_init(struct hf_client_options *options)
 {
@@ -130,6 +130,25 @@ static int option_spin(const struct url *url, int64_t given, int64_t *out,
     return HF_OK;
 }
 
+static int option_handover(const struct url *url,
+                           const struct hf_client_options *o,
+                           struct hold_conf *conf, struct hf_error *err)
+{
+    const char *text = hf__url_option(url, "handover");
+    conf->handover = o->handover;
+    if (!o->handover && text
+        && hf__number_parse(text, 0, HANDOVER_MAX, &conf->handover) != 0)
+        return hf__error_set(err, HF_INVALID,
+                             "url: handover=%.40s: not a number from 0 to %d",
+                             text, HANDOVER_MAX);
+    if (o->handover < 0 || o->handover > HANDOVER_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "client: handover of %lld: out of range: 0 to %d",
+                             (long long)o->handover, HANDOVER_MAX);
+    return option_time(url, "handover_for", o->handover_ms, 1,
+                       HANDOVER_MS_DEFAULT, &conf->handover_us, err);
+}
+
 static int options_read(hf_client *c, const struct url *url,
                         const struct hf_client_options *o, struct hf_error *err)
 {
@@ -146,6 +165,7 @@ static int options_read(hf_client *c, const struct url *url,
     if (status == HF_OK)
         status = option_drift(url, o->drift_ppm, &e->conf.drift_ppm, err);
     if (status == HF_OK) status = option_spin(url, o->spin_us, &spin_us, err);
+    if (status == HF_OK) status = option_handover(url, o, &e->conf, err);
     if (status == HF_OK && o->flags & ~HF_CLIENT_OWN_LOOP)
         status = hf__error_set(err, HF_INVALID, "client: flags 0x%x: unknown",
                                o->flags & ~HF_CLIENT_OWN_LOOP);
@@ -250,7 +270,13 @@ static int client_start(hf_client *c, const struct backend *b,
         return hf__error_set(err, status, "client: %s", hf_status_text(status));
     e->caps = b->caps;
     status = hf__node_open(e, 0, b, url, err);
-    return status == HF_OK ? hf__pump_begin(&c->pump, err) : status;
+    if (status != HF_OK) return status;
+    if (e->conf.handover > 0 && !(e->caps & HF_CAP_FENCE))
+        return hf__error_set(err, HF_UNSUPPORTED,
+                             "client: handover: needs fencing tokens, and %s "
+                             "gives none",
+                             c->url);
+    return hf__pump_begin(&c->pump, err);
 }
 
 static int client_open(const char *text, const struct url *url,

@@ -129,7 +129,7 @@ static int lend(struct engine *e, struct lock_entry *entry, uint64_t holder,
     *status = HF_UNSUPPORTED;
     if (!n->backend->lend || s->hold.flags & HOLD_DETACHED) return -1;
     *status = HF_OK;
-    hf__owner_text(e, holder, owner);
+    hf__slot_owner(e, s, owner);
     return n->backend->lend(n->conn, entry->name, entry->name_len, owner,
                             s->hold.attempt);
 }

@@ -37,6 +37,8 @@
 #define BACKOFF_US_MAX (200 * US_PER_MS)
 #define RECONNECT_US_MIN (10 * US_PER_MS)
 #define RECONNECT_US_MAX (2 * US_PER_S)
+#define HANDOVER_MAX 1024 /* hand-overs in a row that may be asked for */
+#define HANDOVER_MS_DEFAULT 50
 #define LOCAL_TURNS_MAX 16 /* hand-overs in the process before others */
 #define GRACE_US_MIN 500   /* left to them then, and two round trips */
 #define GRACE_US_MAX (20 * US_PER_MS)

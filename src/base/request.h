@@ -49,6 +49,8 @@ struct request {
     int64_t count;             /* absolute hold count; PROPOSE: 1 */
     int64_t lease_us;
     int64_t window_us;   /* W */
+    int64_t block;       /* PROPOSE: tokens wanted beyond the first; the counter
+                          * becomes fence + block */
     const char *info;    /* PROPOSE: "<pid> <host> <label>", no NUL in it */
     uint64_t cursor;     /* LIST: where to go on; 0 first */
     int64_t deadline_us; /* answered by then, or the link is given up */

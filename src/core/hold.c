@@ -22,7 +22,8 @@
 /* From a row's state, only these states may follow. */
 static const uint32_t allowed[HOLD_NSTATES] = {
     [HOLD_IDLE] = BIT(HOLD_QUEUED) | BIT(HOLD_TRYING) | BIT(HOLD_DONE),
-    [HOLD_QUEUED] = BIT(HOLD_TRYING) | BIT(HOLD_WAITING) | BIT(HOLD_DONE),
+    [HOLD_QUEUED] =
+        BIT(HOLD_TRYING) | BIT(HOLD_WAITING) | BIT(HOLD_HELD) | BIT(HOLD_DONE),
     [HOLD_TRYING] = BIT(HOLD_HELD) | BIT(HOLD_WAITING) | BIT(HOLD_DONE),
     [HOLD_WAITING] = BIT(HOLD_TRYING) | BIT(HOLD_DONE),
     [HOLD_HELD] = BIT(HOLD_LOST) | BIT(HOLD_RELEASING) | BIT(HOLD_DONE),
@@ -161,6 +162,9 @@ static void in_held(struct hold *h, const struct hold_event *ev,
             held_change(h, ev, out, HOLD_OP_LEAVE);
         else
             release_begin(h, ev, out);
+        break;
+    case EV_YIELD:
+        hf__pass_yield(h, out);
         break;
     case EV_FORGET:
         hf__hold_move(h, HOLD_DONE);

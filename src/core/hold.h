@@ -49,6 +49,9 @@ enum hold_event_type {
     EV_WAKE,    /* the lock was released, or may have been */
     EV_RENEW,   /* renew now, somewhat early, with others of the batch */
     EV_FEED,    /* the program says that its work is alive */
+    EV_YIELD,   /* released, and handed to another holder of this process:
+                 * over, without a request */
+    EV_INHERIT, /* handed over by `from`: held, with token `fence` */
     EV_FAIL,    /* end what the user waits for with `status` */
     EV_TIMER    /* hf__hold_due() has come */
 };
@@ -88,6 +91,7 @@ struct hold_event {
     int repeated; /* REPLY: an earlier copy may have been carried out */
     const struct hold_plan *plan; /* ACQUIRE: borrowed until it is finished;
                                    * ENTER: for the call; NULL: nothing */
+    const struct hold *from;      /* INHERIT */
 };
 
 /* What all holds of a client share. */
@@ -101,6 +105,8 @@ struct hold_conf {
     int64_t patience_us; /* without any answer */
     int64_t rtt_us;      /* the slowest of late round trips */
     uint64_t attempts;   /* the last attempt of this client */
+    int64_t handover;    /* hand-overs in a row within the process */
+    int64_t handover_us; /* and for how long */
 };
 
 /* Ordered for size: a process may have 100,000 of them. */
@@ -140,6 +146,7 @@ struct hold {
     unsigned one_try : 1;   /* the user does not wait */
     unsigned starved : 1;   /* a renewal is held back until it is fed */
     unsigned timed_out : 1; /* lost because its time was over */
+    unsigned reserve : 11;  /* tokens left for hand-overs */
     uint16_t reballots;
     uint16_t pauses;      /* tries without luck, for the back-off */
     int32_t count;        /* as the nodes know it once the round is over */
@@ -161,6 +168,7 @@ struct hold {
             int64_t renew_at_us; /* TIME_NEVER: no watchdog */
             int64_t cap_us;      /* valid no longer; TIME_NEVER: no cap */
             int64_t fed_us;      /* when it was last fed */
+            int64_t chain_us;    /* granted then to the first holder */
             uint32_t renew_ms;   /* 0: every third of the lease */
             uint32_t feed_ms;    /* 0: it needs no feeding */
         };
@@ -219,6 +227,17 @@ int64_t hf__hold_period_us(const struct hold *h);
 
 /* Is it held and kept by the watchdog, with nothing under way? */
 int hf__hold_is_renewable(const struct hold *h);
+
+/* How many tokens beyond the first a proposal is to reserve. */
+int64_t hf__hold_block(const struct hold *h);
+
+/* How often this hold has been handed over. */
+int64_t hf__hold_passes(const struct hold *h);
+
+/* May `from`, on being released, be handed to `to`?  Then EV_INHERIT for `to`
+ * and EV_YIELD for `from`, with no time between them. */
+int hf__hold_may_pass(const struct hold *from, const struct hold *to,
+                      int64_t now_us);
 
 /* Is a release that got `reply` to be repeated? */
 int hf__release_is_open(const struct reply *reply);

@@ -313,6 +313,7 @@ void hf__get_event(struct hold *h, const struct hold_event *ev,
     case HOLD_QUEUED:
         if (ev->type == EV_READY) h->answer_by_us = TIME_NEVER;
         if (ev->type == EV_TURN) turn_begin(h, ev, out);
+        if (ev->type == EV_INHERIT) hf__pass_inherit(h, ev, out);
         break;
     case HOLD_TRYING:
         in_trying(h, ev, out);

@@ -6,6 +6,7 @@
  *   hold_get.c    trying and waiting
  *   hold_keep.c   renewing, AT_RISK, LOST
  *   hold_plan.c   the period, the cap and the feeding
+ *   hold_pass.c   handing over within the process
  */
 #ifndef HF_CORE_HOLD_PARTS_H
 #define HF_CORE_HOLD_PARTS_H
@@ -51,5 +52,12 @@ void hf__keep_event(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out);
 void hf__keep_lose(struct hold *h, int status, int64_t now_us,
                    struct hold_out *out);
+
+/* hold_pass.c */
+void hf__pass_open(struct hold *h, int64_t now_us);
+int64_t hf__pass_number(const struct hold *h, int64_t number);
+void hf__pass_yield(struct hold *h, struct hold_out *out);
+void hf__pass_inherit(struct hold *h, const struct hold_event *ev,
+                      struct hold_out *out);
 
 #endif

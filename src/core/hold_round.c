@@ -134,6 +134,7 @@ void hf__round_release(struct hold *h, uint32_t nodes, int64_t now_us,
      * leave an orphan behind. */
     s->ballot =
         h->ballot->proposed > h->number ? h->ballot->proposed : h->number;
+    s->ballot = hf__pass_number(h, s->ballot);
     if (MUTATED(RELEASE_NUMBERLESS)) s->ballot = 0;
     s->deadline_us = now_us + h->conf->timeout_us;
     /* A renewal that is still on its way may begin the lease anew. */

@@ -27,6 +27,9 @@ enum core_mutation {
     CORE_MUT_FENCE_PROPOSED,      /* the token is what was proposed */
     CORE_MUT_MINORITY,            /* one vote less is enough */
     CORE_MUT_SHORTENED_UNSEEN,    /* a shorter lease in doubt is ignored */
+    CORE_MUT_TOKEN_REUSED,        /* a hand-over keeps the token */
+    CORE_MUT_PASS_LATE,           /* a hold is handed over after its end */
+    CORE_MUT_BLOCK_UNRELEASED,    /* a release forgets the reserved tokens */
     CORE_MUT_COUNT_KEPT,          /* an entry that failed counts */
     CORE_MUT_CAP_IGNORED,         /* a renewal passes the cap */
     CORE_MUT_CAP_MOVED,           /* an entry begins the cap anew */

@@ -168,10 +168,7 @@ static void send_all(struct engine *e, struct slot *s,
         r->info = e->info;
         r->user = s;
         r->user_kind = USER_SLOT;
-        if (s->owner)
-            snprintf(r->owner, sizeof r->owner, "%s", s->owner);
-        else
-            hf__owner_text(e, s->holder, r->owner);
+        hf__slot_owner(e, s, r->owner);
         if (send->op == OP_RELEASE && hf__turn_is_hushed(e, s))
             r->flags |= REQ_HUSHED;
         s->requests++;
@@ -213,6 +210,8 @@ void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev)
     if (ev->type == EV_RELEASE) hf__turn_leave(s);
     s->requests++; /* stays until the step is over */
     hf__hold_step(&s->hold, ev, &out);
+    e->waiting += s->hold.state == HOLD_WAITING;
+    e->waiting -= before == HOLD_WAITING;
     for (int i = 0; i < out.sends; i++) send_all(e, s, &out.send[i]);
     if (s->hold.state == HOLD_RELEASING || s->hold.state == HOLD_DONE)
         hf__slot_unlink(s);
@@ -346,7 +345,7 @@ int64_t hf__engine_next_us(const struct engine *e)
 
 int hf__engine_wants_poll(const struct engine *e)
 {
-    if (e->inflight > 0 || e->ops_async > 0) return 1;
+    if (e->inflight > 0 || e->waiting > 0 || e->ops_async > 0) return 1;
     for (int i = 0; i < e->conf.nodes; i++)
         if (!e->nodes[i].up && e->fds_len > 0) return 1; /* connecting */
     return 0;
@@ -410,10 +409,7 @@ int hf__engine_detach(struct engine *e, struct lock_entry *entry,
     if (!s || s->op || s->hold.state != HOLD_HELD) return HF_NOT_OWNER;
     if (!(s->hold.flags & HOLD_DETACHED)) return HF_UNSUPPORTED;
     memset(out, 0, sizeof *out);
-    if (s->owner)
-        snprintf(out->owner, sizeof out->owner, "%s", s->owner);
-    else
-        hf__owner_text(e, holder, out->owner);
+    hf__slot_owner(e, s, out->owner);
     out->attempt = s->hold.attempt;
     out->number = s->hold.number;
     out->fence = s->hold.fence;

@@ -8,7 +8,7 @@
  *
  *   engine.c  holds and their steps         ops.c    operations
  *   locks.c   names, turns, wake-ups        nodes.c  requests, replies, clocks
- *   heap.c    timers
+ *   pass.c    hand-over in the process      heap.c   timers
  */
 #ifndef HF_ENGINE_H
 #define HF_ENGINE_H
@@ -54,6 +54,7 @@ struct slot {
     struct slot *notice_next;
     uint64_t holder;
     char *owner;             /* of a ticket; NULL: made from uuid and holder */
+    uint64_t chain_owner;    /* instead of the holder, with hand-over; or 0 */
     struct op *op;           /* under way */
     struct op *pending_head; /* of the same holder, behind it */
     struct op *pending_tail;
@@ -109,6 +110,8 @@ struct engine {
     struct heap heap;    /* slots' timers */
     struct heap lingers; /* entries' */
     size_t slots_len;
+    size_t waiting;                     /* holds that wait to be woken */
+    uint64_t chains;                    /* owners made for hand-over */
     struct request *spare;              /* requests to be used again */
     size_t requests_len;                /* all there are */
     struct op *ready_head, *ready_tail; /* operations to be started */
@@ -169,6 +172,13 @@ void hf__watch_answer(struct engine *e, struct lock_entry *entry,
                       const struct reply *reply);
 void hf__watch_wake(struct engine *e, struct lock_entry *entry);
 void hf__watch_sweep(struct engine *e);
+
+/* pass.c */
+uint64_t hf__pass_owner(struct engine *e, unsigned acquire_flags);
+void hf__slot_owner(const struct engine *e, const struct slot *s,
+                    char out[OWNER_LEN_MAX]);
+int hf__pass_try(struct engine *e, struct slot *s, struct op *op);
+int hf__pass_is_over(const struct slot *s);
 
 /* nodes.c */
 int hf__node_open(struct engine *e, int index, const struct backend *backend,

@@ -206,6 +206,7 @@ void hf__turn_pass_all(struct engine *e)
 static int turn_is_polite(const struct slot *s)
 {
     struct lock_entry *entry = s->entry;
+    if (hf__pass_is_over(s) && entry->told != 0) return 1;
     if (entry->told <= 0) {
         entry->turns = 0;
         return 0;

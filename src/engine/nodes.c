@@ -193,7 +193,7 @@ static void slot_answered(struct engine *e, struct slot *s,
 {
     struct hold_event ev = {.type = EV_REPLY};
     if (rep->counter) hf__ballot_saw(&s->entry->ballot, rep->counter);
-    if (rep->fence) hf__ballot_saw(&s->entry->ballot, rep->fence);
+    if (rep->fence) hf__ballot_saw(&s->entry->ballot, rep->fence + r->block);
     int is_counted = rep->waiters >= 0 || !(r->flags & REQ_HUSHED);
     if (r->op == OP_RELEASE && rep->verdict == V_GRANTED && is_counted) {
         int is_heard = s->entry->watch == WATCH_ON && rep->waiters > 0;

@@ -51,6 +51,7 @@ static void acquire_new(struct engine *e, struct op *op)
         ev.flags |= HOLD_BLIND;
     else if (alone || !entry->turn)
         ev.flags |= HOLD_MAY_TRY;
+    s->chain_owner = hf__pass_owner(e, op->flags);
     s->op = op;
     op->slot = s;
     hf__slot_step(e, s, &ev);
@@ -171,7 +172,11 @@ static void direct_start(struct engine *e, struct op *op)
         r->name = op->pattern;
         r->name_len = strlen(op->pattern);
     }
-    hf__owner_text(e, op->holder, r->owner);
+    struct slot *s = op->entry ? hf__slot_find(op->entry, op->holder) : NULL;
+    if (s && s->chain_owner && s->hold.state == HOLD_HELD)
+        hf__slot_owner(e, s, r->owner);
+    else
+        hf__owner_text(e, op->holder, r->owner);
     if (op->type == OP_TYPE_TICKET_RELEASE) {
         snprintf(r->owner, sizeof r->owner, "%s", op->ticket.owner);
         r->attempt = op->ticket.attempt;
@@ -193,6 +198,7 @@ static void change_start(struct engine *e, struct op *op, struct slot *s)
         hf__op_finish(e, op, HF_NOT_OWNER, NULL);
         return;
     }
+    if (op->type == OP_TYPE_RELEASE && hf__pass_try(e, s, op)) return;
     struct hold_event ev = {.type = op->type == OP_TYPE_EXTEND ? EV_EXTEND
                                                                : EV_RELEASE,
                             .lease_us = op->lease_us};

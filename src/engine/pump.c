@@ -65,6 +65,13 @@ static void poller_set(struct pump *p, struct op *op)
     p->poller_op = op;
 }
 
+/* Nothing can come in over the sockets that a caller waits for: those who wait
+ * for another thread sleep, and the keeper minds the clock. */
+static int is_quiet(const struct pump *p)
+{
+    return p->has_keeper && !hf__engine_wants_poll(&p->engine);
+}
+
 /* Wake the next to poll.  In a crowd the place is kept for it: what others ask
  * until it is there goes out in one write.  With few callers the next to come
  * may have it, for it need not be woken. */
@@ -72,7 +79,7 @@ static void poll_hand_over(struct pump *p)
 {
     struct op *next = p->sleepers;
     poller_set(p, NULL);
-    if (!next) {
+    if (!next || is_quiet(p)) {
         hf__pump_news(p);
         return;
     }
@@ -349,14 +356,19 @@ static void run_leave(struct pump *p, struct op *op, struct op *list)
         poll_hand_over(p);
     else
         hf__pump_news(p);
-    if (list || hf__pump_has_notice(p)) hf__pump_deliver_all(p, list);
+    if (has_callback(list) || hf__pump_has_notice(p)) {
+        hf__pump_deliver_all(p, list);
+        list = NULL;
+    }
     p->users--;
     hf__pump_unlock(p);
+    ops_deliver(list); /* callers asleep, no longer the pump's */
 }
 
 /* Sleep until told.  1: it is done, and the pump must not be touched. */
 static int run_park(struct pump *p, struct op *op)
 {
+    if (is_poller(p, op)) poller_set(p, NULL);
     hf__pump_news(p);
     sleeper_add(p, op);
     hf__pump_unlock(p);
@@ -395,7 +407,7 @@ void hf__pump_run(struct pump *p, struct op *op)
             hf__pump_unlock(p);
             ops_deliver(list);
             hf__pump_lock(p);
-        } else if (is_poller(p, op) || !p->has_poller) {
+        } else if ((is_poller(p, op) || !p->has_poller) && !is_quiet(p)) {
             poller_set(p, op);
             poller_wait(p, op);
         } else if (run_park(p, op)) {

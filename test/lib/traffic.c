@@ -87,6 +87,7 @@ static void propose_draw(struct traffic *t, struct request *req, size_t name,
     if (traffic_below(t, 4)) req->ballot = ballot_draw(t, name, now_us);
     if (traffic_below(t, 2)) req->flags |= REQ_SERVER_FENCE;
     if (traffic_below(t, 4) == 0) req->flags |= REQ_DETACHED;
+    if (traffic_below(t, 3) == 0) req->block = (int64_t)traffic_below(t, 100);
     t->last[name][owner].attempt = req->attempt;
     if (req->ballot > t->last[name][owner].ballot)
         t->last[name][owner].ballot = req->ballot;

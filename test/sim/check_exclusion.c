@@ -100,7 +100,9 @@ static void belief_check(struct sim *s, struct actor *a)
     /* If the next round has begun in the same step, the start of the last one
      * is not known any more: the one before it is early enough. */
     if (is_new) a->confirmed_us = -1;
-    if (!h->round_open)
+    if (is_new && hf__hold_passes(h) > 0)
+        a->confirmed_us = check_pass_confirmed_us(a);
+    else if (!h->round_open)
         a->confirmed_us = client_true_us(a->client, h->round_start_us);
     if (a->dead_attempt == h->attempt)
         sim_fail(s, "exclusion: c%d.%d: a hold that had ended came back",

@@ -125,9 +125,10 @@ void check_applied(struct sim *s, struct sim_node *n, const struct packet *p,
     const struct request *req = &p->req;
     struct store_view after;
     if (req->op == OP_RELEASE) released_add(s, n, p);
-    if (p->rep.verdict != V_GRANTED) return;
     hf__store_look(n->store, node_clock(s, n), req->name, req->name_len,
                    &after);
+    if (req->op == OP_RELEASE) check_chain_end(s, p, &after);
+    if (p->rep.verdict != V_GRANTED) return;
     if (req->op == OP_PROPOSE) {
         check_propose(s, n, p, before, &after);
         return;
@@ -162,7 +163,8 @@ void check_told(const struct errand *er)
     if (!view.locked || view.attempt != slot->hold.attempt
         || strncmp(view.owner, a->client->engine.uuid, 36) != 0)
         return;
-    if ((uint64_t)view.fence != er->op.grant.fence)
+    if ((uint64_t)(view.fence + hf__hold_passes(&slot->hold))
+        != er->op.grant.fence)
         sim_fail(s, "fence: c%d.%d is told %llu, and the node gave %llu",
                  a->client->index, a->index,
                  (unsigned long long)er->op.grant.fence,

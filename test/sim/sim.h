@@ -72,11 +72,12 @@ struct knobs {
     int64_t node_tick_us; /* a node's clock shows multiples of it */
     int keep_percent;     /* of the holds have a watchdog */
     int cancel_percent, try_percent, forever_percent;
-    int renew_percent; /* of the acquires say how often to renew, */
-    int cap_percent;   /* how long to hold at most, */
-    int feed_percent;  /* that they will feed, */
-    int spin_percent;  /* or how to pause */
-    int set_back;      /* clocks are set back, not only forward */
+    int renew_percent;             /* of the acquires say how often to renew, */
+    int cap_percent;               /* how long to hold at most, */
+    int feed_percent;              /* that they will feed, */
+    int spin_percent;              /* or how to pause */
+    int64_t handover, handover_us; /* within a process, so often and long */
+    int set_back;                  /* clocks are set back, not only forward */
 };
 
 struct sim;
@@ -189,6 +190,8 @@ struct sim_client {
     uint64_t timer_serial;
     int64_t paused_until_us, deaf_until_us;
     struct lock_entry *entries[SIM_NAMES_MAX];
+    uint64_t passed_attempt[SIM_NAMES_MAX]; /* check_pass.c: handed over */
+    uint64_t passed_fence[SIM_NAMES_MAX];
     struct actor actors[SIM_ACTORS_MAX];
     int64_t partition_until_us[SIM_NODES_MAX];
 };
@@ -224,6 +227,7 @@ struct sim {
     struct packet *packets, *spare; /* all; not in use */
     struct fence_book books[SIM_NAMES_MAX];
     int64_t acquired, lost, refused_writes; /* for the summary */
+    int64_t passed;
     char reason[SIM_REASON_MAX]; /* what was violated; "" nothing yet */
 };
 

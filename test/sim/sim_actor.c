@@ -167,6 +167,7 @@ static void acquired(struct actor *a, struct errand *er)
     if (sim_of(a)->healed) a->done_since_heal++;
     check_granted(er);
     check_told(er);
+    check_passed(er);
     guard_touch(a);
     check_count(a);
 }

@@ -36,6 +36,12 @@ void check_woken(struct sim *s);
 /* check_plan.c */
 void check_caps(struct sim_client *c);
 void check_sent(struct sim_client *c, const struct request *req);
+/* check_pass.c */
+void check_passed(const struct errand *er);
+int check_pass_excused(const struct actor *a);
+int64_t check_pass_confirmed_us(const struct actor *a);
+void check_chain_end(struct sim *s, const struct packet *p,
+                     const struct store_view *after);
 /* check_leak.c */
 void check_leak(struct sim_client *c);
 

@@ -154,6 +154,8 @@ static void engine_fill(struct sim *s, struct sim_client *c)
     e->conf.window_us = s->k.window_us;
     e->conf.timeout_us = s->k.timeout_us;
     e->conf.patience_us = s->k.patience_us;
+    e->conf.handover = s->k.handover;
+    e->conf.handover_us = s->k.handover_us;
     e->backend_conf.timeout_us = s->k.timeout_us;
     e->backend_conf.uuid = e->uuid;
     snprintf(e->uuid, sizeof e->uuid, "%08x-0000-4000-8000-%012x",
@@ -186,6 +188,7 @@ void client_start(struct sim *s, struct sim_client *c)
     c->allocations = 0;
     c->timer_us = TIME_NEVER;
     c->paused_until_us = c->deaf_until_us = 0;
+    memset(c->passed_attempt, 0, sizeof c->passed_attempt);
     c->alloc.fn = (struct hf_allocator){.allocate = counted_allocate,
                                         .resize = counted_resize,
                                         .release = counted_release,

@@ -113,6 +113,13 @@ static void plans_draw(struct sim *s)
     k->spin_percent = (int)ONE_OF(s, 0, 0, 0, 30, 100);
 }
 
+static void handover_draw(struct sim *s)
+{
+    struct knobs *k = &s->k;
+    k->handover = ONE_OF(s, 0, 0, 1, 3, 64, HANDOVER_MAX);
+    k->handover_us = ONE_OF(s, 5 * MS, 50 * MS, 1000 * MS);
+}
+
 void sim_draw(struct sim *s, unsigned allowed)
 {
     struct knobs *k = &s->k;
@@ -126,5 +133,6 @@ void sim_draw(struct sim *s, unsigned allowed)
     network_draw(s);
     work_draw(s);
     plans_draw(s);
+    handover_draw(s);
     faults_draw(s, allowed);
 }

@@ -33,7 +33,7 @@ struct options {
 /* What the workers add up, in shared memory. */
 struct tally {
     uint64_t passed, failed, events;
-    int64_t acquired, lost, refused_writes;
+    int64_t acquired, passed_on, lost, refused_writes;
 };
 
 static int usage(void)
@@ -113,6 +113,7 @@ static int worker_run(const struct options *o, uint64_t first, uint64_t step,
         }
         t->events += s->events;
         t->acquired += s->acquired;
+        t->passed_on += s->passed;
         t->lost += s->lost;
         t->refused_writes += s->refused_writes;
     }
@@ -168,16 +169,18 @@ static int run_main(const struct options *o)
         sum.failed += t[i].failed;
         sum.events += t[i].events;
         sum.acquired += t[i].acquired;
+        sum.passed_on += t[i].passed_on;
         sum.lost += t[i].lost;
         sum.refused_writes += t[i].refused_writes;
     }
     munmap(t, size);
-    printf("seeds %llu to %llu: %llu events, %lld acquired, %lld lost, %lld "
-           "stale writes refused\n",
+    printf("seeds %llu to %llu: %llu events, %lld acquired, %lld of them "
+           "handed over, %lld lost, %lld stale writes refused\n",
            (unsigned long long)o->from,
            (unsigned long long)(o->from + o->seeds - 1),
            (unsigned long long)sum.events, (long long)sum.acquired,
-           (long long)sum.lost, (long long)sum.refused_writes);
+           (long long)sum.passed_on, (long long)sum.lost,
+           (long long)sum.refused_writes);
     sum.failed += (uint64_t)died;
     printf("%llu passed, %llu failed\n", (unsigned long long)sum.passed,
            (unsigned long long)sum.failed);

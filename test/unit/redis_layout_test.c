@@ -218,6 +218,21 @@ TEST(redis_layout, a_release_with_a_higher_number_raises_the_counter)
     CHECK_INT(redis_number(&r, "GET redisson_lock_token:{job}"), t + 40);
 }
 
+TEST(redis_layout, a_block_of_tokens_is_kept_in_the_counter)
+{
+    begin();
+    int64_t t = clock_us() + US_PER_S;
+    struct request req = server_request(OP_PROPOSE, "job", 7, t);
+    req.flags |= REQ_SERVER_FENCE;
+    req.block = 64;
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    CHECK_INT(a.reply.fence, t);
+    CHECK_INT(redis_number(&r, "GET redisson_lock_token:{job}"), t + 64);
+    CHECK_INT(release("job", 7, t), V_GRANTED);
+    CHECK_INT(propose("job", 8, t + 64), V_STALE);
+    CHECK_INT(propose("job", 8, t + 65), V_GRANTED);
+}
+
 TEST(redis_layout, a_hushed_release_frees_it_and_counts_who_listens)
 {
     begin();

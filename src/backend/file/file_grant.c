@@ -58,7 +58,7 @@ void hf__file_record_grant(struct backend_conn *c, const struct request *req,
     int64_t deadline_us = hf__file_deadline_of(req);
     r->fence = req->ballot;
     if (req->flags & REQ_SERVER_FENCE && r->fence < wall_us) r->fence = wall_us;
-    if (r->counter < r->fence) r->counter = r->fence;
+    if (r->counter < r->fence + req->block) r->counter = r->fence + req->block;
     r->ballot = req->ballot;
     r->count = req->count;
     r->attempt = req->attempt;

@@ -113,7 +113,8 @@ static void propose_grant(struct store *s, struct entry *e, int64_t now_us,
     text_copy(held->info, sizeof held->info, req->info);
     held_set_lease(s, held, now_us, req->lease_us);
     e->held = held;
-    if (!MUTATED(s, COUNTER_KEPT)) e->counter = held->fence;
+    int64_t block = MUTATED(s, BLOCK_FORGOTTEN) ? 0 : req->block;
+    if (!MUTATED(s, COUNTER_KEPT)) e->counter = held->fence + block;
     rep->verdict = V_GRANTED;
     rep->fence = held->fence;
     rep->counter = e->counter;

@@ -10,7 +10,8 @@
  *            nothing moves.  Held by somebody else (or another attempt): BUSY.
  *            T not above the counter, or older than the window: STALE.  Else
  *            granted: the fence is T, or the clock if that is higher and the
- *            client left it to the node; the counter becomes the fence.
+ *            client left it to the node; the counter becomes the fence, and
+ *            more by as many tokens as the client reserves.
  *   RENEW    owner and attempt match: count and lease are set.
  *   RELEASE  owner and attempt match: freed.  In every case the counter is
  *            raised to T, so that a late PROPOSE finds itself stale.
@@ -84,6 +85,7 @@ enum store_mutation {
     STORE_MUT_NONE,
     STORE_MUT_EQUAL_BALLOT,    /* T equal to the counter is accepted */
     STORE_MUT_COUNTER_KEPT,    /* a grant does not raise the counter */
+    STORE_MUT_BLOCK_FORGOTTEN, /* ... or not by the tokens it reserves */
     STORE_MUT_NO_WINDOW,       /* an old T is accepted */
     STORE_MUT_NO_TOMBSTONE,    /* a release does not raise the counter */
     STORE_MUT_RENEW_ATTEMPT,   /* renew compares the owner only */

@@ -80,8 +80,9 @@ static void build_propose(struct command *cmd, enum flight_kind kind,
     else
         hf__cmd_text(cmd, info);
     int is_quorum = !(req->flags & REQ_SERVER_FENCE);
-    if (is_quorum || req->window_us != BALLOT_WINDOW_US)
+    if (is_quorum || req->block > 0 || req->window_us != BALLOT_WINDOW_US)
         hf__cmd_number(cmd, req->window_us);
+    if (is_quorum || req->block > 0) hf__cmd_number(cmd, req->block);
     if (is_quorum) hf__cmd_text(cmd, "q");
 }
 

@@ -1,7 +1,8 @@
 -- acquire.lua: take the lock under number T, if it is free and T is new.
 -- KEYS[1] lock  KEYS[2] fence counter
 -- ARGV owner, "v1 <owner> <attempt> <T> ", T, lease ms, "<pid> <host> <label>",
---      window us (absent: 2 s); 7th, of a quorum: the fence is T, not the clock
+--      window us (absent: 2 s), tokens to reserve beyond the fence (absent: 0);
+--      8th, of a quorum: the fence is T, not the clock
 -- returns fence, granted by one server | {1 granted | 0 busy | -1 stale
 --      | -2 the counter is no number, fence or counter, now us, ttl ms}
 local call, lock, arg = redis.call, KEYS[1], ARGV
@@ -9,7 +10,7 @@ local left = call('PTTL', lock)
 local time = call('TIME')
 local sec, usec = time[1], time[2]
 local now = sec * 1000000 + usec
-local mark, text, quorum = arg[2], arg[3], arg[7]
+local mark, text, block, quorum = arg[2], arg[3], arg[7], arg[8]
 local t = tonumber(text)
 if left ~= -2 then
     local hf = call('HGET', lock, 'hf') or ''
@@ -40,6 +41,9 @@ local ends = redis.pcall('PEXPIRE', lock, arg[4])
 if ends ~= 1 then
     redis.pcall('DEL', lock)
     return ends
+end
+if block then
+    text = string.format('%.0f', fence + block)
 end
 -- Last, so that whoever may not lock changes no counter either.
 local old = redis.pcall('SET', KEYS[2], text, 'GET')

@@ -1,0 +1,108 @@
+/*
+ * hold_pass.c: handing the lock to the next holder of this process.
+ *
+ *   from: HELD --yield--> DONE          to: QUEUED --inherit--> HELD
+ *
+ * The nodes see one hold all the while, the chain: one owner, one attempt, one
+ * lease.  The rule: the grant that began the chain has reserved a block of
+ * tokens; each holder gets the next one, none is used twice, and a hold that
+ * has ended, or soon will, is not handed on.
+ */
+#include <assert.h>
+
+#include "core/hold_parts.h"
+#include "core/mutation.h"
+
+int64_t hf__hold_block(const struct hold *h)
+{
+    return h->flags & (HOLD_SHARED | HOLD_DETACHED) ? 0 : h->conf->handover;
+}
+
+void hf__pass_open(struct hold *h, int64_t now_us)
+{
+    int64_t block = h->op == HOLD_OP_ACQUIRE ? hf__hold_block(h) : 0;
+    assert(block >= 0 && block <= HANDOVER_MAX);
+    h->chain_us = now_us;
+    h->reserve = (unsigned)block & 0x7ffu;
+    if (block > 0) hf__ballot_saw(h->ballot, h->fence + block);
+}
+
+int64_t hf__hold_passes(const struct hold *h)
+{
+    return h->state < HOLD_HELD ? 0 : hf__hold_block(h) - h->reserve;
+}
+
+int64_t hf__pass_number(const struct hold *h, int64_t number)
+{
+    int64_t end = h->fence + h->reserve;
+    if (hf__hold_block(h) == 0 || MUTATED(BLOCK_UNRELEASED)) return number;
+    return end > number ? end : number;
+}
+
+/* Its nodes must keep it for long enough to be worth having. */
+static int is_fresh(const struct hold *h, int64_t now_us)
+{
+    if (h->valid_us == TIME_NEVER || MUTATED(PASS_LATE)) return 1;
+    return !h->at_risk && h->valid_us - now_us >= h->lease_us / 2;
+}
+
+/* A node has told of a number above ours: it may be somebody else's by now. */
+static int is_overtaken(const struct hold *h)
+{
+    return h->ballot->seen > h->fence + h->reserve;
+}
+
+static int chain_is_open(const struct hold *h, int64_t now_us)
+{
+    return h->state == HOLD_HELD && h->op == HOLD_OP_NONE && h->count == 1
+           && !h->round_open && h->reserve > 0 && !is_overtaken(h)
+           && now_us - h->chain_us < h->conf->handover_us
+           && is_fresh(h, now_us);
+}
+
+/* A hold that ends by a rule of its own is its first holder's alone. */
+static int is_alike(const struct hold *from, const struct hold *to)
+{
+    const struct hold_plan *plan = to->plan;
+    int64_t renew_us = plan ? plan->renew_us : 0;
+    if (plan && (plan->max_hold_us || plan->feed_us)) return 0;
+    return from->flags == to->flags && from->lease_us == to->lease_us
+           && from->renew_ms == renew_us / US_PER_MS && !from->max_hold_ms
+           && !from->feed_ms;
+}
+
+int hf__hold_may_pass(const struct hold *from, const struct hold *to,
+                      int64_t now_us)
+{
+    return to->state == HOLD_QUEUED && to->op == HOLD_OP_ACQUIRE && !to->one_try
+           && now_us < to->op_deadline_us && chain_is_open(from, now_us)
+           && is_alike(from, to);
+}
+
+void hf__pass_yield(struct hold *h, struct hold_out *out)
+{
+    assert(h->op == HOLD_OP_NONE && h->count == 1);
+    h->op = HOLD_OP_RELEASE;
+    h->count = 0;
+    hf__hold_finish(h, out, HF_OK);
+    hf__hold_move(h, HOLD_DONE);
+}
+
+/* What the nodes know goes over as it is; what the user waits for does not. */
+void hf__pass_inherit(struct hold *h, const struct hold_event *ev,
+                      struct hold_out *out)
+{
+    const struct hold own = *h;
+    assert(ev->fence == ev->from->fence + 1 && ev->from->reserve > 0);
+    *h = *ev->from;
+    h->state = own.state;
+    h->op = own.op;
+    h->op_deadline_us = own.op_deadline_us;
+    h->one_try = own.one_try;
+    h->watched = own.watched;
+    h->watch_asked = own.watch_asked;
+    h->fence = MUTATED(TOKEN_REUSED) ? ev->from->fence : ev->fence;
+    h->reserve--;
+    hf__hold_move(h, HOLD_HELD);
+    hf__hold_finish(h, out, HF_OK);
+}

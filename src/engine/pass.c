@@ -1,0 +1,57 @@
+/*
+ * pass.c: hand-over in the process: a release gives the lock to who queues for
+ * it here, without asking the store.
+ *
+ * The rule: the store knows the chain of holders by one owner that is no
+ * thread's, so that a holder who has handed it on is not taken for the one who
+ * has it.
+ */
+#include <stdio.h>
+
+#include "engine/engine.h"
+
+/* Above every number that hf_holder_new() will come to, and still a number to
+ * those who count in signed 64 bits. */
+#define CHAIN_OWNER_FIRST (UINT64_C(1) << 62)
+
+uint64_t hf__pass_owner(struct engine *e, unsigned acquire_flags)
+{
+    if (e->conf.handover == 0
+        || acquire_flags & (HF_ACQUIRE_SHARED | HF_ACQUIRE_DETACHED))
+        return 0;
+    return CHAIN_OWNER_FIRST + e->chains++;
+}
+
+void hf__slot_owner(const struct engine *e, const struct slot *s,
+                    char out[OWNER_LEN_MAX])
+{
+    if (s->owner)
+        snprintf(out, OWNER_LEN_MAX, "%s", s->owner);
+    else
+        hf__owner_text(e, s->chain_owner ? s->chain_owner : s->holder, out);
+}
+
+int hf__pass_try(struct engine *e, struct slot *s, struct op *op)
+{
+    struct lock_entry *entry = s->entry;
+    struct slot *next = entry->queue_head;
+    if (!next || !s->chain_owner || entry->turn != s) return 0;
+    if (s->op || s->pending_head || s->notices) return 0;
+    if (!hf__hold_may_pass(&s->hold, &next->hold, e->now_us)) return 0;
+    struct hold_event inherit = {
+        .type = EV_INHERIT, .from = &s->hold, .fence = s->hold.fence + 1};
+    struct hold_event yield = {.type = EV_YIELD};
+    entry->turn = next;
+    next->chain_owner = s->chain_owner;
+    hf__slot_step(e, next, &inherit);
+    s->op = op;
+    op->slot = s;
+    hf__slot_step(e, s, &yield);
+    return 1;
+}
+
+/* It was handed on as often or as long as it may be, and some still queue. */
+int hf__pass_is_over(const struct slot *s)
+{
+    return hf__hold_passes(&s->hold) > 0 && s->entry->queue_head != NULL;
+}
