@@ -104,6 +104,7 @@ struct hf_released {
 #define HF_OWNER_MAX 128
 #define HF_HOST_MAX 64
 #define HF_LABEL_MAX 64
+#define HF_KIND_MAX 16
 
 /* What the store knows of a lock. */
 struct hf_info {
@@ -123,6 +124,10 @@ struct hf_info {
     char owner[HF_OWNER_MAX]; /* "<client uuid>:<holder>", "" if none */
     char host[HF_HOST_MAX];   /* of the owner, "" unknown */
     char label[HF_LABEL_MAX]; /* what the owner calls itself, "" unknown */
+    char kind[HF_KIND_MAX];   /* whose layout it has: "holdfast", "redisson",
+                               * "string" (redsync, redis-py, node-redlock and
+                               * other SET NX PX libraries), "flock"; "" if
+                               * there is no lock */
 };
 
 typedef void (*hf_acquired_fn)(hf_lock *lock, int status,

@@ -34,6 +34,12 @@ static void info_set_owner(const struct record *r, const char *owner,
     if (info->mine) info->count = r->count;
 }
 
+static void info_set_kind(struct hf_info *info)
+{
+    text_copy(info->kind, sizeof info->kind,
+              info->foreign ? "flock" : "holdfast");
+}
+
 /* Held by a process. */
 static void info_set_kernel(struct backend_conn *c, const struct record *r,
                             const struct kernel_lock *k, int is_path,
@@ -76,6 +82,7 @@ void hf__file_info_fill(struct backend_conn *c, const struct record *r,
     } else if (k) {
         info_set_kernel(c, r, k, is_path, owner, info);
     }
+    if (info->locked) info_set_kind(info);
 }
 
 /* Ask by trying, where the kernel's list does not show everybody.  Whoever
@@ -96,6 +103,7 @@ static void info_add_own(const struct file_lock *l, const char *owner,
     for (const struct file_hold *h = l->holds; h; h = h->next) {
         if (!h->shared || !info->shared) continue;
         info->foreign = 0;
+        info_set_kind(info);
         if (strcmp(h->owner, owner)) continue;
         info->mine = 1;
         info->count = h->count;

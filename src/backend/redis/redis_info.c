@@ -36,6 +36,11 @@ static int64_t number_take(const char **text)
     return number;
 }
 
+static void kind_set(struct hf_info *info, const char *kind)
+{
+    text_copy(info->kind, sizeof info->kind, kind, strlen(kind));
+}
+
 /* "v1 <owner> <attempt> <T> <fence> <since us> <pid> <host> <label>" */
 static void hf_read(const char *text, struct hf_info *info)
 {
@@ -67,6 +72,7 @@ static void hash_read(const struct value *hf, const struct value *mode,
 {
     info->locked = 1;
     info->foreign = !is_ours(hf);
+    kind_set(info, info->foreign ? "redisson" : "holdfast");
     info->shared = hf__value_is_text(mode, "read");
     if (owner && owner->type == VALUE_STRING)
         text_copy(info->owner, sizeof info->owner, owner->text, owner->len);
@@ -95,6 +101,7 @@ static int string_read(struct backend_conn *c, const struct value *text,
         return not_a_lock(c, "string without an expiry", reply);
     info->locked = 1;
     info->foreign = 1;
+    kind_set(info, "string");
     info->owner_count = 1;
     if (text && text->type == VALUE_STRING)
         text_copy(info->owner, sizeof info->owner, text->text, text->len);
