@@ -61,6 +61,8 @@ if(paths)
   hf_test(contract-file contract contract url=file:)
   if(HIREDIS_FOUND)
     hf_test(contract-redis contract contract url=redis)
+    hf_test(contract-redis-string contract contract url=redis-string)
+    hf_test(contract-redis-nofence contract contract url=redis-nofence)
   endif()
 endif()
 

@@ -127,6 +127,8 @@ HF_API void hf_client_options_init(struct hf_client_options *options);
  *   memory:  memory:space      this process only
  *   redis://[user[:password]@]host[:port][/db]
  *   redis+unix:///path/to.sock[?db=N]
+ *     ?format=string   the layout of SET NX PX libraries, not Redisson's
+ *     &fence=off       ... and no fencing token: see HF_CAP_FENCE
  *
  * @param url      copied; NULL means "file:"
  * @param options  copied; NULL means all defaults

@@ -268,9 +268,9 @@ static int client_start(hf_client *c, const struct backend *b,
     int status = hf__engine_open(e, hf__clock_us());
     if (status != HF_OK)
         return hf__error_set(err, status, "client: %s", hf_status_text(status));
-    e->caps = b->caps;
     status = hf__node_open(e, 0, b, url, err);
     if (status != HF_OK) return status;
+    e->caps = b->conn_caps ? b->conn_caps(e->nodes[0].conn) : b->caps;
     if (e->conf.handover > 0 && !(e->caps & HF_CAP_FENCE))
         return hf__error_set(err, HF_UNSUPPORTED,
                              "client: handover: needs fencing tokens, and %s "

@@ -15,8 +15,9 @@
 
 static void ticket_write(const struct ticket *t, char *out)
 {
+    /* Where there is no fence the number means nothing either. */
     snprintf(out, HF_TICKET_MAX, "hf1:%s:%" PRIu64 ":%" PRId64 ":%" PRId64,
-             t->owner, t->attempt, t->number, t->fence);
+             t->owner, t->attempt, t->fence ? t->number : 0, t->fence);
 }
 
 /* The next ':'-separated number of `*at`.  0 or -1. */

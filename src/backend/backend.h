@@ -16,7 +16,7 @@
 
 /* Bumped when this file changes shape; a module of another version is refused
  * with a clear message. */
-#define BACKEND_ABI 1
+#define BACKEND_ABI 2
 
 #define WATCH_READ 1u
 #define WATCH_WRITE 2u
@@ -83,6 +83,10 @@ struct backend {
      * connection.  `where` for error texts is up to the backend. */
     int (*open)(struct backend_env *env, const struct url *url,
                 struct backend_conn **out, struct hf_error *err);
+
+    /* What this connection can promise, where its URL changes that.  NULL:
+     * `caps` above. */
+    unsigned (*conn_caps)(const struct backend_conn *c);
 
     /* Take `req`; answer it exactly once through env->reply(), never from
      * inside this call.  A broken link answers V_UNKNOWN for every request

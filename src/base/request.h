@@ -89,6 +89,8 @@ struct reply {
     int64_t node_us;      /* node's wall clock, 0 if not told */
     int64_t ttl_us;       /* BUSY: the holder's time left, -1 unknown.
                           * RENEW: what was left before */
+    int silent;           /* BUSY: the holder's library tells nobody when it
+                          * releases: look again and again */
     int64_t waiters;      /* RELEASE: processes told, -1 unknown */
     const char *text;     /* where: what: why; borrowed for the call; or NULL */
     struct hf_info *info; /* INSPECT, BREAK(locked); borrowed */

@@ -137,6 +137,7 @@ struct hold {
     unsigned round_open : 1;
     unsigned round_renews : 1;
     unsigned busy : 1;    /* this round: somebody else has it */
+    unsigned silent : 1;  /* this round: and will tell nobody when it is free */
     unsigned stale : 1;   /* this round: our number was too low */
     unsigned woken : 1;   /* a wake-up came while we tried */
     unsigned watched : 1; /* wake-ups come */

@@ -69,7 +69,7 @@ static int64_t busy_pause_us(struct hold *h, const struct hold_event *ev)
     if (spin) {
         pause = hf__backoff_us(spin, h->pauses, ev->random);
         pause_count(h);
-    } else if (!h->watched) {
+    } else if (!h->watched || h->silent) {
         pause = hf__backoff_us(&poll, h->pauses, 0);
         pause -= (int64_t)(ev->random % (uint64_t)(pause / 4));
         pause_count(h);
@@ -175,6 +175,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
         h->refused |= node;
         h->earlier &= ~node;
         h->busy = 1;
+        if (r->silent) h->silent = 1;
         if (r->ttl_us >= 0
             && (h->busy_ttl_us < 0 || r->ttl_us < h->busy_ttl_us))
             h->busy_ttl_us = r->ttl_us;

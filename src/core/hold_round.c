@@ -90,7 +90,7 @@ static void round_open(struct hold *h, int64_t now_us, int renews)
     h->round_renews = renews != 0;
     h->granted = h->refused = h->doubtful = h->gone = h->taken = 0;
     h->heard = 0;
-    h->busy = h->stale = h->woken = 0;
+    h->busy = h->silent = h->stale = h->woken = 0;
     h->round_open = 1;
 }
 

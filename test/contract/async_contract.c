@@ -158,7 +158,7 @@ TEST(async, every_acquire_makes_a_fresh_holder)
     CHECK_INT(hf_lock_release_as(l, first->grant.holder, NULL, NULL), HF_OK);
     CHECK(rig_until_equal(&second->calls, 1));
     CHECK(second->grant.holder != first->grant.holder);
-    CHECK(second->grant.fence > first->grant.fence);
+    CHECK(rig_fence_rises(first->grant.fence, second->grant.fence));
     CHECK_INT(hf_lock_release_as(l, second->grant.holder, NULL, NULL), HF_OK);
 }
 
@@ -286,7 +286,7 @@ TEST(async, a_hundred_acquires_are_all_granted_once)
         CHECK(rig_until_equal(&all[i].calls, 1));
         CHECK_INT(all[i].status, HF_OK);
         CHECK_INT(all[i].left, HF_OK);
-        for (int k = 0; k < i; k++)
+        for (int k = 0; k < i && rig_has(HF_CAP_FENCE); k++)
             CHECK(all[i].grant.fence != all[k].grant.fence);
     }
 }

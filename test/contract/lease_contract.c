@@ -198,7 +198,7 @@ TEST(lease, that_ended_makes_the_next_acquire_a_fresh_hold)
     CHECK(rig_until_state(l, 0, HF_STATE_LOST));
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &again), HF_OK);
     CHECK_INT(again.count, 1);
-    CHECK(again.fence > g.fence);
+    CHECK(rig_fence_rises(g.fence, again.fence));
     CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);

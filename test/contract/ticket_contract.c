@@ -111,7 +111,7 @@ TEST(ticket, of_a_hold_that_somebody_else_has_now_is_lost)
     if (!detached_acquire(l, 200, &g)) return;
     CHECK_INT(hf_lock_detach(l, 0, ticket, NULL), HF_OK);
     CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &next), HF_OK);
-    CHECK(next.fence > g.fence);
+    CHECK(rig_fence_rises(g.fence, next.fence));
     CHECK_INT(hf_lock_attach(l, ticket, 0, NULL, NULL), HF_LOST);
     CHECK_INT(hf_ticket_release(l, ticket, NULL), HF_LOST);
     CHECK_INT(rig_probe(l), HF_TAKEN);
@@ -189,7 +189,8 @@ TEST(ticket, that_is_damaged_moves_no_fence)
     CHECK(next.fence < 9000000000000000);
     CHECK_INT(hf_ticket_release(l, bad, NULL), HF_OK); /* owner and attempt */
     CHECK_INT(hf_lock_try(l, &next, NULL), HF_OK);
-    CHECK(next.fence > g.fence && next.fence < 9000000000000000);
+    CHECK(rig_fence_rises(g.fence, next.fence));
+    CHECK(next.fence < 9000000000000000);
 }
 
 TEST(ticket, is_not_given_for_an_ordinary_hold)
@@ -222,6 +223,6 @@ TEST(ticket, hold_can_be_broken)
     CHECK_INT(hf_lock_break(other, &was, NULL), HF_OK);
     CHECK_INT(was, 1);
     CHECK_INT(hf_lock_try(other, &next, NULL), HF_OK);
-    CHECK(next.fence > g.fence);
+    CHECK(rig_fence_rises(g.fence, next.fence));
     CHECK_INT(hf_ticket_release(l, ticket, NULL), HF_LOST);
 }

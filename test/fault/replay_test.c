@@ -43,9 +43,11 @@ static void rig_stop(void *arg)
     hf__store_close(r->model);
 }
 
-static void rig_start(struct rig *r)
+/* `options` of the URL choose how the locks are stored. */
+static void rig_start(struct rig *r, const char *options)
 {
     struct hf_error err;
+    char url[128];
     memset(r, 0, sizeof *r);
     redis_begin(&r->server, NULL);
     fake_init(&r->real, &hf__backend_redis);
@@ -53,7 +55,8 @@ static void rig_start(struct rig *r)
     test_cleanup(rig_stop, r);
     r->model = hf__store_open(&hf__alloc_default);
     CHECK(r->model != NULL);
-    if (fake_open(&r->real, r->server.url, &err)) TEST_FAIL("%s", err.text);
+    snprintf(url, sizeof url, "%s%s", r->server.url, options);
+    if (fake_open(&r->real, url, &err)) TEST_FAIL("%s", err.text);
     r->node_us = hf__clock_wall_us();
 }
 
@@ -200,10 +203,10 @@ static void rig_list(struct rig *r)
 
 /* ---- the tests -------------------------------------------------------- */
 
-TEST(replay, server_and_model_agree_on_every_request)
+static void every_request(const char *options)
 {
     static struct rig r;
-    rig_start(&r);
+    rig_start(&r, options);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         rig_clear(&r, seed);
         for (int step = 0; step < STEPS; step++) {
@@ -219,6 +222,16 @@ TEST(replay, server_and_model_agree_on_every_request)
         CHECK(r.seen[v] > SEEDS * STEPS / 50);
 }
 
+TEST(replay, server_and_model_agree_on_every_request)
+{
+    every_request("");
+}
+
+TEST(replay, strings_and_model_agree_on_every_request)
+{
+    every_request("?format=string");
+}
+
 /* Only time would tell these, and here no time passes. */
 static int is_about_time(int mutation)
 {
@@ -228,7 +241,7 @@ static int is_about_time(int mutation)
 TEST(replay, a_wrong_model_is_found_out)
 {
     static struct rig r;
-    rig_start(&r);
+    rig_start(&r, "");
     for (int m = STORE_MUT_NONE + 1; m < STORE_NMUTATIONS; m++) {
         if (is_about_time(m)) continue;
         rig_clear(&r, (uint64_t)m);
@@ -282,10 +295,10 @@ static void rig_await_end(struct rig *r, const struct request *held)
     same(r, "still locked", 0, model.info->locked);
 }
 
-TEST(replay, server_and_model_agree_on_ended_leases)
+static void ended_leases(const char *options)
 {
     static struct rig r;
-    rig_start(&r);
+    rig_start(&r, options);
     rig_clear(&r, 1);
     for (uint64_t attempt = 1; attempt <= 40; attempt++) {
         struct request req = short_proposal(attempt);
@@ -302,4 +315,14 @@ TEST(replay, server_and_model_agree_on_ended_leases)
         if (r.difference[0])
             TEST_FAIL("attempt %d: %s", (int)attempt, r.difference);
     }
+}
+
+TEST(replay, server_and_model_agree_on_ended_leases)
+{
+    ended_leases("");
+}
+
+TEST(replay, strings_and_model_agree_on_ended_leases)
+{
+    ended_leases("?format=string");
 }

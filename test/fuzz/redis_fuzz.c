@@ -19,12 +19,14 @@
 #include "sys/clock.h"
 
 #define FDS_MAX 8
+#define URL_OPTIONS 32
 #define REQUESTS 9
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static char dir[] = "/tmp/holdfast-fuzz-XXXXXX";
-static char url_text[128];
+static char url_text[192];
+static char *url_end; /* where the options go */
 static char path[64];
 static int listen_fd = -1;
 
@@ -167,7 +169,9 @@ static void server_listen(void)
     if (!mkdtemp(dir)) abort();
     snprintf(path, sizeof path, "%s/s", dir);
     snprintf(a.sun_path, sizeof a.sun_path, "%s", path);
-    snprintf(url_text, sizeof url_text, "redis+unix://%s", path);
+    int len = snprintf(url_text, sizeof url_text - URL_OPTIONS,
+                       "redis+unix://%s", path);
+    url_end = url_text + len;
     atexit(directory_remove);
     listen_fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
     if (bind(listen_fd, (struct sockaddr *)&a, sizeof a) != 0) abort();
@@ -231,12 +235,16 @@ static void server_talk(const uint8_t *data, size_t size, uint8_t choice)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+    static const char *const options[3] = {"", "?format=string",
+                                           "?format=string&fence=off"};
     struct request reqs[REQUESTS];
     struct url url;
     if (listen_fd < 0) server_listen();
     if (size < 1) return 0;
     memset(fds, 0, sizeof fds);
     timer_us = TIME_NEVER;
+    /* The length chooses the layout: every one meets every answer. */
+    snprintf(url_end, URL_OPTIONS, "%s", options[size % 3]);
     if (hf__url_parse(&url, url_text, NULL) != HF_OK) abort();
     if (hf__backend_redis.open(&env, &url, &conn, NULL) != HF_OK) abort();
     requests_submit(reqs);

@@ -16,6 +16,7 @@
 #include "lib/rig_redis.h"
 
 #define CLIENTS_MAX 128
+#define URL_MAX 1024
 #define LOCKS_MAX 4096
 #define THREADS_MAX 128
 #define TEST_SECONDS_MAX 240
@@ -84,6 +85,17 @@ static void dir_make(void)
     snprintf(rig.url, sizeof rig.url, "file:%s", rig.dir);
 }
 
+/* "redis", "redis-string" or "redis-nofence". */
+static void redis_make(const char *kind)
+{
+    const char *options = "";
+    if (!strcmp(kind, "redis-string")) options = "?format=string";
+    if (!strcmp(kind, "redis-nofence")) options = "?format=string&fence=off";
+    rig_redis_fresh(rig.url, sizeof rig.url);
+    size_t len = strlen(rig.url);
+    snprintf(rig.url + len, sizeof rig.url - len, "%s", options);
+}
+
 void rig_begin_at(const char *url)
 {
     CHECK(!rig.is_open);
@@ -100,7 +112,7 @@ void rig_begin_on(const char *kind)
     if (!strncmp(kind, "file", 4))
         dir_make();
     else if (!strncmp(kind, "redis", 5))
-        rig_redis_fresh(rig.url, sizeof rig.url);
+        redis_make(kind);
     else
         snprintf(rig.url, sizeof rig.url, "memory:test-%d", ++space);
 }
@@ -127,6 +139,11 @@ int rig_has(unsigned caps)
     return (hf_client_caps(rig.clients[0]) & caps) == caps;
 }
 
+int rig_fence_rises(uint64_t last, uint64_t fence)
+{
+    return rig_has(HF_CAP_FENCE) ? fence > last : last == 0 && fence == 0;
+}
+
 /* ---- clients and locks -------------------------------------------------- */
 
 hf_client *rig_client_at(const char *url,
@@ -134,8 +151,14 @@ hf_client *rig_client_at(const char *url,
 {
     struct hf_error err = {0};
     hf_client *client = NULL;
+    char text[URL_MAX];
     CHECK(rig.clients_len < CLIENTS_MAX);
-    if (hf_client_open(url, options, &client, &err) != HF_OK)
+    snprintf(text, sizeof text, "%s", url);
+    /* Appended after "?" to a URL that has options already. */
+    char *first = strchr(text, '?');
+    char *again = first ? strchr(first + 1, '?') : NULL;
+    if (again) *again = '&';
+    if (hf_client_open(text, options, &client, &err) != HF_OK)
         TEST_FAIL("open %s: %s", url, err.text);
     CHECK(client != NULL);
     rig.clients[rig.clients_len++] = client;

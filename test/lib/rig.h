@@ -22,10 +22,12 @@
 #define RIG_WAIT_MS 15000     /* a worker's wait, less than the above */
 
 /* A fresh store for this test: memory, file or redis as url= says ("memory:"
- * when nothing is said).  Also arms the alarm that ends a hanging test. */
+ * when nothing is said; "redis-string" and "redis-nofence" are redis with
+ * format=string, and with fence=off besides).  Also arms the alarm that ends a
+ * hanging test. */
 void rig_begin(void);
 
-/* The same, whatever the arguments say: "memory:", "file:" or "redis". */
+/* The same, whatever the arguments say: "memory:", "file:", "redis"... */
 void rig_begin_on(const char *kind);
 
 /* The same, on a store that the test started itself. */
@@ -39,6 +41,9 @@ const char *rig_dir(void);
 
 /* Does the store have all of these HF_CAP_* bits? */
 int rig_has(unsigned caps);
+
+/* Is `fence` above `last`?  In a store without fences both must be 0. */
+int rig_fence_rises(uint64_t last, uint64_t fence);
 
 /* A client of the store, and of any URL.  NULL options: all defaults. */
 hf_client *rig_client(const struct hf_client_options *options);

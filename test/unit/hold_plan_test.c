@@ -398,3 +398,23 @@ TEST(hold_plan, spinning_looks_when_the_holders_time_is_over)
     rig_answer(&r, busy);
     CHECK_INT(hf__hold_due(&r.h), r.now_us + 41 * MS);
 }
+
+/* Its library publishes nothing when it releases. */
+TEST(hold_plan, silent_holder_is_looked_at_again_and_again)
+{
+    struct hold_event watched = {.type = EV_WATCHED, .status = HF_OK};
+    struct reply busy = {.verdict = V_BUSY, .ttl_us = 9000 * MS, .silent = 1};
+    struct rig r = {.plan = {.renew_us = 0}};
+    int looks = 0;
+    rig_acquire(&r, 0, 9000);
+    rig_answer(&r, busy);
+    CHECK_INT(r.out.watch, 1);
+    rig_step(&r, watched);
+    for (; looks < 20; looks++) {
+        rig_answer(&r, busy);
+        CHECK(r.h.state == HOLD_WAITING);
+        CHECK(hf__hold_due(&r.h) - r.now_us <= POLL_US_MAX);
+        rig_timer(&r);
+        CHECK(has_send(&r, OP_PROPOSE));
+    }
+}

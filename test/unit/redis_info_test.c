@@ -162,6 +162,37 @@ TEST(redis_info, waiters_are_those_who_subscribed)
     CHECK_INT(a.info.waiters, 1);
 }
 
+/* Which of the rows has the name, or -1. */
+static int row_of(const char *name)
+{
+    for (int i = 0; i < f.rows_len; i++)
+        if (!strcmp(f.rows[i].name, name)) return i;
+    return -1;
+}
+
+TEST(redis_info, list_tells_the_waiters_of_each_lock)
+{
+    static struct fake_env g, h;
+    static const char *const names[] = {"a", "b{x}", "c"};
+    begin();
+    server_connect(&g, r.url);
+    server_connect(&h, r.url);
+    for (int i = 0; i < 3; i++) {
+        struct request req =
+            server_request(OP_PROPOSE, names[i], 1, server_clock(&f));
+        CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+        req.op = OP_WATCH;
+        if (i > 0) CHECK_INT(server_do(&g, req, &a), V_GRANTED);
+        if (i > 1) CHECK_INT(server_do(&h, req, &a), V_GRANTED);
+    }
+    CHECK_INT(list(NULL), 3);
+    for (int i = 0; i < 3; i++) {
+        int at = row_of(names[i]);
+        CHECK(at >= 0);
+        CHECK_INT(f.rows[at].info.waiters, i);
+    }
+}
+
 TEST(redis_info, list_finds_all_locks_and_nothing_else)
 {
     begin();

@@ -108,6 +108,34 @@ static int db_read(const char *text, int *db, struct hf_error *err)
     return HF_OK;
 }
 
+/* `key` is one of two words, the first by default. */
+static int choice_read(const struct url *url, const char *key,
+                       const char *first, const char *second, int *is_second,
+                       struct hf_error *err)
+{
+    const char *text = hf__url_option(url, key);
+    if (text && strcmp(text, first) != 0 && strcmp(text, second) != 0)
+        return hf__error_set(err, HF_INVALID,
+                             "url: %s: \"%.40s\" is neither %s nor %s", key,
+                             text, first, second);
+    *is_second = text && !strcmp(text, second);
+    return HF_OK;
+}
+
+static int layout_read(struct backend_conn *c, const struct url *url,
+                       struct hf_error *err)
+{
+    int status =
+        choice_read(url, "format", "hash", "string", &c->is_string, err);
+    if (status == HF_OK)
+        status = choice_read(url, "fence", "on", "off", &c->no_fence, err);
+    if (status == HF_OK && c->no_fence && !c->is_string)
+        return hf__error_set(err, HF_INVALID,
+                             "url: fence: off needs format=string: a hash "
+                             "always has its fence");
+    return status;
+}
+
 static int url_read(struct backend_conn *c, const struct url *url,
                     struct hf_error *err)
 {
@@ -122,7 +150,8 @@ static int url_read(struct backend_conn *c, const struct url *url,
                                  "as db=");
         db = path + 1;
     }
-    return db ? db_read(db, &c->db, err) : HF_OK;
+    int status = db ? db_read(db, &c->db, err) : HF_OK;
+    return status == HF_OK ? layout_read(c, url, err) : status;
 }
 
 static char *endpoint_make(const struct backend_conn *c)
@@ -226,13 +255,20 @@ static void redis_forked(struct backend_conn *c)
     c->main.fd = c->sub.fd = -1;
 }
 
+static unsigned redis_conn_caps(const struct backend_conn *c)
+{
+    unsigned without = c->no_fence ? HF_CAP_FENCE | HF_CAP_BALLOT : 0;
+    return hf__backend_redis.caps & ~without;
+}
+
 const struct backend hf__backend_redis = {
     .abi = BACKEND_ABI,
     .scheme = "redis redis+unix",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT,
-    .options = "db",
+    .options = "db format fence",
     .open = redis_open,
+    .conn_caps = redis_conn_caps,
     .submit = redis_submit,
     .flush = redis_flush,
     .process = redis_process,

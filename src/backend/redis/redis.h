@@ -23,6 +23,7 @@
 #define PING_US (10 * US_PER_S)      /* silence after which sub is asked */
 #define PING_LIMIT_US (5 * US_PER_S) /* and how long it may take to answer */
 #define READ_SIZE (16 * 1024)
+#define STRING_MARK "hf1:" /* how a lock of ours begins that is a string */
 
 enum link_state {
     LINK_DOWN,       /* no socket; due_us is the next try, or never */
@@ -39,6 +40,7 @@ enum flight_kind {
     FLIGHT_SELECT,
     FLIGHT_TIME,
     FLIGHT_REQUEST, /* reqs, by EVALSHA */
+    FLIGHT_SET,     /* one proposal without a fence, by SET NX PX */
     FLIGHT_EVAL,    /* the same after NOSCRIPT, with the whole script */
     FLIGHT_SUBSCRIBE,
     FLIGHT_UNSUBSCRIBE,
@@ -131,6 +133,8 @@ struct backend_conn {
     char *user, *password; /* NULL if none */
     int port;
     int is_unix;
+    int is_string; /* format=string */
+    int no_fence;  /* fence=off */
     int db;
     int busy; /* inside process(): flush() waits for its end */
     int flush_wanted;
@@ -223,6 +227,25 @@ void hf__ops_encode(struct backend_conn *c);
 /* Put one chain into it: FLIGHT_REQUEST, or FLIGHT_EVAL with the script. */
 void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
                   struct request *reqs);
+
+/* Rounded up: the server may end it later than we believe, not earlier. */
+int64_t hf__ops_lease_ms(const struct request *req);
+/* Begin the command of a script on a lock, and on its counter if it has one. */
+void hf__ops_script(struct command *cmd, const struct redis_script *s,
+                    enum flight_kind kind, const struct request *req,
+                    int has_fence);
+/* The same, on the locks of many requests. */
+void hf__ops_script_many(struct command *cmd, const struct redis_script *s,
+                         enum flight_kind kind, const struct request *reqs);
+
+/* ---- redis_string.c: the layout of format=string ---- */
+/* Build the command if this request has one of its own there; else 0. */
+int hf__string_build(struct backend_conn *c, enum flight_kind kind,
+                     const struct request *reqs);
+/* Is it the value of a lock of ours? */
+int hf__string_is_ours(const struct value *v);
+/* Read such a value up to "<pid> <host> <label>", which is returned. */
+const char *hf__string_read(const char *text, struct hf_info *info);
 
 /* ---- redis_answer.c: answers to replies ---- */
 /* The answer to a flight of requests.  The flight is dropped already. */

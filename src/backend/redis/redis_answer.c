@@ -37,6 +37,8 @@ static int64_t ttl_us(int64_t ttl_ms)
 }
 
 #define COUNTER_IS_NO_NUMBER "the fence counter is no number below 2^53"
+#define NO_LOCK "something that is no lock is stored there"
+#define NO_EXPIRY "a string without an expiry is stored there, and no lock"
 
 static int read_propose(struct backend_conn *c, const struct request *req,
                         const struct value *v, struct reply *reply)
@@ -60,12 +62,19 @@ static int read_propose(struct backend_conn *c, const struct request *req,
     case 0:
         reply->verdict = V_BUSY;
         reply->ttl_us = ttl_us(number_at(v, 3, -1));
+        reply->silent = number_at(v, 4, 0) == 1;
         return 0;
     case -1:
         reply->verdict = V_STALE;
         return 0;
     case -2:
         conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
+        return 0;
+    case -3:
+        conflict(c, req, NO_LOCK, reply);
+        return 0;
+    case -4:
+        conflict(c, req, NO_EXPIRY, reply);
         return 0;
     default:
         return -1;
@@ -84,7 +93,7 @@ static int read_renew(struct backend_conn *c, const struct request *req,
     else if (ttl == -3)
         reply->verdict = V_OTHER;
     else if (ttl == -4)
-        conflict(c, req, "something that is no lock is stored there", reply);
+        conflict(c, req, NO_LOCK, reply);
     else
         return -1;
     return 0;
@@ -114,7 +123,7 @@ static int read_break(struct backend_conn *c, const struct request *req,
     reply->counter = number_at(v, 1, 0);
     reply->node_us = number_at(v, 2, 0);
     if (was == -1) {
-        conflict(c, req, "something that is no lock is stored there", reply);
+        conflict(c, req, NO_LOCK, reply);
     } else if (was == -2) {
         conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
     } else if (was == 0 || was == 1) {
@@ -206,12 +215,28 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
     hf__redis_answer_all(c, f->reqs, V_ERROR, status, err.text);
 }
 
+/* The answer to a bare SET NX PX: yes, or the script looks what is there. */
+static void reply_set(struct backend_conn *c, const struct flight *f,
+                      const struct value *v)
+{
+    const struct reply granted = {
+        .verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
+    if (v->type == VALUE_NIL)
+        hf__ops_send(c, FLIGHT_REQUEST, f->reqs);
+    else if (hf__value_is_text(v, "OK"))
+        hf__redis_answer(c, f->reqs, &granted);
+    else
+        strange(c, f->reqs);
+}
+
 void hf__ops_reply(struct backend_conn *c, const struct flight *f,
                    const struct value *v)
 {
     struct reply reply;
     if (v->type == VALUE_ERROR) {
         reply_error(c, f, v);
+    } else if (f->kind == FLIGHT_SET) {
+        reply_set(c, f, v);
     } else if (f->reqs->op == OP_RENEW) {
         reply_batch(c, f->reqs, v);
     } else if (read_one(c, f->reqs, v, &reply) != 0) {

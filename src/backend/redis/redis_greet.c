@@ -6,10 +6,14 @@
 
 #define STALE_US (500 * US_PER_MS) /* an older answer to TIME is asked again */
 
-static const struct redis_script *const scripts[] = {
-    &hf__script_acquire, &hf__script_renew,   &hf__script_release,
-    &hf__script_break,   &hf__script_inspect, &hf__script_list,
+/* Of each format, and of both. */
+static const struct redis_script *const scripts[2][3] = {
+    {&hf__script_acquire, &hf__script_renew, &hf__script_release},
+    {&hf__script_string_acquire, &hf__script_string_renew,
+     &hf__script_string_release},
 };
+static const struct redis_script *const scripts_both[] = {
+    &hf__script_break, &hf__script_inspect, &hf__script_list};
 
 static int push_auth(struct link *l)
 {
@@ -39,16 +43,23 @@ static int push_select(struct link *l)
     return hf__link_push(l, FLIGHT_SELECT) ? 0 : -1;
 }
 
+static int push_script(struct link *l, const struct redis_script *s)
+{
+    struct command *cmd = &l->c->cmd;
+    hf__cmd_begin(cmd, "SCRIPT");
+    hf__cmd_text(cmd, "LOAD");
+    hf__cmd_bytes(cmd, s->text, s->len);
+    return hf__link_push(l, FLIGHT_GREET) ? 0 : -1;
+}
+
 /* So that NOSCRIPT is for servers whose cache was flushed only. */
 static int push_scripts(struct link *l)
 {
-    struct command *cmd = &l->c->cmd;
-    for (size_t i = 0; i < sizeof scripts / sizeof scripts[0]; i++) {
-        hf__cmd_begin(cmd, "SCRIPT");
-        hf__cmd_text(cmd, "LOAD");
-        hf__cmd_bytes(cmd, scripts[i]->text, scripts[i]->len);
-        if (!hf__link_push(l, FLIGHT_GREET)) return -1;
-    }
+    const struct redis_script *const *own = scripts[l->c->is_string != 0];
+    for (size_t i = 0; i < sizeof scripts[0] / sizeof scripts[0][0]; i++)
+        if (push_script(l, own[i])) return -1;
+    for (size_t i = 0; i < sizeof scripts_both / sizeof scripts_both[0]; i++)
+        if (push_script(l, scripts_both[i])) return -1;
     return 0;
 }
 

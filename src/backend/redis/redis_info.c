@@ -41,6 +41,16 @@ static void kind_set(struct hf_info *info, const char *kind)
     text_copy(info->kind, sizeof info->kind, kind, strlen(kind));
 }
 
+/* "<pid> <host> <label>"; a minus in front: held by a ticket. */
+static void who_read(const char *text, struct hf_info *info)
+{
+    info->detached = *text == '-';
+    if (info->detached) text++;
+    info->pid = number_take(&text);
+    word_take(&text, info->host, sizeof info->host, 0);
+    word_take(&text, info->label, sizeof info->label, 1);
+}
+
 /* "v1 <owner> <attempt> <T> <fence> <since us> <pid> <host> <label>" */
 static void hf_read(const char *text, struct hf_info *info)
 {
@@ -48,11 +58,7 @@ static void hf_read(const char *text, struct hf_info *info)
     text += 3;
     for (int i = 0; i < 4; i++) word_take(&text, skipped, sizeof skipped, 0);
     info->since_ms = number_take(&text) / US_PER_MS;
-    info->detached = *text == '-';
-    if (info->detached) text++;
-    info->pid = number_take(&text);
-    word_take(&text, info->host, sizeof info->host, 0);
-    word_take(&text, info->label, sizeof info->label, 1);
+    who_read(text, info);
 }
 
 static int is_ours(const struct value *hf)
@@ -92,31 +98,38 @@ static int not_a_lock(struct backend_conn *c, const char *kind,
     return 0;
 }
 
-/* What SET name value NX PX left, most likely. */
-static int string_read(struct backend_conn *c, const struct value *text,
-                       struct reply *reply)
+/* Ours, or what SET name value NX PX of another library left, most likely. */
+static void string_read(const struct value *text, const struct request *req,
+                        struct hf_info *info)
 {
-    struct hf_info *info = &c->info;
-    if (info->ttl_ms < 0)
-        return not_a_lock(c, "string without an expiry", reply);
     info->locked = 1;
-    info->foreign = 1;
-    kind_set(info, "string");
+    info->foreign = !hf__string_is_ours(text);
+    kind_set(info, info->foreign ? "string" : "holdfast");
+    if (!info->foreign) {
+        who_read(hf__string_read(text->text, info), info);
+        info->mine = req->owner[0] && !strcmp(info->owner, req->owner);
+        info->count = info->mine ? info->owner_count : 0;
+        return;
+    }
     info->owner_count = 1;
     if (text && text->type == VALUE_STRING)
         text_copy(info->owner, sizeof info->owner, text->text, text->len);
-    return 0;
 }
 
-static int kind_read(struct backend_conn *c, const struct value *v,
-                     struct reply *reply)
+static int kind_read(struct backend_conn *c, const struct request *req,
+                     const struct value *v, struct reply *reply)
 {
     const struct value *kind = hf__value_at(v, 0);
     const struct value *count = hf__value_at(v, 5);
     if (!kind || kind->type != VALUE_STRING) return -1;
     if (!strcmp(kind->text, "none")) return 0;
-    if (!strcmp(kind->text, "string"))
-        return string_read(c, hf__value_at(v, 8), reply);
+    if (!strcmp(kind->text, "string")) {
+        const struct value *text = hf__value_at(v, 8);
+        if (c->info.ttl_ms < 0 && !hf__string_is_ours(text))
+            return not_a_lock(c, "string without an expiry", reply);
+        string_read(text, req, &c->info);
+        return 0;
+    }
     if (strcmp(kind->text, "hash") != 0 || !hf__value_at(v, 9))
         return not_a_lock(c, kind->text, reply);
     hash_read(hf__value_at(v, 6), hf__value_at(v, 7), hf__value_at(v, 8),
@@ -129,7 +142,6 @@ static int kind_read(struct backend_conn *c, const struct value *v,
 int hf__info_inspect(struct backend_conn *c, const struct request *req,
                      const struct value *v, struct reply *reply)
 {
-    (void)req;
     if (!hf__value_is_array(v, 8)) return -1;
     reply->node_us = hf__value_number(hf__value_at(v, 2), 0);
     reply->counter = not_negative(hf__value_number(hf__value_at(v, 3), 0));
@@ -141,14 +153,14 @@ int hf__info_inspect(struct backend_conn *c, const struct request *req,
     };
     reply->verdict = V_GRANTED;
     reply->info = &c->info;
-    return kind_read(c, v, reply);
+    return kind_read(c, req, v, reply);
 }
 
 static int row_read(const struct value *v, const struct request *req,
                     int64_t now_us, struct hf_list_row *row)
 {
     const struct value *name = hf__value_at(v, 0);
-    if (!hf__value_is_array(v, 7) || !name || name->type != VALUE_STRING)
+    if (!hf__value_is_array(v, 8) || !name || name->type != VALUE_STRING)
         return -1;
     *row = (struct hf_list_row){.name = name->text, .name_len = name->len};
     struct hf_info *info = &row->info;
@@ -156,7 +168,11 @@ static int row_read(const struct value *v, const struct request *req,
     info->fence =
         (uint64_t)not_negative(hf__value_number(hf__value_at(v, 2), 0));
     info->now_ms = now_us / US_PER_MS;
-    info->waiters = -1;
+    info->waiters = hf__value_number(hf__value_at(v, 7), -1);
+    if (hf__value_is_text(hf__value_at(v, 4), "string")) {
+        string_read(hf__value_at(v, 3), req, info);
+        return 0;
+    }
     hash_read(hf__value_at(v, 3), hf__value_at(v, 4), hf__value_at(v, 5),
               hf__value_at(v, 6), info);
     if (req->owner[0] && !strcmp(info->owner, req->owner)) {
@@ -202,6 +218,7 @@ int hf__info_list(struct backend_conn *c, const struct request *req,
         if (!is_name(hf__value_at(at, 0))) continue;
         struct hf_list_row *row = &c->rows[reply->rows_len];
         if (row_read(at, req, reply->node_us, row) != 0) return -1;
+        if (c->no_fence) row->info.fence = 0;
         reply->rows_len++;
     }
     reply->verdict = V_GRANTED;

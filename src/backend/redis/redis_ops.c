@@ -13,9 +13,8 @@ const char hf__redis_rw_channel_prefix[] = "redisson_rwlock";
 
 /* ---- requests to commands ---- */
 
-static int64_t lease_ms(const struct request *req)
+int64_t hf__ops_lease_ms(const struct request *req)
 {
-    /* Rounded up: the server may end it later than we believe, not earlier. */
     return (req->lease_us + US_PER_MS - 1) / US_PER_MS;
 }
 
@@ -32,13 +31,24 @@ static void script_begin(struct command *cmd, const struct redis_script *s,
     hf__cmd_number(cmd, keys);
 }
 
-/* The script on a lock and its counter. */
-static void script_lock(struct command *cmd, const struct redis_script *s,
-                        enum flight_kind kind, const struct request *req)
+void hf__ops_script(struct command *cmd, const struct redis_script *s,
+                    enum flight_kind kind, const struct request *req,
+                    int has_fence)
 {
-    script_begin(cmd, s, kind, 2);
+    script_begin(cmd, s, kind, has_fence ? 2 : 1);
     hf__cmd_bytes(cmd, req->name, req->name_len);
-    hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+    if (has_fence)
+        hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+}
+
+void hf__ops_script_many(struct command *cmd, const struct redis_script *s,
+                         enum flight_kind kind, const struct request *reqs)
+{
+    int64_t n = 0;
+    for (const struct request *r = reqs; r; r = r->next) n++;
+    script_begin(cmd, s, kind, n);
+    for (const struct request *r = reqs; r; r = r->next)
+        hf__cmd_bytes(cmd, r->name, r->name_len);
 }
 
 /* "v1 <owner> <attempt> ", and with a number "<T> " behind it: the beginning
@@ -68,11 +78,11 @@ static void put_channel(struct command *cmd, const char *prefix,
 static void build_propose(struct command *cmd, enum flight_kind kind,
                           const struct request *req)
 {
-    script_lock(cmd, &hf__script_acquire, kind, req);
+    hf__ops_script(cmd, &hf__script_acquire, kind, req, 1);
     hf__cmd_text(cmd, req->owner);
     put_mark(cmd, req, 1);
     hf__cmd_number(cmd, req->ballot);
-    hf__cmd_number(cmd, lease_ms(req));
+    hf__cmd_number(cmd, hf__ops_lease_ms(req));
     /* A detached hold is marked by a minus before its maker's pid. */
     const char *info = req->info ? req->info : "0 - -";
     if (req->flags & REQ_DETACHED)
@@ -89,15 +99,11 @@ static void build_propose(struct command *cmd, enum flight_kind kind,
 static void build_renew(struct command *cmd, enum flight_kind kind,
                         const struct request *reqs)
 {
-    int64_t n = 0;
-    for (const struct request *r = reqs; r; r = r->next) n++;
-    script_begin(cmd, &hf__script_renew, kind, n);
-    for (const struct request *r = reqs; r; r = r->next)
-        hf__cmd_bytes(cmd, r->name, r->name_len);
+    hf__ops_script_many(cmd, &hf__script_renew, kind, reqs);
     for (const struct request *r = reqs; r; r = r->next) {
         hf__cmd_text(cmd, r->owner);
         put_mark(cmd, r, 0);
-        hf__cmd_number(cmd, lease_ms(r));
+        hf__cmd_number(cmd, hf__ops_lease_ms(r));
         hf__cmd_number(cmd, r->count);
     }
 }
@@ -105,41 +111,48 @@ static void build_renew(struct command *cmd, enum flight_kind kind,
 static void build_release(struct command *cmd, enum flight_kind kind,
                           const struct request *req)
 {
-    script_lock(cmd, &hf__script_release, kind, req);
+    hf__ops_script(cmd, &hf__script_release, kind, req, 1);
     put_mark(cmd, req, 1);
     put_channel(cmd, hf__redis_channel_prefix, req);
     if (req->flags & REQ_HUSHED) hf__cmd_text(cmd, "h");
 }
 
-static void build_break(struct command *cmd, enum flight_kind kind,
+static void build_break(struct backend_conn *c, enum flight_kind kind,
                         const struct request *req)
 {
-    script_lock(cmd, &hf__script_break, kind, req);
+    struct command *cmd = &c->cmd;
+    hf__ops_script(cmd, &hf__script_break, kind, req, !c->no_fence);
     put_channel(cmd, hf__redis_channel_prefix, req);
     put_channel(cmd, hf__redis_rw_channel_prefix, req);
+    if (c->is_string) hf__cmd_text(cmd, "s");
 }
 
-static void build_inspect(struct command *cmd, enum flight_kind kind,
+static void build_inspect(struct backend_conn *c, enum flight_kind kind,
                           const struct request *req)
 {
-    script_lock(cmd, &hf__script_inspect, kind, req);
+    struct command *cmd = &c->cmd;
+    hf__ops_script(cmd, &hf__script_inspect, kind, req, !c->no_fence);
     hf__cmd_text(cmd, req->owner);
     put_channel(cmd, hf__redis_channel_prefix, req);
     put_channel(cmd, hf__redis_rw_channel_prefix, req);
 }
 
-static void build_list(struct command *cmd, enum flight_kind kind,
+static void build_list(struct backend_conn *c, enum flight_kind kind,
                        const struct request *req)
 {
+    struct command *cmd = &c->cmd;
     script_begin(cmd, &hf__script_list, kind, 0);
     hf__cmd_printf(cmd, "%llu", (unsigned long long)req->cursor);
     hf__cmd_text(cmd, req->name ? req->name : "*");
     hf__cmd_text(cmd, LIST_COUNT);
+    if (c->is_string) hf__cmd_text(cmd, "s");
 }
 
-static void build(struct command *cmd, enum flight_kind kind,
+static void build(struct backend_conn *c, enum flight_kind kind,
                   const struct request *reqs)
 {
+    struct command *cmd = &c->cmd;
+    if (hf__string_build(c, kind, reqs)) return;
     switch (reqs->op) {
     case OP_PROPOSE:
         build_propose(cmd, kind, reqs);
@@ -151,13 +164,13 @@ static void build(struct command *cmd, enum flight_kind kind,
         build_release(cmd, kind, reqs);
         break;
     case OP_BREAK:
-        build_break(cmd, kind, reqs);
+        build_break(c, kind, reqs);
         break;
     case OP_INSPECT:
-        build_inspect(cmd, kind, reqs);
+        build_inspect(c, kind, reqs);
         break;
     case OP_LIST:
-        build_list(cmd, kind, reqs);
+        build_list(c, kind, reqs);
         break;
     case OP_WATCH:
     case OP_UNWATCH:
@@ -197,7 +210,7 @@ static void refuse(struct backend_conn *c, struct request *req, int status,
 void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
                   struct request *reqs)
 {
-    build(&c->cmd, kind, reqs);
+    build(c, kind, reqs);
     struct flight *f = hf__link_push(&c->main, kind);
     if (f) {
         f->reqs = reqs;
@@ -260,6 +273,7 @@ void hf__ops_encode(struct backend_conn *c)
             list = list->next;
             chain->next = NULL;
         }
-        hf__ops_send(c, FLIGHT_REQUEST, chain);
+        int is_set = c->no_fence && chain->op == OP_PROPOSE;
+        hf__ops_send(c, is_set ? FLIGHT_SET : FLIGHT_REQUEST, chain);
     }
 }

@@ -1,12 +1,14 @@
 -- break.lua: take the lock away from whoever has it, and raise the fence.
--- KEYS[1] lock  KEYS[2] fence counter
--- ARGV channel, channel of a read/write lock
+-- KEYS[1] lock  KEYS[2] fence counter; absent: the lock has none
+-- ARGV channel, channel of a read/write lock; 3rd: other libraries' strings
+--      are locks, too
 -- returns {1 there was one | 0 there was none | -1 what is there is no lock
 --      | -2 the counter is no number, counter, now us}
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local kind = redis.call('TYPE', KEYS[1]).ok
-local fence = tonumber(redis.call('GET', KEYS[2]) or 0)
+local counter = KEYS[2]
+local fence = tonumber(counter and redis.call('GET', counter) or 0)
 if not fence or not (fence < 9007199254740991) then
     return {-2, 0, now}
 end
@@ -21,13 +23,21 @@ if kind == 'hash' then
             return {-1, fence, now}
         end
     end
+elseif kind == 'string' then
+    if redis.call('GETRANGE', KEYS[1], 0, 3) ~= 'hf1:'
+        and not (ARGV[3] and redis.call('PTTL', KEYS[1]) >= 0) then
+        return {-1, fence, now}
+    end
 elseif kind ~= 'none' then
     return {-1, fence, now}
 end
 local was = redis.call('DEL', KEYS[1])
 fence = math.max(fence + 1, now)
-local set = redis.pcall('SET', KEYS[2], string.format('%.0f', fence))
-if set.err then
+local set = counter
+    and redis.pcall('SET', counter, string.format('%.0f', fence))
+if not counter then
+    fence = 0
+elseif set.err then
     if was == 0 then
         return set
     end

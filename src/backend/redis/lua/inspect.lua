@@ -1,5 +1,5 @@
 -- inspect.lua: tell about one lock; changes nothing.
--- KEYS[1] lock  KEYS[2] fence counter
+-- KEYS[1] lock  KEYS[2] fence counter; absent: the lock has none
 -- ARGV owner, channel, channel of a read/write lock
 -- returns {"hash" | "string" | "none" | what else is there, ttl ms, now us,
 --      counter, subscribers or -1, owner's count, hf, mode,
@@ -8,7 +8,7 @@ local call = redis.call
 local time = call('TIME')
 local kind = call('TYPE', KEYS[1]).ok
 local subs = redis.pcall('PUBSUB', 'NUMSUB', ARGV[2], ARGV[3])
-local fence = redis.pcall('GET', KEYS[2])
+local fence = KEYS[2] and redis.pcall('GET', KEYS[2])
 local out = {kind, call('PTTL', KEYS[1]), time[1] * 1000000 + time[2],
     type(fence) == 'string' and tonumber(fence) or 0,
     subs.err and -1 or subs[2] + subs[4], false, false, false}
@@ -27,6 +27,6 @@ if kind == 'hash' then
         end
     end
 elseif kind == 'string' then
-    out[9] = call('GETRANGE', KEYS[1], 0, 126)
+    out[9] = call('GETRANGE', KEYS[1], 0, 511)
 end
 return out

@@ -1,15 +1,15 @@
 -- list.lua: the locks on the next page of keys; changes nothing.
 -- KEYS none: which keys there are is what is being asked
--- ARGV cursor, pattern, count
--- returns {next cursor, now us,
---      per lock: {name, ttl ms, counter, hf, mode, field, count}}
-local call = redis.call
+-- ARGV cursor, pattern, count; 4th: other libraries' strings are locks, too
+-- returns {next cursor, now us, per lock: {name, ttl ms, counter, hf or the
+--      string, mode or "string", field, count, subscribers or -1}}
+local call, pcall = redis.call, redis.pcall
 local time = call('TIME')
-local scan = call('SCAN', ARGV[1], 'MATCH', ARGV[2],
-    'COUNT', ARGV[3], 'TYPE', 'hash')
+local scan = call('SCAN', ARGV[1], 'MATCH', ARGV[2], 'COUNT', ARGV[3])
 local out = {scan[1], time[1] * 1000000 + time[2]}
+-- Any hash may be met here: a bounded look tells whether it is a lock.
 local function first_owner(key)
-    local page, owner, count = redis.pcall('HSCAN', key, 0, 'COUNT', 16)
+    local page, owner, count = pcall('HSCAN', key, 0, 'COUNT', 16)
     if page.err then
         return
     end
@@ -25,15 +25,48 @@ local function first_owner(key)
     end
     return owner, count
 end
-for _, key in ipairs(scan[2]) do
-    local owner, count = first_owner(key)
+-- Ours by its first word; a foreign one by its shape and a life of a day.
+local function lock_text(key)
+    local text = pcall('GETRANGE', key, 0, 511)
+    if type(text) ~= 'string' or text:find('hf1:', 1, true) == 1 then
+        return type(text) == 'string' and text
+    end
+    local left = ARGV[4] and call('PTTL', key) or -1
+    return left >= 0 and left <= 86400000 and #text >= 16 and #text <= 128
+        and not text:find('[^%w%p]') and text
+end
+local function row_of(key)
+    local kind = pcall('TYPE', key).ok
+    if kind == 'string' then
+        local text = lock_text(key)
+        return text and {text, 'string', false, false}
+    end
+    local owner, count = nil, nil
+    if kind == 'hash' then
+        owner, count = first_owner(key)
+    end
     if owner then
-        local fence = key:find('{', 1, true) and key or '{' .. key .. '}'
-        fence = redis.pcall('GET', 'redisson_lock_token:' .. fence)
         local has = call('HMGET', key, 'hf', 'mode')
+        return {has[1] and has[1]:sub(1, 512), has[2], owner, count}
+    end
+end
+local channels = {}
+for _, key in ipairs(scan[2]) do
+    local row = row_of(key)
+    if row then
+        local tag = key:find('{', 1, true) and key or '{' .. key .. '}'
+        local fence = pcall('GET', 'redisson_lock_token:' .. tag)
         out[#out + 1] = {key, call('PTTL', key),
             type(fence) == 'string' and tonumber(fence) or 0,
-            has[1] and has[1]:sub(1, 512), has[2], owner, count}
+            row[1], row[2], row[3], row[4], -1}
+        channels[#channels + 1] = 'redisson_lock__channel:' .. tag
+        channels[#channels + 1] = 'redisson_rwlock:' .. tag
+    end
+end
+if #channels > 0 and #channels < 7000 then
+    local subs = pcall('PUBSUB', 'NUMSUB', unpack(channels))
+    for i = 3, subs.err and 0 or #out do
+        out[i][8] = subs[4 * i - 10] + subs[4 * i - 8]
     end
 end
 return out
