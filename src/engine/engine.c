@@ -125,7 +125,9 @@ static void slot_finish(struct engine *e, struct slot *s,
         hf__op_finish(e, op, HF_OK, NULL);
     } else {
         /* What a node said to this very operation explains it best. */
-        int is_caused = op->err.text[0] && op->err.status == out->status;
+        int said = op->err.status;
+        if (said == HF_TAKEN && out->status == HF_TIMEOUT) said = HF_TIMEOUT;
+        int is_caused = op->err.text[0] && said == out->status;
         snprintf(cause, sizeof cause, "%s", op->err.text);
         op->released.count = 0;
         hf__op_finish(e, op, out->status,

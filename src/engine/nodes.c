@@ -141,7 +141,7 @@ static void learn(struct engine *e, struct node *n, const struct request *r,
          * little, so that the next answer tells the clock. */
         n->offset_us -= CLOCK_STEP_US;
     }
-    if (rep->text) {
+    if (rep->text && rep->verdict >= V_ERROR) {
         /* What was not sent failed for the link's reason. */
         int sys_errno = rep->verdict == V_UNSENT ? n->last_error.sys_errno : 0;
         hf__error_set(&n->last_error, rep->status, "%s", rep->text);
@@ -200,8 +200,9 @@ static void slot_answered(struct engine *e, struct slot *s,
         int64_t told = min64(rep->waiters - is_heard, TOLD_MAX);
         s->entry->told = (int32_t)told;
     }
-    if (rep->text && s->op)
-        hf__error_set(&s->op->err, rep->status, "%s", rep->text);
+    if (s->op && (rep->text || rep->verdict == V_BUSY))
+        hf__error_set(&s->op->err, rep->status, "%s",
+                      rep->text ? rep->text : "");
     ev.op = r->op;
     ev.round = r->round;
     ev.node = r->node;

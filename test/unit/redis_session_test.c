@@ -168,7 +168,7 @@ TEST(redis_session, a_user_who_may_not_run_scripts_is_denied)
     server_open(&f, url_with("bob:pw@", ""));
     CHECK_INT(run(OP_PROPOSE, "job", 1, server_clock(&f)), V_ERROR);
     CHECK_INT(a.reply.status, HF_DENIED);
-    check_text("acquire: not permitted: NOPERM");
+    check_text("acquire: not permitted: the user lacks the command: NOPERM");
     check_text("evalsha");
 }
 
@@ -187,7 +187,7 @@ TEST(redis_session, a_user_who_may_not_ask_the_time_is_denied)
     server_open(&f, url_with("bob:pw@", ""));
     CHECK_INT(run(OP_PROPOSE, "job", 1, server_clock(&f)), V_UNSENT);
     CHECK_INT(a.reply.status, HF_DENIED);
-    check_text("TIME: not permitted: NOPERM");
+    check_text("TIME: not permitted: the user lacks the command: NOPERM");
 }
 
 TEST(redis_session, a_server_that_comes_up_later_is_found_unasked)

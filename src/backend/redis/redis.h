@@ -143,6 +143,7 @@ struct backend_conn {
     struct request_list watching; /* OP_WATCH and OP_UNWATCH, not yet begun */
     struct watches watches;
     enum verdict watch_verdict; /* what hf__watch_down() answers */
+    int watch_denied;           /* it was said in the log */
     int watch_starved;          /* hf__watch_up() ran out of memory */
     int64_t request_due_us;     /* no request ends before this */
     int64_t timer_us;           /* what env->timer() was told */

@@ -40,6 +40,24 @@ static int64_t ttl_us(int64_t ttl_ms)
 #define NO_LOCK "something that is no lock is stored there"
 #define NO_EXPIRY "a string without an expiry is stored there, and no lock"
 
+/* Somebody else has it.  A hold that never ends by itself is worth a word: who
+ * waits for it waits for its holder, or for somebody who breaks it. */
+static void busy(struct backend_conn *c, const struct request *req,
+                 const struct value *v, struct reply *reply)
+{
+    int64_t ttl_ms = number_at(v, 3, -1);
+    reply->verdict = V_BUSY;
+    reply->ttl_us = ttl_us(ttl_ms);
+    reply->silent = number_at(v, 4, 0) == 1;
+    if (ttl_ms != -1) return;
+    snprintf(c->text, sizeof c->text,
+             "%s: %s: its holder's hold has no expiry; if the holder is gone, "
+             "break the lock (holdfast break)",
+             c->endpoint, op_words[req->op]);
+    reply->status = HF_TAKEN;
+    reply->text = c->text;
+}
+
 static int read_propose(struct backend_conn *c, const struct request *req,
                         const struct value *v, struct reply *reply)
 {
@@ -60,9 +78,7 @@ static int read_propose(struct backend_conn *c, const struct request *req,
         reply->fence = reply->counter;
         return 0;
     case 0:
-        reply->verdict = V_BUSY;
-        reply->ttl_us = ttl_us(number_at(v, 3, -1));
-        reply->silent = number_at(v, 4, 0) == 1;
+        busy(c, req, v, reply);
         return 0;
     case -1:
         reply->verdict = V_STALE;

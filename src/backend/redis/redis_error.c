@@ -9,6 +9,8 @@
 
 #include "backend/redis/redis.h"
 
+#define NOT_PERMITTED "not permitted"
+
 static const struct meaning {
     const char *code;
     int status;
@@ -19,9 +21,9 @@ static const struct meaning {
     {"ERR AUTH", HF_DENIED, "the server has no password"},
     {"ERR Client sent AUTH", HF_DENIED, "the server has no password"},
     {"ERR invalid password", HF_DENIED, "wrong password"},
-    {"NOPERM", HF_DENIED, "not permitted"},
-    {"ERR The user executing the script", HF_DENIED, "not permitted"},
-    {"ERR ACL failure in script", HF_DENIED, "not permitted"},
+    {"NOPERM", HF_DENIED, NOT_PERMITTED},
+    {"ERR The user executing the script", HF_DENIED, NOT_PERMITTED},
+    {"ERR ACL failure in script", HF_DENIED, NOT_PERMITTED},
     {"DENIED", HF_DENIED, "the server is in protected mode"},
     {"LOADING", HF_UNAVAILABLE, "the server is loading its data"},
     {"MASTERDOWN", HF_UNAVAILABLE, "the replica has lost its primary"},
@@ -50,6 +52,31 @@ static const struct meaning meaning_script = {"", HF_INTERNAL,
                                               "the script failed"};
 static const struct meaning meaning_other = {"", HF_UNAVAILABLE,
                                              "the server refused"};
+
+/* What the user lacks, by the words of servers from 6.2 to 8; the first that
+ * is found counts, for the later ones may stand in a name. */
+static const struct {
+    const char *said;
+    const char *words;
+} rights[] = {
+    {"one of the keys", "not permitted: the user lacks the lock's key, or "
+                        "redisson_lock_token:{...} for its fence"},
+    {"one of the channels",
+     "not permitted: the user lacks the channel redisson_lock__channel:{...}"},
+    {" permissions to run ", "not permitted: the user lacks the command"},
+    {" can't run this command",
+     "not permitted: the user lacks a command that the script needs"},
+    {"' key", "not permitted: the user lacks the key"},
+    {"' channel", "not permitted: the user lacks the channel"},
+};
+
+static const char *words_of(const struct meaning *m, const char *text)
+{
+    if (strcmp(m->words, NOT_PERMITTED) != 0) return m->words;
+    for (size_t i = 0; i < sizeof rights / sizeof rights[0]; i++)
+        if (strstr(text, rights[i].said)) return rights[i].words;
+    return m->words;
+}
 
 /* Before Redis 7, what went wrong inside a script stands in mid-text:
  * "ERR Error running script (call to f_...): @user_script:5: OOM ...". */
@@ -101,7 +128,7 @@ int hf__redis_error(const char *what, const struct value *v,
         if (iscntrl((unsigned char)said[i])) said[i] = '?';
     const struct meaning *m = meaning_of(v->text);
     snprintf(text, HF_ERROR_TEXT_MAX, "%s%s%s: %.150s", what ? what : "",
-             what ? ": " : "", m->words, said);
+             what ? ": " : "", words_of(m, said), said);
     return m->status;
 }
 

@@ -155,6 +155,16 @@ static void subscribed(struct backend_conn *c, struct watch *w)
         c->env->wake(c->env, w->name, w->name_len);
 }
 
+/* Nothing is lost but time, so it is said once and not to every waiter. */
+static void refused_tell(struct backend_conn *c, const struct hf_error *err)
+{
+    char line[HF_ERROR_TEXT_MAX + 64];
+    if (c->watch_denied) return;
+    c->watch_denied = 1;
+    snprintf(line, sizeof line, "%s; waiting polls instead", err->text);
+    c->env->log(c->env, HF_LOG_WARN, line);
+}
+
 /* An error instead of a confirmation: the watch is none. */
 static void refused(struct backend_conn *c, struct watch *w,
                     const struct value *v)
@@ -164,6 +174,7 @@ static void refused(struct backend_conn *c, struct watch *w,
     struct request *req = w->req;
     int status = hf__redis_error("SUBSCRIBE", v, text);
     hf__error_set(&err, status, "%s: %s", c->endpoint, text);
+    refused_tell(c, &err);
     if (!req) {
         /* It was one before a reconnect: those who rely on it look again. */
         c->env->wake(c->env, w->name, w->name_len);

@@ -1,0 +1,202 @@
+/*
+ * acl_test.c: users who may not do everything.  One rule: who is refused is
+ * told what is missing, and who can do without it does.
+ */
+#include <string.h>
+
+#include "lib/rig.h"
+#include "lib/rig_redis.h"
+
+static struct redis r;
+
+static void begin(void)
+{
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+}
+
+/* A user with these rights; the answer says OK, or the server is too old. */
+static void user_make(const char *rights)
+{
+    CHECK_STR(redis_say(&r, "ACL SETUSER eve reset on >pw %s", rights), "OK");
+}
+
+static hf_client *user_client(const char *options, hf_log_fn log, void *user)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    char url[160];
+    o.patience_ms = 1000;
+    o.log = log;
+    o.log_user = user;
+    snprintf(url, sizeof url, "redis://eve:pw@127.0.0.1:%d%s", r.port, options);
+    return rig_client_at(url, &o);
+}
+
+/* A try by a user with these rights is denied, and the sentence has both. */
+static void denied(const char *options, const char *rights, const char *lacks,
+                   const char *word)
+{
+    struct hf_error err = {0};
+    user_make(rights);
+    hf_client *c = user_client(options, NULL, NULL);
+    hf_lock *l = rig_lock(c, "a");
+    CHECK_INT(hf_lock_try(l, NULL, &err), HF_DENIED);
+    CHECK_INT(err.status, HF_DENIED);
+    if (!strstr(err.text, lacks) || !strstr(err.text, word))
+        TEST_FAIL("%s: \"%s\" lacks \"%s\" or \"%s\"", rights, err.text, lacks,
+                  word);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_DENIED);
+    CHECK_INT(redis_number(&r, "DBSIZE"), 0);
+    rig_close(c);
+}
+
+TEST(acl, who_lacks_the_scripts_is_told_the_command)
+{
+    begin();
+    denied("", "~* &* +@all -eval -evalsha", "lacks the command", "evalsha");
+    denied("?format=string", "~* &* +@all -eval -evalsha", "lacks the command",
+           "evalsha");
+}
+
+TEST(acl, who_lacks_the_key_is_told_the_key)
+{
+    begin();
+    denied("", "~other:* &* +@all", "lacks the", "key");
+    denied("?format=string", "~other:* &* +@all", "lacks the", "key");
+    denied("?format=string&fence=off", "~other:* &* +@all", "lacks the", "key");
+}
+
+TEST(acl, who_lacks_the_fences_key_gets_no_lock_without_one)
+{
+    begin();
+    denied("", "~a &* +@all", "lacks the", "key");
+    denied("?format=string", "~a &* +@all", "lacks the", "key");
+}
+
+TEST(acl, without_a_fence_its_key_is_not_needed)
+{
+    begin();
+    user_make("~a &* +@all");
+    hf_client *c = user_client("?format=string&fence=off", NULL, NULL);
+    CHECK_INT(rig_probe(rig_lock(c, "a")), HF_OK);
+    CHECK_INT(hf_lock_break(rig_lock(c, "a"), NULL, NULL), HF_OK);
+}
+
+TEST(acl, who_lacks_a_command_of_the_script_is_told_so)
+{
+    begin();
+    denied("", "~* &* +@all -hset", "lacks a command", "script");
+    denied("?format=string", "~* &* +@all -set", "lacks a command", "script");
+    denied("?format=string&fence=off", "~* &* +@all -set", "lacks the command",
+           "set");
+}
+
+/* The lock is taken by a bare SET then; only its lease can end it. */
+TEST(acl, without_a_fence_who_lacks_the_scripts_cannot_release)
+{
+    struct hf_error err = {0};
+    struct hf_acquire_options o =
+        rig_options(HF_WAIT_NONE, 500, HF_ACQUIRE_FIXED);
+    begin();
+    user_make("~* &* +@all -eval -evalsha");
+    hf_client *c = user_client("?format=string&fence=off", NULL, NULL);
+    hf_lock *l = rig_lock(c, "a");
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, &err), HF_DENIED);
+    CHECK(strstr(err.text, "evalsha") != NULL);
+}
+
+TEST(acl, the_rights_in_the_readme_are_enough)
+{
+    static const char base[] =
+        "~a ~redisson_lock_token:{a} &redisson_lock__channel:{a} -@all "
+        "+evalsha +eval +time +pttl +get +set +del +exists +publish "
+        "+subscribe +unsubscribe +ping +hget +hset +hmget +pexpire";
+    static const char *const options[] = {"", "?format=string",
+                                          "?format=string&fence=off"};
+    begin();
+    for (size_t i = 0; i < sizeof options / sizeof options[0]; i++) {
+        user_make(base);
+        hf_client *c = user_client(options[i], NULL, NULL);
+        hf_lock *l = rig_lock(c, "a");
+        CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+        CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
+        CHECK_INT(rig_probe(l), HF_TAKEN);
+        CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+        rig_close(c);
+    }
+}
+
+/* ---- without wake-ups --------------------------------------------------- */
+
+struct log {
+    atomic_int subscribe; /* lines about it */
+    atomic_int polls;     /* that say what follows */
+};
+
+static void on_log(int level, const char *line, void *user)
+{
+    struct log *log = user;
+    (void)level;
+    if (strstr(line, "SUBSCRIBE")) atomic_fetch_add(&log->subscribe, 1);
+    if (strstr(line, "polls")) atomic_fetch_add(&log->polls, 1);
+}
+
+struct waiter {
+    hf_lock *lock;
+    int status;
+    atomic_int done;
+};
+
+static void waiter_run(void *arg)
+{
+    struct waiter *w = arg;
+    w->status = rig_acquire(w->lock, 0, RIG_WAIT_MS, NULL);
+    hf_lock_release(w->lock, NULL, NULL);
+    atomic_store(&w->done, 1);
+}
+
+/* Two waits for a lock with a long lease: both get it soon after its release,
+ * and the log has one line. */
+static void waits_by_polling(const char *options, const char *rights)
+{
+    static struct log log;
+    static struct waiter w;
+    char url[160];
+    memset(&log, 0, sizeof log);
+    user_make(rights);
+    hf_client *eve = user_client(options, on_log, &log);
+    snprintf(url, sizeof url, "%s%s", r.url, options);
+    hf_client *holder = rig_client_at(url, NULL);
+    for (int i = 0; i < 2; i++) {
+        hf_lock *held = rig_lock(holder, i ? "a" : "b");
+        CHECK_INT(hf_lock_try(held, NULL, NULL), HF_OK);
+        w.lock = rig_lock(eve, i ? "a" : "b");
+        atomic_store(&w.done, 0);
+        rig_spawn(waiter_run, &w);
+        rig_pause_ms(300);
+        CHECK_INT(atomic_load(&w.done), 0);
+        CHECK_INT(hf_lock_release(held, NULL, NULL), HF_OK);
+        CHECK(rig_until_equal(&w.done, 1));
+        CHECK_INT(w.status, HF_OK);
+        rig_join();
+    }
+    CHECK_INT(atomic_load(&log.subscribe), 1);
+    CHECK_INT(atomic_load(&log.polls), 1);
+    rig_close(eve);
+    rig_close(holder);
+}
+
+TEST(acl, who_may_not_subscribe_waits_by_polling_and_is_told_once)
+{
+    begin();
+    waits_by_polling("", "~* &* +@all -subscribe");
+    waits_by_polling("?format=string", "~* &* +@all -subscribe");
+}
+
+TEST(acl, who_lacks_the_channel_waits_by_polling_and_is_told_once)
+{
+    begin();
+    waits_by_polling("", "~* resetchannels &other +@all");
+    waits_by_polling("?format=string", "~* resetchannels &other +@all");
+}
