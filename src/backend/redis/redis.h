@@ -135,6 +135,7 @@ struct backend_conn {
     int is_unix;
     int is_string; /* format=string */
     int no_fence;  /* fence=off */
+    int is_sliced; /* it checks slots: no command for two locks */
     int db;
     int busy; /* inside process(): flush() waits for its end */
     int flush_wanted;

@@ -213,6 +213,19 @@ static void reply_batch(struct backend_conn *c, struct request *reqs,
     }
 }
 
+/* A cluster behind one address: nothing of the batch was carried out, and no
+ * two locks are renewed together from now on. */
+static void send_singly(struct backend_conn *c, struct request *reqs)
+{
+    c->is_sliced = 1;
+    while (reqs) {
+        struct request *req = reqs;
+        reqs = req->next;
+        req->next = NULL;
+        hf__ops_send(c, FLIGHT_REQUEST, req);
+    }
+}
+
 static void reply_error(struct backend_conn *c, const struct flight *f,
                         const struct value *v)
 {
@@ -223,6 +236,10 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
          * if a release did slip through, it raised the counter above this
          * proposal. */
         hf__ops_send(c, FLIGHT_EVAL, f->reqs);
+        return;
+    }
+    if (f->reqs->next && hf__redis_error_is(v, "CROSSSLOT")) {
+        send_singly(c, f->reqs);
         return;
     }
     struct hf_error err;

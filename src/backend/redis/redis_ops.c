@@ -220,14 +220,14 @@ void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
     hf__redis_answer_all(c, reqs, V_ERROR, HF_NOMEM, c->text);
 }
 
-/* Take up to BATCH_MAX renewals out of the list.  They come before whatever
+/* Take up to `most` renewals out of the list.  They come before whatever
  * stood between them, which harms nobody: no lock is renewed before it was
  * granted, and none after its release was asked for. */
-static struct request *batch_take(struct request **list)
+static struct request *batch_take(struct request **list, int most)
 {
     struct request *first = NULL, **end = &first;
     int n = 0;
-    while (*list && n < BATCH_MAX) {
+    while (*list && n < most) {
         struct request *r = *list;
         if (r->op != OP_RENEW) {
             list = &r->next;
@@ -268,7 +268,7 @@ void hf__ops_encode(struct backend_conn *c)
     while (list) {
         struct request *chain = list;
         if (list->op == OP_RENEW) {
-            chain = batch_take(&list);
+            chain = batch_take(&list, c->is_sliced ? 1 : BATCH_MAX);
         } else {
             list = list->next;
             chain->next = NULL;
