@@ -23,5 +23,6 @@
 #include "version.h"
 #include "client.h"
 #include "lock.h"
+#include "value.h"
 
 #endif

@@ -36,7 +36,8 @@ extern "C" {
     X(FORKED, -12, FIX, "opened by the parent of this process")                \
     X(CLOSED, -13, STOP, "the client is closed")                               \
     X(NOMEM, -14, RETRY, "out of memory")                                      \
-    X(INTERNAL, -15, STOP, "a bug in holdfast")
+    X(INTERNAL, -15, STOP, "a bug in holdfast")                                \
+    X(CHANGED, -16, RETRY, "changed by someone else since it was read")
 
 enum hf_status {
 #define HF_STATUS_ENUM(name, value, advice, text) HF_##name = (value),

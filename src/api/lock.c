@@ -34,6 +34,7 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     memset(&op->plan, 0, sizeof op->plan);
     op->pattern = NULL;
     op->cursor = 0;
+    op->value = NULL;
     op->cancel = NULL;
     op->info = NULL;
     op->was_locked = 0;

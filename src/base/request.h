@@ -13,6 +13,7 @@
 
 #include "base/limits.h"
 #include "holdfast/lock.h"
+#include "holdfast/value.h"
 
 enum request_op {
     OP_PROPOSE, /* take the lock under number `ballot`, or say why not */
@@ -23,7 +24,9 @@ enum request_op {
     OP_LIST,    /* next page of locks from `cursor` */
     OP_WATCH,   /* tell env->wake() when the lock is released, from the reply
                  * on and until OP_UNWATCH */
-    OP_UNWATCH
+    OP_UNWATCH,
+    OP_VALUE_READ, /* the value under `name` */
+    OP_VALUE_WRITE /* set it to `data` if its version is `version` */
 };
 
 #define REQ_SERVER_FENCE 1u /* single node: fence = max(ballot, node clock) */
@@ -31,6 +34,7 @@ enum request_op {
 #define REQ_DETACHED 4u  /* the hold does not end with this process */
 #define REQ_REPEATED 16u /* sent before, and that may have been carried out */
 #define REQ_NO_EXPIRY 8u /* watchdog hold on a CAP_KERNEL backend */
+#define REQ_DELETE 32u   /* VALUE_WRITE: delete it instead */
 /* RELEASE: count those who wait, but need not wake them: a proposal of this
  * process follows right behind. */
 #define REQ_HUSHED 64u
@@ -48,11 +52,19 @@ struct request {
                                * this client ever proposed for this lock */
     int64_t count;             /* absolute hold count; PROPOSE: 1 */
     int64_t lease_us;
-    int64_t window_us;   /* W */
-    int64_t block;       /* PROPOSE: tokens wanted beyond the first; the counter
-                          * becomes fence + block */
-    const char *info;    /* PROPOSE: "<pid> <host> <label>", no NUL in it */
+    int64_t window_us; /* W */
+    union {
+        int64_t block;   /* PROPOSE: tokens wanted beyond the first; the
+                          * counter becomes fence + block */
+        size_t data_len; /* VALUE_WRITE */
+    };
+    union {
+        const char *info; /* PROPOSE: "<pid> <host> <label>", no NUL in it */
+        const void *data; /* VALUE_WRITE: borrowed; lease_us is its life, 0:
+                           * no end; owner and attempt tell a repetition */
+    };
     uint64_t cursor;     /* LIST: where to go on; 0 first */
+    uint64_t version;    /* VALUE_WRITE: expected; 0 none, HF_VALUE_ANY any */
     int64_t deadline_us; /* answered by then, or the link is given up */
 
     /* The engine's. */
@@ -75,7 +87,8 @@ enum verdict {
     V_BUSY,    /* PROPOSE: somebody else's (also: another attempt of ours) */
     V_STALE,   /* PROPOSE: `ballot` is not above `counter`, or too old */
     V_ABSENT,  /* RENEW, RELEASE: no lock of that name now */
-    V_OTHER,   /* RENEW, RELEASE: held, but not by this owner and attempt */
+    V_OTHER,   /* RENEW, RELEASE: held, but not by this owner and attempt.
+                * VALUE_WRITE: it has another version */
     V_ERROR,   /* refused: see `status` and `text`; nothing was changed */
     V_UNSENT,  /* it never reached the node */
     V_UNKNOWN  /* it may or may not have been carried out */
@@ -96,7 +109,11 @@ struct reply {
     struct hf_info *info; /* INSPECT, BREAK(locked); borrowed */
     struct hf_list_row *rows; /* LIST; borrowed for the call */
     size_t rows_len;
-    uint64_t cursor; /* LIST: next cursor, 0 at the end */
+    uint64_t cursor;  /* LIST: next cursor, 0 at the end */
+    uint64_t version; /* VALUE_*: its version now, 0 if there is none */
+    const void *data; /* VALUE_READ; borrowed for the call; ttl_us is its
+                       * life, -1 no end */
+    size_t data_len;
 };
 
 #endif

@@ -67,7 +67,9 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
     op->status = status;
     op->slot = NULL;
     if (status != HF_OK) {
-        const char *name = op->entry ? op->entry->name : "list";
+        const char *name = op->entry   ? op->entry->name
+                           : op->value ? op->value->key
+                                       : "list";
         if (text)
             hf__error_set(&op->err, status, "%s: %s", name, text);
         else

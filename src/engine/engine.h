@@ -152,6 +152,12 @@ int hf__engine_detach(struct engine *e, struct lock_entry *entry,
 /* ops.c */
 void hf__op_begin(struct engine *e, struct op *op);
 
+/* values.c */
+void hf__value_start(struct engine *e, struct op *op);
+int hf__value_is_repeatable(const struct request *r);
+void hf__value_answered(struct engine *e, struct op *op,
+                        const struct request *r, const struct reply *rep);
+
 /* locks.c */
 struct lock_entry *hf__entry_get(struct engine *e, const char *name,
                                  size_t name_len);

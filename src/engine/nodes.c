@@ -164,13 +164,18 @@ static int is_to_be_repeated(const struct engine *e, const struct request *r,
     if (e->now_us + AGAIN_US >= r->until_us) return 0;
     if (r->op == OP_RELEASE) return !MUTATED(RELEASE_ONCE);
     if (r->user_kind != USER_OP || rep->verdict == V_ERROR) return 0;
-    return rep->verdict == V_UNSENT || r->op == OP_INSPECT || r->op == OP_LIST;
+    return rep->verdict == V_UNSENT || r->op == OP_INSPECT || r->op == OP_LIST
+           || hf__value_is_repeatable(r);
 }
 
 static void op_answered(struct engine *e, struct op *op,
                         const struct request *r, const struct reply *rep)
 {
     int status = HF_OK;
+    if (op->value) {
+        hf__value_answered(e, op, r, rep);
+        return;
+    }
     if (rep->verdict == V_ABSENT)
         status = HF_EXPIRED;
     else if (rep->verdict == V_OTHER)

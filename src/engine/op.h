@@ -22,7 +22,9 @@ enum op_type {
     OP_TYPE_TICKET_RELEASE,
     OP_TYPE_INSPECT,
     OP_TYPE_BREAK,
-    OP_TYPE_LIST
+    OP_TYPE_LIST,
+    OP_TYPE_VALUE_READ,
+    OP_TYPE_VALUE_WRITE
 };
 
 /* The parts of a ticket. */
@@ -32,6 +34,18 @@ struct ticket {
     uint64_t attempt;
     int64_t number;
     int64_t fence;
+};
+
+/* VALUE_*: what is asked for, and what came back. */
+struct value_job {
+    const char *key; /* borrowed until the operation is over, as is `data` */
+    size_t key_len;
+    uint64_t version; /* WRITE: expected; HF_VALUE_ANY */
+    const void *data;
+    size_t len;
+    int remove;            /* WRITE: delete it instead */
+    struct hf_value found; /* READ: its data is of the engine's allocator */
+    uint64_t written;
 };
 
 struct op {
@@ -45,6 +59,7 @@ struct op {
     struct ticket ticket;  /* ATTACH, TICKET_RELEASE */
     const char *pattern;   /* LIST */
     uint64_t cursor;       /* LIST: in and out */
+    struct value_job *value; /* VALUE_*, else NULL; lease_us is its life */
     struct hf_cancel *cancel;
     int64_t deadline_us; /* of direct operations */
 

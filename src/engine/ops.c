@@ -229,7 +229,9 @@ void hf__op_begin(struct engine *e, struct op *op)
     int direct = op->type == OP_TYPE_TICKET_RELEASE
                  || op->type == OP_TYPE_INSPECT || op->type == OP_TYPE_BREAK
                  || op->type == OP_TYPE_LIST;
-    if (direct) {
+    if (op->value) {
+        hf__value_start(e, op);
+    } else if (direct) {
         direct_start(e, op);
     } else if (s && s->op) {
         op_queue(e, s, op);

@@ -222,6 +222,46 @@ static int act_ticket(struct bench *b)
     return status;
 }
 
+static int act_value(struct bench *b)
+{
+    struct hf_value v;
+    uint64_t version = 0;
+    int status = hf_value_write(b->client, "v", HF_VALUE_ANY, "bytes", 5, 0,
+                                &version, NULL);
+    if (status == HF_OK) status = hf_value_read(b->client, "v", &v, NULL);
+    if (status != HF_OK) return status;
+    if (v.len != 5 || v.version != version) status = HF_INTERNAL;
+    hf_value_free(b->client, &v);
+    if (status != HF_OK) return status;
+    return hf_value_delete(b->client, "v", version, NULL);
+}
+
+static void on_value(hf_client *client, int status, uint64_t version,
+                     const struct hf_error *err, void *user)
+{
+    struct answer *a = user;
+    (void)client;
+    (void)version;
+    (void)err;
+    a->status = status;
+    atomic_fetch_add(&a->calls, 1);
+}
+
+static int act_value_start(struct bench *b)
+{
+    static struct answer a;
+    memset(&a, 0, sizeof a);
+    int status = hf_value_write_start(b->client, "v", HF_VALUE_ANY, "bytes", 5,
+                                      0, on_value, &a, NULL);
+    if (status != HF_OK) return status;
+    int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
+    while (atomic_load(&a.calls) == 0 && rig_now_ms() < end_ms) {
+        if (b->options.flags & HF_CLIENT_OWN_LOOP) hf_client_process(b->client);
+        rig_pause_ms(1);
+    }
+    return atomic_load(&a.calls) == 1 ? a.status : HF_INTERNAL;
+}
+
 static int sound_try(struct bench *b)
 {
     return hf_lock_try(b->sound_lock, NULL, NULL);
@@ -243,6 +283,8 @@ static const struct scenario scenarios[] = {
     {"event_fd", 0, NULL, act_event_fd, HF_OK},
     {"acquire_start", 0, NULL, act_start, HF_OK},
     {"tickets", 0, NULL, act_ticket, HF_OK},
+    {"value", 0, NULL, act_value, HF_OK},
+    {"value_write_start", 0, NULL, act_value_start, HF_OK},
 };
 
 /* ---- how it is tried ---------------------------------------------------- */

@@ -59,7 +59,7 @@ TEST(status, advice_tells_what_to_do)
 
 TEST(status, unknown_values_are_harmless)
 {
-    static const int values[] = {1, -16, -1000, INT32_MAX, INT32_MIN};
+    static const int values[] = {1, -17, -1000, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         CHECK_STR(hf_status_name(values[i]), "?");
         CHECK_STR(hf_status_text(values[i]), "unknown status");

@@ -1,7 +1,8 @@
 /*
  * file.c: locks on this host, without a server.
  *
- *     flush: request -> file_ops, file_detached, file_inspect, file_list
+ *     flush: request -> file_ops, file_detached, file_inspect, file_list,
+ *              file_value
  *              -> file_kernel (flock and the record) -> reply
  *     process: file_session (who waits, and the timer) -> wake
  *
@@ -12,6 +13,7 @@
 #include <unistd.h>
 
 #include "backend/file/file.h"
+#include "backend/file/file_value.h"
 #include "base/error.h"
 #include "sys/clock.h"
 
@@ -78,6 +80,9 @@ static int request_do(struct backend_conn *c, struct request *req,
         return hf__file_op_watch(c, req, reply);
     case OP_UNWATCH:
         return hf__file_op_unwatch(c, req, reply);
+    case OP_VALUE_WRITE:
+        return hf__file_op_value_write(c, req, reply);
+    case OP_VALUE_READ:
     case OP_LIST:
         break; /* answers by itself */
     }
@@ -107,6 +112,10 @@ static void request_answer(struct backend_conn *c, struct request *req)
     if (req->op == OP_LIST) {
         reply.node_us = hf__clock_wall_us();
         hf__file_op_list(c, req, &reply);
+        return;
+    }
+    if (req->op == OP_VALUE_READ) {
+        hf__file_op_value_read(c, req, &reply);
         return;
     }
     if (request_do(c, req, &reply, &info) == OP_AGAIN) {
@@ -247,7 +256,7 @@ const struct backend hf__backend_file = {
     .scheme = "file",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_SHARED | HF_CAP_KERNEL
             | HF_CAP_DETACHED | HF_CAP_WATCH | HF_CAP_BREAK | HF_CAP_LIST
-            | HF_CAP_BALLOT,
+            | HF_CAP_BALLOT | HF_CAP_VALUE,
     .options = "network",
     .open = file_open,
     .submit = file_submit,

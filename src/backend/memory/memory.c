@@ -177,6 +177,7 @@ static void memory_close(struct backend_conn *c)
     if (c->timer_us != TIME_NEVER) c->env->timer(c->env, TIME_NEVER);
     hf__space_leave(c->space, &c->ear);
     hf__free(c->env->alloc, c->rows);
+    hf__free(c->env->alloc, c->data);
     hf__free(c->env->alloc, c);
 }
 
@@ -189,7 +190,7 @@ const struct backend hf__backend_memory = {
     .abi = BACKEND_ABI,
     .scheme = "memory",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
-            | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT,
+            | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE,
     .options = "seed delay_ms loss error down expire clock_ms",
     .open = memory_open,
     .submit = memory_submit,

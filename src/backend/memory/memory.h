@@ -25,6 +25,7 @@ struct backend_conn {
     int64_t timer_us;    /* as last told to the engine */
     struct hf_info info; /* copies for the reply under way */
     struct hf_list_row *rows;
+    char *data;     /* of a value */
     char where[64]; /* "memory:space", for error texts */
     char text[HF_ERROR_TEXT_MAX];
 };

@@ -12,6 +12,7 @@ struct store {
     const struct allocator *alloc;
     struct table table;
     struct held *free_holds;
+    size_t sweep;                 /* where to look for ended values */
     struct hf_info info;          /* lent with INSPECT and BREAK */
     struct hf_list_row *rows;     /* lent with LIST; NULL until the first */
     enum store_mutation mutation; /* always here, so that all files agree */
@@ -40,6 +41,13 @@ void hf__store_free_hold(struct store *s, struct entry *e);
 /* Fill `info` with what is known of `e` (NULL: nothing) for `owner`. */
 void hf__store_describe(const struct entry *e, int64_t now_us,
                         const char *owner, struct hf_info *info);
+
+/* Answer OP_VALUE_READ and OP_VALUE_WRITE; drop all values. */
+void hf__store_value_read(struct store *s, int64_t now_us,
+                          const struct request *req, struct reply *rep);
+void hf__store_value_write(struct store *s, int64_t now_us,
+                           const struct request *req, struct reply *rep);
+void hf__store_free_values(struct store *s);
 
 /* Answer OP_LIST. */
 void hf__store_list(struct store *s, int64_t now_us, const struct request *req,

@@ -76,10 +76,22 @@ static void answer_tell(struct backend_conn *c, const struct request *req,
                       rep->node_us + rep->ttl_us + US_PER_MS);
 }
 
+static void data_copy(struct backend_conn *c, struct reply *rep)
+{
+    if (!c->data) c->data = hf__alloc(c->env->alloc, HF_VALUE_MAX);
+    if (!c->data) {
+        hf__memory_fail(c, rep, V_ERROR, HF_NOMEM, "read: out of memory");
+        return;
+    }
+    memcpy(c->data, rep->data, rep->data_len);
+    rep->data = c->data;
+}
+
 /* The store's own memory may change as soon as the mutex is free.  The names
  * in a row stay: a store forgets none. */
 static void answer_copy(struct backend_conn *c, struct reply *rep)
 {
+    if (rep->data_len > 0) data_copy(c, rep);
     if (rep->info) {
         c->info = *rep->info;
         rep->info = &c->info;
@@ -130,6 +142,12 @@ static int64_t request_deadline(const struct backend_conn *c,
     return now_us + c->env->conf->timeout_us;
 }
 
+/* What is not copied into a late answer. */
+static int is_look(const struct request *req)
+{
+    return req->op == OP_LIST || req->op == OP_VALUE_READ;
+}
+
 static void late_put(struct backend_conn *c, struct late *late)
 {
     struct late **link = &c->late;
@@ -141,7 +159,7 @@ static void late_put(struct backend_conn *c, struct late *late)
 static void late_perform(struct backend_conn *c, struct late *late, int expired)
 {
     struct reply *rep = &late->reply;
-    if (late->req->op == OP_LIST) return; /* a page is not worth keeping */
+    if (is_look(late->req)) return; /* not worth keeping: looked at then */
     request_perform(c, late->req, expired, rep);
     if (rep->info) {
         late->info = *rep->info;
@@ -184,7 +202,7 @@ static void late_answer(struct backend_conn *c, struct late *late)
         hf__memory_fail(c, &rep, V_UNKNOWN, HF_UNAVAILABLE, "no answer");
     else if (late->kind == LATE_REFUSED)
         refuse(c, &rep);
-    else if (late->req->op == OP_LIST)
+    else if (is_look(late->req))
         request_perform(c, late->req, 0, &rep);
     c->env->reply(c->env, late->req, &rep);
     hf__free(c->env->alloc, late);

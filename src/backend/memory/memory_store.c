@@ -281,6 +281,12 @@ void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
     case OP_UNWATCH:
         reply_refuse(rep, HF_UNSUPPORTED, "memory: a store tells nobody");
         break;
+    case OP_VALUE_READ:
+        hf__store_value_read(s, now_us, req, rep);
+        break;
+    case OP_VALUE_WRITE:
+        hf__store_value_write(s, now_us, req, rep);
+        break;
     }
 }
 

@@ -14,6 +14,8 @@
 #include "base/limits.h"
 #include "sys/alloc.h"
 
+struct stored;
+
 #define HELD_INFO_MAX 192 /* "<pid> <host> <label>", with the NUL */
 
 /* One hold.  Unused ones are kept for the next grant. */
@@ -32,9 +34,10 @@ struct held {
 
 /* All that is known under one name. */
 struct entry {
-    int64_t counter;   /* highest number ever accepted or given up */
-    struct held *held; /* NULL: free */
-    void *tag;         /* whatever the store's user keeps by name */
+    int64_t counter;      /* highest number ever accepted or given up */
+    struct held *held;    /* NULL: free */
+    struct stored *value; /* memory_value.c; NULL: none */
+    void *tag;            /* whatever the store's user keeps by name */
     uint64_t hash;
     size_t name_len;
     char name[]; /* with a NUL behind it */

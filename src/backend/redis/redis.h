@@ -249,6 +249,15 @@ int hf__string_is_ours(const struct value *v);
 /* Read such a value up to "<pid> <host> <label>", which is returned. */
 const char *hf__string_read(const char *text, struct hf_info *info);
 
+/* ---- redis_value.c: versioned values ---- */
+/* The arguments of value_write.lua, behind its key. */
+void hf__redis_value_build(struct backend_conn *c, const struct request *req);
+/* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
+int hf__redis_value_read(struct backend_conn *c, const struct value *v,
+                         struct reply *reply);
+int hf__redis_value_written(struct backend_conn *c, const struct value *v,
+                            struct reply *reply);
+
 /* ---- redis_answer.c: answers to replies ---- */
 /* The answer to a flight of requests.  The flight is dropped already. */
 void hf__ops_reply(struct backend_conn *c, const struct flight *f,

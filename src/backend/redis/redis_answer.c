@@ -13,7 +13,8 @@ static const char *const op_words[] = {
     [OP_PROPOSE] = "acquire", [OP_RENEW] = "renew",
     [OP_RELEASE] = "release", [OP_BREAK] = "break",
     [OP_INSPECT] = "inspect", [OP_LIST] = "list",
-    [OP_WATCH] = "watch",     [OP_UNWATCH] = "unwatch"};
+    [OP_WATCH] = "watch",     [OP_UNWATCH] = "unwatch",
+    [OP_VALUE_READ] = "read", [OP_VALUE_WRITE] = "write"};
 
 static void conflict(struct backend_conn *c, const struct request *req,
                      const char *what, struct reply *reply)
@@ -173,6 +174,10 @@ static int read_one(struct backend_conn *c, const struct request *req,
         return hf__info_inspect(c, req, v, reply);
     case OP_LIST:
         return hf__info_list(c, req, v, reply);
+    case OP_VALUE_READ:
+        return hf__redis_value_read(c, v, reply);
+    case OP_VALUE_WRITE:
+        return hf__redis_value_written(c, v, reply);
     case OP_WATCH:
     case OP_UNWATCH:
         break;

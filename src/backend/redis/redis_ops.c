@@ -172,6 +172,13 @@ static void build(struct backend_conn *c, enum flight_kind kind,
     case OP_LIST:
         build_list(c, kind, reqs);
         break;
+    case OP_VALUE_READ:
+        hf__ops_script(cmd, &hf__script_value_read, kind, reqs, 0);
+        break;
+    case OP_VALUE_WRITE:
+        hf__ops_script(cmd, &hf__script_value_write, kind, reqs, 0);
+        hf__redis_value_build(c, reqs);
+        break;
     case OP_WATCH:
     case OP_UNWATCH:
         break; /* never here: redis_watch.c */

@@ -1,0 +1,207 @@
+/*
+ * value.c: the calls on versioned values: check and copy arguments, hand one
+ * operation to the engine.
+ *
+ * The rule: what is out of bounds is refused before anything is sent, and
+ * results go out only on success.
+ */
+#include "holdfast/value.h"
+
+#include <string.h>
+
+#include "api/client.h"
+#include "base/error.h"
+
+/* ---- checks ------------------------------------------------------------- */
+
+static int key_check(const hf_client *client, const char *key,
+                     struct hf_error *err)
+{
+    size_t len = key ? strlen(key) : 0;
+    int status = hf__client_check(client, err);
+    if (status != HF_OK) return status;
+    if (len == 0)
+        return hf__error_set(err, HF_INVALID,
+                             "value key: empty: give it 1 to 512 bytes");
+    if (len > NAME_LEN_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "value key: %zu bytes: at most %d are allowed",
+                             len, NAME_LEN_MAX);
+    if (!(client->pump.engine.caps & HF_CAP_VALUE))
+        return hf__error_set(err, HF_UNSUPPORTED,
+                             "%.80s: value: %.100s keeps no values", key,
+                             client->url);
+    return HF_OK;
+}
+
+static int data_check(const char *key, const void *data, size_t len,
+                      int64_t ttl_ms, struct hf_error *err)
+{
+    if (len > HF_VALUE_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "%.80s: value of %zu bytes: at most %d are "
+                             "allowed",
+                             key, len, HF_VALUE_MAX);
+    if (len > 0 && !data)
+        return hf__error_set(err, HF_INVALID, "%.80s: value: no bytes given",
+                             key);
+    if (ttl_ms < 0 || ttl_ms > HF_VALUE_TTL_MS_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "%.80s: life of %lld ms: out of range: 0 (no "
+                             "end) to 366 days",
+                             key, (long long)ttl_ms);
+    return HF_OK;
+}
+
+/* ---- blocking ----------------------------------------------------------- */
+
+static int job_run(hf_client *client, enum op_type type, struct value_job *job,
+                   int64_t ttl_ms, struct hf_error *err)
+{
+    struct op op;
+    hf__op_init(&op, type, NULL, 0);
+    op.value = job;
+    op.lease_us = ttl_ms * US_PER_MS;
+    return hf__op_run(client, &op, err);
+}
+
+int hf_value_read(hf_client *client, const char *key, struct hf_value *out,
+                  struct hf_error *err)
+{
+    int status = key_check(client, key, err);
+    if (status != HF_OK) return status;
+    struct value_job job = {.key = key, .key_len = strlen(key)};
+    status = job_run(client, OP_TYPE_VALUE_READ, &job, 0, err);
+    if (status == HF_OK) *out = job.found;
+    return status;
+}
+
+void hf_value_free(hf_client *client, struct hf_value *value)
+{
+    hf__free(&client->alloc, value->data);
+    memset(value, 0, sizeof *value);
+    value->ttl_ms = -2;
+}
+
+int hf_value_write(hf_client *client, const char *key, uint64_t version,
+                   const void *data, size_t len, int64_t ttl_ms,
+                   uint64_t *written, struct hf_error *err)
+{
+    int status = key_check(client, key, err);
+    if (status == HF_OK) status = data_check(key, data, len, ttl_ms, err);
+    if (status != HF_OK) return status;
+    struct value_job job = {.key = key,
+                            .key_len = strlen(key),
+                            .version = version,
+                            .data = data,
+                            .len = len};
+    status = job_run(client, OP_TYPE_VALUE_WRITE, &job, ttl_ms, err);
+    if (status == HF_OK && written) *written = job.written;
+    return status;
+}
+
+int hf_value_delete(hf_client *client, const char *key, uint64_t version,
+                    struct hf_error *err)
+{
+    int status = key_check(client, key, err);
+    if (status != HF_OK) return status;
+    struct value_job job = {
+        .key = key, .key_len = strlen(key), .version = version, .remove = 1};
+    return job_run(client, OP_TYPE_VALUE_WRITE, &job, 0, err);
+}
+
+/* ---- asynchronous ------------------------------------------------------- */
+
+/* An operation with all that it refers to. */
+struct started {
+    struct op op; /* first */
+    struct value_job job;
+    hf_client *client;
+    char bytes[]; /* the key, its NUL, the data */
+};
+
+static void read_complete(struct op *op)
+{
+    struct started *s = (struct started *)op;
+    hf_value_read_fn fn = (hf_value_read_fn)op->complete_fn;
+    if (fn)
+        fn(s->client, op->status, op->status == HF_OK ? &s->job.found : NULL,
+           &op->err, op->complete_user);
+    hf__free(&s->client->alloc, s->job.found.data);
+    hf__free(&s->client->alloc, s);
+}
+
+static void write_complete(struct op *op)
+{
+    struct started *s = (struct started *)op;
+    hf_value_written_fn fn = (hf_value_written_fn)op->complete_fn;
+    if (fn)
+        fn(s->client, op->status, op->status == HF_OK ? s->job.written : 0,
+           &op->err, op->complete_user);
+    hf__free(&s->client->alloc, s);
+}
+
+static struct started *started_make(hf_client *client, enum op_type type,
+                                    const char *key, const void *data,
+                                    size_t len)
+{
+    size_t key_len = strlen(key);
+    struct started *s =
+        hf__alloc_zero(&client->alloc, sizeof *s + key_len + 1 + len);
+    if (!s) return NULL;
+    hf__op_init(&s->op, type, NULL, 0);
+    s->op.value = &s->job;
+    s->client = client;
+    memcpy(s->bytes, key, key_len + 1);
+    if (len > 0) memcpy(s->bytes + key_len + 1, data, len);
+    s->job = (struct value_job){.key = s->bytes,
+                                .key_len = key_len,
+                                .data = s->bytes + key_len + 1,
+                                .len = len};
+    return s;
+}
+
+static int started_go(struct started *s, void (*complete)(struct op *),
+                      void (*fn)(void), void *user, struct hf_error *err)
+{
+    hf_client *client = s->client;
+    s->op.complete = complete;
+    s->op.complete_fn = fn;
+    s->op.complete_user = user;
+    if (hf__pump_start(&client->pump, &s->op) == HF_OK) return HF_OK;
+    hf__error_set(err, HF_CLOSED, "%.80s: %s", s->job.key,
+                  hf_status_text(HF_CLOSED));
+    hf__free(&client->alloc, s);
+    return HF_CLOSED;
+}
+
+static int start_fail(const char *key, struct hf_error *err)
+{
+    return hf__error_set(err, HF_NOMEM, "%.80s: out of memory", key);
+}
+
+int hf_value_read_start(hf_client *client, const char *key, hf_value_read_fn cb,
+                        void *user, struct hf_error *err)
+{
+    int status = key_check(client, key, err);
+    if (status != HF_OK) return status;
+    struct started *s = started_make(client, OP_TYPE_VALUE_READ, key, NULL, 0);
+    if (!s) return start_fail(key, err);
+    return started_go(s, read_complete, (void (*)(void))cb, user, err);
+}
+
+int hf_value_write_start(hf_client *client, const char *key, uint64_t version,
+                         const void *data, size_t len, int64_t ttl_ms,
+                         hf_value_written_fn cb, void *user,
+                         struct hf_error *err)
+{
+    int status = key_check(client, key, err);
+    if (status == HF_OK) status = data_check(key, data, len, ttl_ms, err);
+    if (status != HF_OK) return status;
+    struct started *s =
+        started_make(client, OP_TYPE_VALUE_WRITE, key, data, len);
+    if (!s) return start_fail(key, err);
+    s->job.version = version;
+    s->op.lease_us = ttl_ms * US_PER_MS;
+    return started_go(s, write_complete, (void (*)(void))cb, user, err);
+}

@@ -1,0 +1,139 @@
+/*
+ * memory_value.c: versioned values in a store; it follows value_read.lua and
+ * value_write.lua, reply for reply.
+ *
+ * One rule: a version is above every earlier one of its key as long as the
+ * clock does not go back, also when the value was deleted or ended in between.
+ */
+#include <string.h>
+
+#include "backend/memory/memory_model.h"
+#include "base/math.h"
+
+#define SWEEP_STEPS 2 /* names looked at by each write, for ended values */
+
+/* One value, with its bytes. */
+struct stored {
+    uint64_t version;
+    int64_t expires_ms; /* gone once the clock shows more; TIME_NEVER */
+    uint64_t attempt;   /* whose write it was */
+    char owner[OWNER_LEN_MAX];
+    size_t len;
+    char data[];
+};
+
+static void value_drop(struct store *s, struct entry *e)
+{
+    hf__free(s->alloc, e->value);
+    e->value = NULL;
+}
+
+static int value_is_over(const struct stored *v, int64_t now_us)
+{
+    return us_to_ms(now_us) > v->expires_ms;
+}
+
+/* The value of the name with an ended one cleared away, or NULL. */
+static struct stored *value_now(struct store *s, struct entry *e,
+                                int64_t now_us)
+{
+    if (!e || !e->value) return NULL;
+    if (value_is_over(e->value, now_us)) value_drop(s, e);
+    return e->value;
+}
+
+/* Values that nobody asks for again must not stay for ever. */
+static void values_sweep(struct store *s, int64_t now_us)
+{
+    for (int i = 0; i < SWEEP_STEPS && s->table.len > 0; i++) {
+        if (s->sweep >= s->table.len) s->sweep = 0;
+        (void)value_now(s, s->table.entries[s->sweep++], now_us);
+    }
+}
+
+void hf__store_value_read(struct store *s, int64_t now_us,
+                          const struct request *req, struct reply *rep)
+{
+    struct entry *e = hf__table_find(&s->table, req->name, req->name_len);
+    const struct stored *v = value_now(s, e, now_us);
+    rep->verdict = V_GRANTED;
+    if (!v) return;
+    rep->version = v->version;
+    rep->data = v->data;
+    rep->data_len = v->len;
+    if (v->expires_ms != TIME_NEVER)
+        rep->ttl_us = max64(v->expires_ms - us_to_ms(now_us), 0) * US_PER_MS;
+}
+
+static int value_is_ours(const struct stored *v, const struct request *req)
+{
+    return v->attempt == req->attempt
+           && !strncmp(v->owner, req->owner, sizeof v->owner);
+}
+
+static int value_set(struct store *s, struct entry *e, int64_t now_us,
+                     const struct request *req)
+{
+    const struct stored *old = e->value;
+    struct stored *v = hf__alloc_zero(s->alloc, sizeof *v + req->data_len + 1);
+    if (!v) return HF_NOMEM;
+    int64_t life_ms = (req->lease_us + US_PER_MS - 1) / US_PER_MS;
+    v->version = old ? old->version + 1 : 1;
+    if (v->version < (uint64_t)now_us) v->version = (uint64_t)now_us;
+    v->expires_ms = life_ms > 0 ? us_to_ms(now_us) + life_ms : TIME_NEVER;
+    v->attempt = req->attempt;
+    memcpy(v->owner, req->owner, sizeof v->owner);
+    v->len = req->data_len;
+    if (v->len > 0) memcpy(v->data, req->data, v->len);
+    value_drop(s, e);
+    e->value = v;
+    return HF_OK;
+}
+
+static void refuse(struct reply *rep, int status, const char *text)
+{
+    rep->verdict = V_ERROR;
+    rep->status = status;
+    rep->text = text;
+}
+
+static void value_change(struct store *s, struct entry *e, int64_t now_us,
+                         const struct request *req, struct reply *rep)
+{
+    if (req->flags & REQ_DELETE) {
+        if (e) value_drop(s, e);
+        rep->version = 0;
+    } else {
+        if (!e) e = hf__table_need(&s->table, req->name, req->name_len);
+        if (!e || value_set(s, e, now_us, req) != HF_OK) {
+            refuse(rep, HF_NOMEM, "memory: write: out of memory");
+            return;
+        }
+        rep->version = e->value->version;
+    }
+    rep->verdict = V_GRANTED;
+}
+
+void hf__store_value_write(struct store *s, int64_t now_us,
+                           const struct request *req, struct reply *rep)
+{
+    struct entry *e = hf__table_find(&s->table, req->name, req->name_len);
+    const struct stored *v = value_now(s, e, now_us);
+    uint64_t version = v ? v->version : 0;
+    values_sweep(s, now_us);
+    rep->version = version;
+    if (req->data_len > HF_VALUE_MAX || req->lease_us < 0)
+        refuse(rep, HF_INVALID, "memory: write: too long, or no time to live");
+    else if (v && value_is_ours(v, req))
+        rep->verdict = V_GRANTED; /* carried out before */
+    else if (req->version != HF_VALUE_ANY && req->version != version)
+        rep->verdict = V_OTHER;
+    else
+        value_change(s, e, now_us, req, rep);
+}
+
+void hf__store_free_values(struct store *s)
+{
+    for (size_t i = 0; i < s->table.len; i++)
+        value_drop(s, s->table.entries[i]);
+}

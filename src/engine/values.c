@@ -1,0 +1,79 @@
+/*
+ * values.c: reading and writing a versioned value: one request to the first
+ * node, and no hold.
+ *
+ * The rule: a write that may have been carried out is never answered CHANGED,
+ * for the change may be its own.
+ */
+#include <string.h>
+
+#include "engine/engine.h"
+
+void hf__value_start(struct engine *e, struct op *op)
+{
+    const struct value_job *v = op->value;
+    struct request *r = hf__request_new(e);
+    if (!r) {
+        hf__op_finish(e, op, HF_NOMEM, NULL);
+        return;
+    }
+    r->op = op->type == OP_TYPE_VALUE_READ ? OP_VALUE_READ : OP_VALUE_WRITE;
+    r->name = v->key;
+    r->name_len = v->key_len;
+    r->version = v->version;
+    r->data = v->data;
+    r->data_len = v->len;
+    r->lease_us = op->lease_us;
+    r->attempt = ++e->conf.attempts;
+    if (v->remove) r->flags |= REQ_DELETE;
+    hf__owner_text(e, op->holder, r->owner);
+    r->deadline_us = e->now_us + e->conf.timeout_us;
+    r->until_us = e->now_us + e->conf.patience_us;
+    r->user = op;
+    r->user_kind = USER_OP;
+    hf__request_send(e, 0, r);
+}
+
+/* Written whatever is there, a late second copy would undo somebody else's
+ * change; with a version, or for a first one, the store tells them apart. */
+int hf__value_is_repeatable(const struct request *r)
+{
+    if (r->op == OP_VALUE_READ) return 1;
+    return r->op == OP_VALUE_WRITE && r->version != HF_VALUE_ANY;
+}
+
+static int value_copy(struct engine *e, struct hf_value *out,
+                      const struct reply *rep)
+{
+    *out = (struct hf_value){.version = rep->version,
+                             .ttl_ms = -2,
+                             .now_ms = rep->node_us / US_PER_MS};
+    if (!rep->version) return HF_OK;
+    out->data = hf__alloc(e->alloc, rep->data_len + 1);
+    if (!out->data) return HF_NOMEM;
+    if (rep->data_len > 0) memcpy(out->data, rep->data, rep->data_len);
+    out->data[rep->data_len] = '\0';
+    out->len = rep->data_len;
+    out->ttl_ms = rep->ttl_us < 0 ? -1 : rep->ttl_us / US_PER_MS;
+    return HF_OK;
+}
+
+void hf__value_answered(struct engine *e, struct op *op,
+                        const struct request *r, const struct reply *rep)
+{
+    int status = HF_OK;
+    const char *text = rep->text;
+    if (rep->verdict == V_OTHER && r->flags & REQ_REPEATED) {
+        status = HF_UNAVAILABLE;
+        text = "an answer was lost, and it has changed since: it may or may "
+               "not have been written";
+    } else if (rep->verdict == V_OTHER) {
+        status = HF_CHANGED;
+    } else if (rep->verdict != V_GRANTED) {
+        status = e->closing ? HF_CLOSED : rep->status;
+    }
+    if (status == HF_OK && r->op == OP_VALUE_READ)
+        status = value_copy(e, &op->value->found, rep);
+    if (status == HF_OK) op->value->written = rep->version;
+    hf__op_finish(e, op, status, text);
+}

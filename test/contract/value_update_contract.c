@@ -1,0 +1,152 @@
+/*
+ * value_update_contract.c: read, compute, write, and again.  One rule: no
+ * update is lost, and none goes on for ever.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/rig.h"
+
+static void put(hf_client *c, const char *key, const char *text)
+{
+    CHECK_INT(
+        hf_value_write(c, key, HF_VALUE_ANY, text, strlen(text), 0, NULL, NULL),
+        HF_OK);
+}
+
+/* Read it and compare; NULL: there is none. */
+static void holds(hf_client *c, const char *key, const char *text)
+{
+    char found[64];
+    struct hf_value v;
+    CHECK_INT(hf_value_read(c, key, &v, NULL), HF_OK);
+    int is_there = v.version != 0;
+    snprintf(found, sizeof found, "%s", v.data ? v.data : "");
+    hf_value_free(c, &v);
+    CHECK_INT(is_there, text != NULL);
+    if (text) CHECK_STR(found, text);
+}
+
+#define ADDERS 8
+#define ADDS 50
+
+struct sum {
+    hf_client *client;
+    atomic_int failed;
+};
+
+/* Each thread has its own buffer: the function may run on several at once. */
+static int add_one(const struct hf_value *now, struct hf_value_next *next,
+                   void *user)
+{
+    char *text = user;
+    long n = now->data ? strtol(now->data, NULL, 10) : 0;
+    snprintf(text, 32, "%ld", n + 1);
+    next->data = text;
+    next->len = strlen(text);
+    return 0;
+}
+
+static void adder(void *arg)
+{
+    struct sum *s = arg;
+    char text[32];
+    struct hf_update_options o = HF_UPDATE_OPTIONS_INIT;
+    o.tries = 100000;
+    o.wait_ms = 120000;
+    for (int i = 0; i < ADDS; i++)
+        if (hf_value_update(s->client, "n", add_one, text, &o, NULL, NULL))
+            atomic_fetch_add(&s->failed, 1);
+}
+
+TEST(value_update, by_many_threads_of_two_clients_loses_nothing)
+{
+    static struct sum sums[2];
+    memset(sums, 0, sizeof sums);
+    rig_begin();
+    for (int i = 0; i < 2; i++) sums[i].client = rig_client(NULL);
+    for (int i = 0; i < ADDERS; i++) rig_spawn(adder, &sums[i % 2]);
+    rig_join();
+    CHECK_INT(atomic_load(&sums[0].failed) + atomic_load(&sums[1].failed), 0);
+    holds(sums[0].client, "n", "400");
+}
+
+struct spoiler {
+    hf_client *client;
+    int calls;
+};
+
+/* Somebody else is faster, every time. */
+static int spoil(const struct hf_value *now, struct hf_value_next *next,
+                 void *user)
+{
+    struct spoiler *s = user;
+    (void)now;
+    s->calls++;
+    next->data = "mine";
+    next->len = 4;
+    return hf_value_write(s->client, "a", HF_VALUE_ANY, "his", 3, 0, NULL,
+                          NULL);
+}
+
+TEST(value_update, gives_up_after_its_tries)
+{
+    struct hf_update_options o = HF_UPDATE_OPTIONS_INIT;
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    struct spoiler s = {rig_client(NULL), 0};
+    o.tries = 3;
+    CHECK_INT(hf_value_update(c, "a", spoil, &s, &o, NULL, NULL), HF_CHANGED);
+    CHECK_INT(s.calls, 3);
+    holds(c, "a", "his");
+}
+
+TEST(value_update, gives_up_when_its_time_is_over)
+{
+    struct hf_update_options o = HF_UPDATE_OPTIONS_INIT;
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    struct spoiler s = {rig_client(NULL), 0};
+    o.tries = 1000000;
+    o.wait_ms = 100;
+    CHECK_INT(hf_value_update(c, "a", spoil, &s, &o, NULL, NULL), HF_TIMEOUT);
+    holds(c, "a", "his");
+}
+
+static int refuse(const struct hf_value *now, struct hf_value_next *next,
+                  void *user)
+{
+    (void)now;
+    (void)next;
+    (void)user;
+    return 1;
+}
+
+static int take_away(const struct hf_value *now, struct hf_value_next *next,
+                     void *user)
+{
+    (void)now;
+    (void)user;
+    next->remove = 1;
+    return 0;
+}
+
+TEST(value_update, stops_when_the_function_says_so)
+{
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    put(c, "a", "1");
+    CHECK_INT(hf_value_update(c, "a", refuse, NULL, NULL, NULL, NULL),
+              HF_CANCELLED);
+    holds(c, "a", "1");
+}
+
+TEST(value_update, may_delete)
+{
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    put(c, "a", "1");
+    CHECK_INT(hf_value_update(c, "a", take_away, NULL, NULL, NULL, NULL),
+              HF_OK);
+    holds(c, "a", NULL);
+}
