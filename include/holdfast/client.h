@@ -63,6 +63,15 @@ struct hf_allocator {
 /* Run no thread: the program's own loop calls hf_client_process(). */
 #define HF_CLIENT_OWN_LOOP 1u
 
+/* What an acquire does when the store cannot be reached. */
+enum hf_fallback {
+    HF_FALLBACK_DEFAULT = 0, /* what the URL says, or fail */
+    HF_FALLBACK_FAIL = 1,    /* HF_UNAVAILABLE after patience_ms */
+    HF_FALLBACK_WAIT = 2,    /* wait for it, up to the caller's wait_ms */
+    HF_FALLBACK_LOCAL = 3    /* take a lock of this host instead (file:), which
+                              * other hosts do not see; marked in the grant */
+};
+
 /* How a client behaves.  Zero is every field's default; a value given here wins
  * over the same option in the URL's query (named in brackets). */
 struct hf_client_options {
@@ -86,6 +95,7 @@ struct hf_client_options {
     int log_level;                 /* highest level wanted; 0: HF_LOG_WARN */
     hf_state_fn on_state; /* told of every change of state; may be NULL */
     void *state_user;     /* passed to `on_state` */
+    int32_t fallback;     /* enum hf_fallback                  [fallback=] */
     int32_t handover;     /* give a released lock to the next waiter of this
                            * process, without asking the store, at most so
                            * many times in a row; 0: never     [handover=] */
@@ -95,7 +105,7 @@ struct hf_client_options {
 #define HF_CLIENT_OPTIONS_INIT                                                 \
     {                                                                          \
         sizeof(struct hf_client_options), 0, 0, 0, 0, 0, 0, 0, 0, 0,           \
-            {0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0                                  \
+            {0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0                               \
     }
 
 /* What a backend can do: hf_client_caps(). */

@@ -85,6 +85,14 @@ struct hf_acquire_options {
         sizeof(struct hf_acquire_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0  \
     }
 
+/* How far a hold reaches. */
+enum hf_guarantee {
+    HF_GUARANTEE_STORE = 0, /* what the client's store promises */
+    HF_GUARANTEE_LOCAL = 1  /* this host only: the store could not be reached,
+                             * and HF_FALLBACK_LOCAL was chosen.  It has no
+                             * fencing token */
+};
+
 /* What was obtained. */
 struct hf_grant {
     uint64_t fence;   /* fencing token: send it with every write */
@@ -93,6 +101,7 @@ struct hf_grant {
     int64_t valid_ms; /* valid for so long unless renewed; INT64_MAX: for as
                        * long as the process lives */
     int64_t lease_ms; /* the lease that was asked for */
+    int guarantee;    /* enum hf_guarantee */
 };
 
 /* What is left after a release. */
@@ -128,6 +137,8 @@ struct hf_info {
                                * "string" (redsync, redis-py, node-redlock and
                                * other SET NX PX libraries), "flock"; "" if
                                * there is no lock */
+    int guarantee;            /* enum hf_guarantee: LOCAL if the store could
+                               * not be asked and this host was */
 };
 
 typedef void (*hf_acquired_fn)(hf_lock *lock, int status,
@@ -208,7 +219,10 @@ HF_API const char *hf_lock_name(const hf_lock *lock);
  *         HF_TIMEOUT      somebody had it until wait_ms were over
  *         HF_CANCELLED    the token was fired
  *         HF_UNAVAILABLE  the store did not answer for patience_ms, or for
- *                         the whole of a shorter wait_ms
+ *                         the whole of a shorter wait_ms; with
+ *                         HF_FALLBACK_WAIT for the whole of wait_ms, however
+ *                         long.  With HF_FALLBACK_LOCAL the lock of this host
+ *                         is taken instead, for what is left of wait_ms
  *         HF_CONFLICT     something that is no lock is stored under the name
  *         HF_DENIED       wrong password, or a command is not permitted
  *         HF_UNSUPPORTED  a flag needs a capability that is not there
@@ -430,6 +444,16 @@ HF_API int64_t hf_lock_valid_ms(hf_lock *lock, uint64_t holder);
  * Threads: any; a renewal that was held back is sent at once.
  */
 HF_API int hf_lock_feed(hf_lock *lock, uint64_t holder);
+
+/**
+ * How far this holder's hold reaches.
+ *
+ * @param holder  0: the calling thread
+ * @return enum hf_guarantee; HF_GUARANTEE_STORE if it is not held
+ *
+ * Threads: any; nothing is sent.
+ */
+HF_API int hf_lock_guarantee(hf_lock *lock, uint64_t holder);
 
 /**
  * The fencing token of this holder's hold.

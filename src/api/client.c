@@ -4,7 +4,7 @@
  * The rule: whatever is wrong with the URL or the options is said before
  * anything is opened.
  */
-#include "api/client.h"
+#include "api/fallback.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -17,7 +17,8 @@
 #include "sys/random.h"
 
 static const char common_options[] =
-    "lease timeout patience drift spin_us handover handover_for label";
+    "lease timeout patience drift spin_us handover handover_for label "
+    "fallback fallback_dir";
 
 void hf_client_options_init(struct hf_client_options *options)
 {
@@ -166,6 +167,7 @@ static int options_read(hf_client *c, const struct url *url,
         status = option_drift(url, o->drift_ppm, &e->conf.drift_ppm, err);
     if (status == HF_OK) status = option_spin(url, o->spin_us, &spin_us, err);
     if (status == HF_OK) status = option_handover(url, o, &e->conf, err);
+    if (status == HF_OK) status = hf__fallback_read(c, url, o->fallback, err);
     if (status == HF_OK && o->flags & ~HF_CLIENT_OWN_LOOP)
         status = hf__error_set(err, HF_INVALID, "client: flags 0x%x: unknown",
                                o->flags & ~HF_CLIENT_OWN_LOOP);
@@ -220,6 +222,7 @@ static char *copy_or_null(const struct allocator *a, const char *text,
 static void client_free(hf_client *c)
 {
     struct allocator a = c->alloc;
+    hf__fallback_free(c);
     hf__free(&a, c->url);
     hf__free(&a, c->user);
     hf__free_secret(&a, c->password);
@@ -356,6 +359,7 @@ void hf_client_close(hf_client *c)
     /* In a forked child other threads may have left anything half-way: touch
      * nothing, the memory goes with the process. */
     if (!c || c->pump.forked) return;
+    hf__fallback_close(c);
     hf__pump_close(&c->pump, c->timeout_us);
     while (c->locks) { /* their last callbacks have run */
         hf_lock *lock = c->locks;
@@ -397,6 +401,7 @@ int hf_client_process(hf_client *c)
     if (c->pump.forked) return HF_FORKED;
     if (!c->pump.own_loop) return HF_INVALID;
     hf__pump_process(&c->pump);
+    hf__fallback_process(c);
     return HF_OK;
 }
 
@@ -406,9 +411,10 @@ int64_t hf_client_timeout_ms(hf_client *c)
     hf__pump_lock(&c->pump);
     int64_t next = hf__engine_next_us(&c->pump.engine);
     hf__pump_unlock(&c->pump);
-    if (next == TIME_NEVER) return -1;
+    if (next == TIME_NEVER) return hf__fallback_timeout_ms(c, -1);
     int64_t left = next - hf__clock_us();
-    return left <= 0 ? 0 : (left + US_PER_MS - 1) / US_PER_MS;
+    return hf__fallback_timeout_ms(
+        c, left <= 0 ? 0 : (left + US_PER_MS - 1) / US_PER_MS);
 }
 
 /* ---- cancelling --------------------------------------------------------- */

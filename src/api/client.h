@@ -4,6 +4,8 @@
 
 #include "engine/pump.h"
 
+struct fallback;
+
 struct hf_client {
     struct pump pump; /* first */
     struct allocator alloc;
@@ -16,6 +18,7 @@ struct hf_client {
     hf_log_fn log;
     void *log_user;
     int log_level;
+    struct fallback *fallback; /* HF_FALLBACK_LOCAL; otherwise NULL */
 };
 
 struct hf_lock {

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/client.h"
+#include "api/fallback.h"
 #include "api/plan.h"
 #include "base/error.h"
 #include "sys/clock.h"
@@ -49,6 +49,7 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
 
 int hf__op_run(hf_client *c, struct op *op, struct hf_error *err)
 {
+    if (hf__fallback_is_for(c, op)) return hf__fallback_run(c, op, err);
     hf__pump_run(&c->pump, op);
     if (op->status != HF_OK && err) *err = op->err;
     return op->status;
@@ -58,6 +59,8 @@ int hf__op_start(hf_client *c, const struct op *op,
                  void (*complete)(struct op *), const hf_lock *lock,
                  void (*fn)(void), void *user, struct hf_error *err)
 {
+    if (hf__fallback_is_for(c, op))
+        return hf__fallback_start(c, op, complete, lock, fn, user, err);
     size_t extra = op->type == OP_TYPE_INSPECT ? sizeof(struct hf_info) : 0;
     struct op *copy = hf__alloc(&c->alloc, sizeof *copy + extra);
     if (!copy)
@@ -258,6 +261,14 @@ int hf_lock_acquire_start(hf_lock *lock,
 
 /* ---- release ------------------------------------------------------------ */
 
+static int is_held_on_host(hf_lock *lock, uint64_t holder)
+{
+    hf_lock shadow;
+    if (!hf__fallback_enter(lock, holder, &shadow)) return 0;
+    hf__fallback_leave(lock, &shadow);
+    return 1;
+}
+
 /* Is there a hold, or one on its way, that an operation could be about? */
 static int holder_check(hf_lock *lock, uint64_t holder, struct hf_error *err)
 {
@@ -268,7 +279,7 @@ static int holder_check(hf_lock *lock, uint64_t holder, struct hf_error *err)
     struct slot *s =
         hf__slot_find(lock->entry, holder ? holder : hf_holder_self());
     hf__pump_unlock(p);
-    if (s) return HF_OK;
+    if (s || is_held_on_host(lock, holder)) return HF_OK;
     return hf__error_set(err, HF_NOT_OWNER, "%s: %s", lock->entry->name,
                          hf_status_text(HF_NOT_OWNER));
 }
@@ -355,12 +366,13 @@ struct view {
     int state; /* enum hf_state */
     int64_t valid_us;
     int64_t fence;
+    int guarantee; /* enum hf_guarantee */
 };
 
-static struct view hold_view(hf_lock *lock, uint64_t holder)
+static struct view store_view(hf_lock *lock, uint64_t holder)
 {
     struct pump *p = &lock->client->pump;
-    struct view v = {HF_STATE_NONE, 0, 0};
+    struct view v = {HF_STATE_NONE, 0, 0, HF_GUARANTEE_STORE};
     int64_t now_us = hf__clock_us();
     if (p->forked) return v;
     hf__pump_lock(p);
@@ -381,6 +393,18 @@ static struct view hold_view(hf_lock *lock, uint64_t holder)
     return v;
 }
 
+static struct view hold_view(hf_lock *lock, uint64_t holder)
+{
+    hf_lock shadow;
+    if (lock->client->pump.forked || !hf__fallback_enter(lock, holder, &shadow))
+        return store_view(lock, holder);
+    struct view v = store_view(&shadow, holder);
+    hf__fallback_leave(lock, &shadow);
+    v.fence = 0; /* not comparable with the store's */
+    if (v.state != HF_STATE_NONE) v.guarantee = HF_GUARANTEE_LOCAL;
+    return v;
+}
+
 int hf_lock_state(hf_lock *lock, uint64_t holder)
 {
     return hold_view(lock, holder).state;
@@ -395,4 +419,9 @@ int64_t hf_lock_valid_ms(hf_lock *lock, uint64_t holder)
 uint64_t hf_lock_fence(hf_lock *lock, uint64_t holder)
 {
     return (uint64_t)hold_view(lock, holder).fence;
+}
+
+int hf_lock_guarantee(hf_lock *lock, uint64_t holder)
+{
+    return hold_view(lock, holder).guarantee;
 }

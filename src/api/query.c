@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/client.h"
+#include "api/fallback.h"
 #include "base/error.h"
 
 int hf_lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
@@ -55,11 +55,23 @@ int hf_lock_is_locked(hf_lock *lock, int *out, struct hf_error *err)
     return status;
 }
 
+/* Who has a hold of this host need not ask the store about it. */
+static int hold_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
+                        struct hf_error *err)
+{
+    hf_lock shadow;
+    if (lock->client->pump.forked || !hf__fallback_enter(lock, holder, &shadow))
+        return hf_lock_inspect(lock, holder, info, err);
+    int status = hf_lock_inspect(&shadow, holder, info, err);
+    hf__fallback_leave(lock, &shadow);
+    return status;
+}
+
 int hf_lock_is_held_by(hf_lock *lock, uint64_t holder, int *out,
                        struct hf_error *err)
 {
     struct hf_info info;
-    int status = hf_lock_inspect(lock, holder, &info, err);
+    int status = hold_inspect(lock, holder, &info, err);
     if (status == HF_OK) *out = info.mine;
     return status;
 }
@@ -68,7 +80,7 @@ int hf_lock_hold_count(hf_lock *lock, uint64_t holder, int64_t *out,
                        struct hf_error *err)
 {
     struct hf_info info;
-    int status = hf_lock_inspect(lock, holder, &info, err);
+    int status = hold_inspect(lock, holder, &info, err);
     if (status == HF_OK) *out = info.mine ? info.count : 0;
     return status;
 }

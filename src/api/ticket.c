@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/client.h"
+#include "api/fallback.h"
 #include "base/error.h"
 #include "sys/clock.h"
 
@@ -65,17 +65,15 @@ static int ticket_bad(const hf_lock *lock, struct hf_error *err)
                          lock->entry->name);
 }
 
-int hf_lock_detach(hf_lock *lock, uint64_t holder, char *ticket,
-                   struct hf_error *err)
+static int hold_detach(hf_lock *lock, uint64_t holder, char *ticket,
+                       struct hf_error *err)
 {
     struct pump *p = &lock->client->pump;
     struct ticket t;
-    int status = hf__client_check(lock->client, err);
-    if (status != HF_OK) return status;
     hf__pump_lock(p);
-    status = hf__engine_detach(&p->engine, lock->entry,
-                               holder ? holder : hf_holder_self(), &t,
-                               hf__clock_us());
+    int status = hf__engine_detach(&p->engine, lock->entry,
+                                   holder ? holder : hf_holder_self(), &t,
+                                   hf__clock_us());
     hf__pump_news(p);
     hf__pump_unlock(p);
     if (status != HF_OK)
@@ -85,6 +83,19 @@ int hf_lock_detach(hf_lock *lock, uint64_t holder, char *ticket,
                                  : hf_status_text(status));
     ticket_write(&t, ticket);
     return HF_OK;
+}
+
+int hf_lock_detach(hf_lock *lock, uint64_t holder, char *ticket,
+                   struct hf_error *err)
+{
+    hf_lock shadow;
+    int status = hf__client_check(lock->client, err);
+    if (status != HF_OK) return status;
+    if (!hf__fallback_enter(lock, holder, &shadow))
+        return hold_detach(lock, holder, ticket, err);
+    status = hold_detach(&shadow, holder, ticket, err);
+    hf__fallback_leave(lock, &shadow);
+    return status;
 }
 
 int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
@@ -135,12 +146,11 @@ static int lend(struct engine *e, struct lock_entry *entry, uint64_t holder,
                             s->hold.attempt);
 }
 
-int hf_lock_inherit(hf_lock *lock, uint64_t holder, int *out_fd,
-                    struct hf_error *err)
+static int hold_inherit(hf_lock *lock, uint64_t holder, int *out_fd,
+                        struct hf_error *err)
 {
     struct pump *p = &lock->client->pump;
-    int status = hf__client_check(lock->client, err);
-    if (status != HF_OK) return status;
+    int status = HF_OK;
     hf__pump_lock(p);
     int fd = lend(&p->engine, lock->entry, holder ? holder : hf_holder_self(),
                   &status);
@@ -155,4 +165,17 @@ int hf_lock_inherit(hf_lock *lock, uint64_t holder, int *out_fd,
                                  : hf_status_text(status));
     *out_fd = fd;
     return HF_OK;
+}
+
+int hf_lock_inherit(hf_lock *lock, uint64_t holder, int *out_fd,
+                    struct hf_error *err)
+{
+    hf_lock shadow;
+    int status = hf__client_check(lock->client, err);
+    if (status != HF_OK) return status;
+    if (!hf__fallback_enter(lock, holder, &shadow))
+        return hold_inherit(lock, holder, out_fd, err);
+    status = hold_inherit(&shadow, holder, out_fd, err);
+    hf__fallback_leave(lock, &shadow);
+    return status;
 }

@@ -285,15 +285,20 @@ void hf__hold_step(struct hold *h, const struct hold_event *ev,
     hold_check(h, out);
 }
 
+static int64_t patience_due(const struct hold *h)
+{
+    return h->answer_by_us == PATIENCE_ENDLESS ? TIME_NEVER : h->answer_by_us;
+}
+
 int64_t hf__hold_due(const struct hold *h)
 {
     switch (h->state) {
     case HOLD_QUEUED:
     case HOLD_TRYING:
-        return min64(h->op_deadline_us, h->answer_by_us);
+        return min64(h->op_deadline_us, patience_due(h));
     case HOLD_WAITING:
         return min64(h->pause_until_us,
-                     min64(h->op_deadline_us, h->answer_by_us));
+                     min64(h->op_deadline_us, patience_due(h)));
     case HOLD_HELD: {
         int64_t due = h->at_risk ? h->valid_us : hf__hold_risk_us(h);
         if (!h->round_open && !h->starved) due = min64(due, h->renew_at_us);

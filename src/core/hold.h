@@ -103,6 +103,7 @@ struct hold_conf {
     int64_t window_us;
     int64_t timeout_us;  /* for one answer */
     int64_t patience_us; /* without any answer */
+    int is_patient;      /* an acquire that waits has patience without end */
     int64_t rtt_us;      /* the slowest of late round trips */
     uint64_t attempts;   /* the last attempt of this client */
     int64_t handover;    /* hand-overs in a row within the process */

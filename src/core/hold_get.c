@@ -16,11 +16,15 @@
 #include "core/hold_parts.h"
 #include "core/mutation.h"
 
-/* Once the store has answered, a wait outlives a restart of it. */
+/* Once the store has answered, a wait outlives a restart of it; a client that
+ * waits for its store outlives anything but the caller's own deadline. */
 static void patience_begin(struct hold *h, int64_t now_us)
 {
     int64_t patience = h->conf->patience_us;
-    h->answer_by_us = now_us + (h->answered ? 5 * patience : patience);
+    if (h->conf->is_patient && h->op == HOLD_OP_ACQUIRE && !h->one_try)
+        h->answer_by_us = PATIENCE_ENDLESS;
+    else
+        h->answer_by_us = now_us + (h->answered ? 5 * patience : patience);
 }
 
 static void try_begin(struct hold *h, const struct hold_event *ev,

@@ -15,6 +15,10 @@
 
 #define BIT(n) (UINT32_C(1) << (n))
 
+/* answer_by_us: something is asked, and may stay unanswered.  Not TIME_NEVER,
+ * which says that nothing is asked. */
+#define PATIENCE_ENDLESS (TIME_NEVER - 1)
+
 /* hold.c */
 void hf__hold_move(struct hold *h, enum hold_state next);
 void hf__hold_finish(struct hold *h, struct hold_out *out, int status);

@@ -97,6 +97,7 @@ static void grant_fill(struct engine *e, const struct slot *s,
     const struct hold *h = &s->hold;
     g->fence = (uint64_t)h->fence;
     g->holder = s->holder;
+    g->guarantee = HF_GUARANTEE_STORE;
     g->count = h->count;
     g->lease_ms = h->lease_us / US_PER_MS;
     g->valid_ms = h->valid_us == TIME_NEVER

@@ -94,9 +94,10 @@ struct engine {
     struct hold_conf conf;
     unsigned caps;
     char uuid[37];
-    char *info;       /* "<pid> <host> <label>" */
-    int64_t lease_us; /* default */
-    int64_t now_us;   /* of this step */
+    char *info;          /* "<pid> <host> <label>" */
+    int64_t lease_us;    /* default */
+    int64_t now_us;      /* of this step */
+    int64_t answered_us; /* when a node last answered a request */
     uint64_t random;
     struct node nodes[NODES_MAX];
     struct fd_watch fds[FDS_MAX];

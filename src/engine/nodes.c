@@ -149,6 +149,7 @@ static void learn(struct engine *e, struct node *n, const struct request *r,
         n->last_error.sys_errno = sys_errno;
     }
     if (rep->verdict > V_ERROR) return;
+    e->answered_us = e->now_us;
     int64_t rtt = e->now_us - r->sent_us;
     if (rtt > e->conf.rtt_us)
         e->conf.rtt_us = rtt;

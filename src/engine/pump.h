@@ -50,7 +50,8 @@ struct pump {
     int64_t timer_armed_us;
 
     atomic_int cancel_fired;
-    size_t users; /* calls inside, for close */
+    struct pump *_Atomic also; /* our tokens cancel its waits, too */
+    size_t users;              /* calls inside, for close */
 
     hf_state_fn on_state;
     void *state_user;
@@ -63,6 +64,9 @@ struct pump {
 
 int hf__pump_open(struct pump *p, struct hf_error *err);
 int hf__pump_begin(struct pump *p, struct hf_error *err);
+/* The first half of closing: what is under way ends with HF_CLOSED, and so does
+ * whatever comes later. */
+void hf__pump_shut(struct pump *p);
 void hf__pump_close(struct pump *p, int64_t limit_us);
 
 /* Carry `op` out; returns when it is done. */
@@ -87,6 +91,7 @@ void hf__pump_lock(struct pump *p);
 void hf__pump_unlock(struct pump *p);
 
 int hf__pump_event_fd(struct pump *p);
+void hf__pump_event_add(struct pump *p, const struct hf_event *ev);
 int hf__pump_next_event(struct pump *p, struct hf_event *out);
 
 void hf__cancel_fire(struct hf_cancel *c);
@@ -103,6 +108,9 @@ void hf__pump_tell(struct pump *p);
 void hf__pump_cancelled(struct pump *p, int64_t now_us);
 void *hf__keeper_main(void *arg);
 void hf__loop_arm(struct pump *p);
+
+/* Own-loop mode: `p` is to be processed whenever `other` is.  0 or -1. */
+int hf__loop_join(struct pump *p, struct pump *other);
 
 /* pump_fork.c: child copies are disabled. */
 void hf__pump_enlist(struct pump *p);

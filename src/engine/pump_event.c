@@ -31,6 +31,14 @@ static void ring_add(struct pump *p, const struct hf_event *ev)
     hf__bell_ring(&p->event_bell);
 }
 
+/* What another pump has told belongs into our queue. */
+void hf__pump_event_add(struct pump *p, const struct hf_event *ev)
+{
+    hf__pump_lock(p);
+    if (p->events) ring_add(p, ev);
+    hf__pump_unlock(p);
+}
+
 /* Lock not held. */
 void hf__pump_tell(struct pump *p)
 {
@@ -82,11 +90,12 @@ int hf__pump_next_event(struct pump *p, struct hf_event *out)
 
 void hf__cancel_fire(struct hf_cancel *c)
 {
-    struct pump *p = c->pump;
     atomic_store(&c->fired, 1);
-    atomic_store(&p->cancel_fired, 1);
-    hf__bell_ring(&p->wake);
-    hf__bell_ring(&p->keeper_wake);
+    for (struct pump *p = c->pump; p; p = atomic_load(&p->also)) {
+        atomic_store(&p->cancel_fired, 1);
+        hf__bell_ring(&p->wake);
+        hf__bell_ring(&p->keeper_wake);
+    }
 }
 
 /* End the waits whose token was fired. */

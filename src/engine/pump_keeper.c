@@ -115,6 +115,12 @@ static int loop_open(struct pump *p, struct hf_error *err)
     return HF_OK;
 }
 
+int hf__loop_join(struct pump *p, struct pump *other)
+{
+    struct epoll_event ev = {.events = EPOLLIN, .data.fd = p->loop_fd};
+    return epoll_ctl(other->loop_fd, EPOLL_CTL_ADD, p->loop_fd, &ev);
+}
+
 static void loop_hush(struct pump *p)
 {
     uint64_t ticks;
@@ -133,6 +139,13 @@ static int loop_open(struct pump *p, struct hf_error *err)
     (void)p;
     return hf__error_set(err, HF_UNSUPPORTED,
                          "client: own loop: needs epoll on this system");
+}
+
+int hf__loop_join(struct pump *p, struct pump *other)
+{
+    (void)p;
+    (void)other;
+    return -1;
 }
 
 static void loop_hush(struct pump *p)
@@ -224,19 +237,24 @@ static void keeper_stop(struct pump *p)
     p->has_keeper = 0;
 }
 
-void hf__pump_close(struct pump *p, int64_t limit_us)
+void hf__pump_shut(struct pump *p)
 {
     int none = 0;
-    hf__pump_delist(p);
     hf__pump_lock(p);
     if (p->engine.table) {
-        /* First, for the keeper may be inside a callback that waits. */
         hf__engine_shut(&p->engine, hf__clock_us());
         hf__engine_flush(&p->engine);
         hf__pump_deliver_all(p, hf__pump_take(p, NULL, &none));
         if (p->has_poller) hf__bell_ring(&p->wake);
     }
     hf__pump_unlock(p);
+}
+
+void hf__pump_close(struct pump *p, int64_t limit_us)
+{
+    int none = 0;
+    hf__pump_delist(p);
+    hf__pump_shut(p); /* the keeper may be inside a callback that waits */
     keeper_stop(p);
     hf__pump_lock(p);
     if (p->engine.table) close_settle(p, hf__clock_us() + limit_us);

@@ -248,3 +248,13 @@ TEST(watchdog, feeding_out_of_range_is_invalid)
     CHECK_INT(status_of(l, o), HF_INVALID); /* nothing renews it */
     CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
 }
+
+TEST(watchdog, hold_of_the_store_is_guaranteed_by_the_store)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    struct hf_grant g;
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
+    CHECK_INT(g.guarantee, HF_GUARANTEE_STORE);
+    CHECK_INT(hf_lock_guarantee(l, 0), HF_GUARANTEE_STORE);
+}

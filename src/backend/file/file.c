@@ -257,7 +257,7 @@ const struct backend hf__backend_file = {
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_SHARED | HF_CAP_KERNEL
             | HF_CAP_DETACHED | HF_CAP_WATCH | HF_CAP_BREAK | HF_CAP_LIST
             | HF_CAP_BALLOT | HF_CAP_VALUE,
-    .options = "network",
+    .options = "network slash",
     .open = file_open,
     .submit = file_submit,
     .flush = file_flush,

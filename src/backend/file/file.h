@@ -153,6 +153,7 @@ struct backend_conn {
     struct file_id dir_id; /* of that fd */
     mode_t file_mode;
     int allow_network;
+    int is_slash_plain; /* a name with a slash is a name as any */
     int64_t pid;
     int is_forked;
     int any_woken;                /* one of the watched is */

@@ -131,6 +131,16 @@ static int dir_network_option(struct backend_conn *c, const struct url *url,
                          "file: network=%.60s: not allow or refuse", value);
 }
 
+static int dir_slash_option(struct backend_conn *c, const struct url *url,
+                            struct hf_error *err)
+{
+    const char *value = hf__url_option(url, "slash");
+    c->is_slash_plain = value && !strcmp(value, "name");
+    if (!value || c->is_slash_plain || !strcmp(value, "path")) return HF_OK;
+    return hf__error_set(err, HF_INVALID, "file: slash=%.60s: not path or name",
+                         value);
+}
+
 /* Open it, made if it is not there.  The fd, or -1 with errno. */
 static int dir_reach(const struct backend_conn *c)
 {
@@ -148,6 +158,7 @@ int hf__file_dir_open(struct backend_conn *c, const struct url *url,
 {
     char dir[DIR_LEN_MAX + 2];
     int status = dir_network_option(c, url, err);
+    if (status == HF_OK) status = dir_slash_option(c, url, err);
     if (status == HF_OK) status = dir_choose(url, dir, &c->is_default_dir, err);
     if (status != HF_OK) return status;
     c->dir = hf__strdup(c->env->alloc, dir);

@@ -1,0 +1,54 @@
+/*
+ * fallback.h: a lock of this host where the store cannot be reached.
+ *
+ *   fallback.c      the client of this host: options, opening, closing, events
+ *   fallback_ops.c  which operations go to it
+ *
+ * Only a client with HF_FALLBACK_LOCAL has a `struct fallback`.
+ */
+#ifndef HF_API_FALLBACK_H
+#define HF_API_FALLBACK_H
+
+#include "api/client.h"
+#include "base/url.h"
+
+/* Read what is to be done; HF_OK, HF_INVALID or HF_NOMEM.  `given` is the
+ * option's field, which wins over the URL's. */
+int hf__fallback_read(hf_client *c, const struct url *url, int32_t given,
+                      struct hf_error *err);
+
+/* Before the client's own pump is closed, and after. */
+void hf__fallback_close(hf_client *c);
+void hf__fallback_free(hf_client *c);
+
+/* Own-loop mode: the other half of hf_client_process(), and of the timeout. */
+void hf__fallback_process(hf_client *c);
+int64_t hf__fallback_timeout_ms(hf_client *c, int64_t timeout_ms);
+
+/* Use the client of this host, until hf__host_leave().  `hf__host_enter`: if
+ * there is one already; `hf__host_open`: HF_OK, or what hf_client_open() says,
+ * or HF_CLOSED. */
+hf_client *hf__host_enter(hf_client *c);
+int hf__host_open(hf_client *c, hf_client **out, struct hf_error *err);
+void hf__host_leave(hf_client *c);
+
+/* A hold of this host was given, because of `why`. */
+void hf__host_granted(hf_client *c, const char *name, const char *why);
+
+/* An operation on the store is over: does it answer again? */
+void hf__store_heard(hf_client *c);
+
+/* As hf__op_run() and hf__op_start(), for the operations that may go to this
+ * host. */
+int hf__fallback_is_for(const hf_client *c, const struct op *op);
+int hf__fallback_run(hf_client *c, struct op *op, struct hf_error *err);
+int hf__fallback_start(hf_client *c, const struct op *op,
+                       void (*complete)(struct op *), const hf_lock *lock,
+                       void (*fn)(void), void *user, struct hf_error *err);
+
+/* If this holder (0: the calling thread) has a hold of this host: 1, and
+ * `shadow` is the lock object to ask about it, until hf__fallback_leave(). */
+int hf__fallback_enter(hf_lock *lock, uint64_t holder, hf_lock *shadow);
+void hf__fallback_leave(hf_lock *lock, hf_lock *shadow);
+
+#endif

@@ -1,0 +1,169 @@
+/*
+ * fallback_wait_test.c: fallback=fail and fallback=wait.  One rule: who waits
+ * for his store waits as long as he said, and a refusal ends it at once.
+ */
+#include <string.h>
+
+#include "lib/rig_fallback.h"
+
+static struct fall f;
+
+struct waiter {
+    hf_lock *lock;
+    hf_cancel *cancel;
+    int64_t wait_ms;
+    atomic_int started;
+    atomic_int status; /* 1: not yet */
+    struct hf_grant grant;
+};
+
+static void waiter_run(void *arg)
+{
+    struct waiter *w = arg;
+    struct hf_acquire_options o = rig_options(w->wait_ms, 0, 0);
+    o.cancel = w->cancel;
+    atomic_store(&w->started, 1);
+    atomic_store(&w->status, hf_lock_acquire(w->lock, &o, &w->grant, NULL));
+    if (w->status == HF_OK) hf_lock_release(w->lock, NULL, NULL);
+}
+
+static void waiter_begin(struct waiter *w, hf_lock *lock, int64_t wait_ms)
+{
+    w->lock = lock;
+    w->wait_ms = wait_ms;
+    atomic_store(&w->started, 0);
+    atomic_store(&w->status, 1);
+    rig_spawn(waiter_run, w);
+    CHECK(rig_until_equal(&w->started, 1));
+}
+
+TEST(fallback_fail, gives_up_after_its_patience)
+{
+    fall_begin(&f, "fail");
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    fall_down(&f);
+    int64_t began_ms = rig_now_ms();
+    CHECK_INT(rig_acquire(l, 0, 600000, NULL), HF_UNAVAILABLE);
+    CHECK(rig_now_ms() - began_ms < RIG_PATIENCE_MS);
+}
+
+TEST(fallback_wait, outlasts_a_server_that_is_away)
+{
+    static struct waiter w;
+    fall_begin(&f, "wait");
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    fall_down(&f);
+    waiter_begin(&w, l, HF_WAIT_FOREVER);
+    rig_pause_ms(4 * FALL_PATIENCE_MS);
+    CHECK_INT(atomic_load(&w.status), 1);
+    fall_up(&f);
+    CHECK(rig_until_equal(&w.status, HF_OK));
+    CHECK_INT(w.grant.guarantee, HF_GUARANTEE_STORE);
+    CHECK(w.grant.fence > 0);
+}
+
+/* Connected before, unlike above; and five patiences do not end it either. */
+TEST(fallback_wait, outlasts_a_server_that_hangs)
+{
+    static struct waiter w;
+    fall_begin(&f, "wait");
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_probe(l), HF_OK);
+    redis_pause(&f.redis);
+    waiter_begin(&w, l, RIG_WAIT_MS);
+    rig_pause_ms(6 * FALL_PATIENCE_MS);
+    CHECK_INT(atomic_load(&w.status), 1);
+    redis_resume(&f.redis);
+    CHECK(rig_until_equal(&w.status, HF_OK));
+}
+
+TEST(fallback_wait, ends_with_the_caller_s_wait)
+{
+    struct hf_error err = {0};
+    struct hf_acquire_options o = rig_options(3 * FALL_PATIENCE_MS, 0, 0);
+    fall_begin(&f, "wait");
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    fall_down(&f);
+    int64_t began_ms = rig_now_ms();
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, &err), HF_UNAVAILABLE);
+    CHECK(rig_now_ms() - began_ms >= 3 * FALL_PATIENCE_MS);
+    CHECK(strstr(err.text, "redis") != NULL);
+}
+
+TEST(fallback_wait, one_try_has_one_patience)
+{
+    fall_begin(&f, "wait");
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    fall_down(&f);
+    int64_t began_ms = rig_now_ms();
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_UNAVAILABLE);
+    CHECK(rig_now_ms() - began_ms < RIG_PATIENCE_MS);
+}
+
+TEST(fallback_wait, can_be_cancelled)
+{
+    static struct waiter w;
+    fall_begin(&f, "wait");
+    hf_client *c = rig_client(NULL);
+    hf_lock *l = rig_lock(c, "a");
+    CHECK_INT(hf_cancel_open(c, &w.cancel), HF_OK);
+    fall_down(&f);
+    waiter_begin(&w, l, HF_WAIT_FOREVER);
+    rig_pause_ms(2 * FALL_PATIENCE_MS);
+    CHECK_INT(atomic_load(&w.status), 1);
+    hf_cancel_fire(w.cancel);
+    CHECK(rig_until_equal(&w.status, HF_CANCELLED));
+    rig_join();
+    hf_cancel_close(w.cancel);
+    w.cancel = NULL;
+}
+
+TEST(fallback_wait, a_refusal_ends_it_at_once)
+{
+    fall_begin(&f, "wait");
+    CHECK_STR(redis_say(&f.redis, "SET a text"), "OK");
+    CHECK_INT(rig_acquire(rig_lock(rig_client(NULL), "a"), 0, 600000, NULL),
+              HF_CONFLICT);
+    CHECK_STR(redis_say(&f.redis, "CONFIG SET requirepass x"), "OK");
+    CHECK_INT(rig_acquire(rig_lock(rig_client(NULL), "a"), 0, 600000, NULL),
+              HF_DENIED);
+}
+
+static atomic_int answer;
+
+static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+                        const struct hf_error *err, void *user)
+{
+    (void)lock;
+    (void)grant;
+    (void)err;
+    (void)user;
+    atomic_store(&answer, status);
+}
+
+TEST(fallback_wait, an_asynchronous_acquire_waits_too)
+{
+    fall_begin(&f, "wait");
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    atomic_store(&answer, 1);
+    fall_down(&f);
+    CHECK_INT(hf_lock_acquire_start(l, NULL, on_acquired, NULL, NULL), HF_OK);
+    rig_pause_ms(4 * FALL_PATIENCE_MS);
+    CHECK_INT(atomic_load(&answer), 1);
+    fall_up(&f);
+    CHECK(rig_until_equal(&answer, HF_OK));
+}
+
+TEST(fallback_wait, does_not_prolong_other_calls)
+{
+    struct hf_info info;
+    fall_begin(&f, "wait");
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    fall_down(&f);
+    int64_t began_ms = rig_now_ms();
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_UNAVAILABLE);
+    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_UNAVAILABLE);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_UNAVAILABLE);
+    CHECK(rig_now_ms() - began_ms < RIG_PATIENCE_MS);
+}

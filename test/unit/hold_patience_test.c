@@ -1,0 +1,155 @@
+/*
+ * hold_patience_test.c: how long the hold machine waits for a store that does
+ * not answer, on time that is an argument.  One rule: patience ends an acquire,
+ * unless the client waits for its store.
+ */
+#include <string.h>
+
+#include "core/hold.h"
+#include "test.h"
+
+#define MS US_PER_MS
+#define PATIENCE_MS 2000
+
+struct rig {
+    struct hold_conf conf;
+    struct ballot ballot;
+    struct hold h;
+    struct hold_out out;
+    int64_t now_us;
+};
+
+static void rig_step(struct rig *r, struct hold_event ev)
+{
+    ev.now_us = r->now_us;
+    ev.nodes_now_us = 5000000 + r->now_us;
+    hf__hold_step(&r->h, &ev, &r->out);
+}
+
+/* One server; asked at 1000 ms, or, blind, not even that. */
+static void rig_begin(struct rig *r, int is_patient, unsigned flags,
+                      int64_t wait_us)
+{
+    struct hold_event ev = {.type = EV_ACQUIRE,
+                            .flags = flags,
+                            .wait_us = wait_us,
+                            .lease_us = 30000 * MS};
+    memset(r, 0, sizeof *r);
+    r->conf.nodes = r->conf.quorum = 1;
+    r->conf.request_flags = REQ_SERVER_FENCE;
+    r->conf.drift_ppm = 10000;
+    r->conf.window_us = 2000 * MS;
+    r->conf.timeout_us = 500 * MS;
+    r->conf.patience_us = PATIENCE_MS * MS;
+    r->conf.is_patient = is_patient;
+    r->now_us = 1000 * MS;
+    hf__hold_init(&r->h, &r->conf, &r->ballot);
+    rig_step(r, ev);
+}
+
+static void rig_reply(struct rig *r, enum verdict v, int status)
+{
+    struct reply reply = {
+        .verdict = v, .status = status, .fence = 77, .ttl_us = -1};
+    struct hold_event ev = {.type = EV_REPLY,
+                            .op = OP_PROPOSE,
+                            .round = r->h.round,
+                            .reply = &reply};
+    rig_step(r, ev);
+}
+
+/* Let time go to `end_ms`, every request lost, or until it is over. */
+static void rig_silence(struct rig *r, int64_t end_ms)
+{
+    struct hold_event timer = {.type = EV_TIMER};
+    int64_t lost_us = r->now_us + r->conf.timeout_us;
+    while (!r->out.finished && r->now_us < end_ms * MS) {
+        int64_t due_us = hf__hold_due(&r->h);
+        int is_lost = r->h.state == HOLD_TRYING && lost_us < due_us;
+        r->now_us = is_lost ? lost_us : due_us;
+        if (r->now_us > end_ms * MS) r->now_us = end_ms * MS;
+        if (is_lost && r->now_us == lost_us)
+            rig_reply(r, V_UNKNOWN, HF_UNAVAILABLE);
+        else
+            rig_step(r, timer);
+        if (r->out.sends) lost_us = r->now_us + r->conf.timeout_us;
+    }
+}
+
+TEST(hold_patience, ends_an_acquire_that_nobody_answers)
+{
+    struct rig r;
+    rig_begin(&r, 0, HOLD_MAY_TRY, -1);
+    rig_silence(&r, 600000);
+    CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
+    CHECK_INT(r.now_us, (1000 + PATIENCE_MS) * MS);
+}
+
+TEST(hold_patience, without_end_waits_for_the_store)
+{
+    struct rig r;
+    rig_begin(&r, 1, HOLD_MAY_TRY, -1);
+    rig_silence(&r, 600000);
+    CHECK(!r.out.finished);
+    if (r.h.state == HOLD_WAITING) rig_silence(&r, 601000);
+    CHECK(r.h.state == HOLD_TRYING);
+    rig_reply(&r, V_GRANTED, HF_OK);
+    CHECK(r.out.finished && r.out.status == HF_OK);
+}
+
+TEST(hold_patience, without_end_waits_for_the_first_clock)
+{
+    struct rig r;
+    struct hold_event turn = {.type = EV_TURN};
+    rig_begin(&r, 1, HOLD_BLIND, -1);
+    CHECK_INT(hf__hold_due(&r.h), TIME_NEVER);
+    r.now_us += 600000 * MS;
+    rig_step(&r, turn);
+    CHECK(r.h.state == HOLD_TRYING && !r.out.finished);
+}
+
+TEST(hold_patience, without_end_ends_with_the_caller_s_wait)
+{
+    struct rig r;
+    rig_begin(&r, 1, HOLD_MAY_TRY, 9000 * MS);
+    rig_silence(&r, 600000);
+    CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
+    CHECK_INT(r.now_us, 10000 * MS);
+    rig_begin(&r, 1, HOLD_BLIND, 9000 * MS);
+    rig_silence(&r, 600000);
+    CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
+    CHECK_INT(r.now_us, 10000 * MS);
+}
+
+TEST(hold_patience, of_one_try_has_an_end)
+{
+    struct rig r;
+    rig_begin(&r, 1, HOLD_MAY_TRY, 0);
+    rig_silence(&r, 600000);
+    CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
+    CHECK_INT(r.now_us, (1000 + PATIENCE_MS) * MS);
+}
+
+TEST(hold_patience, without_end_does_not_outlast_a_refusal)
+{
+    struct rig r;
+    rig_begin(&r, 1, HOLD_MAY_TRY, -1);
+    rig_reply(&r, V_ERROR, HF_DENIED);
+    CHECK(r.out.finished && r.out.status == HF_DENIED);
+}
+
+TEST(hold_patience, of_a_ticket_has_an_end)
+{
+    struct rig r;
+    struct hold_event attach = {.type = EV_ATTACH,
+                                .flags = HOLD_DETACHED,
+                                .attempt = 3,
+                                .fence = 5,
+                                .lease_us = 30000 * MS};
+    rig_begin(&r, 1, HOLD_MAY_TRY, -1);
+    hf__hold_init(&r.h, &r.conf, &r.ballot);
+    rig_step(&r, attach);
+    rig_silence(&r, 600000);
+    CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
+    CHECK(r.now_us <= (1000 + PATIENCE_MS) * MS);
+}
