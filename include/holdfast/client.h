@@ -118,7 +118,7 @@ struct hf_client_options {
 #define HF_CAP_BREAK 0x40u    /* a hold can be taken away */
 #define HF_CAP_LIST 0x80u     /* locks can be listed */
 #define HF_CAP_BALLOT 0x100u  /* may be a member of a quorum */
-#define HF_CAP_VALUE 0x200u   /* versioned values: value.h */
+#define HF_CAP_VALUE 0x200u   /* versioned values: value.h, once.h */
 
 /**
  * Fill `options` with the defaults; for languages without the INIT macro.

@@ -23,6 +23,7 @@
 #include "version.h"
 #include "client.h"
 #include "lock.h"
+#include "once.h"
 #include "value.h"
 
 #endif

@@ -47,5 +47,6 @@
 #define UPDATE_WAIT_MS_DEFAULT 10000
 #define UPDATE_PAUSE_US_MIN (1 * US_PER_MS)
 #define UPDATE_PAUSE_US_MAX (100 * US_PER_MS)
+#define ONCE_KEEP_MS_DEFAULT 86400000 /* how long a run is remembered */
 
 #endif

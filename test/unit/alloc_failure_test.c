@@ -262,6 +262,19 @@ static int act_value_start(struct bench *b)
     return atomic_load(&a.calls) == 1 ? a.status : HF_INTERNAL;
 }
 
+/* The lock behind it is the one that must not be stuck afterwards. */
+static int act_once(struct bench *b)
+{
+    struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
+    struct hf_once_result r;
+    hf_once *run = NULL;
+    o.period_ms = 1;
+    int status = hf_once_begin(b->client, "a", &o, &run, &r, NULL);
+    if (status == HF_OK) hf_once_result_free(b->client, &r);
+    if (status != HF_OK || !run) return status;
+    return hf_once_end(run, 0, "result", 6, NULL);
+}
+
 static int sound_try(struct bench *b)
 {
     return hf_lock_try(b->sound_lock, NULL, NULL);
@@ -285,6 +298,7 @@ static const struct scenario scenarios[] = {
     {"tickets", 0, NULL, act_ticket, HF_OK},
     {"value", 0, NULL, act_value, HF_OK},
     {"value_write_start", 0, NULL, act_value_start, HF_OK},
+    {"once", 0, NULL, act_once, HF_OK},
 };
 
 /* ---- how it is tried ---------------------------------------------------- */
