@@ -1,0 +1,48 @@
+/*
+ * crowd.c: see crowd.h.
+ */
+#include "lib/crowd.h"
+
+struct member {
+    struct crowd *crowd;
+    hf_lock *lock;
+};
+
+static void round_run(struct crowd *c, hf_lock *l)
+{
+    if (hf_lock_acquire(l, &c->how, NULL, NULL) != HF_OK) {
+        atomic_fetch_add(&c->errors, 1);
+        return;
+    }
+    if (atomic_fetch_add(&c->inside, 1) != 0) atomic_fetch_add(&c->overlap, 1);
+    rig_pause_ms(c->hold_ms);
+    atomic_fetch_sub(&c->inside, 1);
+    if (hf_lock_release(l, NULL, NULL) == HF_OK)
+        atomic_fetch_add(&c->grants, 1);
+    else
+        atomic_fetch_add(&c->errors, 1);
+}
+
+static void member_run(void *arg)
+{
+    struct member *m = arg;
+    for (int i = 0; i < m->crowd->rounds; i++) round_run(m->crowd, m->lock);
+}
+
+void crowd_run(struct crowd *c)
+{
+    static struct member members[CROWD_MAX];
+    CHECK(c->members <= CROWD_MAX);
+    atomic_store(&c->grants, 0);
+    atomic_store(&c->errors, 0);
+    atomic_store(&c->inside, 0);
+    atomic_store(&c->overlap, 0);
+    for (int i = 0; i < c->members; i++) {
+        members[i] = (struct member){c, c->locks[i]};
+        rig_spawn(member_run, &members[i]);
+    }
+    rig_join();
+    CHECK_INT(atomic_load(&c->errors), 0);
+    CHECK_INT(atomic_load(&c->overlap), 0);
+    CHECK_INT(atomic_load(&c->grants), c->members * c->rounds);
+}

@@ -1,0 +1,31 @@
+/*
+ * crowd.h: many threads that want the same lock, each a number of times.  One
+ * rule: what happened is counted while it happens; the test's own thread checks
+ * the counts when all have ended.
+ */
+#ifndef HF_TEST_CROWD_H
+#define HF_TEST_CROWD_H
+
+#include "lib/rig.h"
+
+#define CROWD_MAX 100
+
+/* Static: its threads may outlive a test that fails. */
+struct crowd {
+    hf_lock *locks[CROWD_MAX];     /* of each member */
+    int members;                   /* threads */
+    int rounds;                    /* of each */
+    int64_t hold_ms;               /* it is kept for so long */
+    struct hf_acquire_options how; /* rig_options(...) */
+
+    atomic_int grants;  /* acquired and released again, in all */
+    atomic_int errors;  /* any other status, of either call */
+    atomic_int inside;  /* holders at this moment */
+    atomic_int overlap; /* how often there was more than one */
+};
+
+/* Start them, wait for all, and check that each got it every time and nobody
+ * met anybody. */
+void crowd_run(struct crowd *c);
+
+#endif
