@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 #include "holdfast/holdfast.h"
+#include "option.h"
 
 /* Exit codes.  run passes the command's own status on, so ours are those of
  * sysexits(3), timeout(1) and the shell, and 80, which nobody uses. */
@@ -37,149 +38,6 @@ enum exit_code {
     EXIT_NOT_FOUND = 127,
     EXIT_SIGNAL = 128 /* and the signal's number */
 };
-
-/* ---- options ---- */
-
-/* Whatever any command's options can set. */
-struct options {
-    const char *url;
-    const char *url_file;
-    const char *label;
-    const char *shell; /* -c: a string for sh */
-    const char *on_lost;
-    const char *match;
-    const char *json_to; /* --json=FD; "" without one */
-    int64_t wait_ms;     /* -1: not given */
-    int64_t lease_ms;    /* 0: not given, as with all below */
-    int64_t grace_ms;
-    int64_t min_hold_ms;
-    int64_t max_hold_ms;
-    int64_t conflict_code; /* -1: not given */
-    int nonblock;
-    int shared;
-    int close;
-    int no_fork;
-    int verbose;
-    int quiet;
-    int json;
-    int skip_ok;
-    int foreground;
-    int hold_until_idle;
-    int yes;
-    int help;
-};
-
-enum option_kind {
-    OPTION_FLAG,     /* sets an int to `number` */
-    OPTION_TEXT,     /* const char * */
-    OPTION_DURATION, /* int64_t milliseconds, in [min, max] */
-    OPTION_NUMBER,   /* int64_t, in [min, max] */
-    OPTION_JSON      /* --json or --json=FD */
-};
-
-/* One option of one command. */
-struct option_row {
-    const char *letters; /* "xe": -x and -e; "" if none */
-    const char *names;   /* "wait timeout": --wait and --timeout */
-    const char *value;   /* what to call its value; NULL if it has none */
-    enum option_kind kind;
-    size_t offset; /* in struct options */
-    int number;
-    int64_t min, max;
-    const char *help;
-};
-
-#define FIELD(name) offsetof(struct options, name)
-
-/* Rows that many commands share, so that they read alike everywhere. */
-#define OPTION_ROW_URL                                                         \
-    {"",                                                                       \
-     "url",                                                                    \
-     "URL",                                                                    \
-     OPTION_TEXT,                                                              \
-     FIELD(url),                                                               \
-     0,                                                                        \
-     0,                                                                        \
-     0,                                                                        \
-     "where the locks live; default: $HOLDFAST_URL, or file: (this host)"},    \
-    {                                                                          \
-        "", "url-file", "FILE", OPTION_TEXT, FIELD(url_file), 0, 0, 0,         \
-            "read the URL from the first line of FILE; default: "              \
-            "$HOLDFAST_URL_FILE"                                               \
-    }
-#define OPTION_ROW_TALK                                                        \
-    {"v",                                                                      \
-     "verbose",                                                                \
-     NULL,                                                                     \
-     OPTION_FLAG,                                                              \
-     FIELD(verbose),                                                           \
-     1,                                                                        \
-     0,                                                                        \
-     0,                                                                        \
-     "say what happens, on stderr"},                                           \
-        {"q",                                                                  \
-         "quiet",                                                              \
-         NULL,                                                                 \
-         OPTION_FLAG,                                                          \
-         FIELD(quiet),                                                         \
-         1,                                                                    \
-         0,                                                                    \
-         0,                                                                    \
-         "say nothing but errors in the use of the command"},                  \
-    {                                                                          \
-        "h", "help", NULL, OPTION_FLAG, FIELD(help), 1, 0, 0, "show this help" \
-    }
-#define OPTION_ROW_JSON(what)                                                  \
-    {                                                                          \
-        "", "json", NULL, OPTION_FLAG, FIELD(json), 1, 0, 0, what              \
-    }
-#define OPTION_ROW_WAIT                                                        \
-    {"n",                                                                      \
-     "nonblock nb",                                                            \
-     NULL,                                                                     \
-     OPTION_FLAG,                                                              \
-     FIELD(nonblock),                                                          \
-     1,                                                                        \
-     0,                                                                        \
-     0,                                                                        \
-     "do not wait: fail at once if the lock is held"},                         \
-        {"w",                                                                  \
-         "wait timeout",                                                       \
-         "TIME",                                                               \
-         OPTION_DURATION,                                                      \
-         FIELD(wait_ms),                                                       \
-         0,                                                                    \
-         0,                                                                    \
-         WAIT_MS_MAX,                                                          \
-         "wait at most TIME; 0 is the same as -n; default: wait "              \
-         "until the lock is free"},                                            \
-        {"s",                                                                  \
-         "shared",                                                             \
-         NULL,                                                                 \
-         OPTION_FLAG,                                                          \
-         FIELD(shared),                                                        \
-         1,                                                                    \
-         0,                                                                    \
-         0,                                                                    \
-         "take a shared lock: with other readers"},                            \
-    {                                                                          \
-        "xe", "exclusive", NULL, OPTION_FLAG, FIELD(shared), 0, 0, 0,          \
-            "take an exclusive lock (the default)"                             \
-    }
-#define OPTION_ROW_LEASE                                                       \
-    {                                                                          \
-        "", "lease", "TIME", OPTION_DURATION, FIELD(lease_ms), 0,              \
-            HF_LEASE_MS_MIN, HF_LEASE_MS_MAX,                                  \
-            "the lock ends by itself after TIME unless it is renewed; "        \
-            "default: 30s"                                                     \
-    }
-#define OPTION_ROW_LABEL                                                       \
-    {                                                                          \
-        "", "label", "TEXT", OPTION_TEXT, FIELD(label), 0, 0, 0,               \
-            "tell TEXT to whoever asks who holds the lock"                     \
-    }
-
-#define WAIT_MS_MAX (INT64_C(86400000) * 3660) /* ten years */
 
 /* ---- commands ---- */
 
@@ -223,23 +81,6 @@ const struct command *command_find(const char *name);
         "78", "bad configuration: the URL, or something the store cannot do"   \
     }
 
-/* option.c.  Fill `o` with defaults. */
-void options_init(struct options *o);
-
-/* Parse options up to the first word that is none, or behind "--".  Returns
- * the index of the next argument, or -1 after having said what is wrong. */
-int options_parse(const struct command *cmd, int argc, char **argv, int from,
-                  struct options *o);
-
-/* Options and at most `words_max` words in any order, for commands that take
- * no command line.  Missing words are NULL.  Returns the number of words, or
- * -1 after having said what is wrong. */
-int options_words(const struct command *cmd, int argc, char **argv,
-                  struct options *o, const char **words, int words_max);
-
-/* The first of the words in `names`; its length. */
-size_t word_len(const char *names);
-
 /* ---- duration.c ---- */
 
 /* "250ms", "1.5", "10s", "2m", "1h", "1d": 0 and milliseconds, or -1. */
@@ -250,6 +91,9 @@ const char *duration_text(int64_t ms, char *out, size_t size);
 int number_parse(const char *text, int64_t min, int64_t max, int64_t *out);
 /* Milliseconds of a clock that also runs while the machine is suspended. */
 int64_t clock_ms(void);
+
+/* backoff.c: --backoff into `out`: NULL, or what is wrong with it. */
+const char *backoff_parse(const char *text, struct hf_acquire_options *out);
 
 /* ---- text.c ---- */
 
@@ -307,11 +151,20 @@ const char *status_why(int status, const char *text);
 /* Say a failure of the library, and return its exit code. */
 int session_fail(const struct session *s, int status,
                  const struct hf_error *err);
+/* Warn if a hold reaches no further than this host. */
+void session_say_guarantee(const struct session *s, int guarantee);
 /* Say that the lock was not acquired, and who holds it. */
 void session_say_busy(struct session *s, int64_t waited_ms);
 
 /* holder.c: "web-3 pid 4121 (report), for 4m10s, fence 812, lease 22s left" */
 const char *holder_text(const struct hf_info *info, char *out, size_t size);
+/* The same, and what is said only when it was asked for: hold count, waiters,
+ * kind and guarantee, even if they are the usual ones. */
+const char *holder_details(const struct hf_info *info, char *out, size_t size);
+/* Who it is, alone: "web-3 pid 4121 (report)". */
+const char *holder_name(const struct hf_info *info, char *out, size_t size);
+/* enum hf_guarantee as a word: "store" or "local". */
+const char *guarantee_name(int guarantee);
 #define HOLDER_TEXT_MAX 1024
 /* What the store knows of a lock, as members of `j`. */
 void holder_json(struct json *j, const char *name, const struct hf_info *info);
@@ -334,6 +187,11 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
 int command_begin(const struct command *cmd, int argc, char **argv,
                   struct options *o, const char **words, int words_min,
                   int words_max);
+/* Do -n, -w, --renew and --backoff fit together?  0, or EXIT_USAGE after
+ * having said what is wrong. */
+int wait_check(const struct command *cmd, const struct options *o);
+/* Say what is wrong with the use of `cmd`; EXIT_USAGE. */
+int command_usage(const struct command *cmd, const char *what);
 /* The ticket in `word`, in $HOLDFAST_TICKET if it is NULL, or on stdin if it
  * is "-", into `ticket` of HF_TICKET_MAX bytes.  0, or an exit code. */
 int ticket_read(const char *word, char *ticket);

@@ -20,6 +20,7 @@ static void ticket_print(const char *name, const char *ticket,
     json_uint(&j, "fence", grant->fence);
     json_int(&j, "lease_ms", grant->lease_ms);
     json_int(&j, "valid_ms", grant->valid_ms);
+    json_text(&j, "guarantee", guarantee_name(grant->guarantee));
     json_end(&j);
     fputs(j.buf, stdout);
 }
@@ -49,6 +50,8 @@ static int acquire_main(const struct command *self, int argc, char **argv)
     int status;
     int code = command_begin(self, argc, argv, &o, words, 1, 1);
     if (code >= 0) return code;
+    code = wait_check(self, &o);
+    if (code) return code;
     code = session_open(&s, &o, words[0], HF_CLIENT_OWN_LOOP, NULL, NULL);
     if (code) return code;
     code = session_acquire(&s, &o, HF_ACQUIRE_DETACHED, &grant, &status);
@@ -64,9 +67,15 @@ static const struct option_row acquire_options[] = {
     {"E", "conflict-exit-code", "N", OPTION_NUMBER, FIELD(conflict_code), 0, 0,
      255, "exit with N instead of 75 when the lock is not acquired"},
     OPTION_ROW_LEASE,
+    OPTION_ROW_BACKOFF,
+    {"", "fallback", "fail|wait", OPTION_CHOICE, FIELD(fallback),
+     HF_FALLBACK_FAIL, 0, 0,
+     "when the store cannot be reached: fail (the default), or wait for it "
+     "as long as -w says; a lock of this host has no ticket"},
     OPTION_ROW_URL,
     OPTION_ROW_LABEL,
-    OPTION_ROW_JSON("print a JSON object: ticket, fence, lease_ms, valid_ms"),
+    OPTION_ROW_JSON("print a JSON object: ticket, fence, lease_ms, valid_ms, "
+                    "guarantee"),
     OPTION_ROW_TALK,
 };
 

@@ -77,12 +77,24 @@ static void bash_print(void)
 
 /* ---- zsh ---- */
 
+/* ":TIME:", or the words there are to choose from. */
+static void zsh_value(const struct option_row *row)
+{
+    print_plain(row->kind == OPTION_CHOICE ? "WORD" : row->value);
+    putchar(':');
+    if (row->kind != OPTION_CHOICE) return;
+    putchar('(');
+    for (const char *p = row->value; *p; p++) putchar(*p == '|' ? ' ' : *p);
+    putchar(')');
+}
+
 static void zsh_name(const struct option_row *row, const char *name, size_t len)
 {
     printf("            '--%.*s%s[", (int)len, name, row->value ? "=" : "");
     print_plain(row->help);
-    printf("]%s%s%s' \\\n", row->value ? ":" : "", row->value ? row->value : "",
-           row->value ? ":" : "");
+    printf("]%s", row->value ? ":" : "");
+    if (row->value) zsh_value(row);
+    printf("' \\\n");
 }
 
 static void zsh_print(void)

@@ -9,7 +9,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COLUMNS 6
+enum column {
+    COLUMN_NAME,
+    COLUMN_HOLDER,
+    COLUMN_HELD,
+    COLUMN_LEASE,
+    COLUMN_FENCE,
+    COLUMN_COUNT,
+    COLUMN_WAITING,
+    COLUMN_KIND,
+    COLUMN_LABEL,
+    COLUMNS
+};
 
 struct list_line {
     char *cells[COLUMNS];
@@ -22,33 +33,57 @@ struct list {
     int no_memory;
 };
 
-static const char *const titles[COLUMNS] = {"NAME",  "HOLDER", "HELD",
-                                            "LEASE", "FENCE",  "LABEL"};
+static const char *const titles[COLUMNS] = {"NAME",    "HOLDER", "HELD",
+                                            "LEASE",   "FENCE",  "COUNT",
+                                            "WAITING", "KIND",   "LABEL"};
 
-static void cells_write(const struct hf_list_row *row,
-                        char cells[COLUMNS][TEXT_ESCAPED_MAX])
+typedef char cells_of_row[COLUMNS][TEXT_ESCAPED_MAX];
+
+static void holder_write(const struct hf_info *i, char *out)
 {
-    const struct hf_info *i = &row->info;
-    char name[HF_NAME_MAX + 1], who[4 * HF_OWNER_MAX];
-    size_t len = row->name_len < HF_NAME_MAX ? row->name_len : HF_NAME_MAX;
-    memcpy(name, row->name, len);
-    name[len] = '\0';
-    for (size_t c = 0; c < COLUMNS; c++)
-        snprintf(cells[c], TEXT_ESCAPED_MAX, "-");
-    text_escape(name, cells[0], TEXT_ESCAPED_MAX);
+    char who[4 * HF_OWNER_MAX];
     if (i->host[0] || i->owner[0])
         text_escape(i->host[0] ? i->host : i->owner, who, sizeof(who));
     else
         snprintf(who, sizeof(who), "%s", i->shared ? "readers" : "-");
     if (i->pid > 0)
-        snprintf(cells[1], TEXT_ESCAPED_MAX, "%s:%" PRId64, who, i->pid);
+        snprintf(out, TEXT_ESCAPED_MAX, "%s:%" PRId64, who, i->pid);
     else
-        snprintf(cells[1], TEXT_ESCAPED_MAX, "%s", who);
+        snprintf(out, TEXT_ESCAPED_MAX, "%s", who);
+}
+
+static void numbers_write(const struct hf_info *i, cells_of_row cells)
+{
     if (i->since_ms > 0 && i->now_ms >= i->since_ms)
-        duration_text(i->now_ms - i->since_ms, cells[2], TEXT_ESCAPED_MAX);
-    if (i->ttl_ms >= 0) duration_text(i->ttl_ms, cells[3], TEXT_ESCAPED_MAX);
-    if (i->fence) snprintf(cells[4], TEXT_ESCAPED_MAX, "%" PRIu64, i->fence);
-    if (i->label[0]) text_escape(i->label, cells[5], TEXT_ESCAPED_MAX);
+        duration_text(i->now_ms - i->since_ms, cells[COLUMN_HELD],
+                      TEXT_ESCAPED_MAX);
+    if (i->ttl_ms >= 0)
+        duration_text(i->ttl_ms, cells[COLUMN_LEASE], TEXT_ESCAPED_MAX);
+    if (i->fence)
+        snprintf(cells[COLUMN_FENCE], TEXT_ESCAPED_MAX, "%" PRIu64, i->fence);
+    if (i->owner_count > 0)
+        snprintf(cells[COLUMN_COUNT], TEXT_ESCAPED_MAX, "%" PRId64,
+                 i->owner_count);
+    if (i->waiters >= 0)
+        snprintf(cells[COLUMN_WAITING], TEXT_ESCAPED_MAX, "%" PRId64,
+                 i->waiters);
+}
+
+static void cells_write(const struct hf_list_row *row, cells_of_row cells)
+{
+    const struct hf_info *i = &row->info;
+    char name[HF_NAME_MAX + 1];
+    size_t len = row->name_len < HF_NAME_MAX ? row->name_len : HF_NAME_MAX;
+    memcpy(name, row->name, len);
+    name[len] = '\0';
+    for (size_t c = 0; c < COLUMNS; c++)
+        snprintf(cells[c], TEXT_ESCAPED_MAX, "-");
+    text_escape(name, cells[COLUMN_NAME], TEXT_ESCAPED_MAX);
+    holder_write(i, cells[COLUMN_HOLDER]);
+    numbers_write(i, cells);
+    if (i->kind[0]) text_escape(i->kind, cells[COLUMN_KIND], TEXT_ESCAPED_MAX);
+    if (i->label[0])
+        text_escape(i->label, cells[COLUMN_LABEL], TEXT_ESCAPED_MAX);
 }
 
 /* A new line at the end, or NULL. */
@@ -68,7 +103,7 @@ static struct list_line *line_add(struct list *l)
 
 static int row_collect(const struct hf_list_row *row, struct list *l)
 {
-    char cells[COLUMNS][TEXT_ESCAPED_MAX];
+    cells_of_row cells;
     struct list_line *line = line_add(l);
     if (!line) return -1;
     cells_write(row, cells);
@@ -167,9 +202,12 @@ static const struct option_row list_options[] = {
 
 static const char *const list_about[] = {
     "List the locks that are held: name, holder, how long it has been held, "
-    "how much of its lease is left, fencing token and label. The store is gone "
-    "through in small steps; locks that come or go meanwhile may or may not be "
-    "seen.",
+    "how much of its lease is left, fencing token, how often its holder has "
+    "it, how many processes wait, its kind (see holdfast status) and label. "
+    "What is not known is shown as -. The store is gone through in small "
+    "steps; locks that come or go meanwhile may or may not be seen.",
+    "Strings of other libraries look like any other string, and are listed "
+    "only with format=string in the URL.",
     NULL};
 
 static const struct term_row list_exits[] = {

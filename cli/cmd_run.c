@@ -1,142 +1,51 @@
 /*
  * cmd_run.c: run a command while holding a lock; exit with its status.
  *
- * This is its command line; run_session.c does it.  Whatever happens, exactly
- * one event "end" tells how it went.
+ * This is its command line; run_session.c does it, and run_hold.c has the lock.
  */
 #include "run.h"
 
-#include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
-
-int run_usage(const char *what)
+static int run_check(const struct run *r)
 {
-    say_error("run: %s; see holdfast help run", what);
-    return EXIT_USAGE;
-}
-
-/* Options may stand before and behind NAME; the command comes last. */
-static int words_parse(struct run *r, const struct command *self, int argc,
-                       char **argv)
-{
-    int at = options_parse(self, argc, argv, 1, r->o);
-    if (at < 0) return EXIT_USAGE;
-    if (r->o->help || at >= argc) return EXIT_OK;
-    r->name = argv[at];
-    at = options_parse(self, argc, argv, at + 1, r->o);
-    if (at < 0) return EXIT_USAGE;
-    r->argv = argv + at;
-    return EXIT_OK;
-}
-
-static int combination_check(const struct options *o)
-{
-    if (o->nonblock && o->wait_ms > 0)
-        return run_usage("-n and -w exclude each other");
-    if (o->skip_ok && o->conflict_code >= 0)
-        return run_usage("--skip-ok and -E exclude each other");
+    const struct options *o = r->o;
     if (o->no_fork && o->close)
-        return run_usage("-F and -o exclude each other: nobody would hold the "
-                         "lock");
+        return run_usage(r, "-F and -o exclude each other: nobody would hold "
+                            "the lock");
     if (o->no_fork
         && (o->min_hold_ms || o->max_hold_ms || o->on_lost
             || o->hold_until_idle))
-        return run_usage("-F leaves nobody to see to --min-hold, --max-hold, "
-                         "--on-lost or --hold-until-idle");
+        return run_usage(r, "-F leaves nobody to see to --min-hold, "
+                            "--max-hold, --on-lost or --hold-until-idle");
+    if (o->min_hold_ms && o->fallback == HF_FALLBACK_LOCAL)
+        return run_usage(r, "--min-hold and --fallback local exclude each "
+                            "other: a lock of this host ends with us");
     return EXIT_OK;
-}
-
-static int words_check(const struct run *r)
-{
-    if (!r->name) return run_usage("NAME and COMMAND are missing");
-    if (!r->o->shell && !r->argv[0]) return run_usage("COMMAND is missing");
-    if (r->o->shell && r->argv[0])
-        return run_usage("-c and COMMAND exclude each other");
-    return combination_check(r->o);
-}
-
-static int json_setup(const struct options *o)
-{
-    int64_t fd = STDERR_FILENO;
-    if (!o->json) {
-        say_setup(o->quiet, o->verbose, -1);
-        return EXIT_OK;
-    }
-    if (o->json_to && number_parse(o->json_to, 0, 65535, &fd) != 0)
-        return run_usage("--json: not the number of a file descriptor");
-    if (fcntl((int)fd, F_GETFD) < 0)
-        return run_usage("--json: this file descriptor is not open");
-    if (fd > STDERR_FILENO) (void)fcntl((int)fd, F_SETFD, FD_CLOEXEC);
-    say_setup(o->quiet, o->verbose, (int)fd);
-    return EXIT_OK;
-}
-
-static enum on_lost on_lost_parse(const char *text)
-{
-    if (!text || strcmp(text, "term") == 0) return ON_LOST_TERM;
-    if (strcmp(text, "kill") == 0) return ON_LOST_KILL;
-    if (strcmp(text, "warn") == 0) return ON_LOST_WARN;
-    return ON_LOST_HOOK;
 }
 
 static int run_main(const struct command *self, int argc, char **argv)
 {
-    struct options o;
-    struct run r;
-    memset(&r, 0, sizeof(r));
-    options_init(&o);
-    r.o = &o;
-    r.supervisor = getpid();
-    r.status_fd = r.child_status_fd = r.lock_fd = -1;
-    int code = words_parse(&r, self, argc, argv);
-    if (!code && o.help) {
-        help_command(self, stdout);
-        return output_end();
-    }
-    int json_code = json_setup(&o);
-    struct outcome end = {code ? code : json_code, "usage"};
-    if (!end.code) end.code = words_check(&r);
-    r.on_lost = on_lost_parse(o.on_lost);
-    if (!end.code) end = run_all(&r);
-    event_end(&r, end.reason, end.code);
-    return end.code;
+    return run_words(self, &way_lock, run_check, argc, argv);
 }
 
 static const struct option_row run_options[] = {
     OPTION_ROW_WAIT,
-    {"E", "conflict-exit-code", "N", OPTION_NUMBER, FIELD(conflict_code), 0, 0,
-     255, "exit with N instead of 75 when the lock is not acquired"},
-    {"", "skip-ok", NULL, OPTION_FLAG, FIELD(skip_ok), 1, 0, 0,
-     "exit with 0 when the lock is not acquired: for cron"},
-    {"c", "command", "STRING", OPTION_TEXT, FIELD(shell), 0, 0, 0,
-     "run STRING by sh -c"},
+    OPTION_ROW_BACKOFF,
+    OPTION_ROW_EXIT,
+    OPTION_ROW_COMMAND,
     {"o", "close", NULL, OPTION_FLAG, FIELD(close), 1, 0, 0,
      "do not pass the lock to the command; always so, but with -F"},
     {"F", "no-fork", NULL, OPTION_FLAG, FIELD(no_fork), 1, 0, 0,
      "become the command, which then holds the lock itself; only for file:"},
     OPTION_ROW_LEASE,
-    {"", "grace", "TIME", OPTION_DURATION, FIELD(grace_ms), 0, 1,
-     HF_LEASE_MS_MAX,
-     "from TERM to KILL when the command must end; default: 5s, at most a "
-     "third of the lease"},
-    {"", "on-lost", "WHAT", OPTION_TEXT, FIELD(on_lost), 0, 0, 0,
-     "when the lock cannot be kept: term (the default), kill, warn, or a "
-     "command for sh -c that is run before term"},
+    OPTION_ROW_RENEW,
     {"", "min-hold", "TIME", OPTION_DURATION, FIELD(min_hold_ms), 0, 1,
      HF_LEASE_MS_MAX,
      "keep the lock at least for TIME, even if the command ends earlier"},
-    {"", "max-hold", "TIME", OPTION_DURATION, FIELD(max_hold_ms), 0, 1,
-     WAIT_MS_MAX, "end the command after TIME, and exit with 124"},
-    {"", "hold-until-idle", NULL, OPTION_FLAG, FIELD(hold_until_idle), 1, 0, 0,
-     "hold the lock until all descendants of the command have ended"},
-    {"", "foreground", NULL, OPTION_FLAG, FIELD(foreground), 1, 0, 0,
-     "leave the command in our process group, as timeout(1) does"},
+    OPTION_ROW_SUPERVISE,
+    OPTION_ROW_FALLBACK,
     OPTION_ROW_URL,
     OPTION_ROW_LABEL,
-    {"", "json", "FD", OPTION_JSON, FIELD(json), 1, 0, 0,
-     "tell events as lines of JSON on stderr, or on file descriptor FD; the "
-     "last one is always \"end\""},
+    OPTION_ROW_EVENTS,
     OPTION_ROW_TALK,
 };
 
@@ -158,20 +67,7 @@ static const char *const run_about[] = {
     "than it has seen.",
     NULL};
 
-static const struct term_row run_env[] = {
-    {"HOLDFAST_URL", "where the locks live, if --url is not given; the command "
-                     "gets the URL that was used, without its password"},
-    {"HOLDFAST_URL_FILE", "a file whose first line is the URL"},
-    {"HOLDFAST_PASSWORD", "the store's password; the command does not get it"},
-    {"HOLDFAST_LOCK", "for the command: the lock's name"},
-    {"HOLDFAST_FENCE", "for the command: the fencing token, a rising number"},
-    {"HOLDFAST_HOLDER", "for the command: host, pid and fence of the hold"},
-    {"HOLDFAST_TTL_MS", "for the command: how long the lock is valid from the "
-                        "start unless it is renewed; -1: no limit"},
-    {"HOLDFAST_STATUS_FD", "for the command: a pipe with the lines \"held "
-                           "MS\", \"at-risk\" and \"lost\"; its end means "
-                           "that holdfast is gone"},
-    {NULL, NULL}};
+static const struct term_row run_env[] = {ENV_ROWS_COMMAND, {NULL, NULL}};
 
 static const struct term_row run_exits[] = {
     {"0-255", "the command's own"},

@@ -15,11 +15,14 @@ static void status_print(const struct session *s, const char *name,
         fputs(j.buf, stdout);
     } else if (info->locked) {
         printf("%s: held by %s\n", s->shown,
-               holder_text(info, who, sizeof(who)));
-    } else if (info->fence) {
-        printf("%s: free, last fence %" PRIu64 "\n", s->shown, info->fence);
+               holder_details(info, who, sizeof(who)));
     } else {
-        printf("%s: free\n", s->shown);
+        printf("%s: free", s->shown);
+        if (info->fence) printf(", last fence %" PRIu64, info->fence);
+        if (info->waiters > 0) printf(", %" PRId64 " waiting", info->waiters);
+        if (info->guarantee == HF_GUARANTEE_LOCAL)
+            printf(" on this host; the store could not be asked");
+        putchar('\n');
     }
 }
 
@@ -48,15 +51,19 @@ static int status_main(const struct command *self, int argc, char **argv)
 
 static const struct option_row status_options[] = {
     OPTION_ROW_URL,
+    OPTION_ROW_FALLBACK,
     OPTION_ROW_JSON("print one JSON object"),
     OPTION_ROW_TALK,
 };
 
 static const char *const status_about[] = {
     "Say who holds the lock NAME: host, process, label, since when, with which "
-    "fencing token, and how much of its lease is left. The answer may be out "
-    "of date as soon as it is printed; it is for people and monitors, not for "
-    "deciding whether to go on.",
+    "fencing token, how much of its lease is left, how often its holder has "
+    "it, how many processes wait for it, and how far it reaches. The answer "
+    "may be out of date as soon as it is printed; it is for people and "
+    "monitors, not for deciding whether to go on.",
+    "Its kind tells who made it: holdfast, redisson, string (redsync, "
+    "redis-py, node-redlock and other libraries that use SET NX PX) or flock.",
     NULL};
 
 static const struct term_row status_exits[] = {

@@ -28,6 +28,26 @@ int command_begin(const struct command *cmd, int argc, char **argv,
     return -1;
 }
 
+int command_usage(const struct command *cmd, const char *what)
+{
+    say_error("%s: %s; see holdfast help %s", cmd->name, what, cmd->name);
+    return EXIT_USAGE;
+}
+
+int wait_check(const struct command *cmd, const struct options *o)
+{
+    struct hf_acquire_options ao = HF_ACQUIRE_OPTIONS_INIT;
+    char what[128];
+    if (o->nonblock && o->wait_ms != 0 && o->wait_ms != -1)
+        return command_usage(cmd, "-n and -w exclude each other");
+    if (o->renew_ms && o->lease_ms && o->renew_ms > o->lease_ms / 2)
+        return command_usage(cmd, "--renew must be at most half of --lease");
+    const char *why = o->backoff ? backoff_parse(o->backoff, &ao) : NULL;
+    if (!why) return EXIT_OK;
+    snprintf(what, sizeof(what), "--backoff: %s", why);
+    return command_usage(cmd, what);
+}
+
 int output_end(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_OK;

@@ -45,25 +45,73 @@ static void append_who(const struct hf_info *info, char *out, size_t size,
     if (info->shared) append(out, size, len, ", shared");
 }
 
-const char *holder_text(const struct hf_info *info, char *out, size_t size)
+static void append_times(const struct hf_info *info, char *out, size_t size,
+                         size_t *len)
 {
     char time[32];
+    if (info->since_ms > 0 && info->now_ms >= info->since_ms)
+        append(
+            out, size, len, ", for %s",
+            duration_text(info->now_ms - info->since_ms, time, sizeof(time)));
+    if (info->fence)
+        append(out, size, len, ", %sfence %" PRIu64,
+               info->foreign ? "last " : "", info->fence);
+    if (info->ttl_ms >= 0)
+        append(out, size, len, ", lease %s left",
+               duration_text(info->ttl_ms, time, sizeof(time)));
+}
+
+/* Numbers and words that are the usual ones are told only on request. */
+static void append_rest(const struct hf_info *info, int all, char *out,
+                        size_t size, size_t *len)
+{
+    if (info->owner_count > 1 || (all && info->owner_count == 1))
+        append(out, size, len, ", count %" PRId64, info->owner_count);
+    if (info->waiters > 0 || (all && info->waiters == 0))
+        append(out, size, len, ", %" PRId64 " waiting", info->waiters);
+    if (info->kind[0] && (all || info->foreign)) {
+        char shown[4 * HF_KIND_MAX];
+        append(out, size, len, ", kind %s",
+               text_escape(info->kind, shown, sizeof(shown)));
+    }
+    if (info->guarantee == HF_GUARANTEE_LOCAL)
+        append(out, size, len, ", on this host only");
+    else if (all)
+        append(out, size, len, ", guarantee store");
+}
+
+const char *guarantee_name(int guarantee)
+{
+    return guarantee == HF_GUARANTEE_LOCAL ? "local" : "store";
+}
+
+const char *holder_name(const struct hf_info *info, char *out, size_t size)
+{
     size_t len = 0;
     out[0] = '\0';
     append_who(info, out, size, &len);
-    if (info->since_ms > 0 && info->now_ms >= info->since_ms)
-        append(
-            out, size, &len, ", for %s",
-            duration_text(info->now_ms - info->since_ms, time, sizeof(time)));
-    if (info->fence)
-        append(out, size, &len, ", %sfence %" PRIu64,
-               info->foreign ? "last " : "", info->fence);
-    if (info->ttl_ms >= 0)
-        append(out, size, &len, ", lease %s left",
-               duration_text(info->ttl_ms, time, sizeof(time)));
-    if (info->waiters > 0)
-        append(out, size, &len, ", %" PRId64 " waiting", info->waiters);
     return out;
+}
+
+static const char *holder_say(const struct hf_info *info, int all, char *out,
+                              size_t size)
+{
+    size_t len = 0;
+    out[0] = '\0';
+    append_who(info, out, size, &len);
+    append_times(info, out, size, &len);
+    append_rest(info, all, out, size, &len);
+    return out;
+}
+
+const char *holder_text(const struct hf_info *info, char *out, size_t size)
+{
+    return holder_say(info, 0, out, size);
+}
+
+const char *holder_details(const struct hf_info *info, char *out, size_t size)
+{
+    return holder_say(info, 1, out, size);
 }
 
 void holder_json(struct json *j, const char *name, const struct hf_info *info)
@@ -72,7 +120,9 @@ void holder_json(struct json *j, const char *name, const struct hf_info *info)
     json_bool(j, "held", info->locked);
     json_uint(j, "fence", info->fence);
     if (info->waiters >= 0) json_int(j, "waiters", info->waiters);
+    json_text(j, "guarantee", guarantee_name(info->guarantee));
     if (!info->locked) return;
+    if (info->kind[0]) json_text(j, "kind", info->kind);
     json_bool(j, "shared", info->shared);
     json_bool(j, "detached", info->detached);
     json_bool(j, "foreign", info->foreign);

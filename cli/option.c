@@ -85,6 +85,38 @@ static int duration_set(const struct command *cmd, const struct option_row *row,
     return 0;
 }
 
+static int wait_set(const struct command *cmd, const struct option_row *row,
+                    const char *option, const char *value, int64_t *out)
+{
+    if (strcmp(value, "forever") != 0)
+        return duration_set(cmd, row, option, value, out);
+    *out = WAIT_MS_FOREVER;
+    return 0;
+}
+
+/* The number of `value` among the words of `choices`, or -1. */
+static int choice_find(const char *choices, const char *value)
+{
+    size_t len = strlen(value);
+    for (int i = 0; *choices; i++) {
+        size_t n = strcspn(choices, "|");
+        if (n == len && memcmp(choices, value, len) == 0) return i;
+        choices += n + (choices[n] == '|');
+    }
+    return -1;
+}
+
+static int choice_set(const struct command *cmd, const struct option_row *row,
+                      const char *option, const char *value, int *out)
+{
+    char why[80];
+    int at = choice_find(row->value, value);
+    snprintf(why, sizeof(why), "must be one of %s", row->value);
+    if (at < 0) return usage_error(cmd, option, why);
+    *out = row->number + at;
+    return 0;
+}
+
 static int number_set(const struct command *cmd, const struct option_row *row,
                       const char *option, const char *value, int64_t *out)
 {
@@ -109,6 +141,10 @@ static int row_set(const struct command *cmd, const struct option_row *row,
         return 0;
     case OPTION_DURATION:
         return duration_set(cmd, row, option, value, (int64_t *)(void *)field);
+    case OPTION_WAIT:
+        return wait_set(cmd, row, option, value, (int64_t *)(void *)field);
+    case OPTION_CHOICE:
+        return choice_set(cmd, row, option, value, (int *)(void *)field);
     case OPTION_NUMBER:
         return number_set(cmd, row, option, value, (int64_t *)(void *)field);
     case OPTION_JSON:

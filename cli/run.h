@@ -53,11 +53,57 @@ enum phase {
 /* Why the command is being ended by us. */
 enum cause { CAUSE_NONE, CAUSE_LOST, CAUSE_MAX_HOLD };
 
+/* The environment of the command, for the manual. */
+#define ENV_ROWS_COMMAND                                                       \
+    {"HOLDFAST_URL",                                                           \
+     "where the locks live, if --url is not given; the command gets the URL "  \
+     "that was used, without its password"},                                   \
+        {"HOLDFAST_URL_FILE", "a file whose first line is the URL"},           \
+        {"HOLDFAST_PASSWORD",                                                  \
+         "the store's password; the command does not get it"},                 \
+        {"HOLDFAST_LOCK", "for the command: the lock's name"},                 \
+        {"HOLDFAST_FENCE",                                                     \
+         "for the command: the fencing token, a rising number; not set if "    \
+         "the lock has none"},                                                 \
+        {"HOLDFAST_GUARANTEE",                                                 \
+         "for the command: store, or local if the store could not be reached " \
+         "and --fallback local took a lock of this host"},                     \
+        {"HOLDFAST_HOLDER",                                                    \
+         "for the command: host, pid and fence of the hold"},                  \
+        {"HOLDFAST_TTL_MS",                                                    \
+         "for the command: how long the lock is valid from the start unless "  \
+         "it is renewed; -1: no limit"},                                       \
+    {                                                                          \
+        "HOLDFAST_STATUS_FD",                                                  \
+            "for the command: a pipe with the lines \"held MS\", "             \
+            "\"at-risk\" and \"lost\"; its end means that holdfast is gone"    \
+    }
+
+/* How it went. */
+struct outcome {
+    int code;
+    const char *reason; /* of the event "end" */
+};
+
+struct run;
+
+/* How the right to run is got and given back. */
+struct way {
+    /* Fill `lock`, `grant` and `detached`: 1; or 0 and how it ends without. */
+    int (*get)(struct run *r, struct outcome *end);
+    /* The command has ended with `code`, or was never run: give it back. */
+    void (*give)(struct run *r, int code);
+};
+extern const struct way way_lock;
+
 struct run {
+    const struct command *self;
+    const struct way *way;
     struct options *o;
     const char *name;
     char **argv; /* the command, NULL at the end */
     struct session s;
+    hf_lock *lock; /* what is held: the session's, or the once's */
     struct hf_grant grant;
     const char *url; /* without its password */
 
@@ -95,17 +141,21 @@ struct run {
     int fork_errno;
 };
 
-/* How it went. */
-struct outcome {
-    int code;
-    const char *reason; /* of the event "end" */
-};
+/* run_words.c: the command line, from its words to the event
+ * "end".  `check` says what is wrong with the options of this one command. */
+int run_words(const struct command *self, const struct way *way,
+              int (*check)(const struct run *r), int argc, char **argv);
+/* Say what is wrong with the command line; EXIT_USAGE. */
+int run_usage(const struct run *r, const char *what);
 
 /* run_session.c: everything from opening the store to closing it. */
 struct outcome run_all(struct run *r);
-
-/* cmd_run.c: say what is wrong with the command line; EXIT_USAGE. */
-int run_usage(const char *what);
+/* The command was run, however it ended. */
+int run_was_run(const struct run *r);
+/* The exit code of a command that was not run for lack of the right to. */
+int run_skipped(const struct run *r);
+/* The reason that belongs to a status of the library. */
+const char *run_reason(int code, int status);
 
 /* run_start.c: make the pipes, the guardian and the command.  0 or errno. */
 int run_start(struct run *r);
@@ -151,6 +201,7 @@ int hook_is_over(struct run *r);
 void hook_end(struct run *r);
 
 /* run_keep.c: a hold that may outlive us, for --min-hold. */
+int64_t keep_every_ms(const struct run *r);
 void keep_step(struct run *r, int64_t now_ms);
 void keep_rest(struct run *r, int64_t rest_ms);
 
@@ -163,6 +214,7 @@ void event_simple(const struct run *r, const char *event);
 void event_number(const struct run *r, const char *event, const char *key,
                   int64_t value);
 void event_acquired(const struct run *r);
+void event_held(const struct run *r, int64_t valid_ms);
 void event_end(const struct run *r, const char *reason, int code);
 
 #endif

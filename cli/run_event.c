@@ -66,7 +66,18 @@ void event_acquired(const struct run *r)
     event_begin(r, &j, "acquired");
     json_uint(&j, "fence", r->grant.fence);
     json_int(&j, "valid_ms", r->lease_ms == INT64_MAX ? -1 : r->grant.valid_ms);
+    json_text(&j, "guarantee", guarantee_name(r->grant.guarantee));
     json_text(&j, "url", r->url);
+    event_send(&j);
+}
+
+void event_held(const struct run *r, int64_t valid_ms)
+{
+    struct json j;
+    if (say_json_fd() < 0) return;
+    event_begin(r, &j, "held");
+    json_int(&j, "valid_ms", valid_ms);
+    json_text(&j, "guarantee", guarantee_name(r->grant.guarantee));
     event_send(&j);
 }
 
@@ -80,5 +91,7 @@ void event_end(const struct run *r, const char *reason, int code)
     json_int(&j, "exit", code);
     if (r->name) json_text(&j, "lock", r->name);
     if (r->grant.fence) json_uint(&j, "fence", r->grant.fence);
+    if (r->grant.holder)
+        json_text(&j, "guarantee", guarantee_name(r->grant.guarantee));
     event_send(&j);
 }

@@ -8,6 +8,13 @@
 #define RETRY_MS_MIN 50
 #define RETRY_MS_MAX 1000
 
+int64_t keep_every_ms(const struct run *r)
+{
+    int64_t renew_ms = r->o->renew_ms;
+    if (!renew_ms) return r->lease_ms / 3;
+    return renew_ms < r->lease_ms / 2 ? renew_ms : r->lease_ms / 2;
+}
+
 static void keep_answered(hf_lock *lock, int status,
                           const struct hf_grant *grant,
                           const struct hf_error *err, void *user)
@@ -18,7 +25,7 @@ static void keep_answered(hf_lock *lock, int status,
     (void)grant;
     r->extending = 0;
     if (status == HF_OK) {
-        r->extend_at_ms = clock_ms() + r->lease_ms / 3;
+        r->extend_at_ms = clock_ms() + keep_every_ms(r);
         return;
     }
     if (status == HF_LOST || status == HF_EXPIRED || status == HF_NOT_OWNER) {
@@ -38,9 +45,9 @@ void keep_step(struct run *r, int64_t now_ms)
     if (r->extending || r->lost || now_ms < r->extend_at_ms) return;
     r->extend_at_ms = INT64_MAX; /* until the answer */
     r->extending = 1;
-    int status = hf_lock_extend_start(r->s.lock, r->grant.holder, 0,
+    int status = hf_lock_extend_start(r->lock, r->grant.holder, 0,
                                       keep_answered, r, &err);
-    if (status != HF_OK) keep_answered(r->s.lock, status, NULL, &err, r);
+    if (status != HF_OK) keep_answered(r->lock, status, NULL, &err, r);
 }
 
 void keep_rest(struct run *r, int64_t rest_ms)
@@ -49,10 +56,9 @@ void keep_rest(struct run *r, int64_t rest_ms)
     char ticket[HF_TICKET_MAX];
     char time[32];
     if (rest_ms < HF_LEASE_MS_MIN) rest_ms = HF_LEASE_MS_MIN;
-    int status =
-        hf_lock_extend(r->s.lock, r->grant.holder, rest_ms, NULL, &err);
+    int status = hf_lock_extend(r->lock, r->grant.holder, rest_ms, NULL, &err);
     if (status != HF_OK) (void)session_fail(&r->s, status, &err);
-    status = hf_lock_detach(r->s.lock, r->grant.holder, ticket, &err);
+    status = hf_lock_detach(r->lock, r->grant.holder, ticket, &err);
     if (status == HF_OK)
         say_note("%s: kept for another %s", r->s.shown,
                  duration_text(rest_ms, time, sizeof(time)));

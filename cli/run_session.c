@@ -23,11 +23,12 @@ static int grace_check(struct run *r)
 {
     const struct options *o = r->o;
     int64_t lease_ms = o->lease_ms ? o->lease_ms : LEASE_MS_DEFAULT;
+    int outlives_us = o->min_hold_ms && r->way == &way_lock;
     int by_kernel =
-        (hf_client_caps(r->s.client) & HF_CAP_KERNEL) != 0 && !o->min_hold_ms;
+        (hf_client_caps(r->s.client) & HF_CAP_KERNEL) != 0 && !outlives_us;
     int in_url = !o->lease_ms && strstr(r->url, "lease=") != NULL;
     if (o->grace_ms && !by_kernel && !in_url && lease_ms < 3 * o->grace_ms)
-        return run_usage("--lease must be at least three times --grace");
+        return run_usage(r, "--lease must be at least three times --grace");
     return EXIT_OK;
 }
 
@@ -48,45 +49,23 @@ static void state_note(const struct hf_event *ev, void *user)
                  status_why(ev->status, ev->text));
 }
 
-static int lock_get(struct run *r, int *status)
-{
-    struct options *o = r->o;
-    unsigned flags = o->min_hold_ms ? HF_ACQUIRE_DETACHED : 0;
-    r->detached = o->min_hold_ms != 0;
-    int code = session_acquire(&r->s, o, flags, &r->grant, status);
-    if (code) return code;
-    r->acquired_at_ms = clock_ms();
-    grace_choose(r);
-    event_acquired(r);
-    return EXIT_OK;
-}
-
 /* ---- after the command ---- */
 
-/* Give the lock back, or keep it for the rest of --min-hold. */
-static void lock_end(struct run *r)
+int run_was_run(const struct run *r)
 {
-    struct hf_error err = {0};
-    int state = hf_lock_state(r->s.lock, r->grant.holder);
-    int64_t rest_ms = r->o->min_hold_ms - (clock_ms() - r->acquired_at_ms);
-    if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return;
-    if (r->detached && rest_ms > 0 && !r->exec_errno && !r->fork_errno) {
-        keep_rest(r, rest_ms);
-        return;
-    }
-    int status = hf_lock_release_as(r->s.lock, r->grant.holder, NULL, &err);
-    if (status == HF_OK) return;
-    (void)session_fail(&r->s, status, &err);
-    if (status == HF_LOST || status == HF_EXPIRED) r->lost = 1;
+    return r->guardian > 0 && !r->exec_errno && !r->fork_errno;
+}
+
+int run_skipped(const struct run *r)
+{
+    if (r->o->skip_ok) return EXIT_OK;
+    return r->o->conflict_code >= 0 ? (int)r->o->conflict_code
+                                    : EXIT_NOT_ACQUIRED;
 }
 
 static struct outcome outcome_of_start(const struct run *r)
 {
     int why = r->exec_errno ? r->exec_errno : r->fork_errno;
-    char shown[512];
-    const char *what = r->o->shell ? "sh" : r->argv[0];
-    say_error("%s: cannot be run: %s", text_escape(what, shown, sizeof(shown)),
-              strerror(why));
     if (r->fork_errno) return (struct outcome){EXIT_BUG, "cannot-run"};
     return (struct outcome){why == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN,
                             "cannot-run"};
@@ -95,11 +74,7 @@ static struct outcome outcome_of_start(const struct run *r)
 static struct outcome outcome_of_run(const struct run *r)
 {
     if (r->fork_errno || r->exec_errno) return outcome_of_start(r);
-    if (r->guardian_died) {
-        say_error("%s: the guardian process died; the command was killed",
-                  r->s.shown);
-        return (struct outcome){EXIT_BUG, "guardian-died"};
-    }
+    if (r->guardian_died) return (struct outcome){EXIT_BUG, "guardian-died"};
     if (r->lost || r->cause == CAUSE_LOST)
         return (struct outcome){EXIT_LOST, "lost"};
     if (r->cause == CAUSE_MAX_HOLD)
@@ -110,6 +85,29 @@ static struct outcome outcome_of_run(const struct run *r)
     return (struct outcome){WEXITSTATUS(r->wait_status), "exit"};
 }
 
+/* Say what the exit code alone does not. */
+static void outcome_say(const struct run *r)
+{
+    int why = r->exec_errno ? r->exec_errno : r->fork_errno;
+    char shown[512];
+    const char *what = r->o->shell ? "sh" : r->argv[0];
+    if (why)
+        say_error("%s: cannot be run: %s",
+                  text_escape(what, shown, sizeof(shown)), strerror(why));
+    else if (r->guardian_died)
+        say_error("%s: the guardian process died; the command was killed",
+                  r->s.shown);
+}
+
+/* Give the lock back; that may tell that it was not ours any more. */
+static struct outcome run_ended(struct run *r)
+{
+    struct outcome end = outcome_of_run(r);
+    outcome_say(r);
+    r->way->give(r, end.code);
+    return outcome_of_run(r);
+}
+
 /* ---- the whole ---- */
 
 /* -F: become the command, with the kernel lock in our hands. */
@@ -117,7 +115,7 @@ static struct outcome run_in_place(struct run *r)
 {
     struct hf_error err = {0};
     int fd;
-    int status = hf_lock_inherit(r->s.lock, r->grant.holder, &fd, &err);
+    int status = hf_lock_inherit(r->lock, r->grant.holder, &fd, &err);
     if (status != HF_OK) {
         int code = status_exit(status);
         if (status == HF_UNSUPPORTED)
@@ -125,7 +123,7 @@ static struct outcome run_in_place(struct run *r)
                       r->s.shown);
         else
             (void)session_fail(&r->s, status, &err);
-        lock_end(r);
+        r->way->give(r, code);
         return (struct outcome){code, "unsupported"};
     }
     r->child_status_fd = -1;
@@ -133,33 +131,32 @@ static struct outcome run_in_place(struct run *r)
     signals_restore();
     run_exec(r);
     r->exec_errno = errno;
-    lock_end(r);
     close(fd);
-    return outcome_of_start(r);
+    return run_ended(r);
 }
 
 static struct outcome run_held(struct run *r)
 {
+    r->acquired_at_ms = clock_ms();
+    grace_choose(r);
+    event_acquired(r);
     int why = signals_setup();
     if (!why && interrupt_signal()) {
-        lock_end(r);
-        return (struct outcome){EXIT_SIGNAL + interrupt_signal(),
-                                "interrupted"};
+        int code = EXIT_SIGNAL + interrupt_signal();
+        r->way->give(r, code);
+        return (struct outcome){code, "interrupted"};
     }
     if (!why && r->o->no_fork) return run_in_place(r);
     if (!why) why = run_start(r);
-    if (why) {
-        r->fork_errno = why;
-        lock_end(r);
-        return outcome_of_start(r);
+    r->fork_errno = why;
+    if (!why) {
+        watch_begin(r, clock_ms());
+        run_loop(r);
     }
-    watch_begin(r, clock_ms());
-    run_loop(r);
-    lock_end(r);
-    return outcome_of_run(r);
+    return run_ended(r);
 }
 
-static const char *refusal_reason(int code, int status)
+const char *run_reason(int code, int status)
 {
     if (code >= EXIT_SIGNAL) return "interrupted";
     switch (status) {
@@ -185,19 +182,10 @@ static const char *refusal_reason(int code, int status)
 
 static struct outcome run_session(struct run *r)
 {
-    struct outcome end;
-    int status = HF_OK;
+    struct outcome end = {EXIT_USAGE, "usage"};
     r->url = hf_client_url(r->s.client);
-    end.code = grace_check(r);
-    end.reason = "usage";
-    if (end.code) return end;
-    end.code = lock_get(r, &status);
-    if (!end.code) return run_held(r);
-    end.reason = refusal_reason(end.code, status);
-    if (end.code == EXIT_NOT_ACQUIRED && r->o->skip_ok) end.code = EXIT_OK;
-    if (end.code == EXIT_NOT_ACQUIRED && r->o->conflict_code >= 0)
-        end.code = (int)r->o->conflict_code;
-    return end;
+    if (grace_check(r) != EXIT_OK) return end;
+    return r->way->get(r, &end) ? run_held(r) : end;
 }
 
 /* Who asks who holds the lock wants to hear of the command, not of us. */

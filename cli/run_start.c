@@ -32,7 +32,11 @@ void run_environment(const struct run *r)
     char text[HF_HOST_MAX + 64];
     setenv("HOLDFAST_LOCK", r->name, 1);
     snprintf(text, sizeof(text), "%" PRIu64, r->grant.fence);
-    setenv("HOLDFAST_FENCE", text, 1);
+    if (r->grant.fence)
+        setenv("HOLDFAST_FENCE", text, 1);
+    else
+        unsetenv("HOLDFAST_FENCE"); /* an inherited one is of another lock */
+    setenv("HOLDFAST_GUARANTEE", guarantee_name(r->grant.guarantee), 1);
     if (gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';
     snprintf(text, sizeof(text), "%s:%ld:%" PRIu64, host, (long)r->supervisor,
              r->grant.fence);
@@ -110,8 +114,7 @@ static void lock_share(struct run *r)
 {
     r->lock_fd = -1;
     if (r->lease_ms != INT64_MAX) return;
-    if (hf_lock_inherit(r->s.lock, r->grant.holder, &r->lock_fd, NULL)
-        != HF_OK) {
+    if (hf_lock_inherit(r->lock, r->grant.holder, &r->lock_fd, NULL) != HF_OK) {
         r->lock_fd = -1;
         return;
     }

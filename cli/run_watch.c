@@ -43,7 +43,7 @@ static void held_say(struct run *r, int64_t valid_ms)
         ctl_send(r->ctl_fd, CTL_VALID, (int)(guarded_ms > 0 ? guarded_ms : 0));
     snprintf(line, sizeof(line), "held %" PRId64, valid_ms);
     status_line(r, line);
-    event_number(r, "held", "valid_ms", valid_ms);
+    event_held(r, valid_ms);
 }
 
 void watch_begin(struct run *r, int64_t now_ms)
@@ -56,7 +56,7 @@ void watch_begin(struct run *r, int64_t now_ms)
         lease == INT64_MAX ? lease : r->acquired_at_ms + r->grant.valid_ms;
     r->max_at_ms =
         r->o->max_hold_ms ? r->acquired_at_ms + r->o->max_hold_ms : INT64_MAX;
-    r->extend_at_ms = r->detached ? now_ms + lease / 3 : INT64_MAX;
+    r->extend_at_ms = r->detached ? now_ms + keep_every_ms(r) : INT64_MAX;
     r->phase = PHASE_GOING;
     r->cause = CAUSE_NONE;
     held_say(r, lease == INT64_MAX ? -1 : r->grant.valid_ms);
@@ -88,12 +88,12 @@ static void lost_say(struct run *r)
 static void hold_look(struct run *r, int64_t now_ms)
 {
     if (r->lost) return;
-    int state = hf_lock_state(r->s.lock, r->grant.holder);
+    int state = hf_lock_state(r->lock, r->grant.holder);
     if (r->lease_ms == INT64_MAX) {
         if (state == HF_STATE_LOST) lost_say(r);
         return;
     }
-    int64_t valid_ms = hf_lock_valid_ms(r->s.lock, r->grant.holder);
+    int64_t valid_ms = hf_lock_valid_ms(r->lock, r->grant.holder);
     if (state == HF_STATE_LOST || state == HF_STATE_NONE || valid_ms <= 0) {
         lost_say(r);
         return;

@@ -150,6 +150,7 @@ static int client_open(struct session *s, const struct options *o,
     co.lease_ms = o->lease_ms;
     co.password = environment("HOLDFAST_PASSWORD");
     co.label = o->label;
+    co.fallback = o->fallback;
     co.on_state = on_state;
     co.state_user = user;
     if (o->verbose) {

@@ -23,13 +23,25 @@ void session_say_busy(struct session *s, int64_t waited_ms)
                  after);
 }
 
+void session_say_guarantee(const struct session *s, int guarantee)
+{
+    char shown[512];
+    if (guarantee != HF_GUARANTEE_LOCAL) return;
+    text_escape(hf_client_url(s->client), shown, sizeof(shown));
+    say_warn("%s: held on this host only: %s: cannot be reached", s->shown,
+             shown);
+}
+
 /* Who is in front of us, for --verbose. */
-static void waiting_say(struct session *s)
+static void waiting_say(struct session *s, int status,
+                        const struct hf_error *first)
 {
     struct hf_info info;
     struct hf_error err = {0};
     char who[HOLDER_TEXT_MAX];
-    if (hf_lock_inspect(s->lock, 0, &info, &err) == HF_OK && info.locked)
+    if (status == HF_UNAVAILABLE)
+        say_note("waiting: %s", text_escape(first->text, who, sizeof(who)));
+    else if (hf_lock_inspect(s->lock, 0, &info, &err) == HF_OK && info.locked)
         say_note("%s: waiting: held by %s", s->shown,
                  holder_text(&info, who, sizeof(who)));
 }
@@ -44,8 +56,10 @@ static int acquire(struct session *s, const struct options *o,
     if (o->verbose && wait_ms != HF_WAIT_NONE) {
         ao->wait_ms = HF_WAIT_NONE;
         int status = hf_lock_acquire(s->lock, ao, grant, err);
-        if (status != HF_TAKEN) return status;
-        waiting_say(s);
+        int goes_on =
+            status == HF_UNAVAILABLE && o->fallback == HF_FALLBACK_WAIT;
+        if (status != HF_TAKEN && !goes_on) return status;
+        waiting_say(s, status, err);
     }
     ao->wait_ms = wait_ms;
     return hf_lock_acquire(s->lock, ao, grant, err);
@@ -75,6 +89,9 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
     interrupt_setup(cancel);
     ao.flags = flags | (o->shared ? HF_ACQUIRE_SHARED : 0u);
     ao.lease_ms = o->lease_ms;
+    /* What may outlive us is renewed by us, not by the library. */
+    ao.renew_ms = flags & HF_ACQUIRE_DETACHED ? 0 : o->renew_ms;
+    if (o->backoff) (void)backoff_parse(o->backoff, &ao);
     ao.cancel = cancel;
     *status = acquire(s, o, &ao, grant, &err);
     interrupt_setup(NULL);
@@ -84,6 +101,10 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
         (void)hf_lock_release_as(s->lock, grant->holder, NULL, &err);
         *status = HF_CANCELLED;
     }
-    if (*status == HF_OK) return EXIT_OK;
-    return refused(s, o, *status, &err);
+    if (*status != HF_OK) return refused(s, o, *status, &err);
+    /* With --verbose the library's own log has said so, and why. */
+    if (!o->verbose) session_say_guarantee(s, grant->guarantee);
+    say_note("%s: acquired, guarantee %s", s->shown,
+             guarantee_name(grant->guarantee));
+    return EXIT_OK;
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
 # hold.sh: --max-hold ends a command in time, --min-hold keeps the lock after it
-# without anybody sleeping.
+# without anybody sleeping, --renew and --backoff are heeded.
 . "$(dirname "$0")/lib.sh"
 
 expect 124 "--max-hold" "$HOLDFAST" run --max-hold 200ms a sleep 600
@@ -45,5 +45,18 @@ for url in file: redis; do
     expect 127 "$url: what cannot be run" \
         "$HOLDFAST" run --url "$url" --min-hold 20s c no-such-command-x
     check "$url: keeps nothing" free --url "$url" c
+done
+for url in file: "$redis"; do
+    for backoff in none constant exponential:2ms:20ms:3 jitter:5ms; do
+        background "$HOLDFAST" run --url "$url" taken sleep 600
+        wait_for "$url: held" held --url "$url" taken
+        holder=$job
+        background "$HOLDFAST" run --url "$url" --backoff $backoff taken true
+        kill "$holder"
+        finished_with 0 "$url: gets it in the end, --backoff $backoff"
+    done
+    "$HOLDFAST" acquire --url "$url" --backoff constant:10ms w >/dev/null
+    expect 75 "$url: a wait has its end with pauses, too" "$HOLDFAST" acquire \
+        --url "$url" -w 100ms --backoff constant:10ms w
 done
 finish

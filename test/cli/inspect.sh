@@ -28,7 +28,13 @@ for url in file: "$redis"; do
     "$HOLDFAST" acquire 'be"ta\x' >"$dir/second"
     expect 0 "$url: status" "$HOLDFAST" status alpha
     check "$url: for people" out_has '^alpha: held by .*fence [1-9].*lease '
+    check "$url: all of it" \
+        out_has ', count 1, 0 waiting, kind holdfast, guarantee store$'
     expect 0 "$url: status --json" "$HOLDFAST" status --json alpha
+    check "$url: kind" out_has '"kind":"holdfast"'
+    check "$url: guarantee" out_has '"guarantee":"store"'
+    check "$url: count" out_has '"count":1'
+    check "$url: waiters" out_has '"waiters":0'
     check "$url: one line" test "$(wc -l <"$dir/out")" -eq 1
     check "$url: held" out_has '^{"lock":"alpha","held":true,'
     check "$url: label" out_has '"label":"night"'
@@ -40,6 +46,9 @@ for url in file: "$redis"; do
 
     expect 0 "$url: list" "$HOLDFAST" list
     check "$url: a title" out_has '^NAME  *HOLDER  *HELD  *LEASE  *FENCE'
+    check "$url: the rest of it" out_has 'FENCE  *COUNT  *WAITING  *KIND  *LABEL$'
+    check "$url: count, waiters, kind and label" \
+        out_has '^alpha .* 1  *0  *holdfast  *night$'
     check "$url: three lines" test "$(wc -l <"$dir/out")" -eq 3
     check "$url: the first" out_has '^alpha '
     expect 0 "$url: list --match" "$HOLDFAST" list --match 'al*'
@@ -77,7 +86,26 @@ check "names its pid" err_has "$job"
 check "it is still held" held alpha
 kill "$job"
 finished_with 143 "its holder"
-redis-cli -p "$redis_port" set foreign value >/dev/null
+
+# What other libraries made.
+redis() { redis-cli -p "$redis_port" "$@" >/dev/null; }
+redis hset java 285475da-9152-4c83-822a-67ee2f116a79:52 3
+redis pexpire java 600000
+redis set other 8d3f0c4e5a6b7c8d9e0f px 600000
+expect 0 "Redisson's lock" "$HOLDFAST" status --url "$redis" java
+check "whose, how often, which kind" out_has \
+    'held by 285475da-9152-4c83-822a-67ee2f116a79:52, .*count 3, .*redisson'
+expect 0 "a string library's lock" "$HOLDFAST" status --url "$redis" other
+check "which kind" out_has 'held by 8d3f0c4e5a6b7c8d9e0f, .*kind string'
+expect 0 "list" "$HOLDFAST" list --url "$redis"
+check "knows Redisson's" out_has '^java .* 3  *0  *redisson'
+refute "takes no string for a lock" out_has '^other '
+expect 0 "list with format=string" "$HOLDFAST" list \
+    --url "$redis?format=string"
+check "unless it is told to" out_has '^other .* string '
+expect 75 "a busy one" "$HOLDFAST" run -n --url "$redis" java true
+check "tells whose kind it is" err_has 'kind redisson'
+redis set foreign value
 expect 78 "something else under the name" "$HOLDFAST" run --url "$redis" \
     -n foreign true
 finish

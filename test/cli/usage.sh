@@ -39,6 +39,24 @@ bad "a name too long" 'too long' \
     run "$(printf '%0600d' 0)" true
 bad "a grace too long for the lease" 'three times --grace' \
     run --url memory: --lease 5s --grace 2s a true
+bad "-n and -w forever" 'exclude each other' run -n -w forever a true
+bad "-n and -w of acquire" 'exclude each other' acquire -n -w 1 a
+bad "a fallback that is none" 'must be one of fail|wait|local' \
+    run --fallback hope a true
+bad "a ticket of this host" 'must be one of fail|wait' \
+    acquire --fallback local a
+bad "a kept lock of this host" 'exclude each other' \
+    run --min-hold 1s --fallback local a true
+bad "a renewal too late" 'half of --lease' run --lease 10s --renew 6s a true
+bad "a backoff that is none" 'the kind must be' run --backoff wild a true
+bad "a pause that is none" 'first pause' run --backoff jitter:x a true
+bad "a longest pause of nothing" 'longest pause' run --backoff jitter:1ms:0 \
+    a true
+bad "a factor that is none" 'factor' acquire --backoff jitter:::0 a
+bad "one colon too many" 'too many colons' acquire --backoff jitter::::1 a
+bad "pauses for none" 'none has no pauses' acquire --backoff none:1ms a
+bad "a backoff that shrinks" 'shorter than the first' \
+    run --backoff exponential:2s:1s a true
 bad "break without --yes" 'nothing to break' break a
 bad "release without a ticket" 'no ticket' release a
 bad "one argument too many" 'too many' status a b

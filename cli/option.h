@@ -1,0 +1,275 @@
+/*
+ * option.h: what any command's options can set, and the rows that many of them
+ * share, so that they read alike everywhere.
+ *
+ * A row is all there is to an option: it is parsed, told by --help and the man
+ * page, and completed from it.
+ */
+#ifndef HOLDFAST_OPTION_H
+#define HOLDFAST_OPTION_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "holdfast/holdfast.h"
+
+struct command;
+
+/* Whatever any command's options can set. */
+struct options {
+    const char *url;
+    const char *url_file;
+    const char *label;
+    const char *shell; /* -c: a string for sh */
+    const char *on_lost;
+    const char *match;
+    const char *json_to; /* --json=FD; "" without one */
+    const char *backoff; /* KIND[:FIRST[:MAX[:FACTOR]]] */
+    int64_t wait_ms;     /* -1: not given; WAIT_MS_FOREVER */
+    int64_t lease_ms;    /* 0: not given, as with all below */
+    int64_t renew_ms;
+    int64_t grace_ms;
+    int64_t min_hold_ms;
+    int64_t max_hold_ms;
+    int64_t conflict_code; /* -1: not given */
+    int nonblock;
+    int shared;
+    int close;
+    int no_fork;
+    int verbose;
+    int quiet;
+    int json;
+    int skip_ok;
+    int foreground;
+    int hold_until_idle;
+    int fallback; /* enum hf_fallback */
+    int yes;
+    int help;
+};
+
+enum option_kind {
+    OPTION_FLAG,     /* sets an int to `number` */
+    OPTION_TEXT,     /* const char * */
+    OPTION_DURATION, /* int64_t milliseconds, in [min, max] */
+    OPTION_WAIT,     /* as that, or "forever" */
+    OPTION_NUMBER,   /* int64_t, in [min, max] */
+    OPTION_CHOICE,   /* an int: `number` for the first word of `value`, which
+                      * has them all with bars between, and so on */
+    OPTION_JSON      /* --json or --json=FD */
+};
+
+/* One option of one command. */
+struct option_row {
+    const char *letters; /* "xe": -x and -e; "" if none */
+    const char *names;   /* "wait timeout": --wait and --timeout */
+    const char *value;   /* what to call its value; NULL if it has none */
+    enum option_kind kind;
+    size_t offset; /* in struct options */
+    int number;
+    int64_t min, max;
+    const char *help;
+};
+
+#define FIELD(name) offsetof(struct options, name)
+
+/* Rows that many commands share, so that they read alike everywhere. */
+#define OPTION_ROW_URL                                                         \
+    {"",                                                                       \
+     "url",                                                                    \
+     "URL",                                                                    \
+     OPTION_TEXT,                                                              \
+     FIELD(url),                                                               \
+     0,                                                                        \
+     0,                                                                        \
+     0,                                                                        \
+     "where the locks live; default: $HOLDFAST_URL, or file: (this host)"},    \
+    {                                                                          \
+        "", "url-file", "FILE", OPTION_TEXT, FIELD(url_file), 0, 0, 0,         \
+            "read the URL from the first line of FILE; default: "              \
+            "$HOLDFAST_URL_FILE"                                               \
+    }
+#define OPTION_ROW_TALK                                                        \
+    {"v",                                                                      \
+     "verbose",                                                                \
+     NULL,                                                                     \
+     OPTION_FLAG,                                                              \
+     FIELD(verbose),                                                           \
+     1,                                                                        \
+     0,                                                                        \
+     0,                                                                        \
+     "say what happens, on stderr"},                                           \
+        {"q",                                                                  \
+         "quiet",                                                              \
+         NULL,                                                                 \
+         OPTION_FLAG,                                                          \
+         FIELD(quiet),                                                         \
+         1,                                                                    \
+         0,                                                                    \
+         0,                                                                    \
+         "say nothing but errors in the use of the command"},                  \
+    {                                                                          \
+        "h", "help", NULL, OPTION_FLAG, FIELD(help), 1, 0, 0, "show this help" \
+    }
+#define OPTION_ROW_JSON(what)                                                  \
+    {                                                                          \
+        "", "json", NULL, OPTION_FLAG, FIELD(json), 1, 0, 0, what              \
+    }
+#define OPTION_ROW_WAIT                                                        \
+    {"n",                                                                      \
+     "nonblock nb",                                                            \
+     NULL,                                                                     \
+     OPTION_FLAG,                                                              \
+     FIELD(nonblock),                                                          \
+     1,                                                                        \
+     0,                                                                        \
+     0,                                                                        \
+     "do not wait: fail at once if the lock is held"},                         \
+        {"w",                                                                  \
+         "wait timeout",                                                       \
+         "TIME",                                                               \
+         OPTION_WAIT,                                                          \
+         FIELD(wait_ms),                                                       \
+         0,                                                                    \
+         0,                                                                    \
+         WAIT_MS_MAX,                                                          \
+         "wait at most TIME, or forever (the default); 0 is the same as -n"},  \
+        {"s",                                                                  \
+         "shared",                                                             \
+         NULL,                                                                 \
+         OPTION_FLAG,                                                          \
+         FIELD(shared),                                                        \
+         1,                                                                    \
+         0,                                                                    \
+         0,                                                                    \
+         "take a shared lock: with other readers"},                            \
+    {                                                                          \
+        "xe", "exclusive", NULL, OPTION_FLAG, FIELD(shared), 0, 0, 0,          \
+            "take an exclusive lock (the default)"                             \
+    }
+#define OPTION_ROW_LEASE                                                       \
+    {                                                                          \
+        "", "lease", "TIME", OPTION_DURATION, FIELD(lease_ms), 0,              \
+            HF_LEASE_MS_MIN, HF_LEASE_MS_MAX,                                  \
+            "the lock ends by itself after TIME unless it is renewed; "        \
+            "default: 30s"                                                     \
+    }
+#define OPTION_ROW_LABEL                                                       \
+    {                                                                          \
+        "", "label", "TEXT", OPTION_TEXT, FIELD(label), 0, 0, 0,               \
+            "tell TEXT to whoever asks who holds the lock"                     \
+    }
+
+#define OPTION_ROW_RENEW                                                       \
+    {                                                                          \
+        "", "renew", "TIME", OPTION_DURATION, FIELD(renew_ms), 0, 1,           \
+            HF_LEASE_MS_MAX,                                                   \
+            "renew the lock so often, at most every half of its lease; "       \
+            "default: every third of it"                                       \
+    }
+#define OPTION_ROW_BACKOFF                                                     \
+    {                                                                          \
+        "", "backoff", "KIND[:FIRST[:MAX[:FACTOR]]]", OPTION_TEXT,             \
+            FIELD(backoff), 0, 0, 0,                                           \
+            "while it waits, ask again after a pause instead of being woken: " \
+            "none (the default), exponential, constant or jitter; FIRST and "  \
+            "MAX are times, such as jitter:5ms:1s:2"                           \
+    }
+#define OPTION_ROW_FALLBACK                                                    \
+    {                                                                          \
+        "", "fallback", "fail|wait|local", OPTION_CHOICE, FIELD(fallback),     \
+            HF_FALLBACK_FAIL, 0, 0,                                            \
+            "when the store cannot be reached: fail (the default), wait for "  \
+            "it, or use a lock of this host, which other hosts do not see"     \
+    }
+
+/* The command of run, and how it is looked after. */
+#define OPTION_ROW_EXIT                                                        \
+    {"E",                                                                      \
+     "conflict-exit-code",                                                     \
+     "N",                                                                      \
+     OPTION_NUMBER,                                                            \
+     FIELD(conflict_code),                                                     \
+     0,                                                                        \
+     0,                                                                        \
+     255,                                                                      \
+     "exit with N instead of 75 when the command is not run"},                 \
+    {                                                                          \
+        "", "skip-ok", NULL, OPTION_FLAG, FIELD(skip_ok), 1, 0, 0,             \
+            "exit with 0 when the command is not run: for cron"                \
+    }
+#define OPTION_ROW_COMMAND                                                     \
+    {                                                                          \
+        "c", "command", "STRING", OPTION_TEXT, FIELD(shell), 0, 0, 0,          \
+            "run STRING by sh -c"                                              \
+    }
+#define OPTION_ROW_SUPERVISE                                                   \
+    {"",                                                                       \
+     "grace",                                                                  \
+     "TIME",                                                                   \
+     OPTION_DURATION,                                                          \
+     FIELD(grace_ms),                                                          \
+     0,                                                                        \
+     1,                                                                        \
+     HF_LEASE_MS_MAX,                                                          \
+     "from TERM to KILL when the command must end; default: 5s, at most a "    \
+     "third of the lease"},                                                    \
+        {"",                                                                   \
+         "on-lost",                                                            \
+         "WHAT",                                                               \
+         OPTION_TEXT,                                                          \
+         FIELD(on_lost),                                                       \
+         0,                                                                    \
+         0,                                                                    \
+         0,                                                                    \
+         "when the lock cannot be kept: term (the default), kill, warn, or a " \
+         "command for sh -c that is run before term"},                         \
+        {"",                                                                   \
+         "max-hold",                                                           \
+         "TIME",                                                               \
+         OPTION_DURATION,                                                      \
+         FIELD(max_hold_ms),                                                   \
+         0,                                                                    \
+         1,                                                                    \
+         WAIT_MS_MAX,                                                          \
+         "end the command after TIME, and exit with 124"},                     \
+        {"",                                                                   \
+         "hold-until-idle",                                                    \
+         NULL,                                                                 \
+         OPTION_FLAG,                                                          \
+         FIELD(hold_until_idle),                                               \
+         1,                                                                    \
+         0,                                                                    \
+         0,                                                                    \
+         "hold the lock until all descendants of the command have ended"},     \
+    {                                                                          \
+        "", "foreground", NULL, OPTION_FLAG, FIELD(foreground), 1, 0, 0,       \
+            "leave the command in our process group, as timeout(1) does"       \
+    }
+#define OPTION_ROW_EVENTS                                                      \
+    {                                                                          \
+        "", "json", "FD", OPTION_JSON, FIELD(json), 1, 0, 0,                   \
+            "tell events as lines of JSON on stderr, or on file descriptor "   \
+            "FD; the last one is always \"end\""                               \
+    }
+
+#define WAIT_MS_MAX (INT64_C(86400000) * 3660) /* ten years */
+#define WAIT_MS_FOREVER (-2)
+
+/* option.c.  Fill `o` with defaults. */
+void options_init(struct options *o);
+
+/* Parse options up to the first word that is none, or behind "--".  Returns
+ * the index of the next argument, or -1 after having said what is wrong. */
+int options_parse(const struct command *cmd, int argc, char **argv, int from,
+                  struct options *o);
+
+/* Options and at most `words_max` words in any order, for commands that take
+ * no command line.  Missing words are NULL.  Returns the number of words, or
+ * -1 after having said what is wrong. */
+int options_words(const struct command *cmd, int argc, char **argv,
+                  struct options *o, const char **words, int words_max);
+
+/* The first of the words in `names`; its length. */
+size_t word_len(const char *names);
+
+#endif
