@@ -67,7 +67,7 @@ struct command {
     .options = (rows), .options_len = sizeof(rows) / sizeof((rows)[0])
 
 extern const struct command cmd_run, cmd_acquire, cmd_renew, cmd_release,
-    cmd_status, cmd_list, cmd_break, cmd_help, cmd_version, cmd_man,
+    cmd_status, cmd_list, cmd_why, cmd_break, cmd_help, cmd_version, cmd_man,
     cmd_complete;
 extern const struct command *const commands[]; /* NULL at the end */
 const struct command *command_find(const char *name);
@@ -87,6 +87,8 @@ const struct command *command_find(const char *name);
 int duration_parse(const char *text, int64_t *out_ms);
 /* "4m10s", "22s", "250ms" into `out`, which is returned. */
 const char *duration_text(int64_t ms, char *out, size_t size);
+/* A wall clock in the words of here: "2026-08-02 14:05:09" into `out`. */
+const char *when_text(int64_t wall_ms, char *out, size_t size);
 /* A whole number in [min, max]: 0, or -1. */
 int number_parse(const char *text, int64_t min, int64_t max, int64_t *out);
 /* Milliseconds of a clock that also runs while the machine is suspended. */

@@ -63,7 +63,8 @@ static const char *const status_about[] = {
     "may be out of date as soon as it is printed; it is for people and "
     "monitors, not for deciding whether to go on.",
     "Its kind tells who made it: holdfast, redisson, string (redsync, "
-    "redis-py, node-redlock and other libraries that use SET NX PX) or flock.",
+    "redis-py, node-redlock and other libraries that use SET NX PX) or flock. "
+    "holdfast why NAME says the same in sentences, and what can be done.",
     NULL};
 
 static const struct term_row status_exits[] = {

@@ -80,6 +80,16 @@ const char *duration_text(int64_t ms, char *out, size_t size)
     return out;
 }
 
+const char *when_text(int64_t wall_ms, char *out, size_t size)
+{
+    struct tm tm;
+    time_t at = (time_t)(wall_ms / 1000);
+    if (!localtime_r(&at, &tm)
+        || strftime(out, size, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+        snprintf(out, size, "%" PRId64, wall_ms / 1000);
+    return out;
+}
+
 int number_parse(const char *text, int64_t min, int64_t max, int64_t *out)
 {
     char *end;

@@ -28,6 +28,7 @@ struct options {
     int64_t wait_ms;     /* -1: not given; WAIT_MS_FOREVER */
     int64_t lease_ms;    /* 0: not given, as with all below */
     int64_t renew_ms;
+    int64_t look_ms;
     int64_t grace_ms;
     int64_t min_hold_ms;
     int64_t max_hold_ms;

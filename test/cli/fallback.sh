@@ -39,6 +39,8 @@ check "says how far it reaches" out_has "pid $job .*on this host only"
 expect 0 "status --json" "$HOLDFAST" status --json --fallback local \
     --url "$nowhere" a
 check "says it too" out_has '"guarantee":"local"'
+expect 0 "why" "$HOLDFAST" why --fallback local --url "$nowhere" a
+check "says it in words" out_has 'known on this host only'
 expect 69 "status without it" "$HOLDFAST" status --url "$nowhere" a
 : >"$dir/gate"
 finished_with 0 "its holder"

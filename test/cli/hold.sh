@@ -46,6 +46,19 @@ for url in file: redis; do
         "$HOLDFAST" run --url "$url" --min-hold 20s c no-such-command-x
     check "$url: keeps nothing" free --url "$url" c
 done
+
+# A lease of five minutes is renewed after a hundred seconds by itself.
+# --min-hold renews in its own way.
+for extra in --verbose --min-hold=1h; do
+    background "$HOLDFAST" run --url "$redis" --lease 5m --renew 200ms -q \
+        $extra often sleep 600
+    wait_for "held" held --url "$redis" often
+    expect 0 "why" "$HOLDFAST" why --for 20s --url "$redis" often
+    check "--renew is heeded with $extra" out_has 'Somebody renews it'
+    kill "$job"
+    finished_with 143 "its holder"
+    "$HOLDFAST" break -q --url "$redis" --yes often
+done
 for url in file: "$redis"; do
     for backoff in none constant exponential:2ms:20ms:3 jitter:5ms; do
         background "$HOLDFAST" run --url "$url" taken sleep 600

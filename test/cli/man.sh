@@ -3,7 +3,7 @@
 # completions are good shell.  man.sh -u writes the pages.
 . "$(dirname "$0")/lib.sh"
 pages=$tests/../../docs/man
-commands='run acquire renew release status list break help version'
+commands='run acquire renew release status list why break help version'
 
 # page FILE ARGUMENT...
 page() {

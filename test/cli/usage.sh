@@ -57,6 +57,7 @@ bad "one colon too many" 'too many colons' acquire --backoff jitter::::1 a
 bad "pauses for none" 'none has no pauses' acquire --backoff none:1ms a
 bad "a backoff that shrinks" 'shorter than the first' \
     run --backoff exponential:2s:1s a true
+bad "why without a name" 'NAME is missing' why
 bad "break without --yes" 'nothing to break' break a
 bad "release without a ticket" 'no ticket' release a
 bad "one argument too many" 'too many' status a b
@@ -65,7 +66,7 @@ bad "help for what is not there" 'no such command' help wibble
 expect 0 "help" "$HOLDFAST" help
 check "lists the commands" out_has 'acquire'
 refute "but not the hidden ones" out_has '__man'
-for command in run acquire renew release status list break help version; do
+for command in run acquire renew release status list why break help version; do
     expect 0 "help $command" "$HOLDFAST" help $command
     check "$command: usage" out_has "^usage: holdfast $command"
     cp "$dir/out" "$dir/help"

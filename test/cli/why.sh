@@ -1,0 +1,103 @@
+#!/bin/sh
+# why.sh: why explains in sentences who keeps a lock, whether he still lives,
+# when it ends and what can be done; also for locks that others made.
+. "$(dirname "$0")/lib.sh"
+redis_start
+redis() { redis-cli -p "$redis_port" "$@" >/dev/null; }
+
+expect 1 "a free lock" "$HOLDFAST" why nobody
+check "is free" out_has '^nobody: free\.$'
+check "nothing keeps you out" out_has '^Nothing keeps you out\.$'
+"$HOLDFAST" run nobody true
+expect 1 "a lock that was held" "$HOLDFAST" why nobody
+check "tells its last fence" out_has 'free; its last fence was [1-9]'
+expect 1 "as JSON" "$HOLDFAST" why --json nobody
+check "one object" out_has '^{"lock":"nobody","held":false,.*"advice":".*"}$'
+
+# A kernel lock.
+background "$HOLDFAST" run --label night kernel sleep 600
+wait_for "held" held kernel
+expect 0 "a kernel lock" "$HOLDFAST" why kernel
+check "who" out_has "^kernel: held by .* pid $job (night), for .*fence [1-9]"
+check "lives" out_has 'Its process is on this host, and lives'
+check "until when" out_has 'ends with its process, and not before'
+check "what to do" out_has '^What to do: .*end its process'
+refute "nothing that cannot be done" out_has 'holdfast break'
+kill "$job"
+finished_with 143 "its holder"
+
+HOLDFAST_URL=$redis
+export HOLDFAST_URL
+
+# A lease that is renewed, and one that is not.
+background "$HOLDFAST" run --lease 900ms alive sleep 600
+wait_for "held" held alive
+background "$HOLDFAST" run alive true
+waiter=$job
+wait_for "waited for" sh -c '"$HOLDFAST" status --json alive |
+    grep -q "\"waiters\":1"'
+expect 0 "a living holder" "$HOLDFAST" why --for 10s alive
+check "is seen renewing" out_has 'Somebody renews it'
+check "who waits is counted" out_has '^1 process waits for it'
+check "it ends" out_has 'It ends in .* if nobody renews it'
+check "what to do" out_has 'What to do: wait .*its holder is at work'
+expect 0 "as JSON" "$HOLDFAST" why --json --for 10s alive
+check "renewed" out_has '"renewed":true'
+check "alive" out_has '"process":"alive"'
+check "by its lease" out_has '"ends_with":"lease"'
+kill "$waiter"
+finished_with 143 "who waits"
+
+background "$HOLDFAST" run --lease 20s stops sleep 600
+wait_for "held" held stops
+kill -STOP "$job"
+expect 0 "a stopped holder" "$HOLDFAST" why --for 100ms stops
+check "is stopped" out_has 'on this host, and is stopped'
+check "what to do" out_has 'kill -CONT'
+kill -9 "$job"
+wait_quietly gone "$job"
+expect 0 "a dead holder" "$HOLDFAST" why --for 100ms stops
+check "is gone" out_has 'was on this host, and is gone'
+check "not renewed" out_has 'It was not renewed in the'
+check "what to do" out_has 'holdfast break stops --yes'
+expect 0 "as that says" "$HOLDFAST" break stops --yes
+
+"$HOLDFAST" acquire ticket >/dev/null
+expect 0 "a ticket" "$HOLDFAST" why --for 100ms ticket
+check "is no process" out_has 'held by a ticket .*not by a process'
+check "and who may renew it" out_has 'only holdfast renew does that'
+
+# What others made.
+redis hset java 285475da-9152-4c83-822a-67ee2f116a79:52 3
+redis pexpire java 20000
+expect 0 "Redisson's lock" "$HOLDFAST" why --for 100ms java
+check "whose" out_has 'held by 285475da-9152-4c83-822a-67ee2f116a79:52, 3 times'
+check "its kind" out_has 'made by Redisson'
+refute "not renewed" out_has 'Somebody renews it'
+redis hset endless 285475da-9152-4c83-822a-67ee2f116a79:52 1
+expect 0 "a lock without expiry" "$HOLDFAST" why endless
+check "never ends" out_has 'never ends by itself'
+check "what to do" out_has 'holdfast break endless --yes'
+expect 0 "which does it" "$HOLDFAST" break endless --yes
+check "free" free endless
+redis set string 8d3f0c4e5a6b7c8d9e0f px 20000
+expect 0 "a string library's lock" "$HOLDFAST" why --for 100ms string
+check "its kind" out_has 'a library that uses SET NX PX'
+expect 0 "as JSON" "$HOLDFAST" why --for 100ms --json string
+check "its kind too" out_has '"kind":"string"'
+
+# No answer.
+redis rpush other thing
+expect 78 "no lock at all" "$HOLDFAST" why other
+check "what it is" err_has 'a list is stored there'
+check "what to do" out_has 'Choose another name'
+expect 69 "no server" "$HOLDFAST" why --url redis://127.0.0.1:1 x
+check "why" err_has 'redis://127.0.0.1:1: connect: Connection refused'
+check "what to check" out_has '^Check that the server runs'
+expect 69 "as JSON" "$HOLDFAST" why --json --url redis://127.0.0.1:1 x
+check "with the status" out_has '^{"lock":"x","error":"UNAVAILABLE",.*"advice"'
+redis acl setuser poor on nopass '~*' '&*' +ping +time +client +hello
+expect 77 "not permitted" "$HOLDFAST" why \
+    --url "redis://poor:x@127.0.0.1:$redis_port" x
+check "what to check" out_has 'Check the user and HOLDFAST_PASSWORD'
+finish
