@@ -28,6 +28,8 @@ struct options {
     int64_t wait_ms;     /* -1: not given; WAIT_MS_FOREVER */
     int64_t lease_ms;    /* 0: not given, as with all below */
     int64_t renew_ms;
+    int64_t per_ms;
+    int64_t keep_ms;
     int64_t look_ms;
     int64_t grace_ms;
     int64_t min_hold_ms;
@@ -44,9 +46,15 @@ struct options {
     int foreground;
     int hold_until_idle;
     int fallback; /* enum hf_fallback */
+    int losers;   /* enum losers */
+    int retry;
+    int store_output;
     int yes;
     int help;
 };
+
+/* once --losers: what those do who are not the one. */
+enum losers { LOSERS_SKIP, LOSERS_WAIT, LOSERS_STATUS };
 
 enum option_kind {
     OPTION_FLAG,     /* sets an int to `number` */
@@ -183,7 +191,7 @@ struct option_row {
             "it, or use a lock of this host, which other hosts do not see"     \
     }
 
-/* The command of run, and how it is looked after. */
+/* What run and once share: the command, and how it is looked after. */
 #define OPTION_ROW_EXIT                                                        \
     {"E",                                                                      \
      "conflict-exit-code",                                                     \

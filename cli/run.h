@@ -1,5 +1,5 @@
 /*
- * run.h: the parts of `holdfast run`.
+ * run.h: the parts of `holdfast run` and `holdfast once`.
  *
  *     supervisor ---- guardian ---- command ---- ...
  *     holds and       subreaper:    in its own
@@ -53,7 +53,7 @@ enum phase {
 /* Why the command is being ended by us. */
 enum cause { CAUSE_NONE, CAUSE_LOST, CAUSE_MAX_HOLD };
 
-/* The environment of the command, for the manual. */
+/* The environment of run and once, for their manuals. */
 #define ENV_ROWS_COMMAND                                                       \
     {"HOLDFAST_URL",                                                           \
      "where the locks live, if --url is not given; the command gets the URL "  \
@@ -87,14 +87,22 @@ struct outcome {
 
 struct run;
 
-/* How the right to run is got and given back. */
+/* How the right to run is got and given back: all that run and once differ in
+ * while the command runs. */
 struct way {
     /* Fill `lock`, `grant` and `detached`: 1; or 0 and how it ends without. */
     int (*get)(struct run *r, struct outcome *end);
     /* The command has ended with `code`, or was never run: give it back. */
     void (*give)(struct run *r, int code);
 };
-extern const struct way way_lock;
+extern const struct way way_lock, way_once;
+
+/* once --store-output: the command's standard output on its way to ours. */
+struct output {
+    int fd;       /* to read it from; -1: it is not ours to see */
+    int child_fd; /* what the command writes to, until the start */
+    size_t at, len;
+};
 
 struct run {
     const struct command *self;
@@ -104,8 +112,11 @@ struct run {
     char **argv; /* the command, NULL at the end */
     struct session s;
     hf_lock *lock; /* what is held: the session's, or the once's */
+    hf_once *once;
+    int64_t once_began_ms; /* wall clock of the store; 0: not by once */
     struct hf_grant grant;
     const char *url; /* without its password */
+    struct output out;
 
     int64_t acquired_at_ms; /* all times by clock_ms() */
     int64_t lease_ms;       /* INT64_MAX: a kernel lock, no lease */
@@ -141,7 +152,7 @@ struct run {
     int fork_errno;
 };
 
-/* run_words.c: the command line, from its words to the event
+/* run_words.c: the command line of run and once, from its words to the event
  * "end".  `check` says what is wrong with the options of this one command. */
 int run_words(const struct command *self, const struct way *way,
               int (*check)(const struct run *r), int argc, char **argv);
@@ -205,6 +216,18 @@ int64_t keep_every_ms(const struct run *r);
 void keep_step(struct run *r, int64_t now_ms);
 void keep_rest(struct run *r, int64_t rest_ms);
 
+/* run_output.c: keep the first bytes of the command's output, and pass all of
+ * it on.  Nothing here waits but output_end_all(). */
+int output_open(struct run *r);    /* before the start: 0 or errno */
+void output_give(struct run *r);   /* in the command: its standard output */
+void output_forget(struct run *r); /* behind the start: the command's end */
+int output_wants_read(const struct run *r);
+int output_wants_write(const struct run *r);
+void output_step(struct run *r);    /* what was wanted can be done */
+void output_drain(struct run *r);   /* the command has ended: take the rest */
+void output_end_all(struct run *r); /* the lock is given back: pass it on */
+const char *output_kept(const struct run *r, size_t *len);
+
 /* run_loop.c: until the command has ended. */
 void run_loop(struct run *r);
 
@@ -215,6 +238,8 @@ void event_number(const struct run *r, const char *event, const char *key,
                   int64_t value);
 void event_acquired(const struct run *r);
 void event_held(const struct run *r, int64_t valid_ms);
+/* What is known of the run that was not ours. */
+void event_once(const struct run *r, const struct hf_once_result *result);
 void event_end(const struct run *r, const char *reason, int code);
 
 #endif

@@ -81,6 +81,26 @@ void event_held(const struct run *r, int64_t valid_ms)
     event_send(&j);
 }
 
+void event_once(const struct run *r, const struct hf_once_result *result)
+{
+    static const char *const names[] = {
+        [HF_ONCE_DONE] = "done",
+        [HF_ONCE_RUNNING] = "running",
+        [HF_ONCE_DIED] = "died",
+    };
+    struct json j;
+    if (say_json_fd() < 0) return;
+    event_begin(r, &j, "once");
+    json_text(&j, "outcome", names[result->outcome]);
+    if (result->outcome == HF_ONCE_DONE) json_int(&j, "status", result->status);
+    if (result->fence) json_uint(&j, "fence", result->fence);
+    if (result->began_ms) json_int(&j, "began_ms", result->began_ms);
+    if (result->ended_ms) json_int(&j, "ended_ms", result->ended_ms);
+    if (result->host[0]) json_text(&j, "host", result->host);
+    if (result->pid > 0) json_int(&j, "pid", result->pid);
+    event_send(&j);
+}
+
 void event_end(const struct run *r, const char *reason, int code)
 {
     struct json j;

@@ -211,6 +211,7 @@ _Noreturn void guardian_main(struct run *r, int ctl_fd)
     /* Also here, for a signal may be forwarded before the child has run. */
     (void)setpgid(g.command, r->o->foreground ? supervisor_group : g.command);
     if (r->child_status_fd >= 0) close(r->child_status_fd);
+    output_forget(r);
     ctl_send(ctl_fd, CTL_STARTED, (int)g.command);
     guardian_loop(&g);
 }

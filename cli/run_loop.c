@@ -128,24 +128,42 @@ static int loop_timeout_ms(struct run *r, int client_fd)
     return due_ms < 1000 ? (int)due_ms : 1000;
 }
 
+enum { FD_CTL, FD_SIGNALS, FD_CLIENT, FD_OUT, FD_STDOUT, FD_LEN };
+
+/* poll(2) skips what is -1. */
+static void fds_choose(const struct run *r, struct pollfd *fds)
+{
+    fds[FD_OUT].fd = output_wants_read(r) ? r->out.fd : -1;
+    fds[FD_STDOUT].fd = output_wants_write(r) ? STDOUT_FILENO : -1;
+}
+
+static void fds_serve(struct run *r, const struct pollfd *fds)
+{
+    if (fds[FD_SIGNALS].revents) signals_take(r);
+    if (fds[FD_OUT].revents || fds[FD_STDOUT].revents) output_step(r);
+    if (fds[FD_CTL].revents) messages_take(r);
+}
+
 void run_loop(struct run *r)
 {
     int client_fd = hf_client_fd(r->s.client);
-    struct pollfd fds[3] = {
-        {.fd = r->ctl_fd, .events = POLLIN},
-        {.fd = signals_fd(), .events = POLLIN},
-        {.fd = client_fd, .events = POLLIN}, /* -1 is skipped by poll */
+    struct pollfd fds[FD_LEN] = {
+        [FD_CTL] = {.fd = r->ctl_fd, .events = POLLIN},
+        [FD_SIGNALS] = {.fd = signals_fd(), .events = POLLIN},
+        [FD_CLIENT] = {.fd = client_fd, .events = POLLIN},
+        [FD_OUT] = {.fd = -1, .events = POLLIN},
+        [FD_STDOUT] = {.fd = -1, .events = POLLOUT},
     };
     while (!r->ended) {
-        int n = poll(fds, 3, loop_timeout_ms(r, client_fd));
+        fds_choose(r, fds);
+        int n = poll(fds, FD_LEN, loop_timeout_ms(r, client_fd));
         if (n < 0 && errno != EINTR) {
             guardian_lost(r);
             return;
         }
-        if (n <= 0 || fds[2].revents || client_fd < 0)
+        if (n <= 0 || fds[FD_CLIENT].revents || client_fd < 0)
             (void)hf_client_process(r->s.client);
-        if (n > 0 && fds[1].revents) signals_take(r);
-        if (n > 0 && fds[0].revents) messages_take(r);
+        if (n > 0) fds_serve(r, fds);
         if (r->ended) break;
         if (r->wants_tty && tty_pass_on(r))
             ctl_send(r->ctl_fd, CTL_SIGNAL, SIGCONT);

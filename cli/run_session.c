@@ -104,7 +104,9 @@ static struct outcome run_ended(struct run *r)
 {
     struct outcome end = outcome_of_run(r);
     outcome_say(r);
+    output_drain(r);
     r->way->give(r, end.code);
+    output_end_all(r);
     return outcome_of_run(r);
 }
 

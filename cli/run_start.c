@@ -26,6 +26,16 @@ static void environment_number(const char *key, int64_t value)
     setenv(key, text, 1);
 }
 
+/* The period is told in seconds, which date(1) understands. */
+static void once_environment(const struct run *r)
+{
+    int64_t per_ms = r->o->per_ms;
+    unsetenv("HOLDFAST_ONCE_PERIOD");
+    if (!r->once_began_ms || !per_ms) return;
+    environment_number("HOLDFAST_ONCE_PERIOD",
+                       (r->once_began_ms - r->once_began_ms % per_ms) / 1000);
+}
+
 void run_environment(const struct run *r)
 {
     char host[HF_HOST_MAX] = "";
@@ -37,6 +47,7 @@ void run_environment(const struct run *r)
     else
         unsetenv("HOLDFAST_FENCE"); /* an inherited one is of another lock */
     setenv("HOLDFAST_GUARANTEE", guarantee_name(r->grant.guarantee), 1);
+    once_environment(r);
     if (gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';
     snprintf(text, sizeof(text), "%s:%ld:%" PRIu64, host, (long)r->supervisor,
              r->grant.fence);
@@ -88,6 +99,7 @@ _Noreturn void run_become(struct run *r, int ctl_fd)
     if (getppid() != guardian) _exit(EXIT_BUG);
 #endif
     if (r->has_tty) tty_give(getpgrp());
+    output_give(r);
     status_fd_place(r, ctl_fd);
     run_environment(r);
     signals_restore();
@@ -132,6 +144,12 @@ int run_start(struct run *r)
     int ctl[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ctl) != 0)
         return errno;
+    int why = output_open(r);
+    if (why) {
+        close(ctl[0]);
+        close(ctl[1]);
+        return why;
+    }
     status_pipe_open(r);
     lock_share(r);
     r->has_tty = !r->o->foreground && tty_is_ours();
@@ -144,11 +162,13 @@ int run_start(struct run *r)
     if (r->guardian == 0) {
         close(ctl[0]);
         close_if_open(&r->status_fd);
+        close_if_open(&r->out.fd); /* or its writers would never see its end */
         guardian_main(r, ctl[1]);
     }
-    int why = errno;
+    why = errno;
     signals_unblock();
     close(ctl[1]);
+    output_forget(r);
     close_if_open(&r->child_status_fd);
     close_if_open(&r->lock_fd);
     r->ctl_fd = ctl[0];

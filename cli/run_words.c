@@ -1,5 +1,5 @@
 /*
- * run_words.c: the command line of run, and of what else runs a command.
+ * run_words.c: the command line that run and once share.
  *
  * Whatever happens, exactly one event "end" tells how it went.
  */
@@ -75,6 +75,7 @@ int run_words(const struct command *self, const struct way *way,
     r.way = way;
     r.supervisor = getpid();
     r.status_fd = r.child_status_fd = r.lock_fd = -1;
+    r.out.fd = r.out.child_fd = -1;
     int code = words_parse(&r, argc, argv);
     if (!code && o.help) {
         help_command(self, stdout);

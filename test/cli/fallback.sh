@@ -60,8 +60,12 @@ wait_quietly gone "$redis_pid"
 background "$HOLDFAST" run -w 60 --fallback wait --url "$redis" a \
     -c 'echo $HOLDFAST_GUARANTEE' >"$dir/waited"
 running=$job
+background "$HOLDFAST" once -w 60 --fallback wait --url "$redis" b \
+    -c 'echo ran' >"$dir/once"
+once=$job
 sleep 3
-refute "waits longer than patience" gone "$running"
+refute "both wait longer than patience" gone "$running"
+refute "for the store" gone "$once"
 redis-server --port "$redis_port" --bind 127.0.0.1 --save '' --appendonly no \
     --dir "$dir" >"$dir/redis.log" 2>&1 &
 redis_pid=$!
@@ -70,4 +74,7 @@ wait_quietly redis_is_up
 job=$running
 finished_with 0 "run goes on when it is back"
 check "with the store's guarantee" file_is "$dir/waited" store
+job=$once
+finished_with 0 "once goes on, too"
+check "and has run" file_is "$dir/once" ran
 finish

@@ -3,7 +3,7 @@
 # completions are good shell.  man.sh -u writes the pages.
 . "$(dirname "$0")/lib.sh"
 pages=$tests/../../docs/man
-commands='run acquire renew release status list why break help version'
+commands='run once acquire renew release status list why break help version'
 
 # page FILE ARGUMENT...
 page() {
@@ -46,6 +46,8 @@ if command -v bash >/dev/null; then
         _holdfast; echo "${COMPREPLY[*]}"'
     check "a command" file_is "$dir/out" acquire
 fi
+check "zsh knows the words of a choice" \
+    grep -q 'losers=.*:(skip wait status)' "$dir/completion.zsh"
 expect 64 "no such shell" "$HOLDFAST" __complete wibble
 "$HOLDFAST" acquire some-lock >/dev/null
 expect 0 "names of locks" "$HOLDFAST" __complete names

@@ -57,6 +57,18 @@ bad "one colon too many" 'too many colons' acquire --backoff jitter::::1 a
 bad "pauses for none" 'none has no pauses' acquire --backoff none:1ms a
 bad "a backoff that shrinks" 'shorter than the first' \
     run --backoff exponential:2s:1s a true
+bad "once without a command" 'once: COMMAND is missing' once a
+bad "losers of no kind" 'must be one of skip|wait|status' \
+    once --losers cry a true
+bad "losers who wait, but do not" 'exclude each other' \
+    once -n --losers wait a true
+bad "a once of this host" 'must be one of fail|wait;' \
+    once --fallback local a true
+bad "a period of nothing" 'too short' once --per 0 a true
+bad "a period beyond a year" 'too long' once --per 400d a true
+bad "holds that contradict" 'must not be less' \
+    once --min-hold 2s --max-hold 1s a true
+bad "a name too long for once" '480' once "$(printf '%0490d' 0)" true
 bad "why without a name" 'NAME is missing' why
 bad "break without --yes" 'nothing to break' break a
 bad "release without a ticket" 'no ticket' release a
@@ -66,7 +78,8 @@ bad "help for what is not there" 'no such command' help wibble
 expect 0 "help" "$HOLDFAST" help
 check "lists the commands" out_has 'acquire'
 refute "but not the hidden ones" out_has '__man'
-for command in run acquire renew release status list why break help version; do
+for command in run once acquire renew release status list why break help \
+    version; do
     expect 0 "help $command" "$HOLDFAST" help $command
     check "$command: usage" out_has "^usage: holdfast $command"
     cp "$dir/out" "$dir/help"
