@@ -32,7 +32,7 @@ help:
 	@echo 'make bench     measure, against plain C clients'
 	@echo 'make soak      the simulator with SOAK_SEEDS=$(SOAK_SEEDS)'
 	@echo 'make versions  the redis tests on each server that is installed'
-	@echo 'make interop   together with the real Redisson (JDK 17, Maven)'
+	@echo 'make interop   with the real Redisson, redsync, redis-py, node-redlock'
 	@echo 'make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
 	@echo 'make clean     remove the build folders'
 
@@ -86,7 +86,7 @@ versions: all
 
 interop: configure
 	$(COMPILE) --target interop
-	sh tools/interop.sh $(BUILD)
+	sh tools/interop.sh $(BUILD) $(INTEROP)
 
 install: product
 	$(COMPILE) --target completions

@@ -80,7 +80,7 @@ if(paths)
   hf_test(sim-mutants sim sim mutants)
 endif()
 
-# With the real Redisson: only tools/interop.sh has what it needs.
+# With the real libraries: only tools/interop.sh has what it needs.
 file(GLOB paths CONFIGURE_DEPENDS test/interop/*.c)
 if(paths AND HIREDIS_FOUND)
   hf_test_program(interop ${paths})

@@ -1,34 +1,87 @@
 #!/bin/sh
-# interop.sh BUILD [TEST...]: build the Java peer with Maven into BUILD/interop
-# and run BUILD/test/interop against it.  The network is asked only for what
-# Maven has not fetched before.
+# interop.sh BUILD [TEST...]: build the peers in the other languages into
+# BUILD/interop and run BUILD/test/interop against them.  The network is asked
+# only for what has not been fetched before.
 set -eu
 
 cd "$(dirname "$0")/.."
 build=$(cd "$1" && pwd)
 shift
 
-for tool in java javac mvn redis-server; do
-    command -v "$tool" >/dev/null 2>&1 && continue
-    echo "interop.sh: $tool is not installed: ./dev interop installs it" >&2
+fail() {
+    echo "interop.sh: $*" >&2
     exit 1
-done
-
-out=$build/interop
-log=$out/maven.log
-mkdir -p "$out"
-
-maven() {
-    mvn -B -q -f test/interop/java/pom.xml -Dout="$out" "$@" process-classes
 }
 
-if ! maven -o >"$log" 2>&1 && ! maven >"$log" 2>&1; then
+for tool in java javac mvn go node npm python3 redis-server; do
+    command -v "$tool" >/dev/null 2>&1 ||
+        fail "$tool is not installed: ./dev interop installs it"
+done
+python3 -c 'import ensurepip, venv' 2>/dev/null ||
+    fail 'Python cannot make a venv: ./dev interop installs python3-venv'
+
+src=$PWD/test/interop
+out=$build/interop
+log=$out/log
+mkdir -p "$out"
+
+# LANGUAGE COMMAND...: its output is shown only if it fails.
+make_peer() {
+    language=$1
+    shift
+    "$@" >"$log" 2>&1 && return
     cat "$log" >&2
-    echo 'interop.sh: the Java peer cannot be built' >&2
-    exit 1
-fi
+    fail "the $language peer cannot be built"
+}
+
+maven() {
+    mvn -B -q -f "$src/java/pom.xml" -Dout="$out" "$@" process-classes
+}
+
+java_peer() {
+    maven -o || maven
+}
+
+# The cache of modules is under BUILD too; what it holds can be deleted.
+go_peer() (
+    cd "$src/go" && CGO_ENABLED=0 GOPATH="$out/go" GOCACHE="$out/go/cache" \
+        GOMODCACHE="$out/go/mod" GOWORK=off \
+        GOFLAGS='-mod=readonly -modcacherw -buildvcs=false' \
+        go build -o "$out/go/peer" .
+)
+
+# FOLDER LIST COMMAND...: run it unless it has been done for this very list.
+once_for() {
+    folder=$1
+    list=$2
+    shift 2
+    cmp -s "$list" "$folder/done" && return
+    rm -rf "$folder"
+    mkdir -p "$folder"
+    "$@" && cp "$list" "$folder/done"
+}
+
+python_packages() {
+    python3 -m venv "$out/py" &&
+        "$out/py/bin/python" -m pip install -q --no-input \
+            --disable-pip-version-check -r "$src/py/requirements.txt"
+}
+
+node_packages() {
+    cp "$src/node/package.json" "$src/node/package-lock.json" "$out/node" &&
+        npm ci --prefix "$out/node" --cache "$out/npm" --no-audit --no-fund \
+            --loglevel=error
+}
+
+make_peer Java java_peer
+make_peer Go go_peer
+make_peer Python once_for "$out/py" "$src/py/requirements.txt" python_packages
+make_peer Node once_for "$out/node" "$src/node/package-lock.json" node_packages
 
 # Small and quick to start: there is one for every test.
 flags='-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx256m'
 exec "$build/test/interop" "$@" \
-    "java=java $flags -cp '$out/classes:$out/jars/*' Peer"
+    "java=java $flags -cp '$out/classes:$out/jars/*' Peer" \
+    "go='$out/go/peer'" \
+    "py='$out/py/bin/python' '$src/py/peer.py'" \
+    "node=node '$src/node/peer.js' '$out/node'"

@@ -1,6 +1,6 @@
 /*
- * peer.c: starting and asking a Java service.  One rule: the command is given
- * from outside, by java= or HF_INTEROP_JAVA; nothing is searched for here.
+ * peer.c: starting and asking a service.  One rule: the command is given from
+ * outside, as java=, go=, py= or node=; nothing is searched for here.
  */
 #include <inttypes.h>
 #include <signal.h>
@@ -11,10 +11,9 @@
 
 #include "peer.h"
 
-static const char *peer_command(void)
+static const char *peer_command(const struct peer *p)
 {
-    const char *command = test_arg("java");
-    return command ? command : getenv("HF_INTEROP_JAVA");
+    return test_arg(p->language);
 }
 
 /* The child: the shell reads the command's quotes and makes way for it. */
@@ -22,7 +21,7 @@ static int peer_exec(struct proc *self, const void *arg)
 {
     const struct peer *p = arg;
     char command[4096];
-    snprintf(command, sizeof command, "exec %s %d %" PRId64, peer_command(),
+    snprintf(command, sizeof command, "exec %s %d %" PRId64, peer_command(p),
              p->port, p->watchdog_ms);
     if (dup2(self->from_fd, 0) < 0 || dup2(self->to_fd, 1) < 0) return 126;
     signal(SIGPIPE, SIG_DFL);
@@ -32,13 +31,14 @@ static int peer_exec(struct proc *self, const void *arg)
 
 void peer_start(struct peer *p, const struct redis *r, int64_t watchdog_ms)
 {
-    if (!peer_command())
-        TEST_FAIL("no Java: HF_INTEROP_JAVA is not set: use `make interop`");
+    if (!p->language) p->language = "java";
+    if (!peer_command(p))
+        TEST_FAIL("no %s= is given: use `make interop`", p->language);
     p->port = r->port;
     p->watchdog_ms = watchdog_ms;
     proc_start(&p->proc, peer_exec, p);
     const char *line = peer_hear(p, PEER_START_MS);
-    if (!line) TEST_FAIL("the peer does not start: %s", peer_command());
+    if (!line) TEST_FAIL("the peer does not start: %s", peer_command(p));
     CHECK_STR(line, "ready");
 }
 
@@ -115,15 +115,20 @@ struct listening {
     int wanted;
 };
 
+int64_t peer_waiters(struct redis *r, const char *name)
+{
+    const char *open = strchr(name, '{') ? "" : "{";
+    const char *reply =
+        redis_say(r, "PUBSUB NUMSUB redisson_lock__channel:%s%s%s", open, name,
+                  *open ? "}" : "");
+    const char *count = strchr(reply, '\n');
+    return count ? strtoll(count + 1, NULL, 10) : 0;
+}
+
 static int is_listened_to(void *arg)
 {
     const struct listening *l = arg;
-    const char *open = strchr(l->name, '{') ? "" : "{";
-    const char *reply =
-        redis_say(l->server, "PUBSUB NUMSUB redisson_lock__channel:%s%s%s",
-                  open, l->name, *open ? "}" : "");
-    const char *count = strchr(reply, '\n');
-    return count && strtol(count + 1, NULL, 10) >= l->wanted;
+    return peer_waiters(l->server, l->name) >= l->wanted;
 }
 
 int peer_until_waiters(struct redis *r, const char *name, int wanted)
@@ -135,14 +140,28 @@ int peer_until_waiters(struct redis *r, const char *name, int wanted)
 static void waiter_run(void *arg)
 {
     struct waiter *w = arg;
-    w->status = rig_acquire(w->lock, w->holder, RIG_WAIT_MS, NULL);
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
+    o.holder = w->holder;
+    o.backoff = w->backoff;
+    w->status = hf_lock_acquire(w->lock, &o, NULL, NULL);
     w->ended_ms = rig_now_ms();
+}
+
+static void waiter_spawn(struct waiter *w, hf_lock *lock, int32_t backoff)
+{
+    *w = (struct waiter){lock, hf_holder_new(), backoff, HF_INTERNAL, 0};
+    rig_spawn(waiter_run, w);
+}
+
+void waiter_start_polling(struct waiter *w, hf_lock *lock, int32_t backoff)
+{
+    waiter_spawn(w, lock, backoff);
+    rig_pause_ms(300);
 }
 
 void waiter_start(struct waiter *w, struct redis *r, hf_lock *lock)
 {
-    *w = (struct waiter){lock, hf_holder_new(), HF_INTERNAL, 0};
-    rig_spawn(waiter_run, w);
+    waiter_spawn(w, lock, HF_BACKOFF_NONE);
     CHECK(peer_until_waiters(r, hf_lock_name(lock), 1));
     rig_pause_ms(100); /* it tries once more after it has subscribed */
 }

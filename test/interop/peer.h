@@ -1,7 +1,7 @@
 /*
- * peer.h: a Java service on the real Redisson, and the Redis that it shares
- * with us.  One rule: what it is asked, it answers with one line (the words are
- * in java/src/main/java/Peer.java).
+ * peer.h: a service in another language on the real library, and the Redis that
+ * it shares with us.  One rule: what it is asked, it answers with one line (the
+ * words are in README.md).  Here is the Java one; library.h has the others.
  *
  *     static struct redis r;
  *     static struct peer java;
@@ -22,6 +22,7 @@
 struct peer {
     struct proc proc;
     char line[PROC_LINE_MAX]; /* its last answer */
+    const char *language;     /* its command is the argument LANGUAGE=; java */
     int port;
     int64_t watchdog_ms; /* Redisson's lockWatchdogTimeout */
 };
@@ -29,7 +30,7 @@ struct peer {
 /* Start a server and the peer of it; both end with the test.  Static. */
 void peer_begin(struct peer *p, struct redis *r, int64_t watchdog_ms);
 
-/* A further one, before the test opens a client. */
+/* A further one, before the test opens a client; in p->language, or Java. */
 void peer_start(struct peer *p, const struct redis *r, int64_t watchdog_ms);
 
 /* Tell it something, and hear the answer later: NULL if none came in time. */
@@ -48,7 +49,10 @@ int64_t peer_number(struct peer *p, const char *format, ...)
 /* Kill it with -9, and wait until it is gone. */
 void peer_kill(struct peer *p);
 
-/* Wait until `wanted` processes listen for the release of the lock. */
+/* How many processes listen for the release of the lock. */
+int64_t peer_waiters(struct redis *r, const char *name);
+
+/* Wait until `wanted` of them do. */
 int peer_until_waiters(struct redis *r, const char *name, int wanted);
 
 /* A thread of ours that waits for a lock and then has it; rig_join() ends it.
@@ -56,11 +60,15 @@ int peer_until_waiters(struct redis *r, const char *name, int wanted);
 struct waiter {
     hf_lock *lock;
     uint64_t holder;
+    int32_t backoff; /* enum hf_backoff */
     int status;
-    int64_t ended_ms;
+    int64_t ended_ms; /* 0: it still waits */
 };
 
 /* Start it, and come back when it sleeps. */
 void waiter_start(struct waiter *w, struct redis *r, hf_lock *lock);
+
+/* Start it where it listens to nobody, and come back a little later. */
+void waiter_start_polling(struct waiter *w, hf_lock *lock, int32_t backoff);
 
 #endif

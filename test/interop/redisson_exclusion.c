@@ -64,6 +64,7 @@ TEST(redisson_exclusion, both_see_the_same_lock_and_the_same_time_left)
     we_see(l, 1, 30001, PEER_LEASE_MS);
     CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
     CHECK_INT(info.foreign, 1);
+    CHECK_STR(info.kind, "redisson");
     CHECK_INT(info.mine, 0);
     CHECK_STR(peer_ask(&java, "unlock a"), "ok");
     java_sees("false", -2, -2);
@@ -87,6 +88,7 @@ TEST(redisson_exclusion, javas_locks_are_in_our_list)
     CHECK_INT(hf_client_list(c, NULL, row_note, &seen, NULL), HF_OK);
     CHECK_STR(seen.name, "a");
     CHECK_INT(seen.info.foreign, 1);
+    CHECK_STR(seen.info.kind, "redisson");
     CHECK_INT(seen.info.owner_count, 1);
 }
 
@@ -153,4 +155,23 @@ TEST(redisson_exclusion, we_enter_again_without_letting_java_in)
         CHECK_INT(left.count, i);
     }
     CHECK_STR(peer_ask(&java, "try a 0"), "true");
+}
+
+/* A hold is a client's and a thread's: numbers of threads alone prove nothing,
+ * and Java's main thread is number 1. */
+TEST(redisson_exclusion, the_same_thread_number_in_java_is_another_owner)
+{
+    int is_held = -1;
+    peer_begin(&java, &server, 30000);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_STR(peer_ask(&java, "lock a %d", PEER_LEASE_MS), "ok");
+    for (uint64_t holder = 1; holder <= 40; holder++)
+        CHECK_INT(rig_acquire(l, holder, HF_WAIT_NONE, NULL), HF_TAKEN);
+    CHECK_INT(hf_lock_is_held_by(l, 1, &is_held, NULL), HF_OK);
+    CHECK_INT(is_held, 0);
+    CHECK_STR(peer_ask(&java, "unlock a"), "ok");
+    CHECK_INT(rig_acquire(l, 1, HF_WAIT_NONE, NULL), HF_OK);
+    CHECK_STR(peer_ask(&java, "try a 0"), "false");
+    CHECK_INT(peer_number(&java, "count a"), 0);
+    CHECK_STR(peer_ask(&java, "unlock a"), "not owner");
 }

@@ -55,6 +55,44 @@ TEST(redisson_fence, our_first_fence_is_above_javas_tokens)
     CHECK(fence_take(l) > token);
 }
 
+/* Every form by which Java can learn a token, and the one that only asks. */
+TEST(redisson_fence, numbers_rise_in_every_form_that_returns_a_token)
+{
+    static const char *const forms[] = {"fencedlock a", "fencedlock a 60000",
+                                        "fencedtry a", "fencedtry a 1000",
+                                        "fencedtry a 1000 60000"};
+    peer_begin(&java, &server, 30000);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    for (size_t i = 0; i < sizeof forms / sizeof forms[0]; i++) {
+        uint64_t fence = fence_take(l);
+        uint64_t token = (uint64_t)peer_number(&java, "%s", forms[i]);
+        CHECK(token > fence);
+        CHECK_INT(peer_number(&java, "token a"), token);
+        CHECK_STR(peer_ask(&java, "fencedunlock a"), "ok");
+        CHECK(fence_take(l) > token);
+    }
+}
+
+TEST(redisson_fence, java_reads_our_fence_as_the_last_token)
+{
+    struct hf_grant g = {0};
+    peer_begin(&java, &server, 30000);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
+    CHECK_INT(peer_number(&java, "token a"), g.fence);
+}
+
+TEST(redisson_fence, entering_again_gives_us_no_new_number)
+{
+    struct hf_grant first = {0}, again = {0};
+    peer_begin(&java, &server, 30000);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(l, &first, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &again, NULL), HF_OK);
+    CHECK_INT(again.fence, first.fence);
+    CHECK_INT(peer_number(&java, "token a"), first.fence);
+}
+
 TEST(redisson_fence, numbers_rise_when_one_waits_for_the_other)
 {
     struct hf_acquire_options o = rig_options(HF_WAIT_NONE, PEER_LEASE_MS, 0);

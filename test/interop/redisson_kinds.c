@@ -7,8 +7,11 @@
 static struct redis server;
 static struct peer java;
 
-static const char *const kinds[] = {"fair", "spin", "read", "write"};
+/* First those that keep out of a hold of ours, and into which ours fits. */
+static const char *const kinds[] = {"fair",         "spin", "fenced",
+                                    "nonreentrant", "read", "write"};
 #define KINDS_LEN (sizeof kinds / sizeof kinds[0])
+#define KINDS_BOTH_WAYS 4
 
 TEST(redisson_kinds, what_java_holds_by_any_of_its_locks_we_cannot_take)
 {
@@ -25,11 +28,11 @@ TEST(redisson_kinds, what_java_holds_by_any_of_its_locks_we_cannot_take)
     }
 }
 
-TEST(redisson_kinds, what_we_hold_java_cannot_take_by_a_fair_or_spin_lock)
+TEST(redisson_kinds, what_we_hold_java_cannot_take_by_any_exclusive_lock)
 {
     peer_begin(&java, &server, 30000);
     hf_client *c = rig_client(NULL);
-    for (size_t i = 0; i < 2; i++) {
+    for (size_t i = 0; i < KINDS_BOTH_WAYS; i++) {
         const char *kind = kinds[i];
         hf_lock *l = rig_lock(c, kind);
         CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
@@ -40,7 +43,7 @@ TEST(redisson_kinds, what_we_hold_java_cannot_take_by_a_fair_or_spin_lock)
     }
 }
 
-/* They publish nothing that concerns us: the time left is what we go by. */
+/* Some publish nothing that concerns us: the time left is what we go by. */
 TEST(redisson_kinds, our_waiter_gets_it_by_the_end_of_their_lease)
 {
     static struct waiter waiters[KINDS_LEN];
@@ -55,4 +58,68 @@ TEST(redisson_kinds, our_waiter_gets_it_by_the_end_of_their_lease)
         CHECK_STR(peer_ask(&java, "%s.unlock %s", kinds[i], kinds[i]), "ok");
     rig_join();
     for (size_t i = 0; i < KINDS_LEN; i++) CHECK_INT(waiters[i].status, HF_OK);
+}
+
+TEST(redisson_kinds, our_waiter_is_woken_by_the_nonreentrant_and_the_fenced)
+{
+    static struct waiter w;
+    peer_begin(&java, &server, 30000);
+    hf_client *c = rig_client(NULL);
+    for (size_t i = 2; i < KINDS_BOTH_WAYS; i++) {
+        const char *kind = kinds[i];
+        CHECK_STR(peer_ask(&java, "%s.lock %s %d", kind, kind, PEER_LEASE_MS),
+                  "ok");
+        waiter_start(&w, &server, rig_lock(c, kind));
+        int64_t began_ms = rig_now_ms();
+        CHECK_STR(peer_ask(&java, "%s.unlock %s", kind, kind), "ok");
+        rig_join();
+        CHECK_INT(w.status, HF_OK);
+        CHECK(w.ended_ms - began_ms < PEER_SOON_MS);
+    }
+}
+
+/* The spin lock looks again by itself, the others hear of our release. */
+TEST(redisson_kinds, javas_waiter_gets_what_we_give_back_long_before_the_lease)
+{
+    struct hf_acquire_options o =
+        rig_options(HF_WAIT_NONE, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
+    peer_begin(&java, &server, 30000);
+    hf_client *c = rig_client(NULL);
+    for (size_t i = 1; i < KINDS_BOTH_WAYS; i++) {
+        const char *kind = kinds[i];
+        hf_lock *l = rig_lock(c, kind);
+        CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+        peer_say(&java, "%s.try %s %d", kind, kind, PEER_LEASE_MS);
+        CHECK(peer_hear(&java, 500) == NULL);
+        CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+        CHECK_STR(peer_hear(&java, PEER_SOON_MS), "true");
+    }
+}
+
+TEST(redisson_kinds, what_the_nonreentrant_lock_refuses_itself_changes_nothing)
+{
+    peer_begin(&java, &server, 30000);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_STR(peer_ask(&java, "nonreentrant.lock a %d", PEER_LEASE_MS), "ok");
+    const char *again = peer_ask(&java, "nonreentrant.try a 0");
+    CHECK(!test_same_text(again, "true"));
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_TAKEN);
+    CHECK_STR(peer_ask(&java, "nonreentrant.unlock a"), "ok");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+}
+
+/* As Redisson's spin lock does: no message is asked for. */
+TEST(redisson_kinds, our_spinning_waiter_gets_what_java_gives_back)
+{
+    static struct waiter w;
+    peer_begin(&java, &server, 30000);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_STR(peer_ask(&java, "lock a %d", PEER_LEASE_MS), "ok");
+    waiter_start_polling(&w, l, HF_BACKOFF_EXPONENTIAL);
+    CHECK_INT(peer_waiters(&server, "a"), 0);
+    int64_t began_ms = rig_now_ms();
+    CHECK_STR(peer_ask(&java, "unlock a"), "ok");
+    rig_join();
+    CHECK_INT(w.status, HF_OK);
+    CHECK(w.ended_ms - began_ms < PEER_SOON_MS);
 }

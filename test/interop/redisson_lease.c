@@ -38,6 +38,32 @@ TEST(redisson_lease, our_watchdog_keeps_it_from_java)
     CHECK_STR(peer_ask(&java, "try a 0"), "true");
 }
 
+TEST(redisson_lease, the_watchdog_of_javas_fenced_lock_keeps_it_from_us)
+{
+    peer_begin(&java, &server, LEASE_MS);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK(peer_number(&java, "fencedlock a") > 0);
+    CHECK_INT(rig_acquire(l, 0, MANY_LEASES_MS, NULL), HF_TIMEOUT);
+    CHECK_STR(peer_ask(&java, "fencedunlock a"), "ok");
+}
+
+TEST(redisson_lease, javas_watchdog_does_not_touch_what_we_took_by_a_break)
+{
+    struct hf_acquire_options o =
+        rig_options(HF_WAIT_NONE, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
+    int64_t ttl_ms = 0;
+    peer_begin(&java, &server, LEASE_MS);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_STR(peer_ask(&java, "lock a"), "ok");
+    CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    rig_pause_ms(LEASE_MS); /* three renewals of Java's */
+    CHECK_INT(hf_lock_ttl_ms(l, &ttl_ms, NULL), HF_OK);
+    CHECK(ttl_ms > LEASE_MS); /* its renewal would have set that */
+    CHECK_INT(peer_number(&java, "count a"), 0);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}
+
 /* Java takes it for itself, so that a lease of ours cannot be found again. */
 TEST(redisson_lease, we_are_told_when_java_forces_our_lock_open)
 {

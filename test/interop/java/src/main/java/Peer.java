@@ -9,18 +9,20 @@
 //   islocked NAME                true | false
 //   count NAME                   how often this thread holds it
 //   ttl NAME                     milliseconds, -2 no lock
-//   fencedlock NAME              the token
-//   fencedtry NAME WAIT_MS       the token | none
+//   fencedlock NAME [LEASE_MS]   the token
+//   fencedtry NAME [WAIT_MS [LEASE_MS]]  the token | none
 //   fencedunlock NAME            ok | not owner
+//   token NAME                   the last token given
 //   mix NAME THREADS ROUNDS SEED exact | what was wrong (see Mix.java)
 //
 // `fair.lock` and so on do the same with another of Redisson's locks: fair,
-// spin, read, write.
+// spin, fenced, nonreentrant, read, write.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
+import org.redisson.api.RFencedLock;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -67,9 +69,19 @@ public final class Peer {
         }
     }
 
-    private String fencedTry(String name, long waitMs) {
-        Long token = client.getFencedLock(name)
-            .tryLockAndGetToken(waitMs, TimeUnit.MILLISECONDS);
+    private static Long fencedLock(RFencedLock lock, String[] words) {
+        return words.length < 3 ? lock.lockAndGetToken()
+            : lock.lockAndGetToken(number(words, 2, 0), TimeUnit.MILLISECONDS);
+    }
+
+    private static String fencedTry(RFencedLock lock, String[] words) {
+        long waitMs = number(words, 2, 0);
+        Long token = switch (words.length) {
+            case 2 -> lock.tryLockAndGetToken();
+            case 3 -> lock.tryLockAndGetToken(waitMs, TimeUnit.MILLISECONDS);
+            default -> lock.tryLockAndGetToken(waitMs, number(words, 3, 0),
+                TimeUnit.MILLISECONDS);
+        };
         return token == null ? "none" : token.toString();
     }
 
@@ -82,6 +94,8 @@ public final class Peer {
         return switch (kind) {
             case "fair" -> client.getFairLock(name);
             case "spin" -> client.getSpinLock(name);
+            case "fenced" -> client.getFencedLock(name);
+            case "nonreentrant" -> client.getNonReentrantLock(name);
             case "read" -> client.getReadWriteLock(name).readLock();
             case "write" -> client.getReadWriteLock(name).writeLock();
             default -> throw new IllegalArgumentException(kind);
@@ -104,9 +118,11 @@ public final class Peer {
             case "count" -> String.valueOf(lock.getHoldCount());
             case "ttl" -> String.valueOf(lock.remainTimeToLive());
             case "fencedlock" -> String.valueOf(
-                client.getFencedLock(name).lockAndGetToken());
-            case "fencedtry" -> fencedTry(name, number(words, 2, 0));
+                fencedLock(client.getFencedLock(name), words));
+            case "fencedtry" -> fencedTry(client.getFencedLock(name), words);
             case "fencedunlock" -> unlock(client.getFencedLock(name));
+            case "token" -> String.valueOf(
+                client.getFencedLock(name).getToken());
             case "mix" -> mix(name, words);
             default -> "error: no such command: " + verb;
         };
