@@ -128,6 +128,9 @@ foreach(path IN LISTS paths)
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test/module)
 endforeach()
 
+# Every test that docs/conformance.md names is there.
+hf_test(conformance docs sh ${PROJECT_SOURCE_DIR}/tools/conformance.sh)
+
 if(NOT HF_SANITIZE AND NOT HF_FUZZ)
   hf_test(install install sh ${HF_TEST_DIR}/install/install_test.sh)
   set_tests_properties(install PROPERTIES ENVIRONMENT

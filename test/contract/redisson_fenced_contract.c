@@ -1,0 +1,94 @@
+/*
+ * redisson_fenced_contract.c: what RFencedLock promises, and where it does not
+ * keep it.  One rule: every form of acquiring gives a higher token, keeps its
+ * own lease and waits no longer than it was told.
+ */
+#include "lib/rig.h"
+
+/* testTokenIncrease: through every form in turn, read either way.  Unlike
+ * there, entering once more keeps the token: it is the same hold. */
+TEST(redisson_fenced, token_rises_through_every_form)
+{
+    struct hf_acquire_options how[] = {
+        rig_options(0, 0, 0),
+        rig_options(0, 20000, HF_ACQUIRE_FIXED),
+        rig_options(HF_WAIT_NONE, 0, 0),
+        rig_options(1000, 0, 0),
+        rig_options(1000, 20000, HF_ACQUIRE_FIXED),
+    };
+    uint64_t last = 0;
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    if (!rig_has(HF_CAP_FENCE)) return;
+    for (int i = 0; i < 10; i++) {
+        struct hf_grant g, again;
+        CHECK_INT(hf_lock_acquire(l, &how[i % 5], &g, NULL), HF_OK);
+        CHECK(g.fence > last);
+        CHECK(hf_lock_fence(l, 0) == g.fence);
+        CHECK_INT(hf_lock_acquire(l, &how[i % 5], &again, NULL), HF_OK);
+        CHECK(again.fence == g.fence);
+        last = g.fence;
+        CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+        CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    }
+}
+
+struct waiter {
+    hf_lock *lock;
+    int status;
+    struct hf_grant grant;
+};
+
+static void waiter_run(void *arg)
+{
+    struct waiter *w = arg;
+    w->status = rig_acquire(w->lock, 0, RIG_WAIT_MS, &w->grant);
+}
+
+/* Untested there: a token that had to be waited for. */
+TEST(redisson_fenced, token_that_was_waited_for_is_above_the_holders)
+{
+    static struct waiter w;
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    w = (struct waiter){.lock = rig_lock(rig_client(NULL), "a")};
+    struct hf_grant g;
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
+    rig_spawn(waiter_run, &w);
+    rig_pause_ms(100);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(w.status, HF_OK);
+    if (rig_has(HF_CAP_FENCE)) CHECK(w.grant.fence > g.fence);
+}
+
+/* Defect 9, first half: lockAndGetToken(lease) forgets the lease. */
+TEST(redisson_fenced, lease_given_along_is_kept_and_not_renewed)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    struct hf_acquire_options o = rig_options(0, 500, HF_ACQUIRE_FIXED);
+    struct hf_grant g;
+    int64_t ttl_ms = 0;
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    CHECK_INT(g.lease_ms, 500);
+    CHECK(g.valid_ms <= 500);
+    CHECK_INT(hf_lock_ttl_ms(l, &ttl_ms, NULL), HF_OK);
+    if (rig_has(HF_CAP_LEASE)) CHECK(ttl_ms <= 500);
+    CHECK(rig_until_state(l, 0, HF_STATE_LOST));
+}
+
+/* Defect 9, second half: tryLockAndGetToken() waits for ever. */
+TEST(redisson_fenced, try_does_not_wait_for_its_token)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_lock *other = rig_lock(rig_client(NULL), "a");
+    struct hf_grant g = {.fence = 77};
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    int64_t began_ms = rig_now_ms();
+    CHECK_INT(hf_lock_try(other, &g, NULL), HF_TAKEN);
+    CHECK(rig_now_ms() - began_ms < 10000); /* the lease is 30 s */
+    CHECK(g.fence == 77);
+    CHECK(hf_lock_fence(other, 0) == 0);
+}
