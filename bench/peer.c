@@ -16,6 +16,7 @@
 #include "lib/crowd.h"
 #include "lib/runner.h"
 #include "lib/tool.h"
+#include "lib/wait_many.h"
 
 static hf_client *client;
 
@@ -81,6 +82,8 @@ int main(int argc, char **argv)
              o.peer, o.mode);
     else if (strcmp(o.mode, "hold") == 0)
         crowd_hold_run(&o);
+    else if (strcmp(o.mode, "wait") == 0)
+        wait_many_run(&o);
     else
         runner_run(&o, &holdfast_peer);
     return 0;

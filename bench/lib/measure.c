@@ -57,11 +57,12 @@ int spec_start(const struct bench *b, const struct spec *s, struct child *c)
     if (s->known) command_add(&cmd, "known=%d", s->known);
     if (s->held) command_add(&cmd, "held=%d", s->held);
     if (s->lease_ms) command_add(&cmd, "lease=%d", s->lease_ms);
+    if (s->shm) command_add(&cmd, "shm=%s", s->shm);
+    if (s->proc) command_add(&cmd, "proc=%d", s->proc);
     return child_start(c, cmd.argv);
 }
 
-/* The number behind "key": in the runner's JSON; 0 if it is not there. */
-static double json_number(const char *json, const char *key)
+double measure_number(const char *json, const char *key)
 {
     char quoted[40];
 
@@ -73,30 +74,30 @@ static double json_number(const char *json, const char *key)
 static void figures_read(const char *json, double commands, int locks,
                          double out[FIGURES])
 {
-    double ops = json_number(json, "ops");
-    double s = json_number(json, "elapsed_ns") / 1e9;
-    double cpu_s = json_number(json, "cpu_ns") / 1e9;
+    double ops = measure_number(json, "ops");
+    double s = measure_number(json, "elapsed_ns") / 1e9;
+    double cpu_s = measure_number(json, "cpu_ns") / 1e9;
     double grown_kb =
-        json_number(json, "rss_kb") - json_number(json, "rss_base_kb");
+        measure_number(json, "rss_kb") - measure_number(json, "rss_base_kb");
 
     out[RATE] = s > 0 ? ops / s : 0;
-    out[HANDOFFS] = s > 0 ? json_number(json, "handoffs") / s : 0;
+    out[HANDOFFS] = s > 0 ? measure_number(json, "handoffs") / s : 0;
     out[CPU_PER_OP] = ops > 0 ? cpu_s * 1e6 / ops : NAN;
     out[CPU_SECONDS] = cpu_s;
     out[COMMANDS_PER_OP] = ops > 0 ? commands / ops : NAN;
     out[COMMANDS_PER_S] = s > 0 ? commands / s : 0;
-    out[RSS_MB] = json_number(json, "rss_kb") / 1024;
+    out[RSS_MB] = measure_number(json, "rss_kb") / 1024;
     out[BYTES_PER_LOCK] = locks ? grown_kb * 1024 / locks : NAN;
-    out[LOST] = json_number(json, "lost_seen");
-    out[FAILS] = json_number(json, "fails");
-    out[VIOLATIONS] = json_number(json, "violations");
-    out[P50_US] = json_number(json, "p50_ns") / 1e3;
-    out[P99_US] = json_number(json, "p99_ns") / 1e3;
+    out[LOST] = measure_number(json, "lost_seen");
+    out[FAILS] = measure_number(json, "fails");
+    out[VIOLATIONS] = measure_number(json, "violations");
+    out[P50_US] = measure_number(json, "p50_ns") / 1e3;
+    out[P99_US] = measure_number(json, "p99_ns") / 1e3;
 }
 
 /* From GO to END. */
-static int run_measure(struct bench *b, const struct spec *s, struct child *c,
-                       double out[FIGURES])
+int measure_started(struct bench *b, const struct spec *s, struct child *c,
+                    double out[FIGURES])
 {
     struct machine_use before, after;
     double secs = s->secs > 0 ? s->secs : b->secs;
@@ -122,10 +123,11 @@ int measure_once(struct bench *b, const struct spec *s, double out[FIGURES])
     struct child c;
 
     server_flush(&b->server);
+    if (s->procs > 1) return measure_many(b, s, out);
     if (spec_start(b, s, &c) != 0) return -1;
     int status = -1;
     if (child_expect(&c, "READY", READY_SECS))
-        status = run_measure(b, s, &c, out);
+        status = measure_started(b, s, &c, out);
     child_close(&c);
     return status;
 }

@@ -26,7 +26,8 @@ enum figure {
     VIOLATIONS, /* two holders seen at once */
     P50_US,
     P99_US,
-    NOISE, /* % of the machine used by processes not of the run */
+    SPREAD, /* most to least operations of one thread; several processes */
+    NOISE,  /* % of the machine used by processes not of the run */
     FIGURES
 };
 
@@ -55,7 +56,11 @@ struct spec {
     int known;
     int held;
     int lease_ms;
+    int procs;       /* so many processes at once; 0: one */
+    int proc;        /* this is the so manieth */
+    const char *shm; /* how they see each other */
 };
+#define PROCS_MAX 16
 
 struct pair {
     double ours[FIGURES]; /* medians */
@@ -67,8 +72,18 @@ struct pair {
 struct child;
 int spec_start(const struct bench *b, const struct spec *spec, struct child *c);
 
+/* Let a runner that is READY run, and read its figures.  0, or -1. */
+int measure_started(struct bench *b, const struct spec *spec, struct child *c,
+                    double out[FIGURES]);
+
 /* Run once.  0, or -1 (the runner has said why on standard error). */
 int measure_once(struct bench *b, const struct spec *spec, double out[FIGURES]);
+
+/* The same with several processes; the figures are those of all together. */
+int measure_many(struct bench *b, const struct spec *spec, double out[FIGURES]);
+
+/* The number behind "key": in a runner's JSON; 0 if it is not there. */
+double measure_number(const char *json, const char *key);
 
 /* Run both alternately, `rounds` times each.  0, or -1. */
 int measure_pair(struct bench *b, const struct spec *ours,

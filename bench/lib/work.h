@@ -16,17 +16,27 @@ struct work {
 /* Rates against plain C. */
 void work_w1_busy(struct bench *b, const struct work *w);
 void work_w1_idle(struct bench *b, const struct work *w);
+void work_w1_string(struct bench *b, const struct work *w);
+void work_w1_nofence(struct bench *b, const struct work *w);
 void work_w2(struct bench *b, const struct work *w);
 void work_w2_async(struct bench *b, const struct work *w);
 void work_w3(struct bench *b, const struct work *w);
 void work_file(struct bench *b, const struct work *w);
 
+/* Many who want one name. */
+void work_w3_handover(struct bench *b, const struct work *w);
+void work_w4(struct bench *b, const struct work *w);
+void work_w4_handover(struct bench *b, const struct work *w);
+
 /* Many locks held. */
 void work_w6(struct bench *b, const struct work *w);
 void work_grow(struct bench *b, const struct work *w);
+void work_w6_100k(struct bench *b, const struct work *w);
+void work_waiters(struct bench *b, const struct work *w);
 
 /* One thing in time. */
 void work_w7(struct bench *b, const struct work *w);
+void work_wake(struct bench *b, const struct work *w);
 void work_start(struct bench *b, const struct work *w);
 
 #endif

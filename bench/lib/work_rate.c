@@ -81,6 +81,43 @@ void work_w1_idle(struct bench *b, const struct work *w)
     w1_run(b, w, 1.5, 1.3);
 }
 
+/* The same with other options in our URL, alone and beside a busy process. */
+static void w1_options_run(struct bench *b, const struct work *w,
+                           const char *options, const char *plain,
+                           double rate_min)
+{
+    struct spec ours = one_ours;
+    struct pair p;
+    char note[NOTE_MAX], url[128];
+
+    snprintf(url, sizeof(url), "redis://127.0.0.1:%d?%s", b->server.port,
+             options);
+    ours.url = url;
+    ours.plain = plain;
+    for (int busy = 0; busy < 2; busy++) {
+        if (busy) spinners_start(b->spinners);
+        int status = pair_run(b, w, &ours, &one_raw, &p);
+        if (busy) spinners_stop();
+        if (status != 0) return;
+        latency_note(&p, note, sizeof(note));
+        row_add(b, w, busy ? "ops/s, busy" : "ops/s", &p, RATE, JUDGE_RATIO_MIN,
+                rate_min, note);
+        row_add(b, w, "client CPU us/op", &p, CPU_PER_OP, JUDGE_NOTHING, 0,
+                NULL);
+        health_add(b, w, &p);
+    }
+}
+
+void work_w1_string(struct bench *b, const struct work *w)
+{
+    w1_options_run(b, w, "format=string", NULL, 0.8);
+}
+
+void work_w1_nofence(struct bench *b, const struct work *w)
+{
+    w1_options_run(b, w, "format=string&fence=off", RAW_PLAIN, 0.95);
+}
+
 static void rate_run(struct bench *b, const struct work *w,
                      const struct spec *ours, const struct spec *reference,
                      double rate_min)

@@ -1,0 +1,92 @@
+/*
+ * work_share.c: many who want one name: how fast it goes from one to the next,
+ * what that costs the server, and whether everybody gets his share.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <stdio.h>
+
+#include "work.h"
+
+#define FAIR_SECS 5 /* the shares are promised over so long */
+
+static const struct spec ours_shared = {
+    .runner = "peer", .peer = "holdfast", .mode = "contend"};
+static const struct spec raw_shared = {.runner = "raw",
+                                       .peer = "raw-blpop",
+                                       .mode = "contend",
+                                       .plain = "set lpush"};
+
+static void row_add(struct bench *b, const struct work *w, const char *what,
+                    const struct pair *p, enum figure f, enum judge judge,
+                    double bound)
+{
+    struct row row = {w->name,     what,  p->ours[f], p->reference[f],
+                      p->ratio[f], judge, bound,      ""};
+
+    table_add(&b->table, row, NULL);
+}
+
+static int pair_run(struct bench *b, const struct work *w,
+                    const struct spec *ours, const struct spec *reference,
+                    struct pair *p)
+{
+    if (measure_pair(b, ours, reference, b->rounds, p) == 0) return 0;
+    table_skip(&b->table, w->name, "a runner failed, see above");
+    return -1;
+}
+
+static void health_add(struct bench *b, const struct work *w,
+                       const struct pair *p)
+{
+    if (p->ours[FAILS] > 0)
+        row_add(b, w, "failed releases", p, FAILS, JUDGE_OURS_IS, 0);
+    if (p->ours[VIOLATIONS] > 0)
+        row_add(b, w, "two holders", p, VIOLATIONS, JUDGE_OURS_IS, 0);
+}
+
+void work_w3_handover(struct bench *b, const struct work *w)
+{
+    struct spec ours = ours_shared, raw = raw_shared;
+    struct pair p;
+    char url[80];
+
+    snprintf(url, sizeof(url), "redis://127.0.0.1:%d?handover=64",
+             b->server.port);
+    ours.url = url;
+    ours.threads = raw.threads = 16;
+    if (pair_run(b, w, &ours, &raw, &p) != 0) return;
+    row_add(b, w, "hand-overs/s", &p, HANDOFFS, JUDGE_RATIO_MIN, 3);
+    row_add(b, w, "commands/op", &p, COMMANDS_PER_OP, JUDGE_NOTHING, 0);
+    row_add(b, w, "client CPU us/op", &p, CPU_PER_OP, JUDGE_NOTHING, 0);
+    health_add(b, w, &p);
+}
+
+static void w4_run(struct bench *b, const struct work *w, const char *options,
+                   enum judge rate, enum judge commands)
+{
+    struct spec ours = ours_shared, raw = raw_shared;
+    struct pair p;
+    char url[80];
+
+    snprintf(url, sizeof(url), "redis://127.0.0.1:%d%s", b->server.port,
+             options);
+    ours.url = url;
+    ours.procs = raw.procs = 4;
+    ours.threads = raw.threads = 4;
+    ours.secs = raw.secs = FAIR_SECS;
+    if (pair_run(b, w, &ours, &raw, &p) != 0) return;
+    row_add(b, w, "hand-overs/s", &p, HANDOFFS, rate, 0.35);
+    row_add(b, w, "commands/op", &p, COMMANDS_PER_OP, commands, 5);
+    row_add(b, w, "most/least of a thread", &p, SPREAD, JUDGE_OURS_MAX, 2);
+    health_add(b, w, &p);
+}
+
+void work_w4(struct bench *b, const struct work *w)
+{
+    w4_run(b, w, "", JUDGE_RATIO_MIN, JUDGE_OURS_MAX);
+}
+
+void work_w4_handover(struct bench *b, const struct work *w)
+{
+    w4_run(b, w, "?handover=64", JUDGE_RATIO_MIN, JUDGE_OURS_MAX);
+}
