@@ -63,7 +63,7 @@ enum hold_event_type {
 #define HOLD_MAY_TRY 16u /* EV_ACQUIRE: no need to wait for a turn */
 #define HOLD_BLIND 32u   /* EV_ACQUIRE: queued because no clock is known yet */
 
-/* What an acquire may ask for beyond lease and wait; 0: nothing of it.  Kept in
+/* What an acquire may ask for beyond lease and wait; 0: nothing of it.  Whole
  * milliseconds, as the user gives them. */
 struct hold_plan {
     int64_t renew_us;    /* so often; 0: every third of the lease */
@@ -148,7 +148,9 @@ struct hold {
     unsigned one_try : 1;   /* the user does not wait */
     unsigned starved : 1;   /* a renewal is held back until it is fed */
     unsigned timed_out : 1; /* lost because its time was over */
-    unsigned reserve : 11;  /* tokens left for hand-overs */
+    unsigned crowded : 1;   /* others of this process queue for it, or did */
+    uint16_t block;         /* tokens asked for beyond the first */
+    uint16_t reserve;       /* of them left for hand-overs */
     uint16_t reballots;
     uint16_t pauses;      /* tries without luck, for the back-off */
     int32_t count;        /* as the nodes know it once the round is over */
@@ -229,9 +231,6 @@ int64_t hf__hold_period_us(const struct hold *h);
 
 /* Is it held and kept by the watchdog, with nothing under way? */
 int hf__hold_is_renewable(const struct hold *h);
-
-/* How many tokens beyond the first a proposal is to reserve. */
-int64_t hf__hold_block(const struct hold *h);
 
 /* How often this hold has been handed over. */
 int64_t hf__hold_passes(const struct hold *h);

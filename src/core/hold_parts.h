@@ -58,6 +58,7 @@ void hf__keep_lose(struct hold *h, int status, int64_t now_us,
                    struct hold_out *out);
 
 /* hold_pass.c */
+void hf__pass_ask(struct hold *h, int64_t nodes_now_us);
 void hf__pass_open(struct hold *h, int64_t now_us);
 int64_t hf__pass_number(const struct hold *h, int64_t number);
 void hf__pass_yield(struct hold *h, struct hold_out *out);

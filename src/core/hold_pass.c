@@ -13,29 +13,34 @@
 #include "core/hold_parts.h"
 #include "core/mutation.h"
 
-int64_t hf__hold_block(const struct hold *h)
+/* How many tokens a proposal reserves.  None where nobody would use them, and
+ * none by a number that is ahead of the nodes' clock: tokens that outran it
+ * would fall back when a node forgets its counter. */
+void hf__pass_ask(struct hold *h, int64_t nodes_now_us)
 {
-    return h->flags & (HOLD_SHARED | HOLD_DETACHED) ? 0 : h->conf->handover;
+    assert(h->conf->handover >= 0 && h->conf->handover <= HANDOVER_MAX);
+    int is_alone = h->flags & (HOLD_SHARED | HOLD_DETACHED) || !h->crowded;
+    int is_ahead = h->number > nodes_now_us;
+    h->block = is_alone || is_ahead ? 0 : (uint16_t)h->conf->handover;
 }
 
 void hf__pass_open(struct hold *h, int64_t now_us)
 {
-    int64_t block = h->op == HOLD_OP_ACQUIRE ? hf__hold_block(h) : 0;
-    assert(block >= 0 && block <= HANDOVER_MAX);
+    if (h->op != HOLD_OP_ACQUIRE) h->block = 0;
     h->chain_us = now_us;
-    h->reserve = (unsigned)block & 0x7ffu;
-    if (block > 0) hf__ballot_saw(h->ballot, h->fence + block);
+    h->reserve = h->block;
+    if (h->block > 0) hf__ballot_saw(h->ballot, h->fence + h->block);
 }
 
 int64_t hf__hold_passes(const struct hold *h)
 {
-    return h->state < HOLD_HELD ? 0 : hf__hold_block(h) - h->reserve;
+    return h->state < HOLD_HELD ? 0 : h->block - h->reserve;
 }
 
 int64_t hf__pass_number(const struct hold *h, int64_t number)
 {
     int64_t end = h->fence + h->reserve;
-    if (hf__hold_block(h) == 0 || MUTATED(BLOCK_UNRELEASED)) return number;
+    if (h->block == 0 || MUTATED(BLOCK_UNRELEASED)) return number;
     return end > number ? end : number;
 }
 

@@ -100,6 +100,7 @@ void hf__round_propose(struct hold *h, const struct hold_event *ev,
     round_open(h, ev->now_us, 0);
     h->busy_ttl_us = -1;
     h->number = hf__ballot_next(h->ballot, ev->nodes_now_us);
+    hf__pass_ask(h, ev->nodes_now_us);
     struct hold_send *s = send_add(h, out, OP_PROPOSE, hf__round_all(h));
     s->deadline_us = ev->now_us + h->conf->timeout_us;
 }

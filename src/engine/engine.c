@@ -213,6 +213,7 @@ void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev)
     ev->nodes_now_us = hf__engine_nodes_now(e);
     ev->random = hf__engine_random(e);
     if (ev->type == EV_RELEASE) hf__turn_leave(s);
+    s->hold.crowded = s->entry->crowded != 0;
     s->requests++; /* stays until the step is over */
     hf__hold_step(&s->hold, ev, &out);
     e->waiting += s->hold.state == HOLD_WAITING;

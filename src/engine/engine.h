@@ -40,6 +40,8 @@ struct lock_entry {
     int turns;           /* hand-overs in a row within this process */
     enum watch_state watch;
     int watches_open; /* OP_WATCH, unanswered */
+    int crowded;      /* somebody queued while it was last held; or nobody has
+                       * held it so far */
     uint32_t name_len;
     char name[]; /* NUL behind it */
 };

@@ -67,6 +67,7 @@ struct lock_entry *hf__entry_get(struct engine *e, const char *name,
         entry->name_len = (uint32_t)name_len;
         entry->linger.due_us = TIME_NEVER;
         entry->told = -1;
+        entry->crowded = 1;
         memcpy(entry->name, name, name_len);
         *at = entry;
         if (++e->table_len > e->table_size) table_grow(e);
@@ -147,6 +148,7 @@ static void queue_add(struct lock_entry *entry, struct slot *s)
 {
     s->queue_next = NULL;
     s->queued = 1;
+    entry->crowded = 1;
     if (entry->queue_tail)
         entry->queue_tail->queue_next = s;
     else
@@ -275,6 +277,7 @@ void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before)
     }
     if (state == HOLD_HELD) entry->debt = 0;
     if (state == HOLD_RELEASING && s->followed) entry->turn = NULL;
+    if (state == HOLD_RELEASING && !entry->queue_head) entry->crowded = 0;
     if (state == HOLD_DONE || state == HOLD_LOST) {
         entry->turn = NULL;
         if (state == HOLD_DONE && before == HOLD_RELEASING) turn_owe(entry);

@@ -21,6 +21,7 @@ struct rig {
     struct hold a, b;
     struct hold_out out;
     int64_t now_us;
+    int alone; /* nobody else of this process wants it */
 };
 
 static void rig_step(struct rig *r, struct hold *h, struct hold_event ev)
@@ -39,6 +40,7 @@ static void rig_acquire(struct rig *r, struct hold *h, unsigned flags,
                             .lease_us = lease_ms * MS,
                             .plan = plan};
     hf__hold_init(h, &r->conf, &r->ballot);
+    h->crowded = !r->alone;
     rig_step(r, h, ev);
 }
 
@@ -110,6 +112,26 @@ TEST(pass, reserves_nothing_for_a_hold_that_cannot_be_handed_over)
     rig_acquire(&r, &r.a, HOLD_DETACHED | HOLD_MAY_TRY, LEASE_MS, NULL);
     hf__mutex_shape(&req, &r.a, &r.out.send[0]);
     CHECK_INT(req.block, 0);
+}
+
+TEST(pass, reserves_nothing_where_nobody_queues)
+{
+    struct rig r;
+    rig_init(&r, 64);
+    r.alone = 1;
+    rig_acquire(&r, &r.a, HOLD_KEEP | HOLD_MAY_TRY, LEASE_MS, NULL);
+    CHECK_INT(r.a.block, 0);
+}
+
+/* Else tokens would outrun the clock, and fall back after a loss of data. */
+TEST(pass, reserves_nothing_ahead_of_the_clock)
+{
+    struct rig r;
+    rig_init(&r, 64);
+    r.ballot.seen = 100 + r.now_us / 1000;
+    rig_acquire(&r, &r.a, HOLD_KEEP | HOLD_MAY_TRY, LEASE_MS, NULL);
+    CHECK(r.a.number > r.ballot.seen);
+    CHECK_INT(r.a.block, 0);
 }
 
 TEST(pass, gives_the_next_token_and_the_same_validity)
