@@ -45,6 +45,7 @@ void hf__get_abandon(struct hold *h, int status, int64_t now_us,
                      struct hold_out *out);
 
 /* hold_plan.c */
+int64_t hf__plan_lease_us(const struct hold *h, int64_t now_us);
 int hf__keep_is_useful(const struct hold *h, int64_t now_us);
 void hf__keep_begin(struct hold *h, int64_t start_us, int64_t now_us);
 int hf__keep_is_fed(const struct hold *h, int64_t now_us);

@@ -34,6 +34,23 @@ int hf__keep_is_useful(const struct hold *h, int64_t now_us)
            || hf__round_lease_end_us(h) - now_us >= h->lease_us / 10;
 }
 
+/* What to ask of the nodes in a round that begins now: no more than the cap
+ * leaves, so that nobody waits for a dead holder past it; but so much that the
+ * slowest clock keeps it until then.  Attached holds have no cap. */
+int64_t hf__plan_lease_us(const struct hold *h, int64_t now_us)
+{
+    int64_t cap_us = TIME_NEVER;
+    if (h->state == HOLD_HELD)
+        cap_us = h->cap_us;
+    else if (h->op == HOLD_OP_ACQUIRE)
+        cap_us = plan_cap_us(h->plan, now_us);
+    if (cap_us == TIME_NEVER || h->flags & HOLD_ETERNAL) return h->lease_us;
+    int64_t left_us = max64(cap_us - now_us, 0);
+    int64_t drift_us = left_us / 1000000 * h->conf->drift_ppm
+                       + left_us % 1000000 * h->conf->drift_ppm / 1000000;
+    return min64(h->lease_us, left_us + 2 * drift_us + 2 * DRIFT_FLOOR_US);
+}
+
 /* From what getting needs to what keeping needs; both are in one place. */
 void hf__keep_begin(struct hold *h, int64_t start_us, int64_t now_us)
 {

@@ -102,6 +102,7 @@ void hf__round_propose(struct hold *h, const struct hold_event *ev,
     h->number = hf__ballot_next(h->ballot, ev->nodes_now_us);
     hf__pass_ask(h, ev->nodes_now_us);
     struct hold_send *s = send_add(h, out, OP_PROPOSE, hf__round_all(h));
+    s->lease_us = hf__plan_lease_us(h, ev->now_us);
     s->deadline_us = ev->now_us + h->conf->timeout_us;
 }
 
@@ -123,6 +124,7 @@ void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
         && !(h->flags & HOLD_ETERNAL) && !MUTATED(SHORTENED_UNSEEN))
         h->valid_us = hf__round_lease_end_us(h);
     struct hold_send *s = send_add(h, out, OP_RENEW, hf__round_all(h));
+    s->lease_us = hf__plan_lease_us(h, now_us);
     s->deadline_us = now_us + limit;
 }
 

@@ -159,6 +159,19 @@ TEST(hold_plan, cap_counts_from_the_send)
     CHECK_INT(r.h.valid_us, 1500 * MS);
 }
 
+/* Or others would wait for a dead holder for the whole lease. */
+TEST(hold_plan, nodes_are_asked_for_no_more_than_the_cap_leaves)
+{
+    struct hold_event extend = {.type = EV_EXTEND, .lease_us = 90000 * MS};
+    struct rig r = {.plan = {.max_hold_us = 500 * MS}};
+    rig_acquire(&r, HOLD_KEEP, 9000);
+    CHECK_INT(r.out.send[0].lease_us, 500 * MS + 10 * MS + 4 * MS);
+    rig_reply(&r, V_GRANTED);
+    r.now_us += 400 * MS;
+    rig_step(&r, extend);
+    CHECK_INT(r.out.send[0].lease_us, 100 * MS + 2 * MS + 4 * MS);
+}
+
 TEST(hold_plan, grant_that_comes_after_its_cap_is_given_back)
 {
     struct rig r = {.plan = {.max_hold_us = 500 * MS}};
