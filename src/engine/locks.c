@@ -232,11 +232,14 @@ void hf__turn_leave(struct slot *s)
         s->followed = !turn_is_polite(s);
 }
 
-/* Who is woken by it would only find it taken again. */
+/* Who is woken by it would only find it taken again.  Not before a shorter hold:
+ * who sleeps until the end of this one would not know of it. */
 int hf__turn_is_hushed(const struct engine *e, const struct slot *s)
 {
-    return s->followed && s->entry->queue_head && s->entry->told > 0
-           && e->conf.nodes == 1;
+    const struct slot *next = s->entry->queue_head;
+    return s->followed && next && s->entry->told > 0 && e->conf.nodes == 1
+           && next->hold.lease_us >= s->hold.lease_us
+           && !(next->hold.plan && next->hold.plan->max_hold_us);
 }
 
 static void getting_set(struct engine *e, struct slot *s, int getting)
