@@ -4,7 +4,8 @@
 --      window us (absent: 2 s), tokens to reserve beyond the fence (absent: 0);
 --      8th, of a quorum: the fence is T, not the clock
 -- returns fence, granted by one server | {1 granted | 0 busy | -1 stale
---      | -2 the counter is no number, fence or counter, now us, ttl ms}
+--      | -2 the counter is no number | -3 no lock, fence or counter, now us,
+--      ttl ms}
 local call, lock, arg = redis.call, KEYS[1], ARGV
 local left = call('PTTL', lock)
 local time = call('TIME')
@@ -19,6 +20,16 @@ if left ~= -2 then
     end
     local seen = tonumber(call('GET', KEYS[2]) or 0) or 0
     if hf:find(mark:match('^v1 %S+ %d+ '), 1, true) ~= 1 then
+        -- Without our record it is Redisson's, or no lock at all.
+        local page = hf == '' and redis.pcall('HSCAN', lock, 0, 'COUNT', 16)
+        page = page and page[2] or {}
+        for i = 1, #page, 2 do
+            local field = page[i]
+            if field ~= 'mode'
+                and not (field:find('^[%x-]+:.') and tonumber(page[i + 1])) then
+                return {-3, seen, now, left}
+            end
+        end
         return {0, seen, now, left}
     end
     if not (seen < t) then
