@@ -13,6 +13,7 @@ struct store {
     struct table table;
     struct held *free_holds;
     size_t sweep;                 /* where to look for ended values */
+    uint64_t dropped;             /* the highest version that is gone */
     struct hf_info info;          /* lent with INSPECT and BREAK */
     struct hf_list_row *rows;     /* lent with LIST; NULL until the first */
     enum store_mutation mutation; /* always here, so that all files agree */

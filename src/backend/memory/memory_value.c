@@ -24,6 +24,8 @@ struct stored {
 
 static void value_drop(struct store *s, struct entry *e)
 {
+    if (e->value && e->value->version > s->dropped)
+        s->dropped = e->value->version;
     hf__free(s->alloc, e->value);
     e->value = NULL;
 }
@@ -78,7 +80,9 @@ static int value_set(struct store *s, struct entry *e, int64_t now_us,
     struct stored *v = hf__alloc_zero(s->alloc, sizeof *v + req->data_len + 1);
     if (!v) return HF_NOMEM;
     int64_t life_ms = (req->lease_us + US_PER_MS - 1) / US_PER_MS;
-    v->version = old ? old->version + 1 : 1;
+    /* Two writes with a deletion between them fit into a microsecond. */
+    v->version = (old && old->version > s->dropped ? old->version : s->dropped)
+                 + 1;
     if (v->version < (uint64_t)now_us) v->version = (uint64_t)now_us;
     v->expires_ms = life_ms > 0 ? us_to_ms(now_us) + life_ms : TIME_NEVER;
     v->attempt = req->attempt;
@@ -136,4 +140,5 @@ void hf__store_free_values(struct store *s)
 {
     for (size_t i = 0; i < s->table.len; i++)
         value_drop(s, s->table.entries[i]);
+    s->dropped = 0;
 }
