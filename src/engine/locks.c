@@ -232,8 +232,8 @@ void hf__turn_leave(struct slot *s)
         s->followed = !turn_is_polite(s);
 }
 
-/* Who is woken by it would only find it taken again.  Not before a shorter hold:
- * who sleeps until the end of this one would not know of it. */
+/* Who is woken by it would only find it taken again.  Not before a shorter
+ * hold: who sleeps until the end of this one would not know of it. */
 int hf__turn_is_hushed(const struct engine *e, const struct slot *s)
 {
     const struct slot *next = s->entry->queue_head;

@@ -81,8 +81,8 @@ static int value_set(struct store *s, struct entry *e, int64_t now_us,
     if (!v) return HF_NOMEM;
     int64_t life_ms = (req->lease_us + US_PER_MS - 1) / US_PER_MS;
     /* Two writes with a deletion between them fit into a microsecond. */
-    v->version = (old && old->version > s->dropped ? old->version : s->dropped)
-                 + 1;
+    v->version =
+        (old && old->version > s->dropped ? old->version : s->dropped) + 1;
     if (v->version < (uint64_t)now_us) v->version = (uint64_t)now_us;
     v->expires_ms = life_ms > 0 ? us_to_ms(now_us) + life_ms : TIME_NEVER;
     v->attempt = req->attempt;
