@@ -24,6 +24,7 @@
 #define DRIFT_PPM_MAX 500000
 #define DRIFT_FLOOR_US 2000             /* and 2 ms: the clocks' granularity */
 #define BALLOT_WINDOW_US (2 * US_PER_S) /* W: how old a number may be */
+#define VALUE_SKEW_US (100 * US_PER_MS) /* a write's age beyond its timeout */
 #define BALLOT_MAX INT64_C(9007199250000000) /* Lua counts in doubles */
 #define REBALLOTS_MAX 2                      /* new numbers per attempt */
 #define MARGIN_FLOOR_US (50 * US_PER_MS)
@@ -48,5 +49,6 @@
 #define UPDATE_PAUSE_US_MIN (1 * US_PER_MS)
 #define UPDATE_PAUSE_US_MAX (100 * US_PER_MS)
 #define ONCE_KEEP_MS_DEFAULT 86400000 /* how long a run is remembered */
+#define ONCE_DOUBTS_MAX 64            /* begins without an answer, per client */
 
 #endif

@@ -35,6 +35,19 @@ int hf__number_parse(const char *text, int64_t min, int64_t max, int64_t *out)
     return 0;
 }
 
+int hf__digits_parse(const char *text, size_t len, uint64_t max, uint64_t *out)
+{
+    uint64_t n = 0;
+    if (len == 0) return -1;
+    for (size_t i = 0; i < len; i++) {
+        unsigned digit = (unsigned)(unsigned char)text[i] - '0';
+        if (digit > 9 || digit > max || n > (max - digit) / 10) return -1;
+        n = n * 10 + digit;
+    }
+    *out = n;
+    return 0;
+}
+
 /* Milliseconds in a unit; 0 if there is no such unit. */
 static int64_t unit_ms(const char *unit)
 {

@@ -47,4 +47,8 @@ int hf__duration_parse(const char *text, int64_t *out_ms);
 /* A whole number in [min, max].  Returns 0 and fills `out`, or -1. */
 int hf__number_parse(const char *text, int64_t min, int64_t max, int64_t *out);
 
+/* `len` digits, without a NUL behind them, that make at most `max`.  Returns 0
+ * and fills `out`, or -1. */
+int hf__digits_parse(const char *text, size_t len, uint64_t max, uint64_t *out);
+
 #endif

@@ -44,12 +44,12 @@ static char *put_bytes(char *at, const char *bytes, size_t len)
 static char *put_number(char *at, uint64_t n)
 {
     char digits[20];
-    size_t len = 0;
+    size_t from = sizeof digits; /* 2^64 has as many: the bound is never met */
     do {
-        digits[sizeof digits - ++len] = (char)('0' + n % 10);
+        digits[--from] = (char)('0' + n % 10);
         n /= 10;
-    } while (n > 0);
-    return put_bytes(at, digits + sizeof digits - len, len);
+    } while (n > 0 && from > 0);
+    return put_bytes(at, digits + from, sizeof digits - from);
 }
 
 /* Numbers of a record are never negative; a negative one is written as 0. */

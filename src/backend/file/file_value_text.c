@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backend/file/file_value.h"
+#include "base/url.h"
 
 #define MAGIC "holdfast value 1\n"
 
@@ -54,15 +55,7 @@ static uint64_t number_take(struct text *t, const char *key, uint64_t max)
     size_t len;
     uint64_t n = 0;
     const char *line = line_take(t, key, &len);
-    if (len == 0) t->at = NULL;
-    for (size_t i = 0; line && i < len; i++) {
-        unsigned digit = (unsigned)(unsigned char)line[i] - '0';
-        if (digit > 9 || n > (max - digit) / 10) {
-            t->at = NULL;
-            return 0;
-        }
-        n = n * 10 + digit;
-    }
+    if (line && hf__digits_parse(line, len, max, &n) != 0) t->at = NULL;
     return n;
 }
 

@@ -40,8 +40,8 @@ enum flight_kind {
     FLIGHT_SELECT,
     FLIGHT_TIME,
     FLIGHT_REQUEST, /* reqs, by EVALSHA */
-    FLIGHT_SET,     /* one proposal without a fence, by SET NX PX */
     FLIGHT_EVAL,    /* the same after NOSCRIPT, with the whole script */
+    FLIGHT_SET,     /* one proposal without a fence, by SET NX PX */
     FLIGHT_SUBSCRIBE,
     FLIGHT_UNSUBSCRIBE,
     FLIGHT_PING
@@ -85,7 +85,8 @@ struct link {
     struct hf_error err; /* why it is not up */
     struct resolved addrs;
     int addr_next;
-    int64_t node_us; /* the server's clock, from the greeting */
+    int64_t node_us; /* the server's clock, as it was last told */
+    int64_t told_us; /* main: when that came in */
     struct reader in;
     struct bytes out;
     size_t out_done;   /* bytes of `out` the kernel has */
@@ -272,9 +273,9 @@ int hf__info_list(struct backend_conn *c, const struct request *req,
 
 /* ---- redis_error.c: the server's errors ---- */
 /* The status for an error reply, and "what: why" in `text`; `what` may be
- * NULL. */
-int hf__redis_error(const char *what, const struct value *v,
-                    char text[HF_ERROR_TEXT_MAX]);
+ * NULL, and so is `value_key` if it was not about a value. */
+int hf__redis_error(const char *what, const char *value_key,
+                    const struct value *v, char text[HF_ERROR_TEXT_MAX]);
 int hf__redis_error_is(const struct value *v, const char *code);
 
 /* ---- redis_watch.c: the subscription link ---- */

@@ -248,7 +248,10 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
         return;
     }
     struct hf_error err;
-    int status = hf__redis_error(op_words[f->reqs->op], v, text);
+    const struct request *req = f->reqs;
+    int is_value = req->op == OP_VALUE_READ || req->op == OP_VALUE_WRITE;
+    int status = hf__redis_error(op_words[req->op], is_value ? req->name : NULL,
+                                 v, text);
     hf__error_set(&err, status, "%s: %s", c->endpoint, text);
     hf__redis_answer_all(c, f->reqs, V_ERROR, status, err.text);
 }

@@ -10,6 +10,7 @@
 #include "backend/redis/redis.h"
 
 #define NOT_PERMITTED "not permitted"
+#define KEYS_SAID "one of the keys"
 
 static const struct meaning {
     const char *code;
@@ -59,8 +60,8 @@ static const struct {
     const char *said;
     const char *words;
 } rights[] = {
-    {"one of the keys", "not permitted: the user lacks the lock's key, or "
-                        "redisson_lock_token:{...} for its fence"},
+    {KEYS_SAID, "not permitted: the user lacks the lock's key, or "
+                "redisson_lock_token:{...} for its fence"},
     {"one of the channels",
      "not permitted: the user lacks the channel redisson_lock__channel:{...}"},
     {" permissions to run ", "not permitted: the user lacks the command"},
@@ -70,9 +71,11 @@ static const struct {
     {"' channel", "not permitted: the user lacks the channel"},
 };
 
-static const char *words_of(const struct meaning *m, const char *text)
+static const char *words_of(const struct meaning *m, const char *text,
+                            const char *value_words)
 {
     if (strcmp(m->words, NOT_PERMITTED) != 0) return m->words;
+    if (value_words && strstr(text, KEYS_SAID)) return value_words;
     for (size_t i = 0; i < sizeof rights / sizeof rights[0]; i++)
         if (strstr(text, rights[i].said)) return rights[i].words;
     return m->words;
@@ -117,10 +120,12 @@ static const struct meaning *meaning_of(const char *text)
     return wrapped ? &meaning_script : &meaning_other;
 }
 
-int hf__redis_error(const char *what, const struct value *v,
-                    char text[HF_ERROR_TEXT_MAX])
+int hf__redis_error(const char *what, const char *value_key,
+                    const struct value *v, char text[HF_ERROR_TEXT_MAX])
 {
-    char said[HF_ERROR_TEXT_MAX];
+    char said[HF_ERROR_TEXT_MAX], key[100];
+    snprintf(key, sizeof key, "not permitted: the user lacks the key %.60s",
+             value_key ? value_key : "");
     size_t len = v->len < sizeof said ? v->len : sizeof said - 1;
     memcpy(said, v->text, len);
     said[len] = '\0';
@@ -128,7 +133,7 @@ int hf__redis_error(const char *what, const struct value *v,
         if (iscntrl((unsigned char)said[i])) said[i] = '?';
     const struct meaning *m = meaning_of(v->text);
     snprintf(text, HF_ERROR_TEXT_MAX, "%s%s%s: %.150s", what ? what : "",
-             what ? ": " : "", words_of(m, said), said);
+             what ? ": " : "", words_of(m, said, value_key ? key : NULL), said);
     return m->status;
 }
 

@@ -112,6 +112,7 @@ static int time_take(struct link *l, const struct value *v)
     if (s < 1 || s >= BALLOT_MAX / US_PER_S || us < 0 || us >= US_PER_S)
         return -1;
     l->node_us = s * US_PER_S + us;
+    l->told_us = l->c->env->now(l->c->env);
     return 0;
 }
 
@@ -133,7 +134,7 @@ void hf__greet_reply(struct link *l, const struct flight *f,
                                         [FLIGHT_TIME] = "TIME"};
     if (!is_harmless(f, v)) {
         char text[HF_ERROR_TEXT_MAX];
-        int status = hf__redis_error(words[f->kind], v, text);
+        int status = hf__redis_error(words[f->kind], NULL, v, text);
         hf__link_fail(l, status, 0, "%s", text);
         return;
     }

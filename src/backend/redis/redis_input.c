@@ -40,7 +40,7 @@ static void value_take(struct link *l, const struct value *v)
         /* Servers that hang up say why without being asked. */
         if (v->type == VALUE_ERROR) {
             char text[HF_ERROR_TEXT_MAX];
-            int status = hf__redis_error(NULL, v, text);
+            int status = hf__redis_error(NULL, NULL, v, text);
             hf__link_fail(l, status, 0, "%s", text);
         } else {
             hf__link_fail(l, HF_UNAVAILABLE, 0, "read: unexpected answer");

@@ -7,13 +7,21 @@
 #include <stdio.h>
 
 #include "backend/redis/redis.h"
-#include "base/math.h"
 
-/* The server's clock, counted on from when it last told it. */
+/* The server's clock, counted on from when it last told it: what was on its way
+ * to us makes it earlier than it is, never later. */
 static int64_t server_now_us(const struct backend_conn *c)
 {
-    int64_t passed_us = c->env->now(c->env) - c->main.asked_us;
+    int64_t passed_us = c->env->now(c->env) - c->main.told_us;
     return c->main.node_us + passed_us;
+}
+
+/* An answer tells it anew, so that clocks which drift apart are noticed. */
+static void clock_take(struct backend_conn *c, int64_t node_us)
+{
+    if (node_us <= 0) return;
+    c->main.node_us = node_us;
+    c->main.told_us = c->env->now(c->env);
 }
 
 static void put_by(struct command *cmd, const struct request *req)
@@ -35,7 +43,7 @@ void hf__redis_value_build(struct backend_conn *c, const struct request *req)
     put_by(cmd, req);
     hf__cmd_number(cmd, (req->lease_us + US_PER_MS - 1) / US_PER_MS);
     hf__cmd_number(cmd, server_now_us(c));
-    hf__cmd_number(cmd, max64(BALLOT_WINDOW_US, c->env->conf->timeout_us));
+    hf__cmd_number(cmd, c->env->conf->timeout_us + VALUE_SKEW_US);
     if (!(req->flags & REQ_DELETE))
         hf__cmd_bytes(cmd, req->data ? req->data : "", req->data_len);
 }
@@ -68,6 +76,7 @@ int hf__redis_value_read(struct backend_conn *c, const struct value *v,
     int64_t version = version_at(v, 0);
     if (!data || data->type != VALUE_STRING || version < -1) return -1;
     reply->node_us = version_at(v, 1);
+    clock_take(c, reply->node_us);
     if (version == -1 || data->len > HF_VALUE_MAX) {
         conflict(c, reply);
         return 0;
@@ -90,6 +99,7 @@ int hf__redis_value_written(struct backend_conn *c, const struct value *v,
     int64_t version = version_at(v, 1);
     if (!hf__value_is_array(v, 3) || version < 0) return -1;
     reply->node_us = version_at(v, 2);
+    clock_take(c, reply->node_us);
     reply->version = (uint64_t)version;
     switch (version_at(v, 0)) {
     case 1:
@@ -103,8 +113,6 @@ int hf__redis_value_written(struct backend_conn *c, const struct value *v,
         return 0;
     case -2:
         /* Or its clock was set forward: then the next one finds it right. */
-        c->main.node_us = reply->node_us;
-        c->main.asked_us = c->env->now(c->env);
         refuse(c, "it came too late to be written", V_UNSENT, HF_UNAVAILABLE,
                reply);
         return 0;

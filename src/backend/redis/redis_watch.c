@@ -172,7 +172,7 @@ static void refused(struct backend_conn *c, struct watch *w,
     char text[HF_ERROR_TEXT_MAX];
     struct hf_error err;
     struct request *req = w->req;
-    int status = hf__redis_error("SUBSCRIBE", v, text);
+    int status = hf__redis_error("SUBSCRIBE", NULL, v, text);
     hf__error_set(&err, status, "%s: %s", c->endpoint, text);
     refused_tell(c, &err);
     if (!req) {

@@ -14,7 +14,10 @@ if has.err then
     return {-1, now, -1, ''}
 end
 local version = tonumber(has[1] or '')
-if version and has[2] and has[3] and call('HLEN', key) == 3 then
+-- A whole number that Lua can count on from, or what is there is not ours.
+local is_version = version and version >= 1 and version < 2 ^ 53
+    and version % 1 == 0
+if is_version and has[2] and has[3] and call('HLEN', key) == 3 then
     return {version, now, call('PTTL', key), has[2]}
 end
 return {-call('EXISTS', key), now, -1, ''}

@@ -19,7 +19,10 @@ if has.err then
     return {-1, 0, now}
 end
 local version = tonumber(has[1] or '')
-if not (version and has[2] and has[3] and call('HLEN', key) == 3) then
+-- A whole number that Lua can count on from, or what is there is not ours.
+local is_version = version and version >= 1 and version < 2 ^ 53
+    and version % 1 == 0
+if not (is_version and has[2] and has[3] and call('HLEN', key) == 3) then
     if call('EXISTS', key) == 1 then
         return {-1, 0, now}
     end
@@ -35,12 +38,23 @@ if not arg[6] then
     call('DEL', key)
     return {1, 0, now}
 end
+local is_new = version == 0
 version = math.max(version + 1, now)
 call('HSET', key, 'version', string.format('%.0f', version), 'value', arg[6],
     'by', arg[2])
-if arg[3] == '0' then
-    call('PERSIST', key)
-else
-    call('PEXPIRE', key, arg[3])
+local ends = 1
+if arg[3] ~= '0' then
+    ends = redis.pcall('PEXPIRE', key, arg[3])
+elseif not is_new then
+    ends = redis.pcall('PERSIST', key)
+end
+-- With another end than was asked for it would be worse than not written.
+if type(ends) == 'table' then
+    if is_new then
+        redis.pcall('DEL', key)
+    else
+        call('HSET', key, 'version', has[1], 'value', has[2], 'by', has[3])
+    end
+    return ends
 end
 return {1, version, now}
