@@ -93,6 +93,8 @@ const char *when_text(int64_t wall_ms, char *out, size_t size);
 int number_parse(const char *text, int64_t min, int64_t max, int64_t *out);
 /* Milliseconds of a clock that also runs while the machine is suspended. */
 int64_t clock_ms(void);
+/* Milliseconds since 1970, by the clock of this host. */
+int64_t wall_now_ms(void);
 
 /* backoff.c: --backoff into `out`: NULL, or what is wrong with it. */
 const char *backoff_parse(const char *text, struct hf_acquire_options *out);
@@ -153,8 +155,6 @@ const char *status_why(int status, const char *text);
 /* Say a failure of the library, and return its exit code. */
 int session_fail(const struct session *s, int status,
                  const struct hf_error *err);
-/* Warn if a hold reaches no further than this host. */
-void session_say_guarantee(const struct session *s, int guarantee);
 /* Say that the lock was not acquired, and who holds it. */
 void session_say_busy(struct session *s, int64_t waited_ms);
 

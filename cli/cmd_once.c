@@ -94,11 +94,7 @@ static const struct term_row once_exits[] = {
     {"128+n", "signal n ended the command, or the wait"},
     {"75", "not run: it has been run, it runs, or it died (see --retry, -E "
            "and --skip-ok)"},
-    {"80", "the lock was lost while the command ran"},
-    {"124", "--max-hold ended the command"},
-    {"126", "the command cannot be run"},
-    {"127", "the command was not found"},
-    EXIT_ROWS_STORE,
+    EXIT_ROWS_COMMAND,
     {NULL, NULL}};
 
 static const char *const once_examples[] = {

@@ -73,11 +73,7 @@ static const struct term_row run_exits[] = {
     {"0-255", "the command's own"},
     {"128+n", "signal n ended the command, or the wait"},
     {"75", "not acquired (see -E and --skip-ok)"},
-    {"80", "the lock was lost while the command ran"},
-    {"124", "--max-hold ended the command"},
-    {"126", "the command cannot be run"},
-    {"127", "the command was not found"},
-    EXIT_ROWS_STORE,
+    EXIT_ROWS_COMMAND,
     {NULL, NULL}};
 
 static const char *const run_examples[] = {

@@ -53,6 +53,13 @@ enum phase {
 /* Why the command is being ended by us. */
 enum cause { CAUSE_NONE, CAUSE_LOST, CAUSE_MAX_HOLD };
 
+/* The last rows of the exit statuses of run and once. */
+#define EXIT_ROWS_COMMAND                                                      \
+    {"80", "the lock was lost while the command ran"},                         \
+        {"124", "--max-hold ended the command"},                               \
+        {"126", "the command cannot be run"},                                  \
+        {"127", "the command was not found"}, EXIT_ROWS_STORE
+
 /* The environment of run and once, for their manuals. */
 #define ENV_ROWS_COMMAND                                                       \
     {"HOLDFAST_URL",                                                           \

@@ -7,11 +7,10 @@
  */
 #include "run.h"
 
-#include <poll.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#define UNREACHABLE_AGAIN_MS 200 /* --fallback wait: a pause between tries */
+#define CLOCKS_APART_MS 60000 /* of this host and the store; no more is usual */
 
 /* ---- how to begin ---- */
 
@@ -68,10 +67,26 @@ static void running_say(struct run *r, const struct hf_once_result *b)
                  run_name(b, who, sizeof(who)));
 }
 
+/* Of a later period than ours: not even --skip-ok is to hide that it will not
+ * be run for long. */
+static int ahead_say(const struct run *r, const struct hf_once_result *b,
+                     const char *who)
+{
+    int64_t ahead_ms = b->began_ms - wall_now_ms();
+    int is_ahead =
+        r->o->per_ms && ahead_ms > r->o->per_ms && ahead_ms > CLOCKS_APART_MS;
+    if (is_ahead)
+        say_warn("%s: not run: it was begun on %s, which is yet to come: a "
+                 "clock is or was wrong",
+                 r->s.shown, who);
+    return is_ahead;
+}
+
 static void done_say(const struct run *r, const struct hf_once_result *b)
 {
     char who[512];
     run_name(b, who, sizeof(who));
+    if (ahead_say(r, b, who)) return;
     if (r->o->losers != LOSERS_SKIP || r->o->skip_ok)
         say_note("%s: not run: it was begun on %s, and ended with status %d",
                  r->s.shown, who, b->status);
@@ -122,40 +137,23 @@ static struct outcome once_refused(struct run *r, int status,
 
 /* ---- beginning ---- */
 
-/* Begin it; with --fallback wait, again while the store cannot be reached and
- * there is time left.  UNAVAILABLE means that nothing was begun. */
+/* With --verbose, say whom we wait for before we do. */
 static int once_begin(struct run *r, struct hf_once_options *oo,
                       struct hf_once_result *b, struct hf_error *err)
-{
-    int64_t until_ms = oo->wait_ms > 0 ? clock_ms() + oo->wait_ms : INT64_MAX;
-    for (;;) {
-        int status = hf_once_begin(r->s.client, r->name, oo, &r->once, b, err);
-        if (status != HF_UNAVAILABLE || r->o->fallback != HF_FALLBACK_WAIT
-            || oo->wait_ms == HF_WAIT_NONE || interrupt_signal())
-            return status;
-        poll(NULL, 0, UNREACHABLE_AGAIN_MS);
-        if (clock_ms() >= until_ms) return status;
-        if (oo->wait_ms > 0) oo->wait_ms = until_ms - clock_ms();
-    }
-}
-
-/* With --verbose, say whom we wait for before we do. */
-static int once_begin_aloud(struct run *r, struct hf_once_options *oo,
-                            struct hf_once_result *b, struct hf_error *err)
 {
     char who[512];
     int64_t wait_ms = oo->wait_ms;
     if (!r->o->verbose || wait_ms == HF_WAIT_NONE)
-        return once_begin(r, oo, b, err);
+        return hf_once_begin(r->s.client, r->name, oo, &r->once, b, err);
     oo->wait_ms = HF_WAIT_NONE;
-    int status = once_begin(r, oo, b, err);
+    int status = hf_once_begin(r->s.client, r->name, oo, &r->once, b, err);
     if (status == HF_OK && b->outcome != HF_ONCE_RUNNING) return status;
     if (status != HF_OK && status != HF_UNAVAILABLE) return status;
     if (status == HF_OK && b->host[0])
         say_note("%s: waiting: it was begun on %s, and still runs", r->s.shown,
                  run_name(b, who, sizeof(who)));
     oo->wait_ms = wait_ms;
-    return once_begin(r, oo, b, err);
+    return hf_once_begin(r->s.client, r->name, oo, &r->once, b, err);
 }
 
 static void once_mine(struct run *r, const struct hf_once_result *b)
@@ -168,7 +166,6 @@ static void once_mine(struct run *r, const struct hf_once_result *b)
     r->grant.valid_ms = b->valid_ms;
     r->grant.lease_ms = r->o->lease_ms ? r->o->lease_ms : b->valid_ms;
     r->grant.guarantee = b->guarantee;
-    if (!r->o->verbose) session_say_guarantee(&r->s, b->guarantee);
     say_note("%s: begun, guarantee %s", r->s.shown,
              guarantee_name(b->guarantee));
 }
@@ -186,7 +183,7 @@ static int once_get(struct run *r, struct outcome *end)
     interrupt_setup(oo.cancel);
     options_fill(r->o, &oo);
     oo.wait_ms = wait_choose(r->o);
-    status = once_begin_aloud(r, &oo, &b, &err);
+    status = once_begin(r, &oo, &b, &err);
     interrupt_setup(NULL);
     hf_cancel_close(oo.cancel);
     if (status == HF_OK && b.outcome == HF_ONCE_MINE) {
@@ -210,6 +207,9 @@ static void once_give(struct run *r, int code)
                      : hf_once_abandon(r->once, &err);
     r->once = NULL;
     r->lock = NULL;
+    /* Written down, but the lock could not be given back. */
+    if (status == HF_OK && err.text[0])
+        (void)session_fail(&r->s, err.status, &err);
     if (status == HF_OK) return;
     (void)session_fail(&r->s, status, &err);
     if (status == HF_LOST || status == HF_EXPIRED)

@@ -5,6 +5,8 @@
  */
 #include "cli.h"
 
+#include <string.h>
+
 void session_say_busy(struct session *s, int64_t waited_ms)
 {
     struct hf_info info;
@@ -23,15 +25,6 @@ void session_say_busy(struct session *s, int64_t waited_ms)
                  after);
 }
 
-void session_say_guarantee(const struct session *s, int guarantee)
-{
-    char shown[512];
-    if (guarantee != HF_GUARANTEE_LOCAL) return;
-    text_escape(hf_client_url(s->client), shown, sizeof(shown));
-    say_warn("%s: held on this host only: %s: cannot be reached", s->shown,
-             shown);
-}
-
 /* Who is in front of us, for --verbose. */
 static void waiting_say(struct session *s, int status,
                         const struct hf_error *first)
@@ -46,6 +39,13 @@ static void waiting_say(struct session *s, int status,
                  holder_text(&info, who, sizeof(who)));
 }
 
+/* Does the acquire wait for a store that cannot be reached? */
+static int is_patient(const struct session *s, const struct options *o)
+{
+    if (o->fallback) return o->fallback == HF_FALLBACK_WAIT;
+    return strstr(hf_client_url(s->client), "fallback=wait") != NULL;
+}
+
 static int acquire(struct session *s, const struct options *o,
                    struct hf_acquire_options *ao, struct hf_grant *grant,
                    struct hf_error *err)
@@ -56,8 +56,7 @@ static int acquire(struct session *s, const struct options *o,
     if (o->verbose && wait_ms != HF_WAIT_NONE) {
         ao->wait_ms = HF_WAIT_NONE;
         int status = hf_lock_acquire(s->lock, ao, grant, err);
-        int goes_on =
-            status == HF_UNAVAILABLE && o->fallback == HF_FALLBACK_WAIT;
+        int goes_on = status == HF_UNAVAILABLE && is_patient(s, o);
         if (status != HF_TAKEN && !goes_on) return status;
         waiting_say(s, status, err);
     }
@@ -84,6 +83,7 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
     struct hf_error err = {0};
     struct hf_acquire_options ao = HF_ACQUIRE_OPTIONS_INIT;
     hf_cancel *cancel;
+    char why[2 * HF_ERROR_TEXT_MAX];
     *status = hf_cancel_open(s->client, &cancel);
     if (*status != HF_OK) return session_fail(s, *status, &err);
     interrupt_setup(cancel);
@@ -103,7 +103,8 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
     }
     if (*status != HF_OK) return refused(s, o, *status, &err);
     /* With --verbose the library's own log has said so, and why. */
-    if (!o->verbose) session_say_guarantee(s, grant->guarantee);
+    if (!o->verbose && grant->guarantee == HF_GUARANTEE_LOCAL)
+        say_warn("%s", text_escape(err.text, why, sizeof(why)));
     say_note("%s: acquired, guarantee %s", s->shown,
              guarantee_name(grant->guarantee));
     return EXIT_OK;

@@ -137,9 +137,29 @@ static const char *advice_of_lease(const struct why *w)
            "only if its holder is dead";
 }
 
+/* Does the URL choose the layout of string libraries? */
+static int url_is_string(const char *url)
+{
+    const char *option = strchr(url, '?');
+    while (option) {
+        size_t len = strcspn(++option, "&#");
+        if (len == 13 && strncmp(option, "format=string", len) == 0) return 1;
+        option = strchr(option, '&');
+    }
+    return 0;
+}
+
+/* A string library's lock, seen with a URL of the other layout: whoever wants
+ * it, or wants it broken, is refused. */
+static int is_other_format(const struct why *w)
+{
+    return strcmp(w->info.kind, "string") == 0
+           && !url_is_string(hf_client_url(w->s->client));
+}
+
 static int can_break(const struct why *w)
 {
-    return w->ending != ENDING_PROCESS
+    return w->ending != ENDING_PROCESS && !is_other_format(w)
            && (hf_client_caps(w->s->client) & HF_CAP_BREAK) != 0;
 }
 
@@ -148,6 +168,9 @@ const char *why_advice(const struct why *w, char *out, size_t size)
     const char *what = "make sure that its holder is dead, then take it away";
     if (!w->info.locked)
         what = "nothing keeps you out";
+    else if (is_other_format(w))
+        what = "use a URL with ?format=string for this name: with this URL it "
+               "can be neither acquired nor broken";
     else if (w->ending == ENDING_PROCESS)
         what = advice_of_process(w);
     else if (w->ending == ENDING_LEASE)

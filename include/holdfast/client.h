@@ -48,7 +48,9 @@ enum hf_log_level {
     HF_LOG_DEBUG = 4
 };
 
-/* Receives one line of log, without a newline.  Never holds a password. */
+/* Receives one line of log, without a newline; it is borrowed for the call, and
+ * never holds a password.  May be called on any thread and inside the library's
+ * own locks: it must not block, and may call nothing of this library. */
 typedef void (*hf_log_fn)(int level, const char *line, void *user);
 
 /* Where the library gets memory.  All three or none; `resize` and `release`
@@ -69,7 +71,12 @@ enum hf_fallback {
     HF_FALLBACK_FAIL = 1,    /* HF_UNAVAILABLE after patience_ms */
     HF_FALLBACK_WAIT = 2,    /* wait for it, up to the caller's wait_ms */
     HF_FALLBACK_LOCAL = 3    /* take a lock of this host instead (file:), which
-                              * other hosts do not see; marked in the grant */
+                              * other hosts do not see; marked in the grant.
+                              * It excludes those of this host who cannot reach
+                              * the store either; when the store answers again,
+                              * others may be granted its lock while this one
+                              * lasts, but no holder of the same client: he
+                              * goes to this host as well */
 };
 
 /* How a client behaves.  Zero is every field's default; a value given here wins
@@ -98,7 +105,13 @@ struct hf_client_options {
     int32_t fallback;     /* enum hf_fallback                  [fallback=] */
     int32_t handover;     /* give a released lock to the next waiter of this
                            * process, without asking the store, at most so
-                           * many times in a row; 0: never     [handover=] */
+                           * many times in a row; 0: never     [handover=].
+                           * Such a release is HF_OK without an answer of the
+                           * store: that the lock was broken or deleted
+                           * meanwhile shows at the next renewal, or at the
+                           * end of the row, and until then a token handed on
+                           * may be below one given elsewhere (and is refused
+                           * by whoever checks it) */
     int64_t handover_ms;  /* and no longer than this; 0: 50 ms
                            *                              [handover_for=] */
 };
@@ -162,8 +175,10 @@ HF_API int hf_client_open(const char *url,
 /**
  * Close a client.  Locks still held are released where the server can be
  * reached within `timeout_ms` of the options; calls under way in other threads
- * return HF_CLOSED, and asynchronous ones are answered with it.  Lock
- * objects that are still open go with it; cancel tokens must be closed before.
+ * return HF_CLOSED, and asynchronous ones are answered with it.  This waits for
+ * them, and so for a function that hf_value_update() or hf_client_list() is
+ * running.  Lock objects that are still open go with it; cancel tokens must be
+ * closed before.
  *
  * @param client  taken; NULL does nothing
  *

@@ -89,13 +89,17 @@ struct hf_acquire_options {
 enum hf_guarantee {
     HF_GUARANTEE_STORE = 0, /* what the client's store promises */
     HF_GUARANTEE_LOCAL = 1  /* this host only: the store could not be reached,
-                             * and HF_FALLBACK_LOCAL was chosen.  It has no
-                             * fencing token */
+                             * and HF_FALLBACK_LOCAL was chosen.  It excludes
+                             * those who cannot reach the store either; when
+                             * the store answers again, others, also of this
+                             * host, may be granted its lock while this hold
+                             * lasts.  It has no fencing token */
 };
 
 /* What was obtained. */
 struct hf_grant {
-    uint64_t fence;   /* fencing token: send it with every write */
+    uint64_t fence;   /* fencing token: send it with every write; 0 if there
+                       * is none: with fence=off, and HF_GUARANTEE_LOCAL */
     uint64_t holder;  /* who holds it */
     int64_t count;    /* how often this holder has it now */
     int64_t valid_ms; /* valid for so long unless renewed; INT64_MAX: for as
@@ -212,7 +216,8 @@ HF_API const char *hf_lock_name(const hf_lock *lock);
  * @param lock     borrowed
  * @param options  copied; NULL: wait for ever, the client's lease, watchdog
  * @param grant    filled on HF_OK; may be NULL
- * @param err      filled when this fails; may be NULL
+ * @param err      filled when this fails, and with the reason when a hold of
+ *                 this host is granted instead of the store's; may be NULL
  *
  * @return HF_OK           held; the watchdog keeps it unless HF_ACQUIRE_FIXED
  *         HF_TAKEN        HF_WAIT_NONE, and somebody has it
@@ -437,9 +442,14 @@ HF_API int64_t hf_lock_valid_ms(hf_lock *lock, uint64_t holder);
  * `feed_ms` is renewed only while this is called often enough; starved, it is
  * told AT_RISK and then LOST in its time, and a feed before that saves it.
  *
+ * @param lock    borrowed
  * @param holder  0: the calling thread
- * @return HF_OK, HF_NOT_OWNER, HF_EXPIRED or HF_LOST (it came too late),
- *         HF_INVALID (acquired without feed_ms), HF_FORKED, HF_CLOSED
+ *
+ * @return HF_OK         fed: it counts from now
+ *         HF_NOT_OWNER  this holder does not hold it
+ *         HF_EXPIRED, HF_LOST  it came too late: the hold is over
+ *         HF_INVALID    it was acquired without feed_ms
+ *         HF_FORKED, HF_CLOSED
  *
  * Threads: any; a renewal that was held back is sent at once.
  */
@@ -448,8 +458,11 @@ HF_API int hf_lock_feed(hf_lock *lock, uint64_t holder);
 /**
  * How far this holder's hold reaches.
  *
+ * @param lock    borrowed
  * @param holder  0: the calling thread
- * @return enum hf_guarantee; HF_GUARANTEE_STORE if it is not held
+ *
+ * @return enum hf_guarantee; HF_GUARANTEE_STORE if it is not held; of a lost
+ *         hold, what it was
  *
  * Threads: any; nothing is sent.
  */

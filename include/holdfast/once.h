@@ -45,7 +45,8 @@ struct hf_once_options {
                            * 1970; 0: once per name, until keep_ms are over */
     int64_t keep_ms;      /* how long the record of it is kept from its end; 0:
                            * 24 h, or twice the period if that is more */
-    int64_t wait_ms;      /* how long to wait for one that runs: as for an
+    int64_t wait_ms;      /* how long to wait for one that runs, and with
+                           * HF_FALLBACK_WAIT for the store: as for an
                            * acquire, but HF_WAIT_NONE is the default (0 means
                            * that); HF_ONCE_WAIT_FOREVER waits until its end */
     int64_t lease_ms;     /* of the lock that is held meanwhile; 0: the
@@ -97,9 +98,11 @@ struct hf_once_result {
  *
  * @return HF_OK           result->outcome says what to do
  *         HF_TIMEOUT      it still ran when wait_ms were over
- *         HF_UNAVAILABLE  it is not to be run.  If the store went away for
- *                         good in the very middle, it may look like a run
- *                         that died
+ *         HF_UNAVAILABLE  it is not to be run: the store did not answer for
+ *                         patience_ms, or with HF_FALLBACK_WAIT for wait_ms
+ *                         (and at most patience_ms more).  If the store went
+ *                         away in the very middle, it may look to others like
+ *                         a run that died; this client may begin it again
  *         HF_CONFLICT     something else is in the place of the lock or of
  *                         its record
  *         HF_CANCELLED, HF_UNSUPPORTED, HF_DENIED, HF_INVALID, HF_FORKED,
@@ -119,16 +122,18 @@ HF_API int hf_once_begin(hf_client *client, const char *name,
  * @param data    copied; the result that is stored, at most HF_ONCE_RESULT_MAX
  *                bytes; may be NULL if len is 0
  * @param len     bytes in `data`
- * @param err     filled when this fails; may be NULL
+ * @param err     filled when this fails, and with HF_OK if the lock could not
+ *                be given back (it ends with its lease); may be NULL
  *
  * @return HF_OK           written down
  *         HF_LOST         the lock was lost meanwhile and somebody else has
  *                         begun it again; his record was not touched
- *         HF_UNAVAILABLE  it may or may not have been written down; if not,
- *                         it looks like a run that died
+ *         HF_UNAVAILABLE  no answer, or the store takes no writes: it may or
+ *                         may not have been written down; if not, it looks
+ *                         like a run that died
  *         HF_INVALID (the result is too long: written down without it),
- *         HF_NOMEM (no memory for the result: the same), HF_DENIED, HF_FORKED,
- *         HF_CLOSED
+ *         HF_NOMEM (no memory for the result: the same), HF_CONFLICT,
+ *         HF_DENIED, HF_FORKED, HF_CLOSED
  *
  * Threads: any.
  */
@@ -137,10 +142,18 @@ HF_API int hf_once_end(hf_once *once, int status, const void *data, size_t len,
 
 /**
  * It has not been run after all: forget that it was begun, so that somebody
- * else may run it at once.
+ * else may run it at once.  If there was a record of an earlier run, that is
+ * there again, for the rest of its time.
  *
- * @param once  taken; NULL does nothing
- * @return as hf_once_end()
+ * @param once  taken, whatever this returns; NULL does nothing
+ * @param err   as for hf_once_end(); may be NULL
+ *
+ * @return HF_OK           forgotten
+ *         HF_LOST         the lock was lost meanwhile and somebody else has
+ *                         begun it again; his record was not touched
+ *         HF_UNAVAILABLE  it may or may not have been forgotten; if not, it
+ *                         looks like a run that died
+ *         HF_CONFLICT, HF_DENIED, HF_FORKED, HF_CLOSED, HF_NOMEM
  *
  * Threads: any.
  */
@@ -157,7 +170,14 @@ HF_API int hf_once_abandon(hf_once *once, struct hf_error *err);
  */
 HF_API hf_lock *hf_once_lock(hf_once *once);
 
-/** The holder of that lock. */
+/**
+ * The holder of that lock: nobody else's, and no thread's.
+ *
+ * @param once  borrowed
+ * @return 1 or more
+ *
+ * Threads: any; nothing is sent.
+ */
 HF_API uint64_t hf_once_holder(const hf_once *once);
 
 /**

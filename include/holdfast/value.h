@@ -78,13 +78,15 @@ HF_API void hf_value_free(hf_client *client, struct hf_value *value);
  *
  * @return HF_OK           written
  *         HF_CHANGED      it has another version now; nothing was written
- *         HF_UNAVAILABLE  no answer: it may or may not have been written
+ *         HF_UNAVAILABLE  no answer: it may have been written, or may yet be
  *         HF_INVALID (key, length or ttl), HF_CONFLICT, HF_DENIED,
  *         HF_UNSUPPORTED, HF_FORKED, HF_CLOSED, HF_NOMEM
  *
  * A request whose answer was lost is repeated inside the library, and carried
- * out once; with HF_VALUE_ANY it is not repeated.  A store that finds a request
- * long after it was sent refuses it.
+ * out once; with HF_VALUE_ANY it is not repeated.  A copy that is still on its
+ * way after HF_UNAVAILABLE is refused by the store once timeout_ms of the
+ * options and 100 ms have passed since this returned, by the store's clock (if
+ * that is not set back): whoever reads then reads what stays.
  *
  * Threads: any.
  */
@@ -93,39 +95,108 @@ HF_API int hf_value_write(hf_client *client, const char *key, uint64_t version,
                           uint64_t *written, struct hf_error *err);
 
 /**
- * Delete a value if it has not changed.  Parameters and statuses as
- * hf_value_write(); deleting what is not there is HF_CHANGED unless `version`
- * is 0 or HF_VALUE_ANY.
+ * Delete a value if it has not changed.
+ *
+ * @param client   borrowed; needs HF_CAP_VALUE
+ * @param key      1 to 512 bytes, copied
+ * @param version  what was read; 0: there is none, and nothing to be done;
+ *                 HF_VALUE_ANY: whatever is there
+ * @param err      filled when this fails; may be NULL
+ *
+ * @return HF_OK           deleted; or `version` is 0 or HF_VALUE_ANY, and there
+ *                         was none
+ *         HF_CHANGED      it has another version now, or none; nothing was
+ *                         deleted
+ *         HF_UNAVAILABLE  no answer: it may have been deleted, or may yet be,
+ *                         within the bound of hf_value_write()
+ *         HF_INVALID (the key), HF_CONFLICT, HF_DENIED, HF_UNSUPPORTED,
+ *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ *
+ * Threads: any.
  */
 HF_API int hf_value_delete(hf_client *client, const char *key, uint64_t version,
                            struct hf_error *err);
 
-/* Told of an asynchronous read; `value` is borrowed, NULL unless HF_OK. */
+/* Told of an asynchronous read.  `value` is borrowed, NULL unless HF_OK; `err`
+ * is borrowed. */
 typedef void (*hf_value_read_fn)(hf_client *client, int status,
                                  const struct hf_value *value,
                                  const struct hf_error *err, void *user);
 
-/* Told of an asynchronous write or delete. */
+/* Told of an asynchronous write or delete.  `version` is the new one, 0 if it
+ * was deleted and unless HF_OK; `err` is borrowed. */
 typedef void (*hf_value_written_fn)(hf_client *client, int status,
                                     uint64_t version,
                                     const struct hf_error *err, void *user);
 
 /**
- * Read, asynchronously: `cb` is called exactly once if this returns HF_OK.
- * Statuses as hf_value_read().
+ * Read, asynchronously.
+ *
+ * @param client  borrowed; needs HF_CAP_VALUE
+ * @param key     1 to 512 bytes, copied
+ * @param cb      called exactly once if, and only if, this returns HF_OK, and
+ *                never before this function has returned; may be NULL
+ * @param user    passed to `cb`, never looked at
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK (the request is on its way), HF_INVALID, HF_UNSUPPORTED,
+ *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ *
+ * `status` in `cb`: as hf_value_read() returns.
+ *
+ * Threads: any; `cb` runs on the thread that pumps, after the step.
  */
 HF_API int hf_value_read_start(hf_client *client, const char *key,
                                hf_value_read_fn cb, void *user,
                                struct hf_error *err);
 
 /**
- * Write, asynchronously: `cb` is called exactly once if this returns HF_OK.
- * Statuses as hf_value_write().
+ * Write, asynchronously.
+ *
+ * @param client   borrowed; needs HF_CAP_VALUE
+ * @param key      1 to 512 bytes, copied
+ * @param version  as for hf_value_write()
+ * @param data     copied; at most HF_VALUE_MAX bytes; may be NULL if len is 0
+ * @param len      bytes in `data`
+ * @param ttl_ms   the value ends by itself after so long; 0: never
+ * @param cb       called exactly once if, and only if, this returns HF_OK, and
+ *                 never before this function has returned; may be NULL
+ * @param user     passed to `cb`, never looked at
+ * @param err      filled when this fails; may be NULL
+ *
+ * @return HF_OK (the request is on its way), HF_INVALID, HF_UNSUPPORTED,
+ *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ *
+ * `status` in `cb`: as hf_value_write() returns.
+ *
+ * Threads: any; `cb` runs on the thread that pumps, after the step.
  */
 HF_API int hf_value_write_start(hf_client *client, const char *key,
                                 uint64_t version, const void *data, size_t len,
                                 int64_t ttl_ms, hf_value_written_fn cb,
                                 void *user, struct hf_error *err);
+
+/**
+ * Delete, asynchronously.
+ *
+ * @param client   borrowed; needs HF_CAP_VALUE
+ * @param key      1 to 512 bytes, copied
+ * @param version  as for hf_value_delete()
+ * @param cb       called exactly once if, and only if, this returns HF_OK, and
+ *                 never before this function has returned; may be NULL
+ * @param user     passed to `cb`, never looked at
+ * @param err      filled when this fails; may be NULL
+ *
+ * @return HF_OK (the request is on its way), HF_INVALID, HF_UNSUPPORTED,
+ *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ *
+ * `status` in `cb`: as hf_value_delete() returns.
+ *
+ * Threads: any; `cb` runs on the thread that pumps, after the step.
+ */
+HF_API int hf_value_delete_start(hf_client *client, const char *key,
+                                 uint64_t version, hf_value_written_fn cb,
+                                 void *user, struct hf_error *err);
 
 /* What hf_value_update() is to write. */
 struct hf_value_next {

@@ -7,6 +7,7 @@
 #include "api/fallback.h"
 
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -208,6 +209,42 @@ static void client_log(struct engine *e, int level, const char *line)
     if (c->log && level <= c->log_level) c->log(level, line, c->log_user);
 }
 
+void hf__client_warn(hf_client *c, const char *format, ...)
+{
+    char line[2 * HF_ERROR_TEXT_MAX];
+    va_list ap;
+    if (!c->log || c->log_level < HF_LOG_WARN) return;
+    va_start(ap, format);
+    vsnprintf(line, sizeof line, format, ap);
+    va_end(ap);
+    c->log(HF_LOG_WARN, line, c->log_user);
+}
+
+/* ---- calls of several operations ---------------------------------------- */
+
+void hf__call_enter(hf_client *c)
+{
+    hf__pump_lock(&c->pump);
+    c->calls++;
+    hf__pump_unlock(&c->pump);
+}
+
+void hf__call_leave(hf_client *c)
+{
+    if (c->pump.forked) return; /* by a function of the caller's */
+    hf__pump_lock(&c->pump);
+    if (--c->calls == 0) pthread_cond_signal(&c->calls_over);
+    hf__pump_unlock(&c->pump);
+}
+
+/* The pump is shut: each of their next operations ends with HF_CLOSED. */
+static void calls_wait(hf_client *c)
+{
+    hf__pump_lock(&c->pump);
+    while (c->calls > 0) pthread_cond_wait(&c->calls_over, &c->pump.mutex);
+    hf__pump_unlock(&c->pump);
+}
+
 /* ---- opening and closing ------------------------------------------------ */
 
 static char *copy_or_null(const struct allocator *a, const char *text,
@@ -223,6 +260,7 @@ static void client_free(hf_client *c)
 {
     struct allocator a = c->alloc;
     hf__fallback_free(c);
+    pthread_cond_destroy(&c->calls_over);
     hf__free(&a, c->url);
     hf__free(&a, c->user);
     hf__free_secret(&a, c->password);
@@ -292,6 +330,7 @@ static int client_open(const char *text, const struct url *url,
     hf_client *c = hf__alloc_zero(&a, sizeof *c);
     if (!c) return hf__error_set(err, HF_NOMEM, "client: out of memory");
     c->alloc = a;
+    pthread_cond_init(&c->calls_over, NULL);
     int status = options_read(c, url, o, err);
     if (status == HF_OK) {
         status = client_fill(c, url, text, o);
@@ -360,6 +399,8 @@ void hf_client_close(hf_client *c)
      * nothing, the memory goes with the process. */
     if (!c || c->pump.forked) return;
     hf__fallback_close(c);
+    hf__pump_shut(&c->pump);
+    calls_wait(c);
     hf__pump_close(&c->pump, c->timeout_us);
     while (c->locks) { /* their last callbacks have run */
         hf_lock *lock = c->locks;

@@ -15,10 +15,16 @@ struct hf_client {
     char *info;
     int64_t timeout_us;
     struct hf_lock *locks; /* open, under the pump's lock */
+    int calls;             /* of several operations, under way; the same */
+    pthread_cond_t calls_over;
     hf_log_fn log;
     void *log_user;
     int log_level;
     struct fallback *fallback; /* HF_FALLBACK_LOCAL; otherwise NULL */
+    /* Under the pump's lock: runs that nobody was told to run, although their
+     * record may have been written; the last so many, by their id. */
+    uint64_t once_doubts[ONCE_DOUBTS_MAX];
+    size_t once_doubts_len; /* all there ever were */
 };
 
 struct hf_lock {
@@ -29,6 +35,15 @@ struct hf_lock {
 
 /* HF_OK, or HF_FORKED with `err` filled. */
 int hf__client_check(const hf_client *c, struct hf_error *err);
+
+/* Around a call that makes several operations, or looks at the client after
+ * one: it is not freed meanwhile.  After a check. */
+void hf__call_enter(hf_client *c);
+void hf__call_leave(hf_client *c);
+
+/* To the client's log, if it wants warnings. */
+void hf__client_warn(hf_client *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Copy an option struct of this or an earlier version; what it does not have
  * yet is zero, the default.  HF_OK or HF_INVALID. */

@@ -138,7 +138,6 @@ static int host_make(hf_client *c, hf_client **out, struct hf_error *err)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     const struct engine *e = &c->pump.engine;
-    hf_client *host = NULL;
     o.flags = c->pump.own_loop ? HF_CLIENT_OWN_LOOP : 0;
     o.lease_ms = e->lease_us / US_PER_MS;
     o.timeout_ms = e->conf.timeout_us / US_PER_MS;
@@ -151,34 +150,59 @@ static int host_make(hf_client *c, hf_client **out, struct hf_error *err)
     o.log_level = c->log_level;
     o.on_state = host_told;
     o.state_user = c;
-    int status = hf_client_open(c->fallback->url, &o, &host, err);
-    if (status != HF_OK) return status;
-    if (c->pump.own_loop && hf__loop_join(&host->pump, &c->pump) != 0) {
-        hf_client_close(host);
+    return hf_client_open(c->fallback->url, &o, out, err);
+}
+
+/* Mutex held: it is the one, from now on. */
+static int host_install(hf_client *c, hf_client *host, struct hf_error *err)
+{
+    if (c->pump.own_loop && hf__loop_join(&host->pump, &c->pump) != 0)
         return hf__error_set(err, HF_NOMEM, "client: own loop: not joined");
-    }
     atomic_store(&c->pump.also, &host->pump);
-    *out = host;
+    c->fallback->host = host;
     return HF_OK;
 }
 
 /* ---- using it ----------------------------------------------------------- */
 
+static int client_is_closed(struct hf_error *err)
+{
+    return hf__error_set(err, HF_CLOSED, "client: %s",
+                         hf_status_text(HF_CLOSED));
+}
+
+/* Make one, without the mutex: that runs the user's allocator, and his log.  If
+ * somebody else was faster, ours is not needed. */
+static int host_add(hf_client *c, struct hf_error *err)
+{
+    struct fallback *f = c->fallback;
+    hf_client *host = NULL;
+    int status = host_make(c, &host, err);
+    if (status != HF_OK) return status;
+    pthread_mutex_lock(&f->mutex);
+    if (f->is_closing)
+        status = client_is_closed(err);
+    else if (!f->host)
+        status = host_install(c, host, err);
+    int is_it = f->host == host;
+    pthread_mutex_unlock(&f->mutex);
+    if (!is_it) hf_client_close(host);
+    return status;
+}
+
 int hf__host_open(hf_client *c, hf_client **out, struct hf_error *err)
 {
     struct fallback *f = c->fallback;
-    int status = HF_OK;
     pthread_mutex_lock(&f->mutex);
-    if (f->is_closing)
-        status = hf__error_set(err, HF_CLOSED, "client: %s",
-                               hf_status_text(HF_CLOSED));
-    else if (!f->host)
-        status = host_make(c, &f->host, err);
-    if (status == HF_OK) {
-        f->users++;
-        *out = f->host;
-    }
+    int is_closing = f->is_closing, is_there = f->host != NULL;
+    if (!is_closing) f->users++;
     pthread_mutex_unlock(&f->mutex);
+    if (is_closing) return client_is_closed(err);
+    int status = is_there ? HF_OK : host_add(c, err);
+    if (status == HF_OK)
+        *out = f->host; /* it stays, as long as it has users */
+    else
+        hf__host_leave(c);
     return status;
 }
 
@@ -227,20 +251,20 @@ int64_t hf__fallback_timeout_ms(hf_client *c, int64_t timeout_ms)
 static void client_warn(hf_client *c, const char *where, const char *what,
                         const char *why)
 {
-    char line[2 * HF_ERROR_TEXT_MAX];
-    if (!c->log || c->log_level < HF_LOG_WARN) return;
-    snprintf(line, sizeof line, "%.100s: %s%s%.250s", where, what,
-             *why ? ": " : "", why);
-    c->log(HF_LOG_WARN, line, c->log_user);
+    hf__client_warn(c, "%.100s: %s%s%.250s", where, what, *why ? ": " : "",
+                    why);
 }
 
-void hf__host_granted(hf_client *c, const char *name, const char *why)
+void hf__host_granted(hf_client *c, const char *name, const char *why,
+                      int is_down)
 {
     struct fallback *f = c->fallback;
-    pthread_mutex_lock(&f->mutex);
-    f->is_down = 1;
-    f->down_us = hf__clock_us();
-    pthread_mutex_unlock(&f->mutex);
+    if (is_down) {
+        pthread_mutex_lock(&f->mutex);
+        f->is_down = 1;
+        f->down_us = hf__clock_us();
+        pthread_mutex_unlock(&f->mutex);
+    }
     client_warn(c, name, "held on this host only", why);
 }
 
@@ -269,8 +293,7 @@ void hf__fallback_close(hf_client *c)
     f->is_closing = 1;
     hf_client *host = f->host;
     pthread_mutex_unlock(&f->mutex);
-    if (!host) return;
-    hf__pump_shut(&host->pump);
+    if (host) hf__pump_shut(&host->pump);
     pthread_mutex_lock(&f->mutex);
     while (f->users > 0) pthread_cond_wait(&f->idle, &f->mutex);
     f->host = NULL;

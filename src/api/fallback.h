@@ -1,8 +1,9 @@
 /*
  * fallback.h: a lock of this host where the store cannot be reached.
  *
- *   fallback.c      the client of this host: options, opening, closing, events
- *   fallback_ops.c  which operations go to it
+ *   fallback.c       the client of this host: options, opening, closing, events
+ *   fallback_hold.c  who has a hold there, and who of the store
+ *   fallback_ops.c   which operations go to it
  *
  * Only a client with HF_FALLBACK_LOCAL has a `struct fallback`.
  */
@@ -32,11 +33,31 @@ hf_client *hf__host_enter(hf_client *c);
 int hf__host_open(hf_client *c, hf_client **out, struct hf_error *err);
 void hf__host_leave(hf_client *c);
 
-/* A hold of this host was given, because of `why`. */
-void hf__host_granted(hf_client *c, const char *name, const char *why);
+/* A hold of this host was given, because of `why`: the store does not answer
+ * (`is_down`), or something else. */
+void hf__host_granted(hf_client *c, const char *name, const char *why,
+                      int is_down);
 
 /* An operation on the store is over: does it answer again? */
 void hf__store_heard(hf_client *c);
+
+/* Whose hold to look for: his own; his own, but to acquire anew is to forget
+ * one that is lost; or that, or that of any other holder. */
+enum host_pin { PIN_OWN, PIN_ANEW, PIN_ANY };
+
+/* The entry of the name in the client of this host if there is such a hold, or
+ * one on its way; NULL if not.  `is_joined`: it is another holder's. */
+struct lock_entry *hf__host_pin(hf_client *host, const struct lock_entry *name,
+                                uint64_t holder, enum host_pin how,
+                                int *is_joined);
+/* The entry, whoever has a hold; NULL: no memory. */
+struct lock_entry *hf__host_pin_new(hf_client *host,
+                                    const struct lock_entry *name);
+void hf__host_unpin(hf_client *host, struct lock_entry *entry);
+
+/* Does this holder (0: any) have the store's lock? */
+int hf__store_is_held(hf_client *c, const struct lock_entry *name,
+                      uint64_t holder);
 
 /* As hf__op_run() and hf__op_start(), for the operations that may go to this
  * host. */
@@ -46,9 +67,10 @@ int hf__fallback_start(hf_client *c, const struct op *op,
                        void (*complete)(struct op *), const hf_lock *lock,
                        void (*fn)(void), void *user, struct hf_error *err);
 
-/* If this holder (0: the calling thread) has a hold of this host: 1, and
- * `shadow` is the lock object to ask about it, until hf__fallback_leave(). */
-int hf__fallback_enter(hf_lock *lock, uint64_t holder, hf_lock *shadow);
-void hf__fallback_leave(hf_lock *lock, hf_lock *shadow);
+/* The lock object to ask about the hold of this holder (0: the calling thread),
+ * until hf__fallback_leave(): `shadow`, which is this host's, if he has one
+ * there; else `lock` itself. */
+hf_lock *hf__fallback_enter(hf_lock *lock, uint64_t holder, hf_lock *shadow);
+void hf__fallback_leave(hf_lock *lock, hf_lock *entered);
 
 #endif

@@ -3,7 +3,8 @@
  *
  * The rule: the store is asked first, and this host only where the store could
  * not be; but who has a hold of this host works on that, until it is given
- * back.
+ * back, and until then the other holders of this client contend there as well:
+ * no two of them have the store's lock and this host's at the same time.
  */
 #include <string.h>
 
@@ -20,7 +21,8 @@ struct errand {
     int64_t deadline_us;     /* of the caller's wait */
     int is_one_try;
     int is_fallen;       /* it left the store for this host */
-    struct hf_error why; /* is_fallen: because of this */
+    int is_joined;       /* it went where another holder of this client is */
+    struct hf_error why; /* either: because of this */
 };
 
 /* One that was started.  `op` is first, for it is freed as an operation. */
@@ -30,6 +32,8 @@ struct started {
     void (*complete)(struct op *op);
 };
 
+#define JOINED "another holder of this client has it there"
+
 static void errand_begin(struct errand *t, hf_client *c, const struct op *op)
 {
     memset(t, 0, sizeof *t);
@@ -38,59 +42,6 @@ static void errand_begin(struct errand *t, hf_client *c, const struct op *op)
     t->is_one_try = op->wait_us == 0;
     t->deadline_us =
         op->wait_us < 0 ? TIME_NEVER : hf__clock_us() + op->wait_us;
-}
-
-/* ---- holds of this host ------------------------------------------------- */
-
-/* The entry of a hold of this host, pinned; NULL: this holder has none.  To
- * acquire `anew` is to forget one that is lost. */
-static struct lock_entry *hold_pin(hf_client *host,
-                                   const struct lock_entry *name,
-                                   uint64_t holder, int anew)
-{
-    struct engine *e = &host->pump.engine;
-    struct hold_event forget = {.type = EV_FORGET};
-    hf__pump_lock(&host->pump);
-    struct lock_entry *entry = hf__entry_find(e, name->name, name->name_len);
-    struct slot *s = entry ? hf__slot_find(entry, holder) : NULL;
-    if (s && anew && s->hold.state == HOLD_LOST && !s->op) {
-        e->now_us = hf__clock_us();
-        hf__slot_step(e, s, &forget);
-        hf__pump_news(&host->pump);
-        s = NULL;
-    }
-    if (s) entry->refs++;
-    hf__pump_unlock(&host->pump);
-    return s ? entry : NULL;
-}
-
-static void entry_unpin(hf_client *host, struct lock_entry *entry)
-{
-    hf__pump_lock(&host->pump);
-    hf__entry_unref(&host->pump.engine, entry);
-    hf__pump_unlock(&host->pump);
-}
-
-int hf__fallback_enter(hf_lock *lock, uint64_t holder, hf_lock *shadow)
-{
-    hf_client *host = hf__host_enter(lock->client);
-    if (!host) return 0;
-    struct lock_entry *entry =
-        hold_pin(host, lock->entry, holder ? holder : hf_holder_self(), 0);
-    if (!entry) {
-        hf__host_leave(lock->client);
-        return 0;
-    }
-    memset(shadow, 0, sizeof *shadow);
-    shadow->client = host;
-    shadow->entry = entry;
-    return 1;
-}
-
-void hf__fallback_leave(hf_lock *lock, hf_lock *shadow)
-{
-    entry_unpin(shadow->client, shadow->entry);
-    hf__host_leave(lock->client);
 }
 
 /* ---- going there, and coming back --------------------------------------- */
@@ -106,18 +57,29 @@ int hf__fallback_is_for(const hf_client *c, const struct op *op)
     return c->fallback && (is_of_hold(op) || op->type == OP_TYPE_INSPECT);
 }
 
-/* Its holder has a hold of this host: 1, and the client of this host is
- * entered. */
+static enum host_pin how_to_pin(const struct errand *t, const struct op *op)
+{
+    if (op->type != OP_TYPE_ACQUIRE) return PIN_OWN;
+    /* There are no tickets there; and who has the store's enters that. */
+    if (op->flags & HF_ACQUIRE_DETACHED
+        || hf__store_is_held(t->client, t->name, op->holder))
+        return PIN_ANEW;
+    return PIN_ANY;
+}
+
+/* Its holder has a hold of this host, or is to contend with one who has: 1, and
+ * the client of this host is entered. */
 static int host_route(struct errand *t, struct op *op)
 {
     hf_client *host = is_of_hold(op) ? hf__host_enter(t->client) : NULL;
     if (!host) return 0;
-    struct lock_entry *entry =
-        hold_pin(host, t->name, op->holder, op->type == OP_TYPE_ACQUIRE);
+    struct lock_entry *entry = hf__host_pin(host, t->name, op->holder,
+                                            how_to_pin(t, op), &t->is_joined);
     if (!entry) {
         hf__host_leave(t->client);
         return 0;
     }
+    if (t->is_joined) hf__error_set(&t->why, HF_TAKEN, "%s", JOINED);
     t->host = host;
     op->entry = entry;
     return 1;
@@ -168,14 +130,26 @@ static int host_refused(struct errand *t, struct op *op, int status,
     return 0;
 }
 
-static struct lock_entry *entry_pin(hf_client *host,
-                                    const struct lock_entry *name)
+static int64_t wait_left_us(const struct errand *t)
 {
-    hf__pump_lock(&host->pump);
-    struct lock_entry *entry =
-        hf__entry_get(&host->pump.engine, name->name, name->name_len);
-    hf__pump_unlock(&host->pump);
-    return entry;
+    return t->deadline_us == TIME_NEVER
+               ? -1
+               : max64(0, t->deadline_us - hf__clock_us());
+}
+
+static int is_first_grant(const struct op *op)
+{
+    return op->type == OP_TYPE_ACQUIRE && op->status == HF_OK
+           && op->grant.count == 1;
+}
+
+/* Granted, but not to be kept. */
+static void grant_undo(struct pump *p, const struct op *op)
+{
+    struct op back;
+    hf_lock lock = {.entry = op->entry};
+    hf__op_init(&back, OP_TYPE_RELEASE, &lock, op->holder);
+    hf__pump_run(p, &back);
 }
 
 /* The store could not be asked: 1 if this host is to be, and is entered. */
@@ -185,7 +159,7 @@ static int host_fall(struct errand *t, struct op *op)
     t->why = op->err;
     int status = hf__host_open(t->client, &t->host, &err);
     if (status != HF_OK) return host_refused(t, op, status, &err);
-    struct lock_entry *entry = entry_pin(t->host, t->name);
+    struct lock_entry *entry = hf__host_pin_new(t->host, t->name);
     if (!entry) {
         hf__host_leave(t->client);
         t->host = NULL;
@@ -193,30 +167,62 @@ static int host_fall(struct errand *t, struct op *op)
     }
     t->is_fallen = 1;
     op->entry = entry;
-    if (op->type == OP_TYPE_ACQUIRE)
-        op->wait_us = t->deadline_us == TIME_NEVER
-                          ? -1
-                          : max64(0, t->deadline_us - hf__clock_us());
-    op->err.status = HF_OK;
-    op->err.node = -1;
-    op->err.sys_errno = 0;
-    op->err.text[0] = '\0';
+    if (op->type == OP_TYPE_ACQUIRE) op->wait_us = wait_left_us(t);
+    op->err = (struct hf_error){.node = -1};
     return 1;
 }
 
-/* The store is through with it: is it over? */
+/* The store has granted it, while another holder of this client got this
+ * host's: 1, and it goes there; or it is over, given back, with a status. */
+static int host_join(struct errand *t, struct op *op)
+{
+    hf_client *host = hf__host_enter(t->client);
+    int is_joined = 0;
+    if (!host) return 0;
+    struct lock_entry *entry =
+        hf__host_pin(host, t->name, op->holder, PIN_ANY, &is_joined);
+    if (is_joined) grant_undo(&t->client->pump, op);
+    if (is_joined && !(op->flags & HF_ACQUIRE_DETACHED)) {
+        hf__error_set(&t->why, HF_TAKEN, "%s", JOINED);
+        t->host = host;
+        t->is_joined = 1;
+        op->entry = entry;
+        op->wait_us = wait_left_us(t);
+        return 1;
+    }
+    if (is_joined)
+        op->status = hf__error_set(&op->err, HF_UNAVAILABLE,
+                                   "%s: detached: not on this host, and "
+                                   "%s",
+                                   t->name->name, JOINED);
+    if (entry) hf__host_unpin(host, entry);
+    hf__host_leave(t->client);
+    return 0;
+}
+
+/* The store is through with it: 1 if this host is next. */
 static int host_begin(struct errand *t, struct op *op)
 {
     hf__store_heard(t->client);
     /* It queued behind an acquire that has gone there. */
     if (op->status == HF_NOT_OWNER) return host_route(t, op);
+    if (is_first_grant(op)) return host_join(t, op);
     return may_fall(t, op) ? host_fall(t, op) : 0;
 }
 
 /* This host is through with it: what it means to who asked the store. */
 static void host_end(struct errand *t, struct op *op)
 {
-    entry_unpin(t->host, op->entry);
+    /* Who got the store's before we came here did not see us: see host_join().
+     * One of the two sees the other. */
+    if (is_first_grant(op) && hf__store_is_held(t->client, t->name, 0)) {
+        grant_undo(&t->host->pump, op);
+        op->status = hf__error_set(&op->err, HF_UNAVAILABLE,
+                                   "%s: %.150s; another holder of this client "
+                                   "has the store's lock by now",
+                                   t->name->name, why_text(t));
+    }
+    hf__host_unpin(t->host, op->entry);
     op->entry = t->name;
     op->grant.guarantee = HF_GUARANTEE_LOCAL;
     op->grant.fence = 0;
@@ -224,9 +230,11 @@ static void host_end(struct errand *t, struct op *op)
         op->info->guarantee = HF_GUARANTEE_LOCAL;
         op->info->fence = 0;
     }
-    if (!t->is_fallen || op->type != OP_TYPE_ACQUIRE) return;
+    if (op->type != OP_TYPE_ACQUIRE || !(t->is_fallen || t->is_joined)) return;
     if (op->status == HF_OK) {
-        hf__host_granted(t->client, t->name->name, why_text(t));
+        hf__host_granted(t->client, t->name->name, why_text(t), t->is_fallen);
+        hf__error_set(&op->err, HF_OK, "%.80s: held on this host only: %.140s",
+                      t->name->name, why_text(t));
         return;
     }
     if (op->status == HF_TAKEN && !t->is_one_try) op->status = HF_TIMEOUT;
@@ -249,7 +257,8 @@ int hf__fallback_run(hf_client *c, struct op *op, struct hf_error *err)
         host_end(&t, op);
         hf__host_leave(c);
     }
-    if (op->status != HF_OK && err) *err = op->err;
+    int is_told = op->status != HF_OK || t.is_fallen || t.is_joined;
+    if (is_told && err) *err = op->err;
     return op->status;
 }
 
@@ -293,7 +302,7 @@ static int started_go(struct started *s)
     struct lock_entry *entry = s->op.entry;
     s->op.complete = host_complete;
     int status = hf__pump_start(&host->pump, &s->op);
-    if (status != HF_OK) entry_unpin(host, entry);
+    if (status != HF_OK) hf__host_unpin(host, entry);
     hf__host_leave(c);
     return status;
 }

@@ -36,9 +36,8 @@ int hf_lock_feed(hf_lock *lock, uint64_t holder)
     int status = hf__client_check(lock->client, NULL);
     if (status != HF_OK) return status;
     if (!holder) holder = hf_holder_self();
-    if (!hf__fallback_enter(lock, holder, &shadow))
-        return lock_feed(lock, holder);
-    status = lock_feed(&shadow, holder);
-    hf__fallback_leave(lock, &shadow);
+    hf_lock *at = hf__fallback_enter(lock, holder, &shadow);
+    status = lock_feed(at, holder);
+    hf__fallback_leave(lock, at);
     return status;
 }

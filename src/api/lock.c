@@ -49,7 +49,12 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
 
 int hf__op_run(hf_client *c, struct op *op, struct hf_error *err)
 {
-    if (hf__fallback_is_for(c, op)) return hf__fallback_run(c, op, err);
+    if (hf__fallback_is_for(c, op)) {
+        hf__call_enter(c);
+        int status = hf__fallback_run(c, op, err);
+        hf__call_leave(c);
+        return status;
+    }
     hf__pump_run(&c->pump, op);
     if (op->status != HF_OK && err) *err = op->err;
     return op->status;
@@ -263,10 +268,9 @@ int hf_lock_acquire_start(hf_lock *lock,
 
 static int is_held_on_host(hf_lock *lock, uint64_t holder)
 {
-    hf_lock shadow;
-    if (!hf__fallback_enter(lock, holder, &shadow)) return 0;
-    hf__fallback_leave(lock, &shadow);
-    return 1;
+    hf_lock shadow, *at = hf__fallback_enter(lock, holder, &shadow);
+    hf__fallback_leave(lock, at);
+    return at != lock;
 }
 
 /* Is there a hold, or one on its way, that an operation could be about? */
@@ -395,11 +399,10 @@ static struct view store_view(hf_lock *lock, uint64_t holder)
 
 static struct view hold_view(hf_lock *lock, uint64_t holder)
 {
-    hf_lock shadow;
-    if (lock->client->pump.forked || !hf__fallback_enter(lock, holder, &shadow))
-        return store_view(lock, holder);
-    struct view v = store_view(&shadow, holder);
-    hf__fallback_leave(lock, &shadow);
+    hf_lock shadow, *at = hf__fallback_enter(lock, holder, &shadow);
+    struct view v = store_view(at, holder);
+    hf__fallback_leave(lock, at);
+    if (at == lock) return v;
     v.fence = 0; /* not comparable with the store's */
     if (v.state != HF_STATE_NONE) v.guarantee = HF_GUARANTEE_LOCAL;
     return v;

@@ -21,11 +21,14 @@ struct once_record {
     int64_t ended_ms;
     int64_t pid;
     char host[HF_HOST_MAX];
+    uint64_t id;     /* of this run, drawn at random; 0: it has none */
     size_t head_len; /* parsed: where the result begins */
+    int is_void;     /* read: nobody was told to run it, as we know */
 };
 
-/* "v1 running|ended <status> <fence> <began> <ended> <pid> <host>\n"; returns
- * its length.  `out` has ONCE_HEAD_MAX bytes; the result goes behind it. */
+/* "v1 running|ended <status> <fence> <began> <ended> <pid> <host> <id>\n";
+ * returns its length.  `out` has ONCE_HEAD_MAX bytes; the result goes behind
+ * it.  The id may be missing. */
 size_t hf__once_format(const struct once_record *r, char *out);
 
 /* 0, or -1: this is no such record, and `r` is all zero. */
@@ -38,6 +41,11 @@ int hf__once_is_same(const struct once_record *a, const struct once_record *b);
  * record.  HF_ONCE_MINE: run it. */
 int hf__once_decide(const struct once_record *r,
                     const struct hf_once_options *o, int64_t now_ms);
+
+/* Is it of a later period than now?  Then a clock is, or was, wrong; the record
+ * counts all the same. */
+int hf__once_is_ahead(const struct once_record *r,
+                      const struct hf_once_options *o, int64_t now_ms);
 
 /* How long a record is kept that is written at `now_ms`, of a run that began
  * at `began_ms`. */

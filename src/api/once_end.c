@@ -25,53 +25,106 @@ static int end_lost(const hf_once *once, struct hf_error *err)
                          hf_lock_name(once->lock));
 }
 
-/* It was not the version we left.  HF_CHANGED: try again, with once->version;
- * HF_OK: it is written already. */
-static int end_look(hf_once *once, struct hf_error *err)
+/* The last that is written of a run. */
+struct last {
+    const void *data; /* the result */
+    size_t len;
+    int is_undo; /* it has not been run */
+};
+
+static int last_put(hf_once *once, const struct last *l, struct hf_error *err)
+{
+    if (l->is_undo) return hf__once_undo(once, once->version, err);
+    return hf__once_write(once, once->version, l->data, l->len,
+                          once->record.ended_ms, err);
+}
+
+static int is_before(const hf_once *once, const struct hf_value *v)
+{
+    const struct hf_value *b = &once->before;
+    return b->version && v->len == b->len && !memcmp(v->data, b->data, v->len);
+}
+
+/* What is there instead?  HF_CHANGED: try again, with this version; HF_OK: it
+ * is written already. */
+static int last_seen(hf_once *once, const struct last *l,
+                     const struct hf_value *v, const struct once_record *r,
+                     struct hf_error *err)
+{
+    if (l->is_undo && (v->version == 0 || is_before(once, v))) return HF_OK;
+    if (v->version && !hf__once_is_same(&once->record, r))
+        return end_lost(once, err);
+    if (v->version && r->is_ended) return HF_OK;
+    once->version = v->version; /* 0: it ran longer than its record lasted */
+    return HF_CHANGED;
+}
+
+static int last_look(hf_once *once, const struct last *l, struct hf_error *err)
 {
     struct hf_value v;
     struct once_record r;
     int status = hf__once_read(once, &v, &r, err);
     if (status != HF_OK) return status;
-    uint64_t version = v.version;
+    status = last_seen(once, l, &v, &r, err);
     hf_value_free(once->client, &v);
-    if (version && !hf__once_is_same(&once->record, &r))
-        return end_lost(once, err);
-    if (version && r.is_ended) return HF_OK;
-    once->version = version; /* 0: it ran longer than its record lasted */
-    return HF_CHANGED;
+    return status;
 }
 
-static int end_write(hf_once *once, const void *data, size_t len,
-                     struct hf_error *err)
+/* Write it, and look if that may have failed.  Where the look does not know
+ * either, it is the write's own reason that counts. */
+static int last_write(hf_once *once, const struct last *l, struct hf_error *err)
 {
-    int status = HF_CHANGED;
-    for (int i = 0; i < END_TRIES && status == HF_CHANGED; i++) {
-        status = hf__once_write(once, once->version, data, len,
-                                once->record.ended_ms, err);
-        if (status == HF_CHANGED || status == HF_UNAVAILABLE)
-            status = end_look(once, err);
+    struct hf_error seen = {0};
+    int wrote = HF_CHANGED, found = HF_CHANGED;
+    for (int i = 0; i < END_TRIES && found == HF_CHANGED; i++) {
+        wrote = last_put(once, l, err);
+        if (wrote != HF_CHANGED && wrote != HF_UNAVAILABLE) return wrote;
+        found = last_look(once, l, &seen);
     }
-    return status == HF_CHANGED ? end_lost(once, err) : status;
+    if (found == HF_OK) return HF_OK;
+    if (found != HF_CHANGED && (found == HF_LOST || wrote == HF_CHANGED)) {
+        *err = seen;
+        return found;
+    }
+    if (wrote == HF_UNAVAILABLE) return wrote;
+    return hf__error_set(err, HF_UNAVAILABLE, "%.80s: its record kept changing",
+                         hf_lock_name(once->lock));
 }
 
 /* Without the result, if there is no memory for it. */
-static int end_run(hf_once *once, const void *data, size_t len,
-                   struct hf_error *err)
+static int end_run(hf_once *once, const struct last *l, struct hf_error *err)
 {
-    int status = end_write(once, data, len, err);
-    if (status != HF_NOMEM || len == 0) return status;
-    status = end_write(once, NULL, 0, err);
+    const struct last without = {0};
+    int status = last_write(once, l, err);
+    if (status != HF_NOMEM || l->len == 0) return status;
+    status = last_write(once, &without, err);
     return status == HF_OK
                ? hf__error_set(err, HF_NOMEM, "%.80s: no memory for the result",
                                hf_lock_name(once->lock))
                : status;
 }
 
-static void run_close(hf_once *once)
+/* Give the lock back.  That it could not be is told, for others wait for the
+ * end of its lease; that it was gone is not: the record decides. */
+static int run_close(hf_once *once, int status, const struct hf_error *why,
+                     struct hf_error *err)
 {
-    (void)hf_lock_release_as(once->lock, once->holder, NULL, NULL);
+    struct hf_error kept = {0};
+    hf_client *client = once->client;
+    int released = hf_lock_release_as(once->lock, once->holder, NULL, &kept);
+    int is_kept = released == HF_DENIED || released == HF_UNAVAILABLE;
+    if (is_kept)
+        hf__client_warn(client,
+                        "%.80s: not released, it ends with its lease: "
+                        "%.250s",
+                        hf_lock_name(once->lock), kept.text);
+    if (err && status != HF_OK)
+        *err = *why;
+    else if (err && is_kept)
+        *err = kept;
     hf__once_close(once);
+    hf__call_leave(client);
+    return status;
 }
 
 int hf_once_end(hf_once *once, int status, const void *data, size_t len,
@@ -80,20 +133,20 @@ int hf_once_end(hf_once *once, int status, const void *data, size_t len,
     if (!once) return hf__error_set(err, HF_INVALID, "once: no run is given");
     int result = hf__client_check(once->client, err);
     if (result != HF_OK) return result;
+    hf__call_enter(once->client);
+    struct hf_error why = {0};
+    struct last l = {.data = data, .len = len};
     int is_too_long = len > HF_ONCE_RESULT_MAX || (len > 0 && !data);
+    if (is_too_long) l.len = 0;
     once->record.is_ended = 1;
     once->record.status = status;
     once->record.ended_ms = now_ms(once);
-    result =
-        end_run(once, is_too_long ? NULL : data, is_too_long ? 0 : len, err);
+    result = end_run(once, &l, &why);
     if (result == HF_OK && is_too_long)
-        result =
-            hf__error_set(err, HF_INVALID,
-                          "%.80s: result of %zu bytes: at most %d are "
-                          "kept",
-                          hf_lock_name(once->lock), len, HF_ONCE_RESULT_MAX);
-    run_close(once);
-    return result;
+        result = hf__error_set(
+            &why, HF_INVALID, "%.80s: result of %zu bytes: at most %d are kept",
+            hf_lock_name(once->lock), len, HF_ONCE_RESULT_MAX);
+    return run_close(once, result, &why, err);
 }
 
 int hf_once_abandon(hf_once *once, struct hf_error *err)
@@ -101,15 +154,11 @@ int hf_once_abandon(hf_once *once, struct hf_error *err)
     if (!once) return HF_OK;
     int status = hf__client_check(once->client, err);
     if (status != HF_OK) return status;
-    status = HF_CHANGED;
-    for (int i = 0; i < END_TRIES && status == HF_CHANGED; i++) {
-        status = hf_value_delete(once->client, once->key, once->version, err);
-        if (status == HF_CHANGED || status == HF_UNAVAILABLE)
-            status = end_look(once, err);
-        if (status == HF_CHANGED && once->version == 0) status = HF_OK;
-    }
-    run_close(once);
-    return status;
+    hf__call_enter(once->client);
+    const struct last l = {.is_undo = 1};
+    struct hf_error why = {0};
+    status = last_write(once, &l, &why);
+    return run_close(once, status, &why, err);
 }
 
 hf_lock *hf_once_lock(hf_once *once)
@@ -175,9 +224,9 @@ static int look_once(hf_once *once, struct hf_once_result *result,
     return status;
 }
 
-int hf_once_look(hf_client *client, const char *name,
-                 const struct hf_once_options *options,
-                 struct hf_once_result *result, struct hf_error *err)
+static int look(hf_client *client, const char *name,
+                const struct hf_once_options *options,
+                struct hf_once_result *result, struct hf_error *err)
 {
     hf_once *once = NULL;
     struct hf_once_result found = {0};
@@ -192,5 +241,17 @@ int hf_once_look(hf_client *client, const char *name,
                                "%.80s: its record kept changing", name);
     if (status == HF_OK) *result = found;
     hf__once_close(once);
+    return status;
+}
+
+int hf_once_look(hf_client *client, const char *name,
+                 const struct hf_once_options *options,
+                 struct hf_once_result *result, struct hf_error *err)
+{
+    int status = hf__client_check(client, err);
+    if (status != HF_OK) return status;
+    hf__call_enter(client);
+    status = look(client, name, options, result, err);
+    hf__call_leave(client);
     return status;
 }

@@ -10,6 +10,7 @@
 #include "api/once.h"
 #include "base/limits.h"
 #include "base/math.h"
+#include "base/url.h"
 #include "holdfast/value.h"
 
 /* ---- text --------------------------------------------------------------- */
@@ -29,11 +30,13 @@ static void host_word(const char *host, char out[HF_HOST_MAX])
 size_t hf__once_format(const struct once_record *r, char *out)
 {
     char host[HF_HOST_MAX];
+    char id[24] = "";
     host_word(r->host, host);
-    int n = snprintf(out, ONCE_HEAD_MAX, "v1 %s %d %llu %lld %lld %lld %s\n",
+    if (r->id) snprintf(id, sizeof id, " %llu", (unsigned long long)r->id);
+    int n = snprintf(out, ONCE_HEAD_MAX, "v1 %s %d %llu %lld %lld %lld %s%s\n",
                      r->is_ended ? "ended" : "running", r->status,
                      (unsigned long long)r->fence, (long long)r->began_ms,
-                     (long long)r->ended_ms, (long long)r->pid, host);
+                     (long long)r->ended_ms, (long long)r->pid, host, id);
     return (size_t)n;
 }
 
@@ -70,14 +73,7 @@ static uint64_t number_take(struct words *w, uint64_t max)
     size_t len = 0;
     uint64_t n = 0;
     const char *word = word_take(w, &len);
-    for (size_t i = 0; word && i < len; i++) {
-        unsigned digit = (unsigned)(unsigned char)word[i] - '0';
-        if (digit > 9 || n > (max - digit) / 10) {
-            w->at = NULL;
-            return 0;
-        }
-        n = n * 10 + digit;
-    }
+    if (word && hf__digits_parse(word, len, max, &n) != 0) w->at = NULL;
     return n;
 }
 
@@ -94,8 +90,7 @@ static void host_take(struct words *w, char out[HF_HOST_MAX])
 {
     size_t len = 0;
     const char *word = word_take(w, &len);
-    if (!word || len >= HF_HOST_MAX || w->at != w->end
-        || memchr(word, '\0', len)) {
+    if (!word || len >= HF_HOST_MAX || memchr(word, '\0', len)) {
         w->at = NULL;
         return;
     }
@@ -126,7 +121,8 @@ int hf__once_parse(const char *text, size_t len, struct once_record *r)
     r->ended_ms = (int64_t)number_take(&w, INT64_MAX);
     r->pid = (int64_t)number_take(&w, INT64_MAX);
     host_take(&w, r->host);
-    if (!w.at) goto bad;
+    if (w.at && w.at != w.end) r->id = number_take(&w, UINT64_MAX);
+    if (!w.at || w.at != w.end) goto bad;
     r->head_len = (size_t)(newline - text) + 1;
     return 0;
 bad:
@@ -134,9 +130,10 @@ bad:
     return -1;
 }
 
-/* The fence would do, but not every store has one. */
+/* The fence would not do, for not every store has one. */
 int hf__once_is_same(const struct once_record *a, const struct once_record *b)
 {
+    if (a->id || b->id) return a->id == b->id;
     char host[HF_HOST_MAX], other[HF_HOST_MAX];
     host_word(a->host, host);
     host_word(b->host, other);
@@ -159,12 +156,18 @@ static int is_of_now(const struct once_record *r,
 int hf__once_decide(const struct once_record *r,
                     const struct hf_once_options *o, int64_t now_ms)
 {
-    if (!r || !is_of_now(r, o, now_ms)) return HF_ONCE_MINE;
+    if (!r || r->is_void || !is_of_now(r, o, now_ms)) return HF_ONCE_MINE;
     /* We have the lock: who wrote "running" has not. */
     int outcome = r->is_ended ? HF_ONCE_DONE : HF_ONCE_DIED;
     int is_good = r->is_ended && r->status == 0;
     if (is_good || !(o->flags & HF_ONCE_RETRY)) return outcome;
     return r->began_ms > now_ms - o->min_hold_ms ? outcome : HF_ONCE_MINE;
+}
+
+int hf__once_is_ahead(const struct once_record *r,
+                      const struct hf_once_options *o, int64_t now_ms)
+{
+    return o->period_ms > 0 && r->began_ms - now_ms > o->period_ms;
 }
 
 int64_t hf__once_keep_ms(const struct hf_once_options *o, int64_t began_ms,
@@ -182,8 +185,10 @@ int64_t hf__once_keep_ms(const struct hf_once_options *o, int64_t began_ms,
 
 void hf__once_key(const char *name, char *out)
 {
-    /* One slot for the lock and its record: Redisson's rule for tags. */
-    int is_tagged = strchr(name, '{') != NULL;
-    snprintf(out, NAME_LEN_MAX + 1, "holdfast_once:%s%s%s",
-             is_tagged ? "" : "{", name, is_tagged ? "" : "}");
+    /* One slot for the lock and its record: Redisson's rule for tags.  But "a"
+     * and "{a}" are two names. */
+    if (strchr(name, '{'))
+        snprintf(out, NAME_LEN_MAX + 1, "holdfast_once_tagged:%s", name);
+    else
+        snprintf(out, NAME_LEN_MAX + 1, "holdfast_once:{%s}", name);
 }

@@ -1,4 +1,4 @@
-/* once_run.h: what once.c and once_end.c share: one run, begun or looked at. */
+/* once_run.h: what the files of once share: one run, begun or looked at. */
 #ifndef HF_API_ONCE_RUN_H
 #define HF_API_ONCE_RUN_H
 
@@ -14,9 +14,11 @@ struct hf_once {
     int64_t began_us;          /* local clock */
     struct once_record record; /* ours, as it is or will be written */
     uint64_t version;          /* of it */
+    struct hf_value before;    /* the record that ours replaced */
     char key[NAME_LEN_MAX + 1];
 };
 
+/* Between hf__call_enter() and hf__call_leave(), as all of this. */
 int hf__once_open(hf_client *client, const char *name,
                   const struct hf_once_options *given, hf_once **out,
                   struct hf_error *err);
@@ -27,9 +29,17 @@ void hf__once_close(hf_once *once);
 int hf__once_read(hf_once *once, struct hf_value *v, struct once_record *r,
                   struct hf_error *err);
 
+/* Its record may have been written, or may yet be, and nobody is told to run
+ * it: this client does not take it for a run when it meets it. */
+void hf__once_doubt(hf_once *once);
+
 /* Write ours if the version is this; sets once->version. */
 int hf__once_write(hf_once *once, uint64_t version, const void *data,
                    size_t len, int64_t now_ms, struct hf_error *err);
+
+/* If the version is this, take ours back: what it replaced is there again for
+ * the rest of its time, or nothing. */
+int hf__once_undo(hf_once *once, uint64_t version, struct hf_error *err);
 
 void hf__once_tell(const struct once_record *r, struct hf_value *v, int outcome,
                    struct hf_once_result *result);

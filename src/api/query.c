@@ -59,11 +59,9 @@ int hf_lock_is_locked(hf_lock *lock, int *out, struct hf_error *err)
 static int hold_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
                         struct hf_error *err)
 {
-    hf_lock shadow;
-    if (lock->client->pump.forked || !hf__fallback_enter(lock, holder, &shadow))
-        return hf_lock_inspect(lock, holder, info, err);
-    int status = hf_lock_inspect(&shadow, holder, info, err);
-    hf__fallback_leave(lock, &shadow);
+    hf_lock shadow, *at = hf__fallback_enter(lock, holder, &shadow);
+    int status = hf_lock_inspect(at, holder, info, err);
+    hf__fallback_leave(lock, at);
     return status;
 }
 
@@ -197,6 +195,7 @@ int hf_client_list(hf_client *client, const char *match, hf_list_fn fn,
     op.pattern = match;
     op.on_row = page_add;
     op.on_row_user = &page;
+    hf__call_enter(client);
     do {
         status = hf__op_run(client, &op, err);
         if (status == HF_OK && page.failed)
@@ -204,5 +203,6 @@ int hf_client_list(hf_client *client, const char *match, hf_list_fn fn,
         stop = page_show(&page, status == HF_OK ? fn : NULL, user);
     } while (status == HF_OK && !stop && op.cursor != 0);
     hf__free(&client->alloc, page.rows);
+    hf__call_leave(client);
     return status;
 }

@@ -91,10 +91,9 @@ int hf_lock_detach(hf_lock *lock, uint64_t holder, char *ticket,
     hf_lock shadow;
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
-    if (!hf__fallback_enter(lock, holder, &shadow))
-        return hold_detach(lock, holder, ticket, err);
-    status = hold_detach(&shadow, holder, ticket, err);
-    hf__fallback_leave(lock, &shadow);
+    hf_lock *at = hf__fallback_enter(lock, holder, &shadow);
+    status = hold_detach(at, holder, ticket, err);
+    hf__fallback_leave(lock, at);
     return status;
 }
 
@@ -173,9 +172,8 @@ int hf_lock_inherit(hf_lock *lock, uint64_t holder, int *out_fd,
     hf_lock shadow;
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
-    if (!hf__fallback_enter(lock, holder, &shadow))
-        return hold_inherit(lock, holder, out_fd, err);
-    status = hold_inherit(&shadow, holder, out_fd, err);
-    hf__fallback_leave(lock, &shadow);
+    hf_lock *at = hf__fallback_enter(lock, holder, &shadow);
+    status = hold_inherit(at, holder, out_fd, err);
+    hf__fallback_leave(lock, at);
     return status;
 }

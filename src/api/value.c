@@ -205,3 +205,16 @@ int hf_value_write_start(hf_client *client, const char *key, uint64_t version,
     s->op.lease_us = ttl_ms * US_PER_MS;
     return started_go(s, write_complete, (void (*)(void))cb, user, err);
 }
+
+int hf_value_delete_start(hf_client *client, const char *key, uint64_t version,
+                          hf_value_written_fn cb, void *user,
+                          struct hf_error *err)
+{
+    int status = key_check(client, key, err);
+    if (status != HF_OK) return status;
+    struct started *s = started_make(client, OP_TYPE_VALUE_WRITE, key, NULL, 0);
+    if (!s) return start_fail(key, err);
+    s->job.version = version;
+    s->job.remove = 1;
+    return started_go(s, write_complete, (void (*)(void))cb, user, err);
+}

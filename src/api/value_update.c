@@ -73,11 +73,11 @@ int hf_value_update(hf_client *client, const char *key, hf_value_fn fn,
                     uint64_t *written, struct hf_error *err)
 {
     struct hf_update_options o = HF_UPDATE_OPTIONS_INIT;
-    if (options) {
-        int status = hf__options_copy(&o, sizeof o, options,
-                                      options->struct_size, "update", err);
-        if (status != HF_OK) return status;
-    }
+    int status = hf__client_check(client, err);
+    if (status == HF_OK && options)
+        status = hf__options_copy(&o, sizeof o, options, options->struct_size,
+                                  "update", err);
+    if (status != HF_OK) return status;
     if (!fn || o.wait_ms < 0 || o.wait_ms > INT64_MAX / US_PER_MS / 4)
         return hf__error_set(err, HF_INVALID,
                              "update: no function, or a wait out of range");
@@ -90,5 +90,8 @@ int hf_value_update(hf_client *client, const char *key, hf_value_fn fn,
                        .end_us = hf__clock_us() + wait_ms * US_PER_MS};
     if (hf__random_bytes(&u.random, sizeof u.random))
         u.random = (uint64_t)u.end_us;
-    return update_run(&u, written, err);
+    hf__call_enter(client);
+    status = update_run(&u, written, err);
+    hf__call_leave(client);
+    return status;
 }

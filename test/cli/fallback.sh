@@ -13,7 +13,7 @@ expect 69 "and can be chosen" "$HOLDFAST" run --fallback fail --url "$nowhere" \
 HOLDFAST_FENCE=77 expect 0 "local" "$HOLDFAST" run --fallback local \
     --url "$nowhere" a env
 check "warns once" test "$(grep -c 'held on this host only' "$dir/err")" -eq 1
-check "and says why" err_has "a: held on this host only: $nowhere: cannot be"
+check "and says why" err_has "a: held on this host only: redis://127.0.0.1:1: connect"
 check "the command is told" same "$(value HOLDFAST_GUARANTEE)" local
 refute "there is no fence, not even another lock's" out_has '^HOLDFAST_FENCE='
 expect 0 "quiet" "$HOLDFAST" run -q --fallback local --url "$nowhere" a true
@@ -51,6 +51,12 @@ expect 0 "with a store" "$HOLDFAST" run --fallback local --url "$redis" a env
 check "there is nothing to say" test ! -s "$dir/err"
 check "the guarantee is the store's" same "$(value HOLDFAST_GUARANTEE)" store
 check "and there is a fence" test "$(value HOLDFAST_FENCE)" -gt 1
+
+redis-cli -p "$redis_port" replicaof 127.0.0.1 1 >"$dir/out"
+expect 0 "a store that refuses" "$HOLDFAST" run --fallback local \
+    --url "$redis?patience=300ms" a true
+check "is told by its own words" err_has 'a: held on this host only: .*READONLY'
+redis-cli -p "$redis_port" replicaof no one >"$dir/out"
 
 # A store that comes back.
 expect 69 "wait ends with -w" "$HOLDFAST" run -w 500ms --fallback wait \

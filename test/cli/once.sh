@@ -54,6 +54,11 @@ for url in file: "$redis"; do
 
     expect 127 "$url: what cannot be run" "$HOLDFAST" once e no-such-command-x
     expect 0 "$url: does not count as run" "$HOLDFAST" once e true
+    expect 3 "$url: what failed" "$HOLDFAST" once e3 -c 'exit 3'
+    expect 127 "$url: cannot be run again" \
+        "$HOLDFAST" once --retry e3 no-such-command-x
+    expect 3 "$url: and stays as it was" \
+        "$HOLDFAST" once --losers status e3 true
     expect 143 "$url: a signal" "$HOLDFAST" once sig -c 'kill $$'
     expect 143 "$url: is told to the others" \
         "$HOLDFAST" once --losers status sig true
@@ -152,6 +157,19 @@ expect 0 "why" "$HOLDFAST" why --for 20s often
 check "--renew is heeded" out_has 'Somebody renews it'
 kill "$job"
 finished_with 143 "the runner"
+
+# A store that refuses the last write, and one whose clock was ahead.
+export redis_port
+expect 7 "a full store" "$HOLDFAST" once full \
+    -c 'redis-cli -p $redis_port config set maxmemory 1; exit 7'
+check "is told" err_has 'OOM'
+check "and what follows" err_has 'full: how it ended may not have been written'
+redis-cli -p $redis_port config set maxmemory 0 >"$dir/out"
+printf 'v1 ended 0 1 9000000000000 9000000000000 1 h\n' | redis-cli -x \
+    -p $redis_port hset 'holdfast_once:{ahead}' version 5 by b value >"$dir/out"
+expect 0 "a record of a time to come" "$HOLDFAST" once --skip-ok --per 1h \
+    ahead true
+check "is told even with --skip-ok" err_has 'ahead: not run: .* yet to come'
 
 # Events.
 expect 0 "events" "$HOLDFAST" once --json ev true

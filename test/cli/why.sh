@@ -83,8 +83,16 @@ check "free" free endless
 redis set string 8d3f0c4e5a6b7c8d9e0f px 20000
 expect 0 "a string library's lock" "$HOLDFAST" why --for 100ms string
 check "its kind" out_has 'a library that uses SET NX PX'
+check "what to do" out_has '^What to do: use a URL with ?format=string'
+refute "nothing that is refused" out_has 'holdfast break\|holdfast run'
 expect 0 "as JSON" "$HOLDFAST" why --for 100ms --json string
 check "its kind too" out_has '"kind":"string"'
+refute "nothing that is refused" out_has 'holdfast break\|holdfast run'
+expect 0 "as that says" "$HOLDFAST" why --for 100ms \
+    --url "$redis?spin_us=0&format=string" string
+check "what to do" out_has 'holdfast break string --yes'
+expect 0 "which does it" "$HOLDFAST" break --url "$redis?format=string" \
+    string --yes
 
 # No answer.
 redis rpush other thing

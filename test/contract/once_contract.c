@@ -98,6 +98,55 @@ TEST(once, that_is_abandoned_may_be_begun_at_once)
     CHECK_INT(hf_once_end(run, 0, NULL, 0, NULL), HF_OK);
 }
 
+TEST(once, that_is_abandoned_leaves_the_record_it_found)
+{
+    struct hf_once_options o = once_options(0, 0);
+    struct hf_once_result r;
+    struct hf_value v;
+    hf_once *run;
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    run_whole(c, NULL, 3, "the result");
+    o.flags = HF_ONCE_RETRY;
+    CHECK_INT(begin(c, &o, &run), HF_ONCE_MINE);
+    CHECK_INT(hf_once_abandon(run, NULL), HF_OK);
+    CHECK_INT(hf_once_begin(c, "job", NULL, &run, &r, NULL), HF_OK);
+    CHECK_INT(r.outcome, HF_ONCE_DONE);
+    CHECK_INT(r.status, 3);
+    CHECK_STR(r.data, "the result");
+    hf_once_result_free(c, &r);
+    CHECK_INT(hf_value_read(c, "holdfast_once:{job}", &v, NULL), HF_OK);
+    int64_t ttl_ms = v.ttl_ms;
+    hf_value_free(c, &v);
+    CHECK(ttl_ms > 0 && ttl_ms <= 24 * 3600 * 1000);
+}
+
+TEST(once, of_a_name_and_of_that_name_in_braces_are_two)
+{
+    hf_once *run;
+    struct hf_once_result r;
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    run_whole(c, NULL, 0, "");
+    CHECK_INT(hf_once_begin(c, "{job}", NULL, &run, &r, NULL), HF_OK);
+    CHECK_INT(r.outcome, HF_ONCE_MINE);
+    CHECK_INT(hf_once_end(run, 0, NULL, 0, NULL), HF_OK);
+}
+
+TEST(once, that_runs_elsewhere_is_no_error)
+{
+    struct hf_error err = {0};
+    struct hf_once_result r;
+    hf_once *run, *none;
+    rig_begin();
+    hf_client *c = rig_client(NULL), *d = rig_client(NULL);
+    CHECK_INT(begin(c, NULL, &run), HF_ONCE_MINE);
+    CHECK_INT(hf_once_begin(d, "job", NULL, &none, &r, &err), HF_OK);
+    CHECK_INT(r.outcome, HF_ONCE_RUNNING);
+    CHECK_STR(err.text, "");
+    CHECK_INT(hf_once_end(run, 0, NULL, 0, NULL), HF_OK);
+}
+
 TEST(once, that_failed_is_run_again_only_if_asked_for)
 {
     struct hf_once_options o = once_options(0, 0);
@@ -192,6 +241,33 @@ TEST(once, within_its_minimum_is_not_run_again_whatever_the_period)
     CHECK_INT(begin(c, &o, &run), HF_ONCE_DONE);
     o.min_hold_ms = 0;
     run_whole(c, &o, 0, "");
+}
+
+static void on_log(int level, const char *line, void *user)
+{
+    if (level == HF_LOG_WARN && strstr(line, "of a time to come"))
+        atomic_fetch_add((atomic_int *)user, 1);
+}
+
+/* A clock was ahead: that is told, for it stops what is run per period. */
+TEST(once, whose_record_is_of_a_time_to_come_is_not_run_and_that_is_told)
+{
+    static const char record[] =
+        "v1 ended 0 12 9000000000000 9000000000005 4711 alpha\n";
+    static atomic_int told;
+    struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
+    struct hf_once_options o = once_options(60000, 0);
+    hf_once *run;
+    atomic_store(&told, 0);
+    rig_begin();
+    co.log = on_log;
+    co.log_user = &told;
+    hf_client *c = rig_client(&co);
+    CHECK_INT(hf_value_write(c, "holdfast_once:{job}", 0, record,
+                             sizeof record - 1, 0, NULL, NULL),
+              HF_OK);
+    CHECK_INT(begin(c, &o, &run), HF_ONCE_DONE);
+    CHECK_INT(atomic_load(&told), 1);
 }
 
 /* ---- the end ------------------------------------------------------------ */

@@ -297,6 +297,27 @@ TEST(value, is_written_and_read_asynchronously)
     CHECK(r.version == w.version && w.version > 0);
 }
 
+TEST(value, is_deleted_asynchronously)
+{
+    static struct heard w;
+    memset(&w, 0, sizeof w);
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    uint64_t first = put(c, "a", 0, "1");
+    CHECK_INT(hf_value_delete_start(c, "a", first + 1, on_written, &w, NULL),
+              HF_OK);
+    CHECK(rig_until_equal(&w.calls, 1));
+    CHECK_INT(w.status, HF_CHANGED);
+    CHECK_INT(hf_value_delete_start(c, "a", first, on_written, &w, NULL),
+              HF_OK);
+    CHECK(rig_until_equal(&w.calls, 2));
+    CHECK_INT(w.status, HF_OK);
+    CHECK_INT(w.version, 0);
+    CHECK(is_absent(c, "a"));
+    CHECK_INT(hf_value_delete_start(c, "", 0, on_written, &w, NULL),
+              HF_INVALID);
+}
+
 TEST(value, tells_an_asynchronous_writer_that_it_has_changed)
 {
     static struct heard w;

@@ -200,3 +200,74 @@ TEST(acl, who_lacks_the_channel_waits_by_polling_and_is_told_once)
     waits_by_polling("", "~* resetchannels &other +@all");
     waits_by_polling("?format=string", "~* resetchannels &other +@all");
 }
+
+/* ---- values and runs ---------------------------------------------------- */
+
+TEST(acl, who_may_not_expire_writes_no_value_with_an_end)
+{
+    struct hf_error err = {0};
+    begin();
+    user_make("~* &* +@all -pexpire");
+    hf_client *c = user_client("", NULL, NULL);
+    CHECK_INT(hf_value_write(c, "v", 0, "x", 1, 5000, NULL, &err), HF_DENIED);
+    CHECK_INT(redis_number(&r, "EXISTS v"), 0);
+    uint64_t version;
+    CHECK_INT(hf_value_write(c, "v", 0, "old", 3, 0, &version, &err), HF_OK);
+    CHECK_INT(hf_value_write(c, "v", version, "x", 1, 5000, NULL, &err),
+              HF_DENIED);
+    CHECK_STR(redis_say(&r, "HGET v value"), "old");
+    CHECK_INT(redis_number(&r, "HGET v version"), version);
+}
+
+TEST(acl, who_may_not_make_a_value_last_leaves_its_end)
+{
+    uint64_t version;
+    struct hf_error err = {0};
+    begin();
+    user_make("~* &* +@all -persist");
+    hf_client *c = user_client("", NULL, NULL);
+    CHECK_INT(hf_value_write(c, "v", 0, "old", 3, 50000, &version, &err),
+              HF_OK);
+    CHECK_INT(hf_value_write(c, "v", version, "x", 1, 0, NULL, &err),
+              HF_DENIED);
+    CHECK_STR(redis_say(&r, "HGET v value"), "old");
+    CHECK(redis_number(&r, "PTTL v") > 0);
+    /* A new one has no end to be taken away. */
+    CHECK_INT(hf_value_write(c, "w", 0, "x", 1, 0, NULL, &err), HF_OK);
+}
+
+TEST(acl, who_lacks_a_values_key_is_told_that_one)
+{
+    struct hf_error err = {0};
+    struct hf_value v;
+    begin();
+    user_make("~other:* &* +@all");
+    hf_client *c = user_client("", NULL, NULL);
+    CHECK_INT(hf_value_read(c, "the value", &v, &err), HF_DENIED);
+    CHECK(strstr(err.text, "the user lacks the key") != NULL);
+    CHECK(strstr(err.text, "the value") != NULL);
+    CHECK(strstr(err.text, "redisson") == NULL);
+}
+
+static void on_release_log(int level, const char *line, void *user)
+{
+    (void)level;
+    if (strstr(line, "not released")) atomic_fetch_add((atomic_int *)user, 1);
+}
+
+TEST(acl, who_may_not_release_is_told_at_the_end_of_a_run)
+{
+    static atomic_int told;
+    struct hf_error err = {0};
+    struct hf_once_result result;
+    hf_once *run;
+    begin();
+    atomic_store(&told, 0);
+    user_make("~* &* +@all");
+    hf_client *c = user_client("?lease=1s", on_release_log, &told);
+    CHECK_INT(hf_once_begin(c, "job", NULL, &run, &result, &err), HF_OK);
+    CHECK_STR(redis_say(&r, "ACL SETUSER eve -del"), "OK");
+    CHECK_INT(hf_once_end(run, 0, NULL, 0, &err), HF_OK);
+    CHECK_INT(err.status, HF_DENIED);
+    CHECK_INT(atomic_load(&told), 1);
+}

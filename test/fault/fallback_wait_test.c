@@ -167,3 +167,74 @@ TEST(fallback_wait, does_not_prolong_other_calls)
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_UNAVAILABLE);
     CHECK(rig_now_ms() - began_ms < RIG_PATIENCE_MS);
 }
+
+/* ---- at most once ------------------------------------------------------- */
+
+struct beginner {
+    hf_client *client;
+    hf_cancel *cancel;
+    int64_t wait_ms;
+    atomic_int started;
+    atomic_int status; /* 1: not yet */
+};
+
+static void beginner_run(void *arg)
+{
+    struct beginner *b = arg;
+    struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
+    struct hf_once_result r;
+    hf_once *run = NULL;
+    o.wait_ms = b->wait_ms;
+    o.cancel = b->cancel;
+    atomic_store(&b->started, 1);
+    int status = hf_once_begin(b->client, "job", &o, &run, &r, NULL);
+    if (run) status = hf_once_end(run, 0, NULL, 0, NULL);
+    atomic_store(&b->status, status);
+}
+
+/* The server is away, and has been for longer than its patience. */
+static void beginner_begin(struct beginner *b, int64_t wait_ms)
+{
+    memset(b, 0, sizeof *b);
+    fall_begin(&f, "wait");
+    b->client = rig_client(NULL);
+    b->wait_ms = wait_ms;
+    atomic_store(&b->status, 1);
+    CHECK_INT(hf_cancel_open(b->client, &b->cancel), HF_OK);
+    fall_down(&f);
+    rig_spawn(beginner_run, b);
+    CHECK(rig_until_equal(&b->started, 1));
+    rig_pause_ms(4 * FALL_PATIENCE_MS);
+}
+
+TEST(fallback_wait, outlasts_for_once_a_server_that_is_away)
+{
+    static struct beginner b;
+    beginner_begin(&b, HF_ONCE_WAIT_FOREVER);
+    CHECK_INT(atomic_load(&b.status), 1);
+    fall_up(&f);
+    CHECK(rig_until_equal(&b.status, HF_OK));
+    rig_join();
+    hf_cancel_close(b.cancel);
+}
+
+TEST(fallback_wait, ends_for_once_when_it_is_cancelled)
+{
+    static struct beginner b;
+    beginner_begin(&b, HF_ONCE_WAIT_FOREVER);
+    CHECK_INT(atomic_load(&b.status), 1);
+    hf_cancel_fire(b.cancel);
+    CHECK(rig_until_equal(&b.status, HF_CANCELLED));
+    rig_join();
+    hf_cancel_close(b.cancel);
+}
+
+TEST(fallback_wait, ends_for_once_when_its_wait_is_over)
+{
+    static struct beginner b;
+    beginner_begin(&b, 8 * FALL_PATIENCE_MS);
+    CHECK_INT(atomic_load(&b.status), 1);
+    CHECK(rig_until_equal(&b.status, HF_UNAVAILABLE));
+    rig_join();
+    hf_cancel_close(b.cancel);
+}

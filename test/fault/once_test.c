@@ -256,3 +256,64 @@ TEST(once, is_run_at_most_once_however_many_answers_are_lost)
     }
     CHECK(runs > 0);
 }
+
+/* Nobody else is there: what looks begun was begun by a call that failed. */
+TEST(once, whose_begin_was_not_answered_is_begun_by_the_same_client)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_once_options oo = HF_ONCE_OPTIONS_INIT;
+    char url[128], name[16];
+    int failed = 0;
+    rig_begin_on("memory:");
+    hf_client *keep = rig_client(NULL);
+    CHECK_INT(hf_client_caps(keep) & HF_CAP_VALUE, HF_CAP_VALUE);
+    snprintf(url, sizeof url, "%s?loss=40&seed=7&timeout=5ms&patience=20ms",
+             rig_url());
+    o.lease_ms = 100;
+    oo.wait_ms = RIG_WAIT_MS;
+    hf_client *c = rig_client_at(url, &o);
+    for (int i = 0; i < 40; i++) {
+        struct hf_once_result r;
+        hf_once *run = NULL;
+        snprintf(name, sizeof name, "job-%d", i);
+        while (hf_once_begin(c, name, &oo, &run, &r, NULL) != HF_OK) failed++;
+        if (r.outcome != HF_ONCE_MINE)
+            TEST_FAIL("%s: outcome %d after a begin that failed", name,
+                      r.outcome);
+        (void)hf_once_end(run, 0, NULL, 0, NULL);
+    }
+    CHECK(failed > 10);
+}
+
+/* ---- a store that refuses ----------------------------------------------- */
+
+/* Begin; then the server takes no more writes; the status of the last one. */
+static int end_refused(struct redis *r, int is_run, struct hf_error *err)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    hf_once *run;
+    redis_begin(r, NULL);
+    rig_begin_at(r->url);
+    o.patience_ms = 300;
+    CHECK_INT(begin(rig_client(&o), NULL, &run), HF_ONCE_MINE);
+    CHECK_STR(redis_say(r, "CONFIG SET maxmemory 1"), "OK");
+    return is_run ? hf_once_end(run, 0, NULL, 0, err)
+                  : hf_once_abandon(run, err);
+}
+
+TEST(once, end_that_the_store_refuses_is_no_other_ones_begin)
+{
+    static struct redis r;
+    struct hf_error err = {0};
+    CHECK_INT(end_refused(&r, 1, &err), HF_UNAVAILABLE);
+    CHECK(strstr(err.text, "OOM") != NULL);
+}
+
+/* Deleting needs no memory. */
+TEST(once, can_be_abandoned_when_the_store_is_full)
+{
+    static struct redis r;
+    struct hf_error err = {0};
+    CHECK_INT(end_refused(&r, 0, &err), HF_OK);
+    CHECK_INT(redis_number(&r, "EXISTS holdfast_once:{job}"), 0);
+}

@@ -4,6 +4,7 @@
 #include "base/url.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #include "test.h"
 
@@ -95,4 +96,25 @@ TEST(duration, goes_up_to_what_fits)
     CHECK_INT(duration("9223372036854775808ms"), UNTOUCHED);
     CHECK_INT(duration("9223372036854775807"), UNTOUCHED);
     CHECK_INT(duration("2562047788016h"), UNTOUCHED);
+}
+
+TEST(digits, are_read_up_to_their_length)
+{
+    uint64_t n = 7;
+    CHECK_INT(hf__digits_parse("0123x", 4, UINT64_MAX, &n), 0);
+    CHECK_INT(n, 123);
+    CHECK_INT(hf__digits_parse("18446744073709551615", 20, UINT64_MAX, &n), 0);
+    CHECK(n == UINT64_MAX);
+}
+
+TEST(digits, are_refused_if_they_are_none_or_too_many)
+{
+    static const char *const texts[] = {
+        "", "x", "1x", "-1", " 1", "10", "18446744073709551616"};
+    uint64_t n = 7;
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        CHECK_INT(hf__digits_parse(texts[i], strlen(texts[i]), 9, &n), -1);
+    CHECK_INT(hf__digits_parse("3", 1, 2, &n), -1);
+    CHECK_INT(hf__digits_parse(texts[6], 20, UINT64_MAX, &n), -1);
+    CHECK_INT(n, 7);
 }

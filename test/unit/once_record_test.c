@@ -20,7 +20,8 @@ static struct once_record ended(int status, int64_t began_ms)
                             .began_ms = began_ms,
                             .ended_ms = began_ms + 5,
                             .pid = 4711,
-                            .host = "alpha"};
+                            .host = "alpha",
+                            .id = 90210};
     return r;
 }
 
@@ -47,7 +48,8 @@ TEST(once_record, is_read_as_it_was_written)
     char text[ONCE_HEAD_MAX];
     struct once_record r = ended(-17, NOW_MS), back;
     size_t len = hf__once_format(&r, text);
-    CHECK_STR(text, "v1 ended -17 12 1728043200000 1728043200005 4711 alpha\n");
+    CHECK_STR(text, "v1 ended -17 12 1728043200000 1728043200005 4711 alpha "
+                    "90210\n");
     CHECK_INT(hf__once_parse(text, len, &back), 0);
     CHECK_INT(back.is_ended, 1);
     CHECK_INT(back.status, -17);
@@ -66,7 +68,7 @@ TEST(once_record, fits_at_its_longest)
     struct once_record r = running(1), back;
     r.began_ms = INT64_MAX;
     r.status = INT32_MIN;
-    r.fence = UINT64_MAX;
+    r.fence = r.id = UINT64_MAX;
     r.ended_ms = r.pid = INT64_MAX;
     memset(r.host, 'h', sizeof r.host - 1);
     size_t len = hf__once_format(&r, text);
@@ -104,6 +106,9 @@ TEST(once_record, is_refused_unless_it_is_whole)
         "v1 paused 0 1 2 3 4 h\n",
         "v1 ended 0 1 2 3 4\n",
         "v1 ended 0 1 2 3 4 h more\n",
+        "v1 ended 0 1 2 3 4 h 5 6\n",
+        "v1 ended 0 1 2 3 4 h -5\n",
+        "v1 ended 0 1 2 3 4 h 18446744073709551616\n",
         "v1 ended x 1 2 3 4 h\n",
         "v1 ended 0 -1 2 3 4 h\n",
         "v1 ended 2147483648 1 2 3 4 h\n",
@@ -120,6 +125,25 @@ TEST(once_record, is_refused_unless_it_is_whole)
     }
     CHECK_INT(hf__once_parse("v1 ended 0 1 2 3 4 h\ndata", 25, &r), 0);
     CHECK_INT(r.head_len, 21);
+}
+
+TEST(once_record, without_an_id_is_read_too)
+{
+    static const char text[] = "v1 running 0 12 1728043200000 0 4711 alpha\n";
+    struct once_record r;
+    CHECK_INT(hf__once_parse(text, sizeof text - 1, &r), 0);
+    CHECK(r.id == 0 && r.fence == 12);
+    CHECK_STR(r.host, "alpha");
+    CHECK(hf__once_is_same(&r, &r));
+}
+
+TEST(once_record, of_two_runs_begun_in_one_millisecond_is_not_the_same)
+{
+    struct once_record a = running(NOW_MS), b = running(NOW_MS);
+    a.fence = b.fence = 0; /* fence=off */
+    CHECK(hf__once_is_same(&a, &b));
+    b.id++;
+    CHECK(!hf__once_is_same(&a, &b));
 }
 
 /* ---- decisions ---------------------------------------------------------- */
@@ -163,6 +187,15 @@ TEST(once_decide, what_runs_although_the_lock_is_free_has_died)
     CHECK_INT(hf__once_decide(&r, &o, NOW_MS + DAY_MS), HF_ONCE_MINE);
 }
 
+TEST(once_decide, what_nobody_was_told_to_run_is_run)
+{
+    struct hf_once_options o = options(DAY_MS, 0);
+    struct once_record r = running(NOW_MS - 1000);
+    o.min_hold_ms = DAY_MS;
+    r.is_void = 1;
+    CHECK_INT(hf__once_decide(&r, &o, NOW_MS), HF_ONCE_MINE);
+}
+
 TEST(once_decide, retry_runs_what_died_or_failed_and_nothing_else)
 {
     struct hf_once_options o = options(DAY_MS, HF_ONCE_RETRY);
@@ -184,6 +217,20 @@ TEST(once_decide, within_the_minimum_nobody_runs_it)
     CHECK_INT(hf__once_decide(&r, &o, NOW_MS), HF_ONCE_DIED);
     r = ended(1, NOW_MS - 60000);
     CHECK_INT(hf__once_decide(&r, &o, NOW_MS), HF_ONCE_MINE);
+}
+
+/* Of a clock that was ahead: it counts, and is noticed. */
+TEST(once_decide, what_is_of_a_time_to_come_counts_as_run)
+{
+    struct hf_once_options o = options(DAY_MS, 0);
+    struct once_record r = ended(0, NOW_MS + DAY_MS + 1);
+    CHECK_INT(hf__once_decide(&r, &o, NOW_MS), HF_ONCE_DONE);
+    CHECK(hf__once_is_ahead(&r, &o, NOW_MS));
+    r.began_ms = NOW_MS + DAY_MS;
+    CHECK(!hf__once_is_ahead(&r, &o, NOW_MS));
+    o.period_ms = 0;
+    r.began_ms = INT64_MAX;
+    CHECK(!hf__once_is_ahead(&r, &o, NOW_MS));
 }
 
 /* ---- how long it is kept ------------------------------------------------ */
@@ -220,5 +267,22 @@ TEST(once_key, has_one_hash_tag_however_the_name_looks)
     hf__once_key("nightly", key);
     CHECK_STR(key, "holdfast_once:{nightly}");
     hf__once_key("{a}b", key);
-    CHECK_STR(key, "holdfast_once:{a}b");
+    CHECK_STR(key, "holdfast_once_tagged:{a}b");
+}
+
+TEST(once_key, is_no_other_names)
+{
+    char key[NAME_LEN_MAX + 1], other[NAME_LEN_MAX + 1];
+    hf__once_key("a", key);
+    hf__once_key("{a}", other);
+    CHECK(strcmp(key, other) != 0);
+}
+
+TEST(once_key, fits_at_its_longest)
+{
+    char name[HF_ONCE_NAME_MAX + 1], key[NAME_LEN_MAX + 1];
+    memset(name, '{', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    hf__once_key(name, key);
+    CHECK_INT(strlen(key), HF_ONCE_NAME_MAX + strlen("holdfast_once_tagged:"));
 }

@@ -367,3 +367,25 @@ TEST(redis_split, a_server_that_never_greets_is_given_up)
     CHECK_INT(a.reply.verdict, V_UNSENT);
     check_text("connect: no answer within 2000 ms");
 }
+
+/* The greeting said 1700000000. */
+TEST(redis_split, an_answer_about_a_value_tells_the_server_s_clock_anew)
+{
+    static const char none[] = "*4\r\n:0\r\n:1800000000000000\r\n:-1\r\n"
+                               "$0\r\n\r\n";
+    begin();
+    struct request look = server_request(OP_VALUE_READ, "v", 1, 42);
+    fake_submit(&f, &look, &a);
+    script_expect(&s, &f, "\r\nv\r\n");
+    script_send(&s, none, sizeof none - 1);
+    fake_wait(&f, &a);
+    CHECK_INT(a.reply.verdict, V_GRANTED);
+    struct request put = server_request(OP_VALUE_WRITE, "v", 2, 42);
+    put.data = "x";
+    put.data_len = 1;
+    fake_submit(&f, &put, &a);
+    script_expect(&s, &f, "\r\n$16\r\n18000000");
+    script_say(&s, "*3\r\n:1\r\n:5\r\n:1800000000000001\r\n");
+    fake_wait(&f, &a);
+    CHECK_INT(a.reply.verdict, V_GRANTED);
+}

@@ -1,0 +1,118 @@
+/*
+ * close_contract.c: closing a client while calls of several operations are
+ * under way.  One rule: they end with HF_CLOSED, and the client is there until
+ * they have.
+ */
+#include "lib/rig.h"
+
+#define PAUSE_MS 200 /* for a close that does not wait to be over */
+
+struct caller {
+    hf_client *client;
+    atomic_int entered;
+    atomic_int left; /* it has looked at what is the client's */
+    atomic_int status;
+};
+
+/* A client that the test closes itself. */
+static hf_client *client_open(void)
+{
+    hf_client *c = NULL;
+    CHECK_INT(hf_client_open(rig_url(), NULL, &c, NULL), HF_OK);
+    return c;
+}
+
+static int slow(const struct hf_value *now, struct hf_value_next *next,
+                void *user)
+{
+    struct caller *w = user;
+    next->data = "x";
+    next->len = 1;
+    atomic_store(&w->entered, 1);
+    rig_pause_ms(PAUSE_MS);
+    next->ttl_ms = now->version ? 1000 : 0;
+    atomic_store(&w->left, 1);
+    return 0;
+}
+
+static void update(void *arg)
+{
+    struct caller *w = arg;
+    atomic_store(&w->status,
+                 hf_value_update(w->client, "v", slow, w, NULL, NULL, NULL));
+}
+
+TEST(close, waits_for_an_update_which_is_told)
+{
+    static struct caller w;
+    rig_begin();
+    rig_client(NULL); /* a space in memory stays as long as its last client */
+    w = (struct caller){.client = client_open()};
+    rig_spawn(update, &w);
+    CHECK(rig_until_equal(&w.entered, 1));
+    hf_client_close(w.client);
+    CHECK_INT(atomic_load(&w.left), 1);
+    rig_join();
+    CHECK_INT(atomic_load(&w.status), HF_CLOSED);
+}
+
+static void begin(void *arg)
+{
+    struct caller *w = arg;
+    struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
+    struct hf_once_result r;
+    hf_once *run;
+    o.wait_ms = HF_ONCE_WAIT_FOREVER;
+    atomic_store(&w->entered, 1);
+    atomic_store(&w->status,
+                 hf_once_begin(w->client, "job", &o, &run, &r, NULL));
+}
+
+TEST(close, ends_a_begin_that_waits)
+{
+    static struct caller w;
+    struct hf_once_result r;
+    hf_once *run;
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    CHECK_INT(hf_once_begin(c, "job", NULL, &run, &r, NULL), HF_OK);
+    w = (struct caller){.client = client_open()};
+    rig_spawn(begin, &w);
+    CHECK(rig_until_equal(&w.entered, 1));
+    rig_pause_ms(PAUSE_MS);
+    hf_client_close(w.client);
+    rig_join();
+    CHECK_INT(atomic_load(&w.status), HF_CLOSED);
+    CHECK_INT(hf_once_end(run, 0, NULL, 0, NULL), HF_OK);
+}
+
+static int row(const struct hf_list_row *row, void *user)
+{
+    struct caller *w = user;
+    (void)row;
+    atomic_store(&w->entered, 1);
+    rig_pause_ms(PAUSE_MS);
+    atomic_store(&w->left, 1);
+    return 0;
+}
+
+static void list(void *arg)
+{
+    struct caller *w = arg;
+    (void)hf_client_list(w->client, NULL, row, w, NULL);
+}
+
+TEST(close, waits_for_a_list)
+{
+    static struct caller w;
+    rig_begin();
+    hf_lock *a = rig_lock(rig_client(NULL), "a");
+    if (!rig_has(HF_CAP_LIST)) return;
+    CHECK_INT(hf_lock_try(a, NULL, NULL), HF_OK);
+    w = (struct caller){.client = client_open()};
+    rig_spawn(list, &w);
+    CHECK(rig_until_equal(&w.entered, 1));
+    hf_client_close(w.client);
+    CHECK_INT(atomic_load(&w.left), 1);
+    rig_join();
+}

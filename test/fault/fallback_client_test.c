@@ -1,0 +1,226 @@
+/*
+ * fallback_client_test.c: fallback=local, two holders of one client.  One rule:
+ * they never have the store's lock and this host's at the same time.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/rig_fallback.h"
+
+static struct fall f;
+
+/* What the callbacks have told, by holder. */
+struct told {
+    atomic_int acquired;
+    int status;
+    struct hf_grant grant;
+};
+static struct told mine, his;
+
+static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+                        const struct hf_error *err, void *user)
+{
+    struct told *t = user;
+    (void)lock;
+    (void)err;
+    t->status = status;
+    if (grant) t->grant = *grant;
+    atomic_fetch_add(&t->acquired, 1);
+}
+
+static hf_lock *begin(void)
+{
+    fall_begin(&f, "local");
+    memset(&mine, 0, sizeof mine);
+    memset(&his, 0, sizeof his);
+    struct hf_client_options o = fall_options(&f);
+    return rig_lock(rig_client(&o), "a");
+}
+
+static void start(hf_lock *l, struct told *t)
+{
+    CHECK_INT(hf_lock_acquire_start(l, NULL, on_acquired, t, NULL), HF_OK);
+}
+
+/* The store answers again, and this client knows it. */
+static void store_is_back(hf_lock *l)
+{
+    struct hf_info info;
+    int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
+    fall_up(&f);
+    do {
+        CHECK(rig_now_ms() < end_ms);
+        CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    } while (info.guarantee != HF_GUARANTEE_STORE);
+}
+
+TEST(fallback_client, who_comes_later_goes_to_this_host_as_well)
+{
+    struct hf_grant g = {0};
+    struct hf_error err = {0};
+    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 0, 0);
+    hf_lock *l = begin();
+    o.holder = hf_holder_new();
+    fall_down(&f);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    store_is_back(l);
+    CHECK_INT(hf_lock_acquire(l, &o, &g, &err), HF_TAKEN);
+    CHECK(strstr(err.text, "on this host") != NULL);
+    CHECK_INT(redis_number(&f.redis, "EXISTS a"), 0);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    CHECK_INT(g.guarantee, HF_GUARANTEE_STORE);
+}
+
+TEST(fallback_client, who_waits_for_this_host_s_lock_is_told_what_he_got)
+{
+    hf_lock *l = begin();
+    fall_down(&f);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    store_is_back(l);
+    start(l, &his);
+    rig_pause_ms(100);
+    CHECK_INT(atomic_load(&his.acquired), 0);
+    CHECK_INT(redis_number(&f.redis, "EXISTS a"), 0);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK(rig_until_equal(&his.acquired, 1));
+    CHECK_INT(his.status, HF_OK);
+    CHECK_INT(his.grant.guarantee, HF_GUARANTEE_LOCAL);
+    CHECK_INT(his.grant.fence, 0);
+    CHECK_INT(atomic_load(&f.warnings), 2);
+    CHECK(strstr(f.warning, "another holder of this client") != NULL);
+}
+
+/* He asked the store while nobody had this host's lock. */
+TEST(fallback_client, who_is_granted_the_store_s_meanwhile_gives_it_back)
+{
+    hf_lock *l = begin();
+    CHECK_INT(rig_probe(l), HF_OK);
+    redis_pause(&f.redis);
+    start(l, &mine);
+    rig_pause_ms(FALL_PATIENCE_MS - 100);
+    start(l, &his);
+    CHECK(rig_until_equal(&mine.acquired, 1));
+    redis_resume(&f.redis);
+    CHECK_INT(mine.grant.guarantee, HF_GUARANTEE_LOCAL);
+    rig_pause_ms(2 * FALL_PATIENCE_MS);
+    CHECK_INT(atomic_load(&his.acquired), 0);
+    CHECK_INT(redis_number(&f.redis, "EXISTS a"), 0);
+    CHECK_INT(hf_lock_release_as(l, mine.grant.holder, NULL, NULL), HF_OK);
+    CHECK(rig_until_equal(&his.acquired, 1));
+    CHECK_INT(his.status, HF_OK);
+    CHECK_INT(his.grant.guarantee, HF_GUARANTEE_LOCAL);
+}
+
+TEST(fallback_client, a_ticket_is_not_had_while_another_has_this_host_s)
+{
+    struct hf_error err = {0};
+    struct hf_acquire_options o =
+        rig_options(HF_WAIT_NONE, 0, HF_ACQUIRE_DETACHED);
+    hf_lock *l = begin();
+    o.holder = hf_holder_new();
+    fall_down(&f);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    store_is_back(l);
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, &err), HF_UNAVAILABLE);
+    CHECK(strstr(err.text, "on this host") != NULL);
+    CHECK_INT(redis_number(&f.redis, "EXISTS a"), 0);
+}
+
+/* ---- while this host's client is being made ----------------------------- */
+
+/* Its first allocation has the size that the store's client's first had. */
+static struct {
+    size_t size;
+    atomic_int is_armed;
+    void (*act)(void);
+} hook;
+static hf_lock *hooked;
+static atomic_int asked;
+
+static void *hook_allocate(size_t size, void *user)
+{
+    (void)user;
+    if (!hook.size) hook.size = size;
+    if (size == hook.size && atomic_exchange(&hook.is_armed, 0)) hook.act();
+    return malloc(size);
+}
+
+static void *hook_resize(void *ptr, size_t size, void *user)
+{
+    (void)user;
+    return realloc(ptr, size);
+}
+
+static void hook_release(void *ptr, void *user)
+{
+    (void)user;
+    free(ptr);
+}
+
+static void hook_begin(void (*act)(void))
+{
+    fall_begin(&f, "local");
+    memset(&his, 0, sizeof his);
+    memset(&hook, 0, sizeof hook);
+    atomic_store(&asked, 0);
+    struct hf_client_options o = fall_options(&f);
+    o.allocator =
+        (struct hf_allocator){hook_allocate, hook_resize, hook_release, NULL};
+    hooked = rig_lock(rig_client(&o), "a");
+    CHECK_INT(rig_probe(hooked), HF_OK);
+    hook.act = act;
+    atomic_store(&hook.is_armed, 1);
+}
+
+static void ask(void *arg)
+{
+    (void)arg;
+    hf_lock_state(hooked, 0);
+    atomic_store(&asked, 1);
+}
+
+static void ask_and_wait(void)
+{
+    rig_spawn(ask, NULL);
+    if (!rig_until_equal(&asked, 1)) atomic_store(&asked, 2);
+}
+
+TEST(fallback_client, others_go_on_while_the_user_s_allocator_runs)
+{
+    hook_begin(ask_and_wait);
+    fall_down(&f);
+    CHECK_INT(hf_lock_try(hooked, NULL, NULL), HF_OK);
+    CHECK_INT(atomic_load(&asked), 1);
+}
+
+static void start_his(void *arg)
+{
+    (void)arg;
+    rig_pause_ms(FALL_PATIENCE_MS - 100);
+    hf_lock_acquire_start(hooked, NULL, on_acquired, &his, NULL);
+}
+
+static void let_him_have_it(void)
+{
+    redis_resume(&f.redis);
+    rig_until_equal(&his.acquired, 1);
+}
+
+/* It is granted to him after the store was given up, and before this host's
+ * lock is had. */
+TEST(fallback_client, the_lock_of_this_host_is_given_back_for_the_store_s)
+{
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
+    struct hf_error err = {0};
+    hook_begin(let_him_have_it);
+    redis_pause(&f.redis);
+    rig_spawn(start_his, NULL);
+    int status = hf_lock_acquire(hooked, &o, NULL, &err);
+    CHECK_INT(atomic_load(&his.acquired), 1);
+    CHECK_INT(his.status, HF_OK);
+    CHECK_INT(his.grant.guarantee, HF_GUARANTEE_STORE);
+    CHECK_INT(status, HF_UNAVAILABLE);
+    CHECK(strstr(err.text, "has the store's lock by now") != NULL);
+    CHECK_INT(hf_lock_state(hooked, 0), HF_STATE_NONE);
+}
