@@ -2,6 +2,13 @@
 # static library, whose internal symbols they may call.
 set(HF_TEST_DIR ${PROJECT_SOURCE_DIR}/test)
 file(GLOB HF_TEST_LIB CONFIGURE_DEPENDS test/lib/*.c)
+# Preloaded into servers, never linked: it stands in for the C library's clock.
+list(FILTER HF_TEST_LIB EXCLUDE REGEX "/clock_shim\\.c$")
+add_library(clock_shim MODULE test/lib/clock_shim.c)
+target_compile_options(clock_shim PRIVATE -fno-sanitize=all)
+target_link_options(clock_shim PRIVATE -fno-sanitize=all)
+set_target_properties(clock_shim PROPERTIES PREFIX ""
+  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
 
 # Without hiredis there is no redis backend to be tested.
 macro(hf_without_redis paths)
@@ -17,10 +24,11 @@ target_compile_options(holdfast_test PUBLIC ${HF_INTERNAL}
 target_compile_definitions(holdfast_test PUBLIC
   TEST_SOURCE_DIR="${HF_TEST_DIR}"
   TEST_COMMAND="${CMAKE_BINARY_DIR}/holdfast"
+  TEST_CLOCK_SHIM="$<TARGET_FILE:clock_shim>"
   TEST_MODULE_DIR="${CMAKE_BINARY_DIR}/test/module")
 target_link_libraries(holdfast_test PUBLIC holdfast_static)
 # The scripts' header is made by the library's build.
-add_dependencies(holdfast_test holdfast_objects)
+add_dependencies(holdfast_test holdfast_objects clock_shim)
 
 # A program of the tests; the library behind it says what else it needs.
 function(hf_test_program name)
@@ -94,7 +102,8 @@ foreach(path IN LISTS paths)
   get_filename_component(stem ${path} NAME_WE)
   hf_test(cli-${stem} cli sh ${path})
   set_tests_properties(cli-${stem} PROPERTIES
-    ENVIRONMENT "HOLDFAST=${CMAKE_BINARY_DIR}/holdfast"
+    ENVIRONMENT
+    "HOLDFAST=${CMAKE_BINARY_DIR}/holdfast;CLOCK_SHIM=$<TARGET_FILE:clock_shim>"
     WORKING_DIRECTORY ${HF_TEST_DIR}/cli)
 endforeach()
 

@@ -24,78 +24,135 @@ static void address_set(struct sockaddr_in *a, int port)
 static void pair_close(struct proxy *p, int i)
 {
     struct linger reset = {1, 0};
+    struct proxy_lane *up = &p->pairs[i][PROXY_UP];
     if (atomic_load(&p->with_reset))
-        setsockopt(p->pairs[i].client_fd, SOL_SOCKET, SO_LINGER, &reset,
-                   sizeof reset);
-    close(p->pairs[i].client_fd);
-    close(p->pairs[i].server_fd);
-    p->pairs[i] = p->pairs[--p->pairs_len];
+        setsockopt(up->from_fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    close(up->from_fd);
+    close(up->to_fd);
+    p->pairs_len--;
+    if (i != p->pairs_len)
+        memcpy(p->pairs[i], p->pairs[p->pairs_len], sizeof p->pairs[i]);
+}
+
+static void lane_open(struct proxy_lane *l, int from_fd, int to_fd)
+{
+    int one = 1;
+    setsockopt(from_fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
+    l->from_fd = from_fd;
+    l->to_fd = to_fd;
+    l->has_ended = l->first = l->len = 0;
 }
 
 static void pair_open(struct proxy *p)
 {
     struct sockaddr_in to;
-    int one = 1;
     int client_fd = accept4(p->listen_fd, NULL, NULL, SOCK_CLOEXEC);
     if (client_fd < 0) return;
     int server_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     address_set(&to, p->target_port);
     if (p->pairs_len == PROXY_PAIRS_MAX || server_fd < 0
+        || atomic_load(&p->is_severed)
         || connect(server_fd, (struct sockaddr *)&to, sizeof to) != 0) {
         close(client_fd);
         if (server_fd >= 0) close(server_fd);
         return;
     }
-    setsockopt(client_fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    setsockopt(server_fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
-    p->pairs[p->pairs_len].client_fd = client_fd;
-    p->pairs[p->pairs_len++].server_fd = server_fd;
+    lane_open(&p->pairs[p->pairs_len][PROXY_UP], client_fd, server_fd);
+    lane_open(&p->pairs[p->pairs_len][PROXY_DOWN], server_fd, client_fd);
+    p->pairs_len++;
 }
 
-/* Pass on what has come.  Returns 0 when the line is to be closed. */
-static int bytes_pass(struct proxy *p, int from, int to, enum proxy_way way)
+static int lane_has_room(const struct proxy_lane *l)
 {
-    char buf[4096];
+    return !l->has_ended && l->len < PROXY_CHUNKS_MAX;
+}
+
+/* Take what has come. */
+static void lane_take(struct proxy_lane *l)
+{
+    int at = (l->first + l->len) % PROXY_CHUNKS_MAX;
+    struct proxy_chunk *c = &l->chunks[at];
+    ssize_t n = recv(l->from_fd, c->buf, sizeof c->buf, 0);
+    if (n <= 0) {
+        l->has_ended = 1;
+        return;
+    }
+    c->came_ms = rig_now_ms();
+    c->at = 0;
+    c->len = (size_t)n;
+    l->len++;
+}
+
+/* Pass a chunk on, up to the cut.  Returns 0 when the line is to be closed. */
+static int chunk_pass(struct proxy *p, struct proxy_lane *l, enum proxy_way way)
+{
+    struct proxy_chunk *c = &l->chunks[l->first];
     long budget = atomic_load(&p->budget[way]);
-    size_t want = sizeof buf;
+    size_t want = c->len - c->at;
     if (budget >= 0 && (size_t)budget < want) want = (size_t)budget;
-    ssize_t n = want > 0 ? recv(from, buf, want, 0) : 0;
-    if (n > 0 && send(to, buf, (size_t)n, MSG_NOSIGNAL) != n) return 0;
-    if (n > 0) atomic_fetch_add(&p->bytes[way], n);
-    if (budget < 0) return n > 0;
-    if (n <= 0 && want > 0) return 0;
-    atomic_store(&p->budget[way], budget - n > 0 ? budget - n : -1);
-    if (budget - n > 0) return 1;
+    if (want > 0
+        && send(l->to_fd, c->buf + c->at, want, MSG_NOSIGNAL) != (ssize_t)want)
+        return 0;
+    atomic_fetch_add(&p->bytes[way], (long)want);
+    c->at += want;
+    if (c->at == c->len) {
+        l->first = (l->first + 1) % PROXY_CHUNKS_MAX;
+        l->len--;
+    }
+    if (budget < 0) return 1;
+    budget -= (long)want;
+    atomic_store(&p->budget[way], budget > 0 ? budget : -1);
+    if (budget > 0) return 1;
     atomic_fetch_add(&p->cuts, 1);
     return 0;
+}
+
+/* Pass on what is due.  Returns 0 when the line is to be closed. */
+static int lane_pass(struct proxy *p, struct proxy_lane *l, enum proxy_way way)
+{
+    int64_t due_ms = rig_now_ms() - atomic_load(&p->delay_ms[way]);
+    while (l->len > 0 && l->chunks[l->first].came_ms <= due_ms) {
+        if (!chunk_pass(p, l, way)) return 0;
+    }
+    return l->len > 0 || !l->has_ended;
 }
 
 static void pairs_serve(struct proxy *p, const struct pollfd *fds)
 {
     for (int i = p->pairs_len - 1; i >= 0; i--) {
-        int client_fd = p->pairs[i].client_fd;
-        int server_fd = p->pairs[i].server_fd;
-        int is_open = 1;
-        if (fds[1 + 2 * i].revents)
-            is_open = bytes_pass(p, client_fd, server_fd, PROXY_UP);
-        if (is_open && fds[2 + 2 * i].revents)
-            is_open = bytes_pass(p, server_fd, client_fd, PROXY_DOWN);
+        int is_open = !atomic_load(&p->is_severed);
+        for (int way = PROXY_UP; way <= PROXY_DOWN && is_open; way++) {
+            struct proxy_lane *l = &p->pairs[i][way];
+            if (fds[1 + 2 * i + way].revents && lane_has_room(l)) lane_take(l);
+            is_open = lane_pass(p, l, (enum proxy_way)way);
+        }
         if (!is_open) pair_close(p, i);
     }
+}
+
+/* What to poll, and for how long: bytes that wait for their time are looked
+ * after every millisecond. */
+static int fds_fill(const struct proxy *p, struct pollfd *fds)
+{
+    int wait_ms = 20;
+    fds[0] = (struct pollfd){p->listen_fd, POLLIN, 0};
+    for (int i = 0; i < 2 * p->pairs_len; i++) {
+        const struct proxy_lane *l = &p->pairs[i / 2][i % 2];
+        fds[1 + i].fd = lane_has_room(l) ? l->from_fd : -1;
+        fds[1 + i].events = POLLIN;
+        fds[1 + i].revents = 0;
+        if (l->len > 0) wait_ms = 1;
+    }
+    return wait_ms;
 }
 
 static void proxy_run(void *arg)
 {
     struct proxy *p = arg;
     while (!atomic_load(&p->stop)) {
-        struct pollfd fds[1 + 2 * PROXY_PAIRS_MAX] = {
-            {p->listen_fd, POLLIN, 0}};
-        for (int i = 0; i < p->pairs_len; i++) {
-            fds[1 + 2 * i].fd = p->pairs[i].client_fd;
-            fds[2 + 2 * i].fd = p->pairs[i].server_fd;
-            fds[1 + 2 * i].events = fds[2 + 2 * i].events = POLLIN;
-        }
-        if (poll(fds, (nfds_t)(1 + 2 * p->pairs_len), 20) <= 0) continue;
+        struct pollfd fds[1 + 2 * PROXY_PAIRS_MAX];
+        int wait_ms = fds_fill(p, fds);
+        if (poll(fds, (nfds_t)(1 + 2 * p->pairs_len), wait_ms) < 0) continue;
         pairs_serve(p, fds);
         if (fds[0].revents) pair_open(p);
     }
@@ -135,4 +192,14 @@ void proxy_arm(struct proxy *p, enum proxy_way way, long n, int with_reset)
     atomic_store(&p->with_reset, with_reset);
     atomic_store(&p->budget[way == PROXY_UP ? PROXY_DOWN : PROXY_UP], -1);
     atomic_store(&p->budget[way], n);
+}
+
+void proxy_delay(struct proxy *p, enum proxy_way way, long ms)
+{
+    atomic_store(&p->delay_ms[way], ms);
+}
+
+void proxy_sever(struct proxy *p, int is_severed)
+{
+    atomic_store(&p->is_severed, is_severed);
 }

@@ -62,6 +62,7 @@ static _Noreturn void server_exec(const struct redis *r)
     snprintf(port, sizeof port, "%d", r->port);
     for (int i = 0; r->args && r->args[i] && n < ARGS_MAX - 1; i++)
         argv[n++] = r->args[i];
+    for (int i = 0; r->env && r->env[i]; i++) putenv((char *)r->env[i]);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     int null = open("/dev/null", O_RDWR);
     dup2(null, 0);
@@ -142,6 +143,18 @@ static int entry_remove(const char *path, const struct stat *st, int type,
     (void)type;
     (void)ftw;
     return remove(path);
+}
+
+void redis_forget(struct redis *r)
+{
+    char path[160];
+    CHECK(r->pid == 0);
+    snprintf(path, sizeof path, "%s/dump.rdb", r->dir);
+    remove(path);
+    snprintf(path, sizeof path, "%s/appendonlydir", r->dir);
+    nftw(path, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
+    snprintf(path, sizeof path, "%s/appendonly.aof", r->dir); /* before 7.0 */
+    remove(path);
 }
 
 static void redis_end(void *arg)

@@ -25,6 +25,7 @@ struct redis {
     char dir[128];
     char url[64];
     const char *const *args;     /* further words of its command line */
+    const char *const *env;      /* "NAME=value"s besides ours; may be NULL */
     char reply[REDIS_REPLY_MAX]; /* of the last redis_say() */
 };
 
@@ -42,6 +43,9 @@ void redis_start(struct redis *r);
 
 /* The same, without waiting until its data is loaded. */
 void redis_start_loading(struct redis *r);
+
+/* Delete what a server that is down has stored, its append-only file too. */
+void redis_forget(struct redis *r);
 
 /* SIGSTOP and SIGCONT. */
 void redis_pause(struct redis *r);
