@@ -25,7 +25,8 @@
  * sysexits(3), timeout(1) and the shell, and 80, which nobody uses. */
 enum exit_code {
     EXIT_OK = 0,
-    EXIT_FREE = 1, /* status: nobody holds it */
+    EXIT_FREE = 1,     /* status: nobody holds it */
+    EXIT_VIOLATED = 1, /* stress: a lock let two through */
     EXIT_USAGE = 64,
     EXIT_UNREACHABLE = 69,
     EXIT_BUG = 70,
@@ -67,7 +68,7 @@ struct command {
     .options = (rows), .options_len = sizeof(rows) / sizeof((rows)[0])
 
 extern const struct command cmd_run, cmd_once, cmd_acquire, cmd_renew,
-    cmd_release, cmd_status, cmd_list, cmd_why, cmd_break, cmd_help,
+    cmd_release, cmd_status, cmd_list, cmd_why, cmd_break, cmd_stress, cmd_help,
     cmd_version, cmd_man, cmd_complete;
 extern const struct command *const commands[]; /* NULL at the end */
 const struct command *command_find(const char *name);

@@ -25,8 +25,9 @@ struct options {
     const char *match;
     const char *json_to; /* --json=FD; "" without one */
     const char *backoff; /* KIND[:FIRST[:MAX[:FACTOR]]] */
-    int64_t wait_ms;     /* -1: not given; WAIT_MS_FOREVER */
-    int64_t lease_ms;    /* 0: not given, as with all below */
+    const char *history;
+    int64_t wait_ms;  /* -1: not given; WAIT_MS_FOREVER */
+    int64_t lease_ms; /* 0: not given, as with all below */
     int64_t renew_ms;
     int64_t per_ms;
     int64_t keep_ms;
@@ -35,6 +36,11 @@ struct options {
     int64_t min_hold_ms;
     int64_t max_hold_ms;
     int64_t conflict_code; /* -1: not given */
+    int64_t clients;       /* 0: not given, as with all of stress's */
+    int64_t threads;
+    int64_t locks;
+    int64_t time_ms;
+    int64_t pause_percent;
     int nonblock;
     int shared;
     int close;
