@@ -31,6 +31,8 @@ help:
 	@echo 'make fuzz      each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
 	@echo 'make bench     measure, against plain C clients'
 	@echo 'make soak      the simulator with SOAK_SEEDS=$(SOAK_SEEDS)'
+	@echo 'make model     check the small models of docs/model with TLC'
+	@echo 'make soak-model  and the large ones, an hour or more'
 	@echo 'make versions  the redis tests on each server that is installed'
 	@echo 'make interop   with the real Redisson, redsync, redis-py, node-redlock'
 	@echo 'make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
@@ -81,6 +83,12 @@ soak: configure
 	$(COMPILE) --target sim
 	$(BUILD)/test/sim run --seeds $(SOAK_SEEDS)
 
+model:
+	BUILD=$(BUILD) sh tools/model.sh small
+
+soak-model:
+	BUILD=$(BUILD) sh tools/model.sh long
+
 versions: all
 	sh tools/versions.sh $(BUILD)
 
@@ -96,4 +104,4 @@ clean:
 	rm -rf build build-asan build-tsan build-fuzz
 
 .PHONY: all help configure product run test tidy format san asan tsan fuzz \
-    bench soak versions interop install clean
+    bench soak model soak-model versions interop install clean

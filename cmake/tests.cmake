@@ -141,6 +141,10 @@ endforeach()
 hf_test(conformance docs sh ${PROJECT_SOURCE_DIR}/tools/conformance.sh)
 
 if(NOT HF_SANITIZE AND NOT HF_FUZZ)
+  # The small models; nothing of ours is compiled for them.
+  hf_test(model model sh ${PROJECT_SOURCE_DIR}/tools/model.sh small)
+  set_tests_properties(model PROPERTIES TIMEOUT 900
+    ENVIRONMENT "BUILD=${CMAKE_BINARY_DIR}")
   hf_test(install install sh ${HF_TEST_DIR}/install/install_test.sh)
   set_tests_properties(install PROPERTIES ENVIRONMENT
     "BUILD=${CMAKE_BINARY_DIR};CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER}")
