@@ -137,6 +137,11 @@ foreach(path IN LISTS paths)
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test/module)
 endforeach()
 
+# Every C program on our pages compiles.
+hf_test(doc-blocks docs sh ${PROJECT_SOURCE_DIR}/tools/blocks.sh)
+set_tests_properties(doc-blocks PROPERTIES
+  ENVIRONMENT "CC=${CMAKE_C_COMPILER}")
+
 # Every test that docs/conformance.md names is there.
 hf_test(conformance docs sh ${PROJECT_SOURCE_DIR}/tools/conformance.sh)
 

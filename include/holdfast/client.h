@@ -132,6 +132,7 @@ struct hf_client_options {
 #define HF_CAP_LIST 0x80u     /* locks can be listed */
 #define HF_CAP_BALLOT 0x100u  /* may be a member of a quorum */
 #define HF_CAP_VALUE 0x200u   /* versioned values: value.h, once.h */
+#define HF_CAP_GUARD 0x400u   /* values that refuse stale holders: guard.h */
 
 /**
  * Fill `options` with the defaults; for languages without the INIT macro.

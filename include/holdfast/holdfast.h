@@ -11,7 +11,7 @@
  *
  * Caveats, before anything else:
  *  - A lock with a lease cannot stop a paused process.  Send `grant.fence` with
- *    every write and let the resource refuse lower numbers.
+ *    every write and let the resource refuse lower numbers: guard.h.
  *  - A client must not be used after fork() in the child; calls there return
  *    HF_FORKED.  Open a new one.
  *  - What is guaranteed depends on the backend: README, "What is guaranteed".
@@ -23,6 +23,7 @@
 #include "version.h"
 #include "client.h"
 #include "lock.h"
+#include "guard.h"
 #include "once.h"
 #include "value.h"
 

@@ -37,7 +37,8 @@ extern "C" {
     X(CLOSED, -13, STOP, "the client is closed")                               \
     X(NOMEM, -14, RETRY, "out of memory")                                      \
     X(INTERNAL, -15, STOP, "a bug in holdfast")                                \
-    X(CHANGED, -16, RETRY, "changed by someone else since it was read")
+    X(CHANGED, -16, RETRY, "changed by someone else since it was read")        \
+    X(STALE, -17, STOP, "a higher token has been there: this hold is over")
 
 enum hf_status {
 #define HF_STATUS_ENUM(name, value, advice, text) HF_##name = (value),

@@ -35,6 +35,7 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->pattern = NULL;
     op->cursor = 0;
     op->value = NULL;
+    op->guard = NULL;
     op->cancel = NULL;
     op->info = NULL;
     op->was_locked = 0;

@@ -25,8 +25,10 @@ enum request_op {
     OP_WATCH,   /* tell env->wake() when the lock is released, from the reply
                  * on and until OP_UNWATCH */
     OP_UNWATCH,
-    OP_VALUE_READ, /* the value under `name` */
-    OP_VALUE_WRITE /* set it to `data` if its version is `version` */
+    OP_VALUE_READ,  /* the value under `name` */
+    OP_VALUE_WRITE, /* set it to `data` if its version is `version` */
+    OP_GUARD        /* remember token `version` for the resource `name` and do
+                     * what the flags say, unless a higher one was here */
 };
 
 #define REQ_SERVER_FENCE 1u /* single node: fence = max(ballot, node clock) */
@@ -34,10 +36,15 @@ enum request_op {
 #define REQ_DETACHED 4u  /* the hold does not end with this process */
 #define REQ_NO_EXPIRY 8u /* watchdog hold on a CAP_KERNEL backend */
 #define REQ_REPEATED 16u /* sent before, and that may have been carried out */
-#define REQ_DELETE 32u   /* VALUE_WRITE: delete it instead */
+#define REQ_DELETE 32u   /* VALUE_WRITE, GUARD: delete it instead */
 /* RELEASE: count those who wait, but need not wake them: a proposal of this
  * process follows right behind. */
 #define REQ_HUSHED 64u
+#define REQ_GUARD_LOOK 128u  /* GUARD: only tell the highest token */
+#define REQ_GUARD_VALUE 256u /* GUARD: write `data`; with LOOK, read it */
+/* GUARD: the token is a claim: without VALUE it is set, with VALUE it must be
+ * the one that was set last. */
+#define REQ_GUARD_CLAIM 512u
 
 /* Borrowed by the backend from submit() until it is replied to. */
 struct request {
@@ -56,15 +63,17 @@ struct request {
     union {
         int64_t block;   /* PROPOSE: tokens wanted beyond the first; the
                           * counter becomes fence + block */
-        size_t data_len; /* VALUE_WRITE */
+        size_t data_len; /* VALUE_WRITE, GUARD */
     };
     union {
         const char *info; /* PROPOSE: "<pid> <host> <label>", no NUL in it */
-        const void *data; /* VALUE_WRITE: borrowed; lease_us is its life, 0:
-                           * no end; owner and attempt tell a repetition */
+        const void *data; /* VALUE_WRITE, GUARD: borrowed; lease_us is its
+                           * life, 0: no end.  VALUE_WRITE: owner and attempt
+                           * tell a repetition */
     };
     uint64_t cursor;     /* LIST: where to go on; 0 first */
-    uint64_t version;    /* VALUE_WRITE: expected; 0 none, HF_VALUE_ANY any */
+    uint64_t version;    /* VALUE_WRITE: expected; 0 none, HF_VALUE_ANY any.
+                          * GUARD: the token */
     int64_t deadline_us; /* answered by then, or the link is given up */
 
     /* The engine's. */
@@ -88,7 +97,8 @@ enum verdict {
     V_STALE,   /* PROPOSE: `ballot` is not above `counter`, or too old */
     V_ABSENT,  /* RENEW, RELEASE: no lock of that name now */
     V_OTHER,   /* RENEW, RELEASE: held, but not by this owner and attempt.
-                * VALUE_WRITE: it has another version */
+                * VALUE_WRITE: it has another version.
+                * GUARD: another token was here, and this one is refused */
     V_ERROR,   /* refused: see `status` and `text`; nothing was changed */
     V_UNSENT,  /* it never reached the node */
     V_UNKNOWN  /* it may or may not have been carried out */
@@ -110,9 +120,10 @@ struct reply {
     struct hf_list_row *rows; /* LIST; borrowed for the call */
     size_t rows_len;
     uint64_t cursor;  /* LIST: next cursor, 0 at the end */
-    uint64_t version; /* VALUE_*: its version now, 0 if there is none */
-    const void *data; /* VALUE_READ; borrowed for the call; ttl_us is its
-                       * life, -1 no end */
+    uint64_t version; /* VALUE_*: its version now, 0 if there is none.
+                       * GUARD: the highest token, 0 if there was none */
+    const void *data; /* VALUE_READ, GUARD; borrowed for the call; ttl_us is its
+                       * life, -1 no end; GUARD: NULL if there is none */
     size_t data_len;
 };
 

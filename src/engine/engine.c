@@ -69,6 +69,7 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
     if (status != HF_OK) {
         const char *name = op->entry   ? op->entry->name
                            : op->value ? op->value->key
+                           : op->guard ? op->guard->key
                                        : "list";
         if (text)
             hf__error_set(&op->err, status, "%s: %s", name, text);

@@ -161,6 +161,12 @@ int hf__value_is_repeatable(const struct request *r);
 void hf__value_answered(struct engine *e, struct op *op,
                         const struct request *r, const struct reply *rep);
 
+/* guards.c */
+void hf__guard_start(struct engine *e, struct op *op);
+int hf__guard_is_repeatable(const struct request *r);
+void hf__guard_answered(struct engine *e, struct op *op,
+                        const struct request *r, const struct reply *rep);
+
 /* locks.c */
 struct lock_entry *hf__entry_get(struct engine *e, const char *name,
                                  size_t name_len);

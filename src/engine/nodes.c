@@ -166,7 +166,7 @@ static int is_to_be_repeated(const struct engine *e, const struct request *r,
     if (r->op == OP_RELEASE) return !MUTATED(RELEASE_ONCE);
     if (r->user_kind != USER_OP || rep->verdict == V_ERROR) return 0;
     return rep->verdict == V_UNSENT || r->op == OP_INSPECT || r->op == OP_LIST
-           || hf__value_is_repeatable(r);
+           || hf__value_is_repeatable(r) || hf__guard_is_repeatable(r);
 }
 
 static void op_answered(struct engine *e, struct op *op,
@@ -175,6 +175,10 @@ static void op_answered(struct engine *e, struct op *op,
     int status = HF_OK;
     if (op->value) {
         hf__value_answered(e, op, r, rep);
+        return;
+    }
+    if (op->guard) {
+        hf__guard_answered(e, op, r, rep);
         return;
     }
     if (rep->verdict == V_ABSENT)

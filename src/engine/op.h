@@ -24,7 +24,8 @@ enum op_type {
     OP_TYPE_BREAK,
     OP_TYPE_LIST,
     OP_TYPE_VALUE_READ,
-    OP_TYPE_VALUE_WRITE
+    OP_TYPE_VALUE_WRITE,
+    OP_TYPE_GUARD
 };
 
 /* The parts of a ticket. */
@@ -48,6 +49,18 @@ struct value_job {
     uint64_t written;
 };
 
+/* GUARD: what is asked for, and what came back. */
+struct guard_job {
+    const char *key; /* borrowed until the operation is over, as is `data` */
+    size_t key_len;
+    unsigned flags; /* REQ_GUARD_*, REQ_DELETE */
+    uint64_t token;
+    const void *data;
+    size_t len;
+    struct hf_value found; /* version is the highest token; its data is of the
+                            * engine's allocator */
+};
+
 struct op {
     enum op_type type;
     struct lock_entry *entry; /* pinned; NULL for LIST */
@@ -60,6 +73,7 @@ struct op {
     const char *pattern;   /* LIST */
     uint64_t cursor;       /* LIST: in and out */
     struct value_job *value; /* VALUE_*, else NULL; lease_us is its life */
+    struct guard_job *guard; /* GUARD, else NULL; the same */
     struct hf_cancel *cancel;
     int64_t deadline_us; /* of direct operations */
 

@@ -231,6 +231,8 @@ void hf__op_begin(struct engine *e, struct op *op)
                  || op->type == OP_TYPE_LIST;
     if (op->value) {
         hf__value_start(e, op);
+    } else if (op->guard) {
+        hf__guard_start(e, op);
     } else if (direct) {
         direct_start(e, op);
     } else if (s && s->op) {

@@ -213,7 +213,7 @@ static void requests_submit(struct request reqs[REQUESTS])
 static void server_talk(const uint8_t *data, size_t size, uint8_t choice)
 {
     static const char greeting[] =
-        "+OK\r\n+1\r\n+2\r\n+3\r\n+4\r\n+5\r\n+6\r\n+7\r\n+8\r\n"
+        "+OK\r\n+1\r\n+2\r\n+3\r\n+4\r\n+5\r\n+6\r\n+7\r\n+8\r\n+9\r\n"
         "*2\r\n$1\r\n9\r\n$1\r\n1\r\n";
     static const char sub_greeting[] = "+OK\r\n+PONG\r\n";
     size_t piece = (choice & 31u) ? (choice & 31u) : 4096;

@@ -15,7 +15,7 @@
 #include "sys/clock.h"
 #include "test.h"
 
-#define SCRIPTS 8 /* SCRIPT LOADs in a greeting */
+#define SCRIPTS 9 /* SCRIPT LOADs in a greeting */
 
 static void backend_end(void *arg)
 {

@@ -8,7 +8,7 @@
 
 #include "test.h"
 
-#define CLEANUPS_MAX 64
+#define CLEANUPS_MAX 128
 #define ARGS_MAX 32
 
 static struct test_case *first, *last;

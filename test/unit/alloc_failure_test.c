@@ -236,6 +236,16 @@ static int act_value(struct bench *b)
     return hf_value_delete(b->client, "v", version, NULL);
 }
 
+static int act_guard(struct bench *b)
+{
+    struct hf_value v;
+    int status = hf_guard_set(b->client, "g", 1, "bytes", 5, 0, NULL);
+    if (status == HF_OK) status = hf_guard_read(b->client, "g", &v, NULL);
+    if (status != HF_OK) return status;
+    hf_value_free(b->client, &v);
+    return hf_guard_delete(b->client, "g", 1, NULL);
+}
+
 static void on_value(hf_client *client, int status, uint64_t version,
                      const struct hf_error *err, void *user)
 {
@@ -299,6 +309,7 @@ static const struct scenario scenarios[] = {
     {"value", 0, NULL, act_value, HF_OK},
     {"value_write_start", 0, NULL, act_value_start, HF_OK},
     {"once", 0, NULL, act_once, HF_OK},
+    {"guard", 0, NULL, act_guard, HF_OK},
 };
 
 /* ---- how it is tried ---------------------------------------------------- */
@@ -366,6 +377,7 @@ static int scenario_applies(const struct scenario *s)
     if (s->act == act_ticket) return rig_has(HF_CAP_DETACHED);
     if (s->act == act_break) return rig_has(HF_CAP_BREAK);
     if (s->act == act_list) return rig_has(HF_CAP_LIST);
+    if (s->act == act_guard) return rig_has(HF_CAP_GUARD);
     return 1;
 }
 

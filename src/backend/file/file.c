@@ -82,6 +82,11 @@ static int request_do(struct backend_conn *c, struct request *req,
         return hf__file_op_unwatch(c, req, reply);
     case OP_VALUE_WRITE:
         return hf__file_op_value_write(c, req, reply);
+    case OP_GUARD:
+        hf__error_set(&c->err, HF_UNSUPPORTED,
+                      "file: guard: a file is guarded by itself");
+        hf__file_reply_error(c, reply, HF_UNSUPPORTED);
+        break;
     case OP_VALUE_READ:
     case OP_LIST:
         break; /* answers by itself */

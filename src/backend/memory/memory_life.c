@@ -53,6 +53,7 @@ void hf__store_wipe(struct store *s, int keep_counters)
 {
     hf__store_flush_locks(s);
     hf__store_free_values(s);
+    hf__store_free_guards(s);
     if (!keep_counters) hf__table_clear(&s->table);
 }
 

@@ -50,6 +50,16 @@ void hf__store_value_write(struct store *s, int64_t now_us,
                            const struct request *req, struct reply *rep);
 void hf__store_free_values(struct store *s);
 
+/* Does `e` (may be NULL) have a value at this time? */
+int hf__store_has_value(struct store *s, struct entry *e, int64_t now_us);
+
+/* Answer OP_GUARD; drop a guarded value that has ended; forget all guards and
+ * what they guard. */
+void hf__store_guard(struct store *s, int64_t now_us, const struct request *req,
+                     struct reply *rep);
+void hf__store_guarded_sweep(struct store *s, struct entry *e, int64_t now_us);
+void hf__store_free_guards(struct store *s);
+
 /* Answer OP_LIST. */
 void hf__store_list(struct store *s, int64_t now_us, const struct request *req,
                     struct reply *rep);

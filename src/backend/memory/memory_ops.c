@@ -145,7 +145,8 @@ static int64_t request_deadline(const struct backend_conn *c,
 /* What is not copied into a late answer. */
 static int is_look(const struct request *req)
 {
-    return req->op == OP_LIST || req->op == OP_VALUE_READ;
+    return req->op == OP_LIST || req->op == OP_VALUE_READ
+           || (req->op == OP_GUARD && req->flags & REQ_GUARD_LOOK);
 }
 
 static void late_put(struct backend_conn *c, struct late *late)

@@ -287,6 +287,9 @@ void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
     case OP_VALUE_WRITE:
         hf__store_value_write(s, now_us, req, rep);
         break;
+    case OP_GUARD:
+        hf__store_guard(s, now_us, req, rep);
+        break;
     }
 }
 

@@ -17,6 +17,7 @@
  *            raised to T, so that a late PROPOSE finds itself stale.
  *   BREAK    freed, and the counter rises above every token given.
  *   VALUE_*  a value has a version, a life of its own and no lock.
+ *   GUARD    a value behind the highest token seen: lower ones change nothing.
  *
  * A lock is gone once the clock's milliseconds are *past* its expiry, as Redis
  * counts.  Not thread-safe; allocates only for names it has not met.

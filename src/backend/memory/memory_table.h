@@ -15,6 +15,7 @@
 #include "sys/alloc.h"
 
 struct stored;
+struct guarded;
 
 #define HELD_INFO_MAX 192 /* "<pid> <host> <label>", with the NUL */
 
@@ -34,10 +35,13 @@ struct held {
 
 /* All that is known under one name. */
 struct entry {
-    int64_t counter;      /* highest number ever accepted or given up */
-    struct held *held;    /* NULL: free */
-    struct stored *value; /* memory_value.c; NULL: none */
-    void *tag;            /* whatever the store's user keeps by name */
+    int64_t counter;         /* highest number ever accepted or given up */
+    struct held *held;       /* NULL: free */
+    struct stored *value;    /* memory_value.c; NULL: none */
+    uint64_t guard;          /* memory_guard.c: highest token; 0: none */
+    uint64_t claim;          /* ... the claim set last */
+    struct guarded *guarded; /* ... the value behind them; NULL: none */
+    void *tag;               /* whatever the store's user keeps by name */
     uint64_t hash;
     size_t name_len;
     char name[]; /* with a NUL behind it */

@@ -44,12 +44,19 @@ static struct stored *value_now(struct store *s, struct entry *e,
     return e->value;
 }
 
+int hf__store_has_value(struct store *s, struct entry *e, int64_t now_us)
+{
+    return value_now(s, e, now_us) != NULL;
+}
+
 /* Values that nobody asks for again must not stay for ever. */
 static void values_sweep(struct store *s, int64_t now_us)
 {
     for (int i = 0; i < SWEEP_STEPS && s->table.len > 0; i++) {
         if (s->sweep >= s->table.len) s->sweep = 0;
-        (void)value_now(s, s->table.entries[s->sweep++], now_us);
+        struct entry *e = s->table.entries[s->sweep++];
+        (void)value_now(s, e, now_us);
+        hf__store_guarded_sweep(s, e, now_us);
     }
 }
 

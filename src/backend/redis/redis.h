@@ -233,6 +233,9 @@ void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
 
 /* Rounded up: the server may end it later than we believe, not earlier. */
 int64_t hf__ops_lease_ms(const struct request *req);
+/* Begin the command of a script on so many keys, which come next. */
+void hf__ops_script_begin(struct command *cmd, const struct redis_script *s,
+                          enum flight_kind kind, int64_t keys);
 /* Begin the command of a script on a lock, and on its counter if it has one. */
 void hf__ops_script(struct command *cmd, const struct redis_script *s,
                     enum flight_kind kind, const struct request *req,
@@ -258,6 +261,19 @@ int hf__redis_value_read(struct backend_conn *c, const struct value *v,
                          struct reply *reply);
 int hf__redis_value_written(struct backend_conn *c, const struct value *v,
                             struct reply *reply);
+
+/* The server's clock, counted on from when it last told it. */
+int64_t hf__redis_now_us(const struct backend_conn *c);
+/* `what` came too late to be carried out; reply->node_us is set already. */
+void hf__redis_late(struct backend_conn *c, const char *what,
+                    struct reply *reply);
+
+/* ---- redis_guard.c: values that refuse stale holders ---- */
+void hf__redis_guard_build(struct backend_conn *c, enum flight_kind kind,
+                           const struct request *req);
+/* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
+int hf__redis_guard_read(struct backend_conn *c, const struct request *req,
+                         const struct value *v, struct reply *reply);
 
 /* ---- redis_answer.c: answers to replies ---- */
 /* The answer to a flight of requests.  The flight is dropped already. */

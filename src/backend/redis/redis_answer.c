@@ -14,7 +14,8 @@ static const char *const op_words[] = {
     [OP_RELEASE] = "release", [OP_BREAK] = "break",
     [OP_INSPECT] = "inspect", [OP_LIST] = "list",
     [OP_WATCH] = "watch",     [OP_UNWATCH] = "unwatch",
-    [OP_VALUE_READ] = "read", [OP_VALUE_WRITE] = "write"};
+    [OP_VALUE_READ] = "read", [OP_VALUE_WRITE] = "write",
+    [OP_GUARD] = "guard"};
 
 static void conflict(struct backend_conn *c, const struct request *req,
                      const char *what, struct reply *reply)
@@ -178,6 +179,8 @@ static int read_one(struct backend_conn *c, const struct request *req,
         return hf__redis_value_read(c, v, reply);
     case OP_VALUE_WRITE:
         return hf__redis_value_written(c, v, reply);
+    case OP_GUARD:
+        return hf__redis_guard_read(c, req, v, reply);
     case OP_WATCH:
     case OP_UNWATCH:
         break;

@@ -13,8 +13,8 @@ static const struct redis_script *const scripts[2][3] = {
      &hf__script_string_release},
 };
 static const struct redis_script *const scripts_both[] = {
-    &hf__script_break, &hf__script_inspect, &hf__script_list,
-    &hf__script_value_read, &hf__script_value_write};
+    &hf__script_break,      &hf__script_inspect,     &hf__script_list,
+    &hf__script_value_read, &hf__script_value_write, &hf__script_guard};
 
 static int push_auth(struct link *l)
 {

@@ -18,8 +18,8 @@ int64_t hf__ops_lease_ms(const struct request *req)
     return (req->lease_us + US_PER_MS - 1) / US_PER_MS;
 }
 
-static void script_begin(struct command *cmd, const struct redis_script *s,
-                         enum flight_kind kind, int64_t keys)
+void hf__ops_script_begin(struct command *cmd, const struct redis_script *s,
+                          enum flight_kind kind, int64_t keys)
 {
     if (kind == FLIGHT_EVAL) {
         hf__cmd_begin(cmd, "EVAL");
@@ -35,7 +35,7 @@ void hf__ops_script(struct command *cmd, const struct redis_script *s,
                     enum flight_kind kind, const struct request *req,
                     int has_fence)
 {
-    script_begin(cmd, s, kind, has_fence ? 2 : 1);
+    hf__ops_script_begin(cmd, s, kind, has_fence ? 2 : 1);
     hf__cmd_bytes(cmd, req->name, req->name_len);
     if (has_fence)
         hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
@@ -46,7 +46,7 @@ void hf__ops_script_many(struct command *cmd, const struct redis_script *s,
 {
     int64_t n = 0;
     for (const struct request *r = reqs; r; r = r->next) n++;
-    script_begin(cmd, s, kind, n);
+    hf__ops_script_begin(cmd, s, kind, n);
     for (const struct request *r = reqs; r; r = r->next)
         hf__cmd_bytes(cmd, r->name, r->name_len);
 }
@@ -141,7 +141,7 @@ static void build_list(struct backend_conn *c, enum flight_kind kind,
                        const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    script_begin(cmd, &hf__script_list, kind, 0);
+    hf__ops_script_begin(cmd, &hf__script_list, kind, 0);
     hf__cmd_printf(cmd, "%llu", (unsigned long long)req->cursor);
     hf__cmd_text(cmd, req->name ? req->name : "*");
     hf__cmd_text(cmd, LIST_COUNT);
@@ -178,6 +178,9 @@ static void build(struct backend_conn *c, enum flight_kind kind,
     case OP_VALUE_WRITE:
         hf__ops_script(cmd, &hf__script_value_write, kind, reqs, 0);
         hf__redis_value_build(c, reqs);
+        break;
+    case OP_GUARD:
+        hf__redis_guard_build(c, kind, reqs);
         break;
     case OP_WATCH:
     case OP_UNWATCH:

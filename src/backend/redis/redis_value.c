@@ -10,7 +10,7 @@
 
 /* The server's clock, counted on from when it last told it: what was on its way
  * to us makes it earlier than it is, never later. */
-static int64_t server_now_us(const struct backend_conn *c)
+int64_t hf__redis_now_us(const struct backend_conn *c)
 {
     int64_t passed_us = c->env->now(c->env) - c->main.told_us;
     return c->main.node_us + passed_us;
@@ -42,25 +42,32 @@ void hf__redis_value_build(struct backend_conn *c, const struct request *req)
         hf__cmd_printf(cmd, "%llu", (unsigned long long)req->version);
     put_by(cmd, req);
     hf__cmd_number(cmd, (req->lease_us + US_PER_MS - 1) / US_PER_MS);
-    hf__cmd_number(cmd, server_now_us(c));
+    hf__cmd_number(cmd, hf__redis_now_us(c));
     hf__cmd_number(cmd, c->env->conf->timeout_us + VALUE_SKEW_US);
     if (!(req->flags & REQ_DELETE))
         hf__cmd_bytes(cmd, req->data ? req->data : "", req->data_len);
 }
 
-static void refuse(struct backend_conn *c, const char *why, enum verdict v,
-                   int status, struct reply *reply)
+static void conflict(struct backend_conn *c, struct reply *reply)
 {
-    snprintf(c->text, sizeof c->text, "%s: value: %s", c->endpoint, why);
-    reply->verdict = v;
-    reply->status = status;
+    snprintf(c->text, sizeof c->text,
+             "%s: value: something that is no value is stored there",
+             c->endpoint);
+    reply->verdict = V_ERROR;
+    reply->status = HF_CONFLICT;
     reply->text = c->text;
 }
 
-static void conflict(struct backend_conn *c, struct reply *reply)
+/* Or its clock was set forward: then the next one finds it right. */
+void hf__redis_late(struct backend_conn *c, const char *what,
+                    struct reply *reply)
 {
-    refuse(c, "something that is no value is stored there", V_ERROR,
-           HF_CONFLICT, reply);
+    clock_take(c, reply->node_us);
+    snprintf(c->text, sizeof c->text, "%s: %s: it came too late to be written",
+             c->endpoint, what);
+    reply->verdict = V_UNSENT;
+    reply->status = HF_UNAVAILABLE;
+    reply->text = c->text;
 }
 
 /* Versions are the server's clock or one more: whole numbers below 2^53. */
@@ -112,9 +119,7 @@ int hf__redis_value_written(struct backend_conn *c, const struct value *v,
         conflict(c, reply);
         return 0;
     case -2:
-        /* Or its clock was set forward: then the next one finds it right. */
-        refuse(c, "it came too late to be written", V_UNSENT, HF_UNAVAILABLE,
-               reply);
+        hf__redis_late(c, "value", reply);
         return 0;
     default:
         return -1;

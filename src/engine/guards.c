@@ -1,0 +1,95 @@
+/*
+ * guards.c: what a resource on the store does with a token: one request to the
+ * first node, and no hold.
+ *
+ * The rule: a write that may have been carried out is never called unwritten,
+ * for the answer that was lost may have been a yes.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "engine/engine.h"
+
+void hf__guard_start(struct engine *e, struct op *op)
+{
+    const struct guard_job *g = op->guard;
+    struct request *r = hf__request_new(e);
+    if (!r) {
+        hf__op_finish(e, op, HF_NOMEM, NULL);
+        return;
+    }
+    r->op = OP_GUARD;
+    r->flags = g->flags;
+    r->name = g->key;
+    r->name_len = g->key_len;
+    r->version = g->token;
+    r->data = g->data;
+    r->data_len = g->len;
+    r->lease_us = op->lease_us;
+    r->deadline_us = e->now_us + e->conf.timeout_us;
+    r->until_us = e->now_us + e->conf.patience_us;
+    r->user = op;
+    r->user_kind = USER_OP;
+    hf__request_send(e, 0, r);
+}
+
+/* The same token again does the same again.  Not so a claim: its second copy
+ * could take the resource back from whoever claimed it in between. */
+int hf__guard_is_repeatable(const struct request *r)
+{
+    if (r->op != OP_GUARD) return 0;
+    return !(r->flags & REQ_GUARD_CLAIM) || r->flags & REQ_GUARD_VALUE;
+}
+
+static int value_copy(struct engine *e, struct hf_value *out,
+                      const struct reply *rep)
+{
+    *out = (struct hf_value){.version = rep->version,
+                             .ttl_ms = -2,
+                             .now_ms = rep->node_us / US_PER_MS};
+    if (!rep->data) return HF_OK;
+    out->data = hf__alloc(e->alloc, rep->data_len + 1);
+    if (!out->data) return HF_NOMEM;
+    if (rep->data_len > 0) memcpy(out->data, rep->data, rep->data_len);
+    out->data[rep->data_len] = '\0';
+    out->len = rep->data_len;
+    out->ttl_ms = rep->ttl_us < 0 ? -1 : rep->ttl_us / US_PER_MS;
+    return HF_OK;
+}
+
+/* Whose token is there now, and what that means. */
+static const char *stale_text(const struct request *r, const struct reply *rep,
+                              char *out, size_t size)
+{
+    const char *lost = r->flags & REQ_REPEATED
+                           ? "; an answer was lost before: it may have been "
+                             "written before that one came"
+                           : "";
+    if (r->flags & REQ_GUARD_CLAIM && !rep->version)
+        snprintf(out, size, "token %llu: nobody has claimed it",
+                 (unsigned long long)r->version);
+    else
+        snprintf(
+            out, size, "token %llu is stale: %llu %s%s",
+            (unsigned long long)r->version, (unsigned long long)rep->version,
+            r->flags & REQ_GUARD_CLAIM ? "has claimed it" : "has been here",
+            lost);
+    return out;
+}
+
+void hf__guard_answered(struct engine *e, struct op *op,
+                        const struct request *r, const struct reply *rep)
+{
+    char buf[HF_ERROR_TEXT_MAX];
+    int status = HF_OK;
+    const char *text = rep->text;
+    if (rep->verdict == V_OTHER) {
+        status = HF_STALE;
+        text = stale_text(r, rep, buf, sizeof buf);
+    } else if (rep->verdict != V_GRANTED) {
+        status = e->closing ? HF_CLOSED : rep->status;
+    } else {
+        status = value_copy(e, &op->guard->found, rep);
+    }
+    hf__op_finish(e, op, status, text);
+}
