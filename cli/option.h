@@ -24,12 +24,14 @@ struct options {
     const char *on_lost;
     const char *match;
     const char *json_to; /* --json=FD; "" without one */
+    const char *fence;   /* guard: the token */
     const char *backoff; /* KIND[:FIRST[:MAX[:FACTOR]]] */
     const char *history;
     int64_t wait_ms;  /* -1: not given; WAIT_MS_FOREVER */
     int64_t lease_ms; /* 0: not given, as with all below */
     int64_t renew_ms;
     int64_t per_ms;
+    int64_t ttl_ms;
     int64_t keep_ms;
     int64_t look_ms;
     int64_t grace_ms;

@@ -23,6 +23,7 @@ int status_exit(int status)
     case HF_LOST:
     case HF_EXPIRED:
     case HF_NOT_OWNER:
+    case HF_STALE:
         return EXIT_LOST;
     case HF_DENIED:
         return EXIT_DENIED;
