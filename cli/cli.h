@@ -88,7 +88,7 @@ const struct command *command_find(const char *name);
 int duration_parse(const char *text, int64_t *out_ms);
 /* "4m10s", "22s", "250ms" into `out`, which is returned. */
 const char *duration_text(int64_t ms, char *out, size_t size);
-/* A wall clock in the words of here: "2026-08-02 14:05:09" into `out`. */
+/* A wall clock in the words of here: "2026-08-02 14:05:09 +0200" into `out`. */
 const char *when_text(int64_t wall_ms, char *out, size_t size);
 /* A whole number in [min, max]: 0, or -1. */
 int number_parse(const char *text, int64_t min, int64_t max, int64_t *out);
@@ -156,8 +156,12 @@ const char *status_why(int status, const char *text);
 /* Say a failure of the library, and return its exit code. */
 int session_fail(const struct session *s, int status,
                  const struct hf_error *err);
-/* Say that the lock was not acquired, and who holds it. */
-void session_say_busy(struct session *s, int64_t waited_ms);
+/* Say `what` has come of it ("not acquired"), after how long (unless it is
+ * below 0), and who holds the lock. */
+void session_say_busy(struct session *s, const char *what, int64_t waited_ms);
+/* A string library's lock, seen with a URL of the other layout: whoever wants
+ * it, or wants it broken, is refused. */
+int session_is_refused(const struct session *s, const struct hf_info *info);
 
 /* holder.c: "web-3 pid 4121 (report), for 4m10s, fence 812, lease 22s left" */
 const char *holder_text(const struct hf_info *info, char *out, size_t size);

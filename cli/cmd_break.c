@@ -4,6 +4,15 @@
  */
 #include "cli.h"
 
+/* What --yes could not do, the preview does not promise. */
+static int break_refused(const struct session *s)
+{
+    say_error("%s: cannot be broken: a string library's lock is stored there; "
+              "use a URL with ?format=string",
+              s->shown);
+    return status_exit(HF_CONFLICT);
+}
+
 static int break_preview(struct session *s)
 {
     struct hf_info info;
@@ -11,6 +20,7 @@ static int break_preview(struct session *s)
     char who[HOLDER_TEXT_MAX];
     int status = hf_lock_inspect(s->lock, 0, &info, &err);
     if (status != HF_OK) return session_fail(s, status, &err);
+    if (session_is_refused(s, &info)) return break_refused(s);
     if (info.locked && !info.detached
         && hf_client_caps(s->client) & HF_CAP_KERNEL)
         say_error("%s: cannot be broken: held by %s; end that process",
@@ -56,6 +66,7 @@ static int break_do(struct session *s, const struct options *o,
     struct hf_error err = {0};
     int was_locked = 0;
     if (hf_lock_inspect(s->lock, 0, &before, &err) != HF_OK) before.locked = 0;
+    if (session_is_refused(s, &before)) return break_refused(s);
     int status = hf_lock_break(s->lock, &was_locked, &err);
     if (status != HF_OK) return session_fail(s, status, &err);
     if (!o->quiet) break_print(s, name, was_locked, &before, o->json);

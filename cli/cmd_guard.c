@@ -33,11 +33,21 @@ static const struct action *action_find(const char *name)
     return NULL;
 }
 
+/* Under a holdfast run that fell back on a lock of this host? */
+static int hold_is_local(void)
+{
+    const char *guarantee = getenv("HOLDFAST_GUARANTEE");
+    return guarantee && strcmp(guarantee, "local") == 0;
+}
+
 static int token_read(struct guard_call *g)
 {
     const char *text = g->o->fence ? g->o->fence : getenv("HOLDFAST_FENCE");
     char what[160], shown[64];
     int64_t token;
+    if ((!text || !text[0]) && hold_is_local())
+        return command_usage(g->self, "no token: this hold is of this host "
+                                      "only, and has none");
     if (!text || !text[0])
         return command_usage(g->self, "no token: give it by --fence, or in "
                                       "HOLDFAST_FENCE as holdfast run does");
@@ -104,6 +114,8 @@ static const char *const guard_about[] = {
 
 static const struct term_row guard_env[] = {
     {"HOLDFAST_FENCE", "the token, as holdfast run gives it to its command"},
+    {"HOLDFAST_GUARANTEE", "local: the hold is of this host only, and has no "
+                           "token"},
     {"HOLDFAST_URL", "where the values live"},
     {NULL, NULL}};
 
@@ -115,7 +127,8 @@ static const struct term_row guard_exits[] = {
     {NULL, NULL}};
 
 static const char *const guard_examples[] = {
-    "holdfast run report -- sh -c './report | holdfast guard file report.txt'",
+    "holdfast run report -- sh -c 'holdfast guard file-touch report.txt &&",
+    "    ./report >new && holdfast guard file report.txt <new'",
     "holdfast guard sql postgres create | psql", NULL};
 
 const struct command cmd_guard = {

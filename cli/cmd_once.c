@@ -29,8 +29,8 @@ static int once_main(const struct command *self, int argc, char **argv)
 static const struct option_row once_options[] = {
     {"", "per", "TIME", OPTION_DURATION, FIELD(per_ms), 0, 1000,
      HF_VALUE_TTL_MS_MAX,
-     "once per period of TIME, counted from 1970 by the store's clock; "
-     "default: once per NAME"},
+     "once per period of TIME, counted from 1970 in UTC by the store's clock: "
+     "1d begins at midnight UTC; default: once per NAME"},
     {"", "keep", "TIME", OPTION_DURATION, FIELD(keep_ms), 0, 1000,
      HF_VALUE_TTL_MS_MAX,
      "remember for TIME that it was run; default: 24h, or twice the period"},

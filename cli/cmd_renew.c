@@ -45,7 +45,10 @@ static int renew_main(const struct command *self, int argc, char **argv)
 }
 
 static const struct option_row renew_options[] = {
-    OPTION_ROW_LEASE,
+    {"", "lease", "TIME", OPTION_DURATION, FIELD(lease_ms), 0, HF_LEASE_MS_MIN,
+     HF_LEASE_MS_MAX,
+     "the lock ends TIME from now unless it is renewed again; default: 30s, "
+     "or what the URL says, and not what holdfast acquire was given"},
     OPTION_ROW_URL,
     OPTION_ROW_JSON("print a JSON object: ticket, fence, lease_ms, valid_ms"),
     OPTION_ROW_TALK,

@@ -51,7 +51,7 @@ static int status_main(const struct command *self, int argc, char **argv)
 
 static const struct option_row status_options[] = {
     OPTION_ROW_URL,
-    OPTION_ROW_FALLBACK,
+    OPTION_ROW_FALLBACK_LOOK,
     OPTION_ROW_JSON("print one JSON object"),
     OPTION_ROW_TALK,
 };

@@ -154,7 +154,7 @@ static const struct option_row why_options[] = {
     {"", "for", "TIME", OPTION_DURATION, FIELD(look_ms), 0, 1, HF_LEASE_MS_MAX,
      "look at it for TIME, or until it is renewed; default: 1s"},
     OPTION_ROW_URL,
-    OPTION_ROW_FALLBACK,
+    OPTION_ROW_FALLBACK_LOOK,
     OPTION_ROW_JSON("print one JSON object"),
     OPTION_ROW_TALK,
 };

@@ -21,7 +21,10 @@ int command_begin(const struct command *cmd, int argc, char **argv,
     }
     if (count < words_min) {
         say_error("%s: %s is missing; see holdfast help %s", cmd->name,
-                  count == 0 ? "NAME" : "an argument", cmd->name);
+                  count > 0         ? "an argument"
+                  : cmd->takes_lock ? "NAME"
+                                    : "ACTION",
+                  cmd->name);
         return EXIT_USAGE;
     }
     say_setup(o->quiet, o->verbose, -1);

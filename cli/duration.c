@@ -85,7 +85,7 @@ const char *when_text(int64_t wall_ms, char *out, size_t size)
     struct tm tm;
     time_t at = (time_t)(wall_ms / 1000);
     if (!localtime_r(&at, &tm)
-        || strftime(out, size, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+        || strftime(out, size, "%Y-%m-%d %H:%M:%S %z", &tm) == 0)
         snprintf(out, size, "%" PRId64, wall_ms / 1000);
     return out;
 }

@@ -113,7 +113,7 @@ static int choice_set(const struct command *cmd, const struct option_row *row,
     int at = choice_find(row->value, value);
     snprintf(why, sizeof(why), "must be one of %s", row->value);
     if (at < 0) return usage_error(cmd, option, why);
-    *out = row->number + at;
+    *out = row->number + at * (row->min ? (int)row->min : 1);
     return 0;
 }
 

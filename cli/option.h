@@ -71,7 +71,8 @@ enum option_kind {
     OPTION_WAIT,     /* as that, or "forever" */
     OPTION_NUMBER,   /* int64_t, in [min, max] */
     OPTION_CHOICE,   /* an int: `number` for the first word of `value`, which
-                      * has them all with bars between, and so on */
+                      * has them all with bars between, and so on, in steps
+                      * of `min` (0: of 1) */
     OPTION_JSON      /* --json or --json=FD */
 };
 
@@ -197,6 +198,15 @@ struct option_row {
             HF_FALLBACK_FAIL, 0, 0,                                            \
             "when the store cannot be reached: fail (the default), wait for "  \
             "it, or use a lock of this host, which other hosts do not see"     \
+    }
+
+/* For those who only look: they do not wait. */
+#define OPTION_ROW_FALLBACK_LOOK                                               \
+    {                                                                          \
+        "", "fallback", "fail|local", OPTION_CHOICE, FIELD(fallback),          \
+            HF_FALLBACK_FAIL, HF_FALLBACK_LOCAL - HF_FALLBACK_FAIL, 0,         \
+            "when the store cannot be reached: fail (the default), or look "   \
+            "at the lock of this host, which other hosts do not see"           \
     }
 
 /* What run and once share: the command, and how it is looked after. */

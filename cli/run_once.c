@@ -8,6 +8,7 @@
 #include "run.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define CLOCKS_APART_MS 60000 /* of this host and the store; no more is usual */
@@ -58,7 +59,7 @@ static void running_say(struct run *r, const struct hf_once_result *b)
 {
     char who[512];
     if (!b->host[0])
-        session_say_busy(&r->s, -1);
+        session_say_busy(&r->s, "not run", -1);
     else if (r->o->skip_ok)
         say_note("%s: not run: it was begun on %s, and still runs", r->s.shown,
                  run_name(b, who, sizeof(who)));
@@ -119,6 +120,21 @@ static struct outcome once_found(struct run *r, const struct hf_once_result *b)
     }
 }
 
+/* Where the store failed, the key of the record only says the name again. */
+static int once_fail(struct run *r, int status, const struct hf_error *err)
+{
+    struct hf_error bare = *err;
+    const char *at = strncmp(err->text, "holdfast_once", 13) == 0
+                         ? strchr(err->text, ':')
+                         : NULL;
+    if (at) at = strstr(at, r->name);
+    if (at) at += strlen(r->name);
+    if (at && *at == '}') at++;
+    if (status == HF_UNAVAILABLE && at && strncmp(at, ": ", 2) == 0)
+        snprintf(bare.text, sizeof(bare.text), "%s", at + 2);
+    return session_fail(&r->s, status, &bare);
+}
+
 static struct outcome once_refused(struct run *r, int status,
                                    const struct hf_error *err)
 {
@@ -128,10 +144,10 @@ static struct outcome once_refused(struct run *r, int status,
                                 "interrupted"};
     }
     if (status == HF_TIMEOUT) {
-        session_say_busy(&r->s, r->o->wait_ms);
+        session_say_busy(&r->s, "not run: it still runs", r->o->wait_ms);
         return (struct outcome){run_skipped(r), "timeout"};
     }
-    int code = session_fail(&r->s, status, err);
+    int code = once_fail(r, status, err);
     return (struct outcome){code, run_reason(code, status)};
 }
 
@@ -208,10 +224,9 @@ static void once_give(struct run *r, int code)
     r->once = NULL;
     r->lock = NULL;
     /* Written down, but the lock could not be given back. */
-    if (status == HF_OK && err.text[0])
-        (void)session_fail(&r->s, err.status, &err);
+    if (status == HF_OK && err.text[0]) (void)once_fail(r, err.status, &err);
     if (status == HF_OK) return;
-    (void)session_fail(&r->s, status, &err);
+    (void)once_fail(r, status, &err);
     if (status == HF_LOST || status == HF_EXPIRED)
         r->lost = 1;
     else if (run_was_run(r))

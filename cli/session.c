@@ -191,6 +191,24 @@ int session_open(struct session *s, const struct options *o, const char *name,
     return code;
 }
 
+/* Does the URL choose the layout of string libraries? */
+static int url_is_string(const char *url)
+{
+    const char *option = strchr(url, '?');
+    while (option) {
+        size_t len = strcspn(++option, "&#");
+        if (len == 13 && strncmp(option, "format=string", len) == 0) return 1;
+        option = strchr(option, '&');
+    }
+    return 0;
+}
+
+int session_is_refused(const struct session *s, const struct hf_info *info)
+{
+    return info->locked && strcmp(info->kind, "string") == 0
+           && !url_is_string(hf_client_url(s->client));
+}
+
 void session_close(struct session *s)
 {
     hf_lock_close(s->lock);

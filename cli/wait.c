@@ -7,7 +7,9 @@
 
 #include <string.h>
 
-void session_say_busy(struct session *s, int64_t waited_ms)
+#define SILENT_MS 2000 /* so long a store may be away without a word */
+
+void session_say_busy(struct session *s, const char *what, int64_t waited_ms)
 {
     struct hf_info info;
     struct hf_error err = {0};
@@ -18,14 +20,14 @@ void session_say_busy(struct session *s, int64_t waited_ms)
                  duration_text(waited_ms, time, sizeof(time)));
     int status = hf_lock_inspect(s->lock, 0, &info, &err);
     if (status == HF_OK && info.locked)
-        say_warn("%s: not acquired%s: held by %s", s->shown, after,
+        say_warn("%s: %s%s: held by %s", s->shown, what, after,
                  holder_text(&info, who, sizeof(who)));
     else
-        say_warn("%s: not acquired%s: it was held by someone else", s->shown,
+        say_warn("%s: %s%s: it was held by someone else", s->shown, what,
                  after);
 }
 
-/* Who is in front of us, for --verbose. */
+/* Who is in front of us, for --verbose; or that nobody answers. */
 static void waiting_say(struct session *s, int status,
                         const struct hf_error *first)
 {
@@ -33,8 +35,10 @@ static void waiting_say(struct session *s, int status,
     struct hf_error err = {0};
     char who[HOLDER_TEXT_MAX];
     if (status == HF_UNAVAILABLE)
-        say_note("waiting: %s", text_escape(first->text, who, sizeof(who)));
-    else if (hf_lock_inspect(s->lock, 0, &info, &err) == HF_OK && info.locked)
+        say_warn("waiting: %s", text_escape(first->text, who, sizeof(who)));
+    else if (status == HF_TAKEN
+             && hf_lock_inspect(s->lock, 0, &info, &err) == HF_OK
+             && info.locked)
         say_note("%s: waiting: held by %s", s->shown,
                  holder_text(&info, who, sizeof(who)));
 }
@@ -46,6 +50,16 @@ static int is_patient(const struct session *s, const struct options *o)
     return strstr(hf_client_url(s->client), "fallback=wait") != NULL;
 }
 
+/* How long the first try may take, before something is said; or all of it. */
+static int64_t first_wait_ms(const struct session *s, const struct options *o,
+                             int64_t wait_ms)
+{
+    if (wait_ms == HF_WAIT_NONE || o->verbose) return HF_WAIT_NONE;
+    if (!is_patient(s, o)) return wait_ms;
+    return wait_ms == HF_WAIT_FOREVER || wait_ms > SILENT_MS ? SILENT_MS
+                                                             : wait_ms;
+}
+
 static int acquire(struct session *s, const struct options *o,
                    struct hf_acquire_options *ao, struct hf_grant *grant,
                    struct hf_error *err)
@@ -53,12 +67,15 @@ static int acquire(struct session *s, const struct options *o,
     int64_t wait_ms = o->nonblock || o->wait_ms == 0 ? HF_WAIT_NONE
                       : o->wait_ms > 0               ? o->wait_ms
                                                      : HF_WAIT_FOREVER;
-    if (o->verbose && wait_ms != HF_WAIT_NONE) {
-        ao->wait_ms = HF_WAIT_NONE;
+    int64_t first_ms = first_wait_ms(s, o, wait_ms);
+    if (first_ms != wait_ms) {
+        ao->wait_ms = first_ms;
         int status = hf_lock_acquire(s->lock, ao, grant, err);
         int goes_on = status == HF_UNAVAILABLE && is_patient(s, o);
-        if (status != HF_TAKEN && !goes_on) return status;
+        if (status != HF_TAKEN && status != HF_TIMEOUT && !goes_on)
+            return status;
         waiting_say(s, status, err);
+        if (first_ms > 0 && wait_ms > 0) wait_ms -= first_ms;
     }
     ao->wait_ms = wait_ms;
     return hf_lock_acquire(s->lock, ao, grant, err);
@@ -73,7 +90,7 @@ static int refused(struct session *s, const struct options *o, int status,
     }
     if (status != HF_TAKEN && status != HF_TIMEOUT)
         return session_fail(s, status, err);
-    session_say_busy(s, status == HF_TIMEOUT ? o->wait_ms : -1);
+    session_say_busy(s, "not acquired", status == HF_TIMEOUT ? o->wait_ms : -1);
     return EXIT_NOT_ACQUIRED;
 }
 

@@ -137,29 +137,9 @@ static const char *advice_of_lease(const struct why *w)
            "only if its holder is dead";
 }
 
-/* Does the URL choose the layout of string libraries? */
-static int url_is_string(const char *url)
-{
-    const char *option = strchr(url, '?');
-    while (option) {
-        size_t len = strcspn(++option, "&#");
-        if (len == 13 && strncmp(option, "format=string", len) == 0) return 1;
-        option = strchr(option, '&');
-    }
-    return 0;
-}
-
-/* A string library's lock, seen with a URL of the other layout: whoever wants
- * it, or wants it broken, is refused. */
-static int is_other_format(const struct why *w)
-{
-    return strcmp(w->info.kind, "string") == 0
-           && !url_is_string(hf_client_url(w->s->client));
-}
-
 static int can_break(const struct why *w)
 {
-    return w->ending != ENDING_PROCESS && !is_other_format(w)
+    return w->ending != ENDING_PROCESS && !session_is_refused(w->s, &w->info)
            && (hf_client_caps(w->s->client) & HF_CAP_BREAK) != 0;
 }
 
@@ -168,7 +148,7 @@ const char *why_advice(const struct why *w, char *out, size_t size)
     const char *what = "make sure that its holder is dead, then take it away";
     if (!w->info.locked)
         what = "nothing keeps you out";
-    else if (is_other_format(w))
+    else if (session_is_refused(w->s, &w->info))
         what = "use a URL with ?format=string for this name: with this URL it "
                "can be neither acquired nor broken";
     else if (w->ending == ENDING_PROCESS)

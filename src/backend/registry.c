@@ -20,9 +20,7 @@
 #pragma weak dlsym
 #pragma weak dlerror
 
-#define SCHEMES_KNOWN                                                          \
-    "memory, file, redis, redis+unix, zookeeper, etcd, postgres, mariadb, "    \
-    "sqlite"
+#define SCHEMES_KNOWN "memory, file, redis, redis+unix"
 
 static const struct backend *const built_in[] = {
     &hf__backend_memory,
@@ -145,9 +143,9 @@ static int none_explain(const char *scheme, const char *name,
 {
     if (name)
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "%s: backend module libholdfast-%s.so not found: "
-                             "install the package holdfast-%s",
-                             scheme, name, name);
+                             "%s: not available in this version: there is no "
+                             "module libholdfast-%s.so",
+                             scheme, name);
     if (!strcmp(scheme, "rediss"))
         return hf__error_set(err, HF_UNSUPPORTED,
                              "rediss: TLS is not supported: use redis:// "

@@ -64,12 +64,14 @@ expect 69 "wait ends with -w" "$HOLDFAST" run -w 500ms --fallback wait \
 kill "$redis_pid"
 wait_quietly gone "$redis_pid"
 background "$HOLDFAST" run -w 60 --fallback wait --url "$redis" a \
-    -c 'echo $HOLDFAST_GUARANTEE' >"$dir/waited"
+    -c 'echo $HOLDFAST_GUARANTEE' >"$dir/waited" 2>"$dir/warned"
 running=$job
 background "$HOLDFAST" once -w 60 --fallback wait --url "$redis" b \
     -c 'echo ran' >"$dir/once"
 once=$job
-sleep 3
+wait_for "run says that it waits" grep -q 'waiting: a: redis:.*connect' \
+    "$dir/warned"
+sleep 1
 refute "both wait longer than patience" gone "$running"
 refute "for the store" gone "$once"
 redis-server --port "$redis_port" --bind 127.0.0.1 --save '' --appendonly no \
@@ -80,6 +82,7 @@ wait_quietly redis_is_up
 job=$running
 finished_with 0 "run goes on when it is back"
 check "with the store's guarantee" file_is "$dir/waited" store
+check "and has said it once" test "$(wc -l <"$dir/warned")" -eq 1
 job=$once
 finished_with 0 "once goes on, too"
 check "and has run" file_is "$dir/once" ran

@@ -30,6 +30,10 @@ for bad in 0 -1 9223372036854775808 1e3 x ''; do
     check "fence '$bad' is named" err_has 'no token: '
 done
 expect 64 "no fence at all" "$HOLDFAST" guard touch k --url "$redis"
+check "is asked for" err_has 'no token: give it by --fence'
+expect 64 "under a lock of this host" "$HOLDFAST" run --fallback local \
+    --url 'redis://127.0.0.1:1?patience=300ms' k "$HOLDFAST" guard file-touch f
+check "there is none" err_has 'no token: this hold is of this host only'
 expect 64 "no action" "$HOLDFAST" guard wibble
 expect 64 "too few words" "$HOLDFAST" guard set k --fence 1
 check "are asked for" err_has 'set takes KEY VALUE'
@@ -95,5 +99,6 @@ expect 64 "no such statement" "$HOLDFAST" guard sql sqlite drop
 
 HOLDFAST_URL=file:
 expect 78 "a store without guarded values" "$HOLDFAST" guard touch k --fence 1
-check "says so" err_has 'keeps no guarded values'
+check "says so, and what there is" \
+    err_has 'keeps no guarded values; .*holdfast guard file PATH'
 finish

@@ -16,7 +16,7 @@ for url in file: "$redis"; do
     expect 3 "$url: the first" "$HOLDFAST" once a -c 'echo run >>$log; exit 3'
     expect 75 "$url: the second" "$HOLDFAST" once a -c 'echo run >>$log'
     check "$url: says when, where and how" \
-        err_has 'a: not run: it was begun on .* pid [1-9].*, at 2.*status 3$'
+        err_has 'a: not run: it was begun on .* pid [1-9].*, at 2.* [+-][0-9]\{4\}, .*status 3$'
     check "$url: is not run" test "$(runs "$log")" -eq 1
     expect 0 "$url: --skip-ok" "$HOLDFAST" once --skip-ok a true
     check "$url: which says nothing, for cron" test ! -s "$dir/err"
@@ -72,7 +72,8 @@ for url in file: "$redis"; do
     expect 75 "$url: skipped while it runs" "$HOLDFAST" once slow true
     check "$url: says so" err_has 'slow: not run: .* and still runs'
     expect 75 "$url: -w" "$HOLDFAST" once -w 100ms slow true
-    check "$url: says how long" err_has 'after 100ms: held by'
+    check "$url: says how long" \
+        err_has 'slow: not run: it still runs after 100ms: held by'
     first=$job
     background "$HOLDFAST" once --losers status slow true
     second=$job
@@ -193,6 +194,7 @@ kill "$holder"
 job=$holder
 finished_with 143 "the runner"
 expect 69 "no server" "$HOLDFAST" once --url redis://127.0.0.1:1 a true
+check "is told with the name, once" err_has '^holdfast: a: redis://127.0.0.1:1: '
 expect 69 "no server, waited for" "$HOLDFAST" once -w 1 --fallback wait \
     --url redis://127.0.0.1:1 a true
 finish

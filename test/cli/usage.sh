@@ -70,6 +70,11 @@ bad "holds that contradict" 'must not be less' \
     once --min-hold 2s --max-hold 1s a true
 bad "a name too long for once" '480' once "$(printf '%0490d' 0)" true
 bad "why without a name" 'NAME is missing' why
+bad "guard without an action" 'guard: ACTION is missing' guard
+for command in status why; do
+    bad "$command does not wait" 'must be one of fail|local;' \
+        $command --fallback wait a
+done
 bad "break without --yes" 'nothing to break' break a
 bad "release without a ticket" 'no ticket' release a
 bad "one argument too many" 'too many' status a b

@@ -88,6 +88,17 @@ refute "nothing that is refused" out_has 'holdfast break\|holdfast run'
 expect 0 "as JSON" "$HOLDFAST" why --for 100ms --json string
 check "its kind too" out_has '"kind":"string"'
 refute "nothing that is refused" out_has 'holdfast break\|holdfast run'
+for yes in '' --yes; do
+    expect 78 "break $yes" "$HOLDFAST" break string $yes
+    check "break $yes: refuses it" err_has 'string: cannot be broken: a string'
+    check "break $yes: what to do" err_has 'a URL with ?format=string'
+done
+expect 78 "run" "$HOLDFAST" run -n string true
+check "run: says what to ask" \
+    err_has 'no lock is stored there.*(holdfast why says more)$'
+refute "run: spares the server's words" err_has 'WRONGTYPE\|script'
+check "it is still there" \
+    same "$(redis-cli -p "$redis_port" exists string)" 1
 expect 0 "as that says" "$HOLDFAST" why --for 100ms \
     --url "$redis?spin_us=0&format=string" string
 check "what to do" out_has 'holdfast break string --yes'

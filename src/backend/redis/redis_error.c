@@ -1,7 +1,7 @@
 /*
  * redis_error.c: what the server's errors mean.  One rule: every error that a
  * server is known to give has a status and a sentence of its own, and the
- * server's own words stand behind it.
+ * server's own words stand behind it, unless they say less than the sentence.
  */
 #include <ctype.h>
 #include <stdio.h>
@@ -10,6 +10,7 @@
 #include "backend/redis/redis.h"
 
 #define NOT_PERMITTED "not permitted"
+#define WRONG_TYPE "WRONGTYPE"
 #define KEYS_SAID "one of the keys"
 
 static const struct meaning {
@@ -41,7 +42,9 @@ static const struct meaning {
     {"MOVED", HF_UNSUPPORTED, "a cluster's node, and one server is needed"},
     {"ASK", HF_UNSUPPORTED, "a cluster's node, and one server is needed"},
     {"CROSSSLOT", HF_UNSUPPORTED, "a cluster's node, and one server is needed"},
-    {"WRONGTYPE", HF_CONFLICT, "something that is no lock is stored there"},
+    {WRONG_TYPE, HF_CONFLICT,
+     "something that is no lock is stored there, or no lock of this URL's "
+     "format (holdfast why says more)"},
     {"ERR DB index is out of range", HF_INVALID, "no such database"},
     {"ERR invalid DB index", HF_INVALID, "no such database"},
     {"ERR SELECT is not allowed", HF_INVALID, "a cluster has one database"},
@@ -132,8 +135,10 @@ int hf__redis_error(const char *what, const char *value_key,
     for (size_t i = 0; i < len; i++)
         if (iscntrl((unsigned char)said[i])) said[i] = '?';
     const struct meaning *m = meaning_of(v->text);
-    snprintf(text, HF_ERROR_TEXT_MAX, "%s%s%s: %.150s", what ? what : "",
-             what ? ": " : "", words_of(m, said, value_key ? key : NULL), said);
+    int is_all = !strcmp(m->code, WRONG_TYPE);
+    snprintf(text, HF_ERROR_TEXT_MAX, "%s%s%s%s%.150s", what ? what : "",
+             what ? ": " : "", words_of(m, said, value_key ? key : NULL),
+             is_all ? "" : ": ", is_all ? "" : said);
     return m->status;
 }
 
