@@ -26,7 +26,8 @@ static int key_check(const hf_client *client, const char *key,
     if (!(client->pump.engine.caps & HF_CAP_GUARD))
         return hf__error_set(err, HF_UNSUPPORTED,
                              "%.80s: guard: %.80s keeps no guarded values; "
-                             "for a file there is holdfast guard file PATH",
+                             "for files there is hf_guard_file_replace(), or "
+                             "holdfast guard file PATH",
                              key, client->url);
     return HF_OK;
 }
