@@ -158,6 +158,9 @@ void hf__op_begin(struct engine *e, struct op *op);
 /* values.c */
 void hf__value_start(struct engine *e, struct op *op);
 int hf__value_is_repeatable(const struct request *r);
+/* What a node has lent, for the user; HF_OK or HF_NOMEM. */
+int hf__value_copy(struct engine *e, struct hf_value *out,
+                   const struct reply *rep, int is_there);
 void hf__value_answered(struct engine *e, struct op *op,
                         const struct request *r, const struct reply *rep);
 

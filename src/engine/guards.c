@@ -41,22 +41,6 @@ int hf__guard_is_repeatable(const struct request *r)
     return !(r->flags & REQ_GUARD_CLAIM) || r->flags & REQ_GUARD_VALUE;
 }
 
-static int value_copy(struct engine *e, struct hf_value *out,
-                      const struct reply *rep)
-{
-    *out = (struct hf_value){.version = rep->version,
-                             .ttl_ms = -2,
-                             .now_ms = rep->node_us / US_PER_MS};
-    if (!rep->data) return HF_OK;
-    out->data = hf__alloc(e->alloc, rep->data_len + 1);
-    if (!out->data) return HF_NOMEM;
-    if (rep->data_len > 0) memcpy(out->data, rep->data, rep->data_len);
-    out->data[rep->data_len] = '\0';
-    out->len = rep->data_len;
-    out->ttl_ms = rep->ttl_us < 0 ? -1 : rep->ttl_us / US_PER_MS;
-    return HF_OK;
-}
-
 /* Whose token is there now, and what that means. */
 static const char *stale_text(const struct request *r, const struct reply *rep,
                               char *out, size_t size)
@@ -89,7 +73,7 @@ void hf__guard_answered(struct engine *e, struct op *op,
     } else if (rep->verdict != V_GRANTED) {
         status = e->closing ? HF_CLOSED : rep->status;
     } else {
-        status = value_copy(e, &op->guard->found, rep);
+        status = hf__value_copy(e, &op->guard->found, rep, rep->data != NULL);
     }
     hf__op_finish(e, op, status, text);
 }

@@ -42,13 +42,13 @@ int hf__value_is_repeatable(const struct request *r)
     return r->op == OP_VALUE_WRITE && r->version != HF_VALUE_ANY;
 }
 
-static int value_copy(struct engine *e, struct hf_value *out,
-                      const struct reply *rep)
+int hf__value_copy(struct engine *e, struct hf_value *out,
+                   const struct reply *rep, int is_there)
 {
     *out = (struct hf_value){.version = rep->version,
                              .ttl_ms = -2,
                              .now_ms = rep->node_us / US_PER_MS};
-    if (!rep->version) return HF_OK;
+    if (!is_there) return HF_OK;
     out->data = hf__alloc(e->alloc, rep->data_len + 1);
     if (!out->data) return HF_NOMEM;
     if (rep->data_len > 0) memcpy(out->data, rep->data, rep->data_len);
@@ -73,7 +73,7 @@ void hf__value_answered(struct engine *e, struct op *op,
         status = e->closing ? HF_CLOSED : rep->status;
     }
     if (status == HF_OK && r->op == OP_VALUE_READ)
-        status = value_copy(e, &op->value->found, rep);
+        status = hf__value_copy(e, &op->value->found, rep, rep->version != 0);
     if (status == HF_OK) op->value->written = rep->version;
     hf__op_finish(e, op, status, text);
 }
