@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/proc.h"
 #include "lib/rig_fallback.h"
 
 static struct fall f;
@@ -40,9 +41,7 @@ TEST(fallback_fork, the_child_s_copy_is_refused)
     hf_lock *l = rig_lock(c, "a");
     fall_down(&f);
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
-    fflush(NULL);
-    pid_t pid = fork();
-    CHECK(pid >= 0);
+    pid_t pid = proc_fork();
     if (pid == 0) _exit(child_of(c, l));
     CHECK(waitpid(pid, &status, 0) == pid);
     CHECK(WIFEXITED(status));
@@ -60,9 +59,7 @@ TEST(fallback_fork, the_child_does_not_keep_a_hold_of_this_host_alive)
     hf_lock *other = rig_lock(rig_client(NULL), "a");
     fall_down(&f);
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
-    fflush(NULL);
-    pid_t pid = fork();
-    CHECK(pid >= 0);
+    pid_t pid = proc_fork();
     if (pid == 0) {
         alarm(60);
         pause();

@@ -2,12 +2,14 @@
  * proc.c: child processes of a test.  One rule: a child never returns into the
  * test runner; it ends with _exit().
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -59,6 +61,45 @@ void proc_start(struct proc *p, proc_fn fn, const void *arg)
     p->to_fd = down[1];
     signal(SIGPIPE, SIG_IGN);
     test_cleanup(proc_end, p);
+}
+
+/* The letter after the name, whatever the name holds. */
+static char thread_state(const char *tid)
+{
+    char path[64], line[256];
+    snprintf(path, sizeof path, "/proc/self/task/%.16s/stat", tid);
+    FILE *in = fopen(path, "re");
+    if (!in) return 'S'; /* gone meanwhile */
+    char *end = fgets(line, sizeof line, in) ? strrchr(line, ')') : NULL;
+    fclose(in);
+    return end && end[1] == ' ' ? end[2] : '?';
+}
+
+static int others_sleep(void *arg)
+{
+    (void)arg;
+    DIR *tasks = opendir("/proc/self/task");
+    if (!tasks) return 1; /* another system: as well as can be */
+    int asleep = 1;
+    for (struct dirent *d; (d = readdir(tasks));) {
+        if (d->d_name[0] == '.' || strtol(d->d_name, NULL, 10) == getpid())
+            continue;
+        if (thread_state(d->d_name) != 'S') asleep = 0;
+    }
+    closedir(tasks);
+    return asleep;
+}
+
+pid_t proc_fork(void)
+{
+    for (int calm = 0; calm < 3; calm++) {
+        CHECK(rig_until(others_sleep, NULL));
+        rig_pause_ms(1);
+    }
+    fflush(NULL);
+    pid_t pid = fork();
+    CHECK(pid >= 0);
+    return pid;
 }
 
 void proc_say(struct proc *p, const char *format, ...)

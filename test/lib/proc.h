@@ -27,6 +27,11 @@ typedef int (*proc_fn)(struct proc *self, const void *arg);
 /* Fork a child that runs fn(self, arg).  `p` must outlive the test: static. */
 void proc_start(struct proc *p, proc_fn fn, const void *arg);
 
+/* fork() where threads run already, once all the others sleep: what they do
+ * while they start (a sanitizer's own locks, for one) would stay locked in the
+ * child for ever.  Fails the test if it cannot. */
+pid_t proc_fork(void);
+
 /* Say one line to the other side. */
 void proc_say(struct proc *p, const char *format, ...)
     __attribute__((format(printf, 2, 3)));

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/proc.h"
 #include "lib/rig.h"
 
 static int on_row(const struct hf_list_row *row, void *user)
@@ -69,9 +70,7 @@ static void fork_leaves_the_parent_alone(const char *kind, int is_shared)
     hf_lock *l = rig_lock(c, "a"), *other = rig_lock(rig_client(NULL), "a");
     int status = 0, held = 0;
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
-    fflush(NULL);
-    pid_t pid = fork();
-    CHECK(pid >= 0);
+    pid_t pid = proc_fork();
     if (pid == 0) _exit(child_of(c, l, is_shared));
     CHECK(waitpid(pid, &status, 0) == pid);
     CHECK(WIFEXITED(status));
@@ -108,9 +107,7 @@ TEST(fork, child_does_not_keep_a_file_lock_alive)
     hf_lock *other = rig_lock(rig_client(NULL), "a");
     int status = 0;
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
-    fflush(NULL);
-    pid_t pid = fork();
-    CHECK(pid >= 0);
+    pid_t pid = proc_fork();
     if (pid == 0) {
         hf_lock_state(l, 0); /* touch it, then live on */
         alarm(60);
