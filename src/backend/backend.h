@@ -16,7 +16,7 @@
 
 /* Bumped when this file changes shape; a module of another version is refused
  * with a clear message. */
-#define BACKEND_ABI 2
+#define BACKEND_ABI 3
 
 #define WATCH_READ 1u
 #define WATCH_WRITE 2u

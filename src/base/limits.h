@@ -25,8 +25,14 @@
 #define DRIFT_FLOOR_US 2000             /* and 2 ms: the clocks' granularity */
 #define BALLOT_WINDOW_US (2 * US_PER_S) /* W: how old a number may be */
 #define VALUE_SKEW_US (100 * US_PER_MS) /* a write's age beyond its timeout */
+/* No quarantine of a node is shorter: W, twice the clocks' error, and more. */
+#define QUARANTINE_US_MIN (BALLOT_WINDOW_US + 510 * US_PER_MS)
 #define BALLOT_MAX INT64_C(9007199250000000) /* Lua counts in doubles */
 #define REBALLOTS_MAX 2                      /* new numbers per attempt */
+#define PROPOSE_US_MAX (250 * US_PER_MS)     /* one node of several answers */
+#define QUORUM_LEASE_MS_DEFAULT 30000    /* longest, unless init says more */
+#define QUORUM_SKEW_US (250 * US_PER_MS) /* between the nodes' clocks */
+#define RELEASES_MAX 128 /* kept for a node that cannot be reached */
 #define MARGIN_FLOOR_US (50 * US_PER_MS)
 #define RENEW_US_MIN (5 * US_PER_MS) /* no renewal is given up sooner */
 #define SPIN_US_DEFAULT 50
@@ -38,6 +44,8 @@
 #define BACKOFF_US_MAX (200 * US_PER_MS)
 #define RECONNECT_US_MIN (10 * US_PER_MS)
 #define RECONNECT_US_MAX (2 * US_PER_S)
+#define LULL_US (2 * US_PER_MS)       /* late answers may lie so long */
+#define AGAIN_US_MIN (20 * US_PER_MS) /* before a release is repeated */
 #define HANDOVER_MAX 1024 /* hand-overs in a row that may be asked for */
 #define HANDOVER_MS_DEFAULT 50
 #define LOCAL_TURNS_MAX 16 /* hand-overs in the process before others */

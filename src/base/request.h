@@ -27,8 +27,10 @@ enum request_op {
     OP_UNWATCH,
     OP_VALUE_READ,  /* the value under `name` */
     OP_VALUE_WRITE, /* set it to `data` if its version is `version` */
-    OP_GUARD        /* remember token `version` for the resource `name` and do
-                     * what the flags say, unless a higher one was here */
+    OP_GUARD, /* remember token `version` for the resource `name` and do what
+               * the flags say, unless a higher one was here */
+    OP_BOOT   /* member of a quorum: who are you, and may you vote?  Sent after
+               * every connect, and after a clock step */
 };
 
 #define REQ_SERVER_FENCE 1u /* single node: fence = max(ballot, node clock) */
@@ -45,6 +47,18 @@ enum request_op {
 /* GUARD: the token is a claim: without VALUE it is set, with VALUE it must be
  * the one that was set last. */
 #define REQ_GUARD_CLAIM 512u
+#define REQ_QUORUM 1024u /* PROPOSE: only where the boot marker is */
+/* BOOT: the operator's word that the node is new: settled at once; refused
+ * (HF_CONFLICT) where a marker or a lock is. */
+#define REQ_BOOT_NEW 2048u
+/* BOOT: change the marker's group from `info` to `name`; what has no marker
+ * begins a quarantine. */
+#define REQ_BOOT_JOIN 4096u
+#define REQ_BOOT_STEP 8192u /* BOOT: its clock has jumped: begin a quarantine */
+/* BOOT: the operator's word that a restart loses nothing. */
+#define REQ_BOOT_DURABLE 16384u
+#define REQ_BOOT_LOOK 32768u  /* BOOT: tell, change nothing */
+#define REQ_BOOT_FORCE 65536u /* BOOT with NEW or JOIN: whatever is there */
 
 /* Borrowed by the backend from submit() until it is replied to. */
 struct request {
@@ -92,16 +106,18 @@ struct request {
 
 /* What a node said, or that nothing can be known. */
 enum verdict {
-    V_GRANTED, /* PROPOSE: yours.  Others: done */
-    V_BUSY,    /* PROPOSE: somebody else's (also: another attempt of ours) */
-    V_STALE,   /* PROPOSE: `ballot` is not above `counter`, or too old */
-    V_ABSENT,  /* RENEW, RELEASE: no lock of that name now */
-    V_OTHER,   /* RENEW, RELEASE: held, but not by this owner and attempt.
-                * VALUE_WRITE: it has another version.
-                * GUARD: another token was here, and this one is refused */
-    V_ERROR,   /* refused: see `status` and `text`; nothing was changed */
-    V_UNSENT,  /* it never reached the node */
-    V_UNKNOWN  /* it may or may not have been carried out */
+    V_GRANTED,   /* PROPOSE: yours.  Others: done */
+    V_BUSY,      /* PROPOSE: somebody else's (also: another attempt of ours) */
+    V_STALE,     /* PROPOSE: `ballot` is not above `counter`, or too old */
+    V_ABSENT,    /* RENEW, RELEASE: no lock of that name now */
+    V_OTHER,     /* RENEW, RELEASE: held, but not by this owner and attempt.
+                  * VALUE_WRITE: it has another version.
+                  * GUARD: another token was here, and this one is refused */
+    V_UNSETTLED, /* PROPOSE with REQ_QUORUM: no boot marker there: it was wiped,
+                  * or is new; send OP_BOOT */
+    V_ERROR,     /* refused: see `status` and `text`; nothing was changed */
+    V_UNSENT,    /* it never reached the node */
+    V_UNKNOWN    /* it may or may not have been carried out */
 };
 
 struct reply {
@@ -125,6 +141,26 @@ struct reply {
     const void *data; /* VALUE_READ, GUARD; borrowed for the call; ttl_us is its
                        * life, -1 no end; GUARD: NULL if there is none */
     size_t data_len;
+    const struct boot *boot; /* BOOT; borrowed for the call */
+};
+
+#define IDENTITY_MAX 96
+#define GROUP_MAX 64
+
+/* What a member of a quorum says of itself.  BOOT: `name` is the group (a hash
+ * of the sorted members and their number), lease_us the longest lease of the
+ * group, window_us the quarantine. */
+struct boot {
+    char identity[IDENTITY_MAX]; /* another one after every restart */
+    int64_t left_us;             /* it may not vote for so long; 0: settled */
+    int64_t lease_us; /* the group's longest lease, as the marker says */
+    int is_new;       /* there was no marker */
+    int is_durable;   /* it is known to lose nothing in a restart */
+    int is_known;     /* 0: the identity cannot be told (INFO denied): every
+                           * connect counts as a restart */
+    int64_t version;  /* of the server, 7 * 10000 + 0 * 100 + 15; 0 unknown */
+    int has_locks;    /* LOOK: locks are stored there */
+    char group[GROUP_MAX]; /* as the marker says now; "": no marker */
 };
 
 #endif

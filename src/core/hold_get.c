@@ -196,6 +196,9 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
         h->refused |= node;
         h->taken |= node;
         break;
+    case V_UNSETTLED:
+        h->refused |= node;
+        break;
     case V_ERROR:
     case V_UNSENT:
         h->refused |= node;

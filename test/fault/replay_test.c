@@ -113,6 +113,20 @@ static void replies_compare(struct rig *r, const struct request *req,
     near(r, "ttl", real->ttl_us / US_PER_MS, model->ttl_us / US_PER_MS);
 }
 
+static void boots_compare(struct rig *r, const struct boot *real,
+                          const struct boot *model)
+{
+    same(r, "whether it may boot", real != NULL, model != NULL);
+    if (!real || !model) return;
+    same(r, "quarantine", real->left_us, model->left_us);
+    same(r, "longest lease", real->lease_us, model->lease_us);
+    same(r, "new", real->is_new, model->is_new);
+    same(r, "durable", real->is_durable, model->is_durable);
+    same(r, "locks", real->has_locks, model->has_locks);
+    same(r, "known", real->is_known, model->is_known);
+    same_text(r, "group", real->group, model->group);
+}
+
 static void infos_compare(struct rig *r, const struct hf_info *real,
                           const struct hf_info *model)
 {
@@ -172,10 +186,21 @@ static enum verdict rig_step(struct rig *r, const struct request *req)
     r->seen[verdict]++;
     replies_compare(r, req, &real.reply, &model);
     traffic_heard(&r->traffic, req, &model);
+    if (req->op == OP_BOOT) {
+        boots_compare(r, real.reply.boot, model.boot);
+        return verdict;
+    }
     struct request look = inspection_of(req);
     rig_ask(r, &look, &real, &model);
     infos_compare(r, &real.info, model.info);
     return verdict;
+}
+
+/* Both forget that they may vote. */
+static void rig_unmark(struct rig *r)
+{
+    (void)redis_number(&r->server, "DEL holdfast:boot");
+    r->model->marker = (struct marker){0};
 }
 
 static int rig_is_listed(const struct rig *r, const char *name)
@@ -214,6 +239,7 @@ static void every_request(const char *options)
             struct request req = traffic_next(&r.traffic, r.node_us);
             rig_step(&r, &req);
             if (step % 50 == 0) rig_list(&r);
+            if (step % 150 == 100) rig_unmark(&r);
             if (r.difference[0])
                 TEST_FAIL("seed %d step %d: %s", (int)seed, step, r.difference);
         }

@@ -20,7 +20,7 @@
 
 #define FDS_MAX 8
 #define URL_OPTIONS 32
-#define REQUESTS 9
+#define REQUESTS 10
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -190,9 +190,9 @@ static void requests_submit(struct request reqs[REQUESTS])
 {
     static const enum request_op ops[REQUESTS] = {
         OP_PROPOSE, OP_RENEW, OP_RENEW, OP_RELEASE, OP_BREAK,
-        OP_INSPECT, OP_LIST,  OP_WATCH, OP_WATCH};
-    static const char *const names[REQUESTS] = {"a", "a", "b", "a",  "a",
-                                                "a", "*", "a", "{a}"};
+        OP_INSPECT, OP_LIST,  OP_BOOT,  OP_WATCH,   OP_WATCH};
+    static const char *const names[REQUESTS] = {"a", "a", "b", "a", "a",
+                                                "a", "*", "g", "a", "{a}"};
     for (int i = 0; i < REQUESTS; i++) {
         answers[i] = 0;
         reqs[i] = (struct request){.op = ops[i],
@@ -203,6 +203,7 @@ static void requests_submit(struct request reqs[REQUESTS])
                                    .ballot = 1,
                                    .count = 1,
                                    .lease_us = US_PER_S,
+                                   .window_us = US_PER_S,
                                    .info = "1 h l",
                                    .deadline_us = TIME_NEVER,
                                    .user = &answers[i]};

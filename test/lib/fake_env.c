@@ -65,6 +65,10 @@ static void fake_reply(struct backend_env *env, struct request *req,
         a->info = *reply->info;
         a->reply.info = &a->info;
     }
+    if (reply->boot) {
+        a->boot = *reply->boot;
+        a->reply.boot = &a->boot;
+    }
     snprintf(a->text, sizeof a->text, "%s", reply->text ? reply->text : "");
     a->reply.text = a->text;
     rows_keep(f, reply);
@@ -126,9 +130,8 @@ static uint64_t fake_random(struct backend_env *env)
 
 static void fake_log(struct backend_env *env, int level, const char *line)
 {
-    (void)env;
-    (void)level;
     (void)line;
+    if (level <= HF_LOG_WARN) fake_of(env)->warnings++;
 }
 
 void fake_init(struct fake_env *f, const struct backend *backend)

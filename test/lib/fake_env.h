@@ -19,6 +19,7 @@ struct fake_answer {
     int is_done;
     struct reply reply;
     struct hf_info info;
+    struct boot boot;
     char text[HF_ERROR_TEXT_MAX];
 };
 
@@ -38,6 +39,7 @@ struct fake_env {
     struct hf_error link_err;
     int replies;
     int wakes;
+    int warnings;                 /* lines of log */
     char woken[NAME_LEN_MAX + 1]; /* the last name */
     /* Rows of all OP_LIST replies since rows_len was set to 0. */
     struct {

@@ -15,8 +15,6 @@
 #include "sys/clock.h"
 #include "test.h"
 
-#define SCRIPTS 9 /* SCRIPT LOADs in a greeting */
-
 static void backend_end(void *arg)
 {
     struct fake_env *f = arg;
@@ -171,7 +169,7 @@ void script_greet(struct script *s, struct fake_env *f)
     script_accept(s, f);
     script_expect(s, f, "TIME\r\n");
     script_say(s, "+OK\r\n");
-    for (int i = 0; i < SCRIPTS; i++) script_say(s, "$1\r\nx\r\n");
+    for (int i = 0; i < SERVER_SCRIPTS; i++) script_say(s, "$1\r\nx\r\n");
     script_say(s, "*2\r\n$10\r\n1700000000\r\n$2\r\n17\r\n");
     server_wait_link(f, 1);
 }

@@ -74,7 +74,8 @@ static enum request_op op_draw(struct traffic *t)
     uint64_t dice = traffic_below(t, 100);
     if (dice < 45) return OP_PROPOSE;
     if (dice < 68) return OP_RENEW;
-    if (dice < 95) return OP_RELEASE;
+    if (dice < 94) return OP_RELEASE;
+    if (dice < 95) return OP_BOOT;
     return OP_BREAK;
 }
 
@@ -85,12 +86,44 @@ static void propose_draw(struct traffic *t, struct request *req, size_t name,
     req->attempt =
         traffic_below(t, 3) ? ++t->attempts : attempt_draw(t, req->attempt);
     if (traffic_below(t, 4)) req->ballot = ballot_draw(t, name, now_us);
-    if (traffic_below(t, 2)) req->flags |= REQ_SERVER_FENCE;
+    if (traffic_below(t, 2))
+        req->flags |= REQ_SERVER_FENCE;
+    else if (traffic_below(t, 3))
+        req->flags |= REQ_QUORUM;
     if (traffic_below(t, 4) == 0) req->flags |= REQ_DETACHED;
     if (traffic_below(t, 3) == 0) req->block = (int64_t)traffic_below(t, 100);
     t->last[name][owner].attempt = req->attempt;
     if (req->ballot > t->last[name][owner].ballot)
         t->last[name][owner].ballot = req->ballot;
+}
+
+/* Two groups that are one another's successor, and two leases. */
+static struct request boot_draw(struct traffic *t)
+{
+    static const char *const groups[] = {"one", "two"};
+    static const unsigned flags[] = {
+        0,
+        0,
+        REQ_BOOT_NEW,
+        REQ_BOOT_NEW | REQ_BOOT_DURABLE,
+        REQ_BOOT_NEW | REQ_BOOT_FORCE,
+        REQ_BOOT_JOIN,
+        REQ_BOOT_JOIN | REQ_BOOT_FORCE,
+        REQ_BOOT_JOIN | REQ_BOOT_DURABLE,
+        REQ_BOOT_STEP,
+        REQ_BOOT_LOOK,
+        REQ_BOOT_DURABLE,
+    };
+    size_t group = traffic_below(t, 2);
+    int64_t lease_us = (int64_t)(1 + traffic_below(t, 2)) * 30 * US_PER_S;
+    return (struct request){
+        .op = OP_BOOT,
+        .flags = flags[traffic_below(t, sizeof flags / sizeof *flags)],
+        .name = groups[group],
+        .name_len = 3,
+        .info = traffic_below(t, 2) ? groups[1 - group] : NULL,
+        .lease_us = lease_us,
+        .window_us = lease_us + lease_us / 100 + 10 * US_PER_MS};
 }
 
 static struct request request_draw(struct traffic *t, int64_t now_us)
@@ -129,6 +162,7 @@ struct request traffic_next(struct traffic *t, int64_t now_us)
         return t->past[traffic_below(t, kept)];
     }
     struct request req = request_draw(t, now_us);
+    if (req.op == OP_BOOT) req = boot_draw(t);
     t->past[t->past_len++ % TRAFFIC_PAST] = req;
     return req;
 }

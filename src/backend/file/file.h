@@ -14,6 +14,7 @@
 #include <sys/types.h>
 
 #include "backend/backend.h"
+#include "base/boot.h"
 
 #define FILE_NAME_KEEP 200 /* longer encoded names are hashed */
 #define FILE_NAME_HEAD 120 /* and keep so much of their beginning */
@@ -171,8 +172,9 @@ struct backend_conn {
     int64_t timer_us; /* what env->timer() was last told */
     char boot[40];
     char host[HF_HOST_MAX];
-    struct hf_error err;   /* why the current request is refused */
-    char text[RECORD_MAX]; /* the record last read or written */
+    struct boot boot_reply; /* lent with OP_BOOT */
+    struct hf_error err;    /* why the current request is refused */
+    char text[RECORD_MAX];  /* the record last read or written */
 };
 
 /* ---- file_dir.c: the lock directory ---------------------------------- */
@@ -292,7 +294,8 @@ void hf__file_holds_expire(struct backend_conn *c, int64_t now_us);
 /* ---- file_grant.c: the rule, and what is written down ------------------ */
 
 /* The acceptance rule.  1, or 0 with `reply` filled. */
-int hf__file_ballot_accept(const struct request *req, const struct record *r,
+int hf__file_ballot_accept(const struct backend_conn *c,
+                           const struct request *req, const struct record *r,
                            int64_t wall_us, struct reply *reply);
 
 /* Make `r` what a granted proposal writes. */
@@ -373,9 +376,20 @@ void hf__file_info_fill(struct backend_conn *c, const struct record *r,
 /* Is it locked?  Asks by trying; the caller rings afterwards. */
 int hf__file_probe(int fd, struct kernel_lock *out);
 
+/* Is anything locked here?  1 or 0; -1 with c->err. */
+int hf__file_has_locks(struct backend_conn *c);
+
 /* Fills `reply` and answers `req`. */
 void hf__file_op_list(struct backend_conn *c, struct request *req,
                       struct reply *reply);
+
+/* ---- file_boot.c: the marker of a quorum's member ----------------------- */
+
+int hf__file_op_boot(struct backend_conn *c, struct request *req,
+                     struct reply *reply);
+
+/* Is there none? */
+int hf__file_boot_is_missing(const struct backend_conn *c, int64_t wall_us);
 
 /* ---- file_bell.c: how a release is heard ------------------------------- */
 

@@ -74,7 +74,7 @@ static int propose_write(struct backend_conn *c, struct file_lock *l,
         return OP_DONE;
     }
     if (!is_live || r->ballot != req->ballot) {
-        if (!hf__file_ballot_accept(req, r, wall_us, reply)) return OP_DONE;
+        if (!hf__file_ballot_accept(c, req, r, wall_us, reply)) return OP_DONE;
         hf__file_record_grant(c, req, r, wall_us);
         r->mode = RECORD_DETACHED;
         status = hf__file_record_store(c, l, l->idle_fd, r);

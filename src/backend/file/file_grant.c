@@ -16,10 +16,15 @@ static void text_copy(char *out, size_t size, const char *from, size_t len)
     out[len] = '\0';
 }
 
-int hf__file_ballot_accept(const struct request *req, const struct record *r,
+int hf__file_ballot_accept(const struct backend_conn *c,
+                           const struct request *req, const struct record *r,
                            int64_t wall_us, struct reply *reply)
 {
     reply->counter = r->counter;
+    if ((req->flags & REQ_QUORUM) && hf__file_boot_is_missing(c, wall_us)) {
+        reply->verdict = V_UNSETTLED;
+        return 0;
+    }
     if (req->ballot > r->counter && req->ballot >= wall_us - req->window_us)
         return 1;
     reply->verdict = V_STALE;
@@ -99,7 +104,7 @@ int hf__file_grant_check(struct backend_conn *c, struct file_lock *l, int fd,
     }
     int64_t wall_us = hf__clock_wall_us();
     reply->node_us = wall_us;
-    if (!hf__file_ballot_accept(req, r, wall_us, reply)) return FILE_BUSY;
+    if (!hf__file_ballot_accept(c, req, r, wall_us, reply)) return FILE_BUSY;
     hf__file_record_grant(c, req, r, wall_us);
     return hf__file_record_store(c, l, fd, r);
 }

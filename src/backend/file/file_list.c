@@ -134,6 +134,35 @@ static int page_fill(struct page *p, struct reply *reply)
     return status;
 }
 
+static void page_free(struct page *p)
+{
+    const struct allocator *a = p->c->env->alloc;
+    while (p->len > 0) {
+        char *name = (char *)(uintptr_t)p->rows[--p->len].name;
+        hf__free(a, name);
+    }
+    hf__free(a, p->rows);
+    p->rows = NULL;
+}
+
+int hf__file_has_locks(struct backend_conn *c)
+{
+    struct request req = {.op = OP_LIST};
+    size_t found;
+    do {
+        struct page p = {.c = c, .req = &req};
+        struct reply reply = {0};
+        int status = page_fill(&p, &reply);
+        found = p.len;
+        page_free(&p);
+        if (status == HF_NOMEM)
+            hf__error_set(&c->err, status, "file:%s: list: no memory", c->dir);
+        if (status != HF_OK) return -1;
+        req.cursor = reply.cursor;
+    } while (!found && req.cursor);
+    return found > 0;
+}
+
 void hf__file_op_list(struct backend_conn *c, struct request *req,
                       struct reply *reply)
 {
@@ -148,11 +177,6 @@ void hf__file_op_list(struct backend_conn *c, struct request *req,
         hf__file_reply_error(c, reply, status);
         reply->rows_len = 0;
     }
-    struct backend_env *env = c->env;
-    env->reply(env, req, reply);
-    while (p.len > 0) {
-        char *name = (char *)(uintptr_t)p.rows[--p.len].name;
-        hf__free(env->alloc, name);
-    }
-    hf__free(env->alloc, p.rows);
+    c->env->reply(c->env, req, reply);
+    page_free(&p);
 }

@@ -20,9 +20,10 @@ struct backend_conn {
     struct fault_plan faults;
     struct request *first; /* submitted, not yet carried out */
     struct request **last;
-    struct late *late;   /* answers that wait for their time */
-    int watched_fd;      /* the ear's, once the engine knows it; or -1 */
-    int64_t timer_us;    /* as last told to the engine */
+    struct late *late; /* answers that wait for their time */
+    int watched_fd;    /* the ear's, once the engine knows it; or -1 */
+    int64_t timer_us;  /* as last told to the engine */
+    struct boot boot;
     struct hf_info info; /* copies for the reply under way */
     struct hf_list_row *rows;
     char *data;     /* of a value */

@@ -54,7 +54,21 @@ void hf__store_wipe(struct store *s, int keep_counters)
     hf__store_flush_locks(s);
     hf__store_free_values(s);
     hf__store_free_guards(s);
-    if (!keep_counters) hf__table_clear(&s->table);
+    hf__store_restart(s);
+    if (keep_counters) return;
+    hf__table_clear(&s->table);
+    s->marker = (struct marker){0};
+}
+
+void hf__store_restart(struct store *s)
+{
+    s->lives++;
+}
+
+void hf__store_identify(struct store *s, uint64_t id, int is_durable)
+{
+    s->id = id;
+    s->is_durable = is_durable;
 }
 
 void *hf__store_tag(const struct store *s, const char *name, size_t name_len)

@@ -7,15 +7,21 @@
 
 #include "backend/memory/memory_store.h"
 #include "backend/memory/memory_table.h"
+#include "base/boot.h"
 
 struct store {
     const struct allocator *alloc;
     struct table table;
     struct held *free_holds;
-    size_t sweep;                 /* where to look for ended values */
-    uint64_t dropped;             /* the highest version that is gone */
-    struct hf_info info;          /* lent with INSPECT and BREAK */
-    struct hf_list_row *rows;     /* lent with LIST; NULL until the first */
+    size_t sweep;             /* where to look for ended values */
+    uint64_t dropped;         /* the highest version that is gone */
+    struct hf_info info;      /* lent with INSPECT and BREAK */
+    struct hf_list_row *rows; /* lent with LIST; NULL until the first */
+    uint64_t id;              /* see hf__store_identify() */
+    unsigned lives;           /* restarts so far */
+    int is_durable;
+    struct marker marker;
+    struct boot boot;             /* lent with BOOT */
     enum store_mutation mutation; /* always here, so that all files agree */
 };
 
@@ -59,6 +65,9 @@ void hf__store_guard(struct store *s, int64_t now_us, const struct request *req,
                      struct reply *rep);
 void hf__store_guarded_sweep(struct store *s, struct entry *e, int64_t now_us);
 void hf__store_free_guards(struct store *s);
+/* Answer OP_BOOT. */
+void hf__store_boot(struct store *s, int64_t now_us, const struct request *req,
+                    struct reply *rep);
 
 /* Answer OP_LIST. */
 void hf__store_list(struct store *s, int64_t now_us, const struct request *req,

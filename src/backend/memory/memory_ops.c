@@ -18,6 +18,7 @@ struct late {
     int64_t due_us;
     enum late_kind kind;
     struct reply reply; /* LATE_ANSWER; with its own copies: */
+    struct boot boot;
     struct hf_info info;
     char text[HF_ERROR_TEXT_MAX];
 };
@@ -96,6 +97,10 @@ static void answer_copy(struct backend_conn *c, struct reply *rep)
         c->info = *rep->info;
         rep->info = &c->info;
     }
+    if (rep->boot) {
+        c->boot = *rep->boot;
+        rep->boot = &c->boot;
+    }
     if (!rep->rows) return;
     size_t size = STORE_PAGE_ROWS * sizeof *c->rows;
     if (!c->rows) c->rows = hf__alloc(c->env->alloc, size);
@@ -105,6 +110,14 @@ static void answer_copy(struct backend_conn *c, struct reply *rep)
     }
     memcpy(c->rows, rep->rows, rep->rows_len * sizeof *c->rows);
     rep->rows = c->rows;
+}
+
+/* Which of many nodes refused is what its operator wants to know. */
+static void boot_name(struct backend_conn *c, struct reply *rep)
+{
+    if (!rep->text) return;
+    snprintf(c->text, sizeof c->text, "%s: %.180s", c->where, rep->text);
+    rep->text = c->text;
 }
 
 static void request_perform(struct backend_conn *c, const struct request *req,
@@ -122,6 +135,7 @@ static void request_perform(struct backend_conn *c, const struct request *req,
         hf__store_apply(space->store, hf__space_now_us(space), req, rep);
         answer_tell(c, req, rep);
         answer_copy(c, rep);
+        if (req->op == OP_BOOT) boot_name(c, rep);
     }
     pthread_mutex_unlock(&space->mutex);
 }
@@ -165,6 +179,10 @@ static void late_perform(struct backend_conn *c, struct late *late, int expired)
     if (rep->info) {
         late->info = *rep->info;
         rep->info = &late->info;
+    }
+    if (rep->boot) {
+        late->boot = *rep->boot;
+        rep->boot = &late->boot;
     }
     if (rep->text) {
         snprintf(late->text, sizeof late->text, "%s", rep->text);

@@ -11,6 +11,7 @@
 
 static pthread_mutex_t spaces_mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct space *spaces;
+static uint64_t spaces_made;
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
 static void fork_prepare(void)
@@ -49,6 +50,7 @@ static struct space *space_make(const char *name)
         hf__free(&hf__alloc_default, space);
         return NULL;
     }
+    hf__store_identify(space->store, ++spaces_made, 0);
     space->next = spaces;
     spaces = space;
     return space;

@@ -138,6 +138,15 @@ static int propose_is_barred(const struct store *s, const struct held *held,
     return !MUTATED(s, GRANT_HELD);
 }
 
+/* Another client may have begun a quarantine that this one has not heard of. */
+static int marker_is_missed(const struct store *s, int64_t now_us,
+                            const struct request *req)
+{
+    if (!(req->flags & REQ_QUORUM)) return 0;
+    if (s->marker.group[0] && s->marker.settled_us <= now_us) return 0;
+    return !MUTATED(s, NO_MARKER);
+}
+
 static void apply_propose(struct store *s, int64_t now_us,
                           const struct request *req, struct reply *rep)
 {
@@ -154,6 +163,8 @@ static void apply_propose(struct store *s, int64_t now_us,
     } else if (held && propose_is_barred(s, held, req)) {
         rep->verdict = V_BUSY;
         rep->ttl_us = held_ttl_us(held, now_us);
+    } else if (marker_is_missed(s, now_us, req)) {
+        rep->verdict = V_UNSETTLED;
     } else if (ballot_is_stale(s, e, now_us, req)) {
         rep->verdict = V_STALE;
     } else {
@@ -234,6 +245,17 @@ static void apply_inspect(struct store *s, int64_t now_us,
     rep->info = &s->info;
 }
 
+/* ---- boot ------------------------------------------------------------- */
+
+static void apply_boot(struct store *s, int64_t now_us,
+                       const struct request *req, struct reply *rep)
+{
+    hf__store_boot(s, now_us, req, rep);
+    if (!MUTATED(s, NO_QUARANTINE) || rep->verdict != V_GRANTED) return;
+    s->boot.left_us = 0;
+    if (s->marker.settled_us > now_us) s->marker.settled_us = now_us;
+}
+
 /* What no node would look at. */
 static int request_is_refused(const struct request *req, struct reply *rep)
 {
@@ -289,6 +311,9 @@ void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
         break;
     case OP_GUARD:
         hf__store_guard(s, now_us, req, rep);
+        break;
+    case OP_BOOT:
+        apply_boot(s, now_us, req, rep);
         break;
     }
 }

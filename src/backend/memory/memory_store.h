@@ -8,6 +8,7 @@
  *
  *   PROPOSE  held by this owner and attempt under this T: granted again, and
  *            nothing moves.  Held by somebody else (or another attempt): BUSY.
+ *            Of a quorum, and no boot marker here: UNSETTLED.
  *            T not above the counter, or older than the window: STALE.  Else
  *            granted: the fence is T, or the clock if that is higher and the
  *            client left it to the node; the counter becomes the fence, and
@@ -16,6 +17,7 @@
  *   RELEASE  owner and attempt match: freed.  In every case the counter is
  *            raised to T, so that a late PROPOSE finds itself stale.
  *   BREAK    freed, and the counter rises above every token given.
+ *   BOOT     as base/boot.h says.
  *   VALUE_*  a value has a version, a life of its own and no lock.
  *   GUARD    a value behind the highest token seen: lower ones change nothing.
  *
@@ -81,6 +83,14 @@ void hf__store_flush_locks(struct store *s);
 /* A restart without the data; with `keep_counters`, without the locks only. */
 void hf__store_wipe(struct store *s, int keep_counters);
 
+/* A restart that lost nothing, of which the node may know (`is_durable` below)
+ * or not. */
+void hf__store_restart(struct store *s);
+
+/* What tells it from every other store, for OP_BOOT; and whether it may say
+ * that restarts lose nothing. */
+void hf__store_identify(struct store *s, uint64_t id, int is_durable);
+
 /* Bugs for the simulator to find, one at a time.  Not in the library: a test
  * compiles memory_store.c once more, with HF_MUTATIONS. */
 enum store_mutation {
@@ -98,6 +108,8 @@ enum store_mutation {
     STORE_MUT_REPEAT_MOVES,    /* a repeated PROPOSE starts the lease anew */
     STORE_MUT_EXPIRED_RENEWED, /* renew revives a lock whose lease is over */
     STORE_MUT_EARLY_EXPIRY,    /* a lease ends at nine tenths */
+    STORE_MUT_NO_MARKER,       /* a node without a marker votes */
+    STORE_MUT_NO_QUARANTINE,   /* a node that lost its data votes at once */
     STORE_NMUTATIONS
 };
 

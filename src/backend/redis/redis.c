@@ -129,6 +129,8 @@ static int layout_read(struct backend_conn *c, const struct url *url,
         choice_read(url, "format", "hash", "string", &c->is_string, err);
     if (status == HF_OK)
         status = choice_read(url, "fence", "on", "off", &c->no_fence, err);
+    if (status == HF_OK)
+        status = choice_read(url, "waitaof", "0", "1", &c->waits_aof, err);
     if (status == HF_OK && c->no_fence && !c->is_string)
         return hf__error_set(err, HF_INVALID,
                              "url: fence: off needs format=string: a hash "
@@ -267,7 +269,7 @@ const struct backend hf__backend_redis = {
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE
             | HF_CAP_GUARD,
-    .options = "db format fence",
+    .options = "db format fence waitaof",
     .open = redis_open,
     .conn_caps = redis_conn_caps,
     .submit = redis_submit,

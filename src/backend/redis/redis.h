@@ -23,6 +23,7 @@
 #define PING_US (10 * US_PER_S)      /* silence after which sub is asked */
 #define PING_LIMIT_US (5 * US_PER_S) /* and how long it may take to answer */
 #define READ_SIZE (16 * 1024)
+#define BOOT_KEY "holdfast:boot" /* the marker of a quorum's member */
 #define STRING_MARK "hf1:" /* how a lock of ours begins that is a string */
 
 enum link_state {
@@ -40,6 +41,9 @@ enum flight_kind {
     FLIGHT_SELECT,
     FLIGHT_TIME,
     FLIGHT_REQUEST, /* reqs, by EVALSHA */
+    FLIGHT_CONFIG,  /* BOOT: how often the server syncs; with req or without */
+    FLIGHT_SCAN,    /* BOOT: are locks stored there? */
+    FLIGHT_AOF,     /* waitaof=1: is what was granted on disk? */
     FLIGHT_EVAL,    /* the same after NOSCRIPT, with the whole script */
     FLIGHT_SET,     /* one proposal without a fence, by SET NX PX */
     FLIGHT_SUBSCRIBE,
@@ -136,6 +140,7 @@ struct backend_conn {
     int is_unix;
     int is_string; /* format=string */
     int no_fence;  /* fence=off */
+    int waits_aof; /* waitaof=1 */
     int is_sliced; /* it checks slots: no command for two locks */
     int db;
     int busy; /* inside process(): flush() waits for its end */
@@ -149,6 +154,9 @@ struct backend_conn {
     int watch_starved;          /* hf__watch_up() ran out of memory */
     int64_t request_due_us;     /* no request ends before this */
     int64_t timer_us;           /* what env->timer() was told */
+    int syncs_always;           /* BOOT: the first answer to CONFIG */
+    struct boot boot;           /* lent with a reply */
+    struct reply aof_reply;     /* a grant that waits for the disk */
     struct command cmd;
     struct hf_info info;      /* lent with a reply */
     struct hf_list_row *rows; /* lent with a page of a list */
@@ -274,8 +282,37 @@ void hf__redis_guard_build(struct backend_conn *c, enum flight_kind kind,
 /* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
 int hf__redis_guard_read(struct backend_conn *c, const struct request *req,
                          const struct value *v, struct reply *reply);
+/* ---- redis_boot.c: members of a quorum ---- */
+/* Ask what must be known first; then comes the script by itself. */
+void hf__redis_boot_begin(struct backend_conn *c, struct request *req);
+void hf__redis_boot_build(struct backend_conn *c, const struct request *req);
+/* Is this the error of a server in cluster mode? */
+int hf__redis_boot_is_sliced(const struct value *v);
+#define BOOT_OF_CLUSTER "it is in cluster mode, and a member must stand alone"
+/* The answer to FLIGHT_CONFIG or FLIGHT_SCAN. */
+void hf__redis_boot_step(struct backend_conn *c, const struct flight *f,
+                         const struct value *v);
+/* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
+int hf__redis_boot_read(struct backend_conn *c, const struct request *req,
+                        const struct value *v, struct reply *reply);
+
+/* ---- redis_aof.c: waitaof=1 ---- */
+/* Ask on a new link whether the server can do it.  0, or -1: no memory. */
+int hf__redis_aof_greet(struct link *l);
+/* Why it cannot, by the error it answered. */
+const char *hf__redis_aof_refusal(const struct value *v);
+/* Ask behind a proposal.  0, or -1: no memory. */
+int hf__redis_aof_push(struct backend_conn *c, const struct request *req);
+/* The proposal was granted: it is answered when the disk has it.  0 if there
+ * is nothing to wait for. */
+int hf__redis_aof_hold(struct backend_conn *c, struct request *req,
+                       const struct reply *reply);
+void hf__redis_aof_reply(struct backend_conn *c, const struct flight *f,
+                         const struct value *v);
 
 /* ---- redis_answer.c: answers to replies ---- */
+/* An answer that no script gives: the link is ended. */
+void hf__ops_strange(struct backend_conn *c, struct request *reqs);
 /* The answer to a flight of requests.  The flight is dropped already. */
 void hf__ops_reply(struct backend_conn *c, const struct flight *f,
                    const struct value *v);

@@ -15,7 +15,7 @@ static const char *const op_words[] = {
     [OP_INSPECT] = "inspect", [OP_LIST] = "list",
     [OP_WATCH] = "watch",     [OP_UNWATCH] = "unwatch",
     [OP_VALUE_READ] = "read", [OP_VALUE_WRITE] = "write",
-    [OP_GUARD] = "guard"};
+    [OP_GUARD] = "guard",     [OP_BOOT] = "boot"};
 
 static void conflict(struct backend_conn *c, const struct request *req,
                      const char *what, struct reply *reply)
@@ -93,6 +93,9 @@ static int read_propose(struct backend_conn *c, const struct request *req,
         return 0;
     case -4:
         conflict(c, req, NO_EXPIRY, reply);
+        return 0;
+    case -5:
+        reply->verdict = V_UNSETTLED;
         return 0;
     default:
         return -1;
@@ -181,6 +184,8 @@ static int read_one(struct backend_conn *c, const struct request *req,
         return hf__redis_value_written(c, v, reply);
     case OP_GUARD:
         return hf__redis_guard_read(c, req, v, reply);
+    case OP_BOOT:
+        return hf__redis_boot_read(c, req, v, reply);
     case OP_WATCH:
     case OP_UNWATCH:
         break;
@@ -188,7 +193,7 @@ static int read_one(struct backend_conn *c, const struct request *req,
     return -1;
 }
 
-static void strange(struct backend_conn *c, struct request *reqs)
+void hf__ops_strange(struct backend_conn *c, struct request *reqs)
 {
     snprintf(c->text, sizeof c->text, "%s: %s: unexpected answer", c->endpoint,
              op_words[reqs->op]);
@@ -202,7 +207,7 @@ static void reply_batch(struct backend_conn *c, struct request *reqs,
     size_t n = 1;
     for (const struct request *r = reqs; r; r = r->next) n++;
     if (!hf__value_is_array(v, n)) {
-        strange(c, reqs);
+        hf__ops_strange(c, reqs);
         return;
     }
     int64_t node_us = hf__value_number(v->first, 0);
@@ -211,7 +216,7 @@ static void reply_batch(struct backend_conn *c, struct request *reqs,
         struct request *req = reqs;
         struct reply reply;
         if (read_one(c, req, at, &reply) != 0) {
-            strange(c, reqs);
+            hf__ops_strange(c, reqs);
             return;
         }
         reply.node_us = node_us;
@@ -256,6 +261,9 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
     int status = hf__redis_error(op_words[req->op], is_value ? req->name : NULL,
                                  v, text);
     hf__error_set(&err, status, "%s: %s", c->endpoint, text);
+    if (f->reqs->op == OP_BOOT && hf__redis_boot_is_sliced(v))
+        status = hf__error_set(&err, HF_INVALID, "%s: boot: " BOOT_OF_CLUSTER,
+                               c->endpoint);
     hf__redis_answer_all(c, f->reqs, V_ERROR, status, err.text);
 }
 
@@ -267,25 +275,29 @@ static void reply_set(struct backend_conn *c, const struct flight *f,
         .verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
     if (v->type == VALUE_NIL)
         hf__ops_send(c, FLIGHT_REQUEST, f->reqs);
-    else if (hf__value_is_text(v, "OK"))
+    else if (!hf__value_is_text(v, "OK"))
+        hf__ops_strange(c, f->reqs);
+    else if (!hf__redis_aof_hold(c, f->reqs, &granted))
         hf__redis_answer(c, f->reqs, &granted);
-    else
-        strange(c, f->reqs);
 }
 
 void hf__ops_reply(struct backend_conn *c, const struct flight *f,
                    const struct value *v)
 {
     struct reply reply;
-    if (v->type == VALUE_ERROR) {
+    if (f->kind == FLIGHT_CONFIG || f->kind == FLIGHT_SCAN) {
+        hf__redis_boot_step(c, f, v);
+    } else if (f->kind == FLIGHT_AOF) {
+        hf__redis_aof_reply(c, f, v);
+    } else if (v->type == VALUE_ERROR) {
         reply_error(c, f, v);
     } else if (f->kind == FLIGHT_SET) {
         reply_set(c, f, v);
     } else if (f->reqs->op == OP_RENEW) {
         reply_batch(c, f->reqs, v);
     } else if (read_one(c, f->reqs, v, &reply) != 0) {
-        strange(c, f->reqs);
-    } else {
+        hf__ops_strange(c, f->reqs);
+    } else if (!hf__redis_aof_hold(c, f->reqs, &reply)) {
         hf__redis_answer(c, f->reqs, &reply);
     }
 }

@@ -82,7 +82,10 @@ int hf__greet(struct link *l)
     l->node_us = 0;
     if (push_auth(l) || push_name(l)) return -1;
     if (l->is_sub) return push_ping(l);
-    return push_select(l) || push_scripts(l) || push_time(l) ? -1 : 0;
+    return push_select(l) || push_scripts(l) || hf__redis_aof_greet(l)
+                   || push_time(l)
+               ? -1
+               : 0;
 }
 
 static void link_is_up(struct link *l)
@@ -132,6 +135,11 @@ void hf__greet_reply(struct link *l, const struct flight *f,
                                         [FLIGHT_AUTH] = "AUTH",
                                         [FLIGHT_SELECT] = "SELECT",
                                         [FLIGHT_TIME] = "TIME"};
+    if (f->kind == FLIGHT_AOF && v->type == VALUE_ERROR) {
+        hf__link_fail(l, HF_UNSUPPORTED, 0, "waitaof: %s",
+                      hf__redis_aof_refusal(v));
+        return;
+    }
     if (!is_harmless(f, v)) {
         char text[HF_ERROR_TEXT_MAX];
         int status = hf__redis_error(words[f->kind], NULL, v, text);

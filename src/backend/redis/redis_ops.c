@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/redis/redis.h"
+#include "base/boot.h"
 
 const char hf__redis_fence_prefix[] = "redisson_lock_token";
 const char hf__redis_channel_prefix[] = "redisson_lock__channel";
@@ -35,10 +36,13 @@ void hf__ops_script(struct command *cmd, const struct redis_script *s,
                     enum flight_kind kind, const struct request *req,
                     int has_fence)
 {
-    hf__ops_script_begin(cmd, s, kind, has_fence ? 2 : 1);
+    int has_marker =
+        has_fence && req->op == OP_PROPOSE && (req->flags & REQ_QUORUM) != 0;
+    hf__ops_script_begin(cmd, s, kind, 1 + has_fence + has_marker);
     hf__cmd_bytes(cmd, req->name, req->name_len);
     if (has_fence)
         hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+    if (has_marker) hf__cmd_text(cmd, BOOT_KEY);
 }
 
 void hf__ops_script_many(struct command *cmd, const struct redis_script *s,
@@ -182,6 +186,9 @@ static void build(struct backend_conn *c, enum flight_kind kind,
     case OP_GUARD:
         hf__redis_guard_build(c, kind, reqs);
         break;
+    case OP_BOOT:
+        hf__redis_boot_build(c, reqs);
+        break;
     case OP_WATCH:
     case OP_UNWATCH:
         break; /* never here: redis_watch.c */
@@ -199,6 +206,8 @@ static const char *refusal(const struct request *req, int *status)
         return "no shared locks here";
     }
     if (req->op == OP_LIST) return NULL;
+    if (req->op == OP_BOOT)
+        return hf__boot_is_sound(req) ? NULL : "boot: no group, or no lease";
     if (req->name_len == 0 || req->name_len > NAME_LEN_MAX)
         return "the name is empty or too long";
     if (req->op == OP_PROPOSE && req->ballot < 1) return "no number";
@@ -224,6 +233,7 @@ void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
     struct flight *f = hf__link_push(&c->main, kind);
     if (f) {
         f->reqs = reqs;
+        (void)hf__redis_aof_push(c, reqs);
         return;
     }
     snprintf(c->text, sizeof c->text, "%s: out of memory", c->endpoint);
@@ -282,6 +292,10 @@ void hf__ops_encode(struct backend_conn *c)
         } else {
             list = list->next;
             chain->next = NULL;
+        }
+        if (chain->op == OP_BOOT) {
+            hf__redis_boot_begin(c, chain);
+            continue;
         }
         int is_set = c->no_fence && chain->op == OP_PROPOSE;
         hf__ops_send(c, is_set ? FLIGHT_SET : FLIGHT_REQUEST, chain);

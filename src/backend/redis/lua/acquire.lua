@@ -1,11 +1,11 @@
 -- acquire.lua: take the lock under number T, if it is free and T is new.
--- KEYS[1] lock  KEYS[2] fence counter
+-- KEYS[1] lock  KEYS[2] fence counter  KEYS[3] of a quorum: boot marker
 -- ARGV owner, "v1 <owner> <attempt> <T> ", T, lease ms, "<pid> <host> <label>",
 --      window us (absent: 2 s), tokens to reserve beyond the fence (absent: 0);
 --      8th, of a quorum: the fence is T, not the clock
 -- returns fence, granted by one server | {1 granted | 0 busy | -1 stale
---      | -2 the counter is no number | -3 no lock, fence or counter, now us,
---      ttl ms}
+--      | -2 the counter is no number | -3 no lock | -5 there is no boot
+--      marker, fence or counter, now us, ttl ms}
 local call, lock, arg = redis.call, KEYS[1], ARGV
 local left = call('PTTL', lock)
 local time = call('TIME')
@@ -13,12 +13,13 @@ local sec, usec = time[1], time[2]
 local now = sec * 1000000 + usec
 local mark, text, block, quorum = arg[2], arg[3], arg[7], arg[8]
 local t = tonumber(text)
+local seen
 if left ~= -2 then
     local hf = call('HGET', lock, 'hf') or ''
     if hf:find(mark, 1, true) == 1 then
         return {1, tonumber(hf:match('^%d+', #mark + 1)), now, left}
     end
-    local seen = tonumber(call('GET', KEYS[2]) or 0) or 0
+    seen = tonumber(call('GET', KEYS[2]) or 0) or 0
     if hf:find(mark:match('^v1 %S+ %d+ '), 1, true) ~= 1 then
         -- Without our record it is Redisson's, or no lock at all.
         local page = hf == '' and redis.pcall('HSCAN', lock, 0, 'COUNT', 16)
@@ -32,9 +33,18 @@ if left ~= -2 then
         end
         return {0, seen, now, left}
     end
-    if not (seen < t) then
-        return {-1, seen, now, left}
+end
+-- Without it the server may have forgotten what it granted; and a quarantine
+-- that another client began counts for all.
+if quorum and KEYS[3] then
+    local boot = call('GET', KEYS[3])
+    local settled = boot and tonumber(boot:match('^v1 %S+ %S+ (%d+)'))
+    if not (settled and settled <= now) then
+        return {-5, 0, now, left}
     end
+end
+if seen and not (seen < t) then
+    return {-1, seen, now, left}
 end
 if t < now - (arg[6] or 2000000) then
     return {-1, tonumber(call('GET', KEYS[2]) or 0) or 0, now, left}

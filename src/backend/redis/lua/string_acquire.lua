@@ -1,10 +1,12 @@
 -- string_acquire.lua: take the lock under number T, as a string.
 -- KEYS[1] lock  KEYS[2] fence counter; absent: only look
+-- KEYS[3] of a quorum: boot marker
 -- ARGV "hf1:<owner>:<attempt>:<T>:", T, lease ms, ":1:<pid> <host> <label>",
 --      window us (absent: 2 s), block (absent: 0); 7th, of a quorum
 -- returns fence, granted by one server | {1 granted | 0 busy | -1 stale
 --      | -2 the counter is no number | -3 no lock | -4 a string without an
---      end, fence or counter, now us, ttl ms, 1 if the holder is silent}
+--      end | -5 there is no boot marker, fence or counter, now us, ttl ms,
+--      1 if the holder is silent}
 local call, lock, counter, arg = redis.call, KEYS[1], KEYS[2], ARGV
 local time = call('TIME')
 local sec, usec = time[1], time[2]
@@ -19,10 +21,21 @@ if t < now and not quorum then
     fence, text = now, clock
 end
 local value = mark .. text .. ':' .. clock .. arg[4]
-if not (counter and fresh
+-- Without it the server may have forgotten what it granted; and a quarantine
+-- that another client began counts for all.
+local forgot
+if quorum and KEYS[3] then
+    local boot = call('GET', KEYS[3])
+    local settled = boot and tonumber(boot:match('^v1 %S+ %S+ (%d+)'))
+    forgot = not (settled and settled <= now)
+end
+if not (counter and fresh and not forgot
     and call('SET', lock, value, 'NX', 'PX', arg[3])) then
     local left = call('PTTL', lock)
     local seen = counter and tonumber(call('GET', counter) or 0) or 0
+    if left == -2 and forgot then
+        return {-5, 0, now, left}
+    end
     if left == -2 then
         -- A look comes after a try that failed: it is free since.
         return counter and {-1, seen, now, left} or {0, 0, now, 0}
@@ -54,6 +67,9 @@ if not (counter and fresh
             return {0, seen, now, left}
         end
         return {left == -1 and -4 or 0, seen, now, left, 1}
+    end
+    if forgot then
+        return {-5, 0, now, left}
     end
     if not (fresh and seen < t) then
         return {-1, seen, now, left}

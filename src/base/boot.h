@@ -1,0 +1,49 @@
+/*
+ * boot.h: the marker by which a member of a quorum remembers that it may vote.
+ *
+ * A node that came back without its data would vote for a second holder; so a
+ * node that has no marker, or one of an earlier life, votes only after every
+ * lease must have ended.  One rule: whatever is in doubt begins a quarantine.
+ *
+ * boot.lua decides the same on a Redis; test/fault/replay_test.c holds the two
+ * against each other.
+ */
+#ifndef HF_BASE_BOOT_H
+#define HF_BASE_BOOT_H
+
+#include "base/request.h"
+
+#define MARKER_TEXT_MAX 256
+
+struct marker {
+    char group[GROUP_MAX];       /* "": there is no marker */
+    char identity[IDENTITY_MAX]; /* whose life it is of; "-": not known */
+    int64_t settled_us; /* on the node's clock: it votes from then on */
+    int64_t lease_us;   /* longest lease of the group */
+    int is_durable;     /* the operator's word: restarts lose nothing */
+};
+
+/* What the node knows of itself at this moment. */
+struct boot_facts {
+    const char *identity; /* of this life; "": it cannot be told */
+    int64_t now_us;       /* its clock */
+    int is_durable;       /* found out: restarts lose nothing */
+    int has_locks;        /* LOOK and NEW only */
+};
+
+/* Answer OP_BOOT: fills `out` and changes `m` as the request wants it.  HF_OK,
+ * or HF_INVALID or HF_CONFLICT with `why` ("what: why"), and `m` is as it was.
+ */
+int hf__boot_decide(struct marker *m, const struct request *req,
+                    const struct boot_facts *facts, struct boot *out,
+                    const char **why);
+
+/* Has the request a group and its times? */
+int hf__boot_is_sound(const struct request *req);
+
+/* "v1 <group> <identity> <settled us> <lease ms>[ durable]", and back; -1: it
+ * is none. */
+void hf__marker_format(const struct marker *m, char out[MARKER_TEXT_MAX]);
+int hf__marker_parse(const char *text, struct marker *m);
+
+#endif

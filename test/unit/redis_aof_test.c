@@ -1,0 +1,137 @@
+/*
+ * redis_aof_test.c: waitaof=1.  One rule: a grant is told only when the server
+ * said that its disk has it.
+ */
+#include <string.h>
+
+#include "lib/rig_redis.h"
+#include "lib/server.h"
+#include "sys/clock.h"
+#include "test.h"
+
+#define T INT64_C(1700000000000000)
+
+static struct script s;
+static struct fake_env f;
+static struct fake_answer a;
+static struct request req;
+
+/* A server that knows WAITAOF, and answers the greeting. */
+static void begin(void)
+{
+    char url[128];
+    script_begin(&s);
+    snprintf(url, sizeof url, "%s?waitaof=1", s.url);
+    server_open(&f, url);
+    script_accept(&s, &f);
+    script_expect(&s, &f, "TIME\r\n");
+    script_say(&s, "+OK\r\n");
+    for (int i = 0; i < SERVER_SCRIPTS; i++) script_say(&s, "+OK\r\n");
+    script_say(&s, "*2\r\n:0\r\n:0\r\n");
+    script_say(&s, "*2\r\n$10\r\n1700000000\r\n$1\r\n0\r\n");
+    server_wait_link(&f, 1);
+}
+
+/* A proposal on its way; the server has read it and what comes behind. */
+static void propose(void)
+{
+    req = server_request(OP_PROPOSE, "job", 1, T);
+    req.flags = REQ_SERVER_FENCE;
+    fake_submit(&f, &req, &a);
+    f.backend->flush(f.conn);
+    script_expect(&s, &f, "EVALSHA");
+    script_expect(&s, &f, "WAITAOF\r\n$1\r\n1\r\n$1\r\n0\r\n");
+}
+
+TEST(redis_aof, a_grant_waits_for_the_disk)
+{
+    begin();
+    propose();
+    script_say(&s, ":1700000000000000\r\n");
+    server_pump_ms(&f, 50);
+    CHECK(!a.is_done);
+    script_say(&s, "*2\r\n:1\r\n:0\r\n");
+    fake_wait(&f, &a);
+    CHECK_INT(a.reply.verdict, V_GRANTED);
+    CHECK_INT(a.reply.fence, T);
+}
+
+TEST(redis_aof, what_the_disk_does_not_have_in_time_is_in_doubt)
+{
+    begin();
+    propose();
+    script_say(&s, ":1700000000000000\r\n*2\r\n:0\r\n:0\r\n");
+    fake_wait(&f, &a);
+    CHECK_INT(a.reply.verdict, V_UNKNOWN);
+    CHECK_INT(a.reply.status, HF_UNAVAILABLE);
+    CHECK(strstr(a.text, "waitaof: not on the server's disk") != NULL);
+}
+
+TEST(redis_aof, an_error_instead_of_the_disk_is_doubt)
+{
+    begin();
+    propose();
+    script_say(&s, ":1700000000000000\r\n-ERR appendonly is disabled\r\n");
+    fake_wait(&f, &a);
+    CHECK_INT(a.reply.verdict, V_UNKNOWN);
+}
+
+TEST(redis_aof, a_link_that_breaks_before_the_disk_answered_is_doubt)
+{
+    begin();
+    propose();
+    script_say(&s, ":1700000000000000\r\n");
+    server_pump_ms(&f, 50);
+    script_hang_up(&s);
+    fake_wait(&f, &a);
+    CHECK_INT(a.reply.verdict, V_UNKNOWN);
+}
+
+TEST(redis_aof, a_refusal_waits_for_nothing)
+{
+    begin();
+    propose();
+    script_say(&s, "*4\r\n:0\r\n:5\r\n:1700000000000000\r\n:100\r\n");
+    fake_wait(&f, &a);
+    CHECK_INT(a.reply.verdict, V_BUSY);
+    script_say(&s, "*2\r\n:0\r\n:0\r\n");
+    server_pump_ms(&f, 50);
+    CHECK(f.is_up);
+}
+
+TEST(redis_aof, a_lost_script_is_sent_anew_with_its_own_wait)
+{
+    begin();
+    propose();
+    script_say(&s, "-NOSCRIPT no\r\n*2\r\n:1\r\n:0\r\n");
+    script_expect(&s, &f, "EVAL\r\n");
+    script_expect(&s, &f, "WAITAOF\r\n");
+    CHECK(!a.is_done);
+    script_say(&s, ":1700000000000000\r\n*2\r\n:1\r\n:0\r\n");
+    fake_wait(&f, &a);
+    CHECK_INT(a.reply.verdict, V_GRANTED);
+}
+
+/* Which of the two it says depends on the server that is installed. */
+TEST(redis_aof, a_server_that_cannot_do_it_is_refused)
+{
+    static struct redis r;
+    char url[128];
+    redis_begin(&r, NULL);
+    snprintf(url, sizeof url, "%s?waitaof=1", r.url);
+    server_open(&f, url);
+    req = server_request(OP_PROPOSE, "job", 1, T);
+    fake_call(&f, &req, &a);
+    CHECK_INT(a.reply.verdict, V_UNSENT);
+    CHECK_INT(a.reply.status, HF_UNSUPPORTED);
+    CHECK(strstr(a.text, "waitaof: the server ") != NULL);
+    CHECK_INT(redis_number(&r, "EXISTS job"), 0);
+}
+
+TEST(redis_aof, any_other_number_is_refused)
+{
+    struct hf_error err;
+    static struct fake_env g;
+    fake_init(&g, &hf__backend_redis);
+    CHECK_INT(fake_open(&g, "redis://127.0.0.1:1?waitaof=2", &err), HF_INVALID);
+}
