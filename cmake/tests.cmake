@@ -79,13 +79,17 @@ if(paths)
   # Bugs can be planted in its own copy of what it tests.
   file(GLOB planted CONFIGURE_DEPENDS src/core/*.c src/kind/*.c
     src/engine/engine*.c src/engine/locks.c src/engine/nodes.c
-    src/engine/heap.c src/backend/memory/memory_store.c
+    src/engine/heap.c src/engine/again.c src/engine/member.c
+    src/engine/clocks.c src/engine/direct.c src/engine/ops.c
+    src/engine/pass.c src/engine/values.c src/backend/memory/memory_store.c
+    src/backend/memory/memory_boot.c
     src/backend/memory/memory_life.c src/backend/memory/memory_report.c
     src/backend/memory/memory_table.c src/backend/memory/memory_glob.c)
   hf_test_program(sim ${paths} ${planted})
   target_compile_definitions(sim PRIVATE HF_MUTATIONS=1)
   hf_test(sim sim sim run --seeds ${HF_SIM_SEEDS})
   hf_test(sim-mutants sim sim mutants)
+  hf_test(sim-amnesia sim sim amnesia)
 endif()
 
 # With the real libraries: only tools/interop.sh has what it needs.

@@ -316,6 +316,7 @@ int hf__hold_view(const struct hold *h, int64_t now_us)
     if (h->state == HOLD_LOST) return HF_STATE_LOST;
     if (h->state != HOLD_HELD) return HF_STATE_NONE;
     if (now_us >= h->valid_us) return HF_STATE_LOST;
+    if (h->shaken) return HF_STATE_AT_RISK;
     return now_us >= hf__hold_risk_us(h) ? HF_STATE_AT_RISK : HF_STATE_HELD;
 }
 
@@ -323,6 +324,7 @@ int hf__hold_why(const struct hold *h, int state)
 {
     if (state == HF_STATE_LOST) return h->lost_status;
     if (state != HF_STATE_AT_RISK) return HF_OK;
+    if (h->shaken && !h->starved) return HF_UNAVAILABLE;
     if (hf__hold_cause(h, state)) return HF_EXPIRED;
     return h->flags & HOLD_KEEP ? HF_UNAVAILABLE : HF_EXPIRED;
 }

@@ -42,7 +42,8 @@ enum hold_event_type {
     EV_EXTEND,  /* lease_us, 0 as it was */
     EV_RELEASE,
     EV_FORGET,  /* detached: over, without a release */
-    EV_READY,   /* the clocks are known; it still waits for its turn */
+    EV_READY,   /* the clocks are known; it still waits for its turn.  With
+                 * HOLD_BLIND: settle_us is known, and not yet come */
     EV_TURN,    /* it may contend now */
     EV_REPLY,   /* op, round, node, reply */
     EV_WATCHED, /* wake-ups will come (HF_OK) or not (status) */
@@ -52,6 +53,9 @@ enum hold_event_type {
     EV_YIELD,   /* released, and handed to another holder of this process:
                  * over, without a request */
     EV_INHERIT, /* handed over by `from`: held, with token `fence` */
+    EV_STEP,    /* the clock of `node` was set forward: locks may have gone
+                 * there; what it said to a round begun after `since_us`
+                 * still counts */
     EV_FAIL,    /* end what the user waits for with `status` */
     EV_TIMER    /* hf__hold_due() has come */
 };
@@ -92,6 +96,7 @@ struct hold_event {
     const struct hold_plan *plan; /* ACQUIRE: borrowed until it is finished;
                                    * ENTER: for the call; NULL: nothing */
     const struct hold *from;      /* INHERIT */
+    int64_t since_us;             /* STEP */
 };
 
 /* What all holds of a client share. */
@@ -108,6 +113,12 @@ struct hold_conf {
     uint64_t attempts;   /* the last attempt of this client */
     int64_t handover;    /* hand-overs in a row within the process */
     int64_t handover_us; /* and for how long */
+
+    /* Several nodes; the engine keeps these up to date. */
+    uint32_t unsettled;   /* may not vote, by bit */
+    uint32_t down;        /* cannot be reached, by bit */
+    int64_t settle_us;    /* by then a quorum will be settled; 0 unknown */
+    int64_t lease_max_us; /* no lease may be longer; 0 unknown */
 };
 
 /* Ordered for size: a process may have 100,000 of them. */
@@ -135,8 +146,11 @@ struct hold {
     uint32_t earlier;       /* may have granted this attempt under a lower T */
     uint32_t gone;          /* renewal: no lock there */
     uint32_t taken;         /* renewal: another owner there */
+    uint32_t healed;        /* renewal: ours, but not yet confirmed */
+    uint32_t barred;        /* proposal: refused, and will be again */
     unsigned round_open : 1;
     unsigned round_renews : 1;
+    unsigned round_won : 1;
     unsigned busy : 1;    /* this round: somebody else has it */
     unsigned silent : 1;  /* this round: and will tell nobody when it is free */
     unsigned stale : 1;   /* this round: our number was too low */
@@ -147,6 +161,7 @@ struct hold {
     unsigned at_risk : 1;
     unsigned one_try : 1;   /* the user does not wait */
     unsigned starved : 1;   /* a renewal is held back until it is fed */
+    unsigned shaken : 1;    /* clocks were set: too few are sure to have it */
     unsigned timed_out : 1; /* lost because its time was over */
     unsigned crowded : 1;   /* others of this process queue for it, or did */
     uint16_t block;         /* tokens asked for beyond the first */
@@ -185,6 +200,7 @@ struct hold_send {
     uint32_t round;
     uint64_t attempt;
     int64_t ballot;
+    int64_t block; /* PROPOSE: tokens beyond the first */
     int64_t count;
     int64_t lease_us;
     int64_t deadline_us;

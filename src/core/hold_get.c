@@ -17,19 +17,28 @@
 #include "core/mutation.h"
 
 /* Once the store has answered, a wait outlives a restart of it; a client that
- * waits for its store outlives anything but the caller's own deadline. */
+ * waits for its store outlives anything but the caller's own deadline.  Nodes
+ * that are known to be settled later are waited for. */
 static void patience_begin(struct hold *h, int64_t now_us)
 {
     int64_t patience = h->conf->patience_us;
+    if (!h->one_try) now_us = max64(now_us, h->conf->settle_us);
     if (h->conf->is_patient && h->op == HOLD_OP_ACQUIRE && !h->one_try)
         h->answer_by_us = PATIENCE_ENDLESS;
     else
         h->answer_by_us = now_us + (h->answered ? 5 * patience : patience);
 }
 
+static void try_failed(struct hold *h, const struct hold_event *ev,
+                       struct hold_out *out);
+
 static void try_begin(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
+    if (h->conf->lease_max_us && h->lease_us > h->conf->lease_max_us) {
+        hf__get_abandon(h, HF_INVALID, ev->now_us, out);
+        return;
+    }
     if (h->answer_by_us == TIME_NEVER) patience_begin(h, ev->now_us);
     if (!MUTATED(ATTEMPT_REUSED) || !h->attempt)
         h->attempt = ++h->conf->attempts;
@@ -37,6 +46,7 @@ static void try_begin(struct hold *h, const struct hold_event *ev,
     h->confirmed = h->earlier = 0;
     hf__hold_move(h, HOLD_TRYING);
     hf__round_propose(h, ev, out);
+    if (hf__round_is_impossible(h)) try_failed(h, ev, out);
 }
 
 static void pause_count(struct hold *h)
@@ -134,15 +144,19 @@ static void try_failed(struct hold *h, const struct hold_event *ev,
         h->reballots++;
         h->earlier = hf__round_maybe_ours(h);
         hf__round_propose(h, ev, out);
+        if (hf__round_is_impossible(h)) try_failed(h, ev, out);
         return;
     }
-    if (hf_status_advice(h->fail_status) == HF_ADVICE_FIX && !h->busy
-        && !h->stale) {
+    if (hf__round_is_barred(h) && !h->busy && !h->stale) {
         hf__get_abandon(h, h->fail_status, now_us, out);
         return;
     }
     if (h->busy && h->one_try) {
         hf__get_abandon(h, HF_TAKEN, now_us, out);
+        return;
+    }
+    if (h->one_try && h->conf->settle_us > now_us + h->conf->patience_us) {
+        hf__get_abandon(h, HF_UNAVAILABLE, now_us, out);
         return;
     }
     hf__round_release(h, hf__round_maybe_ours(h), now_us, out);
@@ -157,9 +171,20 @@ static void try_failed(struct hold *h, const struct hold_event *ev,
         }
     } else {
         h->pause_until_us = now_us + backoff_us(h, ev->random);
+        if (h->conf->settle_us > now_us) patience_begin(h, now_us);
     }
     hf__hold_move(h, HOLD_WAITING);
     if (look_again) wake_up(h, ev, out);
+}
+
+/* What one node refuses for good is no reason to give up; what so many refuse
+ * that no quorum is left, is. */
+static void failure_count(struct hold *h, const struct hold_event *ev)
+{
+    int status = ev->reply->status;
+    if (hf_status_advice(status) == HF_ADVICE_FIX) h->barred |= BIT(ev->node);
+    h->fail_status =
+        h->conf->nodes == 1 || hf__round_is_barred(h) ? status : HF_UNAVAILABLE;
 }
 
 static void vote_count(struct hold *h, const struct hold_event *ev)
@@ -202,17 +227,19 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
     case V_ERROR:
     case V_UNSENT:
         h->refused |= node;
-        h->fail_status = r->status;
+        failure_count(h, ev);
         break;
     case V_UNKNOWN:
         h->doubtful |= node;
-        h->fail_status = r->status;
+        failure_count(h, ev);
         break;
     }
     if (r->verdict <= V_OTHER) h->heard |= node;
     if (r->verdict <= V_OTHER && hf__round_count(h->heard) >= h->conf->quorum) {
         h->answered = 1;
-        patience_begin(h, ev->now_us);
+        /* Of several nodes, one whose clock is off may refuse for ever: who
+         * does not wait is not kept. */
+        if (h->conf->nodes == 1 || !h->one_try) patience_begin(h, ev->now_us);
     }
 }
 
@@ -220,11 +247,12 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
 static void attach_failed(struct hold *h, const struct hold_event *ev,
                           struct hold_out *out)
 {
-    if (h->taken | h->gone) {
+    int not_ours = hf__round_count(h->taken | h->gone);
+    if (h->conf->nodes - not_ours < h->conf->quorum) {
         hf__get_abandon(h, h->taken ? HF_LOST : HF_EXPIRED, ev->now_us, out);
         return;
     }
-    if (hf_status_advice(h->fail_status) == HF_ADVICE_FIX) {
+    if (hf__round_is_barred(h)) {
         hf__get_abandon(h, h->fail_status, ev->now_us, out);
         return;
     }
@@ -233,9 +261,26 @@ static void attach_failed(struct hold *h, const struct hold_event *ev,
     hf__hold_move(h, HOLD_WAITING);
 }
 
+/* A grant from before the node's clock was set may be gone already. */
+static void try_step(struct hold *h, const struct hold_event *ev,
+                     struct hold_out *out)
+{
+    uint32_t node = BIT(ev->node);
+    if (!h->round_open || !(h->granted & node)
+        || h->round_start_us > ev->since_us)
+        return;
+    h->granted &= ~node;
+    h->doubtful |= node;
+    if (hf__round_is_impossible(h) && h->op == HOLD_OP_ACQUIRE)
+        try_failed(h, ev, out);
+    else if (hf__round_is_impossible(h))
+        attach_failed(h, ev, out);
+}
+
 static void in_trying(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
+    if (ev->type == EV_STEP) try_step(h, ev, out);
     if (ev->type == EV_WAKE && !MUTATED(WOKEN_FORGOTTEN)) h->woken = 1;
     if (ev->type == EV_WATCHED && ev->status == HF_OK) h->woken = 1;
     if (ev->type != EV_REPLY || ev->op == OP_RELEASE || ev->round != h->round
@@ -281,6 +326,15 @@ static void in_waiting(struct hold *h, const struct hold_event *ev,
         try_again(h, ev, out);
 }
 
+/* It waits for its turn only; or it is known when there will be voters. */
+static void queue_ready(struct hold *h, const struct hold_event *ev)
+{
+    if (ev->flags & HOLD_BLIND)
+        patience_begin(h, ev->now_us);
+    else
+        h->answer_by_us = TIME_NEVER;
+}
+
 /* It may contend now, or after others of other processes. */
 static void turn_begin(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
@@ -319,7 +373,7 @@ void hf__get_event(struct hold *h, const struct hold_event *ev,
     }
     switch (h->state) {
     case HOLD_QUEUED:
-        if (ev->type == EV_READY) h->answer_by_us = TIME_NEVER;
+        if (ev->type == EV_READY) queue_ready(h, ev);
         if (ev->type == EV_TURN) turn_begin(h, ev, out);
         if (ev->type == EV_INHERIT) hf__pass_inherit(h, ev, out);
         break;

@@ -4,7 +4,8 @@
  *   hold.c        the step: states, moves, the user's operations
  *   hold_round.c  asking the nodes and counting their answers
  *   hold_get.c    trying and waiting
- *   hold_keep.c   renewing, AT_RISK, LOST
+ *   hold_keep.c   granted, AT_RISK, LOST, and when to renew
+ *   hold_renew.c  the answers to a renewal, and healing
  *   hold_plan.c   the period, the cap and the feeding
  *   hold_pass.c   handing over within the process
  */
@@ -35,6 +36,9 @@ void hf__round_release(struct hold *h, uint32_t nodes, int64_t now_us,
 int64_t hf__round_lease_us(const struct hold *h);
 int64_t hf__round_lease_end_us(const struct hold *h);
 uint32_t hf__round_maybe_ours(const struct hold *h);
+int hf__round_is_barred(const struct hold *h);
+void hf__round_heal(struct hold *h, uint32_t nodes, const struct hold_event *ev,
+                    struct hold_out *out);
 
 /* hold_get.c */
 void hf__get_begin(struct hold *h, const struct hold_event *ev,
@@ -57,6 +61,15 @@ void hf__keep_event(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out);
 void hf__keep_lose(struct hold *h, int status, int64_t now_us,
                    struct hold_out *out);
+
+/* hold_renew.c */
+void hf__renew_reply(struct hold *h, const struct hold_event *ev,
+                     struct hold_out *out);
+void hf__renew_step(struct hold *h, const struct hold_event *ev,
+                    struct hold_out *out);
+void hf__renew_plan(struct hold *h);
+void hf__valid_set(struct hold *h, int64_t now_us);
+void hf__change_failed(struct hold *h, struct hold_out *out, int status);
 
 /* hold_pass.c */
 void hf__pass_ask(struct hold *h, int64_t nodes_now_us);

@@ -65,7 +65,7 @@ void hf__keep_begin(struct hold *h, int64_t start_us, int64_t now_us)
     h->fed_us = now_us; /* who acquires is alive */
     h->renew_ms = renew_ms;
     h->feed_ms = feed_ms;
-    h->starved = h->timed_out = 0;
+    h->starved = h->timed_out = h->shaken = 0;
 }
 
 int hf__keep_is_fed(const struct hold *h, int64_t now_us)
@@ -96,6 +96,9 @@ const char *hf__hold_cause(const struct hold *h, int state)
     if (state == HF_STATE_LOST && !h->timed_out) return NULL;
     if (state != HF_STATE_AT_RISK && state != HF_STATE_LOST) return NULL;
     if (h->starved) return "not fed in time: it was not renewed";
+    if (h->shaken && state == HF_STATE_AT_RISK)
+        return "a node's clock was set forward: too few nodes are sure to "
+               "have it";
     if (h->valid_us < h->cap_us) return NULL;
     return state == HF_STATE_LOST ? "its longest hold is over"
                                   : "its longest hold is nearly over";

@@ -6,6 +6,7 @@
  */
 #include <assert.h>
 
+#include "base/math.h"
 #include "core/hold_parts.h"
 #include "core/mutation.h"
 
@@ -26,6 +27,12 @@ int hf__round_is_impossible(const struct hold *h)
 {
     int out = hf__round_count(h->refused | h->doubtful);
     return h->conf->nodes - out < h->conf->quorum;
+}
+
+/* So many refuse for good that no quorum can come of the others. */
+int hf__round_is_barred(const struct hold *h)
+{
+    return h->conf->nodes - hf__round_count(h->barred) < h->conf->quorum;
 }
 
 uint32_t hf__round_maybe_ours(const struct hold *h)
@@ -89,21 +96,54 @@ static void round_open(struct hold *h, int64_t now_us, int renews)
         h->longest_us = h->lease_us;
     h->round_renews = renews != 0;
     h->granted = h->refused = h->doubtful = h->gone = h->taken = 0;
-    h->heard = 0;
+    h->heard = h->healed = h->barred = 0;
+    h->round_won = 0;
     h->busy = h->silent = h->stale = h->woken = 0;
     h->round_open = 1;
 }
 
+/* One node of several must not keep the others waiting: small against the
+ * lease, but not within some round trips. */
+static int64_t propose_limit_us(const struct hold *h)
+{
+    int64_t limit = h->conf->timeout_us;
+    if (h->conf->nodes == 1) return limit;
+    int64_t tenth = max64(h->lease_us / 10, 2 * h->conf->rtt_us);
+    return min64(min64(limit, PROPOSE_US_MAX), tenth);
+}
+
+/* The nodes are asked that may vote; it may be that no quorum can come of it:
+ * then nothing is sent. */
 void hf__round_propose(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
+    uint32_t all = hf__round_all(h), voters = all & ~h->conf->unsettled;
     round_open(h, ev->now_us, 0);
     h->busy_ttl_us = -1;
+    h->refused = all & ~voters;
+    if (hf__round_is_impossible(h)) {
+        h->refused = all; /* nobody is asked, so nobody has it */
+        return;
+    }
     h->number = hf__ballot_next(h->ballot, ev->nodes_now_us);
     hf__pass_ask(h, ev->nodes_now_us);
-    struct hold_send *s = send_add(h, out, OP_PROPOSE, hf__round_all(h));
+    struct hold_send *s = send_add(h, out, OP_PROPOSE, voters);
+    s->block = h->block;
     s->lease_us = hf__plan_lease_us(h, ev->now_us);
-    s->deadline_us = ev->now_us + h->conf->timeout_us;
+    s->deadline_us = ev->now_us + propose_limit_us(h);
+}
+
+/* A number of its own makes it an ordinary proposal: a late one, or a second
+ * copy, dies as any other does. */
+void hf__round_heal(struct hold *h, uint32_t nodes, const struct hold_event *ev,
+                    struct hold_out *out)
+{
+    nodes &= ~(h->conf->unsettled | h->conf->down);
+    if (!nodes || h->flags & HOLD_ETERNAL) return;
+    struct hold_send *s = send_add(h, out, OP_PROPOSE, nodes);
+    s->ballot = hf__ballot_next(h->ballot, ev->nodes_now_us);
+    s->lease_us = hf__plan_lease_us(h, ev->now_us);
+    s->deadline_us = ev->now_us + propose_limit_us(h);
 }
 
 void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
@@ -123,7 +163,10 @@ void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
     if (h->state == HOLD_HELD && h->valid_us > hf__round_lease_end_us(h)
         && !(h->flags & HOLD_ETERNAL) && !MUTATED(SHORTENED_UNSEEN))
         h->valid_us = hf__round_lease_end_us(h);
-    struct hold_send *s = send_add(h, out, OP_RENEW, hf__round_all(h));
+    uint32_t down = h->conf->down;
+    if (h->conf->nodes - hf__round_count(down) < h->conf->quorum) down = 0;
+    h->doubtful = down; /* not asked: it could not be sent */
+    struct hold_send *s = send_add(h, out, OP_RENEW, hf__round_all(h) & ~down);
     s->lease_us = hf__plan_lease_us(h, now_us);
     s->deadline_us = now_us + limit;
 }

@@ -34,7 +34,8 @@ enum core_mutation {
     CORE_MUT_CAP_IGNORED,         /* a renewal passes the cap */
     CORE_MUT_CAP_MOVED,           /* an entry begins the cap anew */
     CORE_MUT_UNFED_RENEWED,       /* what is not fed is renewed */
-    CORE_MUT_RELEASE_RENEWED      /* the watchdog outlives the release */
+    CORE_MUT_RELEASE_RENEWED,     /* the watchdog outlives the release */
+    CORE_MUT_HEAL_COUNTS          /* a healed node votes in the same round */
 };
 
 #ifdef HF_MUTATIONS

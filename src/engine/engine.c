@@ -76,7 +76,8 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
         else
             hf__error_set(&op->err, status, "%s: %s", name,
                           hf_status_text(status));
-        if (status == HF_UNAVAILABLE || status == HF_DENIED) {
+        if ((status == HF_UNAVAILABLE || status == HF_DENIED)
+            && e->conf.nodes == 1) {
             op->err.node = e->nodes[0].index;
             op->err.sys_errno = e->nodes[0].last_error.sys_errno;
         }
@@ -111,6 +112,12 @@ static const char *slot_text(struct engine *e, int status, char *buf,
                              size_t size)
 {
     const struct hf_error *last = &e->nodes[0].last_error;
+    if (e->conf.nodes > 1
+        && (status == HF_UNAVAILABLE || status == HF_INVALID
+            || status == HF_CONFLICT)) {
+        hf__members_text(e, status, buf, size);
+        return buf;
+    }
     if (status == last->status && last->text[0]) return last->text;
     snprintf(buf, size, "%s", hf_status_text(status));
     return buf;
@@ -132,6 +139,8 @@ static void slot_finish(struct engine *e, struct slot *s,
         int said = op->err.status;
         if (said == HF_TAKEN && out->status == HF_TIMEOUT) said = HF_TIMEOUT;
         int is_caused = op->err.text[0] && said == out->status;
+        if (e->conf.nodes > 1 && said == HF_UNAVAILABLE)
+            is_caused = 0; /* one node's word explains nothing */
         snprintf(cause, sizeof cause, "%s", op->err.text);
         op->released.count = 0;
         hf__op_finish(e, op, out->status,
@@ -178,7 +187,11 @@ static void send_all(struct engine *e, struct slot *s,
         if (send->op == OP_RELEASE && hf__turn_is_hushed(e, s))
             r->flags |= REQ_HUSHED;
         s->requests++;
-        hf__request_send(e, node, r);
+        r->node = node;
+        if (send->op == OP_RELEASE && e->conf.down >> node & 1)
+            hf__again_add(e, &e->nodes[node], r);
+        else
+            hf__request_send(e, node, r);
     }
 }
 
@@ -340,9 +353,19 @@ void hf__engine_tick(struct engine *e, int64_t now_us)
     hf__engine_drain(e);
 }
 
+/* Of several nodes the slowest answer when nobody waits for them any more.  To
+ * read that is left to whoever asks next, if he comes soon: waking a thread for
+ * it costs more than the lock. */
+static int is_lull(const struct engine *e)
+{
+    return e->conf.nodes > 1 && e->ops_len == 0 && e->inflight > 0
+           && e->now_us < e->sent_us + LULL_US;
+}
+
 int64_t hf__engine_next_us(const struct engine *e)
 {
     int64_t next = min64(hf__nodes_next_us(e), e->pending_us);
+    if (is_lull(e)) next = min64(next, e->sent_us + LULL_US);
     struct timer *t = hf__heap_top(&e->heap);
     if (t && t->due_us < next) next = t->due_us;
     t = hf__heap_top(&e->lingers);
@@ -352,7 +375,8 @@ int64_t hf__engine_next_us(const struct engine *e)
 
 int hf__engine_wants_poll(const struct engine *e)
 {
-    if (e->inflight > 0 || e->waiting > 0 || e->ops_async > 0) return 1;
+    if (e->waiting > 0 || e->ops_async > 0) return 1;
+    if (e->inflight > 0) return !is_lull(e);
     for (int i = 0; i < e->conf.nodes; i++)
         if (!e->nodes[i].up && e->fds_len > 0) return 1; /* connecting */
     return 0;

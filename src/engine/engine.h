@@ -9,6 +9,8 @@
  *   engine.c  holds and their steps         ops.c    operations
  *   locks.c   names, turns, wake-ups        nodes.c  requests, replies, clocks
  *   pass.c    hand-over in the process      heap.c   timers
+ *   member.c  nodes of a quorum: may they vote?      clocks.c  their clocks
+ *   direct.c  operations without a hold     again.c  what is to be repeated
  */
 #ifndef HF_ENGINE_H
 #define HF_ENGINE_H
@@ -39,9 +41,11 @@ struct lock_entry {
     uint32_t getting;    /* holds that are being acquired */
     int turns;           /* hand-overs in a row within this process */
     enum watch_state watch;
-    int watches_open; /* OP_WATCH, unanswered */
-    int crowded;      /* somebody queued while it was last held; or nobody has
-                       * held it so far */
+    int crowded;          /* somebody queued while it was last held; or nobody
+                           * has held it so far */
+    uint32_t watch_round; /* which OP_WATCH counts */
+    uint16_t watch_open;  /* unanswered, nodes by bit */
+    uint16_t watch_on;    /* these tell */
     uint32_t name_len;
     char name[]; /* NUL behind it */
 };
@@ -68,6 +72,20 @@ struct slot {
     unsigned char notices;  /* bits by enum hf_state, not yet told */
 };
 
+/* May it vote?  Always, if it is the only node. */
+enum stand {
+    STAND_UNKNOWN,     /* it has not been asked, or not answered */
+    STAND_QUARANTINED, /* not before its time */
+    STAND_SETTLED,
+    STAND_REFUSED /* never: last_error says why */
+};
+
+/* A reply that told the time; see clocks.c. */
+struct clock_sample {
+    int64_t sent_us, heard_us; /* ours; 0: there is none yet */
+    int64_t node_us;
+};
+
 struct node {
     struct backend_env env; /* first */
     struct engine *engine;
@@ -79,9 +97,24 @@ struct node {
     int clock_known;
     int64_t offset_us; /* node's wall clock - ours */
     int64_t timer_us;
-    struct request *again; /* to be repeated */
+    struct request *again, *again_last; /* to be repeated, oldest first */
+    size_t again_len;
     int64_t again_us;
     struct hf_error last_error;
+
+    /* A member of a quorum. */
+    const struct backend_conf *conf; /* its own; NULL: the engine's */
+    const char *url;                 /* borrowed, for texts; without secrets */
+    enum stand stand;
+    struct boot boot;       /* what it last said of itself */
+    int64_t quarantined_us; /* until then, as it said */
+    int64_t blind_us;       /* and until then if it cannot tell its restarts */
+    int64_t boot_us;        /* ask it then */
+    unsigned boot_flags;    /* REQ_BOOT_* */
+    int boot_open;          /* asked, unanswered */
+    struct clock_sample sample;
+    int suspect;        /* its clock seems to have jumped: so often seen */
+    int64_t suspect_us; /* since then */
 };
 
 struct fd_watch {
@@ -100,6 +133,7 @@ struct engine {
     int64_t lease_us;    /* default */
     int64_t now_us;      /* of this step */
     int64_t answered_us; /* when a node last answered a request */
+    int64_t sent_us;     /* when one was last sent */
     uint64_t random;
     struct node nodes[NODES_MAX];
     struct fd_watch fds[FDS_MAX];
@@ -127,6 +161,10 @@ struct engine {
     struct slot *notice_head, *notice_tail;
     size_t inflight; /* requests with a backend */
     int closing;
+
+    char group[GROUP_MAX];  /* of a quorum */
+    int64_t group_lease_us; /* the longest lease of it, as far as we know */
+    int settle_told;        /* that one has to wait for its nodes */
     void (*log)(struct engine *e, int level, const char *line);
 };
 
@@ -187,7 +225,8 @@ void hf__turn_leave(struct slot *s);
 int hf__turn_is_hushed(const struct engine *e, const struct slot *s);
 void hf__watch_want(struct engine *e, struct slot *s);
 void hf__watch_answer(struct engine *e, struct lock_entry *entry,
-                      const struct reply *reply);
+                      const struct request *r, const struct reply *reply);
+void hf__watch_follow(struct engine *e, int node);
 void hf__watch_wake(struct engine *e, struct lock_entry *entry);
 void hf__watch_sweep(struct engine *e);
 
@@ -212,10 +251,43 @@ int64_t hf__engine_nodes_now(const struct engine *e);
 uint64_t hf__engine_random(struct engine *e);
 void hf__owner_text(const struct engine *e, uint64_t holder,
                     char out[OWNER_LEN_MAX]);
+void hf__node_failed(struct node *n, int status, const char *text);
+void hf__node_answer(struct engine *e, struct node *n, struct request *r,
+                     const struct reply *rep);
 void hf__nodes_tick(struct engine *e); /* their timers, and repetitions */
 int64_t hf__nodes_next_us(const struct engine *e);
 void hf__nodes_shut(struct engine *e); /* give up what was to be repeated */
 
-enum request_user { USER_SLOT, USER_OP, USER_ENTRY };
+/* again.c */
+void hf__again_add(struct engine *e, struct node *n, struct request *r);
+void hf__again_send(struct engine *e, struct node *n);
+void hf__again_tick(struct engine *e, struct node *n);
+void hf__again_shut(struct engine *e, struct node *n);
+
+/* direct.c */
+void hf__direct_start(struct engine *e, struct op *op);
+void hf__direct_answered(struct engine *e, struct op *op,
+                         const struct request *r, const struct reply *rep);
+
+/* member.c; with one node these do nothing. */
+void hf__members_begin(struct engine *e);
+void hf__members_ask(struct engine *e); /* OP_BOOT, where it is due */
+void hf__members_tick(struct engine *e);
+int64_t hf__members_next_us(const struct engine *e);
+int hf__members_are_decided(const struct engine *e);
+void hf__member_link(struct engine *e, struct node *n, int up);
+void hf__member_unsettle(struct engine *e, struct node *n, unsigned boot_flags);
+void hf__member_answered(struct engine *e, struct node *n,
+                         const struct request *r, const struct reply *rep);
+int64_t hf__member_settled_us(const struct engine *e, const struct node *n);
+const struct hf_error *hf__members_refusal(const struct engine *e);
+void hf__members_text(const struct engine *e, int status, char *out,
+                      size_t size);
+
+/* clocks.c */
+void hf__clock_heard(struct engine *e, struct node *n, const struct request *r,
+                     const struct reply *rep);
+
+enum request_user { USER_SLOT, USER_OP, USER_ENTRY, USER_NODE };
 
 #endif

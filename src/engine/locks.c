@@ -193,7 +193,12 @@ void hf__turn_pass_all(struct engine *e)
         struct hold_event ready = {.type = EV_READY};
         struct hold_event turn = {.type = EV_TURN};
         next = op->all_next;
-        if (!s || !s->queued || !hf__engine_is_ready(e)) continue;
+        if (!s || !s->queued) continue;
+        if (!hf__engine_is_ready(e)) {
+            ready.flags = HOLD_BLIND;
+            if (e->conf.settle_us > e->now_us) hf__slot_step(e, s, &ready);
+            continue;
+        }
         if (s->hold.one_try || s->hold.flags & HOLD_SHARED) {
             hf__slot_step(e, s, &turn);
         } else {
@@ -290,24 +295,26 @@ void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before)
 
 /* ---- wake-ups --------------------------------------------------------- */
 
-static int watch_send(struct engine *e, struct lock_entry *entry,
-                      enum request_op op)
+/* To these nodes; returns those that it could be sent to. */
+static uint16_t watch_send(struct engine *e, struct lock_entry *entry,
+                           enum request_op op, uint32_t nodes)
 {
-    int sent = 0;
+    uint32_t sent = 0;
     for (int i = 0; i < e->conf.nodes; i++) {
-        struct request *r = hf__request_new(e);
-        if (!r) break;
+        struct request *r = nodes >> i & 1 ? hf__request_new(e) : NULL;
+        if (!r) continue;
         r->op = op;
         r->name = entry->name;
         r->name_len = entry->name_len;
         r->user = entry;
         r->user_kind = USER_ENTRY;
+        r->round = entry->watch_round;
         r->deadline_us = e->now_us + e->conf.timeout_us;
         entry->refs++;
         hf__request_send(e, i, r);
-        sent++;
+        sent |= UINT32_C(1) << i;
     }
-    return sent;
+    return (uint16_t)sent;
 }
 
 static void watched_tell(struct engine *e, struct lock_entry *entry,
@@ -332,21 +339,26 @@ void hf__watch_want(struct engine *e, struct slot *s)
     if (entry->watch == WATCH_ON) {
         hf__slot_step(e, s, &ev);
     } else if (entry->watch == WATCH_OFF) {
-        int sent = watch_send(e, entry, OP_WATCH);
-        if (!sent) return;
-        entry->watches_open += sent;
+        uint32_t all = (UINT32_C(1) << e->conf.nodes) - 1;
+        entry->watch_round++;
+        entry->watch_on = 0;
+        entry->watch_open = watch_send(e, entry, OP_WATCH, all & ~e->conf.down);
+        if (!entry->watch_open) return;
         entry->watch = WATCH_ASKED;
         entry->refs++; /* for as long as it is watched */
     }
 }
 
 void hf__watch_answer(struct engine *e, struct lock_entry *entry,
-                      const struct reply *rep)
+                      const struct request *r, const struct reply *rep)
 {
-    entry->watches_open--;
+    uint16_t node = (uint16_t)(1u << r->node);
+    if (r->round != entry->watch_round) return; /* of an earlier watch */
+    entry->watch_open &= (uint16_t)~node;
+    if (rep->verdict == V_GRANTED) entry->watch_on |= node;
     if (entry->watch != WATCH_ASKED) return;
     /* One node that tells is enough; none does once all have refused. */
-    if (rep->verdict != V_GRANTED && entry->watches_open > 0) return;
+    if (rep->verdict != V_GRANTED && entry->watch_open) return;
     entry->watch = rep->verdict == V_GRANTED ? WATCH_ON : WATCH_OFF;
     watched_tell(e, entry, EV_WATCHED,
                  rep->verdict == V_GRANTED ? HF_OK : rep->status);
@@ -354,6 +366,19 @@ void hf__watch_answer(struct engine *e, struct lock_entry *entry,
         hf__entry_unref(e, entry);
     else if (entry->getting == 0)
         hf__heap_set(&e->lingers, &entry->linger, e->now_us + LINGER_US);
+}
+
+/* A node can be reached again: who waits wants to hear from it as well. */
+void hf__watch_follow(struct engine *e, int node)
+{
+    uint32_t bit = UINT32_C(1) << node;
+    for (struct op *op = e->all; op; op = op->all_next) {
+        struct lock_entry *entry = op->slot ? op->slot->entry : NULL;
+        if (!entry || entry->watch == WATCH_OFF
+            || (entry->watch_on | entry->watch_open) & bit)
+            continue;
+        entry->watch_open |= watch_send(e, entry, OP_WATCH, bit);
+    }
 }
 
 void hf__watch_wake(struct engine *e, struct lock_entry *entry)
@@ -373,7 +398,10 @@ void hf__watch_sweep(struct engine *e)
                                   - offsetof(struct lock_entry, linger));
         hf__heap_set(&e->lingers, t, TIME_NEVER);
         entry->watch = WATCH_OFF;
-        watch_send(e, entry, OP_UNWATCH);
+        watch_send(e, entry, OP_UNWATCH,
+                   (uint32_t)(entry->watch_on | entry->watch_open));
+        entry->watch_round++;
+        entry->watch_on = entry->watch_open = 0;
         hf__entry_unref(e, entry);
     }
 }

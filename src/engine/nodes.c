@@ -14,7 +14,6 @@
 #include "engine/engine.h"
 #include "sys/random.h"
 
-#define AGAIN_US (20 * US_PER_MS)
 #define CLOCK_STEP_US 50
 #define TOLD_MAX 1000000
 
@@ -54,7 +53,7 @@ void hf__request_send(struct engine *e, int node, struct request *r)
 {
     struct node *n = &e->nodes[node];
     r->node = node;
-    r->sent_us = e->now_us;
+    r->sent_us = e->sent_us = e->now_us;
     r->next = NULL;
     e->inflight++;
     n->dirty = 1;
@@ -66,6 +65,7 @@ void hf__engine_flush(struct engine *e)
     int again = 1;
     while (again) {
         again = 0;
+        if (e->conf.nodes > 1) hf__members_ask(e);
         for (int i = 0; i < e->conf.nodes; i++) {
             struct node *n = &e->nodes[i];
             if (!n->dirty) continue;
@@ -79,9 +79,8 @@ void hf__engine_flush(struct engine *e)
 
 int hf__engine_is_ready(const struct engine *e)
 {
-    int known = 0;
-    for (int i = 0; i < e->conf.nodes; i++) known += e->nodes[i].clock_known;
-    return known >= e->conf.quorum;
+    if (e->conf.nodes > 1) return hf__members_are_decided(e);
+    return e->nodes[0].clock_known;
 }
 
 /* The median of the nodes' clocks: no single one can drag it along. */
@@ -122,17 +121,17 @@ void hf__owner_text(const struct engine *e, uint64_t holder,
 
 /* ---- what comes back ------------------------------------------------- */
 
-static void again_add(struct engine *e, struct node *n, struct request *r)
+/* Why it does not do what it is asked for. */
+void hf__node_failed(struct node *n, int status, const char *text)
 {
-    r->flags &= ~REQ_HUSHED;
-    r->next = n->again;
-    n->again = r;
-    if (n->again_us == TIME_NEVER) n->again_us = e->now_us + AGAIN_US;
+    hf__error_set(&n->last_error, status, "%s", text);
+    n->last_error.node = n->index;
 }
 
 static void learn(struct engine *e, struct node *n, const struct request *r,
                   const struct reply *rep)
 {
+    if (e->conf.nodes > 1) hf__clock_heard(e, n, r, rep);
     if (rep->node_us) {
         n->offset_us = rep->node_us - e->now_us;
         n->clock_known = 1;
@@ -144,8 +143,7 @@ static void learn(struct engine *e, struct node *n, const struct request *r,
     if (rep->text && rep->verdict >= V_ERROR) {
         /* What was not sent failed for the link's reason. */
         int sys_errno = rep->verdict == V_UNSENT ? n->last_error.sys_errno : 0;
-        hf__error_set(&n->last_error, rep->status, "%s", rep->text);
-        n->last_error.node = n->index;
+        hf__node_failed(n, rep->status, rep->text);
         n->last_error.sys_errno = sys_errno;
     }
     if (rep->verdict > V_ERROR) return;
@@ -162,40 +160,12 @@ static int is_to_be_repeated(const struct engine *e, const struct request *r,
 {
     if (!hf__release_is_open(rep) || e->closing) return 0;
     if (hf_status_advice(rep->status) == HF_ADVICE_FIX) return 0;
-    if (e->now_us + AGAIN_US >= r->until_us) return 0;
+    if (e->now_us + AGAIN_US_MIN >= r->until_us) return 0;
+    if (r->user_kind == USER_OP && e->conf.nodes > 1) return 0; /* or others */
     if (r->op == OP_RELEASE) return !MUTATED(RELEASE_ONCE);
     if (r->user_kind != USER_OP || rep->verdict == V_ERROR) return 0;
     return rep->verdict == V_UNSENT || r->op == OP_INSPECT || r->op == OP_LIST
            || hf__value_is_repeatable(r) || hf__guard_is_repeatable(r);
-}
-
-static void op_answered(struct engine *e, struct op *op,
-                        const struct request *r, const struct reply *rep)
-{
-    int status = HF_OK;
-    if (op->value) {
-        hf__value_answered(e, op, r, rep);
-        return;
-    }
-    if (op->guard) {
-        hf__guard_answered(e, op, r, rep);
-        return;
-    }
-    if (rep->verdict == V_ABSENT)
-        status = HF_EXPIRED;
-    else if (rep->verdict == V_OTHER)
-        status = HF_LOST;
-    else if (rep->verdict != V_GRANTED)
-        status = e->closing ? HF_CLOSED : rep->status;
-    if (status == HF_OK && rep->info && op->info) *op->info = *rep->info;
-    if (status == HF_OK && r->op == OP_BREAK && rep->info)
-        op->was_locked = rep->info->locked;
-    if (status == HF_OK && r->op == OP_LIST) {
-        for (size_t i = 0; i < rep->rows_len; i++)
-            op->on_row(&rep->rows[i], op->on_row_user);
-        op->cursor = rep->cursor;
-    }
-    hf__op_finish(e, op, status, rep->text);
 }
 
 static void slot_answered(struct engine *e, struct slot *s,
@@ -231,16 +201,27 @@ static void env_reply(struct backend_env *env, struct request *r,
     learn(e, n, r, rep);
     if (is_to_be_repeated(e, r, rep)) {
         if (rep->verdict == V_UNKNOWN) r->flags |= REQ_REPEATED;
-        again_add(e, n, r);
+        hf__again_add(e, n, r);
         return;
     }
+    hf__node_answer(e, n, r, rep);
+}
+
+/* Whoever asked hears of it; the request is free again. */
+void hf__node_answer(struct engine *e, struct node *n, struct request *r,
+                     const struct reply *rep)
+{
+    if (rep->verdict == V_UNSETTLED) hf__member_unsettle(e, n, 0);
     switch (r->user_kind) {
     case USER_OP:
-        op_answered(e, r->user, r, rep);
+        hf__direct_answered(e, r->user, r, rep);
         break;
     case USER_ENTRY:
-        if (r->op == OP_WATCH) hf__watch_answer(e, r->user, rep);
+        if (r->op == OP_WATCH) hf__watch_answer(e, r->user, r, rep);
         hf__entry_unref(e, r->user);
+        break;
+    case USER_NODE:
+        hf__member_answered(e, n, r, rep);
         break;
     default: {
         struct slot *s = r->user;
@@ -251,19 +232,6 @@ static void env_reply(struct backend_env *env, struct request *r,
     }
     }
     hf__request_free(e, r);
-}
-
-static void again_send(struct engine *e, struct node *n)
-{
-    struct request *list = n->again;
-    n->again = NULL;
-    n->again_us = TIME_NEVER;
-    while (list) {
-        struct request *r = list;
-        list = r->next;
-        r->deadline_us = e->now_us + e->conf.timeout_us;
-        hf__request_send(e, n->index, r);
-    }
 }
 
 static void env_watch(struct backend_env *env, int fd, unsigned events)
@@ -318,17 +286,20 @@ static void env_link(struct backend_env *env, int up, int64_t node_us,
     struct node *n = (struct node *)env;
     struct engine *e = n->engine;
     n->up = up;
+    if (!up && err) {
+        n->last_error = *err;
+        n->last_error.node = n->index;
+    }
+    hf__member_link(e, n, up);
     if (up) {
         n->offset_us = node_us - e->now_us;
         n->clock_known = 1;
         hf__turn_pass_all(e);
-        again_send(e, n);
+        hf__again_send(e, n);
         return;
     }
     if (!err) return;
-    n->last_error = *err;
-    n->last_error.node = n->index;
-    if (hf_status_advice(err->status) == HF_ADVICE_FIX)
+    if (hf_status_advice(err->status) == HF_ADVICE_FIX && e->conf.nodes == 1)
         blind_fail(e, err->status);
 }
 
@@ -355,14 +326,14 @@ int hf__node_open(struct engine *e, int index, const struct backend *backend,
     n->engine = e;
     n->index = index;
     n->backend = backend;
-    n->timer_us = n->again_us = TIME_NEVER;
+    n->timer_us = n->again_us = n->boot_us = TIME_NEVER;
     n->last_error.status = HF_UNAVAILABLE;
     n->last_error.node = index;
     snprintf(n->last_error.text, sizeof n->last_error.text, "%s: no answer",
              url->scheme);
     n->env = (struct backend_env){
         .alloc = e->alloc,
-        .conf = &e->backend_conf,
+        .conf = n->conf ? n->conf : &e->backend_conf,
         .reply = env_reply,
         .watch = env_watch,
         .timer = env_timer,
@@ -391,8 +362,9 @@ void hf__nodes_tick(struct engine *e)
             n->timer_us = TIME_NEVER;
             n->backend->process(n->conn, -1, 0);
         }
-        if (n->again_us <= e->now_us) again_send(e, n);
+        if (n->again_us <= e->now_us) hf__again_tick(e, n);
     }
+    if (e->conf.nodes > 1) hf__members_tick(e);
 }
 
 int64_t hf__nodes_next_us(const struct engine *e)
@@ -403,21 +375,10 @@ int64_t hf__nodes_next_us(const struct engine *e)
         if (n->timer_us < next) next = n->timer_us;
         if (n->again_us < next) next = n->again_us;
     }
-    return next;
+    return e->conf.nodes > 1 ? min64(next, hf__members_next_us(e)) : next;
 }
 
 void hf__nodes_shut(struct engine *e)
 {
-    for (int i = 0; i < e->conf.nodes; i++) {
-        struct reply rep = {.verdict = V_UNSENT, .status = HF_CLOSED};
-        struct request *list = e->nodes[i].again;
-        e->nodes[i].again = NULL;
-        e->nodes[i].again_us = TIME_NEVER;
-        while (list) {
-            struct request *r = list;
-            list = r->next;
-            e->inflight++;
-            env_reply(&e->nodes[i].env, r, &rep);
-        }
-    }
+    for (int i = 0; i < e->conf.nodes; i++) hf__again_shut(e, &e->nodes[i]);
 }

@@ -25,7 +25,8 @@ enum op_type {
     OP_TYPE_LIST,
     OP_TYPE_VALUE_READ,
     OP_TYPE_VALUE_WRITE,
-    OP_TYPE_GUARD
+    OP_TYPE_GUARD,
+    OP_TYPE_BOOT
 };
 
 /* The parts of a ticket. */
@@ -35,6 +36,15 @@ struct ticket {
     uint64_t attempt;
     int64_t number;
     int64_t fence;
+};
+
+/* BOOT, of an operator: what is asked for, and what came back. */
+struct boot_job {
+    const char *group; /* borrowed, as is `from` */
+    const char *from;  /* group to be left; NULL: none */
+    unsigned flags;    /* REQ_BOOT_* */
+    int64_t quarantine_us;
+    struct boot found;
 };
 
 /* VALUE_*: what is asked for, and what came back. */
@@ -47,6 +57,7 @@ struct value_job {
     int remove;            /* WRITE: delete it instead */
     struct hf_value found; /* READ: its data is of the engine's allocator */
     uint64_t written;
+    struct boot_job *boot; /* BOOT: this instead of all that */
 };
 
 /* GUARD: what is asked for, and what came back. */
@@ -86,8 +97,12 @@ struct op {
     hf_list_fn on_row;    /* LIST: called in the step, for copying only */
     void *on_row_user;
 
-    struct slot *slot;              /* the hold it works on, while it does */
-    struct op *next;                /* in one queue at a time */
+    uint32_t asked, heard;      /* INSPECT, BREAK, TICKET_RELEASE: nodes of a
+                                  * quorum, by bit */
+    uint32_t done, gone, taken; /* of them: what they said */
+    int agree;                  /* INSPECT: how many more than not say that */
+    struct slot *slot;          /* the hold it works on, while it does */
+    struct op *next;            /* in one queue at a time */
     struct op *all_next, *all_prev; /* all that are under way */
     int finished;                   /* the engine is through with it */
     struct park park;               /* where its caller sleeps, if one does */

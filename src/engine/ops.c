@@ -4,9 +4,6 @@
  * The rule: one operation at a time works on a hold; those of the same holder
  * that come meanwhile wait behind it.
  */
-#include <stdio.h>
-#include <string.h>
-
 #include "base/math.h"
 #include "engine/engine.h"
 
@@ -32,6 +29,11 @@ static void acquire_new(struct engine *e, struct op *op)
 {
     struct lock_entry *entry = op->entry;
     int alone = op->wait_us == 0 || op->flags & HF_ACQUIRE_SHARED;
+    const struct hf_error *refusal = hf__members_refusal(e);
+    if (refusal) {
+        hf__op_finish(e, op, refusal->status, refusal->text);
+        return;
+    }
     if (op->wait_us == 0 && !(op->flags & HF_ACQUIRE_SHARED)
         && is_held_here(e, entry->turn)) {
         hf__op_finish(e, op, HF_TAKEN, NULL);
@@ -85,6 +87,17 @@ static void op_queue(struct engine *e, struct slot *s, struct op *op)
     hf__op_append(&s->pending_head, &s->pending_tail, op);
 }
 
+/* A lease beyond what the quorum's nodes know of would outlive a quarantine. */
+static int is_too_long(struct engine *e, struct op *op)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    int64_t most = e->conf.lease_max_us;
+    if (!most || op->lease_us <= most) return 0;
+    hf__members_text(e, HF_INVALID, text, sizeof text);
+    hf__op_finish(e, op, HF_INVALID, text);
+    return 1;
+}
+
 static void acquire_start(struct engine *e, struct op *op, struct slot *s)
 {
     if (s && op->flags & HF_ACQUIRE_NO_REENTRY && is_held_here(e, s)) {
@@ -116,6 +129,7 @@ static void acquire_start(struct engine *e, struct op *op, struct slot *s)
                       "this holder has it undetached: release that first");
         return;
     }
+    if (is_too_long(e, op)) return;
     if (s->hold.count >= HOLD_COUNT_MAX) {
         hf__op_finish(e, op, HF_INVALID, "held too many times");
         return;
@@ -149,48 +163,6 @@ static void attach_start(struct engine *e, struct op *op)
     hf__slot_step(e, s, &ev);
 }
 
-/* INSPECT, BREAK, LIST, TICKET_RELEASE: one request to the first node. */
-static void direct_start(struct engine *e, struct op *op)
-{
-    static const enum request_op ops[] = {
-        [OP_TYPE_TICKET_RELEASE] = OP_RELEASE,
-        [OP_TYPE_INSPECT] = OP_INSPECT,
-        [OP_TYPE_BREAK] = OP_BREAK,
-        [OP_TYPE_LIST] = OP_LIST,
-    };
-    struct request *r = hf__request_new(e);
-    if (!r) {
-        hf__op_finish(e, op, HF_NOMEM, NULL);
-        return;
-    }
-    r->op = ops[op->type];
-    r->flags = e->conf.request_flags;
-    if (op->entry) {
-        r->name = op->entry->name;
-        r->name_len = op->entry->name_len;
-    } else if (op->pattern) {
-        r->name = op->pattern;
-        r->name_len = strlen(op->pattern);
-    }
-    struct slot *s = op->entry ? hf__slot_find(op->entry, op->holder) : NULL;
-    if (s && s->chain_owner && s->hold.state == HOLD_HELD)
-        hf__slot_owner(e, s, r->owner);
-    else
-        hf__owner_text(e, op->holder, r->owner);
-    if (op->type == OP_TYPE_TICKET_RELEASE) {
-        snprintf(r->owner, sizeof r->owner, "%s", op->ticket.owner);
-        r->attempt = op->ticket.attempt;
-        r->ballot = op->ticket.number;
-        r->flags |= REQ_DETACHED;
-    }
-    r->cursor = op->cursor;
-    r->deadline_us = e->now_us + e->conf.timeout_us;
-    r->until_us = e->now_us + e->conf.patience_us;
-    r->user = op;
-    r->user_kind = USER_OP;
-    hf__request_send(e, 0, r);
-}
-
 static void change_start(struct engine *e, struct op *op, struct slot *s)
 {
     enum hold_state state = s ? s->hold.state : HOLD_IDLE;
@@ -198,6 +170,7 @@ static void change_start(struct engine *e, struct op *op, struct slot *s)
         hf__op_finish(e, op, HF_NOT_OWNER, NULL);
         return;
     }
+    if (op->type == OP_TYPE_EXTEND && is_too_long(e, op)) return;
     if (op->type == OP_TYPE_RELEASE && hf__pass_try(e, s, op)) return;
     struct hold_event ev = {.type = op->type == OP_TYPE_EXTEND ? EV_EXTEND
                                                                : EV_RELEASE,
@@ -234,7 +207,7 @@ void hf__op_begin(struct engine *e, struct op *op)
     } else if (op->guard) {
         hf__guard_start(e, op);
     } else if (direct) {
-        direct_start(e, op);
+        hf__direct_start(e, op);
     } else if (s && s->op) {
         op_queue(e, s, op);
     } else if (op->type == OP_TYPE_ACQUIRE) {

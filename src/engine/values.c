@@ -1,6 +1,6 @@
 /*
- * values.c: reading and writing a versioned value: one request to the first
- * node, and no hold.
+ * values.c: reading and writing a versioned value, or a node's marker: one
+ * request to the first node, and no hold.
  *
  * The rule: a write that may have been carried out is never answered CHANGED,
  * for the change may be its own.
@@ -8,6 +8,16 @@
 #include <string.h>
 
 #include "engine/engine.h"
+
+static void boot_fill(struct request *r, const struct boot_job *b)
+{
+    r->op = OP_BOOT;
+    r->name = b->group;
+    r->name_len = strlen(b->group);
+    r->flags = b->flags;
+    r->info = b->from;
+    r->window_us = b->quarantine_us;
+}
 
 void hf__value_start(struct engine *e, struct op *op)
 {
@@ -26,6 +36,7 @@ void hf__value_start(struct engine *e, struct op *op)
     r->lease_us = op->lease_us;
     r->attempt = ++e->conf.attempts;
     if (v->remove) r->flags |= REQ_DELETE;
+    if (v->boot) boot_fill(r, v->boot);
     hf__owner_text(e, op->holder, r->owner);
     r->deadline_us = e->now_us + e->conf.timeout_us;
     r->until_us = e->now_us + e->conf.patience_us;
@@ -75,5 +86,7 @@ void hf__value_answered(struct engine *e, struct op *op,
     if (status == HF_OK && r->op == OP_VALUE_READ)
         status = hf__value_copy(e, &op->value->found, rep, rep->version != 0);
     if (status == HF_OK) op->value->written = rep->version;
+    if (status == HF_OK && r->op == OP_BOOT)
+        op->value->boot->found = *rep->boot;
     hf__op_finish(e, op, status, text);
 }

@@ -11,7 +11,7 @@ void hf__mutex_shape(struct request *req, const struct hold *h,
     if (h->flags & HOLD_ETERNAL) req->flags |= REQ_NO_EXPIRY;
     req->attempt = send->attempt;
     req->ballot = send->ballot;
-    if (send->op == OP_PROPOSE) req->block = h->block;
+    if (send->op == OP_PROPOSE) req->block = send->block;
     req->count = send->count;
     req->lease_us = send->lease_us;
     req->window_us = h->conf->window_us;

@@ -27,9 +27,27 @@ void check_beliefs_before(struct sim_client *c)
     }
 }
 
-static int is_excused(const struct actor *a)
+/* A hold of several nodes is excused for its life: each may have lost it after
+ * it had voted, and was healed on the word of the others. */
+int check_excused(const struct actor *a)
 {
-    return a->confirmed_us <= a->client->sim->broke_us;
+    const struct sim *s = a->client->sim;
+    int64_t since_us = s->k.nodes > 1 ? a->granted_us : a->confirmed_us;
+    return since_us <= s->broke_us;
+}
+
+/* A round that began when somebody else had a higher token is not won: unless
+ * the nodes forgot their locks one after the other. */
+static void renewal_check(struct sim *s, const struct actor *a)
+{
+    const struct fence_book *b = &s->books[a->name];
+    int is_odd = s->faults & FAULT_JUMP
+                 || (s->faults & FAULT_FLUSH && s->k.flush == FLUSH_LOCKS);
+    if (is_odd || s->k.nodes == 1 || s->fences_excused) return;
+    if (a->fence < b->done_max && a->confirmed_us > b->done_us)
+        sim_fail(s, "exclusion: c%d.%d renewed %s with %llu after %llu",
+                 a->client->index, a->index, sim_names[a->name],
+                 (unsigned long long)a->fence, (unsigned long long)b->done_max);
 }
 
 static void rivals_check(struct sim *s, struct actor *a)
@@ -40,7 +58,7 @@ static void rivals_check(struct sim *s, struct actor *a)
             if (b == a || !b->claims || b->name != a->name
                 || !s->clients[i].alive || !believes(b, actor_slot(b)))
                 continue;
-            if (is_excused(a) || is_excused(b)) continue;
+            if (check_excused(a) || check_excused(b)) continue;
             sim_fail(s,
                      "exclusion: c%d.%d and c%d.%d both hold %s, fences "
                      "%llu and %llu",
@@ -57,7 +75,7 @@ static void claim_check(struct sim *s, struct actor *a)
     struct sim_node *n = &s->nodes[0];
     struct slot *slot = actor_slot(a);
     struct store_view view;
-    if (s->k.nodes > 1 || is_excused(a) || !believes(a, slot)) return;
+    if (s->k.nodes > 1 || check_excused(a) || !believes(a, slot)) return;
     hf__store_look(n->store, node_clock(s, n), sim_names[a->name], 1, &view);
     int is_its = view.locked && view.attempt == slot->hold.attempt
                  && !strncmp(view.owner, a->client->engine.uuid, 36);
@@ -104,6 +122,10 @@ static void belief_check(struct sim *s, struct actor *a)
         a->confirmed_us = check_pass_confirmed_us(a);
     else if (!h->round_open)
         a->confirmed_us = client_true_us(a->client, h->round_start_us);
+    if (is_new)
+        a->granted_us = a->confirmed_us;
+    else if (!h->round_open)
+        renewal_check(s, a);
     if (a->dead_attempt == h->attempt)
         sim_fail(s, "exclusion: c%d.%d: a hold that had ended came back",
                  a->client->index, a->index);

@@ -50,7 +50,9 @@ void check_granted(struct errand *er)
         sim_fail(s, "fence: %llu of %s was asked for after %llu had been given",
                  (unsigned long long)fence, sim_names[a->name],
                  (unsigned long long)er->fence_floor);
-    if (fence > b->done_max) b->done_max = fence;
+    if (fence <= b->done_max) return;
+    b->done_max = fence;
+    b->done_us = s->now_us;
 }
 
 void check_entered(struct errand *er)

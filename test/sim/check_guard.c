@@ -23,7 +23,7 @@ static void write_now(struct actor *a)
     if (s->fences_excused || !slot) return;
     int view = hf__hold_view(&slot->hold, client_clock(a->client));
     if ((view == HF_STATE_HELD || view == HF_STATE_AT_RISK)
-        && a->confirmed_us > s->broke_us)
+        && !check_excused(a))
         sim_fail(s, "guard: c%d.%d holds %s and its write with %llu is refused",
                  a->client->index, a->index, sim_names[a->name],
                  (unsigned long long)a->fence);

@@ -110,6 +110,8 @@ static void check_propose(struct sim *s, struct sim_node *n,
     n->came_late[p->name] = is_late(s, p);
     if (!n->released_room) return;
     const struct released *r = released_place(n, released_key(p));
+    /* It was told, and has lost what it was told: the lease ends it. */
+    if (r->key && r->wipes != n->wipes) n->came_late[p->name] = 1;
     int is_old = req->ballot < now_us - req->window_us;
     if (r->key && (r->wipes == n->wipes || is_old))
         sim_fail(s,

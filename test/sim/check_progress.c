@@ -12,8 +12,9 @@ static int64_t max64(int64_t a, int64_t b)
 /* The longest lease, the most that a clock was set back, and the queue. */
 static int64_t limit_us(const struct sim *s)
 {
-    return 2 * s->k.lease_max_us + 1600 * MS + 2 * US_PER_S
-           + 5 * s->k.patience_us;
+    int64_t limit =
+        2 * s->k.lease_max_us + 1600 * MS + 2 * US_PER_S + 5 * s->k.patience_us;
+    return s->k.nodes > 1 ? limit + 2 * sim_quarantine_us(s) : limit;
 }
 
 void check_progress(struct sim *s)

@@ -55,6 +55,13 @@ enum fault {
 #define FAULTS_ALL 0xfffu
 #define FAULTS_LOSSY (FAULT_WIPE | FAULT_FLUSH | FAULT_JUMP)
 
+/* What is lost in a flush that nobody is told of. */
+enum flush_kind {
+    FLUSH_LOCKS,     /* one node's locks */
+    FLUSH_ALL_LOCKS, /* all nodes' locks, at once */
+    FLUSH_DATA       /* all that one node has */
+};
+
 /* Drawn once per seed. */
 struct knobs {
     int nodes, clients, actors, names;
@@ -78,6 +85,9 @@ struct knobs {
     int spin_percent;              /* or how to pause */
     int64_t handover, handover_us; /* within a process, so often and long */
     int set_back;                  /* clocks are set back, not only forward */
+    enum flush_kind flush;
+    int is_new;          /* nobody has said that the nodes are new */
+    int durable_percent; /* of restarts are known to lose nothing */
 };
 
 struct sim;
@@ -174,6 +184,7 @@ struct actor {
     uint64_t claim_attempt;
     int64_t claim_valid_us;
     int64_t confirmed_us; /* true time: start of the last round that counted */
+    int64_t granted_us;   /* and of the first */
     uint64_t dead_attempt;
 };
 
@@ -199,6 +210,7 @@ struct sim_client {
 /* What is known of one name's tokens; check_fence.c, check_guard.c. */
 struct fence_book {
     uint64_t done_max; /* highest that was handed out */
+    int64_t done_us;   /* when; true time */
     uint64_t *used;    /* a hash set */
     size_t size, len;
     uint64_t guard; /* the resource: highest it has seen */
@@ -210,8 +222,9 @@ struct sim {
     unsigned faults;
     int mutation; /* index into the table of mutants.c; 0 none */
     int trace;
-    int64_t now_us; /* true time */
-    int healed;     /* the faults are over */
+    int nodes_wanted; /* 0: as many as the seed draws */
+    int64_t now_us;   /* true time */
+    int healed;       /* the faults are over */
     int64_t healed_us;
     int64_t settled_us; /* and the last late packet has arrived */
     int stopping;       /* nobody acquires any more */
@@ -228,6 +241,7 @@ struct sim {
     struct fence_book books[SIM_NAMES_MAX];
     int64_t acquired, lost, refused_writes; /* for the summary */
     int64_t passed;
+    char group[GROUP_MAX];
     char reason[SIM_REASON_MAX]; /* what was violated; "" nothing yet */
 };
 
@@ -248,6 +262,7 @@ void sim_trace(const struct sim *s, const char *format, ...)
 /* sim_knobs.c */
 void sim_draw(struct sim *s, unsigned allowed);
 const char *sim_fault_name(int bit);
+int64_t sim_quarantine_us(const struct sim *s);
 int sim_faults_parse(const char *list, unsigned *out);
 
 /* sim_world.c */
@@ -313,6 +328,7 @@ extern const int mutants_len;
 int mutant_find(const char *name);
 void mutant_plant(struct sim *s);
 int mutants_main(uint64_t seeds_max); /* how many were not found */
+int amnesia_main(uint64_t seeds_max); /* 0 if it was found */
 
 #include "sim/sim_check.h"
 #include "sim/sim_net.h"

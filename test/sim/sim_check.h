@@ -11,6 +11,7 @@
 void check_beliefs_before(struct sim_client *c);
 void check_beliefs(struct sim_client *c);
 void check_claims(struct sim_client *c);
+int check_excused(const struct actor *a);
 /* check_fence.c */
 void check_granted(struct errand *er);
 void check_entered(struct errand *er);

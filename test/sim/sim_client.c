@@ -149,7 +149,9 @@ static void engine_fill(struct sim *s, struct sim_client *c)
     e->caps = sim_backend.caps;
     e->conf.nodes = s->k.nodes;
     e->conf.quorum = s->k.nodes / 2 + 1;
-    e->conf.request_flags = s->k.nodes == 1 ? REQ_SERVER_FENCE : 0;
+    e->conf.request_flags = s->k.nodes == 1 ? REQ_SERVER_FENCE : REQ_QUORUM;
+    e->group_lease_us = s->k.lease_max_us;
+    memcpy(e->group, s->group, sizeof e->group);
     e->conf.drift_ppm = DRIFT_PPM_DEFAULT;
     e->conf.window_us = s->k.window_us;
     e->conf.timeout_us = s->k.timeout_us;
@@ -168,6 +170,7 @@ static int engine_start(struct sim *s, struct sim_client *c)
     memset(&url, 0, sizeof url);
     url.scheme = "sim";
     if (hf__engine_open(&c->engine, client_clock(c)) != HF_OK) return -1;
+    hf__members_begin(&c->engine);
     for (int i = 0; i < s->k.nodes; i++) {
         url.port = i;
         if (hf__node_open(&c->engine, i, &sim_backend, &url, NULL) != HF_OK)

@@ -59,9 +59,6 @@ static void faults_draw(struct sim *s, unsigned allowed)
     int permille = (int)ONE_OF(s, 150, 300, 550, 800);
     for (int bit = 0; bit < FAULTS_LEN; bit++)
         if (sim_chance(s, permille)) s->faults |= 1u << bit;
-    /* A clock that is set, or data that is lost, ends what a quorum promises
-     * until nodes can be quarantined. */
-    if (s->k.nodes > 1) s->faults &= ~(unsigned)FAULTS_LOSSY;
     if (!(s->faults & FAULT_RESTART)) s->faults &= ~(unsigned)FAULT_WIPE;
     s->faults &= allowed;
 }
@@ -120,10 +117,31 @@ static void handover_draw(struct sim *s)
     k->handover_us = ONE_OF(s, 5 * MS, 50 * MS, 1000 * MS);
 }
 
+/* As engine/member.c has it. */
+int64_t sim_quarantine_us(const struct sim *s)
+{
+    int64_t lease_us = s->k.lease_max_us + s->k.lease_max_us / 100 + 10 * MS;
+    int64_t least_us = s->k.window_us + 2 * QUORUM_SKEW_US + 10 * MS;
+    return lease_us > least_us ? lease_us : least_us;
+}
+
+static void quorum_draw(struct sim *s)
+{
+    struct knobs *k = &s->k;
+    if (k->nodes == 1) return;
+    k->is_new = sim_chance(s, 100);
+    k->flush =
+        (enum flush_kind)ONE_OF(s, FLUSH_LOCKS, FLUSH_ALL_LOCKS, FLUSH_DATA);
+    k->durable_percent = (int)ONE_OF(s, 0, 0, 50, 100);
+    /* A node that came back must be of use again before all is over. */
+    k->faults_us += sim_between(s, 0, 2 * sim_quarantine_us(s));
+}
+
 void sim_draw(struct sim *s, unsigned allowed)
 {
     struct knobs *k = &s->k;
-    k->nodes = (int)ONE_OF(s, 1, 1, 1, 1, 1, 3, 3, 5);
+    k->nodes = (int)ONE_OF(s, 1, 1, 1, 1, 3, 3, 3, 5);
+    if (s->nodes_wanted) k->nodes = s->nodes_wanted;
     k->clients = (int)sim_between(s, 2, SIM_CLIENTS_MAX);
     k->actors = (int)sim_between(s, 1, SIM_ACTORS_MAX);
     k->names = (int)ONE_OF(s, 1, 1, 1, 2, SIM_NAMES_MAX);
@@ -134,5 +152,6 @@ void sim_draw(struct sim *s, unsigned allowed)
     work_draw(s);
     plans_draw(s);
     handover_draw(s);
+    quorum_draw(s);
     faults_draw(s, allowed);
 }

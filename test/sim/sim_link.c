@@ -152,9 +152,13 @@ static void request_send(struct backend_conn *c, struct request *req)
     list_push(&c->flying_end, req);
     if (!p) return;
     p->req = *req;
-    p->name = name_index(req->name);
-    p->req.name = sim_names[p->name];
     p->req.info = "1 host sim";
+    if (req->op == OP_BOOT) {
+        p->req.name = c->sim->group;
+    } else {
+        p->name = name_index(req->name);
+        p->req.name = sim_names[p->name];
+    }
     p->origin = req;
     net_send(c->sim, p);
     req->priv = (uint32_t)p->number;

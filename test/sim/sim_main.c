@@ -1,8 +1,10 @@
 /*
  * sim_main.c: the command.
  *
- *   sim run [--seeds N] [--from S] [--mutation NAME] [--faults LIST] [--trace]
+ *   sim run [--seeds N] [--from S] [--nodes N] [--mutation NAME]
+ *           [--faults LIST] [--trace]
  *   sim mutants [--seeds N]
+ *   sim amnesia [--seeds N]
  *   sim list
  *
  * The rule: a failing seed prints the one command that replays it.
@@ -18,12 +20,13 @@
 #include "sim/sim.h"
 
 #define SEEDS_DEFAULT 2000
-#define MUTANT_SEEDS 50000
+#define MUTANT_SEEDS 10000
 #define WORKERS 2
 #define FAILURES_SHOWN 10
 
 struct options {
     uint64_t seeds, from;
+    uint64_t nodes; /* 0: as the seed draws */
     int mutation;
     unsigned faults;
     const char *faults_text;
@@ -38,9 +41,10 @@ struct tally {
 
 static int usage(void)
 {
-    fputs("usage: sim run [--seeds N] [--from S] [--mutation NAME] "
-          "[--faults LIST] [--trace]\n"
+    fputs("usage: sim run [--seeds N] [--from S] [--nodes N] "
+          "[--mutation NAME] [--faults LIST] [--trace]\n"
           "       sim mutants [--seeds N]\n"
+          "       sim amnesia [--seeds N]\n"
           "       sim list\n",
           stderr);
     return 64;
@@ -60,6 +64,8 @@ static int option_parse(struct options *o, const char *key, const char *value)
 {
     if (!strcmp(key, "--seeds")) return number_parse(value, &o->seeds);
     if (!strcmp(key, "--from")) return number_parse(value, &o->from);
+    if (!strcmp(key, "--nodes"))
+        return number_parse(value, &o->nodes) || o->nodes > SIM_NODES_MAX;
     if (!strcmp(key, "--mutation")) {
         o->mutation = mutant_find(value);
         return o->mutation < 0 ? -1 : 0;
@@ -92,6 +98,7 @@ static void failure_print(const struct options *o, uint64_t seed,
 {
     printf("seed %llu: %s\n  replay: sim run --from %llu --seeds 1",
            (unsigned long long)seed, reason, (unsigned long long)seed);
+    if (o->nodes) printf(" --nodes %llu", (unsigned long long)o->nodes);
     if (o->mutation) printf(" --mutation %s", mutants[o->mutation].name);
     if (o->faults_text) printf(" --faults %s", o->faults_text);
     puts(" --trace");
@@ -104,6 +111,7 @@ static int worker_run(const struct options *o, uint64_t first, uint64_t step,
     struct sim *s = sim_new();
     if (!s) return 1;
     s->trace = o->trace;
+    s->nodes_wanted = (int)o->nodes;
     for (uint64_t i = first; i < o->seeds; i += step) {
         if (sim_run(s, o->from + i, o->faults, o->mutation)) {
             if (t->failed++ < FAILURES_SHOWN)
@@ -204,10 +212,13 @@ int main(int argc, char **argv)
     const char *env = getenv("HF_SIM_SEEDS");
     if (argc < 2) return usage();
     int is_hunt = !strcmp(argv[1], "mutants");
-    if (is_hunt) o.seeds = MUTANT_SEEDS;
-    if (env && !is_hunt && number_parse(env, &o.seeds) != 0) return usage();
+    int is_amnesia = !strcmp(argv[1], "amnesia");
+    if (is_hunt || is_amnesia) o.seeds = MUTANT_SEEDS;
+    if (env && !is_hunt && !is_amnesia && number_parse(env, &o.seeds) != 0)
+        return usage();
     if (options_parse(&o, argc - 2, argv + 2) != 0) return usage();
     if (!strcmp(argv[1], "run")) return run_main(&o);
     if (!strcmp(argv[1], "list")) return list_main();
+    if (is_amnesia) return amnesia_main(o.seeds) != 0;
     return is_hunt ? mutants_main(o.seeds) != 0 : usage();
 }

@@ -32,6 +32,7 @@ struct packet {
     struct request req; /* a copy; `origin` is the engine's */
     struct request *origin;
     struct reply rep;
+    struct boot boot; /* what an answer to OP_BOOT points to */
 };
 
 struct life *net_connect(struct backend_conn *conn, enum channel channel);

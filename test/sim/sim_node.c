@@ -27,16 +27,32 @@ int64_t node_left_us(const struct sim *s, const struct sim_node *n,
     return (until_us - exact_clock(s, n)) * 1000000 / (1000000 + n->ppm);
 }
 
+/* As holdfast init does: the operator says that it is new. */
+static void node_init(struct sim *s, struct sim_node *n)
+{
+    struct reply rep;
+    struct request req = {.op = OP_BOOT,
+                          .flags = REQ_BOOT_NEW,
+                          .name = s->group,
+                          .name_len = strlen(s->group),
+                          .lease_us = s->k.lease_max_us,
+                          .window_us = sim_quarantine_us(s)};
+    hf__store_apply(n->store, node_clock(s, n), &req, &rep);
+    if (rep.verdict != V_GRANTED) sim_fail(s, "simulator: no init");
+}
+
 int node_open(struct sim *s, int index)
 {
     struct sim_node *n = &s->nodes[index];
     n->index = index;
     n->store = hf__store_open(&hf__alloc_default);
     if (!n->store) return -1;
+    hf__store_identify(n->store, (uint64_t)index + 1, 0);
     n->up = 1;
     n->epoch = 1;
     n->offset_us = sim_between(s, -20 * MS, 20 * MS);
     if (s->faults & FAULT_DRIFT) n->ppm = sim_between(s, -4000, 4000);
+    if (s->k.nodes > 1 && !s->k.is_new) node_init(s, n);
     return 0;
 }
 
@@ -71,10 +87,22 @@ static void note_free(struct sim *s, struct sim_node *n, const struct packet *p)
     n->free_since_us[p->name] = p->req.op == OP_RELEASE ? s->now_us : -1;
 }
 
-static void locks_vanish(struct sim *s, struct sim_node *n)
+/* What is judged goes on being judged if a quorum's node loses its data: that
+ * is what quarantines are for. */
+static void locks_vanish(struct sim *s, struct sim_node *n, int is_wiped)
 {
     for (int i = 0; i < SIM_NAMES_MAX; i++) n->free_since_us[i] = -1;
-    s->broke_us = s->now_us;
+    if (s->k.nodes == 1 || !is_wiped) s->broke_us = s->now_us;
+}
+
+static void boot(struct sim *s, struct sim_node *n, struct packet *p)
+{
+    hf__store_apply(n->store, node_clock(s, n), &p->req, &p->rep);
+    if (p->rep.boot) p->boot = *p->rep.boot;
+    if (p->rep.boot) p->rep.boot = &p->boot;
+    sim_trace(s, "n%d c%d boot flags %x -> verdict %d left %lld", n->index,
+              p->life->client, p->req.flags, (int)p->rep.verdict,
+              p->rep.boot ? (long long)p->boot.left_us : -1);
 }
 
 static void repeat(struct sim *s, struct sim_node *n, const struct packet *p);
@@ -159,7 +187,10 @@ void node_receive(struct sim *s, struct packet *p)
         p->rep.node_us = node_clock(s, n);
         break;
     case PACKET_REQUEST:
-        carry_out(s, n, p);
+        if (p->req.op == OP_BOOT)
+            boot(s, n, p);
+        else
+            carry_out(s, n, p);
         p->kind = PACKET_ANSWER;
         break;
     case PACKET_SUBSCRIBE:
@@ -190,6 +221,19 @@ static void excuse_fences(struct sim *s, struct sim_node *n)
 {
     /* Tokens then rest on the clock alone, and it was set back. */
     if (n->wiped && n->was_set_back) s->fences_excused = 1;
+    /* A quarantine is long enough for clocks that differ, not for any jump. */
+    if (n->wiped && s->k.nodes > 1 && s->faults & FAULT_JUMP)
+        s->fences_excused = 1;
+}
+
+static void data_lose(struct sim *s, struct sim_node *n)
+{
+    hf__store_wipe(n->store, 0);
+    mutant_plant(s);
+    n->wiped = 1;
+    n->wipes++;
+    locks_vanish(s, n, 1);
+    excuse_fences(s, n);
 }
 
 void node_stop(struct sim *s, struct sim_node *n, int wipe)
@@ -202,13 +246,13 @@ void node_stop(struct sim *s, struct sim_node *n, int wipe)
         if (l->node == n->index && l->open)
             net_break(s, l, sim_chance(s, 700) ? NEWS_SOON : NEWS_LATE);
     n->watchers = NULL;
-    if (!wipe) return;
-    hf__store_wipe(n->store, 0);
-    mutant_plant(s);
-    n->wiped = 1;
-    n->wipes++;
-    locks_vanish(s, n);
-    excuse_fences(s, n);
+    hf__store_identify(n->store, (uint64_t)n->index + 1,
+                       !wipe && sim_chance(s, 10 * s->k.durable_percent));
+    if (!wipe) {
+        hf__store_restart(n->store);
+        return;
+    }
+    data_lose(s, n);
 }
 
 void node_start(struct sim *s, struct sim_node *n)
@@ -226,13 +270,26 @@ void node_set_clock(struct sim *s, struct sim_node *n, int64_t step_us)
         n->was_set_back = 1;
         excuse_fences(s, n);
     } else {
-        locks_vanish(s, n);
+        locks_vanish(s, n, 0);
     }
 }
 
-void node_flush(struct sim *s, struct sim_node *n)
+static void flush_locks(struct sim *s, struct sim_node *n)
 {
     sim_trace(s, "n%d locks are flushed", n->index);
     hf__store_flush_locks(n->store);
-    locks_vanish(s, n);
+    locks_vanish(s, n, 0);
+}
+
+/* While it is in use, and nobody is told. */
+void node_flush(struct sim *s, struct sim_node *n)
+{
+    if (s->k.flush == FLUSH_LOCKS) {
+        flush_locks(s, n);
+    } else if (s->k.flush == FLUSH_ALL_LOCKS) {
+        for (int i = 0; i < s->k.nodes; i++) flush_locks(s, &s->nodes[i]);
+    } else {
+        sim_trace(s, "n%d is flushed", n->index);
+        data_lose(s, n);
+    }
 }

@@ -5,6 +5,7 @@
  *
  * The rule: a run leaves nothing behind; the next seed finds an empty world.
  */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,16 +40,18 @@ static void world_make(struct sim *s, uint64_t seed, unsigned allowed,
 {
     struct event *queue = s->queue;
     size_t room = s->queue_room;
-    int trace = s->trace;
+    int trace = s->trace, nodes = s->nodes_wanted;
     memset(s, 0, sizeof *s);
     s->queue = queue;
     s->queue_room = room;
     s->trace = trace;
+    s->nodes_wanted = nodes;
     s->seed = seed;
     s->random = seed * UINT64_C(0x2545f4914f6cdd1d) + 1;
     s->mutation = mutation;
     s->broke_us = -1;
     sim_draw(s, allowed);
+    snprintf(s->group, sizeof s->group, "sim-%d", s->k.nodes);
     for (int i = 0; i < s->k.nodes; i++)
         if (node_open(s, i) != 0) sim_fail(s, "simulator: out of memory");
     mutant_plant(s);

@@ -1,0 +1,203 @@
+/*
+ * hold_renew.c: what the nodes say to a renewal, and healing those that have
+ * lost it.
+ *
+ *   in the round:  ours and confirmed   it votes
+ *                  ours, not confirmed  it is confirmed if the round is won
+ *                  not ours             it is healed if the round is won
+ *
+ * The rule: a vote counts only from a node that was confirmed when the round
+ * began.  Counting a healed one at once lets a dead hold come back to life.
+ */
+#include <assert.h>
+
+#include "base/math.h"
+#include "core/hold_parts.h"
+#include "core/mutation.h"
+
+void hf__renew_plan(struct hold *h)
+{
+    /* What has no end is looked at all the same: its file may be gone. */
+    h->renew_at_us = h->flags & HOLD_KEEP
+                         ? h->round_start_us + hf__hold_period_us(h)
+                         : TIME_NEVER;
+}
+
+void hf__valid_set(struct hold *h, int64_t now_us)
+{
+    if (MUTATED(VALIDITY_FROM_REPLY)) h->round_start_us = now_us;
+    h->valid_us =
+        h->flags & HOLD_ETERNAL ? TIME_NEVER : hf__round_lease_end_us(h);
+    if (!MUTATED(CAP_IGNORED) || h->state != HOLD_HELD)
+        h->valid_us = min64(h->valid_us, h->cap_us);
+    assert(h->valid_us > now_us);
+}
+
+static void renew_won(struct hold *h, const struct hold_event *ev,
+                      struct hold_out *out)
+{
+    h->round_open = 0;
+    h->round_won = 1;
+    h->pauses = 0;
+    h->shaken = 0;
+    h->confirmed |= h->healed;
+    hf__valid_set(h, ev->now_us);
+    hf__renew_plan(h);
+    /* It may be as near to its cap as before. */
+    if (h->at_risk && ev->now_us < hf__hold_risk_us(h)) {
+        h->at_risk = 0;
+        out->notice = HF_STATE_HELD;
+    }
+    hf__round_heal(h, h->gone | h->taken, ev, out);
+    if (h->op != HOLD_OP_NONE) hf__hold_finish(h, out, HF_OK);
+}
+
+/* The user's change was not confirmed.  A fixed lease is not renewed behind his
+ * back; only a lower count is still to be told. */
+void hf__change_failed(struct hold *h, struct hold_out *out, int status)
+{
+    if (!(h->flags & HOLD_KEEP) && h->op != HOLD_OP_LEAVE) {
+        h->round_open = 0;
+        h->renew_at_us = TIME_NEVER;
+    }
+    hf__hold_finish(h, out, status);
+}
+
+/* Some answers are missing: ask again soon, more often than not three times
+ * before the end. */
+static void renew_failed(struct hold *h, const struct hold_event *ev,
+                         struct hold_out *out)
+{
+    int shift = h->pauses < 6 ? h->pauses : 6;
+    int64_t pause = (5 * US_PER_MS) << shift;
+    int64_t most = h->valid_us == TIME_NEVER
+                       ? US_PER_S
+                       : max64((h->valid_us - ev->now_us) / 8, US_PER_MS);
+    if (pause > most) pause = most;
+    h->pauses = (uint16_t)(shift + 1);
+    h->round_open = 0;
+    h->renew_at_us = ev->now_us + pause - (int64_t)(ev->random % 1000);
+    if (h->op != HOLD_OP_NONE && hf__round_is_barred(h))
+        hf__change_failed(h, out, h->fail_status);
+}
+
+/* Something else is stored there, or nothing. */
+static int is_not_ours(const struct reply *r)
+{
+    return r->verdict == V_ABSENT || r->verdict == V_OTHER
+           || (r->verdict == V_ERROR && r->status == HF_CONFLICT);
+}
+
+static void not_ours_count(struct hold *h, const struct hold_event *ev)
+{
+    uint32_t node = BIT(ev->node);
+    h->refused |= node;
+    h->confirmed &= ~node;
+    if (ev->reply->verdict == V_ABSENT)
+        h->gone |= node;
+    else
+        h->taken |= node;
+}
+
+static void vote_count(struct hold *h, const struct hold_event *ev)
+{
+    uint32_t node = BIT(ev->node);
+    const struct reply *r = ev->reply;
+    if (r->verdict == V_GRANTED
+        && (h->confirmed & node || MUTATED(HEAL_COUNTS))) {
+        h->granted |= node;
+    } else if (r->verdict == V_GRANTED) {
+        h->refused |= node;
+        h->healed |= node;
+    } else if (is_not_ours(r)) {
+        not_ours_count(h, ev);
+    } else {
+        h->doubtful |= node;
+        h->fail_status = r->status;
+        if (hf_status_advice(r->status) == HF_ADVICE_FIX) h->barred |= node;
+    }
+}
+
+static void round_decide(struct hold *h, const struct hold_event *ev,
+                         struct hold_out *out)
+{
+    if (hf__round_count(h->granted) >= h->conf->quorum) {
+        if ((ev->now_us < h->valid_us || MUTATED(LATE_RENEWAL))
+            && (h->flags & HOLD_ETERNAL
+                || hf__round_lease_end_us(h) > ev->now_us))
+            renew_won(h, ev, out);
+        return;
+    }
+    int not_ours = hf__round_count(h->gone | h->taken);
+    if (h->conf->nodes - not_ours < h->conf->quorum && !MUTATED(HEAL_COUNTS))
+        hf__keep_lose(h, h->taken ? HF_LOST : HF_EXPIRED, ev->now_us, out);
+    else if (hf__round_is_impossible(h))
+        renew_failed(h, ev, out);
+}
+
+/* The round was won without it. */
+static void late_reply(struct hold *h, const struct hold_event *ev,
+                       struct hold_out *out)
+{
+    if (ev->reply->verdict == V_GRANTED) {
+        h->confirmed |= BIT(ev->node);
+    } else if (is_not_ours(ev->reply)) {
+        not_ours_count(h, ev);
+        hf__round_heal(h, BIT(ev->node), ev, out);
+    }
+}
+
+/* A vote for our number that came after the quorum, or a node that was healed:
+ * confirmed, unless a round has begun meanwhile. */
+static void propose_reply(struct hold *h, const struct hold_event *ev,
+                          struct hold_out *out)
+{
+    if (ev->reply->verdict != V_GRANTED) return;
+    if (h->round_won && !h->round_open) h->confirmed |= BIT(ev->node);
+    if (!MUTATED(HEAL_COUNTS) || !h->round_open) return;
+    h->refused &= ~BIT(ev->node);
+    h->gone &= ~BIT(ev->node);
+    h->granted |= BIT(ev->node);
+    round_decide(h, ev, out);
+}
+
+void hf__renew_reply(struct hold *h, const struct hold_event *ev,
+                     struct hold_out *out)
+{
+    uint32_t node = BIT(ev->node);
+    if (ev->round != h->round) return;
+    if (ev->op == OP_PROPOSE) {
+        propose_reply(h, ev, out);
+        return;
+    }
+    if (ev->op != OP_RENEW || !h->round_renews) return;
+    if ((h->granted | h->refused | h->doubtful) & node) return;
+    if (!h->round_open) {
+        if (h->round_won) late_reply(h, ev, out);
+        return;
+    }
+    vote_count(h, ev);
+    if (MUTATED(HEAL_COUNTS) && is_not_ours(ev->reply))
+        hf__round_heal(h, node, ev, out);
+    round_decide(h, ev, out);
+}
+
+/* The clock of a node jumped, and the lock there may have gone with it.  Who is
+ * left with less than a quorum may no longer be the only one. */
+void hf__renew_step(struct hold *h, const struct hold_event *ev,
+                    struct hold_out *out)
+{
+    uint32_t node = BIT(ev->node);
+    int said_since = h->granted & node && h->round_start_us > ev->since_us;
+    if (said_since) return;
+    h->confirmed &= ~node;
+    if (h->granted & node) {
+        h->granted &= ~node;
+        h->doubtful |= node;
+    }
+    if (h->round_open && hf__round_is_impossible(h)) renew_failed(h, ev, out);
+    if (hf__round_count(h->confirmed) >= h->conf->quorum || h->shaken) return;
+    h->shaken = 1;
+    if (!h->at_risk) out->notice = HF_STATE_AT_RISK;
+    h->at_risk = 1;
+}

@@ -1,0 +1,80 @@
+/*
+ * again.c: requests that are to be repeated: releases above all.
+ *
+ * The rule: of one server everything is repeated until it is done or pointless;
+ * of a quorum's node that cannot be reached, the newest releases are kept until
+ * it can be, and no more of them than RELEASES_MAX, so that a dead node costs a
+ * fixed amount of memory.
+ */
+#include "base/math.h"
+#include "engine/engine.h"
+
+static int is_kept(const struct engine *e, const struct node *n)
+{
+    return e->conf.nodes > 1 && !n->up;
+}
+
+static struct request *oldest_take(struct node *n)
+{
+    struct request *r = n->again;
+    n->again = r->next;
+    if (!n->again) n->again_last = NULL;
+    n->again_len--;
+    return r;
+}
+
+static void oldest_drop(struct engine *e, struct node *n)
+{
+    struct reply rep = {.verdict = V_UNSENT, .status = HF_UNAVAILABLE};
+    hf__node_answer(e, n, oldest_take(n), &rep);
+}
+
+void hf__again_add(struct engine *e, struct node *n, struct request *r)
+{
+    if (is_kept(e, n) && n->again_len >= RELEASES_MAX) oldest_drop(e, n);
+    r->flags &= ~REQ_HUSHED;
+    r->next = NULL;
+    if (n->again)
+        n->again_last->next = r;
+    else
+        n->again = r;
+    n->again_last = r;
+    n->again_len++;
+    if (is_kept(e, n))
+        n->again_us = min64(n->again_us, r->until_us);
+    else if (n->again_us == TIME_NEVER)
+        n->again_us = e->now_us + AGAIN_US_MIN;
+}
+
+void hf__again_send(struct engine *e, struct node *n)
+{
+    struct request *list = n->again;
+    n->again = n->again_last = NULL;
+    n->again_len = 0;
+    n->again_us = TIME_NEVER;
+    while (list) {
+        struct request *r = list;
+        list = r->next;
+        r->deadline_us = e->now_us + e->conf.timeout_us;
+        hf__request_send(e, n->index, r);
+    }
+}
+
+/* What must have ended by itself is not repeated any more. */
+void hf__again_tick(struct engine *e, struct node *n)
+{
+    if (!is_kept(e, n)) {
+        hf__again_send(e, n);
+        return;
+    }
+    while (n->again && n->again->until_us <= e->now_us) oldest_drop(e, n);
+    n->again_us = n->again ? n->again->until_us : TIME_NEVER;
+}
+
+/* They are given up. */
+void hf__again_shut(struct engine *e, struct node *n)
+{
+    struct reply rep = {.verdict = V_UNSENT, .status = HF_CLOSED};
+    while (n->again) hf__node_answer(e, n, oldest_take(n), &rep);
+    n->again_us = TIME_NEVER;
+}

@@ -1,0 +1,182 @@
+/*
+ * direct.c: operations without a hold: INSPECT, BREAK, LIST, TICKET_RELEASE.
+ *
+ * One server is asked once.  A quorum's nodes are all asked, but for LIST, and
+ * the answer is the majority's.  The rule: an operation is over when the last
+ * of them has answered, for its memory is its caller's.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "core/hold_parts.h"
+#include "engine/engine.h"
+
+static struct request *direct_request(struct engine *e, struct op *op)
+{
+    static const enum request_op ops[] = {
+        [OP_TYPE_TICKET_RELEASE] = OP_RELEASE,
+        [OP_TYPE_INSPECT] = OP_INSPECT,
+        [OP_TYPE_BREAK] = OP_BREAK,
+        [OP_TYPE_LIST] = OP_LIST,
+    };
+    struct request *r = hf__request_new(e);
+    if (!r) return NULL;
+    r->op = ops[op->type];
+    r->flags = e->conf.request_flags;
+    if (op->entry) {
+        r->name = op->entry->name;
+        r->name_len = op->entry->name_len;
+    } else if (op->pattern) {
+        r->name = op->pattern;
+        r->name_len = strlen(op->pattern);
+    }
+    struct slot *s = op->entry ? hf__slot_find(op->entry, op->holder) : NULL;
+    if (s && s->chain_owner && s->hold.state == HOLD_HELD)
+        hf__slot_owner(e, s, r->owner);
+    else
+        hf__owner_text(e, op->holder, r->owner);
+    if (op->type == OP_TYPE_TICKET_RELEASE) {
+        snprintf(r->owner, sizeof r->owner, "%s", op->ticket.owner);
+        r->attempt = op->ticket.attempt;
+        r->ballot = op->ticket.number;
+        r->flags |= REQ_DETACHED;
+    }
+    r->cursor = op->cursor;
+    r->deadline_us = e->now_us + e->conf.timeout_us;
+    r->until_us = e->now_us + e->conf.patience_us;
+    r->user = op;
+    r->user_kind = USER_OP;
+    return r;
+}
+
+static void quorum_start(struct engine *e, struct op *op)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    uint32_t nodes = (BIT(e->conf.nodes) - 1) & ~e->conf.down;
+    if (op->type == OP_TYPE_LIST) nodes &= ~nodes + 1; /* one will do */
+    op->asked = op->heard = op->done = op->gone = op->taken = 0;
+    op->agree = 0;
+    for (int i = 0; i < e->conf.nodes; i++) {
+        struct request *r = nodes >> i & 1 ? direct_request(e, op) : NULL;
+        if (!r) continue;
+        op->asked |= BIT(i);
+        hf__request_send(e, i, r);
+    }
+    if (op->asked) return;
+    hf__members_text(e, HF_UNAVAILABLE, text, sizeof text);
+    hf__op_finish(e, op, HF_UNAVAILABLE, text);
+}
+
+void hf__direct_start(struct engine *e, struct op *op)
+{
+    if (e->conf.nodes > 1) {
+        quorum_start(e, op);
+        return;
+    }
+    struct request *r = direct_request(e, op);
+    if (r)
+        hf__request_send(e, 0, r);
+    else
+        hf__op_finish(e, op, HF_NOMEM, NULL);
+}
+
+static void rows_give(struct op *op, const struct reply *rep)
+{
+    for (size_t i = 0; i < rep->rows_len; i++)
+        op->on_row(&rep->rows[i], op->on_row_user);
+    op->cursor = rep->cursor;
+}
+
+static int reply_status(const struct engine *e, const struct reply *rep)
+{
+    if (rep->verdict == V_ABSENT) return HF_EXPIRED;
+    if (rep->verdict == V_OTHER) return HF_LOST;
+    if (rep->verdict == V_GRANTED) return HF_OK;
+    return e->closing ? HF_CLOSED : rep->status;
+}
+
+/* ---- what a quorum says ------------------------------------------------ */
+
+static int is_same_holder(const struct hf_info *a, const struct hf_info *b)
+{
+    return a->locked == b->locked && !strcmp(a->owner, b->owner);
+}
+
+/* Whatever more than half of them say is left in the end. */
+static void info_weigh(struct op *op, const struct hf_info *info)
+{
+    if (op->agree == 0) *op->info = *info;
+    op->agree += is_same_holder(op->info, info) ? 1 : -1;
+}
+
+static void vote_note(struct engine *e, struct op *op, const struct request *r,
+                      const struct reply *rep)
+{
+    uint32_t node = BIT(r->node);
+    op->heard |= node;
+    if (rep->verdict == V_GRANTED) op->done |= node;
+    if (rep->verdict == V_ABSENT) op->gone |= node;
+    if (rep->verdict == V_OTHER) op->taken |= node;
+    if (rep->verdict != V_GRANTED) {
+        hf__error_set(&op->err, reply_status(e, rep), "%s",
+                      rep->text ? rep->text : "");
+        return;
+    }
+    if (op->info && rep->info && r->op == OP_INSPECT) info_weigh(op, rep->info);
+    if (r->op == OP_BREAK && rep->info && rep->info->locked) op->was_locked = 1;
+    if (r->op == OP_LIST) rows_give(op, rep);
+}
+
+static int votes_status(const struct engine *e, const struct op *op)
+{
+    int quorum = op->type == OP_TYPE_LIST ? 1 : e->conf.quorum;
+    if (hf__round_count(op->done) >= quorum) return HF_OK;
+    int not_ours = hf__round_count(op->gone | op->taken);
+    if (e->conf.nodes - not_ours < quorum)
+        return op->taken ? HF_LOST : HF_EXPIRED;
+    if (e->closing) return HF_CLOSED;
+    return hf_status_advice(op->err.status) == HF_ADVICE_FIX ? op->err.status
+                                                             : HF_UNAVAILABLE;
+}
+
+static void quorum_answered(struct engine *e, struct op *op,
+                            const struct request *r, const struct reply *rep)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    vote_note(e, op, r, rep);
+    if (op->heard != op->asked) return;
+    int status = votes_status(e, op);
+    if (op->info && status == HF_OK && op->agree <= 0)
+        op->info->locked = 0; /* no majority for any holder */
+    if (status == HF_UNAVAILABLE)
+        hf__members_text(e, status, text, sizeof text);
+    else
+        snprintf(text, sizeof text, "%s", op->err.text);
+    int has_text = status == HF_UNAVAILABLE
+                   || (status == op->err.status && text[0] != '\0');
+    hf__op_finish(e, op, status, has_text ? text : NULL);
+}
+
+void hf__direct_answered(struct engine *e, struct op *op,
+                         const struct request *r, const struct reply *rep)
+{
+    if (op->value) {
+        hf__value_answered(e, op, r, rep);
+        return;
+    }
+    if (op->guard) {
+        hf__guard_answered(e, op, r, rep);
+        return;
+    }
+    if (e->conf.nodes > 1) {
+        quorum_answered(e, op, r, rep);
+        return;
+    }
+    int status = reply_status(e, rep);
+    if (status == HF_OK && rep->info && op->info) *op->info = *rep->info;
+    if (status == HF_OK && r->op == OP_BREAK && rep->info)
+        op->was_locked = rep->info->locked;
+    if (status == HF_OK && r->op == OP_LIST) rows_give(op, rep);
+    hf__op_finish(e, op, status, rep->text);
+}

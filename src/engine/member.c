@@ -1,0 +1,365 @@
+/*
+ * member.c: the nodes of a quorum, and whether they may vote.
+ *
+ *   UNKNOWN --boot--> SETTLED            link lost, no marker: UNKNOWN again
+ *              |----> QUARANTINED --its time--> SETTLED
+ *              +----> REFUSED: not a node that could be a member
+ *
+ * The rule: a node votes only while we know, from its own answer over this very
+ * connection, that it has lost nothing that a lease still rests on.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/math.h"
+#include "core/hold_parts.h"
+#include "engine/engine.h"
+
+#define BOOT_AGAIN_US (50 * US_PER_MS)
+#define REFUSED_AGAIN_US (5 * US_PER_S)
+#define QUARANTINE_MORE_US (10 * US_PER_MS)
+
+static int64_t quarantine_us(const struct engine *e, int64_t lease_us)
+{
+    int64_t us =
+        lease_us + lease_us / 1000000 * e->conf.drift_ppm + QUARANTINE_MORE_US;
+    int64_t least = e->conf.window_us + 2 * QUORUM_SKEW_US + QUARANTINE_MORE_US;
+    return max64(us, least);
+}
+
+void hf__members_begin(struct engine *e)
+{
+    if (e->conf.nodes == 1) return;
+    if (!e->group_lease_us)
+        e->group_lease_us = QUORUM_LEASE_MS_DEFAULT * US_PER_MS;
+    e->conf.unsettled = BIT(e->conf.nodes) - 1;
+}
+
+/* ---- when a quorum may vote -------------------------------------------- */
+
+/* A marker that knows of shorter leases than the group has is believed less. */
+int64_t hf__member_settled_us(const struct engine *e, const struct node *n)
+{
+    int64_t until = max64(n->quarantined_us, n->blind_us);
+    int64_t missing = quarantine_us(e, e->group_lease_us)
+                      - quarantine_us(e, n->boot.lease_us);
+    if (until <= 0) return 0;
+    return until + max64(missing, 0);
+}
+
+static void settle_log(struct engine *e)
+{
+    char line[HF_ERROR_TEXT_MAX];
+    if (e->settle_told || e->conf.settle_us <= e->now_us) return;
+    e->settle_told = 1;
+    if (!e->log) return;
+    hf__members_text(e, HF_UNAVAILABLE, line, sizeof line);
+    e->log(e, HF_LOG_WARN, line);
+}
+
+static int settled_count(const struct engine *e)
+{
+    return e->conf.nodes - hf__round_count(e->conf.unsettled);
+}
+
+/* unsettled, settle_us: from what is known of each. */
+static void settle_update(struct engine *e)
+{
+    int64_t ends[NODES_MAX];
+    int len = 0;
+    e->conf.unsettled = 0;
+    for (int i = 0; i < e->conf.nodes; i++) {
+        const struct node *n = &e->nodes[i];
+        if (n->stand != STAND_SETTLED) e->conf.unsettled |= BIT(i);
+        if (n->stand != STAND_SETTLED && n->stand != STAND_QUARANTINED)
+            continue;
+        int64_t end =
+            n->stand == STAND_SETTLED ? 0 : hf__member_settled_us(e, n);
+        int k = len++;
+        for (; k > 0 && ends[k - 1] > end; k--) ends[k] = ends[k - 1];
+        ends[k] = end;
+    }
+    e->conf.settle_us = len >= e->conf.quorum ? ends[e->conf.quorum - 1] : 0;
+    if (settled_count(e) >= e->conf.quorum) e->settle_told = 0;
+}
+
+static void stand_set(struct engine *e, struct node *n, enum stand stand)
+{
+    n->stand = stand;
+    settle_update(e);
+    if (stand == STAND_UNKNOWN) return;
+    settle_log(e);
+    hf__turn_pass_all(e);
+}
+
+/* Settled enough to ask, or as settled as it will be for now. */
+int hf__members_are_decided(const struct engine *e)
+{
+    if (settled_count(e) >= e->conf.quorum) return 1;
+    for (int i = 0; i < e->conf.nodes; i++)
+        if (e->nodes[i].stand == STAND_UNKNOWN && !(e->conf.down >> i & 1))
+            return 0;
+    return 1;
+}
+
+/* ---- asking ------------------------------------------------------------ */
+
+static void boot_send(struct engine *e, struct node *n)
+{
+    struct request *r = hf__request_new(e);
+    n->boot_us = e->now_us + BOOT_AGAIN_US; /* if there is no memory */
+    if (!r) return;
+    r->op = OP_BOOT;
+    r->flags = n->boot_flags;
+    r->name = e->group;
+    r->name_len = strlen(e->group);
+    r->lease_us = e->group_lease_us;
+    r->window_us = quarantine_us(e, e->group_lease_us);
+    r->deadline_us = e->now_us + e->conf.timeout_us;
+    r->user = n;
+    r->user_kind = USER_NODE;
+    n->boot_us = TIME_NEVER;
+    n->boot_open = 1;
+    hf__request_send(e, n->index, r);
+}
+
+static int boot_is_wanted(const struct engine *e, const struct node *n)
+{
+    return n->up && n->conn && !n->boot_open && !e->closing
+           && n->boot_us != TIME_NEVER;
+}
+
+void hf__members_ask(struct engine *e)
+{
+    for (int i = 0; i < e->conf.nodes; i++) {
+        struct node *n = &e->nodes[i];
+        if (n->boot_us <= e->now_us && boot_is_wanted(e, n)) boot_send(e, n);
+    }
+}
+
+void hf__member_link(struct engine *e, struct node *n, int up)
+{
+    if (e->conf.nodes == 1) return;
+    if (!up) {
+        e->conf.down |= BIT(n->index);
+        n->boot_us = TIME_NEVER;
+        n->suspect = 0;
+        stand_set(e, n, STAND_UNKNOWN);
+        hf__turn_pass_all(e); /* that may be the last to decide */
+        hf__again_tick(e, n);
+        return;
+    }
+    e->conf.down &= ~BIT(n->index);
+    n->quarantined_us = n->blind_us = 0;
+    hf__member_unsettle(e, n, 0);
+    hf__watch_follow(e, n->index);
+}
+
+/* It must be asked anew before it votes. */
+void hf__member_unsettle(struct engine *e, struct node *n, unsigned boot_flags)
+{
+    if (e->conf.nodes == 1) return;
+    /* A look that is still to be made does not take a step's place. */
+    if (!(n->boot_flags & REQ_BOOT_STEP) || boot_flags)
+        n->boot_flags = boot_flags;
+    n->boot_us = e->now_us;
+    stand_set(e, n, STAND_UNKNOWN);
+}
+
+/* ---- what it says ------------------------------------------------------ */
+
+/* The calls that wait fail now: the URL must be changed. */
+static void refusal_tell(struct engine *e, int status)
+{
+    for (struct op *op = e->all, *next; op; op = next) {
+        struct hold_event ev = {.type = EV_FAIL, .status = status};
+        next = op->all_next;
+        if (op->type == OP_TYPE_ACQUIRE && op->slot && op->slot->op == op
+            && op->slot->hold.state < HOLD_HELD)
+            hf__slot_step(e, op->slot, &ev);
+    }
+}
+
+static int is_misplaced(const struct node *n)
+{
+    int status = n->last_error.status;
+    return n->stand == STAND_REFUSED
+           && (status == HF_INVALID || status == HF_CONFLICT);
+}
+
+const struct hf_error *hf__members_refusal(const struct engine *e)
+{
+    for (int i = 0; i < e->conf.nodes; i++)
+        if (is_misplaced(&e->nodes[i])) return &e->nodes[i].last_error;
+    return NULL;
+}
+
+static void member_refuse(struct engine *e, struct node *n, int status,
+                          const char *text)
+{
+    int was_misplaced = is_misplaced(n);
+    hf__node_failed(n, status, text);
+    n->boot_us = e->now_us + REFUSED_AGAIN_US;
+    stand_set(e, n, STAND_REFUSED);
+    if (!is_misplaced(n) || was_misplaced) return;
+    if (e->log) e->log(e, HF_LOG_ERROR, text);
+    refusal_tell(e, status);
+}
+
+static const struct node *twin_of(const struct engine *e, const struct node *n,
+                                  const struct boot *boot)
+{
+    for (int i = 0; i < e->conf.nodes && boot->is_known; i++) {
+        const struct node *other = &e->nodes[i];
+        int is_heard =
+            other->stand == STAND_SETTLED || other->stand == STAND_QUARANTINED;
+        if (other != n && is_heard && other->boot.is_known
+            && !strcmp(other->boot.identity, boot->identity))
+            return other;
+    }
+    return NULL;
+}
+
+/* It will refuse our numbers as too old, or its own would be too new. */
+static void clock_compare(struct engine *e, const struct node *n)
+{
+    char line[HF_ERROR_TEXT_MAX];
+    int64_t ahead = n->offset_us - (hf__engine_nodes_now(e) - e->now_us);
+    if (!e->log || (ahead < 0 ? -ahead : ahead) <= e->conf.window_us / 2)
+        return;
+    snprintf(line, sizeof line,
+             "%.150s: its clock is %lld ms %s of the other nodes'",
+             n->url ? n->url : "node",
+             (long long)((ahead < 0 ? -ahead : ahead) / US_PER_MS),
+             ahead > 0 ? "ahead" : "behind");
+    e->log(e, HF_LOG_WARN, line);
+}
+
+static void member_admit(struct engine *e, struct node *n,
+                         const struct boot *boot)
+{
+    int64_t whole = quarantine_us(e, max64(boot->lease_us, e->group_lease_us));
+    n->boot = *boot;
+    if (boot->lease_us > e->group_lease_us) e->group_lease_us = boot->lease_us;
+    e->conf.lease_max_us = e->group_lease_us;
+    n->quarantined_us = boot->left_us > 0 ? e->now_us + boot->left_us : 0;
+    if (!boot->is_known && !boot->is_durable && !n->blind_us)
+        n->blind_us = e->now_us + whole;
+    clock_compare(e, n);
+    int is_free = hf__member_settled_us(e, n) <= e->now_us;
+    stand_set(e, n, is_free ? STAND_SETTLED : STAND_QUARANTINED);
+}
+
+static void boot_failed(struct engine *e, struct node *n,
+                        const struct reply *rep)
+{
+    if (rep->verdict == V_ERROR
+        && hf_status_advice(rep->status) == HF_ADVICE_FIX) {
+        member_refuse(e, n, rep->status,
+                      rep->text ? rep->text : hf_status_text(rep->status));
+        return;
+    }
+    n->boot_us = min64(n->boot_us, e->now_us + BOOT_AGAIN_US);
+}
+
+void hf__member_answered(struct engine *e, struct node *n,
+                         const struct request *r, const struct reply *rep)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    n->boot_open = 0;
+    if (e->closing || !n->up) return;
+    if (rep->verdict != V_GRANTED || !rep->boot) {
+        boot_failed(e, n, rep);
+        return;
+    }
+    /* It was a look at the clock, or a step was seen meanwhile. */
+    if (r->flags & REQ_BOOT_LOOK || n->boot_us != TIME_NEVER) {
+        if (n->boot_us == TIME_NEVER) {
+            hf__member_unsettle(e, n, n->suspect ? REQ_BOOT_LOOK : 0);
+            if (n->suspect) n->boot_us = e->now_us + US_PER_MS;
+        }
+        return;
+    }
+    if (r->flags & REQ_BOOT_STEP) n->boot_flags = 0;
+    const struct node *twin = twin_of(e, n, rep->boot);
+    if (!twin) {
+        member_admit(e, n, rep->boot);
+        return;
+    }
+    snprintf(text, sizeof text, "%.100s: the same server as %.100s",
+             n->url ? n->url : "node", twin->url ? twin->url : "another node");
+    member_refuse(e, n, HF_INVALID, text);
+}
+
+/* ---- time -------------------------------------------------------------- */
+
+void hf__members_tick(struct engine *e)
+{
+    for (int i = 0; i < e->conf.nodes; i++) {
+        struct node *n = &e->nodes[i];
+        if (n->stand == STAND_QUARANTINED
+            && hf__member_settled_us(e, n) <= e->now_us)
+            stand_set(e, n, STAND_SETTLED);
+    }
+    hf__members_ask(e);
+}
+
+int64_t hf__members_next_us(const struct engine *e)
+{
+    int64_t next = TIME_NEVER;
+    for (int i = 0; i < e->conf.nodes; i++) {
+        const struct node *n = &e->nodes[i];
+        if (boot_is_wanted(e, n)) next = min64(next, n->boot_us);
+        if (n->stand == STAND_QUARANTINED)
+            next = min64(next, hf__member_settled_us(e, n));
+    }
+    return next;
+}
+
+/* ---- the sentence ------------------------------------------------------ */
+
+static int stand_count(const struct engine *e, enum stand stand)
+{
+    int n = 0;
+    for (int i = 0; i < e->conf.nodes; i++) n += e->nodes[i].stand == stand;
+    return n;
+}
+
+static const struct node *first_silent(const struct engine *e)
+{
+    for (int i = 0; i < e->conf.nodes; i++)
+        if (!e->nodes[i].up || e->nodes[i].stand == STAND_REFUSED)
+            return &e->nodes[i];
+    return NULL;
+}
+
+void hf__members_text(const struct engine *e, int status, char *out,
+                      size_t size)
+{
+    const struct hf_error *refusal = hf__members_refusal(e);
+    const struct node *silent = first_silent(e);
+    int nodes = e->conf.nodes, up = 0;
+    for (int i = 0; i < nodes; i++) up += e->nodes[i].up;
+    if (refusal && refusal->status == status) {
+        snprintf(out, size, "%s", refusal->text);
+    } else if (status == HF_INVALID) {
+        snprintf(out, size,
+                 "the longest lease of these nodes is %lld ms: holdfast init "
+                 "--max-lease sets it",
+                 (long long)(e->conf.lease_max_us / US_PER_MS));
+    } else if (e->conf.settle_us > e->now_us) {
+        snprintf(out, size,
+                 "%d of %d nodes are new or have lost their data: a lock waits "
+                 "%lld s; holdfast init says that they are new",
+                 stand_count(e, STAND_QUARANTINED), nodes,
+                 (long long)((e->conf.settle_us - e->now_us + US_PER_S - 1)
+                             / US_PER_S));
+    } else {
+        snprintf(out, size,
+                 "%d of %d nodes can be reached, %d may vote, %d "
+                 "are needed%s%.150s",
+                 up, nodes, stand_count(e, STAND_SETTLED), e->conf.quorum,
+                 silent ? ": " : "", silent ? silent->last_error.text : "");
+    }
+}
