@@ -154,6 +154,9 @@ HF_API void hf_client_options_init(struct hf_client_options *options);
  *   redis+unix:///path/to.sock[?db=N]
  *     ?format=string   the layout of SET NX PX libraries, not Redisson's
  *     &fence=off       ... and no fencing token: see HF_CAP_FENCE
+ *   redlock://[user[:password]@]host[:port],host[:port],...[/db]
+ *   quorum:[option=value&...|]URL|URL|URL      a lock over N of the above: held
+ *                    when more than half of them have granted it; see quorum.h
  *
  * @param url      copied; NULL means "file:"
  * @param options  copied; NULL means all defaults
@@ -207,6 +210,32 @@ HF_API unsigned hf_client_caps(const hf_client *client);
  * Threads: any.
  */
 HF_API const char *hf_client_url(const hf_client *client);
+
+/* A server behind a client, as the client sees it. */
+struct hf_node {
+    char url[256]; /* without its password */
+    int up;        /* 1: it can be reached */
+    int settled;   /* 1: it may vote; always, if it is the only one */
+    int64_t quarantine_left_ms; /* it may vote after so long; 0 unknown */
+    int status; /* HF_OK, or why it cannot be reached or may not be a member */
+    char text[HF_ERROR_TEXT_MAX]; /* the sentence for it, or "" */
+    int64_t clock_offset_ms;      /* its clock minus the median of the nodes' */
+    char identity[96]; /* a quorum's: of this life of it; "" unknown */
+    int durable;       /* a quorum's: its restarts lose nothing */
+};
+
+/**
+ * The servers behind a client: one, or the members of its quorum, in the order
+ * of the URL.
+ *
+ * @param client  borrowed
+ * @param out     room for `max` of them, owned by the caller; filled
+ * @param max     how many to fill; 0: only count
+ * @return how many there are; 0 in a forked child
+ *
+ * Threads: any.
+ */
+HF_API int hf_client_nodes(hf_client *client, struct hf_node *out, int max);
 
 /**
  * The holder id of the calling thread: a number that no other thread of this

@@ -25,6 +25,7 @@
 #include "lock.h"
 #include "guard.h"
 #include "once.h"
+#include "quorum.h"
 #include "value.h"
 
 #endif

@@ -12,12 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/members.h"
 #include "backend/registry.h"
 #include "base/error.h"
 #include "sys/clock.h"
 #include "sys/random.h"
 
-static const char common_options[] =
+const char hf__common_options[] =
     "lease timeout patience drift spin_us handover handover_for label "
     "fallback fallback_dir";
 
@@ -56,14 +57,14 @@ static int options_known(const struct url *url, const struct backend *b,
 {
     for (size_t i = 0; i < url->options_len; i++) {
         const char *key = url->options[i].key;
-        if (hf__word_is_in(key, common_options)) continue;
-        if (b->options && hf__word_is_in(key, b->options)) continue;
+        if (hf__word_is_in(key, hf__common_options)) continue;
+        if (b && b->options && hf__word_is_in(key, b->options)) continue;
         return hf__error_set(err, HF_INVALID,
                              "url: option %.60s: unknown to %s: known are %s"
                              "%s%s",
-                             key, url->scheme, common_options,
-                             b->options && *b->options ? " " : "",
-                             b->options ? b->options : "");
+                             key, url->scheme, hf__common_options,
+                             b && b->options && *b->options ? " " : "",
+                             b && b->options ? b->options : "");
     }
     return HF_OK;
 }
@@ -261,6 +262,7 @@ static void client_free(hf_client *c)
     struct allocator a = c->alloc;
     hf__fallback_free(c);
     pthread_cond_destroy(&c->calls_over);
+    hf__members_close(c);
     hf__free(&a, c->url);
     hf__free(&a, c->user);
     hf__free_secret(&a, c->password);
@@ -268,15 +270,27 @@ static void client_free(hf_client *c)
     hf__free(&a, c);
 }
 
+static char *url_show(const struct allocator *a, const char *text,
+                      const struct members *m, int *failed)
+{
+    char redacted[URL_LEN_MAX + 8];
+    if (!m) {
+        hf__url_redact(text, redacted, sizeof redacted);
+        return copy_or_null(a, redacted, failed);
+    }
+    char *shown = hf__members_shown(m, a, text);
+    if (!shown) *failed = 1;
+    return shown;
+}
+
 static int client_fill(hf_client *c, const struct url *url, const char *text,
+                       const struct members *m,
                        const struct hf_client_options *o)
 {
     struct engine *e = &c->pump.engine;
-    char redacted[URL_LEN_MAX + 8];
     int failed = 0;
     const char *label = o->label ? o->label : hf__url_option(url, "label");
-    hf__url_redact(text, redacted, sizeof redacted);
-    c->url = copy_or_null(&c->alloc, redacted, &failed);
+    c->url = url_show(&c->alloc, text, m, &failed);
     c->user = copy_or_null(&c->alloc, o->user ? o->user : url->user, &failed);
     c->password = copy_or_null(
         &c->alloc, o->password ? o->password : url->password, &failed);
@@ -302,16 +316,26 @@ static int client_fill(hf_client *c, const struct url *url, const char *text,
                                                                : HF_INTERNAL;
 }
 
+static int node_start(hf_client *c, const struct backend *b,
+                      const struct url *url, struct hf_error *err)
+{
+    struct engine *e = &c->pump.engine;
+    int status = hf__node_open(e, 0, b, url, err);
+    if (status != HF_OK) return status;
+    e->caps = b->conn_caps ? b->conn_caps(e->nodes[0].conn) : b->caps;
+    return HF_OK;
+}
+
 static int client_start(hf_client *c, const struct backend *b,
-                        const struct url *url, struct hf_error *err)
+                        const struct url *url, const struct members *m,
+                        const struct hf_client_options *o, struct hf_error *err)
 {
     struct engine *e = &c->pump.engine;
     int status = hf__engine_open(e, hf__clock_us());
     if (status != HF_OK)
         return hf__error_set(err, status, "client: %s", hf_status_text(status));
-    status = hf__node_open(e, 0, b, url, err);
+    status = m ? hf__members_open(c, m, o, err) : node_start(c, b, url, err);
     if (status != HF_OK) return status;
-    e->caps = b->conn_caps ? b->conn_caps(e->nodes[0].conn) : b->caps;
     if (e->conf.handover > 0 && !(e->caps & HF_CAP_FENCE))
         return hf__error_set(err, HF_UNSUPPORTED,
                              "client: handover: needs fencing tokens, and %s "
@@ -321,7 +345,7 @@ static int client_start(hf_client *c, const struct backend *b,
 }
 
 static int client_open(const char *text, const struct url *url,
-                       const struct backend *b,
+                       const struct backend *b, const struct members *m,
                        const struct hf_client_options *o, hf_client **out,
                        struct hf_error *err)
 {
@@ -333,7 +357,7 @@ static int client_open(const char *text, const struct url *url,
     pthread_cond_init(&c->calls_over, NULL);
     int status = options_read(c, url, o, err);
     if (status == HF_OK) {
-        status = client_fill(c, url, text, o);
+        status = client_fill(c, url, text, m, o);
         if (status != HF_OK)
             hf__error_set(err, status, "client: %s", hf_status_text(status));
     }
@@ -342,7 +366,7 @@ static int client_open(const char *text, const struct url *url,
         return status;
     }
     status = hf__pump_open(&c->pump, err);
-    if (status == HF_OK) status = client_start(c, b, url, err);
+    if (status == HF_OK) status = client_start(c, b, url, m, o, err);
     if (status != HF_OK) {
         hf__pump_close(&c->pump, 0);
         client_free(c);
@@ -362,26 +386,43 @@ static int options_check(const struct hf_client_options *o,
     return HF_OK;
 }
 
+static int quorum_open(const char *url, struct url *parsed,
+                       const struct hf_client_options *o, hf_client **out,
+                       struct hf_error *err)
+{
+    struct allocator a = hf__alloc_default;
+    struct members m;
+    if (o->allocator.allocate) a.fn = o->allocator;
+    int status = hf__members_parse(&m, &a, url, err);
+    if (status == HF_OK) status = hf__url_parse(parsed, m.options, err);
+    if (status == HF_OK) status = options_known(parsed, NULL, err);
+    if (status == HF_OK)
+        status = client_open(url, parsed, NULL, &m, o, out, err);
+    hf__members_free(&m, &a);
+    return status;
+}
+
 static int url_open(const char *url, struct url *parsed,
                     const struct hf_client_options *o, hf_client **out,
                     struct hf_error *err)
 {
     struct hf_error own;
     if (!err) err = &own; /* its status is what we return */
+    if (hf__members_are_in(url)) return quorum_open(url, parsed, o, out, err);
     int status = hf__url_parse(parsed, url, err);
     if (status != HF_OK) return status;
     const struct backend *b = hf__backend_find(parsed->scheme, err);
     if (!b) return err->status;
     status = options_known(parsed, b, err);
     if (status != HF_OK) return status;
-    return client_open(url, parsed, b, o, out, err);
+    return client_open(url, parsed, b, NULL, o, out, err);
 }
 
 int hf_client_open(const char *url, const struct hf_client_options *options,
                    hf_client **out, struct hf_error *err)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    struct url parsed;
+    struct url parsed = {.text = ""};
     int status = HF_OK;
     if (options)
         status = hf__options_copy(&o, sizeof o, options, options->struct_size,

@@ -21,6 +21,8 @@ struct hf_client {
     void *log_user;
     int log_level;
     struct fallback *fallback; /* HF_FALLBACK_LOCAL; otherwise NULL */
+    struct member *members;    /* of a quorum; otherwise NULL */
+    int members_len;
     /* Under the pump's lock: runs that nobody was told to run, although their
      * record may have been written; the last so many, by their id. */
     uint64_t once_doubts[ONCE_DOUBTS_MAX];

@@ -41,7 +41,7 @@ TEST(once, is_run_by_one_and_the_next_is_told_how_it_ended)
 {
     hf_once *run;
     struct hf_once_result r;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *mine = rig_client(NULL), *his = rig_client(NULL);
     run_whole(mine, NULL, 7, "the result");
     CHECK_INT(hf_once_begin(his, "job", NULL, &run, &r, NULL), HF_OK);
@@ -58,7 +58,7 @@ TEST(once, of_another_name_is_run_too)
 {
     hf_once *run;
     struct hf_once_result r;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     run_whole(c, NULL, 0, "");
     CHECK_INT(hf_once_begin(c, "{other} job", NULL, &run, &r, NULL), HF_OK);
@@ -70,7 +70,7 @@ TEST(once, that_runs_is_told_as_running_with_its_begin)
 {
     hf_once *run, *none;
     struct hf_once_result first, r;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);
     CHECK_INT(hf_once_begin(c, "job", NULL, &run, &first, NULL), HF_OK);
     CHECK(rig_fence_rises(0, first.fence) && first.valid_ms > 0);
@@ -90,7 +90,7 @@ TEST(once, that_runs_is_told_as_running_with_its_begin)
 TEST(once, that_is_abandoned_may_be_begun_at_once)
 {
     hf_once *run;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);
     CHECK_INT(begin(c, NULL, &run), HF_ONCE_MINE);
     CHECK_INT(hf_once_abandon(run, NULL), HF_OK);
@@ -104,7 +104,7 @@ TEST(once, that_is_abandoned_leaves_the_record_it_found)
     struct hf_once_result r;
     struct hf_value v;
     hf_once *run;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     run_whole(c, NULL, 3, "the result");
     o.flags = HF_ONCE_RETRY;
@@ -125,7 +125,7 @@ TEST(once, of_a_name_and_of_that_name_in_braces_are_two)
 {
     hf_once *run;
     struct hf_once_result r;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     run_whole(c, NULL, 0, "");
     CHECK_INT(hf_once_begin(c, "{job}", NULL, &run, &r, NULL), HF_OK);
@@ -138,7 +138,7 @@ TEST(once, that_runs_elsewhere_is_no_error)
     struct hf_error err = {0};
     struct hf_once_result r;
     hf_once *run, *none;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);
     CHECK_INT(begin(c, NULL, &run), HF_ONCE_MINE);
     CHECK_INT(hf_once_begin(d, "job", NULL, &none, &r, &err), HF_OK);
@@ -151,7 +151,7 @@ TEST(once, that_failed_is_run_again_only_if_asked_for)
 {
     struct hf_once_options o = once_options(0, 0);
     hf_once *run;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     run_whole(c, &o, 3, "");
     CHECK_INT(begin(c, &o, &run), HF_ONCE_DONE);
@@ -167,7 +167,7 @@ TEST(once, is_forgotten_when_its_time_to_be_kept_is_over)
     int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
     hf_once *run = NULL;
     o.keep_ms = 200;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     run_whole(c, &o, 0, "");
     do {
@@ -184,7 +184,7 @@ TEST(once, per_period_is_run_once_in_it)
 {
     struct hf_once_options o = once_options(LONG_PERIOD_MS, 0);
     hf_once *run;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     run_whole(c, &o, 0, "");
     CHECK_INT(begin(c, &o, &run), HF_ONCE_DONE);
@@ -195,7 +195,7 @@ TEST(once, per_period_is_run_again_in_the_next_one)
     enum { PERIOD_MS = 200, RUNS = 4 };
     struct hf_once_options o = once_options(PERIOD_MS, 0);
     int64_t last = -1, end_ms = rig_now_ms() + RIG_PATIENCE_MS;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     for (int runs = 0; runs < RUNS;) {
         struct hf_once_result r;
@@ -219,7 +219,7 @@ TEST(once, that_still_runs_in_the_next_period_is_running)
 {
     struct hf_once_options o = once_options(50, 0);
     hf_once *run, *none;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);
     CHECK_INT(begin(c, &o, &run), HF_ONCE_MINE);
     rig_pause_ms(120);
@@ -231,7 +231,7 @@ TEST(once, within_its_minimum_is_not_run_again_whatever_the_period)
 {
     struct hf_once_options o = once_options(20, 0);
     hf_once *run;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     o.min_hold_ms = 3600000;
     run_whole(c, &o, 5, "");
@@ -259,7 +259,7 @@ TEST(once, whose_record_is_of_a_time_to_come_is_not_run_and_that_is_told)
     struct hf_once_options o = once_options(60000, 0);
     hf_once *run;
     atomic_store(&told, 0);
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     co.log = on_log;
     co.log_user = &told;
     hf_client *c = rig_client(&co);
@@ -277,7 +277,7 @@ TEST(once, result_of_the_largest_size_comes_back_whole)
     static char big[HF_ONCE_RESULT_MAX + 1];
     struct hf_once_result r;
     hf_once *run;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     memset(big, '\n', sizeof big);
     CHECK_INT(begin(c, NULL, &run), HF_ONCE_MINE);
@@ -294,7 +294,7 @@ TEST(once, result_that_is_too_long_is_left_out_and_said_so)
     static char big[HF_ONCE_RESULT_MAX + 1];
     struct hf_once_result r;
     hf_once *run;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     CHECK_INT(begin(c, NULL, &run), HF_ONCE_MINE);
     CHECK_INT(hf_once_end(run, 9, big, sizeof big, NULL), HF_INVALID);
@@ -309,7 +309,7 @@ TEST(once, end_of_a_run_that_was_begun_again_touches_nothing)
     hf_once *old, *new;
     struct hf_once_options o = once_options(0, 0);
     struct hf_once_result r;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);
     if (!rig_has(HF_CAP_BREAK) || rig_has(HF_CAP_KERNEL)) return;
     CHECK_INT(begin(c, NULL, &old), HF_ONCE_MINE);
@@ -326,7 +326,7 @@ TEST(once, end_of_a_run_that_was_begun_again_touches_nothing)
 TEST(once, end_of_a_run_that_outlived_its_record_is_written_anew)
 {
     hf_once *run;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     CHECK_INT(begin(c, NULL, &run), HF_ONCE_MINE);
     CHECK_INT(hf_value_delete(c, "holdfast_once:{job}", HF_VALUE_ANY, NULL),
@@ -341,7 +341,7 @@ TEST(once, can_be_looked_at_without_being_begun)
 {
     struct hf_once_result r;
     hf_once *run;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);
     CHECK_INT(hf_once_look(d, "job", NULL, &r, NULL), HF_OK);
     CHECK_INT(r.outcome, 0);
@@ -362,7 +362,7 @@ TEST(once, refuses_names_and_times_out_of_range)
     struct hf_once_options o = once_options(-1, 0);
     struct hf_once_result r;
     hf_once *run;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     memset(name, 'n', sizeof name - 1);
     name[sizeof name - 1] = '\0';
@@ -385,7 +385,7 @@ TEST(once, says_so_when_something_else_is_in_the_place_of_its_record)
 {
     struct hf_once_result r;
     hf_once *run;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     CHECK_INT(
         hf_value_write(c, "holdfast_once:{job}", 0, "?", 1, 0, NULL, NULL),

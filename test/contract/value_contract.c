@@ -48,14 +48,14 @@ static int is_absent(hf_client *c, const char *key)
 
 TEST(value, that_was_never_written_has_version_0)
 {
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     CHECK(is_absent(c, "a"));
 }
 
 TEST(value, is_read_as_it_was_written)
 {
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     uint64_t version = put(c, "a", 0, "first");
     CHECK_INT(holds(c, "a", "first"), version);
@@ -66,7 +66,7 @@ TEST(value, may_hold_any_byte_and_none)
 {
     static const char bytes[] = "\0\n\r \xff{}%";
     struct hf_value v;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     CHECK_INT(hf_value_write(c, "a", 0, bytes, 9, 0, NULL, NULL), HF_OK);
     CHECK_INT(hf_value_read(c, "a", &v, NULL), HF_OK);
@@ -81,7 +81,7 @@ TEST(value, of_the_largest_size_comes_back_whole)
 {
     static char big[HF_VALUE_MAX + 1];
     struct hf_value v;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     for (size_t i = 0; i < HF_VALUE_MAX; i++) big[i] = (char)(i * 7 + i / 256);
     CHECK_INT(hf_value_write(c, "a", 0, big, HF_VALUE_MAX, 0, NULL, NULL),
@@ -97,7 +97,7 @@ TEST(value, of_the_largest_size_comes_back_whole)
 
 TEST(value, is_written_only_over_the_version_that_was_read)
 {
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *mine = rig_client(NULL), *his = rig_client(NULL);
     uint64_t first = put(mine, "a", 0, "1");
     uint64_t second = put(his, "a", first, "2");
@@ -109,7 +109,7 @@ TEST(value, is_written_only_over_the_version_that_was_read)
 
 TEST(value, is_written_whatever_is_there_if_any_version_will_do)
 {
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     uint64_t first = put(c, "a", HF_VALUE_ANY, "1");
     CHECK(put(c, "a", HF_VALUE_ANY, "2") > first);
@@ -118,7 +118,7 @@ TEST(value, is_written_whatever_is_there_if_any_version_will_do)
 
 TEST(value, is_deleted_only_in_the_version_that_was_read)
 {
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     uint64_t first = put(c, "a", 0, "1"), second = put(c, "a", first, "2");
     CHECK_INT(hf_value_delete(c, "a", first, NULL), HF_CHANGED);
@@ -133,7 +133,7 @@ TEST(value, is_deleted_only_in_the_version_that_was_read)
 
 TEST(value, has_a_higher_version_after_it_was_deleted)
 {
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     uint64_t first = put(c, "a", 0, "1");
     CHECK_INT(hf_value_delete(c, "a", first, NULL), HF_OK);
@@ -150,7 +150,7 @@ TEST(value, ends_by_itself_and_has_a_higher_version_afterwards)
 {
     struct hf_value v;
     uint64_t first = 0;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     CHECK_INT(hf_value_write(c, "a", 0, "1", 1, 300, &first, NULL), HF_OK);
     CHECK_INT(hf_value_read(c, "a", &v, NULL), HF_OK);
@@ -163,7 +163,7 @@ TEST(value, ends_by_itself_and_has_a_higher_version_afterwards)
 TEST(value, loses_its_end_when_it_is_written_without_one)
 {
     struct hf_value v;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     CHECK_INT(hf_value_write(c, "a", 0, "1", 1, 60000, NULL, NULL), HF_OK);
     put(c, "a", HF_VALUE_ANY, "2");
@@ -176,7 +176,7 @@ TEST(value, loses_its_end_when_it_is_written_without_one)
 TEST(value, tells_the_clock_of_the_store)
 {
     struct hf_value v;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     CHECK_INT(hf_value_read(c, "a", &v, NULL), HF_OK);
     CHECK(v.now_ms > INT64_C(1600000000000));
@@ -190,7 +190,7 @@ TEST(value, refuses_bad_keys_and_lives_before_anything_is_sent)
     char key[HF_NAME_MAX + 2];
     struct hf_value v;
     struct hf_error err = {0};
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     memset(key, 'k', sizeof key - 1);
     key[sizeof key - 1] = '\0';
@@ -212,7 +212,7 @@ TEST(value, keys_of_any_bytes_are_kept_apart)
         "a/b", "a%2Fb", "a b", "{a}", "a\nb", "\xff\xfe", ".", "a.value",
     };
     char text[16], longest[HF_NAME_MAX + 1];
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     memset(longest, 'k', sizeof longest - 1);
     longest[sizeof longest - 1] = '\0';
@@ -238,7 +238,7 @@ static int on_row(const struct hf_list_row *row, void *user)
 TEST(value, is_not_listed_as_a_lock)
 {
     int rows = 0;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     put(c, "a", 0, "1");
     CHECK_INT(hf_client_list(c, NULL, on_row, &rows, NULL), HF_OK);
@@ -282,7 +282,7 @@ TEST(value, is_written_and_read_asynchronously)
     static struct heard w, r;
     memset(&w, 0, sizeof w);
     memset(&r, 0, sizeof r);
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     char text[] = "later";
     CHECK_INT(hf_value_write_start(c, "a", 0, text, 5, 0, on_written, &w, NULL),
@@ -301,7 +301,7 @@ TEST(value, is_deleted_asynchronously)
 {
     static struct heard w;
     memset(&w, 0, sizeof w);
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     uint64_t first = put(c, "a", 0, "1");
     CHECK_INT(hf_value_delete_start(c, "a", first + 1, on_written, &w, NULL),
@@ -322,7 +322,7 @@ TEST(value, tells_an_asynchronous_writer_that_it_has_changed)
 {
     static struct heard w;
     memset(&w, 0, sizeof w);
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     uint64_t first = put(c, "a", 0, "1");
     put(c, "a", first, "2");

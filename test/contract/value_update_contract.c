@@ -63,7 +63,7 @@ TEST(value_update, by_many_threads_of_two_clients_loses_nothing)
 {
     static struct sum sums[2];
     memset(sums, 0, sizeof sums);
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     for (int i = 0; i < 2; i++) sums[i].client = rig_client(NULL);
     for (int i = 0; i < ADDERS; i++) rig_spawn(adder, &sums[i % 2]);
     rig_join();
@@ -92,7 +92,7 @@ static int spoil(const struct hf_value *now, struct hf_value_next *next,
 TEST(value_update, gives_up_after_its_tries)
 {
     struct hf_update_options o = HF_UPDATE_OPTIONS_INIT;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     struct spoiler s = {rig_client(NULL), 0};
     o.tries = 3;
@@ -104,7 +104,7 @@ TEST(value_update, gives_up_after_its_tries)
 TEST(value_update, gives_up_when_its_time_is_over)
 {
     struct hf_update_options o = HF_UPDATE_OPTIONS_INIT;
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     struct spoiler s = {rig_client(NULL), 0};
     o.tries = 1000000;
@@ -133,7 +133,7 @@ static int take_away(const struct hf_value *now, struct hf_value_next *next,
 
 TEST(value_update, stops_when_the_function_says_so)
 {
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     put(c, "a", "1");
     CHECK_INT(hf_value_update(c, "a", refuse, NULL, NULL, NULL, NULL),
@@ -143,7 +143,7 @@ TEST(value_update, stops_when_the_function_says_so)
 
 TEST(value_update, may_delete)
 {
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     put(c, "a", "1");
     CHECK_INT(hf_value_update(c, "a", take_away, NULL, NULL, NULL, NULL),

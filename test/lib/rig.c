@@ -20,6 +20,7 @@
 #define LOCKS_MAX 4096
 #define THREADS_MAX 128
 #define TEST_SECONDS_MAX 240
+#define QUORUM_LEN 3
 
 struct worker {
     pthread_t thread;
@@ -31,6 +32,7 @@ static struct {
     int is_open;
     char url[512];
     char dir[128];
+    hf_client *anchors[QUORUM_LEN]; /* keep the spaces of a quorum alive */
     hf_client *clients[CLIENTS_MAX];
     int clients_len;
     struct {
@@ -71,6 +73,10 @@ static void rig_end(void *arg)
     rig.locks_len = 0;
     for (int i = 0; i < rig.clients_len; i++) hf_client_close(rig.clients[i]);
     rig.clients_len = 0;
+    for (int i = 0; i < QUORUM_LEN; i++) {
+        hf_client_close(rig.anchors[i]);
+        rig.anchors[i] = NULL;
+    }
     if (rig.dir[0]) nftw(rig.dir, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
     rig.dir[0] = 0;
     rig.is_open = 0;
@@ -96,6 +102,26 @@ static void redis_make(const char *kind)
     snprintf(rig.url + len, sizeof rig.url - len, "%s", options);
 }
 
+/* Three spaces of this process, and the word that they are new. */
+static void quorum_make(int space)
+{
+    struct hf_quorum_node nodes[QUORUM_LEN];
+    struct hf_quorum_options o = HF_QUORUM_OPTIONS_INIT;
+    struct hf_error err = {0};
+    int len = 0;
+    snprintf(rig.url, sizeof rig.url,
+             "quorum:memory:q%d-a|memory:q%d-b|memory:q%d-c", space, space,
+             space);
+    for (int i = 0; i < QUORUM_LEN; i++) {
+        char url[64];
+        snprintf(url, sizeof url, "memory:q%d-%c", space, 'a' + i);
+        CHECK_INT(hf_client_open(url, NULL, &rig.anchors[i], NULL), HF_OK);
+    }
+    o.max_lease_ms = 24 * 3600000; /* some tests ask for hours */
+    if (hf_quorum_init(rig.url, &o, nodes, QUORUM_LEN, &len, &err) != HF_OK)
+        TEST_FAIL("init %s: %s", rig.url, err.text);
+}
+
 void rig_begin_at(const char *url)
 {
     CHECK(!rig.is_open);
@@ -113,6 +139,8 @@ void rig_begin_on(const char *kind)
         dir_make();
     else if (!strncmp(kind, "redis", 5))
         redis_make(kind);
+    else if (!strncmp(kind, "quorum", 6))
+        quorum_make(++space);
     else
         snprintf(rig.url, sizeof rig.url, "memory:test-%d", ++space);
 }
@@ -121,6 +149,15 @@ void rig_begin(void)
 {
     const char *kind = test_arg("url");
     rig_begin_on(kind ? kind : "memory:");
+}
+
+int rig_begin_with(unsigned caps)
+{
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    int has = (hf_client_caps(c) & caps) == caps;
+    rig_close(c);
+    return has;
 }
 
 const char *rig_url(void)
@@ -146,6 +183,31 @@ int rig_fence_rises(uint64_t last, uint64_t fence)
 
 /* ---- clients and locks -------------------------------------------------- */
 
+/* "quorum:A|B?options", as tests write it, is "quorum:options|A|B". */
+static void options_lead(char text[URL_MAX], const char *url)
+{
+    const char *members = url + strlen("quorum:");
+    const char *query = strchr(members, '?');
+    if (!query) return;
+    snprintf(text, URL_MAX, "quorum:%s|%.*s", query + 1, (int)(query - members),
+             members);
+}
+
+/* A quorum that has all its nodes behaves as one store does. */
+static void nodes_await(hf_client *client)
+{
+    struct hf_node nodes[QUORUM_LEN];
+    int len = hf_client_nodes(client, nodes, QUORUM_LEN);
+    if (len != QUORUM_LEN || strncmp(rig.url, "quorum:", 7) != 0) return;
+    for (int left = RIG_PATIENCE_MS; left > 0; left--) {
+        int settled = 0;
+        hf_client_nodes(client, nodes, QUORUM_LEN);
+        for (int i = 0; i < QUORUM_LEN; i++) settled += nodes[i].settled;
+        if (settled == QUORUM_LEN) return;
+        rig_pause_ms(1);
+    }
+}
+
 hf_client *rig_client_at(const char *url,
                          const struct hf_client_options *options)
 {
@@ -154,6 +216,7 @@ hf_client *rig_client_at(const char *url,
     char text[URL_MAX];
     CHECK(rig.clients_len < CLIENTS_MAX);
     snprintf(text, sizeof text, "%s", url);
+    if (!strncmp(url, "quorum:", 7)) options_lead(text, url);
     /* Appended after "?" to a URL that has options already. */
     char *first = strchr(text, '?');
     char *again = first ? strchr(first + 1, '?') : NULL;
@@ -162,6 +225,7 @@ hf_client *rig_client_at(const char *url,
         TEST_FAIL("open %s: %s", url, err.text);
     CHECK(client != NULL);
     rig.clients[rig.clients_len++] = client;
+    if (!options || !(options->flags & HF_CLIENT_OWN_LOOP)) nodes_await(client);
     return client;
 }
 

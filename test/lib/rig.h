@@ -23,9 +23,14 @@
 
 /* A fresh store for this test: memory, file or redis as url= says ("memory:"
  * when nothing is said; "redis-string" and "redis-nofence" are redis with
- * format=string, and with fence=off besides).  Also arms the alarm that ends a
+ * format=string, and with fence=off besides; "quorum:" is one over three
+ * memory stores).  Also arms the alarm that ends a
  * hanging test. */
 void rig_begin(void);
+
+/* The same, for a test of what not every store can do: 0 if it lacks one of
+ * these HF_CAP_* bits, and there is nothing to be tested. */
+int rig_begin_with(unsigned caps);
 
 /* The same, whatever the arguments say: "memory:", "file:", "redis"... */
 void rig_begin_on(const char *kind);

@@ -1,0 +1,195 @@
+/*
+ * quorum_client_test.c: a client of several nodes, here spaces of this process.
+ */
+#include <string.h>
+
+#include "lib/rig.h"
+
+#define NODES 3
+
+static char last_log[512];
+
+static void log_keep(int level, const char *line, void *user)
+{
+    (void)level;
+    (void)user;
+    snprintf(last_log, sizeof last_log, "%s", line);
+}
+
+static int open_status(const char *url, struct hf_error *err)
+{
+    hf_client *c = NULL;
+    int status = hf_client_open(url, NULL, &c, err);
+    hf_client_close(c);
+    return status;
+}
+
+static int settled_count(hf_client *c)
+{
+    struct hf_node nodes[NODES];
+    int n = 0;
+    hf_client_nodes(c, nodes, NODES);
+    for (int i = 0; i < NODES; i++) n += nodes[i].settled;
+    return n;
+}
+
+/* Does it come to this? */
+static int settles_at(hf_client *c, int count)
+{
+    for (int i = 0; i < RIG_PATIENCE_MS && settled_count(c) != count; i++)
+        rig_pause_ms(1);
+    return settled_count(c) == count;
+}
+
+static int is_quarantined(hf_client *c)
+{
+    struct hf_node node = {0};
+    for (int i = 0; i < RIG_PATIENCE_MS && !node.quarantine_left_ms; i++) {
+        rig_pause_ms(1);
+        hf_client_nodes(c, &node, 1);
+    }
+    return node.quarantine_left_ms > 0 && !node.settled;
+}
+
+TEST(quorum_client, same_node_twice_is_refused)
+{
+    struct hf_error err = {0};
+    CHECK_INT(open_status("quorum:memory:t1|memory:t2|memory:t1", &err),
+              HF_INVALID);
+    CHECK(strstr(err.text, "the same server twice") != NULL);
+}
+
+TEST(quorum_client, unknown_option_of_a_member_is_refused)
+{
+    struct hf_error err = {0};
+    CHECK_INT(open_status("quorum:memory:t1?frob=1|memory:t2|memory:t3", &err),
+              HF_INVALID);
+    CHECK(strstr(err.text, "member 1: option frob") != NULL);
+}
+
+TEST(quorum_client, two_nodes_are_warned_of)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    o.log = log_keep;
+    rig_begin_at("quorum:memory:w1|memory:w2");
+    last_log[0] = '\0';
+    rig_client(&o);
+    CHECK(strstr(last_log, "no lock can be had while one of them is away"));
+}
+
+TEST(quorum_client, even_number_is_warned_of)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    o.log = log_keep;
+    rig_begin_at("quorum:memory:e1|memory:e2|memory:e3|memory:e4");
+    last_log[0] = '\0';
+    rig_client(&o);
+    CHECK(strstr(last_log, "the last one adds nothing") != NULL);
+}
+
+TEST(quorum_client, new_nodes_are_waited_for_and_it_is_said)
+{
+    struct hf_error err = {0};
+    struct hf_acquire_options o = rig_options(50, 0, 0);
+    rig_begin_at("quorum:memory:n1|memory:n2|memory:n3");
+    hf_client *c = NULL;
+    CHECK_INT(hf_client_open(rig_url(), NULL, &c, NULL), HF_OK);
+    hf_lock *l = NULL;
+    CHECK_INT(hf_lock_open(c, "a", &l, NULL), HF_OK);
+    int status = hf_lock_acquire(l, &o, NULL, &err);
+    hf_client_close(c);
+    CHECK_INT(status, HF_UNAVAILABLE);
+    CHECK(strstr(err.text, "3 of 3 nodes are new") != NULL);
+}
+
+TEST(quorum_client, majority_that_is_away_is_said)
+{
+    struct hf_error err = {0};
+    struct hf_acquire_options o = rig_options(200, 0, 0);
+    hf_client *c = NULL;
+    hf_lock *l = NULL;
+    rig_begin_at("quorum:memory:d1|memory:d2?down=1|memory:d3?down=1");
+    CHECK_INT(hf_client_open(rig_url(), NULL, &c, NULL), HF_OK);
+    CHECK_INT(hf_lock_open(c, "a", &l, NULL), HF_OK);
+    int status = hf_lock_acquire(l, &o, NULL, &err);
+    hf_client_close(c);
+    CHECK_INT(status, HF_UNAVAILABLE);
+    CHECK(strstr(err.text, "1 of 3 nodes can be reached") != NULL);
+}
+
+TEST(quorum_client, lease_beyond_the_longest_is_invalid)
+{
+    struct hf_error err = {0};
+    rig_begin_on("quorum:");
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    struct hf_acquire_options o = rig_options(0, 24 * 3600000 + 1, 0);
+    int status = hf_lock_acquire(l, &o, NULL, &err);
+    CHECK_INT(status, HF_INVALID);
+}
+
+TEST(quorum_client, tells_of_its_nodes)
+{
+    struct hf_node nodes[NODES];
+    rig_begin_on("quorum:");
+    hf_client *c = rig_client(NULL);
+    CHECK_INT(hf_client_nodes(c, NULL, 0), NODES);
+    CHECK_INT(hf_client_nodes(c, nodes, NODES), NODES);
+    CHECK(!strncmp(nodes[0].url, "memory:", 7));
+    CHECK(nodes[0].up && nodes[0].settled && nodes[0].identity[0]);
+    CHECK_INT(nodes[0].status, HF_OK);
+}
+
+/* Both are one node's word, and would be lost with it. */
+TEST(quorum_client, keeps_neither_values_nor_guards)
+{
+    hf_client *c = NULL;
+    CHECK_INT(
+        hf_client_open("quorum:memory:v1|memory:v2|memory:v3", NULL, &c, NULL),
+        HF_OK);
+    unsigned caps = hf_client_caps(c);
+    hf_client_close(c);
+    CHECK(caps & HF_CAP_BALLOT);
+    CHECK_INT(caps & (HF_CAP_VALUE | HF_CAP_GUARD), 0);
+}
+
+TEST(quorum_client, of_one_server_tells_of_that)
+{
+    struct hf_node node;
+    rig_begin_on("memory:");
+    hf_client *c = rig_client(NULL);
+    CHECK_INT(hf_client_nodes(c, &node, 1), 1);
+    CHECK_STR(node.url, rig_url());
+    CHECK(node.settled);
+}
+
+TEST(quorum_client, clock_set_forward_takes_the_nodes_vote)
+{
+    char url[300];
+    struct hf_node nodes[NODES];
+    rig_begin_on("quorum:");
+    hf_client *c = rig_client(NULL);
+    hf_lock *l = rig_lock(c, "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    hf_client_nodes(c, nodes, NODES);
+    snprintf(url, sizeof url, "%s?clock_ms=120000", nodes[0].url);
+    rig_client_at(url, NULL);
+    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
+    CHECK(is_quarantined(c));
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}
+
+TEST(quorum_client, clock_set_back_costs_no_vote)
+{
+    char url[300];
+    struct hf_node nodes[NODES];
+    rig_begin_on("quorum:");
+    hf_client *c = rig_client(NULL);
+    hf_lock *l = rig_lock(c, "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    hf_client_nodes(c, nodes, NODES);
+    snprintf(url, sizeof url, "%s?clock_ms=-1000", nodes[0].url);
+    rig_client_at(url, NULL);
+    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
+    CHECK(settles_at(c, NODES));
+}
