@@ -37,6 +37,7 @@ struct options {
     int64_t grace_ms;
     int64_t min_hold_ms;
     int64_t max_hold_ms;
+    int64_t max_lease_ms;
     int64_t conflict_code; /* -1: not given */
     int64_t clients;       /* 0: not given, as with all of stress's */
     int64_t threads;
@@ -58,6 +59,9 @@ struct options {
     int retry;
     int store_output;
     int yes;
+    int force;
+    int durable;
+    int replace;
     int help;
 };
 

@@ -54,6 +54,40 @@ static int text_names(const char *text, const char *name)
     return 0;
 }
 
+/* What is wrong with one of several servers; 0: nothing. */
+static int node_why(const struct hf_node *n, char *out, size_t size)
+{
+    if (n->text[0])
+        snprintf(out, size, "%s", n->text);
+    else if (n->quarantine_left_ms > 0)
+        snprintf(out, size,
+                 "may not vote for %lld s: it is new, or was "
+                 "restarted",
+                 (long long)(n->quarantine_left_ms + 999) / 1000);
+    else if (!n->settled)
+        snprintf(out, size, "%s", n->up ? "may not vote yet" : "no answer");
+    else
+        return 0;
+    return 1;
+}
+
+/* A quorum's members that are no help, one line each. */
+static void nodes_say(const struct session *s)
+{
+    struct hf_node nodes[HF_QUORUM_NODES_MAX];
+    char why[2 * HF_ERROR_TEXT_MAX], shown[4 * HF_ERROR_TEXT_MAX];
+    int len =
+        s->client ? hf_client_nodes(s->client, nodes, HF_QUORUM_NODES_MAX) : 0;
+    for (int i = 0; len > 1 && i < len; i++) {
+        if (!node_why(&nodes[i], why, sizeof why)) continue;
+        text_escape(why, shown, sizeof(shown));
+        if (strstr(shown, nodes[i].url))
+            say_error("  %s", shown);
+        else
+            say_error("  %s: %s", nodes[i].url, shown);
+    }
+}
+
 int session_fail(const struct session *s, int status,
                  const struct hf_error *err)
 {
@@ -65,6 +99,9 @@ int session_fail(const struct session *s, int status,
         say_error("%s", shown);
     else
         say_error("%s: %s", s->shown, shown);
+    if (status == HF_UNAVAILABLE || status == HF_INVALID
+        || status == HF_CONFLICT)
+        nodes_say(s);
     return status_exit(status);
 }
 

@@ -1,0 +1,107 @@
+#!/bin/sh
+# init.sh: holdfast init on real servers: new nodes, nodes that are not new, and
+# a node in the place of a dead one.
+. "$(dirname "$0")/lib.sh"
+
+# marker PORT: what the server has as its marker.
+marker() { redis-cli -p "$1" get holdfast:boot; }
+# group PORT: the group in it.
+group() { marker "$1" | cut -d ' ' -f 2; }
+lines() { [ "$(wc -l <"$dir/out")" -eq "$1" ]; }
+
+for name in a b c d; do
+    redis_start
+    eval "$name=\$redis_port ${name}_pid=\$redis_pid"
+done
+hosts=127.0.0.1:$a,127.0.0.1:$b,127.0.0.1:$c
+url=redlock://$hosts
+
+# ---- wrong use ----
+expect 64 'no URL' "$HOLDFAST" init
+expect 64 'two URLs' "$HOLDFAST" init "$url" "$url"
+expect 64 '--replace without its nodes' "$HOLDFAST" init --replace "$url"
+expect 78 'one server alone' "$HOLDFAST" init "redis://127.0.0.1:$a"
+check 'says what is wanted' err_has 'redlock://h1,h2,h3'
+expect 78 'the same server twice' "$HOLDFAST" init \
+    "redlock://127.0.0.1:$a,127.0.0.1:$a,127.0.0.1:$b"
+expect 78 'the same server by two names' "$HOLDFAST" init \
+    "redlock://127.0.0.1:$a,localhost:$a,127.0.0.1:$b"
+check 'says that it is the same' err_has 'the same server'
+check 'and changed nothing' same "$(marker "$a")" ''
+
+# ---- all or nothing ----
+expect 69 'a node that does not answer' "$HOLDFAST" init \
+    "redlock://127.0.0.1:$a,127.0.0.1:$b,127.0.0.1:1"
+check 'one line per node' lines 3
+check 'names the one' out_has '^redis://127.0.0.1:1.*: connect: '
+check 'the others are not changed' out_has "127.0.0.1:$a.*: not changed"
+check 'really' same "$(marker "$a")$(marker "$b")" ''
+redis-cli -p "$b" hset job 01234567-89ab-4def-8123-456789abcdef:1 1 >/dev/null
+expect 78 'a node with a lock' "$HOLDFAST" init "$url"
+check 'says so' out_has "127.0.0.1:$b.*: locks are stored there"
+check 'and changed nothing' same "$(marker "$a")$(marker "$c")" ''
+redis-cli -p "$b" del job >/dev/null
+
+# ---- new nodes ----
+expect 0 'three new nodes' "$HOLDFAST" init --max-lease 20s "$url"
+check 'one line per node' lines 3
+check 'all are ready' same "$(grep -c ': ready, leases up to 20s' "$dir/out")" 3
+check 'one group for all' same "$(group "$a") $(group "$a")" \
+    "$(group "$b") $(group "$c")"
+before=$(marker "$a")
+expect 78 'they are new only once' "$HOLDFAST" init "$url"
+check 'says so' out_has 'it is a member of a quorum already'
+check 'the marker stays' same "$(marker "$a")" "$before"
+expect 0 'unless forced' "$HOLDFAST" init --force --durable "$url"
+check 'durable is told' out_has ': ready, leases up to 30s, durable'
+check 'and kept' same "$(marker "$c" | cut -d ' ' -f 6)" durable
+expect 0 'as JSON' "$HOLDFAST" init --force --json --max-lease 20s "$url"
+check 'an object per node' same \
+    "$(grep -c '"status":"OK","changed":true' "$dir/out")" 3
+expect 0 'quietly' "$HOLDFAST" init --force --quiet --max-lease 20s "$url"
+check 'nothing is said' test ! -s "$dir/out"
+
+# ---- a replica ----
+redis-cli -p "$d" replicaof 127.0.0.1 "$a" >/dev/null
+expect 78 'a replica' "$HOLDFAST" init --force \
+    "redlock://127.0.0.1:$b,127.0.0.1:$c,127.0.0.1:$d"
+check 'says so' out_has "127.0.0.1:$d.*: boot: it is a replica"
+redis-cli -p "$d" replicaof no one >/dev/null
+redis-cli -p "$d" flushall >/dev/null
+
+# ---- a node in the place of another ----
+old=$(group "$a")
+replace() {
+    "$HOLDFAST" init --replace "127.0.0.1:$c" "127.0.0.1:$d" "$@"
+}
+expect 78 'the old node answers' replace "$url"
+check 'says what to do' err_has 'the old member answers: stop it first'
+check 'nothing is changed' same "$(group "$a") $(marker "$d")" "$old "
+kill "$c_pid"
+wait_quietly gone "$c_pid"
+expect 78 'a node that the URL does not name' "$HOLDFAST" init --replace \
+    127.0.0.1:1 127.0.0.1:2 "$url"
+check 'says so' err_has 'names neither the old member nor the new one'
+expect 0 'a new node' replace "$url"
+check 'the others vote' out_has "127.0.0.1:$a.*: ready, leases up to 20s"
+check 'the new one waits' out_has "127.0.0.1:$d.*: votes in 2.*s, leases up to"
+refute 'the group is another one' same "$(group "$a")" "$old"
+check 'for all of them' same "$(group "$a") $(group "$a")" \
+    "$(group "$b") $(group "$d")"
+new=$(group "$a")
+expect 0 'again, with the new URL' replace \
+    "redlock://127.0.0.1:$a,127.0.0.1:$b,127.0.0.1:$d"
+check 'is the same' same "$(group "$a")" "$new"
+expect 78 'a member of another quorum' "$HOLDFAST" init --replace \
+    127.0.0.1:1 "127.0.0.1:$b" "redlock://127.0.0.1:1,127.0.0.1:$a"
+check 'is refused' out_has 'it is a member of another quorum'
+
+# ---- other members ----
+mkdir "$dir/one" "$dir/two"
+expect 0 'files and a server' "$HOLDFAST" init --force \
+    "quorum:file:$dir/one|file:$dir/two|redis://127.0.0.1:$a"
+check 'three lines' lines 3
+expect 78 'a layout without fences' "$HOLDFAST" init --force \
+    "quorum:redis://127.0.0.1:$a?format=string&fence=off|file:$dir/one"
+check 'says so' out_has 'it cannot be a member of a quorum'
+finish
