@@ -33,6 +33,7 @@ static const struct work works[] = {
     {"W3-handover", "the same, handed over in the process", work_w3_handover},
     {"W4", "4 processes of 4 threads, one name", work_w4},
     {"W4-handover", "the same, handed over in each", work_w4_handover},
+    {"W5", "1 thread, a lock over five servers", work_w5},
     {"W6", "10,000 locks held and renewed", work_w6},
     {"W6-100k", "100,000 locks held and renewed", work_w6_100k},
     {"W7", "the holder is killed", work_w7},

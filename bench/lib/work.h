@@ -28,6 +28,9 @@ void work_w3_handover(struct bench *b, const struct work *w);
 void work_w4(struct bench *b, const struct work *w);
 void work_w4_handover(struct bench *b, const struct work *w);
 
+/* Five servers. */
+void work_w5(struct bench *b, const struct work *w);
+
 /* Many locks held. */
 void work_w6(struct bench *b, const struct work *w);
 void work_grow(struct bench *b, const struct work *w);
