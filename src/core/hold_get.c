@@ -187,6 +187,15 @@ static void failure_count(struct hold *h, const struct hold_event *ev)
         h->conf->nodes == 1 || hf__round_is_barred(h) ? status : HF_UNAVAILABLE;
 }
 
+/* A higher number helps against a node's counter, and against its clock unless
+ * that is ahead of the others': then it refuses whatever we propose. */
+static int higher_helps(const struct hold *h, const struct hold_event *ev)
+{
+    const struct reply *r = ev->reply;
+    return r->counter >= h->number || !r->node_us
+           || ev->nodes_now_us >= r->node_us - h->conf->window_us;
+}
+
 static void vote_count(struct hold *h, const struct hold_event *ev)
 {
     const struct reply *r = ev->reply;
@@ -202,7 +211,6 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
         break;
     case V_BUSY:
         h->refused |= node;
-        h->earlier &= ~node;
         h->busy = 1;
         if (r->silent) h->silent = 1;
         if (r->ttl_us >= 0
@@ -211,7 +219,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
         break;
     case V_STALE:
         h->refused |= node;
-        h->stale = 1;
+        if (higher_helps(h, ev)) h->stale = 1;
         break;
     case V_ABSENT:
         h->refused |= node;

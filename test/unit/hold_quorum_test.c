@@ -25,6 +25,7 @@ static void rig_init(struct rig *r, int nodes)
     r->conf.request_flags = REQ_QUORUM;
     r->conf.drift_ppm = 10000;
     r->conf.timeout_us = r->conf.patience_us = 2000 * MS;
+    r->conf.window_us = BALLOT_WINDOW_US;
     r->now_us = 1000 * MS;
     hf__hold_init(&r->h, &r->conf, &r->ballot);
 }
@@ -164,6 +165,36 @@ TEST(hold_quorum, one_nodes_refusal_for_good_is_no_reason_to_give_up)
     rig_reply(&r, OP_PROPOSE, 1, V_UNKNOWN);
     CHECK(!r.out.finished);
     CHECK(r.h.state == HOLD_WAITING);
+}
+
+TEST(hold_quorum, lower_number_in_doubt_is_released_though_a_higher_was_refused)
+{
+    struct rig r;
+    rig_init(&r, 3);
+    rig_acquire(&r, -1, 9000);
+    rig_reply(&r, OP_PROPOSE, 0, V_UNKNOWN);
+    rig_reply(&r, OP_PROPOSE, 1, V_STALE);
+    CHECK(r.out.sends == 1 && r.out.send[0].op == OP_PROPOSE);
+    rig_reply(&r, OP_PROPOSE, 0, V_BUSY);
+    rig_reply(&r, OP_PROPOSE, 1, V_BUSY);
+    CHECK(r.out.sends == 1 && r.out.send[0].op == OP_RELEASE);
+    CHECK_INT(r.out.send[0].nodes, 0x05);
+}
+
+TEST(hold_quorum, clock_ahead_of_the_others_is_no_reason_for_a_higher_number)
+{
+    struct rig r;
+    rig_init(&r, 3);
+    struct reply ahead = {.verdict = V_STALE,
+                          .node_us = 5000000 + r.now_us + 60000 * MS};
+    struct hold_event ev = {
+        .type = EV_REPLY, .op = OP_PROPOSE, .node = 0, .reply = &ahead};
+    rig_acquire(&r, -1, 9000);
+    ev.round = r.h.round;
+    rig_step(&r, ev);
+    rig_reply(&r, OP_PROPOSE, 1, V_BUSY);
+    CHECK(r.h.state == HOLD_WAITING);
+    CHECK(r.out.sends == 1 && r.out.send[0].op == OP_RELEASE);
 }
 
 TEST(hold_quorum, vote_that_comes_late_is_confirmed)
