@@ -80,11 +80,17 @@ static void tell_watchers(struct sim *s, struct sim_node *n, int name,
     }
 }
 
-/* Only a release is told to those who wait. */
+/* Only a release is told to those who wait.  A hushed one leaves that to the
+ * proposal behind it: if the line broke in between, they come when the lease
+ * they know of would have ended. */
 static void note_free(struct sim *s, struct sim_node *n, const struct packet *p)
 {
+    int is_alone = p->req.flags & REQ_HUSHED && !p->life->conn;
     if (p->rep.verdict != V_GRANTED) return;
-    n->free_since_us[p->name] = p->req.op == OP_RELEASE ? s->now_us : -1;
+    n->free_since_us[p->name] = -1;
+    if (p->req.op == OP_RELEASE)
+        n->free_since_us[p->name] =
+            s->now_us + (is_alone ? s->k.lease_max_us : 0);
 }
 
 /* What is judged goes on being judged if a quorum's node loses its data: that
