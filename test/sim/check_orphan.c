@@ -29,7 +29,8 @@ static int is_wanted(const struct sim_client *c, uint64_t attempt)
 }
 
 /* The client needs one time-out to see that a connection is dead, some time
- * for a new one, and then repeats. */
+ * for a new one, and then repeats.  A line that breaks begins it anew: there
+ * are seeds in which none lives for longer. */
 static int64_t patience_us(const struct sim *s)
 {
     return s->k.timeout_us + 250 * MS + 8 * s->k.delay_max_us;
@@ -59,6 +60,8 @@ static void check_place(struct sim *s, struct sim_node *n, int name)
         n->orphan[name] = view.attempt;
         n->orphan_since_us[name] = s->now_us;
     }
+    if (n->orphan_since_us[name] < c->broke_us[n->index])
+        n->orphan_since_us[name] = c->broke_us[n->index];
     if (s->now_us - n->orphan_since_us[name] > patience_us(s))
         sim_fail(s,
                  "orphan: n%d keeps %s for attempt %llu of c%d, which gave "

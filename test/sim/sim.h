@@ -205,6 +205,7 @@ struct sim_client {
     uint64_t passed_fence[SIM_NAMES_MAX];
     struct actor actors[SIM_ACTORS_MAX];
     int64_t partition_until_us[SIM_NODES_MAX];
+    int64_t broke_us[SIM_NODES_MAX]; /* its last line to that node */
 };
 
 /* What is known of one name's tokens; check_fence.c, check_guard.c. */

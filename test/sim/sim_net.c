@@ -180,6 +180,8 @@ void net_break(struct sim *s, struct life *l, enum news news)
             sim_between(s, 0, sim_chance(s, 500) ? 40 * MS : 1000 * MS);
     if (l->cut < l->arrived) l->cut = l->arrived;
     watcher_remove(&s->nodes[l->node], l);
+    if (l->channel == CHANNEL_COMMAND)
+        s->clients[l->client].broke_us[l->node] = s->now_us;
     sim_trace(s, "net c%d-n%d %s breaks, cut %lld of %lld, late %lld us",
               l->client, l->node,
               l->channel == CHANNEL_WATCH ? "watch" : "command",
