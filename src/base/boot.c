@@ -31,6 +31,12 @@ int hf__boot_is_sound(const struct request *req)
            && req->lease_us >= US_PER_MS && req->window_us > 0;
 }
 
+int hf__boot_wants_locks(const struct request *req)
+{
+    return (req->flags & (REQ_BOOT_LOOK | REQ_BOOT_NEW))
+           && !(req->flags & REQ_BOOT_UNSURE);
+}
+
 /* How long, if the marker speaks of another lease than the request. */
 static int64_t quarantine_us(const struct marker *m, const struct request *req)
 {
@@ -79,18 +85,30 @@ static int boot_check(const struct marker *m, const struct request *req,
                        "boot: it is a member of another quorum");
 }
 
+/* Who wrote the marker did not know that leases may be longer; it was written
+ * again since the data was lost, perhaps by who could reach nobody else. */
+static int64_t missing_us(const struct marker *m, const struct request *req)
+{
+    unsigned other = REQ_BOOT_NEW | REQ_BOOT_JOIN | REQ_BOOT_UNSURE;
+    if (!m->group[0] || (req->flags & other)) return 0;
+    int64_t us = req->window_us - quarantine_us(m, req);
+    return req->lease_us > m->lease_us && us > 0 ? us : 0;
+}
+
 /* From when on it votes, for who asks now. */
 static int64_t settled_us(const struct marker *m, const struct request *req,
                           const struct boot_facts *f)
 {
-    int64_t full_us = f->now_us + quarantine_us(m, req);
+    int64_t more_us = missing_us(m, req);
+    int64_t full_us = f->now_us + quarantine_us(m, req) + more_us;
     int is_durable =
         m->is_durable || f->is_durable || (req->flags & REQ_BOOT_DURABLE) != 0;
     if (req->flags & REQ_BOOT_NEW) return f->now_us;
     if (!m->group[0] || (req->flags & REQ_BOOT_STEP)) return full_us;
     if (strcmp(m->identity, f->identity) != 0 && !is_durable) return full_us;
+    int64_t from_us = m->settled_us + more_us;
     /* Further away than any quarantine: its clock was set back since. */
-    return m->settled_us < full_us ? m->settled_us : full_us;
+    return from_us < full_us ? from_us : full_us;
 }
 
 static void marker_begin(struct marker *m, const struct request *req,
@@ -108,13 +126,16 @@ static void marker_begin(struct marker *m, const struct request *req,
 static void marker_go_on(struct marker *m, const struct request *req,
                          const struct boot_facts *f, int64_t from_us)
 {
+    int is_blind = !f->identity[0] && !(req->flags & REQ_BOOT_STEP);
+    if (is_blind) m->settled_us += missing_us(m, req);
+    if (m->lease_us < req->lease_us && !(req->flags & REQ_BOOT_UNSURE))
+        m->lease_us = req->lease_us;
     if (req->flags & REQ_BOOT_JOIN) {
         word_set(m->group, sizeof m->group, req->name);
-        if (m->lease_us < req->lease_us) m->lease_us = req->lease_us;
         if (req->flags & REQ_BOOT_DURABLE) m->is_durable = 1;
     }
     /* Who cannot tell one life from the next waits by itself, for itself. */
-    if (f->identity[0] || (req->flags & REQ_BOOT_STEP)) m->settled_us = from_us;
+    if (!is_blind) m->settled_us = from_us;
     if (f->identity[0]) word_set(m->identity, sizeof m->identity, f->identity);
 }
 
@@ -139,11 +160,12 @@ int hf__boot_decide(struct marker *m, const struct request *req,
     int status = boot_check(m, req, f, why);
     if (status != HF_OK) return status;
     int is_new = !m->group[0];
+    int looks = (req->flags & REQ_BOOT_LOOK)
+                || (is_new && (req->flags & REQ_BOOT_UNSURE));
     /* Forced: a marker of others counts as none. */
-    if (!(req->flags & REQ_BOOT_LOOK) && !group_is_known(m, req))
-        *m = (struct marker){0};
+    if (!looks && !group_is_known(m, req)) *m = (struct marker){0};
     int64_t from_us = settled_us(m, req, f);
-    if (!(req->flags & REQ_BOOT_LOOK)) {
+    if (!looks) {
         if (!m->group[0] || (req->flags & REQ_BOOT_NEW))
             marker_begin(m, req, f, from_us);
         else

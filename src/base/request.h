@@ -47,7 +47,7 @@ enum request_op {
 /* GUARD: the token is a claim: without VALUE it is set, with VALUE it must be
  * the one that was set last. */
 #define REQ_GUARD_CLAIM 512u
-#define REQ_QUORUM 1024u /* PROPOSE: only where the boot marker is */
+#define REQ_QUORUM 1024u /* PROPOSE: only where the boot marker is: `group` */
 /* BOOT: the operator's word that the node is new: settled at once; refused
  * (HF_CONFLICT) where a marker or a lock is. */
 #define REQ_BOOT_NEW 2048u
@@ -59,6 +59,9 @@ enum request_op {
 #define REQ_BOOT_DURABLE 16384u
 #define REQ_BOOT_LOOK 32768u  /* BOOT: tell, change nothing */
 #define REQ_BOOT_FORCE 65536u /* BOOT with NEW or JOIN: whatever is there */
+/* BOOT: who asks does not know yet how long the group's leases may be: where
+ * there is no marker, tell, and begin none.  Nor are locks looked for. */
+#define REQ_BOOT_UNSURE 131072u
 
 /* Borrowed by the backend from submit() until it is replied to. */
 struct request {
@@ -85,7 +88,11 @@ struct request {
                            * life, 0: no end.  VALUE_WRITE: owner and attempt
                            * tell a repetition */
     };
-    uint64_t cursor;     /* LIST: where to go on; 0 first */
+    union {
+        uint64_t cursor;   /* LIST: where to go on; 0 first */
+        const char *group; /* PROPOSE with REQ_QUORUM: only where the marker is
+                            * of this group; NULL: of any */
+    };
     uint64_t version;    /* VALUE_WRITE: expected; 0 none, HF_VALUE_ANY any.
                           * GUARD: the token */
     int64_t deadline_us; /* answered by then, or the link is given up */
@@ -113,8 +120,8 @@ enum verdict {
     V_OTHER,     /* RENEW, RELEASE: held, but not by this owner and attempt.
                   * VALUE_WRITE: it has another version.
                   * GUARD: another token was here, and this one is refused */
-    V_UNSETTLED, /* PROPOSE with REQ_QUORUM: no boot marker there: it was wiped,
-                  * or is new; send OP_BOOT */
+    V_UNSETTLED, /* PROPOSE with REQ_QUORUM: no boot marker there, or another
+                  * group's: it was wiped, is new or was taken; send OP_BOOT */
     V_ERROR,     /* refused: see `status` and `text`; nothing was changed */
     V_UNSENT,    /* it never reached the node */
     V_UNKNOWN    /* it may or may not have been carried out */

@@ -178,6 +178,7 @@ static void send_all(struct engine *e, struct slot *s,
             continue;
         }
         hf__mutex_shape(r, &s->hold, send);
+        if (r->flags & REQ_QUORUM) r->group = e->group;
         r->name = s->entry->name;
         r->name_len = s->entry->name_len;
         r->info = e->info;

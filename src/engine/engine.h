@@ -112,6 +112,7 @@ struct node {
     int64_t boot_us;        /* ask it then */
     unsigned boot_flags;    /* REQ_BOOT_* */
     int boot_open;          /* asked, unanswered */
+    int is_blank;           /* it has no marker, and we have not begun one */
     struct clock_sample sample;
     int suspect;        /* its clock seems to have jumped: so often seen */
     int64_t suspect_us; /* since then */
@@ -163,7 +164,9 @@ struct engine {
     int closing;
 
     char group[GROUP_MAX];  /* of a quorum */
-    int64_t group_lease_us; /* the longest lease of it, as far as we know */
+    int64_t group_lease_us; /* the longest lease of it, as its markers say;
+                             * 0: none has been met */
+    int64_t group_lease_guess_us; /* what it is taken for until then */
     int settle_told;        /* that one has to wait for its nodes */
     void (*log)(struct engine *e, int level, const char *line);
 };
@@ -279,6 +282,8 @@ void hf__member_link(struct engine *e, struct node *n, int up);
 void hf__member_unsettle(struct engine *e, struct node *n, unsigned boot_flags);
 void hf__member_answered(struct engine *e, struct node *n,
                          const struct request *r, const struct reply *rep);
+/* How long a node that may have forgotten does not vote. */
+int64_t hf__quarantine_us(const struct hold_conf *conf, int64_t lease_us);
 int64_t hf__member_settled_us(const struct engine *e, const struct node *n);
 const struct hf_error *hf__members_refusal(const struct engine *e);
 void hf__members_text(const struct engine *e, int status, char *out,

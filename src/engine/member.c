@@ -20,19 +20,26 @@
 #define REFUSED_AGAIN_US (5 * US_PER_S)
 #define QUARANTINE_MORE_US (10 * US_PER_MS)
 
-static int64_t quarantine_us(const struct engine *e, int64_t lease_us)
+int64_t hf__quarantine_us(const struct hold_conf *conf, int64_t lease_us)
 {
-    int64_t us =
-        lease_us + lease_us / 1000000 * e->conf.drift_ppm + QUARANTINE_MORE_US;
-    int64_t least = e->conf.window_us + 2 * QUORUM_SKEW_US + QUARANTINE_MORE_US;
+    int64_t drift_us = lease_us / 1000000 * conf->drift_ppm
+                       + lease_us % 1000000 * conf->drift_ppm / 1000000;
+    int64_t us = lease_us + drift_us + QUARANTINE_MORE_US;
+    int64_t least = conf->window_us + 2 * QUORUM_SKEW_US + QUARANTINE_MORE_US;
     return max64(us, least);
+}
+
+/* Until a marker says otherwise. */
+static int64_t group_lease_us(const struct engine *e)
+{
+    return e->group_lease_us ? e->group_lease_us : e->group_lease_guess_us;
 }
 
 void hf__members_begin(struct engine *e)
 {
     if (e->conf.nodes == 1) return;
-    if (!e->group_lease_us)
-        e->group_lease_us = QUORUM_LEASE_MS_DEFAULT * US_PER_MS;
+    if (!e->group_lease_guess_us)
+        e->group_lease_guess_us = QUORUM_LEASE_MS_DEFAULT * US_PER_MS;
     e->conf.unsettled = BIT(e->conf.nodes) - 1;
 }
 
@@ -42,8 +49,8 @@ void hf__members_begin(struct engine *e)
 int64_t hf__member_settled_us(const struct engine *e, const struct node *n)
 {
     int64_t until = max64(n->quarantined_us, n->blind_us);
-    int64_t missing = quarantine_us(e, e->group_lease_us)
-                      - quarantine_us(e, n->boot.lease_us);
+    int64_t missing = hf__quarantine_us(&e->conf, group_lease_us(e))
+                      - hf__quarantine_us(&e->conf, n->boot.lease_us);
     if (until <= 0) return 0;
     return until + max64(missing, 0);
 }
@@ -112,10 +119,12 @@ static void boot_send(struct engine *e, struct node *n)
     if (!r) return;
     r->op = OP_BOOT;
     r->flags = n->boot_flags;
+    if (n->boot_flags & REQ_BOOT_LOOK || (!e->group_lease_us && !n->is_blank))
+        r->flags |= REQ_BOOT_UNSURE;
     r->name = e->group;
     r->name_len = strlen(e->group);
-    r->lease_us = e->group_lease_us;
-    r->window_us = quarantine_us(e, e->group_lease_us);
+    r->lease_us = group_lease_us(e);
+    r->window_us = hf__quarantine_us(&e->conf, r->lease_us);
     r->deadline_us = e->now_us + e->conf.timeout_us;
     r->user = n;
     r->user_kind = USER_NODE;
@@ -138,14 +147,35 @@ void hf__members_ask(struct engine *e)
     }
 }
 
+/* A node without a marker gets one when the others have said how long their
+ * leases may be, or cannot be asked: a marker that knows of shorter ones would
+ * let it vote too early. */
+static void blanks_ask(struct engine *e)
+{
+    int blanks = 0;
+    for (int i = 0; i < e->conf.nodes; i++) {
+        const struct node *n = &e->nodes[i];
+        if (n->is_blank)
+            blanks++;
+        else if (n->stand == STAND_UNKNOWN && !(e->conf.down >> i & 1))
+            return;
+    }
+    for (int i = 0; blanks && i < e->conf.nodes; i++) {
+        struct node *n = &e->nodes[i];
+        if (n->is_blank && !n->boot_open) n->boot_us = e->now_us;
+    }
+}
+
 void hf__member_link(struct engine *e, struct node *n, int up)
 {
     if (e->conf.nodes == 1) return;
+    n->is_blank = 0;
     if (!up) {
         e->conf.down |= BIT(n->index);
         n->boot_us = TIME_NEVER;
         n->suspect = 0;
         stand_set(e, n, STAND_UNKNOWN);
+        blanks_ask(e);
         hf__turn_pass_all(e); /* that may be the last to decide */
         hf__again_tick(e, n);
         return;
@@ -202,6 +232,8 @@ static void member_refuse(struct engine *e, struct node *n, int status,
     hf__node_failed(n, status, text);
     n->boot_us = e->now_us + REFUSED_AGAIN_US;
     stand_set(e, n, STAND_REFUSED);
+    n->is_blank = 0;
+    blanks_ask(e);
     if (!is_misplaced(n) || was_misplaced) return;
     if (e->log) e->log(e, HF_LOG_ERROR, text);
     refusal_tell(e, status);
@@ -239,8 +271,10 @@ static void clock_compare(struct engine *e, const struct node *n)
 static void member_admit(struct engine *e, struct node *n,
                          const struct boot *boot)
 {
-    int64_t whole = quarantine_us(e, max64(boot->lease_us, e->group_lease_us));
+    int64_t whole = hf__quarantine_us(
+        &e->conf, max64(boot->lease_us, e->group_lease_us));
     n->boot = *boot;
+    n->is_blank = 0;
     if (boot->lease_us > e->group_lease_us) e->group_lease_us = boot->lease_us;
     e->conf.lease_max_us = e->group_lease_us;
     n->quarantined_us = boot->left_us > 0 ? e->now_us + boot->left_us : 0;
@@ -249,6 +283,7 @@ static void member_admit(struct engine *e, struct node *n,
     clock_compare(e, n);
     int is_free = hf__member_settled_us(e, n) <= e->now_us;
     stand_set(e, n, is_free ? STAND_SETTLED : STAND_QUARANTINED);
+    blanks_ask(e);
 }
 
 static void boot_failed(struct engine *e, struct node *n,
@@ -283,6 +318,11 @@ void hf__member_answered(struct engine *e, struct node *n,
     }
     if (r->flags & REQ_BOOT_STEP) n->boot_flags = 0;
     const struct node *twin = twin_of(e, n, rep->boot);
+    if (!twin && r->flags & REQ_BOOT_UNSURE && rep->boot->is_new) {
+        n->is_blank = 1;
+        blanks_ask(e);
+        return;
+    }
     if (!twin) {
         member_admit(e, n, rep->boot);
         return;

@@ -273,7 +273,7 @@ TEST(replay, a_wrong_model_is_found_out)
         if (is_about_time(m)) continue;
         rig_clear(&r, (uint64_t)m);
         hf__store_mutate(r.model, (enum store_mutation)m);
-        for (int step = 0; step < 2 * STEPS && !r.difference[0]; step++) {
+        for (int step = 0; step < 20 * STEPS && !r.difference[0]; step++) {
             struct request req = traffic_next(&r.traffic, r.node_us);
             rig_step(&r, &req);
         }

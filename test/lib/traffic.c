@@ -15,6 +15,7 @@ static const char *const owners[TRAFFIC_OWNERS] = {
     "01234567-89ab-4def-8123-456789abcdef:1",
     "01234567-89ab-4def-8123-456789abcdef:2",
     "fedcba98-7654-4210-8fed-cba987654321:1"};
+static const char *const groups[] = {"one", "two"};
 
 const char *traffic_name(size_t i)
 {
@@ -90,6 +91,7 @@ static void propose_draw(struct traffic *t, struct request *req, size_t name,
         req->flags |= REQ_SERVER_FENCE;
     else if (traffic_below(t, 3))
         req->flags |= REQ_QUORUM;
+    if (traffic_below(t, 4) == 0) req->group = groups[traffic_below(t, 2)];
     if (traffic_below(t, 4) == 0) req->flags |= REQ_DETACHED;
     if (traffic_below(t, 3) == 0) req->block = (int64_t)traffic_below(t, 100);
     t->last[name][owner].attempt = req->attempt;
@@ -100,7 +102,6 @@ static void propose_draw(struct traffic *t, struct request *req, size_t name,
 /* Two groups that are one another's successor, and two leases. */
 static struct request boot_draw(struct traffic *t)
 {
-    static const char *const groups[] = {"one", "two"};
     static const unsigned flags[] = {
         0,
         0,
@@ -113,6 +114,8 @@ static struct request boot_draw(struct traffic *t)
         REQ_BOOT_STEP,
         REQ_BOOT_LOOK,
         REQ_BOOT_DURABLE,
+        REQ_BOOT_UNSURE,
+        REQ_BOOT_UNSURE | REQ_BOOT_LOOK,
     };
     size_t group = traffic_below(t, 2);
     int64_t lease_us = (int64_t)(1 + traffic_below(t, 2)) * 30 * US_PER_S;

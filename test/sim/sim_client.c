@@ -150,7 +150,7 @@ static void engine_fill(struct sim *s, struct sim_client *c)
     e->conf.nodes = s->k.nodes;
     e->conf.quorum = s->k.nodes / 2 + 1;
     e->conf.request_flags = s->k.nodes == 1 ? REQ_SERVER_FENCE : REQ_QUORUM;
-    e->group_lease_us = s->k.lease_max_us;
+    e->group_lease_guess_us = s->k.lease_max_us;
     memcpy(e->group, s->group, sizeof e->group);
     e->conf.drift_ppm = DRIFT_PPM_DEFAULT;
     e->conf.window_us = s->k.window_us;

@@ -159,6 +159,7 @@ static void request_send(struct backend_conn *c, struct request *req)
         p->name = name_index(req->name);
         p->req.name = sim_names[p->name];
     }
+    if (req->op == OP_PROPOSE && req->group) p->req.group = c->sim->group;
     p->origin = req;
     net_send(c->sim, p);
     req->priv = (uint32_t)p->number;

@@ -219,8 +219,47 @@ TEST(boot, no_lease_is_so_short_that_old_numbers_could_come_back)
 {
     begin_settled();
     m.lease_us = US_PER_MS;
-    CHECK_INT(ask(0, "us", "life-2"), HF_OK);
+    CHECK_INT(ask(REQ_BOOT_UNSURE, "us", "life-2"), HF_OK);
     CHECK_INT(b.left_us, QUARANTINE_US_MIN);
+}
+
+TEST(boot, who_is_unsure_of_the_lease_begins_no_marker)
+{
+    begin();
+    CHECK_INT(ask(REQ_BOOT_UNSURE, "us", "life-1"), HF_OK);
+    CHECK(b.is_new);
+    CHECK_STR(m.group, "");
+}
+
+TEST(boot, who_is_unsure_of_the_lease_does_not_change_it)
+{
+    begin_settled();
+    m.lease_us = LEASE / 2;
+    CHECK_INT(ask(REQ_BOOT_UNSURE, "us", "life-1"), HF_OK);
+    CHECK_INT(m.lease_us, LEASE / 2);
+    CHECK_INT(b.left_us, 0);
+}
+
+/* It was begun by who did not know, and leases of before may still run. */
+TEST(boot, who_knows_of_longer_leases_makes_the_quarantine_as_long)
+{
+    begin();
+    CHECK_INT(ask(0, "us", "life-1"), HF_OK);
+    m.lease_us = LEASE / 3;
+    m.settled_us = NOW + LEASE / 3 + 100 * US_PER_MS;
+    CHECK_INT(ask(0, "us", "life-1"), HF_OK);
+    CHECK(b.left_us >= QUARANTINE - 20 * US_PER_MS);
+    CHECK(b.left_us <= QUARANTINE);
+    CHECK_INT(m.lease_us, LEASE);
+}
+
+TEST(boot, a_longer_lease_takes_no_vote_from_who_is_settled_for_long)
+{
+    begin_settled();
+    m.lease_us = LEASE / 3;
+    CHECK_INT(ask_at(NOW + QUARANTINE, 0, "us", "life-1"), HF_OK);
+    CHECK_INT(b.left_us, 0);
+    CHECK_INT(m.lease_us, LEASE);
 }
 
 TEST(boot, without_a_group_or_a_lease_nothing_is_decided)

@@ -45,7 +45,7 @@ static enum verdict boot(unsigned flags)
     return rep.verdict;
 }
 
-static enum verdict propose(unsigned flags)
+static enum verdict propose_of(unsigned flags, const char *group)
 {
     struct request req = {.op = OP_PROPOSE,
                           .flags = flags,
@@ -56,9 +56,15 @@ static enum verdict propose(unsigned flags)
                           .ballot = NOW,
                           .count = 1,
                           .lease_us = LEASE,
-                          .window_us = BALLOT_WINDOW_US};
+                          .window_us = BALLOT_WINDOW_US,
+                          .group = group};
     hf__store_apply(s, NOW, &req, &rep);
     return rep.verdict;
+}
+
+static enum verdict propose(unsigned flags)
+{
+    return propose_of(flags, NULL);
 }
 
 TEST(memory_boot, without_a_marker_no_proposal_of_a_quorum_is_accepted)
@@ -159,4 +165,13 @@ TEST(memory_boot, a_refusal_names_the_node)
     CHECK_INT(a.reply.status, HF_CONFLICT);
     CHECK_STR(a.text,
               "memory:boot-e: boot: it is a member of a quorum already");
+}
+
+/* Its client has an old URL: the set of members was changed. */
+TEST(memory_boot, a_proposal_of_another_group_is_refused)
+{
+    begin();
+    CHECK_INT(boot(REQ_BOOT_NEW), V_GRANTED);
+    CHECK_INT(propose_of(REQ_QUORUM, "them"), V_UNSETTLED);
+    CHECK_INT(propose_of(REQ_QUORUM, "us"), V_GRANTED);
 }

@@ -388,8 +388,9 @@ void hf__file_op_list(struct backend_conn *c, struct request *req,
 int hf__file_op_boot(struct backend_conn *c, struct request *req,
                      struct reply *reply);
 
-/* Is there none? */
-int hf__file_boot_is_missing(const struct backend_conn *c, int64_t wall_us);
+/* Is there none of the request's group? */
+int hf__file_boot_is_missing(const struct backend_conn *c,
+                             const struct request *req, int64_t wall_us);
 
 /* ---- file_bell.c: how a release is heard ------------------------------- */
 

@@ -22,7 +22,8 @@
 #define OPEN_FLAGS (O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)
 
 /* A quarantine that another client began counts as well. */
-int hf__file_boot_is_missing(const struct backend_conn *c, int64_t wall_us)
+int hf__file_boot_is_missing(const struct backend_conn *c,
+                             const struct request *req, int64_t wall_us)
 {
     char text[MARKER_TEXT_MAX + 1];
     struct marker m;
@@ -32,7 +33,8 @@ int hf__file_boot_is_missing(const struct backend_conn *c, int64_t wall_us)
     close(fd);
     if (n < 1 || text[n - 1] != '\n') return 1;
     text[n - 1] = '\0';
-    return hf__marker_parse(text, &m) != 0 || m.settled_us > wall_us;
+    if (hf__marker_parse(text, &m) != 0 || m.settled_us > wall_us) return 1;
+    return req->group && strcmp(req->group, m.group) != 0;
 }
 
 static int boot_fail(struct backend_conn *c, const char *what)
@@ -95,7 +97,7 @@ static int boot_decide(struct backend_conn *c, const struct request *req,
     const char *why = NULL;
     struct boot_facts facts = {.identity = identity, .now_us = now_us};
     identity_make(c, identity, sizeof identity);
-    if (req->flags & (REQ_BOOT_LOOK | REQ_BOOT_NEW)) {
+    if (hf__boot_wants_locks(req)) {
         int found = hf__file_has_locks(c);
         if (found < 0) return c->err.status;
         facts.has_locks = found;

@@ -21,7 +21,8 @@ int hf__file_ballot_accept(const struct backend_conn *c,
                            int64_t wall_us, struct reply *reply)
 {
     reply->counter = r->counter;
-    if ((req->flags & REQ_QUORUM) && hf__file_boot_is_missing(c, wall_us)) {
+    if ((req->flags & REQ_QUORUM)
+        && hf__file_boot_is_missing(c, req, wall_us)) {
         reply->verdict = V_UNSETTLED;
         return 0;
     }

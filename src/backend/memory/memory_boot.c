@@ -23,7 +23,7 @@ void hf__store_boot(struct store *s, int64_t now_us, const struct request *req,
              (unsigned long long)s->id, s->lives);
     struct boot_facts facts = {
         .identity = identity, .now_us = now_us, .is_durable = s->is_durable};
-    if (req->flags & (REQ_BOOT_LOOK | REQ_BOOT_NEW))
+    if (hf__boot_wants_locks(req))
         facts.has_locks = locks_are_stored(s, now_us);
     rep->status =
         hf__boot_decide(&s->marker, req, &facts, &s->boot, &rep->text);

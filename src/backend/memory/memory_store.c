@@ -142,8 +142,10 @@ static int propose_is_barred(const struct store *s, const struct held *held,
 static int marker_is_missed(const struct store *s, int64_t now_us,
                             const struct request *req)
 {
+    int is_ours = s->marker.group[0]
+                  && (!req->group || !strcmp(s->marker.group, req->group));
     if (!(req->flags & REQ_QUORUM)) return 0;
-    if (s->marker.group[0] && s->marker.settled_us <= now_us) return 0;
+    if (is_ours && s->marker.settled_us <= now_us) return 0;
     return !MUTATED(s, NO_MARKER);
 }
 

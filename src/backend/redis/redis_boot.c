@@ -75,7 +75,7 @@ static void config_answer(struct backend_conn *c, struct request *req,
         return;
     }
     if (c->syncs_always && config_is(v, "no")) req->priv |= KNOWN_SYNCS;
-    if (req->flags & (REQ_BOOT_LOOK | REQ_BOOT_NEW))
+    if (hf__boot_wants_locks(req))
         scan_next(c, req);
     else
         hf__ops_send(c, FLIGHT_EVAL, req);
@@ -128,7 +128,8 @@ static void put_letters(struct command *cmd, unsigned flags)
         const char *letter;
     } words[] = {{REQ_BOOT_NEW, "n"},  {REQ_BOOT_JOIN, "j"},
                  {REQ_BOOT_STEP, "s"}, {REQ_BOOT_DURABLE, "d"},
-                 {REQ_BOOT_LOOK, "l"}, {REQ_BOOT_FORCE, "f"}};
+                 {REQ_BOOT_LOOK, "l"}, {REQ_BOOT_FORCE, "f"},
+                 {REQ_BOOT_UNSURE, "u"}};
     hf__cmd_part_begin(cmd);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (flags & words[i].flag) hf__cmd_part_text(cmd, words[i].letter);

@@ -79,6 +79,13 @@ static void put_channel(struct command *cmd, const char *prefix,
     hf__cmd_key(cmd, prefix, req->name, req->name_len);
 }
 
+/* "q": of any group. */
+void hf__ops_put_group(struct command *cmd, const struct request *req)
+{
+    int is_given = (req->flags & REQ_QUORUM) && req->group;
+    hf__cmd_text(cmd, is_given ? req->group : "q");
+}
+
 static void build_propose(struct command *cmd, enum flight_kind kind,
                           const struct request *req)
 {
@@ -97,7 +104,7 @@ static void build_propose(struct command *cmd, enum flight_kind kind,
     if (is_quorum || req->block > 0 || req->window_us != BALLOT_WINDOW_US)
         hf__cmd_number(cmd, req->window_us);
     if (is_quorum || req->block > 0) hf__cmd_number(cmd, req->block);
-    if (is_quorum) hf__cmd_text(cmd, "q");
+    if (is_quorum) hf__ops_put_group(cmd, req);
 }
 
 static void build_renew(struct command *cmd, enum flight_kind kind,

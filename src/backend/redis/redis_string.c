@@ -77,7 +77,7 @@ static void build_propose(struct command *cmd, enum flight_kind kind,
     hf__cmd_number(cmd, req->window_us);
     if (!is_quorum && !req->block) return;
     hf__cmd_number(cmd, req->block);
-    if (is_quorum) hf__cmd_text(cmd, "q");
+    if (is_quorum) hf__ops_put_group(cmd, req);
 }
 
 static void build_renew(struct command *cmd, enum flight_kind kind,

@@ -2,10 +2,10 @@
 -- KEYS[1] lock  KEYS[2] fence counter  KEYS[3] of a quorum: boot marker
 -- ARGV owner, "v1 <owner> <attempt> <T> ", T, lease ms, "<pid> <host> <label>",
 --      window us (absent: 2 s), tokens to reserve beyond the fence (absent: 0);
---      8th, of a quorum: the fence is T, not the clock
+--      8th, of a quorum: its group; the fence is T, not the clock
 -- returns fence, granted by one server | {1 granted | 0 busy | -1 stale
 --      | -2 the counter is no number | -3 no lock | -5 there is no boot
---      marker, fence or counter, now us, ttl ms}
+--      marker of the group, fence or counter, now us, ttl ms}
 local call, lock, arg = redis.call, KEYS[1], ARGV
 local left = call('PTTL', lock)
 local time = call('TIME')
@@ -38,8 +38,9 @@ end
 -- that another client began counts for all.
 if quorum and KEYS[3] then
     local boot = call('GET', KEYS[3])
-    local settled = boot and tonumber(boot:match('^v1 %S+ %S+ (%d+)'))
-    if not (settled and settled <= now) then
+    local group, settled = (boot or ''):match('^v1 (%S+) %S+ (%d+)')
+    if not group or quorum ~= 'q' and quorum ~= group
+        or tonumber(settled) > now then
         return {-5, 0, now, left}
     end
 end

@@ -1,8 +1,9 @@
 -- boot.lua: who this server is, and from when on it votes in a quorum.
 -- KEYS[1] boot marker: "v1 <group> <identity> <settled us> <lease ms>[ durable]"
 -- ARGV group, longest lease ms, quarantine us, its least us, what is asked for
---      (letters: n new, j join, s step, d durable, l look, f force), group to
---      join from, "1" if every write is synced, "1" if locks are stored
+--      (letters: n new, j join, s step, d durable, l look, f force, u unsure
+--      of the lease), group to join from, "1" if every write is synced, "1" if
+--      locks are stored
 -- returns {1 | 0 of another group | -1 a member already | -2 locks are stored
 --      | -3 a replica | -4 of a cluster | -5 no marker of ours, now us,
 --      left us, lease ms, identity or "", version, group or "", 1 if new,
@@ -15,7 +16,7 @@ local now = time[1] * 1000000 + time[2]
 local function asked(letter)
     return arg[5]:find(letter, 1, true) ~= nil
 end
-local new, join, look, force = asked('n'), asked('j'), asked('l'), asked('f')
+local new, join, force, unsure = asked('n'), asked('j'), asked('f'), asked('u')
 local function info(section)
     local text = redis.pcall('INFO', section)
     text = type(text) == 'string' and '\n' .. text or ''
@@ -49,6 +50,7 @@ if type(old) == 'table' then
     return old.err:find('WRONGTYPE', 1, true) and answer(-5) or old
 end
 local first = not old
+local look = asked('l') or first and unsure
 local has, life, settled, had, word
 if old then
     has, life, settled, had, word =
@@ -77,15 +79,21 @@ if has and had ~= lease then
     quarantine = math.max(math.floor(most * had / lease) + 10000,
         math.min(most, tonumber(arg[4])))
 end
+-- Who wrote the marker did not know that leases may be longer.
+local missing = 0
+if has and lease > had and not (new or join or unsure) then
+    missing = math.max(most - quarantine, 0)
+end
+local full = now + quarantine + missing
 local durable = word == ' durable'
 if new then
     settled = now
 elseif not has or asked('s')
     or life ~= id and not (durable or synced or asked('d')) then
-    settled = now + quarantine
+    settled = full
 else
     -- Further away than any quarantine: the clock was set back since.
-    settled = math.min(settled, now + quarantine)
+    settled = math.min(settled + missing, full)
 end
 local left = math.max(settled - now, 0)
 if look then
@@ -95,15 +103,13 @@ if not has or new then
     had, life = lease, id ~= '' and id or '-'
     durable = (new or join) and asked('d')
 else
-    if join then
-        had = math.max(had, lease)
-        durable = durable or asked('d')
-    end
+    had = unsure and had or math.max(had, lease)
+    durable = durable or join and asked('d')
     -- Who cannot tell one life from the next waits by itself, for itself.
     if id ~= '' then
         life = id
     elseif not asked('s') then
-        settled = tonumber(old:match('^v1 %S+ %S+ (%d+)'))
+        settled = tonumber(old:match('^v1 %S+ %S+ (%d+)')) + missing
     end
 end
 local text = string.format('v1 %s %s %.0f %.0f%s',

@@ -2,11 +2,11 @@
 -- KEYS[1] lock  KEYS[2] fence counter; absent: only look
 -- KEYS[3] of a quorum: boot marker
 -- ARGV "hf1:<owner>:<attempt>:<T>:", T, lease ms, ":1:<pid> <host> <label>",
---      window us (absent: 2 s), block (absent: 0); 7th, of a quorum
+--      window us (absent: 2 s), block (absent: 0); 7th, of a quorum: its group
 -- returns fence, granted by one server | {1 granted | 0 busy | -1 stale
 --      | -2 the counter is no number | -3 no lock | -4 a string without an
---      end | -5 there is no boot marker, fence or counter, now us, ttl ms,
---      1 if the holder is silent}
+--      end | -5 there is no boot marker of the group, fence or counter, now us,
+--      ttl ms, 1 if the holder is silent}
 local call, lock, counter, arg = redis.call, KEYS[1], KEYS[2], ARGV
 local time = call('TIME')
 local sec, usec = time[1], time[2]
@@ -26,8 +26,9 @@ local value = mark .. text .. ':' .. clock .. arg[4]
 local forgot
 if quorum and KEYS[3] then
     local boot = call('GET', KEYS[3])
-    local settled = boot and tonumber(boot:match('^v1 %S+ %S+ (%d+)'))
-    forgot = not (settled and settled <= now)
+    local group, settled = (boot or ''):match('^v1 (%S+) %S+ (%d+)')
+    forgot = not group or quorum ~= 'q' and quorum ~= group
+        or tonumber(settled) > now
 end
 if not (counter and fresh and not forgot
     and call('SET', lock, value, 'NX', 'PX', arg[3])) then
