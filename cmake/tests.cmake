@@ -80,7 +80,7 @@ if(paths)
   # Bugs can be planted in its own copy of what it tests.
   file(GLOB planted CONFIGURE_DEPENDS src/core/*.c src/kind/*.c
     src/engine/engine*.c src/engine/locks.c src/engine/nodes.c
-    src/engine/heap.c src/engine/again.c src/engine/member.c
+    src/engine/heap.c src/engine/again.c src/engine/member*.c
     src/engine/clocks.c src/engine/direct.c src/engine/ops.c
     src/engine/pass.c src/engine/values.c src/backend/memory/memory_store.c
     src/backend/memory/memory_boot.c

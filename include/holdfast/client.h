@@ -217,7 +217,8 @@ struct hf_node {
     int up;        /* 1: it can be reached */
     int settled;   /* 1: it may vote; always, if it is the only one */
     int64_t quarantine_left_ms; /* it may vote after so long; 0 unknown */
-    int status; /* HF_OK, or why it cannot be reached or may not be a member */
+    int status; /* HF_OK, or why it cannot be reached, may not be a member or,
+                 * its clock being wrong, grants nothing */
     char text[HF_ERROR_TEXT_MAX]; /* the sentence for it, or "" */
     int64_t clock_offset_ms;      /* its clock minus the median of the nodes' */
     char identity[96]; /* a quorum's: of this life of it; "" unknown */

@@ -52,8 +52,8 @@ int hf__options_copy(void *to, uint32_t to_size, const void *from,
     return HF_OK;
 }
 
-static int options_known(const struct url *url, const struct backend *b,
-                         struct hf_error *err)
+int hf__options_known(const struct url *url, const struct backend *b,
+                      struct hf_error *err)
 {
     for (size_t i = 0; i < url->options_len; i++) {
         const char *key = url->options[i].key;
@@ -92,8 +92,8 @@ static int option_time(const struct url *url, const char *key, int64_t given_ms,
 }
 
 /* "1%" or parts per million. */
-static int option_drift(const struct url *url, int64_t given, int64_t *out,
-                        struct hf_error *err)
+int hf__option_drift(const struct url *url, int64_t given, int64_t *out,
+                     struct hf_error *err)
 {
     const char *text = hf__url_option(url, "drift");
     char digits[16];
@@ -166,7 +166,7 @@ static int options_read(hf_client *c, const struct url *url,
         status = option_time(url, "patience", o->patience_ms, 1,
                              PATIENCE_MS_DEFAULT, &e->conf.patience_us, err);
     if (status == HF_OK)
-        status = option_drift(url, o->drift_ppm, &e->conf.drift_ppm, err);
+        status = hf__option_drift(url, o->drift_ppm, &e->conf.drift_ppm, err);
     if (status == HF_OK) status = option_spin(url, o->spin_us, &spin_us, err);
     if (status == HF_OK) status = option_handover(url, o, &e->conf, err);
     if (status == HF_OK) status = hf__fallback_read(c, url, o->fallback, err);
@@ -395,7 +395,7 @@ static int quorum_open(const char *url, struct url *parsed,
     if (o->allocator.allocate) a.fn = o->allocator;
     int status = hf__members_parse(&m, &a, url, err);
     if (status == HF_OK) status = hf__url_parse(parsed, m.options, err);
-    if (status == HF_OK) status = options_known(parsed, NULL, err);
+    if (status == HF_OK) status = hf__options_known(parsed, NULL, err);
     if (status == HF_OK)
         status = client_open(url, parsed, NULL, &m, o, out, err);
     hf__members_free(&m, &a);
@@ -413,7 +413,7 @@ static int url_open(const char *url, struct url *parsed,
     if (status != HF_OK) return status;
     const struct backend *b = hf__backend_find(parsed->scheme, err);
     if (!b) return err->status;
-    status = options_known(parsed, b, err);
+    status = hf__options_known(parsed, b, err);
     if (status != HF_OK) return status;
     return client_open(url, parsed, b, NULL, o, out, err);
 }

@@ -53,6 +53,16 @@ int hf__options_copy(void *to, uint32_t to_size, const void *from,
                      uint32_t from_size, const char *where,
                      struct hf_error *err);
 
+/* Are all options of the URL the client's or, if there is one, the backend's?
+ * HF_OK or HF_INVALID. */
+int hf__options_known(const struct url *url, const struct backend *b,
+                      struct hf_error *err);
+
+/* The drift that was given, or else the URL's, or else the default; HF_OK or
+ * HF_INVALID. */
+int hf__option_drift(const struct url *url, int64_t given, int64_t *out,
+                     struct hf_error *err);
+
 /* HF_OK for 0, which means a default, and for what is in range. */
 int hf__lease_check(const hf_lock *lock, int64_t lease_ms,
                     struct hf_error *err);

@@ -123,9 +123,10 @@ static void number_warn(hf_client *c, int nodes)
     int spare = nodes - e->conf.quorum;
     if (nodes < 3)
         snprintf(line, sizeof line,
-                 "%.120s: %d node%s: no lock can be had while one of them is "
-                 "away: use 3 or 5",
-                 c->url, nodes, nodes == 1 ? "" : "s");
+                 "%.120s: %d node%s: no lock can be had while %s is away: use "
+                 "3 or 5",
+                 c->url, nodes, nodes == 1 ? "" : "s",
+                 nodes == 1 ? "it" : "one of them");
     else if (nodes % 2 == 0)
         snprintf(line, sizeof line,
                  "%.120s: %d nodes survive the loss of %d, as %d do: the last "
@@ -148,7 +149,8 @@ int hf__members_open(hf_client *c, const struct members *m,
     memcpy(e->group, m->group, sizeof e->group);
     e->conf.nodes = m->len;
     e->conf.quorum = m->len / 2 + 1;
-    e->conf.request_flags = REQ_QUORUM;
+    /* One server is as it is without a quorum: no marker would help it. */
+    e->conf.request_flags = m->len == 1 ? REQ_SERVER_FENCE : REQ_QUORUM;
     e->caps = QUORUM_CAPS;
     hf__members_begin(e);
     number_warn(c, m->len);
@@ -186,6 +188,9 @@ static void node_tell(const hf_client *c, const struct node *n,
     if (!n->up || n->stand == STAND_REFUSED) {
         out->status = n->last_error.status;
         snprintf(out->text, sizeof out->text, "%s", n->last_error.text);
+    } else if (!is_alone && hf__member_is_ahead(e, n)) {
+        out->status = HF_UNAVAILABLE;
+        hf__member_clock_text(e, n, out->text, sizeof out->text);
     }
     if (n->clock_known)
         out->clock_offset_ms =

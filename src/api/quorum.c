@@ -11,10 +11,6 @@
 
 #include "base/error.h"
 
-/* The clients' drift is not known here; a tenth covers the fastest slewing of
- * the usual clock daemons. */
-#define QUARANTINE_DRIFT_DIVISOR 10
-
 /* ---- life --------------------------------------------------------------- */
 
 int hf__gathering_begin(struct gathering *g,
@@ -35,8 +31,20 @@ int hf__gathering_begin(struct gathering *g,
         return hf__error_set(&g->err, HF_INVALID,
                              "quorum: longest lease of %lld ms: out of range",
                              (long long)ms);
-    g->lease_us = (ms ? ms : LEASE_MS_DEFAULT) * US_PER_MS;
+    g->lease_us = (ms ? ms : QUORUM_LEASE_MS_DEFAULT) * US_PER_MS;
+    g->conf.drift_ppm = DRIFT_PPM_DEFAULT;
+    g->conf.window_us = BALLOT_WINDOW_US;
     return HF_OK;
+}
+
+int hf__gathering_read(struct gathering *g, const char *url, struct members *m)
+{
+    struct url options;
+    int status = hf__members_parse(m, g->alloc, url, &g->err);
+    if (status == HF_OK) status = hf__url_parse(&options, m->options, &g->err);
+    if (status == HF_OK) status = hf__options_known(&options, NULL, &g->err);
+    if (status != HF_OK) return status;
+    return hf__option_drift(&options, 0, &g->conf.drift_ppm, &g->err);
 }
 
 static int node_fail(struct gathering *g, int i, const struct hf_error *err)
@@ -119,15 +127,12 @@ int hf__gathering_ask(struct gathering *g, int i, unsigned flags)
 {
     struct op op;
     struct hf_error err = {0};
-    struct boot_job boot = {
-        .from = g->from,
-        .flags = flags,
-        .quarantine_us = g->lease_us + g->lease_us / QUARANTINE_DRIFT_DIVISOR
-                         + 10 * US_PER_MS};
+    struct boot_job boot = {.from = g->from,
+                            .flags = flags,
+                            .quarantine_us =
+                                hf__quarantine_us(&g->conf, g->lease_us)};
     struct value_job job = {.key = "init", .key_len = 4, .boot = &boot};
     boot.group = g->members.group;
-    if (boot.quarantine_us < QUARANTINE_US_MIN)
-        boot.quarantine_us = QUARANTINE_US_MIN;
     hf__op_init(&op, OP_TYPE_BOOT, NULL, 0);
     op.value = &job;
     op.lease_us = g->lease_us;
@@ -205,8 +210,7 @@ int hf_quorum_init(const char *url, const struct hf_quorum_options *options,
         status = hf__error_set(&g.err, HF_INVALID,
                                "url: of a quorum is wanted: "
                                "redlock://h1,h2,h3 or quorum:URL|URL|URL");
-    if (status == HF_OK)
-        status = hf__members_parse(&g.members, g.alloc, url, &g.err);
+    if (status == HF_OK) status = hf__gathering_read(&g, url, &g.members);
     if (status == HF_OK) status = hf__gathering_open(&g, max, len);
     if (status == HF_OK) status = hf__gathering_look(&g);
     if (status == HF_OK && !(g.options.flags & HF_QUORUM_FORCE))

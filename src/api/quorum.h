@@ -16,6 +16,7 @@ struct gathering {
     struct boot boots[NODES_MAX]; /* the last answer of each */
     struct hf_quorum_node *nodes; /* the caller's */
     const char *from;             /* group that is left; NULL: none */
+    struct hold_conf conf;        /* drift and window, for quarantines */
     int64_t lease_us;
     struct hf_error err; /* why the whole call fails */
 };
@@ -24,6 +25,10 @@ struct gathering {
 int hf__gathering_begin(struct gathering *g,
                         const struct hf_quorum_options *options,
                         struct hf_quorum_node *nodes);
+
+/* Fill `m` from a quorum's URL, and the drift from its options; HF_OK, or a
+ * status and g->err.  Free `m` either way. */
+int hf__gathering_read(struct gathering *g, const char *url, struct members *m);
 
 /* Open a client for each of g->members, if they fit into `max` places. */
 int hf__gathering_open(struct gathering *g, int max, int *len);

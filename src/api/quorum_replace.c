@@ -90,7 +90,7 @@ static int change_read(struct change *ch, const char *url, const char *old_word,
 {
     struct gathering *g = ch->g;
     struct members given;
-    int status = hf__members_parse(&given, g->alloc, url, &g->err);
+    int status = hf__gathering_read(g, url, &given);
     int place = status == HF_OK ? member_find(ch, &given, old_word) : -1;
     int is_new_url = status == HF_OK && place < 0;
     if (is_new_url) place = member_find(ch, &given, new_word);
@@ -123,6 +123,7 @@ static int old_is_dead(struct change *ch)
 {
     struct gathering one = {.options = ch->g->options,
                             .alloc = ch->g->alloc,
+                            .conf = ch->g->conf,
                             .lease_us = ch->g->lease_us};
     struct hf_quorum_node node;
     int len = 0;
@@ -196,7 +197,7 @@ static void lease_learn(struct change *ch)
     for (int i = 0; i < g->members.len; i++)
         if (g->boots[i].group[0] && g->boots[i].lease_us > g->lease_us)
             g->lease_us = g->boots[i].lease_us;
-    if (g->lease_us == 0) g->lease_us = LEASE_MS_DEFAULT * US_PER_MS;
+    if (g->lease_us == 0) g->lease_us = QUORUM_LEASE_MS_DEFAULT * US_PER_MS;
 }
 
 static int members_join(struct change *ch)

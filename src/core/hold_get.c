@@ -210,6 +210,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
                            : h->number;
         break;
     case V_BUSY:
+        h->late = 0;
         h->refused |= node;
         h->busy = 1;
         if (r->silent) h->silent = 1;
@@ -304,6 +305,7 @@ static void in_trying(struct hold *h, const struct hold_event *ev,
         }
         h->doubtful |= h->granted; /* too late to be of use: give it back */
         h->granted = 0;
+        h->late = 1;
     }
     if (!hf__round_is_impossible(h)) return;
     if (h->op == HOLD_OP_ATTACH)

@@ -65,7 +65,7 @@ void hf__keep_begin(struct hold *h, int64_t start_us, int64_t now_us)
     h->fed_us = now_us; /* who acquires is alive */
     h->renew_ms = renew_ms;
     h->feed_ms = feed_ms;
-    h->starved = h->timed_out = h->shaken = 0;
+    h->starved = h->timed_out = h->shaken = h->late = 0;
 }
 
 int hf__keep_is_fed(const struct hold *h, int64_t now_us)

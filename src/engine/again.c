@@ -6,6 +6,8 @@
  * it can be, and no more of them than RELEASES_MAX, so that a dead node costs a
  * fixed amount of memory.
  */
+#include <stdio.h>
+
 #include "base/math.h"
 #include "engine/engine.h"
 
@@ -29,9 +31,25 @@ static void oldest_drop(struct engine *e, struct node *n)
     hf__node_answer(e, n, oldest_take(n), &rep);
 }
 
+/* Once per outage: from now on leases have to do it. */
+static void drop_log(struct engine *e, struct node *n)
+{
+    char line[HF_ERROR_TEXT_MAX];
+    if (n->drop_told || !e->log) return;
+    n->drop_told = 1;
+    snprintf(line, sizeof line,
+             "%.100s: it cannot be reached, and only the last %d releases are "
+             "kept for it: what else is locked there ends with its lease",
+             n->url ? n->url : "node", RELEASES_MAX);
+    e->log(e, HF_LOG_INFO, line);
+}
+
 void hf__again_add(struct engine *e, struct node *n, struct request *r)
 {
-    if (is_kept(e, n) && n->again_len >= RELEASES_MAX) oldest_drop(e, n);
+    if (is_kept(e, n) && n->again_len >= RELEASES_MAX) {
+        drop_log(e, n);
+        oldest_drop(e, n);
+    }
     r->flags &= ~REQ_HUSHED;
     r->next = NULL;
     if (n->again)
@@ -52,6 +70,7 @@ void hf__again_send(struct engine *e, struct node *n)
     n->again = n->again_last = NULL;
     n->again_len = 0;
     n->again_us = TIME_NEVER;
+    n->drop_told = 0;
     while (list) {
         struct request *r = list;
         list = r->next;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/math.h"
 #include "core/hold_parts.h"
 #include "engine/engine.h"
 
@@ -50,11 +51,22 @@ static struct request *direct_request(struct engine *e, struct op *op)
     return r;
 }
 
+/* One will do, if it has lost nothing; and the next page is the same one's, for
+ * no other knows where it ended. */
+static uint32_t list_node(const struct engine *e, const struct op *op,
+                          uint32_t nodes)
+{
+    uint32_t settled = nodes & ~e->conf.unsettled;
+    if (op->cursor) return nodes & op->asked;
+    if (settled) nodes = settled;
+    return nodes & (~nodes + 1);
+}
+
 static void quorum_start(struct engine *e, struct op *op)
 {
     char text[HF_ERROR_TEXT_MAX];
     uint32_t nodes = (BIT(e->conf.nodes) - 1) & ~e->conf.down;
-    if (op->type == OP_TYPE_LIST) nodes &= ~nodes + 1; /* one will do */
+    if (op->type == OP_TYPE_LIST) nodes = list_node(e, op, nodes);
     op->asked = op->heard = op->done = op->gone = op->taken = 0;
     op->agree = 0;
     for (int i = 0; i < e->conf.nodes; i++) {
@@ -103,11 +115,41 @@ static int is_same_holder(const struct hf_info *a, const struct hf_info *b)
     return a->locked == b->locked && !strcmp(a->owner, b->owner);
 }
 
-/* Whatever more than half of them say is left in the end. */
-static void info_weigh(struct op *op, const struct hf_info *info)
+static uint64_t holder_hash(const struct hf_info *info)
 {
+    return info->locked ? hash64(info->owner, strlen(info->owner)) | 1 : 0;
+}
+
+/* Whatever more than half of them say is left in the end; but if no half of
+ * them agree, so is something. */
+static void info_weigh(struct op *op, int node, const struct hf_info *info)
+{
+    int is_first = !(op->done & (op->done - 1));
+    uint64_t fence = is_first ? 0 : op->info->fence;
+    op->said[node] = holder_hash(info);
     if (op->agree == 0) *op->info = *info;
     op->agree += is_same_holder(op->info, info) ? 1 : -1;
+    if (info->fence > fence) fence = info->fence;
+    op->info->fence = fence; /* the highest of all */
+}
+
+/* Can it be a majority's, with those that were not heard? */
+static int info_is_decided(const struct engine *e, const struct op *op)
+{
+    uint64_t hash = holder_hash(op->info);
+    int nodes = e->conf.nodes - hf__round_count(op->done);
+    for (int i = 0; i < e->conf.nodes; i++)
+        nodes += (op->done >> i & 1) && op->said[i] == hash;
+    return nodes >= e->conf.quorum;
+}
+
+/* No majority has it: nobody does. */
+static void info_free(struct hf_info *info)
+{
+    uint64_t fence = info->fence;
+    int64_t now_ms = info->now_ms;
+    *info = (struct hf_info){
+        .ttl_ms = -2, .waiters = -1, .fence = fence, .now_ms = now_ms};
 }
 
 static void vote_note(struct engine *e, struct op *op, const struct request *r,
@@ -123,7 +165,8 @@ static void vote_note(struct engine *e, struct op *op, const struct request *r,
                       rep->text ? rep->text : "");
         return;
     }
-    if (op->info && rep->info && r->op == OP_INSPECT) info_weigh(op, rep->info);
+    if (op->info && rep->info && r->op == OP_INSPECT)
+        info_weigh(op, r->node, rep->info);
     if (r->op == OP_BREAK && rep->info && rep->info->locked) op->was_locked = 1;
     if (r->op == OP_LIST) rows_give(op, rep);
 }
@@ -147,8 +190,9 @@ static void quorum_answered(struct engine *e, struct op *op,
     vote_note(e, op, r, rep);
     if (op->heard != op->asked) return;
     int status = votes_status(e, op);
-    if (op->info && status == HF_OK && op->agree <= 0)
-        op->info->locked = 0; /* no majority for any holder */
+    if (op->info && op->type == OP_TYPE_INSPECT && status == HF_OK
+        && !info_is_decided(e, op))
+        info_free(op->info);
     if (status == HF_UNAVAILABLE)
         hf__members_text(e, status, text, sizeof text);
     else

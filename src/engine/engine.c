@@ -108,10 +108,21 @@ static void grant_fill(struct engine *e, const struct slot *s,
 }
 
 /* The sentence for a status that came from a hold. */
-static const char *slot_text(struct engine *e, int status, char *buf,
-                             size_t size)
+static const char *slot_text(struct engine *e, const struct slot *s, int status,
+                             char *buf, size_t size)
 {
     const struct hf_error *last = &e->nodes[0].last_error;
+    if (s->hold.late && (status == HF_UNAVAILABLE || status == HF_TIMEOUT)) {
+        snprintf(buf, size,
+                 "a lease of %lld ms is too short: it was granted, and nearly "
+                 "over when the answers came",
+                 (long long)(s->hold.lease_us / US_PER_MS));
+        return buf;
+    }
+    if (status == HF_TIMEOUT && hf__members_are_short(e)) {
+        hf__members_text(e, HF_UNAVAILABLE, buf, size);
+        return buf;
+    }
     if (e->conf.nodes > 1
         && (status == HF_UNAVAILABLE || status == HF_INVALID
             || status == HF_CONFLICT)) {
@@ -143,9 +154,9 @@ static void slot_finish(struct engine *e, struct slot *s,
             is_caused = 0; /* one node's word explains nothing */
         snprintf(cause, sizeof cause, "%s", op->err.text);
         op->released.count = 0;
-        hf__op_finish(e, op, out->status,
-                      is_caused ? cause
-                                : slot_text(e, out->status, buf, sizeof buf));
+        hf__op_finish(
+            e, op, out->status,
+            is_caused ? cause : slot_text(e, s, out->status, buf, sizeof buf));
     }
     /* The next of this holder may go; all of them if the hold is over. */
     while (s->pending_head) {
@@ -402,7 +413,7 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
     out->text[0] = '\0';
     const char *cause = hf__hold_cause(h, state);
     if (state != HF_STATE_HELD && !cause)
-        cause = slot_text(e, out->status, buf, sizeof buf);
+        cause = slot_text(e, s, out->status, buf, sizeof buf);
     if (cause)
         snprintf(out->text, sizeof out->text, "%.100s: %.150s", s->entry->name,
                  cause);

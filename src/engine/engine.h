@@ -99,6 +99,7 @@ struct node {
     int64_t timer_us;
     struct request *again, *again_last; /* to be repeated, oldest first */
     size_t again_len;
+    int drop_told; /* that no more of them are kept */
     int64_t again_us;
     struct hf_error last_error;
 
@@ -167,7 +168,7 @@ struct engine {
     int64_t group_lease_us; /* the longest lease of it, as its markers say;
                              * 0: none has been met */
     int64_t group_lease_guess_us; /* what it is taken for until then */
-    int settle_told;        /* that one has to wait for its nodes */
+    int settle_told;              /* that one has to wait for its nodes */
     void (*log)(struct engine *e, int level, const char *line);
 };
 
@@ -286,8 +287,17 @@ void hf__member_answered(struct engine *e, struct node *n,
 int64_t hf__quarantine_us(const struct hold_conf *conf, int64_t lease_us);
 int64_t hf__member_settled_us(const struct engine *e, const struct node *n);
 const struct hf_error *hf__members_refusal(const struct engine *e);
+
+/* member_text.c */
 void hf__members_text(const struct engine *e, int status, char *out,
                       size_t size);
+int hf__members_are_short(const struct engine *e);
+/* Is its clock so far ahead that it refuses every number?  The sentence. */
+int hf__member_is_ahead(const struct engine *e, const struct node *n);
+void hf__member_clock_text(const struct engine *e, const struct node *n,
+                           char *out, size_t size);
+void hf__member_compare_clock(struct engine *e, const struct node *n);
+void hf__member_compare_version(struct engine *e, const struct node *n);
 
 /* clocks.c */
 void hf__clock_heard(struct engine *e, struct node *n, const struct request *r,

@@ -147,12 +147,27 @@ void hf__members_ask(struct engine *e)
     }
 }
 
+static int is_misplaced(const struct node *n)
+{
+    int status = n->last_error.status;
+    return n->stand == STAND_REFUSED
+           && (status == HF_INVALID || status == HF_CONFLICT);
+}
+
+const struct hf_error *hf__members_refusal(const struct engine *e)
+{
+    for (int i = 0; i < e->conf.nodes; i++)
+        if (is_misplaced(&e->nodes[i])) return &e->nodes[i].last_error;
+    return NULL;
+}
+
 /* A node without a marker gets one when the others have said how long their
  * leases may be, or cannot be asked: a marker that knows of shorter ones would
- * let it vote too early. */
+ * let it vote too early.  None is written for a URL that is wrong. */
 static void blanks_ask(struct engine *e)
 {
     int blanks = 0;
+    if (hf__members_refusal(e)) return;
     for (int i = 0; i < e->conf.nodes; i++) {
         const struct node *n = &e->nodes[i];
         if (n->is_blank)
@@ -211,20 +226,6 @@ static void refusal_tell(struct engine *e, int status)
     }
 }
 
-static int is_misplaced(const struct node *n)
-{
-    int status = n->last_error.status;
-    return n->stand == STAND_REFUSED
-           && (status == HF_INVALID || status == HF_CONFLICT);
-}
-
-const struct hf_error *hf__members_refusal(const struct engine *e)
-{
-    for (int i = 0; i < e->conf.nodes; i++)
-        if (is_misplaced(&e->nodes[i])) return &e->nodes[i].last_error;
-    return NULL;
-}
-
 static void member_refuse(struct engine *e, struct node *n, int status,
                           const char *text)
 {
@@ -244,8 +245,8 @@ static const struct node *twin_of(const struct engine *e, const struct node *n,
 {
     for (int i = 0; i < e->conf.nodes && boot->is_known; i++) {
         const struct node *other = &e->nodes[i];
-        int is_heard =
-            other->stand == STAND_SETTLED || other->stand == STAND_QUARANTINED;
+        int is_heard = other->stand == STAND_SETTLED
+                       || other->stand == STAND_QUARANTINED || other->is_blank;
         if (other != n && is_heard && other->boot.is_known
             && !strcmp(other->boot.identity, boot->identity))
             return other;
@@ -253,26 +254,12 @@ static const struct node *twin_of(const struct engine *e, const struct node *n,
     return NULL;
 }
 
-/* It will refuse our numbers as too old, or its own would be too new. */
-static void clock_compare(struct engine *e, const struct node *n)
-{
-    char line[HF_ERROR_TEXT_MAX];
-    int64_t ahead = n->offset_us - (hf__engine_nodes_now(e) - e->now_us);
-    if (!e->log || (ahead < 0 ? -ahead : ahead) <= e->conf.window_us / 2)
-        return;
-    snprintf(line, sizeof line,
-             "%.150s: its clock is %lld ms %s of the other nodes'",
-             n->url ? n->url : "node",
-             (long long)((ahead < 0 ? -ahead : ahead) / US_PER_MS),
-             ahead > 0 ? "ahead" : "behind");
-    e->log(e, HF_LOG_WARN, line);
-}
-
 static void member_admit(struct engine *e, struct node *n,
                          const struct boot *boot)
 {
-    int64_t whole = hf__quarantine_us(
-        &e->conf, max64(boot->lease_us, e->group_lease_us));
+    int64_t whole =
+        hf__quarantine_us(&e->conf, max64(boot->lease_us, e->group_lease_us));
+    int is_met = n->boot.version == boot->version; /* and was told before */
     n->boot = *boot;
     n->is_blank = 0;
     if (boot->lease_us > e->group_lease_us) e->group_lease_us = boot->lease_us;
@@ -280,7 +267,8 @@ static void member_admit(struct engine *e, struct node *n,
     n->quarantined_us = boot->left_us > 0 ? e->now_us + boot->left_us : 0;
     if (!boot->is_known && !boot->is_durable && !n->blind_us)
         n->blind_us = e->now_us + whole;
-    clock_compare(e, n);
+    hf__member_compare_clock(e, n);
+    if (!is_met) hf__member_compare_version(e, n);
     int is_free = hf__member_settled_us(e, n) <= e->now_us;
     stand_set(e, n, is_free ? STAND_SETTLED : STAND_QUARANTINED);
     blanks_ask(e);
@@ -319,6 +307,7 @@ void hf__member_answered(struct engine *e, struct node *n,
     if (r->flags & REQ_BOOT_STEP) n->boot_flags = 0;
     const struct node *twin = twin_of(e, n, rep->boot);
     if (!twin && r->flags & REQ_BOOT_UNSURE && rep->boot->is_new) {
+        n->boot = *rep->boot;
         n->is_blank = 1;
         blanks_ask(e);
         return;
@@ -355,51 +344,4 @@ int64_t hf__members_next_us(const struct engine *e)
             next = min64(next, hf__member_settled_us(e, n));
     }
     return next;
-}
-
-/* ---- the sentence ------------------------------------------------------ */
-
-static int stand_count(const struct engine *e, enum stand stand)
-{
-    int n = 0;
-    for (int i = 0; i < e->conf.nodes; i++) n += e->nodes[i].stand == stand;
-    return n;
-}
-
-static const struct node *first_silent(const struct engine *e)
-{
-    for (int i = 0; i < e->conf.nodes; i++)
-        if (!e->nodes[i].up || e->nodes[i].stand == STAND_REFUSED)
-            return &e->nodes[i];
-    return NULL;
-}
-
-void hf__members_text(const struct engine *e, int status, char *out,
-                      size_t size)
-{
-    const struct hf_error *refusal = hf__members_refusal(e);
-    const struct node *silent = first_silent(e);
-    int nodes = e->conf.nodes, up = 0;
-    for (int i = 0; i < nodes; i++) up += e->nodes[i].up;
-    if (refusal && refusal->status == status) {
-        snprintf(out, size, "%s", refusal->text);
-    } else if (status == HF_INVALID) {
-        snprintf(out, size,
-                 "the longest lease of these nodes is %lld ms: holdfast init "
-                 "--max-lease sets it",
-                 (long long)(e->conf.lease_max_us / US_PER_MS));
-    } else if (e->conf.settle_us > e->now_us) {
-        snprintf(out, size,
-                 "%d of %d nodes are new or have lost their data: a lock waits "
-                 "%lld s; holdfast init says that they are new",
-                 stand_count(e, STAND_QUARANTINED), nodes,
-                 (long long)((e->conf.settle_us - e->now_us + US_PER_S - 1)
-                             / US_PER_S));
-    } else {
-        snprintf(out, size,
-                 "%d of %d nodes can be reached, %d may vote, %d "
-                 "are needed%s%.150s",
-                 up, nodes, stand_count(e, STAND_SETTLED), e->conf.quorum,
-                 silent ? ": " : "", silent ? silent->last_error.text : "");
-    }
 }

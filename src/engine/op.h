@@ -101,6 +101,7 @@ struct op {
                                   * quorum, by bit */
     uint32_t done, gone, taken; /* of them: what they said */
     int agree;                  /* INSPECT: how many more than not say that */
+    uint64_t said[NODES_MAX];   /* INSPECT: who holds it, by each; 0 nobody */
     struct slot *slot;          /* the hold it works on, while it does */
     struct op *next;            /* in one queue at a time */
     struct op *all_next, *all_prev; /* all that are under way */

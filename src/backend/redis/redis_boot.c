@@ -126,9 +126,9 @@ static void put_letters(struct command *cmd, unsigned flags)
     static const struct {
         unsigned flag;
         const char *letter;
-    } words[] = {{REQ_BOOT_NEW, "n"},  {REQ_BOOT_JOIN, "j"},
-                 {REQ_BOOT_STEP, "s"}, {REQ_BOOT_DURABLE, "d"},
-                 {REQ_BOOT_LOOK, "l"}, {REQ_BOOT_FORCE, "f"},
+    } words[] = {{REQ_BOOT_NEW, "n"},   {REQ_BOOT_JOIN, "j"},
+                 {REQ_BOOT_STEP, "s"},  {REQ_BOOT_DURABLE, "d"},
+                 {REQ_BOOT_LOOK, "l"},  {REQ_BOOT_FORCE, "f"},
                  {REQ_BOOT_UNSURE, "u"}};
     hf__cmd_part_begin(cmd);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)

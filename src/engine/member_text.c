@@ -1,0 +1,128 @@
+/*
+ * member_text.c: the sentences about the nodes of a quorum.
+ *
+ * The rule: who cannot have a lock is told which node is the reason, and what
+ * to do about it, as far as that is known.
+ */
+#include <stdio.h>
+
+#include "core/hold_parts.h"
+#include "engine/engine.h"
+
+/* ---- nodes that are not as the others ---------------------------------- */
+
+static int64_t clock_ahead_us(const struct engine *e, const struct node *n)
+{
+    return n->offset_us - (hf__engine_nodes_now(e) - e->now_us);
+}
+
+/* It refuses our numbers as too old: as good as away. */
+int hf__member_is_ahead(const struct engine *e, const struct node *n)
+{
+    return n->up && n->clock_known && clock_ahead_us(e, n) > e->conf.window_us;
+}
+
+void hf__member_clock_text(const struct engine *e, const struct node *n,
+                           char *out, size_t size)
+{
+    int64_t ahead = clock_ahead_us(e, n);
+    snprintf(out, size, "%.150s: its clock is %lld ms %s the other nodes'%s",
+             n->url ? n->url : "node",
+             (long long)((ahead < 0 ? -ahead : ahead) / US_PER_MS),
+             ahead > 0 ? "ahead of" : "behind",
+             hf__member_is_ahead(e, n) ? ": it grants nothing" : "");
+}
+
+void hf__member_compare_clock(struct engine *e, const struct node *n)
+{
+    char line[HF_ERROR_TEXT_MAX];
+    int64_t ahead = clock_ahead_us(e, n);
+    if (!e->log || (ahead < 0 ? -ahead : ahead) <= e->conf.window_us / 2)
+        return;
+    hf__member_clock_text(e, n, line, sizeof line);
+    e->log(e, HF_LOG_WARN, line);
+}
+
+/* Scripts may do other things there: better upgrade one by one, and soon. */
+void hf__member_compare_version(struct engine *e, const struct node *n)
+{
+    char line[HF_ERROR_TEXT_MAX];
+    const struct node *other = NULL;
+    for (int i = 0; i < e->conf.nodes && !other; i++)
+        if (&e->nodes[i] != n && e->nodes[i].boot.version > 0)
+            other = &e->nodes[i];
+    int64_t a = n->boot.version, b = other ? other->boot.version : a;
+    if (!e->log || a <= 0 || a / 100 == b / 100) return;
+    snprintf(line, sizeof line,
+             "%.70s: it is version %lld.%lld, and %.70s is %lld.%lld: members "
+             "should be of one version",
+             n->url ? n->url : "node", (long long)(a / 10000),
+             (long long)(a / 100 % 100), other->url ? other->url : "another",
+             (long long)(b / 10000), (long long)(b / 100 % 100));
+    e->log(e, HF_LOG_WARN, line);
+}
+
+/* ---- why there is no lock ---------------------------------------------- */
+
+/* Too few of them grant anything, whoever asks. */
+int hf__members_are_short(const struct engine *e)
+{
+    int able = 0;
+    for (int i = 0; i < e->conf.nodes; i++)
+        able += e->nodes[i].stand == STAND_SETTLED
+                && !hf__member_is_ahead(e, &e->nodes[i]);
+    return e->conf.nodes > 1 && able < e->conf.quorum;
+}
+
+static int stand_count(const struct engine *e, enum stand stand)
+{
+    int n = 0;
+    for (int i = 0; i < e->conf.nodes; i++) n += e->nodes[i].stand == stand;
+    return n;
+}
+
+/* Why the first of them is no help; "" if all should be. */
+static void silence_text(const struct engine *e, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (int i = 0; i < e->conf.nodes && !out[0]; i++) {
+        const struct node *n = &e->nodes[i];
+        if (!n->up || n->stand == STAND_REFUSED)
+            snprintf(out, size, ": %.150s", n->last_error.text);
+    }
+    for (int i = 0; i < e->conf.nodes && !out[0]; i++) {
+        if (!hf__member_is_ahead(e, &e->nodes[i])) continue;
+        snprintf(out, size, ": ");
+        hf__member_clock_text(e, &e->nodes[i], out + 2, size - 2);
+    }
+}
+
+void hf__members_text(const struct engine *e, int status, char *out,
+                      size_t size)
+{
+    const struct hf_error *refusal = hf__members_refusal(e);
+    char why[HF_ERROR_TEXT_MAX];
+    int nodes = e->conf.nodes, up = 0;
+    for (int i = 0; i < nodes; i++) up += e->nodes[i].up;
+    if (refusal && refusal->status == status) {
+        snprintf(out, size, "%s", refusal->text);
+    } else if (status == HF_INVALID) {
+        snprintf(out, size,
+                 "the longest lease of these nodes is %lld ms: holdfast init "
+                 "--max-lease sets it",
+                 (long long)(e->conf.lease_max_us / US_PER_MS));
+    } else if (e->conf.settle_us > e->now_us) {
+        snprintf(out, size,
+                 "%d of %d nodes are new or have lost their data: a lock waits "
+                 "%lld s; holdfast init says that they are new",
+                 stand_count(e, STAND_QUARANTINED), nodes,
+                 (long long)((e->conf.settle_us - e->now_us + US_PER_S - 1)
+                             / US_PER_S));
+    } else {
+        silence_text(e, why, sizeof why);
+        snprintf(out, size,
+                 "%d of %d nodes can be reached, %d may vote, %d are "
+                 "needed%.160s",
+                 up, nodes, stand_count(e, STAND_SETTLED), e->conf.quorum, why);
+    }
+}

@@ -1,0 +1,121 @@
+/*
+ * quorum_view_test.c: what a quorum says of its locks and its nodes when they
+ * do not agree.
+ */
+#include <string.h>
+
+#include "lib/trio.h"
+
+static const char *const urls[] = {"memory:la", "memory:lb", "memory:lc"};
+
+static hf_lock *held_at(int node)
+{
+    hf_lock *l = rig_lock(rig_client_at(urls[node], NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    return l;
+}
+
+TEST(quorum_view, a_lock_that_one_node_has_is_free)
+{
+    struct hf_info info;
+    trio_begin(0);
+    held_at(0);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(info.locked, 0);
+    CHECK_STR(info.owner, "");
+}
+
+/* Each has one node: whoever is counted last is not the holder. */
+TEST(quorum_view, a_lock_that_three_have_one_node_each_of_is_free)
+{
+    struct hf_info info;
+    trio_begin(0);
+    for (int i = 0; i < TRIO_NODES; i++) held_at(i);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(info.locked, 0);
+}
+
+TEST(quorum_view, a_lock_that_two_of_three_have_is_held)
+{
+    struct hf_info info;
+    struct hf_grant grant;
+    trio_begin(0);
+    hf_lock *odd = held_at(0);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, &grant), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(odd, NULL, NULL), HF_OK);
+    CHECK(info.locked && info.mine);
+    CHECK(info.fence >= grant.fence);
+}
+
+/* Whose word one has for it, with two of three away. */
+TEST(quorum_view, what_the_rest_could_decide_is_not_called_free)
+{
+    struct hf_info info;
+    trio_begin(0);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    hf_client *c = trio_client("quorum:memory:la|memory:lb|memory:lc?down=1");
+    hf_lock *other = NULL;
+    CHECK_INT(hf_lock_open(c, "a", &other, NULL), HF_OK);
+    int status = hf_lock_inspect(other, 0, &info, NULL);
+    hf_client_close(c);
+    CHECK_INT(status, HF_OK);
+    CHECK_INT(info.locked, 1);
+}
+
+static int row_count(const struct hf_list_row *row, void *user)
+{
+    (void)row;
+    ++*(int *)user;
+    return 0;
+}
+
+/* The first of them has forgotten everything. */
+TEST(quorum_view, a_list_is_of_a_node_that_may_vote)
+{
+    int rows = 0;
+    trio_begin(0);
+    trio_wipe(0);
+    hf_client *c = trio_client(TRIO_URL);
+    hf_lock *l = NULL;
+    CHECK_INT(hf_lock_open(c, "a", &l, NULL), HF_OK);
+    int status = rig_acquire(l, 0, RIG_WAIT_MS, NULL);
+    int listed = hf_client_list(c, NULL, row_count, &rows, NULL);
+    hf_client_close(c);
+    CHECK_INT(status, HF_OK);
+    CHECK_INT(listed, HF_OK);
+    CHECK_INT(rows, 1);
+}
+
+static int node_is_up(void *client)
+{
+    struct hf_node node;
+    hf_client_nodes(client, &node, 1);
+    return node.up && node.status != HF_OK;
+}
+
+/* It refuses every number as too old, and another one may not vote. */
+TEST(quorum_view, a_clock_that_is_far_ahead_is_named)
+{
+    struct hf_error err = {0};
+    struct hf_node nodes[TRIO_NODES];
+    struct hf_acquire_options o = rig_options(300, 0, 0);
+    hf_lock *l = NULL;
+    trio_begin(0);
+    rig_client_at("memory:la?clock_ms=5000", NULL);
+    trio_wipe(2);
+    hf_client *c = trio_client(TRIO_URL);
+    CHECK_INT(hf_lock_open(c, "a", &l, NULL), HF_OK);
+    int status = hf_lock_acquire(l, &o, NULL, &err);
+    int is_told = rig_until(node_is_up, c);
+    hf_client_nodes(c, nodes, TRIO_NODES);
+    hf_client_close(c);
+    CHECK(status != HF_OK);
+    CHECK(strstr(err.text, "ms ahead of the other nodes'") != NULL);
+    CHECK(is_told);
+    CHECK(strstr(nodes[0].text, "it grants nothing") != NULL);
+}
