@@ -163,6 +163,8 @@ struct hold {
     unsigned starved : 1;   /* a renewal is held back until it is fed */
     unsigned shaken : 1;    /* clocks were set: too few are sure to have it */
     unsigned timed_out : 1; /* lost because its time was over */
+    unsigned nomem : 1;     /* this round: some could not be asked for lack of
+                             * memory */
     unsigned late : 1;      /* it was granted, and nearly over by then */
     unsigned crowded : 1;   /* others of this process queue for it, or did */
     uint16_t block;         /* tokens asked for beyond the first */

@@ -151,6 +151,12 @@ static void try_failed(struct hold *h, const struct hold_event *ev,
         hf__get_abandon(h, h->fail_status, now_us, out);
         return;
     }
+    if (h->nomem && h->conf->nodes > 1) {
+        /* What was granted may have to wait for its lease's end: who tried
+         * again would find it taken, and by himself. */
+        hf__get_abandon(h, HF_NOMEM, now_us, out);
+        return;
+    }
     if (h->busy && h->one_try) {
         hf__get_abandon(h, HF_TAKEN, now_us, out);
         return;
@@ -183,6 +189,7 @@ static void failure_count(struct hold *h, const struct hold_event *ev)
 {
     int status = ev->reply->status;
     if (hf_status_advice(status) == HF_ADVICE_FIX) h->barred |= BIT(ev->node);
+    if (status == HF_NOMEM) h->nomem = 1;
     h->fail_status =
         h->conf->nodes == 1 || hf__round_is_barred(h) ? status : HF_UNAVAILABLE;
 }

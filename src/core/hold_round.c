@@ -98,7 +98,7 @@ static void round_open(struct hold *h, int64_t now_us, int renews)
     h->granted = h->refused = h->doubtful = h->gone = h->taken = 0;
     h->heard = h->healed = h->barred = 0;
     h->round_won = 0;
-    h->busy = h->silent = h->stale = h->woken = 0;
+    h->busy = h->silent = h->stale = h->woken = h->nomem = 0;
     h->round_open = 1;
 }
 

@@ -76,6 +76,10 @@ static void quorum_start(struct engine *e, struct op *op)
         hf__request_send(e, i, r);
     }
     if (op->asked) return;
+    if (nodes) {
+        hf__op_finish(e, op, HF_NOMEM, NULL);
+        return;
+    }
     hf__members_text(e, HF_UNAVAILABLE, text, sizeof text);
     hf__op_finish(e, op, HF_UNAVAILABLE, text);
 }
@@ -179,8 +183,9 @@ static int votes_status(const struct engine *e, const struct op *op)
     if (e->conf.nodes - not_ours < quorum)
         return op->taken ? HF_LOST : HF_EXPIRED;
     if (e->closing) return HF_CLOSED;
-    return hf_status_advice(op->err.status) == HF_ADVICE_FIX ? op->err.status
-                                                             : HF_UNAVAILABLE;
+    int is_telling = hf_status_advice(op->err.status) == HF_ADVICE_FIX
+                     || op->err.status == HF_NOMEM;
+    return is_telling ? op->err.status : HF_UNAVAILABLE;
 }
 
 static void quorum_answered(struct engine *e, struct op *op,

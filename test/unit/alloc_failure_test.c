@@ -343,6 +343,10 @@ static void bench_close(struct bench *b)
     hf_client_close(b->client);
     CHECK_INT(rig_acquire(b->sound_lock, 0, RIG_WAIT_MS, NULL), HF_OK);
     CHECK_INT(hf_lock_release(b->sound_lock, NULL, NULL), HF_OK);
+    /* One of several nodes may have it until the lease ends, which would make
+     * the next try another one. */
+    if (hf_client_nodes(b->sound, NULL, 0) > 1)
+        CHECK_INT(hf_lock_break(b->sound_lock, NULL, NULL), HF_OK);
     rig_close(b->sound);
     CHECK_INT(atomic_load(&heap.outstanding), 0);
 }
@@ -378,6 +382,8 @@ static int scenario_applies(const struct scenario *s)
     if (s->act == act_break) return rig_has(HF_CAP_BREAK);
     if (s->act == act_list) return rig_has(HF_CAP_LIST);
     if (s->act == act_guard) return rig_has(HF_CAP_GUARD);
+    if (s->act == act_value || s->act == act_value_start || s->act == act_once)
+        return rig_has(HF_CAP_VALUE);
     return 1;
 }
 
@@ -418,6 +424,21 @@ TEST(alloc_failure, in_a_file_one_at_a_time)
 TEST(alloc_failure, in_a_file_from_one_on)
 {
     survives("file:", HF_CLIENT_OWN_LOOP, 1);
+}
+
+TEST(alloc_failure, in_a_quorum_one_at_a_time)
+{
+    survives("quorum:", HF_CLIENT_OWN_LOOP, 0);
+}
+
+TEST(alloc_failure, in_a_quorum_from_one_on)
+{
+    survives("quorum:", HF_CLIENT_OWN_LOOP, 1);
+}
+
+TEST(alloc_failure, in_a_quorum_with_a_thread)
+{
+    survives("quorum:", 0, 0);
 }
 
 TEST(alloc_failure, on_redis_one_at_a_time)
