@@ -93,6 +93,11 @@ TEST(fork, leaves_a_lock_in_a_file_alone)
     fork_leaves_the_parent_alone("file:", 1);
 }
 
+TEST(fork, leaves_a_lock_of_a_quorum_alone)
+{
+    fork_leaves_the_parent_alone("quorum:", 0);
+}
+
 TEST(fork, leaves_a_lock_on_redis_alone)
 {
     fork_leaves_the_parent_alone("redis", 1);

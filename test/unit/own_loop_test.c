@@ -106,8 +106,8 @@ static void loop_for(hf_client *c, struct told *t, int64_t ms)
 static void acquire_renew_release(const char *kind)
 {
     static struct told t;
-    int threads = threads_count();
     rig_begin_on(kind);
+    int threads = threads_count();
     hf_client *c = loop_client(&t, 900);
     hf_lock *l = rig_lock(c, "a");
     CHECK_INT(hf_lock_acquire_start(l, NULL, on_acquired, &t, NULL), HF_OK);
@@ -139,6 +139,11 @@ TEST(own_loop, drives_a_lock_in_a_file)
     acquire_renew_release("file:");
 }
 
+TEST(own_loop, drives_a_lock_of_a_quorum)
+{
+    acquire_renew_release("quorum:");
+}
+
 TEST(own_loop, drives_a_lock_on_redis)
 {
     acquire_renew_release("redis");
@@ -167,6 +172,11 @@ TEST(own_loop, is_woken_when_a_lock_in_memory_is_freed)
 TEST(own_loop, is_woken_when_a_lock_in_a_file_is_freed)
 {
     wait_is_woken("file:");
+}
+
+TEST(own_loop, is_woken_when_a_lock_of_a_quorum_is_freed)
+{
+    wait_is_woken("quorum:");
 }
 
 TEST(own_loop, is_woken_when_a_lock_on_redis_is_freed)
