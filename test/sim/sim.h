@@ -55,6 +55,26 @@ enum fault {
 #define FAULTS_ALL 0xfffu
 #define FAULTS_LOSSY (FAULT_WIPE | FAULT_FLUSH | FAULT_JUMP)
 
+/* What did go wrong, and what came of it; names in sim_knobs.c. */
+enum deed {
+    DEED_BREAK,
+    DEED_LATE,
+    DEED_COPY,
+    DEED_SPIKE,
+    DEED_PARTITION,
+    DEED_PAUSE,
+    DEED_CRASH,
+    DEED_RESTART, /* a node's, with its data */
+    DEED_WIPE,    /* and without */
+    DEED_FLUSH,
+    DEED_FORWARD, /* a clock was set */
+    DEED_BACK,
+    DEED_QUARANTINE, /* a node was told to wait */
+    DEED_REFUSAL,    /* and refused a proposal until then */
+    DEED_HEAL,       /* a node got a lock again that is held */
+    DEEDS_LEN
+};
+
 /* What is lost in a flush that nobody is told of. */
 enum flush_kind {
     FLUSH_LOCKS,     /* one node's locks */
@@ -242,6 +262,7 @@ struct sim {
     struct fence_book books[SIM_NAMES_MAX];
     int64_t acquired, lost, refused_writes; /* for the summary */
     int64_t passed;
+    int64_t deeds[DEEDS_LEN];
     char group[GROUP_MAX];
     char reason[SIM_REASON_MAX]; /* what was violated; "" nothing yet */
 };
@@ -263,6 +284,7 @@ void sim_trace(const struct sim *s, const char *format, ...)
 /* sim_knobs.c */
 void sim_draw(struct sim *s, unsigned allowed);
 const char *sim_fault_name(int bit);
+const char *sim_deed_name(int deed);
 int64_t sim_quarantine_us(const struct sim *s);
 int sim_faults_parse(const char *list, unsigned *out);
 

@@ -13,6 +13,28 @@ static const char *const fault_names[] = {
 };
 #define FAULTS_LEN ((int)(sizeof fault_names / sizeof *fault_names))
 
+const char *sim_deed_name(int deed)
+{
+    static const char *const names[DEEDS_LEN] = {
+        [DEED_BREAK] = "breaks",
+        [DEED_LATE] = "late",
+        [DEED_COPY] = "copies",
+        [DEED_SPIKE] = "spikes",
+        [DEED_PARTITION] = "partitions",
+        [DEED_PAUSE] = "pauses",
+        [DEED_CRASH] = "crashes",
+        [DEED_RESTART] = "restarts",
+        [DEED_WIPE] = "wipes",
+        [DEED_FLUSH] = "flushes",
+        [DEED_FORWARD] = "clocks forward",
+        [DEED_BACK] = "clocks back",
+        [DEED_QUARANTINE] = "quarantines",
+        [DEED_REFUSAL] = "refusals in them",
+        [DEED_HEAL] = "heals",
+    };
+    return names[deed];
+}
+
 const char *sim_fault_name(int bit)
 {
     return bit < FAULTS_LEN ? fault_names[bit] : NULL;
@@ -86,13 +108,13 @@ static void work_draw(struct sim *s)
     int64_t lease_us =
         ONE_OF(s, 50 * MS, 80 * MS, 150 * MS, 300 * MS, 700 * MS, 2000 * MS);
     k->lease_min_us = k->lease_max_us = lease_us;
-    if (sim_chance(s, 400)) k->lease_max_us = 2000 * MS;
-    if (sim_chance(s, 300)) k->lease_min_us = 50 * MS;
+    if (sim_chance(s, 500)) k->lease_max_us = 2000 * MS;
+    if (sim_chance(s, 400)) k->lease_min_us = 50 * MS;
     /* A lease that is no longer than some round trips cannot be kept. */
     if (k->lease_min_us < 16 * k->delay_max_us)
         k->lease_min_us = 16 * k->delay_max_us;
     if (k->lease_max_us < k->lease_min_us) k->lease_max_us = k->lease_min_us;
-    k->hold_us = ONE_OF(s, 2 * MS, 8 * MS, 30 * MS, 100 * MS, 300 * MS);
+    k->hold_us = ONE_OF(s, 300, 2 * MS, 8 * MS, 30 * MS, 100 * MS, 300 * MS);
     k->think_us = ONE_OF(s, 1 * MS, 5 * MS, 20 * MS, 80 * MS);
     if (k->hold_us < 8 * MS && k->think_us < 20 * MS) k->think_us = 20 * MS;
     k->keep_percent = (int)ONE_OF(s, 0, 50, 80, 100);
@@ -113,7 +135,7 @@ static void plans_draw(struct sim *s)
 static void handover_draw(struct sim *s)
 {
     struct knobs *k = &s->k;
-    k->handover = ONE_OF(s, 0, 0, 1, 3, 64, HANDOVER_MAX);
+    k->handover = ONE_OF(s, 0, 0, 1, 3, 64, HANDOVER_MAX, HANDOVER_MAX);
     k->handover_us = ONE_OF(s, 5 * MS, 50 * MS, 1000 * MS);
 }
 

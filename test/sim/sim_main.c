@@ -23,6 +23,7 @@
 #define MUTANT_SEEDS 10000
 #define WORKERS 2
 #define FAILURES_SHOWN 10
+#define SEEDS_TELLING 1000 /* so many must meet everything that may happen */
 
 struct options {
     uint64_t seeds, from;
@@ -37,6 +38,7 @@ struct options {
 struct tally {
     uint64_t passed, failed, events;
     int64_t acquired, passed_on, lost, refused_writes;
+    int64_t deeds[DEEDS_LEN];
 };
 
 static int usage(void)
@@ -124,6 +126,7 @@ static int worker_run(const struct options *o, uint64_t first, uint64_t step,
         t->passed_on += s->passed;
         t->lost += s->lost;
         t->refused_writes += s->refused_writes;
+        for (int k = 0; k < DEEDS_LEN; k++) t->deeds[k] += s->deeds[k];
     }
     sim_delete(s);
     return 0;
@@ -160,6 +163,34 @@ static int workers_run(const struct options *o, struct tally *tallies)
     return died;
 }
 
+static void tally_add(struct tally *sum, const struct tally *t)
+{
+    sum->passed += t->passed;
+    sum->failed += t->failed;
+    sum->events += t->events;
+    sum->acquired += t->acquired;
+    sum->passed_on += t->passed_on;
+    sum->lost += t->lost;
+    sum->refused_writes += t->refused_writes;
+    for (int i = 0; i < DEEDS_LEN; i++) sum->deeds[i] += t->deeds[i];
+}
+
+/* What happened; how many things did not, that should have. */
+static int deeds_print(const struct options *o, const struct tally *sum)
+{
+    int is_telling = o->seeds >= SEEDS_TELLING && o->faults == FAULTS_ALL
+                     && o->nodes != 1 && !o->mutation;
+    int missing = 0;
+    for (int i = 0; i < DEEDS_LEN; i++) {
+        printf("%s%lld %s", i ? ", " : "", (long long)sum->deeds[i],
+               sim_deed_name(i));
+        missing += is_telling && sum->deeds[i] == 0;
+    }
+    puts("");
+    if (missing) printf("%d of these should have happened\n", missing);
+    return missing;
+}
+
 static int run_main(const struct options *o)
 {
     struct tally sum = {0};
@@ -172,15 +203,7 @@ static int run_main(const struct options *o)
     }
     int alone = o->seeds == 1 || o->trace;
     int died = alone ? worker_run(o, 0, 1, t) : workers_run(o, t);
-    for (int i = 0; i < WORKERS; i++) {
-        sum.passed += t[i].passed;
-        sum.failed += t[i].failed;
-        sum.events += t[i].events;
-        sum.acquired += t[i].acquired;
-        sum.passed_on += t[i].passed_on;
-        sum.lost += t[i].lost;
-        sum.refused_writes += t[i].refused_writes;
-    }
+    for (int i = 0; i < WORKERS; i++) tally_add(&sum, &t[i]);
     munmap(t, size);
     printf("seeds %llu to %llu: %llu events, %lld acquired, %lld of them "
            "handed over, %lld lost, %lld stale writes refused\n",
@@ -189,7 +212,7 @@ static int run_main(const struct options *o)
            (unsigned long long)sum.events, (long long)sum.acquired,
            (long long)sum.passed_on, (long long)sum.lost,
            (long long)sum.refused_writes);
-    sum.failed += (uint64_t)died;
+    sum.failed += (uint64_t)(died + deeds_print(o, &sum));
     printf("%llu passed, %llu failed\n", (unsigned long long)sum.passed,
            (unsigned long long)sum.failed);
     return sum.failed != 0;

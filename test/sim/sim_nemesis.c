@@ -73,6 +73,7 @@ static void crash(struct sim *s)
     struct sim_client *c = any_client(s);
     if (!c->alive) return;
     client_crash(s, c);
+    s->deeds[DEED_CRASH]++;
     sim_at(s, s->now_us + sim_between(s, 0, 200 * MS), client_return, c,
            c->serial);
 }
@@ -127,9 +128,11 @@ static void one_deed(struct sim *s)
         break;
     case FAULT_PARTITION:
         partition(s);
+        s->deeds[DEED_PARTITION]++;
         break;
     case FAULT_PAUSE:
         client_pause(s, any_client(s), pause_length(s));
+        s->deeds[DEED_PAUSE]++;
         break;
     case FAULT_CRASH:
         crash(s);

@@ -80,8 +80,10 @@ static int64_t delay_us(struct sim *s)
 {
     int64_t delay = sim_between(s, s->k.delay_min_us, s->k.delay_max_us);
     if (!s->healed && s->faults & FAULT_SPIKE
-        && sim_chance(s, s->k.spike_permille))
+        && sim_chance(s, s->k.spike_permille)) {
         delay += sim_between(s, 0, s->k.spike_us);
+        s->deeds[DEED_SPIKE]++;
+    }
     return delay;
 }
 
@@ -175,9 +177,12 @@ void net_break(struct sim *s, struct life *l, enum news news)
     l->open = 0;
     if (sim_chance(s, 600))
         l->cut = l->sent - sim_random(s) % (l->sent < 4 ? l->sent + 1 : 4);
-    if (!s->healed && s->faults & FAULT_LATE && sim_chance(s, 600))
+    s->deeds[DEED_BREAK]++;
+    if (!s->healed && s->faults & FAULT_LATE && sim_chance(s, 600)) {
         l->late_us =
             sim_between(s, 0, sim_chance(s, 500) ? 40 * MS : 1000 * MS);
+        s->deeds[DEED_LATE]++;
+    }
     if (l->cut < l->arrived) l->cut = l->arrived;
     watcher_remove(&s->nodes[l->node], l);
     if (l->channel == CHANNEL_COMMAND)

@@ -106,12 +106,33 @@ static void boot(struct sim *s, struct sim_node *n, struct packet *p)
     hf__store_apply(n->store, node_clock(s, n), &p->req, &p->rep);
     if (p->rep.boot) p->boot = *p->rep.boot;
     if (p->rep.boot) p->rep.boot = &p->boot;
+    if (p->rep.boot && p->boot.left_us > 0) s->deeds[DEED_QUARANTINE]++;
     sim_trace(s, "n%d c%d boot flags %x -> verdict %d left %lld", n->index,
               p->life->client, p->req.flags, (int)p->rep.verdict,
               p->rep.boot ? (long long)p->boot.left_us : -1);
 }
 
 static void repeat(struct sim *s, struct sim_node *n, const struct packet *p);
+
+/* Of a lock that is held there already, as its holder knows. */
+static int is_heal(const struct sim *s, const struct packet *p)
+{
+    const struct sim_client *c = &s->clients[p->life->client];
+    for (int i = 0; i < s->k.actors; i++)
+        if (c->actors[i].claims && c->actors[i].claim_attempt == p->req.attempt)
+            return !p->is_copy;
+    return 0;
+}
+
+static void deeds_count(struct sim *s, const struct packet *p,
+                        const struct store_view *before)
+{
+    if (p->is_copy) s->deeds[DEED_COPY]++;
+    if (p->rep.verdict == V_UNSETTLED) s->deeds[DEED_REFUSAL]++;
+    if (p->req.op == OP_PROPOSE && p->rep.verdict == V_GRANTED
+        && !before->locked && is_heal(s, p))
+        s->deeds[DEED_HEAL]++;
+}
 
 static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
 {
@@ -131,6 +152,7 @@ static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
               (int)p->rep.verdict, (long long)p->rep.fence,
               (long long)p->rep.counter, p->is_copy ? " (copy)" : "");
     check_applied(s, n, p, &before);
+    deeds_count(s, p, &before);
     note_free(s, n, p);
     if (p->req.op == OP_RELEASE && p->rep.verdict == V_GRANTED)
         tell_watchers(s, n, p->name, (p->req.flags & REQ_HUSHED) != 0, &p->rep);
@@ -238,6 +260,7 @@ static void data_lose(struct sim *s, struct sim_node *n)
     mutant_plant(s);
     n->wiped = 1;
     n->wipes++;
+    s->deeds[DEED_WIPE]++;
     locks_vanish(s, n, 1);
     excuse_fences(s, n);
 }
@@ -255,6 +278,7 @@ void node_stop(struct sim *s, struct sim_node *n, int wipe)
     hf__store_identify(n->store, (uint64_t)n->index + 1,
                        !wipe && sim_chance(s, 10 * s->k.durable_percent));
     if (!wipe) {
+        s->deeds[DEED_RESTART]++;
         hf__store_restart(n->store);
         return;
     }
@@ -272,6 +296,7 @@ void node_set_clock(struct sim *s, struct sim_node *n, int64_t step_us)
 {
     sim_trace(s, "n%d clock %+lld us", n->index, (long long)step_us);
     n->offset_us += step_us;
+    s->deeds[step_us < 0 ? DEED_BACK : DEED_FORWARD]++;
     if (step_us < 0) {
         n->was_set_back = 1;
         excuse_fences(s, n);
@@ -290,6 +315,7 @@ static void flush_locks(struct sim *s, struct sim_node *n)
 /* While it is in use, and nobody is told. */
 void node_flush(struct sim *s, struct sim_node *n)
 {
+    s->deeds[DEED_FLUSH]++;
     if (s->k.flush == FLUSH_LOCKS) {
         flush_locks(s, n);
     } else if (s->k.flush == FLUSH_ALL_LOCKS) {
