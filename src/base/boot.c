@@ -101,8 +101,9 @@ static int64_t settled_us(const struct marker *m, const struct request *req,
 {
     int64_t more_us = missing_us(m, req);
     int64_t full_us = f->now_us + quarantine_us(m, req) + more_us;
-    int is_durable =
-        m->is_durable || f->is_durable || (req->flags & REQ_BOOT_DURABLE) != 0;
+    /* What it does in this life says nothing of what was lost before it. */
+    int is_durable = m->is_durable || (m->is_synced && f->is_durable)
+                     || (req->flags & REQ_BOOT_DURABLE) != 0;
     if (req->flags & REQ_BOOT_NEW) return f->now_us;
     if (!m->group[0] || (req->flags & REQ_BOOT_STEP)) return full_us;
     if (strcmp(m->identity, f->identity) != 0 && !is_durable) return full_us;
@@ -115,7 +116,9 @@ static void marker_begin(struct marker *m, const struct request *req,
                          const struct boot_facts *f, int64_t from_us)
 {
     unsigned by_word = REQ_BOOT_NEW | REQ_BOOT_JOIN;
-    *m = (struct marker){.settled_us = from_us, .lease_us = req->lease_us};
+    *m = (struct marker){.settled_us = from_us,
+                         .lease_us = req->lease_us,
+                         .is_synced = f->is_durable};
     m->is_durable =
         (req->flags & by_word) && (req->flags & REQ_BOOT_DURABLE) != 0;
     word_set(m->group, sizeof m->group, req->name);
@@ -136,6 +139,7 @@ static void marker_go_on(struct marker *m, const struct request *req,
     }
     /* Who cannot tell one life from the next waits by itself, for itself. */
     if (!is_blind) m->settled_us = from_us;
+    m->is_synced = f->is_durable;
     if (f->identity[0]) word_set(m->identity, sizeof m->identity, f->identity);
 }
 
@@ -181,7 +185,9 @@ void hf__marker_format(const struct marker *m, char out[MARKER_TEXT_MAX])
     snprintf(out, MARKER_TEXT_MAX, "v1 %s %s %lld %lld%s", m->group,
              m->identity, (long long)m->settled_us,
              (long long)(m->lease_us / US_PER_MS),
-             m->is_durable ? " durable" : "");
+             m->is_durable  ? " durable"
+             : m->is_synced ? " synced"
+                            : "");
 }
 
 /* The word at `*at`, copied; 0, or -1 if it does not fit or there is none. */
@@ -213,11 +219,12 @@ int hf__marker_parse(const char *text, struct marker *m)
         || word_take(&text, m->identity, sizeof m->identity)
         || number_take(&text, INT64_MAX / 2, &m->settled_us)
         || number_take(&text, TIME_OPTION_MS_MAX, &lease_ms)
-        || (*text && strcmp(text, "durable") != 0)) {
+        || (*text && strcmp(text, "durable") && strcmp(text, "synced"))) {
         *m = (struct marker){0};
         return -1;
     }
     m->lease_us = lease_ms * US_PER_MS;
-    m->is_durable = *text != '\0';
+    m->is_durable = *text == 'd';
+    m->is_synced = *text == 's';
     return 0;
 }

@@ -21,13 +21,14 @@ struct marker {
     int64_t settled_us; /* on the node's clock: it votes from then on */
     int64_t lease_us;   /* longest lease of the group */
     int is_durable;     /* the operator's word: restarts lose nothing */
+    int is_synced;      /* found out in that life: it loses nothing */
 };
 
 /* What the node knows of itself at this moment. */
 struct boot_facts {
     const char *identity; /* of this life; "": it cannot be told */
     int64_t now_us;       /* its clock */
-    int is_durable;       /* found out: restarts lose nothing */
+    int is_durable;       /* found out: this life loses nothing */
     int has_locks;        /* LOOK and NEW only */
 };
 
@@ -45,8 +46,8 @@ int hf__boot_is_sound(const struct request *req);
  * may take a walk over everything that is. */
 int hf__boot_wants_locks(const struct request *req);
 
-/* "v1 <group> <identity> <settled us> <lease ms>[ durable]", and back; -1: it
- * is none. */
+/* "v1 <group> <identity> <settled us> <lease ms>[ durable| synced]", and back;
+ * -1: it is none. */
 void hf__marker_format(const struct marker *m, char out[MARKER_TEXT_MAX]);
 int hf__marker_parse(const char *text, struct marker *m);
 

@@ -107,6 +107,10 @@ static void check_propose(struct sim *s, struct sim_node *n,
                  req->name);
     if (req->ballot < now_us - req->window_us)
         sim_fail(s, "node: n%d granted a number that is too old", n->index);
+    if (after->counter < p->rep.fence + req->block)
+        sim_fail(s, "node: n%d gave %lld and %lld more, and counts %lld",
+                 n->index, (long long)p->rep.fence, (long long)req->block,
+                 (long long)after->counter);
     n->came_late[p->name] = is_late(s, p);
     if (!n->released_room) return;
     const struct released *r = released_place(n, released_key(p));

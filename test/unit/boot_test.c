@@ -96,6 +96,37 @@ TEST(boot, a_durable_node_votes_in_its_next_life_at_once)
     CHECK(b.is_durable);
 }
 
+static int ask_synced(unsigned flags, const char *identity)
+{
+    struct request req = {.op = OP_BOOT,
+                          .flags = flags,
+                          .name = "us",
+                          .name_len = 2,
+                          .lease_us = LEASE,
+                          .window_us = QUARANTINE};
+    struct boot_facts facts = {
+        .identity = identity, .now_us = NOW, .is_durable = 1};
+    return hf__boot_decide(&m, &req, &facts, &b, &why);
+}
+
+TEST(boot, a_node_that_syncs_in_both_lives_votes_at_once)
+{
+    begin();
+    CHECK_INT(ask_synced(REQ_BOOT_NEW, "life-1"), HF_OK);
+    CHECK_INT(ask_synced(0, "life-2"), HF_OK);
+    CHECK_INT(b.left_us, 0);
+}
+
+/* It was restarted to make it so, and has lost what was not yet synced. */
+TEST(boot, a_node_that_syncs_only_since_its_restart_may_have_forgotten)
+{
+    begin_settled();
+    CHECK_INT(ask_synced(0, "life-2"), HF_OK);
+    CHECK_INT(b.left_us, QUARANTINE);
+    CHECK_INT(ask_synced(0, "life-2"), HF_OK);
+    CHECK_INT(b.left_us, QUARANTINE);
+}
+
 TEST(boot, a_quarantine_outlives_the_restart_of_a_durable_node)
 {
     begin();

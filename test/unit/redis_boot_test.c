@@ -184,6 +184,21 @@ TEST(redis_boot, a_server_that_syncs_every_write_votes_after_a_restart)
     CHECK_INT(a.boot.left_us, 0);
 }
 
+/* Restarted to make it so: what was not synced before is gone. */
+TEST(redis_boot, a_server_that_did_not_sync_before_may_have_forgotten)
+{
+    static const char *const before[] = {"--appendonly", "yes", NULL};
+    static const char *const after[] = {"--appendonly", "yes", "--appendfsync",
+                                        "always", NULL};
+    begin_with(before);
+    CHECK_INT(boot(REQ_BOOT_NEW, "us"), V_GRANTED);
+    r.args = after;
+    restart();
+    CHECK_INT(boot(0, "us"), V_GRANTED);
+    CHECK(a.boot.is_durable);
+    CHECK(a.boot.left_us > LEASE);
+}
+
 TEST(redis_boot, syncing_but_for_rewrites_is_not_enough)
 {
     static const char *const args[] = {"--appendonly",

@@ -77,7 +77,7 @@ static int marker_is(const struct marker *a, const struct marker *b)
 {
     return !strcmp(a->group, b->group) && !strcmp(a->identity, b->identity)
            && a->settled_us == b->settled_us && a->lease_us == b->lease_us
-           && a->is_durable == b->is_durable;
+           && a->is_durable == b->is_durable && a->is_synced == b->is_synced;
 }
 
 /* Two directories of one host are two nodes, and one directory is one. */

@@ -17,6 +17,7 @@
 /* What is known of the server so far, in request.priv. */
 #define KNOWN_SYNCS 1u
 #define KNOWN_LOCKS 2u
+#define UNKNOWN_SYNCS 4u /* it may not be asked */
 
 /* ---- asking ---- */
 
@@ -75,6 +76,7 @@ static void config_answer(struct backend_conn *c, struct request *req,
         return;
     }
     if (c->syncs_always && config_is(v, "no")) req->priv |= KNOWN_SYNCS;
+    if (v->type == VALUE_ERROR) req->priv |= UNKNOWN_SYNCS;
     if (hf__boot_wants_locks(req))
         scan_next(c, req);
     else
@@ -147,7 +149,9 @@ void hf__redis_boot_build(struct backend_conn *c, const struct request *req)
     hf__cmd_number(cmd, QUARANTINE_US_MIN);
     put_letters(cmd, req->flags);
     hf__cmd_text(cmd, req->info ? req->info : "");
-    hf__cmd_text(cmd, req->priv & KNOWN_SYNCS ? "1" : "0");
+    hf__cmd_text(cmd, req->priv & KNOWN_SYNCS     ? "1"
+                      : req->priv & UNKNOWN_SYNCS ? "-"
+                                                  : "0");
     hf__cmd_text(cmd, req->priv & KNOWN_LOCKS ? "1" : "0");
 }
 

@@ -1,9 +1,10 @@
 -- boot.lua: who this server is, and from when on it votes in a quorum.
--- KEYS[1] boot marker: "v1 <group> <identity> <settled us> <lease ms>[ durable]"
+-- KEYS[1] boot marker: "v1 <group> <identity> <settled us> <lease ms>" and
+--      " durable" by the operator's word, " synced" if that life lost nothing
 -- ARGV group, longest lease ms, quarantine us, its least us, what is asked for
 --      (letters: n new, j join, s step, d durable, l look, f force, u unsure
---      of the lease), group to join from, "1" if every write is synced, "1" if
---      locks are stored
+--      of the lease), group to join from, "1" if every write is synced, "0" if
+--      not, "-" if it may not be asked, "1" if locks are stored
 -- returns {1 | 0 of another group | -1 a member already | -2 locks are stored
 --      | -3 a replica | -4 of a cluster | -5 no marker of ours, now us,
 --      left us, lease ms, identity or "", version, group or "", 1 if new,
@@ -55,7 +56,7 @@ local has, life, settled, had, word
 if old then
     has, life, settled, had, word =
         old:match('^v1 (%S+) (%S+) (%d+) (%d+)( ?%a*)$')
-    if not has or word ~= '' and word ~= ' durable' then
+    if not has or word ~= '' and word ~= ' durable' and word ~= ' synced' then
         return answer(-5)
     end
     settled, had = tonumber(settled), tonumber(had)
@@ -85,11 +86,12 @@ if has and lease > had and not (new or join or unsure) then
     missing = math.max(most - quarantine, 0)
 end
 local full = now + quarantine + missing
-local durable = word == ' durable'
+-- What it does in this life says nothing of what was lost before it.
+local durable, was_synced = word == ' durable', word == ' synced'
 if new then
     settled = now
 elseif not has or asked('s')
-    or life ~= id and not (durable or synced or asked('d')) then
+    or life ~= id and not (durable or was_synced and synced or asked('d')) then
     settled = full
 else
     -- Further away than any quarantine: the clock was set back since.
@@ -112,9 +114,10 @@ else
         settled = tonumber(old:match('^v1 %S+ %S+ (%d+)')) + missing
     end
 end
+local keeps = synced or arg[7] == '-' and was_synced
 local text = string.format('v1 %s %s %.0f %.0f%s',
     group, life, settled, had,
-    durable and ' durable' or '')
+    durable and ' durable' or keeps and ' synced' or '')
 if text ~= old then
     call('SET', KEYS[1], text)
 end
