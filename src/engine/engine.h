@@ -113,6 +113,7 @@ struct node {
     int64_t boot_us;        /* ask it then */
     unsigned boot_flags;    /* REQ_BOOT_* */
     int boot_open;          /* asked, unanswered */
+    int was_member;         /* it was one, and told its marker */
     int is_blank;           /* it has no marker, and we have not begun one */
     struct clock_sample sample;
     int suspect;        /* its clock seems to have jumped: so often seen */

@@ -147,11 +147,13 @@ void hf__members_ask(struct engine *e)
     }
 }
 
+/* What was a member, and was made a replica since, is only of no use. */
 static int is_misplaced(const struct node *n)
 {
     int status = n->last_error.status;
     return n->stand == STAND_REFUSED
-           && (status == HF_INVALID || status == HF_CONFLICT);
+           && ((status == HF_INVALID && !n->was_member)
+               || status == HF_CONFLICT);
 }
 
 const struct hf_error *hf__members_refusal(const struct engine *e)
@@ -262,6 +264,7 @@ static void member_admit(struct engine *e, struct node *n,
     int is_met = n->boot.version == boot->version; /* and was told before */
     n->boot = *boot;
     n->is_blank = 0;
+    n->was_member = 1;
     if (boot->lease_us > e->group_lease_us) e->group_lease_us = boot->lease_us;
     e->conf.lease_max_us = e->group_lease_us;
     n->quarantined_us = boot->left_us > 0 ? e->now_us + boot->left_us : 0;

@@ -207,11 +207,20 @@ static void env_reply(struct backend_env *env, struct request *r,
     hf__node_answer(e, n, r, rep);
 }
 
+/* It has no marker any more; or it cannot do what it could: loading, or made a
+ * replica, it may be another one when it can again. */
+static int is_changed(const struct request *r, const struct reply *rep)
+{
+    if (rep->verdict == V_UNSETTLED) return 1;
+    return rep->verdict == V_ERROR && rep->status == HF_UNAVAILABLE
+           && r->user_kind != USER_NODE;
+}
+
 /* Whoever asked hears of it; the request is free again. */
 void hf__node_answer(struct engine *e, struct node *n, struct request *r,
                      const struct reply *rep)
 {
-    if (rep->verdict == V_UNSETTLED) hf__member_unsettle(e, n, 0);
+    if (is_changed(r, rep)) hf__member_unsettle(e, n, 0);
     switch (r->user_kind) {
     case USER_OP:
         hf__direct_answered(e, r->user, r, rep);

@@ -151,3 +151,33 @@ TEST(quorum_members, a_client_does_not_look_for_locks)
         CHECK(!strstr(redis_say(&servers[i], "INFO commandstats"),
                       "cmdstat_scan:"));
 }
+
+static int third_is_refused(void *client)
+{
+    struct hf_node nodes[NODES];
+    hf_client_nodes(client, nodes, NODES);
+    return !nodes[2].settled && nodes[2].status == HF_INVALID;
+}
+
+/* Its connection stays, and so would its vote: with what data, if it is made a
+ * primary again, only a look can tell. */
+TEST(quorum_members, a_member_that_was_made_a_replica_loses_its_vote)
+{
+    struct hf_quorum_node nodes[NODES];
+    int len = 0;
+    begin();
+    snprintf(url, sizeof url,
+             "redlock://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d",
+             servers[0].port, servers[1].port, servers[2].port);
+    CHECK_INT(hf_quorum_init(url, NULL, nodes, NODES, &len, &err), HF_OK);
+    rig_begin_at(url);
+    hf_client *c = rig_client(NULL);
+    hf_lock *l = rig_lock(c, "a");
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    redis_say(&servers[2], "REPLICAOF 127.0.0.1 %d", servers[0].port);
+    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
+    CHECK(rig_until(third_is_refused, c));
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}
