@@ -3,7 +3,6 @@
  * output exactly as long as its flight is in the ring, in the same order.
  */
 #include <errno.h>
-#include <hiredis/hiredis.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include "backend/redis/redis.h"
 
 #define OUT_KEPT_MAX (64 * 1024) /* a larger buffer is given back when empty */
+#define ARG_FRAME_MAX 25         /* "$", 20 digits and twice "\r\n" */
 
 /* ---- building a command ---- */
 
@@ -164,33 +164,54 @@ int hf__flight_is_unsent(const struct link *l, const struct flight *f)
 
 /* ---- output ---- */
 
-static int bytes_add(struct bytes *b, const struct allocator *a,
-                     const char *data, size_t len)
+/* Room for `len` more.  0, or -1: no memory. */
+static int bytes_reserve(struct bytes *b, const struct allocator *a, size_t len)
 {
-    if (b->size - b->len < len) {
-        size_t size = b->size ? b->size : 4096;
-        while (size - b->len < len) size *= 2;
-        char *more = hf__realloc(a, b->data, size);
-        if (!more) return -1;
-        b->data = more;
-        b->size = size;
-    }
-    memcpy(b->data + b->len, data, len);
-    b->len += len;
+    if (b->size - b->len >= len) return 0;
+    size_t size = b->size ? b->size : 4096;
+    while (size - b->len < len) size *= 2;
+    char *more = hf__realloc(a, b->data, size);
+    if (!more) return -1;
+    b->data = more;
+    b->size = size;
     return 0;
 }
 
-static int output_add(struct link *l, struct command *cmd)
+/* "<type><number>\r\n"; returns its end. */
+static char *head_put(char *at, char type, size_t number)
 {
-    char *text = NULL;
-    const struct allocator *a = l->c->env->alloc;
+    char digits[24];
+    size_t n = 0;
+    *at++ = type;
+    do {
+        digits[n++] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    while (n > 0) *at++ = digits[--n];
+    *at++ = '\r';
+    *at++ = '\n';
+    return at;
+}
+
+/* An array of bulk strings, straight into the output: by hiredis' formatter,
+ * which prints every length and copies twice, it was 60 % of what a lock costs
+ * its caller outside the kernel. */
+static int output_add(struct link *l, const struct command *cmd)
+{
+    size_t most = ARG_FRAME_MAX;
     if (cmd->is_full) return -1;
-    int64_t len =
-        redisFormatCommandArgv(&text, cmd->argc, cmd->argv, cmd->lens);
-    if (len < 0) return -1;
-    int rc = bytes_add(&l->out, a, text, (size_t)len);
-    redisFreeCommand(text);
-    return rc;
+    for (int i = 0; i < cmd->argc; i++) most += cmd->lens[i] + ARG_FRAME_MAX;
+    if (bytes_reserve(&l->out, l->c->env->alloc, most) != 0) return -1;
+    char *at = head_put(l->out.data + l->out.len, '*', (size_t)cmd->argc);
+    for (int i = 0; i < cmd->argc; i++) {
+        at = head_put(at, '$', cmd->lens[i]);
+        if (cmd->lens[i] > 0) memcpy(at, cmd->argv[i], cmd->lens[i]);
+        at += cmd->lens[i];
+        *at++ = '\r';
+        *at++ = '\n';
+    }
+    l->out.len = (size_t)(at - l->out.data);
+    return 0;
 }
 
 struct flight *hf__link_push(struct link *l, enum flight_kind kind)

@@ -1,0 +1,76 @@
+/*
+ * redis_output_test.c: the bytes of a command.  One rule: hiredis' formatter
+ * would have written the same.
+ */
+#include <hiredis/hiredis.h>
+#include <string.h>
+
+#include "backend/redis/redis.h"
+#include "test.h"
+
+static struct backend_env env;
+static struct backend_conn conn;
+
+static void conn_free(void *arg)
+{
+    (void)arg;
+    hf__link_free(&conn.main);
+}
+
+static void begin(void)
+{
+    env.alloc = &hf__alloc_default;
+    conn.env = &env;
+    hf__link_init(&conn.main, &conn, 0);
+    test_cleanup(conn_free, NULL);
+}
+
+/* What was added to the output from `from` on is the command, as hiredis
+ * writes it. */
+static void check_output(size_t from)
+{
+    const struct bytes *out = &conn.main.out;
+    char *text = NULL;
+    int64_t len = redisFormatCommandArgv(&text, conn.cmd.argc, conn.cmd.argv,
+                                         conn.cmd.lens);
+    CHECK(len > 0 && out->len - from == (size_t)len
+          && !memcmp(out->data + from, text, (size_t)len));
+    redisFreeCommand(text);
+}
+
+TEST(redis_output, commands_of_every_length_are_those_of_hiredis)
+{
+    static char big[70000];
+    static const size_t lens[] = {0, 1, 9, 10, 99, 100, 999, 1000, 69999};
+    begin();
+    memset(big, 'x', sizeof big);
+    for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
+        size_t from = conn.main.out.len;
+        hf__cmd_begin(&conn.cmd, "EVALSHA");
+        hf__cmd_number(&conn.cmd, INT64_MIN);
+        hf__cmd_key(&conn.cmd, "token", "a\r\n$b", 5);
+        hf__cmd_bytes(&conn.cmd, big, lens[i]);
+        CHECK(hf__link_push(&conn.main, FLIGHT_REQUEST) != NULL);
+        check_output(from);
+    }
+}
+
+TEST(redis_output, an_argument_without_bytes_needs_no_memory_of_its_own)
+{
+    begin();
+    hf__cmd_begin(&conn.cmd, "SET");
+    hf__cmd_bytes(&conn.cmd, NULL, 0);
+    CHECK(hf__link_push(&conn.main, FLIGHT_REQUEST) != NULL);
+    CHECK_INT(conn.main.out.len, strlen("*2\r\n$3\r\nSET\r\n$0\r\n\r\n"));
+}
+
+TEST(redis_output, a_command_of_the_most_arguments_is_that_of_hiredis)
+{
+    begin();
+    hf__cmd_begin(&conn.cmd, "RENEW");
+    while (conn.cmd.argc < ARGS_MAX) hf__cmd_text(&conn.cmd, "0123456789");
+    CHECK(hf__link_push(&conn.main, FLIGHT_REQUEST) != NULL);
+    check_output(0);
+    hf__cmd_text(&conn.cmd, "one more");
+    CHECK(hf__link_push(&conn.main, FLIGHT_REQUEST) == NULL);
+}
