@@ -44,7 +44,7 @@
 #define BACKOFF_US_MAX (200 * US_PER_MS)
 #define RECONNECT_US_MIN (10 * US_PER_MS)
 #define RECONNECT_US_MAX (2 * US_PER_S)
-#define LULL_US (2 * US_PER_MS)       /* late answers may lie so long */
+#define LULL_US (20 * US_PER_MS)      /* late answers may lie so long */
 #define AGAIN_US_MIN (20 * US_PER_MS) /* before a release is repeated */
 #define HANDOVER_MAX 1024 /* hand-overs in a row that may be asked for */
 #define HANDOVER_MS_DEFAULT 50

@@ -374,6 +374,13 @@ static int is_lull(const struct engine *e)
            && e->now_us < e->sent_us + LULL_US;
 }
 
+/* When there may be answers that nobody has read, if callers come and go. */
+int64_t hf__engine_lull_us(const struct engine *e)
+{
+    int64_t end = e->sent_us + LULL_US;
+    return e->conf.nodes > 1 && e->now_us < end ? end : TIME_NEVER;
+}
+
 int64_t hf__engine_next_us(const struct engine *e)
 {
     int64_t next = min64(hf__nodes_next_us(e), e->pending_us);

@@ -182,6 +182,7 @@ void hf__engine_fail(struct engine *e, struct op *op, int status,
 void hf__engine_tick(struct engine *e, int64_t now_us);
 void hf__engine_drain(struct engine *e);
 int64_t hf__engine_next_us(const struct engine *e);
+int64_t hf__engine_lull_us(const struct engine *e);
 struct op *hf__engine_take_done(struct engine *e);
 int hf__engine_take_notice(struct engine *e, struct hf_event *out,
                            int64_t now_us);

@@ -128,6 +128,16 @@ void hf__node_failed(struct node *n, int status, const char *text)
     n->last_error.node = n->index;
 }
 
+/* Does anybody?  Other answers may have lain unread for a while, so how late
+ * they are says nothing of the node. */
+static int is_waited_for(const struct request *r)
+{
+    const struct slot *s = r->user;
+    if (r->user_kind != USER_SLOT) return 1;
+    if (r->op == OP_RELEASE) return s->hold.state == HOLD_RELEASING;
+    return s->hold.round_open && r->round == s->hold.round;
+}
+
 static void learn(struct engine *e, struct node *n, const struct request *r,
                   const struct reply *rep)
 {
@@ -148,6 +158,7 @@ static void learn(struct engine *e, struct node *n, const struct request *r,
     }
     if (rep->verdict > V_ERROR) return;
     e->answered_us = e->now_us;
+    if (!is_waited_for(r)) return;
     int64_t rtt = e->now_us - r->sent_us;
     if (rtt > e->conf.rtt_us)
         e->conf.rtt_us = rtt;

@@ -40,7 +40,8 @@ static void keeper_turn(struct pump *p)
     if (p->has_poller) hf__pump_news(p);
     p->keeper_polls = !p->has_poller && hf__engine_wants_poll(e);
     p->keeper_fds = e->fds_version;
-    p->keeper_until_us = p->has_poller ? TIME_NEVER : hf__engine_next_us(e);
+    p->keeper_until_us =
+        p->has_poller ? hf__engine_lull_us(e) : hf__engine_next_us(e);
     hf__pump_poll(p, p->keeper_wake.read_fd, p->keeper_until_us,
                   p->keeper_polls ? POLL_SOCKETS : 0);
     hf__bell_hush(&p->keeper_wake);
