@@ -34,11 +34,13 @@ static const struct work works[] = {
     {"W4", "4 processes of 4 threads, one name", work_w4},
     {"W4-handover", "the same, handed over in each", work_w4_handover},
     {"W5", "1 thread, a lock over five servers", work_w5},
+    {"W5-memory", "the same for a minute, two of them gone", work_w5_memory},
     {"W6", "10,000 locks held and renewed", work_w6},
     {"W6-100k", "100,000 locks held and renewed", work_w6_100k},
     {"W7", "the holder is killed", work_w7},
     {"waiters", "10,000 waiters on 10,000 names", work_waiters},
     {"wake", "from a release to the next holder elsewhere", work_wake},
+    {"guard", "a guarded write on Redis", work_guard},
     {"file", "1 thread, file backend against flock(2)", work_file},
     {"start", "holdfast run on file against flock -x", work_start},
     {"grow", "1 thread beside 1,000 to 100,000 locks", work_grow},
@@ -59,7 +61,7 @@ static void usage_print(FILE *out)
     fputs("usage: bench [key=value...] [workload...]\n"
           "  secs=2       seconds a run\n"
           "  rounds=3     alternating runs of each, medians count\n"
-          "  hold=20      seconds of W6\n"
+          "  hold=20      seconds of W6, a third of those of W5-memory\n"
           "  busy=1       busy processes beside W1-busy\n"
           "  json=FILE    where the table goes too; default: bench.json in\n"
           "               the directory above this program; json= for none\n"

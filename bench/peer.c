@@ -3,6 +3,7 @@
  * that uses holdfast would.
  *
  *   holdfast        the plain lock, blocking calls; mode=hold: asynchronous
+ *   holdfast5       the same over all servers of ports=, as redlock://
  *   holdfast-async  one thread with its own loop, 64 locks in flight
  *
  * known=N and held=N put N further locks, used before or held, beside the one
@@ -14,6 +15,7 @@
 
 #include "lib/async.h"
 #include "lib/crowd.h"
+#include "lib/five.h"
 #include "lib/runner.h"
 #include "lib/tool.h"
 #include "lib/wait_many.h"
@@ -68,17 +70,23 @@ static const struct lock_peer holdfast_peer = {
 
 int main(int argc, char **argv)
 {
+    static char url[FIVE_URL_MAX];
     struct options o;
 
     options_parse(&o, argc, argv);
-    if (strcmp(o.peer, "holdfast5") == 0)
-        fail("peer=holdfast5: quorums are not supported");
+    if (strcmp(o.peer, "holdfast5") == 0) {
+        five_url(url, o.ports, o.ports_len);
+        five_init(url);
+        o.url = url;
+        o.peer = "holdfast";
+    }
     if (strcmp(o.peer, "holdfast-fair") == 0)
         fail("peer=holdfast-fair: the fair lock is not supported");
     if (strcmp(o.peer, "holdfast-async") == 0 && strcmp(o.mode, "loop") == 0)
         async_run(&o);
     else if (strcmp(o.peer, "holdfast") != 0)
-        fail("peer=%s mode=%s: not one of holdfast, holdfast-async (loop)",
+        fail("peer=%s mode=%s: not one of holdfast, holdfast5, holdfast-async "
+             "(loop)",
              o.peer, o.mode);
     else if (strcmp(o.mode, "hold") == 0)
         crowd_hold_run(&o);

@@ -30,6 +30,10 @@ void work_w4_handover(struct bench *b, const struct work *w);
 
 /* Five servers. */
 void work_w5(struct bench *b, const struct work *w);
+void work_w5_memory(struct bench *b, const struct work *w);
+
+/* A resource that checks tokens. */
+void work_guard(struct bench *b, const struct work *w);
 
 /* Many locks held. */
 void work_w6(struct bench *b, const struct work *w);

@@ -1,204 +1,195 @@
 /*
  * work_quorum.c: a lock over five servers (W5): all of them well, one stopped,
- * two killed.
+ * two killed; and its memory when some are gone for long (W5-memory).
  *
- * The reference writes to all, reads until three have answered, and leaves the
- * stragglers' answers for later: no library can wait for less.
+ * Servers fall ill under a client that is connected to them: to find out is
+ * part of what is measured.
  */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
-#include <poll.h>
+#define _POSIX_C_SOURCE 200809L
+#include <math.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
 
-#include <hiredis/hiredis.h>
-
-#include "holdfast/holdfast.h"
+#include "child.h"
+#include "five_raw.h"
 #include "tool.h"
-#include "work.h"
 
-#define SERVERS 5
-#define QUORUM 3
 #define OPS 2000
+#define COMMANDS 10  /* each of five is asked twice */
 #define RAW_MAX 1.35 /* p50 against the reference */
 #define SICK_MAX 1.2 /* against our own with all five */
-#define RELEASE                                                                \
-    "if redis.call('get',KEYS[1])==ARGV[1] then "                              \
-    "return redis.call('del',KEYS[1]) else return 0 end"
+#define GROWTH_KB_MAX 128
+#define MEMORY_PARTS 6 /* the first is left out */
 
-struct five {
-    struct server servers[SERVERS];
-    redisContext *links[SERVERS];
-    int owed[SERVERS]; /* replies that have not come */
-    char url[256];
-    char release[80]; /* a command; the token goes into it */
-    double took_us[OPS];
-};
+static struct five five;
+static double took_us[OPS];
 
-static void script_load(struct five *f, redisContext *link)
-{
-    redisReply *sha = redisCommand(link, "SCRIPT LOAD %s", RELEASE);
-    if (!sha || sha->type != REDIS_REPLY_STRING) fail("five: no script");
-    snprintf(f->release, sizeof(f->release), "EVALSHA %s 1 raw %%s", sha->str);
-    freeReplyObject(sha);
-}
-
-static void five_start(struct five *f, const struct bench *b)
-{
-    size_t at = (size_t)snprintf(f->url, sizeof(f->url), "redlock://");
-    for (int i = 0; i < SERVERS; i++) {
-        char dir[300];
-        snprintf(dir, sizeof(dir), "%s/five-%d", b->dir, i);
-        if (mkdir(dir, 0700) != 0) fail("%s: cannot be made", dir);
-        server_start(&f->servers[i], dir);
-        at +=
-            (size_t)snprintf(f->url + at, sizeof(f->url) - at, "%s127.0.0.1:%d",
-                             i ? "," : "", f->servers[i].port);
-        f->links[i] = redisConnect("127.0.0.1", f->servers[i].port);
-        if (!f->links[i] || f->links[i]->err) fail("five: no connection");
-        script_load(f, f->links[i]);
-    }
-    struct hf_quorum_node nodes[SERVERS];
-    struct hf_error err;
-    int len;
-    if (hf_quorum_init(f->url, NULL, nodes, SERVERS, &len, &err) != HF_OK)
-        fail("five: %s", err.text);
-}
-
-static void five_stop(struct five *f)
-{
-    for (int i = 0; i < SERVERS; i++) {
-        redisFree(f->links[i]);
-        server_stop(&f->servers[i]);
-    }
-}
-
-/* ---- the reference ------------------------------------------------------- */
-
-/* What has come on link `i`; 1 if the newest answer was among it. */
-static int link_read(struct five *f, int i)
-{
-    void *reply = NULL;
-    if (redisBufferRead(f->links[i]) != REDIS_OK) fail("five: read");
-    while (redisGetReplyFromReader(f->links[i], &reply) == REDIS_OK && reply) {
-        freeReplyObject(reply);
-        reply = NULL;
-        f->owed[i]--;
-    }
-    return f->owed[i] == 0;
-}
-
-static void quorum_read(struct five *f)
-{
-    struct pollfd fds[SERVERS];
-    int answered = 0;
-    for (int i = 0; i < SERVERS; i++) {
-        fds[i].fd = f->links[i]->fd;
-        fds[i].events = POLLIN;
-    }
-    while (answered < QUORUM) {
-        if (poll(fds, SERVERS, 5000) <= 0) fail("five: no answer");
-        for (int i = 0; i < SERVERS; i++)
-            if (fds[i].revents & POLLIN && link_read(f, i)) {
-                answered++;
-                fds[i].fd = -1;
-            }
-    }
-}
-
-static void all_write(struct five *f, const char *command, const char *token)
-{
-    for (int i = 0; i < SERVERS; i++) {
-        int done = 0;
-        redisAppendCommand(f->links[i], command, token);
-        f->owed[i]++;
-        while (!done)
-            if (redisBufferWrite(f->links[i], &done) != REDIS_OK)
-                fail("five: write");
-    }
-    quorum_read(f);
-}
-
-static double raw_p50(struct five *f)
+static double raw_p50(struct five_raw *r)
 {
     for (int i = 0; i < OPS; i++) {
-        char token[32];
         uint64_t start = now_ns();
-        snprintf(token, sizeof(token), "%d", i);
-        all_write(f, "SET raw %s NX PX 10000", token);
-        all_write(f, f->release, token);
-        f->took_us[i] = (double)(now_ns() - start) / 1e3;
+        five_raw_once(r);
+        took_us[i] = (double)(now_ns() - start) / 1e3;
     }
-    return median(f->took_us, OPS);
+    return median(took_us, OPS);
 }
 
-/* ---- ours ---------------------------------------------------------------- */
-
-static double ours_p50(struct five *f)
+static double lock_p50(struct five_lock *l)
 {
-    hf_client *client;
-    hf_lock *lock;
-    struct hf_error err;
-    if (hf_client_open(f->url, NULL, &client, &err) != HF_OK
-        || hf_lock_open(client, "ours", &lock, &err) != HF_OK)
-        fail("five: %s", err.text);
-    for (int i = -OPS / 10; i < OPS; i++) {
+    for (int i = 0; i < OPS; i++) {
         uint64_t start = now_ns();
-        if (hf_lock_acquire(lock, NULL, NULL, &err) != HF_OK
-            || hf_lock_release(lock, NULL, &err) != HF_OK)
-            fail("five: %s", err.text);
-        if (i >= 0) f->took_us[i] = (double)(now_ns() - start) / 1e3;
+        five_lock_once(l);
+        took_us[i] = (double)(now_ns() - start) / 1e3;
     }
-    hf_client_close(client);
-    return median(f->took_us, OPS);
+    return median(took_us, OPS);
 }
 
-static double commands_per_op(struct five *f)
+static double ours_p50(void)
 {
+    struct five_lock l;
+
+    five_lock_open(&l, &five);
+    double p50 = lock_p50(&l);
+    five_lock_close(&l);
+    return p50;
+}
+
+static void ratio_add(struct bench *b, const struct work *w, const char *what,
+                      double *ours, double *reference, double bound)
+{
+    double ratio[ROUNDS_MAX];
+    char note[NOTE_MAX];
+
+    for (int i = 0; i < b->rounds; i++) ratio[i] = ours[i] / reference[i];
+    double middle = median(ratio, b->rounds);
+    snprintf(note, sizeof(note), "%.2f to %.2f in %d rounds", ratio[0],
+             ratio[b->rounds - 1], b->rounds);
+    struct row row = {w->name,
+                      what,
+                      median(ours, b->rounds),
+                      median(reference, b->rounds),
+                      middle,
+                      JUDGE_RATIO_MAX,
+                      bound,
+                      ""};
+    table_add(&b->table, row, note);
+}
+
+static void well_run(struct bench *b, const struct work *w)
+{
+    struct five_raw r;
+    double ours[ROUNDS_MAX], raw[ROUNDS_MAX];
+
+    five_raw_open(&r, &five);
+    (void)raw_p50(&r);
+    for (int i = 0; i < b->rounds; i++) {
+        /* Whoever goes first has it neither always better nor worse. */
+        if (i % 2 == 0) raw[i] = raw_p50(&r);
+        ours[i] = ours_p50();
+        if (i % 2 == 1) raw[i] = raw_p50(&r);
+    }
+    ratio_add(b, w, "p50 us", ours, raw, RAW_MAX);
+    five_raw_close(&r);
+}
+
+static void commands_run(struct bench *b, const struct work *w)
+{
+    struct five_lock l;
     double sum = 0;
-    for (int i = 0; i < SERVERS; i++) server_count_begin(&f->servers[i]);
-    (void)ours_p50(f);
-    for (int i = 0; i < SERVERS; i++)
-        sum += server_count_end(&f->servers[i], "");
-    return sum / (OPS + OPS / 10);
+
+    five_lock_open(&l, &five);
+    for (int i = 0; i < FIVE; i++) server_count_begin(&five.servers[i]);
+    for (int i = 0; i < OPS; i++) five_lock_once(&l);
+    five_lock_close(&l); /* waits for the last answers */
+    for (int i = 0; i < FIVE; i++)
+        sum += server_count_end(&five.servers[i], "");
+    struct row row = {w->name, "commands/op", sum / OPS, NAN,
+                      NAN,     JUDGE_OURS_IS, COMMANDS,  ""};
+    table_add(&b->table, row, NULL);
 }
 
-static void row_add(struct bench *b, const struct work *w, const char *what,
-                    double ours, double reference, enum judge judge,
-                    double bound)
+static void stopped_run(struct bench *b, const struct work *w)
 {
-    struct row row = {w->name,          what,  ours,  reference,
-                      ours / reference, judge, bound, ""};
-    table_add(&b->table, row, NULL);
+    double well[ROUNDS_MAX], sick[ROUNDS_MAX];
+
+    for (int i = 0; i < b->rounds; i++) {
+        struct five_lock l;
+        five_lock_open(&l, &five);
+        well[i] = lock_p50(&l);
+        kill(five.servers[4].pid, SIGSTOP);
+        sick[i] = lock_p50(&l);
+        kill(five.servers[4].pid, SIGCONT);
+        five_lock_close(&l);
+    }
+    ratio_add(b, w, "p50 us, one stopped", sick, well, SICK_MAX);
+}
+
+/* They do not come back: later rounds begin without them. */
+static void killed_run(struct bench *b, const struct work *w)
+{
+    double well[ROUNDS_MAX], sick[ROUNDS_MAX];
+    struct five_lock l;
+
+    for (int i = 0; i < b->rounds; i++) well[i] = ours_p50();
+    five_lock_open(&l, &five);
+    server_stop(&five.servers[3]);
+    server_stop(&five.servers[4]);
+    sick[0] = lock_p50(&l);
+    five_lock_close(&l);
+    for (int i = 1; i < b->rounds; i++) sick[i] = ours_p50();
+    ratio_add(b, w, "p50 us, two killed", sick, well, SICK_MAX);
 }
 
 void work_w5(struct bench *b, const struct work *w)
 {
-    static struct five f;
-    double ours[ROUNDS_MAX], raw[ROUNDS_MAX];
-    memset(&f, 0, sizeof(f));
-    five_start(&f, b);
-    for (int i = 0; i < b->rounds; i++) {
-        raw[i] = raw_p50(&f);
-        ours[i] = ours_p50(&f);
+    five_start(&five, b);
+    well_run(b, w);
+    commands_run(b, w);
+    stopped_run(b, w);
+    killed_run(b, w);
+    five_stop(&five);
+}
+
+/* Lock for so long, at some distance: how often it was. */
+static double locks_in(struct five_lock *l, double secs)
+{
+    uint64_t end = now_ns() + (uint64_t)(secs * (double)NS_PER_S);
+    double ops = 0;
+
+    while (now_ns() < end && !child_interrupted()) {
+        five_lock_once(l);
+        pause_ns(NS_PER_MS);
+        ops++;
     }
-    double well = median(ours, b->rounds);
-    row_add(b, w, "p50 us", well, median(raw, b->rounds), JUDGE_RATIO_MAX,
-            RAW_MAX);
-    /* And what a connect costs, over all of them. */
-    row_add(b, w, "commands/op", commands_per_op(&f), 10, JUDGE_RATIO_MAX,
-            1.05);
-    kill(f.servers[4].pid, SIGSTOP);
-    row_add(b, w, "p50 us, one stopped", ours_p50(&f), well, JUDGE_RATIO_MAX,
-            SICK_MAX);
-    kill(f.servers[4].pid, SIGCONT);
-    server_stop(&f.servers[3]);
-    server_stop(&f.servers[4]);
-    row_add(b, w, "p50 us, two killed", ours_p50(&f), well, JUDGE_RATIO_MAX,
-            SICK_MAX);
-    five_stop(&f);
+    return ops;
+}
+
+void work_w5_memory(struct bench *b, const struct work *w)
+{
+    struct five_lock l;
+    double part = 3 * b->hold_secs / MEMORY_PARTS;
+    char note[NOTE_MAX];
+
+    five_start(&five, b);
+    five_lock_open(&l, &five);
+    kill(five.servers[3].pid, SIGSTOP);
+    server_stop(&five.servers[4]);
+    double ops = locks_in(&l, part);
+    int64_t early_kb = rss_self_kb();
+    ops += locks_in(&l, part * (MEMORY_PARTS - 1));
+    int64_t late_kb = rss_self_kb();
+    kill(five.servers[3].pid, SIGCONT);
+    five_lock_close(&l);
+    five_stop(&five);
+    snprintf(note, sizeof(note), "%.0f locks, %.1f MB after %.0f and %.0f s",
+             ops, (double)late_kb / 1024, part, part * MEMORY_PARTS);
+    struct row row = {w->name,
+                      "KB grown, 2 of 5 gone",
+                      (double)(late_kb - early_kb),
+                      NAN,
+                      NAN,
+                      JUDGE_OURS_MAX,
+                      GROWTH_KB_MAX,
+                      ""};
+    table_add(&b->table, row, note);
 }
