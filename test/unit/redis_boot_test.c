@@ -106,6 +106,53 @@ TEST(redis_boot, with_a_marker_a_proposal_of_a_quorum_is_accepted)
     CHECK_INT(propose("job", REQ_QUORUM), V_GRANTED);
 }
 
+static struct request vote(int64_t ahead_us)
+{
+    struct request req =
+        server_request(OP_PROPOSE, "job", 1, server_clock(&f) + ahead_us);
+    req.flags = REQ_QUORUM;
+    return req;
+}
+
+static void check_counter(int64_t expected)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%lld", (long long)expected);
+    CHECK_STR(redis_say(&r, "GET redisson_lock_token:{job}"), text);
+}
+
+TEST(redis_boot, a_vote_is_for_our_own_number_and_tells_the_node_s_clock)
+{
+    begin();
+    CHECK_INT(boot(REQ_BOOT_NEW, "us"), V_GRANTED);
+    struct request req = vote(60 * US_PER_S);
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    CHECK_INT(a.reply.fence, req.ballot);
+    CHECK(a.reply.node_us < req.ballot);
+    CHECK(a.reply.node_us > req.ballot - 120 * US_PER_S);
+    check_counter(req.ballot);
+}
+
+TEST(redis_boot, a_vote_reserves_what_it_is_asked_to)
+{
+    begin();
+    CHECK_INT(boot(REQ_BOOT_NEW, "us"), V_GRANTED);
+    struct request req = vote(US_PER_S);
+    req.block = 8;
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    CHECK_INT(a.reply.fence, req.ballot);
+    check_counter(req.ballot + 8);
+}
+
+TEST(redis_boot, a_number_older_than_the_window_it_came_with_is_stale)
+{
+    begin();
+    CHECK_INT(boot(REQ_BOOT_NEW, "us"), V_GRANTED);
+    struct request req = vote(-US_PER_S);
+    req.window_us = US_PER_S / 2;
+    CHECK_INT(server_do(&f, req, &a), V_STALE);
+}
+
 TEST(redis_boot, a_flushed_server_is_found_out_by_the_next_proposal)
 {
     begin();

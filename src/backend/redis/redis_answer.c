@@ -64,6 +64,13 @@ static int read_propose(struct backend_conn *c, const struct request *req,
                         const struct value *v, struct reply *reply)
 {
     int64_t fence = hf__value_number(v, -1);
+    if (fence > 0 && req->flags & REQ_QUORUM) {
+        /* Of a quorum the fence is our number; the node tells its time. */
+        reply->verdict = V_GRANTED;
+        reply->fence = reply->counter = req->ballot;
+        reply->node_us = fence;
+        return 0;
+    }
     if (fence >= req->ballot) {
         reply->verdict = V_GRANTED;
         reply->fence = reply->counter = fence;

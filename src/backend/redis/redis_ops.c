@@ -100,11 +100,12 @@ static void build_propose(struct command *cmd, enum flight_kind kind,
         hf__cmd_printf(cmd, "-%s", info);
     else
         hf__cmd_text(cmd, info);
-    int is_quorum = !(req->flags & REQ_SERVER_FENCE);
-    if (is_quorum || req->block > 0 || req->window_us != BALLOT_WINDOW_US)
+    if (req->flags & REQ_QUORUM) hf__ops_put_group(cmd, req);
+    int is_plain = !(req->flags & (REQ_SERVER_FENCE | REQ_QUORUM));
+    if (is_plain || req->block > 0 || req->window_us != BALLOT_WINDOW_US)
         hf__cmd_number(cmd, req->window_us);
-    if (is_quorum || req->block > 0) hf__cmd_number(cmd, req->block);
-    if (is_quorum) hf__ops_put_group(cmd, req);
+    if (is_plain || req->block > 0) hf__cmd_number(cmd, req->block);
+    if (is_plain) hf__cmd_text(cmd, "q");
 }
 
 static void build_renew(struct command *cmd, enum flight_kind kind,

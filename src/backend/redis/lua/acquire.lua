@@ -2,8 +2,9 @@
 -- KEYS[1] lock  KEYS[2] fence counter  KEYS[3] of a quorum: boot marker
 -- ARGV owner, "v1 <owner> <attempt> <T> ", T, lease ms, "<pid> <host> <label>",
 --      window us (absent: 2 s), tokens to reserve beyond the fence (absent: 0);
---      8th, of a quorum: its group; the fence is T, not the clock
--- returns fence, granted by one server | {1 granted | 0 busy | -1 stale
+--      8th: the fence is T, not the clock.  With KEYS[3] it is, and the group
+--      of the quorum ("q": any) is the 6th, before these two
+-- returns granted: fence; with KEYS[3], now us | {1 granted | 0 busy | -1 stale
 --      | -2 the counter is no number | -3 no lock | -5 there is no boot
 --      marker of the group, fence or counter, now us, ttl ms}
 local call, lock, arg = redis.call, KEYS[1], ARGV
@@ -11,7 +12,11 @@ local left = call('PTTL', lock)
 local time = call('TIME')
 local sec, usec = time[1], time[2]
 local now = sec * 1000000 + usec
-local mark, text, block, quorum = arg[2], arg[3], arg[7], arg[8]
+local mark, text, boot_key = arg[2], arg[3], KEYS[3]
+local window, block, quorum = arg[6], arg[7], arg[8]
+if boot_key then
+    quorum, window, block = window, block, quorum
+end
 local t = tonumber(text)
 local seen
 if left ~= -2 then
@@ -36,8 +41,8 @@ if left ~= -2 then
 end
 -- Without it the server may have forgotten what it granted; and a quarantine
 -- that another client began counts for all.
-if quorum and KEYS[3] then
-    local boot = call('GET', KEYS[3])
+if boot_key then
+    local boot = call('GET', boot_key)
     local group, settled = (boot or ''):match('^v1 (%S+) %S+ (%d+)')
     if not group or quorum ~= 'q' and quorum ~= group
         or tonumber(settled) > now then
@@ -47,7 +52,7 @@ end
 if seen and not (seen < t) then
     return {-1, seen, now, left}
 end
-if t < now - (arg[6] or 2000000) then
+if t < now - (window or 2000000) then
     return {-1, tonumber(call('GET', KEYS[2]) or 0) or 0, now, left}
 end
 -- Concatenation is cheaper than string.format, where no zero is missing.
@@ -83,6 +88,9 @@ if old then
         end
         return {-2, 0, now, left}
     end
+end
+if boot_key then
+    return now
 end
 if quorum then
     return {1, fence, now, left}
