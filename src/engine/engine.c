@@ -371,7 +371,7 @@ void hf__engine_tick(struct engine *e, int64_t now_us)
 static int is_lull(const struct engine *e)
 {
     return e->conf.nodes > 1 && e->ops_len == 0 && e->inflight > 0
-           && e->now_us < e->sent_us + LULL_US;
+           && e->pressing == 0 && e->now_us < e->sent_us + LULL_US;
 }
 
 /* When there may be answers that nobody has read, if callers come and go. */

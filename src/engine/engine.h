@@ -163,6 +163,7 @@ struct engine {
     size_t ops_async; /* of them with callbacks */
     struct slot *notice_head, *notice_tail;
     size_t inflight; /* requests with a backend */
+    size_t pressing; /* of them, awaited without an operation: renewals... */
     int closing;
 
     char group[GROUP_MAX];  /* of a quorum */

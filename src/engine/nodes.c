@@ -49,6 +49,12 @@ void hf__request_free(struct engine *e, struct request *r)
     e->spare = r;
 }
 
+/* The answer to it is of use when no operation waits for it. */
+static int is_pressing(const struct request *r)
+{
+    return r->op != OP_PROPOSE && r->op != OP_RELEASE;
+}
+
 void hf__request_send(struct engine *e, int node, struct request *r)
 {
     struct node *n = &e->nodes[node];
@@ -56,6 +62,7 @@ void hf__request_send(struct engine *e, int node, struct request *r)
     r->sent_us = e->sent_us = e->now_us;
     r->next = NULL;
     e->inflight++;
+    e->pressing += (size_t)is_pressing(r);
     n->dirty = 1;
     n->backend->submit(n->conn, r);
 }
@@ -209,6 +216,7 @@ static void env_reply(struct backend_env *env, struct request *r,
     struct engine *e = n->engine;
     assert(e->inflight > 0);
     e->inflight--;
+    e->pressing -= (size_t)is_pressing(r);
     learn(e, n, r, rep);
     if (is_to_be_repeated(e, r, rep)) {
         if (rep->verdict == V_UNKNOWN) r->flags |= REQ_REPEATED;
