@@ -1,0 +1,140 @@
+/*
+ * redlock_clock_test.c: the clock of a node is set by two minutes.  One rule:
+ * it is noticed, whoever counts on the locks of that node is warned, and tokens
+ * rise whatever the clocks do.
+ */
+#include <string.h>
+
+#include "lib/redlock.h"
+
+#define LEASE_MS 1200
+#define MAX_LEASE_MS 2500 /* a quarantine is as long */
+#define JUMP_MS INT64_C(120000)
+
+static struct redlock r;
+
+/* What a client has told: its log, and the states of its hold. */
+static struct {
+    atomic_int forward, back, at_risk, lost, early;
+} told;
+
+static void log_hear(int level, const char *line, void *user)
+{
+    (void)level;
+    (void)user;
+    if (strstr(line, "its clock was set forward"))
+        atomic_fetch_add(&told.forward, 1);
+    if (strstr(line, "its clock was set back")) atomic_fetch_add(&told.back, 1);
+}
+
+static void state_hear(const struct hf_event *ev, void *user)
+{
+    (void)user;
+    if (ev->state == HF_STATE_AT_RISK) atomic_fetch_add(&told.at_risk, 1);
+    if (ev->state != HF_STATE_LOST) return;
+    if (!atomic_load(&told.at_risk)) atomic_fetch_add(&told.early, 1);
+    atomic_fetch_add(&told.lost, 1);
+}
+
+/* A hold on all five, watched. */
+static hf_lock *hold_begin(struct hf_grant *g)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    memset(&told, 0, sizeof told);
+    redlock_begin(&r, MAX_LEASE_MS);
+    o.log = log_hear;
+    o.on_state = state_hear;
+    hf_lock *l = rig_lock(redlock_client(&r, LEASE_MS, &o), "a");
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, g), HF_OK);
+    for (int i = 0; i < REDLOCK_NODES; i++)
+        CHECK(redlock_until_has(&r, i, "a", 1));
+    return l;
+}
+
+/* The lock there has ended early; four others know better.  The step was
+ * noticed by one client, and counts for all. */
+TEST(redlock_clock, forward_it_is_in_quarantine_for_all_and_the_hold_is_safe)
+{
+    struct hf_grant g;
+    hf_lock *l = hold_begin(&g);
+    five_jump(&r.five, 2, JUMP_MS);
+    CHECK(rig_until_equal(&told.forward, 1));
+    hf_client *other = redlock_newcomer(&r, 0, NULL);
+    CHECK(redlock_until_quarantined(other, 2));
+    CHECK_INT(rig_probe(rig_lock(other, "a")), HF_TAKEN);
+    rig_pause_ms(LEASE_MS);
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(atomic_load(&told.at_risk), 0);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    redlock_use(rig_lock(other, "a"), g.fence);
+}
+
+/* Back in step, it votes again when its quarantine is over. */
+TEST(redlock_clock, forward_and_back_it_votes_again)
+{
+    struct hf_grant g;
+    hf_lock *l = hold_begin(&g);
+    hf_client *other = redlock_newcomer(&r, 0, NULL);
+    five_jump(&r.five, 2, JUMP_MS);
+    CHECK(rig_until_equal(&told.forward, 1));
+    five_jump(&r.five, 2, -JUMP_MS);
+    CHECK(rig_until_equal(&told.back, 1));
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK(redlock_until_has(&r, 2, "a", 1)); /* healed */
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK(redlock_until_gone(&r, "a"));
+    CHECK(redlock_until_voters(other, REDLOCK_NODES));
+    redlock_use(rig_lock(other, "a"), g.fence);
+}
+
+/* Two are away already, so that every one of the others counts. */
+TEST(redlock_clock, forward_where_the_majority_depends_on_it_is_told)
+{
+    struct hf_grant g;
+    hf_lock *l = hold_begin(&g);
+    five_kill(&r.five, 3);
+    five_kill(&r.five, 4);
+    rig_pause_ms(2 * LEASE_MS);
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(atomic_load(&told.at_risk), 0);
+    five_jump(&r.five, 0, JUMP_MS);
+    CHECK(rig_until_equal(&told.at_risk, 1));
+    CHECK(rig_until_equal(&told.lost, 1));
+    CHECK_INT(atomic_load(&told.early), 0);
+    five_jump(&r.five, 0, -JUMP_MS);
+    five_restart(&r.five, 3);
+    five_restart(&r.five, 4);
+    redlock_use(l, g.fence);
+}
+
+/* Leases there last two minutes longer, but not ours: it is released. */
+TEST(redlock_clock, back_it_is_noticed_and_nothing_stays_behind)
+{
+    struct hf_grant g;
+    hf_lock *l = hold_begin(&g);
+    five_jump(&r.five, 1, -JUMP_MS);
+    CHECK(rig_until_equal(&told.back, 1));
+    rig_pause_ms(LEASE_MS);
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(atomic_load(&told.at_risk), 0);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK(redlock_until_gone(&r, "a"));
+    redlock_use(l, g.fence);
+    CHECK(redlock_until_gone(&r, "a"));
+}
+
+/* Nothing can keep two from holding it then: tokens tell them apart. */
+TEST(redlock_clock, forward_of_a_majority_tokens_rise_and_the_holder_is_told)
+{
+    struct hf_grant a, b;
+    hf_lock *l = hold_begin(&a);
+    hf_lock *other = rig_lock(redlock_client(&r, LEASE_MS, NULL), "a");
+    for (int i = 0; i < 3; i++) five_jump(&r.five, i, JUMP_MS);
+    CHECK(rig_until_equal(&told.lost, 1));
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &b), HF_OK);
+    CHECK(b.fence > a.fence);
+    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+    for (int i = 0; i < 3; i++) five_jump(&r.five, i, -JUMP_MS);
+    uint64_t fence = redlock_use(l, b.fence);
+    redlock_use(other, fence);
+}
