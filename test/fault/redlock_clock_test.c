@@ -8,7 +8,7 @@
 #include "lib/redlock.h"
 
 #define LEASE_MS 1200
-#define MAX_LEASE_MS 2500 /* a quarantine is as long */
+#define MAX_LEASE_MS 3000 /* a quarantine is as long */
 #define JUMP_MS INT64_C(120000)
 
 static struct redlock r;
@@ -16,6 +16,7 @@ static struct redlock r;
 /* What a client has told: its log, and the states of its hold. */
 static struct {
     atomic_int forward, back, at_risk, lost, early;
+    atomic_llong risk_valid_ms; /* left when it was told AT_RISK */
 } told;
 
 static void log_hear(int level, const char *line, void *user)
@@ -30,21 +31,24 @@ static void log_hear(int level, const char *line, void *user)
 static void state_hear(const struct hf_event *ev, void *user)
 {
     (void)user;
-    if (ev->state == HF_STATE_AT_RISK) atomic_fetch_add(&told.at_risk, 1);
+    if (ev->state == HF_STATE_AT_RISK) {
+        atomic_store(&told.risk_valid_ms, ev->valid_ms);
+        atomic_fetch_add(&told.at_risk, 1);
+    }
     if (ev->state != HF_STATE_LOST) return;
     if (!atomic_load(&told.at_risk)) atomic_fetch_add(&told.early, 1);
     atomic_fetch_add(&told.lost, 1);
 }
 
 /* A hold on all five, watched. */
-static hf_lock *hold_begin(struct hf_grant *g)
+static hf_lock *hold_begin(int64_t lease_ms, struct hf_grant *g)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     memset(&told, 0, sizeof told);
     redlock_begin(&r, MAX_LEASE_MS);
     o.log = log_hear;
     o.on_state = state_hear;
-    hf_lock *l = rig_lock(redlock_client(&r, LEASE_MS, &o), "a");
+    hf_lock *l = rig_lock(redlock_client(&r, lease_ms, &o), "a");
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, g), HF_OK);
     for (int i = 0; i < REDLOCK_NODES; i++)
         CHECK(redlock_until_has(&r, i, "a", 1));
@@ -56,7 +60,7 @@ static hf_lock *hold_begin(struct hf_grant *g)
 TEST(redlock_clock, forward_it_is_in_quarantine_for_all_and_the_hold_is_safe)
 {
     struct hf_grant g;
-    hf_lock *l = hold_begin(&g);
+    hf_lock *l = hold_begin(LEASE_MS, &g);
     five_jump(&r.five, 2, JUMP_MS);
     CHECK(rig_until_equal(&told.forward, 1));
     hf_client *other = redlock_newcomer(&r, 0, NULL);
@@ -73,7 +77,7 @@ TEST(redlock_clock, forward_it_is_in_quarantine_for_all_and_the_hold_is_safe)
 TEST(redlock_clock, forward_and_back_it_votes_again)
 {
     struct hf_grant g;
-    hf_lock *l = hold_begin(&g);
+    hf_lock *l = hold_begin(LEASE_MS, &g);
     hf_client *other = redlock_newcomer(&r, 0, NULL);
     five_jump(&r.five, 2, JUMP_MS);
     CHECK(rig_until_equal(&told.forward, 1));
@@ -87,18 +91,20 @@ TEST(redlock_clock, forward_and_back_it_votes_again)
     redlock_use(rig_lock(other, "a"), g.fence);
 }
 
-/* Two are away already, so that every one of the others counts. */
+/* Two are away already, so that every one of the others counts.  The holder is
+ * told at once, not when its time is nearly over: that is the last third. */
 TEST(redlock_clock, forward_where_the_majority_depends_on_it_is_told)
 {
     struct hf_grant g;
-    hf_lock *l = hold_begin(&g);
+    hf_lock *l = hold_begin(MAX_LEASE_MS, &g);
     five_kill(&r.five, 3);
     five_kill(&r.five, 4);
-    rig_pause_ms(2 * LEASE_MS);
+    rig_pause_ms(MAX_LEASE_MS / 2);
     CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
     CHECK_INT(atomic_load(&told.at_risk), 0);
     five_jump(&r.five, 0, JUMP_MS);
     CHECK(rig_until_equal(&told.at_risk, 1));
+    CHECK(atomic_load(&told.risk_valid_ms) > MAX_LEASE_MS / 3);
     CHECK(rig_until_equal(&told.lost, 1));
     CHECK_INT(atomic_load(&told.early), 0);
     five_jump(&r.five, 0, -JUMP_MS);
@@ -111,7 +117,7 @@ TEST(redlock_clock, forward_where_the_majority_depends_on_it_is_told)
 TEST(redlock_clock, back_it_is_noticed_and_nothing_stays_behind)
 {
     struct hf_grant g;
-    hf_lock *l = hold_begin(&g);
+    hf_lock *l = hold_begin(LEASE_MS, &g);
     five_jump(&r.five, 1, -JUMP_MS);
     CHECK(rig_until_equal(&told.back, 1));
     rig_pause_ms(LEASE_MS);
@@ -127,7 +133,7 @@ TEST(redlock_clock, back_it_is_noticed_and_nothing_stays_behind)
 TEST(redlock_clock, forward_of_a_majority_tokens_rise_and_the_holder_is_told)
 {
     struct hf_grant a, b;
-    hf_lock *l = hold_begin(&a);
+    hf_lock *l = hold_begin(LEASE_MS, &a);
     hf_lock *other = rig_lock(redlock_client(&r, LEASE_MS, NULL), "a");
     for (int i = 0; i < 3; i++) five_jump(&r.five, i, JUMP_MS);
     CHECK(rig_until_equal(&told.lost, 1));

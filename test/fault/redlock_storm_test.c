@@ -90,7 +90,7 @@ TEST(redlock_storm, tokens_rise_and_everybody_works_again)
 {
     static const char *const words[] = {
         "--clients", "3",     "--threads",       "2", "--locks", "2",
-        "--lease",   "800ms", "--pause-percent", "2", NULL};
+        "--lease",   "800ms", "--pause-percent", "1", NULL};
     struct history h;
     redlock_begin(&r, 30000);
     stress_run_begin(&stress, r.url, r.five.nodes[0].redis.dir, words);
