@@ -15,6 +15,19 @@
 #include "core/hold_parts.h"
 #include "core/mutation.h"
 
+/* It has it, and for as long as we count on. */
+static void node_confirm(struct hold *h, uint32_t nodes)
+{
+    h->confirmed |= nodes;
+    h->backing |= nodes;
+}
+
+static void node_doubt(struct hold *h, uint32_t nodes)
+{
+    h->confirmed &= ~nodes;
+    h->backing &= ~nodes;
+}
+
 void hf__renew_plan(struct hold *h)
 {
     /* What has no end is looked at all the same: its file may be gone. */
@@ -40,7 +53,8 @@ static void renew_won(struct hold *h, const struct hold_event *ev,
     h->round_won = 1;
     h->pauses = 0;
     h->shaken = 0;
-    h->confirmed |= h->healed;
+    h->backing = h->granted;
+    node_confirm(h, h->healed);
     hf__valid_set(h, ev->now_us);
     hf__renew_plan(h);
     /* It may be as near to its cap as before. */
@@ -92,7 +106,7 @@ static void not_ours_count(struct hold *h, const struct hold_event *ev)
 {
     uint32_t node = BIT(ev->node);
     h->refused |= node;
-    h->confirmed &= ~node;
+    node_doubt(h, node);
     if (ev->reply->verdict == V_ABSENT)
         h->gone |= node;
     else
@@ -140,7 +154,7 @@ static void late_reply(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
     if (ev->reply->verdict == V_GRANTED) {
-        h->confirmed |= BIT(ev->node);
+        node_confirm(h, BIT(ev->node));
     } else if (is_not_ours(ev->reply)) {
         not_ours_count(h, ev);
         hf__round_heal(h, BIT(ev->node), ev, out);
@@ -153,7 +167,7 @@ static void propose_reply(struct hold *h, const struct hold_event *ev,
                           struct hold_out *out)
 {
     if (ev->reply->verdict != V_GRANTED) return;
-    if (h->round_won && !h->round_open) h->confirmed |= BIT(ev->node);
+    if (h->round_won && !h->round_open) node_confirm(h, BIT(ev->node));
     if (!MUTATED(HEAL_COUNTS) || !h->round_open) return;
     h->refused &= ~BIT(ev->node);
     h->gone &= ~BIT(ev->node);
@@ -183,20 +197,21 @@ void hf__renew_reply(struct hold *h, const struct hold_event *ev,
 }
 
 /* The clock of a node jumped, and the lock there may have gone with it.  Who is
- * left with less than a quorum may no longer be the only one. */
+ * left with less than a quorum may no longer be the only one.  Nodes that missed
+ * the last round do not count: their leases are older than what we believe. */
 void hf__renew_step(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out)
 {
     uint32_t node = BIT(ev->node);
     int said_since = h->granted & node && h->round_start_us > ev->since_us;
     if (said_since) return;
-    h->confirmed &= ~node;
+    node_doubt(h, node);
     if (h->granted & node) {
         h->granted &= ~node;
         h->doubtful |= node;
     }
     if (h->round_open && hf__round_is_impossible(h)) renew_failed(h, ev, out);
-    if (hf__round_count(h->confirmed) >= h->conf->quorum || h->shaken) return;
+    if (hf__round_count(h->backing) >= h->conf->quorum || h->shaken) return;
     h->shaken = 1;
     if (!h->at_risk) out->notice = HF_STATE_AT_RISK;
     h->at_risk = 1;

@@ -277,6 +277,21 @@ TEST(hold_quorum, is_not_at_risk_when_a_quorum_is_still_sure)
     CHECK_INT(r.h.confirmed, 6);
 }
 
+/* They had it once, and may have it no longer: their leases there were not
+ * renewed with ours. */
+TEST(hold_quorum, is_at_risk_when_only_who_missed_a_round_could_be_sure)
+{
+    struct rig r;
+    rig_hold(&r);
+    rig_reply(&r, OP_PROPOSE, 2, V_GRANTED);
+    rig_renew(&r);
+    rig_reply(&r, OP_RENEW, 0, V_GRANTED);
+    rig_reply(&r, OP_RENEW, 1, V_GRANTED);
+    CHECK(!r.h.round_open);
+    rig_set_clock(&r, 0, r.now_us);
+    CHECK_INT(r.out.notice, HF_STATE_AT_RISK);
+}
+
 TEST(hold_quorum, answer_after_the_jump_still_counts)
 {
     struct rig r;
