@@ -197,8 +197,8 @@ void hf__renew_reply(struct hold *h, const struct hold_event *ev,
 }
 
 /* The clock of a node jumped, and the lock there may have gone with it.  Who is
- * left with less than a quorum may no longer be the only one.  Nodes that missed
- * the last round do not count: their leases are older than what we believe. */
+ * left with less than a quorum may no longer be the only one.  Who missed the
+ * last round does not count: its lease is older than what we believe. */
 void hf__renew_step(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out)
 {
