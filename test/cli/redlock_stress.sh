@@ -27,8 +27,8 @@ check 'says so' out_has '^ok: never two holders, no write lost'
 check 'it did something' out_has '^acquired [1-9][0-9]'
 expect 0 'as JSON' stress --time 500ms --json calm
 check 'with tokens' out_has '^{"url":"redlock:.*"fenced":true,"acquired":[1-9]'
-expect 0 'holders that pause' stress --time 3s --lease 300ms \
-    --pause-percent 15 --history "$dir/paused" calm
+expect 0 'holders that pause' stress --time 2s --lease 200ms \
+    --pause-percent 20 --history "$dir/paused" calm
 check 'they were paused' out_has 'pauses [1-9]'
 check 'their writes are refused' out_has 'refused [1-9]'
 refute 'no write has no token' grep -q '"write","token":0' "$dir/paused"
@@ -41,12 +41,12 @@ background "$HOLDFAST" stress --clients 2 --threads 2 --locks 2 --lease 500ms \
     --time 10m --url "$url" rough >"$dir/out" 2>"$dir/err"
 wait_for 'it has begun' held --url "$url" rough-0
 kill -STOP "$a_pid"
-sleep 1
+sleep 0.7
 kill -CONT "$a_pid"
 sleep 0.3
 kill -9 "$b_pid"
 wait_quietly gone "$b_pid"
-sleep 1
+sleep 0.7
 kill -TERM "$job"
 finished_with 143 'ended by a signal, no violation'
 check 'says so' out_has '^ok: never two holders, no write lost'

@@ -7,7 +7,7 @@
 
 #include "lib/redlock.h"
 
-#define LEASE_MS 4000 /* the longest; a quarantine is as long, and a little */
+#define LEASE_MS 3000 /* the longest; a quarantine is as long, and a little */
 
 static struct redlock r;
 

@@ -8,7 +8,7 @@
 #include "lib/redlock.h"
 
 #define LEASE_MS 1200
-#define MAX_LEASE_MS 3000 /* a quarantine is as long */
+#define MAX_LEASE_MS 2500 /* a quarantine is as long */
 #define JUMP_MS INT64_C(120000)
 
 static struct redlock r;

@@ -118,9 +118,9 @@ TEST(redlock_cut, a_grant_that_nobody_heard_of_is_released_everywhere)
 TEST(redlock_cut, a_hold_is_renewed_although_all_lines_break)
 {
     redlock_begin(&r, LEASE_MS);
-    hf_lock *l = rig_lock(redlock_client(&r, 3000, NULL), "a");
+    hf_lock *l = rig_lock(redlock_client(&r, 2000, NULL), "a");
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
-    for (int round = 0; round < 8; round++) {
+    for (int round = 0; round < 6; round++) {
         for (int i = 0; i < REDLOCK_NODES; i++)
             proxy_arm(&r.five.nodes[i].proxy, PROXY_DOWN, 1 + round, 0);
         rig_pause_ms(500);

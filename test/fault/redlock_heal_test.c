@@ -9,9 +9,9 @@
 
 #include "lib/redlock.h"
 
-#define LEASE_MS 1200
+#define LEASE_MS 1000
 #define LONG_MS 60000 /* no lease ends within a test: what goes, was released */
-#define BATCH 200     /* locks, each of another name */
+#define BATCH 150     /* locks, each of another name */
 
 static struct redlock r;
 

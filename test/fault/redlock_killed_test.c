@@ -8,7 +8,7 @@
 #include "lib/redlock.h"
 
 #define TIMES 50
-#define LEASE_MS 1500
+#define LEASE_MS 1200
 
 static struct redlock r;
 
@@ -146,11 +146,11 @@ TEST(redlock_killed, a_hold_without_three_is_warned_of_and_lost)
 /* They kept the lock on disk, and what was promised holds. */
 TEST(redlock_killed, a_hold_outlives_a_restart_of_three)
 {
-    hf_lock *l = lock_begin(6000);
+    hf_lock *l = lock_begin(4500);
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
     nodes_kill(1, 3);
     nodes_restart(1, 3);
-    rig_pause_ms(6500);
+    rig_pause_ms(5000);
     CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
     CHECK_INT(rig_probe(rig_lock(redlock_newcomer(&r, 0, NULL), "a")),
               HF_TAKEN);

@@ -111,7 +111,7 @@ TEST(redlock_paused, no_history_shows_a_write_of_the_past)
     struct history h;
     at_begin();
     stress_run_begin(&stress, at.url, at.nodes[0].dir, words);
-    rig_pause_ms(4000);
+    rig_pause_ms(3000);
     stress_run_end(&stress, &h);
     CHECK(h.refused > 0);
     CHECK(h.accepted > 0);

@@ -7,7 +7,7 @@
 #define TIMES 50
 #define PROPOSE_MS 250 /* one node of several answers within, or is given up */
 #define SLOW_MS 400    /* each way */
-#define LEASE_MS 1500
+#define LEASE_MS 1200
 
 static struct redlock r;
 

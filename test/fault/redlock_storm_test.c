@@ -10,8 +10,8 @@
 #include "lib/stress_run.h"
 #include "sys/random.h"
 
-#define STORM_MS 15000
-#define CALM_MS 5000
+#define STORM_MS 13000
+#define CALM_MS 4000
 #define CLIENTS 6 /* threads in all */
 
 enum fault { KILLED, STOPPED, SLOW, CUT, SEVERED, FAULTS };
