@@ -28,6 +28,7 @@ static void at_begin(void)
     memset(&at, 0, sizeof at);
     redlock_begin(&r, LEASE_MS);
     o.timeout_ms = 1000;
+    o.patience_ms = 2000;
     for (int i = 0; i < 2; i++) at.clients[i] = redlock_client(&r, 0, &o);
     at.one = rig_lock(at.clients[0], "a");
     at.two = rig_lock(at.clients[1], "a");

@@ -89,6 +89,7 @@ TEST(redlock_killed, without_three_nothing_is_held_and_all_say_why)
     CHECK(redlock_until_has(&r, 3, "a", 0));
     CHECK(redlock_until_has(&r, 4, "a", 0));
     nodes_restart(0, 3);
+    CHECK(redlock_until_voters(c, REDLOCK_NODES));
     redlock_use(l, fence);
 }
 

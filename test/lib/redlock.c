@@ -41,6 +41,7 @@ hf_client *redlock_newcomer(struct redlock *r, int64_t lease_ms,
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     if (options) o = *options;
     o.lease_ms = lease_ms ? lease_ms : r->max_lease_ms;
+    if (!o.patience_ms) o.patience_ms = RIG_WAIT_MS;
     all_delay(r, HUSH_MS); /* it talks to nobody until it has been told */
     hf_client *c = rig_client_at(r->url, &o);
     lease_tell(c, r->max_lease_ms);
