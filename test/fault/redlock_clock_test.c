@@ -12,6 +12,7 @@
 #define JUMP_MS INT64_C(120000)
 
 static struct redlock r;
+static hf_client *holder; /* whose hold it is */
 
 /* What a client has told: its log, and the states of its hold. */
 static struct {
@@ -48,11 +49,32 @@ static hf_lock *hold_begin(int64_t lease_ms, struct hf_grant *g)
     redlock_begin(&r, MAX_LEASE_MS);
     o.log = log_hear;
     o.on_state = state_hear;
-    hf_lock *l = rig_lock(redlock_client(&r, lease_ms, &o), "a");
+    holder = redlock_client(&r, lease_ms, &o);
+    hf_lock *l = rig_lock(holder, "a");
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, g), HF_OK);
     for (int i = 0; i < REDLOCK_NODES; i++)
         CHECK(redlock_until_has(&r, i, "a", 1));
     return l;
+}
+
+struct marking {
+    int node;
+    int64_t settled_us;
+};
+
+static int is_marked(void *arg)
+{
+    const struct marking *m = arg;
+    return redlock_settled_us(&r, m->node) != m->settled_us;
+}
+
+/* Two minutes forward, until it is known and written down there. */
+static void forward(int node)
+{
+    struct marking m = {node, redlock_settled_us(&r, node)};
+    five_jump(&r.five, node, JUMP_MS);
+    CHECK(rig_until_equal(&told.forward, 1));
+    CHECK(rig_until(is_marked, &m));
 }
 
 /* The lock there has ended early; four others know better.  The step was
@@ -61,8 +83,7 @@ TEST(redlock_clock, forward_it_is_in_quarantine_for_all_and_the_hold_is_safe)
 {
     struct hf_grant g;
     hf_lock *l = hold_begin(LEASE_MS, &g);
-    five_jump(&r.five, 2, JUMP_MS);
-    CHECK(rig_until_equal(&told.forward, 1));
+    forward(2);
     hf_client *other = redlock_newcomer(&r, 0, NULL);
     CHECK(redlock_until_quarantined(other, 2));
     CHECK_INT(rig_probe(rig_lock(other, "a")), HF_TAKEN);
@@ -78,17 +99,19 @@ TEST(redlock_clock, forward_and_back_it_votes_again)
 {
     struct hf_grant g;
     hf_lock *l = hold_begin(LEASE_MS, &g);
-    hf_client *other = redlock_newcomer(&r, 0, NULL);
-    five_jump(&r.five, 2, JUMP_MS);
-    CHECK(rig_until_equal(&told.forward, 1));
+    forward(2);
     five_jump(&r.five, 2, -JUMP_MS);
     CHECK(rig_until_equal(&told.back, 1));
     CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
     CHECK(redlock_until_has(&r, 2, "a", 1)); /* healed */
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK(redlock_until_gone(&r, "a"));
-    CHECK(redlock_until_voters(other, REDLOCK_NODES));
-    redlock_use(rig_lock(other, "a"), g.fence);
+    CHECK(redlock_until_voters(holder, REDLOCK_NODES));
+    hf_lock *other = rig_lock(redlock_client(&r, 0, NULL), "a");
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &g), HF_OK);
+    CHECK(redlock_until_has(&r, 2, "a", 1));
+    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+    redlock_use(l, g.fence);
 }
 
 /* Two are away already, so that every one of the others counts.  The holder is
