@@ -5,6 +5,7 @@
 #include "engine/pump.h"
 
 struct fallback;
+struct multi_link;
 
 struct hf_client {
     struct pump pump; /* first */
@@ -14,8 +15,9 @@ struct hf_client {
     char *password;
     char *info;
     int64_t timeout_us;
-    struct hf_lock *locks; /* open, under the pump's lock */
-    int calls;             /* of several operations, under way; the same */
+    struct hf_lock *locks;     /* open, under the pump's lock */
+    int calls;                 /* of several operations, under way; the same */
+    struct multi_link *multis; /* of them: on sets of locks; the same */
     pthread_cond_t calls_over;
     hf_log_fn log;
     void *log_user;
@@ -70,6 +72,11 @@ int hf__lease_check(const hf_lock *lock, int64_t lease_ms,
 /* An operation on `lock`, nothing of the result set. */
 void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
                  uint64_t holder);
+
+/* The same, to acquire it as `given` says: HF_OK, or what is wrong. */
+int hf__acquire_prepare(struct op *op, const hf_lock *lock,
+                        const struct hf_acquire_options *given,
+                        uint64_t default_holder, struct hf_error *err);
 
 /* Run it; copy the error; return the status. */
 int hf__op_run(hf_client *c, struct op *op, struct hf_error *err);

@@ -39,7 +39,7 @@ static void errand_begin(struct errand *t, hf_client *c, const struct op *op)
     memset(t, 0, sizeof *t);
     t->client = c;
     t->name = op->entry;
-    t->is_one_try = op->wait_us == 0;
+    t->is_one_try = op->wait_us == 0 || op->tries_once;
     t->deadline_us =
         op->wait_us < 0 ? TIME_NEVER : hf__clock_us() + op->wait_us;
 }

@@ -30,6 +30,7 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->holder = holder ? holder : hf_holder_self();
     op->flags = 0;
     op->wait_us = 0;
+    op->tries_once = 0;
     op->lease_us = 0;
     memset(&op->plan, 0, sizeof op->plan);
     op->pattern = NULL;
@@ -37,6 +38,7 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->value = NULL;
     op->guard = NULL;
     op->cancel = NULL;
+    op->stop = NULL;
     op->info = NULL;
     op->was_locked = 0;
     op->on_row = NULL;
@@ -189,9 +191,9 @@ static int flags_check(const hf_lock *lock, uint32_t flags,
     return HF_OK;
 }
 
-static int acquire_prepare(struct op *op, hf_lock *lock,
-                           const struct hf_acquire_options *given,
-                           uint64_t default_holder, struct hf_error *err)
+int hf__acquire_prepare(struct op *op, const hf_lock *lock,
+                        const struct hf_acquire_options *given,
+                        uint64_t default_holder, struct hf_error *err)
 {
     struct hf_acquire_options own = HF_ACQUIRE_OPTIONS_INIT, *o = &own;
     struct hold_plan plan;
@@ -229,7 +231,7 @@ int hf_lock_acquire(hf_lock *lock, const struct hf_acquire_options *options,
                     struct hf_grant *grant, struct hf_error *err)
 {
     struct op op;
-    int status = acquire_prepare(&op, lock, options, hf_holder_self(), err);
+    int status = hf__acquire_prepare(&op, lock, options, hf_holder_self(), err);
     if (status != HF_OK) return status;
     status = hf__op_run(lock->client, &op, err);
     if (status == HF_OK && grant) *grant = op.grant;
@@ -259,7 +261,7 @@ int hf_lock_acquire_start(hf_lock *lock,
                           hf_acquired_fn cb, void *user, struct hf_error *err)
 {
     struct op op;
-    int status = acquire_prepare(&op, lock, options, hf_holder_new(), err);
+    int status = hf__acquire_prepare(&op, lock, options, hf_holder_new(), err);
     if (status != HF_OK) return status;
     return hf__op_start(lock->client, &op, acquire_complete, lock,
                         (void (*)(void))cb, user, err);

@@ -74,7 +74,7 @@ static void acquire_begin(struct hold *h, const struct hold_event *ev,
 {
     op_begin(h, HOLD_OP_ACQUIRE, TIME_NEVER);
     h->plan = ev->plan;
-    h->flags = ev->flags & ~(HOLD_MAY_TRY | HOLD_BLIND);
+    h->flags = ev->flags & ~(HOLD_MAY_TRY | HOLD_BLIND | HOLD_ONE_TRY);
     h->lease_us = ev->lease_us;
     h->count = 1;
     hf__get_begin(h, ev, out);
@@ -84,7 +84,7 @@ static void attach_begin(struct hold *h, const struct hold_event *ev,
                          struct hold_out *out)
 {
     op_begin(h, HOLD_OP_ATTACH, TIME_NEVER);
-    h->flags = ev->flags & ~(HOLD_MAY_TRY | HOLD_BLIND);
+    h->flags = ev->flags & ~(HOLD_MAY_TRY | HOLD_BLIND | HOLD_ONE_TRY);
     h->lease_us = ev->lease_us;
     h->attempt = ev->attempt;
     h->fence = ev->fence;

@@ -66,6 +66,9 @@ enum hold_event_type {
 #define HOLD_ETERNAL 8u  /* the store ends it with the process, never before */
 #define HOLD_MAY_TRY 16u /* EV_ACQUIRE: no need to wait for a turn */
 #define HOLD_BLIND 32u   /* EV_ACQUIRE: queued because no clock is known yet */
+#define HOLD_ONE_TRY                                                           \
+    64u /* EV_ACQUIRE: over when somebody has it, however long it may take to
+         * ask: wait_us is for the store alone */
 
 /* What an acquire may ask for beyond lease and wait; 0: nothing of it.  Whole
  * milliseconds, as the user gives them. */
@@ -160,7 +163,8 @@ struct hold {
     unsigned watch_asked : 1;
     unsigned answered : 1; /* a quorum answered during this op */
     unsigned at_risk : 1;
-    unsigned one_try : 1;   /* the user does not wait */
+    unsigned one_try : 1;   /* the user does not wait for who has it */
+    unsigned hasty : 1;     /* nor for the store, longer than he must */
     unsigned starved : 1;   /* a renewal is held back until it is fed */
     unsigned shaken : 1;    /* clocks were set: too few are sure to have it */
     unsigned timed_out : 1; /* lost because its time was over */

@@ -22,8 +22,8 @@
 static void patience_begin(struct hold *h, int64_t now_us)
 {
     int64_t patience = h->conf->patience_us;
-    if (!h->one_try) now_us = max64(now_us, h->conf->settle_us);
-    if (h->conf->is_patient && h->op == HOLD_OP_ACQUIRE && !h->one_try)
+    if (!h->hasty) now_us = max64(now_us, h->conf->settle_us);
+    if (h->conf->is_patient && h->op == HOLD_OP_ACQUIRE && !h->hasty)
         h->answer_by_us = PATIENCE_ENDLESS;
     else
         h->answer_by_us = now_us + (h->answered ? 5 * patience : patience);
@@ -106,7 +106,8 @@ void hf__get_begin(struct hold *h, const struct hold_event *ev,
                    struct hold_out *out)
 {
     int64_t now_us = ev->now_us;
-    h->one_try = ev->wait_us == 0;
+    h->hasty = ev->wait_us == 0;
+    h->one_try = h->hasty || ev->flags & HOLD_ONE_TRY;
     h->op_deadline_us = ev->wait_us > 0 ? now_us + ev->wait_us : TIME_NEVER;
     if (MUTATED(WAIT_UNBOUNDED)) h->op_deadline_us = TIME_NEVER;
     if (ev->flags & HOLD_BLIND)
@@ -161,7 +162,7 @@ static void try_failed(struct hold *h, const struct hold_event *ev,
         hf__get_abandon(h, HF_TAKEN, now_us, out);
         return;
     }
-    if (h->one_try && h->conf->settle_us > now_us + h->conf->patience_us) {
+    if (h->hasty && h->conf->settle_us > now_us + h->conf->patience_us) {
         hf__get_abandon(h, HF_UNAVAILABLE, now_us, out);
         return;
     }
@@ -255,7 +256,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
         h->answered = 1;
         /* Of several nodes, one whose clock is off may refuse for ever: who
          * does not wait is not kept. */
-        if (h->conf->nodes == 1 || !h->one_try) patience_begin(h, ev->now_us);
+        if (h->conf->nodes == 1 || !h->hasty) patience_begin(h, ev->now_us);
     }
 }
 

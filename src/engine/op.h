@@ -7,6 +7,8 @@
 #ifndef HF_ENGINE_OP_H
 #define HF_ENGINE_OP_H
 
+#include <stdatomic.h>
+
 #include "base/request.h"
 #include "core/hold.h"
 #include "sys/park.h"
@@ -78,6 +80,8 @@ struct op {
     uint64_t holder;
     unsigned flags;  /* HF_ACQUIRE_* */
     int64_t wait_us; /* < 0 for ever, 0 one try */
+    int tries_once;  /* ACQUIRE: one try all the same; the wait is for the
+                      * store */
     int64_t lease_us;
     struct hold_plan plan; /* ACQUIRE: borrowed by its hold until it is over */
     struct ticket ticket;  /* ATTACH, TICKET_RELEASE */
@@ -86,7 +90,8 @@ struct op {
     struct value_job *value; /* VALUE_*, else NULL; lease_us is its life */
     struct guard_job *guard; /* GUARD, else NULL; the same */
     struct hf_cancel *cancel;
-    int64_t deadline_us; /* of direct operations */
+    const atomic_int *stop; /* not 0: it ends with HF_CLOSED; NULL: none */
+    int64_t deadline_us;    /* of direct operations */
 
     int status; /* the result, and what belongs to it */
     struct hf_error err;

@@ -14,6 +14,7 @@ static unsigned hold_flags(const struct engine *e, const struct op *op)
         flags |= HOLD_KEEP;
     if (op->flags & HF_ACQUIRE_SHARED) flags |= HOLD_SHARED;
     if (op->flags & HF_ACQUIRE_DETACHED) flags |= HOLD_DETACHED;
+    if (op->tries_once) flags |= HOLD_ONE_TRY;
     /* What must be fed must be able to starve. */
     if (e->caps & HF_CAP_KERNEL && flags & HOLD_KEEP && !op->plan.feed_us)
         flags |= HOLD_ETERNAL;
@@ -25,16 +26,21 @@ static int is_held_here(const struct engine *e, const struct slot *s)
     return s && s->hold.state == HOLD_HELD && e->now_us < s->hold.valid_us;
 }
 
+static int is_one_try(const struct op *op)
+{
+    return op->wait_us == 0 || op->tries_once;
+}
+
 static void acquire_new(struct engine *e, struct op *op)
 {
     struct lock_entry *entry = op->entry;
-    int alone = op->wait_us == 0 || op->flags & HF_ACQUIRE_SHARED;
+    int alone = is_one_try(op) || op->flags & HF_ACQUIRE_SHARED;
     const struct hf_error *refusal = hf__members_refusal(e);
     if (refusal) {
         hf__op_finish(e, op, refusal->status, refusal->text);
         return;
     }
-    if (op->wait_us == 0 && !(op->flags & HF_ACQUIRE_SHARED)
+    if (is_one_try(op) && !(op->flags & HF_ACQUIRE_SHARED)
         && is_held_here(e, entry->turn)) {
         hf__op_finish(e, op, HF_TAKEN, NULL);
         return;
@@ -78,7 +84,7 @@ static void op_queue(struct engine *e, struct slot *s, struct op *op)
         hf__op_finish(e, op, HF_NOT_OWNER, "still being acquired");
         return;
     }
-    if (is_getting(s) && op->type == OP_TYPE_ACQUIRE && op->wait_us == 0) {
+    if (is_getting(s) && op->type == OP_TYPE_ACQUIRE && is_one_try(op)) {
         hf__op_finish(e, op, HF_TAKEN, "still being acquired");
         return;
     }

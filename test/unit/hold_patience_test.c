@@ -130,6 +130,26 @@ TEST(hold_patience, of_one_try_has_an_end)
     CHECK_INT(r.now_us, (1000 + PATIENCE_MS) * MS);
 }
 
+TEST(hold_patience, of_one_try_with_a_wait_lasts_as_long_as_that)
+{
+    struct rig r;
+    rig_begin(&r, 1, HOLD_MAY_TRY | HOLD_ONE_TRY, 9000 * MS);
+    rig_silence(&r, 600000);
+    CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
+    CHECK_INT(r.now_us, 10000 * MS);
+}
+
+TEST(hold_patience, of_one_try_with_a_wait_ends_at_who_has_it)
+{
+    struct rig r;
+    rig_begin(&r, 1, HOLD_MAY_TRY | HOLD_ONE_TRY, 9000 * MS);
+    rig_reply(&r, V_BUSY, HF_TAKEN);
+    CHECK(r.out.finished && r.out.status == HF_TAKEN);
+    rig_begin(&r, 1, HOLD_MAY_TRY, 9000 * MS);
+    rig_reply(&r, V_BUSY, HF_TAKEN);
+    CHECK(!r.out.finished);
+}
+
 TEST(hold_patience, without_end_does_not_outlast_a_refusal)
 {
     struct rig r;
