@@ -309,16 +309,21 @@ void hf__pump_deliver_all(struct pump *p, struct op *list)
     }
 }
 
+static void op_begin(struct pump *p, struct op *op, int64_t now_us)
+{
+    p->users++;
+    p->unflushed++;
+    hf__engine_begin(&p->engine, op, now_us);
+    int status = hf__op_stopped(op);
+    if (status != HF_OK) hf__engine_fail(&p->engine, op, status, now_us);
+}
+
 static void op_enter(struct pump *p, struct op *op)
 {
     int64_t now_us = hf__clock_us();
     op->sleeps = op->left = 0;
     hf__pump_lock(p);
-    p->users++;
-    p->unflushed++;
-    hf__engine_begin(&p->engine, op, now_us);
-    if (op->cancel && atomic_load(&op->cancel->fired))
-        hf__engine_fail(&p->engine, op, HF_CANCELLED, now_us);
+    op_begin(p, op, now_us);
 }
 
 static void flush(struct pump *p)
@@ -381,12 +386,10 @@ static int run_park(struct pump *p, struct op *op)
     return 1;
 }
 
-void hf__pump_run(struct pump *p, struct op *op)
+/* Until it is done.  Lock held before, not after. */
+static void run_wait(struct pump *p, struct op *op)
 {
     int done = 0;
-    op->complete = NULL;
-    hf__park_init(&op->park);
-    op_enter(p, op);
     for (;;) {
         if (is_poller(p, op) || is_to_flush(p)) flush(p);
         struct op *list = hf__pump_take(p, op, &done);
@@ -415,6 +418,14 @@ void hf__pump_run(struct pump *p, struct op *op)
         }
     }
     hf__park_free(&op->park);
+}
+
+void hf__pump_run(struct pump *p, struct op *op)
+{
+    op->complete = NULL;
+    hf__park_init(&op->park);
+    op_enter(p, op);
+    run_wait(p, op);
 }
 
 /* Let whoever pumps know of what is to be delivered. */
@@ -446,6 +457,18 @@ void hf__pump_feed(struct pump *p, struct slot *s, int64_t now_us)
     slot_step(p, s, EV_FEED, now_us);
 }
 
+/* What was started is sent.  What finished at once is delivered by who pumps,
+ * never from inside this call.  What callbacks start is flushed together, after
+ * them. */
+static void start_leave(struct pump *p, size_t len)
+{
+    int together = delivering == p && p->unflushed < FLUSH_BATCH;
+    if (!together && is_to_flush(p)) flush(p);
+    deliver_later(p);
+    p->users -= len;
+    hf__pump_unlock(p);
+}
+
 int hf__pump_start(struct pump *p, struct op *op)
 {
     hf__pump_lock(p);
@@ -453,12 +476,45 @@ int hf__pump_start(struct pump *p, struct op *op)
     hf__pump_unlock(p);
     if (closing) return HF_CLOSED;
     op_enter(p, op);
-    /* What finished at once is delivered by who pumps, never from inside this
-     * call.  What callbacks start is flushed together, after them. */
-    int together = delivering == p && p->unflushed < FLUSH_BATCH;
-    if (!together && is_to_flush(p)) flush(p);
-    deliver_later(p);
-    p->users--;
-    hf__pump_unlock(p);
+    start_leave(p, 1);
     return HF_OK;
+}
+
+/* ---- several at once ---------------------------------------------------- */
+
+static void all_enter(struct pump *p, struct op *const *ops, size_t len)
+{
+    int64_t now_us = hf__clock_us();
+    for (size_t i = 0; i < len; i++) ops[i]->sleeps = ops[i]->left = 0;
+    hf__pump_lock(p);
+    for (size_t i = 0; i < len; i++) op_begin(p, ops[i], now_us);
+}
+
+void hf__pump_start_all(struct pump *p, struct op *const *ops, size_t len)
+{
+    all_enter(p, ops, len);
+    start_leave(p, len);
+}
+
+void hf__pump_enter_all(struct pump *p, struct op *const *ops, size_t len,
+                        int is_waited_for)
+{
+    for (size_t i = 0; i < len; i++) {
+        ops[i]->complete = NULL;
+        hf__park_init(&ops[i]->park);
+    }
+    all_enter(p, ops, len);
+    if (is_to_flush(p)) flush(p);
+    /* Whoever waits for them at once polls for them himself. */
+    if (!is_waited_for) deliver_later(p);
+    hf__pump_unlock(p);
+}
+
+void hf__pump_wait_all(struct pump *p, struct op *const *ops, size_t len)
+{
+    /* Answers come in order: with the last, the others are there as well. */
+    while (len > 0) {
+        hf__pump_lock(p);
+        run_wait(p, ops[--len]);
+    }
 }

@@ -17,9 +17,18 @@
 #include "engine/spin.h"
 #include "sys/bell.h"
 
+/* Another pump with waits that a token ends. */
+struct cancel_ear {
+    struct pump *pump;
+    struct cancel_ear *_Atomic next;
+};
+
 struct hf_cancel {
     struct pump *pump;
     atomic_int fired;
+    atomic_int firing;               /* so many go through the ears now */
+    struct cancel_ear *_Atomic ears; /* of pumps that are not its own */
+    pthread_mutex_t ears_mutex;      /* for those who change the list */
 };
 
 struct pump {
@@ -76,6 +85,14 @@ void hf__pump_run(struct pump *p, struct op *op);
  * HF_CLOSED: it will not run. */
 int hf__pump_start(struct pump *p, struct op *op);
 
+/* Several at once, in one flush: started (also while it closes: its user is
+ * counted in, and whoever pumps tells them); or for a caller that waits, who
+ * calls hf__pump_wait_all() next, if `is_waited_for` without delay. */
+void hf__pump_start_all(struct pump *p, struct op *const *ops, size_t len);
+void hf__pump_enter_all(struct pump *p, struct op *const *ops, size_t len,
+                        int is_waited_for);
+void hf__pump_wait_all(struct pump *p, struct op *const *ops, size_t len);
+
 /* The time of `s` is over, and its holder has seen it before its timer did:
  * from now on it is lost.  Lock held. */
 void hf__pump_end(struct pump *p, struct slot *s, int64_t now_us);
@@ -95,6 +112,19 @@ void hf__pump_event_add(struct pump *p, const struct hf_event *ev);
 int hf__pump_next_event(struct pump *p, struct hf_event *out);
 
 void hf__cancel_fire(struct hf_cancel *c);
+
+/* Let the token end waits of `p`, which is not its own pump: until the other
+ * call, `ear` is lent to it.  A token that has fired before is only noticed by
+ * operations that begin. */
+void hf__cancel_listen(struct hf_cancel *c, struct cancel_ear *ear,
+                       struct pump *p);
+void hf__cancel_unlisten(struct hf_cancel *c, struct cancel_ear *ear);
+
+/* Look at what was cancelled or stopped, soon. */
+void hf__pump_look(struct pump *p);
+
+/* HF_CANCELLED or HF_CLOSED if it is to end; or HF_OK. */
+int hf__op_stopped(const struct op *op);
 
 /* What the files of the pump share. */
 struct op *hf__pump_take(struct pump *p, struct op *self, int *self_done);

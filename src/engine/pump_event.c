@@ -4,6 +4,7 @@
  *
  * The rule: the user's functions run with no lock of ours held.
  */
+#include <sched.h>
 #include <string.h>
 
 #include "engine/pump.h"
@@ -88,14 +89,53 @@ int hf__pump_next_event(struct pump *p, struct hf_event *out)
     return status;
 }
 
-void hf__cancel_fire(struct hf_cancel *c)
+void hf__pump_look(struct pump *p)
 {
-    atomic_store(&c->fired, 1);
-    for (struct pump *p = c->pump; p; p = atomic_load(&p->also)) {
+    for (; p; p = atomic_load(&p->also)) {
         atomic_store(&p->cancel_fired, 1);
         hf__bell_ring(&p->wake);
         hf__bell_ring(&p->keeper_wake);
     }
+}
+
+/* In a signal handler, perhaps: no lock. */
+void hf__cancel_fire(struct hf_cancel *c)
+{
+    atomic_store(&c->fired, 1);
+    hf__pump_look(c->pump);
+    atomic_fetch_add(&c->firing, 1);
+    for (struct cancel_ear *e = atomic_load(&c->ears); e;
+         e = atomic_load(&e->next))
+        hf__pump_look(e->pump);
+    atomic_fetch_sub(&c->firing, 1);
+}
+
+void hf__cancel_listen(struct hf_cancel *c, struct cancel_ear *ear,
+                       struct pump *p)
+{
+    ear->pump = p;
+    pthread_mutex_lock(&c->ears_mutex);
+    atomic_store(&ear->next, atomic_load(&c->ears));
+    atomic_store(&c->ears, ear);
+    pthread_mutex_unlock(&c->ears_mutex);
+}
+
+void hf__cancel_unlisten(struct hf_cancel *c, struct cancel_ear *ear)
+{
+    struct cancel_ear *_Atomic *at = &c->ears;
+    pthread_mutex_lock(&c->ears_mutex);
+    while (atomic_load(at) != ear) at = &atomic_load(at)->next;
+    atomic_store(at, atomic_load(&ear->next));
+    pthread_mutex_unlock(&c->ears_mutex);
+    /* Who has come to it before goes on to its pump and its next: a moment,
+     * or a signal handler, which is over before this thread goes on. */
+    while (atomic_load(&c->firing)) sched_yield();
+}
+
+int hf__op_stopped(const struct op *op)
+{
+    if (op->cancel && atomic_load(&op->cancel->fired)) return HF_CANCELLED;
+    return op->stop && atomic_load(op->stop) ? HF_CLOSED : HF_OK;
 }
 
 /* End the waits whose token was fired. */
@@ -105,7 +145,7 @@ void hf__pump_cancelled(struct pump *p, int64_t now_us)
     atomic_store(&p->cancel_fired, 0);
     for (struct op *op = p->engine.all, *next; op; op = next) {
         next = op->all_next;
-        if (op->cancel && atomic_load(&op->cancel->fired))
-            hf__engine_fail(&p->engine, op, HF_CANCELLED, now_us);
+        int status = hf__op_stopped(op);
+        if (status != HF_OK) hf__engine_fail(&p->engine, op, status, now_us);
     }
 }
