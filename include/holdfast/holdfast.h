@@ -24,6 +24,7 @@
 #include "client.h"
 #include "lock.h"
 #include "guard.h"
+#include "multi.h"
 #include "once.h"
 #include "quorum.h"
 #include "value.h"

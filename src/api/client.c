@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "api/members.h"
+#include "api/multi.h"
 #include "backend/registry.h"
 #include "base/error.h"
 #include "sys/clock.h"
@@ -241,6 +242,7 @@ void hf__call_leave(hf_client *c)
 /* The pump is shut: each of their next operations ends with HF_CLOSED. */
 static void calls_wait(hf_client *c)
 {
+    hf__multis_stop(c);
     hf__pump_lock(&c->pump);
     while (c->calls > 0) pthread_cond_wait(&c->calls_over, &c->pump.mutex);
     hf__pump_unlock(&c->pump);
@@ -508,6 +510,9 @@ int hf_cancel_open(hf_client *client, hf_cancel **out)
     if (!c) return HF_NOMEM;
     c->pump = &client->pump;
     atomic_init(&c->fired, 0);
+    atomic_init(&c->firing, 0);
+    atomic_init(&c->ears, NULL);
+    pthread_mutex_init(&c->ears_mutex, NULL);
     *out = c;
     return HF_OK;
 }
@@ -525,5 +530,6 @@ void hf_cancel_reset(hf_cancel *cancel)
 void hf_cancel_close(hf_cancel *cancel)
 {
     if (!cancel || cancel->pump->forked) return;
+    pthread_mutex_destroy(&cancel->ears_mutex);
     hf__free(cancel->pump->engine.alloc, cancel);
 }

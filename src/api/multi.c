@@ -1,0 +1,135 @@
+/*
+ * multi.c: sets of locks: their life, their order, their state.
+ *
+ * The rule: a set is never changed once it is made, so that any number of calls
+ * may use it at the same time.
+ */
+#include "api/multi.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/math.h"
+
+/* ---- the fixed order ----------------------------------------------------- */
+
+static int bytes_compare(const char *a, size_t a_len, const char *b,
+                         size_t b_len)
+{
+    int order = memcmp(a, b, a_len < b_len ? a_len : b_len);
+    if (order == 0 && a_len != b_len) order = a_len < b_len ? -1 : 1;
+    return order;
+}
+
+/* Options are a client's own business: they do not say where a lock lives. */
+static size_t store_len(const char *url)
+{
+    return strcspn(url, "?");
+}
+
+static int lock_compare(const hf_lock *a, const hf_lock *b)
+{
+    const char *a_url = a->client->url, *b_url = b->client->url;
+    int order = bytes_compare(a_url, store_len(a_url), b_url, store_len(b_url));
+    if (order == 0)
+        order = bytes_compare(a->entry->name, a->entry->name_len,
+                              b->entry->name, b->entry->name_len);
+    /* The same server, other databases. */
+    return order ? order : strcmp(a_url, b_url);
+}
+
+static void locks_sort(hf_multi *m, hf_lock *const *given)
+{
+    for (size_t i = 0; i < m->len; i++) {
+        size_t at = i;
+        while (at > 0 && lock_compare(m->locks[at - 1], given[i]) > 0) {
+            m->locks[at] = m->locks[at - 1];
+            m->given[at] = m->given[at - 1];
+            at--;
+        }
+        m->locks[at] = given[i];
+        m->given[at] = i;
+    }
+}
+
+/* ---- life ---------------------------------------------------------------- */
+
+static int locks_check(hf_lock *const *locks, size_t len, struct hf_error *err)
+{
+    if (len < 1 || len > HF_MULTI_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "set of locks: %zu of them: 1 to %d are allowed",
+                             len, HF_MULTI_MAX);
+    for (size_t i = 0; i < len; i++) {
+        int status = hf__client_check(locks[i]->client, err);
+        if (status != HF_OK) return status;
+    }
+    return HF_OK;
+}
+
+/* Equal ones are neighbours. */
+static int twins_check(const hf_multi *m, struct hf_error *err)
+{
+    for (size_t i = 1; i < m->len; i++)
+        if (lock_compare(m->locks[i - 1], m->locks[i]) == 0)
+            return hf__error_set(err, HF_INVALID,
+                                 "%.150s: twice in one set of locks: each name "
+                                 "once per store",
+                                 m->locks[i]->entry->name);
+    return HF_OK;
+}
+
+int hf_multi_open(hf_lock *const *locks, size_t len, hf_multi **out,
+                  struct hf_error *err)
+{
+    int status = locks_check(locks, len, err);
+    if (status != HF_OK) return status;
+    struct allocator alloc = locks[0]->client->alloc;
+    hf_multi *m = hf__alloc(&alloc, sizeof *m);
+    if (!m) return hf__error_set(err, HF_NOMEM, "set of locks: out of memory");
+    m->alloc = alloc;
+    m->len = len;
+    locks_sort(m, locks);
+    status = twins_check(m, err);
+    if (status == HF_OK)
+        *out = m;
+    else
+        hf__free(&alloc, m);
+    return status;
+}
+
+void hf_multi_close(hf_multi *m)
+{
+    if (!m) return;
+    struct allocator alloc = m->alloc;
+    hf__free(&alloc, m);
+}
+
+int hf__multi_check(const hf_multi *m, struct hf_error *err)
+{
+    for (size_t i = 0; i < m->len; i++) {
+        int status = hf__client_check(m->locks[i]->client, err);
+        if (status != HF_OK) return status;
+    }
+    return HF_OK;
+}
+
+/* ---- by the local clock alone -------------------------------------------- */
+
+int hf_multi_state(hf_multi *m, uint64_t holder)
+{
+    int found[HF_STATE_LOST + 1] = {0};
+    for (size_t i = 0; i < m->len; i++)
+        found[hf_lock_state(m->locks[i], holder)]++;
+    if (found[HF_STATE_LOST]) return HF_STATE_LOST;
+    if (found[HF_STATE_NONE]) return HF_STATE_NONE;
+    return found[HF_STATE_AT_RISK] ? HF_STATE_AT_RISK : HF_STATE_HELD;
+}
+
+int64_t hf_multi_valid_ms(hf_multi *m, uint64_t holder)
+{
+    int64_t least = INT64_MAX;
+    for (size_t i = 0; i < m->len; i++)
+        least = min64(least, hf_lock_valid_ms(m->locks[i], holder));
+    return least;
+}

@@ -1,0 +1,112 @@
+/*
+ * multi.h: sets of locks.
+ *
+ *   multi.c          a set: its life, its order, its state
+ *   multi_step.c     one call on it: what to ask next, of which locks
+ *   multi_drive.c    asking it of their clients, waiting or started
+ *   multi_call.c     one call on it: its life, and the clients it keeps open
+ *   multi_acquire.c  the public calls: acquire
+ *   multi_release.c  the public calls: release, extend
+ */
+#ifndef HF_API_MULTI_H
+#define HF_API_MULTI_H
+
+#include "api/fallback.h"
+#include "holdfast/multi.h"
+
+struct hf_multi {
+    struct allocator alloc; /* a copy: of the first lock's client */
+    size_t len;
+    struct hf_lock *locks[HF_MULTI_MAX]; /* borrowed, in the fixed order */
+    size_t given[HF_MULTI_MAX];          /* which of hf_multi_open()'s it is */
+};
+
+/* A call in its client's list; under the lock of the client's pump. */
+struct multi_link {
+    struct multi_call *call;
+    struct multi_link *next, *prev;
+};
+
+/* One client of a call. */
+struct multi_client {
+    hf_client *client;
+    struct multi_link link;
+    struct cancel_ear ear;
+    int is_listening; /* the ear is lent to the token */
+};
+
+/* One lock of a call. */
+struct multi_part {
+    struct op op;
+    struct multi_call *call;
+    struct hf_lock *lock;
+    hf_client *client;
+    int is_asked; /* in this batch */
+    int is_held;  /* taken by this call */
+};
+
+enum multi_phase {
+    MULTI_BEGIN,  /* nothing asked yet */
+    MULTI_ALL,    /* every lock that is not held is tried */
+    MULTI_ONE,    /* wait for parts[at], with nothing held */
+    MULTI_ORDER,  /* wait for parts[at], with those before it held */
+    MULTI_UNDO,   /* what was taken is given back */
+    MULTI_CHANGE, /* every lock is released, or extended */
+    MULTI_OVER
+};
+
+/* A call under way: batches of operations, one after the other. */
+struct multi_call {
+    struct allocator alloc;
+    hf_multi *multi;
+    enum multi_phase phase;
+    enum multi_phase next; /* UNDO: the phase behind it */
+    enum op_type type;     /* what it is all about */
+    struct hf_acquire_options options;
+    uint64_t holder;
+    int64_t lease_us;    /* EXTEND */
+    int64_t deadline_us; /* of the whole */
+    size_t at;
+    int rounds;       /* refusals since names were last taken in order */
+    int64_t order_us; /* how long to wait for one of them then */
+    int64_t bound_us; /* of this wait; 0: the deadline's */
+    int status;       /* OVER */
+    struct hf_error err;
+    atomic_int stop; /* a client is being closed */
+
+    atomic_size_t left; /* started: operations of this batch not yet over */
+    void (*fn)(void);   /* the user's function, cast; started only */
+    void *user;
+
+    size_t clients_len, len;
+    struct multi_client *clients; /* behind the parts */
+    struct multi_part parts[];    /* in the fixed order */
+};
+
+/* multi.c: HF_OK, or HF_FORKED with `err` filled. */
+int hf__multi_check(const hf_multi *m, struct hf_error *err);
+
+/* multi_step.c: take what this batch has come to, and prepare the next:
+ * is_asked, and their operations.  0: there is none, the call is over. */
+int hf__multi_step(struct multi_call *call);
+
+/* multi_drive.c: step until it is over; or let callbacks do so, the last of
+ * which calls hf__multi_end(). */
+void hf__multi_run(struct multi_call *call);
+void hf__multi_start(struct multi_call *call);
+
+/* multi_call.c */
+struct multi_call *hf__multi_call_new(hf_multi *m, enum op_type type,
+                                      uint64_t holder, struct hf_error *err);
+/* Its clients are kept open from here on, and a token is listened to. */
+void hf__multi_call_enter(struct multi_call *call);
+void hf__multi_call_leave(struct multi_call *call); /* and frees it */
+/* Copy the grants, in the order of hf_multi_open(). */
+void hf__multi_grants(const struct multi_call *call, struct hf_grant *out);
+/* A started one is over: tell its user, and leave. */
+void hf__multi_end(struct multi_call *call);
+/* The client is being closed: end the calls that use it.  Afterwards they only
+ * give back what they took. */
+void hf__multis_stop(hf_client *c);
+
+#endif

@@ -1,0 +1,88 @@
+/*
+ * multi_acquire.c: acquiring a set of locks.
+ *
+ * The rule: results go out only on success; a bad argument changes nothing.
+ */
+#include "api/multi.h"
+
+#include "base/error.h"
+
+/* A call with its options checked for every lock, and its first batch not yet
+ * asked; NULL: `*status` says why. */
+static struct multi_call *acquire_new(hf_multi *m,
+                                      const struct hf_acquire_options *given,
+                                      uint64_t default_holder, int *status,
+                                      struct hf_error *err)
+{
+    struct hf_acquire_options own = HF_ACQUIRE_OPTIONS_INIT;
+    *status = hf__multi_check(m, err);
+    if (*status == HF_OK && given)
+        *status = hf__options_copy(&own, sizeof own, given, given->struct_size,
+                                   "set of locks", err);
+    own.struct_size = sizeof own;
+    if (own.holder) default_holder = own.holder;
+    for (size_t i = 0; i < m->len && *status == HF_OK; i++) {
+        struct op op;
+        *status =
+            hf__acquire_prepare(&op, m->locks[i], &own, default_holder, err);
+    }
+    if (*status != HF_OK) return NULL;
+    struct multi_call *c =
+        hf__multi_call_new(m, OP_TYPE_ACQUIRE, default_holder, err);
+    if (!c) {
+        *status = HF_NOMEM;
+        return NULL;
+    }
+    c->options = own;
+    return c;
+}
+
+int hf_multi_acquire(hf_multi *m, const struct hf_acquire_options *options,
+                     struct hf_grant *grants, struct hf_error *err)
+{
+    int status;
+    struct multi_call *c =
+        acquire_new(m, options, hf_holder_self(), &status, err);
+    if (!c) return status;
+    hf__multi_call_enter(c);
+    hf__multi_run(c);
+    status = c->status;
+    if (status == HF_OK && grants) hf__multi_grants(c, grants);
+    if (status != HF_OK && err) *err = c->err;
+    hf__multi_call_leave(c);
+    return status;
+}
+
+int hf_multi_try(hf_multi *m, struct hf_grant *grants, struct hf_error *err)
+{
+    struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
+    o.wait_ms = HF_WAIT_NONE;
+    return hf_multi_acquire(m, &o, grants, err);
+}
+
+int hf_multi_acquire_start(hf_multi *m,
+                           const struct hf_acquire_options *options,
+                           hf_multi_acquired_fn cb, void *user,
+                           struct hf_error *err)
+{
+    int status;
+    struct multi_call *c =
+        acquire_new(m, options, hf_holder_new(), &status, err);
+    if (!c) return status;
+    c->fn = (void (*)(void))cb;
+    c->user = user;
+    hf__multi_call_enter(c);
+    if (atomic_load(&c->stop))
+        status =
+            hf__error_set(err, HF_CLOSED, "%.150s: %s",
+                          m->locks[0]->entry->name, hf_status_text(HF_CLOSED));
+    else if (!hf__multi_step(c)) { /* since it was checked: a fork */
+        status = c->status;
+        if (err) *err = c->err;
+    }
+    if (status == HF_OK)
+        hf__multi_start(c);
+    else
+        hf__multi_call_leave(c);
+    return status;
+}

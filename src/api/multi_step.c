@@ -1,0 +1,288 @@
+/*
+ * multi_step.c: what a call on a set of locks asks next.
+ *
+ *                all taken
+ *   ALL ------------------------------> OVER
+ *    |  ^                                ^
+ *    |  |        +-- refused for the     | failed for good
+ *    v  | taken  v   third time          |
+ *   UNDO --> ONE | ORDER --taken--> ORDER (the next)
+ *    ^             |
+ *    +-- its time is over
+ *
+ * The rule: whatever goes wrong, the next thing that is done is to give back
+ * what was taken; and who waits for long holds nothing meanwhile.
+ */
+#include "api/multi.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/math.h"
+#include "sys/clock.h"
+#include "sys/random.h"
+
+#define ROUNDS_MAX 2                     /* before names are taken in order */
+#define ORDER_US_FIRST (200 * US_PER_MS) /* each wait then, at first */
+#define ORDER_US_MOST (60 * US_PER_S)    /* and at most */
+
+/* ---- asking --------------------------------------------------------------- */
+
+static int64_t left_us(const struct multi_call *c)
+{
+    return c->deadline_us == TIME_NEVER
+               ? -1
+               : max64(0, c->deadline_us - hf__clock_us());
+}
+
+static int is_one_try(const struct multi_call *c)
+{
+    return c->options.wait_ms == HF_WAIT_NONE;
+}
+
+/* Somebody may have it for ever, and wait for one of ours: not for long, and
+ * no two for the same time.  A lease that is not renewed runs meanwhile. */
+static int64_t order_wait_us(struct multi_call *c, const struct op *op)
+{
+    uint64_t random = 0;
+    int64_t most = c->order_us;
+    if (hf__random_bytes(&random, sizeof random) != 0)
+        random = (uint64_t)hf__clock_us();
+    if (op->flags & (HF_ACQUIRE_FIXED | HF_ACQUIRE_DETACHED))
+        most = min64(most, op->lease_us / 4);
+    if (op->plan.max_hold_us) most = min64(most, op->plan.max_hold_us / 4);
+    return most / 2 + (int64_t)(random % (uint64_t)(most / 2 + 1));
+}
+
+static int acquire_ask(struct multi_call *c, struct multi_part *p)
+{
+    struct op *op = &p->op;
+    int64_t wait_us = left_us(c);
+    int status =
+        hf__acquire_prepare(op, p->lock, &c->options, c->holder, &op->err);
+    if (status != HF_OK) return status;
+    op->stop = &c->stop;
+    op->wait_us = is_one_try(c) ? 0 : wait_us;
+    op->tries_once = c->phase == MULTI_ALL;
+    c->bound_us = 0;
+    if (c->phase == MULTI_ORDER) {
+        int64_t bound_us = order_wait_us(c, op);
+        if (wait_us < 0 || bound_us < wait_us) {
+            op->wait_us = max64(bound_us, 1);
+            c->bound_us = bound_us;
+        }
+    }
+    p->is_asked = 1;
+    return HF_OK;
+}
+
+static void change_ask(struct multi_call *c, struct multi_part *p,
+                       enum op_type type)
+{
+    hf__op_init(&p->op, type, p->lock, c->holder);
+    p->op.lease_us = c->lease_us;
+    p->is_asked = 1;
+}
+
+static int is_wanted(const struct multi_call *c, size_t i)
+{
+    if (c->phase == MULTI_UNDO) return c->parts[i].is_held;
+    if (c->phase == MULTI_ALL) return !c->parts[i].is_held;
+    return c->phase == MULTI_CHANGE || i == c->at;
+}
+
+static void call_fail(struct multi_call *c, int status,
+                      const struct hf_error *err)
+{
+    c->status = status;
+    c->err = *err;
+}
+
+/* How many were asked; 0: it cannot be asked, and has failed. */
+static int phase_ask(struct multi_call *c, enum multi_phase phase)
+{
+    int asked = 0, status = HF_OK;
+    c->phase = phase;
+    for (size_t i = 0; i < c->len && status == HF_OK; i++) {
+        struct multi_part *p = &c->parts[i];
+        if (!is_wanted(c, i)) continue;
+        if (phase == MULTI_UNDO)
+            change_ask(c, p, OP_TYPE_RELEASE);
+        else if (phase == MULTI_CHANGE)
+            change_ask(c, p, c->type);
+        else
+            status = acquire_ask(c, p);
+        if (status == HF_OK)
+            asked++;
+        else
+            call_fail(c, status, &p->op.err);
+    }
+    if (status == HF_OK) return asked;
+    for (size_t i = 0; i < c->len; i++) c->parts[i].is_asked = 0;
+    return 0;
+}
+
+/* ---- what came of it ------------------------------------------------------ */
+
+/* The first that failed: for good, if one did; NULL: none. */
+static struct multi_part *batch_take(struct multi_call *c)
+{
+    struct multi_part *failed = NULL;
+    for (size_t i = 0; i < c->len; i++) {
+        struct multi_part *p = &c->parts[i];
+        if (!p->is_asked) continue;
+        p->is_asked = 0;
+        if (p->op.status == HF_OK) {
+            p->is_held = 1;
+            continue;
+        }
+        if (!failed
+            || (failed->op.status == HF_TAKEN && p->op.status != HF_TAKEN))
+            failed = p;
+    }
+    return failed;
+}
+
+static size_t held_count(const struct multi_call *c)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < c->len; i++) n += c->parts[i].is_held != 0;
+    return n;
+}
+
+/* Give back what was taken, then go on with `next`. */
+static int call_undo(struct multi_call *c, enum multi_phase next)
+{
+    c->next = next;
+    if (held_count(c) > 0) return phase_ask(c, MULTI_UNDO);
+    c->phase = next;
+    return next == MULTI_OVER ? 0 : phase_ask(c, next);
+}
+
+static int call_give_up(struct multi_call *c, int status,
+                        const struct hf_error *err)
+{
+    call_fail(c, status, err);
+    return call_undo(c, MULTI_OVER);
+}
+
+/* Somebody else has one of them: which is to be waited for, and how? */
+static int call_again(struct multi_call *c, size_t at)
+{
+    if (c->phase == MULTI_ORDER) {
+        c->order_us = min64(2 * c->order_us, ORDER_US_MOST);
+        c->rounds = 0;
+    }
+    c->at = at;
+    if (c->phase == MULTI_ORDER || ++c->rounds <= ROUNDS_MAX)
+        return call_undo(c, MULTI_ONE);
+    c->at = 0;
+    return call_undo(c, MULTI_ORDER);
+}
+
+static int is_refusal(const struct multi_call *c, int status)
+{
+    if (is_one_try(c) || atomic_load(&c->stop)) return 0;
+    /* Too short a time to ask is no reason to give up, either. */
+    if (c->phase == MULTI_ORDER)
+        return c->bound_us
+               && (status == HF_TIMEOUT || status == HF_UNAVAILABLE);
+    return c->phase == MULTI_ALL && status == HF_TAKEN;
+}
+
+static int call_refused(struct multi_call *c, struct multi_part *p)
+{
+    struct hf_error *err = &p->op.err;
+    int status = p->op.status;
+    if (!is_refusal(c, status)) {
+        /* A try that was late counts as the wait that it is part of. */
+        if (status == HF_TAKEN && !is_one_try(c)) status = HF_TIMEOUT;
+        if (status != p->op.status)
+            hf__error_set(err, status, "%s: %s", p->lock->entry->name,
+                          hf_status_text(status));
+        return call_give_up(c, status, err);
+    }
+    if (left_us(c) != 0) return call_again(c, (size_t)(p - c->parts));
+    hf__error_set(err, HF_TIMEOUT, "%s: %s", p->lock->entry->name,
+                  hf_status_text(HF_TIMEOUT));
+    return call_give_up(c, HF_TIMEOUT, err);
+}
+
+/* All are ours, but some have been for a while. */
+static int call_granted(struct multi_call *c)
+{
+    for (size_t i = 0; i < c->len; i++) {
+        struct multi_part *p = &c->parts[i];
+        p->op.grant.valid_ms = hf_lock_valid_ms(p->lock, c->holder);
+        if (p->op.grant.valid_ms > 0) continue;
+        if (!is_one_try(c) && left_us(c) != 0) return call_again(c, i);
+        hf__error_set(&p->op.err, HF_EXPIRED,
+                      "%s: its lease ended before the others were acquired",
+                      p->lock->entry->name);
+        return call_give_up(c, HF_EXPIRED, &p->op.err);
+    }
+    c->status = HF_OK;
+    c->phase = MULTI_OVER;
+    return 0;
+}
+
+static int acquired_step(struct multi_call *c)
+{
+    struct multi_part *failed = batch_take(c);
+    if (failed) return call_refused(c, failed);
+    if (held_count(c) == c->len) return call_granted(c);
+    if (c->phase == MULTI_ORDER) c->at++;
+    return phase_ask(c, c->phase == MULTI_ORDER ? MULTI_ORDER : MULTI_ALL);
+}
+
+static int undone_step(struct multi_call *c)
+{
+    for (size_t i = 0; i < c->len; i++)
+        c->parts[i].is_asked = c->parts[i].is_held = 0;
+    c->phase = c->next;
+    return c->next == MULTI_OVER ? 0 : phase_ask(c, c->next);
+}
+
+static void changed_step(struct multi_call *c)
+{
+    c->status = HF_OK;
+    for (size_t i = c->len; i-- > 0;)
+        if (c->parts[i].op.status != HF_OK)
+            call_fail(c, c->parts[i].op.status, &c->parts[i].op.err);
+    c->phase = MULTI_OVER;
+}
+
+static int call_begin(struct multi_call *c)
+{
+    if (c->type != OP_TYPE_ACQUIRE) return phase_ask(c, MULTI_CHANGE);
+    c->order_us = ORDER_US_FIRST;
+    c->deadline_us = TIME_NEVER;
+    if (c->options.wait_ms > 0)
+        c->deadline_us = hf__clock_us() + c->options.wait_ms * US_PER_MS;
+    return phase_ask(c, MULTI_ALL);
+}
+
+int hf__multi_step(struct multi_call *c)
+{
+    int asked = 0;
+    switch (c->phase) {
+    case MULTI_BEGIN:
+        return call_begin(c);
+    case MULTI_ALL:
+    case MULTI_ONE:
+    case MULTI_ORDER:
+        asked = acquired_step(c);
+        break;
+    case MULTI_UNDO:
+        asked = undone_step(c);
+        break;
+    case MULTI_CHANGE:
+        changed_step(c);
+        break;
+    case MULTI_OVER:
+        break;
+    }
+    /* What could not even be asked has failed; give the rest back. */
+    if (!asked && c->phase != MULTI_OVER) asked = call_undo(c, MULTI_OVER);
+    return asked;
+}

@@ -1,0 +1,257 @@
+/*
+ * multi_async_contract.c: several locks at once, asynchronously.  One rule: the
+ * callback runs exactly once, and what it tells is all there is.
+ */
+#include <string.h>
+
+#include "lib/rig.h"
+
+struct told {
+    atomic_int calls;
+    int status;
+    struct hf_grant grants[2];
+    int has_grants;
+    struct hf_error err;
+};
+
+static void on_acquired(hf_multi *multi, int status,
+                        const struct hf_grant *grants,
+                        const struct hf_error *err, void *user)
+{
+    struct told *t = user;
+    (void)multi;
+    t->status = status;
+    t->has_grants = grants != NULL;
+    if (grants) memcpy(t->grants, grants, sizeof t->grants);
+    t->err = *err;
+    atomic_fetch_add(&t->calls, 1);
+}
+
+static void on_released(hf_multi *multi, int status, const struct hf_error *err,
+                        void *user)
+{
+    struct told *t = user;
+    (void)multi;
+    t->status = status;
+    t->err = *err;
+    atomic_fetch_add(&t->calls, 1);
+}
+
+static void multi_end(void *arg)
+{
+    hf_multi_close(arg);
+}
+
+/* The locks "a" and "b" of one client, as a set. */
+struct pair {
+    hf_client *client;
+    hf_lock *locks[2];
+    hf_multi *multi;
+};
+
+static void pair_open(struct pair *p)
+{
+    p->client = rig_client(NULL);
+    p->locks[0] = rig_lock(p->client, "b");
+    p->locks[1] = rig_lock(p->client, "a");
+    CHECK_INT(hf_multi_open(p->locks, 2, &p->multi, NULL), HF_OK);
+    test_cleanup(multi_end, p->multi);
+}
+
+static void told_start(struct told *t, hf_multi *m,
+                       const struct hf_acquire_options *o)
+{
+    memset(t, 0, sizeof *t);
+    CHECK_INT(hf_multi_acquire_start(m, o, on_acquired, t, NULL), HF_OK);
+}
+
+/* testMultiLock (Reactive), testMultiLock (Rx) */
+TEST(multi_async, is_granted_with_one_fresh_holder_for_all)
+{
+    static struct told t;
+    struct pair p, other;
+    rig_begin();
+    pair_open(&p);
+    pair_open(&other);
+    told_start(&t, p.multi, NULL);
+    CHECK(rig_until_equal(&t.calls, 1));
+    CHECK_INT(t.status, HF_OK);
+    uint64_t holder = t.grants[0].holder;
+    CHECK(holder != hf_holder_self() && holder == t.grants[1].holder);
+    CHECK_INT(hf_multi_state(p.multi, holder), HF_STATE_HELD);
+    for (int i = 0; i < 2; i++) {
+        CHECK(t.grants[i].fence == hf_lock_fence(p.locks[i], holder));
+        CHECK_INT(rig_probe(other.locks[i]), HF_TAKEN);
+    }
+    memset(&t, 0, sizeof t);
+    CHECK_INT(hf_multi_release_start(p.multi, holder, on_released, &t, NULL),
+              HF_OK);
+    CHECK(rig_until_equal(&t.calls, 1));
+    CHECK_INT(t.status, HF_OK);
+    CHECK_INT(rig_probe(other.locks[0]), HF_OK);
+    CHECK_INT(rig_probe(other.locks[1]), HF_OK);
+}
+
+TEST(multi_async, waits_for_the_one_that_is_taken)
+{
+    static struct told t;
+    struct pair p, other;
+    rig_begin();
+    pair_open(&p);
+    pair_open(&other);
+    CHECK_INT(hf_lock_try(other.locks[0], NULL, NULL), HF_OK);
+    told_start(&t, p.multi, NULL);
+    rig_pause_ms(200);
+    CHECK_INT(atomic_load(&t.calls), 0);
+    CHECK_INT(rig_probe(other.locks[1]), HF_OK);
+    CHECK_INT(hf_lock_release(other.locks[0], NULL, NULL), HF_OK);
+    CHECK(rig_until_equal(&t.calls, 1));
+    CHECK_INT(t.status, HF_OK);
+    CHECK_INT(hf_multi_release_as(p.multi, t.grants[0].holder, NULL), HF_OK);
+}
+
+TEST(multi_async, try_that_is_refused_takes_none)
+{
+    static struct told t;
+    struct pair p, other;
+    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 0, 0);
+    rig_begin();
+    pair_open(&p);
+    pair_open(&other);
+    CHECK_INT(hf_lock_try(other.locks[0], NULL, NULL), HF_OK);
+    told_start(&t, p.multi, &o);
+    CHECK(rig_until_equal(&t.calls, 1));
+    CHECK_INT(t.status, HF_TAKEN);
+    CHECK(!t.has_grants);
+    CHECK(strncmp(t.err.text, "b: ", 3) == 0);
+    CHECK_INT(rig_probe(other.locks[1]), HF_OK);
+}
+
+TEST(multi_async, wait_is_cancelled_and_leaves_nothing)
+{
+    static struct told t;
+    struct pair p, other;
+    struct hf_acquire_options o = rig_options(HF_WAIT_FOREVER, 0, 0);
+    rig_begin();
+    pair_open(&p);
+    pair_open(&other);
+    CHECK_INT(hf_lock_try(other.locks[0], NULL, NULL), HF_OK);
+    CHECK_INT(hf_cancel_open(p.client, &o.cancel), HF_OK);
+    told_start(&t, p.multi, &o);
+    rig_pause_ms(100);
+    hf_cancel_fire(o.cancel);
+    int is_told = rig_until_equal(&t.calls, 1);
+    hf_cancel_close(o.cancel);
+    CHECK(is_told);
+    CHECK_INT(t.status, HF_CANCELLED);
+    CHECK_INT(rig_probe(other.locks[1]), HF_OK);
+}
+
+TEST(multi_async, wait_ends_with_its_client)
+{
+    static struct told t;
+    struct pair p, other;
+    rig_begin();
+    pair_open(&p);
+    pair_open(&other);
+    CHECK_INT(hf_lock_try(other.locks[0], NULL, NULL), HF_OK);
+    told_start(&t, p.multi, NULL);
+    rig_pause_ms(100);
+    rig_close(p.client);
+    CHECK_INT(atomic_load(&t.calls), 1);
+    CHECK_INT(t.status, HF_CLOSED);
+    CHECK_INT(rig_probe(other.locks[1]), HF_OK);
+}
+
+TEST(multi_async, wait_at_one_client_ends_with_another)
+{
+    static struct told t;
+    rig_begin();
+    hf_client *c = rig_client(NULL), *d = rig_client(NULL);
+    hf_lock *locks[] = {rig_lock(c, "a"), rig_lock(d, "b")};
+    hf_lock *other = rig_lock(rig_client(NULL), "b");
+    hf_multi *m = NULL;
+    CHECK_INT(hf_multi_open(locks, 2, &m, NULL), HF_OK);
+    test_cleanup(multi_end, m);
+    CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
+    told_start(&t, m, NULL);
+    rig_pause_ms(100);
+    rig_close(c);
+    CHECK_INT(atomic_load(&t.calls), 1);
+    CHECK_INT(t.status, HF_CLOSED);
+}
+
+/* ---- many ----------------------------------------------------------------- */
+
+#define ROUNDS 50
+
+/* Acquires, releases and acquires again, from its callbacks alone. */
+struct walker {
+    hf_multi *multi;
+    atomic_int *inside, *overlap, *errors, *done;
+    int rounds;
+};
+
+static void walker_go(struct walker *w);
+
+static void walker_released(hf_multi *multi, int status,
+                            const struct hf_error *err, void *user)
+{
+    struct walker *w = user;
+    (void)multi;
+    (void)err;
+    if (status != HF_OK) atomic_fetch_add(w->errors, 1);
+    if (++w->rounds < ROUNDS)
+        walker_go(w);
+    else
+        atomic_fetch_add(w->done, 1);
+}
+
+static void walker_acquired(hf_multi *multi, int status,
+                            const struct hf_grant *grants,
+                            const struct hf_error *err, void *user)
+{
+    struct walker *w = user;
+    (void)err;
+    if (status != HF_OK) {
+        atomic_fetch_add(w->errors, 1);
+        atomic_fetch_add(w->done, 1);
+        return;
+    }
+    if (atomic_fetch_add(w->inside, 1) != 0) atomic_fetch_add(w->overlap, 1);
+    atomic_fetch_sub(w->inside, 1);
+    hf_multi_release_start(multi, grants[0].holder, walker_released, w, NULL);
+}
+
+static void walker_go(struct walker *w)
+{
+    if (hf_multi_acquire_start(w->multi, NULL, walker_acquired, w, NULL)
+        != HF_OK) {
+        atomic_fetch_add(w->errors, 1);
+        atomic_fetch_add(w->done, 1);
+    }
+}
+
+TEST(multi_async, sets_of_several_clients_get_on_by_callbacks_alone)
+{
+    static struct walker walkers[4];
+    static atomic_int inside, overlap, errors, done;
+    rig_begin();
+    atomic_store(&inside, 0);
+    atomic_store(&overlap, 0);
+    atomic_store(&errors, 0);
+    atomic_store(&done, 0);
+    for (int i = 0; i < 4; i++) {
+        hf_client *c = rig_client(NULL), *d = rig_client(NULL);
+        hf_lock *locks[] = {rig_lock(c, i % 2 ? "a" : "b"),
+                            rig_lock(d, i % 2 ? "b" : "a")};
+        hf_multi *m = NULL;
+        CHECK_INT(hf_multi_open(locks, 2, &m, NULL), HF_OK);
+        test_cleanup(multi_end, m);
+        walkers[i] = (struct walker){m, &inside, &overlap, &errors, &done, 0};
+    }
+    for (int i = 0; i < 4; i++) walker_go(&walkers[i]);
+    CHECK(rig_until_equal(&done, 4));
+    CHECK_INT(atomic_load(&errors), 0);
+    CHECK_INT(atomic_load(&overlap), 0);
+}

@@ -1,0 +1,259 @@
+/*
+ * multi_servers_test.c: sets of locks on real servers: what they cost, and what
+ * is left of those that failed.  One rule: the servers say so, not the library.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/proxy.h"
+#include "lib/rig.h"
+#include "lib/rig_redis.h"
+
+#define NAMES 8
+
+static struct redis r, s;
+
+static void multi_end(void *arg)
+{
+    hf_multi_close(arg);
+}
+
+static hf_multi *multi_of(hf_lock *const *locks, size_t len)
+{
+    hf_multi *m = NULL;
+    CHECK_INT(hf_multi_open(locks, len, &m, NULL), HF_OK);
+    test_cleanup(multi_end, m);
+    return m;
+}
+
+static hf_multi *multi_named(hf_client *c, int len)
+{
+    hf_lock *locks[NAMES];
+    char name[] = "a";
+    for (int i = 0; i < len; i++, name[0]++) locks[i] = rig_lock(c, name);
+    return multi_of(locks, (size_t)len);
+}
+
+/* ---- what it costs -------------------------------------------------------- */
+
+/* How often the server has found something to read, and how often it was asked
+ * to run a script. */
+struct cost {
+    int64_t reads, scripts;
+};
+
+static struct cost cost_now(void)
+{
+    struct cost c = {.reads = redis_info(&r, "total_reads_processed")};
+    const char *calls =
+        strstr(redis_say(&r, "INFO commandstats"), "cmdstat_evalsha:calls=");
+    if (calls) c.scripts = strtoll(strchr(calls, '=') + 1, NULL, 10);
+    return c;
+}
+
+/* Since `before`, without the questions themselves. */
+static struct cost cost_since(struct cost before)
+{
+    struct cost now = cost_now(), again = cost_now();
+    return (struct cost){now.reads - before.reads - (again.reads - now.reads),
+                         now.scripts - before.scripts};
+}
+
+TEST(multi_servers, of_one_server_is_taken_by_one_write_with_a_script_each)
+{
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    hf_client *c = rig_client(NULL);
+    hf_multi *m = multi_named(c, NAMES);
+    CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK); /* connects */
+    CHECK_INT(hf_multi_release(m, NULL), HF_OK);
+    struct cost before = cost_now();
+    CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK);
+    struct cost acquire = cost_since(before);
+    before = cost_now();
+    CHECK_INT(hf_multi_release(m, NULL), HF_OK);
+    struct cost release = cost_since(before);
+    CHECK_INT(acquire.reads, 1);
+    CHECK_INT(acquire.scripts, NAMES);
+    CHECK_INT(release.reads, 1);
+    CHECK_INT(release.scripts, NAMES);
+}
+
+TEST(multi_servers, of_one_server_takes_one_round_trip_over_a_slow_line)
+{
+    static struct proxy proxy;
+    char url[64];
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    proxy_begin(&proxy, r.port);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", proxy.port);
+    hf_multi *m = multi_named(rig_client_at(url, NULL), NAMES);
+    CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK);
+    CHECK_INT(hf_multi_release(m, NULL), HF_OK);
+    proxy_delay(&proxy, PROXY_DOWN, 700);
+    int64_t began_ms = rig_now_ms();
+    CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK);
+    int64_t took_ms = rig_now_ms() - began_ms;
+    proxy_delay(&proxy, PROXY_DOWN, 0);
+    CHECK(took_ms >= 700);
+    CHECK(took_ms < 700 * NAMES / 2); /* one after the other: 700 * NAMES */
+}
+
+struct waiter {
+    hf_multi *multi;
+    hf_cancel *cancel;
+    int64_t wait_ms;
+    atomic_int started;
+    int status;
+};
+
+static void waiter_run(void *arg)
+{
+    struct waiter *w = arg;
+    struct hf_acquire_options o = rig_options(w->wait_ms, 0, 0);
+    o.cancel = w->cancel;
+    atomic_store(&w->started, 1);
+    w->status = hf_multi_acquire(w->multi, &o, NULL, NULL);
+}
+
+/* Before its set and its token are closed. */
+static void waiter_end(void *arg)
+{
+    (void)arg;
+    rig_join();
+}
+
+static void waiter_start(struct waiter *w, hf_multi *m, hf_cancel *cancel)
+{
+    *w = (struct waiter){m, cancel, RIG_WAIT_MS, 0, 1};
+    rig_spawn(waiter_run, w);
+    test_cleanup(waiter_end, NULL);
+    CHECK(rig_until_equal(&w->started, 1));
+    rig_pause_ms(300);
+}
+
+TEST(multi_servers, that_waits_asks_for_nothing_until_it_is_woken)
+{
+    static struct waiter w;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    hf_lock *other = rig_lock(rig_client(NULL), "b");
+    CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
+    waiter_start(&w, multi_named(rig_client(NULL), 3), NULL);
+    struct cost before = cost_now();
+    rig_pause_ms(2000);
+    CHECK(cost_since(before).scripts <= 1);
+    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(w.status, HF_OK);
+}
+
+/* ---- what is left --------------------------------------------------------- */
+
+static void cancel_end(void *arg)
+{
+    hf_cancel_close(arg);
+}
+
+TEST(multi_servers, that_is_cancelled_leaves_no_key)
+{
+    static struct waiter w;
+    hf_cancel *cancel = NULL;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    hf_client *c = rig_client(NULL);
+    hf_lock *other = rig_lock(rig_client(NULL), "c");
+    CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
+    CHECK_INT(hf_cancel_open(c, &cancel), HF_OK);
+    test_cleanup(cancel_end, cancel);
+    waiter_start(&w, multi_named(c, 4), cancel);
+    hf_cancel_fire(cancel);
+    rig_join();
+    CHECK_INT(w.status, HF_CANCELLED);
+    CHECK_INT(redis_number(&r, "EXISTS a b d"), 0);
+    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+    CHECK_INT(redis_number(&r, "EXISTS a b c d"), 0);
+}
+
+TEST(multi_servers, that_is_refused_for_good_leaves_no_key)
+{
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    hf_multi *m = multi_named(rig_client(NULL), 3);
+    redis_say(&r, "SET b something");
+    CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_CONFLICT);
+    CHECK_INT(redis_number(&r, "EXISTS a c"), 0);
+}
+
+/* Defect 13: there, the end of the acquire sets the lease on every key, also
+ * on the counter of the tokens, which then begins anew. */
+TEST(multi_servers, sets_no_end_to_the_tokens)
+{
+    struct hf_grant g[2], h[2];
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    hf_multi *m = multi_named(rig_client(NULL), 2);
+    struct hf_acquire_options o = rig_options(0, 400, HF_ACQUIRE_FIXED);
+    CHECK_INT(hf_multi_acquire(m, &o, g, NULL), HF_OK);
+    CHECK_INT(redis_number(&r, "PTTL redisson_lock_token:{a}"), -1);
+    CHECK_INT(redis_number(&r, "PTTL redisson_lock_token:{b}"), -1);
+    CHECK_INT(hf_multi_release(m, NULL), HF_OK);
+    rig_pause_ms(600);
+    CHECK_INT(hf_multi_acquire(m, &o, h, NULL), HF_OK);
+    CHECK(h[0].fence > g[0].fence && h[1].fence > g[1].fence);
+}
+
+/* The same defect: there, without asking whose they are. */
+TEST(multi_servers, sets_no_end_to_what_became_another_s)
+{
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    hf_multi *m = multi_named(rig_client(NULL), 2);
+    CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK);
+    redis_say(&r, "DEL a");
+    redis_say(&r, "HSET a 0f0f0f0f-1111-4222-8333-444444444444:1 1");
+    redis_say(&r, "PEXPIRE a 600000");
+    CHECK_INT(hf_multi_extend(m, 0, 2000, NULL, NULL), HF_LOST);
+    CHECK_INT(hf_multi_state(m, 0), HF_STATE_LOST);
+    CHECK_INT(hf_multi_release(m, NULL), HF_LOST);
+    CHECK(redis_number(&r, "PTTL a") > 500000);
+    CHECK_INT(redis_number(&r, "EXISTS b"), 0);
+}
+
+TEST(multi_servers, with_a_dead_server_takes_nothing_of_the_others)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_error err = {0};
+    redis_begin(&r, NULL);
+    redis_begin(&s, NULL);
+    rig_begin_at(r.url);
+    o.patience_ms = 600;
+    hf_client *c = rig_client(&o), *d = rig_client_at(s.url, &o);
+    hf_lock *locks[] = {rig_lock(c, "a"), rig_lock(c, "b"), rig_lock(d, "a")};
+    hf_multi *m = multi_of(locks, 3);
+    redis_shutdown(&s, 0);
+    CHECK_INT(hf_multi_acquire(m, NULL, NULL, &err), HF_UNAVAILABLE);
+    CHECK_INT(err.status, HF_UNAVAILABLE);
+    CHECK_INT(redis_number(&r, "EXISTS a b"), 0);
+    redis_start(&s);
+    CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK);
+}
+
+TEST(multi_servers, deadline_bounds_a_server_that_does_not_answer)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    o.patience_ms = 60000;
+    o.timeout_ms = 60000;
+    hf_multi *m = multi_named(rig_client(&o), 3);
+    struct hf_acquire_options wait = rig_options(500, 0, 0);
+    CHECK_INT(hf_multi_acquire(m, &wait, NULL, NULL), HF_OK);
+    CHECK_INT(hf_multi_release(m, NULL), HF_OK);
+    redis_pause(&r);
+    int64_t began_ms = rig_now_ms();
+    CHECK_INT(hf_multi_acquire(m, &wait, NULL, NULL), HF_UNAVAILABLE);
+    int64_t took_ms = rig_now_ms() - began_ms;
+    redis_resume(&r);
+    CHECK(took_ms >= 500 && took_ms < 15000);
+}
