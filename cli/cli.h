@@ -135,12 +135,16 @@ int write_all(int fd, const char *buf, size_t len);
 
 /* ---- session.c ---- */
 
-/* A client and a lock, as the options say. */
+/* A client and a lock, as the options say; or a set of them. */
 struct session {
     hf_client *client;
     hf_lock *lock;
-    char shown[TEXT_ESCAPED_MAX]; /* the lock's name, for people */
-    char url_line[4096];          /* from --url-file */
+    hf_lock *all[HF_MULTI_MAX]; /* it, and those of --also */
+    size_t all_len;             /* 0: no client is open, or no lock */
+    hf_multi *multi;            /* of all of them; NULL: there is but one */
+    struct hf_grant grants[HF_MULTI_MAX]; /* of a set, in that order */
+    char shown[TEXT_ESCAPED_MAX];         /* the lock's name, for people */
+    char url_line[4096];                  /* from --url-file */
 };
 
 /* Open the client, and the lock unless `name` is NULL.  0, or an exit code
@@ -148,6 +152,12 @@ struct session {
 int session_open(struct session *s, const struct options *o, const char *name,
                  unsigned flags, hf_state_fn on_state, void *user);
 void session_close(struct session *s);
+/* Add the locks of these names, to be held together with the session's; once.
+ * 0, or an exit code after having said what is wrong. */
+int session_also(struct session *s, const struct texts *names);
+/* Give back the lock, or the whole set. */
+int session_release(const struct session *s, uint64_t holder,
+                    struct hf_error *err);
 
 /* The exit code that belongs to a status of the library. */
 int status_exit(int status);

@@ -5,6 +5,22 @@
  */
 #include "run.h"
 
+#include <string.h>
+
+/* A lock that is to be held twice is a slip of the pen. */
+static int also_check(const struct run *r)
+{
+    const struct texts *also = &r->o->also;
+    for (size_t i = 0; i < also->len; i++) {
+        int is_twin = strcmp(also->at[i], r->name) == 0;
+        for (size_t k = 0; k < i; k++)
+            is_twin |= strcmp(also->at[i], also->at[k]) == 0;
+        if (is_twin)
+            return run_usage(r, "--also names a lock that is named already");
+    }
+    return EXIT_OK;
+}
+
 static int run_check(const struct run *r)
 {
     const struct options *o = r->o;
@@ -19,7 +35,9 @@ static int run_check(const struct run *r)
     if (o->min_hold_ms && o->fallback == HF_FALLBACK_LOCAL)
         return run_usage(r, "--min-hold and --fallback local exclude each "
                             "other: a lock of this host ends with us");
-    return EXIT_OK;
+    if (o->also.len && (o->no_fork || o->min_hold_ms))
+        return run_usage(r, "--also is not for -F, nor for --min-hold");
+    return also_check(r);
 }
 
 static int run_main(const struct command *self, int argc, char **argv)
@@ -29,6 +47,8 @@ static int run_main(const struct command *self, int argc, char **argv)
 
 static const struct option_row run_options[] = {
     OPTION_ROW_WAIT,
+    {"", "also", "LOCK", OPTION_TEXTS, FIELD(also), 0, 0, 0,
+     "hold this lock too: all of them or none; may be given up to 63 times"},
     OPTION_ROW_BACKOFF,
     OPTION_ROW_EXIT,
     OPTION_ROW_COMMAND,
@@ -62,6 +82,10 @@ static const char *const run_about[] = {
     "The command runs in a process group of its own. INT, TERM, HUP, QUIT, "
     "USR1, USR2, WINCH, CONT and TSTP are passed on to this group. While "
     "holdfast still waits for the lock, a signal ends it at once.",
+    "With --also several locks are held together: all of them, or the command "
+    "is not run. While it waits for one of them it holds none of the others, "
+    "and in whatever order two commands name the same locks, they do not wait "
+    "for each other in a circle. Should one of them be lost, all are.",
     "No supervisor can stop a command on a machine that is suspended or "
     "stalled: let the resource check HOLDFAST_FENCE, and refuse lower numbers "
     "than it has seen.",
@@ -80,6 +104,7 @@ static const char *const run_examples[] = {
     "holdfast run nightly -- ./report",
     "holdfast run -n --url redis://10.0.0.5 deploy -- make deploy",
     "holdfast run --min-hold 55s --max-hold 10m --skip-ok billing -- ./bill",
+    "holdfast run -n accounts --also invoices -- ./close-the-books",
     "holdfast run -w 10 /var/lock/backup -c 'tar cf - /srv | ssh vault save'",
     NULL};
 

@@ -127,6 +127,15 @@ static int number_set(const struct command *cmd, const struct option_row *row,
     return usage_error(cmd, option, why);
 }
 
+static int texts_add(const struct command *cmd, const char *option,
+                     const char *value, struct texts *out)
+{
+    if (out->len == TEXTS_MAX)
+        return usage_error(cmd, option, "given too often");
+    out->at[out->len++] = value;
+    return 0;
+}
+
 /* Carry out one option; `option` is how it was written. */
 static int row_set(const struct command *cmd, const struct option_row *row,
                    const char *option, const char *value, struct options *o)
@@ -139,6 +148,8 @@ static int row_set(const struct command *cmd, const struct option_row *row,
     case OPTION_TEXT:
         *(const char **)(void *)field = value;
         return 0;
+    case OPTION_TEXTS:
+        return texts_add(cmd, option, value, (struct texts *)(void *)field);
     case OPTION_DURATION:
         return duration_set(cmd, row, option, value, (int64_t *)(void *)field);
     case OPTION_WAIT:

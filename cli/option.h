@@ -15,6 +15,14 @@
 
 struct command;
 
+#define TEXTS_MAX (HF_MULTI_MAX - 1)
+
+/* An option that may be given again and again. */
+struct texts {
+    const char *at[TEXTS_MAX];
+    size_t len;
+};
+
 /* Whatever any command's options can set. */
 struct options {
     const char *url;
@@ -27,8 +35,9 @@ struct options {
     const char *fence;   /* guard: the token */
     const char *backoff; /* KIND[:FIRST[:MAX[:FACTOR]]] */
     const char *history;
-    int64_t wait_ms;  /* -1: not given; WAIT_MS_FOREVER */
-    int64_t lease_ms; /* 0: not given, as with all below */
+    struct texts also; /* run: further locks */
+    int64_t wait_ms;   /* -1: not given; WAIT_MS_FOREVER */
+    int64_t lease_ms;  /* 0: not given, as with all below */
     int64_t renew_ms;
     int64_t per_ms;
     int64_t ttl_ms;
@@ -71,6 +80,7 @@ enum losers { LOSERS_SKIP, LOSERS_WAIT, LOSERS_STATUS };
 enum option_kind {
     OPTION_FLAG,     /* sets an int to `number` */
     OPTION_TEXT,     /* const char * */
+    OPTION_TEXTS,    /* struct texts: one more of them */
     OPTION_DURATION, /* int64_t milliseconds, in [min, max] */
     OPTION_WAIT,     /* as that, or "forever" */
     OPTION_NUMBER,   /* int64_t, in [min, max] */

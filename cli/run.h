@@ -72,6 +72,12 @@ enum cause { CAUSE_NONE, CAUSE_LOST, CAUSE_MAX_HOLD };
         {"HOLDFAST_FENCE",                                                     \
          "for the command: the fencing token, a rising number; not set if "    \
          "the lock has none"},                                                 \
+        {"HOLDFAST_LOCKS",                                                     \
+         "for the command: the names of all locks that are held for it, one "  \
+         "per line; more than one with --also"},                               \
+        {"HOLDFAST_FENCES",                                                    \
+         "for the command: their fencing tokens, in the same order, with "     \
+         "blanks between; 0 for a lock that has none"},                        \
         {"HOLDFAST_GUARANTEE",                                                 \
          "for the command: store, or local if the store could not be reached " \
          "and --fallback local took a lock of this host"},                     \
@@ -144,13 +150,14 @@ struct run {
     char lost_text[HF_ERROR_TEXT_MAX];
 
     pid_t supervisor, guardian, command, hook;
-    int ctl_fd;          /* supervisor's end */
-    int status_fd;       /* HOLDFAST_STATUS_FD, write end; -1 none */
-    int child_status_fd; /* and its read end, until the start */
-    int lock_fd;         /* the guardian's share of a kernel lock; -1 */
-    int has_tty;         /* the terminal is the command's */
-    int wants_tty;       /* it is stopped until it gets the terminal */
-    int stop_asked;      /* TSTP came from the terminal */
+    int ctl_fd;                 /* supervisor's end */
+    int status_fd;              /* HOLDFAST_STATUS_FD, write end; -1 none */
+    int child_status_fd;        /* and its read end, until the start */
+    int lock_fds[HF_MULTI_MAX]; /* the guardian's share of kernel locks */
+    size_t lock_fds_len;
+    int has_tty;    /* the terminal is the command's */
+    int wants_tty;  /* it is stopped until it gets the terminal */
+    int stop_asked; /* TSTP came from the terminal */
 
     int ended; /* CTL_ENDED, or the guardian died */
     int guardian_died;
@@ -208,6 +215,10 @@ int tty_is_ours(void);
 void tty_give(pid_t group);
 void tty_take(void);
 
+/* run_hold.c: what is held, the worst of several locks. */
+int hold_state(const struct run *r); /* enum hf_state */
+int64_t hold_valid_ms(const struct run *r);
+
 /* run_watch.c: look at the lock and the clock, and do what is due. */
 void watch_begin(struct run *r, int64_t now_ms);
 void watch_step(struct run *r, int64_t now_ms);
@@ -243,7 +254,7 @@ void status_line(const struct run *r, const char *line);
 void event_simple(const struct run *r, const char *event);
 void event_number(const struct run *r, const char *event, const char *key,
                   int64_t value);
-void event_acquired(const struct run *r);
+void event_acquired(const struct run *r); /* one event per lock */
 void event_held(const struct run *r, int64_t valid_ms);
 /* What is known of the run that was not ours. */
 void event_once(const struct run *r, const struct hf_once_result *result);

@@ -69,6 +69,13 @@ void event_acquired(const struct run *r)
     json_text(&j, "guarantee", guarantee_name(r->grant.guarantee));
     json_text(&j, "url", r->url);
     event_send(&j);
+    for (size_t i = 1; r->s.multi && i < r->s.all_len; i++) {
+        json_begin(&j);
+        json_text(&j, "event", "also");
+        json_text(&j, "lock", hf_lock_name(r->s.all[i]));
+        json_uint(&j, "fence", r->s.grants[i].fence);
+        event_send(&j);
+    }
 }
 
 void event_held(const struct run *r, int64_t valid_ms)

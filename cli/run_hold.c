@@ -1,14 +1,29 @@
 /*
- * run_hold.c: the lock of `holdfast run`: taken before the command, given back
- * behind it, or kept for the rest of --min-hold.
+ * run_hold.c: the lock of `holdfast run`, or with --also the set of them: taken
+ * before the command, given back behind it, or kept for the rest of --min-hold.
  */
 #include "run.h"
+
+int hold_state(const struct run *r)
+{
+    return r->s.multi ? hf_multi_state(r->s.multi, r->grant.holder)
+                      : hf_lock_state(r->lock, r->grant.holder);
+}
+
+int64_t hold_valid_ms(const struct run *r)
+{
+    return r->s.multi ? hf_multi_valid_ms(r->s.multi, r->grant.holder)
+                      : hf_lock_valid_ms(r->lock, r->grant.holder);
+}
 
 static int hold_get(struct run *r, struct outcome *end)
 {
     struct options *o = r->o;
     int status = HF_OK;
     unsigned flags = o->min_hold_ms ? HF_ACQUIRE_DETACHED : 0;
+    end->reason = "configuration";
+    end->code = session_also(&r->s, &o->also);
+    if (end->code) return 0;
     end->code = session_acquire(&r->s, o, flags, &r->grant, &status);
     if (!end->code) {
         r->lock = r->s.lock;
@@ -23,7 +38,7 @@ static int hold_get(struct run *r, struct outcome *end)
 static void hold_give(struct run *r, int code)
 {
     struct hf_error err = {0};
-    int state = hf_lock_state(r->lock, r->grant.holder);
+    int state = hold_state(r);
     int64_t rest_ms = r->o->min_hold_ms - (clock_ms() - r->acquired_at_ms);
     (void)code;
     if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return;
@@ -31,7 +46,7 @@ static void hold_give(struct run *r, int code)
         keep_rest(r, rest_ms);
         return;
     }
-    int status = hf_lock_release_as(r->lock, r->grant.holder, NULL, &err);
+    int status = session_release(&r->s, r->grant.holder, &err);
     if (status == HF_OK) return;
     (void)session_fail(&r->s, status, &err);
     if (status == HF_LOST || status == HF_EXPIRED) r->lost = 1;

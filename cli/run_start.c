@@ -36,6 +36,26 @@ static void once_environment(const struct run *r)
                        (r->once_began_ms - r->once_began_ms % per_ms) / 1000);
 }
 
+/* All locks, and all tokens; what was inherited is of other locks. */
+static void locks_environment(const struct run *r)
+{
+    static char names[HF_MULTI_MAX * (HF_NAME_MAX + 1)];
+    static char fences[HF_MULTI_MAX * 24];
+    size_t names_at = 0, fences_at = 0;
+    size_t len = r->s.multi ? r->s.all_len : 1;
+    for (size_t i = 0; i < len; i++) {
+        const char *name = r->s.multi ? hf_lock_name(r->s.all[i]) : r->name;
+        uint64_t fence = r->s.multi ? r->s.grants[i].fence : r->grant.fence;
+        names_at += (size_t)snprintf(names + names_at, sizeof(names) - names_at,
+                                     "%s%s", i ? "\n" : "", name);
+        fences_at +=
+            (size_t)snprintf(fences + fences_at, sizeof(fences) - fences_at,
+                             "%s%" PRIu64, i ? " " : "", fence);
+    }
+    setenv("HOLDFAST_LOCKS", names, 1);
+    setenv("HOLDFAST_FENCES", fences, 1);
+}
+
 void run_environment(const struct run *r)
 {
     char host[HF_HOST_MAX] = "";
@@ -46,6 +66,7 @@ void run_environment(const struct run *r)
         setenv("HOLDFAST_FENCE", text, 1);
     else
         unsetenv("HOLDFAST_FENCE"); /* an inherited one is of another lock */
+    locks_environment(r);
     setenv("HOLDFAST_GUARANTEE", guarantee_name(r->grant.guarantee), 1);
     once_environment(r);
     if (gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';
@@ -122,15 +143,21 @@ static void status_pipe_open(struct run *r)
 
 /* With a share in a kernel lock the guardian keeps others out until the last
  * descendant is gone, even when the supervisor was killed. */
-static void lock_share(struct run *r)
+static void lock_share(struct run *r, hf_lock *lock)
 {
-    r->lock_fd = -1;
+    int fd;
     if (r->lease_ms != INT64_MAX) return;
-    if (hf_lock_inherit(r->lock, r->grant.holder, &r->lock_fd, NULL) != HF_OK) {
-        r->lock_fd = -1;
-        return;
-    }
-    (void)fcntl(r->lock_fd, F_SETFD, FD_CLOEXEC);
+    if (hf_lock_inherit(lock, r->grant.holder, &fd, NULL) != HF_OK) return;
+    (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
+    r->lock_fds[r->lock_fds_len++] = fd;
+}
+
+static void locks_share(struct run *r)
+{
+    r->lock_fds_len = 0;
+    if (!r->s.multi) lock_share(r, r->lock);
+    for (size_t i = 0; r->s.multi && i < r->s.all_len; i++)
+        lock_share(r, r->s.all[i]);
 }
 
 static void close_if_open(int *fd)
@@ -151,7 +178,7 @@ int run_start(struct run *r)
         return why;
     }
     status_pipe_open(r);
-    lock_share(r);
+    locks_share(r);
     r->has_tty = !r->o->foreground && tty_is_ours();
 #ifdef __linux__
     /* Should the guardian be killed, its children come to us. */
@@ -170,7 +197,7 @@ int run_start(struct run *r)
     close(ctl[1]);
     output_forget(r);
     close_if_open(&r->child_status_fd);
-    close_if_open(&r->lock_fd);
+    while (r->lock_fds_len > 0) close(r->lock_fds[--r->lock_fds_len]);
     r->ctl_fd = ctl[0];
     return r->guardian < 0 ? why : 0;
 }

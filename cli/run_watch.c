@@ -88,12 +88,12 @@ static void lost_say(struct run *r)
 static void hold_look(struct run *r, int64_t now_ms)
 {
     if (r->lost) return;
-    int state = hf_lock_state(r->lock, r->grant.holder);
+    int state = hold_state(r);
     if (r->lease_ms == INT64_MAX) {
         if (state == HF_STATE_LOST) lost_say(r);
         return;
     }
-    int64_t valid_ms = hf_lock_valid_ms(r->lock, r->grant.holder);
+    int64_t valid_ms = hold_valid_ms(r);
     if (state == HF_STATE_LOST || state == HF_STATE_NONE || valid_ms <= 0) {
         lost_say(r);
         return;

@@ -74,7 +74,7 @@ int run_words(const struct command *self, const struct way *way,
     r.self = self;
     r.way = way;
     r.supervisor = getpid();
-    r.status_fd = r.child_status_fd = r.lock_fd = -1;
+    r.status_fd = r.child_status_fd = -1;
     r.out.fd = r.out.child_fd = -1;
     int code = words_parse(&r, argc, argv);
     if (!code && o.help) {

@@ -216,16 +216,43 @@ int session_open(struct session *s, const struct options *o, const char *name,
     struct hf_error err = {0};
     s->client = NULL;
     s->lock = NULL;
+    s->multi = NULL;
+    s->all_len = 0;
     s->shown[0] = '\0';
     int code = name ? name_check(name) : EXIT_OK;
     if (code == EXIT_OK) code = client_open(s, o, flags, on_state, user);
     if (code || !name) return code;
     text_escape(name, s->shown, sizeof(s->shown));
     int status = hf_lock_open(s->client, name, &s->lock, &err);
-    if (status == HF_OK) return EXIT_OK;
+    if (status == HF_OK) {
+        s->all[s->all_len++] = s->lock;
+        return EXIT_OK;
+    }
     code = session_fail(s, status, &err);
     session_close(s);
     return code;
+}
+
+int session_also(struct session *s, const struct texts *names)
+{
+    struct hf_error err = {0};
+    int status = HF_OK;
+    for (size_t i = 0; i < names->len && status == HF_OK; i++) {
+        if (name_check(names->at[i]) != EXIT_OK) return EXIT_USAGE;
+        status =
+            hf_lock_open(s->client, names->at[i], &s->all[s->all_len], &err);
+        if (status == HF_OK) s->all_len++;
+    }
+    if (status == HF_OK && names->len > 0)
+        status = hf_multi_open(s->all, s->all_len, &s->multi, &err);
+    return status == HF_OK ? EXIT_OK : session_fail(s, status, &err);
+}
+
+int session_release(const struct session *s, uint64_t holder,
+                    struct hf_error *err)
+{
+    return s->multi ? hf_multi_release_as(s->multi, holder, err)
+                    : hf_lock_release_as(s->lock, holder, NULL, err);
 }
 
 /* Does the URL choose the layout of string libraries? */
@@ -248,8 +275,11 @@ int session_is_refused(const struct session *s, const struct hf_info *info)
 
 void session_close(struct session *s)
 {
-    hf_lock_close(s->lock);
+    hf_multi_close(s->multi);
+    for (size_t i = 0; i < s->all_len; i++) hf_lock_close(s->all[i]);
     hf_client_close(s->client);
+    s->multi = NULL;
+    s->all_len = 0;
     s->lock = NULL;
     s->client = NULL;
 }

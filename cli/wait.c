@@ -9,19 +9,29 @@
 
 #define SILENT_MS 2000 /* so long a store may be away without a word */
 
+/* The first of the session's locks that somebody has; NULL: none now. */
+static const hf_lock *busy_find(struct session *s, struct hf_info *info)
+{
+    struct hf_error err = {0};
+    for (size_t i = 0; i < s->all_len; i++)
+        if (hf_lock_inspect(s->all[i], 0, info, &err) == HF_OK && info->locked)
+            return s->all[i];
+    return NULL;
+}
+
 void session_say_busy(struct session *s, const char *what, int64_t waited_ms)
 {
     struct hf_info info;
-    struct hf_error err = {0};
-    char who[HOLDER_TEXT_MAX];
+    char who[HOLDER_TEXT_MAX], name[TEXT_ESCAPED_MAX] = "";
     char time[32], after[48] = "";
     if (waited_ms >= 0)
         snprintf(after, sizeof(after), " after %s",
                  duration_text(waited_ms, time, sizeof(time)));
-    int status = hf_lock_inspect(s->lock, 0, &info, &err);
-    if (status == HF_OK && info.locked)
-        say_warn("%s: %s%s: held by %s", s->shown, what, after,
-                 holder_text(&info, who, sizeof(who)));
+    const hf_lock *busy = busy_find(s, &info);
+    if (busy && s->multi) text_escape(hf_lock_name(busy), name, sizeof(name));
+    if (busy)
+        say_warn("%s: %s%s: %s%sheld by %s", s->shown, what, after, name,
+                 name[0] ? " is " : "", holder_text(&info, who, sizeof(who)));
     else
         say_warn("%s: %s%s: it was held by someone else", s->shown, what,
                  after);
@@ -32,13 +42,10 @@ static void waiting_say(struct session *s, int status,
                         const struct hf_error *first)
 {
     struct hf_info info;
-    struct hf_error err = {0};
     char who[HOLDER_TEXT_MAX];
     if (status == HF_UNAVAILABLE)
         say_warn("waiting: %s", text_escape(first->text, who, sizeof(who)));
-    else if (status == HF_TAKEN
-             && hf_lock_inspect(s->lock, 0, &info, &err) == HF_OK
-             && info.locked)
+    else if (status == HF_TAKEN && busy_find(s, &info))
         say_note("%s: waiting: held by %s", s->shown,
                  holder_text(&info, who, sizeof(who)));
 }
@@ -60,6 +67,21 @@ static int64_t first_wait_ms(const struct session *s, const struct options *o,
                                                              : wait_ms;
 }
 
+static int lock_or_set(struct session *s, const struct hf_acquire_options *ao,
+                       struct hf_grant *grant, struct hf_error *err)
+{
+    if (!s->multi) return hf_lock_acquire(s->lock, ao, grant, err);
+    int status = hf_multi_acquire(s->multi, ao, s->grants, err);
+    if (status != HF_OK) return status;
+    *grant = s->grants[0];
+    for (size_t i = 1; i < s->all_len; i++) {
+        const struct hf_grant *g = &s->grants[i];
+        if (g->valid_ms < grant->valid_ms) grant->valid_ms = g->valid_ms;
+        if (g->guarantee > grant->guarantee) grant->guarantee = g->guarantee;
+    }
+    return HF_OK;
+}
+
 static int acquire(struct session *s, const struct options *o,
                    struct hf_acquire_options *ao, struct hf_grant *grant,
                    struct hf_error *err)
@@ -70,7 +92,7 @@ static int acquire(struct session *s, const struct options *o,
     int64_t first_ms = first_wait_ms(s, o, wait_ms);
     if (first_ms != wait_ms) {
         ao->wait_ms = first_ms;
-        int status = hf_lock_acquire(s->lock, ao, grant, err);
+        int status = lock_or_set(s, ao, grant, err);
         int goes_on = status == HF_UNAVAILABLE && is_patient(s, o);
         if (status != HF_TAKEN && status != HF_TIMEOUT && !goes_on)
             return status;
@@ -78,7 +100,7 @@ static int acquire(struct session *s, const struct options *o,
         if (first_ms > 0 && wait_ms > 0) wait_ms -= first_ms;
     }
     ao->wait_ms = wait_ms;
-    return hf_lock_acquire(s->lock, ao, grant, err);
+    return lock_or_set(s, ao, grant, err);
 }
 
 static int refused(struct session *s, const struct options *o, int status,
@@ -115,7 +137,7 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
     hf_cancel_close(cancel);
     if (*status == HF_OK && interrupt_signal()) {
         /* The signal and the lock came together: nobody wants it any more. */
-        (void)hf_lock_release_as(s->lock, grant->holder, NULL, &err);
+        (void)session_release(s, grant->holder, &err);
         *status = HF_CANCELLED;
     }
     if (*status != HF_OK) return refused(s, o, *status, &err);
