@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 
-/* ---- its memory ----------------------------------------------------------- */
+/* ---- its memory ---------------------------------------------------------- */
 
 static void client_add(struct multi_call *c, hf_client *client)
 {
@@ -58,7 +58,7 @@ void hf__multi_grants(const struct multi_call *c, struct hf_grant *out)
         out[c->multi->given[i]] = c->parts[i].op.grant;
 }
 
-/* ---- its clients ---------------------------------------------------------- */
+/* ---- its clients --------------------------------------------------------- */
 
 static void link_add(struct multi_client *mc)
 {
@@ -128,7 +128,7 @@ void hf__multi_end(struct multi_call *c)
     hf__multi_call_leave(c);
 }
 
-/* ---- closing one of them --------------------------------------------------- */
+/* ---- closing one of them ------------------------------------------------- */
 
 static void call_stop(struct multi_call *c)
 {

@@ -26,7 +26,7 @@ static size_t asked_count(const struct multi_call *c)
     return n;
 }
 
-/* ---- for a caller that waits ---------------------------------------------- */
+/* ---- for a caller that waits --------------------------------------------- */
 
 /* A client that may fall back to this host asks one thing after the other. */
 static void fallback_run(hf_client *client, struct op *const *ops, size_t len)
@@ -58,7 +58,7 @@ void hf__multi_run(struct multi_call *c)
     while (hf__multi_step(c)) batch_run(c);
 }
 
-/* ---- started ones --------------------------------------------------------- */
+/* ---- started ones -------------------------------------------------------- */
 
 static void batches_start(struct multi_call *c, int is_inside);
 

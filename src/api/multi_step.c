@@ -26,7 +26,7 @@
 #define ORDER_US_FIRST (200 * US_PER_MS) /* each wait then, at first */
 #define ORDER_US_MOST (60 * US_PER_S)    /* and at most */
 
-/* ---- asking --------------------------------------------------------------- */
+/* ---- asking -------------------------------------------------------------- */
 
 static int64_t left_us(const struct multi_call *c)
 {
@@ -122,7 +122,7 @@ static int phase_ask(struct multi_call *c, enum multi_phase phase)
     return 0;
 }
 
-/* ---- what came of it ------------------------------------------------------ */
+/* ---- what came of it ----------------------------------------------------- */
 
 /* The first that failed: for good, if one did; NULL: none. */
 static struct multi_part *batch_take(struct multi_call *c)

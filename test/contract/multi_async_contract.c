@@ -181,7 +181,7 @@ TEST(multi_async, wait_at_one_client_ends_with_another)
     CHECK_INT(t.status, HF_CLOSED);
 }
 
-/* ---- many ----------------------------------------------------------------- */
+/* ---- many ---------------------------------------------------------------- */
 
 #define ROUNDS 50
 

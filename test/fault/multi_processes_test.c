@@ -36,7 +36,7 @@ static hf_multi *multi_named(hf_client *c, int len)
     return multi_of(locks, (size_t)len);
 }
 
-/* ---- processes ------------------------------------------------------------ */
+/* ---- processes ----------------------------------------------------------- */
 
 /* What two processes count together, not atomically. */
 static volatile long *counter;
@@ -155,7 +155,7 @@ TEST(multi_processes, of_a_killed_process_is_free_when_its_leases_end)
     CHECK_INT(hf_multi_acquire(m, &o, NULL, NULL), HF_OK);
 }
 
-/* ---- quorums -------------------------------------------------------------- */
+/* ---- quorums ------------------------------------------------------------- */
 
 static struct five f;
 

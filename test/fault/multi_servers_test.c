@@ -34,7 +34,7 @@ static hf_multi *multi_named(hf_client *c, int len)
     return multi_of(locks, (size_t)len);
 }
 
-/* ---- what it costs -------------------------------------------------------- */
+/* ---- what it costs ------------------------------------------------------- */
 
 /* How often the server has found something to read, and how often it was asked
  * to run a script. */
@@ -148,7 +148,7 @@ TEST(multi_servers, that_waits_asks_for_nothing_until_it_is_woken)
     CHECK_INT(w.status, HF_OK);
 }
 
-/* ---- what is left --------------------------------------------------------- */
+/* ---- what is left -------------------------------------------------------- */
 
 static void cancel_end(void *arg)
 {

@@ -26,7 +26,7 @@ static hf_multi *multi_of(hf_lock *const *locks, size_t len)
     return m;
 }
 
-/* ---- the order ------------------------------------------------------------ */
+/* ---- the order ----------------------------------------------------------- */
 
 TEST(multi_order, is_by_store_and_name_however_they_are_given)
 {
@@ -55,7 +55,7 @@ TEST(multi_order, grants_come_in_the_order_of_the_caller)
     for (int i = 0; i < 3; i++) CHECK(g[i].fence == hf_lock_fence(locks[i], 0));
 }
 
-/* ---- memory --------------------------------------------------------------- */
+/* ---- memory -------------------------------------------------------------- */
 
 static struct {
     atomic_long outstanding;
@@ -228,7 +228,7 @@ TEST(multi_memory, that_is_gone_starts_nothing)
     CHECK_INT(atomic_load(&calls), 0);
 }
 
-/* ---- the program's own loop ----------------------------------------------- */
+/* ---- the program's own loop ---------------------------------------------- */
 
 struct told {
     int calls;
@@ -308,7 +308,7 @@ TEST(multi_loop, of_the_program_need_not_run_for_a_client_to_be_closed)
     CHECK_INT(t.status, HF_CLOSED);
 }
 
-/* ---- forks ---------------------------------------------------------------- */
+/* ---- forks --------------------------------------------------------------- */
 
 TEST(multi_fork, is_refused_in_the_child)
 {
