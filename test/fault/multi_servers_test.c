@@ -10,6 +10,7 @@
 #include "lib/rig_redis.h"
 
 #define NAMES 8
+#define ROUNDS 20
 
 static struct redis r, s;
 
@@ -68,15 +69,14 @@ TEST(multi_servers, of_one_server_is_taken_by_one_write_with_a_script_each)
     CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK); /* connects */
     CHECK_INT(hf_multi_release(m, NULL), HF_OK);
     struct cost before = cost_now();
-    CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK);
-    struct cost acquire = cost_since(before);
-    before = cost_now();
-    CHECK_INT(hf_multi_release(m, NULL), HF_OK);
-    struct cost release = cost_since(before);
-    CHECK_INT(acquire.reads, 1);
-    CHECK_INT(acquire.scripts, NAMES);
-    CHECK_INT(release.reads, 1);
-    CHECK_INT(release.scripts, NAMES);
+    for (int i = 0; i < ROUNDS; i++) {
+        CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK);
+        CHECK_INT(hf_multi_release(m, NULL), HF_OK);
+    }
+    struct cost all = cost_since(before);
+    CHECK_INT(all.scripts, 2 * ROUNDS * NAMES);
+    /* The end of a connection that asked is read, too, sooner or later. */
+    CHECK(all.reads >= 2 * ROUNDS - 4 && all.reads <= 2 * ROUNDS + 4);
 }
 
 TEST(multi_servers, of_one_server_takes_one_round_trip_over_a_slow_line)
