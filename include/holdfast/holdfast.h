@@ -26,6 +26,7 @@
 #include "guard.h"
 #include "multi.h"
 #include "once.h"
+#include "probe.h"
 #include "quorum.h"
 #include "value.h"
 

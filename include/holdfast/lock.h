@@ -143,6 +143,9 @@ struct hf_info {
                                * there is no lock */
     int guarantee;            /* enum hf_guarantee: LOCAL if the store could
                                * not be asked and this host was */
+    int nodes;                /* members of the quorum; 0: it is none */
+    int nodes_heard;          /* of them: have answered */
+    int nodes_agree;          /* of them: say the same as this, by its owner */
 };
 
 typedef void (*hf_acquired_fn)(hf_lock *lock, int status,

@@ -34,7 +34,7 @@ int hf__boot_is_sound(const struct request *req)
 int hf__boot_wants_locks(const struct request *req)
 {
     return (req->flags & (REQ_BOOT_LOOK | REQ_BOOT_NEW))
-           && !(req->flags & REQ_BOOT_UNSURE);
+           && !(req->flags & (REQ_BOOT_UNSURE | REQ_BRIEF));
 }
 
 /* How long, if the marker speaks of another lease than the request. */

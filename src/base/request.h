@@ -29,8 +29,9 @@ enum request_op {
     OP_VALUE_WRITE, /* set it to `data` if its version is `version` */
     OP_GUARD, /* remember token `version` for the resource `name` and do what
                * the flags say, unless a higher one was here */
-    OP_BOOT   /* member of a quorum: who are you, and may you vote?  Sent after
+    OP_BOOT,  /* member of a quorum: who are you, and may you vote?  Sent after
                * every connect, and after a clock step */
+    OP_FACTS  /* tell about the node itself: "name:value" lines in `data` */
 };
 
 #define REQ_SERVER_FENCE 1u /* single node: fence = max(ballot, node clock) */
@@ -62,6 +63,9 @@ enum request_op {
 /* BOOT: who asks does not know yet how long the group's leases may be: where
  * there is no marker, tell, and begin none.  Nor are locks looked for. */
 #define REQ_BOOT_UNSURE 131072u
+/* BOOT with LOOK: whether locks are stored is not asked.  FACTS: only the
+ * clock. */
+#define REQ_BRIEF 262144u
 
 /* Borrowed by the backend from submit() until it is replied to. */
 struct request {
@@ -146,7 +150,8 @@ struct reply {
     uint64_t version; /* VALUE_*: its version now, 0 if there is none.
                        * GUARD: the highest token, 0 if there was none */
     const void *data; /* VALUE_READ, GUARD; borrowed for the call; ttl_us is its
-                       * life, -1 no end; GUARD: NULL if there is none */
+                       * life, -1 no end; GUARD: NULL if there is none.
+                       * FACTS: the lines */
     size_t data_len;
     const struct boot *boot; /* BOOT; borrowed for the call */
 };

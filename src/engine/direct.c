@@ -147,6 +147,17 @@ static int info_is_decided(const struct engine *e, const struct op *op)
     return nodes >= e->conf.quorum;
 }
 
+/* How many say what was found. */
+static void info_count(const struct engine *e, struct op *op)
+{
+    uint64_t hash = holder_hash(op->info);
+    op->info->nodes = e->conf.nodes;
+    op->info->nodes_heard = hf__round_count(op->done);
+    op->info->nodes_agree = 0;
+    for (int i = 0; i < e->conf.nodes; i++)
+        if (op->done >> i & 1 && op->said[i] == hash) op->info->nodes_agree++;
+}
+
 /* No majority has it: nobody does. */
 static void info_free(struct hf_info *info)
 {
@@ -195,9 +206,10 @@ static void quorum_answered(struct engine *e, struct op *op,
     vote_note(e, op, r, rep);
     if (op->heard != op->asked) return;
     int status = votes_status(e, op);
-    if (op->info && op->type == OP_TYPE_INSPECT && status == HF_OK
-        && !info_is_decided(e, op))
-        info_free(op->info);
+    if (op->info && op->type == OP_TYPE_INSPECT && status == HF_OK) {
+        if (!info_is_decided(e, op)) info_free(op->info);
+        info_count(e, op);
+    }
     if (status == HF_UNAVAILABLE)
         hf__members_text(e, status, text, sizeof text);
     else

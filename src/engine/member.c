@@ -59,6 +59,8 @@ static void settle_log(struct engine *e)
 {
     char line[HF_ERROR_TEXT_MAX];
     if (e->settle_told || e->conf.settle_us <= e->now_us) return;
+    /* Those that have not been heard may be enough. */
+    if (!hf__members_are_decided(e)) return;
     e->settle_told = 1;
     if (!e->log) return;
     hf__members_text(e, HF_UNAVAILABLE, line, sizeof line);
@@ -193,6 +195,7 @@ void hf__member_link(struct engine *e, struct node *n, int up)
         n->suspect = 0;
         stand_set(e, n, STAND_UNKNOWN);
         blanks_ask(e);
+        settle_log(e);
         hf__turn_pass_all(e); /* that may be the last to decide */
         hf__again_tick(e, n);
         return;

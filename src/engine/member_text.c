@@ -114,7 +114,8 @@ void hf__members_text(const struct engine *e, int status, char *out,
     } else if (e->conf.settle_us > e->now_us) {
         snprintf(out, size,
                  "%d of %d nodes are new or have lost their data: a lock waits "
-                 "%lld s; holdfast init says that they are new",
+                 "%lld s, one quarantine; for new nodes holdfast init avoids "
+                 "it",
                  stand_count(e, STAND_QUARANTINED), nodes,
                  (long long)((e->conf.settle_us - e->now_us + US_PER_S - 1)
                              / US_PER_S));

@@ -28,7 +28,8 @@ enum op_type {
     OP_TYPE_VALUE_READ,
     OP_TYPE_VALUE_WRITE,
     OP_TYPE_GUARD,
-    OP_TYPE_BOOT
+    OP_TYPE_BOOT,
+    OP_TYPE_FACTS
 };
 
 /* The parts of a ticket. */
@@ -57,7 +58,10 @@ struct value_job {
     const void *data;
     size_t len;
     int remove;            /* WRITE: delete it instead */
-    struct hf_value found; /* READ: its data is of the engine's allocator */
+    int brief;             /* FACTS: only the clock */
+    int64_t node_us;       /* the node's clock, as it answered; 0 not told */
+    struct hf_value found; /* READ, FACTS: its data is of the engine's
+                            * allocator */
     uint64_t written;
     struct boot_job *boot; /* BOOT: this instead of all that */
 };

@@ -1,6 +1,6 @@
 /*
- * values.c: reading and writing a versioned value, or a node's marker: one
- * request to the first node, and no hold.
+ * values.c: reading and writing a versioned value, a node's marker or what it
+ * says of itself: one request to the first node, and no hold.
  *
  * The rule: a write that may have been carried out is never answered CHANGED,
  * for the change may be its own.
@@ -37,6 +37,8 @@ void hf__value_start(struct engine *e, struct op *op)
     r->attempt = ++e->conf.attempts;
     if (v->remove) r->flags |= REQ_DELETE;
     if (v->boot) boot_fill(r, v->boot);
+    if (op->type == OP_TYPE_FACTS) r->op = OP_FACTS;
+    if (v->brief) r->flags |= REQ_BRIEF;
     hf__owner_text(e, op->holder, r->owner);
     r->deadline_us = e->now_us + e->conf.timeout_us;
     r->until_us = e->now_us + e->conf.patience_us;
@@ -85,7 +87,10 @@ void hf__value_answered(struct engine *e, struct op *op,
     }
     if (status == HF_OK && r->op == OP_VALUE_READ)
         status = hf__value_copy(e, &op->value->found, rep, rep->version != 0);
+    if (status == HF_OK && r->op == OP_FACTS)
+        status = hf__value_copy(e, &op->value->found, rep, 1);
     if (status == HF_OK) op->value->written = rep->version;
+    op->value->node_us = rep->node_us;
     if (status == HF_OK && r->op == OP_BOOT)
         op->value->boot->found = *rep->boot;
     hf__op_finish(e, op, status, text);

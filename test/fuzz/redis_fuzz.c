@@ -20,7 +20,7 @@
 
 #define FDS_MAX 8
 #define URL_OPTIONS 32
-#define REQUESTS 10
+#define REQUESTS 11
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -189,10 +189,10 @@ static void say(int fd, const void *data, size_t len)
 static void requests_submit(struct request reqs[REQUESTS])
 {
     static const enum request_op ops[REQUESTS] = {
-        OP_PROPOSE, OP_RENEW, OP_RENEW, OP_RELEASE, OP_BREAK,
-        OP_INSPECT, OP_LIST,  OP_BOOT,  OP_WATCH,   OP_WATCH};
-    static const char *const names[REQUESTS] = {"a", "a", "b", "a", "a",
-                                                "a", "*", "g", "a", "{a}"};
+        OP_PROPOSE, OP_RENEW, OP_RENEW, OP_RELEASE, OP_BREAK, OP_INSPECT,
+        OP_LIST,    OP_BOOT,  OP_FACTS, OP_WATCH,   OP_WATCH};
+    static const char *const names[REQUESTS] = {"a", "a", "b", "a", "a",  "a",
+                                                "*", "g", "f", "a", "{a}"};
     for (int i = 0; i < REQUESTS; i++) {
         answers[i] = 0;
         reqs[i] = (struct request){.op = ops[i],

@@ -156,6 +156,65 @@ TEST(quorum_client, tells_of_its_nodes)
     CHECK_INT(nodes[0].status, HF_OK);
 }
 
+/* It is heard first, and the others are enough. */
+TEST(quorum_client, minority_that_is_new_is_not_warned_of)
+{
+    static const char url[] = "quorum:memory:y1|memory:y2|memory:y3";
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_quorum_node nodes[NODES];
+    int len;
+    rig_begin_at(url);
+    rig_client_at("memory:y2", NULL);
+    rig_client_at("memory:y3", NULL); /* nobody keeps y1: it is wiped */
+    CHECK_INT(hf_quorum_init(url, NULL, nodes, NODES, &len, NULL), HF_OK);
+    warnings = 0;
+    o.log = log_count;
+    o.log_user = (char[]){"new"};
+    hf_client *c = NULL;
+    hf_lock *l = NULL;
+    CHECK_INT(hf_client_open(url, &o, &c, NULL), HF_OK);
+    CHECK_INT(hf_lock_open(c, "a", &l, NULL), HF_OK);
+    int status = hf_lock_acquire(l, NULL, NULL, NULL);
+    hf_client_close(c);
+    CHECK_INT(status, HF_OK);
+    CHECK_INT(warnings, 0);
+}
+
+TEST(quorum_client, inspect_counts_the_nodes_that_agree)
+{
+    struct hf_info info;
+    rig_begin_on("quorum:");
+    hf_client *c = rig_client(NULL);
+    hf_lock *l = rig_lock(c, "a");
+    CHECK(settles_at(c, NODES));
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK(!info.locked);
+    CHECK_INT(info.nodes_agree, NODES);
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK(info.locked);
+    CHECK_INT(info.nodes, NODES);
+    CHECK_INT(info.nodes_heard, NODES);
+    CHECK_INT(info.nodes_agree, NODES);
+}
+
+TEST(quorum_client, inspect_counts_a_node_that_has_no_hold)
+{
+    struct hf_info info;
+    struct hf_node nodes[NODES];
+    rig_begin_on("quorum:");
+    hf_client *c = rig_client(NULL);
+    hf_lock *l = rig_lock(c, "a");
+    CHECK(settles_at(c, NODES));
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    hf_client_nodes(c, nodes, NODES);
+    hf_lock *one = rig_lock(rig_client_at(nodes[1].url, NULL), "a");
+    CHECK_INT(hf_lock_break(one, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK(info.locked);
+    CHECK_INT(info.nodes_agree, NODES - 1);
+}
+
 /* Both are one node's word, and would be lost with it. */
 TEST(quorum_client, keeps_neither_values_nor_guards)
 {

@@ -46,9 +46,9 @@ static void counted_release(void *ptr, void *user)
     free(ptr);
 }
 
-static const enum request_op ops[] = {OP_PROPOSE, OP_WATCH, OP_RENEW,
-                                      OP_INSPECT, OP_LIST,  OP_UNWATCH,
-                                      OP_RELEASE, OP_BREAK, OP_BOOT};
+static const enum request_op ops[] = {
+    OP_PROPOSE, OP_WATCH,   OP_RENEW, OP_INSPECT, OP_LIST,
+    OP_UNWATCH, OP_RELEASE, OP_BREAK, OP_BOOT,    OP_FACTS};
 
 static int is_honest(const struct fake_answer *a)
 {

@@ -89,6 +89,8 @@ static int request_do(struct backend_conn *c, struct request *req,
         break;
     case OP_BOOT:
         return hf__file_op_boot(c, req, reply);
+    case OP_FACTS:
+        return hf__file_op_facts(c, reply);
     case OP_VALUE_READ:
     case OP_LIST:
         break; /* answers by itself */

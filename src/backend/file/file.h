@@ -383,6 +383,10 @@ int hf__file_has_locks(struct backend_conn *c);
 void hf__file_op_list(struct backend_conn *c, struct request *req,
                       struct reply *reply);
 
+/* ---- file_facts.c: what it says of itself -------------------------------- */
+
+int hf__file_op_facts(struct backend_conn *c, struct reply *reply);
+
 /* ---- file_boot.c: the marker of a quorum's member ----------------------- */
 
 int hf__file_op_boot(struct backend_conn *c, struct request *req,

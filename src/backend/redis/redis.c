@@ -197,6 +197,7 @@ static void conn_free(struct backend_conn *c)
     hf__link_free(&c->main);
     hf__link_free(&c->sub);
     hf__free(a, c->rows);
+    hf__free(a, c->facts.data);
     hf__free(a, c->endpoint);
     hf__free(a, c->host);
     hf__free(a, c->user);

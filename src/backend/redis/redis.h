@@ -44,6 +44,8 @@ enum flight_kind {
     FLIGHT_CONFIG,  /* BOOT: how often the server syncs; with req or without */
     FLIGHT_SCAN,    /* BOOT: are locks stored there? */
     FLIGHT_AOF,     /* waitaof=1: is what was granted on disk? */
+    FLIGHT_FACTS,   /* FACTS: INFO, or TIME, which has the request */
+    FLIGHT_SETTING, /* FACTS: one setting */
     FLIGHT_EVAL,    /* the same after NOSCRIPT, with the whole script */
     FLIGHT_SET,     /* one proposal without a fence, by SET NX PX */
     FLIGHT_SUBSCRIBE,
@@ -157,6 +159,7 @@ struct backend_conn {
     int syncs_always;           /* BOOT: the first answer to CONFIG */
     struct boot boot;           /* lent with a reply */
     struct reply aof_reply;     /* a grant that waits for the disk */
+    struct bytes facts;         /* FACTS: what was told so far */
     struct command cmd;
     struct hf_info info;      /* lent with a reply */
     struct hf_list_row *rows; /* lent with a page of a list */
@@ -296,6 +299,12 @@ void hf__redis_boot_step(struct backend_conn *c, const struct flight *f,
 /* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
 int hf__redis_boot_read(struct backend_conn *c, const struct request *req,
                         const struct value *v, struct reply *reply);
+
+/* ---- redis_facts.c: what a server says of itself ---- */
+void hf__redis_facts_begin(struct backend_conn *c, struct request *req);
+/* The answer to FLIGHT_FACTS or FLIGHT_SETTING. */
+void hf__redis_facts_reply(struct backend_conn *c, const struct flight *f,
+                           const struct value *v);
 
 /* ---- redis_aof.c: waitaof=1 ---- */
 /* Ask on a new link whether the server can do it.  0, or -1: no memory. */

@@ -15,7 +15,8 @@ static const char *const op_words[] = {
     [OP_INSPECT] = "inspect", [OP_LIST] = "list",
     [OP_WATCH] = "watch",     [OP_UNWATCH] = "unwatch",
     [OP_VALUE_READ] = "read", [OP_VALUE_WRITE] = "write",
-    [OP_GUARD] = "guard",     [OP_BOOT] = "boot"};
+    [OP_GUARD] = "guard",     [OP_BOOT] = "boot",
+    [OP_FACTS] = "facts"};
 
 static void conflict(struct backend_conn *c, const struct request *req,
                      const char *what, struct reply *reply)
@@ -193,6 +194,7 @@ static int read_one(struct backend_conn *c, const struct request *req,
         return hf__redis_guard_read(c, req, v, reply);
     case OP_BOOT:
         return hf__redis_boot_read(c, req, v, reply);
+    case OP_FACTS:
     case OP_WATCH:
     case OP_UNWATCH:
         break;
@@ -294,6 +296,8 @@ void hf__ops_reply(struct backend_conn *c, const struct flight *f,
     struct reply reply;
     if (f->kind == FLIGHT_CONFIG || f->kind == FLIGHT_SCAN) {
         hf__redis_boot_step(c, f, v);
+    } else if (f->kind == FLIGHT_FACTS || f->kind == FLIGHT_SETTING) {
+        hf__redis_facts_reply(c, f, v);
     } else if (f->kind == FLIGHT_AOF) {
         hf__redis_aof_reply(c, f, v);
     } else if (v->type == VALUE_ERROR) {

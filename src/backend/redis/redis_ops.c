@@ -197,9 +197,10 @@ static void build(struct backend_conn *c, enum flight_kind kind,
     case OP_BOOT:
         hf__redis_boot_build(c, reqs);
         break;
+    case OP_FACTS: /* never here: redis_facts.c */
     case OP_WATCH:
     case OP_UNWATCH:
-        break; /* never here: redis_watch.c */
+        break; /* nor these: redis_watch.c */
     }
 }
 
@@ -303,6 +304,10 @@ void hf__ops_encode(struct backend_conn *c)
         }
         if (chain->op == OP_BOOT) {
             hf__redis_boot_begin(c, chain);
+            continue;
+        }
+        if (chain->op == OP_FACTS) {
+            hf__redis_facts_begin(c, chain);
             continue;
         }
         int is_set = c->no_fence && chain->op == OP_PROPOSE;

@@ -1,0 +1,262 @@
+/*
+ * probe.c: asking each server behind a URL what it is.
+ *
+ * The rule: it only looks.  So it never opens a client of the quorum, which
+ * would write markers, but one for each member.
+ */
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/probe.h"
+#include "base/error.h"
+#include "base/math.h"
+#include "sys/clock.h"
+
+#define PAUSE_MS_MIN 20
+
+/* One call under way. */
+struct probing {
+    struct gathering g; /* its members: those of the quorum, or the one */
+    struct hf_probe_options options;
+    struct hf_probe *out;
+    struct hf_quorum_node nodes[NODES_MAX]; /* what hf__gathering_ask() fills */
+    struct probe_clock clocks[NODES_MAX];
+};
+
+/* ---- from the URL to clients -------------------------------------------- */
+
+static int one_parse(struct probing *p, const char *url)
+{
+    struct members *m = &p->g.members;
+    m->texts[0] = hf__strdup(p->g.alloc, url);
+    if (!m->texts[0])
+        return hf__error_set(&p->g.err, HF_NOMEM, "probe: out of memory");
+    m->len = 1;
+    return HF_OK;
+}
+
+static int quorum_parse(struct probing *p, const char *url)
+{
+    struct members *m = &p->g.members;
+    struct url parsed = {.text = ""};
+    int status = hf__members_parse(m, p->g.alloc, url, &p->g.err);
+    if (status == HF_OK) status = hf__url_parse(&parsed, m->options, &p->g.err);
+    if (status == HF_OK)
+        status = hf__option_drift(&parsed, 0, &p->out->drift_ppm, &p->g.err);
+    p->out->quorum = m->len / 2 + 1;
+    return status;
+}
+
+static int node_open(struct probing *p, int i)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_error err = {0};
+    struct hf_probe_node *n = &p->out->nodes[i];
+    char shown[URL_LEN_MAX + 8];
+    o.timeout_ms = o.patience_ms = p->options.timeout_ms;
+    o.user = p->options.user;
+    o.password = p->options.password;
+    o.fallback = HF_FALLBACK_FAIL;
+    hf__url_redact(p->g.members.texts[i], shown, sizeof shown);
+    snprintf(n->url, sizeof n->url, "%.255s", shown);
+    n->member = p->out->quorum ? HF_PROBE_UNKNOWN : HF_PROBE_ALONE;
+    n->status =
+        hf_client_open(p->g.members.texts[i], &o, &p->g.clients[i], &err);
+    if (n->status == HF_OK) return HF_OK;
+    snprintf(n->text, sizeof n->text, "%s", err.text);
+    if (p->g.err.status == HF_OK) p->g.err = err;
+    return n->status;
+}
+
+static int nodes_open(struct probing *p)
+{
+    int status = HF_OK;
+    p->out->len = p->g.members.len;
+    for (int i = 0; i < p->out->len; i++) {
+        int one = node_open(p, i);
+        if (status == HF_OK) status = one;
+    }
+    if (p->out->quorum) return HF_OK; /* each says for itself */
+    if (status == HF_OK)
+        p->out->drift_ppm = p->g.clients[0]->pump.engine.conf.drift_ppm;
+    return status;
+}
+
+/* ---- asking ------------------------------------------------------------- */
+
+static void node_fail(struct hf_probe_node *n, const struct hf_error *err)
+{
+    const char *text = err->text;
+    if (!strncmp(text, "facts: ", 7)) text += 7; /* the operation's name */
+    n->status = err->status;
+    snprintf(n->text, sizeof n->text, "%s", text);
+}
+
+/* OP_FACTS; what it says, unless it is to be brief. */
+static int facts_ask(struct probing *p, int i, int brief)
+{
+    struct op op;
+    struct hf_error err = {0};
+    struct value_job job = {.key = "facts", .key_len = 5, .brief = brief};
+    struct hf_probe_node *n = &p->out->nodes[i];
+    hf_client *c = p->g.clients[i];
+    int64_t sent_us = hf__clock_us();
+    hf__op_init(&op, OP_TYPE_FACTS, NULL, 0);
+    op.value = &job;
+    if (hf__op_run(c, &op, &err) != HF_OK) {
+        node_fail(n, &err);
+        return err.status;
+    }
+    int64_t heard_us = hf__clock_us();
+    if (brief) {
+        hf__probe_clock_add(&p->clocks[i], sent_us, heard_us, job.node_us);
+        if (n->rtt_us == 0 || heard_us - sent_us < n->rtt_us)
+            n->rtt_us = heard_us - sent_us;
+    } else {
+        size_t len = job.found.len;
+        if (len >= sizeof n->facts) len = sizeof n->facts - 1;
+        memcpy(n->facts, job.found.data, len);
+        n->facts[len] = '\0';
+        n->answers = 1;
+    }
+    hf__free(&c->alloc, job.found.data);
+    return HF_OK;
+}
+
+static void member_ask(struct probing *p, int i)
+{
+    struct hf_probe_node *n = &p->out->nodes[i];
+    const struct boot *b = &p->g.boots[i];
+    if (!(hf_client_caps(p->g.clients[i]) & HF_CAP_BALLOT)) {
+        struct hf_error err;
+        hf__error_set(&err, HF_UNSUPPORTED,
+                      "%.150s: it cannot be a member of a quorum",
+                      p->g.members.keys[i]);
+        node_fail(n, &err);
+        return;
+    }
+    snprintf(p->nodes[i].url, sizeof p->nodes[i].url, "%s", n->url);
+    int status = hf__gathering_ask(&p->g, i, REQ_BOOT_LOOK | REQ_BRIEF);
+    if (status != HF_OK) {
+        n->status = status;
+        snprintf(n->text, sizeof n->text, "%s", p->nodes[i].text);
+        return;
+    }
+    n->member = !b->group[0]                            ? HF_PROBE_UNMARKED
+                : !strcmp(b->group, p->g.members.group) ? HF_PROBE_OURS
+                                                        : HF_PROBE_OTHERS;
+    n->votes_in_ms = p->nodes[i].left_ms;
+    n->max_lease_ms = p->nodes[i].max_lease_ms;
+    n->durable = p->nodes[i].durable;
+    snprintf(n->identity, sizeof n->identity, "%s", p->nodes[i].identity);
+}
+
+static void nodes_ask(struct probing *p)
+{
+    for (int i = 0; i < p->out->len; i++) {
+        if (p->out->nodes[i].status != HF_OK) continue;
+        if (facts_ask(p, i, 0) == HF_OK && p->out->quorum) member_ask(p, i);
+    }
+}
+
+/* ---- clocks ------------------------------------------------------------- */
+
+static void clocks_look(struct probing *p)
+{
+    for (int i = 0; i < p->out->len; i++)
+        if (p->out->nodes[i].answers && p->g.clients[i]
+            && p->out->nodes[i].status != HF_UNAVAILABLE)
+            (void)facts_ask(p, i, 1);
+}
+
+static void clocks_sample(struct probing *p)
+{
+    int64_t sample_us = p->options.sample_ms * US_PER_MS;
+    int64_t end_us = hf__clock_us() + sample_us;
+    int64_t pause_ms =
+        max64(p->options.sample_ms / (PROBE_SAMPLES_MAX - 8), PAUSE_MS_MIN);
+    clocks_look(p);
+    while (hf__clock_us() < end_us) {
+        (void)poll(NULL, 0, (int)pause_ms);
+        clocks_look(p);
+    }
+    int64_t wall_us = hf__clock_wall_us() - hf__clock_us();
+    for (int i = 0; i < p->out->len; i++)
+        hf__probe_clock_judge(&p->clocks[i], wall_us, &p->out->nodes[i]);
+    hf__probe_clocks_compare(p->out);
+}
+
+/* ---- all of it ---------------------------------------------------------- */
+
+static int options_read(struct probing *p, const struct hf_probe_options *o)
+{
+    static const struct hf_probe_options defaults = HF_PROBE_OPTIONS_INIT;
+    struct hf_error *err = &p->g.err;
+    if (!o) o = &defaults;
+    int status = hf__options_copy(&p->options, sizeof p->options, o,
+                                  o->struct_size, "probe", err);
+    if (status != HF_OK) return status;
+    if (p->options.flags)
+        return hf__error_set(err, HF_INVALID, "probe: flags 0x%x: unknown",
+                             p->options.flags);
+    int64_t ms = p->options.sample_ms;
+    if (ms < 0 || ms > HF_PROBE_SAMPLE_MS_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "probe: sample_ms of %lld: out of range: 0 to %d",
+                             (long long)ms, HF_PROBE_SAMPLE_MS_MAX);
+    return HF_OK;
+}
+
+static int probe_run(struct probing *p, const char *url)
+{
+    int status =
+        hf__members_are_in(url) ? quorum_parse(p, url) : one_parse(p, url);
+    if (status == HF_OK) status = nodes_open(p);
+    if (status != HF_OK) return status;
+    nodes_ask(p);
+    clocks_sample(p);
+    return HF_OK;
+}
+
+int hf_probe(const char *url, const struct hf_probe_options *options,
+             struct hf_probe *out, struct hf_error *err)
+{
+    const struct allocator *a = &hf__alloc_default;
+    struct probing *p = hf__alloc_zero(a, sizeof *p);
+    struct hf_probe *found = hf__alloc_zero(a, sizeof *found);
+    int status = HF_NOMEM;
+    if (!p || !found) {
+        hf__error_set(err, HF_NOMEM, "probe: out of memory");
+    } else {
+        p->out = found;
+        p->g.alloc = a;
+        p->g.nodes = p->nodes;
+        p->g.lease_us = LEASE_MS_DEFAULT * US_PER_MS;
+        status = options_read(p, options);
+        if (status == HF_OK) status = probe_run(p, url ? url : "file:");
+        status = hf__gathering_end(&p->g, status, err);
+    }
+    if (status == HF_OK) *out = *found;
+    hf__free(a, found);
+    hf__free(a, p);
+    return status;
+}
+
+int hf_probe_fact(const struct hf_probe_node *node, const char *name, char *out,
+                  size_t size)
+{
+    size_t name_len = strlen(name);
+    out[0] = '\0';
+    for (const char *line = node->facts; *line;) {
+        size_t len = strcspn(line, "\n");
+        if (len > name_len && line[name_len] == ':'
+            && !strncmp(line, name, name_len)) {
+            snprintf(out, size, "%.*s", (int)(len - name_len - 1),
+                     line + name_len + 1);
+            return 1;
+        }
+        line += len + (line[len] == '\n');
+    }
+    return 0;
+}
