@@ -27,6 +27,7 @@ enum exit_code {
     EXIT_OK = 0,
     EXIT_FREE = 1,     /* status: nobody holds it */
     EXIT_VIOLATED = 1, /* stress: a lock let two through */
+    EXIT_WARNED = 1,   /* doctor: something is not as it should be */
     EXIT_USAGE = 64,
     EXIT_UNREACHABLE = 69,
     EXIT_BUG = 70,
@@ -68,8 +69,8 @@ struct command {
     .options = (rows), .options_len = sizeof(rows) / sizeof((rows)[0])
 
 extern const struct command cmd_run, cmd_once, cmd_acquire, cmd_renew,
-    cmd_release, cmd_status, cmd_list, cmd_why, cmd_break, cmd_init, cmd_guard,
-    cmd_stress, cmd_help, cmd_version, cmd_man, cmd_complete;
+    cmd_release, cmd_status, cmd_list, cmd_why, cmd_break, cmd_init, cmd_doctor,
+    cmd_guard, cmd_stress, cmd_help, cmd_version, cmd_man, cmd_complete;
 extern const struct command *const commands[]; /* NULL at the end */
 const struct command *command_find(const char *name);
 
@@ -145,6 +146,7 @@ struct session {
     struct hf_grant grants[HF_MULTI_MAX]; /* of a set, in that order */
     char shown[TEXT_ESCAPED_MAX];         /* the lock's name, for people */
     char url_line[4096];                  /* from --url-file */
+    int logs;                             /* the library's warnings are told */
 };
 
 /* Open the client, and the lock unless `name` is NULL.  0, or an exit code
@@ -158,6 +160,11 @@ int session_also(struct session *s, const struct texts *names);
 /* Give back the lock, or the whole set. */
 int session_release(const struct session *s, uint64_t holder,
                     struct hf_error *err);
+/* The URL that the options and the environment say; NULL: none does.  Its
+ * memory may be in `s`.  0, or an exit code after having said what is wrong. */
+int session_url(struct session *s, const struct options *o, const char **out);
+/* The password of the environment, or NULL. */
+const char *session_password(void);
 
 /* The exit code that belongs to a status of the library. */
 int status_exit(int status);
@@ -172,6 +179,35 @@ void session_say_busy(struct session *s, const char *what, int64_t waited_ms);
 /* A string library's lock, seen with a URL of the other layout: whoever wants
  * it, or wants it broken, is refused. */
 int session_is_refused(const struct session *s, const struct hf_info *info);
+
+/* ---- nodes.c: the members of a quorum ---- */
+
+struct nodes {
+    struct hf_node at[HF_QUORUM_NODES_MAX];
+    int len;         /* 0: one server, and nothing to tell */
+    int up;          /* can be reached */
+    int voting;      /* may vote */
+    int needed;      /* a majority */
+    int64_t wait_ms; /* until so many may vote; 0 now, -1 unknown */
+};
+
+/* Is it the URL of a quorum? */
+int url_is_quorum(const char *url);
+/* Fill `out`, after having given each a moment to say what it is.  Returns
+ * out->len. */
+int nodes_look(const struct session *s, struct nodes *out);
+/* Why a node is no help, with its name, into `out`; NULL: it is. */
+#define NODE_WHY_MAX (5 * HF_ERROR_TEXT_MAX)
+const char *node_why(const struct hf_node *n, char *out, size_t size);
+/* Those that are no help, one line each: on stderr, or on stdout, there with
+ * when a lock can be had. */
+void nodes_say(const struct session *s);
+void nodes_print(const struct nodes *ns);
+void nodes_json(struct json *j, const struct hf_info *info,
+                const struct nodes *ns);
+/* If it is a quorum, and cannot do `cap`: say so, and what to do instead. */
+int session_has_no(const struct session *s, unsigned cap, const char *what,
+                   const char *instead);
 
 /* holder.c: "web-3 pid 4121 (report), for 4m10s, fence 812, lease 22s left" */
 const char *holder_text(const struct hf_info *info, char *out, size_t size);

@@ -4,7 +4,6 @@
  */
 #include "cli.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 static void node_say(const struct hf_quorum_node *n, int was_done)
@@ -46,16 +45,15 @@ static void node_json(const struct hf_quorum_node *n)
     fputs(j.buf, stdout);
 }
 
-static int init_do(const struct options *o, const char *const *words, int len)
+static int init_do(const struct options *o, const char *url,
+                   const char *const *words)
 {
     static struct hf_quorum_node nodes[HF_QUORUM_NODES_MAX];
     struct hf_quorum_options q = HF_QUORUM_OPTIONS_INIT;
     struct hf_error err = {0};
     int nodes_len = 0;
-    const char *url = words[len - 1];
     q.max_lease_ms = o->max_lease_ms;
-    q.password = getenv("HOLDFAST_PASSWORD");
-    if (q.password && !q.password[0]) q.password = NULL;
+    q.password = session_password();
     if (o->force) q.flags |= HF_QUORUM_FORCE;
     if (o->durable) q.flags |= HF_QUORUM_DURABLE;
     int status = o->replace
@@ -78,14 +76,21 @@ static int init_do(const struct options *o, const char *const *words, int len)
 static int init_main(const struct command *self, int argc, char **argv)
 {
     struct options o;
-    const char *words[3];
-    int code = command_begin(self, argc, argv, &o, words, 1, 3);
+    struct session s = {0};
+    const char *words[3], *url = NULL;
+    int code = command_begin(self, argc, argv, &o, words, 0, 3);
     if (code >= 0) return code;
-    int len = words[2] ? 3 : words[1] ? 2 : 1;
-    if (o.replace && len != 3)
-        return command_usage(self, "--replace needs OLD, NEW and the URL");
-    if (!o.replace && len != 1) return command_usage(self, "one URL is wanted");
-    return init_do(&o, words, len);
+    int len = words[2] ? 3 : words[1] ? 2 : words[0] ? 1 : 0;
+    int nodes = o.replace ? 2 : 0; /* OLD and NEW come before it */
+    if (len < nodes) return command_usage(self, "--replace needs OLD and NEW");
+    if (len > nodes + 1) return command_usage(self, "one URL is wanted");
+    if (len > nodes && o.url)
+        return command_usage(self, "the URL is given twice");
+    if (len > nodes) o.url = words[nodes];
+    code = session_url(&s, &o, &url);
+    if (code) return code;
+    if (!url) return command_usage(self, "the URL of a quorum is missing");
+    return init_do(&o, url, words);
 }
 
 static const struct option_row init_options[] = {
@@ -101,6 +106,10 @@ static const struct option_row init_options[] = {
     {"", "force", NULL, OPTION_FLAG, FIELD(force), 1, 0, 0,
      "also take nodes that are members already, or have locks stored: only "
      "when nobody uses them"},
+    {"", "url", "URL", OPTION_TEXT, FIELD(url), 0, 0, 0,
+     "the URL, if it is not an argument; default: $HOLDFAST_URL"},
+    {"", "url-file", "FILE", OPTION_TEXT, FIELD(url_file), 0, 0, 0,
+     "read the URL from the first line of FILE; default: $HOLDFAST_URL_FILE"},
     OPTION_ROW_JSON("print one JSON object per node"),
     OPTION_ROW_TALK,
 };
@@ -124,6 +133,8 @@ static const struct term_row init_exits[] = {
     {"0", "the quorum can be used"}, EXIT_ROWS_STORE, {NULL, NULL}};
 
 static const struct term_row init_env[] = {
+    {"HOLDFAST_URL", "the URL, if none is given"},
+    {"HOLDFAST_URL_FILE", "a file with the URL, if HOLDFAST_URL is not set"},
     {"HOLDFAST_PASSWORD", "the password of all nodes, so that ps(1) does not "
                           "show it"},
     {NULL, NULL}};
@@ -137,7 +148,7 @@ static const char *const init_examples[] = {
 const struct command cmd_init = {
     .name = "init",
     .summary = "make servers the members of a quorum",
-    .usage = "[options] URL | --replace [options] OLD NEW URL",
+    .usage = "[options] [URL] | --replace [options] OLD NEW [URL]",
     .about = init_about,
     OPTIONS(init_options),
     .exits = init_exits,

@@ -3,27 +3,42 @@
 
 #include <inttypes.h>
 
+static void free_print(const struct session *s, const struct hf_info *info)
+{
+    int left = info->nodes_heard - info->nodes_agree;
+    printf("%s: free", s->shown);
+    if (info->fence) printf(", last fence %" PRIu64, info->fence);
+    if (info->waiters > 0) printf(", %" PRId64 " waiting", info->waiters);
+    if (left > 0)
+        printf(", though stored on %d of %d nodes", left, info->nodes);
+    else if (info->nodes_heard < info->nodes)
+        printf(", by %d of %d nodes", info->nodes_heard, info->nodes);
+    if (info->guarantee == HF_GUARANTEE_LOCAL)
+        printf(" on this host; the store could not be asked");
+    putchar('\n');
+}
+
 static void status_print(const struct session *s, const char *name,
                          const struct hf_info *info, int as_json)
 {
     char who[HOLDER_TEXT_MAX];
     struct json j;
+    struct nodes ns;
+    nodes_look(s, &ns);
     if (as_json) {
         json_begin(&j);
         holder_json(&j, name, info);
+        nodes_json(&j, info, &ns);
         json_end(&j);
         fputs(j.buf, stdout);
-    } else if (info->locked) {
+        return;
+    }
+    if (info->locked)
         printf("%s: held by %s\n", s->shown,
                holder_details(info, who, sizeof(who)));
-    } else {
-        printf("%s: free", s->shown);
-        if (info->fence) printf(", last fence %" PRIu64, info->fence);
-        if (info->waiters > 0) printf(", %" PRId64 " waiting", info->waiters);
-        if (info->guarantee == HF_GUARANTEE_LOCAL)
-            printf(" on this host; the store could not be asked");
-        putchar('\n');
-    }
+    else
+        free_print(s, info);
+    nodes_print(&ns);
 }
 
 static int status_main(const struct command *self, int argc, char **argv)
@@ -65,6 +80,8 @@ static const char *const status_about[] = {
     "Its kind tells who made it: holdfast, redisson, string (redsync, "
     "redis-py, node-redlock and other libraries that use SET NX PX) or flock. "
     "holdfast why NAME says the same in sentences, and what can be done.",
+    "Of a quorum: on how many of its nodes it is held, what the majority says "
+    "of it, and a line for each node that may not vote, and why.",
     NULL};
 
 static const struct term_row status_exits[] = {

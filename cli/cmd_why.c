@@ -78,6 +78,7 @@ static int why_look(struct why *w, const struct options *o,
         w->process = process_look(&w->info);
     else
         once_look(w);
+    nodes_look(w->s, &w->nodes);
     return status;
 }
 
@@ -98,6 +99,7 @@ static void why_json(const struct why *w)
     if (w->once.outcome == HF_ONCE_DONE || w->once.outcome == HF_ONCE_DIED)
         json_text(&j, "once",
                   w->once.outcome == HF_ONCE_DONE ? "done" : "died");
+    nodes_json(&j, &w->info, &w->nodes);
     json_text(&j, "advice", why_advice(w, advice, sizeof(advice)));
     json_end(&j);
     fputs(j.buf, stdout);

@@ -89,8 +89,15 @@ static int input_read(struct input *in)
 static int key_open(const struct guard_call *g, struct session *s)
 {
     int code = session_open(s, g->o, NULL, HF_CLIENT_OWN_LOOP, NULL, NULL);
-    if (!code) text_escape(g->words[0], s->shown, sizeof(s->shown));
-    return code;
+    if (code) return code;
+    text_escape(g->words[0], s->shown, sizeof(s->shown));
+    if (!session_has_no(s, HF_CAP_GUARD, "guard",
+                        "guard the resource where it is: --url redis://HOST "
+                        "of the server that has the value, or guard file, "
+                        "sql or lua; the quorum's fence is good for all"))
+        return EXIT_OK;
+    session_close(s);
+    return EXIT_CONFIG;
 }
 
 static int key_close(struct session *s, int status, const struct hf_error *err)

@@ -74,6 +74,9 @@ static void append_rest(const struct hf_info *info, int all, char *out,
         append(out, size, len, ", kind %s",
                text_escape(info->kind, shown, sizeof(shown)));
     }
+    if (info->nodes > 0 && (all || info->nodes_agree < info->nodes))
+        append(out, size, len, ", on %d of %d nodes", info->nodes_agree,
+               info->nodes);
     if (info->guarantee == HF_GUARANTEE_LOCAL)
         append(out, size, len, ", on this host only");
     else if (all)

@@ -123,6 +123,11 @@ static struct outcome once_found(struct run *r, const struct hf_once_result *b)
 /* Where the store failed, the key of the record only says the name again. */
 static int once_fail(struct run *r, int status, const struct hf_error *err)
 {
+    if (status == HF_UNSUPPORTED
+        && session_has_no(&r->s, HF_CAP_VALUE, "once",
+                          "give once a server of its own to remember in, by "
+                          "--url redis://HOST, or use run, which locks"))
+        return EXIT_CONFIG;
     struct hf_error bare = *err;
     const char *at = strncmp(err->text, "holdfast_once", 13) == 0
                          ? strchr(err->text, ':')

@@ -7,6 +7,7 @@
 #include "cli.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,38 +55,47 @@ static int text_names(const char *text, const char *name)
     return 0;
 }
 
-/* What is wrong with one of several servers; 0: nothing. */
-static int node_why(const struct hf_node *n, char *out, size_t size)
+/* Lines that have been said, by their hashes: the same warning of many clients
+ * is one warning.  Any thread may log. */
+static _Atomic uint64_t said[8];
+
+static uint64_t line_hash(const char *line)
 {
-    if (n->text[0])
-        snprintf(out, size, "%s", n->text);
-    else if (n->quarantine_left_ms > 0)
-        snprintf(out, size,
-                 "may not vote for %lld s: it is new, or was "
-                 "restarted",
-                 (long long)(n->quarantine_left_ms + 999) / 1000);
-    else if (!n->settled)
-        snprintf(out, size, "%s", n->up ? "may not vote yet" : "no answer");
-    else
-        return 0;
-    return 1;
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (; *line; line++)
+        hash = (hash ^ (unsigned char)*line) * UINT64_C(0x100000001b3);
+    return hash | 1;
 }
 
-/* A quorum's members that are no help, one line each. */
-static void nodes_say(const struct session *s)
+static int line_is_said(const char *line)
 {
-    struct hf_node nodes[HF_QUORUM_NODES_MAX];
-    char why[2 * HF_ERROR_TEXT_MAX], shown[4 * HF_ERROR_TEXT_MAX];
-    int len =
-        s->client ? hf_client_nodes(s->client, nodes, HF_QUORUM_NODES_MAX) : 0;
-    for (int i = 0; len > 1 && i < len; i++) {
-        if (!node_why(&nodes[i], why, sizeof why)) continue;
-        text_escape(why, shown, sizeof(shown));
-        if (strstr(shown, nodes[i].url))
-            say_error("  %s", shown);
-        else
-            say_error("  %s: %s", nodes[i].url, shown);
+    uint64_t hash = line_hash(line);
+    return atomic_load(&said[hash % 8]) == hash;
+}
+
+static void log_say(int level, const char *line, void *user)
+{
+    const struct options *o = user;
+    char shown[2048];
+    text_escape(line, shown, sizeof(shown));
+    if (level > HF_LOG_WARN) {
+        say_note("%s", shown);
+        return;
     }
+    if (o->quiet || line_is_said(line)) return;
+    uint64_t hash = line_hash(line);
+    atomic_store(&said[hash % 8], hash);
+    say_warn("%s", shown);
+}
+
+/* Was it said already, with the lock's name before it or without? */
+static int failure_is_said(const struct session *s, const char *text)
+{
+    size_t len = s->lock ? strlen(s->shown) : 0;
+    if (len && strncmp(text, s->shown, len) == 0
+        && strncmp(text + len, ": ", 2) == 0)
+        text += len + 2;
+    return line_is_said(text);
 }
 
 int session_fail(const struct session *s, int status,
@@ -94,8 +104,12 @@ int session_fail(const struct session *s, int status,
     char shown[2 * HF_ERROR_TEXT_MAX];
     const char *text = status_why(status, err->text);
     text_escape(text, shown, sizeof(shown));
-    /* The library's own text often names the lock already. */
-    if (!s->shown[0] || text_names(shown, s->shown))
+    /* The library's own text often names the lock already, and a quorum's log
+     * may have said all of it. */
+    int is_said = status == HF_UNAVAILABLE && failure_is_said(s, text);
+    if (is_said)
+        ; /* the lines per node say the rest */
+    else if (!s->shown[0] || text_names(shown, s->shown))
         say_error("%s", shown);
     else
         say_error("%s: %s", s->shown, shown);
@@ -109,6 +123,11 @@ static const char *environment(const char *name)
 {
     const char *value = getenv(name);
     return value && value[0] ? value : NULL;
+}
+
+const char *session_password(void)
+{
+    return environment("HOLDFAST_PASSWORD");
 }
 
 /* The first line of `path`, without blanks around it. */
@@ -146,8 +165,7 @@ static int url_has_password(const char *url)
 }
 
 /* The command line wins over the environment, the URL over its file. */
-static int url_choose(struct session *s, const struct options *o,
-                      const char **out)
+int session_url(struct session *s, const struct options *o, const char **out)
 {
     if (o->url && o->url_file) {
         say_error("--url and --url-file: only one of them can be used");
@@ -165,36 +183,29 @@ static int url_choose(struct session *s, const struct options *o,
     return file ? url_read(s, file, out) : EXIT_OK;
 }
 
-static void log_say(int level, const char *line, void *user)
-{
-    (void)user;
-    char shown[2048];
-    text_escape(line, shown, sizeof(shown));
-    if (level <= HF_LOG_WARN)
-        say_warn("%s", shown);
-    else
-        say_note("%s", shown);
-}
-
 static int client_open(struct session *s, const struct options *o,
                        unsigned flags, hf_state_fn on_state, void *user)
 {
     const char *url;
     struct hf_error err = {0};
     struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
-    int code = url_choose(s, o, &url);
+    int code = session_url(s, o, &url);
     if (code) return code;
     co.flags = flags;
     co.lease_ms = o->lease_ms;
-    co.password = environment("HOLDFAST_PASSWORD");
+    co.password = session_password();
     co.label = o->label;
     co.fallback = o->fallback;
     co.on_state = on_state;
     co.state_user = user;
-    if (o->verbose) {
+    /* What a quorum warns of (few nodes, a quarantine, clocks) is its
+     * operator's business at once; of one server only on request. */
+    if (o->verbose || (url && url_is_quorum(url))) {
         co.log = log_say;
-        co.log_level = HF_LOG_INFO;
+        co.log_user = (void *)(uintptr_t)o;
+        co.log_level = o->verbose ? HF_LOG_INFO : HF_LOG_WARN;
     }
+    s->logs = co.log != NULL;
     int status = hf_client_open(url, &co, &s->client, &err);
     if (status != HF_OK) return session_fail(s, status, &err);
     return EXIT_OK;

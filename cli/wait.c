@@ -141,8 +141,8 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
         *status = HF_CANCELLED;
     }
     if (*status != HF_OK) return refused(s, o, *status, &err);
-    /* With --verbose the library's own log has said so, and why. */
-    if (!o->verbose && grant->guarantee == HF_GUARANTEE_LOCAL)
+    /* The library's own log has said so, and why, if it is told. */
+    if (!s->logs && grant->guarantee == HF_GUARANTEE_LOCAL)
         say_warn("%s", text_escape(err.text, why, sizeof(why)));
     say_note("%s: acquired, guarantee %s", s->shown,
              guarantee_name(grant->guarantee));

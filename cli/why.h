@@ -33,6 +33,7 @@ struct why {
     enum process process;
     enum ending ending;
     struct hf_once_result once; /* outcome 0: it was never begun */
+    struct nodes nodes;         /* of a quorum */
 };
 
 /* why_process.c: does the holder's process still live on this host? */

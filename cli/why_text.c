@@ -44,6 +44,28 @@ static void holder_print(const struct why *w)
                "only.\n");
 }
 
+/* A quorum decides by its majority. */
+static void nodes_tell(const struct why *w)
+{
+    const struct hf_info *i = &w->info;
+    if (i->nodes == 0) return;
+    if (i->locked)
+        printf("It is held on %d of %d nodes", i->nodes_agree, i->nodes);
+    else if (i->nodes_heard > i->nodes_agree)
+        printf("It is stored on %d of %d nodes, which is no majority",
+               i->nodes_heard - i->nodes_agree, i->nodes);
+    else
+        printf("%d of %d nodes say so", i->nodes_agree, i->nodes);
+    if (i->nodes_heard < i->nodes) printf("; %d answered", i->nodes_heard);
+    printf(".\n");
+    nodes_print(&w->nodes);
+}
+
+static int can_vote(const struct why *w)
+{
+    return w->nodes.len == 0 || w->nodes.voting >= w->nodes.needed;
+}
+
 /* ---- how long ---- */
 
 static void renewal_print(const struct why *w)
@@ -146,7 +168,10 @@ static int can_break(const struct why *w)
 const char *why_advice(const struct why *w, char *out, size_t size)
 {
     const char *what = "make sure that its holder is dead, then take it away";
-    if (!w->info.locked)
+    if (!w->info.locked && !can_vote(w))
+        what = "see to the nodes that may not vote; new ones are declared by "
+               "holdfast init, restarted ones must wait";
+    else if (!w->info.locked)
         what = "nothing keeps you out";
     else if (session_is_refused(w->s, &w->info))
         what = "use a URL with ?format=string for this name: with this URL it "
@@ -167,7 +192,11 @@ static void free_print(const struct why *w)
     printf("%s: free", w->s->shown);
     if (w->info.fence) printf("; its last fence was %" PRIu64, w->info.fence);
     printf(".\n");
-    if (w->info.guarantee == HF_GUARANTEE_LOCAL)
+    nodes_tell(w);
+    if (!can_vote(w))
+        printf("What to do: see to those nodes; new ones are declared by "
+               "holdfast init, restarted ones must wait.\n");
+    else if (w->info.guarantee == HF_GUARANTEE_LOCAL)
         printf("The store could not be asked: it is free on this host, and "
                "may be held on another.\n");
     else if (w->info.waiters > 0)
@@ -202,6 +231,7 @@ void why_print(const struct why *w)
         return;
     }
     holder_print(w);
+    nodes_tell(w);
     process_print(w);
     ending_print(w);
     waiters_print(&w->info);

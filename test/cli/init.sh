@@ -9,7 +9,7 @@ marker() { redis-cli -p "$1" get holdfast:boot; }
 group() { marker "$1" | cut -d ' ' -f 2; }
 lines() { [ "$(wc -l <"$dir/out")" -eq "$1" ]; }
 
-for name in a b c d; do
+for name in a b c d e f g; do
     redis_start
     eval "$name=\$redis_port ${name}_pid=\$redis_pid"
 done
@@ -18,8 +18,11 @@ url=redlock://$hosts
 
 # ---- wrong use ----
 expect 64 'no URL' "$HOLDFAST" init
+check 'says so' err_has 'the URL of a quorum is missing'
 expect 64 'two URLs' "$HOLDFAST" init "$url" "$url"
 expect 64 '--replace without its nodes' "$HOLDFAST" init --replace "$url"
+expect 64 'the URL twice' "$HOLDFAST" init --url "$url" "$url"
+expect 78 'no URL in the file' "$HOLDFAST" init --url-file /dev/null
 expect 78 'one server alone' "$HOLDFAST" init "redis://127.0.0.1:$a"
 check 'says what is wanted' err_has 'redlock://h1,h2,h3'
 expect 78 'the same server twice' "$HOLDFAST" init \
@@ -96,7 +99,54 @@ expect 78 'a member of another quorum' "$HOLDFAST" init --replace \
     127.0.0.1:1 "127.0.0.1:$b" "redlock://127.0.0.1:1,127.0.0.1:$a"
 check 'is refused' out_has 'it is a member of another quorum'
 
+# ---- where the URL comes from ----
+for name in a b d e f g; do
+    eval "port=\$$name"
+    redis-cli -p "$port" flushall >/dev/null
+    redis-cli -p "$port" config set requirepass secret >/dev/null
+done
+five=redlock://127.0.0.1:$a,127.0.0.1:$b,127.0.0.1:$d,127.0.0.1:$e,127.0.0.1:$f
+expect 77 'a password is wanted' "$HOLDFAST" init "$five"
+check 'by each' same "$(grep -c 'NOAUTH\|AUTH\|auth' "$dir/out")" 5
+export HOLDFAST_PASSWORD=secret
+echo "$five" >"$dir/url"
+expect 0 'from a file' "$HOLDFAST" init --url-file "$dir/url" --max-lease 3s
+check 'all five' lines 5
+expect 78 'from the environment' env HOLDFAST_URL="$five" "$HOLDFAST" init
+check 'they are members' same "$(grep -c 'a member of a quorum already' \
+    "$dir/out")" 5
+expect 0 'by --url' "$HOLDFAST" init --url "$five" --force --max-lease 3s
+
+# ---- one of five dies, is replaced, and the work goes on ----
+fence() {
+    "$HOLDFAST" run -w 20s --lease 2s --url "$1" job -- \
+        sh -c 'echo "$HOLDFAST_FENCE"'
+}
+before=$(fence "$five")
+redis_stop "$b_pid"
+after=$(fence "$five")
+check 'four go on' test "$after" -gt "$before"
+new=redlock://127.0.0.1:$a,127.0.0.1:$g,127.0.0.1:$d,127.0.0.1:$e,127.0.0.1:$f
+expect 0 'another takes its place' env HOLDFAST_URL="$five" "$HOLDFAST" init \
+    --replace --json "127.0.0.1:$b" "127.0.0.1:$g"
+check 'it must wait' out_has \
+    "127.0.0.1:$g\",\"status\":\"OK\",\"changed\":true,.*\"votes_in_ms\":[1-9]"
+expect 78 'with the old URL' "$HOLDFAST" run -n --url "$five" job -- true
+check 'one is told' err_has 'it is a member of another quorum'
+last=$(fence "$new")
+check 'four go on with the new one' test "$last" -gt "$after"
+five_vote() {
+    ! "$HOLDFAST" status --url "$new" job | grep -q 'may not vote'
+}
+wait_for 'the new one votes in the end' five_vote
+redis_stop "$d_pid"
+redis_stop "$e_pid"
+check 'and counts' test "$(fence "$new")" -gt "$last"
+unset HOLDFAST_PASSWORD
+
 # ---- other members ----
+redis-cli -p "$a" -a secret --no-auth-warning config set requirepass '' \
+    >/dev/null
 mkdir "$dir/one" "$dir/two"
 expect 0 'files and a server' "$HOLDFAST" init --force \
     "quorum:file:$dir/one|file:$dir/two|redis://127.0.0.1:$a"

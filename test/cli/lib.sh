@@ -136,8 +136,23 @@ finished_with() {
     fi
 }
 
-# redis_start: a server of our own on a free port; its URL in $redis, its port
-# in $redis_port, its pid in $redis_pid.  Ends the test if there is none.
+# redis_run OPTION...: a server on $redis_port; its URL in $redis, its pid in
+# $redis_pid.  $redis_env is its environment, as for env(1).  1: it cannot be
+# started there.
+redis_env=
+redis_run() {
+    # shellcheck disable=SC2086 # one assignment per word
+    env $redis_env redis-server --port "$redis_port" --bind 127.0.0.1 \
+        --save '' --appendonly no --dir "$dir" "$@" >"$dir/redis.log" 2>&1 &
+    redis_pid=$!
+    started $redis_pid
+    wait_quietly redis_is_up
+    redis=redis://127.0.0.1:$redis_port
+    ! gone "$redis_pid"
+}
+
+# redis_start OPTION...: the same on a free port, which is in $redis_port.  Ends
+# the test if there is none.
 redis_start() {
     if ! command -v redis-server >/dev/null; then
         echo "no redis-server: skipped"
@@ -149,18 +164,15 @@ redis_start() {
         tries=$((tries + 1))
         redis_port=$((redis_port + 7))
         redis-cli -p $redis_port ping >/dev/null 2>&1 && continue
-        redis-server --port $redis_port --bind 127.0.0.1 --save '' \
-            --appendonly no --dir "$dir" "$@" >"$dir/redis.log" 2>&1 &
-        redis_pid=$!
-        started $redis_pid
-        wait_quietly redis_is_up
-        if ! gone "$redis_pid"; then
-            redis=redis://127.0.0.1:$redis_port
-            return
-        fi
+        if redis_run "$@"; then return; fi
     done
     echo "redis-server cannot be started"
     exit 1
+}
+# redis_stop PID: end it, and wait until it has ended.
+redis_stop() {
+    kill "$1"
+    wait_quietly gone "$1"
 }
 # By its own log: a ping might be answered by another test's server.
 redis_is_up() {

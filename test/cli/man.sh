@@ -3,8 +3,8 @@
 # completions are good shell.  man.sh -u writes the pages.
 . "$(dirname "$0")/lib.sh"
 pages=$tests/../../docs/man
-commands='run once acquire renew release status list why break init guard
-    stress help version'
+commands='run once acquire renew release status list why break init doctor
+    guard stress help version'
 
 # page FILE ARGUMENT...
 page() {

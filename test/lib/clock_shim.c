@@ -3,7 +3,8 @@
  * that a test can make its wall clock jump.
  *
  * An int64 of nanoseconds, in the file that $HF_CLOCK_FILE names, is added to
- * the wall clock; the file is mapped, so that it may change at any time.  One
+ * the wall clock; the file is mapped, so that it may change at any time.  With
+ * $HF_CLOCK_PPM it also runs fast by so many parts per million, or slow.  One
  * rule: clocks that only count (CLOCK_MONOTONIC and the like) are left alone.
  *
  * Names are given by asm labels: the C library declares its own with other
@@ -29,6 +30,16 @@ SHOWN int shim_day(struct timeval *out, void *zone) __asm__("gettimeofday");
 SHOWN time_t shim_seconds(time_t *out) __asm__("time");
 
 static _Atomic int64_t *offset_ns;
+static int64_t ppm, start_ns;
+
+__attribute__((constructor)) static void rate_read(void)
+{
+    struct timespec now;
+    const char *text = getenv("HF_CLOCK_PPM");
+    if (!text || syscall(SYS_clock_gettime, CLOCK_REALTIME, &now) != 0) return;
+    start_ns = (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+    ppm = strtoll(text, NULL, 10);
+}
 
 __attribute__((constructor)) static void offset_map(void)
 {
@@ -48,9 +59,10 @@ static int is_wall(clockid_t id)
 int shim_clock(clockid_t id, struct timespec *out)
 {
     if (syscall(SYS_clock_gettime, id, out) != 0) return -1;
-    if (!is_wall(id) || !offset_ns) return 0;
-    int64_t ns =
-        (int64_t)out->tv_sec * NS_PER_S + out->tv_nsec + atomic_load(offset_ns);
+    if (!is_wall(id) || (!offset_ns && !ppm)) return 0;
+    int64_t ns = (int64_t)out->tv_sec * NS_PER_S + out->tv_nsec;
+    ns += (ns - start_ns) / 1000 * ppm / 1000;
+    if (offset_ns) ns += atomic_load(offset_ns);
     out->tv_sec = (time_t)(ns / NS_PER_S);
     out->tv_nsec = (long)(ns % NS_PER_S);
     return 0;

@@ -1,0 +1,113 @@
+/*
+ * doctor_promise.c: what this deployment promises when something goes wrong.
+ *
+ * Exclusion: no two holders at once.  Fencing: tokens only rise, so that a
+ * resource which checks them is safe in any case.  One rule: promise less than
+ * the protocol proves (docs/quorum.md), never more.
+ */
+#include "doctor.h"
+
+#include <string.h>
+
+static const char yes[] = "yes";
+static const char by_fence[] = "by the fence";
+static const char no[] = "no";
+
+static struct promise *promise_add(struct promise *out, int *len,
+                                   const char *event, const char *exclusion,
+                                   const char *fencing, const char *again)
+{
+    struct promise *p = &out[(*len)++];
+    p->event = event;
+    p->exclusion = exclusion;
+    p->fencing = fencing;
+    snprintf(p->again, sizeof(p->again), "%s", again);
+    return p;
+}
+
+static int file_promises(struct promise *out)
+{
+    int n = 0;
+    promise_add(out, &n, "client crashes", yes, yes, "at once");
+    promise_add(out, &n, "client pauses", yes, yes,
+                "when it goes on or is ended: a kernel lock has no lease");
+    promise_add(out, &n, "host crashes", yes, yes, "when it is up again");
+    promise_add(out, &n, "lock files deleted", "no, LOST soon", "by the clock",
+                "at once");
+    promise_add(out, &n, "clock jumps", yes, yes,
+                "at once; tickets (holdfast acquire) end by another clock");
+    return n;
+}
+
+static int memory_promises(struct promise *out)
+{
+    int n = 0;
+    promise_add(out, &n, "thread ends", yes, yes, "when its lease ends");
+    promise_add(out, &n, "other processes", no, no,
+                "at once: they have locks of their own");
+    return n;
+}
+
+static int server_promises(const struct doctor *d, struct promise *out)
+{
+    const struct hf_probe_node *one = &d->probe.nodes[0];
+    int n = 0;
+    int keeps = keeping_of(one) == KEEPS_ALL;
+    int fails_over = fact_number(one, "connected_slaves", 0) > 0
+                     || fact_is(one, "redis_mode", "cluster");
+    promise_add(out, &n, "client crashes", yes, yes, "when its lease ends");
+    promise_add(out, &n, "client pauses", by_fence, yes, "when its lease ends");
+    promise_add(out, &n, "server crashes", keeps ? yes : by_fence,
+                keeps ? yes : "by its clock",
+                "when it is up again; holders are told LOST in time");
+    promise_add(out, &n, "restart without data", by_fence, "by its clock",
+                "at once; its holder is told LOST within a third of the "
+                "lease");
+    if (fails_over)
+        promise_add(out, &n, "failover", by_fence, "by the clocks",
+                    "at once, though it may be held");
+    promise_add(out, &n, "clock jumps", by_fence, yes,
+                "forward: at once; back: so much later");
+    return n;
+}
+
+static int members_keep(const struct doctor *d)
+{
+    int keep = 0;
+    for (int i = 0; i < d->probe.len; i++) keep += d->probe.nodes[i].durable;
+    return keep == d->probe.len;
+}
+
+static int quorum_promises(const struct doctor *d, struct promise *out)
+{
+    int n = 0, len = d->probe.len, spare = d->voting - d->probe.quorum;
+    promise_add(out, &n, "client crashes", yes, yes, "when its lease ends");
+    promise_add(out, &n, "client pauses", by_fence, yes, "when its lease ends");
+    struct promise *p = promise_add(out, &n, "server crashes", yes, yes, "");
+    if (spare > 0)
+        snprintf(p->again, sizeof(p->again),
+                 "at once, while no more than %d of %d fail", spare, len);
+    else
+        snprintf(p->again, sizeof(p->again),
+                 "not before it is back: %d of %d vote now, %d are needed",
+                 d->voting, len, d->probe.quorum);
+    promise_add(out, &n, "restart without data", yes, yes,
+                members_keep(d)
+                    ? "at once: all are durable, and are to lose nothing"
+                    : "at once, by the others: it sits out a quarantine");
+    promise_add(out, &n, "clock of one jumps", by_fence, yes,
+                "at once, by the others: it sits out a quarantine");
+    promise_add(out, &n, "majority lost", by_fence, "by the clocks",
+                "after a quarantine");
+    return n;
+}
+
+int promises_make(const struct doctor *d, struct promise out[PROMISES_MAX])
+{
+    if (d->probe.quorum) return quorum_promises(d, out);
+    if (fact_is(&d->probe.nodes[0], "engine", "file"))
+        return file_promises(out);
+    if (fact_is(&d->probe.nodes[0], "engine", "memory"))
+        return memory_promises(out);
+    return server_promises(d, out);
+}

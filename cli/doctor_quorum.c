@@ -1,0 +1,137 @@
+/*
+ * doctor_quorum.c: the members of a quorum, together.  One rule: what one
+ * failure could take away from two of them is said.
+ */
+#include "doctor.h"
+
+#include <string.h>
+
+static void member_check(struct doctor *d, int i)
+{
+    const struct hf_probe_node *n = &d->probe.nodes[i];
+    char left[32];
+    switch (n->member) {
+    case HF_PROBE_UNMARKED:
+        finding_add(d, LEVEL_WARN, i, "member",
+                    "it has no marker: it is new, or was wiped; make it a "
+                    "member with holdfast init, or it sits out %s",
+                    duration_text(n->votes_in_ms, left, sizeof(left)));
+        break;
+    case HF_PROBE_OTHERS:
+        finding_add(d, LEVEL_WARN, i, "member",
+                    "it is a member of another quorum: this URL names other "
+                    "nodes than its own does");
+        break;
+    case HF_PROBE_OURS:
+        if (n->votes_in_ms == 0)
+            d->voting++;
+        else
+            finding_add(d, LEVEL_WARN, i, "member",
+                        "it may not vote for %s: it was restarted, or its "
+                        "clock jumped",
+                        duration_text(n->votes_in_ms, left, sizeof(left)));
+        break;
+    default:
+        break;
+    }
+}
+
+static void twins_check(struct doctor *d)
+{
+    for (int i = 0; i < d->probe.len; i++) {
+        const struct hf_probe_node *n = &d->probe.nodes[i];
+        for (int k = 0; k < i && n->identity[0]; k++)
+            if (strcmp(n->identity, d->probe.nodes[k].identity) == 0)
+                finding_add(d, LEVEL_WARN, i, "member",
+                            "it is the same server as %s: no lock can be had "
+                            "with this URL",
+                            d->probe.nodes[k].url);
+    }
+}
+
+/* The host in "scheme://user@host:port/..."; its length, or 0. */
+static size_t host_of(const char *url, const char **out)
+{
+    const char *at = strstr(url, "://");
+    if (!at || strncmp(url, "redis", 5) != 0) return 0;
+    at += 3;
+    size_t len = strcspn(at, "/?");
+    for (size_t i = 0; i < len; i++)
+        if (at[i] == '@') {
+            at += i + 1;
+            len -= i + 1;
+            i = 0;
+        }
+    *out = at;
+    if (at[0] == '[') return strcspn(at, "]");
+    size_t host_len = strcspn(at, ":");
+    return host_len < len ? host_len : len;
+}
+
+static void hosts_check(struct doctor *d)
+{
+    for (int i = 0; i < d->probe.len; i++) {
+        const char *host, *other;
+        size_t len = host_of(d->probe.nodes[i].url, &host);
+        int same = 1;
+        for (int k = 0; len > 0 && k < d->probe.len; k++) {
+            if (k == i || host_of(d->probe.nodes[k].url, &other) != len
+                || strncmp(host, other, len) != 0)
+                continue;
+            if (k < i) len = 0; /* told already */
+            same++;
+        }
+        if (len > 0 && same > 1)
+            finding_add(d, LEVEL_WARN, -1, "hosts",
+                        "%d of %d nodes are on %.*s: they fail together", same,
+                        d->probe.len, (int)len, host);
+    }
+}
+
+static void number_check(struct doctor *d)
+{
+    int len = d->probe.len, spare = len - d->probe.quorum;
+    if (len < 3)
+        finding_add(d, LEVEL_WARN, -1, "nodes",
+                    "%d node%s: no lock can be had while one is away: use 3 "
+                    "or 5",
+                    len, len == 1 ? "" : "s");
+    else if (len % 2 == 0)
+        finding_add(d, LEVEL_WARN, -1, "nodes",
+                    "%d nodes survive the loss of %d, as %d do: the last one "
+                    "adds nothing",
+                    len, spare, len - 1);
+    if (d->voting < d->probe.quorum)
+        finding_add(d, LEVEL_WARN, -1, "nodes",
+                    "no lock can be had now: %d of %d nodes may vote, %d are "
+                    "needed",
+                    d->voting, len, d->probe.quorum);
+}
+
+static void versions_check(struct doctor *d)
+{
+    char first[64] = "", version[64];
+    for (int i = 0; i < d->probe.len; i++) {
+        if (!hf_probe_fact(&d->probe.nodes[i], "redis_version", version,
+                           sizeof(version)))
+            continue;
+        if (!first[0])
+            snprintf(first, sizeof(first), "%s", version);
+        else if (strcmp(first, version) != 0) {
+            finding_add(d, LEVEL_NOTE, -1, "version",
+                        "the nodes' versions differ: %s and %s", first,
+                        version);
+            return;
+        }
+    }
+}
+
+void quorum_check(struct doctor *d)
+{
+    if (d->probe.quorum == 0) return;
+    for (int i = 0; i < d->probe.len; i++) member_check(d, i);
+    twins_check(d);
+    hosts_check(d);
+    number_check(d);
+    versions_check(d);
+}

@@ -1,0 +1,119 @@
+#!/bin/sh
+# redlock.sh: the commands over five real servers: what they do, and what they
+# say when nodes are new, away or not enough.
+. "$(dirname "$0")/lib.sh"
+
+for name in a b c d e; do
+    mkdir "$dir/$name"
+    redis_start --dir "$dir/$name"
+    eval "$name=\$redis_port ${name}_pid=\$redis_pid"
+done
+url=redlock://127.0.0.1:$a,127.0.0.1:$b,127.0.0.1:$c,127.0.0.1:$d,127.0.0.1:$e
+export HOLDFAST_URL="$url"
+lines_of() { grep -c -e "$1" "$dir/$2"; }
+
+# ---- nobody has said that they are new ----
+background "$HOLDFAST" run job -- true 2>"$dir/waits"
+says_why() { grep -q 'a lock waits .* s, one quarantine; .*init' "$dir/waits"; }
+wait_for 'the first run says at once that it waits, and how to avoid it' says_why
+check 'once' same "$(grep -c . "$dir/waits")" 1
+kill "$job"
+finished_with 143 'and can be ended'
+expect 69 'without waiting' "$HOLDFAST" run -n job -- true
+check 'it says how long' err_has '5 of 5 nodes are new .*a lock waits [23]. s'
+check 'a line per node' same "$(lines_of ': may not vote for [23]' err)" 5
+expect 1 'status' "$HOLDFAST" status -q job
+expect 1 'status' "$HOLDFAST" status job
+check 'says until when' out_has 'no lock can be had for [23].*s: 0 of 5 nodes'
+expect 1 'why' "$HOLDFAST" why job
+check 'says what to do' out_has 'new ones are declared by holdfast init'
+expect 1 'as JSON' "$HOLDFAST" why --json job
+check 'the nodes are counted' out_has \
+    '"nodes":5,"nodes_heard":5,"nodes_agree":5,"nodes_voting":0,"nodes_needed":3'
+
+# ---- with them ----
+"$HOLDFAST" init -q --force "$url"
+expect 0 'run' "$HOLDFAST" run job -- sh -c 'echo "$HOLDFAST_FENCE"'
+fence=$(cat "$dir/out")
+check 'has a fence' test "$fence" -gt 0
+check 'says nothing' test ! -s "$dir/err"
+expect 0 'run' "$HOLDFAST" run job -- sh -c '"$HOLDFAST" status job
+    "$HOLDFAST" why --for 10ms job; "$HOLDFAST" status --json job
+    "$HOLDFAST" list; "$HOLDFAST" run -n job -- true; echo "code $?"
+    echo "fence $HOLDFAST_FENCE"'
+later=$(sed -n 's/^fence //p' "$dir/out")
+check 'the fence rises' test "$later" -gt "$fence"
+check 'status tells it' out_has "^job: held by .*, fence $later, .* of 5 nodes"
+check 'so does why' out_has '^It is held on [345] of 5 nodes'
+check 'so does JSON' out_has "\"fence\":$later,.*\"nodes\":5,\"nodes_heard\":5"
+check 'list has it' out_has "^job .* $later "
+check 'another waits' out_has '^code 75'
+check 'for whom' err_has 'job: not acquired: held by .*pid'
+expect 0 'acquire' "$HOLDFAST" acquire --lease 20s job
+ticket=$(cat "$dir/out")
+expect 0 'held' "$HOLDFAST" status job
+expect 0 'renew' "$HOLDFAST" renew --lease 25s job "$ticket"
+expect 0 'release' "$HOLDFAST" release job "$ticket"
+expect 80 'once only' "$HOLDFAST" release job "$ticket"
+expect 0 'acquire' "$HOLDFAST" acquire job
+expect 0 'break' "$HOLDFAST" break --yes job
+expect 1 'free' "$HOLDFAST" status job
+expect 78 'a lease beyond the longest' "$HOLDFAST" run --lease 1m job -- true
+check 'says which that is' err_has 'longest lease of these nodes is 30000 ms'
+
+# ---- what a quorum has not ----
+expect 78 'once' "$HOLDFAST" once job -- true
+check 'says what to use' err_has 'job: once: .*--url redis://HOST, or use run'
+expect 78 'guard' "$HOLDFAST" guard set key value --fence 1
+check 'says what to use' err_has 'key: guard: .*guard file, sql or lua'
+expect 78 'readers' "$HOLDFAST" run -s job -- true
+"$HOLDFAST" run job -- sh -c 'echo one | "$HOLDFAST" guard file "$dir/file"'
+check 'the fence guards a file' file_is "$dir/file" one
+expect 80 'from an older one' sh -c \
+    'echo two | "$HOLDFAST" guard file "$dir/file" --fence '"$fence"
+check 'it is as it was' file_is "$dir/file" one
+
+# ---- two of five are away ----
+redis_stop "$d_pid"
+redis_stop "$e_pid"
+expect 0 'three go on' "$HOLDFAST" run -w 5s job -- true
+check 'and say nothing' test ! -s "$dir/err"
+expect 1 'status' "$HOLDFAST" status job
+check 'tells who is away' same "$(lines_of ': connect: ' out)" 2
+check 'and who said it' out_has '^job: free, .*, by 3 of 5 nodes'
+redis_port=$d
+redis_run --dir "$dir/d" || fail 'cannot be restarted'
+d_pid=$redis_pid
+expect 0 'one is back, empty' "$HOLDFAST" run -w 5s job -- \
+    "$HOLDFAST" status job
+check 'it does not vote' out_has "127.0.0.1:$d: may not vote for [23].*s: it"
+check 'the others hold it' out_has ', on 3 of 5 nodes'
+check 'and nobody is warned' test ! -s "$dir/err"
+
+# ---- three are ----
+redis_stop "$d_pid"
+redis_stop "$c_pid"
+for command in 'run job -- true' 'acquire job' 'status job' 'why job' \
+    'break --yes job' 'run -n job -- true'; do
+    # shellcheck disable=SC2086 # words
+    expect 69 "$command" "$HOLDFAST" $command
+    check "$command: how many" err_has '2 of 5 nodes can be reached'
+    check "$command: a line per node" same \
+        "$(lines_of '^holdfast:   redis://.*: connect: ' err)" 3
+done
+redis-cli -p "$a" config set requirepass secret >/dev/null
+expect 69 'another one refuses us' "$HOLDFAST" run job -- true
+check 'says why' err_has "^holdfast:   redis://127.0.0.1:$a: .*NOAUTH"
+redis-cli -p "$a" -a secret --no-auth-warning config set requirepass '' \
+    >/dev/null
+
+# ---- few of them ----
+mkdir "$dir/one" "$dir/two"
+two="quorum:file:$dir/one|file:$dir/two"
+expect 0 'two nodes' "$HOLDFAST" init "$two"
+expect 0 'can be had' "$HOLDFAST" run --url "$two" job -- true
+check 'with a warning' err_has '2 nodes: no lock can be had while one of them'
+check 'one' same "$(grep -c . "$dir/err")" 1
+expect 0 'or quietly' "$HOLDFAST" run -q --url "$two" job -- true
+check 'without' test ! -s "$dir/err"
+finish
