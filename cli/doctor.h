@@ -49,6 +49,7 @@ int fact_is(const struct hf_probe_node *n, const char *name, const char *text);
 
 /* doctor_check.c: each node by itself. */
 void node_check(struct doctor *d, int i);
+int is_of_cluster(const struct hf_probe_node *n);
 enum keeping keeping_of(const struct hf_probe_node *n);
 
 /* doctor_clock.c: their clocks. */

@@ -142,6 +142,13 @@ static void memory_check(struct doctor *d, int i)
 
 /* ---- what it is ---- */
 
+/* Valkey calls it otherwise. */
+int is_of_cluster(const struct hf_probe_node *n)
+{
+    return fact_is(n, "redis_mode", "cluster")
+           || fact_is(n, "server_mode", "cluster");
+}
+
 static void replicas_check(struct doctor *d, int i)
 {
     const struct hf_probe_node *n = &d->probe.nodes[i];
@@ -151,7 +158,7 @@ static void replicas_check(struct doctor *d, int i)
     if (is_replica && is_alone)
         finding_add(d, LEVEL_WARN, i, "role",
                     "it is a replica: no lock can be taken there");
-    if (fact_is(n, "redis_mode", "cluster") && is_alone)
+    if (is_of_cluster(n) && is_alone)
         finding_add(d, LEVEL_WARN, i, "role",
                     "it is in cluster mode: only locks whose slots it has can "
                     "be taken, and a failover may grant a held lock again");

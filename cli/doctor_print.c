@@ -19,7 +19,7 @@ static void version_text(const struct hf_probe_node *n, char *out, size_t size)
 
 static const char *role_text(const struct hf_probe_node *n)
 {
-    if (fact_is(n, "redis_mode", "cluster")) return ", of a cluster";
+    if (is_of_cluster(n)) return ", of a cluster";
     if (fact_is(n, "role", "slave")) return ", replica";
     return fact_is(n, "role", "master") ? ", primary" : "";
 }

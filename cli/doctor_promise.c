@@ -53,8 +53,8 @@ static int server_promises(const struct doctor *d, struct promise *out)
     const struct hf_probe_node *one = &d->probe.nodes[0];
     int n = 0;
     int keeps = keeping_of(one) == KEEPS_ALL;
-    int fails_over = fact_number(one, "connected_slaves", 0) > 0
-                     || fact_is(one, "redis_mode", "cluster");
+    int fails_over =
+        fact_number(one, "connected_slaves", 0) > 0 || is_of_cluster(one);
     promise_add(out, &n, "client crashes", yes, yes, "when its lease ends");
     promise_add(out, &n, "client pauses", by_fence, yes, "when its lease ends");
     promise_add(out, &n, "server crashes", keeps ? yes : by_fence,

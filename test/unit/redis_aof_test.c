@@ -128,6 +128,51 @@ TEST(redis_aof, a_server_that_cannot_do_it_is_refused)
     CHECK_INT(redis_number(&r, "EXISTS job"), 0);
 }
 
+/* ---- a real server with a log ---- */
+
+static struct redis logged;
+
+static int has_waitaof(void)
+{
+    const char *said = redis_say(&logged, "WAITAOF 0 0 1");
+    return strstr(said, "unknown command") == NULL;
+}
+
+/* Ask it for the lock "job", with a number of this moment. */
+static void logged_propose(void)
+{
+    static const char *const args[] = {"--appendonly", "yes", "--appendfsync",
+                                       "everysec", NULL};
+    char url[128];
+    redis_begin(&logged, args);
+    snprintf(url, sizeof url, "%s?waitaof=1", logged.url);
+    server_open(&f, url);
+    req = server_request(OP_PROPOSE, "job", 1, hf__clock_wall_us());
+    req.flags = REQ_SERVER_FENCE;
+    fake_call(&f, &req, &a);
+}
+
+/* make versions runs this on servers that have it, and on some that do not. */
+TEST(redis_aof, a_server_with_a_log_grants_if_it_has_waitaof)
+{
+    logged_propose();
+    int can = has_waitaof();
+    CHECK_INT(a.reply.verdict, can ? V_GRANTED : V_UNSENT);
+    CHECK_INT(redis_number(&logged, "EXISTS job"), can);
+    if (!can) CHECK(strstr(a.text, "Redis 7.2 or later has") != NULL);
+}
+
+TEST(redis_aof, what_was_granted_is_there_after_a_kill)
+{
+    logged_propose();
+    if (!has_waitaof()) return; /* the test above is about such a server */
+    CHECK_INT(a.reply.verdict, V_GRANTED);
+    redis_shutdown(&logged, 0);
+    redis_start(&logged);
+    CHECK_INT(redis_number(&logged, "EXISTS job"), 1);
+    CHECK_INT(redis_number(&logged, "EXISTS redisson_lock_token:{job}"), 1);
+}
+
 TEST(redis_aof, any_other_number_is_refused)
 {
     struct hf_error err;
