@@ -1,0 +1,59 @@
+#!/bin/sh
+# quorum_page.sh: the shell blocks of README.md and docs/quorum.md run as they
+# stand, one after the other, on ports of our own.
+. "$(dirname "$0")/lib.sh"
+pages=$tests/../../docs
+
+# Six free ports in place of 7001 to 7006, and our binary in PATH.
+mkdir "$dir/bin" "$dir/work"
+ln -s "$HOLDFAST" "$dir/bin/holdfast"
+ln -s "$dir/bin" "$dir/work/build"
+PATH=$dir/bin:$PATH
+export PATH
+base=$(((1000 + $$ % 900) * 10))
+while :; do
+    busy=no
+    for i in 1 2 3 4 5 6; do
+        redis-cli -p "$((base + i))" ping >/dev/null 2>&1 && busy=yes
+    done
+    [ $busy = yes ] || break
+    base=$((base + 10))
+done
+# script PAGE: its blocks, with our ports.
+script() {
+    echo 'set -eu'
+    awk '/^```sh$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$1" |
+        sed -e "s/\"700\\\$i\"/\"\$(($base + i))\"/" \
+            -e "s/700\([1-6]\)/$((base / 10))\1/g"
+}
+# stop: end what the blocks have started.
+stop() {
+    for file in "$@"; do
+        [ -s "$file" ] || continue
+        pid=$(cat "$file")
+        started "$pid"
+        redis_stop "$pid"
+    done
+}
+cd "$dir/work" || exit 1
+
+# ---- README.md ----
+script "$pages/../README.md" >"$dir/script"
+check 'README.md has a block' test "$(wc -l <"$dir/script")" -gt 5
+expect 0 'it runs' sh "$dir/script"
+check 'a fence was had' out_has '^my fence is [1-9]'
+check 'two were enough' out_has '^two of three are enough'
+stop ./*.pid
+
+# ---- docs/quorum.md ----
+script "$pages/quorum.md" >"$dir/script"
+check 'there are blocks' test "$(wc -l <"$dir/script")" -gt 15
+expect 0 'they run' sh "$dir/script"
+stop node*/pid
+check 'a fence was had' out_has '^my fence is [1-9]'
+check 'the doctor was asked' out_has '^! hosts .*5 of 5 nodes are on 127.0.0.1'
+check 'three were enough' out_has '^three of five are enough'
+check 'who is away is told' out_has ': connect: Connection refused'
+check 'the new one must wait' out_has ': votes in 3.*s'
+check 'it goes on' out_has '^on with the new one'
+finish
