@@ -206,8 +206,8 @@ static const char *const list_about[] = {
     "it, how many processes wait, its kind (see holdfast status) and label. "
     "What is not known is shown as -. The store is gone through in small "
     "steps; locks that come or go meanwhile may or may not be seen.",
-    "Of a quorum one node is asked, so a lock that was taken while it was away "
-    "is missing here; holdfast status asks all.",
+    "Of a quorum every node is asked that answers, and what one of them has is "
+    "listed; holdfast status tells whether most of them have it.",
     "Strings of other libraries look like any other string, and are listed "
     "only with format=string in the URL.",
     NULL};

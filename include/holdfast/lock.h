@@ -563,7 +563,8 @@ typedef int (*hf_list_fn)(const struct hf_list_row *row, void *user);
 
 /**
  * Go through the locks of the store in bounded steps.  Locks that come or go
- * meanwhile may or may not be seen.
+ * meanwhile may or may not be seen.  Of a quorum every node is asked that
+ * answers, and each name is told once, as the first of them tells it.
  *
  * @param client  borrowed
  * @param match   a glob pattern (* ? [..]), copied; NULL: all

@@ -142,7 +142,54 @@ struct page {
     struct hf_list_row *rows;
     size_t len, room;
     int failed;
+    uint64_t *seen; /* of a quorum: names that were shown, by their hashes;
+                      * 0 is an empty place */
+    size_t seen_len, seen_room;
 };
+
+static uint64_t name_hash(const struct hf_list_row *row)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (size_t i = 0; i < row->name_len; i++)
+        hash = (hash ^ (unsigned char)row->name[i]) * UINT64_C(0x100000001b3);
+    return hash | 1;
+}
+
+/* Where the hash is, or belongs. */
+static uint64_t *seen_find(uint64_t *table, size_t room, uint64_t hash)
+{
+    size_t i = (size_t)(hash >> 20) & (room - 1);
+    while (table[i] && table[i] != hash) i = (i + 1) & (room - 1);
+    return &table[i];
+}
+
+static int seen_grow(struct page *p)
+{
+    size_t room = p->seen_room ? 2 * p->seen_room : 256;
+    uint64_t *table = hf__alloc_zero(p->alloc, room * sizeof *table);
+    if (!table) return -1;
+    for (size_t i = 0; i < p->seen_room; i++)
+        if (p->seen[i]) *seen_find(table, room, p->seen[i]) = p->seen[i];
+    hf__free(p->alloc, p->seen);
+    p->seen = table;
+    p->seen_room = room;
+    return 0;
+}
+
+/* Has another node told of it?  From now on, yes. */
+static int row_is_seen(struct page *p, const struct hf_list_row *row)
+{
+    uint64_t hash = name_hash(row);
+    if (2 * p->seen_len >= p->seen_room && seen_grow(p) != 0) {
+        p->failed = 1;
+        return 1;
+    }
+    uint64_t *at = seen_find(p->seen, p->seen_room, hash);
+    if (*at) return 1;
+    *at = hash;
+    p->seen_len++;
+    return 0;
+}
 
 static int page_add(const struct hf_list_row *row, void *user)
 {
@@ -170,15 +217,54 @@ static int page_add(const struct hf_list_row *row, void *user)
 }
 
 /* Show the page and empty it; 1 if the user has seen enough. */
-static int page_show(struct page *p, hf_list_fn fn, void *user)
+static int page_show(struct page *p, int is_quorum, hf_list_fn fn, void *user)
 {
     int stop = 0;
     for (size_t i = 0; i < p->len; i++) {
-        if (!stop && fn) stop = fn(&p->rows[i], user) != 0;
-        hf__free(p->alloc, (char *)p->rows[i].name);
+        const struct hf_list_row *row = &p->rows[i];
+        if (!stop && fn && !(is_quorum && row_is_seen(p, row)))
+            stop = fn(row, user) != 0;
+        hf__free(p->alloc, (char *)row->name);
     }
     p->len = 0;
     return stop;
+}
+
+/* All pages of one server; `stop` is set if the user has seen enough. */
+static int server_list(hf_client *client, struct op *op, struct page *page,
+                       hf_list_fn fn, void *user, int *stop,
+                       struct hf_error *err)
+{
+    int status;
+    op->cursor = 0;
+    do {
+        page->failed = 0;
+        status = hf__op_run(client, op, err);
+        if (status == HF_OK && page->failed) status = HF_NOMEM;
+        *stop =
+            page_show(page, op->only != 0, status == HF_OK ? fn : NULL, user);
+        if (page->failed)
+            status = hf__error_set(err, HF_NOMEM, "list: out of memory");
+    } while (status == HF_OK && !*stop && op->cursor != 0);
+    return status;
+}
+
+/* A lock is on most of the nodes, not on every one: ask all that answer. */
+static int nodes_list(hf_client *client, struct op *op, struct page *page,
+                      hf_list_fn fn, void *user, struct hf_error *err)
+{
+    int nodes = client->pump.engine.conf.nodes, stop = 0, heard = 0;
+    struct hf_error why = {0};
+    for (int i = 0; i < nodes && !stop; i++) {
+        op->only = UINT32_C(1) << i;
+        int status = server_list(client, op, page, fn, user, &stop, &why);
+        if (status == HF_OK)
+            heard++;
+        else if (status != HF_UNAVAILABLE)
+            return hf__error_set(err, status, "%s", why.text);
+    }
+    if (heard > 0) return HF_OK;
+    return hf__error_set(err, HF_UNAVAILABLE, "%s", why.text);
 }
 
 int hf_client_list(hf_client *client, const char *match, hf_list_fn fn,
@@ -186,7 +272,7 @@ int hf_client_list(hf_client *client, const char *match, hf_list_fn fn,
 {
     struct op op;
     struct page page = {.alloc = &client->alloc};
-    int stop = 0, status = hf__client_check(client, err);
+    int stop, status = hf__client_check(client, err);
     if (status != HF_OK) return status;
     if (!(client->pump.engine.caps & HF_CAP_LIST))
         return hf__error_set(err, HF_UNSUPPORTED,
@@ -196,13 +282,12 @@ int hf_client_list(hf_client *client, const char *match, hf_list_fn fn,
     op.on_row = page_add;
     op.on_row_user = &page;
     hf__call_enter(client);
-    do {
-        status = hf__op_run(client, &op, err);
-        if (status == HF_OK && page.failed)
-            status = hf__error_set(err, HF_NOMEM, "list: out of memory");
-        stop = page_show(&page, status == HF_OK ? fn : NULL, user);
-    } while (status == HF_OK && !stop && op.cursor != 0);
+    if (client->pump.engine.conf.nodes > 1)
+        status = nodes_list(client, &op, &page, fn, user, err);
+    else
+        status = server_list(client, &op, &page, fn, user, &stop, err);
     hf__free(&client->alloc, page.rows);
+    hf__free(&client->alloc, page.seen);
     hf__call_leave(client);
     return status;
 }

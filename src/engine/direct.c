@@ -51,22 +51,12 @@ static struct request *direct_request(struct engine *e, struct op *op)
     return r;
 }
 
-/* One will do, if it has lost nothing; and the next page is the same one's, for
- * no other knows where it ended. */
-static uint32_t list_node(const struct engine *e, const struct op *op,
-                          uint32_t nodes)
-{
-    uint32_t settled = nodes & ~e->conf.unsettled;
-    if (op->cursor) return nodes & op->asked;
-    if (settled) nodes = settled;
-    return nodes & (~nodes + 1);
-}
-
 static void quorum_start(struct engine *e, struct op *op)
 {
     char text[HF_ERROR_TEXT_MAX];
     uint32_t nodes = (BIT(e->conf.nodes) - 1) & ~e->conf.down;
-    if (op->type == OP_TYPE_LIST) nodes = list_node(e, op, nodes);
+    if (op->type == OP_TYPE_LIST) /* one at a time */
+        nodes &= op->only ? op->only : ~nodes + 1;
     op->asked = op->heard = op->done = op->gone = op->taken = 0;
     op->agree = 0;
     for (int i = 0; i < e->conf.nodes; i++) {

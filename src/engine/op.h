@@ -91,6 +91,8 @@ struct op {
     struct ticket ticket;  /* ATTACH, TICKET_RELEASE */
     const char *pattern;   /* LIST */
     uint64_t cursor;       /* LIST: in and out */
+    uint32_t only;         /* LIST: of a quorum, this node, by its bit; 0: the
+                             * first that can be reached */
     struct value_job *value; /* VALUE_*, else NULL; lease_us is its life */
     struct guard_job *guard; /* GUARD, else NULL; the same */
     struct hf_cancel *cancel;

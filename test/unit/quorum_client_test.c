@@ -215,6 +215,29 @@ TEST(quorum_client, inspect_counts_a_node_that_has_no_hold)
     CHECK_INT(info.nodes_agree, NODES - 1);
 }
 
+static int rows_count(const struct hf_list_row *row, void *user)
+{
+    (void)row;
+    ++*(int *)user;
+    return 0;
+}
+
+/* It may have been away when the lock was taken. */
+TEST(quorum_client, list_has_what_any_node_has_once)
+{
+    struct hf_node nodes[NODES];
+    int rows = 0;
+    rig_begin_on("quorum:");
+    hf_client *c = rig_client(NULL);
+    CHECK_INT(rig_acquire(rig_lock(c, "a"), 0, 0, NULL), HF_OK);
+    CHECK_INT(rig_acquire(rig_lock(c, "b"), 0, 0, NULL), HF_OK);
+    hf_client_nodes(c, nodes, NODES);
+    hf_lock *one = rig_lock(rig_client_at(nodes[0].url, NULL), "a");
+    CHECK_INT(hf_lock_break(one, NULL, NULL), HF_OK);
+    CHECK_INT(hf_client_list(c, NULL, rows_count, &rows, NULL), HF_OK);
+    CHECK_INT(rows, 2);
+}
+
 /* Both are one node's word, and would be lost with it. */
 TEST(quorum_client, keeps_neither_values_nor_guards)
 {
