@@ -74,7 +74,7 @@ enum cause { CAUSE_NONE, CAUSE_LOST, CAUSE_MAX_HOLD };
          "the lock has none"},                                                 \
         {"HOLDFAST_LOCKS",                                                     \
          "for the command: the names of all locks that are held for it, one "  \
-         "per line; more than one with --also"},                               \
+         "per line; more than one with run --also"},                           \
         {"HOLDFAST_FENCES",                                                    \
          "for the command: their fencing tokens, in the same order, with "     \
          "blanks between; 0 for a lock that has none"},                        \

@@ -196,7 +196,8 @@ static int call_refused(struct multi_call *c, struct multi_part *p)
     int status = p->op.status;
     if (!is_refusal(c, status)) {
         /* A try that was late counts as the wait that it is part of. */
-        if (status == HF_TAKEN && !is_one_try(c)) status = HF_TIMEOUT;
+        if (status == HF_TAKEN && !is_one_try(c))
+            status = atomic_load(&c->stop) ? HF_CLOSED : HF_TIMEOUT;
         if (status != p->op.status)
             hf__error_set(err, status, "%s: %s", p->lock->entry->name,
                           hf_status_text(status));
