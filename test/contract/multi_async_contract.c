@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "lib/rig.h"
+#include "lib/rig_multi.h"
 
 struct told {
     atomic_int calls;
@@ -37,11 +37,6 @@ static void on_released(hf_multi *multi, int status, const struct hf_error *err,
     atomic_fetch_add(&t->calls, 1);
 }
 
-static void multi_end(void *arg)
-{
-    hf_multi_close(arg);
-}
-
 /* The locks "a" and "b" of one client, as a set. */
 struct pair {
     hf_client *client;
@@ -54,8 +49,7 @@ static void pair_open(struct pair *p)
     p->client = rig_client(NULL);
     p->locks[0] = rig_lock(p->client, "b");
     p->locks[1] = rig_lock(p->client, "a");
-    CHECK_INT(hf_multi_open(p->locks, 2, &p->multi, NULL), HF_OK);
-    test_cleanup(multi_end, p->multi);
+    p->multi = rig_multi(p->locks, 2);
 }
 
 static void told_start(struct told *t, hf_multi *m,
@@ -170,9 +164,7 @@ TEST(multi_async, wait_at_one_client_ends_with_another)
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);
     hf_lock *locks[] = {rig_lock(c, "a"), rig_lock(d, "b")};
     hf_lock *other = rig_lock(rig_client(NULL), "b");
-    hf_multi *m = NULL;
-    CHECK_INT(hf_multi_open(locks, 2, &m, NULL), HF_OK);
-    test_cleanup(multi_end, m);
+    hf_multi *m = rig_multi(locks, 2);
     CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
     told_start(&t, m, NULL);
     rig_pause_ms(100);
@@ -245,9 +237,7 @@ TEST(multi_async, sets_of_several_clients_get_on_by_callbacks_alone)
         hf_client *c = rig_client(NULL), *d = rig_client(NULL);
         hf_lock *locks[] = {rig_lock(c, i % 2 ? "a" : "b"),
                             rig_lock(d, i % 2 ? "b" : "a")};
-        hf_multi *m = NULL;
-        CHECK_INT(hf_multi_open(locks, 2, &m, NULL), HF_OK);
-        test_cleanup(multi_end, m);
+        hf_multi *m = rig_multi(locks, 2);
         walkers[i] = (struct walker){m, &inside, &overlap, &errors, &done, 0};
     }
     for (int i = 0; i < 4; i++) walker_go(&walkers[i]);

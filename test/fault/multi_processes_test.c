@@ -8,32 +8,19 @@
 
 #include "lib/five.h"
 #include "lib/proc.h"
-#include "lib/rig.h"
+#include "lib/rig_multi.h"
 #include "lib/rig_redis.h"
 
 #define NAMES 4
 
 static struct redis r, s;
 
-static void multi_end(void *arg)
-{
-    hf_multi_close(arg);
-}
-
-static hf_multi *multi_of(hf_lock *const *locks, size_t len)
-{
-    hf_multi *m = NULL;
-    CHECK_INT(hf_multi_open(locks, len, &m, NULL), HF_OK);
-    test_cleanup(multi_end, m);
-    return m;
-}
-
 static hf_multi *multi_named(hf_client *c, int len)
 {
     hf_lock *locks[NAMES];
     char name[] = "a";
     for (int i = 0; i < len; i++, name[0]++) locks[i] = rig_lock(c, name);
-    return multi_of(locks, (size_t)len);
+    return rig_multi(locks, (size_t)len);
 }
 
 /* ---- processes ----------------------------------------------------------- */

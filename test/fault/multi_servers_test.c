@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "lib/proxy.h"
-#include "lib/rig.h"
+#include "lib/rig_multi.h"
 #include "lib/rig_redis.h"
 
 #define NAMES 8
@@ -14,25 +14,12 @@
 
 static struct redis r, s;
 
-static void multi_end(void *arg)
-{
-    hf_multi_close(arg);
-}
-
-static hf_multi *multi_of(hf_lock *const *locks, size_t len)
-{
-    hf_multi *m = NULL;
-    CHECK_INT(hf_multi_open(locks, len, &m, NULL), HF_OK);
-    test_cleanup(multi_end, m);
-    return m;
-}
-
 static hf_multi *multi_named(hf_client *c, int len)
 {
     hf_lock *locks[NAMES];
     char name[] = "a";
     for (int i = 0; i < len; i++, name[0]++) locks[i] = rig_lock(c, name);
-    return multi_of(locks, (size_t)len);
+    return rig_multi(locks, (size_t)len);
 }
 
 /* ---- what it costs ------------------------------------------------------- */
@@ -99,39 +86,6 @@ TEST(multi_servers, of_one_server_takes_one_round_trip_over_a_slow_line)
     CHECK(took_ms < 700 * NAMES / 2); /* one after the other: 700 * NAMES */
 }
 
-struct waiter {
-    hf_multi *multi;
-    hf_cancel *cancel;
-    int64_t wait_ms;
-    atomic_int started;
-    int status;
-};
-
-static void waiter_run(void *arg)
-{
-    struct waiter *w = arg;
-    struct hf_acquire_options o = rig_options(w->wait_ms, 0, 0);
-    o.cancel = w->cancel;
-    atomic_store(&w->started, 1);
-    w->status = hf_multi_acquire(w->multi, &o, NULL, NULL);
-}
-
-/* Before its set and its token are closed. */
-static void waiter_end(void *arg)
-{
-    (void)arg;
-    rig_join();
-}
-
-static void waiter_start(struct waiter *w, hf_multi *m, hf_cancel *cancel)
-{
-    *w = (struct waiter){m, cancel, RIG_WAIT_MS, 0, 1};
-    rig_spawn(waiter_run, w);
-    test_cleanup(waiter_end, NULL);
-    CHECK(rig_until_equal(&w->started, 1));
-    rig_pause_ms(300);
-}
-
 TEST(multi_servers, that_waits_asks_for_nothing_until_it_is_woken)
 {
     static struct waiter w;
@@ -139,7 +93,7 @@ TEST(multi_servers, that_waits_asks_for_nothing_until_it_is_woken)
     rig_begin_at(r.url);
     hf_lock *other = rig_lock(rig_client(NULL), "b");
     CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
-    waiter_start(&w, multi_named(rig_client(NULL), 3), NULL);
+    waiter_start(&w, multi_named(rig_client(NULL), 3), NULL, RIG_WAIT_MS);
     struct cost before = cost_now();
     rig_pause_ms(2000);
     CHECK(cost_since(before).scripts <= 1);
@@ -150,23 +104,17 @@ TEST(multi_servers, that_waits_asks_for_nothing_until_it_is_woken)
 
 /* ---- what is left -------------------------------------------------------- */
 
-static void cancel_end(void *arg)
-{
-    hf_cancel_close(arg);
-}
-
 TEST(multi_servers, that_is_cancelled_leaves_no_key)
 {
     static struct waiter w;
-    hf_cancel *cancel = NULL;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_client *c = rig_client(NULL);
     hf_lock *other = rig_lock(rig_client(NULL), "c");
     CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
-    CHECK_INT(hf_cancel_open(c, &cancel), HF_OK);
-    test_cleanup(cancel_end, cancel);
-    waiter_start(&w, multi_named(c, 4), cancel);
+    hf_multi *m = multi_named(c, 4);
+    hf_cancel *cancel = rig_cancel(c);
+    waiter_start(&w, m, cancel, RIG_WAIT_MS);
     hf_cancel_fire(cancel);
     rig_join();
     CHECK_INT(w.status, HF_CANCELLED);
@@ -230,7 +178,7 @@ TEST(multi_servers, with_a_dead_server_takes_nothing_of_the_others)
     o.patience_ms = 600;
     hf_client *c = rig_client(&o), *d = rig_client_at(s.url, &o);
     hf_lock *locks[] = {rig_lock(c, "a"), rig_lock(c, "b"), rig_lock(d, "a")};
-    hf_multi *m = multi_of(locks, 3);
+    hf_multi *m = rig_multi(locks, 3);
     redis_shutdown(&s, 0);
     CHECK_INT(hf_multi_acquire(m, NULL, NULL, &err), HF_UNAVAILABLE);
     CHECK_INT(err.status, HF_UNAVAILABLE);

@@ -11,20 +11,7 @@
 
 #include "api/multi.h"
 #include "lib/proc.h"
-#include "lib/rig.h"
-
-static void multi_end(void *arg)
-{
-    hf_multi_close(arg);
-}
-
-static hf_multi *multi_of(hf_lock *const *locks, size_t len)
-{
-    hf_multi *m = NULL;
-    CHECK_INT(hf_multi_open(locks, len, &m, NULL), HF_OK);
-    test_cleanup(multi_end, m);
-    return m;
-}
+#include "lib/rig_multi.h"
 
 /* ---- the order ----------------------------------------------------------- */
 
@@ -36,7 +23,7 @@ TEST(multi_order, is_by_store_and_name_however_they_are_given)
     hf_lock *xa = rig_lock(x, "a"), *xb = rig_lock(x, "b");
     hf_lock *xab = rig_lock(x, "ab"), *ya = rig_lock(y, "a");
     hf_lock *first[] = {xa, xab, xb, ya}, *second[] = {ya, xb, xa, xab};
-    hf_multi *m = multi_of(first, 4), *n = multi_of(second, 4);
+    hf_multi *m = rig_multi(first, 4), *n = rig_multi(second, 4);
     for (int i = 0; i < 4; i++) {
         CHECK(m->locks[i] == first[i]);
         CHECK(n->locks[i] == first[i]);
@@ -49,7 +36,7 @@ TEST(multi_order, grants_come_in_the_order_of_the_caller)
     rig_begin();
     hf_client *c = rig_client(NULL);
     hf_lock *locks[] = {rig_lock(c, "c"), rig_lock(c, "a"), rig_lock(c, "b")};
-    hf_multi *m = multi_of(locks, 3);
+    hf_multi *m = rig_multi(locks, 3);
     struct hf_grant g[3];
     CHECK_INT(hf_multi_acquire(m, NULL, g, NULL), HF_OK);
     for (int i = 0; i < 3; i++) CHECK(g[i].fence == hf_lock_fence(locks[i], 0));
@@ -274,7 +261,7 @@ TEST(multi_loop, of_the_program_drives_a_set_of_two_clients)
     rig_begin_on("redis");
     hf_client *c = loop_client(rig_url()), *d = loop_client("memory:loop");
     hf_lock *locks[] = {rig_lock(c, "a"), rig_lock(d, "a")};
-    hf_multi *m = multi_of(locks, 2);
+    hf_multi *m = rig_multi(locks, 2);
     t = (struct told){0};
     CHECK_INT(hf_multi_acquire_start(m, NULL, on_acquired, &t, NULL), HF_OK);
     CHECK_INT(t.calls, 0); /* never before the call has returned */
@@ -293,7 +280,7 @@ TEST(multi_loop, of_the_program_need_not_run_for_a_client_to_be_closed)
     hf_client *c = loop_client(rig_url()), *d = loop_client("memory:loop");
     hf_lock *locks[] = {rig_lock(c, "a"), rig_lock(d, "a")};
     hf_lock *other = rig_lock(rig_client_at("memory:loop", NULL), "a");
-    hf_multi *m = multi_of(locks, 2);
+    hf_multi *m = rig_multi(locks, 2);
     t = (struct told){0};
     CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
     CHECK_INT(hf_multi_acquire_start(m, NULL, on_acquired, &t, NULL), HF_OK);
@@ -315,7 +302,7 @@ TEST(multi_fork, is_refused_in_the_child)
     rig_begin_on("memory:");
     hf_client *c = rig_client(NULL);
     hf_lock *locks[] = {rig_lock(c, "a"), rig_lock(c, "b")};
-    hf_multi *m = multi_of(locks, 2);
+    hf_multi *m = rig_multi(locks, 2);
     pid_t pid = proc_fork();
     if (pid == 0) {
         hf_multi *n = NULL;

@@ -1,0 +1,213 @@
+/*
+ * multi_wait_contract.c: several locks at once, of which somebody has some.
+ * One rule: whoever waits stands in nobody's way, and gets on in the end.
+ */
+#include "lib/rig_multi.h"
+
+/* testMultiThreads */
+TEST(multi_wait, waits_for_the_one_that_is_taken_and_gets_them_all)
+{
+    static struct waiter w;
+    struct three t, other;
+    rig_begin();
+    three_open(&t);
+    three_open(&other);
+    CHECK_INT(hf_lock_try(other.locks[2], NULL, NULL), HF_OK);
+    waiter_start(&w, t.multi, NULL, RIG_WAIT_MS);
+    CHECK_INT(atomic_load(&w.ended), 0);
+    CHECK_INT(hf_lock_release(other.locks[2], NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(w.status, HF_OK);
+}
+
+TEST(multi_wait, holds_nothing_while_it_waits)
+{
+    static struct waiter w;
+    struct three t, other;
+    rig_begin();
+    three_open(&t);
+    three_open(&other);
+    CHECK_INT(hf_lock_try(other.locks[1], NULL, NULL), HF_OK);
+    waiter_start(&w, t.multi, NULL, RIG_WAIT_MS);
+    CHECK_INT(rig_probe(other.locks[0]), HF_OK);
+    CHECK_INT(rig_probe(other.locks[2]), HF_OK);
+    CHECK_INT(hf_lock_release(other.locks[1], NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(w.status, HF_OK);
+}
+
+TEST(multi_wait, has_one_deadline_for_the_whole_set)
+{
+    struct three t, other;
+    struct hf_acquire_options o = rig_options(600, 0, 0);
+    struct hf_error err = {0};
+    rig_begin();
+    three_open(&t);
+    three_open(&other);
+    CHECK_INT(hf_multi_acquire(other.multi, NULL, NULL, NULL), HF_OK);
+    int64_t began_ms = rig_now_ms();
+    CHECK_INT(hf_multi_acquire(t.multi, &o, NULL, &err), HF_TIMEOUT);
+    int64_t took_ms = rig_now_ms() - began_ms;
+    CHECK(took_ms >= 600 && took_ms < 10000);
+    CHECK_INT(err.status, HF_TIMEOUT);
+    CHECK_INT(hf_multi_release(other.multi, NULL), HF_OK);
+    CHECK(three_are_free(&other));
+}
+
+/* Defect 11: there, an interrupted lock() returns as if it had the locks. */
+TEST(multi_wait, that_is_cancelled_says_so_and_leaves_nothing)
+{
+    static struct waiter w;
+    struct three t, other;
+    rig_begin();
+    three_open(&t);
+    three_open(&other);
+    hf_cancel *cancel = rig_cancel(t.client);
+    CHECK_INT(hf_lock_try(other.locks[1], NULL, NULL), HF_OK);
+    waiter_start(&w, t.multi, cancel, RIG_WAIT_MS);
+    hf_cancel_fire(cancel);
+    rig_join();
+    CHECK_INT(w.status, HF_CANCELLED);
+    CHECK_INT(w.err.status, HF_CANCELLED);
+    CHECK_INT(hf_lock_release(other.locks[1], NULL, NULL), HF_OK);
+    CHECK(three_are_free(&other));
+}
+
+TEST(multi_wait, is_cancelled_by_a_token_of_any_of_its_clients)
+{
+    static struct waiter w;
+    rig_begin();
+    hf_client *c = rig_client(NULL), *d = rig_client(NULL);
+    hf_lock *locks[] = {rig_lock(c, "a"), rig_lock(d, "b")};
+    hf_lock *other = rig_lock(rig_client(NULL), "b");
+    hf_multi *m = rig_multi(locks, 2);
+    hf_cancel *cancel = rig_cancel(c);
+    CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
+    waiter_start(&w, m, cancel, RIG_WAIT_MS); /* it waits at d's */
+    int64_t began_ms = rig_now_ms();
+    hf_cancel_fire(cancel);
+    rig_join();
+    CHECK(rig_now_ms() - began_ms < 10000);
+    CHECK_INT(w.status, HF_CANCELLED);
+    CHECK_INT(rig_probe(locks[0]), HF_OK);
+}
+
+/* Defect 10: there, the lease grows by a thousand with every round. */
+TEST(multi_wait, keeps_its_lease_however_often_it_was_refused)
+{
+    static struct waiter w;
+    struct three t, other;
+    struct hf_grant g[3];
+    struct hf_acquire_options o =
+        rig_options(RIG_WAIT_MS, 5000, HF_ACQUIRE_FIXED);
+    rig_begin();
+    three_open(&t);
+    three_open(&other);
+    CHECK_INT(hf_lock_try(other.locks[0], NULL, NULL), HF_OK);
+    waiter_start(&w, t.multi, NULL, RIG_WAIT_MS);
+    CHECK_INT(hf_lock_release(other.locks[0], NULL, NULL), HF_OK);
+    CHECK_INT(hf_multi_acquire(other.multi, &o, g, NULL), HF_OK);
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(g[i].lease_ms, 5000);
+        CHECK(g[i].valid_ms > 0 && g[i].valid_ms <= 5000 - 50 - 2);
+    }
+    CHECK_INT(hf_multi_release(other.multi, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(w.status, HF_OK);
+}
+
+struct racer {
+    hf_multi *multi;
+    atomic_int *won;
+};
+
+static void racer_run(void *arg)
+{
+    struct racer *r = arg;
+    struct hf_acquire_options o =
+        rig_options(HF_WAIT_NONE, 10000, HF_ACQUIRE_FIXED);
+    if (hf_multi_acquire(r->multi, &o, NULL, NULL) == HF_OK)
+        atomic_fetch_add(r->won, 1);
+}
+
+/* testWaitAndLeaseTimeouts */
+TEST(multi_wait, is_won_by_one_of_ten_that_try)
+{
+    static struct racer racers[10];
+    static atomic_int won;
+    struct three t;
+    rig_begin();
+    three_open(&t);
+    atomic_store(&won, 0);
+    for (int i = 0; i < 10; i++) {
+        racers[i] = (struct racer){t.multi, &won};
+        rig_spawn(racer_run, &racers[i]);
+    }
+    rig_join();
+    CHECK_INT(atomic_load(&won), 1);
+}
+
+struct crosser {
+    hf_multi *multi;
+    int rounds;
+    atomic_int *inside, *overlap, *errors, *grants;
+};
+
+static void crosser_run(void *arg)
+{
+    struct crosser *c = arg;
+    for (int i = 0; i < c->rounds; i++) {
+        struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
+        if (hf_multi_acquire(c->multi, &o, NULL, NULL) != HF_OK) {
+            atomic_fetch_add(c->errors, 1);
+            return;
+        }
+        if (atomic_fetch_add(c->inside, 1) != 0)
+            atomic_fetch_add(c->overlap, 1);
+        atomic_fetch_add(c->grants, 1);
+        atomic_fetch_sub(c->inside, 1);
+        if (hf_multi_release(c->multi, NULL) != HF_OK)
+            atomic_fetch_add(c->errors, 1);
+    }
+}
+
+/* Each two of the sets have a lock in common, in another order. */
+TEST(multi_wait, sets_that_cross_each_other_all_get_on)
+{
+    static struct crosser crossers[6];
+    static atomic_int inside, overlap, errors, grants;
+    static const char *const pairs[3][2] = {{"a", "b"}, {"b", "c"}, {"c", "a"}};
+    rig_begin();
+    atomic_store(&inside, 0);
+    atomic_store(&overlap, 0);
+    atomic_store(&errors, 0);
+    atomic_store(&grants, 0);
+    for (int i = 0; i < 6; i++) {
+        hf_client *c = rig_client(NULL);
+        hf_lock *locks[] = {rig_lock(c, pairs[i % 3][0]),
+                            rig_lock(c, pairs[i % 3][1])};
+        crossers[i] = (struct crosser){
+            rig_multi(locks, 2), 20, &inside, &overlap, &errors, &grants};
+        rig_spawn(crosser_run, &crossers[i]);
+    }
+    rig_join();
+    CHECK_INT(atomic_load(&errors), 0);
+    CHECK_INT(atomic_load(&overlap), 0);
+    CHECK_INT(atomic_load(&grants), 120);
+}
+
+TEST(multi_wait, ends_when_one_of_its_clients_is_closed)
+{
+    static struct waiter w;
+    rig_begin();
+    hf_client *c = rig_client(NULL), *d = rig_client(NULL);
+    hf_lock *locks[] = {rig_lock(c, "a"), rig_lock(d, "b")};
+    hf_client *e = rig_client(NULL);
+    hf_lock *a = rig_lock(e, "a"), *b = rig_lock(e, "b");
+    CHECK_INT(hf_lock_try(b, NULL, NULL), HF_OK);
+    waiter_start(&w, rig_multi(locks, 2), NULL, HF_WAIT_FOREVER);
+    rig_close(c); /* it waits at d's */
+    rig_join();
+    CHECK_INT(w.status, HF_CLOSED);
+    CHECK_INT(rig_probe(a), HF_OK);
+}
