@@ -171,6 +171,8 @@ struct engine {
                              * 0: none has been met */
     int64_t group_lease_guess_us; /* what it is taken for until then */
     int settle_told;              /* that one has to wait for its nodes */
+    int64_t linger_us;            /* until then all nodes are waited for; 0 no
+                                   * majority so far, -1 it is over */
     void (*log)(struct engine *e, int level, const char *line);
 };
 

@@ -19,6 +19,7 @@
 #define BOOT_AGAIN_US (50 * US_PER_MS)
 #define REFUSED_AGAIN_US (5 * US_PER_S)
 #define QUARANTINE_MORE_US (10 * US_PER_MS)
+#define LINGER_US (20 * US_PER_MS) /* for those behind the first majority */
 
 int64_t hf__quarantine_us(const struct hold_conf *conf, int64_t lease_us)
 {
@@ -90,7 +91,9 @@ static void settle_update(struct engine *e)
         ends[k] = end;
     }
     e->conf.settle_us = len >= e->conf.quorum ? ends[e->conf.quorum - 1] : 0;
-    if (settled_count(e) >= e->conf.quorum) e->settle_told = 0;
+    if (settled_count(e) < e->conf.quorum) return;
+    e->settle_told = 0;
+    if (e->linger_us == 0) e->linger_us = e->now_us + LINGER_US;
 }
 
 static void stand_set(struct engine *e, struct node *n, enum stand stand)
@@ -102,10 +105,12 @@ static void stand_set(struct engine *e, struct node *n, enum stand stand)
     hf__turn_pass_all(e);
 }
 
-/* Settled enough to ask, or as settled as it will be for now. */
+/* Settled enough to ask, or as settled as it will be for now.  At first the
+ * others are waited for a moment: a lock that only the fastest majority has is
+ * lost with the first of them, until a renewal has healed it. */
 int hf__members_are_decided(const struct engine *e)
 {
-    if (settled_count(e) >= e->conf.quorum) return 1;
+    if (settled_count(e) >= e->conf.quorum && e->linger_us < 0) return 1;
     for (int i = 0; i < e->conf.nodes; i++)
         if (e->nodes[i].stand == STAND_UNKNOWN && !(e->conf.down >> i & 1))
             return 0;
@@ -337,12 +342,16 @@ void hf__members_tick(struct engine *e)
             && hf__member_settled_us(e, n) <= e->now_us)
             stand_set(e, n, STAND_SETTLED);
     }
+    if (e->linger_us > 0 && e->linger_us <= e->now_us) {
+        e->linger_us = -1;
+        hf__turn_pass_all(e);
+    }
     hf__members_ask(e);
 }
 
 int64_t hf__members_next_us(const struct engine *e)
 {
-    int64_t next = TIME_NEVER;
+    int64_t next = e->linger_us > 0 ? e->linger_us : TIME_NEVER;
     for (int i = 0; i < e->conf.nodes; i++) {
         const struct node *n = &e->nodes[i];
         if (boot_is_wanted(e, n)) next = min64(next, n->boot_us);
