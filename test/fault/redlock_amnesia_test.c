@@ -147,6 +147,21 @@ TEST(redlock_amnesia, one_restarted_with_data_synced_late_is_not_trusted)
     redlock_use(rig_lock(c, "a"), 0);
 }
 
+/* It syncs now; what counts is whether it did before. */
+TEST(redlock_amnesia, one_that_synced_late_before_its_restart_is_not_trusted)
+{
+    redlock_begin(&r, LONG_MS);
+    CHECK_STR(
+        redis_say(&r.five.nodes[2].redis, "CONFIG SET appendfsync everysec"),
+        "OK");
+    hf_client *c = redlock_client(&r, 0, NULL);
+    int64_t settled_us = redlock_settled_us(&r, 2);
+    five_kill(&r.five, 2);
+    five_restart(&r.five, 2);
+    CHECK(redlock_until_quarantined(c, 2));
+    CHECK(redlock_settled_us(&r, 2) > settled_us);
+}
+
 /* The connection stays up: only the missing marker tells. */
 TEST(redlock_amnesia, one_flushed_under_our_hands_is_noticed)
 {

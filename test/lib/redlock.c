@@ -2,10 +2,7 @@
  * redlock.c: see redlock.h.  One rule: nothing is measured here but by who
  * asks; conditions are waited for.
  */
-#include "api/client.h"
 #include "lib/redlock.h"
-
-#define HUSH_MS 500
 
 void redlock_begin(struct redlock *r, int64_t max_lease_ms)
 {
@@ -21,20 +18,6 @@ void redlock_begin(struct redlock *r, int64_t max_lease_ms)
         TEST_FAIL("init %s: %s", r->url, err.text);
 }
 
-static void all_delay(struct redlock *r, long ms)
-{
-    for (int i = 0; i < REDLOCK_NODES; i++) five_delay(&r->five, i, ms);
-}
-
-/* Left to itself it would think of 30 s at least, and so long would be every
- * quarantine that it begins. */
-static void lease_tell(hf_client *c, int64_t max_lease_ms)
-{
-    hf__pump_lock(&c->pump);
-    c->pump.engine.group_lease_us = max_lease_ms * US_PER_MS;
-    hf__pump_unlock(&c->pump);
-}
-
 hf_client *redlock_newcomer(struct redlock *r, int64_t lease_ms,
                             const struct hf_client_options *options)
 {
@@ -42,11 +25,7 @@ hf_client *redlock_newcomer(struct redlock *r, int64_t lease_ms,
     if (options) o = *options;
     o.lease_ms = lease_ms ? lease_ms : r->max_lease_ms;
     if (!o.patience_ms) o.patience_ms = RIG_WAIT_MS;
-    all_delay(r, HUSH_MS); /* it talks to nobody until it has been told */
-    hf_client *c = rig_client_at(r->url, &o);
-    lease_tell(c, r->max_lease_ms);
-    all_delay(r, 0);
-    return c;
+    return rig_client_at(r->url, &o);
 }
 
 hf_client *redlock_client(struct redlock *r, int64_t lease_ms,

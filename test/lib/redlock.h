@@ -28,7 +28,7 @@ struct redlock {
 void redlock_begin(struct redlock *r, int64_t max_lease_ms);
 
 /* A client of it, with leases of `lease_ms` (0: the longest) and whatever else
- * `options` say (may be NULL); it is as patient as a test.  Ends all delays. */
+ * `options` say (may be NULL); it is as patient as a test. */
 hf_client *redlock_newcomer(struct redlock *r, int64_t lease_ms,
                             const struct hf_client_options *options);
 
