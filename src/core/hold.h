@@ -147,6 +147,8 @@ struct hold {
     uint32_t doubtful;      /* may have been granted */
     uint32_t confirmed;     /* nodes that are known to be ours */
     uint32_t backing;       /* of them, those that valid_us rests on */
+    uint32_t joining;       /* granted while a round was open: confirmed when
+                             * the next one begins */
     uint32_t earlier;       /* may have granted this attempt under a lower T */
     uint32_t gone;          /* renewal: no lock there */
     uint32_t taken;         /* renewal: another owner there */

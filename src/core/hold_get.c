@@ -43,7 +43,7 @@ static void try_begin(struct hold *h, const struct hold_event *ev,
     if (!MUTATED(ATTEMPT_REUSED) || !h->attempt)
         h->attempt = ++h->conf->attempts;
     h->reballots = 0;
-    h->confirmed = h->earlier = 0;
+    h->confirmed = h->earlier = h->joining = 0;
     hf__hold_move(h, HOLD_TRYING);
     hf__round_propose(h, ev, out);
     if (hf__round_is_impossible(h)) try_failed(h, ev, out);

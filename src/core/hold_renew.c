@@ -26,6 +26,7 @@ static void node_doubt(struct hold *h, uint32_t nodes)
 {
     h->confirmed &= ~nodes;
     h->backing &= ~nodes;
+    h->joining &= ~nodes;
 }
 
 void hf__renew_plan(struct hold *h)
@@ -162,12 +163,15 @@ static void late_reply(struct hold *h, const struct hold_event *ev,
 }
 
 /* A vote for our number that came after the quorum, or a node that was healed:
- * confirmed, unless a round has begun meanwhile. */
+ * confirmed, but not for a round that has begun meanwhile. */
 static void propose_reply(struct hold *h, const struct hold_event *ev,
                           struct hold_out *out)
 {
     if (ev->reply->verdict != V_GRANTED) return;
-    if (h->round_won && !h->round_open) node_confirm(h, BIT(ev->node));
+    if (h->round_won && !h->round_open)
+        node_confirm(h, BIT(ev->node));
+    else
+        h->joining |= BIT(ev->node);
     if (!MUTATED(HEAL_COUNTS) || !h->round_open) return;
     h->refused &= ~BIT(ev->node);
     h->gone &= ~BIT(ev->node);

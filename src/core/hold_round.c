@@ -158,6 +158,8 @@ void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
         if (third < limit) limit = third;
         if (limit < least) limit = least;
     }
+    h->confirmed |= h->joining;
+    h->joining = 0;
     round_open(h, now_us, 1);
     /* A shorter lease counts from the moment it is asked for. */
     if (h->state == HOLD_HELD && h->valid_us > hf__round_lease_end_us(h)

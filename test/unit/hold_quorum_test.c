@@ -206,6 +206,24 @@ TEST(hold_quorum, vote_that_comes_late_is_confirmed)
     CHECK_INT(r.h.confirmed, 7);
 }
 
+/* Its vote was under way when the renewal began. */
+TEST(hold_quorum, vote_that_comes_during_a_renewal_counts_from_the_next_on)
+{
+    struct rig r;
+    rig_hold(&r);
+    rig_renew(&r);
+    rig_reply(&r, OP_PROPOSE, 2, V_GRANTED);
+    rig_reply(&r, OP_RENEW, 2, V_GRANTED);
+    rig_reply(&r, OP_RENEW, 0, V_GRANTED);
+    CHECK(r.h.round_open);
+    rig_reply(&r, OP_RENEW, 1, V_UNKNOWN);
+    CHECK(!r.h.round_won);
+    rig_renew(&r);
+    rig_reply(&r, OP_RENEW, 2, V_GRANTED);
+    rig_reply(&r, OP_RENEW, 0, V_GRANTED);
+    CHECK(r.h.round_won);
+}
+
 TEST(hold_quorum, node_that_is_not_confirmed_does_not_vote)
 {
     struct rig r;
