@@ -29,8 +29,8 @@ static int is_wanted(const struct sim_client *c, uint64_t attempt)
 }
 
 /* The client needs one time-out to see that a connection is dead, some time
- * for a new one, and then repeats.  A line that breaks begins it anew: there
- * are seeds in which none lives for longer. */
+ * for a new one, and then repeats.  A line that breaks soon begins it anew:
+ * there are seeds in which none lives for long. */
 static int64_t patience_us(const struct sim *s)
 {
     return s->k.timeout_us + 250 * MS + 8 * s->k.delay_max_us;

@@ -134,7 +134,8 @@ struct life {
     int client, node;
     enum channel channel;
     int open;
-    uint64_t epoch;     /* of the node, when it was made */
+    uint64_t epoch; /* of the node, when it was made */
+    int64_t born_us;
     int64_t last_us[2]; /* latest arrival at client, node: FIFO */
     uint64_t sent;      /* packets to the node so far */
     uint64_t arrived;   /* of them */
@@ -225,7 +226,7 @@ struct sim_client {
     uint64_t passed_fence[SIM_NAMES_MAX];
     struct actor actors[SIM_ACTORS_MAX];
     int64_t partition_until_us[SIM_NODES_MAX];
-    int64_t broke_us[SIM_NODES_MAX]; /* its last line to that node */
+    int64_t broke_us[SIM_NODES_MAX]; /* its last short line to that node */
 };
 
 /* What is known of one name's tokens; check_fence.c, check_guard.c. */

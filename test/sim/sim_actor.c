@@ -69,7 +69,7 @@ static void deed_acquire(struct actor *a, int is_enter)
 static void deed_extend(struct actor *a)
 {
     struct errand *er = errand_make(a, OP_TYPE_EXTEND);
-    if (sim_chance(sim_of(a), 500)) er->op.lease_us = draw_lease(sim_of(a));
+    if (sim_chance(sim_of(a), 700)) er->op.lease_us = draw_lease(sim_of(a));
     errand_maybe_cancel(er);
     errand_begin(er);
 }
@@ -96,7 +96,7 @@ static void act_holding(struct actor *a)
         deed_acquire(a, 1);
     } else if (sim_chance(s, 200)) {
         deed_extend(a);
-        if (sim_chance(s, 200)) deed_release(a); /* without waiting for it */
+        if (sim_chance(s, 500)) deed_release(a); /* without waiting for it */
     } else {
         deed_release(a);
     }

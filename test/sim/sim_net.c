@@ -10,6 +10,8 @@
 
 #include "sim/sim.h"
 
+#define SHORT_US (100 * MS) /* too short a life to repeat much in */
+
 static void packet_arrive(struct sim *s, void *arg, uint64_t tag);
 
 struct life *net_connect(struct backend_conn *conn, enum channel channel)
@@ -26,6 +28,7 @@ struct life *net_connect(struct backend_conn *conn, enum channel channel)
     l->channel = channel;
     l->open = 1;
     l->epoch = s->nodes[conn->node].epoch;
+    l->born_us = s->now_us;
     l->cut = UINT64_MAX;
     l->all_next = s->lives;
     s->lives = l;
@@ -185,7 +188,7 @@ void net_break(struct sim *s, struct life *l, enum news news)
     }
     if (l->cut < l->arrived) l->cut = l->arrived;
     watcher_remove(&s->nodes[l->node], l);
-    if (l->channel == CHANNEL_COMMAND)
+    if (l->channel == CHANNEL_COMMAND && s->now_us - l->born_us < SHORT_US)
         s->clients[l->client].broke_us[l->node] = s->now_us;
     sim_trace(s, "net c%d-n%d %s breaks, cut %lld of %lld, late %lld us",
               l->client, l->node,
