@@ -193,10 +193,13 @@ static void in_lost(struct hold *h, const struct hold_event *ev,
     }
 }
 
-/* What the nodes said of our release, once enough of them have. */
+/* What the nodes said of our release, once enough of them have.  One that never
+ * had it need not give it back. */
 static int release_verdict(const struct hold *h)
 {
-    if (hf__round_count(h->granted) >= h->conf->quorum) return h->lost_status;
+    uint32_t never = h->gone & ~h->confirmed;
+    if (h->granted && hf__round_count(h->granted | never) >= h->conf->quorum)
+        return h->lost_status;
     int not_ours = hf__round_count(h->gone | h->taken);
     if (h->conf->nodes - not_ours < h->conf->quorum)
         return h->taken ? HF_LOST : HF_EXPIRED;

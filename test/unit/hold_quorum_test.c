@@ -276,6 +276,20 @@ TEST(hold_quorum, node_that_cannot_be_reached_is_not_asked_to_renew)
     CHECK_INT(r.out.send[0].nodes, 3);
 }
 
+/* The third never had it, and the second cannot be reached. */
+TEST(hold_quorum, is_released_once_no_majority_can_have_it)
+{
+    struct rig r;
+    struct hold_event ev = {.type = EV_RELEASE};
+    rig_hold(&r);
+    rig_step(&r, ev);
+    rig_reply(&r, OP_RELEASE, 2, V_ABSENT);
+    CHECK(!r.out.finished);
+    rig_reply(&r, OP_RELEASE, 0, V_GRANTED);
+    CHECK(r.out.finished);
+    CHECK_INT(r.out.status, HF_OK);
+}
+
 TEST(hold_quorum, is_at_risk_when_clocks_jump_and_too_few_are_sure)
 {
     struct rig r;
