@@ -38,7 +38,9 @@ struct hf_event {
     char text[HF_ERROR_TEXT_MAX]; /* the sentence, "" for HELD */
 };
 
-/* Told of a change of state.  `ev` is borrowed for the call. */
+/* Told of a change of state.  `ev` is borrowed for the call.  It may call
+ * anything, blocking calls included, and is never called for the same hold
+ * again before it has returned: what happens meanwhile is told after that. */
 typedef void (*hf_state_fn)(const struct hf_event *ev, void *user);
 
 enum hf_log_level {

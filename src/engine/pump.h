@@ -64,6 +64,7 @@ struct pump {
 
     hf_state_fn on_state;
     void *state_user;
+    int telling;              /* somebody runs on_state */
     struct hf_event **events; /* ring for hf_client_next_event(), or NULL */
     size_t events_head, events_len;
     struct bell event_bell;

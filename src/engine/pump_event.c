@@ -10,9 +10,10 @@
 #include "engine/pump.h"
 #include "sys/clock.h"
 
+/* One that this thread could tell. */
 int hf__pump_has_notice(const struct pump *p)
 {
-    return p->engine.notice_head != NULL;
+    return p->engine.notice_head != NULL && !p->telling;
 }
 
 /* Keep the newest; a full ring forgets the oldest. */
@@ -40,19 +41,28 @@ void hf__pump_event_add(struct pump *p, const struct hf_event *ev)
     hf__pump_unlock(p);
 }
 
-/* Lock not held. */
+/* The next one for who tells, or begins to; 0 if there is none left, or if
+ * another one tells. */
+static int notice_next(struct pump *p, struct hf_event *ev, int begins)
+{
+    int64_t now_us = hf__clock_us();
+    int some = 0;
+    hf__pump_lock(p);
+    if (!begins || !p->telling)
+        some = p->telling = hf__engine_take_notice(&p->engine, ev, now_us);
+    if (some && p->events) ring_add(p, ev);
+    hf__pump_unlock(p);
+    return some;
+}
+
+/* One at a time tells, also what comes up meanwhile: of two threads the later
+ * could be the faster with LOST, and who blocks in AT_RISK would hear LOST
+ * inside it.  Lock not held. */
 void hf__pump_tell(struct pump *p)
 {
     struct hf_event ev;
-    for (;;) {
-        int64_t now_us = hf__clock_us();
-        hf__pump_lock(p);
-        int some = hf__engine_take_notice(&p->engine, &ev, now_us);
-        if (some && p->events) ring_add(p, &ev);
-        hf__pump_unlock(p);
-        if (!some) return;
+    for (int begins = 1; notice_next(p, &ev, begins); begins = 0)
         if (p->on_state) p->on_state(&ev, p->state_user);
-    }
 }
 
 int hf__pump_event_fd(struct pump *p)

@@ -187,3 +187,45 @@ TEST(events, callback_may_release_the_lock_in_time)
     CHECK_INT(hf_lock_state(h.lock, 0), HF_STATE_NONE);
     CHECK_INT(rig_acquire(h.lock, 0, RIG_WAIT_MS, NULL), HF_OK);
 }
+
+/* Keeps the thread that tells busy until the lease is over, so that AT_RISK and
+ * LOST are due at once. */
+static void on_acquired_linger(hf_lock *lock, int status,
+                               const struct hf_grant *grant,
+                               const struct hf_error *err, void *user)
+{
+    (void)lock, (void)status, (void)grant, (void)err, (void)user;
+    rig_pause_ms(600);
+}
+
+struct nest {
+    hf_lock *lock;
+    atomic_int calls, inside, nested;
+};
+
+static void on_state_ask(const struct hf_event *ev, void *user)
+{
+    struct nest *n = user;
+    int locked;
+    (void)ev;
+    if (atomic_fetch_add(&n->inside, 1) > 0) atomic_fetch_add(&n->nested, 1);
+    hf_lock_is_locked(n->lock, &locked, NULL);
+    atomic_fetch_sub(&n->inside, 1);
+    atomic_fetch_add(&n->calls, 1);
+}
+
+TEST(events, callback_that_blocks_is_not_called_inside_itself)
+{
+    static struct nest n;
+    struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
+    struct hf_acquire_options o = rig_options(0, 300, HF_ACQUIRE_FIXED);
+    rig_begin();
+    memset(&n, 0, sizeof n);
+    co.on_state = on_state_ask;
+    co.state_user = &n;
+    n.lock = rig_lock(rig_client(&co), "a");
+    CHECK_INT(hf_lock_acquire_start(n.lock, &o, on_acquired_linger, NULL, NULL),
+              HF_OK);
+    CHECK(rig_until_equal(&n.calls, 2));
+    CHECK_INT(atomic_load(&n.nested), 0);
+}
