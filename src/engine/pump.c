@@ -66,10 +66,12 @@ static void poller_set(struct pump *p, struct op *op)
 }
 
 /* Nothing can come in over the sockets that a caller waits for: those who wait
- * for another thread sleep, and the keeper minds the clock. */
+ * for another thread sleep, and the keeper minds the clock.  Not while it runs
+ * callbacks: it may be the one that waits. */
 static int is_quiet(const struct pump *p)
 {
-    return p->has_keeper && !hf__engine_wants_poll(&p->engine);
+    return p->has_keeper && !p->keeper_away
+           && !hf__engine_wants_poll(&p->engine);
 }
 
 /* Wake the next to poll.  In a crowd the place is kept for it: what others ask
@@ -289,6 +291,15 @@ void hf__pump_news(struct pump *p)
 
 /* ---- callers ------------------------------------------------------------ */
 
+/* A callback may take its time: those who sleep because the keeper minds the
+ * clock must do it themselves. */
+static void clock_hand_over(struct pump *p, const struct op *list)
+{
+    int has_work = has_callback(list) || hf__pump_has_notice(p);
+    if (p->keeper_away && has_work && !p->has_poller && p->sleepers)
+        poll_hand_over(p);
+}
+
 /* Deliver `list` and what follows from it, until nothing is left.  Lock held
  * before and after, not during. */
 void hf__pump_deliver_all(struct pump *p, struct op *list)
@@ -296,6 +307,7 @@ void hf__pump_deliver_all(struct pump *p, struct op *list)
     int none = 0;
     while (list || hf__pump_has_notice(p)) {
         const struct pump *outer = delivering;
+        clock_hand_over(p, list);
         hf__pump_unlock(p);
         delivering = p;
         ops_deliver(list);

@@ -51,6 +51,7 @@ struct pump {
     int keeper_polls; /* it is in poll(2) with the sockets */
     unsigned keeper_fds;
     int64_t keeper_until_us;
+    int keeper_away; /* it runs callbacks, and minds no clock */
     int stop;
 
     int own_loop;

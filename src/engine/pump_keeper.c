@@ -34,7 +34,9 @@ static void keeper_turn(struct pump *p)
     if (!p->has_poller || atomic_load(&p->asleep)) hf__engine_flush(e);
     struct op *list = hf__pump_take(p, NULL, &none);
     if (list || hf__pump_has_notice(p)) {
+        p->keeper_away = 1;
         hf__pump_deliver_all(p, list);
+        p->keeper_away = 0;
         return;
     }
     if (p->has_poller) hf__pump_news(p);

@@ -127,6 +127,93 @@ TEST(callback, that_waits_holds_up_neither_others_nor_the_close)
     CHECK(rig_now_ms() - began_ms < LONG_MS / 2);
 }
 
+/* ---- a callback that waits for its own process --------------------------- */
+
+static struct {
+    hf_lock *held;
+    int64_t wait_ms;
+    atomic_int status, entered, go_on;
+} own;
+
+static hf_client *own_begin(int64_t lease_ms, int64_t wait_ms)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    rig_begin();
+    o.lease_ms = lease_ms;
+    hf_client *c = rig_client(&o);
+    own.held = rig_lock(c, "held");
+    own.wait_ms = wait_ms;
+    atomic_store(&own.status, 1);
+    atomic_store(&own.entered, 0);
+    atomic_store(&own.go_on, 0);
+    CHECK_INT(rig_acquire(own.held, 0, 0, NULL), HF_OK);
+    return c;
+}
+
+static void wait_for_the_held(void *arg)
+{
+    (void)arg;
+    atomic_store(&own.status, rig_acquire(own.held, 0, own.wait_ms, NULL));
+}
+
+static void on_acquired_want(hf_lock *lock, int status,
+                             const struct hf_grant *grant,
+                             const struct hf_error *err, void *user)
+{
+    (void)lock, (void)status, (void)grant, (void)err;
+    wait_for_the_held(user);
+}
+
+TEST(callback, that_waits_for_its_own_process_keeps_its_deadline)
+{
+    hf_client *c = own_begin(0, 300);
+    hf_lock *l = rig_lock(c, "l");
+    CHECK_INT(hf_lock_acquire_start(l, NULL, on_acquired_want, NULL, NULL),
+              HF_OK);
+    CHECK(rig_until_equal(&own.status, HF_TIMEOUT));
+}
+
+TEST(callback, that_waits_for_its_own_process_stops_no_renewal)
+{
+    hf_client *c = own_begin(1500, 4000);
+    hf_lock *l = rig_lock(c, "l");
+    CHECK_INT(hf_lock_acquire_start(l, NULL, on_acquired_want, NULL, NULL),
+              HF_OK);
+    CHECK(rig_until_equal(&own.status, HF_TIMEOUT));
+    CHECK_INT(hf_lock_release(own.held, NULL, NULL), HF_OK);
+}
+
+static int may_go_on(void *arg)
+{
+    (void)arg;
+    return atomic_load(&own.go_on);
+}
+
+static void on_acquired_linger(hf_lock *lock, int status,
+                               const struct hf_grant *grant,
+                               const struct hf_error *err, void *user)
+{
+    (void)lock, (void)status, (void)grant, (void)err, (void)user;
+    atomic_store(&own.entered, 1);
+    rig_until(may_go_on, NULL);
+    atomic_store(&own.entered, 2);
+}
+
+TEST(callback, that_takes_its_time_keeps_no_caller_beyond_its_deadline)
+{
+    hf_client *c = own_begin(0, 3000);
+    hf_lock *l = rig_lock(c, "l");
+    rig_spawn(wait_for_the_held, NULL);
+    rig_pause_ms(1000); /* it sleeps by now */
+    CHECK_INT(hf_lock_acquire_start(l, NULL, on_acquired_linger, NULL, NULL),
+              HF_OK);
+    rig_join();
+    CHECK_INT(atomic_load(&own.status), HF_TIMEOUT);
+    CHECK(rig_until_equal(&own.entered, 1));
+    atomic_store(&own.go_on, 1);
+    CHECK(rig_until_equal(&own.entered, 2));
+}
+
 /* ---- two threads that are one holder ------------------------------------- */
 
 #define HOLDER 77
