@@ -375,6 +375,7 @@ static void run_leave(struct pump *p, struct op *op, struct op *list)
         hf__pump_news(p);
     if (has_callback(list) || hf__pump_has_notice(p)) {
         hf__pump_deliver_all(p, list);
+        hf__pump_news(p); /* what they began was sent behind them */
         list = NULL;
     }
     p->users--;

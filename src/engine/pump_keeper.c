@@ -172,7 +172,7 @@ void hf__pump_process(struct pump *p)
         hf__engine_flush(e);
     }
     hf__pump_deliver_all(p, hf__pump_take(p, NULL, &none));
-    if (!p->has_poller) hf__loop_arm(p);
+    hf__pump_news(p);
     p->users--;
     hf__pump_unlock(p);
 }
