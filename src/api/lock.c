@@ -35,6 +35,7 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     memset(&op->plan, 0, sizeof op->plan);
     op->pattern = NULL;
     op->cursor = 0;
+    op->only = 0;
     op->value = NULL;
     op->guard = NULL;
     op->cancel = NULL;

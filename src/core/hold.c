@@ -193,13 +193,22 @@ static void in_lost(struct hold *h, const struct hold_event *ev,
     }
 }
 
-/* What the nodes said of our release, once enough of them have.  One that never
- * had it need not give it back. */
+/* A node that never had it need not give it back; but who had it must be heard,
+ * if it can be, for it may know of another holder. */
+static int release_is_over(const struct hold *h)
+{
+    uint32_t said = h->granted | h->gone | h->taken;
+    uint32_t never = h->gone & ~h->confirmed;
+    int is_denied = h->taken || h->gone & h->confirmed;
+    if (hf__round_count(h->granted) >= h->conf->quorum) return 1;
+    return h->granted && !is_denied && !(h->confirmed & ~said & ~h->conf->down)
+           && hf__round_count(h->granted | never) >= h->conf->quorum;
+}
+
+/* What the nodes said of our release, once enough of them have. */
 static int release_verdict(const struct hold *h)
 {
-    uint32_t never = h->gone & ~h->confirmed;
-    if (h->granted && hf__round_count(h->granted | never) >= h->conf->quorum)
-        return h->lost_status;
+    if (release_is_over(h)) return h->lost_status;
     int not_ours = hf__round_count(h->gone | h->taken);
     if (h->conf->nodes - not_ours < h->conf->quorum)
         return h->taken ? HF_LOST : HF_EXPIRED;

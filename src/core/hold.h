@@ -131,9 +131,10 @@ struct hold {
     enum hold_state state;
     enum hold_op op;
     unsigned flags;
-    uint32_t round;   /* of proposals and renewals */
-    uint64_t attempt; /* fresh for every attempt */
-    int64_t number;   /* T of this attempt */
+    uint32_t round;       /* of proposals and renewals */
+    uint32_t grant_round; /* HELD: the one that got it */
+    uint64_t attempt;     /* fresh for every attempt */
+    int64_t number;       /* T of this attempt */
     int64_t fence;
     int64_t lease_us;
     int64_t doubt_lease_us; /* the shortest of renewals that may yet arrive */

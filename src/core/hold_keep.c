@@ -30,6 +30,7 @@ void hf__keep_granted(struct hold *h, const struct hold_event *ev,
     hf__keep_begin(h, h->round_start_us, ev->now_us);
     hf__valid_set(h, ev->now_us);
     h->confirmed = h->backing = h->granted;
+    h->grant_round = h->round;
     h->round_open = 0;
     h->round_won = 1;
     h->at_risk = 0;

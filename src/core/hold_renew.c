@@ -163,15 +163,12 @@ static void late_reply(struct hold *h, const struct hold_event *ev,
 }
 
 /* A vote for our number that came after the quorum, or a node that was healed:
- * confirmed, but not for a round that has begun meanwhile. */
+ * confirmed. */
 static void propose_reply(struct hold *h, const struct hold_event *ev,
                           struct hold_out *out)
 {
     if (ev->reply->verdict != V_GRANTED) return;
-    if (h->round_won && !h->round_open)
-        node_confirm(h, BIT(ev->node));
-    else
-        h->joining |= BIT(ev->node);
+    if (h->round_won && !h->round_open) node_confirm(h, BIT(ev->node));
     if (!MUTATED(HEAL_COUNTS) || !h->round_open) return;
     h->refused &= ~BIT(ev->node);
     h->gone &= ~BIT(ev->node);
@@ -179,11 +176,21 @@ static void propose_reply(struct hold *h, const struct hold_event *ev,
     round_decide(h, ev, out);
 }
 
+/* Of this hold, while a later round has begun: it has no part in that one. */
+static int is_late_vote(const struct hold *h, const struct hold_event *ev)
+{
+    return ev->op == OP_PROPOSE && ev->reply->verdict == V_GRANTED
+           && (int32_t)(ev->round - h->grant_round) >= 0;
+}
+
 void hf__renew_reply(struct hold *h, const struct hold_event *ev,
                      struct hold_out *out)
 {
     uint32_t node = BIT(ev->node);
-    if (ev->round != h->round) return;
+    if (ev->round != h->round) {
+        if (is_late_vote(h, ev)) h->joining |= node;
+        return;
+    }
     if (ev->op == OP_PROPOSE) {
         propose_reply(h, ev, out);
         return;

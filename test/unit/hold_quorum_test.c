@@ -46,16 +46,22 @@ static void rig_acquire(struct rig *r, int64_t wait_us, int64_t lease_ms)
     rig_step(r, ev);
 }
 
-static void rig_reply(struct rig *r, enum request_op op, int node,
-                      enum verdict v)
+static void rig_reply_to(struct rig *r, uint32_t round, enum request_op op,
+                         int node, enum verdict v)
 {
     struct reply reply = {.verdict = v, .status = HF_UNAVAILABLE};
     struct hold_event ev = {.type = EV_REPLY,
                             .op = op,
-                            .round = r->h.round,
+                            .round = round,
                             .node = node,
                             .reply = &reply};
     rig_step(r, ev);
+}
+
+static void rig_reply(struct rig *r, enum request_op op, int node,
+                      enum verdict v)
+{
+    rig_reply_to(r, r->h.round, op, node, v);
 }
 
 /* Held by the first two of three since 1000 ms, lease 9000 ms. */
@@ -211,8 +217,9 @@ TEST(hold_quorum, vote_that_comes_during_a_renewal_counts_from_the_next_on)
 {
     struct rig r;
     rig_hold(&r);
+    uint32_t first = r.h.round;
     rig_renew(&r);
-    rig_reply(&r, OP_PROPOSE, 2, V_GRANTED);
+    rig_reply_to(&r, first, OP_PROPOSE, 2, V_GRANTED);
     rig_reply(&r, OP_RENEW, 2, V_GRANTED);
     rig_reply(&r, OP_RENEW, 0, V_GRANTED);
     CHECK(r.h.round_open);
@@ -276,18 +283,41 @@ TEST(hold_quorum, node_that_cannot_be_reached_is_not_asked_to_renew)
     CHECK_INT(r.out.send[0].nodes, 3);
 }
 
+static void rig_release(struct rig *r)
+{
+    struct hold_event ev = {.type = EV_RELEASE};
+    rig_step(r, ev);
+}
+
 /* The third never had it, and the second cannot be reached. */
 TEST(hold_quorum, is_released_once_no_majority_can_have_it)
 {
     struct rig r;
-    struct hold_event ev = {.type = EV_RELEASE};
     rig_hold(&r);
-    rig_step(&r, ev);
+    r.conf.down = 0x02;
+    rig_release(&r);
     rig_reply(&r, OP_RELEASE, 2, V_ABSENT);
     CHECK(!r.out.finished);
     rig_reply(&r, OP_RELEASE, 0, V_GRANTED);
     CHECK(r.out.finished);
     CHECK_INT(r.out.status, HF_OK);
+}
+
+/* Whatever the order of the answers. */
+TEST(hold_quorum, release_tells_of_a_node_that_had_lost_it)
+{
+    static const int orders[][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                    {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    for (size_t i = 0; i < sizeof orders / sizeof orders[0]; i++) {
+        struct rig r;
+        rig_hold(&r);
+        rig_release(&r);
+        for (int k = 0; k < 3 && !r.out.finished; k++)
+            rig_reply(&r, OP_RELEASE, orders[i][k],
+                      orders[i][k] == 0 ? V_GRANTED : V_ABSENT);
+        CHECK(r.out.finished);
+        CHECK_INT(r.out.status, HF_EXPIRED);
+    }
 }
 
 TEST(hold_quorum, is_at_risk_when_clocks_jump_and_too_few_are_sure)
