@@ -160,6 +160,7 @@ static int options_read(hf_client *c, const struct url *url,
     int64_t spin_us = 0;
     int status = option_time(url, "lease", o->lease_ms, HF_LEASE_MS_MIN,
                              LEASE_MS_DEFAULT, &e->lease_us, err);
+    e->lease_given = o->lease_ms || hf__url_option(url, "lease");
     if (status == HF_OK)
         status = option_time(url, "timeout", o->timeout_ms, 1,
                              TIMEOUT_MS_DEFAULT, &c->timeout_us, err);

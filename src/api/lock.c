@@ -32,6 +32,7 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->wait_us = 0;
     op->tries_once = 0;
     op->lease_us = 0;
+    op->lease_any = 0;
     memset(&op->plan, 0, sizeof op->plan);
     op->pattern = NULL;
     op->cursor = 0;
@@ -221,6 +222,7 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
     op->plan = plan;
     op->cancel = o->cancel;
     op->lease_us = lease_us;
+    op->lease_any = !o->lease_ms && !lock->client->pump.engine.lease_given;
     if (o->wait_ms == HF_WAIT_FOREVER)
         op->wait_us = -1;
     else

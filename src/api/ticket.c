@@ -109,6 +109,7 @@ int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
     if (status != HF_OK) return status;
     op.lease_us =
         lease_ms ? lease_ms * US_PER_MS : lock->client->pump.engine.lease_us;
+    op.lease_any = !lease_ms && !lock->client->pump.engine.lease_given;
     status = hf__op_run(lock->client, &op, err);
     if (status == HF_OK && grant) *grant = op.grant;
     return status;

@@ -21,7 +21,8 @@
 
 /* From a row's state, only these states may follow. */
 static const uint32_t allowed[HOLD_NSTATES] = {
-    [HOLD_IDLE] = BIT(HOLD_QUEUED) | BIT(HOLD_TRYING) | BIT(HOLD_DONE),
+    [HOLD_IDLE] = BIT(HOLD_QUEUED) | BIT(HOLD_TRYING) | BIT(HOLD_WAITING)
+                  | BIT(HOLD_DONE),
     [HOLD_QUEUED] =
         BIT(HOLD_TRYING) | BIT(HOLD_WAITING) | BIT(HOLD_HELD) | BIT(HOLD_DONE),
     [HOLD_TRYING] = BIT(HOLD_HELD) | BIT(HOLD_WAITING) | BIT(HOLD_DONE),
@@ -91,8 +92,7 @@ static void attach_begin(struct hold *h, const struct hold_event *ev,
     h->count = 1;
     h->fail_status = HF_UNAVAILABLE;
     h->answer_by_us = ev->now_us + h->conf->patience_us;
-    hf__hold_move(h, HOLD_TRYING);
-    hf__round_renew(h, ev->now_us, out);
+    hf__get_attach(h, ev, out);
 }
 
 /* The longest lease, the watchdog and the shorter period win; what the first

@@ -66,6 +66,8 @@ enum hold_event_type {
 #define HOLD_ETERNAL 8u  /* the store ends it with the process, never before */
 #define HOLD_MAY_TRY 16u /* EV_ACQUIRE: no need to wait for a turn */
 #define HOLD_BLIND 32u   /* EV_ACQUIRE: queued because no clock is known yet */
+/* Nobody asked for this lease: it may be as short as it has to be. */
+#define HOLD_LEASE_ANY 128u
 #define HOLD_ONE_TRY                                                           \
     64u /* EV_ACQUIRE: over when somebody has it, however long it may take to
          * ask: wait_us is for the store alone */

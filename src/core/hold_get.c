@@ -32,10 +32,19 @@ static void patience_begin(struct hold *h, int64_t now_us)
 static void try_failed(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out);
 
+/* A lease beyond what the quorum's nodes know of would outlive a quarantine. */
+static int lease_fits(struct hold *h)
+{
+    int64_t most = h->conf->lease_max_us;
+    if (most && h->lease_us > most && h->flags & HOLD_LEASE_ANY)
+        h->lease_us = most;
+    return !most || h->lease_us <= most;
+}
+
 static void try_begin(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
-    if (h->conf->lease_max_us && h->lease_us > h->conf->lease_max_us) {
+    if (!lease_fits(h)) {
         hf__get_abandon(h, HF_INVALID, ev->now_us, out);
         return;
     }
@@ -322,15 +331,29 @@ static void in_trying(struct hold *h, const struct hold_event *ev,
         try_failed(h, ev, out);
 }
 
+/* A ticket is checked by a renewal; how long that may be, a node must have told
+ * first. */
+void hf__get_attach(struct hold *h, const struct hold_event *ev,
+                    struct hold_out *out)
+{
+    if (h->conf->nodes > 1 && !h->conf->lease_max_us) {
+        h->pause_until_us = ev->now_us + backoff_us(h, ev->random);
+        if (h->state != HOLD_WAITING) hf__hold_move(h, HOLD_WAITING);
+    } else if (!lease_fits(h)) {
+        hf__get_abandon(h, HF_INVALID, ev->now_us, out);
+    } else {
+        hf__hold_move(h, HOLD_TRYING);
+        hf__round_renew(h, ev->now_us, out);
+    }
+}
+
 static void try_again(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
-    if (h->op == HOLD_OP_ATTACH) {
-        hf__hold_move(h, HOLD_TRYING);
-        hf__round_renew(h, ev->now_us, out);
-    } else {
+    if (h->op == HOLD_OP_ATTACH)
+        hf__get_attach(h, ev, out);
+    else
         try_begin(h, ev, out);
-    }
 }
 
 static void in_waiting(struct hold *h, const struct hold_event *ev,

@@ -45,6 +45,8 @@ void hf__get_begin(struct hold *h, const struct hold_event *ev,
                    struct hold_out *out);
 void hf__get_event(struct hold *h, const struct hold_event *ev,
                    struct hold_out *out);
+void hf__get_attach(struct hold *h, const struct hold_event *ev,
+                    struct hold_out *out);
 void hf__get_abandon(struct hold *h, int status, int64_t now_us,
                      struct hold_out *out);
 

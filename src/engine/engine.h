@@ -134,6 +134,7 @@ struct engine {
     char uuid[37];
     char *info;          /* "<pid> <host> <label>" */
     int64_t lease_us;    /* default */
+    int lease_given;     /* that is somebody's wish */
     int64_t now_us;      /* of this step */
     int64_t answered_us; /* when a node last answered a request */
     int64_t sent_us;     /* when one was last sent */

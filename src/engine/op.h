@@ -87,6 +87,7 @@ struct op {
     int tries_once;  /* ACQUIRE: one try all the same; the wait is for the
                       * store */
     int64_t lease_us;
+    int lease_any;         /* nobody asked for it: it may be shorter */
     struct hold_plan plan; /* ACQUIRE: borrowed by its hold until it is over */
     struct ticket ticket;  /* ATTACH, TICKET_RELEASE */
     const char *pattern;   /* LIST */

@@ -15,6 +15,7 @@ static unsigned hold_flags(const struct engine *e, const struct op *op)
     if (op->flags & HF_ACQUIRE_SHARED) flags |= HOLD_SHARED;
     if (op->flags & HF_ACQUIRE_DETACHED) flags |= HOLD_DETACHED;
     if (op->tries_once) flags |= HOLD_ONE_TRY;
+    if (op->lease_any) flags |= HOLD_LEASE_ANY;
     /* What must be fed must be able to starve. */
     if (e->caps & HF_CAP_KERNEL && flags & HOLD_KEEP && !op->plan.feed_us)
         flags |= HOLD_ETERNAL;
@@ -98,6 +99,7 @@ static int is_too_long(struct engine *e, struct op *op)
 {
     char text[HF_ERROR_TEXT_MAX];
     int64_t most = e->conf.lease_max_us;
+    if (most && op->lease_us > most && op->lease_any) op->lease_us = most;
     if (!most || op->lease_us <= most) return 0;
     hf__members_text(e, HF_INVALID, text, sizeof text);
     hf__op_finish(e, op, HF_INVALID, text);
@@ -159,7 +161,8 @@ static void attach_start(struct engine *e, struct op *op)
         return;
     }
     struct hold_event ev = {.type = EV_ATTACH,
-                            .flags = HOLD_DETACHED,
+                            .flags = HOLD_DETACHED
+                                     | (op->lease_any ? HOLD_LEASE_ANY : 0),
                             .attempt = op->ticket.attempt,
                             .fence = op->ticket.fence,
                             .lease_us = op->lease_us};

@@ -142,6 +142,54 @@ TEST(hold_quorum, lease_beyond_the_longest_is_invalid)
     CHECK_INT(r.out.sends, 0);
 }
 
+TEST(hold_quorum, lease_that_nobody_asked_for_is_as_long_as_it_may_be)
+{
+    struct rig r;
+    struct hold_event ev = {.type = EV_ACQUIRE,
+                            .flags = HOLD_MAY_TRY | HOLD_LEASE_ANY,
+                            .wait_us = -1,
+                            .lease_us = 9000 * MS};
+    rig_init(&r, 3);
+    r.conf.lease_max_us = 5000 * MS;
+    rig_step(&r, ev);
+    CHECK_INT(r.out.sends, 1);
+    CHECK_INT(r.out.send[0].lease_us, 5000 * MS);
+}
+
+static void rig_attach(struct rig *r, int64_t lease_ms)
+{
+    struct hold_event ev = {.type = EV_ATTACH,
+                            .flags = HOLD_DETACHED,
+                            .attempt = 7,
+                            .lease_us = lease_ms * MS};
+    rig_step(r, ev);
+}
+
+/* It would be renewed beyond the quarantine of a node that forgot it. */
+TEST(hold_quorum, ticket_is_not_renewed_beyond_the_longest_lease)
+{
+    struct rig r;
+    rig_init(&r, 3);
+    r.conf.lease_max_us = 5000 * MS;
+    rig_attach(&r, 9000);
+    CHECK(r.out.finished);
+    CHECK_INT(r.out.status, HF_INVALID);
+    CHECK_INT(r.out.sends, 0);
+}
+
+TEST(hold_quorum, ticket_is_renewed_once_the_longest_lease_is_known)
+{
+    struct rig r;
+    struct hold_event ev = {.type = EV_TIMER};
+    rig_init(&r, 3);
+    rig_attach(&r, 9000);
+    CHECK_INT(r.out.sends, 0);
+    r.conf.lease_max_us = 9000 * MS;
+    r.now_us = r.h.pause_until_us;
+    rig_step(&r, ev);
+    CHECK(r.out.sends == 1 && r.out.send[0].op == OP_RENEW);
+}
+
 TEST(hold_quorum, node_has_a_tenth_of_the_lease_for_its_answer)
 {
     struct rig r;
