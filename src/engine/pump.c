@@ -170,8 +170,8 @@ static int spin_wait(struct pump *p, struct op *self)
         if (came || self->finished) break;
         hf__pump_unlock(p);
         sched_yield();
-        int64_t now_us = hf__clock_us();
         hf__pump_lock(p);
+        int64_t now_us = hf__clock_us();
         e->now_us = now_us;
         hf__engine_flush(e);
         if (self->finished || now_us - start > p->spin.limit_us) break;
@@ -228,9 +228,10 @@ int hf__pump_poll(struct pump *p, int fd, int64_t until_us, unsigned how)
     poll_sleep(fds, len, until_us);
     /* Before the lock: whoever has it leaves the flush to us from now on. */
     if (how & POLL_AS_POLLER) atomic_store(&p->asleep, 0);
-    int64_t now_us = hf__clock_us();
     hf__pump_lock(p);
-    e->now_us = now_us;
+    /* Behind the lock: an answer that came while we waited for it would look
+     * as if the node's clock had jumped. */
+    e->now_us = hf__clock_us();
     poll_process(e, fds, 1, len);
     return fds[0].revents != 0;
 }
