@@ -50,18 +50,28 @@ static void waiting_say(struct session *s, int status,
                  holder_text(&info, who, sizeof(who)));
 }
 
-/* Does the acquire wait for a store that cannot be reached? */
-static int is_patient(const struct session *s, const struct options *o)
+/* Is this what the acquire does about a store that cannot be reached? */
+static int falls_back(const struct session *s, const struct options *o,
+                      int policy, const char *in_url)
 {
-    if (o->fallback) return o->fallback == HF_FALLBACK_WAIT;
-    return strstr(hf_client_url(s->client), "fallback=wait") != NULL;
+    if (o->fallback) return o->fallback == policy;
+    return strstr(hf_client_url(s->client), in_url) != NULL;
 }
 
-/* How long the first try may take, before something is said; or all of it. */
+static int is_patient(const struct session *s, const struct options *o)
+{
+    return falls_back(s, o, HF_FALLBACK_WAIT, "fallback=wait");
+}
+
+/* How long the first try may take, before something is said; or all of it.
+ * A quorum in quarantine is waited for, and is no reason to fall back. */
 static int64_t first_wait_ms(const struct session *s, const struct options *o,
                              int64_t wait_ms)
 {
-    if (wait_ms == HF_WAIT_NONE || o->verbose) return HF_WAIT_NONE;
+    int is_final = url_is_quorum(hf_client_url(s->client))
+                   && falls_back(s, o, HF_FALLBACK_LOCAL, "fallback=local");
+    if (wait_ms == HF_WAIT_NONE) return HF_WAIT_NONE;
+    if (o->verbose && !is_final) return HF_WAIT_NONE;
     if (!is_patient(s, o)) return wait_ms;
     return wait_ms == HF_WAIT_FOREVER || wait_ms > SILENT_MS ? SILENT_MS
                                                              : wait_ms;
@@ -91,13 +101,17 @@ static int acquire(struct session *s, const struct options *o,
                                                      : HF_WAIT_FOREVER;
     int64_t first_ms = first_wait_ms(s, o, wait_ms);
     if (first_ms != wait_ms) {
+        int64_t begin_ms = clock_ms();
         ao->wait_ms = first_ms;
         int status = lock_or_set(s, ao, grant, err);
-        int goes_on = status == HF_UNAVAILABLE && is_patient(s, o);
-        if (status != HF_TAKEN && status != HF_TIMEOUT && !goes_on)
+        if (status != HF_TAKEN && status != HF_TIMEOUT
+            && status != HF_UNAVAILABLE)
             return status;
-        waiting_say(s, status, err);
-        if (first_ms > 0 && wait_ms > 0) wait_ms -= first_ms;
+        /* Who is not patient may be told so by the second try, and why. */
+        if (status != HF_UNAVAILABLE || is_patient(s, o))
+            waiting_say(s, status, err);
+        int64_t over_ms = clock_ms() - begin_ms;
+        if (wait_ms > 0) wait_ms = wait_ms > over_ms ? wait_ms - over_ms : 1;
     }
     ao->wait_ms = wait_ms;
     return lock_or_set(s, ao, grant, err);

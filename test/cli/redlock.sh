@@ -113,6 +113,32 @@ check 'says why' err_has "^holdfast:   redis://127.0.0.1:$a: .*NOAUTH"
 redis-cli -p "$a" -a secret --no-auth-warning config set requirepass '' \
     >/dev/null
 
+# ---- they are back, and a short quarantine is sat out ----
+for name in c d e; do
+    eval "redis_port=\$$name"
+    redis_run --dir "$dir/$name" || fail 'cannot be restarted'
+    eval "${name}_pid=\$redis_pid"
+done
+"$HOLDFAST" init -q --force --max-lease 3s "$url"
+for name in c d e; do
+    eval "redis_port=\$$name pid=\$${name}_pid"
+    redis_stop "$pid"
+    redis_run --dir "$dir/$name" || fail 'cannot be restarted'
+done
+expect 69 'without waiting' "$HOLDFAST" run -n --lease 2s job -- true
+for verbose in 'run -v' 'run -v --fallback local'; do
+    # shellcheck disable=SC2086 # words
+    expect 0 "$verbose waits as long as run does" \
+        "$HOLDFAST" $verbose -w 20s --lease 2s job -- true
+    check "$verbose: has it" err_has 'job: acquired, guarantee store'
+    for name in c d e; do
+        eval "port=\$$name"
+        redis-cli -p "$port" flushall >/dev/null
+    done
+done
+expect 0 'so does acquire -v' "$HOLDFAST" acquire -v -w 20s --lease 2s job
+check 'it said that it would' err_has 'a lock waits .* s, one quarantine'
+
 # ---- few of them ----
 mkdir "$dir/one" "$dir/two"
 two="quorum:file:$dir/one|file:$dir/two"
