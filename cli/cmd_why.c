@@ -23,34 +23,40 @@ static enum ending ending_of(const struct why *w)
     return ENDING_NEVER;
 }
 
+/* Each member of a quorum says since when by its own clock, and any of them may
+ * be the one that is heard: times tell something of one server alone. */
 static int owner_changed(const struct hf_info *a, const struct hf_info *b)
 {
-    return strcmp(a->owner, b->owner) != 0 || a->since_ms != b->since_ms
-           || a->pid != b->pid;
+    int is_one = a->nodes == 0 && b->nodes == 0;
+    return strcmp(a->owner, b->owner) != 0 || a->pid != b->pid
+           || (is_one && a->since_ms != b->since_ms);
 }
 
 /* When it ends if nobody renews it: by the store's clock, which is read with
- * the lease, so that no delay between the two looks like a renewal. */
-static int64_t end_of(const struct hf_info *info)
+ * the lease, so that no delay between the two looks like a renewal.  By ours,
+ * `now_ms`, if there is no such clock, or one for each node. */
+static int64_t end_of(const struct hf_info *info, int64_t now_ms)
 {
-    return (info->now_ms > 0 ? info->now_ms : clock_ms()) + info->ttl_ms;
+    int is_one = info->nodes == 0 && info->now_ms > 0;
+    return (is_one ? info->now_ms : now_ms) + info->ttl_ms;
 }
 
 /* Look again until it was renewed, changed hands, or the time is over. */
 static int look_again(struct why *w, int64_t look_ms, struct hf_error *err)
 {
     int64_t begin_ms = clock_ms();
-    int64_t end_at_ms = end_of(&w->info);
+    int64_t end_at_ms = end_of(&w->info, begin_ms);
     while (w->info.locked && w->looked_ms < look_ms && !w->renewed
            && !w->changed) {
         struct hf_info before = w->info;
         poll(NULL, 0, LOOK_AGAIN_MS);
+        int64_t asked_ms = clock_ms();
         int status = hf_lock_inspect(w->s->lock, 0, &w->info, err);
         if (status != HF_OK) return status;
         w->looked_ms = clock_ms() - begin_ms;
         if (!w->info.locked) break;
         w->changed = owner_changed(&before, &w->info);
-        w->renewed = end_of(&w->info) > end_at_ms + RENEWED_MS;
+        w->renewed = end_of(&w->info, asked_ms) > end_at_ms + RENEWED_MS;
     }
     return HF_OK;
 }

@@ -143,7 +143,8 @@ static const char *advice_of_process(const struct why *w)
 
 static const char *advice_of_lease(const struct why *w)
 {
-    if (w->changed) return "wait (holdfast run -w): it is handed on";
+    if (w->changed)
+        return "wait (holdfast run -w): it goes from one holder to the next";
     if (w->process == PROCESS_STOPPED)
         return "let its process go on (kill -CONT), or wait for the end of "
                "its lease";
@@ -159,9 +160,11 @@ static const char *advice_of_lease(const struct why *w)
            "only if its holder is dead";
 }
 
+/* What was handed on is somebody else's by the time it is broken. */
 static int can_break(const struct why *w)
 {
-    return w->ending != ENDING_PROCESS && !session_is_refused(w->s, &w->info)
+    return !w->changed && w->ending != ENDING_PROCESS
+           && !session_is_refused(w->s, &w->info)
            && (hf_client_caps(w->s->client) & HF_CAP_BREAK) != 0;
 }
 

@@ -3,8 +3,15 @@
 # say when nodes are new, away or not enough.
 . "$(dirname "$0")/lib.sh"
 
+# The clocks of two are 60 ms ahead of the others', which is no harm: in
+# nanoseconds 60000000 is 0x3938700.
+printf '\000\207\223\003\000\000\000\000' >"$dir/clock"
 for name in a b c d e; do
     mkdir "$dir/$name"
+    redis_env=
+    case $name in
+    a | b) redis_env="LD_PRELOAD=$CLOCK_SHIM HF_CLOCK_FILE=$dir/clock" ;;
+    esac
     redis_start --dir "$dir/$name"
     eval "$name=\$redis_port ${name}_pid=\$redis_pid"
 done
@@ -55,6 +62,24 @@ all_hold() {
     "$HOLDFAST" run job -- "$HOLDFAST" status job | grep -q ', on 5 of 5 nodes'
 }
 wait_for 'a new client takes it on all five' all_hold
+# Who answers first says since when, by its own clock: now these, now those.
+background "$HOLDFAST" run --renew 10s job sleep 600
+holder=$job
+wait_for 'held' held job
+background "$HOLDFAST" why --for 3s job >"$dir/out" 2>"$dir/err"
+for late in "$a_pid $b_pid" "$c_pid $d_pid $e_pid" "$a_pid $b_pid"; do
+    # shellcheck disable=SC2086 # words
+    kill -STOP $late
+    sleep 0.4
+    # shellcheck disable=SC2086 # words
+    kill -CONT $late
+done
+finished_with 0 'why'
+refute 'a holder that stays is no other' out_has 'to another holder'
+refute 'nor does it renew' out_has 'Somebody renews it'
+check 'what to do' out_has '^What to do: wait .*break job --yes$'
+kill "$holder"
+wait_for 'its end' free job
 expect 0 'acquire' "$HOLDFAST" acquire --lease 20s job
 ticket=$(cat "$dir/out")
 expect 0 'held' "$HOLDFAST" status job

@@ -74,6 +74,20 @@ expect 0 "Redisson's lock" "$HOLDFAST" why --for 100ms java
 check "whose" out_has 'held by 285475da-9152-4c83-822a-67ee2f116a79:52, 3 times'
 check "its kind" out_has 'made by Redisson'
 refute "not renewed" out_has 'Somebody renews it'
+background "$HOLDFAST" why --for 20s java >"$dir/out" 2>"$dir/err"
+next=1
+while ! gone "$job"; do
+    next=$((next + 1))
+    redis eval "redis.call('del', KEYS[1])
+        redis.call('hset', KEYS[1], ARGV[1], 1)
+        redis.call('pexpire', KEYS[1], 20000)" 1 java \
+        285475da-9152-4c83-822a-67ee2f116a79:$next
+    sleep 0.05
+done
+finished_with 0 "a lock that is handed on"
+check "is told" out_has 'It went to another holder while we looked'
+check "what to do" out_has 'What to do: wait .*from one holder to the next$'
+refute "nobody is to break it" out_has 'holdfast break'
 redis hset endless 285475da-9152-4c83-822a-67ee2f116a79:52 1
 expect 0 "a lock without expiry" "$HOLDFAST" why endless
 check "never ends" out_has 'never ends by itself'
