@@ -108,8 +108,8 @@ void hf__members_text(const struct engine *e, int status, char *out,
         snprintf(out, size, "%s", refusal->text);
     } else if (status == HF_INVALID) {
         snprintf(out, size,
-                 "the longest lease of these nodes is %lld ms: holdfast init "
-                 "--max-lease sets it",
+                 "the longest lease of these nodes is %lld ms: --lease or "
+                 "lease= of at most that, or holdfast init --max-lease",
                  (long long)(e->conf.lease_max_us / US_PER_MS));
     } else if (e->conf.settle_us > e->now_us) {
         snprintf(out, size,

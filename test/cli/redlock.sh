@@ -91,6 +91,7 @@ expect 0 'break' "$HOLDFAST" break --yes job
 expect 1 'free' "$HOLDFAST" status job
 expect 78 'a lease beyond the longest' "$HOLDFAST" run --lease 1m job -- true
 check 'says which that is' err_has 'longest lease of these nodes is 30000 ms'
+check 'and what to do' err_has '--lease or lease= of at most that, or holdfast i'
 
 # ---- what a quorum has not ----
 expect 78 'once' "$HOLDFAST" once job -- true
