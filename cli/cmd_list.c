@@ -166,6 +166,23 @@ static void list_free(struct list *l)
     free(l->lines);
 }
 
+/* Of a quorum: who was not asked is said, for what only it has is not listed.
+ * EXIT_OK, or EXIT_UNREACHABLE if the others are no majority. */
+static int silence_say(const struct session *s)
+{
+    struct nodes ns;
+    char why[NODE_WHY_MAX];
+    nodes_look(s, &ns);
+    for (int i = 0; i < ns.len; i++)
+        if (!ns.at[i].up && node_why(&ns.at[i], why, sizeof(why)))
+            say_warn("list: not asked: %s", why);
+    if (ns.up >= ns.needed) return EXIT_OK;
+    say_error("list: %d of %d nodes can be reached, %d are needed: locks may "
+              "be missing",
+              ns.up, ns.len, ns.needed);
+    return EXIT_UNREACHABLE;
+}
+
 static int list_main(const struct command *self, int argc, char **argv)
 {
     struct options o;
@@ -186,6 +203,7 @@ static int list_main(const struct command *self, int argc, char **argv)
     } else {
         list_print(&l);
         code = output_end();
+        if (!code) code = silence_say(&s);
     }
     list_free(&l);
     session_close(&s);
@@ -207,7 +225,9 @@ static const char *const list_about[] = {
     "What is not known is shown as -. The store is gone through in small "
     "steps; locks that come or go meanwhile may or may not be seen.",
     "Of a quorum every node is asked that answers, and what one of them has is "
-    "listed; holdfast status tells whether most of them have it.",
+    "listed; holdfast status tells whether most of them have it. Who does not "
+    "answer is told; if most of them do not, what the others have is listed, "
+    "and the exit status is 69.",
     "Strings of other libraries look like any other string, and are listed "
     "only with format=string in the URL.",
     NULL};

@@ -113,6 +113,14 @@ check 'and say nothing' test ! -s "$dir/err"
 expect 1 'status' "$HOLDFAST" status job
 check 'tells who is away' same "$(lines_of ': connect: ' out)" 2
 check 'and who said it' out_has '^job: free, .*, by 3 of 5 nodes'
+ticket=$("$HOLDFAST" acquire job)
+expect 0 'list' "$HOLDFAST" list
+check 'has what the others have' out_has '^job '
+check 'tells who was not asked' same \
+    "$(lines_of 'list: not asked: redis://.*: connect: ' err)" 2
+expect 0 'or quietly' "$HOLDFAST" list -q
+check 'does not' test ! -s "$dir/err"
+expect 0 'release' "$HOLDFAST" release job "$ticket"
 redis_port=$d
 redis_run --dir "$dir/d" || fail 'cannot be restarted'
 d_pid=$redis_pid
@@ -133,6 +141,9 @@ for command in 'run job -- true' 'acquire job' 'status job' 'why job' \
     check "$command: a line per node" same \
         "$(lines_of '^holdfast:   redis://.*: connect: ' err)" 3
 done
+expect 69 'list, without a majority' "$HOLDFAST" list
+check 'says who was not asked' same "$(lines_of 'list: not asked: ' err)" 3
+check 'and that it may not be all' err_has '2 of 5 nodes .*, 3 are needed: locks'
 redis-cli -p "$a" config set requirepass secret >/dev/null
 expect 69 'another one refuses us' "$HOLDFAST" run job -- true
 check 'says why' err_has "^holdfast:   redis://127.0.0.1:$a: .*NOAUTH"
