@@ -45,6 +45,18 @@ static void node_json(const struct hf_quorum_node *n)
     fputs(j.buf, stdout);
 }
 
+/* Forced, a replacement does without members that are away. */
+static void left_out_say(const struct hf_quorum_node *nodes, int len,
+                         const char *const *words)
+{
+    for (int i = 0; i < len; i++) {
+        if (nodes[i].status == HF_OK) continue;
+        say_warn("init: %s was left out: if it comes back with the old "
+                 "membership, repeat init --replace %s %s",
+                 nodes[i].url, words[0], words[1]);
+    }
+}
+
 static int init_do(const struct options *o, const char *url,
                    const char *const *words)
 {
@@ -67,6 +79,7 @@ static int init_do(const struct options *o, const char *url,
         else
             node_say(&nodes[i], status == HF_OK);
     }
+    if (status == HF_OK && o->replace) left_out_say(nodes, nodes_len, words);
     if (status == HF_OK) return output_end();
     char shown[2 * HF_ERROR_TEXT_MAX];
     say_error("init: %s", text_escape(err.text, shown, sizeof(shown)));

@@ -139,9 +139,31 @@ five_vote() {
     ! "$HOLDFAST" status --url "$new" job | grep -q 'may not vote'
 }
 wait_for 'the new one votes in the end' five_vote
+secret() { redis-cli -p "$1" -a secret --no-auth-warning "$2" "$3" ${4+"$4"}; }
+old=$(secret "$e" get holdfast:boot)
 redis_stop "$d_pid"
 redis_stop "$e_pid"
 check 'and counts' test "$(fence "$new")" -gt "$last"
+
+# ---- a member that is away while another is replaced ----
+redis_port=$b
+redis_run --requirepass secret || fail 'cannot be restarted'
+again() {
+    "$HOLDFAST" init --replace "$@" "127.0.0.1:$d" "127.0.0.1:$b" "$new"
+}
+expect 69 'one is away' again
+expect 0 'which is left out, if forced' again --force
+check 'says what to do when it is back' err_has \
+    "127.0.0.1:$e was left out: if it comes back .* init --replace 127.*:$b$"
+redis_port=$e
+redis_run --requirepass secret || fail 'cannot be restarted'
+secret "$e" set holdfast:boot "$old" >/dev/null
+latest=redlock://127.0.0.1:$a,127.0.0.1:$g,127.0.0.1:$b,127.0.0.1:$e,127.0.0.1:$f
+expect 78 'it is back, with the old membership' "$HOLDFAST" run -n --lease 2s \
+    --url "$latest" job -- true
+expect 0 'the same again' again
+check 'leaves nobody out' test ! -s "$dir/err"
+check 'all go on' test "$(fence "$latest")" -gt "$last"
 unset HOLDFAST_PASSWORD
 
 # ---- other members ----
