@@ -44,6 +44,8 @@ static int quorum_parse(struct probing *p, const char *url)
     if (status == HF_OK) status = hf__url_parse(&parsed, m->options, &p->g.err);
     if (status == HF_OK)
         status = hf__option_drift(&parsed, 0, &p->out->drift_ppm, &p->g.err);
+    p->g.conf.drift_ppm = p->out->drift_ppm;
+    p->g.conf.window_us = BALLOT_WINDOW_US;
     p->out->quorum = m->len / 2 + 1;
     return status;
 }
@@ -124,7 +126,9 @@ static int facts_ask(struct probing *p, int i, int brief)
     return HF_OK;
 }
 
-static void member_ask(struct probing *p, int i)
+/* Unsure of the longest lease, as a client is that asks for the first time:
+ * a marker that says another is right. */
+static void member_ask(struct probing *p, int i, unsigned unsure)
 {
     struct hf_probe_node *n = &p->out->nodes[i];
     const struct boot *b = &p->g.boots[i];
@@ -137,7 +141,8 @@ static void member_ask(struct probing *p, int i)
         return;
     }
     snprintf(p->nodes[i].url, sizeof p->nodes[i].url, "%s", n->url);
-    int status = hf__gathering_ask(&p->g, i, REQ_BOOT_LOOK | REQ_BRIEF);
+    int status =
+        hf__gathering_ask(&p->g, i, REQ_BOOT_LOOK | REQ_BRIEF | unsure);
     if (status != HF_OK) {
         n->status = status;
         snprintf(n->text, sizeof n->text, "%s", p->nodes[i].text);
@@ -156,8 +161,24 @@ static void nodes_ask(struct probing *p)
 {
     for (int i = 0; i < p->out->len; i++) {
         if (p->out->nodes[i].status != HF_OK) continue;
-        if (facts_ask(p, i, 0) == HF_OK && p->out->quorum) member_ask(p, i);
+        if (facts_ask(p, i, 0) == HF_OK && p->out->quorum)
+            member_ask(p, i, REQ_BOOT_UNSURE);
     }
+}
+
+/* When the longest lease is known, each can say for how long it sits out. */
+static void members_again(struct probing *p)
+{
+    int64_t longest_us = 0;
+    for (int i = 0; i < p->out->len; i++)
+        if (p->out->nodes[i].member == HF_PROBE_OURS)
+            longest_us = max64(longest_us, p->g.boots[i].lease_us);
+    if (longest_us == 0 || longest_us == p->g.lease_us) return;
+    p->g.lease_us = longest_us;
+    for (int i = 0; i < p->out->len; i++)
+        if (p->out->nodes[i].status == HF_OK
+            && p->out->nodes[i].member != HF_PROBE_UNKNOWN)
+            member_ask(p, i, 0);
 }
 
 /* ---- clocks ------------------------------------------------------------- */
@@ -215,6 +236,7 @@ static int probe_run(struct probing *p, const char *url)
     if (status == HF_OK) status = nodes_open(p);
     if (status != HF_OK) return status;
     nodes_ask(p);
+    members_again(p);
     clocks_sample(p);
     return HF_OK;
 }
@@ -232,7 +254,7 @@ int hf_probe(const char *url, const struct hf_probe_options *options,
         p->out = found;
         p->g.alloc = a;
         p->g.nodes = p->nodes;
-        p->g.lease_us = LEASE_MS_DEFAULT * US_PER_MS;
+        p->g.lease_us = QUORUM_LEASE_MS_DEFAULT * US_PER_MS;
         status = options_read(p, options);
         if (status == HF_OK) status = probe_run(p, url ? url : "file:");
         status = hf__gathering_end(&p->g, status, err);

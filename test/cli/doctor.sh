@@ -104,7 +104,13 @@ expect 1 'members that are new' doctor "$url"
 check 'have no marker' warned 'member .*it has no marker: .*holdfast init'
 check 'nothing can be had' warned 'nodes .*no lock can be had now: 0 of 3'
 check 'and it wrote none' same "$(redis-cli -p "$d" exists holdfast:boot)" 0
-"$HOLDFAST" init -q "$url"
+"$HOLDFAST" init -q --max-lease 3s "$url"
+expect 0 'members whose leases are short' doctor "$url"
+check 'vote' same "$(grep -c ', primary, votes, leases up to 3s$' "$dir/out")" 3
+redis-cli -p "$f" del holdfast:boot >/dev/null
+expect 1 'one has lost its data' doctor "$url"
+check 'and sits out what the others say' warned 'member .* it sits out 3s$'
+"$HOLDFAST" init -q --force "$url"
 expect 0 'members' doctor "$url"
 check 'vote' same "$(grep -c ', primary, votes, leases up to 30s$' "$dir/out")" 3
 check 'are compared' out_has 'clock .* from the median'
