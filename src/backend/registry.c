@@ -20,7 +20,7 @@
 #pragma weak dlsym
 #pragma weak dlerror
 
-#define SCHEMES_KNOWN "memory, file, redis, redis+unix"
+#define SCHEMES_KNOWN "memory, file, redis, redis+unix, redlock, quorum"
 
 static const struct backend *const built_in[] = {
     &hf__backend_memory,

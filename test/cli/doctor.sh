@@ -13,7 +13,7 @@ all_hosts='127.0.0.1 127.0.0.2 127.0.0.3 127.0.0.4'
 # ---- this host ----
 expect 64 'two URLs' doctor file: --url file:
 expect 78 'no such scheme' doctor wibble:
-check 'says so' err_has 'doctor: .*scheme wibble'
+check 'says so' err_has 'doctor: .*scheme wibble.* redlock, quorum$'
 expect 0 'a directory' doctor "file:$dir/locks"
 check 'its file system is told' out_has "disk .*$dir/locks is on "
 check 'a pause does no harm' out_has '^client pauses *yes'
