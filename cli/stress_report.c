@@ -46,7 +46,7 @@ static void report_json(const struct stress *s, const char *url,
     for (int i = 0; i < FIGURES; i++)
         json_uint(&j, names[i], figure(s, (enum figure)i));
     json_uint(&j, "violations", s->violations);
-    json_bool(&j, "ok", s->violations == 0);
+    json_bool(&j, "ok", s->violations == 0 && figure(s, FIGURE_ACQUIRED) > 0);
     json_end(&j);
     fputs(j.buf, stdout);
 }
@@ -86,6 +86,8 @@ void report_print(const struct stress *s, const char *url, int64_t took_ms,
         printf("  ... and %u more\n", s->violations - STRESS_LINES_MAX);
     if (s->violations > 0)
         printf("VIOLATED: %u times\n", s->violations);
+    else if (figure(s, FIGURE_ACQUIRED) == 0)
+        printf("nothing to judge: not one lock was acquired\n");
     else
         printf("ok: never two holders, no write lost, %s\n",
                s->fenced ? "tokens unique and rising" : "no tokens to judge");

@@ -123,6 +123,13 @@ expect 64 "a name too long" "$HOLDFAST" stress "$(printf '%0509d' 0)"
 expect 78 "a history that cannot be written" stress --time 1s \
     --history "$dir/none/file"
 expect 69 "nobody there" stress --time 1s --url redis://127.0.0.1:1
+"$HOLDFAST" acquire --url "$redis" had-0 >/dev/null
+"$HOLDFAST" acquire --url "$redis" had-1 >/dev/null
+expect 75 "somebody else has them" stress --time 500ms --url "$redis" had
+check "which proves nothing" out_has '^nothing to judge: not one lock'
+refute "and is not called ok" out_has '^ok'
+expect 75 "as JSON" stress --time 500ms --url "$redis" --json had
+check "neither" out_has '"acquired":0,.*"violations":0,"ok":false}$'
 redis set foreign-0 x
 redis set foreign-1 x
 expect 78 "something else under the names" stress --time 1s --url "$redis" \
