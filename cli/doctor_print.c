@@ -111,7 +111,7 @@ void doctor_print(const struct doctor *d)
         if (d->findings[k].node < 0) finding_print(&d->findings[k]);
     if (d->answering > 0) promises_print(d);
     putchar('\n');
-    if (d->probe.quorum || !is_local(&d->probe.nodes[0]))
+    if (d->answering > 0 && (d->probe.quorum || !is_local(&d->probe.nodes[0])))
         printf("By the fence: two may believe that they hold it, and the "
                "resource must refuse the\nlower fence (holdfast guard). "
                "Clocks may run %s apart (drift= in the URL).\n",

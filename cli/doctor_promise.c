@@ -78,9 +78,21 @@ static int members_keep(const struct doctor *d)
     return keep == d->probe.len;
 }
 
+/* When too few vote, nothing is to be had before that is mended. */
+static void members_wait(const struct doctor *d, struct promise *out, int len)
+{
+    for (int i = 0; i < len; i++)
+        snprintf(out[i].again, sizeof(out[i].again),
+                 "not before %d of %d vote: %d do now", d->probe.quorum,
+                 d->probe.len, d->voting);
+}
+
 static int quorum_promises(const struct doctor *d, struct promise *out)
 {
     int n = 0, len = d->probe.len, spare = d->voting - d->probe.quorum;
+    const char *quarantine =
+        spare > 0 ? "at once, by the others: it sits out a quarantine"
+                  : "after a quarantine: the others are too few";
     promise_add(out, &n, "client crashes", yes, yes, "when its lease ends");
     promise_add(out, &n, "client pauses", by_fence, yes, "when its lease ends");
     struct promise *p = promise_add(out, &n, "server crashes", yes, yes, "");
@@ -94,11 +106,11 @@ static int quorum_promises(const struct doctor *d, struct promise *out)
     promise_add(out, &n, "restart without data", yes, yes,
                 members_keep(d)
                     ? "at once: all are durable, and are to lose nothing"
-                    : "at once, by the others: it sits out a quarantine");
-    promise_add(out, &n, "clock of one jumps", by_fence, yes,
-                "at once, by the others: it sits out a quarantine");
+                    : quarantine);
+    promise_add(out, &n, "clock of one jumps", by_fence, yes, quarantine);
     promise_add(out, &n, "majority lost", by_fence, "by the clocks",
                 "after a quarantine");
+    if (spare < 0) members_wait(d, out, n);
     return n;
 }
 

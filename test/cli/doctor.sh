@@ -40,6 +40,7 @@ check 'another budget' out_has 'Clocks may run 5.0 % apart'
 expect 69 'nobody there' doctor redis://127.0.0.1:1
 check 'says why' out_has '! link .*redis://127.0.0.1:1: connect: '
 check 'promises nothing' same "$(grep -c '^client crashes' "$dir/out")" 0
+refute 'and explains nothing' out_has '^By the fence'
 
 # ---- as JSON ----
 expect 1 'as JSON' doctor --json "$redis"
@@ -103,6 +104,7 @@ url=$(members "$d" "$e" "$f")
 expect 1 'members that are new' doctor "$url"
 check 'have no marker' warned 'member .*it has no marker: .*holdfast init'
 check 'nothing can be had' warned 'nodes .*no lock can be had now: 0 of 3'
+check 'nor after a restart' out_has '^restart without .* not before 2 of 3 vote'
 check 'and it wrote none' same "$(redis-cli -p "$d" exists holdfast:boot)" 0
 "$HOLDFAST" init -q --max-lease 3s "$url"
 expect 0 'members whose leases are short' doctor "$url"
@@ -128,8 +130,12 @@ expect 1 'one is away' doctor "$url"
 check 'is told' out_has "^redis://127.0.0.3:$f: no answer"
 check 'the others are just enough' out_has \
     '^server crashes *yes *yes *not before it is back: 2 of 3 vote now'
+check 'and one that lost its data keeps them waiting' out_has \
+    '^restart without data *yes *yes *after a quarantine'
 redis_stop "$e_pid"
 expect 69 'two are away' doctor "$url"
+check 'nothing can be had' same \
+    "$(grep -c ' not before 2 of 3 vote: 1 do now$' "$dir/out")" 6
 redis_port=$e redis_env=
 redis_run --dir "$dir/e" --bind $all_hosts || fail 'cannot be restarted'
 e_pid=$redis_pid
