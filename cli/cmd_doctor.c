@@ -11,6 +11,7 @@
 static int doctor_exit(const struct doctor *d)
 {
     int needed = d->probe.quorum ? d->probe.quorum : 1;
+    if (d->is_wrong) return EXIT_CONFIG;
     if (d->answering < needed) {
         for (int i = 0; i < d->probe.len && needed == 1; i++)
             if (d->probe.nodes[i].status == HF_DENIED) return EXIT_DENIED;

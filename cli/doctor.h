@@ -34,6 +34,7 @@ struct doctor {
     int warnings;
     int answering; /* nodes that do */
     int voting;    /* of a quorum: that may vote now */
+    int is_wrong;  /* no lock can be had with this URL */
 };
 
 /* Say something; what does not fit is dropped, warnings are counted. */

@@ -155,6 +155,7 @@ static void replicas_check(struct doctor *d, int i)
     int64_t replicas = fact_number(n, "connected_slaves", 0);
     int is_alone = d->probe.quorum == 0;
     int is_replica = fact_is(n, "role", "slave");
+    if (is_replica && is_alone) d->is_wrong = 1;
     if (is_replica && is_alone)
         finding_add(d, LEVEL_WARN, i, "role",
                     "it is a replica: no lock can be taken there");

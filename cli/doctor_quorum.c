@@ -10,6 +10,7 @@ static void member_check(struct doctor *d, int i)
 {
     const struct hf_probe_node *n = &d->probe.nodes[i];
     char left[32];
+    if (n->answers && status_exit(n->status) == EXIT_CONFIG) d->is_wrong = 1;
     switch (n->member) {
     case HF_PROBE_UNMARKED:
         finding_add(d, LEVEL_WARN, i, "member",
@@ -18,6 +19,7 @@ static void member_check(struct doctor *d, int i)
                     duration_text(n->votes_in_ms, left, sizeof(left)));
         break;
     case HF_PROBE_OTHERS:
+        d->is_wrong = 1;
         finding_add(d, LEVEL_WARN, i, "member",
                     "it is a member of another quorum: this URL names other "
                     "nodes than its own does");
@@ -40,12 +42,14 @@ static void twins_check(struct doctor *d)
 {
     for (int i = 0; i < d->probe.len; i++) {
         const struct hf_probe_node *n = &d->probe.nodes[i];
-        for (int k = 0; k < i && n->identity[0]; k++)
-            if (strcmp(n->identity, d->probe.nodes[k].identity) == 0)
-                finding_add(d, LEVEL_WARN, i, "member",
-                            "it is the same server as %s: no lock can be had "
-                            "with this URL",
-                            d->probe.nodes[k].url);
+        for (int k = 0; k < i && n->identity[0]; k++) {
+            if (strcmp(n->identity, d->probe.nodes[k].identity) != 0) continue;
+            d->is_wrong = 1;
+            finding_add(d, LEVEL_WARN, i, "member",
+                        "it is the same server as %s: no lock can be had with "
+                        "this URL",
+                        d->probe.nodes[k].url);
+        }
     }
 }
 

@@ -65,7 +65,7 @@ redis_start --dir "$dir/b" --replicaof 127.0.0.1 "$a"
 b=$redis_port b_pid=$redis_pid
 is_followed() { redis-cli -p "$a" info replication | grep -q 'slave0:.*online'; }
 wait_for 'the replica is there' is_followed
-expect 1 'a replica' doctor "$redis"
+expect 78 'a replica' doctor "$redis"
 check 'is told' warned 'role .*it is a replica'
 expect 1 'its primary' doctor "redis://127.0.0.1:$a"
 check 'may fail over' warned 'role .*1 replica: .*a failover may grant'
@@ -117,13 +117,14 @@ expect 0 'members' doctor "$url"
 check 'vote' same "$(grep -c ', primary, votes, leases up to 30s$' "$dir/out")" 3
 check 'are compared' out_has 'clock .* from the median'
 check 'one may go' out_has '^server crashes *yes *yes *at once, .*1 of 3 fail'
-expect 1 'on one host' doctor "redlock://127.0.0.1:$d,127.0.0.1:$e,127.0.0.1:$f"
+expect 78 'on one host' doctor "redlock://127.0.0.1:$d,127.0.0.1:$e,127.0.0.1:$f"
 check 'fail together' warned 'hosts .*3 of 3 nodes are on 127.0.0.1: they fail'
 check 'are of the same quorum by another name' warned \
     'member .*it is a member of another quorum'
-expect 1 'a server by two names' doctor "$(members "$d" "$d" "$e")"
+expect 78 'a server by two names' doctor "$(members "$d" "$d" "$e")"
 check 'is found out' warned 'member .*it is the same server as '
-expect 1 'two nodes' doctor "redlock://127.0.0.1:$d,127.0.0.2:$e"
+expect 78 'two nodes, of another quorum' doctor \
+    "redlock://127.0.0.1:$d,127.0.0.2:$e"
 check 'survive nothing' warned 'nodes .*2 nodes: no lock can be had while one'
 redis_stop "$f_pid"
 expect 1 'one is away' doctor "$url"
@@ -149,7 +150,7 @@ check 'which is said' warned 'member .*it may not vote for '
 "$HOLDFAST" init -q --force --durable "$url"
 expect 1 'a word that is not kept' doctor "$url"
 check 'is doubted' warned 'disk .*marked as durable .*, but it is not'
-expect 1 'a replica among them' env HOLDFAST_URL="$(members "$d" "$e" "$f")" sh -c '
+expect 78 'a replica among them' env HOLDFAST_URL="$(members "$d" "$e" "$f")" sh -c '
     redis-cli -p '"$f"' replicaof 127.0.0.1 '"$d"' >/dev/null
     "$HOLDFAST" doctor --for 10ms'
 check 'is refused' warned 'member .*it is a replica'
