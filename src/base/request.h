@@ -134,7 +134,8 @@ enum verdict {
 struct reply {
     enum verdict verdict;
     int status;           /* V_ERROR, V_UNSENT, V_UNKNOWN: HF_* that explains */
-    int64_t fence;        /* PROPOSE granted: the token */
+    int64_t fence;        /* PROPOSE granted: the token.  INSPECT: the holder's,
+                           * 0 if there is none, or it is not told */
     int64_t counter;      /* highest number the node has seen, 0 if not told */
     int64_t node_us;      /* node's wall clock, 0 if not told */
     int64_t ttl_us;       /* BUSY: the holder's time left, -1 unknown.

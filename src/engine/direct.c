@@ -116,15 +116,18 @@ static uint64_t holder_hash(const struct hf_info *info)
 
 /* Whatever more than half of them say is left in the end; but if no half of
  * them agree, so is something. */
-static void info_weigh(struct op *op, int node, const struct hf_info *info)
+static void info_weigh(struct op *op, int node, const struct reply *rep)
 {
+    const struct hf_info *info = rep->info;
     int is_first = !(op->done & (op->done - 1));
     uint64_t fence = is_first ? 0 : op->info->fence;
     op->said[node] = holder_hash(info);
+    op->token[node] = info->locked ? rep->fence : 0;
+    op->since_ms[node] = info->since_ms;
     if (op->agree == 0) *op->info = *info;
     op->agree += is_same_holder(op->info, info) ? 1 : -1;
     if (info->fence > fence) fence = info->fence;
-    op->info->fence = fence; /* the highest of all */
+    op->info->fence = fence; /* the highest of all, until it is known whose */
 }
 
 /* Can it be a majority's, with those that were not heard? */
@@ -135,6 +138,67 @@ static int info_is_decided(const struct engine *e, const struct op *op)
     for (int i = 0; i < e->conf.nodes; i++)
         nodes += (op->done >> i & 1) && op->said[i] == hash;
     return nodes >= e->conf.quorum;
+}
+
+/* Does this node tell of the holder that was found, and by a number? */
+static int is_telling_token(const struct op *op, int node, uint64_t hash)
+{
+    return op->done >> node & 1 && op->said[node] == hash
+           && op->token[node] > 0;
+}
+
+static int token_count(const struct engine *e, const struct op *op,
+                       int64_t token)
+{
+    uint64_t hash = holder_hash(op->info);
+    int n = 0;
+    for (int i = 0; i < e->conf.nodes; i++)
+        n += is_telling_token(op, i, hash) && op->token[i] == token;
+    return n;
+}
+
+/* Nodes that were healed have it under higher numbers, and one may have kept
+ * an older hold of the same owner: the holder's token is what most of them
+ * tell, and if as many tell another, the lower one. */
+static int64_t token_find(const struct engine *e, const struct op *op)
+{
+    uint64_t hash = holder_hash(op->info);
+    int64_t best = 0;
+    int best_count = 0;
+    for (int i = 0; i < e->conf.nodes; i++) {
+        if (!is_telling_token(op, i, hash)) continue;
+        int count = token_count(e, op, op->token[i]);
+        if (count < best_count || (count == best_count && op->token[i] > best))
+            continue;
+        best = op->token[i];
+        best_count = count;
+    }
+    return best;
+}
+
+/* What hand-over in this process has made of the token, no node knows. */
+static int64_t token_passed(const struct engine *e, const struct op *op)
+{
+    char owner[OWNER_LEN_MAX];
+    const struct slot *s = op->entry ? op->entry->turn : NULL;
+    if (!s || !s->chain_owner || s->hold.state != HOLD_HELD) return 0;
+    hf__slot_owner(e, s, owner);
+    return strcmp(owner, op->info->owner) ? 0 : s->hold.fence;
+}
+
+/* The holder's number, not those of others who tried; and since when by the
+ * first of those that tell it. */
+static void info_name_token(const struct engine *e, struct op *op)
+{
+    uint64_t hash = holder_hash(op->info);
+    int64_t token = op->info->locked ? token_find(e, op) : 0;
+    int64_t since_ms = INT64_MAX;
+    if (!token) return;
+    for (int i = 0; i < e->conf.nodes; i++)
+        if (is_telling_token(op, i, hash) && op->token[i] == token)
+            since_ms = min64(since_ms, op->since_ms[i]);
+    op->info->since_ms = since_ms;
+    op->info->fence = (uint64_t)max64(token, token_passed(e, op));
 }
 
 /* How many say what was found. */
@@ -171,7 +235,7 @@ static void vote_note(struct engine *e, struct op *op, const struct request *r,
         return;
     }
     if (op->info && rep->info && r->op == OP_INSPECT)
-        info_weigh(op, r->node, rep->info);
+        info_weigh(op, r->node, rep);
     if (r->op == OP_BREAK && rep->info && rep->info->locked) op->was_locked = 1;
     if (r->op == OP_LIST) rows_give(op, rep);
 }
@@ -198,6 +262,7 @@ static void quorum_answered(struct engine *e, struct op *op,
     int status = votes_status(e, op);
     if (op->info && op->type == OP_TYPE_INSPECT && status == HF_OK) {
         if (!info_is_decided(e, op)) info_free(op->info);
+        info_name_token(e, op);
         info_count(e, op);
     }
     if (status == HF_UNAVAILABLE)

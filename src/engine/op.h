@@ -114,8 +114,10 @@ struct op {
     uint32_t done, gone, taken; /* of them: what they said */
     int agree;                  /* INSPECT: how many more than not say that */
     uint64_t said[NODES_MAX];   /* INSPECT: who holds it, by each; 0 nobody */
-    struct slot *slot;          /* the hold it works on, while it does */
-    struct op *next;            /* in one queue at a time */
+    int64_t token[NODES_MAX];   /* ... under which number, 0 not told */
+    int64_t since_ms[NODES_MAX];
+    struct slot *slot;              /* the hold it works on, while it does */
+    struct op *next;                /* in one queue at a time */
     struct op *all_next, *all_prev; /* all that are under way */
     int finished;                   /* the engine is through with it */
     struct park park;               /* where its caller sleeps, if one does */

@@ -51,6 +51,52 @@ TEST(quorum_view, a_lock_that_two_of_three_have_is_held)
     CHECK(info.fence >= grant.fence);
 }
 
+static void broken_at(int node)
+{
+    hf_lock *l = rig_lock(rig_client_at(urls[node], NULL), "a");
+    CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
+}
+
+/* A node that nobody holds it on has a higher counter. */
+TEST(quorum_view, the_fence_of_a_held_lock_is_its_holders)
+{
+    struct hf_info info;
+    struct hf_grant grant;
+    trio_begin(0);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, &grant), HF_OK);
+    broken_at(0);
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK(info.locked);
+    CHECK(info.fence == grant.fence);
+}
+
+static struct hf_info seen;
+
+static int all_agree(void *lock)
+{
+    return hf_lock_inspect(lock, 0, &seen, NULL) == HF_OK
+           && seen.nodes_agree == TRIO_NODES;
+}
+
+/* It has the lock under a number of its own, since it was healed. */
+TEST(quorum_view, a_node_that_was_healed_changes_neither_fence_nor_since)
+{
+    struct hf_info before;
+    struct hf_grant grant;
+    trio_begin(0);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, &grant), HF_OK);
+    CHECK(rig_until(all_agree, l));
+    before = seen;
+    broken_at(0);
+    CHECK_INT(hf_lock_inspect(l, 0, &seen, NULL), HF_OK);
+    CHECK_INT(seen.nodes_agree, TRIO_NODES - 1);
+    CHECK(rig_until(all_agree, l));
+    CHECK(seen.fence == grant.fence);
+    CHECK_INT(seen.since_ms, before.since_ms);
+}
+
 /* Whose word one has for it, with two of three away. */
 TEST(quorum_view, what_the_rest_could_decide_is_not_called_free)
 {

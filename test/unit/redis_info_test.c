@@ -66,6 +66,7 @@ TEST(redis_info, our_lock_tells_who_has_it_and_since_when)
     CHECK_INT(a.info.detached, 0);
     CHECK_INT(a.info.pid, 4711);
     CHECK_INT((int64_t)a.info.fence, t);
+    CHECK_INT(a.reply.fence, t);
     CHECK(a.info.since_ms <= granted_ms);
     CHECK(a.info.since_ms > granted_ms - 10000);
     CHECK(a.info.ttl_ms > 20000 && a.info.ttl_ms <= 30000);

@@ -157,6 +157,7 @@ int hf__file_op_inspect(struct backend_conn *c, struct request *req,
         info->waiters = 0;
     } else if (status == HF_OK) {
         lock_describe(c, l, &r, req->owner, info);
+        if (info->locked && info->owner[0]) reply->fence = r.fence;
     } else {
         return hf__file_reply_error(c, reply, status);
     }

@@ -244,6 +244,7 @@ static void apply_inspect(struct store *s, int64_t now_us,
     hf__store_describe(e, now_us, req->owner, &s->info);
     rep->verdict = V_GRANTED;
     rep->counter = e ? e->counter : 0;
+    rep->fence = s->info.locked ? e->held->fence : 0;
     rep->info = &s->info;
 }
 

@@ -51,14 +51,17 @@ static void who_read(const char *text, struct hf_info *info)
     word_take(&text, info->label, sizeof info->label, 1);
 }
 
-/* "v1 <owner> <attempt> <T> <fence> <since us> <pid> <host> <label>" */
-static void hf_read(const char *text, struct hf_info *info)
+/* "v1 <owner> <attempt> <T> <fence> <since us> <pid> <host> <label>"; returns
+ * the fence. */
+static int64_t hf_read(const char *text, struct hf_info *info)
 {
     char skipped[24];
     text += 3;
-    for (int i = 0; i < 4; i++) word_take(&text, skipped, sizeof skipped, 0);
+    for (int i = 0; i < 3; i++) word_take(&text, skipped, sizeof skipped, 0);
+    int64_t fence = number_take(&text);
     info->since_ms = number_take(&text) / US_PER_MS;
     who_read(text, info);
+    return fence < 0 ? 0 : fence;
 }
 
 static int is_ours(const struct value *hf)
@@ -71,10 +74,11 @@ static int64_t not_negative(int64_t n)
     return n < 0 ? 0 : n;
 }
 
-/* A hash: `owner` is the first field that names one, `count` its value. */
-static void hash_read(const struct value *hf, const struct value *mode,
-                      const struct value *owner, const struct value *count,
-                      struct hf_info *info)
+/* A hash: `owner` is the first field that names one, `count` its value.
+ * Returns the holder's token, 0 if it is not told. */
+static int64_t hash_read(const struct value *hf, const struct value *mode,
+                         const struct value *owner, const struct value *count,
+                         struct hf_info *info)
 {
     info->locked = 1;
     info->foreign = !is_ours(hf);
@@ -83,7 +87,7 @@ static void hash_read(const struct value *hf, const struct value *mode,
     if (owner && owner->type == VALUE_STRING)
         text_copy(info->owner, sizeof info->owner, owner->text, owner->len);
     info->owner_count = hf__value_number(count, 0);
-    if (!info->foreign) hf_read(hf->text, info);
+    return info->foreign ? 0 : hf_read(hf->text, info);
 }
 
 static int not_a_lock(struct backend_conn *c, const char *kind,
@@ -132,8 +136,8 @@ static int kind_read(struct backend_conn *c, const struct request *req,
     }
     if (strcmp(kind->text, "hash") != 0 || !hf__value_at(v, 9))
         return not_a_lock(c, kind->text, reply);
-    hash_read(hf__value_at(v, 6), hf__value_at(v, 7), hf__value_at(v, 8),
-              hf__value_at(v, 9), &c->info);
+    reply->fence = hash_read(hf__value_at(v, 6), hf__value_at(v, 7),
+                             hf__value_at(v, 8), hf__value_at(v, 9), &c->info);
     c->info.mine = count && count->type == VALUE_STRING;
     c->info.count = hf__value_number(count, 0);
     return 0;
