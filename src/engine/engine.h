@@ -115,6 +115,7 @@ struct node {
     int boot_open;          /* asked, unanswered */
     int was_member;         /* it was one, and told its marker */
     int is_blank;           /* it has no marker, and we have not begun one */
+    int misplaced_told;     /* that it is no member, and so has no vote */
     struct clock_sample sample;
     int suspect;        /* its clock seems to have jumped: so often seen */
     int64_t suspect_us; /* since then */
@@ -172,6 +173,7 @@ struct engine {
                              * 0: none has been met */
     int64_t group_lease_guess_us; /* what it is taken for until then */
     int settle_told;              /* that one has to wait for its nodes */
+    int refusal_told;             /* that no quorum can be had with this URL */
     int64_t linger_us;            /* until then all nodes are waited for; 0 no
                                    * majority so far, -1 it is over */
     void (*log)(struct engine *e, int level, const char *line);
@@ -304,6 +306,7 @@ void hf__member_clock_text(const struct engine *e, const struct node *n,
                            char *out, size_t size);
 void hf__member_compare_clock(struct engine *e, const struct node *n);
 void hf__member_compare_version(struct engine *e, const struct node *n);
+void hf__member_warn_misplaced(struct engine *e, const struct node *n);
 
 /* clocks.c */
 void hf__clock_heard(struct engine *e, struct node *n, const struct request *r,

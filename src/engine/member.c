@@ -3,7 +3,8 @@
  *
  *   UNKNOWN --boot--> SETTLED            link lost, no marker: UNKNOWN again
  *              |----> QUARANTINED --its time--> SETTLED
- *              +----> REFUSED: not a node that could be a member
+ *              +----> REFUSED: not a node that could be a member; a minority
+ *                     of them is missing, a majority is the caller's error
  *
  * The rule: a node votes only while we know, from its own answer over this very
  * connection, that it has lost nothing that a lease still rests on.
@@ -163,11 +164,40 @@ static int is_misplaced(const struct node *n)
                || status == HF_CONFLICT);
 }
 
+static int is_awaited(const struct engine *e, const struct node *n)
+{
+    return n->stand == STAND_UNKNOWN && !n->is_blank
+           && !(e->conf.down >> n->index & 1);
+}
+
+/* Some are misplaced, and none is known to be where it belongs. */
+static int is_url_doubtful(const struct engine *e)
+{
+    int misplaced = 0;
+    for (int i = 0; i < e->conf.nodes; i++) {
+        if (e->nodes[i].was_member) return 0;
+        misplaced += is_misplaced(&e->nodes[i]);
+    }
+    return misplaced > 0;
+}
+
+/* Why no quorum can be had with this URL; NULL if one can: a minority that is
+ * misplaced is only missing.  Nodes without a marker get none while the URL is
+ * in doubt. */
 const struct hf_error *hf__members_refusal(const struct engine *e)
 {
-    for (int i = 0; i < e->conf.nodes; i++)
-        if (is_misplaced(&e->nodes[i])) return &e->nodes[i].last_error;
-    return NULL;
+    const struct hf_error *first = NULL;
+    int able = e->conf.nodes, blanks = 0, awaited = 0;
+    for (int i = 0; i < e->conf.nodes; i++) {
+        const struct node *n = &e->nodes[i];
+        blanks += n->is_blank;
+        awaited += is_awaited(e, n);
+        if (!is_misplaced(n)) continue;
+        able--;
+        if (!first) first = &n->last_error;
+    }
+    if (first && awaited == 0 && is_url_doubtful(e)) able -= blanks;
+    return able < e->conf.quorum ? first : NULL;
 }
 
 /* A node without a marker gets one when the others have said how long their
@@ -176,17 +206,34 @@ const struct hf_error *hf__members_refusal(const struct engine *e)
 static void blanks_ask(struct engine *e)
 {
     int blanks = 0;
-    if (hf__members_refusal(e)) return;
     for (int i = 0; i < e->conf.nodes; i++) {
-        const struct node *n = &e->nodes[i];
-        if (n->is_blank)
-            blanks++;
-        else if (n->stand == STAND_UNKNOWN && !(e->conf.down >> i & 1))
-            return;
+        blanks += e->nodes[i].is_blank;
+        if (is_awaited(e, &e->nodes[i])) return;
     }
+    if (hf__members_refusal(e) || is_url_doubtful(e)) return;
     for (int i = 0; blanks && i < e->conf.nodes; i++) {
         struct node *n = &e->nodes[i];
         if (n->is_blank && !n->boot_open) n->boot_us = e->now_us;
+    }
+}
+
+/* The calls that wait fail now: the URL must be changed. */
+static void refusal_tell(struct engine *e)
+{
+    const struct hf_error *refusal = hf__members_refusal(e);
+    if (!refusal) {
+        e->refusal_told = 0;
+        return;
+    }
+    if (e->refusal_told) return;
+    e->refusal_told = 1;
+    if (e->log) e->log(e, HF_LOG_ERROR, refusal->text);
+    for (struct op *op = e->all, *next; op; op = next) {
+        struct hold_event ev = {.type = EV_FAIL, .status = refusal->status};
+        next = op->all_next;
+        if (op->type == OP_TYPE_ACQUIRE && op->slot && op->slot->op == op
+            && op->slot->hold.state < HOLD_HELD)
+            hf__slot_step(e, op->slot, &ev);
     }
 }
 
@@ -200,6 +247,7 @@ void hf__member_link(struct engine *e, struct node *n, int up)
         n->suspect = 0;
         stand_set(e, n, STAND_UNKNOWN);
         blanks_ask(e);
+        refusal_tell(e);
         settle_log(e);
         hf__turn_pass_all(e); /* that may be the last to decide */
         hf__again_tick(e, n);
@@ -224,30 +272,18 @@ void hf__member_unsettle(struct engine *e, struct node *n, unsigned boot_flags)
 
 /* ---- what it says ------------------------------------------------------ */
 
-/* The calls that wait fail now: the URL must be changed. */
-static void refusal_tell(struct engine *e, int status)
-{
-    for (struct op *op = e->all, *next; op; op = next) {
-        struct hold_event ev = {.type = EV_FAIL, .status = status};
-        next = op->all_next;
-        if (op->type == OP_TYPE_ACQUIRE && op->slot && op->slot->op == op
-            && op->slot->hold.state < HOLD_HELD)
-            hf__slot_step(e, op->slot, &ev);
-    }
-}
-
 static void member_refuse(struct engine *e, struct node *n, int status,
                           const char *text)
 {
-    int was_misplaced = is_misplaced(n);
     hf__node_failed(n, status, text);
     n->boot_us = e->now_us + REFUSED_AGAIN_US;
     stand_set(e, n, STAND_REFUSED);
     n->is_blank = 0;
     blanks_ask(e);
-    if (!is_misplaced(n) || was_misplaced) return;
-    if (e->log) e->log(e, HF_LOG_ERROR, text);
-    refusal_tell(e, status);
+    refusal_tell(e);
+    if (!is_misplaced(n) || n->misplaced_told) return;
+    n->misplaced_told = 1;
+    if (!hf__members_refusal(e)) hf__member_warn_misplaced(e, n);
 }
 
 static const struct node *twin_of(const struct engine *e, const struct node *n,
@@ -271,7 +307,7 @@ static void member_admit(struct engine *e, struct node *n,
         hf__quarantine_us(&e->conf, max64(boot->lease_us, e->group_lease_us));
     int is_met = n->boot.version == boot->version; /* and was told before */
     n->boot = *boot;
-    n->is_blank = 0;
+    n->is_blank = n->misplaced_told = 0;
     n->was_member = 1;
     if (boot->lease_us > e->group_lease_us) e->group_lease_us = boot->lease_us;
     e->conf.lease_max_us = e->group_lease_us;
@@ -283,6 +319,7 @@ static void member_admit(struct engine *e, struct node *n,
     int is_free = hf__member_settled_us(e, n) <= e->now_us;
     stand_set(e, n, is_free ? STAND_SETTLED : STAND_QUARANTINED);
     blanks_ask(e);
+    refusal_tell(e);
 }
 
 static void boot_failed(struct engine *e, struct node *n,
@@ -321,6 +358,7 @@ void hf__member_answered(struct engine *e, struct node *n,
         n->boot = *rep->boot;
         n->is_blank = 1;
         blanks_ask(e);
+        refusal_tell(e);
         return;
     }
     if (!twin) {

@@ -5,6 +5,7 @@
  * to do about it, as far as that is known.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "core/hold_parts.h"
 #include "engine/engine.h"
@@ -59,6 +60,20 @@ void hf__member_compare_version(struct engine *e, const struct node *n)
              n->url ? n->url : "node", (long long)(a / 10000),
              (long long)(a / 100 % 100), other->url ? other->url : "another",
              (long long)(b / 10000), (long long)(b / 100 % 100));
+    e->log(e, HF_LOG_WARN, line);
+}
+
+/* The others go on without it, so that only the log tells. */
+void hf__member_warn_misplaced(struct engine *e, const struct node *n)
+{
+    char line[HF_ERROR_TEXT_MAX];
+    int is_foreign = n->last_error.status == HF_CONFLICT;
+    const char *url = n->url ? n->url : "node", *why = n->last_error.text;
+    size_t len = strlen(url);
+    if (!e->log) return;
+    if (!strncmp(why, url, len) && !strncmp(why + len, ": ", 2)) why += len + 2;
+    snprintf(line, sizeof line, "%.80s: it has no vote: %.100s%s", url, why,
+             is_foreign ? ": repeat holdfast init --replace, or init" : "");
     e->log(e, HF_LOG_WARN, line);
 }
 
