@@ -99,7 +99,8 @@ struct node {
     int64_t timer_us;
     struct request *again, *again_last; /* to be repeated, oldest first */
     size_t again_len;
-    int drop_told; /* that no more of them are kept */
+    size_t releases; /* of requests on their way */
+    int drop_told;   /* that no more of them are kept */
     int64_t again_us;
     struct hf_error last_error;
 
@@ -125,6 +126,13 @@ struct fd_watch {
     int fd;
     unsigned events;
     int node;
+};
+
+/* What a client that closes has to wait for. */
+enum owed {
+    OWED_NOTHING,
+    OWED_BY_FEW, /* most of a quorum have answered: the others need not */
+    OWED_BY_MOST
 };
 
 struct engine {
@@ -259,6 +267,7 @@ void hf__request_free(struct engine *e, struct request *r);
 void hf__request_send(struct engine *e, int node, struct request *r);
 void hf__engine_flush(struct engine *e);
 int hf__engine_is_ready(const struct engine *e);
+enum owed hf__nodes_owe(const struct engine *e);
 int64_t hf__engine_nodes_now(const struct engine *e);
 uint64_t hf__engine_random(struct engine *e);
 void hf__owner_text(const struct engine *e, uint64_t holder,

@@ -63,6 +63,7 @@ void hf__request_send(struct engine *e, int node, struct request *r)
     r->next = NULL;
     e->inflight++;
     e->pressing += (size_t)is_pressing(r);
+    n->releases += r->op == OP_RELEASE;
     n->dirty = 1;
     n->backend->submit(n->conn, r);
 }
@@ -88,6 +89,23 @@ int hf__engine_is_ready(const struct engine *e)
 {
     if (e->conf.nodes > 1) return hf__members_are_decided(e);
     return e->nodes[0].clock_known;
+}
+
+/* Only operations and releases count, and no node that never said a word: what
+ * else is asked nobody wants to know any more. */
+enum owed hf__nodes_owe(const struct engine *e)
+{
+    int owing = 0, through = 0;
+    for (int i = 0; i < e->conf.nodes; i++) {
+        const struct node *n = &e->nodes[i];
+        if (n->releases > 0 && n->clock_known)
+            owing++;
+        else
+            through += n->up;
+    }
+    if (e->ops_len > 0) return OWED_BY_MOST;
+    if (owing == 0) return OWED_NOTHING;
+    return through >= e->conf.quorum ? OWED_BY_FEW : OWED_BY_MOST;
 }
 
 /* The median of the nodes' clocks: no single one can drag it along. */
@@ -217,6 +235,7 @@ static void env_reply(struct backend_env *env, struct request *r,
     assert(e->inflight > 0);
     e->inflight--;
     e->pressing -= (size_t)is_pressing(r);
+    n->releases -= r->op == OP_RELEASE;
     learn(e, n, r, rep);
     if (is_to_be_repeated(e, r, rep)) {
         if (rep->verdict == V_UNKNOWN) r->flags |= REQ_REPEATED;

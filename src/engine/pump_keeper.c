@@ -17,8 +17,11 @@
 #endif
 
 #include "base/error.h"
+#include "base/math.h"
 #include "engine/pump.h"
 #include "sys/clock.h"
+
+#define CLOSE_FEW_US (50 * US_PER_MS)
 
 /* ---- the keeper ------------------------------------------------------- */
 
@@ -204,13 +207,24 @@ int hf__pump_begin(struct pump *p, struct hf_error *err)
     return HF_OK;
 }
 
+/* Is there anything to wait for?  Of a quorum whose most nodes are through not
+ * for long: a release that was sent is carried out without us, too. */
+static int close_is_awaited(const struct engine *e, int64_t *limit_us)
+{
+    int64_t now_us = hf__clock_us();
+    int64_t few_us = now_us + max64(CLOSE_FEW_US, 4 * e->conf.rtt_us);
+    enum owed owed = hf__nodes_owe(e);
+    if (owed == OWED_BY_FEW) *limit_us = min64(*limit_us, few_us);
+    return owed != OWED_NOTHING && now_us < *limit_us;
+}
+
 /* Let answers come in, and callers leave, until `limit_us`. */
 static void close_settle(struct pump *p, int64_t limit_us)
 {
     int none = 0;
     hf__engine_flush(&p->engine);
     hf__pump_deliver_all(p, hf__pump_take(p, NULL, &none));
-    while (p->engine.inflight > 0 && hf__clock_us() < limit_us) {
+    while (close_is_awaited(&p->engine, &limit_us)) {
         if (p->has_poller) { /* a caller on its way out */
             hf__bell_ring(&p->wake);
             hf__pump_poll(p, -1, hf__clock_us() + US_PER_MS, 0);

@@ -55,6 +55,45 @@ TEST(redlock_stopped, a_hold_is_renewed_without_it)
     redlock_use(l, g.fence);
 }
 
+/* Far below what a client would have given it. */
+static int64_t close_ms(hf_client *c)
+{
+    int64_t began_ms = rig_now_ms();
+    rig_close(c);
+    return rig_now_ms() - began_ms;
+}
+
+static const struct hf_client_options *patient(void)
+{
+    static struct hf_client_options o;
+    o = (struct hf_client_options)HF_CLIENT_OPTIONS_INIT;
+    o.timeout_ms = RIG_WAIT_MS;
+    return &o;
+}
+
+TEST(redlock_stopped, who_closes_does_not_wait_for_one_that_never_answered)
+{
+    redlock_begin(&r, 30000);
+    five_stop(&r.five, 4);
+    hf_client *c = redlock_newcomer(&r, 0, patient());
+    redlock_use(rig_lock(c, "a"), 0);
+    CHECK(close_ms(c) < RIG_WAIT_MS / 4);
+    five_cont(&r.five, 4);
+    CHECK(redlock_until_gone(&r, "a"));
+}
+
+TEST(redlock_stopped, who_closes_does_not_wait_for_one_that_had_the_lock)
+{
+    redlock_begin(&r, 30000);
+    hf_client *c = redlock_client(&r, 0, patient());
+    CHECK_INT(rig_acquire(rig_lock(c, "a"), 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK(redlock_until_has(&r, 4, "a", 1));
+    five_stop(&r.five, 4);
+    CHECK(close_ms(c) < RIG_WAIT_MS / 4);
+    five_cont(&r.five, 4);
+    CHECK(redlock_until_gone(&r, "a"));
+}
+
 /* It answers always, and always too late to matter. */
 TEST(redlock_stopped, two_slow_ones_are_not_waited_for)
 {
