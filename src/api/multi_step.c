@@ -28,6 +28,7 @@
 
 /* ---- asking -------------------------------------------------------------- */
 
+/* What is left of its time; -1: no end. */
 static int64_t left_us(const struct multi_call *c)
 {
     return c->deadline_us == TIME_NEVER
@@ -62,7 +63,8 @@ static int acquire_ask(struct multi_call *c, struct multi_part *p)
         hf__acquire_prepare(op, p->lock, &c->options, c->holder, &op->err);
     if (status != HF_OK) return status;
     op->stop = &c->stop;
-    op->wait_us = is_one_try(c) ? 0 : wait_us;
+    /* That the time is over does not make it a call without a wait. */
+    op->wait_us = is_one_try(c) ? 0 : wait_us ? wait_us : 1;
     op->tries_once = c->phase == MULTI_ALL;
     c->bound_us = 0;
     if (c->phase == MULTI_ORDER) {
@@ -82,6 +84,16 @@ static void change_ask(struct multi_call *c, struct multi_part *p,
     hf__op_init(&p->op, type, p->lock, c->holder);
     p->op.lease_us = c->lease_us;
     p->is_asked = 1;
+}
+
+/* Those of a call that is late, or not wanted any more, go out, but are not
+ * waited for: the engine repeats them. */
+static void undo_ask(struct multi_call *c, struct multi_part *p)
+{
+    change_ask(c, p, OP_TYPE_RELEASE);
+    p->op.cancel = c->options.cancel;
+    p->op.stop = &c->stop;
+    if (c->deadline_us != TIME_NEVER) p->op.wait_us = max64(1, left_us(c));
 }
 
 static int is_wanted(const struct multi_call *c, size_t i)
@@ -107,7 +119,7 @@ static int phase_ask(struct multi_call *c, enum multi_phase phase)
         struct multi_part *p = &c->parts[i];
         if (!is_wanted(c, i)) continue;
         if (phase == MULTI_UNDO)
-            change_ask(c, p, OP_TYPE_RELEASE);
+            undo_ask(c, p);
         else if (phase == MULTI_CHANGE)
             change_ask(c, p, c->type);
         else
@@ -166,6 +178,13 @@ static int call_give_up(struct multi_call *c, int status,
     return call_undo(c, MULTI_OVER);
 }
 
+static int call_time_out(struct multi_call *c, struct multi_part *p)
+{
+    hf__error_set(&p->op.err, HF_TIMEOUT, "%s: %s", p->lock->entry->name,
+                  hf_status_text(HF_TIMEOUT));
+    return call_give_up(c, HF_TIMEOUT, &p->op.err);
+}
+
 /* Somebody else has one of them: which is to be waited for, and how? */
 static int call_again(struct multi_call *c, size_t at)
 {
@@ -204,9 +223,7 @@ static int call_refused(struct multi_call *c, struct multi_part *p)
         return call_give_up(c, status, err);
     }
     if (left_us(c) != 0) return call_again(c, (size_t)(p - c->parts));
-    hf__error_set(err, HF_TIMEOUT, "%s: %s", p->lock->entry->name,
-                  hf_status_text(HF_TIMEOUT));
-    return call_give_up(c, HF_TIMEOUT, err);
+    return call_time_out(c, p);
 }
 
 /* All are ours, but some have been for a while. */
@@ -241,6 +258,8 @@ static int undone_step(struct multi_call *c)
     for (size_t i = 0; i < c->len; i++)
         c->parts[i].is_asked = c->parts[i].is_held = 0;
     c->phase = c->next;
+    if (c->next != MULTI_OVER && left_us(c) == 0)
+        return call_time_out(c, &c->parts[c->at]);
     return c->next == MULTI_OVER ? 0 : phase_ask(c, c->next);
 }
 

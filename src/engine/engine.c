@@ -267,6 +267,10 @@ void hf__engine_begin(struct engine *e, struct op *op, int64_t now_us)
     op->deadline_us = op->type == OP_TYPE_ACQUIRE && op->wait_us > 0
                           ? now_us + op->wait_us
                           : TIME_NEVER;
+    op->until_us = op->type == OP_TYPE_RELEASE && op->wait_us > 0
+                       ? now_us + op->wait_us
+                       : TIME_NEVER;
+    e->pending_us = min64(e->pending_us, op->until_us);
     op_enlist(e, op);
     hf__op_begin(e, op);
     hf__engine_drain(e);
@@ -278,6 +282,7 @@ void hf__engine_drain(struct engine *e)
         struct op *op = e->ready_head;
         e->ready_head = op->next;
         if (!e->ready_head) e->ready_tail = NULL;
+        e->pending_us = min64(e->pending_us, op->until_us);
         hf__op_begin(e, op);
     }
 }
@@ -298,11 +303,8 @@ static void pending_remove(struct slot *s, struct op *op)
     if (s->pending_tail == op) s->pending_tail = before;
 }
 
-/* End `op` with `status`: cancelled, or the client is closing. */
-void hf__engine_fail(struct engine *e, struct op *op, int status,
-                     int64_t now_us)
+static void op_fail(struct engine *e, struct op *op, int status)
 {
-    e->now_us = now_us;
     if (op->finished || !op->slot) return;
     if (op_is_pending(op)) {
         pending_remove(op->slot, op);
@@ -314,12 +316,37 @@ void hf__engine_fail(struct engine *e, struct op *op, int status,
     hf__engine_drain(e);
 }
 
-/* End those whose wait is over before they came to their turn. */
+void hf__engine_fail(struct engine *e, struct op *op, int status,
+                     int64_t now_us)
+{
+    e->now_us = now_us;
+    /* What was not even asked for would stay held. */
+    if (op->type == OP_TYPE_RELEASE && op_is_pending(op)) return;
+    op_fail(e, op, status);
+}
+
+/* It was sent, and is repeated without its caller. */
+static void release_tick(struct engine *e, struct op *op)
+{
+    if (op->until_us > e->now_us) {
+        e->pending_us = min64(e->pending_us, op->until_us);
+        return;
+    }
+    struct hold_event ev = {.type = EV_FAIL, .status = HF_TIMEOUT};
+    hf__slot_step(e, op->slot, &ev);
+}
+
+/* End those whose wait is over before they came to their turn; and the waits
+ * for releases. */
 static void pending_tick(struct engine *e)
 {
     e->pending_us = TIME_NEVER;
     for (struct op *op = e->all, *next; op; op = next) {
         next = op->all_next;
+        if (op->type == OP_TYPE_RELEASE) {
+            if (op->slot && !op_is_pending(op)) release_tick(e, op);
+            continue;
+        }
         if (!op_is_pending(op)) continue;
         if (op->deadline_us > e->now_us) {
             e->pending_us = min64(e->pending_us, op->deadline_us);
@@ -475,7 +502,7 @@ void hf__engine_shut(struct engine *e, int64_t now_us)
     e->now_us = now_us;
     for (struct op *op = e->all, *next; op; op = next) {
         next = op->all_next;
-        hf__engine_fail(e, op, HF_CLOSED, now_us);
+        op_fail(e, op, HF_CLOSED);
     }
     for (size_t i = 0; i < e->table_size; i++) {
         for (struct lock_entry *n = e->table[i]; n; n = n->hash_next) {

@@ -168,7 +168,8 @@ struct engine {
     struct op *done_head, *done_tail;   /* operations to be completed */
     struct op *all;                     /* operations under way */
     int64_t pending_us;                 /* the first of those behind others
-                                         * in their holder's queue is late */
+                                         * in their holder's queue is late, or
+                                         * of the releases' callers */
     size_t ops_len;
     size_t ops_async; /* of them with callbacks */
     struct slot *notice_head, *notice_tail;

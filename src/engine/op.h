@@ -83,7 +83,8 @@ struct op {
     struct lock_entry *entry; /* pinned; NULL for LIST */
     uint64_t holder;
     unsigned flags;  /* HF_ACQUIRE_* */
-    int64_t wait_us; /* < 0 for ever, 0 one try */
+    int64_t wait_us; /* < 0 for ever, 0 one try; RELEASE: > 0: its caller waits
+                      * no longer than that, and it goes on without him */
     int tries_once;  /* ACQUIRE: one try all the same; the wait is for the
                       * store */
     int64_t lease_us;
@@ -99,6 +100,7 @@ struct op {
     struct hf_cancel *cancel;
     const atomic_int *stop; /* not 0: it ends with HF_CLOSED; NULL: none */
     int64_t deadline_us;    /* of direct operations */
+    int64_t until_us;       /* RELEASE: so long its caller waits */
 
     int status; /* the result, and what belongs to it */
     struct hf_error err;

@@ -210,3 +210,74 @@ TEST(multi_servers, deadline_bounds_a_server_that_does_not_answer)
     redis_resume(&r);
     CHECK(took_ms >= 500 && took_ms < 15000);
 }
+
+/* ---- giving back what cannot be given back ------------------------------- */
+
+static int is_taken(void *arg)
+{
+    (void)arg;
+    return redis_number(&r, "EXISTS a") == 1;
+}
+
+static int is_free(void *arg)
+{
+    return !is_taken(arg);
+}
+
+/* Before the rig waits for its threads. */
+static void stuck_end(void *arg)
+{
+    struct proxy *proxy = arg;
+    atomic_store(&proxy->stop, 1);
+}
+
+/* A set that has "a", is refused "b", and whose commands get stuck from then
+ * on: on a line whose answers take their time, so that there is some for it. */
+static void stuck_begin(struct waiter *w, struct proxy *proxy, int64_t wait_ms,
+                        hf_cancel **cancel)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    char url[64];
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    o.patience_ms = o.timeout_ms = 60000;
+    CHECK_INT(hf_lock_try(rig_lock(rig_client(NULL), "b"), NULL, NULL), HF_OK);
+    proxy_begin(proxy, r.port);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", proxy->port);
+    hf_client *c = rig_client_at(url, &o);
+    hf_lock *z = rig_lock(c, "z");
+    CHECK_INT(hf_lock_try(z, NULL, NULL), HF_OK); /* connects */
+    CHECK_INT(hf_lock_release(z, NULL, NULL), HF_OK);
+    *cancel = rig_cancel(c);
+    proxy_delay(proxy, PROXY_DOWN, 2000);
+    waiter_start(w, multi_named(c, 2), *cancel, wait_ms);
+    test_cleanup(stuck_end, proxy);
+    CHECK(rig_until(is_taken, NULL));
+    proxy_delay(proxy, PROXY_UP, 60000);
+}
+
+TEST(multi_servers, deadline_bounds_what_is_given_back)
+{
+    static struct proxy proxy;
+    static struct waiter w;
+    hf_cancel *cancel;
+    stuck_begin(&w, &proxy, 4000, &cancel);
+    CHECK(rig_until_equal(&w.ended, 1)); /* long before the timeout */
+    CHECK_INT(w.status, HF_TIMEOUT);
+    proxy_delay(&proxy, PROXY_UP, 0);
+    CHECK(rig_until(is_free, NULL)); /* it was on its way */
+}
+
+TEST(multi_servers, that_is_cancelled_does_not_wait_for_what_is_given_back)
+{
+    static struct proxy proxy;
+    static struct waiter w;
+    hf_cancel *cancel;
+    stuck_begin(&w, &proxy, HF_WAIT_FOREVER, &cancel);
+    rig_pause_ms(3000); /* until the answers are there */
+    hf_cancel_fire(cancel);
+    CHECK(rig_until_equal(&w.ended, 1)); /* long before the timeout */
+    CHECK_INT(w.status, HF_CANCELLED);
+    proxy_delay(&proxy, PROXY_UP, 0);
+    CHECK(rig_until(is_free, NULL));
+}

@@ -187,3 +187,15 @@ TEST(multi_step, of_a_client_that_is_closing_gives_up)
     answer("ac", HF_OK);
     is_over(HF_CLOSED);
 }
+
+TEST(multi_step, waits_for_what_it_gives_back_no_longer_than_for_the_rest)
+{
+    call_begin(rig_options(30000, 0, 0));
+    asks("abc", MULTI_ALL, OP_TYPE_ACQUIRE);
+    answer("ac", HF_TAKEN);
+    asks("ac", MULTI_UNDO, OP_TYPE_RELEASE);
+    CHECK(wait_us(0) > 0 && wait_us(0) <= 30000000);
+    t.call->deadline_us = 1; /* long ago */
+    answer("", HF_TIMEOUT);
+    is_over(HF_TIMEOUT);
+}
