@@ -41,6 +41,23 @@ static int is_one_try(const struct multi_call *c)
     return c->options.wait_ms == HF_WAIT_NONE;
 }
 
+/* A caller who waits pumps the client that he waits for: nobody renews what he
+ * has on another one that has no thread. */
+static int is_unkept(const struct multi_call *c)
+{
+    for (size_t i = 0; i < c->clients_len && c->clients_len > 1; i++)
+        if (c->clients[i].client->pump.own_loop) return 1;
+    return 0;
+}
+
+static int64_t least_lease_us(const struct multi_call *c, const struct op *op)
+{
+    int64_t least = op->lease_us;
+    for (size_t i = 0; i < c->len; i++)
+        if (c->parts[i].is_held) least = min64(least, c->parts[i].op.lease_us);
+    return least;
+}
+
 /* Somebody may have it for ever, and wait for one of ours: not for long, and
  * no two for the same time.  A lease that is not renewed runs meanwhile. */
 static int64_t order_wait_us(struct multi_call *c, const struct op *op)
@@ -49,8 +66,8 @@ static int64_t order_wait_us(struct multi_call *c, const struct op *op)
     int64_t most = c->order_us;
     if (hf__random_bytes(&random, sizeof random) != 0)
         random = (uint64_t)hf__clock_us();
-    if (op->flags & (HF_ACQUIRE_FIXED | HF_ACQUIRE_DETACHED))
-        most = min64(most, op->lease_us / 4);
+    if (op->flags & (HF_ACQUIRE_FIXED | HF_ACQUIRE_DETACHED) || is_unkept(c))
+        most = min64(most, least_lease_us(c, op) / 4);
     if (op->plan.max_hold_us) most = min64(most, op->plan.max_hold_us / 4);
     return most / 2 + (int64_t)(random % (uint64_t)(most / 2 + 1));
 }

@@ -20,17 +20,23 @@ static void call_end(void *arg)
     hf_multi_close(t.multi);
 }
 
-/* A call for "a", "b" and "c", about to take its first step. */
-static void call_begin(struct hf_acquire_options o)
+/* A call for three locks, about to take its first step. */
+static void call_of(hf_lock *const *l, struct hf_acquire_options o)
 {
-    rig_begin_on("memory:");
-    hf_client *c = rig_client(NULL);
-    hf_lock *l[] = {rig_lock(c, "a"), rig_lock(c, "b"), rig_lock(c, "c")};
     CHECK_INT(hf_multi_open(l, 3, &t.multi, NULL), HF_OK);
     t.call = hf__multi_call_new(t.multi, OP_TYPE_ACQUIRE, 7, NULL);
     CHECK(t.call != NULL);
     test_cleanup(call_end, NULL);
     t.call->options = o;
+}
+
+/* For "a", "b" and "c". */
+static void call_begin(struct hf_acquire_options o)
+{
+    rig_begin_on("memory:");
+    hf_client *c = rig_client(NULL);
+    hf_lock *l[] = {rig_lock(c, "a"), rig_lock(c, "b"), rig_lock(c, "c")};
+    call_of(l, o);
 }
 
 /* The next step asks for `names` in `phase`, and of each `type`. */
@@ -137,6 +143,20 @@ TEST(multi_step, waits_in_order_for_a_part_of_a_fixed_lease_only)
     refuse_thrice();
     asks("a", MULTI_ORDER, OP_TYPE_ACQUIRE);
     CHECK(wait_us(0) > 0 && wait_us(0) <= 50000);
+}
+
+TEST(multi_step, waits_in_order_for_a_part_of_a_lease_that_no_thread_renews)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    o.flags = HF_CLIENT_OWN_LOOP;
+    rig_begin_on("memory:");
+    hf_client *c = rig_client(&o), *d = rig_client_at("memory:zz", &o);
+    hf_lock *l[] = {rig_lock(c, "a"), rig_lock(c, "b"), rig_lock(d, "c")};
+    call_of(l, rig_options(0, 4000, 0));
+    refuse_thrice();
+    t.call->order_us = 60000000;
+    asks("a", MULTI_ORDER, OP_TYPE_ACQUIRE);
+    CHECK(wait_us(0) > 0 && wait_us(0) <= 1000000);
 }
 
 TEST(multi_step, gives_up_at_what_no_waiting_mends)
