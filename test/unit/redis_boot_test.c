@@ -246,6 +246,23 @@ TEST(redis_boot, a_server_that_did_not_sync_before_may_have_forgotten)
     CHECK(a.boot.left_us > LEASE);
 }
 
+/* Nobody knows whether the next life syncs, if it may not be asked. */
+TEST(redis_boot, that_a_life_syncs_is_not_said_of_the_next_which_is_not_asked)
+{
+    static const char *const before[] = {"--appendonly", "yes", "--appendfsync",
+                                         "always", NULL};
+    static const char *const after[] = {
+        "--appendonly", "yes", "--rename-command", "CONFIG", "hidden", NULL};
+    begin_with(before);
+    CHECK_INT(boot(REQ_BOOT_NEW, "us"), V_GRANTED);
+    CHECK(strstr(redis_say(&r, "GET holdfast:boot"), " synced") != NULL);
+    r.args = after;
+    restart();
+    CHECK_INT(boot(0, "us"), V_GRANTED);
+    CHECK(a.boot.left_us > LEASE);
+    CHECK(strstr(redis_say(&r, "GET holdfast:boot"), " synced") == NULL);
+}
+
 TEST(redis_boot, syncing_but_for_rewrites_is_not_enough)
 {
     static const char *const args[] = {"--appendonly",

@@ -98,6 +98,8 @@ else
     settled = math.min(settled + missing, full)
 end
 local left = math.max(settled - now, 0)
+-- What was found out of one life says nothing of the next, which nobody asked.
+local same = life == id
 if look then
     return answer(1, left, had, has, first, durable or synced)
 end
@@ -114,7 +116,7 @@ else
         settled = tonumber(old:match('^v1 %S+ %S+ (%d+)')) + missing
     end
 end
-local keeps = synced or arg[7] == '-' and was_synced
+local keeps = synced or arg[7] == '-' and was_synced and same
 local text = string.format('v1 %s %s %.0f %.0f%s',
     group, life, settled, had,
     durable and ' durable' or keeps and ' synced' or '')
