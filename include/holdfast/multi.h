@@ -61,8 +61,9 @@ typedef void (*hf_multi_released_fn)(hf_multi *multi, int status,
  *
  * @return HF_OK
  *         HF_INVALID  none or too many; or one name is there twice on one
- *                     client, or on two clients of the same URL, which would
- *                     exclude each other: the sentence names it
+ *                     client, or on two clients whose URLs differ in options
+ *                     at most, and not in the database: they would exclude
+ *                     each other; the sentence names it
  *         HF_FORKED, HF_NOMEM
  *
  * Threads: any.

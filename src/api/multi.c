@@ -27,6 +27,27 @@ static size_t store_len(const char *url)
     return strcspn(url, "?");
 }
 
+/* But for one: the database behind a socket; its length, 0 if it is the first.
+ */
+static size_t database_find(const char *url, const char **out)
+{
+    const char *at = url + store_len(url);
+    *out = "";
+    while (*at && strncmp(at + 1, "db=", 3) != 0)
+        at += 1 + strcspn(at + 1, "&");
+    if (!*at) return 0;
+    *out = at + 4;
+    size_t len = strcspn(*out, "&#");
+    return len == 1 && **out == '0' ? 0 : len;
+}
+
+static int database_compare(const char *a_url, const char *b_url)
+{
+    const char *a, *b;
+    size_t a_len = database_find(a_url, &a), b_len = database_find(b_url, &b);
+    return bytes_compare(a, a_len, b, b_len);
+}
+
 static int lock_compare(const hf_lock *a, const hf_lock *b)
 {
     const char *a_url = a->client->url, *b_url = b->client->url;
@@ -34,8 +55,10 @@ static int lock_compare(const hf_lock *a, const hf_lock *b)
     if (order == 0)
         order = bytes_compare(a->entry->name, a->entry->name_len,
                               b->entry->name, b->entry->name_len);
-    /* The same server, other databases. */
-    return order ? order : strcmp(a_url, b_url);
+    if (order == 0) order = database_compare(a_url, b_url);
+    /* Members of a quorum have options of their own, and others behind them. */
+    if (order == 0 && strchr(a_url, '|')) order = strcmp(a_url, b_url);
+    return order;
 }
 
 static void locks_sort(hf_multi *m, hf_lock *const *given)

@@ -317,3 +317,34 @@ TEST(multi_fork, is_refused_in_the_child)
     CHECK(waitpid(pid, &wait_status, 0) == pid);
     CHECK_INT(wait_status, 0);
 }
+
+/* What becomes of a set of one name by two URLs. */
+static int twins_open(const char *one, const char *other)
+{
+    hf_multi *m = NULL;
+    hf_lock *locks[] = {rig_lock(rig_client_at(one, NULL), "a"),
+                        rig_lock(rig_client_at(other, NULL), "a")};
+    int status = hf_multi_open(locks, 2, &m, NULL);
+    hf_multi_close(m);
+    return status;
+}
+
+TEST(multi, of_one_name_by_urls_that_differ_in_options_is_refused)
+{
+    rig_begin_on("memory:");
+    CHECK_INT(twins_open("memory:x", "memory:x?timeout=3s"), HF_INVALID);
+    CHECK_INT(twins_open("memory:x", "memory:y?timeout=3s"), HF_OK);
+}
+
+TEST(multi, of_one_name_in_two_databases_of_a_socket_is_none_of_twins)
+{
+    rig_begin_on("memory:");
+    CHECK_INT(twins_open("redis+unix:///s?db=1", "redis+unix:///s?db=2"),
+              HF_OK);
+    CHECK_INT(twins_open("redis+unix:///s", "redis+unix:///s?db=2"), HF_OK);
+    CHECK_INT(
+        twins_open("redis+unix:///s?timeout=3s&db=1", "redis+unix:///s?db=1"),
+        HF_INVALID);
+    CHECK_INT(twins_open("redis+unix:///s", "redis+unix:///s?db=0"),
+              HF_INVALID);
+}
