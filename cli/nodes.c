@@ -17,6 +17,12 @@ int url_is_quorum(const char *url)
     return strncmp(url, "redlock:", 8) == 0 || strncmp(url, "quorum:", 7) == 0;
 }
 
+/* Some would vote, but grant nothing: a clock is ahead. */
+static int is_voting(const struct hf_node *n)
+{
+    return n->settled && n->status == HF_OK;
+}
+
 /* Is it known whether it may vote? */
 static int is_decided(const struct hf_node *n)
 {
@@ -51,8 +57,8 @@ static int64_t wait_for(const struct nodes *ns, int needed)
     int len = 0;
     for (int i = 0; i < ns->len; i++) {
         const struct hf_node *n = &ns->at[i];
-        if (!n->settled && n->quarantine_left_ms <= 0) continue;
-        int64_t end = n->settled ? 0 : n->quarantine_left_ms;
+        if (!is_voting(n) && n->quarantine_left_ms <= 0) continue;
+        int64_t end = is_voting(n) ? 0 : n->quarantine_left_ms;
         int k = len++;
         for (; k > 0 && ends[k - 1] > end; k--) ends[k] = ends[k - 1];
         ends[k] = end;
@@ -68,7 +74,7 @@ int nodes_look(const struct session *s, struct nodes *out)
     out->needed = out->len / 2 + 1;
     for (int i = 0; i < out->len; i++) {
         out->up += out->at[i].up;
-        out->voting += out->at[i].settled;
+        out->voting += is_voting(&out->at[i]);
     }
     out->wait_ms = wait_for(out, out->needed);
     return out->len;
@@ -77,7 +83,7 @@ int nodes_look(const struct session *s, struct nodes *out)
 const char *node_why(const struct hf_node *n, char *out, size_t size)
 {
     char why[2 * HF_ERROR_TEXT_MAX], shown[4 * HF_ERROR_TEXT_MAX], left[32];
-    if (n->settled) return NULL;
+    if (is_voting(n)) return NULL;
     if (n->text[0])
         snprintf(why, sizeof(why), "%s", n->text);
     else if (n->quarantine_left_ms > 0)
