@@ -37,6 +37,18 @@ static struct multi_call *acquire_new(hf_multi *m,
     return c;
 }
 
+/* Granted by this host instead of its store: why, as a single lock tells. */
+static void local_tell(const struct multi_call *c, struct hf_error *err)
+{
+    for (size_t i = 0; i < c->len; i++) {
+        const struct op *op = &c->parts[i].op;
+        if (op->grant.guarantee != HF_GUARANTEE_LOCAL || !op->err.text[0])
+            continue;
+        *err = op->err;
+        return;
+    }
+}
+
 int hf_multi_acquire(hf_multi *m, const struct hf_acquire_options *options,
                      struct hf_grant *grants, struct hf_error *err)
 {
@@ -49,6 +61,7 @@ int hf_multi_acquire(hf_multi *m, const struct hf_acquire_options *options,
     status = c->status;
     if (status == HF_OK && grants) hf__multi_grants(c, grants);
     if (status != HF_OK && err) *err = c->err;
+    if (status == HF_OK && err) local_tell(c, err);
     hf__multi_call_leave(c);
     return status;
 }

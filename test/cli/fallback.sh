@@ -16,6 +16,11 @@ check "warns once" test "$(grep -c 'held on this host only' "$dir/err")" -eq 1
 check "and says why" err_has "a: held on this host only: redis://127.0.0.1:1: connect"
 check "the command is told" same "$(value HOLDFAST_GUARANTEE)" local
 refute "there is no fence, not even another lock's" out_has '^HOLDFAST_FENCE='
+expect 0 "several" "$HOLDFAST" run a --also b --fallback local \
+    --url "$nowhere" true
+check "warn once, too" test "$(grep -c 'held on this host only' "$dir/err")" \
+    -eq 1
+refute "with no empty line" grep -q '^holdfast: *$' "$dir/err"
 expect 0 "quiet" "$HOLDFAST" run -q --fallback local --url "$nowhere" a true
 check "says nothing" test ! -s "$dir/err"
 expect 0 "verbose" "$HOLDFAST" run -v --fallback local --url "$nowhere" a true
