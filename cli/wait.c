@@ -42,11 +42,13 @@ static void waiting_say(struct session *s, int status,
                         const struct hf_error *first)
 {
     struct hf_info info;
-    char who[HOLDER_TEXT_MAX];
+    char who[HOLDER_TEXT_MAX], name[TEXT_ESCAPED_MAX];
     if (status == HF_UNAVAILABLE)
         say_warn("waiting: %s", text_escape(first->text, who, sizeof(who)));
-    else if (status == HF_TAKEN && busy_find(s, &info))
-        say_note("%s: waiting: held by %s", s->shown,
+    const hf_lock *busy = status == HF_TAKEN ? busy_find(s, &info) : NULL;
+    if (busy)
+        say_note("%s: waiting: held by %s",
+                 text_escape(hf_lock_name(busy), name, sizeof(name)),
                  holder_text(&info, who, sizeof(who)));
 }
 

@@ -39,6 +39,8 @@ expect 75 "-n fails" "$HOLDFAST" run -n a --also b --also c echo ran
 refute "runs nothing" out_has ran
 check "and says which, and by whom" err_has "not acquired: c is held by .*pid"
 expect 75 "a time-out" "$HOLDFAST" run -w 200ms a --also c echo ran
+expect 75 "one that says so" "$HOLDFAST" run -v -w 200ms a --also c echo ran
+check "names what it waits for" err_has "c: waiting: held by"
 expect 0 "a is free" "$HOLDFAST" run -n a true
 expect 0 "b is free" "$HOLDFAST" run -n b true
 "$HOLDFAST" run a --also c -- touch "$dir/got" &
