@@ -112,10 +112,19 @@ static void info_take(struct backend_conn *c, const struct value *v)
     }
 }
 
+/* All settings or none may be asked for: once is enough. */
+static void denied_add(struct bytes *b)
+{
+    static const char line[] = "config:denied\n";
+    size_t len = sizeof line - 1;
+    int is_there = b->len >= len && !memcmp(b->data + b->len - len, line, len);
+    if (!is_there) fact_add(b, "config", "denied", 6);
+}
+
 static void setting_take(struct backend_conn *c, const struct value *v)
 {
     const struct value *key = hf__value_at(v, 0), *at = hf__value_at(v, 1);
-    if (v->type == VALUE_ERROR) fact_add(&c->facts, "config", "denied", 6);
+    if (v->type == VALUE_ERROR) denied_add(&c->facts);
     if (v->type != VALUE_ARRAY || !key || !at || key->type != VALUE_STRING
         || at->type != VALUE_STRING)
         return;
