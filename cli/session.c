@@ -57,7 +57,8 @@ static int text_names(const char *text, const char *name)
 
 /* Lines that have been said, by their hashes: the same warning of many clients
  * is one warning.  Any thread may log. */
-static _Atomic uint64_t said[8];
+#define SAID_LEN 8
+static _Atomic uint64_t said[SAID_LEN];
 
 static uint64_t line_hash(const char *line)
 {
@@ -67,10 +68,15 @@ static uint64_t line_hash(const char *line)
     return hash | 1;
 }
 
+static _Atomic uint64_t *said_place(uint64_t hash)
+{
+    return &said[(hash >> 1) % SAID_LEN]; /* the lowest bit is always set */
+}
+
 static int line_is_said(const char *line)
 {
     uint64_t hash = line_hash(line);
-    return atomic_load(&said[hash % 8]) == hash;
+    return atomic_load(said_place(hash)) == hash;
 }
 
 static void log_say(int level, const char *line, void *user)
@@ -84,7 +90,7 @@ static void log_say(int level, const char *line, void *user)
     }
     if (o->quiet || line_is_said(line)) return;
     uint64_t hash = line_hash(line);
-    atomic_store(&said[hash % 8], hash);
+    atomic_store(said_place(hash), hash);
     say_warn("%s", shown);
 }
 
@@ -107,12 +113,10 @@ int session_fail(const struct session *s, int status,
     /* The library's own text often names the lock already, and a quorum's log
      * may have said all of it. */
     int is_said = status == HF_UNAVAILABLE && failure_is_said(s, text);
-    if (is_said)
-        ; /* the lines per node say the rest */
-    else if (!s->shown[0] || text_names(shown, s->shown))
-        say_error("%s", shown);
-    else
-        say_error("%s: %s", s->shown, shown);
+    int is_named = !s->shown[0] || text_names(shown, s->shown);
+    if (!is_said) /* else the lines per node say the rest */
+        say_error("%s%s%s", is_named ? "" : s->shown, is_named ? "" : ": ",
+                  shown);
     if (status == HF_UNAVAILABLE || status == HF_INVALID
         || status == HF_CONFLICT)
         nodes_say(s);

@@ -9,6 +9,7 @@
 
 #include "api/fallback.h"
 #include "base/error.h"
+#include "base/math.h"
 
 int hf_lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
                     struct hf_error *err)
@@ -149,10 +150,7 @@ struct page {
 
 static uint64_t name_hash(const struct hf_list_row *row)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < row->name_len; i++)
-        hash = (hash ^ (unsigned char)row->name[i]) * UINT64_C(0x100000001b3);
-    return hash | 1;
+    return hash64(row->name, row->name_len) | 1;
 }
 
 /* Where the hash is, or belongs. */

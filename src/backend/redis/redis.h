@@ -244,8 +244,8 @@ void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
 
 /* Rounded up: the server may end it later than we believe, not earlier. */
 int64_t hf__ops_lease_ms(const struct request *req);
-/* Begin the command of a script on so many keys, which come next. */
 void hf__ops_put_group(struct command *cmd, const struct request *req);
+/* Begin the command of a script on so many keys, which come next. */
 void hf__ops_script_begin(struct command *cmd, const struct redis_script *s,
                           enum flight_kind kind, int64_t keys);
 /* Begin the command of a script on a lock, and on its counter if it has one. */
