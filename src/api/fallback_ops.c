@@ -311,13 +311,16 @@ int hf__fallback_start(hf_client *c, const struct op *op,
                        void (*complete)(struct op *), const hf_lock *lock,
                        void (*fn)(void), void *user, struct hf_error *err)
 {
-    size_t extra = op->type == OP_TYPE_INSPECT ? sizeof(struct hf_info) : 0;
+    size_t extra = op->type == OP_TYPE_INSPECT ? sizeof(struct look) : 0;
     struct started *s = hf__alloc(&c->alloc, sizeof *s + extra);
     if (!s)
         return hf__error_set(err, HF_NOMEM, "%s: out of memory",
                              lock->entry->name);
     s->op = *op;
-    if (extra) s->op.info = memset(s + 1, 0, extra);
+    if (extra) {
+        s->op.look = memset(s + 1, 0, extra);
+        s->op.info = &s->op.look->info;
+    }
     s->op.complete_data = (void *)lock;
     s->op.complete_fn = fn;
     s->op.complete_user = user;

@@ -41,6 +41,7 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->guard = NULL;
     op->cancel = NULL;
     op->stop = NULL;
+    op->look = NULL;
     op->info = NULL;
     op->was_locked = 0;
     op->on_row = NULL;
@@ -71,13 +72,16 @@ int hf__op_start(hf_client *c, const struct op *op,
 {
     if (hf__fallback_is_for(c, op))
         return hf__fallback_start(c, op, complete, lock, fn, user, err);
-    size_t extra = op->type == OP_TYPE_INSPECT ? sizeof(struct hf_info) : 0;
+    size_t extra = op->type == OP_TYPE_INSPECT ? sizeof(struct look) : 0;
     struct op *copy = hf__alloc(&c->alloc, sizeof *copy + extra);
     if (!copy)
         return hf__error_set(err, HF_NOMEM, "%s: out of memory",
                              lock->entry->name);
     *copy = *op;
-    if (extra) copy->info = (struct hf_info *)(copy + 1);
+    if (extra) {
+        copy->look = (struct look *)(copy + 1);
+        copy->info = &copy->look->info;
+    }
     copy->complete = complete;
     copy->complete_data = (void *)lock;
     copy->complete_fn = fn;

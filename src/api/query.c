@@ -15,14 +15,15 @@ int hf_lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
                     struct hf_error *err)
 {
     struct op op;
-    struct hf_info found;
+    struct look found;
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
     memset(&found, 0, sizeof found);
     hf__op_init(&op, OP_TYPE_INSPECT, lock, holder);
-    op.info = &found;
+    op.look = &found;
+    op.info = &found.info;
     status = hf__op_run(lock->client, &op, err);
-    if (status == HF_OK) *info = found;
+    if (status == HF_OK) *info = found.info;
     return status;
 }
 

@@ -121,9 +121,9 @@ static void info_weigh(struct op *op, int node, const struct reply *rep)
     const struct hf_info *info = rep->info;
     int is_first = !(op->done & (op->done - 1));
     uint64_t fence = is_first ? 0 : op->info->fence;
-    op->said[node] = holder_hash(info);
-    op->token[node] = info->locked ? rep->fence : 0;
-    op->since_ms[node] = info->since_ms;
+    op->look->said[node] = holder_hash(info);
+    op->look->token[node] = info->locked ? rep->fence : 0;
+    op->look->since_ms[node] = info->since_ms;
     if (op->agree == 0) *op->info = *info;
     op->agree += is_same_holder(op->info, info) ? 1 : -1;
     if (info->fence > fence) fence = info->fence;
@@ -136,15 +136,15 @@ static int info_is_decided(const struct engine *e, const struct op *op)
     uint64_t hash = holder_hash(op->info);
     int nodes = e->conf.nodes - hf__round_count(op->done);
     for (int i = 0; i < e->conf.nodes; i++)
-        nodes += (op->done >> i & 1) && op->said[i] == hash;
+        nodes += (op->done >> i & 1) && op->look->said[i] == hash;
     return nodes >= e->conf.quorum;
 }
 
 /* Does this node tell of the holder that was found, and by a number? */
 static int is_telling_token(const struct op *op, int node, uint64_t hash)
 {
-    return op->done >> node & 1 && op->said[node] == hash
-           && op->token[node] > 0;
+    return op->done >> node & 1 && op->look->said[node] == hash
+           && op->look->token[node] > 0;
 }
 
 static int token_count(const struct engine *e, const struct op *op,
@@ -153,7 +153,7 @@ static int token_count(const struct engine *e, const struct op *op,
     uint64_t hash = holder_hash(op->info);
     int n = 0;
     for (int i = 0; i < e->conf.nodes; i++)
-        n += is_telling_token(op, i, hash) && op->token[i] == token;
+        n += is_telling_token(op, i, hash) && op->look->token[i] == token;
     return n;
 }
 
@@ -167,10 +167,11 @@ static int64_t token_find(const struct engine *e, const struct op *op)
     int best_count = 0;
     for (int i = 0; i < e->conf.nodes; i++) {
         if (!is_telling_token(op, i, hash)) continue;
-        int count = token_count(e, op, op->token[i]);
-        if (count < best_count || (count == best_count && op->token[i] > best))
+        int count = token_count(e, op, op->look->token[i]);
+        if (count < best_count
+            || (count == best_count && op->look->token[i] > best))
             continue;
-        best = op->token[i];
+        best = op->look->token[i];
         best_count = count;
     }
     return best;
@@ -195,8 +196,8 @@ static void info_name_token(const struct engine *e, struct op *op)
     int64_t since_ms = INT64_MAX;
     if (!token) return;
     for (int i = 0; i < e->conf.nodes; i++)
-        if (is_telling_token(op, i, hash) && op->token[i] == token)
-            since_ms = min64(since_ms, op->since_ms[i]);
+        if (is_telling_token(op, i, hash) && op->look->token[i] == token)
+            since_ms = min64(since_ms, op->look->since_ms[i]);
     op->info->since_ms = since_ms;
     op->info->fence = (uint64_t)max64(token, token_passed(e, op));
 }
@@ -209,7 +210,8 @@ static void info_count(const struct engine *e, struct op *op)
     op->info->nodes_heard = hf__round_count(op->done);
     op->info->nodes_agree = 0;
     for (int i = 0; i < e->conf.nodes; i++)
-        if (op->done >> i & 1 && op->said[i] == hash) op->info->nodes_agree++;
+        if (op->done >> i & 1 && op->look->said[i] == hash)
+            op->info->nodes_agree++;
 }
 
 /* No majority has it: nobody does. */

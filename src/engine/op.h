@@ -78,6 +78,14 @@ struct guard_job {
                             * engine's allocator */
 };
 
+/* INSPECT: what was found, and what each node of a quorum said. */
+struct look {
+    struct hf_info info;
+    uint64_t said[NODES_MAX]; /* who holds it; 0 nobody */
+    int64_t token[NODES_MAX]; /* under which number; 0 not told */
+    int64_t since_ms[NODES_MAX];
+};
+
 struct op {
     enum op_type type;
     struct lock_entry *entry; /* pinned; NULL for LIST */
@@ -106,7 +114,8 @@ struct op {
     struct hf_error err;
     struct hf_grant grant;
     struct hf_released released;
-    struct hf_info *info; /* INSPECT: filled; owned by who made the op */
+    struct look *look;    /* INSPECT: filled; owned by who made the op */
+    struct hf_info *info; /* INSPECT: of that look; else NULL */
     int was_locked;       /* BREAK */
     hf_list_fn on_row;    /* LIST: called in the step, for copying only */
     void *on_row_user;
@@ -115,11 +124,8 @@ struct op {
                                   * quorum, by bit */
     uint32_t done, gone, taken; /* of them: what they said */
     int agree;                  /* INSPECT: how many more than not say that */
-    uint64_t said[NODES_MAX];   /* INSPECT: who holds it, by each; 0 nobody */
-    int64_t token[NODES_MAX];   /* ... under which number, 0 not told */
-    int64_t since_ms[NODES_MAX];
-    struct slot *slot;              /* the hold it works on, while it does */
-    struct op *next;                /* in one queue at a time */
+    struct slot *slot;          /* the hold it works on, while it does */
+    struct op *next;            /* in one queue at a time */
     struct op *all_next, *all_prev; /* all that are under way */
     int finished;                   /* the engine is through with it */
     struct park park;               /* where its caller sleeps, if one does */
