@@ -314,8 +314,7 @@ static void rig_await_end(struct rig *r, const struct request *held)
         poll(NULL, 0, 1);
         rig_ask(r, &look, &real, &model);
         int64_t apart_us = r->node_us - view.expires_us;
-        if (apart_us < -BORDER_MS * US_PER_MS
-            || apart_us > LATE_MS * US_PER_MS)
+        if (apart_us < -BORDER_MS * US_PER_MS || apart_us > LATE_MS * US_PER_MS)
             infos_compare(r, &real.info, model.info);
     } while (real.info.locked);
     /* On the border the model may be a moment behind. */
