@@ -9,7 +9,7 @@
 
 #include "lib/redlock.h"
 
-#define LEASE_MS 1000
+#define LEASE_MS 2000
 #define LONG_MS 60000 /* no lease ends within a test: what goes, was released */
 #define SOME_MS 8000  /* longer than the batches take, but not a test */
 #define BATCH 150     /* locks, each of another name */
