@@ -1,4 +1,4 @@
-/* math.h: the smaller, the larger, and a hash of bytes. */
+/* math.h: the smaller, the larger, a part of it, and a hash of bytes. */
 #ifndef HF_BASE_MATH_H
 #define HF_BASE_MATH_H
 
@@ -13,6 +13,12 @@ static inline int64_t min64(int64_t a, int64_t b)
 static inline int64_t max64(int64_t a, int64_t b)
 {
     return a > b ? a : b;
+}
+
+/* So many millionths of it, without overflow. */
+static inline int64_t part64(int64_t whole, int64_t ppm)
+{
+    return whole / 1000000 * ppm + whole % 1000000 * ppm / 1000000;
 }
 
 /* FNV-1a. */

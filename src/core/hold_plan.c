@@ -46,8 +46,7 @@ int64_t hf__plan_lease_us(const struct hold *h, int64_t now_us)
         cap_us = plan_cap_us(h->plan, now_us);
     if (cap_us == TIME_NEVER || h->flags & HOLD_ETERNAL) return h->lease_us;
     int64_t left_us = max64(cap_us - now_us, 0);
-    int64_t drift_us = left_us / 1000000 * h->conf->drift_ppm
-                       + left_us % 1000000 * h->conf->drift_ppm / 1000000;
+    int64_t drift_us = part64(left_us, h->conf->drift_ppm);
     return min64(h->lease_us, left_us + 2 * drift_us + 2 * DRIFT_FLOOR_US);
 }
 

@@ -55,8 +55,7 @@ int64_t hf__round_lease_end_us(const struct hold *h)
      * than when we sent it.  Counting from the send is what keeps a slow
      * network from stretching our belief past the node's. */
     int64_t lease_us = hf__round_lease_us(h);
-    int64_t drift = lease_us / 1000000 * h->conf->drift_ppm
-                    + lease_us % 1000000 * h->conf->drift_ppm / 1000000;
+    int64_t drift = part64(lease_us, h->conf->drift_ppm);
     if (MUTATED(NO_DRIFT_MARGIN)) return h->round_start_us + lease_us;
     return h->round_start_us + lease_us - drift - DRIFT_FLOOR_US;
 }

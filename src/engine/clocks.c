@@ -15,16 +15,11 @@
  */
 #include <stdio.h>
 
+#include "base/math.h"
 #include "engine/engine.h"
 
 #define STEP_SLACK_US (1 * US_PER_MS)
 #define LOOKS_MIN 4 /* we are not held up so often in a row */
-
-static int64_t part(int64_t us, int64_t ppm)
-{
-    int64_t size = us < 0 ? -us : us;
-    return size / 1000000 * ppm + size % 1000000 * ppm / 1000000;
-}
 
 static void step_log(struct engine *e, const struct node *n, int64_t by_us)
 {
@@ -83,9 +78,11 @@ void hf__clock_heard(struct engine *e, struct node *n, const struct request *r,
     int64_t least = r->sent_us - last->heard_us;
     int64_t most = e->now_us - last->sent_us;
     int64_t went = rep->node_us - last->node_us;
-    int64_t ahead = went - most - part(most, e->conf.drift_ppm) - STEP_SLACK_US;
-    int64_t behind =
-        went - least + part(least, e->conf.drift_ppm) + STEP_SLACK_US;
+    int64_t ahead =
+        went - most - part64(most, e->conf.drift_ppm) - STEP_SLACK_US;
+    int64_t behind = went - least
+                     + part64(max64(least, -least), e->conf.drift_ppm)
+                     + STEP_SLACK_US;
     if (ahead > 0 && !(n->suspect >= LOOKS_MIN && e->now_us > n->suspect_us)) {
         step_suspect(e, n);
         return;

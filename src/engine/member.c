@@ -24,8 +24,7 @@
 
 int64_t hf__quarantine_us(const struct hold_conf *conf, int64_t lease_us)
 {
-    int64_t drift_us = lease_us / 1000000 * conf->drift_ppm
-                       + lease_us % 1000000 * conf->drift_ppm / 1000000;
+    int64_t drift_us = part64(lease_us, conf->drift_ppm);
     int64_t us = lease_us + drift_us + QUARANTINE_MORE_US;
     int64_t least = conf->window_us + 2 * QUORUM_SKEW_US + QUARANTINE_MORE_US;
     return max64(us, least);
