@@ -115,7 +115,8 @@ static uint64_t holder_hash(const struct hf_info *info)
 }
 
 /* Whatever more than half of them say is left in the end; but if no half of
- * them agree, so is something. */
+ * them agree, so is something: a holder rather than nobody, whoever of them
+ * answered first. */
 static void info_weigh(struct op *op, int node, const struct reply *rep)
 {
     const struct hf_info *info = rep->info;
@@ -126,6 +127,7 @@ static void info_weigh(struct op *op, int node, const struct reply *rep)
     op->look->since_ms[node] = info->since_ms;
     if (op->agree == 0) *op->info = *info;
     op->agree += is_same_holder(op->info, info) ? 1 : -1;
+    if (op->agree == 0 && info->locked) *op->info = *info;
     if (info->fence > fence) fence = info->fence;
     op->info->fence = fence; /* the highest of all, until it is known whose */
 }

@@ -113,6 +113,31 @@ TEST(quorum_view, what_the_rest_could_decide_is_not_called_free)
     CHECK_INT(info.locked, 1);
 }
 
+/* One has it, another does not, the third is away. */
+static void holder_is_believed(int node)
+{
+    struct hf_info info;
+    trio_begin(0);
+    held_at(node);
+    hf_client *c = trio_client("quorum:memory:la|memory:lb|memory:lc?down=1");
+    hf_lock *l = NULL;
+    CHECK_INT(hf_lock_open(c, "a", &l, NULL), HF_OK);
+    int status = hf_lock_inspect(l, 0, &info, NULL);
+    hf_client_close(c);
+    CHECK_INT(status, HF_OK);
+    CHECK_INT(info.locked, 1);
+}
+
+TEST(quorum_view, a_holder_is_believed_while_the_third_could_decide)
+{
+    holder_is_believed(0);
+}
+
+TEST(quorum_view, a_holder_is_believed_also_if_nobody_was_told_of_first)
+{
+    holder_is_believed(1);
+}
+
 static int row_count(const struct hf_list_row *row, void *user)
 {
     (void)row;
