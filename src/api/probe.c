@@ -39,13 +39,9 @@ static int one_parse(struct probing *p, const char *url)
 static int quorum_parse(struct probing *p, const char *url)
 {
     struct members *m = &p->g.members;
-    struct url parsed = {.text = ""};
-    int status = hf__members_parse(m, p->g.alloc, url, &p->g.err);
-    if (status == HF_OK) status = hf__url_parse(&parsed, m->options, &p->g.err);
-    if (status == HF_OK)
-        status = hf__option_drift(&parsed, 0, &p->out->drift_ppm, &p->g.err);
-    p->g.conf.drift_ppm = p->out->drift_ppm;
     p->g.conf.window_us = BALLOT_WINDOW_US;
+    int status = hf__gathering_read(&p->g, url, m);
+    p->out->drift_ppm = p->g.conf.drift_ppm;
     p->out->quorum = m->len / 2 + 1;
     return status;
 }

@@ -15,7 +15,7 @@
 static struct hf_probe p;
 static struct hf_error err;
 static hf_client *kept[3];
-static char dir[64];
+static char dir[128];
 
 static void kept_close(void *arg)
 {
@@ -100,10 +100,19 @@ TEST(probe, a_node_that_is_away_says_so_itself)
     CHECK(p.nodes[1].text[0] != '\0');
 }
 
+TEST(probe, an_unknown_option_of_a_quorum_is_refused)
+{
+    begin();
+    CHECK_INT(probe("quorum:nonsense=1|memory:pa|memory:pb|memory:pc"),
+              HF_INVALID);
+    CHECK(strstr(err.text, "nonsense") != NULL);
+}
+
 TEST(probe, a_directory_tells_its_file_system)
 {
-    char url[80], fact[64];
-    snprintf(dir, sizeof dir, "/tmp/hf-probe-XXXXXX");
+    char url[160], fact[64];
+    const char *tmp = getenv("TMPDIR");
+    snprintf(dir, sizeof dir, "%.80s/hf-probe-XXXXXX", tmp ? tmp : "/tmp");
     CHECK(mkdtemp(dir) != NULL);
     test_cleanup(dir_remove, NULL);
     snprintf(url, sizeof url, "file:%s", dir);
