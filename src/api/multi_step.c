@@ -11,7 +11,8 @@
  *    +-- its time is over
  *
  * The rule: whatever goes wrong, the next thing that is done is to give back
- * what was taken; and who waits for long holds nothing meanwhile.
+ * what was taken.  Who waits holds nothing; only the third time does he hold
+ * those that come before it in the order of all, and for a bounded time.
  */
 #include "api/multi.h"
 

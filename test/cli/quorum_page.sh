@@ -5,9 +5,9 @@
 pages=$tests/../../docs
 
 # Six free ports in place of 7001 to 7006, and our binary in PATH.
-mkdir "$dir/bin" "$dir/work"
+mkdir "$dir/bin" "$dir/tree"
 ln -s "$HOLDFAST" "$dir/bin/holdfast"
-ln -s "$dir/bin" "$dir/work/build"
+ln -s "$dir/bin" "$dir/tree/build"
 PATH=$dir/bin:$PATH
 export PATH
 base=$(((1000 + $$ % 900) * 10))
@@ -35,7 +35,7 @@ stop() {
         redis_stop "$pid"
     done
 }
-cd "$dir/work" || exit 1
+cd "$dir/tree" || exit 1
 
 # ---- README.md ----
 script "$pages/../README.md" >"$dir/script"

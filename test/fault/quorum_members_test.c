@@ -159,13 +159,6 @@ static int third_is_refused(void *client)
     return !nodes[2].settled && nodes[2].status == HF_INVALID;
 }
 
-static int all_are_settled(void *client)
-{
-    struct hf_node nodes[NODES];
-    hf_client_nodes(client, nodes, NODES);
-    return nodes[0].settled && nodes[1].settled && nodes[2].settled;
-}
-
 /* Its connection stays, and so would its vote: with what data, if it is made a
  * primary again, only a look can tell. */
 TEST(quorum_members, a_member_that_was_made_a_replica_loses_its_vote)
@@ -180,7 +173,7 @@ TEST(quorum_members, a_member_that_was_made_a_replica_loses_its_vote)
     rig_begin_at(url);
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a");
-    CHECK(rig_until(all_are_settled, c)); /* or two had it, and one left */
+    CHECK(rig_until_settled(c, NODES)); /* or two had it, and one left */
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
     redis_say(&servers[2], "REPLICAOF 127.0.0.1 %d", servers[0].port);
     CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);

@@ -384,3 +384,18 @@ int rig_until_state(hf_lock *lock, uint64_t holder, int state)
     struct stating s = {lock, holder ? holder : hf_holder_self(), state};
     return rig_until(is_in_state, &s);
 }
+
+static int settled_count(hf_client *client)
+{
+    struct hf_node nodes[HF_QUORUM_NODES_MAX];
+    int n = 0, len = hf_client_nodes(client, nodes, HF_QUORUM_NODES_MAX);
+    for (int i = 0; i < len; i++) n += nodes[i].settled;
+    return n;
+}
+
+int rig_until_settled(hf_client *client, int nodes)
+{
+    for (int i = 0; i < RIG_PATIENCE_MS && settled_count(client) != nodes; i++)
+        rig_pause_ms(1);
+    return settled_count(client) == nodes;
+}

@@ -88,6 +88,9 @@ int rig_until(int (*cond)(void *), void *arg);
 int rig_until_equal(atomic_int *counter, int wanted);
 int rig_until_readable(int fd, int64_t timeout_ms);
 
+/* Wait until so many nodes of the client's quorum may vote. */
+int rig_until_settled(hf_client *client, int nodes);
+
 /* Wait until this holder's hold is in `state`. */
 int rig_until_state(hf_lock *lock, uint64_t holder, int state);
 

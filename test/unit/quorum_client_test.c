@@ -34,23 +34,6 @@ static int open_status(const char *url, struct hf_error *err)
     return status;
 }
 
-static int settled_count(hf_client *c)
-{
-    struct hf_node nodes[NODES];
-    int n = 0;
-    hf_client_nodes(c, nodes, NODES);
-    for (int i = 0; i < NODES; i++) n += nodes[i].settled;
-    return n;
-}
-
-/* Does it come to this? */
-static int settles_at(hf_client *c, int count)
-{
-    for (int i = 0; i < RIG_PATIENCE_MS && settled_count(c) != count; i++)
-        rig_pause_ms(1);
-    return settled_count(c) == count;
-}
-
 static int is_quarantined(hf_client *c)
 {
     struct hf_node node = {0};
@@ -208,7 +191,7 @@ TEST(quorum_client, clock_set_back_costs_no_vote)
     rig_client_at(url, NULL);
     CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
-    CHECK(settles_at(c, NODES));
+    CHECK(rig_until_settled(c, NODES));
 }
 
 TEST(quorum_client, of_one_node_is_that_node)

@@ -18,23 +18,6 @@ static void log_count(int level, const char *line, void *user)
     if (strstr(line, "nodes are new")) warnings++;
 }
 
-static int settled_count(hf_client *c)
-{
-    struct hf_node nodes[NODES];
-    int n = 0;
-    hf_client_nodes(c, nodes, NODES);
-    for (int i = 0; i < NODES; i++) n += nodes[i].settled;
-    return n;
-}
-
-/* Does it come to this? */
-static int settles_at(hf_client *c, int count)
-{
-    for (int i = 0; i < RIG_PATIENCE_MS && settled_count(c) != count; i++)
-        rig_pause_ms(1);
-    return settled_count(c) == count;
-}
-
 /* It is heard first, and the others are enough. */
 TEST(quorum_nodes, minority_that_is_new_is_not_warned_of)
 {
@@ -64,7 +47,7 @@ TEST(quorum_nodes, inspect_counts_the_nodes_that_agree)
     rig_begin_on("quorum:");
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a");
-    CHECK(settles_at(c, NODES));
+    CHECK(rig_until_settled(c, NODES));
     CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
     CHECK(!info.locked);
     CHECK_INT(info.nodes_agree, NODES);
@@ -83,7 +66,7 @@ TEST(quorum_nodes, inspect_counts_a_node_that_has_no_hold)
     rig_begin_on("quorum:");
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a");
-    CHECK(settles_at(c, NODES));
+    CHECK(rig_until_settled(c, NODES));
     CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
     hf_client_nodes(c, nodes, NODES);
     hf_lock *one = rig_lock(rig_client_at(nodes[1].url, NULL), "a");
