@@ -129,7 +129,8 @@ static long long resident_bytes(void)
     return resident * sysconf(_SC_PAGESIZE);
 }
 
-/* Each name is another one, so that each release is one of its own. */
+/* Each name is another one, so that each release is one of its own.  On a busy
+ * machine too few may answer one in time: it is kept for more nodes then. */
 static void batch_run(hf_client *c, int *number)
 {
     char name[32];
@@ -137,10 +138,10 @@ static void batch_run(hf_client *c, int *number)
         hf_lock *l = NULL;
         snprintf(name, sizeof name, "n%d", (*number)++);
         CHECK_INT(hf_lock_open(c, name, &l, NULL), HF_OK);
-        int status = rig_acquire(l, 0, RIG_WAIT_MS, NULL);
-        if (status == HF_OK) status = hf_lock_release(l, NULL, NULL);
+        CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+        int status = hf_lock_release(l, NULL, NULL);
         hf_lock_close(l);
-        CHECK_INT(status, HF_OK);
+        CHECK(status == HF_OK || status == HF_UNAVAILABLE);
     }
 }
 
