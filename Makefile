@@ -65,7 +65,7 @@ asan tsan:
 	$(CONFIGURE) -B build-$@ -DHF_SIM_SEEDS=$(SAN_SIM_SEEDS) \
 	    -DHF_SANITIZE=$(if $(filter asan,$@),address$(COMMA)undefined,thread)
 	$(CMAKE) --build build-$@ -j $(JOBS)
-	$(RUN_TESTS) --test-dir build-$@
+	sh tools/san.sh build-$@
 
 COMMA = ,
 

@@ -1,0 +1,22 @@
+#!/bin/sh
+# san.sh BUILD: all tests of a sanitizer's build.  One rule: what a sanitizer
+# reports is a failure, always.  A test that failed without a report was too
+# slow for itself at a tenth of the speed and beside another one: it is named,
+# and has to pass alone.
+set -u
+build=$1
+jobs=$(nproc 2>/dev/null || echo 2)
+log=$build/Testing/Temporary
+reports='ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|runtime error:'
+
+ctest --output-on-failure -j "$jobs" --test-dir "$build" && exit 0
+
+if grep -E -q "$reports" "$log/LastTest.log"; then
+    echo "san: a sanitizer reported:" >&2
+    grep -E "$reports" "$log/LastTest.log" >&2
+    exit 1
+fi
+echo "san: no report; once more, each alone:" >&2
+cat "$log/LastTestsFailed.log" >&2
+ctest --output-on-failure --rerun-failed --test-dir "$build" || exit 1
+! grep -E "$reports" "$log/LastTest.log" >&2
