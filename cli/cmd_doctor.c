@@ -34,6 +34,7 @@ static int doctor_do(const struct options *o, const char *word)
     if (code) return code;
     po.sample_ms = o->look_ms ? o->look_ms : SAMPLE_MS_DEFAULT;
     po.password = session_password();
+    po.password_file = session_password_file();
     int status = hf_probe(url, &po, &d.probe, &err);
     if (status != HF_OK) {
         say_error("doctor: %s", text_escape(err.text, shown, sizeof(shown)));

@@ -66,6 +66,7 @@ static int init_do(const struct options *o, const char *url,
     int nodes_len = 0;
     q.max_lease_ms = o->max_lease_ms;
     q.password = session_password();
+    q.password_file = session_password_file();
     if (o->force) q.flags |= HF_QUORUM_FORCE;
     if (o->durable) q.flags |= HF_QUORUM_DURABLE;
     int status = o->replace
@@ -150,6 +151,7 @@ static const struct term_row init_env[] = {
     {"HOLDFAST_URL_FILE", "a file with the URL, if HOLDFAST_URL is not set"},
     {"HOLDFAST_PASSWORD", "the password of all nodes, so that ps(1) does not "
                           "show it"},
+    {"HOLDFAST_PASSWORD_FILE", "a file whose first line is that password"},
     {NULL, NULL}};
 
 static const char *const init_examples[] = {

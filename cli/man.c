@@ -107,6 +107,12 @@ static const struct term_row overview_urls[] = {
                   "that lets the others write"},
     {"redis://[user[:password]@]host[:port][/db]",
      "a Redis or Valkey server, 6.2 or later"},
+    {"rediss://...",
+     "the same over TLS; ?tls_ca=PATH names whom to trust instead of the "
+     "system's authorities, &tls_cert=FILE&tls_key=FILE who we are, "
+     "&tls_name=NAME whom the server's certificate must name instead of the "
+     "host, &tls_key_password_file=FILE what opens the key; &tls_verify=off "
+     "believes whoever answers"},
     {"redis+unix:///path/to.sock", "a Redis server on this host"},
     {"memory:", "this process only, for trying things out"},
     {NULL, NULL}};
@@ -115,6 +121,8 @@ static const struct term_row overview_env[] = {
     {"HOLDFAST_URL", "where the locks live, if --url is not given"},
     {"HOLDFAST_URL_FILE", "a file whose first line is the URL"},
     {"HOLDFAST_PASSWORD", "the store's password"},
+    {"HOLDFAST_PASSWORD_FILE",
+     "a file whose first line is the store's password, read at every connect"},
     {"HOLDFAST_DIR", "the directory of file:, instead of those above"},
     {NULL, NULL}};
 

@@ -68,6 +68,9 @@ enum cause { CAUSE_NONE, CAUSE_LOST, CAUSE_MAX_HOLD };
         {"HOLDFAST_URL_FILE", "a file whose first line is the URL"},           \
         {"HOLDFAST_PASSWORD",                                                  \
          "the store's password; the command does not get it"},                 \
+        {"HOLDFAST_PASSWORD_FILE",                                             \
+         "a file whose first line is the store's password, read at every "     \
+         "connect"},                                                           \
         {"HOLDFAST_LOCK", "for the command: the lock's name"},                 \
         {"HOLDFAST_FENCE",                                                     \
          "for the command: the fencing token, a rising number; not set if "    \

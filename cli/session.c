@@ -134,6 +134,11 @@ const char *session_password(void)
     return environment("HOLDFAST_PASSWORD");
 }
 
+const char *session_password_file(void)
+{
+    return environment("HOLDFAST_PASSWORD_FILE");
+}
+
 /* The first line of `path`, without blanks around it. */
 static int url_read(struct session *s, const char *path, const char **out)
 {
@@ -177,7 +182,8 @@ int session_url(struct session *s, const struct options *o, const char **out)
     }
     if (o->url && url_has_password(o->url))
         say_warn("--url: there is a password in it, which ps(1) shows to "
-                 "everybody; use HOLDFAST_PASSWORD or --url-file");
+                 "everybody; use HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_FILE "
+                 "or --url-file");
     *out = o->url;
     if (o->url) return EXIT_OK;
     if (o->url_file) return url_read(s, o->url_file, out);
@@ -198,6 +204,7 @@ static int client_open(struct session *s, const struct options *o,
     co.flags = flags;
     co.lease_ms = o->lease_ms;
     co.password = session_password();
+    co.password_file = session_password_file();
     co.label = o->label;
     co.fallback = o->fallback;
     co.on_state = on_state;

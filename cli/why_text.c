@@ -251,7 +251,8 @@ const char *why_check(int status)
                "its lease ends.";
     case HF_DENIED:
         return "Check the user and HOLDFAST_PASSWORD, and that this user may "
-               "use the keys and commands named above.";
+               "use the keys and commands named above; with rediss://, the "
+               "certificates.";
     case HF_CONFLICT:
         return "Another program uses this key for something that is no lock. "
                "Choose another name, or find out whose it is; holdfast "

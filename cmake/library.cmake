@@ -8,9 +8,23 @@ if(NOT HIREDIS_FOUND)
     "libhiredis-dev (Debian, Ubuntu) or hiredis-devel (Fedora)")
 endif()
 
+# Only its headers: it is loaded on the first use of TLS, see net/openssl.h.
+pkg_check_modules(OPENSSL libssl>=1.1.1)
+if(HIREDIS_FOUND AND NOT OPENSSL_FOUND)
+  message(WARNING
+    "OpenSSL not found: rediss:// is left out; it needs the package "
+    "libssl-dev (Debian, Ubuntu) or openssl-devel (Fedora)")
+endif()
+
 file(GLOB_RECURSE HF_SOURCES CONFIGURE_DEPENDS src/*.c)
 if(NOT HIREDIS_FOUND)
   list(FILTER HF_SOURCES EXCLUDE REGEX "/src/(backend/redis|net)/")
+endif()
+if(OPENSSL_FOUND)
+  list(FILTER HF_SOURCES EXCLUDE REGEX "/src/net/tls_none\\.c$")
+else()
+  list(FILTER HF_SOURCES EXCLUDE REGEX
+    "/src/net/(openssl|tls|tls_context|tls_error)\\.c$")
 endif()
 
 # The Lua scripts become one C file with their SHA1s.
@@ -36,6 +50,8 @@ target_compile_definitions(holdfast_objects PRIVATE
 if(HIREDIS_FOUND)
   target_link_libraries(holdfast_objects PRIVATE PkgConfig::HIREDIS)
 endif()
+target_include_directories(holdfast_objects SYSTEM PRIVATE
+  ${OPENSSL_INCLUDE_DIRS})
 
 # Exported: what api/holdfast.symbols lists, and nothing else.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS

@@ -10,10 +10,14 @@ target_link_options(clock_shim PRIVATE -fno-sanitize=all)
 set_target_properties(clock_shim PROPERTIES PREFIX ""
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
 
-# Without hiredis there is no redis backend to be tested.
+# Without hiredis there is no redis backend to be tested, nor TLS without
+# OpenSSL.
 macro(hf_without_redis paths)
   if(NOT HIREDIS_FOUND)
     list(FILTER ${paths} EXCLUDE REGEX "/(redis_[^/]*|replay_test)\\.c$")
+  endif()
+  if(NOT OPENSSL_FOUND OR NOT HIREDIS_FOUND)
+    list(FILTER ${paths} EXCLUDE REGEX "/tls_[^/]*\\.c$")
   endif()
 endmacro()
 add_library(holdfast_test STATIC ${HF_TEST_LIB})
@@ -70,6 +74,9 @@ if(paths)
   hf_test(contract-quorum contract contract url=quorum:)
   if(HIREDIS_FOUND)
     hf_test(contract-redis contract contract url=redis)
+    if(OPENSSL_FOUND)
+      hf_test(contract-redis-tls contract contract url=redis-tls)
+    endif()
     hf_test(contract-redis-string contract contract url=redis-string)
     hf_test(contract-redis-nofence contract contract url=redis-nofence)
   endif()

@@ -116,11 +116,14 @@ struct hf_client_options {
                            * by whoever checks it) */
     int64_t handover_ms;  /* and no longer than this; 0: 50 ms
                            *                              [handover_for=] */
+    const char *password_file; /* copied; its first line is the password, read
+                                * at every connect, so that it may change;
+                                * not with `password`   [password_file=] */
 };
 #define HF_CLIENT_OPTIONS_INIT                                                 \
     {                                                                          \
         sizeof(struct hf_client_options), 0, 0, 0, 0, 0, 0, 0, 0, 0,           \
-            {0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0                               \
+            {0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0                            \
     }
 
 /* What a backend can do: hf_client_caps(). */
@@ -153,8 +156,19 @@ HF_API void hf_client_options_init(struct hf_client_options *options);
  *   file:/dir  file:///dir     this host, locks in /dir
  *   memory:  memory:space      this process only
  *   redis://[user[:password]@]host[:port][/db]
+ *   rediss://...               the same over TLS, 1.2 or later
  *   redis+unix:///path/to.sock[?db=N]
- *     ?format=string   the layout of SET NX PX libraries, not Redisson's
+ *     ?tls=on          TLS without the s: for redis+unix, for redlock
+ *     &tls_ca=PATH     trust this file's or (hashed) directory's authorities
+ *                      and no others; otherwise the system's
+ *     &tls_cert=FILE&tls_key=FILE     who we are, if the server asks; the key
+ *                      may be in the same file
+ *     &tls_key_password_file=FILE     its first line opens the key
+ *     &tls_name=NAME   what the server's certificate must be for; otherwise
+ *                      the host
+ *     &tls_verify=off  believe whoever answers; the log warns of it
+ *     &password_file=FILE             as in struct hf_client_options
+ *     &format=string   the layout of SET NX PX libraries, not Redisson's
  *     &fence=off       ... and no fencing token: see HF_CAP_FENCE
  *   redlock://[user[:password]@]host[:port],host[:port],...[/db]
  *   quorum:[option=value&...|]URL|URL|URL      a lock over N of the above: held
@@ -167,9 +181,10 @@ HF_API void hf_client_options_init(struct hf_client_options *options);
  *
  * @return HF_OK           opened
  *         HF_INVALID      an unknown scheme, option, port or database; a lock
- *                         directory whose parent is missing, or that is none
+ *                         directory whose parent is missing, or that is none;
+ *                         a file that is named and is missing or no good
  *         HF_UNSUPPORTED  the backend is not built in or not installed
- *         HF_DENIED       the lock directory cannot be used
+ *         HF_DENIED       the lock directory or a file cannot be used
  *         HF_NOMEM        nothing was allocated
  *
  * Threads: any.

@@ -27,10 +27,11 @@ struct hf_probe_options {
     int64_t timeout_ms;   /* longest wait for one node; 0: 2 s */
     const char *user;     /* borrowed; as in struct hf_client_options */
     const char *password; /* borrowed */
+    const char *password_file; /* borrowed */
 };
 #define HF_PROBE_OPTIONS_INIT                                                  \
     {                                                                          \
-        sizeof(struct hf_probe_options), 0, 0, 0, 0, 0                         \
+        sizeof(struct hf_probe_options), 0, 0, 0, 0, 0, 0                      \
     }
 
 /* What a node is to the quorum that the URL names. */

@@ -25,18 +25,19 @@ extern "C" {
 
 /* How to do it.  Zero is every field's default. */
 struct hf_quorum_options {
-    uint32_t struct_size; /* set by HF_QUORUM_OPTIONS_INIT */
-    uint32_t flags;       /* HF_QUORUM_* */
-    int64_t max_lease_ms; /* longest lease that clients may ask for, and so
+    uint32_t struct_size;      /* set by HF_QUORUM_OPTIONS_INIT */
+    uint32_t flags;            /* HF_QUORUM_* */
+    int64_t max_lease_ms;      /* longest lease that clients may ask for, and so
                             * the time that a node which was restarted does
                             * not vote; 0: 30 s, or as it was */
-    int64_t timeout_ms;   /* longest wait for one node; 0: 2 s */
-    const char *user;     /* borrowed; as in struct hf_client_options */
-    const char *password; /* borrowed */
+    int64_t timeout_ms;        /* longest wait for one node; 0: 2 s */
+    const char *user;          /* borrowed; as in struct hf_client_options */
+    const char *password;      /* borrowed */
+    const char *password_file; /* borrowed */
 };
 #define HF_QUORUM_OPTIONS_INIT                                                 \
     {                                                                          \
-        sizeof(struct hf_quorum_options), 0, 0, 0, 0, 0                        \
+        sizeof(struct hf_quorum_options), 0, 0, 0, 0, 0, 0                     \
     }
 
 /* What became of one member. */

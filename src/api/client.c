@@ -269,6 +269,7 @@ static void client_free(hf_client *c)
     hf__free(&a, c->url);
     hf__free(&a, c->user);
     hf__free_secret(&a, c->password);
+    hf__free(&a, c->password_file);
     hf__free(&a, c->info);
     hf__free(&a, c);
 }
@@ -286,6 +287,13 @@ static char *url_show(const struct allocator *a, const char *text,
     return shown;
 }
 
+const char *hf__password_of(const struct hf_client_options *o,
+                            const struct url *url)
+{
+    if (o->password) return o->password;
+    return o->password_file ? NULL : url->password;
+}
+
 static int client_fill(hf_client *c, const struct url *url, const char *text,
                        const struct members *m,
                        const struct hf_client_options *o)
@@ -295,8 +303,8 @@ static int client_fill(hf_client *c, const struct url *url, const char *text,
     const char *label = o->label ? o->label : hf__url_option(url, "label");
     c->url = url_show(&c->alloc, text, m, &failed);
     c->user = copy_or_null(&c->alloc, o->user ? o->user : url->user, &failed);
-    c->password = copy_or_null(
-        &c->alloc, o->password ? o->password : url->password, &failed);
+    c->password = copy_or_null(&c->alloc, hf__password_of(o, url), &failed);
+    c->password_file = copy_or_null(&c->alloc, o->password_file, &failed);
     c->info = info_make(&c->alloc, label);
     if (failed || !c->info) return HF_NOMEM;
     c->log = o->log;
@@ -312,6 +320,7 @@ static int client_fill(hf_client *c, const struct url *url, const char *text,
     e->conf.request_flags = REQ_SERVER_FENCE;
     e->backend_conf = (struct backend_conf){.user = c->user,
                                             .password = c->password,
+                                            .password_file = c->password_file,
                                             .timeout_us = c->timeout_us,
                                             .uuid = e->uuid};
     if (hf__random_uuid(e->uuid) != 0) return HF_INTERNAL;
@@ -386,6 +395,10 @@ static int options_check(const struct hf_client_options *o,
     if (!a->allocate != !a->resize || !a->allocate != !a->release)
         return hf__error_set(err, HF_INVALID,
                              "client: allocator: all three functions or none");
+    if (o->password && o->password_file)
+        return hf__error_set(err, HF_INVALID,
+                             "client: password and password_file: only one of "
+                             "them can be used");
     return HF_OK;
 }
 

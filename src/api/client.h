@@ -13,6 +13,7 @@ struct hf_client {
     char *url; /* without its password */
     char *user;
     char *password;
+    char *password_file;
     char *info;
     int64_t timeout_us;
     struct hf_lock *locks;     /* open, under the pump's lock */
@@ -44,6 +45,10 @@ int hf__client_check(const hf_client *c, struct hf_error *err);
  * one: it is not freed meanwhile.  After a check. */
 void hf__call_enter(hf_client *c);
 void hf__call_leave(hf_client *c);
+
+/* The password that options and URL give, if it is not in a file. */
+const char *hf__password_of(const struct hf_client_options *o,
+                            const struct url *url);
 
 /* To the client's log, if it wants warnings. */
 void hf__client_warn(hf_client *c, const char *format, ...)

@@ -59,8 +59,7 @@ static int member_fill(hf_client *c, struct member *own, const struct url *url,
     hf__url_redact(text, shown, sizeof shown);
     own->url = copy(&c->alloc, shown, &failed);
     own->user = copy(&c->alloc, o->user ? o->user : url->user, &failed);
-    own->password =
-        copy(&c->alloc, o->password ? o->password : url->password, &failed);
+    own->password = copy(&c->alloc, hf__password_of(o, url), &failed);
     own->conf = c->pump.engine.backend_conf;
     own->conf.user = own->user;
     own->conf.password = own->password;

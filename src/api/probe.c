@@ -55,6 +55,7 @@ static int node_open(struct probing *p, int i)
     o.timeout_ms = o.patience_ms = p->options.timeout_ms;
     o.user = p->options.user;
     o.password = p->options.password;
+    o.password_file = p->options.password_file;
     o.fallback = HF_FALLBACK_FAIL;
     hf__url_redact(p->g.members.texts[i], shown, sizeof shown);
     snprintf(n->url, sizeof n->url, "%.255s", shown);

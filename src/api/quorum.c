@@ -76,6 +76,7 @@ static int member_open(struct gathering *g, int i)
     o.timeout_ms = o.patience_ms = g->options.timeout_ms;
     o.user = g->options.user;
     o.password = g->options.password;
+    o.password_file = g->options.password_file;
     memset(n, 0, sizeof *n);
     hf__url_redact(g->members.texts[i], shown, sizeof shown);
     snprintf(n->url, sizeof n->url, "%.255s", shown);

@@ -16,7 +16,7 @@
 
 /* Bumped when this file changes shape; a module of another version is refused
  * with a clear message. */
-#define BACKEND_ABI 3
+#define BACKEND_ABI 4
 
 #define WATCH_READ 1u
 #define WATCH_WRITE 2u
@@ -26,10 +26,11 @@ struct backend_conn;
 /* Client-wide facts that a backend may need.  Borrowed for the connection's
  * life. */
 struct backend_conf {
-    const char *user;     /* AUTH; NULL or "" if none */
-    const char *password; /* NULL if none */
-    int64_t timeout_us;   /* longest wait for an answer or a connection */
-    const char *uuid;     /* this client's, lower case text */
+    const char *user;          /* AUTH; NULL or "" if none */
+    const char *password;      /* NULL if none */
+    const char *password_file; /* read it at every connect; NULL if none */
+    int64_t timeout_us;        /* longest wait for an answer or a connection */
+    const char *uuid;          /* this client's, lower case text */
 };
 
 /* What the engine lends to one connection. */

@@ -20,7 +20,7 @@
 #pragma weak dlsym
 #pragma weak dlerror
 
-#define SCHEMES_KNOWN "memory, file, redis, redis+unix, redlock, quorum"
+#define SCHEMES_KNOWN "memory, file, redis, rediss, redis+unix, redlock, quorum"
 
 static const struct backend *const built_in[] = {
     &hf__backend_memory,
@@ -146,11 +146,7 @@ static int none_explain(const char *scheme, const char *name,
                              "%s: not available in this version: there is no "
                              "module libholdfast-%s.so",
                              scheme, name);
-    if (!strcmp(scheme, "rediss"))
-        return hf__error_set(err, HF_UNSUPPORTED,
-                             "rediss: TLS is not supported: use redis:// "
-                             "through a tunnel");
-    if (hf__word_is_in(scheme, "redis redis+unix"))
+    if (hf__word_is_in(scheme, "redis rediss redis+unix"))
         return hf__error_set(err, HF_UNSUPPORTED,
                              "%s: not built in: install the package "
                              "libhiredis-dev and build holdfast again",

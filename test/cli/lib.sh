@@ -11,6 +11,7 @@ case $HOLDFAST in
 *) HOLDFAST=$(pwd)/$HOLDFAST ;;
 esac
 unset HOLDFAST_URL HOLDFAST_URL_FILE HOLDFAST_PASSWORD HOLDFAST_TICKET
+unset HOLDFAST_PASSWORD_FILE
 tests=$(cd "$(dirname "$0")" && pwd)
 dir=$(mktemp -d) || exit 1
 HOLDFAST_DIR=$dir/locks

@@ -14,6 +14,7 @@
 
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
+#include "lib/tls_server.h"
 
 #define CLIENTS_MAX 128
 #define URL_MAX 1024
@@ -91,10 +92,14 @@ static void dir_make(void)
     snprintf(rig.url, sizeof rig.url, "file:%s", rig.dir);
 }
 
-/* "redis", "redis-string" or "redis-nofence". */
+/* "redis", "redis-tls", "redis-string" or "redis-nofence". */
 static void redis_make(const char *kind)
 {
     const char *options = "";
+    if (!strcmp(kind, "redis-tls")) {
+        tls_server_fresh(rig.url, sizeof rig.url);
+        return;
+    }
     if (!strcmp(kind, "redis-string")) options = "?format=string";
     if (!strcmp(kind, "redis-nofence")) options = "?format=string&fence=off";
     rig_redis_fresh(rig.url, sizeof rig.url);

@@ -22,9 +22,9 @@
 #define RIG_WAIT_MS 15000     /* a worker's wait, less than the above */
 
 /* A fresh store for this test: memory, file or redis as url= says ("memory:"
- * when nothing is said; "redis-string" and "redis-nofence" are redis with
- * format=string, and with fence=off besides; "quorum:" is one over three
- * memory stores).  Also arms the alarm that ends a
+ * when nothing is said; "redis-tls" is redis over TLS, "redis-string" and
+ * "redis-nofence" are redis with format=string, and with fence=off besides;
+ * "quorum:" is one over three memory stores).  Also arms the alarm that ends a
  * hanging test. */
 void rig_begin(void);
 

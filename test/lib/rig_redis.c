@@ -184,20 +184,30 @@ void redis_begin(struct redis *r, const char *const *args)
     redis_start(r);
 }
 
-static struct redis shared;
+#define SHARED_MAX 4
+static struct redis *shared_all[SHARED_MAX];
 
 static void shared_end(void)
 {
-    redis_end(&shared);
+    for (int i = 0; i < SHARED_MAX; i++)
+        if (shared_all[i]) redis_end(shared_all[i]);
+}
+
+void redis_begin_shared(struct redis *r, const char *const *args)
+{
+    int i = 0;
+    while (i < SHARED_MAX && shared_all[i]) i++;
+    CHECK(i < SHARED_MAX);
+    redis_make(r, args);
+    shared_all[i] = r;
+    if (i == 0) atexit(shared_end);
+    redis_start(r);
 }
 
 void rig_redis_fresh(char *url, size_t size)
 {
-    if (shared.pid == 0) {
-        redis_make(&shared, NULL);
-        atexit(shared_end);
-        redis_start(&shared);
-    }
+    static struct redis shared;
+    if (shared.pid == 0) redis_begin_shared(&shared, NULL);
     redis_say(&shared, "FLUSHALL");
     redis_say(&shared, "SCRIPT FLUSH");
     snprintf(url, size, "%s", shared.url);

@@ -36,6 +36,9 @@ void rig_redis_fresh(char *url, size_t size);
  * added to its command line, and borrowed until the test ends. */
 void redis_begin(struct redis *r, const char *const *args);
 
+/* The same for all tests of the program. */
+void redis_begin_shared(struct redis *r, const char *const *args);
+
 /* A server that is told to save its data goes down and comes up with it; a
  * server that is killed comes up empty. */
 void redis_shutdown(struct redis *r, int with_data);

@@ -64,9 +64,9 @@ TEST(registry, says_that_a_scheme_without_a_module_is_not_available)
     CHECK(strstr(err.text, "install") == NULL);
 }
 
-TEST(registry, says_that_there_is_no_tls)
+TEST(registry, serves_redis_with_and_without_tls_alike)
 {
-    refuses("rediss", HF_UNSUPPORTED, "rediss: TLS is not supported");
+    CHECK(hf__backend_find("rediss", NULL) == hf__backend_find("redis", NULL));
 }
 
 TEST(registry, error_may_be_null)

@@ -156,37 +156,28 @@ static int url_read(struct backend_conn *c, const struct url *url,
     return status == HF_OK ? layout_read(c, url, err) : status;
 }
 
-static char *endpoint_make(const struct backend_conn *c)
+static char *endpoint_make(const struct backend_conn *c, int is_tls)
 {
     char text[ENDPOINT_MAX];
     if (c->is_unix)
         snprintf(text, sizeof text, "redis+unix://%s", c->host);
     else
         snprintf(text, sizeof text,
-                 strchr(c->host, ':') ? "redis://[%.128s]:%d"
-                                      : "redis://%.128s:%d",
-                 c->host, c->port);
+                 strchr(c->host, ':') ? "redis%s://[%.128s]:%d"
+                                      : "redis%s://%.128s:%d",
+                 is_tls ? "s" : "", c->host, c->port);
     return hf__strdup(c->env->alloc, text);
-}
-
-static int given(const char *text)
-{
-    return text && text[0];
 }
 
 /* 0, or -1: no memory. */
 static int strings_copy(struct backend_conn *c, const struct url *url)
 {
-    const struct allocator *a = c->env->alloc;
-    const struct backend_conf *conf = c->env->conf;
-    const char *user = given(conf->user) ? conf->user : url->user;
-    const char *password = conf->password ? conf->password : url->password;
     const char *host = c->is_unix ? url->path : url->host;
-    c->host = hf__strdup(a, host ? host : "");
+    int is_tls = 0;
+    c->host = hf__strdup(c->env->alloc, host ? host : "");
     if (!c->host) return -1;
-    if (given(user) && !(c->user = hf__strdup(a, user))) return -1;
-    if (password && !(c->password = hf__strdup(a, password))) return -1;
-    c->endpoint = endpoint_make(c);
+    (void)hf__redis_tls_wanted(url, &is_tls, NULL); /* it is said later */
+    c->endpoint = endpoint_make(c, is_tls);
     return c->endpoint ? 0 : -1;
 }
 
@@ -202,6 +193,8 @@ static void conn_free(struct backend_conn *c)
     hf__free(a, c->host);
     hf__free(a, c->user);
     hf__free_secret(a, c->password);
+    hf__free(a, c->password_file);
+    hf__tls_context_close(c->tls);
     hf__free(a, c);
 }
 
@@ -217,6 +210,8 @@ static int redis_open(struct backend_env *env, const struct url *url,
     int status = url_read(c, url, err);
     if (status == HF_OK && strings_copy(c, url) != 0)
         status = hf__error_set(err, HF_NOMEM, "redis: out of memory");
+    if (status == HF_OK) status = hf__redis_auth_open(c, url, err);
+    if (status == HF_OK) status = hf__redis_tls_open(c, url, err);
     if (status != HF_OK) {
         conn_free(c);
         return status;
@@ -266,11 +261,11 @@ static unsigned redis_conn_caps(const struct backend_conn *c)
 
 const struct backend hf__backend_redis = {
     .abi = BACKEND_ABI,
-    .scheme = "redis redis+unix",
+    .scheme = "redis rediss redis+unix",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE
             | HF_CAP_GUARD,
-    .options = "db format fence waitaof",
+    .options = "db format fence waitaof " LINK_OPTIONS,
     .open = redis_open,
     .conn_caps = redis_conn_caps,
     .submit = redis_submit,

@@ -12,6 +12,7 @@
 #include "backend/backend.h"
 #include "backend/redis/redis_reply.h"
 #include "net/resolve.h"
+#include "net/tls.h"
 #include "redis_scripts.h"
 
 #define REDIS_PORT 6379
@@ -24,6 +25,10 @@
 #define PING_LIMIT_US (5 * US_PER_S) /* and how long it may take to answer */
 #define READ_SIZE (16 * 1024)
 #define BOOT_KEY "holdfast:boot" /* the marker of a quorum's member */
+/* Options of every scheme whose servers speak Redis. */
+#define LINK_OPTIONS                                                           \
+    "password_file tls tls_ca tls_cert tls_key tls_key_password_file "         \
+    "tls_name tls_verify"
 #define STRING_MARK "hf1:" /* how a lock of ours begins that is a string */
 
 enum link_state {
@@ -31,6 +36,7 @@ enum link_state {
     LINK_FAILED,     /* a try failed where nobody may be told; due at once */
     LINK_RESOLVING,  /* fd tells when the name is resolved */
     LINK_CONNECTING, /* fd is a socket under way */
+    LINK_SECURING,   /* connected; the handshake of TLS is under way */
     LINK_GREETING,   /* connected; AUTH, SELECT and so on are answered */
     LINK_UP
 };
@@ -79,6 +85,7 @@ struct link {
     int is_sub;
     enum link_state state;
     int fd;
+    struct tls *tls;     /* what goes over fd; NULL: in the clear */
     unsigned watching;   /* WATCH_*: what env->watch() was told */
     unsigned life;       /* counts the sockets, so that a loop notices */
     int64_t due_us;      /* what the state waits for: a try, a limit */
@@ -135,9 +142,12 @@ struct request_list {
 
 struct backend_conn {
     struct backend_env *env;
-    char *endpoint;        /* "redis://127.0.0.1:6379" */
-    char *host;            /* or the socket's path */
-    char *user, *password; /* NULL if none */
+    char *endpoint;          /* "redis://127.0.0.1:6379" */
+    char *host;              /* or the socket's path */
+    char *user, *password;   /* NULL if none */
+    char *password_file;     /* read at every connect; NULL if none */
+    int file_was_told;       /* that others may read it */
+    struct tls_context *tls; /* NULL: in the clear */
     int port;
     int is_unix;
     int is_string; /* format=string */
@@ -175,6 +185,21 @@ void hf__redis_answer_all(struct backend_conn *c, struct request *reqs,
                           enum verdict verdict, int status, const char *text);
 void hf__list_push(struct request_list *list, struct request *req);
 struct request *hf__list_take(struct request_list *list);
+
+/* ---- redis_tls.c: the options about TLS ---- */
+/* Make the context if there is to be one; c->host is known already. */
+int hf__redis_tls_open(struct backend_conn *c, const struct url *url,
+                       struct hf_error *err);
+/* Is it asked for?  HF_OK and the answer, or HF_INVALID. */
+int hf__redis_tls_wanted(const struct url *url, int *is_wanted,
+                         struct hf_error *err);
+
+/* ---- redis_auth.c: user and password ---- */
+/* Take them from the client's options, or else from the URL. */
+int hf__redis_auth_open(struct backend_conn *c, const struct url *url,
+                        struct hf_error *err);
+/* Before each greeting: a password in a file may be another one by now. */
+int hf__redis_auth_refresh(struct backend_conn *c, struct hf_error *err);
 
 /* ---- redis_pump.c: deadlines, and what goes out ---- */
 /* Answer what is late.  Returns whether it was time to look. */

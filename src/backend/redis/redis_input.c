@@ -1,10 +1,14 @@
 /*
  * redis_input.c: what comes in on a link.  One rule: one read in the usual
- * case; a second one only if the first filled its buffer.
+ * case; a second one only if the first left something behind.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "backend/redis/redis.h"
+
+/* How a server of TLS tells that it did not understand. */
+static const char tls_alert[] = {0x15, 0x03};
 
 static void nonsense(struct link *l)
 {
@@ -16,6 +20,11 @@ static void nonsense(struct link *l)
     }
     if (l->state == LINK_UP) {
         hf__link_fail(l, HF_UNAVAILABLE, 0, "read: the answer is no RESP");
+        return;
+    }
+    if (l->in.head_len > 1 && !memcmp(l->in.head, tls_alert, 2)) {
+        hf__link_fail(l, HF_UNAVAILABLE, 0,
+                      "the server speaks TLS: use rediss:// or tls=on");
         return;
     }
     for (; len < l->in.head_len; len++) {
@@ -69,19 +78,34 @@ static int values_take(struct link *l)
     return rc == 0;
 }
 
+static void broken(struct link *l, int code)
+{
+    const struct hf_error *why = l->tls ? hf__tls_error(l->tls) : NULL;
+    const char *what = code ? "read" : "the server closed the connection";
+    /* Redis hangs up without a word when it expects TLS. */
+    int is_mute = l->state == LINK_GREETING && l->in.head_len == 0 && !l->tls;
+    if (why)
+        hf__link_fail(l, why->status, 0, "%s", why->text);
+    else
+        hf__link_fail(l, HF_UNAVAILABLE, code, "%s%s", what,
+                      is_mute ? " at our first words (if it speaks TLS, use "
+                                "rediss://)"
+                              : "");
+}
+
 int hf__link_read(struct link *l)
 {
     char buf[READ_SIZE];
     int done = 0;
     for (;;) {
-        ssize_t n = hf__stream_read(l->fd, buf, sizeof buf);
+        ssize_t n = l->tls ? hf__tls_read(l->tls, buf, sizeof buf)
+                           : hf__stream_read(l->fd, buf, sizeof buf);
+        int code = errno;
         if (n == 0) return done;
         done = 1;
         l->active_us = l->c->env->now(l->c->env);
         if (n < 0) {
-            int code = errno;
-            hf__link_fail(l, HF_UNAVAILABLE, code, "%s",
-                          code ? "read" : "the server closed the connection");
+            broken(l, code);
             return 1;
         }
         if (hf__reader_feed(&l->in, buf, (size_t)n) != 0) {
@@ -89,6 +113,7 @@ int hf__link_read(struct link *l)
             return 1;
         }
         if (!values_take(l)) return 1;
-        if ((size_t)n < sizeof buf) return 1;
+        if ((size_t)n < sizeof buf && !(l->tls && hf__tls_has_more(l->tls)))
+            return 1;
     }
 }

@@ -240,7 +240,9 @@ void hf__link_write(struct link *l)
 {
     size_t left = l->out.len - l->out_done;
     if (left == 0 || l->fd < 0) return;
-    ssize_t n = hf__stream_write(l->fd, l->out.data + l->out_done, left);
+    const char *from = l->out.data + l->out_done;
+    ssize_t n = l->tls ? hf__tls_write(l->tls, from, left)
+                       : hf__stream_write(l->fd, from, left);
     if (n < 0) {
         /* What the server said before it hung up is worth more than our
          * EPIPE: the reader finds both. */

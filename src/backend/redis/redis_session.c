@@ -1,9 +1,10 @@
 /*
  * redis_session.c: the life of a link.
  *
- *   DOWN -> RESOLVING -> CONNECTING -> GREETING -> UP
- *     ^         |            |            |        |
- *     +---------+------------+------------+--------+   hf__link_fail()
+ *   DOWN -> RESOLVING -> CONNECTING -> (SECURING ->) GREETING -> UP
+ *     ^         |            |             |            |        |
+ *     +---------+------------+-------------+------------+--------+
+ *                                                     hf__link_fail()
  *
  * One rule: a link on which anything went wrong is closed and never used
  * again; every flight on it is answered first, by what can be known of it.
@@ -41,6 +42,8 @@ static void fd_drop(struct link *l)
 {
     if (l->fd < 0) return;
     hf__link_watch(l, 0);
+    hf__tls_close(l->tls);
+    l->tls = NULL;
     close(l->fd);
     l->fd = -1;
     l->watching = 0;
@@ -167,14 +170,54 @@ static void fail_later(struct link *l, int status, int sys_errno,
 
 /* ---- coming up ---- */
 
-static void connected(struct link *l)
+static void greeting(struct link *l)
 {
+    struct hf_error err;
     l->state = LINK_GREETING;
     l->due_us = l->give_up_us;
     /* The pump writes: now, or, out of open(), when the loop comes round. */
     hf__link_watch(l, WATCH_READ | WATCH_WRITE);
-    if (hf__reader_begin(&l->in, l->c->env->alloc) != 0 || hf__greet(l) != 0)
+    int status = hf__redis_auth_refresh(l->c, &err);
+    if (status != HF_OK)
+        fail_later(l, status, 0, "%s", err.text);
+    else if (hf__reader_begin(&l->in, l->c->env->alloc) != 0
+             || hf__greet(l) != 0)
         fail_later(l, HF_NOMEM, 0, "connect: out of memory");
+}
+
+/* Go on with the handshake.  Returns whether anything was done. */
+static int in_securing(struct link *l)
+{
+    int rc = hf__tls_handshake(l->tls);
+    int code = errno;
+    const struct hf_error *why = hf__tls_error(l->tls);
+    if (rc > 0)
+        greeting(l);
+    else if (rc == 0)
+        hf__link_watch(l, hf__tls_wants_write(l->tls) ? WATCH_READ | WATCH_WRITE
+                                                      : WATCH_READ);
+    else if (why)
+        fail_later(l, why->status, 0, "%s", why->text);
+    else
+        fail_later(l, HF_UNAVAILABLE, code, "tls: handshake%s",
+                   code ? "" : ": the server closed the connection");
+    return rc != 0 || hf__tls_has_moved(l->tls);
+}
+
+static void connected(struct link *l)
+{
+    struct hf_error err;
+    if (!l->c->tls) {
+        greeting(l);
+        return;
+    }
+    l->state = LINK_SECURING;
+    l->due_us = l->give_up_us;
+    int status = hf__tls_open(l->c->tls, l->fd, &l->tls, &err);
+    if (status != HF_OK)
+        fail_later(l, status, 0, "%s", err.text);
+    else
+        in_securing(l);
 }
 
 /* Each address gets its share of what is left of the whole. */
@@ -271,6 +314,8 @@ int hf__link_ready(struct link *l, unsigned ready)
         return in_resolving(l);
     case LINK_CONNECTING:
         return in_connecting(l);
+    case LINK_SECURING:
+        return in_securing(l);
     case LINK_GREETING:
     case LINK_UP:
         break;
@@ -316,6 +361,7 @@ int hf__link_timer(struct link *l, int64_t now)
         }
         break;
     case LINK_RESOLVING:
+    case LINK_SECURING:
     case LINK_GREETING:
         if (late_look(l, now)) return 1;
         break;
@@ -323,8 +369,12 @@ int hf__link_timer(struct link *l, int64_t now)
         l->due_us = TIME_NEVER;
         return 0;
     }
-    hf__link_fail(l, HF_UNAVAILABLE, 0, "%s: no answer within %lld ms",
-                  l->state == LINK_RESOLVING ? "resolve" : "connect",
-                  (long long)limit_ms);
+    hf__link_fail(l, HF_UNAVAILABLE, 0, "%s: no answer within %lld ms%s",
+                  l->state == LINK_RESOLVING  ? "resolve"
+                  : l->state == LINK_SECURING ? "tls: handshake"
+                                              : "connect",
+                  (long long)limit_ms,
+                  l->state == LINK_SECURING ? ": does it speak TLS there?"
+                                            : "");
     return 1;
 }

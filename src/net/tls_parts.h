@@ -1,0 +1,60 @@
+/*
+ * tls_parts.h: what the files of TLS share.
+ */
+#ifndef HF_NET_TLS_PARTS_H
+#define HF_NET_TLS_PARTS_H
+
+#include <sys/stat.h>
+
+#include "net/openssl.h"
+#include "net/tls.h"
+
+#define TLS_FILES 4 /* ca, cert, key, key_password_file */
+
+/* How a file looked when it was read. */
+struct tls_stamp {
+    dev_t dev;
+    ino_t ino;
+    off_t size;
+    struct timespec changed;
+};
+
+struct tls_context {
+    const struct allocator *alloc;
+    char *ca, *cert, *key, *key_password_file, *name;
+    int no_verify;
+    struct tls_stamp stamps[TLS_FILES];
+    BIO_METHOD *method;
+    SSL_CTX *ssl;
+    SSL_SESSION *session; /* of the last connection, to be resumed */
+};
+
+struct tls {
+    struct tls_context *context;
+    SSL *ssl;
+    int fd;
+    int sys_errno; /* what the socket failed with */
+    int has_ended; /* the other side hung up */
+    int wants_write;
+    int has_moved;
+    int is_through; /* the handshake */
+    struct hf_error err; /* status HF_OK: none */
+};
+
+/* ---- tls.c: streams ---- */
+/* How OpenSSL gets at our sockets.  NULL: no memory. */
+BIO_METHOD *hf__tls_method(void);
+
+/* ---- tls_context.c: whom to trust, who we are ---- */
+/* Read the files again if they were changed. */
+int hf__tls_refresh(struct tls_context *x, struct hf_error *err);
+/* Forget the session: it is not to be resumed. */
+void hf__tls_session_drop(struct tls_context *x);
+
+/* ---- tls_error.c: why it failed ---- */
+/* OpenSSL's callback on each certificate of the server's. */
+int hf__tls_verify(int is_good, X509_STORE_CTX *store);
+/* Fill t->err by what OpenSSL has to say, unless that was done. */
+void hf__tls_explain(struct tls *t);
+
+#endif
