@@ -31,7 +31,7 @@ void certs_begin_shared(struct certs *c);
 void certs_authority(struct certs *c, const char *stem);
 
 /* A key and a certificate for `names`, signed by `authority`, good for so many
- * days from now on, or until so many days ago if negative. */
+ * days from now on; -1: until yesterday. */
 void certs_make(struct certs *c, const char *stem, const char *authority,
                 const char *names, int days);
 

@@ -1,0 +1,178 @@
+/*
+ * tls_line_test.c: lines that break or are slow while TLS is set up, and servers
+ * that come back as somebody else.  One rule: every call ends by its deadline
+ * with a true answer, and whoever can work again does so by himself.
+ */
+#include <string.h>
+
+#include "lib/proxy.h"
+#include "lib/rig.h"
+#include "lib/tls_server.h"
+
+#define LEASE_MS 1500
+#define WAIT_MS 5000
+#define STEP 13 /* between two cuts; all records are longer */
+
+static struct tls_server s;
+static struct proxy proxy;
+
+static void begin(void)
+{
+    tls_server_begin(&s, "no");
+    rig_begin_at("");
+    proxy_begin(&proxy, s.port);
+}
+
+static hf_client *client_by_proxy(int64_t timeout_ms)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    char url[1024];
+    o.lease_ms = LEASE_MS;
+    o.timeout_ms = timeout_ms;
+    o.patience_ms = 3000;
+    snprintf(url, sizeof url, "rediss://127.0.0.1:%d?tls_ca=%s", proxy.port,
+             s.ca);
+    return rig_client_at(url, &o);
+}
+
+/* ---- lines that break --------------------------------------------------- */
+
+/* Connect, acquire and release; the bytes that went that way. */
+static long exchange(enum proxy_way way, long cut_at, int with_reset)
+{
+    struct hf_error err = {0};
+    proxy_arm(&proxy, way, cut_at, with_reset);
+    hf_client *c = client_by_proxy(1000);
+    hf_lock *l = rig_lock(c, "a");
+    int64_t began_ms = rig_now_ms();
+    struct hf_acquire_options a = rig_options(WAIT_MS, 0, 0);
+    int status = hf_lock_acquire(l, &a, NULL, &err);
+    if (status == HF_OK) status = hf_lock_release(l, NULL, &err);
+    if (status != HF_OK && status != HF_UNAVAILABLE)
+        TEST_FAIL("cut at %ld: %s: %s", cut_at, hf_status_name(status),
+                  err.text);
+    CHECK(rig_now_ms() - began_ms < WAIT_MS + 10000);
+    long bytes = atomic_load(&proxy.bytes[way]);
+    rig_close(c);
+    return bytes;
+}
+
+static void cut_everywhere(enum proxy_way way, int with_reset)
+{
+    begin();
+    long whole = exchange(way, -1, 0);
+    CHECK(whole > 200);
+    int granted = 0;
+    for (long at = 1 + with_reset; at < whole; at += STEP) {
+        exchange(way, at, with_reset);
+        granted++;
+    }
+    CHECK(granted > 10);
+    /* Nothing stays but until a lease is over that went unseen. */
+    hf_lock *l = rig_lock(rig_client_at(tls_server_url(&s, ""), NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, LEASE_MS + 10000, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(redis_number(&s.redis, "EXISTS a"), 0);
+}
+
+TEST(tls_line, may_break_at_any_byte_of_what_the_server_says)
+{
+    cut_everywhere(PROXY_DOWN, 0);
+}
+
+TEST(tls_line, may_break_at_any_byte_of_what_we_say)
+{
+    cut_everywhere(PROXY_UP, 0);
+}
+
+TEST(tls_line, may_be_reset_at_any_byte_of_what_the_server_says)
+{
+    cut_everywhere(PROXY_DOWN, 1);
+}
+
+/* ---- lines that are slow ------------------------------------------------ */
+
+TEST(tls_line, that_is_slower_than_the_deadline_ends_the_handshake_in_time)
+{
+    struct hf_error err = {0};
+    begin();
+    proxy_delay(&proxy, PROXY_DOWN, 60000);
+    hf_lock *l = rig_lock(client_by_proxy(400), "a");
+    int64_t began_ms = rig_now_ms();
+    CHECK_INT(rig_acquire(l, 0, 1000, NULL), HF_UNAVAILABLE);
+    CHECK(rig_now_ms() - began_ms < 15000);
+    began_ms = rig_now_ms();
+    struct hf_acquire_options a = rig_options(20000, 0, 0);
+    CHECK_INT(hf_lock_acquire(l, &a, NULL, &err), HF_UNAVAILABLE);
+    CHECK(rig_now_ms() - began_ms < 15000);
+    CHECK(strstr(err.text, "tls: handshake: no answer within") != NULL);
+    CHECK_INT(redis_number(&s.redis, "EXISTS a"), 0);
+}
+
+TEST(tls_line, that_is_slow_but_fast_enough_works)
+{
+    begin();
+    proxy_delay(&proxy, PROXY_DOWN, 150);
+    hf_lock *l = rig_lock(client_by_proxy(2000), "a");
+    CHECK_INT(rig_acquire(l, 0, 10000, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}
+
+TEST(tls_line, to_a_stopped_server_ends_by_the_deadline_and_works_again)
+{
+    begin();
+    hf_client *c = client_by_proxy(400);
+    hf_lock *l = rig_lock(c, "a");
+    CHECK_INT(rig_probe(l), HF_OK);
+    redis_pause(&s.redis);
+    int64_t began_ms = rig_now_ms();
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_UNAVAILABLE);
+    CHECK_INT(rig_acquire(l, 0, 800, NULL), HF_UNAVAILABLE);
+    CHECK(rig_now_ms() - began_ms < 15000);
+    redis_resume(&s.redis);
+    int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
+    while (rig_acquire(l, 0, 5000, NULL) != HF_OK) CHECK(rig_now_ms() < end_ms);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}
+
+/* ---- servers that come back --------------------------------------------- */
+
+TEST(tls_line, a_restart_with_a_new_certificate_is_survived_by_a_hold)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    tls_server_begin(&s, "no");
+    certs_make(&s.certs, "next", "ca", CERTS_HERE, 30);
+    rig_begin_at("");
+    o.lease_ms = 6000;
+    hf_lock *l = rig_lock(rig_client_at(tls_server_url(&s, ""), &o), "a");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    redis_shutdown(&s.redis, 1);
+    tls_server_show_later(&s, "next");
+    redis_start(&s.redis);
+    rig_pause_ms(8000); /* longer than the lease: it was renewed */
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}
+
+TEST(tls_line, a_restart_with_a_bad_certificate_is_denied_until_it_is_good)
+{
+    struct hf_error err = {0};
+    tls_server_begin(&s, "no");
+    certs_authority(&s.certs, "other");
+    certs_make(&s.certs, "foreign", "other", CERTS_HERE, 30);
+    rig_begin_at("");
+    hf_lock *l = rig_lock(rig_client_at(tls_server_url(&s, ""), NULL), "a");
+    CHECK_INT(rig_probe(l), HF_OK);
+    redis_shutdown(&s.redis, 0);
+    tls_server_show_later(&s, "foreign");
+    redis_start(&s.redis);
+    struct hf_acquire_options a = rig_options(30000, 0, 0);
+    CHECK_INT(hf_lock_acquire(l, &a, NULL, &err), HF_DENIED);
+    CHECK(strstr(err.text, "authority that we trust") != NULL);
+    tls_server_show(&s, "server");
+    int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
+    while (rig_probe(l) != HF_OK) {
+        CHECK(rig_now_ms() < end_ms);
+        rig_pause_ms(20);
+    }
+}
