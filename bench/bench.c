@@ -27,6 +27,7 @@ static const struct work works[] = {
     {"W1-idle", "1 thread", work_w1_idle},
     {"W1-string", "1 thread, format=string", work_w1_string},
     {"W1-nofence", "1 thread, format=string and fence=off", work_w1_nofence},
+    {"W1-tls", "1 thread, over TLS", work_w1_tls},
     {"W2", "64 threads, own names", work_w2},
     {"W2-async", "1 thread, 64 in flight", work_w2_async},
     {"W3", "16 threads, one name", work_w3},

@@ -6,6 +6,7 @@
  *   raw-hold    the same as peer=raw mode=hold
  *   raw-pipe64  one thread, 64 locks per flush
  *   raw-blpop   a token passed on by the server
+ *   raw-tls     the same as raw, over TLS
  *   flock       flock(2) on an open file
  */
 #include <string.h>
@@ -17,6 +18,9 @@ static const struct lock_peer *const lock_peers[] = {
     &raw_peer,
     &raw_blpop_peer,
     &raw_flock_peer,
+#if HF_WITH_TLS
+    &raw_tls_peer,
+#endif
 };
 
 int main(int argc, char **argv)
@@ -40,6 +44,6 @@ int main(int argc, char **argv)
         return 0;
     }
     fail("peer=%s mode=%s: not one of raw, raw-hold, raw-pipe64, raw-blpop, "
-         "flock",
+         "raw-tls, flock",
          o.peer, o.mode);
 }

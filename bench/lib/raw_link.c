@@ -9,7 +9,7 @@
 #include "raw_redis.h"
 #include "tool.h"
 
-static const char release_script[] =
+const char raw_release_script[] =
     "if redis.call('GET', KEYS[1]) == ARGV[1] then"
     " return redis.call('DEL', KEYS[1]) end return 0";
 static const char renew_script[] =
@@ -33,7 +33,7 @@ void raw_link_open(struct raw_link *l, int port)
     l->redis = redisConnectWithTimeout("127.0.0.1", port, patience);
     if (!l->redis) fail("out of memory");
     if (l->redis->err) fail("redis: port %d: %s", port, l->redis->errstr);
-    script_load(l, release_script, l->release_sha);
+    script_load(l, raw_release_script, l->release_sha);
     script_load(l, renew_script, l->renew_sha);
 }
 

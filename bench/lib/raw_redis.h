@@ -26,6 +26,9 @@ redisReply *raw_link_reply(struct raw_link *l);
 extern const struct lock_peer raw_peer;       /* SET NX PX, EVALSHA */
 extern const struct lock_peer raw_blpop_peer; /* BLPOP, LPUSH */
 extern const struct lock_peer raw_flock_peer; /* flock(2) */
+extern const struct lock_peer raw_tls_peer;   /* raw over TLS */
+
+extern const char raw_release_script[];
 
 /* peer=raw-pipe64: PIPE_DEPTH locks per flush, one thread. */
 void raw_pipe_run(const struct options *o);

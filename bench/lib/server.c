@@ -133,6 +133,25 @@ void server_stop(struct server *s)
     s->pid = 0;
 }
 
+int server_tls_begin(struct server *s, const char *crt, const char *key)
+{
+    int port = port_free();
+    redisReply *a =
+        redisCommand(s->redis,
+                     "CONFIG SET tls-cert-file %s tls-key-file %s "
+                     "tls-ca-cert-file %s tls-auth-clients no tls-port %d",
+                     crt, key, crt, port);
+
+    if (!a || a->type != REDIS_REPLY_STATUS) port = 0;
+    if (a) freeReplyObject(a);
+    return port;
+}
+
+void server_tls_end(struct server *s)
+{
+    freeReplyObject(ask(s, "CONFIG SET tls-port 0"));
+}
+
 void server_flush(struct server *s)
 {
     freeReplyObject(ask(s, "FLUSHALL"));

@@ -21,6 +21,11 @@ struct server {
 void server_start(struct server *s, const char *dir);
 void server_stop(struct server *s);
 
+/* Serve TLS too, with these files: on the port that is returned, or 0 if the
+ * server cannot; and no longer. */
+int server_tls_begin(struct server *s, const char *crt, const char *key);
+void server_tls_end(struct server *s);
+
 /* Forget all keys. */
 void server_flush(struct server *s);
 

@@ -18,6 +18,7 @@ void work_w1_busy(struct bench *b, const struct work *w);
 void work_w1_idle(struct bench *b, const struct work *w);
 void work_w1_string(struct bench *b, const struct work *w);
 void work_w1_nofence(struct bench *b, const struct work *w);
+void work_w1_tls(struct bench *b, const struct work *w);
 void work_w2(struct bench *b, const struct work *w);
 void work_w2_async(struct bench *b, const struct work *w);
 void work_w3(struct bench *b, const struct work *w);

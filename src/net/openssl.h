@@ -34,6 +34,7 @@
     X(BIO_set_init)                                                            \
     X(ERR_clear_error)                                                         \
     X(ERR_peek_error)                                                          \
+    X(ERR_peek_last_error)                                                     \
     X(ERR_reason_error_string)                                                 \
     X(GENERAL_NAMES_free)                                                      \
     X(OPENSSL_init_ssl)                                                        \
@@ -58,17 +59,17 @@
     X(SSL_do_handshake)                                                        \
     X(SSL_free)                                                                \
     X(SSL_get0_param)                                                          \
-    X(SSL_get_error)                                                           \
     X(SSL_get_ex_data)                                                         \
     X(SSL_get_ex_data_X509_STORE_CTX_idx)                                      \
+    X(SSL_get_shutdown)                                                        \
     X(SSL_has_pending)                                                         \
     X(SSL_new)                                                                 \
     X(SSL_read)                                                                \
-    X(SSL_session_reused)                                                      \
     X(SSL_set_bio)                                                             \
     X(SSL_set_connect_state)                                                   \
     X(SSL_set_ex_data)                                                         \
     X(SSL_set_session)                                                         \
+    X(SSL_set_shutdown)                                                        \
     X(SSL_write)                                                               \
     X(TLS_client_method)                                                       \
     X(X509_NAME_get_text_by_NID)                                               \
@@ -113,6 +114,7 @@ int hf__openssl_load(struct hf_error *err);
 #define BIO_set_init hf__openssl.BIO_set_init_fn
 #define ERR_clear_error hf__openssl.ERR_clear_error_fn
 #define ERR_peek_error hf__openssl.ERR_peek_error_fn
+#define ERR_peek_last_error hf__openssl.ERR_peek_last_error_fn
 #define ERR_reason_error_string hf__openssl.ERR_reason_error_string_fn
 #define GENERAL_NAMES_free hf__openssl.GENERAL_NAMES_free_fn
 #define OPENSSL_init_ssl hf__openssl.OPENSSL_init_ssl_fn
@@ -142,18 +144,18 @@ int hf__openssl_load(struct hf_error *err);
 #define SSL_do_handshake hf__openssl.SSL_do_handshake_fn
 #define SSL_free hf__openssl.SSL_free_fn
 #define SSL_get0_param hf__openssl.SSL_get0_param_fn
-#define SSL_get_error hf__openssl.SSL_get_error_fn
 #define SSL_get_ex_data hf__openssl.SSL_get_ex_data_fn
 #define SSL_get_ex_data_X509_STORE_CTX_idx \
     hf__openssl.SSL_get_ex_data_X509_STORE_CTX_idx_fn
+#define SSL_get_shutdown hf__openssl.SSL_get_shutdown_fn
 #define SSL_has_pending hf__openssl.SSL_has_pending_fn
 #define SSL_new hf__openssl.SSL_new_fn
 #define SSL_read hf__openssl.SSL_read_fn
-#define SSL_session_reused hf__openssl.SSL_session_reused_fn
 #define SSL_set_bio hf__openssl.SSL_set_bio_fn
 #define SSL_set_connect_state hf__openssl.SSL_set_connect_state_fn
 #define SSL_set_ex_data hf__openssl.SSL_set_ex_data_fn
 #define SSL_set_session hf__openssl.SSL_set_session_fn
+#define SSL_set_shutdown hf__openssl.SSL_set_shutdown_fn
 #define SSL_write hf__openssl.SSL_write_fn
 #define TLS_client_method hf__openssl.TLS_client_method_fn
 #define X509_NAME_get_text_by_NID hf__openssl.X509_NAME_get_text_by_NID_fn

@@ -25,6 +25,7 @@ static int bio_read(BIO *bio, char *buf, int size)
     }
     if (n == 0) {
         BIO_set_retry_read(bio);
+        t->waits = TLS_READS;
         return -1;
     }
     t->sys_errno = errno;
@@ -41,10 +42,12 @@ static int bio_write(BIO *bio, const char *data, int len)
         t->has_moved = 1;
         return (int)n;
     }
-    if (n == 0)
+    if (n == 0) {
         BIO_set_retry_write(bio);
-    else
+        t->waits = TLS_WRITES;
+    } else {
         t->sys_errno = errno;
+    }
     return -1;
 }
 
@@ -123,38 +126,46 @@ int hf__tls_open(struct tls_context *x, int fd, struct tls **out,
 void hf__tls_close(struct tls *t)
 {
     if (!t) return;
-    /* Never SSL_shutdown(): the answer that is cut off is known by RESP. */
+    /* Never SSL_shutdown(): an answer that is cut off is known by RESP.  But
+     * taken for ended, or its session could not be resumed. */
+    if (t->is_through && t->err.status == HF_OK)
+        SSL_set_shutdown(t->ssl, SSL_SENT_SHUTDOWN | SSL_RECEIVED_SHUTDOWN);
     if (t->ssl) SSL_free(t->ssl);
     hf__free(t->context->alloc, t);
 }
 
 /* ---- bytes ---- */
 
-/* OpenSSL did not do it: 0 if it only waits, else -1 with errno. */
-static int stopped(struct tls *t, int rc)
+/* Did the other side end it in good order?  What it complains of ends it too. */
+static int is_goodbye(const struct tls *t)
 {
-    int code = SSL_get_error(t->ssl, rc);
-    t->wants_write = code == SSL_ERROR_WANT_WRITE;
-    if (t->wants_write || code == SSL_ERROR_WANT_READ) return 0;
-    if (code == SSL_ERROR_ZERO_RETURN || t->has_ended || t->sys_errno) {
-        ERR_clear_error();
-        errno = t->sys_errno;
-        return -1;
-    }
-    hf__tls_explain(t);
+    unsigned long code = ERR_peek_last_error();
+    int is_alert = ERR_GET_LIB(code) == ERR_LIB_SSL
+                   && ERR_GET_REASON(code) >= SSL_AD_REASON_OFFSET;
+    return (SSL_get_shutdown(t->ssl) & SSL_RECEIVED_SHUTDOWN) && !is_alert;
+}
+
+/* OpenSSL did not do it: 0 if it only waits, else -1 with errno.  What the
+ * socket said last tells which; SSL_get_error() would need a queue of errors
+ * that is cleared before every call. */
+static int stopped(struct tls *t)
+{
+    if (t->waits != TLS_NOTHING) return 0;
+    if (is_goodbye(t)) t->has_ended = 1;
+    if (!t->has_ended && !t->sys_errno) hf__tls_explain(t);
     ERR_clear_error();
-    errno = EPROTO;
+    errno = t->err.status != HF_OK ? EPROTO : t->sys_errno;
     return -1;
 }
 
 int hf__tls_handshake(struct tls *t)
 {
     t->has_moved = 0;
-    ERR_clear_error();
+    t->waits = TLS_NOTHING;
     int rc = SSL_do_handshake(t->ssl);
     if (rc == 1) t->is_through = 1;
     if (rc == 1) return 1;
-    rc = stopped(t, rc);
+    rc = stopped(t);
     if (rc < 0) {
         int code = errno;
         hf__tls_session_drop(t->context);
@@ -170,14 +181,14 @@ int hf__tls_has_moved(const struct tls *t)
 
 int hf__tls_wants_write(const struct tls *t)
 {
-    return t->wants_write;
+    return t->waits == TLS_WRITES;
 }
 
 ssize_t hf__tls_read(struct tls *t, void *buf, size_t size)
 {
-    ERR_clear_error();
+    t->waits = TLS_NOTHING;
     int n = SSL_read(t->ssl, buf, size > INT_MAX ? INT_MAX : (int)size);
-    return n > 0 ? n : stopped(t, n);
+    return n > 0 ? n : stopped(t);
 }
 
 /* A record takes 16 KiB; what is longer goes out in several.  When none of a
@@ -185,13 +196,13 @@ ssize_t hf__tls_read(struct tls *t, void *buf, size_t size)
 ssize_t hf__tls_write(struct tls *t, const void *data, size_t len)
 {
     size_t done = 0;
-    ERR_clear_error();
+    t->waits = TLS_NOTHING;
     while (done < len) {
         size_t left = len - done;
         int n = SSL_write(t->ssl, (const char *)data + done,
                           left > INT_MAX ? INT_MAX : (int)left);
         if (n <= 0) {
-            int rc = stopped(t, n);
+            int rc = stopped(t);
             return done > 0 ? (ssize_t)done : rc;
         }
         done += (size_t)n;

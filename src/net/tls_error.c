@@ -180,7 +180,7 @@ static const struct reason {
 
 void hf__tls_explain(struct tls *t)
 {
-    unsigned long code = ERR_peek_error();
+    unsigned long code = ERR_peek_last_error();
     const char *words = ERR_reason_error_string(code);
     if (t->err.status != HF_OK) return;
     for (size_t i = 0; i < sizeof reasons / sizeof reasons[0]; i++) {

@@ -29,15 +29,17 @@ struct tls_context {
     SSL_SESSION *session; /* of the last connection, to be resumed */
 };
 
+enum tls_waits { TLS_NOTHING, TLS_READS, TLS_WRITES };
+
 struct tls {
     struct tls_context *context;
     SSL *ssl;
     int fd;
-    int sys_errno; /* what the socket failed with */
-    int has_ended; /* the other side hung up */
-    int wants_write;
+    int sys_errno;        /* what the socket failed with */
+    int has_ended;        /* the other side hung up */
+    enum tls_waits waits; /* for what, at the end of the last call */
     int has_moved;
-    int is_through; /* the handshake */
+    int is_through;      /* the handshake */
     struct hf_error err; /* status HF_OK: none */
 };
 

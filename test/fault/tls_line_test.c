@@ -90,6 +90,22 @@ TEST(tls_line, may_be_reset_at_any_byte_of_what_the_server_says)
     cut_everywhere(PROXY_DOWN, 1);
 }
 
+TEST(tls_line, that_is_set_up_again_resumes_its_session)
+{
+    begin();
+    proxy_arm(&proxy, PROXY_DOWN, -1, 0);
+    hf_lock *l = rig_lock(client_by_proxy(2000), "a");
+    CHECK_INT(rig_probe(l), HF_OK);
+    long first = atomic_load(&proxy.bytes[PROXY_DOWN]);
+    proxy_arm(&proxy, PROXY_DOWN, -1, 0);
+    tls_server_kick(&s);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    /* Another greeting, but no certificate. */
+    long second = atomic_load(&proxy.bytes[PROXY_DOWN]);
+    if (second + 300 > first) TEST_FAIL("%ld, then %ld", first, second);
+}
+
 /* ---- lines that are slow ------------------------------------------------ */
 
 TEST(tls_line, that_is_slower_than_the_deadline_ends_the_handshake_in_time)

@@ -7,6 +7,7 @@
 
 #include "lib/rig_redis.h"
 #include "lib/server.h"
+#include "lib/tls_server.h"
 #include "sys/clock.h"
 #include "test.h"
 
@@ -73,9 +74,8 @@ static void round_run(int64_t ballot)
     }
 }
 
-TEST(redis_alloc, every_allocation_may_fail)
+static void fail_in_turn(const char *url)
 {
-    redis_begin(&r, NULL);
     has_failed = 1;
     int n = 0;
     for (; has_failed; n++) {
@@ -85,7 +85,7 @@ TEST(redis_alloc, every_allocation_may_fail)
                                            counted_release, NULL};
         left = n;
         has_failed = open_count = 0;
-        int status = fake_open(&f, r.url, &err);
+        int status = fake_open(&f, url, &err);
         if (status == HF_OK) {
             round_run(server_clock(&f));
             left = -1; /* enough from now on */
@@ -99,3 +99,23 @@ TEST(redis_alloc, every_allocation_may_fail)
     }
     CHECK(n > 10); /* there were so many to fail */
 }
+
+TEST(redis_alloc, every_allocation_may_fail)
+{
+    redis_begin(&r, NULL);
+    fail_in_turn(r.url);
+}
+
+#if HF_WITH_TLS
+TEST(redis_alloc, every_allocation_for_tls_and_a_password_file_may_fail)
+{
+    static struct tls_server s;
+    char options[300];
+    tls_server_begin(&s, "no");
+    certs_write(&s.certs, "password", "geheim", 0600);
+    redis_say(&s.redis, "CONFIG SET requirepass geheim");
+    snprintf(options, sizeof options, "&tls_name=localhost&password_file=%s",
+             certs_path(&s.certs, "password"));
+    fail_in_turn(tls_server_url(&s, options));
+}
+#endif
