@@ -123,20 +123,20 @@ int hf__openssl_load(struct hf_error *err);
 #define SSL_CTX_check_private_key hf__openssl.SSL_CTX_check_private_key_fn
 #define SSL_CTX_ctrl hf__openssl.SSL_CTX_ctrl_fn
 #define SSL_CTX_free hf__openssl.SSL_CTX_free_fn
-#define SSL_CTX_load_verify_locations \
+#define SSL_CTX_load_verify_locations                                          \
     hf__openssl.SSL_CTX_load_verify_locations_fn
 #define SSL_CTX_new hf__openssl.SSL_CTX_new_fn
 #define SSL_CTX_sess_set_new_cb hf__openssl.SSL_CTX_sess_set_new_cb_fn
-#define SSL_CTX_set_default_passwd_cb \
+#define SSL_CTX_set_default_passwd_cb                                          \
     hf__openssl.SSL_CTX_set_default_passwd_cb_fn
-#define SSL_CTX_set_default_passwd_cb_userdata \
+#define SSL_CTX_set_default_passwd_cb_userdata                                 \
     hf__openssl.SSL_CTX_set_default_passwd_cb_userdata_fn
-#define SSL_CTX_set_default_verify_paths \
+#define SSL_CTX_set_default_verify_paths                                       \
     hf__openssl.SSL_CTX_set_default_verify_paths_fn
 #define SSL_CTX_set_options hf__openssl.SSL_CTX_set_options_fn
 #define SSL_CTX_set_verify hf__openssl.SSL_CTX_set_verify_fn
 #define SSL_CTX_use_PrivateKey_file hf__openssl.SSL_CTX_use_PrivateKey_file_fn
-#define SSL_CTX_use_certificate_chain_file \
+#define SSL_CTX_use_certificate_chain_file                                     \
     hf__openssl.SSL_CTX_use_certificate_chain_file_fn
 #define SSL_SESSION_free hf__openssl.SSL_SESSION_free_fn
 #define SSL_SESSION_is_resumable hf__openssl.SSL_SESSION_is_resumable_fn
@@ -145,7 +145,7 @@ int hf__openssl_load(struct hf_error *err);
 #define SSL_free hf__openssl.SSL_free_fn
 #define SSL_get0_param hf__openssl.SSL_get0_param_fn
 #define SSL_get_ex_data hf__openssl.SSL_get_ex_data_fn
-#define SSL_get_ex_data_X509_STORE_CTX_idx \
+#define SSL_get_ex_data_X509_STORE_CTX_idx                                     \
     hf__openssl.SSL_get_ex_data_X509_STORE_CTX_idx_fn
 #define SSL_get_shutdown hf__openssl.SSL_get_shutdown_fn
 #define SSL_has_pending hf__openssl.SSL_has_pending_fn
@@ -159,22 +159,22 @@ int hf__openssl_load(struct hf_error *err);
 #define SSL_write hf__openssl.SSL_write_fn
 #define TLS_client_method hf__openssl.TLS_client_method_fn
 #define X509_NAME_get_text_by_NID hf__openssl.X509_NAME_get_text_by_NID_fn
-#define X509_STORE_CTX_get_current_cert \
+#define X509_STORE_CTX_get_current_cert                                        \
     hf__openssl.X509_STORE_CTX_get_current_cert_fn
 #define X509_STORE_CTX_get_error hf__openssl.X509_STORE_CTX_get_error_fn
-#define X509_STORE_CTX_get_error_depth \
+#define X509_STORE_CTX_get_error_depth                                         \
     hf__openssl.X509_STORE_CTX_get_error_depth_fn
 #define X509_STORE_CTX_get_ex_data hf__openssl.X509_STORE_CTX_get_ex_data_fn
 #define X509_VERIFY_PARAM_set1_host hf__openssl.X509_VERIFY_PARAM_set1_host_fn
-#define X509_VERIFY_PARAM_set1_ip_asc \
+#define X509_VERIFY_PARAM_set1_ip_asc                                          \
     hf__openssl.X509_VERIFY_PARAM_set1_ip_asc_fn
-#define X509_VERIFY_PARAM_set_hostflags \
+#define X509_VERIFY_PARAM_set_hostflags                                        \
     hf__openssl.X509_VERIFY_PARAM_set_hostflags_fn
 #define X509_get0_notAfter hf__openssl.X509_get0_notAfter_fn
 #define X509_get0_notBefore hf__openssl.X509_get0_notBefore_fn
 #define X509_get_ext_d2i hf__openssl.X509_get_ext_d2i_fn
 #define X509_get_subject_name hf__openssl.X509_get_subject_name_fn
-#define X509_verify_cert_error_string \
+#define X509_verify_cert_error_string                                          \
     hf__openssl.X509_verify_cert_error_string_fn
 #endif
 

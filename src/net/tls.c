@@ -46,7 +46,7 @@ static int bio_write(BIO *bio, const char *data, int len)
         BIO_set_retry_write(bio);
         t->waits = TLS_WRITES;
     } else {
-        t->sys_errno = errno;
+        t->write_errno = errno;
     }
     return -1;
 }
@@ -136,7 +136,8 @@ void hf__tls_close(struct tls *t)
 
 /* ---- bytes ---- */
 
-/* Did the other side end it in good order?  What it complains of ends it too. */
+/* Did the other side end it in good order?  What it complains of ends it as
+ * well. */
 static int is_goodbye(const struct tls *t)
 {
     unsigned long code = ERR_peek_last_error();
@@ -152,9 +153,14 @@ static int stopped(struct tls *t)
 {
     if (t->waits != TLS_NOTHING) return 0;
     if (is_goodbye(t)) t->has_ended = 1;
-    if (!t->has_ended && !t->sys_errno) hf__tls_explain(t);
+    int is_broken = t->has_ended || t->sys_errno;
+    /* To say what is wrong may fail, and is not what is wrong. */
+    if (t->write_errno && (t->is_through || ERR_peek_last_error() == 0))
+        is_broken = 1;
+    if (!is_broken) hf__tls_explain(t);
     ERR_clear_error();
-    errno = t->err.status != HF_OK ? EPROTO : t->sys_errno;
+    errno = t->sys_errno ? t->sys_errno : t->write_errno;
+    if (t->err.status != HF_OK) errno = EPROTO;
     return -1;
 }
 
@@ -162,8 +168,9 @@ int hf__tls_handshake(struct tls *t)
 {
     t->has_moved = 0;
     t->waits = TLS_NOTHING;
+    ERR_clear_error();
     int rc = SSL_do_handshake(t->ssl);
-    if (rc == 1) t->is_through = 1;
+    t->is_through = rc == 1;
     if (rc == 1) return 1;
     rc = stopped(t);
     if (rc < 0) {

@@ -35,7 +35,8 @@ struct tls {
     struct tls_context *context;
     SSL *ssl;
     int fd;
-    int sys_errno;        /* what the socket failed with */
+    int sys_errno; /* what reading the socket failed with */
+    int write_errno;
     int has_ended;        /* the other side hung up */
     enum tls_waits waits; /* for what, at the end of the last call */
     int has_moved;

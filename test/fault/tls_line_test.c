@@ -1,7 +1,7 @@
 /*
- * tls_line_test.c: lines that break or are slow while TLS is set up, and servers
- * that come back as somebody else.  One rule: every call ends by its deadline
- * with a true answer, and whoever can work again does so by himself.
+ * tls_line_test.c: lines that break or are slow while TLS is set up, and
+ * servers that come back as somebody else.  One rule: every call ends by its
+ * deadline with a true answer, and whoever can work again does so by himself.
  */
 #include <string.h>
 

@@ -3,7 +3,6 @@
  * to the clear, whatever the other side says; who speaks the wrong one of the
  * two is told apart from who does not speak at all.
  */
-#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -186,7 +185,7 @@ TEST(tls_peer, a_forked_child_says_no_goodbye_on_the_parents_line)
     pid_t pid = proc_fork();
     if (pid == 0) {
         hf_client_close(c);
-        exit(hf_lock_try(l, NULL, NULL) == HF_FORKED ? 0 : 1);
+        _exit(hf_lock_try(l, NULL, NULL) == HF_FORKED ? 0 : 1);
     }
     CHECK(waitpid(pid, &status, 0) == pid);
     CHECK_INT(status, 0);

@@ -170,6 +170,14 @@ static void fail_later(struct link *l, int status, int sys_errno,
 
 /* ---- coming up ---- */
 
+/* Somebody may just be writing a file that was good at first: whatever is
+ * wrong with it now may be right at the next try. */
+static void file_failed(struct link *l, const struct hf_error *err)
+{
+    int is_starved = err->status == HF_NOMEM;
+    fail_later(l, is_starved ? HF_NOMEM : HF_UNAVAILABLE, 0, "%s", err->text);
+}
+
 static void greeting(struct link *l)
 {
     struct hf_error err;
@@ -177,9 +185,8 @@ static void greeting(struct link *l)
     l->due_us = l->give_up_us;
     /* The pump writes: now, or, out of open(), when the loop comes round. */
     hf__link_watch(l, WATCH_READ | WATCH_WRITE);
-    int status = hf__redis_auth_refresh(l->c, &err);
-    if (status != HF_OK)
-        fail_later(l, status, 0, "%s", err.text);
+    if (hf__redis_auth_refresh(l->c, &err) != HF_OK)
+        file_failed(l, &err);
     else if (hf__reader_begin(&l->in, l->c->env->alloc) != 0
              || hf__greet(l) != 0)
         fail_later(l, HF_NOMEM, 0, "connect: out of memory");
@@ -213,9 +220,8 @@ static void connected(struct link *l)
     }
     l->state = LINK_SECURING;
     l->due_us = l->give_up_us;
-    int status = hf__tls_open(l->c->tls, l->fd, &l->tls, &err);
-    if (status != HF_OK)
-        fail_later(l, status, 0, "%s", err.text);
+    if (hf__tls_open(l->c->tls, l->fd, &l->tls, &err) != HF_OK)
+        file_failed(l, &err);
     else
         in_securing(l);
 }
