@@ -28,7 +28,6 @@ target_compile_options(holdfast_test PUBLIC ${HF_INTERNAL}
 target_compile_definitions(holdfast_test PUBLIC
   TEST_SOURCE_DIR="${HF_TEST_DIR}"
   TEST_COMMAND="${CMAKE_BINARY_DIR}/holdfast"
-  HF_WITH_TLS=$<BOOL:${OPENSSL_FOUND}>
   TEST_CLOCK_SHIM="$<TARGET_FILE:clock_shim>"
   TEST_MODULE_DIR="${CMAKE_BINARY_DIR}/test/module")
 target_link_libraries(holdfast_test PUBLIC holdfast_static)

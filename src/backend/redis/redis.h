@@ -216,12 +216,22 @@ void hf__link_start(struct link *l);
 void hf__link_fail(struct link *l, int status, int sys_errno,
                    const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+/* A try failed where callbacks are not allowed: the timer tells. */
+void hf__link_fail_later(struct link *l, int status, int sys_errno,
+                         const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
 int hf__link_ready(struct link *l, unsigned ready);
 int hf__link_timer(struct link *l, int64_t now_us);
 void hf__link_watch(struct link *l, unsigned events);
 /* Close the socket and forget what was on its way, telling nobody. */
 void hf__link_close(struct link *l);
 void hf__link_free(struct link *l);
+
+/* ---- redis_secure.c: from a socket to the first words ---- */
+/* The socket is connected: TLS, if it is asked for, and the greeting. */
+void hf__link_connected(struct link *l);
+/* Go on with the handshake.  Returns whether anything was done. */
+int hf__link_secure(struct link *l);
 
 /* ---- redis_input.c: what comes in ---- */
 /* Read, parse, hand out.  0 if there was nothing. */

@@ -155,9 +155,8 @@ void hf__link_fail(struct link *l, int status, int sys_errno,
     l->out_base = 0;
 }
 
-/* A try failed where callbacks are not allowed: the timer tells. */
-static void fail_later(struct link *l, int status, int sys_errno,
-                       const char *format, ...)
+void hf__link_fail_later(struct link *l, int status, int sys_errno,
+                         const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
@@ -169,62 +168,6 @@ static void fail_later(struct link *l, int status, int sys_errno,
 }
 
 /* ---- coming up ---- */
-
-/* Somebody may just be writing a file that was good at first: whatever is
- * wrong with it now may be right at the next try. */
-static void file_failed(struct link *l, const struct hf_error *err)
-{
-    int is_starved = err->status == HF_NOMEM;
-    fail_later(l, is_starved ? HF_NOMEM : HF_UNAVAILABLE, 0, "%s", err->text);
-}
-
-static void greeting(struct link *l)
-{
-    struct hf_error err;
-    l->state = LINK_GREETING;
-    l->due_us = l->give_up_us;
-    /* The pump writes: now, or, out of open(), when the loop comes round. */
-    hf__link_watch(l, WATCH_READ | WATCH_WRITE);
-    if (hf__redis_auth_refresh(l->c, &err) != HF_OK)
-        file_failed(l, &err);
-    else if (hf__reader_begin(&l->in, l->c->env->alloc) != 0
-             || hf__greet(l) != 0)
-        fail_later(l, HF_NOMEM, 0, "connect: out of memory");
-}
-
-/* Go on with the handshake.  Returns whether anything was done. */
-static int in_securing(struct link *l)
-{
-    int rc = hf__tls_handshake(l->tls);
-    int code = errno;
-    const struct hf_error *why = hf__tls_error(l->tls);
-    if (rc > 0)
-        greeting(l);
-    else if (rc == 0)
-        hf__link_watch(l, hf__tls_wants_write(l->tls) ? WATCH_READ | WATCH_WRITE
-                                                      : WATCH_READ);
-    else if (why)
-        fail_later(l, why->status, 0, "%s", why->text);
-    else
-        fail_later(l, HF_UNAVAILABLE, code, "tls: handshake%s",
-                   code ? "" : ": the server closed the connection");
-    return rc != 0 || hf__tls_has_moved(l->tls);
-}
-
-static void connected(struct link *l)
-{
-    struct hf_error err;
-    if (!l->c->tls) {
-        greeting(l);
-        return;
-    }
-    l->state = LINK_SECURING;
-    l->due_us = l->give_up_us;
-    if (hf__tls_open(l->c->tls, l->fd, &l->tls, &err) != HF_OK)
-        file_failed(l, &err);
-    else
-        in_securing(l);
-}
 
 /* Each address gets its share of what is left of the whole. */
 static int64_t address_limit_us(const struct link *l, int64_t now)
@@ -245,7 +188,7 @@ static void address_try(struct link *l, int last_errno)
             continue;
         }
         if (is_through) {
-            connected(l);
+            hf__link_connected(l);
             return;
         }
         l->state = LINK_CONNECTING;
@@ -253,7 +196,7 @@ static void address_try(struct link *l, int last_errno)
         hf__link_watch(l, WATCH_WRITE);
         return;
     }
-    fail_later(l, HF_UNAVAILABLE, last_errno, "connect");
+    hf__link_fail_later(l, HF_UNAVAILABLE, last_errno, "connect");
 }
 
 void hf__link_start(struct link *l)
@@ -266,13 +209,14 @@ void hf__link_start(struct link *l)
     if (c->is_unix) {
         l->addrs.count = 1;
         if (hf__stream_addr_unix(&l->addrs.addrs[0], c->host) != 0) {
-            fail_later(l, HF_INVALID, 0, "connect: the path is too long");
+            hf__link_fail_later(l, HF_INVALID, 0,
+                                "connect: the path is too long");
             return;
         }
     } else if (hf__resolve_numeric(c->host, c->port, &l->addrs) != 0) {
         l->fd = hf__resolve_start(c->host, c->port);
         if (l->fd < 0) {
-            fail_later(l, HF_UNAVAILABLE, errno, "resolve");
+            hf__link_fail_later(l, HF_UNAVAILABLE, errno, "resolve");
             return;
         }
         l->state = LINK_RESOLVING;
@@ -290,10 +234,10 @@ static int in_resolving(struct link *l)
     int code = errno;
     fd_drop(l);
     if (rc < 0)
-        fail_later(l, HF_UNAVAILABLE, code, "resolve");
+        hf__link_fail_later(l, HF_UNAVAILABLE, code, "resolve");
     else if (l->addrs.code != 0)
-        fail_later(l, HF_UNAVAILABLE, 0, "resolve: %s",
-                   hf__resolve_text(l->addrs.code));
+        hf__link_fail_later(l, HF_UNAVAILABLE, 0, "resolve: %s",
+                            hf__resolve_text(l->addrs.code));
     else
         address_try(l, ECONNREFUSED);
     return 1;
@@ -304,7 +248,7 @@ static int in_connecting(struct link *l)
     int rc = hf__stream_finish(l->fd);
     if (rc == 0) return 0;
     if (rc > 0)
-        connected(l);
+        hf__link_connected(l);
     else
         address_try(l, errno);
     return 1;
@@ -321,7 +265,7 @@ int hf__link_ready(struct link *l, unsigned ready)
     case LINK_CONNECTING:
         return in_connecting(l);
     case LINK_SECURING:
-        return in_securing(l);
+        return hf__link_secure(l);
     case LINK_GREETING:
     case LINK_UP:
         break;

@@ -1,0 +1,98 @@
+/*
+ * starve.c: see starve.h.  One rule: the n-th allocation fails, for every n in
+ * turn, until a whole round went through without one.
+ */
+#include "lib/starve.h"
+
+#include <stdlib.h>
+
+#include "lib/server.h"
+#include "test.h"
+
+static struct fake_env f;
+static int left; /* allocations until one fails */
+static int has_failed;
+static int open_count;
+
+static int is_time_to_fail(void)
+{
+    if (left-- != 0) return 0;
+    has_failed = 1;
+    return 1;
+}
+
+static void *counted_allocate(size_t size, void *user)
+{
+    (void)user;
+    if (is_time_to_fail()) return NULL;
+    open_count++;
+    return malloc(size);
+}
+
+static void *counted_resize(void *ptr, size_t size, void *user)
+{
+    (void)user;
+    if (is_time_to_fail()) return NULL;
+    if (!ptr) open_count++;
+    return realloc(ptr, size);
+}
+
+static void counted_release(void *ptr, void *user)
+{
+    (void)user;
+    if (ptr) open_count--;
+    free(ptr);
+}
+
+static const enum request_op ops[] = {
+    OP_PROPOSE, OP_WATCH,   OP_RENEW, OP_INSPECT, OP_LIST,
+    OP_UNWATCH, OP_RELEASE, OP_BREAK, OP_BOOT,    OP_FACTS};
+
+static int is_honest(const struct fake_answer *a)
+{
+    switch (a->reply.verdict) {
+    case V_ERROR:
+    case V_UNSENT:
+    case V_UNKNOWN:
+        return a->reply.status == HF_NOMEM;
+    default:
+        return 1;
+    }
+}
+
+static void round_run(int64_t ballot)
+{
+    static struct fake_answer a;
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+        server_do(&f, server_request(ops[i], "job", 1, ballot), &a);
+        if (!is_honest(&a))
+            TEST_FAIL("request %d: status %d: %s", (int)i, a.reply.status,
+                      a.text);
+    }
+}
+
+void starve_in_turn(const char *url)
+{
+    has_failed = 1;
+    int n = 0;
+    for (; has_failed; n++) {
+        struct hf_error err;
+        fake_init(&f, &hf__backend_redis);
+        f.alloc.fn = (struct hf_allocator){counted_allocate, counted_resize,
+                                           counted_release, NULL};
+        left = n;
+        has_failed = open_count = 0;
+        int status = fake_open(&f, url, &err);
+        if (status == HF_OK) {
+            round_run(server_clock(&f));
+            left = -1; /* enough from now on */
+            server_wait_link(&f, 1);
+            fake_close(&f);
+        } else {
+            CHECK_INT(status, HF_NOMEM);
+        }
+        CHECK_INT(open_count, 0);
+        CHECK(n < 1000);
+    }
+    CHECK(n > 10); /* there were so many to fail */
+}

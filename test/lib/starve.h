@@ -1,0 +1,12 @@
+/*
+ * starve.h: memory runs out at every place in turn.
+ */
+#ifndef HF_TEST_STARVE_H
+#define HF_TEST_STARVE_H
+
+/* Open `url` on the redis backend, ask it for everything, and close it, as
+ * often as there are allocations to fail.  Every request is answered once,
+ * nothing leaks, and afterwards it works. */
+void starve_in_turn(const char *url);
+
+#endif
