@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "net/stream.h"
@@ -73,18 +74,41 @@ BIO_METHOD *hf__tls_method(void)
 
 /* ---- life ---- */
 
-/* The name that is checked, and told to the server if it is none of digits. */
+/* The host as a certificate has it: without a zone or a dot at its end.  0, or
+ * -1: it is too long for one. */
+static int name_take(struct tls *t, const char *host)
+{
+    const char *name = t->context->name ? t->context->name : host;
+    size_t len = name ? strcspn(name, "%") : 0;
+    if (len > 0 && name[len - 1] == '.') len--;
+    if (len >= sizeof t->name) return -1;
+    if (len > 0) memcpy(t->name, name, len);
+    t->name[len] = '\0';
+    return 0;
+}
+
+/* What is checked, and told to the server if it is none of digits. */
 static int name_set(struct tls *t)
 {
-    struct tls_context *x = t->context;
     X509_VERIFY_PARAM *param = SSL_get0_param(t->ssl);
-    if (!x->name) return 0;
-    if (X509_VERIFY_PARAM_set1_ip_asc(param, x->name) == 1) return 0;
+    if (!t->name[0]) return 0;
+    if (X509_VERIFY_PARAM_set1_ip_asc(param, t->name) == 1) return 0;
     ERR_clear_error();
     X509_VERIFY_PARAM_set_hostflags(param,
                                     X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
-    if (X509_VERIFY_PARAM_set1_host(param, x->name, 0) != 1) return -1;
-    return SSL_set_tlsext_host_name(t->ssl, x->name) == 1 ? 0 : -1;
+    if (X509_VERIFY_PARAM_set1_host(param, t->name, 0) != 1) return -1;
+    return SSL_set_tlsext_host_name(t->ssl, t->name) == 1 ? 0 : -1;
+}
+
+/* It shortens the handshake, and may fail without harm; but only with whom it
+ * was made. */
+static void session_resume(struct tls *t)
+{
+    struct tls_context *x = t->context;
+    if (strcmp(x->session_name, t->name) != 0) hf__tls_session_drop(x);
+    memcpy(x->session_name, t->name, sizeof t->name);
+    if (x->session && SSL_SESSION_is_resumable(x->session))
+        (void)SSL_set_session(t->ssl, x->session);
 }
 
 static int ssl_make(struct tls *t)
@@ -99,14 +123,12 @@ static int ssl_make(struct tls *t)
     SSL_set_bio(t->ssl, bio, bio);
     SSL_set_connect_state(t->ssl);
     if (SSL_set_ex_data(t->ssl, 0, t) != 1 || name_set(t) != 0) return -1;
-    /* It shortens the handshake, and may fail without harm. */
-    if (x->session && SSL_SESSION_is_resumable(x->session))
-        (void)SSL_set_session(t->ssl, x->session);
+    session_resume(t);
     return 0;
 }
 
-int hf__tls_open(struct tls_context *x, int fd, struct tls **out,
-                 struct hf_error *err)
+int hf__tls_open(struct tls_context *x, int fd, const char *host,
+                 struct tls **out, struct hf_error *err)
 {
     int status = hf__tls_refresh(x, err);
     if (status != HF_OK) return status;
@@ -114,6 +136,12 @@ int hf__tls_open(struct tls_context *x, int fd, struct tls **out,
     if (!t) return hf__error_set(err, HF_NOMEM, "tls: out of memory");
     t->context = x;
     t->fd = fd;
+    if (name_take(t, host) != 0 || (!t->name[0] && !x->no_verify)) {
+        hf__tls_close(t);
+        return hf__error_set(err, HF_INVALID,
+                             "tls: no certificate can be for such a host: "
+                             "tls_name=");
+    }
     if (ssl_make(t) != 0) {
         ERR_clear_error();
         hf__tls_close(t);

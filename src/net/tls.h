@@ -11,6 +11,8 @@
 
 #include "sys/alloc.h"
 
+#define TLS_NAME_MAX 255 /* bytes of a server's name */
+
 /* What is asked for.  Borrowed; NULL where nothing is said. */
 struct tls_conf {
     const char *ca;                /* a file, or a hashed directory; NULL: the
@@ -18,8 +20,9 @@ struct tls_conf {
     const char *cert;              /* our own, with its chain */
     const char *key;               /* NULL: it is in `cert` */
     const char *key_password_file; /* its first line opens the key */
-    const char *name;              /* the server's, as its certificate has it */
-    int no_verify;                 /* believe whoever answers */
+    const char *name; /* the server's, as its certificate has it; NULL: the
+                       * host */
+    int no_verify;    /* believe whoever answers */
 };
 
 struct tls_context;
@@ -32,11 +35,11 @@ int hf__tls_context_open(const struct allocator *a, const struct tls_conf *conf,
 /* No stream may be left.  NULL does nothing. */
 void hf__tls_context_close(struct tls_context *x);
 
-/* A stream over the connected socket `fd`, which stays the caller's.  Files
- * that were changed since are read again; one that cannot be is an error as
- * above. */
-int hf__tls_open(struct tls_context *x, int fd, struct tls **out,
-                 struct hf_error *err);
+/* A stream over the socket `fd`, which is connected to `host` (NULL: it has no
+ * name) and stays the caller's.  Files that were changed since are read again;
+ * one that cannot be is an error as above. */
+int hf__tls_open(struct tls_context *x, int fd, const char *host,
+                 struct tls **out, struct hf_error *err);
 /* Free it; nothing is sent.  NULL does nothing. */
 void hf__tls_close(struct tls *t);
 

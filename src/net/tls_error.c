@@ -80,11 +80,10 @@ static void denied(struct tls *t, const char *what)
 static void name_denied(struct tls *t, const X509 *cert)
 {
     char names[NAMES_MAX] = "";
-    const char *wanted = t->context->name;
     if (cert) names_read(cert, names);
     hf__error_set(&t->err, HF_DENIED,
                   "tls: the server's certificate is not for %.80s, but for %s",
-                  wanted ? wanted : "?", names[0] ? names : "nobody");
+                  t->name, names[0] ? names : "nobody");
 }
 
 static void time_denied(struct tls *t, const X509 *cert, int depth, int is_over)

@@ -24,11 +24,12 @@ void hf__tls_context_close(struct tls_context *x)
     (void)x;
 }
 
-int hf__tls_open(struct tls_context *x, int fd, struct tls **out,
-                 struct hf_error *err)
+int hf__tls_open(struct tls_context *x, int fd, const char *host,
+                 struct tls **out, struct hf_error *err)
 {
     (void)x;
     (void)fd;
+    (void)host;
     (void)out;
     return hf__error_set(err, HF_UNSUPPORTED, "tls: not built in");
 }

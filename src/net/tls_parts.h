@@ -27,12 +27,14 @@ struct tls_context {
     BIO_METHOD *method;
     SSL_CTX *ssl;
     SSL_SESSION *session; /* of the last connection, to be resumed */
+    char session_name[TLS_NAME_MAX + 1]; /* with whom */
 };
 
 enum tls_waits { TLS_NOTHING, TLS_READS, TLS_WRITES };
 
 struct tls {
     struct tls_context *context;
+    char name[TLS_NAME_MAX + 1]; /* whom we talk to; "" nobody knows */
     SSL *ssl;
     int fd;
     int sys_errno; /* what reading the socket failed with */

@@ -75,6 +75,15 @@ TEST(tls_option, values_are_checked)
             "tls_cert: /nonexistent/crt: No such file");
 }
 
+TEST(tls_option, a_name_has_a_bound)
+{
+    char url[400];
+    snprintf(url, sizeof url, "rediss://127.0.0.1:1?tls_name=%0255d", 1);
+    takes(url, url);
+    snprintf(url, sizeof url, "rediss://127.0.0.1:1?tls_name=%0256d", 1);
+    refuses(url, "tls_name: too long");
+}
+
 TEST(tls_option, a_socket_needs_a_name_to_be_checked)
 {
     refuses("redis+unix:///no.sock?tls=on", "tls_name: missing");

@@ -153,10 +153,11 @@ static int url_read(struct backend_conn *c, const struct url *url,
         db = path + 1;
     }
     int status = db ? db_read(db, &c->db, err) : HF_OK;
+    if (status == HF_OK) status = hf__redis_tls_read(c, url, err);
     return status == HF_OK ? layout_read(c, url, err) : status;
 }
 
-static char *endpoint_make(const struct backend_conn *c, int is_tls)
+static char *endpoint_make(const struct backend_conn *c)
 {
     char text[ENDPOINT_MAX];
     if (c->is_unix)
@@ -165,7 +166,7 @@ static char *endpoint_make(const struct backend_conn *c, int is_tls)
         snprintf(text, sizeof text,
                  strchr(c->host, ':') ? "redis%s://[%.128s]:%d"
                                       : "redis%s://%.128s:%d",
-                 is_tls ? "s" : "", c->host, c->port);
+                 c->is_tls ? "s" : "", c->host, c->port);
     return hf__strdup(c->env->alloc, text);
 }
 
@@ -173,11 +174,9 @@ static char *endpoint_make(const struct backend_conn *c, int is_tls)
 static int strings_copy(struct backend_conn *c, const struct url *url)
 {
     const char *host = c->is_unix ? url->path : url->host;
-    int is_tls = 0;
     c->host = hf__strdup(c->env->alloc, host ? host : "");
     if (!c->host) return -1;
-    (void)hf__redis_tls_wanted(url, &is_tls, NULL); /* it is said later */
-    c->endpoint = endpoint_make(c, is_tls);
+    c->endpoint = endpoint_make(c);
     return c->endpoint ? 0 : -1;
 }
 

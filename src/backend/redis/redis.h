@@ -150,6 +150,7 @@ struct backend_conn {
     struct tls_context *tls; /* NULL: in the clear */
     int port;
     int is_unix;
+    int is_tls;
     int is_string; /* format=string */
     int no_fence;  /* fence=off */
     int waits_aof; /* waitaof=1 */
@@ -187,12 +188,12 @@ void hf__list_push(struct request_list *list, struct request *req);
 struct request *hf__list_take(struct request_list *list);
 
 /* ---- redis_tls.c: the options about TLS ---- */
-/* Make the context if there is to be one; c->host is known already. */
+/* Is it asked for?  Fills in c->is_tls. */
+int hf__redis_tls_read(struct backend_conn *c, const struct url *url,
+                       struct hf_error *err);
+/* Make the context, if so; c->endpoint is known already. */
 int hf__redis_tls_open(struct backend_conn *c, const struct url *url,
                        struct hf_error *err);
-/* Is it asked for?  HF_OK and the answer, or HF_INVALID. */
-int hf__redis_tls_wanted(const struct url *url, int *is_wanted,
-                         struct hf_error *err);
 
 /* ---- redis_auth.c: user and password ---- */
 /* Take them from the client's options, or else from the URL. */

@@ -51,13 +51,14 @@ int hf__link_secure(struct link *l)
 void hf__link_connected(struct link *l)
 {
     struct hf_error err;
+    const char *host = l->c->is_unix ? NULL : l->c->host;
     if (!l->c->tls) {
         greeting(l);
         return;
     }
     l->state = LINK_SECURING;
     l->due_us = l->give_up_us;
-    if (hf__tls_open(l->c->tls, l->fd, &l->tls, &err) != HF_OK)
+    if (hf__tls_open(l->c->tls, l->fd, host, &l->tls, &err) != HF_OK)
         file_failed(l, &err);
     else
         hf__link_secure(l);

@@ -8,8 +8,6 @@
 #include "backend/redis/redis.h"
 #include "base/error.h"
 
-#define NAME_MAX_LEN 255
-
 /* "on" or "off". */
 static int switch_read(const struct url *url, const char *key, int otherwise,
                        int *out, struct hf_error *err)
@@ -21,12 +19,12 @@ static int switch_read(const struct url *url, const char *key, int otherwise,
                          "url: %s: \"%.40s\" is neither on nor off", key, text);
 }
 
-int hf__redis_tls_wanted(const struct url *url, int *is_wanted,
-                         struct hf_error *err)
+int hf__redis_tls_read(struct backend_conn *c, const struct url *url,
+                       struct hf_error *err)
 {
     int is_rediss = !strcmp(url->scheme, "rediss");
-    int status = switch_read(url, "tls", is_rediss, is_wanted, err);
-    if (status == HF_OK && is_rediss && !*is_wanted)
+    int status = switch_read(url, "tls", is_rediss, &c->is_tls, err);
+    if (status == HF_OK && is_rediss && !c->is_tls)
         return hf__error_set(err, HF_INVALID,
                              "url: tls: off contradicts rediss://: write "
                              "redis://");
@@ -50,25 +48,17 @@ static const char *option(const struct url *url, const char *key)
     return text && *text ? text : NULL;
 }
 
-/* The host as a certificate has it: without a zone or a dot at its end. */
-static const char *name_clean(const char *host, char out[NAME_MAX_LEN + 1])
+static int conf_check(const struct backend_conn *c, const struct tls_conf *conf,
+                      struct hf_error *err)
 {
-    size_t len = strcspn(host, "%");
-    if (len > 0 && host[len - 1] == '.') len--;
-    if (len > NAME_MAX_LEN) len = NAME_MAX_LEN;
-    memcpy(out, host, len);
-    out[len] = '\0';
-    return out;
-}
-
-static int conf_check(const struct tls_conf *conf, struct hf_error *err)
-{
-    if (!conf->name && !conf->no_verify)
+    if (c->is_unix && !conf->name && !conf->no_verify)
         return hf__error_set(err, HF_INVALID,
                              "url: tls_name: missing: a socket's path is in no "
                              "certificate");
-    if (conf->name && strlen(conf->name) > NAME_MAX_LEN)
-        return hf__error_set(err, HF_INVALID, "url: tls_name: too long");
+    if (conf->name && strlen(conf->name) > TLS_NAME_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "url: tls_name: too long: %d bytes is the limit",
+                             TLS_NAME_MAX);
     if (conf->key && !conf->cert)
         return hf__error_set(err, HF_INVALID,
                              "url: tls_key: needs tls_cert, the certificate it "
@@ -93,12 +83,9 @@ static void unverified_tell(struct backend_conn *c)
 int hf__redis_tls_open(struct backend_conn *c, const struct url *url,
                        struct hf_error *err)
 {
-    char name[NAME_MAX_LEN + 1];
-    int is_wanted = 0, is_verified = 1;
-    int status = hf__redis_tls_wanted(url, &is_wanted, err);
-    if (status != HF_OK) return status;
-    if (!is_wanted) return options_refuse(url, err);
-    status = switch_read(url, "tls_verify", 1, &is_verified, err);
+    int is_verified = 1;
+    if (!c->is_tls) return options_refuse(url, err);
+    int status = switch_read(url, "tls_verify", 1, &is_verified, err);
     if (status != HF_OK) return status;
     struct tls_conf conf = {.ca = option(url, "tls_ca"),
                             .cert = option(url, "tls_cert"),
@@ -107,8 +94,7 @@ int hf__redis_tls_open(struct backend_conn *c, const struct url *url,
                                 option(url, "tls_key_password_file"),
                             .name = option(url, "tls_name"),
                             .no_verify = !is_verified};
-    if (!conf.name && !c->is_unix) conf.name = name_clean(c->host, name);
-    status = conf_check(&conf, err);
+    status = conf_check(c, &conf, err);
     if (status == HF_OK)
         status = hf__tls_context_open(c->env->alloc, &conf, &c->tls, err);
     if (status == HF_OK && !is_verified) unverified_tell(c);
