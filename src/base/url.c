@@ -9,7 +9,13 @@
 #include "base/error.h"
 
 /* What may stand behind a scheme; schemes that are not here take anything. */
-enum { HOST_NONE = 1, HOST_NEEDED = 2, PATH_ROOTED = 4, PATH_NEEDED = 8 };
+enum {
+    HOST_NONE = 1,
+    HOST_NEEDED = 2,
+    PATH_ROOTED = 4,
+    PATH_NEEDED = 8,
+    HOST_LIST = 16 /* "h1:1,h2,h3": kept as it is, but checked */
+};
 
 static const struct scheme_rule {
     const char *scheme;
@@ -20,7 +26,18 @@ static const struct scheme_rule {
     {"redis", HOST_NEEDED},
     {"rediss", HOST_NEEDED},
     {"redis+unix", HOST_NONE | PATH_ROOTED | PATH_NEEDED},
+    {"redis-cluster", HOST_NEEDED | HOST_LIST},
+    {"redis-sentinel", HOST_NEEDED | HOST_LIST},
 };
+
+static unsigned scheme_rules_of(const char *scheme)
+{
+    size_t n = sizeof scheme_rules / sizeof scheme_rules[0];
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp(scheme_rules[i].scheme, scheme))
+            return scheme_rules[i].rules;
+    return 0;
+}
 
 static int bad(struct hf_error *err, const char *what, const char *why)
 {
@@ -161,15 +178,39 @@ static int host_parse(struct url *url, char *host, struct hf_error *err)
     return port ? port_parse(url, port, err) : HF_OK;
 }
 
+int hf__url_host_next(const char **list, struct url *out, struct hf_error *err)
+{
+    size_t len = strcspn(*list, ",");
+    memset(out, 0, sizeof *out);
+    if (len == 0) return bad(err, "host", "one of the list is empty");
+    if (len > URL_LEN_MAX) return bad(err, "host", "too long");
+    memcpy(out->text, *list, len);
+    *list += len;
+    if (**list == ',' && (*list)[1] != '\0') ++*list;
+    return host_parse(out, out->text, err);
+}
+
+static int hosts_check(struct url *url, const char *list, struct hf_error *err)
+{
+    struct url one;
+    url->host = *list ? list : NULL;
+    while (*list)
+        if (hf__url_host_next(&list, &one, err)) return HF_INVALID;
+    return HF_OK;
+}
+
 /* [user[:password]@]host[:port], already cut off from what follows. */
 static int authority_parse(struct url *url, char *text, struct hf_error *err)
 {
     char *at = strrchr(text, '@');
+    int is_list = (scheme_rules_of(url->scheme) & HOST_LIST) != 0;
+    if (!at && is_list) return hosts_check(url, text, err);
     if (!at) return host_parse(url, text, err);
     *at = '\0';
     if (strchr(text, '@')) return bad(err, "user", "write '@' in it as %40");
     if (user_parse(url, text, err)) return HF_INVALID;
     if (at[1] == '\0') return bad(err, "host", "missing after '@'");
+    if (is_list) return hosts_check(url, at + 1, err);
     return host_parse(url, at + 1, err);
 }
 
@@ -202,15 +243,6 @@ static int query_parse(struct url *url, char *query, struct hf_error *err)
         query = next;
     }
     return HF_OK;
-}
-
-static unsigned scheme_rules_of(const char *scheme)
-{
-    size_t n = sizeof scheme_rules / sizeof scheme_rules[0];
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp(scheme_rules[i].scheme, scheme))
-            return scheme_rules[i].rules;
-    return 0;
 }
 
 static int rules_check(const struct url *url, struct hf_error *err)

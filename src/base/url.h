@@ -24,7 +24,8 @@ struct url {
     const char *scheme;
     const char *user;
     const char *password;
-    const char *host; /* without the brackets of an IPv6 address */
+    const char *host; /* without the brackets of an IPv6 address; of a scheme
+                       * with many hosts, the list as it is */
     int port;         /* 0 if absent */
     const char *path; /* with its leading '/', or the opaque part of file:x */
     struct url_option options[URL_OPTIONS_MAX];
@@ -33,6 +34,11 @@ struct url {
 
 /* Parse `text`.  HF_OK, or HF_INVALID with err filled. */
 int hf__url_parse(struct url *url, const char *text, struct hf_error *err);
+
+/* The next host of a list ("h1:1,h2,[::1]:3"): its host and port in `out`, and
+ * `*list` moves behind it and its comma.  HF_OK, or HF_INVALID with err
+ * filled. */
+int hf__url_host_next(const char **list, struct url *out, struct hf_error *err);
 
 /* The value of `key`, or NULL. */
 const char *hf__url_option(const struct url *url, const char *key);
