@@ -106,6 +106,8 @@ struct hf_grant {
                        * long as the process lives */
     int64_t lease_ms; /* the lease that was asked for */
     int guarantee;    /* enum hf_guarantee */
+    int replicas;     /* so many replicas have confirmed it; 0 unless the URL
+                       * says wait= */
 };
 
 /* What is left after a release. */

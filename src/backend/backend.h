@@ -18,6 +18,13 @@
  * with a clear message. */
 #define BACKEND_ABI 4
 
+/* env->link(): what `up` says. */
+#define LINK_IS_DOWN 0
+#define LINK_IS_UP 1
+/* It may be another server than before, or one that has forgotten: what is held
+ * there is checked at once. */
+#define LINK_IS_OTHER 2
+
 #define WATCH_READ 1u
 #define WATCH_WRITE 2u
 
@@ -54,10 +61,10 @@ struct backend_env {
     /* A watched lock was released (or may have been). */
     void (*wake)(struct backend_env *env, const char *name, size_t name_len);
 
-    /* The connection can be used, or not (err says why; borrowed).  `node_us`
-     * is the node's wall clock at that moment.  After a loss the backend renews
-     * its watches by itself and calls wake() for each, for messages may have
-     * been missed. */
+    /* The connection can be used, or not: LINK_IS_*; err says why not, and is
+     * borrowed.  `node_us` is the node's wall clock at that moment.  After a
+     * loss the backend renews its watches by itself and calls wake() for each,
+     * for messages may have been missed. */
     void (*link)(struct backend_env *env, int up, int64_t node_us,
                  const struct hf_error *err);
 
@@ -120,6 +127,7 @@ struct backend {
 extern const struct backend hf__backend_memory;
 extern const struct backend hf__backend_file;
 extern const struct backend hf__backend_redis;
+extern const struct backend hf__backend_sentinel;
 
 /* What a module exports: a pointer to its backend. */
 #define BACKEND_MODULE_SYMBOL "hf_backend_module"

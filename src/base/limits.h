@@ -45,6 +45,7 @@
 #define RECONNECT_US_MIN (10 * US_PER_MS)
 #define RECONNECT_US_MAX (2 * US_PER_S)
 #define LULL_US (20 * US_PER_MS)      /* late answers may lie so long */
+#define LISTEN_US (300 * US_PER_MS)   /* so idle, listen to the store */
 #define AGAIN_US_MIN (20 * US_PER_MS) /* before a release is repeated */
 #define HANDOVER_MAX 1024 /* hand-overs in a row that may be asked for */
 #define HANDOVER_MS_DEFAULT 50

@@ -100,6 +100,8 @@ struct request {
     uint64_t version;    /* VALUE_WRITE: expected; 0 none, HF_VALUE_ANY any.
                           * GUARD: the token */
     int64_t deadline_us; /* answered by then, or the link is given up */
+    int64_t wanted_us;   /* PROPOSE: after this nobody waits for the answer;
+                          * 0: not told */
 
     /* The engine's. */
     void *user;       /* its hold, operation or lock */
@@ -143,7 +145,10 @@ struct reply {
     int silent;           /* BUSY: the holder's library tells nobody when it
                           * releases: look again and again */
     int64_t waiters;      /* RELEASE: processes told, -1 unknown */
-    const char *text;     /* where: what: why; borrowed for the call; or NULL */
+    int replicas;         /* PROPOSE, RENEW: so many have confirmed it; 0: they
+                           * were not asked */
+    const char *text;     /* where: what: why; borrowed for the call; or NULL.
+                           * ABSENT, OTHER: what has become of it */
     struct hf_info *info; /* INSPECT, BREAK(locked); borrowed */
     struct hf_list_row *rows; /* LIST; borrowed for the call */
     size_t rows_len;

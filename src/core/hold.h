@@ -49,6 +49,8 @@ enum hold_event_type {
     EV_WATCHED, /* wake-ups will come (HF_OK) or not (status) */
     EV_WAKE,    /* the lock was released, or may have been */
     EV_RENEW,   /* renew now, somewhat early, with others of the batch */
+    EV_CHECK,   /* another server answers: renew now, if it is kept */
+    EV_GONE,    /* it was looked for and is not there: lost, with `status` */
     EV_FEED,    /* the program says that its work is alive */
     EV_YIELD,   /* released, and handed to another holder of this process:
                  * over, without a request */
@@ -217,6 +219,7 @@ struct hold_send {
     int64_t count;
     int64_t lease_us;
     int64_t deadline_us;
+    int64_t wanted_us; /* PROPOSE: the user waits no longer than this */
     int64_t until_us;
 };
 

@@ -108,6 +108,14 @@ void hf__keep_event(struct hold *h, const struct hold_event *ev,
         if (hf__hold_is_renewable(h) && ev->now_us < h->valid_us)
             renew_fed(h, ev->now_us, out);
         break;
+    case EV_CHECK:
+        if (h->flags & HOLD_KEEP && !h->round_open && !h->starved
+            && ev->now_us < h->valid_us)
+            renew_fed(h, ev->now_us, out);
+        break;
+    case EV_GONE:
+        hf__keep_lose(h, ev->status, ev->now_us, out);
+        break;
     case EV_FEED:
         held_feed(h, ev, out);
         break;

@@ -72,7 +72,7 @@ static struct hold_send *send_add(struct hold *h, struct hold_out *out,
     s->ballot = h->number;
     s->count = h->count;
     s->lease_us = h->lease_us;
-    s->deadline_us = TIME_NEVER;
+    s->deadline_us = s->wanted_us = TIME_NEVER;
     s->until_us = TIME_NEVER;
     return s;
 }
@@ -130,6 +130,7 @@ void hf__round_propose(struct hold *h, const struct hold_event *ev,
     s->block = h->block;
     s->lease_us = hf__plan_lease_us(h, ev->now_us);
     s->deadline_us = ev->now_us + propose_limit_us(h);
+    s->wanted_us = min64(h->op_deadline_us, h->answer_by_us);
 }
 
 /* A number of its own makes it an ordinary proposal: a late one, or a second

@@ -419,10 +419,27 @@ int64_t hf__engine_next_us(const struct engine *e)
     return next;
 }
 
+/* Who holds locks wants to hear of a failover at once; but not between the
+ * calls of who is busy, for waking a thread costs more than the lock. */
+static int is_to_listen(const struct engine *e)
+{
+    return e->is_kept && e->slots_len > 0 && e->fds_len > 0
+           && e->now_us >= e->sent_us + LISTEN_US;
+}
+
+/* When the keeper is to look whether it shall listen.  No part of
+ * hf__engine_next_us(): nobody is to wake it for this. */
+int64_t hf__engine_listen_us(const struct engine *e)
+{
+    int64_t idle_us = e->sent_us + LISTEN_US;
+    return e->fds_len > 0 && e->now_us < idle_us ? idle_us : TIME_NEVER;
+}
+
 int hf__engine_wants_poll(const struct engine *e)
 {
     if (e->waiting > 0 || e->ops_async > 0) return 1;
     if (e->inflight > 0) return !is_lull(e);
+    if (is_to_listen(e)) return 1;
     for (int i = 0; i < e->conf.nodes; i++)
         if (!e->nodes[i].up && e->fds_len > 0) return 1; /* connecting */
     return 0;
@@ -446,6 +463,7 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
     out->name_len = s->entry->name_len;
     out->text[0] = '\0';
     const char *cause = hf__hold_cause(h, state);
+    if (state == HF_STATE_LOST && !cause) cause = s->why;
     if (state != HF_STATE_HELD && !cause)
         cause = slot_text(e, s, out->status, buf, sizeof buf);
     if (cause)
@@ -527,6 +545,7 @@ static void slot_drop(struct engine *e, struct slot *s)
     hf__slot_unlink(s);
     hf__heap_set(&e->heap, &s->timer, TIME_NEVER);
     hf__free(e->alloc, s->owner);
+    hf__free(e->alloc, s->why);
     hf__free(e->alloc, s);
 }
 

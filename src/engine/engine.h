@@ -11,6 +11,7 @@
  *   pass.c    hand-over in the process      heap.c   timers
  *   member.c  nodes of a quorum: may they vote?      clocks.c  their clocks
  *   direct.c  operations without a hold     again.c  what is to be repeated
+ *   recheck.c holds after a failover
  */
 #ifndef HF_ENGINE_H
 #define HF_ENGINE_H
@@ -60,6 +61,7 @@ struct slot {
     struct slot *notice_next;
     uint64_t holder;
     char *owner;             /* of a ticket; NULL: made from uuid and holder */
+    char *why;               /* it was lost, by the store's words; or NULL */
     uint64_t chain_owner;    /* instead of the holder, with hand-over; or 0 */
     struct op *op;           /* under way */
     struct op *pending_head; /* of the same holder, behind it */
@@ -147,6 +149,7 @@ struct engine {
     int64_t now_us;      /* of this step */
     int64_t answered_us; /* when a node last answered a request */
     int64_t sent_us;     /* when one was last sent */
+    int is_kept;         /* by a thread that can listen: see is_to_listen() */
     uint64_t random;
     struct node nodes[NODES_MAX];
     struct fd_watch fds[FDS_MAX];
@@ -202,6 +205,7 @@ struct op *hf__engine_take_done(struct engine *e);
 int hf__engine_take_notice(struct engine *e, struct hf_event *out,
                            int64_t now_us);
 int hf__engine_wants_poll(const struct engine *e);
+int64_t hf__engine_listen_us(const struct engine *e);
 void hf__engine_shut(struct engine *e, int64_t now_us);
 void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev);
 void hf__slot_let_go(struct engine *e, struct slot *s);
@@ -285,6 +289,12 @@ void hf__again_add(struct engine *e, struct node *n, struct request *r);
 void hf__again_send(struct engine *e, struct node *n);
 void hf__again_tick(struct engine *e, struct node *n);
 void hf__again_shut(struct engine *e, struct node *n);
+
+/* recheck.c */
+void hf__recheck_all(struct engine *e);
+void hf__recheck_answered(struct engine *e, struct slot *s,
+                          const struct reply *rep);
+void hf__slot_why(struct engine *e, struct slot *s, const char *text);
 
 /* direct.c */
 void hf__direct_start(struct engine *e, struct op *op);

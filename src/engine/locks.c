@@ -138,6 +138,7 @@ void hf__slot_free(struct engine *e, struct slot *s)
     hf__heap_set(&e->heap, &s->timer, TIME_NEVER);
     e->slots_len--;
     hf__free(e->alloc, s->owner);
+    hf__free(e->alloc, s->why);
     hf__entry_unref(e, s->entry);
     hf__free(e->alloc, s);
 }

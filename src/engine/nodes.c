@@ -199,15 +199,27 @@ static int is_to_be_repeated(const struct engine *e, const struct request *r,
     if (e->now_us + AGAIN_US_MIN >= r->until_us) return 0;
     if (r->user_kind == USER_OP && e->conf.nodes > 1) return 0; /* or others */
     if (r->op == OP_RELEASE) return !MUTATED(RELEASE_ONCE);
+    if (r->op == OP_INSPECT && r->user_kind == USER_SLOT) return 1;
     if (r->user_kind != USER_OP || rep->verdict == V_ERROR) return 0;
     return rep->verdict == V_UNSENT || r->op == OP_INSPECT || r->op == OP_LIST
            || hf__value_is_repeatable(r) || hf__guard_is_repeatable(r);
+}
+
+/* What the sentence of a reply explains. */
+static int status_of(const struct reply *rep)
+{
+    if (rep->verdict == V_ABSENT) return HF_EXPIRED;
+    return rep->verdict == V_OTHER ? HF_LOST : rep->status;
 }
 
 static void slot_answered(struct engine *e, struct slot *s,
                           const struct request *r, const struct reply *rep)
 {
     struct hold_event ev = {.type = EV_REPLY};
+    if (r->op == OP_INSPECT) {
+        hf__recheck_answered(e, s, rep);
+        return;
+    }
     if (rep->counter) hf__ballot_saw(&s->entry->ballot, rep->counter);
     if (rep->fence) hf__ballot_saw(&s->entry->ballot, rep->fence + r->block);
     int is_counted = rep->waiters >= 0 || !(r->flags & REQ_HUSHED);
@@ -216,9 +228,14 @@ static void slot_answered(struct engine *e, struct slot *s,
         int64_t told = min64(rep->waiters - is_heard, TOLD_MAX);
         s->entry->told = (int32_t)told;
     }
+    int is_gone = rep->verdict == V_ABSENT || rep->verdict == V_OTHER;
+    if (rep->text && is_gone && e->conf.nodes == 1)
+        hf__slot_why(e, s, rep->text); /* one of several explains nothing */
     if (s->op && (rep->text || rep->verdict == V_BUSY))
-        hf__error_set(&s->op->err, rep->status, "%s",
+        hf__error_set(&s->op->err, status_of(rep), "%s",
                       rep->text ? rep->text : "");
+    if (s->op && rep->verdict == V_GRANTED && e->conf.nodes == 1)
+        s->op->grant.replicas = rep->replicas;
     ev.op = r->op;
     ev.round = r->round;
     ev.node = r->node;
@@ -332,7 +349,7 @@ static void env_link(struct backend_env *env, int up, int64_t node_us,
 {
     struct node *n = (struct node *)env;
     struct engine *e = n->engine;
-    n->up = up;
+    n->up = up != LINK_IS_DOWN;
     if (!up && err) {
         n->last_error = *err;
         n->last_error.node = n->index;
@@ -343,6 +360,7 @@ static void env_link(struct backend_env *env, int up, int64_t node_us,
         n->clock_known = 1;
         hf__turn_pass_all(e);
         hf__again_send(e, n);
+        if (up == LINK_IS_OTHER) hf__recheck_all(e);
         return;
     }
     if (!err) return;

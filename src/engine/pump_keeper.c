@@ -46,7 +46,8 @@ static void keeper_turn(struct pump *p)
     p->keeper_polls = !p->has_poller && hf__engine_wants_poll(e);
     p->keeper_fds = e->fds_version;
     p->keeper_until_us =
-        p->has_poller ? hf__engine_lull_us(e) : hf__engine_next_us(e);
+        p->has_poller ? hf__engine_lull_us(e)
+                      : min64(hf__engine_next_us(e), hf__engine_listen_us(e));
     hf__pump_poll(p, p->keeper_wake.read_fd, p->keeper_until_us,
                   p->keeper_polls ? POLL_SOCKETS : 0);
     hf__bell_hush(&p->keeper_wake);
@@ -200,6 +201,7 @@ int hf__pump_open(struct pump *p, struct hf_error *err)
 int hf__pump_begin(struct pump *p, struct hf_error *err)
 {
     hf__pump_enlist(p);
+    p->engine.is_kept = !p->own_loop;
     if (!p->own_loop) return keeper_start(p, err);
     hf__pump_lock(p);
     hf__loop_arm(p);

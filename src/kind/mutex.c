@@ -16,6 +16,7 @@ void hf__mutex_shape(struct request *req, const struct hold *h,
     req->lease_us = send->lease_us;
     req->window_us = h->conf->window_us;
     req->deadline_us = send->deadline_us;
+    req->wanted_us = send->wanted_us;
     req->until_us = send->until_us;
     req->round = send->round;
 }

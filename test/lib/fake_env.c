@@ -110,7 +110,8 @@ static void fake_link(struct backend_env *env, int up, int64_t node_us,
                       const struct hf_error *err)
 {
     struct fake_env *f = fake_of(env);
-    f->is_up = up;
+    f->is_up = up != LINK_IS_DOWN;
+    f->is_other = up == LINK_IS_OTHER;
     f->link_node_us = node_us;
     if (err) f->link_err = *err;
 }

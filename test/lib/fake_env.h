@@ -35,6 +35,7 @@ struct fake_env {
     } fds[FAKE_FDS_MAX];
     int64_t timer_us;
     int is_up;
+    int is_other; /* LINK_IS_OTHER was said when it last came up */
     int64_t link_node_us;
     struct hf_error link_err;
     int replies;
