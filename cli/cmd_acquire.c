@@ -21,6 +21,7 @@ static void ticket_print(const char *name, const char *ticket,
     json_int(&j, "lease_ms", grant->lease_ms);
     json_int(&j, "valid_ms", grant->valid_ms);
     json_text(&j, "guarantee", guarantee_name(grant->guarantee));
+    json_int(&j, "replicas", grant->replicas);
     json_end(&j);
     fputs(j.buf, stdout);
 }
@@ -75,7 +76,7 @@ static const struct option_row acquire_options[] = {
     OPTION_ROW_URL,
     OPTION_ROW_LABEL,
     OPTION_ROW_JSON("print a JSON object: ticket, fence, lease_ms, valid_ms, "
-                    "guarantee"),
+                    "guarantee, replicas"),
     OPTION_ROW_TALK,
 };
 

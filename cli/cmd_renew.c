@@ -22,6 +22,7 @@ static int ticket_renew(struct session *s, const struct options *o,
     json_uint(&j, "fence", grant.fence);
     json_int(&j, "lease_ms", grant.lease_ms);
     json_int(&j, "valid_ms", grant.valid_ms);
+    json_int(&j, "replicas", grant.replicas);
     json_end(&j);
     fputs(j.buf, stdout);
     return output_end();
@@ -50,7 +51,8 @@ static const struct option_row renew_options[] = {
      "the lock ends TIME from now unless it is renewed again; default: 30s, "
      "or what the URL says, and not what holdfast acquire was given"},
     OPTION_ROW_URL,
-    OPTION_ROW_JSON("print a JSON object: ticket, fence, lease_ms, valid_ms"),
+    OPTION_ROW_JSON("print a JSON object: ticket, fence, lease_ms, valid_ms, "
+                    "replicas"),
     OPTION_ROW_TALK,
 };
 

@@ -114,6 +114,8 @@ static const struct term_row overview_urls[] = {
      "host, &tls_key_password_file=FILE what opens the key; &tls_verify=off "
      "believes whoever answers"},
     {"redis+unix:///path/to.sock", "a Redis server on this host"},
+    {"redis-sentinel://host[:port],host[:port],.../name[/db]",
+     "the Redis primary that these Sentinels call by this name"},
     {"memory:", "this process only, for trying things out"},
     {NULL, NULL}};
 
@@ -123,6 +125,7 @@ static const struct term_row overview_env[] = {
     {"HOLDFAST_PASSWORD", "the store's password"},
     {"HOLDFAST_PASSWORD_FILE",
      "a file whose first line is the store's password, read at every connect"},
+    {"HOLDFAST_SENTINEL_PASSWORD", "the password of Redis Sentinels"},
     {"HOLDFAST_DIR", "the directory of file:, instead of those above"},
     {NULL, NULL}};
 

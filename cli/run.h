@@ -71,6 +71,8 @@ enum cause { CAUSE_NONE, CAUSE_LOST, CAUSE_MAX_HOLD };
         {"HOLDFAST_PASSWORD_FILE",                                             \
          "a file whose first line is the store's password, read at every "     \
          "connect"},                                                           \
+        {"HOLDFAST_SENTINEL_PASSWORD",                                         \
+         "the password of Redis Sentinels; the command does not get it"},      \
         {"HOLDFAST_LOCK", "for the command: the lock's name"},                 \
         {"HOLDFAST_FENCE",                                                     \
          "for the command: the fencing token, a rising number; not set if "    \

@@ -81,6 +81,7 @@ void run_environment(const struct run *r)
     else
         unsetenv("HOLDFAST_STATUS_FD");
     unsetenv("HOLDFAST_PASSWORD");
+    unsetenv("HOLDFAST_SENTINEL_PASSWORD");
     unsetenv("HOLDFAST_TICKET");
 }
 

@@ -158,7 +158,7 @@ HF_API void hf_client_options_init(struct hf_client_options *options);
  *   redis://[user[:password]@]host[:port][/db]
  *   rediss://...               the same over TLS, 1.2 or later
  *   redis+unix:///path/to.sock[?db=N]
- *     ?tls=on          TLS without the s: for redis+unix, for redlock
+ *     ?tls=on          TLS without the s: for redis+unix, and for those below
  *     &tls_ca=PATH     trust this file's or (hashed) directory's authorities
  *                      and no others; otherwise the system's
  *     &tls_cert=FILE&tls_key=FILE     who we are, if the server asks; the key
@@ -170,6 +170,15 @@ HF_API void hf_client_options_init(struct hf_client_options *options);
  *     &password_file=FILE             as in struct hf_client_options
  *     &format=string   the layout of SET NX PX libraries, not Redisson's
  *     &fence=off       ... and no fencing token: see HF_CAP_FENCE
+ *     &wait=K          a grant counts once K replicas have it; majority: of
+ *                      primary and replicas; all: of them.  Too few in time:
+ *                      HF_UNAVAILABLE, and the lock is given back
+ *     &wait_renew=on   ... and a renewal too
+ *   redis-sentinel://[user[:password]@]host[:port],host[:port],.../name[/db]
+ *                    the primary that these Sentinels call `name`; user and
+ *                    password are the primary's
+ *     ?sentinel_user=U&sentinel_password_file=FILE   for the Sentinels; or the
+ *                      password in HOLDFAST_SENTINEL_PASSWORD
  *   redlock://[user[:password]@]host[:port],host[:port],...[/db]
  *   quorum:[option=value&...|]URL|URL|URL      a lock over N of the above: held
  *                    when more than half of them have granted it; see quorum.h

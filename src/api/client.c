@@ -19,6 +19,8 @@
 #include "sys/clock.h"
 #include "sys/random.h"
 
+#define CLIENT_ASKS 0x80000000u /* besides HF_CLIENT_*: of open_to_ask() */
+
 const char hf__common_options[] =
     "lease timeout patience drift spin_us handover handover_for label "
     "fallback fallback_dir";
@@ -172,9 +174,6 @@ static int options_read(hf_client *c, const struct url *url,
     if (status == HF_OK) status = option_spin(url, o->spin_us, &spin_us, err);
     if (status == HF_OK) status = option_handover(url, o, &e->conf, err);
     if (status == HF_OK) status = hf__fallback_read(c, url, o->fallback, err);
-    if (status == HF_OK && o->flags & ~HF_CLIENT_OWN_LOOP)
-        status = hf__error_set(err, HF_INVALID, "client: flags 0x%x: unknown",
-                               o->flags & ~HF_CLIENT_OWN_LOOP);
     hf__spin_init(&c->pump.spin, spin_us);
     e->conf.timeout_us = c->timeout_us;
     e->conf.window_us = BALLOT_WINDOW_US;
@@ -318,11 +317,13 @@ static int client_fill(hf_client *c, const struct url *url, const char *text,
     e->log = client_log;
     e->conf.nodes = e->conf.quorum = 1;
     e->conf.request_flags = REQ_SERVER_FENCE;
-    e->backend_conf = (struct backend_conf){.user = c->user,
-                                            .password = c->password,
-                                            .password_file = c->password_file,
-                                            .timeout_us = c->timeout_us,
-                                            .uuid = e->uuid};
+    e->backend_conf =
+        (struct backend_conf){.user = c->user,
+                              .password = c->password,
+                              .password_file = c->password_file,
+                              .timeout_us = c->timeout_us,
+                              .uuid = e->uuid,
+                              .takes_replica = (o->flags & CLIENT_ASKS) != 0};
     if (hf__random_uuid(e->uuid) != 0) return HF_INTERNAL;
     return hf__random_bytes(&e->random, sizeof e->random) == 0 ? HF_OK
                                                                : HF_INTERNAL;
@@ -392,6 +393,9 @@ static int options_check(const struct hf_client_options *o,
                          struct hf_error *err)
 {
     const struct hf_allocator *a = &o->allocator;
+    if (o->flags & ~HF_CLIENT_OWN_LOOP)
+        return hf__error_set(err, HF_INVALID, "client: flags 0x%x: unknown",
+                             o->flags & ~HF_CLIENT_OWN_LOOP);
     if (!a->allocate != !a->resize || !a->allocate != !a->release)
         return hf__error_set(err, HF_INVALID,
                              "client: allocator: all three functions or none");
@@ -434,8 +438,8 @@ static int url_open(const char *url, struct url *parsed,
     return client_open(url, parsed, b, NULL, o, out, err);
 }
 
-int hf_client_open(const char *url, const struct hf_client_options *options,
-                   hf_client **out, struct hf_error *err)
+static int open_with(const char *url, const struct hf_client_options *options,
+                     unsigned own_flags, hf_client **out, struct hf_error *err)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct url parsed = {.text = ""};
@@ -445,9 +449,23 @@ int hf_client_open(const char *url, const struct hf_client_options *options,
                                   "client", err);
     if (status == HF_OK) status = options_check(&o, err);
     if (status != HF_OK) return status;
+    o.flags |= own_flags;
     status = url_open(url ? url : "file:", &parsed, &o, out, err);
     hf__wipe(parsed.text, sizeof parsed.text); /* it may hold a password */
     return status;
+}
+
+int hf_client_open(const char *url, const struct hf_client_options *options,
+                   hf_client **out, struct hf_error *err)
+{
+    return open_with(url, options, 0, out, err);
+}
+
+int hf__client_open_to_ask(const char *url,
+                           const struct hf_client_options *options,
+                           hf_client **out, struct hf_error *err)
+{
+    return open_with(url, options, CLIENT_ASKS, out, err);
 }
 
 void hf_client_close(hf_client *c)

@@ -46,6 +46,12 @@ int hf__client_check(const hf_client *c, struct hf_error *err);
 void hf__call_enter(hf_client *c);
 void hf__call_leave(hf_client *c);
 
+/* As hf_client_open(), for who asks servers what they are: replicas answer,
+ * too. */
+int hf__client_open_to_ask(const char *url,
+                           const struct hf_client_options *options,
+                           hf_client **out, struct hf_error *err);
+
 /* The password that options and URL give, if it is not in a file. */
 const char *hf__password_of(const struct hf_client_options *o,
                             const struct url *url);

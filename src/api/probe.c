@@ -60,8 +60,8 @@ static int node_open(struct probing *p, int i)
     hf__url_redact(p->g.members.texts[i], shown, sizeof shown);
     snprintf(n->url, sizeof n->url, "%.255s", shown);
     n->member = p->out->quorum ? HF_PROBE_UNKNOWN : HF_PROBE_ALONE;
-    n->status =
-        hf_client_open(p->g.members.texts[i], &o, &p->g.clients[i], &err);
+    n->status = hf__client_open_to_ask(p->g.members.texts[i], &o,
+                                       &p->g.clients[i], &err);
     if (n->status == HF_OK) return HF_OK;
     snprintf(n->text, sizeof n->text, "%s", err.text);
     if (p->g.err.status == HF_OK) p->g.err = err;

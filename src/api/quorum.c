@@ -80,7 +80,8 @@ static int member_open(struct gathering *g, int i)
     memset(n, 0, sizeof *n);
     hf__url_redact(g->members.texts[i], shown, sizeof shown);
     snprintf(n->url, sizeof n->url, "%.255s", shown);
-    if (hf_client_open(g->members.texts[i], &o, &g->clients[i], &err) != HF_OK)
+    if (hf__client_open_to_ask(g->members.texts[i], &o, &g->clients[i], &err)
+        != HF_OK)
         return node_fail(g, i, &err);
     if (!(hf_client_caps(g->clients[i]) & HF_CAP_BALLOT))
         return hf__gathering_refuse(g, i, HF_UNSUPPORTED,

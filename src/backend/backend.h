@@ -38,6 +38,7 @@ struct backend_conf {
     const char *password_file; /* read it at every connect; NULL if none */
     int64_t timeout_us;        /* longest wait for an answer or a connection */
     const char *uuid;          /* this client's, lower case text */
+    int takes_replica;         /* whoever opened it asks what it is */
 };
 
 /* What the engine lends to one connection. */

@@ -20,13 +20,15 @@
 #pragma weak dlsym
 #pragma weak dlerror
 
-#define SCHEMES_KNOWN "memory, file, redis, rediss, redis+unix, redlock, quorum"
+#define SCHEMES_KNOWN                                                          \
+    "memory, file, redis, rediss, redis+unix, redis-sentinel, redlock, quorum"
 
 static const struct backend *const built_in[] = {
     &hf__backend_memory,
     &hf__backend_file,
 #if HF_WITH_REDIS
     &hf__backend_redis,
+    &hf__backend_sentinel,
 #endif
 };
 

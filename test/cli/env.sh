@@ -6,6 +6,7 @@
 value() { sed -n "s/^$1=//p" "$dir/out"; }
 
 HOLDFAST_TICKET=secret-ticket HOLDFAST_FENCE=1 HOLDFAST_PASSWORD=secret-word \
+    HOLDFAST_SENTINEL_PASSWORD=secret-watchword \
     expect 0 "run env" "$HOLDFAST" run job env
 check "HOLDFAST_LOCK" same "$(value HOLDFAST_LOCK)" job
 fence=$(value HOLDFAST_FENCE)
@@ -17,6 +18,7 @@ check "HOLDFAST_URL" out_has '^HOLDFAST_URL=file:'
 check "HOLDFAST_GUARANTEE" same "$(value HOLDFAST_GUARANTEE)" store
 refute "no ticket" out_has secret-ticket
 refute "no password" out_has secret-word
+refute "no Sentinel's either" out_has secret-watchword
 
 expect 0 "again" "$HOLDFAST" run job env
 check "the fence rises" test "$(value HOLDFAST_FENCE)" -gt "$fence"

@@ -51,6 +51,7 @@ for url in file: "file:$dir/locks" "$redis"; do
     check "$url: has a ticket" out_has '^{.*"ticket":"[^"]*".*}$'
     check "$url: has a fence" out_has '"fence":[1-9][0-9]*'
     check "$url: has the lease" out_has '"lease_ms":7000'
+    check "$url: has the replicas" out_has '"replicas":0'
     ticket=$(sed 's/.*"ticket":"\([^"]*\)".*/\1/' "$dir/out")
     expect 0 "$url: which is good" "$HOLDFAST" release a "$ticket"
 

@@ -153,7 +153,7 @@ TEST(bad_server, a_lock_that_became_something_else_is_lost)
 
 /* ---- servers that take no writes ---------------------------------------- */
 
-TEST(bad_server, a_read_only_replica_says_so)
+TEST(bad_server, a_replica_says_so)
 {
     static struct redis r, replica;
     static char port[16];
@@ -166,7 +166,7 @@ TEST(bad_server, a_read_only_replica_says_so)
     while (!strstr(redis_say(&replica, "INFO replication"),
                    "master_link_status:up"))
         CHECK(rig_now_ms() < end_ms);
-    try_says(replica.url, HF_UNAVAILABLE, "read-only");
+    try_says(replica.url, HF_UNAVAILABLE, "it is a replica of");
     CHECK_INT(redis_number(&r, "DBSIZE"), 0);
 }
 

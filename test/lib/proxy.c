@@ -49,7 +49,7 @@ static void pair_open(struct proxy *p)
     int client_fd = accept4(p->listen_fd, NULL, NULL, SOCK_CLOEXEC);
     if (client_fd < 0) return;
     int server_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    address_set(&to, p->target_port);
+    address_set(&to, atomic_load(&p->target_port));
     if (p->pairs_len == PROXY_PAIRS_MAX || server_fd < 0
         || atomic_load(&p->is_severed)
         || connect(server_fd, (struct sockaddr *)&to, sizeof to) != 0) {
@@ -171,7 +171,7 @@ void proxy_begin(struct proxy *p, int target_port)
     struct sockaddr_in a;
     socklen_t len = sizeof a;
     memset(p, 0, sizeof *p);
-    p->target_port = target_port;
+    atomic_init(&p->target_port, target_port);
     proxy_arm(p, PROXY_DOWN, -1, 0);
     p->listen_fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     CHECK(p->listen_fd >= 0);
@@ -197,6 +197,11 @@ void proxy_arm(struct proxy *p, enum proxy_way way, long n, int with_reset)
 void proxy_delay(struct proxy *p, enum proxy_way way, long ms)
 {
     atomic_store(&p->delay_ms[way], ms);
+}
+
+void proxy_aim(struct proxy *p, int target_port)
+{
+    atomic_store(&p->target_port, target_port);
 }
 
 void proxy_sever(struct proxy *p, int is_severed)

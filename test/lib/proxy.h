@@ -31,8 +31,8 @@ struct proxy_lane {
 };
 
 struct proxy {
-    int port;        /* where it listens */
-    int target_port; /* where the server does */
+    int port;               /* where it listens */
+    atomic_int target_port; /* where the server does */
     int listen_fd;
     atomic_int stop;
     atomic_long bytes[2];  /* passed on, by way */
@@ -54,6 +54,9 @@ void proxy_arm(struct proxy *p, enum proxy_way way, long n, int with_reset);
 /* From now on bytes that way are passed on so long after they came; those that
  * are on their way too. */
 void proxy_delay(struct proxy *p, enum proxy_way way, long ms);
+
+/* New lines lead to this port from now on. */
+void proxy_aim(struct proxy *p, int target_port);
 
 /* 1: break every line, and every new one at once; 0: no longer. */
 void proxy_sever(struct proxy *p, int is_severed);

@@ -142,6 +142,8 @@ void rig_begin_on(const char *kind)
     rig_begin_at("");
     if (!strncmp(kind, "file", 4))
         dir_make();
+    else if (!strcmp(kind, "sentinel"))
+        rig_sentinel_fresh(rig.url, sizeof rig.url);
     else if (!strncmp(kind, "redis", 5))
         redis_make(kind);
     else if (!strncmp(kind, "quorum", 6))

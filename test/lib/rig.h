@@ -24,8 +24,8 @@
 /* A fresh store for this test: memory, file or redis as url= says ("memory:"
  * when nothing is said; "redis-tls" is redis over TLS, "redis-string" and
  * "redis-nofence" are redis with format=string, and with fence=off besides;
- * "quorum:" is one over three memory stores).  Also arms the alarm that ends a
- * hanging test. */
+ * "sentinel" is redis behind a Sentinel; "quorum:" is one over three memory
+ * stores).  Also arms the alarm that ends a hanging test. */
 void rig_begin(void);
 
 /* The same, for a test of what not every store can do: 0 if it lacks one of

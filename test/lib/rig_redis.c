@@ -63,6 +63,12 @@ static _Noreturn void server_exec(const struct redis *r)
     for (int i = 0; r->args && r->args[i] && n < ARGS_MAX - 1; i++)
         argv[n++] = r->args[i];
     for (int i = 0; r->env && r->env[i]; i++) putenv((char *)r->env[i]);
+    if (r->is_sentinel) {
+        argv[1] = "conf";
+        argv[2] = "--sentinel";
+        argv[3] = NULL;
+        if (chdir(r->dir) != 0) _exit(127);
+    }
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     int null = open("/dev/null", O_RDWR);
     dup2(null, 0);
@@ -171,6 +177,7 @@ static void redis_make(struct redis *r, const char *const *args)
     const char *tmp = getenv("TMPDIR");
     r->pid = 0;
     r->args = args;
+    r->is_sentinel = 0;
     snprintf(r->dir, sizeof r->dir, "%s/hf-redis-XXXXXX", tmp ? tmp : "/tmp");
     CHECK(mkdtemp(r->dir) != NULL);
     r->port = redis_free_port();
@@ -184,6 +191,26 @@ void redis_begin(struct redis *r, const char *const *args)
     redis_start(r);
 }
 
+static void sentinel_start(struct redis *r, const char *conf)
+{
+    char path[160];
+    r->is_sentinel = 1;
+    snprintf(path, sizeof path, "%s/conf", r->dir);
+    FILE *out = fopen(path, "we");
+    CHECK(out != NULL);
+    fprintf(out, "port %d\nbind 127.0.0.1\ndir %s\nlogfile log\n%s\n", r->port,
+            r->dir, conf);
+    CHECK_INT(fclose(out), 0);
+    redis_start(r);
+}
+
+void redis_begin_sentinel(struct redis *r, const char *conf)
+{
+    redis_make(r, NULL);
+    test_cleanup(redis_end, r);
+    sentinel_start(r, conf);
+}
+
 #define SHARED_MAX 4
 static struct redis *shared_all[SHARED_MAX];
 
@@ -193,7 +220,7 @@ static void shared_end(void)
         if (shared_all[i]) redis_end(shared_all[i]);
 }
 
-void redis_begin_shared(struct redis *r, const char *const *args)
+static void shared_make(struct redis *r, const char *const *args)
 {
     int i = 0;
     while (i < SHARED_MAX && shared_all[i]) i++;
@@ -201,16 +228,36 @@ void redis_begin_shared(struct redis *r, const char *const *args)
     redis_make(r, args);
     shared_all[i] = r;
     if (i == 0) atexit(shared_end);
+}
+
+void redis_begin_shared(struct redis *r, const char *const *args)
+{
+    shared_make(r, args);
     redis_start(r);
 }
 
+static struct redis shared;
+
 void rig_redis_fresh(char *url, size_t size)
 {
-    static struct redis shared;
     if (shared.pid == 0) redis_begin_shared(&shared, NULL);
     redis_say(&shared, "FLUSHALL");
     redis_say(&shared, "SCRIPT FLUSH");
     snprintf(url, size, "%s", shared.url);
+}
+
+void rig_sentinel_fresh(char *url, size_t size)
+{
+    static struct redis sentinel;
+    char conf[128];
+    rig_redis_fresh(url, size);
+    if (sentinel.pid == 0) {
+        shared_make(&sentinel, NULL);
+        snprintf(conf, sizeof conf, "sentinel monitor shared 127.0.0.1 %d 1\n",
+                 shared.port);
+        sentinel_start(&sentinel, conf);
+    }
+    snprintf(url, size, "redis-sentinel://127.0.0.1:%d/shared", sentinel.port);
 }
 
 /* ---- asking ------------------------------------------------------------- */

@@ -26,11 +26,15 @@ struct redis {
     char url[64];
     const char *const *args;     /* further words of its command line */
     const char *const *env;      /* "NAME=value"s besides ours; may be NULL */
+    int is_sentinel;             /* by its file, conf, in its directory */
     char reply[REDIS_REPLY_MAX]; /* of the last redis_say() */
 };
 
 /* Write the URL of the run's shared Redis, emptied, into `url`. */
 void rig_redis_fresh(char *url, size_t size);
+
+/* The same, behind a Sentinel, of which it writes the URL. */
+void rig_sentinel_fresh(char *url, size_t size);
 
 /* Start a server for this test; `args` (NULL-terminated, may be NULL) are
  * added to its command line, and borrowed until the test ends. */
@@ -38,6 +42,8 @@ void redis_begin(struct redis *r, const char *const *args);
 
 /* The same for all tests of the program. */
 void redis_begin_shared(struct redis *r, const char *const *args);
+/* Start a Sentinel for this test; `conf` is added to its file. */
+void redis_begin_sentinel(struct redis *r, const char *conf);
 
 /* A server that is told to save its data goes down and comes up with it; a
  * server that is killed comes up empty. */

@@ -179,7 +179,7 @@ TEST(redis_boot, one_server_alone_has_no_marker_and_needs_none)
     begin();
     CHECK_INT(propose("job", REQ_SERVER_FENCE), V_GRANTED);
     CHECK_INT(redis_number(&r, "EXISTS holdfast:boot"), 0);
-    CHECK(strstr(redis_say(&r, "INFO commandstats"), "cmdstat_info") == NULL);
+    CHECK(strstr(redis_say(&r, "INFO commandstats"), "cmdstat_config") == NULL);
 }
 
 TEST(redis_boot, the_operators_word_settles_a_new_server_at_once)

@@ -56,7 +56,8 @@ TEST(redis_split, a_reply_cut_at_any_byte_is_the_same_reply)
 TEST(redis_split, a_greeting_byte_by_byte_is_a_greeting)
 {
     static const char words[] =
-        "+OK\r\n+a\r\n+b\r\n+c\r\n+d\r\n+e\r\n+f\r\n+g\r\n+h\r\n+i\r\n"
+        "+OK\r\n*3\r\n+master\r\n:7\r\n*0\r\n$13\r\nrole:master\r\n\r\n"
+        "+a\r\n+b\r\n+c\r\n+d\r\n+e\r\n+f\r\n+g\r\n+h\r\n+i\r\n"
         "*2\r\n$10\r\n1700000000\r\n$2\r\n17\r\n";
     script_begin(&s);
     server_open(&f, s.url);
@@ -92,7 +93,8 @@ TEST(redis_split, a_reply_cut_off_at_any_byte_is_unknown_and_the_link_recovers)
 TEST(redis_split, a_greeting_cut_off_at_any_byte_leaves_requests_unsent)
 {
     static const char words[] =
-        "+OK\r\n+a\r\n+b\r\n+c\r\n+d\r\n+e\r\n+f\r\n+g\r\n+h\r\n+i\r\n"
+        "+OK\r\n*3\r\n+master\r\n:7\r\n*0\r\n$13\r\nrole:master\r\n\r\n"
+        "+a\r\n+b\r\n+c\r\n+d\r\n+e\r\n+f\r\n+g\r\n+h\r\n+i\r\n"
         "*2\r\n$10\r\n1700000000\r\n$2\r\n17\r\n";
     script_begin(&s);
     server_open(&f, s.url);
@@ -190,8 +192,6 @@ TEST(redis_split, errors_of_the_server_have_statuses)
     } rows[] = {
         {"-LOADING Redis is loading the dataset in memory", HF_UNAVAILABLE,
          "acquire: the server is loading its data: LOADING"},
-        {"-MASTERDOWN Link with MASTER is down", HF_UNAVAILABLE,
-         "the replica has lost its primary"},
         {"-MISCONF Redis is configured to save", HF_UNAVAILABLE, "cannot save"},
         {"-BUSY Redis is busy running a script", HF_UNAVAILABLE,
          "busy with a script"},
@@ -225,6 +225,35 @@ TEST(redis_split, errors_of_the_server_have_statuses)
         check_text(rows[i].words);
     }
     CHECK_INT(f.is_up, 1);
+}
+
+TEST(redis_split, what_only_a_replica_says_ends_the_link)
+{
+    static const struct {
+        const char *line, *words;
+    } rows[] = {
+        {"-MASTERDOWN Link with MASTER is down",
+         "the replica has lost its primary"},
+        {"-READONLY You can't write against a read only replica.",
+         "the server is a read-only replica"},
+        {"-ERR Error running script (call to f_abc): @user_script:30: "
+         "@user_script: 30: -READONLY You can't write against a replica",
+         "the server is a read-only replica"},
+    };
+    begin();
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct request req = propose();
+        fake_submit(&f, &req, &a);
+        script_expect(&s, &f, "some label\r\n");
+        script_say(&s, rows[i].line);
+        script_say(&s, "\r\n");
+        fake_wait(&f, &a);
+        CHECK_INT(a.reply.verdict, V_ERROR);
+        CHECK_INT(a.reply.status, HF_UNAVAILABLE);
+        check_text(rows[i].words);
+        CHECK_INT(f.is_up, 0);
+        script_greet(&s, &f);
+    }
 }
 
 TEST(redis_split, an_answer_of_the_wrong_shape_ends_the_link)
@@ -308,9 +337,9 @@ TEST(redis_split, a_greeting_that_lay_unread_still_counts)
     f.conf.timeout_us = 200 * US_PER_MS;
     script_accept(&s, &f);
     script_expect(&s, &f, "TIME\r\n");
-    script_say(&s,
-               "+OK\r\n+1\r\n+2\r\n+3\r\n+4\r\n+5\r\n+6\r\n+7\r\n+8\r\n+9\r\n"
-               "*2\r\n$10\r\n1700000000\r\n$2\r\n17\r\n");
+    script_say(&s, "+OK\r\n+a\r\n+b\r\n"
+                   "+1\r\n+2\r\n+3\r\n+4\r\n+5\r\n+6\r\n+7\r\n+8\r\n+9\r\n"
+                   "*2\r\n$10\r\n1700000000\r\n$2\r\n17\r\n");
     nap_ms(2500); /* longer than the limit that open() began with */
     timer_run();
     CHECK_STR(f.link_err.text, "");

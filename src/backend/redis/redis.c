@@ -135,7 +135,7 @@ static int layout_read(struct backend_conn *c, const struct url *url,
         return hf__error_set(err, HF_INVALID,
                              "url: fence: off needs format=string: a hash "
                              "always has its fence");
-    return status;
+    return status == HF_OK ? hf__redis_wait_read(c, url, err) : status;
 }
 
 static int url_read(struct backend_conn *c, const struct url *url,
@@ -160,7 +160,9 @@ static int url_read(struct backend_conn *c, const struct url *url,
 static char *endpoint_make(const struct backend_conn *c)
 {
     char text[ENDPOINT_MAX];
-    if (c->is_unix)
+    if (!c->host[0])
+        snprintf(text, sizeof text, "the primary"); /* not led yet */
+    else if (c->is_unix)
         snprintf(text, sizeof text, "redis+unix://%s", c->host);
     else
         snprintf(text, sizeof text,
@@ -170,14 +172,31 @@ static char *endpoint_make(const struct backend_conn *c)
     return hf__strdup(c->env->alloc, text);
 }
 
+int hf__redis_host_set(struct backend_conn *c, const char *host, int port)
+{
+    const struct allocator *a = c->env->alloc;
+    char *old_host = c->host, *old_endpoint = c->endpoint;
+    int old_port = c->port;
+    c->host = hf__strdup(a, host);
+    c->port = port;
+    c->endpoint = c->host ? endpoint_make(c) : NULL;
+    if (c->endpoint) {
+        hf__free(a, old_host);
+        hf__free(a, old_endpoint);
+        return 0;
+    }
+    hf__free(a, c->host);
+    c->host = old_host;
+    c->endpoint = old_endpoint;
+    c->port = old_port;
+    return -1;
+}
+
 /* 0, or -1: no memory. */
 static int strings_copy(struct backend_conn *c, const struct url *url)
 {
     const char *host = c->is_unix ? url->path : url->host;
-    c->host = hf__strdup(c->env->alloc, host ? host : "");
-    if (!c->host) return -1;
-    c->endpoint = endpoint_make(c);
-    return c->endpoint ? 0 : -1;
+    return hf__redis_host_set(c, host ? host : "", c->port);
 }
 
 static void conn_free(struct backend_conn *c)
@@ -188,6 +207,7 @@ static void conn_free(struct backend_conn *c)
     hf__link_free(&c->sub);
     hf__free(a, c->rows);
     hf__free(a, c->facts.data);
+    hf__free(a, c->master);
     hf__free(a, c->endpoint);
     hf__free(a, c->host);
     hf__free(a, c->user);
@@ -197,8 +217,8 @@ static void conn_free(struct backend_conn *c)
     hf__free(a, c);
 }
 
-static int redis_open(struct backend_env *env, const struct url *url,
-                      struct backend_conn **out, struct hf_error *err)
+int hf__redis_open_idle(struct backend_env *env, const struct url *url,
+                        struct backend_conn **out, struct hf_error *err)
 {
     struct backend_conn *c = hf__alloc_zero(env->alloc, sizeof *c);
     if (!c) return hf__error_set(err, HF_NOMEM, "redis: out of memory");
@@ -215,9 +235,17 @@ static int redis_open(struct backend_env *env, const struct url *url,
         conn_free(c);
         return status;
     }
-    hf__link_start(&c->main);
-    hf__pump_timer(c);
     *out = c;
+    return HF_OK;
+}
+
+static int redis_open(struct backend_env *env, const struct url *url,
+                      struct backend_conn **out, struct hf_error *err)
+{
+    int status = hf__redis_open_idle(env, url, out, err);
+    if (status != HF_OK) return status;
+    hf__link_start(&(*out)->main);
+    hf__pump_timer(*out);
     return HF_OK;
 }
 
@@ -229,6 +257,7 @@ static void redis_close(struct backend_conn *c)
     c->busy = 1;
     hf__error_set(&c->sub.err, HF_CLOSED, "%s", text);
     hf__watch_down(c, V_UNKNOWN);
+    hf__redis_wait_fail(c, HF_CLOSED, text);
     while ((f = hf__flight_first(&c->main)) != NULL) {
         struct request *reqs = f->reqs;
         enum verdict v =
@@ -264,7 +293,7 @@ const struct backend hf__backend_redis = {
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE
             | HF_CAP_GUARD,
-    .options = "db format fence waitaof " LINK_OPTIONS,
+    .options = "db format fence waitaof wait wait_renew " LINK_OPTIONS,
     .open = redis_open,
     .conn_caps = redis_conn_caps,
     .submit = redis_submit,

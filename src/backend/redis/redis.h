@@ -56,7 +56,13 @@ enum flight_kind {
     FLIGHT_SET,     /* one proposal without a fence, by SET NX PX */
     FLIGHT_SUBSCRIBE,
     FLIGHT_UNSUBSCRIBE,
-    FLIGHT_PING
+    FLIGHT_PING,
+
+    FLIGHT_ROLE,        /* primary or replica, and who follows it */
+    FLIGHT_REPLICATION, /* INFO replication */
+    FLIGHT_WAIT,        /* wait=: how many replicas have what was granted? */
+    FLIGHT_MASTER,      /* to a Sentinel; with req or without */
+    FLIGHT_PROMOTED     /* to a Sentinel: its replicas */
 };
 
 /* One command that is not yet answered. */
@@ -136,6 +142,20 @@ struct watches {
     size_t size, len;
 };
 
+/* What the server says of its role; see redis_role.c. */
+struct replication {
+    char id[41];      /* the replication id, as it was last told; or "" */
+    int is_known;     /* this link: a primary, with so many replicas */
+    int is_id_known;  /* this link: it told its id */
+    int is_changed;   /* it is not the id of the last link */
+    int has_changed;  /* that was so at any time */
+    int is_moved;     /* it has another address than the last */
+    int was_up;       /* not the first link */
+    int64_t counted;  /* how many follow it */
+    int64_t replicas; /* or did a while ago */
+    int64_t most_us;  /* when there were so many */
+};
+
 struct request_list {
     struct request *first, *last;
 };
@@ -158,6 +178,17 @@ struct backend_conn {
     int db;
     int busy; /* inside process(): flush() waits for its end */
     int flush_wanted;
+
+    int64_t wait;       /* wait=: 0 no, > 0 so many, < 0 see redis_wait.c */
+    int wait_renews;    /* wait_renew=on */
+    int wait_is_due;    /* a WAIT is to go out with this flush */
+    int wait_is_short;  /* replicas were missing the last time */
+    int64_t wait_by_us; /* it must be answered by then */
+    struct request_list parked; /* granted, if the replicas have it */
+    struct replication repl;
+    int is_led;            /* told where to connect: hf__redis_lead() */
+    struct master *master; /* of a Sentinel's connection: its last answer */
+
     struct link main, sub;
     struct request_list queue;    /* not yet in main's output */
     struct request_list watching; /* OP_WATCH and OP_UNWATCH, not yet begun */
@@ -201,6 +232,16 @@ int hf__redis_auth_open(struct backend_conn *c, const struct url *url,
                         struct hf_error *err);
 /* Before each greeting: a password in a file may be another one by now. */
 int hf__redis_auth_refresh(struct backend_conn *c, struct hf_error *err);
+/* Open it, and connect later. */
+int hf__redis_open_idle(struct backend_env *env, const struct url *url,
+                        struct backend_conn **out, struct hf_error *err);
+/* Set host, port and endpoint.  0, or -1: no memory. */
+int hf__redis_host_set(struct backend_conn *c, const char *host, int port);
+
+/* ---- redis_ask.c: for Sentinels ---- */
+void hf__redis_ask_send(struct backend_conn *c, struct request *req);
+void hf__redis_ask_reply(struct backend_conn *c, const struct flight *f,
+                         const struct value *v);
 
 /* ---- redis_pump.c: deadlines, and what goes out ---- */
 /* Answer what is late.  Returns whether it was time to look. */
@@ -356,6 +397,39 @@ int hf__redis_aof_hold(struct backend_conn *c, struct request *req,
 void hf__redis_aof_reply(struct backend_conn *c, const struct flight *f,
                          const struct value *v);
 
+/* ---- redis_role.c: primary, replica, failover ---- */
+/* Ask on a new link.  0, or -1: no memory. */
+int hf__redis_role_greet(struct link *l);
+/* Ask for the role alone.  0, or -1: no memory. */
+int hf__redis_role_ask(struct link *l);
+/* The answers.  0, or -1: the link was failed. */
+int hf__redis_role_heard(struct link *l, const struct value *v);
+int hf__redis_replication_heard(struct link *l, const struct value *v);
+/* The link is up: what to tell the engine, LINK_IS_*. */
+int hf__redis_role_up(struct backend_conn *c);
+
+/* ---- redis_wait.c: wait=, wait_renew= ---- */
+int hf__redis_wait_read(struct backend_conn *c, const struct url *url,
+                        struct hf_error *err);
+/* Ask on a new link whether the server can do it.  0, or -1: no memory. */
+int hf__redis_wait_greet(struct link *l);
+/* It cannot: fail the link. */
+void hf__redis_wait_refused(struct link *l, const struct value *v);
+/* All is answered: is it known what to wait for?  0, or -1: link failed. */
+int hf__redis_wait_up(struct link *l);
+/* This chain was put into the output: does it need a WAIT behind it? */
+void hf__redis_wait_sent(struct backend_conn *c, const struct request *req);
+/* Put that WAIT there, once for all that went out with this flush. */
+void hf__redis_wait_push(struct backend_conn *c);
+/* It was granted: it is answered when the replicas have it.  0 if there is
+ * nothing to wait for. */
+int hf__redis_wait_park(struct backend_conn *c, struct request *req,
+                        const struct reply *reply);
+void hf__redis_wait_reply(struct backend_conn *c, const struct value *v);
+/* What is parked will not be confirmed. */
+void hf__redis_wait_fail(struct backend_conn *c, int status, const char *text);
+int64_t hf__redis_wait_deadline(const struct backend_conn *c);
+
 /* ---- redis_answer.c: answers to replies ---- */
 /* An answer that no script gives: the link is ended. */
 void hf__ops_strange(struct backend_conn *c, struct request *reqs);
@@ -370,12 +444,18 @@ int hf__info_inspect(struct backend_conn *c, const struct request *req,
 int hf__info_list(struct backend_conn *c, const struct request *req,
                   const struct value *v, struct reply *reply);
 
+/* Who holds a lock, by its record.  0, or -1 if it is none of ours. */
+int hf__info_holder(const struct value *v, struct hf_info *info);
+
 /* ---- redis_error.c: the server's errors ---- */
 /* The status for an error reply, and "what: why" in `text`; `what` may be
  * NULL, and so is `value_key` if it was not about a value. */
 int hf__redis_error(const char *what, const char *value_key,
                     const struct value *v, char text[HF_ERROR_TEXT_MAX]);
 int hf__redis_error_is(const struct value *v, const char *code);
+
+/* Is it one that only a replica gives, also from inside a script? */
+int hf__redis_error_is_of_replica(const struct value *v);
 
 /* ---- redis_watch.c: the subscription link ---- */
 void hf__watch_submit(struct backend_conn *c, struct request *req);

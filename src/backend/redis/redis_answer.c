@@ -3,6 +3,7 @@
  * says is the only thing believed; an answer of another shape than the
  * script's ends the link and counts as no answer.
  */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,15 +111,44 @@ static int read_propose(struct backend_conn *c, const struct request *req,
     }
 }
 
+/* Somebody else's by now: whose, in words, if the record is one of ours. */
+static void read_taken(struct backend_conn *c, const struct value *v,
+                       struct reply *reply)
+{
+    reply->verdict = V_OTHER;
+    if (hf__info_holder(v, &c->info) != 0) return;
+    snprintf(c->text, sizeof c->text,
+             "%s: renew: it is %.70s's now, pid %lld on %s", c->endpoint,
+             c->info.owner, (long long)c->info.pid, c->info.host);
+    for (char *p = c->text; *p; p++)
+        if (iscntrl((unsigned char)*p)) *p = '?';
+    reply->text = c->text;
+}
+
+static void read_gone(struct backend_conn *c, struct reply *reply)
+{
+    reply->verdict = V_ABSENT;
+    if (!c->repl.has_changed) return;
+    snprintf(c->text, sizeof c->text,
+             "%s: renew: it is gone: there was a failover, or a restart, that "
+             "has lost it, or its lease had ended",
+             c->endpoint);
+    reply->text = c->text;
+}
+
 static int read_renew(struct backend_conn *c, const struct request *req,
                       const struct value *v, struct reply *reply)
 {
     int64_t ttl = hf__value_number(v, INT64_MIN);
+    if (v->type == VALUE_STRING) {
+        read_taken(c, v, reply);
+        return 0;
+    }
     reply->ttl_us = ttl_us(ttl);
     if (ttl >= -1)
         reply->verdict = V_GRANTED;
     else if (ttl == -2)
-        reply->verdict = V_ABSENT;
+        read_gone(c, reply);
     else if (ttl == -3)
         reply->verdict = V_OTHER;
     else if (ttl == -4)
@@ -231,7 +261,8 @@ static void reply_batch(struct backend_conn *c, struct request *reqs,
         reply.node_us = node_us;
         reqs = req->next;
         at = at->next;
-        hf__redis_answer(c, req, &reply);
+        if (!hf__redis_wait_park(c, req, &reply))
+            hf__redis_answer(c, req, &reply);
     }
 }
 
@@ -274,6 +305,10 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
         status = hf__error_set(&err, HF_INVALID, "%s: boot: " BOOT_OF_CLUSTER,
                                c->endpoint);
     hf__redis_answer_all(c, f->reqs, V_ERROR, status, err.text);
+    /* No longer a primary: the next greeting says whose replica it is. */
+    if (hf__redis_error_is_of_replica(v))
+        hf__link_fail(&c->main, HF_UNAVAILABLE, 0,
+                      "the server is no longer a primary");
 }
 
 /* The answer to a bare SET NX PX: yes, or the script looks what is there. */
@@ -286,7 +321,8 @@ static void reply_set(struct backend_conn *c, const struct flight *f,
         hf__ops_send(c, FLIGHT_REQUEST, f->reqs);
     else if (!hf__value_is_text(v, "OK"))
         hf__ops_strange(c, f->reqs);
-    else if (!hf__redis_aof_hold(c, f->reqs, &granted))
+    else if (!hf__redis_aof_hold(c, f->reqs, &granted)
+             && !hf__redis_wait_park(c, f->reqs, &granted))
         hf__redis_answer(c, f->reqs, &granted);
 }
 
@@ -298,6 +334,12 @@ void hf__ops_reply(struct backend_conn *c, const struct flight *f,
         hf__redis_boot_step(c, f, v);
     } else if (f->kind == FLIGHT_FACTS || f->kind == FLIGHT_SETTING) {
         hf__redis_facts_reply(c, f, v);
+    } else if (f->kind == FLIGHT_MASTER || f->kind == FLIGHT_PROMOTED) {
+        hf__redis_ask_reply(c, f, v);
+    } else if (f->kind == FLIGHT_ROLE) {
+        hf__redis_role_heard(&c->main, v);
+    } else if (f->kind == FLIGHT_WAIT) {
+        hf__redis_wait_reply(c, v);
     } else if (f->kind == FLIGHT_AOF) {
         hf__redis_aof_reply(c, f, v);
     } else if (v->type == VALUE_ERROR) {
@@ -308,7 +350,8 @@ void hf__ops_reply(struct backend_conn *c, const struct flight *f,
         reply_batch(c, f->reqs, v);
     } else if (read_one(c, f->reqs, v, &reply) != 0) {
         hf__ops_strange(c, f->reqs);
-    } else if (!hf__redis_aof_hold(c, f->reqs, &reply)) {
+    } else if (!hf__redis_aof_hold(c, f->reqs, &reply)
+               && !hf__redis_wait_park(c, f->reqs, &reply)) {
         hf__redis_answer(c, f->reqs, &reply);
     }
 }

@@ -77,6 +77,6 @@ void hf__redis_aof_reply(struct backend_conn *c, const struct flight *f,
     else if (hf__value_number(v->first, 0) < 1)
         answer_doubt(c, f->reqs, HF_UNAVAILABLE,
                      "waitaof: not on the server's disk in time");
-    else
+    else if (!hf__redis_wait_park(c, f->reqs, &c->aof_reply))
         hf__redis_answer(c, f->reqs, &c->aof_reply);
 }

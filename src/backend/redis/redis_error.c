@@ -142,6 +142,12 @@ int hf__redis_error(const char *what, const char *value_key,
     return m->status;
 }
 
+int hf__redis_error_is_of_replica(const struct value *v)
+{
+    const char *code = meaning_of(v->text)->code;
+    return !strcmp(code, "READONLY") || !strcmp(code, "MASTERDOWN");
+}
+
 int hf__redis_error_is(const struct value *v, const char *code)
 {
     return v->type == VALUE_ERROR && !strncmp(v->text, code, strlen(code));

@@ -81,8 +81,9 @@ int hf__greet(struct link *l)
 {
     l->node_us = 0;
     if (push_auth(l) || push_name(l)) return -1;
-    if (l->is_sub) return push_ping(l);
-    return push_select(l) || push_scripts(l) || hf__redis_aof_greet(l)
+    if (l->is_sub || l->c->master) return push_ping(l);
+    return push_select(l) || hf__redis_role_greet(l) || push_scripts(l)
+                   || hf__redis_aof_greet(l) || hf__redis_wait_greet(l)
                    || push_time(l)
                ? -1
                : 0;
@@ -91,13 +92,14 @@ int hf__greet(struct link *l)
 static void link_is_up(struct link *l)
 {
     struct backend_conn *c = l->c;
+    if (!l->is_sub && hf__redis_wait_up(l) != 0) return;
     l->state = LINK_UP;
     l->due_us = TIME_NEVER;
     l->failures = 0;
     if (l->is_sub)
         hf__watch_up(c);
     else
-        c->env->link(c->env, 1, l->node_us, NULL);
+        c->env->link(c->env, hf__redis_role_up(c), l->node_us, NULL);
 }
 
 /* The server's clock.  0 fine, -1 not what TIME answers, 1 asked once more: an
@@ -123,6 +125,7 @@ static int time_take(struct link *l, const struct value *v)
 static int is_harmless(const struct flight *f, const struct value *v)
 {
     if (v->type != VALUE_ERROR) return 1;
+    if (f->kind == FLIGHT_ROLE || f->kind == FLIGHT_REPLICATION) return 1;
     if (f->kind != FLIGHT_GREET) return 0;
     if (hf__redis_error_is(v, "ERR max number")) return 0;
     return hf__redis_error_is(v, "NOPERM") || hf__redis_error_is(v, "ERR");
@@ -140,12 +143,19 @@ void hf__greet_reply(struct link *l, const struct flight *f,
                       hf__redis_aof_refusal(v));
         return;
     }
+    if (f->kind == FLIGHT_WAIT && v->type == VALUE_ERROR) {
+        hf__redis_wait_refused(l, v);
+        return;
+    }
     if (!is_harmless(f, v)) {
         char text[HF_ERROR_TEXT_MAX];
         int status = hf__redis_error(words[f->kind], NULL, v, text);
         hf__link_fail(l, status, 0, "%s", text);
         return;
     }
+    if (f->kind == FLIGHT_ROLE && hf__redis_role_heard(l, v) != 0) return;
+    if (f->kind == FLIGHT_REPLICATION && hf__redis_replication_heard(l, v) != 0)
+        return;
     int rc = f->kind == FLIGHT_TIME ? time_take(l, v) : 0;
     if (rc < 0)
         hf__link_fail(l, HF_UNAVAILABLE, 0, "TIME: unexpected answer");

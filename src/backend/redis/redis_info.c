@@ -69,6 +69,21 @@ static int is_ours(const struct value *hf)
     return hf && hf->type == VALUE_STRING && !strncmp(hf->text, "v1 ", 3);
 }
 
+int hf__info_holder(const struct value *v, struct hf_info *info)
+{
+    *info = (struct hf_info){.locked = 1};
+    if (is_ours(v)) {
+        const char *text = v->text + 3;
+        word_take(&text, info->owner, sizeof info->owner, 0);
+        hf_read(v->text, info);
+    } else if (hf__string_is_ours(v)) {
+        who_read(hf__string_read(v->text, info), info);
+    } else {
+        return -1;
+    }
+    return 0;
+}
+
 static int64_t not_negative(int64_t n)
 {
     return n < 0 ? 0 : n;

@@ -243,6 +243,7 @@ void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
     if (f) {
         f->reqs = reqs;
         (void)hf__redis_aof_push(c, reqs);
+        hf__redis_wait_sent(c, reqs);
         return;
     }
     snprintf(c->text, sizeof c->text, "%s: out of memory", c->endpoint);
@@ -301,6 +302,10 @@ void hf__ops_encode(struct backend_conn *c)
         } else {
             list = list->next;
             chain->next = NULL;
+        }
+        if (c->master) {
+            hf__redis_ask_send(c, chain);
+            continue;
         }
         if (chain->op == OP_BOOT) {
             hf__redis_boot_begin(c, chain);

@@ -40,7 +40,7 @@ static int64_t flights_deadline(struct backend_conn *c)
     for (size_t i = 0; (f = hf__flight_nth(&c->main, i)) != NULL; i++)
         for (const struct request *r = f->reqs; r; r = r->next)
             if (r->deadline_us < earliest) earliest = r->deadline_us;
-    return earliest;
+    return min64(earliest, hf__redis_wait_deadline(c));
 }
 
 int hf__pump_expire(struct backend_conn *c, int64_t now)
@@ -92,6 +92,7 @@ void hf__pump(struct backend_conn *c)
         c->flush_wanted = 0;
         main_check(c);
         if (c->main.state == LINK_UP && c->queue.first) hf__ops_encode(c);
+        hf__redis_wait_push(c);
         if (c->watching.first) hf__watch_flush(c);
         hf__link_write(&c->main);
         hf__link_write(&c->sub);

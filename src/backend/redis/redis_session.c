@@ -110,6 +110,7 @@ static void down_tell(struct link *l, int was_trying)
 {
     struct backend_conn *c = l->c;
     retry_plan(l);
+    if (!l->is_sub) hf__redis_wait_fail(c, l->err.status, l->err.text);
     flights_answer(l);
     if (l->is_sub) {
         hf__watch_down(c, was_trying ? V_UNSENT : V_UNKNOWN);

@@ -46,7 +46,10 @@ struct watch **hf__watches_find(struct backend_conn *c,
     static struct watch *none;
     struct command *cmd = &c->cmd;
     hf__cmd_begin(cmd, "");
-    hf__cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
+    if (c->master)
+        hf__cmd_bytes(cmd, req->name, req->name_len);
+    else
+        hf__cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
     if (c->watches.size == 0) return &none;
     size_t i = bucket_of(&c->watches, cmd->argv[1], cmd->lens[1]);
     struct watch **at = &c->watches.buckets[i];

@@ -2,7 +2,7 @@
 -- KEYS[i] lock
 -- ARGV[4i-3..4i] owner, "v1 <owner> <attempt> ", lease ms, count
 -- returns {now us, per lock: ttl ms before | -1 none | -2 absent
---      | -3 somebody else's | -4 no lock}
+--      | -3 somebody else's, or its record if it has one | -4 no lock}
 local call, pcall = redis.call, redis.pcall
 local time = call('TIME')
 local out = {time[1] * 1000000 + time[2]}
@@ -24,7 +24,7 @@ for i = 1, #KEYS do
         r = call('PTTL', key)
         call('PEXPIRE', key, ARGV[at - 1])
     elseif has[1] or has[2] or call('EXISTS', key) == 1 then
-        r = -3
+        r = has[2] or -3
     else
         r = -2
     end

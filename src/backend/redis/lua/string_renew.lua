@@ -2,7 +2,7 @@
 -- KEYS[i] lock
 -- ARGV[3i-2..3i] "hf1:<owner>:<attempt>:", lease ms, count
 -- returns {now us, per lock: ttl ms before | -1 none | -2 absent
---      | -3 somebody else's | -4 no lock}
+--      | -3 somebody else's, or its value if it is ours | -4 no lock}
 local call, pcall = redis.call, redis.pcall
 local time = call('TIME')
 local out = {time[1] * 1000000 + time[2]}
@@ -19,7 +19,7 @@ for i = 1, #KEYS do
     elseif not has then
         r = -2
     elseif has:find(mark, 1, true) ~= 1 then
-        r = -3
+        r = has:find('hf1:', 1, true) == 1 and has or -3
     else
         r = call('PTTL', key)
         local head, old, tail =

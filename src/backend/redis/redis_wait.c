@@ -1,0 +1,199 @@
+/*
+ * redis_wait.c: wait=k|majority|all, a grant counts once so many replicas have
+ * it; with wait_renew=on a renewal too.
+ *
+ * One WAIT goes out behind everything of a flush that must be waited for, and
+ * what was granted is parked until its answer.  One rule: what too few replicas
+ * may have is never granted: it is in doubt, and so given back.
+ *
+ * WAIT keeps everything behind it waiting.  So it ends before the deadline of
+ * what it is for, and once replicas were missing it is short.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/redis/redis.h"
+#include "base/error.h"
+#include "base/math.h"
+
+#define WAIT_MAJORITY (-1)
+#define WAIT_ALL (-2)
+#define REPLICAS_MAX 1000
+
+int hf__redis_wait_read(struct backend_conn *c, const struct url *url,
+                        struct hf_error *err)
+{
+    const char *text = hf__url_option(url, "wait");
+    const char *renew = hf__url_option(url, "wait_renew");
+    if (!text)
+        c->wait = 0;
+    else if (!strcmp(text, "majority"))
+        c->wait = WAIT_MAJORITY;
+    else if (!strcmp(text, "all"))
+        c->wait = WAIT_ALL;
+    else if (hf__number_parse(text, 0, REPLICAS_MAX, &c->wait) != 0)
+        return hf__error_set(err, HF_INVALID,
+                             "url: wait: \"%.40s\" is neither majority nor "
+                             "all nor a number of replicas",
+                             text);
+    if (renew && strcmp(renew, "on") != 0 && strcmp(renew, "off") != 0)
+        return hf__error_set(err, HF_INVALID,
+                             "url: wait_renew: \"%.40s\" is neither on nor "
+                             "off",
+                             renew);
+    c->wait_renews = renew && !strcmp(renew, "on");
+    if (c->wait_renews && !c->wait)
+        return hf__error_set(err, HF_INVALID,
+                             "url: wait_renew: needs wait=, which says for "
+                             "how many replicas");
+    return HF_OK;
+}
+
+/* At least one: who asks for replicas is not content with none. */
+static int64_t replicas_needed(const struct backend_conn *c)
+{
+    int64_t n = c->repl.replicas;
+    if (c->wait > 0) return c->wait;
+    /* Of n + 1 servers, the primary being one of the majority. */
+    return max64(1, c->wait == WAIT_MAJORITY ? (n + 1) / 2 : n);
+}
+
+static int push_wait(struct link *l, int64_t replicas, int64_t limit_ms)
+{
+    struct command *cmd = &l->c->cmd;
+    hf__cmd_begin(cmd, "WAIT");
+    hf__cmd_number(cmd, replicas);
+    hf__cmd_number(cmd, limit_ms);
+    return hf__link_push(l, FLIGHT_WAIT) ? 0 : -1;
+}
+
+int hf__redis_wait_greet(struct link *l)
+{
+    l->c->wait_is_due = l->c->wait_is_short = 0;
+    /* For none: it is answered at once. */
+    return l->c->wait ? push_wait(l, 0, 1) : 0;
+}
+
+void hf__redis_wait_refused(struct link *l, const struct value *v)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    int status = hf__redis_error("wait", NULL, v, text);
+    if (hf_status_advice(status) != HF_ADVICE_FIX) status = HF_UNSUPPORTED;
+    hf__link_fail(l, status, 0, "%s; without wait= it can be used", text);
+}
+
+int hf__redis_wait_up(struct link *l)
+{
+    if (l->c->wait >= 0 || l->c->repl.is_known) return 0;
+    hf__link_fail(l, HF_DENIED, 0,
+                  "wait: neither ROLE nor INFO is permitted, so that nobody "
+                  "knows how many replicas there are: say wait=k");
+    return -1;
+}
+
+void hf__redis_wait_sent(struct backend_conn *c, const struct request *req)
+{
+    int is_waited_for =
+        req->op == OP_PROPOSE || (req->op == OP_RENEW && c->wait_renews);
+    if (!c->wait || !is_waited_for) return;
+    if (!c->wait_is_due) c->wait_by_us = TIME_NEVER;
+    c->wait_is_due = 1;
+    for (; req; req = req->next) {
+        if (req->deadline_us > 0)
+            c->wait_by_us = min64(c->wait_by_us, req->deadline_us);
+        if (req->wanted_us > 0)
+            c->wait_by_us = min64(c->wait_by_us, req->wanted_us);
+    }
+}
+
+static int64_t limit_ms(const struct backend_conn *c)
+{
+    int64_t limit_us = c->env->conf->timeout_us;
+    if (c->wait_by_us != TIME_NEVER)
+        limit_us = min64(limit_us, c->wait_by_us - c->env->now(c->env));
+    limit_us -= limit_us / 4;
+    if (c->wait_is_short)
+        limit_us = min64(limit_us, c->env->conf->timeout_us / 8);
+    return max64(1, limit_us / US_PER_MS);
+}
+
+void hf__redis_wait_push(struct backend_conn *c)
+{
+    if (!c->wait_is_due) return;
+    c->wait_is_due = 0;
+    if (c->main.state != LINK_UP) return;
+    int rc = c->wait < 0 ? hf__redis_role_ask(&c->main) : 0;
+    if (rc != 0 || push_wait(&c->main, replicas_needed(c), limit_ms(c)) != 0)
+        hf__link_fail(&c->main, HF_NOMEM, 0, "wait: out of memory");
+}
+
+/* ---- what was granted ---- */
+
+int hf__redis_wait_park(struct backend_conn *c, struct request *req,
+                        const struct reply *reply)
+{
+    if (!c->wait || reply->verdict != V_GRANTED) return 0;
+    if (req->op != OP_PROPOSE && !(req->op == OP_RENEW && c->wait_renews))
+        return 0;
+    /* Neither has a use for these. */
+    req->cursor =
+        (uint64_t)(req->op == OP_RENEW ? reply->ttl_us : reply->fence);
+    req->version = (uint64_t)reply->node_us;
+    hf__list_push(&c->parked, req);
+    return 1;
+}
+
+static void answer_granted(struct backend_conn *c, struct request *req,
+                           int64_t replicas)
+{
+    struct reply reply = {.verdict = V_GRANTED,
+                          .ttl_us = -1,
+                          .waiters = -1,
+                          .node_us = (int64_t)req->version,
+                          .replicas = (int)replicas};
+    if (req->op == OP_RENEW)
+        reply.ttl_us = (int64_t)req->cursor;
+    else
+        reply.fence = reply.counter = (int64_t)req->cursor;
+    hf__redis_answer(c, req, &reply);
+}
+
+void hf__redis_wait_fail(struct backend_conn *c, int status, const char *text)
+{
+    hf__redis_answer_all(c, hf__list_take(&c->parked), V_UNKNOWN, status, text);
+}
+
+void hf__redis_wait_reply(struct backend_conn *c, const struct value *v)
+{
+    struct request *reqs;
+    char text[HF_ERROR_TEXT_MAX];
+    int64_t got = hf__value_number(v, -1), need = replicas_needed(c);
+    c->wait_is_short = got < need;
+    if (got >= need) {
+        for (reqs = hf__list_take(&c->parked); reqs;) {
+            struct request *req = reqs;
+            reqs = req->next;
+            answer_granted(c, req, got);
+        }
+    } else if (got >= 0) {
+        snprintf(text, sizeof text,
+                 "%s: wait: %lld of %lld replicas answered in time",
+                 c->endpoint, (long long)got, (long long)need);
+        hf__redis_wait_fail(c, HF_UNAVAILABLE, text);
+    } else if (v->type == VALUE_ERROR) {
+        /* Demoted meanwhile, as like as not: the next greeting tells. */
+        char why[HF_ERROR_TEXT_MAX];
+        int status = hf__redis_error("wait", NULL, v, why);
+        hf__link_fail(&c->main, status, 0, "%s", why);
+    } else {
+        hf__link_fail(&c->main, HF_UNAVAILABLE, 0, "wait: unexpected answer");
+    }
+}
+
+int64_t hf__redis_wait_deadline(const struct backend_conn *c)
+{
+    int64_t earliest = TIME_NEVER;
+    for (const struct request *r = c->parked.first; r; r = r->next)
+        earliest = min64(earliest, r->deadline_us);
+    return earliest;
+}

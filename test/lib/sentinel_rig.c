@@ -1,0 +1,134 @@
+/*
+ * sentinel_rig.c: see sentinel_rig.h.  One rule: no waiting by the clock, but
+ * for what the servers themselves say.
+ */
+#include "lib/sentinel_rig.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/rig.h"
+
+/* ---- starting ----------------------------------------------------------- */
+
+static int replicas_follow(void *arg)
+{
+    struct sentinel_rig *g = arg;
+    const char *said = redis_say(&g->servers[0], "INFO replication");
+    return strstr(said, "slave0:") && strstr(said, "slave1:")
+           && !strstr(said, "state=wait_bgsave")
+           && !strstr(said, "state=send_bulk");
+}
+
+static void servers_start(struct sentinel_rig *g)
+{
+    redis_begin(&g->servers[0], NULL);
+    for (int i = 1; i < SENTINEL_SERVERS; i++) {
+        redis_begin(&g->servers[i], NULL);
+        CHECK_STR(redis_say(&g->servers[i], "REPLICAOF 127.0.0.1 %d",
+                            g->servers[0].port),
+                  "OK");
+    }
+    if (!rig_until(replicas_follow, g)) TEST_FAIL("the replicas do not follow");
+}
+
+/* Each knows both replicas and both others. */
+static int sentinels_know(void *arg)
+{
+    struct sentinel_rig *g = arg;
+    for (int i = 0; i < SENTINEL_SERVERS; i++) {
+        const char *said =
+            redis_say(&g->sentinels[i], "SENTINEL MASTER " SENTINEL_MASTER);
+        if (!strstr(said, "num-slaves\n2\n")
+            || !strstr(said, "num-other-sentinels\n2\n"))
+            return 0;
+    }
+    return 1;
+}
+
+static void sentinels_start(struct sentinel_rig *g, const char *more)
+{
+    char conf[512];
+    snprintf(conf, sizeof conf,
+             "sentinel monitor " SENTINEL_MASTER " 127.0.0.1 %d 2\n"
+             "sentinel down-after-milliseconds " SENTINEL_MASTER " 500\n"
+             "sentinel failover-timeout " SENTINEL_MASTER " 3000\n"
+             "%s",
+             g->servers[0].port, more);
+    for (int i = 0; i < SENTINEL_SERVERS; i++)
+        redis_begin_sentinel(&g->sentinels[i], conf);
+}
+
+static void urls_write(struct sentinel_rig *g)
+{
+    snprintf(g->hosts, sizeof g->hosts,
+             "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", g->sentinels[0].port,
+             g->sentinels[1].port, g->sentinels[2].port);
+    snprintf(g->url, sizeof g->url, "redis-sentinel://%s/" SENTINEL_MASTER,
+             g->hosts);
+}
+
+void sentinel_begin_with(struct sentinel_rig *g, const char *conf)
+{
+    rig_begin_on("memory:");
+    servers_start(g);
+    sentinels_start(g, conf);
+    urls_write(g);
+}
+
+void sentinel_until_ready(struct sentinel_rig *g)
+{
+    if (!rig_until(sentinels_know, g))
+        TEST_FAIL("the Sentinels do not know each other");
+}
+
+void sentinel_begin(struct sentinel_rig *g)
+{
+    sentinel_begin_with(g, "");
+    sentinel_until_ready(g);
+}
+
+/* ---- who is the primary ------------------------------------------------- */
+
+static struct redis *server_at(struct sentinel_rig *g, int port)
+{
+    for (int i = 0; i < SENTINEL_SERVERS; i++)
+        if (g->servers[i].port == port) return &g->servers[i];
+    return NULL;
+}
+
+struct redis *sentinel_primary(struct sentinel_rig *g)
+{
+    for (int i = 0; i < SENTINEL_SERVERS; i++) {
+        if (g->sentinels[i].pid == 0) continue;
+        const char *said =
+            redis_say(&g->sentinels[i],
+                      "SENTINEL GET-MASTER-ADDR-BY-NAME " SENTINEL_MASTER);
+        const char *port = strchr(said, '\n');
+        struct redis *r =
+            port ? server_at(g, (int)strtol(port, NULL, 10)) : NULL;
+        if (r) return r;
+    }
+    return NULL;
+}
+
+struct waited {
+    struct sentinel_rig *g;
+    struct redis *old, *found;
+};
+
+static int is_other(void *arg)
+{
+    struct waited *w = arg;
+    struct redis *r = sentinel_primary(w->g);
+    if (!r || r == w->old) return 0;
+    w->found = r;
+    return !strncmp(redis_say(r, "ROLE"), "master", 6);
+}
+
+struct redis *sentinel_until_other(struct sentinel_rig *g, struct redis *old)
+{
+    struct waited w = {g, old, NULL};
+    if (!rig_until(is_other, &w)) TEST_FAIL("no other primary was promoted");
+    return w.found;
+}
