@@ -39,6 +39,8 @@ static const struct work works[] = {
     {"W6", "10,000 locks held and renewed", work_w6},
     {"W6-100k", "100,000 locks held and renewed", work_w6_100k},
     {"W7", "the holder is killed", work_w7},
+    {"W8-sentinel", "1 thread, a primary behind Sentinels, and kill -9",
+     work_w8_sentinel},
     {"waiters", "10,000 waiters on 10,000 names", work_waiters},
     {"wake", "from a release to the next holder elsewhere", work_wake},
     {"guard", "a guarded write on Redis", work_guard},

@@ -28,7 +28,7 @@ static const char only_clients[] =
     "eval evalsha evalsha_ro eval_ro fcall script subscribe unsubscribe "
     "psubscribe ssubscribe sunsubscribe blpop ping hello auth client select";
 
-static int port_free(void)
+int port_free(void)
 {
     struct sockaddr_in at = {.sin_family = AF_INET};
     socklen_t len = sizeof(at);

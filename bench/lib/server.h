@@ -26,6 +26,9 @@ void server_stop(struct server *s);
 int server_tls_begin(struct server *s, const char *crt, const char *key);
 void server_tls_end(struct server *s);
 
+/* A loopback port on which nobody listens. */
+int port_free(void);
+
 /* Forget all keys. */
 void server_flush(struct server *s);
 

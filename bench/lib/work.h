@@ -36,6 +36,9 @@ void work_w5_memory(struct bench *b, const struct work *w);
 /* A resource that checks tokens. */
 void work_guard(struct bench *b, const struct work *w);
 
+/* A primary behind Sentinels. */
+void work_w8_sentinel(struct bench *b, const struct work *w);
+
 /* Many locks held. */
 void work_w6(struct bench *b, const struct work *w);
 void work_grow(struct bench *b, const struct work *w);
