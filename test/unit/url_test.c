@@ -244,3 +244,33 @@ TEST(url, no_error_shows_a_password)
         CHECK(strstr(err.text, "hu") == NULL);
     }
 }
+
+TEST(url, a_cluster_has_many_hosts)
+{
+    struct url one;
+    takes("redis-cluster://joe:pw@h1:7000,[::1]:7001,h3?pubsub=classic");
+    const char *list = u.host;
+    CHECK_STR(u.user, "joe");
+    CHECK_STR(u.host, "h1:7000,[::1]:7001,h3");
+    CHECK_INT(hf__url_host_next(&list, &one, NULL), HF_OK);
+    CHECK_STR(one.host, "h1");
+    CHECK_INT(one.port, 7000);
+    CHECK_INT(hf__url_host_next(&list, &one, NULL), HF_OK);
+    CHECK_STR(one.host, "::1");
+    CHECK_INT(hf__url_host_next(&list, &one, NULL), HF_OK);
+    CHECK_STR(one.host, "h3");
+    CHECK_INT(one.port, 0);
+    CHECK_STR(list, "");
+}
+
+TEST(url, each_host_of_a_cluster_is_checked)
+{
+    refuses("redis-cluster://",
+            "url: host: missing: write redis-cluster://host:port");
+    refuses("redis-cluster://a,,b", "url: host: one of the list is empty");
+    refuses("redis-cluster://a,", "url: host: one of the list is empty");
+    refuses("redis-cluster://a:1,b:x",
+            "url: port: must be a number from 1 to 65535");
+    refuses("redis-cluster://a,[::1", "url: host: '[' without ']'");
+    refuses("redis://a,b", "url: host: a character that no host name has");
+}
