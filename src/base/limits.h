@@ -11,6 +11,7 @@
 #define TIME_NEVER INT64_MAX
 
 #define NODES_MAX 16              /* members of a quorum */
+#define CLUSTER_NODES_MAX 512     /* of one cluster that we talk to */
 #define NAME_LEN_MAX 512          /* bytes of a lock's name */
 #define OWNER_LEN_MAX 64          /* "<uuid>:<holder>" */
 #define URL_LEN_MAX 2048          /* bytes of a URL */
