@@ -293,7 +293,7 @@ const struct backend hf__backend_redis = {
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE
             | HF_CAP_GUARD,
-    .options = "db format fence waitaof wait wait_renew " LINK_OPTIONS,
+    .options = REDIS_OPTIONS,
     .open = redis_open,
     .conn_caps = redis_conn_caps,
     .submit = redis_submit,

@@ -11,6 +11,7 @@
 
 #include "backend/backend.h"
 #include "backend/redis/redis_reply.h"
+#include "backend/redis/slots.h"
 #include "net/resolve.h"
 #include "net/tls.h"
 #include "redis_scripts.h"
@@ -30,6 +31,13 @@
     "password_file tls tls_ca tls_cert tls_key tls_key_password_file "         \
     "tls_name tls_verify"
 #define STRING_MARK "hf1:" /* how a lock of ours begins that is a string */
+
+/* Of a URL. */
+#define REDIS_OPTIONS "db format fence waitaof wait wait_renew " LINK_OPTIONS
+#define TAGS_KEPT 16 /* slots whose tags are remembered */
+
+/* In request.priv, for a connection with an owner: ASKING goes before it. */
+#define PRIV_ASKING 0x80000000u
 
 enum link_state {
     LINK_DOWN,       /* no socket; due_us is the next try, or never */
@@ -62,7 +70,11 @@ enum flight_kind {
     FLIGHT_REPLICATION, /* INFO replication */
     FLIGHT_WAIT,        /* wait=: how many replicas have what was granted? */
     FLIGHT_MASTER,      /* to a Sentinel; with req or without */
-    FLIGHT_PROMOTED     /* to a Sentinel: its replicas */
+    FLIGHT_PROMOTED,    /* to a Sentinel: its replicas */
+
+    FLIGHT_ASKING, /* the next one may be served though its slot is not */
+    FLIGHT_SLOTS,  /* the owner's question: who serves which slots? */
+    FLIGHT_SHARDED /* and: is there SSUBSCRIBE? */
 };
 
 /* One command that is not yet answered. */
@@ -124,6 +136,13 @@ struct command {
     const char *argv[ARGS_MAX];
     size_t lens[ARGS_MAX];
     char scratch[SCRATCH_MAX];
+
+    int is_sliced; /* all keys of a lock must be in its slot */
+    unsigned tags_next;
+    struct {
+        uint16_t slot;
+        char tag[SLOT_TAG_MAX]; /* "" is a free place */
+    } tags[TAGS_KEPT];
 };
 
 /* A watched name.  Two names may share a channel: "a" and "{a}". */
@@ -158,6 +177,20 @@ struct replication {
 
 struct request_list {
     struct request *first, *last;
+};
+
+/* Who has this connection as one of his own: cluster*.c. */
+struct redis_owner {
+    /* `v` is an error, and `req` was not carried out.  1: the owner has taken
+     * the request back; 0: it is answered as usual. */
+    int (*refused)(struct backend_conn *c, struct request *req,
+                   const struct value *v);
+    /* The server has ended the subscription of this name. */
+    void (*unwatched)(struct backend_conn *c, const char *name,
+                      size_t name_len);
+    /* The answer to hf__redis_ask(). */
+    void (*told)(struct backend_conn *c, enum flight_kind kind,
+                 const struct value *v);
 };
 
 struct backend_conn {
@@ -207,6 +240,10 @@ struct backend_conn {
     struct hf_list_row *rows; /* lent with a page of a list */
     size_t rows_size;
     char text[HF_ERROR_TEXT_MAX];
+
+    const struct redis_owner *owner; /* NULL: it stands alone */
+    int is_sharded; /* messages stay with the slot's servers: SSUBSCRIBE */
+    const struct value *unsharded; /* the channel that has moved away */
 };
 
 /* ---- redis.c ---- */
@@ -299,7 +336,8 @@ void hf__cmd_part_number(struct command *cmd, int64_t number);
 void hf__cmd_part_end(struct command *cmd);
 void hf__cmd_printf(struct command *cmd, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* "<prefix>:{name}" by Redisson's rule. */
+/* "<prefix>:{name}" by Redisson's rule; in a cluster, where that would be in
+ * another slot than the name, "<prefix>:{tag}:name". */
 void hf__cmd_key(struct command *cmd, const char *prefix, const char *name,
                  size_t name_len);
 /* Put it into the output.  The flight to fill in, or NULL: no memory. */
@@ -332,6 +370,19 @@ void hf__ops_script(struct command *cmd, const struct redis_script *s,
 /* The same, on the locks of many requests. */
 void hf__ops_script_many(struct command *cmd, const struct redis_script *s,
                          enum flight_kind kind, const struct request *reqs);
+
+/* ---- redis_owner.c: a connection that is a part of another one ---- */
+/* From now on all keys of a lock are in one slot, and `owner` is told. */
+void hf__redis_adopt(struct backend_conn *c, const struct redis_owner *owner);
+/* Ask one of the owner's questions, with the next flush; told() has the answer,
+ * unless the link goes down first.  0, or -1: it is down already, or there is
+ * no memory. */
+int hf__redis_ask(struct backend_conn *c, enum flight_kind kind);
+/* Put ASKING into the output if `req` wants it.  0, or -1: no memory. */
+int hf__redis_asking(struct backend_conn *c, const struct request *req);
+/* Has the owner taken them back? */
+int hf__redis_is_taken_back(struct backend_conn *c, struct request *reqs,
+                            const struct value *v);
 
 /* ---- redis_string.c: the layout of format=string ---- */
 /* Build the command if this request has one of its own there; else 0. */

@@ -295,6 +295,7 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
         send_singly(c, f->reqs);
         return;
     }
+    if (hf__redis_is_taken_back(c, f->reqs, v)) return;
     struct hf_error err;
     const struct request *req = f->reqs;
     int is_value = req->op == OP_VALUE_READ || req->op == OP_VALUE_WRITE;
@@ -330,7 +331,10 @@ void hf__ops_reply(struct backend_conn *c, const struct flight *f,
                    const struct value *v)
 {
     struct reply reply;
-    if (f->kind == FLIGHT_CONFIG || f->kind == FLIGHT_SCAN) {
+    if (f->kind == FLIGHT_ASKING) return;
+    if (f->kind == FLIGHT_SLOTS || f->kind == FLIGHT_SHARDED) {
+        c->owner->told(c, f->kind, v);
+    } else if (f->kind == FLIGHT_CONFIG || f->kind == FLIGHT_SCAN) {
         hf__redis_boot_step(c, f, v);
     } else if (f->kind == FLIGHT_FACTS || f->kind == FLIGHT_SETTING) {
         hf__redis_facts_reply(c, f, v);

@@ -12,6 +12,7 @@
 #define NOT_PERMITTED "not permitted"
 #define WRONG_TYPE "WRONGTYPE"
 #define KEYS_SAID "one of the keys"
+#define OF_CLUSTER "a cluster's node: use redis-cluster://"
 
 static const struct meaning {
     const char *code;
@@ -39,9 +40,9 @@ static const struct meaning {
     {"TRYAGAIN", HF_UNAVAILABLE, "the cluster is moving the key"},
     {"ERR max number of clients", HF_UNAVAILABLE,
      "the server has too many clients"},
-    {"MOVED", HF_UNSUPPORTED, "a cluster's node, and one server is needed"},
-    {"ASK", HF_UNSUPPORTED, "a cluster's node, and one server is needed"},
-    {"CROSSSLOT", HF_UNSUPPORTED, "a cluster's node, and one server is needed"},
+    {"MOVED", HF_UNSUPPORTED, OF_CLUSTER},
+    {"ASK", HF_UNSUPPORTED, OF_CLUSTER},
+    {"CROSSSLOT", HF_UNSUPPORTED, OF_CLUSTER},
     {WRONG_TYPE, HF_CONFLICT,
      "something that is no lock is stored there, or no lock of this URL's "
      "format (holdfast why says more)"},

@@ -120,13 +120,25 @@ static void build_renew(struct command *cmd, enum flight_kind kind,
     }
 }
 
-static void build_release(struct command *cmd, enum flight_kind kind,
+/* Two letters, as far as they are wanted; no argument if none is. */
+static void put_letters(struct command *cmd, const char *first, int has_first,
+                        const char *second, int has_second)
+{
+    if (!has_first && !has_second) return;
+    hf__cmd_part_begin(cmd);
+    if (has_first) hf__cmd_part_text(cmd, first);
+    if (has_second) hf__cmd_part_text(cmd, second);
+    hf__cmd_part_end(cmd);
+}
+
+static void build_release(struct backend_conn *c, enum flight_kind kind,
                           const struct request *req)
 {
+    struct command *cmd = &c->cmd;
     hf__ops_script(cmd, &hf__script_release, kind, req, 1);
     put_mark(cmd, req, 1);
     put_channel(cmd, hf__redis_channel_prefix, req);
-    if (req->flags & REQ_HUSHED) hf__cmd_text(cmd, "h");
+    put_letters(cmd, "h", (req->flags & REQ_HUSHED) != 0, "s", c->is_sharded);
 }
 
 static void build_break(struct backend_conn *c, enum flight_kind kind,
@@ -136,7 +148,7 @@ static void build_break(struct backend_conn *c, enum flight_kind kind,
     hf__ops_script(cmd, &hf__script_break, kind, req, !c->no_fence);
     put_channel(cmd, hf__redis_channel_prefix, req);
     put_channel(cmd, hf__redis_rw_channel_prefix, req);
-    if (c->is_string) hf__cmd_text(cmd, "s");
+    put_letters(cmd, "s", c->is_string, "c", c->is_sharded);
 }
 
 static void build_inspect(struct backend_conn *c, enum flight_kind kind,
@@ -147,6 +159,7 @@ static void build_inspect(struct backend_conn *c, enum flight_kind kind,
     hf__cmd_text(cmd, req->owner);
     put_channel(cmd, hf__redis_channel_prefix, req);
     put_channel(cmd, hf__redis_rw_channel_prefix, req);
+    if (c->is_sharded) hf__cmd_text(cmd, "c");
 }
 
 static void build_list(struct backend_conn *c, enum flight_kind kind,
@@ -157,7 +170,7 @@ static void build_list(struct backend_conn *c, enum flight_kind kind,
     hf__cmd_printf(cmd, "%llu", (unsigned long long)req->cursor);
     hf__cmd_text(cmd, req->name ? req->name : "*");
     hf__cmd_text(cmd, LIST_COUNT);
-    if (c->is_string) hf__cmd_text(cmd, "s");
+    put_letters(cmd, "s", c->is_string, "c", c->is_sharded);
 }
 
 static void build(struct backend_conn *c, enum flight_kind kind,
@@ -173,7 +186,7 @@ static void build(struct backend_conn *c, enum flight_kind kind,
         build_renew(cmd, kind, reqs);
         break;
     case OP_RELEASE:
-        build_release(cmd, kind, reqs);
+        build_release(c, kind, reqs);
         break;
     case OP_BREAK:
         build_break(c, kind, reqs);
@@ -238,8 +251,9 @@ static void refuse(struct backend_conn *c, struct request *req, int status,
 void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
                   struct request *reqs)
 {
+    int is_asked = hf__redis_asking(c, reqs) == 0;
     build(c, kind, reqs);
-    struct flight *f = hf__link_push(&c->main, kind);
+    struct flight *f = is_asked ? hf__link_push(&c->main, kind) : NULL;
     if (f) {
         f->reqs = reqs;
         (void)hf__redis_aof_push(c, reqs);

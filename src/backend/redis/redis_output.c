@@ -99,27 +99,55 @@ void hf__cmd_number(struct command *cmd, int64_t number)
     hf__cmd_part_end(cmd);
 }
 
+/* A tag in the slot of `name`, remembered. */
+static const char *tag_for(struct command *cmd, const char *name,
+                           size_t name_len)
+{
+    uint16_t slot = hf__slot_of(name, name_len);
+    unsigned i = 0;
+    while (i < TAGS_KEPT && !(cmd->tags[i].tag[0] && cmd->tags[i].slot == slot))
+        i++;
+    if (i == TAGS_KEPT) {
+        i = cmd->tags_next++ % TAGS_KEPT;
+        cmd->tags[i].slot = slot;
+        hf__slot_tag(slot, cmd->tags[i].tag);
+    }
+    return cmd->tags[i].tag;
+}
+
+/* Must the key have a tag of ours?  Not where there are no braces at all, or
+ * where they make a tag of the name's own. */
+static int is_astray(const struct command *cmd, const char *key, size_t key_len,
+                     const char *name, size_t name_len)
+{
+    if (!cmd->is_sliced) return 0;
+    if (!memchr(name, '{', name_len) && !memchr(name, '}', name_len)) return 0;
+    return hf__slot_of(key, key_len) != hf__slot_of(name, name_len);
+}
+
 void hf__cmd_key(struct command *cmd, const char *prefix, const char *name,
                  size_t name_len)
 {
     /* Redisson adds a tag unless the name has a brace anywhere. */
     int is_tagged = memchr(name, '{', name_len) != NULL;
-    size_t prefix_len = strlen(prefix);
-    size_t len = prefix_len + 1 + name_len + (is_tagged ? 0 : 2);
-    if (sizeof cmd->scratch - cmd->used < len) {
-        cmd->is_full = 1;
+    size_t used = cmd->used;
+    int argc = cmd->argc;
+    hf__cmd_part_begin(cmd);
+    hf__cmd_part_text(cmd, prefix);
+    hf__cmd_part_text(cmd, is_tagged ? ":" : ":{");
+    part_bytes(cmd, name, name_len);
+    if (!is_tagged) part_bytes(cmd, "}", 1);
+    hf__cmd_part_end(cmd);
+    if (!is_astray(cmd, cmd->scratch + used, cmd->used - used, name, name_len))
         return;
-    }
-    char *at = cmd->scratch + cmd->used, *p = at;
-    memcpy(p, prefix, prefix_len);
-    p += prefix_len;
-    *p++ = ':';
-    if (!is_tagged) *p++ = '{';
-    memcpy(p, name, name_len);
-    p += name_len;
-    if (!is_tagged) *p = '}';
-    cmd->used += len;
-    hf__cmd_bytes(cmd, at, len);
+    cmd->used = used;
+    cmd->argc = argc;
+    hf__cmd_part_text(cmd, prefix);
+    hf__cmd_part_text(cmd, ":{");
+    hf__cmd_part_text(cmd, tag_for(cmd, name, name_len));
+    hf__cmd_part_text(cmd, "}:");
+    part_bytes(cmd, name, name_len);
+    hf__cmd_part_end(cmd);
 }
 
 /* ---- flights ---- */

@@ -45,7 +45,7 @@ static void replicas_count(struct backend_conn *c, int64_t n)
 /* The link is of no use: -1; but some know what to ask a replica. */
 static int refuse_replica(struct link *l, const char *host, int64_t port)
 {
-    if (l->c->env->conf->takes_replica) {
+    if (l->c->owner || l->c->env->conf->takes_replica) {
         l->c->repl.is_known = 1; /* nobody follows it */
         return 0;
     }

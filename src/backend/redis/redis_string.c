@@ -91,12 +91,14 @@ static void build_renew(struct command *cmd, enum flight_kind kind,
     }
 }
 
-static void build_release(struct command *cmd, enum flight_kind kind,
-                          const struct request *req, int has_fence)
+static void build_release(struct backend_conn *c, enum flight_kind kind,
+                          const struct request *req)
 {
-    hf__ops_script(cmd, &hf__script_string_release, kind, req, has_fence);
+    struct command *cmd = &c->cmd;
+    hf__ops_script(cmd, &hf__script_string_release, kind, req, !c->no_fence);
     mark_add(cmd, req, 1);
     hf__cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
+    if (c->is_sharded) hf__cmd_text(cmd, "s");
 }
 
 int hf__string_build(struct backend_conn *c, enum flight_kind kind,
@@ -115,7 +117,7 @@ int hf__string_build(struct backend_conn *c, enum flight_kind kind,
         build_renew(cmd, kind, reqs);
         return 1;
     case OP_RELEASE:
-        build_release(cmd, kind, reqs, !c->no_fence);
+        build_release(c, kind, reqs);
         return 1;
     default:
         return 0;

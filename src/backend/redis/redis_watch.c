@@ -33,7 +33,7 @@ static void refuse(struct backend_conn *c, struct request *req, int status,
 /* 0, or -1: no memory. */
 static int subscribe(struct backend_conn *c, struct watch *w)
 {
-    hf__cmd_begin(&c->cmd, "SUBSCRIBE");
+    hf__cmd_begin(&c->cmd, c->is_sharded ? "SSUBSCRIBE" : "SUBSCRIBE");
     hf__cmd_bytes(&c->cmd, w->channel, w->channel_len);
     struct flight *f = hf__link_push(&c->sub, FLIGHT_SUBSCRIBE);
     if (!f) return -1;
@@ -78,8 +78,8 @@ static void watch_end(struct backend_conn *c, struct request *req)
         const char *channel = c->cmd.argv[1];
         size_t len = c->cmd.lens[1];
         if (c->sub.state == LINK_UP && !hf__watches_on(c, channel, len)) {
-            c->cmd.argv[0] = "UNSUBSCRIBE";
-            c->cmd.lens[0] = strlen("UNSUBSCRIBE");
+            c->cmd.argv[0] = c->is_sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE";
+            c->cmd.lens[0] = strlen(c->cmd.argv[0]);
             if (!hf__link_push(&c->sub, FLIGHT_UNSUBSCRIBE))
                 hf__link_fail(&c->sub, HF_NOMEM, 0, "unwatch: out of memory");
         }
@@ -165,6 +165,19 @@ static void refused_tell(struct backend_conn *c, const struct hf_error *err)
     c->env->log(c->env, HF_LOG_WARN, line);
 }
 
+/* It was a watch before a reconnect.  Whoever relies on it looks again, or its
+ * owner has it moved. */
+static void ended(struct backend_conn *c, struct watch *w)
+{
+    if (!c->owner) {
+        c->env->wake(c->env, w->name, w->name_len);
+        return;
+    }
+    struct request of = {.name = w->name, .name_len = w->name_len};
+    c->owner->unwatched(c, w->name, w->name_len);
+    hf__watches_remove(c, hf__watches_find(c, &of));
+}
+
 /* An error instead of a confirmation: the watch is none. */
 static void refused(struct backend_conn *c, struct watch *w,
                     const struct value *v)
@@ -173,17 +186,47 @@ static void refused(struct backend_conn *c, struct watch *w,
     struct hf_error err;
     struct request *req = w->req;
     int status = hf__redis_error("SUBSCRIBE", NULL, v, text);
+    if (req) {
+        hf__watches_remove(c, hf__watches_find(c, req));
+        req->next = NULL;
+        if (hf__redis_is_taken_back(c, req, v)) return;
+    }
     hf__error_set(&err, status, "%s: %s", c->endpoint, text);
     refused_tell(c, &err);
-    if (!req) {
-        /* It was one before a reconnect: those who rely on it look again. */
-        c->env->wake(c->env, w->name, w->name_len);
-        return;
-    }
-    struct watch **at = hf__watches_find(c, req);
-    hf__watches_remove(c, at);
-    req->next = NULL;
-    hf__redis_answer_all(c, req, V_ERROR, status, err.text);
+    if (req)
+        hf__redis_answer_all(c, req, V_ERROR, status, err.text);
+    else
+        ended(c, w);
+}
+
+/* The slot has moved to another server: what was subscribed is no more.  The
+ * answer to our own SUNSUBSCRIBE looks alike, but finds no such watch. */
+static void each_unsharded(struct backend_conn *c, struct watch **at)
+{
+    struct watch *w = *at;
+    const struct value *channel = c->unsharded;
+    if (w->subscribed && w->channel_len == channel->len
+        && !memcmp(w->channel, channel->text, channel->len))
+        ended(c, w);
+}
+
+static int is_unsharded(struct backend_conn *c, const struct value *v)
+{
+    const struct flight *first = hf__flight_first(&c->sub);
+    if (!c->is_sharded || !hf__value_is_array(v, 3)
+        || !hf__value_is_text(v->first, "sunsubscribe"))
+        return 0;
+    c->unsharded = hf__value_at(v, 1);
+    if (c->unsharded->type == VALUE_STRING) hf__watches_each(c, each_unsharded);
+    return !first || first->kind != FLIGHT_UNSUBSCRIBE;
+}
+
+/* "message" or "subscribe", or the same word with an s before it. */
+static int is_word(const struct backend_conn *c, const struct value *v,
+                   const char *sharded)
+{
+    return hf__value_is_array(v, 3)
+           && hf__value_is_text(v->first, sharded + !c->is_sharded);
 }
 
 int hf__watch_reply(struct backend_conn *c, const struct value *v)
@@ -191,11 +234,12 @@ int hf__watch_reply(struct backend_conn *c, const struct value *v)
     struct flight *first = hf__flight_first(&c->sub);
     const struct value *channel = hf__value_at(v, 1);
     c->sub.ping_us = c->env->now(c->env);
-    if (hf__value_is_array(v, 3) && hf__value_is_text(v->first, "message")) {
+    if (is_word(c, v, "smessage")) {
         if (channel->type != VALUE_STRING) return -1;
         hf__watches_wake(c, channel);
         return 0;
     }
+    if (is_unsharded(c, v)) return 0;
     if (!first) return -1;
     struct flight f = *first;
     hf__flight_drop(&c->sub);
@@ -206,8 +250,7 @@ int hf__watch_reply(struct backend_conn *c, const struct value *v)
     if (f.kind != FLIGHT_SUBSCRIBE || !f.watch) return 0;
     if (v->type == VALUE_ERROR)
         refused(c, f.watch, v);
-    else if (hf__value_is_array(v, 3)
-             && hf__value_is_text(v->first, "subscribe"))
+    else if (is_word(c, v, "ssubscribe"))
         subscribed(c, f.watch);
     else
         return -1;

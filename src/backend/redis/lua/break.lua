@@ -1,9 +1,10 @@
 -- break.lua: take the lock away from whoever has it, and raise the fence.
 -- KEYS[1] lock  KEYS[2] fence counter; absent: the lock has none
--- ARGV channel, channel of a read/write lock; 3rd: other libraries' strings
---      are locks, too
+-- ARGV channel, channel of a read/write lock; 3rd, letters: s other libraries'
+--      strings are locks, too; c the messages are sharded
 -- returns {1 there was one | 0 there was none | -1 what is there is no lock
 --      | -2 the counter is no number, counter, now us}
+local how = ARGV[3] or ''
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
 local kind = redis.call('TYPE', KEYS[1]).ok
@@ -25,7 +26,8 @@ if kind == 'hash' then
     end
 elseif kind == 'string' then
     if redis.call('GETRANGE', KEYS[1], 0, 3) ~= 'hf1:'
-        and not (ARGV[3] and redis.call('PTTL', KEYS[1]) >= 0) then
+        and not (how:find('s', 1, true)
+            and redis.call('PTTL', KEYS[1]) >= 0) then
         return {-1, fence, now}
     end
 elseif kind ~= 'none' then
@@ -44,9 +46,10 @@ elseif set.err then
     fence = 0
 end
 if was == 1 then
-    redis.pcall('PUBLISH', ARGV[1], '0')
+    local publish = how:find('c', 1, true) and 'SPUBLISH' or 'PUBLISH'
+    redis.pcall(publish, ARGV[1], '0')
     if rw then
-        redis.pcall('PUBLISH', ARGV[2], '1')
+        redis.pcall(publish, ARGV[2], '1')
     end
 end
 return {was, fence, now}

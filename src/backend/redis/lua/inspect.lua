@@ -1,13 +1,14 @@
 -- inspect.lua: tell about one lock; changes nothing.
 -- KEYS[1] lock  KEYS[2] fence counter; absent: the lock has none
--- ARGV owner, channel, channel of a read/write lock
+-- ARGV owner, channel, channel of a read/write lock; 4th: they are sharded
 -- returns {"hash" | "string" | "none" | what else is there, ttl ms, now us,
 --      counter, subscribers or -1, owner's count, hf, mode,
 --      fields and counts... | the string}
 local call = redis.call
 local time = call('TIME')
 local kind = call('TYPE', KEYS[1]).ok
-local subs = redis.pcall('PUBSUB', 'NUMSUB', ARGV[2], ARGV[3])
+local subs = redis.pcall('PUBSUB', ARGV[4] and 'SHARDNUMSUB' or 'NUMSUB',
+    ARGV[2], ARGV[3])
 local fence = KEYS[2] and redis.pcall('GET', KEYS[2])
 local out = {kind, call('PTTL', KEYS[1]), time[1] * 1000000 + time[2],
     type(fence) == 'string' and tonumber(fence) or 0,

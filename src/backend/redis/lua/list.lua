@@ -1,9 +1,11 @@
 -- list.lua: the locks on the next page of keys; changes nothing.
 -- KEYS none: which keys there are is what is being asked
--- ARGV cursor, pattern, count; 4th: other libraries' strings are locks, too
+-- ARGV cursor, pattern, count; 4th, letters: s other libraries' strings are
+--      locks, too; c the channels are sharded
 -- returns {next cursor, now us, per lock: {name, ttl ms, counter, hf or the
 --      string, mode or "string", field, count, subscribers or -1}}
 local call, pcall = redis.call, redis.pcall
+local how = ARGV[4] or ''
 local time = call('TIME')
 local scan = call('SCAN', ARGV[1], 'MATCH', ARGV[2], 'COUNT', ARGV[3])
 local out = {scan[1], time[1] * 1000000 + time[2]}
@@ -31,7 +33,7 @@ local function lock_text(key)
     if type(text) ~= 'string' or text:find('hf1:', 1, true) == 1 then
         return type(text) == 'string' and text
     end
-    local left = ARGV[4] and call('PTTL', key) or -1
+    local left = how:find('s', 1, true) and call('PTTL', key) or -1
     return left >= 0 and left <= 86400000 and #text >= 16 and #text <= 128
         and not text:find('[^%w%p]') and text
 end
@@ -56,6 +58,10 @@ for _, key in ipairs(scan[2]) do
     if row then
         local tag = key:find('{', 1, true) and key or '{' .. key .. '}'
         local fence = pcall('GET', 'redisson_lock_token:' .. tag)
+        -- Not ours to read, or elsewhere in a cluster: as it was granted.
+        if type(fence) == 'table' and row[1] then
+            fence = row[1]:match('^v1 %S+ %d+ %d+ (%d+)')
+        end
         out[#out + 1] = {key, call('PTTL', key),
             type(fence) == 'string' and tonumber(fence) or 0,
             row[1], row[2], row[3], row[4], -1}
@@ -64,7 +70,8 @@ for _, key in ipairs(scan[2]) do
     end
 end
 if #channels > 0 and #channels < 7000 then
-    local subs = pcall('PUBSUB', 'NUMSUB', unpack(channels))
+    local subs = pcall('PUBSUB',
+        how:find('c', 1, true) and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
     for i = 3, subs.err and 0 or #out do
         out[i][8] = subs[4 * i - 10] + subs[4 * i - 8]
     end

@@ -1,6 +1,7 @@
 -- release.lua: give the lock back, and let no older proposal in.
 -- KEYS[1] lock  KEYS[2] fence counter
--- ARGV "v1 <owner> <attempt> <T> ", channel; 3rd: count the waiters, wake none
+-- ARGV "v1 <owner> <attempt> <T> ", channel; 3rd: "h" count the waiters,
+--      wake none; "s" the messages are sharded; "hs" both
 -- returns released: processes told, or -1 | -2 absent | -3 somebody else's
 local call, lock, mark = redis.call, KEYS[1], ARGV[1]
 local hf = call('HGET', lock, 'hf')
@@ -10,10 +11,14 @@ local simple = hf and hf:find(mark, 1, true) == 1
 if simple or hf and hf:find(mark:match('^v1 %S+ %d+ '), 1, true) == 1 then
     -- Before any other write: a full server only takes what frees memory.
     call('DEL', lock)
-    if ARGV[3] then
-        code = redis.pcall('PUBSUB', 'NUMSUB', ARGV[2])[2]
-    else
+    local how = ARGV[3]
+    if not how then
         code = redis.pcall('PUBLISH', ARGV[2], '0')
+    elseif how == 's' then
+        code = redis.pcall('SPUBLISH', ARGV[2], '0')
+    else
+        code = redis.pcall('PUBSUB', how == 'h' and 'NUMSUB' or 'SHARDNUMSUB',
+            ARGV[2])[2]
     end
     if type(code) ~= 'number' then
         code = -1

@@ -1,6 +1,6 @@
 -- string_release.lua: give a string back, and let no older proposal in.
 -- KEYS[1] lock  KEYS[2] fence counter; absent: the lock has none
--- ARGV "hf1:<owner>:<attempt>:<T>:", channel
+-- ARGV "hf1:<owner>:<attempt>:<T>:", channel; 3rd: the messages are sharded
 -- returns released: processes told, or -1 | -2 absent | -3 somebody else's
 local has = redis.call('GET', KEYS[1])
 -- Granted under this very number: the counter is there already.
@@ -10,7 +10,7 @@ if simple
     or has and has:find(ARGV[1]:match('^(.*:)%d+:$'), 1, true) == 1 then
     -- Before any other write: a full server only takes what frees memory.
     redis.call('DEL', KEYS[1])
-    code = redis.pcall('PUBLISH', ARGV[2], '0')
+    code = redis.pcall(ARGV[3] and 'SPUBLISH' or 'PUBLISH', ARGV[2], '0')
     if type(code) ~= 'number' then
         code = -1
     end
