@@ -116,6 +116,8 @@ static const struct term_row overview_urls[] = {
     {"redis+unix:///path/to.sock", "a Redis server on this host"},
     {"redis-sentinel://host[:port],host[:port],.../name[/db]",
      "the Redis primary that these Sentinels call by this name"},
+    {"redis-cluster://[user[:password]@]host[:port],host[:port],...",
+     "a Redis Cluster; one node that answers is enough to find the others"},
     {"memory:", "this process only, for trying things out"},
     {NULL, NULL}};
 

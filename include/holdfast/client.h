@@ -179,6 +179,13 @@ HF_API void hf_client_options_init(struct hf_client_options *options);
  *                    password are the primary's
  *     ?sentinel_user=U&sentinel_password_file=FILE   for the Sentinels; or the
  *                      password in HOLDFAST_SENTINEL_PASSWORD
+ *   redis-cluster://[user[:password]@]host[:port],host[:port],...
+ *                    a Redis Cluster; one of these is enough to find the rest
+ *     ?format, fence   as above
+ *     &pubsub=auto     wake-ups by sharded messages where the servers have
+ *                      them, as Redisson does since 3.22
+ *     &pubsub=classic  ... by PUBLISH, as it did before
+ *     &pubsub=sharded  ... by sharded messages, or not at all
  *   redlock://[user[:password]@]host[:port],host[:port],...[/db]
  *   quorum:[option=value&...|]URL|URL|URL      a lock over N of the above: held
  *                    when more than half of them have granted it; see quorum.h

@@ -129,6 +129,7 @@ extern const struct backend hf__backend_memory;
 extern const struct backend hf__backend_file;
 extern const struct backend hf__backend_redis;
 extern const struct backend hf__backend_sentinel;
+extern const struct backend hf__backend_redis_cluster;
 
 /* What a module exports: a pointer to its backend. */
 #define BACKEND_MODULE_SYMBOL "hf_backend_module"

@@ -21,14 +21,13 @@
 #pragma weak dlerror
 
 #define SCHEMES_KNOWN                                                          \
-    "memory, file, redis, rediss, redis+unix, redis-sentinel, redlock, quorum"
+    "memory, file, redis, rediss, redis+unix, redis-sentinel, redis-cluster, " \
+    "redlock, quorum"
 
 static const struct backend *const built_in[] = {
-    &hf__backend_memory,
-    &hf__backend_file,
+    &hf__backend_memory, &hf__backend_file,
 #if HF_WITH_REDIS
-    &hf__backend_redis,
-    &hf__backend_sentinel,
+    &hf__backend_redis,  &hf__backend_sentinel, &hf__backend_redis_cluster,
 #endif
 };
 
@@ -148,7 +147,8 @@ static int none_explain(const char *scheme, const char *name,
                              "%s: not available in this version: there is no "
                              "module libholdfast-%s.so",
                              scheme, name);
-    if (hf__word_is_in(scheme, "redis rediss redis+unix"))
+    if (hf__word_is_in(scheme, "redis rediss redis+unix redis-sentinel "
+                               "redis-cluster"))
         return hf__error_set(err, HF_UNSUPPORTED,
                              "%s: not built in: install the package "
                              "libhiredis-dev and build holdfast again",

@@ -21,7 +21,7 @@
 #include "engine/heap.h"
 #include "engine/op.h"
 
-#define FDS_MAX (4 * NODES_MAX)
+#define FDS_MAX (4 * NODES_MAX + 2 * CLUSTER_NODES_MAX)
 
 enum watch_state { WATCH_OFF, WATCH_ASKED, WATCH_ON };
 

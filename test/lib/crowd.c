@@ -29,7 +29,7 @@ static void member_run(void *arg)
     for (int i = 0; i < m->crowd->rounds; i++) round_run(m->crowd, m->lock);
 }
 
-void crowd_run(struct crowd *c)
+void crowd_start(struct crowd *c)
 {
     static struct member members[CROWD_MAX];
     CHECK(c->members <= CROWD_MAX);
@@ -41,8 +41,24 @@ void crowd_run(struct crowd *c)
         members[i] = (struct member){c, c->locks[i]};
         rig_spawn(member_run, &members[i]);
     }
+}
+
+int crowd_is_over(struct crowd *c)
+{
+    return atomic_load(&c->grants) + atomic_load(&c->errors)
+           == c->members * c->rounds;
+}
+
+void crowd_finish(struct crowd *c)
+{
     rig_join();
     CHECK_INT(atomic_load(&c->errors), 0);
     CHECK_INT(atomic_load(&c->overlap), 0);
     CHECK_INT(atomic_load(&c->grants), c->members * c->rounds);
+}
+
+void crowd_run(struct crowd *c)
+{
+    crowd_start(c);
+    crowd_finish(c);
 }

@@ -28,4 +28,9 @@ struct crowd {
  * met anybody. */
 void crowd_run(struct crowd *c);
 
+/* The same in three steps, for what is to happen meanwhile. */
+void crowd_start(struct crowd *c);
+int crowd_is_over(struct crowd *c);
+void crowd_finish(struct crowd *c);
+
 #endif

@@ -12,6 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "lib/cluster_rig.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 #include "lib/tls_server.h"
@@ -144,6 +145,8 @@ void rig_begin_on(const char *kind)
         dir_make();
     else if (!strcmp(kind, "sentinel"))
         rig_sentinel_fresh(rig.url, sizeof rig.url);
+    else if (!strcmp(kind, "cluster"))
+        cluster_rig_fresh(rig.url, sizeof rig.url);
     else if (!strncmp(kind, "redis", 5))
         redis_make(kind);
     else if (!strncmp(kind, "quorum", 6))

@@ -25,7 +25,8 @@
  * when nothing is said; "redis-tls" is redis over TLS, "redis-string" and
  * "redis-nofence" are redis with format=string, and with fence=off besides;
  * "sentinel" is redis behind a Sentinel; "quorum:" is one over three memory
- * stores).  Also arms the alarm that ends a hanging test. */
+ * stores, "cluster" a Redis Cluster of three masters).  Also arms the alarm
+ * that ends a hanging test. */
 void rig_begin(void);
 
 /* The same, for a test of what not every store can do: 0 if it lacks one of

@@ -163,9 +163,8 @@ void redis_forget(struct redis *r)
     remove(path);
 }
 
-static void redis_end(void *arg)
+void redis_end(struct redis *r)
 {
-    struct redis *r = arg;
     if (r->pid > 0) kill(r->pid, SIGKILL); /* works on a stopped one too */
     server_reap(r);
     if (r->dir[0]) nftw(r->dir, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
@@ -184,10 +183,21 @@ static void redis_make(struct redis *r, const char *const *args)
     snprintf(r->url, sizeof r->url, "redis://127.0.0.1:%d", r->port);
 }
 
+void redis_open(struct redis *r, const char *const *args)
+{
+    redis_make(r, args);
+    redis_start(r);
+}
+
+static void redis_cleanup(void *arg)
+{
+    redis_end(arg);
+}
+
 void redis_begin(struct redis *r, const char *const *args)
 {
     redis_make(r, args);
-    test_cleanup(redis_end, r);
+    test_cleanup(redis_cleanup, r);
     redis_start(r);
 }
 
@@ -207,7 +217,7 @@ static void sentinel_start(struct redis *r, const char *conf)
 void redis_begin_sentinel(struct redis *r, const char *conf)
 {
     redis_make(r, NULL);
-    test_cleanup(redis_end, r);
+    test_cleanup(redis_cleanup, r);
     sentinel_start(r, conf);
 }
 

@@ -42,6 +42,11 @@ void redis_begin(struct redis *r, const char *const *args);
 
 /* The same for all tests of the program. */
 void redis_begin_shared(struct redis *r, const char *const *args);
+
+/* The same, for a server that outlives its test; who calls this ends it. */
+void redis_open(struct redis *r, const char *const *args);
+void redis_end(struct redis *r);
+
 /* Start a Sentinel for this test; `conf` is added to its file. */
 void redis_begin_sentinel(struct redis *r, const char *conf);
 

@@ -1,0 +1,52 @@
+/*
+ * cluster_list.c: one list over all masters.  One rule: a cursor names the
+ * master, by its lowest slot, and that master's own cursor, so that a page can
+ * be asked for by whoever has it.
+ */
+#include "backend/redis/cluster.h"
+
+#define CURSOR_BITS 54 /* of a node's own; above them, which master it is */
+#define CURSOR_MASK ((UINT64_C(1) << CURSOR_BITS) - 1)
+
+/* A page of a list: from the master that its cursor names. */
+struct cluster_node *hf__clist_node(struct cluster *c, struct request *req)
+{
+    int count;
+    uint64_t which = req->cursor >> CURSOR_BITS;
+    struct cluster_node *n = hf__cluster_master(c, (int)which, &count);
+    if (!n) return NULL;
+    req->priv |= (uint32_t)which << PRIV_LIST_SHIFT;
+    req->cursor &= CURSOR_MASK;
+    return n;
+}
+
+/* The cursor of all masters from that of one.  -1: there is no room for it. */
+static int cursor_join(struct cluster *c, const struct request *req,
+                       struct reply *reply)
+{
+    int count;
+    int which = (int)((req->priv & ~PRIV_ASKING) >> PRIV_LIST_SHIFT);
+    hf__cluster_master(c, 0, &count);
+    if (reply->cursor > CURSOR_MASK) return -1;
+    if (reply->cursor == 0) which++;
+    if (reply->cursor == 0 && which >= count) return 0;
+    reply->cursor |= (uint64_t)which << CURSOR_BITS;
+    return 0;
+}
+
+void hf__clist_replied(struct cluster *c, struct request *req,
+                       const struct reply *told)
+{
+    struct reply reply = *told;
+    uint64_t which = (req->priv & ~PRIV_ASKING) >> PRIV_LIST_SHIFT;
+    if (reply.verdict == V_GRANTED && cursor_join(c, req, &reply) != 0)
+        reply = (struct reply){
+            .verdict = V_ERROR,
+            .status = HF_UNSUPPORTED,
+            .ttl_us = -1,
+            .waiters = -1,
+            .text = "redis-cluster: list: the server's cursor is too large"};
+    /* As it came: it may be repeated. */
+    req->cursor |= which << CURSOR_BITS;
+    c->env->reply(c->env, req, &reply);
+}

@@ -1,0 +1,251 @@
+/*
+ * redis_cluster_failover_test.c: masters that die, stop and come back.  One
+ * rule: every call ends in time, whoever holds is told the truth, and all are
+ * back at work by themselves once a replica has taken over.
+ */
+#include <string.h>
+
+#include "lib/cluster_rig.h"
+#include "lib/crowd.h"
+#include "lib/rig.h"
+
+#define NAME "job"
+#define FAILOVER_MS 20000 /* the cluster's, and a slow machine's */
+
+static struct cluster_rig c;
+static int master;
+
+static void begin(void)
+{
+    cluster_rig_begin(&c, 3, 1);
+    master = cluster_rig_at(&c, NAME);
+}
+
+/* All that was written so far is with the replica. */
+static int is_replicated(void *arg)
+{
+    (void)arg;
+    int64_t sent = redis_info(&c.nodes[master], "master_repl_offset");
+    int64_t there =
+        redis_info(&c.nodes[master + c.masters], "slave_repl_offset");
+    return there >= sent;
+}
+
+static int is_following(void *arg)
+{
+    return strstr(redis_say(arg, "INFO replication"), "master_link_status:up")
+           != NULL;
+}
+
+static hf_client *patient_client(void)
+{
+    char url[600];
+    snprintf(url, sizeof url, "%s?patience=20s", c.url);
+    return rig_client_at(url, NULL);
+}
+
+TEST(redis_cluster_failover, a_lock_that_was_replicated_is_still_held)
+{
+    struct hf_grant mine, his;
+    begin();
+    hf_lock *l = rig_lock(patient_client(), NAME);
+    CHECK_INT(hf_lock_try(l, &mine, NULL), HF_OK);
+    CHECK(rig_until(is_replicated, NULL));
+    cluster_rig_kill(&c, master);
+    CHECK(cluster_rig_at(&c, NAME) != master);
+    CHECK_INT(rig_probe(rig_lock(patient_client(), NAME)), HF_TAKEN);
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_lock_extend(l, 0, 30000, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, FAILOVER_MS, &his), HF_OK);
+    CHECK(his.fence > mine.fence);
+}
+
+TEST(redis_cluster_failover, a_lock_that_was_not_replicated_is_told_as_lost)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    begin();
+    o.lease_ms = 9000;
+    hf_lock *l = rig_lock(rig_client(&o), NAME);
+    /* The replica hears nothing of it. */
+    cluster_rig_stop(&c, master + c.masters);
+    redis_say(&c.nodes[master], "CLIENT KILL TYPE replica");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(rig_until_state(l, 0, HF_STATE_HELD), 1);
+    cluster_rig_kill(&c, master);
+    cluster_rig_cont(&c, master + c.masters);
+    CHECK(cluster_rig_at(&c, NAME) != master);
+    CHECK(rig_until_state(l, 0, HF_STATE_LOST));
+    CHECK_INT(
+        rig_acquire(rig_lock(patient_client(), NAME), 0, FAILOVER_MS, NULL),
+        HF_OK);
+}
+
+TEST(redis_cluster_failover, locks_of_the_other_masters_are_not_concerned)
+{
+    char other[24];
+    int i = 0;
+    begin();
+    do snprintf(other, sizeof other, "other%d", i++);
+    while (cluster_rig_at(&c, other) == master);
+    for (int k = 0; k < c.len; k++)
+        redis_say(&c.nodes[k], "CONFIG SET cluster-require-full-coverage no");
+    hf_client *client = rig_client(NULL);
+    hf_lock *l = rig_lock(client, other);
+    CHECK_INT(rig_probe(rig_lock(client, NAME)), HF_OK);
+    cluster_rig_kill(&c, master);
+    for (int k = 0; k < 20; k++) CHECK_INT(rig_probe(l), HF_OK);
+}
+
+struct waiter {
+    hf_lock *lock;
+    int status;
+};
+
+static void wait_run(void *arg)
+{
+    struct waiter *w = arg;
+    w->status = rig_acquire(w->lock, 0, 60000, NULL);
+}
+
+static int has_waiter(void *arg)
+{
+    struct hf_info info;
+    return hf_lock_inspect(arg, 0, &info, NULL) == HF_OK && info.waiters == 1;
+}
+
+static void is_woken(const char *options)
+{
+    static struct waiter w;
+    char url[600];
+    begin();
+    snprintf(url, sizeof url, "%s?patience=20s&%s", c.url, options);
+    hf_lock *l = rig_lock(rig_client_at(url, NULL), NAME);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    w = (struct waiter){rig_lock(rig_client_at(url, NULL), NAME), -1};
+    rig_spawn(wait_run, &w);
+    CHECK(rig_until(has_waiter, l));
+    CHECK(rig_until(is_replicated, NULL));
+    cluster_rig_kill(&c, master);
+    CHECK(cluster_rig_at(&c, NAME) != master);
+    /* It has subscribed at the new master by itself. */
+    CHECK(rig_until(has_waiter, l));
+    int64_t began = rig_now_ms();
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(w.status, HF_OK);
+    CHECK(rig_now_ms() - began < 4000);
+}
+
+TEST(redis_cluster_failover, who_waits_by_sharded_messages_waits_at_the_new_one)
+{
+    is_woken("pubsub=sharded");
+}
+
+TEST(redis_cluster_failover, who_waits_by_classic_messages_waits_at_the_new_one)
+{
+    is_woken("pubsub=classic");
+}
+
+/* ---- under load ---- */
+
+static struct crowd crowd;
+
+/* A release that the replica has not heard of leaves its lock behind, until
+ * the lease ends. */
+static void crowd_begin(void)
+{
+    crowd = (struct crowd){.members = 8,
+                           .rounds = 200,
+                           .hold_ms = 2,
+                           .how = rig_options(60000, 4000, 0)};
+    for (int i = 0; i < crowd.members; i++)
+        crowd.locks[i] = rig_lock(patient_client(), NAME);
+    crowd_start(&crowd);
+}
+
+static int has_grants(void *arg)
+{
+    return atomic_load(&crowd.grants) >= *(int *)arg || crowd_is_over(&crowd);
+}
+
+/* It has been granted to somebody, so many times more than now. */
+static void goes_on(int more)
+{
+    int wanted = atomic_load(&crowd.grants) + more;
+    CHECK(rig_until(has_grants, &wanted));
+}
+
+/* A replica that has not heard of a lock gives it to the next one: that is what
+ * the tokens are for, and what docs/guarantees.md says.  So no more than the
+ * hold of that moment may meet another, or be found lost. */
+static void crowd_end(int faults)
+{
+    rig_join();
+    printf("    %d grants, %d errors, %d met\n", atomic_load(&crowd.grants),
+           atomic_load(&crowd.errors), atomic_load(&crowd.overlap));
+    CHECK(atomic_load(&crowd.overlap) <= faults);
+    CHECK(atomic_load(&crowd.errors) <= faults);
+    CHECK_INT(atomic_load(&crowd.grants) + atomic_load(&crowd.errors),
+              crowd.members * crowd.rounds);
+}
+
+TEST(redis_cluster_failover, a_crowd_goes_on_after_its_master_was_killed)
+{
+    begin();
+    crowd_begin();
+    goes_on(50);
+    cluster_rig_kill(&c, master);
+    goes_on(50);
+    CHECK(cluster_rig_at(&c, NAME) != master);
+    crowd_end(1);
+}
+
+TEST(redis_cluster_failover, a_crowd_goes_on_after_its_master_was_stopped)
+{
+    begin();
+    crowd_begin();
+    goes_on(50);
+    cluster_rig_stop(&c, master);
+    goes_on(50);
+    /* The old one comes back, believes it is the master, and learns better. */
+    cluster_rig_cont(&c, master);
+    crowd_end(1);
+}
+
+TEST(redis_cluster_failover, a_crowd_goes_on_when_its_next_master_is_killed_too)
+{
+    begin();
+    crowd_begin();
+    goes_on(20);
+    cluster_rig_kill(&c, master);
+    goes_on(20);
+    cluster_rig_restart(&c, master);
+    CHECK(rig_until(is_following, &c.nodes[master]));
+    cluster_rig_kill(&c, master + c.masters);
+    goes_on(20);
+    CHECK_INT(cluster_rig_at(&c, NAME), master);
+    crowd_end(2);
+}
+
+TEST(redis_cluster_failover, calls_end_in_time_while_nobody_is_there)
+{
+    struct hf_error err = {0};
+    struct hf_acquire_options o = rig_options(1500, 0, 0);
+    begin();
+    hf_lock *l = rig_lock(rig_client(NULL), NAME);
+    CHECK_INT(rig_probe(l), HF_OK);
+    for (int i = 0; i < c.len; i++) cluster_rig_kill(&c, i);
+    for (int i = 0; i < 3; i++) {
+        int64_t began = rig_now_ms();
+        CHECK_INT(hf_lock_acquire(l, &o, NULL, &err), HF_UNAVAILABLE);
+        CHECK(rig_now_ms() - began < 8000);
+        CHECK(strstr(err.text, "redis") != NULL);
+    }
+    for (int i = 0; i < c.len; i++) cluster_rig_restart(&c, i);
+    cluster_rig_at(&c, NAME);
+    CHECK_INT(
+        rig_acquire(rig_lock(patient_client(), NAME), 0, FAILOVER_MS, NULL),
+        HF_OK);
+    CHECK_INT(rig_acquire(l, 0, 1000, NULL), HF_TIMEOUT);
+}

@@ -1,0 +1,224 @@
+/*
+ * redis_cluster_move_test.c: slots that move while their locks are held and
+ * waited for.  One rule: nobody but the backend notices, except by time.
+ */
+#include <string.h>
+
+#include "lib/cluster_rig.h"
+#include "lib/crowd.h"
+#include "lib/rig.h"
+
+#define NAME "job"
+
+static struct cluster_rig c;
+static int from, to, slot;
+
+static void begin(void)
+{
+    cluster_rig_begin(&c, 3, 0);
+    from = cluster_rig_at(&c, NAME);
+    to = (from + 1) % 3;
+    slot = cluster_rig_slot(&c, NAME);
+}
+
+static void move(void)
+{
+    cluster_rig_move(&c, slot, from, to);
+}
+
+TEST(redis_cluster_move, a_lock_is_renewed_and_released_where_its_slot_went)
+{
+    begin();
+    hf_lock *l = rig_lock(rig_client(NULL), NAME);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    move();
+    CHECK_INT(hf_lock_extend(l, 0, 20000, NULL, NULL), HF_OK);
+    CHECK(redis_number(&c.nodes[to], "PTTL " NAME) > 0);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(redis_number(&c.nodes[to], "EXISTS " NAME), 0);
+}
+
+TEST(redis_cluster_move, a_watchdog_hold_stays_held)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    begin();
+    o.lease_ms = 1500;
+    hf_lock *l = rig_lock(rig_client(&o), NAME);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    for (int i = 0; i < 4; i++) {
+        cluster_rig_move(&c, slot, i % 2 ? to : from, i % 2 ? from : to);
+        rig_pause_ms(600);
+        CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    }
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}
+
+TEST(redis_cluster_move, tokens_rise_across_it)
+{
+    struct hf_grant before, after;
+    begin();
+    hf_lock *l = rig_lock(rig_client(NULL), NAME);
+    CHECK_INT(hf_lock_try(l, &before, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    move();
+    CHECK_INT(hf_lock_try(l, &after, NULL), HF_OK);
+    CHECK(after.fence > before.fence);
+}
+
+struct waiter {
+    hf_lock *lock;
+    int64_t wait_ms;
+    int status;
+};
+
+static void wait_run(void *arg)
+{
+    struct waiter *w = arg;
+    w->status = rig_acquire(w->lock, 0, w->wait_ms, NULL);
+}
+
+static int has_waiter(void *arg)
+{
+    struct hf_info info;
+    return hf_lock_inspect(arg, 0, &info, NULL) == HF_OK && info.waiters == 1;
+}
+
+/* The holder's lease is 30 s, and a waiter that nobody wakes looks after 5. */
+static void is_woken(const char *options)
+{
+    static struct waiter w;
+    char url[600];
+    begin();
+    snprintf(url, sizeof url, "%s%s", c.url, options);
+    hf_lock *l = rig_lock(rig_client_at(url, NULL), NAME);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    w = (struct waiter){rig_lock(rig_client_at(url, NULL), NAME), 15000, -1};
+    rig_spawn(wait_run, &w);
+    CHECK(rig_until(has_waiter, l));
+    move();
+    /* Its own look when the watch has moved is over then. */
+    if (strstr(options, "sharded")) CHECK(rig_until(has_waiter, l));
+    rig_pause_ms(300);
+    int64_t began = rig_now_ms();
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(w.status, HF_OK);
+    CHECK(rig_now_ms() - began < 4000);
+}
+
+TEST(redis_cluster_move, who_waits_by_sharded_messages_is_woken_afterwards)
+{
+    is_woken("?pubsub=sharded");
+}
+
+TEST(redis_cluster_move, who_waits_by_classic_messages_is_woken_afterwards)
+{
+    is_woken("?pubsub=classic");
+}
+
+/* ---- the window: half of the slot is here, half is there ---- */
+
+TEST(redis_cluster_move, in_the_window_a_held_lock_is_kept_and_freed)
+{
+    begin();
+    hf_lock *l = rig_lock(rig_client(NULL), NAME);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    cluster_rig_move_begin(&c, slot, from, to);
+    CHECK_INT(hf_lock_extend(l, 0, 20000, NULL, NULL), HF_OK);
+    cluster_rig_move_keys(&c, slot, from, to);
+    CHECK_INT(hf_lock_extend(l, 0, 25000, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    cluster_rig_move_end(&c, slot, to);
+    CHECK_INT(redis_number(&c.nodes[to], "EXISTS " NAME), 0);
+    CHECK_INT(rig_acquire(l, 0, 10000, NULL), HF_OK);
+}
+
+/* The script is asked for by its hash first, and that has ASKING before it; so
+ * must have the whole one that follows. */
+TEST(redis_cluster_move, in_the_window_a_script_that_is_not_there_is_brought)
+{
+    begin();
+    hf_client *client = rig_client(NULL);
+    hf_lock *l = rig_lock(client, NAME);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    cluster_rig_move_begin(&c, slot, from, to);
+    cluster_rig_move_keys(&c, slot, from, to);
+    CHECK_INT(hf_lock_extend(l, 0, 20000, NULL, NULL), HF_OK);
+    redis_say(&c.nodes[to], "SCRIPT FLUSH");
+    CHECK_INT(hf_lock_extend(l, 0, 25000, NULL, NULL), HF_OK);
+    redis_say(&c.nodes[to], "SCRIPT FLUSH");
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    cluster_rig_move_end(&c, slot, to);
+}
+
+/* A command with two keys of which one is missing is refused by both sides
+ * until the window is closed; the server offers no way round that. */
+TEST(redis_cluster_move, in_the_window_an_acquire_waits_until_it_is_closed)
+{
+    static struct waiter w;
+    begin();
+    hf_lock *l = rig_lock(rig_client(NULL), NAME);
+    CHECK_INT(rig_probe(l), HF_OK); /* the counter is there */
+    w = (struct waiter){rig_lock(rig_client(NULL), NAME), 15000, -1};
+    cluster_rig_move_begin(&c, slot, from, to);
+    rig_spawn(wait_run, &w);
+    rig_pause_ms(500);
+    cluster_rig_move_keys(&c, slot, from, to);
+    rig_pause_ms(500);
+    cluster_rig_move_end(&c, slot, to);
+    rig_join();
+    CHECK_INT(w.status, HF_OK);
+}
+
+TEST(redis_cluster_move, in_the_window_an_acquire_ends_by_its_deadline)
+{
+    struct hf_error err = {0};
+    struct hf_acquire_options o = rig_options(1000, 0, 0);
+    begin();
+    hf_lock *l = rig_lock(rig_client(NULL), NAME);
+    CHECK_INT(rig_probe(l), HF_OK);
+    cluster_rig_move_begin(&c, slot, from, to);
+    int64_t began = rig_now_ms();
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, &err), HF_UNAVAILABLE);
+    CHECK(rig_now_ms() - began < 8000);
+    CHECK(strstr(err.text, "moving") != NULL);
+}
+
+TEST(redis_cluster_move, in_the_window_a_lock_of_one_key_is_taken_as_ever)
+{
+    char url[600];
+    begin();
+    snprintf(url, sizeof url, "%s?format=string&fence=off", c.url);
+    hf_lock *l = rig_lock(rig_client_at(url, NULL), NAME);
+    cluster_rig_move_begin(&c, slot, from, to);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(redis_number(&c.nodes[to], "CLUSTER COUNTKEYSINSLOT %d", slot),
+              1);
+    CHECK_INT(rig_probe(rig_lock(rig_client_at(url, NULL), NAME)), HF_TAKEN);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    cluster_rig_move_end(&c, slot, to);
+}
+
+/* ---- under load ---- */
+
+TEST(redis_cluster_move, a_crowd_never_meets_while_its_slot_goes_to_and_fro)
+{
+    static struct crowd crowd;
+    int moves = 0;
+    begin();
+    crowd = (struct crowd){.members = 6,
+                           .rounds = 60,
+                           .hold_ms = 2,
+                           .how = rig_options(20000, 0, 0)};
+    for (int i = 0; i < crowd.members; i++)
+        crowd.locks[i] = rig_lock(rig_client(NULL), NAME);
+    crowd_start(&crowd);
+    for (; !crowd_is_over(&crowd); moves++) {
+        cluster_rig_move(&c, slot, moves % 2 ? to : from,
+                         moves % 2 ? from : to);
+        rig_pause_ms(20);
+    }
+    crowd_finish(&crowd);
+    printf("    the slot moved %d times\n", moves);
+    CHECK(moves > 0);
+}

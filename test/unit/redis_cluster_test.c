@@ -1,0 +1,207 @@
+/*
+ * redis_cluster_test.c: the cluster's backend in a fake engine.  One rule:
+ * every request is answered once, whatever runs out or comes in between.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/cluster_rig.h"
+#include "lib/rig.h"
+#include "lib/server.h"
+#include "sys/clock.h"
+
+static struct cluster_rig c;
+static struct fake_env f;
+
+/* ---- memory ---- */
+
+static int left; /* allocations until one fails */
+static int has_failed;
+static int open_count;
+
+static int is_time_to_fail(void)
+{
+    if (left-- != 0) return 0;
+    has_failed = 1;
+    return 1;
+}
+
+static void *counted_allocate(size_t size, void *user)
+{
+    (void)user;
+    if (is_time_to_fail()) return NULL;
+    open_count++;
+    return malloc(size);
+}
+
+static void *counted_resize(void *ptr, size_t size, void *user)
+{
+    (void)user;
+    if (is_time_to_fail()) return NULL;
+    if (!ptr) open_count++;
+    return realloc(ptr, size);
+}
+
+static void counted_release(void *ptr, void *user)
+{
+    (void)user;
+    if (ptr) open_count--;
+    free(ptr);
+}
+
+static const enum request_op ops[] = {OP_PROPOSE, OP_WATCH, OP_RENEW,
+                                      OP_INSPECT, OP_LIST,  OP_UNWATCH,
+                                      OP_RELEASE, OP_BREAK};
+
+static void round_run(const char *name, int64_t ballot)
+{
+    static struct fake_answer a;
+    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
+        server_do(&f, server_request(ops[i], name, 1, ballot), &a);
+        int is_failure = a.reply.verdict == V_ERROR
+                         || a.reply.verdict == V_UNSENT
+                         || a.reply.verdict == V_UNKNOWN;
+        if (is_failure && a.reply.status != HF_NOMEM)
+            TEST_FAIL("request %d: status %d: %s", (int)i, a.reply.status,
+                      a.text);
+    }
+}
+
+/* Of one master there is one connection; of three, some of the same. */
+TEST(redis_cluster, every_allocation_may_fail)
+{
+    cluster_rig_begin(&c, 1, 0);
+    has_failed = 1;
+    int n = 0;
+    for (; has_failed; n++) {
+        struct hf_error err;
+        fake_init(&f, &hf__backend_redis_cluster);
+        f.alloc.fn = (struct hf_allocator){counted_allocate, counted_resize,
+                                           counted_release, NULL};
+        left = n;
+        has_failed = open_count = 0;
+        int status = fake_open(&f, c.url, &err);
+        if (status == HF_OK) {
+            round_run("a}b", server_clock(&f));
+            left = -1; /* enough from now on */
+            server_wait_link(&f, 1);
+            fake_close(&f);
+        } else {
+            CHECK_INT(status, HF_NOMEM);
+        }
+        CHECK_INT(open_count, 0);
+        CHECK(n < 1000);
+    }
+    CHECK(n > 10); /* there were so many to fail */
+}
+
+/* ---- requests ---- */
+
+static void backend_end(void *arg)
+{
+    (void)arg;
+    fake_close(&f);
+}
+
+static void open_at(const char *url)
+{
+    struct hf_error err;
+    fake_init(&f, &hf__backend_redis_cluster);
+    test_cleanup(backend_end, NULL);
+    if (fake_open(&f, url, &err) != HF_OK) TEST_FAIL("%s", err.text);
+}
+
+TEST(redis_cluster, requests_may_come_before_the_map_is_known)
+{
+    static struct fake_answer a[8];
+    static struct request reqs[8];
+    static char names[8][8];
+    cluster_rig_begin(&c, 3, 0);
+    open_at(c.url);
+    for (int i = 0; i < 8; i++) {
+        snprintf(names[i], sizeof names[i], "n%d", i);
+        reqs[i] = server_request(OP_PROPOSE, names[i], 1, server_clock(&f));
+        fake_submit(&f, &reqs[i], &a[i]);
+    }
+    f.backend->flush(f.conn);
+    for (int i = 0; i < 8; i++) {
+        fake_wait(&f, &a[i]);
+        CHECK_INT(a[i].reply.verdict, V_GRANTED);
+    }
+    CHECK_INT(f.is_up, 1);
+}
+
+TEST(redis_cluster, what_waits_when_it_is_closed_is_answered)
+{
+    static struct fake_answer a, b;
+    struct request one = server_request(OP_PROPOSE, "job", 1, 1);
+    struct request two = server_request(OP_WATCH, "job", 1, 1);
+    char url[64];
+    rig_begin_at("memory:");
+    snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d",
+             redis_free_port());
+    open_at(url);
+    fake_submit(&f, &one, &a);
+    fake_submit(&f, &two, &b);
+    fake_close(&f);
+    CHECK_INT(a.reply.verdict, V_UNSENT);
+    CHECK_INT(b.reply.verdict, V_UNSENT);
+    CHECK_INT(a.reply.status, HF_CLOSED);
+    CHECK_INT(f.allocs_open, 0);
+}
+
+TEST(redis_cluster, a_watch_that_is_ended_before_it_stands_leaves_nothing)
+{
+    static struct fake_answer a, b, d;
+    struct request one = server_request(OP_WATCH, "job", 1, 1);
+    struct request two = server_request(OP_UNWATCH, "job", 1, 1);
+    struct request again = server_request(OP_WATCH, "job", 1, 1);
+    cluster_rig_begin(&c, 3, 0);
+    open_at(c.url);
+    server_wait_link(&f, 1);
+    fake_submit(&f, &one, &a);
+    f.backend->flush(f.conn);
+    fake_submit(&f, &two, &b);
+    f.backend->flush(f.conn);
+    fake_wait(&f, &a);
+    fake_wait(&f, &b);
+    CHECK_INT(a.reply.verdict, V_UNSENT);
+    CHECK_INT(b.reply.verdict, V_GRANTED);
+    fake_call(&f, &again, &d);
+    CHECK_INT(d.reply.verdict, V_GRANTED);
+    int at = cluster_rig_at(&c, "job");
+    CHECK(strstr(redis_say(&c.nodes[at], "PUBSUB SHARDNUMSUB "
+                                         "redisson_lock__channel:{job}"),
+                 "\n1")
+          != NULL);
+    struct request end = server_request(OP_UNWATCH, "job", 1, 1);
+    fake_call(&f, &end, &d);
+    fake_close(&f);
+    CHECK_INT(f.allocs_open, 0);
+}
+
+/* The same number of commands as of one server: nothing is asked twice. */
+TEST(redis_cluster, a_map_that_is_right_is_asked_for_once)
+{
+    static struct fake_answer a;
+    int64_t asked = 0;
+    cluster_rig_begin(&c, 3, 0);
+    open_at(c.url);
+    server_wait_link(&f, 1);
+    for (int i = 0; i < 20; i++) {
+        char name[16];
+        snprintf(name, sizeof name, "n%d", i);
+        struct request req =
+            server_request(OP_PROPOSE, name, 1, server_clock(&f));
+        fake_call(&f, &req, &a);
+        CHECK_INT(a.reply.verdict, V_GRANTED);
+    }
+    for (int i = 0; i < 3; i++) {
+        const char *at = strstr(redis_say(&c.nodes[i], "INFO commandstats"),
+                                "cmdstat_cluster|slots:calls=");
+        if (at)
+            asked +=
+                strtoll(at + strlen("cmdstat_cluster|slots:calls="), NULL, 10);
+    }
+    CHECK_INT(asked, 1);
+}
