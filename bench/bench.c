@@ -41,6 +41,7 @@ static const struct work works[] = {
     {"W7", "the holder is killed", work_w7},
     {"W8-sentinel", "1 thread, a primary behind Sentinels, and kill -9",
      work_w8_sentinel},
+    {"cluster", "1 thread, and 10,000 renewals, on a cluster", work_cluster},
     {"waiters", "10,000 waiters on 10,000 names", work_waiters},
     {"wake", "from a release to the next holder elsewhere", work_wake},
     {"guard", "a guarded write on Redis", work_guard},

@@ -39,6 +39,9 @@ void work_guard(struct bench *b, const struct work *w);
 /* A primary behind Sentinels. */
 void work_w8_sentinel(struct bench *b, const struct work *w);
 
+/* A cluster of three masters. */
+void work_cluster(struct bench *b, const struct work *w);
+
 /* Many locks held. */
 void work_w6(struct bench *b, const struct work *w);
 void work_grow(struct bench *b, const struct work *w);
