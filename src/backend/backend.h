@@ -29,6 +29,7 @@
 #define WATCH_WRITE 2u
 
 struct backend_conn;
+struct tls_context;
 
 /* Client-wide facts that a backend may need.  Borrowed for the connection's
  * life. */
@@ -39,6 +40,11 @@ struct backend_conf {
     int64_t timeout_us;        /* longest wait for an answer or a connection */
     const char *uuid;          /* this client's, lower case text */
     int takes_replica;         /* whoever opened it asks what it is */
+
+    /* A part of a connection of the same URL: the files that it names were
+     * good when that was opened, and may be just being written now. */
+    int is_part;
+    struct tls_context *tls; /* to be shared with it; NULL if none */
 };
 
 /* What the engine lends to one connection. */

@@ -1,8 +1,8 @@
 /*
  * tls.h: a byte stream that nobody else can read, over a socket that is ours.
  *
- * A context is made once per server: whom to trust, who we are.  A stream is
- * one connection; its calls are those of stream.h, and none of them waits.
+ * A context is made once per URL: whom to trust, who we are.  A stream is one
+ * connection; its calls are those of stream.h, and none of them waits.
  */
 #ifndef HF_NET_TLS_H
 #define HF_NET_TLS_H
@@ -32,7 +32,10 @@ struct tls;
  * HF_INVALID or HF_DENIED: a file; HF_NOMEM. */
 int hf__tls_context_open(const struct allocator *a, const struct tls_conf *conf,
                          struct tls_context **out, struct hf_error *err);
-/* No stream may be left.  NULL does nothing. */
+/* It has one more owner, and is closed once more; returned for convenience.
+ * NULL does nothing. */
+struct tls_context *hf__tls_context_share(struct tls_context *x);
+/* No stream of this owner's may be left.  NULL does nothing. */
 void hf__tls_context_close(struct tls_context *x);
 
 /* A stream over the socket `fd`, which is connected to `host` (NULL: it has no

@@ -169,10 +169,12 @@ void hf__tls_session_drop(struct tls_context *x)
     x->session = NULL;
 }
 
-/* The server offers one that can be resumed; ours now. */
+/* The server offers one that can be resumed; ours now.  It may do so late, when
+ * another server is the last that was connected to. */
 static int session_keep(SSL *ssl, SSL_SESSION *session)
 {
     struct tls *t = SSL_get_ex_data(ssl, 0);
+    if (strcmp(t->context->session_name, t->name) != 0) return 0;
     hf__tls_session_drop(t->context);
     t->context->session = session;
     return 1;
@@ -257,6 +259,7 @@ int hf__tls_context_open(const struct allocator *a, const struct tls_conf *conf,
     struct tls_context *x = hf__alloc_zero(a, sizeof *x);
     if (!x) return starved(err);
     x->alloc = a;
+    x->owners = 1;
     status = context_fill(x, conf) == 0 ? HF_OK : starved(err);
     if (status == HF_OK) status = hf__tls_refresh(x, err);
     if (status != HF_OK) {
@@ -267,9 +270,15 @@ int hf__tls_context_open(const struct allocator *a, const struct tls_conf *conf,
     return HF_OK;
 }
 
+struct tls_context *hf__tls_context_share(struct tls_context *x)
+{
+    if (x) x->owners++;
+    return x;
+}
+
 void hf__tls_context_close(struct tls_context *x)
 {
-    if (!x) return;
+    if (!x || --x->owners > 0) return;
     hf__tls_session_drop(x);
     if (x->ssl) SSL_CTX_free(x->ssl);
     if (x->method) BIO_meth_free(x->method);

@@ -21,6 +21,7 @@ struct tls_stamp {
 
 struct tls_context {
     const struct allocator *alloc;
+    int owners;
     char *ca, *cert, *key, *key_password_file, *name;
     int no_verify;
     struct tls_stamp stamps[TLS_FILES];

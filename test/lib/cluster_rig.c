@@ -27,9 +27,8 @@ static const char *must(struct redis *r, const char *command)
 
 /* ---- making it ---- */
 
-/* A port for the bus that no outgoing connection can be given meanwhile: below
- * those that the kernel chooses from. */
-static int bus_port(void)
+/* Below those that the kernel chooses from for outgoing connections. */
+int cluster_rig_bus_port(void)
 {
     static int next;
     struct sockaddr_in a = {.sin_family = AF_INET};
@@ -50,7 +49,7 @@ static void node_args(struct cluster_rig *c, int i)
 {
     const char **args = c->args[i];
     int n = 0;
-    snprintf(c->bus[i], sizeof c->bus[i], "%d", bus_port());
+    snprintf(c->bus[i], sizeof c->bus[i], "%d", cluster_rig_bus_port());
     args[n++] = "--cluster-enabled";
     args[n++] = "yes";
     args[n++] = "--cluster-node-timeout";

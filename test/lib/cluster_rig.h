@@ -36,6 +36,9 @@ void cluster_rig_begin(struct cluster_rig *c, int masters, int replicas);
 /* The URL of one of three masters for the whole run, emptied. */
 void cluster_rig_fresh(char *url, size_t size);
 
+/* A port for a bus, that no connection can be given meanwhile. */
+int cluster_rig_bus_port(void);
+
 int cluster_rig_slot(struct cluster_rig *c, const char *key);
 
 /* Which node serves the key's slot now; waits until one does. */

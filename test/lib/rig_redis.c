@@ -20,7 +20,7 @@
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 
-#define ARGS_MAX 32
+#define ARGS_MAX 40
 #define SAY_MS 10000
 
 /* ---- processes ---------------------------------------------------------- */

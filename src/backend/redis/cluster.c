@@ -161,6 +161,7 @@ static void cluster_free(struct cluster *c)
     }
     for (int i = 0; i < c->seeds_len; i++) hf__free(a, c->seeds[i].host);
     hf__wipe(&c->url, sizeof c->url);
+    hf__tls_context_close(c->conf.tls);
     hf__free(a, c);
 }
 
@@ -174,6 +175,8 @@ static int first_connect(struct cluster *c, struct hf_error *err)
     int status = hf__cluster_connect(c, n, err);
     if (status != HF_OK) return status;
     c->caps = hf__backend_redis.conn_caps(n->nested.conn) & ~HF_CAP_BALLOT;
+    c->conf.is_part = 1;
+    c->conf.tls = hf__tls_context_share(n->nested.conn->tls);
     hf__map_tick(c);
     return HF_OK;
 }
@@ -184,6 +187,7 @@ static int cluster_open(struct backend_env *env, const struct url *url,
     struct cluster *c = hf__alloc_zero(env->alloc, sizeof *c);
     if (!c) return hf__error_set(err, HF_NOMEM, "redis-cluster: out of memory");
     c->env = env;
+    c->conf = *env->conf;
     c->refresh_us = c->stagger_us = c->waiting_us = c->rewatch_us = TIME_NEVER;
     url_copy(&c->url, url);
     hf__nest_init(&c->nest, env, &hooks);

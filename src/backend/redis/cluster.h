@@ -68,7 +68,8 @@ struct seed {
 struct cluster {
     struct nest nest;
     struct backend_env *env;
-    struct url url; /* the user's, for its password and options */
+    struct url url;           /* the user's, for its password and options */
+    struct backend_conf conf; /* of every node's connection but the first */
     unsigned caps;
     enum pubsub pubsub;
     int is_sharded;

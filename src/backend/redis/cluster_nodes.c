@@ -51,8 +51,8 @@ int hf__cluster_connect(struct cluster *c, struct cluster_node *n,
     if (n->is_open) return HF_OK;
     c->url.host = n->host;
     c->url.port = n->port;
-    int status = hf__nest_open(&c->nest, &n->nested, &hf__backend_redis, NULL,
-                               &c->url, err);
+    int status = hf__nest_open(&c->nest, &n->nested, &hf__backend_redis,
+                               c->conf.is_part ? &c->conf : NULL, &c->url, err);
     if (status != HF_OK) return status;
     hf__redis_adopt(n->nested.conn, &owner);
     n->nested.conn->is_sharded = c->is_sharded;

@@ -65,5 +65,5 @@ int hf__redis_auth_open(struct backend_conn *c, const struct url *url,
     c->password = copy(c, password, &failed);
     c->password_file = given(file) ? copy(c, file, &failed) : NULL;
     if (failed) return hf__error_set(err, HF_NOMEM, "redis: out of memory");
-    return hf__redis_auth_refresh(c, err);
+    return conf->is_part ? HF_OK : hf__redis_auth_refresh(c, err);
 }

@@ -85,6 +85,10 @@ int hf__redis_tls_open(struct backend_conn *c, const struct url *url,
 {
     int is_verified = 1;
     if (!c->is_tls) return options_refuse(url, err);
+    if (c->env->conf->is_part) {
+        c->tls = hf__tls_context_share(c->env->conf->tls);
+        return HF_OK;
+    }
     int status = switch_read(url, "tls_verify", 1, &is_verified, err);
     if (status != HF_OK) return status;
     struct tls_conf conf = {.ca = option(url, "tls_ca"),

@@ -183,6 +183,7 @@ static void sentinel_free(struct sentinel *s)
     hf__free(a, s->user);
     hf__free(a, s->password_file);
     hf__free_secret(a, s->password);
+    hf__tls_context_close(s->asker_conf.tls);
     hf__free(a, s->url);
     hf__free(a, s);
 }
@@ -198,6 +199,8 @@ static int data_open(struct sentinel *s, const struct url *url, const char *db,
     u->host = NULL;
     u->path = db;
     int status = hf__nest_open(&s->nest, &s->data, &s->led, NULL, u, err);
+    if (status == HF_OK)
+        s->asker_conf.tls = hf__tls_context_share(s->data.conn->tls);
     hf__wipe(u, sizeof *u);
     hf__free(s->env->alloc, u);
     return status;
@@ -210,6 +213,9 @@ static int sentinel_open(struct backend_env *env, const struct url *url,
     struct sentinel *s = hf__alloc_zero(env->alloc, sizeof *s);
     if (!s) return starved(err);
     s->env = env;
+    s->asker_conf = *env->conf;
+    s->asker_conf.is_part = 1;
+    s->asker_conf.password_file = NULL; /* it is the primary's */
     s->ask_us = TIME_NEVER;
     s->down_us = env->now(env);
     hf__redis_kinds(&s->asker, &s->led);

@@ -18,10 +18,8 @@ static void seed_open(struct seed *d)
 {
     struct sentinel *s = d->s;
     if (hf__sentinel_password(s, &d->err) != HF_OK) return;
-    s->asker_conf = *s->env->conf;
     s->asker_conf.user = s->user;
     s->asker_conf.password = s->password;
-    s->asker_conf.password_file = NULL; /* it is the primary's */
     s->url->host = d->host;
     s->url->port = d->port;
     d->is_open = hf__nest_open(&s->nest, &d->n, &s->asker, &s->asker_conf,
