@@ -138,12 +138,14 @@ finished_with() {
 }
 
 # redis_run OPTION...: a server on $redis_port; its URL in $redis, its pid in
-# $redis_pid.  $redis_env is its environment, as for env(1).  1: it cannot be
-# started there.
+# $redis_pid.  $redis_env is its environment, as for env(1); with $redis_tls it
+# speaks TLS on the next port.  1: it cannot be started there.
 redis_env=
+redis_tls=
 redis_run() {
     # shellcheck disable=SC2086 # one assignment per word
     env $redis_env redis-server --port "$redis_port" --bind 127.0.0.1 \
+        ${redis_tls:+--tls-port $((redis_port + 1))} \
         --save '' --appendonly no --dir "$dir" "$@" >"$dir/redis.log" 2>&1 &
     redis_pid=$!
     started $redis_pid
@@ -167,7 +169,8 @@ redis_start() {
         redis-cli -p $redis_port ping >/dev/null 2>&1 && continue
         if redis_run "$@"; then return; fi
     done
-    echo "redis-server cannot be started"
+    echo "redis-server cannot be started:"
+    tail -n 5 "$dir/redis.log"
     exit 1
 }
 # redis_stop PID: end it, and wait until it has ended.

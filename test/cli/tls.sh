@@ -34,10 +34,11 @@ echo open-sesame >"$dir/opener"
 echo secret-word >"$dir/password"
 chmod 600 "$dir/opener" "$dir/password"
 
-tls_port=$((40000 + $$ % 20000))
-redis_start --requirepass secret-word --tls-port $tls_port \
+redis_tls=1
+redis_start --requirepass secret-word \
     --tls-cert-file "$dir/server.crt" --tls-key-file "$dir/server.key" \
     --tls-ca-cert-file "$dir/ca.crt"
+tls_port=$((redis_port + 1))
 tls="rediss://127.0.0.1:$tls_port?tls_ca=$dir/ca.crt"
 mine="tls_cert=$dir/me.crt&tls_key=$dir/locked.key"
 mine="$mine&tls_key_password_file=$dir/opener"

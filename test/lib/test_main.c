@@ -5,11 +5,14 @@
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "test.h"
 
 #define CLEANUPS_MAX 128
 #define ARGS_MAX 32
+#define JOBS_MAX 8
 
 static struct test_case *first, *last;
 static jmp_buf out_of_test;
@@ -93,18 +96,94 @@ static int run_one(struct test_case *t)
     return failed;
 }
 
+struct score {
+    int passed, failed;
+};
+
+/* Every `jobs`-th test, from the one of number `job`. */
+static struct score run_part(int job, int jobs)
+{
+    struct score s = {0, 0};
+    int number = 0;
+    for (struct test_case *t = first; t; t = t->next) {
+        if (!is_wanted(t) || number++ % jobs != job) continue;
+        if (run_one(t))
+            s.failed++;
+        else
+            s.passed++;
+    }
+    return s;
+}
+
+struct job {
+    pid_t pid;
+    FILE *said;
+    int score[2]; /* a pipe */
+};
+
+static void job_begin(struct job *j, int job, int jobs)
+{
+    j->said = tmpfile();
+    if (!j->said || pipe(j->score) != 0) abort();
+    fflush(stdout);
+    j->pid = fork();
+    if (j->pid < 0) abort();
+    if (j->pid > 0) {
+        close(j->score[1]);
+        return;
+    }
+    if (dup2(fileno(j->said), STDOUT_FILENO) < 0) abort();
+    struct score s = run_part(job, jobs);
+    fflush(stdout);
+    if (write(j->score[1], &s, sizeof s) != sizeof s) abort();
+    exit(0);
+}
+
+/* One that died, or did not come to its end, has failed. */
+static struct score job_end(struct job *j)
+{
+    struct score s = {0, 0};
+    int status = -1, c;
+    int is_told = read(j->score[0], &s, sizeof s) == sizeof s;
+    close(j->score[0]);
+    waitpid(j->pid, &status, 0);
+    rewind(j->said);
+    while ((c = getc(j->said)) != EOF) putchar(c);
+    fclose(j->said);
+    if (is_told && status == 0) return s;
+    printf("    FAILED: the process of these ended with 0x%x\n",
+           (unsigned)status);
+    s.failed++;
+    return s;
+}
+
+/* Most tests wait most of the time: "jobs=4" runs so many at once, each in a
+ * process with servers of its own. */
+static struct score run_all(int jobs)
+{
+    struct job all[JOBS_MAX];
+    struct score sum = {0, 0};
+    if (jobs <= 1) return run_part(0, 1);
+    for (int i = 0; i < jobs; i++) job_begin(&all[i], i, jobs);
+    for (int i = 0; i < jobs; i++) {
+        struct score s = job_end(&all[i]);
+        sum.passed += s.passed;
+        sum.failed += s.failed;
+    }
+    return sum;
+}
+
 int main(int argc, char **argv)
 {
-    int passed = 0, failed = 0;
     for (int i = 1; i < argc && args_len < ARGS_MAX; i++)
         args[args_len++] = argv[i];
-    for (struct test_case *t = first; t; t = t->next) {
-        if (!is_wanted(t)) continue;
-        if (run_one(t))
-            failed++;
-        else
-            passed++;
+    const char *given = test_arg("jobs");
+    long jobs = given ? strtol(given, NULL, 10) : 1;
+    if (jobs < 1 || jobs > JOBS_MAX) {
+        printf("jobs=%s: 1 to %d\n", given, JOBS_MAX);
+        return 1;
     }
-    printf("%d passed, %d failed\n", passed, failed);
-    return failed == 0 && passed > 0 ? 0 : 1;
+    struct score s = run_all((int)jobs);
+    printf("%d passed, %d failed\n", s.passed, s.failed);
+    return s.failed == 0 && s.passed > 0 ? 0 : 1;
 }
