@@ -10,11 +10,12 @@ target_link_options(clock_shim PRIVATE -fno-sanitize=all)
 set_target_properties(clock_shim PROPERTIES PREFIX ""
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
 
-# Without hiredis there is no redis backend to be tested, nor TLS without
-# OpenSSL.
+# Without hiredis there is no redis backend to be tested, nor the sockets that
+# only it uses; without OpenSSL there is no TLS.
 macro(hf_without_redis paths)
   if(NOT HIREDIS_FOUND)
-    list(FILTER ${paths} EXCLUDE REGEX "/(redis_[^/]*|replay_test)\\.c$")
+    list(FILTER ${paths} EXCLUDE REGEX
+      "/(redis_[^/]*|replay_test|stream_test)\\.c$")
   endif()
   if(NOT OPENSSL_FOUND OR NOT HIREDIS_FOUND)
     list(FILTER ${paths} EXCLUDE REGEX "/tls_[^/]*\\.c$")
