@@ -4,10 +4,9 @@
  */
 #include <string.h>
 
-#include "lib/rig.h"
-#include "lib/rig_redis.h"
 #include "lib/server.h"
 #include "sys/clock.h"
+#include "test.h"
 
 #define T INT64_C(1700000000000000)
 #define GRANTED ":1700000000000000\r\n"
@@ -17,23 +16,35 @@ static struct fake_env f;
 static struct fake_answer a, b;
 static struct request req, req2;
 
-/* A primary with so many replicas that answers the greeting. */
-static void begin_with(const char *options, int replicas)
+/* A primary with so many replicas is greeted, and says this of WAIT. */
+static void greet(int replicas, const char *said)
+{
+    char text[32];
+    script_accept(&s, &f);
+    script_expect(&s, &f, "WAIT\r\n$1\r\n0\r\n$1\r\n1\r\n");
+    script_expect(&s, &f, "TIME\r\n");
+    script_say(&s, "+OK\r\n*3\r\n$6\r\nmaster\r\n:7\r\n");
+    snprintf(text, sizeof text, "*%d\r\n", replicas);
+    script_say(&s, text);
+    for (int i = 0; i < replicas; i++)
+        script_say(&s, "*3\r\n$1\r\nh\r\n$1\r\n1\r\n$1\r\n7\r\n");
+    for (int i = 1; i < SERVER_SCRIPTS; i++) script_say(&s, "+OK\r\n");
+    script_say(&s, said);
+    script_say(&s, "*2\r\n$10\r\n1700000000\r\n$1\r\n0\r\n");
+}
+
+static void open_with(const char *options)
 {
     char url[128];
     script_begin(&s);
     snprintf(url, sizeof url, "%s?%s", s.url, options);
     server_open(&f, url);
-    script_accept(&s, &f);
-    script_expect(&s, &f, "WAIT\r\n$1\r\n0\r\n$1\r\n1\r\n");
-    script_expect(&s, &f, "TIME\r\n");
-    script_say(&s, "+OK\r\n*3\r\n$6\r\nmaster\r\n:7\r\n");
-    snprintf(url, sizeof url, "*%d\r\n", replicas);
-    script_say(&s, url);
-    for (int i = 0; i < replicas; i++)
-        script_say(&s, "*3\r\n$1\r\nh\r\n$1\r\n1\r\n$1\r\n7\r\n");
-    for (int i = 1; i < SERVER_SCRIPTS; i++) script_say(&s, "+OK\r\n");
-    script_say(&s, ":0\r\n*2\r\n$10\r\n1700000000\r\n$1\r\n0\r\n");
+}
+
+static void begin_with(const char *options, int replicas)
+{
+    open_with(options);
+    greet(replicas, ":0\r\n");
     server_wait_link(&f, 1);
 }
 
@@ -217,16 +228,19 @@ TEST(redis_wait, with_wait_renew_a_renewal_waits_too)
 
 /* ---- majority and all ---------------------------------------------------- */
 
-/* The commands of one proposal, and the answers; `n` replicas by ROLE. */
+#define UNCOUNTED (-1)
+
+/* The commands of one proposal, and the answers; `n` replicas by ROLE, or that
+ * is not asked for. */
 static void propose_counted(const char *wait, int n, const char *got)
 {
     char text[64];
     propose();
-    script_expect(&s, &f, "ROLE\r\n");
+    if (n >= 0) script_expect(&s, &f, "ROLE\r\n");
     script_expect(&s, &f, wait);
     script_say(&s, GRANTED);
     snprintf(text, sizeof text, "*3\r\n$6\r\nmaster\r\n:7\r\n*%d\r\n", n);
-    script_say(&s, text);
+    if (n >= 0) script_say(&s, text);
     for (int i = 0; i < n; i++) script_say(&s, "*1\r\n:1\r\n");
     script_say(&s, got);
     fake_wait(&f, &a);
@@ -263,6 +277,7 @@ TEST(redis_wait, none_is_not_all)
     begin_with("wait=all", 0);
     propose_counted("WAIT\r\n$1\r\n1\r\n", 0, ":0\r\n");
     CHECK_INT(a.reply.verdict, V_UNKNOWN);
+    check_text(&a, "0 of 1 replicas answered in time; none is connected");
 }
 
 TEST(redis_wait, the_primary_is_one_of_the_majority)
@@ -272,58 +287,77 @@ TEST(redis_wait, the_primary_is_one_of_the_majority)
     CHECK_INT(a.reply.verdict, V_GRANTED);
 }
 
-/* ---- real servers -------------------------------------------------------- */
+/* ---- how long ------------------------------------------------------------ */
 
-static struct redis r, copy;
+#define WHOLE "WAIT\r\n$1\r\n1\r\n$4\r\n1500\r\n" /* of timeout= 2 s */
+#define SHORT "WAIT\r\n$1\r\n1\r\n$3\r\n250\r\n"
 
-static void begin_real(const char *user, const char *options)
+/* Whatever stands behind it on the link waits, too: renewals. */
+TEST(redis_wait, is_short_against_the_lease)
 {
-    char url[160];
-    snprintf(url, sizeof url, "redis://%s127.0.0.1:%d?%s", user, r.port,
-             options);
-    server_open(&f, url);
-    req = server_request(OP_PROPOSE, "job", 1, server_clock(&f));
+    begin_with("wait=1", 1);
+    send(&req, &a, OP_PROPOSE, "job");
+    req.lease_us = 800 * US_PER_MS;
+    f.backend->flush(f.conn);
+    script_expect(&s, &f, "WAIT\r\n$1\r\n1\r\n$3\r\n100\r\n");
 }
 
-TEST(redis_wait, a_real_replica_has_what_was_granted)
+TEST(redis_wait, is_short_once_replicas_were_missing)
 {
-    redis_begin(&r, NULL);
-    redis_begin(&copy, NULL);
-    CHECK_STR(redis_say(&copy, "REPLICAOF 127.0.0.1 %d", r.port), "OK");
-    begin_real("", "wait=1");
-    int64_t end_us = hf__clock_us() + 20 * US_PER_S;
-    do {
-        CHECK(hf__clock_us() < end_us);
-        req.attempt++;
-        req.ballot = server_clock(&f);
-        fake_call(&f, &req, &a);
-    } while (a.reply.verdict != V_GRANTED);
-    CHECK_INT(a.reply.replicas, 1);
-    CHECK_INT(redis_number(&copy, "EXISTS job"), 1);
+    begin_with("wait=1", 1);
+    propose_counted(WHOLE, UNCOUNTED, ":0\r\n");
+    propose_counted(SHORT, 1, ":1\r\n");
+    CHECK_INT(a.reply.verdict, V_GRANTED);
+    propose();
+    script_expect(&s, &f, WHOLE);
 }
 
-TEST(redis_wait, a_server_that_forbids_it_is_refused)
+TEST(redis_wait, gives_replicas_that_are_slow_the_whole_time_now_and_then)
 {
-    redis_begin(&r, NULL);
-    CHECK_STR(redis_say(&r, "ACL SETUSER eve on >pw ~* &* +@all -wait"), "OK");
-    begin_real("eve:pw@", "wait=1");
-    fake_call(&f, &req, &a);
-    CHECK_INT(a.reply.verdict, V_UNSENT);
-    CHECK_INT(a.reply.status, HF_DENIED);
-    check_text(&a, "wait: not permitted");
-    CHECK_INT(redis_number(&r, "EXISTS job"), 0);
+    begin_with("wait=1", 1);
+    propose_counted(WHOLE, UNCOUNTED, ":0\r\n");
+    for (int i = 0; i < 3; i++) propose_counted(SHORT, 1, ":0\r\n");
+    propose_counted(WHOLE, 1, ":1\r\n");
+    CHECK_INT(a.reply.verdict, V_GRANTED);
 }
 
-TEST(redis_wait, who_may_not_count_the_replicas_must_say_how_many)
+TEST(redis_wait, is_short_after_a_link_that_was_given_up_meanwhile)
 {
-    redis_begin(&r, NULL);
-    CHECK_STR(redis_say(&r, "ACL SETUSER eve on >pw ~* &* +@all -role -info"),
-              "OK");
-    begin_real("eve:pw@", "wait=majority");
-    fake_call(&f, &req, &a);
-    CHECK_INT(a.reply.verdict, V_UNSENT);
-    CHECK_INT(a.reply.status, HF_DENIED);
-    check_text(&a, "say wait=k");
+    begin_with("wait=1", 1);
+    propose();
+    script_expect(&s, &f, WHOLE);
+    script_say(&s, GRANTED);
+    server_pump_ms(&f, 50);
+    script_hang_up(&s);
+    fake_wait(&f, &a);
+    greet(1, ":0\r\n");
+    server_wait_link(&f, 1);
+    propose();
+    script_expect(&s, &f, SHORT);
+}
+
+/* ---- what cannot be had -------------------------------------------------- */
+
+TEST(redis_wait, that_there_are_not_so_many_replicas_is_said_soon)
+{
+    begin_with("wait=2", 1);
+    propose();
+    script_expect(&s, &f, "WAIT\r\n$1\r\n2\r\n$3\r\n250\r\n");
+    script_say(&s, GRANTED ":1\r\n");
+    fake_wait(&f, &a);
+    CHECK_INT(a.reply.verdict, V_UNKNOWN);
+    check_text(&a, "wait: 1 of 2 replicas answered in time; only 1 connected");
+}
+
+TEST(redis_wait, a_server_that_does_not_have_it_is_refused)
+{
+    open_with("wait=1");
+    greet(1, "-ERR unknown command 'WAIT', with args beginning with: '0'\r\n");
+    while (!f.link_err.text[0]) fake_pump(&f, 10);
+    CHECK_INT(f.link_err.status, HF_UNSUPPORTED);
+    if (!strstr(f.link_err.text, "wait: the server has no WAIT"))
+        TEST_FAIL("%s", f.link_err.text);
+    CHECK(!f.is_up);
 }
 
 TEST(redis_wait, bad_options_are_refused)

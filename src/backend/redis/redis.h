@@ -212,11 +212,12 @@ struct backend_conn {
     int busy; /* inside process(): flush() waits for its end */
     int flush_wanted;
 
-    int64_t wait;       /* wait=: 0 no, > 0 so many, < 0 see redis_wait.c */
-    int wait_renews;    /* wait_renew=on */
-    int wait_is_due;    /* a WAIT is to go out with this flush */
-    int wait_is_short;  /* replicas were missing the last time */
-    int64_t wait_by_us; /* it must be answered by then */
+    int64_t wait;           /* wait=: 0 no, > 0 so many, < 0 see redis_wait.c */
+    int wait_renews;        /* wait_renew=on */
+    int wait_is_due;        /* a WAIT is to go out with this flush */
+    unsigned wait_failures; /* in a row: replicas were missing */
+    int64_t wait_by_us;     /* it must be answered by then, */
+    int64_t wait_most_us;   /* and take no longer than this */
     struct request_list parked; /* granted, if the replicas have it */
     struct replication repl;
     int is_led;            /* told where to connect: hf__redis_lead() */
@@ -468,6 +469,10 @@ int hf__redis_wait_greet(struct link *l);
 void hf__redis_wait_refused(struct link *l, const struct value *v);
 /* All is answered: is it known what to wait for?  0, or -1: link failed. */
 int hf__redis_wait_up(struct link *l);
+/* The caller, and the request itself, want an answer by then. */
+int64_t hf__redis_wait_by_us(const struct request *req);
+/* How long the server may take for what must be answered by then. */
+int64_t hf__redis_wait_limit_us(const struct backend_conn *c, int64_t by_us);
 /* This chain was put into the output: does it need a WAIT behind it? */
 void hf__redis_wait_sent(struct backend_conn *c, const struct request *req);
 /* Put that WAIT there, once for all that went out with this flush. */

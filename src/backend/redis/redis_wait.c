@@ -6,8 +6,9 @@
  * what was granted is parked until its answer.  One rule: what too few replicas
  * may have is never granted: it is in doubt, and so given back.
  *
- * WAIT keeps everything behind it waiting.  So it ends before the deadline of
- * what it is for, and once replicas were missing it is short.
+ * WAIT keeps everything behind it waiting, renewals of other locks too.  So it
+ * ends before the deadline of what it is for, is short against its lease, and
+ * short where replicas are known or believed to be missing.
  */
 #include <stdio.h>
 #include <string.h>
@@ -19,6 +20,8 @@
 #define WAIT_MAJORITY (-1)
 #define WAIT_ALL (-2)
 #define REPLICAS_MAX 1000
+#define LEASE_PARTS 8 /* a renewal leaves itself more than one of these */
+#define FULL_EVERY 4  /* of the tries for replicas that were missing */
 
 int hf__redis_wait_read(struct backend_conn *c, const struct url *url,
                         struct hf_error *err)
@@ -69,7 +72,7 @@ static int push_wait(struct link *l, int64_t replicas, int64_t limit_ms)
 
 int hf__redis_wait_greet(struct link *l)
 {
-    l->c->wait_is_due = l->c->wait_is_short = 0;
+    l->c->wait_is_due = 0;
     /* For none: it is answered at once. */
     return l->c->wait ? push_wait(l, 0, 1) : 0;
 }
@@ -77,6 +80,12 @@ int hf__redis_wait_greet(struct link *l)
 void hf__redis_wait_refused(struct link *l, const struct value *v)
 {
     char text[HF_ERROR_TEXT_MAX];
+    if (strstr(v->text, "unknown command")) {
+        hf__link_fail(l, HF_UNSUPPORTED, 0,
+                      "wait: the server has no WAIT, or not for us; without "
+                      "wait= it can be used");
+        return;
+    }
     int status = hf__redis_error("wait", NULL, v, text);
     if (hf_status_advice(status) != HF_ADVICE_FIX) status = HF_UNSUPPORTED;
     hf__link_fail(l, status, 0, "%s; without wait= it can be used", text);
@@ -96,25 +105,48 @@ void hf__redis_wait_sent(struct backend_conn *c, const struct request *req)
     int is_waited_for =
         req->op == OP_PROPOSE || (req->op == OP_RENEW && c->wait_renews);
     if (!c->wait || !is_waited_for) return;
-    if (!c->wait_is_due) c->wait_by_us = TIME_NEVER;
+    if (!c->wait_is_due) c->wait_by_us = c->wait_most_us = TIME_NEVER;
     c->wait_is_due = 1;
     for (; req; req = req->next) {
-        if (req->deadline_us > 0)
-            c->wait_by_us = min64(c->wait_by_us, req->deadline_us);
-        if (req->wanted_us > 0)
-            c->wait_by_us = min64(c->wait_by_us, req->wanted_us);
+        c->wait_by_us = min64(c->wait_by_us, hf__redis_wait_by_us(req));
+        c->wait_most_us = min64(c->wait_most_us, req->lease_us / LEASE_PARTS);
     }
+}
+
+int64_t hf__redis_wait_by_us(const struct request *req)
+{
+    int64_t by_us = req->deadline_us > 0 ? req->deadline_us : TIME_NEVER;
+    return req->wanted_us > 0 ? min64(by_us, req->wanted_us) : by_us;
+}
+
+int64_t hf__redis_wait_limit_us(const struct backend_conn *c, int64_t by_us)
+{
+    int64_t limit_us = c->env->conf->timeout_us;
+    if (by_us != TIME_NEVER)
+        limit_us = min64(limit_us, by_us - c->env->now(c->env));
+    return limit_us - limit_us / 4;
+}
+
+/* Are there too few, as far as is known? */
+static int is_short(const struct backend_conn *c)
+{
+    return c->repl.is_known && c->repl.counted < replicas_needed(c);
 }
 
 static int64_t limit_ms(const struct backend_conn *c)
 {
-    int64_t limit_us = c->env->conf->timeout_us;
-    if (c->wait_by_us != TIME_NEVER)
-        limit_us = min64(limit_us, c->wait_by_us - c->env->now(c->env));
-    limit_us -= limit_us / 4;
-    if (c->wait_is_short)
+    int64_t limit_us = hf__redis_wait_limit_us(c, c->wait_by_us);
+    limit_us = min64(limit_us, c->wait_most_us);
+    /* But those that are only slow must not be taken for missing for ever. */
+    if (c->wait_failures % FULL_EVERY || is_short(c))
         limit_us = min64(limit_us, c->env->conf->timeout_us / 8);
     return max64(1, limit_us / US_PER_MS);
+}
+
+/* How many there are matters, or is to be said. */
+static int is_count_wanted(const struct backend_conn *c)
+{
+    return c->wait < 0 || (c->wait_failures > 0 && c->repl.is_known);
 }
 
 void hf__redis_wait_push(struct backend_conn *c)
@@ -122,7 +154,7 @@ void hf__redis_wait_push(struct backend_conn *c)
     if (!c->wait_is_due) return;
     c->wait_is_due = 0;
     if (c->main.state != LINK_UP) return;
-    int rc = c->wait < 0 ? hf__redis_role_ask(&c->main) : 0;
+    int rc = is_count_wanted(c) ? hf__redis_role_ask(&c->main) : 0;
     if (rc != 0 || push_wait(&c->main, replicas_needed(c), limit_ms(c)) != 0)
         hf__link_fail(&c->main, HF_NOMEM, 0, "wait: out of memory");
 }
@@ -158,28 +190,49 @@ static void answer_granted(struct backend_conn *c, struct request *req,
     hf__redis_answer(c, req, &reply);
 }
 
+static void parked_doubt(struct backend_conn *c, int status, const char *text)
+{
+    c->wait_failures++;
+    hf__redis_answer_all(c, hf__list_take(&c->parked), V_UNKNOWN, status, text);
+}
+
 void hf__redis_wait_fail(struct backend_conn *c, int status, const char *text)
 {
-    hf__redis_answer_all(c, hf__list_take(&c->parked), V_UNKNOWN, status, text);
+    if (c->parked.first) parked_doubt(c, status, text);
+}
+
+static void parked_grant(struct backend_conn *c, int64_t replicas)
+{
+    struct request *reqs = hf__list_take(&c->parked);
+    while (reqs) {
+        struct request *req = reqs;
+        reqs = req->next;
+        answer_granted(c, req, replicas);
+    }
+}
+
+static void shortfall(struct backend_conn *c, int64_t got, int64_t need)
+{
+    char text[HF_ERROR_TEXT_MAX], only[48] = "";
+    if (is_short(c) && c->repl.counted > 0)
+        snprintf(only, sizeof only, "; only %lld connected",
+                 (long long)c->repl.counted);
+    else if (is_short(c))
+        snprintf(only, sizeof only, "; none is connected");
+    snprintf(text, sizeof text,
+             "%s: wait: %lld of %lld replicas answered in time%s", c->endpoint,
+             (long long)got, (long long)need, only);
+    parked_doubt(c, HF_UNAVAILABLE, text);
 }
 
 void hf__redis_wait_reply(struct backend_conn *c, const struct value *v)
 {
-    struct request *reqs;
-    char text[HF_ERROR_TEXT_MAX];
     int64_t got = hf__value_number(v, -1), need = replicas_needed(c);
-    c->wait_is_short = got < need;
     if (got >= need) {
-        for (reqs = hf__list_take(&c->parked); reqs;) {
-            struct request *req = reqs;
-            reqs = req->next;
-            answer_granted(c, req, got);
-        }
+        c->wait_failures = 0;
+        parked_grant(c, got);
     } else if (got >= 0) {
-        snprintf(text, sizeof text,
-                 "%s: wait: %lld of %lld replicas answered in time",
-                 c->endpoint, (long long)got, (long long)need);
-        hf__redis_wait_fail(c, HF_UNAVAILABLE, text);
+        shortfall(c, got, need);
     } else if (v->type == VALUE_ERROR) {
         /* Demoted meanwhile, as like as not: the next greeting tells. */
         char why[HF_ERROR_TEXT_MAX];
