@@ -172,8 +172,11 @@ HF_API void hf_client_options_init(struct hf_client_options *options);
  *     &fence=off       ... and no fencing token: see HF_CAP_FENCE
  *     &wait=K          a grant counts once K replicas have it; majority: of
  *                      primary and replicas; all: of them.  Too few in time:
- *                      HF_UNAVAILABLE, and the lock is given back
+ *                      HF_UNAVAILABLE, and the lock is given back.  A server
+ *                      that forbids WAIT, or has none, is refused
  *     &wait_renew=on   ... and a renewal too
+ *     &waitaof=1       a grant counts once the server's disk has it; 1,K: and
+ *                      those of K replicas (Redis 7.2 or later)
  *   redis-sentinel://[user[:password]@]host[:port],host[:port],.../name[/db]
  *                    the primary that these Sentinels call `name`; user and
  *                    password are the primary's

@@ -107,7 +107,7 @@ struct hf_grant {
     int64_t lease_ms; /* the lease that was asked for */
     int guarantee;    /* enum hf_guarantee */
     int replicas;     /* so many replicas have confirmed it; 0 unless the URL
-                       * says wait= */
+                       * says wait= or waitaof=1,k */
 };
 
 /* What is left after a release. */

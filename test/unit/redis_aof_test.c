@@ -16,31 +16,48 @@ static struct fake_env f;
 static struct fake_answer a;
 static struct request req;
 
-/* A server that knows WAITAOF, and answers the greeting. */
-static void begin(void)
+/* A server is greeted, and says this of WAITAOF. */
+static void greet(const char *option, const char *said)
 {
     char url[128];
     script_begin(&s);
-    snprintf(url, sizeof url, "%s?waitaof=1", s.url);
+    snprintf(url, sizeof url, "%s?waitaof=%s", s.url, option);
     server_open(&f, url);
     script_accept(&s, &f);
+    script_expect(&s, &f, "WAITAOF\r\n$1\r\n1\r\n$1\r\n0\r\n");
     script_expect(&s, &f, "TIME\r\n");
     script_say(&s, "+OK\r\n");
     for (int i = 0; i < SERVER_SCRIPTS; i++) script_say(&s, "+OK\r\n");
-    script_say(&s, "*2\r\n:0\r\n:0\r\n");
+    script_say(&s, said);
     script_say(&s, "*2\r\n$10\r\n1700000000\r\n$1\r\n0\r\n");
+}
+
+static void begin_with(const char *option)
+{
+    greet(option, "*2\r\n:0\r\n:0\r\n");
     server_wait_link(&f, 1);
 }
 
+static void begin(void)
+{
+    begin_with("1");
+}
+
 /* A proposal on its way; the server has read it and what comes behind. */
-static void propose(void)
+static void propose_for(const char *waitaof)
 {
     req = server_request(OP_PROPOSE, "job", 1, T);
     req.flags = REQ_SERVER_FENCE;
+    req.deadline_us = hf__clock_us() + 5 * US_PER_S;
     fake_submit(&f, &req, &a);
     f.backend->flush(f.conn);
     script_expect(&s, &f, "EVALSHA");
-    script_expect(&s, &f, "WAITAOF\r\n$1\r\n1\r\n$1\r\n0\r\n");
+    script_expect(&s, &f, waitaof);
+}
+
+static void propose(void)
+{
+    propose_for("WAITAOF\r\n$1\r\n1\r\n$1\r\n0\r\n");
 }
 
 TEST(redis_aof, a_grant_waits_for_the_disk)
@@ -112,6 +129,50 @@ TEST(redis_aof, a_lost_script_is_sent_anew_with_its_own_wait)
     CHECK_INT(a.reply.verdict, V_GRANTED);
 }
 
+/* ---- replicas' disks ---- */
+
+#define OF_TWO "WAITAOF\r\n$1\r\n1\r\n$1\r\n2\r\n"
+
+TEST(redis_aof, a_grant_waits_for_the_disks_of_replicas)
+{
+    begin_with("1,2");
+    propose_for(OF_TWO);
+    script_say(&s, ":1700000000000000\r\n*2\r\n:1\r\n:2\r\n");
+    fake_wait(&f, &a);
+    CHECK_INT(a.reply.verdict, V_GRANTED);
+    CHECK_INT(a.reply.fence, T);
+    CHECK_INT(a.reply.replicas, 2);
+}
+
+TEST(redis_aof, too_few_replicas_are_doubt_and_counted)
+{
+    begin_with("1,2");
+    propose_for(OF_TWO);
+    script_say(&s, ":1700000000000000\r\n*2\r\n:1\r\n:1\r\n");
+    fake_wait(&f, &a);
+    CHECK_INT(a.reply.verdict, V_UNKNOWN);
+    CHECK_INT(a.reply.status, HF_UNAVAILABLE);
+    CHECK(strstr(a.text, "on the disks of 1 of 2 replicas in time") != NULL);
+}
+
+/* It must be answered before the link would be given up for it. */
+TEST(redis_aof, ends_before_the_deadline_does)
+{
+    begin();
+    propose_for("WAITAOF\r\n$1\r\n1\r\n$1\r\n0\r\n$4\r\n1500\r\n");
+}
+
+/* ---- servers that cannot ---- */
+
+TEST(redis_aof, who_may_not_use_it_is_told_so)
+{
+    greet("1", "-NOPERM this user has no permissions to run the 'waitaof' "
+               "command\r\n");
+    while (!f.link_err.text[0]) fake_pump(&f, 10);
+    CHECK_INT(f.link_err.status, HF_DENIED);
+    CHECK(strstr(f.link_err.text, "waitaof: not permitted") != NULL);
+}
+
 /* Which of the two it says depends on the server that is installed. */
 TEST(redis_aof, a_server_that_cannot_do_it_is_refused)
 {
@@ -173,10 +234,16 @@ TEST(redis_aof, what_was_granted_is_there_after_a_kill)
     CHECK_INT(redis_number(&logged, "EXISTS redisson_lock_token:{job}"), 1);
 }
 
-TEST(redis_aof, any_other_number_is_refused)
+TEST(redis_aof, anything_else_is_refused)
 {
-    struct hf_error err;
-    static struct fake_env g;
-    fake_init(&g, &hf__backend_redis);
-    CHECK_INT(fake_open(&g, "redis://127.0.0.1:1?waitaof=2", &err), HF_INVALID);
+    static const char *const bad[] = {"2", "", "1,", "1,x", "1,-1", "1,1001"};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        struct hf_error err = {0};
+        static struct fake_env g;
+        char url[64];
+        snprintf(url, sizeof url, "redis://127.0.0.1:1?waitaof=%s", bad[i]);
+        fake_init(&g, &hf__backend_redis);
+        CHECK_INT(fake_open(&g, url, &err), HF_INVALID);
+        CHECK(strncmp(err.text, "url: waitaof", 12) == 0);
+    }
 }

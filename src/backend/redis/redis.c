@@ -129,8 +129,7 @@ static int layout_read(struct backend_conn *c, const struct url *url,
         choice_read(url, "format", "hash", "string", &c->is_string, err);
     if (status == HF_OK)
         status = choice_read(url, "fence", "on", "off", &c->no_fence, err);
-    if (status == HF_OK)
-        status = choice_read(url, "waitaof", "0", "1", &c->waits_aof, err);
+    if (status == HF_OK) status = hf__redis_aof_read(c, url, err);
     if (status == HF_OK && c->no_fence && !c->is_string)
         return hf__error_set(err, HF_INVALID,
                              "url: fence: off needs format=string: a hash "

@@ -35,6 +35,7 @@
 /* Of a URL. */
 #define REDIS_OPTIONS "db format fence waitaof wait wait_renew " LINK_OPTIONS
 #define TAGS_KEPT 16 /* slots whose tags are remembered */
+#define REPLICAS_MAX 1000
 
 /* In request.priv, for a connection with an owner: ASKING goes before it. */
 #define PRIV_ASKING 0x80000000u
@@ -204,10 +205,11 @@ struct backend_conn {
     int port;
     int is_unix;
     int is_tls;
-    int is_string; /* format=string */
-    int no_fence;  /* fence=off */
-    int waits_aof; /* waitaof=1 */
-    int is_sliced; /* it checks slots: no command for two locks */
+    int is_string;        /* format=string */
+    int no_fence;         /* fence=off */
+    int waits_aof;        /* waitaof=1 */
+    int64_t aof_replicas; /* waitaof=1,k: so many besides */
+    int is_sliced;        /* it checks slots: no command for two locks */
     int db;
     int busy; /* inside process(): flush() waits for its end */
     int flush_wanted;
@@ -435,11 +437,13 @@ void hf__redis_facts_begin(struct backend_conn *c, struct request *req);
 void hf__redis_facts_reply(struct backend_conn *c, const struct flight *f,
                            const struct value *v);
 
-/* ---- redis_aof.c: waitaof=1 ---- */
+/* ---- redis_aof.c: waitaof=1[,k] ---- */
+int hf__redis_aof_read(struct backend_conn *c, const struct url *url,
+                       struct hf_error *err);
 /* Ask on a new link whether the server can do it.  0, or -1: no memory. */
 int hf__redis_aof_greet(struct link *l);
-/* Why it cannot, by the error it answered. */
-const char *hf__redis_aof_refusal(const struct value *v);
+/* It cannot: fail the link. */
+void hf__redis_aof_refused(struct link *l, const struct value *v);
 /* Ask behind a proposal.  0, or -1: no memory. */
 int hf__redis_aof_push(struct backend_conn *c, const struct request *req);
 /* The proposal was granted: it is answered when the disk has it.  0 if there

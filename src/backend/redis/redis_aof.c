@@ -1,43 +1,69 @@
 /*
- * redis_aof.c: waitaof=1, a grant counts once the server's disk has it.
+ * redis_aof.c: waitaof=1[,k], a grant counts once the server's disk has it, and
+ * those of k replicas.
  *
  * WAITAOF goes out right behind each proposal, and its answer is the next one
- * on the link.  One rule: what the disk may not have is never granted.
+ * on the link.  One rule: what a disk may not have is never granted.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "backend/redis/redis.h"
 #include "base/error.h"
+#include "base/math.h"
 
-static int push_wait(struct link *l, int64_t limit_ms)
+int hf__redis_aof_read(struct backend_conn *c, const struct url *url,
+                       struct hf_error *err)
+{
+    const char *text = hf__url_option(url, "waitaof");
+    c->waits_aof = text && text[0] == '1';
+    c->aof_replicas = 0;
+    if (!text || !strcmp(text, "0") || !strcmp(text, "1")) return HF_OK;
+    if (!strncmp(text, "1,", 2)
+        && hf__number_parse(text + 2, 0, REPLICAS_MAX, &c->aof_replicas) == 0)
+        return HF_OK;
+    return hf__error_set(err, HF_INVALID,
+                         "url: waitaof: \"%.40s\" is neither 0 nor 1 nor 1,k "
+                         "with a number of replicas",
+                         text);
+}
+
+static int push_wait(struct link *l, int64_t replicas, int64_t limit_ms)
 {
     struct command *cmd = &l->c->cmd;
     hf__cmd_begin(cmd, "WAITAOF");
     hf__cmd_number(cmd, 1); /* this server's own log */
-    hf__cmd_number(cmd, 0); /* no replica's */
-    hf__cmd_number(cmd, limit_ms > 0 ? limit_ms : 1);
+    hf__cmd_number(cmd, replicas);
+    hf__cmd_number(cmd, max64(1, limit_ms));
     return hf__link_push(l, FLIGHT_AOF) ? 0 : -1;
 }
 
 int hf__redis_aof_greet(struct link *l)
 {
-    return l->c->waits_aof ? push_wait(l, 1) : 0;
+    /* For no replica: it is answered at once. */
+    return l->c->waits_aof ? push_wait(l, 0, 1) : 0;
 }
 
-const char *hf__redis_aof_refusal(const struct value *v)
+void hf__redis_aof_refused(struct link *l, const struct value *v)
 {
+    char text[HF_ERROR_TEXT_MAX];
+    int status = HF_UNSUPPORTED;
     if (strstr(v->text, "unknown command"))
-        return "the server has no WAITAOF: Redis 7.2 or later has";
-    return "the server keeps no append-only file";
+        snprintf(text, sizeof text,
+                 "waitaof: the server has no WAITAOF: Redis 7.2 or later has");
+    else if (strstr(v->text, "appendonly"))
+        snprintf(text, sizeof text,
+                 "waitaof: the server keeps no append-only file");
+    else
+        status = hf__redis_error("waitaof", NULL, v, text);
+    hf__link_fail(l, status, 0, "%s", text);
 }
 
 int hf__redis_aof_push(struct backend_conn *c, const struct request *req)
 {
     if (!c->waits_aof || req->op != OP_PROPOSE) return 0;
-    int64_t limit_us = c->env->conf->timeout_us;
-    int64_t left_us = req->deadline_us - c->env->now(c->env);
-    if (req->deadline_us > 0 && left_us < limit_us) limit_us = left_us;
-    return push_wait(&c->main, limit_us / US_PER_MS);
+    int64_t limit_us = hf__redis_wait_limit_us(c, hf__redis_wait_by_us(req));
+    return push_wait(&c->main, c->aof_replicas, limit_us / US_PER_MS);
 }
 
 static void answer_doubt(struct backend_conn *c, struct request *req,
@@ -64,6 +90,25 @@ int hf__redis_aof_hold(struct backend_conn *c, struct request *req,
     return 1;
 }
 
+static void answer_disks(struct backend_conn *c, struct request *req,
+                         int64_t own, int64_t replicas)
+{
+    char why[96];
+    if (own < 1) {
+        answer_doubt(c, req, HF_UNAVAILABLE,
+                     "waitaof: not on the server's disk in time");
+    } else if (replicas < c->aof_replicas) {
+        snprintf(why, sizeof why,
+                 "waitaof: on the disks of %lld of %lld replicas in time",
+                 (long long)replicas, (long long)c->aof_replicas);
+        answer_doubt(c, req, HF_UNAVAILABLE, why);
+    } else {
+        c->aof_reply.replicas = (int)replicas;
+        if (!hf__redis_wait_park(c, req, &c->aof_reply))
+            hf__redis_answer(c, req, &c->aof_reply);
+    }
+}
+
 void hf__redis_aof_reply(struct backend_conn *c, const struct flight *f,
                          const struct value *v)
 {
@@ -74,9 +119,7 @@ void hf__redis_aof_reply(struct backend_conn *c, const struct flight *f,
                      text);
     else if (!hf__value_is_array(v, 2))
         hf__ops_strange(c, f->reqs);
-    else if (hf__value_number(v->first, 0) < 1)
-        answer_doubt(c, f->reqs, HF_UNAVAILABLE,
-                     "waitaof: not on the server's disk in time");
-    else if (!hf__redis_wait_park(c, f->reqs, &c->aof_reply))
-        hf__redis_answer(c, f->reqs, &c->aof_reply);
+    else
+        answer_disks(c, f->reqs, hf__value_number(v->first, 0),
+                     hf__value_number(v->first->next, 0));
 }

@@ -139,8 +139,7 @@ void hf__greet_reply(struct link *l, const struct flight *f,
                                         [FLIGHT_SELECT] = "SELECT",
                                         [FLIGHT_TIME] = "TIME"};
     if (f->kind == FLIGHT_AOF && v->type == VALUE_ERROR) {
-        hf__link_fail(l, HF_UNSUPPORTED, 0, "waitaof: %s",
-                      hf__redis_aof_refusal(v));
+        hf__redis_aof_refused(l, v);
         return;
     }
     if (f->kind == FLIGHT_WAIT && v->type == VALUE_ERROR) {

@@ -19,7 +19,6 @@
 
 #define WAIT_MAJORITY (-1)
 #define WAIT_ALL (-2)
-#define REPLICAS_MAX 1000
 #define LEASE_PARTS 8 /* a renewal leaves itself more than one of these */
 #define FULL_EVERY 4  /* of the tries for replicas that were missing */
 
