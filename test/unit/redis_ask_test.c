@@ -3,7 +3,10 @@
  * answer of another shape than a Sentinel's is an error with a sentence, and
  * of two answers the one of the higher epoch counts.
  */
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "backend/redis/ask.h"
 #include "lib/rig_redis.h"
@@ -196,4 +199,59 @@ TEST(redis_ask, a_later_epoch_leads_elsewhere_and_the_locks_are_checked)
     propose("job");
     CHECK_INT(a.reply.verdict, V_GRANTED);
     CHECK_INT(redis_number(&two, "EXISTS job"), 1);
+}
+
+/* ---- passwords ----------------------------------------------------------- */
+
+static char dir[64], path[80];
+
+static void dir_remove(void *arg)
+{
+    (void)arg;
+    unlink(path);
+    rmdir(dir);
+}
+
+static void password_write(const char *password, mode_t mode)
+{
+    FILE *out = fopen(path, "we");
+    CHECK(out != NULL);
+    CHECK(fputs(password, out) >= 0);
+    CHECK_INT(fclose(out), 0);
+    CHECK_INT(chmod(path, mode), 0);
+}
+
+/* One Sentinel, which is told what is in the file; and then another time. */
+static void ask_twice(const char *second, mode_t mode)
+{
+    char url[200];
+    snprintf(dir, sizeof dir, "/tmp/holdfast-ask-XXXXXX");
+    CHECK(mkdtemp(dir) != NULL);
+    snprintf(path, sizeof path, "%s/password", dir);
+    test_cleanup(dir_remove, NULL);
+    password_write("first\n", mode);
+    script_begin(&s);
+    snprintf(url, sizeof url,
+             "redis-sentinel://127.0.0.1:%d/m?sentinel_password_file=%s",
+             s.port, path);
+    env_open(&hf__backend_sentinel, url);
+    script_accept(&s, &f);
+    script_expect(&s, &f, "AUTH\r\n$5\r\nfirst\r\n");
+    password_write(second, mode);
+    script_hang_up(&s);
+    script_accept(&s, &f);
+}
+
+TEST(redis_ask, a_password_that_was_changed_is_read_at_the_next_connect)
+{
+    ask_twice("second\n", 0600);
+    script_expect(&s, &f, "AUTH\r\n$6\r\nsecond\r\n");
+    CHECK_INT(f.warnings, 0);
+}
+
+TEST(redis_ask, a_password_that_everybody_may_read_is_warned_of_once)
+{
+    ask_twice("first\n", 0644);
+    script_expect(&s, &f, "AUTH\r\n$5\r\nfirst\r\n");
+    CHECK_INT(f.warnings, 1);
 }

@@ -20,16 +20,14 @@ static char *copy(struct backend_conn *c, const char *text, int *failed)
     return made;
 }
 
-static void open_file_tell(struct backend_conn *c)
+void hf__redis_file_tell(struct backend_env *env, const char *what,
+                         const char *path)
 {
     char line[HF_ERROR_TEXT_MAX];
-    if (c->file_was_told) return;
-    c->file_was_told = 1;
     snprintf(line, sizeof line,
-             "password_file: %.150s: every user of this host may read it: "
-             "chmod 600",
-             c->password_file);
-    c->env->log(c->env, HF_LOG_WARN, line);
+             "%s: %.150s: every user of this host may read it: chmod 600", what,
+             path);
+    env->log(env, HF_LOG_WARN, line);
 }
 
 int hf__redis_auth_refresh(struct backend_conn *c, struct hf_error *err)
@@ -40,7 +38,11 @@ int hf__redis_auth_refresh(struct backend_conn *c, struct hf_error *err)
     int status = hf__secret_read("password_file", c->password_file,
                                  c->env->alloc, &password, &is_open, err);
     if (status != HF_OK) return status;
-    if (is_open) open_file_tell(c);
+    /* Of many parts that read the same file, none has to say so. */
+    if (is_open && !c->file_was_told && !c->env->conf->is_part) {
+        c->file_was_told = 1;
+        hf__redis_file_tell(c->env, "password_file", c->password_file);
+    }
     hf__free_secret(c->env->alloc, c->password);
     c->password = password;
     return HF_OK;

@@ -169,7 +169,7 @@ static int url_read(struct sentinel *s, const struct url *url, const char **db,
         status = option_copy(s, url, "sentinel_password_file",
                              &s->password_file, err);
     if (status == HF_OK) status = url_keep(s, url, err);
-    return status == HF_OK ? hf__sentinel_password_given(s, err) : status;
+    return status == HF_OK ? hf__sentinel_auth_open(s, err) : status;
 }
 
 /* ---- life ---- */
@@ -215,7 +215,6 @@ static int sentinel_open(struct backend_env *env, const struct url *url,
     s->env = env;
     s->asker_conf = *env->conf;
     s->asker_conf.is_part = 1;
-    s->asker_conf.password_file = NULL; /* it is the primary's */
     s->ask_us = TIME_NEVER;
     s->down_us = env->now(env);
     hf__redis_kinds(&s->asker, &s->led);

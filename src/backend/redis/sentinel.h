@@ -45,11 +45,11 @@ struct sentinel {
     struct nested data; /* the led connection */
     struct backend asker, led;
     struct backend_conf asker_conf;
-    struct url *url;     /* of an asker, but for host and port */
-    char *name;          /* of the master */
-    char *user;          /* for the Sentinels */
-    char *password_file; /* read whenever one is opened */
-    char *password;
+    struct url *url; /* of an asker, but for host and port */
+    char *name;      /* of the master */
+    char *user;      /* for the Sentinels */
+    char *password_file;
+    char *password;  /* if it is not in a file */
     char where[160]; /* "redis-sentinel://h1,h2/name", for texts */
     struct seed *seeds;
     int seeds_len;
@@ -86,10 +86,8 @@ void hf__find_soon(struct sentinel *s);
 void hf__find_timer(struct sentinel *s);
 
 /* ---- sentinel_auth.c ---- */
-/* When opened: from the file, or the environment, which other threads may
- * change later.  HF_OK or why not. */
-int hf__sentinel_password_given(struct sentinel *s, struct hf_error *err);
-/* Read the file anew, if there is one.  HF_OK or why not. */
-int hf__sentinel_password(struct sentinel *s, struct hf_error *err);
+/* Fill in the askers' user and password: by the file, or by the environment,
+ * which other threads may change later.  HF_OK or why not. */
+int hf__sentinel_auth_open(struct sentinel *s, struct hf_error *err);
 
 #endif

@@ -4,28 +4,36 @@
  */
 #include <stdlib.h>
 
+#include "backend/redis/redis.h"
 #include "backend/redis/sentinel.h"
 #include "base/error.h"
 #include "sys/secret.h"
 
-int hf__sentinel_password_given(struct sentinel *s, struct hf_error *err)
+/* The askers read it, each time they connect: can it be read? */
+static int file_check(struct sentinel *s, struct hf_error *err)
 {
-    const char *given = secure_getenv("HOLDFAST_SENTINEL_PASSWORD");
-    if (s->password_file) return hf__sentinel_password(s, err);
-    if (!given) return HF_OK;
-    s->password = hf__strdup(s->env->alloc, given);
-    return s->password ? HF_OK
-                       : hf__error_set(err, HF_NOMEM, "redis: out of memory");
+    static const char what[] = "sentinel_password_file";
+    char *password = NULL;
+    int is_open = 0;
+    int status = hf__secret_read(what, s->password_file, s->env->alloc,
+                                 &password, &is_open, err);
+    hf__free_secret(s->env->alloc, password);
+    if (status == HF_OK && is_open)
+        hf__redis_file_tell(s->env, what, s->password_file);
+    return status;
 }
 
-int hf__sentinel_password(struct sentinel *s, struct hf_error *err)
+int hf__sentinel_auth_open(struct sentinel *s, struct hf_error *err)
 {
-    char *password = NULL;
-    if (!s->password_file) return HF_OK;
-    int status = hf__secret_read("sentinel_password_file", s->password_file,
-                                 s->env->alloc, &password, NULL, err);
-    if (status != HF_OK) return status;
-    hf__free_secret(s->env->alloc, s->password);
-    s->password = password;
-    return HF_OK;
+    const char *given = secure_getenv("HOLDFAST_SENTINEL_PASSWORD");
+    struct backend_conf *conf = &s->asker_conf;
+    if (!s->password_file && given) {
+        s->password = hf__strdup(s->env->alloc, given);
+        if (!s->password)
+            return hf__error_set(err, HF_NOMEM, "redis: out of memory");
+    }
+    conf->user = s->user;
+    conf->password = s->password;
+    conf->password_file = s->password_file;
+    return s->password_file ? file_check(s, err) : HF_OK;
 }

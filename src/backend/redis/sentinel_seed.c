@@ -17,9 +17,6 @@ static int64_t now_us(const struct sentinel *s)
 static void seed_open(struct seed *d)
 {
     struct sentinel *s = d->s;
-    if (hf__sentinel_password(s, &d->err) != HF_OK) return;
-    s->asker_conf.user = s->user;
-    s->asker_conf.password = s->password;
     s->url->host = d->host;
     s->url->port = d->port;
     d->is_open = hf__nest_open(&s->nest, &d->n, &s->asker, &s->asker_conf,
