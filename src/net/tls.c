@@ -116,6 +116,7 @@ static int ssl_make(struct tls *t)
     struct tls_context *x = t->context;
     t->ssl = SSL_new(x->ssl);
     if (!t->ssl) return -1;
+    t->made_by = x->ssl;
     BIO *bio = BIO_new(x->method);
     if (!bio) return -1;
     BIO_set_data(bio, t);

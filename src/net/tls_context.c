@@ -170,13 +170,15 @@ void hf__tls_session_drop(struct tls_context *x)
 }
 
 /* The server offers one that can be resumed; ours now.  It may do so late, when
- * another server is the last that was connected to. */
+ * another server is the last that was connected to, or when the files that
+ * this one was checked by have been changed. */
 static int session_keep(SSL *ssl, SSL_SESSION *session)
 {
     struct tls *t = SSL_get_ex_data(ssl, 0);
-    if (strcmp(t->context->session_name, t->name) != 0) return 0;
-    hf__tls_session_drop(t->context);
-    t->context->session = session;
+    struct tls_context *x = t->context;
+    if (t->made_by != x->ssl || strcmp(x->session_name, t->name) != 0) return 0;
+    hf__tls_session_drop(x);
+    x->session = session;
     return 1;
 }
 

@@ -37,6 +37,7 @@ struct tls {
     struct tls_context *context;
     char name[TLS_NAME_MAX + 1]; /* whom we talk to; "" nobody knows */
     SSL *ssl;
+    const SSL_CTX *made_by; /* the context's at that time */
     int fd;
     int sys_errno; /* what reading the socket failed with */
     int write_errno;
