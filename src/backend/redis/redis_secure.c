@@ -3,6 +3,7 @@
  * where TLS is asked for, no word goes out before the server has shown who it
  * is.
  */
+#include <assert.h>
 #include <errno.h>
 
 #include "backend/redis/redis.h"
@@ -52,7 +53,8 @@ void hf__link_connected(struct link *l)
 {
     struct hf_error err;
     const char *host = l->c->is_unix ? NULL : l->c->host;
-    if (!l->c->tls) {
+    assert(!l->c->is_tls == !l->c->tls);
+    if (!l->c->is_tls) {
         greeting(l);
         return;
     }
