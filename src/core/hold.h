@@ -50,9 +50,10 @@ enum hold_event_type {
     EV_WAKE,    /* the lock was released, or may have been */
     EV_RENEW,   /* renew now, somewhat early, with others of the batch */
     EV_CHECK,   /* another server answers: renew now, if it is kept */
-    EV_GONE,    /* it was looked for and is not there: lost, with `status` */
-    EV_FEED,    /* the program says that its work is alive */
-    EV_YIELD,   /* released, and handed to another holder of this process:
+    EV_FOUND, /* it was looked for, at `since_us`, and ends `lease_us` later */
+    EV_GONE,  /* it was looked for and is not there: lost, with `status` */
+    EV_FEED,  /* the program says that its work is alive */
+    EV_YIELD, /* released, and handed to another holder of this process:
                  * over, without a request */
     EV_INHERIT, /* handed over by `from`: held, with token `fence` */
     EV_STEP,    /* the clock of `node` was set forward: locks may have gone
@@ -103,7 +104,7 @@ struct hold_event {
     const struct hold_plan *plan; /* ACQUIRE: borrowed until it is finished;
                                    * ENTER: for the call; NULL: nothing */
     const struct hold *from;      /* INHERIT */
-    int64_t since_us;             /* STEP */
+    int64_t since_us;             /* STEP, FOUND */
 };
 
 /* What all holds of a client share. */

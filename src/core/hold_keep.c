@@ -72,6 +72,15 @@ static void held_feed(struct hold *h, const struct hold_event *ev,
     hf__round_renew(h, ev->now_us, out);
 }
 
+/* An extension may have been lost where the lock was not; nothing that is found
+ * makes it longer. */
+static void held_found(struct hold *h, const struct hold_event *ev)
+{
+    int64_t drift = part64(ev->lease_us, h->conf->drift_ppm);
+    int64_t end_us = ev->since_us + ev->lease_us - drift - DRIFT_FLOOR_US;
+    h->valid_us = min64(h->valid_us, end_us);
+}
+
 static void held_timer(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
@@ -112,6 +121,9 @@ void hf__keep_event(struct hold *h, const struct hold_event *ev,
         if (h->flags & HOLD_KEEP && !h->round_open && !h->starved
             && ev->now_us < h->valid_us)
             renew_fed(h, ev->now_us, out);
+        break;
+    case EV_FOUND:
+        held_found(h, ev);
         break;
     case EV_GONE:
         hf__keep_lose(h, ev->status, ev->now_us, out);

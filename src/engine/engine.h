@@ -293,7 +293,7 @@ void hf__again_shut(struct engine *e, struct node *n);
 /* recheck.c */
 void hf__recheck_all(struct engine *e);
 void hf__recheck_answered(struct engine *e, struct slot *s,
-                          const struct reply *rep);
+                          const struct request *r, const struct reply *rep);
 void hf__slot_why(struct engine *e, struct slot *s, const char *text);
 
 /* direct.c */

@@ -217,7 +217,7 @@ static void slot_answered(struct engine *e, struct slot *s,
 {
     struct hold_event ev = {.type = EV_REPLY};
     if (r->op == OP_INSPECT) {
-        hf__recheck_answered(e, s, rep);
+        hf__recheck_answered(e, s, r, rep);
         return;
     }
     if (rep->counter) hf__ballot_saw(&s->entry->ballot, rep->counter);

@@ -3,8 +3,8 @@
  *
  * The server that answers now may have been promoted without the last writes of
  * the old one, or may have forgotten everything.  The rule: every hold is
- * checked at once: what the watchdog keeps is renewed, and a fixed lease, which
- * nobody may lengthen, is looked at.
+ * checked at once: what the watchdog keeps is renewed, and what nobody may
+ * lengthen, a fixed lease or a hold that is not fed, is looked at.
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,10 +33,9 @@ static void slot_check(struct engine *e, struct slot *s)
 {
     struct hold_event ev = {.type = EV_CHECK};
     if (s->hold.state != HOLD_HELD) return;
-    if (s->hold.flags & HOLD_KEEP)
-        hf__slot_step(e, s, &ev);
-    else
-        slot_look(e, s);
+    hf__slot_step(e, s, &ev);
+    /* What was asked anyway is check enough. */
+    if (!s->hold.round_open) slot_look(e, s);
 }
 
 void hf__recheck_all(struct engine *e)
@@ -66,18 +65,40 @@ static void owner_tell(struct engine *e, struct slot *s,
     hf__slot_why(e, s, text);
 }
 
-void hf__recheck_answered(struct engine *e, struct slot *s,
-                          const struct reply *rep)
+static void slot_found(struct engine *e, struct slot *s,
+                       const struct request *r, const struct hf_info *info)
+{
+    struct hold_event ev = {.type = EV_FOUND, .since_us = r->sent_us};
+    if (info->ttl_ms < 0) return; /* somebody took its end away */
+    ev.lease_us = info->ttl_ms * US_PER_MS;
+    hf__slot_step(e, s, &ev);
+}
+
+static void slot_gone(struct engine *e, struct slot *s, const struct request *r,
+                      const struct hf_info *info)
 {
     struct hold_event ev = {.type = EV_GONE, .status = HF_EXPIRED};
-    const struct hf_info *info = rep->info;
-    if (rep->verdict != V_GRANTED || !info || info->mine) return;
-    if (s->hold.state != HOLD_HELD) return;
-    if (info->locked) {
+    if (!info->locked) {
+        hf__slot_why(e, s, "looked at: it is gone from the store");
+    } else if (!strcmp(info->owner, r->owner)) {
+        hf__slot_why(e, s,
+                     "looked at: it is gone from the store, where an earlier "
+                     "hold of ours is");
+    } else {
         ev.status = HF_LOST;
         owner_tell(e, s, info);
-    } else {
-        hf__slot_why(e, s, "looked at: it is gone from the store");
     }
     hf__slot_step(e, s, &ev);
+}
+
+void hf__recheck_answered(struct engine *e, struct slot *s,
+                          const struct request *r, const struct reply *rep)
+{
+    const struct hf_info *info = rep->info;
+    if (rep->verdict != V_GRANTED || !info) return;
+    if (s->hold.state != HOLD_HELD || r->attempt != s->hold.attempt) return;
+    if (info->mine)
+        slot_found(e, s, r, info);
+    else
+        slot_gone(e, s, r, info);
 }

@@ -99,6 +99,20 @@ TEST(redis_failover, a_fixed_lease_that_was_lost_is_told_too)
     check_last("it is gone from the store");
 }
 
+TEST(redis_failover, what_is_not_fed_and_so_not_renewed_is_told_too)
+{
+    begin();
+    hf_lock *l = rig_lock(client_at(r.url), "a");
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
+    o.feed_ms = 1;
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    rig_pause_ms(50);
+    redis_shutdown(&r, 0);
+    redis_start(&r);
+    CHECK(rig_until_equal(&seen.lost, 1));
+    check_last("it is gone from the store");
+}
+
 TEST(redis_failover, many_locks_are_all_checked)
 {
     enum { LOCKS = 500 };
@@ -120,6 +134,11 @@ static int is_renewed(void *arg)
 {
     (void)arg;
     return redis_number(&r, "PTTL a") > LONG_MS / 2;
+}
+
+static int is_shorter(void *arg)
+{
+    return hf_lock_valid_ms(arg, 0) <= 60000;
 }
 
 TEST(redis_failover, what_has_survived_is_renewed_at_once)
@@ -150,6 +169,37 @@ TEST(redis_failover, a_fixed_lease_that_has_survived_is_not_lengthened)
     rig_pause_ms(200);
     CHECK(redis_number(&r, "PTTL a") <= 60000);
     CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+}
+
+TEST(redis_failover, a_fixed_lease_counts_for_as_long_as_the_store_says)
+{
+    begin();
+    hf_lock *l = rig_lock(client_at(r.url), "a");
+    hold(l, HF_ACQUIRE_FIXED);
+    CHECK_INT(redis_number(&r, "PEXPIRE a 60000"), 1); /* as it once was */
+    redis_shutdown(&r, 1);
+    redis_start(&r);
+    CHECK(rig_until(is_shorter, l));
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+}
+
+/* The server knows the lock as it was before it was released and taken anew: of
+ * the same owner, but not of this hold. */
+TEST(redis_failover, an_earlier_hold_of_ours_is_not_taken_for_this_one)
+{
+    char before[256];
+    begin();
+    hf_lock *l = rig_lock(client_at(r.url), "a");
+    hold(l, HF_ACQUIRE_FIXED);
+    snprintf(before, sizeof before, "%s", redis_say(&r, "HGET a hf"));
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    hold(l, HF_ACQUIRE_FIXED);
+    CHECK_INT(redis_number(&r, "HSET a hf \"%s\"", before), 0);
+    redis_shutdown(&r, 1);
+    redis_start(&r);
+    CHECK(rig_until_equal(&seen.lost, 1));
+    CHECK_INT(seen.last.status, HF_EXPIRED);
+    check_last("an earlier hold of ours");
 }
 
 TEST(redis_failover, the_same_server_again_is_no_failover)

@@ -111,6 +111,32 @@ TEST(hold_check, a_hold_whose_time_is_over_is_not_revived)
     CHECK_INT(r.out.sends, 0);
 }
 
+/* Found now, to end in so long. */
+static void rig_found(struct rig *r, int64_t left_us)
+{
+    struct hold_event ev = {
+        .type = EV_FOUND, .since_us = r->now_us, .lease_us = left_us};
+    rig_step(r, ev);
+}
+
+TEST(hold_check, what_ends_sooner_than_believed_is_believed_for_no_longer)
+{
+    struct rig r;
+    rig_hold(&r, 0);
+    rig_found(&r, 1000 * MS);
+    CHECK_INT(r.h.valid_us, r.now_us + 1000 * MS - 12 * MS); /* 1 % + 2 ms */
+    CHECK(hf__hold_due(&r.h) <= r.h.valid_us);
+}
+
+TEST(hold_check, what_ends_later_is_believed_for_no_longer_than_before)
+{
+    struct rig r;
+    rig_hold(&r, 0);
+    int64_t valid_us = r.h.valid_us;
+    rig_found(&r, 20000 * MS);
+    CHECK_INT(r.h.valid_us, valid_us);
+}
+
 TEST(hold_check, what_was_looked_for_in_vain_is_lost_and_given_back)
 {
     struct rig r;

@@ -84,6 +84,18 @@ int hf__info_holder(const struct value *v, struct hf_info *info)
     return 0;
 }
 
+/* Is it what this attempt has made?  `v` begins with "<word><owner><between>
+ * <attempt><between>".  Who says no attempt means any. */
+static int is_of_attempt(const struct value *v, const char *word, char between,
+                         const struct request *req)
+{
+    char mark[OWNER_LEN_MAX + 32];
+    if (!req->attempt) return 1;
+    int len = snprintf(mark, sizeof mark, "%s%s%c%llu%c", word, req->owner,
+                       between, (unsigned long long)req->attempt, between);
+    return v->type == VALUE_STRING && !strncmp(v->text, mark, (size_t)len);
+}
+
 static int64_t not_negative(int64_t n)
 {
     return n < 0 ? 0 : n;
@@ -126,7 +138,8 @@ static void string_read(const struct value *text, const struct request *req,
     kind_set(info, info->foreign ? "string" : "holdfast");
     if (!info->foreign) {
         who_read(hf__string_read(text->text, info), info);
-        info->mine = req->owner[0] && !strcmp(info->owner, req->owner);
+        info->mine = req->owner[0] && !strcmp(info->owner, req->owner)
+                     && is_of_attempt(text, STRING_MARK, ':', req);
         info->count = info->mine ? info->owner_count : 0;
         return;
     }
@@ -153,8 +166,9 @@ static int kind_read(struct backend_conn *c, const struct request *req,
         return not_a_lock(c, kind->text, reply);
     reply->fence = hash_read(hf__value_at(v, 6), hf__value_at(v, 7),
                              hf__value_at(v, 8), hf__value_at(v, 9), &c->info);
-    c->info.mine = count && count->type == VALUE_STRING;
-    c->info.count = hf__value_number(count, 0);
+    c->info.mine = count && count->type == VALUE_STRING
+                   && is_of_attempt(hf__value_at(v, 6), "v1 ", ' ', req);
+    c->info.count = c->info.mine ? hf__value_number(count, 0) : 0;
     return 0;
 }
 
