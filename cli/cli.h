@@ -254,7 +254,11 @@ int output_end(void);
 
 /* ---- help.c ---- */
 void help_command(const struct command *cmd, FILE *out);
+/* Which commands there are; and what is true of all of them. */
+void help_commands(FILE *out);
 void help_overview(FILE *out);
+extern const struct term_row overview_urls[], overview_env[], overview_exits[];
+extern const char *const overview_examples[];
 /* man.c: the same, in roff on stdout. */
 void man_command(const struct command *cmd);
 void man_overview(void);

@@ -75,6 +75,13 @@ static void help_terms(FILE *out, const char *title,
     for (; rows->term; rows++) help_row(out, rows->term, rows->text, column);
 }
 
+static void help_examples(FILE *out, const char *const *lines)
+{
+    if (!lines) return;
+    fprintf(out, "\nexamples:\n");
+    for (; *lines; lines++) fprintf(out, "  %s\n", *lines);
+}
+
 void help_command(const struct command *cmd, FILE *out)
 {
     char spelling[128];
@@ -92,12 +99,10 @@ void help_command(const struct command *cmd, FILE *out)
     }
     help_terms(out, "environment", cmd->env, OPTION_COLUMN);
     help_terms(out, "exit status", cmd->exits, 10);
-    if (cmd->examples) fprintf(out, "\nexamples:\n");
-    for (const char *const *p = cmd->examples; p && *p; p++)
-        fprintf(out, "  %s\n", *p);
+    help_examples(out, cmd->examples);
 }
 
-void help_overview(FILE *out)
+void help_commands(FILE *out)
 {
     fprintf(out, "usage: holdfast COMMAND [options] ...\n\n"
                  "Distributed locks that tell the truth.\n\ncommands:\n");
@@ -106,4 +111,12 @@ void help_overview(FILE *out)
             help_row(out, commands[i]->name, commands[i]->summary, 12);
     }
     fprintf(out, "\nholdfast help COMMAND tells more about one.\n");
+}
+
+void help_overview(FILE *out)
+{
+    help_commands(out);
+    help_terms(out, "where the locks live (--url)", overview_urls, 6);
+    help_terms(out, "environment", overview_env, OPTION_COLUMN);
+    help_examples(out, overview_examples);
 }

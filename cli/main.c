@@ -42,7 +42,7 @@ int main(int argc, char **argv)
 {
     if (standard_fds_fill() != 0) return EXIT_BUG;
     if (argc < 2) {
-        help_overview(stderr);
+        help_commands(stderr);
         return EXIT_USAGE;
     }
     const struct command *cmd = command_find(argv[1]);

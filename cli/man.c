@@ -75,6 +75,14 @@ static void roff_see_also(const struct command *self)
     printf(",\n.BR flock (1)\n");
 }
 
+static void roff_examples(const char *const *lines)
+{
+    if (!lines) return;
+    printf(".SH EXAMPLES\n.nf\n");
+    for (; *lines; lines++) roff_line(*lines);
+    printf(".fi\n");
+}
+
 void man_command(const struct command *cmd)
 {
     char page[64];
@@ -92,51 +100,9 @@ void man_command(const struct command *cmd)
     roff_options(cmd);
     roff_terms("ENVIRONMENT", cmd->env);
     roff_terms("EXIT STATUS", cmd->exits);
-    if (cmd->examples) printf(".SH EXAMPLES\n.nf\n");
-    for (const char *const *p = cmd->examples; p && *p; p++) roff_line(*p);
-    if (cmd->examples) printf(".fi\n");
+    roff_examples(cmd->examples);
     roff_see_also(cmd);
 }
-
-static const struct term_row overview_urls[] = {
-    {"file:", "this host and this user, no server: locks in "
-              "/var/lib/holdfast for root, else in /var/tmp/holdfast-UID; a "
-              "NAME with a slash is that very file, for all users, locked as "
-              "flock(1) does"},
-    {"file:/dir", "this host, locks in /dir; users who share it need a umask "
-                  "that lets the others write"},
-    {"redis://[user[:password]@]host[:port][/db]",
-     "a Redis or Valkey server, 6.2 or later"},
-    {"rediss://...",
-     "the same over TLS; ?tls_ca=PATH names whom to trust instead of the "
-     "system's authorities, &tls_cert=FILE&tls_key=FILE who we are, "
-     "&tls_name=NAME whom the server's certificate must name instead of the "
-     "host, &tls_key_password_file=FILE what opens the key; &tls_verify=off "
-     "believes whoever answers"},
-    {"redis+unix:///path/to.sock", "a Redis server on this host"},
-    {"redis-sentinel://host[:port],host[:port],.../name[/db]",
-     "the Redis primary that these Sentinels call by this name"},
-    {"redis-cluster://[user[:password]@]host[:port],host[:port],...",
-     "a Redis Cluster; one node that answers is enough to find the others"},
-    {"memory:", "this process only, for trying things out"},
-    {NULL, NULL}};
-
-static const struct term_row overview_env[] = {
-    {"HOLDFAST_URL", "where the locks live, if --url is not given"},
-    {"HOLDFAST_URL_FILE", "a file whose first line is the URL"},
-    {"HOLDFAST_PASSWORD", "the store's password"},
-    {"HOLDFAST_PASSWORD_FILE",
-     "a file whose first line is the store's password, read at every connect"},
-    {"HOLDFAST_SENTINEL_PASSWORD", "the password of Redis Sentinels"},
-    {"HOLDFAST_DIR", "the directory of file:, instead of those above"},
-    {NULL, NULL}};
-
-static const struct term_row overview_exits[] = {
-    {"0", "done"},
-    {"75", "not acquired: somebody else holds the lock"},
-    {"80", "the lock was lost"},
-    EXIT_ROWS_STORE,
-    {NULL, NULL}};
 
 void man_overview(void)
 {
@@ -157,5 +123,6 @@ void man_overview(void)
     roff_terms("WHERE THE LOCKS LIVE", overview_urls);
     roff_terms("ENVIRONMENT", overview_env);
     roff_terms("EXIT STATUS", overview_exits);
+    roff_examples(overview_examples);
     roff_see_also(NULL);
 }

@@ -114,7 +114,8 @@ struct option_row {
      0,                                                                        \
      0,                                                                        \
      0,                                                                        \
-     "where the locks live; default: $HOLDFAST_URL, or file: (this host)"},    \
+     "where the locks live (holdfast help lists what can be said); default: "  \
+     "$HOLDFAST_URL, or file: (this host)"},                                   \
     {                                                                          \
         "", "url-file", "FILE", OPTION_TEXT, FIELD(url_file), 0, 0, 0,         \
             "read the URL from the first line of FILE; default: "              \

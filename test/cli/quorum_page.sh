@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 pages=$tests/../../docs
 
-# Six free ports in place of 7001 to 7006, and our binary in PATH.
+# Free ports in place of 7001 to 7007, and our binary in PATH.
 mkdir "$dir/bin" "$dir/tree"
 ln -s "$HOLDFAST" "$dir/bin/holdfast"
 ln -s "$dir/bin" "$dir/tree/build"
@@ -13,7 +13,7 @@ export PATH
 base=$(((1000 + $$ % 900) * 10))
 while :; do
     busy=no
-    for i in 1 2 3 4 5 6; do
+    for i in 1 2 3 4 5 6 7; do
         redis-cli -p "$((base + i))" ping >/dev/null 2>&1 && busy=yes
     done
     [ $busy = yes ] || break
@@ -24,7 +24,7 @@ script() {
     echo 'set -eu'
     awk '/^```sh$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$1" |
         sed -e "s/\"700\\\$i\"/\"\$(($base + i))\"/" \
-            -e "s/700\([1-6]\)/$((base / 10))\1/g"
+            -e "s/700\([1-7]\)/$((base / 10))\1/g"
 }
 # stop: end what the blocks have started.
 stop() {
@@ -43,6 +43,8 @@ check 'README.md has a block' test "$(wc -l <"$dir/script")" -gt 5
 expect 0 'it runs' sh "$dir/script"
 check 'a fence was had' out_has '^my fence is [1-9]'
 check 'two were enough' out_has '^two of three are enough'
+check 'a replica has it' out_has '"replicas":1'
+check 'TLS was spoken' out_has '^nobody can listen'
 stop ./*.pid
 
 # ---- docs/quorum.md ----

@@ -1,0 +1,61 @@
+/*
+ * overview.c: what is true of all commands: where locks can live, and what the
+ * environment says.  One rule: help and man page print the same tables.
+ */
+#include "cli.h"
+
+const struct term_row overview_urls[] = {
+    {"file:", "this host and this user, no server: locks in "
+              "/var/lib/holdfast for root, else in /var/tmp/holdfast-UID; a "
+              "NAME with a slash is that very file, for all users, locked as "
+              "flock(1) does"},
+    {"file:/dir", "this host, locks in /dir; users who share it need a umask "
+                  "that lets the others write"},
+    {"redis://[user[:password]@]host[:port][/db]",
+     "a Redis or Valkey server, 6.2 or later; with ?wait=K (or majority, or "
+     "all) a lock counts once so many replicas have it, with &wait_renew=on a "
+     "renewal, too; ?password_file=FILE has the password in its first line"},
+    {"rediss://...",
+     "the same over TLS; ?tls_ca=PATH names whom to trust instead of the "
+     "system's authorities, &tls_cert=FILE&tls_key=FILE who we are, "
+     "&tls_name=NAME whom the server's certificate must name instead of the "
+     "host, &tls_key_password_file=FILE what opens the key; &tls_verify=off "
+     "believes whoever answers"},
+    {"redis+unix:///path/to.sock", "a Redis server on this host"},
+    {"redis-sentinel://host[:port],host[:port],.../name[/db]",
+     "the Redis primary that these Sentinels call by this name; a user and "
+     "a password before the hosts are the primary's, ?sentinel_user=USER and "
+     "&sentinel_password_file=FILE are for the Sentinels, &tls=on is for both"},
+    {"redis-cluster://[user[:password]@]host[:port],host[:port],...",
+     "a Redis Cluster; one node that answers is enough to find the others; "
+     "?tls=on for TLS"},
+    {"redlock://host[:port],host[:port],...",
+     "a lock over independent servers, held by more than half of them: "
+     "holdfast-init(1)"},
+    {"memory:", "this process only, for trying things out"},
+    {NULL, NULL}};
+
+const struct term_row overview_env[] = {
+    {"HOLDFAST_URL", "where the locks live, if --url is not given"},
+    {"HOLDFAST_URL_FILE", "a file whose first line is the URL"},
+    {"HOLDFAST_PASSWORD", "the store's password"},
+    {"HOLDFAST_PASSWORD_FILE",
+     "a file whose first line is the store's password, read at every connect"},
+    {"HOLDFAST_SENTINEL_PASSWORD", "the password of Redis Sentinels"},
+    {"HOLDFAST_DIR", "the directory of file:, instead of those above"},
+    {NULL, NULL}};
+
+const char *const overview_examples[] = {
+    "HOLDFAST_URL=redis://10.0.0.5 holdfast run nightly -- ./report",
+    "HOLDFAST_URL='rediss://db.example.org?tls_ca=/etc/ssl/db.pem' \\",
+    "    HOLDFAST_PASSWORD_FILE=/etc/db.password holdfast status nightly",
+    "HOLDFAST_URL='redis-sentinel://s1,s2,s3/main?wait=1' \\",
+    "    holdfast acquire --json deploy",
+    NULL};
+
+const struct term_row overview_exits[] = {
+    {"0", "done"},
+    {"75", "not acquired: somebody else holds the lock"},
+    {"80", "the lock was lost"},
+    EXIT_ROWS_STORE,
+    {NULL, NULL}};
