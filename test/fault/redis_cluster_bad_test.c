@@ -145,6 +145,23 @@ TEST(redis_cluster_bad, a_seed_given_by_its_name_is_as_good)
     CHECK_INT(rig_probe(rig_lock(client, "c")), HF_OK);
 }
 
+/* It cannot WAIT, and need not. */
+TEST(redis_cluster_bad, a_seed_that_is_a_replica_leads_to_its_master)
+{
+    char url[128];
+    cluster_rig_begin(&c, 1, 1);
+    snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d", c.nodes[1].port);
+    works(url);
+    redis_say(&c.nodes[0], "DEL job");
+    snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d?wait=1",
+             c.nodes[1].port);
+    works(url);
+    redis_say(&c.nodes[0], "DEL job");
+    snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d?wait=all",
+             c.nodes[1].port);
+    works(url);
+}
+
 TEST(redis_cluster_bad, a_wrong_password_is_denied)
 {
     char url[128];

@@ -2,6 +2,8 @@
  * redis_greet.c: the first words on a link.  One rule: all of them go out in
  * one write, and no request before all are answered.
  */
+#include <string.h>
+
 #include "backend/redis/redis.h"
 
 #define STALE_US (500 * US_PER_MS) /* an older answer to TIME is asked again */
@@ -131,6 +133,16 @@ static int is_harmless(const struct flight *f, const struct value *v)
     return hf__redis_error_is(v, "NOPERM") || hf__redis_error_is(v, "ERR");
 }
 
+/* A cluster's replica is asked for the map, and sends every lock on: that it
+ * cannot wait for others is no loss. */
+static int is_of_replica(const struct link *l, const struct flight *f,
+                         const struct value *v)
+{
+    if (!l->c->owner || v->type != VALUE_ERROR) return 0;
+    return (f->kind == FLIGHT_AOF || f->kind == FLIGHT_WAIT)
+           && strstr(v->text, "replica instances");
+}
+
 void hf__greet_reply(struct link *l, const struct flight *f,
                      const struct value *v)
 {
@@ -138,15 +150,16 @@ void hf__greet_reply(struct link *l, const struct flight *f,
                                         [FLIGHT_AUTH] = "AUTH",
                                         [FLIGHT_SELECT] = "SELECT",
                                         [FLIGHT_TIME] = "TIME"};
-    if (f->kind == FLIGHT_AOF && v->type == VALUE_ERROR) {
+    int is_fine = is_of_replica(l, f, v) || is_harmless(f, v);
+    if (f->kind == FLIGHT_AOF && !is_fine) {
         hf__redis_aof_refused(l, v);
         return;
     }
-    if (f->kind == FLIGHT_WAIT && v->type == VALUE_ERROR) {
+    if (f->kind == FLIGHT_WAIT && !is_fine) {
         hf__redis_wait_refused(l, v);
         return;
     }
-    if (!is_harmless(f, v)) {
+    if (!is_fine) {
         char text[HF_ERROR_TEXT_MAX];
         int status = hf__redis_error(words[f->kind], NULL, v, text);
         hf__link_fail(l, status, 0, "%s", text);

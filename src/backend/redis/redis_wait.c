@@ -233,6 +233,8 @@ void hf__redis_wait_reply(struct backend_conn *c, const struct value *v)
     } else if (got >= 0) {
         shortfall(c, got, need);
     } else if (v->type == VALUE_ERROR) {
+        /* A cluster's replica by now, which has sent all of it on. */
+        if (c->owner && !c->parked.first) return;
         /* Demoted meanwhile, as like as not: the next greeting tells. */
         char why[HF_ERROR_TEXT_MAX];
         int status = hf__redis_error("wait", NULL, v, why);
