@@ -172,3 +172,22 @@ TEST(redis_cluster_names, are_listed_once_each_from_all_masters)
     for (int i = 0; i < ODD; i++)
         if (seen[i] != 1) TEST_FAIL("%s: %d times", odd[i], seen[i]);
 }
+
+static int on_token(const struct hf_list_row *row, void *user)
+{
+    int *tokens = user;
+    *tokens += row->info.fence > 0;
+    return 0;
+}
+
+/* The counters of some have names that nobody could guess. */
+TEST(redis_cluster_names, are_listed_with_their_tokens)
+{
+    int tokens = 0;
+    cluster_rig_begin(&c, 3, 0);
+    hf_client *client = rig_client(NULL);
+    for (int i = 0; i < ODD; i++)
+        CHECK_INT(hf_lock_try(rig_lock(client, odd[i]), NULL, NULL), HF_OK);
+    CHECK_INT(hf_client_list(client, NULL, on_token, &tokens, NULL), HF_OK);
+    CHECK_INT(tokens, ODD);
+}

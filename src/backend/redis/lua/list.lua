@@ -58,8 +58,8 @@ for _, key in ipairs(scan[2]) do
     if row then
         local tag = key:find('{', 1, true) and key or '{' .. key .. '}'
         local fence = pcall('GET', 'redisson_lock_token:' .. tag)
-        -- Not ours to read, or elsewhere in a cluster: as it was granted.
-        if type(fence) == 'table' and row[1] then
+        -- Not ours to read, or by another name in a cluster: as it was granted.
+        if type(fence) ~= 'string' and row[1] then
             fence = row[1]:match('^v1 %S+ %d+ %d+ (%d+)')
         end
         out[#out + 1] = {key, call('PTTL', key),
