@@ -180,6 +180,30 @@ TEST(redis_cluster, a_watch_that_is_ended_before_it_stands_leaves_nothing)
     CHECK_INT(f.allocs_open, 0);
 }
 
+/* The server has ended the subscription just before it is told to, and refuses
+ * that: it is no answer to anything else on the link. */
+TEST(redis_cluster, a_watch_that_is_ended_as_its_slot_goes_disturbs_no_other)
+{
+    static struct fake_answer a;
+    char other[16];
+    int i = 0;
+    cluster_rig_begin(&c, 3, 0);
+    int from = cluster_rig_at(&c, "job");
+    do snprintf(other, sizeof other, "other%d", i++);
+    while (cluster_rig_at(&c, other) != from);
+    open_at(c.url);
+    server_do(&f, server_request(OP_WATCH, "job", 1, 1), &a);
+    server_do(&f, server_request(OP_WATCH, other, 1, 1), &a);
+    CHECK_INT(a.reply.verdict, V_GRANTED);
+    cluster_rig_move(&c, cluster_rig_slot(&c, "job"), from, (from + 1) % 3);
+    server_do(&f, server_request(OP_UNWATCH, "job", 1, 1), &a);
+    server_do(&f, server_request(OP_WATCH, "job", 1, 1), &a);
+    CHECK_INT(a.reply.verdict, V_GRANTED);
+    /* If the link had been given up, messages could have been missed. */
+    server_pump_ms(&f, 300);
+    CHECK_INT(f.wakes, 0);
+}
+
 /* The same number of commands as of one server: nothing is asked twice. */
 TEST(redis_cluster, a_map_that_is_right_is_asked_for_once)
 {

@@ -38,6 +38,7 @@ static int subscribe(struct backend_conn *c, struct watch *w)
     struct flight *f = hf__link_push(&c->sub, FLIGHT_SUBSCRIBE);
     if (!f) return -1;
     f->watch = w;
+    if (c->is_sharded) f->slot = hf__slot_of(w->channel, w->channel_len);
     return 0;
 }
 
@@ -221,6 +222,17 @@ static int is_unsharded(struct backend_conn *c, const struct value *v)
     return !first || first->kind != FLIGHT_UNSUBSCRIBE;
 }
 
+/* The slot had gone before our SUNSUBSCRIBE was read: the server's own word was
+ * taken for the answer, and this is the answer. */
+static int is_belated(struct backend_conn *c, const struct flight *first,
+                      const struct value *v)
+{
+    struct redirect to;
+    if (!c->is_sharded || !hf__redirect_read(v, &to)) return 0;
+    if (!first || first->kind == FLIGHT_PING) return 1;
+    return first->kind == FLIGHT_SUBSCRIBE && first->slot != to.slot;
+}
+
 /* "message" or "subscribe", or the same word with an s before it. */
 static int is_word(const struct backend_conn *c, const struct value *v,
                    const char *sharded)
@@ -239,7 +251,7 @@ int hf__watch_reply(struct backend_conn *c, const struct value *v)
         hf__watches_wake(c, channel);
         return 0;
     }
-    if (is_unsharded(c, v)) return 0;
+    if (is_unsharded(c, v) || is_belated(c, first, v)) return 0;
     if (!first) return -1;
     struct flight f = *first;
     hf__flight_drop(&c->sub);
