@@ -180,6 +180,8 @@ int hf__route_unwait(struct cluster *c, struct request *req);
 struct cluster_node *hf__clist_node(struct cluster *c, struct request *req);
 void hf__clist_replied(struct cluster *c, struct request *req,
                        const struct reply *told);
+/* The cursor as it came: the request may be repeated. */
+void hf__clist_restore(struct request *req);
 
 /* ---- cluster_watch.c: watched names ---- */
 void hf__cwatch_begin(struct cluster *c, struct request *req);

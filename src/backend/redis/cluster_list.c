@@ -20,12 +20,22 @@ struct cluster_node *hf__clist_node(struct cluster *c, struct request *req)
     return n;
 }
 
+static uint64_t which_of(const struct request *req)
+{
+    return (req->priv & ~PRIV_ASKING) >> PRIV_LIST_SHIFT;
+}
+
+void hf__clist_restore(struct request *req)
+{
+    req->cursor |= which_of(req) << CURSOR_BITS;
+}
+
 /* The cursor of all masters from that of one.  -1: there is no room for it. */
 static int cursor_join(struct cluster *c, const struct request *req,
                        struct reply *reply)
 {
     int count;
-    int which = (int)((req->priv & ~PRIV_ASKING) >> PRIV_LIST_SHIFT);
+    int which = (int)which_of(req);
     hf__cluster_master(c, 0, &count);
     if (reply->cursor > CURSOR_MASK) return -1;
     if (reply->cursor == 0) which++;
@@ -38,7 +48,6 @@ void hf__clist_replied(struct cluster *c, struct request *req,
                        const struct reply *told)
 {
     struct reply reply = *told;
-    uint64_t which = (req->priv & ~PRIV_ASKING) >> PRIV_LIST_SHIFT;
     if (reply.verdict == V_GRANTED && cursor_join(c, req, &reply) != 0)
         reply = (struct reply){
             .verdict = V_ERROR,
@@ -46,7 +55,6 @@ void hf__clist_replied(struct cluster *c, struct request *req,
             .ttl_us = -1,
             .waiters = -1,
             .text = "redis-cluster: list: the server's cursor is too large"};
-    /* As it came: it may be repeated. */
-    req->cursor |= which << CURSOR_BITS;
+    hf__clist_restore(req);
     c->env->reply(c->env, req, &reply);
 }

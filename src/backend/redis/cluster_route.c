@@ -17,6 +17,7 @@
 static void answer(struct cluster *c, struct request *req,
                    const struct reply *reply)
 {
+    if (req->op == OP_LIST) hf__clist_restore(req);
     if (is_own(req))
         hf__cwatch_replied(c, NULL, req, reply);
     else
