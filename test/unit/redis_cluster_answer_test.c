@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "lib/rig_redis.h"
 #include "lib/server.h"
@@ -76,4 +77,16 @@ TEST(redis_cluster_answer, a_list_that_is_put_off_may_go_on_where_it_was)
     req.deadline_us = f.env.now(&f.env) + 10 * US_PER_S;
     refuse(&req, &a, "-LOADING the data\r\n");
     CHECK(req.cursor == (SECOND | 5));
+}
+
+TEST(redis_cluster_answer, a_map_that_was_refused_once_is_good_afterwards)
+{
+    struct request req = server_request(OP_PROPOSE, "job", 1, 42);
+    begin();
+    refuse(&req, &a, "-CLUSTERDOWN for a moment\r\n");
+    script_expect(&s, &f, "SLOTS\r\n");
+    script_say(&s, "-ERR not now\r\n");
+    map_say();
+    server_pump_ms(&f, 700);
+    CHECK_INT(recv(s.fd, s.got, sizeof s.got, 0), -1); /* nothing was asked */
 }

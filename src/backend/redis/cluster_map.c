@@ -254,11 +254,11 @@ static void map_refused(struct cluster *c, struct cluster_node *n, int status,
 {
     struct hf_error err;
     hf__error_set(&err, status, "%s: %s", n->nested.conn->endpoint, why);
-    n->has_failed = 1;
     if (c->has_map) {
         hf__map_refresh(c);
         return;
     }
+    n->has_failed = 1;
     if (hf_status_advice(status) == HF_ADVICE_FIX) hf__cluster_drop(c, n);
     seed_failed(c, &err);
 }
