@@ -13,9 +13,9 @@
 
 #define SECOND (UINT64_C(1) << 54) /* in a cursor: the second master */
 
-static struct script s;
+static struct script s, t;
 static struct fake_env f;
-static struct fake_answer a;
+static struct fake_answer a, b;
 
 static void backend_end(void *arg)
 {
@@ -89,4 +89,29 @@ TEST(redis_cluster_answer, a_map_that_was_refused_once_is_good_afterwards)
     map_say();
     server_pump_ms(&f, 700);
     CHECK_INT(recv(s.fd, s.got, sizeof s.got, 0), -1); /* nothing was asked */
+}
+
+/* A new master serves nothing yet by the map while slots are moved to it. */
+TEST(redis_cluster_answer, a_map_leaves_alone_who_was_asked_and_is_not_up_yet)
+{
+    struct request asked = server_request(OP_RENEW, "job", 1, 42);
+    struct request other = server_request(OP_PROPOSE, "job", 1, 42);
+    char text[64];
+    begin();
+    script_begin(&t);
+    fake_submit(&f, &asked, &a);
+    f.backend->flush(f.conn);
+    script_expect(&s, &f, "EVALSHA\r\n");
+    snprintf(text, sizeof text, "-ASK 12182 127.0.0.1:%d\r\n", t.port);
+    script_say(&s, text);
+    script_accept(&t, &f);
+    refuse(&other, &b, "-CLUSTERDOWN for a moment\r\n");
+    map_say();
+    server_pump_ms(&f, 100);
+    greeting_say(&t);
+    script_expect(&t, &f, "ASKING\r\n");
+    script_expect(&t, &f, "EVALSHA\r\n");
+    script_say(&t, "+OK\r\n*2\r\n:1700000000000017\r\n:9000\r\n");
+    fake_wait(&f, &a);
+    CHECK_INT(a.reply.verdict, V_GRANTED);
 }

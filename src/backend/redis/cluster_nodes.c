@@ -112,7 +112,7 @@ void hf__cluster_assign(struct cluster *c, uint16_t slot,
 static int is_of_use(const struct cluster *c, const struct cluster_node *n)
 {
     if (n->slots > 0) return 1;
-    if (n->is_open && !n->is_up) return 0;
+    if (n->has_failed) return 0;
     return n->open > 0 || cluster_now(c) - n->asked_us < LEAVE_US;
 }
 
