@@ -240,6 +240,10 @@ static void map_learnt(struct cluster *c, struct cluster_node *from)
     int64_t node_us = from->nested.conn->main.node_us
                       + (cluster_now(c) - from->nested.conn->main.told_us);
     int is_other = !is_first && is_replaced(c);
+    if (is_other)
+        c->env->log(c->env, HF_LOG_WARN,
+                    "redis-cluster: failover noticed: a master was replaced; "
+                    "every lock that is held is checked now");
     hf__cluster_tidy(c);
     if (!is_reached(c)) c->refresh_us = cluster_now(c) + REFRESH_US_DOWN;
     hf__route_waiting(c);
