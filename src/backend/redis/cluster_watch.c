@@ -160,7 +160,10 @@ void hf__cwatch_replied(struct cluster *c, struct cluster_node *n,
         return;
     }
     w->asked = NULL;
-    if (reply->verdict == V_GRANTED) {
+    if (reply->verdict == V_GRANTED && n->nested.is_dropped) {
+        /* It was confirmed, and goes with its node. */
+        watch_lost(c, w);
+    } else if (reply->verdict == V_GRANTED) {
         w->at = n;
         if (!asked) c->env->wake(c->env, w->name, w->name_len);
     } else if (asked) {
