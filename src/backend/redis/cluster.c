@@ -48,8 +48,9 @@ static void cluster_submit(struct backend_conn *conn, struct request *req)
 static void cluster_flush(struct backend_conn *conn)
 {
     struct cluster *c = cluster(conn);
-    if (c->nest.depth == 0) hf__route_answers(c);
     hf__nest_flush(&c->nest);
+    /* Otherwise the end of process() does. */
+    if (c->nest.depth == 0) hf__route_answers(c);
     hf__cluster_plan(c);
 }
 
