@@ -13,6 +13,8 @@ static const struct term_row probes[] = {
     {"memory", "memory:"},
     {"redis", "redis+unix:///dev/null"},
     {"rediss", "rediss://127.0.0.1:1"},
+    {"redis-sentinel", "redis-sentinel://127.0.0.1:1/m"},
+    {"redis-cluster", "redis-cluster://127.0.0.1:1"},
     {"zookeeper", "zookeeper://127.0.0.1:1"},
     {"etcd", "etcd://127.0.0.1:1"},
     {"postgres", "postgres://127.0.0.1:1"},

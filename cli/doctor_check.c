@@ -149,6 +149,19 @@ int is_of_cluster(const struct hf_probe_node *n)
            || fact_is(n, "server_mode", "cluster");
 }
 
+static void cluster_check(struct doctor *d, int i)
+{
+    const char *url = d->probe.nodes[i].url;
+    int is_whole = strncmp(url, "redis-cluster:", 14) == 0;
+    finding_add(d, LEVEL_WARN, i, "role",
+                is_whole
+                    ? "a cluster, of which one master was asked: a failover "
+                      "may grant a held lock again: check the fence at the "
+                      "resource"
+                    : "it is in cluster mode: only locks whose slots it has "
+                      "can be taken: use redis-cluster://");
+}
+
 static void replicas_check(struct doctor *d, int i)
 {
     const struct hf_probe_node *n = &d->probe.nodes[i];
@@ -159,10 +172,7 @@ static void replicas_check(struct doctor *d, int i)
     if (is_replica && is_alone)
         finding_add(d, LEVEL_WARN, i, "role",
                     "it is a replica: no lock can be taken there");
-    if (is_of_cluster(n) && is_alone)
-        finding_add(d, LEVEL_WARN, i, "role",
-                    "it is in cluster mode: only locks whose slots it has can "
-                    "be taken, and a failover may grant a held lock again");
+    if (is_of_cluster(n) && is_alone) cluster_check(d, i);
     if (replicas > 0 && is_alone)
         finding_add(d, LEVEL_WARN, i, "role",
                     "%lld replica%s: they are behind, so a failover may grant "
