@@ -73,9 +73,10 @@ static int server_connect(struct server *s)
 
 /* Another process may take the port between our look and its bind: then the
  * server ends at once, and the next try has another port. */
-static int server_try(struct server *s, const char *dir)
+static int server_try(struct server *s, const char *dir, int is_node)
 {
-    char port[8], log[4096];
+    char port[8], bus[8], log[4096];
+    /* What is for a cluster's node only comes last. */
     char *argv[] = {"redis-server",
                     "--port",
                     port,
@@ -89,9 +90,15 @@ static int server_try(struct server *s, const char *dir)
                     (char *)(uintptr_t)dir,
                     "--maxclients",
                     "4000",
+                    is_node ? "--cluster-enabled" : NULL,
+                    "yes",
+                    "--cluster-port",
+                    bus,
                     NULL};
 
     s->port = port_free();
+    s->bus_port = is_node ? port_free() : 0;
+    snprintf(bus, sizeof(bus), "%d", s->bus_port);
     snprintf(port, sizeof(port), "%d", s->port);
     snprintf(log, sizeof(log), "%s/redis.log", dir);
     s->pid = child_daemon(argv, log);
@@ -114,15 +121,25 @@ static void version_read(struct server *s)
     freeReplyObject(a);
 }
 
-void server_start(struct server *s, const char *dir)
+static void start(struct server *s, const char *dir, int is_node)
 {
     memset(s, 0, sizeof(*s));
     for (int i = 0; i < START_TRIES && !child_interrupted(); i++) {
-        if (server_try(s, dir) != 0) continue;
+        if (server_try(s, dir, is_node) != 0) continue;
         version_read(s);
         return;
     }
     fail("redis-server did not start (is it installed?)");
+}
+
+void server_start(struct server *s, const char *dir)
+{
+    start(s, dir, 0);
+}
+
+void server_start_node(struct server *s, const char *dir)
+{
+    start(s, dir, 1);
 }
 
 void server_stop(struct server *s)

@@ -13,12 +13,16 @@ struct redisContext;
 struct server {
     pid_t pid;
     int port;
+    int bus_port;               /* 0: in no cluster */
     struct redisContext *redis; /* the driver's own connection */
     char version[32];
 };
 
 /* Start redis-server with its files in `dir`, or fail(). */
 void server_start(struct server *s, const char *dir);
+
+/* The same for a cluster's node, which has a port for its bus besides. */
+void server_start_node(struct server *s, const char *dir);
 void server_stop(struct server *s);
 
 /* Serve TLS too, with these files: on the port that is returned, or 0 if the

@@ -7,7 +7,6 @@
 #define _GNU_SOURCE
 #endif
 #include <math.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,13 +14,10 @@
 
 #include <hiredis/hiredis.h>
 
-#include "child.h"
-#include "holdfast/holdfast.h"
 #include "tool.h"
-#include "work.h"
+#include "urls.h"
 
 #define MASTERS 3
-#define OPS 4000
 #define LOCKS 10000
 #define RATE_MIN 0.9
 #define RENEW_MS_MAX 1000
@@ -52,51 +48,7 @@ static int is_well(struct server *s)
     return well;
 }
 
-/* The bus has a port of its own, taken from a server that was there. */
-static void master_start(struct server *s, const char *dir, int bus)
-{
-    char port[8], bus_port[8], log[400];
-    char *argv[] = {"redis-server",
-                    "--port",
-                    port,
-                    "--bind",
-                    "127.0.0.1",
-                    "--save",
-                    "",
-                    "--appendonly",
-                    "no",
-                    "--dir",
-                    (char *)(uintptr_t)dir,
-                    "--cluster-enabled",
-                    "yes",
-                    "--cluster-port",
-                    bus_port,
-                    NULL};
-    snprintf(port, sizeof(port), "%d", s->port);
-    snprintf(bus_port, sizeof(bus_port), "%d", bus);
-    snprintf(log, sizeof(log), "%s/redis.log", dir);
-    s->pid = child_daemon(argv, log);
-    if (s->pid < 0) fail("cluster: redis-server cannot be started");
-    for (int i = 0; i < 500; i++) {
-        s->redis = redisConnect("127.0.0.1", s->port);
-        if (s->redis && !s->redis->err) return;
-        if (s->redis) redisFree(s->redis);
-        s->redis = NULL;
-        pause_ns(10 * NS_PER_MS);
-    }
-    fail("cluster: redis-server does not answer");
-}
-
-static int port_take(const char *dir)
-{
-    struct server s;
-    server_start(&s, dir);
-    int port = s.port;
-    server_stop(&s);
-    return port;
-}
-
-static void masters_meet(struct trio *t, const int *buses)
+static void masters_meet(struct trio *t)
 {
     char command[80];
     for (int i = 0; i < MASTERS; i++) {
@@ -108,7 +60,7 @@ static void masters_meet(struct trio *t, const int *buses)
         say(&t->masters[i], command);
         if (i == 0) continue;
         snprintf(command, sizeof(command), "CLUSTER MEET 127.0.0.1 %d %d",
-                 t->masters[i].port, buses[i]);
+                 t->masters[i].port, t->masters[i].bus_port);
         say(&t->masters[0], command);
     }
     for (int i = 0; i < MASTERS; i++)
@@ -120,20 +72,17 @@ static void masters_meet(struct trio *t, const int *buses)
 
 static void trio_start(struct trio *t, const struct bench *b)
 {
-    int buses[MASTERS];
     char dir[300];
     size_t at = (size_t)snprintf(t->url, sizeof(t->url), "redis-cluster://");
     for (int i = 0; i < MASTERS; i++) {
         snprintf(dir, sizeof(dir), "%s/cluster-%d", b->dir, i);
         if (mkdir(dir, 0700) != 0) fail("%s: cannot be made", dir);
-        t->masters[i].port = port_take(dir);
-        buses[i] = port_take(dir);
-        master_start(&t->masters[i], dir, buses[i]);
+        server_start_node(&t->masters[i], dir);
         at +=
             (size_t)snprintf(t->url + at, sizeof(t->url) - at, "%s127.0.0.1:%d",
                              i ? "," : "", t->masters[i].port);
     }
-    masters_meet(t, buses);
+    masters_meet(t);
     snprintf(dir, sizeof(dir), "%s/alone", b->dir);
     if (mkdir(dir, 0700) != 0) fail("%s: cannot be made", dir);
     server_start(&t->alone, dir);
@@ -145,47 +94,6 @@ static void trio_stop(struct trio *t)
 {
     for (int i = 0; i < MASTERS; i++) server_stop(&t->masters[i]);
     server_stop(&t->alone);
-}
-
-/* ---- lock and unlock ----------------------------------------------------- */
-
-static double rate(const char *url)
-{
-    hf_client *client;
-    hf_lock *lock;
-    struct hf_error err;
-    uint64_t start = 0;
-    if (hf_client_open(url, NULL, &client, &err) != HF_OK
-        || hf_lock_open(client, "ours", &lock, &err) != HF_OK)
-        fail("cluster: %s", err.text);
-    for (int i = -OPS / 10; i < OPS; i++) {
-        if (i == 0) start = now_ns();
-        if (hf_lock_acquire(lock, NULL, NULL, &err) != HF_OK
-            || hf_lock_release(lock, NULL, &err) != HF_OK)
-            fail("cluster: %s", err.text);
-    }
-    double took = (double)(now_ns() - start);
-    hf_client_close(client);
-    return OPS * 1e9 / took;
-}
-
-static void rate_rows(struct trio *t, struct bench *b, const struct work *w)
-{
-    double ours[ROUNDS_MAX], alone[ROUNDS_MAX], ratio[ROUNDS_MAX];
-    for (int i = 0; i < b->rounds; i++) {
-        alone[i] = rate(t->alone_url);
-        ours[i] = rate(t->url);
-        ratio[i] = ours[i] / alone[i];
-    }
-    struct row row = {w->name,
-                      "ops/s, against one server",
-                      median(ours, b->rounds),
-                      median(alone, b->rounds),
-                      median(ratio, b->rounds),
-                      JUDGE_RATIO_MIN,
-                      RATE_MIN,
-                      ""};
-    table_add(&b->table, row, NULL);
 }
 
 /* ---- renewals ------------------------------------------------------------ */
@@ -280,7 +188,7 @@ void work_cluster(struct bench *b, const struct work *w)
     static struct trio t;
     memset(&t, 0, sizeof(t));
     trio_start(&t, b);
-    rate_rows(&t, b, w);
+    urls_compare(b, w, t.url, t.alone_url, RATE_MIN);
     renew_rows(&t, b, w);
     trio_stop(&t);
 }

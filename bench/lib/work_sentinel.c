@@ -18,12 +18,10 @@
 #include <sys/stat.h>
 
 #include "child.h"
-#include "holdfast/holdfast.h"
 #include "tool.h"
-#include "work.h"
+#include "urls.h"
 
 #define SERVERS 3
-#define WARM_OPS 5000
 #define RATE_MIN 0.9
 #define RESUME_MS_MAX 1000
 #define PATIENCE_NS (30 * NS_PER_S)
@@ -130,57 +128,6 @@ static void group_stop(struct group *g)
     }
 }
 
-/* ---- the rate ------------------------------------------------------------ */
-
-static void lock_open(const char *url, hf_client **client, hf_lock **lock)
-{
-    struct hf_error err;
-    if (hf_client_open(url, NULL, client, &err) != HF_OK
-        || hf_lock_open(*client, "bench", lock, &err) != HF_OK)
-        fail("sentinel: %s", err.text);
-}
-
-/* Both ways decide for themselves whether to spin: let them. */
-static double rate(const char *url, double secs)
-{
-    hf_client *client;
-    hf_lock *lock;
-    struct hf_error err;
-    uint64_t start = 0, took = 0;
-    int ops = 0;
-    lock_open(url, &client, &lock);
-    for (int i = -WARM_OPS; (double)took < secs * (double)NS_PER_S; i++) {
-        if (i == 0) start = now_ns();
-        if (hf_lock_acquire(lock, NULL, NULL, &err) != HF_OK
-            || hf_lock_release(lock, NULL, &err) != HF_OK)
-            fail("sentinel: %s", err.text);
-        if (i < 0) continue;
-        took = now_ns() - start;
-        ops++;
-    }
-    hf_client_close(client);
-    return ops / ((double)took / (double)NS_PER_S);
-}
-
-static void rate_row(struct bench *b, const struct work *w, struct group *g)
-{
-    double ours[ROUNDS_MAX], direct[ROUNDS_MAX], ratios[ROUNDS_MAX];
-    for (int i = 0; i < b->rounds; i++) {
-        direct[i] = rate(g->direct, b->secs);
-        ours[i] = rate(g->url, b->secs);
-        ratios[i] = ours[i] / direct[i];
-    }
-    struct row row = {w->name,
-                      "ops/s",
-                      median(ours, b->rounds),
-                      median(direct, b->rounds),
-                      median(ratios, b->rounds),
-                      JUDGE_RATIO_MIN,
-                      RATE_MIN,
-                      ""};
-    table_add(&b->table, row, NULL);
-}
-
 /* ---- kill -9 ------------------------------------------------------------- */
 
 struct worker {
@@ -197,7 +144,7 @@ static void *worker_run(void *arg)
     struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
     hf_client *client;
     hf_lock *lock;
-    lock_open(k->url, &client, &lock);
+    url_open(k->url, &client, &lock);
     o.wait_ms = 500;
     while (!atomic_load(&k->stop)) {
         uint64_t began = now_ns();
@@ -259,7 +206,7 @@ void work_w8_sentinel(struct bench *b, const struct work *w)
     static struct group g;
     memset(&g, 0, sizeof(g));
     group_start(&g, b);
-    rate_row(b, w, &g);
+    urls_compare(b, w, g.url, g.direct, RATE_MIN);
     resume_row(b, w, &g);
     group_stop(&g);
 }
