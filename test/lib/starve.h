@@ -4,9 +4,15 @@
 #ifndef HF_TEST_STARVE_H
 #define HF_TEST_STARVE_H
 
+#include "backend/backend.h"
+
 /* Open `url` on the redis backend, ask it for everything, and close it, as
  * often as there are allocations to fail.  Every request is answered once,
  * nothing leaks, and afterwards it works. */
 void starve_in_turn(const char *url);
+
+/* The same on any backend, with a name. */
+void starve_backend(const struct backend *backend, const char *url,
+                    const char *name);
 
 #endif

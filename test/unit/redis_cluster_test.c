@@ -8,6 +8,7 @@
 #include "lib/cluster_rig.h"
 #include "lib/rig.h"
 #include "lib/server.h"
+#include "lib/starve.h"
 #include "sys/clock.h"
 
 static struct cluster_rig c;
@@ -15,84 +16,11 @@ static struct fake_env f;
 
 /* ---- memory ---- */
 
-static int left; /* allocations until one fails */
-static int has_failed;
-static int open_count;
-
-static int is_time_to_fail(void)
-{
-    if (left-- != 0) return 0;
-    has_failed = 1;
-    return 1;
-}
-
-static void *counted_allocate(size_t size, void *user)
-{
-    (void)user;
-    if (is_time_to_fail()) return NULL;
-    open_count++;
-    return malloc(size);
-}
-
-static void *counted_resize(void *ptr, size_t size, void *user)
-{
-    (void)user;
-    if (is_time_to_fail()) return NULL;
-    if (!ptr) open_count++;
-    return realloc(ptr, size);
-}
-
-static void counted_release(void *ptr, void *user)
-{
-    (void)user;
-    if (ptr) open_count--;
-    free(ptr);
-}
-
-static const enum request_op ops[] = {OP_PROPOSE, OP_WATCH, OP_RENEW,
-                                      OP_INSPECT, OP_LIST,  OP_UNWATCH,
-                                      OP_RELEASE, OP_BREAK};
-
-static void round_run(const char *name, int64_t ballot)
-{
-    static struct fake_answer a;
-    for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
-        server_do(&f, server_request(ops[i], name, 1, ballot), &a);
-        int is_failure = a.reply.verdict == V_ERROR
-                         || a.reply.verdict == V_UNSENT
-                         || a.reply.verdict == V_UNKNOWN;
-        if (is_failure && a.reply.status != HF_NOMEM)
-            TEST_FAIL("request %d: status %d: %s", (int)i, a.reply.status,
-                      a.text);
-    }
-}
-
 /* Of one master there is one connection; of three, some of the same. */
 TEST(redis_cluster, every_allocation_may_fail)
 {
     cluster_rig_begin(&c, 1, 0);
-    has_failed = 1;
-    int n = 0;
-    for (; has_failed; n++) {
-        struct hf_error err;
-        fake_init(&f, &hf__backend_redis_cluster);
-        f.alloc.fn = (struct hf_allocator){counted_allocate, counted_resize,
-                                           counted_release, NULL};
-        left = n;
-        has_failed = open_count = 0;
-        int status = fake_open(&f, c.url, &err);
-        if (status == HF_OK) {
-            round_run("a}b", server_clock(&f));
-            left = -1; /* enough from now on */
-            server_wait_link(&f, 1);
-            fake_close(&f);
-        } else {
-            CHECK_INT(status, HF_NOMEM);
-        }
-        CHECK_INT(open_count, 0);
-        CHECK(n < 1000);
-    }
-    CHECK(n > 10); /* there were so many to fail */
+    starve_backend(&hf__backend_redis_cluster, c.url, "a}b");
 }
 
 /* ---- requests ---- */
