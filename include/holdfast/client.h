@@ -52,7 +52,8 @@ enum hf_log_level {
 
 /* Receives one line of log, without a newline; it is borrowed for the call, and
  * never holds a password.  May be called on any thread and inside the library's
- * own locks: it must not block, and may call nothing of this library. */
+ * own locks: it must neither block nor fork(), and may call nothing of this
+ * library. */
 typedef void (*hf_log_fn)(int level, const char *line, void *user);
 
 /* Where the library gets memory.  All three or none; `resize` and `release`

@@ -4,6 +4,9 @@
  * The rule: the child closes its copies of what the backends have open, for a
  * socket or a kernel lock lives as long as any copy; it sends nothing, and the
  * parent notices nothing.
+ *
+ * Whoever forks has every engine in hand, so that the child sees none in the
+ * middle of a step.  No thread waits for one engine with another in hand.
  */
 #include <pthread.h>
 #include <unistd.h>
@@ -17,10 +20,12 @@ static struct pump *all;
 static void fork_prepare(void)
 {
     pthread_mutex_lock(&all_mutex);
+    for (struct pump *p = all; p; p = p->all_next) hf__pump_lock(p);
 }
 
 static void fork_parent(void)
 {
+    for (struct pump *p = all; p; p = p->all_next) hf__pump_unlock(p);
     pthread_mutex_unlock(&all_mutex);
 }
 
@@ -32,6 +37,7 @@ static void fork_child(void)
         for (int i = 0; i < e->conf.nodes; i++)
             if (e->nodes[i].conn && e->nodes[i].backend->forked)
                 e->nodes[i].backend->forked(e->nodes[i].conn);
+        hf__pump_unlock(p);
     }
     all = NULL;
     pthread_mutex_unlock(&all_mutex);

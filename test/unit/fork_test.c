@@ -103,6 +103,24 @@ TEST(fork, leaves_a_lock_on_redis_alone)
     fork_leaves_the_parent_alone("redis", 1);
 }
 
+/* Its connections come and go on other threads all the while: a child that saw
+ * one half made would die of it. */
+TEST(fork, is_survived_while_clients_look_for_their_primary)
+{
+    enum { CLIENTS = 16, FORKS = 400 };
+    rig_begin_on("memory:");
+    for (int i = 0; i < CLIENTS; i++)
+        rig_client_at("redis-sentinel://127.0.0.1:1,127.0.0.1:2/name", NULL);
+    for (int i = 0; i < FORKS; i++) {
+        int status = 0;
+        pid_t pid = fork();
+        CHECK(pid >= 0);
+        if (pid == 0) _exit(0);
+        CHECK(waitpid(pid, &status, 0) == pid);
+        CHECK_INT(status, 0);
+    }
+}
+
 /* The kernel keeps a lock for as long as any copy of its descriptor is open:
  * the child must not keep the parent's. */
 TEST(fork, child_does_not_keep_a_file_lock_alive)
