@@ -45,7 +45,7 @@ static _Noreturn void server_exec(const struct redis *r)
                                   "--port",
                                   port,
                                   "--bind",
-                                  "127.0.0.1",
+                                  r->ip,
                                   "--save",
                                   "",
                                   "--dir",
@@ -57,8 +57,10 @@ static _Noreturn void server_exec(const struct redis *r)
                                   "--appendonly",
                                   "no",
                                   "--repl-diskless-sync-delay",
-                                  "0"};
-    int n = 17;
+                                  "0",
+                                  "--protected-mode",
+                                  "no"};
+    int n = 19;
     snprintf(port, sizeof port, "%d", r->port);
     for (int i = 0; r->args && r->args[i] && n < ARGS_MAX - 1; i++)
         argv[n++] = r->args[i];
@@ -93,9 +95,11 @@ static int is_listening(void *arg)
 static void server_fork(struct redis *r)
 {
     fflush(NULL);
+    int back = net_enter(r->at);
     r->pid = fork();
     CHECK(r->pid >= 0);
     if (r->pid == 0) server_exec(r);
+    net_leave(back);
 }
 
 void redis_start(struct redis *r)
@@ -179,8 +183,11 @@ static void redis_make(struct redis *r, const char *const *args)
     r->is_sentinel = 0;
     snprintf(r->dir, sizeof r->dir, "%s/hf-redis-XXXXXX", tmp ? tmp : "/tmp");
     CHECK(mkdtemp(r->dir) != NULL);
+    r->ip = r->at ? r->at->ip : "127.0.0.1";
+    int back = net_enter(r->at);
     r->port = redis_free_port();
-    snprintf(r->url, sizeof r->url, "redis://127.0.0.1:%d", r->port);
+    net_leave(back);
+    snprintf(r->url, sizeof r->url, "redis://%s:%d", r->ip, r->port);
 }
 
 void redis_open(struct redis *r, const char *const *args)
@@ -208,8 +215,9 @@ static void sentinel_start(struct redis *r, const char *conf)
     snprintf(path, sizeof path, "%s/conf", r->dir);
     FILE *out = fopen(path, "we");
     CHECK(out != NULL);
-    fprintf(out, "port %d\nbind 127.0.0.1\ndir %s\nlogfile log\n%s\n", r->port,
-            r->dir, conf);
+    fprintf(out,
+            "port %d\nbind %s\nprotected-mode no\ndir %s\nlogfile log\n%s\n",
+            r->port, r->ip, r->dir, conf);
     CHECK_INT(fclose(out), 0);
     redis_start(r);
 }
@@ -344,8 +352,10 @@ static int server_connect(const struct redis *r)
 {
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)r->port)};
+    int back = net_enter(r->at);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    net_leave(back);
+    inet_pton(AF_INET, r->ip, &to.sin_addr);
     if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
         return fd;
     if (fd >= 0) close(fd);

@@ -15,12 +15,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "lib/net.h"
+
 #define REDIS_REPLY_MAX 65536
 
-/* One server: on 127.0.0.1, in a directory of its own.  Static: it is stopped
- * after the test's function has returned. */
+/* One server: on 127.0.0.1, or on a host of net.h, in a directory of its own.
+ * Static: it is stopped after the test's function has returned. */
 struct redis {
-    pid_t pid; /* 0: not running */
+    pid_t pid;                 /* 0: not running */
+    const struct net_host *at; /* set before it is begun; NULL: 127.0.0.1 */
+    const char *ip;
     int port;
     char dir[128];
     char url[64];
@@ -66,8 +70,9 @@ void redis_pause(struct redis *r);
 void redis_resume(struct redis *r);
 
 /* Send one command, words separated by blanks ('' "" quote as in redis-cli),
- * and return the reply as text: numbers and strings as they are, arrays one
- * line per element, errors with their '-', nil as "(nil)". */
+ * from its own host, whatever is cut off.  Returns the reply as text: numbers
+ * and strings as they are, arrays one line per element, errors with their '-',
+ * nil as "(nil)". */
 const char *redis_say(struct redis *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
