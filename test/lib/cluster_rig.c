@@ -120,8 +120,8 @@ static void cluster_make(struct cluster_rig *c)
                  must(&c->nodes[i], "CLUSTER MYID"));
     slots_share(c);
     for (int i = 1; i < c->len; i++) {
-        snprintf(command, sizeof command, "CLUSTER MEET 127.0.0.1 %d %s",
-                 c->nodes[i].port, c->bus[i]);
+        snprintf(command, sizeof command, "CLUSTER MEET %s %d %s",
+                 c->nodes[i].ip, c->nodes[i].port, c->bus[i]);
         must(&c->nodes[0], command);
     }
     if (!rig_until(all_are_known, c)) TEST_FAIL("the nodes do not meet");
@@ -134,8 +134,8 @@ static void url_make(struct cluster_rig *c)
     snprintf(c->url, sizeof c->url, "redis-cluster://");
     for (int i = 0; i < c->len; i++) {
         size_t len = strlen(c->url);
-        snprintf(c->url + len, sizeof c->url - len, "%s127.0.0.1:%d",
-                 i > 0 ? "," : "", c->nodes[i].port);
+        snprintf(c->url + len, sizeof c->url - len, "%s%s:%d", i > 0 ? "," : "",
+                 c->nodes[i].ip, c->nodes[i].port);
     }
 }
 
@@ -146,6 +146,8 @@ void cluster_rig_begin(struct cluster_rig *c, int masters, int replicas)
     c->len = masters * (1 + replicas);
     CHECK(c->len <= CLUSTER_RIG_MAX);
     for (int i = 0; i < c->len; i++) {
+        int host = i < masters ? i : (i - 1) % masters;
+        c->nodes[i].at = c->net ? &c->net->hosts[host] : NULL;
         node_args(c, i);
         redis_begin(&c->nodes[i], c->args[i]);
     }
@@ -244,8 +246,8 @@ void cluster_rig_move_keys(struct cluster_rig *c, int slot, int from, int to)
     for (char *key = strtok_r(list, "\n", &rest); key;
          key = strtok_r(NULL, "\n", &rest)) {
         const char *reply =
-            redis_say(&c->nodes[from], "MIGRATE 127.0.0.1 %d \"%s\" 0 5000",
-                      c->nodes[to].port, key);
+            redis_say(&c->nodes[from], "MIGRATE %s %d \"%s\" 0 5000",
+                      c->nodes[to].ip, c->nodes[to].port, key);
         /* It may have been deleted meanwhile. */
         if (reply[0] == '-') TEST_FAIL("MIGRATE %s: %s", key, reply);
     }

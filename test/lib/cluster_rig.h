@@ -10,7 +10,8 @@
  *     cluster_rig_kill(&c, at);
  *
  * Masters come first: nodes[0] to nodes[masters - 1], then their replicas in
- * the same order.
+ * the same order.  With `net` set before, master i is on host i, and beside it
+ * the replica of the next one.
  */
 #ifndef HF_TEST_CLUSTER_RIG_H
 #define HF_TEST_CLUSTER_RIG_H
@@ -20,8 +21,9 @@
 #define CLUSTER_RIG_MAX 8
 
 struct cluster_rig {
+    const struct net *net; /* NULL: all are on 127.0.0.1 */
     int masters, len;
-    unsigned stopped; /* by bit: they would not answer */
+    unsigned stopped; /* by bit: they would not answer, or are cut off */
     struct redis nodes[CLUSTER_RIG_MAX];
     char bus[CLUSTER_RIG_MAX][8];
     const char *args[CLUSTER_RIG_MAX][12];

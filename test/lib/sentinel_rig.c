@@ -4,7 +4,6 @@
  */
 #include "lib/sentinel_rig.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/rig.h"
@@ -25,7 +24,7 @@ static void servers_start(struct sentinel_rig *g)
     redis_begin(&g->servers[0], NULL);
     for (int i = 1; i < SENTINEL_SERVERS; i++) {
         redis_begin(&g->servers[i], NULL);
-        CHECK_STR(redis_say(&g->servers[i], "REPLICAOF 127.0.0.1 %d",
+        CHECK_STR(redis_say(&g->servers[i], "REPLICAOF %s %d", g->servers[0].ip,
                             g->servers[0].port),
                   "OK");
     }
@@ -50,26 +49,35 @@ static void sentinels_start(struct sentinel_rig *g, const char *more)
 {
     char conf[512];
     snprintf(conf, sizeof conf,
-             "sentinel monitor " SENTINEL_MASTER " 127.0.0.1 %d 2\n"
+             "sentinel monitor " SENTINEL_MASTER " %s %d 2\n"
              "sentinel down-after-milliseconds " SENTINEL_MASTER " 500\n"
              "sentinel failover-timeout " SENTINEL_MASTER " 3000\n"
              "%s",
-             g->servers[0].port, more);
-    for (int i = 0; i < SENTINEL_SERVERS; i++)
+             g->servers[0].ip, g->servers[0].port, more);
+    for (int i = 0; i < SENTINEL_SERVERS; i++) {
         redis_begin_sentinel(&g->sentinels[i], conf);
+        /* They look around more often; those before 7.0 take their time. */
+        if (g->net)
+            redis_say(&g->sentinels[i], "SENTINEL DEBUG publish-period 500 "
+                                        "info-period 1000");
+    }
 }
 
 static void urls_write(struct sentinel_rig *g)
 {
-    snprintf(g->hosts, sizeof g->hosts,
-             "127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d", g->sentinels[0].port,
-             g->sentinels[1].port, g->sentinels[2].port);
+    snprintf(g->hosts, sizeof g->hosts, "%s:%d,%s:%d,%s:%d", g->sentinels[0].ip,
+             g->sentinels[0].port, g->sentinels[1].ip, g->sentinels[1].port,
+             g->sentinels[2].ip, g->sentinels[2].port);
     snprintf(g->url, sizeof g->url, "redis-sentinel://%s/" SENTINEL_MASTER,
              g->hosts);
 }
 
 void sentinel_begin_with(struct sentinel_rig *g, const char *conf)
 {
+    g->unasked = 0;
+    for (int i = 0; i < SENTINEL_SERVERS; i++)
+        g->servers[i].at = g->sentinels[i].at =
+            g->net ? &g->net->hosts[i] : NULL;
     rig_begin_on("memory:");
     servers_start(g);
     sentinels_start(g, conf);
@@ -90,23 +98,25 @@ void sentinel_begin(struct sentinel_rig *g)
 
 /* ---- who is the primary ------------------------------------------------- */
 
-static struct redis *server_at(struct sentinel_rig *g, int port)
+/* "<ip>\n<port>\n" */
+static struct redis *server_at(struct sentinel_rig *g, const char *address)
 {
-    for (int i = 0; i < SENTINEL_SERVERS; i++)
-        if (g->servers[i].port == port) return &g->servers[i];
+    char own[40];
+    for (int i = 0; i < SENTINEL_SERVERS; i++) {
+        snprintf(own, sizeof own, "%s\n%d\n", g->servers[i].ip,
+                 g->servers[i].port);
+        if (!strcmp(own, address)) return &g->servers[i];
+    }
     return NULL;
 }
 
 struct redis *sentinel_primary(struct sentinel_rig *g)
 {
     for (int i = 0; i < SENTINEL_SERVERS; i++) {
-        if (g->sentinels[i].pid == 0) continue;
-        const char *said =
-            redis_say(&g->sentinels[i],
-                      "SENTINEL GET-MASTER-ADDR-BY-NAME " SENTINEL_MASTER);
-        const char *port = strchr(said, '\n');
-        struct redis *r =
-            port ? server_at(g, (int)strtol(port, NULL, 10)) : NULL;
+        if (g->sentinels[i].pid == 0 || g->unasked & 1u << i) continue;
+        struct redis *r = server_at(
+            g, redis_say(&g->sentinels[i],
+                         "SENTINEL GET-MASTER-ADDR-BY-NAME " SENTINEL_MASTER));
         if (r) return r;
     }
     return NULL;

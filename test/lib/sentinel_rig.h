@@ -6,6 +6,9 @@
  *     sentinel_begin(&g);
  *     hf_client *c = rig_client_at(g.url, NULL);
  *     redis_shutdown(sentinel_primary(&g), 0);        kill -9
+ *
+ * With `net` set before, each server is on a host of its own, and so is the
+ * Sentinel of the same number.
  */
 #ifndef HF_TEST_SENTINEL_RIG_H
 #define HF_TEST_SENTINEL_RIG_H
@@ -16,6 +19,8 @@
 #define SENTINEL_MASTER "the-master"
 
 struct sentinel_rig {
+    const struct net *net; /* NULL: all are on 127.0.0.1 */
+    unsigned unasked;      /* Sentinels, by bit, whose word does not count */
     struct redis servers[SENTINEL_SERVERS]; /* the first is the primary */
     struct redis sentinels[SENTINEL_SERVERS];
     char hosts[96]; /* "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3" */
