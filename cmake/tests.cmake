@@ -15,7 +15,7 @@ set_target_properties(clock_shim PROPERTIES PREFIX ""
 macro(hf_without_redis paths)
   if(NOT HIREDIS_FOUND)
     list(FILTER ${paths} EXCLUDE REGEX
-      "/(redis_[^/]*|replay_test|stream_test)\\.c$")
+      "/((redis|net)_[^/]*|replay_test|stream_test)\\.c$")
   endif()
   if(NOT OPENSSL_FOUND OR NOT HIREDIS_FOUND)
     list(FILTER ${paths} EXCLUDE REGEX "/tls_[^/]*\\.c$")
