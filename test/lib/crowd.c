@@ -5,7 +5,7 @@
 
 struct member {
     struct crowd *crowd;
-    hf_lock *lock;
+    int index;
 };
 
 static void round_run(struct crowd *c, hf_lock *l)
@@ -26,7 +26,10 @@ static void round_run(struct crowd *c, hf_lock *l)
 static void member_run(void *arg)
 {
     struct member *m = arg;
-    for (int i = 0; i < m->crowd->rounds; i++) round_run(m->crowd, m->lock);
+    for (int i = 0; i < m->crowd->rounds; i++) {
+        round_run(m->crowd, m->crowd->locks[m->index]);
+        atomic_fetch_add(&m->crowd->done[m->index], 1);
+    }
 }
 
 void crowd_start(struct crowd *c)
@@ -38,7 +41,8 @@ void crowd_start(struct crowd *c)
     atomic_store(&c->inside, 0);
     atomic_store(&c->overlap, 0);
     for (int i = 0; i < c->members; i++) {
-        members[i] = (struct member){c, c->locks[i]};
+        atomic_store(&c->done[i], 0);
+        members[i] = (struct member){c, i};
         rig_spawn(member_run, &members[i]);
     }
 }

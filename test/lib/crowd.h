@@ -18,10 +18,11 @@ struct crowd {
     int64_t hold_ms;               /* it is kept for so long */
     struct hf_acquire_options how; /* rig_options(...) */
 
-    atomic_int grants;  /* acquired and released again, in all */
-    atomic_int errors;  /* any other status, of either call */
-    atomic_int inside;  /* holders at this moment */
-    atomic_int overlap; /* how often there was more than one */
+    atomic_int grants;          /* acquired and released again, in all */
+    atomic_int errors;          /* any other status, of either call */
+    atomic_int inside;          /* holders at this moment */
+    atomic_int overlap;         /* how often there was more than one */
+    atomic_int done[CROWD_MAX]; /* rounds of each that are over */
 };
 
 /* Start them, wait for all, and check that each got it every time and nobody
