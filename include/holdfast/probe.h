@@ -70,7 +70,9 @@ struct hf_probe {
     int len;           /* how many there are */
     int quorum;        /* how many of them must agree; 0: it is no quorum */
     int64_t drift_ppm; /* the rate error that the URL allows for */
-    struct hf_probe_node nodes[HF_QUORUM_NODES_MAX];
+    struct hf_probe_node nodes[HF_QUORUM_NODES_MAX]; /* of a cluster: its
+                                                      * masters */
+    int left_out; /* 1: a cluster has more of them, which were not asked */
 };
 
 /**
@@ -94,12 +96,14 @@ HF_API int hf_probe(const char *url, const struct hf_probe_options *options,
 
 /**
  * One thing that a node said of itself.  On Redis these are lines of INFO
- * (redis_version, valkey_version, redis_mode, role, master_host,
- * connected_slaves, maxmemory, maxmemory_policy, used_memory, evicted_keys,
- * aof_enabled, aof_last_write_status, uptime_in_seconds) and settings
- * (appendfsync, no-appendfsync-on-rewrite, save, min-replicas-to-write);
- * "info" or "config" is "denied" if it may not be asked.  On file: engine,
- * filesystem, shared (1: hosts may share it) and directory.
+ * (redis_version, valkey_version, redis_mode, role, master_host, master_port,
+ * connected_slaves, min_slaves_good_slaves, maxmemory, maxmemory_policy,
+ * used_memory, evicted_keys, aof_enabled, aof_last_write_status,
+ * uptime_in_seconds) and settings (appendfsync, no-appendfsync-on-rewrite,
+ * save, min-replicas-to-write, min-replicas-max-lag); "info" or "config" is
+ * "denied" if it may not be asked.  Besides: endpoint, the server's own
+ * address, also behind Sentinels; wait and wait_renew, as the URL says.  On
+ * file: engine, filesystem, shared (1: hosts may share it) and directory.
  *
  * @param node  borrowed
  * @param name  borrowed

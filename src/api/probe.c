@@ -15,7 +15,8 @@
 
 #define PAUSE_MS_MIN 20
 
-/* One call under way. */
+/* One call under way.  A store of several servers (a cluster) is one client,
+ * which is asked for its parts, one after the other. */
 struct probing {
     struct gathering g; /* its members: those of the quorum, or the one */
     struct hf_probe_options options;
@@ -92,18 +93,27 @@ static void node_fail(struct hf_probe_node *n, const struct hf_error *err)
     snprintf(n->text, sizeof n->text, "%s", text);
 }
 
-/* OP_FACTS; what it says, unless it is to be brief. */
-static int facts_ask(struct probing *p, int i, int brief)
+static hf_client *client_of(const struct probing *p, int i)
+{
+    return p->g.clients[p->out->quorum ? i : 0];
+}
+
+/* OP_FACTS; what it says, unless it is to be brief.  `next` (may be NULL) is
+ * the part that comes after it, 0 if none does. */
+static int facts_ask(struct probing *p, int i, int brief, uint64_t *next)
 {
     struct op op;
     struct hf_error err = {0};
     struct value_job job = {.key = "facts", .key_len = 5, .brief = brief};
     struct hf_probe_node *n = &p->out->nodes[i];
-    hf_client *c = p->g.clients[i];
+    hf_client *c = client_of(p, i);
     int64_t sent_us = hf__clock_us();
+    if (!p->out->quorum) job.part = (uint64_t)i;
     hf__op_init(&op, OP_TYPE_FACTS, NULL, 0);
     op.value = &job;
-    if (hf__op_run(c, &op, &err) != HF_OK) {
+    int status = hf__op_run(c, &op, &err);
+    if (next) *next = job.next;
+    if (status != HF_OK) {
         node_fail(n, &err);
         return err.status;
     }
@@ -154,13 +164,41 @@ static void member_ask(struct probing *p, int i, unsigned unsure)
     snprintf(n->identity, sizeof n->identity, "%s", p->nodes[i].identity);
 }
 
-static void nodes_ask(struct probing *p)
+static void members_ask(struct probing *p)
 {
     for (int i = 0; i < p->out->len; i++) {
         if (p->out->nodes[i].status != HF_OK) continue;
-        if (facts_ask(p, i, 0) == HF_OK && p->out->quorum)
+        if (facts_ask(p, i, 0, NULL) == HF_OK)
             member_ask(p, i, REQ_BOOT_UNSURE);
     }
+}
+
+/* One server, or the masters of a cluster: each is a node by its own name. */
+static void parts_ask(struct probing *p)
+{
+    struct hf_probe *out = p->out;
+    char shown[sizeof out->nodes[0].url];
+    uint64_t next;
+    memcpy(shown, out->nodes[0].url, sizeof shown);
+    (void)facts_ask(p, 0, 0, &next);
+    while (next > 0 && next < NODES_MAX && (int)next == out->len) {
+        struct hf_probe_node *n = &out->nodes[out->len++];
+        n->member = HF_PROBE_ALONE;
+        memcpy(n->url, shown, sizeof shown);
+        (void)facts_ask(p, out->len - 1, 0, &next);
+    }
+    out->left_out = next > 0;
+    for (int i = 0; i < out->len && out->len > 1; i++)
+        if (hf_probe_fact(&out->nodes[i], "endpoint", shown, sizeof shown))
+            memcpy(out->nodes[i].url, shown, sizeof shown);
+}
+
+static void nodes_ask(struct probing *p)
+{
+    if (p->out->quorum)
+        members_ask(p);
+    else if (p->out->nodes[0].status == HF_OK)
+        parts_ask(p);
 }
 
 /* When the longest lease is known, each can say for how long it sits out. */
@@ -183,9 +221,9 @@ static void members_again(struct probing *p)
 static void clocks_look(struct probing *p)
 {
     for (int i = 0; i < p->out->len; i++)
-        if (p->out->nodes[i].answers && p->g.clients[i]
+        if (p->out->nodes[i].answers && client_of(p, i)
             && p->out->nodes[i].status != HF_UNAVAILABLE)
-            (void)facts_ask(p, i, 1);
+            (void)facts_ask(p, i, 1, NULL);
 }
 
 static void clocks_sample(struct probing *p)

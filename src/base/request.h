@@ -93,7 +93,8 @@ struct request {
                            * tell a repetition */
     };
     union {
-        uint64_t cursor;   /* LIST: where to go on; 0 first */
+        uint64_t cursor;   /* LIST: where to go on; 0 first.  FACTS: of which
+                            * of a store's servers; the same */
         const char *group; /* PROPOSE with REQ_QUORUM: only where the marker is
                             * of this group; NULL: of any */
     };
@@ -152,7 +153,8 @@ struct reply {
     struct hf_info *info; /* INSPECT, BREAK(locked); borrowed */
     struct hf_list_row *rows; /* LIST; borrowed for the call */
     size_t rows_len;
-    uint64_t cursor;  /* LIST: next cursor, 0 at the end */
+    uint64_t cursor;  /* LIST: next cursor, 0 at the end.  FACTS: the next of
+                       * a store's servers, 0 if there are no more */
     uint64_t version; /* VALUE_*: its version now, 0 if there is none.
                        * GUARD: the highest token, 0 if there was none */
     const void *data; /* VALUE_READ, GUARD; borrowed for the call; ttl_us is its

@@ -59,6 +59,9 @@ struct value_job {
     size_t len;
     int remove;            /* WRITE: delete it instead */
     int brief;             /* FACTS: only the clock */
+    uint64_t part;         /* FACTS: of which of the store's servers, by what
+                            * `next` was of the one before; 0 the first */
+    uint64_t next;         /* FACTS: which comes next; 0: no more */
     int64_t node_us;       /* the node's clock, as it answered; 0 not told */
     struct hf_value found; /* READ, FACTS: its data is of the engine's
                             * allocator */

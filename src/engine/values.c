@@ -37,7 +37,10 @@ void hf__value_start(struct engine *e, struct op *op)
     r->attempt = ++e->conf.attempts;
     if (v->remove) r->flags |= REQ_DELETE;
     if (v->boot) boot_fill(r, v->boot);
-    if (op->type == OP_TYPE_FACTS) r->op = OP_FACTS;
+    if (op->type == OP_TYPE_FACTS) {
+        r->op = OP_FACTS;
+        r->cursor = v->part;
+    }
     if (v->brief) r->flags |= REQ_BRIEF;
     hf__owner_text(e, op->holder, r->owner);
     r->deadline_us = e->now_us + e->conf.timeout_us;
@@ -91,6 +94,7 @@ void hf__value_answered(struct engine *e, struct op *op,
         status = hf__value_copy(e, &op->value->found, rep, 1);
     if (status == HF_OK) op->value->written = rep->version;
     op->value->node_us = rep->node_us;
+    op->value->next = rep->cursor;
     if (status == HF_OK && r->op == OP_BOOT)
         op->value->boot->found = *rep->boot;
     hf__op_finish(e, op, status, text);

@@ -174,7 +174,7 @@ void hf__route_expire(struct cluster *c);
 /* Take it out of what waits; 0: it is not there. */
 int hf__route_unwait(struct cluster *c, struct request *req);
 
-/* ---- cluster_list.c: one list over all masters ---- */
+/* ---- cluster_list.c: one list over all masters, and their facts ---- */
 /* The master that a page is asked of; its cursor becomes that master's own.
  * NULL: there are fewer than it names. */
 struct cluster_node *hf__clist_node(struct cluster *c, struct request *req);
@@ -182,6 +182,12 @@ void hf__clist_replied(struct cluster *c, struct request *req,
                        const struct reply *told);
 /* The cursor as it came: the request may be repeated. */
 void hf__clist_restore(struct request *req);
+/* The master that is to tell about itself: its cursor is its number.  NULL as
+ * above. */
+struct cluster_node *hf__cfacts_node(struct cluster *c,
+                                     const struct request *req);
+void hf__cfacts_replied(struct cluster *c, struct request *req,
+                        const struct reply *told);
 
 /* ---- cluster_watch.c: watched names ---- */
 void hf__cwatch_begin(struct cluster *c, struct request *req);

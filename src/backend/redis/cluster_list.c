@@ -1,7 +1,8 @@
 /*
- * cluster_list.c: one list over all masters.  One rule: a cursor names the
- * master, by its lowest slot, and that master's own cursor, so that a page can
- * be asked for by whoever has it.
+ * cluster_list.c: what is asked of all masters, one after the other: a list, or
+ * what each says of itself.  One rule: a cursor names the master, by its lowest
+ * slot, and that master's own cursor, so that a page can be asked for by
+ * whoever has it.
  */
 #include "backend/redis/cluster.h"
 
@@ -56,5 +57,22 @@ void hf__clist_replied(struct cluster *c, struct request *req,
             .waiters = -1,
             .text = "redis-cluster: list: the server's cursor is too large"};
     hf__clist_restore(req);
+    c->env->reply(c->env, req, &reply);
+}
+
+struct cluster_node *hf__cfacts_node(struct cluster *c,
+                                     const struct request *req)
+{
+    int count;
+    return hf__cluster_master(c, (int)req->cursor, &count);
+}
+
+void hf__cfacts_replied(struct cluster *c, struct request *req,
+                        const struct reply *told)
+{
+    struct reply reply = *told;
+    int count;
+    hf__cluster_master(c, 0, &count);
+    reply.cursor = (int)req->cursor + 1 < count ? req->cursor + 1 : 0;
     c->env->reply(c->env, req, &reply);
 }

@@ -83,7 +83,14 @@ static struct cluster_node *node_for(struct cluster *c, struct request *req)
 {
     if (!c->has_map) return NULL;
     if (req->op == OP_LIST) return hf__clist_node(c, req);
+    if (req->op == OP_FACTS) return hf__cfacts_node(c, req);
     return hf__cluster_owner(c, hf__slot_of(req->name, req->name_len));
+}
+
+/* It goes to one after the other, whatever their slots are. */
+static int is_of_masters(const struct request *req)
+{
+    return req->op == OP_LIST || req->op == OP_FACTS;
 }
 
 void hf__route(struct cluster *c, struct request *req)
@@ -94,7 +101,7 @@ void hf__route(struct cluster *c, struct request *req)
         node_submit(c, n, req);
         return;
     }
-    if (c->has_map && req->op == OP_LIST && req->cursor) {
+    if (c->has_map && is_of_masters(req) && req->cursor) {
         /* There are fewer masters than when it began. */
         hf__route_answer_soon(c, req, V_GRANTED);
         return;
@@ -182,7 +189,7 @@ void hf__route_expire(struct cluster *c)
 static int is_to_be_sent_on(struct cluster *c, const struct cluster_node *n,
                             struct request *req)
 {
-    if (c->is_closing || req->op == OP_LIST || req->op == OP_UNWATCH) return 0;
+    if (c->is_closing || is_of_masters(req) || req->op == OP_UNWATCH) return 0;
     if (req->deadline_us <= cluster_now(c)) return 0;
     if ((req->priv & PRIV_COUNT) >= REDIRECTS_MAX) return 0;
     struct cluster_node *to = node_for(c, req);
@@ -205,6 +212,8 @@ void hf__route_reply(struct nested *nested, struct request *req,
             hf__cwatch_ended(c, req);
     } else if (req->op == OP_LIST) {
         hf__clist_replied(c, req, reply);
+    } else if (req->op == OP_FACTS) {
+        hf__cfacts_replied(c, req, reply);
     } else if (req->op == OP_UNWATCH && reply->verdict != V_GRANTED) {
         /* The connection is gone, and the watch with it. */
         hf__route_answer(c, req, V_GRANTED, HF_OK, NULL);

@@ -471,6 +471,9 @@ int hf__redis_role_up(struct backend_conn *c);
 /* ---- redis_wait.c: wait=, wait_renew= ---- */
 int hf__redis_wait_read(struct backend_conn *c, const struct url *url,
                         struct hf_error *err);
+/* What wait= says, in `out` or elsewhere; "" if it says nothing. */
+const char *hf__redis_wait_text(const struct backend_conn *c, char *out,
+                                size_t size);
 /* Ask on a new link whether the server can do it.  0, or -1: no memory. */
 int hf__redis_wait_greet(struct link *l);
 /* It cannot: fail the link. */

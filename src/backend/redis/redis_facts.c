@@ -12,15 +12,25 @@
 
 #define FACTS_SIZE 2048 /* bytes of all lines */
 
-static const char *const info_names[] = {
-    "redis_version",    "valkey_version",       "redis_mode",
-    "server_mode",      "uptime_in_seconds",    "role",
-    "master_host",      "connected_slaves",     "maxmemory",
-    "maxmemory_policy", "used_memory",          "evicted_keys",
-    "aof_enabled",      "aof_last_write_status"};
-static const char *const settings[] = {"appendfsync",
-                                       "no-appendfsync-on-rewrite", "save",
-                                       "min-replicas-to-write"};
+static const char *const info_names[] = {"redis_version",
+                                         "valkey_version",
+                                         "redis_mode",
+                                         "server_mode",
+                                         "uptime_in_seconds",
+                                         "role",
+                                         "master_host",
+                                         "master_port",
+                                         "connected_slaves",
+                                         "maxmemory",
+                                         "min_slaves_good_slaves",
+                                         "used_memory",
+                                         "maxmemory_policy",
+                                         "evicted_keys",
+                                         "aof_enabled",
+                                         "aof_last_write_status"};
+static const char *const settings[] = {
+    "appendfsync", "no-appendfsync-on-rewrite", "save", "min-replicas-to-write",
+    "min-replicas-max-lag"};
 
 /* ---- asking ---- */
 
@@ -96,10 +106,21 @@ static void info_line(struct bytes *b, const char *line, size_t len)
             fact_add(b, info_names[i], line + name_len + 1, len - name_len - 1);
 }
 
+/* What we know ourselves: which server it is, and how its grants count. */
+static void own_add(struct backend_conn *c)
+{
+    char wait[32];
+    const char *text = hf__redis_wait_text(c, wait, sizeof wait);
+    fact_add(&c->facts, "endpoint", c->endpoint, strlen(c->endpoint));
+    if (*text) fact_add(&c->facts, "wait", text, strlen(text));
+    if (c->wait_renews) fact_add(&c->facts, "wait_renew", "on", 2);
+}
+
 /* It comes first, so what was left of an earlier answer goes. */
 static void info_take(struct backend_conn *c, const struct value *v)
 {
     c->facts.len = 0;
+    own_add(c);
     if (v->type == VALUE_ERROR) fact_add(&c->facts, "info", "denied", 6);
     if (v->type != VALUE_STRING) return;
     const char *end = v->text + v->len;

@@ -51,6 +51,15 @@ int hf__redis_wait_read(struct backend_conn *c, const struct url *url,
     return HF_OK;
 }
 
+const char *hf__redis_wait_text(const struct backend_conn *c, char *out,
+                                size_t size)
+{
+    if (c->wait == WAIT_MAJORITY) return "majority";
+    if (c->wait == WAIT_ALL) return "all";
+    snprintf(out, size, "%lld", (long long)c->wait);
+    return c->wait ? out : "";
+}
+
 /* At least one: who asks for replicas is not content with none. */
 static int64_t replicas_needed(const struct backend_conn *c)
 {
