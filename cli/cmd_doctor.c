@@ -6,6 +6,8 @@
  */
 #include "doctor.h"
 
+#include <string.h>
+
 #define SAMPLE_MS_DEFAULT 3000
 
 static int doctor_exit(const struct doctor *d)
@@ -18,6 +20,19 @@ static int doctor_exit(const struct doctor *d)
         return EXIT_UNREACHABLE;
     }
     return d->warnings ? EXIT_WARNED : EXIT_OK;
+}
+
+/* `url` is NULL for the default, a directory of this host. */
+static void doctor_judge(struct doctor *d, const char *url)
+{
+    d->is_of_sentinel = url && !strncmp(url, "redis-sentinel:", 15);
+    d->is_of_cluster = url && !strncmp(url, "redis-cluster:", 14);
+    for (int i = 0; i < d->probe.len; i++) node_check(d, i);
+    if (d->probe.left_out)
+        finding_add(d, LEVEL_WARN, -1, "nodes",
+                    "the cluster has more masters: only these were asked");
+    clocks_check(d);
+    quorum_check(d);
 }
 
 static int doctor_do(const struct options *o, const char *word)
@@ -40,9 +55,7 @@ static int doctor_do(const struct options *o, const char *word)
         say_error("doctor: %s", text_escape(err.text, shown, sizeof(shown)));
         return status_exit(status);
     }
-    for (int i = 0; i < d.probe.len; i++) node_check(&d, i);
-    clocks_check(&d);
-    quorum_check(&d);
+    doctor_judge(&d, url);
     if (o->json)
         doctor_json(&d);
     else if (!o->quiet)
@@ -72,17 +85,20 @@ static const struct option_row doctor_options[] = {
 };
 
 static const char *const doctor_about[] = {
-    "Say what the deployment behind URL can promise. Each server is asked for "
-    "its version, its role, what it keeps on disk and what it throws away when "
-    "its memory is full; its clock is compared with ours and with the others', "
-    "and watched for a while. The members of a quorum also say whether they "
-    "may vote. Nothing is changed anywhere.",
+    "Say what the deployment behind URL can promise. Each server (behind "
+    "Sentinels the primary, of a cluster each master) is asked for its "
+    "version, its role, who follows it, what it keeps on disk and what it "
+    "throws away when its memory is full; its clock is compared with ours and "
+    "with the others', and watched for a while. The members of a quorum also "
+    "say whether they may vote. Nothing is changed anywhere.",
     "What is wrong is marked with !, with what to do about it. Then follows "
     "what holds when something fails: whether two could hold a lock at once, "
     "whether its fence still rises, and when it can be had again.",
     "A clock that runs faster than the drift budget lets leases end before "
     "their holders know. The usual cause is chrony, which corrects a clock by "
     "up to 8.3 % unless maxslewrate says otherwise.",
+    "What each deployment promises, and which test shows it, is on the page "
+    "docs/guarantees.md.",
     NULL};
 
 static const struct term_row doctor_exits[] = {{"0", "nothing to warn of"},
@@ -92,6 +108,7 @@ static const struct term_row doctor_exits[] = {{"0", "nothing to warn of"},
 
 static const char *const doctor_examples[] = {
     "holdfast doctor redis://10.0.0.5",
+    "holdfast doctor 'redis-sentinel://10.0.0.1,10.0.0.2/main?wait=all'",
     "holdfast doctor --for 30s redlock://10.0.0.1,10.0.0.2,10.0.0.3",
     "holdfast doctor --json | jq -r 'select(.level == \"warning\").text'",
     NULL};

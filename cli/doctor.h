@@ -32,9 +32,11 @@ struct doctor {
     struct finding findings[FINDINGS_MAX];
     int findings_len;
     int warnings;
-    int answering; /* nodes that do */
-    int voting;    /* of a quorum: that may vote now */
-    int is_wrong;  /* no lock can be had with this URL */
+    int answering;      /* nodes that do */
+    int voting;         /* of a quorum: that may vote now */
+    int is_wrong;       /* no lock can be had with this URL */
+    int is_of_sentinel; /* the URL is one of redis-sentinel:// */
+    int is_of_cluster;  /* the URL is one of redis-cluster:// */
 };
 
 /* Say something; what does not fit is dropped, warnings are counted. */
@@ -52,6 +54,19 @@ int fact_is(const struct hf_probe_node *n, const char *name, const char *text);
 void node_check(struct doctor *d, int i);
 int is_of_cluster(const struct hf_probe_node *n);
 enum keeping keeping_of(const struct hf_probe_node *n);
+
+/* doctor_replica.c: who follows them. */
+/* Of what is told to a client, how much has every replica of the server? */
+enum cover {
+    COVER_NONE,   /* nobody waits for them */
+    COVER_SOME,   /* some of them have every grant */
+    COVER_GRANTS, /* all have every grant, not every renewal */
+    COVER_ALL     /* all have both */
+};
+enum cover cover_of(const struct hf_probe_node *n);
+void replicas_check(struct doctor *d, int i);
+/* May another server take the place of one of them? */
+int fails_over(const struct doctor *d);
 
 /* doctor_clock.c: their clocks. */
 void clocks_check(struct doctor *d);

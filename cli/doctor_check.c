@@ -91,7 +91,11 @@ static void keeping_check(struct doctor *d, int i)
     int is_all = keeping_of(n) == KEEPS_ALL;
     int is_alone = d->probe.quorum == 0;
     finding_add(d, is_alone && !is_all ? LEVEL_WARN : LEVEL_NOTE, i, "disk",
-                "%s%s", keeping_text(n),
+                "%s%s%s", keeping_text(n),
+                is_alone && keeping_of(n) == KEEPS_NOTHING
+                        && fact_number(n, "connected_slaves", 0) > 0
+                    ? ", and its replicas copy that"
+                    : "",
                 is_alone && !is_all
                     ? "; set appendonly yes and appendfsync always, or check "
                       "the fence at the resource"
@@ -147,43 +151,6 @@ int is_of_cluster(const struct hf_probe_node *n)
 {
     return fact_is(n, "redis_mode", "cluster")
            || fact_is(n, "server_mode", "cluster");
-}
-
-static void cluster_check(struct doctor *d, int i)
-{
-    const char *url = d->probe.nodes[i].url;
-    int is_whole = strncmp(url, "redis-cluster:", 14) == 0;
-    finding_add(d, LEVEL_WARN, i, "role",
-                is_whole
-                    ? "a cluster, of which one master was asked: a failover "
-                      "may grant a held lock again: check the fence at the "
-                      "resource"
-                    : "it is in cluster mode: only locks whose slots it has "
-                      "can be taken: use redis-cluster://");
-}
-
-static void replicas_check(struct doctor *d, int i)
-{
-    const struct hf_probe_node *n = &d->probe.nodes[i];
-    int64_t replicas = fact_number(n, "connected_slaves", 0);
-    int is_alone = d->probe.quorum == 0;
-    int is_replica = fact_is(n, "role", "slave");
-    if (is_replica && is_alone) d->is_wrong = 1;
-    if (is_replica && is_alone)
-        finding_add(d, LEVEL_WARN, i, "role",
-                    "it is a replica: no lock can be taken there");
-    if (is_of_cluster(n) && is_alone) cluster_check(d, i);
-    if (replicas > 0 && is_alone)
-        finding_add(d, LEVEL_WARN, i, "role",
-                    "%lld replica%s: they are behind, so a failover may grant "
-                    "a held lock again: check the fence at the resource, or "
-                    "use redlock://",
-                    (long long)replicas, replicas == 1 ? "" : "s");
-    else if (replicas > 0)
-        finding_add(d, LEVEL_NOTE, i, "role",
-                    "%lld replica%s: one that is promoted in its place sits "
-                    "out a quarantine",
-                    (long long)replicas, replicas == 1 ? "" : "s");
 }
 
 /* "6.2.14" is 602. */

@@ -75,13 +75,16 @@ static void finding_print(const struct finding *f)
 static void node_print(const struct doctor *d, int i)
 {
     const struct hf_probe_node *n = &d->probe.nodes[i];
-    char version[96];
+    char version[96], endpoint[160];
     size_t len = strlen(n->url); /* "file:" has its colon */
     printf("%s%s ", n->url, len && n->url[len - 1] == ':' ? "" : ":");
     if (n->answers) {
         version_text(n, version, sizeof(version));
         printf("answers in %.2f ms%s%s", (double)n->rtt_us / 1e3, version,
                role_text(n));
+        if (d->is_of_sentinel
+            && hf_probe_fact(n, "endpoint", endpoint, sizeof(endpoint)))
+            printf(" %s", endpoint);
         member_print(n);
     } else {
         printf("no answer");
@@ -116,6 +119,10 @@ void doctor_print(const struct doctor *d)
                "resource must refuse the\nlower fence (holdfast guard). "
                "Clocks may run %s apart (drift= in the URL).\n",
                rate_text(d->probe.drift_ppm, drift, sizeof(drift)));
+    if (d->answering > 0 && !d->probe.quorum && fails_over(d))
+        printf("By the clocks: while a replica's clock agrees with its "
+               "primary's; holdfast doctor\nredis://REPLICA compares it with "
+               "this host's.\n");
     if (d->warnings)
         printf("%d warning%s, marked with !.\n", d->warnings,
                d->warnings == 1 ? "" : "s");

@@ -3,7 +3,7 @@
  *
  * Exclusion: no two holders at once.  Fencing: tokens only rise, so that a
  * resource which checks them is safe in any case.  One rule: promise less than
- * the protocol proves (docs/quorum.md), never more.
+ * the tests show (docs/guarantees.md), never more.
  */
 #include "doctor.h"
 
@@ -11,6 +11,8 @@
 
 static const char yes[] = "yes";
 static const char by_fence[] = "by the fence";
+static const char by_clocks[] = "by the clocks";
+static const char by_its_clock[] = "by its clock";
 static const char no[] = "no";
 
 static struct promise *promise_add(struct promise *out, int *len,
@@ -32,7 +34,7 @@ static int file_promises(struct promise *out)
     promise_add(out, &n, "client pauses", yes, yes,
                 "when it goes on or is ended: a kernel lock has no lease");
     promise_add(out, &n, "host crashes", yes, yes, "when it is up again");
-    promise_add(out, &n, "lock files deleted", "no, LOST soon", "by the clock",
+    promise_add(out, &n, "lock files deleted", "no, LOST soon", by_its_clock,
                 "at once");
     promise_add(out, &n, "clock jumps", yes, yes,
                 "at once; tickets (holdfast acquire) end by another clock");
@@ -48,24 +50,54 @@ static int memory_promises(struct promise *out)
     return n;
 }
 
+/* The worst of all nodes: what a cluster promises for every lock. */
+static enum cover cover_worst(const struct doctor *d)
+{
+    enum cover worst = COVER_ALL;
+    for (int i = 0; i < d->probe.len; i++)
+        if (cover_of(&d->probe.nodes[i]) < worst)
+            worst = cover_of(&d->probe.nodes[i]);
+    return worst;
+}
+
+static int servers_keep(const struct doctor *d)
+{
+    int keep = 0;
+    for (int i = 0; i < d->probe.len; i++)
+        keep += keeping_of(&d->probe.nodes[i]) == KEEPS_ALL;
+    return keep == d->probe.len;
+}
+
+/* Another takes its place, by itself or by hand; or it is cut off, and another
+ * has taken it all the same. */
+static void failover_promises(const struct doctor *d, struct promise *out,
+                              int *n)
+{
+    enum cover cover = cover_worst(d);
+    const char *exclusion = cover == COVER_ALL ? by_clocks : by_fence;
+    const char *fencing = cover >= COVER_GRANTS ? yes : by_clocks;
+    promise_add(out, n, "failover", exclusion, fencing,
+                "at once; holders are told at once what was lost");
+    promise_add(out, n, "primary is cut off", exclusion, by_clocks,
+                "at once, where the next primary is");
+}
+
 static int server_promises(const struct doctor *d, struct promise *out)
 {
-    const struct hf_probe_node *one = &d->probe.nodes[0];
     int n = 0;
-    int keeps = keeping_of(one) == KEEPS_ALL;
-    int fails_over =
-        fact_number(one, "connected_slaves", 0) > 0 || is_of_cluster(one);
+    int keeps = servers_keep(d);
+    int replaced = d->is_of_sentinel || d->is_of_cluster;
     promise_add(out, &n, "client crashes", yes, yes, "when its lease ends");
     promise_add(out, &n, "client pauses", by_fence, yes, "when its lease ends");
-    promise_add(out, &n, "server crashes", keeps ? yes : by_fence,
-                keeps ? yes : "by its clock",
-                "when it is up again; holders are told LOST in time");
-    promise_add(out, &n, "restart without data", by_fence, "by its clock",
-                "at once; its holder is told LOST within a third of the "
-                "lease");
-    if (fails_over)
-        promise_add(out, &n, "failover", by_fence, "by the clocks",
-                    "at once, though it may be held");
+    promise_add(out, &n, "client is cut off", yes, yes,
+                "when its lease ends, of which it is told");
+    if (!replaced)
+        promise_add(out, &n, "server crashes", keeps ? yes : by_fence,
+                    keeps ? yes : by_its_clock,
+                    "when it is up again; holders are told LOST in time");
+    promise_add(out, &n, "restart without data", by_fence, by_its_clock,
+                "at once; its holder is told LOST as soon as it answers");
+    if (fails_over(d)) failover_promises(d, out, &n);
     promise_add(out, &n, "clock jumps", by_fence, yes,
                 "forward: at once; back: so much later");
     return n;
@@ -108,7 +140,9 @@ static int quorum_promises(const struct doctor *d, struct promise *out)
                     ? "at once: all are durable, and are to lose nothing"
                     : quarantine);
     promise_add(out, &n, "clock of one jumps", by_fence, yes, quarantine);
-    promise_add(out, &n, "majority lost", by_fence, "by the clocks",
+    promise_add(out, &n, "client is cut off", yes, yes,
+                "when its lease ends, of which it is told");
+    promise_add(out, &n, "majority lost", by_fence, by_clocks,
                 "after a quarantine");
     if (spare < 0) members_wait(d, out, n);
     return n;

@@ -60,6 +60,9 @@ need_file "$dir/held"
 tr '\0' ' ' <"/proc/$job/cmdline" >"$dir/out"
 refute "ps shows no password" out_has secret-word
 expect 0 "status over TLS" "$HOLDFAST" status --url "$tls&$mine" job
+expect 1 "the doctor over TLS" "$HOLDFAST" doctor --for 10ms "$tls&$mine"
+check "has asked the server" out_has ', primary$'
+refute "and shows no password" out_has secret-word
 expect 75 "it excludes others" "$HOLDFAST" run -n --url "$tls&$mine" job true
 rm "$dir/held"
 wait $job
