@@ -132,7 +132,13 @@ e_pid=$redis_pid
 redis_port=$f
 redis_run --dir "$dir/f" --bind $all_hosts || fail 'cannot be restarted'
 f_pid=$redis_pid
-"$HOLDFAST" run -n --url "$url" job -- true 2>/dev/null
+# A client may leave before it has heard of the slower one.
+is_met() {
+    "$HOLDFAST" run -n --url "$url" job -- true
+    [ "$(redis-cli -p "$1" exists holdfast:boot)" -eq 1 ]
+}
+wait_for 'one is met' is_met "$e"
+wait_for 'and the other' is_met "$f"
 expect 1 'they are back, empty' doctor "$url"
 check 'and sit out' out_has "^redis://127.0.0.3:$f: .*, votes in [23].*s, leases"
 check 'which is said' warned 'member .*it may not vote for '
