@@ -6,6 +6,13 @@
 doctor() { "$HOLDFAST" doctor --for 50ms "$@"; }
 warned() { grep -q -e "^! $1" "$dir/out"; }
 noted() { grep -q -e "^  $1" "$dir/out"; }
+# port_find: $port becomes one, above it, that nobody uses.
+port_find() {
+    port=$((port + 1))
+    while grep -q "$(printf ':%04X ' $port)" /proc/net/tcp /proc/net/tcp6; do
+        port=$((port + 1))
+    done
+}
 said() { redis-cli -p "$1" "$2" "$3" 2>/dev/null | grep -q "$4"; }
 
 # ---- a primary and its replica ----
@@ -53,7 +60,9 @@ expect 0 'acquire without' "$HOLDFAST" acquire --json --url "$a_url" y
 check 'asked none' out_has '"replicas":0}$'
 
 # ---- a Sentinel ----
-s=$((redis_port + 3))
+port=$redis_port
+port_find
+s=$port
 mkdir "$dir/s"
 printf 'port %d\nbind 127.0.0.1\ndir %s\nsentinel monitor m 127.0.0.1 %d 1\n' \
     "$s" "$dir/s" "$a" >"$dir/s/conf"
@@ -79,9 +88,10 @@ check 'says what to write' warned 'link .*it is a Sentinel: write redis-sentinel
 # ---- a cluster ----
 cluster_node() {
     mkdir "$dir/$1"
-    bus=$((redis_port + 17))
-    redis_start --dir "$dir/$1" --cluster-enabled yes --cluster-port $bus
-    eval "$1=$redis_port ${1}_pid=$redis_pid ${1}_bus=$bus"
+    port=$((redis_port + 400))
+    port_find
+    redis_start --dir "$dir/$1" --cluster-enabled yes --cluster-port $port
+    eval "$1=$redis_port ${1}_pid=$redis_pid ${1}_bus=$port"
 }
 cluster_node c
 cluster_node d
