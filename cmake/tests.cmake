@@ -159,6 +159,8 @@ set_tests_properties(doc-blocks PROPERTIES
 
 # Every test that docs/conformance.md names is there.
 hf_test(conformance docs sh ${PROJECT_SOURCE_DIR}/tools/conformance.sh)
+# So is every one that docs/guarantees.md names, one at least for each cell.
+hf_test(guarantees docs sh ${PROJECT_SOURCE_DIR}/tools/guarantees.sh)
 
 if(NOT HF_SANITIZE AND NOT HF_FUZZ)
   # The small models; nothing of ours is compiled for them.
