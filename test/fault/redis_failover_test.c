@@ -22,6 +22,8 @@ static struct {
     atomic_int failovers; /* lines of log */
 } seen = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
+static atomic_int granted;
+
 static void on_state(const struct hf_event *ev, void *user)
 {
     (void)user;
@@ -255,6 +257,43 @@ TEST(redis_failover, who_has_taken_a_fixed_lease_is_named)
 {
     other_server(HF_ACQUIRE_FIXED);
     check_owner();
+}
+
+static int is_heard(void *arg)
+{
+    const char *said =
+        redis_say(arg, "PUBSUB NUMSUB redisson_lock__channel:{a}");
+    return strstr(said, "1") != NULL;
+}
+
+static void wait_for_it(void *arg)
+{
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
+    if (hf_lock_acquire(arg, &o, NULL, NULL) == HF_OK)
+        atomic_fetch_add(&granted, 1);
+}
+
+/* The old server still has the line on which messages came: nothing of it would
+ * tell that they come no more. */
+TEST(redis_failover, who_waits_is_woken_by_the_server_that_answers_now)
+{
+    static struct proxy p;
+    char url[64];
+    begin();
+    redis_begin(&r2, NULL);
+    proxy_begin(&p, r.port);
+    atomic_store(&granted, 0);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", p.port);
+    hf_lock *other = rig_lock(rig_client_at(r2.url, NULL), "a");
+    hold(rig_lock(client_at(r.url), "a"), 0);
+    hold(other, 0);
+    rig_spawn(wait_for_it, rig_lock(client_at(url), "a"));
+    CHECK(rig_until(is_heard, &r));
+    proxy_aim(&p, r2.port);
+    redis_say(&r, "CLIENT KILL TYPE normal");
+    CHECK(rig_until(is_heard, &r2));
+    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+    CHECK(rig_until_equal(&granted, 1));
 }
 
 /* ---- replicas ------------------------------------------------------------ */

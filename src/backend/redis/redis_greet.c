@@ -91,6 +91,14 @@ int hf__greet(struct link *l)
                : 0;
 }
 
+/* Another server answers, and the old one may still be there: no message of
+ * his is worth anything. */
+static void sub_move(struct backend_conn *c)
+{
+    if (!c->is_led && c->sub.state != LINK_DOWN)
+        hf__link_fail(&c->sub, HF_UNAVAILABLE, 0, "another server answers now");
+}
+
 static void link_is_up(struct link *l)
 {
     struct backend_conn *c = l->c;
@@ -98,10 +106,13 @@ static void link_is_up(struct link *l)
     l->state = LINK_UP;
     l->due_us = TIME_NEVER;
     l->failures = 0;
-    if (l->is_sub)
+    if (l->is_sub) {
         hf__watch_up(c);
-    else
-        c->env->link(c->env, hf__redis_role_up(c), l->node_us, NULL);
+        return;
+    }
+    int up = hf__redis_role_up(c);
+    if (up == LINK_IS_OTHER) sub_move(c);
+    c->env->link(c->env, up, l->node_us, NULL);
 }
 
 /* The server's clock.  0 fine, -1 not what TIME answers, 1 asked once more: an
