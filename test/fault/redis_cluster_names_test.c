@@ -191,3 +191,21 @@ TEST(redis_cluster_names, are_listed_with_their_tokens)
     CHECK_INT(hf_client_list(client, NULL, on_token, &tokens, NULL), HF_OK);
     CHECK_INT(tokens, ODD);
 }
+
+/* testInCluster */
+TEST(redis_cluster_names, of_a_set_may_be_in_slots_of_several_masters)
+{
+    hf_lock *locks[ODD];
+    hf_multi *set = NULL;
+    cluster_rig_begin(&c, 3, 0);
+    hf_client *mine = rig_client(NULL), *his = rig_client(NULL);
+    for (int i = 0; i < ODD; i++) locks[i] = rig_lock(mine, odd[i]);
+    CHECK_INT(hf_multi_open(locks, ODD, &set, NULL), HF_OK);
+    CHECK_INT(hf_multi_acquire(set, NULL, NULL, NULL), HF_OK);
+    for (int i = 0; i < ODD; i++)
+        CHECK_INT(rig_probe(rig_lock(his, odd[i])), HF_TAKEN);
+    CHECK_INT(hf_multi_release(set, NULL), HF_OK);
+    for (int i = 0; i < ODD; i++)
+        CHECK_INT(rig_probe(rig_lock(his, odd[i])), HF_OK);
+    hf_multi_close(set);
+}
