@@ -154,7 +154,8 @@ redis_run() {
     ! gone "$redis_pid"
 }
 
-# redis_start OPTION...: the same on a free port, which is in $redis_port.  Ends
+# redis_start OPTION...: the same on a free port, which is in $redis_port; none of
+# those that the kernel gives to connections.  Ends
 # the test if there is none.
 redis_start() {
     if ! command -v redis-server >/dev/null; then
@@ -162,7 +163,7 @@ redis_start() {
         finish
     fi
     tries=0
-    redis_port=$((20000 + $$ % 20000))
+    redis_port=$((20000 + $$ % 12000))
     while [ $tries -lt 50 ]; do
         tries=$((tries + 1))
         redis_port=$((redis_port + 7))
