@@ -16,7 +16,8 @@ GENERATOR := $(shell command -v ninja >/dev/null 2>&1 && echo -G Ninja)
 
 CONFIGURE = $(CMAKE) $(GENERATOR) -S . $(CMAKE_FLAGS) >/dev/null
 COMPILE = $(CMAKE) --build $(BUILD) -j $(JOBS)
-RUN_TESTS = $(CTEST) --output-on-failure -j $(JOBS)
+# Tests wait most of the time: two at once for each core.
+RUN_TESTS = $(CTEST) --output-on-failure -j $$(($(JOBS) * 2))
 
 all: configure
 	$(COMPILE)

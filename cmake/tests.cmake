@@ -46,6 +46,11 @@ endfunction()
 function(hf_test name label)
   add_test(NAME ${name} COMMAND ${ARGN})
   set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 300)
+  # Two tests run at once for each core, since most of them wait; not these.
+  if(label MATCHES "^(contract|sim|fuzz|model|install)$"
+      OR name STREQUAL "alloc_failure_test")
+    set_tests_properties(${name} PROPERTIES PROCESSORS 2)
+  endif()
   # TSan cannot follow threads that a forked child starts: let it try where
   # it may, and leave out the test that is about nothing else.
   if(HF_SANITIZE STREQUAL "thread")

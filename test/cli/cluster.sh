@@ -21,7 +21,7 @@ expect 0 'the lock is released' "$HOLDFAST" release 'a}b' "$ticket"
 # ---- what it promises ----
 expect 1 'the doctor' "$HOLDFAST" doctor --for 200ms "$url"
 check 'knows a cluster' out_has "^$url: .*, of a cluster"
-check 'and what a failover does' out_has '^! role .*a cluster, .*may grant a held'
+check 'and what a failover does' out_has '^failover  *by the fence'
 check 'which is promised' out_has '^failover *by the fence'
 expect 1 'of one node alone' "$HOLDFAST" doctor --for 200ms "$redis"
 check 'the doctor names the other URL' out_has '^! role .*use redis-cluster://'

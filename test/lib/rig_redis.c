@@ -355,7 +355,7 @@ static int server_connect(const struct redis *r)
     int back = net_enter(r->at);
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     net_leave(back);
-    inet_pton(AF_INET, r->ip, &to.sin_addr);
+    inet_pton(AF_INET, r->ip ? r->ip : "127.0.0.1", &to.sin_addr);
     if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
         return fd;
     if (fd >= 0) close(fd);
