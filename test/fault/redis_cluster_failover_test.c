@@ -147,6 +147,57 @@ TEST(redis_cluster_failover, who_waits_by_classic_messages_waits_at_the_new_one)
     is_woken("pubsub=classic");
 }
 
+/* ---- a master that says nothing ---- */
+
+#define HANG_MS 60000 /* how long a link to it is not given up */
+
+/* A client who would wait for it for as long as that. */
+static hf_lock *stubborn_lock(const char *url)
+{
+    char full[600];
+    snprintf(full, sizeof full, "%s?timeout=%dms&patience=%dms", url, HANG_MS,
+             2 * HANG_MS);
+    return rig_lock(rig_client_at(full, NULL), NAME);
+}
+
+static void is_granted_elsewhere(hf_lock *l)
+{
+    int64_t began = rig_now_ms();
+    CHECK_INT(rig_acquire(l, 0, 2 * HANG_MS, NULL), HF_OK);
+    CHECK(rig_now_ms() - began < HANG_MS);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}
+
+TEST(redis_cluster_failover, who_connects_to_a_hung_master_goes_on_at_the_next)
+{
+    begin();
+    hf_lock *l = stubborn_lock(c.url);
+    cluster_rig_stop(&c, master);
+    is_granted_elsewhere(l);
+}
+
+TEST(redis_cluster_failover, who_is_at_a_hung_master_goes_on_at_the_next)
+{
+    begin();
+    hf_lock *l = stubborn_lock(c.url);
+    CHECK_INT(rig_probe(l), HF_OK);
+    cluster_rig_stop(&c, master);
+    is_granted_elsewhere(l);
+}
+
+/* It has no link to anybody else, and its URL names nobody else. */
+TEST(redis_cluster_failover, who_knows_only_a_hung_master_asks_the_others)
+{
+    char url[80];
+    begin();
+    snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d",
+             c.nodes[master].port);
+    hf_lock *l = stubborn_lock(url);
+    CHECK_INT(rig_probe(l), HF_OK);
+    cluster_rig_stop(&c, master);
+    is_granted_elsewhere(l);
+}
+
 /* ---- under load ---- */
 
 static struct crowd crowd;

@@ -17,9 +17,16 @@ static void conn_free(void *arg)
     hf__link_free(&conn.main);
 }
 
+static int64_t env_now(struct backend_env *e)
+{
+    (void)e;
+    return 1;
+}
+
 static void begin(void)
 {
     env.alloc = &hf__alloc_default;
+    env.now = env_now;
     conn.env = &env;
     hf__link_init(&conn.main, &conn, 0);
     test_cleanup(conn_free, NULL);

@@ -21,12 +21,14 @@ void hf__cluster_plan(struct cluster *c)
     int64_t due = min64(c->refresh_us, c->stagger_us);
     if (c->asking) due = min64(due, c->ask_due_us);
     due = min64(due, min64(c->waiting_us, c->rewatch_us));
+    due = min64(due, c->look_us);
     if (due != c->nest.own_us) hf__nest_timer(&c->nest, due);
 }
 
 static void cluster_timer(struct nest *nest)
 {
     struct cluster *c = (struct cluster *)nest;
+    hf__silence_tick(c);
     hf__map_tick(c);
     hf__route_expire(c);
     hf__cwatch_tick(c);
@@ -190,6 +192,7 @@ static int cluster_open(struct backend_env *env, const struct url *url,
     c->env = env;
     c->conf = *env->conf;
     c->refresh_us = c->stagger_us = c->waiting_us = c->rewatch_us = TIME_NEVER;
+    c->look_us = TIME_NEVER;
     url_copy(&c->url, url);
     hf__nest_init(&c->nest, env, &hooks);
     int status = db_check(url, err);

@@ -19,6 +19,7 @@
 #define ASK_US (500 * US_PER_MS)          /* one node's time to tell the map */
 #define REFRESH_US_MIN (100 * US_PER_MS)  /* between two questions */
 #define REFRESH_US_DOWN (250 * US_PER_MS) /* while a master is down */
+#define SILENT_US (250 * US_PER_MS) /* owing an answer for so long is silence */
 #define LEAVE_US (5 * US_PER_S) /* an idle node without slots is kept so long */
 #define REWATCH_US (250 * US_PER_MS) /* a watch that was lost is tried again */
 
@@ -90,6 +91,7 @@ struct cluster {
     int64_t ask_due_us;          /* and is given up then */
     int64_t asked_us;            /* when anybody was last asked */
     int64_t refresh_us;          /* when to ask again */
+    int64_t look_us;             /* when to look who is silent */
     int ask_from;                /* candidates rotate */
     unsigned failures;           /* rounds of all seeds, without a map */
     struct hf_error err;         /* why there is no map */
@@ -142,6 +144,12 @@ void hf__cluster_tidy(struct cluster *c);
 /* The i-th master, by its lowest slot; `count` is how many there are. */
 struct cluster_node *hf__cluster_master(const struct cluster *c, int i,
                                         int *count);
+
+/* ---- cluster_silence.c: who does not answer ---- */
+/* It was sent a request: look after it in a while. */
+void hf__silence_begin(struct cluster *c);
+void hf__silence_tick(struct cluster *c);
+int hf__cluster_is_silent(const struct cluster_node *n);
 
 /* ---- cluster_map.c: who serves what ---- */
 void hf__map_begin(struct cluster *c);

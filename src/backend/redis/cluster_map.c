@@ -4,8 +4,9 @@
  *   no map:  seeds, one after the other, a new one every quarter of a second,
  *            until one tells the map
  *   a map:   asked again when it was wrong (MOVED), when a master cannot be
- *            reached or the cluster is down; of any node that is up, each time
- *            of another one; if none is up, of the seeds
+ *            reached or is silent, or the cluster is down; of any node that is
+ *            up and answers, each time of another one; if there is none, of
+ *            masters not used so far, and of the seeds
  *
  * One rule: nobody is asked twice within REFRESH_US_MIN, however many requests
  * went astray.
@@ -23,7 +24,7 @@ static struct cluster_node *candidate(struct cluster *c)
     for (int i = 0; i < c->nodes_len; i++) {
         int at = (c->ask_from + i) % c->nodes_len;
         struct cluster_node *n = c->nodes[at];
-        if (!n || !n->is_up) continue;
+        if (!n || !n->is_up || hf__cluster_is_silent(n)) continue;
         c->ask_from = at + 1;
         return n;
     }
@@ -74,15 +75,28 @@ void hf__map_begin(struct cluster *c)
     c->stagger_us = cluster_now(c);
 }
 
+/* Nobody can be asked: open one more who may be. */
+static void another_try(struct cluster *c)
+{
+    struct hf_error err;
+    for (int i = 0; i < c->nodes_len; i++) {
+        struct cluster_node *n = c->nodes[i];
+        if (!n || n->is_open || n->slots == 0) continue;
+        (void)hf__cluster_connect(c, n, &err); /* no memory: the next time */
+        return;
+    }
+    if (c->seeds_left > 0) return;
+    c->seeds_left = c->seeds_len;
+    c->stagger_us = c->asked_us;
+}
+
 static void ask(struct cluster *c)
 {
     struct cluster_node *n = candidate(c);
     if (n && node_ask(c, n)) return;
     c->asked_us = cluster_now(c);
     c->refresh_us = c->asked_us + REFRESH_US_DOWN;
-    if (n || c->seeds_left > 0) return;
-    c->seeds_left = c->seeds_len;
-    c->stagger_us = c->asked_us;
+    if (!n) another_try(c);
 }
 
 void hf__map_refresh(struct cluster *c)
@@ -177,10 +191,12 @@ void hf__map_link(struct nested *nested, int up, int64_t node_us,
     }
     n->is_up = 1;
     n->has_failed = 0;
-    if (c->has_map)
-        c->env->link(c->env, up, node_us, NULL);
-    else if (!c->asking && !node_ask(c, n))
-        hf__map_refresh(c);
+    if (!c->has_map) {
+        if (!c->asking && !node_ask(c, n)) hf__map_refresh(c);
+        return;
+    }
+    if (c->refresh_us != TIME_NEVER) hf__map_refresh(c); /* it can be asked */
+    c->env->link(c->env, up, node_us, NULL);
 }
 
 /* ---- the answer ---- */

@@ -108,12 +108,14 @@ void hf__cluster_assign(struct cluster *c, uint16_t slot,
     c->slots[slot] = n ? (uint16_t)n->index : SLOT_NOBODY;
 }
 
-/* One that was used because of ASK will be a master soon. */
+/* One that was used because of ASK will be a master soon.  What a silent one
+ * still has is better asked of those who serve it now. */
 static int is_of_use(const struct cluster *c, const struct cluster_node *n)
 {
     if (n->slots > 0) return 1;
     if (n->has_failed) return 0;
-    return n->open > 0 || cluster_now(c) - n->asked_us < LEAVE_US;
+    if (cluster_now(c) - n->asked_us < LEAVE_US) return 1;
+    return n->open > 0 && !hf__cluster_is_silent(n);
 }
 
 void hf__cluster_tidy(struct cluster *c)

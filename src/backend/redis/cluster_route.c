@@ -76,6 +76,7 @@ static void node_submit(struct cluster *c, struct cluster_node *n,
         return;
     }
     n->open++;
+    hf__silence_begin(c);
     hf__nest_submit(&n->nested, req);
 }
 

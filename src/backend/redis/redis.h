@@ -115,6 +115,7 @@ struct link {
     unsigned extensions; /* of this try, see late_look() */
     int64_t asked_us;    /* when TIME was asked for */
     int64_t active_us;   /* last time anything came or went */
+    int64_t owed_us;     /* since when the server owes us a word, if it does */
     struct hf_error err; /* why it is not up */
     struct resolved addrs;
     int addr_next;
@@ -385,6 +386,9 @@ void hf__redis_adopt(struct backend_conn *c, const struct redis_owner *owner);
  * unless the link goes down first.  0, or -1: it is down already, or there is
  * no memory. */
 int hf__redis_ask(struct backend_conn *c, enum flight_kind kind);
+/* For how long has the server owed us a word, on either link?  0: it does not,
+ * or nothing is tried now. */
+int64_t hf__redis_silence_us(const struct backend_conn *c);
 /* Put ASKING into the output if `req` wants it.  0, or -1: no memory. */
 int hf__redis_asking(struct backend_conn *c, const struct request *req);
 /* Has the owner taken them back? */

@@ -103,7 +103,7 @@ int hf__link_read(struct link *l)
         int code = errno;
         if (n == 0) return done;
         done = 1;
-        l->active_us = l->c->env->now(l->c->env);
+        l->active_us = l->owed_us = l->c->env->now(l->c->env);
         if (n < 0) {
             broken(l, code);
             return 1;

@@ -249,6 +249,7 @@ struct flight *hf__link_push(struct link *l, enum flight_kind kind)
     if (fs->len == fs->size && flights_grow(fs, l->c->env->alloc) != 0)
         return NULL;
     if (output_add(l, &l->c->cmd) != 0) return NULL;
+    if (fs->len == 0) l->owed_us = l->c->env->now(l->c->env);
     struct flight *f = flight_at(fs, fs->len++);
     *f = (struct flight){.kind = kind, .begins = begins};
     return f;

@@ -204,7 +204,8 @@ void hf__link_start(struct link *l)
 {
     struct backend_conn *c = l->c;
     hf__link_close(l);
-    l->give_up_us = now_us(l) + c->env->conf->timeout_us;
+    l->owed_us = now_us(l);
+    l->give_up_us = l->owed_us + c->env->conf->timeout_us;
     l->addr_next = 0;
     l->extensions = 0;
     if (c->is_unix) {
