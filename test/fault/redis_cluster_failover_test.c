@@ -152,12 +152,17 @@ TEST(redis_cluster_failover, who_waits_by_classic_messages_waits_at_the_new_one)
 #define HANG_MS 60000 /* how long a link to it is not given up */
 
 /* A client who would wait for it for as long as that. */
-static hf_lock *stubborn_lock(const char *url)
+static hf_client *stubborn_client(const char *url)
 {
     char full[600];
     snprintf(full, sizeof full, "%s?timeout=%dms&patience=%dms", url, HANG_MS,
              2 * HANG_MS);
-    return rig_lock(rig_client_at(full, NULL), NAME);
+    return rig_client_at(full, NULL);
+}
+
+static hf_lock *stubborn_lock(const char *url)
+{
+    return rig_lock(stubborn_client(url), NAME);
 }
 
 static void is_granted_elsewhere(hf_lock *l)
@@ -196,6 +201,21 @@ TEST(redis_cluster_failover, who_knows_only_a_hung_master_asks_the_others)
     CHECK_INT(rig_probe(l), HF_OK);
     cluster_rig_stop(&c, master);
     is_granted_elsewhere(l);
+}
+
+/* Of what was not sent to anybody, nothing is in doubt. */
+TEST(redis_cluster_failover, closing_waits_for_no_hung_master_without_reason)
+{
+    begin();
+    for (int k = 0; k < c.len; k++)
+        redis_say(&c.nodes[k], "CONFIG SET cluster-require-full-coverage no");
+    cluster_rig_stop(&c, master + c.masters);
+    cluster_rig_stop(&c, master);
+    hf_client *client = stubborn_client(c.url);
+    CHECK(rig_acquire(rig_lock(client, NAME), 0, 2000, NULL) != HF_OK);
+    int64_t began = rig_now_ms();
+    rig_close(client);
+    CHECK(rig_now_ms() - began < HANG_MS / 2);
 }
 
 /* ---- under load ---- */

@@ -59,6 +59,32 @@ TEST(redis_cluster, requests_may_come_before_the_map_is_known)
     CHECK_INT(f.is_up, 1);
 }
 
+/* It would wait for the same link, and nothing is in doubt. */
+TEST(redis_cluster, a_release_of_what_was_not_sent_is_not_sent_either)
+{
+    static struct fake_answer proposed, released;
+    static struct request propose, release;
+    char url[64];
+    cluster_rig_begin(&c, 3, 0);
+    int at = cluster_rig_at(&c, "job");
+    snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d",
+             c.nodes[(at + 1) % 3].port);
+    open_at(url);
+    server_wait_link(&f, 1);
+    cluster_rig_stop(&c, at);
+    propose = server_request(OP_PROPOSE, "job", 1, server_clock(&f));
+    release = server_request(OP_RELEASE, "job", 1, propose.ballot);
+    fake_submit(&f, &propose, &proposed);
+    f.backend->flush(f.conn);
+    fake_submit(&f, &release, &released);
+    f.backend->flush(f.conn);
+    fake_wait(&f, &released);
+    cluster_rig_cont(&c, at);
+    CHECK_INT(released.reply.verdict, V_ABSENT);
+    CHECK_INT(proposed.is_done, 1);
+    CHECK_INT(proposed.reply.verdict, V_UNSENT);
+}
+
 TEST(redis_cluster, what_waits_when_it_is_closed_is_answered)
 {
     static struct fake_answer a, b;

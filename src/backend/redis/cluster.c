@@ -43,7 +43,7 @@ static void cluster_submit(struct backend_conn *conn, struct request *req)
         hf__cwatch_begin(c, req);
     else if (req->op == OP_UNWATCH)
         hf__cwatch_end(c, req);
-    else
+    else if (req->op != OP_RELEASE || !hf__undo(c, req))
         hf__route(c, req);
 }
 

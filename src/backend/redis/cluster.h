@@ -182,6 +182,10 @@ void hf__route_expire(struct cluster *c);
 /* Take it out of what waits; 0: it is not there. */
 int hf__route_unwait(struct cluster *c, struct request *req);
 
+/* ---- cluster_undo.c: releases of what was never sent ---- */
+/* 1: its proposal had not been sent, and both will be answered. */
+int hf__undo(struct cluster *c, struct request *release);
+
 /* ---- cluster_list.c: one list over all masters, and their facts ---- */
 /* The master that a page is asked of; its cursor becomes that master's own.
  * NULL: there are fewer than it names. */
