@@ -199,6 +199,73 @@ TEST(redis_cluster_move, in_the_window_a_lock_of_one_key_is_taken_as_ever)
     cluster_rig_move_end(&c, slot, to);
 }
 
+/* ---- torn: one of its two keys is here, the other one is there ---- */
+
+static const char lock_key[] = NAME;
+static const char counter_key[] = "redisson_lock_token:{" NAME "}";
+
+static void key_move(const char *key)
+{
+    const char *said = redis_say(&c.nodes[from], "MIGRATE %s %d %s 0 5000",
+                                 c.nodes[to].ip, c.nodes[to].port, key);
+    if (strcmp(said, "OK") != 0) TEST_FAIL("MIGRATE: %s", said);
+}
+
+static hf_lock *torn_lock(const char *options, const char *key)
+{
+    char url[600];
+    begin();
+    snprintf(url, sizeof url, "%s%s", c.url, options);
+    hf_lock *l = rig_lock(rig_client_at(url, NULL), NAME);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    cluster_rig_move_begin(&c, slot, from, to);
+    key_move(key);
+    return l;
+}
+
+static void is_freed(const char *options, const char *key)
+{
+    hf_lock *l = torn_lock(options, key);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(
+        redis_number(&c.nodes[from], "CLUSTER COUNTKEYSINSLOT %d", slot)
+            + redis_number(&c.nodes[to], "CLUSTER COUNTKEYSINSLOT %d", slot),
+        1); /* the counter */
+    cluster_rig_move_keys(&c, slot, from, to);
+    cluster_rig_move_end(&c, slot, to);
+    CHECK_INT(rig_acquire(l, 0, 10000, NULL), HF_OK);
+}
+
+TEST(redis_cluster_move, a_lock_that_went_before_its_counter_is_freed)
+{
+    is_freed("", lock_key);
+}
+
+TEST(redis_cluster_move, a_lock_whose_counter_went_first_is_freed)
+{
+    is_freed("", counter_key);
+}
+
+TEST(redis_cluster_move, a_string_that_went_before_its_counter_is_freed)
+{
+    is_freed("?format=string", lock_key);
+}
+
+TEST(redis_cluster_move, a_string_whose_counter_went_first_is_freed)
+{
+    is_freed("?format=string", counter_key);
+}
+
+TEST(redis_cluster_move, a_lock_without_its_counter_can_be_looked_at)
+{
+    struct hf_info info;
+    hf_lock *l = torn_lock("", lock_key);
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(info.locked, 1);
+    CHECK_INT(info.mine, 1);
+    CHECK(info.fence == hf_lock_fence(l, 0));
+}
+
 /* ---- under load ---- */
 
 TEST(redis_cluster_move, a_crowd_never_meets_while_its_slot_goes_to_and_fro)

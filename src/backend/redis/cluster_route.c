@@ -277,6 +277,15 @@ static void send_on(struct cluster *c, struct cluster_node *from,
     node_submit(c, n, req);
 }
 
+/* The lock's two keys are on two servers for the moment.  A lock can be freed
+ * without its counter if it was granted under the number that is released: the
+ * script looks.  It can be looked at, in any case. */
+static int is_tried_alone(const struct request *req, const struct value *v)
+{
+    if (req->op != OP_RELEASE && req->op != OP_INSPECT) return 0;
+    return hf__redis_error_is(v, "TRYAGAIN") && !(req->priv & PRIV_ALONE);
+}
+
 int hf__route_refused(struct backend_conn *conn, struct request *req,
                       const struct value *v)
 {
@@ -288,9 +297,13 @@ int hf__route_refused(struct backend_conn *conn, struct request *req,
     if (c->is_closing || (!is_elsewhere && !is_passing(v))) return 0;
     n->open--;
     req->next = NULL;
-    if (is_elsewhere)
+    if (is_elsewhere) {
         send_on(c, n, req, &to);
-    else
+    } else if (is_tried_alone(req, v)) {
+        req->priv |= PRIV_ALONE;
+        hf__route(c, req);
+    } else {
         put_off(c, conn, req, v);
+    }
     return 1;
 }

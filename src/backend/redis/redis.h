@@ -39,6 +39,9 @@
 
 /* In request.priv, for a connection with an owner: ASKING goes before it. */
 #define PRIV_ASKING 0x80000000u
+/* The same: it is asked of the lock's key alone, for the counter is, or was,
+ * on another server. */
+#define PRIV_ALONE 0x40000000u
 
 enum link_state {
     LINK_DOWN,       /* no socket; due_us is the next try, or never */
@@ -367,6 +370,9 @@ void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
 
 /* Rounded up: the server may end it later than we believe, not earlier. */
 int64_t hf__ops_lease_ms(const struct request *req);
+/* Two letters, as far as they are wanted; no argument if none is. */
+void hf__ops_put_letters(struct command *cmd, const char *first, int has_first,
+                         const char *second, int has_second);
 void hf__ops_put_group(struct command *cmd, const struct request *req);
 /* Begin the command of a script on so many keys, which come next. */
 void hf__ops_script_begin(struct command *cmd, const struct redis_script *s,
@@ -391,6 +397,8 @@ int hf__redis_ask(struct backend_conn *c, enum flight_kind kind);
 int64_t hf__redis_silence_us(const struct backend_conn *c);
 /* Put ASKING into the output if `req` wants it.  0, or -1: no memory. */
 int hf__redis_asking(struct backend_conn *c, const struct request *req);
+/* Is it to be built without the counter? */
+int hf__redis_is_alone(const struct backend_conn *c, const struct request *req);
 /* Has the owner taken them back? */
 int hf__redis_is_taken_back(struct backend_conn *c, struct request *reqs,
                             const struct value *v);

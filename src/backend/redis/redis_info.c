@@ -186,7 +186,10 @@ int hf__info_inspect(struct backend_conn *c, const struct request *req,
     };
     reply->verdict = V_GRANTED;
     reply->info = &c->info;
-    return kind_read(c, req, v, reply);
+    int rc = kind_read(c, req, v, reply);
+    /* Without the counter the holder's own token is the highest we know. */
+    if (!c->info.fence) c->info.fence = (uint64_t)reply->fence;
+    return rc;
 }
 
 static int row_read(const struct value *v, const struct request *req,

@@ -120,9 +120,8 @@ static void build_renew(struct command *cmd, enum flight_kind kind,
     }
 }
 
-/* Two letters, as far as they are wanted; no argument if none is. */
-static void put_letters(struct command *cmd, const char *first, int has_first,
-                        const char *second, int has_second)
+void hf__ops_put_letters(struct command *cmd, const char *first, int has_first,
+                         const char *second, int has_second)
 {
     if (!has_first && !has_second) return;
     hf__cmd_part_begin(cmd);
@@ -135,10 +134,12 @@ static void build_release(struct backend_conn *c, enum flight_kind kind,
                           const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__ops_script(cmd, &hf__script_release, kind, req, 1);
+    hf__ops_script(cmd, &hf__script_release, kind, req,
+                   !hf__redis_is_alone(c, req));
     put_mark(cmd, req, 1);
     put_channel(cmd, hf__redis_channel_prefix, req);
-    put_letters(cmd, "h", (req->flags & REQ_HUSHED) != 0, "s", c->is_sharded);
+    hf__ops_put_letters(cmd, "h", (req->flags & REQ_HUSHED) != 0, "s",
+                        c->is_sharded);
 }
 
 static void build_break(struct backend_conn *c, enum flight_kind kind,
@@ -148,14 +149,15 @@ static void build_break(struct backend_conn *c, enum flight_kind kind,
     hf__ops_script(cmd, &hf__script_break, kind, req, !c->no_fence);
     put_channel(cmd, hf__redis_channel_prefix, req);
     put_channel(cmd, hf__redis_rw_channel_prefix, req);
-    put_letters(cmd, "s", c->is_string, "c", c->is_sharded);
+    hf__ops_put_letters(cmd, "s", c->is_string, "c", c->is_sharded);
 }
 
 static void build_inspect(struct backend_conn *c, enum flight_kind kind,
                           const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__ops_script(cmd, &hf__script_inspect, kind, req, !c->no_fence);
+    hf__ops_script(cmd, &hf__script_inspect, kind, req,
+                   !c->no_fence && !hf__redis_is_alone(c, req));
     hf__cmd_text(cmd, req->owner);
     put_channel(cmd, hf__redis_channel_prefix, req);
     put_channel(cmd, hf__redis_rw_channel_prefix, req);
@@ -170,7 +172,7 @@ static void build_list(struct backend_conn *c, enum flight_kind kind,
     hf__cmd_printf(cmd, "%llu", (unsigned long long)req->cursor);
     hf__cmd_text(cmd, req->name ? req->name : "*");
     hf__cmd_text(cmd, LIST_COUNT);
-    put_letters(cmd, "s", c->is_string, "c", c->is_sharded);
+    hf__ops_put_letters(cmd, "s", c->is_string, "c", c->is_sharded);
 }
 
 static void build(struct backend_conn *c, enum flight_kind kind,

@@ -43,6 +43,11 @@ int hf__redis_asking(struct backend_conn *c, const struct request *req)
     return hf__link_push(&c->main, FLIGHT_ASKING) ? 0 : -1;
 }
 
+int hf__redis_is_alone(const struct backend_conn *c, const struct request *req)
+{
+    return c->owner && (req->priv & PRIV_ALONE) != 0;
+}
+
 int hf__redis_is_taken_back(struct backend_conn *c, struct request *reqs,
                             const struct value *v)
 {

@@ -95,10 +95,12 @@ static void build_release(struct backend_conn *c, enum flight_kind kind,
                           const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__ops_script(cmd, &hf__script_string_release, kind, req, !c->no_fence);
+    int is_alone = hf__redis_is_alone(c, req);
+    hf__ops_script(cmd, &hf__script_string_release, kind, req,
+                   !c->no_fence && !is_alone);
     mark_add(cmd, req, 1);
     hf__cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
-    if (c->is_sharded) hf__cmd_text(cmd, "s");
+    hf__ops_put_letters(cmd, "k", is_alone, "s", c->is_sharded);
 }
 
 int hf__string_build(struct backend_conn *c, enum flight_kind kind,

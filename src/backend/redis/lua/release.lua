@@ -1,13 +1,17 @@
 -- release.lua: give the lock back, and let no older proposal in.
--- KEYS[1] lock  KEYS[2] fence counter
+-- KEYS[1] lock  KEYS[2] fence counter; absent: not without need of it
 -- ARGV "v1 <owner> <attempt> <T> ", channel; 3rd: "h" count the waiters,
 --      wake none; "s" the messages are sharded; "hs" both
 -- returns released: processes told, or -1 | -2 absent | -3 somebody else's
+--      | error TRYAGAIN: the counter is needed
 local call, lock, mark = redis.call, KEYS[1], ARGV[1]
 local hf = call('HGET', lock, 'hf')
 local code = -2
 -- Granted under this very number: the counter is there already.
 local simple = hf and hf:find(mark, 1, true) == 1
+if not simple and not KEYS[2] then
+    return {err = 'TRYAGAIN the fence counter is elsewhere'}
+end
 if simple or hf and hf:find(mark:match('^v1 %S+ %d+ '), 1, true) == 1 then
     -- Before any other write: a full server only takes what frees memory.
     call('DEL', lock)
