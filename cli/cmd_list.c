@@ -198,12 +198,14 @@ static int list_main(const struct command *self, int argc, char **argv)
     if (status == HF_OK && l.no_memory) {
         say_error("list: out of memory");
         code = EXIT_BUG;
-    } else if (status != HF_OK) {
-        code = session_fail(&s, status, &err);
     } else {
+        /* Of a cluster, what the others have. */
         list_print(&l);
         code = output_end();
-        if (!code) code = silence_say(&s);
+        if (status != HF_OK)
+            code = session_fail(&s, status, &err);
+        else if (!code)
+            code = silence_say(&s);
     }
     list_free(&l);
     session_close(&s);
@@ -227,7 +229,9 @@ static const char *const list_about[] = {
     "Of a quorum every node is asked that answers, and what one of them has is "
     "listed; holdfast status tells whether most of them have it. Who does not "
     "answer is told; if most of them do not, what the others have is listed, "
-    "and the exit status is 69.",
+    "and the exit status is 69. Of a cluster every master is asked: if one "
+    "does not answer, it is named, what the others have is listed, and the "
+    "exit status is 69.",
     "Strings of other libraries look like any other string, and are listed "
     "only with format=string in the URL.",
     NULL};

@@ -567,7 +567,9 @@ typedef int (*hf_list_fn)(const struct hf_list_row *row, void *user);
 /**
  * Go through the locks of the store in bounded steps.  Locks that come or go
  * meanwhile may or may not be seen.  Of a quorum every node is asked that
- * answers, and each name is told once, as the first of them tells it.
+ * answers, and each name is told once, as the first of them tells it.  Of a
+ * cluster every master is asked: if one fails, those of the others are told all
+ * the same, and then this fails for the first that did.
  *
  * @param client  borrowed
  * @param match   a glob pattern (* ? [..]), copied; NULL: all

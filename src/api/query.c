@@ -229,23 +229,46 @@ static int page_show(struct page *p, int is_quorum, hf_list_fn fn, void *user)
     return stop;
 }
 
-/* All pages of one server; `stop` is set if the user has seen enough. */
+/* One page; `stop` is set if the user has seen enough. */
+static int page_list(hf_client *client, struct op *op, struct page *page,
+                     hf_list_fn fn, void *user, int *stop, struct hf_error *err)
+{
+    page->failed = 0;
+    int status = hf__op_run(client, op, err);
+    if (status == HF_OK && page->failed) status = HF_NOMEM;
+    *stop = page_show(page, op->only != 0, status == HF_OK ? fn : NULL, user);
+    if (page->failed)
+        status = hf__error_set(err, HF_NOMEM, "list: out of memory");
+    return status;
+}
+
+/* Of a store that is made of several servers, one failed; and the cursor leads
+ * on to the next of them. */
+static int is_passed_over(const struct op *op, uint64_t asked, int status)
+{
+    int is_one = status == HF_UNAVAILABLE || status == HF_DENIED;
+    return is_one && op->cursor > asked;
+}
+
+/* All pages of one store; `stop` is set if the user has seen enough.  What
+ * failed first is told when all else was listed. */
 static int server_list(hf_client *client, struct op *op, struct page *page,
                        hf_list_fn fn, void *user, int *stop,
                        struct hf_error *err)
 {
-    int status;
+    struct hf_error why = {0};
+    int first = HF_OK, status;
+    uint64_t asked;
     op->cursor = 0;
     do {
-        page->failed = 0;
-        status = hf__op_run(client, op, err);
-        if (status == HF_OK && page->failed) status = HF_NOMEM;
-        *stop =
-            page_show(page, op->only != 0, status == HF_OK ? fn : NULL, user);
-        if (page->failed)
-            status = hf__error_set(err, HF_NOMEM, "list: out of memory");
-    } while (status == HF_OK && !*stop && op->cursor != 0);
-    return status;
+        asked = op->cursor;
+        status = page_list(client, op, page, fn, user, stop, &why);
+        if (status == HF_OK || first != HF_OK) continue;
+        first = status;
+        if (err) *err = why;
+    } while ((status == HF_OK || is_passed_over(op, asked, status)) && !*stop
+             && op->cursor != 0);
+    return first;
 }
 
 /* A lock is on most of the nodes, not on every one: ask all that answer. */

@@ -153,8 +153,9 @@ struct reply {
     struct hf_info *info; /* INSPECT, BREAK(locked); borrowed */
     struct hf_list_row *rows; /* LIST; borrowed for the call */
     size_t rows_len;
-    uint64_t cursor;  /* LIST: next cursor, 0 at the end.  FACTS: the next of
-                       * a store's servers, 0 if there are no more */
+    uint64_t cursor;  /* LIST: next cursor, 0 at the end; if it failed, where
+                       * the next of a store's servers begins.  FACTS: the
+                       * next of them, 0 if there are no more */
     uint64_t version; /* VALUE_*: its version now, 0 if there is none.
                        * GUARD: the highest token, 0 if there was none */
     const void *data; /* VALUE_READ, GUARD; borrowed for the call; ttl_us is its

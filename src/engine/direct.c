@@ -298,5 +298,6 @@ void hf__direct_answered(struct engine *e, struct op *op,
     if (status == HF_OK && r->op == OP_BREAK && rep->info)
         op->was_locked = rep->info->locked;
     if (status == HF_OK && r->op == OP_LIST) rows_give(op, rep);
+    if (status != HF_OK && r->op == OP_LIST) op->cursor = rep->cursor;
     hf__op_finish(e, op, status, rep->text);
 }

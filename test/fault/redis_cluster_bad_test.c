@@ -236,3 +236,36 @@ TEST(redis_cluster_bad, a_user_of_few_rights_locks_and_is_woken)
     rig_join();
     CHECK_INT(w.status, HF_OK);
 }
+
+/* ---- one master of three is gone ---- */
+
+static int row_count(const struct hf_list_row *row, void *user)
+{
+    (void)row;
+    (*(int *)user)++;
+    return 0;
+}
+
+TEST(redis_cluster_bad, a_list_tells_what_the_other_masters_have)
+{
+    struct hf_error err = {0};
+    char name[8], gone[32];
+    int others = 0, seen = 0;
+    cluster_rig_begin(&c, 3, 0);
+    hf_client *client = rig_client(NULL);
+    for (int i = 0; i < 12; i++) {
+        snprintf(name, sizeof name, "n%d", i);
+        CHECK_INT(hf_lock_try(rig_lock(client, name), NULL, NULL), HF_OK);
+        others += cluster_rig_at(&c, name) != 0;
+    }
+    CHECK(others > 0 && others < 12);
+    /* Otherwise they would not tell either. */
+    for (int i = 0; i < 3; i++)
+        redis_say(&c.nodes[i], "CONFIG SET cluster-require-full-coverage no");
+    cluster_rig_kill(&c, 0);
+    CHECK_INT(hf_client_list(client, NULL, row_count, &seen, &err),
+              HF_UNAVAILABLE);
+    CHECK_INT(seen, others);
+    snprintf(gone, sizeof gone, "127.0.0.1:%d", c.nodes[0].port);
+    if (!strstr(err.text, gone)) TEST_FAIL("\"%s\" lacks %s", err.text, gone);
+}

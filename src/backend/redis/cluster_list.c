@@ -31,17 +31,24 @@ void hf__clist_restore(struct request *req)
     req->cursor |= which_of(req) << CURSOR_BITS;
 }
 
-/* The cursor of all masters from that of one.  -1: there is no room for it. */
-static int cursor_join(struct cluster *c, const struct request *req,
-                       struct reply *reply)
+/* Where the next master's list begins; 0 if this was the last. */
+static uint64_t cursor_next(const struct cluster *c, const struct request *req)
 {
     int count;
-    int which = (int)which_of(req);
+    uint64_t which = which_of(req) + 1;
     hf__cluster_master(c, 0, &count);
+    return which < (uint64_t)count ? which << CURSOR_BITS : 0;
+}
+
+/* The cursor of all masters from that of one.  -1: there is no room for it. */
+static int cursor_join(const struct cluster *c, const struct request *req,
+                       struct reply *reply)
+{
     if (reply->cursor > CURSOR_MASK) return -1;
-    if (reply->cursor == 0) which++;
-    if (reply->cursor == 0 && which >= count) return 0;
-    reply->cursor |= (uint64_t)which << CURSOR_BITS;
+    if (reply->cursor == 0)
+        reply->cursor = cursor_next(c, req);
+    else
+        reply->cursor |= which_of(req) << CURSOR_BITS;
     return 0;
 }
 
@@ -56,6 +63,8 @@ void hf__clist_replied(struct cluster *c, struct request *req,
             .ttl_us = -1,
             .waiters = -1,
             .text = "redis-cluster: list: the server's cursor is too large"};
+    /* One that does not answer does not hide what the others have. */
+    if (reply.verdict != V_GRANTED) reply.cursor = cursor_next(c, req);
     hf__clist_restore(req);
     c->env->reply(c->env, req, &reply);
 }

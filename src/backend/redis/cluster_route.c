@@ -17,9 +17,10 @@
 static void answer(struct cluster *c, struct request *req,
                    const struct reply *reply)
 {
-    if (req->op == OP_LIST) hf__clist_restore(req);
     if (is_own(req))
         hf__cwatch_replied(c, NULL, req, reply);
+    else if (req->op == OP_LIST && reply->verdict != V_GRANTED)
+        hf__clist_replied(c, req, reply);
     else
         c->env->reply(c->env, req, reply);
 }
@@ -38,6 +39,7 @@ void hf__route_answer(struct cluster *c, struct request *req,
 void hf__route_answer_soon(struct cluster *c, struct request *req,
                            enum verdict verdict)
 {
+    if (req->op == OP_LIST) hf__clist_restore(req); /* by what is lost now */
     req->priv = (uint32_t)verdict;
     hf__list_push(&c->answers, req);
 }
