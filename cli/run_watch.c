@@ -14,6 +14,7 @@
 
 #include <inttypes.h>
 #include <signal.h>
+#include <string.h>
 
 #define MARGIN_MIN_MS 20
 #define MARGIN_MAX_MS 250
@@ -73,14 +74,22 @@ static void at_risk_say(struct run *r, int64_t left_ms)
     event_number(r, "at-risk", "valid_ms", left_ms);
 }
 
+/* The library's sentence begins with the name, and so does ours. */
+static const char *name_skip(const char *text, const char *name)
+{
+    size_t len = strlen(name);
+    int is_named = !strncmp(text, name, len) && !strncmp(text + len, ": ", 2);
+    return is_named ? text + len + 2 : text;
+}
+
 static void lost_say(struct run *r)
 {
     if (r->lost) return;
     r->lost = 1;
     char shown[2 * HF_ERROR_TEXT_MAX];
     const char *text = r->lost_text[0] ? r->lost_text : "the lease has ended";
-    say_warn("%s: lost: %s", r->s.shown,
-             text_escape(text, shown, sizeof(shown)));
+    text_escape(text, shown, sizeof(shown));
+    say_warn("%s: lost: %s", r->s.shown, name_skip(shown, r->s.shown));
     status_line(r, "lost");
     event_simple(r, "lost");
 }

@@ -26,6 +26,7 @@ cli flushall
 finished_with 80 "flushed"
 check "flushed: all are gone" all_gone
 check "flushed: it is said" err_has 'a: lost: '
+check "flushed: and the name but once" err_has 'a: lost: [^a]'
 
 # Taken away: the same, and the fence has risen.
 lock_run --lease 900ms a
