@@ -384,6 +384,16 @@ static void env_log(struct backend_env *env, int level, const char *line)
     if (e->log) e->log(e, level, line);
 }
 
+/* What is said if nothing else is known of it; not its password. */
+static void silence_explain(struct hf_error *err, const struct url *url)
+{
+    char port[8] = "";
+    const char *host = url->host ? url->host : "";
+    if (url->port) snprintf(port, sizeof port, ":%d", url->port);
+    snprintf(err->text, sizeof err->text, "%.30s%s%.160s%s: no answer",
+             url->scheme, *host ? "://" : "", host, port);
+}
+
 int hf__node_open(struct engine *e, int index, const struct backend *backend,
                   const struct url *url, struct hf_error *err)
 {
@@ -394,8 +404,7 @@ int hf__node_open(struct engine *e, int index, const struct backend *backend,
     n->timer_us = n->again_us = n->boot_us = TIME_NEVER;
     n->last_error.status = HF_UNAVAILABLE;
     n->last_error.node = index;
-    snprintf(n->last_error.text, sizeof n->last_error.text, "%s: no answer",
-             url->scheme);
+    silence_explain(&n->last_error, url);
     n->env = (struct backend_env){
         .alloc = e->alloc,
         .conf = n->conf ? n->conf : &e->backend_conf,

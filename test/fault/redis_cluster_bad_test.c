@@ -6,6 +6,7 @@
 
 #include "lib/cluster_rig.h"
 #include "lib/rig.h"
+#include "lib/tls_server.h"
 
 static struct cluster_rig c;
 static struct redis r;
@@ -98,7 +99,34 @@ TEST(redis_cluster_bad, seeds_of_which_none_is_there_are_unavailable)
     rig_begin_at("memory:");
     snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d,127.0.0.1:%d",
              redis_free_port(), redis_free_port());
+    fails(url, HF_UNAVAILABLE, "none of 2 hosts");
     fails(url, HF_UNAVAILABLE, "Connection refused");
+}
+
+TEST(redis_cluster_bad, a_wait_that_ends_before_any_answer_names_the_hosts)
+{
+    struct hf_error err = {0};
+    struct hf_acquire_options o = rig_options(300, 0, 0);
+    char url[80], host[32];
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    snprintf(host, sizeof host, "127.0.0.1:%d", r.port);
+    snprintf(url, sizeof url, "redis-cluster://%s", host);
+    redis_pause(&r);
+    hf_lock *l = rig_lock(rig_client_at(url, NULL), "job");
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, &err), HF_UNAVAILABLE);
+    redis_resume(&r);
+    if (!strstr(err.text, host)) TEST_FAIL("\"%s\" lacks %s", err.text, host);
+}
+
+TEST(redis_cluster_bad, a_plain_url_of_a_server_of_tls_is_told_the_option)
+{
+    static struct tls_server s;
+    char url[80];
+    tls_server_begin(&s, "no");
+    rig_begin_at("memory:");
+    snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d", s.port);
+    fails(url, HF_UNAVAILABLE, "tls=on");
 }
 
 TEST(redis_cluster_bad, one_seed_that_is_there_is_enough)

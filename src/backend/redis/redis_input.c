@@ -89,7 +89,7 @@ static void broken(struct link *l, int code)
     else
         hf__link_fail(l, HF_UNAVAILABLE, code, "%s%s", what,
                       is_mute ? " at our first words (if it speaks TLS, use "
-                                "rediss://)"
+                                "rediss:// or tls=on)"
                               : "");
 }
 
