@@ -64,6 +64,15 @@ void hf__again_add(struct engine *e, struct node *n, struct request *r)
         n->again_us = e->now_us + AGAIN_US_MIN;
 }
 
+/* An operation ends with its own time, not with that of its last repetition;
+ * but a link that is given up is given up for all, so not in a hurry. */
+static int64_t deadline_us(const struct engine *e, const struct request *r)
+{
+    int64_t limit = e->conf.timeout_us;
+    if (r->user_kind != USER_OP) return e->now_us + limit;
+    return min64(e->now_us + limit, max64(r->until_us, e->now_us + limit / 4));
+}
+
 void hf__again_send(struct engine *e, struct node *n)
 {
     struct request *list = n->again;
@@ -74,7 +83,7 @@ void hf__again_send(struct engine *e, struct node *n)
     while (list) {
         struct request *r = list;
         list = r->next;
-        r->deadline_us = e->now_us + e->conf.timeout_us;
+        r->deadline_us = deadline_us(e, r);
         hf__request_send(e, n->index, r);
     }
 }

@@ -3,7 +3,11 @@
  * One rule: every call ends by its own deadline, and when the server is back
  * nothing is left behind.
  */
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
@@ -173,4 +177,49 @@ TEST(slow_server, opening_does_not_wait_for_it)
     CHECK(rig_now_ms() - began_ms < SOON_MS);
     redis_resume(&r);
     is_free_again(&r, l);
+}
+
+/* ---- refused at first, and then no answer ---- */
+
+struct look {
+    hf_lock *lock;
+    int status;
+};
+
+static void look_run(void *arg)
+{
+    struct look *w = arg;
+    struct hf_info info;
+    w->status = hf_lock_inspect(w->lock, 0, &info, NULL);
+}
+
+static void fd_close(void *arg)
+{
+    close(*(int *)arg);
+}
+
+/* What is repeated has the time of the operation, not time of its own. */
+TEST(slow_server, a_repeated_call_ends_by_the_deadline_of_the_first)
+{
+    static struct look w;
+    static int fd;
+    struct sockaddr_in a = {.sin_family = AF_INET};
+    socklen_t len = sizeof a;
+    char url[80];
+    rig_begin_at("memory:");
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    test_cleanup(fd_close, &fd);
+    CHECK_INT(bind(fd, (struct sockaddr *)&a, sizeof a), 0);
+    CHECK_INT(getsockname(fd, (struct sockaddr *)&a, &len), 0);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d?timeout=40s&patience=5s",
+             ntohs(a.sin_port));
+    w = (struct look){rig_lock(rig_client_at(url, NULL), "a"), HF_OK};
+    int64_t began = rig_now_ms();
+    rig_spawn(look_run, &w);
+    rig_pause_ms(500);
+    CHECK_INT(listen(fd, 8), 0); /* it is connected to from now on */
+    rig_join();
+    CHECK_INT(w.status, HF_UNAVAILABLE);
+    CHECK(rig_now_ms() - began < 30000);
 }
