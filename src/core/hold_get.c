@@ -18,12 +18,18 @@
 
 /* Once the store has answered, a wait outlives a restart of it; a client that
  * waits for its store outlives anything but the caller's own deadline.  Nodes
- * that are known to be settled later are waited for. */
+ * that are known to be settled later are waited for.  Who does not wait has one
+ * patience, whatever is answered: replicas that are missing, or a clock that is
+ * off, may refuse him for ever. */
 static void patience_begin(struct hold *h, int64_t now_us)
 {
     int64_t patience = h->conf->patience_us;
-    if (!h->hasty) now_us = max64(now_us, h->conf->settle_us);
-    if (h->conf->is_patient && h->op == HOLD_OP_ACQUIRE && !h->hasty)
+    if (h->hasty) {
+        if (h->answer_by_us == TIME_NEVER) h->answer_by_us = now_us + patience;
+        return;
+    }
+    now_us = max64(now_us, h->conf->settle_us);
+    if (h->conf->is_patient && h->op == HOLD_OP_ACQUIRE)
         h->answer_by_us = PATIENCE_ENDLESS;
     else
         h->answer_by_us = now_us + (h->answered ? 5 * patience : patience);
@@ -119,10 +125,8 @@ void hf__get_begin(struct hold *h, const struct hold_event *ev,
     h->one_try = h->hasty || ev->flags & HOLD_ONE_TRY;
     h->op_deadline_us = ev->wait_us > 0 ? now_us + ev->wait_us : TIME_NEVER;
     if (MUTATED(WAIT_UNBOUNDED)) h->op_deadline_us = TIME_NEVER;
-    if (ev->flags & HOLD_BLIND)
-        patience_begin(h, now_us);
-    else
-        h->answer_by_us = TIME_NEVER;
+    h->answer_by_us = TIME_NEVER;
+    if (ev->flags & HOLD_BLIND) patience_begin(h, now_us);
     h->fail_status = HF_UNAVAILABLE;
     if (ev->flags & HOLD_MAY_TRY)
         try_begin(h, ev, out);
@@ -263,9 +267,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
     if (r->verdict <= V_OTHER) h->heard |= node;
     if (r->verdict <= V_OTHER && hf__round_count(h->heard) >= h->conf->quorum) {
         h->answered = 1;
-        /* Of several nodes, one whose clock is off may refuse for ever: who
-         * does not wait is not kept. */
-        if (h->conf->nodes == 1 || !h->hasty) patience_begin(h, ev->now_us);
+        patience_begin(h, ev->now_us);
     }
 }
 

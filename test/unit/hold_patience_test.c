@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "base/math.h"
 #include "core/hold.h"
 #include "test.h"
 
@@ -126,6 +127,41 @@ TEST(hold_patience, of_one_try_has_an_end)
     struct rig r;
     rig_begin(&r, 1, HOLD_MAY_TRY, 0);
     rig_silence(&r, 600000);
+    CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
+    CHECK_INT(r.now_us, (1000 + PATIENCE_MS) * MS);
+}
+
+/* Asked without a clock; one comes after half of the patience. */
+TEST(hold_patience, of_one_try_began_before_the_first_clock)
+{
+    struct rig r;
+    struct hold_event ready = {.type = EV_READY, .flags = HOLD_BLIND};
+    struct hold_event turn = {.type = EV_TURN};
+    rig_begin(&r, 0, HOLD_BLIND, 0);
+    r.now_us += PATIENCE_MS / 2 * MS;
+    rig_step(&r, ready);
+    rig_step(&r, turn);
+    rig_silence(&r, 600000);
+    CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
+    CHECK_INT(r.now_us, (1000 + PATIENCE_MS) * MS);
+}
+
+/* A server whose replicas are missing: what it grants is in doubt and given
+ * back, and the numbers given back are refused to the next. */
+TEST(hold_patience, of_one_try_is_not_prolonged_by_answers)
+{
+    struct rig r;
+    struct hold_event timer = {.type = EV_TIMER};
+    rig_begin(&r, 0, HOLD_MAY_TRY, 0);
+    for (int i = 0; i < 1000 && !r.out.finished; i++) {
+        r.now_us = min64(r.now_us + 100 * MS, hf__hold_due(&r.h));
+        if (r.h.state != HOLD_TRYING || r.now_us == hf__hold_due(&r.h))
+            rig_step(&r, timer);
+        else if (i % 2)
+            rig_reply(&r, V_UNKNOWN, HF_UNAVAILABLE);
+        else
+            rig_reply(&r, V_STALE, HF_OK);
+    }
     CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
     CHECK_INT(r.now_us, (1000 + PATIENCE_MS) * MS);
 }
