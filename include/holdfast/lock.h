@@ -233,7 +233,8 @@ HF_API const char *hf_lock_name(const hf_lock *lock);
  *                         the whole of a shorter wait_ms; with
  *                         HF_FALLBACK_WAIT for the whole of wait_ms, however
  *                         long.  With HF_FALLBACK_LOCAL the lock of this host
- *                         is taken instead, for what is left of wait_ms
+ *                         is taken instead, for what is left of wait_ms,
+ *                         unless the store did answer, and refused it
  *         HF_CONFLICT     something that is no lock is stored under the name
  *         HF_DENIED       wrong password, or a command is not permitted
  *         HF_UNSUPPORTED  a flag needs a capability that is not there

@@ -97,9 +97,17 @@ static int is_reentry(const struct errand *t, const struct op *op)
     return is_one;
 }
 
+/* It answers, if only to refuse: others may well be granted its lock. */
+static int store_speaks(const struct errand *t, const struct op *op)
+{
+    int words = 0;
+    for (uint32_t left = op->spoken; left; left &= left - 1) words++;
+    return words >= t->client->pump.engine.conf.quorum;
+}
+
 static int may_fall(const struct errand *t, const struct op *op)
 {
-    if (op->status != HF_UNAVAILABLE) return 0;
+    if (op->status != HF_UNAVAILABLE || store_speaks(t, op)) return 0;
     if (op->type == OP_TYPE_INSPECT) return 1;
     return op->type == OP_TYPE_ACQUIRE && !(op->flags & HF_ACQUIRE_DETACHED)
            && !is_reentry(t, op);

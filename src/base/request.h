@@ -66,6 +66,9 @@ enum request_op {
 /* BOOT with LOOK: whether locks are stored is not asked.  FACTS: only the
  * clock. */
 #define REQ_BRIEF 262144u
+/* Set by the backend before it replies V_ERROR, V_UNSENT or V_UNKNOWN: this is
+ * the store's own word on the request, and no silence. */
+#define REQ_SPOKEN 524288u
 
 /* Borrowed by the backend from submit() until it is replied to. */
 struct request {

@@ -264,6 +264,7 @@ void hf__engine_begin(struct engine *e, struct op *op, int64_t now_us)
     e->now_us = now_us;
     op->finished = 0;
     op->slot = NULL;
+    op->spoken = 0;
     op->deadline_us = op->type == OP_TYPE_ACQUIRE && op->wait_us > 0
                           ? now_us + op->wait_us
                           : TIME_NEVER;

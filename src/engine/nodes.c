@@ -60,6 +60,7 @@ void hf__request_send(struct engine *e, int node, struct request *r)
     struct node *n = &e->nodes[node];
     r->node = node;
     r->sent_us = e->sent_us = e->now_us;
+    r->flags &= ~REQ_SPOKEN;
     r->next = NULL;
     e->inflight++;
     e->pressing += (size_t)is_pressing(r);
@@ -212,6 +213,18 @@ static int status_of(const struct reply *rep)
     return rep->verdict == V_OTHER ? HF_LOST : rep->status;
 }
 
+/* Does the store answer, whatever it says? */
+static void op_hear(struct op *op, const struct request *r,
+                    const struct reply *rep)
+{
+    uint32_t node = UINT32_C(1) << r->node;
+    if (r->op != OP_PROPOSE && r->op != OP_INSPECT) return;
+    if (rep->verdict <= V_OTHER || r->flags & REQ_SPOKEN)
+        op->spoken |= node;
+    else
+        op->spoken &= ~node;
+}
+
 static void slot_answered(struct engine *e, struct slot *s,
                           const struct request *r, const struct reply *rep)
 {
@@ -231,6 +244,7 @@ static void slot_answered(struct engine *e, struct slot *s,
     int is_gone = rep->verdict == V_ABSENT || rep->verdict == V_OTHER;
     if (rep->text && is_gone && e->conf.nodes == 1)
         hf__slot_why(e, s, rep->text); /* one of several explains nothing */
+    if (s->op) op_hear(s->op, r, rep);
     if (s->op && (rep->text || rep->verdict == V_BUSY))
         hf__error_set(&s->op->err, status_of(rep), "%s",
                       rep->text ? rep->text : "");
@@ -278,6 +292,7 @@ void hf__node_answer(struct engine *e, struct node *n, struct request *r,
     if (is_changed(r, rep)) hf__member_unsettle(e, n, 0);
     switch (r->user_kind) {
     case USER_OP:
+        op_hear(r->user, r, rep);
         hf__direct_answered(e, r->user, r, rep);
         break;
     case USER_ENTRY:

@@ -123,6 +123,8 @@ struct op {
     hf_list_fn on_row;    /* LIST: called in the step, for copying only */
     void *on_row_user;
 
+    uint32_t spoken; /* ACQUIRE, INSPECT: nodes, by bit, whose last answer was
+                      * their own word, and no silence */
     uint32_t asked, heard;      /* INSPECT, BREAK, TICKET_RELEASE: nodes of a
                                   * quorum, by bit */
     uint32_t done, gone, taken; /* of them: what they said */

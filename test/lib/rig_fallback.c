@@ -24,7 +24,7 @@ static void dir_end(void *arg)
     nftw(f->dir, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-void fall_begin(struct fall *f, const char *policy)
+void fall_begin_beside(struct fall *f, const char *policy)
 {
     const char *tmp = getenv("TMPDIR");
     int is_local = strcmp(policy, "local") == 0;
@@ -37,6 +37,11 @@ void fall_begin(struct fall *f, const char *policy)
              "%s?fallback=%s&patience=%dms&timeout=300ms%s%s", f->redis.url,
              policy, FALL_PATIENCE_MS, is_local ? "&fallback_dir=" : "",
              is_local ? f->dir : "");
+}
+
+void fall_begin(struct fall *f, const char *policy)
+{
+    fall_begin_beside(f, policy);
     rig_begin_at(f->url);
 }
 

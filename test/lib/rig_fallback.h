@@ -23,6 +23,8 @@ struct fall {
 
 /* Start the server; `policy` is what fallback= says.  rig_client() is of it. */
 void fall_begin(struct fall *f, const char *policy);
+/* The same, but the rig is another store's. */
+void fall_begin_beside(struct fall *f, const char *policy);
 
 /* Options whose log goes to `f`. */
 struct hf_client_options fall_options(struct fall *f);

@@ -279,6 +279,17 @@ static void send_singly(struct backend_conn *c, struct request *reqs)
     }
 }
 
+/* The server refuses these, and is the one to be asked: it is neither the wrong
+ * one, nor one that knows of nobody who is. */
+static void refusal_mark(struct request *reqs, const struct value *v)
+{
+    static const char *const elsewhere[] = {"MOVED", "ASK", "READONLY",
+                                            "MASTERDOWN", "CLUSTERDOWN"};
+    for (size_t i = 0; i < sizeof elsewhere / sizeof elsewhere[0]; i++)
+        if (hf__redis_error_is(v, elsewhere[i])) return;
+    for (; reqs; reqs = reqs->next) reqs->flags |= REQ_SPOKEN;
+}
+
 static void reply_error(struct backend_conn *c, const struct flight *f,
                         const struct value *v)
 {
@@ -295,6 +306,7 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
         send_singly(c, f->reqs);
         return;
     }
+    refusal_mark(f->reqs, v);
     if (hf__redis_is_taken_back(c, f->reqs, v)) return;
     struct hf_error err;
     const struct request *req = f->reqs;

@@ -94,6 +94,7 @@ static void answer_disks(struct backend_conn *c, struct request *req,
                          int64_t own, int64_t replicas)
 {
     char why[96];
+    req->flags |= REQ_SPOKEN;
     if (own < 1) {
         answer_doubt(c, req, HF_UNAVAILABLE,
                      "waitaof: not on the server's disk in time");

@@ -230,6 +230,8 @@ static void shortfall(struct backend_conn *c, int64_t got, int64_t need)
     snprintf(text, sizeof text,
              "%s: wait: %lld of %lld replicas answered in time%s", c->endpoint,
              (long long)got, (long long)need, only);
+    for (struct request *r = c->parked.first; r; r = r->next)
+        r->flags |= REQ_SPOKEN;
     parked_doubt(c, HF_UNAVAILABLE, text);
 }
 
