@@ -223,6 +223,8 @@ void tty_take(void);
 /* run_hold.c: what is held, the worst of several locks. */
 int hold_state(const struct run *r); /* enum hf_state */
 int64_t hold_valid_ms(const struct run *r);
+/* What the store last said to its renewal; "" if nothing went wrong. */
+void hold_why(const struct run *r, char text[HF_ERROR_TEXT_MAX]);
 
 /* run_watch.c: look at the lock and the clock, and do what is due. */
 void watch_begin(struct run *r, int64_t now_ms);

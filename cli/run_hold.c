@@ -16,6 +16,13 @@ int64_t hold_valid_ms(const struct run *r)
                       : hf_lock_valid_ms(r->lock, r->grant.holder);
 }
 
+void hold_why(const struct run *r, char text[HF_ERROR_TEXT_MAX])
+{
+    hf_lock_why(r->lock, r->grant.holder, text);
+    for (size_t i = 1; !text[0] && r->s.multi && i < r->s.all_len; i++)
+        hf_lock_why(r->s.all[i], r->grant.holder, text);
+}
+
 static int hold_get(struct run *r, struct outcome *end)
 {
     struct options *o = r->o;

@@ -40,13 +40,18 @@ static void grace_choose(struct run *r)
     if (r->grace_ms > r->lease_ms / 3) r->grace_ms = r->lease_ms / 3;
 }
 
-/* Told by the library; the sentence is kept for lost_say(). */
+/* Told by the library; the sentence is kept for lost_say(), which names the
+ * lock itself. */
 static void state_note(const struct hf_event *ev, void *user)
 {
     struct run *r = user;
-    if (ev->state == HF_STATE_LOST)
-        snprintf(r->lost_text, sizeof(r->lost_text), "%s",
-                 status_why(ev->status, ev->text));
+    const char *text = status_why(ev->status, ev->text);
+    size_t len = ev->name_len;
+    if (ev->state != HF_STATE_LOST) return;
+    if (strcmp(ev->name, r->name) == 0 && strncmp(text, ev->name, len) == 0
+        && strncmp(text + len, ": ", 2) == 0)
+        text += len + 2;
+    snprintf(r->lost_text, sizeof(r->lost_text), "%s", text);
 }
 
 /* ---- after the command ---- */

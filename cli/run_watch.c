@@ -65,11 +65,13 @@ void watch_begin(struct run *r, int64_t now_ms)
 
 static void at_risk_say(struct run *r, int64_t left_ms)
 {
-    char time[32];
+    char time[32], why[HF_ERROR_TEXT_MAX], shown[2 * HF_ERROR_TEXT_MAX];
     if (r->at_risk) return;
     r->at_risk = 1;
-    say_warn("%s: at risk: not renewed, and the lease ends in %s", r->s.shown,
-             duration_text(left_ms, time, sizeof(time)));
+    hold_why(r, why);
+    say_warn("%s: at risk: not renewed, and the lease ends in %s%s%s",
+             r->s.shown, duration_text(left_ms, time, sizeof(time)),
+             why[0] ? ": " : "", text_escape(why, shown, sizeof(shown)));
     status_line(r, "at-risk");
     event_number(r, "at-risk", "valid_ms", left_ms);
 }

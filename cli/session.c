@@ -37,9 +37,17 @@ int status_exit(int status)
     }
 }
 
+/* Does it say no more than the status itself? */
+static int text_is_bare(int status, const char *text)
+{
+    const char *bare = hf_status_text(status);
+    size_t len = strlen(text), bare_len = strlen(bare);
+    return len < bare_len || strcmp(text + len - bare_len, bare) == 0;
+}
+
 const char *status_why(int status, const char *text)
 {
-    if (status == HF_EXPIRED)
+    if (status == HF_EXPIRED && text_is_bare(status, text))
         return "not held any more: its lease ended, or it was released, "
                "broken, or lost by the store";
     return text[0] ? text : hf_status_text(status);

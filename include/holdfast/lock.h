@@ -445,6 +445,20 @@ HF_API int hf_lock_state(hf_lock *lock, uint64_t holder);
 HF_API int64_t hf_lock_valid_ms(hf_lock *lock, uint64_t holder);
 
 /**
+ * Why this holder's hold is not renewed, or was lost: what the store last said
+ * to it, before HF_STATE_AT_RISK tells everybody.
+ *
+ * @param lock    borrowed
+ * @param holder  0: the calling thread
+ * @param text    HF_ERROR_TEXT_MAX bytes, filled: one sentence, or "" if there
+ *                is no such hold, or nothing went wrong the last time
+ *
+ * Threads: any; nothing is sent.
+ */
+HF_API void hf_lock_why(hf_lock *lock, uint64_t holder,
+                        char text[HF_ERROR_TEXT_MAX]);
+
+/**
  * Say that the work behind this hold is alive.  A hold that was acquired with
  * `feed_ms` is renewed only while this is called often enough; starved, it is
  * told AT_RISK and then LOST in its time, and a feed before that saves it.

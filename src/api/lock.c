@@ -418,6 +418,25 @@ static struct view hold_view(hf_lock *lock, uint64_t holder)
     return v;
 }
 
+void hf_lock_why(hf_lock *lock, uint64_t holder, char text[HF_ERROR_TEXT_MAX])
+{
+    hf_lock shadow, *at = hf__fallback_enter(lock, holder, &shadow);
+    struct pump *p = &at->client->pump;
+    text[0] = '\0';
+    if (!p->forked) {
+        hf__pump_lock(p);
+        const struct slot *s =
+            hf__slot_find(at->entry, holder ? holder : hf_holder_self());
+        if (s && s->why)
+            snprintf(text, HF_ERROR_TEXT_MAX, "%s", s->why);
+        else if (s && hf__members_are_short(&p->engine))
+            hf__members_text(&p->engine, HF_UNAVAILABLE, text,
+                             HF_ERROR_TEXT_MAX);
+        hf__pump_unlock(p);
+    }
+    hf__fallback_leave(lock, at);
+}
+
 int hf_lock_state(hf_lock *lock, uint64_t holder)
 {
     return hold_view(lock, holder).state;

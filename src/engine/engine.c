@@ -464,7 +464,7 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
     out->name_len = s->entry->name_len;
     out->text[0] = '\0';
     const char *cause = hf__hold_cause(h, state);
-    if (state == HF_STATE_LOST && !cause) cause = s->why;
+    if (state != HF_STATE_HELD && !cause) cause = s->why;
     if (state != HF_STATE_HELD && !cause)
         cause = slot_text(e, s, out->status, buf, sizeof buf);
     if (cause)

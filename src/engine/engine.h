@@ -61,7 +61,8 @@ struct slot {
     struct slot *notice_next;
     uint64_t holder;
     char *owner;             /* of a ticket; NULL: made from uuid and holder */
-    char *why;               /* it was lost, by the store's words; or NULL */
+    char *why;               /* it was lost, or not renewed the last time, by
+                              * the store's words; or NULL */
     uint64_t chain_owner;    /* instead of the holder, with hand-over; or 0 */
     struct op *op;           /* under way */
     struct op *pending_head; /* of the same holder, behind it */
@@ -295,6 +296,10 @@ void hf__recheck_all(struct engine *e);
 void hf__recheck_answered(struct engine *e, struct slot *s,
                           const struct request *r, const struct reply *rep);
 void hf__slot_why(struct engine *e, struct slot *s, const char *text);
+
+/* Of an answer to it, what explains that it is not kept. */
+void hf__slot_heard(struct engine *e, struct slot *s, const struct request *r,
+                    const struct reply *rep);
 
 /* direct.c */
 void hf__direct_start(struct engine *e, struct op *op);

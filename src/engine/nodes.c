@@ -241,9 +241,7 @@ static void slot_answered(struct engine *e, struct slot *s,
         int64_t told = min64(rep->waiters - is_heard, TOLD_MAX);
         s->entry->told = (int32_t)told;
     }
-    int is_gone = rep->verdict == V_ABSENT || rep->verdict == V_OTHER;
-    if (rep->text && is_gone && e->conf.nodes == 1)
-        hf__slot_why(e, s, rep->text); /* one of several explains nothing */
+    hf__slot_heard(e, s, r, rep);
     if (s->op) op_hear(s->op, r, rep);
     if (s->op && (rep->text || rep->verdict == V_BUSY))
         hf__error_set(&s->op->err, status_of(rep), "%s",

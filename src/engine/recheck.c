@@ -52,7 +52,19 @@ void hf__recheck_all(struct engine *e)
 void hf__slot_why(struct engine *e, struct slot *s, const char *text)
 {
     hf__free(e->alloc, s->why);
-    s->why = hf__strdup(e->alloc, text);
+    s->why = text ? hf__strdup(e->alloc, text) : NULL;
+}
+
+void hf__slot_heard(struct engine *e, struct slot *s, const struct request *r,
+                    const struct reply *rep)
+{
+    int is_gone = rep->verdict == V_ABSENT || rep->verdict == V_OTHER;
+    int is_failed = r->op == OP_RENEW && rep->verdict >= V_ERROR;
+    if (e->conf.nodes > 1) return; /* one of several explains nothing */
+    if (rep->text && (is_gone || is_failed))
+        hf__slot_why(e, s, rep->text);
+    else if (r->op == OP_RENEW && s->why)
+        hf__slot_why(e, s, NULL);
 }
 
 static void owner_tell(struct engine *e, struct slot *s,

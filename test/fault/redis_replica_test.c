@@ -143,3 +143,37 @@ TEST(redis_replica, that_is_missing_costs_nobody_the_lock_he_holds)
     CHECK(rig_until(is_given_back, NULL));
     CHECK_INT(rig_acquire(wanted, 0, RIG_WAIT_MS, NULL), HF_OK);
 }
+
+static int is_short(void *lock)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    hf_lock_why(lock, 0, text);
+    return strstr(text, "wait: 0 of 1 replicas") != NULL;
+}
+
+static int is_well(void *lock)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    hf_lock_why(lock, 0, text);
+    return text[0] == '\0';
+}
+
+TEST(redis_replica, that_is_missing_is_why_a_hold_is_not_renewed)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    char url[96];
+    begin_pair();
+    o.lease_ms = 9000;
+    o.timeout_ms = 500;
+    snprintf(url, sizeof url, "%s?wait=1&wait_renew=on", r.url);
+    hf_lock *l = rig_lock(rig_client_at(url, &o), "job");
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK(is_well(l));
+    redis_pause(&copy);
+    int is_told = rig_until(is_short, l);
+    redis_resume(&copy);
+    CHECK(is_told);
+    CHECK(rig_until(is_well, l));
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK(is_well(l));
+}
