@@ -164,6 +164,7 @@ int session_release(const struct session *s, uint64_t holder,
  * memory may be in `s`.  0, or an exit code after having said what is wrong. */
 int session_url(struct session *s, const struct options *o, const char **out);
 /* The password of the environment, or NULL; the file with it, or NULL. */
+const char *session_user(void);
 const char *session_password(void);
 const char *session_password_file(void);
 

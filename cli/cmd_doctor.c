@@ -48,6 +48,7 @@ static int doctor_do(const struct options *o, const char *word)
     int code = session_url(&s, &with, &url);
     if (code) return code;
     po.sample_ms = o->look_ms ? o->look_ms : SAMPLE_MS_DEFAULT;
+    po.user = session_user();
     po.password = session_password();
     po.password_file = session_password_file();
     int status = hf_probe(url, &po, &d.probe, &err);

@@ -65,6 +65,7 @@ static int init_do(const struct options *o, const char *url,
     struct hf_error err = {0};
     int nodes_len = 0;
     q.max_lease_ms = o->max_lease_ms;
+    q.user = session_user();
     q.password = session_password();
     q.password_file = session_password_file();
     if (o->force) q.flags |= HF_QUORUM_FORCE;
@@ -149,6 +150,7 @@ static const struct term_row init_exits[] = {
 static const struct term_row init_env[] = {
     {"HOLDFAST_URL", "the URL, if none is given"},
     {"HOLDFAST_URL_FILE", "a file with the URL, if HOLDFAST_URL is not set"},
+    {"HOLDFAST_USER", "the user at all nodes, instead of the URL's"},
     {"HOLDFAST_PASSWORD", "the password of all nodes, so that ps(1) does not "
                           "show it"},
     {"HOLDFAST_PASSWORD_FILE", "a file whose first line is that password"},

@@ -38,6 +38,7 @@ const struct term_row overview_urls[] = {
 const struct term_row overview_env[] = {
     {"HOLDFAST_URL", "where the locks live, if --url is not given"},
     {"HOLDFAST_URL_FILE", "a file whose first line is the URL"},
+    {"HOLDFAST_USER", "the store's user, instead of the URL's"},
     {"HOLDFAST_PASSWORD", "the store's password"},
     {"HOLDFAST_PASSWORD_FILE",
      "a file whose first line is the store's password, read at every connect"},

@@ -66,6 +66,7 @@ enum cause { CAUSE_NONE, CAUSE_LOST, CAUSE_MAX_HOLD };
      "where the locks live, if --url is not given; the command gets the URL "  \
      "that was used, without its password"},                                   \
         {"HOLDFAST_URL_FILE", "a file whose first line is the URL"},           \
+        {"HOLDFAST_USER", "the store's user, instead of the URL's"},           \
         {"HOLDFAST_PASSWORD",                                                  \
          "the store's password; the command does not get it"},                 \
         {"HOLDFAST_PASSWORD_FILE",                                             \

@@ -137,6 +137,11 @@ static const char *environment(const char *name)
     return value && value[0] ? value : NULL;
 }
 
+const char *session_user(void)
+{
+    return environment("HOLDFAST_USER");
+}
+
 const char *session_password(void)
 {
     return environment("HOLDFAST_PASSWORD");
@@ -211,6 +216,7 @@ static int client_open(struct session *s, const struct options *o,
     if (code) return code;
     co.flags = flags;
     co.lease_ms = o->lease_ms;
+    co.user = session_user();
     co.password = session_password();
     co.password_file = session_password_file();
     co.label = o->label;

@@ -158,7 +158,7 @@ HF_API void hf_client_options_init(struct hf_client_options *options);
  *   memory:  memory:space      this process only
  *   redis://[user[:password]@]host[:port][/db]
  *   rediss://...               the same over TLS, 1.2 or later
- *   redis+unix:///path/to.sock[?db=N]
+ *   redis+unix://[user[:password]@]/path/to.sock[?db=N]
  *     ?tls=on          TLS without the s: for redis+unix, and for those below
  *     &tls_ca=PATH     trust this file's or (hashed) directory's authorities
  *                      and no others; otherwise the system's

@@ -14,7 +14,8 @@ enum {
     HOST_NEEDED = 2,
     PATH_ROOTED = 4,
     PATH_NEEDED = 8,
-    HOST_LIST = 16 /* "h1:1,h2,h3": kept as it is, but checked */
+    HOST_LIST = 16, /* "h1:1,h2,h3": kept as it is, but checked */
+    USER_ALONE = 32 /* "user:password@" without a host behind it */
 };
 
 static const struct scheme_rule {
@@ -25,7 +26,7 @@ static const struct scheme_rule {
     {"memory", HOST_NONE},
     {"redis", HOST_NEEDED},
     {"rediss", HOST_NEEDED},
-    {"redis+unix", HOST_NONE | PATH_ROOTED | PATH_NEEDED},
+    {"redis+unix", HOST_NONE | USER_ALONE | PATH_ROOTED | PATH_NEEDED},
     {"redis-cluster", HOST_NEEDED | HOST_LIST},
     {"redis-sentinel", HOST_NEEDED | HOST_LIST},
 };
@@ -203,12 +204,14 @@ static int hosts_check(struct url *url, const char *list, struct hf_error *err)
 static int authority_parse(struct url *url, char *text, struct hf_error *err)
 {
     char *at = strrchr(text, '@');
-    int is_list = (scheme_rules_of(url->scheme) & HOST_LIST) != 0;
+    unsigned rules = scheme_rules_of(url->scheme);
+    int is_list = (rules & HOST_LIST) != 0;
     if (!at && is_list) return hosts_check(url, text, err);
     if (!at) return host_parse(url, text, err);
     *at = '\0';
     if (strchr(text, '@')) return bad(err, "user", "write '@' in it as %40");
     if (user_parse(url, text, err)) return HF_INVALID;
+    if (at[1] == '\0' && rules & USER_ALONE) return HF_OK;
     if (at[1] == '\0') return bad(err, "host", "missing after '@'");
     if (is_list) return hosts_check(url, at + 1, err);
     return host_parse(url, at + 1, err);
@@ -248,7 +251,8 @@ static int query_parse(struct url *url, char *query, struct hf_error *err)
 static int rules_check(const struct url *url, struct hf_error *err)
 {
     unsigned rules = scheme_rules_of(url->scheme);
-    int has_host = url->host || url->user || url->password;
+    int has_host = url->host != NULL;
+    if (!(rules & USER_ALONE)) has_host |= url->user || url->password;
     if ((rules & HOST_NONE) && has_host)
         return hf__error_set(err, HF_INVALID,
                              "url: host: %s: takes none: write %s:/path or "

@@ -61,6 +61,22 @@ refute "nor shown" err_has secret-word
 expect 77 "a wrong password" "$HOLDFAST" run \
     --url "redis://:wrong@127.0.0.1:$redis_port" x env
 expect 77 "no password" "$HOLDFAST" run --url "$redis" x env
+user_add() {
+    redis-cli -p "$redis_port" "$@" acl setuser lock on '>pw' '~*' '&*' +@all
+}
+user_add -a secret-word >/dev/null 2>&1
+HOLDFAST_USER=lock HOLDFAST_PASSWORD=pw expect 0 "a user of the environment" \
+    "$HOLDFAST" run --url "$redis" x true
+HOLDFAST_USER=eve HOLDFAST_PASSWORD=pw expect 77 "another user" \
+    "$HOLDFAST" run --url "$redis" x true
+redis_stop "$redis_pid"
+redis_start --unixsocket "$dir/u.sock"
+user_add >/dev/null
+HOLDFAST_PASSWORD=pw expect 0 "a user over a socket" \
+    "$HOLDFAST" run --url "redis+unix://lock@$dir/u.sock" x env
+check "is in the URL" out_has "^HOLDFAST_URL=redis+unix://lock@/"
+HOLDFAST_PASSWORD=wrong expect 77 "with a wrong password" \
+    "$HOLDFAST" run --url "redis+unix://lock@$dir/u.sock" x true
 expect 0 "the command can ask about its own lock" "$HOLDFAST" run a -- \
     sh -c '"$0" status a' "$HOLDFAST"
 check "and is called by its name" out_has '(sh)'

@@ -31,6 +31,8 @@ TEST(redact, takes_the_password_out)
     CHECK_STR(shown("redis://:hush@h"), "redis://h");
     CHECK_STR(shown("redis://:hu%40sh@[::1]:1"), "redis://[::1]:1");
     CHECK_STR(shown("redis://joe:@h"), "redis://joe@h");
+    CHECK_STR(shown("redis+unix://joe:hush@/s"), "redis+unix://joe@/s");
+    CHECK_STR(shown("redis+unix://:hush@/s"), "redis+unix:///s");
 }
 
 TEST(redact, takes_secret_options_out)

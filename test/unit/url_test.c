@@ -107,6 +107,16 @@ TEST(url, unix_socket)
     CHECK_STR(u.scheme, "redis+unix");
     CHECK_STR(u.path, "/run/redis.sock");
     CHECK_STR(hf__url_option(&u, "db"), "3");
+    takes("redis+unix://lock@/run/redis.sock");
+    CHECK_STR(u.user, "lock");
+    CHECK(u.password == NULL);
+    CHECK_STR(u.path, "/run/redis.sock");
+    takes("redis+unix://lock:p%40w@/run/redis.sock?db=3");
+    CHECK_STR(u.password, "p@w");
+    refuses("redis+unix://lock@host/run/redis.sock",
+            "url: host: redis+unix: takes none: write redis+unix:/path or "
+            "redis+unix:///path");
+    refuses("redis+unix://lock@", "url: path: missing");
     refuses("redis+unix:", "url: path: missing");
     refuses("redis+unix://", "url: path: missing");
 }
