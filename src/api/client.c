@@ -55,6 +55,31 @@ int hf__options_copy(void *to, uint32_t to_size, const void *from,
     return HF_OK;
 }
 
+/* A file, a name or a user: what they are, and not whether. */
+static int option_has_a_name(const char *key)
+{
+    static const char *const ends[] = {"_file", "_user"};
+    size_t len = strlen(key);
+    for (size_t i = 0; i < sizeof ends / sizeof ends[0]; i++) {
+        size_t end_len = strlen(ends[i]);
+        if (len > end_len && !strcmp(key + len - end_len, ends[i])) return 1;
+    }
+    return strncmp(key, "tls_", 4) == 0;
+}
+
+int hf__options_named(const struct url *url, struct hf_error *err)
+{
+    for (size_t i = 0; i < url->options_len; i++) {
+        const char *key = url->options[i].key;
+        if (url->options[i].value[0] || !option_has_a_name(key)) continue;
+        return hf__error_set(err, HF_INVALID,
+                             "url: %.60s: empty: give it a value, or leave it "
+                             "out",
+                             key);
+    }
+    return HF_OK;
+}
+
 int hf__options_known(const struct url *url, const struct backend *b,
                       struct hf_error *err)
 {
@@ -69,7 +94,7 @@ int hf__options_known(const struct url *url, const struct backend *b,
                              b && b->options && *b->options ? " " : "",
                              b && b->options ? b->options : "");
     }
-    return HF_OK;
+    return hf__options_named(url, err);
 }
 
 static int option_time(const struct url *url, const char *key, int64_t given_ms,

@@ -66,6 +66,10 @@ int hf__options_copy(void *to, uint32_t to_size, const void *from,
                      uint32_t from_size, const char *where,
                      struct hf_error *err);
 
+/* Have those that name a file, a host or a user a value?  HF_OK or
+ * HF_INVALID. */
+int hf__options_named(const struct url *url, struct hf_error *err);
+
 /* Are all options of the URL the client's or, if there is one, the backend's?
  * HF_OK or HF_INVALID. */
 int hf__options_known(const struct url *url, const struct backend *b,

@@ -77,7 +77,7 @@ static int options_check(const struct url *url, const struct backend *b,
                              "url: member %d: option %.60s: unknown to %s",
                              index + 1, key, url->scheme);
     }
-    return HF_OK;
+    return hf__options_named(url, err);
 }
 
 static int member_open(hf_client *c, int index, const struct url *url,

@@ -75,6 +75,20 @@ TEST(tls_option, values_are_checked)
             "tls_cert: /nonexistent/crt: No such file");
 }
 
+/* A script's variable that is not set must not mean "trust everybody". */
+TEST(tls_option, without_a_value_is_refused)
+{
+    refuses("rediss://h?tls_ca=", "url: tls_ca: empty");
+    refuses("rediss://h?tls_ca=/x&tls_cert", "url: tls_cert: empty");
+    refuses("rediss://h?tls_key=", "url: tls_key: empty");
+    refuses("rediss://h?tls_name=", "url: tls_name: empty");
+    refuses("redis://h?password_file=", "url: password_file: empty");
+    refuses("redis-cluster://h?tls=on&tls_ca=", "url: tls_ca: empty");
+    refuses("redis-sentinel://h/m?sentinel_user=", "sentinel_user: empty");
+    refuses("redlock://127.0.0.1:1,127.0.0.1:2?tls=on&tls_ca=",
+            "url: tls_ca: empty");
+}
+
 TEST(tls_option, a_name_has_a_bound)
 {
     char url[400];
