@@ -206,6 +206,18 @@ int session_url(struct session *s, const struct options *o, const char **out)
     return file ? url_read(s, file, out) : EXIT_OK;
 }
 
+/* Does the URL have this option, with this value? */
+static int url_says(const char *url, const char *words)
+{
+    const char *option = strchr(url, '?');
+    while (option) {
+        size_t len = strcspn(++option, "&#|");
+        if (len == strlen(words) && strncmp(option, words, len) == 0) return 1;
+        option = strchr(option, '&');
+    }
+    return 0;
+}
+
 static int client_open(struct session *s, const struct options *o,
                        unsigned flags, hf_state_fn on_state, void *user)
 {
@@ -231,6 +243,9 @@ static int client_open(struct session *s, const struct options *o,
         co.log_level = o->verbose ? HF_LOG_INFO : HF_LOG_WARN;
     }
     s->logs = co.log != NULL;
+    if (!co.log && !o->quiet && url && url_says(url, "tls_verify=off"))
+        say_warn("tls_verify=off: whoever answers is believed, and told the "
+                 "password");
     int status = hf_client_open(url, &co, &s->client, &err);
     if (status != HF_OK) return session_fail(s, status, &err);
     return EXIT_OK;
@@ -291,22 +306,10 @@ int session_release(const struct session *s, uint64_t holder,
                     : hf_lock_release_as(s->lock, holder, NULL, err);
 }
 
-/* Does the URL choose the layout of string libraries? */
-static int url_is_string(const char *url)
-{
-    const char *option = strchr(url, '?');
-    while (option) {
-        size_t len = strcspn(++option, "&#");
-        if (len == 13 && strncmp(option, "format=string", len) == 0) return 1;
-        option = strchr(option, '&');
-    }
-    return 0;
-}
-
 int session_is_refused(const struct session *s, const struct hf_info *info)
 {
     return info->locked && strcmp(info->kind, "string") == 0
-           && !url_is_string(hf_client_url(s->client));
+           && !url_says(hf_client_url(s->client), "format=string");
 }
 
 void session_close(struct session *s)

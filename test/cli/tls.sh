@@ -68,6 +68,16 @@ rm "$dir/held"
 wait $job
 check "and ends well" test $? -eq 0
 
+unchecked="rediss://127.0.0.1:$tls_port?tls_verify=off&$mine"
+said_once() { [ "$(grep -c 'tls_verify=off:' "$dir/err")" -eq 1 ]; }
+expect 0 "a server that is not checked" "$HOLDFAST" run --url "$unchecked" \
+    job true
+check "gets a warning" said_once
+expect 0 "the same with -v" "$HOLDFAST" run -v --url "$unchecked" job true
+check "gets one, too" said_once
+expect 0 "and with -q" "$HOLDFAST" run -q --url "$unchecked" job true
+refute "gets none" said_once
+
 expect 77 "an authority we do not trust" "$HOLDFAST" run \
     --url "rediss://127.0.0.1:$tls_port?tls_ca=$dir/other.crt" job true
 check "is said" err_has 'not signed by an authority that we trust'
