@@ -12,26 +12,36 @@ const struct term_row overview_urls[] = {
     {"file:/dir", "this host, locks in /dir; users who share it need a umask "
                   "that lets the others write"},
     {"redis://[user[:password]@]host[:port][/db]",
-     "a Redis or Valkey server, 6.2 or later; with ?wait=K (or majority, or "
-     "all) a lock counts once so many replicas have it, with &wait_renew=on a "
-     "renewal, too; ?password_file=FILE has the password in its first line"},
-    {"rediss://...",
+     "a Redis or Valkey server, 6.2 or later; ?wait=K (or majority, or all): a "
+     "lock counts once so many replicas have it, &wait_renew=on: a renewal, "
+     "too; &waitaof=1: once it is on the server's disk, 1,K: and on those of K "
+     "replicas; &password_file=FILE has the password in its first line; "
+     "&format=string is the layout of SET NX PX libraries instead of "
+     "Redisson's, with &fence=off without a fencing token"},
+    {"rediss://..., or tls=on with any of these",
      "the same over TLS; ?tls_ca=PATH names whom to trust instead of the "
      "system's authorities, &tls_cert=FILE&tls_key=FILE who we are, "
      "&tls_name=NAME whom the server's certificate must name instead of the "
      "host, &tls_key_password_file=FILE what opens the key; &tls_verify=off "
      "believes whoever answers"},
-    {"redis+unix:///path/to.sock", "a Redis server on this host"},
-    {"redis-sentinel://host[:port],host[:port],.../name[/db]",
-     "the Redis primary that these Sentinels call by this name; a user and "
-     "a password before the hosts are the primary's, ?sentinel_user=USER and "
-     "&sentinel_password_file=FILE are for the Sentinels, &tls=on is for both"},
-    {"redis-cluster://[user[:password]@]host[:port],host[:port],...",
+    {"redis+unix://[user[:password]@]/path/to.sock[?db=N]",
+     "a Redis server on this host; otherwise as redis://"},
+    {"redis-sentinel://[user[:password]@]host[:port],host,.../name[/db]",
+     "the Redis primary that these Sentinels call by this name; the user and "
+     "the password are the primary's, ?sentinel_user=USER and "
+     "&sentinel_password_file=FILE are for the Sentinels, &tls=on is for both; "
+     "otherwise as redis://"},
+    {"redis-cluster://[user[:password]@]host[:port],host,...",
      "a Redis Cluster; one node that answers is enough to find the others; "
-     "?tls=on for TLS"},
-    {"redlock://host[:port],host[:port],...",
+     "?tls=on for TLS; ?pubsub=classic wakes by PUBLISH, sharded by sharded "
+     "messages or not at all, auto (default) by what the servers have; "
+     "otherwise as redis://, but it has one database"},
+    {"redlock://[user[:password]@]host[:port],host,...[/db]",
      "a lock over independent servers, held by more than half of them: "
      "holdfast-init(1)"},
+    {"quorum:[option=value&...|]URL|URL|URL",
+     "the same over any of the URLs above that keep fencing tokens and stay "
+     "one server: not Sentinels, not a cluster"},
     {"memory:", "this process only, for trying things out"},
     {NULL, NULL}};
 
