@@ -1,6 +1,6 @@
 /*
  * error.c: filling struct hf_error.  One rule: it never fails, never allocates
- * and leaves errno as it was; a text that is too long is cut.
+ * and leaves errno as it was; a text that is too long is cut, at a word.
  */
 #include "base/error.h"
 
@@ -10,6 +10,7 @@
 #include <string.h>
 
 #define ERRNO_TEXT_MAX 128
+#define WORD_LEN_MAX 60 /* what is longer may be cut in two */
 
 /* strerror_r() returns an int by POSIX and a pointer by glibc. */
 __attribute__((unused)) static const char *words_gnu(const char *text,
@@ -29,14 +30,24 @@ __attribute__((unused)) static const char *words_posix(int rc, const char *buf)
         char *: words_gnu,                                                    \
         int: words_posix)(strerror_r((code), (buf), (size)), (buf))
 
+void hf__text_cut(char *text, size_t size)
+{
+    static const char dots[] = "...";
+    char *end = text + size - sizeof dots;
+    char *at = end;
+    while (at > text && end - at < WORD_LEN_MAX && *at != ' ') at--;
+    memcpy(*at == ' ' && at > text ? at + 1 : end, dots, sizeof dots);
+}
+
 static void error_fill(struct hf_error *err, int status, int sys_errno,
                        const char *format, va_list ap)
 {
     err->status = status;
     err->node = -1;
     err->sys_errno = sys_errno;
-    if (vsnprintf(err->text, sizeof err->text, format, ap) < 0)
-        err->text[0] = '\0';
+    int len = vsnprintf(err->text, sizeof err->text, format, ap);
+    if (len < 0) err->text[0] = '\0';
+    if (len >= (int)sizeof err->text) hf__text_cut(err->text, sizeof err->text);
 }
 
 int hf__error_set(struct hf_error *err, int status, const char *format, ...)

@@ -5,6 +5,8 @@
 #ifndef HF_BASE_ERROR_H
 #define HF_BASE_ERROR_H
 
+#include <stddef.h>
+
 #include "holdfast/status.h"
 
 /* Fill `err` (may be NULL) and return `status`. */
@@ -15,5 +17,9 @@ int hf__error_set(struct hf_error *err, int status, const char *format, ...)
 int hf__error_errno(struct hf_error *err, int status, int sys_errno,
                     const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* The text fills its `size` bytes, and was longer: let it end behind a word,
+ * with "...". */
+void hf__text_cut(char *text, size_t size);
 
 #endif

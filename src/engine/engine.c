@@ -467,9 +467,10 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
     if (state != HF_STATE_HELD && !cause) cause = s->why;
     if (state != HF_STATE_HELD && !cause)
         cause = slot_text(e, s, out->status, buf, sizeof buf);
-    if (cause)
-        snprintf(out->text, sizeof out->text, "%.100s: %.150s", s->entry->name,
-                 cause);
+    if (!cause) return;
+    size_t size = sizeof out->text;
+    int len = snprintf(out->text, size, "%.100s: %s", s->entry->name, cause);
+    if (len >= (int)size) hf__text_cut(out->text, size);
 }
 
 /* AT_RISK before LOST, each once.  1 if `out` was filled. */

@@ -45,6 +45,18 @@ TEST(error, a_null_error_is_allowed)
     CHECK_INT(hf__error_errno(NULL, HF_LOST, EIO, "x"), HF_LOST);
 }
 
+TEST(error, long_texts_are_cut_behind_a_word)
+{
+    struct hf_error err;
+    char text[2 * HF_ERROR_TEXT_MAX];
+    for (size_t i = 0; i < sizeof text; i++) text[i] = "word "[i % 5];
+    text[sizeof text - 1] = '\0';
+    hf__error_set(&err, HF_INVALID, "%s", text);
+    size_t len = strlen(err.text);
+    CHECK_STR(err.text + len - 8, "word ...");
+    CHECK(len < HF_ERROR_TEXT_MAX && len > HF_ERROR_TEXT_MAX - 10);
+}
+
 TEST(error, long_texts_are_cut)
 {
     struct hf_error err;

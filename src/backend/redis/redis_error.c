@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "backend/redis/redis.h"
+#include "base/error.h"
 
+#define SAID_MAX 151 /* bytes of the server's own words, and the NUL */
 #define NOT_PERMITTED "not permitted"
 #define WRONG_TYPE "WRONGTYPE"
 #define KEYS_SAID "one of the keys"
@@ -124,21 +126,32 @@ static const struct meaning *meaning_of(const char *text)
     return wrapped ? &meaning_script : &meaning_other;
 }
 
+/* The server's words, for one line: its first sentence, cut at a word. */
+static void words_copy(const struct value *v, char out[SAID_MAX])
+{
+    size_t len = v->len < SAID_MAX ? v->len : SAID_MAX - 1;
+    memcpy(out, v->text, len);
+    out[len] = '\0';
+    for (size_t i = 0; i < len; i++)
+        if (iscntrl((unsigned char)out[i])) out[i] = '?';
+    char *end = strstr(out, ". ");
+    if (end)
+        *end = '\0';
+    else if (v->len >= SAID_MAX)
+        hf__text_cut(out, SAID_MAX);
+}
+
 int hf__redis_error(const char *what, const char *value_key,
                     const struct value *v, char text[HF_ERROR_TEXT_MAX])
 {
-    char said[HF_ERROR_TEXT_MAX], key[100];
+    char said[SAID_MAX], key[100];
     snprintf(key, sizeof key, "not permitted: the user lacks the key %.60s",
              value_key ? value_key : "");
-    size_t len = v->len < sizeof said ? v->len : sizeof said - 1;
-    memcpy(said, v->text, len);
-    said[len] = '\0';
-    for (size_t i = 0; i < len; i++)
-        if (iscntrl((unsigned char)said[i])) said[i] = '?';
+    words_copy(v, said);
     const struct meaning *m = meaning_of(v->text);
     int is_all = !strcmp(m->code, WRONG_TYPE);
-    snprintf(text, HF_ERROR_TEXT_MAX, "%s%s%s%s%.150s", what ? what : "",
-             what ? ": " : "", words_of(m, said, value_key ? key : NULL),
+    snprintf(text, HF_ERROR_TEXT_MAX, "%s%s%s%s%s", what ? what : "",
+             what ? ": " : "", words_of(m, v->text, value_key ? key : NULL),
              is_all ? "" : ": ", is_all ? "" : said);
     return m->status;
 }
