@@ -209,6 +209,10 @@ static int authority_parse(struct url *url, char *text, struct hf_error *err)
     if (!at && is_list) return hosts_check(url, text, err);
     if (!at) return host_parse(url, text, err);
     *at = '\0';
+    if (is_list && strchr(text, '@') && strchr(text, ','))
+        return bad(err, "user",
+                   "one user and password, before the first host, are for all "
+                   "of them; write '@' in them as %40");
     if (strchr(text, '@')) return bad(err, "user", "write '@' in it as %40");
     if (user_parse(url, text, err)) return HF_INVALID;
     if (at[1] == '\0' && rules & USER_ALONE) return HF_OK;

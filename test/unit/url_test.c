@@ -279,6 +279,9 @@ TEST(url, each_host_of_a_cluster_is_checked)
             "url: host: missing: write redis-cluster://host:port");
     refuses("redis-cluster://a,,b", "url: host: one of the list is empty");
     refuses("redis-cluster://a,", "url: host: one of the list is empty");
+    refuses("redis-sentinel://joe:hush@a,joe:hush@b/main",
+            "url: user: one user and password, before the first host, are for "
+            "all of them; write '@' in them as %40");
     refuses("redis-cluster://a:1,b:x",
             "url: port: must be a number from 1 to 65535");
     refuses("redis-cluster://a,[::1", "url: host: '[' without ']'");
