@@ -22,7 +22,7 @@ static int ticket_renew(struct session *s, const struct options *o,
     json_uint(&j, "fence", grant.fence);
     json_int(&j, "lease_ms", grant.lease_ms);
     json_int(&j, "valid_ms", grant.valid_ms);
-    json_int(&j, "replicas", grant.replicas);
+    if (grant.replicas > 0) json_int(&j, "replicas", grant.replicas);
     json_end(&j);
     fputs(j.buf, stdout);
     return output_end();
@@ -52,7 +52,7 @@ static const struct option_row renew_options[] = {
      "or what the URL says, and not what holdfast acquire was given"},
     OPTION_ROW_URL,
     OPTION_ROW_JSON("print a JSON object: ticket, fence, lease_ms, valid_ms, "
-                    "replicas"),
+                    "and replicas if wait_renew=on asks them"),
     OPTION_ROW_TALK,
 };
 

@@ -147,6 +147,9 @@ static struct outcome run_held(struct run *r)
     r->acquired_at_ms = clock_ms();
     grace_choose(r);
     event_acquired(r);
+    if (r->grant.replicas > 0)
+        say_note("%s: replicas that have it: %d", r->s.shown,
+                 (int)r->grant.replicas);
     int why = signals_setup();
     if (!why && interrupt_signal()) {
         int code = EXIT_SIGNAL + interrupt_signal();
