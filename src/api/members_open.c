@@ -92,9 +92,13 @@ static int member_open(hf_client *c, int index, const struct url *url,
     unsigned caps = b->conn_caps ? b->conn_caps(e->nodes[index].conn) : b->caps;
     if (!(caps & HF_CAP_BALLOT))
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "url: member %d: %.150s: it keeps no fencing "
-                             "tokens, and cannot be a member of a quorum",
-                             index + 1, c->members[index].url);
+                             "url: member %d: %.120s: %s, and cannot be a "
+                             "member of a quorum",
+                             index + 1, c->members[index].url,
+                             caps & HF_CAP_FENCE
+                                 ? "its primary or its slots may move to "
+                                   "another server"
+                                 : "it keeps no fencing tokens");
     e->caps &= caps;
     return HF_OK;
 }

@@ -100,8 +100,11 @@ static void time_denied(struct tls *t, const X509 *cert, int depth, int is_over)
 
 static void verify_explain(struct tls *t, int code, const X509 *cert, int depth)
 {
-    static const char other[] = "is not signed by an authority that we trust: "
-                                "name it by tls_ca=";
+    static const char of_system[] =
+        "is not signed by an authority that we trust: name it by tls_ca=";
+    static const char of_file[] =
+        "is not signed by an authority of tls_ca= (a directory there needs "
+        "openssl rehash)";
     char why[160];
     switch (code) {
     case X509_V_ERR_CERT_HAS_EXPIRED:
@@ -118,7 +121,7 @@ static void verify_explain(struct tls *t, int code, const X509 *cert, int depth)
     case X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
     case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT:
     case X509_V_ERR_CERT_SIGNATURE_FAILURE:
-        denied(t, other);
+        denied(t, t->context->ca ? of_file : of_system);
         return;
     default:
         snprintf(why, sizeof why, "is not good: %s",

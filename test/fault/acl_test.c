@@ -249,6 +249,29 @@ TEST(acl, who_lacks_a_values_key_is_told_that_one)
     CHECK(strstr(err.text, "redisson") == NULL);
 }
 
+TEST(acl, who_lacks_a_guards_keys_is_told_those)
+{
+    struct hf_error err = {0};
+    begin();
+    user_make("~other:* &* +@all");
+    hf_client *c = user_client("", NULL, NULL);
+    CHECK_INT(hf_guard_touch(c, "the guard", 7, &err), HF_DENIED);
+    CHECK(strstr(err.text, "the key the guard, or holdfast_guard:") != NULL);
+    CHECK(strstr(err.text, "redisson") == NULL);
+}
+
+TEST(acl, who_gives_no_password_is_told_so)
+{
+    struct hf_error err = {0};
+    char url[96];
+    begin();
+    user_make("~* &* +@all");
+    snprintf(url, sizeof url, "redis://eve@127.0.0.1:%d", r.port);
+    hf_lock *l = rig_lock(rig_client_at(url, NULL), "a");
+    CHECK_INT(hf_lock_try(l, NULL, &err), HF_DENIED);
+    CHECK(strstr(err.text, "no password was given") != NULL);
+}
+
 static void on_release_log(int level, const char *line, void *user)
 {
     (void)level;

@@ -184,7 +184,7 @@ TEST(tls_line, a_restart_with_a_bad_certificate_is_denied_until_it_is_good)
     redis_start(&s.redis);
     struct hf_acquire_options a = rig_options(30000, 0, 0);
     CHECK_INT(hf_lock_acquire(l, &a, NULL, &err), HF_DENIED);
-    CHECK(strstr(err.text, "authority that we trust") != NULL);
+    CHECK(strstr(err.text, "authority of tls_ca=") != NULL);
     tls_server_show(&s, "server");
     int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
     while (rig_probe(l) != HF_OK) {

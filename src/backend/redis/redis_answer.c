@@ -290,6 +290,16 @@ static void refusal_mark(struct request *reqs, const struct value *v)
     for (; reqs; reqs = reqs->next) reqs->flags |= REQ_SPOKEN;
 }
 
+/* The keys of a value or a guard, for who may not use them; NULL: a lock's. */
+static const char *keys_text(const struct request *req, char *out, size_t size)
+{
+    if (req->op == OP_VALUE_READ || req->op == OP_VALUE_WRITE) return req->name;
+    if (req->op != OP_GUARD) return NULL;
+    snprintf(out, size, "%.40s, or holdfast_%s:{...} for its token", req->name,
+             req->flags & REQ_GUARD_CLAIM ? "claim" : "guard");
+    return out;
+}
+
 static void reply_error(struct backend_conn *c, const struct flight *f,
                         const struct value *v)
 {
@@ -310,9 +320,9 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
     if (hf__redis_is_taken_back(c, f->reqs, v)) return;
     struct hf_error err;
     const struct request *req = f->reqs;
-    int is_value = req->op == OP_VALUE_READ || req->op == OP_VALUE_WRITE;
-    int status = hf__redis_error(op_words[req->op], is_value ? req->name : NULL,
-                                 v, text);
+    char keys[100];
+    int status = hf__redis_error(op_words[req->op],
+                                 keys_text(req, keys, sizeof keys), v, text);
     hf__error_set(&err, status, "%s: %s", c->endpoint, text);
     if (f->reqs->op == OP_BOOT && hf__redis_boot_is_sliced(v))
         status = hf__error_set(&err, HF_INVALID, "%s: boot: " BOOT_OF_CLUSTER,

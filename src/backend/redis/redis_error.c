@@ -144,15 +144,17 @@ static void words_copy(const struct value *v, char out[SAID_MAX])
 int hf__redis_error(const char *what, const char *value_key,
                     const struct value *v, char text[HF_ERROR_TEXT_MAX])
 {
-    char said[SAID_MAX], key[100];
-    snprintf(key, sizeof key, "not permitted: the user lacks the key %.60s",
+    char said[SAID_MAX], key[140];
+    snprintf(key, sizeof key, "not permitted: the user lacks the key %.90s",
              value_key ? value_key : "");
     words_copy(v, said);
     const struct meaning *m = meaning_of(v->text);
     int is_all = !strcmp(m->code, WRONG_TYPE);
-    snprintf(text, HF_ERROR_TEXT_MAX, "%s%s%s%s%s", what ? what : "",
-             what ? ": " : "", words_of(m, v->text, value_key ? key : NULL),
-             is_all ? "" : ": ", is_all ? "" : said);
+    int len =
+        snprintf(text, HF_ERROR_TEXT_MAX, "%s%s%s%s%s", what ? what : "",
+                 what ? ": " : "", words_of(m, v->text, value_key ? key : NULL),
+                 is_all ? "" : ": ", is_all ? "" : said);
+    if (len >= HF_ERROR_TEXT_MAX) hf__text_cut(text, HF_ERROR_TEXT_MAX);
     return m->status;
 }
 

@@ -173,7 +173,9 @@ void hf__greet_reply(struct link *l, const struct flight *f,
     if (!is_fine) {
         char text[HF_ERROR_TEXT_MAX];
         int status = hf__redis_error(words[f->kind], NULL, v, text);
-        hf__link_fail(l, status, 0, "%s", text);
+        int is_alone = f->kind == FLIGHT_AUTH && l->c->user && !l->c->password;
+        hf__link_fail(l, status, 0, "%s%s", text,
+                      is_alone ? "; no password was given" : "");
         return;
     }
     if (f->kind == FLIGHT_ROLE && hf__redis_role_heard(l, v) != 0) return;

@@ -10,6 +10,12 @@
 /* How a server of TLS tells that it did not understand. */
 static const char tls_alert[] = {0x15, 0x03};
 
+/* Sentinels and clusters have no scheme of their own for it. */
+static const char *tls_advice(const struct backend_conn *c)
+{
+    return c->env->conf->is_part ? "tls=on" : "rediss:// or tls=on";
+}
+
 static void nonsense(struct link *l)
 {
     char seen[sizeof l->in.head + 1];
@@ -23,8 +29,8 @@ static void nonsense(struct link *l)
         return;
     }
     if (l->in.head_len > 1 && !memcmp(l->in.head, tls_alert, 2)) {
-        hf__link_fail(l, HF_UNAVAILABLE, 0,
-                      "the server speaks TLS: use rediss:// or tls=on");
+        hf__link_fail(l, HF_UNAVAILABLE, 0, "the server speaks TLS: use %s",
+                      tls_advice(l->c));
         return;
     }
     for (; len < l->in.head_len; len++) {
@@ -87,10 +93,10 @@ static void broken(struct link *l, int code)
     if (why)
         hf__link_fail(l, why->status, 0, "%s", why->text);
     else
-        hf__link_fail(l, HF_UNAVAILABLE, code, "%s%s", what,
+        hf__link_fail(l, HF_UNAVAILABLE, code, "%s%s%s%s", what,
                       is_mute ? " at our first words (if it speaks TLS, use "
-                                "rediss:// or tls=on)"
-                              : "");
+                              : "",
+                      is_mute ? tls_advice(l->c) : "", is_mute ? ")" : "");
 }
 
 int hf__link_read(struct link *l)

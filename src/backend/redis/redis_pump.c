@@ -26,8 +26,11 @@ static int64_t queue_expire(struct backend_conn *c, int64_t now)
     }
     struct hf_error err = c->main.err;
     if (err.status == HF_OK)
-        hf__error_set(&err, HF_UNAVAILABLE, "%s: connect: not yet through",
-                      c->endpoint);
+        hf__error_set(&err, HF_UNAVAILABLE, "%s: %s", c->endpoint,
+                      c->main.state == LINK_SECURING
+                          ? "tls: handshake: no answer yet: does the server "
+                            "speak TLS there?"
+                          : "connect: not yet through");
     hf__redis_answer_all(c, late.first, V_UNSENT, err.status, err.text);
     return earliest;
 }

@@ -162,7 +162,9 @@ static void refused_tell(struct backend_conn *c, const struct hf_error *err)
     char line[HF_ERROR_TEXT_MAX + 64];
     if (c->watch_denied) return;
     c->watch_denied = 1;
-    snprintf(line, sizeof line, "%s; waiting polls instead", err->text);
+    snprintf(line, sizeof line, "%s; %s", err->text,
+             c->master ? "no +switch-master will be heard from it"
+                       : "waiting polls instead");
     c->env->log(c->env, HF_LOG_WARN, line);
 }
 
