@@ -65,9 +65,11 @@ static int break_do(struct session *s, const struct options *o,
     struct hf_info before = {0};
     struct hf_error err = {0};
     int was_locked = 0;
-    if (hf_lock_inspect(s->lock, 0, &before, &err) != HF_OK) before.locked = 0;
+    int status = hf_lock_inspect(s->lock, 0, &before, &err);
+    if (status == HF_UNAVAILABLE) return session_fail(s, status, &err);
+    if (status != HF_OK) before.locked = 0;
     if (session_is_refused(s, &before)) return break_refused(s);
-    int status = hf_lock_break(s->lock, &was_locked, &err);
+    status = hf_lock_break(s->lock, &was_locked, &err);
     if (status != HF_OK) return session_fail(s, status, &err);
     if (!o->quiet) break_print(s, name, was_locked, &before, o->json);
     return output_end();

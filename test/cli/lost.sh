@@ -34,6 +34,16 @@ expect 0 "broken" "$HOLDFAST" break --yes a
 finished_with 80 "broken while it ran"
 check "broken: all are gone" all_gone
 
+# Somebody else has it: so it is said, and the name but once.
+lock_run --lease 900ms a
+cli eval "redis.call('DEL', 'a')
+    redis.call('HSET', 'a', '5bb0a4a9-0e5c-4d0f-9c3e-000000000000:1', 1)
+    redis.call('PEXPIRE', 'a', 60000)" 0
+finished_with 80 "taken by another one"
+check "taken: it is said" err_has 'a: lost: '
+refute "taken: and the name but once" err_has 'a: lost: a: '
+cli flushall
+
 # The server hangs: TERM at lease - grace, all gone before the lease ends.
 lock_run --lease 3s --grace 500ms a
 kill -STOP "$redis_pid"
