@@ -221,7 +221,7 @@ TEST(bad_server, nobody_there_is_unavailable)
 {
     char url[64];
     rig_begin_at("");
-    snprintf(url, sizeof url, "redis://127.0.0.1:%d", redis_free_port());
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", redis_dead_port());
     try_says(url, HF_UNAVAILABLE, "refused");
 }
 

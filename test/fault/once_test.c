@@ -187,7 +187,7 @@ TEST(once, is_not_run_under_a_lock_of_this_host_alone)
     snprintf(url, sizeof url,
              "redis://127.0.0.1:%d?patience=200ms&fallback=local"
              "&fallback_dir=%s",
-             redis_free_port(), rig_dir());
+             redis_dead_port(), rig_dir());
     hf_client *c = rig_client_at(url, NULL);
     CHECK_INT(hf_once_begin(c, "job", NULL, &run, &r, &err), HF_UNAVAILABLE);
     CHECK(run == NULL);

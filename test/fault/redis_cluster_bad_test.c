@@ -98,7 +98,7 @@ TEST(redis_cluster_bad, seeds_of_which_none_is_there_are_unavailable)
     char url[128];
     rig_begin_at("memory:");
     snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d,127.0.0.1:%d",
-             redis_free_port(), redis_free_port());
+             redis_dead_port(), redis_dead_port());
     fails(url, HF_UNAVAILABLE, "none of 2 hosts");
     fails(url, HF_UNAVAILABLE, "Connection refused");
 }
@@ -136,7 +136,7 @@ TEST(redis_cluster_bad, one_seed_that_is_there_is_enough)
     snprintf(url, sizeof url,
              "redis-cluster://127.0.0.1:%d,no-such-host.invalid,127.0.0.1:%d,"
              "127.0.0.1:%d",
-             redis_free_port(), redis_free_port(), c.nodes[2].port);
+             redis_dead_port(), redis_dead_port(), c.nodes[2].port);
     /* Whichever it begins with. */
     for (int i = 0; i < 8; i++) works(url);
 }

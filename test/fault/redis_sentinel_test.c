@@ -59,7 +59,7 @@ TEST(redis_sentinel, seeds_that_do_not_exist_are_passed_over)
     snprintf(url, sizeof url,
              "redis-sentinel://no-such-host.invalid,127.0.0.1:%d,127.0.0.1:%d/"
              "%s",
-             redis_free_port(), g.sentinels[2].port, SENTINEL_MASTER);
+             redis_dead_port(), g.sentinels[2].port, SENTINEL_MASTER);
     hf_client *c = client_at(url);
     hf_lock *l = rig_lock(c, "a");
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
@@ -103,7 +103,7 @@ TEST(redis_sentinel, nobody_there_is_unavailable_within_the_patience)
     char url[128];
     rig_begin_on("memory:");
     snprintf(url, sizeof url, "redis-sentinel://127.0.0.1:%d,127.0.0.1:%d/x",
-             redis_free_port(), redis_free_port());
+             redis_dead_port(), redis_dead_port());
     int64_t start_ms = rig_now_ms();
     try_says(url, HF_UNAVAILABLE, "no Sentinel tells where the primary is");
     CHECK(rig_now_ms() - start_ms < RIG_PATIENCE_MS);

@@ -26,7 +26,7 @@
 #define LEASE_US (600 * US_PER_S) /* nothing ends by itself */
 #define SLACK_MS 500 /* the machine may stand still between two requests */
 #define BORDER_MS 20 /* so near the end of a lease both may be right */
-#define LATE_MS 1000 /* a busy server may tell the time so much later */
+#define LATE_MS 5000 /* a busy server may tell the time so much later */
 
 struct rig {
     struct redis server;

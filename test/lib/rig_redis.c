@@ -19,23 +19,47 @@
 
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
+#include "sys/random.h"
 
 #define ARGS_MAX 40
 #define SAY_MS 10000
 
 /* ---- processes ---------------------------------------------------------- */
 
-int redis_free_port(void)
+/* Below those that the kernel gives to connections: from when it is found free
+ * until a server has it, and while that is down, any of them could be taken. */
+#define PORT_FIRST 10000
+#define PORT_LAST 32767
+
+/* A socket with a port of its own, that nobody else can have. */
+static int port_bind(int *port)
 {
     struct sockaddr_in a = {.sin_family = AF_INET};
-    socklen_t len = sizeof a;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    uint64_t random = 0;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), tries = 1000;
     CHECK(fd >= 0);
-    CHECK(bind(fd, (struct sockaddr *)&a, sizeof a) == 0);
-    CHECK(getsockname(fd, (struct sockaddr *)&a, &len) == 0);
-    close(fd);
-    return ntohs(a.sin_port);
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    do {
+        CHECK(tries-- > 0);
+        CHECK_INT(hf__random_bytes(&random, sizeof random), 0);
+        *port = (int)(PORT_FIRST + random % (PORT_LAST - PORT_FIRST + 1));
+        a.sin_port = htons((uint16_t)*port);
+    } while (bind(fd, (struct sockaddr *)&a, sizeof a) != 0);
+    return fd;
+}
+
+int redis_free_port(void)
+{
+    int port;
+    close(port_bind(&port));
+    return port;
+}
+
+int redis_dead_port(void)
+{
+    int port;
+    (void)port_bind(&port); /* bound, and nobody listens, to the end */
+    return port;
 }
 
 static _Noreturn void server_exec(const struct redis *r)

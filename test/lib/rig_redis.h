@@ -83,7 +83,9 @@ int64_t redis_number(struct redis *r, const char *format, ...)
 /* A field of INFO, as a number: redis_info(&r, "total_commands_processed"). */
 int64_t redis_info(struct redis *r, const char *field);
 
-/* A TCP port of 127.0.0.1 on which nobody listens. */
+/* A TCP port of 127.0.0.1 on which nobody listens, for a server; and one on
+ * which nobody will. */
 int redis_free_port(void);
+int redis_dead_port(void);
 
 #endif

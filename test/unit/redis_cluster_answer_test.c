@@ -38,7 +38,7 @@ static void map_say(void)
     snprintf(text, sizeof text,
              "*2\r\n*3\r\n:0\r\n:9\r\n*2\r\n$9\r\n127.0.0.1\r\n:%d\r\n"
              "*3\r\n:10\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:%d\r\n",
-             redis_free_port(), s.port);
+             redis_dead_port(), s.port);
     script_say(&s, text);
 }
 

@@ -93,7 +93,7 @@ TEST(redis_cluster, what_waits_when_it_is_closed_is_answered)
     char url[64];
     rig_begin_at("memory:");
     snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d",
-             redis_free_port());
+             redis_dead_port());
     open_at(url);
     fake_submit(&f, &one, &a);
     fake_submit(&f, &two, &b);

@@ -78,7 +78,7 @@ TEST(redis_session, an_unknown_host_is_told_as_such)
 TEST(redis_session, nobody_listening_is_unsent_at_once)
 {
     char url[64];
-    snprintf(url, sizeof url, "redis://127.0.0.1:%d", redis_free_port());
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", redis_dead_port());
     server_open(&f, url);
     CHECK_INT(run(OP_PROPOSE, "job", 1, server_clock(&f)), V_UNSENT);
     CHECK_INT(a.reply.status, HF_UNAVAILABLE);

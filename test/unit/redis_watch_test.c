@@ -174,7 +174,7 @@ TEST(redis_watch, a_user_who_may_not_subscribe_is_denied)
 TEST(redis_watch, a_watch_without_a_server_is_unsent)
 {
     char url[64];
-    snprintf(url, sizeof url, "redis://127.0.0.1:%d", redis_free_port());
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", redis_dead_port());
     server_open(&f, url);
     CHECK_INT(run(&f, OP_WATCH, "job", 0), V_UNSENT);
     CHECK_INT(a.reply.status, HF_UNAVAILABLE);
