@@ -44,6 +44,24 @@ static void counted_release(void *ptr, void *user)
     free(ptr);
 }
 
+struct hf_allocator starve_begin(int n)
+{
+    left = n;
+    has_failed = open_count = 0;
+    return (struct hf_allocator){counted_allocate, counted_resize,
+                                 counted_release, NULL};
+}
+
+int starve_has_failed(void)
+{
+    return has_failed;
+}
+
+int starve_open_count(void)
+{
+    return open_count;
+}
+
 static const enum request_op ops[] = {
     OP_PROPOSE, OP_WATCH,   OP_RENEW, OP_INSPECT, OP_LIST,
     OP_UNWATCH, OP_RELEASE, OP_BREAK, OP_BOOT,    OP_FACTS};
@@ -81,10 +99,7 @@ void starve_backend(const struct backend *backend, const char *url,
     for (; has_failed; n++) {
         struct hf_error err;
         fake_init(&f, backend);
-        f.alloc.fn = (struct hf_allocator){counted_allocate, counted_resize,
-                                           counted_release, NULL};
-        left = n;
-        has_failed = open_count = 0;
+        f.alloc.fn = starve_begin(n);
         int status = fake_open(&f, url, &err);
         if (status == HF_OK) {
             round_run(name, server_clock(&f));

@@ -3,49 +3,16 @@
  * primary is found and used.  One rule: every request is answered, nothing
  * leaks, and what could not be done is done later.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "lib/rig_redis.h"
 #include "lib/server.h"
+#include "lib/starve.h"
 #include "sys/clock.h"
 #include "test.h"
 
 static struct redis primary, sentinel;
 static struct fake_env f;
-static int left; /* allocations until one fails */
-static int has_failed;
-static int open_count;
-
-static int is_time_to_fail(void)
-{
-    if (left-- != 0) return 0;
-    has_failed = 1;
-    return 1;
-}
-
-static void *counted_allocate(size_t size, void *user)
-{
-    (void)user;
-    if (is_time_to_fail()) return NULL;
-    open_count++;
-    return malloc(size);
-}
-
-static void *counted_resize(void *ptr, size_t size, void *user)
-{
-    (void)user;
-    if (is_time_to_fail()) return NULL;
-    if (!ptr) open_count++;
-    return realloc(ptr, size);
-}
-
-static void counted_release(void *ptr, void *user)
-{
-    (void)user;
-    if (ptr) open_count--;
-    free(ptr);
-}
 
 static void servers_begin(void)
 {
@@ -54,16 +21,6 @@ static void servers_begin(void)
     snprintf(conf, sizeof conf, "sentinel monitor m 127.0.0.1 %d 1\n",
              primary.port);
     redis_begin_sentinel(&sentinel, conf);
-}
-
-static void env_begin(int n)
-{
-    fake_init(&f, &hf__backend_sentinel);
-    f.alloc.fn = (struct hf_allocator){counted_allocate, counted_resize,
-                                       counted_release, NULL};
-    left = n;
-    has_failed = 0;
-    open_count = 0;
 }
 
 /* Ask until it is granted; a failure may make it late, and no more. */
@@ -86,10 +43,11 @@ TEST(redis_sentinel_alloc, every_allocation_may_fail)
     char url[96];
     servers_begin();
     snprintf(url, sizeof url, "redis-sentinel://127.0.0.1:%d/m", sentinel.port);
-    has_failed = 1;
-    for (int n = 0; has_failed; n++) {
+    int n = 0;
+    do {
         struct hf_error err = {0};
-        env_begin(n);
+        fake_init(&f, &hf__backend_sentinel);
+        f.alloc.fn = starve_begin(n);
         int status = fake_open(&f, url, &err);
         if (status == HF_OK) {
             propose();
@@ -97,7 +55,7 @@ TEST(redis_sentinel_alloc, every_allocation_may_fail)
         } else {
             CHECK_INT(status, HF_NOMEM);
         }
-        CHECK_INT(open_count, 0);
-        CHECK(n < 1000);
-    }
+        CHECK_INT(starve_open_count(), 0);
+        CHECK(n++ < 1000);
+    } while (starve_has_failed());
 }
