@@ -116,7 +116,7 @@ redis_start --replicaof 127.0.0.1 "$primary_port"
 follows() { redis-cli -p "$primary_port" info replication | grep -q online; }
 wait_for "a replica" follows
 HOLDFAST_URL="$primary?wait=1&wait_renew=on"
-lock_run -v --lease 3s --grace 500ms a
+lock_run -v --lease 10s --grace 500ms a
 check "who has it is told" err_has 'a: replicas that have it: 1'
 kill -STOP "$redis_pid"
 finished_with 80 "no replica"

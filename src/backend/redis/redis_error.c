@@ -68,8 +68,14 @@ static const struct {
 } rights[] = {
     {KEYS_SAID, "not permitted: the user lacks the lock's key, or "
                 "redisson_lock_token:{...} for its fence"},
+    {"access a key", "not permitted: the user lacks the lock's key, or "
+                     "redisson_lock_token:{...} for its fence"},
+    {"access a channel",
+     "not permitted: the user lacks the channel redisson_lock__channel:{...}"},
     {"one of the channels",
      "not permitted: the user lacks the channel redisson_lock__channel:{...}"},
+    {"in script: User",
+     "not permitted: the user lacks a command that the script needs"},
     {" permissions to run ", "not permitted: the user lacks the command"},
     {" can't run this command",
      "not permitted: the user lacks a command that the script needs"},
@@ -77,11 +83,16 @@ static const struct {
     {"' channel", "not permitted: the user lacks the channel"},
 };
 
+static int says_keys(const char *text)
+{
+    return strstr(text, KEYS_SAID) || strstr(text, "access a key");
+}
+
 static const char *words_of(const struct meaning *m, const char *text,
                             const char *value_words)
 {
     if (strcmp(m->words, NOT_PERMITTED) != 0) return m->words;
-    if (value_words && strstr(text, KEYS_SAID)) return value_words;
+    if (value_words && says_keys(text)) return value_words;
     for (size_t i = 0; i < sizeof rights / sizeof rights[0]; i++)
         if (strstr(text, rights[i].said)) return rights[i].words;
     return m->words;
