@@ -6,7 +6,6 @@
 
 #include "lib/cluster_rig.h"
 #include "lib/rig.h"
-#include "lib/tls_server.h"
 
 static struct cluster_rig c;
 static struct redis r;
@@ -117,16 +116,6 @@ TEST(redis_cluster_bad, a_wait_that_ends_before_any_answer_names_the_hosts)
     CHECK_INT(hf_lock_acquire(l, &o, NULL, &err), HF_UNAVAILABLE);
     redis_resume(&r);
     if (!strstr(err.text, host)) TEST_FAIL("\"%s\" lacks %s", err.text, host);
-}
-
-TEST(redis_cluster_bad, a_plain_url_of_a_server_of_tls_is_told_the_option)
-{
-    static struct tls_server s;
-    char url[80];
-    tls_server_begin(&s, "no");
-    rig_begin_at("memory:");
-    snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d", s.port);
-    fails(url, HF_UNAVAILABLE, "tls=on");
 }
 
 TEST(redis_cluster_bad, one_seed_that_is_there_is_enough)

@@ -241,3 +241,14 @@ TEST(tls_cluster, a_node_that_shows_another_s_certificate_is_not_used)
     CHECK(strstr(err.text, "tls: ") != NULL);
     CHECK_INT(redis_number(&nodes[1].redis, "EXISTS " NAME_HIGH), 0);
 }
+
+TEST(tls_cluster, a_plain_url_is_told_the_option)
+{
+    struct hf_error err = {0};
+    begin();
+    cluster_begin("server");
+    snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d", nodes[0].port);
+    hf_client *c = rig_client_at(url, NULL);
+    CHECK_INT(hf_lock_try(rig_lock(c, NAME_LOW), NULL, &err), HF_UNAVAILABLE);
+    CHECK(strstr(err.text, "tls=on") != NULL);
+}

@@ -2,6 +2,7 @@
  * redis_boot_test.c: a real server as a member of a quorum.  One rule: the
  * marker is read with plain commands, never through the code under test.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/rig_redis.h"
@@ -174,12 +175,22 @@ TEST(redis_boot, strings_need_the_marker_as_well)
     CHECK_INT(propose("job", REQ_QUORUM), V_GRANTED);
 }
 
+/* Some servers have asked themselves by the time they answer. */
+static long config_calls(void)
+{
+    const char *stats = redis_say(&r, "INFO commandstats");
+    const char *line = strstr(stats, "cmdstat_config|get:calls=");
+    return line ? strtol(strchr(line, '=') + 1, NULL, 10) : 0;
+}
+
 TEST(redis_boot, one_server_alone_has_no_marker_and_needs_none)
 {
-    begin();
+    redis_begin(&r, NULL);
+    long calls = config_calls();
+    server_connect(&f, r.url);
     CHECK_INT(propose("job", REQ_SERVER_FENCE), V_GRANTED);
     CHECK_INT(redis_number(&r, "EXISTS holdfast:boot"), 0);
-    CHECK(strstr(redis_say(&r, "INFO commandstats"), "cmdstat_config") == NULL);
+    CHECK_INT(config_calls(), calls);
 }
 
 TEST(redis_boot, the_operators_word_settles_a_new_server_at_once)
