@@ -363,19 +363,6 @@ TEST(redis_boot, a_primary_with_replicas_shows_its_promotions)
     CHECK_INT(strlen(a.boot.identity), 81);
 }
 
-TEST(redis_boot, a_server_in_cluster_mode_is_refused)
-{
-    /* Its usual second port, 10000 above the first, may not exist. */
-    static char port[16];
-    static const char *const args[] = {"--cluster-enabled", "yes",
-                                       "--cluster-port", port, NULL};
-    snprintf(port, sizeof port, "%d", redis_free_port());
-    begin_with(args);
-    CHECK_INT(boot(0, "us"), V_ERROR);
-    CHECK_INT(a.reply.status, HF_INVALID);
-    CHECK(strstr(a.text, "cluster mode") != NULL);
-}
-
 TEST(redis_boot, what_is_no_marker_is_left_alone)
 {
     begin();

@@ -202,3 +202,21 @@ TEST(redis_cluster, a_master_that_hands_over_is_said_to_be_replaced)
     }
     CHECK_INT(a.reply.verdict, V_GRANTED);
 }
+
+/* ---- as one server ---- */
+
+TEST(redis_cluster, a_node_of_it_is_refused_as_a_member_of_a_quorum)
+{
+    static struct fake_answer a;
+    struct request req = {.op = OP_BOOT,
+                          .name = "us",
+                          .name_len = 2,
+                          .info = "before",
+                          .lease_us = 30 * US_PER_S,
+                          .window_us = 31 * US_PER_S};
+    cluster_rig_begin(&c, 1, 0);
+    server_connect(&f, c.nodes[0].url);
+    CHECK_INT(server_do(&f, req, &a), V_ERROR);
+    CHECK_INT(a.reply.status, HF_INVALID);
+    CHECK(strstr(a.text, "cluster mode") != NULL);
+}
