@@ -421,8 +421,9 @@ int64_t hf__engine_next_us(const struct engine *e)
 }
 
 /* Who holds locks wants to hear of a failover at once; but not between the
- * calls of who is busy, for waking a thread costs more than the lock. */
-static int is_to_listen(const struct engine *e)
+ * calls of who is busy, for waking a thread costs more than the lock.  This is
+ * for the keeper: no caller has to listen. */
+int hf__engine_is_to_listen(const struct engine *e)
 {
     return e->is_kept && e->slots_len > 0 && e->fds_len > 0
            && e->now_us >= e->sent_us + LISTEN_US;
@@ -440,7 +441,6 @@ int hf__engine_wants_poll(const struct engine *e)
 {
     if (e->waiting > 0 || e->ops_async > 0) return 1;
     if (e->inflight > 0) return !is_lull(e);
-    if (is_to_listen(e)) return 1;
     for (int i = 0; i < e->conf.nodes; i++)
         if (!e->nodes[i].up && e->fds_len > 0) return 1; /* connecting */
     return 0;

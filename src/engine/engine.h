@@ -150,7 +150,7 @@ struct engine {
     int64_t now_us;      /* of this step */
     int64_t answered_us; /* when a node last answered a request */
     int64_t sent_us;     /* when one was last sent */
-    int is_kept;         /* by a thread that can listen: see is_to_listen() */
+    int is_kept;         /* by a thread that can listen */
     uint64_t random;
     struct node nodes[NODES_MAX];
     struct fd_watch fds[FDS_MAX];
@@ -206,6 +206,7 @@ struct op *hf__engine_take_done(struct engine *e);
 int hf__engine_take_notice(struct engine *e, struct hf_event *out,
                            int64_t now_us);
 int hf__engine_wants_poll(const struct engine *e);
+int hf__engine_is_to_listen(const struct engine *e);
 int64_t hf__engine_listen_us(const struct engine *e);
 void hf__engine_shut(struct engine *e, int64_t now_us);
 void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev);

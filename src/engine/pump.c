@@ -68,7 +68,7 @@ static void poller_set(struct pump *p, struct op *op)
 /* Nothing can come in over the sockets that a caller waits for: those who wait
  * for another thread sleep, and the keeper minds the clock.  Not while it runs
  * callbacks: it may be the one that waits. */
-static int is_quiet(const struct pump *p)
+int hf__pump_is_quiet(const struct pump *p)
 {
     return p->has_keeper && !p->keeper_away
            && !hf__engine_wants_poll(&p->engine);
@@ -81,7 +81,7 @@ static void poll_hand_over(struct pump *p)
 {
     struct op *next = p->sleepers;
     poller_set(p, NULL);
-    if (!next || is_quiet(p)) {
+    if (!next || hf__pump_is_quiet(p)) {
         hf__pump_news(p);
         return;
     }
@@ -280,7 +280,7 @@ void hf__pump_news(struct pump *p)
             hf__bell_ring(&p->wake);
         return;
     }
-    int poll_wanted = hf__engine_wants_poll(e);
+    int poll_wanted = hf__engine_wants_poll(e) || hf__engine_is_to_listen(e);
     if (next < p->keeper_until_us || (poll_wanted && !p->keeper_polls)
         || (p->keeper_polls && p->keeper_fds != e->fds_version)) {
         p->keeper_until_us = 0; /* rung once is enough */
@@ -424,7 +424,8 @@ static void run_wait(struct pump *p, struct op *op)
             hf__pump_unlock(p);
             ops_deliver(list);
             hf__pump_lock(p);
-        } else if ((is_poller(p, op) || !p->has_poller) && !is_quiet(p)) {
+        } else if ((is_poller(p, op) || !p->has_poller)
+                   && !hf__pump_is_quiet(p)) {
             poller_set(p, op);
             poller_wait(p, op);
         } else if (run_park(p, op)) {

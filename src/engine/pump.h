@@ -135,6 +135,7 @@ void hf__pump_deliver_all(struct pump *p, struct op *list);
 #define POLL_AS_POLLER 2u
 int hf__pump_poll(struct pump *p, int fd, int64_t until_us, unsigned how);
 void hf__pump_news(struct pump *p);
+int hf__pump_is_quiet(const struct pump *p);
 int hf__pump_has_notice(const struct pump *p);
 void hf__pump_tell(struct pump *p);
 void hf__pump_cancelled(struct pump *p, int64_t now_us);

@@ -43,7 +43,13 @@ static void keeper_turn(struct pump *p)
         return;
     }
     if (p->has_poller) hf__pump_news(p);
-    p->keeper_polls = !p->has_poller && hf__engine_wants_poll(e);
+    /* What a caller polls for has been read here: let him sleep instead, for
+     * who polls also runs the callbacks. */
+    if (p->has_poller && atomic_load(&p->asleep) && hf__pump_is_quiet(p))
+        hf__bell_ring(&p->wake);
+    p->keeper_polls =
+        !p->has_poller
+        && (hf__engine_wants_poll(e) || hf__engine_is_to_listen(e));
     p->keeper_fds = e->fds_version;
     p->keeper_until_us =
         p->has_poller ? hf__engine_lull_us(e)
