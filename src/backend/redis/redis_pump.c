@@ -57,7 +57,8 @@ int hf__pump_expire(struct backend_conn *c, int64_t now)
         flying = flights_deadline(c);
     if (flying <= now) {
         hf__link_fail(&c->main, HF_UNAVAILABLE, 0,
-                      "no answer in time; the connection was given up");
+                      "%sno answer in time; the connection was given up",
+                      c->parked.first ? "wait: " : "");
         flying = TIME_NEVER;
     }
     due = min64(due, min64(flying, hf__watch_expire(c, now)));

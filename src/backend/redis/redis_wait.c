@@ -21,6 +21,8 @@
 #define WAIT_ALL (-2)
 #define LEASE_PARTS 8 /* a renewal leaves itself more than one of these */
 #define FULL_EVERY 4  /* of the tries for replicas that were missing */
+/* A server looks ten times a second for who has waited long enough. */
+#define SERVER_TICK_US (150 * US_PER_MS)
 
 int hf__redis_wait_read(struct backend_conn *c, const struct url *url,
                         struct hf_error *err)
@@ -132,7 +134,9 @@ int64_t hf__redis_wait_limit_us(const struct backend_conn *c, int64_t by_us)
     int64_t limit_us = c->env->conf->timeout_us;
     if (by_us != TIME_NEVER)
         limit_us = min64(limit_us, by_us - c->env->now(c->env));
-    return limit_us - limit_us / 4;
+    int64_t quarter_us = limit_us / 4;
+    return max64(quarter_us,
+                 min64(limit_us - SERVER_TICK_US, limit_us - quarter_us));
 }
 
 /* Are there too few, as far as is known? */
