@@ -139,6 +139,10 @@ struct hf_client_options {
 #define HF_CAP_BALLOT 0x100u  /* may be a member of a quorum */
 #define HF_CAP_VALUE 0x200u   /* versioned values: value.h, once.h */
 #define HF_CAP_GUARD 0x400u   /* values that refuse stale holders: guard.h */
+#define HF_CAP_RW 0x800u      /* HF_KIND_READ and HF_KIND_WRITE */
+#define HF_CAP_QUEUE 0x1000u  /* HF_ORDER_FAIR and HF_ORDER_WRITERS */
+#define HF_CAP_PERMIT 0x2000u /* HF_KIND_PERMIT */
+#define HF_CAP_TALLY 0x4000u  /* plain counters, latches, barriers */
 
 /**
  * Fill `options` with the defaults; for languages without the INIT macro.

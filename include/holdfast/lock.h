@@ -44,6 +44,40 @@ typedef struct hf_lock hf_lock;
 #define HF_ACQUIRE_NO_REENTRY                                                  \
     8u /* HF_INVALID if this holder has it already, instead of entering it
         * once more */
+#define HF_ACQUIRE_UPGRADE                                                     \
+    16u /* HF_KIND_WRITE, one try: if the only reader is this holder, he is the
+         * writer as well from now on; HF_TAKEN if there are others */
+
+/* What a name is used as: one name, one kind.  A name in use as another kind
+ * is HF_CONFLICT. */
+enum hf_kind {
+    HF_KIND_PLAIN = 0, /* one holder */
+    HF_KIND_READ = 1,  /* the readers' side of a read/write lock: many at once,
+                        * unless there is a writer; the writer may read, too */
+    HF_KIND_WRITE = 2, /* the writer's side of it: one, and no readers but
+                        * himself */
+    HF_KIND_PERMIT = 3 /* so many at once as there are permits: semaphore.h */
+};
+
+/* Who comes first when it is free. */
+enum hf_order {
+    HF_ORDER_ANY = 0,    /* whoever asks first then: the fastest (default) */
+    HF_ORDER_FAIR = 1,   /* who has waited longest, on whatever machine; needs
+                          * HF_CAP_QUEUE */
+    HF_ORDER_WRITERS = 2 /* READ, WRITE: no new reader while a writer waits;
+                          * needs HF_CAP_QUEUE */
+};
+
+/* What kind of lock a lock object is.  Zero is every field's default. */
+struct hf_lock_options {
+    uint32_t struct_size; /* set by HF_LOCK_OPTIONS_INIT */
+    int32_t kind;         /* enum hf_kind */
+    int32_t order;        /* enum hf_order: for acquires through this object */
+};
+#define HF_LOCK_OPTIONS_INIT                                                   \
+    {                                                                          \
+        sizeof(struct hf_lock_options), 0, 0                                   \
+    }
 
 /* How to look again while somebody else has it.  With any but NONE no wake-ups
  * are asked for: the store is asked again after a pause, and nothing else. */
@@ -79,10 +113,12 @@ struct hf_acquire_options {
                              * longer */
     int32_t backoff;        /* enum hf_backoff */
     int32_t backoff_factor; /* 1 to 1,000; 0: 2 */
+    int64_t permits;        /* HF_KIND_PERMIT: so many, all or none; 0: one */
 };
 #define HF_ACQUIRE_OPTIONS_INIT                                                \
     {                                                                          \
-        sizeof(struct hf_acquire_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0  \
+        sizeof(struct hf_acquire_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
+            0                                                                  \
     }
 
 /* How far a hold reaches. */
@@ -149,6 +185,13 @@ struct hf_info {
     int nodes;                /* members of the quorum; 0: it is none */
     int nodes_heard;          /* of them: have answered */
     int nodes_agree;          /* of them: say the same as this, by its owner */
+    int64_t queued;           /* in the queue of HF_ORDER_FAIR; -1 unknown */
+    int64_t position;         /* in it, of the holder that was asked for: 1 is
+                               * next; 0: he is not in it */
+    int64_t readers;          /* that have it, where `shared` */
+    int64_t permits;          /* of a semaphore: all there are; else 0 */
+    int64_t available;        /* of them: free.  Below 0: more are out than
+                               * there are now */
 };
 
 typedef void (*hf_acquired_fn)(hf_lock *lock, int status,
@@ -195,6 +238,29 @@ HF_API int hf_lock_open(hf_client *client, const char *name, hf_lock **out,
  */
 HF_API int hf_lock_open_n(hf_client *client, const char *name, size_t name_len,
                           hf_lock **out, struct hf_error *err);
+
+/**
+ * As hf_lock_open(), for a lock of another kind or order.
+ *
+ * @param options  copied; NULL: a plain lock
+ *
+ * @return as hf_lock_open(); HF_UNSUPPORTED: the store has no such locks
+ *
+ * Threads: any.
+ */
+HF_API int hf_lock_open_as(hf_client *client, const char *name,
+                           const struct hf_lock_options *options, hf_lock **out,
+                           struct hf_error *err);
+
+/**
+ * What kind of lock it is.
+ *
+ * @param lock  borrowed
+ * @return enum hf_kind
+ *
+ * Threads: any.
+ */
+HF_API int hf_lock_kind(const hf_lock *lock);
 
 /**
  * Forget a lock object.  Holds taken through it stay held: release them first,

@@ -35,6 +35,7 @@ struct hf_client {
 struct hf_lock {
     hf_client *client;
     struct lock_entry *entry;
+    int order;                   /* enum hf_order */
     struct hf_lock *next, *prev; /* of the client's */
 };
 
@@ -83,6 +84,11 @@ int hf__option_drift(const struct url *url, int64_t given, int64_t *out,
 /* HF_OK for 0, which means a default, and for what is in range. */
 int hf__lease_check(const hf_lock *lock, int64_t lease_ms,
                     struct hf_error *err);
+
+/* A lock object of any kind that the store has. */
+int hf__lock_open(hf_client *client, enum lock_kind kind, int order,
+                  const char *name, size_t name_len, hf_lock **out,
+                  struct hf_error *err);
 
 /* An operation on `lock`, nothing of the result set. */
 void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,

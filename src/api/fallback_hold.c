@@ -42,7 +42,8 @@ struct lock_entry *hf__host_pin(hf_client *host, const struct lock_entry *name,
     struct engine *e = &host->pump.engine;
     *is_joined = 0;
     hf__pump_lock(&host->pump);
-    struct lock_entry *entry = hf__entry_find(e, name->name, name->name_len);
+    struct lock_entry *entry =
+        hf__entry_find(e, name->kind, name->name, name->name_len);
     if (entry) {
         entry->refs++;
         int is_own = own_find(&host->pump, entry, holder, how != PIN_OWN) != 0;
@@ -60,8 +61,8 @@ struct lock_entry *hf__host_pin_new(hf_client *host,
                                     const struct lock_entry *name)
 {
     hf__pump_lock(&host->pump);
-    struct lock_entry *entry =
-        hf__entry_get(&host->pump.engine, name->name, name->name_len);
+    struct lock_entry *entry = hf__entry_get(&host->pump.engine, name->kind,
+                                             name->name, name->name_len);
     hf__pump_unlock(&host->pump);
     return entry;
 }

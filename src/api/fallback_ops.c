@@ -54,7 +54,8 @@ static int is_of_hold(const struct op *op)
 
 int hf__fallback_is_for(const hf_client *c, const struct op *op)
 {
-    return c->fallback && (is_of_hold(op) || op->type == OP_TYPE_INSPECT);
+    return c->fallback && op->entry && op->entry->kind == KIND_PLAIN
+           && (is_of_hold(op) || op->type == OP_TYPE_INSPECT);
 }
 
 static enum host_pin how_to_pin(const struct errand *t, const struct op *op)

@@ -12,6 +12,7 @@
 #include "api/fallback.h"
 #include "api/plan.h"
 #include "base/error.h"
+#include "kind/kind.h"
 #include "sys/clock.h"
 
 void hf_acquire_options_init(struct hf_acquire_options *options)
@@ -29,6 +30,8 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->entry = lock ? lock->entry : NULL;
     op->holder = holder ? holder : hf_holder_self();
     op->flags = 0;
+    op->order = HF_ORDER_ANY;
+    op->permits = 1;
     op->wait_us = 0;
     op->tries_once = 0;
     op->lease_us = 0;
@@ -94,8 +97,9 @@ int hf__op_start(hf_client *c, const struct op *op,
 
 /* ---- objects ------------------------------------------------------------ */
 
-int hf_lock_open_n(hf_client *client, const char *name, size_t name_len,
-                   hf_lock **out, struct hf_error *err)
+int hf__lock_open(hf_client *client, enum lock_kind kind, int order,
+                  const char *name, size_t name_len, hf_lock **out,
+                  struct hf_error *err)
 {
     int status = hf__client_check(client, err);
     if (status != HF_OK) return status;
@@ -113,8 +117,9 @@ int hf_lock_open_n(hf_client *client, const char *name, size_t name_len,
     hf_lock *lock = hf__alloc(&client->alloc, sizeof *lock);
     if (!lock) return hf__error_set(err, HF_NOMEM, "lock: out of memory");
     lock->client = client;
+    lock->order = order;
     hf__pump_lock(&client->pump);
-    lock->entry = hf__entry_get(&client->pump.engine, name, name_len);
+    lock->entry = hf__entry_get(&client->pump.engine, kind, name, name_len);
     if (lock->entry) {
         lock->prev = NULL;
         lock->next = client->locks;
@@ -130,14 +135,70 @@ int hf_lock_open_n(hf_client *client, const char *name, size_t name_len,
     return HF_OK;
 }
 
+int hf_lock_open_n(hf_client *client, const char *name, size_t name_len,
+                   hf_lock **out, struct hf_error *err)
+{
+    return hf__lock_open(client, KIND_PLAIN, HF_ORDER_ANY, name, name_len, out,
+                         err);
+}
+
+static int name_check(const char *name, struct hf_error *err)
+{
+    if (name) return HF_OK;
+    return hf__error_set(err, HF_INVALID,
+                         "lock name: NULL: give it 1 to 512 bytes");
+}
+
 int hf_lock_open(hf_client *client, const char *name, hf_lock **out,
                  struct hf_error *err)
 {
-    if (!name)
-        return hf__error_set(err, HF_INVALID,
-                             "lock name: NULL: give it 1 to "
-                             "512 bytes");
+    if (name_check(name, err) != HF_OK) return HF_INVALID;
     return hf_lock_open_n(client, name, strlen(name), out, err);
+}
+
+/* Does the kind exist, does it know the order, does the store have both? */
+static int kind_check(const hf_client *c, const char *name,
+                      const struct hf_lock_options *o, struct hf_error *err)
+{
+    unsigned caps = c->pump.engine.caps;
+    if (o->kind < 0 || o->kind > HF_KIND_PERMIT)
+        return hf__error_set(err, HF_INVALID, "%s: kind %d: there is no such",
+                             name, o->kind);
+    const struct kind *k = hf__kind((enum lock_kind)o->kind);
+    if (o->order < 0 || o->order > HF_ORDER_WRITERS
+        || !(k->orders >> o->order & 1))
+        return hf__error_set(err, HF_INVALID,
+                             "%s: order %d: there is no such for %s", name,
+                             o->order, k->word);
+    if ((caps & k->cap) != k->cap)
+        return hf__error_set(err, HF_UNSUPPORTED,
+                             "%s: %s: %s has no such locks", name, k->word,
+                             c->url);
+    if (o->order != HF_ORDER_ANY && !(caps & HF_CAP_QUEUE))
+        return hf__error_set(err, HF_UNSUPPORTED,
+                             "%s: in order: %s keeps no queue", name, c->url);
+    return HF_OK;
+}
+
+int hf_lock_open_as(hf_client *client, const char *name,
+                    const struct hf_lock_options *options, hf_lock **out,
+                    struct hf_error *err)
+{
+    struct hf_lock_options o = HF_LOCK_OPTIONS_INIT;
+    int status = hf__client_check(client, err);
+    if (status == HF_OK) status = name_check(name, err);
+    if (status == HF_OK && options)
+        status = hf__options_copy(&o, sizeof o, options, options->struct_size,
+                                  name, err);
+    if (status == HF_OK) status = kind_check(client, name, &o, err);
+    if (status != HF_OK) return status;
+    return hf__lock_open(client, (enum lock_kind)o.kind, o.order, name,
+                         strlen(name), out, err);
+}
+
+int hf_lock_kind(const hf_lock *lock)
+{
+    return (int)lock->entry->kind;
 }
 
 void hf_lock_close(hf_lock *lock)
@@ -179,10 +240,20 @@ static int flags_check(const hf_lock *lock, uint32_t flags,
     unsigned caps = lock->client->pump.engine.caps;
     const char *name = lock->entry->name;
     uint32_t known = HF_ACQUIRE_FIXED | HF_ACQUIRE_SHARED | HF_ACQUIRE_DETACHED
-                     | HF_ACQUIRE_NO_REENTRY;
+                     | HF_ACQUIRE_NO_REENTRY | HF_ACQUIRE_UPGRADE;
+    const struct kind *k = hf__kind(lock->entry->kind);
     if (flags & ~known)
         return hf__error_set(err, HF_INVALID, "%s: flags 0x%x: unknown", name,
                              flags & ~known);
+    if (flags & HF_ACQUIRE_SHARED && lock->entry->kind != KIND_PLAIN)
+        return hf__error_set(err, HF_INVALID, "%s: shared: not with %s", name,
+                             k->word);
+    if (flags & HF_ACQUIRE_UPGRADE && lock->entry->kind != KIND_WRITE)
+        return hf__error_set(err, HF_INVALID, "%s: upgrade: not of %s", name,
+                             k->word);
+    if (flags & HF_ACQUIRE_DETACHED && !k->is_detachable)
+        return hf__error_set(err, HF_UNSUPPORTED, "%s: detached: not with %s",
+                             name, k->word);
     if (flags & HF_ACQUIRE_SHARED && !(caps & HF_CAP_SHARED))
         return hf__error_set(err, HF_UNSUPPORTED,
                              "%s: shared: %s has no shared locks", name,
@@ -194,6 +265,26 @@ static int flags_check(const hf_lock *lock, uint32_t flags,
     if (flags & HF_ACQUIRE_DETACHED && flags & HF_ACQUIRE_SHARED)
         return hf__error_set(err, HF_UNSUPPORTED,
                              "%s: detached and shared: not both", name);
+    return HF_OK;
+}
+
+static int permits_check(const hf_lock *lock,
+                         const struct hf_acquire_options *o,
+                         struct hf_error *err)
+{
+    const char *name = lock->entry->name;
+    if (o->flags & HF_ACQUIRE_UPGRADE && o->wait_ms != HF_WAIT_NONE)
+        return hf__error_set(err, HF_INVALID,
+                             "%s: upgrade: only as one try (HF_WAIT_NONE), for "
+                             "two who waited would wait for each other",
+                             name);
+    if (o->permits && lock->entry->kind != KIND_PERMIT)
+        return hf__error_set(err, HF_INVALID, "%s: permits: %s has none", name,
+                             hf__kind(lock->entry->kind)->word);
+    if (o->permits < 0 || o->permits > PERMITS_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "%s: %lld permits: out of range: 1 to %d", name,
+                             (long long)o->permits, PERMITS_MAX);
     return HF_OK;
 }
 
@@ -215,6 +306,7 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
                              lock->entry->name, (long long)o->wait_ms);
     status = hf__lease_check(lock, o->lease_ms, err);
     if (status == HF_OK) status = flags_check(lock, o->flags, err);
+    if (status == HF_OK) status = permits_check(lock, o, err);
     int64_t lease_us = o->lease_ms ? o->lease_ms * US_PER_MS
                                    : lock->client->pump.engine.lease_us;
     if (status == HF_OK)
@@ -223,6 +315,8 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
     hf__op_init(op, OP_TYPE_ACQUIRE, lock,
                 o->holder ? o->holder : default_holder);
     op->flags = o->flags;
+    op->order = lock->order;
+    op->permits = o->permits ? o->permits : 1;
     op->plan = plan;
     op->cancel = o->cancel;
     op->lease_us = lease_us;

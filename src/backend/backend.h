@@ -16,7 +16,7 @@
 
 /* Bumped when this file changes shape; a module of another version is refused
  * with a clear message. */
-#define BACKEND_ABI 4
+#define BACKEND_ABI 5
 
 /* env->link(): what `up` says. */
 #define LINK_IS_DOWN 0
@@ -65,8 +65,13 @@ struct backend_env {
      * connection: each call replaces the last. */
     void (*timer)(struct backend_env *env, int64_t due_us);
 
-    /* A watched lock was released (or may have been). */
+    /* A watched lock was released (or may have been): whoever waits for the
+     * name, as whatever kind, asks again. */
     void (*wake)(struct backend_env *env, const char *name, size_t name_len);
+
+    /* A lock was given to one of this client's that queued for it (REQ_QUEUE).
+     * It may be told late, twice or never: who asks again finds out. */
+    void (*handed)(struct backend_env *env, const struct handoff *h);
 
     /* The connection can be used, or not: LINK_IS_*; err says why not, and is
      * borrowed.  `node_us` is the node's wall clock at that moment.  After a

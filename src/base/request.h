@@ -15,6 +15,21 @@
 #include "holdfast/lock.h"
 #include "holdfast/value.h"
 
+/* What a name is used as: the kinds of lock objects, and those things besides
+ * that are waited for but not held. */
+enum lock_kind {
+    KIND_PLAIN = HF_KIND_PLAIN,
+    KIND_READ = HF_KIND_READ,
+    KIND_WRITE = HF_KIND_WRITE,
+    KIND_PERMIT = HF_KIND_PERMIT,
+    KIND_COUNT,   /* plain counter: granted when `permits` could be taken off;
+                   * nobody holds them, nothing ends them */
+    KIND_LATCH,   /* granted when its count is 0, or there is none */
+    KIND_BARRIER, /* granted when `permits` holders have asked; RELEASE: he
+                   * does not wait there any longer */
+    KINDS_LEN
+};
+
 enum request_op {
     OP_PROPOSE, /* take the lock under number `ballot`, or say why not */
     OP_RENEW,   /* if owner and attempt match: set count and lease */
@@ -31,7 +46,30 @@ enum request_op {
                * the flags say, unless a higher one was here */
     OP_BOOT,  /* member of a quorum: who are you, and may you vote?  Sent after
                * every connect, and after a clock step */
-    OP_FACTS  /* tell about the node itself: "name:value" lines in `data` */
+    OP_FACTS, /* tell about the node itself: "name:value" lines in `data` */
+    OP_TALLY  /* tell or change the number of `kind` that is kept under the
+               * name: permits, a counter, a latch, a barrier */
+};
+
+/* TALLY: what is done with the number.  What it is then is told in any case. */
+enum tally_do {
+    TALLY_READ,
+    TALLY_SET,   /* to `number`: the capacity; or the counter's value */
+    TALLY_OPEN,  /* the same, unless there is one already: V_OTHER */
+    TALLY_ADD,   /* `number` more, or less; V_ABSENT with REQ_IF_THERE */
+    TALLY_DRAIN, /* COUNT: take all that is there */
+    TALLY_DOWN,  /* LATCH: one less */
+    TALLY_DELETE
+};
+
+struct tally_told {
+    int is_there;
+    int64_t value;    /* PERMIT, COUNT: available; LATCH: its count; BARRIER:
+                       * who waits there */
+    int64_t capacity; /* PERMIT: all there are; BARRIER: how many it needs, 0
+                       * unknown */
+    int64_t taken;    /* PERMIT: out; DRAIN: so many */
+    int64_t waiters;  /* processes told, -1 unknown */
 };
 
 #define REQ_SERVER_FENCE 1u /* single node: fence = max(ballot, node clock) */
@@ -69,10 +107,19 @@ enum request_op {
 /* Set by the backend before it replies V_ERROR, V_UNSENT or V_UNKNOWN: this is
  * the store's own word on the request, and no silence. */
 #define REQ_SPOKEN 524288u
+/* PROPOSE: if it cannot be granted, keep a place in the queue for the owner;
+ * RELEASE: give that up, too.  WATCH: hand-overs are heard of. */
+#define REQ_QUEUE 1048576u
+/* PROPOSE with QUEUE: only writers queue, and readers stay behind them. */
+#define REQ_WRITERS 2097152u
+/* PROPOSE, WRITE: also if the owner is the only reader. */
+#define REQ_UPGRADE 4194304u
+#define REQ_IF_THERE 8388608u /* TALLY_ADD */
 
 /* Borrowed by the backend from submit() until it is replied to. */
 struct request {
     enum request_op op;
+    enum lock_kind kind;
     unsigned flags;   /* REQ_* */
     const char *name; /* lock name, NUL behind it; LIST: pattern or
                                * NULL */
@@ -84,10 +131,12 @@ struct request {
     int64_t count;             /* absolute hold count; PROPOSE: 1 */
     int64_t lease_us;
     int64_t window_us; /* W */
+    int64_t permits;   /* PERMIT, COUNT: so many; BARRIER: how many it needs */
     union {
         int64_t block;   /* PROPOSE: tokens wanted beyond the first; the
                           * counter becomes fence + block */
         size_t data_len; /* VALUE_WRITE, GUARD */
+        int64_t number;  /* TALLY */
     };
     union {
         const char *info; /* PROPOSE: "<pid> <host> <label>", no NUL in it */
@@ -96,8 +145,9 @@ struct request {
                            * tell a repetition */
     };
     union {
-        uint64_t cursor;   /* LIST: where to go on; 0 first.  FACTS: of which
+        uint64_t cursor;     /* LIST: where to go on; 0 first.  FACTS: of which
                             * of a store's servers; the same */
+        enum tally_do tally; /* TALLY */
         const char *group; /* PROPOSE with REQ_QUORUM: only where the marker is
                             * of this group; NULL: of any */
     };
@@ -149,6 +199,8 @@ struct reply {
     int silent;           /* BUSY: the holder's library tells nobody when it
                           * releases: look again and again */
     int64_t waiters;      /* RELEASE: processes told, -1 unknown */
+    int64_t poll_us;      /* BUSY with REQ_QUEUE: ask again within so long, or
+                           * lose the place */
     int replicas;         /* PROPOSE, RENEW: so many have confirmed it; 0: they
                            * were not asked */
     const char *text;     /* where: what: why; borrowed for the call; or NULL.
@@ -165,7 +217,20 @@ struct reply {
                        * life, -1 no end; GUARD: NULL if there is none.
                        * FACTS: the lines */
     size_t data_len;
-    const struct boot *boot; /* BOOT; borrowed for the call */
+    const struct boot *boot;        /* BOOT; borrowed for the call */
+    const struct tally_told *tally; /* TALLY; borrowed for the call */
+};
+
+/* The store has given the lock to one that queued for it. */
+struct handoff {
+    const char *name;
+    size_t name_len;
+    enum lock_kind kind;
+    const char *owner; /* borrowed for the call, as is the name */
+    uint64_t attempt;  /* of his last proposal */
+    int64_t fence;
+    int64_t lease_us; /* so long the store waits for him, from when it gave it,
+                       * which is after his last proposal was answered */
 };
 
 #define IDENTITY_MAX 96

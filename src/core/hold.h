@@ -50,10 +50,12 @@ enum hold_event_type {
     EV_WAKE,    /* the lock was released, or may have been */
     EV_RENEW,   /* renew now, somewhat early, with others of the batch */
     EV_CHECK,   /* another server answers: renew now, if it is kept */
-    EV_FOUND, /* it was looked for, at `since_us`, and ends `lease_us` later */
-    EV_GONE,  /* it was looked for and is not there: lost, with `status` */
-    EV_FEED,  /* the program says that its work is alive */
-    EV_YIELD, /* released, and handed to another holder of this process:
+    EV_FOUND,  /* it was looked for, at `since_us`, and ends `lease_us` later */
+    EV_GONE,   /* it was looked for and is not there: lost, with `status` */
+    EV_HANDED, /* the store gave it to this hold, which queued there: attempt,
+                 * fence; lease_us: for so long at first */
+    EV_FEED,   /* the program says that its work is alive */
+    EV_YIELD,  /* released, and handed to another holder of this process:
                  * over, without a request */
     EV_INHERIT, /* handed over by `from`: held, with token `fence` */
     EV_STEP,    /* the clock of `node` was set forward: locks may have gone
@@ -71,6 +73,13 @@ enum hold_event_type {
 #define HOLD_BLIND 32u   /* EV_ACQUIRE: queued because no clock is known yet */
 /* Nobody asked for this lease: it may be as short as it has to be. */
 #define HOLD_LEASE_ANY 128u
+#define HOLD_QUEUES 256u  /* the store keeps a place in its queue for it */
+#define HOLD_WRITERS 512u /* and readers stay behind writers */
+#define HOLD_UPGRADE 1024u
+#define HOLD_ONCE 2048u /* waited for, not held: over when it is granted */
+#define HOLD_MANY                                                              \
+    4096u /* of one name several may be held at once; they are
+                         * got one after the other */
 #define HOLD_ONE_TRY                                                           \
     64u /* EV_ACQUIRE: over when somebody has it, however long it may take to
          * ask: wait_us is for the store alone */
@@ -197,6 +206,7 @@ struct hold {
                                      * asked */
             int64_t pause_until_us; /* WAITING: look again then */
             int64_t busy_ttl_us;    /* -1 unknown */
+            int64_t busy_poll_us;   /* in the store's queue: ask so often; 0 */
             const struct hold_plan *plan; /* borrowed from who acquires */
         };
         struct {                 /* HELD and after; hf__keep_begin() */

@@ -103,6 +103,7 @@ static int64_t busy_pause_us(struct hold *h, const struct hold_event *ev)
         pause -= (int64_t)(ev->random % (uint64_t)(pause / 4));
         pause_count(h);
     }
+    if (h->busy_poll_us > 0) pause = min64(pause, h->busy_poll_us);
     if (h->busy_ttl_us < 0) return pause;
     return min64(pause, h->busy_ttl_us + US_PER_MS);
 }
@@ -110,8 +111,10 @@ static int64_t busy_pause_us(struct hold *h, const struct hold_event *ev)
 void hf__get_abandon(struct hold *h, int status, int64_t now_us,
                      struct hold_out *out)
 {
-    if (h->state == HOLD_TRYING && h->op == HOLD_OP_ACQUIRE)
+    int is_queued = h->flags & HOLD_QUEUES && h->round > 0;
+    if (h->state == HOLD_TRYING && h->op == HOLD_OP_ACQUIRE && !is_queued)
         hf__round_release(h, hf__round_maybe_ours(h), now_us, out);
+    if (is_queued) hf__round_release(h, hf__round_all(h), now_us, out);
     h->round_open = 0;
     hf__hold_finish(h, out, status);
     hf__hold_move(h, HOLD_DONE);
@@ -235,6 +238,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
         h->refused |= node;
         h->busy = 1;
         if (r->silent) h->silent = 1;
+        h->busy_poll_us = r->poll_us;
         if (r->ttl_us >= 0
             && (h->busy_ttl_us < 0 || r->ttl_us < h->busy_ttl_us))
             h->busy_ttl_us = r->ttl_us;
@@ -358,12 +362,36 @@ static void try_again(struct hold *h, const struct hold_event *ev,
         try_begin(h, ev, out);
 }
 
+/* The store gave it to us after it had answered our last proposal, and so later
+ * than we sent that.  It waits for us for a short time only: soon it is told
+ * how long we want it, unless it is released before. */
+static void handed_over(struct hold *h, const struct hold_event *ev,
+                        struct hold_out *out)
+{
+    int64_t lease_us = h->lease_us;
+    h->lease_us = min64(lease_us, ev->lease_us);
+    int64_t left_us = hf__round_lease_end_us(h) - ev->now_us;
+    if (left_us < h->lease_us / 4) {
+        h->lease_us = lease_us;
+        try_begin(h, ev, out); /* it will find that it is ours */
+        return;
+    }
+    h->fence = ev->fence;
+    h->granted = hf__round_all(h);
+    hf__ballot_saw(h->ballot, h->fence);
+    hf__keep_granted(h, ev, out);
+    h->lease_us = lease_us;
+    h->renew_at_us = ev->now_us + min64(left_us / 4, HANDED_US);
+}
+
 static void in_waiting(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
     int wake = ev->type == EV_WAKE || ev->type == EV_WATCHED;
     if (MUTATED(WAKE_IGNORED)) wake = 0;
-    if (wake && h->op == HOLD_OP_ACQUIRE)
+    if (ev->type == EV_HANDED && ev->attempt == h->attempt)
+        handed_over(h, ev, out);
+    else if (wake && h->op == HOLD_OP_ACQUIRE)
         wake_up(h, ev, out);
     else if (ev->type == EV_TIMER && ev->now_us >= h->pause_until_us)
         try_again(h, ev, out);

@@ -27,6 +27,12 @@ static void renew_spread(struct hold *h, uint64_t random)
 void hf__keep_granted(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
+    if (h->flags & HOLD_ONCE) {
+        h->round_open = 0;
+        hf__hold_finish(h, out, HF_OK);
+        hf__hold_move(h, HOLD_DONE);
+        return;
+    }
     hf__keep_begin(h, h->round_start_us, ev->now_us);
     hf__valid_set(h, ev->now_us);
     h->confirmed = h->backing = h->granted;

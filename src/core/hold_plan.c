@@ -27,6 +27,7 @@ static int64_t plan_cap_us(const struct hold_plan *plan, int64_t start_us)
 int hf__keep_is_useful(const struct hold *h, int64_t now_us)
 {
     assert(h->state == HOLD_TRYING);
+    if (h->flags & HOLD_ONCE) return 1;
     int64_t cap_us = plan_cap_us(h->plan, h->round_start_us);
     if (cap_us != TIME_NEVER && cap_us - now_us <= h->plan->max_hold_us / 10)
         return 0;

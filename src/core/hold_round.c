@@ -119,6 +119,7 @@ void hf__round_propose(struct hold *h, const struct hold_event *ev,
     uint32_t all = hf__round_all(h), voters = all & ~h->conf->unsettled;
     round_open(h, ev->now_us, 0);
     h->busy_ttl_us = -1;
+    h->busy_poll_us = 0;
     h->refused = all & ~voters;
     if (hf__round_is_impossible(h)) {
         h->refused = all; /* nobody is asked, so nobody has it */

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/math.h"
-#include "kind/mutex.h"
+#include "kind/kind.h"
 
 #define TABLE_SIZE_FIRST 64
 #define RENEW_BATCH_MAX 1000
@@ -188,7 +188,9 @@ static void send_all(struct engine *e, struct slot *s,
             hf__slot_step(e, s, &ev);
             continue;
         }
-        hf__mutex_shape(r, &s->hold, send);
+        hf__kind_shape(r, &s->hold, send);
+        r->kind = s->entry->kind;
+        r->permits = s->permits;
         if (r->flags & REQ_QUORUM) r->group = e->group;
         r->name = s->entry->name;
         r->name_len = s->entry->name_len;

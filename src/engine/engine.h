@@ -45,8 +45,10 @@ struct lock_entry {
     int crowded;          /* somebody queued while it was last held; or nobody
                            * has held it so far */
     uint32_t watch_round; /* which OP_WATCH counts */
+    int queues;           /* hand-overs by the store are to be told as well */
     uint16_t watch_open;  /* unanswered, nodes by bit */
     uint16_t watch_on;    /* these tell */
+    enum lock_kind kind;
     uint32_t name_len;
     char name[]; /* NUL behind it */
 };
@@ -60,6 +62,7 @@ struct slot {
     struct slot *queue_next;
     struct slot *notice_next;
     uint64_t holder;
+    int64_t permits;         /* of a semaphore or counter; at a barrier */
     char *owner;             /* of a ticket; NULL: made from uuid and holder */
     char *why;               /* it was lost, or not renewed the last time, by
                               * the store's words; or NULL */
@@ -236,10 +239,10 @@ void hf__guard_answered(struct engine *e, struct op *op,
                         const struct request *r, const struct reply *rep);
 
 /* locks.c */
-struct lock_entry *hf__entry_get(struct engine *e, const char *name,
-                                 size_t name_len);
-struct lock_entry *hf__entry_find(struct engine *e, const char *name,
-                                  size_t name_len);
+struct lock_entry *hf__entry_get(struct engine *e, enum lock_kind kind,
+                                 const char *name, size_t name_len);
+struct lock_entry *hf__entry_find(struct engine *e, enum lock_kind kind,
+                                  const char *name, size_t name_len);
 void hf__entry_unref(struct engine *e, struct lock_entry *entry);
 struct slot *hf__slot_find(struct lock_entry *entry, uint64_t holder);
 struct slot *hf__slot_new(struct engine *e, struct lock_entry *entry,
@@ -258,7 +261,7 @@ void hf__watch_wake(struct engine *e, struct lock_entry *entry);
 void hf__watch_sweep(struct engine *e);
 
 /* pass.c */
-uint64_t hf__pass_owner(struct engine *e, unsigned acquire_flags);
+uint64_t hf__pass_owner(struct engine *e, const struct op *op);
 void hf__slot_owner(const struct engine *e, const struct slot *s,
                     char out[OWNER_LEN_MAX]);
 int hf__pass_try(struct engine *e, struct slot *s, struct op *op);

@@ -16,12 +16,19 @@
 
 /* ---- names ------------------------------------------------------------ */
 
-static struct lock_entry **entry_place(struct engine *e, const char *name,
-                                       size_t len, uint64_t hash)
+static uint64_t entry_hash(enum lock_kind kind, const char *name, size_t len)
+{
+    return hash64(name, len) + (uint64_t)kind;
+}
+
+static struct lock_entry **entry_place(struct engine *e, enum lock_kind kind,
+                                       const char *name, size_t len,
+                                       uint64_t hash)
 {
     struct lock_entry **at = &e->table[hash & (e->table_size - 1)];
     while (*at
-           && ((*at)->hash != hash || (*at)->name_len != len
+           && ((*at)->hash != hash || (*at)->kind != kind
+               || (*at)->name_len != len
                || memcmp((*at)->name, name, len) != 0))
         at = &(*at)->hash_next;
     return at;
@@ -46,17 +53,18 @@ static void table_grow(struct engine *e)
     e->table_size = size;
 }
 
-struct lock_entry *hf__entry_find(struct engine *e, const char *name,
-                                  size_t name_len)
+struct lock_entry *hf__entry_find(struct engine *e, enum lock_kind kind,
+                                  const char *name, size_t name_len)
 {
-    return *entry_place(e, name, name_len, hash64(name, name_len));
+    return *entry_place(e, kind, name, name_len,
+                        entry_hash(kind, name, name_len));
 }
 
-struct lock_entry *hf__entry_get(struct engine *e, const char *name,
-                                 size_t name_len)
+struct lock_entry *hf__entry_get(struct engine *e, enum lock_kind kind,
+                                 const char *name, size_t name_len)
 {
-    uint64_t hash = hash64(name, name_len);
-    struct lock_entry **at = entry_place(e, name, name_len, hash);
+    uint64_t hash = entry_hash(kind, name, name_len);
+    struct lock_entry **at = entry_place(e, kind, name, name_len, hash);
     struct lock_entry *entry = *at;
     if (!entry) {
         if (hf__heap_reserve(&e->lingers, e->alloc, e->table_len + 1) != 0)
@@ -64,6 +72,7 @@ struct lock_entry *hf__entry_get(struct engine *e, const char *name,
         entry = hf__alloc_zero(e->alloc, sizeof *entry + name_len + 1);
         if (!entry) return NULL;
         entry->hash = hash;
+        entry->kind = kind;
         entry->name_len = (uint32_t)name_len;
         entry->linger.due_us = TIME_NEVER;
         entry->told = -1;
@@ -81,7 +90,7 @@ void hf__entry_unref(struct engine *e, struct lock_entry *entry)
     assert(entry->refs > 0);
     if (--entry->refs > 0) return;
     struct lock_entry **at =
-        entry_place(e, entry->name, entry->name_len, entry->hash);
+        entry_place(e, entry->kind, entry->name, entry->name_len, entry->hash);
     assert(*at == entry && !entry->slots && !entry->queue_head);
     *at = entry->hash_next;
     e->table_len--;
@@ -266,6 +275,31 @@ static void getting_set(struct engine *e, struct slot *s, int getting)
     }
 }
 
+/* Does it, as it is now, keep others of this process from contending? */
+static int turn_is_taken(const struct slot *s)
+{
+    enum hold_state state = s->hold.state;
+    if (s->hold.flags & (HOLD_SHARED | HOLD_QUEUES)) return 0;
+    if (state == HOLD_TRYING) return !s->hold.one_try;
+    return state == HOLD_HELD && !(s->hold.flags & HOLD_MANY);
+}
+
+/* Who has got his leaves the turn to the next; and who gives his back is the
+ * first to know that there is one: the next asks right behind the release. */
+static void many_update(struct engine *e, struct slot *s,
+                        enum hold_state before)
+{
+    struct lock_entry *entry = s->entry;
+    struct hold_event ev = {.type = EV_WAKE};
+    if (s->hold.state == HOLD_HELD && entry->turn == s) {
+        entry->turn = NULL;
+        turn_pass(e, entry);
+    }
+    if (s->hold.state == HOLD_RELEASING && before == HOLD_HELD && entry->turn
+        && entry->turn->hold.state == HOLD_WAITING)
+        hf__slot_step(e, entry->turn, &ev);
+}
+
 void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before)
 {
     struct lock_entry *entry = s->entry;
@@ -275,11 +309,8 @@ void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before)
                     || state == HOLD_WAITING);
     if (s->queued && state != HOLD_QUEUED) queue_remove(entry, s);
     if (!s->queued && state == HOLD_QUEUED) queue_add(entry, s);
-    int exclusive = !(s->hold.flags & HOLD_SHARED);
-    if (!entry->turn && exclusive && before != state
-        && (state == HOLD_TRYING || state == HOLD_HELD)
-        && !(s->hold.one_try && state == HOLD_TRYING))
-        entry->turn = s;
+    if (!entry->turn && before != state && turn_is_taken(s)) entry->turn = s;
+    if (s->hold.flags & HOLD_MANY) many_update(e, s, before);
     if (entry->turn != s) {
         if (state == HOLD_QUEUED) turn_pass(e, entry);
         return;
@@ -305,6 +336,8 @@ static uint16_t watch_send(struct engine *e, struct lock_entry *entry,
         struct request *r = nodes >> i & 1 ? hf__request_new(e) : NULL;
         if (!r) continue;
         r->op = op;
+        r->kind = entry->kind;
+        r->flags = entry->queues ? REQ_QUEUE : 0;
         r->name = entry->name;
         r->name_len = entry->name_len;
         r->user = entry;
@@ -337,6 +370,14 @@ void hf__watch_want(struct engine *e, struct slot *s)
     struct lock_entry *entry = s->entry;
     struct hold_event ev = {.type = EV_WATCHED, .status = HF_OK};
     if (!(e->caps & HF_CAP_WATCH)) return;
+    if (s->hold.flags & HOLD_QUEUES && !entry->queues) {
+        /* What was watched so far does not tell of hand-overs. */
+        entry->queues = 1;
+        if (entry->watch != WATCH_OFF)
+            entry->watch_open |=
+                watch_send(e, entry, OP_WATCH,
+                           (uint32_t)(entry->watch_on | entry->watch_open));
+    }
     if (entry->watch == WATCH_ON) {
         hf__slot_step(e, s, &ev);
     } else if (entry->watch == WATCH_OFF) {

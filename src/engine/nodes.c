@@ -340,8 +340,28 @@ static void env_timer(struct backend_env *env, int64_t due_us)
 static void env_wake(struct backend_env *env, const char *name, size_t name_len)
 {
     struct engine *e = ((struct node *)env)->engine;
-    struct lock_entry *entry = hf__entry_find(e, name, name_len);
-    if (entry) hf__watch_wake(e, entry);
+    for (int kind = 0; kind < KINDS_LEN; kind++) {
+        struct lock_entry *entry =
+            hf__entry_find(e, (enum lock_kind)kind, name, name_len);
+        if (entry) hf__watch_wake(e, entry);
+    }
+}
+
+static void env_handed(struct backend_env *env, const struct handoff *h)
+{
+    struct engine *e = ((struct node *)env)->engine;
+    struct hold_event ev = {.type = EV_HANDED,
+                            .attempt = h->attempt,
+                            .fence = h->fence,
+                            .lease_us = h->lease_us};
+    char owner[OWNER_LEN_MAX];
+    struct lock_entry *entry = hf__entry_find(e, h->kind, h->name, h->name_len);
+    struct slot *s = entry ? entry->slots : NULL;
+    for (; s; s = s->next) {
+        hf__slot_owner(e, s, owner);
+        if (strcmp(owner, h->owner) == 0) break;
+    }
+    if (s) hf__slot_step(e, s, &ev);
 }
 
 /* Operations that wait for a clock must hear that there will be none. */
@@ -425,6 +445,7 @@ int hf__node_open(struct engine *e, int index, const struct backend *backend,
         .watch = env_watch,
         .timer = env_timer,
         .wake = env_wake,
+        .handed = env_handed,
         .link = env_link,
         .now = env_now,
         .random = env_random,

@@ -94,6 +94,8 @@ struct op {
     struct lock_entry *entry; /* pinned; NULL for LIST */
     uint64_t holder;
     unsigned flags;  /* HF_ACQUIRE_* */
+    int order;       /* ACQUIRE: enum hf_order */
+    int64_t permits; /* ACQUIRE of permits, of a counter; at a barrier */
     int64_t wait_us; /* < 0 for ever, 0 one try; RELEASE: > 0: its caller waits
                       * no longer than that, and it goes on without him */
     int tries_once;  /* ACQUIRE: one try all the same; the wait is for the

@@ -6,14 +6,24 @@
  */
 #include "base/math.h"
 #include "engine/engine.h"
+#include "kind/kind.h"
+
+static int is_one_try(const struct op *op)
+{
+    return op->wait_us == 0 || op->tries_once;
+}
 
 static unsigned hold_flags(const struct engine *e, const struct op *op)
 {
-    unsigned flags = 0;
+    unsigned flags = hf__kind(op->entry->kind)->hold_flags;
     if (!(op->flags & (HF_ACQUIRE_FIXED | HF_ACQUIRE_DETACHED)))
         flags |= HOLD_KEEP;
     if (op->flags & HF_ACQUIRE_SHARED) flags |= HOLD_SHARED;
     if (op->flags & HF_ACQUIRE_DETACHED) flags |= HOLD_DETACHED;
+    if (op->flags & HF_ACQUIRE_UPGRADE) flags |= HOLD_UPGRADE;
+    /* Who does not wait keeps no place. */
+    if (op->order != HF_ORDER_ANY && !is_one_try(op)) flags |= HOLD_QUEUES;
+    if (op->order == HF_ORDER_WRITERS) flags |= HOLD_WRITERS;
     if (op->tries_once) flags |= HOLD_ONE_TRY;
     if (op->lease_any) flags |= HOLD_LEASE_ANY;
     /* What must be fed must be able to starve. */
@@ -27,21 +37,17 @@ static int is_held_here(const struct engine *e, const struct slot *s)
     return s && s->hold.state == HOLD_HELD && e->now_us < s->hold.valid_us;
 }
 
-static int is_one_try(const struct op *op)
-{
-    return op->wait_us == 0 || op->tries_once;
-}
-
 static void acquire_new(struct engine *e, struct op *op)
 {
     struct lock_entry *entry = op->entry;
-    int alone = is_one_try(op) || op->flags & HF_ACQUIRE_SHARED;
+    unsigned flags = hold_flags(e, op);
+    int alone = is_one_try(op) || flags & (HOLD_SHARED | HOLD_QUEUES);
     const struct hf_error *refusal = hf__members_refusal(e);
     if (refusal) {
         hf__op_finish(e, op, refusal->status, refusal->text);
         return;
     }
-    if (is_one_try(op) && !(op->flags & HF_ACQUIRE_SHARED)
+    if (is_one_try(op) && !(flags & (HOLD_SHARED | HOLD_MANY))
         && is_held_here(e, entry->turn)) {
         hf__op_finish(e, op, HF_TAKEN, NULL);
         return;
@@ -52,7 +58,7 @@ static void acquire_new(struct engine *e, struct op *op)
         return;
     }
     struct hold_event ev = {.type = EV_ACQUIRE,
-                            .flags = hold_flags(e, op),
+                            .flags = flags,
                             .wait_us = op->wait_us,
                             .lease_us = op->lease_us,
                             .plan = &op->plan};
@@ -60,7 +66,8 @@ static void acquire_new(struct engine *e, struct op *op)
         ev.flags |= HOLD_BLIND;
     else if (alone || !entry->turn)
         ev.flags |= HOLD_MAY_TRY;
-    s->chain_owner = hf__pass_owner(e, op->flags);
+    s->chain_owner = hf__pass_owner(e, op);
+    s->permits = op->permits;
     s->op = op;
     op->slot = s;
     hf__slot_step(e, s, &ev);
@@ -106,8 +113,24 @@ static int is_too_long(struct engine *e, struct op *op)
     return 1;
 }
 
+/* Who reads and asks to write would wait for himself. */
+static int is_own_reader(struct engine *e, const struct op *op)
+{
+    const struct lock_entry *entry = op->entry;
+    if (entry->kind != KIND_WRITE || op->flags & HF_ACQUIRE_UPGRADE) return 0;
+    struct lock_entry *readers =
+        hf__entry_find(e, KIND_READ, entry->name, entry->name_len);
+    return readers && is_held_here(e, hf__slot_find(readers, op->holder));
+}
+
 static void acquire_start(struct engine *e, struct op *op, struct slot *s)
 {
+    if (!s && is_own_reader(e, op)) {
+        hf__op_finish(e, op, HF_INVALID,
+                      "this holder reads it, and would wait for himself: try "
+                      "to upgrade, or release that first");
+        return;
+    }
     if (s && op->flags & HF_ACQUIRE_NO_REENTRY && is_held_here(e, s)) {
         hf__op_finish(e, op, HF_INVALID,
                       "this holder has it already: release that first");
@@ -135,6 +158,11 @@ static void acquire_start(struct engine *e, struct op *op, struct slot *s)
     if (op->flags & HF_ACQUIRE_DETACHED && !(s->hold.flags & HOLD_DETACHED)) {
         hf__op_finish(e, op, HF_UNSUPPORTED,
                       "this holder has it undetached: release that first");
+        return;
+    }
+    if (!hf__kind(op->entry->kind)->reenters) {
+        hf__op_finish(e, op, HF_INVALID,
+                      "this holder has some already: take another holder");
         return;
     }
     if (is_too_long(e, op)) return;

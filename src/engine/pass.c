@@ -14,10 +14,11 @@
  * those who count in signed 64 bits. */
 #define CHAIN_OWNER_FIRST (UINT64_C(1) << 62)
 
-uint64_t hf__pass_owner(struct engine *e, unsigned acquire_flags)
+uint64_t hf__pass_owner(struct engine *e, const struct op *op)
 {
-    if (e->conf.handover == 0
-        || acquire_flags & (HF_ACQUIRE_SHARED | HF_ACQUIRE_DETACHED))
+    if (e->conf.handover == 0 || op->entry->kind != KIND_PLAIN
+        || op->order != HF_ORDER_ANY
+        || op->flags & (HF_ACQUIRE_SHARED | HF_ACQUIRE_DETACHED))
         return 0;
     return CHAIN_OWNER_FIRST + e->chains++;
 }

@@ -97,6 +97,15 @@ static void fake_timer(struct backend_env *env, int64_t due_us)
     fake_of(env)->timer_us = due_us;
 }
 
+static void fake_handed(struct backend_env *env, const struct handoff *h)
+{
+    struct fake_env *f = fake_of(env);
+    f->handed++;
+    f->handed_attempt = h->attempt;
+    f->handed_fence = h->fence;
+    snprintf(f->handed_owner, sizeof f->handed_owner, "%s", h->owner);
+}
+
 static void fake_wake(struct backend_env *env, const char *name,
                       size_t name_len)
 {
@@ -151,6 +160,7 @@ void fake_init(struct fake_env *f, const struct backend *backend)
                                   .watch = fake_watch,
                                   .timer = fake_timer,
                                   .wake = fake_wake,
+                                  .handed = fake_handed,
                                   .link = fake_link,
                                   .now = fake_now,
                                   .random = fake_random,

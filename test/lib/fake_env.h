@@ -40,6 +40,10 @@ struct fake_env {
     struct hf_error link_err;
     int replies;
     int wakes;
+    int handed; /* hand-overs so far, and the last */
+    uint64_t handed_attempt;
+    int64_t handed_fence;
+    char handed_owner[OWNER_LEN_MAX];
     int warnings;                 /* lines of log */
     char woken[NAME_LEN_MAX + 1]; /* the last name */
     /* Rows of all OP_LIST replies since rows_len was set to 0. */

@@ -177,7 +177,7 @@ static int engine_start(struct sim *s, struct sim_client *c)
             return -1;
     }
     for (int i = 0; i < s->k.names; i++) {
-        c->entries[i] = hf__entry_get(&c->engine, sim_names[i], 1);
+        c->entries[i] = hf__entry_get(&c->engine, KIND_PLAIN, sim_names[i], 1);
         if (!c->entries[i]) return -1;
     }
     return 0;

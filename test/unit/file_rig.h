@@ -111,9 +111,9 @@ static void rig_log(struct backend_env *env, int level, const char *line)
 static void rig_init(struct rig *r, const struct allocator *alloc)
 {
     memset(r, 0, sizeof *r);
-    r->env = (struct backend_env){alloc,      &r->conf, rig_reply, rig_watch,
-                                  rig_timer,  rig_wake, rig_link,  rig_now,
-                                  rig_random, rig_log};
+    r->env = (struct backend_env){alloc,     &r->conf,   rig_reply, rig_watch,
+                                  rig_timer, rig_wake,   NULL,      rig_link,
+                                  rig_now,   rig_random, rig_log};
     r->fd = -1;
     r->timer_us = TIME_NEVER;
 }

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "core/hold.h"
-#include "kind/mutex.h"
+#include "kind/kind.h"
 #include "test.h"
 
 #define MS US_PER_MS
@@ -99,7 +99,7 @@ TEST(pass, asks_for_as_many_tokens_as_hand_overs_are_allowed)
     struct request req = {0};
     rig_init(&r, 64);
     rig_acquire(&r, &r.a, HOLD_KEEP | HOLD_MAY_TRY, LEASE_MS, NULL);
-    hf__mutex_shape(&req, &r.a, &r.out.send[0]);
+    hf__kind_shape(&req, &r.a, &r.out.send[0]);
     CHECK(req.op == OP_PROPOSE);
     CHECK_INT(req.block, 64);
 }
@@ -110,7 +110,7 @@ TEST(pass, reserves_nothing_for_a_hold_that_cannot_be_handed_over)
     struct request req = {0};
     rig_init(&r, 64);
     rig_acquire(&r, &r.a, HOLD_DETACHED | HOLD_MAY_TRY, LEASE_MS, NULL);
-    hf__mutex_shape(&req, &r.a, &r.out.send[0]);
+    hf__kind_shape(&req, &r.a, &r.out.send[0]);
     CHECK_INT(req.block, 0);
 }
 

@@ -68,6 +68,12 @@ static void inner_wake(struct backend_env *env, const char *name,
     if (!n->is_dropped) n->nest->on->wake(n, name, name_len);
 }
 
+static void inner_handed(struct backend_env *env, const struct handoff *h)
+{
+    struct nested *n = nested_of(env);
+    if (!n->is_dropped) outer_of(env)->handed(outer_of(env), h);
+}
+
 static void inner_link(struct backend_env *env, int up, int64_t node_us,
                        const struct hf_error *err)
 {
@@ -110,6 +116,7 @@ int hf__nest_open(struct nest *nest, struct nested *n,
                                  .watch = inner_watch,
                                  .timer = inner_timer,
                                  .wake = inner_wake,
+                                 .handed = inner_handed,
                                  .link = inner_link,
                                  .now = inner_now,
                                  .random = inner_random,

@@ -224,6 +224,7 @@ static int read_one(struct backend_conn *c, const struct request *req,
         return hf__redis_guard_read(c, req, v, reply);
     case OP_BOOT:
         return hf__redis_boot_read(c, req, v, reply);
+    case OP_TALLY:
     case OP_FACTS:
     case OP_WATCH:
     case OP_UNWATCH:

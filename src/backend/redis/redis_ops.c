@@ -212,6 +212,7 @@ static void build(struct backend_conn *c, enum flight_kind kind,
     case OP_BOOT:
         hf__redis_boot_build(c, reqs);
         break;
+    case OP_TALLY:
     case OP_FACTS: /* never here: redis_facts.c */
     case OP_WATCH:
     case OP_UNWATCH:

@@ -1,0 +1,33 @@
+/*
+ * kind.h: what makes one kind of lock differ from another.
+ *
+ * The machine is core/hold.c, for all of them; a kind is data and the shape of
+ * its requests.  Each has its own file: plain.c, rw.c, permit.c, tally.c.
+ */
+#ifndef HF_KIND_KIND_H
+#define HF_KIND_KIND_H
+
+#include "core/hold.h"
+
+struct kind {
+    const char *word;    /* "a read lock", for sentences */
+    unsigned cap;        /* HF_CAP_* that a store needs for it; 0: none */
+    unsigned hold_flags; /* HOLD_* that all its holds have */
+    unsigned orders;     /* by bit, enum hf_order that it knows */
+    int is_held;         /* 0: only waited for */
+    int is_detachable;   /* a hold of it may outlive its process */
+    int reenters;        /* its holder may acquire it once more */
+};
+
+extern const struct kind hf__kind_plain;
+extern const struct kind hf__kind_read, hf__kind_write;
+extern const struct kind hf__kind_permit;
+extern const struct kind hf__kind_count, hf__kind_latch, hf__kind_barrier;
+
+const struct kind *hf__kind(enum lock_kind kind);
+
+/* Fill what the machine decides of `req`, for the effect `send` of `h`. */
+void hf__kind_shape(struct request *req, const struct hold *h,
+                    const struct hold_send *send);
+
+#endif
