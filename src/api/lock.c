@@ -42,6 +42,7 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->only = 0;
     op->value = NULL;
     op->guard = NULL;
+    op->tally = NULL;
     op->cancel = NULL;
     op->stop = NULL;
     op->look = NULL;

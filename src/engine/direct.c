@@ -289,6 +289,10 @@ void hf__direct_answered(struct engine *e, struct op *op,
         hf__guard_answered(e, op, r, rep);
         return;
     }
+    if (op->tally) {
+        hf__tally_answered(e, op, rep);
+        return;
+    }
     if (e->conf.nodes > 1) {
         quorum_answered(e, op, r, rep);
         return;

@@ -238,6 +238,11 @@ int hf__guard_is_repeatable(const struct request *r);
 void hf__guard_answered(struct engine *e, struct op *op,
                         const struct request *r, const struct reply *rep);
 
+/* tallies.c */
+void hf__tally_start(struct engine *e, struct op *op);
+void hf__tally_answered(struct engine *e, struct op *op,
+                        const struct reply *rep);
+
 /* locks.c */
 struct lock_entry *hf__entry_get(struct engine *e, enum lock_kind kind,
                                  const char *name, size_t name_len);

@@ -203,6 +203,7 @@ static int is_to_be_repeated(const struct engine *e, const struct request *r,
     if (r->op == OP_INSPECT && r->user_kind == USER_SLOT) return 1;
     if (r->user_kind != USER_OP || rep->verdict == V_ERROR) return 0;
     return rep->verdict == V_UNSENT || r->op == OP_INSPECT || r->op == OP_LIST
+           || r->op == OP_TALLY /* the store knows it by owner and attempt */
            || hf__value_is_repeatable(r) || hf__guard_is_repeatable(r);
 }
 

@@ -28,6 +28,7 @@ enum op_type {
     OP_TYPE_VALUE_READ,
     OP_TYPE_VALUE_WRITE,
     OP_TYPE_GUARD,
+    OP_TYPE_TALLY,
     OP_TYPE_BOOT,
     OP_TYPE_FACTS
 };
@@ -81,6 +82,16 @@ struct guard_job {
                             * engine's allocator */
 };
 
+/* TALLY: what is asked for, and what came back. */
+struct tally_job {
+    enum tally_do what;
+    int64_t number;
+    unsigned flags; /* REQ_IF_THERE... */
+    int is_done;    /* 0: OPEN found one already, ADD with IF_THERE found none;
+                     * nothing was changed */
+    struct tally_told found; /* what it is then; also unless it is done */
+};
+
 /* INSPECT: what was found, and what each node of a quorum said. */
 struct look {
     struct hf_info info;
@@ -110,6 +121,7 @@ struct op {
                              * first that can be reached */
     struct value_job *value; /* VALUE_*, else NULL; lease_us is its life */
     struct guard_job *guard; /* GUARD, else NULL; the same */
+    struct tally_job *tally; /* TALLY, else NULL */
     struct hf_cancel *cancel;
     const atomic_int *stop; /* not 0: it ends with HF_CLOSED; NULL: none */
     int64_t deadline_us;    /* of direct operations */

@@ -243,6 +243,8 @@ void hf__op_begin(struct engine *e, struct op *op)
         hf__value_start(e, op);
     } else if (op->guard) {
         hf__guard_start(e, op);
+    } else if (op->tally) {
+        hf__tally_start(e, op);
     } else if (direct) {
         hf__direct_start(e, op);
     } else if (s && s->op) {

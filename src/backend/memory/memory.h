@@ -24,6 +24,7 @@ struct backend_conn {
     int watched_fd;    /* the ear's, once the engine knows it; or -1 */
     int64_t timer_us;  /* as last told to the engine */
     struct boot boot;
+    struct tally_told tally;
     struct hf_info info; /* copies for the reply under way */
     struct hf_list_row *rows;
     char *data;     /* of a value */

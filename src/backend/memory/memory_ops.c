@@ -20,6 +20,7 @@ struct late {
     struct reply reply; /* LATE_ANSWER; with its own copies: */
     struct boot boot;
     struct hf_info info;
+    struct tally_told tally;
     char text[HF_ERROR_TEXT_MAX];
 };
 
@@ -68,6 +69,8 @@ static void answer_tell(struct backend_conn *c, const struct request *req,
     struct space *space = c->space;
     int freed = req->op == OP_RELEASE && rep->verdict == V_GRANTED;
     if (req->op == OP_BREAK) freed = rep->info && rep->info->locked;
+    if (req->op == OP_TALLY)
+        freed = req->tally != TALLY_READ && rep->verdict == V_GRANTED;
     if (freed) rep->waiters = hf__space_ring(space, req->name, req->name_len);
     if (req->op == OP_INSPECT && rep->info)
         rep->info->waiters =
@@ -100,6 +103,10 @@ static void answer_copy(struct backend_conn *c, struct reply *rep)
     if (rep->boot) {
         c->boot = *rep->boot;
         rep->boot = &c->boot;
+    }
+    if (rep->tally) {
+        c->tally = *rep->tally;
+        rep->tally = &c->tally;
     }
     if (!rep->rows) return;
     size_t size = STORE_PAGE_ROWS * sizeof *c->rows;
@@ -183,6 +190,10 @@ static void late_perform(struct backend_conn *c, struct late *late, int expired)
     if (rep->boot) {
         late->boot = *rep->boot;
         rep->boot = &late->boot;
+    }
+    if (rep->tally) {
+        late->tally = *rep->tally;
+        rep->tally = &late->tally;
     }
     if (rep->text) {
         snprintf(late->text, sizeof late->text, "%s", rep->text);

@@ -17,7 +17,7 @@ static const char *const op_words[] = {
     [OP_WATCH] = "watch",     [OP_UNWATCH] = "unwatch",
     [OP_VALUE_READ] = "read", [OP_VALUE_WRITE] = "write",
     [OP_GUARD] = "guard",     [OP_BOOT] = "boot",
-    [OP_FACTS] = "facts"};
+    [OP_FACTS] = "facts",     [OP_TALLY] = "count"};
 
 static void conflict(struct backend_conn *c, const struct request *req,
                      const char *what, struct reply *reply)

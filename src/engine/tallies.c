@@ -1,0 +1,56 @@
+/*
+ * tallies.c: numbers that are kept under a name (permits, counters, latches,
+ * barriers): one request to the first node, and no hold.
+ *
+ * The rule: owner and attempt say which change it is, so that the store makes
+ * it once however often it is asked.
+ */
+#include "engine/engine.h"
+
+/* So long a copy of it may come: repeated while anybody has patience, and then
+ * on its way. */
+static int64_t copies_us(const struct engine *e)
+{
+    return e->conf.patience_us + 2 * e->conf.timeout_us;
+}
+
+void hf__tally_start(struct engine *e, struct op *op)
+{
+    const struct tally_job *t = op->tally;
+    struct request *r = hf__request_new(e);
+    if (!r) {
+        hf__op_finish(e, op, HF_NOMEM, NULL);
+        return;
+    }
+    r->op = OP_TALLY;
+    r->kind = op->entry->kind;
+    r->flags = t->flags;
+    r->name = op->entry->name;
+    r->name_len = op->entry->name_len;
+    r->tally = t->what;
+    r->number = t->number;
+    r->lease_us = copies_us(e);
+    r->attempt = ++e->conf.attempts;
+    hf__owner_text(e, op->holder, r->owner);
+    r->deadline_us = e->now_us + e->conf.timeout_us;
+    r->until_us = e->now_us + e->conf.patience_us;
+    r->user = op;
+    r->user_kind = USER_OP;
+    hf__request_send(e, 0, r);
+}
+
+static int is_refused_kindly(const struct reply *rep)
+{
+    return rep->verdict == V_OTHER || rep->verdict == V_ABSENT;
+}
+
+void hf__tally_answered(struct engine *e, struct op *op,
+                        const struct reply *rep)
+{
+    int status = HF_OK;
+    op->tally->is_done = rep->verdict == V_GRANTED;
+    if (rep->tally) op->tally->found = *rep->tally;
+    if (rep->verdict != V_GRANTED && !is_refused_kindly(rep))
+        status = e->closing ? HF_CLOSED : rep->status;
+    hf__op_finish(e, op, status, rep->text);
+}
