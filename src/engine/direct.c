@@ -26,6 +26,7 @@ static struct request *direct_request(struct engine *e, struct op *op)
     r->op = ops[op->type];
     r->flags = e->conf.request_flags;
     if (op->entry) {
+        r->kind = op->entry->kind;
         r->name = op->entry->name;
         r->name_len = op->entry->name_len;
     } else if (op->pattern) {

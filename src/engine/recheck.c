@@ -17,6 +17,7 @@ static void slot_look(struct engine *e, struct slot *s)
     struct request *r = hf__request_new(e);
     if (!r) return;
     r->op = OP_INSPECT;
+    r->kind = s->entry->kind;
     r->name = s->entry->name;
     r->name_len = s->entry->name_len;
     r->user = s;

@@ -81,3 +81,34 @@ TEST(redis_output, a_command_of_the_most_arguments_is_that_of_hiredis)
     hf__cmd_text(&conn.cmd, "one more");
     CHECK(hf__link_push(&conn.main, FLIGHT_REQUEST) == NULL);
 }
+
+/* The last argument, as text. */
+static void check_last(const char *want)
+{
+    int i = conn.cmd.argc - 1;
+    CHECK(conn.cmd.lens[i] == strlen(want)
+          && !memcmp(conn.cmd.argv[i], want, conn.cmd.lens[i]));
+}
+
+TEST(redis_output, a_side_key_has_the_tag_that_redisson_would_give_it)
+{
+    hf__cmd_begin(&conn.cmd, "EVAL");
+    hf__cmd_side_key(&conn.cmd, "a", 1, "timeout");
+    check_last("{a}:timeout");
+    hf__cmd_side_key(&conn.cmd, "b{a}", 4, "timeout");
+    check_last("b{a}:timeout");
+}
+
+TEST(redis_output, a_side_key_is_in_the_slot_of_its_name_in_a_cluster)
+{
+    static const char *const names[] = {"a", "{}x", "a}b", "foo{bar", "b{a}c"};
+    conn.cmd.is_sliced = 1;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        size_t len = strlen(names[i]);
+        hf__cmd_begin(&conn.cmd, "EVAL");
+        hf__cmd_side_key(&conn.cmd, names[i], len, "timeout");
+        CHECK_INT(hf__slot_of(conn.cmd.argv[1], conn.cmd.lens[1]),
+                  hf__slot_of(names[i], len));
+    }
+    conn.cmd.is_sliced = 0;
+}

@@ -57,6 +57,7 @@ struct cluster_watch {
     int is_flying;           /* `own` is under way, or waits */
     int is_gone;             /* to be ended once it has landed */
     int is_lost;             /* to be tried again */
+    enum lock_kind kind;
     size_t name_len;
     char name[];
 };
@@ -209,8 +210,8 @@ void hf__cwatch_replied(struct cluster *c, struct cluster_node *n,
                         struct request *own, const struct reply *reply);
 /* The same, when it was ended. */
 void hf__cwatch_ended(struct cluster *c, struct request *own);
-void hf__cwatch_unwatched(struct backend_conn *conn, const char *name,
-                          size_t name_len);
+void hf__cwatch_unwatched(struct backend_conn *conn, enum lock_kind kind,
+                          const char *name, size_t name_len);
 /* The node goes: its watches move. */
 void hf__cwatch_leave(struct cluster *c, const struct cluster_node *n);
 void hf__cwatch_tick(struct cluster *c);

@@ -12,13 +12,13 @@
 #include "backend/redis/cluster.h"
 #include "base/math.h"
 
-static struct cluster_watch **watch_find(struct cluster *c, const char *name,
-                                         size_t name_len)
+static struct cluster_watch **watch_find(struct cluster *c, enum lock_kind kind,
+                                         const char *name, size_t name_len)
 {
     size_t i = (size_t)hash64(name, name_len) & (c->watches_size - 1);
     struct cluster_watch **at = &c->watches[i];
     while (*at
-           && ((*at)->name_len != name_len
+           && ((*at)->kind != kind || (*at)->name_len != name_len
                || memcmp((*at)->name, name, name_len) != 0))
         at = &(*at)->next;
     return at;
@@ -39,7 +39,7 @@ static int table_grow(struct cluster *c)
             struct cluster_watch *w = old[i];
             old[i] = w->next;
             w->next = NULL;
-            *watch_find(c, w->name, w->name_len) = w;
+            *watch_find(c, w->kind, w->name, w->name_len) = w;
         }
     hf__free(c->env->alloc, old);
     return 0;
@@ -52,9 +52,10 @@ static struct cluster_watch *watch_add(struct cluster *c,
     struct cluster_watch *w =
         hf__alloc_zero(c->env->alloc, sizeof *w + req->name_len + 1);
     if (!w) return NULL;
+    w->kind = req->kind;
     w->name_len = req->name_len;
     memcpy(w->name, req->name, req->name_len);
-    *watch_find(c, w->name, w->name_len) = w;
+    *watch_find(c, w->kind, w->name, w->name_len) = w;
     c->watches_len++;
     return w;
 }
@@ -71,6 +72,7 @@ static void watch_fly(struct cluster *c, struct cluster_watch *w)
     int64_t deadline = cluster_now(c) + c->env->conf->timeout_us;
     if (w->asked) deadline = w->asked->deadline_us;
     w->own = (struct request){.op = OP_WATCH,
+                              .kind = w->kind,
                               .name = w->name,
                               .name_len = w->name_len,
                               .deadline_us = deadline,
@@ -86,7 +88,8 @@ static void watch_fly(struct cluster *c, struct cluster_watch *w)
 void hf__cwatch_begin(struct cluster *c, struct request *req)
 {
     struct cluster_watch *w = NULL;
-    if (c->watches_size > 0) w = *watch_find(c, req->name, req->name_len);
+    if (c->watches_size > 0)
+        w = *watch_find(c, req->kind, req->name, req->name_len);
     if (!w) w = watch_add(c, req);
     if (!w || w->asked) {
         hf__route_answer_soon(c, req, V_ERROR);
@@ -100,7 +103,8 @@ void hf__cwatch_begin(struct cluster *c, struct request *req)
 void hf__cwatch_end(struct cluster *c, struct request *req)
 {
     struct cluster_watch **at = NULL, *w = NULL;
-    if (c->watches_size > 0) at = watch_find(c, req->name, req->name_len);
+    if (c->watches_size > 0)
+        at = watch_find(c, req->kind, req->name, req->name_len);
     if (at) w = *at;
     struct cluster_node *n = w ? w->at : NULL;
     if (w && w->asked) hf__route_answer_soon(c, w->asked, V_UNSENT);
@@ -127,7 +131,7 @@ void hf__cwatch_end(struct cluster *c, struct request *req)
 static void gone_landed(struct cluster *c, struct cluster_node *n,
                         struct cluster_watch *w, const struct reply *reply)
 {
-    watch_remove(c, watch_find(c, w->name, w->name_len));
+    watch_remove(c, watch_find(c, w->kind, w->name, w->name_len));
     if (n && reply->verdict == V_GRANTED && !n->nested.is_dropped) {
         w->own.op = OP_UNWATCH;
         n->open++;
@@ -167,7 +171,7 @@ void hf__cwatch_replied(struct cluster *c, struct cluster_node *n,
         w->at = n;
         if (!asked) c->env->wake(c->env, w->name, w->name_len);
     } else if (asked) {
-        watch_remove(c, watch_find(c, w->name, w->name_len));
+        watch_remove(c, watch_find(c, w->kind, w->name, w->name_len));
         hf__free(c->env->alloc, w);
     } else {
         watch_lost(c, w);
@@ -175,13 +179,13 @@ void hf__cwatch_replied(struct cluster *c, struct cluster_node *n,
     if (asked) c->env->reply(c->env, asked, reply);
 }
 
-void hf__cwatch_unwatched(struct backend_conn *conn, const char *name,
-                          size_t name_len)
+void hf__cwatch_unwatched(struct backend_conn *conn, enum lock_kind kind,
+                          const char *name, size_t name_len)
 {
     struct nested *nested = (struct nested *)conn->env;
     struct cluster *c = cluster_of(nested);
     if (c->watches_size == 0 || c->is_closing) return;
-    struct cluster_watch *w = *watch_find(c, name, name_len);
+    struct cluster_watch *w = *watch_find(c, kind, name, name_len);
     if (!w || w->is_flying || w->at != (struct cluster_node *)nested) return;
     hf__map_refresh(c);
     watch_fly(c, w);

@@ -156,6 +156,7 @@ struct watch {
     struct watch *next;  /* in its bucket */
     struct request *req; /* OP_WATCH not yet answered */
     int subscribed;
+    enum lock_kind kind;
     size_t name_len;
     size_t channel_len;
     char *channel; /* in the same allocation */
@@ -192,8 +193,8 @@ struct redis_owner {
     int (*refused)(struct backend_conn *c, struct request *req,
                    const struct value *v);
     /* The server has ended the subscription of this name. */
-    void (*unwatched)(struct backend_conn *c, const char *name,
-                      size_t name_len);
+    void (*unwatched)(struct backend_conn *c, enum lock_kind kind,
+                      const char *name, size_t name_len);
     /* The answer to hf__redis_ask(). */
     void (*told)(struct backend_conn *c, enum flight_kind kind,
                  const struct value *v);
@@ -351,6 +352,10 @@ void hf__cmd_printf(struct command *cmd, const char *format, ...)
  * another slot than the name, "<prefix>:{tag}:name". */
 void hf__cmd_key(struct command *cmd, const char *prefix, const char *name,
                  size_t name_len);
+/* "{name}:<suffix>" by Redisson's rule, or in a cluster "{tag}:name:<suffix>"
+ * for the same reason. */
+void hf__cmd_side_key(struct command *cmd, const char *name, size_t name_len,
+                      const char *suffix);
 /* Put it into the output.  The flight to fill in, or NULL: no memory. */
 struct flight *hf__link_push(struct link *l, enum flight_kind kind);
 /* Write what is in the output.  Fails the link if that fails. */
@@ -373,6 +378,8 @@ int64_t hf__ops_lease_ms(const struct request *req);
 /* Two letters, as far as they are wanted; no argument if none is. */
 void hf__ops_put_letters(struct command *cmd, const char *first, int has_first,
                          const char *second, int has_second);
+/* The channel on which a release of this kind is told. */
+void hf__ops_put_channel(struct command *cmd, const struct request *req);
 void hf__ops_put_group(struct command *cmd, const struct request *req);
 /* Begin the command of a script on so many keys, which come next. */
 void hf__ops_script_begin(struct command *cmd, const struct redis_script *s,
@@ -571,5 +578,6 @@ void hf__watch_free(struct backend_conn *c);
 extern const char hf__redis_fence_prefix[];
 extern const char hf__redis_channel_prefix[];
 extern const char hf__redis_rw_channel_prefix[];
+extern const char hf__redis_permit_channel_prefix[];
 
 #endif

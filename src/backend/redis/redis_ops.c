@@ -11,6 +11,7 @@
 const char hf__redis_fence_prefix[] = "redisson_lock_token";
 const char hf__redis_channel_prefix[] = "redisson_lock__channel";
 const char hf__redis_rw_channel_prefix[] = "redisson_rwlock";
+const char hf__redis_permit_channel_prefix[] = "redisson_sc";
 
 /* ---- requests to commands ---- */
 
@@ -71,6 +72,17 @@ static void put_mark(struct command *cmd, const struct request *req,
         hf__cmd_part_text(cmd, " ");
     }
     hf__cmd_part_end(cmd);
+}
+
+void hf__ops_put_channel(struct command *cmd, const struct request *req)
+{
+    static const char *const prefixes[KINDS_LEN] = {
+        [KIND_PERMIT] = hf__redis_permit_channel_prefix,
+        [KIND_COUNT] = hf__redis_permit_channel_prefix,
+    };
+    const char *prefix = prefixes[req->kind];
+    hf__cmd_key(cmd, prefix ? prefix : hf__redis_channel_prefix, req->name,
+                req->name_len);
 }
 
 static void put_channel(struct command *cmd, const char *prefix,
@@ -267,16 +279,17 @@ void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
     hf__redis_answer_all(c, reqs, V_ERROR, HF_NOMEM, c->text);
 }
 
-/* Take up to `most` renewals out of the list.  They come before whatever
+/* Take up to `most` renewals of one kind out of the list.  They come before whatever
  * stood between them, which harms nobody: no lock is renewed before it was
  * granted, and none after its release was asked for. */
 static struct request *batch_take(struct request **list, int most)
 {
     struct request *first = NULL, **end = &first;
+    enum lock_kind kind = (*list)->kind;
     int n = 0;
     while (*list && n < most) {
         struct request *r = *list;
-        if (r->op != OP_RENEW) {
+        if (r->op != OP_RENEW || r->kind != kind) {
             list = &r->next;
             continue;
         }

@@ -150,6 +150,32 @@ void hf__cmd_key(struct command *cmd, const char *prefix, const char *name,
     hf__cmd_part_end(cmd);
 }
 
+void hf__cmd_side_key(struct command *cmd, const char *name, size_t name_len,
+                      const char *suffix)
+{
+    /* Redisson adds a tag unless the name has a brace anywhere. */
+    int is_tagged = memchr(name, '{', name_len) != NULL;
+    size_t used = cmd->used;
+    int argc = cmd->argc;
+    hf__cmd_part_begin(cmd);
+    if (!is_tagged) part_bytes(cmd, "{", 1);
+    part_bytes(cmd, name, name_len);
+    hf__cmd_part_text(cmd, is_tagged ? ":" : "}:");
+    hf__cmd_part_text(cmd, suffix);
+    hf__cmd_part_end(cmd);
+    if (!is_astray(cmd, cmd->scratch + used, cmd->used - used, name, name_len))
+        return;
+    cmd->used = used;
+    cmd->argc = argc;
+    hf__cmd_part_text(cmd, "{");
+    hf__cmd_part_text(cmd, tag_for(cmd, name, name_len));
+    hf__cmd_part_text(cmd, "}:");
+    part_bytes(cmd, name, name_len);
+    hf__cmd_part_text(cmd, ":");
+    hf__cmd_part_text(cmd, suffix);
+    hf__cmd_part_end(cmd);
+}
+
 /* ---- flights ---- */
 
 static struct flight *flight_at(struct flights *f, size_t i)

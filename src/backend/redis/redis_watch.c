@@ -176,8 +176,9 @@ static void ended(struct backend_conn *c, struct watch *w)
         c->env->wake(c->env, w->name, w->name_len);
         return;
     }
-    struct request of = {.name = w->name, .name_len = w->name_len};
-    c->owner->unwatched(c, w->name, w->name_len);
+    struct request of = {
+        .kind = w->kind, .name = w->name, .name_len = w->name_len};
+    c->owner->unwatched(c, w->kind, w->name, w->name_len);
     hf__watches_remove(c, hf__watches_find(c, &of));
 }
 

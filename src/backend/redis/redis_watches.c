@@ -49,12 +49,12 @@ struct watch **hf__watches_find(struct backend_conn *c,
     if (c->master)
         hf__cmd_bytes(cmd, req->name, req->name_len);
     else
-        hf__cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
+        hf__ops_put_channel(cmd, req);
     if (c->watches.size == 0) return &none;
     size_t i = bucket_of(&c->watches, cmd->argv[1], cmd->lens[1]);
     struct watch **at = &c->watches.buckets[i];
     for (; *at; at = &(*at)->next)
-        if ((*at)->name_len == req->name_len
+        if ((*at)->kind == req->kind && (*at)->name_len == req->name_len
             && !memcmp((*at)->name, req->name, req->name_len))
             break;
     return at;
@@ -69,6 +69,7 @@ struct watch *hf__watches_add(struct backend_conn *c, const struct request *req)
     struct watch *w = hf__alloc_zero(c->env->alloc, sizeof *w + req->name_len
                                                         + 1 + channel_len);
     if (!w) return NULL;
+    w->kind = req->kind;
     w->name_len = req->name_len;
     memcpy(w->name, req->name, req->name_len);
     w->channel = w->name + req->name_len + 1;
