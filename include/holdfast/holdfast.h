@@ -28,6 +28,7 @@
 #include "once.h"
 #include "probe.h"
 #include "quorum.h"
+#include "semaphore.h"
 #include "value.h"
 
 #endif

@@ -12,6 +12,7 @@
 #include "api/fallback.h"
 #include "api/plan.h"
 #include "base/error.h"
+#include "holdfast/semaphore.h"
 #include "kind/kind.h"
 #include "sys/clock.h"
 
@@ -279,13 +280,15 @@ static int permits_check(const hf_lock *lock,
                              "%s: upgrade: only as one try (HF_WAIT_NONE), for "
                              "two who waited would wait for each other",
                              name);
-    if (o->permits && lock->entry->kind != KIND_PERMIT)
+    enum lock_kind kind = lock->entry->kind;
+    if (o->permits && kind != KIND_PERMIT && kind != KIND_COUNT)
         return hf__error_set(err, HF_INVALID, "%s: permits: %s has none", name,
-                             hf__kind(lock->entry->kind)->word);
-    if (o->permits < 0 || o->permits > PERMITS_MAX)
+                             hf__kind(kind)->word);
+    int most = kind == KIND_COUNT ? HF_SEMAPHORE_MAX : HF_PERMITS_MAX;
+    if (o->permits < 0 || o->permits > most)
         return hf__error_set(err, HF_INVALID,
                              "%s: %lld permits: out of range: 1 to %d", name,
-                             (long long)o->permits, PERMITS_MAX);
+                             (long long)o->permits, most);
     return HF_OK;
 }
 

@@ -16,7 +16,6 @@
 #define OWNER_LEN_MAX 64          /* "<uuid>:<holder>" */
 #define URL_LEN_MAX 2048          /* bytes of a URL */
 #define HOLD_COUNT_MAX 1000000000 /* re-entries of one hold */
-#define PERMITS_MAX 1000          /* in one acquire */
 
 #define LEASE_MS_DEFAULT 30000
 #define TIMEOUT_MS_DEFAULT 2000  /* one answer */
@@ -42,7 +41,8 @@
 #define SLEEP_US_MAX (5 * US_PER_S)   /* a waiter looks at least so often */
 #define POLL_US_MIN (2 * US_PER_MS)   /* without wake-ups: first look */
 #define POLL_US_MAX (250 * US_PER_MS) /* and the longest pause between looks */
-#define HANDED_US (100 * US_PER_MS)   /* renewed so long after a hand-over */
+#define PLACE_MS 5000 /* in a semaphore's queue, unless asked again */
+#define HANDED_US (100 * US_PER_MS) /* renewed so long after a hand-over */
 #define BACKOFF_US_MIN (1 * US_PER_MS)
 #define BACKOFF_US_MAX (200 * US_PER_MS)
 #define RECONNECT_US_MIN (10 * US_PER_MS)

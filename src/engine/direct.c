@@ -45,6 +45,8 @@ static struct request *direct_request(struct engine *e, struct op *op)
         r->flags |= REQ_DETACHED;
     }
     r->cursor = op->cursor;
+    if (s && s->hold.state == HOLD_HELD && op->type == OP_TYPE_INSPECT)
+        r->attempt = s->hold.attempt;
     r->deadline_us = e->now_us + e->conf.timeout_us;
     r->until_us = e->now_us + e->conf.patience_us;
     r->user = op;

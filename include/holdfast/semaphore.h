@@ -1,0 +1,391 @@
+/*
+ * holdfast/semaphore.h: so many at once, and no more.
+ *
+ *     hf_semaphore *s;  struct hf_permit p;
+ *     hf_semaphore_open(c, "exports", NULL, &s, &err);
+ *     hf_semaphore_try_set(s, 4, NULL, &err);
+ *     if (hf_semaphore_acquire(s, NULL, &p, &err) == HF_OK) {
+ *         ...
+ *         hf_semaphore_release(s, &p, &err);
+ *     }
+ *
+ * A permit is leased and renewed as a lock is: it comes back when its holder
+ * dies, a holder is told before it is lost (hf_client_options.on_state), and
+ * each has a fence that is higher than those of all permits given before.
+ *
+ * Where the store keeps permits (HF_CAP_PERMIT), it keeps their number, too; on
+ * Redis both are what Redisson's RPermitExpirableSemaphore uses, and with
+ * HF_SEMAPHORE_PLAIN what its RSemaphore does.  On every other store, a quorum
+ * above all, give their number in `slots`: one lock for each, "name#1" to
+ * "name#N".  Fences are those locks' own then: compare them slot by slot.
+ */
+#ifndef HOLDFAST_SEMAPHORE_H
+#define HOLDFAST_SEMAPHORE_H
+
+#include "lock.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct hf_semaphore hf_semaphore;
+
+#define HF_PERMITS_MAX 1000         /* in one acquire */
+#define HF_SEMAPHORE_MAX 1000000000 /* permits that there may be */
+#define HF_SEMAPHORE_SLOTS_MAX 64   /* of one lock each */
+
+/* A counter, and nothing else: who has taken from it is not known, nothing is
+ * renewed or comes back by itself, there are no fences.  Only to share it with
+ * programs that do so; needs HF_CAP_TALLY. */
+#define HF_SEMAPHORE_PLAIN 1u
+
+/* How to open one.  Zero is every field's default. */
+struct hf_semaphore_options {
+    uint32_t struct_size; /* set by HF_SEMAPHORE_OPTIONS_INIT */
+    uint32_t flags;       /* HF_SEMAPHORE_PLAIN */
+    int32_t order;        /* HF_ORDER_ANY; HF_ORDER_FAIR: who has waited longest
+                           * is first, so that one who wants many is not passed
+                           * by those who want few; needs HF_CAP_QUEUE */
+    int32_t slots;        /* 1 to HF_SEMAPHORE_SLOTS_MAX locks, where the store
+                           * keeps no permits; ignored where it does */
+};
+#define HF_SEMAPHORE_OPTIONS_INIT                                              \
+    {                                                                          \
+        sizeof(struct hf_semaphore_options), 0, 0, 0                           \
+    }
+
+/* What one acquire got: all of it is given back at once. */
+struct hf_permit {
+    uint64_t holder;  /* its name, for hf_lock_state() and the like; 0: of a
+                        * plain counter */
+    uint64_t fence;   /* send it with every write; 0: there is none */
+    int64_t count;    /* so many permits */
+    int64_t valid_ms; /* from now, unless renewed; INT64_MAX: no end */
+    int32_t slot;     /* which of the slots, the first of several: 1...; 0 */
+};
+
+/* How many there are. */
+struct hf_semaphore_state {
+    int is_set;        /* somebody has said how many there are */
+    int is_done;       /* the change was made; 0: try_set() found it set, or
+                        * HF_SEMAPHORE_IF_SET found that it is not */
+    int64_t available; /* free now.  Below 0: more are out than there are */
+    int64_t capacity;  /* all there are; of a plain counter: 0 */
+    int64_t taken;     /* out; of a plain counter: what drain() took */
+};
+
+/* hf_semaphore_set(), hf_semaphore_add(): also if more are out than there will
+ * be; they are not taken from their holders. */
+#define HF_SEMAPHORE_ANYWAY 1u
+#define HF_SEMAPHORE_IF_SET 2u /* hf_semaphore_add(): only if it is set */
+
+typedef void (*hf_permit_fn)(hf_semaphore *sem, int status,
+                             const struct hf_permit *permit,
+                             const struct hf_error *err, void *user);
+typedef void (*hf_semaphore_fn)(hf_semaphore *sem, int status,
+                                const struct hf_semaphore_state *state,
+                                const struct hf_error *err, void *user);
+
+/**
+ * Make an object for a semaphore.  Nothing is asked of the store.
+ *
+ * @param client   borrowed; must outlive the object
+ * @param name     1 to 512 bytes, copied; where there are slots, some fewer
+ * @param options  copied; NULL means all defaults
+ * @param out      the new object, owned by the caller: hf_semaphore_close()
+ * @param err      filled when this fails; may be NULL
+ *
+ * @return HF_OK, HF_INVALID (name or options), HF_UNSUPPORTED (the store keeps
+ *         no permits, and there are no slots; or no counters; or no queue),
+ *         HF_FORKED, HF_NOMEM
+ *
+ * Threads: any.
+ */
+HF_API int hf_semaphore_open(hf_client *client, const char *name,
+                             const struct hf_semaphore_options *options,
+                             hf_semaphore **out, struct hf_error *err);
+
+/**
+ * Forget the object.  Permits taken through it stay out: release them first, or
+ * through another object of the same name.  No call of its own may be under
+ * way.
+ *
+ * @param sem  taken; NULL is fine
+ *
+ * Threads: any.
+ */
+HF_API void hf_semaphore_close(hf_semaphore *sem);
+
+/**
+ * The lock object behind it: hf_lock_state(), hf_lock_valid_ms(),
+ * hf_lock_feed() and hf_lock_inspect() know a permit by its holder.
+ *
+ * @param sem  borrowed
+ * @return borrowed from `sem`; of slots: the first; of a plain counter nobody
+ *         holds anything
+ *
+ * Threads: any.
+ */
+HF_API hf_lock *hf_semaphore_lock(hf_semaphore *sem);
+
+/**
+ * Take permits, all that are asked for or none.
+ *
+ * @param sem      borrowed
+ * @param options  copied; NULL means all defaults: one permit, wait for ever,
+ *                 renewed.  Each acquire is a holder of its own
+ * @param out      filled on HF_OK
+ * @param err      filled when this fails; may be NULL
+ *
+ * @return HF_OK
+ *         HF_TAKEN        too few are free (HF_WAIT_NONE)
+ *         HF_TIMEOUT      the same, until the wait was over
+ *         HF_INVALID      a bad option; more permits than there are
+ *         HF_CONFLICT     the name is in use as something else
+ *         HF_CANCELLED, HF_UNAVAILABLE, HF_DENIED, HF_UNSUPPORTED, HF_FORKED,
+ *         HF_CLOSED, HF_NOMEM
+ *
+ * Threads: any.
+ */
+HF_API int hf_semaphore_acquire(hf_semaphore *sem,
+                                const struct hf_acquire_options *options,
+                                struct hf_permit *out, struct hf_error *err);
+
+/** Take one permit if one is free: hf_semaphore_acquire() with HF_WAIT_NONE.
+ *
+ * Threads: any. */
+HF_API int hf_semaphore_try(hf_semaphore *sem, struct hf_permit *out,
+                            struct hf_error *err);
+
+/**
+ * Take permits, asynchronously.
+ *
+ * @param sem      borrowed until `cb` has been called
+ * @param options  copied; as for hf_semaphore_acquire()
+ * @param cb       called exactly once if, and only if, this returns HF_OK, and
+ *                 never before this function has returned; its permit and
+ *                 error are borrowed, the permit is NULL unless HF_OK
+ * @param user     passed to `cb`, never looked at
+ * @param err      filled when this fails; may be NULL
+ *
+ * @return HF_OK (the request is on its way), HF_INVALID, HF_UNSUPPORTED,
+ *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ *
+ * `status` in `cb`: as hf_semaphore_acquire() returns.
+ *
+ * Threads: any; `cb` runs on the thread that pumps, after the step.
+ */
+HF_API int hf_semaphore_acquire_start(hf_semaphore *sem,
+                                      const struct hf_acquire_options *options,
+                                      hf_permit_fn cb, void *user,
+                                      struct hf_error *err);
+
+/**
+ * Give back what an acquire got, all of it.
+ *
+ * @param sem     borrowed
+ * @param permit  borrowed; from an acquire of this semaphore
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK
+ *         HF_NOT_OWNER    no such permit is out: released before, or never got
+ *         HF_EXPIRED, HF_LOST  it was not ours any more
+ *         HF_UNAVAILABLE  no answer: it is repeated in the background, and ends
+ *                         with its lease at the latest
+ *         HF_DENIED, HF_CONFLICT, HF_FORKED, HF_CLOSED, HF_NOMEM
+ *
+ * Threads: any.
+ */
+HF_API int hf_semaphore_release(hf_semaphore *sem,
+                                const struct hf_permit *permit,
+                                struct hf_error *err);
+
+/**
+ * The same, asynchronously.
+ *
+ * @param sem     borrowed until `cb` has been called
+ * @param permit  copied
+ * @param cb      called exactly once if, and only if, this returns HF_OK; may
+ *                be NULL
+ * @param user    passed to `cb`, never looked at
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK (the request is on its way), HF_NOT_OWNER, HF_FORKED,
+ *         HF_CLOSED, HF_NOMEM
+ *
+ * `status` in `cb`: as hf_semaphore_release() returns.
+ *
+ * Threads: any; `cb` runs on the thread that pumps, after the step.
+ */
+HF_API int hf_semaphore_release_start(hf_semaphore *sem,
+                                      const struct hf_permit *permit,
+                                      hf_permit_fn cb, void *user,
+                                      struct hf_error *err);
+
+/**
+ * Begin the lease anew, or another one.
+ *
+ * @param sem       borrowed
+ * @param permit    its valid_ms is written anew on HF_OK
+ * @param lease_ms  from now on; 0: as it was
+ * @param err       filled when this fails; may be NULL
+ *
+ * @return HF_OK, HF_NOT_OWNER, HF_EXPIRED, HF_LOST, HF_INVALID,
+ *         HF_UNSUPPORTED (a plain counter), HF_UNAVAILABLE, HF_FORKED,
+ *         HF_CLOSED
+ *
+ * Threads: any.
+ */
+HF_API int hf_semaphore_extend(hf_semaphore *sem, struct hf_permit *permit,
+                               int64_t lease_ms, struct hf_error *err);
+
+/**
+ * How long a permit is still good, by the local clock alone.
+ *
+ * @param sem     borrowed
+ * @param permit  borrowed
+ * @return ms; 0: it is not ours, or not any more; INT64_MAX: no end
+ *
+ * Threads: any.
+ */
+HF_API int64_t hf_semaphore_valid_ms(hf_semaphore *sem,
+                                     const struct hf_permit *permit);
+
+/**
+ * How many there are, and how many are out.  Asks the store.
+ *
+ * @param sem  borrowed
+ * @param out  filled on HF_OK
+ * @param err  filled when this fails; may be NULL
+ *
+ * @return HF_OK, HF_CONFLICT, HF_UNAVAILABLE, HF_DENIED, HF_FORKED, HF_CLOSED,
+ *         HF_NOMEM
+ *
+ * Threads: any.
+ */
+HF_API int hf_semaphore_state(hf_semaphore *sem, struct hf_semaphore_state *out,
+                              struct hf_error *err);
+
+/**
+ * Say how many permits there are, unless somebody has.
+ *
+ * @param sem     borrowed
+ * @param number  0 to HF_SEMAPHORE_MAX
+ * @param out     filled on HF_OK, with is_done; may be NULL
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK (also if it was set), HF_INVALID, HF_CONFLICT, HF_UNSUPPORTED
+ *         (slots are counted when it is opened), HF_UNAVAILABLE (it may have
+ *         been made, or may yet be), HF_DENIED, HF_FORKED, HF_CLOSED, HF_NOMEM
+ *
+ * Threads: any.
+ */
+HF_API int hf_semaphore_try_set(hf_semaphore *sem, int64_t number,
+                                struct hf_semaphore_state *out,
+                                struct hf_error *err);
+
+/**
+ * Say how many permits there are: those that are out count.  Of a plain
+ * counter: what it is.
+ *
+ * @param sem     borrowed
+ * @param number  0 to HF_SEMAPHORE_MAX
+ * @param flags   HF_SEMAPHORE_ANYWAY or 0
+ * @param out     filled on HF_OK; may be NULL
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return as hf_semaphore_try_set(); HF_INVALID also if more are out than that:
+ *         nothing is changed then
+ *
+ * Threads: any.
+ */
+HF_API int hf_semaphore_set(hf_semaphore *sem, int64_t number, uint32_t flags,
+                            struct hf_semaphore_state *out,
+                            struct hf_error *err);
+
+/**
+ * So many more permits, or fewer.  Of a plain counter: give so many back,
+ * whoever took them.
+ *
+ * @param sem     borrowed
+ * @param number  -HF_SEMAPHORE_MAX to HF_SEMAPHORE_MAX
+ * @param flags   HF_SEMAPHORE_ANYWAY, HF_SEMAPHORE_IF_SET
+ * @param out     filled on HF_OK; may be NULL
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return as hf_semaphore_set()
+ *
+ * Threads: any.
+ */
+HF_API int hf_semaphore_add(hf_semaphore *sem, int64_t number, uint32_t flags,
+                            struct hf_semaphore_state *out,
+                            struct hf_error *err);
+
+/**
+ * Take all that a plain counter has.
+ *
+ * @param sem  borrowed; HF_SEMAPHORE_PLAIN
+ * @param out  filled on HF_OK: `taken` is what there was; may be NULL
+ * @param err  filled when this fails; may be NULL
+ *
+ * @return as hf_semaphore_try_set(); HF_UNSUPPORTED: it is no plain counter
+ *
+ * Threads: any.
+ */
+HF_API int hf_semaphore_drain(hf_semaphore *sem, struct hf_semaphore_state *out,
+                              struct hf_error *err);
+
+/**
+ * Remove the semaphore with all its permits: who has one has lost it.
+ *
+ * @param sem  borrowed
+ * @param out  filled on HF_OK: is_done if there was one; may be NULL
+ * @param err  filled when this fails; may be NULL
+ *
+ * @return as hf_semaphore_try_set()
+ *
+ * Threads: any.
+ */
+HF_API int hf_semaphore_delete(hf_semaphore *sem,
+                               struct hf_semaphore_state *out,
+                               struct hf_error *err);
+
+/* For hf_semaphore_change_start(): which of the calls above. */
+enum hf_semaphore_change {
+    HF_SEMAPHORE_LOOK = 0, /* hf_semaphore_state() */
+    HF_SEMAPHORE_SET = 1,
+    HF_SEMAPHORE_TRY_SET = 2,
+    HF_SEMAPHORE_ADD = 3,
+    HF_SEMAPHORE_DRAIN = 4,
+    HF_SEMAPHORE_DELETE = 5
+};
+
+/**
+ * Any of them, asynchronously.
+ *
+ * @param sem     borrowed until `cb` has been called
+ * @param change  enum hf_semaphore_change
+ * @param number  where it takes one
+ * @param flags   the same
+ * @param cb      called exactly once if, and only if, this returns HF_OK, and
+ *                never before this function has returned; its state and error
+ *                are borrowed, the state is NULL unless HF_OK; may be NULL
+ * @param user    passed to `cb`, never looked at
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK (the request is on its way), HF_INVALID, HF_UNSUPPORTED,
+ *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ *
+ * `status` in `cb`: as the call itself returns.
+ *
+ * Threads: any; `cb` runs on the thread that pumps, after the step.
+ */
+HF_API int hf_semaphore_change_start(hf_semaphore *sem, int change,
+                                     int64_t number, uint32_t flags,
+                                     hf_semaphore_fn cb, void *user,
+                                     struct hf_error *err);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,29 @@
+/*
+ * semaphore.h: what the files of semaphores share.
+ *
+ *   semaphore.c        an object: its life; acquire, release, extend
+ *   semaphore_tally.c  how many permits there are
+ *   slots.c            one lock per permit: the same calls
+ *   slots_step.c       one acquire of slots: what to ask next
+ */
+#ifndef HF_API_SEMAPHORE_H
+#define HF_API_SEMAPHORE_H
+
+#include "api/client.h"
+#include "holdfast/semaphore.h"
+
+struct hf_semaphore {
+    hf_client *client;
+    hf_lock *lock; /* of the store's own permits, or of the counter; of slots:
+                    * the first */
+    int is_plain;
+    int32_t slots_len; /* 0: the store keeps them */
+    hf_lock *gate;     /* of slots: who wants several takes this first */
+    hf_lock *slots[];
+};
+
+/* "name: permit 17: ..." */
+int hf__permit_unknown(const hf_semaphore *sem, const struct hf_permit *permit,
+                       struct hf_error *err);
+
+#endif
