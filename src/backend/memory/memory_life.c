@@ -25,6 +25,7 @@ struct store *hf__store_open(const struct allocator *alloc)
 void hf__store_close(struct store *s)
 {
     if (!s) return;
+    hf__store_free_permits(s);
     hf__table_clear(&s->table);
     while (s->free_holds) {
         struct held *held = s->free_holds;
@@ -54,6 +55,7 @@ void hf__store_wipe(struct store *s, int keep_counters)
     hf__store_flush_locks(s);
     hf__store_free_values(s);
     hf__store_free_guards(s);
+    hf__store_free_permits(s);
     hf__store_restart(s);
     if (keep_counters) return;
     hf__table_clear(&s->table);

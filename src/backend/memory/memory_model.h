@@ -22,6 +22,7 @@ struct store {
     int is_durable;
     struct marker marker;
     struct boot boot;             /* lent with BOOT */
+    struct tally_told tally;      /* lent with TALLY */
     enum store_mutation mutation; /* always here, so that all files agree */
 };
 
@@ -68,6 +69,16 @@ void hf__store_free_guards(struct store *s);
 /* Answer OP_BOOT. */
 void hf__store_boot(struct store *s, int64_t now_us, const struct request *req,
                     struct reply *rep);
+
+/* Answer everything about semaphores and plain counters: 1; 0: it is not.  Is
+ * one in use under the name of `e` (may be NULL)?  Forget all of them. */
+int hf__store_permit(struct store *s, int64_t now_us, const struct request *req,
+                     struct reply *rep);
+void hf__store_permit_tally(struct store *s, struct permits *p, int64_t now_us,
+                            const struct request *req, struct reply *rep);
+int hf__store_has_permits(struct store *s, const struct entry *e,
+                          int64_t now_us);
+void hf__store_free_permits(struct store *s);
 
 /* Answer OP_LIST. */
 void hf__store_list(struct store *s, int64_t now_us, const struct request *req,

@@ -71,11 +71,13 @@ static void answer_tell(struct backend_conn *c, const struct request *req,
     if (req->op == OP_BREAK) freed = rep->info && rep->info->locked;
     if (req->op == OP_TALLY)
         freed = req->tally != TALLY_READ && rep->verdict == V_GRANTED;
+    if (req->op == OP_RELEASE || rep->verdict == V_GRANTED)
+        freed = freed || hf__store_owes_permits(space->store, req);
     if (freed) rep->waiters = hf__space_ring(space, req->name, req->name_len);
     if (req->op == OP_INSPECT && rep->info)
         rep->info->waiters =
             hf__space_watchers(space, req->name, req->name_len);
-    if (req->op == OP_PROPOSE && rep->verdict == V_BUSY)
+    if (req->op == OP_PROPOSE && rep->verdict == V_BUSY && rep->ttl_us >= 0)
         hf__space_arm(space, &c->ear, req->name, req->name_len,
                       rep->node_us + rep->ttl_us + US_PER_MS);
 }

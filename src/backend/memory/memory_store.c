@@ -160,7 +160,10 @@ static void apply_propose(struct store *s, int64_t now_us,
     }
     struct held *held = e->held;
     rep->counter = e->counter;
-    if (held && held_is_ours(held, req) && held->ballot == req->ballot) {
+    if (hf__store_has_permits(s, e, now_us)) {
+        reply_refuse(rep, HF_CONFLICT,
+                     "memory: propose: the name is in use as a semaphore");
+    } else if (held && held_is_ours(held, req) && held->ballot == req->ballot) {
         propose_repeat(s, e, now_us, req, rep);
     } else if (held && propose_is_barred(s, held, req)) {
         rep->verdict = V_BUSY;
@@ -285,6 +288,7 @@ void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
     *rep = (struct reply){
         .verdict = V_ERROR, .node_us = now_us, .ttl_us = -1, .waiters = -1};
     if (request_is_refused(req, rep)) return;
+    if (hf__store_permit(s, now_us, req, rep)) return;
     switch (req->op) {
     case OP_PROPOSE:
         apply_propose(s, now_us, req, rep);

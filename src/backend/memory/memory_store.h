@@ -45,6 +45,9 @@ void hf__store_close(struct store *s);
 void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
                      struct reply *rep);
 
+/* Are permits free for who comes first in the queue of its semaphore? */
+int hf__store_owes_permits(const struct store *s, const struct request *req);
+
 /* What the store has under one name.  Pointers are good until the next call. */
 struct store_view {
     const char *name;

@@ -16,6 +16,7 @@
 
 struct stored;
 struct guarded;
+struct permits;
 
 #define HELD_INFO_MAX 192 /* "<pid> <host> <label>", with the NUL */
 
@@ -41,6 +42,7 @@ struct entry {
     uint64_t guard;          /* memory_guard.c: highest token; 0: none */
     uint64_t claim;          /* ... the claim set last */
     struct guarded *guarded; /* ... the value behind them; NULL: none */
+    struct permits *permits; /* memory_permit.c; NULL: none */
     void *tag;               /* whatever the store's user keeps by name */
     uint64_t hash;
     size_t name_len;

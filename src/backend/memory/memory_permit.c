@@ -1,0 +1,450 @@
+/*
+ * memory_permit.c: permits of a semaphore and plain counters; it follows the
+ * scripts permit_*.lua and count_*.lua, reply for reply.
+ *
+ * One rule: an attempt is known by its owner and its number, so that a copy of
+ * a request finds what the first one left.
+ */
+#include "backend/memory/memory_permit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/math.h"
+
+void hf__permit_refuse(struct reply *rep, int status, const char *text)
+{
+    rep->verdict = V_ERROR;
+    rep->status = status;
+    rep->text = text;
+}
+
+/* ---- what has ended ----------------------------------------------------- */
+
+static void out_sweep(struct store *s, struct permits *p, int64_t now_ms)
+{
+    struct permit **at = &p->out;
+    while (*at) {
+        struct permit *one = *at;
+        if (one->expires_ms > now_ms) {
+            at = &one->next;
+            continue;
+        }
+        *at = one->next;
+        p->free += one->count;
+        hf__free(s->alloc, one);
+    }
+}
+
+static void queue_sweep(struct store *s, struct permits *p, int64_t now_ms,
+                        const char *leaver)
+{
+    struct place **at = &p->queue;
+    while (*at) {
+        struct place *one = *at;
+        int leaves = leaver && !strcmp(one->owner, leaver);
+        if (one->expires_ms > now_ms && !leaves) {
+            at = &one->next;
+            continue;
+        }
+        *at = one->next;
+        hf__free(s->alloc, one);
+    }
+}
+
+static void marks_sweep(struct store *s, struct permits *p, int64_t now_ms)
+{
+    struct mark **at = &p->marks;
+    while (*at) {
+        struct mark *one = *at;
+        if (one->expires_ms > now_ms) {
+            at = &one->next;
+            continue;
+        }
+        *at = one->next;
+        hf__free(s->alloc, one);
+    }
+}
+
+static void permits_sweep(struct store *s, struct permits *p, int64_t now_ms)
+{
+    out_sweep(s, p, now_ms);
+    queue_sweep(s, p, now_ms, NULL);
+    marks_sweep(s, p, now_ms);
+}
+
+/* ---- records ------------------------------------------------------------ */
+
+static int is_in_use(const struct permits *p)
+{
+    return p->is_set || p->out || p->queue;
+}
+
+int hf__store_has_permits(struct store *s, const struct entry *e,
+                          int64_t now_us)
+{
+    if (!e || !e->permits) return 0;
+    permits_sweep(s, e->permits, us_to_ms(now_us));
+    return is_in_use(e->permits);
+}
+
+struct permits *hf__permits_need(struct store *s, int64_t now_us,
+                                 const struct request *req, struct reply *rep,
+                                 struct entry **out)
+{
+    struct entry *e = hf__table_need(&s->table, req->name, req->name_len);
+    if (e
+        && ((e->held && !held_is_over(e->held, now_us))
+            || hf__store_has_value(s, e, now_us))) {
+        hf__permit_refuse(rep, HF_CONFLICT,
+                          "memory: semaphore: something that is no semaphore "
+                          "is stored there");
+        return NULL;
+    }
+    if (e && !e->permits)
+        e->permits = hf__alloc_zero(s->alloc, sizeof *e->permits);
+    if (!e || !e->permits) {
+        hf__permit_refuse(rep, HF_NOMEM, "memory: semaphore: out of memory");
+        return NULL;
+    }
+    struct permits *p = e->permits;
+    permits_sweep(s, p, us_to_ms(now_us));
+    if (!is_in_use(p)) p->kind = req->kind;
+    if (p->kind != req->kind) {
+        hf__permit_refuse(rep, HF_CONFLICT,
+                          p->kind == KIND_COUNT
+                              ? "memory: semaphore: the name is in use as a "
+                                "plain counter"
+                              : "memory: counter: the name is in use as a "
+                                "semaphore with leases");
+        return NULL;
+    }
+    *out = e;
+    return p;
+}
+
+int64_t hf__permits_taken(const struct permits *p)
+{
+    int64_t n = 0;
+    for (const struct permit *one = p->out; one; one = one->next)
+        n += one->count;
+    return n;
+}
+
+static struct permit **permit_find(struct permits *p, const struct request *req)
+{
+    struct permit **at = &p->out;
+    while (*at
+           && ((*at)->attempt != req->attempt
+               || strcmp((*at)->owner, req->owner) != 0))
+        at = &(*at)->next;
+    return at;
+}
+
+struct mark *hf__mark_find(const struct permits *p, enum mark_kind kind,
+                           const struct request *req)
+{
+    struct mark *m = p->marks;
+    while (m
+           && (m->kind != kind || m->attempt != req->attempt
+               || strcmp(m->owner, req->owner) != 0))
+        m = m->next;
+    return m;
+}
+
+struct mark *hf__mark_add(struct store *s, struct permits *p,
+                          enum mark_kind kind, const struct request *req,
+                          int64_t expires_ms)
+{
+    struct mark *m = hf__alloc_zero(s->alloc, sizeof *m);
+    if (!m) return NULL;
+    m->kind = kind;
+    m->attempt = req->attempt;
+    m->expires_ms = expires_ms;
+    memcpy(m->owner, req->owner, sizeof m->owner);
+    m->next = p->marks;
+    p->marks = m;
+    return m;
+}
+
+void hf__mark_drop(struct store *s, struct permits *p, struct mark *mark)
+{
+    struct mark **at = &p->marks;
+    while (*at != mark) at = &(*at)->next;
+    *at = mark->next;
+    hf__free(s->alloc, mark);
+}
+
+/* ---- propose ------------------------------------------------------------ */
+
+static int is_stale(const struct permits *p, int64_t now_us,
+                    const struct request *req, struct reply *rep)
+{
+    int is_gone = hf__mark_find(p, MARK_GONE, req) != NULL;
+    if (!is_gone && req->ballot >= now_us - req->window_us) return 0;
+    rep->verdict = V_STALE;
+    rep->counter = is_gone ? req->ballot : 0;
+    return 1;
+}
+
+static void place_keep(struct store *s, struct permits *p, int64_t now_us,
+                       const struct request *req, struct reply *rep)
+{
+    struct place **at = &p->queue;
+    while (*at && strcmp((*at)->owner, req->owner) != 0) at = &(*at)->next;
+    if (!*at) {
+        *at = hf__alloc_zero(s->alloc, sizeof **at);
+        if (!*at) {
+            hf__permit_refuse(rep, HF_NOMEM, "memory: queue: out of memory");
+            return;
+        }
+        memcpy((*at)->owner, req->owner, sizeof req->owner);
+    }
+    (*at)->expires_ms = us_to_ms(now_us) + PLACE_MS;
+    rep->poll_us = PLACE_MS * US_PER_MS / 3;
+}
+
+static void permit_busy(struct store *s, struct permits *p, int64_t now_us,
+                        const struct request *req, struct reply *rep)
+{
+    int64_t first_ms = INT64_MAX;
+    rep->verdict = V_BUSY;
+    for (const struct permit *one = p->out; one; one = one->next)
+        first_ms = min64(first_ms, one->expires_ms);
+    if (p->free >= req->permits) first_ms = p->queue->expires_ms;
+    if (first_ms != INT64_MAX)
+        rep->ttl_us = (first_ms - us_to_ms(now_us)) * US_PER_MS;
+    if (req->flags & REQ_QUEUE) place_keep(s, p, now_us, req, rep);
+}
+
+static void permit_grant(struct store *s, struct entry *e, int64_t now_us,
+                         const struct request *req, struct reply *rep)
+{
+    struct permits *p = e->permits;
+    struct permit *one = hf__alloc_zero(s->alloc, sizeof *one);
+    if (!one) {
+        hf__permit_refuse(rep, HF_NOMEM, "memory: semaphore: out of memory");
+        return;
+    }
+    memcpy(one->owner, req->owner, sizeof one->owner);
+    one->attempt = req->attempt;
+    one->count = req->permits;
+    one->fence = e->counter = max64(e->counter + 1, now_us);
+    one->since_us = now_us;
+    one->expires_ms =
+        us_to_ms(now_us) + 1 + (req->lease_us + US_PER_MS - 1) / US_PER_MS;
+    snprintf(one->info, sizeof one->info, "%s", req->info ? req->info : "");
+    one->next = p->out;
+    p->out = one;
+    p->free -= req->permits;
+    queue_sweep(s, p, us_to_ms(now_us), req->owner);
+    rep->verdict = V_GRANTED;
+    rep->fence = rep->counter = one->fence;
+}
+
+static void permit_propose(struct store *s, struct entry *e, int64_t now_us,
+                           const struct request *req, struct reply *rep)
+{
+    struct permits *p = e->permits;
+    struct permit *had = *permit_find(p, req);
+    int is_next = !p->queue || !strcmp(p->queue->owner, req->owner);
+    if (had) {
+        rep->verdict = V_GRANTED;
+        rep->fence = rep->counter = had->fence;
+    } else if (is_stale(p, now_us, req, rep)) {
+        return;
+    } else if (p->is_set && req->permits > p->free + hf__permits_taken(p)) {
+        hf__permit_refuse(rep, HF_INVALID,
+                          "memory: semaphore: more permits wanted than there "
+                          "are");
+    } else if (p->free < req->permits || !is_next) {
+        permit_busy(s, p, now_us, req, rep);
+    } else {
+        permit_grant(s, e, now_us, req, rep);
+    }
+}
+
+static void count_propose(struct store *s, struct permits *p, int64_t now_us,
+                          const struct request *req, struct reply *rep)
+{
+    if (hf__mark_find(p, MARK_TOOK, req)) {
+        rep->verdict = V_GRANTED;
+        return;
+    }
+    if (is_stale(p, now_us, req, rep)) return;
+    if (p->free < req->permits) {
+        rep->verdict = V_BUSY;
+        return;
+    }
+    if (!hf__mark_add(s, p, MARK_TOOK, req,
+                      us_to_ms(now_us) + req->lease_us / US_PER_MS)) {
+        hf__permit_refuse(rep, HF_NOMEM, "memory: counter: out of memory");
+        return;
+    }
+    p->free -= req->permits;
+    rep->verdict = V_GRANTED;
+}
+
+/* ---- renew, release ----------------------------------------------------- */
+
+static void permit_renew(struct permits *p, int64_t now_us,
+                         const struct request *req, struct reply *rep)
+{
+    struct permit *one = *permit_find(p, req);
+    rep->verdict = one ? V_GRANTED : V_ABSENT;
+    if (!one) return;
+    rep->ttl_us = (one->expires_ms - us_to_ms(now_us)) * US_PER_MS;
+    one->expires_ms =
+        us_to_ms(now_us) + 1 + (req->lease_us + US_PER_MS - 1) / US_PER_MS;
+}
+
+/* Whatever of it is still on its way is older than this. */
+static void attempt_bury(struct store *s, struct permits *p, int64_t now_us,
+                         const struct request *req)
+{
+    int64_t left_us = max64(req->ballot - now_us, 0) + req->window_us;
+    (void)hf__mark_add(s, p, MARK_GONE, req, us_to_ms(now_us + left_us) + 1000);
+}
+
+static void permit_release(struct store *s, struct permits *p, int64_t now_us,
+                           const struct request *req, struct reply *rep)
+{
+    struct permit **at = permit_find(p, req), *one = *at;
+    if (req->flags & REQ_QUEUE) queue_sweep(s, p, us_to_ms(now_us), req->owner);
+    rep->verdict = one ? V_GRANTED : V_ABSENT;
+    if (one) {
+        *at = one->next;
+        p->free += one->count;
+        hf__free(s->alloc, one);
+    } else {
+        attempt_bury(s, p, now_us, req);
+    }
+}
+
+static void count_release(struct store *s, struct permits *p, int64_t now_us,
+                          const struct request *req, struct reply *rep)
+{
+    struct mark *took = hf__mark_find(p, MARK_TOOK, req);
+    rep->verdict = took ? V_GRANTED : V_ABSENT;
+    if (took) {
+        p->free += req->permits;
+        hf__mark_drop(s, p, took);
+    } else {
+        attempt_bury(s, p, now_us, req);
+    }
+}
+
+/* ---- looking ------------------------------------------------------------ */
+
+static void queue_describe(const struct permits *p, const char *owner,
+                           struct hf_info *info)
+{
+    for (const struct place *at = p->queue; at; at = at->next) {
+        info->queued++;
+        if (!strcmp(at->owner, owner)) info->position = info->queued;
+    }
+}
+
+/* One of those who have some: the one who asks, if he does. */
+static void permit_inspect(struct store *s, struct entry *e, int64_t now_us,
+                           const struct request *req, struct reply *rep)
+{
+    struct permits *p = e->permits;
+    const struct permit *shown = p->out, *one;
+    struct hf_info *info = &s->info;
+    int64_t first_ms = INT64_MAX;
+    for (one = p->out; one; one = one->next) {
+        first_ms = min64(first_ms, one->expires_ms);
+        if (!strcmp(one->owner, req->owner)) shown = one;
+    }
+    int is_mine = shown && !strcmp(shown->owner, req->owner);
+    struct held held = {.count = 1};
+    if (shown) {
+        memcpy(held.owner, shown->owner, sizeof held.owner);
+        memcpy(held.info, shown->info, sizeof held.info);
+        held.since_us = shown->since_us;
+        held.expires_ms = first_ms;
+    }
+    struct entry alone = {.counter = e->counter, .held = shown ? &held : NULL};
+    hf__store_describe(&alone, now_us, is_mine ? req->owner : NULL, info);
+    info->available = p->free;
+    info->permits = p->free + hf__permits_taken(p);
+    queue_describe(p, req->owner, info);
+    rep->verdict = V_GRANTED;
+    rep->counter = e->counter;
+    rep->info = info;
+}
+
+/* ---- the way in --------------------------------------------------------- */
+
+static void count_apply(struct store *s, struct entry *e, int64_t now_us,
+                        const struct request *req, struct reply *rep)
+{
+    if (req->op == OP_PROPOSE)
+        count_propose(s, e->permits, now_us, req, rep);
+    else if (req->op == OP_RELEASE)
+        count_release(s, e->permits, now_us, req, rep);
+    else
+        hf__permit_refuse(rep, HF_UNSUPPORTED,
+                          "memory: counter: nobody holds it");
+}
+
+static void permit_apply(struct store *s, struct entry *e, int64_t now_us,
+                         const struct request *req, struct reply *rep)
+{
+    switch (req->op) {
+    case OP_PROPOSE:
+        permit_propose(s, e, now_us, req, rep);
+        break;
+    case OP_RENEW:
+        permit_renew(e->permits, now_us, req, rep);
+        break;
+    case OP_RELEASE:
+        permit_release(s, e->permits, now_us, req, rep);
+        break;
+    case OP_INSPECT:
+        permit_inspect(s, e, now_us, req, rep);
+        break;
+    default:
+        hf__permit_refuse(rep, HF_UNSUPPORTED,
+                          "memory: semaphore: not of a semaphore");
+        break;
+    }
+}
+
+int hf__store_permit(struct store *s, int64_t now_us, const struct request *req,
+                     struct reply *rep)
+{
+    struct entry *e;
+    if (req->kind != KIND_PERMIT && req->kind != KIND_COUNT) return 0;
+    if (req->op == OP_WATCH || req->op == OP_UNWATCH) return 0;
+    struct permits *p = hf__permits_need(s, now_us, req, rep, &e);
+    if (!p) return 1;
+    if (req->op == OP_TALLY)
+        hf__store_permit_tally(s, p, now_us, req, rep);
+    else if (req->kind == KIND_COUNT)
+        count_apply(s, e, now_us, req, rep);
+    else
+        permit_apply(s, e, now_us, req, rep);
+    return 1;
+}
+
+int hf__store_owes_permits(const struct store *s, const struct request *req)
+{
+    if (req->kind != KIND_PERMIT) return 0;
+    const struct entry *e = hf__table_find(&s->table, req->name, req->name_len);
+    const struct permits *p = e ? e->permits : NULL;
+    return p && p->queue && p->free > 0
+           && (req->op == OP_PROPOSE || req->op == OP_RELEASE);
+}
+
+void hf__store_free_permits(struct store *s)
+{
+    for (size_t i = 0; i < s->table.len; i++) {
+        struct permits *p = s->table.entries[i]->permits;
+        if (!p) continue;
+        permits_sweep(s, p, INT64_MAX);
+        hf__free(s->alloc, p);
+        s->table.entries[i]->permits = NULL;
+    }
+}

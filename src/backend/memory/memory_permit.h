@@ -1,0 +1,72 @@
+/*
+ * memory_permit.h: what a store has under the name of a semaphore or a plain
+ * counter; shared by memory_permit.c and memory_tally.c.
+ */
+#ifndef HF_MEMORY_PERMIT_H
+#define HF_MEMORY_PERMIT_H
+
+#include "backend/memory/memory_model.h"
+
+/* What one acquire got. */
+struct permit {
+    struct permit *next;
+    char owner[OWNER_LEN_MAX];
+    uint64_t attempt;
+    int64_t count;
+    int64_t fence;
+    int64_t since_us;
+    int64_t expires_ms; /* gone once the clock shows this */
+    char info[HELD_INFO_MAX];
+};
+
+/* One who waits in order. */
+struct place {
+    struct place *next; /* who comes after him */
+    int64_t expires_ms;
+    char owner[OWNER_LEN_MAX];
+};
+
+enum mark_kind {
+    MARK_GONE, /* the attempt was given up: it gets nothing any more */
+    MARK_TOOK, /* the attempt took from a counter */
+    MARK_MADE  /* the change was made */
+};
+
+/* What a late copy of a request must find. */
+struct mark {
+    struct mark *next;
+    enum mark_kind kind;
+    char owner[OWNER_LEN_MAX];
+    uint64_t attempt;
+    int64_t taken; /* MADE: what it took */
+    int64_t expires_ms;
+};
+
+struct permits {
+    enum lock_kind kind; /* PERMIT or COUNT */
+    int is_set;
+    int64_t free;
+    struct permit *out;
+    struct place *queue;
+    struct mark *marks;
+};
+
+/* The record of the name as this kind, made if there is none; NULL: `rep` says
+ * why not.  What has ended is cleared away. */
+struct permits *hf__permits_need(struct store *s, int64_t now_us,
+                                 const struct request *req, struct reply *rep,
+                                 struct entry **out);
+
+int64_t hf__permits_taken(const struct permits *p);
+
+struct mark *hf__mark_find(const struct permits *p, enum mark_kind kind,
+                           const struct request *req);
+/* NULL: no memory. */
+struct mark *hf__mark_add(struct store *s, struct permits *p,
+                          enum mark_kind kind, const struct request *req,
+                          int64_t expires_ms);
+void hf__mark_drop(struct store *s, struct permits *p, struct mark *mark);
+
+void hf__permit_refuse(struct reply *rep, int status, const char *text);
+
+#endif
