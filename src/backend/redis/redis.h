@@ -19,6 +19,8 @@
 #define REDIS_PORT 6379
 #define ENDPOINT_MAX 160 /* "redis://host:port" in texts, cut if longer */
 #define BATCH_MAX 100    /* locks renewed by one command */
+/* Those with side keys, whose names have to be written out. */
+#define BATCH_MAX_SIDE 16
 #define ARGS_MAX (8 + 5 * BATCH_MAX)
 #define SCRATCH_MAX (24 * 1024)
 #define LIST_COUNT "100"             /* keys looked at for one page */
@@ -246,6 +248,7 @@ struct backend_conn {
     struct bytes facts;         /* FACTS: what was told so far */
     struct command cmd;
     struct hf_info info;      /* lent with a reply */
+    struct tally_told tally;  /* the same */
     struct hf_list_row *rows; /* lent with a page of a list */
     size_t rows_size;
     char text[HF_ERROR_TEXT_MAX];
@@ -340,6 +343,8 @@ void hf__cmd_begin(struct command *cmd, const char *word);
 void hf__cmd_text(struct command *cmd, const char *text);
 /* Borrowed until the command is pushed. */
 void hf__cmd_bytes(struct command *cmd, const char *data, size_t len);
+/* Copied. */
+void hf__cmd_scratch(struct command *cmd, const char *data, size_t len);
 void hf__cmd_number(struct command *cmd, int64_t number);
 /* One argument made of several parts. */
 void hf__cmd_part_begin(struct command *cmd);
@@ -453,6 +458,14 @@ void hf__redis_boot_step(struct backend_conn *c, const struct flight *f,
 /* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
 int hf__redis_boot_read(struct backend_conn *c, const struct request *req,
                         const struct value *v, struct reply *reply);
+
+/* ---- redis_permit.c: semaphores and plain counters ---- */
+int hf__redis_is_permit(const struct request *req);
+void hf__redis_permit_build(struct backend_conn *c, enum flight_kind kind,
+                            const struct request *reqs);
+/* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
+int hf__redis_permit_read(struct backend_conn *c, const struct request *req,
+                          const struct value *v, struct reply *reply);
 
 /* ---- redis_facts.c: what a server says of itself ---- */
 void hf__redis_facts_begin(struct backend_conn *c, struct request *req);

@@ -203,6 +203,8 @@ static int read_one(struct backend_conn *c, const struct request *req,
                     const struct value *v, struct reply *reply)
 {
     *reply = (struct reply){.verdict = V_ERROR, .ttl_us = -1, .waiters = -1};
+    if (hf__redis_is_permit(req))
+        return hf__redis_permit_read(c, req, v, reply);
     switch (req->op) {
     case OP_PROPOSE:
         return read_propose(c, req, v, reply);

@@ -192,6 +192,10 @@ static void build(struct backend_conn *c, enum flight_kind kind,
 {
     struct command *cmd = &c->cmd;
     if (hf__string_build(c, kind, reqs)) return;
+    if (hf__redis_is_permit(reqs)) {
+        hf__redis_permit_build(c, kind, reqs);
+        return;
+    }
     switch (reqs->op) {
     case OP_PROPOSE:
         build_propose(cmd, kind, reqs);
@@ -279,9 +283,9 @@ void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
     hf__redis_answer_all(c, reqs, V_ERROR, HF_NOMEM, c->text);
 }
 
-/* Take up to `most` renewals of one kind out of the list.  They come before whatever
- * stood between them, which harms nobody: no lock is renewed before it was
- * granted, and none after its release was asked for. */
+/* Take up to `most` renewals of one kind out of the list.  They come before
+ * whatever stood between them, which harms nobody: no lock is renewed before
+ * it was granted, and none after its release was asked for. */
 static struct request *batch_take(struct request **list, int most)
 {
     struct request *first = NULL, **end = &first;
@@ -328,7 +332,8 @@ void hf__ops_encode(struct backend_conn *c)
     while (list) {
         struct request *chain = list;
         if (list->op == OP_RENEW) {
-            chain = batch_take(&list, c->is_sliced ? 1 : BATCH_MAX);
+            int most = list->kind == KIND_PLAIN ? BATCH_MAX : BATCH_MAX_SIDE;
+            chain = batch_take(&list, c->is_sliced ? 1 : most);
         } else {
             list = list->next;
             chain->next = NULL;

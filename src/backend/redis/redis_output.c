@@ -92,6 +92,13 @@ void hf__cmd_part_end(struct command *cmd)
     hf__cmd_bytes(cmd, cmd->scratch + cmd->part, cmd->used - cmd->part);
 }
 
+void hf__cmd_scratch(struct command *cmd, const char *data, size_t len)
+{
+    hf__cmd_part_begin(cmd);
+    part_bytes(cmd, data, len);
+    hf__cmd_part_end(cmd);
+}
+
 void hf__cmd_number(struct command *cmd, int64_t number)
 {
     hf__cmd_part_begin(cmd);

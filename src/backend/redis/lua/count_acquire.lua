@@ -1,0 +1,44 @@
+-- count_acquire.lua: take so many off a plain counter, all or none.
+-- KEYS[1] counter  KEYS[2] facts  KEYS[3] permits that are out: of another kind
+--      KEYS[4] mark: this attempt was given up  KEYS[5] who took some lately
+-- ARGV id, how many, T, window us, life ms of what is remembered
+-- returns {1 taken | 0 too few | -1 stale | -3 no counter | -4 a counter of
+--      another kind, 0, now us, -1, 0}
+local call, pcall, arg = redis.call, redis.pcall, ARGV
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+local ms = math.floor(now / 1000)
+local text = pcall('GET', KEYS[1])
+local kind = pcall('HGET', KEYS[2], 'kind')
+for _, r in ipairs({text or '', kind or ''}) do
+    if type(r) == 'table' then
+        return r.err:find('WRONGTYPE', 1, true) and {-3, 0, now, -1, 0} or r
+    end
+end
+if text and not text:find('^-?%d+$') then
+    return {-3, 0, now, -1, 0}
+end
+if kind and kind ~= 'count' or call('EXISTS', KEYS[3]) == 1 then
+    return {-4, 0, now, -1, 0}
+end
+if call('ZSCORE', KEYS[5], arg[1]) then
+    return {1, 0, now, -1, 0}
+end
+if call('EXISTS', KEYS[4]) == 1 or tonumber(arg[3]) < now - arg[4] then
+    return {-1, tonumber(arg[3]), now, -1, 0}
+end
+if tonumber(text or 0) < tonumber(arg[2]) then
+    return {0, 0, now, -1, 0}
+end
+local r = pcall('ZADD', KEYS[5], string.format('%.0f', ms + arg[5]), arg[1])
+if type(r) == 'table' then
+    return r
+end
+r = pcall('DECRBY', KEYS[1], arg[2])
+if type(r) == 'table' then
+    call('ZREM', KEYS[5], arg[1])
+    return r
+end
+call('ZREMRANGEBYSCORE', KEYS[5], '-inf', ms)
+call('PEXPIRE', KEYS[5], arg[5])
+return {1, 0, now, -1, 0}

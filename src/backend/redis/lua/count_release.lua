@@ -1,0 +1,17 @@
+-- count_release.lua: put back what an attempt took, if it did.
+-- KEYS[1] counter  KEYS[2] mark: this attempt was given up
+--      KEYS[3] who took some lately
+-- ARGV id, how many, channel, T, window us; 6th: the messages are sharded
+-- returns put back: processes told, or -1 | -2 it took none, and will not
+local call, pcall, arg = redis.call, redis.pcall, ARGV
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+if call('ZREM', KEYS[3], arg[1]) == 1 then
+    local value = call('INCRBY', KEYS[1], arg[2])
+    local told = value > 0 and pcall(arg[6] and 'SPUBLISH' or 'PUBLISH', arg[3],
+        string.format('%.0f', value))
+    return type(told) == 'number' and told or -1
+end
+local life = math.ceil((math.max(arg[4] - now, 0) + arg[5]) / 1000) + 1000
+pcall('SET', KEYS[2], 'gone', 'PX', string.format('%.0f', life))
+return -2

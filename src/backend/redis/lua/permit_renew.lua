@@ -1,0 +1,48 @@
+-- permit_renew.lua: extend the permits of many acquires that are still out.
+-- KEYS[2i-1] permits that are out  KEYS[2i] facts
+-- ARGV[3i-2..3i] id, lease ms, permits
+-- returns {now us, per acquire: ttl ms before | -2 absent | -4 no semaphore}
+local call, pcall = redis.call, redis.pcall
+local time = call('TIME')
+local now = time[1] * 1000000 + time[2]
+local ms = math.floor(now / 1000)
+local out = {now}
+-- How long they are good yet, all of them; or -2.
+local function left_of(key, ids)
+    local left
+    for i = 2, #ids, 2 do
+        local ends = pcall('ZSCORE', key, ids[i])
+        if type(ends) == 'table' then
+            return ends
+        end
+        ends = ends and tonumber(ends) or 0
+        if ends <= ms then
+            return -2
+        end
+        left = math.min(left or ends, ends)
+    end
+    return math.min(left - ms, 9007199254740991)
+end
+for i = 1, #KEYS / 2 do
+    local key, facts, at = KEYS[2 * i - 1], KEYS[2 * i], 3 * i
+    local id, lease = ARGV[at - 2], tonumber(ARGV[at - 1])
+    local ids, ends = {}, string.format('%.0f', ms + 1 + lease)
+    for k = 0, ARGV[at] - 1 do
+        ids[2 * k + 1] = ends
+        ids[2 * k + 2] = id .. string.char(math.floor(k / 256), k % 256)
+    end
+    local left = left_of(key, ids)
+    if type(left) == 'table' then
+        if not left.err:find('WRONGTYPE', 1, true) then
+            return left
+        end
+        left = -4
+    elseif left >= 0 then
+        call('ZADD', key, 'XX', unpack(ids))
+        if call('PTTL', facts) < lease then
+            call('PEXPIRE', facts, 1000 + lease)
+        end
+    end
+    out[i + 1] = left
+end
+return out
