@@ -1,0 +1,252 @@
+/*
+ * counter_contract.c: a plain counter: so many may be taken as it has, and
+ * nobody holds them.  One rule for all of it: what is not there is not taken.
+ */
+#include <string.h>
+
+#include "lib/rig_semaphore.h"
+
+/* RedissonSemaphoreTest.testTrySetPermits */
+TEST(counter, is_set_by_the_first_who_tries)
+{
+    struct hf_semaphore_state now;
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 0);
+    CHECK_INT(hf_semaphore_try_set(s, 10, &now, NULL), HF_OK);
+    CHECK_INT(now.is_done, 1);
+    CHECK_INT(hf_semaphore_try_set(s, 15, &now, NULL), HF_OK);
+    CHECK_INT(now.is_done, 0);
+    CHECK_INT(rig_count(s).available, 10);
+}
+
+/* RedissonSemaphoreTest.testReleaseAcquire, testBlockingAcquire */
+TEST(counter, has_fewer_when_some_are_taken_and_more_when_they_are_back)
+{
+    struct hf_permit p;
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 3);
+    CHECK_INT(rig_take(s, 2, 0, &p), HF_OK);
+    CHECK_INT(p.count, 2);
+    CHECK_INT(p.fence, 0);
+    CHECK_INT(rig_count(s).available, 1);
+    CHECK_INT(rig_take(s, 2, 0, NULL), HF_TAKEN);
+    CHECK_INT(rig_count(s).available, 1);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(rig_count(s).available, 3);
+}
+
+/* RedissonSemaphoreTest.testReleaseWithoutPermits,
+ * testAcquireWithoutSetPermits */
+TEST(counter, is_made_by_giving_some_to_it)
+{
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 0);
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
+    CHECK_INT(hf_semaphore_add(s, 1, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_add(s, 1, 0, NULL, NULL), HF_OK);
+    CHECK_INT(rig_take(s, 2, 0, NULL), HF_OK);
+    CHECK_INT(rig_count(s).available, 0);
+}
+
+/* RedissonSemaphoreTest.testReleaseIfExists */
+TEST(counter, that_is_not_there_is_left_so_if_that_is_wanted)
+{
+    struct hf_semaphore_state now;
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 0);
+    CHECK_INT(hf_semaphore_add(s, 1, HF_SEMAPHORE_IF_SET, &now, NULL), HF_OK);
+    CHECK_INT(now.is_done, 0);
+    CHECK_INT(rig_count(s).is_set, 0);
+    CHECK_INT(hf_semaphore_try_set(s, 2, NULL, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_add(s, 1, HF_SEMAPHORE_IF_SET, &now, NULL), HF_OK);
+    CHECK_INT(now.is_done, 1);
+    CHECK_INT(now.available, 3);
+}
+
+/* RedissonSemaphoreTest.testAddPermits, testReducePermits */
+TEST(counter, may_go_below_zero)
+{
+    struct hf_semaphore_state now;
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 0);
+    CHECK_INT(hf_semaphore_add(s, 4, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_add(s, 10, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_add(s, -20, 0, &now, NULL), HF_OK);
+    CHECK_INT(now.available, -6);
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
+    CHECK_INT(hf_semaphore_set(s, 2, 0, &now, NULL), HF_OK);
+    CHECK_INT(now.available, 2);
+}
+
+/* RedissonSemaphoreTest.testDrainPermits */
+TEST(counter, is_drained)
+{
+    struct hf_semaphore_state now;
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 0);
+    CHECK_INT(hf_semaphore_drain(s, &now, NULL), HF_OK);
+    CHECK_INT(now.taken, 0);
+    CHECK_INT(hf_semaphore_set(s, 7, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_drain(s, &now, NULL), HF_OK);
+    CHECK_INT(now.taken, 7);
+    CHECK_INT(now.available, 0);
+    CHECK_INT(rig_count(s).available, 0);
+}
+
+/* RedissonSemaphoreTest.testBlockingNAcquire, testTryNAcquire */
+TEST(counter, several_are_waited_for_until_there_are_enough)
+{
+    static struct taker t;
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 2);
+    taker_start(&t, rig_counter(rig_client(NULL), "s", 0), 4, RIG_WAIT_MS);
+    CHECK_INT(hf_semaphore_add(s, 1, 0, NULL, NULL), HF_OK);
+    rig_pause_ms(100);
+    CHECK_INT(atomic_load(&t.got), 0);
+    CHECK_INT(hf_semaphore_add(s, 1, 0, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(t.status, HF_OK);
+    CHECK_INT(t.release_status, HF_OK);
+    CHECK_INT(rig_count(s).available, 4);
+}
+
+/* RedissonSemaphoreTest.testAcquireAfterAddPermits */
+TEST(counter, below_zero_is_waited_for_until_it_is_enough)
+{
+    static struct taker t;
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 0);
+    CHECK_INT(hf_semaphore_add(s, -3, 0, NULL, NULL), HF_OK);
+    taker_start(&t, rig_counter(rig_client(NULL), "s", 0), 2, RIG_WAIT_MS);
+    CHECK_INT(hf_semaphore_add(s, 1, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_add(s, 4, 0, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(t.status, HF_OK);
+}
+
+TEST(counter, is_waited_for_no_longer_than_the_caller_wants)
+{
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 0);
+    CHECK_INT(rig_take(s, 1, 300, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_count(s).available, 0);
+}
+
+TEST(counter, of_more_than_a_semaphore_gives_at_once_is_taken)
+{
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", HF_SEMAPHORE_MAX);
+    CHECK_INT(rig_take(s, HF_SEMAPHORE_MAX, 0, NULL), HF_OK);
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
+}
+
+TEST(counter, has_no_leases_and_takes_back_no_less_than_one)
+{
+    struct hf_permit p, none = {0};
+    struct hf_error err = {0};
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 1);
+    CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
+    CHECK(hf_semaphore_valid_ms(s, &p) == INT64_MAX);
+    CHECK_INT(hf_semaphore_extend(s, &p, 0, &err), HF_UNSUPPORTED);
+    CHECK_INT(hf_semaphore_release(s, &none, &err), HF_INVALID);
+    CHECK_INT(rig_count(s).available, 0);
+}
+
+static void counted(hf_semaphore *sem, int status,
+                    const struct hf_permit *permit, const struct hf_error *err,
+                    void *user)
+{
+    (void)sem;
+    (void)err;
+    if (status == HF_OK && permit) atomic_fetch_add((atomic_int *)user, 1);
+}
+
+TEST(counter, is_taken_from_and_given_to_asynchronously)
+{
+    static atomic_int done;
+    struct hf_permit two = {.count = 2};
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    atomic_store(&done, 0);
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 1);
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
+    o.permits = 3;
+    CHECK_INT(hf_semaphore_acquire_start(s, &o, counted, &done, NULL), HF_OK);
+    rig_pause_ms(100);
+    CHECK_INT(atomic_load(&done), 0);
+    CHECK_INT(hf_semaphore_release_start(s, &two, counted, &done, NULL), HF_OK);
+    CHECK(rig_until_equal(&done, 2));
+    CHECK_INT(rig_count(s).available, 0);
+}
+
+/* ---- many --------------------------------------------------------------- */
+
+#define MANY 16
+#define ROUNDS 20
+
+struct many {
+    hf_semaphore *sems[2];
+    atomic_int next, inside, overlap, done;
+};
+
+static void many_run(void *arg)
+{
+    struct many *m = arg;
+    struct hf_permit p;
+    hf_semaphore *sem = m->sems[atomic_fetch_add(&m->next, 1) % 2];
+    for (int i = 0; i < ROUNDS; i++) {
+        if (rig_take(sem, 1, RIG_PATIENCE_MS, &p) != HF_OK) continue;
+        if (atomic_fetch_add(&m->inside, 1) != 0) atomic_store(&m->overlap, 1);
+        atomic_fetch_sub(&m->inside, 1);
+        if (hf_semaphore_release(sem, &p, NULL) == HF_OK)
+            atomic_fetch_add(&m->done, 1);
+    }
+}
+
+/* RedissonSemaphoreTest.testConcurrencyLoop_MultiInstance,
+ * testConcurrency_SingleInstance, testConcurrency_MultiInstance_1_permits */
+TEST(counter, of_one_lets_one_of_a_crowd_in)
+{
+    static struct many m;
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    memset(&m, 0, sizeof m);
+    m.sems[0] = rig_counter(rig_client(NULL), "s", 1);
+    m.sems[1] = rig_counter(rig_client(NULL), "s", 0);
+    for (int i = 0; i < MANY; i++) rig_spawn(many_run, &m);
+    rig_join();
+    CHECK_INT(atomic_load(&m.done), MANY * ROUNDS);
+    CHECK_INT(atomic_load(&m.overlap), 0);
+    CHECK_INT(rig_count(m.sems[0]).available, 1);
+}
+
+static void max_run(void *arg)
+{
+    struct many *m = arg;
+    struct hf_permit p;
+    int me = atomic_fetch_add(&m->next, 1);
+    int64_t n = me % 4 == 0 ? HF_SEMAPHORE_MAX : 1;
+    for (int i = 0; i < ROUNDS / 4; i++) {
+        if (rig_take(m->sems[me % 2], n, RIG_PATIENCE_MS, &p) != HF_OK)
+            continue;
+        int others = atomic_fetch_add(&m->inside, n == 1 ? 1 : 1000);
+        if (others >= 1000 || (n > 1 && others > 0))
+            atomic_store(&m->overlap, 1);
+        atomic_fetch_sub(&m->inside, n == 1 ? 1 : 1000);
+        if (hf_semaphore_release(m->sems[me % 2], &p, NULL) == HF_OK)
+            atomic_fetch_add(&m->done, 1);
+    }
+}
+
+/* RedissonSemaphoreTest.testConcurrencyLoopMax_MultiInstance */
+TEST(counter, all_of_it_are_taken_by_nobody_beside_another)
+{
+    static struct many m;
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    memset(&m, 0, sizeof m);
+    m.sems[0] = rig_counter(rig_client(NULL), "s", HF_SEMAPHORE_MAX);
+    m.sems[1] = rig_counter(rig_client(NULL), "s", 0);
+    for (int i = 0; i < MANY / 2; i++) rig_spawn(max_run, &m);
+    rig_join();
+    CHECK_INT(atomic_load(&m.done), MANY / 2 * (ROUNDS / 4));
+    CHECK_INT(atomic_load(&m.overlap), 0);
+}

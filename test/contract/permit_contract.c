@@ -1,0 +1,421 @@
+/*
+ * permit_contract.c: so many at once, and no more: permits of the store's own,
+ * or one lock for each.  One rule for all of it: what one acquire got is given
+ * back as a whole, once.
+ */
+#include <string.h>
+
+#include "lib/rig_multi.h"
+#include "lib/rig_semaphore.h"
+
+/* RedissonPermitExpirableSemaphoreTest.testBlockingAcquire */
+TEST(permit, as_many_are_out_as_there_are)
+{
+    struct hf_permit a, b;
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
+    hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 2);
+    CHECK_INT(hf_semaphore_try(s, &a, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_try(other, &b, NULL), HF_OK);
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
+    CHECK_INT(rig_take(other, 1, 0, NULL), HF_TAKEN);
+    CHECK_INT(a.count, 1);
+    CHECK(hf_semaphore_valid_ms(s, &a) > 0);
+}
+
+TEST(permit, that_was_given_back_is_taken_by_the_next)
+{
+    struct hf_permit p;
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
+    hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_valid_ms(s, &p), 0);
+    CHECK_INT(hf_semaphore_try(other, &p, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_release(other, &p, NULL), HF_OK);
+}
+
+TEST(permit, is_released_once)
+{
+    struct hf_permit p;
+    struct hf_error err = {0};
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_release(s, &p, &err), HF_NOT_OWNER);
+    CHECK(strstr(err.text, "it is not out") != NULL);
+    CHECK_INT(hf_semaphore_release_start(s, &p, NULL, NULL, NULL),
+              HF_NOT_OWNER);
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_OK);
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
+}
+
+/* RedissonPermitExpirableSemaphoreTest.testReleaseWithoutPermits */
+TEST(permit, that_nobody_has_is_not_released)
+{
+    struct hf_permit p = {.holder = hf_holder_new(), .count = 1};
+    struct hf_permit none = {.count = 1};
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_NOT_OWNER);
+    CHECK_INT(hf_semaphore_release(s, &none, NULL), HF_NOT_OWNER);
+    CHECK_INT(hf_semaphore_extend(s, &p, 0, NULL), HF_NOT_OWNER);
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_OK);
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
+}
+
+/* RedissonPermitExpirableSemaphoreTest.testTryAcquire */
+TEST(permit, is_waited_for_until_one_comes_back)
+{
+    static struct taker t;
+    struct hf_permit p;
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
+    hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+    taker_start(&t, other, 1, RIG_WAIT_MS);
+    CHECK_INT(atomic_load(&t.got), 0);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(t.status, HF_OK);
+    CHECK_INT(t.release_status, HF_OK);
+}
+
+TEST(permit, is_waited_for_by_another_thread_of_the_same_client)
+{
+    static struct taker t;
+    struct hf_permit p;
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+    taker_start(&t, s, 1, RIG_WAIT_MS);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(t.status, HF_OK);
+    CHECK_INT(t.release_status, HF_OK);
+}
+
+TEST(permit, is_waited_for_no_longer_than_the_caller_wants)
+{
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_OK);
+    int64_t began_ms = rig_now_ms();
+    CHECK_INT(rig_take(s, 1, 300, NULL), HF_TIMEOUT);
+    CHECK(rig_now_ms() - began_ms >= 295);
+}
+
+static void cancel_run(void *arg)
+{
+    rig_pause_ms(200);
+    hf_cancel_fire(arg);
+}
+
+TEST(permit, a_wait_for_it_can_be_cancelled)
+{
+    struct hf_permit p;
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    hf_semaphore *s = rig_semaphore(c, "s", 1);
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
+    o.cancel = rig_cancel(c);
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+    rig_spawn(cancel_run, o.cancel);
+    struct hf_permit more;
+    int status = hf_semaphore_acquire(s, &o, &more, NULL);
+    rig_join();
+    CHECK_INT(status, HF_CANCELLED);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+}
+
+/* RedissonPermitExpirableSemaphoreTest.testTryAcquireMany */
+TEST(permit, several_are_taken_all_or_none)
+{
+    struct hf_permit two, more;
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 3);
+    hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 3);
+    CHECK_INT(rig_take(s, 2, 0, &two), HF_OK);
+    CHECK_INT(two.count, 2);
+    CHECK_INT(rig_take(other, 2, 0, NULL), HF_TAKEN);
+    CHECK_INT(rig_take(other, 1, 0, &more), HF_OK);
+    CHECK_INT(rig_take(other, 1, 0, NULL), HF_TAKEN);
+    CHECK_INT(hf_semaphore_release(other, &more, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_release(s, &two, NULL), HF_OK);
+    CHECK_INT(rig_take(other, 3, 0, NULL), HF_OK);
+}
+
+/* RedissonPermitExpirableSemaphoreTest.testBlockingAcquireMany,
+ * testConcurrencyMultiPermits */
+TEST(permit, several_are_waited_for_until_there_are_enough)
+{
+    static struct taker t;
+    struct hf_permit a, b;
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
+    hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 2);
+    CHECK_INT(rig_take(s, 1, 0, &a), HF_OK);
+    CHECK_INT(rig_take(s, 1, 0, &b), HF_OK);
+    taker_start(&t, other, 2, RIG_WAIT_MS);
+    CHECK_INT(hf_semaphore_release(s, &a, NULL), HF_OK);
+    rig_pause_ms(200);
+    CHECK_INT(atomic_load(&t.got), 0);
+    CHECK_INT(hf_semaphore_release(s, &b, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(t.status, HF_OK);
+    CHECK_INT(t.permit.count, 2);
+    CHECK_INT(rig_take(s, 2, 0, NULL), HF_OK);
+}
+
+TEST(permit, more_than_there_are_is_refused)
+{
+    struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
+    struct hf_permit p;
+    struct hf_error err = {0};
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
+    o.permits = 3;
+    CHECK_INT(hf_semaphore_acquire(s, &o, &p, &err), HF_INVALID);
+    CHECK(strstr(err.text, "permits") != NULL);
+    o.permits = -1;
+    CHECK_INT(hf_semaphore_acquire(s, &o, &p, &err), HF_INVALID);
+    o.permits = HF_PERMITS_MAX + 1;
+    CHECK_INT(hf_semaphore_acquire(s, &o, &p, &err), HF_INVALID);
+    CHECK_INT(rig_take(s, 2, 0, NULL), HF_OK);
+}
+
+TEST(permit, each_has_a_higher_fence_than_those_before)
+{
+    struct hf_permit p;
+    uint64_t last[3] = {0};
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
+    hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 2);
+    for (int i = 0; i < 6; i++) {
+        hf_semaphore *by = i % 2 ? other : s;
+        CHECK_INT(hf_semaphore_try(by, &p, NULL), HF_OK);
+        CHECK(p.slot >= 0 && p.slot <= 2);
+        CHECK(rig_fence_rises(last[p.slot], p.fence));
+        last[p.slot] = p.fence;
+        if (i > 0) CHECK_INT(hf_semaphore_release(by, &p, NULL), HF_OK);
+    }
+}
+
+TEST(permit, is_renewed_for_as_long_as_it_is_held)
+{
+    struct hf_permit p;
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
+    hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 2);
+    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 1000, 0);
+    o.permits = 2;
+    CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
+    int64_t began_ms = rig_now_ms();
+    while (rig_now_ms() - began_ms < 2500) {
+        CHECK_INT(rig_take(other, 1, 0, NULL), HF_TAKEN);
+        rig_pause_ms(50);
+    }
+    CHECK(hf_semaphore_valid_ms(s, &p) > 0);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+}
+
+/* RedissonPermitExpirableSemaphoreTest.testExpire, testExpireTryAcquire,
+ * testReleaseExpired */
+TEST(permit, with_a_fixed_lease_comes_back_at_its_end)
+{
+    struct hf_permit p, next;
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
+    hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
+    struct hf_acquire_options o =
+        rig_options(HF_WAIT_NONE, 500, HF_ACQUIRE_FIXED);
+    int64_t began_ms = rig_now_ms();
+    CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
+    CHECK_INT(rig_take(other, 1, RIG_WAIT_MS, &next), HF_OK);
+    CHECK(rig_now_ms() - began_ms >= 480);
+    CHECK_INT(hf_semaphore_valid_ms(s, &p), 0);
+    int status = hf_semaphore_release(s, &p, NULL);
+    CHECK(status == HF_EXPIRED || status == HF_LOST);
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
+    CHECK_INT(hf_semaphore_release(other, &next, NULL), HF_OK);
+}
+
+/* RedissonPermitExpirableSemaphoreTest.testUpdateLeaseTime */
+TEST(permit, is_extended_by_its_holder)
+{
+    struct hf_permit p;
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
+    hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
+    struct hf_acquire_options o =
+        rig_options(HF_WAIT_NONE, 2000, HF_ACQUIRE_FIXED);
+    CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_extend(s, &p, 60000, NULL), HF_OK);
+    CHECK(p.valid_ms > 30000);
+    CHECK(hf_semaphore_valid_ms(s, &p) > 30000);
+    rig_pause_ms(2100);
+    CHECK_INT(rig_take(other, 1, 0, NULL), HF_TAKEN);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+}
+
+/* ---- asynchronously ----------------------------------------------------- */
+
+struct answer {
+    atomic_int count;
+    int status;
+    struct hf_permit permit;
+};
+
+static void answered(hf_semaphore *sem, int status,
+                     const struct hf_permit *permit, const struct hf_error *err,
+                     void *user)
+{
+    struct answer *a = user;
+    (void)sem;
+    (void)err;
+    a->status = status;
+    if (permit) a->permit = *permit;
+    atomic_fetch_add(&a->count, 1);
+}
+
+/* RedissonPermitExpirableSemaphoreTest.testAcquireAsyncMany,
+ * testReleaseAsyncMany */
+TEST(permit, is_taken_and_given_back_asynchronously)
+{
+    static struct answer a, b, back;
+    a = b = back = (struct answer){0};
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
+    o.permits = 2;
+    CHECK_INT(hf_semaphore_acquire_start(s, &o, answered, &a, NULL), HF_OK);
+    CHECK(rig_until_equal(&a.count, 1));
+    CHECK_INT(a.status, HF_OK);
+    CHECK_INT(a.permit.count, 2);
+    CHECK_INT(hf_semaphore_acquire_start(s, &o, answered, &b, NULL), HF_OK);
+    rig_pause_ms(200);
+    CHECK_INT(atomic_load(&b.count), 0);
+    CHECK_INT(hf_semaphore_release_start(s, &a.permit, answered, &back, NULL),
+              HF_OK);
+    CHECK(rig_until_equal(&back.count, 1));
+    CHECK_INT(back.status, HF_OK);
+    CHECK(rig_until_equal(&b.count, 1));
+    CHECK_INT(b.status, HF_OK);
+    CHECK(b.permit.holder != a.permit.holder);
+    CHECK_INT(hf_semaphore_release(s, &b.permit, NULL), HF_OK);
+}
+
+TEST(permit, that_is_not_free_is_told_asynchronously_too)
+{
+    static struct answer a;
+    a = (struct answer){0};
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
+    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 0, 0);
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_acquire_start(s, &o, answered, &a, NULL), HF_OK);
+    CHECK(rig_until_equal(&a.count, 1));
+    CHECK_INT(a.status, HF_TAKEN);
+}
+
+/* ---- many --------------------------------------------------------------- */
+
+#define MANY 12
+#define ROUNDS 8
+#define PERMITS 3
+
+struct many {
+    hf_semaphore *sems[3];
+    int64_t wanted; /* permits; 0: one or two, by turns */
+    atomic_int next, inside, most, done, errors;
+};
+
+static void most_note(struct many *m, int inside)
+{
+    int most = atomic_load(&m->most);
+    while (inside > most
+           && !atomic_compare_exchange_weak(&m->most, &most, inside))
+        continue;
+}
+
+static void many_run(void *arg)
+{
+    struct many *m = arg;
+    int me = atomic_fetch_add(&m->next, 1);
+    hf_semaphore *sem = m->sems[me % 3];
+    struct hf_permit p;
+    for (int i = 0; i < ROUNDS; i++) {
+        int n = m->wanted ? (int)m->wanted : 1 + (me + i) % 2;
+        if (rig_take(sem, n, RIG_PATIENCE_MS, &p) != HF_OK) {
+            atomic_fetch_add(&m->errors, 1);
+            continue;
+        }
+        most_note(m, atomic_fetch_add(&m->inside, n) + n);
+        rig_pause_ms(1);
+        atomic_fetch_sub(&m->inside, n);
+        if (hf_semaphore_release(sem, &p, NULL) != HF_OK)
+            atomic_fetch_add(&m->errors, 1);
+        atomic_fetch_add(&m->done, 1);
+    }
+}
+
+static void many_check(int64_t wanted)
+{
+    static struct many m;
+    memset(&m, 0, sizeof m);
+    m.wanted = wanted;
+    for (int i = 0; i < 3; i++)
+        m.sems[i] = rig_semaphore(rig_client(NULL), "s", PERMITS);
+    for (int i = 0; i < MANY; i++) rig_spawn(many_run, &m);
+    rig_join();
+    CHECK_INT(atomic_load(&m.errors), 0);
+    CHECK_INT(atomic_load(&m.done), MANY * ROUNDS);
+    CHECK(atomic_load(&m.most) <= PERMITS);
+    CHECK_INT(rig_take(m.sems[0], PERMITS, RIG_WAIT_MS, NULL), HF_OK);
+}
+
+/* RedissonPermitExpirableSemaphoreTest.testConcurrencyLoop_MultiInstance */
+TEST(permit, no_more_than_there_are_are_inside_of_a_crowd)
+{
+    rig_begin();
+    many_check(1);
+}
+
+/* RedissonPermitExpirableSemaphoreTest.testConcurrencyMultiPermits2 */
+TEST(permit, no_more_than_there_are_are_inside_when_some_want_two)
+{
+    rig_begin();
+    many_check(0);
+}
+
+/* ---- bad input ---------------------------------------------------------- */
+
+TEST(permit, a_name_of_no_bytes_is_refused)
+{
+    hf_semaphore *s;
+    struct hf_error err = {0};
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    CHECK_INT(hf_semaphore_open(c, "", NULL, &s, &err), HF_INVALID);
+    CHECK_INT(hf_semaphore_open(c, NULL, NULL, &s, &err), HF_INVALID);
+    CHECK(err.text[0] != 0);
+}
+
+TEST(permit, an_unknown_flag_or_order_is_refused)
+{
+    struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
+    hf_semaphore *s;
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    o.slots = 1;
+    o.flags = 128;
+    CHECK_INT(hf_semaphore_open(c, "s", &o, &s, NULL), HF_INVALID);
+    o.flags = 0;
+    o.order = HF_ORDER_WRITERS;
+    CHECK_INT(hf_semaphore_open(c, "s", &o, &s, NULL), HF_INVALID);
+    o.order = 77;
+    CHECK_INT(hf_semaphore_open(c, "s", &o, &s, NULL), HF_INVALID);
+}
