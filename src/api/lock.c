@@ -44,6 +44,7 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->value = NULL;
     op->guard = NULL;
     op->tally = NULL;
+    op->race = NULL;
     op->cancel = NULL;
     op->stop = NULL;
     op->look = NULL;

@@ -66,6 +66,7 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
     op->finished = 1;
     op->status = status;
     op->slot = NULL;
+    if (op->race && status == HF_OK) op->race->is_won = e->race_is_won = 1;
     if (status != HF_OK) {
         const char *name = op->entry   ? op->entry->name
                            : op->value ? op->value->key
@@ -279,6 +280,24 @@ void hf__engine_begin(struct engine *e, struct op *op, int64_t now_us)
     hf__engine_drain(e);
 }
 
+static void op_fail(struct engine *e, struct op *op, int status);
+
+/* Each is ended once; ending one may start or end others. */
+static void races_end(struct engine *e)
+{
+    struct op *op = e->all;
+    e->race_is_won = 0;
+    while (op) {
+        if (op->finished || !op->race || !op->race->is_won) {
+            op = op->all_next;
+            continue;
+        }
+        op->race = NULL;
+        op_fail(e, op, HF_CANCELLED);
+        op = e->all;
+    }
+}
+
 void hf__engine_drain(struct engine *e)
 {
     while (e->ready_head) {
@@ -288,6 +307,7 @@ void hf__engine_drain(struct engine *e)
         e->pending_us = min64(e->pending_us, op->until_us);
         hf__op_begin(e, op);
     }
+    if (e->race_is_won) races_end(e);
 }
 
 static int op_is_pending(struct op *op)

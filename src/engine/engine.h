@@ -179,6 +179,7 @@ struct engine {
                                          * of the releases' callers */
     size_t ops_len;
     size_t ops_async; /* of them with callbacks */
+    int race_is_won;  /* of some of them: the others are to be ended */
     struct slot *notice_head, *notice_tail;
     size_t inflight; /* requests with a backend */
     size_t pressing; /* of them, awaited without an operation: renewals... */

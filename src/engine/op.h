@@ -100,6 +100,12 @@ struct look {
     int64_t since_ms[NODES_MAX];
 };
 
+/* Acquires of which one is wanted: the first that is granted ends the others,
+ * with HF_CANCELLED.  Two may be granted in one step. */
+struct op_race {
+    int is_won;
+};
+
 struct op {
     enum op_type type;
     struct lock_entry *entry; /* pinned; NULL for LIST */
@@ -122,6 +128,7 @@ struct op {
     struct value_job *value; /* VALUE_*, else NULL; lease_us is its life */
     struct guard_job *guard; /* GUARD, else NULL; the same */
     struct tally_job *tally; /* TALLY, else NULL */
+    struct op_race *race;    /* ACQUIRE: it is one of these; else NULL */
     struct hf_cancel *cancel;
     const atomic_int *stop; /* not 0: it ends with HF_CLOSED; NULL: none */
     int64_t deadline_us;    /* of direct operations */
