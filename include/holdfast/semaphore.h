@@ -92,7 +92,8 @@ typedef void (*hf_semaphore_fn)(hf_semaphore *sem, int status,
  * @param client   borrowed; must outlive the object
  * @param name     1 to 512 bytes, copied; where there are slots, some fewer
  * @param options  copied; NULL means all defaults
- * @param out      the new object, owned by the caller: hf_semaphore_close()
+ * @param out      the new object, owned by the caller: hf_semaphore_close(),
+ *                 before its client is closed
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK, HF_INVALID (name or options), HF_UNSUPPORTED (the store keeps
@@ -107,8 +108,8 @@ HF_API int hf_semaphore_open(hf_client *client, const char *name,
 
 /**
  * Forget the object.  Permits taken through it stay out: release them first, or
- * through another object of the same name.  No call of its own may be under
- * way.
+ * through another object of the same name.  No call on it may be under way; the
+ * function that is told of the last one may do it.
  *
  * @param sem  taken; NULL is fine
  *

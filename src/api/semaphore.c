@@ -9,21 +9,32 @@
 
 #include <string.h>
 
+#include "api/slots.h"
 #include "api/tally.h"
 #include "base/error.h"
 #include "kind/kind.h"
 
 /* ---- objects ------------------------------------------------------------- */
 
-static int order_check(const hf_client *c, const char *name, enum lock_kind k,
-                       int order, struct hf_error *err)
+/* One lock for each permit? */
+static int is_of_slots(const hf_client *c, const struct hf_semaphore_options *o)
 {
+    return !(o->flags & HF_SEMAPHORE_PLAIN) && o->slots > 0
+           && !(c->pump.engine.caps & HF_CAP_PERMIT);
+}
+
+static int order_check(const hf_client *c, const char *name, enum lock_kind k,
+                       const struct hf_semaphore_options *o,
+                       struct hf_error *err)
+{
+    int order = o->order;
     if (order < 0 || order > HF_ORDER_WRITERS
         || !(hf__kind(k)->orders >> order & 1))
         return hf__error_set(err, HF_INVALID,
                              "%.150s: order %d: there is no such for %s", name,
                              order, hf__kind(k)->word);
-    if (order != HF_ORDER_ANY && !(c->pump.engine.caps & HF_CAP_QUEUE))
+    if (order != HF_ORDER_ANY
+        && (is_of_slots(c, o) || !(c->pump.engine.caps & HF_CAP_QUEUE)))
         return hf__error_set(err, HF_UNSUPPORTED,
                              "%.150s: in order: %.80s keeps no queue", name,
                              c->url);
@@ -42,12 +53,19 @@ static int options_check(const hf_client *c, const char *name,
                              name, o->flags & ~HF_SEMAPHORE_PLAIN);
     enum lock_kind kind =
         o->flags & HF_SEMAPHORE_PLAIN ? KIND_COUNT : KIND_PERMIT;
+    if (o->slots < 0 || o->slots > HF_SEMAPHORE_SLOTS_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "%.150s: %d slots: out of range: 1 to %d", name,
+                             o->slots, HF_SEMAPHORE_SLOTS_MAX);
     unsigned cap = hf__kind(kind)->cap;
-    if ((c->pump.engine.caps & cap) != cap)
-        return hf__error_set(err, HF_UNSUPPORTED,
-                             "%.150s: %s: %.80s has no such locks", name,
-                             hf__kind(kind)->word, c->url);
-    return order_check(c, name, kind, o->order, err);
+    if ((c->pump.engine.caps & cap) == cap || is_of_slots(c, o))
+        return order_check(c, name, kind, o, err);
+    return hf__error_set(err, HF_UNSUPPORTED,
+                         kind == KIND_COUNT
+                             ? "%.100s: a plain counter: %.80s has no such"
+                             : "%.100s: a semaphore: %.80s keeps no permits: "
+                               "give their number as slots",
+                         name, c->url);
 }
 
 static hf_semaphore *semaphore_new(hf_client *client, int32_t slots,
@@ -73,15 +91,20 @@ int hf_semaphore_open(hf_client *client, const char *name,
                                   "semaphore", err);
     if (status == HF_OK) status = options_check(client, name, &o, err);
     if (status != HF_OK) return status;
-    hf_semaphore *sem = semaphore_new(client, 0, err);
+    int32_t slots = is_of_slots(client, &o) ? o.slots : 0;
+    hf_semaphore *sem = semaphore_new(client, slots, err);
     if (!sem) return HF_NOMEM;
+    sem->slots_len = slots;
     sem->is_plain = (o.flags & HF_SEMAPHORE_PLAIN) != 0;
-    status = hf__lock_open(client, sem->is_plain ? KIND_COUNT : KIND_PERMIT,
-                           o.order, name, strlen(name), &sem->lock, err);
+    if (slots)
+        status = hf__slots_open(sem, name, err);
+    else
+        status = hf__lock_open(client, sem->is_plain ? KIND_COUNT : KIND_PERMIT,
+                               o.order, name, strlen(name), &sem->lock, err);
     if (status == HF_OK)
         *out = sem;
     else
-        hf__free(&client->alloc, sem);
+        hf_semaphore_close(sem);
     return status;
 }
 
@@ -90,7 +113,10 @@ void hf_semaphore_close(hf_semaphore *sem)
     if (!sem) return;
     hf_client *client = sem->client;
     if (client->pump.forked) return;
-    hf_lock_close(sem->lock);
+    if (sem->slots_len)
+        hf__slots_close(sem);
+    else
+        hf_lock_close(sem->lock);
     hf__free(&client->alloc, sem);
 }
 
@@ -116,6 +142,7 @@ int hf_semaphore_acquire(hf_semaphore *sem,
                          struct hf_permit *out, struct hf_error *err)
 {
     struct op op;
+    if (sem->slots_len) return hf__slots_acquire(sem, options, out, err);
     int status =
         hf__acquire_prepare(&op, sem->lock, options, hf_holder_new(), err);
     if (status == HF_OK) status = hf__op_run(sem->client, &op, err);
@@ -187,6 +214,8 @@ int hf_semaphore_acquire_start(hf_semaphore *sem,
                                struct hf_error *err)
 {
     struct op op;
+    if (sem->slots_len)
+        return hf__slots_acquire_start(sem, options, cb, user, err);
     int status =
         hf__acquire_prepare(&op, sem->lock, options, hf_holder_new(), err);
     if (status != HF_OK) return status;
@@ -220,13 +249,16 @@ static int plain_check(const hf_semaphore *sem, const struct hf_permit *permit,
 int hf_semaphore_release(hf_semaphore *sem, const struct hf_permit *permit,
                          struct hf_error *err)
 {
+    int status = hf__client_check(sem->client, err);
+    if (status != HF_OK) return status;
     if (sem->is_plain) {
-        int status = plain_check(sem, permit, err);
+        status = plain_check(sem, permit, err);
         if (status != HF_OK) return status;
         return hf_semaphore_add(sem, permit->count, 0, NULL, err);
     }
+    if (sem->slots_len) return hf__slots_release(sem, permit, err);
     if (!permit->holder) return hf__permit_unknown(sem, permit, err);
-    int status = hf_lock_release_as(sem->lock, permit->holder, NULL, err);
+    status = hf_lock_release_as(sem->lock, permit->holder, NULL, err);
     return status == HF_NOT_OWNER ? hf__permit_unknown(sem, permit, err)
                                   : status;
 }
@@ -253,6 +285,8 @@ int hf_semaphore_release_start(hf_semaphore *sem,
         return hf__tally_start_as(sem->lock, &job, plain_released, sem,
                                   (void (*)(void))cb, user, err);
     }
+    if (sem->slots_len)
+        return hf__slots_release_start(sem, permit, cb, user, err);
     if (!permit->holder
         || hf_lock_state(sem->lock, permit->holder) == HF_STATE_NONE)
         return hf__permit_unknown(sem, permit, err);
@@ -269,9 +303,11 @@ int hf_semaphore_extend(hf_semaphore *sem, struct hf_permit *permit,
                              "%.150s: extend: what was taken from a plain "
                              "counter has no end",
                              sem->lock->entry->name);
+    int status = hf__client_check(sem->client, err);
+    if (status != HF_OK) return status;
+    if (sem->slots_len) return hf__slots_extend(sem, permit, lease_ms, err);
     if (!permit->holder) return hf__permit_unknown(sem, permit, err);
-    int status =
-        hf_lock_extend(sem->lock, permit->holder, lease_ms, &grant, err);
+    status = hf_lock_extend(sem->lock, permit->holder, lease_ms, &grant, err);
     if (status == HF_NOT_OWNER) return hf__permit_unknown(sem, permit, err);
     if (status == HF_OK) permit->valid_ms = grant.valid_ms;
     return status;
@@ -280,5 +316,6 @@ int hf_semaphore_extend(hf_semaphore *sem, struct hf_permit *permit,
 int64_t hf_semaphore_valid_ms(hf_semaphore *sem, const struct hf_permit *permit)
 {
     if (sem->is_plain) return INT64_MAX;
+    if (sem->slots_len) return hf__slots_valid_ms(sem, permit);
     return permit->holder ? hf_lock_valid_ms(sem->lock, permit->holder) : 0;
 }

@@ -4,7 +4,7 @@
  * The rule: what is out of bounds is refused before anything is sent, and
  * results go out only on success.
  */
-#include "api/semaphore.h"
+#include "api/slots.h"
 #include "api/tally.h"
 #include "base/error.h"
 
@@ -51,6 +51,11 @@ static int job_make(const hf_semaphore *sem, int change, int64_t number,
             sem, number, change == HF_SEMAPHORE_ADD ? -HF_SEMAPHORE_MAX : 0,
             err);
     if (status != HF_OK) return status;
+    if (sem->slots_len)
+        return hf__error_set(err, HF_UNSUPPORTED,
+                             "%.150s: slots are counted when they are opened, "
+                             "and hf_semaphore_state() looks at each",
+                             name);
     if (change == HF_SEMAPHORE_DRAIN && !sem->is_plain)
         return hf__error_set(err, HF_UNSUPPORTED,
                              "%.150s: drain: only of a plain counter; acquire "
@@ -88,7 +93,10 @@ static int change_run(hf_semaphore *sem, int change, int64_t number,
 int hf_semaphore_state(hf_semaphore *sem, struct hf_semaphore_state *out,
                        struct hf_error *err)
 {
-    return change_run(sem, HF_SEMAPHORE_LOOK, 0, 0, out, err);
+    if (!sem->slots_len)
+        return change_run(sem, HF_SEMAPHORE_LOOK, 0, 0, out, err);
+    int status = hf__client_check(sem->client, err);
+    return status == HF_OK ? hf__slots_state(sem, out, err) : status;
 }
 
 int hf_semaphore_try_set(hf_semaphore *sem, int64_t number,

@@ -1,0 +1,276 @@
+/*
+ * slots.c: semaphores of one lock per permit: the calls.
+ *
+ * The rule: a permit is its holder: what he has of the slots is his, and
+ * nothing else is remembered.
+ */
+#include "api/slots.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/math.h"
+#include "sys/clock.h"
+#include "sys/random.h"
+
+/* ---- objects ------------------------------------------------------------- */
+
+static int slot_open(hf_semaphore *sem, const char *name, const char *which,
+                     hf_lock **out, struct hf_error *err)
+{
+    char text[NAME_LEN_MAX + 1];
+    int len = snprintf(text, sizeof text, "%s#%s", name, which);
+    if (len < 0 || (size_t)len >= sizeof text)
+        return hf__error_set(err, HF_INVALID,
+                             "semaphore name: %zu bytes: with #%s behind it, "
+                             "at most %d are allowed",
+                             strlen(name), which, NAME_LEN_MAX);
+    return hf__lock_open(sem->client, KIND_PLAIN, HF_ORDER_ANY, text,
+                         (size_t)len, out, err);
+}
+
+int hf__slots_open(hf_semaphore *sem, const char *name, struct hf_error *err)
+{
+    int status = slot_open(sem, name, "gate", &sem->gate, err);
+    for (int32_t i = 0; i < sem->slots_len && status == HF_OK; i++) {
+        char number[12];
+        snprintf(number, sizeof number, "%d", i + 1);
+        status = slot_open(sem, name, number, &sem->slots[i], err);
+    }
+    sem->lock = sem->slots[0];
+    return status;
+}
+
+void hf__slots_close(hf_semaphore *sem)
+{
+    hf_lock_close(sem->gate);
+    for (int32_t i = 0; i < sem->slots_len; i++) hf_lock_close(sem->slots[i]);
+}
+
+/* ---- acquire ------------------------------------------------------------- */
+
+static struct slots_call *call_new(hf_semaphore *sem)
+{
+    size_t len = (size_t)sem->slots_len;
+    struct slots_call *c = hf__alloc_zero(
+        &sem->client->alloc, sizeof *c + len * sizeof(struct slots_part));
+    if (!c) return NULL;
+    c->sem = sem;
+    c->len = len;
+    c->gate.call = c;
+    c->gate.lock = sem->gate;
+    for (size_t i = 0; i < len; i++) {
+        c->parts[i].call = c;
+        c->parts[i].lock = sem->slots[i];
+    }
+    uint64_t random = 0;
+    if (hf__random_bytes(&random, sizeof random) != 0)
+        random = (uint64_t)hf__clock_us();
+    c->from = (size_t)(random % len);
+    return c;
+}
+
+static int permits_check(const hf_semaphore *sem, int64_t permits,
+                         struct hf_error *err)
+{
+    if (permits >= 0 && permits <= sem->slots_len) return HF_OK;
+    return hf__error_set(
+        err, HF_INVALID, "%.150s: %lld permits wanted: there are only %d",
+        hf_lock_name(sem->lock), (long long)permits, sem->slots_len);
+}
+
+/* A call with its options checked, and its first batch not yet asked; NULL:
+ * `*status` says why. */
+static struct slots_call *acquire_new(hf_semaphore *sem,
+                                      const struct hf_acquire_options *given,
+                                      int *status, struct hf_error *err)
+{
+    struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
+    struct op op;
+    *status = hf__client_check(sem->client, err);
+    if (*status == HF_OK && given)
+        *status = hf__options_copy(&o, sizeof o, given, given->struct_size,
+                                   hf_lock_name(sem->lock), err);
+    o.struct_size = sizeof o;
+    int64_t permits = o.permits;
+    if (*status == HF_OK) *status = permits_check(sem, permits, err);
+    if (*status == HF_OK && o.flags & HF_ACQUIRE_DETACHED)
+        *status = hf__error_set(err, HF_UNSUPPORTED,
+                                "%.150s: detached: not with a semaphore",
+                                hf_lock_name(sem->lock));
+    o.permits = 0;
+    if (*status == HF_OK)
+        *status = hf__acquire_prepare(&op, sem->lock, &o, 0, err);
+    if (*status != HF_OK) return NULL;
+    struct slots_call *c = call_new(sem);
+    if (!c) {
+        *status = hf__error_set(err, HF_NOMEM, "%.150s: out of memory",
+                                hf_lock_name(sem->lock));
+        return NULL;
+    }
+    c->options = o;
+    c->holder = o.holder ? o.holder : hf_holder_new();
+    c->want = permits ? permits : 1;
+    c->deadline_us = op.wait_us > 0 ? hf__clock_us() + op.wait_us : TIME_NEVER;
+    return c;
+}
+
+int hf__slots_acquire(hf_semaphore *sem, const struct hf_acquire_options *given,
+                      struct hf_permit *out, struct hf_error *err)
+{
+    int status;
+    struct slots_call *c = acquire_new(sem, given, &status, err);
+    if (!c) return status;
+    hf__call_enter(sem->client);
+    hf__slots_run(c);
+    status = c->status;
+    if (status == HF_OK) hf__slots_permit(c, out);
+    if (status != HF_OK && err) *err = c->err;
+    hf__free(&sem->client->alloc, c);
+    hf__call_leave(sem->client);
+    return status;
+}
+
+int hf__slots_acquire_start(hf_semaphore *sem,
+                            const struct hf_acquire_options *given,
+                            hf_permit_fn cb, void *user, struct hf_error *err)
+{
+    int status;
+    struct slots_call *c = acquire_new(sem, given, &status, err);
+    if (!c) return status;
+    c->fn = cb;
+    c->user = user;
+    status = hf__slots_start(c, err);
+    if (status != HF_OK) hf__free(&sem->client->alloc, c);
+    return status;
+}
+
+/* ---- release, extend ----------------------------------------------------- */
+
+static int is_out(hf_semaphore *sem, const struct hf_permit *permit, int32_t i)
+{
+    return permit->holder
+           && hf_lock_state(sem->slots[i], permit->holder) != HF_STATE_NONE;
+}
+
+/* Every one is released, whatever becomes of the others. */
+int hf__slots_release(hf_semaphore *sem, const struct hf_permit *permit,
+                      struct hf_error *err)
+{
+    int status = HF_OK, some = 0;
+    struct hf_error own;
+    hf__call_enter(sem->client);
+    for (int32_t i = 0; i < sem->slots_len; i++) {
+        if (!is_out(sem, permit, i)) continue;
+        some = 1;
+        int one = hf_lock_release_as(sem->slots[i], permit->holder, NULL, &own);
+        if (one == HF_OK || status != HF_OK) continue;
+        status = one;
+        if (err) *err = own;
+    }
+    hf__call_leave(sem->client);
+    return some ? status : hf__permit_unknown(sem, permit, err);
+}
+
+/* Several releases of which the user is told once. */
+struct releasing {
+    hf_semaphore *sem;
+    struct hf_permit permit;
+    hf_permit_fn fn;
+    void *user;
+    atomic_size_t left;
+    size_t len;
+    struct op ops[];
+};
+
+static void one_released(struct op *op)
+{
+    struct releasing *r = op->complete_data;
+    hf_client *client = r->sem->client;
+    const struct op *worst = &r->ops[0];
+    if (atomic_fetch_sub(&r->left, 1) != 1) return;
+    for (size_t i = 0; i < r->len; i++)
+        if (worst->status == HF_OK) worst = &r->ops[i];
+    if (r->fn) r->fn(r->sem, worst->status, &r->permit, &worst->err, r->user);
+    hf__free(&client->alloc, r);
+}
+
+int hf__slots_release_start(hf_semaphore *sem, const struct hf_permit *permit,
+                            hf_permit_fn cb, void *user, struct hf_error *err)
+{
+    struct op *ops[HF_SEMAPHORE_SLOTS_MAX];
+    int32_t mine[HF_SEMAPHORE_SLOTS_MAX];
+    size_t n = 0;
+    for (int32_t i = 0; i < sem->slots_len; i++)
+        if (is_out(sem, permit, i)) mine[n++] = i;
+    if (n == 0) return hf__permit_unknown(sem, permit, err);
+    struct releasing *r =
+        hf__alloc_zero(&sem->client->alloc, sizeof *r + n * sizeof *r->ops);
+    if (!r)
+        return hf__error_set(err, HF_NOMEM, "%.150s: out of memory",
+                             hf_lock_name(sem->lock));
+    *r = (struct releasing){
+        .sem = sem, .permit = *permit, .fn = cb, .user = user, .len = n};
+    atomic_store(&r->left, n);
+    for (size_t i = 0; i < n; i++) {
+        ops[i] = &r->ops[i];
+        hf__op_init(ops[i], OP_TYPE_RELEASE, sem->slots[mine[i]],
+                    permit->holder);
+        ops[i]->complete = one_released;
+        ops[i]->complete_data = r;
+    }
+    hf__pump_start_all(&sem->client->pump, ops, n);
+    return HF_OK;
+}
+
+int hf__slots_extend(hf_semaphore *sem, struct hf_permit *permit,
+                     int64_t lease_ms, struct hf_error *err)
+{
+    int status = HF_OK, some = 0;
+    hf__call_enter(sem->client);
+    for (int32_t i = 0; i < sem->slots_len && status == HF_OK; i++) {
+        if (!is_out(sem, permit, i)) continue;
+        some = 1;
+        status =
+            hf_lock_extend(sem->slots[i], permit->holder, lease_ms, NULL, err);
+    }
+    hf__call_leave(sem->client);
+    if (!some) return hf__permit_unknown(sem, permit, err);
+    if (status == HF_OK) permit->valid_ms = hf__slots_valid_ms(sem, permit);
+    return status;
+}
+
+/* All of them, or it is nothing worth. */
+int64_t hf__slots_valid_ms(hf_semaphore *sem, const struct hf_permit *permit)
+{
+    int64_t left_ms = INT64_MAX, n = 0;
+    for (int32_t i = 0; i < sem->slots_len; i++) {
+        if (!is_out(sem, permit, i)) continue;
+        left_ms =
+            min64(left_ms, hf_lock_valid_ms(sem->slots[i], permit->holder));
+        n++;
+    }
+    return n > 0 && n >= permit->count ? left_ms : 0;
+}
+
+int hf__slots_state(hf_semaphore *sem, struct hf_semaphore_state *out,
+                    struct hf_error *err)
+{
+    int status = HF_OK;
+    int64_t taken = 0;
+    hf__call_enter(sem->client);
+    for (int32_t i = 0; i < sem->slots_len && status == HF_OK; i++) {
+        int is_locked = 0;
+        status = hf_lock_is_locked(sem->slots[i], &is_locked, err);
+        taken += is_locked;
+    }
+    hf__call_leave(sem->client);
+    if (status == HF_OK)
+        *out = (struct hf_semaphore_state){.is_set = 1,
+                                           .is_done = 1,
+                                           .available = sem->slots_len - taken,
+                                           .capacity = sem->slots_len,
+                                           .taken = taken};
+    return status;
+}

@@ -1,0 +1,83 @@
+/*
+ * slots.h: semaphores where the store keeps no permits: one lock for each.
+ *
+ *   slots.c        the calls: acquire, release, extend, state
+ *   slots_step.c   one acquire: what to ask next, of which locks
+ *   slots_drive.c  asking it, waiting or started
+ */
+#ifndef HF_API_SLOTS_H
+#define HF_API_SLOTS_H
+
+#include "api/semaphore.h"
+
+struct slots_part {
+    struct op op; /* first */
+    struct slots_call *call;
+    hf_lock *lock;
+    int is_asked; /* in this batch */
+    int is_held;  /* taken by this call */
+    int is_tried; /* once, and somebody had it */
+};
+
+enum slots_phase {
+    SLOTS_BEGIN, /* nothing asked yet */
+    SLOTS_GATE,  /* several are wanted: the gate first */
+    SLOTS_TRY,   /* some are tried, without a wait */
+    SLOTS_RACE,  /* whichever of the others is free first */
+    SLOTS_UNDO,  /* what was taken is given back */
+    SLOTS_DONE,  /* what was taken beyond what is wanted, and the gate */
+    SLOTS_OVER
+};
+
+/* An acquire under way: batches of operations, one after the other. */
+struct slots_call {
+    hf_semaphore *sem;
+    enum slots_phase phase;
+    struct hf_acquire_options options;
+    uint64_t holder;
+    int64_t deadline_us;
+    int64_t want;
+    size_t from; /* the first to be tried: not the same for everybody */
+    struct op_race race;
+    int status;
+    struct hf_error err;
+
+    atomic_size_t left; /* started: operations of this batch not yet over */
+    hf_permit_fn fn;
+    void *user;
+
+    size_t len;
+    struct slots_part gate;
+    struct slots_part parts[];
+};
+
+/* slots_step.c: take what this batch has come to, and prepare the next:
+ * is_asked, and their operations.  0: there is none, the call is over. */
+int hf__slots_step(struct slots_call *call);
+/* What it has got. */
+void hf__slots_permit(const struct slots_call *call, struct hf_permit *out);
+
+/* slots_drive.c: step until it is over; or let callbacks do so, the last of
+ * which tells the user and frees the call.  HF_OK: it is on its way. */
+void hf__slots_run(struct slots_call *call);
+int hf__slots_start(struct slots_call *call, struct hf_error *err);
+
+/* slots.c: as the calls of semaphore.h. */
+int hf__slots_open(hf_semaphore *sem, const char *name, struct hf_error *err);
+void hf__slots_close(hf_semaphore *sem);
+int hf__slots_acquire(hf_semaphore *sem, const struct hf_acquire_options *given,
+                      struct hf_permit *out, struct hf_error *err);
+int hf__slots_acquire_start(hf_semaphore *sem,
+                            const struct hf_acquire_options *given,
+                            hf_permit_fn cb, void *user, struct hf_error *err);
+int hf__slots_release(hf_semaphore *sem, const struct hf_permit *permit,
+                      struct hf_error *err);
+int hf__slots_release_start(hf_semaphore *sem, const struct hf_permit *permit,
+                            hf_permit_fn cb, void *user, struct hf_error *err);
+int hf__slots_extend(hf_semaphore *sem, struct hf_permit *permit,
+                     int64_t lease_ms, struct hf_error *err);
+int64_t hf__slots_valid_ms(hf_semaphore *sem, const struct hf_permit *permit);
+int hf__slots_state(hf_semaphore *sem, struct hf_semaphore_state *out,
+                    struct hf_error *err);
+
+#endif
