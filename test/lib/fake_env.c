@@ -69,6 +69,10 @@ static void fake_reply(struct backend_env *env, struct request *req,
         a->boot = *reply->boot;
         a->reply.boot = &a->boot;
     }
+    if (reply->tally) {
+        a->tally = *reply->tally;
+        a->reply.tally = &a->tally;
+    }
     snprintf(a->text, sizeof a->text, "%s", reply->text ? reply->text : "");
     a->reply.text = a->text;
     rows_keep(f, reply);

@@ -20,6 +20,7 @@ struct fake_answer {
     struct reply reply;
     struct hf_info info;
     struct boot boot;
+    struct tally_told tally;
     char text[HF_ERROR_TEXT_MAX];
 };
 

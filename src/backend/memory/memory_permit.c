@@ -327,7 +327,7 @@ static void count_release(struct store *s, struct permits *p, int64_t now_us,
     struct mark *took = hf__mark_find(p, MARK_TOOK, req);
     rep->verdict = took ? V_GRANTED : V_ABSENT;
     if (took) {
-        p->free += req->permits;
+        if (p->is_set) p->free += req->permits;
         hf__mark_drop(s, p, took);
     } else {
         attempt_bury(s, p, now_us, req);

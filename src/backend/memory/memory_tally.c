@@ -51,10 +51,12 @@ static void number_change(struct store *s, struct permits *p, int64_t now_us,
     rep->verdict = V_GRANTED;
 }
 
-static void permits_delete(struct store *s, struct permits *p,
-                           struct reply *rep)
+static void permits_delete(struct store *s, struct permits *p, int64_t now_us,
+                           const struct request *req, struct reply *rep)
 {
     rep->verdict = p->is_set || p->out ? V_GRANTED : V_ABSENT;
+    (void)hf__mark_add(s, p, MARK_MADE, req,
+                       us_to_ms(now_us + req->lease_us) + 1);
     while (p->out) {
         struct permit *one = p->out;
         p->out = one->next;
@@ -75,7 +77,7 @@ void hf__store_permit_tally(struct store *s, struct permits *p, int64_t now_us,
     else if (req->tally == TALLY_ADD && req->flags & REQ_IF_THERE && !p->is_set)
         rep->verdict = V_ABSENT;
     else if (req->tally == TALLY_DELETE)
-        permits_delete(s, p, rep);
+        permits_delete(s, p, now_us, req, rep);
     else
         number_change(s, p, now_us, req, rep);
     made = hf__mark_find(p, MARK_MADE, req);

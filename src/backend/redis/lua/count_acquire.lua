@@ -21,7 +21,7 @@ end
 if kind and kind ~= 'count' or call('EXISTS', KEYS[3]) == 1 then
     return {-4, 0, now, -1, 0}
 end
-if call('ZSCORE', KEYS[5], arg[1]) then
+if tonumber(call('ZSCORE', KEYS[5], arg[1]) or 0) > ms then
     return {1, 0, now, -1, 0}
 end
 if call('EXISTS', KEYS[4]) == 1 or tonumber(arg[3]) < now - arg[4] then
@@ -40,5 +40,7 @@ if type(r) == 'table' then
     return r
 end
 call('ZREMRANGEBYSCORE', KEYS[5], '-inf', ms)
-call('PEXPIRE', KEYS[5], arg[5])
+if call('PTTL', KEYS[5]) < tonumber(arg[5]) then
+    call('PEXPIRE', KEYS[5], arg[5])
+end
 return {1, 0, now, -1, 0}

@@ -6,7 +6,13 @@
 local call, pcall, arg = redis.call, redis.pcall, ARGV
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
-if call('ZREM', KEYS[3], arg[1]) == 1 then
+local took = call('ZSCORE', KEYS[3], arg[1])
+if took and tonumber(took) * 1000 > now then
+    call('ZREM', KEYS[3], arg[1])
+    -- Deleted meanwhile, it has no use for them.
+    if call('EXISTS', KEYS[1]) == 0 then
+        return -1
+    end
     local value = call('INCRBY', KEYS[1], arg[2])
     local told = value > 0 and pcall(arg[6] and 'SPUBLISH' or 'PUBLISH', arg[3],
         string.format('%.0f', value))

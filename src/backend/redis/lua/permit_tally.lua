@@ -69,6 +69,10 @@ if kind == 'permit' and more < 0 and all + more < card - ended
     and not letters:find('f', 1, true) then
     return told(-5)
 end
+-- First what a full server takes, for it must be possible to give back.
+if verb == 'add' and number > 0 then
+    call('DEL', mark)
+end
 local r = pcall('SET', mark, string.format('%.0f', taken or 0), 'PX', arg[7])
 if r.err then
     return r

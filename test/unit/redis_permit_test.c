@@ -1,0 +1,322 @@
+/*
+ * redis_permit_test.c: what is on the server after each request about permits,
+ * key by key, and what copies of a request find there.  One rule: the server is
+ * asked with plain commands, never through the code under test.
+ */
+#include <string.h>
+
+#include "lib/rig_redis.h"
+#include "lib/server.h"
+#include "sys/clock.h"
+#include "test.h"
+
+#define O SERVER_OWNER
+
+static struct redis r;
+static struct fake_env f;
+static struct fake_answer a;
+
+static void begin(void)
+{
+    redis_begin(&r, NULL);
+    server_connect(&f, r.url);
+}
+
+static struct request of(enum request_op op, enum lock_kind kind,
+                         uint64_t attempt)
+{
+    struct request req = server_request(op, "s", attempt, server_clock(&f));
+    req.kind = kind;
+    req.flags = REQ_SERVER_FENCE;
+    req.permits = 1;
+    return req;
+}
+
+static enum verdict ask(enum request_op op, enum lock_kind kind,
+                        uint64_t attempt, int64_t permits)
+{
+    struct request req = of(op, kind, attempt);
+    req.permits = permits;
+    return server_do(&f, req, &a);
+}
+
+static enum verdict take(uint64_t attempt, int64_t permits)
+{
+    return ask(OP_PROPOSE, KIND_PERMIT, attempt, permits);
+}
+
+static enum verdict give(uint64_t attempt, int64_t permits)
+{
+    return ask(OP_RELEASE, KIND_PERMIT, attempt, permits);
+}
+
+static enum verdict change(enum lock_kind kind, uint64_t attempt,
+                           enum tally_do what, int64_t number)
+{
+    struct request req = of(OP_TALLY, kind, attempt);
+    req.ballot = 0;
+    req.tally = what;
+    req.number = number;
+    return server_do(&f, req, &a);
+}
+
+/* ---- the layout --------------------------------------------------------- */
+
+TEST(redis_permit, a_semaphore_is_a_number_and_a_sorted_set)
+{
+    begin();
+    CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 5), V_GRANTED);
+    CHECK_STR(redis_say(&r, "GET s"), "5");
+    CHECK_INT(redis_number(&r, "PTTL s"), -1);
+    CHECK_INT(take(2, 3), V_GRANTED);
+    CHECK_STR(redis_say(&r, "GET s"), "2");
+    CHECK_STR(redis_say(&r, "TYPE {s}:timeout"), "zset");
+    CHECK_INT(redis_number(&r, "ZCARD {s}:timeout"), 3);
+    CHECK_INT(redis_number(&r,
+                           "EVAL \"return #redis.call('ZRANGE', KEYS[1], 0, "
+                           "0)[1]\" 1 {s}:timeout"),
+              16);
+    CHECK_INT(a.reply.fence, redis_number(&r, "GET redisson_lock_token:{s}"));
+}
+
+TEST(redis_permit, a_lease_ends_by_the_servers_clock_and_never_too_early)
+{
+    begin();
+    CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 1), V_GRANTED);
+    CHECK_INT(take(2, 1), V_GRANTED);
+    int64_t ends_ms = redis_number(
+        &r, "EVAL \"return redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')"
+            "[2]\" 1 {s}:timeout");
+    CHECK(ends_ms * US_PER_MS >= a.reply.node_us + 30 * US_PER_S);
+    CHECK(ends_ms * US_PER_MS <= a.reply.node_us + 31 * US_PER_S);
+}
+
+TEST(redis_permit, all_that_is_ours_ends_by_itself)
+{
+    begin();
+    CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 1), V_GRANTED);
+    CHECK_INT(take(2, 1), V_GRANTED);
+    struct request req = of(OP_PROPOSE, KIND_PERMIT, 3);
+    req.flags |= REQ_QUEUE;
+    CHECK_INT(server_do(&f, req, &a), V_BUSY);
+    CHECK(a.reply.poll_us > 0);
+    CHECK_INT(give(9, 1), V_ABSENT);
+    CHECK(redis_number(&r, "PTTL {s}:hf") > 0);
+    CHECK(redis_number(&r, "PTTL {s}:hf_queue") > 0);
+    CHECK(redis_number(&r, "PTTL {s}:hf_waiters") > 0);
+    CHECK_INT(redis_number(
+                  &r, "EVAL \"local n = 0 for _, k in ipairs(redis.call('KEYS',"
+                      " '{s}:hf*')) do if redis.call('PTTL', k) < 0 then n = n "
+                      "+ 1 end end return n\" 0"),
+              0);
+}
+
+TEST(redis_permit, a_semaphore_with_an_end_takes_its_permits_along)
+{
+    begin();
+    redis_say(&r, "SET s 2 PX 60000");
+    CHECK_INT(take(2, 1), V_GRANTED);
+    CHECK(redis_number(&r, "PTTL s") > 0);
+    CHECK(redis_number(&r, "PTTL {s}:timeout") > 0);
+}
+
+TEST(redis_permit, what_redisson_holds_for_good_is_out)
+{
+    begin();
+    redis_say(&r, "SET s 0");
+    redis_say(&r, "ZADD {s}:timeout 922337203685477 0123456789abcdef");
+    CHECK_INT(take(2, 1), V_BUSY);
+    CHECK_INT(a.reply.ttl_us, -1);
+    CHECK_INT(change(KIND_PERMIT, 3, TALLY_READ, 0), V_GRANTED);
+    CHECK_INT(a.tally.taken, 1);
+    CHECK_INT(a.tally.capacity, 1);
+}
+
+TEST(redis_permit, what_has_ended_comes_back_before_anybody_is_refused)
+{
+    begin();
+    redis_say(&r, "SET s 0");
+    redis_say(&r, "ZADD {s}:timeout 1 0123456789abcdef 2 0123456789abcdeg");
+    CHECK_INT(take(2, 2), V_GRANTED);
+    CHECK_STR(redis_say(&r, "GET s"), "0");
+    CHECK_INT(redis_number(&r, "ZCARD {s}:timeout"), 2);
+}
+
+/* ---- copies ------------------------------------------------------------- */
+
+TEST(redis_permit, a_repeated_proposal_is_granted_again_with_its_fence)
+{
+    begin();
+    CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 5), V_GRANTED);
+    CHECK_INT(take(2, 2), V_GRANTED);
+    int64_t fence = a.reply.fence;
+    CHECK_INT(take(2, 2), V_GRANTED);
+    CHECK_INT(a.reply.fence, fence);
+    CHECK_STR(redis_say(&r, "GET s"), "3");
+    CHECK_INT(redis_number(&r, "ZCARD {s}:timeout"), 2);
+}
+
+TEST(redis_permit, a_proposal_behind_its_own_release_takes_nothing)
+{
+    begin();
+    CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 5), V_GRANTED);
+    CHECK_INT(give(2, 2), V_ABSENT);
+    CHECK_INT(take(2, 2), V_STALE);
+    CHECK_STR(redis_say(&r, "GET s"), "5");
+    CHECK_INT(redis_number(&r, "EXISTS {s}:timeout"), 0);
+}
+
+TEST(redis_permit, an_old_proposal_takes_nothing)
+{
+    begin();
+    CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 5), V_GRANTED);
+    struct request req = of(OP_PROPOSE, KIND_PERMIT, 2);
+    req.ballot -= 3 * US_PER_S;
+    CHECK_INT(server_do(&f, req, &a), V_STALE);
+    CHECK_STR(redis_say(&r, "GET s"), "5");
+}
+
+TEST(redis_permit, a_second_release_gives_nothing_back)
+{
+    begin();
+    CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 5), V_GRANTED);
+    CHECK_INT(take(2, 2), V_GRANTED);
+    CHECK_INT(give(2, 2), V_GRANTED);
+    CHECK_INT(give(2, 2), V_ABSENT);
+    CHECK_STR(redis_say(&r, "GET s"), "5");
+}
+
+TEST(redis_permit, a_release_after_the_end_gives_back_and_says_so)
+{
+    begin();
+    CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 1), V_GRANTED);
+    struct request req = of(OP_PROPOSE, KIND_PERMIT, 2);
+    req.lease_us = 1000;
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    server_pump_ms(&f, 20);
+    CHECK_INT(ask(OP_RENEW, KIND_PERMIT, 2, 1), V_ABSENT);
+    CHECK_INT(give(2, 1), V_ABSENT);
+    CHECK_STR(redis_say(&r, "GET s"), "1");
+}
+
+TEST(redis_permit, a_permit_that_somebody_took_away_is_not_renewed)
+{
+    begin();
+    CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 3), V_GRANTED);
+    CHECK_INT(take(2, 2), V_GRANTED);
+    CHECK_INT(ask(OP_RENEW, KIND_PERMIT, 2, 2), V_GRANTED);
+    CHECK(a.reply.ttl_us > 0);
+    redis_say(&r, "ZREMRANGEBYRANK {s}:timeout 0 0");
+    CHECK_INT(ask(OP_RENEW, KIND_PERMIT, 2, 2), V_ABSENT);
+    CHECK_INT(give(2, 2), V_ABSENT);
+    CHECK_INT(redis_number(&r, "ZCARD {s}:timeout"), 0);
+    CHECK_STR(redis_say(&r, "GET s"), "2"); /* what was there came back */
+}
+
+TEST(redis_permit, a_repeated_change_is_made_once)
+{
+    begin();
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(change(KIND_COUNT, 1, TALLY_ADD, 7), V_GRANTED);
+        CHECK_INT(a.tally.value, 7);
+    }
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(change(KIND_COUNT, 2, TALLY_DRAIN, 0), V_GRANTED);
+        CHECK_INT(a.tally.taken, 7);
+    }
+    CHECK_STR(redis_say(&r, "GET s"), "0");
+    redis_say(&r, "DEL s");
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(change(KIND_COUNT, 3, TALLY_OPEN, 4), V_GRANTED);
+    CHECK_INT(change(KIND_COUNT, 4, TALLY_OPEN, 4), V_OTHER);
+}
+
+TEST(redis_permit, a_counter_is_taken_from_once)
+{
+    begin();
+    CHECK_INT(change(KIND_COUNT, 1, TALLY_OPEN, 5), V_GRANTED);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(ask(OP_PROPOSE, KIND_COUNT, 2, 3), V_GRANTED);
+    CHECK_STR(redis_say(&r, "GET s"), "2");
+    CHECK(redis_number(&r, "PTTL {s}:hf_took") > 0);
+}
+
+/* Only for an answer that was lost: who got his never sends this. */
+TEST(redis_permit, what_an_attempt_took_from_a_counter_can_be_put_back)
+{
+    begin();
+    CHECK_INT(change(KIND_COUNT, 1, TALLY_OPEN, 5), V_GRANTED);
+    CHECK_INT(ask(OP_PROPOSE, KIND_COUNT, 2, 3), V_GRANTED);
+    for (int i = 0; i < 2; i++) ask(OP_RELEASE, KIND_COUNT, 2, 3);
+    CHECK_STR(redis_say(&r, "GET s"), "5");
+    CHECK_INT(ask(OP_PROPOSE, KIND_COUNT, 2, 3), V_STALE);
+    CHECK_INT(ask(OP_RELEASE, KIND_COUNT, 3, 1), V_ABSENT);
+    CHECK_INT(ask(OP_PROPOSE, KIND_COUNT, 3, 1), V_STALE);
+    CHECK_STR(redis_say(&r, "GET s"), "5");
+}
+
+/* ---- what is told ------------------------------------------------------- */
+
+/* Defect 17 of docs/conformance.md: Redisson's listeners fail on a negative
+ * number. */
+TEST(redis_permit, no_number_below_one_is_published)
+{
+    struct request watch = {.op = OP_WATCH,
+                            .kind = KIND_PERMIT,
+                            .name = "s",
+                            .name_len = 1,
+                            .deadline_us = hf__clock_us() + 5 * US_PER_S};
+    begin();
+    CHECK_INT(server_do(&f, watch, &a), V_GRANTED);
+    int wakes = f.wakes;
+    CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 0), V_GRANTED);
+    CHECK_INT(change(KIND_PERMIT, 2, TALLY_ADD, 2), V_GRANTED);
+    fake_wait_wakes(&f, ++wakes);
+    CHECK_INT(take(3, 2), V_GRANTED);
+    struct request req = of(OP_TALLY, KIND_PERMIT, 4);
+    req.tally = TALLY_ADD;
+    req.number = -3;
+    req.flags = REQ_ANYWAY;
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    CHECK_INT(a.tally.value, -3);
+    CHECK_INT(give(3, 2), V_GRANTED); /* -1 now: for nobody */
+    server_pump_ms(&f, 50);
+    CHECK_INT(f.wakes, wakes);
+}
+
+/* ---- what is no semaphore ----------------------------------------------- */
+
+static void conflicts(const char *command)
+{
+    static struct request req;
+    redis_say(&r, "FLUSHALL");
+    redis_say(&r, "%s", command);
+    CHECK_INT(take(1, 1), V_ERROR);
+    CHECK_INT(a.reply.status, HF_CONFLICT);
+    CHECK_INT(change(KIND_PERMIT, 2, TALLY_SET, 3), V_ERROR);
+    CHECK_INT(a.reply.status, HF_CONFLICT);
+    CHECK_INT(ask(OP_PROPOSE, KIND_COUNT, 3, 1), V_ERROR);
+    CHECK_INT(a.reply.status, HF_CONFLICT);
+    req = of(OP_INSPECT, KIND_PERMIT, 0);
+    req.ballot = 0;
+    CHECK_INT(server_do(&f, req, &a), V_ERROR);
+    CHECK_INT(a.reply.status, HF_CONFLICT);
+    CHECK_INT(redis_number(&r, "DBSIZE"), 1);
+}
+
+TEST(redis_permit, what_is_no_semaphore_is_refused_and_left_alone)
+{
+    begin();
+    conflicts("HSET s " O " 1");
+    conflicts("SET s text");
+    conflicts("SET s 1.5");
+    conflicts("RPUSH s 1");
+    conflicts("SET {s}:hf text");
+    redis_say(&r, "FLUSHALL");
+    redis_say(&r, "SET s 3");
+    redis_say(&r, "SET redisson_lock_token:{s} nonsense");
+    CHECK_INT(take(1, 1), V_ERROR);
+    CHECK_INT(a.reply.status, HF_CONFLICT);
+    CHECK_STR(redis_say(&r, "GET s"), "3");
+    CHECK_INT(redis_number(&r, "EXISTS {s}:timeout"), 0);
+}
