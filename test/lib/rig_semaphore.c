@@ -3,7 +3,6 @@
 
 static void semaphore_end(void *arg)
 {
-    rig_join();
     hf_semaphore_close(arg);
 }
 
@@ -74,6 +73,12 @@ static void taker_run(void *arg)
     atomic_store(&t->ended, 1);
 }
 
+static void takers_end(void *arg)
+{
+    (void)arg;
+    rig_join();
+}
+
 void taker_start(struct taker *t, hf_semaphore *sem, int64_t permits,
                  int64_t wait_ms)
 {
@@ -86,6 +91,7 @@ void taker_start(struct taker *t, hf_semaphore *sem, int64_t permits,
     atomic_store(&t->started, 0);
     atomic_store(&t->got, 0);
     atomic_store(&t->ended, 0);
+    test_cleanup(takers_end, NULL);
     rig_spawn(taker_run, t);
     CHECK(rig_until_equal(&t->started, 1));
     rig_pause_ms(200);

@@ -1,0 +1,342 @@
+/*
+ * redis_permit_fault_test.c: semaphores on a real Redis when something goes
+ * wrong.  One rule: whatever happens, no permit is lost for good, and none is
+ * given twice.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "lib/cluster_rig.h"
+#include "lib/proc.h"
+#include "lib/proxy.h"
+#include "lib/rig_redis.h"
+#include "lib/rig_semaphore.h"
+
+static struct redis r;
+
+static void begin(void)
+{
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+}
+
+/* ---- processes that die ------------------------------------------------- */
+
+struct child {
+    const char *url;
+    int order;
+    int64_t permits;
+    int64_t lease_ms;
+};
+
+static int child_run(struct proc *self, const void *arg)
+{
+    const struct child *k = arg;
+    struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
+    struct hf_acquire_options how = HF_ACQUIRE_OPTIONS_INIT;
+    struct hf_permit p;
+    hf_client *c = NULL;
+    hf_semaphore *s = NULL;
+    o.order = k->order;
+    how.permits = k->permits;
+    how.lease_ms = k->lease_ms;
+    if (hf_client_open(k->url, NULL, &c, NULL) != HF_OK) return 1;
+    if (hf_semaphore_open(c, "s", &o, &s, NULL) != HF_OK) return 1;
+    proc_say(self, "ready");
+    int status = hf_semaphore_acquire(s, &how, &p, NULL);
+    proc_say(self, "got %s", hf_status_name(status));
+    rig_pause_ms(600000);
+    return 0;
+}
+
+TEST(redis_permit_fault, permits_of_a_killed_process_come_back)
+{
+    static struct proc p;
+    static struct child k;
+    begin();
+    redis_say(&r, "SET s 3");
+    k = (struct child){r.url, HF_ORDER_ANY, 2, 1500};
+    proc_start(&p, child_run, &k);
+    CHECK(proc_hears(&p, "ready", RIG_PATIENCE_MS));
+    CHECK(proc_hears(&p, "got OK", RIG_PATIENCE_MS));
+    hf_semaphore *s = rig_semaphore_as(rig_client(NULL), "s", NULL);
+    CHECK_INT(rig_take(s, 3, 2500, NULL), HF_TIMEOUT); /* they are renewed */
+    proc_signal(&p, SIGKILL);
+    CHECK_INT(proc_wait(&p, RIG_PATIENCE_MS), -SIGKILL);
+    CHECK_INT(rig_take(s, 3, RIG_WAIT_MS, NULL), HF_OK);
+}
+
+static int queue_has_one(void *arg)
+{
+    (void)arg;
+    return redis_number(&r, "ZCARD {s}:hf_queue") == 1;
+}
+
+/* Somebody else's, for good, and given back without a word. */
+#define TAKE_BY_HAND "ZADD {s}:timeout 922337203685477 0123456789abcdef"
+#define GIVE_BY_HAND "ZREM {s}:timeout 0123456789abcdef"
+
+/* He is in front of everybody until his short lease in the queue is over. */
+TEST(redis_permit_fault, a_waiter_that_was_killed_is_skipped)
+{
+    static struct proc p;
+    static struct child k;
+    begin();
+    redis_say(&r, "SET s 0");
+    redis_say(&r, TAKE_BY_HAND);
+    k = (struct child){r.url, HF_ORDER_FAIR, 1, 0};
+    proc_start(&p, child_run, &k);
+    CHECK(proc_hears(&p, "ready", RIG_PATIENCE_MS));
+    CHECK(rig_until(queue_has_one, NULL));
+    proc_signal(&p, SIGKILL);
+    CHECK_INT(proc_wait(&p, RIG_PATIENCE_MS), -SIGKILL);
+    redis_say(&r, GIVE_BY_HAND);
+    redis_say(&r, "INCR s");
+    hf_semaphore *s = rig_semaphore_as(rig_client(NULL), "s", NULL);
+    CHECK_INT(rig_take(s, 1, RIG_WAIT_MS, NULL), HF_OK);
+}
+
+static int queue_is_gone(void *arg)
+{
+    (void)arg;
+    return redis_number(&r, "EXISTS {s}:hf_queue {s}:hf_waiters") == 0;
+}
+
+TEST(redis_permit_fault, a_queue_of_the_dead_ends_by_itself)
+{
+    static struct proc p;
+    static struct child k;
+    begin();
+    redis_say(&r, "SET s 0");
+    redis_say(&r, TAKE_BY_HAND);
+    k = (struct child){r.url, HF_ORDER_FAIR, 1, 0};
+    proc_start(&p, child_run, &k);
+    CHECK(proc_hears(&p, "ready", RIG_PATIENCE_MS));
+    CHECK(rig_until(queue_has_one, NULL));
+    proc_signal(&p, SIGKILL);
+    CHECK(rig_until(queue_is_gone, NULL));
+}
+
+/* Defect 18 of docs/conformance.md: there, a lost message is slept through. */
+TEST(redis_permit_fault, a_message_that_was_lost_costs_a_bounded_sleep)
+{
+    static struct taker t;
+    begin();
+    redis_say(&r, "SET s 0");
+    redis_say(&r, TAKE_BY_HAND);
+    taker_start(&t, rig_semaphore_as(rig_client(NULL), "s", NULL), 1,
+                RIG_WAIT_MS);
+    redis_say(&r, GIVE_BY_HAND);
+    redis_say(&r, "INCR s");
+    rig_join();
+    CHECK_INT(t.status, HF_OK);
+}
+
+TEST(redis_permit_fault, a_counter_that_rose_unheard_costs_a_bounded_sleep)
+{
+    static struct taker t;
+    begin();
+    taker_start(&t, rig_counter(rig_client(NULL), "s", 0), 2, RIG_WAIT_MS);
+    redis_say(&r, "SET s 2");
+    rig_join();
+    CHECK_INT(t.status, HF_OK);
+}
+
+/* ---- lines that break --------------------------------------------------- */
+
+/* The answer is lost, but not the request: whoever acquires again must not find
+ * his own. */
+TEST(redis_permit_fault, an_answer_that_was_lost_leaves_nothing_behind)
+{
+    static struct proxy px;
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_permit p;
+    char url[64];
+    begin();
+    proxy_begin(&px, r.port);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", px.port);
+    o.timeout_ms = 1000;
+    o.patience_ms = 20000;
+    hf_semaphore *s = rig_semaphore(rig_client_at(url, &o), "s", 2);
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK); /* the scripts are known */
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    for (int i = 0; i < 6; i++) {
+        proxy_arm(&px, PROXY_DOWN, 1 + i, i % 2);
+        CHECK_INT(rig_take(s, 2, RIG_WAIT_MS, &p), HF_OK);
+        CHECK_INT(redis_number(&r, "GET s"), 0);
+        CHECK_INT(redis_number(&r, "ZCARD {s}:timeout"), 2);
+        proxy_arm(&px, PROXY_DOWN, 1 + i, i % 2);
+        CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+        CHECK_INT(redis_number(&r, "GET s"), 2);
+    }
+    proxy_arm(&px, PROXY_DOWN, -1, 0);
+}
+
+TEST(redis_permit_fault, a_change_whose_answer_was_lost_is_made_once)
+{
+    static struct proxy px;
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_semaphore_state now;
+    char url[64];
+    begin();
+    proxy_begin(&px, r.port);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", px.port);
+    o.timeout_ms = 1000;
+    o.patience_ms = 20000;
+    hf_semaphore *s = rig_counter(rig_client_at(url, &o), "s", 5);
+    for (int i = 1; i <= 6; i++) {
+        proxy_arm(&px, PROXY_DOWN, i, i % 2);
+        CHECK_INT(hf_semaphore_add(s, 10, 0, &now, NULL), HF_OK);
+        CHECK_INT(now.available, 5 + 10 * i);
+        CHECK_INT(redis_number(&r, "GET s"), 5 + 10 * i);
+    }
+    proxy_arm(&px, PROXY_DOWN, 3, 0);
+    CHECK_INT(hf_semaphore_drain(s, &now, NULL), HF_OK);
+    CHECK_INT(now.taken, 65);
+    proxy_arm(&px, PROXY_DOWN, -1, 0);
+}
+
+TEST(redis_permit_fault, a_counter_is_taken_from_once_when_the_answer_is_lost)
+{
+    static struct proxy px;
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    char url[64];
+    begin();
+    proxy_begin(&px, r.port);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", px.port);
+    o.timeout_ms = 1000;
+    o.patience_ms = 20000;
+    hf_semaphore *s = rig_counter(rig_client_at(url, &o), "s", 100);
+    CHECK_INT(rig_take(s, 10, RIG_WAIT_MS, NULL), HF_OK);
+    for (int i = 1; i <= 6; i++) {
+        proxy_arm(&px, PROXY_DOWN, i, i % 2);
+        CHECK_INT(rig_take(s, 10, RIG_WAIT_MS, NULL), HF_OK);
+        CHECK_INT(redis_number(&r, "GET s"), 90 - 10 * i);
+    }
+    proxy_arm(&px, PROXY_DOWN, -1, 0);
+}
+
+/* ---- servers that refuse ------------------------------------------------ */
+
+TEST(redis_permit_fault, a_full_server_says_so_and_takes_permits_back)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_permit p, more;
+    struct hf_error err = {0};
+    begin();
+    o.lease_ms = 1500;
+    o.patience_ms = 500;
+    hf_client *c = rig_client(&o);
+    hf_semaphore *s = rig_semaphore(c, "s", 2);
+    hf_semaphore *counter = rig_counter(c, "n", 1);
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+    CHECK_STR(redis_say(&r, "CONFIG SET maxmemory 1"), "OK");
+    CHECK_INT(hf_semaphore_try(s, &more, &err), HF_UNAVAILABLE);
+    CHECK(strstr(err.text, "memory") != NULL);
+    CHECK_INT(redis_number(&r, "GET s"), 1);
+    rig_pause_ms(3000);
+    CHECK(hf_semaphore_valid_ms(s, &p) > 0); /* it is renewed */
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(redis_number(&r, "GET s"), 2);
+    CHECK_INT(hf_semaphore_add(counter, 1, 0, NULL, NULL), HF_OK);
+    CHECK_STR(redis_say(&r, "CONFIG SET maxmemory 0"), "OK");
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+}
+
+/* Who may not write one of the keys writes none. */
+static void denied(const char *rights)
+{
+    char url[96];
+    struct hf_permit p;
+    struct hf_error err = {0};
+    redis_say(&r, "FLUSHALL");
+    redis_say(&r, "SET s 3");
+    CHECK_STR(redis_say(&r, "ACL SETUSER eve reset on >pw &* +@all %s", rights),
+              "OK");
+    snprintf(url, sizeof url, "redis://eve:pw@127.0.0.1:%d", r.port);
+    hf_client *c = rig_client_at(url, NULL);
+    hf_semaphore *s = rig_semaphore_as(c, "s", NULL);
+    CHECK_INT(hf_semaphore_try(s, &p, &err), HF_DENIED);
+    CHECK_INT(redis_number(&r, "GET s"), 3);
+    CHECK_INT(redis_number(&r, "EXISTS {s}:timeout redisson_lock_token:{s}"),
+              0);
+    CHECK_INT(redis_number(&r, "HLEN {s}:hf"), 0);
+}
+
+TEST(redis_permit_fault, who_may_not_write_all_of_it_writes_none)
+{
+    begin();
+    denied("%R~* ~{s}:*");                            /* not the number */
+    denied("%R~* ~s ~redisson_lock_token:*");         /* nothing beside it */
+    denied("%R~* ~s ~{s}:*");                         /* no fence */
+    denied("%R~* ~s ~redisson_lock_token:* ~{s}:hf"); /* no permits */
+    denied("~* -zadd");
+    denied("~* -decrby");
+    denied("~* -evalsha -eval");
+}
+
+TEST(redis_permit_fault, a_script_cache_that_was_flushed_is_filled_again)
+{
+    struct hf_permit p;
+    begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
+    hf_semaphore *n = rig_counter(rig_client(NULL), "n", 2);
+    for (int i = 0; i < 3; i++) {
+        redis_say(&r, "SCRIPT FLUSH");
+        CHECK_INT(rig_take(s, 2, 0, &p), HF_OK);
+        redis_say(&r, "SCRIPT FLUSH");
+        CHECK_INT(hf_semaphore_extend(s, &p, 0, NULL), HF_OK);
+        redis_say(&r, "SCRIPT FLUSH");
+        CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+        CHECK_INT(rig_take(n, 2, 0, &p), HF_OK);
+        CHECK_INT(hf_semaphore_release(n, &p, NULL), HF_OK);
+    }
+    CHECK_INT(redis_number(&r, "GET s"), 2);
+    CHECK_INT(redis_number(&r, "GET n"), 2);
+}
+
+TEST(redis_permit_fault, permits_of_a_server_that_lost_them_are_lost)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_permit kept, fixed;
+    begin();
+    o.lease_ms = 3000;
+    hf_semaphore *s = rig_semaphore(rig_client(&o), "s", 2);
+    struct hf_acquire_options how =
+        rig_options(HF_WAIT_NONE, 60000, HF_ACQUIRE_FIXED);
+    CHECK_INT(hf_semaphore_try(s, &kept, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_acquire(s, &how, &fixed, NULL), HF_OK);
+    redis_shutdown(&r, 0);
+    redis_start(&r);
+    CHECK(rig_until_state(hf_semaphore_lock(s), kept.holder, HF_STATE_LOST));
+    CHECK(rig_until_state(hf_semaphore_lock(s), fixed.holder, HF_STATE_LOST));
+    CHECK_INT(hf_semaphore_valid_ms(s, &kept), 0);
+}
+
+/* ---- clusters ----------------------------------------------------------- */
+
+static const char *const odd[] = {"{",    "}",     "{}",      "a{b}c",
+                                  "}{",   "{}x",   "foo{bar", "a}b",
+                                  "{a}}", "plain", "a}b{c}d"};
+
+TEST(redis_permit_fault, in_a_cluster_any_name_is_good)
+{
+    static struct cluster_rig c;
+    static struct taker t;
+    struct hf_permit p;
+    cluster_rig_begin(&c, 3, 0);
+    hf_client *mine = rig_client(NULL), *his = rig_client(NULL);
+    for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
+        struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
+        o.order = HF_ORDER_FAIR;
+        hf_semaphore *s = rig_semaphore(mine, odd[i], 2);
+        hf_semaphore *other = rig_semaphore_as(his, odd[i], &o);
+        CHECK_INT(rig_take(s, 2, 0, &p), HF_OK);
+        taker_start(&t, other, 1, 4000); /* less than the longest sleep */
+        CHECK_INT(hf_semaphore_extend(s, &p, 20000, NULL), HF_OK);
+        CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+        rig_join();
+        if (t.status != HF_OK) TEST_FAIL("%s: %s", odd[i], t.err.text);
+        CHECK_INT(rig_count(s).available, 2);
+    }
+}
