@@ -16,7 +16,7 @@
 //   mix NAME THREADS ROUNDS SEED exact | what was wrong (see Mix.java)
 //
 // `fair.lock` and so on do the same with another of Redisson's locks: fair,
-// spin, fenced, nonreentrant, read, write.
+// spin, fenced, nonreentrant, read, write.  Semaphores: Permits.java.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
@@ -103,6 +103,7 @@ public final class Peer {
     }
 
     private String answer(String[] words) throws Exception {
+        if (Permits.knows(words[0])) return Permits.answer(client, words);
         String name = words[1];
         int dot = words[0].indexOf('.');
         String verb = words[0].substring(dot + 1);
