@@ -41,7 +41,7 @@
 #define SLEEP_US_MAX (5 * US_PER_S)   /* a waiter looks at least so often */
 #define POLL_US_MIN (2 * US_PER_MS)   /* without wake-ups: first look */
 #define POLL_US_MAX (250 * US_PER_MS) /* and the longest pause between looks */
-#define PLACE_MS 5000 /* in a semaphore's queue, unless asked again */
+#define PLACE_MS 3000 /* in a semaphore's queue, unless asked again */
 #define HANDED_US (100 * US_PER_MS) /* renewed so long after a hand-over */
 #define BACKOFF_US_MIN (1 * US_PER_MS)
 #define BACKOFF_US_MAX (200 * US_PER_MS)
