@@ -283,7 +283,7 @@ static void redis_forked(struct backend_conn *c)
 static unsigned redis_conn_caps(const struct backend_conn *c)
 {
     unsigned without = c->no_fence ? HF_CAP_FENCE | HF_CAP_BALLOT : 0;
-    if (c->is_string) without |= HF_CAP_PERMIT | HF_CAP_TALLY;
+    if (c->is_string) without |= HF_CAP_PERMIT | HF_CAP_TALLY | HF_CAP_QUEUE;
     return hf__backend_redis.caps & ~without;
 }
 
