@@ -285,6 +285,68 @@ static int act_once(struct bench *b)
     return hf_once_end(run, 0, "result", 6, NULL);
 }
 
+static int semaphore_make(struct bench *b, hf_semaphore **out)
+{
+    static int made; /* what one left behind is in nobody's way */
+    struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
+    char name[24];
+    snprintf(name, sizeof name, "s%d", ++made);
+    o.slots = 3;
+    int status = hf_semaphore_open(b->client, name, &o, out, NULL);
+    if (status == HF_OK && hf_client_caps(b->client) & HF_CAP_PERMIT)
+        status = hf_semaphore_set(*out, 1000, 0, NULL, NULL);
+    return status;
+}
+
+static int act_semaphore(struct bench *b)
+{
+    hf_semaphore *s = NULL;
+    struct hf_semaphore_state state;
+    struct hf_permit p;
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, LEASE_MS, 0);
+    o.permits = 2;
+    int status = semaphore_make(b, &s);
+    if (status == HF_OK) status = hf_semaphore_acquire(s, &o, &p, NULL);
+    if (status == HF_OK) status = hf_semaphore_extend(s, &p, 0, NULL);
+    if (status == HF_OK) status = hf_semaphore_state(s, &state, NULL);
+    if (status == HF_OK) status = hf_semaphore_release(s, &p, NULL);
+    hf_semaphore_close(s);
+    return status;
+}
+
+static void on_permit(hf_semaphore *sem, int status,
+                      const struct hf_permit *permit,
+                      const struct hf_error *err, void *user)
+{
+    struct answer *a = user;
+    (void)sem;
+    (void)permit;
+    (void)err;
+    a->status = status;
+    atomic_fetch_add(&a->calls, 1);
+}
+
+static int act_semaphore_start(struct bench *b)
+{
+    static struct answer a;
+    hf_semaphore *s = NULL;
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, LEASE_MS, 0);
+    memset(&a, 0, sizeof a);
+    o.permits = 2;
+    int status = semaphore_make(b, &s);
+    if (status == HF_OK)
+        status = hf_semaphore_acquire_start(s, &o, on_permit, &a, NULL);
+    int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
+    while (status == HF_OK && atomic_load(&a.calls) == 0
+           && rig_now_ms() < end_ms) {
+        if (b->options.flags & HF_CLIENT_OWN_LOOP) hf_client_process(b->client);
+        rig_pause_ms(1);
+    }
+    hf_semaphore_close(s);
+    if (status != HF_OK) return status;
+    return atomic_load(&a.calls) == 1 ? a.status : HF_INTERNAL;
+}
+
 static int sound_try(struct bench *b)
 {
     return hf_lock_try(b->sound_lock, NULL, NULL);
@@ -310,6 +372,8 @@ static const struct scenario scenarios[] = {
     {"value_write_start", 0, NULL, act_value_start, HF_OK},
     {"once", 0, NULL, act_once, HF_OK},
     {"guard", 0, NULL, act_guard, HF_OK},
+    {"semaphore", 0, NULL, act_semaphore, HF_OK},
+    {"semaphore_acquire_start", 0, NULL, act_semaphore_start, HF_OK},
 };
 
 /* ---- how it is tried ---------------------------------------------------- */
