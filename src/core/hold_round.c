@@ -180,9 +180,10 @@ void hf__round_release(struct hold *h, uint32_t nodes, int64_t now_us,
     if (nodes == 0) return;
     struct hold_send *s = send_add(h, out, OP_RELEASE, nodes);
     /* The largest number ever proposed, so that no late proposal of ours can
-     * leave an orphan behind. */
-    s->ballot =
-        h->ballot->proposed > h->number ? h->ballot->proposed : h->number;
+     * leave an orphan behind.  Of readers the others' are none of his: they
+     * hold it, or will, at the same time. */
+    s->ballot = h->flags & HOLD_SHARED ? h->number
+                                       : max64(h->ballot->proposed, h->number);
     s->ballot = hf__pass_number(h, s->ballot);
     if (MUTATED(RELEASE_NUMBERLESS)) s->ballot = 0;
     s->deadline_us = now_us + h->conf->timeout_us;

@@ -209,7 +209,7 @@ void hf__turn_pass_all(struct engine *e)
             if (e->conf.settle_us > e->now_us) hf__slot_step(e, s, &ready);
             continue;
         }
-        if (s->hold.one_try || s->hold.flags & HOLD_SHARED) {
+        if (s->hold.one_try || s->hold.flags & (HOLD_SHARED | HOLD_QUEUES)) {
             hf__slot_step(e, s, &turn);
         } else {
             hf__slot_step(e, s, &ready);

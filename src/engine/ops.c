@@ -113,22 +113,37 @@ static int is_too_long(struct engine *e, struct op *op)
     return 1;
 }
 
-/* Who reads and asks to write would wait for himself. */
-static int is_own_reader(struct engine *e, const struct op *op)
+/* The same holder's hold of the other side of a read/write lock, or NULL. */
+static struct slot *other_side(struct engine *e, const struct op *op)
 {
     const struct lock_entry *entry = op->entry;
-    if (entry->kind != KIND_WRITE || op->flags & HF_ACQUIRE_UPGRADE) return 0;
-    struct lock_entry *readers =
-        hf__entry_find(e, KIND_READ, entry->name, entry->name_len);
-    return readers && is_held_here(e, hf__slot_find(readers, op->holder));
+    enum lock_kind other = entry->kind == KIND_WRITE ? KIND_READ : KIND_WRITE;
+    if (entry->kind != KIND_READ && entry->kind != KIND_WRITE) return NULL;
+    struct lock_entry *there =
+        hf__entry_find(e, other, entry->name, entry->name_len);
+    return there ? hf__slot_find(there, op->holder) : NULL;
+}
+
+/* Who reads, or is about to, and asks to write would wait for himself; so would
+ * who asks to write and then reads before he may.  Why, or NULL. */
+static const char *self_wait(struct engine *e, const struct op *op)
+{
+    const struct slot *s = other_side(e, op);
+    if (!s || op->flags & HF_ACQUIRE_UPGRADE) return NULL;
+    if (op->entry->kind == KIND_WRITE && is_held_here(e, s))
+        return "this holder reads it, and would wait for himself: try to "
+               "upgrade, or release that first";
+    if (!is_getting(s)) return NULL;
+    return op->entry->kind == KIND_WRITE
+               ? "this holder is about to read it, and would wait for himself"
+               : "this holder is about to write it: read it when he may";
 }
 
 static void acquire_start(struct engine *e, struct op *op, struct slot *s)
 {
-    if (!s && is_own_reader(e, op)) {
-        hf__op_finish(e, op, HF_INVALID,
-                      "this holder reads it, and would wait for himself: try "
-                      "to upgrade, or release that first");
+    const char *why = s && s->hold.state != HOLD_LOST ? NULL : self_wait(e, op);
+    if (why) {
+        hf__op_finish(e, op, HF_INVALID, why);
         return;
     }
     if (s && op->flags & HF_ACQUIRE_NO_REENTRY && is_held_here(e, s)) {
@@ -150,7 +165,7 @@ static void acquire_start(struct engine *e, struct op *op, struct slot *s)
         acquire_new(e, op);
         return;
     }
-    if (s->hold.flags & HOLD_SHARED && !(op->flags & HF_ACQUIRE_SHARED)) {
+    if (s->hold.flags & ~hold_flags(e, op) & HOLD_SHARED) {
         hf__op_finish(e, op, HF_UNSUPPORTED,
                       "this holder has it shared: release that first");
         return;
