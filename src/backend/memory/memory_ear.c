@@ -28,14 +28,19 @@ static struct watch *watch_find(const struct space *space,
     return w;
 }
 
-int hf__space_watch(struct space *space, struct ear *ear, const char *name,
-                    size_t name_len)
+int hf__space_watch(struct space *space, struct ear *ear, unsigned kinds,
+                    const char *name, size_t name_len)
 {
-    if (watch_find(space, ear, name, name_len)) return HF_OK;
+    struct watch *w = watch_find(space, ear, name, name_len);
+    if (w) {
+        w->kinds |= kinds;
+        return HF_OK;
+    }
     if (ear_open(ear) != HF_OK) return HF_UNAVAILABLE;
-    struct watch *w = hf__alloc_zero(ear->alloc, sizeof *w + name_len + 1);
+    w = hf__alloc_zero(ear->alloc, sizeof *w + name_len + 1);
     if (!w) return HF_NOMEM;
     w->ear = ear;
+    w->kinds = kinds;
     w->name_len = name_len;
     memcpy(w->name, name, name_len);
     w->next_of_name = watches_of(space, name, name_len);
@@ -78,11 +83,13 @@ static void rung_unlink(struct ear *ear, const struct watch *w)
     ear_silence(ear);
 }
 
-void hf__space_unwatch(struct space *space, struct ear *ear, const char *name,
-                       size_t name_len)
+void hf__space_unwatch(struct space *space, struct ear *ear, unsigned kinds,
+                       const char *name, size_t name_len)
 {
     struct watch *w = watch_find(space, ear, name, name_len);
     if (!w) return;
+    w->kinds &= ~kinds;
+    if (w->kinds) return;
     name_unlink(space, w);
     rung_unlink(ear, w);
     *w->link_of_ear = w->next_of_ear;

@@ -41,7 +41,8 @@ static void watch_start(struct backend_conn *c, const struct request *req,
     struct space *space = c->space;
     int64_t now_us = hf__space_now_us(space);
     struct store_view view;
-    int status = hf__space_watch(space, &c->ear, req->name, req->name_len);
+    int status = hf__space_watch(space, &c->ear, 1u << req->kind, req->name,
+                                 req->name_len);
     if (status != HF_OK) {
         hf__memory_fail(c, rep, V_ERROR, status,
                         status == HF_NOMEM ? "watch: out of memory"
@@ -58,7 +59,8 @@ static void watch_start(struct backend_conn *c, const struct request *req,
 static void watch_stop(struct backend_conn *c, const struct request *req,
                        struct reply *rep)
 {
-    hf__space_unwatch(c->space, &c->ear, req->name, req->name_len);
+    hf__space_unwatch(c->space, &c->ear, 1u << req->kind, req->name,
+                      req->name_len);
     *rep = (struct reply){.verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
 }
 

@@ -82,7 +82,7 @@ static void ear_close(struct space *space, struct ear *ear)
 {
     pthread_mutex_lock(&space->mutex);
     while (ear->watches)
-        hf__space_unwatch(space, ear, ear->watches->name,
+        hf__space_unwatch(space, ear, ear->watches->kinds, ear->watches->name,
                           ear->watches->name_len);
     pthread_mutex_unlock(&space->mutex);
     hf__bell_close(&ear->bell);

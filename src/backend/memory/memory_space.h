@@ -24,8 +24,9 @@ struct watch {
     struct watch *next_of_ear;
     struct watch **link_of_ear; /* what points to it */
     struct watch *next_rung;
-    int is_rung;  /* is in its ear's list */
-    int is_armed; /* the lock was seen held: its expiry is news */
+    int is_rung;    /* is in its ear's list */
+    int is_armed;   /* the lock was seen held: its expiry is news */
+    unsigned kinds; /* as which it is watched, by bit of enum lock_kind */
     size_t name_len;
     char name[];
 };
@@ -61,11 +62,12 @@ void hf__space_leave(struct space *space, struct ear *ear);
 int64_t hf__space_now_us(const struct space *space);
 
 /* From now on `ear` hears of `name`: HF_OK, HF_NOMEM, or HF_UNAVAILABLE with
- * errno (no fd to be had). */
-int hf__space_watch(struct space *space, struct ear *ear, const char *name,
-                    size_t name_len);
-void hf__space_unwatch(struct space *space, struct ear *ear, const char *name,
-                       size_t name_len);
+ * errno (no fd to be had).  Until it is unwatched as each of the `kinds` (bits)
+ * that it is watched as. */
+int hf__space_watch(struct space *space, struct ear *ear, unsigned kinds,
+                    const char *name, size_t name_len);
+void hf__space_unwatch(struct space *space, struct ear *ear, unsigned kinds,
+                       const char *name, size_t name_len);
 
 /* How many connections watch `name`. */
 int64_t hf__space_watchers(struct space *space, const char *name,

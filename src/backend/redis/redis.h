@@ -153,12 +153,13 @@ struct command {
     } tags[TAGS_KEPT];
 };
 
-/* A watched name.  Two names may share a channel: "a" and "{a}". */
+/* A watched name, as one kind.  Two may share a channel: "a" and "{a}", readers
+ * and writers. */
 struct watch {
     struct watch *next;  /* in its bucket */
     struct request *req; /* OP_WATCH not yet answered */
-    int subscribed;
     enum lock_kind kind;
+    int subscribed;
     size_t name_len;
     size_t channel_len;
     char *channel; /* in the same allocation */
@@ -194,7 +195,7 @@ struct redis_owner {
      * the request back; 0: it is answered as usual. */
     int (*refused)(struct backend_conn *c, struct request *req,
                    const struct value *v);
-    /* The server has ended the subscription of this name. */
+    /* The server has ended the subscription of this name, as this kind. */
     void (*unwatched)(struct backend_conn *c, enum lock_kind kind,
                       const char *name, size_t name_len);
     /* The answer to hf__redis_ask(). */

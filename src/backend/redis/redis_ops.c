@@ -77,6 +77,8 @@ static void put_mark(struct command *cmd, const struct request *req,
 void hf__ops_put_channel(struct command *cmd, const struct request *req)
 {
     static const char *const prefixes[KINDS_LEN] = {
+        [KIND_READ] = hf__redis_rw_channel_prefix,
+        [KIND_WRITE] = hf__redis_rw_channel_prefix,
         [KIND_PERMIT] = hf__redis_permit_channel_prefix,
         [KIND_COUNT] = hf__redis_permit_channel_prefix,
     };

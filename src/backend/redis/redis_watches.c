@@ -39,6 +39,11 @@ static int table_grow(struct backend_conn *c)
     return 0;
 }
 
+static int is_named(const struct watch *w, const char *name, size_t name_len)
+{
+    return w->name_len == name_len && !memcmp(w->name, name, name_len);
+}
+
 /* Where the watch of `req`'s name is linked, or the end of its bucket. */
 struct watch **hf__watches_find(struct backend_conn *c,
                                 const struct request *req)
@@ -54,8 +59,7 @@ struct watch **hf__watches_find(struct backend_conn *c,
     size_t i = bucket_of(&c->watches, cmd->argv[1], cmd->lens[1]);
     struct watch **at = &c->watches.buckets[i];
     for (; *at; at = &(*at)->next)
-        if ((*at)->kind == req->kind && (*at)->name_len == req->name_len
-            && !memcmp((*at)->name, req->name, req->name_len))
+        if ((*at)->kind == req->kind && is_named(*at, req->name, req->name_len))
             break;
     return at;
 }
@@ -115,12 +119,23 @@ void hf__watches_each(struct backend_conn *c,
     }
 }
 
+/* A name is woken as whatever it is used as: once is enough. */
+static int is_woken(const struct watch *first, const struct watch *w)
+{
+    for (; first != w; first = first->next)
+        if (is_on(first, w->channel, w->channel_len)
+            && is_named(first, w->name, w->name_len))
+            return 1;
+    return 0;
+}
+
 void hf__watches_wake(struct backend_conn *c, const struct value *channel)
 {
     if (c->watches.size == 0) return;
     size_t i = bucket_of(&c->watches, channel->text, channel->len);
-    for (struct watch *w = c->watches.buckets[i]; w; w = w->next)
-        if (is_on(w, channel->text, channel->len))
+    const struct watch *first = c->watches.buckets[i];
+    for (const struct watch *w = first; w; w = w->next)
+        if (is_on(w, channel->text, channel->len) && !is_woken(first, w))
             c->env->wake(c->env, w->name, w->name_len);
 }
 
