@@ -41,8 +41,9 @@
 #define SLEEP_US_MAX (5 * US_PER_S)   /* a waiter looks at least so often */
 #define POLL_US_MIN (2 * US_PER_MS)   /* without wake-ups: first look */
 #define POLL_US_MAX (250 * US_PER_MS) /* and the longest pause between looks */
-#define PLACE_MS 3000 /* in a semaphore's queue, unless asked again */
-#define HANDED_US (100 * US_PER_MS) /* renewed so long after a hand-over */
+#define PLACE_US (3 * US_PER_S)       /* a place in a queue, if nobody asks */
+#define PLACE_POLL_US US_PER_S        /* who has one asks so often */
+#define HANDED_US (100 * US_PER_MS)   /* renewed so long after a hand-over */
 #define BACKOFF_US_MIN (1 * US_PER_MS)
 #define BACKOFF_US_MAX (200 * US_PER_MS)
 #define RECONNECT_US_MIN (10 * US_PER_MS)

@@ -172,6 +172,12 @@ struct request {
     void *priv_ptr;
 };
 
+/* Is it about a side of a read/write lock? */
+static inline int request_is_rw(const struct request *req)
+{
+    return req->kind == KIND_READ || req->kind == KIND_WRITE;
+}
+
 /* What a node said, or that nothing can be known. */
 enum verdict {
     V_GRANTED,   /* PROPOSE: yours.  Others: done */

@@ -255,10 +255,16 @@ void rig_close(hf_client *client)
 
 hf_lock *rig_lock(hf_client *client, const char *name)
 {
+    return rig_lock_as(client, name, NULL);
+}
+
+hf_lock *rig_lock_as(hf_client *client, const char *name,
+                     const struct hf_lock_options *options)
+{
     struct hf_error err = {0};
     hf_lock *lock = NULL;
     CHECK(rig.locks_len < LOCKS_MAX);
-    if (hf_lock_open(client, name, &lock, &err) != HF_OK)
+    if (hf_lock_open_as(client, name, options, &lock, &err) != HF_OK)
         TEST_FAIL("lock %s: %s", name, err.text);
     CHECK(lock != NULL);
     rig.locks[rig.locks_len].lock = lock;

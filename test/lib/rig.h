@@ -62,6 +62,10 @@ void rig_close(hf_client *client);
 /* A lock of the client. */
 hf_lock *rig_lock(hf_client *client, const char *name);
 
+/* The same, of another kind or order. */
+hf_lock *rig_lock_as(hf_client *client, const char *name,
+                     const struct hf_lock_options *options);
+
 /* Options for one kind of acquire: wait_ms, lease_ms and flags. */
 struct hf_acquire_options rig_options(int64_t wait_ms, int64_t lease_ms,
                                       unsigned flags);

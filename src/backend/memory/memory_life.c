@@ -39,15 +39,19 @@ void hf__store_close(struct store *s)
 int hf__store_expire(struct store *s, const char *name, size_t name_len)
 {
     struct entry *e = hf__table_find(&s->table, name, name_len);
-    int was_held = e && e->held;
-    if (was_held) hf__store_free_hold(s, e);
-    return was_held;
+    int was_held = e && (e->held || e->shares);
+    if (!was_held) return 0;
+    hf__store_free_hold(s, e);
+    hf__shares_free(s->alloc, &e->shares);
+    return 1;
 }
 
 void hf__store_flush_locks(struct store *s)
 {
-    for (size_t i = 0; i < s->table.len; i++)
+    for (size_t i = 0; i < s->table.len; i++) {
         hf__store_free_hold(s, s->table.entries[i]);
+        hf__shares_free(s->alloc, &s->table.entries[i]->shares);
+    }
 }
 
 void hf__store_wipe(struct store *s, int keep_counters)

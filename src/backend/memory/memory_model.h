@@ -13,6 +13,7 @@ struct store {
     const struct allocator *alloc;
     struct table table;
     struct held *free_holds;
+    int has_news;             /* see hf__store_has_news() */
     size_t sweep;             /* where to look for ended values */
     uint64_t dropped;         /* the highest version that is gone */
     struct hf_info info;      /* lent with INSPECT and BREAK */
@@ -46,9 +47,23 @@ static inline int held_is_over(const struct held *held, int64_t now_us)
 /* Free the lock of `e`, if it has one. */
 void hf__store_free_hold(struct store *s, struct entry *e);
 
-/* Fill `info` with what is known of `e` (NULL: nothing) for `owner`. */
-void hf__store_describe(const struct entry *e, int64_t now_us,
-                        const char *owner, struct hf_info *info);
+/* Fill `info` with what is known of `e` (NULL: nothing) for `req`; returns the
+ * holder's fence, or 0. */
+int64_t hf__store_describe(const struct entry *e, int64_t now_us,
+                           const struct request *req, struct hf_info *info);
+/* The same with "<pid> <host> <label>". */
+void hf__store_describe_who(const char *text, struct hf_info *info);
+
+/* Is it held by readers or a writer? */
+int hf__store_is_shared(const struct entry *e, int64_t now_us);
+
+/* Answer PROPOSE, RENEW and RELEASE of a read/write lock; take it away from all
+ * who have it; and, of one that is held, fill `info` for `req`: its fence. */
+void hf__store_rw(struct store *s, int64_t now_us, const struct request *req,
+                  struct reply *rep);
+void hf__store_rw_break(struct store *s, struct entry *e);
+int64_t hf__store_rw_describe(const struct entry *e, int64_t now_us,
+                              const struct request *req, struct hf_info *info);
 
 /* Answer OP_VALUE_READ and OP_VALUE_WRITE; drop all values. */
 void hf__store_value_read(struct store *s, int64_t now_us,

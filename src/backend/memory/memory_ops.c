@@ -70,6 +70,8 @@ static void answer_tell(struct backend_conn *c, const struct request *req,
 {
     struct space *space = c->space;
     int freed = req->op == OP_RELEASE && rep->verdict == V_GRANTED;
+    if (req->op == OP_RELEASE && request_is_rw(req))
+        freed = hf__store_has_news(space->store);
     if (req->op == OP_BREAK) freed = rep->info && rep->info->locked;
     if (req->op == OP_TALLY)
         freed = req->tally != TALLY_READ && rep->verdict == V_GRANTED;

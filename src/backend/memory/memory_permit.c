@@ -95,6 +95,7 @@ struct permits *hf__permits_need(struct store *s, int64_t now_us,
     struct entry *e = hf__table_need(&s->table, req->name, req->name_len);
     if (e
         && ((e->held && !held_is_over(e->held, now_us))
+            || hf__store_is_shared(e, now_us)
             || hf__store_has_value(s, e, now_us))) {
         hf__permit_refuse(rep, HF_CONFLICT,
                           "memory: semaphore: something that is no semaphore "
@@ -200,8 +201,8 @@ static void place_keep(struct store *s, struct permits *p, int64_t now_us,
         }
         memcpy((*at)->owner, req->owner, sizeof req->owner);
     }
-    (*at)->expires_ms = us_to_ms(now_us) + PLACE_MS;
-    rep->poll_us = PLACE_MS * US_PER_MS / 3;
+    (*at)->expires_ms = us_to_ms(now_us + PLACE_US);
+    rep->poll_us = PLACE_POLL_US;
 }
 
 static void permit_busy(struct store *s, struct permits *p, int64_t now_us,
@@ -357,7 +358,6 @@ static void permit_inspect(struct store *s, struct entry *e, int64_t now_us,
         first_ms = min64(first_ms, one->expires_ms);
         if (!strcmp(one->owner, req->owner)) shown = one;
     }
-    int is_mine = shown && !strcmp(shown->owner, req->owner);
     struct held held = {.count = 1};
     if (shown) {
         memcpy(held.owner, shown->owner, sizeof held.owner);
@@ -366,7 +366,7 @@ static void permit_inspect(struct store *s, struct entry *e, int64_t now_us,
         held.expires_ms = first_ms;
     }
     struct entry alone = {.counter = e->counter, .held = shown ? &held : NULL};
-    hf__store_describe(&alone, now_us, is_mine ? req->owner : NULL, info);
+    hf__store_describe(&alone, now_us, req, info);
     info->available = p->free;
     info->permits = p->free + hf__permits_taken(p);
     queue_describe(p, req->owner, info);

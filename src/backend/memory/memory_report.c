@@ -17,7 +17,7 @@ static const char *word_take(const char *text, char *out, size_t size, int rest)
     return text[len] == ' ' ? text + len + 1 : text + len;
 }
 
-static void describe_info(const char *text, struct hf_info *info)
+void hf__store_describe_who(const char *text, struct hf_info *info)
 {
     char pid[24];
     text = word_take(text, pid, sizeof pid, 0);
@@ -41,18 +41,20 @@ static void describe_held(const struct held *held, int64_t now_us,
         info->mine = 1;
         info->count = held->count;
     }
-    describe_info(held->info, info);
+    hf__store_describe_who(held->info, info);
 }
 
-void hf__store_describe(const struct entry *e, int64_t now_us,
-                        const char *owner, struct hf_info *info)
+int64_t hf__store_describe(const struct entry *e, int64_t now_us,
+                           const struct request *req, struct hf_info *info)
 {
     *info = (struct hf_info){
         .ttl_ms = -2, .waiters = -1, .now_ms = us_to_ms(now_us)};
-    if (!e) return;
+    if (!e) return 0;
     info->fence = (uint64_t)e->counter;
-    if (e->held && !held_is_over(e->held, now_us))
-        describe_held(e->held, now_us, owner, info);
+    if (!e->held || held_is_over(e->held, now_us))
+        return hf__store_rw_describe(e, now_us, req, info);
+    describe_held(e->held, now_us, req->owner, info);
+    return e->held->fence;
 }
 
 /* ---- lists ------------------------------------------------------------ */
@@ -60,7 +62,8 @@ void hf__store_describe(const struct entry *e, int64_t now_us,
 static int entry_is_wanted(const struct entry *e, int64_t now_us,
                            const char *pattern)
 {
-    if (!e->held || held_is_over(e->held, now_us)) return 0;
+    int is_held = e->held && !held_is_over(e->held, now_us);
+    if (!is_held && !hf__store_is_shared(e, now_us)) return 0;
     return !pattern || hf__glob_match(pattern, e->name, e->name_len);
 }
 
@@ -83,7 +86,7 @@ void hf__store_list(struct store *s, int64_t now_us, const struct request *req,
         struct hf_list_row *row = &s->rows[rep->rows_len++];
         row->name = e->name;
         row->name_len = e->name_len;
-        hf__store_describe(e, now_us, req->owner, &row->info);
+        hf__store_describe(e, now_us, req, &row->info);
     }
     rep->verdict = V_GRANTED;
     rep->rows = s->rows;

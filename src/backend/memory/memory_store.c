@@ -160,9 +160,11 @@ static void apply_propose(struct store *s, int64_t now_us,
     }
     struct held *held = e->held;
     rep->counter = e->counter;
-    if (hf__store_has_permits(s, e, now_us)) {
+    if (hf__store_is_shared(e, now_us)) {
         reply_refuse(rep, HF_CONFLICT,
-                     "memory: propose: the name is in use as a semaphore");
+                     "memory: it is in use as a read/write lock");
+    } else if (hf__store_has_permits(s, e, now_us)) {
+        reply_refuse(rep, HF_CONFLICT, "memory: it is in use as a semaphore");
     } else if (held && held_is_ours(held, req) && held->ballot == req->ballot) {
         propose_repeat(s, e, now_us, req, rep);
     } else if (held && propose_is_barred(s, held, req)) {
@@ -185,7 +187,7 @@ static void apply_renew(struct store *s, int64_t now_us,
     struct entry *e = entry_now(s, now_us, req);
     struct held *held = e ? e->held : NULL;
     if (!held) {
-        rep->verdict = V_ABSENT;
+        rep->verdict = e && hf__store_is_shared(e, now_us) ? V_OTHER : V_ABSENT;
         return;
     }
     if (!held_is_owners(held, req)
@@ -205,7 +207,8 @@ static void apply_release(struct store *s, int64_t now_us,
 {
     struct entry *e = entry_now(s, now_us, req);
     struct held *held = e ? e->held : NULL;
-    rep->verdict = held ? V_OTHER : V_ABSENT;
+    rep->verdict =
+        held || (e && hf__store_is_shared(e, now_us)) ? V_OTHER : V_ABSENT;
     if (held && held_is_owners(held, req)
         && (held_is_ours(held, req) || MUTATED(s, RELEASE_ATTEMPT))) {
         hf__store_free_hold(s, e);
@@ -231,8 +234,9 @@ static void apply_break(struct store *s, int64_t now_us,
         reply_refuse(rep, HF_NOMEM, "memory: break: out of memory");
         return;
     }
-    hf__store_describe(e, now_us, req->owner, &s->info);
+    hf__store_describe(e, now_us, req, &s->info);
     hf__store_free_hold(s, e);
+    hf__store_rw_break(s, e);
     e->counter++;
     counter_raise(e, now_us);
     rep->verdict = V_GRANTED;
@@ -244,10 +248,9 @@ static void apply_inspect(struct store *s, int64_t now_us,
                           const struct request *req, struct reply *rep)
 {
     struct entry *e = entry_now(s, now_us, req);
-    hf__store_describe(e, now_us, req->owner, &s->info);
+    rep->fence = hf__store_describe(e, now_us, req, &s->info);
     rep->verdict = V_GRANTED;
     rep->counter = e ? e->counter : 0;
-    rep->fence = s->info.locked ? e->held->fence : 0;
     rep->info = &s->info;
 }
 
@@ -266,7 +269,7 @@ static void apply_boot(struct store *s, int64_t now_us,
 static int request_is_refused(const struct request *req, struct reply *rep)
 {
     int takes = req->op == OP_PROPOSE || req->op == OP_RENEW;
-    if (req->flags & REQ_SHARED)
+    if (req->flags & REQ_SHARED && req->kind == KIND_PLAIN)
         reply_refuse(rep, HF_UNSUPPORTED, "memory: no shared locks");
     else if (req->op == OP_PROPOSE && req->ballot < 1)
         reply_refuse(rep, HF_INVALID, "memory: propose: no number");
@@ -289,6 +292,10 @@ void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
         .verdict = V_ERROR, .node_us = now_us, .ttl_us = -1, .waiters = -1};
     if (request_is_refused(req, rep)) return;
     if (hf__store_permit(s, now_us, req, rep)) return;
+    if (request_is_rw(req) && req->op <= OP_RELEASE) {
+        hf__store_rw(s, now_us, req, rep);
+        return;
+    }
     switch (req->op) {
     case OP_PROPOSE:
         apply_propose(s, now_us, req, rep);

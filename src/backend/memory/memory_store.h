@@ -48,6 +48,9 @@ void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
 /* Are permits free for who comes first in the queue of its semaphore? */
 int hf__store_owes_permits(const struct store *s, const struct request *req);
 
+/* Did the last RELEASE make room for somebody who waits? */
+int hf__store_has_news(const struct store *s);
+
 /* What the store has under one name.  Pointers are good until the next call. */
 struct store_view {
     const char *name;

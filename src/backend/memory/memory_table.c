@@ -86,6 +86,7 @@ void hf__table_clear(struct table *t)
 {
     for (size_t i = 0; i < t->len; i++) {
         hf__free(t->alloc, t->entries[i]->held);
+        hf__shares_free(t->alloc, &t->entries[i]->shares);
         hf__free(t->alloc, t->entries[i]->value);
         hf__free(t->alloc, t->entries[i]->guarded);
         hf__free(t->alloc, t->entries[i]);

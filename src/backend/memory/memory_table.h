@@ -17,6 +17,7 @@
 struct stored;
 struct guarded;
 struct permits;
+struct share;
 
 #define HELD_INFO_MAX 192 /* "<pid> <host> <label>", with the NUL */
 
@@ -38,6 +39,9 @@ struct held {
 struct entry {
     int64_t counter;         /* highest number ever accepted or given up */
     struct held *held;       /* NULL: free */
+    struct share *shares;    /* memory_rw.c: who reads, writes or queues */
+    int64_t floor;           /* ... numbers up to this were given back */
+    int64_t floor_ends_ms;   /* ... remembered until then */
     struct stored *value;    /* memory_value.c; NULL: none */
     uint64_t guard;          /* memory_guard.c: highest token; 0: none */
     uint64_t claim;          /* ... the claim set last */
@@ -64,6 +68,9 @@ struct entry *hf__table_find(const struct table *t, const char *name,
 /* The record of a name, made if there is none; NULL: no memory. */
 struct entry *hf__table_need(struct table *t, const char *name,
                              size_t name_len);
+
+/* memory_rw.c */
+void hf__shares_free(const struct allocator *alloc, struct share **shares);
 
 /* Free all records; the table can be used again. */
 void hf__table_clear(struct table *t);

@@ -91,7 +91,7 @@ static void permit_propose(struct backend_conn *c, enum flight_kind kind,
     hf__ops_put_channel(cmd, req);
     hf__cmd_number(cmd, req->window_us);
     hf__cmd_text(cmd, req->owner);
-    hf__cmd_number(cmd, PLACE_MS);
+    hf__cmd_number(cmd, PLACE_US / US_PER_MS);
     put_letters(c, req);
 }
 

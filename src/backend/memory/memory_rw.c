@@ -1,0 +1,424 @@
+/*
+ * memory_rw.c: read/write locks: who reads, who writes, and who queues.
+ *
+ * A share is one holder's side of the lock, or his place in its queue; each has
+ * an end of its own.  One rule: what is over is swept before anything is
+ * decided, so a dead reader bars nobody.
+ *
+ * A proposal is stale if its number was given back (the floor), not if another
+ * one was granted: many readers are let in at the same time, in whatever order
+ * their numbers arrive.
+ */
+#include <string.h>
+
+#include "backend/memory/memory_model.h"
+#include "base/math.h"
+
+struct share {
+    struct share *next; /* in the order in which they came */
+    int writes;
+    int waits; /* a place in the queue */
+    char owner[OWNER_LEN_MAX];
+    uint64_t attempt;
+    int64_t ballot;
+    int64_t fence;
+    int64_t count;
+    int64_t since_us; /* granted then; waits: came then */
+    int64_t ends_ms;
+    char info[HELD_INFO_MAX];
+};
+
+/* ---- shares ------------------------------------------------------------ */
+
+static void share_remove(const struct allocator *alloc, struct share **at)
+{
+    struct share *share = *at;
+    *at = share->next;
+    hf__free(alloc, share);
+}
+
+void hf__shares_free(const struct allocator *alloc, struct share **shares)
+{
+    while (*shares) share_remove(alloc, shares);
+}
+
+static int is_over(const struct share *share, int64_t now_us)
+{
+    return us_to_ms(now_us) > share->ends_ms;
+}
+
+static void shares_sweep(struct store *s, struct entry *e, int64_t now_us)
+{
+    struct share **at = &e->shares;
+    while (*at)
+        if (is_over(*at, now_us))
+            share_remove(s->alloc, at);
+        else
+            at = &(*at)->next;
+}
+
+static int is_owners(const struct share *share, const struct request *req)
+{
+    return !strncmp(share->owner, req->owner, sizeof share->owner);
+}
+
+/* Where the asker's own hold, or place, on this side is linked; or the end. */
+static struct share **own_find(struct entry *e, const struct request *req,
+                               int writes, int waits)
+{
+    struct share **at = &e->shares;
+    while (*at
+           && ((*at)->writes != writes || (*at)->waits != waits
+               || !is_owners(*at, req)))
+        at = &(*at)->next;
+    return at;
+}
+
+static struct share *share_add(struct store *s, struct entry *e,
+                               const struct request *req, int writes, int waits)
+{
+    struct share **at = own_find(e, req, writes, waits);
+    if (*at) return *at;
+    struct share *share = hf__alloc_zero(s->alloc, sizeof *share);
+    if (!share) return NULL;
+    share->writes = writes;
+    share->waits = waits;
+    memcpy(share->owner, req->owner, sizeof share->owner);
+    *at = share;
+    return share;
+}
+
+static int64_t lease_ends_ms(int64_t now_us, int64_t lease_us)
+{
+    return us_to_ms(now_us) + (lease_us + US_PER_MS - 1) / US_PER_MS;
+}
+
+static void refuse(struct reply *rep, int status, const char *text)
+{
+    rep->verdict = V_ERROR;
+    rep->status = status;
+    rep->text = text;
+}
+
+int hf__store_is_shared(const struct entry *e, int64_t now_us)
+{
+    const struct share *share = e->shares;
+    while (share && (share->waits || is_over(share, now_us)))
+        share = share->next;
+    return share != NULL;
+}
+
+/* ---- propose ------------------------------------------------------------ */
+
+/* Does this hold keep the asker out?  Who writes may read, and who is the only
+ * reader may be made the writer. */
+static int bars(const struct share *share, const struct request *req)
+{
+    int writes = req->kind == KIND_WRITE;
+    if (share->waits) return 0;
+    if (!is_owners(share, req)) return writes || share->writes;
+    return writes && !share->writes && !(req->flags & REQ_UPGRADE);
+}
+
+/* How long others may hold it yet; -1: nobody does. */
+static int64_t barred_ms(struct entry *e, int64_t now_us,
+                         const struct request *req)
+{
+    int64_t left_ms = -1;
+    if (req->kind == KIND_WRITE && *own_find(e, req, 1, 0)) return -1;
+    for (const struct share *share = e->shares; share; share = share->next)
+        if (bars(share, req))
+            left_ms = max64(left_ms, share->ends_ms - us_to_ms(now_us));
+    return left_ms;
+}
+
+/* Is this place before the asker's?  Who has none comes last; readers stay
+ * behind all writers unless their order is the fair one. */
+static int is_before(const struct share *share, const struct share *own,
+                     const struct request *req)
+{
+    int is_fair = (req->flags & REQ_QUEUE) && !(req->flags & REQ_WRITERS);
+    if (!share->waits || share == own) return 0;
+    if (req->kind == KIND_READ)
+        return share->writes
+               && (!is_fair || !own || share->since_us <= own->since_us);
+    if (!share->writes && req->flags & REQ_WRITERS) return 0;
+    if (!own || share->since_us < own->since_us) return 1;
+    return share->writes && share->since_us == own->since_us
+           && strcmp(share->owner, own->owner) < 0;
+}
+
+/* How long the first reader and the first writer before the asker keep their
+ * places, unless they ask again; -1: it is the asker's turn. */
+static int64_t queued_ms(struct entry *e, int64_t now_us,
+                         const struct request *req)
+{
+    const struct share *first[2] = {NULL, NULL};
+    const struct share *own = *own_find(e, req, req->kind == KIND_WRITE, 1);
+    for (const struct share *share = e->shares; share; share = share->next) {
+        const struct share **at = &first[share->writes];
+        if (is_before(share, own, req)
+            && (!*at || share->since_us < (*at)->since_us))
+            *at = share;
+    }
+    int64_t ends_ms = INT64_MAX;
+    for (int i = 0; i < 2; i++)
+        if (first[i]) ends_ms = min64(ends_ms, first[i]->ends_ms);
+    return ends_ms == INT64_MAX ? -1 : ends_ms - us_to_ms(now_us);
+}
+
+static void propose_queue(struct store *s, struct entry *e, int64_t now_us,
+                          const struct request *req, struct reply *rep)
+{
+    int writes = req->kind == KIND_WRITE;
+    if (!(req->flags & REQ_QUEUE)) return;
+    if (!writes && req->flags & REQ_WRITERS) return;
+    struct share *place = share_add(s, e, req, writes, 1);
+    if (!place) {
+        refuse(rep, HF_NOMEM, "memory: propose: out of memory");
+        return;
+    }
+    if (!place->since_us) place->since_us = now_us;
+    place->attempt = req->attempt;
+    place->ends_ms = lease_ends_ms(now_us, PLACE_US);
+    rep->poll_us = PLACE_POLL_US;
+}
+
+static void propose_grant(struct store *s, struct entry *e, int64_t now_us,
+                          const struct request *req, struct reply *rep)
+{
+    int writes = req->kind == KIND_WRITE;
+    struct share *share = share_add(s, e, req, writes, 0);
+    if (!share) {
+        refuse(rep, HF_NOMEM, "memory: propose: out of memory");
+        return;
+    }
+    struct share **place = own_find(e, req, writes, 1);
+    if (*place) share_remove(s->alloc, place);
+    share->attempt = req->attempt;
+    share->ballot = req->ballot;
+    share->fence = max64(max64(req->ballot, now_us), e->counter + 1);
+    share->count = 1;
+    share->since_us = now_us;
+    share->ends_ms = lease_ends_ms(now_us, req->lease_us);
+    const char *info = req->info ? req->info : "0 - -";
+    size_t len = strlen(info);
+    if (len >= sizeof share->info) len = sizeof share->info - 1;
+    memcpy(share->info, info, len);
+    share->info[len] = '\0';
+    e->counter = share->fence;
+    rep->verdict = V_GRANTED;
+    rep->fence = rep->counter = share->fence;
+}
+
+static int64_t floor_of(const struct entry *e, int64_t now_us)
+{
+    return us_to_ms(now_us) > e->floor_ends_ms ? 0 : e->floor;
+}
+
+/* Of an earlier attempt, or given back, or too old. */
+static int is_stale(const struct entry *e, const struct share *own,
+                    int64_t now_us, const struct request *req)
+{
+    if (own && own->attempt > req->attempt) return 1;
+    return req->ballot <= floor_of(e, now_us)
+           || req->ballot < now_us - req->window_us;
+}
+
+static void apply_propose(struct store *s, struct entry *e, int64_t now_us,
+                          const struct request *req, struct reply *rep)
+{
+    const struct share *own = *own_find(e, req, req->kind == KIND_WRITE, 0);
+    if (e->held && !held_is_over(e->held, now_us)) {
+        refuse(rep, HF_CONFLICT, "memory: it is in use as a plain lock");
+        return;
+    }
+    if (hf__store_has_permits(s, e, now_us)) {
+        refuse(rep, HF_CONFLICT, "memory: it is in use as a semaphore");
+        return;
+    }
+    if (own && own->attempt == req->attempt && own->ballot == req->ballot) {
+        rep->verdict = V_GRANTED;
+        rep->fence = rep->counter = own->fence;
+        return;
+    }
+    if (is_stale(e, own, now_us, req)) {
+        rep->verdict = V_STALE;
+        rep->counter = floor_of(e, now_us);
+        return;
+    }
+    int64_t left_ms = barred_ms(e, now_us, req);
+    int64_t turn_ms = -1;
+    int has_it = req->flags & REQ_UPGRADE || *own_find(e, req, 1, 0) != NULL;
+    if (!has_it) turn_ms = queued_ms(e, now_us, req);
+    if (left_ms < 0 && turn_ms < 0) {
+        propose_grant(s, e, now_us, req, rep);
+        return;
+    }
+    rep->verdict = V_BUSY;
+    rep->ttl_us =
+        US_PER_MS
+        * (left_ms < 0 || (turn_ms >= 0 && turn_ms < left_ms) ? turn_ms
+                                                              : left_ms);
+    propose_queue(s, e, now_us, req, rep);
+}
+
+/* ---- renew, release, break --------------------------------------------- */
+
+static void apply_renew(struct entry *e, int64_t now_us,
+                        const struct request *req, struct reply *rep)
+{
+    struct share *own = *own_find(e, req, req->kind == KIND_WRITE, 0);
+    int is_there = hf__store_is_shared(e, now_us)
+                   || (e->held && !held_is_over(e->held, now_us));
+    if (!own || own->attempt != req->attempt) {
+        rep->verdict = is_there ? V_OTHER : V_ABSENT;
+        return;
+    }
+    rep->verdict = V_GRANTED;
+    rep->ttl_us = (own->ends_ms - us_to_ms(now_us)) * US_PER_MS;
+    own->count = req->count;
+    own->ends_ms = lease_ends_ms(now_us, req->lease_us);
+}
+
+/* Who waits has to know when it is free, when there are readers instead of a
+ * writer, and when what he waits for ends earlier than he was told. */
+static int is_news(const struct entry *e, int writes, int64_t ends_ms)
+{
+    if (writes) return 1;
+    for (const struct share *share = e->shares; share; share = share->next)
+        if (!share->waits && share->ends_ms >= ends_ms) return 0;
+    return 1;
+}
+
+static void place_give_up(struct store *s, struct entry *e,
+                          const struct request *req)
+{
+    struct share **place = own_find(e, req, req->kind == KIND_WRITE, 1);
+    if (!(req->flags & REQ_QUEUE) || !*place) return;
+    if ((*place)->attempt > req->attempt) return;
+    share_remove(s->alloc, place);
+    s->has_news = 1;
+}
+
+static void floor_raise(struct entry *e, int64_t now_us,
+                        const struct request *req)
+{
+    if (req->ballot <= floor_of(e, now_us)) return;
+    e->floor = req->ballot;
+    /* For as long as a proposal under that number would be young enough. */
+    e->floor_ends_ms =
+        us_to_ms(max64(now_us, req->ballot) + 2 * req->window_us);
+}
+
+static void apply_release(struct store *s, struct entry *e, int64_t now_us,
+                          const struct request *req, struct reply *rep)
+{
+    int writes = req->kind == KIND_WRITE;
+    struct share **own = own_find(e, req, writes, 0);
+    s->has_news = 0;
+    if (*own && (*own)->attempt == req->attempt) {
+        int64_t ends_ms = (*own)->ends_ms;
+        share_remove(s->alloc, own);
+        s->has_news = is_news(e, writes, ends_ms);
+        rep->verdict = V_GRANTED;
+    } else {
+        int is_plain = e->held && !held_is_over(e->held, now_us);
+        rep->verdict =
+            is_plain || hf__store_is_shared(e, now_us) ? V_OTHER : V_ABSENT;
+    }
+    place_give_up(s, e, req);
+    floor_raise(e, now_us, req);
+}
+
+int hf__store_has_news(const struct store *s)
+{
+    return s->has_news;
+}
+
+void hf__store_rw(struct store *s, int64_t now_us, const struct request *req,
+                  struct reply *rep)
+{
+    struct entry *e = hf__table_need(&s->table, req->name, req->name_len);
+    if (!e) {
+        refuse(rep, HF_NOMEM, "memory: out of memory");
+        return;
+    }
+    shares_sweep(s, e, now_us);
+    if (req->op == OP_PROPOSE)
+        apply_propose(s, e, now_us, req, rep);
+    else if (req->op == OP_RENEW)
+        apply_renew(e, now_us, req, rep);
+    else
+        apply_release(s, e, now_us, req, rep);
+}
+
+/* Places stay: they are nobody's hold. */
+void hf__store_rw_break(struct store *s, struct entry *e)
+{
+    struct share **at = &e->shares;
+    while (*at)
+        if ((*at)->waits)
+            at = &(*at)->next;
+        else
+            share_remove(s->alloc, at);
+}
+
+/* ---- describe ----------------------------------------------------------- */
+
+/* The writer, or else the reader who came first. */
+static const struct share *first_of(const struct entry *e, int64_t now_us)
+{
+    const struct share *first = NULL;
+    for (const struct share *share = e->shares; share; share = share->next) {
+        if (share->waits || is_over(share, now_us)) continue;
+        if (share->writes) return share;
+        if (!first) first = share;
+    }
+    return first;
+}
+
+static void describe_queue(const struct entry *e, int64_t now_us,
+                           const struct request *req, struct hf_info *info)
+{
+    const struct share *own =
+        *own_find((struct entry *)e, req, req->kind == KIND_WRITE, 1);
+    if (own && is_over(own, now_us)) own = NULL;
+    for (const struct share *share = e->shares; share; share = share->next) {
+        if (!share->waits || is_over(share, now_us)) continue;
+        info->queued++;
+        if (own && share->since_us < own->since_us) info->position++;
+    }
+    if (own) info->position++;
+}
+
+static void describe_share(const struct share *share, int64_t now_us,
+                           const struct request *req, struct hf_info *info)
+{
+    info->ttl_ms = max64(info->ttl_ms, share->ends_ms - us_to_ms(now_us));
+    info->readers += !share->writes;
+    info->shared &= !share->writes;
+    if (share->writes != (req->kind == KIND_WRITE) || !req->owner[0]
+        || !is_owners(share, req))
+        return;
+    info->mine = 1;
+    info->count = share->count;
+}
+
+int64_t hf__store_rw_describe(const struct entry *e, int64_t now_us,
+                              const struct request *req, struct hf_info *info)
+{
+    const struct share *first = first_of(e, now_us);
+    describe_queue(e, now_us, req, info);
+    if (!first) return 0;
+    info->locked = info->shared = 1;
+    memcpy(info->kind, "holdfast", sizeof "holdfast");
+    for (const struct share *share = e->shares; share; share = share->next)
+        if (!share->waits && !is_over(share, now_us))
+            describe_share(share, now_us, req, info);
+    info->owner_count = first->count;
+    info->since_ms = us_to_ms(first->since_us);
+    memcpy(info->owner, first->owner, sizeof first->owner);
+    hf__store_describe_who(first->info, info);
+    return first->fence;
+}
