@@ -262,7 +262,7 @@ static int file_lend(struct backend_conn *c, const char *name, size_t name_len,
     struct file_hold *h = l ? l->holds : NULL;
     while (h && (h->attempt != attempt || strcmp(h->owner, owner) != 0))
         h = h->next;
-    return h ? dup(h->fd) : -1;
+    return h ? dup(hf__file_rw_fd(l, h)) : -1;
 }
 
 const struct backend hf__backend_file = {
@@ -270,7 +270,7 @@ const struct backend hf__backend_file = {
     .scheme = "file",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_SHARED | HF_CAP_KERNEL
             | HF_CAP_DETACHED | HF_CAP_WATCH | HF_CAP_BREAK | HF_CAP_LIST
-            | HF_CAP_BALLOT | HF_CAP_VALUE,
+            | HF_CAP_BALLOT | HF_CAP_VALUE | HF_CAP_RW,
     .options = "network slash",
     .open = file_open,
     .submit = file_submit,

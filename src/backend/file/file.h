@@ -106,7 +106,8 @@ struct file_id {
 /* One kernel hold. */
 struct file_hold {
     struct file_hold *next;
-    int fd;            /* its own open file description */
+    int fd;            /* its own open file description; -1: of a writer who
+                        * reads, within his other hold */
     struct file_id id; /* of that fd */
     int shared;
     char owner[OWNER_LEN_MAX];
@@ -134,7 +135,7 @@ struct file_lock {
     struct file_id record_id;
     struct file_hold *holds;
     int64_t detached_until_us; /* what the record said when last read */
-    int watched;
+    int watched;               /* as which kinds, by bit */
     int is_woken;
     struct file_id watch_id;   /* the file that is watched */
     int bell_fd;               /* holds the waiters' lock while watched */
@@ -287,6 +288,20 @@ int hf__file_reply_error(struct backend_conn *c, struct reply *reply,
 /* Give a kernel hold back.  1 if others wait. */
 int hf__file_hold_drop(struct backend_conn *c, struct file_lock *l,
                        struct file_hold *h);
+
+/* Fill it in as granted by `req`, with the record's numbers. */
+void hf__file_hold_set(struct backend_conn *c, struct file_hold *h,
+                       const struct request *req, const struct record *r);
+
+/* ---- file_rw.c: the sides of a read/write lock ---- */
+/* Answer a new proposal that needs no kernel lock, or can have none; else 0. */
+int hf__file_rw_propose(struct backend_conn *c, struct file_lock *l,
+                        const struct request *req, struct reply *reply);
+/* The hold `h`, unlinked already, is given back: 1 if its kernel lock is not to
+ * be dropped, for it has none, or who reads within it keeps it. */
+int hf__file_rw_drop(const struct file_lock *l, struct file_hold *h);
+/* The open file description that the hold rests on. */
+int hf__file_rw_fd(const struct file_lock *l, const struct file_hold *h);
 
 /* End the holds whose fixed lease is over. */
 void hf__file_holds_expire(struct backend_conn *c, int64_t now_us);

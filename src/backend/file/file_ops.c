@@ -60,14 +60,17 @@ int hf__file_hold_drop(struct backend_conn *c, struct file_lock *l,
     struct file_hold **at = &l->holds;
     while (*at != h) at = &(*at)->next;
     *at = h->next;
-    int told = hf__file_kernel_drop(l, h->fd);
-    if (l->idle_fd < 0) {
-        l->idle_fd = h->fd;
-        l->id = h->id;
-    } else {
-        close(h->fd);
+    int told = 0;
+    if (!hf__file_rw_drop(l, h)) {
+        told = hf__file_kernel_drop(l, h->fd);
+        if (l->idle_fd < 0) {
+            l->idle_fd = h->fd;
+            l->id = h->id;
+        } else {
+            close(h->fd);
+        }
+        hf__file_wake_self(c, l);
     }
-    hf__file_wake_self(c, l);
     hf__file_lock_unpin(c, l);
     hf__free(c->env->alloc, h);
     return told;
@@ -89,8 +92,8 @@ void hf__file_holds_expire(struct backend_conn *c, int64_t now_us)
 
 /* ---- propose -------------------------------------------------------- */
 
-static void hold_set(struct backend_conn *c, struct file_hold *h,
-                     const struct request *req, const struct record *r)
+void hf__file_hold_set(struct backend_conn *c, struct file_hold *h,
+                       const struct request *req, const struct record *r)
 {
     h->shared = (req->flags & REQ_SHARED) != 0;
     h->attempt = req->attempt;
@@ -123,7 +126,7 @@ static int propose_again(struct backend_conn *c, struct file_lock *l,
     int status = hf__file_grant_check(c, l, h->fd, req, &r, reply);
     if (status == FILE_BUSY) return OP_DONE;
     if (status != HF_OK) return hf__file_reply_error(c, reply, status);
-    hold_set(c, h, req, &r);
+    hf__file_hold_set(c, h, req, &r);
     reply_grant(h, reply);
     return OP_DONE;
 }
@@ -180,7 +183,7 @@ static int propose_new(struct backend_conn *c, struct file_lock *l,
         hf__file_reply_error(c, reply, status);
         return status;
     }
-    hold_set(c, h, req, &r);
+    hf__file_hold_set(c, h, req, &r);
     hold_keep(c, l, h);
     reply_grant(h, reply);
     return HF_OK;
@@ -203,6 +206,7 @@ int hf__file_op_propose(struct backend_conn *c, struct request *req,
         h = NULL;
     }
     if (h) return propose_again(c, l, h, req, reply);
+    if (hf__file_rw_propose(c, l, req, reply)) return OP_DONE;
     if (detached_bars(c, l, reply)) return OP_DONE;
     h = hf__alloc_zero(c->env->alloc, sizeof *h);
     if (!h) {

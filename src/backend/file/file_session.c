@@ -56,10 +56,11 @@ int hf__file_op_watch(struct backend_conn *c, struct request *req,
     if (!l) return OP_DONE;
     int status = hf__file_lock_open(c, l, 1);
     if (status != HF_OK) return hf__file_reply_error(c, reply, status);
-    if (!l->watched) {
+    int is_watched = l->watched != 0;
+    l->watched |= 1 << req->kind;
+    if (!is_watched) {
         hf__file_events_start(c);
         hf__file_lock_pin(c, l);
-        l->watched = 1;
         l->next_watched = c->watched;
         c->watched = l;
         hf__file_watch_again(c, l);
@@ -76,10 +77,12 @@ int hf__file_op_unwatch(struct backend_conn *c, struct request *req,
     if (!l) return OP_DONE;
     reply->verdict = V_GRANTED;
     if (!l->watched) return OP_DONE;
+    l->watched &= ~(1 << req->kind);
+    if (l->watched) return OP_DONE; /* as another kind */
     struct file_lock **at = &c->watched;
     while (*at != l) at = &(*at)->next_watched;
     *at = l->next_watched;
-    l->watched = l->is_woken = 0;
+    l->is_woken = 0;
     l->echo_us = TIME_NEVER;
     hf__file_events_remove(c, &l->wd);
     hf__file_events_remove(c, &l->path_wd);
