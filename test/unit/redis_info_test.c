@@ -119,14 +119,26 @@ TEST(redis_info, a_redisson_read_lock_is_shared_and_a_write_lock_is_not)
 {
     begin();
     redis_say(&r, "HSET job mode read %s 1", JAVA);
+    redis_say(&r, "SET {job}:%s:rwlock_timeout:1 1 PX 60000", JAVA);
     CHECK_INT(inspect("job"), V_GRANTED);
     CHECK_INT(a.info.shared, 1);
+    CHECK_INT(a.info.foreign, 1);
+    CHECK_INT(a.info.readers, 1);
     CHECK_STR(a.info.owner, JAVA);
     redis_say(&r, "DEL job");
     redis_say(&r, "HSET job mode write %s:write 1", JAVA);
     CHECK_INT(inspect("job"), V_GRANTED);
     CHECK_INT(a.info.shared, 0);
-    CHECK_STR(a.info.owner, JAVA ":write");
+    CHECK_STR(a.info.owner, JAVA);
+}
+
+/* As Redisson has it: the strings end with the holds, the field stays. */
+TEST(redis_info, a_redisson_reader_whose_lease_is_over_has_it_no_longer)
+{
+    begin();
+    redis_say(&r, "HSET job mode read %s 1", JAVA);
+    CHECK_INT(inspect("job"), V_GRANTED);
+    CHECK_INT(a.info.locked, 0);
 }
 
 TEST(redis_info, a_string_with_an_expiry_is_taken_for_a_foreign_lock)

@@ -531,8 +531,8 @@ TEST(redis_string, options_that_make_no_sense_are_invalid)
 TEST(redis_string, only_without_a_fence_the_capability_is_missing)
 {
     /* What needs more keys than a string, no string has. */
-    const unsigned fenced = HF_CAP_FENCE | HF_CAP_BALLOT | HF_CAP_PERMIT
-                            | HF_CAP_TALLY | HF_CAP_QUEUE;
+    const unsigned fenced = HF_CAP_FENCE | HF_CAP_BALLOT | HF_CAP_RW
+                            | HF_CAP_PERMIT | HF_CAP_TALLY | HF_CAP_QUEUE;
     static struct fake_env g;
     begin_without_fence();
     server_connect(&g, r.url);

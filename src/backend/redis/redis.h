@@ -21,6 +21,7 @@
 #define BATCH_MAX 100    /* locks renewed by one command */
 /* Those with side keys, whose names have to be written out. */
 #define BATCH_MAX_SIDE 16
+#define BATCH_MAX_RW 30
 #define ARGS_MAX (8 + 5 * BATCH_MAX)
 #define SCRATCH_MAX (24 * 1024)
 #define LIST_COUNT "100"             /* keys looked at for one page */
@@ -386,6 +387,10 @@ void hf__ops_put_letters(struct command *cmd, const char *first, int has_first,
                          const char *second, int has_second);
 /* The channel on which a release of this kind is told. */
 void hf__ops_put_channel(struct command *cmd, const struct request *req);
+/* "v1 <owner> <attempt> ", and with a number "<T> " behind it: the beginning of
+ * the record that says whose the lock is. */
+void hf__ops_put_mark(struct command *cmd, const struct request *req,
+                      int with_number);
 void hf__ops_put_group(struct command *cmd, const struct request *req);
 /* Begin the command of a script on so many keys, which come next. */
 void hf__ops_script_begin(struct command *cmd, const struct redis_script *s,
@@ -424,6 +429,16 @@ int hf__string_build(struct backend_conn *c, enum flight_kind kind,
 int hf__string_is_ours(const struct value *v);
 /* Read such a value up to "<pid> <host> <label>", which is returned. */
 const char *hf__string_read(const char *text, struct hf_info *info);
+
+/* ---- redis_rw.c: read/write locks ---- */
+/* Build the command of PROPOSE, RENEW (a chain) or RELEASE of one; else 0. */
+int hf__rw_build(struct backend_conn *c, enum flight_kind kind,
+                 const struct request *reqs);
+/* The holder's field in the lock's hash; of any other kind, his name. */
+void hf__rw_put_field(struct command *cmd, const struct request *req);
+/* The answer to PROPOSE; 0, or -1 if `v` has not the shape it must have. */
+int hf__rw_read(struct backend_conn *c, const struct request *req,
+                const struct value *v, struct reply *reply);
 
 /* ---- redis_value.c: versioned values ---- */
 /* The arguments of value_write.lua, behind its key. */
@@ -531,6 +546,12 @@ void hf__redis_wait_fail(struct backend_conn *c, int status, const char *text);
 int64_t hf__redis_wait_deadline(const struct backend_conn *c);
 
 /* ---- redis_answer.c: answers to replies ---- */
+/* What is stored there is in the way: HF_CONFLICT, with these words. */
+void hf__ops_conflict(struct backend_conn *c, const struct request *req,
+                      const char *what, struct reply *reply);
+#define COUNTER_IS_NO_NUMBER "the fence counter is no number below 2^53"
+#define NO_LOCK "something that is no lock is stored there"
+#define OTHER_KIND "it is in use as a lock of another kind"
 /* An answer that no script gives: the link is ended. */
 void hf__ops_strange(struct backend_conn *c, struct request *reqs);
 /* The answer to a flight of requests.  The flight is dropped already. */

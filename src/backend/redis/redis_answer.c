@@ -19,8 +19,8 @@ static const char *const op_words[] = {
     [OP_GUARD] = "guard",     [OP_BOOT] = "boot",
     [OP_FACTS] = "facts",     [OP_TALLY] = "count"};
 
-static void conflict(struct backend_conn *c, const struct request *req,
-                     const char *what, struct reply *reply)
+void hf__ops_conflict(struct backend_conn *c, const struct request *req,
+                      const char *what, struct reply *reply)
 {
     snprintf(c->text, sizeof c->text, "%s: %s: %s", c->endpoint,
              op_words[req->op], what);
@@ -40,8 +40,6 @@ static int64_t ttl_us(int64_t ttl_ms)
     return ttl_ms >= 0 ? ttl_ms * US_PER_MS : -1;
 }
 
-#define COUNTER_IS_NO_NUMBER "the fence counter is no number below 2^53"
-#define NO_LOCK "something that is no lock is stored there"
 #define NO_EXPIRY "a string without an expiry is stored there, and no lock"
 
 /* Somebody else has it.  A hold that never ends by itself is worth a word: who
@@ -95,16 +93,19 @@ static int read_propose(struct backend_conn *c, const struct request *req,
         reply->verdict = V_STALE;
         return 0;
     case -2:
-        conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
+        hf__ops_conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
         return 0;
     case -3:
-        conflict(c, req, NO_LOCK, reply);
+        hf__ops_conflict(c, req, NO_LOCK, reply);
         return 0;
     case -4:
-        conflict(c, req, NO_EXPIRY, reply);
+        hf__ops_conflict(c, req, NO_EXPIRY, reply);
         return 0;
     case -5:
         reply->verdict = V_UNSETTLED;
+        return 0;
+    case -6:
+        hf__ops_conflict(c, req, OTHER_KIND, reply);
         return 0;
     default:
         return -1;
@@ -152,7 +153,7 @@ static int read_renew(struct backend_conn *c, const struct request *req,
     else if (ttl == -3)
         reply->verdict = V_OTHER;
     else if (ttl == -4)
-        conflict(c, req, NO_LOCK, reply);
+        hf__ops_conflict(c, req, NO_LOCK, reply);
     else
         return -1;
     return 0;
@@ -182,9 +183,9 @@ static int read_break(struct backend_conn *c, const struct request *req,
     reply->counter = number_at(v, 1, 0);
     reply->node_us = number_at(v, 2, 0);
     if (was == -1) {
-        conflict(c, req, NO_LOCK, reply);
+        hf__ops_conflict(c, req, NO_LOCK, reply);
     } else if (was == -2) {
-        conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
+        hf__ops_conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
     } else if (was == 0 || was == 1) {
         c->info = (struct hf_info){.locked = (int)was,
                                    .ttl_ms = was ? -1 : -2,
@@ -207,6 +208,7 @@ static int read_one(struct backend_conn *c, const struct request *req,
         return hf__redis_permit_read(c, req, v, reply);
     switch (req->op) {
     case OP_PROPOSE:
+        if (request_is_rw(req)) return hf__rw_read(c, req, v, reply);
         return read_propose(c, req, v, reply);
     case OP_RENEW:
         return read_renew(c, req, v, reply);

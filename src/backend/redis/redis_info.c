@@ -101,6 +101,14 @@ static int64_t not_negative(int64_t n)
     return n < 0 ? 0 : n;
 }
 
+/* A writer's field has a word behind his name. */
+static void writer_trim(char *owner)
+{
+    size_t len = strlen(owner), word = strlen(":write");
+    if (len > word && !strcmp(owner + len - word, ":write"))
+        owner[len - word] = '\0';
+}
+
 /* A hash: `owner` is the first field that names one, `count` its value.
  * Returns the holder's token, 0 if it is not told. */
 static int64_t hash_read(const struct value *hf, const struct value *mode,
@@ -113,6 +121,7 @@ static int64_t hash_read(const struct value *hf, const struct value *mode,
     info->shared = hf__value_is_text(mode, "read");
     if (owner && owner->type == VALUE_STRING)
         text_copy(info->owner, sizeof info->owner, owner->text, owner->len);
+    if (mode && mode->type == VALUE_STRING) writer_trim(info->owner);
     info->owner_count = hf__value_number(count, 0);
     return info->foreign ? 0 : hf_read(hf->text, info);
 }
@@ -162,20 +171,27 @@ static int kind_read(struct backend_conn *c, const struct request *req,
         string_read(text, req, &c->info);
         return 0;
     }
-    if (strcmp(kind->text, "hash") != 0 || !hf__value_at(v, 9))
+    if (strcmp(kind->text, "hash") != 0
+        || hf__value_at(v, 8)->type != VALUE_STRING)
         return not_a_lock(c, kind->text, reply);
     reply->fence = hash_read(hf__value_at(v, 6), hf__value_at(v, 7),
                              hf__value_at(v, 8), hf__value_at(v, 9), &c->info);
-    c->info.mine = count && count->type == VALUE_STRING
-                   && is_of_attempt(hf__value_at(v, 6), "v1 ", ' ', req);
+    int is_rw = hf__value_at(v, 7)->type == VALUE_STRING;
+    c->info.mine =
+        count && count->type == VALUE_STRING
+        && is_of_attempt(hf__value_at(v, is_rw ? 13 : 6), "v1 ", ' ', req);
     c->info.count = c->info.mine ? hf__value_number(count, 0) : 0;
+    c->info.readers = hf__value_number(hf__value_at(v, 10), 0);
+    /* Who asks for one attempt wants to know how long that lasts. */
+    if (is_rw && c->info.mine && req->attempt)
+        c->info.ttl_ms = hf__value_number(hf__value_at(v, 14), -2);
     return 0;
 }
 
 int hf__info_inspect(struct backend_conn *c, const struct request *req,
                      const struct value *v, struct reply *reply)
 {
-    if (!hf__value_is_array(v, 8)) return -1;
+    if (!hf__value_is_array(v, 15)) return -1;
     reply->node_us = hf__value_number(hf__value_at(v, 2), 0);
     reply->counter = not_negative(hf__value_number(hf__value_at(v, 3), 0));
     c->info = (struct hf_info){
@@ -183,6 +199,8 @@ int hf__info_inspect(struct backend_conn *c, const struct request *req,
         .fence = (uint64_t)reply->counter,
         .now_ms = reply->node_us / US_PER_MS,
         .waiters = hf__value_number(hf__value_at(v, 4), -1),
+        .queued = hf__value_number(hf__value_at(v, 11), 0),
+        .position = hf__value_number(hf__value_at(v, 12), 0),
     };
     reply->verdict = V_GRANTED;
     reply->info = &c->info;

@@ -56,10 +56,8 @@ void hf__ops_script_many(struct command *cmd, const struct redis_script *s,
         hf__cmd_bytes(cmd, r->name, r->name_len);
 }
 
-/* "v1 <owner> <attempt> ", and with a number "<T> " behind it: the beginning
- * of the record that says whose the lock is. */
-static void put_mark(struct command *cmd, const struct request *req,
-                     int with_number)
+void hf__ops_put_mark(struct command *cmd, const struct request *req,
+                      int with_number)
 {
     hf__cmd_part_begin(cmd);
     hf__cmd_part_text(cmd, "v1 ");
@@ -105,7 +103,7 @@ static void build_propose(struct command *cmd, enum flight_kind kind,
 {
     hf__ops_script(cmd, &hf__script_acquire, kind, req, 1);
     hf__cmd_text(cmd, req->owner);
-    put_mark(cmd, req, 1);
+    hf__ops_put_mark(cmd, req, 1);
     hf__cmd_number(cmd, req->ballot);
     hf__cmd_number(cmd, hf__ops_lease_ms(req));
     /* A detached hold is marked by a minus before its maker's pid. */
@@ -128,7 +126,7 @@ static void build_renew(struct command *cmd, enum flight_kind kind,
     hf__ops_script_many(cmd, &hf__script_renew, kind, reqs);
     for (const struct request *r = reqs; r; r = r->next) {
         hf__cmd_text(cmd, r->owner);
-        put_mark(cmd, r, 0);
+        hf__ops_put_mark(cmd, r, 0);
         hf__cmd_number(cmd, hf__ops_lease_ms(r));
         hf__cmd_number(cmd, r->count);
     }
@@ -150,7 +148,7 @@ static void build_release(struct backend_conn *c, enum flight_kind kind,
     struct command *cmd = &c->cmd;
     hf__ops_script(cmd, &hf__script_release, kind, req,
                    !hf__redis_is_alone(c, req));
-    put_mark(cmd, req, 1);
+    hf__ops_put_mark(cmd, req, 1);
     put_channel(cmd, hf__redis_channel_prefix, req);
     hf__ops_put_letters(cmd, "h", (req->flags & REQ_HUSHED) != 0, "s",
                         c->is_sharded);
@@ -172,9 +170,10 @@ static void build_inspect(struct backend_conn *c, enum flight_kind kind,
     struct command *cmd = &c->cmd;
     hf__ops_script(cmd, &hf__script_inspect, kind, req,
                    !c->no_fence && !hf__redis_is_alone(c, req));
-    hf__cmd_text(cmd, req->owner);
+    hf__rw_put_field(cmd, req);
     put_channel(cmd, hf__redis_channel_prefix, req);
     put_channel(cmd, hf__redis_rw_channel_prefix, req);
+    hf__cmd_side_key(cmd, req->name, req->name_len, "");
     if (c->is_sharded) hf__cmd_text(cmd, "c");
 }
 
@@ -193,7 +192,7 @@ static void build(struct backend_conn *c, enum flight_kind kind,
                   const struct request *reqs)
 {
     struct command *cmd = &c->cmd;
-    if (hf__string_build(c, kind, reqs)) return;
+    if (hf__string_build(c, kind, reqs) || hf__rw_build(c, kind, reqs)) return;
     if (hf__redis_is_permit(reqs)) {
         hf__redis_permit_build(c, kind, reqs);
         return;
@@ -244,7 +243,7 @@ static void build(struct backend_conn *c, enum flight_kind kind,
 static const char *refusal(const struct request *req, int *status)
 {
     *status = HF_INVALID;
-    if (req->flags & REQ_SHARED) {
+    if (req->flags & REQ_SHARED && req->kind == KIND_PLAIN) {
         *status = HF_UNSUPPORTED;
         return "no shared locks here";
     }
@@ -285,17 +284,32 @@ void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
     hf__redis_answer_all(c, reqs, V_ERROR, HF_NOMEM, c->text);
 }
 
-/* Take up to `most` renewals of one kind out of the list.  They come before
- * whatever stood between them, which harms nobody: no lock is renewed before
- * it was granted, and none after its release was asked for. */
+/* Readers and writers are renewed by one script. */
+static enum lock_kind script_of(const struct request *renew)
+{
+    return renew->kind == KIND_READ ? KIND_WRITE : renew->kind;
+}
+
+/* So many renewals like this one may go in one command. */
+static int batch_most(const struct backend_conn *c, const struct request *renew)
+{
+    if (c->is_sliced) return 1;
+    if (renew->kind == KIND_PLAIN) return BATCH_MAX;
+    return request_is_rw(renew) ? BATCH_MAX_RW : BATCH_MAX_SIDE;
+}
+
+/* Take up to `most` renewals that are of the first one's script out of the
+ * list.  They come before whatever stood between them, which harms nobody: no
+ * lock is renewed before it was granted, and none after its release was asked
+ * for. */
 static struct request *batch_take(struct request **list, int most)
 {
     struct request *first = NULL, **end = &first;
-    enum lock_kind kind = (*list)->kind;
+    const struct request *of = *list;
     int n = 0;
     while (*list && n < most) {
         struct request *r = *list;
-        if (r->op != OP_RENEW || r->kind != kind) {
+        if (r->op != OP_RENEW || script_of(r) != script_of(of)) {
             list = &r->next;
             continue;
         }
@@ -334,8 +348,7 @@ void hf__ops_encode(struct backend_conn *c)
     while (list) {
         struct request *chain = list;
         if (list->op == OP_RENEW) {
-            int most = list->kind == KIND_PLAIN ? BATCH_MAX : BATCH_MAX_SIDE;
-            chain = batch_take(&list, c->is_sliced ? 1 : most);
+            chain = batch_take(&list, batch_most(c, list));
         } else {
             list = list->next;
             chain->next = NULL;

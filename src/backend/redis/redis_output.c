@@ -157,28 +157,37 @@ void hf__cmd_key(struct command *cmd, const char *prefix, const char *name,
     hf__cmd_part_end(cmd);
 }
 
+/* The same for keys that begin with `base`, whatever follows: it is at home if
+ * it has a tag, and that is in the slot of the name. */
+static int is_base_astray(const struct command *cmd, const char *base,
+                          size_t base_len, const char *name, size_t name_len)
+{
+    const char *open = memchr(base, '{', base_len);
+    const char *end = base + base_len, *close = NULL;
+    if (open) close = memchr(open + 1, '}', (size_t)(end - open - 1));
+    if (cmd->is_sliced && (!close || close == open + 1)) return 1;
+    return is_astray(cmd, base, base_len, name, name_len);
+}
+
 void hf__cmd_side_key(struct command *cmd, const char *name, size_t name_len,
                       const char *suffix)
 {
     /* Redisson adds a tag unless the name has a brace anywhere. */
     int is_tagged = memchr(name, '{', name_len) != NULL;
-    size_t used = cmd->used;
-    int argc = cmd->argc;
+    size_t at = cmd->used;
     hf__cmd_part_begin(cmd);
     if (!is_tagged) part_bytes(cmd, "{", 1);
     part_bytes(cmd, name, name_len);
     hf__cmd_part_text(cmd, is_tagged ? ":" : "}:");
-    hf__cmd_part_text(cmd, suffix);
-    hf__cmd_part_end(cmd);
-    if (!is_astray(cmd, cmd->scratch + used, cmd->used - used, name, name_len))
-        return;
-    cmd->used = used;
-    cmd->argc = argc;
-    hf__cmd_part_text(cmd, "{");
-    hf__cmd_part_text(cmd, tag_for(cmd, name, name_len));
-    hf__cmd_part_text(cmd, "}:");
-    part_bytes(cmd, name, name_len);
-    hf__cmd_part_text(cmd, ":");
+    if (is_base_astray(cmd, cmd->scratch + at, cmd->used - at, name,
+                       name_len)) {
+        cmd->used = at;
+        hf__cmd_part_text(cmd, "{");
+        hf__cmd_part_text(cmd, tag_for(cmd, name, name_len));
+        hf__cmd_part_text(cmd, "}:");
+        part_bytes(cmd, name, name_len);
+        part_bytes(cmd, ":", 1);
+    }
     hf__cmd_part_text(cmd, suffix);
     hf__cmd_part_end(cmd);
 }

@@ -6,7 +6,8 @@
 --      of the quorum ("q": any) is the 6th, before these two
 -- returns granted: fence; with KEYS[3], now us | {1 granted | 0 busy | -1 stale
 --      | -2 the counter is no number | -3 no lock | -5 there is no boot
---      marker of the group, fence or counter, now us, ttl ms}
+--      marker of the group | -6 a read/write lock, fence or counter, now us,
+--      ttl ms}
 local call, lock, arg = redis.call, KEYS[1], ARGV
 local left = call('PTTL', lock)
 local time = call('TIME')
@@ -20,7 +21,8 @@ end
 local t = tonumber(text)
 local seen
 if left ~= -2 then
-    local hf = call('HGET', lock, 'hf') or ''
+    local has = call('HMGET', lock, 'hf', 'mode')
+    local hf = has[1] or ''
     if hf:find(mark, 1, true) == 1 then
         return {1, tonumber(hf:match('^%d+', #mark + 1)), now, left}
     end
@@ -36,7 +38,7 @@ if left ~= -2 then
                 return {-3, seen, now, left}
             end
         end
-        return {0, seen, now, left}
+        return {has[2] and -6 or 0, seen, now, left}
     end
 end
 -- Without it the server may have forgotten what it granted; and a quarantine

@@ -49,7 +49,14 @@ local function row_of(key)
     end
     if owner then
         local has = call('HMGET', key, 'hf', 'mode')
-        return {has[1] and has[1]:sub(1, 512), has[2], owner, count}
+        local text = has[1]
+        if has[2] then
+            -- What is told of a holder is in the string that ends with it.
+            text = pcall('GET', (key:find('{', 1, true) and key
+                or '{' .. key .. '}') .. ':' .. owner .. ':rwlock_timeout:1')
+            text = type(text) == 'string' and text:find('^v1 ') and text
+        end
+        return {text and text:sub(1, 512) or false, has[2], owner, count}
     end
 end
 local channels = {}

@@ -1,0 +1,40 @@
+-- rw_renew.lua: extend each of many holds of read/write locks that is still
+--      its holder's.
+-- KEYS[i] lock
+-- ARGV[5i-4..5i] "{name}:", owner or "<owner>:write", "v1 <owner> <attempt> ",
+--      lease ms, count
+-- returns {now us, per lock: ttl ms before | -1 none | -2 absent
+--      | -3 somebody else's | -4 no lock}
+local call, pcall = redis.call, redis.pcall
+local time = call('TIME')
+local out = {time[1] * 1000000 + time[2]}
+for i = 1, #KEYS do
+    local key, at = KEYS[i], 5 * i
+    local field, lease, count = ARGV[at - 3], ARGV[at - 1], ARGV[at]
+    local record = ARGV[at - 4] .. field .. ':rwlock_timeout:1'
+    local had = pcall('HGET', key, field)
+    local r = -2
+    if type(had) == 'table' then
+        if not had.err:find('WRONGTYPE', 1, true) then
+            return had
+        end
+        r = -4
+    elseif had
+        and (call('GET', record) or ''):find(ARGV[at - 2], 1, true) == 1 then
+        -- A full server refuses the count; the lease matters more.
+        if had ~= count then
+            pcall('HSET', key, field, count)
+        end
+        local all = call('PTTL', key)
+        r = math.min(call('PTTL', record), all)
+        call('PEXPIRE', record, lease)
+        -- Other holders may have asked for more.
+        if all < tonumber(lease) or call('HLEN', key) == 2 then
+            call('PEXPIRE', key, lease)
+        end
+    elseif call('EXISTS', key) == 1 then
+        r = -3
+    end
+    out[i + 1] = r
+end
+return out

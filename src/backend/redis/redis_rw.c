@@ -1,0 +1,171 @@
+/*
+ * redis_rw.c: read/write locks, in Redisson's layout: requests to commands,
+ * answers to replies.  One rule: what we have to say of a hold is in the string
+ * that ends with it (`{name}:<owner>:rwlock_timeout:1`), never in the lock's own
+ * hash, whose every field Redisson takes for a holder.
+ */
+#include "backend/redis/redis.h"
+#include "base/math.h"
+
+/* Redisson looks at so many strings of each holder, inside the server: it is
+ * never told of more.  What a release needs is whether any are left. */
+#define RW_COUNT_MAX 1000
+
+static const char *side_of(const struct request *req)
+{
+    if (req->kind == KIND_READ) return "r";
+    return req->flags & REQ_UPGRADE ? "u" : "w";
+}
+
+/* Fair, or writers first; in capitals, with a place that is kept. */
+static const char *order_of(const struct request *req)
+{
+    if (req->flags & REQ_WRITERS) return req->flags & REQ_QUEUE ? "P" : "p";
+    return req->flags & REQ_QUEUE ? "F" : NULL;
+}
+
+static void put_floor(struct command *cmd, const struct request *req)
+{
+    hf__cmd_side_key(cmd, req->name, req->name_len, "hf");
+}
+
+static void build_propose(struct command *cmd, enum flight_kind kind,
+                          const struct request *req)
+{
+    const char *order = order_of(req);
+    hf__ops_script_begin(cmd, &hf__script_rw_acquire, kind, 3);
+    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+    put_floor(cmd, req);
+    hf__cmd_text(cmd, req->owner);
+    hf__cmd_text(cmd, side_of(req));
+    hf__ops_put_mark(cmd, req, 1);
+    hf__cmd_number(cmd, req->ballot);
+    hf__cmd_number(cmd, hf__ops_lease_ms(req));
+    hf__cmd_text(cmd, req->info ? req->info : "0 - -");
+    hf__cmd_number(cmd, req->window_us);
+    hf__cmd_number(cmd, PLACE_US / US_PER_MS);
+    if (order) hf__cmd_text(cmd, order);
+}
+
+void hf__rw_put_field(struct command *cmd, const struct request *req)
+{
+    hf__cmd_part_begin(cmd);
+    hf__cmd_part_text(cmd, req->owner);
+    if (req->kind == KIND_WRITE) hf__cmd_part_text(cmd, ":write");
+    hf__cmd_part_end(cmd);
+}
+
+static void build_renew(struct command *cmd, enum flight_kind kind,
+                        const struct request *reqs)
+{
+    hf__ops_script_many(cmd, &hf__script_rw_renew, kind, reqs);
+    for (const struct request *r = reqs; r; r = r->next) {
+        hf__cmd_side_key(cmd, r->name, r->name_len, "");
+        hf__rw_put_field(cmd, r);
+        hf__ops_put_mark(cmd, r, 0);
+        hf__cmd_number(cmd, hf__ops_lease_ms(r));
+        hf__cmd_number(cmd, min64(r->count, RW_COUNT_MAX));
+    }
+}
+
+/* A number is remembered for as long as a proposal under it would be young
+ * enough to be granted. */
+static int64_t floor_ms(const struct backend_conn *c, const struct request *req)
+{
+    int64_t ahead_us = max64(req->ballot - hf__redis_now_us(c), 0);
+    return (ahead_us + 2 * req->window_us) / US_PER_MS;
+}
+
+static void build_release(struct backend_conn *c, enum flight_kind kind,
+                          const struct request *req)
+{
+    struct command *cmd = &c->cmd;
+    int is_queued = (req->flags & REQ_QUEUE) != 0;
+    hf__ops_script_begin(cmd, &hf__script_rw_release, kind, 2);
+    hf__cmd_bytes(cmd, req->name, req->name_len);
+    put_floor(cmd, req);
+    hf__cmd_text(cmd, req->owner);
+    hf__cmd_text(cmd, req->kind == KIND_READ ? "r" : "w");
+    hf__ops_put_mark(cmd, req, 1);
+    hf__cmd_key(cmd, hf__redis_rw_channel_prefix, req->name, req->name_len);
+    hf__cmd_number(cmd, floor_ms(c, req));
+    if (c->is_sharded || is_queued)
+        hf__cmd_printf(cmd, "%s%s", c->is_sharded ? "s" : "",
+                       is_queued ? "q" : "");
+}
+
+int hf__rw_build(struct backend_conn *c, enum flight_kind kind,
+                 const struct request *reqs)
+{
+    if (!request_is_rw(reqs)) return 0;
+    switch (reqs->op) {
+    case OP_PROPOSE:
+        build_propose(&c->cmd, kind, reqs);
+        return 1;
+    case OP_RENEW:
+        build_renew(&c->cmd, kind, reqs);
+        return 1;
+    case OP_RELEASE:
+        build_release(c, kind, reqs);
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* ---- answers ---- */
+
+static int64_t number_at(const struct value *v, size_t i, int64_t otherwise)
+{
+    return hf__value_number(hf__value_at(v, i), otherwise);
+}
+
+static void read_busy(const struct value *v, struct reply *reply)
+{
+    int64_t left_ms = number_at(v, 3, -1);
+    reply->verdict = V_BUSY;
+    reply->counter = 0;
+    if (left_ms >= 0 && left_ms < INT64_MAX / US_PER_MS)
+        reply->ttl_us = left_ms * US_PER_MS;
+    if (number_at(v, 4, 0) == 1) reply->poll_us = PLACE_POLL_US;
+}
+
+int hf__rw_read(struct backend_conn *c, const struct request *req,
+                const struct value *v, struct reply *reply)
+{
+    int64_t fence = hf__value_number(v, -1);
+    if (fence >= req->ballot) {
+        reply->verdict = V_GRANTED;
+        reply->fence = reply->counter = fence;
+        /* Above our number, it is the server's clock. */
+        if (fence > req->ballot) reply->node_us = fence;
+        return 0;
+    }
+    if (!hf__value_is_array(v, 4)) return -1;
+    reply->counter = number_at(v, 1, 0);
+    reply->node_us = number_at(v, 2, 0);
+    switch (number_at(v, 0, INT64_MIN)) {
+    case 1:
+        reply->verdict = V_GRANTED;
+        reply->fence = reply->counter;
+        return 0;
+    case 0:
+        read_busy(v, reply);
+        return 0;
+    case -1:
+        reply->verdict = V_STALE;
+        return 0;
+    case -2:
+        hf__ops_conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
+        return 0;
+    case -3:
+        hf__ops_conflict(c, req, NO_LOCK, reply);
+        return 0;
+    case -6:
+        hf__ops_conflict(c, req, OTHER_KIND, reply);
+        return 0;
+    default:
+        return -1;
+    }
+}
