@@ -43,6 +43,8 @@ static void append_who(const struct hf_info *info, char *out, size_t size,
         append(out, size, len, " (%s)",
                text_escape(info->label, shown, sizeof(shown)));
     if (info->shared) append(out, size, len, ", shared");
+    if (info->shared && info->readers > 1)
+        append(out, size, len, " with %" PRId64 " more", info->readers - 1);
 }
 
 static void append_times(const struct hf_info *info, char *out, size_t size,
@@ -127,6 +129,7 @@ void holder_json(struct json *j, const char *name, const struct hf_info *info)
     if (!info->locked) return;
     if (info->kind[0]) json_text(j, "kind", info->kind);
     json_bool(j, "shared", info->shared);
+    if (info->readers > 0) json_int(j, "readers", info->readers);
     json_bool(j, "detached", info->detached);
     json_bool(j, "foreign", info->foreign);
     if (info->ttl_ms >= 0) json_int(j, "ttl_ms", info->ttl_ms);
