@@ -14,6 +14,7 @@
 //   fencedunlock NAME            ok | not owner
 //   token NAME                   the last token given
 //   mix NAME THREADS ROUNDS SEED exact | what was wrong (see Mix.java)
+//   rwmix NAME THREADS ROUNDS    exact | what was wrong (see RwMix.java)
 //
 // `fair.lock` and so on do the same with another of Redisson's locks: fair,
 // spin, fenced, nonreentrant, read, write.  Semaphores: Permits.java.
@@ -125,6 +126,8 @@ public final class Peer {
             case "token" -> String.valueOf(
                 client.getFencedLock(name).getToken());
             case "mix" -> mix(name, words);
+            case "rwmix" -> RwMix.run(client, name, (int) number(words, 2, 1),
+                (int) number(words, 3, 1));
             default -> "error: no such command: " + verb;
         };
     }
