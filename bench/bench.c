@@ -30,6 +30,7 @@ static const struct work works[] = {
     {"W1-tls", "1 thread, over TLS", work_w1_tls},
     {"W2", "64 threads, own names", work_w2},
     {"W2-async", "1 thread, 64 in flight", work_w2_async},
+    {"readers", "16 threads, all read one lock", work_readers},
     {"W3", "16 threads, one name", work_w3},
     {"W3-handover", "the same, handed over in the process", work_w3_handover},
     {"W4", "4 processes of 4 threads, one name", work_w4},

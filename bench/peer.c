@@ -4,6 +4,7 @@
  *
  *   holdfast        the plain lock, blocking calls; mode=hold: asynchronous
  *   holdfast5       the same over all servers of ports=, as redlock://
+ *   holdfast-read   all threads read one read/write lock
  *   holdfast-async  one thread with its own loop, 64 locks in flight
  *
  * known=N and held=N put N further locks, used before or held, beside the one
@@ -68,6 +69,29 @@ static const struct lock_peer holdfast_peer = {
     .unlock = peer_unlock,
 };
 
+/* Whatever names they were to have, they read one lock. */
+static void read_name_set(struct worker *w, const char *name)
+{
+    struct hf_lock_options how = HF_LOCK_OPTIONS_INIT;
+    struct hf_error err;
+    hf_lock *lock;
+
+    (void)name;
+    how.kind = HF_KIND_READ;
+    hf_lock_close(w->impl);
+    if (hf_lock_open_as(client, "bench-read", &how, &lock, &err) != HF_OK)
+        fail("bench-read: %s", err.text);
+    w->impl = lock;
+}
+
+static const struct lock_peer read_peer = {
+    .name = "holdfast-read",
+    .open = peer_open,
+    .name_set = read_name_set,
+    .lock = peer_lock,
+    .unlock = peer_unlock,
+};
+
 int main(int argc, char **argv)
 {
     static char url[FIVE_URL_MAX];
@@ -84,9 +108,12 @@ int main(int argc, char **argv)
         fail("peer=holdfast-fair: the fair lock is not supported");
     if (strcmp(o.peer, "holdfast-async") == 0 && strcmp(o.mode, "loop") == 0)
         async_run(&o);
+    else if (strcmp(o.peer, "holdfast-read") == 0
+             && strcmp(o.mode, "loop") == 0)
+        runner_run(&o, &read_peer);
     else if (strcmp(o.peer, "holdfast") != 0)
         fail("peer=%s mode=%s: not one of holdfast, holdfast5, holdfast-async "
-             "(loop)",
+             "(loop), holdfast-read (loop)",
              o.peer, o.mode);
     else if (strcmp(o.mode, "hold") == 0)
         crowd_hold_run(&o);

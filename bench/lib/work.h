@@ -22,6 +22,7 @@ void work_w1_tls(struct bench *b, const struct work *w);
 void work_w2(struct bench *b, const struct work *w);
 void work_w2_async(struct bench *b, const struct work *w);
 void work_w3(struct bench *b, const struct work *w);
+void work_readers(struct bench *b, const struct work *w);
 void work_file(struct bench *b, const struct work *w);
 
 /* Many who want one name. */

@@ -170,6 +170,16 @@ void work_w3(struct bench *b, const struct work *w)
     health_add(b, w, &p);
 }
 
+/* Many who share one name, next to as many who share nothing. */
+void work_readers(struct bench *b, const struct work *w)
+{
+    struct spec ours = one_ours, alone = one_ours;
+
+    ours.peer = "holdfast-read";
+    ours.threads = alone.threads = 16;
+    rate_run(b, w, &ours, &alone, 0.8);
+}
+
 void work_file(struct bench *b, const struct work *w)
 {
     struct spec ours = one_ours, raw = one_raw;

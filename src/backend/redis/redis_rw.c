@@ -4,6 +4,8 @@
  * that ends with it (`{name}:<owner>:rwlock_timeout:1`), never in the lock's own
  * hash, whose every field Redisson takes for a holder.
  */
+#include <stdio.h>
+
 #include "backend/redis/redis.h"
 #include "base/math.h"
 
@@ -29,23 +31,35 @@ static void put_floor(struct command *cmd, const struct request *req)
     hf__cmd_side_key(cmd, req->name, req->name_len, "hf");
 }
 
+/* Where the facts of this hold are. */
+static void put_record(struct command *cmd, const struct request *req)
+{
+    char suffix[OWNER_LEN_MAX + 32];
+    snprintf(suffix, sizeof suffix, "%s%s:rwlock_timeout:1", req->owner,
+             req->kind == KIND_WRITE ? ":write" : "");
+    hf__cmd_side_key(cmd, req->name, req->name_len, suffix);
+}
+
 static void build_propose(struct command *cmd, enum flight_kind kind,
                           const struct request *req)
 {
     const char *order = order_of(req);
-    hf__ops_script_begin(cmd, &hf__script_rw_acquire, kind, 3);
+    hf__ops_script_begin(cmd, &hf__script_rw_acquire, kind, 4);
     hf__cmd_bytes(cmd, req->name, req->name_len);
     hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
     put_floor(cmd, req);
+    put_record(cmd, req);
     hf__cmd_text(cmd, req->owner);
     hf__cmd_text(cmd, side_of(req));
     hf__ops_put_mark(cmd, req, 1);
     hf__cmd_number(cmd, req->ballot);
     hf__cmd_number(cmd, hf__ops_lease_ms(req));
     hf__cmd_text(cmd, req->info ? req->info : "0 - -");
-    hf__cmd_number(cmd, req->window_us);
+    int is_usual = req->window_us == BALLOT_WINDOW_US;
+    if (!order && is_usual) return;
+    hf__cmd_text(cmd, order ? order : "");
     hf__cmd_number(cmd, PLACE_US / US_PER_MS);
-    if (order) hf__cmd_text(cmd, order);
+    if (!is_usual) hf__cmd_number(cmd, req->window_us);
 }
 
 void hf__rw_put_field(struct command *cmd, const struct request *req)
@@ -82,12 +96,18 @@ static void build_release(struct backend_conn *c, enum flight_kind kind,
 {
     struct command *cmd = &c->cmd;
     int is_queued = (req->flags & REQ_QUEUE) != 0;
-    hf__ops_script_begin(cmd, &hf__script_rw_release, kind, 2);
+    hf__ops_script_begin(cmd, &hf__script_rw_release, kind, 3);
     hf__cmd_bytes(cmd, req->name, req->name_len);
     put_floor(cmd, req);
+    put_record(cmd, req);
     hf__cmd_text(cmd, req->owner);
     hf__cmd_text(cmd, req->kind == KIND_READ ? "r" : "w");
-    hf__ops_put_mark(cmd, req, 1);
+    hf__ops_put_mark(cmd, req, 0);
+    /* With a blank behind it: a number alone could be taken for a lock. */
+    hf__cmd_part_begin(cmd);
+    hf__cmd_part_number(cmd, req->ballot);
+    hf__cmd_part_text(cmd, " ");
+    hf__cmd_part_end(cmd);
     hf__cmd_key(cmd, hf__redis_rw_channel_prefix, req->name, req->name_len);
     hf__cmd_number(cmd, floor_ms(c, req));
     if (c->is_sharded || is_queued)

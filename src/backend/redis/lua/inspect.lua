@@ -40,7 +40,7 @@ local function tell_field(field, count)
         out[9], out[10] = field:sub(1, 127), count
         if out[8] then
             out[7] = text and text:find('^v1 ')
-                and text:sub(1, 512) or false
+                and text:sub(1, 512):gsub(' $', '') or false
         end
     end
 end

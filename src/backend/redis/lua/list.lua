@@ -56,7 +56,8 @@ local function row_of(key)
                 or '{' .. key .. '}') .. ':' .. owner .. ':rwlock_timeout:1')
             text = type(text) == 'string' and text:find('^v1 ') and text
         end
-        return {text and text:sub(1, 512) or false, has[2], owner, count}
+        return {text and text:sub(1, 512):gsub(' $', '') or false, has[2], owner,
+            count}
     end
 end
 local channels = {}

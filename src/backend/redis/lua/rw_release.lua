@@ -1,82 +1,81 @@
 -- rw_release.lua: give one hold of a read/write lock back, and let no older
 --      proposal in.
 -- KEYS[1] lock  KEYS[2] floor: its name and more is that of what else belongs
---      to the lock
--- ARGV owner, "r" | "w", "v1 <owner> <attempt> <T> ", channel, life of the floor
---      ms; 6th, letters: s the messages are sharded; q give up his place, too
+--      to the lock  KEYS[3] his record
+-- ARGV owner, "r" | "w", "v1 <owner> <attempt> ", "<T> ", channel, life of the
+--      floor ms; 7th, letters: s the messages are sharded; q give up his place, too
 -- returns released: processes told, or -1 | -2 absent | -3 somebody else's
 local call, lock, arg = redis.call, KEYS[1], ARGV
-local owner, side, mark = arg[1], arg[2], arg[3]
-local how = arg[6] or ''
-local base = KEYS[2]:sub(1, -3)
-local field = side == 'r' and owner or owner .. ':write'
-local record = base .. field .. ':rwlock_timeout:1'
-local attempt = tonumber(mark:match('^v1 %S+ (%d+) '))
+local owner, reads, mark, t = arg[1], arg[2] == 'r', arg[3], arg[4]
 local code, word = -2, nil
--- The longest that those who are left have; below 0: they are dead.
-local function others_left()
-    local most, there = -2, call('HGETALL', lock)
-    for i = 1, #there, 2 do
-        for n = 1, math.min(tonumber(there[i + 1]) or 0, 1000) do
-            most = math.max(most,
-                call('PTTL', base .. there[i] .. ':rwlock_timeout:' .. n))
-        end
-    end
-    return most
+local had = call('GETDEL', KEYS[3])
+if had and had:find(mark, 1, true) ~= 1 then
+    -- Of a later attempt: it may last longer, but not end earlier.
+    local ends = math.max(call('PTTL', lock), 1)
+    redis.pcall('SET', KEYS[3], had, 'PX', string.format('%.0f', ends))
+    had = nil
 end
-local had = call('GET', record)
-if had and had:find(mark:match('^v1 %S+ %d+ '), 1, true) == 1 then
-    -- Before any other write: a full server only takes what frees memory.
-    local was = call('PTTL', record)
-    local is_there = call('HDEL', lock, field) == 1
-    call('DEL', record)
-    code = is_there and -1 or call('EXISTS', lock) == 1 and -3 or -2
-    if is_there then
-        local len = call('HLEN', lock)
-        if len <= 1 then
-            call('DEL', lock)
-            word = side == 'r' and '0' or '1'
-        else
-            if side == 'w' then
-                call('HSET', lock, 'mode', 'read')
-                word = '1'
-            end
-            -- Who waits for readers goes by the lock's own end.
-            local all = call('PTTL', lock)
-            if was >= all - 1 then
-                local left = others_left()
-                word = word or '0'
-                if left >= 0 then
-                    call('PEXPIRE', lock, left)
-                else
-                    call('DEL', lock)
+if had and call('HDEL', lock, reads and owner or owner .. ':write') == 1 then
+    code = -1
+    if call('HLEN', lock) <= 1 then
+        call('DEL', lock)
+        word = reads and '0' or '1'
+    else
+        if not reads then
+            call('HSET', lock, 'mode', 'read')
+            word = '1'
+        end
+        -- The lock's own end was his: who waits for the others goes by it.
+        if had:sub(-1) == ' ' then
+            local base = KEYS[2]:sub(1, -3)
+            local most, there = -2, call('HGETALL', lock)
+            for i = 1, #there, 2 do
+                for n = 1, math.min(tonumber(there[i + 1]) or 0, 1000) do
+                    most = math.max(most, call('PTTL', base .. there[i]
+                        .. ':rwlock_timeout:' .. n))
                 end
+            end
+            if most < 0 then
+                call('DEL', lock)
+                word = word or '0'
+            elseif most < call('PTTL', lock) - 1500 then
+                call('PEXPIRE', lock, most)
+                word = word or '0'
             end
         end
     end
 elseif call('EXISTS', lock) == 1 then
     code = -3
 end
-if how:find('q', 1, true) then
-    local kept = call('HGET', KEYS[2] .. ':q', side .. owner)
-    if kept and tonumber(kept:match('(%d+)$')) <= attempt then
-        call('HDEL', KEYS[2] .. ':q', side .. owner)
-        call('ZREM', KEYS[2] .. ':' .. side, owner)
+if arg[7] and arg[7]:find('q', 1, true) then
+    local kept = call('HGET', KEYS[2] .. ':q', arg[2] .. owner)
+    if kept
+        and tonumber(kept:match('%d+$')) <= tonumber(mark:match('(%d+) $')) then
+        call('HDEL', KEYS[2] .. ':q', arg[2] .. owner)
+        call('ZREM', KEYS[2] .. ':' .. arg[2], owner)
         word = '1'
     end
 end
-local t = mark:match('(%d+) $')
-local old = tonumber(t) > 0
-    and redis.pcall('SET', KEYS[2], 'v1 ' .. t, 'PX', arg[5], 'GET')
-local higher = type(old) == 'string' and tonumber(old:match('^v1 (%d+)$'))
-if higher and higher > tonumber(t) then
-    redis.pcall('SET', KEYS[2], old, 'PX', arg[5])
-elseif type(old) == 'string' and not higher then
-    redis.pcall('SET', KEYS[2], old)
+local number = tonumber(t)
+local old = number > 0
+    and redis.pcall('SET', KEYS[2], t, 'PX', arg[6], 'GET')
+local higher = old and type(old) == 'string' and (tonumber(old) or 1 / 0)
+if higher and higher > number then
+    local is_queue = old:find('^q%d+ $')
+    if is_queue or higher < 1 / 0 then
+        -- A higher one; or there was a queue, and perhaps is.
+        local first = is_queue and call('EXISTS', KEYS[2] .. ':q') == 1
+        old = string.format(first and 'q%.0f ' or '%.0f ',
+            math.max(number, tonumber(old:match('%d+'))))
+        redis.pcall('SET', KEYS[2], old, 'PX', arg[6])
+    else
+        redis.pcall('SET', KEYS[2], old)
+    end
 end
 if word then
-    local publish = how:find('s', 1, true) and 'SPUBLISH' or 'PUBLISH'
-    local told = redis.pcall(publish, arg[4], word)
+    local told = redis.pcall(
+        arg[7] and arg[7]:find('s', 1, true) and 'SPUBLISH' or 'PUBLISH',
+        arg[5], word)
     if code == -1 and type(told) == 'number' then
         code = told
     end

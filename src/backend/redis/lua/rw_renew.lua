@@ -13,14 +13,17 @@ for i = 1, #KEYS do
     local field, lease, count = ARGV[at - 3], ARGV[at - 1], ARGV[at]
     local record = ARGV[at - 4] .. field .. ':rwlock_timeout:1'
     local had = pcall('HGET', key, field)
-    local r = -2
+    local facts, r = nil, -2
     if type(had) == 'table' then
         if not had.err:find('WRONGTYPE', 1, true) then
             return had
         end
         r = -4
-    elseif had
-        and (call('GET', record) or ''):find(ARGV[at - 2], 1, true) == 1 then
+    else
+        facts = had and call('GET', record)
+        r = call('EXISTS', key) == 1 and -3 or -2
+    end
+    if facts and facts:find(ARGV[at - 2], 1, true) == 1 then
         -- A full server refuses the count; the lease matters more.
         if had ~= count then
             pcall('HSET', key, field, count)
@@ -31,9 +34,10 @@ for i = 1, #KEYS do
         -- Other holders may have asked for more.
         if all < tonumber(lease) or call('HLEN', key) == 2 then
             call('PEXPIRE', key, lease)
+            if facts:sub(-1) ~= ' ' then
+                pcall('APPEND', record, ' ')
+            end
         end
-    elseif call('EXISTS', key) == 1 then
-        r = -3
     end
     out[i + 1] = r
 end
