@@ -188,7 +188,7 @@ struct hf_info {
     int64_t queued;           /* in the queue of HF_ORDER_FAIR; -1 unknown */
     int64_t position;         /* in it, of the holder that was asked for: 1 is
                                * next; 0: he is not in it */
-    int64_t readers;          /* that have it, where `shared` */
+    int64_t readers;          /* that have it; so does a writer who reads */
     int64_t permits;          /* of a semaphore: all there are; else 0 */
     int64_t available;        /* of them: free.  Below 0: more are out than
                                * there are now */

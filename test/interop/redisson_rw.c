@@ -152,7 +152,7 @@ TEST(redisson_rw, names_with_braces_mean_the_same_on_both_sides)
     }
 }
 
-/* ---- waking -------------------------------------------------------------- */
+/* ---- waking ------------------------------------------------------------- */
 
 TEST(redisson_rw, our_waiters_are_woken_by_javas_writer_and_last_reader)
 {
@@ -219,7 +219,7 @@ TEST(redisson_rw, our_waiting_reader_comes_in_when_javas_writer_only_reads)
     CHECK_STR(peer_ask(&java, "read.count a"), "1");
 }
 
-/* ---- who holds what ------------------------------------------------------ */
+/* ---- who holds what ----------------------------------------------------- */
 
 TEST(redisson_rw, java_is_kept_out_of_what_was_upgraded)
 {
@@ -353,7 +353,7 @@ TEST(redisson_rw, a_plain_lock_of_javas_is_a_conflict)
     CHECK_STR(peer_ask(&java, "unlock a"), "ok");
 }
 
-/* ---- all at once ----------------------------------------------------------- */
+/* ---- all at once -------------------------------------------------------- */
 
 #define ROUNDS 300 /* of each thread: every second one writes */
 #define THREADS 2  /* of each side */

@@ -176,7 +176,7 @@ TEST(redis_rw, a_huge_count_is_not_told)
     CHECK_INT(ask_as(2, OP_PROPOSE, KIND_WRITE, 8, t + 1), V_BUSY);
 }
 
-/* ---- repeated and late --------------------------------------------------- */
+/* ---- repeated and late -------------------------------------------------- */
 
 TEST(redis_rw, a_repeated_proposal_is_granted_again_and_moves_nothing)
 {
@@ -272,7 +272,7 @@ TEST(redis_rw, a_renewal_finds_out_that_it_is_over)
     CHECK_INT(redis_number(&r, "EXISTS " STRING(O)), 0);
 }
 
-/* ---- the dead ------------------------------------------------------------ */
+/* ---- the dead ----------------------------------------------------------- */
 
 TEST(redis_rw, a_dead_reader_does_not_keep_a_writer_out)
 {
@@ -312,7 +312,7 @@ TEST(redis_rw, a_place_that_nobody_asks_for_bars_nobody)
     CHECK_INT(redis_number(&r, "EXISTS {job}:hf:q {job}:hf:w"), 0);
 }
 
-/* ---- what else may be there ------------------------------------------------ */
+/* ---- what else may be there --------------------------------------------- */
 
 static void conflicts(const char *word)
 {
@@ -395,7 +395,7 @@ TEST(redis_rw, who_may_not_write_a_key_leaves_everything_as_it_was)
     }
 }
 
-/* ---- many ------------------------------------------------------------------ */
+/* ---- many --------------------------------------------------------------- */
 
 static int64_t scripts_run(void)
 {

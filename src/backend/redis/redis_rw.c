@@ -1,8 +1,8 @@
 /*
  * redis_rw.c: read/write locks, in Redisson's layout: requests to commands,
  * answers to replies.  One rule: what we have to say of a hold is in the string
- * that ends with it (`{name}:<owner>:rwlock_timeout:1`), never in the lock's own
- * hash, whose every field Redisson takes for a holder.
+ * that ends with it (`{name}:<owner>:rwlock_timeout:1`), never in the lock's
+ * own hash, whose every field Redisson takes for a holder.
  */
 #include <stdio.h>
 
