@@ -365,12 +365,20 @@ static void watched_tell(struct engine *e, struct lock_entry *entry,
     }
 }
 
+/* Of a read/write lock the store keeps places, but hands nothing over. */
+static int is_handed_over(const struct slot *s)
+{
+    enum lock_kind kind = s->entry->kind;
+    return s->hold.flags & HOLD_QUEUES && kind != KIND_READ
+           && kind != KIND_WRITE;
+}
+
 void hf__watch_want(struct engine *e, struct slot *s)
 {
     struct lock_entry *entry = s->entry;
     struct hold_event ev = {.type = EV_WATCHED, .status = HF_OK};
     if (!(e->caps & HF_CAP_WATCH)) return;
-    if (s->hold.flags & HOLD_QUEUES && !entry->queues) {
+    if (is_handed_over(s) && !entry->queues) {
         /* What was watched so far does not tell of hand-overs. */
         entry->queues = 1;
         if (entry->watch != WATCH_OFF)
