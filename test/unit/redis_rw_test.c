@@ -176,6 +176,39 @@ TEST(redis_rw, a_huge_count_is_not_told)
     CHECK_INT(ask_as(2, OP_PROPOSE, KIND_WRITE, 8, t + 1), V_BUSY);
 }
 
+/* Whoever looks may not know that it is a read/write lock. */
+TEST(redis_rw, a_plain_look_and_a_list_tell_who_reads_and_writes)
+{
+    enum lock_kind sides[] = {KIND_READ, KIND_WRITE};
+    begin();
+    for (int i = 0; i < 2; i++) {
+        int64_t t = clock_us() + i * 1000;
+        struct request req = request(OP_PROPOSE, sides[i], 7, t);
+        req.info = "4711 host some label";
+        CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+        req = server_request(OP_INSPECT, "job", 0, 0);
+        CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+        req = server_request(OP_LIST, "*", 0, 0);
+        f.rows_len = 0;
+        do {
+            static struct fake_answer page;
+            CHECK_INT(server_do(&f, req, &page), V_GRANTED);
+            req.cursor = page.reply.cursor;
+        } while (req.cursor != 0);
+        CHECK_INT(f.rows_len, 1);
+        CHECK_STR(f.rows[0].name, "job");
+        struct hf_info *told[] = {&a.info, &f.rows[0].info};
+        for (int k = 0; k < 2; k++) {
+            CHECK_STR(told[k]->owner, O);
+            CHECK_STR(told[k]->kind, "holdfast");
+            CHECK_STR(told[k]->label, "some label");
+            CHECK_INT(told[k]->pid, 4711);
+            CHECK_INT(told[k]->shared, i == 0);
+        }
+        CHECK_INT(ask(OP_RELEASE, sides[i], 7, t), V_GRANTED);
+    }
+}
+
 /* ---- repeated and late -------------------------------------------------- */
 
 TEST(redis_rw, a_repeated_proposal_is_granted_again_and_moves_nothing)
