@@ -133,6 +133,8 @@ struct request {
     int64_t lease_us;
     int64_t window_us; /* W */
     int64_t permits;   /* PERMIT, COUNT: so many; BARRIER: how many it needs */
+    int64_t seen_us;   /* PROPOSE: the node's clock when it last said BUSY to
+                        * this wait; 0: it has not */
     union {
         int64_t block;   /* PROPOSE: tokens wanted beyond the first; the
                           * counter becomes fence + block */

@@ -78,8 +78,9 @@ enum hold_event_type {
 #define HOLD_UPGRADE 1024u
 #define HOLD_ONCE 2048u /* waited for, not held: over when it is granted */
 #define HOLD_MANY                                                              \
-    4096u /* of one name several may be held at once; they are
+    4096u                /* of one name several may be held at once; they are
                          * got one after the other */
+#define HOLD_LOOKS 8192u /* asking changes nothing: nothing is given back */
 #define HOLD_ONE_TRY                                                           \
     64u /* EV_ACQUIRE: over when somebody has it, however long it may take to
          * ask: wait_us is for the store alone */

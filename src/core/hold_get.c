@@ -201,11 +201,13 @@ static void try_failed(struct hold *h, const struct hold_event *ev,
 }
 
 /* What one node refuses for good is no reason to give up; what so many refuse
- * that no quorum is left, is. */
+ * that no quorum is left, is.  So is it that what was waited for was taken
+ * away. */
 static void failure_count(struct hold *h, const struct hold_event *ev)
 {
     int status = ev->reply->status;
-    if (hf_status_advice(status) == HF_ADVICE_FIX) h->barred |= BIT(ev->node);
+    if (hf_status_advice(status) == HF_ADVICE_FIX || status == HF_LOST)
+        h->barred |= BIT(ev->node);
     if (status == HF_NOMEM) h->nomem = 1;
     h->fail_status =
         h->conf->nodes == 1 || hf__round_is_barred(h) ? status : HF_UNAVAILABLE;

@@ -177,7 +177,7 @@ void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
 void hf__round_release(struct hold *h, uint32_t nodes, int64_t now_us,
                        struct hold_out *out)
 {
-    if (nodes == 0) return;
+    if (nodes == 0 || h->flags & HOLD_LOOKS) return;
     struct hold_send *s = send_add(h, out, OP_RELEASE, nodes);
     /* The largest number ever proposed, so that no late proposal of ours can
      * leave an orphan behind.  Of readers the others' are none of his: they

@@ -192,6 +192,7 @@ static void send_all(struct engine *e, struct slot *s,
         hf__kind_shape(r, &s->hold, send);
         r->kind = s->entry->kind;
         r->permits = s->permits;
+        r->seen_us = s->seen_us;
         if (r->flags & REQ_QUORUM) r->group = e->group;
         r->name = s->entry->name;
         r->name_len = s->entry->name_len;

@@ -63,6 +63,7 @@ struct slot {
     struct slot *notice_next;
     uint64_t holder;
     int64_t permits;         /* of a semaphore or counter; at a barrier */
+    int64_t seen_us;         /* the node's clock when it last said BUSY; 0 */
     char *owner;             /* of a ticket; NULL: made from uuid and holder */
     char *why;               /* it was lost, or not renewed the last time, by
                               * the store's words; or NULL */

@@ -234,6 +234,7 @@ static void slot_answered(struct engine *e, struct slot *s,
         hf__recheck_answered(e, s, r, rep);
         return;
     }
+    if (rep->verdict == V_BUSY) s->seen_us = rep->node_us;
     if (rep->counter) hf__ballot_saw(&s->entry->ballot, rep->counter);
     if (rep->fence) hf__ballot_saw(&s->entry->ballot, rep->fence + r->block);
     int is_counted = rep->waiters >= 0 || !(r->flags & REQ_HUSHED);

@@ -22,7 +22,8 @@ static unsigned hold_flags(const struct engine *e, const struct op *op)
     if (op->flags & HF_ACQUIRE_DETACHED) flags |= HOLD_DETACHED;
     if (op->flags & HF_ACQUIRE_UPGRADE) flags |= HOLD_UPGRADE;
     /* Who does not wait keeps no place. */
-    if (op->order != HF_ORDER_ANY && !is_one_try(op)) flags |= HOLD_QUEUES;
+    if (op->order != HF_ORDER_ANY) flags |= HOLD_QUEUES;
+    if (is_one_try(op)) flags &= ~HOLD_QUEUES;
     if (op->order == HF_ORDER_WRITERS) flags |= HOLD_WRITERS;
     if (op->tries_once) flags |= HOLD_ONE_TRY;
     if (op->lease_any) flags |= HOLD_LEASE_ANY;

@@ -14,7 +14,7 @@ const struct kind hf__kind_count = {
 const struct kind hf__kind_latch = {
     .word = "a latch",
     .cap = HF_CAP_TALLY,
-    .hold_flags = HOLD_ONCE | HOLD_SHARED,
+    .hold_flags = HOLD_ONCE | HOLD_SHARED | HOLD_LOOKS,
     .orders = 1u << HF_ORDER_ANY,
 };
 
