@@ -36,6 +36,7 @@ struct hf_lock {
     hf_client *client;
     struct lock_entry *entry;
     int order;                   /* enum hf_order */
+    int64_t parties;             /* of a barrier */
     struct hf_lock *next, *prev; /* of the client's */
 };
 

@@ -121,6 +121,7 @@ int hf__lock_open(hf_client *client, enum lock_kind kind, int order,
     if (!lock) return hf__error_set(err, HF_NOMEM, "lock: out of memory");
     lock->client = client;
     lock->order = order;
+    lock->parties = 0;
     hf__pump_lock(&client->pump);
     lock->entry = hf__entry_get(&client->pump.engine, kind, name, name_len);
     if (lock->entry) {

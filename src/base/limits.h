@@ -43,7 +43,11 @@
 #define POLL_US_MAX (250 * US_PER_MS) /* and the longest pause between looks */
 #define PLACE_US (3 * US_PER_S)       /* a place in a queue, if nobody asks */
 #define PLACE_POLL_US US_PER_S        /* who has one asks so often */
-#define HANDED_US (100 * US_PER_MS)   /* renewed so long after a hand-over */
+#define BARRIER_KEPT_MS 30000         /* so long is known who went on */
+#define BARRIER_IDLE_MS 60000         /* a barrier that nobody uses ends */
+#define BARRIER_INDEXES 1000   /* of a generation, in the number for both */
+#define LATCH_DELETED_MS 60000 /* so long is known that one was deleted */
+#define HANDED_US (100 * US_PER_MS) /* renewed so long after a hand-over */
 #define BACKOFF_US_MIN (1 * US_PER_MS)
 #define BACKOFF_US_MAX (200 * US_PER_MS)
 #define RECONNECT_US_MIN (10 * US_PER_MS)

@@ -269,7 +269,7 @@ TEST(permit_count, a_semaphore_and_a_lock_of_one_name_refuse_each_other)
     hf_semaphore *s = rig_semaphore_as(c, "a", NULL);
     CHECK_INT(hf_lock_try(lock, NULL, NULL), HF_OK);
     CHECK_INT(hf_semaphore_try(s, &p, &err), HF_CONFLICT);
-    CHECK(strstr(err.text, "no semaphore") != NULL);
+    CHECK(strstr(err.text, "no semaphore") || strstr(err.text, "in use as"));
     CHECK_INT(hf_semaphore_try_set(s, 3, NULL, &err), HF_CONFLICT);
     CHECK_INT(hf_lock_release(lock, NULL, NULL), HF_OK);
     CHECK_INT(hf_semaphore_try_set(s, 3, NULL, NULL), HF_OK);

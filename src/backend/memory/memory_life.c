@@ -26,6 +26,7 @@ void hf__store_close(struct store *s)
 {
     if (!s) return;
     hf__store_free_permits(s);
+    hf__store_free_gates(s);
     hf__table_clear(&s->table);
     while (s->free_holds) {
         struct held *held = s->free_holds;
@@ -60,6 +61,7 @@ void hf__store_wipe(struct store *s, int keep_counters)
     hf__store_free_values(s);
     hf__store_free_guards(s);
     hf__store_free_permits(s);
+    hf__store_free_gates(s);
     hf__store_restart(s);
     if (keep_counters) return;
     hf__table_clear(&s->table);

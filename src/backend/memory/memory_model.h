@@ -23,7 +23,9 @@ struct store {
     int is_durable;
     struct marker marker;
     struct boot boot;             /* lent with BOOT */
+    int has_kinds;                /* another kind than plain was asked for */
     struct tally_told tally;      /* lent with TALLY */
+    char text[64];                /* lent with a sentence that has a number */
     enum store_mutation mutation; /* always here, so that all files agree */
 };
 
@@ -85,6 +87,11 @@ void hf__store_free_guards(struct store *s);
 void hf__store_boot(struct store *s, int64_t now_us, const struct request *req,
                     struct reply *rep);
 
+/* memory_use.c: what the name of `req` is in use as, as a sentence, if that
+ * bars it; else NULL. */
+const char *hf__store_other_use(struct store *s, int64_t now_us,
+                                const struct request *req);
+
 /* Answer everything about semaphores and plain counters: 1; 0: it is not.  Is
  * one in use under the name of `e` (may be NULL)?  Forget all of them. */
 int hf__store_permit(struct store *s, int64_t now_us, const struct request *req,
@@ -94,6 +101,33 @@ void hf__store_permit_tally(struct store *s, struct permits *p, int64_t now_us,
 int hf__store_has_permits(struct store *s, const struct entry *e,
                           int64_t now_us);
 void hf__store_free_permits(struct store *s);
+
+/* A sentence with a number in it, into s->text. */
+void hf__store_left_text(struct store *s, const char *format, int64_t number)
+    __attribute__((format(printf, 2, 0)));
+
+/* memory_gate.c: answer what is about a latch or a barrier; 0 if it is not. */
+int hf__store_gate(struct store *s, int64_t now_us, const struct request *req,
+                   struct reply *rep);
+void hf__store_free_gates(struct store *s);
+
+/* memory_latch.c; `e` may be NULL in the first three. */
+int hf__store_has_latch(const struct entry *e);
+void hf__store_latch_wait(struct store *s, int64_t now_us, struct entry *e,
+                          const struct request *req, struct reply *rep);
+void hf__store_latch_tally(struct store *s, int64_t now_us, struct entry *e,
+                           const struct request *req, struct reply *rep);
+void hf__store_free_latch(struct store *s, struct entry *e);
+
+/* memory_barrier.c; `e` may be NULL where nothing is made. */
+int hf__store_has_barrier(struct store *s, struct entry *e, int64_t now_us);
+void hf__store_barrier_wait(struct store *s, int64_t now_us, struct entry *e,
+                            const struct request *req, struct reply *rep);
+void hf__store_barrier_leave(struct store *s, int64_t now_us, struct entry *e,
+                             const struct request *req, struct reply *rep);
+void hf__store_barrier_tally(struct store *s, int64_t now_us, struct entry *e,
+                             const struct request *req, struct reply *rep);
+void hf__store_free_barrier(struct store *s, struct entry *e);
 
 /* Answer OP_LIST. */
 void hf__store_list(struct store *s, int64_t now_us, const struct request *req,

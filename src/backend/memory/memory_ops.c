@@ -77,6 +77,8 @@ static void answer_tell(struct backend_conn *c, const struct request *req,
         freed = req->tally != TALLY_READ && rep->verdict == V_GRANTED;
     if (req->op == OP_RELEASE || rep->verdict == V_GRANTED)
         freed = freed || hf__store_owes_permits(space->store, req);
+    if (req->op == OP_PROPOSE && req->kind == KIND_BARRIER)
+        freed = rep->verdict == V_GRANTED; /* it may have been the last */
     if (freed) rep->waiters = hf__space_ring(space, req->name, req->name_len);
     if (req->op == OP_INSPECT && rep->info)
         rep->info->waiters =
@@ -125,11 +127,15 @@ static void answer_copy(struct backend_conn *c, struct reply *rep)
     rep->rows = c->rows;
 }
 
-/* Which of many nodes refused is what its operator wants to know. */
-static void boot_name(struct backend_conn *c, struct reply *rep)
+/* A sentence may have a number in it.  Which of many nodes refused is what its
+ * operator wants to know. */
+static void text_copy(struct backend_conn *c, const struct request *req,
+                      struct reply *rep)
 {
+    int is_named = req->op == OP_BOOT;
     if (!rep->text) return;
-    snprintf(c->text, sizeof c->text, "%s: %.180s", c->where, rep->text);
+    snprintf(c->text, sizeof c->text, "%s%s%.180s", is_named ? c->where : "",
+             is_named ? ": " : "", rep->text);
     rep->text = c->text;
 }
 
@@ -147,8 +153,8 @@ static void request_perform(struct backend_conn *c, const struct request *req,
             hf__space_ring(space, req->name, req->name_len);
         hf__store_apply(space->store, hf__space_now_us(space), req, rep);
         answer_tell(c, req, rep);
+        text_copy(c, req, rep);
         answer_copy(c, rep);
-        if (req->op == OP_BOOT) boot_name(c, rep);
     }
     pthread_mutex_unlock(&space->mutex);
 }

@@ -93,10 +93,7 @@ struct permits *hf__permits_need(struct store *s, int64_t now_us,
                                  struct entry **out)
 {
     struct entry *e = hf__table_need(&s->table, req->name, req->name_len);
-    if (e
-        && ((e->held && !held_is_over(e->held, now_us))
-            || hf__store_is_shared(e, now_us)
-            || hf__store_has_value(s, e, now_us))) {
+    if (e && hf__store_has_value(s, e, now_us)) {
         hf__permit_refuse(rep, HF_CONFLICT,
                           "memory: semaphore: something that is no semaphore "
                           "is stored there");
@@ -111,15 +108,6 @@ struct permits *hf__permits_need(struct store *s, int64_t now_us,
     struct permits *p = e->permits;
     permits_sweep(s, p, us_to_ms(now_us));
     if (!is_in_use(p)) p->kind = req->kind;
-    if (p->kind != req->kind) {
-        hf__permit_refuse(rep, HF_CONFLICT,
-                          p->kind == KIND_COUNT
-                              ? "memory: semaphore: the name is in use as a "
-                                "plain counter"
-                              : "memory: counter: the name is in use as a "
-                                "semaphore with leases");
-        return NULL;
-    }
     *out = e;
     return p;
 }

@@ -229,14 +229,6 @@ static void apply_propose(struct store *s, struct entry *e, int64_t now_us,
                           const struct request *req, struct reply *rep)
 {
     const struct share *own = *own_find(e, req, req->kind == KIND_WRITE, 0);
-    if (e->held && !held_is_over(e->held, now_us)) {
-        refuse(rep, HF_CONFLICT, "memory: it is in use as a plain lock");
-        return;
-    }
-    if (hf__store_has_permits(s, e, now_us)) {
-        refuse(rep, HF_CONFLICT, "memory: it is in use as a semaphore");
-        return;
-    }
     if (own && own->attempt == req->attempt && own->ballot == req->ballot) {
         rep->verdict = V_GRANTED;
         rep->fence = rep->counter = own->fence;

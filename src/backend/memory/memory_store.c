@@ -160,12 +160,7 @@ static void apply_propose(struct store *s, int64_t now_us,
     }
     struct held *held = e->held;
     rep->counter = e->counter;
-    if (hf__store_is_shared(e, now_us)) {
-        reply_refuse(rep, HF_CONFLICT,
-                     "memory: it is in use as a read/write lock");
-    } else if (hf__store_has_permits(s, e, now_us)) {
-        reply_refuse(rep, HF_CONFLICT, "memory: it is in use as a semaphore");
-    } else if (held && held_is_ours(held, req) && held->ballot == req->ballot) {
+    if (held && held_is_ours(held, req) && held->ballot == req->ballot) {
         propose_repeat(s, e, now_us, req, rep);
     } else if (held && propose_is_barred(s, held, req)) {
         rep->verdict = V_BUSY;
@@ -291,6 +286,12 @@ void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
     *rep = (struct reply){
         .verdict = V_ERROR, .node_us = now_us, .ttl_us = -1, .waiters = -1};
     if (request_is_refused(req, rep)) return;
+    const char *use = hf__store_other_use(s, now_us, req);
+    if (use) {
+        reply_refuse(rep, HF_CONFLICT, use);
+        return;
+    }
+    if (hf__store_gate(s, now_us, req, rep)) return;
     if (hf__store_permit(s, now_us, req, rep)) return;
     if (request_is_rw(req) && req->op <= OP_RELEASE) {
         hf__store_rw(s, now_us, req, rep);

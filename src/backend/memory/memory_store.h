@@ -20,6 +20,8 @@
  *   BOOT     as base/boot.h says.
  *   VALUE_*  a value has a version, a life of its own and no lock.
  *   GUARD    a value behind the highest token seen: lower ones change nothing.
+ *   TALLY    a number without a holder; and what waits for one (memory_gate.c)
+ *            is no lock: a name in use as one kind is no other.
  *
  * A lock is gone once the clock's milliseconds are *past* its expiry, as Redis
  * counts.  Not thread-safe; allocates only for names it has not met.

@@ -18,6 +18,8 @@ struct stored;
 struct guarded;
 struct permits;
 struct share;
+struct latch;
+struct barrier;
 
 #define HELD_INFO_MAX 192 /* "<pid> <host> <label>", with the NUL */
 
@@ -47,6 +49,8 @@ struct entry {
     uint64_t claim;          /* ... the claim set last */
     struct guarded *guarded; /* ... the value behind them; NULL: none */
     struct permits *permits; /* memory_permit.c; NULL: none */
+    struct latch *latch;     /* memory_latch.c; NULL: none so far */
+    struct barrier *barrier; /* memory_barrier.c; NULL: nobody uses one */
     void *tag;               /* whatever the store's user keeps by name */
     uint64_t hash;
     size_t name_len;

@@ -1,0 +1,263 @@
+/*
+ * memory_barrier.c: barriers in a store; it follows barrier_wait.lua and
+ * barrier_leave.lua, reply for reply.
+ *
+ * One rule: a party counts for as long as it is known to live, and no longer.
+ */
+#include <string.h>
+
+#include "backend/memory/memory_model.h"
+#include "base/math.h"
+
+#define ROOM_MIN 8u
+
+/* One that waits: `until_ms` is the end of its lease.  One that went on (with
+ * its generation and index) or left (with the T of that): until when that is
+ * known.  Over once the clock shows more, as Redis counts. */
+struct party {
+    char owner[OWNER_LEN_MAX];
+    int64_t until_ms;
+    int64_t number;
+    int has_left;
+};
+
+struct parties {
+    struct party *at;
+    size_t len, room;
+};
+
+struct barrier {
+    int64_t needs;
+    int64_t generation_ms; /* of those who went on last; 0: nobody has */
+    int64_t until_ms;      /* nobody uses it: it is forgotten then */
+    struct parties waiting;
+    struct parties gone; /* in the order in which they went */
+};
+
+/* ---- lists -------------------------------------------------------------- */
+
+static int parties_reserve(struct store *s, struct parties *p, size_t more)
+{
+    if (p->len + more <= p->room) return 0;
+    size_t room = p->room ? p->room : ROOM_MIN;
+    while (room < p->len + more) room *= 2;
+    struct party *at = hf__realloc(s->alloc, p->at, room * sizeof *at);
+    if (!at) return -1;
+    p->at = at;
+    p->room = room;
+    return 0;
+}
+
+static void party_set(struct party *p, const char *owner, int64_t until_ms,
+                      int64_t number)
+{
+    *p = (struct party){.until_ms = until_ms, .number = number};
+    memcpy(p->owner, owner, sizeof p->owner);
+}
+
+static struct party *party_find(const struct parties *list, const char *owner)
+{
+    for (size_t i = list->len; i-- > 0;)
+        if (!strncmp(list->at[i].owner, owner, OWNER_LEN_MAX))
+            return &list->at[i];
+    return NULL;
+}
+
+/* Of one that asks for the first time only what a late copy can be about. */
+static const struct party *gone_find(const struct barrier *b, int64_t now_us,
+                                     const struct request *req)
+{
+    int64_t since_ms =
+        req->round > 1 ? 0 : us_to_ms(now_us - req->window_us) - 1;
+    for (size_t i = b->gone.len; i-- > 0;) {
+        const struct party *p = &b->gone.at[i];
+        if (p->until_ms - BARRIER_KEPT_MS < since_ms) break;
+        if (!strncmp(p->owner, req->owner, sizeof p->owner)) return p;
+    }
+    return NULL;
+}
+
+static void parties_sweep(struct parties *list, int64_t now_us)
+{
+    int64_t now_ms = us_to_ms(now_us);
+    size_t kept = 0;
+    for (size_t i = 0; i < list->len; i++)
+        if (list->at[i].until_ms >= now_ms) list->at[kept++] = list->at[i];
+    list->len = kept;
+}
+
+/* The oldest come first, and most of the time none is over. */
+static void gone_sweep(struct parties *gone, int64_t now_us)
+{
+    if (gone->len > 0 && gone->at[0].until_ms < us_to_ms(now_us))
+        parties_sweep(gone, now_us);
+}
+
+/* ---- the barrier -------------------------------------------------------- */
+
+void hf__store_free_barrier(struct store *s, struct entry *e)
+{
+    if (!e->barrier) return;
+    hf__free(s->alloc, e->barrier->waiting.at);
+    hf__free(s->alloc, e->barrier->gone.at);
+    hf__free(s->alloc, e->barrier);
+    e->barrier = NULL;
+}
+
+static struct barrier *barrier_now(struct store *s, struct entry *e,
+                                   int64_t now_us)
+{
+    if (e && e->barrier && e->barrier->until_ms < us_to_ms(now_us))
+        hf__store_free_barrier(s, e);
+    return e ? e->barrier : NULL;
+}
+
+int hf__store_has_barrier(struct store *s, struct entry *e, int64_t now_us)
+{
+    return barrier_now(s, e, now_us) != NULL;
+}
+
+static void refuse(struct reply *rep, int status, const char *text)
+{
+    rep->verdict = V_ERROR;
+    rep->status = status;
+    rep->text = text;
+}
+
+/* All are there: they go on, this one last of them. */
+static void all_go(struct barrier *b, int64_t now_us, const struct request *req,
+                   struct reply *rep)
+{
+    int64_t index = 0, now_ms = us_to_ms(now_us);
+    int64_t until_ms = now_ms + BARRIER_KEPT_MS;
+    int64_t generation_ms = max64(b->generation_ms + 1, now_ms);
+    int64_t number = generation_ms * BARRIER_INDEXES;
+    gone_sweep(&b->gone, now_us);
+    for (size_t i = 0; i < b->waiting.len; i++) {
+        const char *owner = b->waiting.at[i].owner;
+        if (!strncmp(owner, req->owner, OWNER_LEN_MAX)) continue;
+        party_set(&b->gone.at[b->gone.len++], owner, until_ms,
+                  number + index++);
+    }
+    party_set(&b->gone.at[b->gone.len++], req->owner, until_ms, number + index);
+    b->waiting.len = 0;
+    b->generation_ms = generation_ms;
+    rep->verdict = V_GRANTED;
+    rep->fence = number + index;
+}
+
+static void stay(struct store *s, struct barrier *b, int64_t now_us,
+                 const struct request *req, struct reply *rep)
+{
+    int64_t until_ms = us_to_ms(now_us) + PLACE_US / US_PER_MS;
+    if (req->flags & REQ_QUEUE) {
+        struct party *own = party_find(&b->waiting, req->owner);
+        if (!own) own = &b->waiting.at[b->waiting.len++];
+        party_set(own, req->owner, until_ms, 0);
+        rep->poll_us = PLACE_POLL_US;
+    }
+    int64_t missing = b->needs - (int64_t)b->waiting.len;
+    hf__store_left_text(s, "memory: barrier: %lld are missing", missing);
+    rep->verdict = V_BUSY;
+    rep->status = HF_TAKEN;
+    rep->text = s->text;
+}
+
+/* Has something happened to one that waited, of which nothing is known? */
+static int is_forgotten(const struct barrier *b, int64_t now_us,
+                        const struct request *req)
+{
+    if (req->seen_us == 0) return 0;
+    if (!b) return 1;
+    return req->seen_us < now_us - BARRIER_KEPT_MS * US_PER_MS
+           && b->generation_ms >= us_to_ms(req->seen_us);
+}
+
+static struct barrier *barrier_need(struct store *s, struct entry *e,
+                                    const struct request *req)
+{
+    if (!e->barrier) e->barrier = hf__alloc_zero(s->alloc, sizeof *e->barrier);
+    struct barrier *b = e->barrier;
+    if (!b || parties_reserve(s, &b->waiting, 1) != 0
+        || parties_reserve(s, &b->gone, b->waiting.len + 1) != 0)
+        return NULL;
+    if (b->waiting.len == 0) b->needs = req->permits;
+    return b;
+}
+
+void hf__store_barrier_wait(struct store *s, int64_t now_us, struct entry *e,
+                            const struct request *req, struct reply *rep)
+{
+    struct barrier *b = barrier_now(s, e, now_us);
+    const struct party *gone = b ? gone_find(b, now_us, req) : NULL;
+    if (gone && !gone->has_left) {
+        rep->verdict = V_GRANTED;
+        rep->fence = gone->number;
+        return;
+    }
+    if ((gone && req->ballot <= gone->number)
+        || req->ballot < now_us - req->window_us) {
+        rep->verdict = V_STALE;
+        rep->counter = gone ? gone->number : 0;
+        return;
+    }
+    if (is_forgotten(b, now_us, req)) {
+        refuse(rep, HF_LOST,
+               "memory: barrier: it was forgotten while it was waited for");
+        return;
+    }
+    if (b) parties_sweep(&b->waiting, now_us);
+    b = barrier_need(s, e, req);
+    if (!b) {
+        refuse(rep, HF_NOMEM, "memory: barrier: out of memory");
+        return;
+    }
+    b->until_ms = us_to_ms(now_us) + BARRIER_IDLE_MS;
+    int is_in = party_find(&b->waiting, req->owner) != NULL;
+    if (b->needs != req->permits) {
+        hf__store_left_text(
+            s, "memory: barrier: others wait there for %lld parties", b->needs);
+        refuse(rep, HF_CONFLICT, s->text);
+    } else if ((int64_t)b->waiting.len + !is_in >= b->needs) {
+        all_go(b, now_us, req, rep);
+    } else {
+        stay(s, b, now_us, req, rep);
+    }
+}
+
+void hf__store_barrier_leave(struct store *s, int64_t now_us, struct entry *e,
+                             const struct request *req, struct reply *rep)
+{
+    struct barrier *b = barrier_now(s, e, now_us);
+    struct party *gone = b ? party_find(&b->gone, req->owner) : NULL;
+    rep->verdict = V_ABSENT;
+    if (!b || (gone && !gone->has_left)) return;
+    struct party *own = party_find(&b->waiting, req->owner);
+    if (own) {
+        *own = b->waiting.at[--b->waiting.len];
+        rep->verdict = V_GRANTED;
+    }
+    gone_sweep(&b->gone, now_us);
+    if (parties_reserve(s, &b->gone, 1) != 0) return; /* as if it came late */
+    struct party *left = &b->gone.at[b->gone.len++];
+    party_set(left, req->owner, us_to_ms(now_us) + BARRIER_KEPT_MS,
+              req->ballot);
+    left->has_left = 1;
+}
+
+void hf__store_barrier_tally(struct store *s, int64_t now_us, struct entry *e,
+                             const struct request *req, struct reply *rep)
+{
+    struct barrier *b = barrier_now(s, e, now_us);
+    if (req->tally != TALLY_READ) {
+        refuse(rep, HF_UNSUPPORTED, "memory: barrier: it can only be read");
+        return;
+    }
+    if (b) parties_sweep(&b->waiting, now_us);
+    s->tally = (struct tally_told){.is_there = b != NULL,
+                                   .value = b ? (int64_t)b->waiting.len : 0,
+                                   .capacity = b ? b->needs : 0,
+                                   .waiters = -1};
+    rep->verdict = V_GRANTED;
+    rep->tally = &s->tally;
+}

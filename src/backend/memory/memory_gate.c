@@ -1,0 +1,72 @@
+/*
+ * memory_gate.c: what is waited for and not held: latches and barriers.  One
+ * rule: who only looks leaves nothing behind.
+ */
+#include <stdio.h>
+
+#include "backend/memory/memory_model.h"
+
+__attribute__((format(printf, 2, 0))) void hf__store_left_text(
+    struct store *s, const char *format, int64_t number)
+{
+    snprintf(s->text, sizeof s->text, format, (long long)number);
+}
+
+static int is_of_gate(const struct request *req)
+{
+    if (req->kind != KIND_LATCH && req->kind != KIND_BARRIER) return 0;
+    switch (req->op) {
+    case OP_PROPOSE:
+    case OP_RENEW:
+    case OP_RELEASE:
+    case OP_BREAK:
+    case OP_INSPECT:
+    case OP_TALLY:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+static void gate_apply(struct store *s, int64_t now_us, struct entry *e,
+                       const struct request *req, struct reply *rep)
+{
+    int is_latch = req->kind == KIND_LATCH;
+    if (req->op == OP_PROPOSE && is_latch)
+        hf__store_latch_wait(s, now_us, e, req, rep);
+    else if (req->op == OP_PROPOSE)
+        hf__store_barrier_wait(s, now_us, e, req, rep);
+    else if (req->op == OP_TALLY && is_latch)
+        hf__store_latch_tally(s, now_us, e, req, rep);
+    else if (req->op == OP_TALLY)
+        hf__store_barrier_tally(s, now_us, e, req, rep);
+    else if (req->op == OP_RELEASE && !is_latch)
+        hf__store_barrier_leave(s, now_us, e, req, rep);
+    else
+        rep->status = HF_UNSUPPORTED;
+}
+
+int hf__store_gate(struct store *s, int64_t now_us, const struct request *req,
+                   struct reply *rep)
+{
+    int makes = req->op == OP_PROPOSE
+                || (req->op == OP_TALLY && req->tally != TALLY_READ);
+    if (!is_of_gate(req)) return 0;
+    struct entry *e = hf__table_find(&s->table, req->name, req->name_len);
+    if (!e && makes) e = hf__table_need(&s->table, req->name, req->name_len);
+    if (!e && makes) {
+        rep->status = HF_NOMEM;
+        rep->text = "memory: out of memory";
+        return 1;
+    }
+    gate_apply(s, now_us, e, req, rep);
+    return 1;
+}
+
+void hf__store_free_gates(struct store *s)
+{
+    for (size_t i = 0; i < s->table.len; i++) {
+        hf__store_free_latch(s, s->table.entries[i]);
+        hf__store_free_barrier(s, s->table.entries[i]);
+    }
+}

@@ -1,0 +1,58 @@
+/*
+ * memory_use.c: what a name is in use as.  One rule: a name that is in use as
+ * one kind is refused to the others, and nothing of it is changed.
+ */
+#include "backend/memory/memory_permit.h"
+
+/* The kind, by which a read/write lock is KIND_WRITE; -1: it is not in use. */
+static int use_of(struct store *s, struct entry *e, int64_t now_us)
+{
+    if (e->held && !held_is_over(e->held, now_us)) return KIND_PLAIN;
+    if (hf__store_is_shared(e, now_us)) return KIND_WRITE;
+    if (hf__store_has_permits(s, e, now_us)) return (int)e->permits->kind;
+    if (hf__store_has_latch(e)) return KIND_LATCH;
+    if (hf__store_has_barrier(s, e, now_us)) return KIND_BARRIER;
+    return -1;
+}
+
+static int is_of_name(const struct request *req)
+{
+    switch (req->op) {
+    case OP_PROPOSE:
+    case OP_RENEW:
+    case OP_RELEASE:
+    case OP_BREAK:
+    case OP_INSPECT:
+    case OP_TALLY:
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* Plain and read/write locks are shown, broken and given back as either. */
+static int is_lock(int kind)
+{
+    return kind == KIND_PLAIN || kind == KIND_READ || kind == KIND_WRITE;
+}
+
+const char *hf__store_other_use(struct store *s, int64_t now_us,
+                                const struct request *req)
+{
+    static const char *const words[KINDS_LEN] = {
+        [KIND_PLAIN] = "memory: it is in use as a plain lock",
+        [KIND_WRITE] = "memory: it is in use as a read/write lock",
+        [KIND_PERMIT] = "memory: it is in use as a semaphore",
+        [KIND_COUNT] = "memory: it is in use as a plain counter",
+        [KIND_LATCH] = "memory: it is in use as a latch",
+        [KIND_BARRIER] = "memory: it is in use as a barrier",
+    };
+    int kind = req->kind == KIND_READ ? KIND_WRITE : (int)req->kind;
+    if (kind != KIND_PLAIN) s->has_kinds = 1;
+    if (!s->has_kinds || !is_of_name(req)) return NULL;
+    struct entry *e = hf__table_find(&s->table, req->name, req->name_len);
+    int use = e ? use_of(s, e, now_us) : -1;
+    if (use < 0 || use == kind) return NULL;
+    if (is_lock(use) && is_lock(kind) && req->op != OP_PROPOSE) return NULL;
+    return words[use];
+}
