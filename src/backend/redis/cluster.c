@@ -235,7 +235,7 @@ const struct backend hf__backend_redis_cluster = {
     .scheme = "redis-cluster",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_VALUE | HF_CAP_GUARD
-            | HF_CAP_RW | HF_CAP_QUEUE,
+            | REDIS_KINDS,
     .options = REDIS_OPTIONS " pubsub",
     .open = cluster_open,
     .conn_caps = cluster_caps,

@@ -283,8 +283,7 @@ static void redis_forked(struct backend_conn *c)
 static unsigned redis_conn_caps(const struct backend_conn *c)
 {
     unsigned without = c->no_fence ? HF_CAP_FENCE | HF_CAP_BALLOT : 0;
-    if (c->is_string)
-        without |= HF_CAP_RW | HF_CAP_PERMIT | HF_CAP_TALLY | HF_CAP_QUEUE;
+    if (c->is_string) without |= REDIS_KINDS;
     return hf__backend_redis.caps & ~without;
 }
 
@@ -293,8 +292,7 @@ const struct backend hf__backend_redis = {
     .scheme = "redis rediss redis+unix",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE
-            | HF_CAP_GUARD | HF_CAP_RW | HF_CAP_PERMIT | HF_CAP_TALLY
-            | HF_CAP_QUEUE,
+            | HF_CAP_GUARD | REDIS_KINDS,
     .options = REDIS_OPTIONS,
     .open = redis_open,
     .conn_caps = redis_conn_caps,

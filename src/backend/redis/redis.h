@@ -17,6 +17,8 @@
 #include "redis_scripts.h"
 
 #define REDIS_PORT 6379
+/* What needs more keys than a string has. */
+#define REDIS_KINDS (HF_CAP_RW | HF_CAP_QUEUE | HF_CAP_PERMIT | HF_CAP_TALLY)
 #define ENDPOINT_MAX 160 /* "redis://host:port" in texts, cut if longer */
 #define BATCH_MAX 100    /* locks renewed by one command */
 /* Those with side keys, whose names have to be written out. */
@@ -363,6 +365,10 @@ void hf__cmd_key(struct command *cmd, const char *prefix, const char *name,
  * for the same reason. */
 void hf__cmd_side_key(struct command *cmd, const char *name, size_t name_len,
                       const char *suffix);
+/* "<prefix>{name}", whatever braces the name has, or in a cluster
+ * "<prefix>{tag}:name" for the same reason. */
+void hf__cmd_braced_key(struct command *cmd, const char *prefix,
+                        const char *name, size_t name_len);
 /* Put it into the output.  The flight to fill in, or NULL: no memory. */
 struct flight *hf__link_push(struct link *l, enum flight_kind kind);
 /* Write what is in the output.  Fails the link if that fails. */
@@ -482,6 +488,18 @@ void hf__redis_permit_build(struct backend_conn *c, enum flight_kind kind,
 /* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
 int hf__redis_permit_read(struct backend_conn *c, const struct request *req,
                           const struct value *v, struct reply *reply);
+
+/* ---- redis_latch.c, redis_barrier.c ---- */
+/* Build the command if it is about such; else 0. */
+int hf__redis_latch_build(struct backend_conn *c, enum flight_kind kind,
+                          const struct request *req);
+int hf__redis_barrier_build(struct backend_conn *c, enum flight_kind kind,
+                            const struct request *req);
+/* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
+int hf__redis_latch_read(struct backend_conn *c, const struct request *req,
+                         const struct value *v, struct reply *reply);
+int hf__redis_barrier_read(struct backend_conn *c, const struct request *req,
+                           const struct value *v, struct reply *reply);
 
 /* ---- redis_facts.c: what a server says of itself ---- */
 void hf__redis_facts_begin(struct backend_conn *c, struct request *req);
@@ -614,5 +632,7 @@ extern const char hf__redis_fence_prefix[];
 extern const char hf__redis_channel_prefix[];
 extern const char hf__redis_rw_channel_prefix[];
 extern const char hf__redis_permit_channel_prefix[];
+extern const char hf__redis_latch_channel_prefix[];
+extern const char hf__redis_barrier_channel_prefix[];
 
 #endif

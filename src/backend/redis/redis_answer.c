@@ -206,6 +206,9 @@ static int read_one(struct backend_conn *c, const struct request *req,
     *reply = (struct reply){.verdict = V_ERROR, .ttl_us = -1, .waiters = -1};
     if (hf__redis_is_permit(req))
         return hf__redis_permit_read(c, req, v, reply);
+    if (req->kind == KIND_LATCH) return hf__redis_latch_read(c, req, v, reply);
+    if (req->kind == KIND_BARRIER)
+        return hf__redis_barrier_read(c, req, v, reply);
     switch (req->op) {
     case OP_PROPOSE:
         if (request_is_rw(req)) return hf__rw_read(c, req, v, reply);
@@ -295,10 +298,12 @@ static void refusal_mark(struct request *reqs, const struct value *v)
     for (; reqs; reqs = reqs->next) reqs->flags |= REQ_SPOKEN;
 }
 
-/* The keys of a value or a guard, for who may not use them; NULL: a lock's. */
+/* The keys of a value, a latch or a guard, for who may not use them; NULL: a
+ * lock's. */
 static const char *keys_text(const struct request *req, char *out, size_t size)
 {
     if (req->op == OP_VALUE_READ || req->op == OP_VALUE_WRITE) return req->name;
+    if (req->kind == KIND_LATCH || req->kind == KIND_BARRIER) return req->name;
     if (req->op != OP_GUARD) return NULL;
     snprintf(out, size, "%.40s, or holdfast_%s:{...} for its token", req->name,
              req->flags & REQ_GUARD_CLAIM ? "claim" : "guard");

@@ -12,6 +12,9 @@ const char hf__redis_fence_prefix[] = "redisson_lock_token";
 const char hf__redis_channel_prefix[] = "redisson_lock__channel";
 const char hf__redis_rw_channel_prefix[] = "redisson_rwlock";
 const char hf__redis_permit_channel_prefix[] = "redisson_sc";
+const char hf__redis_latch_channel_prefix[] =
+    "redisson_countdownlatch__channel__";
+const char hf__redis_barrier_channel_prefix[] = "holdfast_barrier__channel";
 
 /* ---- requests to commands ---- */
 
@@ -79,8 +82,14 @@ void hf__ops_put_channel(struct command *cmd, const struct request *req)
         [KIND_WRITE] = hf__redis_rw_channel_prefix,
         [KIND_PERMIT] = hf__redis_permit_channel_prefix,
         [KIND_COUNT] = hf__redis_permit_channel_prefix,
+        [KIND_BARRIER] = hf__redis_barrier_channel_prefix,
     };
     const char *prefix = prefixes[req->kind];
+    if (req->kind == KIND_LATCH) {
+        hf__cmd_braced_key(cmd, hf__redis_latch_channel_prefix, req->name,
+                           req->name_len);
+        return;
+    }
     hf__cmd_key(cmd, prefix ? prefix : hf__redis_channel_prefix, req->name,
                 req->name_len);
 }
@@ -193,6 +202,8 @@ static void build(struct backend_conn *c, enum flight_kind kind,
 {
     struct command *cmd = &c->cmd;
     if (hf__string_build(c, kind, reqs) || hf__rw_build(c, kind, reqs)) return;
+    if (hf__redis_latch_build(c, kind, reqs)) return;
+    if (hf__redis_barrier_build(c, kind, reqs)) return;
     if (hf__redis_is_permit(reqs)) {
         hf__redis_permit_build(c, kind, reqs);
         return;

@@ -192,6 +192,29 @@ void hf__cmd_side_key(struct command *cmd, const char *name, size_t name_len,
     hf__cmd_part_end(cmd);
 }
 
+void hf__cmd_braced_key(struct command *cmd, const char *prefix,
+                        const char *name, size_t name_len)
+{
+    size_t used = cmd->used;
+    int argc = cmd->argc;
+    hf__cmd_part_begin(cmd);
+    hf__cmd_part_text(cmd, prefix);
+    part_bytes(cmd, "{", 1);
+    part_bytes(cmd, name, name_len);
+    part_bytes(cmd, "}", 1);
+    hf__cmd_part_end(cmd);
+    if (!is_astray(cmd, cmd->scratch + used, cmd->used - used, name, name_len))
+        return;
+    cmd->used = used;
+    cmd->argc = argc;
+    hf__cmd_part_text(cmd, prefix);
+    hf__cmd_part_text(cmd, "{");
+    hf__cmd_part_text(cmd, tag_for(cmd, name, name_len));
+    hf__cmd_part_text(cmd, "}:");
+    part_bytes(cmd, name, name_len);
+    hf__cmd_part_end(cmd);
+}
+
 /* ---- flights ---- */
 
 static struct flight *flight_at(struct flights *f, size_t i)

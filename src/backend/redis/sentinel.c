@@ -282,7 +282,7 @@ const struct backend hf__backend_sentinel = {
     .scheme = "redis-sentinel",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_VALUE | HF_CAP_GUARD
-            | HF_CAP_RW | HF_CAP_QUEUE,
+            | REDIS_KINDS,
     .options = "db format fence waitaof wait wait_renew sentinel_user "
                "sentinel_password_file " LINK_OPTIONS,
     .open = sentinel_open,
