@@ -1,0 +1,169 @@
+/*
+ * redis_gate_test.c: the scripts for latches and barriers against the model
+ * store.  The same seeded random requests, repeated and out of order, go to a
+ * real server and to the store; one rule: after every one of them both have
+ * said the same.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/memory/memory_store.h"
+#include "lib/rig_redis.h"
+#include "lib/server.h"
+#include "sys/random.h"
+#include "test.h"
+
+#define STEPS 2000
+#define OWNERS 5
+
+static struct {
+    struct redis server;
+    struct fake_env real;
+    struct store *model;
+    uint64_t random;
+    uint64_t attempt;
+    int64_t node_us;
+    int seen[V_UNKNOWN + 1];
+    struct {
+        int life; /* part of the owner's name: another wait of it */
+        int64_t seen_us, ballot;
+        uint32_t round;
+    } waits[OWNERS];
+} rig;
+
+static void rig_end(void *arg)
+{
+    (void)arg;
+    hf__store_close(rig.model);
+}
+
+static void rig_begin_gate(uint64_t seed)
+{
+    memset(&rig, 0, sizeof rig);
+    redis_begin(&rig.server, NULL);
+    rig.model = hf__store_open(&hf__alloc_default);
+    CHECK(rig.model != NULL);
+    test_cleanup(rig_end, NULL);
+    server_connect(&rig.real, rig.server.url);
+    rig.node_us = server_clock(&rig.real);
+    rig.random = seed;
+}
+
+static int64_t draw(uint64_t n)
+{
+    return (int64_t)(hf__random_next(&rig.random) % n);
+}
+
+static struct fake_answer step(int number, const struct request *req)
+{
+    struct fake_answer real;
+    struct reply model;
+    struct request sent = *req;
+    enum verdict verdict = server_do(&rig.real, sent, &real);
+    if (real.reply.node_us) rig.node_us = real.reply.node_us;
+    hf__store_apply(rig.model, rig.node_us, req, &model);
+    rig.seen[verdict]++;
+    int64_t told = real.reply.tally ? real.reply.tally->value : -1;
+    int64_t model_told = model.tally ? model.tally->value : -1;
+    int64_t went = real.reply.fence / BARRIER_INDEXES;
+    int64_t model_went = model.fence / BARRIER_INDEXES;
+    if (verdict != model.verdict || real.reply.status != model.status
+        || told != model_told || went != model_went
+        || real.reply.poll_us != model.poll_us)
+        TEST_FAIL("step %d, request %d: the server says %d (%s), %lld, %lld; "
+                  "the model %d (%s), %lld, %lld",
+                  number, req->op, verdict, real.text, (long long)told,
+                  (long long)went, model.verdict, model.text ? model.text : "",
+                  (long long)model_told, (long long)model_went);
+    return real;
+}
+
+/* ---- latches ------------------------------------------------------------ */
+
+static struct request latch_draw(void)
+{
+    static const enum tally_do whats[] = {TALLY_DOWN, TALLY_DOWN,   TALLY_DOWN,
+                                          TALLY_OPEN, TALLY_DELETE, TALLY_READ};
+    struct request req =
+        server_request(draw(4) ? OP_TALLY : OP_PROPOSE, draw(2) ? "a" : "{b}",
+                       ++rig.attempt, rig.node_us);
+    req.kind = KIND_LATCH;
+    req.flags = 0;
+    if (req.op == OP_PROPOSE) {
+        req.seen_us = draw(2) ? rig.node_us - draw(2000) : 0;
+        return req;
+    }
+    req.tally = whats[draw(6)];
+    req.number = 1 + draw(4);
+    return req;
+}
+
+TEST(redis_gate, server_and_model_agree_on_latches)
+{
+    static struct request last;
+    rig_begin_gate(1);
+    for (int i = 0; i < STEPS; i++) {
+        struct request req = latch_draw();
+        if (i > 0 && draw(6) == 0) {
+            /* Now and then the last one comes once more. */
+            req = last;
+            req.flags |= REQ_REPEATED;
+        }
+        last = req;
+        step(i, &req);
+        struct request look = req;
+        look.op = OP_TALLY;
+        look.tally = TALLY_READ;
+        step(i, &look);
+    }
+    CHECK(rig.seen[V_GRANTED] > STEPS / 20 && rig.seen[V_BUSY] > STEPS / 20);
+    CHECK(rig.seen[V_OTHER] > STEPS / 20 && rig.seen[V_ABSENT] > STEPS / 20);
+    CHECK(rig.seen[V_ERROR] > STEPS / 50); /* deleted */
+}
+
+/* ---- barriers ----------------------------------------------------------- */
+
+static struct request barrier_draw(int who)
+{
+    static const enum request_op ops[] = {OP_PROPOSE, OP_PROPOSE, OP_PROPOSE,
+                                          OP_PROPOSE, OP_RELEASE, OP_TALLY};
+    struct request req =
+        server_request(ops[draw(6)], "a", ++rig.attempt, rig.node_us + draw(3));
+    snprintf(req.owner, sizeof req.owner,
+             "01234567-89ab-4def-8123-456789abcdef:%d",
+             who * 1000000 + rig.waits[who].life);
+    req.kind = KIND_BARRIER;
+    req.permits = draw(30) ? 3 : 2;
+    req.flags = draw(8) ? REQ_QUEUE : 0;
+    req.seen_us = rig.waits[who].seen_us;
+    req.round = ++rig.waits[who].round;
+    req.tally = TALLY_READ;
+    /* Now and then the number of an earlier one: a late copy. */
+    if (draw(6) == 0 && rig.waits[who].ballot)
+        req.ballot = rig.waits[who].ballot - draw(2);
+    if (draw(40) == 0) req.ballot = rig.node_us - 2 * BALLOT_WINDOW_US;
+    rig.waits[who].ballot = req.ballot;
+    return req;
+}
+
+TEST(redis_gate, server_and_model_agree_on_barriers)
+{
+    rig_begin_gate(2);
+    for (int i = 0; i < STEPS; i++) {
+        int who = (int)draw(OWNERS);
+        struct request req = barrier_draw(who);
+        if (i == 0) req.op = OP_PROPOSE; /* so that there is one */
+        struct fake_answer answer = step(i, &req);
+        if (answer.reply.verdict == V_BUSY)
+            rig.waits[who].seen_us = answer.reply.node_us;
+        int went = req.op == OP_PROPOSE && answer.reply.verdict == V_GRANTED;
+        if ((went && draw(3)) || (req.op == OP_RELEASE && draw(2))) {
+            rig.waits[who].life++;
+            rig.waits[who].seen_us = rig.waits[who].ballot = 0;
+            rig.waits[who].round = 0;
+        }
+    }
+    CHECK(rig.seen[V_GRANTED] > STEPS / 20 && rig.seen[V_BUSY] > STEPS / 20);
+    CHECK(rig.seen[V_STALE] > STEPS / 50 && rig.seen[V_ABSENT] > STEPS / 50);
+    CHECK(rig.seen[V_ERROR] > STEPS / 200); /* other parties */
+}
