@@ -15,6 +15,7 @@
 //   token NAME                   the last token given
 //   mix NAME THREADS ROUNDS SEED exact | what was wrong (see Mix.java)
 //   rwmix NAME THREADS ROUNDS    exact | what was wrong (see RwMix.java)
+//   latch.WORD NAME [NUMBER]     see Latch.java
 //
 // `fair.lock` and so on do the same with another of Redisson's locks: fair,
 // spin, fenced, nonreentrant, read, write.  Semaphores: Permits.java.
@@ -106,6 +107,9 @@ public final class Peer {
     private String answer(String[] words) throws Exception {
         if (Permits.knows(words[0])) return Permits.answer(client, words);
         String name = words[1];
+        if (words[0].startsWith("latch.")) {
+            return Latch.answer(client.getCountDownLatch(name), words);
+        }
         int dot = words[0].indexOf('.');
         String verb = words[0].substring(dot + 1);
         RLock lock = dot < 0 ? client.getLock(name)
