@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 pages=$tests/../../docs/man
 commands='run once acquire renew release status list why break init doctor
-    guard stress help version'
+    guard latch barrier stress help version'
 
 # page FILE ARGUMENT...
 page() {
