@@ -347,6 +347,77 @@ static int act_semaphore_start(struct bench *b)
     return atomic_load(&a.calls) == 1 ? a.status : HF_INTERNAL;
 }
 
+/* What the last try left. */
+static int sound_delete(struct bench *b)
+{
+    hf_latch *l = NULL;
+    int status = hf_latch_open(b->sound, "l", &l, NULL);
+    if (status == HF_OK) status = hf_latch_delete(l, NULL, NULL);
+    hf_latch_close(l);
+    return status;
+}
+
+static int latch_use(hf_latch *l)
+{
+    struct hf_wait_options o = HF_WAIT_OPTIONS_INIT;
+    int status = hf_latch_set(l, 1, NULL);
+    o.wait_ms = 30;
+    if (status == HF_OK) status = hf_latch_wait(l, &o, NULL);
+    if (status == HF_TIMEOUT) status = hf_latch_down(l, NULL, NULL);
+    return status == HF_OK ? hf_latch_wait(l, NULL, NULL) : status;
+}
+
+static int act_latch(struct bench *b)
+{
+    hf_latch *l = NULL;
+    int status = hf_latch_open(b->client, "l", &l, NULL);
+    if (status == HF_OK) status = latch_use(l);
+    hf_latch_close(l);
+    return status;
+}
+
+static int act_barrier(struct bench *b)
+{
+    struct hf_wait_options o = HF_WAIT_OPTIONS_INIT;
+    hf_barrier *one = NULL, *two = NULL;
+    int status = hf_barrier_open(b->client, "one", 1, &one, NULL);
+    o.wait_ms = 30;
+    if (status == HF_OK)
+        status = hf_barrier_open(b->client, "two", 2, &two, NULL);
+    if (status == HF_OK) status = hf_barrier_wait(one, NULL, NULL, NULL);
+    if (status == HF_OK) status = hf_barrier_wait(two, &o, NULL, NULL);
+    hf_barrier_close(one);
+    hf_barrier_close(two);
+    return status;
+}
+
+static void on_latch(hf_latch *latch, int status, int64_t left,
+                     const struct hf_error *err, void *user)
+{
+    struct answer *a = user;
+    (void)latch, (void)left, (void)err;
+    a->status = status;
+    atomic_fetch_add(&a->calls, 1);
+}
+
+static int act_latch_start(struct bench *b)
+{
+    static struct answer a;
+    hf_latch *l = NULL;
+    memset(&a, 0, sizeof a);
+    int status = hf_latch_open(b->client, "l", &l, NULL);
+    if (status == HF_OK) status = hf_latch_set_start(l, 1, on_latch, &a, NULL);
+    int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
+    while (status == HF_OK && atomic_load(&a.calls) == 0
+           && rig_now_ms() < end_ms) {
+        if (b->options.flags & HF_CLIENT_OWN_LOOP) hf_client_process(b->client);
+        rig_pause_ms(1);
+    }
+    hf_latch_close(l);
+    if (status != HF_OK) return status;
+    return atomic_load(&a.calls) == 1 ? a.status : HF_INTERNAL;
+}
+
 static int sound_try(struct bench *b)
 {
     return hf_lock_try(b->sound_lock, NULL, NULL);
@@ -374,6 +445,9 @@ static const struct scenario scenarios[] = {
     {"guard", 0, NULL, act_guard, HF_OK},
     {"semaphore", 0, NULL, act_semaphore, HF_OK},
     {"semaphore_acquire_start", 0, NULL, act_semaphore_start, HF_OK},
+    {"latch", 0, sound_delete, act_latch, HF_OK},
+    {"latch_set_start", 0, sound_delete, act_latch_start, HF_OK},
+    {"barrier", 0, NULL, act_barrier, HF_TIMEOUT},
 };
 
 /* ---- how it is tried ---------------------------------------------------- */
@@ -445,6 +519,9 @@ static int scenario_applies(const struct scenario *s)
     if (s->act == act_ticket) return rig_has(HF_CAP_DETACHED);
     if (s->act == act_break) return rig_has(HF_CAP_BREAK);
     if (s->act == act_list) return rig_has(HF_CAP_LIST);
+    if (s->act == act_latch || s->act == act_latch_start
+        || s->act == act_barrier)
+        return rig_has(HF_CAP_TALLY);
     if (s->act == act_guard) return rig_has(HF_CAP_GUARD);
     if (s->act == act_value || s->act == act_value_start || s->act == act_once)
         return rig_has(HF_CAP_VALUE);
