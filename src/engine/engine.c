@@ -269,9 +269,9 @@ void hf__engine_begin(struct engine *e, struct op *op, int64_t now_us)
     op->finished = 0;
     op->slot = NULL;
     op->spoken = 0;
-    op->deadline_us = op->type == OP_TYPE_ACQUIRE && op->wait_us > 0
-                          ? now_us + op->wait_us
-                          : TIME_NEVER;
+    int waits = op->type == OP_TYPE_ACQUIRE || op->type == OP_TYPE_NAP;
+    op->deadline_us =
+        waits && op->wait_us > 0 ? now_us + op->wait_us : TIME_NEVER;
     op->until_us = op->type == OP_TYPE_RELEASE && op->wait_us > 0
                        ? now_us + op->wait_us
                        : TIME_NEVER;
@@ -329,9 +329,9 @@ static void pending_remove(struct slot *s, struct op *op)
 
 static void op_fail(struct engine *e, struct op *op, int status)
 {
-    if (op->finished || !op->slot) return;
-    if (op_is_pending(op)) {
-        pending_remove(op->slot, op);
+    if (op->finished || (!op->slot && op->type != OP_TYPE_NAP)) return;
+    if (!op->slot || op_is_pending(op)) {
+        if (op->slot) pending_remove(op->slot, op);
         hf__op_finish(e, op, status, NULL);
         return;
     }
@@ -360,8 +360,8 @@ static void release_tick(struct engine *e, struct op *op)
     hf__slot_step(e, op->slot, &ev);
 }
 
-/* End those whose wait is over before they came to their turn; and the waits
- * for releases. */
+/* End those whose wait is over before they came to their turn; the waits for
+ * releases; and naps. */
 static void pending_tick(struct engine *e)
 {
     e->pending_us = TIME_NEVER;
@@ -371,12 +371,12 @@ static void pending_tick(struct engine *e)
             if (op->slot && !op_is_pending(op)) release_tick(e, op);
             continue;
         }
-        if (!op_is_pending(op)) continue;
+        if (op->type != OP_TYPE_NAP && !op_is_pending(op)) continue;
         if (op->deadline_us > e->now_us) {
             e->pending_us = min64(e->pending_us, op->deadline_us);
             continue;
         }
-        pending_remove(op->slot, op);
+        if (op->slot) pending_remove(op->slot, op);
         hf__op_finish(e, op, HF_TIMEOUT, NULL);
     }
 }

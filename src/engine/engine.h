@@ -177,7 +177,8 @@ struct engine {
     struct op *all;                     /* operations under way */
     int64_t pending_us;                 /* the first of those behind others
                                          * in their holder's queue is late, or
-                                         * of the releases' callers */
+                                         * of the releases' callers, or of
+                                         * naps */
     size_t ops_len;
     size_t ops_async; /* of them with callbacks */
     int race_is_won;  /* of some of them: the others are to be ended */

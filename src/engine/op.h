@@ -30,7 +30,8 @@ enum op_type {
     OP_TYPE_GUARD,
     OP_TYPE_TALLY,
     OP_TYPE_BOOT,
-    OP_TYPE_FACTS
+    OP_TYPE_FACTS,
+    OP_TYPE_NAP /* nothing is asked: HF_TIMEOUT after wait_us, or cancelled */
 };
 
 /* The parts of a ticket. */

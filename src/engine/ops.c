@@ -255,7 +255,9 @@ void hf__op_begin(struct engine *e, struct op *op)
     int direct = op->type == OP_TYPE_TICKET_RELEASE
                  || op->type == OP_TYPE_INSPECT || op->type == OP_TYPE_BREAK
                  || op->type == OP_TYPE_LIST;
-    if (op->value) {
+    if (op->type == OP_TYPE_NAP) {
+        e->pending_us = min64(e->pending_us, op->deadline_us);
+    } else if (op->value) {
         hf__value_start(e, op);
     } else if (op->guard) {
         hf__guard_start(e, op);
