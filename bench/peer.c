@@ -5,6 +5,7 @@
  *   holdfast        the plain lock, blocking calls; mode=hold: asynchronous
  *   holdfast5       the same over all servers of ports=, as redlock://
  *   holdfast-read   all threads read one read/write lock
+ *   holdfast-permits  a semaphore of permits=
  *   holdfast-async  one thread with its own loop, 64 locks in flight
  *
  * known=N and held=N put N further locks, used before or held, beside the one
@@ -17,6 +18,7 @@
 #include "lib/async.h"
 #include "lib/crowd.h"
 #include "lib/five.h"
+#include "lib/permits.h"
 #include "lib/runner.h"
 #include "lib/tool.h"
 #include "lib/wait_many.h"
@@ -111,9 +113,11 @@ int main(int argc, char **argv)
     else if (strcmp(o.peer, "holdfast-read") == 0
              && strcmp(o.mode, "loop") == 0)
         runner_run(&o, &read_peer);
+    else if (strcmp(o.peer, permits_peer.name) == 0)
+        runner_run(&o, &permits_peer);
     else if (strcmp(o.peer, "holdfast") != 0)
         fail("peer=%s mode=%s: not one of holdfast, holdfast5, holdfast-async "
-             "(loop), holdfast-read (loop)",
+             "(loop), holdfast-read (loop), holdfast-permits",
              o.peer, o.mode);
     else if (strcmp(o.mode, "hold") == 0)
         crowd_hold_run(&o);

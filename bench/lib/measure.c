@@ -54,6 +54,7 @@ int spec_start(const struct bench *b, const struct spec *s, struct child *c)
     if (s->url) command_add(&cmd, "url=%s", s->url);
     if (s->threads) command_add(&cmd, "threads=%d", s->threads);
     if (s->count) command_add(&cmd, "count=%d", s->count);
+    if (s->permits) command_add(&cmd, "permits=%d", s->permits);
     if (s->known) command_add(&cmd, "known=%d", s->known);
     if (s->held) command_add(&cmd, "held=%d", s->held);
     if (s->lease_ms) command_add(&cmd, "lease=%d", s->lease_ms);

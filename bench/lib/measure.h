@@ -53,6 +53,7 @@ struct spec {
     double secs;       /* 0: the bench's */
     int threads;
     int count;
+    int permits;
     int known;
     int held;
     int lease_ms;

@@ -31,6 +31,7 @@ static const struct key {
     {"threads", INTEGER, offsetof(struct options, threads), 1, THREADS_MAX},
     {"proc", INTEGER, offsetof(struct options, proc), 0, 10000},
     {"count", INTEGER, offsetof(struct options, count), 1, LOCKS_MAX},
+    {"permits", INTEGER, offsetof(struct options, permits), 1, 1000},
     {"known", INTEGER, offsetof(struct options, known), 0, LOCKS_MAX},
     {"held", INTEGER, offsetof(struct options, held), 0, LOCKS_MAX},
     {"ports", PORTS, 0, 1, 65535},
@@ -90,6 +91,7 @@ void options_parse(struct options *o, int argc, char **argv)
                           .warm = 1,
                           .lease_ms = 10000,
                           .threads = 1,
+                          .permits = 1,
                           .count = 10000};
     for (int i = 1; i < argc; i++) {
         size_t len = strcspn(argv[i], "=");

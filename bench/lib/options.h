@@ -21,10 +21,11 @@ struct options {
     double warm;      /* how long to warm up */
     int64_t lease_ms;
     int threads;
-    int proc;  /* which of several runners this one is */
-    int count; /* mode=hold: locks to hold */
-    int known; /* locks used once and kept open beside the measured */
-    int held;  /* locks held beside the measured */
+    int proc;    /* which of several runners this one is */
+    int count;   /* mode=hold: locks to hold */
+    int permits; /* so many holders at once */
+    int known;   /* locks used once and kept open beside the measured */
+    int held;    /* locks held beside the measured */
     int ports[PORTS_MAX];
     int ports_len;
 };

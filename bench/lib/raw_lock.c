@@ -113,7 +113,8 @@ static void blpop_unlock(struct worker *w)
     freeReplyObject(ask(r, 3, argv, lens));
 }
 
-/* The one token; of a name that several processes share, the first makes it. */
+/* The tokens, mostly one; of a name that several processes share, the first
+ * makes them. */
 static void blpop_seed(struct worker *w, const char *name)
 {
     struct raw *r = w->impl;
@@ -122,7 +123,7 @@ static void blpop_seed(struct worker *w, const char *name)
 
     if (strcmp(name, "bench-shared") == 0 && w->options->proc != 0) return;
     freeReplyObject(ask(r, 2, argv, lens));
-    blpop_unlock(w);
+    for (int i = 0; i < w->options->permits; i++) blpop_unlock(w);
 }
 
 /* A name of its own needs its token as well. */

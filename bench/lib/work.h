@@ -30,6 +30,8 @@ void work_w3_handover(struct bench *b, const struct work *w);
 void work_w4(struct bench *b, const struct work *w);
 void work_w4_handover(struct bench *b, const struct work *w);
 
+void work_permits(struct bench *b, const struct work *w);
+
 /* Five servers. */
 void work_w5(struct bench *b, const struct work *w);
 void work_w5_memory(struct bench *b, const struct work *w);
