@@ -45,6 +45,8 @@ enum hold_event_type {
     EV_READY,   /* the clocks are known; it still waits for its turn.  With
                  * HOLD_BLIND: settle_us is known, and not yet come */
     EV_TURN,    /* it may contend now */
+    EV_BACK,    /* WAITING: another one of this process waits for it; it queues
+                 * again */
     EV_REPLY,   /* op, round, node, reply */
     EV_WATCHED, /* wake-ups will come (HF_OK) or not (status) */
     EV_WAKE,    /* the lock was released, or may have been */

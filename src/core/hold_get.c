@@ -386,6 +386,13 @@ static void handed_over(struct hold *h, const struct hold_event *ev,
     h->renew_at_us = ev->now_us + min64(left_us / 4, HANDED_US);
 }
 
+/* As if it had never asked. */
+static void queue_again(struct hold *h)
+{
+    h->answer_by_us = TIME_NEVER;
+    hf__hold_move(h, HOLD_QUEUED);
+}
+
 static void in_waiting(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
@@ -393,6 +400,8 @@ static void in_waiting(struct hold *h, const struct hold_event *ev,
     if (MUTATED(WAKE_IGNORED)) wake = 0;
     if (ev->type == EV_HANDED && ev->attempt == h->attempt)
         handed_over(h, ev, out);
+    else if (ev->type == EV_BACK)
+        queue_again(h);
     else if (wake && h->op == HOLD_OP_ACQUIRE)
         wake_up(h, ev, out);
     else if (ev->type == EV_TIMER && ev->now_us >= h->pause_until_us)

@@ -154,8 +154,21 @@ void hf__slot_free(struct engine *e, struct slot *s)
 
 /* ---- turns ------------------------------------------------------------ */
 
+/* Who has tried before came before. */
+static void queue_push(struct lock_entry *entry, struct slot *s)
+{
+    s->queue_next = entry->queue_head;
+    s->queued = 1;
+    entry->queue_head = s;
+    if (!entry->queue_tail) entry->queue_tail = s;
+}
+
 static void queue_add(struct lock_entry *entry, struct slot *s)
 {
+    if (s->hold.round > 0) {
+        queue_push(entry, s);
+        return;
+    }
     s->queue_next = NULL;
     s->queued = 1;
     entry->crowded = 1;
@@ -284,20 +297,41 @@ static int turn_is_taken(const struct slot *s)
     return state == HOLD_HELD && !(s->hold.flags & HOLD_MANY);
 }
 
-/* Who has got his leaves the turn to the next; and who gives his back is the
- * first to know that there is one: the next asks right behind the release. */
+/* Of ours, the next asks right behind a release: the one that waits for it, or
+ * another one beside it.  From time to time others come first. */
+static void many_follow(struct engine *e, struct lock_entry *entry)
+{
+    struct hold_event wake = {.type = EV_WAKE, .wait_us = grace_us(e, entry)};
+    struct hold_event turn = {.type = EV_TURN};
+    struct slot *next = entry->queue_head;
+    if (entry->told <= 0) entry->turns = 0;
+    if (entry->told > 0 && ++entry->turns >= LOCAL_TURNS_MAX) {
+        turn_owe(entry);
+    } else if (entry->turn && entry->turn->hold.state == HOLD_WAITING) {
+        hf__slot_step(e, entry->turn, &wake);
+    } else if (entry->turn && next && !wake.wait_us && hf__engine_is_ready(e)) {
+        queue_remove(entry, next);
+        hf__slot_step(e, next, &turn);
+    }
+}
+
+/* Who has got his leaves the turn to the next.  Who asked beside the one that
+ * has it, and in vain, does not wait beside it. */
 static void many_update(struct engine *e, struct slot *s,
                         enum hold_state before)
 {
     struct lock_entry *entry = s->entry;
-    struct hold_event ev = {.type = EV_WAKE};
+    struct hold_event back = {.type = EV_BACK};
+    int is_beside = s->hold.state == HOLD_WAITING && s->hold.busy
+                    && !s->hold.one_try && !(s->hold.flags & HOLD_QUEUES);
     if (s->hold.state == HOLD_HELD && entry->turn == s) {
         entry->turn = NULL;
         turn_pass(e, entry);
     }
-    if (s->hold.state == HOLD_RELEASING && before == HOLD_HELD && entry->turn
-        && entry->turn->hold.state == HOLD_WAITING)
-        hf__slot_step(e, entry->turn, &ev);
+    if (s->hold.state == HOLD_RELEASING && before == HOLD_HELD)
+        many_follow(e, entry);
+    if (is_beside && !entry->turn) entry->turn = s;
+    if (is_beside && entry->turn != s) hf__slot_step(e, s, &back);
 }
 
 void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before)

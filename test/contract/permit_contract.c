@@ -391,6 +391,46 @@ TEST(permit, no_more_than_there_are_are_inside_when_some_want_two)
     many_check(0);
 }
 
+struct loop {
+    hf_semaphore *sem;
+    atomic_int stop, done;
+};
+
+static void loop_run(void *arg)
+{
+    struct loop *l = arg;
+    struct hf_permit p;
+    while (!atomic_load(&l->stop)) {
+        if (rig_take(l->sem, 1, RIG_WAIT_MS, &p) != HF_OK) continue;
+        hf_semaphore_release(l->sem, &p, NULL);
+        atomic_fetch_add(&l->done, 1);
+    }
+}
+
+static int has_had_some(void *arg)
+{
+    struct loop *l = arg;
+    return atomic_load(&l->done) >= 5;
+}
+
+/* The threads of one process pass permits on to each other. */
+TEST(permit, a_crowd_leaves_some_to_another_process)
+{
+    static struct loop crowd, lone;
+    memset(&crowd, 0, sizeof crowd);
+    memset(&lone, 0, sizeof lone);
+    rig_begin();
+    crowd.sem = rig_semaphore(rig_client(NULL), "s", 2);
+    lone.sem = rig_semaphore(rig_client(NULL), "s", 2);
+    for (int i = 0; i < 8; i++) rig_spawn(loop_run, &crowd);
+    rig_spawn(loop_run, &lone);
+    int has = rig_until(has_had_some, &lone) && rig_until(has_had_some, &crowd);
+    atomic_store(&crowd.stop, 1);
+    atomic_store(&lone.stop, 1);
+    rig_join();
+    CHECK(has);
+}
+
 /* ---- bad input ---------------------------------------------------------- */
 
 TEST(permit, a_name_of_no_bytes_is_refused)

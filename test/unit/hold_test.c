@@ -120,6 +120,23 @@ TEST(hold, lease_counts_from_the_send_not_from_the_reply)
     CHECK_INT(r.h.valid_us, (1000 + 9000 - 92) * MS); /* 1 % + 2 ms */
 }
 
+/* Where several may be held at once, one waits for all of its process. */
+TEST(hold, waiter_that_queues_again_sleeps_until_its_turn_or_its_deadline)
+{
+    struct rig r;
+    rig_init(&r, 1);
+    rig_acquire(&r, HOLD_MAY_TRY | HOLD_MANY, 5000, 1000);
+    rig_reply(&r, 0, V_BUSY);
+    CHECK(r.h.state == HOLD_WAITING);
+    rig_event(&r, EV_BACK);
+    CHECK(r.h.state == HOLD_QUEUED && !r.out.finished && r.out.sends == 0);
+    CHECK_INT(hf__hold_due(&r.h), 6000 * MS);
+    rig_event(&r, EV_WAKE); /* another's affair */
+    CHECK(r.h.state == HOLD_QUEUED);
+    rig_event(&r, EV_TURN);
+    CHECK(r.h.state == HOLD_TRYING && has_send(&r, OP_PROPOSE));
+}
+
 TEST(hold, minority_is_not_enough)
 {
     struct rig r;
