@@ -271,7 +271,13 @@ static int read_propose(struct backend_conn *c, const struct request *req,
                         const struct value *v, struct reply *reply)
 {
     char text[96];
+    int64_t fence = hf__value_number(v, 0);
     int64_t code = hf__value_number(hf__value_at(v, 0), INT64_MIN);
+    if (fence > 0) {
+        reply->verdict = V_GRANTED;
+        reply->fence = reply->counter = fence;
+        return 0;
+    }
     if (!hf__value_is_array(v, 5)) return -1;
     reply->node_us = at(v, 2);
     switch (code) {

@@ -5,52 +5,68 @@
 -- ARGV id, "v1 <owner> <attempt> ", permits, T, lease ms, "<pid> <host>
 --      <label>", channel, window us, owner, lease ms in the queue; 11th,
 --      letters: s the messages are sharded; q keep a place in the queue
--- returns {1 granted | 0 busy | -1 stale | -2 the counter is no number
---      | -3 no semaphore | -4 a counter of another kind | -5 more than there
---      are, fence or counter or all there are, now us, ttl ms, poll ms}
+-- returns granted: fence | {1 granted before | 0 busy | -1 stale | -2 the
+--      counter is no number | -3 no semaphore | -4 a counter of another kind
+--      | -5 more than there are, fence or counter or all there are, now us,
+--      ttl ms, poll ms}
 local call, pcall, arg = redis.call, redis.pcall, ARGV
-local name, out, facts, queue = KEYS[1], KEYS[2], KEYS[3], KEYS[6]
-local id, mark, n, t = arg[1], arg[2], tonumber(arg[3]), tonumber(arg[4])
-local owner, letters = arg[9], arg[11] or ''
+local name, out, facts = KEYS[1], KEYS[2], KEYS[3]
+local id, n, t = arg[1], tonumber(arg[3]), tonumber(arg[4])
 local time = call('TIME')
-local now = time[1] * 1000000 + time[2]
+local sec, usec = time[1], time[2]
+local now = sec * 1000000 + usec
 local ms = math.floor(now / 1000)
 -- What is of another type is no semaphore; other refusals are told as they are.
-local function refusal(err)
-    return err.err:find('WRONGTYPE', 1, true) and {-3, 0, now, -1, 0} or err
+local function refusal(err, code)
+    return err.err:find('WRONGTYPE', 1, true) and {code or -3, 0, now, -1, 0}
+        or err
 end
-local text = pcall('GET', name)
-if type(text) == 'table' then
-    return refusal(text)
+-- Of another type, or not there, a string is not told.
+local has = pcall('MGET', name, KEYS[4], KEYS[5])
+if has.err then
+    return has
 end
-if text and not text:find('^-?%d+$') then
+local text, seen = has[1], has[2]
+if not text then
+    text = pcall('GET', name)
+    if type(text) == 'table' then
+        return refusal(text)
+    end
+elseif not tonumber(text) or text:find('[^%d-]') then
     return {-3, 0, now, -1, 0}
-end
-local had = pcall('HMGET', facts, id, 'kind')
-if had.err then
-    return refusal(had)
-end
-if had[2] and had[2] ~= 'permit' then
-    return {-4, 0, now, -1, 0}
 end
 local first = pcall('ZRANGE', out, 0, 0, 'WITHSCORES')
 if first.err then
     return refusal(first)
 end
-if had[1] and had[1]:find(mark, 1, true) == 1 then
+local was_empty = not first[2]
+if was_empty then
+    local kind = pcall('HGET', facts, 'kind')
+    if type(kind) == 'table' then
+        return refusal(kind)
+    end
+    if kind and kind ~= 'permit' then
+        return {-4, 0, now, -1, 0}
+    end
+end
+-- What an earlier copy of this got, if it did and still has it.
+local function granted_before()
+    local mark = arg[2]
     local ends = call('ZSCORE', out, id .. '\0\0')
-    if ends and tonumber(ends) > ms then
-        local fence = had[1]:match('^%d+ (%d+)', #mark + 1)
+    local had = ends and tonumber(ends) > ms and call('HGET', facts, id)
+    if had and had:find(mark, 1, true) == 1 then
+        local fence = had:match('^%d+ (%d+)', #mark + 1)
         return {1, tonumber(fence), now, -1, 0}
     end
 end
-if call('EXISTS', KEYS[5]) == 1 then
+if has[3] then
     return {-1, t, now, -1, 0}
 end
 if t < now - arg[8] then
-    return {-1, 0, now, -1, 0}
+    return granted_before() or {-1, 0, now, -1, 0}
 end
-local free = tonumber(text or 0)
+local free, ended = tonumber(text or 0), 0
+local letters = arg[11] or ''
 local function tell(number)
     if number > 0 then
         pcall(letters:find('s', 1, true) and 'SPUBLISH' or 'PUBLISH', arg[7],
@@ -58,8 +74,7 @@ local function tell(number)
     end
 end
 -- What has ended comes back before anybody is refused.
-local ended = 0
-if first[2] and tonumber(first[2]) <= ms then
+if not was_empty and tonumber(first[2]) <= ms then
     local ids = call('ZRANGEBYSCORE', out, '-inf', ms, 'LIMIT', 0, 1000)
     ended = #ids
     call('INCRBY', name, ended)
@@ -75,12 +90,8 @@ if first[2] and tonumber(first[2]) <= ms then
     free = free + ended
     first = call('ZRANGE', out, 0, 0, 'WITHSCORES')
 end
-local all = free + call('ZCARD', out)
-if text and n > all then
-    tell(ended > 0 and free or 0)
-    return {-5, all, now, -1, 0}
-end
 -- Who comes first?  The dead in the queue are skipped.
+local queue, owner = KEYS[6], arg[9]
 local head, waiting = nil, call('ZCARD', queue)
 if waiting > 0 then
     local dead = call('ZRANGEBYSCORE', KEYS[7], '-inf', ms, 'LIMIT', 0, 1000)
@@ -90,15 +101,22 @@ if waiting > 0 then
     end
     head = call('ZRANGE', queue, 0, 0)[1]
 end
-local left = -1
-if first[2] and tonumber(first[2]) < 922337203685477 then
-    left = math.max(tonumber(first[2]) - ms, 0)
-end
 if free < n or head and head ~= owner then
+    local before = granted_before()
+    if before then
+        return before
+    end
     if ended > 0 then
         tell(free)
     end
-    local poll = 0
+    local all = free + call('ZCARD', out)
+    if text and n > all then
+        return {-5, all, now, -1, 0}
+    end
+    local left, poll = -1, 0
+    if first[2] and tonumber(first[2]) < 922337203685477 then
+        left = math.max(tonumber(first[2]) - ms, 0)
+    end
     if letters:find('q', 1, true) then
         local life = tonumber(arg[10])
         call('ZADD', queue, 'NX', string.format('%.0f', now), owner)
@@ -114,64 +132,70 @@ if free < n or head and head ~= owner then
     end
     return {0, 0, now, left, poll}
 end
-local seen = pcall('GET', KEYS[4])
-if type(seen) == 'table' then
-    return seen.err:find('WRONGTYPE', 1, true) and {-2, 0, now, -1, 0} or seen
+if not seen then
+    seen = pcall('GET', KEYS[4])
+    if type(seen) == 'table' then
+        return refusal(seen, -2)
+    end
 end
-seen = tonumber(seen or 0)
-if not seen or not (seen < 9007199254740991) then
+local last = tonumber(seen or 0)
+if not last or not (last < 9007199254740991) then
     return {-2, 0, now, -1, 0}
 end
-local fence = math.max(seen + 1, now)
-local number = string.format('%.0f', fence)
+-- Concatenation is cheaper than string.format, where no zero is missing.
+local clock = #usec == 6 and sec .. usec or string.format('%.0f', now)
+local fence, number = now, clock
+if last >= now then
+    fence = last + 1
+    number = string.format('%.0f', fence)
+end
 local ends = string.format('%.0f', ms + 1 + arg[5])
-local ids = {}
-for i = 0, n - 1 do
-    ids[2 * i + 1] = ends
-    ids[2 * i + 2] = id .. string.char(math.floor(i / 256), i % 256)
-end
 -- One after the other; if one is refused, those before it are taken back.
-local undo = {}
-local function done_with(result)
-    if type(result) ~= 'table' or not result.err then
-        return false
+local ids, r = {id .. '\0\0'}, nil
+if n == 1 then
+    r = pcall('ZADD', out, 'NX', ends, ids[1])
+else
+    local pairs_of = {}
+    for i = 0, n - 1 do
+        ids[i + 1] = id .. string.char(math.floor(i / 256), i % 256)
+        pairs_of[2 * i + 1], pairs_of[2 * i + 2] = ends, ids[i + 1]
     end
-    for i = #undo, 1, -1 do
-        pcall(unpack(undo[i]))
-    end
-    return true
+    r = pcall('ZADD', out, 'NX', unpack(pairs_of))
 end
-local r = pcall('HSET', facts, id, mark .. n .. ' ' .. number .. ' '
-    .. string.format('%.0f', now) .. ' ' .. arg[6])
-if done_with(r) then
+if type(r) == 'table' then
     return r
 end
-undo[1] = {'HDEL', facts, id}
-if call('PTTL', facts) < tonumber(arg[5]) then
+if r < n then
+    -- A copy of one that was granted; of which something may be missing.
+    local before = r == 0 and granted_before()
+    if not before then
+        call('ZREM', out, unpack(ids))
+        call('INCRBY', name, n - r)
+    end
+    return before or {-1, t, now, -1, 0}
+end
+r = pcall('HSET', facts, id,
+    arg[2] .. n .. ' ' .. number .. ' ' .. clock .. ' ' .. arg[6])
+if type(r) ~= 'table' and call('PTTL', facts) < tonumber(arg[5]) then
     r = pcall('PEXPIRE', facts, 1000 + arg[5])
-    if done_with(r) then
-        return r
+end
+if type(r) ~= 'table' then
+    r = pcall('SET', KEYS[4], number)
+    if not r.err then
+        r = pcall('DECRBY', name, n)
+        if type(r) == 'table' and seen then
+            pcall('SET', KEYS[4], seen)
+        elseif type(r) == 'table' then
+            pcall('DEL', KEYS[4])
+        end
     end
 end
-r = pcall('ZADD', out, unpack(ids))
-if done_with(r) then
+if type(r) == 'table' then
+    pcall('HDEL', facts, id)
+    pcall('ZREM', out, unpack(ids))
     return r
 end
-undo[2] = {'ZREM', out}
-for i = 2, #ids, 2 do
-    undo[2][i / 2 + 2] = ids[i]
-end
-r = pcall('SET', KEYS[4], number)
-if done_with(r) then
-    return r
-end
-undo[3] = seen > 0 and {'SET', KEYS[4], string.format('%.0f', seen)}
-    or {'DEL', KEYS[4]}
-r = pcall('DECRBY', name, n)
-if done_with(r) then
-    return r
-end
-local life = call('PTTL', name)
+local life = was_empty and call('PTTL', name) or -1
 if life > 0 then
     call('PEXPIRE', out, life)
 end
@@ -183,4 +207,4 @@ end
 if ended > 0 or waiting > 0 then
     tell(free - n)
 end
-return {1, fence, now, -1, 0}
+return fence

@@ -7,44 +7,44 @@
 -- returns released: processes told, or -1 | -2 absent, or their time was over
 local call, pcall, arg = redis.call, redis.pcall, ARGV
 local name, out, queue = KEYS[1], KEYS[2], KEYS[5]
-local letters = arg[7] or ''
+local n, letters = tonumber(arg[2]), arg[7]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
+local left = letters and letters:find('q', 1, true)
+    and pcall('ZREM', queue, arg[6]) == 1
+if left then
+    pcall('ZREM', KEYS[6], arg[6])
+end
 local function tell(number)
     if number <= 0 then
         return -1
     end
-    local told = pcall(letters:find('s', 1, true) and 'SPUBLISH' or 'PUBLISH',
-        arg[3], string.format('%.0f', number))
+    local told = pcall(letters and letters:find('s', 1, true) and 'SPUBLISH'
+        or 'PUBLISH', arg[3], number)
     return type(told) == 'number' and told or -1
 end
-local left = letters:find('q', 1, true) and pcall('ZREM', queue, arg[6]) == 1
-if left then
-    pcall('ZREM', KEYS[6], arg[6])
-end
 -- Before any other write: a full server only takes what frees memory.
-local had, late = {}, false
-for i = 0, arg[2] - 1 do
-    local id = arg[1] .. string.char(math.floor(i / 256), i % 256)
-    local ends = call('ZSCORE', out, id)
-    if ends then
-        had[#had + 1], had[#had + 2] = ends, id
-        late = late or tonumber(ends) * 1000 <= now
-        call('ZREM', out, id)
+local had, ends, ids = 0, nil, {}
+for i = 0, n - 1 do
+    local id = arg[1]
+        .. (i == 0 and '\0\0' or string.char(math.floor(i / 256), i % 256))
+    local score = call('ZSCORE', out, id)
+    if score then
+        ends = math.min(ends or tonumber(score), tonumber(score))
+        had = had + call('ZREM', out, id)
+        ids[2 * had - 1], ids[2 * had] = 0, id
     end
 end
-if #had > 0 then
-    local free = pcall('INCRBY', name, #had / 2)
+if had > 0 then
+    local free = pcall('INCRBY', name, had)
     if type(free) == 'table' then
-        call('ZADD', out, unpack(had))
+        -- As if they had ended: then they come back with the next who asks.
+        call('ZADD', out, unpack(ids))
         return free
     end
     pcall('HDEL', KEYS[3], arg[1])
     local told = tell(free)
-    if late or #had < 2 * arg[2] then
-        return -2
-    end
-    return told
+    return (had < n or ends * 1000 <= now) and -2 or told
 end
 -- Whatever of it is still on its way is older than this.
 local life = math.ceil((math.max(arg[4] - now, 0) + arg[5]) / 1000) + 1000
