@@ -24,6 +24,7 @@
 #include "client.h"
 #include "lock.h"
 #include "barrier.h"
+#include "election.h"
 #include "guard.h"
 #include "latch.h"
 #include "multi.h"

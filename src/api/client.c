@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "api/election.h"
 #include "api/members.h"
 #include "api/multi.h"
 #include "backend/registry.h"
@@ -260,7 +261,7 @@ void hf__call_leave(hf_client *c)
 {
     if (c->pump.forked) return; /* by a function of the caller's */
     hf__pump_lock(&c->pump);
-    if (--c->calls == 0) pthread_cond_signal(&c->calls_over);
+    if (--c->calls == 0) pthread_cond_broadcast(&c->calls_over);
     hf__pump_unlock(&c->pump);
 }
 
@@ -334,6 +335,7 @@ static int client_fill(hf_client *c, const struct url *url, const char *text,
     c->log = o->log;
     c->log_user = o->log_user;
     c->log_level = o->log_level ? o->log_level : HF_LOG_WARN;
+    c->pump.told = hf__election_told;
     c->pump.on_state = o->on_state;
     c->pump.state_user = o->state_user;
     c->pump.own_loop = (o->flags & HF_CLIENT_OWN_LOOP) != 0;

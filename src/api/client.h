@@ -6,6 +6,7 @@
 
 struct fallback;
 struct multi_link;
+struct hf_election;
 
 struct hf_client {
     struct pump pump; /* first */
@@ -16,7 +17,8 @@ struct hf_client {
     char *password_file;
     char *info;
     int64_t timeout_us;
-    struct hf_lock *locks;     /* open, under the pump's lock */
+    struct hf_lock *locks;         /* open, under the pump's lock */
+    struct hf_election *elections; /* the same */
     int calls;                 /* of several operations, under way; the same */
     struct multi_link *multis; /* of them: on sets of locks; the same */
     pthread_cond_t calls_over;

@@ -63,6 +63,7 @@ struct pump {
     struct pump *_Atomic also; /* our tokens cancel its waits, too */
     size_t users;              /* calls inside, for close */
 
+    void (*told)(struct pump *p, const struct hf_event *ev); /* first */
     hf_state_fn on_state;
     void *state_user;
     int telling;              /* somebody runs on_state */

@@ -61,8 +61,10 @@ static int notice_next(struct pump *p, struct hf_event *ev, int begins)
 void hf__pump_tell(struct pump *p)
 {
     struct hf_event ev;
-    for (int begins = 1; notice_next(p, &ev, begins); begins = 0)
+    for (int begins = 1; notice_next(p, &ev, begins); begins = 0) {
+        if (p->told) p->told(p, &ev);
         if (p->on_state) p->on_state(&ev, p->state_user);
+    }
 }
 
 int hf__pump_event_fd(struct pump *p)

@@ -246,6 +246,61 @@ static int act_guard(struct bench *b)
     return hf_guard_delete(b->client, "g", 1, NULL);
 }
 
+static int act_election(struct bench *b)
+{
+    struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
+    struct hf_leader l;
+    hf_election *e;
+    int status = hf_election_open(b->client, "post", NULL, &e, NULL);
+    if (status != HF_OK) return status;
+    o.value = "bytes";
+    o.value_len = 5;
+    status = hf_election_campaign(e, &o, NULL, NULL);
+    if (status == HF_OK) status = hf_election_look(e, &l, NULL);
+    if (status == HF_OK) {
+        if (!l.is_me || l.len != 5) status = HF_INTERNAL;
+        hf_leader_free(e, &l);
+    }
+    if (status == HF_OK) status = hf_election_resign(e, NULL);
+    hf_election_close(e);
+    return status;
+}
+
+static void on_campaigned(hf_election *e, int status,
+                          const struct hf_grant *grant,
+                          const struct hf_error *err, void *user)
+{
+    struct answer *a = user;
+    (void)e;
+    (void)grant;
+    (void)err;
+    a->status = status;
+    atomic_fetch_add(&a->calls, 1);
+}
+
+static int act_campaign_start(struct bench *b)
+{
+    static struct answer a;
+    struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
+    hf_election *e;
+    int status = hf_election_open(b->client, "post", NULL, &e, NULL);
+    if (status != HF_OK) return status;
+    memset(&a, 0, sizeof a);
+    o.value = "bytes";
+    o.value_len = 5;
+    status = hf_election_campaign_start(e, &o, on_campaigned, &a, NULL);
+    int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
+    while (status == HF_OK && atomic_load(&a.calls) == 0
+           && rig_now_ms() < end_ms) {
+        if (b->options.flags & HF_CLIENT_OWN_LOOP) hf_client_process(b->client);
+        rig_pause_ms(1);
+    }
+    if (status == HF_OK)
+        status = atomic_load(&a.calls) == 1 ? a.status : HF_INTERNAL;
+    hf_election_close(e);
+    return status;
+}
+
 static void on_value(hf_client *client, int status, uint64_t version,
                      const struct hf_error *err, void *user)
 {
@@ -441,6 +496,8 @@ static const struct scenario scenarios[] = {
     {"tickets", 0, NULL, act_ticket, HF_OK},
     {"value", 0, NULL, act_value, HF_OK},
     {"value_write_start", 0, NULL, act_value_start, HF_OK},
+    {"election", 0, NULL, act_election, HF_OK},
+    {"election_campaign_start", 0, NULL, act_campaign_start, HF_OK},
     {"once", 0, NULL, act_once, HF_OK},
     {"guard", 0, NULL, act_guard, HF_OK},
     {"semaphore", 0, NULL, act_semaphore, HF_OK},
@@ -523,6 +580,8 @@ static int scenario_applies(const struct scenario *s)
         || s->act == act_barrier)
         return rig_has(HF_CAP_TALLY);
     if (s->act == act_guard) return rig_has(HF_CAP_GUARD);
+    if (s->act == act_election || s->act == act_campaign_start)
+        return rig_has(HF_CAP_VALUE | HF_CAP_FENCE);
     if (s->act == act_value || s->act == act_value_start || s->act == act_once)
         return rig_has(HF_CAP_VALUE);
     return 1;

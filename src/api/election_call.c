@@ -1,0 +1,237 @@
+/*
+ * election_call.c: the calls on elections: arguments are checked, copied, and
+ * made a task.
+ *
+ * The rule: what is out of bounds is refused before anything is sent.
+ */
+#include <string.h>
+
+#include "api/election.h"
+#include "base/error.h"
+#include "sys/clock.h"
+
+#define LOOK_MS_DEFAULT 500
+#define LOOK_MS_MIN 10
+
+static const char *name_of(const hf_election *e)
+{
+    return e->lock->entry->name;
+}
+
+/* ---- campaign ----------------------------------------------------------- */
+
+static int value_check(const hf_election *e, const void *value, size_t len,
+                       struct hf_error *err)
+{
+    unsigned caps = e->client->pump.engine.caps;
+    unsigned needed = HF_CAP_VALUE | HF_CAP_FENCE;
+    if (!value && len > 0)
+        return hf__error_set(err, HF_INVALID, "%.80s: value: no bytes given",
+                             name_of(e));
+    if (len > HF_ELECTION_VALUE_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "%.80s: value of %zu bytes: at most %d are "
+                             "published",
+                             name_of(e), len, HF_ELECTION_VALUE_MAX);
+    if (value && (caps & needed) != needed)
+        return hf__error_set(err, HF_UNSUPPORTED,
+                             "%.80s: value: %.100s keeps no values with "
+                             "fencing tokens; lead without one",
+                             name_of(e), e->client->url);
+    return HF_OK;
+}
+
+static int campaign_claim(hf_election *e, struct hf_error *err)
+{
+    int state = hf_election_state(e);
+    int busy = state == HF_STATE_HELD || state == HF_STATE_AT_RISK;
+    const char *why = "it leads already";
+    hf__pump_lock(&e->client->pump);
+    if (e->campaigns) why = "it campaigns already";
+    busy |= e->campaigns;
+    if (!busy) e->campaigns = 1;
+    hf__pump_unlock(&e->client->pump);
+    if (!busy) return HF_OK;
+    return hf__error_set(err, HF_INVALID, "%.80s: %s", name_of(e), why);
+}
+
+static int campaign_prepare(struct election_task *t, hf_election *e,
+                            const struct hf_campaign_options *options,
+                            struct hf_error *err)
+{
+    static const struct hf_acquire_options defaults = HF_ACQUIRE_OPTIONS_INIT;
+    struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
+    struct op probe;
+    int status = hf__client_check(e->client, err);
+    if (status == HF_OK && options)
+        status = hf__options_copy(&o, sizeof o, options, options->struct_size,
+                                  name_of(e), err);
+    if (status == HF_OK && o.flags)
+        status = hf__error_set(err, HF_INVALID, "%.80s: flags 0x%x: unknown",
+                               name_of(e), o.flags);
+    if (status == HF_OK) status = value_check(e, o.value, o.value_len, err);
+    if (status != HF_OK) return status;
+    memset(t, 0, sizeof *t);
+    t->e = e;
+    t->call = CALL_CAMPAIGN;
+    t->acquire = defaults;
+    t->acquire.wait_ms = o.wait_ms;
+    t->acquire.cancel = o.cancel;
+    t->acquire.lease_ms = e->o.lease_ms;
+    t->acquire.renew_ms = e->o.renew_ms;
+    t->value = o.value;
+    t->value_len = o.value_len;
+    status = hf__acquire_prepare(&probe, e->lock, &t->acquire, 1, err);
+    return status == HF_OK ? campaign_claim(e, err) : status;
+}
+
+int hf_election_campaign(hf_election *e,
+                         const struct hf_campaign_options *options,
+                         struct hf_grant *grant, struct hf_error *err)
+{
+    struct election_task t;
+    int status = campaign_prepare(&t, e, options, err);
+    if (status == HF_OK) status = hf__election_run(&t, err);
+    if (status == HF_OK && grant) *grant = t.grant;
+    return status;
+}
+
+int hf_election_campaign_start(hf_election *e,
+                               const struct hf_campaign_options *options,
+                               hf_campaigned_fn cb, void *user,
+                               struct hf_error *err)
+{
+    struct election_task t;
+    int status = campaign_prepare(&t, e, options, err);
+    if (status != HF_OK) return status;
+    status = hf__election_launch(&t, (void (*)(void))cb, user, err);
+    if (status == HF_NOMEM) hf__election_over(&t);
+    return status;
+}
+
+/* ---- resign and publish ------------------------------------------------- */
+
+static int led_prepare(struct election_task *t, hf_election *e,
+                       enum election_call call, struct hf_error *err)
+{
+    int status = hf__client_check(e->client, err);
+    if (status != HF_OK) return status;
+    memset(t, 0, sizeof *t);
+    t->e = e;
+    t->call = call;
+    t->holder = hf_election_holder(e);
+    if (t->holder && hf_lock_state(e->lock, t->holder) != HF_STATE_NONE)
+        return HF_OK;
+    return hf__error_set(err, HF_NOT_OWNER, "%.80s: it does not lead",
+                         name_of(e));
+}
+
+int hf_election_resign(hf_election *e, struct hf_error *err)
+{
+    struct election_task t;
+    int status = led_prepare(&t, e, CALL_RESIGN, err);
+    return status == HF_OK ? hf__election_run(&t, err) : status;
+}
+
+int hf_election_resign_start(hf_election *e, hf_resigned_fn cb, void *user,
+                             struct hf_error *err)
+{
+    struct election_task t;
+    int status = led_prepare(&t, e, CALL_RESIGN, err);
+    if (status != HF_OK) return status;
+    return hf__election_launch(&t, (void (*)(void))cb, user, err);
+}
+
+int hf_election_publish(hf_election *e, const void *value, size_t value_len,
+                        struct hf_error *err)
+{
+    struct election_task t;
+    int status = hf__client_check(e->client, err);
+    if (!value && value_len == 0) value = "";
+    if (status == HF_OK) status = value_check(e, value, value_len, err);
+    if (status == HF_OK) status = led_prepare(&t, e, CALL_PUBLISH, err);
+    if (status != HF_OK) return status;
+    t.value = value;
+    t.value_len = value_len;
+    return hf__election_run(&t, err);
+}
+
+/* ---- looking ------------------------------------------------------------ */
+
+static int await_check(const hf_election *e, struct hf_await_options *o,
+                       struct hf_error *err)
+{
+    if (o->flags)
+        return hf__error_set(err, HF_INVALID, "%.80s: flags 0x%x: unknown",
+                             name_of(e), o->flags);
+    if (o->wait_ms < HF_WAIT_NONE || o->wait_ms > INT64_MAX / US_PER_MS / 4)
+        return hf__error_set(err, HF_INVALID,
+                             "%.80s: wait of %lld ms: out of range", name_of(e),
+                             (long long)o->wait_ms);
+    if (!o->look_ms) o->look_ms = LOOK_MS_DEFAULT;
+    if (o->look_ms < LOOK_MS_MIN || o->look_ms > HF_LEASE_MS_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "%.80s: a look every %lld ms: out of range: %d "
+                             "ms to 24 h",
+                             name_of(e), (long long)o->look_ms, LOOK_MS_MIN);
+    return HF_OK;
+}
+
+static int await_prepare(struct election_task *t, hf_election *e,
+                         const struct hf_leader *seen,
+                         const struct hf_await_options *options,
+                         struct hf_error *err)
+{
+    struct hf_await_options o = HF_AWAIT_OPTIONS_INIT;
+    int status = hf__client_check(e->client, err);
+    if (status == HF_OK && options)
+        status = hf__options_copy(&o, sizeof o, options, options->struct_size,
+                                  name_of(e), err);
+    if (status == HF_OK) status = await_check(e, &o, err);
+    if (status != HF_OK) return status;
+    memset(t, 0, sizeof *t);
+    t->e = e;
+    t->call = CALL_AWAIT;
+    t->holder = hf_election_holder(e);
+    t->await = o;
+    t->seen = seen;
+    t->end_us = o.wait_ms == HF_WAIT_FOREVER ? TIME_NEVER
+                : o.wait_ms == HF_WAIT_NONE
+                    ? 0
+                    : hf__clock_us() + o.wait_ms * US_PER_MS;
+    return HF_OK;
+}
+
+int hf_election_await(hf_election *e, const struct hf_leader *seen,
+                      const struct hf_await_options *options,
+                      struct hf_leader *out, struct hf_error *err)
+{
+    struct election_task t;
+    int status = await_prepare(&t, e, seen, options, err);
+    if (status == HF_OK) status = hf__election_run(&t, err);
+    if (status == HF_OK) *out = t.leader;
+    return status;
+}
+
+int hf_election_look(hf_election *e, struct hf_leader *out,
+                     struct hf_error *err)
+{
+    return hf_election_await(e, NULL, NULL, out, err);
+}
+
+int hf_election_await_start(hf_election *e, const struct hf_leader *seen,
+                            const struct hf_await_options *options,
+                            hf_awaited_fn cb, void *user, struct hf_error *err)
+{
+    struct election_task t;
+    int status = await_prepare(&t, e, seen, options, err);
+    if (status != HF_OK) return status;
+    return hf__election_launch(&t, (void (*)(void))cb, user, err);
+}
+
+void hf_leader_free(hf_election *e, struct hf_leader *leader)
+{
+    hf__free(&e->client->alloc, leader->data);
+    leader->data = NULL;
+    leader->len = 0;
+}

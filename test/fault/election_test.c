@@ -1,0 +1,175 @@
+/*
+ * election_test.c: leaders that die, and leaders that cannot reach the store.
+ * One rule: who leads no more has been told so before another one can lead.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "lib/proc.h"
+#include "lib/proxy.h"
+#include "lib/rig.h"
+#include "lib/rig_redis.h"
+
+#define LEASE_MS 1500
+
+static int leader_run(struct proc *self, const void *arg)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_campaign_options co = HF_CAMPAIGN_OPTIONS_INIT;
+    char line[PROC_LINE_MAX];
+    hf_client *c = NULL;
+    hf_election *e = NULL;
+    o.lease_ms = LEASE_MS;
+    co.value = "the first";
+    co.value_len = 9;
+    if (hf_client_open(arg, &o, &c, NULL) != HF_OK) return 1;
+    if (hf_election_open(c, "post", NULL, &e, NULL) != HF_OK) return 1;
+    if (hf_election_campaign(e, &co, NULL, NULL) != HF_OK) return 1;
+    proc_say(self, "leads");
+    while (proc_hear(self, line, 120000)) continue;
+    return 0;
+}
+
+static hf_election *election(hf_client *c, const struct hf_election_options *o)
+{
+    hf_election *e = NULL;
+    CHECK_INT(hf_election_open(c, "post", o, &e, NULL), HF_OK);
+    return e;
+}
+
+static void is_succeeded(const char *kind)
+{
+    static struct proc p;
+    static char url[128];
+    struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
+    struct hf_leader l;
+    rig_begin_on(kind);
+    snprintf(url, sizeof url, "%s", rig_url());
+    proc_start(&p, leader_run, url);
+    CHECK(proc_hears(&p, "leads", RIG_PATIENCE_MS));
+    hf_election *e = election(rig_client(NULL), NULL);
+    CHECK_INT(hf_election_look(e, &l, NULL), HF_OK);
+    CHECK_STR(l.data, "the first");
+    hf_leader_free(e, &l);
+    proc_signal(&p, SIGKILL);
+    CHECK_INT(proc_wait(&p, RIG_PATIENCE_MS), -SIGKILL);
+    o.wait_ms = RIG_WAIT_MS;
+    CHECK_INT(hf_election_campaign(e, &o, NULL, NULL), HF_OK);
+    CHECK_INT(hf_election_look(e, &l, NULL), HF_OK);
+    CHECK(l.is_me && l.data == NULL);
+    hf_election_close(e);
+}
+
+TEST(election, of_a_leader_that_was_killed_is_won_by_the_next)
+{
+    is_succeeded("redis");
+}
+
+TEST(election, in_a_file_of_a_leader_that_was_killed_is_won_by_the_next)
+{
+    is_succeeded("file:");
+}
+
+static struct told {
+    atomic_int at_risk, lost;
+    atomic_int had_time; /* at the first AT_RISK it still led */
+} told;
+
+static void note(hf_election *e, const struct hf_event *ev, void *user)
+{
+    struct told *t = user;
+    if (ev->state == HF_STATE_AT_RISK) {
+        if (atomic_load(&t->lost) == 0 && ev->valid_ms > 0)
+            atomic_store(&t->had_time, 1);
+        atomic_fetch_add(&t->at_risk, 1);
+    }
+    if (ev->state == HF_STATE_LOST) atomic_fetch_add(&t->lost, 1);
+    /* It may call anything; what it finds fits what it is told. */
+    if (ev->state == HF_STATE_LOST && hf_election_state(e) != HF_STATE_LOST)
+        atomic_store(&t->had_time, 0);
+}
+
+TEST(election, that_cannot_be_kept_is_at_risk_before_it_is_lost)
+{
+    static struct redis r;
+    static struct proxy proxy;
+    char url[64];
+    struct hf_election_options o = HF_ELECTION_OPTIONS_INIT;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    proxy_begin(&proxy, r.port);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", proxy.port);
+    memset(&told, 0, sizeof told);
+    o.lease_ms = LEASE_MS;
+    o.on_state = note;
+    o.user = &told;
+    hf_election *e = election(rig_client_at(url, NULL), &o);
+    hf_election *other = election(rig_client(NULL), NULL);
+    CHECK_INT(hf_election_campaign(e, NULL, NULL, NULL), HF_OK);
+    proxy_sever(&proxy, 1);
+    CHECK_INT(hf_election_campaign(other, NULL, NULL, NULL), HF_OK);
+    /* Whoever leads now: the other one had been told before. */
+    CHECK(hf_election_valid_ms(e) == 0);
+    CHECK(rig_until_equal(&told.lost, 1));
+    CHECK(atomic_load(&told.at_risk) >= 1 && atomic_load(&told.had_time));
+    hf_election_close(other);
+    proxy_sever(&proxy, 0);
+    hf_election_close(e);
+}
+
+TEST(election, is_not_held_on_this_host_when_the_store_is_away)
+{
+    static struct redis r;
+    static struct proxy proxy;
+    char url[160];
+    struct hf_error err = {0};
+    struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
+    struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    proxy_begin(&proxy, r.port);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d?fallback=local",
+             proxy.port);
+    co.patience_ms = 300;
+    hf_election *e = election(rig_client_at(url, &co), NULL);
+    proxy_sever(&proxy, 1);
+    o.wait_ms = RIG_WAIT_MS;
+    CHECK_INT(hf_election_campaign(e, &o, NULL, &err), HF_UNAVAILABLE);
+    CHECK_INT(hf_election_state(e), HF_STATE_NONE);
+    proxy_sever(&proxy, 0);
+    hf_election_close(e);
+}
+
+/* Whichever answer is lost: it leads with its value, or it does not lead. */
+TEST(election, leaves_nothing_half_done_whichever_answer_is_lost)
+{
+    static struct redis r;
+    static struct proxy proxy;
+    char url[64];
+    struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
+    struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
+    struct hf_leader l;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    proxy_begin(&proxy, r.port);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", proxy.port);
+    co.lease_ms = LEASE_MS;
+    hf_election *e = election(rig_client_at(url, &co), NULL);
+    hf_election *eye = election(rig_client(NULL), NULL);
+    o.value = "mine";
+    o.value_len = 4;
+    o.wait_ms = RIG_WAIT_MS;
+    for (long cut = 0; cut < 1200; cut += 37) {
+        proxy_arm(&proxy, PROXY_DOWN, cut, (int)(cut % 2));
+        int status = hf_election_campaign(e, &o, NULL, NULL);
+        proxy_arm(&proxy, PROXY_DOWN, -1, 0);
+        int leads = hf_election_state(e) == HF_STATE_HELD;
+        CHECK_INT(leads, status == HF_OK);
+        CHECK_INT(hf_election_look(eye, &l, NULL), HF_OK);
+        if (leads) CHECK_STR(l.data, "mine");
+        hf_leader_free(eye, &l);
+        if (leads) CHECK_INT(hf_election_resign(e, NULL), HF_OK);
+    }
+    hf_election_close(eye);
+    hf_election_close(e);
+}
