@@ -68,10 +68,10 @@ struct command {
 #define OPTIONS(rows)                                                          \
     .options = (rows), .options_len = sizeof(rows) / sizeof((rows)[0])
 
-extern const struct command cmd_run, cmd_once, cmd_acquire, cmd_renew,
-    cmd_release, cmd_status, cmd_list, cmd_why, cmd_break, cmd_init, cmd_doctor,
-    cmd_guard, cmd_latch, cmd_barrier, cmd_stress, cmd_help, cmd_version,
-    cmd_man, cmd_complete;
+extern const struct command cmd_run, cmd_once, cmd_elect, cmd_acquire,
+    cmd_renew, cmd_release, cmd_status, cmd_list, cmd_why, cmd_break, cmd_init,
+    cmd_doctor, cmd_guard, cmd_latch, cmd_barrier, cmd_stress, cmd_help,
+    cmd_version, cmd_man, cmd_complete;
 extern const struct command *const commands[]; /* NULL at the end */
 const struct command *command_find(const char *name);
 

@@ -35,6 +35,7 @@ struct options {
     const char *fence;   /* guard: the token */
     const char *backoff; /* KIND[:FIRST[:MAX[:FACTOR]]] */
     const char *history;
+    const char *value; /* elect: what the leader publishes */
     struct texts also; /* run: further locks */
     int64_t wait_ms;   /* -1: not given; WAIT_MS_FOREVER */
     int64_t lease_ms;  /* 0: not given, as with all below */
@@ -53,6 +54,7 @@ struct options {
     int64_t locks;
     int64_t time_ms;
     int64_t pause_percent;
+    int64_t restart_ms; /* elect: before the first restart */
     int nonblock;
     int shared;
     int close;
@@ -71,11 +73,18 @@ struct options {
     int force;
     int durable;
     int replace;
+    int restart; /* enum restart */
+    int observe;
+    int follow;
+    int fair;
     int help;
 };
 
 /* once --losers: what those do who are not the one. */
 enum losers { LOSERS_SKIP, LOSERS_WAIT, LOSERS_STATUS };
+
+/* elect --restart: whether a command that ended by itself is run again. */
+enum restart { RESTART_NEVER, RESTART_ON_FAILURE, RESTART_ALWAYS };
 
 enum option_kind {
     OPTION_FLAG,     /* sets an int to `number` */
@@ -105,6 +114,10 @@ struct option_row {
 #define FIELD(name) offsetof(struct options, name)
 
 /* Rows that many commands share, so that they read alike everywhere. */
+#define OPTION_ROW_FAIR(what)                                                  \
+    {                                                                          \
+        "", "fair", NULL, OPTION_FLAG, FIELD(fair), 1, 0, 0, what              \
+    }
 #define OPTION_ROW_URL                                                         \
     {"",                                                                       \
      "url",                                                                    \

@@ -1,5 +1,5 @@
 /*
- * run.h: the parts of `holdfast run` and `holdfast once`.
+ * run.h: the parts of `holdfast run`, `holdfast once` and `holdfast elect`.
  *
  *     supervisor ---- guardian ---- command ---- ...
  *     holds and       subreaper:    in its own
@@ -113,8 +113,12 @@ struct way {
     int (*get)(struct run *r, struct outcome *end);
     /* The command has ended with `code`, or was never run: give it back. */
     void (*give)(struct run *r, int code);
+    /* It is given back, and `end` tells how it went: once more?  NULL: no. */
+    int (*again)(struct run *r, struct outcome *end);
+    /* Nothing comes any more; NULL: there is nothing to be done. */
+    void (*close)(struct run *r);
 };
-extern const struct way way_lock, way_once;
+extern const struct way way_lock, way_once, way_elect;
 
 /* once --store-output: the command's standard output on its way to ours. */
 struct output {
@@ -132,6 +136,10 @@ struct run {
     struct session s;
     hf_lock *lock; /* what is held: the session's, or the once's */
     hf_once *once;
+    hf_election *election;
+    int64_t pause_ms; /* elect: before the next restart */
+    int rounds;       /* elect: so many runs are over */
+    int told;         /* the last signal that was to end the command, or 0 */
     int64_t once_began_ms; /* wall clock of the store; 0: not by once */
     struct hf_grant grant;
     const char *url; /* without its password */
@@ -266,6 +274,8 @@ void event_acquired(const struct run *r); /* one event per lock */
 void event_held(const struct run *r, int64_t valid_ms);
 /* What is known of the run that was not ours. */
 void event_once(const struct run *r, const struct hf_once_result *result);
+/* elect: a run is over, and another one comes. */
+void event_end_of_round(const struct run *r, const char *reason, int code);
 void event_end(const struct run *r, const char *reason, int code);
 
 #endif

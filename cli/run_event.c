@@ -108,6 +108,16 @@ void event_once(const struct run *r, const struct hf_once_result *result)
     event_send(&j);
 }
 
+void event_end_of_round(const struct run *r, const char *reason, int code)
+{
+    struct json j;
+    if (say_json_fd() < 0) return;
+    event_begin(r, &j, "ended");
+    json_text(&j, "reason", reason);
+    json_int(&j, "exit", code);
+    event_send(&j);
+}
+
 void event_end(const struct run *r, const char *reason, int code)
 {
     struct json j;

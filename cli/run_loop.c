@@ -102,6 +102,8 @@ static void messages_take(struct run *r)
 static void signal_take(struct run *r, int sig, int from_tty)
 {
     if (sig == SIGCHLD) return; /* it has woken us, which is all */
+    if (sig == SIGTERM || sig == SIGINT || sig == SIGQUIT || sig == SIGHUP)
+        r->told = sig;
     if (sig == SIGTSTP && from_tty) r->stop_asked = 1;
     if (sig == SIGCONT) (void)tty_pass_on(r);
     /* In the foreground a key has reached the command as well. */

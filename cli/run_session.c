@@ -195,7 +195,12 @@ static struct outcome run_session(struct run *r)
     struct outcome end = {EXIT_USAGE, "usage"};
     r->url = hf_client_url(r->s.client);
     if (grace_check(r) != EXIT_OK) return end;
-    return r->way->get(r, &end) ? run_held(r) : end;
+    do {
+        if (!r->way->get(r, &end)) break;
+        end = run_held(r);
+    } while (r->way->again && r->way->again(r, &end));
+    if (r->way->close) r->way->close(r);
+    return end;
 }
 
 /* Who asks who holds the lock wants to hear of the command, not of us. */

@@ -24,6 +24,7 @@ struct note {
 };
 
 static struct {
+    int is_set;
     int pipe[2];
     sigset_t mask; /* as we found it */
     struct sigaction found[CAUGHT_LEN];
@@ -46,7 +47,6 @@ static void signal_catch(size_t i)
     sigfillset(&act.sa_mask);
     act.sa_sigaction = signal_note;
     act.sa_flags = SA_SIGINFO | SA_RESTART;
-    sigaction(caught[i], NULL, &signals.found[i]);
     if (caught[i] == SIGPIPE) {
         act.sa_flags = 0;
         act.sa_handler = SIG_IGN;
@@ -58,8 +58,14 @@ static void signal_catch(size_t i)
 
 int signals_setup(void)
 {
-    if (pipe2(signals.pipe, O_CLOEXEC | O_NONBLOCK) != 0) return errno;
-    sigprocmask(SIG_SETMASK, NULL, &signals.mask);
+    /* Set up again, for another command, we would find our own. */
+    if (!signals.is_set) {
+        if (pipe2(signals.pipe, O_CLOEXEC | O_NONBLOCK) != 0) return errno;
+        sigprocmask(SIG_SETMASK, NULL, &signals.mask);
+        for (size_t i = 0; i < CAUGHT_LEN; i++)
+            sigaction(caught[i], NULL, &signals.found[i]);
+        signals.is_set = 1;
+    }
     for (size_t i = 0; i < CAUGHT_LEN; i++) signal_catch(i);
     return 0;
 }
