@@ -155,9 +155,9 @@ struct session {
 int session_open(struct session *s, const struct options *o, const char *name,
                  unsigned flags, hf_state_fn on_state, void *user);
 void session_close(struct session *s);
-/* Add the locks of these names, to be held together with the session's; once.
+/* Add the locks of --also, to be held together with the session's; once.
  * 0, or an exit code after having said what is wrong. */
-int session_also(struct session *s, const struct texts *names);
+int session_also(struct session *s, const struct options *o);
 /* Give back the lock, or the whole set. */
 int session_release(const struct session *s, uint64_t holder,
                     struct hf_error *err);

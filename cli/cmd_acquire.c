@@ -53,6 +53,8 @@ static int acquire_main(const struct command *self, int argc, char **argv)
     if (code >= 0) return code;
     code = wait_check(self, &o);
     if (code) return code;
+    /* A ticket is of a plain lock, which is exclusive. */
+    if (o.side == SIDE_EXCLUSIVE) o.side = SIDE_NONE;
     code = session_open(&s, &o, words[0], HF_CLIENT_OWN_LOOP, NULL, NULL);
     if (code) return code;
     code = session_acquire(&s, &o, HF_ACQUIRE_DETACHED, &grant, &status);
@@ -67,6 +69,8 @@ static const struct option_row acquire_options[] = {
     OPTION_ROW_WAIT,
     {"E", "conflict-exit-code", "N", OPTION_NUMBER, FIELD(conflict_code), 0, 0,
      255, "exit with N instead of 75 when the lock is not acquired"},
+    OPTION_ROW_FAIR("first come, first served, on all hosts; whoever does not "
+                    "say so waits until nobody else queues"),
     OPTION_ROW_LEASE,
     OPTION_ROW_BACKOFF,
     {"", "fallback", "fail|wait", OPTION_CHOICE, FIELD(fallback),

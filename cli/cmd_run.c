@@ -49,6 +49,8 @@ static const struct option_row run_options[] = {
     OPTION_ROW_WAIT,
     {"", "also", "LOCK", OPTION_TEXTS, FIELD(also), 0, 0, 0,
      "hold this lock too: all of them or none; may be given up to 63 times"},
+    OPTION_ROW_FAIR("first come, first served, on all hosts; whoever does not "
+                    "say so waits until nobody else queues"),
     OPTION_ROW_BACKOFF,
     OPTION_ROW_EXIT,
     OPTION_ROW_COMMAND,
@@ -86,6 +88,10 @@ static const char *const run_about[] = {
     "is not run. While it waits for one of them it holds none of the others, "
     "and in whatever order two commands name the same locks, they do not wait "
     "for each other in a circle. Should one of them be lost, all are.",
+    "With -s many hold the lock at a time, with -x one and none of those; on "
+    "file: as flock(1) has it, elsewhere as the two sides of a read/write "
+    "lock, whose name cannot be used for a plain lock meanwhile. With --fair "
+    "the store keeps a queue. A store that cannot do it refuses: exit 78.",
     "No supervisor can stop a command on a machine that is suspended or "
     "stalled: let the resource check HOLDFAST_FENCE, and refuse lower numbers "
     "than it has seen.",
@@ -104,6 +110,7 @@ static const char *const run_examples[] = {
     "holdfast run nightly -- ./report",
     "holdfast run -n --url redis://10.0.0.5 deploy -- make deploy",
     "holdfast run --min-hold 55s --max-hold 10m --skip-ok billing -- ./bill",
+    "holdfast run -s config -- ./read; holdfast run -x config -- ./change",
     "holdfast run -n accounts --also invoices -- ./close-the-books",
     "holdfast run -w 10 /var/lock/backup -c 'tar cf - /srv | ssh vault save'",
     NULL};

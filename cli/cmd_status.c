@@ -9,6 +9,10 @@ static void free_print(const struct session *s, const struct hf_info *info)
     printf("%s: free", s->shown);
     if (info->fence) printf(", last fence %" PRIu64, info->fence);
     if (info->waiters > 0) printf(", %" PRId64 " waiting", info->waiters);
+    if (info->queued > 0) printf(", %" PRId64 " queued", info->queued);
+    if (info->permits > 0)
+        printf(", %" PRId64 " of %" PRId64 " permits free", info->available,
+               info->permits);
     if (left > 0)
         printf(", though stored on %d of %d nodes", left, info->nodes);
     else if (info->nodes_heard < info->nodes)
@@ -74,7 +78,9 @@ static const struct option_row status_options[] = {
 static const char *const status_about[] = {
     "Say who holds the lock NAME: host, process, label, since when, with which "
     "fencing token, how much of its lease is left, how often its holder has "
-    "it, how many processes wait for it, and how far it reaches. The answer "
+    "it, how many processes wait for it or queue for it in order, and how far "
+    "it reaches; of a read/write lock how many read, of a semaphore how many "
+    "permits are free. The answer "
     "may be out of date as soon as it is printed; it is for people and "
     "monitors, not for deciding whether to go on.",
     "Its kind tells who made it: holdfast, redisson, string (redsync, "

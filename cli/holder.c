@@ -71,6 +71,13 @@ static void append_rest(const struct hf_info *info, int all, char *out,
         append(out, size, len, ", count %" PRId64, info->owner_count);
     if (info->waiters > 0 || (all && info->waiters == 0))
         append(out, size, len, ", %" PRId64 " waiting", info->waiters);
+    if (info->queued > 0)
+        append(out, size, len, ", %" PRId64 " queued", info->queued);
+    if (info->position > 0)
+        append(out, size, len, ", we are number %" PRId64, info->position);
+    if (info->permits > 0)
+        append(out, size, len, ", %" PRId64 " of %" PRId64 " permits free",
+               info->available, info->permits);
     if (info->kind[0] && (all || info->foreign)) {
         char shown[4 * HF_KIND_MAX];
         append(out, size, len, ", kind %s",
@@ -125,6 +132,12 @@ void holder_json(struct json *j, const char *name, const struct hf_info *info)
     json_bool(j, "held", info->locked);
     json_uint(j, "fence", info->fence);
     if (info->waiters >= 0) json_int(j, "waiters", info->waiters);
+    if (info->queued > 0) json_int(j, "queued", info->queued);
+    if (info->position > 0) json_int(j, "position", info->position);
+    if (info->permits > 0) {
+        json_int(j, "permits", info->permits);
+        json_int(j, "available", info->available);
+    }
     json_text(j, "guarantee", guarantee_name(info->guarantee));
     if (!info->locked) return;
     if (info->kind[0]) json_text(j, "kind", info->kind);

@@ -56,7 +56,7 @@ struct options {
     int64_t pause_percent;
     int64_t restart_ms; /* elect: before the first restart */
     int nonblock;
-    int shared;
+    int side; /* enum side */
     int close;
     int no_fork;
     int verbose;
@@ -82,6 +82,9 @@ struct options {
 
 /* once --losers: what those do who are not the one. */
 enum losers { LOSERS_SKIP, LOSERS_WAIT, LOSERS_STATUS };
+
+/* -s and -x. */
+enum side { SIDE_NONE, SIDE_SHARED, SIDE_EXCLUSIVE };
 
 /* elect --restart: whether a command that ended by itself is run again. */
 enum restart { RESTART_NEVER, RESTART_ON_FAILURE, RESTART_ALWAYS };
@@ -183,14 +186,17 @@ struct option_row {
          "shared",                                                             \
          NULL,                                                                 \
          OPTION_FLAG,                                                          \
-         FIELD(shared),                                                        \
-         1,                                                                    \
+         FIELD(side),                                                          \
+         SIDE_SHARED,                                                          \
          0,                                                                    \
          0,                                                                    \
-         "take a shared lock: with other readers"},                            \
+         "take a shared lock: with other readers; but on file: it is the "     \
+         "readers' side of a read/write lock"},                                \
     {                                                                          \
-        "xe", "exclusive", NULL, OPTION_FLAG, FIELD(shared), 0, 0, 0,          \
-            "take an exclusive lock (the default)"                             \
+        "xe", "exclusive", NULL, OPTION_FLAG, FIELD(side), SIDE_EXCLUSIVE, 0,  \
+            0,                                                                 \
+            "take an exclusive lock (the default); where -s is the readers' "  \
+            "side this is the writers', and without either it is a plain lock" \
     }
 #define OPTION_ROW_LEASE                                                       \
     {                                                                          \

@@ -29,7 +29,7 @@ static int hold_get(struct run *r, struct outcome *end)
     int status = HF_OK;
     unsigned flags = o->min_hold_ms ? HF_ACQUIRE_DETACHED : 0;
     end->reason = "configuration";
-    end->code = session_also(&r->s, &o->also);
+    end->code = session_also(&r->s, o);
     if (end->code) return 0;
     end->code = session_acquire(&r->s, o, flags, &r->grant, &status);
     if (!end->code) {

@@ -261,6 +261,20 @@ static int name_check(const char *name)
     return EXIT_USAGE;
 }
 
+/* Where a plain lock can be shared, as flock(1) shares it, -s and -x are that;
+ * elsewhere they are the two sides of a read/write lock. */
+static int lock_open(struct session *s, const struct options *o,
+                     const char *name, hf_lock **out, struct hf_error *err)
+{
+    struct hf_lock_options lo = HF_LOCK_OPTIONS_INIT;
+    unsigned caps = hf_client_caps(s->client);
+    int has_sides = (caps & HF_CAP_RW) && !(caps & HF_CAP_SHARED);
+    if (has_sides && o->side == SIDE_SHARED) lo.kind = HF_KIND_READ;
+    if (has_sides && o->side == SIDE_EXCLUSIVE) lo.kind = HF_KIND_WRITE;
+    if (o->fair) lo.order = HF_ORDER_FAIR;
+    return hf_lock_open_as(s->client, name, &lo, out, err);
+}
+
 int session_open(struct session *s, const struct options *o, const char *name,
                  unsigned flags, hf_state_fn on_state, void *user)
 {
@@ -274,7 +288,7 @@ int session_open(struct session *s, const struct options *o, const char *name,
     if (code == EXIT_OK) code = client_open(s, o, flags, on_state, user);
     if (code || !name) return code;
     text_escape(name, s->shown, sizeof(s->shown));
-    int status = hf_lock_open(s->client, name, &s->lock, &err);
+    int status = lock_open(s, o, name, &s->lock, &err);
     if (status == HF_OK) {
         s->all[s->all_len++] = s->lock;
         return EXIT_OK;
@@ -284,14 +298,14 @@ int session_open(struct session *s, const struct options *o, const char *name,
     return code;
 }
 
-int session_also(struct session *s, const struct texts *names)
+int session_also(struct session *s, const struct options *o)
 {
+    const struct texts *names = &o->also;
     struct hf_error err = {0};
     int status = HF_OK;
     for (size_t i = 0; i < names->len && status == HF_OK; i++) {
         if (name_check(names->at[i]) != EXIT_OK) return EXIT_USAGE;
-        status =
-            hf_lock_open(s->client, names->at[i], &s->all[s->all_len], &err);
+        status = lock_open(s, o, names->at[i], &s->all[s->all_len], &err);
         if (status == HF_OK) s->all_len++;
     }
     if (status == HF_OK && names->len > 0)

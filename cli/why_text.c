@@ -35,6 +35,13 @@ static void holder_print(const struct why *w)
     if (i->owner_count > 1) printf(", %" PRId64 " times", i->owner_count);
     if (i->fence && !i->foreign) printf(", with fence %" PRIu64, i->fence);
     printf(".\n");
+    if (i->queued > 0)
+        printf("%" PRId64 " queue for it, first come, first served.\n",
+               i->queued);
+    if (i->permits > 0)
+        printf("It is a semaphore: %" PRId64 " of its %" PRId64
+               " permits are free.\n",
+               i->available, i->permits);
     if (kind_text(i->kind)) printf("%s\n", kind_text(i->kind));
     if (i->detached)
         printf("It is held by a ticket (holdfast acquire, or the rest of a "
