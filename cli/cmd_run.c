@@ -21,9 +21,25 @@ static int also_check(const struct run *r)
     return EXIT_OK;
 }
 
+static int slots_check(const struct run *r)
+{
+    const struct options *o = r->o;
+    if (!o->slots) return EXIT_OK;
+    if (o->also.len || o->min_hold_ms || o->no_fork)
+        return run_usage(r, "--slots is not for --also, --min-hold or -F");
+    if (o->side != SIDE_NONE)
+        return run_usage(r, "--slots is not for -s and -x: slots are taken "
+                            "one by one");
+    if (o->fallback == HF_FALLBACK_LOCAL)
+        return run_usage(r, "--slots and --fallback local exclude each other: "
+                            "each host would have its own");
+    return EXIT_OK;
+}
+
 static int run_check(const struct run *r)
 {
     const struct options *o = r->o;
+    if (slots_check(r) != EXIT_OK) return EXIT_USAGE;
     if (o->no_fork && o->close)
         return run_usage(r, "-F and -o exclude each other: nobody would hold "
                             "the lock");
@@ -49,6 +65,9 @@ static const struct option_row run_options[] = {
     OPTION_ROW_WAIT,
     {"", "also", "LOCK", OPTION_TEXTS, FIELD(also), 0, 0, 0,
      "hold this lock too: all of them or none; may be given up to 63 times"},
+    {"", "slots", "N", OPTION_NUMBER, FIELD(slots), 0, 1, HF_SEMAPHORE_MAX,
+     "N commands may run at a time: a semaphore instead of a lock; up to 64 "
+     "where it is made of locks (file:, and several servers)"},
     OPTION_ROW_FAIR("first come, first served, on all hosts; whoever does not "
                     "say so waits until nobody else queues"),
     OPTION_ROW_BACKOFF,
@@ -92,6 +111,10 @@ static const char *const run_about[] = {
     "file: as flock(1) has it, elsewhere as the two sides of a read/write "
     "lock, whose name cannot be used for a plain lock meanwhile. With --fair "
     "the store keeps a queue. A store that cannot do it refuses: exit 78.",
+    "With --slots N up to N commands run at a time, each with its own lease "
+    "and fence. The N that was said last is the number of slots; those who "
+    "have one keep it. Where the store keeps no permits, a slot is a lock: "
+    "NAME#1 to NAME#N.",
     "No supervisor can stop a command on a machine that is suspended or "
     "stalled: let the resource check HOLDFAST_FENCE, and refuse lower numbers "
     "than it has seen.",
@@ -111,6 +134,7 @@ static const char *const run_examples[] = {
     "holdfast run -n --url redis://10.0.0.5 deploy -- make deploy",
     "holdfast run --min-hold 55s --max-hold 10m --skip-ok billing -- ./bill",
     "holdfast run -s config -- ./read; holdfast run -x config -- ./change",
+    "holdfast run --slots 4 transcode -- ./transcode film.mkv",
     "holdfast run -n accounts --also invoices -- ./close-the-books",
     "holdfast run -w 10 /var/lock/backup -c 'tar cf - /srv | ssh vault save'",
     NULL};

@@ -55,6 +55,7 @@ struct options {
     int64_t time_ms;
     int64_t pause_percent;
     int64_t restart_ms; /* elect: before the first restart */
+    int64_t slots;      /* run: so many at once; 0: one */
     int nonblock;
     int side; /* enum side */
     int close;

@@ -118,7 +118,7 @@ struct way {
     /* Nothing comes any more; NULL: there is nothing to be done. */
     void (*close)(struct run *r);
 };
-extern const struct way way_lock, way_once, way_elect;
+extern const struct way way_lock, way_once, way_elect, way_slots;
 
 /* once --store-output: the command's standard output on its way to ours. */
 struct output {
@@ -137,6 +137,9 @@ struct run {
     hf_lock *lock; /* what is held: the session's, or the once's */
     hf_once *once;
     hf_election *election;
+    hf_semaphore *sem; /* run --slots */
+    struct hf_permit permit;
+    hf_lock *slot;    /* its lock, where a semaphore is made of locks */
     int64_t pause_ms; /* elect: before the next restart */
     int rounds;       /* elect: so many runs are over */
     int told;         /* the last signal that was to end the command, or 0 */

@@ -86,6 +86,7 @@ int run_words(const struct command *self, const struct way *way,
     if (!end.code) end.code = words_check(&r);
     if (!end.code) end.code = check(&r);
     r.on_lost = on_lost_parse(o.on_lost);
+    if (o.slots) r.way = &way_slots;
     if (!end.code) end = run_all(&r);
     event_end(&r, end.reason, end.code);
     return end.code;

@@ -1,0 +1,135 @@
+/*
+ * run_slots.c: the right to run of `holdfast run --slots N`: a permit of a
+ * semaphore.
+ *
+ * The rule: the number that was said last is the number of slots; nobody who
+ * has one loses it by that.
+ */
+#include "run.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What the store is to know of their number, where it keeps one. */
+static int number_set(struct run *r, struct hf_error *err)
+{
+    struct hf_semaphore_state st;
+    int64_t want = r->o->slots;
+    if (!(hf_client_caps(r->s.client) & HF_CAP_PERMIT)) return HF_OK;
+    int status = hf_semaphore_try_set(r->sem, want, &st, err);
+    if (status != HF_OK || st.is_done || st.capacity == want) return status;
+    say_warn("%s: there were %" PRId64 " slots; now there are %" PRId64,
+             r->s.shown, st.capacity, want);
+    return hf_semaphore_set(r->sem, want, HF_SEMAPHORE_ANYWAY, NULL, err);
+}
+
+static int slots_open(struct run *r, struct hf_error *err)
+{
+    struct hf_semaphore_options so = HF_SEMAPHORE_OPTIONS_INIT;
+    int in_locks = !(hf_client_caps(r->s.client) & HF_CAP_PERMIT);
+    so.order = r->o->fair ? HF_ORDER_FAIR : HF_ORDER_ANY;
+    so.slots = (int32_t)r->o->slots;
+    if (in_locks && so.slots > HF_SEMAPHORE_SLOTS_MAX)
+        so.slots = HF_SEMAPHORE_SLOTS_MAX + 1; /* the library says why not */
+    int status = hf_semaphore_open(r->s.client, r->name, &so, &r->sem, err);
+    return status == HF_OK ? number_set(r, err) : status;
+}
+
+/* The lock behind the permit: what the guardian shares of a kernel lock, and
+ * what is looked at while the command runs. */
+static int slot_open(struct run *r, struct hf_error *err)
+{
+    char name[HF_NAME_MAX + 16];
+    r->lock = hf_semaphore_lock(r->sem);
+    if (!r->permit.slot) return HF_OK;
+    snprintf(name, sizeof(name), "%s#%d", r->name, (int)r->permit.slot);
+    int status = hf_lock_open(r->s.client, name, &r->slot, err);
+    if (status == HF_OK) r->lock = r->slot;
+    return status;
+}
+
+static int slots_acquire(struct run *r, struct hf_error *err)
+{
+    const struct options *o = r->o;
+    struct hf_acquire_options ao = HF_ACQUIRE_OPTIONS_INIT;
+    int status = hf_cancel_open(r->s.client, &ao.cancel);
+    if (status != HF_OK) return status;
+    interrupt_setup(ao.cancel);
+    ao.wait_ms = o->nonblock || o->wait_ms == 0 ? HF_WAIT_NONE
+                 : o->wait_ms > 0               ? o->wait_ms
+                                                : HF_WAIT_FOREVER;
+    ao.lease_ms = o->lease_ms;
+    ao.renew_ms = o->renew_ms;
+    if (o->backoff) (void)backoff_parse(o->backoff, &ao);
+    status = hf_semaphore_acquire(r->sem, &ao, &r->permit, err);
+    interrupt_setup(NULL);
+    hf_cancel_close(ao.cancel);
+    return status;
+}
+
+static struct outcome slots_refused(struct run *r, int status,
+                                    const struct hf_error *err)
+{
+    char time[32];
+    if (status == HF_CANCELLED) {
+        say_note("%s: not acquired: interrupted", r->s.shown);
+        return (struct outcome){EXIT_SIGNAL + interrupt_signal(),
+                                "interrupted"};
+    }
+    if (status == HF_TAKEN)
+        say_warn("%s: not acquired: all slots are taken", r->s.shown);
+    if (status == HF_TIMEOUT)
+        say_warn("%s: not acquired after %s: all slots are taken", r->s.shown,
+                 duration_text(r->o->wait_ms, time, sizeof(time)));
+    if (status == HF_TAKEN || status == HF_TIMEOUT)
+        return (struct outcome){run_skipped(r),
+                                run_reason(EXIT_NOT_ACQUIRED, status)};
+    int code = session_fail(&r->s, status, err);
+    return (struct outcome){code, run_reason(code, status)};
+}
+
+static int slots_get(struct run *r, struct outcome *end)
+{
+    struct hf_error err = {0};
+    int status = slots_open(r, &err);
+    if (status == HF_OK) status = slots_acquire(r, &err);
+    if (status == HF_OK) {
+        status = slot_open(r, &err);
+        if (status != HF_OK)
+            (void)hf_semaphore_release(r->sem, &r->permit, NULL);
+    }
+    if (status != HF_OK) {
+        *end = slots_refused(r, status, &err);
+        return 0;
+    }
+    r->grant.fence = r->permit.fence;
+    r->grant.holder = r->permit.holder;
+    r->grant.count = 1;
+    r->grant.valid_ms = r->permit.valid_ms;
+    r->grant.lease_ms = r->o->lease_ms ? r->o->lease_ms : r->permit.valid_ms;
+    say_note("%s: acquired a slot", r->s.shown);
+    return 1;
+}
+
+static void slots_give(struct run *r, int code)
+{
+    struct hf_error err = {0};
+    int state = hold_state(r);
+    (void)code;
+    if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return;
+    int status = hf_semaphore_release(r->sem, &r->permit, &err);
+    if (status == HF_OK) return;
+    (void)session_fail(&r->s, status, &err);
+    if (status == HF_LOST || status == HF_EXPIRED) r->lost = 1;
+}
+
+static void slots_close(struct run *r)
+{
+    hf_lock_close(r->slot);
+    hf_semaphore_close(r->sem);
+    r->slot = NULL;
+    r->sem = NULL;
+}
+
+const struct way way_slots = {
+    .get = slots_get, .give = slots_give, .close = slots_close};

@@ -1,0 +1,64 @@
+#!/bin/sh
+# slots.sh: with --slots N so many commands run at a time, and no more, on a
+# store that keeps permits and where slots are locks.
+. "$(dirname "$0")/lib.sh"
+redis_start
+
+cat >"$dir/worker" <<'EOF'
+echo "$HOLDFAST_FENCE" >"$dir/fence.$1"
+echo $$ >"$dir/worker.$1"
+until [ -e "$dir/end" ]; do sleep 0.05; done
+EOF
+
+for url in file: "$redis"; do
+    HOLDFAST_URL=$url
+    export HOLDFAST_URL
+    rm -f "$dir"/worker.* "$dir"/fence.* "$dir/end"
+    background "$HOLDFAST" run --slots 2 pool sh "$dir/worker" 1 2>"$dir/err1"
+    first=$job
+    need_file "$dir/worker.1"
+    background "$HOLDFAST" run --slots 2 pool sh "$dir/worker" 2 2>"$dir/err2"
+    second=$job
+    need_file "$dir/worker.2"
+    expect 75 "$url: no third one" "$HOLDFAST" run -n --slots 2 pool true
+    check "$url: and why" err_has 'pool: not acquired: all slots are taken'
+    expect 75 "$url: nor within a time" \
+        "$HOLDFAST" run -w 100ms --slots 2 pool true
+    background "$HOLDFAST" run -w 20 --slots 2 pool sh -c 'exit 7' \
+        2>"$dir/err3"
+    third=$job
+    check "$url: both have a fence" test -s "$dir/fence.1" -a -s "$dir/fence.2"
+    touch "$dir/end"
+    job=$third
+    finished_with 7 "$url: who waits has one when one is given back"
+    job=$first
+    finished_with 0 "$url: the first"
+    job=$second
+    finished_with 0 "$url: the second"
+
+    # A dead holder's slot comes back.
+    rm -f "$dir/end" "$dir/worker.1"
+    background "$HOLDFAST" run --lease 900ms --slots 1 dead \
+        sh "$dir/worker" 1 2>/dev/null
+    need_file "$dir/worker.1"
+    worker=$(cat "$dir/worker.1")
+    kill -9 "$job"
+    expect 0 "$url: the slot of the dead" "$HOLDFAST" run -w 20 --slots 1 \
+        dead true
+    check "$url: whose command is gone" gone "$worker"
+done
+
+# Their number is what was said last.
+HOLDFAST_URL=$redis
+expect 0 "more of them" "$HOLDFAST" run --slots 3 pool true
+check "which is told" err_has 'there were 2 slots; now there are 3'
+expect 0 "as many as before" "$HOLDFAST" run --slots 3 pool true
+refute "which is not" err_has 'there were'
+
+expect 64 "none" "$HOLDFAST" run --slots 0 pool true
+expect 64 "with -s" "$HOLDFAST" run -s --slots 2 pool true
+expect 64 "with --also" "$HOLDFAST" run --slots 2 pool --also b true
+expect 64 "with --min-hold" "$HOLDFAST" run --slots 2 --min-hold 1 pool true
+HOLDFAST_URL=file:
+expect 78 "more locks than can be" "$HOLDFAST" run --slots 65 pool true
+finish
