@@ -115,7 +115,7 @@ struct tally_told {
 /* PROPOSE, WRITE: also if the owner is the only reader. */
 #define REQ_UPGRADE 4194304u
 #define REQ_IF_THERE 8388608u /* TALLY_ADD */
-#define REQ_ANYWAY 16777216u /* TALLY_SET, ADD: also below what is out */
+#define REQ_ANYWAY 16777216u  /* TALLY_SET, ADD: also below what is out */
 
 /* Borrowed by the backend from submit() until it is replied to. */
 struct request {

@@ -27,15 +27,15 @@ static uint64_t hold(hf_lock *lock, int64_t lease_ms)
     return o.holder;
 }
 
-/* testReadLockExpirationRenewal, with 600 ms for 5 s */
+/* testReadLockExpirationRenewal, with 2 s for 5 s */
 static void reader_run(void *arg)
 {
     atomic_int *errors = arg;
-    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 200, 0);
-    for (int i = 0; i < 3; i++) {
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 900, 0);
+    for (int i = 0; i < 2; i++) {
         if (hf_lock_acquire(a.read, &o, NULL, NULL) != HF_OK)
             atomic_fetch_add(errors, 1);
-        rig_pause_ms(600);
+        rig_pause_ms(2000);
         if (hf_lock_release(a.read, NULL, NULL) != HF_OK)
             atomic_fetch_add(errors, 1);
     }

@@ -117,7 +117,8 @@ TEST(redis_rw_killed, who_dies_at_the_head_of_the_queue_is_passed_over_soon)
     int64_t began_ms = rig_now_ms();
     CHECK_INT(rig_acquire(a.read, hf_holder_new(), RIG_WAIT_MS, NULL), HF_OK);
     CHECK(rig_now_ms() - began_ms < RIG_WAIT_MS - 5000);
-    CHECK_INT(redis_number(&r, "EXISTS {a}:hf:q {a}:hf:w {a}:hf:r"), 0);
+    CHECK_INT(redis_number(&r, "EXISTS {a}:hf_rw:q {a}:hf_rw:w {a}:hf_rw:r"),
+              0);
 }
 
 /* testMultiInstanceZombieReadLockPerformance, which is disabled there */

@@ -112,7 +112,7 @@ TEST(redis_rw, a_release_leaves_the_counter_and_what_ends_soon)
         CHECK_INT(ask(OP_RELEASE, sides[i], 7, t), V_GRANTED);
         CHECK_INT(redis_number(&r, "DBSIZE"), 2);
         CHECK_INT(redis_number(&r, "EXISTS redisson_lock_token:{job}"), 1);
-        int64_t ttl = redis_number(&r, "PTTL {job}:hf");
+        int64_t ttl = redis_number(&r, "PTTL {job}:hf_rw");
         CHECK(ttl > 0 && ttl <= 5000);
     }
 }
@@ -127,9 +127,9 @@ TEST(redis_rw, every_key_but_the_counter_has_an_end)
     req.flags |= REQ_QUEUE;
     CHECK_INT(server_do(&f, req, &a), V_BUSY);
     CHECK_INT(a.reply.poll_us, PLACE_POLL_US);
-    CHECK(redis_number(&r, "PTTL {job}:hf:q") > 0);
-    CHECK(redis_number(&r, "PTTL {job}:hf:w") > 0);
-    CHECK(redis_number(&r, "PTTL {job}:hf") > 0);
+    CHECK(redis_number(&r, "PTTL {job}:hf_rw:q") > 0);
+    CHECK(redis_number(&r, "PTTL {job}:hf_rw:w") > 0);
+    CHECK(redis_number(&r, "PTTL {job}:hf_rw") > 0);
     CHECK_INT(redis_number(&r, "DBSIZE"), 6);
 }
 
@@ -253,10 +253,10 @@ TEST(redis_rw, a_place_of_who_has_left_is_not_made_by_a_late_proposal)
     CHECK_INT(server_do(&f, req, &a), V_BUSY);
     req.op = OP_RELEASE;
     CHECK_INT(server_do(&f, req, &a), V_OTHER);
-    CHECK_INT(redis_number(&r, "EXISTS {job}:hf:q"), 0);
+    CHECK_INT(redis_number(&r, "EXISTS {job}:hf_rw:q"), 0);
     req.op = OP_PROPOSE;
     CHECK_INT(server_do(&f, req, &a), V_STALE);
-    CHECK_INT(redis_number(&r, "EXISTS {job}:hf:q"), 0);
+    CHECK_INT(redis_number(&r, "EXISTS {job}:hf_rw:q"), 0);
 }
 
 TEST(redis_rw, a_late_release_takes_away_neither_hold_nor_place)
@@ -274,7 +274,7 @@ TEST(redis_rw, a_late_release_takes_away_neither_hold_nor_place)
     req.attempt = 8;
     req.ballot = t - 1;
     CHECK_INT(server_do(&f, req, &a), V_OTHER);
-    CHECK_INT(redis_number(&r, "ZCARD {job}:hf:w"), 1);
+    CHECK_INT(redis_number(&r, "ZCARD {job}:hf_rw:w"), 1);
 }
 
 /* Redisson says nil, and 1 when it is asked again. */
@@ -338,11 +338,11 @@ TEST(redis_rw, a_place_that_nobody_asks_for_bars_nobody)
 {
     begin();
     int64_t t = clock_us();
-    redis_say(&r, "SET {job}:hf 'q0 ' PX 60000");
-    redis_say(&r, "ZADD {job}:hf:w 1 " UUID ":5");
-    redis_say(&r, "HSET {job}:hf:q w" UUID ":5 '1000 3'");
+    redis_say(&r, "SET {job}:hf_rw 'q0 ' PX 60000");
+    redis_say(&r, "ZADD {job}:hf_rw:w 1 " UUID ":5");
+    redis_say(&r, "HSET {job}:hf_rw:q w" UUID ":5 '1000 3'");
     CHECK_INT(ask(OP_PROPOSE, KIND_READ, 7, t), V_GRANTED);
-    CHECK_INT(redis_number(&r, "EXISTS {job}:hf:q {job}:hf:w"), 0);
+    CHECK_INT(redis_number(&r, "EXISTS {job}:hf_rw:q {job}:hf_rw:w"), 0);
 }
 
 /* ---- what else may be there --------------------------------------------- */
@@ -407,10 +407,10 @@ TEST(redis_rw, a_full_server_refuses_new_holds_and_takes_back_old_ones)
 
 TEST(redis_rw, who_may_not_write_a_key_leaves_everything_as_it_was)
 {
-    static const char *const keys[] = {"~job", "~job ~redisson_lock_token:*",
-                                       "~job ~{job}:*",
-                                       "~job ~redisson_lock_token:* ~{job}:hf",
-                                       "~{job}:* ~redisson_lock_token:*"};
+    static const char *const keys[] = {
+        "~job", "~job ~redisson_lock_token:*", "~job ~{job}:*",
+        "~job ~redisson_lock_token:* ~{job}:hf_rw",
+        "~{job}:* ~redisson_lock_token:*"};
     static struct fake_env eve;
     char url[96];
     begin();

@@ -28,7 +28,7 @@ static const char *order_of(const struct request *req)
 
 static void put_floor(struct command *cmd, const struct request *req)
 {
-    hf__cmd_side_key(cmd, req->name, req->name_len, "hf");
+    hf__cmd_side_key(cmd, req->name, req->name_len, "hf_rw");
 }
 
 /* Where the facts of this hold are. */

@@ -75,15 +75,15 @@ if kind == 'hash' then
 elseif kind == 'string' then
     out[9] = call('GETRANGE', KEYS[1], 0, 511)
 end
-local places = redis.pcall('HGETALL', base .. 'hf:q')
+local places = redis.pcall('HGETALL', base .. 'hf_rw:q')
 local own = ARGV[1]:match('^(.*):write$')
 local side, name = own and 'w' or 'r', own or ARGV[1]
-local came = redis.pcall('ZSCORE', base .. 'hf:' .. side, name)
+local came = redis.pcall('ZSCORE', base .. 'hf_rw:' .. side, name)
 for i = 1, #places, 2 do
     if tonumber(places[i + 1]:match('^%d+')) >= out[3] / 1000 then
         out[12] = out[12] + 1
-        local other = redis.pcall('ZSCORE', base .. 'hf:' .. places[i]:sub(1, 1),
-            places[i]:sub(2))
+        local other = redis.pcall('ZSCORE',
+            base .. 'hf_rw:' .. places[i]:sub(1, 1), places[i]:sub(2))
         if type(came) == 'string' and type(other) == 'string'
             and tonumber(other) <= tonumber(came) then
             out[13] = out[13] + 1

@@ -50,7 +50,7 @@ local writes = mode == 'write'
     and (reads and call('HEXISTS', lock, owner .. ':write') == 1 or mine)
 if mode and not (reads and (mode == 'read' or writes)
     or not reads and mode == 'write' and mine) then
-    local base = KEYS[3]:sub(1, -3)
+    local base = KEYS[3]:sub(1, -6)
     local there, count_of, living = call('HGETALL', lock), {}, 0
     for i = 1, #there, 2 do
         count_of[there[i]] = there[i + 1]

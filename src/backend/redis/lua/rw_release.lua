@@ -27,7 +27,7 @@ if had and call('HDEL', lock, reads and owner or owner .. ':write') == 1 then
         end
         -- The lock's own end was his: who waits for the others goes by it.
         if had:sub(-1) == ' ' then
-            local base = KEYS[2]:sub(1, -3)
+            local base = KEYS[2]:sub(1, -6)
             local most, there = -2, call('HGETALL', lock)
             for i = 1, #there, 2 do
                 for n = 1, math.min(tonumber(there[i + 1]) or 0, 1000) do
