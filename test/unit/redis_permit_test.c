@@ -284,6 +284,34 @@ TEST(redis_permit, no_number_below_one_is_published)
     CHECK_INT(f.wakes, wakes);
 }
 
+/* Or who holds another one would be told that it is over. */
+TEST(redis_permit, a_look_for_one_acquire_tells_how_long_that_lasts)
+{
+    begin();
+    CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 2), V_GRANTED);
+    struct request req = of(OP_PROPOSE, KIND_PERMIT, 2);
+    req.lease_us = 600 * US_PER_S;
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    CHECK_INT(take(3, 1), V_GRANTED);
+    req = of(OP_INSPECT, KIND_PERMIT, 2);
+    req.ballot = 0;
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    CHECK_INT(a.info.mine, 1);
+    CHECK(a.info.ttl_ms > 100000);
+}
+
+TEST(redis_permit, that_is_used_says_what_it_is)
+{
+    begin();
+    redis_say(&r, "SET s 2"); /* as Redisson does */
+    CHECK_INT(take(1, 1), V_GRANTED);
+    CHECK_INT(give(1, 1), V_GRANTED);
+    CHECK_STR(redis_say(&r, "HGET {s}:hf kind"), "permit");
+    CHECK(redis_number(&r, "PTTL {s}:hf") > 60000);
+    CHECK_INT(ask(OP_PROPOSE, KIND_COUNT, 2, 1), V_ERROR);
+    CHECK_INT(a.reply.status, HF_CONFLICT);
+}
+
 /* ---- what is no semaphore ----------------------------------------------- */
 
 static void conflicts(const char *command)

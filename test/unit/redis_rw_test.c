@@ -211,6 +211,24 @@ TEST(redis_rw, a_plain_look_and_a_list_tell_who_reads_and_writes)
 
 /* ---- repeated and late -------------------------------------------------- */
 
+/* Or a reader would be told of another one's hold after a failover. */
+TEST(redis_rw, a_look_for_one_attempt_tells_of_that)
+{
+    begin();
+    struct request req = request(OP_PROPOSE, KIND_READ, 7, clock_us());
+    req.lease_us = 600 * US_PER_S;
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    CHECK_INT(ask_as(5, OP_PROPOSE, KIND_READ, 8, clock_us()), V_GRANTED);
+    CHECK_INT(ask_as(5, OP_INSPECT, KIND_READ, 8, 0), V_GRANTED);
+    CHECK_INT(a.info.mine, 1);
+    CHECK(is_near(a.info.ttl_ms, 30000));
+    CHECK_INT(ask(OP_INSPECT, KIND_READ, 7, 0), V_GRANTED);
+    CHECK_INT(a.info.mine, 1);
+    CHECK(a.info.ttl_ms > 100000);
+    CHECK_INT(ask(OP_INSPECT, KIND_READ, 6, 0), V_GRANTED);
+    CHECK_INT(a.info.mine, 0);
+}
+
 TEST(redis_rw, a_repeated_proposal_is_granted_again_and_moves_nothing)
 {
     begin();

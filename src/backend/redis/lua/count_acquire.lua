@@ -18,7 +18,7 @@ end
 if text and not text:find('^-?%d+$') then
     return {-3, 0, now, -1, 0}
 end
-if kind and kind ~= 'count' or call('EXISTS', KEYS[3]) == 1 then
+if text and kind and kind ~= 'count' or call('EXISTS', KEYS[3]) == 1 then
     return {-4, 0, now, -1, 0}
 end
 if tonumber(call('ZSCORE', KEYS[5], arg[1]) or 0) > ms then

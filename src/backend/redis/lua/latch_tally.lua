@@ -22,7 +22,7 @@ end
 if text and not text:find('^-?%d+$') then
     return {-3, 0, now, -1}
 end
-if kind and kind ~= 'latch' or out == 1 then
+if text and kind and kind ~= 'latch' or out == 1 then
     return {-4, 0, now, -1}
 end
 local count = math.max(tonumber(text or 0), 0)

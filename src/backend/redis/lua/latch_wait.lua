@@ -17,7 +17,7 @@ end
 if text and not text:find('^-?%d+$') then
     return {-3, 0, now}
 end
-if facts[1] and facts[1] ~= 'latch' or out == 1 then
+if text and facts[1] and facts[1] ~= 'latch' or out == 1 then
     return {-4, 0, now}
 end
 local seen = tonumber(ARGV[1])

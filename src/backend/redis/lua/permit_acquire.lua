@@ -39,13 +39,13 @@ local first = pcall('ZRANGE', out, 0, 0, 'WITHSCORES')
 if first.err then
     return refusal(first)
 end
-local was_empty = not first[2]
+local was_empty, kind = not first[2], nil
 if was_empty then
-    local kind = pcall('HGET', facts, 'kind')
+    kind = pcall('HGET', facts, 'kind')
     if type(kind) == 'table' then
         return refusal(kind)
     end
-    if kind and kind ~= 'permit' then
+    if text and kind and kind ~= 'permit' then
         return {-4, 0, now, -1, 0}
     end
 end
@@ -198,6 +198,11 @@ end
 local life = was_empty and call('PTTL', name) or -1
 if life > 0 then
     call('PEXPIRE', out, life)
+end
+-- Which kind it is, for a day after it was last used.
+if was_empty and (not kind or call('PTTL', facts) < 43200000)
+    and type(pcall('HSET', facts, 'kind', 'permit')) == 'number' then
+    pcall('PEXPIRE', facts, 86400000)
 end
 if waiting > 0 then
     call('ZREM', queue, owner)

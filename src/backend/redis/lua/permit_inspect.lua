@@ -4,7 +4,7 @@
 -- ARGV owner, id or "", channel; 4th: it is sharded
 -- returns {1 there is one | 0 there is none | -3 no semaphore | -4 a counter of
 --      another kind, now us, counter, subscribers or -1, available, out, ttl ms
---      of the first to end or -1, queued, owner's place in it or 0, 1 if the
+--      of the first to end (of the id, if it is out) or -1, queued, owner's place in it or 0, 1 if the
 --      owner (or the id) has some, record of one holder or false}
 local call, pcall = redis.call, redis.pcall
 local time = call('TIME')
@@ -42,7 +42,7 @@ local own = ARGV[2] ~= '' and call('ZSCORE', KEYS[2], ARGV[2] .. '\0\0')
 if own and tonumber(own) > ms then
     mine = 1
 end
-if kind and kind ~= 'permit' then
+if text and kind and kind ~= 'permit' then
     return {-4, now, 0, -1, 0, 0, -1, 0, 0, 0, false}
 end
 local ended = call('ZCOUNT', KEYS[2], '-inf', ms)
@@ -50,8 +50,9 @@ local card = call('ZCARD', KEYS[2])
 local fence = pcall('GET', KEYS[4])
 local subs = pcall('PUBSUB', ARGV[4] and 'SHARDNUMSUB' or 'NUMSUB', ARGV[3])
 local place = call('ZRANK', KEYS[5], ARGV[1])
-local left = first[2] and tonumber(first[2]) < 922337203685477
-    and tonumber(first[2]) - ms or -1
+local ends = mine == 1 and own or first[2]
+local left = ends and tonumber(ends) < 922337203685477
+    and tonumber(ends) - ms or -1
 return {(text or card > 0) and 1 or 0, now,
     type(fence) == 'string' and tonumber(fence) or 0,
     subs.err and -1 or subs[2], tonumber(text or 0) + ended, card - ended, left,

@@ -27,7 +27,7 @@ end
 if text and not text:find('^-?%d+$') then
     return {-3, now, 0, 0, 0, 0, -1}
 end
-if is_of and is_of ~= kind or kind == 'count' and card > 0 then
+if text and is_of and is_of ~= kind or kind == 'count' and card > 0 then
     return {-4, now, 0, 0, 0, 0, -1}
 end
 local is_there = (text or card > 0) and 1 or 0
@@ -84,7 +84,7 @@ if type(r) == 'table' then
 end
 is_there, value, all = 1, value + more, all + more
 -- Which kind it is, for as long as somebody may remember it otherwise.
-if verb == 'open' or verb == 'set' then
+if verb == 'open' or verb == 'set' or not text then
     pcall('HSET', facts, 'kind', kind)
     if pcall('PTTL', facts) ~= -2 and call('PTTL', facts) < 86400000 then
         pcall('PEXPIRE', facts, 86400000)
