@@ -41,13 +41,20 @@
 #define SLEEP_US_MAX (5 * US_PER_S)   /* a waiter looks at least so often */
 #define POLL_US_MIN (2 * US_PER_MS)   /* without wake-ups: first look */
 #define POLL_US_MAX (250 * US_PER_MS) /* and the longest pause between looks */
-#define PLACE_US (3 * US_PER_S)       /* a place in a queue, if nobody asks */
-#define PLACE_POLL_US US_PER_S        /* who has one asks so often */
-#define BARRIER_KEPT_MS 30000         /* so long is known who went on */
-#define BARRIER_IDLE_MS 60000         /* a barrier that nobody uses ends */
+/* A queue in the store: who has a place there asks again so often, and has lost
+ * it when he did not for so long: longer than W, so that a proposal that comes
+ * late finds his record, or is too old.  A lock that is handed over waits so
+ * long for him to take it, and is renewed so long after that.  What is stored
+ * for a queue ends by itself. */
+#define PLACE_POLL_US US_PER_S
+#define PLACE_US (3 * US_PER_S)
+#define QUEUE_HANDOFF_US (1500 * US_PER_MS)
+#define HANDED_US (100 * US_PER_MS)
+#define QUEUE_KEYS_US (6 * US_PER_S)
+#define BARRIER_KEPT_MS 30000  /* so long is known who went on */
+#define BARRIER_IDLE_MS 60000  /* a barrier that nobody uses ends */
 #define BARRIER_INDEXES 1000   /* of a generation, in the number for both */
 #define LATCH_DELETED_MS 60000 /* so long is known that one was deleted */
-#define HANDED_US (100 * US_PER_MS) /* renewed so long after a hand-over */
 #define BACKOFF_US_MIN (1 * US_PER_MS)
 #define BACKOFF_US_MAX (200 * US_PER_MS)
 #define RECONNECT_US_MIN (10 * US_PER_MS)

@@ -116,6 +116,9 @@ struct tally_told {
 #define REQ_UPGRADE 4194304u
 #define REQ_IF_THERE 8388608u /* TALLY_ADD */
 #define REQ_ANYWAY 16777216u  /* TALLY_SET, ADD: also below what is out */
+/* RELEASE with QUEUE: a proposal of this attempt may come behind it, and must
+ * find that it is over. */
+#define REQ_UNSURE 33554432u
 
 /* Borrowed by the backend from submit() until it is replied to. */
 struct request {
@@ -236,10 +239,11 @@ struct handoff {
     size_t name_len;
     enum lock_kind kind;
     const char *owner; /* borrowed for the call, as is the name */
-    uint64_t attempt;  /* of his last proposal */
+    uint64_t attempt;  /* of his proposals, and the number of the last one */
+    int64_t ballot;
     int64_t fence;
-    int64_t lease_us; /* so long the store waits for him, from when it gave it,
-                       * which is after his last proposal was answered */
+    int64_t lease_us; /* so long the store waits for him, from when it gave it;
+                       * 0: he must ask for it */
 };
 
 #define IDENTITY_MAX 96

@@ -54,8 +54,9 @@ enum hold_event_type {
     EV_CHECK,   /* another server answers: renew now, if it is kept */
     EV_FOUND,  /* it was looked for, at `since_us`, and ends `lease_us` later */
     EV_GONE,   /* it was looked for and is not there: lost, with `status` */
-    EV_HANDED, /* the store gave it to this hold, which queued there: attempt,
-                 * fence; lease_us: for so long at first */
+    EV_HANDED, /* the store gave it to this hold, which queued there: attempt
+                 * and number by which it did, fence; lease_us: for so long at
+                 * first */
     EV_FEED,   /* the program says that its work is alive */
     EV_YIELD,  /* released, and handed to another holder of this process:
                  * over, without a request */
@@ -106,6 +107,7 @@ struct hold_event {
                            * for so long, 0 not at all */
     int64_t lease_us;
     uint64_t attempt;
+    int64_t number;
     int64_t fence;
     int status;
     enum request_op op;
@@ -150,7 +152,8 @@ struct hold {
     unsigned flags;
     uint32_t round;       /* of proposals and renewals */
     uint32_t grant_round; /* HELD: the one that got it */
-    uint64_t attempt;     /* fresh for every attempt */
+    uint64_t attempt;     /* fresh for every attempt; who queues at the store
+                           * keeps it, for it is known by it there */
     int64_t number;       /* T of this attempt */
     int64_t fence;
     int64_t lease_us;
@@ -192,6 +195,9 @@ struct hold {
                              * memory */
     unsigned late : 1;      /* it was granted, and nearly over by then */
     unsigned crowded : 1;   /* others of this process queue for it, or did */
+    unsigned handed : 1;    /* by the store, and not renewed since */
+    unsigned placed : 1;    /* it was told to wait: it may have a place */
+    unsigned unsure : 1;    /* a proposal was not answered, and may yet come */
     uint16_t block;         /* tokens asked for beyond the first */
     uint16_t reserve;       /* of them left for hand-overs */
     uint16_t reballots;

@@ -8,7 +8,8 @@
  *
  * The rule: an attempt that is given up is released wherever it may have been
  * granted, and the next attempt has a fresh id, so that a late packet of the
- * one can neither make nor undo the other.
+ * one can neither make nor undo the other.  Who queues at the store makes one
+ * attempt, however often it asks, and gives that up once, at the end.
  */
 #include <assert.h>
 
@@ -55,8 +56,8 @@ static void try_begin(struct hold *h, const struct hold_event *ev,
         return;
     }
     if (h->answer_by_us == TIME_NEVER) patience_begin(h, ev->now_us);
-    if (!MUTATED(ATTEMPT_REUSED) || !h->attempt)
-        h->attempt = ++h->conf->attempts;
+    int is_kept = MUTATED(ATTEMPT_REUSED) || h->flags & HOLD_QUEUES;
+    if (!is_kept || !h->attempt) h->attempt = ++h->conf->attempts;
     h->reballots = 0;
     h->confirmed = h->earlier = h->joining = 0;
     hf__hold_move(h, HOLD_TRYING);
@@ -111,7 +112,7 @@ static int64_t busy_pause_us(struct hold *h, const struct hold_event *ev)
 void hf__get_abandon(struct hold *h, int status, int64_t now_us,
                      struct hold_out *out)
 {
-    int is_queued = h->flags & HOLD_QUEUES && h->round > 0;
+    int is_queued = h->flags & HOLD_QUEUES && hf__queue_is_known(h);
     if (h->state == HOLD_TRYING && h->op == HOLD_OP_ACQUIRE && !is_queued)
         hf__round_release(h, hf__round_maybe_ours(h), now_us, out);
     if (is_queued) hf__round_release(h, hf__round_all(h), now_us, out);
@@ -182,7 +183,8 @@ static void try_failed(struct hold *h, const struct hold_event *ev,
         hf__get_abandon(h, HF_UNAVAILABLE, now_us, out);
         return;
     }
-    hf__round_release(h, hf__round_maybe_ours(h), now_us, out);
+    if (!(h->flags & HOLD_QUEUES))
+        hf__round_release(h, hf__round_maybe_ours(h), now_us, out);
     h->round_open = 0;
     int look_again = h->woken && h->busy;
     if (h->busy) {
@@ -237,6 +239,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
         break;
     case V_BUSY:
         h->late = 0;
+        h->placed = 1;
         h->refused |= node;
         h->busy = 1;
         if (r->silent) h->silent = 1;
@@ -267,6 +270,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
         break;
     case V_UNKNOWN:
         h->doubtful |= node;
+        h->unsure = 1;
         failure_count(h, ev);
         break;
     }
@@ -314,6 +318,11 @@ static void try_step(struct hold *h, const struct hold_event *ev,
 static void in_trying(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
+    /* If it cannot be taken so, the answer that is awaited will say more. */
+    if (hf__queue_is_handed(h, ev)) {
+        (void)hf__queue_take(h, ev, out);
+        return;
+    }
     if (ev->type == EV_STEP) try_step(h, ev, out);
     if (ev->type == EV_WAKE && !MUTATED(WOKEN_FORGOTTEN)) h->woken = 1;
     if (ev->type == EV_WATCHED && ev->status == HF_OK) h->woken = 1;
@@ -364,28 +373,6 @@ static void try_again(struct hold *h, const struct hold_event *ev,
         try_begin(h, ev, out);
 }
 
-/* The store gave it to us after it had answered our last proposal, and so later
- * than we sent that.  It waits for us for a short time only: soon it is told
- * how long we want it, unless it is released before. */
-static void handed_over(struct hold *h, const struct hold_event *ev,
-                        struct hold_out *out)
-{
-    int64_t lease_us = h->lease_us;
-    h->lease_us = min64(lease_us, ev->lease_us);
-    int64_t left_us = hf__round_lease_end_us(h) - ev->now_us;
-    if (left_us < h->lease_us / 4) {
-        h->lease_us = lease_us;
-        try_begin(h, ev, out); /* it will find that it is ours */
-        return;
-    }
-    h->fence = ev->fence;
-    h->granted = hf__round_all(h);
-    hf__ballot_saw(h->ballot, h->fence);
-    hf__keep_granted(h, ev, out);
-    h->lease_us = lease_us;
-    h->renew_at_us = ev->now_us + min64(left_us / 4, HANDED_US);
-}
-
 /* As if it had never asked. */
 static void queue_again(struct hold *h)
 {
@@ -398,14 +385,15 @@ static void in_waiting(struct hold *h, const struct hold_event *ev,
 {
     int wake = ev->type == EV_WAKE || ev->type == EV_WATCHED;
     if (MUTATED(WAKE_IGNORED)) wake = 0;
-    if (ev->type == EV_HANDED && ev->attempt == h->attempt)
-        handed_over(h, ev, out);
-    else if (ev->type == EV_BACK)
+    if (hf__queue_is_handed(h, ev)) {
+        if (!hf__queue_take(h, ev, out)) try_begin(h, ev, out);
+    } else if (ev->type == EV_BACK) {
         queue_again(h);
-    else if (wake && h->op == HOLD_OP_ACQUIRE)
+    } else if (wake && h->op == HOLD_OP_ACQUIRE) {
         wake_up(h, ev, out);
-    else if (ev->type == EV_TIMER && ev->now_us >= h->pause_until_us)
+    } else if (ev->type == EV_TIMER && ev->now_us >= h->pause_until_us) {
         try_again(h, ev, out);
+    }
 }
 
 /* It waits for its turn only; or it is known when there will be voters. */

@@ -4,6 +4,7 @@
  *   hold.c        the step: states, moves, the user's operations
  *   hold_round.c  asking the nodes and counting their answers
  *   hold_get.c    trying and waiting
+ *   hold_queue.c  handed over by the store, to who queues there
  *   hold_keep.c   granted, AT_RISK, LOST, and when to renew
  *   hold_renew.c  the answers to a renewal, and healing
  *   hold_plan.c   the period, the cap and the feeding
@@ -49,6 +50,12 @@ void hf__get_attach(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out);
 void hf__get_abandon(struct hold *h, int status, int64_t now_us,
                      struct hold_out *out);
+
+/* hold_queue.c */
+int hf__queue_is_known(struct hold *h);
+int hf__queue_is_handed(const struct hold *h, const struct hold_event *ev);
+int hf__queue_take(struct hold *h, const struct hold_event *ev,
+                   struct hold_out *out);
 
 /* hold_plan.c */
 int64_t hf__plan_lease_us(const struct hold *h, int64_t now_us);

@@ -19,7 +19,8 @@
 void hf__pass_ask(struct hold *h, int64_t nodes_now_us)
 {
     assert(h->conf->handover >= 0 && h->conf->handover <= HANDOVER_MAX);
-    int is_alone = h->flags & (HOLD_SHARED | HOLD_DETACHED) || !h->crowded;
+    unsigned apart = HOLD_SHARED | HOLD_DETACHED | HOLD_QUEUES;
+    int is_alone = h->flags & apart || !h->crowded;
     int is_ahead = h->number > nodes_now_us;
     h->block = is_alone || is_ahead ? 0 : (uint16_t)h->conf->handover;
 }

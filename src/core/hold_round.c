@@ -187,7 +187,10 @@ void hf__round_release(struct hold *h, uint32_t nodes, int64_t now_us,
     s->ballot = hf__pass_number(h, s->ballot);
     if (MUTATED(RELEASE_NUMBERLESS)) s->ballot = 0;
     s->deadline_us = now_us + h->conf->timeout_us;
-    /* A renewal that is still on its way may begin the lease anew. */
+    /* A renewal that is still on its way may begin the lease anew; and a poll
+     * the time for which a place is kept. */
+    int64_t kept_us = h->longest_us;
+    if (h->flags & HOLD_QUEUES) kept_us = max64(kept_us, PLACE_US);
     s->until_us = h->valid_us == TIME_NEVER ? now_us + h->conf->patience_us
-                                            : now_us + 2 * h->longest_us;
+                                            : now_us + 2 * kept_us;
 }

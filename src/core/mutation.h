@@ -35,7 +35,11 @@ enum core_mutation {
     CORE_MUT_CAP_MOVED,           /* an entry begins the cap anew */
     CORE_MUT_UNFED_RENEWED,       /* what is not fed is renewed */
     CORE_MUT_RELEASE_RENEWED,     /* the watchdog outlives the release */
-    CORE_MUT_HEAL_COUNTS          /* a healed node votes in the same round */
+    CORE_MUT_HEAL_COUNTS,         /* a healed node votes in the same round */
+    CORE_MUT_PLACE_KEPT,          /* who gives up stays in the queue */
+    CORE_MUT_HANDED_UNRENEWED,    /* a hand-over is not renewed soon */
+    CORE_MUT_HANDED_LONG_AGO,     /* ... by an earlier number counts */
+    CORE_MUT_LEAVES_SURE          /* a proposal under way is forgotten */
 };
 
 #ifdef HF_MUTATIONS

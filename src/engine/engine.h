@@ -262,6 +262,12 @@ void hf__turn_pass_all(struct engine *e);
 void hf__turn_leave(struct slot *s);
 int hf__turn_is_hushed(const struct engine *e, const struct slot *s);
 void hf__watch_want(struct engine *e, struct slot *s);
+/* Will the store hand it over?  Of other kinds it only keeps places. */
+static inline int hf__is_handed_over(const struct lock_entry *entry,
+                                     unsigned hold_flags)
+{
+    return hold_flags & HOLD_QUEUES && entry->kind == KIND_PLAIN;
+}
 void hf__watch_answer(struct engine *e, struct lock_entry *entry,
                       const struct request *r, const struct reply *reply);
 void hf__watch_follow(struct engine *e, int node);

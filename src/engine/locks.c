@@ -208,6 +208,19 @@ static void turn_pass(struct engine *e, struct lock_entry *entry)
     hf__slot_step(e, s, &ev);
 }
 
+/* Who queues at the store waits for no turn here; but in the order in which
+ * they came. */
+static void turn_free(struct engine *e, struct lock_entry *entry)
+{
+    entry->refs++;
+    for (struct slot *s = entry->queue_head, *next; s; s = next) {
+        struct hold_event turn = {.type = EV_TURN};
+        next = s->queue_next;
+        if (s->hold.flags & HOLD_QUEUES) hf__slot_step(e, s, &turn);
+    }
+    hf__entry_unref(e, entry);
+}
+
 /* The clocks are known now: what queued only for them may go. */
 void hf__turn_pass_all(struct engine *e)
 {
@@ -222,7 +235,9 @@ void hf__turn_pass_all(struct engine *e)
             if (e->conf.settle_us > e->now_us) hf__slot_step(e, s, &ready);
             continue;
         }
-        if (s->hold.one_try || s->hold.flags & (HOLD_SHARED | HOLD_QUEUES)) {
+        if (s->hold.flags & HOLD_QUEUES) {
+            turn_free(e, s->entry);
+        } else if (s->hold.one_try || s->hold.flags & HOLD_SHARED) {
             hf__slot_step(e, s, &turn);
         } else {
             hf__slot_step(e, s, &ready);
@@ -399,28 +414,26 @@ static void watched_tell(struct engine *e, struct lock_entry *entry,
     }
 }
 
-/* Of a read/write lock the store keeps places, but hands nothing over. */
-static int is_handed_over(const struct slot *s)
+/* What is watched so far does not tell of hand-overs: ask for that as well. */
+static void watch_more(struct engine *e, struct lock_entry *entry)
 {
-    enum lock_kind kind = s->entry->kind;
-    return s->hold.flags & HOLD_QUEUES && kind != KIND_READ
-           && kind != KIND_WRITE;
+    entry->watch = WATCH_ASKED;
+    entry->watch_open = watch_send(e, entry, OP_WATCH, entry->watch_on);
+    if (entry->watch_open) return;
+    entry->watch = WATCH_ON; /* no memory: who queues polls */
+    entry->queues = 0;
 }
 
 void hf__watch_want(struct engine *e, struct slot *s)
 {
     struct lock_entry *entry = s->entry;
     struct hold_event ev = {.type = EV_WATCHED, .status = HF_OK};
+    int is_new = hf__is_handed_over(entry, s->hold.flags) && !entry->queues;
     if (!(e->caps & HF_CAP_WATCH)) return;
-    if (is_handed_over(s) && !entry->queues) {
-        /* What was watched so far does not tell of hand-overs. */
-        entry->queues = 1;
-        if (entry->watch != WATCH_OFF)
-            entry->watch_open |=
-                watch_send(e, entry, OP_WATCH,
-                           (uint32_t)(entry->watch_on | entry->watch_open));
-    }
-    if (entry->watch == WATCH_ON) {
+    if (is_new) entry->queues = 1; /* ASKED: hf__watch_answer() goes on */
+    if (entry->watch == WATCH_ON && is_new) {
+        watch_more(e, entry);
+    } else if (entry->watch == WATCH_ON) {
         hf__slot_step(e, s, &ev);
     } else if (entry->watch == WATCH_OFF) {
         uint32_t all = (UINT32_C(1) << e->conf.nodes) - 1;
@@ -446,10 +459,15 @@ void hf__watch_answer(struct engine *e, struct lock_entry *entry,
     entry->watch = rep->verdict == V_GRANTED ? WATCH_ON : WATCH_OFF;
     watched_tell(e, entry, EV_WATCHED,
                  rep->verdict == V_GRANTED ? HF_OK : rep->status);
-    if (entry->watch == WATCH_OFF)
+    if (entry->watch == WATCH_OFF) {
+        entry->queues = 0;
         hf__entry_unref(e, entry);
-    else if (entry->getting == 0)
+    } else if (entry->watch == WATCH_ON && entry->queues
+               && !(r->flags & REQ_QUEUE)) {
+        watch_more(e, entry);
+    } else if (entry->getting == 0) {
         hf__heap_set(&e->lingers, &entry->linger, e->now_us + LINGER_US);
+    }
 }
 
 /* A node can be reached again: who waits wants to hear from it as well. */
@@ -484,6 +502,7 @@ void hf__watch_sweep(struct engine *e)
         entry->watch = WATCH_OFF;
         watch_send(e, entry, OP_UNWATCH,
                    (uint32_t)(entry->watch_on | entry->watch_open));
+        entry->queues = 0;
         entry->watch_round++;
         entry->watch_on = entry->watch_open = 0;
         hf__entry_unref(e, entry);

@@ -354,6 +354,7 @@ static void env_handed(struct backend_env *env, const struct handoff *h)
     struct engine *e = ((struct node *)env)->engine;
     struct hold_event ev = {.type = EV_HANDED,
                             .attempt = h->attempt,
+                            .number = h->ballot,
                             .fence = h->fence,
                             .lease_us = h->lease_us};
     char owner[OWNER_LEN_MAX];

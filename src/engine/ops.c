@@ -67,6 +67,9 @@ static void acquire_new(struct engine *e, struct op *op)
         ev.flags |= HOLD_BLIND;
     else if (alone || !entry->turn)
         ev.flags |= HOLD_MAY_TRY;
+    /* What is watched is not all. */
+    if (hf__is_handed_over(entry, flags) && !entry->queues)
+        s->hold.watched = s->hold.watch_asked = 0;
     s->chain_owner = hf__pass_owner(e, op);
     s->permits = op->permits;
     s->op = op;

@@ -1,6 +1,8 @@
 /* kind.c: see kind.h. */
 #include "kind/kind.h"
 
+#include "core/mutation.h"
+
 const struct kind *hf__kind(enum lock_kind kind)
 {
     static const struct kind *const all[KINDS_LEN] = {
@@ -23,6 +25,8 @@ void hf__kind_shape(struct request *req, const struct hold *h,
     if (h->flags & HOLD_QUEUES) req->flags |= REQ_QUEUE;
     if (h->flags & HOLD_WRITERS) req->flags |= REQ_WRITERS;
     if (h->flags & HOLD_UPGRADE) req->flags |= REQ_UPGRADE;
+    if (send->op == OP_RELEASE && h->unsure && !MUTATED(LEAVES_SURE))
+        req->flags |= REQ_UNSURE;
     req->attempt = send->attempt;
     req->ballot = send->ballot;
     if (send->op == OP_PROPOSE) req->block = send->block;
