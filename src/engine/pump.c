@@ -38,7 +38,10 @@ static void sleeper_add(struct pump *p, struct op *op)
     op->sleeps = 1;
     op->sleep_prev = NULL;
     op->sleep_next = p->sleepers;
-    if (p->sleepers) p->sleepers->sleep_prev = op;
+    if (p->sleepers)
+        p->sleepers->sleep_prev = op;
+    else
+        p->sleepers_last = op;
     p->sleepers = op;
     p->sleepers_len++;
 }
@@ -49,7 +52,10 @@ static void sleeper_remove(struct pump *p, struct op *op)
         op->sleep_prev->sleep_next = op->sleep_next;
     else
         p->sleepers = op->sleep_next;
-    if (op->sleep_next) op->sleep_next->sleep_prev = op->sleep_prev;
+    if (op->sleep_next)
+        op->sleep_next->sleep_prev = op->sleep_prev;
+    else
+        p->sleepers_last = op->sleep_prev;
     op->sleeps = 0;
     p->sleepers_len--;
 }
@@ -79,7 +85,10 @@ int hf__pump_is_quiet(const struct pump *p)
  * may have it, for it need not be woken. */
 static void poll_hand_over(struct pump *p)
 {
-    struct op *next = p->sleepers;
+    struct op *next = p->sleepers, *oldest = p->sleepers_last;
+    /* Of those who queue at the store the oldest is served first: if it is the
+     * one who polls, nobody has to be woken for it. */
+    if (oldest && oldest->order != HF_ORDER_ANY) next = oldest;
     poller_set(p, NULL);
     if (!next || hf__pump_is_quiet(p)) {
         hf__pump_news(p);

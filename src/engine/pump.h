@@ -40,9 +40,10 @@ struct pump {
     int64_t poller_until_us; /* until then at the latest */
     unsigned poller_fds;     /* engine.fds_version it polls */
     size_t sleepers_len;
-    int unflushed;       /* operations begun since the last flush */
-    struct op *sleepers; /* callers parked, newest first */
-    struct bell wake;    /* rung to fetch the poller out of poll(2) */
+    int unflushed;            /* operations begun since the last flush */
+    struct op *sleepers_last; /* the one that has slept longest */
+    struct op *sleepers;      /* callers parked, newest first */
+    struct bell wake;         /* rung to fetch the poller out of poll(2) */
     struct spin spin;
 
     pthread_t keeper;
