@@ -2,8 +2,9 @@
 #
 #   cmake -DOUT=dir -DSCRIPTS=a.lua,b.lua -P embed_lua.cmake
 #
-# Comment lines and blank lines are left out before the SHA1 is taken: the
-# server is sent the text that was hashed, byte for byte.
+# A line "--@include name" stands for the text of part/name.lua.  Comment lines
+# and blank lines are left out before the SHA1 is taken: the server is sent the
+# text that was hashed, byte for byte.
 set(header "/* redis_scripts.h: generated from src/backend/redis/lua. */
 #ifndef HF_REDIS_SCRIPTS_H
 #define HF_REDIS_SCRIPTS_H
@@ -32,6 +33,12 @@ foreach(path IN LISTS scripts)
     message(FATAL_ERROR "${path}: a script's name must be a C name")
   endif()
   file(READ "${path}" text)
+  get_filename_component(dir "${path}" DIRECTORY)
+  while(text MATCHES "\n--@include ([a-z_]+)\n")
+    file(READ "${dir}/part/${CMAKE_MATCH_1}.lua" part)
+    string(REPLACE "\n--@include ${CMAKE_MATCH_1}\n" "\n${part}\n" text
+      "${text}")
+  endwhile()
   if(text MATCHES "--\\[=*\\[")
     message(FATAL_ERROR "${path}: block comments are not understood here")
   endif()

@@ -29,13 +29,14 @@ endif()
 
 # The Lua scripts become one C file with their SHA1s.
 file(GLOB HF_LUA CONFIGURE_DEPENDS src/backend/redis/lua/*.lua)
+file(GLOB HF_LUA_PARTS CONFIGURE_DEPENDS src/backend/redis/lua/part/*.lua)
 set(HF_SCRIPTS ${HF_GENERATED}/redis_scripts.c)
 add_custom_command(
   OUTPUT ${HF_SCRIPTS} ${HF_GENERATED}/redis_scripts.h
   COMMAND ${CMAKE_COMMAND} -DOUT=${HF_GENERATED}
           "-DSCRIPTS=$<JOIN:${HF_LUA},$<COMMA>>"
           -P ${PROJECT_SOURCE_DIR}/cmake/embed_lua.cmake
-  DEPENDS ${HF_LUA} ${PROJECT_SOURCE_DIR}/cmake/embed_lua.cmake
+  DEPENDS ${HF_LUA} ${HF_LUA_PARTS} ${PROJECT_SOURCE_DIR}/cmake/embed_lua.cmake
   COMMENT "Embedding the Lua scripts" VERBATIM)
 # ISO C promises 4095 characters in a literal; real compilers have no limit.
 set_source_files_properties(${HF_SCRIPTS} PROPERTIES

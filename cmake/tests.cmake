@@ -98,7 +98,7 @@ if(paths)
     src/engine/heap.c src/engine/again.c src/engine/member*.c
     src/engine/clocks.c src/engine/direct.c src/engine/ops.c
     src/engine/pass.c src/engine/values.c src/backend/memory/memory_store.c
-    src/backend/memory/memory_boot.c
+    src/backend/memory/memory_boot.c src/backend/memory/memory_queue.c
     src/backend/memory/memory_life.c src/backend/memory/memory_report.c
     src/backend/memory/memory_table.c src/backend/memory/memory_glob.c)
   hf_test_program(sim ${paths} ${planted})

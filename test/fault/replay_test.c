@@ -11,6 +11,7 @@
  * that a model that is wrong would be found out.
  */
 #define HF_MUTATIONS 1
+#include "backend/memory/memory_queue.c"
 #include "backend/memory/memory_store.c"
 
 #include <poll.h>
@@ -33,6 +34,7 @@ struct rig {
     struct fake_env real;
     struct store *model;
     struct traffic traffic;
+    int is_plain;            /* nobody queues */
     int64_t node_us;         /* the server's clock when it last told it */
     int seen[V_UNKNOWN + 1]; /* how often each verdict was given */
     char difference[512];    /* the first, or "" */
@@ -45,12 +47,20 @@ static void rig_stop(void *arg)
     hf__store_close(r->model);
 }
 
+/* Its clock runs at a fiftieth: what is given to who queues, for a moment, does
+ * not end between two requests. */
+static const char *const slow_env[] = {"LD_PRELOAD=" TEST_CLOCK_SHIM,
+                                       "HF_CLOCK_PPM=-980000", NULL};
+
 /* `options` of the URL choose how the locks are stored. */
-static void rig_start(struct rig *r, const char *options)
+static void rig_start(struct rig *r, const char *options,
+                      const char *const *env)
 {
     struct hf_error err;
     char url[128];
     memset(r, 0, sizeof *r);
+    r->is_plain = options[0] != '\0';
+    r->server.env = env;
     redis_begin(&r->server, NULL);
     fake_init(&r->real, &hf__backend_redis);
     r->real.conf.timeout_us = 10 * US_PER_S;
@@ -67,6 +77,7 @@ static void rig_clear(struct rig *r, uint64_t seed)
     CHECK_STR(redis_say(&r->server, "FLUSHALL"), "OK");
     hf__store_wipe(r->model, 0);
     traffic_start(&r->traffic, seed, LEASE_US);
+    r->traffic.is_plain = r->is_plain;
     r->difference[0] = '\0';
 }
 
@@ -146,6 +157,8 @@ static void infos_compare(struct rig *r, const struct hf_info *real,
     same_text(r, "host", real->host, model->host);
     same_text(r, "label", real->label, model->label);
     same_text(r, "kind", real->kind, model->kind);
+    same(r, "queued", real->queued, model->queued);
+    same(r, "position", real->position, model->position);
 }
 
 /* ---- both at once ----------------------------------------------------- */
@@ -240,7 +253,7 @@ static void rig_list(struct rig *r)
 static void every_request(const char *options)
 {
     static struct rig r;
-    rig_start(&r, options);
+    rig_start(&r, options, slow_env);
     for (uint64_t seed = 1; seed <= SEEDS; seed++) {
         rig_clear(&r, seed);
         for (int step = 0; step < STEPS; step++) {
@@ -270,13 +283,14 @@ TEST(replay, strings_and_model_agree_on_every_request)
 /* Only time would tell these, and here no time passes. */
 static int is_about_time(int mutation)
 {
-    return mutation == STORE_MUT_EXPIRED_RENEWED;
+    return mutation == STORE_MUT_EXPIRED_RENEWED
+           || mutation == STORE_MUT_QUEUE_DEAD_SERVED;
 }
 
 TEST(replay, a_wrong_model_is_found_out)
 {
     static struct rig r;
-    rig_start(&r, "");
+    rig_start(&r, "", NULL);
     for (int m = STORE_MUT_NONE + 1; m < STORE_NMUTATIONS; m++) {
         if (is_about_time(m)) continue;
         rig_clear(&r, (uint64_t)m);
@@ -333,7 +347,7 @@ static void rig_await_end(struct rig *r, const struct request *held)
 static void ended_leases(const char *options)
 {
     static struct rig r;
-    rig_start(&r, options);
+    rig_start(&r, options, NULL);
     rig_clear(&r, 1);
     for (uint64_t attempt = 1; attempt <= 40; attempt++) {
         struct request req = short_proposal(attempt);

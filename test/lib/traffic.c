@@ -80,6 +80,20 @@ static enum request_op op_draw(struct traffic *t)
     return OP_BREAK;
 }
 
+/* Who queues keeps its attempt, and asks again with a higher number. */
+static void queue_draw(struct traffic *t, struct request *req, size_t name,
+                       size_t owner, int64_t now_us)
+{
+    uint64_t *queued = &t->last[name][owner].queued;
+    int64_t last = t->last[name][owner].ballot;
+    req->flags &= ~REQ_QUORUM;
+    req->flags |= REQ_SERVER_FENCE | REQ_QUEUE;
+    req->block = 0;
+    if (!*queued || traffic_below(t, 4) == 0) *queued = req->attempt;
+    if (traffic_below(t, 8)) req->attempt = *queued;
+    if (traffic_below(t, 4)) req->ballot = last >= now_us ? last + 1 : now_us;
+}
+
 static void propose_draw(struct traffic *t, struct request *req, size_t name,
                          size_t owner, int64_t now_us)
 {
@@ -94,6 +108,8 @@ static void propose_draw(struct traffic *t, struct request *req, size_t name,
     if (traffic_below(t, 4) == 0) req->group = groups[traffic_below(t, 2)];
     if (traffic_below(t, 4) == 0) req->flags |= REQ_DETACHED;
     if (traffic_below(t, 3) == 0) req->block = (int64_t)traffic_below(t, 100);
+    if (!t->is_plain && traffic_below(t, 3) == 0)
+        queue_draw(t, req, name, owner, now_us);
     t->last[name][owner].attempt = req->attempt;
     if (req->ballot > t->last[name][owner].ballot)
         t->last[name][owner].ballot = req->ballot;
@@ -154,6 +170,12 @@ static struct request request_draw(struct traffic *t, int64_t now_us)
         req.attempt = attempt_draw(t, req.attempt);
     if (req.op == OP_RELEASE && traffic_below(t, 5) == 0)
         req.ballot = ballot_draw(t, name, now_us);
+    if (!t->is_plain && req.op == OP_RELEASE && traffic_below(t, 2)) {
+        req.flags |= REQ_QUEUE;
+        if (traffic_below(t, 2)) req.attempt = t->last[name][owner].queued;
+    }
+    if (req.flags & REQ_QUEUE && traffic_below(t, 3) == 0)
+        req.flags |= REQ_UNSURE;
     if (req.ballot < 0) req.ballot = 0;
     return req;
 }

@@ -13,10 +13,12 @@
 
 struct traffic {
     uint64_t state;
+    int is_plain;     /* nobody queues; set after traffic_start() */
     int64_t lease_us; /* leases are this long, or up to twice as long */
     int64_t seen[TRAFFIC_NAMES]; /* highest number any reply told */
     struct {
         uint64_t attempt; /* the owner's last one */
+        uint64_t queued;  /* ... with which it queues */
         int64_t ballot;
     } last[TRAFFIC_NAMES][TRAFFIC_OWNERS];
     uint64_t attempts;

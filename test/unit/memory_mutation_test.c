@@ -6,14 +6,16 @@
  * has none of them.
  */
 #define HF_MUTATIONS 1
+#include "backend/memory/memory_queue.c"
 #include "backend/memory/memory_store.c"
 
 #include "lib/traffic.h"
 #include "test.h"
 
 #define NOW INT64_C(1700000000000000)
-#define STEPS 3000
+#define STEPS 10000
 #define SEEDS 3
+#define QUEUE_LIVE (150 * US_PER_MS)
 
 struct pair {
     struct store *right, *wrong;
@@ -56,6 +58,8 @@ static int traffic_tells(enum store_mutation mutation, uint64_t seed)
     p.right = hf__store_open(&hf__alloc_default);
     p.wrong = hf__store_open(&hf__alloc_default);
     CHECK(p.right && p.wrong);
+    hf__store_queue_times(p.right, US_PER_MS, QUEUE_LIVE, QUEUE_LIVE / 2);
+    hf__store_queue_times(p.wrong, US_PER_MS, QUEUE_LIVE, QUEUE_LIVE / 2);
     hf__store_mutate(p.wrong, mutation);
     traffic_start(&t, seed, 20 * US_PER_MS);
     int told = 0;

@@ -39,17 +39,34 @@ static void conn_settle(struct backend_conn *c)
     c->env->timer(c->env, due_us);
 }
 
+static void tell_handed(struct backend_conn *c, struct heard *heard)
+{
+    while (heard->notes) {
+        const struct note *note = heard->notes;
+        struct handoff h = {.name = heard->name,
+                            .name_len = heard->name_len,
+                            .kind = KIND_PLAIN,
+                            .owner = note->owner,
+                            .attempt = note->attempt,
+                            .ballot = note->ballot,
+                            .fence = note->fence,
+                            .lease_us = note->lease_us};
+        c->env->handed(c->env, &h);
+        heard->notes = hf__note_free(heard->notes);
+    }
+}
+
 static int ear_answer(struct backend_conn *c)
 {
-    char name[NAME_LEN_MAX + 1];
-    size_t name_len = 0;
+    struct heard heard;
     int done = 0;
     while (atomic_load(&c->ear.is_ringing)) {
         pthread_mutex_lock(&c->space->mutex);
-        int took = hf__ear_take(&c->ear, name, &name_len);
+        int took = hf__ear_take(&c->ear, &heard);
         pthread_mutex_unlock(&c->space->mutex);
         if (!took) break;
-        c->env->wake(c->env, name, name_len);
+        tell_handed(c, &heard);
+        if (heard.is_free) c->env->wake(c->env, heard.name, heard.name_len);
         done = 1;
     }
     return done;
@@ -114,6 +131,7 @@ static int memory_open(struct backend_env *env, const struct url *url,
     c->timer_us = TIME_NEVER;
     c->ear = (struct ear){
         .alloc = env->alloc, .bell = {-1, -1}, .look_us = TIME_NEVER};
+    c->ear.uuid = env->conf->uuid;
     snprintf(c->where, sizeof c->where, "memory:%s", name);
     if (conn_join(c, name) != HF_OK) {
         hf__free(env->alloc, c);

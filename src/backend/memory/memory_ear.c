@@ -94,6 +94,7 @@ void hf__space_unwatch(struct space *space, struct ear *ear, unsigned kinds,
     rung_unlink(ear, w);
     *w->link_of_ear = w->next_of_ear;
     if (w->next_of_ear) w->next_of_ear->link_of_ear = w->link_of_ear;
+    while (w->notes) w->notes = hf__note_free(w->notes);
     hf__free(ear->alloc, w);
 }
 
@@ -106,15 +107,57 @@ int64_t hf__space_watchers(struct space *space, const char *name,
     return count;
 }
 
-static void watch_ring(struct watch *w)
+static void watch_rouse(struct watch *w)
 {
     struct ear *ear = w->ear;
-    w->is_armed = 0;
     if (w->is_rung) return;
     w->is_rung = 1;
     w->next_rung = ear->rung;
     ear->rung = w;
     if (!atomic_exchange(&ear->is_ringing, 1)) hf__bell_ring(&ear->bell);
+}
+
+static void watch_ring(struct watch *w)
+{
+    w->is_armed = 0;
+    w->is_free = 1;
+    watch_rouse(w);
+}
+
+struct note *hf__note_free(struct note *note)
+{
+    struct note *next = note->next;
+    hf__free(&hf__alloc_default, note);
+    return next;
+}
+
+/* The memory is the process's: it is the other one's thread that does this. */
+static void watch_note(struct watch *w, const struct handoff *h)
+{
+    struct note *note = hf__alloc_zero(&hf__alloc_default, sizeof *note);
+    if (!note) {
+        watch_ring(w); /* who asks finds out */
+        return;
+    }
+    memcpy(note->owner, h->owner, strnlen(h->owner, OWNER_LEN_MAX - 1));
+    note->attempt = h->attempt;
+    note->ballot = h->ballot;
+    note->fence = h->fence;
+    note->lease_us = h->lease_us;
+    note->next = w->notes;
+    w->notes = note;
+    watch_rouse(w);
+}
+
+void hf__space_hand(struct space *space, const struct handoff *h)
+{
+    struct watch *w = watches_of(space, h->name, h->name_len);
+    for (; w; w = w->next_of_name) {
+        const char *uuid = w->ear->uuid;
+        size_t len = uuid ? strlen(uuid) : 0;
+        if (len > 0 && !strncmp(h->owner, uuid, len) && h->owner[len] == ':')
+            watch_note(w, h);
+    }
 }
 
 int64_t hf__space_ring(struct space *space, const char *name, size_t name_len)
@@ -152,14 +195,18 @@ void hf__space_look(struct space *space, struct ear *ear)
     }
 }
 
-int hf__ear_take(struct ear *ear, char name[NAME_LEN_MAX + 1], size_t *name_len)
+int hf__ear_take(struct ear *ear, struct heard *out)
 {
     struct watch *w = ear->rung;
     if (!w) return 0;
     ear->rung = w->next_rung;
     w->is_rung = 0;
     ear_silence(ear);
-    memcpy(name, w->name, w->name_len + 1);
-    *name_len = w->name_len;
+    memcpy(out->name, w->name, w->name_len + 1);
+    out->name_len = w->name_len;
+    out->is_free = w->is_free;
+    out->notes = w->notes;
+    w->is_free = 0;
+    w->notes = NULL;
     return 1;
 }

@@ -13,12 +13,27 @@ void hf__store_free_hold(struct store *s, struct entry *e)
     e->held = NULL;
 }
 
+static void free_queues(struct store *s)
+{
+    for (size_t i = 0; i < s->table.len; i++)
+        hf__store_free_queue(s, s->table.entries[i]);
+}
+
+void hf__store_queue_times(struct store *s, int64_t poll_us, int64_t live_us,
+                           int64_t handoff_us)
+{
+    s->queue_poll_us = poll_us;
+    s->queue_live_us = live_us;
+    s->queue_handoff_us = handoff_us;
+}
+
 struct store *hf__store_open(const struct allocator *alloc)
 {
     struct store *s = hf__alloc_zero(alloc, sizeof *s);
     if (!s) return NULL;
     s->alloc = alloc;
     s->table.alloc = alloc;
+    hf__store_queue_times(s, PLACE_POLL_US, PLACE_US, QUEUE_HANDOFF_US);
     return s;
 }
 
@@ -27,6 +42,7 @@ void hf__store_close(struct store *s)
     if (!s) return;
     hf__store_free_permits(s);
     hf__store_free_gates(s);
+    free_queues(s);
     hf__table_clear(&s->table);
     while (s->free_holds) {
         struct held *held = s->free_holds;
@@ -62,6 +78,7 @@ void hf__store_wipe(struct store *s, int keep_counters)
     hf__store_free_guards(s);
     hf__store_free_permits(s);
     hf__store_free_gates(s);
+    free_queues(s);
     hf__store_restart(s);
     if (keep_counters) return;
     hf__table_clear(&s->table);

@@ -22,10 +22,12 @@ struct store {
     unsigned lives;           /* restarts so far */
     int is_durable;
     struct marker marker;
-    struct boot boot;             /* lent with BOOT */
-    int has_kinds;                /* another kind than plain was asked for */
-    struct tally_told tally;      /* lent with TALLY */
-    char text[64];                /* lent with a sentence that has a number */
+    struct boot boot;        /* lent with BOOT */
+    struct tally_told tally; /* lent with TALLY */
+    char text[64];           /* lent with a sentence that has a number */
+    int has_kinds;           /* another kind than plain was asked for */
+    struct handoff handoff;  /* by the last request; no owner: none */
+    int64_t queue_poll_us, queue_live_us, queue_handoff_us;
     enum store_mutation mutation; /* always here, so that all files agree */
 };
 
@@ -45,6 +47,28 @@ static inline int held_is_over(const struct held *held, int64_t now_us)
 {
     return us_to_ms(now_us) > held->expires_ms;
 }
+
+/* Give `e`, which is free or that owner's, to who asks, with this token; the
+ * counter is left to the caller.  HF_OK or HF_NOMEM. */
+int hf__store_hold(struct store *s, struct entry *e, int64_t now_us,
+                   const struct request *req, int64_t fence);
+void hf__store_lease(const struct store *s, struct held *held, int64_t now_us,
+                     int64_t lease_us);
+int64_t hf__store_ttl_us(const struct held *held, int64_t now_us);
+
+/* ---- memory_queue.c ---- */
+/* Answer a proposal of one who queues; 0: it is one like any other. */
+int hf__store_queue_propose(struct store *s, struct entry *e, int64_t now_us,
+                            const struct request *req, struct reply *rep);
+/* The lock is free: give it to the first.  0: nobody waits. */
+int hf__store_queue_give(struct store *s, struct entry *e, int64_t now_us);
+/* Who releases waits no longer. */
+void hf__store_queue_leave(struct store *s, struct entry *e, int64_t now_us,
+                           const struct request *req);
+/* How many wait, and at which place `owner` does; 0: he does not. */
+int64_t hf__store_queued(const struct entry *e, const char *owner,
+                         int64_t *position);
+void hf__store_free_queue(struct store *s, struct entry *e);
 
 /* Free the lock of `e`, if it has one. */
 void hf__store_free_hold(struct store *s, struct entry *e);

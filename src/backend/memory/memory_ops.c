@@ -64,22 +64,43 @@ static void watch_stop(struct backend_conn *c, const struct request *req,
     *rep = (struct reply){.verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
 }
 
+/* Has it made room for somebody who waits, or may it have? */
+static int is_news(const struct store *store, const struct request *req,
+                   const struct reply *rep)
+{
+    int is_done = rep->verdict == V_GRANTED;
+    switch (req->op) {
+    case OP_BREAK:
+        return rep->info && rep->info->locked;
+    case OP_TALLY:
+        return is_done && req->tally != TALLY_READ;
+    case OP_PROPOSE:
+        /* At a barrier it may have been the last. */
+        if (is_done && req->kind == KIND_BARRIER) return 1;
+        return is_done && hf__store_owes_permits(store, req);
+    case OP_RELEASE:
+        if (request_is_rw(req)) return hf__store_has_news(store);
+        if (is_done || hf__store_owes_permits(store, req)) return 1;
+        /* The last of a queue may leave it before a lock that is free. */
+        return req->kind == KIND_PLAIN && req->flags & REQ_QUEUE
+               && rep->verdict == V_ABSENT;
+    default:
+        return 0;
+    }
+}
+
 /* What goes with an answer of the store: the bells, and their number. */
 static void answer_tell(struct backend_conn *c, const struct request *req,
                         struct reply *rep)
 {
     struct space *space = c->space;
-    int freed = req->op == OP_RELEASE && rep->verdict == V_GRANTED;
-    if (req->op == OP_RELEASE && request_is_rw(req))
-        freed = hf__store_has_news(space->store);
-    if (req->op == OP_BREAK) freed = rep->info && rep->info->locked;
-    if (req->op == OP_TALLY)
-        freed = req->tally != TALLY_READ && rep->verdict == V_GRANTED;
-    if (req->op == OP_RELEASE || rep->verdict == V_GRANTED)
-        freed = freed || hf__store_owes_permits(space->store, req);
-    if (req->op == OP_PROPOSE && req->kind == KIND_BARRIER)
-        freed = rep->verdict == V_GRANTED; /* it may have been the last */
-    if (freed) rep->waiters = hf__space_ring(space, req->name, req->name_len);
+    struct handoff handoff;
+    if (hf__store_handed(space->store, &handoff)) {
+        hf__space_hand(space, &handoff);
+        rep->waiters = req->op == OP_RELEASE ? 1 : -1;
+    } else if (is_news(space->store, req, rep)) {
+        rep->waiters = hf__space_ring(space, req->name, req->name_len);
+    }
     if (req->op == OP_INSPECT && rep->info)
         rep->info->waiters =
             hf__space_watchers(space, req->name, req->name_len);

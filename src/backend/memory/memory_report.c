@@ -51,6 +51,7 @@ int64_t hf__store_describe(const struct entry *e, int64_t now_us,
         .ttl_ms = -2, .waiters = -1, .now_ms = us_to_ms(now_us)};
     if (!e) return 0;
     info->fence = (uint64_t)e->counter;
+    info->queued = hf__store_queued(e, req->owner, &info->position);
     if (!e->held || held_is_over(e->held, now_us))
         return hf__store_rw_describe(e, now_us, req, info);
     describe_held(e->held, now_us, req->owner, info);

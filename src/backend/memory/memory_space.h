@@ -17,6 +17,16 @@
 
 struct ear;
 
+/* A lock that was handed over to one of an ear's owners, until it is heard. */
+struct note {
+    struct note *next;
+    char owner[OWNER_LEN_MAX];
+    uint64_t attempt;
+    int64_t ballot;
+    int64_t fence;
+    int64_t lease_us;
+};
+
 /* One connection's wish to be told about one name. */
 struct watch {
     struct ear *ear;
@@ -24,9 +34,11 @@ struct watch {
     struct watch *next_of_ear;
     struct watch **link_of_ear; /* what points to it */
     struct watch *next_rung;
-    int is_rung;    /* is in its ear's list */
-    int is_armed;   /* the lock was seen held: its expiry is news */
-    unsigned kinds; /* as which it is watched, by bit of enum lock_kind */
+    int is_rung;        /* is in its ear's list */
+    int is_armed;       /* the lock was seen held: its expiry is news */
+    int is_free;        /* rung: and it may be free, not only handed over */
+    struct note *notes; /* rung: what was handed over, the last first */
+    unsigned kinds;     /* as which it is watched, by bit of enum lock_kind */
     size_t name_len;
     char name[];
 };
@@ -34,6 +46,7 @@ struct watch {
 /* One connection's ear: what it listens for, and what it has heard. */
 struct ear {
     const struct allocator *alloc;
+    const char *uuid; /* of its client: owners begin with it; or NULL */
     struct bell bell; /* opened with the first watch; fds -1 until then */
     struct watch *watches;
     struct watch *rung;    /* names to wake */
@@ -76,6 +89,9 @@ int64_t hf__space_watchers(struct space *space, const char *name,
 /* Tell everybody who watches `name`; returns how many. */
 int64_t hf__space_ring(struct space *space, const char *name, size_t name_len);
 
+/* Tell the one to whom the lock was handed over, if it listens. */
+void hf__space_hand(struct space *space, const struct handoff *h);
+
 /* `ear` met `name` held until `expires_us`: look again then. */
 void hf__space_arm(struct space *space, struct ear *ear, const char *name,
                    size_t name_len, int64_t expires_us);
@@ -83,8 +99,17 @@ void hf__space_arm(struct space *space, struct ear *ear, const char *name,
 /* Ring for the watched leases of `ear` that are over; sets the next look. */
 void hf__space_look(struct space *space, struct ear *ear);
 
-/* Take the next name that rang, copied with a NUL; 0 if there is none. */
-int hf__ear_take(struct ear *ear, char name[NAME_LEN_MAX + 1],
-                 size_t *name_len);
+/* What an ear heard of a name. */
+struct heard {
+    char name[NAME_LEN_MAX + 1]; /* NUL behind it */
+    size_t name_len;
+    int is_free;        /* it was released, or may have been */
+    struct note *notes; /* handed over: to be freed by hf__note_free() */
+};
+
+/* Take the next name that rang; 0 if there is none. */
+int hf__ear_take(struct ear *ear, struct heard *out);
+/* Free the first; the next. */
+struct note *hf__note_free(struct note *note);
 
 #endif

@@ -39,14 +39,14 @@ static int held_is_ours(const struct held *held, const struct request *req)
     return held_is_owners(held, req) && held->attempt == req->attempt;
 }
 
-static int64_t held_ttl_us(const struct held *held, int64_t now_us)
+int64_t hf__store_ttl_us(const struct held *held, int64_t now_us)
 {
     int64_t left_ms = held->expires_ms - us_to_ms(now_us);
     return left_ms > 0 ? left_ms * US_PER_MS : 0;
 }
 
-static void held_set_lease(const struct store *s, struct held *held,
-                           int64_t now_us, int64_t lease_us)
+void hf__store_lease(const struct store *s, struct held *held, int64_t now_us,
+                     int64_t lease_us)
 {
     /* Rounded up: the node may keep a lock longer than its holder believes,
      * never shorter. */
@@ -91,32 +91,39 @@ static int ballot_is_stale(const struct store *s, const struct entry *e,
     return req->ballot < now_us - req->window_us && !MUTATED(s, NO_WINDOW);
 }
 
-static void propose_grant(struct store *s, struct entry *e, int64_t now_us,
-                          const struct request *req, struct reply *rep)
+int hf__store_hold(struct store *s, struct entry *e, int64_t now_us,
+                   const struct request *req, int64_t fence)
 {
     struct held *held = e->held ? e->held : hold_make(s);
-    if (!held) {
-        reply_refuse(rep, HF_NOMEM, "memory: propose: out of memory");
-        return;
-    }
+    if (!held) return HF_NOMEM;
     *held = (struct held){
         .attempt = req->attempt,
         .ballot = req->ballot,
-        .fence = req->ballot,
+        .fence = fence,
         .count = req->count,
         .since_us = now_us,
         .detached = (req->flags & REQ_DETACHED) != 0,
     };
-    if ((req->flags & REQ_SERVER_FENCE) && held->fence < now_us)
-        held->fence = now_us;
     text_copy(held->owner, sizeof held->owner, req->owner);
     text_copy(held->info, sizeof held->info, req->info);
-    held_set_lease(s, held, now_us, req->lease_us);
+    hf__store_lease(s, held, now_us, req->lease_us);
     e->held = held;
+    return HF_OK;
+}
+
+static void propose_grant(struct store *s, struct entry *e, int64_t now_us,
+                          const struct request *req, struct reply *rep)
+{
+    int64_t fence = req->ballot;
+    if ((req->flags & REQ_SERVER_FENCE) && fence < now_us) fence = now_us;
+    if (hf__store_hold(s, e, now_us, req, fence) != HF_OK) {
+        reply_refuse(rep, HF_NOMEM, "memory: propose: out of memory");
+        return;
+    }
     int64_t block = MUTATED(s, BLOCK_FORGOTTEN) ? 0 : req->block;
-    if (!MUTATED(s, COUNTER_KEPT)) e->counter = held->fence + block;
+    if (!MUTATED(s, COUNTER_KEPT)) e->counter = fence + block;
     rep->verdict = V_GRANTED;
-    rep->fence = held->fence;
+    rep->fence = fence;
     rep->counter = e->counter;
 }
 
@@ -124,7 +131,7 @@ static void propose_repeat(struct store *s, struct entry *e, int64_t now_us,
                            const struct request *req, struct reply *rep)
 {
     if (MUTATED(s, REPEAT_MOVES))
-        held_set_lease(s, e->held, now_us, req->lease_us);
+        hf__store_lease(s, e->held, now_us, req->lease_us);
     rep->verdict = V_GRANTED;
     rep->fence = e->held->fence;
     rep->counter = e->counter;
@@ -149,6 +156,15 @@ static int marker_is_missed(const struct store *s, int64_t now_us,
     return !MUTATED(s, NO_MARKER);
 }
 
+/* Others queue for it: whoever asks finds it given to the first of them.  Not
+ * members of a quorum, for there is no queue of those. */
+static int queue_is_ahead(struct store *s, struct entry *e, int64_t now_us,
+                          const struct request *req)
+{
+    if (!(req->flags & REQ_SERVER_FENCE) || MUTATED(s, QUEUE_BARGED)) return 0;
+    return hf__store_queue_give(s, e, now_us);
+}
+
 static void apply_propose(struct store *s, int64_t now_us,
                           const struct request *req, struct reply *rep)
 {
@@ -162,9 +178,16 @@ static void apply_propose(struct store *s, int64_t now_us,
     rep->counter = e->counter;
     if (held && held_is_ours(held, req) && held->ballot == req->ballot) {
         propose_repeat(s, e, now_us, req, rep);
+    } else if (req->flags & REQ_QUEUE
+               && hf__store_queue_propose(s, e, now_us, req, rep)) {
+        return;
     } else if (held && propose_is_barred(s, held, req)) {
         rep->verdict = V_BUSY;
-        rep->ttl_us = held_ttl_us(held, now_us);
+        rep->ttl_us = hf__store_ttl_us(held, now_us);
+    } else if (!held && queue_is_ahead(s, e, now_us, req)) {
+        rep->verdict = V_BUSY;
+        rep->counter = e->counter;
+        rep->ttl_us = hf__store_ttl_us(e->held, now_us);
     } else if (marker_is_missed(s, now_us, req)) {
         rep->verdict = V_UNSETTLED;
     } else if (ballot_is_stale(s, e, now_us, req)) {
@@ -190,9 +213,9 @@ static void apply_renew(struct store *s, int64_t now_us,
         rep->verdict = V_OTHER;
         return;
     }
-    rep->ttl_us = held_ttl_us(held, now_us);
+    rep->ttl_us = hf__store_ttl_us(held, now_us);
     held_set_count(s, held, req->count);
-    held_set_lease(s, held, now_us, req->lease_us);
+    hf__store_lease(s, held, now_us, req->lease_us);
     rep->verdict = V_GRANTED;
     rep->counter = e->counter;
 }
@@ -202,6 +225,7 @@ static void apply_release(struct store *s, int64_t now_us,
 {
     struct entry *e = entry_now(s, now_us, req);
     struct held *held = e ? e->held : NULL;
+    int is_handed_on = req->flags & REQ_QUEUE || (held && held->is_marked);
     rep->verdict =
         held || (e && hf__store_is_shared(e, now_us)) ? V_OTHER : V_ABSENT;
     if (held && held_is_owners(held, req)
@@ -217,7 +241,13 @@ static void apply_release(struct store *s, int64_t now_us,
         }
         counter_raise(e, req->ballot);
     }
-    if (e) rep->counter = e->counter;
+    if (!e) return;
+    /* Who had it, and all that he asked was answered, has nothing there. */
+    if (req->flags & REQ_QUEUE
+        && (rep->verdict != V_GRANTED || req->flags & REQ_UNSURE))
+        hf__store_queue_leave(s, e, now_us, req);
+    if (is_handed_on && !e->held) (void)hf__store_queue_give(s, e, now_us);
+    rep->counter = e->counter;
 }
 
 static void apply_break(struct store *s, int64_t now_us,
@@ -285,6 +315,7 @@ void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
     assert(now_us >= 0);
     *rep = (struct reply){
         .verdict = V_ERROR, .node_us = now_us, .ttl_us = -1, .waiters = -1};
+    s->handoff = (struct handoff){0};
     if (request_is_refused(req, rep)) return;
     const char *use = hf__store_other_use(s, now_us, req);
     if (use) {

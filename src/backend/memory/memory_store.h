@@ -16,6 +16,9 @@
  *   RENEW    owner and attempt match: count and lease are set.
  *   RELEASE  owner and attempt match: freed.  In every case the counter is
  *            raised to T, so that a late PROPOSE finds itself stale.
+ *            With REQ_QUEUE who cannot have it gets a place, keeps it as long
+ *            as he asks again in time, and a free lock is given to the first
+ *            who has one, ahead of everybody who asks: memory_queue.c.
  *   BREAK    freed, and the counter rises above every token given.
  *   BOOT     as base/boot.h says.
  *   VALUE_*  a value has a version, a life of its own and no lock.
@@ -76,6 +79,23 @@ int hf__store_look(const struct store *s, int64_t now_us, const char *name,
 int hf__store_at(const struct store *s, int64_t now_us, size_t place,
                  struct store_view *out);
 
+/* Who has the `place`-th place in the queue, from 0; 0 if nobody has. */
+struct store_waiter {
+    const char *owner;
+    uint64_t attempt;
+    int64_t ballot;
+    int64_t deadline_us;
+};
+int hf__store_waiter(const struct store *s, const char *name, size_t name_len,
+                     size_t place, struct store_waiter *out);
+
+/* Did the last request hand a lock over?  To whom; good until the next one. */
+int hf__store_handed(const struct store *s, struct handoff *out);
+
+/* Other times than limits.h has for who queues. */
+void hf__store_queue_times(struct store *s, int64_t poll_us, int64_t live_us,
+                           int64_t handoff_us);
+
 /* A pointer that the store's user keeps by name, forgotten by a wipe.  Setting
  * it returns HF_OK or HF_NOMEM; it cannot fail for a name that has had one. */
 void *hf__store_tag(const struct store *s, const char *name, size_t name_len);
@@ -103,21 +123,31 @@ void hf__store_identify(struct store *s, uint64_t id, int is_durable);
  * compiles memory_store.c once more, with HF_MUTATIONS. */
 enum store_mutation {
     STORE_MUT_NONE,
-    STORE_MUT_EQUAL_BALLOT,    /* T equal to the counter is accepted */
-    STORE_MUT_COUNTER_KEPT,    /* a grant does not raise the counter */
-    STORE_MUT_BLOCK_FORGOTTEN, /* ... or not by the tokens it reserves */
-    STORE_MUT_NO_WINDOW,       /* an old T is accepted */
-    STORE_MUT_NO_TOMBSTONE,    /* a release does not raise the counter */
-    STORE_MUT_RENEW_ATTEMPT,   /* renew compares the owner only */
-    STORE_MUT_RELEASE_ATTEMPT, /* release compares the owner only */
-    STORE_MUT_PROPOSE_ATTEMPT, /* a new attempt of the owner takes it over */
-    STORE_MUT_GRANT_HELD,      /* granted although somebody else has it */
-    STORE_MUT_COUNT_ADDED,     /* the hold count is taken for an increment */
-    STORE_MUT_REPEAT_MOVES,    /* a repeated PROPOSE starts the lease anew */
-    STORE_MUT_EXPIRED_RENEWED, /* renew revives a lock whose lease is over */
-    STORE_MUT_EARLY_EXPIRY,    /* a lease ends at nine tenths */
-    STORE_MUT_NO_MARKER,       /* a node without a marker votes */
-    STORE_MUT_NO_QUARANTINE,   /* a node that lost its data votes at once */
+    STORE_MUT_EQUAL_BALLOT,      /* T equal to the counter is accepted */
+    STORE_MUT_COUNTER_KEPT,      /* a grant does not raise the counter */
+    STORE_MUT_BLOCK_FORGOTTEN,   /* ... or not by the tokens it reserves */
+    STORE_MUT_NO_WINDOW,         /* an old T is accepted */
+    STORE_MUT_NO_TOMBSTONE,      /* a release does not raise the counter */
+    STORE_MUT_RENEW_ATTEMPT,     /* renew compares the owner only */
+    STORE_MUT_RELEASE_ATTEMPT,   /* release compares the owner only */
+    STORE_MUT_PROPOSE_ATTEMPT,   /* a new attempt of the owner takes it over */
+    STORE_MUT_GRANT_HELD,        /* granted although somebody else has it */
+    STORE_MUT_COUNT_ADDED,       /* the hold count is taken for an increment */
+    STORE_MUT_REPEAT_MOVES,      /* a repeated PROPOSE starts the lease anew */
+    STORE_MUT_EXPIRED_RENEWED,   /* renew revives a lock whose lease is over */
+    STORE_MUT_EARLY_EXPIRY,      /* a lease ends at nine tenths */
+    STORE_MUT_NO_MARKER,         /* a node without a marker votes */
+    STORE_MUT_NO_QUARANTINE,     /* a node that lost its data votes at once */
+    STORE_MUT_QUEUE_LIFO,        /* the last in the queue is served first */
+    STORE_MUT_QUEUE_BARGED,      /* who does not queue goes before who does */
+    STORE_MUT_QUEUE_DEAD_SERVED, /* the dead keep their places */
+    STORE_MUT_QUEUE_LATE_JOINS,  /* what comes late gets a place */
+    STORE_MUT_QUEUE_FORGETS,     /* ... after he has left, in doubt */
+    STORE_MUT_QUEUE_PLACE_LOST,  /* who asks again goes to the end */
+    STORE_MUT_QUEUE_PLACE_STAYS, /* who is given it stays in the queue */
+    STORE_MUT_QUEUE_LEAVE_IGNORED, /* who gives up stays in it */
+    STORE_MUT_QUEUE_NOT_GIVEN,     /* a release gives it to nobody */
+    STORE_MUT_QUEUE_TOKEN_OLD,     /* what is given has the clock as token */
     STORE_NMUTATIONS
 };
 

@@ -20,6 +20,7 @@ struct permits;
 struct share;
 struct latch;
 struct barrier;
+struct waiter;
 
 #define HELD_INFO_MAX 192 /* "<pid> <host> <label>", with the NUL */
 
@@ -33,6 +34,7 @@ struct held {
     int64_t since_us;
     int64_t expires_ms; /* gone once the clock shows more than this */
     int detached;
+    int is_marked; /* somebody has queued for it: it is to be handed over */
     char info[HELD_INFO_MAX];
     struct held *next_free;
 };
@@ -44,6 +46,7 @@ struct entry {
     struct share *shares;    /* memory_rw.c: who reads, writes or queues */
     int64_t floor;           /* ... numbers up to this were given back */
     int64_t floor_ends_ms;   /* ... remembered until then */
+    struct waiter *queue;    /* memory_queue.c: who waits; NULL: nobody */
     struct stored *value;    /* memory_value.c; NULL: none */
     uint64_t guard;          /* memory_guard.c: highest token; 0: none */
     uint64_t claim;          /* ... the claim set last */

@@ -58,6 +58,7 @@ struct cluster_watch {
     int is_gone;             /* to be ended once it has landed */
     int is_lost;             /* to be tried again */
     enum lock_kind kind;
+    unsigned flags; /* REQ_QUEUE, if anybody wanted that */
     size_t name_len;
     char name[];
 };

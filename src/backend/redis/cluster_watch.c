@@ -73,6 +73,7 @@ static void watch_fly(struct cluster *c, struct cluster_watch *w)
     if (w->asked) deadline = w->asked->deadline_us;
     w->own = (struct request){.op = OP_WATCH,
                               .kind = w->kind,
+                              .flags = w->flags,
                               .name = w->name,
                               .name_len = w->name_len,
                               .deadline_us = deadline,
@@ -97,6 +98,7 @@ void hf__cwatch_begin(struct cluster *c, struct request *req)
     }
     w->asked = req;
     w->is_gone = 0;
+    w->flags |= req->flags & REQ_QUEUE;
     if (!w->is_flying) watch_fly(c, w);
 }
 

@@ -47,6 +47,8 @@
 /* The same: it is asked of the lock's key alone, for the counter is, or was,
  * on another server. */
 #define PRIV_ALONE 0x40000000u
+/* In request.priv: its script said that somebody queues. */
+#define PRIV_QUEUE 0x20000000u
 
 enum link_state {
     LINK_DOWN,       /* no socket; due_us is the next try, or never */
@@ -163,6 +165,10 @@ struct watch {
     struct request *req; /* OP_WATCH not yet answered */
     enum lock_kind kind;
     int subscribed;
+    struct watch *half; /* of a name for which somebody queues there are two:
+                         * the lock's channel, and that of this client */
+    int is_own;         /* it is the latter */
+    int is_loose;       /* its half is gone */
     size_t name_len;
     size_t channel_len;
     char *channel; /* in the same allocation */
@@ -222,6 +228,7 @@ struct backend_conn {
     int waits_aof;        /* waitaof=1 */
     int64_t aof_replicas; /* waitaof=1,k: so many besides */
     int is_sliced;        /* it checks slots: no command for two locks */
+    int queue_is_denied;  /* the user may not look who queues */
     int db;
     int busy; /* inside process(): flush() waits for its end */
     int flush_wanted;
@@ -369,6 +376,8 @@ void hf__cmd_side_key(struct command *cmd, const char *name, size_t name_len,
  * "<prefix>{tag}:name" for the same reason. */
 void hf__cmd_braced_key(struct command *cmd, const char *prefix,
                         const char *name, size_t name_len);
+/* More of the last argument, which hf__cmd_key() or the like has made. */
+void hf__cmd_more(struct command *cmd, const char *text);
 /* Put it into the output.  The flight to fill in, or NULL: no memory. */
 struct flight *hf__link_push(struct link *l, enum flight_kind kind);
 /* Write what is in the output.  Fails the link if that fails. */
@@ -445,6 +454,27 @@ void hf__rw_put_field(struct command *cmd, const struct request *req);
 /* The answer to PROPOSE; 0, or -1 if `v` has not the shape it must have. */
 int hf__rw_read(struct backend_conn *c, const struct request *req,
                 const struct value *v, struct reply *reply);
+
+/* ---- redis_queue.c: who queues, and who meets a queue ---- */
+/* Is the queue's key among those of this request's script? */
+int hf__queue_has_key(const struct backend_conn *c, const struct request *req);
+void hf__queue_put_key(struct command *cmd, const struct request *req);
+/* ... and the one that tells who is at which place. */
+void hf__queue_put_keys(struct command *cmd, const struct request *req);
+/* The channel on which this client is told what it is given. */
+void hf__queue_put_channel(struct backend_conn *c, const struct request *req);
+/* Build the command if this request is one of queue.lua's; else 0. */
+int hf__queue_build(struct backend_conn *c, enum flight_kind kind,
+                    const struct request *req);
+/* It is sent once more, to queue.lua, if that is what the answer says. */
+int hf__queue_again(struct backend_conn *c, struct request *req,
+                    const struct value *v);
+/* ... without the queue's key, if the user lacks that. */
+int hf__queue_is_denied(struct backend_conn *c, struct request *req,
+                        const struct value *v);
+/* A message on the client's own channel. */
+void hf__queue_handed(struct backend_conn *c, const struct watch *w,
+                      const struct value *message);
 
 /* ---- redis_value.c: versioned values ---- */
 /* The arguments of value_write.lua, behind its key. */
@@ -610,21 +640,25 @@ int64_t hf__watch_timer(struct backend_conn *c, int64_t now_us);
 int64_t hf__watch_expire(struct backend_conn *c, int64_t now_us);
 
 /* ---- redis_watches.c: the table of watched names ---- */
-/* Where the watch of `req`'s name is linked, or the end of its bucket.  Leaves
- * the channel in c->cmd, as its argument 1. */
+/* Where the watch of `req`'s name is linked, or the end of its bucket; of the
+ * lock's channel, or the client's own.  Leaves the channel in c->cmd, as its
+ * argument 1. */
 struct watch **hf__watches_find(struct backend_conn *c,
-                                const struct request *req);
+                                const struct request *req, int is_own);
 /* A new watch on the channel that hf__watches_find() left; NULL: no memory. */
-struct watch *hf__watches_add(struct backend_conn *c,
-                              const struct request *req);
+struct watch *hf__watches_add(struct backend_conn *c, const struct request *req,
+                              int is_own);
 void hf__watches_remove(struct backend_conn *c, struct watch **at);
 /* Is there a watch on this channel? */
 int hf__watches_on(struct backend_conn *c, const char *channel, size_t len);
 /* Call fn for each watch; it may remove the one it is given. */
 void hf__watches_each(struct backend_conn *c,
                       void (*fn)(struct backend_conn *, struct watch **));
-/* Wake all names on a channel. */
-void hf__watches_wake(struct backend_conn *c, const struct value *channel);
+/* A message on a channel: wake all its names, or tell what was handed over. */
+void hf__watches_wake(struct backend_conn *c, const struct value *channel,
+                      const struct value *message);
+/* Remove it wherever it is linked. */
+void hf__watches_drop(struct backend_conn *c, struct watch *w);
 /* Answer nothing, free everything. */
 void hf__watch_free(struct backend_conn *c);
 

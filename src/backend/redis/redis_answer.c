@@ -51,6 +51,7 @@ static void busy(struct backend_conn *c, const struct request *req,
     reply->verdict = V_BUSY;
     reply->ttl_us = ttl_us(ttl_ms);
     reply->silent = number_at(v, 4, 0) == 1;
+    reply->poll_us = number_at(v, 5, 0) * US_PER_MS;
     if (ttl_ms != -1) return;
     snprintf(c->text, sizeof c->text,
              "%s: %s: its holder's hold has no expiry; if the holder is gone, "
@@ -104,7 +105,7 @@ static int read_propose(struct backend_conn *c, const struct request *req,
     case -5:
         reply->verdict = V_UNSETTLED;
         return 0;
-    case -6:
+    case -7:
         hf__ops_conflict(c, req, OTHER_KIND, reply);
         return 0;
     default:
@@ -162,6 +163,10 @@ static int read_renew(struct backend_conn *c, const struct request *req,
 static int read_release(const struct value *v, struct reply *reply)
 {
     int64_t code = hf__value_number(v, INT64_MIN);
+    if (hf__value_is_array(v, 2)) {
+        code = number_at(v, 0, INT64_MIN);
+        reply->node_us = number_at(v, 1, 0);
+    }
     if (code >= -1) {
         reply->verdict = V_GRANTED;
         reply->waiters = code;
@@ -326,6 +331,7 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
         send_singly(c, f->reqs);
         return;
     }
+    if (hf__queue_is_denied(c, f->reqs, v)) return;
     refusal_mark(f->reqs, v);
     if (hf__redis_is_taken_back(c, f->reqs, v)) return;
     struct hf_error err;
@@ -384,6 +390,8 @@ void hf__ops_reply(struct backend_conn *c, const struct flight *f,
         reply_set(c, f, v);
     } else if (f->reqs->op == OP_RENEW) {
         reply_batch(c, f->reqs, v);
+    } else if (hf__queue_again(c, f->reqs, v)) {
+        return;
     } else if (read_one(c, f->reqs, v, &reply) != 0) {
         hf__ops_strange(c, f->reqs);
     } else if (!hf__redis_aof_hold(c, f->reqs, &reply)

@@ -58,6 +58,7 @@ static int64_t hf_read(const char *text, struct hf_info *info)
     char skipped[24];
     text += 3;
     for (int i = 0; i < 3; i++) word_take(&text, skipped, sizeof skipped, 0);
+    text += *text == '+'; /* somebody queues for it */
     int64_t fence = number_take(&text);
     info->since_ms = number_take(&text) / US_PER_MS;
     who_read(text, info);
@@ -223,6 +224,7 @@ static int row_read(const struct value *v, const struct request *req,
         (uint64_t)not_negative(hf__value_number(hf__value_at(v, 2), 0));
     info->now_ms = now_us / US_PER_MS;
     info->waiters = hf__value_number(hf__value_at(v, 7), -1);
+    info->queued = -1;
     if (hf__value_is_text(hf__value_at(v, 4), "string")) {
         string_read(hf__value_at(v, 3), req, info);
         return 0;

@@ -107,10 +107,19 @@ void hf__ops_put_group(struct command *cmd, const struct request *req)
     hf__cmd_text(cmd, is_given ? req->group : "q");
 }
 
-static void build_propose(struct command *cmd, enum flight_kind kind,
+static void build_propose(struct backend_conn *c, enum flight_kind kind,
                           const struct request *req)
 {
-    hf__ops_script(cmd, &hf__script_acquire, kind, req, 1);
+    struct command *cmd = &c->cmd;
+    int is_quorum = (req->flags & REQ_QUORUM) != 0;
+    int has_queue = hf__queue_has_key(c, req);
+    hf__ops_script_begin(cmd, &hf__script_acquire, kind,
+                         2 + has_queue + 2 * is_quorum);
+    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+    if (has_queue) hf__queue_put_key(cmd, req);
+    if (is_quorum) hf__cmd_bytes(cmd, req->name, req->name_len);
+    if (is_quorum) hf__cmd_text(cmd, BOOT_KEY);
     hf__cmd_text(cmd, req->owner);
     hf__ops_put_mark(cmd, req, 1);
     hf__cmd_number(cmd, req->ballot);
@@ -177,8 +186,14 @@ static void build_inspect(struct backend_conn *c, enum flight_kind kind,
                           const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__ops_script(cmd, &hf__script_inspect, kind, req,
-                   !c->no_fence && !hf__redis_is_alone(c, req));
+    int has_fence = !c->no_fence && !hf__redis_is_alone(c, req);
+    int has_queue = has_fence && hf__queue_has_key(c, req);
+    hf__ops_script_begin(cmd, &hf__script_inspect, kind,
+                         1 + has_fence + 2 * has_queue);
+    hf__cmd_bytes(cmd, req->name, req->name_len);
+    if (has_fence)
+        hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+    if (has_queue) hf__queue_put_keys(cmd, req);
     hf__rw_put_field(cmd, req);
     put_channel(cmd, hf__redis_channel_prefix, req);
     put_channel(cmd, hf__redis_rw_channel_prefix, req);
@@ -202,6 +217,7 @@ static void build(struct backend_conn *c, enum flight_kind kind,
 {
     struct command *cmd = &c->cmd;
     if (hf__string_build(c, kind, reqs) || hf__rw_build(c, kind, reqs)) return;
+    if (hf__queue_build(c, kind, reqs)) return;
     if (hf__redis_latch_build(c, kind, reqs)) return;
     if (hf__redis_barrier_build(c, kind, reqs)) return;
     if (hf__redis_is_permit(reqs)) {
@@ -210,7 +226,7 @@ static void build(struct backend_conn *c, enum flight_kind kind,
     }
     switch (reqs->op) {
     case OP_PROPOSE:
-        build_propose(cmd, kind, reqs);
+        build_propose(c, kind, reqs);
         break;
     case OP_RENEW:
         build_renew(cmd, kind, reqs);

@@ -106,6 +106,13 @@ void hf__cmd_number(struct command *cmd, int64_t number)
     hf__cmd_part_end(cmd);
 }
 
+void hf__cmd_more(struct command *cmd, const char *text)
+{
+    size_t used = cmd->used;
+    part_bytes(cmd, text, strlen(text));
+    if (!cmd->is_full) cmd->lens[cmd->argc - 1] += cmd->used - used;
+}
+
 /* A tag in the slot of `name`, remembered. */
 static const char *tag_for(struct command *cmd, const char *name,
                            size_t name_len)

@@ -42,16 +42,55 @@ static int subscribe(struct backend_conn *c, struct watch *w)
     return 0;
 }
 
+/* Who queues hears of releases, and of what is handed over to this client. */
+static int is_double(const struct backend_conn *c, const struct request *req)
+{
+    return req->flags & REQ_QUEUE && req->kind == KIND_PLAIN && !c->master;
+}
+
+static struct watch *watch_need(struct backend_conn *c,
+                                const struct request *req, int is_own)
+{
+    struct watch *w = *hf__watches_find(c, req, is_own);
+    return w ? w : hf__watches_add(c, req, is_own);
+}
+
+/* The one that the request is answered by; the other one comes before it. */
+static struct watch *watch_pair(struct backend_conn *c,
+                                const struct request *req)
+{
+    struct watch *w = watch_need(c, req, 0);
+    if (!w || !is_double(c, req)) return w;
+    struct watch *own = watch_need(c, req, 1);
+    if (!own && !w->subscribed && !w->req) hf__watches_drop(c, w);
+    if (!own) return NULL;
+    own->half = w;
+    w->half = own;
+    return own;
+}
+
+/* Whoever waits for one of them waits for both. */
+static struct request **watch_asked(struct watch *w)
+{
+    return !w->req && w->half && w->half->req ? &w->half->req : &w->req;
+}
+
+static int watch_subscribe(struct backend_conn *c, struct watch *w)
+{
+    struct watch *first = w->is_own ? w->half : NULL;
+    if (first && !first->subscribed && subscribe(c, first) != 0) return -1;
+    return subscribe(c, w);
+}
+
 static void watch_begin(struct backend_conn *c, struct request *req)
 {
-    struct watch *w = *hf__watches_find(c, req);
-    if (w && w->req) {
-        refuse(c, req, HF_INTERNAL, "asked for twice");
-        return;
-    }
-    if (!w) w = hf__watches_add(c, req);
+    struct watch *w = watch_pair(c, req);
     if (!w) {
         refuse(c, req, HF_NOMEM, "out of memory");
+        return;
+    }
+    if (*watch_asked(w)) {
+        refuse(c, req, HF_INTERNAL, "asked for twice");
         return;
     }
     w->req = req;
@@ -62,29 +101,34 @@ static void watch_begin(struct backend_conn *c, struct request *req)
         if (c->sub.due_us == now) hf__link_start(&c->sub);
     }
     /* If it is not up yet, all are subscribed once it is. */
-    if (c->sub.state == LINK_UP && subscribe(c, w) != 0)
+    if (c->sub.state == LINK_UP && watch_subscribe(c, w) != 0)
         hf__link_fail(&c->sub, HF_NOMEM, 0, "watch: out of memory");
+}
+
+static void half_end(struct backend_conn *c, const struct request *req,
+                     int is_own)
+{
+    struct reply cut = {.verdict = V_UNSENT, .status = HF_CANCELLED};
+    struct watch **at = hf__watches_find(c, req, is_own);
+    if (!*at) return;
+    watch_answer(c, *at, &cut);
+    at = hf__watches_find(c, req, is_own);
+    hf__watches_remove(c, at);
+    /* Still what hf__watches_find() left there. */
+    const char *channel = c->cmd.argv[1];
+    size_t len = c->cmd.lens[1];
+    if (c->sub.state != LINK_UP || hf__watches_on(c, channel, len)) return;
+    c->cmd.argv[0] = c->is_sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE";
+    c->cmd.lens[0] = strlen(c->cmd.argv[0]);
+    if (!hf__link_push(&c->sub, FLIGHT_UNSUBSCRIBE))
+        hf__link_fail(&c->sub, HF_NOMEM, 0, "unwatch: out of memory");
 }
 
 static void watch_end(struct backend_conn *c, struct request *req)
 {
-    struct watch **at = hf__watches_find(c, req);
     struct reply done = {.verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
-    struct reply cut = {.verdict = V_UNSENT, .status = HF_CANCELLED};
-    if (*at) {
-        watch_answer(c, *at, &cut);
-        at = hf__watches_find(c, req);
-        hf__watches_remove(c, at);
-        /* Still what hf__watches_find() left there. */
-        const char *channel = c->cmd.argv[1];
-        size_t len = c->cmd.lens[1];
-        if (c->sub.state == LINK_UP && !hf__watches_on(c, channel, len)) {
-            c->cmd.argv[0] = c->is_sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE";
-            c->cmd.lens[0] = strlen(c->cmd.argv[0]);
-            if (!hf__link_push(&c->sub, FLIGHT_UNSUBSCRIBE))
-                hf__link_fail(&c->sub, HF_NOMEM, 0, "unwatch: out of memory");
-        }
-    }
+    half_end(c, req, 0);
+    if (is_double(c, req)) half_end(c, req, 1);
     hf__redis_answer(c, req, &done);
 }
 
@@ -136,14 +180,21 @@ static void each_unsubscribed(struct backend_conn *c, struct watch **at)
                           .waiters = -1,
                           .text = c->sub.err.text};
     w->req = NULL;
+    if (w->half) w->half->is_loose = 1;
     hf__watches_remove(c, at);
     hf__redis_answer(c, req, &reply);
+}
+
+static void each_loose(struct backend_conn *c, struct watch **at)
+{
+    if ((*at)->is_loose) hf__watches_remove(c, at);
 }
 
 void hf__watch_down(struct backend_conn *c, enum verdict verdict)
 {
     c->watch_verdict = verdict;
     hf__watches_each(c, each_unsubscribed);
+    hf__watches_each(c, each_loose);
 }
 
 static void subscribed(struct backend_conn *c, struct watch *w)
@@ -152,7 +203,7 @@ static void subscribed(struct backend_conn *c, struct watch *w)
     w->subscribed = 1;
     if (w->req)
         watch_answer(c, w, &reply);
-    else
+    else if (!*watch_asked(w))
         c->env->wake(c->env, w->name, w->name_len);
 }
 
@@ -176,10 +227,8 @@ static void ended(struct backend_conn *c, struct watch *w)
         c->env->wake(c->env, w->name, w->name_len);
         return;
     }
-    struct request of = {
-        .kind = w->kind, .name = w->name, .name_len = w->name_len};
     c->owner->unwatched(c, w->kind, w->name, w->name_len);
-    hf__watches_remove(c, hf__watches_find(c, &of));
+    hf__watches_drop(c, w);
 }
 
 /* An error instead of a confirmation: the watch is none. */
@@ -188,10 +237,11 @@ static void refused(struct backend_conn *c, struct watch *w,
 {
     char text[HF_ERROR_TEXT_MAX];
     struct hf_error err;
-    struct request *req = w->req;
+    struct request *req = *watch_asked(w);
     int status = hf__redis_error("SUBSCRIBE", NULL, v, text);
     if (req) {
-        hf__watches_remove(c, hf__watches_find(c, req));
+        if (w->half) hf__watches_drop(c, w->half);
+        hf__watches_drop(c, w);
         req->next = NULL;
         if (hf__redis_is_taken_back(c, req, v)) return;
     }
@@ -251,7 +301,7 @@ int hf__watch_reply(struct backend_conn *c, const struct value *v)
     c->sub.ping_us = c->env->now(c->env);
     if (is_word(c, v, "smessage")) {
         if (channel->type != VALUE_STRING) return -1;
-        hf__watches_wake(c, channel);
+        hf__watches_wake(c, channel, hf__value_at(v, 2));
         return 0;
     }
     if (is_unsharded(c, v) || is_belated(c, first, v)) return 0;

@@ -46,26 +46,30 @@ static int is_named(const struct watch *w, const char *name, size_t name_len)
 
 /* Where the watch of `req`'s name is linked, or the end of its bucket. */
 struct watch **hf__watches_find(struct backend_conn *c,
-                                const struct request *req)
+                                const struct request *req, int is_own)
 {
     static struct watch *none;
     struct command *cmd = &c->cmd;
     hf__cmd_begin(cmd, "");
     if (c->master)
         hf__cmd_bytes(cmd, req->name, req->name_len);
+    else if (is_own)
+        hf__queue_put_channel(c, req);
     else
         hf__ops_put_channel(cmd, req);
     if (c->watches.size == 0) return &none;
     size_t i = bucket_of(&c->watches, cmd->argv[1], cmd->lens[1]);
     struct watch **at = &c->watches.buckets[i];
     for (; *at; at = &(*at)->next)
-        if ((*at)->kind == req->kind && is_named(*at, req->name, req->name_len))
+        if ((*at)->kind == req->kind && (*at)->is_own == is_own
+            && is_named(*at, req->name, req->name_len))
             break;
     return at;
 }
 
 /* A new watch; its channel is what hf__watches_find() left in the command. */
-struct watch *hf__watches_add(struct backend_conn *c, const struct request *req)
+struct watch *hf__watches_add(struct backend_conn *c, const struct request *req,
+                              int is_own)
 {
     if (c->watches.len >= c->watches.size && table_grow(c) != 0) return NULL;
     const char *channel = c->cmd.argv[1];
@@ -74,6 +78,7 @@ struct watch *hf__watches_add(struct backend_conn *c, const struct request *req)
                                                         + 1 + channel_len);
     if (!w) return NULL;
     w->kind = req->kind;
+    w->is_own = is_own;
     w->name_len = req->name_len;
     memcpy(w->name, req->name, req->name_len);
     w->channel = w->name + req->name_len + 1;
@@ -92,9 +97,18 @@ void hf__watches_remove(struct backend_conn *c, struct watch **at)
     struct flight *f;
     for (size_t i = 0; (f = hf__flight_nth(&c->sub, i)) != NULL; i++)
         if (f->watch == w) f->watch = NULL;
+    if (w->half) w->half->half = NULL;
     *at = w->next;
     c->watches.len--;
     hf__free(c->env->alloc, w);
+}
+
+void hf__watches_drop(struct backend_conn *c, struct watch *w)
+{
+    size_t i = bucket_of(&c->watches, w->channel, w->channel_len);
+    struct watch **at = &c->watches.buckets[i];
+    while (*at != w) at = &(*at)->next;
+    hf__watches_remove(c, at);
 }
 
 int hf__watches_on(struct backend_conn *c, const char *channel, size_t len)
@@ -129,14 +143,19 @@ static int is_woken(const struct watch *first, const struct watch *w)
     return 0;
 }
 
-void hf__watches_wake(struct backend_conn *c, const struct value *channel)
+void hf__watches_wake(struct backend_conn *c, const struct value *channel,
+                      const struct value *message)
 {
     if (c->watches.size == 0) return;
     size_t i = bucket_of(&c->watches, channel->text, channel->len);
     const struct watch *first = c->watches.buckets[i];
-    for (const struct watch *w = first; w; w = w->next)
-        if (is_on(w, channel->text, channel->len) && !is_woken(first, w))
+    for (const struct watch *w = first; w; w = w->next) {
+        if (!is_on(w, channel->text, channel->len)) continue;
+        if (w->is_own)
+            hf__queue_handed(c, w, message);
+        else if (!is_woken(first, w))
             c->env->wake(c->env, w->name, w->name_len);
+    }
 }
 
 static void each_free(struct backend_conn *c, struct watch **at)

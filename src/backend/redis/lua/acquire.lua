@@ -1,19 +1,21 @@
 -- acquire.lua: take the lock under number T, if it is free and T is new.
--- KEYS[1] lock  KEYS[2] fence counter  KEYS[3] of a quorum: boot marker
+-- KEYS[1] lock  KEYS[2] fence counter  KEYS[3] who queues; absent: nobody can
+--      KEYS[4] of a quorum, where KEYS[3] is not looked at: boot marker
 -- ARGV owner, "v1 <owner> <attempt> <T> ", T, lease ms, "<pid> <host> <label>",
 --      window us (absent: 2 s), tokens to reserve beyond the fence (absent: 0);
---      8th: the fence is T, not the clock.  With KEYS[3] it is, and the group
+--      8th: the fence is T, not the clock.  With KEYS[4] it is, and the group
 --      of the quorum ("q": any) is the 6th, before these two
--- returns granted: fence; with KEYS[3], now us | {1 granted | 0 busy | -1 stale
+-- returns granted: fence; with KEYS[4], now us | {1 granted | 0 busy | -1 stale
 --      | -2 the counter is no number | -3 no lock | -5 there is no boot
---      marker of the group | -6 a read/write lock, fence or counter, now us,
+--      marker of the group | -6 it is free, but others queue:
+--      queue_acquire.lua | -7 a read/write lock, fence or counter, now us,
 --      ttl ms}
 local call, lock, arg = redis.call, KEYS[1], ARGV
 local left = call('PTTL', lock)
 local time = call('TIME')
 local sec, usec = time[1], time[2]
 local now = sec * 1000000 + usec
-local mark, text, boot_key = arg[2], arg[3], KEYS[3]
+local mark, text, boot_key = arg[2], arg[3], KEYS[4]
 local window, block, quorum = arg[6], arg[7], arg[8]
 if boot_key then
     quorum, window, block = window, block, quorum
@@ -24,7 +26,7 @@ if left ~= -2 then
     local has = call('HMGET', lock, 'hf', 'mode')
     local hf = has[1] or ''
     if hf:find(mark, 1, true) == 1 then
-        return {1, tonumber(hf:match('^%d+', #mark + 1)), now, left}
+        return {1, tonumber(hf:match('^%+?(%d+)', #mark + 1)), now, left}
     end
     seen = tonumber(call('GET', KEYS[2]) or 0) or 0
     if hf:find(mark:match('^v1 %S+ %d+ '), 1, true) ~= 1 then
@@ -38,8 +40,10 @@ if left ~= -2 then
                 return {-3, seen, now, left}
             end
         end
-        return {has[2] and -6 or 0, seen, now, left}
+        return {has[2] and -7 or 0, seen, now, left}
     end
+elseif KEYS[3] and not quorum and call('EXISTS', KEYS[3]) == 1 then
+    return {-6, 0, now, left}
 end
 -- Without it the server may have forgotten what it granted; and a quarantine
 -- that another client began counts for all.

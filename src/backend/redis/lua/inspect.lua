@@ -1,21 +1,26 @@
 -- inspect.lua: tell about one lock; changes nothing.
 -- KEYS[1] lock  KEYS[2] fence counter; absent: the lock has none
+--      KEYS[3] who queues  KEYS[4] what they said; absent: nobody can
 -- ARGV owner, "<owner>:write" of who asks as a writer; channel, channel of a
 --      read/write lock, "{name}:"; 5th: they are sharded
 -- returns {"hash" | "string" | "none" | what else is there, ttl ms, now us,
 --      counter, subscribers or -1, owner's count, hf, mode,
---      first field and its count | the string, read/write: readers, queued,
---      place in it or 0, of a holder of it: his record, its ttl ms}
+--      first field and its count | the string, readers, who queue, owner's
+--      place or 0, of a holder of a read/write lock: his record, its ttl ms}
 local call = redis.call
 local time = call('TIME')
 local kind = call('TYPE', KEYS[1]).ok
 local subs = redis.pcall('PUBSUB', ARGV[5] and 'SHARDNUMSUB' or 'NUMSUB',
     ARGV[2], ARGV[3])
 local fence = KEYS[2] and redis.pcall('GET', KEYS[2])
+local queue = KEYS[3]
+local member = queue and call('HGET', KEYS[4], ARGV[1])
+local place = member and call('ZRANK', queue, member)
 local out = {kind, call('PTTL', KEYS[1]), time[1] * 1000000 + time[2],
     type(fence) == 'string' and tonumber(fence) or 0,
     subs.err and -1 or subs[2] + subs[4], false, false, false, false, false,
-    0, 0, 0, false, -1}
+    0, queue and call('ZCOUNT', queue, '-inf', '(+inf') or 0,
+    place and place + 1 or 0, false, -1}
 local base = ARGV[4]
 -- What is told of a hold of a read/write lock is in the string that ends with
 -- it; without one, and without any of Redisson's, it is over.

@@ -68,7 +68,7 @@ for _, key in ipairs(scan[2]) do
         local fence = pcall('GET', 'redisson_lock_token:' .. tag)
         -- Not ours to read, or by another name in a cluster: as it was granted.
         if type(fence) ~= 'string' and row[1] then
-            fence = row[1]:match('^v1 %S+ %d+ %d+ (%d+)')
+            fence = row[1]:match('^v1 %S+ %d+ %d+ %+?(%d+)')
         end
         out[#out + 1] = {key, call('PTTL', key),
             type(fence) == 'string' and tonumber(fence) or 0,

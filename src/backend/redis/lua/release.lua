@@ -4,6 +4,7 @@
 --      wake none; "s" the messages are sharded; "hs" both
 -- returns released: processes told, or -1 | -2 absent | -3 somebody else's
 --      | error TRYAGAIN: the counter is needed
+--      | -4 not released, for somebody queues: queue_release.lua
 local call, lock, mark = redis.call, KEYS[1], ARGV[1]
 local hf = call('HGET', lock, 'hf')
 local code = -2
@@ -13,6 +14,11 @@ if not simple and not KEYS[2] then
     return {err = 'TRYAGAIN the fence counter is elsewhere'}
 end
 if simple or hf and hf:find(mark:match('^v1 %S+ %d+ '), 1, true) == 1 then
+    -- A plus before the token, by which somebody says that he waits.
+    if simple and hf:byte(#mark + 1) == 43
+        or not simple and hf:find('^v1 %S+ %d+ %d+ %+') then
+        return -4
+    end
     -- Before any other write: a full server only takes what frees memory.
     call('DEL', lock)
     local how = ARGV[3]

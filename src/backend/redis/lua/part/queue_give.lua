@@ -1,0 +1,57 @@
+-- queue_give.lua: a part of queue_acquire.lua and queue_release.lua.
+-- KEYS by name: lock, counter, queue, who
+-- ARGV by name: channel, how; and call, now, clock
+-- returns give(least): a free lock goes to the first who waits and is alive,
+--      for 1.5 s, with a token above `least` and the counter; the token, or
+--      nil, or nil and an error
+local function give(least)
+    while true do
+        local first = call('ZPOPMIN', queue)
+        local member = first[1]
+        if not member or member == '' then
+            if member then
+                call('HDEL', who, '.')
+            end
+            return
+        end
+        local to, a, n, lease, asked, info =
+            member:match('^(%S+) (%d+) (%d+) (%d+) (%d+) (.*)$')
+        call('HDEL', who, to)
+        if tonumber(asked) + 3000000 >= now then
+            local fence, number = now, clock
+            if now <= least or now < tonumber(n) then
+                fence = math.max(tonumber(n), least + 1)
+                number = string.format('%.0f', fence)
+            end
+            local old = redis.pcall('SET', counter, number, 'GET')
+            local last = type(old) ~= 'table' and tonumber(old or 0)
+            if last and last >= fence and last < 9007199254740991 then
+                fence = last + 1
+                number = string.format('%.0f', fence)
+                call('SET', counter, number)
+            elseif not last or last >= fence then
+                if type(old) == 'string' then
+                    call('SET', counter, old)
+                end
+                redis.pcall('ZADD', queue, first[2], member)
+                redis.pcall('HSET', who, to, member)
+                return nil, type(old) == 'table' and old or nil
+            end
+            if tonumber(lease) > 1500 then
+                lease = '1500'
+            end
+            call('HSET', lock, to, '1', 'hf', 'v1 ' .. to .. ' ' .. a .. ' '
+                .. n .. ' +' .. number .. ' ' .. clock .. ' ' .. info)
+            -- A lock without an end would be worse than none.
+            local r = redis.pcall('PEXPIRE', lock, lease)
+            if r ~= 1 then
+                redis.pcall('DEL', lock)
+                return nil, r
+            end
+            redis.pcall(how:find('s', 1, true) and 'SPUBLISH' or 'PUBLISH',
+                channel .. ':' .. to:match('^[^:]*'), to .. ' ' .. a .. ' '
+                .. n .. ' ' .. number .. ' ' .. lease)
+            return fence
+        end
+    end
+end

@@ -1,0 +1,88 @@
+-- queue_release.lua: give a lock back to who has waited longest, or a place.
+-- KEYS[1] lock  KEYS[2] fence counter  KEYS[3] who waits, by arrival us:
+--      "<owner> <attempt> <T> <lease ms> <asked us> <info>", and last ""
+--      KEYS[4] who has left in doubt, by when ms that is forgotten
+--      KEYS[5] owner: his member of KEYS[3]; "x" and owner: the T of who has
+--      left; ".": "<end s> <last arrival us>"
+-- ARGV "v1 <owner> <attempt> <T> ", channel, owner, T, letters: s the messages
+--      are sharded, h count the waiters, wake none, l leave the queue, u a
+--      proposal may come behind this
+-- returns {released: processes told, or -1 | -2 absent | -3 somebody else's,
+--      now us}
+local call, lock, counter, queue, who = redis.call, KEYS[1], KEYS[2], KEYS[3],
+    KEYS[5]
+local mark, channel, owner, text, how = unpack(ARGV)
+local time = call('TIME')
+local clock = #time[2] == 6 and time[1] .. time[2]
+    or string.format('%s%06d', time[1], time[2])
+local now, t = tonumber(clock), tonumber(text)
+local hf = call('HGET', lock, 'hf')
+local code = -2
+local simple = hf and hf:find(mark, 1, true) == 1
+if simple or hf and hf:find(mark:match('^v1 %S+ %d+ '), 1, true) == 1 then
+    -- Before any other write: a full server only takes what frees memory.
+    call('DEL', lock)
+    code = 1
+elseif hf or call('EXISTS', lock) == 1 then
+    code = -3
+end
+local leaves = how:find('l', 1, true)
+if leaves and (code ~= 1 or how:find('u', 1, true)) then
+    local member = call('HGET', who, owner)
+    local last = member and tonumber(member:match('^%S+ %d+ (%d+)'))
+    -- A later one of its owner's is none of its business.
+    if last and last <= t then
+        call('ZREM', queue, member)
+        call('HDEL', who, owner)
+    end
+    if how:find('u', 1, true) then
+        -- What comes later than this is too old to be looked at.
+        local now_ms, gone = math.floor(now / 1000), KEYS[4]
+        local dead = call('ZRANGEBYSCORE', gone, '-inf', '(' .. now_ms,
+            'LIMIT', 0, 100)
+        if #dead > 0 then
+            call('ZREM', gone, unpack(dead))
+            for i = 1, #dead do
+                dead[i] = 'x' .. dead[i]
+            end
+            call('HDEL', who, unpack(dead))
+        end
+        local x = call('HGET', who, 'x' .. owner)
+        if not x or tonumber(x) < t then
+            redis.pcall('HSET', who, 'x' .. owner, text)
+        end
+        redis.pcall('ZADD', gone, now_ms + 3000, owner)
+        redis.pcall('PEXPIRE', gone, 6000)
+        if call('PTTL', who) < 6000 then
+            redis.pcall('PEXPIRE', who, 10000)
+        end
+    end
+end
+local is_free = code == 1 or code == -2 and leaves
+if is_free then
+--@include queue_give
+    if give(t) then
+        return {code, now}
+    end
+end
+-- Granted under this very number: the counter is there already.
+if not simple then
+    local old = redis.pcall('GET', counter)
+    if type(old) ~= 'table' and (tonumber(old or 0) or t) < t then
+        redis.pcall('SET', counter, text)
+    end
+end
+if is_free then
+    local told
+    local sharded = how:find('s', 1, true)
+    if how:find('h', 1, true) then
+        told = redis.pcall('PUBSUB', sharded and 'SHARDNUMSUB' or 'NUMSUB',
+            channel)[2]
+    else
+        told = redis.pcall(sharded and 'SPUBLISH' or 'PUBLISH', channel, '0')
+    end
+    if code == 1 then
+        code = type(told) == 'number' and told or -1
+    end
+end
+return {code, now}

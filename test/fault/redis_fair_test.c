@@ -1,0 +1,379 @@
+/*
+ * redis_fair_test.c: fair locks on a real server, and what goes wrong there.
+ * One rule: who waits is known to be in the queue before anything happens.
+ */
+#include <signal.h>
+#include <string.h>
+
+#include "lib/fair.h"
+#include "lib/proc.h"
+#include "lib/rig_redis.h"
+
+#define QUEUE "holdfast_queue:{a}"
+#define WHO "holdfast_queue_who:{a}"
+#define JAVA "0f0f0f0f-1111-4222-8333-444444444444:1"
+
+static struct redis r;
+static struct fair_waiter waiters[FAIR_MAX];
+static atomic_int turns;
+
+static void begin(void)
+{
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    atomic_store(&turns, 0);
+}
+
+static void waiter_join(int i, hf_client *c, int64_t hold_ms)
+{
+    waiters[i] = (struct fair_waiter){
+        .lock = fair_lock(c, "a"), .turns = &turns, .hold_ms = hold_ms};
+    fair_join(&waiters[i]);
+}
+
+/* ---- processes that die ------------------------------------------------- */
+
+/* A process that waits for the lock, and is killed. */
+static int doomed_run(struct proc *self, const void *arg)
+{
+    struct hf_lock_options o = HF_LOCK_OPTIONS_INIT;
+    struct hf_acquire_options wait = rig_options(60000, 0, 0);
+    hf_client *c = NULL;
+    hf_lock *l = NULL;
+    o.order = HF_ORDER_FAIR;
+    if (hf_client_open(arg, NULL, &c, NULL) != HF_OK) return 1;
+    if (hf_lock_open_as(c, "a", &o, &l, NULL) != HF_OK) return 1;
+    proc_say(self, "waits");
+    (void)hf_lock_acquire(l, &wait, NULL, NULL);
+    proc_say(self, "has it");
+    (void)proc_hears(self, "never", 120000);
+    return 0;
+}
+
+static void doomed_start(struct proc *p)
+{
+    proc_start(p, doomed_run, r.url);
+    CHECK(proc_hears(p, "waits", RIG_PATIENCE_MS));
+}
+
+static void doomed_kill(struct proc *p)
+{
+    proc_signal(p, SIGKILL);
+    CHECK_INT(proc_wait(p, RIG_PATIENCE_MS), -SIGKILL);
+}
+
+/* Defect 2 of Redisson's: the lock is free, the first of the queue is dead, and
+ * the others ask without a pause for five minutes. */
+TEST(redis_fair, a_dead_waiter_is_skipped_and_nobody_spins)
+{
+    static struct proc doomed;
+    static struct fair_waiter w;
+    begin();
+    redis_say(&r, "HSET a " JAVA " 1");
+    doomed_start(&doomed);
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK(fair_until_queued(l, 1));
+    doomed_kill(&doomed);
+    w = (struct fair_waiter){.lock = l};
+    fair_join(&w);
+    redis_say(&r, "DEL a"); /* and nobody is told */
+    int64_t before = redis_info(&r, "total_commands_processed");
+    rig_join();
+    CHECK_INT(w.status, HF_OK);
+    CHECK(redis_info(&r, "total_commands_processed") - before < 300);
+}
+
+/* It was given the lock, and is dead: somebody who waits helps. */
+TEST(redis_fair, what_was_given_to_the_dead_is_given_to_the_next)
+{
+    static struct proc doomed;
+    begin();
+    doomed_start(&doomed);
+    CHECK(proc_hears(&doomed, "has it", RIG_PATIENCE_MS));
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    waiter_join(0, rig_client(NULL), 0);
+    proc_signal(&doomed, SIGSTOP);
+    redis_say(&r, "PEXPIRE a 1500"); /* as if it had just been given it */
+    rig_join();
+    CHECK_INT(waiters[0].status, HF_OK);
+    CHECK(fair_until_queued(l, 0));
+    doomed_kill(&doomed);
+}
+
+static int is_empty(void *arg)
+{
+    (void)arg;
+    return redis_number(&r, "EXISTS " QUEUE " " WHO) == 0;
+}
+
+/* Defect 3: there, the keys of the queue stay for ever. */
+TEST(redis_fair, what_is_stored_of_a_queue_ends_by_itself)
+{
+    static const char *const keys[] = {QUEUE, WHO};
+    static struct proc doomed;
+    begin();
+    redis_say(&r, "HSET a " JAVA " 1");
+    doomed_start(&doomed);
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK(fair_until_queued(l, 1));
+    for (int i = 0; i < 2; i++) {
+        int64_t ttl_ms = redis_number(&r, "PTTL %s", keys[i]);
+        CHECK(ttl_ms > 0 && ttl_ms <= 10000);
+    }
+    doomed_kill(&doomed);
+    CHECK(fair_until_queued(l, 0));
+    CHECK(rig_until(is_empty, NULL)); /* looked at, and not touched */
+}
+
+/* ---- what is told ------------------------------------------------------- */
+
+static int64_t publishes(void)
+{
+    const char *text = redis_say(&r, "INFO commandstats");
+    const char *at = strstr(text, "cmdstat_publish:calls=");
+    long long calls = 0;
+    if (at) (void)sscanf(at, "cmdstat_publish:calls=%lld", &calls);
+    return calls;
+}
+
+static int64_t scripts_run(void)
+{
+    const char *text = redis_say(&r, "INFO commandstats");
+    const char *at = strstr(text, "cmdstat_evalsha:calls=");
+    long long calls = 0;
+    if (at) (void)sscanf(at, "cmdstat_evalsha:calls=%lld", &calls);
+    return calls;
+}
+
+TEST(redis_fair, a_release_sends_one_message_to_one_process)
+{
+    begin();
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    for (int i = 0; i < 4; i++) waiter_join(i, rig_client(NULL), 0);
+    int64_t before = publishes();
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    /* One for each who was given it, and that it is free in the end. */
+    CHECK_INT(publishes() - before, 5);
+    for (int i = 0; i < 4; i++) CHECK_INT(waiters[i].turn, i + 1);
+}
+
+TEST(redis_fair, who_does_not_queue_pays_nothing_for_it)
+{
+    begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_probe(l), HF_OK);
+    int64_t before = scripts_run();
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(scripts_run() - before, 2);
+}
+
+TEST(redis_fair, a_hand_over_takes_two_commands)
+{
+    begin();
+    hf_client *c = rig_client(NULL), *d = rig_client(NULL);
+    hf_lock *l = fair_lock(c, "a"), *m = fair_lock(d, "a");
+    uint64_t one = hf_holder_new(), two = hf_holder_new();
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
+    CHECK_INT(rig_acquire(l, one, 0, NULL), HF_OK);
+    o.holder = two;
+    CHECK_INT(hf_lock_acquire_start(m, &o, NULL, NULL, NULL), HF_OK);
+    CHECK(fair_until_queued(l, 1));
+    rig_pause_ms(50); /* what it asks until it is told is over */
+    int64_t before = scripts_run();
+    CHECK_INT(hf_lock_release_as(l, one, NULL, NULL), HF_OK);
+    CHECK(rig_until_state(m, two, HF_STATE_HELD));
+    CHECK(scripts_run() - before <= 2);
+}
+
+/* A release of Redisson's: delete, and a message to everybody. */
+TEST(redis_fair, a_lock_that_redisson_releases_goes_to_the_first)
+{
+    begin();
+    redis_say(&r, "HSET a " JAVA " 1");
+    redis_say(&r, "PEXPIRE a 60000");
+    for (int i = 0; i < 4; i++) waiter_join(i, rig_client(NULL), 20);
+    redis_say(&r, "DEL a");
+    redis_say(&r, "PUBLISH redisson_lock__channel:{a} 0");
+    rig_join();
+    for (int i = 0; i < 4; i++) CHECK_INT(waiters[i].turn, i + 1);
+}
+
+static int is_heard(void *arg)
+{
+    (void)arg;
+    return strstr(redis_say(&r, "PUBSUB NUMSUB redisson_lock__channel:{a}"),
+                  "\n1")
+           != NULL;
+}
+
+/* They hear of it only when the last of the queue has left. */
+TEST(redis_fair, the_lock_is_told_to_be_free_when_the_queue_is_empty)
+{
+    static struct fair_waiter plain;
+    begin();
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    plain = (struct fair_waiter){.lock = rig_lock(rig_client(NULL), "a"),
+                                 .turns = &turns};
+    rig_spawn(fair_run, &plain);
+    CHECK(rig_until(is_heard, NULL));
+    waiter_join(0, rig_client(NULL), 50);
+    waiter_join(1, rig_client(NULL), 50);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(plain.status, HF_OK);
+    CHECK_INT(plain.turn, 3);
+}
+
+/* ---- servers that fail -------------------------------------------------- */
+
+/* testAcquireFailedNotCalledOnRedisTimeout */
+TEST(redis_fair, who_gives_up_while_the_server_hangs_leaves_the_queue_later)
+{
+    static struct fair_waiter w;
+    begin();
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    w = (struct fair_waiter){.lock = fair_lock(rig_client(NULL), "a"),
+                             .wait_ms = 1500};
+    fair_join(&w);
+    redis_say(&r, "CLIENT PAUSE 3000 WRITE");
+    rig_join();
+    CHECK_INT(w.status, HF_TIMEOUT);
+    CHECK(fair_until_queued(l, 0));
+}
+
+TEST(redis_fair, waiters_outlive_a_restart_without_data)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    begin();
+    o.patience_ms = 15000;
+    hf_client *c = rig_client_at(r.url, &o);
+    CHECK_INT(rig_acquire(fair_lock(rig_client_at(r.url, &o), "a"), 0, 0, NULL),
+              HF_OK);
+    waiter_join(0, c, 0);
+    waiter_join(1, c, 0);
+    redis_shutdown(&r, 0);
+    redis_start(&r);
+    rig_join();
+    CHECK_INT(waiters[0].status, HF_OK);
+    CHECK_INT(waiters[1].status, HF_OK);
+}
+
+TEST(redis_fair, scripts_that_were_flushed_are_sent_again)
+{
+    begin();
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    redis_say(&r, "SCRIPT FLUSH");
+    waiter_join(0, rig_client(NULL), 0);
+    redis_say(&r, "SCRIPT FLUSH");
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(waiters[0].release_status, HF_OK);
+}
+
+TEST(redis_fair, a_full_server_still_hands_over)
+{
+    begin();
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    waiter_join(0, rig_client(NULL), 0);
+    CHECK_STR(redis_say(&r, "CONFIG SET maxmemory 1"), "OK");
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(waiters[0].status, HF_OK);
+    CHECK_INT(waiters[0].release_status, HF_OK);
+    CHECK_INT(redis_number(&r, "EXISTS a"), 0);
+    CHECK_STR(redis_say(&r, "CONFIG SET maxmemory 0"), "OK");
+}
+
+TEST(redis_fair, a_link_that_breaks_costs_no_place)
+{
+    begin();
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    for (int i = 0; i < 3; i++) waiter_join(i, rig_client(NULL), 0);
+    redis_say(&r, "CLIENT KILL TYPE normal SKIPME yes");
+    redis_say(&r, "CLIENT KILL TYPE pubsub");
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    for (int i = 0; i < 3; i++) {
+        CHECK_INT(waiters[i].status, HF_OK);
+        CHECK_INT(waiters[i].turn, i + 1);
+    }
+}
+
+/* ---- what is no lock ---------------------------------------------------- */
+
+static void conflicts(const char *make, const char *key)
+{
+    struct hf_error err = {0};
+    struct hf_acquire_options o = rig_options(1000, 0, 0);
+    redis_say(&r, "FLUSHALL");
+    redis_say(&r, "%s", make);
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, &err), HF_CONFLICT);
+    CHECK(err.text[0] != '\0');
+    CHECK_INT(redis_number(&r, "DBSIZE"), 1);
+    CHECK_INT(redis_number(&r, "EXISTS %s", key), 1);
+}
+
+TEST(redis_fair, what_is_no_lock_is_a_conflict_and_stays)
+{
+    begin();
+    conflicts("SET a x", "a");
+    conflicts("HSET a name value", "a");
+    conflicts("HSET a mode read " JAVA " 1", "a");
+    conflicts("SET " QUEUE " x", QUEUE);
+    conflicts("SET " WHO " x", WHO);
+    conflicts("SET redisson_lock_token:{a} none", "redisson_lock_token:{a}");
+}
+
+TEST(redis_fair, who_does_not_queue_finds_a_foreign_queue_a_conflict)
+{
+    struct hf_error err = {0};
+    begin();
+    redis_say(&r, "SET " QUEUE " x");
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(l, NULL, &err), HF_CONFLICT);
+    CHECK_INT(redis_number(&r, "EXISTS a"), 0);
+}
+
+/* ---- rights ------------------------------------------------------------- */
+
+static hf_client *eve_client(const char *rights)
+{
+    char url[128];
+    CHECK_STR(redis_say(&r, "ACL SETUSER eve reset on >secret %s", rights),
+              "OK");
+    snprintf(url, sizeof url, "redis://eve:secret@127.0.0.1:%d", r.port);
+    return rig_client_at(url, NULL);
+}
+
+TEST(redis_fair, who_lacks_the_keys_of_the_queue_is_told)
+{
+    struct hf_error err = {0};
+    struct hf_acquire_options o = rig_options(1000, 0, 0);
+    begin();
+    hf_lock *l =
+        fair_lock(eve_client("~a ~redisson_lock_token:{a} &* +@all"), "a");
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, &err), HF_DENIED);
+    CHECK(strstr(err.text, "not permitted") != NULL);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(redis_number(&r, "EXISTS a"), 1);
+}
+
+TEST(redis_fair, who_may_not_subscribe_is_served_all_the_same)
+{
+    begin();
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    waiter_join(0, eve_client("~* &* +@all -subscribe"), 0);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(waiters[0].status, HF_OK);
+}
