@@ -71,6 +71,16 @@ void check_done(struct errand *er)
                  a->client->index, a->index, (int)er->op.type);
 }
 
+/* Granted when all was well: renewed since, or its lease is not over. */
+static int is_kept_for_sure(const struct sim *s, const struct actor *a)
+{
+    int is_calm = !(s->faults & ~(unsigned)(FAULT_DRIFT | FAULT_DUP))
+                  || (s->healed && a->granted_us > s->settled_us);
+    int64_t lease_us = a->lease_us - a->lease_us / 50 - 3 * MS;
+    if (s->k.nodes > 1 || !is_calm || a->cap_us || a->feed_us) return 0;
+    return a->is_kept || s->now_us - a->granted_us < lease_us;
+}
+
 static void check_lost(struct actor *a)
 {
     struct sim *s = a->client->sim;
@@ -78,6 +88,9 @@ static void check_lost(struct actor *a)
     if (a->lost_told)
         sim_fail(s, "callbacks: c%d.%d is told LOST twice", a->client->index,
                  a->index);
+    if (slot && is_kept_for_sure(s, a))
+        sim_fail(s, "callbacks: c%d.%d is told LOST although nothing is wrong",
+                 a->client->index, a->index);
     if (a->risk_told || !slot) return;
     /* Lost because its time was over, not because a node said so? */
     int64_t valid_us = slot->hold.valid_us, now_us = client_clock(a->client);

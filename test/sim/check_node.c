@@ -16,12 +16,17 @@ struct released {
 
 /* ---- the set of released attempts ------------------------------------- */
 
-static uint64_t released_key(const struct packet *p)
+static uint64_t key_of(const char *owner, uint64_t attempt)
 {
     uint64_t h = UINT64_C(14695981039346656037);
-    for (const char *c = p->req.owner; *c; c++)
+    for (const char *c = owner; *c; c++)
         h = (h ^ (unsigned char)*c) * UINT64_C(1099511628211);
-    return (h ^ p->req.attempt * UINT64_C(0x9e3779b97f4a7c15)) | 1;
+    return (h ^ attempt * UINT64_C(0x9e3779b97f4a7c15)) | 1;
+}
+
+static uint64_t released_key(const struct packet *p)
+{
+    return key_of(p->req.owner, p->req.attempt);
 }
 
 static struct released *released_place(const struct sim_node *n, uint64_t key)
@@ -68,6 +73,14 @@ static void released_add(struct sim *s, struct sim_node *n,
     if (!r->key) n->released_len++;
     r->key = key;
     r->wipes = n->wipes;
+}
+
+int check_is_released(const struct sim_node *n, const char *owner,
+                      uint64_t attempt)
+{
+    if (!n->released_room) return 0;
+    const struct released *r = released_place(n, key_of(owner, attempt));
+    return r->key && r->wipes == n->wipes;
 }
 
 /* ---- answers ---------------------------------------------------------- */
@@ -151,7 +164,7 @@ void check_applied(struct sim *s, struct sim_node *n, const struct packet *p,
     if (req->op == OP_RENEW && after.count != req->count)
         sim_fail(s, "node: n%d counts %lld holds, not %lld", n->index,
                  (long long)after.count, (long long)req->count);
-    else if (req->op == OP_RELEASE && after.locked)
+    else if (req->op == OP_RELEASE && is_same(&after, req))
         sim_fail(s, "node: n%d released %s and has it still", n->index,
                  req->name);
 }

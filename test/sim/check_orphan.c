@@ -24,6 +24,9 @@ static int is_wanted(const struct sim_client *c, uint64_t attempt)
         if (!slot || slot->hold.attempt != attempt) continue;
         if (slot->hold.state == HOLD_TRYING || slot->hold.state == HOLD_HELD)
             return 1;
+        /* Given to who queues, and not yet heard of. */
+        if (slot->hold.state == HOLD_WAITING && slot->hold.flags & HOLD_QUEUES)
+            return 1;
     }
     return 0;
 }
@@ -45,14 +48,25 @@ static int is_cut_off(const struct sim *s, const struct sim_client *c,
            || c->partition_until_us[n->index] > s->now_us;
 }
 
+/* Of a quorum's node that cannot be reached only so many releases are kept:
+ * what else is locked there ends with its lease. */
+static int is_dropped(struct sim_client *c, const struct sim_node *n)
+{
+    if (c->engine.nodes[n->index].again_len >= RELEASES_MAX)
+        c->full |= 1u << n->index;
+    return c->full >> n->index & 1;
+}
+
 static void check_place(struct sim *s, struct sim_node *n, int name)
 {
     struct store_view view;
     struct sim_client *c = NULL;
     if (hf__store_look(n->store, node_clock(s, n), sim_names[name], 1, &view))
         c = owner_of(s, view.owner);
-    if (!c || n->came_late[name] || n->was_set_back || is_cut_off(s, c, n)
-        || is_wanted(c, view.attempt)) {
+    for (int i = 0; i < s->k.clients; i++)
+        if (s->clients[i].alive) (void)is_dropped(&s->clients[i], n);
+    if (!c || is_dropped(c, n) || n->came_late[name] || n->was_set_back
+        || is_cut_off(s, c, n) || is_wanted(c, view.attempt)) {
         n->orphan[name] = 0;
         return;
     }

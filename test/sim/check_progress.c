@@ -14,6 +14,10 @@ static int64_t limit_us(const struct sim *s)
 {
     int64_t limit =
         2 * s->k.lease_max_us + 1600 * MS + 2 * US_PER_S + 5 * s->k.patience_us;
+    /* The dead may be served, one after the other, until none is taken for
+     * alive. */
+    if (s->k.fair_percent)
+        limit += 2 * (s->k.queue_live_us + s->k.queue_handoff_us);
     return s->k.nodes > 1 ? limit + 2 * sim_quarantine_us(s) : limit;
 }
 

@@ -74,6 +74,20 @@ const struct mutant mutants[] = {
     IN_STORE(NO_QUARANTINE, "a node that lost its data votes at once"),
     IN_STORE(NO_MARKER, "a node without a marker votes"),
     IN_CORE(HEAL_COUNTS, "a healed node votes in the same round"),
+    IN_CORE(PLACE_KEPT, "who gives up stays in the queue"),
+    IN_CORE(HANDED_UNRENEWED, "what is handed over is not renewed soon"),
+    IN_CORE(HANDED_LONG_AGO, "a hand-over by an earlier number counts"),
+    IN_CORE(LEAVES_SURE, "who leaves forgets a proposal under way"),
+    IN_STORE(QUEUE_LIFO, "the last in the queue is served first"),
+    IN_STORE(QUEUE_BARGED, "who does not queue goes before who does"),
+    IN_STORE(QUEUE_DEAD_SERVED, "the dead keep their places"),
+    IN_STORE(QUEUE_LATE_JOINS, "what comes late gets a place"),
+    IN_STORE(QUEUE_FORGETS, "a node forgets who has left in doubt"),
+    IN_STORE(QUEUE_PLACE_LOST, "who asks again goes to the end"),
+    IN_STORE(QUEUE_PLACE_STAYS, "who is given it stays in the queue"),
+    IN_STORE(QUEUE_LEAVE_IGNORED, "who gives up stays in the queue"),
+    IN_STORE(QUEUE_NOT_GIVEN, "what is released is given to nobody"),
+    IN_STORE(QUEUE_TOKEN_OLD, "what is given has the clock as its token"),
 };
 const int mutants_len = (int)(sizeof mutants / sizeof *mutants);
 

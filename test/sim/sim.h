@@ -72,6 +72,7 @@ enum deed {
     DEED_QUARANTINE, /* a node was told to wait */
     DEED_REFUSAL,    /* and refused a proposal until then */
     DEED_HEAL,       /* a node got a lock again that is held */
+    DEED_HANDED,     /* a node gave a lock to who queued for it */
     DEEDS_LEN
 };
 
@@ -106,8 +107,11 @@ struct knobs {
     int64_t handover, handover_us; /* within a process, so often and long */
     int set_back;                  /* clocks are set back, not only forward */
     enum flush_kind flush;
-    int is_new;          /* nobody has said that the nodes are new */
-    int durable_percent; /* of restarts are known to lose nothing */
+    int is_new;               /* nobody has said that the nodes are new */
+    int durable_percent;      /* of restarts are known to lose nothing */
+    int fair_percent;         /* of the acquires queue at the node, */
+    int64_t queue_live_us;    /* which waits so long for who is silent, */
+    int64_t queue_handoff_us; /* and so long for who is given it */
 };
 
 struct sim;
@@ -142,6 +146,27 @@ struct life {
     uint64_t cut;       /* dead: those behind it never arrive */
     int64_t late_us;    /* dead: the others come so much later */
     unsigned names;     /* subscribed, by bit */
+    unsigned queues;    /* of them, to hand-overs as well */
+};
+
+/* Who waits at a node, as check_queue.c has it, and a place that its owner does
+ * not want. */
+#define PLACES_MAX 256
+struct place {
+    char owner[OWNER_LEN_MAX];
+    uint64_t attempt;
+    int64_t ballot;
+    int64_t deadline_us;
+    int came_late;
+};
+struct line {
+    struct place places[PLACES_MAX];
+    int len;
+};
+struct squatter {
+    uint64_t attempt;
+    int64_t since_us;
+    int is_seen;
 };
 
 struct sim_node {
@@ -160,6 +185,8 @@ struct sim_node {
     int came_late[SIM_NAMES_MAX];           /* the holder's proposal did */
     uint64_t orphan[SIM_NAMES_MAX];         /* an attempt nobody knows of, */
     int64_t orphan_since_us[SIM_NAMES_MAX]; /* and since when */
+    struct line lines[SIM_NAMES_MAX];
+    struct squatter squatters[SIM_NAMES_MAX];
 };
 
 enum phase {
@@ -195,6 +222,8 @@ struct actor {
     int64_t depth; /* holds, as its user counts */
     uint64_t fence;
     int risk_told, lost_told;
+    int is_kept;         /* by a watchdog, from the beginning */
+    int64_t lease_us;    /* what it asked for; 0: it has changed that */
     int64_t cap_us;      /* local time by which it must be over; 0 none */
     int64_t feed_us;     /* it is renewed only while fed so often; 0 always */
     int64_t fed_us;      /* local time */
@@ -227,6 +256,7 @@ struct sim_client {
     struct actor actors[SIM_ACTORS_MAX];
     int64_t partition_until_us[SIM_NODES_MAX];
     int64_t broke_us[SIM_NODES_MAX]; /* its last short line to that node */
+    unsigned full; /* nodes, by bit, for which it had to drop releases */
 };
 
 /* What is known of one name's tokens; check_fence.c, check_guard.c. */

@@ -60,6 +60,7 @@ static void deed_acquire(struct actor *a, int is_enter)
     er->op.lease_us = draw_lease(s);
     if (!sim_chance(s, 10 * s->k.keep_percent)) er->op.flags = HF_ACQUIRE_FIXED;
     draw_wait(s, &er->op);
+    if (sim_chance(s, 10 * s->k.fair_percent)) er->op.order = HF_ORDER_FAIR;
     plan_draw(s, &er->op);
     if (is_enter) a->fed_us = client_clock(a->client);
     errand_maybe_cancel(er);
@@ -69,6 +70,7 @@ static void deed_acquire(struct actor *a, int is_enter)
 static void deed_extend(struct actor *a)
 {
     struct errand *er = errand_make(a, OP_TYPE_EXTEND);
+    a->lease_us = 0;
     if (sim_chance(sim_of(a), 700)) er->op.lease_us = draw_lease(sim_of(a));
     errand_maybe_cancel(er);
     errand_begin(er);
@@ -161,6 +163,8 @@ static void acquired(struct actor *a, struct errand *er)
     a->phase = PHASE_HOLDING;
     a->depth = 1;
     a->fence = er->op.grant.fence;
+    a->is_kept = !(er->op.flags & HF_ACQUIRE_FIXED);
+    a->lease_us = er->op.lease_us;
     plan_granted(a, &er->op);
     a->risk_told = a->lost_told = 0;
     sim_of(a)->acquired++;

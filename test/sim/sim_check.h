@@ -26,6 +26,9 @@ void check_in_time(struct errand *er);
 void check_applied(struct sim *s, struct sim_node *n, const struct packet *p,
                    const struct store_view *before);
 void check_node_reset(struct sim_node *n);
+/* Was it told to release this attempt, and knows it still? */
+int check_is_released(const struct sim_node *n, const char *owner,
+                      uint64_t attempt);
 void check_count(struct actor *a);
 void check_told(const struct errand *er);
 /* check_orphan.c */
@@ -43,6 +46,12 @@ int check_pass_excused(const struct actor *a);
 int64_t check_pass_confirmed_us(const struct actor *a);
 void check_chain_end(struct sim *s, const struct packet *p,
                      const struct store_view *after);
+/* check_queue.c */
+void check_queue(struct sim *s, struct sim_node *n, const struct packet *p,
+                 const struct store_view *before);
+void check_queue_reset(struct sim_node *n);
+void check_squatters(struct sim *s);
+void check_all_left(struct sim *s);
 /* check_leak.c */
 void check_leak(struct sim_client *c);
 

@@ -31,6 +31,7 @@ const char *sim_deed_name(int deed)
         [DEED_QUARANTINE] = "quarantines",
         [DEED_REFUSAL] = "refusals in them",
         [DEED_HEAL] = "heals",
+        [DEED_HANDED] = "given to who queued",
     };
     return names[deed];
 }
@@ -159,6 +160,18 @@ static void quorum_draw(struct sim *s)
     k->faults_us += sim_between(s, 0, 2 * sim_quarantine_us(s));
 }
 
+/* Times of the queue as limits.h has them to each other: who is silent is
+ * remembered for longer than a number is taken, and asks three times in that.
+ */
+static void queue_draw(struct sim *s)
+{
+    struct knobs *k = &s->k;
+    k->fair_percent = (int)ONE_OF(s, 0, 0, 50, 100);
+    k->queue_live_us = k->window_us + ONE_OF(s, 60 * MS, 300 * MS, 1000 * MS);
+    k->queue_handoff_us = k->queue_live_us / 2;
+    if (k->nodes > 1) k->fair_percent = 0;
+}
+
 void sim_draw(struct sim *s, unsigned allowed)
 {
     struct knobs *k = &s->k;
@@ -176,4 +189,5 @@ void sim_draw(struct sim *s, unsigned allowed)
     handover_draw(s);
     quorum_draw(s);
     faults_draw(s, allowed);
+    queue_draw(s);
 }

@@ -300,7 +300,7 @@ const struct backend sim_backend = {
     .abi = BACKEND_ABI,
     .scheme = "sim",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
-            | HF_CAP_BALLOT,
+            | HF_CAP_BALLOT | HF_CAP_QUEUE,
     .options = "",
     .open = sim_open,
     .submit = sim_submit,

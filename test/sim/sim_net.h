@@ -17,7 +17,8 @@ enum packet_kind {
     PACKET_SUBSCRIBE, /* name */
     PACKET_UNSUBSCRIBE,
     PACKET_SUBSCRIBED,
-    PACKET_MESSAGE /* the name was released */
+    PACKET_MESSAGE, /* the name was released */
+    PACKET_HANDED   /* the name was handed over */
 };
 
 struct packet {
@@ -29,6 +30,9 @@ struct packet {
     int was_delayed;
     int is_copy;
     int name;
+    int queues; /* SUBSCRIBE: to hand-overs as well */
+    struct handoff handed;
+    char handed_to[OWNER_LEN_MAX];
     struct request req; /* a copy; `origin` is the engine's */
     struct request *origin;
     struct reply rep;
@@ -67,6 +71,7 @@ struct backend_conn {
     struct request *queue, **queue_end;   /* not sent yet */
     struct request *flying, **flying_end; /* sent, in order */
     unsigned watched;                     /* names wanted, by bit */
+    unsigned queued;                      /* of them, hand-overs as well */
     struct request *asked[SIM_NAMES_MAX]; /* OP_WATCH, unanswered */
 };
 

@@ -48,6 +48,8 @@ int node_open(struct sim *s, int index)
     n->store = hf__store_open(&hf__alloc_default);
     if (!n->store) return -1;
     hf__store_identify(n->store, (uint64_t)index + 1, 0);
+    hf__store_queue_times(n->store, s->k.queue_live_us / 3, s->k.queue_live_us,
+                          s->k.queue_handoff_us);
     n->up = 1;
     n->epoch = 1;
     n->offset_us = sim_between(s, -20 * MS, 20 * MS);
@@ -80,15 +82,56 @@ static void tell_watchers(struct sim *s, struct sim_node *n, int name,
     }
 }
 
+/* To the one who is given it, and to nobody else. */
+static void tell_handed(struct sim *s, struct sim_node *n, int name,
+                        const struct handoff *h)
+{
+    sim_trace(s, "n%d hands %s to attempt %llu of %s, fence %lld", n->index,
+              sim_names[name], (unsigned long long)h->attempt, h->owner,
+              (long long)h->fence);
+    for (struct life *l = n->watchers; l; l = l->node_next) {
+        const struct sim_client *c = &s->clients[l->client];
+        if (!(l->queues >> name & 1) || !l->conn
+            || strncmp(c->engine.uuid, h->owner, 36) != 0)
+            continue;
+        struct packet *p = net_packet(s, l, PACKET_HANDED);
+        if (!p) return;
+        p->name = name;
+        memcpy(p->handed_to, h->owner, strlen(h->owner) + 1);
+        p->handed = *h;
+        p->handed.name = sim_names[name];
+        p->handed.owner = p->handed_to;
+        net_reply(s, p);
+    }
+}
+
+/* What a request has done is told: a hand-over to one, a free lock to all. */
+static void tell(struct sim *s, struct sim_node *n, struct packet *p)
+{
+    struct handoff h;
+    int is_free =
+        p->req.op == OP_RELEASE
+        && (p->rep.verdict == V_GRANTED
+            || (p->rep.verdict == V_ABSENT && p->req.flags & REQ_QUEUE));
+    if (hf__store_handed(n->store, &h)) {
+        tell_handed(s, n, p->name, &h);
+        p->rep.waiters = p->req.op == OP_RELEASE ? 1 : -1;
+    } else if (is_free) {
+        tell_watchers(s, n, p->name, (p->req.flags & REQ_HUSHED) != 0, &p->rep);
+    }
+}
+
 /* Only a release is told to those who wait.  A hushed one leaves that to the
  * proposal behind it: if the line broke in between, they come when the lease
  * they know of would have ended. */
 static void note_free(struct sim *s, struct sim_node *n, const struct packet *p)
 {
     int is_alone = p->req.flags & REQ_HUSHED && !p->life->conn;
-    if (p->rep.verdict != V_GRANTED) return;
+    struct handoff h;
+    int is_handed = hf__store_handed(n->store, &h);
+    if (p->rep.verdict != V_GRANTED && !is_handed) return;
     n->free_since_us[p->name] = -1;
-    if (p->req.op == OP_RELEASE)
+    if (p->req.op == OP_RELEASE && !is_handed)
         n->free_since_us[p->name] =
             s->now_us + (is_alone ? s->k.lease_max_us : 0);
 }
@@ -152,22 +195,23 @@ static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
               (int)p->rep.verdict, (long long)p->rep.fence,
               (long long)p->rep.counter, p->is_copy ? " (copy)" : "");
     check_applied(s, n, p, &before);
+    check_queue(s, n, p, &before);
     deeds_count(s, p, &before);
     note_free(s, n, p);
-    if (p->req.op == OP_RELEASE && p->rep.verdict == V_GRANTED)
-        tell_watchers(s, n, p->name, (p->req.flags & REQ_HUSHED) != 0, &p->rep);
+    tell(s, n, p);
     if (!s->healed && s->faults & FAULT_DUP && !p->is_copy
         && sim_chance(s, s->k.dup_permille))
         repeat(s, n, p);
 }
 
 /* A retransmission that something between us made.  Only what was granted may
- * come again later: renewals, and proposals that were refused, rely on a
- * transport that does not repeat what was answered. */
+ * come again later: renewals, proposals that were refused, and those of who
+ * queues, rely on a transport that does not repeat what was answered. */
 static void repeat(struct sim *s, struct sim_node *n, const struct packet *p)
 {
     int later = p->req.op == OP_RELEASE
-                || (p->req.op == OP_PROPOSE && p->rep.verdict == V_GRANTED);
+                || (p->req.op == OP_PROPOSE && p->rep.verdict == V_GRANTED
+                    && !(p->req.flags & REQ_QUEUE));
     struct packet twin = *p;
     twin.is_copy = 1;
     if (later)
@@ -184,6 +228,7 @@ static void subscribe(struct sim_node *n, struct packet *p)
         n->watchers = l;
     }
     l->names |= 1u << p->name;
+    if (p->queues) l->queues |= 1u << p->name;
 }
 
 static void unsubscribe(struct sim_node *n, struct packet *p)
@@ -191,6 +236,7 @@ static void unsubscribe(struct sim_node *n, struct packet *p)
     struct life *l = p->life, **at = &n->watchers;
     if (!(l->names >> p->name & 1)) return;
     l->names &= ~(1u << p->name);
+    l->queues &= ~(1u << p->name);
     if (l->names) return;
     while (*at != l) at = &(*at)->node_next;
     *at = l->node_next;
@@ -258,6 +304,7 @@ static void data_lose(struct sim *s, struct sim_node *n)
 {
     hf__store_wipe(n->store, 0);
     mutant_plant(s);
+    check_queue_reset(n);
     n->wiped = 1;
     n->wipes++;
     s->deeds[DEED_WIPE]++;

@@ -9,6 +9,7 @@ static void subscribe(struct backend_conn *c, int name, enum packet_kind kind)
     struct packet *p = net_packet(c->sim, c->watch.life, kind);
     if (!p) return;
     p->name = name;
+    p->queues = c->queued >> name & 1;
     net_send(c->sim, p);
 }
 
@@ -20,6 +21,7 @@ void watch_request(struct backend_conn *c, struct request *req)
     if (req->op == OP_WATCH) {
         if (c->asked[name]) sim_fail(c->sim, "engine: a name watched twice");
         c->watched |= 1u << name;
+        if (req->flags & REQ_QUEUE) c->queued |= 1u << name;
         c->asked[name] = req;
         if (c->watch.state == CHAN_UP)
             subscribe(c, name, PACKET_SUBSCRIBE);
@@ -29,6 +31,7 @@ void watch_request(struct backend_conn *c, struct request *req)
     }
     struct request *asked = c->asked[name];
     c->watched &= ~(1u << name);
+    c->queued &= ~(1u << name);
     c->asked[name] = NULL;
     if (c->watch.state == CHAN_UP) subscribe(c, name, PACKET_UNSUBSCRIBE);
     if (asked) link_answer(c, asked, V_UNSENT);
@@ -54,6 +57,7 @@ void watch_down(struct backend_conn *c)
         if (!asked) continue;
         c->asked[i] = NULL;
         c->watched &= ~(1u << i);
+        c->queued &= ~(1u << i);
         link_answer(c, asked, V_UNKNOWN);
     }
     if (!c->watched) c->watch.due_us = TIME_NEVER;
@@ -87,6 +91,9 @@ void watch_receive(struct backend_conn *c, struct packet *p)
     case PACKET_MESSAGE:
         if (c->watched >> p->name & 1)
             c->env->wake(c->env, sim_names[p->name], 1);
+        break;
+    case PACKET_HANDED:
+        if (c->queued >> p->name & 1) c->env->handed(c->env, &p->handed);
         break;
     default:
         break;

@@ -87,6 +87,7 @@ static void look_around(struct sim *s, void *arg, uint64_t tag)
     (void)arg;
     (void)tag;
     check_orphans(s);
+    check_squatters(s);
     if (!s->healed) {
         sim_at(s, s->now_us + LOOK_US, look_around, NULL, 0);
         return;
@@ -113,6 +114,7 @@ static void final_look(struct sim *s, void *arg, uint64_t tag)
     (void)arg;
     (void)tag;
     check_all_free(s);
+    check_all_left(s);
 }
 
 /* Everybody has let go: the leases of the dead end, engines close. */

@@ -1,0 +1,221 @@
+/*
+ * check_queue.c: who came first is served first.  A lock goes to nobody while
+ * somebody waits who came earlier and is alive; what is released while somebody
+ * waits is given to him; and nobody has a place who does not want it.
+ *
+ * The rule: who waits is written down here from what the node answered, not
+ * from what it keeps.  One node only, for there are no queues of a quorum; and
+ * one whose clock is not set, for only it knows who was dead by then.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "sim/sim.h"
+
+static struct place *place_find(struct sim_node *n, int name, const char *owner)
+{
+    struct line *l = &n->lines[name];
+    for (int i = 0; i < l->len; i++)
+        if (!strcmp(l->places[i].owner, owner)) return &l->places[i];
+    return NULL;
+}
+
+static void place_remove(struct sim_node *n, int name, struct place *p)
+{
+    struct line *l = &n->lines[name];
+    int i = (int)(p - l->places);
+    memmove(p, p + 1, (size_t)(--l->len - i) * sizeof *p);
+}
+
+/* It has its place as long as it asks again in time. */
+static int is_alive(const struct sim *s, const struct sim_node *n,
+                    const struct place *p)
+{
+    return node_clock(s, n) <= p->deadline_us;
+}
+
+static void dead_remove(struct sim *s, struct sim_node *n, int name)
+{
+    struct line *l = &n->lines[name];
+    for (int i = 0; i < l->len;)
+        if (is_alive(s, n, &l->places[i]))
+            i++;
+        else
+            place_remove(n, name, &l->places[i]);
+}
+
+/* The node told it to wait. */
+static void place_keep(struct sim *s, struct sim_node *n,
+                       const struct packet *p)
+{
+    struct line *l = &n->lines[p->name];
+    struct place *at = place_find(n, p->name, p->req.owner);
+    if (at && at->attempt != p->req.attempt) {
+        place_remove(n, p->name, at);
+        at = NULL;
+    }
+    if (!at && l->len == PLACES_MAX) {
+        sim_fail(s, "simulator: too many wait");
+        return;
+    }
+    if (!at) {
+        at = &l->places[l->len++];
+        *at = (struct place){.attempt = p->req.attempt};
+        snprintf(at->owner, sizeof at->owner, "%s", p->req.owner);
+    }
+    at->ballot = p->req.ballot;
+    at->deadline_us = node_clock(s, n) + s->k.queue_live_us;
+    at->came_late = s->now_us - p->sent_us > p->req.lease_us / 2;
+}
+
+/* The lock went to `after`: past nobody, or past the dead. */
+static void order_check(struct sim *s, struct sim_node *n, int name,
+                        const struct store_view *after)
+{
+    struct line *l = &n->lines[name];
+    struct place *its = place_find(n, name, after->owner);
+    if (its && its->attempt != after->attempt) its = NULL;
+    int ahead = its ? (int)(its - l->places) : l->len;
+    if (ahead > 0)
+        sim_fail(s,
+                 "queue: n%d gave %s to attempt %llu of %s%s, and %llu of %s "
+                 "came before",
+                 n->index, sim_names[name], (unsigned long long)after->attempt,
+                 after->owner, its ? "" : ", who did not queue",
+                 (unsigned long long)l->places[0].attempt, l->places[0].owner);
+    if (!its) return;
+    n->came_late[name] = its->came_late;
+    place_remove(n, name, its);
+}
+
+static int is_same(const struct store_view *a, const struct store_view *b)
+{
+    return a->locked == b->locked && a->attempt == b->attempt
+           && !strcmp(a->owner, b->owner);
+}
+
+/* What its owner gives up now, or followed by that. */
+static void leave(struct sim_node *n, const struct packet *p)
+{
+    struct place *its = place_find(n, p->name, p->req.owner);
+    if (its && its->ballot <= p->req.ballot && p->req.flags & REQ_QUEUE)
+        place_remove(n, p->name, its);
+}
+
+/* What a request has changed. */
+void check_queue(struct sim *s, struct sim_node *n, const struct packet *p,
+                 const struct store_view *before)
+{
+    const struct request *req = &p->req;
+    struct store_view after;
+    struct handoff h;
+    if (s->k.nodes > 1 || s->faults & FAULT_JUMP) return;
+    hf__store_look(n->store, node_clock(s, n), req->name, req->name_len,
+                   &after);
+    dead_remove(s, n, p->name);
+    if (req->op == OP_PROPOSE && p->rep.verdict == V_BUSY && p->rep.poll_us)
+        place_keep(s, n, p);
+    if (req->op == OP_RELEASE) leave(n, p);
+    if (after.locked && !is_same(before, &after))
+        order_check(s, n, p->name, &after);
+    int is_handed = hf__store_handed(n->store, &h);
+    if (is_handed) s->deeds[DEED_HANDED]++;
+    if (is_handed && check_is_released(n, h.owner, h.attempt))
+        sim_fail(s, "queue: n%d gave %s to attempt %llu, which was released",
+                 n->index, req->name, (unsigned long long)h.attempt);
+    if (req->op == OP_RELEASE && p->rep.verdict == V_GRANTED && !after.locked
+        && n->lines[p->name].len > 0)
+        sim_fail(s, "queue: n%d has %s free, and %llu of %s waits", n->index,
+                 req->name,
+                 (unsigned long long)n->lines[p->name].places[0].attempt,
+                 n->lines[p->name].places[0].owner);
+}
+
+/* It has lost what it knew. */
+void check_queue_reset(struct sim_node *n)
+{
+    memset(n->lines, 0, sizeof n->lines);
+}
+
+/* ---- places that nobody wants ------------------------------------------- */
+
+static struct sim_client *owner_of(struct sim *s, const char *owner)
+{
+    for (int i = 0; i < s->k.clients; i++)
+        if (s->clients[i].alive
+            && !strncmp(s->clients[i].engine.uuid, owner, 36))
+            return &s->clients[i];
+    return NULL;
+}
+
+static int is_wanted(const struct sim_client *c, uint64_t attempt)
+{
+    for (int i = 0; i < c->sim->k.actors; i++) {
+        const struct slot *slot = actor_slot(&c->actors[i]);
+        if (slot && slot->hold.attempt == attempt
+            && slot->hold.state <= HOLD_HELD)
+            return 1;
+    }
+    return 0;
+}
+
+/* One time-out to see that a connection is dead, some time for a new one. */
+static int64_t patience_us(const struct sim *s)
+{
+    return s->k.timeout_us + 250 * MS + 8 * s->k.delay_max_us;
+}
+
+static int is_excused(const struct sim *s, const struct sim_node *n,
+                      const struct sim_client *c)
+{
+    if (!s->healed && s->faults & FAULT_SPIKE) return 1;
+    return !n->up || n->wiped || n->was_set_back || client_is_paused(c)
+           || c->partition_until_us[n->index] > s->now_us
+           || s->now_us - c->broke_us[n->index] < patience_us(s);
+}
+
+static void squatter_check(struct sim *s, struct sim_node *n, int name,
+                           size_t i)
+{
+    struct store_waiter w;
+    if (!hf__store_waiter(n->store, sim_names[name], 1, i, &w)) return;
+    struct squatter *q = &n->squatters[name];
+    struct sim_client *c = owner_of(s, w.owner);
+    if (!c || is_excused(s, n, c) || is_wanted(c, w.attempt)) return;
+    q->is_seen = 1;
+    if (q->attempt != w.attempt) {
+        q->attempt = w.attempt;
+        q->since_us = s->now_us;
+    }
+    if (s->now_us - q->since_us > patience_us(s))
+        sim_fail(s,
+                 "orphan: n%d keeps a place for %s for attempt %llu of c%d, "
+                 "which gave it up",
+                 n->index, sim_names[name], (unsigned long long)w.attempt,
+                 c->index);
+}
+
+void check_squatters(struct sim *s)
+{
+    struct sim_node *n = &s->nodes[0];
+    if (s->k.nodes > 1) return;
+    for (int name = 0; name < s->k.names; name++) {
+        struct squatter *q = &n->squatters[name];
+        q->is_seen = 0;
+        for (size_t i = 0; i < PLACES_MAX; i++) squatter_check(s, n, name, i);
+        if (!q->is_seen) q->attempt = 0;
+    }
+}
+
+/* The last look: the dead may still have records, the living have left. */
+void check_all_left(struct sim *s)
+{
+    struct store_waiter w;
+    struct sim_node *n = &s->nodes[0];
+    for (int name = 0; name < s->k.names; name++)
+        for (size_t i = 0;
+             hf__store_waiter(n->store, sim_names[name], 1, i, &w); i++)
+            if (w.deadline_us > node_clock(s, n) && !n->was_set_back)
+                sim_fail(s, "orphan: n%d still keeps a place for %s", n->index,
+                         sim_names[name]);
+}
