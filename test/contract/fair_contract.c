@@ -1,0 +1,338 @@
+/*
+ * fair_contract.c: locks that are given to who has waited longest.  One rule:
+ * who comes next is started when the store says that the last one queues.
+ */
+#include "lib/fair.h"
+
+#define CLIENTS 3
+#define WAITERS 6
+
+static struct fair_waiter waiters[FAIR_MAX];
+static atomic_int turns;
+
+/* Waiters on several clients in turn, all behind each other. */
+static void queue_up(hf_client *const *clients, int len, int64_t hold_ms)
+{
+    atomic_store(&turns, 0);
+    for (int i = 0; i < len; i++) {
+        hf_lock *l = fair_lock(clients[i % CLIENTS], "a");
+        waiters[i] = (struct fair_waiter){
+            .lock = l, .turns = &turns, .hold_ms = hold_ms};
+        fair_join(&waiters[i]);
+    }
+}
+
+static void clients_open(hf_client **clients)
+{
+    for (int i = 0; i < CLIENTS; i++) clients[i] = rig_client(NULL);
+}
+
+/* testConcurrency_MultiInstance_Ordering */
+TEST(fair, who_came_first_is_served_first_across_clients)
+{
+    hf_client *clients[CLIENTS];
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    clients_open(clients);
+    hf_lock *l = fair_lock(clients[0], "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    queue_up(clients, WAITERS, 5);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    for (int i = 0; i < WAITERS; i++) {
+        CHECK_INT(waiters[i].status, HF_OK);
+        CHECK_INT(waiters[i].release_status, HF_OK);
+        CHECK_INT(waiters[i].turn, i + 1);
+    }
+    CHECK_INT(fair_queued(l), 0);
+    CHECK_INT(rig_probe(l), HF_OK);
+}
+
+TEST(fair, tokens_rise_with_every_hand_over)
+{
+    hf_client *clients[CLIENTS];
+    struct hf_grant first;
+    if (!rig_begin_with(HF_CAP_QUEUE | HF_CAP_FENCE)) return;
+    clients_open(clients);
+    hf_lock *l = fair_lock(clients[0], "a");
+    CHECK_INT(rig_acquire(l, 0, 0, &first), HF_OK);
+    queue_up(clients, WAITERS, 0);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    for (int i = 0; i < WAITERS; i++) {
+        uint64_t before = i ? waiters[i - 1].grant.fence : first.fence;
+        CHECK(waiters[i].grant.fence > before);
+    }
+}
+
+TEST(fair, a_free_lock_is_had_at_once)
+{
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    struct hf_grant g;
+    CHECK_INT(rig_acquire(l, 0, 5000, &g), HF_OK);
+    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK(hf_lock_valid_ms(l, 0) > 20000);
+    CHECK_INT(fair_queued(l), 0);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(rig_probe(l), HF_OK);
+}
+
+TEST(fair, length_and_position_are_told)
+{
+    hf_client *clients[CLIENTS];
+    struct hf_info info;
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    clients_open(clients);
+    hf_lock *l = fair_lock(clients[0], "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    queue_up(clients, 3, 0);
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(
+            fair_position(waiters[i].lock, atomic_load(&waiters[i].holder)),
+            i + 1);
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(info.queued, 3);
+    CHECK_INT(info.position, 0); /* who has it does not queue */
+    CHECK(info.mine);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+}
+
+TEST(fair, a_try_respects_the_queue_and_never_enters_it)
+{
+    hf_client *clients[CLIENTS];
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    clients_open(clients);
+    hf_lock *l = fair_lock(clients[0], "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    CHECK_INT(rig_probe(fair_lock(clients[1], "a")), HF_TAKEN);
+    CHECK_INT(fair_queued(l), 0);
+    queue_up(clients, 1, 300);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(rig_probe(fair_lock(clients[2], "a")), HF_TAKEN);
+    CHECK_INT(rig_probe(rig_lock(clients[2], "a")), HF_TAKEN);
+    rig_join();
+    CHECK_INT(waiters[0].status, HF_OK);
+    CHECK_INT(fair_queued(l), 0);
+}
+
+/* The holder's own next acquire is behind those who wait. */
+TEST(fair, who_releases_and_asks_again_is_served_last)
+{
+    hf_client *clients[CLIENTS];
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    clients_open(clients);
+    hf_lock *l = fair_lock(clients[0], "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    queue_up(clients, 3, 0);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(atomic_load(&turns), 3);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+}
+
+TEST(fair, a_holder_who_did_not_queue_hands_over_as_well)
+{
+    hf_client *clients[CLIENTS];
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    clients_open(clients);
+    hf_lock *plain = rig_lock(clients[0], "a");
+    CHECK_INT(rig_acquire(plain, 0, 0, NULL), HF_OK);
+    queue_up(clients, 3, 0);
+    CHECK_INT(hf_lock_release(plain, NULL, NULL), HF_OK);
+    rig_join();
+    for (int i = 0; i < 3; i++) CHECK_INT(waiters[i].turn, i + 1);
+}
+
+/* They wait until nobody queues, on any client. */
+TEST(fair, who_does_not_queue_comes_after_all_who_do)
+{
+    hf_client *clients[CLIENTS];
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    clients_open(clients);
+    hf_lock *l = fair_lock(clients[0], "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    queue_up(clients, 2, 100);
+    hf_lock *plain = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(rig_acquire(plain, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(atomic_load(&turns), 2);
+    CHECK_INT(hf_lock_release(plain, NULL, NULL), HF_OK);
+    rig_join();
+}
+
+/* testTryLockNonDelayed */
+TEST(fair, a_wait_that_times_out_leaves_no_trace)
+{
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    hf_lock *other = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    CHECK_INT(rig_acquire(other, 0, 300, NULL), HF_TIMEOUT);
+    CHECK(fair_until_queued(l, 0));
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(rig_probe(l), HF_OK);
+    CHECK_INT(rig_probe(other), HF_OK);
+}
+
+TEST(fair, who_is_cancelled_leaves_the_queue_to_the_next)
+{
+    static hf_cancel *cancel;
+    hf_client *clients[CLIENTS];
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    clients_open(clients);
+    CHECK_INT(hf_cancel_open(clients[1], &cancel), HF_OK);
+    hf_lock *l = fair_lock(clients[0], "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    atomic_store(&turns, 0);
+    waiters[0] = (struct fair_waiter){.lock = fair_lock(clients[1], "a"),
+                                      .cancel = cancel};
+    waiters[1] = (struct fair_waiter){.lock = fair_lock(clients[2], "a"),
+                                      .turns = &turns};
+    fair_join(&waiters[0]);
+    fair_join(&waiters[1]);
+    hf_cancel_fire(cancel);
+    CHECK(fair_until_queued(l, 1));
+    CHECK_INT(fair_position(waiters[1].lock, atomic_load(&waiters[1].holder)),
+              1);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(waiters[0].status, HF_CANCELLED);
+    CHECK_INT(waiters[1].status, HF_OK);
+    hf_cancel_close(cancel);
+}
+
+TEST(fair, a_client_that_is_closed_leaves_the_queue)
+{
+    hf_client *clients[CLIENTS];
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    clients_open(clients);
+    hf_lock *l = fair_lock(clients[0], "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
+    hf_lock *other = fair_lock(clients[1], "a");
+    CHECK_INT(hf_lock_acquire_start(other, &o, NULL, NULL, NULL), HF_OK);
+    CHECK(fair_until_queued(l, 1));
+    rig_close(clients[1]);
+    CHECK(fair_until_queued(l, 0));
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(rig_probe(l), HF_OK);
+}
+
+TEST(fair, breaking_gives_it_to_the_first_who_waits)
+{
+    hf_client *clients[CLIENTS];
+    if (!rig_begin_with(HF_CAP_QUEUE | HF_CAP_BREAK)) return;
+    clients_open(clients);
+    hf_lock *l = fair_lock(clients[0], "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    queue_up(clients, 3, 50);
+    CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
+    rig_join();
+    for (int i = 0; i < 3; i++) CHECK_INT(waiters[i].turn, i + 1);
+}
+
+/* testLeaseTimeout: nobody releases, and still they come in order. */
+TEST(fair, the_end_of_a_lease_gives_it_to_the_first_who_waits)
+{
+    hf_client *clients[CLIENTS];
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    clients_open(clients);
+    struct hf_acquire_options o = rig_options(0, 1500, HF_ACQUIRE_FIXED);
+    hf_lock *l = fair_lock(clients[0], "a");
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    queue_up(clients, 3, 0);
+    rig_join();
+    for (int i = 0; i < 3; i++) CHECK_INT(waiters[i].turn, i + 1);
+}
+
+/* The store gives it for a moment only; its holder asks for the rest. */
+TEST(fair, what_was_handed_over_is_held_for_its_whole_lease)
+{
+    static struct fair_waiter w;
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    hf_lock *other = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    w = (struct fair_waiter){.lock = other,
+                             .lease_ms = 60000,
+                             .flags = HF_ACQUIRE_FIXED,
+                             .hold_ms = 2500};
+    fair_join(&w);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    uint64_t holder = atomic_load(&w.holder);
+    CHECK(rig_until_state(other, holder, HF_STATE_HELD));
+    rig_pause_ms(1800);
+    CHECK(hf_lock_valid_ms(other, holder) > 30000);
+    CHECK_INT(rig_probe(l), HF_TAKEN);
+    rig_join();
+    CHECK_INT(w.release_status, HF_OK);
+}
+
+TEST(fair, what_was_handed_over_is_renewed_by_the_watchdog)
+{
+    static struct fair_waiter w;
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    w = (struct fair_waiter){.lock = fair_lock(rig_client(NULL), "a"),
+                             .lease_ms = 1000,
+                             .hold_ms = 2500};
+    fair_join(&w);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(w.status, HF_OK);
+    CHECK_INT(w.release_status, HF_OK);
+}
+
+TEST(fair, who_has_it_enters_once_more_past_the_queue)
+{
+    hf_client *clients[CLIENTS];
+    struct hf_released left;
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    clients_open(clients);
+    hf_lock *l = fair_lock(clients[0], "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    queue_up(clients, 2, 0);
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, &left, NULL), HF_OK);
+    CHECK_INT(left.count, 1);
+    CHECK_INT(atomic_load(&turns), 0);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(atomic_load(&turns), 2);
+}
+
+TEST(fair, other_names_have_other_queues)
+{
+    static const char *const names[] = {"a", "{a}", "a}b{c", "{}"};
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    hf_client *c = rig_client(NULL), *d = rig_client(NULL);
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(rig_acquire(fair_lock(c, names[i]), 0, 0, NULL), HF_OK);
+        waiters[i] = (struct fair_waiter){.lock = fair_lock(d, names[i])};
+    }
+    for (int i = 0; i < 4; i++) fair_join(&waiters[i]);
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(fair_queued(waiters[i].lock), 1);
+        CHECK_INT(hf_lock_release(fair_lock(c, names[i]), NULL, NULL), HF_OK);
+        CHECK(fair_until_queued(waiters[i].lock, 0));
+    }
+    rig_join();
+    for (int i = 0; i < 4; i++) CHECK_INT(waiters[i].release_status, HF_OK);
+}
+
+TEST(fair, is_refused_by_a_store_that_keeps_no_queue)
+{
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    if (rig_has(HF_CAP_QUEUE)) return;
+    struct hf_lock_options o = HF_LOCK_OPTIONS_INIT;
+    struct hf_error err = {0};
+    hf_lock *lock = NULL;
+    o.order = HF_ORDER_FAIR;
+    CHECK_INT(hf_lock_open_as(c, "a", &o, &lock, &err), HF_UNSUPPORTED);
+    CHECK(lock == NULL);
+    CHECK(err.text[0] != '\0');
+}

@@ -1,0 +1,139 @@
+/*
+ * redisson_fair_contract.c: what Redisson's tests of its fair lock claim and
+ * fair_contract.c does not.  One rule: a fair lock is a lock like any other but
+ * for who comes next.
+ */
+#include "lib/crowd.h"
+#include "lib/fair.h"
+
+static struct fair_waiter waiters[FAIR_MAX];
+static atomic_int turns;
+
+/* testLeaseTimeout: nobody unlocks, and they come in the order of arrival. */
+TEST(redisson_fair, leases_that_nobody_gives_back_go_on_in_order)
+{
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    hf_client *c = rig_client(NULL), *d = rig_client(NULL);
+    struct hf_acquire_options o = rig_options(0, 2000, HF_ACQUIRE_FIXED);
+    CHECK_INT(hf_lock_acquire(fair_lock(c, "a"), &o, NULL, NULL), HF_OK);
+    atomic_store(&turns, 0);
+    for (int i = 0; i < 4; i++) {
+        waiters[i] = (struct fair_waiter){.lock = fair_lock(i % 2 ? c : d, "a"),
+                                          .lease_ms = 1000,
+                                          .flags = HF_ACQUIRE_FIXED,
+                                          .is_kept = 1,
+                                          .turns = &turns};
+        fair_join(&waiters[i]);
+    }
+    rig_join();
+    for (int i = 0; i < 4; i++) {
+        CHECK_INT(waiters[i].status, HF_OK);
+        CHECK_INT(waiters[i].turn, i + 1);
+    }
+}
+
+/* testTryLockWait */
+TEST(redisson_fair, a_wait_ends_with_timeout_and_not_before_it)
+{
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    hf_lock *other = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    int64_t began_ms = rig_now_ms();
+    CHECK_INT(rig_acquire(other, 0, 500, NULL), HF_TIMEOUT);
+    CHECK(rig_now_ms() - began_ms >= 495);
+}
+
+/* testIsLocked, testIsHeldByCurrentThread, testGetHoldCount */
+TEST(redisson_fair, questions_are_answered_as_of_any_lock)
+{
+    int64_t count = -1;
+    int is_so = -1;
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_is_locked(l, &is_so, NULL), HF_OK);
+    CHECK_INT(is_so, 0);
+    CHECK_INT(rig_acquire(l, 0, 5000, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, 5000, NULL), HF_OK);
+    CHECK_INT(hf_lock_is_locked(l, &is_so, NULL), HF_OK);
+    CHECK_INT(is_so, 1);
+    CHECK_INT(hf_lock_is_held_by(l, 0, &is_so, NULL), HF_OK);
+    CHECK_INT(is_so, 1);
+    CHECK_INT(hf_lock_is_held_by(l, hf_holder_new(), &is_so, NULL), HF_OK);
+    CHECK_INT(is_so, 0);
+    CHECK_INT(hf_lock_hold_count(l, 0, &count, NULL), HF_OK);
+    CHECK_INT(count, 2);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_is_locked(l, &is_so, NULL), HF_OK);
+    CHECK_INT(is_so, 0);
+}
+
+/* testUnlockFail */
+TEST(redisson_fair, a_release_by_another_holder_is_not_owner)
+{
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    CHECK_INT(hf_lock_release_as(l, hf_holder_new(), NULL, NULL), HF_NOT_OWNER);
+    CHECK_INT(rig_probe(l), HF_TAKEN);
+}
+
+/* testExpire: there, a late unlock by the first does not throw. */
+TEST(redisson_fair, a_release_that_comes_too_late_says_so)
+{
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    hf_lock *other = fair_lock(rig_client(NULL), "a");
+    struct hf_acquire_options o = rig_options(0, 500, HF_ACQUIRE_FIXED);
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, NULL), HF_OK);
+    int status = hf_lock_release(l, NULL, NULL);
+    CHECK(status == HF_EXPIRED || status == HF_LOST);
+    CHECK_INT(hf_lock_state(other, 0), HF_STATE_HELD);
+    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+}
+
+/* testMultipleLocks, testConcurrency_SingleInstance and _MultiInstance */
+TEST(redisson_fair, a_crowd_of_several_clients_all_get_it_alone)
+{
+    static struct crowd crowd;
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    crowd = (struct crowd){.members = 24, .rounds = 20, .hold_ms = 1};
+    crowd.how = rig_options(RIG_WAIT_MS, 0, 0);
+    for (int i = 0; i < 4; i++) {
+        hf_client *c = rig_client(NULL);
+        for (int k = 0; k < 6; k++) crowd.locks[6 * i + k] = fair_lock(c, "a");
+    }
+    crowd_run(&crowd);
+    CHECK_INT(fair_queued(crowd.locks[0]), 0);
+}
+
+/* testConcurrencyLoop_MultiInstance, with some who do not queue. */
+TEST(redisson_fair, who_queues_and_who_does_not_never_meet)
+{
+    static struct crowd crowd;
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    crowd = (struct crowd){.members = 8, .rounds = 25};
+    crowd.how = rig_options(RIG_WAIT_MS, 0, 0);
+    for (int i = 0; i < 8; i++)
+        crowd.locks[i] = fair_lock_as(rig_client(NULL), "a",
+                                      i % 2 ? HF_ORDER_FAIR : HF_ORDER_ANY);
+    crowd_run(&crowd);
+}
+
+/* RedissonNonReentrantFairLockTest */
+TEST(redisson_fair, the_same_holder_is_refused_without_reentry)
+{
+    struct hf_acquire_options o =
+        rig_options(RIG_WAIT_MS, 0, HF_ACQUIRE_NO_REENTRY);
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    hf_client *c = rig_client(NULL);
+    hf_lock *l = fair_lock(c, "a");
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_INVALID);
+    CHECK_INT(hf_lock_acquire(fair_lock(c, "a"), &o, NULL, NULL), HF_INVALID);
+    CHECK_INT(fair_queued(l), 0);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(rig_probe(l), HF_OK);
+}
