@@ -53,6 +53,9 @@ static int run_check(const struct run *r)
                             "other: a lock of this host ends with us");
     if (o->also.len && (o->no_fork || o->min_hold_ms))
         return run_usage(r, "--also is not for -F, nor for --min-hold");
+    if (o->also.len && o->fair)
+        return run_usage(r, "--also is not for --fair: several locks cannot "
+                            "be queued for at once");
     return also_check(r);
 }
 

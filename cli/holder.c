@@ -132,7 +132,7 @@ void holder_json(struct json *j, const char *name, const struct hf_info *info)
     json_bool(j, "held", info->locked);
     json_uint(j, "fence", info->fence);
     if (info->waiters >= 0) json_int(j, "waiters", info->waiters);
-    if (info->queued > 0) json_int(j, "queued", info->queued);
+    if (info->queued >= 0) json_int(j, "queued", info->queued);
     if (info->position > 0) json_int(j, "position", info->position);
     if (info->permits > 0) {
         json_int(j, "permits", info->permits);

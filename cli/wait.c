@@ -102,6 +102,8 @@ static int acquire(struct session *s, const struct options *o,
                       : o->wait_ms > 0               ? o->wait_ms
                                                      : HF_WAIT_FOREVER;
     int64_t first_ms = first_wait_ms(s, o, wait_ms);
+    /* A wait that ends would give up its place. */
+    if (o->fair && first_ms != wait_ms) first_ms = HF_WAIT_NONE;
     if (first_ms != wait_ms) {
         int64_t begin_ms = clock_ms();
         ao->wait_ms = first_ms;
@@ -117,6 +119,14 @@ static int acquire(struct session *s, const struct options *o,
     }
     ao->wait_ms = wait_ms;
     return lock_or_set(s, ao, grant, err);
+}
+
+int handed_keep(hf_lock *lock, const struct options *o, struct hf_grant *grant,
+                struct hf_error *err)
+{
+    if (!o->fair) return HF_OK;
+    int status = hf_lock_extend(lock, grant->holder, 0, grant, err);
+    return status == HF_LOST || status == HF_EXPIRED ? status : HF_OK;
 }
 
 static int refused(struct session *s, const struct options *o, int status,
@@ -151,6 +161,7 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
     if (o->backoff) (void)backoff_parse(o->backoff, &ao);
     ao.cancel = cancel;
     *status = acquire(s, o, &ao, grant, &err);
+    if (*status == HF_OK) *status = handed_keep(s->lock, o, grant, &err);
     interrupt_setup(NULL);
     hf_cancel_close(cancel);
     if (*status == HF_OK && interrupt_signal()) {

@@ -32,6 +32,9 @@ finished_with 0 "the holder"
 for job in $jobs; do finished_with 0 "one of the queue"; done
 check "first come, first served" same "$(tr '\n' ' ' <"$log")" '1 2 3 '
 check "nothing is left" free line
+check "nobody queues" queued 0
+expect 64 "several locks" "$HOLDFAST" run --fair --also other line true
+check "are refused" err_has 'several locks'
 
 # A ticket can be waited for in order.
 expect 0 "acquire --fair" "$HOLDFAST" acquire --fair --lease 1m ticket
