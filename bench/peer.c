@@ -4,6 +4,7 @@
  *
  *   holdfast        the plain lock, blocking calls; mode=hold: asynchronous
  *   holdfast5       the same over all servers of ports=, as redlock://
+ *   holdfast-fair   the plain lock, given to who has waited longest
  *   holdfast-read   all threads read one read/write lock
  *   holdfast-permits  a semaphore of permits=
  *   holdfast-async  one thread with its own loop, 64 locks in flight
@@ -19,11 +20,13 @@
 #include "lib/crowd.h"
 #include "lib/five.h"
 #include "lib/permits.h"
+#include "lib/queue.h"
 #include "lib/runner.h"
 #include "lib/tool.h"
 #include "lib/wait_many.h"
 
 static hf_client *client;
+static struct hf_lock_options how = HF_LOCK_OPTIONS_INIT;
 
 static void peer_open(struct worker *w)
 {
@@ -45,7 +48,7 @@ static void peer_name_set(struct worker *w, const char *name)
     hf_lock *lock;
 
     hf_lock_close(w->impl);
-    if (hf_lock_open(client, name, &lock, &err) != HF_OK)
+    if (hf_lock_open_as(client, name, &how, &lock, &err) != HF_OK)
         fail("%s: %s", name, err.text);
     w->impl = lock;
 }
@@ -74,14 +77,14 @@ static const struct lock_peer holdfast_peer = {
 /* Whatever names they were to have, they read one lock. */
 static void read_name_set(struct worker *w, const char *name)
 {
-    struct hf_lock_options how = HF_LOCK_OPTIONS_INIT;
+    struct hf_lock_options reader = HF_LOCK_OPTIONS_INIT;
     struct hf_error err;
     hf_lock *lock;
 
     (void)name;
-    how.kind = HF_KIND_READ;
+    reader.kind = HF_KIND_READ;
     hf_lock_close(w->impl);
-    if (hf_lock_open_as(client, "bench-read", &how, &lock, &err) != HF_OK)
+    if (hf_lock_open_as(client, "bench-read", &reader, &lock, &err) != HF_OK)
         fail("bench-read: %s", err.text);
     w->impl = lock;
 }
@@ -106,8 +109,10 @@ int main(int argc, char **argv)
         o.url = url;
         o.peer = "holdfast";
     }
-    if (strcmp(o.peer, "holdfast-fair") == 0)
-        fail("peer=holdfast-fair: the fair lock is not supported");
+    if (strcmp(o.peer, "holdfast-fair") == 0) {
+        how.order = HF_ORDER_FAIR;
+        o.peer = "holdfast";
+    }
     if (strcmp(o.peer, "holdfast-async") == 0 && strcmp(o.mode, "loop") == 0)
         async_run(&o);
     else if (strcmp(o.peer, "holdfast-read") == 0
@@ -116,13 +121,15 @@ int main(int argc, char **argv)
     else if (strcmp(o.peer, permits_peer.name) == 0)
         runner_run(&o, &permits_peer);
     else if (strcmp(o.peer, "holdfast") != 0)
-        fail("peer=%s mode=%s: not one of holdfast, holdfast5, holdfast-async "
-             "(loop), holdfast-read (loop), holdfast-permits",
+        fail("peer=%s mode=%s: not one of holdfast, holdfast5, holdfast-fair, "
+             "holdfast-async (loop), holdfast-read (loop), holdfast-permits",
              o.peer, o.mode);
     else if (strcmp(o.mode, "hold") == 0)
         crowd_hold_run(&o);
     else if (strcmp(o.mode, "wait") == 0)
         wait_many_run(&o);
+    else if (strcmp(o.mode, "queue") == 0)
+        queue_run(&o);
     else
         runner_run(&o, &holdfast_peer);
     return 0;

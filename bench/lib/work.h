@@ -32,6 +32,10 @@ void work_w4_handover(struct bench *b, const struct work *w);
 
 void work_permits(struct bench *b, const struct work *w);
 
+/* Fair locks. */
+void work_w4_fair(struct bench *b, const struct work *w);
+void work_queue(struct bench *b, const struct work *w);
+
 /* Five servers. */
 void work_w5(struct bench *b, const struct work *w);
 void work_w5_memory(struct bench *b, const struct work *w);
