@@ -268,11 +268,33 @@ static void turn_owe(struct lock_entry *entry)
     if (entry->told > 0) entry->debt = entry->told + 1;
 }
 
+/* Who of ours asks right behind the release of one of several: the one that
+ * waits for it, or another one beside it; NULL: nobody, or others first. */
+static struct slot *many_next(const struct lock_entry *entry)
+{
+    if (!entry->turn || entry->debt > 0) return NULL;
+    return entry->turn->hold.state == HOLD_WAITING ? entry->turn
+                                                   : entry->queue_head;
+}
+
 /* Before its release goes out: will the next of ours ask right behind it? */
 void hf__turn_leave(struct slot *s)
 {
-    if (s->entry->turn == s && s->hold.state == HOLD_HELD && s->hold.count == 1)
+    int is_last = s->hold.state == HOLD_HELD && s->hold.count == 1;
+    if (s->hold.flags & HOLD_MANY)
+        s->followed = is_last && many_next(s->entry) && !turn_is_polite(s);
+    else if (s->entry->turn == s && is_last)
         s->followed = !turn_is_polite(s);
+}
+
+static int is_hushed_many(const struct engine *e, const struct slot *s)
+{
+    const struct slot *next = many_next(s->entry);
+    /* It takes all that is given back, or others must hear of the rest. */
+    return s->followed && next && next->permits == s->permits
+           && s->entry->told >= 0 && hf__engine_is_ready(e)
+           && next->hold.lease_us >= s->hold.lease_us
+           && !(next->hold.plan && next->hold.plan->max_hold_us);
 }
 
 /* Who is woken by it would only find it taken again.  Not before a shorter
@@ -280,6 +302,7 @@ void hf__turn_leave(struct slot *s)
 int hf__turn_is_hushed(const struct engine *e, const struct slot *s)
 {
     const struct slot *next = s->entry->queue_head;
+    if (s->hold.flags & HOLD_MANY) return is_hushed_many(e, s);
     return s->followed && next && s->entry->told > 0 && e->conf.nodes == 1
            && next->hold.lease_us >= s->hold.lease_us
            && !(next->hold.plan && next->hold.plan->max_hold_us);
@@ -312,19 +335,17 @@ static int turn_is_taken(const struct slot *s)
     return state == HOLD_HELD && !(s->hold.flags & HOLD_MANY);
 }
 
-/* Of ours, the next asks right behind a release: the one that waits for it, or
- * another one beside it.  From time to time others come first. */
-static void many_follow(struct engine *e, struct lock_entry *entry)
+/* From time to time others come first. */
+static void many_follow(struct engine *e, struct slot *s)
 {
-    struct hold_event wake = {.type = EV_WAKE, .wait_us = grace_us(e, entry)};
-    struct hold_event turn = {.type = EV_TURN};
-    struct slot *next = entry->queue_head;
-    if (entry->told <= 0) entry->turns = 0;
-    if (entry->told > 0 && ++entry->turns >= LOCAL_TURNS_MAX) {
-        turn_owe(entry);
-    } else if (entry->turn && entry->turn->hold.state == HOLD_WAITING) {
-        hf__slot_step(e, entry->turn, &wake);
-    } else if (entry->turn && next && !wake.wait_us && hf__engine_is_ready(e)) {
+    struct lock_entry *entry = s->entry;
+    struct hold_event wake = {.type = EV_WAKE}, turn = {.type = EV_TURN};
+    struct slot *next = many_next(entry);
+    if (!s->followed && entry->turns >= LOCAL_TURNS_MAX) turn_owe(entry);
+    if (!s->followed || !next) return;
+    if (next == entry->turn) {
+        hf__slot_step(e, next, &wake);
+    } else if (hf__engine_is_ready(e)) {
         queue_remove(entry, next);
         hf__slot_step(e, next, &turn);
     }
@@ -344,7 +365,7 @@ static void many_update(struct engine *e, struct slot *s,
         turn_pass(e, entry);
     }
     if (s->hold.state == HOLD_RELEASING && before == HOLD_HELD)
-        many_follow(e, entry);
+        many_follow(e, s);
     if (is_beside && !entry->turn) entry->turn = s;
     if (is_beside && entry->turn != s) hf__slot_step(e, s, &back);
 }

@@ -3,7 +3,8 @@
 --      KEYS[4] mark: this attempt was given up  KEYS[5] queue  KEYS[6] leases
 --      of those in it
 -- ARGV id, permits, channel, T, window us, owner; 7th, letters: s the messages
---      are sharded; q leave the queue
+--      are sharded; q leave the queue; h count who listens, wake nobody, unless
+--      there is a queue
 -- returns released: processes told, or -1 | -2 absent, or their time was over
 local call, pcall, arg = redis.call, redis.pcall, ARGV
 local name, out, queue = KEYS[1], KEYS[2], KEYS[5]
@@ -19,8 +20,14 @@ local function tell(number)
     if number <= 0 then
         return -1
     end
-    local told = pcall(letters and letters:find('s', 1, true) and 'SPUBLISH'
-        or 'PUBLISH', arg[3], number)
+    local sharded = letters and letters:find('s', 1, true)
+    if letters and letters:find('h', 1, true)
+        and call('EXISTS', queue) == 0 then
+        local subs = pcall('PUBSUB', sharded and 'SHARDNUMSUB' or 'NUMSUB',
+            arg[3])
+        return subs.err and -1 or subs[2]
+    end
+    local told = pcall(sharded and 'SPUBLISH' or 'PUBLISH', arg[3], number)
     return type(told) == 'number' and told or -1
 end
 -- Before any other write: a full server only takes what frees memory.
