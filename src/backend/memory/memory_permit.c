@@ -346,8 +346,12 @@ static void permit_inspect(struct store *s, struct entry *e, int64_t now_us,
         first_ms = min64(first_ms, one->expires_ms);
         if (!strcmp(one->owner, req->owner)) shown = one;
     }
+    one = *permit_find(p, req);
+    if (one) shown = one;
+    if (one) first_ms = one->expires_ms;
     struct held held = {.count = 1};
     if (shown) {
+        held.attempt = shown->attempt;
         memcpy(held.owner, shown->owner, sizeof held.owner);
         memcpy(held.info, shown->info, sizeof held.info);
         held.since_us = shown->since_us;

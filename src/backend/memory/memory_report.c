@@ -27,8 +27,15 @@ void hf__store_describe_who(const char *text, struct hf_info *info)
     word_take(text, info->label, sizeof info->label, 1);
 }
 
+/* Who says no attempt means any of his. */
+static int is_asked_for(const struct held *held, const struct request *req)
+{
+    return req->owner[0] && !strcmp(held->owner, req->owner)
+           && (!req->attempt || req->attempt == held->attempt);
+}
+
 static void describe_held(const struct held *held, int64_t now_us,
-                          const char *owner, struct hf_info *info)
+                          const struct request *req, struct hf_info *info)
 {
     info->locked = 1;
     word_take("holdfast", info->kind, sizeof info->kind, 1);
@@ -37,7 +44,7 @@ static void describe_held(const struct held *held, int64_t now_us,
     info->owner_count = held->count;
     info->since_ms = us_to_ms(held->since_us);
     word_take(held->owner, info->owner, sizeof info->owner, 1);
-    if (owner && owner[0] && !strcmp(held->owner, owner)) {
+    if (is_asked_for(held, req)) {
         info->mine = 1;
         info->count = held->count;
     }
@@ -54,7 +61,7 @@ int64_t hf__store_describe(const struct entry *e, int64_t now_us,
     info->queued = hf__store_queued(e, req->owner, &info->position);
     if (!e->held || held_is_over(e->held, now_us))
         return hf__store_rw_describe(e, now_us, req, info);
-    describe_held(e->held, now_us, req->owner, info);
+    describe_held(e->held, now_us, req, info);
     return e->held->fence;
 }
 

@@ -391,7 +391,8 @@ static void describe_share(const struct share *share, int64_t now_us,
     info->readers += !share->writes;
     info->shared &= !share->writes;
     if (share->writes != (req->kind == KIND_WRITE) || !req->owner[0]
-        || !is_owners(share, req))
+        || !is_owners(share, req)
+        || (req->attempt && req->attempt != share->attempt))
         return;
     info->mine = 1;
     info->count = share->count;
@@ -408,6 +409,11 @@ int64_t hf__store_rw_describe(const struct entry *e, int64_t now_us,
     for (const struct share *share = e->shares; share; share = share->next)
         if (!share->waits && !is_over(share, now_us))
             describe_share(share, now_us, req, info);
+    /* Who asks for one attempt wants to know how long that lasts. */
+    const struct share *own =
+        *own_find((struct entry *)e, req, req->kind == KIND_WRITE, 0);
+    if (info->mine && req->attempt)
+        info->ttl_ms = own->ends_ms - us_to_ms(now_us);
     info->owner_count = first->count;
     info->since_ms = us_to_ms(first->since_us);
     memcpy(info->owner, first->owner, sizeof first->owner);
