@@ -39,19 +39,14 @@ TEST(server_restart, with_data_the_holder_keeps_its_lock)
     CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, NULL), HF_OK);
 }
 
-/* testLockAfterTimeout */
-TEST(server_restart, without_data_the_holder_is_told_and_the_next_is_renewed)
+/* Lost with the server's data, twice; then had anew, and kept from `other`. */
+static void lost_and_had_again(struct redis *r, hf_lock *l, hf_lock *other)
 {
-    static struct redis r;
     struct hf_grant g, again;
-    redis_begin(&r, NULL);
-    rig_begin_at(r.url);
-    hf_lock *l = rig_lock(client_with(LEASE_MS), "a");
-    hf_lock *other = rig_lock(client_with(LEASE_MS), "a");
     for (int round = 0; round < 2; round++) {
         CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
-        redis_shutdown(&r, 0);
-        redis_start(&r);
+        redis_shutdown(r, 0);
+        redis_start(r);
         CHECK(rig_until_state(l, 0, HF_STATE_LOST));
         CHECK_INT(hf_lock_valid_ms(l, 0), 0);
         int status = hf_lock_release(l, NULL, NULL);
@@ -66,6 +61,40 @@ TEST(server_restart, without_data_the_holder_is_told_and_the_next_is_renewed)
     }
     CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}
+
+static hf_lock *side_open(int kind)
+{
+    struct hf_lock_options how = HF_LOCK_OPTIONS_INIT;
+    how.kind = kind;
+    return rig_lock_as(client_with(LEASE_MS), "a", &how);
+}
+
+/* testLockAfterTimeout */
+TEST(server_restart, without_data_the_holder_is_told_and_the_next_is_renewed)
+{
+    static struct redis r;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    lost_and_had_again(&r, side_open(HF_KIND_PLAIN), side_open(HF_KIND_PLAIN));
+}
+
+/* testReadLockAfterTimeout */
+TEST(server_restart, without_data_a_reader_is_told_and_the_next_is_renewed)
+{
+    static struct redis r;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    lost_and_had_again(&r, side_open(HF_KIND_READ), side_open(HF_KIND_WRITE));
+}
+
+/* testWriteLockAfterTimeout */
+TEST(server_restart, without_data_a_writer_is_told_and_the_next_is_renewed)
+{
+    static struct redis r;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    lost_and_had_again(&r, side_open(HF_KIND_WRITE), side_open(HF_KIND_READ));
 }
 
 struct waiter {
