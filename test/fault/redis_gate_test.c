@@ -15,6 +15,7 @@
 
 #define STEPS 2000
 #define OWNERS 5
+#define PAST 64 /* answers, however long they took */
 
 static struct {
     struct redis server;
@@ -22,7 +23,8 @@ static struct {
     struct store *model;
     uint64_t random;
     uint64_t attempt;
-    int64_t node_us;
+    int64_t node_us, past_us[PAST];
+    unsigned past;
     int seen[V_UNKNOWN + 1];
     struct {
         int life; /* part of the owner's name: another wait of it */
@@ -46,6 +48,7 @@ static void rig_begin_gate(uint64_t seed)
     test_cleanup(rig_end, NULL);
     server_connect(&rig.real, rig.server.url);
     rig.node_us = server_clock(&rig.real);
+    for (int i = 0; i < PAST; i++) rig.past_us[i] = rig.node_us;
     rig.random = seed;
 }
 
@@ -61,6 +64,7 @@ static struct fake_answer step(int number, const struct request *req)
     struct request sent = *req;
     enum verdict verdict = server_do(&rig.real, sent, &real);
     if (real.reply.node_us) rig.node_us = real.reply.node_us;
+    rig.past_us[rig.past++ % PAST] = rig.node_us;
     hf__store_apply(rig.model, rig.node_us, req, &model);
     rig.seen[verdict]++;
     int64_t told = real.reply.tally ? real.reply.tally->value : -1;
@@ -90,7 +94,7 @@ static struct request latch_draw(void)
     req.kind = KIND_LATCH;
     req.flags = 0;
     if (req.op == OP_PROPOSE) {
-        req.seen_us = draw(2) ? rig.node_us - draw(2000) : 0;
+        req.seen_us = draw(2) ? rig.past_us[draw(PAST)] : 0;
         return req;
     }
     req.tally = whats[draw(6)];
