@@ -179,6 +179,9 @@ int session_fail(const struct session *s, int status,
 /* Say `what` has come of it ("not acquired"), after how long (unless it is
  * below 0), and who holds the lock. */
 void session_say_busy(struct session *s, const char *what, int64_t waited_ms);
+/* Who holds what has the session's name: a lock, or else a semaphore. */
+int session_inspect(struct session *s, struct hf_info *info,
+                    struct hf_error *err);
 /* A string library's lock, seen with a URL of the other layout: whoever wants
  * it, or wants it broken, is refused. */
 int session_is_refused(const struct session *s, const struct hf_info *info);

@@ -56,7 +56,7 @@ static int status_main(const struct command *self, int argc, char **argv)
     if (code >= 0) return code;
     code = session_open(&s, &o, words[0], HF_CLIENT_OWN_LOOP, NULL, NULL);
     if (code) return code;
-    int status = hf_lock_inspect(s.lock, 0, &info, &err);
+    int status = session_inspect(&s, &info, &err);
     if (status == HF_OK) {
         if (!o.quiet) status_print(&s, words[0], &info, o.json);
         code = output_end();

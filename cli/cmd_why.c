@@ -51,7 +51,7 @@ static int look_again(struct why *w, int64_t look_ms, struct hf_error *err)
         struct hf_info before = w->info;
         poll(NULL, 0, LOOK_AGAIN_MS);
         int64_t asked_ms = clock_ms();
-        int status = hf_lock_inspect(w->s->lock, 0, &w->info, err);
+        int status = session_inspect(w->s, &w->info, err);
         if (status != HF_OK) return status;
         w->looked_ms = clock_ms() - begin_ms;
         if (!w->info.locked) break;
@@ -75,7 +75,7 @@ static void once_look(struct why *w)
 static int why_look(struct why *w, const struct options *o,
                     struct hf_error *err)
 {
-    int status = hf_lock_inspect(w->s->lock, 0, &w->info, err);
+    int status = session_inspect(w->s, &w->info, err);
     if (status != HF_OK) return status;
     if (w->info.locked && w->info.ttl_ms >= 0)
         status = look_again(w, o->look_ms ? o->look_ms : LOOK_MS_DEFAULT, err);

@@ -170,7 +170,7 @@ static const char *advice_of_lease(const struct why *w)
 /* What was handed on is somebody else's by the time it is broken. */
 static int can_break(const struct why *w)
 {
-    return !w->changed && w->ending != ENDING_PROCESS
+    return !w->changed && w->ending != ENDING_PROCESS && !w->info.permits
            && !session_is_refused(w->s, &w->info)
            && (hf_client_caps(w->s->client) & HF_CAP_BREAK) != 0;
 }
@@ -186,6 +186,11 @@ const char *why_advice(const struct why *w, char *out, size_t size)
     else if (session_is_refused(w->s, &w->info))
         what = "use a URL with ?format=string for this name: with this URL it "
                "can be neither acquired nor broken";
+    else if (w->info.available > 0)
+        what = "take one of those that are free (holdfast run --slots)";
+    else if (w->info.permits > 0)
+        what = "wait for one to come back (holdfast run --slots), or say that "
+               "there are more";
     else if (w->ending == ENDING_PROCESS)
         what = advice_of_process(w);
     else if (w->ending == ENDING_LEASE)

@@ -22,6 +22,15 @@ for url in file: "$redis"; do
     need_file "$dir/worker.2"
     expect 75 "$url: no third one" "$HOLDFAST" run -n --slots 2 pool true
     check "$url: and why" err_has 'pool: not acquired: all slots are taken'
+    if [ "$url" = "$redis" ]; then
+        expect 0 "status" "$HOLDFAST" status pool
+        check "tells of the slots" out_has ', 0 of 2 permits free'
+        expect 0 "as JSON" "$HOLDFAST" status --json pool
+        check "too" out_has '"permits":2,"available":0'
+        expect 0 "why" "$HOLDFAST" why --for 10ms pool
+        check "tells it" out_has '0 of its 2 permits are free'
+        check "and that it is not broken" out_has '^What to do: wait for one to'
+    fi
     expect 75 "$url: nor within a time" \
         "$HOLDFAST" run -w 100ms --slots 2 pool true
     background "$HOLDFAST" run -w 20 --slots 2 pool sh -c 'exit 7' \
