@@ -217,13 +217,13 @@ TEST(redisson_readwrite, a_random_mix_of_both_comes_to_its_end)
 TEST(redisson_readwrite, nothing_is_renewed_after_the_last_release)
 {
     if (!begin()) return;
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 300, 0);
+    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 1500, 0);
     for (int deep = 1; deep <= 2; deep++) {
         for (int i = 0; i < deep; i++)
             CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
         for (int i = 0; i < deep; i++)
             CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_OK);
-        rig_pause_ms(400);
+        rig_pause_ms(1800);
         CHECK_INT(hf_lock_state(a.read, 0), HF_STATE_NONE);
         CHECK_INT(rig_probe(b.write), HF_OK);
     }
