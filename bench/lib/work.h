@@ -13,6 +13,18 @@ struct work {
     void (*run)(struct bench *b, const struct work *w);
 };
 
+/* Measure two in turn, or say in the table that it cannot be; 0 or -1. */
+int pair_run(struct bench *b, const struct work *w, const struct spec *ours,
+             const struct spec *reference, struct pair *p);
+void row_add(struct bench *b, const struct work *w, const char *what,
+             const struct pair *p, enum figure f, enum judge judge,
+             double bound);
+void row_add_noted(struct bench *b, const struct work *w, const char *what,
+                   const struct pair *p, enum figure f, enum judge judge,
+                   double bound, const char *note);
+/* Nothing may fail, and no two may be inside: a rate without that is void. */
+void health_add(struct bench *b, const struct work *w, const struct pair *p);
+
 /* Rates against plain C. */
 void work_w1_busy(struct bench *b, const struct work *w);
 void work_w1_idle(struct bench *b, const struct work *w);

@@ -20,16 +20,6 @@
 #define READY_SECS 60
 #define GROWTH_MAX 3 /* log(1000) / log(10) */
 
-static void row_add(struct bench *b, const struct work *w, const char *what,
-                    const struct pair *p, enum figure f, enum judge judge,
-                    double bound)
-{
-    struct row row = {w->name,     what,  p->ours[f], p->reference[f],
-                      p->ratio[f], judge, bound,      ""};
-
-    table_add(&b->table, row, NULL);
-}
-
 void work_w4_fair(struct bench *b, const struct work *w)
 {
     struct spec ours = {.runner = "peer",
@@ -44,17 +34,11 @@ void work_w4_fair(struct bench *b, const struct work *w)
     raw.runner = "raw";
     raw.peer = "raw-blpop";
     raw.plain = "set lpush";
-    if (measure_pair(b, &ours, &raw, b->rounds, &p) != 0) {
-        table_skip(&b->table, w->name, "a runner failed, see above");
-        return;
-    }
+    if (pair_run(b, w, &ours, &raw, &p) != 0) return;
     row_add(b, w, "hand-overs/s", &p, HANDOFFS, JUDGE_RATIO_MIN, 0.4);
     row_add(b, w, "commands/op", &p, COMMANDS_PER_OP, JUDGE_OURS_MAX, 3.1);
     row_add(b, w, "most/least of a thread", &p, SPREAD, JUDGE_OURS_MAX, 1.1);
-    if (p.ours[FAILS] > 0)
-        row_add(b, w, "failed releases", &p, FAILS, JUDGE_OURS_IS, 0);
-    if (p.ours[VIOLATIONS] > 0)
-        row_add(b, w, "two holders", &p, VIOLATIONS, JUDGE_OURS_IS, 0);
+    health_add(b, w, &p);
 }
 
 /* ---- the length of the queue -------------------------------------------- */

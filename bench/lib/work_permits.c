@@ -7,16 +7,6 @@
 
 #include "work.h"
 
-static void row_add(struct bench *b, const struct work *w, const char *what,
-                    const struct pair *p, enum figure f, enum judge judge,
-                    double bound)
-{
-    struct row row = {w->name,     what,  p->ours[f], p->reference[f],
-                      p->ratio[f], judge, bound,      ""};
-
-    table_add(&b->table, row, NULL);
-}
-
 void work_permits(struct bench *b, const struct work *w)
 {
     struct spec ours = {.runner = "peer",
@@ -35,13 +25,11 @@ void work_permits(struct bench *b, const struct work *w)
 
     snprintf(url, sizeof(url), "redis://127.0.0.1:%d", b->server.port);
     ours.url = url;
-    if (measure_pair(b, &ours, &raw, b->rounds, &p) != 0) {
-        table_skip(&b->table, w->name, "a runner failed, see above");
-        return;
-    }
+    if (pair_run(b, w, &ours, &raw, &p) != 0) return;
     row_add(b, w, "acquires/s", &p, RATE, JUDGE_RATIO_MIN, 0.5);
     row_add(b, w, "commands/op", &p, COMMANDS_PER_OP, JUDGE_NOTHING, 0);
     row_add(b, w, "client CPU us/op", &p, CPU_PER_OP, JUDGE_NOTHING, 0);
+    /* Two may be inside. */
     if (p.ours[FAILS] > 0)
         row_add(b, w, "failed releases", &p, FAILS, JUDGE_OURS_IS, 0);
 }

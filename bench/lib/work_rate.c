@@ -13,40 +13,11 @@
 
 #define RAW_PLAIN "set lpush"
 
-static void row_add(struct bench *b, const struct work *w, const char *what,
-                    const struct pair *p, enum figure f, enum judge judge,
-                    double bound, const char *note)
-{
-    struct row row = {w->name,     what,  p->ours[f], p->reference[f],
-                      p->ratio[f], judge, bound,      ""};
-
-    table_add(&b->table, row, note);
-}
-
 static void latency_note(const struct pair *p, char *out, size_t size)
 {
     snprintf(out, size, "p50 %.0f/%.0f us, p99 %.0f/%.0f us, noise %.0f %%",
              p->ours[P50_US], p->reference[P50_US], p->ours[P99_US],
              p->reference[P99_US], fmax(p->ours[NOISE], p->reference[NOISE]));
-}
-
-/* Nothing may fail, and no two may be inside: a rate without that is void. */
-static void health_add(struct bench *b, const struct work *w,
-                       const struct pair *p)
-{
-    if (p->ours[FAILS] > 0)
-        row_add(b, w, "failed releases", p, FAILS, JUDGE_OURS_IS, 0, NULL);
-    if (p->ours[VIOLATIONS] > 0)
-        row_add(b, w, "two holders", p, VIOLATIONS, JUDGE_OURS_IS, 0, NULL);
-}
-
-static int pair_run(struct bench *b, const struct work *w,
-                    const struct spec *ours, const struct spec *reference,
-                    struct pair *p)
-{
-    if (measure_pair(b, ours, reference, b->rounds, p) == 0) return 0;
-    table_skip(&b->table, w->name, "a runner failed, see above");
-    return -1;
 }
 
 static const struct spec one_ours = {
@@ -62,10 +33,9 @@ static void w1_run(struct bench *b, const struct work *w, double rate_min,
 
     if (pair_run(b, w, &one_ours, &one_raw, &p) != 0) return;
     latency_note(&p, note, sizeof(note));
-    row_add(b, w, "ops/s", &p, RATE, JUDGE_RATIO_MIN, rate_min, note);
-    row_add(b, w, "client CPU us/op", &p, CPU_PER_OP, JUDGE_RATIO_MAX, cpu_max,
-            NULL);
-    row_add(b, w, "commands/op", &p, COMMANDS_PER_OP, JUDGE_OURS_IS, 2, NULL);
+    row_add_noted(b, w, "ops/s", &p, RATE, JUDGE_RATIO_MIN, rate_min, note);
+    row_add(b, w, "client CPU us/op", &p, CPU_PER_OP, JUDGE_RATIO_MAX, cpu_max);
+    row_add(b, w, "commands/op", &p, COMMANDS_PER_OP, JUDGE_OURS_IS, 2);
     health_add(b, w, &p);
 }
 
@@ -100,10 +70,9 @@ static void w1_options_run(struct bench *b, const struct work *w,
         if (busy) spinners_stop();
         if (status != 0) return;
         latency_note(&p, note, sizeof(note));
-        row_add(b, w, busy ? "ops/s, busy" : "ops/s", &p, RATE, JUDGE_RATIO_MIN,
-                rate_min, note);
-        row_add(b, w, "client CPU us/op", &p, CPU_PER_OP, JUDGE_NOTHING, 0,
-                NULL);
+        row_add_noted(b, w, busy ? "ops/s, busy" : "ops/s", &p, RATE,
+                      JUDGE_RATIO_MIN, rate_min, note);
+        row_add(b, w, "client CPU us/op", &p, CPU_PER_OP, JUDGE_NOTHING, 0);
         health_add(b, w, &p);
     }
 }
@@ -127,11 +96,10 @@ static void rate_run(struct bench *b, const struct work *w,
 
     if (pair_run(b, w, ours, reference, &p) != 0) return;
     latency_note(&p, note, sizeof(note));
-    row_add(b, w, "ops/s", &p, RATE, JUDGE_RATIO_MIN, rate_min, note);
-    row_add(b, w, "client CPU us/op", &p, CPU_PER_OP, JUDGE_NOTHING, 0, NULL);
+    row_add_noted(b, w, "ops/s", &p, RATE, JUDGE_RATIO_MIN, rate_min, note);
+    row_add(b, w, "client CPU us/op", &p, CPU_PER_OP, JUDGE_NOTHING, 0);
     if (!ours->url)
-        row_add(b, w, "commands/op", &p, COMMANDS_PER_OP, JUDGE_NOTHING, 0,
-                NULL);
+        row_add(b, w, "commands/op", &p, COMMANDS_PER_OP, JUDGE_NOTHING, 0);
     health_add(b, w, &p);
 }
 
@@ -163,10 +131,11 @@ void work_w3(struct bench *b, const struct work *w)
     raw.peer = "raw-blpop";
     if (pair_run(b, w, &ours, &raw, &p) != 0) return;
     latency_note(&p, note, sizeof(note));
-    row_add(b, w, "hand-overs/s", &p, HANDOFFS, JUDGE_RATIO_MIN, 0.4, note);
-    row_add(b, w, "ops/s", &p, RATE, JUDGE_NOTHING, 0, NULL);
-    row_add(b, w, "commands/op", &p, COMMANDS_PER_OP, JUDGE_NOTHING, 0, NULL);
-    row_add(b, w, "client CPU us/op", &p, CPU_PER_OP, JUDGE_NOTHING, 0, NULL);
+    row_add_noted(b, w, "hand-overs/s", &p, HANDOFFS, JUDGE_RATIO_MIN, 0.4,
+                  note);
+    row_add(b, w, "ops/s", &p, RATE, JUDGE_NOTHING, 0);
+    row_add(b, w, "commands/op", &p, COMMANDS_PER_OP, JUDGE_NOTHING, 0);
+    row_add(b, w, "client CPU us/op", &p, CPU_PER_OP, JUDGE_NOTHING, 0);
     health_add(b, w, &p);
 }
 

@@ -16,34 +16,6 @@ static const struct spec raw_shared = {.runner = "raw",
                                        .mode = "contend",
                                        .plain = "set lpush"};
 
-static void row_add(struct bench *b, const struct work *w, const char *what,
-                    const struct pair *p, enum figure f, enum judge judge,
-                    double bound)
-{
-    struct row row = {w->name,     what,  p->ours[f], p->reference[f],
-                      p->ratio[f], judge, bound,      ""};
-
-    table_add(&b->table, row, NULL);
-}
-
-static int pair_run(struct bench *b, const struct work *w,
-                    const struct spec *ours, const struct spec *reference,
-                    struct pair *p)
-{
-    if (measure_pair(b, ours, reference, b->rounds, p) == 0) return 0;
-    table_skip(&b->table, w->name, "a runner failed, see above");
-    return -1;
-}
-
-static void health_add(struct bench *b, const struct work *w,
-                       const struct pair *p)
-{
-    if (p->ours[FAILS] > 0)
-        row_add(b, w, "failed releases", p, FAILS, JUDGE_OURS_IS, 0);
-    if (p->ours[VIOLATIONS] > 0)
-        row_add(b, w, "two holders", p, VIOLATIONS, JUDGE_OURS_IS, 0);
-}
-
 void work_w3_handover(struct bench *b, const struct work *w)
 {
     struct spec ours = ours_shared, raw = raw_shared;

@@ -3,10 +3,10 @@
  * that end, and memory that does.  One rule: time is an argument.
  */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "backend/memory/memory_store.h"
+#include "lib/starve.h"
 #include "test.h"
 
 #define T0 (1000 * US_PER_S)
@@ -137,31 +137,6 @@ TEST(memory_rw, a_wiped_store_has_neither_holds_nor_places)
 
 /* ---- memory ------------------------------------------------------------- */
 
-struct scarce {
-    int left; /* allocations that still succeed */
-    int open;
-};
-
-static void *scarce_resize(void *ptr, size_t size, void *user)
-{
-    struct scarce *m = user;
-    if (m->left-- <= 0) return NULL;
-    if (!ptr) m->open++;
-    return realloc(ptr, size);
-}
-
-static void *scarce_allocate(size_t size, void *user)
-{
-    return scarce_resize(NULL, size, user);
-}
-
-static void scarce_release(void *ptr, void *user)
-{
-    struct scarce *m = user;
-    if (ptr) m->open--;
-    free(ptr);
-}
-
 /* A hold and a place; 1 if nothing was refused. */
 static int scarce_run(const struct allocator *alloc)
 {
@@ -178,15 +153,12 @@ static int scarce_run(const struct allocator *alloc)
 
 TEST(memory_rw, every_failing_allocation_is_an_answer)
 {
-    struct scarce m = {0, 0};
-    struct allocator alloc = {
-        {scarce_allocate, scarce_resize, scarce_release, &m}};
     int allocations = 0, done = 0;
     while (!done) {
         CHECK(allocations < 100);
-        m.left = allocations++;
+        struct allocator alloc = {starve_begin(allocations++)};
         done = scarce_run(&alloc);
-        CHECK_INT(m.open, 0);
+        CHECK_INT(starve_open_count(), 0);
     }
     CHECK(allocations > 5);
 }
