@@ -51,6 +51,12 @@ int wait_check(const struct command *cmd, const struct options *o)
     return command_usage(cmd, what);
 }
 
+int64_t wait_choose(const struct options *o)
+{
+    if (o->nonblock || o->wait_ms == 0) return HF_WAIT_NONE;
+    return o->wait_ms > 0 ? o->wait_ms : HF_WAIT_FOREVER;
+}
+
 int output_end(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout)) return EXIT_OK;

@@ -35,9 +35,7 @@ int gate_wait(struct session *s, const struct options *o, struct gate *g,
     if (status != HF_OK) return session_fail(s, status, &err);
     interrupt_setup(cancel);
     wo.cancel = cancel;
-    wo.wait_ms = o->nonblock || o->wait_ms == 0 ? HF_WAIT_NONE
-                 : o->wait_ms > 0               ? o->wait_ms
-                                                : HF_WAIT_FOREVER;
+    wo.wait_ms = wait_choose(o);
     status = g->latch ? hf_latch_wait(g->latch, &wo, &err)
                       : hf_barrier_wait(g->barrier, &wo, &g->passed, &err);
     interrupt_setup(NULL);

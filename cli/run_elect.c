@@ -49,12 +49,6 @@ static int election_open(struct run *r, struct hf_error *err)
     return hf_election_open(r->s.client, r->name, &o, &r->election, err);
 }
 
-static int64_t wait_choose(const struct options *o)
-{
-    if (o->nonblock || o->wait_ms == 0) return HF_WAIT_NONE;
-    return o->wait_ms > 0 ? o->wait_ms : HF_WAIT_FOREVER;
-}
-
 /* Wait for ever for a store that cannot be reached, or not be written. */
 static int campaign_try(struct run *r, struct hf_campaign_options *co,
                         struct hf_error *err)

@@ -15,7 +15,7 @@
 
 /* ---- how to begin ---- */
 
-static int64_t wait_choose(const struct options *o)
+static int64_t once_wait_ms(const struct options *o)
 {
     if (o->nonblock || o->wait_ms == 0) return HF_WAIT_NONE;
     if (o->wait_ms > 0) return o->wait_ms;
@@ -203,7 +203,7 @@ static int once_get(struct run *r, struct outcome *end)
     }
     interrupt_setup(oo.cancel);
     options_fill(r->o, &oo);
-    oo.wait_ms = wait_choose(r->o);
+    oo.wait_ms = once_wait_ms(r->o);
     status = once_begin(r, &oo, &b, &err);
     interrupt_setup(NULL);
     hf_cancel_close(oo.cancel);

@@ -98,9 +98,7 @@ static int acquire(struct session *s, const struct options *o,
                    struct hf_acquire_options *ao, struct hf_grant *grant,
                    struct hf_error *err)
 {
-    int64_t wait_ms = o->nonblock || o->wait_ms == 0 ? HF_WAIT_NONE
-                      : o->wait_ms > 0               ? o->wait_ms
-                                                     : HF_WAIT_FOREVER;
+    int64_t wait_ms = wait_choose(o);
     int64_t first_ms = first_wait_ms(s, o, wait_ms);
     /* A wait that ends would give up its place. */
     if (o->fair && first_ms != wait_ms) first_ms = HF_WAIT_NONE;
