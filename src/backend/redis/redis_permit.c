@@ -262,9 +262,10 @@ static int conflict(struct backend_conn *c, const struct request *req,
     if (code == -4)
         return refuse(c, reply, HF_CONFLICT,
                       is_permit
-                          ? "semaphore: the name is in use as a plain counter"
+                          ? "semaphore: the name is in use as a plain counter "
+                            "or a latch"
                           : "counter: the name is in use as a semaphore with "
-                            "leases");
+                            "leases or a latch");
     return -1;
 }
 
