@@ -53,8 +53,6 @@ static int acquire_main(const struct command *self, int argc, char **argv)
     if (code >= 0) return code;
     code = wait_check(self, &o);
     if (code) return code;
-    /* A ticket is of a plain lock, which is exclusive. */
-    if (o.side == SIDE_EXCLUSIVE) o.side = SIDE_NONE;
     code = session_open(&s, &o, words[0], HF_CLIENT_OWN_LOOP, NULL, NULL);
     if (code) return code;
     code = session_acquire(&s, &o, HF_ACQUIRE_DETACHED, &grant, &status);
@@ -66,7 +64,9 @@ static int acquire_main(const struct command *self, int argc, char **argv)
 }
 
 static const struct option_row acquire_options[] = {
-    OPTION_ROW_WAIT,
+    OPTION_ROW_WAIT("the lock is held"),
+    {"xe", "exclusive", NULL, OPTION_FLAG, FIELD(side), SIDE_NONE, 0, 0,
+     "take an exclusive lock, as always: to share one use holdfast run -s"},
     {"E", "conflict-exit-code", "N", OPTION_NUMBER, FIELD(conflict_code), 0, 0,
      255, "exit with N instead of 75 when the lock is not acquired"},
     OPTION_ROW_FAIR("first come, first served, on all hosts; whoever does not "
@@ -88,7 +88,7 @@ static const char *const acquire_about[] = {
     "Take the lock NAME and print a ticket. The lock is held until it is "
     "released with the ticket, or until its lease ends: nothing renews it but "
     "holdfast renew. Whoever has the ticket can release the lock, so treat it "
-    "as a password.",
+    "as a password. It is always a plain lock, which nobody shares.",
     "To hold a lock around one command use holdfast run, which renews it and "
     "ends the command should the lock be lost.",
     NULL};

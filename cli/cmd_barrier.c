@@ -37,6 +37,9 @@ static int words_parse(const struct command *self, int argc, char **argv,
     if (at < 0) return EXIT_USAGE;
     b->name = words[0];
     b->argv = argv + at;
+    if (o->json && b->argv[0])
+        return command_usage(self, "--json is not for COMMAND, which is told "
+                                   "by its environment");
     if (number_parse(words[1], 1, HF_BARRIER_PARTIES_MAX, &b->parties) == 0)
         return wait_check(self, o);
     snprintf(what, sizeof(what),
@@ -52,7 +55,7 @@ static int passed_print(const struct options *o, const char *name,
     struct json j;
     if (o->json) {
         json_begin(&j);
-        json_text(&j, "name", name);
+        json_text(&j, "barrier", name);
         json_uint(&j, "generation", p->generation);
         json_int(&j, "index", p->index);
         json_end(&j);
@@ -119,7 +122,7 @@ static int barrier_main(const struct command *self, int argc, char **argv)
 }
 
 static const struct option_row barrier_options[] = {
-    OPTION_ROW_GATE,
+    OPTION_ROW_WAIT("it would have to"),
     OPTION_ROW_URL,
     OPTION_ROW_JSON("without COMMAND: print one JSON object"),
     OPTION_ROW_TALK,

@@ -24,12 +24,20 @@ static int elect_check(const struct run *r)
     return EXIT_OK;
 }
 
-/* What of it is for who campaigns? */
+/* Is any of it for who campaigns, or for his command? */
+static int is_campaigning(const struct options *o)
+{
+    return o->value || o->fair || o->restart || o->restart_ms || o->shell
+           || o->nonblock || o->wait_ms != -1 || o->conflict_code >= 0
+           || o->skip_ok || o->lease_ms || o->renew_ms || o->grace_ms
+           || o->on_lost || o->max_hold_ms || o->hold_until_idle
+           || o->foreground || o->label;
+}
+
 static int observe_check(const struct command *self, const struct options *o,
                          int words)
 {
-    if (o->value || o->fair || o->restart || o->shell || o->nonblock
-        || o->wait_ms != -1)
+    if (is_campaigning(o))
         return command_usage(self, "--observe does not campaign: it goes with "
                                    "--follow, --json and --url");
     if (words != 1)

@@ -19,7 +19,7 @@ static int left_print(const struct latch_call *c, int64_t left)
     struct json j;
     if (c->o->json) {
         json_begin(&j);
-        json_text(&j, "name", hf_latch_name(c->latch));
+        json_text(&j, "latch", hf_latch_name(c->latch));
         json_int(&j, "left", left);
         json_end(&j);
         fputs(j.buf, stdout);
@@ -85,11 +85,12 @@ static const struct action {
     const char *name;
     int has_count;
     int waits;
+    int prints;
     int (*run)(const struct latch_call *c);
 } actions[] = {
-    {"set", 1, 0, latch_set},       {"down", 0, 0, latch_down},
-    {"wait", 0, 1, latch_wait},     {"status", 0, 0, latch_status},
-    {"delete", 0, 0, latch_delete},
+    {"set", 1, 0, 0, latch_set},       {"down", 0, 0, 1, latch_down},
+    {"wait", 0, 1, 0, latch_wait},     {"status", 0, 0, 1, latch_status},
+    {"delete", 0, 0, 0, latch_delete},
 };
 
 static const struct action *action_find(const char *name)
@@ -117,6 +118,9 @@ static int words_check(const struct command *self, const struct action *a,
     }
     if (!a->waits && (o->nonblock || o->wait_ms != -1))
         return command_usage(self, "-n and -w are for wait only");
+    if (!a->prints && o->json)
+        return command_usage(self, "--json is for down and status only: the "
+                                   "others print nothing");
     if (!a->has_count || number_parse(words[2], 1, HF_LATCH_MAX, count) == 0)
         return wait_check(self, o);
     snprintf(what, sizeof(what), "%s: no count: a whole number from 1 to %d",
@@ -144,7 +148,7 @@ static int latch_main(const struct command *self, int argc, char **argv)
 }
 
 static const struct option_row latch_options[] = {
-    OPTION_ROW_GATE,
+    OPTION_ROW_WAIT("it would have to"),
     OPTION_ROW_URL,
     OPTION_ROW_JSON("down, status: print one JSON object"),
     OPTION_ROW_TALK,

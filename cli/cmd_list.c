@@ -226,6 +226,9 @@ static const char *const list_about[] = {
     "it, how many processes wait, its kind (see holdfast status) and label. "
     "What is not known is shown as -. The store is gone through in small "
     "steps; locks that come or go meanwhile may or may not be seen.",
+    "Of a read/write lock one holder is shown. Semaphores are not listed, and "
+    "neither is what nobody holds: holdfast status and holdfast latch status "
+    "tell of them by name.",
     "Of a quorum every node is asked that answers, and what one of them has is "
     "listed; holdfast status tells whether most of them have it. Who does not "
     "answer is told; if most of them do not, what the others have is listed, "

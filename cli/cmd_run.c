@@ -48,6 +48,9 @@ static int run_check(const struct run *r)
             || o->hold_until_idle))
         return run_usage(r, "-F leaves nobody to see to --min-hold, "
                             "--max-hold, --on-lost or --hold-until-idle");
+    if (o->min_hold_ms && o->side == SIDE_SHARED)
+        return run_usage(r, "--min-hold and -s exclude each other: what is "
+                            "shared cannot outlive us");
     if (o->min_hold_ms && o->fallback == HF_FALLBACK_LOCAL)
         return run_usage(r, "--min-hold and --fallback local exclude each "
                             "other: a lock of this host ends with us");
@@ -65,7 +68,8 @@ static int run_main(const struct command *self, int argc, char **argv)
 }
 
 static const struct option_row run_options[] = {
-    OPTION_ROW_WAIT,
+    OPTION_ROW_WAIT("the lock is held"),
+    OPTION_ROW_SIDE,
     {"", "also", "LOCK", OPTION_TEXTS, FIELD(also), 0, 0, 0,
      "hold this lock too: all of them or none; may be given up to 63 times"},
     {"", "slots", "N", OPTION_NUMBER, FIELD(slots), 0, 1, HF_SEMAPHORE_MAX,

@@ -7,22 +7,6 @@
 
 #include "cli.h"
 
-#define OPTION_ROW_GATE                                                        \
-    {"n",                                                                      \
-     "nonblock nb",                                                            \
-     NULL,                                                                     \
-     OPTION_FLAG,                                                              \
-     FIELD(nonblock),                                                          \
-     1,                                                                        \
-     0,                                                                        \
-     0,                                                                        \
-     "do not wait: fail at once if it would have to"},                         \
-    {                                                                          \
-        "w", "wait timeout", "TIME", OPTION_WAIT, FIELD(wait_ms), 0, 0,        \
-            WAIT_MS_MAX,                                                       \
-            "wait at most TIME, or forever (the default); 0 is the same as -n" \
-    }
-
 /* One wait of whatever it is. */
 struct gate {
     hf_latch *latch;     /* either */

@@ -164,7 +164,7 @@ struct option_row {
     {                                                                          \
         "", "json", NULL, OPTION_FLAG, FIELD(json), 1, 0, 0, what              \
     }
-#define OPTION_ROW_WAIT                                                        \
+#define OPTION_ROW_WAIT(busy)                                                  \
     {"n",                                                                      \
      "nonblock nb",                                                            \
      NULL,                                                                     \
@@ -173,31 +173,28 @@ struct option_row {
      1,                                                                        \
      0,                                                                        \
      0,                                                                        \
-     "do not wait: fail at once if the lock is held"},                         \
-        {"w",                                                                  \
-         "wait timeout",                                                       \
-         "TIME",                                                               \
-         OPTION_WAIT,                                                          \
-         FIELD(wait_ms),                                                       \
-         0,                                                                    \
-         0,                                                                    \
-         WAIT_MS_MAX,                                                          \
-         "wait at most TIME, or forever (the default); 0 is the same as -n"},  \
-        {"s",                                                                  \
-         "shared",                                                             \
-         NULL,                                                                 \
-         OPTION_FLAG,                                                          \
-         FIELD(side),                                                          \
-         SIDE_SHARED,                                                          \
-         0,                                                                    \
-         0,                                                                    \
-         "take a shared lock: with other readers; but on file: it is the "     \
-         "readers' side of a read/write lock"},                                \
+     "do not wait: fail at once if " busy},                                    \
+    {                                                                          \
+        "w", "wait timeout", "TIME", OPTION_WAIT, FIELD(wait_ms), 0, 0,        \
+            WAIT_MS_MAX,                                                       \
+            "wait at most TIME, or forever (the default); 0 is the same as -n" \
+    }
+#define OPTION_ROW_SIDE                                                        \
+    {"s",                                                                      \
+     "shared",                                                                 \
+     NULL,                                                                     \
+     OPTION_FLAG,                                                              \
+     FIELD(side),                                                              \
+     SIDE_SHARED,                                                              \
+     0,                                                                        \
+     0,                                                                        \
+     "share the lock with all who say so: the readers' side of a "             \
+     "read/write lock, or on file: what flock(1) shares"},                     \
     {                                                                          \
         "xe", "exclusive", NULL, OPTION_FLAG, FIELD(side), SIDE_EXCLUSIVE, 0,  \
             0,                                                                 \
-            "take an exclusive lock (the default); where -s is the readers' "  \
-            "side this is the writers', and without either it is a plain lock" \
+            "keep all others out, those of -s too: the writers' side, or on "  \
+            "file: any lock; the default is a plain lock, which has no sides"  \
     }
 #define OPTION_ROW_LEASE                                                       \
     {                                                                          \

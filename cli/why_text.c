@@ -266,9 +266,10 @@ const char *why_check(int status)
                "use the keys and commands named above; with rediss://, the "
                "certificates.";
     case HF_CONFLICT:
-        return "Another program uses this key for something that is no lock. "
-               "Choose another name, or find out whose it is; holdfast "
-               "changes nothing there.";
+        return "It is a latch (holdfast latch status tells), a barrier, or "
+               "something of another program, and no lock. Choose another "
+               "name, or find out whose it is; holdfast changes nothing "
+               "there.";
     case HF_UNSUPPORTED:
         return "This store cannot say it; holdfast version lists what there "
                "is.";

@@ -21,7 +21,7 @@ expect 0 "alone" "$HOLDFAST" barrier solo 1
 check "has index 0" file_is "$dir/out" 0
 expect 0 "as an object" "$HOLDFAST" barrier --json solo 1
 check "with its generation" out_has \
-    '^{"name":"solo","generation":[0-9]*,"index":0}$'
+    '^{"barrier":"solo","generation":[0-9]*,"index":0}$'
 
 party a 3 "$dir/1"
 one=$job
@@ -96,5 +96,7 @@ for bad in 0 1001 x ''; do
     check "'$bad' is none" err_has 'no number of parties'
 done
 expect 64 "-n and -w" "$HOLDFAST" barrier -n a 2 -w 3
+expect 64 "--json and a command" "$HOLDFAST" barrier --json a 1 -- true
+check "exclude each other" err_has 'json is not for COMMAND'
 expect 78 "on this host" "$HOLDFAST" barrier --url file: a 1
 finish

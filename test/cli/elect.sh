@@ -140,6 +140,11 @@ expect 64 "no command" "$HOLDFAST" elect post
 expect 64 "--follow without --observe" "$HOLDFAST" elect --follow post true
 expect 64 "--observe with a command" "$HOLDFAST" elect --observe post true
 expect 64 "--observe with --value" "$HOLDFAST" elect --observe --value a post
+for option in -n -w1 -E5 --skip-ok --fair --lease=10s --renew=3s --grace=1s \
+    --on-lost=kill --max-hold=1 --hold-until-idle --foreground --label=a; do
+    expect 64 "--observe with $option" "$HOLDFAST" elect --observe $option post
+    check "$option is not for it" err_has 'observe does not campaign'
+done
 expect 64 "a delay of nothing" "$HOLDFAST" elect --restart-delay 1s post true
 expect 64 "another policy" "$HOLDFAST" elect --restart maybe post true
 long=$(printf '%0481d' 0)

@@ -35,7 +35,7 @@ wait_for "it waits" listens a
 expect 0 "down" "$HOLDFAST" latch down a
 check "prints how many are left" file_is "$dir/out" 1
 expect 0 "down --json" "$HOLDFAST" latch down --json a
-check "as an object" file_is "$dir/out" '{"name":"a","left":0}'
+check "as an object" file_is "$dir/out" '{"latch":"a","left":0}'
 expect 0 "who waited goes on" wait $waiter
 
 expect 0 "set b" "$HOLDFAST" latch set b 1
@@ -60,6 +60,14 @@ check "one is left" file_is "$dir/out" 1
 redis-cli -p "$redis_port" rpush list 1 >/dev/null
 expect 78 "something else" "$HOLDFAST" latch set list 1
 check "is named" err_has 'list: .*something that is no latch is stored there'
+expect 0 "set d" "$HOLDFAST" latch set d 1
+expect 78 "a latch is no lock" "$HOLDFAST" run -n d true
+expect 78 "nor a semaphore" "$HOLDFAST" run -n --slots 2 d true
+check "and it is told what it may be" err_has 'or a latch$'
+expect 78 "why" "$HOLDFAST" why d
+check "says what it may be" out_has 'It is a latch'
+expect 0 "it stays as it was" "$HOLDFAST" latch status d
+check "one is left" file_is "$dir/out" 1
 expect 78 "on this host" "$HOLDFAST" latch set --url file: a 1
 check "there are none" err_has 'a: a latch: file:'
 expect 69 "without a server" \
@@ -77,6 +85,10 @@ for bad in 0 -1 1x 1000000001 ''; do
     expect 64 "count '$bad'" "$HOLDFAST" latch set -- a "$bad"
 done
 expect 64 "-w where nothing is waited for" "$HOLDFAST" latch down -w 3 a
+expect 64 "--json with wait" "$HOLDFAST" latch --json wait a
+expect 64 "--json with delete" "$HOLDFAST" latch --json delete a
+expect 64 "--json with set" "$HOLDFAST" latch --json set a 1
+check "which print nothing" err_has 'json is for down and status only'
 expect 64 "-n and -w" "$HOLDFAST" latch wait -n -w 3 a
 expect 0 "--help" "$HOLDFAST" latch --help
 check "has the actions" out_has 'set|down|wait|status|delete'

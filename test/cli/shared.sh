@@ -50,8 +50,10 @@ check "has a higher fence" test \
 # A ticket is of a plain lock.
 expect 0 "acquire -x is a plain lock" "$HOLDFAST" acquire -x plain
 expect 75 "which excludes" "$HOLDFAST" run -n plain true
-expect 78 "acquire -s has no ticket" "$HOLDFAST" acquire -s data
-check "and says so" err_has 'detached'
+expect 64 "acquire -s: there is no such ticket" "$HOLDFAST" acquire -s data
+expect 64 "nor one that outlives us" \
+    "$HOLDFAST" run -s --min-hold 1 data true
+check "and it is told why" err_has 'shared cannot outlive us'
 
 # On file: they are flock's.
 HOLDFAST_URL=file:
