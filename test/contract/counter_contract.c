@@ -19,7 +19,7 @@ TEST(counter, is_set_by_the_first_who_tries)
     CHECK_INT(rig_count(s).available, 10);
 }
 
-/* RedissonSemaphoreTest.testReleaseAcquire, testBlockingAcquire */
+/* RedissonSemaphoreTest.testReleaseAcquire */
 TEST(counter, has_fewer_when_some_are_taken_and_more_when_they_are_back)
 {
     struct hf_permit p;
@@ -93,6 +93,22 @@ TEST(counter, is_drained)
     CHECK_INT(rig_count(s).available, 0);
 }
 
+/* RedissonSemaphoreTest.testBlockingAcquire */
+TEST(counter, one_is_waited_for_until_it_is_given_back)
+{
+    static struct taker t;
+    struct hf_permit p;
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 1);
+    CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
+    taker_start(&t, rig_counter(rig_client(NULL), "s", 0), 1, RIG_WAIT_MS);
+    rig_pause_ms(100);
+    CHECK_INT(atomic_load(&t.got), 0);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(t.status, HF_OK);
+}
+
 /* RedissonSemaphoreTest.testBlockingNAcquire, testTryNAcquire */
 TEST(counter, several_are_waited_for_until_there_are_enough)
 {
@@ -138,6 +154,17 @@ TEST(counter, of_more_than_a_semaphore_gives_at_once_is_taken)
     hf_semaphore *s = rig_counter(rig_client(NULL), "s", HF_SEMAPHORE_MAX);
     CHECK_INT(rig_take(s, HF_SEMAPHORE_MAX, 0, NULL), HF_OK);
     CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
+}
+
+/* RedissonSemaphoreTest.testZero: none is no number to ask for. */
+TEST(counter, one_is_taken_by_who_says_no_number)
+{
+    struct hf_permit p;
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 1);
+    CHECK_INT(rig_take(s, 0, 0, &p), HF_OK);
+    CHECK_INT(p.count, 1);
+    CHECK_INT(rig_take(s, 0, 0, NULL), HF_TAKEN);
 }
 
 TEST(counter, has_no_leases_and_takes_back_no_less_than_one)

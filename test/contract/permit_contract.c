@@ -261,6 +261,24 @@ TEST(permit, is_extended_by_its_holder)
     CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
 }
 
+/* testUpdateLeaseTime: of one that has ended. */
+TEST(permit, that_has_ended_is_not_extended)
+{
+    struct hf_permit p, next;
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
+    hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
+    struct hf_acquire_options o =
+        rig_options(HF_WAIT_NONE, 500, HF_ACQUIRE_FIXED);
+    CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
+    CHECK_INT(rig_take(other, 1, RIG_WAIT_MS, &next), HF_OK);
+    int status = hf_semaphore_extend(s, &p, 60000, NULL);
+    CHECK(status == HF_EXPIRED || status == HF_LOST);
+    CHECK_INT(hf_semaphore_valid_ms(s, &p), 0);
+    CHECK_INT(hf_semaphore_release(other, &next, NULL), HF_OK);
+    CHECK_INT(rig_take(other, 1, 0, NULL), HF_OK);
+}
+
 /* ---- asynchronously ----------------------------------------------------- */
 
 struct answer {

@@ -44,16 +44,14 @@ TEST(redisson_fair, a_wait_ends_with_timeout_and_not_before_it)
     CHECK(rig_now_ms() - began_ms >= 495);
 }
 
-/* testIsLocked, testIsHeldByCurrentThread, testGetHoldCount */
+/* testIsLocked, testIsHeldByCurrentThread */
 TEST(redisson_fair, questions_are_answered_as_of_any_lock)
 {
-    int64_t count = -1;
     int is_so = -1;
     if (!rig_begin_with(HF_CAP_QUEUE)) return;
     hf_lock *l = fair_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_is_locked(l, &is_so, NULL), HF_OK);
     CHECK_INT(is_so, 0);
-    CHECK_INT(rig_acquire(l, 0, 5000, NULL), HF_OK);
     CHECK_INT(rig_acquire(l, 0, 5000, NULL), HF_OK);
     CHECK_INT(hf_lock_is_locked(l, &is_so, NULL), HF_OK);
     CHECK_INT(is_so, 1);
@@ -61,12 +59,62 @@ TEST(redisson_fair, questions_are_answered_as_of_any_lock)
     CHECK_INT(is_so, 1);
     CHECK_INT(hf_lock_is_held_by(l, hf_holder_new(), &is_so, NULL), HF_OK);
     CHECK_INT(is_so, 0);
-    CHECK_INT(hf_lock_hold_count(l, 0, &count, NULL), HF_OK);
-    CHECK_INT(count, 2);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_is_held_by(l, 0, &is_so, NULL), HF_OK);
+    CHECK_INT(is_so, 0);
     CHECK_INT(hf_lock_is_locked(l, &is_so, NULL), HF_OK);
     CHECK_INT(is_so, 0);
+}
+
+struct asker {
+    hf_lock *lock;
+    int64_t count;
+    int is_locked, is_held;
+};
+
+static void asker_run(void *arg)
+{
+    struct asker *a = arg;
+    CHECK_INT(hf_lock_is_locked(a->lock, &a->is_locked, NULL), HF_OK);
+    CHECK_INT(hf_lock_is_held_by(a->lock, 0, &a->is_held, NULL), HF_OK);
+    CHECK_INT(hf_lock_hold_count(a->lock, 0, &a->count, NULL), HF_OK);
+}
+
+/* testIsLockedOtherThread, testIsHeldByCurrentThreadOtherThread */
+TEST(redisson_fair, another_thread_sees_it_locked_but_not_its_own)
+{
+    static struct asker a;
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    a = (struct asker){.lock = fair_lock(rig_client(NULL), "a"), .count = -1};
+    for (int is_held = 1; is_held >= 0; is_held--) {
+        if (is_held)
+            CHECK_INT(rig_acquire(a.lock, 0, 5000, NULL), HF_OK);
+        else
+            CHECK_INT(hf_lock_release(a.lock, NULL, NULL), HF_OK);
+        rig_spawn(asker_run, &a);
+        rig_join();
+        CHECK_INT(a.is_locked, is_held);
+        CHECK_INT(a.is_held, 0);
+        CHECK_INT(a.count, 0);
+    }
+}
+
+/* testGetHoldCount */
+TEST(redisson_fair, is_counted_up_and_down)
+{
+    int64_t count = -1;
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    for (int i = 0; i <= 2; i++) {
+        CHECK_INT(hf_lock_hold_count(l, 0, &count, NULL), HF_OK);
+        CHECK_INT(count, i);
+        if (i < 2) CHECK_INT(rig_acquire(l, 0, 5000, NULL), HF_OK);
+    }
+    for (int i = 1; i >= 0; i--) {
+        CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+        CHECK_INT(hf_lock_hold_count(l, 0, &count, NULL), HF_OK);
+        CHECK_INT(count, i);
+    }
 }
 
 /* testUnlockFail */
