@@ -107,8 +107,10 @@ struct tally_told {
 /* Set by the backend before it replies V_ERROR, V_UNSENT or V_UNKNOWN: this is
  * the store's own word on the request, and no silence. */
 #define REQ_SPOKEN 524288u
-/* PROPOSE: if it cannot be granted, keep a place in the queue for the owner;
- * RELEASE: give that up, too.  WATCH: hand-overs are heard of. */
+/* PROPOSE: if it cannot be granted, keep a place in the queue for the owner.
+ * All of one wait are of one attempt: if that has it already, its lease begins
+ * anew, whoever else queues.  RELEASE: give that up, too.  WATCH: hand-overs
+ * are heard of. */
 #define REQ_QUEUE 1048576u
 /* PROPOSE with QUEUE: only writers queue, and readers stay behind them. */
 #define REQ_WRITERS 2097152u

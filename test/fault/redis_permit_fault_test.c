@@ -172,6 +172,67 @@ TEST(redis_permit_fault, an_answer_that_was_lost_leaves_nothing_behind)
     proxy_arm(&px, PROXY_DOWN, -1, 0);
 }
 
+struct answer {
+    atomic_int count;
+    int status;
+    struct hf_permit permit;
+};
+
+static void answered(hf_semaphore *sem, int status,
+                     const struct hf_permit *permit, const struct hf_error *err,
+                     void *user)
+{
+    struct answer *a = user;
+    (void)sem, (void)err;
+    a->status = status;
+    if (permit) a->permit = *permit;
+    atomic_fetch_add(&a->count, 1);
+}
+
+/* How long the only permit that is out is good yet, by the server. */
+static int64_t stored_ms(void)
+{
+    return redis_number(
+        &r, "EVAL \"local t = redis.call('TIME') return redis.call('ZRANGE', "
+            "KEYS[1], 0, 0, 'WITHSCORES')[2] - math.floor(t[1] * 1000 + t[2] / "
+            "1000)\" 1 {s}:timeout");
+}
+
+/* Who queues asks again by the same attempt: what he got the first time must
+ * last as long as he believes by the second. */
+TEST(redis_permit_fault, in_order_a_lost_answer_makes_no_lease_too_long)
+{
+    static struct proxy px;
+    static struct answer a;
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_semaphore_options so = HF_SEMAPHORE_OPTIONS_INIT;
+    char url[64];
+    a = (struct answer){0};
+    begin();
+    proxy_begin(&px, r.port);
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d", px.port);
+    o.timeout_ms = 500;
+    o.patience_ms = 60000;
+    so.order = HF_ORDER_FAIR;
+    hf_client *c = rig_client_at(url, &o);
+    rig_semaphore(c, "s", 1);
+    hf_semaphore *s = rig_semaphore_as(c, "s", &so);
+    struct hf_acquire_options how =
+        rig_options(RIG_WAIT_MS, 60000, HF_ACQUIRE_FIXED);
+    CHECK_INT(rig_take(s, 1, RIG_WAIT_MS, &a.permit), HF_OK);
+    CHECK_INT(hf_semaphore_release(s, &a.permit, NULL), HF_OK);
+    proxy_delay(&px, PROXY_DOWN, 600000); /* the scripts are known */
+    CHECK_INT(hf_semaphore_acquire_start(s, &how, answered, &a, NULL), HF_OK);
+    rig_pause_ms(2000); /* it is not waited for any longer */
+    CHECK_INT(redis_number(&r, "ZCARD {s}:timeout"), 1);
+    proxy_delay(&px, PROXY_DOWN, 0);
+    CHECK(rig_until_equal(&a.count, 1));
+    CHECK_INT(a.status, HF_OK);
+    int64_t valid_ms = hf_semaphore_valid_ms(s, &a.permit);
+    CHECK(valid_ms > 0 && stored_ms() + 300 >= valid_ms);
+    CHECK_INT(hf_semaphore_release(s, &a.permit, NULL), HF_OK);
+}
+
 TEST(redis_permit_fault, a_change_whose_answer_was_lost_is_made_once)
 {
     static struct proxy px;

@@ -120,9 +120,9 @@ static void replay(enum lock_kind kind, uint64_t seed)
         if (req.op == OP_INSPECT) req.attempt = 0;
         server_do(&f, req, &a);
         /* When it was, by the server: it tells it, or the fence does. */
-        int64_t now_us =
-            a.reply.node_us ? a.reply.node_us : hf__clock_wall_us();
-        if (req.op == OP_PROPOSE && a.reply.fence) now_us = a.reply.fence;
+        int64_t now_us = a.reply.node_us;
+        if (!now_us && req.op == OP_PROPOSE) now_us = a.reply.fence;
+        if (!now_us) now_us = hf__clock_wall_us();
         hf__store_apply(store, now_us, &req, &mine);
         compare(&req, i, &mine);
         if (req.op == OP_PROPOSE && req.lease_us == 1000) rig_pause_ms(5);

@@ -91,6 +91,29 @@ TEST(redis_permit, a_lease_ends_by_the_servers_clock_and_never_too_early)
     CHECK(ends_ms * US_PER_MS <= a.reply.fence + 31 * US_PER_S);
 }
 
+/* Who queues asks again by the same attempt, and counts from when he did. */
+TEST(redis_permit, who_asks_again_for_what_he_has_gets_the_whole_lease)
+{
+    begin();
+    CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 2), V_GRANTED);
+    struct request req = of(OP_PROPOSE, KIND_PERMIT, 2);
+    req.flags |= REQ_QUEUE;
+    req.permits = 2;
+    req.lease_us = 5 * US_PER_S;
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    int64_t fence = a.reply.fence;
+    req.ballot = server_clock(&f);
+    req.lease_us = 60 * US_PER_S;
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    CHECK_INT(a.reply.fence, fence);
+    int64_t ends_ms = redis_number(
+        &r, "EVAL \"return redis.call('ZRANGE', KEYS[1], 0, 0, 'WITHSCORES')"
+            "[2]\" 1 {s}:timeout");
+    CHECK(ends_ms * US_PER_MS >= req.ballot + req.lease_us);
+    CHECK(redis_number(&r, "PTTL {s}:hf") >= 60000);
+    CHECK_STR(redis_say(&r, "GET s"), "0");
+}
+
 TEST(redis_permit, all_that_is_ours_ends_by_itself)
 {
     begin();

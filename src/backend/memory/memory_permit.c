@@ -164,6 +164,11 @@ void hf__mark_drop(struct store *s, struct permits *p, struct mark *mark)
     hf__free(s->alloc, mark);
 }
 
+static int64_t lease_ends_ms(int64_t now_us, const struct request *req)
+{
+    return us_to_ms(now_us) + 1 + (req->lease_us + US_PER_MS - 1) / US_PER_MS;
+}
+
 /* ---- propose ------------------------------------------------------------ */
 
 static int is_stale(const struct permits *p, int64_t now_us,
@@ -220,8 +225,7 @@ static void permit_grant(struct store *s, struct entry *e, int64_t now_us,
     one->count = req->permits;
     one->fence = e->counter = max64(e->counter + 1, now_us);
     one->since_us = now_us;
-    one->expires_ms =
-        us_to_ms(now_us) + 1 + (req->lease_us + US_PER_MS - 1) / US_PER_MS;
+    one->expires_ms = lease_ends_ms(now_us, req);
     snprintf(one->info, sizeof one->info, "%s", req->info ? req->info : "");
     one->next = p->out;
     p->out = one;
@@ -238,6 +242,9 @@ static void permit_propose(struct store *s, struct entry *e, int64_t now_us,
     struct permit *had = *permit_find(p, req);
     int is_next = !p->queue || !strcmp(p->queue->owner, req->owner);
     if (had) {
+        /* Who queues asks again when he did not hear of it, and counts from
+         * then. */
+        had->expires_ms = max64(had->expires_ms, lease_ends_ms(now_us, req));
         rep->verdict = V_GRANTED;
         rep->fence = rep->counter = had->fence;
     } else if (is_stale(p, now_us, req, rep)) {
@@ -283,8 +290,7 @@ static void permit_renew(struct permits *p, int64_t now_us,
     rep->verdict = one ? V_GRANTED : V_ABSENT;
     if (!one) return;
     rep->ttl_us = (one->expires_ms - us_to_ms(now_us)) * US_PER_MS;
-    one->expires_ms =
-        us_to_ms(now_us) + 1 + (req->lease_us + US_PER_MS - 1) / US_PER_MS;
+    one->expires_ms = lease_ends_ms(now_us, req);
 }
 
 /* Whatever of it is still on its way is older than this. */

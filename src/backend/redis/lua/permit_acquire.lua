@@ -49,12 +49,21 @@ if was_empty then
         return {-4, 0, now, -1, 0}
     end
 end
--- What an earlier copy of this got, if it did and still has it.
+-- What this attempt got before, if it still has it.  Its lease begins anew: who
+-- queues asks again when he did not hear of it, and counts from then.
 local function granted_before()
     local mark = arg[2]
     local ends = call('ZSCORE', out, id .. '\0\0')
     local had = ends and tonumber(ends) > ms and call('HGET', facts, id)
     if had and had:find(mark, 1, true) == 1 then
+        -- As in permit_renew.lua: first what a full server takes.
+        local life = math.max(call('PTTL', facts), 1000 + arg[5])
+        call('PEXPIRE', facts, string.format('%.0f', life))
+        local later = string.format('%.0f', ms + 1 + arg[5])
+        for i = 0, n - 1 do
+            call('ZADD', out, 'XX', 'GT', later,
+                id .. string.char(math.floor(i / 256), i % 256))
+        end
         local fence = had:match('^%d+ (%d+)', #mark + 1)
         return {1, tonumber(fence), now, -1, 0}
     end
