@@ -70,6 +70,27 @@ TEST(memory_rw, a_busy_writer_is_told_the_longest_lease)
     CHECK_INT(rep.poll_us, 0);
 }
 
+/* He was let in and did not hear of it: the writer waits for him. */
+TEST(memory_rw, a_reader_who_asks_again_is_not_sent_behind_a_writer)
+{
+    struct request again = {.op = OP_PROPOSE,
+                            .kind = KIND_READ,
+                            .flags = REQ_SERVER_FENCE | REQ_QUEUE,
+                            .name = "a",
+                            .name_len = 1,
+                            .owner = "uuid:1",
+                            .attempt = 1,
+                            .ballot = T0 + 9,
+                            .count = 1,
+                            .lease_us = LEASE,
+                            .window_us = 2 * US_PER_S};
+    begin();
+    CHECK_INT(ask(T0, OP_PROPOSE, 1, KIND_READ, 1, REQ_QUEUE), V_GRANTED);
+    CHECK_INT(ask(T0, OP_PROPOSE, 2, KIND_WRITE, 2, REQ_QUEUE), V_BUSY);
+    hf__store_apply(s, T0 + 10, &again, &rep);
+    CHECK_INT(rep.verdict, V_GRANTED);
+}
+
 TEST(memory_rw, a_place_ends_unless_it_is_asked_for)
 {
     begin();

@@ -277,6 +277,32 @@ TEST(redis_rw, a_place_of_who_has_left_is_not_made_by_a_late_proposal)
     CHECK_INT(redis_number(&r, "EXISTS {job}:hf_rw:q"), 0);
 }
 
+/* He was let in and did not hear of it: the writer waits for him, so he must
+ * not wait for the writer. */
+TEST(redis_rw, a_reader_who_asks_again_is_not_sent_behind_a_writer)
+{
+    unsigned orders[] = {REQ_QUEUE, REQ_QUEUE | REQ_WRITERS};
+    begin();
+    for (uint64_t i = 0; i < 2; i++) {
+        int64_t t = clock_us();
+        struct request reads = request(OP_PROPOSE, KIND_READ, 7 + i, t);
+        struct request writes = request(OP_PROPOSE, KIND_WRITE, 17 + i, t + 1);
+        reads.flags |= orders[i];
+        writes.flags |= orders[i];
+        snprintf(writes.owner, sizeof writes.owner, UUID ":2");
+        CHECK_INT(server_do(&f, reads, &a), V_GRANTED);
+        CHECK_INT(server_do(&f, writes, &a), V_BUSY);
+        reads.ballot = t + 2;
+        CHECK_INT(server_do(&f, reads, &a), V_GRANTED);
+        reads.op = OP_RELEASE;
+        CHECK_INT(server_do(&f, reads, &a), V_GRANTED);
+        writes.ballot = t + 3;
+        CHECK_INT(server_do(&f, writes, &a), V_GRANTED);
+        writes.op = OP_RELEASE;
+        CHECK_INT(server_do(&f, writes, &a), V_GRANTED);
+    }
+}
+
 TEST(redis_rw, a_late_release_takes_away_neither_hold_nor_place)
 {
     begin();

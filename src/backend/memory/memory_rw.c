@@ -241,7 +241,10 @@ static void apply_propose(struct store *s, struct entry *e, int64_t now_us,
     }
     int64_t left_ms = barred_ms(e, now_us, req);
     int64_t turn_ms = -1;
-    int has_it = req->flags & REQ_UPGRADE || *own_find(e, req, 1, 0) != NULL;
+    /* Also who did not hear that he has it. */
+    int is_his = own && own->attempt == req->attempt;
+    int has_it =
+        req->flags & REQ_UPGRADE || is_his || *own_find(e, req, 1, 0) != NULL;
     if (!has_it) turn_ms = queued_ms(e, now_us, req);
     if (left_ms < 0 && turn_ms < 0) {
         propose_grant(s, e, now_us, req, rep);

@@ -130,8 +130,10 @@ if is_queue and call('EXISTS', places) == 1 then
         and not (came and came <= r_came) then
         turn = turn < 0 and r_ends - now_ms or math.min(turn, r_ends - now_ms)
     end
-    -- Who has it already waits for nobody.
-    if side == 'u' or mode == 'write' and writes then
+    -- Who has it already waits for nobody, also if he did not hear of it.
+    local is_his = had and had:match('^v1 %S+ (%d+) ')
+        == mark:match('^v1 %S+ (%d+) ')
+    if side == 'u' or mode == 'write' and writes or is_his then
         turn = -1
     end
 end
