@@ -43,16 +43,22 @@ static int value_check(const hf_election *e, const void *value, size_t len,
 
 static int campaign_claim(hf_election *e, struct hf_error *err)
 {
+    struct pump *p = &e->client->pump;
+    hf__pump_lock(p);
+    int is_busy = e->campaigns;
+    e->campaigns = 1;
+    hf__pump_unlock(p);
+    if (is_busy)
+        return hf__error_set(err, HF_INVALID, "%.80s: it campaigns already",
+                             name_of(e));
+    /* Behind the claim: what another thread's campaign has won is seen. */
     int state = hf_election_state(e);
-    int busy = state == HF_STATE_HELD || state == HF_STATE_AT_RISK;
-    const char *why = "it leads already";
-    hf__pump_lock(&e->client->pump);
-    if (e->campaigns) why = "it campaigns already";
-    busy |= e->campaigns;
-    if (!busy) e->campaigns = 1;
-    hf__pump_unlock(&e->client->pump);
-    if (!busy) return HF_OK;
-    return hf__error_set(err, HF_INVALID, "%.80s: %s", name_of(e), why);
+    if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return HF_OK;
+    hf__pump_lock(p);
+    e->campaigns = 0;
+    hf__pump_unlock(p);
+    return hf__error_set(err, HF_INVALID, "%.80s: it leads already",
+                         name_of(e));
 }
 
 static int campaign_prepare(struct election_task *t, hf_election *e,

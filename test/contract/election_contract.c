@@ -163,6 +163,38 @@ TEST(election, is_not_won_twice_by_one_candidate)
     CHECK_INT(hf_election_state(a), HF_STATE_HELD);
 }
 
+/* What some threads are told who campaign at once. */
+static struct crowd {
+    hf_election *e;
+    atomic_int ready, won, refused;
+} crowd;
+
+#define CROWD 4
+
+static void campaign_in_a_crowd(void *unused)
+{
+    (void)unused;
+    atomic_fetch_add(&crowd.ready, 1);
+    while (atomic_load(&crowd.ready) < CROWD) rig_pause_ms(0);
+    int status = campaign(crowd.e, HF_WAIT_NONE, NULL);
+    if (status == HF_OK) atomic_fetch_add(&crowd.won, 1);
+    if (status == HF_INVALID) atomic_fetch_add(&crowd.refused, 1);
+}
+
+TEST(election, is_won_once_by_threads_with_one_candidate)
+{
+    rig_begin();
+    crowd.e = candidate();
+    for (int round = 0; round < 20; round++) {
+        crowd.ready = crowd.won = crowd.refused = 0;
+        for (int i = 0; i < CROWD; i++) rig_spawn(campaign_in_a_crowd, NULL);
+        rig_join();
+        CHECK_INT(crowd.won, 1);
+        CHECK_INT(crowd.refused, CROWD - 1);
+        CHECK_INT(hf_election_resign(crowd.e, NULL), HF_OK);
+    }
+}
+
 TEST(election, is_not_resigned_by_who_does_not_lead)
 {
     rig_begin();
