@@ -196,7 +196,8 @@ struct hold {
     unsigned late : 1;      /* it was granted, and nearly over by then */
     unsigned crowded : 1;   /* others of this process queue for it, or did */
     unsigned handed : 1;    /* by the store, and not renewed since */
-    unsigned placed : 1;    /* it was told to wait: it may have a place */
+    unsigned placed : 1;    /* it was told to wait, or too late that it need
+                             * not: it may have a place, or the lock */
     unsigned unsure : 1;    /* a proposal was not answered, and may yet come */
     uint16_t block;         /* tokens asked for beyond the first */
     uint16_t reserve;       /* of them left for hand-overs */

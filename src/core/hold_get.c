@@ -337,9 +337,10 @@ static void in_trying(struct hold *h, const struct hold_event *ev,
             hf__keep_granted(h, ev, out);
             return;
         }
-        h->doubtful |= h->granted; /* too late to be of use: give it back */
+        /* Too late to be of use: give it back, or ask once more. */
+        h->doubtful |= h->granted;
         h->granted = 0;
-        h->late = 1;
+        h->late = h->placed = 1;
     }
     if (!hf__round_is_impossible(h)) return;
     if (h->op == HOLD_OP_ATTACH)

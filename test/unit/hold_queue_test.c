@@ -159,6 +159,19 @@ TEST(hold_queue, who_gives_up_leaves_the_queue)
     CHECK_INT(release->ballot, r.h.number);
 }
 
+/* The store's lease has only begun when the answer is of no use any more. */
+TEST(hold_queue, who_gives_up_leaves_what_he_was_granted_too_late)
+{
+    struct rig r;
+    rig_start_with(&r, (struct hold_event){.lease_us = 1000 * MS});
+    r.now_us += 950 * MS;
+    rig_answer(&r, (struct reply){.verdict = V_GRANTED, .fence = 77});
+    CHECK(r.h.state == HOLD_WAITING);
+    CHECK(rig_sent(&r, OP_RELEASE) == NULL);
+    rig_step(&r, (struct hold_event){.type = EV_FAIL, .status = HF_CANCELLED});
+    CHECK(rig_sent(&r, OP_RELEASE) != NULL);
+}
+
 /* Its lease is short, its place is not. */
 TEST(hold_queue, leaving_is_repeated_for_as_long_as_a_place_may_be_kept)
 {
