@@ -259,7 +259,8 @@ HF_API int hf_lock_open_as(hf_client *client, const char *name,
  * What kind of lock it is.
  *
  * @param lock  borrowed
- * @return enum hf_kind
+ * @return enum hf_kind; of what hf_semaphore_lock() of a plain counter returns:
+ *         none of them
  *
  * Threads: any.
  */
