@@ -134,14 +134,16 @@ HF_API hf_lock *hf_semaphore_lock(hf_semaphore *sem);
  *
  * @param sem      borrowed
  * @param options  copied; NULL means all defaults: one permit, wait for ever,
- *                 renewed.  Each acquire is a holder of its own
+ *                 renewed.  Each acquire is a holder of its own; one that is
+ *                 given must have none yet
  * @param out      filled on HF_OK
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK
  *         HF_TAKEN        too few are free (HF_WAIT_NONE)
  *         HF_TIMEOUT      the same, until the wait was over
- *         HF_INVALID      a bad option; more permits than there are
+ *         HF_INVALID      a bad option; more permits than there are; the
+ *                         holder has some
  *         HF_CONFLICT     the name is in use as something else
  *         HF_CANCELLED, HF_UNAVAILABLE, HF_DENIED, HF_UNSUPPORTED, HF_FORKED,
  *         HF_CLOSED, HF_NOMEM

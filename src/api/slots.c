@@ -80,6 +80,25 @@ static int permits_check(const hf_semaphore *sem, int64_t permits,
         hf_lock_name(sem->lock), (long long)permits, sem->slots_len);
 }
 
+static int is_slot_of(hf_semaphore *sem, uint64_t holder, int32_t i)
+{
+    return holder && hf_lock_state(sem->slots[i], holder) != HF_STATE_NONE;
+}
+
+/* He would enter a slot that he has, and count it twice; and what one acquire
+ * got could not be told from the other's. */
+static int holder_check(hf_semaphore *sem, uint64_t holder,
+                        struct hf_error *err)
+{
+    for (int32_t i = 0; i < sem->slots_len; i++)
+        if (is_slot_of(sem, holder, i))
+            return hf__error_set(err, HF_INVALID,
+                                 "%.150s: this holder has some already: take "
+                                 "another holder",
+                                 hf_lock_name(sem->lock));
+    return HF_OK;
+}
+
 /* A call with its options checked, and its first batch not yet asked; NULL:
  * `*status` says why. */
 static struct slots_call *acquire_new(hf_semaphore *sem,
@@ -95,6 +114,7 @@ static struct slots_call *acquire_new(hf_semaphore *sem,
     o.struct_size = sizeof o;
     int64_t permits = o.permits;
     if (*status == HF_OK) *status = permits_check(sem, permits, err);
+    if (*status == HF_OK) *status = holder_check(sem, o.holder, err);
     if (*status == HF_OK && o.flags & HF_ACQUIRE_DETACHED)
         *status = hf__error_set(err, HF_UNSUPPORTED,
                                 "%.150s: detached: not with a semaphore",
@@ -150,8 +170,7 @@ int hf__slots_acquire_start(hf_semaphore *sem,
 
 static int is_out(hf_semaphore *sem, const struct hf_permit *permit, int32_t i)
 {
-    return permit->holder
-           && hf_lock_state(sem->slots[i], permit->holder) != HF_STATE_NONE;
+    return is_slot_of(sem, permit->holder, i);
 }
 
 /* Every one is released, whatever becomes of the others. */

@@ -40,6 +40,7 @@ static void acquire_ask(struct slots_call *c, struct slots_part *p)
 {
     struct hf_acquire_options o = c->options;
     o.permits = 0;
+    o.flags |= HF_ACQUIRE_NO_REENTRY; /* each is one, whoever has it */
     /* What the gate keeps out is who collects, however long that takes. */
     if (p == &c->gate) {
         o.lease_ms = 0;

@@ -299,6 +299,24 @@ static void answered(hf_semaphore *sem, int status,
     atomic_fetch_add(&a->count, 1);
 }
 
+/* What he has twice could not be given back once. */
+TEST(permit, a_holder_who_has_some_gets_no_more)
+{
+    struct hf_permit p, q;
+    struct hf_error err = {0};
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
+    o.holder = hf_holder_new();
+    CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
+    CHECK_INT(p.holder, o.holder);
+    CHECK_INT(hf_semaphore_acquire(s, &o, &q, &err), HF_INVALID);
+    CHECK(strstr(err.text, "take another holder") != NULL);
+    CHECK_INT(rig_count(s).taken, 1);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(rig_count(s).taken, 0);
+}
+
 /* RedissonPermitExpirableSemaphoreTest.testAcquireAsyncMany,
  * testReleaseAsyncMany */
 TEST(permit, is_taken_and_given_back_asynchronously)
