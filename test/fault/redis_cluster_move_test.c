@@ -7,6 +7,7 @@
 #include "lib/cluster_rig.h"
 #include "lib/crowd.h"
 #include "lib/rig.h"
+#include "lib/rig_rw.h"
 
 #define NAME "job"
 
@@ -288,4 +289,26 @@ TEST(redis_cluster_move, a_crowd_never_meets_while_its_slot_goes_to_and_fro)
     crowd_finish(&crowd);
     printf("    the slot moved %d times\n", moves);
     CHECK(moves > 0);
+}
+
+/* Hash and record go one after the other; who renews in between comes again. */
+TEST(redis_cluster_move, in_the_window_a_read_lock_is_kept)
+{
+    struct hf_error err = {0};
+    struct rw a;
+    begin();
+    rw_open(&a, rig_client(NULL), NAME, HF_ORDER_ANY);
+    CHECK_INT(hf_lock_try(a.read, NULL, NULL), HF_OK);
+    cluster_rig_move_begin(&c, slot, from, to);
+    CHECK_INT(hf_lock_extend(a.read, 0, 20000, NULL, NULL), HF_OK);
+    redis_say(&c.nodes[from], "MIGRATE %s %d " NAME " 0 5000", c.nodes[to].ip,
+              c.nodes[to].port);
+    CHECK_INT(hf_lock_extend(a.read, 0, 25000, NULL, &err), HF_UNAVAILABLE);
+    CHECK(strstr(err.text, "moving") != NULL);
+    CHECK_INT(hf_lock_state(a.read, 0), HF_STATE_HELD);
+    cluster_rig_move_keys(&c, slot, from, to);
+    CHECK_INT(hf_lock_extend(a.read, 0, 25000, NULL, NULL), HF_OK);
+    cluster_rig_move_end(&c, slot, to);
+    CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_OK);
+    CHECK_INT(redis_number(&c.nodes[to], "EXISTS " NAME), 0);
 }

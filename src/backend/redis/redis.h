@@ -23,7 +23,7 @@
 #define BATCH_MAX 100    /* locks renewed by one command */
 /* Those with side keys, whose names have to be written out. */
 #define BATCH_MAX_SIDE 16
-#define BATCH_MAX_RW 30
+#define BATCH_MAX_RW 28
 #define ARGS_MAX (8 + 5 * BATCH_MAX)
 #define SCRATCH_MAX (24 * 1024)
 #define LIST_COUNT "100"             /* keys looked at for one page */

@@ -73,9 +73,14 @@ void hf__rw_put_field(struct command *cmd, const struct request *req)
 static void build_renew(struct command *cmd, enum flight_kind kind,
                         const struct request *reqs)
 {
-    hf__ops_script_many(cmd, &hf__script_rw_renew, kind, reqs);
+    int64_t n = 0;
+    for (const struct request *r = reqs; r; r = r->next) n++;
+    hf__ops_script_begin(cmd, &hf__script_rw_renew, kind, 2 * n);
     for (const struct request *r = reqs; r; r = r->next) {
-        hf__cmd_side_key(cmd, r->name, r->name_len, "");
+        hf__cmd_bytes(cmd, r->name, r->name_len);
+        put_record(cmd, r);
+    }
+    for (const struct request *r = reqs; r; r = r->next) {
         hf__rw_put_field(cmd, r);
         hf__ops_put_mark(cmd, r, 0);
         hf__cmd_number(cmd, hf__ops_lease_ms(r));

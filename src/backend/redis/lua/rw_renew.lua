@@ -1,17 +1,16 @@
 -- rw_renew.lua: extend each of many holds of read/write locks that is still
 --      its holder's.
--- KEYS[i] lock
--- ARGV[5i-4..5i] "{name}:", owner or "<owner>:write", "v1 <owner> <attempt> ",
---      lease ms, count
+-- KEYS[2i-1] lock  KEYS[2i] the holder's record
+-- ARGV[4i-3..4i] owner or "<owner>:write", "v1 <owner> <attempt> ", lease ms,
+--      count
 -- returns {now us, per lock: ttl ms before | -1 none | -2 absent
 --      | -3 somebody else's | -4 no lock}
 local call, pcall = redis.call, redis.pcall
 local time = call('TIME')
 local out = {time[1] * 1000000 + time[2]}
-for i = 1, #KEYS do
-    local key, at = KEYS[i], 5 * i
+for i = 1, #KEYS / 2 do
+    local key, record, at = KEYS[2 * i - 1], KEYS[2 * i], 4 * i
     local field, lease, count = ARGV[at - 3], ARGV[at - 1], ARGV[at]
-    local record = ARGV[at - 4] .. field .. ':rwlock_timeout:1'
     local had = pcall('HGET', key, field)
     local facts, r = nil, -2
     if type(had) == 'table' then
