@@ -21,7 +21,7 @@ if boot_key then
     quorum, window, block = window, block, quorum
 end
 local t = tonumber(text)
-local seen
+local plus, seen = '', nil
 if left ~= -2 then
     local has = call('HMGET', lock, 'hf', 'mode')
     local hf = has[1] or ''
@@ -42,6 +42,8 @@ if left ~= -2 then
         end
         return {has[2] and -7 or 0, seen, now, left}
     end
+    -- Who waits has said so, and does not say it again.
+    plus = hf:match('^v1 %S+ %d+ %d+ (%+?)')
 elseif KEYS[3] and not quorum and call('EXISTS', KEYS[3]) == 1 then
     return {-6, 0, now, left}
 end
@@ -68,7 +70,7 @@ if t < now and not quorum then
     fence, text = now, clock
 end
 call('HSET', lock, arg[1], '1',
-    'hf', mark .. text .. ' ' .. clock .. ' ' .. arg[5])
+    'hf', mark .. plus .. text .. ' ' .. clock .. ' ' .. arg[5])
 -- A lock without an end would be worse than none.
 local ends = redis.pcall('PEXPIRE', lock, arg[4])
 if ends ~= 1 then
