@@ -472,6 +472,24 @@ TEST(redis_rw, who_may_not_write_a_key_leaves_everything_as_it_was)
     }
 }
 
+/* A lock without an end would be worse than none. */
+TEST(redis_rw, who_may_not_say_when_it_ends_leaves_no_lock)
+{
+    static struct fake_env eve;
+    char url[96];
+    begin();
+    CHECK_STR(
+        redis_say(&r, "ACL SETUSER eve reset on >pw +@all -pexpire &* ~*"),
+        "OK");
+    snprintf(url, sizeof url, "redis://eve:pw@127.0.0.1:%d", r.port);
+    server_connect(&eve, url);
+    struct request req = request(OP_PROPOSE, KIND_WRITE, 7, clock_us());
+    CHECK_INT(server_do(&eve, req, &a), V_ERROR);
+    CHECK_INT(a.reply.status, HF_DENIED);
+    CHECK_INT(redis_number(&r, "DBSIZE"), 0);
+    fake_close(&eve);
+}
+
 /* ---- many --------------------------------------------------------------- */
 
 static int64_t scripts_run(void)

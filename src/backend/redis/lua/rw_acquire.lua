@@ -171,15 +171,17 @@ else
     call('HSET', lock, 'mode', reads and 'read' or 'write', field, '1')
 end
 local facts = ' ' .. clock .. ' ' .. arg[6]
-local ends = arg[5]
+local ends, refused = arg[5], nil
 if before < tonumber(ends) then
     -- The blank says that the lock's own end is his.  The next readers need not
     -- put it off again, each by a little.
     facts = facts .. ' '
-    call('PEXPIRE', lock, mode and reads
+    local is_put_off = redis.pcall('PEXPIRE', lock, mode and reads
         and string.format('%.0f', ends + math.min(1000, ends / 10)) or ends)
+    refused = is_put_off ~= 1 and is_put_off
 end
-local kept = redis.pcall('SET', KEYS[4], mark .. number .. facts, 'PX', arg[5])
+local kept = refused
+    or redis.pcall('SET', KEYS[4], mark .. number .. facts, 'PX', arg[5])
 local seen = kept.ok and redis.pcall('SET', KEYS[2], number, 'GET') or kept
 local n = type(seen) == 'string' and (tonumber(seen) or 1 / 0)
 if type(seen) == 'table' and not seen.ok or n and not (n < 9007199254740990) then
