@@ -49,6 +49,8 @@
 #define PRIV_ALONE 0x40000000u
 /* In request.priv: its script said that somebody queues. */
 #define PRIV_QUEUE 0x20000000u
+/* The same: it is sent without the keys of the queue, which the user lacks. */
+#define PRIV_PAST_QUEUE 0x10000000u
 
 enum link_state {
     LINK_DOWN,       /* no socket; due_us is the next try, or never */
@@ -228,7 +230,7 @@ struct backend_conn {
     int waits_aof;        /* waitaof=1 */
     int64_t aof_replicas; /* waitaof=1,k: so many besides */
     int is_sliced;        /* it checks slots: no command for two locks */
-    int queue_is_denied;  /* the user may not look who queues */
+    int queue_is_denied;  /* on this link the user may not look who queues */
     int db;
     int busy; /* inside process(): flush() waits for its end */
     int flush_wanted;
@@ -469,7 +471,7 @@ int hf__queue_build(struct backend_conn *c, enum flight_kind kind,
 /* It is sent once more, to queue.lua, if that is what the answer says. */
 int hf__queue_again(struct backend_conn *c, struct request *req,
                     const struct value *v);
-/* ... without the queue's key, if the user lacks that. */
+/* ... without the queue's keys, if the user lacks them. */
 int hf__queue_is_denied(struct backend_conn *c, struct request *req,
                         const struct value *v);
 /* A message on the client's own channel. */

@@ -110,6 +110,8 @@ static void link_is_up(struct link *l)
         hf__watch_up(c);
         return;
     }
+    /* His rights may be others by now. */
+    c->queue_is_denied = 0;
     int up = hf__redis_role_up(c);
     if (up == LINK_IS_OTHER) sub_move(c);
     c->env->link(c->env, up, l->node_us, NULL);

@@ -168,8 +168,12 @@ static void build_release(struct backend_conn *c, enum flight_kind kind,
                    !hf__redis_is_alone(c, req));
     hf__ops_put_mark(cmd, req, 1);
     put_channel(cmd, hf__redis_channel_prefix, req);
+    int is_past = (req->priv & PRIV_PAST_QUEUE) != 0;
+    int is_plain = !(req->flags & REQ_HUSHED) && !c->is_sharded;
     hf__ops_put_letters(cmd, "h", (req->flags & REQ_HUSHED) != 0, "s",
                         c->is_sharded);
+    if (is_past && is_plain) hf__cmd_text(cmd, "");
+    if (is_past) hf__cmd_text(cmd, "f");
 }
 
 static void build_break(struct backend_conn *c, enum flight_kind kind,

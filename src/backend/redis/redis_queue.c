@@ -36,7 +36,7 @@ static const char *const who_prefixes[2] = {"holdfast_queue_who",
 int hf__queue_has_key(const struct backend_conn *c, const struct request *req)
 {
     return !c->is_string && !c->queue_is_denied && req->kind == KIND_PLAIN
-           && !(req->flags & REQ_QUORUM);
+           && !(req->flags & REQ_QUORUM) && !(req->priv & PRIV_PAST_QUEUE);
 }
 
 void hf__queue_put_key(struct command *cmd, const struct request *req)
@@ -119,12 +119,20 @@ int hf__queue_build(struct backend_conn *c, enum flight_kind kind,
 
 /* ---- again ---- */
 
+static int is_look(const struct request *req)
+{
+    return req->op == OP_INSPECT
+           || (req->op == OP_PROPOSE && !(req->flags & REQ_QUEUE));
+}
+
 int hf__queue_again(struct backend_conn *c, struct request *req,
                     const struct value *v)
 {
     int64_t code = req->op == OP_RELEASE ? hf__value_number(v, 0) : 0;
     if (req->op == OP_PROPOSE && hf__value_is_array(v, 4))
         code = hf__value_number(v->first, 0);
+    /* Without the queue's keys it was served: it is them that he lacks. */
+    if (req->priv & PRIV_PAST_QUEUE && is_look(req)) c->queue_is_denied = 1;
     if (req->priv & PRIV_QUEUE || req->flags & REQ_QUEUE) return 0;
     if (req->op == OP_RELEASE ? code != SOMEBODY_QUEUES : code != OTHERS_QUEUE)
         return 0;
@@ -133,17 +141,15 @@ int hf__queue_again(struct backend_conn *c, struct request *req,
     return 1;
 }
 
-/* A user who may only have the keys of a lock cannot queue, and does not look
- * at queues. */
+/* A user who may only have the keys of a lock cannot queue, does not look at
+ * queues, and releases past them: who waits there hears that it is free. */
 int hf__queue_is_denied(struct backend_conn *c, struct request *req,
                         const struct value *v)
 {
-    int is_look = req->op == OP_INSPECT
-                  || (req->op == OP_PROPOSE && !(req->flags & REQ_QUEUE));
-    if (!is_look || req->priv & PRIV_QUEUE || !hf__queue_has_key(c, req))
-        return 0;
+    int is_late = req->op == OP_RELEASE && req->priv & PRIV_QUEUE;
     if (!hf__redis_error_is(v, "NOPERM")) return 0;
-    c->queue_is_denied = 1;
+    if (!is_late && !(is_look(req) && hf__queue_has_key(c, req))) return 0;
+    req->priv = (req->priv & ~PRIV_QUEUE) | PRIV_PAST_QUEUE;
     hf__ops_send(c, FLIGHT_REQUEST, req);
     return 1;
 }

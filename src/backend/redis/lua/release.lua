@@ -1,7 +1,8 @@
 -- release.lua: give the lock back, and let no older proposal in.
 -- KEYS[1] lock  KEYS[2] fence counter; absent: not without need of it
 -- ARGV "v1 <owner> <attempt> <T> ", channel; 3rd: "h" count the waiters,
---      wake none; "s" the messages are sharded; "hs" both
+--      wake none; "s" the messages are sharded; "hs" both; 4th: also if
+--      somebody queues
 -- returns released: processes told, or -1 | -2 absent | -3 somebody else's
 --      | error TRYAGAIN: the counter is needed
 --      | -4 not released, for somebody queues: queue_release.lua
@@ -15,14 +16,14 @@ if not simple and not KEYS[2] then
 end
 if simple or hf and hf:find(mark:match('^v1 %S+ %d+ '), 1, true) == 1 then
     -- A plus before the token, by which somebody says that he waits.
-    if simple and hf:byte(#mark + 1) == 43
-        or not simple and hf:find('^v1 %S+ %d+ %d+ %+') then
+    if (simple and hf:byte(#mark + 1) == 43
+        or not simple and hf:find('^v1 %S+ %d+ %d+ %+')) and not ARGV[4] then
         return -4
     end
     -- Before any other write: a full server only takes what frees memory.
     call('DEL', lock)
     local how = ARGV[3]
-    if not how then
+    if not how or how == '' then
         code = redis.pcall('PUBLISH', ARGV[2], '0')
     elseif how == 's' then
         code = redis.pcall('SPUBLISH', ARGV[2], '0')
