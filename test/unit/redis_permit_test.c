@@ -189,6 +189,21 @@ TEST(redis_permit, a_proposal_behind_its_own_release_takes_nothing)
     CHECK_INT(redis_number(&r, "EXISTS {s}:timeout"), 0);
 }
 
+/* Who queues asks again and again with one attempt; the answer to one of these
+ * was lost, a later one was granted, and the lost one comes last. */
+TEST(redis_permit, a_proposal_behind_what_it_was_followed_by_takes_nothing)
+{
+    begin();
+    CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 5), V_GRANTED);
+    CHECK_INT(take(2, 2), V_GRANTED);
+    struct request req = of(OP_RELEASE, KIND_PERMIT, 2);
+    req.flags |= REQ_QUEUE | REQ_UNSURE;
+    req.permits = 2;
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    CHECK_INT(take(2, 2), V_STALE);
+    CHECK_STR(redis_say(&r, "GET s"), "5");
+}
+
 TEST(redis_permit, an_old_proposal_takes_nothing)
 {
     begin();

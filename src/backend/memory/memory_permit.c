@@ -311,9 +311,8 @@ static void permit_release(struct store *s, struct permits *p, int64_t now_us,
         *at = one->next;
         p->free += one->count;
         hf__free(s->alloc, one);
-    } else {
-        attempt_bury(s, p, now_us, req);
     }
+    if (!one || req->flags & REQ_UNSURE) attempt_bury(s, p, now_us, req);
 }
 
 static void count_release(struct store *s, struct permits *p, int64_t now_us,

@@ -64,6 +64,7 @@ static void put_letters(struct backend_conn *c, const struct request *req)
     size_t n = 0;
     if (c->is_sharded) letters[n++] = 's';
     if (req->op == OP_RELEASE && req->flags & REQ_HUSHED) letters[n++] = 'h';
+    if (req->op == OP_RELEASE && req->flags & REQ_UNSURE) letters[n++] = 'u';
     if (req->op != OP_TALLY && req->flags & REQ_QUEUE) letters[n++] = 'q';
     if (req->op == OP_TALLY && req->flags & REQ_ANYWAY) letters[n++] = 'f';
     if (req->op == OP_TALLY && req->flags & REQ_IF_THERE) letters[n++] = 'i';

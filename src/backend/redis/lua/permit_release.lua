@@ -4,7 +4,7 @@
 --      of those in it
 -- ARGV id, permits, channel, T, window us, owner; 7th, letters: s the messages
 --      are sharded; q leave the queue; h count who listens, wake nobody, unless
---      there is a queue
+--      there is a queue; u a proposal may come behind this
 -- returns released: processes told, or -1 | -2 absent, or their time was over
 local call, pcall, arg = redis.call, redis.pcall, ARGV
 local name, out, queue = KEYS[1], KEYS[2], KEYS[5]
@@ -30,6 +30,11 @@ local function tell(number)
     local told = pcall(sharded and 'SPUBLISH' or 'PUBLISH', arg[3], number)
     return type(told) == 'number' and told or -1
 end
+-- Whatever of it is still on its way is older than this.
+local function bury()
+    local life = math.ceil((math.max(arg[4] - now, 0) + arg[5]) / 1000) + 1000
+    pcall('SET', KEYS[4], 'gone', 'PX', string.format('%.0f', life))
+end
 -- Before any other write: a full server only takes what frees memory.
 local had, ends, ids = 0, nil, {}
 for i = 0, n - 1 do
@@ -50,12 +55,13 @@ if had > 0 then
         return free
     end
     pcall('HDEL', KEYS[3], arg[1])
+    if letters and letters:find('u', 1, true) then
+        bury()
+    end
     local told = tell(free)
     return (had < n or ends * 1000 <= now) and -2 or told
 end
--- Whatever of it is still on its way is older than this.
-local life = math.ceil((math.max(arg[4] - now, 0) + arg[5]) / 1000) + 1000
-pcall('SET', KEYS[4], 'gone', 'PX', string.format('%.0f', life))
+bury()
 if left and call('ZCARD', queue) > 0 then
     local free = pcall('GET', name)
     tell(type(free) == 'string' and tonumber(free) or 0)
