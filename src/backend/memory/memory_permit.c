@@ -52,25 +52,11 @@ static void queue_sweep(struct store *s, struct permits *p, int64_t now_ms,
     }
 }
 
-static void marks_sweep(struct store *s, struct permits *p, int64_t now_ms)
-{
-    struct mark **at = &p->marks;
-    while (*at) {
-        struct mark *one = *at;
-        if (one->expires_ms > now_ms) {
-            at = &one->next;
-            continue;
-        }
-        *at = one->next;
-        hf__free(s->alloc, one);
-    }
-}
-
 static void permits_sweep(struct store *s, struct permits *p, int64_t now_ms)
 {
     out_sweep(s, p, now_ms);
     queue_sweep(s, p, now_ms, NULL);
-    marks_sweep(s, p, now_ms);
+    hf__marks_sweep(s, &p->marks, now_ms);
 }
 
 /* ---- records ------------------------------------------------------------ */
@@ -130,40 +116,6 @@ static struct permit **permit_find(struct permits *p, const struct request *req)
     return at;
 }
 
-struct mark *hf__mark_find(const struct permits *p, enum mark_kind kind,
-                           const struct request *req)
-{
-    struct mark *m = p->marks;
-    while (m
-           && (m->kind != kind || m->attempt != req->attempt
-               || strcmp(m->owner, req->owner) != 0))
-        m = m->next;
-    return m;
-}
-
-struct mark *hf__mark_add(struct store *s, struct permits *p,
-                          enum mark_kind kind, const struct request *req,
-                          int64_t expires_ms)
-{
-    struct mark *m = hf__alloc_zero(s->alloc, sizeof *m);
-    if (!m) return NULL;
-    m->kind = kind;
-    m->attempt = req->attempt;
-    m->expires_ms = expires_ms;
-    memcpy(m->owner, req->owner, sizeof m->owner);
-    m->next = p->marks;
-    p->marks = m;
-    return m;
-}
-
-void hf__mark_drop(struct store *s, struct permits *p, struct mark *mark)
-{
-    struct mark **at = &p->marks;
-    while (*at != mark) at = &(*at)->next;
-    *at = mark->next;
-    hf__free(s->alloc, mark);
-}
-
 static int64_t lease_ends_ms(int64_t now_us, const struct request *req)
 {
     return us_to_ms(now_us) + 1 + (req->lease_us + US_PER_MS - 1) / US_PER_MS;
@@ -174,7 +126,7 @@ static int64_t lease_ends_ms(int64_t now_us, const struct request *req)
 static int is_stale(const struct permits *p, int64_t now_us,
                     const struct request *req, struct reply *rep)
 {
-    int is_gone = hf__mark_find(p, MARK_GONE, req) != NULL;
+    int is_gone = hf__mark_find(&p->marks, MARK_GONE, req) != NULL;
     if (!is_gone && req->ballot >= now_us - req->window_us) return 0;
     rep->verdict = V_STALE;
     rep->counter = is_gone ? req->ballot : 0;
@@ -263,7 +215,7 @@ static void permit_propose(struct store *s, struct entry *e, int64_t now_us,
 static void count_propose(struct store *s, struct permits *p, int64_t now_us,
                           const struct request *req, struct reply *rep)
 {
-    if (hf__mark_find(p, MARK_TOOK, req)) {
+    if (hf__mark_find(&p->marks, MARK_TOOK, req)) {
         rep->verdict = V_GRANTED;
         return;
     }
@@ -272,7 +224,7 @@ static void count_propose(struct store *s, struct permits *p, int64_t now_us,
         rep->verdict = V_BUSY;
         return;
     }
-    if (!hf__mark_add(s, p, MARK_TOOK, req,
+    if (!hf__mark_add(s, &p->marks, MARK_TOOK, req,
                       us_to_ms(now_us) + req->lease_us / US_PER_MS)) {
         hf__permit_refuse(rep, HF_NOMEM, "memory: counter: out of memory");
         return;
@@ -298,7 +250,8 @@ static void attempt_bury(struct store *s, struct permits *p, int64_t now_us,
                          const struct request *req)
 {
     int64_t left_us = max64(req->ballot - now_us, 0) + req->window_us;
-    (void)hf__mark_add(s, p, MARK_GONE, req, us_to_ms(now_us + left_us) + 1000);
+    (void)hf__mark_add(s, &p->marks, MARK_GONE, req,
+                       us_to_ms(now_us + left_us) + 1000);
 }
 
 static void permit_release(struct store *s, struct permits *p, int64_t now_us,
@@ -318,11 +271,11 @@ static void permit_release(struct store *s, struct permits *p, int64_t now_us,
 static void count_release(struct store *s, struct permits *p, int64_t now_us,
                           const struct request *req, struct reply *rep)
 {
-    struct mark *took = hf__mark_find(p, MARK_TOOK, req);
+    struct mark *took = hf__mark_find(&p->marks, MARK_TOOK, req);
     rep->verdict = took ? V_GRANTED : V_ABSENT;
     if (took) {
         if (p->is_set) p->free += req->permits;
-        hf__mark_drop(s, p, took);
+        hf__mark_drop(s, &p->marks, took);
     } else {
         attempt_bury(s, p, now_us, req);
     }
@@ -441,6 +394,7 @@ void hf__store_free_permits(struct store *s)
         struct permits *p = s->table.entries[i]->permits;
         if (!p) continue;
         permits_sweep(s, p, INT64_MAX);
+        hf__marks_free(s, &p->marks);
         hf__free(s->alloc, p);
         s->table.entries[i]->permits = NULL;
     }

@@ -1,6 +1,6 @@
 /*
  * memory_permit.h: what a store has under the name of a semaphore or a plain
- * counter; shared by memory_permit.c and memory_tally.c.
+ * counter; shared by memory_permit.c, memory_tally.c and memory_mark.c.
  */
 #ifndef HF_MEMORY_PERMIT_H
 #define HF_MEMORY_PERMIT_H
@@ -42,13 +42,23 @@ struct mark {
     int64_t expires_ms;
 };
 
+/* They are looked up by their attempt.  Those that are over are dropped when
+ * there are twice as many as were left the last time. */
+struct marks {
+    struct mark **buckets;
+    size_t size; /* a power of two, or 0 */
+    size_t len;
+    size_t full; /* sweep when there are so many */
+    int64_t now_ms;
+};
+
 struct permits {
     enum lock_kind kind; /* PERMIT or COUNT */
     int is_set;
     int64_t free;
     struct permit *out;
     struct place *queue;
-    struct mark *marks;
+    struct marks marks;
 };
 
 /* The record of the name as this kind, made if there is none; NULL: `rep` says
@@ -59,13 +69,17 @@ struct permits *hf__permits_need(struct store *s, int64_t now_us,
 
 int64_t hf__permits_taken(const struct permits *p);
 
-struct mark *hf__mark_find(const struct permits *p, enum mark_kind kind,
+/* ---- memory_mark.c ---- */
+/* It is that late now: what ends by then is not found any more. */
+void hf__marks_sweep(struct store *s, struct marks *marks, int64_t now_ms);
+void hf__marks_free(struct store *s, struct marks *marks);
+struct mark *hf__mark_find(const struct marks *marks, enum mark_kind kind,
                            const struct request *req);
 /* NULL: no memory. */
-struct mark *hf__mark_add(struct store *s, struct permits *p,
+struct mark *hf__mark_add(struct store *s, struct marks *marks,
                           enum mark_kind kind, const struct request *req,
                           int64_t expires_ms);
-void hf__mark_drop(struct store *s, struct permits *p, struct mark *mark);
+void hf__mark_drop(struct store *s, struct marks *marks, struct mark *mark);
 
 void hf__permit_refuse(struct reply *rep, int status, const char *text);
 

@@ -39,7 +39,7 @@ static void number_change(struct store *s, struct permits *p, int64_t now_us,
                           "would be");
         return;
     }
-    struct mark *made = hf__mark_add(s, p, MARK_MADE, req,
+    struct mark *made = hf__mark_add(s, &p->marks, MARK_MADE, req,
                                      us_to_ms(now_us + req->lease_us) + 1);
     if (!made) {
         hf__permit_refuse(rep, HF_NOMEM, "memory: semaphore: out of memory");
@@ -55,7 +55,7 @@ static void permits_delete(struct store *s, struct permits *p, int64_t now_us,
                            const struct request *req, struct reply *rep)
 {
     rep->verdict = p->is_set || p->out ? V_GRANTED : V_ABSENT;
-    (void)hf__mark_add(s, p, MARK_MADE, req,
+    (void)hf__mark_add(s, &p->marks, MARK_MADE, req,
                        us_to_ms(now_us + req->lease_us) + 1);
     while (p->out) {
         struct permit *one = p->out;
@@ -69,7 +69,7 @@ static void permits_delete(struct store *s, struct permits *p, int64_t now_us,
 void hf__store_permit_tally(struct store *s, struct permits *p, int64_t now_us,
                             const struct request *req, struct reply *rep)
 {
-    struct mark *made = hf__mark_find(p, MARK_MADE, req);
+    struct mark *made = hf__mark_find(&p->marks, MARK_MADE, req);
     if (made || req->tally == TALLY_READ)
         rep->verdict = V_GRANTED;
     else if (req->tally == TALLY_OPEN && p->is_set)
@@ -80,6 +80,6 @@ void hf__store_permit_tally(struct store *s, struct permits *p, int64_t now_us,
         permits_delete(s, p, now_us, req, rep);
     else
         number_change(s, p, now_us, req, rep);
-    made = hf__mark_find(p, MARK_MADE, req);
+    made = hf__mark_find(&p->marks, MARK_MADE, req);
     tell(s, p, made ? made->taken : 0, rep);
 }
