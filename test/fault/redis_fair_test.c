@@ -405,3 +405,25 @@ TEST(redis_fair, a_name_that_is_forbidden_hides_no_queue_of_others)
               HF_OK);
     rig_join();
 }
+
+TEST(redis_fair, the_rights_in_the_readme_are_enough)
+{
+    static const char rights[] =
+        EVE_KEYS "~holdfast_queue:{a} ~holdfast_queue_who:{a} "
+                 "~holdfast_queue_gone:{a} &redisson_lock__channel:{a} "
+                 "&redisson_lock__channel:{a}:* -@all +evalsha +eval +time "
+                 "+pttl +get +set +hget +hset +hmget +pexpire +del +exists "
+                 "+publish +subscribe +unsubscribe +ping +hscan +hdel +zadd "
+                 "+zrem +zrange +zrangebyscore +zscore +zpopmin";
+    begin();
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    waiters[0] = (struct fair_waiter){
+        .lock = fair_lock(eve_client(rights), "a"), .turns = &turns};
+    rig_spawn(fair_run, &waiters[0]);
+    CHECK(fair_until_queued(l, 1));
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(waiters[0].status, HF_OK);
+    CHECK_INT(waiters[0].release_status, HF_OK);
+}
