@@ -44,13 +44,12 @@
 /* A queue in the store: who has a place there asks again so often, and has lost
  * it when he did not for so long: longer than W, so that a proposal that comes
  * late finds his record, or is too old.  A lock that is handed over waits so
- * long for him to take it, and is renewed so long after that.  What is stored
- * for a queue ends by itself. */
+ * long for him to take it, and is renewed so long after that.  The scripts of
+ * Redis have the same numbers. */
 #define PLACE_POLL_US US_PER_S
 #define PLACE_US (3 * US_PER_S)
 #define QUEUE_HANDOFF_US (1500 * US_PER_MS)
 #define HANDED_US (100 * US_PER_MS)
-#define QUEUE_KEYS_US (6 * US_PER_S)
 #define BARRIER_KEPT_MS 30000  /* so long is known who went on */
 #define BARRIER_IDLE_MS 60000  /* a barrier that nobody uses ends */
 #define BARRIER_INDEXES 1000   /* of a generation, in the number for both */
