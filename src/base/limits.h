@@ -41,6 +41,9 @@
 #define SLEEP_US_MAX (5 * US_PER_S)   /* a waiter looks at least so often */
 #define POLL_US_MIN (2 * US_PER_MS)   /* without wake-ups: first look */
 #define POLL_US_MAX (250 * US_PER_MS) /* and the longest pause between looks */
+/* A turn that comes with less of the wait left may be too late for an answer,
+ * of a store that is well. */
+#define TURN_LATE_US (100 * US_PER_MS)
 /* A queue in the store: who has a place there asks again so often, and has lost
  * it when he did not for so long: longer than W, so that a proposal that comes
  * late finds his record, or is too old.  A lock that is handed over waits so

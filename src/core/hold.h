@@ -184,7 +184,9 @@ struct hold {
     unsigned woken : 1;   /* a wake-up came while we tried */
     unsigned watched : 1; /* wake-ups come */
     unsigned watch_asked : 1;
-    unsigned answered : 1; /* a quorum answered during this op */
+    unsigned answered : 1;  /* a quorum answered during this op */
+    unsigned outwaited : 1; /* it stood behind others of this process for nearly
+                             * all of its time, and no node has failed since */
     unsigned at_risk : 1;
     unsigned one_try : 1;   /* the user does not wait for who has it */
     unsigned hasty : 1;     /* nor for the store, longer than he must */
@@ -211,12 +213,15 @@ struct hold {
     int64_t op_deadline_us; /* the user's */
     int64_t valid_us;
     union {
-        struct {                    /* QUEUED, TRYING, WAITING */
-            int64_t answer_by_us;   /* patience ends; TIME_NEVER: nothing is
+        struct {                  /* QUEUED, TRYING, WAITING */
+            int64_t answer_by_us; /* patience ends; TIME_NEVER: nothing is
                                      * asked */
-            int64_t pause_until_us; /* WAITING: look again then */
-            int64_t busy_ttl_us;    /* -1 unknown */
-            int64_t busy_poll_us;   /* in the store's queue: ask so often; 0 */
+            union {
+                int64_t queued_us;      /* QUEUED: since then */
+                int64_t pause_until_us; /* WAITING: look again then */
+            };
+            int64_t busy_ttl_us;  /* -1 unknown */
+            int64_t busy_poll_us; /* in the store's queue: ask so often; 0 */
             const struct hold_plan *plan; /* borrowed from who acquires */
         };
         struct {                 /* HELD and after; hf__keep_begin() */

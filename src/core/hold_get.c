@@ -121,6 +121,12 @@ void hf__get_abandon(struct hold *h, int status, int64_t now_us,
     hf__hold_move(h, HOLD_DONE);
 }
 
+static void queue_begin(struct hold *h, int64_t now_us)
+{
+    h->queued_us = now_us;
+    hf__hold_move(h, HOLD_QUEUED);
+}
+
 void hf__get_begin(struct hold *h, const struct hold_event *ev,
                    struct hold_out *out)
 {
@@ -135,7 +141,7 @@ void hf__get_begin(struct hold *h, const struct hold_event *ev,
     if (ev->flags & HOLD_MAY_TRY)
         try_begin(h, ev, out);
     else
-        hf__hold_move(h, HOLD_QUEUED);
+        queue_begin(h, now_us);
 }
 
 /* With several nodes, those who split the votes wake each other by giving them
@@ -208,6 +214,7 @@ static void try_failed(struct hold *h, const struct hold_event *ev,
 static void failure_count(struct hold *h, const struct hold_event *ev)
 {
     int status = ev->reply->status;
+    h->outwaited = 0;
     if (hf_status_advice(status) == HF_ADVICE_FIX || status == HF_LOST)
         h->barred |= BIT(ev->node);
     if (status == HF_NOMEM) h->nomem = 1;
@@ -375,10 +382,10 @@ static void try_again(struct hold *h, const struct hold_event *ev,
 }
 
 /* As if it had never asked. */
-static void queue_again(struct hold *h)
+static void queue_again(struct hold *h, int64_t now_us)
 {
     h->answer_by_us = TIME_NEVER;
-    hf__hold_move(h, HOLD_QUEUED);
+    queue_begin(h, now_us);
 }
 
 static void in_waiting(struct hold *h, const struct hold_event *ev,
@@ -389,7 +396,7 @@ static void in_waiting(struct hold *h, const struct hold_event *ev,
     if (hf__queue_is_handed(h, ev)) {
         if (!hf__queue_take(h, ev, out)) try_begin(h, ev, out);
     } else if (ev->type == EV_BACK) {
-        queue_again(h);
+        queue_again(h, ev->now_us);
     } else if (wake && h->op == HOLD_OP_ACQUIRE) {
         wake_up(h, ev, out);
     } else if (ev->type == EV_TIMER && ev->now_us >= h->pause_until_us) {
@@ -406,11 +413,21 @@ static void queue_ready(struct hold *h, const struct hold_event *ev)
         h->answer_by_us = TIME_NEVER;
 }
 
+/* Those it stood behind may have had nearly all of its time: that is no silence
+ * of the store's. */
+static int is_outwaited(const struct hold *h, int64_t now_us)
+{
+    int64_t left_us = h->op_deadline_us - now_us;
+    return h->answer_by_us == TIME_NEVER && left_us < TURN_LATE_US
+           && left_us < now_us - h->queued_us;
+}
+
 /* It may contend now, or after others of other processes. */
 static void turn_begin(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
-    if (ev->wait_us <= 0) {
+    h->outwaited = is_outwaited(h, ev->now_us) ? 1 : 0;
+    if (ev->wait_us <= 0 && ev->now_us < h->op_deadline_us) {
         try_begin(h, ev, out);
         return;
     }
@@ -433,7 +450,8 @@ void hf__get_event(struct hold *h, const struct hold_event *ev,
         return;
     }
     if (ev->type == EV_TIMER && ev->now_us >= h->op_deadline_us) {
-        int had_holder = h->answered || h->answer_by_us == TIME_NEVER;
+        int had_holder =
+            h->answered || h->outwaited || h->answer_by_us == TIME_NEVER;
         hf__get_abandon(h, had_holder ? HF_TIMEOUT : h->fail_status, ev->now_us,
                         out);
         return;

@@ -277,3 +277,33 @@ TEST(counter, all_of_it_are_taken_by_nobody_beside_another)
     CHECK_INT(atomic_load(&m.done), MANY / 2 * (ROUNDS / 4));
     CHECK_INT(atomic_load(&m.overlap), 0);
 }
+
+struct ends {
+    atomic_int all, timed_out;
+};
+
+static void ended(hf_semaphore *sem, int status, const struct hf_permit *permit,
+                  const struct hf_error *err, void *user)
+{
+    struct ends *e = user;
+    (void)sem;
+    (void)permit;
+    (void)err;
+    if (status == HF_TIMEOUT) atomic_fetch_add(&e->timed_out, 1);
+    atomic_fetch_add(&e->all, 1);
+}
+
+/* They have their turns one after the other, and their ends together. */
+TEST(counter, that_is_empty_is_called_so_to_all_who_waited_for_as_long)
+{
+    static struct ends e;
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    memset(&e, 0, sizeof e);
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 1);
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_OK);
+    struct hf_acquire_options o = rig_options(300, 0, 0);
+    for (int i = 0; i < MANY; i++)
+        CHECK_INT(hf_semaphore_acquire_start(s, &o, ended, &e, NULL), HF_OK);
+    CHECK(rig_until_equal(&e.all, MANY));
+    CHECK_INT(atomic_load(&e.timed_out), MANY);
+}

@@ -209,3 +209,60 @@ TEST(hold_patience, of_a_ticket_has_an_end)
     CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
     CHECK(r.now_us <= (1000 + PATIENCE_MS) * MS);
 }
+
+/* It stood behind another of its process for nearly all of its time. */
+static void rig_late_turn(struct rig *r, int64_t left_us)
+{
+    struct hold_event turn = {.type = EV_TURN};
+    rig_begin(r, 0, 0, 9000 * MS);
+    r->now_us += 9000 * MS - left_us;
+    rig_step(r, turn);
+}
+
+TEST(hold_patience, is_not_tried_by_a_turn_that_came_too_late_to_ask)
+{
+    struct rig r;
+    rig_late_turn(&r, 0);
+    CHECK_INT(r.out.sends, 0);
+    rig_silence(&r, 600000);
+    CHECK(r.out.finished && r.out.status == HF_TIMEOUT);
+}
+
+TEST(hold_patience, is_not_tried_by_a_turn_that_came_too_late_for_an_answer)
+{
+    struct rig r;
+    rig_late_turn(&r, 1 * MS);
+    CHECK(r.h.state == HOLD_TRYING);
+    rig_silence(&r, 600000);
+    CHECK(r.out.finished && r.out.status == HF_TIMEOUT);
+    CHECK_INT(r.now_us, 10000 * MS);
+}
+
+TEST(hold_patience, is_tried_after_a_late_turn_by_a_node_that_fails)
+{
+    struct rig r;
+    rig_late_turn(&r, 1 * MS);
+    rig_reply(&r, V_UNSENT, HF_UNAVAILABLE);
+    rig_silence(&r, 600000);
+    CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
+}
+
+TEST(hold_patience, is_tried_by_silence_in_a_short_wait_with_a_turn_at_once)
+{
+    struct rig r;
+    struct hold_event turn = {.type = EV_TURN};
+    rig_begin(&r, 0, 0, 50 * MS);
+    r.now_us += 1 * MS;
+    rig_step(&r, turn);
+    rig_silence(&r, 600000);
+    CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
+}
+
+TEST(hold_patience, is_tried_by_silence_after_a_turn_that_came_in_time)
+{
+    struct rig r;
+    rig_late_turn(&r, 400 * MS);
+    rig_silence(&r, 600000);
+    CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
+    CHECK_INT(r.now_us, 10000 * MS);
+}
