@@ -26,11 +26,8 @@ static int number_set(struct run *r, struct hf_error *err)
 static int slots_open(struct run *r, struct hf_error *err)
 {
     struct hf_semaphore_options so = HF_SEMAPHORE_OPTIONS_INIT;
-    int in_locks = !(hf_client_caps(r->s.client) & HF_CAP_PERMIT);
     so.order = r->o->fair ? HF_ORDER_FAIR : HF_ORDER_ANY;
     so.slots = (int32_t)r->o->slots;
-    if (in_locks && so.slots > HF_SEMAPHORE_SLOTS_MAX)
-        so.slots = HF_SEMAPHORE_SLOTS_MAX + 1; /* the library says why not */
     int status = hf_semaphore_open(r->s.client, r->name, &so, &r->sem, err);
     return status == HF_OK ? number_set(r, err) : status;
 }

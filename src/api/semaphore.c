@@ -53,7 +53,8 @@ static int options_check(const hf_client *c, const char *name,
                              name, o->flags & ~HF_SEMAPHORE_PLAIN);
     enum lock_kind kind =
         o->flags & HF_SEMAPHORE_PLAIN ? KIND_COUNT : KIND_PERMIT;
-    if (o->slots < 0 || o->slots > HF_SEMAPHORE_SLOTS_MAX)
+    if (o->slots < 0
+        || (is_of_slots(c, o) && o->slots > HF_SEMAPHORE_SLOTS_MAX))
         return hf__error_set(err, HF_INVALID,
                              "%.150s: %d slots: out of range: 1 to %d", name,
                              o->slots, HF_SEMAPHORE_SLOTS_MAX);

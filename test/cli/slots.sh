@@ -63,6 +63,7 @@ expect 0 "more of them" "$HOLDFAST" run --slots 3 pool true
 check "which is told" err_has 'there were 2 slots; now there are 3'
 expect 0 "as many as before" "$HOLDFAST" run --slots 3 pool true
 refute "which is not" err_has 'there were'
+expect 0 "more than locks could be" "$HOLDFAST" run --slots 100 pool true
 
 expect 64 "none" "$HOLDFAST" run --slots 0 pool true
 expect 64 "with -s" "$HOLDFAST" run -s --slots 2 pool true
@@ -70,4 +71,5 @@ expect 64 "with --also" "$HOLDFAST" run --slots 2 pool --also b true
 expect 64 "with --min-hold" "$HOLDFAST" run --slots 2 --min-hold 1 pool true
 HOLDFAST_URL=file:
 expect 78 "more locks than can be" "$HOLDFAST" run --slots 65 pool true
+check "which are counted" err_has '65 slots: out of range: 1 to 64'
 finish

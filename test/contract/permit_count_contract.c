@@ -295,3 +295,14 @@ TEST(permit_count, a_semaphore_and_a_plain_counter_refuse_each_other)
     CHECK(state_is(a, 1, 1, 0));
     CHECK_INT(rig_count(count_b).available, 5);
 }
+
+TEST(permit_count, is_the_store_s_however_many_slots_are_given)
+{
+    struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
+    if (!rig_begin_with(HF_CAP_PERMIT)) return;
+    o.slots = HF_SEMAPHORE_SLOTS_MAX + 1;
+    hf_semaphore *s = rig_semaphore_as(rig_client(NULL), "s", &o);
+    CHECK_INT(hf_semaphore_try_set(s, 100, NULL, NULL), HF_OK);
+    CHECK_INT(rig_take(s, 100, 0, NULL), HF_OK);
+    CHECK_INT(rig_count(s).capacity, 100);
+}
