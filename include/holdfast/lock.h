@@ -170,8 +170,10 @@ struct hf_info {
     int64_t ttl_ms;      /* -2 no lock, -1 no expiry, else time left */
     int64_t count;       /* holds of the holder that was asked for */
     int64_t owner_count; /* holds of the owner */
-    uint64_t fence;      /* the highest token given or reserved, 0 if none; of
-                          * a quorum: the holder's, while it is locked */
+    uint64_t fence;      /* the owner's token as the store knows it (with
+                          * handover= that of the first in a chain); if nobody
+                          * holds it, or it is not told: the highest that was
+                          * given or reserved; 0 if none */
     int64_t since_ms;    /* held since, wall clock of the store; 0 unknown */
     int64_t now_ms;      /* wall clock of the store */
     int64_t waiters;     /* processes waiting, -1 unknown */

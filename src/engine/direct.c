@@ -192,6 +192,16 @@ static int64_t token_passed(const struct engine *e, const struct op *op)
     return strcmp(owner, op->info->owner) ? 0 : s->hold.fence;
 }
 
+/* What one store says.  Those who queued and left, and other readers, have
+ * raised its counter: the number told beside a holder is his own. */
+static void info_take(const struct engine *e, struct op *op,
+                      const struct reply *rep)
+{
+    *op->info = *rep->info;
+    if (op->info->locked && rep->fence > 0)
+        op->info->fence = (uint64_t)max64(rep->fence, token_passed(e, op));
+}
+
 /* The holder's number, not those of others who tried; and since when by the
  * first of those that tell it. */
 static void info_name_token(const struct engine *e, struct op *op)
@@ -301,7 +311,7 @@ void hf__direct_answered(struct engine *e, struct op *op,
         return;
     }
     int status = reply_status(e, rep);
-    if (status == HF_OK && rep->info && op->info) *op->info = *rep->info;
+    if (status == HF_OK && rep->info && op->info) info_take(e, op, rep);
     if (status == HF_OK && r->op == OP_BREAK && rep->info)
         op->was_locked = rep->info->locked;
     if (status == HF_OK && r->op == OP_LIST) rows_give(op, rep);

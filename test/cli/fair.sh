@@ -42,6 +42,12 @@ ticket=$(cat "$dir/out")
 expect 75 "it is taken" "$HOLDFAST" run -n ticket true
 expect 0 "until it is released" "$HOLDFAST" release ticket "$ticket"
 
+# Who queued and left has not changed the holder's fence.
+expect 0 "the fence that is told is the holder's" "$HOLDFAST" run --fair f -c '
+    "$HOLDFAST" run --fair -w 0.3 f true
+    "$HOLDFAST" status f | grep -q "fence $HOLDFAST_FENCE," &&
+        "$HOLDFAST" list | grep -q "^f .* $HOLDFAST_FENCE "'
+
 # Where there is no queue it is refused, never quietly unfair.
 HOLDFAST_URL=file:
 expect 78 "file: keeps no queue" "$HOLDFAST" run --fair line true

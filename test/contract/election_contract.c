@@ -75,6 +75,23 @@ static const char *published(hf_election *e)
 
 /* ---- campaign and resign ------------------------------------------------ */
 
+TEST(election, shows_the_leaders_own_fence_whoever_else_campaigned)
+{
+    struct hf_election_options fair = HF_ELECTION_OPTIONS_INIT;
+    struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
+    struct hf_grant g;
+    struct hf_leader l;
+    if (!rig_begin_with(HF_CAP_QUEUE | HF_CAP_FENCE)) return;
+    fair.order = HF_ORDER_FAIR;
+    hf_election *a = candidate_with(rig_client(NULL), &fair);
+    hf_election *b = candidate_with(rig_client(NULL), &fair);
+    CHECK_INT(hf_election_campaign(a, &o, &g, NULL), HF_OK);
+    CHECK_INT(campaign(b, 300, NULL), HF_TIMEOUT);
+    CHECK_INT(hf_election_look(b, &l, NULL), HF_OK);
+    CHECK(l.fence == g.fence);
+    hf_leader_free(b, &l);
+}
+
 TEST(election, is_won_by_one)
 {
     rig_begin();

@@ -176,6 +176,20 @@ TEST(fair, a_wait_that_times_out_leaves_no_trace)
     CHECK_INT(rig_probe(other), HF_OK);
 }
 
+TEST(fair, who_left_the_queue_does_not_change_the_token_that_is_told)
+{
+    struct hf_grant g;
+    struct hf_info info;
+    if (!rig_begin_with(HF_CAP_QUEUE | HF_CAP_FENCE)) return;
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    hf_lock *other = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, &g), HF_OK);
+    CHECK_INT(rig_acquire(other, 0, 300, NULL), HF_TIMEOUT);
+    CHECK(fair_until_queued(l, 0));
+    CHECK_INT(hf_lock_inspect(other, 0, &info, NULL), HF_OK);
+    CHECK(info.fence == g.fence);
+}
+
 TEST(fair, who_is_cancelled_leaves_the_queue_to_the_next)
 {
     static hf_cancel *cancel;

@@ -42,6 +42,19 @@ TEST(rw, readers_keep_writers_out_until_the_last_has_left)
     CHECK_INT(rig_probe(a.write), HF_OK);
 }
 
+TEST(rw, the_token_that_is_told_is_that_of_the_reader_who_is)
+{
+    struct hf_grant first;
+    struct hf_info info;
+    if (!begin() || !rig_has(HF_CAP_QUEUE)) return; /* file: tells no reader */
+    uint64_t one = hf_holder_new();
+    CHECK_INT(rig_acquire(a.read, one, HF_WAIT_NONE, &first), HF_OK);
+    CHECK_INT(TRY(b.read, hf_holder_new()), HF_OK);
+    CHECK_INT(hf_lock_inspect(b.read, 0, &info, NULL), HF_OK);
+    CHECK_INT(info.readers, 2);
+    CHECK(info.fence == first.fence);
+}
+
 TEST(rw, a_writer_keeps_everybody_else_out)
 {
     if (!begin()) return;

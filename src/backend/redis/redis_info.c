@@ -229,8 +229,9 @@ static int row_read(const struct value *v, const struct request *req,
         string_read(hf__value_at(v, 3), req, info);
         return 0;
     }
-    hash_read(hf__value_at(v, 3), hf__value_at(v, 4), hf__value_at(v, 5),
-              hf__value_at(v, 6), info);
+    int64_t fence = hash_read(hf__value_at(v, 3), hf__value_at(v, 4),
+                              hf__value_at(v, 5), hf__value_at(v, 6), info);
+    if (fence > 0) info->fence = (uint64_t)fence; /* not those who left */
     if (req->owner[0] && !strcmp(info->owner, req->owner)) {
         info->mine = 1;
         info->count = info->owner_count;
