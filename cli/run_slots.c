@@ -62,6 +62,14 @@ static int slots_acquire(struct run *r, struct hf_error *err)
     return status;
 }
 
+/* By whom, is asked so: slots that are locks have names of their own. */
+static const char *who_asks(const struct run *r)
+{
+    return hf_client_caps(r->s.client) & HF_CAP_PERMIT
+               ? "holdfast status tells by whom"
+               : "holdfast list tells by whom, as NAME#1 and so on";
+}
+
 static struct outcome slots_refused(struct run *r, int status,
                                     const struct hf_error *err)
 {
@@ -72,10 +80,12 @@ static struct outcome slots_refused(struct run *r, int status,
                                 "interrupted"};
     }
     if (status == HF_TAKEN)
-        say_warn("%s: not acquired: all slots are taken", r->s.shown);
+        say_warn("%s: not acquired: all slots are taken (%s)", r->s.shown,
+                 who_asks(r));
     if (status == HF_TIMEOUT)
-        say_warn("%s: not acquired after %s: all slots are taken", r->s.shown,
-                 duration_text(r->o->wait_ms, time, sizeof(time)));
+        say_warn("%s: not acquired after %s: all slots are taken (%s)",
+                 r->s.shown, duration_text(r->o->wait_ms, time, sizeof(time)),
+                 who_asks(r));
     if (status == HF_TAKEN || status == HF_TIMEOUT)
         return (struct outcome){run_skipped(r),
                                 run_reason(EXIT_NOT_ACQUIRED, status)};

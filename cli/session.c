@@ -320,28 +320,6 @@ int session_release(const struct session *s, uint64_t holder,
                     : hf_lock_release_as(s->lock, holder, NULL, err);
 }
 
-/* A number that somebody else stores looks like one that was never used. */
-static int semaphore_inspect(struct session *s, struct hf_info *info)
-{
-    hf_semaphore *sem = NULL;
-    if (!(hf_client_caps(s->client) & HF_CAP_PERMIT)) return 0;
-    if (hf_semaphore_open(s->client, hf_lock_name(s->lock), NULL, &sem, NULL)
-        != HF_OK)
-        return 0;
-    int status = hf_lock_inspect(hf_semaphore_lock(sem), 0, info, NULL);
-    hf_semaphore_close(sem);
-    return status == HF_OK && info->permits > 0
-           && (info->locked || info->fence > 0);
-}
-
-int session_inspect(struct session *s, struct hf_info *info,
-                    struct hf_error *err)
-{
-    int status = hf_lock_inspect(s->lock, 0, info, err);
-    if (status == HF_CONFLICT && semaphore_inspect(s, info)) return HF_OK;
-    return status;
-}
-
 int session_is_refused(const struct session *s, const struct hf_info *info)
 {
     return info->locked && strcmp(info->kind, "string") == 0

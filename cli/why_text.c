@@ -208,6 +208,10 @@ static void free_print(const struct why *w)
     if (w->info.fence) printf("; its last fence was %" PRIu64, w->info.fence);
     printf(".\n");
     nodes_tell(w);
+    if (w->info.permits > 0)
+        printf("It is a semaphore of %" PRId64 " permits, for holdfast run "
+               "--slots; as a lock the name cannot be had.\n",
+               w->info.permits);
     if (!can_vote(w))
         printf("What to do: see to those nodes; new ones are declared by "
                "holdfast init, restarted ones must wait.\n");
@@ -266,10 +270,9 @@ const char *why_check(int status)
                "use the keys and commands named above; with rediss://, the "
                "certificates.";
     case HF_CONFLICT:
-        return "It is a latch (holdfast latch status tells), a barrier, or "
-               "something of another program, and no lock. Choose another "
-               "name, or find out whose it is; holdfast changes nothing "
-               "there.";
+        return "The name is in use for something that is no lock, by holdfast "
+               "or another program. Choose another name, or find out whose it "
+               "is; nothing was changed there.";
     case HF_UNSUPPORTED:
         return "This store cannot say it; holdfast version lists what there "
                "is.";

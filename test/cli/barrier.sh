@@ -84,6 +84,8 @@ one=$job
 wait_for "one waits" waiting c 1
 expect 78 "another number of parties" "$HOLDFAST" barrier c 3
 check "is a conflict" err_has 'others wait there for 2 parties'
+expect 78 "status of a barrier" "$HOLDFAST" status c
+check "says what it is" err_has 'a barrier: 1 waiting'
 expect 0 "the right one" "$HOLDFAST" barrier c 2
 expect 0 "goes on" wait $one
 

@@ -65,6 +65,12 @@ expect 0 "as many as before" "$HOLDFAST" run --slots 3 pool true
 refute "which is not" err_has 'there were'
 expect 0 "more than locks could be" "$HOLDFAST" run --slots 100 pool true
 
+# A name of slots is no lock, also while nobody has one: that is told.
+expect 78 "a lock of that name" "$HOLDFAST" run -n pool true
+expect 1 "why, while all are free" "$HOLDFAST" why pool
+check "says what it is" out_has 'It is a semaphore of 3 permits'
+expect 0 "more than there can be locks" "$HOLDFAST" run --slots 100 many true
+
 expect 64 "none" "$HOLDFAST" run --slots 0 pool true
 expect 64 "with -s" "$HOLDFAST" run -s --slots 2 pool true
 expect 64 "with --also" "$HOLDFAST" run --slots 2 pool --also b true

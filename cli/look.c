@@ -1,0 +1,74 @@
+/*
+ * look.c: what is stored under a session's name: a lock, or else what.
+ *
+ * The rule: it only looks, and a number of another program is not taken for a
+ * semaphore of ours.
+ */
+#include "cli.h"
+
+#include <inttypes.h>
+
+/* A number that somebody else stores looks like one that was never used. */
+static int semaphore_inspect(struct session *s, struct hf_info *info)
+{
+    hf_semaphore *sem = NULL;
+    if (!(hf_client_caps(s->client) & HF_CAP_PERMIT)) return 0;
+    if (hf_semaphore_open(s->client, hf_lock_name(s->lock), NULL, &sem, NULL)
+        != HF_OK)
+        return 0;
+    int status = hf_lock_inspect(hf_semaphore_lock(sem), 0, info, NULL);
+    hf_semaphore_close(sem);
+    return status == HF_OK && info->permits > 0
+           && (info->locked || info->fence > 0);
+}
+
+static int64_t latch_left(struct session *s)
+{
+    hf_latch *latch = NULL;
+    int64_t left = 0;
+    if (hf_latch_open(s->client, hf_lock_name(s->lock), &latch, NULL) != HF_OK)
+        return 0;
+    if (hf_latch_count(latch, &left, NULL) != HF_OK) left = 0;
+    hf_latch_close(latch);
+    return left;
+}
+
+/* -1: it is none. */
+static int64_t barrier_waiting(struct session *s)
+{
+    hf_barrier *barrier = NULL;
+    int64_t waiting = -1;
+    if (hf_barrier_open(s->client, hf_lock_name(s->lock), 1, &barrier, NULL)
+        != HF_OK)
+        return -1;
+    if (hf_barrier_waiting(barrier, &waiting, NULL) != HF_OK) waiting = -1;
+    hf_barrier_close(barrier);
+    return waiting;
+}
+
+/* What is there instead of a lock, if it is of a kind that nobody holds. */
+static void conflict_name(struct session *s, struct hf_error *err)
+{
+    int64_t left = latch_left(s);
+    int64_t waiting = left > 0 ? -1 : barrier_waiting(s);
+    if (left > 0)
+        snprintf(
+            err->text, sizeof(err->text),
+            "%.120s: no lock, but a latch, or a number of another program: "
+            "%" PRId64 " left to count (holdfast latch status)",
+            s->shown, left);
+    else if (waiting >= 0)
+        snprintf(err->text, sizeof(err->text),
+                 "%.120s: no lock, but a barrier: %" PRId64 " waiting",
+                 s->shown, waiting);
+}
+
+int session_inspect(struct session *s, struct hf_info *info,
+                    struct hf_error *err)
+{
+    int status = hf_lock_inspect(s->lock, 0, info, err);
+    if (status != HF_CONFLICT) return status;
+    if (semaphore_inspect(s, info)) return HF_OK;
+    conflict_name(s, err);
+    return status;
+}
