@@ -236,7 +236,9 @@ static const char *const list_about[] = {
     "does not answer, it is named, what the others have is listed, and the "
     "exit status is 69.",
     "Strings of other libraries look like any other string, and are listed "
-    "only with format=string in the URL.",
+    "only with format=string in the URL. Semaphores, latches and barriers on "
+    "Redis are not listed: ask for them by name (holdfast status, holdfast "
+    "latch status).",
     NULL};
 
 static const struct term_row list_exits[] = {

@@ -80,7 +80,8 @@ static const char *const status_about[] = {
     "fencing token, how much of its lease is left, how often its holder has "
     "it, how many processes wait for it or queue for it in order, and how far "
     "it reaches; of a read/write lock how many read, of a semaphore how many "
-    "permits are free. The answer "
+    "permits are free. Where the slots of holdfast run --slots are locks "
+    "(file:, and several servers) ask for NAME#1 to NAME#N. The answer "
     "may be out of date as soon as it is printed; it is for people and "
     "monitors, not for deciding whether to go on.",
     "Its kind tells who made it: holdfast, redisson, string (redsync, "
