@@ -17,8 +17,9 @@ int hf__gate_open(hf_client *client, enum lock_kind kind, const char *name,
                              "name: NULL: give it 1 to 512 bytes");
     if ((client->pump.engine.caps & k->cap) != k->cap)
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "%.100s: %s: %.100s has no such", name, k->word,
-                             client->url);
+                             "%.100s: %s: %.80s has no such: only memory: and "
+                             "one Redis, or a cluster, do",
+                             name, k->word, client->url);
     return hf__lock_open(client, kind, HF_ORDER_ANY, name, strlen(name), out,
                          err);
 }

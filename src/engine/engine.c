@@ -66,6 +66,7 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
     op->finished = 1;
     op->status = status;
     op->slot = NULL;
+    if (status == HF_OK) memset(&op->err, 0, sizeof op->err); /* of refusals */
     if (op->race && status == HF_OK) op->race->is_won = e->race_is_won = 1;
     if (status != HF_OK) {
         const char *name = op->entry   ? op->entry->name

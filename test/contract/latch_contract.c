@@ -157,6 +157,19 @@ TEST(latch, wait_that_was_started_ends_once)
     CHECK_INT(gate_ended(&later), HF_OK);
 }
 
+TEST(latch, wait_that_ends_well_carries_no_sentence_of_a_refusal)
+{
+    static struct gate_wait later;
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_latch *l = rig_latch(rig_client(NULL), "a");
+    CHECK_INT(hf_latch_set(l, 1, NULL), HF_OK);
+    gate_start_latch(&later, l, RIG_WAIT_MS, NULL);
+    rig_pause_ms(50);
+    CHECK_INT(hf_latch_down(l, NULL, NULL), HF_OK);
+    CHECK_INT(gate_ended(&later), HF_OK);
+    CHECK_STR(later.err.text, "");
+}
+
 TEST(latch, closing_the_client_ends_its_waits)
 {
     static struct gate_wait w;
