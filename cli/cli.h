@@ -180,6 +180,8 @@ int session_fail(const struct session *s, int status,
  * below 0), and who holds the lock. */
 void session_say_busy(struct session *s, const char *what, int64_t waited_ms);
 /* Who holds what has the session's name: a lock, or else a semaphore. */
+/* The semaphore of this name, if it is one of ours; the caller closes it. */
+hf_semaphore *session_semaphore(struct session *s, struct hf_info *info);
 int session_inspect(struct session *s, struct hf_info *info,
                     struct hf_error *err);
 /* A string library's lock, seen with a URL of the other layout: whoever wants

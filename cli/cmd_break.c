@@ -4,6 +4,8 @@
  */
 #include "cli.h"
 
+#include <inttypes.h>
+
 /* What --yes could not do, the preview does not promise. */
 static int break_refused(const struct session *s)
 {
@@ -13,16 +15,25 @@ static int break_refused(const struct session *s)
     return status_exit(HF_CONFLICT);
 }
 
+static int64_t permits_out(const struct hf_info *info)
+{
+    return info->permits - info->available;
+}
+
 static int break_preview(struct session *s)
 {
     struct hf_info info;
     struct hf_error err = {0};
     char who[HOLDER_TEXT_MAX];
-    int status = hf_lock_inspect(s->lock, 0, &info, &err);
+    int status = session_inspect(s, &info, &err);
     if (status != HF_OK) return session_fail(s, status, &err);
     if (session_is_refused(s, &info)) return break_refused(s);
-    if (info.locked && !info.detached
-        && hf_client_caps(s->client) & HF_CAP_KERNEL)
+    if (info.permits > 0)
+        say_error("%s: a semaphore that would be deleted, with %" PRId64
+                  " of its %" PRId64 " permits out; repeat with --yes",
+                  s->shown, permits_out(&info), info.permits);
+    else if (info.locked && !info.detached
+             && hf_client_caps(s->client) & HF_CAP_KERNEL)
         say_error("%s: cannot be broken: held by %s; end that process",
                   s->shown, holder_text(&info, who, sizeof(who)));
     else if (info.locked)
@@ -59,6 +70,24 @@ static void break_print(const struct session *s, const char *name,
     }
 }
 
+/* All of it: then its name can be of any kind again. */
+static int semaphore_delete(struct session *s, const struct options *o,
+                            const char *name, hf_semaphore *sem,
+                            const struct hf_info *before)
+{
+    struct hf_error err = {0};
+    int status = hf_semaphore_delete(sem, NULL, &err);
+    hf_semaphore_close(sem);
+    if (status != HF_OK) return session_fail(s, status, &err);
+    if (!o->quiet && o->json)
+        break_print(s, name, permits_out(before) > 0, before, 1);
+    else if (!o->quiet)
+        printf("%s: semaphore deleted, with %" PRId64 " of its %" PRId64
+               " permits out\n",
+               s->shown, permits_out(before), before->permits);
+    return output_end();
+}
+
 static int break_do(struct session *s, const struct options *o,
                     const char *name)
 {
@@ -67,6 +96,9 @@ static int break_do(struct session *s, const struct options *o,
     int was_locked = 0;
     int status = hf_lock_inspect(s->lock, 0, &before, &err);
     if (status == HF_UNAVAILABLE) return session_fail(s, status, &err);
+    hf_semaphore *sem =
+        status == HF_CONFLICT ? session_semaphore(s, &before) : NULL;
+    if (sem) return semaphore_delete(s, o, name, sem, &before);
     if (status != HF_OK) before.locked = 0;
     if (session_is_refused(s, &before)) return break_refused(s);
     status = hf_lock_break(s->lock, &was_locked, &err);
@@ -102,6 +134,8 @@ static const char *const break_about[] = {
     "that a resource which checks fencing tokens refuses the former holder. "
     "The former holder may go on working until its next renewal: make sure "
     "that it is dead, or that the fence is checked.",
+    "Of a semaphore (run --slots) all is taken away, its number too: the name "
+    "is free for a lock then.",
     "A kernel lock (file:) that a living process holds cannot be broken; end "
     "the process, whose pid is told.",
     NULL};

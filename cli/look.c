@@ -9,17 +9,18 @@
 #include <inttypes.h>
 
 /* A number that somebody else stores looks like one that was never used. */
-static int semaphore_inspect(struct session *s, struct hf_info *info)
+hf_semaphore *session_semaphore(struct session *s, struct hf_info *info)
 {
     hf_semaphore *sem = NULL;
-    if (!(hf_client_caps(s->client) & HF_CAP_PERMIT)) return 0;
+    if (!(hf_client_caps(s->client) & HF_CAP_PERMIT)) return NULL;
     if (hf_semaphore_open(s->client, hf_lock_name(s->lock), NULL, &sem, NULL)
         != HF_OK)
-        return 0;
-    int status = hf_lock_inspect(hf_semaphore_lock(sem), 0, info, NULL);
+        return NULL;
+    if (hf_lock_inspect(hf_semaphore_lock(sem), 0, info, NULL) == HF_OK
+        && info->permits > 0 && (info->locked || info->fence > 0))
+        return sem;
     hf_semaphore_close(sem);
-    return status == HF_OK && info->permits > 0
-           && (info->locked || info->fence > 0);
+    return NULL;
 }
 
 static int64_t latch_left(struct session *s)
@@ -68,7 +69,11 @@ int session_inspect(struct session *s, struct hf_info *info,
 {
     int status = hf_lock_inspect(s->lock, 0, info, err);
     if (status != HF_CONFLICT) return status;
-    if (semaphore_inspect(s, info)) return HF_OK;
+    hf_semaphore *sem = session_semaphore(s, info);
+    if (sem) {
+        hf_semaphore_close(sem);
+        return HF_OK;
+    }
     conflict_name(s, err);
     return status;
 }

@@ -51,9 +51,9 @@ static int outcome(const hf_latch *latch, const struct tally_job *job,
     const char *name = hf_latch_name(latch);
     if (job->is_done || job->what == TALLY_DELETE) return HF_OK;
     if (job->what == TALLY_OPEN)
-        return hf__error_set(err, HF_TAKEN,
-                             "%.150s: it is set already, and %lld are left",
-                             name, (long long)job->found.value);
+        return hf__error_set(
+            err, HF_TAKEN, "%.150s: it is set already, with %lld left to count",
+            name, (long long)job->found.value);
     return hf__error_set(err, HF_INVALID,
                          "%.150s: it was never set, or has come to zero: "
                          "nothing was counted",

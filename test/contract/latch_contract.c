@@ -35,7 +35,7 @@ TEST(latch, that_is_set_is_not_set_again)
     hf_latch *l = rig_latch(rig_client(NULL), "a");
     CHECK_INT(hf_latch_set(l, 3, NULL), HF_OK);
     CHECK_INT(hf_latch_set(l, 9, &err), HF_TAKEN);
-    CHECK_STR(err.text, "a: it is set already, and 3 are left");
+    CHECK_STR(err.text, "a: it is set already, with 3 left to count");
     CHECK_INT(rig_latch_left(l), 3);
 }
 
@@ -121,7 +121,7 @@ TEST(latch, wait_ends_with_timeout_and_says_what_is_left)
     int64_t began_ms = rig_now_ms();
     CHECK_INT(rig_latch_wait(l, 150, &err), HF_TIMEOUT);
     CHECK(rig_now_ms() - began_ms >= 150);
-    CHECK(strstr(err.text, "latch: 4 are left"));
+    CHECK(strstr(err.text, "latch: 4 left to count"));
     CHECK_INT(rig_latch_left(l), 4);
 }
 

@@ -114,7 +114,7 @@ TEST(memory_gate, only_a_wait_from_before_a_deletion_is_told_of_it)
     req.ballot = T0;
     CHECK(tally(T0, TALLY_OPEN, 1, 1, 0, NULL) == V_GRANTED);
     CHECK(apply(T0 + 1, req, &rep) == V_BUSY);
-    CHECK_STR(rep.text, "memory: latch: 1 are left");
+    CHECK_STR(rep.text, "memory: latch: 1 left to count");
     CHECK(tally(T0 + 2, TALLY_DELETE, 0, 2, 0, NULL) == V_GRANTED);
     CHECK(tally(T0 + 3, TALLY_OPEN, 1, 3, 0, NULL) == V_GRANTED);
     CHECK(apply(T0 + 4, req, NULL) == V_BUSY);

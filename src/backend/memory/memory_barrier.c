@@ -157,7 +157,7 @@ static void stay(struct store *s, struct barrier *b, int64_t now_us,
         rep->poll_us = PLACE_POLL_US;
     }
     int64_t missing = b->needs - (int64_t)b->waiting.len;
-    hf__store_left_text(s, "memory: barrier: %lld are missing", missing);
+    hf__store_left_text(s, "memory: barrier: %lld still missing", missing);
     rep->verdict = V_BUSY;
     rep->status = HF_TAKEN;
     rep->text = s->text;

@@ -92,7 +92,7 @@ void hf__store_latch_wait(struct store *s, int64_t now_us, struct entry *e,
         rep->status = HF_LOST;
         rep->text = "memory: latch: it was deleted while it was waited for";
     } else if (l && l->count > 0) {
-        hf__store_left_text(s, "memory: latch: %lld are left", l->count);
+        hf__store_left_text(s, "memory: latch: %lld left to count", l->count);
         rep->verdict = V_BUSY;
         rep->status = HF_TAKEN;
         rep->text = s->text;

@@ -83,7 +83,7 @@ static void refuse(struct backend_conn *c, int status, const char *why,
 static void read_missing(struct backend_conn *c, const struct request *req,
                          int64_t missing, struct reply *reply)
 {
-    snprintf(c->text, sizeof c->text, "%s: barrier: %lld are missing",
+    snprintf(c->text, sizeof c->text, "%s: barrier: %lld still missing",
              c->endpoint, (long long)missing);
     reply->verdict = V_BUSY;
     reply->status = HF_TAKEN;

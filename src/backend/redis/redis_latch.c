@@ -110,8 +110,8 @@ static void read_wait(struct backend_conn *c, int64_t code, int64_t count,
 {
     reply->verdict = code == 1 ? V_GRANTED : V_BUSY;
     if (code == 1) return;
-    snprintf(c->text, sizeof c->text, "%s: latch: %lld are left", c->endpoint,
-             (long long)count);
+    snprintf(c->text, sizeof c->text, "%s: latch: %lld left to count",
+             c->endpoint, (long long)count);
     reply->status = HF_TAKEN;
     reply->text = c->text;
 }
