@@ -24,6 +24,7 @@ enum slots_phase {
     SLOTS_GATE,  /* several are wanted: the gate first */
     SLOTS_TRY,   /* some are tried, without a wait */
     SLOTS_RACE,  /* whichever of the others is free first */
+    SLOTS_BACK,  /* the gate was lost: what was taken is given back, for now */
     SLOTS_UNDO,  /* what was taken is given back */
     SLOTS_DONE,  /* what was taken beyond what is wanted, and the gate */
     SLOTS_OVER

@@ -2,18 +2,24 @@
  * slots_step.c: one acquire of slots.
  *
  *   BEGIN -> GATE -> TRY -> RACE -> DONE -> OVER
+ *              ^      |      |
+ *              +---- BACK <--+
  *                     |      |
  *                     +------+--> UNDO ---> OVER
  *
  * The rule: who waits with some in his hands is the only one who does, for he
  * has the gate: two who each had half of what both want would wait for ever.
- * Who wants one has nothing in his hands, and needs no gate.
+ * Who has lost it gives all back, and begins anew.  Who wants one has nothing
+ * in his hands, and needs no gate.
  */
 #include "api/slots.h"
 
 #include "base/error.h"
 #include "base/math.h"
 #include "sys/clock.h"
+
+/* So often is looked whether the gate is still there. */
+#define GATE_LOOK_US (2 * US_PER_S)
 
 static int is_one_try(const struct slots_call *c)
 {
@@ -57,6 +63,9 @@ static void acquire_ask(struct slots_call *c, struct slots_part *p)
     p->op.wait_us = is_one_try(c) ? 0 : left_us(c);
     p->op.tries_once = c->phase == SLOTS_TRY;
     if (c->phase == SLOTS_RACE) p->op.race = &c->race;
+    if (c->phase == SLOTS_RACE && c->want > 1)
+        p->op.wait_us = p->op.wait_us < 0 ? GATE_LOOK_US
+                                          : min64(p->op.wait_us, GATE_LOOK_US);
     p->is_asked = 1;
 }
 
@@ -114,20 +123,32 @@ static int over(struct slots_call *c)
     return 0;
 }
 
-static int undo_ask(struct slots_call *c, int status,
-                    const struct hf_error *err)
+/* Everything is given back; 0: there is nothing. */
+static int release_all(struct slots_call *c)
 {
     int asked = c->gate.is_held;
-    c->phase = SLOTS_UNDO;
-    c->status = status;
-    c->err = *err;
     if (asked) release_ask(c, &c->gate);
     for (size_t i = 0; i < c->len; i++) {
         if (!c->parts[i].is_held) continue;
         release_ask(c, &c->parts[i]);
         asked++;
     }
-    return asked ? 1 : over(c);
+    return asked;
+}
+
+static int undo_ask(struct slots_call *c, int status,
+                    const struct hf_error *err)
+{
+    c->phase = SLOTS_UNDO;
+    c->status = status;
+    c->err = *err;
+    return release_all(c) ? 1 : over(c);
+}
+
+static int back_ask(struct slots_call *c)
+{
+    c->phase = SLOTS_BACK;
+    return release_all(c);
 }
 
 /* Two may have been free at once, and while one was waited for, another's lease
@@ -202,14 +223,29 @@ static int tried(struct slots_call *c)
     return undo_ask(c, HF_TAKEN, &err);
 }
 
+/* Only the time until the gate is looked at again was over. */
+static int is_to_look(const struct slots_call *c, int status)
+{
+    int has_time =
+        c->deadline_us == TIME_NEVER || hf__clock_us() < c->deadline_us;
+    return c->want > 1 && status == HF_TIMEOUT && has_time;
+}
+
+static int gate_is_lost(const struct slots_call *c)
+{
+    return c->want > 1 && hf_lock_valid_ms(c->gate.lock, c->holder) <= 0;
+}
+
 static int raced(struct slots_call *c)
 {
     int64_t before = held_count(c);
     const struct op *worst = batch_take(c);
     int has_won = held_count(c) > before;
-    if (!has_won && worst) return undo_ask(c, worst->status, &worst->err);
+    if (!has_won && worst && !is_to_look(c, worst->status))
+        return undo_ask(c, worst->status, &worst->err);
     held_check(c);
     if (held_count(c) >= c->want) return done_ask(c);
+    if (gate_is_lost(c)) return back_ask(c);
     return race_ask(c) ? 1 : undo_ask(c, c->status, &c->err);
 }
 
@@ -220,6 +256,15 @@ static int gated(struct slots_call *c)
     g->is_held = g->op.status == HF_OK;
     if (!g->is_held) return undo_ask(c, g->op.status, &g->op.err);
     return try_ask(c) ? 1 : undo_ask(c, c->status, &c->err);
+}
+
+/* All is given back: as in the beginning. */
+static int backed(struct slots_call *c)
+{
+    for (size_t i = 0; i < c->len; i++)
+        c->parts[i].is_asked = c->parts[i].is_tried = 0;
+    c->gate.is_asked = 0;
+    return gate_ask(c) ? 1 : over(c);
 }
 
 int hf__slots_step(struct slots_call *c)
@@ -234,6 +279,8 @@ int hf__slots_step(struct slots_call *c)
         return tried(c);
     case SLOTS_RACE:
         return raced(c);
+    case SLOTS_BACK:
+        return backed(c);
     default:
         return over(c);
     }

@@ -284,6 +284,46 @@ TEST(redis_permit_fault, a_counter_is_taken_from_once_when_the_answer_is_lost)
     proxy_arm(&px, PROXY_DOWN, -1, 0);
 }
 
+/* ---- slots -------------------------------------------------------------- */
+
+static int exists(void *arg)
+{
+    char text[40];
+    snprintf(text, sizeof text, "EXISTS s#%s", (const char *)arg);
+    return redis_number(&r, text) == 1;
+}
+
+/* Whoever is the quicker: each of them may have one of the two. */
+static void collect_beside_each_other(hf_client *c[3])
+{
+    static struct taker t[2];
+    struct hf_permit p[2];
+    hf_semaphore *s = rig_semaphore(c[0], "s", 2);
+    for (int i = 0; i < 2; i++) CHECK_INT(rig_take(s, 1, 0, &p[i]), HF_OK);
+    for (int i = 0; i < 2; i++) {
+        redis_say(&r, "DEL s#gate");
+        taker_start(&t[i], rig_semaphore(c[1 + i], "s", 2), 2, RIG_WAIT_MS);
+        CHECK(rig_until(exists, "gate"));
+    }
+    CHECK_INT(hf_semaphore_release(s, &p[0], NULL), HF_OK);
+    CHECK(rig_until(exists, p[0].slot == 1 ? "1" : "2"));
+    CHECK_INT(hf_semaphore_release(s, &p[1], NULL), HF_OK);
+    rig_join();
+    for (int i = 0; i < 2; i++) CHECK_INT(t[i].status, HF_OK);
+}
+
+TEST(redis_permit_fault, who_collects_slots_gives_them_back_with_a_lost_gate)
+{
+    hf_client *c[3];
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    char url[64];
+    begin();
+    snprintf(url, sizeof url, "redis://127.0.0.1:%d?format=string", r.port);
+    o.lease_ms = 3000;
+    for (int i = 0; i < 3; i++) c[i] = rig_client_at(url, &o);
+    for (int i = 0; i < 5; i++) collect_beside_each_other(c);
+}
+
 /* ---- servers that refuse ------------------------------------------------ */
 
 TEST(redis_permit_fault, a_full_server_says_so_and_takes_permits_back)
