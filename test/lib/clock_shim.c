@@ -23,6 +23,7 @@
 
 #define SHOWN __attribute__((visibility("default")))
 #define NS_PER_S INT64_C(1000000000)
+#define PPM INT64_C(1000000)
 
 SHOWN int shim_clock(clockid_t id,
                      struct timespec *out) __asm__("clock_gettime");
@@ -56,12 +57,18 @@ static int is_wall(clockid_t id)
     return id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE;
 }
 
+/* Exact to the nanosecond, or a slow clock would go back now and then. */
+static int64_t skew_ns(int64_t passed_ns)
+{
+    return passed_ns / PPM * ppm + passed_ns % PPM * ppm / PPM;
+}
+
 int shim_clock(clockid_t id, struct timespec *out)
 {
     if (syscall(SYS_clock_gettime, id, out) != 0) return -1;
     if (!is_wall(id) || (!offset_ns && !ppm)) return 0;
     int64_t ns = (int64_t)out->tv_sec * NS_PER_S + out->tv_nsec;
-    ns += (ns - start_ns) / 1000 * ppm / 1000;
+    ns += skew_ns(ns - start_ns);
     if (offset_ns) ns += atomic_load(offset_ns);
     out->tv_sec = (time_t)(ns / NS_PER_S);
     out->tv_nsec = (long)(ns % NS_PER_S);
