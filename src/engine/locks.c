@@ -432,6 +432,8 @@ static void watched_tell(struct engine *e, struct lock_entry *entry,
         next = s->next;
         if (s->hold.state == HOLD_TRYING || s->hold.state == HOLD_WAITING)
             hf__slot_step(e, s, &ev);
+        else if (type == EV_WATCHED && status != HF_OK)
+            s->hold.watched = s->hold.watch_asked = 0; /* it asks in its turn */
     }
 }
 
@@ -481,6 +483,9 @@ void hf__watch_answer(struct engine *e, struct lock_entry *entry,
     watched_tell(e, entry, EV_WATCHED,
                  rep->verdict == V_GRANTED ? HF_OK : rep->status);
     if (entry->watch == WATCH_OFF) {
+        /* What was watched before hand-overs were asked for, too. */
+        if (!e->closing) watch_send(e, entry, OP_UNWATCH, entry->watch_on);
+        entry->watch_on = 0;
         entry->queues = 0;
         hf__entry_unref(e, entry);
     } else if (entry->watch == WATCH_ON && entry->queues
