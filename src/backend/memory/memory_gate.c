@@ -14,18 +14,8 @@ __attribute__((format(printf, 2, 0))) void hf__store_left_text(
 
 static int is_of_gate(const struct request *req)
 {
-    if (req->kind != KIND_LATCH && req->kind != KIND_BARRIER) return 0;
-    switch (req->op) {
-    case OP_PROPOSE:
-    case OP_RENEW:
-    case OP_RELEASE:
-    case OP_BREAK:
-    case OP_INSPECT:
-    case OP_TALLY:
-        return 1;
-    default:
-        return 0;
-    }
+    return (req->kind == KIND_LATCH || req->kind == KIND_BARRIER)
+           && hf__request_is_of_name(req);
 }
 
 static void gate_apply(struct store *s, int64_t now_us, struct entry *e,

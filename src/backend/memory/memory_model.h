@@ -111,7 +111,9 @@ void hf__store_free_guards(struct store *s);
 void hf__store_boot(struct store *s, int64_t now_us, const struct request *req,
                     struct reply *rep);
 
-/* memory_use.c: what the name of `req` is in use as, as a sentence, if that
+/* memory_use.c: is it about what is stored under one name? */
+int hf__request_is_of_name(const struct request *req);
+/* What the name of `req` is in use as, as a sentence, if that
  * bars it; else NULL. */
 const char *hf__store_other_use(struct store *s, int64_t now_us,
                                 const struct request *req);

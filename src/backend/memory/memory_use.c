@@ -15,7 +15,7 @@ static int use_of(struct store *s, struct entry *e, int64_t now_us)
     return -1;
 }
 
-static int is_of_name(const struct request *req)
+int hf__request_is_of_name(const struct request *req)
 {
     switch (req->op) {
     case OP_PROPOSE:
@@ -49,7 +49,7 @@ const char *hf__store_other_use(struct store *s, int64_t now_us,
     };
     int kind = req->kind == KIND_READ ? KIND_WRITE : (int)req->kind;
     if (kind != KIND_PLAIN) s->has_kinds = 1;
-    if (!s->has_kinds || !is_of_name(req)) return NULL;
+    if (!s->has_kinds || !hf__request_is_of_name(req)) return NULL;
     struct entry *e = hf__table_find(&s->table, req->name, req->name_len);
     int use = e ? use_of(s, e, now_us) : -1;
     if (use < 0 || use == kind) return NULL;

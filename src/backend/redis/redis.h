@@ -453,9 +453,8 @@ int hf__rw_build(struct backend_conn *c, enum flight_kind kind,
                  const struct request *reqs);
 /* The holder's field in the lock's hash; of any other kind, his name. */
 void hf__rw_put_field(struct command *cmd, const struct request *req);
-/* The answer to PROPOSE; 0, or -1 if `v` has not the shape it must have. */
-int hf__rw_read(struct backend_conn *c, const struct request *req,
-                const struct value *v, struct reply *reply);
+/* What PROPOSE is answered while others have it. */
+void hf__rw_busy(const struct value *v, struct reply *reply);
 
 /* ---- redis_queue.c: who queues, and who meets a queue ---- */
 /* Is the queue's key among those of this request's script? */
@@ -596,7 +595,10 @@ void hf__redis_wait_fail(struct backend_conn *c, int status, const char *text);
 int64_t hf__redis_wait_deadline(const struct backend_conn *c);
 
 /* ---- redis_answer.c: answers to replies ---- */
-/* What is stored there is in the way: HF_CONFLICT, with these words. */
+/* The script's refusal, with these words. */
+void hf__ops_refuse(struct backend_conn *c, const char *where, int status,
+                    const char *what, struct reply *reply);
+/* What is stored there is in the way: HF_CONFLICT. */
 void hf__ops_conflict(struct backend_conn *c, const struct request *req,
                       const char *what, struct reply *reply);
 #define COUNTER_IS_NO_NUMBER "the fence counter is no number below 2^53"

@@ -19,14 +19,19 @@ static const char *const op_words[] = {
     [OP_GUARD] = "guard",     [OP_BOOT] = "boot",
     [OP_FACTS] = "facts",     [OP_TALLY] = "count"};
 
+void hf__ops_refuse(struct backend_conn *c, const char *where, int status,
+                    const char *what, struct reply *reply)
+{
+    snprintf(c->text, sizeof c->text, "%s: %s: %s", c->endpoint, where, what);
+    reply->verdict = V_ERROR;
+    reply->status = status;
+    reply->text = c->text;
+}
+
 void hf__ops_conflict(struct backend_conn *c, const struct request *req,
                       const char *what, struct reply *reply)
 {
-    snprintf(c->text, sizeof c->text, "%s: %s: %s", c->endpoint,
-             op_words[req->op], what);
-    reply->verdict = V_ERROR;
-    reply->status = HF_CONFLICT;
-    reply->text = c->text;
+    hf__ops_refuse(c, op_words[req->op], HF_CONFLICT, what, reply);
 }
 
 static int64_t number_at(const struct value *v, size_t i, int64_t otherwise)
@@ -88,7 +93,10 @@ static int read_propose(struct backend_conn *c, const struct request *req,
         reply->fence = reply->counter;
         return 0;
     case 0:
-        busy(c, req, v, reply);
+        if (request_is_rw(req))
+            hf__rw_busy(v, reply);
+        else
+            busy(c, req, v, reply);
         return 0;
     case -1:
         reply->verdict = V_STALE;
@@ -216,7 +224,6 @@ static int read_one(struct backend_conn *c, const struct request *req,
         return hf__redis_barrier_read(c, req, v, reply);
     switch (req->op) {
     case OP_PROPOSE:
-        if (request_is_rw(req)) return hf__rw_read(c, req, v, reply);
         return read_propose(c, req, v, reply);
     case OP_RENEW:
         return read_renew(c, req, v, reply);

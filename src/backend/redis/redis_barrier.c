@@ -72,10 +72,7 @@ int hf__redis_barrier_build(struct backend_conn *c, enum flight_kind kind,
 static void refuse(struct backend_conn *c, int status, const char *why,
                    struct reply *reply)
 {
-    snprintf(c->text, sizeof c->text, "%s: barrier: %s", c->endpoint, why);
-    reply->verdict = V_ERROR;
-    reply->status = status;
-    reply->text = c->text;
+    hf__ops_refuse(c, "barrier", status, why, reply);
 }
 
 #define NO_BARRIER "something that is no barrier is stored there"

@@ -76,10 +76,7 @@ int hf__redis_latch_build(struct backend_conn *c, enum flight_kind kind,
 static void refuse(struct backend_conn *c, int status, const char *why,
                    struct reply *reply)
 {
-    snprintf(c->text, sizeof c->text, "%s: latch: %s", c->endpoint, why);
-    reply->verdict = V_ERROR;
-    reply->status = status;
-    reply->text = c->text;
+    hf__ops_refuse(c, "latch", status, why, reply);
 }
 
 /* What both scripts refuse alike.  0, or -1: it is no such answer. */

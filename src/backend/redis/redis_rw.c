@@ -141,56 +141,13 @@ int hf__rw_build(struct backend_conn *c, enum flight_kind kind,
 
 /* ---- answers ---- */
 
-static int64_t number_at(const struct value *v, size_t i, int64_t otherwise)
+void hf__rw_busy(const struct value *v, struct reply *reply)
 {
-    return hf__value_number(hf__value_at(v, i), otherwise);
-}
-
-static void read_busy(const struct value *v, struct reply *reply)
-{
-    int64_t left_ms = number_at(v, 3, -1);
+    int64_t left_ms = hf__value_number(hf__value_at(v, 3), -1);
     reply->verdict = V_BUSY;
     reply->counter = 0;
     if (left_ms >= 0 && left_ms < INT64_MAX / US_PER_MS)
         reply->ttl_us = left_ms * US_PER_MS;
-    if (number_at(v, 4, 0) == 1) reply->poll_us = PLACE_POLL_US;
-}
-
-int hf__rw_read(struct backend_conn *c, const struct request *req,
-                const struct value *v, struct reply *reply)
-{
-    int64_t fence = hf__value_number(v, -1);
-    if (fence >= req->ballot) {
-        reply->verdict = V_GRANTED;
-        reply->fence = reply->counter = fence;
-        /* Above our number, it is the server's clock. */
-        if (fence > req->ballot) reply->node_us = fence;
-        return 0;
-    }
-    if (!hf__value_is_array(v, 4)) return -1;
-    reply->counter = number_at(v, 1, 0);
-    reply->node_us = number_at(v, 2, 0);
-    switch (number_at(v, 0, INT64_MIN)) {
-    case 1:
-        reply->verdict = V_GRANTED;
-        reply->fence = reply->counter;
-        return 0;
-    case 0:
-        read_busy(v, reply);
-        return 0;
-    case -1:
-        reply->verdict = V_STALE;
-        return 0;
-    case -2:
-        hf__ops_conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
-        return 0;
-    case -3:
-        hf__ops_conflict(c, req, NO_LOCK, reply);
-        return 0;
-    case -6:
-        hf__ops_conflict(c, req, OTHER_KIND, reply);
-        return 0;
-    default:
-        return -1;
-    }
+    if (hf__value_number(hf__value_at(v, 4), 0) == 1)
+        reply->poll_us = PLACE_POLL_US;
 }
