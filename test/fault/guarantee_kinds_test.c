@@ -16,20 +16,12 @@
 static struct redis primary, copy;
 static struct fair_waiter waiter;
 
-static int is_followed(void *arg)
-{
-    (void)arg;
-    return strstr(redis_say(&copy, "INFO replication"), "link_status:up")
-           != NULL;
-}
-
 static void begin(void)
 {
     redis_begin(&primary, NULL);
     redis_begin(&copy, NULL);
     rig_begin_at(primary.url);
-    CHECK_STR(redis_say(&copy, "REPLICAOF 127.0.0.1 %d", primary.port), "OK");
-    CHECK(rig_until(is_followed, NULL));
+    redis_follow(&copy, primary.port);
 }
 
 /* Of the primary; its grants count once the replica has them. */

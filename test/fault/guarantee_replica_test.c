@@ -17,18 +17,6 @@ static struct redis primary, replicas[REPLICAS];
 static struct proxy front;           /* clients reach whoever is the primary */
 static struct proxy lines[REPLICAS]; /* replicas reach the first one */
 
-static int is_following(void *arg)
-{
-    return strstr(redis_say(arg, "INFO replication"), "master_link_status:up")
-           != NULL;
-}
-
-static void follow(struct redis *r, int port)
-{
-    CHECK_STR(redis_say(r, "REPLICAOF 127.0.0.1 %d", port), "OK");
-    CHECK(rig_until(is_following, r));
-}
-
 /* Both, by the primary's own count. */
 static int are_in_step(void *arg)
 {
@@ -45,7 +33,7 @@ static void begin(void)
     for (int i = 0; i < REPLICAS; i++) {
         redis_begin(&replicas[i], NULL);
         proxy_begin(&lines[i], primary.port);
-        follow(&replicas[i], lines[i].port);
+        redis_follow(&replicas[i], lines[i].port);
     }
     CHECK(rig_until(are_in_step, &primary));
 }
@@ -71,7 +59,7 @@ static void promote(int replica)
 {
     redis_shutdown(&primary, 0);
     CHECK_STR(redis_say(&replicas[replica], "REPLICAOF NO ONE"), "OK");
-    follow(&replicas[!replica], replicas[replica].port);
+    redis_follow(&replicas[!replica], replicas[replica].port);
     proxy_aim(&front, replicas[replica].port);
 }
 

@@ -12,21 +12,13 @@
 static struct redis r, copy;
 static struct fair_waiter waiter;
 
-static int is_followed(void *arg)
-{
-    (void)arg;
-    return strstr(redis_say(&copy, "INFO replication"), "link_status:up")
-           != NULL;
-}
-
 /* A primary and its replica. */
 static void begin(void)
 {
     redis_begin(&r, NULL);
     redis_begin(&copy, NULL);
     rig_begin_at(r.url);
-    CHECK_STR(redis_say(&copy, "REPLICAOF 127.0.0.1 %d", r.port), "OK");
-    CHECK(rig_until(is_followed, NULL));
+    redis_follow(&copy, r.port);
 }
 
 /* Of a client whose grants count once the replica has them. */

@@ -19,21 +19,13 @@ static void check_text(const char *text, const char *words)
     if (!strstr(text, words)) TEST_FAIL("\"%s\" lacks \"%s\"", text, words);
 }
 
-static int is_followed(void *arg)
-{
-    (void)arg;
-    return strstr(redis_say(&copy, "INFO replication"), "link_status:up")
-           != NULL;
-}
-
 /* A primary and its replica. */
 static void begin_pair(void)
 {
     redis_begin(&r, NULL);
     redis_begin(&copy, NULL);
     rig_begin_at(r.url);
-    CHECK_STR(redis_say(&copy, "REPLICAOF 127.0.0.1 %d", r.port), "OK");
-    CHECK(rig_until(is_followed, NULL));
+    redis_follow(&copy, r.port);
 }
 
 static void begin_real(const char *user, const char *options)

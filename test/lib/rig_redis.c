@@ -435,3 +435,15 @@ int64_t redis_info(struct redis *r, const char *field)
     }
     TEST_FAIL("INFO has no %s", field);
 }
+
+static int is_following(void *arg)
+{
+    return strstr(redis_say(arg, "INFO replication"), "master_link_status:up")
+           != NULL;
+}
+
+void redis_follow(struct redis *r, int port)
+{
+    CHECK_STR(redis_say(r, "REPLICAOF 127.0.0.1 %d", port), "OK");
+    CHECK(rig_until(is_following, r));
+}

@@ -83,6 +83,9 @@ int64_t redis_number(struct redis *r, const char *format, ...)
 /* A field of INFO, as a number: redis_info(&r, "total_commands_processed"). */
 int64_t redis_info(struct redis *r, const char *field);
 
+/* Make it a replica of the server at that port, and wait until it is. */
+void redis_follow(struct redis *r, int port);
+
 /* A TCP port of 127.0.0.1 on which nobody listens, for a server; and one on
  * which nobody will. */
 int redis_free_port(void);
