@@ -276,14 +276,22 @@ TEST(redis_fair, scripts_that_were_flushed_are_sent_again)
     CHECK_INT(waiters[0].release_status, HF_OK);
 }
 
+/* Who asks again just then is refused, and so is his number: he may have to ask
+ * once more, when there is room. */
 TEST(redis_fair, a_full_server_still_hands_over)
 {
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     begin();
+    o.patience_ms = RIG_PATIENCE_MS;
     hf_lock *l = fair_lock(rig_client(NULL), "a");
     CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
-    waiter_join(0, rig_client(NULL), 0);
+    waiter_join(0, rig_client_at(r.url, &o), 1000);
     CHECK_STR(redis_say(&r, "CONFIG SET maxmemory 1"), "OK");
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(redis_number(&r, "EXISTS a"), 1);
+    CHECK_STR(redis_say(&r, "CONFIG SET maxmemory 0"), "OK");
+    CHECK(rig_until_equal(&turns, 1));
+    CHECK_STR(redis_say(&r, "CONFIG SET maxmemory 1"), "OK");
     rig_join();
     CHECK_INT(waiters[0].status, HF_OK);
     CHECK_INT(waiters[0].release_status, HF_OK);
