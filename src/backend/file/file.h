@@ -352,6 +352,8 @@ struct kernel_locks {
     struct kernel_lock *rows;
     size_t len;
     int is_complete; /* no: holders in other pid namespaces are not shown */
+    int is_paged;    /* and changes while it is read can hide some */
+    int reads;
 };
 
 /* A file as the kernel's list names it. */
@@ -373,6 +375,13 @@ int hf__file_place_of_path(const char *path, struct file_place *out);
 /* A holder, or NULL. */
 const struct kernel_lock *hf__file_kernel_locks_find(
     const struct kernel_locks *k, const struct file_place *p);
+
+/* The same, of a file with this record: the list is read again, a few times at
+ * the most, if by the record there should be one. */
+const struct kernel_lock *hf__file_kernel_locks_seek(struct backend_conn *c,
+                                                     struct kernel_locks *k,
+                                                     const struct file_place *p,
+                                                     const struct record *r);
 
 /* How many wait. */
 int64_t hf__file_kernel_locks_waiters(const struct kernel_locks *k,

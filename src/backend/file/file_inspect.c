@@ -130,7 +130,7 @@ static void lock_describe(struct backend_conn *c, struct file_lock *l,
     const struct kernel_lock *k = NULL;
     hf__file_kernel_locks_read(c, &locks);
     if (hf__file_place_of_fd(l->idle_fd, &place))
-        k = hf__file_kernel_locks_find(&locks, &place);
+        k = hf__file_kernel_locks_seek(c, &locks, &place, r);
     if (!k && !locks.is_complete) {
         if (hf__file_probe(l->idle_fd, &probed)) k = &probed;
         hf__file_bell_ring(l, l->idle_fd);

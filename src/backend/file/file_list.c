@@ -74,7 +74,7 @@ static int file_describe(struct page *p, const char *file, int fd)
         return HF_OK;
     if (is_path ? hf__file_place_of_path(p->name, &place)
                 : hf__file_place_of_fd(fd, &place))
-        k = hf__file_kernel_locks_find(&p->locks, &place);
+        k = hf__file_kernel_locks_seek(p->c, &p->locks, &place, &r);
     if (!k && !is_path && !p->locks.is_complete) {
         if (hf__file_probe(fd, &probed)) k = &probed;
         hf__file_bell_ring(NULL, fd);

@@ -17,6 +17,8 @@
 
 #define READ_STEP 8192
 #define LINE_BYTES_MIN 32 /* shorter than any line */
+#define PAGE_BYTES 3000   /* so much is in one page for certain */
+#define READS_MAX 6
 
 void hf__file_kernel_locks_free(struct backend_conn *c, struct kernel_locks *k)
 {
@@ -83,24 +85,38 @@ static int namespace_is_first(void)
     return !strcmp(text, "pid:[4026531836]");
 }
 
+/* Adds what the list has now; waiters are counted in one reading only. */
+static int rows_add(struct backend_conn *c, struct kernel_locks *k)
+{
+    size_t len;
+    char *text = file_slurp(c, "/proc/locks", &len);
+    if (!text) return -1;
+    size_t most = k->len + len / LINE_BYTES_MIN + 1;
+    struct kernel_lock *rows =
+        hf__realloc(c->env->alloc, k->rows, most * sizeof *rows);
+    if (rows) k->rows = rows;
+    for (char *line = text, *end; rows && *line; line = end) {
+        end = line + strcspn(line, "\n");
+        if (*end) *end++ = '\0';
+        if (k->len < most && line_parse(line, &rows[k->len])
+            && !(k->reads && rows[k->len].is_bell))
+            k->len++;
+    }
+    hf__free(c->env->alloc, text);
+    if (len > PAGE_BYTES) k->is_paged = 1;
+    k->reads++;
+    return rows ? 0 : -1;
+}
+
+/* The kernel shows its list by pages: what is unlocked between two of them
+ * hides the first of the next.  So a long one is read twice. */
 void hf__file_kernel_locks_read(struct backend_conn *c,
                                 struct kernel_locks *out)
 {
-    size_t len;
     *out = (struct kernel_locks){0};
-    char *text = file_slurp(c, "/proc/locks", &len);
-    if (!text) return;
-    out->rows = hf__alloc(c->env->alloc,
-                          (len / LINE_BYTES_MIN + 1) * sizeof *out->rows);
-    for (char *line = text, *end; out->rows && *line; line = end) {
-        end = line + strcspn(line, "\n");
-        if (*end) *end++ = '\0';
-        if (out->len < len / LINE_BYTES_MIN + 1
-            && line_parse(line, &out->rows[out->len]))
-            out->len++;
-    }
-    out->is_complete = out->rows && namespace_is_first();
-    hf__free(c->env->alloc, text);
+    int rc = rows_add(c, out);
+    if (rc == 0 && out->is_paged) rc = rows_add(c, out);
+    out->is_complete = rc == 0 && namespace_is_first();
 }
 
 /* On these, stat(2) and the kernel's list name different devices. */
@@ -143,6 +159,13 @@ int hf__file_place_of_path(const char *path, struct file_place *out)
     return 1;
 }
 #else
+static int rows_add(struct backend_conn *c, struct kernel_locks *k)
+{
+    (void)c;
+    (void)k;
+    return -1;
+}
+
 void hf__file_kernel_locks_read(struct backend_conn *c,
                                 struct kernel_locks *out)
 {
@@ -179,6 +202,20 @@ const struct kernel_lock *hf__file_kernel_locks_find(
         if (!k->rows[i].is_bell && row_is_of(&k->rows[i], p))
             return &k->rows[i];
     return NULL;
+}
+
+const struct kernel_lock *hf__file_kernel_locks_seek(struct backend_conn *c,
+                                                     struct kernel_locks *k,
+                                                     const struct file_place *p,
+                                                     const struct record *r)
+{
+    int is_expected =
+        r->mode == RECORD_EXCLUSIVE && r->pid > 0 && !strcmp(r->boot, c->boot);
+    const struct kernel_lock *found = hf__file_kernel_locks_find(k, p);
+    while (!found && is_expected && k->is_paged && k->reads < READS_MAX
+           && rows_add(c, k) == 0)
+        found = hf__file_kernel_locks_find(k, p);
+    return found;
 }
 
 int64_t hf__file_kernel_locks_waiters(const struct kernel_locks *k,
