@@ -139,6 +139,15 @@ static int is_astray(const struct command *cmd, const char *key, size_t key_len,
     return hf__slot_of(key, key_len) != hf__slot_of(name, name_len);
 }
 
+/* The name behind a tag of ours, which is in the name's slot. */
+static void part_tagged(struct command *cmd, const char *name, size_t name_len)
+{
+    hf__cmd_part_text(cmd, "{");
+    hf__cmd_part_text(cmd, tag_for(cmd, name, name_len));
+    hf__cmd_part_text(cmd, "}:");
+    part_bytes(cmd, name, name_len);
+}
+
 void hf__cmd_key(struct command *cmd, const char *prefix, const char *name,
                  size_t name_len)
 {
@@ -157,10 +166,8 @@ void hf__cmd_key(struct command *cmd, const char *prefix, const char *name,
     cmd->used = used;
     cmd->argc = argc;
     hf__cmd_part_text(cmd, prefix);
-    hf__cmd_part_text(cmd, ":{");
-    hf__cmd_part_text(cmd, tag_for(cmd, name, name_len));
-    hf__cmd_part_text(cmd, "}:");
-    part_bytes(cmd, name, name_len);
+    hf__cmd_part_text(cmd, ":");
+    part_tagged(cmd, name, name_len);
     hf__cmd_part_end(cmd);
 }
 
@@ -189,10 +196,7 @@ void hf__cmd_side_key(struct command *cmd, const char *name, size_t name_len,
     if (is_base_astray(cmd, cmd->scratch + at, cmd->used - at, name,
                        name_len)) {
         cmd->used = at;
-        hf__cmd_part_text(cmd, "{");
-        hf__cmd_part_text(cmd, tag_for(cmd, name, name_len));
-        hf__cmd_part_text(cmd, "}:");
-        part_bytes(cmd, name, name_len);
+        part_tagged(cmd, name, name_len);
         part_bytes(cmd, ":", 1);
     }
     hf__cmd_part_text(cmd, suffix);
@@ -215,10 +219,7 @@ void hf__cmd_braced_key(struct command *cmd, const char *prefix,
     cmd->used = used;
     cmd->argc = argc;
     hf__cmd_part_text(cmd, prefix);
-    hf__cmd_part_text(cmd, "{");
-    hf__cmd_part_text(cmd, tag_for(cmd, name, name_len));
-    hf__cmd_part_text(cmd, "}:");
-    part_bytes(cmd, name, name_len);
+    part_tagged(cmd, name, name_len);
     hf__cmd_part_end(cmd);
 }
 

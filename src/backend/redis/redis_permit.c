@@ -239,12 +239,7 @@ static int64_t at(const struct value *v, size_t i)
 static int refuse(struct backend_conn *c, struct reply *reply, int status,
                   const char *what)
 {
-    char text[HF_ERROR_TEXT_MAX];
-    snprintf(text, sizeof text, "%s: %s", c->endpoint, what);
-    memcpy(c->text, text, sizeof text);
-    reply->verdict = V_ERROR;
-    reply->status = status;
-    reply->text = c->text;
+    hf__ops_refuse(c, "semaphore", status, what, reply);
     return 0;
 }
 
@@ -252,21 +247,20 @@ static int refuse(struct backend_conn *c, struct reply *reply, int status,
 static int conflict(struct backend_conn *c, const struct request *req,
                     int64_t code, struct reply *reply)
 {
-    int is_permit = req->kind == KIND_PERMIT;
-    if (code == -2)
-        return refuse(c, reply, HF_CONFLICT,
-                      "semaphore: the fence counter is no number below 2^53");
+    if (code == -2) return refuse(c, reply, HF_CONFLICT, COUNTER_IS_NO_NUMBER);
     if (code == -3)
         return refuse(c, reply, HF_CONFLICT,
-                      "semaphore: something that is no semaphore is stored "
-                      "there");
-    if (code == -4)
+                      "something that is no semaphore is stored there");
+    if (code == -4 && req->kind == KIND_PERMIT)
         return refuse(c, reply, HF_CONFLICT,
-                      is_permit
-                          ? "semaphore: the name is in use as a plain counter "
-                            "or a latch"
-                          : "counter: the name is in use as a semaphore with "
-                            "leases or a latch");
+                      "the name is in use as a plain counter or a latch");
+    if (code == -4) {
+        hf__ops_refuse(c, "counter", HF_CONFLICT,
+                       "the name is in use as a semaphore with leases or a "
+                       "latch",
+                       reply);
+        return 0;
+    }
     return -1;
 }
 
@@ -298,8 +292,7 @@ static int read_propose(struct backend_conn *c, const struct request *req,
         reply->counter = at(v, 1);
         return 0;
     case -5:
-        snprintf(text, sizeof text,
-                 "semaphore: %lld permits wanted: there are only %lld",
+        snprintf(text, sizeof text, "%lld permits wanted: there are only %lld",
                  (long long)req->permits, (long long)at(v, 1));
         return refuse(c, reply, HF_INVALID, text);
     default:
@@ -390,7 +383,7 @@ static int read_tally(struct backend_conn *c, const struct request *req,
         return 0;
     case -5:
         snprintf(text, sizeof text,
-                 "semaphore: %lld permits are out: fewer there cannot be",
+                 "%lld permits are out: fewer there cannot be",
                  (long long)at(v, 5));
         return refuse(c, reply, HF_INVALID, text);
     default:
