@@ -106,6 +106,8 @@ if(paths)
   hf_test(sim sim sim run --seeds ${HF_SIM_SEEDS})
   hf_test(sim-mutants sim sim mutants)
   hf_test(sim-amnesia sim sim amnesia)
+  # Beyond those of `sim`: seeds that once found something.
+  hf_test(sim-found sim sim run --from 52098 --seeds 1)
 endif()
 
 # With the real libraries: only tools/interop.sh has what it needs.

@@ -7,7 +7,7 @@
 
 #include "sim/sim.h"
 
-static struct sim_client *owner_of(struct sim *s, const char *owner)
+struct sim_client *check_owner_of(struct sim *s, const char *owner)
 {
     for (int i = 0; i < s->k.clients; i++)
         if (s->clients[i].alive
@@ -34,14 +34,13 @@ static int is_wanted(const struct sim_client *c, uint64_t attempt)
 /* The client needs one time-out to see that a connection is dead, some time
  * for a new one, and then repeats.  A line that breaks soon begins it anew:
  * there are seeds in which none lives for long. */
-static int64_t patience_us(const struct sim *s)
+int64_t check_patience_us(const struct sim *s)
 {
     return s->k.timeout_us + 250 * MS + 8 * s->k.delay_max_us;
 }
 
-/* Can the two talk? */
-static int is_cut_off(const struct sim *s, const struct sim_client *c,
-                      const struct sim_node *n)
+int check_is_cut_off(const struct sim *s, const struct sim_client *c,
+                     const struct sim_node *n)
 {
     if (!s->healed && s->faults & FAULT_SPIKE) return 1;
     return !n->up || client_is_paused(c)
@@ -62,11 +61,11 @@ static void check_place(struct sim *s, struct sim_node *n, int name)
     struct store_view view;
     struct sim_client *c = NULL;
     if (hf__store_look(n->store, node_clock(s, n), sim_names[name], 1, &view))
-        c = owner_of(s, view.owner);
+        c = check_owner_of(s, view.owner);
     for (int i = 0; i < s->k.clients; i++)
         if (s->clients[i].alive) (void)is_dropped(&s->clients[i], n);
     if (!c || is_dropped(c, n) || n->came_late[name] || n->was_set_back
-        || is_cut_off(s, c, n) || is_wanted(c, view.attempt)) {
+        || check_is_cut_off(s, c, n) || is_wanted(c, view.attempt)) {
         n->orphan[name] = 0;
         return;
     }
@@ -76,7 +75,7 @@ static void check_place(struct sim *s, struct sim_node *n, int name)
     }
     if (n->orphan_since_us[name] < c->broke_us[n->index])
         n->orphan_since_us[name] = c->broke_us[n->index];
-    if (s->now_us - n->orphan_since_us[name] > patience_us(s))
+    if (s->now_us - n->orphan_since_us[name] > check_patience_us(s))
         sim_fail(s,
                  "orphan: n%d keeps %s for attempt %llu of c%d, which gave "
                  "it up",

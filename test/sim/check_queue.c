@@ -139,15 +139,6 @@ void check_queue_reset(struct sim_node *n)
 
 /* ---- places that nobody wants ------------------------------------------- */
 
-static struct sim_client *owner_of(struct sim *s, const char *owner)
-{
-    for (int i = 0; i < s->k.clients; i++)
-        if (s->clients[i].alive
-            && !strncmp(s->clients[i].engine.uuid, owner, 36))
-            return &s->clients[i];
-    return NULL;
-}
-
 static int is_wanted(const struct sim_client *c, uint64_t attempt)
 {
     for (int i = 0; i < c->sim->k.actors; i++) {
@@ -159,19 +150,11 @@ static int is_wanted(const struct sim_client *c, uint64_t attempt)
     return 0;
 }
 
-/* One time-out to see that a connection is dead, some time for a new one. */
-static int64_t patience_us(const struct sim *s)
-{
-    return s->k.timeout_us + 250 * MS + 8 * s->k.delay_max_us;
-}
-
 static int is_excused(const struct sim *s, const struct sim_node *n,
                       const struct sim_client *c)
 {
-    if (!s->healed && s->faults & FAULT_SPIKE) return 1;
-    return !n->up || n->wiped || n->was_set_back || client_is_paused(c)
-           || c->partition_until_us[n->index] > s->now_us
-           || s->now_us - c->broke_us[n->index] < patience_us(s);
+    return check_is_cut_off(s, c, n) || n->wiped || n->was_set_back
+           || s->now_us - c->broke_us[n->index] < check_patience_us(s);
 }
 
 static void squatter_check(struct sim *s, struct sim_node *n, int name,
@@ -180,14 +163,14 @@ static void squatter_check(struct sim *s, struct sim_node *n, int name,
     struct store_waiter w;
     if (!hf__store_waiter(n->store, sim_names[name], 1, i, &w)) return;
     struct squatter *q = &n->squatters[name];
-    struct sim_client *c = owner_of(s, w.owner);
+    struct sim_client *c = check_owner_of(s, w.owner);
     if (!c || is_excused(s, n, c) || is_wanted(c, w.attempt)) return;
     q->is_seen = 1;
     if (q->attempt != w.attempt) {
         q->attempt = w.attempt;
         q->since_us = s->now_us;
     }
-    if (s->now_us - q->since_us > patience_us(s))
+    if (s->now_us - q->since_us > check_patience_us(s))
         sim_fail(s,
                  "orphan: n%d keeps a place for %s for attempt %llu of c%d, "
                  "which gave it up",

@@ -32,6 +32,10 @@ int check_is_released(const struct sim_node *n, const char *owner,
 void check_count(struct actor *a);
 void check_told(const struct errand *er);
 /* check_orphan.c */
+struct sim_client *check_owner_of(struct sim *s, const char *owner);
+int check_is_cut_off(const struct sim *s, const struct sim_client *c,
+                     const struct sim_node *n); /* the two cannot talk */
+int64_t check_patience_us(const struct sim *s);
 void check_orphans(struct sim *s);
 void check_all_free(struct sim *s);
 /* check_progress.c */
