@@ -76,19 +76,25 @@ static int queue_has_one(void *arg)
 #define TAKE_BY_HAND "ZADD {s}:timeout 922337203685477 0123456789abcdef"
 #define GIVE_BY_HAND "ZREM {s}:timeout 0123456789abcdef"
 
+/* A process that queues for what somebody else has is killed. */
+static void waiter_kill(struct proc *p)
+{
+    static struct child k;
+    redis_say(&r, "SET s 0");
+    redis_say(&r, TAKE_BY_HAND);
+    k = (struct child){r.url, HF_ORDER_FAIR, 1, 0};
+    proc_start(p, child_run, &k);
+    CHECK(proc_hears(p, "ready", RIG_PATIENCE_MS));
+    CHECK(rig_until(queue_has_one, NULL));
+    proc_signal(p, SIGKILL);
+}
+
 /* He is in front of everybody until his short lease in the queue is over. */
 TEST(redis_permit_fault, a_waiter_that_was_killed_is_skipped)
 {
     static struct proc p;
-    static struct child k;
     begin();
-    redis_say(&r, "SET s 0");
-    redis_say(&r, TAKE_BY_HAND);
-    k = (struct child){r.url, HF_ORDER_FAIR, 1, 0};
-    proc_start(&p, child_run, &k);
-    CHECK(proc_hears(&p, "ready", RIG_PATIENCE_MS));
-    CHECK(rig_until(queue_has_one, NULL));
-    proc_signal(&p, SIGKILL);
+    waiter_kill(&p);
     CHECK_INT(proc_wait(&p, RIG_PATIENCE_MS), -SIGKILL);
     redis_say(&r, GIVE_BY_HAND);
     redis_say(&r, "INCR s");
@@ -105,15 +111,8 @@ static int queue_is_gone(void *arg)
 TEST(redis_permit_fault, a_queue_of_the_dead_ends_by_itself)
 {
     static struct proc p;
-    static struct child k;
     begin();
-    redis_say(&r, "SET s 0");
-    redis_say(&r, TAKE_BY_HAND);
-    k = (struct child){r.url, HF_ORDER_FAIR, 1, 0};
-    proc_start(&p, child_run, &k);
-    CHECK(proc_hears(&p, "ready", RIG_PATIENCE_MS));
-    CHECK(rig_until(queue_has_one, NULL));
-    proc_signal(&p, SIGKILL);
+    waiter_kill(&p);
     CHECK(rig_until(queue_is_gone, NULL));
 }
 
