@@ -3,21 +3,22 @@
 
 BUILD = build
 PREFIX = /usr/local
-DESTDIR =
+# Package builders set it in the environment.
+DESTDIR ?=
 CMAKE = cmake
-CTEST = ctest
 CMAKE_FLAGS =
-HF_SIM_SEEDS = 20000
+HF_SIM_SEEDS = 2000
+HF_SIM_MORE = 18000
 SAN_SIM_SEEDS = 1000
-FUZZ_SECONDS = 30
+FUZZ_SECONDS = 60
 SOAK_SEEDS = 1000000
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(shell command -v ninja >/dev/null 2>&1 && echo -G Ninja)
 
 CONFIGURE = $(CMAKE) $(GENERATOR) -S . $(CMAKE_FLAGS) >/dev/null
 COMPILE = $(CMAKE) --build $(BUILD) -j $(JOBS)
-# Tests wait most of the time: two at once for each core.
-RUN_TESTS = $(CTEST) --output-on-failure -j $$(($(JOBS) * 2))
+# Tests wait most of the time: five at once for each core.
+TEST_JOBS = $$(($(JOBS) * 5))
 
 all: configure
 	$(COMPILE)
@@ -25,23 +26,24 @@ all: configure
 help:
 	@echo 'make all       library, command, examples and tests, in $(BUILD)/'
 	@echo 'make run       take a lock on this host, and show its fence'
-	@echo 'make test      all tests'
-	@echo 'make tidy      check format, layers and banned calls'
+	@echo 'make test      all tests but the slow ones, in some minutes'
+	@echo 'make slow      those: more seeds, models, failing allocations...'
+	@echo 'make tidy      check format, layers, banned calls; clang-tidy'
 	@echo 'make format    let clang-format set every C file'
 	@echo 'make san       all tests with address, undefined, thread sanitizer'
-	@echo 'make fuzz      each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
+	@echo 'make fuzz      each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS), and its coverage'
 	@echo 'make bench     measure, against plain C clients'
 	@echo 'make soak      the simulator with SOAK_SEEDS=$(SOAK_SEEDS)'
 	@echo 'make model     check the small models of docs/model with TLC'
 	@echo 'make soak-model  and the large ones, an hour or more'
 	@echo 'make versions  the redis tests on each server that is installed'
-	@echo 'make interop   with the real Redisson, redsync, redis-py, node-redlock'
+	@echo 'make interop   with the real Redisson, redsync, redis-py and others'
 	@echo 'make install   PREFIX=$(PREFIX) DESTDIR=$(DESTDIR)'
 	@echo 'make clean     remove the build folders'
 
 configure:
 	$(CONFIGURE) -B $(BUILD) -DCMAKE_INSTALL_PREFIX=$(PREFIX) \
-	    -DHF_SIM_SEEDS=$(HF_SIM_SEEDS)
+	    -DHF_SIM_SEEDS=$(HF_SIM_SEEDS) -DHF_SIM_MORE=$(HF_SIM_MORE)
 
 product: configure
 	$(COMPILE) --target holdfast holdfast_shared holdfast_static
@@ -51,7 +53,10 @@ run: product
 	    'echo "I hold the lock $$HOLDFAST_LOCK, my fence is $$HOLDFAST_FENCE"'
 
 test: all
-	$(RUN_TESTS) --test-dir $(BUILD)
+	sh tools/tests.sh $(BUILD) -LE slow -j $(TEST_JOBS)
+
+slow: all
+	sh tools/tests.sh $(BUILD) -L slow -j $(JOBS)
 
 tidy:
 	sh tools/tidy.sh
@@ -63,7 +68,7 @@ format:
 san: asan tsan
 
 asan tsan:
-	$(CONFIGURE) -B build-$@ -DHF_SIM_SEEDS=$(SAN_SIM_SEEDS) \
+	$(CONFIGURE) -B build-$@ -DHF_SIM_SEEDS=$(SAN_SIM_SEEDS) -DHF_SIM_MORE=0 \
 	    -DHF_SANITIZE=$(if $(filter asan,$@),address$(COMMA)undefined,thread)
 	$(CMAKE) --build build-$@ -j $(JOBS)
 	sh tools/san.sh build-$@
@@ -74,7 +79,7 @@ fuzz:
 	CC=clang $(CONFIGURE) -B build-fuzz -DHF_FUZZ=ON \
 	    -DHF_SANITIZE=address,undefined
 	$(CMAKE) --build build-fuzz -j $(JOBS) --target fuzzers
-	sh tools/fuzz.sh build-fuzz $(FUZZ_SECONDS)
+	JOBS=$(JOBS) sh tools/fuzz.sh build-fuzz $(FUZZ_SECONDS)
 
 bench: product
 	$(COMPILE) --target bench-programs
@@ -99,10 +104,10 @@ interop: configure
 
 install: product
 	$(COMPILE) --target completions
-	DESTDIR=$(DESTDIR) $(CMAKE) --install $(BUILD)
+	DESTDIR="$(DESTDIR)" $(CMAKE) --install $(BUILD)
 
 clean:
-	rm -rf build build-asan build-tsan build-fuzz
+	rm -rf build build-asan build-tsan build-fuzz build-tidy
 
-.PHONY: all help configure product run test tidy format san asan tsan fuzz \
+.PHONY: all help configure product run test slow tidy format san asan tsan fuzz \
     bench soak model soak-model versions interop install clean

@@ -61,7 +61,9 @@ struct command {
     const struct term_row *env;   /* NULL, or as above */
     const char *const *examples;  /* lines, NULL at the end */
     int hidden;
-    int takes_lock; /* its first argument is a lock's name */
+    int takes_lock;      /* its first argument is a lock's name */
+    int runs_command;    /* and what follows is a command, with its words */
+    const char *actions; /* or the first argument is one of these: "set|get" */
     int (*run)(const struct command *self, int argc, char **argv);
 };
 
@@ -134,6 +136,27 @@ void say_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Write all of `buf`; 0, or -1. */
 int write_all(int fd, const char *buf, size_t len);
+
+/* ---- environment.c ---- */
+
+/* The variable's value; NULL if it is not set or empty, or if we have more
+ * rights than our user. */
+const char *environment_get(const char *name);
+/* Set a variable for a command to a number. */
+void environment_number(const char *name, int64_t value);
+/* Before a command is run: take passwords and the ticket out of what it will
+ * find, and set HOLDFAST_URL to `url`, which must have no password in it. */
+void environment_clean(const char *url);
+
+/* ---- secret.c: where a password could be read by others ---- */
+
+/* Is there "user:password@" in front of a host, in any member of a quorum? */
+int url_has_password(const char *url);
+/* Warn if every user may read a file that the URL has a password from. */
+void url_files_check(const char *url);
+void password_file_check(const char *path);
+/* The same of the file that `url` was read from, if that has a password. */
+void url_file_check(const char *path, const char *url);
 
 /* ---- session.c ---- */
 

@@ -66,23 +66,15 @@ static int passed_print(const struct options *o, const char *name,
     return output_end();
 }
 
-static void number_tell(const char *key, uint64_t number)
-{
-    char text[32];
-    snprintf(text, sizeof(text), "%" PRIu64, number);
-    setenv(key, text, 1);
-}
-
 /* Become the command; the exit code if that cannot be. */
 static int command_become(const struct barrier_call *b,
-                          const struct hf_passed *p)
+                          const struct hf_passed *p, const char *url)
 {
     char shown[256];
     setenv("HOLDFAST_BARRIER", b->name, 1);
-    number_tell("HOLDFAST_GENERATION", p->generation);
-    number_tell("HOLDFAST_INDEX", (uint64_t)p->index);
-    unsetenv("HOLDFAST_PASSWORD");
-    unsetenv("HOLDFAST_SENTINEL_PASSWORD");
+    environment_number("HOLDFAST_GENERATION", (int64_t)p->generation);
+    environment_number("HOLDFAST_INDEX", p->index);
+    environment_clean(url);
     execvp(b->argv[0], b->argv);
     int code = errno == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
     say_error("%s: %s", text_escape(b->argv[0], shown, sizeof(shown)),
@@ -101,16 +93,20 @@ static int barrier_run(const struct options *o, const struct barrier_call *b)
         hf_barrier_open(s.client, b->name, b->parties, &g.barrier, &err);
     code = status == HF_OK ? gate_wait(&s, o, &g, "not all are there")
                            : session_fail(&s, status, &err);
+    char *url = strdup(hf_client_url(s.client)); /* goes with the client */
     session_close(&s);
-    if (code) return code;
-    return b->argv[0] ? command_become(b, &g.passed)
-                      : passed_print(o, b->name, &g.passed);
+    if (code == EXIT_OK && !b->argv[0])
+        code = passed_print(o, b->name, &g.passed);
+    else if (code == EXIT_OK)
+        code = command_become(b, &g.passed, url ? url : "");
+    free(url);
+    return code;
 }
 
 static int barrier_main(const struct command *self, int argc, char **argv)
 {
     struct options o;
-    struct barrier_call b = {.name = NULL};
+    struct barrier_call b = {.name = "", .argv = argv + argc};
     options_init(&o);
     int code = words_parse(self, argc, argv, &o, &b);
     if (!code && o.help) {
@@ -145,7 +141,8 @@ static const struct term_row barrier_env[] = {
     {"HOLDFAST_GENERATION", "for the command: the same number for all that "
                             "went on together; rises from one to the next"},
     {"HOLDFAST_INDEX", "for the command: 0 to PARTIES-1, one each"},
-    {"HOLDFAST_URL", "where the barrier lives"},
+    {"HOLDFAST_URL", "where the barrier lives; for the command: the same, "
+                     "without a password"},
     {NULL, NULL}};
 
 static const struct term_row barrier_exits[] = {

@@ -148,5 +148,6 @@ const struct command cmd_elect = {
     .env = elect_env,
     .examples = elect_examples,
     .takes_lock = 1,
+    .runs_command = 1,
     .run = elect_main,
 };

@@ -36,13 +36,14 @@ static const struct action *action_find(const char *name)
 /* Under a holdfast run that fell back on a lock of this host? */
 static int hold_is_local(void)
 {
-    const char *guarantee = getenv("HOLDFAST_GUARANTEE");
+    const char *guarantee = environment_get("HOLDFAST_GUARANTEE");
     return guarantee && strcmp(guarantee, "local") == 0;
 }
 
 static int token_read(struct guard_call *g)
 {
-    const char *text = g->o->fence ? g->o->fence : getenv("HOLDFAST_FENCE");
+    const char *text = g->o->fence;
+    if (!text) text = environment_get("HOLDFAST_FENCE");
     char what[160], shown[64];
     int64_t token;
     if ((!text || !text[0]) && hold_is_local())
@@ -135,6 +136,7 @@ const struct command cmd_guard = {
     .name = "guard",
     .summary = "refuse the writes of holders whose time is over",
     .usage = "[options] ACTION [ARGUMENT...]",
+    .actions = "touch|set|delete|token|get|file|file-touch|file-token|sql|lua",
     .about = guard_about,
     OPTIONS(guard_options),
     .exits = guard_exits,

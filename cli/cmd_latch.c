@@ -81,6 +81,8 @@ static int latch_wait(const struct latch_call *c)
     return gate_wait(c->s, c->o, &g, "not open");
 }
 
+#define ACTIONS "set|down|wait|status|delete"
+
 static const struct action {
     const char *name;
     int has_count;
@@ -141,7 +143,8 @@ static int latch_main(const struct command *self, int argc, char **argv)
     code = words_check(self, a, words, &o, &c.count);
     if (!code) code = gate_open(&s, &o, words[1]);
     if (code) return code;
-    int status = hf_latch_open(s.client, words[1], &c.latch, &err);
+    int status = hf_latch_open_as(
+        s.client, words[1], o.foreign ? 0 : HF_LATCH_OURS, &c.latch, &err);
     code = status == HF_OK ? a->run(&c) : session_fail(&s, status, &err);
     session_close(&s);
     return code;
@@ -150,6 +153,7 @@ static int latch_main(const struct command *self, int argc, char **argv)
 static const struct option_row latch_options[] = {
     OPTION_ROW_WAIT("it would have to"),
     OPTION_ROW_URL,
+    OPTION_ROW_FOREIGN,
     OPTION_ROW_JSON("down, status: print one JSON object"),
     OPTION_ROW_TALK,
 };
@@ -164,7 +168,8 @@ static const char *const latch_about[] = {
     "those who wait for it are told. Nothing else ends it: it belongs to "
     "nobody.",
     "On Redis it is Redisson's RCountDownLatch, and Java can count and wait, "
-    "too. On file: there are none.",
+    "too. A latch that Java has set looks like an RSemaphore there: --foreign "
+    "says that it is a latch. On file: there are none.",
     NULL};
 
 static const struct term_row latch_exits[] = {
@@ -185,7 +190,8 @@ static const char *const latch_examples[] = {
 const struct command cmd_latch = {
     .name = "latch",
     .summary = "wait until so many things have happened",
-    .usage = "[options] set|down|wait|status|delete NAME [COUNT]",
+    .usage = "[options] " ACTIONS " NAME [COUNT]",
+    .actions = ACTIONS,
     .about = latch_about,
     OPTIONS(latch_options),
     .exits = latch_exits,

@@ -113,5 +113,6 @@ const struct command cmd_once = {
     .env = once_env,
     .examples = once_examples,
     .takes_lock = 1,
+    .runs_command = 1,
     .run = once_main,
 };

@@ -24,6 +24,8 @@ static int also_check(const struct run *r)
 static int slots_check(const struct run *r)
 {
     const struct options *o = r->o;
+    if (!o->slots && o->foreign)
+        return run_usage(r, "--foreign is for --slots only");
     if (!o->slots) return EXIT_OK;
     if (o->also.len || o->min_hold_ms || o->no_fork)
         return run_usage(r, "--slots is not for --also, --min-hold or -F");
@@ -75,6 +77,7 @@ static const struct option_row run_options[] = {
     {"", "slots", "N", OPTION_NUMBER, FIELD(slots), 0, 1, HF_SEMAPHORE_MAX,
      "N commands may run at a time: a semaphore instead of a lock; up to 64 "
      "where it is made of locks (file:, and several servers)"},
+    OPTION_ROW_FOREIGN,
     OPTION_ROW_FAIR("first come, first served, on all hosts; whoever does not "
                     "say so waits until nobody else queues"),
     OPTION_ROW_BACKOFF,
@@ -156,5 +159,6 @@ const struct command cmd_run = {
     .env = run_env,
     .examples = run_examples,
     .takes_lock = 1,
+    .runs_command = 1,
     .run = run_main,
 };

@@ -85,6 +85,7 @@ static int why_look(struct why *w, const struct options *o,
     else
         once_look(w);
     nodes_look(w->s, &w->nodes);
+    if (!w->info.locked) store_look(w, o);
     return status;
 }
 
@@ -106,6 +107,7 @@ static void why_json(const struct why *w)
         json_text(&j, "once",
                   w->once.outcome == HF_ONCE_DONE ? "done" : "died");
     nodes_json(&j, &w->info, &w->nodes);
+    if (w->refusal[0]) json_text(&j, "refusal", w->refusal);
     json_text(&j, "advice", why_advice(w, advice, sizeof(advice)));
     json_end(&j);
     fputs(j.buf, stdout);
@@ -171,7 +173,11 @@ static const char *const why_about[] = {
     "Explain why the lock NAME cannot be had: who holds it, what kind of lock "
     "it is, when it ends if nobody renews it, whether somebody does, whether "
     "its process still lives (if it is on this host), how many processes wait, "
-    "and what can be done. If the store gives no answer, say what to check.",
+    "and what can be done. If the store gives no answer, say what to check. If "
+    "the lock is free, say whether the store would refuse it: because its "
+    "memory is full, because it has too few replicas "
+    "(min-replicas-to-write), or because it is a member of a quorum of which "
+    "the URL names no other member.",
     "Whether it is renewed is seen by looking for a while: a holder renews "
     "every third of its lease, so that --for 10s tells it of a lease of 30 "
     "seconds.",

@@ -83,7 +83,7 @@ static int ticket_from_stdin(char *ticket)
 int ticket_read(const char *word, char *ticket)
 {
     int code = EXIT_USAGE;
-    if (!word) word = getenv("HOLDFAST_TICKET");
+    if (!word) word = environment_get("HOLDFAST_TICKET");
     if (word && strcmp(word, "-") == 0) {
         code = ticket_from_stdin(ticket);
     } else if (word && word[0]) {

@@ -168,6 +168,17 @@ static int version_of(const char *text)
     return parts[0] * 100 + parts[1];
 }
 
+/* A member of a quorum grants nothing to a client that names it alone. */
+static void membership_check(struct doctor *d, int i)
+{
+    int64_t members = fact_number(&d->probe.nodes[i], "quorum_of", 0);
+    if (d->probe.quorum > 1 || members < 2) return;
+    finding_add(d, LEVEL_WARN, i, "member",
+                "it is one of %lld members of a quorum, and no lock can be "
+                "taken by this URL: name all of them, or write ?member=ok",
+                (long long)members);
+}
+
 static void server_check(struct doctor *d, int i)
 {
     const struct hf_probe_node *n = &d->probe.nodes[i];
@@ -186,6 +197,7 @@ static void server_check(struct doctor *d, int i)
         && version_of(version) < VERSION_MIN)
         finding_add(d, LEVEL_WARN, i, "version",
                     "%s: 6.2 is the oldest that is supported", version);
+    membership_check(d, i);
     replicas_check(d, i);
     memory_check(d, i);
     keeping_check(d, i);

@@ -175,7 +175,7 @@ int guard_get(const struct guard_call *g)
     if (code) return code;
     int status = hf_guard_read(s.client, g->words[0], &v, &err);
     int is_absent = status == HF_OK && !v.data;
-    if (v.data) fwrite(v.data, 1, v.len, stdout);
+    if (v.data) (void)fwrite(v.data, 1, v.len, stdout); /* output_end() */
     if (status == HF_OK) hf_value_free(s.client, &v);
     code = key_close(&s, status, &err);
     if (!code) code = output_end();

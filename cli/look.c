@@ -23,13 +23,15 @@ hf_semaphore *session_semaphore(struct session *s, struct hf_info *info)
     return NULL;
 }
 
-static int64_t latch_left(struct session *s)
+/* -1: it is none, or with HF_LATCH_OURS not one that holdfast made. */
+static int64_t latch_left(struct session *s, uint32_t flags)
 {
     hf_latch *latch = NULL;
-    int64_t left = 0;
-    if (hf_latch_open(s->client, hf_lock_name(s->lock), &latch, NULL) != HF_OK)
-        return 0;
-    if (hf_latch_count(latch, &left, NULL) != HF_OK) left = 0;
+    int64_t left = -1;
+    if (hf_latch_open_as(s->client, hf_lock_name(s->lock), flags, &latch, NULL)
+        != HF_OK)
+        return -1;
+    if (hf_latch_count(latch, &left, NULL) != HF_OK) left = -1;
     hf_latch_close(latch);
     return left;
 }
@@ -50,14 +52,20 @@ static int64_t barrier_waiting(struct session *s)
 /* What is there instead of a lock, if it is of a kind that nobody holds. */
 static void conflict_name(struct session *s, struct hf_error *err)
 {
-    int64_t left = latch_left(s);
-    int64_t waiting = left > 0 ? -1 : barrier_waiting(s);
+    int64_t left = latch_left(s, HF_LATCH_OURS);
+    int64_t number = left < 0 ? latch_left(s, 0) : -1;
+    int64_t waiting = left < 0 && number < 0 ? barrier_waiting(s) : -1;
     if (left > 0)
-        snprintf(
-            err->text, sizeof(err->text),
-            "%.120s: no lock, but a latch, or a number of another program: "
-            "%" PRId64 " left to count (holdfast latch status)",
-            s->shown, left);
+        snprintf(err->text, sizeof(err->text),
+                 "%.120s: no lock, but a latch: %" PRId64
+                 " left to count (holdfast latch status)",
+                 s->shown, left);
+    else if (number >= 0)
+        snprintf(err->text, sizeof(err->text),
+                 "%.120s: no lock, but a number that another program made, "
+                 "%" PRId64 ": a semaphore or a latch of Redisson's, or a "
+                 "counter",
+                 s->shown, number);
     else if (waiting >= 0)
         snprintf(err->text, sizeof(err->text),
                  "%.120s: no lock, but a barrier: %" PRId64 " waiting",

@@ -5,6 +5,7 @@
 #include "cli.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -29,19 +30,39 @@ const struct command *command_find(const char *name)
 }
 
 /* If we were started with one of the first three closed, a socket to the store
- * would take its place, and the command would write into it. */
+ * would take its place, and the command would write into it.  What cannot be
+ * printed must fail, for a ticket may be lost by it: so standard output takes
+ * nothing, as if it were closed. */
 static int standard_fds_fill(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
         if (fcntl(fd, F_GETFD) >= 0) continue;
-        if (open("/dev/null", O_RDWR) != fd) return -1;
+        int mode = fd == STDOUT_FILENO ? O_RDONLY : O_RDWR;
+        if (open("/dev/null", mode) != fd) return -1;
     }
     return 0;
+}
+
+static void nothing_do(int sig)
+{
+    (void)sig;
+}
+
+/* A file that may not grow (ulimit -f) makes its write fail.  Caught
+ * and not ignored: what we run finds the signal as we did. */
+static void file_limit_catch(void)
+{
+    struct sigaction act;
+    if (sigaction(SIGXFSZ, NULL, &act) != 0 || act.sa_handler != SIG_DFL)
+        return;
+    act.sa_handler = nothing_do;
+    (void)sigaction(SIGXFSZ, &act, NULL);
 }
 
 int main(int argc, char **argv)
 {
     if (standard_fds_fill() != 0) return EXIT_BUG;
+    file_limit_catch();
     if (argc < 2) {
         help_commands(stderr);
         return EXIT_USAGE;

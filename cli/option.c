@@ -21,8 +21,8 @@ size_t word_len(const char *names)
     return strcspn(names, " ");
 }
 
-static const struct option_row *row_by_letter(const struct command *cmd,
-                                              char letter)
+const struct option_row *option_by_letter(const struct command *cmd,
+                                          char letter)
 {
     for (size_t i = 0; i < cmd->options_len; i++) {
         const struct option_row *row = &cmd->options[i];
@@ -42,8 +42,8 @@ static int names_have(const char *names, const char *name, size_t len)
     return 0;
 }
 
-static const struct option_row *row_by_name(const struct command *cmd,
-                                            const char *name, size_t len)
+const struct option_row *option_by_name(const struct command *cmd,
+                                        const char *name, size_t len)
 {
     for (size_t i = 0; i < cmd->options_len; i++) {
         if (names_have(cmd->options[i].names, name, len))
@@ -141,6 +141,8 @@ static int row_set(const struct command *cmd, const struct option_row *row,
                    const char *option, const char *value, struct options *o)
 {
     char *field = (char *)o + row->offset;
+    if (!value && row->kind != OPTION_FLAG && row->kind != OPTION_JSON)
+        return usage_error(cmd, option, "needs a value");
     switch (row->kind) {
     case OPTION_FLAG:
         *(int *)(void *)field = row->number;
@@ -173,7 +175,7 @@ static int long_parse(const struct command *cmd, int argc, char **argv, int at,
     const char *name = argv[at] + 2;
     size_t len = strcspn(name, "=");
     const char *value = name[len] ? name + len + 1 : NULL;
-    const struct option_row *row = row_by_name(cmd, name, len);
+    const struct option_row *row = option_by_name(cmd, name, len);
     if (!row) return usage_error(cmd, argv[at], "no such option");
     if (!row->value && value)
         return usage_error(cmd, argv[at], "takes no value");
@@ -191,7 +193,7 @@ static int short_parse(const struct command *cmd, int argc, char **argv, int at,
 {
     for (const char *p = argv[at] + 1; *p; p++) {
         char option[3] = {'-', *p, '\0'};
-        const struct option_row *row = row_by_letter(cmd, *p);
+        const struct option_row *row = option_by_letter(cmd, *p);
         if (!row) return usage_error(cmd, option, "no such option");
         if (!row->value) {
             if (row_set(cmd, row, option, NULL, o) != 0) return -1;

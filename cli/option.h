@@ -56,6 +56,7 @@ struct options {
     int64_t pause_percent;
     int64_t restart_ms; /* elect: before the first restart */
     int64_t slots;      /* run: so many at once; 0: one */
+    int foreign;        /* run --slots, latch: also another program's number */
     int nonblock;
     int side; /* enum side */
     int close;
@@ -121,6 +122,12 @@ struct option_row {
 #define OPTION_ROW_FAIR(what)                                                  \
     {                                                                          \
         "", "fair", NULL, OPTION_FLAG, FIELD(fair), 1, 0, 0, what              \
+    }
+#define OPTION_ROW_FOREIGN                                                     \
+    {                                                                          \
+        "", "foreign", NULL, OPTION_FLAG, FIELD(foreign), 1, 0, 0,             \
+            "also a number that another program made, such as one of "         \
+            "Redisson's; without this it is a conflict and left as it is"      \
     }
 #define OPTION_ROW_URL                                                         \
     {"",                                                                       \
@@ -201,7 +208,9 @@ struct option_row {
         "", "lease", "TIME", OPTION_DURATION, FIELD(lease_ms), 0,              \
             HF_LEASE_MS_MIN, HF_LEASE_MS_MAX,                                  \
             "the lock ends by itself after TIME unless it is renewed; "        \
-            "default: 30s"                                                     \
+            "default: 30s; it can be kept if it is at least three times as "   \
+            "long as the slowest round trip to the store, and 100ms for a "    \
+            "command"                                                          \
     }
 #define OPTION_ROW_LABEL                                                       \
     {                                                                          \
@@ -274,7 +283,7 @@ struct option_row {
      "third of the lease"},                                                    \
         {"",                                                                   \
          "on-lost",                                                            \
-         "WHAT",                                                               \
+         "term|kill|warn|COMMAND",                                             \
          OPTION_TEXT,                                                          \
          FIELD(on_lost),                                                       \
          0,                                                                    \
@@ -327,6 +336,12 @@ int options_parse(const struct command *cmd, int argc, char **argv, int from,
  * -1 after having said what is wrong. */
 int options_words(const struct command *cmd, int argc, char **argv,
                   struct options *o, const char **words, int words_max);
+
+/* The row of an option's letter or name; NULL: there is none. */
+const struct option_row *option_by_letter(const struct command *cmd,
+                                          char letter);
+const struct option_row *option_by_name(const struct command *cmd,
+                                        const char *name, size_t len);
 
 /* The first of the words in `names`; its length. */
 size_t word_len(const char *names);

@@ -17,7 +17,8 @@ const struct term_row overview_urls[] = {
      "too; &waitaof=1: once it is on the server's disk, 1,K: and on those of K "
      "replicas; &password_file=FILE has the password in its first line; "
      "&format=string is the layout of SET NX PX libraries instead of "
-     "Redisson's, with &fence=off without a fencing token"},
+     "Redisson's, with &fence=off without a fencing token; &member=ok locks "
+     "although the server is one of several members of a quorum"},
     {"rediss://..., or tls=on with any of these",
      "the same over TLS; ?tls_ca=PATH names whom to trust instead of the "
      "system's authorities, &tls_cert=FILE&tls_key=FILE who we are, "
@@ -30,12 +31,18 @@ const struct term_row overview_urls[] = {
      "the Redis primary that these Sentinels call by this name; the user and "
      "the password are the primary's, ?sentinel_user=USER and "
      "&sentinel_password_file=FILE are for the Sentinels, &tls=on is for both; "
-     "otherwise as redis://"},
+     "&redirect=same-network (default): they may only name a primary in their "
+     "own network (this host, private addresses, or all others), listed: one "
+     "of the URL's hosts, any: whichever; &redirect_hosts=H1,H2,...: these "
+     "besides; otherwise as redis://"},
     {"redis-cluster://[user[:password]@]host[:port],host,...",
      "a Redis Cluster; one node that answers is enough to find the others; "
      "?tls=on for TLS; ?pubsub=classic wakes by PUBLISH, sharded by sharded "
-     "messages or not at all, auto (default) by what the servers have; "
-     "otherwise as redis://, but it has one database"},
+     "messages and refuses servers without them, both by both (beside "
+     "Redisson 3.22 to 3.27), auto (default) by what the servers and the "
+     "subscribers have; ?redirect= and &redirect_hosts= bound which nodes may "
+     "be named, as with Sentinels; otherwise as redis://, but it has one "
+     "database"},
     {"redlock://[user[:password]@]host[:port],host,...[/db]",
      "a lock over independent servers, held by more than half of them: "
      "holdfast-init(1)"},
@@ -53,7 +60,9 @@ const struct term_row overview_env[] = {
     {"HOLDFAST_PASSWORD_FILE",
      "a file whose first line is the store's password, read at every connect"},
     {"HOLDFAST_SENTINEL_PASSWORD", "the password of Redis Sentinels"},
-    {"HOLDFAST_DIR", "the directory of file:, instead of those above"},
+    {"HOLDFAST_DIR", "the directory of file:, instead of those above; neither "
+                     "this nor any other variable is honoured in a program "
+                     "with more rights than its user (set-user-id)"},
     {NULL, NULL}};
 
 const char *const overview_examples[] = {

@@ -53,6 +53,10 @@ enum phase {
 /* Why the command is being ended by us. */
 enum cause { CAUSE_NONE, CAUSE_LOST, CAUSE_MAX_HOLD };
 
+/* KILL is sent 20 ms before the lease ends, and a renewal is due after a third
+ * of it: with less than this no command could be kept running. */
+#define RUN_LEASE_MS_MIN 100
+
 /* The last rows of the exit statuses of run and once. */
 #define EXIT_ROWS_COMMAND                                                      \
     {"80", "the lock was lost while the command ran"},                         \
@@ -153,7 +157,10 @@ struct run {
     int64_t grace_ms;
     int64_t margin_ms;   /* KILL so long before the lease ends */
     int64_t deadline_ms; /* the lock is valid until then */
+    int64_t said_ms;     /* what the guardian was last told of that */
     int64_t max_at_ms;   /* --max-hold; INT64_MAX: none */
+    int64_t due_ms;      /* the loop meant to be awake by then */
+    int64_t woke_ms;     /* it last woke much later than that; 0: never */
     int64_t kill_at_ms;
     int64_t hook_until_ms;
     int64_t extend_at_ms; /* --min-hold: next renewal of ours */
@@ -240,6 +247,8 @@ void hold_why(const struct run *r, char text[HF_ERROR_TEXT_MAX]);
 
 /* run_watch.c: look at the lock and the clock, and do what is due. */
 void watch_begin(struct run *r, int64_t now_ms);
+/* Before the loop sleeps: it is to be awake after `timeout_ms`; -1: never. */
+void watch_sleep(struct run *r, int64_t now_ms, int64_t timeout_ms);
 void watch_step(struct run *r, int64_t now_ms);
 int watch_timeout_ms(const struct run *r, int64_t now_ms);
 

@@ -118,16 +118,21 @@ static void signals_take(struct run *r)
     while ((sig = signals_next(&from_tty)) != 0) signal_take(r, sig, from_tty);
 }
 
+/* The sooner of two timeouts, of which -1 never comes. */
+static int64_t sooner_ms(int64_t a, int64_t b)
+{
+    return a < 0 || (b >= 0 && b < a) ? b : a;
+}
+
 static int loop_timeout_ms(struct run *r, int client_fd)
 {
-    int timeout_ms = watch_timeout_ms(r, clock_ms());
-    if (r->wants_tty && (timeout_ms < 0 || timeout_ms > TTY_LOOK_MS))
-        timeout_ms = TTY_LOOK_MS;
-    if (client_fd >= 0) return timeout_ms;
+    int64_t now_ms = clock_ms();
+    int64_t timeout_ms = watch_timeout_ms(r, now_ms);
     int64_t due_ms = hf_client_timeout_ms(r->s.client);
-    if (due_ms < 0 || (timeout_ms >= 0 && timeout_ms <= due_ms))
-        return timeout_ms;
-    return due_ms < 1000 ? (int)due_ms : 1000;
+    if (r->wants_tty) timeout_ms = sooner_ms(timeout_ms, TTY_LOOK_MS);
+    watch_sleep(r, now_ms, sooner_ms(timeout_ms, due_ms));
+    if (client_fd >= 0 || due_ms < 0) return (int)timeout_ms;
+    return (int)sooner_ms(timeout_ms, due_ms < 1000 ? due_ms : 1000);
 }
 
 enum { FD_CTL, FD_SIGNALS, FD_CLIENT, FD_OUT, FD_STDOUT, FD_LEN };

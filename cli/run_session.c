@@ -27,9 +27,22 @@ static int grace_check(struct run *r)
     int by_kernel =
         (hf_client_caps(r->s.client) & HF_CAP_KERNEL) != 0 && !outlives_us;
     int in_url = !o->lease_ms && strstr(r->url, "lease=") != NULL;
+    if (!by_kernel && lease_ms < RUN_LEASE_MS_MIN)
+        return run_usage(r, "--lease must be at least 100ms: with less a "
+                            "command could not be ended in time");
     if (o->grace_ms && !by_kernel && !in_url && lease_ms < 3 * o->grace_ms)
         return run_usage(r, "--lease must be at least three times --grace");
     return EXIT_OK;
+}
+
+/* The lease may be the option's or the URL's. */
+static int lease_is_short(const struct run *r)
+{
+    if (r->lease_ms >= RUN_LEASE_MS_MIN || r->o->no_fork) return 0;
+    say_error("%s: a lease of %lld ms is too short to run a command: it could "
+              "not be ended in time; take at least %d ms",
+              r->s.shown, (long long)r->lease_ms, RUN_LEASE_MS_MIN);
+    return 1;
 }
 
 static void grace_choose(struct run *r)
@@ -146,6 +159,10 @@ static struct outcome run_held(struct run *r)
 {
     r->acquired_at_ms = clock_ms();
     grace_choose(r);
+    if (lease_is_short(r)) {
+        r->way->give(r, EXIT_CONFIG);
+        return (struct outcome){EXIT_CONFIG, "configuration"};
+    }
     event_acquired(r);
     if (r->grant.replicas > 0)
         say_note("%s: replicas that have it: %d", r->s.shown,

@@ -28,6 +28,7 @@ static int slots_open(struct run *r, struct hf_error *err)
     struct hf_semaphore_options so = HF_SEMAPHORE_OPTIONS_INIT;
     so.order = r->o->fair ? HF_ORDER_FAIR : HF_ORDER_ANY;
     so.slots = (int32_t)r->o->slots;
+    if (!r->o->foreign) so.flags = HF_SEMAPHORE_OURS;
     int status = hf_semaphore_open(r->s.client, r->name, &so, &r->sem, err);
     return status == HF_OK ? number_set(r, err) : status;
 }

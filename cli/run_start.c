@@ -19,13 +19,6 @@
 #include <sys/prctl.h>
 #endif
 
-static void environment_number(const char *key, int64_t value)
-{
-    char text[32];
-    snprintf(text, sizeof(text), "%" PRId64, value);
-    setenv(key, text, 1);
-}
-
 /* The period is told in seconds, which date(1) understands. */
 static void once_environment(const struct run *r)
 {
@@ -75,14 +68,11 @@ void run_environment(const struct run *r)
     setenv("HOLDFAST_HOLDER", text, 1);
     environment_number("HOLDFAST_TTL_MS",
                        r->lease_ms == INT64_MAX ? -1 : r->grant.valid_ms);
-    setenv("HOLDFAST_URL", r->url, 1);
     if (r->child_status_fd >= 0)
         environment_number("HOLDFAST_STATUS_FD", r->child_status_fd);
     else
         unsetenv("HOLDFAST_STATUS_FD");
-    unsetenv("HOLDFAST_PASSWORD");
-    unsetenv("HOLDFAST_SENTINEL_PASSWORD");
-    unsetenv("HOLDFAST_TICKET");
+    environment_clean(r->url);
 }
 
 void run_exec(const struct run *r)

@@ -9,6 +9,10 @@
  * The rule: from `deadline - margin` on, KILL has been sent, unless the user
  * chose to be only warned.  A hold that is known to be lost before its time
  * (broken, flushed) begins the same way at once.
+ *
+ * If this process was stopped, or the machine stalled, `deadline - grace` may
+ * be over before a renewal was tried.  One is tried first then, for at most
+ * half of the time that is left until KILL.
  */
 #include "run.h"
 
@@ -18,8 +22,10 @@
 
 #define MARGIN_MIN_MS 20
 #define MARGIN_MAX_MS 250
-#define RENEWED_MS 20      /* a deadline that moved by less was not renewed */
+#define RENEWED_MS 20      /* a deadline that moved by less need not be told */
 #define LOOK_AGAIN_MS 5000 /* a timer does not count while we are suspended */
+#define LATE_MS 50         /* awake later than this: the process was paused */
+#define TRY_MS 1000        /* for a renewal behind a pause, at most */
 
 static int64_t earlier(int64_t a, int64_t b)
 {
@@ -55,11 +61,14 @@ void watch_begin(struct run *r, int64_t now_ms)
     if (r->margin_ms > MARGIN_MAX_MS) r->margin_ms = MARGIN_MAX_MS;
     r->deadline_ms =
         lease == INT64_MAX ? lease : r->acquired_at_ms + r->grant.valid_ms;
+    r->said_ms = r->deadline_ms;
     r->max_at_ms =
         r->o->max_hold_ms ? r->acquired_at_ms + r->o->max_hold_ms : INT64_MAX;
     r->extend_at_ms = r->detached ? now_ms + keep_every_ms(r) : INT64_MAX;
     r->phase = PHASE_GOING;
     r->cause = CAUSE_NONE;
+    r->due_ms = INT64_MAX;
+    r->woke_ms = 0;
     held_say(r, lease == INT64_MAX ? -1 : r->grant.valid_ms);
 }
 
@@ -110,7 +119,8 @@ static void hold_look(struct run *r, int64_t now_ms)
         return;
     }
     int64_t deadline_ms = now_ms + valid_ms;
-    if (deadline_ms > r->deadline_ms + RENEWED_MS) {
+    if (deadline_ms > r->said_ms + RENEWED_MS) {
+        r->said_ms = deadline_ms;
         if (r->at_risk) say_warn("%s: held again", r->s.shown);
         r->at_risk = 0;
         held_say(r, valid_ms);
@@ -182,12 +192,35 @@ static int64_t lost_begins_ms(const struct run *r)
     }
 }
 
+/* The same, with time for a renewal if there was a pause. */
+static int64_t ending_begins_ms(const struct run *r)
+{
+    int64_t at = lost_begins_ms(r);
+    int64_t left_ms = ahead(r->deadline_ms, r->margin_ms) - r->woke_ms;
+    if (at == INT64_MAX || !r->woke_ms || left_ms <= 0) return at;
+    int64_t tried_ms = r->woke_ms + earlier(left_ms / 2, TRY_MS);
+    return at > tried_ms ? at : tried_ms;
+}
+
+void watch_sleep(struct run *r, int64_t now_ms, int64_t timeout_ms)
+{
+    r->due_ms = timeout_ms < 0 ? INT64_MAX : now_ms + timeout_ms;
+}
+
+/* Once the command should be ending, one pause is made up for, not each: a
+ * machine that is always late must not put the end off again and again. */
+static void pause_note(struct run *r, int64_t now_ms)
+{
+    if (ahead(now_ms, LATE_MS) > r->due_ms && r->woke_ms < lost_begins_ms(r))
+        r->woke_ms = now_ms;
+}
+
 static void in_going(struct run *r, int64_t now_ms)
 {
     char time[32];
     if (r->lost && r->on_lost != ON_LOST_WARN) {
         ending_begin(r, CAUSE_LOST, now_ms);
-    } else if (lost_begins_ms(r) <= now_ms) {
+    } else if (ending_begins_ms(r) <= now_ms) {
         at_risk_say(r, r->deadline_ms - now_ms);
         ending_begin(r, CAUSE_LOST, now_ms);
     } else if (r->max_at_ms <= now_ms) {
@@ -208,6 +241,7 @@ static int64_t kill_due_ms(const struct run *r)
 void watch_step(struct run *r, int64_t now_ms)
 {
     hold_look(r, now_ms);
+    pause_note(r, now_ms);
     switch (r->phase) {
     case PHASE_GOING:
         in_going(r, now_ms);
@@ -227,7 +261,7 @@ int watch_timeout_ms(const struct run *r, int64_t now_ms)
 {
     int64_t at = r->extend_at_ms;
     if (r->phase == PHASE_GOING) {
-        at = earlier(at, earlier(lost_begins_ms(r), r->max_at_ms));
+        at = earlier(at, earlier(ending_begins_ms(r), r->max_at_ms));
         if (!r->lost) at = earlier(at, r->deadline_ms);
     } else if (r->phase == PHASE_HOOK) {
         at = earlier(at, r->hook_until_ms);

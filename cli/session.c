@@ -131,25 +131,19 @@ int session_fail(const struct session *s, int status,
     return status_exit(status);
 }
 
-static const char *environment(const char *name)
-{
-    const char *value = getenv(name);
-    return value && value[0] ? value : NULL;
-}
-
 const char *session_user(void)
 {
-    return environment("HOLDFAST_USER");
+    return environment_get("HOLDFAST_USER");
 }
 
 const char *session_password(void)
 {
-    return environment("HOLDFAST_PASSWORD");
+    return environment_get("HOLDFAST_PASSWORD");
 }
 
 const char *session_password_file(void)
 {
-    return environment("HOLDFAST_PASSWORD_FILE");
+    return environment_get("HOLDFAST_PASSWORD_FILE");
 }
 
 /* The first line of `path`, without blanks around it. */
@@ -161,7 +155,7 @@ static int url_read(struct session *s, const char *path, const char **out)
         return errno == EACCES ? EXIT_DENIED : EXIT_CONFIG;
     }
     char *line = fgets(s->url_line, sizeof(s->url_line), f);
-    fclose(f);
+    (void)fclose(f);
     if (line) {
         line[strcspn(line, "\r\n")] = '\0';
         line += strspn(line, " \t");
@@ -171,19 +165,9 @@ static int url_read(struct session *s, const char *path, const char **out)
         say_error("%s: no URL in its first line", path);
         return EXIT_CONFIG;
     }
+    url_file_check(path, line);
     *out = line;
     return EXIT_OK;
-}
-
-/* Is there "user:password@" in front of the host? */
-static int url_has_password(const char *url)
-{
-    const char *rest = strstr(url, "://");
-    if (!rest) return 0;
-    rest += 3;
-    size_t len = strcspn(rest, "/?#");
-    const char *at = memchr(rest, '@', len);
-    return at && memchr(rest, ':', (size_t)(at - rest)) != NULL;
 }
 
 /* The command line wins over the environment, the URL over its file. */
@@ -200,9 +184,9 @@ int session_url(struct session *s, const struct options *o, const char **out)
     *out = o->url;
     if (o->url) return EXIT_OK;
     if (o->url_file) return url_read(s, o->url_file, out);
-    *out = environment("HOLDFAST_URL");
+    *out = environment_get("HOLDFAST_URL");
     if (*out) return EXIT_OK;
-    const char *file = environment("HOLDFAST_URL_FILE");
+    const char *file = environment_get("HOLDFAST_URL_FILE");
     return file ? url_read(s, file, out) : EXIT_OK;
 }
 
@@ -216,6 +200,13 @@ static int url_says(const char *url, const char *words)
         option = strchr(option, '&');
     }
     return 0;
+}
+
+/* What the library would warn of, if it had a log to write to. */
+static void files_check(const char *url, const char *password_file)
+{
+    if (password_file) password_file_check(password_file);
+    if (url) url_files_check(url);
 }
 
 static int client_open(struct session *s, const struct options *o,
@@ -246,6 +237,7 @@ static int client_open(struct session *s, const struct options *o,
     if (!co.log && !o->quiet && url && url_says(url, "tls_verify=off"))
         say_warn("tls_verify=off: whoever answers is believed, and told the "
                  "password");
+    if (!co.log) files_check(url, co.password_file);
     int status = hf_client_open(url, &co, &s->client, &err);
     if (status != HF_OK) return session_fail(s, status, &err);
     return EXIT_OK;

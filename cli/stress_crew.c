@@ -56,10 +56,10 @@ static _Noreturn void member_run(struct crew *c, const struct options *o,
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != leader) _exit(EXIT_BUG);
-    signal(SIGINT, SIG_IGN);
-    signal(SIGHUP, SIG_IGN);
-    signal(SIGQUIT, SIG_IGN);
-    signal(SIGTERM, SIG_DFL);
+    (void)signal(SIGINT, SIG_IGN);
+    (void)signal(SIGHUP, SIG_IGN);
+    (void)signal(SIGQUIT, SIG_IGN);
+    (void)signal(SIGTERM, SIG_DFL);
     int code = stress_worker(c->s, o, first, history_fd);
     free(c->members); /* the copy of this process */
     exit(code);
@@ -68,7 +68,7 @@ static _Noreturn void member_run(struct crew *c, const struct options *o,
 static int crew_fork(struct crew *c, const struct options *o, int history_fd)
 {
     pid_t leader = getpid();
-    fflush(NULL);
+    (void)fflush(NULL);
     for (unsigned i = 0; i < c->s->clients; i++) {
         pid_t pid = fork();
         if (pid == 0) member_run(c, o, i * c->s->threads, history_fd, leader);

@@ -87,7 +87,7 @@ static void pause_maybe(struct client *c)
     pthread_rwlock_wrlock(&c->w->gate);
     if (!atomic_load(&s->stop)) {
         stress_count(s, FIGURE_PAUSES);
-        raise(SIGSTOP);
+        (void)raise(SIGSTOP);
     }
     pthread_rwlock_unlock(&c->w->gate);
 }

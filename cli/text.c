@@ -92,8 +92,9 @@ static void json_char(struct json *j, const unsigned char **p)
         code[0] = '\\';
         code[1] = (char)**p;
         json_raw(j, code, 2);
-    } else if (**p < 0x20 || **p == 0x7f) {
-        snprintf(code, sizeof(code), "\\u%04x", **p);
+    } else if (is_control(*p)) {
+        /* One byte in ASCII; in Latin-1 the second byte is the number. */
+        snprintf(code, sizeof(code), "\\u%04x", (*p)[n - 1]);
         json_raw(j, code, 6);
     } else {
         json_raw(j, (const char *)*p, n);

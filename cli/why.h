@@ -22,6 +22,13 @@ enum ending {
     ENDING_NEVER
 };
 
+/* What makes a store refuse a lock that is free. */
+enum refused_by {
+    REFUSED_BY_MEMORY,
+    REFUSED_BY_REPLICAS,
+    REFUSED_BY_QUORUM /* the server may grant locks only with the others */
+};
+
 /* All that is known of one lock. */
 struct why {
     struct session *s;
@@ -32,13 +39,19 @@ struct why {
     int changed;         /* another holder got it meanwhile */
     enum process process;
     enum ending ending;
-    struct hf_once_result once; /* outcome 0: it was never begun */
-    struct nodes nodes;         /* of a quorum */
+    struct hf_once_result once;            /* outcome 0: it was never begun */
+    struct nodes nodes;                    /* of a quorum */
+    char refusal[HF_ERROR_TEXT_MAX + 192]; /* it is free, and the store grants
+                                            * no lock all the same; or "" */
+    enum refused_by refused_by;            /* and what makes it refuse */
 };
 
 /* why_process.c: does the holder's process still live on this host? */
 enum process process_look(const struct hf_info *info);
 const char *process_name(enum process process);
+
+/* why_store.c: of a free lock: does the store refuse to grant it? */
+void store_look(struct why *w, const struct options *o);
 
 /* why_text.c: the facts in sentences, and what can be done about it. */
 void why_print(const struct why *w);

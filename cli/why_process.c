@@ -31,7 +31,7 @@ static int stat_read(int64_t pid, char *state, int64_t *age_ms)
     FILE *f = fopen(path, "re");
     if (!f) return -1;
     char *got = fgets(line, sizeof(line), f);
-    fclose(f);
+    (void)fclose(f);
     /* The program's name, in brackets, may hold brackets and blanks. */
     char *p = got ? strrchr(line, ')') : NULL;
     if (!p || !p[1] || ticks <= 0) return -1;

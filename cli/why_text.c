@@ -175,12 +175,27 @@ static int can_break(const struct why *w)
            && (hf_client_caps(w->s->client) & HF_CAP_BREAK) != 0;
 }
 
+static const char *refusal_advice(const struct why *w)
+{
+    static const char *const advice[] = {
+        [REFUSED_BY_MEMORY] =
+            "free memory on the server, or raise its maxmemory",
+        [REFUSED_BY_REPLICAS] = "bring the server's replicas back, or lower "
+                                "its min-replicas-to-write",
+        [REFUSED_BY_QUORUM] =
+            "name all members in the URL, redlock://h1,h2,h3, or write "
+            "?member=ok if a lock of this server alone is meant"};
+    return advice[w->refused_by];
+}
+
 const char *why_advice(const struct why *w, char *out, size_t size)
 {
     const char *what = "make sure that its holder is dead, then take it away";
     if (!w->info.locked && !can_vote(w))
         what = "see to the nodes that may not vote; new ones are declared by "
                "holdfast init, restarted ones must wait";
+    else if (!w->info.locked && w->refusal[0])
+        what = refusal_advice(w);
     else if (!w->info.locked)
         what = "nothing keeps you out";
     else if (session_is_refused(w->s, &w->info))
@@ -204,9 +219,11 @@ const char *why_advice(const struct why *w, char *out, size_t size)
 
 static void free_print(const struct why *w)
 {
-    printf("%s: free", w->s->shown);
+    printf("%s: %s", w->s->shown,
+           w->refusal[0] ? "nobody holds it, but it cannot be had" : "free");
     if (w->info.fence) printf("; its last fence was %" PRIu64, w->info.fence);
     printf(".\n");
+    if (w->refusal[0]) printf("The store grants no lock: %s.\n", w->refusal);
     nodes_tell(w);
     if (w->info.permits > 0)
         printf("It is a semaphore of %" PRId64 " permits, for holdfast run "
@@ -215,6 +232,8 @@ static void free_print(const struct why *w)
     if (!can_vote(w))
         printf("What to do: see to those nodes; new ones are declared by "
                "holdfast init, restarted ones must wait.\n");
+    else if (w->refusal[0])
+        printf("What to do: %s.\n", refusal_advice(w));
     else if (w->info.guarantee == HF_GUARANTEE_LOCAL)
         printf("The store could not be asked: it is free on this host, and "
                "may be held on another.\n");

@@ -28,6 +28,8 @@ install(FILES ${HF_GENERATED}/holdfastConfig.cmake
 install(EXPORT holdfastTargets NAMESPACE holdfast::
   DESTINATION ${HF_CMAKE_DIR})
 
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+
 # Manual pages by their section.
 foreach(section 1 3 5 7)
   file(GLOB pages CONFIGURE_DEPENDS docs/man/*.${section})

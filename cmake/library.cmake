@@ -38,11 +38,13 @@ add_custom_command(
           -P ${PROJECT_SOURCE_DIR}/cmake/embed_lua.cmake
   DEPENDS ${HF_LUA} ${HF_LUA_PARTS} ${PROJECT_SOURCE_DIR}/cmake/embed_lua.cmake
   COMMENT "Embedding the Lua scripts" VERBATIM)
+add_custom_target(redis-scripts DEPENDS ${HF_SCRIPTS})
 # ISO C promises 4095 characters in a literal; real compilers have no limit.
 set_source_files_properties(${HF_SCRIPTS} PROPERTIES
   COMPILE_OPTIONS -Wno-overlength-strings)
 
 add_library(holdfast_objects OBJECT ${HF_SOURCES} ${HF_SCRIPTS})
+add_dependencies(holdfast_objects redis-scripts)
 target_include_directories(holdfast_objects PUBLIC include)
 target_compile_options(holdfast_objects PRIVATE ${HF_INTERNAL})
 target_compile_definitions(holdfast_objects PRIVATE
@@ -84,6 +86,9 @@ set_target_properties(holdfast_shared PROPERTIES OUTPUT_NAME holdfast
   LINK_DEPENDS ${HF_MAP})
 target_link_options(holdfast_shared PRIVATE
   -Wl,--version-script=${HF_MAP})
+# A look-up of a name cannot be stopped, and its thread may outlive the last
+# client (net/resolve.c): its code must stay where it is.
+target_link_options(holdfast_shared PRIVATE -Wl,-z,nodelete)
 # A sanitizer's symbols come with the program, not with the library.
 if(NOT HF_SANITIZE AND NOT HF_FUZZ)
   target_link_options(holdfast_shared PRIVATE -Wl,-z,defs)

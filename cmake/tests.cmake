@@ -10,12 +10,21 @@ target_link_options(clock_shim PRIVATE -fno-sanitize=all)
 set_target_properties(clock_shim PROPERTIES PREFIX ""
   LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
 
+# Starts servers for tests that are no C programs.
+add_executable(test-server test/tool/test_server.c test/lib/launch.c
+  test/lib/ask.c test/lib/port.c)
+target_compile_options(test-server PRIVATE -fno-sanitize=all
+  "SHELL:-iquote ${HF_TEST_DIR}")
+target_link_options(test-server PRIVATE -fno-sanitize=all)
+set_target_properties(test-server PROPERTIES
+  RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+
 # Without hiredis there is no redis backend to be tested, nor the sockets that
 # only it uses; without OpenSSL there is no TLS.
 macro(hf_without_redis paths)
   if(NOT HIREDIS_FOUND)
     list(FILTER ${paths} EXCLUDE REGEX
-      "/((redis|net)_[^/]*|replay_test|stream_test)\\.c$")
+      "/((redis|net)_[^/]*|replay_test|stream_test|client_fuzz)\\.c$")
   endif()
   if(NOT OPENSSL_FOUND OR NOT HIREDIS_FOUND)
     list(FILTER ${paths} EXCLUDE REGEX "/tls_[^/]*\\.c$")
@@ -43,13 +52,39 @@ function(hf_test_program name)
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
 endfunction()
 
+# Minutes of computing: `make slow` and .ci/run run these, `make test` does not.
+set(HF_SLOW "^(alloc_failure_test|sim-more|sim-mutants|model|install|hiredis-1)$")
+# Many tests run at once, since most of them wait.  Those that compute take turns.
+set(HF_BUSY "^(sim|fuzz|model|install)$")
+# Those that wait longest begin first: in seconds.
+set(HF_LONG redis_cluster_failover_test 90 tls_line_test 60
+  redis_cluster_move_test 50 cli-lost 40 redis_sentinel_failover_test 40
+  net_cluster_test 40 redis_cluster_storm_test 40 redis_permit_fault_test 40
+  redis_cluster_bad_test 30 redlock_heal_test 30 slow_server_test 30
+  cli-init 30 server_restart_test 30 cli-stress 30 guarantee_client_test 30
+  net_sentinel_test 30 cli-doctor 25 cli-redlock 25 net_redlock_test 25)
+
 function(hf_test name label)
+  set(labels ${label})
+  if(name MATCHES "${HF_SLOW}")
+    list(APPEND labels slow)
+  endif()
   add_test(NAME ${name} COMMAND ${ARGN})
-  set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT 300)
-  # Two tests run at once for each core, since most of them wait; not these.
-  if(label MATCHES "^(contract|sim|fuzz|model|install)$"
-      OR name STREQUAL "alloc_failure_test")
-    set_tests_properties(${name} PROPERTIES PROCESSORS 2)
+  # What cannot be had on a machine is skipped, with the reason: test_skip() and
+  # the skip of test/cli/lib.sh.
+  set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 900
+    SKIP_RETURN_CODE 77)
+  if(label MATCHES "${HF_BUSY}")
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK processors)
+  endif()
+  list(FIND HF_LONG ${name} at)
+  if(at GREATER_EQUAL 0)
+    math(EXPR at "${at} + 1")
+    list(GET HF_LONG ${at} seconds)
+    set_tests_properties(${name} PROPERTIES COST ${seconds})
+  elseif(label STREQUAL "contract")
+    # Four processes, which compute more than others.
+    set_tests_properties(${name} PROPERTIES COST 60 PROCESSORS 2)
   endif()
   # TSan cannot follow threads that a forked child starts: let it try where
   # it may, and leave out the test that is about nothing else.
@@ -72,6 +107,14 @@ foreach(kind unit fault)
   endforeach()
 endforeach()
 
+# In these a known bug can be planted, to show that they find it: they compile
+# what it would be in once more.  See test/lib/planted.h.
+file(GLOB planted CONFIGURE_DEPENDS src/core/*.c)
+foreach(stem planted_bugs_test redlock_clock_test)
+  target_sources(${stem} PRIVATE ${planted} src/kind/kind.c src/engine/nodes.c)
+  target_compile_definitions(${stem} PRIVATE HF_MUTATIONS=1)
+endforeach()
+
 file(GLOB paths CONFIGURE_DEPENDS test/contract/*.c)
 if(paths)
   hf_test_program(contract ${paths})
@@ -87,6 +130,26 @@ if(paths)
     hf_test(contract-cluster contract contract url=cluster jobs=4)
     hf_test(contract-redis-string contract contract url=redis-string jobs=4)
     hf_test(contract-redis-nofence contract contract url=redis-nofence jobs=4)
+    # As users with few rights: docs/how-to/acl.md.
+    function(hf_acl_test use)
+      hf_test(contract-acl-${use} contract sh ${HF_TEST_DIR}/contract/acl.sh
+        $<TARGET_FILE:contract> ${use} ${ARGN})
+    endfunction()
+    hf_acl_test(lock acquire. cancel. exclusion. fence. holder. lease. multi
+      names. reentrancy. release. turns. wait. redisson_crowd.
+      redisson_fenced. redisson_lock. redisson_reentry.)
+    hf_acl_test(string acquire. cancel. exclusion. fence. holder. lease.
+      names. release. wait. inspect. breaking.)
+    hf_acl_test(fair fair. redisson_fair.)
+    hf_acl_test(readwrite rw. rw_order. redisson_readwrite.)
+    hf_acl_test(semaphore permit permit_count. permit_order. counter. slots.)
+    hf_acl_test(latch latch.)
+    hf_acl_test(barrier barrier. not=other_kinds)
+    hf_acl_test(guard guard. claim.)
+    hf_acl_test(value value. value_update. once. election.
+      not=is_not_listed,keeps_order,own_fence_whoever)
+    hf_acl_test(inspect inspect. list. rw.inspect fair.length permit_order.
+      permit_count.is_shown)
   endif()
 endif()
 
@@ -104,10 +167,24 @@ if(paths)
   hf_test_program(sim ${paths} ${planted})
   target_compile_definitions(sim PRIVATE HF_MUTATIONS=1)
   hf_test(sim sim sim run --seeds ${HF_SIM_SEEDS})
-  hf_test(sim-mutants sim sim mutants)
+  if(HF_SIM_MORE GREATER 0)
+    math(EXPR from "${HF_SIM_SEEDS} + 1")
+    hf_test(sim-more sim sim run --from ${from} --seeds ${HF_SIM_MORE})
+  endif()
+  # The simulator has no threads.
+  if(NOT HF_SANITIZE STREQUAL "thread")
+    hf_test(sim-mutants sim sim mutants)
+  endif()
   hf_test(sim-amnesia sim sim amnesia)
-  # Beyond those of `sim`: seeds that once found something.
-  hf_test(sim-found sim sim run --from 52098 --seeds 1)
+  # Beyond those of `sim`: seeds that once found something.  Without the faults
+  # that came later, each tells the story in which it was found.
+  foreach(seed 52098 50193600 700345668 700531952
+      700151741)
+    hf_test(sim-found-${seed} sim sim run --from ${seed} --seeds 1
+      --faults all,-take)
+  endforeach()
+  hf_test(sim-found-910011647 sim sim run --from 910011647 --seeds 1
+    --faults break,late,pause,flush)
 endif()
 
 # With the real libraries: only tools/interop.sh has what it needs.
@@ -120,6 +197,11 @@ endif()
 # Shell tests of the command; lib.sh is what they share.
 file(GLOB paths CONFIGURE_DEPENDS test/cli/*.sh)
 list(FILTER paths EXCLUDE REGEX "/lib\\.sh$")
+if(HF_SANITIZE)
+  # The leak sanitizer cannot look into a set-user-id program, and the thread
+  # sanitizer writes files itself.
+  list(FILTER paths EXCLUDE REGEX "/(setuid|file_limit)\\.sh$")
+endif()
 foreach(path IN LISTS paths)
   get_filename_component(stem ${path} NAME_WE)
   hf_test(cli-${stem} cli sh ${path})
@@ -133,20 +215,36 @@ if(HF_FUZZ)
   add_custom_target(fuzzers)
 endif()
 # Fuzz targets: replayed with seeded mutations here, libFuzzer with HF_FUZZ.
+# One of them reads the command line, with the command's own objects.
+set(HF_CLI_PARTS
+  "$<FILTER:$<TARGET_OBJECTS:holdfast>,EXCLUDE,/(main|say)\\.c\\.o>")
 file(GLOB paths CONFIGURE_DEPENDS test/fuzz/*_fuzz.c)
 hf_without_redis(paths)
 foreach(path IN LISTS paths)
   get_filename_component(stem ${path} NAME_WE)
   string(REGEX REPLACE "_fuzz$" "" noun ${stem})
+  file(GLOB parts CONFIGURE_DEPENDS test/fuzz/lib/${noun}_*.c)
+  if(noun STREQUAL "options")
+    set(parts ${HF_CLI_PARTS})
+  endif()
   if(HF_FUZZ)
-    hf_test_program(${stem} ${path})
+    hf_test_program(${stem} ${path} ${parts})
     add_dependencies(fuzzers ${stem})
     target_link_options(${stem} PRIVATE -fsanitize=fuzzer)
   else()
-    hf_test_program(${stem} ${path} test/fuzz/lib/standalone.c)
+    hf_test_program(${stem} ${path} ${parts} test/fuzz/lib/standalone.c)
     hf_test(${stem} fuzz ${stem} ${HF_TEST_DIR}/fuzz/corpus/${noun})
   endif()
 endforeach()
+target_compile_options(options_fuzz PRIVATE
+  "SHELL:-iquote ${PROJECT_SOURCE_DIR}/cli")
+# A run of these is a whole client, or writes files.
+if(NOT HF_FUZZ)
+  set_tests_properties(guard_fuzz PROPERTIES ENVIRONMENT HF_FUZZ_RUNS=1000)
+  if(HIREDIS_FOUND)
+    set_tests_properties(client_fuzz PROPERTIES ENVIRONMENT HF_FUZZ_RUNS=300)
+  endif()
+endif()
 
 # A backend module, for the loader's test.
 file(GLOB paths CONFIGURE_DEPENDS test/module/*.c)
@@ -159,6 +257,18 @@ foreach(path IN LISTS paths)
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test/module)
 endforeach()
 
+# A program that loads the library, uses it and unloads it, while a thread of
+# the library is in a function of the program.
+if(HIREDIS_FOUND)
+  add_executable(unload test/install/unload.c)
+  target_include_directories(unload PRIVATE include)
+  target_link_libraries(unload PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  set_target_properties(unload PROPERTIES ENABLE_EXPORTS ON
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
+  add_dependencies(unload holdfast_shared)
+  hf_test(unload fault unload $<TARGET_FILE:holdfast_shared>)
+endif()
+
 # Every C program on our pages compiles.
 hf_test(doc-blocks docs sh ${PROJECT_SOURCE_DIR}/tools/blocks.sh)
 set_tests_properties(doc-blocks PROPERTIES
@@ -168,13 +278,28 @@ set_tests_properties(doc-blocks PROPERTIES
 hf_test(conformance docs sh ${PROJECT_SOURCE_DIR}/tools/conformance.sh)
 # So is every one that docs/guarantees.md names, one at least for each cell.
 hf_test(guarantees docs sh ${PROJECT_SOURCE_DIR}/tools/guarantees.sh)
+# And every one that SECURITY.md names, one at least for each threat.
+hf_test(security docs sh ${PROJECT_SOURCE_DIR}/tools/security.sh)
 
 if(NOT HF_SANITIZE AND NOT HF_FUZZ)
   # The small models; nothing of ours is compiled for them.
   hf_test(model model sh ${PROJECT_SOURCE_DIR}/tools/model.sh small)
-  set_tests_properties(model PROPERTIES TIMEOUT 900
-    ENVIRONMENT "BUILD=${CMAKE_BINARY_DIR}")
+  set_tests_properties(model PROPERTIES TIMEOUT 1800
+    ENVIRONMENT "BUILD=${CMAKE_BINARY_DIR};MODEL_SKIPS=1")
   hf_test(install install sh ${HF_TEST_DIR}/install/install_test.sh)
   set_tests_properties(install PROPERTIES ENVIRONMENT
     "BUILD=${CMAKE_BINARY_DIR};CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER}")
+  # What the built files protect themselves with.
+  if(HF_HARDEN)
+    hf_test(hardening install sh ${HF_TEST_DIR}/install/hardening_test.sh)
+    set_tests_properties(hardening PROPERTIES ENVIRONMENT
+      "BUILD=${CMAKE_BINARY_DIR};CC=${CMAKE_C_COMPILER}")
+  endif()
+  # Built twice, elsewhere.
+  hf_test(same-build slow sh ${HF_TEST_DIR}/install/same_build_test.sh)
+  set_tests_properties(same-build PROPERTIES TIMEOUT 900 PROCESSORS 2
+    ENVIRONMENT "CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER}")
+  hf_test(hiredis-1 install sh ${HF_TEST_DIR}/install/hiredis_test.sh)
+  set_tests_properties(hiredis-1 PROPERTIES ENVIRONMENT
+    "BUILD=${CMAKE_BINARY_DIR};CC=${CMAKE_C_COMPILER}")
 endif()

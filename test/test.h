@@ -8,8 +8,8 @@
  *
  * Tests register themselves; test/lib/test_main.c runs them in order of
  * definition and ends with "N passed, N failed".  Arguments are substrings of
- * "suite.name" to run.  A CHECK that fails ends its test; TEST_FAIL says why in
- * words.
+ * "suite.name" to run; not=PART,PART leaves out.  A CHECK that fails ends its
+ * test; TEST_FAIL says why in words, and test_skip() what the machine lacks.
  */
 #ifndef HF_TEST_H
 #define HF_TEST_H
@@ -30,6 +30,11 @@ void test_register(struct test_case *t);
 /* Print where and what, and end the running test.  Only from its thread. */
 void test_fail(const char *file, int line, const char *format, ...)
     __attribute__((format(printf, 3, 4), noreturn));
+
+/* Print what is missing on this machine, and end the running test without a
+ * verdict; a failure where CI is set.  Only from its thread. */
+void test_skip(const char *format, ...)
+    __attribute__((format(printf, 1, 2), noreturn));
 
 /* Called when the running test ends, passed or failed, last registered first:
  * stop a server, remove a directory.  The test function has returned by then:

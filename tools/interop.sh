@@ -42,12 +42,22 @@ java_peer() {
     maven -o || maven
 }
 
+# Older Redissons, for redisson_cluster: the jars alone, for the same classes.
+older='3.21.3 3.25.2'
+
+older_jars() {
+    [ -d "$out/redisson-$1/jars" ] && return
+    mvn -B -q -f "$src/java/pom.xml" -Dredisson="$1" \
+        -Dout="$out/redisson-$1" \
+        org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies@jars
+}
+
 # The cache of modules is under BUILD too; what it holds can be deleted.
 go_peer() (
     cd "$src/go" && CGO_ENABLED=0 GOPATH="$out/go" GOCACHE="$out/go/cache" \
         GOMODCACHE="$out/go/mod" GOWORK=off \
         GOFLAGS='-mod=readonly -modcacherw -buildvcs=false' \
-        go build -o "$out/go/peer" .
+        go build -o "$out/go/peer" . && ln -sf peer "$out/go/redislock"
 )
 
 # FOLDER LIST COMMAND...: run it unless it has been done for this very list.
@@ -74,14 +84,22 @@ node_packages() {
 }
 
 make_peer Java java_peer
+for version in $older; do
+    make_peer "Redisson $version" older_jars "$version"
+done
 make_peer Go go_peer
 make_peer Python once_for "$out/py" "$src/py/requirements.txt" python_packages
 make_peer Node once_for "$out/node" "$src/node/package-lock.json" node_packages
 
 # Small and quick to start: there is one for every test.
 flags='-XX:+UseSerialGC -XX:TieredStopAtLevel=1 -Xmx256m'
+for version in $older; do
+    set -- "$@" "java-$version=java $flags \
+-cp '$out/classes:$out/redisson-$version/jars/*' Peer"
+done
 exec "$build/test/interop" "$@" \
     "java=java $flags -cp '$out/classes:$out/jars/*' Peer" \
     "go='$out/go/peer'" \
+    "redislock='$out/go/redislock'" \
     "py='$out/py/bin/python' '$src/py/peer.py'" \
     "node=node '$src/node/peer.js' '$out/node'"

@@ -19,9 +19,17 @@ fail() {
     exit 1
 }
 
+# lack TEXT: what the check needs cannot be had.  As a test (MODEL_SKIPS is set)
+# it is skipped then, by the status that ctest knows; where CI is set it fails.
+lack() {
+    if [ -z "${MODEL_SKIPS:-}" ] || [ -n "${CI:-}" ]; then fail "$*"; fi
+    echo "skipped: $*"
+    exit 77
+}
+
 for tool in java mvn timeout; do
     command -v "$tool" >/dev/null 2>&1 ||
-        fail "$tool is not installed: ./dev model installs it"
+        lack "$tool is not installed: ./dev model installs it"
 done
 
 mkdir -p "${BUILD:-build}/model"
@@ -38,7 +46,7 @@ fetch() {
 
 if ! [ -s "$tlc" ] && ! fetch -o && ! fetch; then
     cat "$home/maven.log" >&2
-    fail 'TLC cannot be fetched'
+    lack 'TLC cannot be fetched'
 fi
 
 work=$(mktemp -d)

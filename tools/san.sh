@@ -5,7 +5,7 @@
 # and has to pass alone.
 set -u
 build=$1
-jobs=$(($(nproc 2>/dev/null || echo 2) * 2))
+jobs=$(($(nproc 2>/dev/null || echo 2) * 4))
 log=$build/Testing/Temporary
 reports='ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|runtime error:'
 

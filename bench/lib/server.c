@@ -5,22 +5,18 @@
 #define _POSIX_C_SOURCE 200809L
 #include "server.h"
 
-#include <arpa/inet.h>
 #include <hiredis/hiredis.h>
-#include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/time.h>
-#include <unistd.h>
 
 #include "child.h"
+#include "lib/port.h"
 #include "tool.h"
 
-#define START_TRIES 5
 #define MISSING_BATCH 500
 
 /* Sent by clients only: no script may call these. */
@@ -30,16 +26,10 @@ static const char only_clients[] =
 
 int port_free(void)
 {
-    struct sockaddr_in at = {.sin_family = AF_INET};
-    socklen_t len = sizeof(at);
-    int fd = socket(AF_INET, SOCK_STREAM, 0);
+    int port;
 
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (fd < 0 || bind(fd, (struct sockaddr *)&at, sizeof(at)) != 0
-        || getsockname(fd, (struct sockaddr *)&at, &len) != 0)
-        fail("no free loopback port");
-    close(fd);
-    return ntohs(at.sin_port);
+    if (port_reserve(&port) < 0) fail("no free loopback port");
+    return port; /* ours until the driver ends */
 }
 
 static redisReply *ask(struct server *s, const char *format, ...)
@@ -55,60 +45,23 @@ static redisReply *ask(struct server *s, const char *format, ...)
     return a;
 }
 
-static int server_connect(struct server *s)
+static void server_connect(struct server *s)
 {
     struct timeval patience = {5, 0};
 
     s->redis = redisConnectWithTimeout("127.0.0.1", s->port, patience);
-    if (s->redis && !s->redis->err) {
-        redisReply *a = redisCommand(s->redis, "PING");
-        int up = a && a->type == REDIS_REPLY_STATUS;
-        if (a) freeReplyObject(a);
-        if (up) return 0;
-    }
-    if (s->redis) redisFree(s->redis);
-    s->redis = NULL;
-    return -1;
+    if (!s->redis || s->redis->err) fail("redis-server: no connection");
 }
 
-/* Another process may take the port between our look and its bind: then the
- * server ends at once, and the next try has another port. */
-static int server_try(struct server *s, const char *dir, int is_node)
+pid_t server_launch(const struct launch *l)
 {
-    char port[8], bus[8], log[4096];
-    /* What is for a cluster's node only comes last. */
-    char *argv[] = {"redis-server",
-                    "--port",
-                    port,
-                    "--bind",
-                    "127.0.0.1",
-                    "--save",
-                    "",
-                    "--appendonly",
-                    "no",
-                    "--dir",
-                    (char *)(uintptr_t)dir,
-                    "--maxclients",
-                    "4000",
-                    is_node ? "--cluster-enabled" : NULL,
-                    "yes",
-                    "--cluster-port",
-                    bus,
-                    NULL};
+    char why[LAUNCH_WHY_MAX];
+    pid_t pid = child_fork();
 
-    s->port = port_free();
-    s->bus_port = is_node ? port_free() : 0;
-    snprintf(bus, sizeof(bus), "%d", s->bus_port);
-    snprintf(port, sizeof(port), "%d", s->port);
-    snprintf(log, sizeof(log), "%s/redis.log", dir);
-    s->pid = child_daemon(argv, log);
-    if (s->pid < 0) fail("redis-server cannot be started");
-    for (int i = 0; i < 500 && !child_interrupted(); i++) {
-        if (server_connect(s) == 0) return 0;
-        if (child_wait(s->pid, 0.01) != -1) return -1;
-    }
-    child_end(s->pid, SIGKILL);
-    return -1;
+    if (pid == 0) launch_exec(l);
+    if (pid < 0) fail("redis-server cannot be started");
+    if (launch_await(l, pid, 0, why) != 1) fail("%s", why);
+    return pid;
 }
 
 static void version_read(struct server *s)
@@ -123,13 +76,24 @@ static void version_read(struct server *s)
 
 static void start(struct server *s, const char *dir, int is_node)
 {
+    char bus[16];
+    /* What is for a cluster's node only comes last. */
+    const char *const args[] = {"--maxclients",
+                                "4000",
+                                is_node ? "--cluster-enabled" : NULL,
+                                "yes",
+                                "--cluster-port",
+                                bus,
+                                NULL};
+    struct launch l = {.dir = dir, .args = args};
+
     memset(s, 0, sizeof(*s));
-    for (int i = 0; i < START_TRIES && !child_interrupted(); i++) {
-        if (server_try(s, dir, is_node) != 0) continue;
-        version_read(s);
-        return;
-    }
-    fail("redis-server did not start (is it installed?)");
+    l.port = s->port = port_free();
+    s->bus_port = is_node ? s->port + PORT_BUS : 0;
+    snprintf(bus, sizeof(bus), "%d", s->bus_port);
+    s->pid = server_launch(&l);
+    server_connect(s);
+    version_read(s);
 }
 
 void server_start(struct server *s, const char *dir)

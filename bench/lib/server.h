@@ -8,6 +8,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "lib/launch.h"
+
 struct redisContext;
 
 struct server {
@@ -30,7 +32,10 @@ void server_stop(struct server *s);
 int server_tls_begin(struct server *s, const char *crt, const char *key);
 void server_tls_end(struct server *s);
 
-/* A loopback port on which nobody listens. */
+/* Start a server and wait until it answers, or fail(); child_end() ends it. */
+pid_t server_launch(const struct launch *l);
+
+/* A loopback port that is reserved for this program. */
 int port_free(void);
 
 /* Forget all keys. */

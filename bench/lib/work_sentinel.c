@@ -86,23 +86,21 @@ static void servers_start(struct group *g, const struct bench *b)
 
 static void sentinel_start(struct group *g, const struct bench *b, int i)
 {
-    char dir[300], conf[320], log[320];
-    char *argv[] = {"redis-server", conf, "--sentinel", NULL};
-    g->ports[i] = port_free();
+    char dir[300], conf[320];
+    struct launch l = {.dir = dir, .is_sentinel = 1};
+    l.port = g->ports[i] = port_free();
     dir_make(dir, sizeof(dir), b, "sentinel", i);
     snprintf(conf, sizeof(conf), "%s/conf", dir);
-    snprintf(log, sizeof(log), "%s/log", dir);
     FILE *out = fopen(conf, "we");
     if (!out) fail("%s: cannot be written", conf);
     fprintf(out,
-            "port %d\nbind 127.0.0.1\ndir %s\n"
+            "port %d\nbind 127.0.0.1\ndir %s\nlogfile redis-%d.log\n"
             "sentinel monitor bench 127.0.0.1 %d 2\n"
             "sentinel down-after-milliseconds bench 500\n"
             "sentinel failover-timeout bench 3000\n",
-            g->ports[i], dir, g->servers[0].port);
+            g->ports[i], dir, g->ports[i], g->servers[0].port);
     if (fclose(out) != 0) fail("%s: cannot be written", conf);
-    g->sentinels[i] = child_daemon(argv, log);
-    if (g->sentinels[i] < 0) fail("redis-server --sentinel cannot be started");
+    g->sentinels[i] = server_launch(&l);
 }
 
 static void group_start(struct group *g, const struct bench *b)

@@ -18,6 +18,11 @@ extern "C" {
 typedef struct hf_client hf_client;
 typedef struct hf_cancel hf_cancel;
 
+/* Bytes of stack that a thread must have left for a call of this library, its
+ * thread-local data included; what a callback of the user's needs comes on top
+ * of that.  Threads of the library's own have what they need. */
+#define HF_THREAD_STACK_MIN 65536
+
 /* The three truths about a hold. */
 enum hf_state {
     HF_STATE_NONE = 0,    /* not held by this holder */
@@ -182,18 +187,35 @@ HF_API void hf_client_options_init(struct hf_client_options *options);
  *     &wait_renew=on   ... and a renewal too
  *     &waitaof=1       a grant counts once the server's disk has it; 1,K: and
  *                      those of K replicas (Redis 7.2 or later)
+ *     &member=ok       acquire and renew although the server is one of several
+ *                      members of a quorum, which knows nothing of these
+ *                      locks; otherwise that is HF_CONFLICT
  *   redis-sentinel://[user[:password]@]host[:port],host[:port],.../name[/db]
  *                    the primary that these Sentinels call `name`; user and
  *                    password are the primary's
  *     ?sentinel_user=U&sentinel_password_file=FILE   for the Sentinels; or the
  *                      password in HOLDFAST_SENTINEL_PASSWORD
+ *     &redirect=same-network   which primary the Sentinels may name, and so
+ *                      where the password is sent: one in the network of the
+ *                      Sentinels.  Networks are this host, private addresses,
+ *                      and all others; a Sentinel that is reached on this host
+ *                      may also name a private address
+ *     &redirect=listed ... one of the URL's hosts, or of redirect_hosts=
+ *     &redirect=any    ... whichever they name
+ *     &redirect_hosts=H1,H2,...   these besides, as the Sentinels write them
  *   redis-cluster://[user[:password]@]host[:port],host[:port],...
  *                    a Redis Cluster; one of these is enough to find the rest
  *     ?format, fence   as above
  *     &pubsub=auto     wake-ups by sharded messages where the servers have
- *                      them, as Redisson does since 3.22
- *     &pubsub=classic  ... by PUBLISH, as it did before
- *     &pubsub=sharded  ... by sharded messages, or not at all
+ *                      them, as Redisson since 3.28; also by PUBLISH where the
+ *                      lock's server has a classic subscriber, and also by
+ *                      SUBSCRIBE once a holder of Redisson's was met
+ *     &pubsub=classic  ... by PUBLISH, as Redisson before 3.22
+ *     &pubsub=sharded  ... as auto; servers without sharded messages are
+ *                      refused
+ *     &pubsub=both     ... always by both kinds, sent and listened to: beside
+ *                      Redisson 3.22 to 3.27, which use either
+ *     &redirect, redirect_hosts   as above: which nodes the others may name
  *   redlock://[user[:password]@]host[:port],host[:port],...[/db]
  *   quorum:[option=value&...|]URL|URL|URL      a lock over N of the above: held
  *                    when more than half of them have granted it; see quorum.h
@@ -208,7 +230,9 @@ HF_API void hf_client_options_init(struct hf_client_options *options);
  *                         directory whose parent is missing, or that is none;
  *                         a file that is named and is missing or no good
  *         HF_UNSUPPORTED  the backend is not built in or not installed
- *         HF_DENIED       the lock directory or a file cannot be used
+ *         HF_DENIED       the lock directory or a file cannot be used; in a
+ *                         directory that can only be read, locks can be
+ *                         inspected and listed, and the other calls fail
  *         HF_NOMEM        nothing was allocated
  *
  * Threads: any.
@@ -224,6 +248,11 @@ HF_API int hf_client_open(const char *url,
  * them, and so for a function that hf_value_update() or hf_client_list() is
  * running.  Lock objects that are still open go with it; cancel tokens must be
  * closed before.
+ *
+ * A host's name that the system's resolver has not answered yet is the one
+ * thing that is not waited for: its look-up, one per name in the process, goes
+ * on in a thread of its own.  The shared library therefore stays loaded after
+ * dlclose().
  *
  * @param client  taken; NULL does nothing
  *

@@ -280,6 +280,9 @@ HF_API int hf_election_look(hf_election *election, struct hf_leader *out,
  *
  * @return HF_OK         it has changed
  *         HF_TIMEOUT    it has not, within wait_ms
+ *         HF_UNAVAILABLE  the store did not answer, for as long as any call
+ *                       waits for it, and no longer than wait_ms and a few
+ *                       round trips
  *         HF_CANCELLED  the token was fired
  *         HF_INVALID, and as hf_election_look()
  *

@@ -51,6 +51,28 @@ typedef void (*hf_latch_fn)(hf_latch *latch, int status, int64_t left,
 HF_API int hf_latch_open(hf_client *client, const char *name, hf_latch **out,
                          struct hf_error *err);
 
+/* hf_latch_open_as(): setting, counting and deleting fail with HF_CONFLICT if
+ * the number under the name was not made by holdfast.  Redisson's RSemaphore
+ * and its RCountDownLatch look alike on the server; without this flag either is
+ * taken for a latch, as a program wants that shares one with Redisson. */
+#define HF_LATCH_OURS 1u
+
+/**
+ * Make a latch object, as hf_latch_open() does, with flags.
+ *
+ * @param client  borrowed; must outlive it
+ * @param name    as for hf_latch_open()
+ * @param flags   HF_LATCH_OURS or 0
+ * @param out     owned by the caller: hf_latch_close()
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return as hf_latch_open(); HF_INVALID also for an unknown flag
+ *
+ * Threads: any.
+ */
+HF_API int hf_latch_open_as(hf_client *client, const char *name, uint32_t flags,
+                            hf_latch **out, struct hf_error *err);
+
 /**
  * Forget a latch object; the latch itself stays as it is.
  *

@@ -29,8 +29,15 @@ typedef struct hf_lock hf_lock;
 
 #define HF_NAME_MAX 512          /* bytes in a lock's name */
 #define HF_LEASE_MS_MAX 86400000 /* 24 h */
-#define HF_LEASE_MS_MIN 10       /* below this nothing can be renewed */
-#define HF_TICKET_MAX 160        /* bytes in a ticket, with the NUL */
+/* The shortest lease that is accepted; whether it can be kept is a matter of
+ * the network.  The watchdog renews after a third of the lease, so a lease must
+ * be at least three times as long as the slowest round trip, and 20 ms, or it
+ * ends before it is renewed: measured, 20 ms with round trips of 2 ms, 30 ms
+ * with 10 ms, 150 ms with 50 ms, on a machine that runs the client at once.
+ * What else delays a process counts as well: on a busy machine take a second or
+ * more. */
+#define HF_LEASE_MS_MIN 10
+#define HF_TICKET_MAX 160 /* bytes in a ticket, with the NUL */
 
 #define HF_WAIT_FOREVER 0 /* wait_ms: until it is ours (default) */
 #define HF_WAIT_NONE (-1) /* wait_ms: one try */
@@ -99,7 +106,8 @@ struct hf_acquire_options {
     uint32_t flags;         /* HF_ACQUIRE_* */
     uint64_t holder;        /* 0: this thread (blocking), a new one (start) */
     int64_t wait_ms;        /* HF_WAIT_FOREVER, HF_WAIT_NONE, or milliseconds */
-    int64_t lease_ms;       /* 0: the client's */
+    int64_t lease_ms;       /* 0: the client's; at least three round trips, see
+                             * HF_LEASE_MS_MIN */
     hf_cancel *cancel;      /* borrowed until the call is over; may be NULL */
     int64_t renew_ms;       /* the watchdog renews so often; 0: every third of
                            * the lease; at most half of it */
@@ -331,11 +339,14 @@ HF_API int hf_lock_acquire(hf_lock *lock,
  * Acquire, asynchronously.  Statuses as hf_lock_acquire().
  *
  * @param cb    called exactly once if, and only if, this returns HF_OK;
- *              `grant` is NULL unless its status is HF_OK, both are borrowed
+ *              `grant` is NULL unless its status is HF_OK, both are borrowed.
+ *              NULL only if `options` name a holder: hf_lock_state() tells when
+ *              that one has the lock
  * @param user  passed to `cb`, never looked at
  *
- * @return HF_OK (the request is on its way), HF_INVALID, HF_UNSUPPORTED,
- *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK (the request is on its way), HF_INVALID (also: neither a
+ *         callback nor a holder, so that nothing could release the lock),
+ *         HF_UNSUPPORTED, HF_FORKED, HF_CLOSED, HF_NOMEM
  *
  * Threads: any; `cb` runs on the thread that pumps, after the step.
  */
@@ -573,7 +584,9 @@ HF_API uint64_t hf_lock_fence(hf_lock *lock, uint64_t holder);
 
 /**
  * Write down what another process needs to renew or release a hold, and let go
- * of it here without releasing it.
+ * of it here without releasing it.  The ticket is a secret: every process that
+ * has it can release the lock.  It cannot be made from anything that a store
+ * shows or keeps.
  *
  * @param lock    borrowed
  * @param holder  0: the calling thread; acquired with HF_ACQUIRE_DETACHED
@@ -608,7 +621,10 @@ HF_API int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
                           struct hf_grant *grant, struct hf_error *err);
 
 /**
- * Release a detached hold by its ticket, without taking it over first.
+ * Release a detached hold by its ticket, without taking it over first.  Of a
+ * quorum it is released once no majority can have it any more: members that
+ * cannot be reached do not matter if the others are a majority and one of them
+ * has given it back.
  *
  * @param ticket  copied; what hf_lock_detach() wrote
  *
@@ -664,8 +680,9 @@ typedef int (*hf_list_fn)(const struct hf_list_row *row, void *user);
  * @param user    passed to `fn`
  * @param err     filled when this fails; may be NULL
  *
- * @return HF_OK, HF_UNSUPPORTED, HF_UNAVAILABLE, HF_DENIED, HF_FORKED,
- *         HF_CLOSED
+ * @return HF_OK, HF_UNSUPPORTED, HF_UNAVAILABLE (also: the server's cursor goes
+ *         in a circle, or on for more pages than any store has), HF_DENIED,
+ *         HF_FORKED, HF_CLOSED
  *
  * Threads: any.
  */

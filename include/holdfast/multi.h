@@ -118,11 +118,12 @@ HF_API int hf_multi_try(hf_multi *multi, struct hf_grant *grants,
  * Acquire, asynchronously.  Statuses as hf_multi_acquire().
  *
  * @param cb    called exactly once if, and only if, this returns HF_OK; may
- *              close the set
+ *              close the set.  NULL only if `options` name a holder
  * @param user  passed to `cb`, never looked at
  *
- * @return HF_OK (it is on its way), HF_INVALID, HF_UNSUPPORTED, HF_FORKED,
- *         HF_CLOSED, HF_NOMEM
+ * @return HF_OK (it is on its way), HF_INVALID (also: neither a callback nor a
+ *         holder, so that nothing could release the locks), HF_UNSUPPORTED,
+ *         HF_FORKED, HF_CLOSED, HF_NOMEM
  *
  * A fresh holder is made unless one is given; the grants tell which.
  *

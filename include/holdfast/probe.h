@@ -102,7 +102,8 @@ HF_API int hf_probe(const char *url, const struct hf_probe_options *options,
  * uptime_in_seconds) and settings (appendfsync, no-appendfsync-on-rewrite,
  * save, min-replicas-to-write, min-replicas-max-lag); "info" or "config" is
  * "denied" if it may not be asked.  Besides: endpoint, the server's own
- * address, also behind Sentinels; wait and wait_renew, as the URL says.  On
+ * address, also behind Sentinels; wait and wait_renew, as the URL says;
+ * quorum_of, how many members the quorum has to which the server belongs.  On
  * file: engine, filesystem, shared (1: hosts may share it) and directory.
  *
  * @param node  borrowed

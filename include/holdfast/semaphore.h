@@ -39,10 +39,18 @@ typedef struct hf_semaphore hf_semaphore;
  * programs that do so; needs HF_CAP_TALLY. */
 #define HF_SEMAPHORE_PLAIN 1u
 
+/* Counting and changing (hf_semaphore_state(), _try_set(), _set(), _add(),
+ * _drain(), _delete()) fail with HF_CONFLICT if the number under the name was
+ * not made by holdfast: without any permit that is out, an RSemaphore, an
+ * RPermitExpirableSemaphore, an RCountDownLatch and a counter of another
+ * program look alike.  Without this flag such a number is taken for a
+ * semaphore, as a program wants that shares one with Redisson. */
+#define HF_SEMAPHORE_OURS 2u
+
 /* How to open one.  Zero is every field's default. */
 struct hf_semaphore_options {
     uint32_t struct_size; /* set by HF_SEMAPHORE_OPTIONS_INIT */
-    uint32_t flags;       /* HF_SEMAPHORE_PLAIN */
+    uint32_t flags;       /* HF_SEMAPHORE_PLAIN, HF_SEMAPHORE_OURS */
     int32_t order;        /* HF_ORDER_ANY; HF_ORDER_FAIR: who has waited longest
                            * is first, so that one who wants many is not passed
                            * by those who want few; needs HF_CAP_QUEUE */
@@ -167,12 +175,14 @@ HF_API int hf_semaphore_try(hf_semaphore *sem, struct hf_permit *out,
  * @param options  copied; as for hf_semaphore_acquire()
  * @param cb       called exactly once if, and only if, this returns HF_OK, and
  *                 never before this function has returned; its permit and
- *                 error are borrowed, the permit is NULL unless HF_OK
+ *                 error are borrowed, the permit is NULL unless HF_OK.  NULL
+ *                 only if `options` name a holder
  * @param user     passed to `cb`, never looked at
  * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK (the request is on its way), HF_INVALID, HF_UNSUPPORTED,
- *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK (the request is on its way), HF_INVALID (also: neither a
+ *         callback nor a holder, so that nothing could release the permits),
+ *         HF_UNSUPPORTED, HF_FORKED, HF_CLOSED, HF_NOMEM
  *
  * `status` in `cb`: as hf_semaphore_acquire() returns.
  *
@@ -241,6 +251,52 @@ HF_API int hf_semaphore_release_start(hf_semaphore *sem,
  */
 HF_API int hf_semaphore_extend(hf_semaphore *sem, struct hf_permit *permit,
                                int64_t lease_ms, struct hf_error *err);
+
+#define HF_PERMIT_TICKET_MAX (HF_TICKET_MAX + 16) /* bytes, with the NUL */
+
+/**
+ * Write down what another process needs to go on with what an acquire got, and
+ * let go of it here without releasing it.  The permits stay out until their
+ * lease ends, or until hf_semaphore_attach() and hf_semaphore_release().
+ *
+ * @param sem     borrowed
+ * @param permit  borrowed; acquired with HF_ACQUIRE_DETACHED, so that nothing
+ *                renews it here
+ * @param ticket  HF_PERMIT_TICKET_MAX bytes, owned by the caller.  Every
+ *                process that has it can extend and release the permits
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK, HF_NOT_OWNER (no such permit is out here), HF_UNSUPPORTED (it
+ *         was not acquired detached; a plain counter; slots, which are locks),
+ *         HF_INVALID (its count is none), HF_FORKED, HF_CLOSED
+ *
+ * Threads: any; nothing is sent.
+ */
+HF_API int hf_semaphore_detach(hf_semaphore *sem,
+                               const struct hf_permit *permit, char *ticket,
+                               struct hf_error *err);
+
+/**
+ * Take over permits that another process has detached.  The store is asked, and
+ * the lease begins anew with the given length.
+ *
+ * @param sem       borrowed; of the name the ticket was made for
+ * @param ticket    copied; what hf_semaphore_detach() wrote
+ * @param lease_ms  0: the client's
+ * @param out       filled on HF_OK; not renewed here: extend, release or detach
+ *                  it
+ * @param err       filled when this fails; may be NULL
+ *
+ * @return HF_OK, HF_EXPIRED (the lease has ended, or it was released), HF_LOST,
+ *         HF_INVALID (not a ticket of permits, or a bad lease), HF_UNSUPPORTED
+ *         (a plain counter; slots), HF_CONFLICT, HF_UNAVAILABLE, HF_DENIED,
+ *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ *
+ * Threads: any.
+ */
+HF_API int hf_semaphore_attach(hf_semaphore *sem, const char *ticket,
+                               int64_t lease_ms, struct hf_permit *out,
+                               struct hf_error *err);
 
 /**
  * How long a permit is still good, by the local clock alone.

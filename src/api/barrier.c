@@ -51,12 +51,13 @@ static int wait_prepare(struct op *op, const hf_lock *lock,
     return status;
 }
 
-/* The store has one number for both. */
+/* The store has one number for both: a generation is a multiple of its
+ * parties. */
 static struct hf_passed passed_of(const struct op *op)
 {
-    return (struct hf_passed){.generation = op->grant.fence / BARRIER_INDEXES,
-                              .index =
-                                  (int64_t)(op->grant.fence % BARRIER_INDEXES)};
+    uint64_t index = op->grant.fence % (uint64_t)op->permits;
+    return (struct hf_passed){.generation = op->grant.fence - index,
+                              .index = (int64_t)index};
 }
 
 int hf_barrier_wait(hf_barrier *barrier, const struct hf_wait_options *options,

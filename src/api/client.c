@@ -342,6 +342,7 @@ static int client_fill(hf_client *c, const struct url *url, const char *text,
     e->alloc = &c->alloc;
     e->info = c->info;
     e->log = client_log;
+    e->clock = hf__clock_us;
     e->conf.nodes = e->conf.quorum = 1;
     e->conf.request_flags = REQ_SERVER_FENCE;
     e->backend_conf =
@@ -351,7 +352,9 @@ static int client_fill(hf_client *c, const struct url *url, const char *text,
                               .timeout_us = c->timeout_us,
                               .uuid = e->uuid,
                               .takes_replica = (o->flags & CLIENT_ASKS) != 0};
-    if (hf__random_uuid(e->uuid) != 0) return HF_INTERNAL;
+    if (hf__random_uuid(e->uuid) != 0
+        || hf__random_bytes(e->conf.ticket_seed, TICKET_SEED_LEN) != 0)
+        return HF_INTERNAL;
     return hf__random_bytes(&e->random, sizeof e->random) == 0 ? HF_OK
                                                                : HF_INTERNAL;
 }

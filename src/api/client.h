@@ -39,8 +39,16 @@ struct hf_lock {
     struct lock_entry *entry;
     int order;                   /* enum hf_order */
     int64_t parties;             /* of a barrier */
+    unsigned tally_flags;        /* REQ_OURS, or 0: with every tally */
     struct hf_lock *next, *prev; /* of the client's */
 };
+
+/* hf_lock_detach() and hf_lock_attach(), also of permits: ticket.c. */
+int hf__ticket_detach(hf_lock *lock, uint64_t holder, char *ticket,
+                      struct hf_error *err);
+int hf__ticket_attach(hf_lock *lock, const char *ticket, int64_t permits,
+                      int64_t lease_ms, struct hf_grant *grant,
+                      struct hf_error *err);
 
 /* HF_OK, or HF_FORKED with `err` filled. */
 int hf__client_check(const hf_client *c, struct hf_error *err);
@@ -101,6 +109,11 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
 int hf__acquire_prepare(struct op *op, const hf_lock *lock,
                         const struct hf_acquire_options *given,
                         uint64_t default_holder, struct hf_error *err);
+
+/* Before an acquire is started: HF_INVALID if its caller would learn neither
+ * from a callback nor by `given` which holder has it. */
+int hf__told_check(const char *name, const struct hf_acquire_options *given,
+                   int is_told, struct hf_error *err);
 
 /* Run it; copy the error; return the status. */
 int hf__op_run(hf_client *c, struct op *op, struct hf_error *err);

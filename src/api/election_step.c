@@ -64,9 +64,18 @@ static void value_init(struct election_task *t, enum op_type type,
     t->phase = phase;
 }
 
+/* A look is over when the wait is: a store that is dead does not prolong it. */
+static void look_bound(struct election_task *t)
+{
+    if (t->call != CALL_AWAIT || t->end_us == TIME_NEVER || t->end_us == 0)
+        return;
+    t->op.wait_us = max64(t->end_us - hf__clock_us(), 1);
+}
+
 static int read_next(struct election_task *t)
 {
     value_init(t, OP_TYPE_VALUE_READ, PHASE_READ, 0);
+    look_bound(t);
     return 1;
 }
 
@@ -83,6 +92,7 @@ static int inspect_next(struct election_task *t)
     hf__op_init(&t->op, OP_TYPE_INSPECT, t->e->lock, t->holder);
     t->op.look = &t->look;
     t->op.info = &t->look.info;
+    look_bound(t);
     t->phase = PHASE_INSPECT;
     return 1;
 }

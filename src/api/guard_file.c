@@ -16,6 +16,7 @@
 #include "api/guard_mark.h"
 #include "base/error.h"
 #include "sys/random.h"
+#include "sys/write.h"
 
 #define TEMP_TRIES 8
 
@@ -142,13 +143,8 @@ static int temp_make(const char *path, char name[GUARD_PATH_MAX],
 static int temp_write(int fd, const char *path, const char *data, size_t len,
                       struct hf_error *err)
 {
-    while (len > 0) {
-        ssize_t n = write(fd, data, len);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return hf__guard_path_fail(err, path, "write");
-        data += n;
-        len -= (size_t)n;
-    }
+    if (hf__write_at(fd, data, len, 0) != 0)
+        return hf__guard_path_fail(err, path, "write");
     return fsync(fd) == 0 ? HF_OK : hf__guard_path_fail(err, path, "sync");
 }
 

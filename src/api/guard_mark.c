@@ -23,6 +23,7 @@
 #include "base/error.h"
 #include "base/url.h"
 #include "sys/clock.h"
+#include "sys/write.h"
 
 #define MARK_MAGIC "holdfast guard "
 #define MARK_TEXT_MAX 64
@@ -176,9 +177,7 @@ static int mark_write(struct guard_mark *m, uint64_t token,
 {
     char text[MARK_TEXT_MAX];
     int len = snprintf(text, sizeof text, MARK_MAGIC "%" PRIu64 "\n", token);
-    ssize_t n = pwrite(m->fd, text, (size_t)len, 0);
-    if (n >= 0 && n < len) errno = ENOSPC;
-    if (n < len) {
+    if (hf__write_at(m->fd, text, (size_t)len, 0) != 0) {
         int status = hf__guard_path_fail(err, m->path, "write its guard");
         if (m->token == 0) (void)!ftruncate(m->fd, 0); /* as it was */
         return status;

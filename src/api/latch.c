@@ -18,10 +18,21 @@ static hf_lock *lock_of(const hf_latch *latch)
 int hf_latch_open(hf_client *client, const char *name, hf_latch **out,
                   struct hf_error *err)
 {
+    return hf_latch_open_as(client, name, 0, out, err);
+}
+
+int hf_latch_open_as(hf_client *client, const char *name, uint32_t flags,
+                     hf_latch **out, struct hf_error *err)
+{
     hf_lock *lock;
+    if (flags & ~HF_LATCH_OURS)
+        return hf__error_set(err, HF_INVALID, "latch: flags 0x%x: unknown",
+                             flags & ~HF_LATCH_OURS);
     int status = hf__gate_open(client, KIND_LATCH, name, &lock, err);
-    if (status == HF_OK) *out = (hf_latch *)(uintptr_t)lock;
-    return status;
+    if (status != HF_OK) return status;
+    if (flags & HF_LATCH_OURS) lock->tally_flags = REQ_OURS;
+    *out = (hf_latch *)(uintptr_t)lock;
+    return HF_OK;
 }
 
 void hf_latch_close(hf_latch *latch)

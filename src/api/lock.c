@@ -122,6 +122,7 @@ int hf__lock_open(hf_client *client, enum lock_kind kind, int order,
     lock->client = client;
     lock->order = order;
     lock->parties = 0;
+    lock->tally_flags = 0;
     hf__pump_lock(&client->pump);
     lock->entry = hf__entry_get(&client->pump.engine, kind, name, name_len);
     if (lock->entry) {
@@ -363,12 +364,30 @@ static void acquire_complete(struct op *op)
     hf__free(&c->alloc, op);
 }
 
+int hf__told_check(const char *name, const struct hf_acquire_options *given,
+                   int is_told, struct hf_error *err)
+{
+    struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
+    int status = HF_OK;
+    if (is_told) return HF_OK;
+    if (given)
+        status = hf__options_copy(&o, sizeof o, given, given->struct_size, name,
+                                  err);
+    if (status != HF_OK || o.holder) return status;
+    return hf__error_set(err, HF_INVALID,
+                         "%.150s: no callback, and no holder given: what is "
+                         "granted could not be released",
+                         name);
+}
+
 int hf_lock_acquire_start(hf_lock *lock,
                           const struct hf_acquire_options *options,
                           hf_acquired_fn cb, void *user, struct hf_error *err)
 {
     struct op op;
-    int status = hf__acquire_prepare(&op, lock, options, hf_holder_new(), err);
+    int status = hf__told_check(lock->entry->name, options, cb != NULL, err);
+    if (status == HF_OK)
+        status = hf__acquire_prepare(&op, lock, options, hf_holder_new(), err);
     if (status != HF_OK) return status;
     return hf__op_start(lock->client, &op, acquire_complete, lock,
                         (void (*)(void))cb, user, err);

@@ -39,7 +39,7 @@ struct text {
 static void text_add(struct text *t, const char *bytes, size_t len)
 {
     if (t->failed) return;
-    if (t->len + len + 1 > t->room) {
+    if (!t->at || t->len + len + 1 > t->room) {
         size_t room = 2 * (t->len + len) + 64;
         char *bigger = hf__alloc(t->alloc, room);
         if (!bigger) {
@@ -146,6 +146,11 @@ static int options_check(const struct url *url, int index, struct hf_error *err)
 {
     for (size_t i = 0; i < url->options_len; i++) {
         const char *key = url->options[i].key;
+        if (!strcmp(key, "member"))
+            return hf__error_set(err, HF_INVALID,
+                                 "url: member %d: option member: a quorum asks "
+                                 "its members anyway: it is for redis:// only",
+                                 index + 1);
         if (!hf__word_is_in(key, hf__common_options)) continue;
         return hf__error_set(err, HF_INVALID,
                              "url: member %d: option %.60s: it is the "

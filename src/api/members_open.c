@@ -63,7 +63,7 @@ static int member_fill(hf_client *c, struct member *own, const struct url *url,
     own->conf = c->pump.engine.backend_conf;
     own->conf.user = own->user;
     own->conf.password = own->password;
-    own->conf.takes_replica = 1; /* OP_BOOT tells */
+    own->conf.takes_replica = c->members_len > 1; /* OP_BOOT tells */
     return failed ? HF_NOMEM : HF_OK;
 }
 

@@ -78,7 +78,8 @@ int hf_multi_acquire_start(hf_multi *m,
                            hf_multi_acquired_fn cb, void *user,
                            struct hf_error *err)
 {
-    int status;
+    int status = hf__told_check("set of locks", options, cb != NULL, err);
+    if (status != HF_OK) return status;
     struct multi_call *c =
         acquire_new(m, options, hf_holder_new(), &status, err);
     if (!c) return status;

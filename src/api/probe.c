@@ -53,6 +53,7 @@ static int node_open(struct probing *p, int i)
     struct hf_error err = {0};
     struct hf_probe_node *n = &p->out->nodes[i];
     char shown[URL_LEN_MAX + 8];
+    o.flags = HF_CLIENT_OWN_LOOP; /* nothing is kept: no thread for it */
     o.timeout_ms = o.patience_ms = p->options.timeout_ms;
     o.user = p->options.user;
     o.password = p->options.password;

@@ -250,6 +250,28 @@ static int is_passed_over(const struct op *op, uint64_t asked, int status)
     return is_one && op->cursor > asked;
 }
 
+/* The cursors that a list has come by.  One of every 1, 2, 4... is remembered
+ * (Brent), so that a server whose cursors go in a circle is found out. */
+struct tour {
+    uint64_t mark;
+    uint64_t pages, next_mark;
+};
+
+static int tour_is_endless(struct tour *t, uint64_t cursor)
+{
+    if (cursor == t->mark || ++t->pages > LIST_PAGES_MAX) return 1;
+    if (t->pages <= t->next_mark) return 0;
+    t->mark = cursor;
+    t->next_mark = 2 * t->pages;
+    return 0;
+}
+
+static int tour_fail(struct hf_error *err)
+{
+    return hf__error_set(err, HF_UNAVAILABLE,
+                         "list: the server's cursor does not come to an end");
+}
+
 /* All pages of one store; `stop` is set if the user has seen enough.  What
  * failed first is told when all else was listed. */
 static int server_list(hf_client *client, struct op *op, struct page *page,
@@ -257,12 +279,15 @@ static int server_list(hf_client *client, struct op *op, struct page *page,
                        struct hf_error *err)
 {
     struct hf_error why = {0};
+    struct tour tour = {0};
     int first = HF_OK, status;
     uint64_t asked;
     op->cursor = 0;
     do {
         asked = op->cursor;
         status = page_list(client, op, page, fn, user, stop, &why);
+        if (!*stop && op->cursor && tour_is_endless(&tour, op->cursor))
+            return tour_fail(err);
         if (status == HF_OK || first != HF_OK) continue;
         first = status;
         if (err) *err = why;

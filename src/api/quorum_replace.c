@@ -246,11 +246,11 @@ int hf_quorum_replace(const char *url, const char *old_url, const char *new_url,
         if (!ch)
             status = hf__error_set(&g.err, HF_NOMEM, "quorum: out of memory");
     }
-    if (status == HF_OK) {
+    if (ch) {
         ch->g = &g;
         status = change_read(ch, url, old_url, new_url);
     }
-    if (status == HF_OK) status = change_make(ch, max, len);
+    if (ch && status == HF_OK) status = change_make(ch, max, len);
     if (ch) hf__members_free(&ch->before, g.alloc);
     hf__free(g.alloc, ch);
     return hf__gathering_end(&g, status, err);

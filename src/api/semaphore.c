@@ -48,9 +48,10 @@ static int options_check(const hf_client *c, const char *name,
     if (!name || !name[0])
         return hf__error_set(err, HF_INVALID,
                              "semaphore name: empty: give it 1 to 512 bytes");
-    if (o->flags & ~HF_SEMAPHORE_PLAIN)
+    const uint32_t known = HF_SEMAPHORE_PLAIN | HF_SEMAPHORE_OURS;
+    if (o->flags & ~known)
         return hf__error_set(err, HF_INVALID, "%.150s: flags 0x%x: unknown",
-                             name, o->flags & ~HF_SEMAPHORE_PLAIN);
+                             name, o->flags & ~known);
     enum lock_kind kind =
         o->flags & HF_SEMAPHORE_PLAIN ? KIND_COUNT : KIND_PERMIT;
     if (o->slots < 0
@@ -102,6 +103,8 @@ int hf_semaphore_open(hf_client *client, const char *name,
     else
         status = hf__lock_open(client, sem->is_plain ? KIND_COUNT : KIND_PERMIT,
                                o.order, name, strlen(name), &sem->lock, err);
+    if (status == HF_OK && o.flags & HF_SEMAPHORE_OURS)
+        sem->lock->tally_flags = REQ_OURS;
     if (status == HF_OK)
         *out = sem;
     else
@@ -215,10 +218,12 @@ int hf_semaphore_acquire_start(hf_semaphore *sem,
                                struct hf_error *err)
 {
     struct op op;
+    int status =
+        hf__told_check(sem->lock->entry->name, options, cb != NULL, err);
+    if (status != HF_OK) return status;
     if (sem->slots_len)
         return hf__slots_acquire_start(sem, options, cb, user, err);
-    int status =
-        hf__acquire_prepare(&op, sem->lock, options, hf_holder_new(), err);
+    status = hf__acquire_prepare(&op, sem->lock, options, hf_holder_new(), err);
     if (status != HF_OK) return status;
     return op_start(sem, &op, NULL, acquire_complete, cb, user, err);
 }

@@ -3,6 +3,7 @@
  *
  *   semaphore.c        an object: its life; acquire, release, extend
  *   semaphore_tally.c  how many permits there are
+ *   semaphore_ticket.c permits that go to another process
  *   slots.c            one lock per permit: the same calls
  *   slots_step.c       one acquire of slots: what to ask next
  */

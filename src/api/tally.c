@@ -13,6 +13,7 @@ int hf__tally_run(const hf_lock *lock, struct tally_job *job,
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
     hf__op_init(&op, OP_TYPE_TALLY, lock, 0);
+    job->flags |= lock->tally_flags;
     op.tally = job;
     return hf__op_run(lock->client, &op, err);
 }
@@ -51,6 +52,7 @@ int hf__tally_start_as(const hf_lock *lock, const struct tally_job *job,
                              lock->entry->name);
     hf__op_init(&s->op, OP_TYPE_TALLY, lock, 0);
     s->job = *job;
+    s->job.flags |= lock->tally_flags;
     s->op.tally = &s->job;
     s->op.complete = started_complete;
     s->op.complete_fn = fn;

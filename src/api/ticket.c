@@ -1,23 +1,33 @@
 /*
  * ticket.c: holds that outlive their process.
  *
- * A ticket is text: hf1:<client uuid>:<holder>:<attempt>:<number>:<fence>.  It
- * is all that renew and release compare, so it is a secret of its owner.
+ * A ticket is text: hf2:<client uuid>:<holder>:<secret>:<number>:<fence>.  The
+ * store compares owner and attempt, and the attempt is the secret's hash
+ * (base/ticket.h): a ticket is only made from the secret, which no store has.
  */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "api/fallback.h"
 #include "base/error.h"
+#include "base/math.h"
 #include "sys/clock.h"
+
+#define TICKET_WORD "hf2:"
+#define SECRET_DIGITS 16
 
 static void ticket_write(const struct ticket *t, char *out)
 {
-    /* Where there is no fence the number means nothing either. */
-    snprintf(out, HF_TICKET_MAX, "hf1:%s:%" PRIu64 ":%" PRId64 ":%" PRId64,
-             t->owner, t->attempt, t->fence ? t->number : 0, t->fence);
+    /* Where there is no fence the number means nothing either.  The number may
+     * be above the fence: of permits, whose fence is the store's alone, and of
+     * a fair lock that was given between two polls.  A ticket never says more
+     * than its fence. */
+    snprintf(out, HF_TICKET_MAX,
+             TICKET_WORD "%s:%016" PRIx64 ":%" PRId64 ":%" PRId64, t->owner,
+             t->secret, min64(t->number, t->fence), t->fence);
 }
 
 /* The next ':'-separated number of `*at`.  0 or -1. */
@@ -33,27 +43,41 @@ static int number_next(const char **at, int64_t *out)
     return 0;
 }
 
+/* The secret, and the ':' behind it.  0 or -1. */
+static int secret_next(const char **at, uint64_t *out)
+{
+    char digits[SECRET_DIGITS + 1];
+    if (strspn(*at, "0123456789abcdef") != SECRET_DIGITS) return -1;
+    if ((*at)[SECRET_DIGITS] != ':') return -1;
+    memcpy(digits, *at, SECRET_DIGITS);
+    digits[SECRET_DIGITS] = '\0';
+    *out = strtoull(digits, NULL, 16);
+    *at += SECRET_DIGITS + 1;
+    return 0;
+}
+
 static int ticket_read(struct ticket *t, const char *text)
 {
-    int64_t holder, attempt;
+    int64_t holder;
     memset(t, 0, sizeof *t);
-    if (!text || strncmp(text, "hf1:", 4) != 0) return -1;
-    const char *at = text + 4;
+    if (!text || strncmp(text, TICKET_WORD, strlen(TICKET_WORD)) != 0)
+        return -1;
+    const char *at = text + strlen(TICKET_WORD);
     if (strspn(at, "0123456789abcdef-") != 36 || at[36] != ':') return -1;
     const char *after = at + 37;
     if (number_next(&after, &holder) != 0) return -1;
     size_t owner_len = (size_t)(after - at) - 1;
     if (owner_len >= sizeof t->owner) return -1;
     memcpy(t->owner, at, owner_len);
-    if (number_next(&after, &attempt) != 0
+    if (secret_next(&after, &t->secret) != 0
         || number_next(&after, &t->number) != 0
-        || number_next(&after, &t->fence) != 0 || *after)
+        || number_next(&after, &t->fence) != 0 || *after || after[-1] == ':')
         return -1;
     /* A grant's fence is its number or above; a mistyped one must not raise
      * the store's counter. */
     if (t->number > t->fence || t->fence > BALLOT_MAX) return -1;
     t->holder = (uint64_t)holder;
-    t->attempt = (uint64_t)attempt;
+    t->attempt = hf__ticket_attempt(t->secret);
     return 0;
 }
 
@@ -61,7 +85,7 @@ static int ticket_bad(const hf_lock *lock, struct hf_error *err)
 {
     return hf__error_set(err, HF_INVALID,
                          "%s: ticket: not one: it looks like "
-                         "hf1:<uuid>:<n>:<n>:<n>:<n>",
+                         "hf2:<uuid>:<n>:<secret>:<n>:<n>",
                          lock->entry->name);
 }
 
@@ -85,8 +109,26 @@ static int hold_detach(hf_lock *lock, uint64_t holder, char *ticket,
     return HF_OK;
 }
 
+/* The ticket of permits also says how many: semaphore_ticket.c. */
+static int permit_refuse(const hf_lock *lock, struct hf_error *err)
+{
+    if (lock->entry->kind != KIND_PERMIT) return HF_OK;
+    return hf__error_set(err, HF_UNSUPPORTED,
+                         "%s: ticket: of a semaphore: use "
+                         "hf_semaphore_detach() and hf_semaphore_attach()",
+                         lock->entry->name);
+}
+
 int hf_lock_detach(hf_lock *lock, uint64_t holder, char *ticket,
                    struct hf_error *err)
+{
+    int status = permit_refuse(lock, err);
+    return status == HF_OK ? hf__ticket_detach(lock, holder, ticket, err)
+                           : status;
+}
+
+int hf__ticket_detach(hf_lock *lock, uint64_t holder, char *ticket,
+                      struct hf_error *err)
 {
     hf_lock shadow;
     int status = hf__client_check(lock->client, err);
@@ -100,11 +142,21 @@ int hf_lock_detach(hf_lock *lock, uint64_t holder, char *ticket,
 int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
                    struct hf_grant *grant, struct hf_error *err)
 {
+    int status = permit_refuse(lock, err);
+    if (status != HF_OK) return status;
+    return hf__ticket_attach(lock, ticket, 0, lease_ms, grant, err);
+}
+
+int hf__ticket_attach(hf_lock *lock, const char *ticket, int64_t permits,
+                      int64_t lease_ms, struct hf_grant *grant,
+                      struct hf_error *err)
+{
     struct op op;
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
     hf__op_init(&op, OP_TYPE_ATTACH, lock, hf_holder_new());
     if (ticket_read(&op.ticket, ticket) != 0) return ticket_bad(lock, err);
+    op.ticket.permits = permits;
     status = hf__lease_check(lock, lease_ms, err);
     if (status != HF_OK) return status;
     op.lease_us =
@@ -119,6 +171,7 @@ int hf_ticket_release(hf_lock *lock, const char *ticket, struct hf_error *err)
 {
     struct op op;
     int status = hf__client_check(lock->client, err);
+    if (status == HF_OK) status = permit_refuse(lock, err);
     if (status != HF_OK) return status;
     hf__op_init(&op, OP_TYPE_TICKET_RELEASE, lock, 0);
     if (ticket_read(&op.ticket, ticket) != 0) return ticket_bad(lock, err);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "sys/env.h"
 
 /* A program that is linked statically has no loader.  Weak, these are NULL
  * there instead of a linker's warning and a crash. */
@@ -68,10 +69,9 @@ static const char *module_name(const char *scheme)
     return NULL;
 }
 
-/* Never from a variable of whoever started a set-user-id program. */
 static const char *module_path(void)
 {
-    const char *path = secure_getenv("HOLDFAST_MODULE_PATH");
+    const char *path = hf__env("HOLDFAST_MODULE_PATH");
     return path ? path : "";
 }
 

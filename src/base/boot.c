@@ -44,9 +44,9 @@ static int64_t quarantine_us(const struct marker *m, const struct request *req)
     if (!m->group[0] || m->lease_us == req->lease_us) return most;
     int64_t least =
         most < QUARANTINE_US_MIN ? most : (int64_t)QUARANTINE_US_MIN;
-    int64_t us = (int64_t)((double)most * (double)(m->lease_us / US_PER_MS)
-                           / (double)(req->lease_us / US_PER_MS))
-                 + 10 * US_PER_MS;
+    int64_t its_ms = m->lease_us / US_PER_MS, ms = req->lease_us / US_PER_MS;
+    int64_t us =
+        (int64_t)((double)most * (double)its_ms / (double)ms) + 10 * US_PER_MS;
     return us > least ? us : least;
 }
 

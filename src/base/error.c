@@ -30,13 +30,15 @@ __attribute__((unused)) static const char *words_posix(int rc, const char *buf)
         char *: words_gnu,                                                    \
         int: words_posix)(strerror_r((code), (buf), (size)), (buf))
 
+/* The mark must end within the buffer: a blank counts only if the mark still
+ * fits behind it. */
 void hf__text_cut(char *text, size_t size)
 {
-    static const char dots[] = "...";
-    char *end = text + size - sizeof dots;
-    char *at = end;
-    while (at > text && end - at < WORD_LEN_MAX && *at != ' ') at--;
-    memcpy(*at == ' ' && at > text ? at + 1 : end, dots, sizeof dots);
+    static const char mark[] = "...";
+    char *last = text + size - sizeof mark;
+    char *at = last;
+    while (at > text && last - at < WORD_LEN_MAX && at[-1] != ' ') at--;
+    memcpy(at > text && at[-1] == ' ' ? at : last, mark, sizeof mark);
 }
 
 static void error_fill(struct hf_error *err, int status, int sys_errno,

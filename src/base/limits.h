@@ -16,6 +16,7 @@
 #define OWNER_LEN_MAX 64          /* "<uuid>:<holder>" */
 #define URL_LEN_MAX 2048          /* bytes of a URL */
 #define HOLD_COUNT_MAX 1000000000 /* re-entries of one hold */
+#define LIST_PAGES_MAX 4194304    /* of one store, before a list is ended */
 
 #define LEASE_MS_DEFAULT 30000
 #define TIMEOUT_MS_DEFAULT 2000  /* one answer */
@@ -55,7 +56,6 @@
 #define HANDED_US (100 * US_PER_MS)
 #define BARRIER_KEPT_MS 30000  /* so long is known who went on */
 #define BARRIER_IDLE_MS 60000  /* a barrier that nobody uses ends */
-#define BARRIER_INDEXES 1000   /* of a generation, in the number for both */
 #define LATCH_DELETED_MS 60000 /* so long is known that one was deleted */
 #define BACKOFF_US_MIN (1 * US_PER_MS)
 #define BACKOFF_US_MAX (200 * US_PER_MS)

@@ -32,7 +32,7 @@ enum lock_kind {
 
 enum request_op {
     OP_PROPOSE, /* take the lock under number `ballot`, or say why not */
-    OP_RENEW,   /* if owner and attempt match: set count and lease */
+    OP_RENEW,   /* if owner, attempt and fence match: set count and lease */
     OP_RELEASE, /* if owner and attempt match: free it; raise the counter */
     OP_BREAK,   /* free it whoever has it; raise the counter */
     OP_INSPECT, /* tell about it */
@@ -121,6 +121,8 @@ struct tally_told {
 /* RELEASE with QUEUE: a proposal of this attempt may come behind it, and must
  * find that it is over. */
 #define REQ_UNSURE 33554432u
+/* TALLY: refuse a number that another program may have made: CONFLICT. */
+#define REQ_OURS 67108864u
 
 /* Borrowed by the backend from submit() until it is replied to. */
 struct request {
@@ -145,6 +147,10 @@ struct request {
                           * counter becomes fence + block */
         size_t data_len; /* VALUE_WRITE, GUARD */
         int64_t number;  /* TALLY */
+        int64_t fence;   /* RENEW: the token of the grant that is renewed; a
+                          * hold with another token does not match.  0: not
+                          * compared, as in a quorum, where a member that was
+                          * healed has a number of its own */
     };
     union {
         const char *info; /* PROPOSE: "<pid> <host> <label>", no NUL in it */
@@ -191,7 +197,8 @@ enum verdict {
     V_BUSY,      /* PROPOSE: somebody else's (also: another attempt of ours) */
     V_STALE,     /* PROPOSE: `ballot` is not above `counter`, or too old */
     V_ABSENT,    /* RENEW, RELEASE: no lock of that name now */
-    V_OTHER,     /* RENEW, RELEASE: held, but not by this owner and attempt.
+    V_OTHER,     /* RENEW, RELEASE: held, but not by this owner and attempt;
+                  * RENEW: or with another token than it names.
                   * VALUE_WRITE: it has another version.
                   * GUARD: another token was here, and this one is refused */
     V_UNSETTLED, /* PROPOSE with REQ_QUORUM: no boot marker there, or another

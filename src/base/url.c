@@ -300,7 +300,7 @@ int hf__url_parse(struct url *url, const char *text, struct hf_error *err)
     memset(url, 0, sizeof *url);
     if (chars_check(text, err)) return HF_INVALID;
     memcpy(url->text, text, strlen(text) + 1);
-    char *rest = NULL;
+    char *rest = url->text;
     if (scheme_parse(url, &rest, err) || rest_parse(url, rest, err)) {
         memset(url, 0, sizeof *url); /* a password may be in there */
         return HF_INVALID;

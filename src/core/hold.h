@@ -9,6 +9,7 @@
 #define HF_CORE_HOLD_H
 
 #include "base/request.h"
+#include "base/ticket.h"
 #include "core/backoff.h"
 #include "core/ballot.h"
 
@@ -133,6 +134,7 @@ struct hold_conf {
     int is_patient;      /* an acquire that waits has patience without end */
     int64_t rtt_us;      /* the slowest of late round trips */
     uint64_t attempts;   /* the last attempt of this client */
+    unsigned char ticket_seed[TICKET_SEED_LEN]; /* for secrets of tickets */
     int64_t handover;    /* hand-overs in a row within the process */
     int64_t handover_us; /* and for how long */
 
@@ -154,6 +156,7 @@ struct hold {
     uint32_t grant_round; /* HELD: the one that got it */
     uint64_t attempt;     /* fresh for every attempt; who queues at the store
                            * keeps it, for it is known by it there */
+    uint64_t secret;      /* DETACHED: for its ticket; `attempt` is its hash */
     int64_t number;       /* T of this attempt */
     int64_t fence;
     int64_t lease_us;
@@ -242,6 +245,7 @@ struct hold_send {
     uint64_t attempt;
     int64_t ballot;
     int64_t block; /* PROPOSE: tokens beyond the first */
+    int64_t fence; /* RENEW: the token that is renewed; 0: not compared */
     int64_t count;
     int64_t lease_us;
     int64_t deadline_us;

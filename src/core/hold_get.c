@@ -48,6 +48,15 @@ static int lease_fits(struct hold *h)
     return !most || h->lease_us <= most;
 }
 
+/* A fresh attempt: the client's next, or what belongs to its secret. */
+static void attempt_begin(struct hold *h)
+{
+    h->attempt = ++h->conf->attempts;
+    if (!(h->flags & HOLD_DETACHED)) return;
+    h->secret = hf__ticket_secret(h->conf->ticket_seed, h->attempt);
+    h->attempt = hf__ticket_attempt(h->secret);
+}
+
 static void try_begin(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
@@ -57,7 +66,7 @@ static void try_begin(struct hold *h, const struct hold_event *ev,
     }
     if (h->answer_by_us == TIME_NEVER) patience_begin(h, ev->now_us);
     int is_kept = MUTATED(ATTEMPT_REUSED) || h->flags & HOLD_QUEUES;
-    if (!is_kept || !h->attempt) h->attempt = ++h->conf->attempts;
+    if (!is_kept || !h->attempt) attempt_begin(h);
     h->reballots = 0;
     h->confirmed = h->earlier = h->joining = 0;
     hf__hold_move(h, HOLD_TRYING);
@@ -231,12 +240,26 @@ static int higher_helps(const struct hold *h, const struct hold_event *ev)
            || ev->nodes_now_us >= r->node_us - h->conf->window_us;
 }
 
+/* A proposal that was granted by a node that may not vote any more, be it by
+ * this very reply: its clock seems to have been set forward, and the lease that
+ * stood in the way may have ended there only.  A renewal is another matter: it
+ * found our own hold. */
+static int is_no_vote(const struct hold *h, const struct hold_event *ev)
+{
+    return h->conf->nodes > 1 && h->op == HOLD_OP_ACQUIRE
+           && h->conf->unsettled & BIT(ev->node) && !MUTATED(SUSPECT_VOTES);
+}
+
 static void vote_count(struct hold *h, const struct hold_event *ev)
 {
     const struct reply *r = ev->reply;
     uint32_t node = BIT(ev->node);
     switch (r->verdict) {
     case V_GRANTED:
+        if (is_no_vote(h, ev)) {
+            h->doubtful |= node; /* it is to be released there */
+            break;
+        }
         h->granted |= node;
         if (h->op == HOLD_OP_ACQUIRE)
             h->fence = h->conf->request_flags & REQ_SERVER_FENCE

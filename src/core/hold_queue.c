@@ -38,6 +38,8 @@ static int handoff_begin(struct hold *h, const struct hold_event *ev)
 {
     int64_t lease_us = h->lease_us;
     if (ev->number != h->number && !MUTATED(HANDED_LONG_AGO)) return 0;
+    /* A ticket may be made of it before it was renewed, and nobody would. */
+    if (h->flags & HOLD_DETACHED) return 0;
     h->lease_us = min64(lease_us, ev->lease_us);
     h->handed = 1;
     h->valid_us = hf__round_lease_end_us(h);

@@ -147,6 +147,16 @@ void hf__round_heal(struct hold *h, uint32_t nodes, const struct hold_event *ev,
     s->deadline_us = ev->now_us + propose_limit_us(h);
 }
 
+/* The token that the node has for this hold.  Tokens that were handed over
+ * within the process are not known there.  Members of a quorum need not have
+ * the same number: a healed one has its own, and the ballots keep late
+ * proposals out. */
+static int64_t fence_at_node(const struct hold *h)
+{
+    if (h->conf->nodes > 1 || MUTATED(FENCE_UNNAMED)) return 0;
+    return h->fence - hf__hold_passes(h);
+}
+
 void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
 {
     int64_t limit = h->conf->timeout_us;
@@ -170,6 +180,7 @@ void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
     if (h->conf->nodes - hf__round_count(down) < h->conf->quorum) down = 0;
     h->doubtful = down; /* not asked: it could not be sent */
     struct hold_send *s = send_add(h, out, OP_RENEW, hf__round_all(h) & ~down);
+    s->fence = fence_at_node(h);
     s->lease_us = hf__plan_lease_us(h, now_us);
     s->deadline_us = now_us + limit;
 }

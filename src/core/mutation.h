@@ -39,7 +39,9 @@ enum core_mutation {
     CORE_MUT_PLACE_KEPT,          /* who gives up stays in the queue */
     CORE_MUT_HANDED_UNRENEWED,    /* a hand-over is not renewed soon */
     CORE_MUT_HANDED_LONG_AGO,     /* ... by an earlier number counts */
-    CORE_MUT_LEAVES_SURE          /* a proposal under way is forgotten */
+    CORE_MUT_LEAVES_SURE,         /* a proposal under way is forgotten */
+    CORE_MUT_FENCE_UNNAMED,       /* a renewal does not name its token */
+    CORE_MUT_SUSPECT_VOTES        /* a node whose clock was set votes */
 };
 
 #ifdef HF_MUTATIONS

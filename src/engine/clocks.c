@@ -9,9 +9,14 @@
  *     sent ... heard             sent ... heard
  *               |--- at least ----|
  *
- * so a slow reply is no step.  The rule: since our own time is read once per
- * step, and we may have been held up since, one reply makes a suspect, and only
- * further ones, each in a later step, make it certain.
+ * so a slow reply is no step: it only tells less.  What the node's clock went
+ * on by in addition, its step, lies between two bounds, and is one forward for
+ * certain if the lower bound is above 0.
+ *
+ * The rule: a node is suspect from the reply on that shows a step forward, and
+ * a suspect does not vote, not even by that reply.  A reply that tells too
+ * little does not clear it; one that contradicts the suspicion does.  Further
+ * replies, each in a later step, make it certain: then its quarantine begins.
  */
 #include <stdio.h>
 
@@ -51,50 +56,76 @@ static void step_tell(struct engine *e, const struct node *n)
     }
 }
 
-static void step_suspect(struct engine *e, struct node *n)
+/* How far the node's clock was set between two replies; below 0 back. */
+struct step {
+    int64_t least_us, most_us;
+};
+
+static struct step step_of(const struct engine *e, const struct node *n,
+                           const struct request *r, int64_t heard,
+                           int64_t node_us)
 {
-    if (n->suspect && e->now_us <= n->suspect_us) return;
+    const struct clock_sample *last = &n->sample;
+    int64_t least = r->sent_us - last->heard_us;
+    int64_t most = heard - last->sent_us;
+    int64_t went = node_us - last->node_us;
+    int64_t drift_ppm = e->conf.drift_ppm;
+    return (struct step){
+        .least_us = went - most - part64(most, drift_ppm) - STEP_SLACK_US,
+        .most_us = went - least + part64(max64(least, -least), drift_ppm)
+                   + STEP_SLACK_US};
+}
+
+/* The time by which a reply was heard.  That of the engine's step is too early
+ * if our thread was held up since. */
+static int64_t heard_us(const struct engine *e)
+{
+    return e->clock ? max64(e->clock(), e->now_us) : e->now_us;
+}
+
+/* 1 once that is certain. */
+static int step_suspect(struct engine *e, struct node *n, int64_t by_us)
+{
+    if (n->suspect && e->now_us <= n->suspect_us) return 0;
+    n->suspect_by_us = n->suspect ? max64(n->suspect_by_us, by_us) : by_us;
+    if (n->suspect >= LOOKS_MIN) return 1;
     n->suspect++;
     n->suspect_us = e->now_us;
     hf__member_unsettle(e, n, REQ_BOOT_LOOK);
+    return 0;
 }
 
-static void sample_set(struct engine *e, struct node *n,
-                       const struct request *r, const struct reply *rep)
+static void step_convict(struct engine *e, struct node *n)
+{
+    step_log(e, n, n->suspect_by_us);
+    step_tell(e, n);
+    hf__member_unsettle(e, n, REQ_BOOT_STEP);
+}
+
+static void sample_set(struct node *n, const struct request *r, int64_t heard,
+                       const struct reply *rep)
 {
     n->sample = (struct clock_sample){
-        .sent_us = r->sent_us, .heard_us = e->now_us, .node_us = rep->node_us};
+        .sent_us = r->sent_us, .heard_us = heard, .node_us = rep->node_us};
 }
 
 void hf__clock_heard(struct engine *e, struct node *n, const struct request *r,
                      const struct reply *rep)
 {
-    const struct clock_sample *last = &n->sample;
     if (!rep->node_us || rep->verdict > V_ERROR) return;
-    if (!last->heard_us) {
-        sample_set(e, n, r, rep);
+    int64_t heard = heard_us(e);
+    if (!n->sample.heard_us) {
+        sample_set(n, r, heard, rep);
         return;
     }
-    int64_t least = r->sent_us - last->heard_us;
-    int64_t most = e->now_us - last->sent_us;
-    int64_t went = rep->node_us - last->node_us;
-    int64_t ahead =
-        went - most - part64(most, e->conf.drift_ppm) - STEP_SLACK_US;
-    int64_t behind = went - least
-                     + part64(max64(least, -least), e->conf.drift_ppm)
-                     + STEP_SLACK_US;
-    if (ahead > 0 && !(n->suspect >= LOOKS_MIN && e->now_us > n->suspect_us)) {
-        step_suspect(e, n);
-        return;
-    }
-    if (ahead > 0) {
-        step_log(e, n, ahead);
-        step_tell(e, n);
-        hf__member_unsettle(e, n, REQ_BOOT_STEP);
+    struct step s = step_of(e, n, r, heard, rep->node_us);
+    if (s.least_us > 0 || (n->suspect && s.most_us >= n->suspect_by_us)) {
+        if (!step_suspect(e, n, s.least_us)) return;
+        step_convict(e, n);
     } else if (n->suspect) {
-        hf__member_unsettle(e, n, 0); /* we had been held up */
+        hf__member_unsettle(e, n, 0); /* it cannot have been */
     }
-    if (behind < 0) step_log(e, n, behind);
+    if (s.most_us < 0) step_log(e, n, s.most_us);
     n->suspect = 0;
-    sample_set(e, n, r, rep);
+    sample_set(n, r, heard, rep);
 }

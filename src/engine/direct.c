@@ -47,11 +47,23 @@ static struct request *direct_request(struct engine *e, struct op *op)
     r->cursor = op->cursor;
     if (s && s->hold.state == HOLD_HELD && op->type == OP_TYPE_INSPECT)
         r->attempt = s->hold.attempt;
-    r->deadline_us = e->now_us + e->conf.timeout_us;
-    r->until_us = e->now_us + e->conf.patience_us;
+    hf__direct_bound(e, op, r);
     r->user = op;
     r->user_kind = USER_OP;
     return r;
+}
+
+/* How long to wait for one answer, and for how long to ask: not beyond the
+ * caller's wait, if it has one.  But a link that is given up is given up for
+ * all locks, so not within some round trips. */
+void hf__direct_bound(const struct engine *e, const struct op *op,
+                      struct request *r)
+{
+    int64_t most = TIME_NEVER;
+    if (op->wait_us > 0)
+        most = max64(op->wait_us, 4 * e->conf.rtt_us + RENEW_US_MIN);
+    r->deadline_us = e->now_us + min64(e->conf.timeout_us, most);
+    r->until_us = e->now_us + min64(e->conf.patience_us, most);
 }
 
 static void quorum_start(struct engine *e, struct op *op)
@@ -257,6 +269,15 @@ static void vote_note(struct engine *e, struct op *op, const struct request *r,
     if (r->op == OP_LIST) rows_give(op, rep);
 }
 
+/* A ticket does not say which nodes had the lock.  Some of them gave it back,
+ * and with those that have nothing to give back they are a majority: what
+ * another node may still have is nobody's lock. */
+static int is_given_back(const struct engine *e, const struct op *op)
+{
+    return op->type == OP_TYPE_TICKET_RELEASE && op->done && !op->taken
+           && hf__round_count(op->done | op->gone) >= e->conf.quorum;
+}
+
 static int votes_status(const struct engine *e, const struct op *op)
 {
     int quorum = op->type == OP_TYPE_LIST ? 1 : e->conf.quorum;
@@ -264,6 +285,7 @@ static int votes_status(const struct engine *e, const struct op *op)
     int not_ours = hf__round_count(op->gone | op->taken);
     if (e->conf.nodes - not_ours < quorum)
         return op->taken ? HF_LOST : HF_EXPIRED;
+    if (is_given_back(e, op)) return HF_OK;
     if (e->closing) return HF_CLOSED;
     int is_telling = hf_status_advice(op->err.status) == HF_ADVICE_FIX
                      || op->err.status == HF_NOMEM;

@@ -531,6 +531,7 @@ int hf__engine_detach(struct engine *e, struct lock_entry *entry,
     if (!(s->hold.flags & HOLD_DETACHED)) return HF_UNSUPPORTED;
     memset(out, 0, sizeof *out);
     hf__slot_owner(e, s, out->owner);
+    out->secret = s->hold.secret;
     out->attempt = s->hold.attempt;
     out->number = s->hold.number;
     out->fence = s->hold.fence;

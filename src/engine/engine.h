@@ -34,7 +34,9 @@ struct lock_entry {
     struct slot *slots;      /* holds of this name */
     struct slot *queue_head; /* holds that wait for their turn */
     struct slot *queue_tail;
-    struct slot *turn;   /* the one that contends or holds */
+    struct slot *turn;   /* the one that contends or holds; of a semaphore
+                          * those that contend, each for less than the one
+                          * before it, by queue_next */
     int32_t told;        /* others that heard of the last release; -1 unknown */
     int32_t debt;        /* wake-ups at which others go first */
     struct timer linger; /* unwatch then */
@@ -125,8 +127,9 @@ struct node {
     int is_blank;           /* it has no marker, and we have not begun one */
     int misplaced_told;     /* that it is no member, and so has no vote */
     struct clock_sample sample;
-    int suspect;        /* its clock seems to have jumped: so often seen */
-    int64_t suspect_us; /* since then */
+    int suspect;           /* replies that say its clock was set forward */
+    int64_t suspect_us;    /* when the last of them came */
+    int64_t suspect_by_us; /* by how much at least */
 };
 
 struct fd_watch {
@@ -162,6 +165,8 @@ struct engine {
     unsigned fds_version; /* rises with every change */
     void (*fd_changed)(struct engine *e, int fd, unsigned events);
     void *owner; /* the pump */
+    /* The time, which may be later than that of the step; or NULL. */
+    int64_t (*clock)(void);
 
     struct lock_entry **table;
     size_t table_size, table_len;
@@ -259,6 +264,9 @@ void hf__slot_unlink(struct slot *s);
 void hf__slot_free(struct engine *e, struct slot *s);
 void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before);
 void hf__turn_pass_all(struct engine *e);
+/* May a holder that wants `permits` contend for the name now? */
+int hf__turn_is_open(const struct lock_entry *entry, unsigned hold_flags,
+                     int64_t permits);
 void hf__turn_leave(struct slot *s);
 int hf__turn_is_hushed(const struct engine *e, const struct slot *s);
 void hf__watch_want(struct engine *e, struct slot *s);
@@ -321,6 +329,8 @@ void hf__slot_heard(struct engine *e, struct slot *s, const struct request *r,
 
 /* direct.c */
 void hf__direct_start(struct engine *e, struct op *op);
+void hf__direct_bound(const struct engine *e, const struct op *op,
+                      struct request *r);
 void hf__direct_answered(struct engine *e, struct op *op,
                          const struct request *r, const struct reply *rep);
 

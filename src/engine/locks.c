@@ -4,6 +4,9 @@
  * The rule: of all the holders of this process that wait for one name, one
  * contends; the others queue here, first come, first served.  When the holder
  * is one of ours, the next one's proposal goes out right behind its release.
+ * Of a semaphore, a holder that wants fewer permits than those that contend
+ * contends beside them, once they have been refused: what is too little for
+ * them may be enough for it.
  */
 #include <assert.h>
 #include <stddef.h>
@@ -188,7 +191,70 @@ static void queue_remove(struct lock_entry *entry, struct slot *s)
     }
     *at = s->queue_next;
     if (entry->queue_tail == s) entry->queue_tail = before;
+    s->queue_next = NULL;
     s->queued = 0;
+}
+
+/* Those that have the turn are a list, which begins with the one that wants the
+ * most.  They are not in the queue, so the list has its links. */
+static struct slot **turn_place(struct lock_entry *entry, const struct slot *s)
+{
+    struct slot **at = &entry->turn;
+    while (*at && *at != s) at = &(*at)->queue_next;
+    return at;
+}
+
+static int turn_has(struct lock_entry *entry, const struct slot *s)
+{
+    return *turn_place(entry, s) != NULL;
+}
+
+static void turn_take(struct lock_entry *entry, struct slot *s)
+{
+    assert(!s->queued && !s->queue_next && !turn_has(entry, s));
+    *turn_place(entry, NULL) = s;
+}
+
+static void turn_drop(struct lock_entry *entry, struct slot *s)
+{
+    struct slot **at = turn_place(entry, s);
+    if (!*at) return;
+    *at = s->queue_next;
+    s->queue_next = NULL;
+}
+
+/* How many permits a holder may want and contend now; 0: it may not.  One that
+ * wants as much as another that was refused would be refused too; and the
+ * answer to one that asks is awaited first. */
+static int64_t turn_room(const struct lock_entry *entry, unsigned hold_flags)
+{
+    const struct slot *last = entry->turn;
+    if (!last) return INT64_MAX;
+    if (!(hold_flags & HOLD_MANY)) return 0;
+    while (last->queue_next) last = last->queue_next;
+    int is_refused = last->hold.state == HOLD_WAITING && last->hold.busy;
+    return is_refused ? last->permits - 1 : 0;
+}
+
+int hf__turn_is_open(const struct lock_entry *entry, unsigned hold_flags,
+                     int64_t permits)
+{
+    int64_t room = turn_room(entry, hold_flags);
+    return room > 0 && permits <= room;
+}
+
+static int turn_is_open(const struct lock_entry *entry, const struct slot *s)
+{
+    return hf__turn_is_open(entry, s->hold.flags, s->permits);
+}
+
+/* The first in the queue that may contend now, or NULL. */
+static struct slot *turn_next(const struct lock_entry *entry)
+{
+    struct slot *s = entry->queue_head;
+    int64_t room = s ? turn_room(entry, s->hold.flags) : 0;
+    while (room > 0 && s && s->permits > room) s = s->queue_next;
+    return room > 0 ? s : NULL;
 }
 
 /* Who has had many turns in a row leaves the others time to ask first. */
@@ -201,10 +267,10 @@ static int64_t grace_us(const struct engine *e, const struct lock_entry *entry)
 static void turn_pass(struct engine *e, struct lock_entry *entry)
 {
     struct hold_event ev = {.type = EV_TURN, .wait_us = grace_us(e, entry)};
-    struct slot *s = entry->queue_head;
-    if (entry->turn || !s || !hf__engine_is_ready(e)) return;
+    struct slot *s = turn_next(entry);
+    if (!s || !hf__engine_is_ready(e)) return;
     queue_remove(entry, s);
-    entry->turn = s;
+    turn_take(entry, s);
     hf__slot_step(e, s, &ev);
 }
 
@@ -268,13 +334,14 @@ static void turn_owe(struct lock_entry *entry)
     if (entry->told > 0) entry->debt = entry->told + 1;
 }
 
-/* Who of ours asks right behind the release of one of several: the one that
- * waits for it, or another one beside it; NULL: nobody, or others first. */
+/* The first of ours that asks right behind the release of one of several: one
+ * that waits for it, or another one beside it; NULL: none, or others first. */
 static struct slot *many_next(const struct lock_entry *entry)
 {
-    if (!entry->turn || entry->debt > 0) return NULL;
-    return entry->turn->hold.state == HOLD_WAITING ? entry->turn
-                                                   : entry->queue_head;
+    struct slot *s = entry->turn;
+    if (!s || entry->debt > 0) return NULL;
+    while (s && s->hold.state != HOLD_WAITING) s = s->queue_next;
+    return s ? s : entry->queue_head;
 }
 
 /* Before its release goes out: will the next of ours ask right behind it? */
@@ -335,24 +402,36 @@ static int turn_is_taken(const struct slot *s)
     return state == HOLD_HELD && !(s->hold.flags & HOLD_MANY);
 }
 
+/* Those that have the turn, from this one on: the one that wants the most asks
+ * first. */
+static void many_wake(struct engine *e, struct slot *s)
+{
+    for (struct slot *next; s; s = next) {
+        struct hold_event wake = {.type = EV_WAKE};
+        next = s->queue_next;
+        if (s->hold.state == HOLD_WAITING) hf__slot_step(e, s, &wake);
+    }
+}
+
 /* From time to time others come first. */
 static void many_follow(struct engine *e, struct slot *s)
 {
     struct lock_entry *entry = s->entry;
-    struct hold_event wake = {.type = EV_WAKE}, turn = {.type = EV_TURN};
+    struct hold_event turn = {.type = EV_TURN};
     struct slot *next = many_next(entry);
     if (!s->followed && entry->turns >= LOCAL_TURNS_MAX) turn_owe(entry);
     if (!s->followed || !next) return;
-    if (next == entry->turn) {
-        hf__slot_step(e, next, &wake);
+    if (turn_has(entry, next)) {
+        many_wake(e, next);
     } else if (hf__engine_is_ready(e)) {
         queue_remove(entry, next);
         hf__slot_step(e, next, &turn);
     }
 }
 
-/* Who has got his leaves the turn to the next.  Who asked beside the one that
- * has it, and in vain, does not wait beside it. */
+/* A holder that has got its permits leaves the turn to the next.  One that
+ * asked beside those that have it, and in vain, does not wait beside them,
+ * unless it wants less. */
 static void many_update(struct engine *e, struct slot *s,
                         enum hold_state before)
 {
@@ -360,14 +439,17 @@ static void many_update(struct engine *e, struct slot *s,
     struct hold_event back = {.type = EV_BACK};
     int is_beside = s->hold.state == HOLD_WAITING && s->hold.busy
                     && !s->hold.one_try && !(s->hold.flags & HOLD_QUEUES);
-    if (s->hold.state == HOLD_HELD && entry->turn == s) {
-        entry->turn = NULL;
+    if (s->hold.state == HOLD_HELD && turn_has(entry, s)) {
+        turn_drop(entry, s);
         turn_pass(e, entry);
     }
     if (s->hold.state == HOLD_RELEASING && before == HOLD_HELD)
         many_follow(e, s);
-    if (is_beside && !entry->turn) entry->turn = s;
-    if (is_beside && entry->turn != s) hf__slot_step(e, s, &back);
+    if (!is_beside || turn_has(entry, s)) return;
+    if (turn_is_open(entry, s))
+        turn_take(entry, s);
+    else
+        hf__slot_step(e, s, &back);
 }
 
 void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before)
@@ -379,17 +461,19 @@ void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before)
                     || state == HOLD_WAITING);
     if (s->queued && state != HOLD_QUEUED) queue_remove(entry, s);
     if (!s->queued && state == HOLD_QUEUED) queue_add(entry, s);
-    if (!entry->turn && before != state && turn_is_taken(s)) entry->turn = s;
+    if (before != state && turn_is_taken(s) && !turn_has(entry, s)
+        && turn_is_open(entry, s))
+        turn_take(entry, s);
     if (s->hold.flags & HOLD_MANY) many_update(e, s, before);
-    if (entry->turn != s) {
+    if (!turn_has(entry, s)) {
         if (state == HOLD_QUEUED) turn_pass(e, entry);
         return;
     }
     if (state == HOLD_HELD) entry->debt = 0;
-    if (state == HOLD_RELEASING && s->followed) entry->turn = NULL;
+    if (state == HOLD_RELEASING && s->followed) turn_drop(entry, s);
     if (state == HOLD_RELEASING && !entry->queue_head) entry->crowded = 0;
     if (state == HOLD_DONE || state == HOLD_LOST) {
-        entry->turn = NULL;
+        turn_drop(entry, s);
         if (state == HOLD_DONE && before == HOLD_RELEASING) turn_owe(entry);
     }
     turn_pass(e, entry);

@@ -243,7 +243,6 @@ void hf__member_link(struct engine *e, struct node *n, int up)
     if (!up) {
         e->conf.down |= BIT(n->index);
         n->boot_us = TIME_NEVER;
-        n->suspect = 0;
         stand_set(e, n, STAND_UNKNOWN);
         blanks_ask(e);
         refusal_tell(e);

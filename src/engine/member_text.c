@@ -112,11 +112,21 @@ static void silence_text(const struct engine *e, char *out, size_t size)
     }
 }
 
+/* ", 1 may vote"; nothing while a node that can be reached has not yet said
+ * whether it may: a question that needs no vote is answered before that. */
+static void voters_text(const struct engine *e, char *out, size_t size)
+{
+    out[0] = '\0';
+    for (int i = 0; i < e->conf.nodes; i++)
+        if (e->nodes[i].up && e->nodes[i].stand == STAND_UNKNOWN) return;
+    snprintf(out, size, ", %d may vote", stand_count(e, STAND_SETTLED));
+}
+
 void hf__members_text(const struct engine *e, int status, char *out,
                       size_t size)
 {
     const struct hf_error *refusal = hf__members_refusal(e);
-    char why[HF_ERROR_TEXT_MAX];
+    char why[HF_ERROR_TEXT_MAX], voters[32];
     int nodes = e->conf.nodes, up = 0;
     for (int i = 0; i < nodes; i++) up += e->nodes[i].up;
     if (refusal && refusal->status == status) {
@@ -136,9 +146,9 @@ void hf__members_text(const struct engine *e, int status, char *out,
                              / US_PER_S));
     } else {
         silence_text(e, why, sizeof why);
+        voters_text(e, voters, sizeof voters);
         snprintf(out, size,
-                 "%d of %d nodes can be reached, %d may vote, %d are "
-                 "needed%.160s",
-                 up, nodes, stand_count(e, STAND_SETTLED), e->conf.quorum, why);
+                 "%d of %d nodes can be reached%s, %d are needed%.160s", up,
+                 nodes, voters, e->conf.quorum, why);
     }
 }

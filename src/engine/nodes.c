@@ -236,7 +236,10 @@ static void slot_answered(struct engine *e, struct slot *s,
     }
     if (rep->verdict == V_BUSY) s->seen_us = rep->node_us;
     if (rep->counter) hf__ballot_saw(&s->entry->ballot, rep->counter);
-    if (rep->fence) hf__ballot_saw(&s->entry->ballot, rep->fence + r->block);
+    if (rep->fence) {
+        int64_t reserved = r->op == OP_PROPOSE ? r->block : 0;
+        hf__ballot_saw(&s->entry->ballot, rep->fence + reserved);
+    }
     int is_counted = rep->waiters >= 0 || !(r->flags & REQ_HUSHED);
     if (r->op == OP_RELEASE && rep->verdict == V_GRANTED && is_counted) {
         int is_heard = s->entry->watch == WATCH_ON && rep->waiters > 0;

@@ -38,9 +38,11 @@ enum op_type {
 struct ticket {
     char owner[OWNER_LEN_MAX];
     uint64_t holder;
-    uint64_t attempt;
+    uint64_t secret;
+    uint64_t attempt; /* its hash */
     int64_t number;
     int64_t fence;
+    int64_t permits; /* of a semaphore; else 0 */
 };
 
 /* BOOT, of an operator: what is asked for, and what came back. */
@@ -115,7 +117,9 @@ struct op {
     int order;       /* ACQUIRE: enum hf_order */
     int64_t permits; /* ACQUIRE of permits, of a counter; at a barrier */
     int64_t wait_us; /* < 0 for ever, 0 one try; RELEASE: > 0: its caller waits
-                      * no longer than that, and it goes on without him */
+                      * no longer than that, and it goes on alone;
+                      * INSPECT, VALUE_*: > 0: the store is asked for no longer
+                      * than that */
     int tries_once;  /* ACQUIRE: one try all the same; the wait is for the
                       * store */
     int64_t lease_us;

@@ -4,6 +4,8 @@
  * The rule: one operation at a time works on a hold; those of the same holder
  * that come meanwhile wait behind it.
  */
+#include <assert.h>
+
 #include "base/math.h"
 #include "engine/engine.h"
 #include "kind/kind.h"
@@ -65,7 +67,7 @@ static void acquire_new(struct engine *e, struct op *op)
                             .plan = &op->plan};
     if (!hf__engine_is_ready(e))
         ev.flags |= HOLD_BLIND;
-    else if (alone || !entry->turn)
+    else if (alone || hf__turn_is_open(entry, flags, op->permits))
         ev.flags |= HOLD_MAY_TRY;
     /* What is watched is not all. */
     if (hf__is_handed_over(entry, flags) && !entry->queues)
@@ -121,6 +123,7 @@ static int is_too_long(struct engine *e, struct op *op)
 static struct slot *other_side(struct engine *e, const struct op *op)
 {
     const struct lock_entry *entry = op->entry;
+    assert(entry); /* of all that acquires */
     enum lock_kind other = entry->kind == KIND_WRITE ? KIND_READ : KIND_WRITE;
     if (entry->kind != KIND_READ && entry->kind != KIND_WRITE) return NULL;
     struct lock_entry *there =
@@ -215,7 +218,9 @@ static void attach_start(struct engine *e, struct op *op)
                             .lease_us = op->lease_us};
     s->op = op;
     op->slot = s;
+    s->hold.secret = op->ticket.secret;
     s->hold.number = op->ticket.number;
+    s->permits = op->ticket.permits;
     hf__slot_step(e, s, &ev);
 }
 

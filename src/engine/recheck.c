@@ -104,13 +104,22 @@ static void slot_gone(struct engine *e, struct slot *s, const struct request *r,
     hf__slot_step(e, s, &ev);
 }
 
+/* Of a plain lock the answer tells the token of its only holder: another one
+ * is another grant, which a late proposal of ours may have brought about. */
+static int is_still_ours(const struct slot *s, const struct reply *rep)
+{
+    int64_t fence = s->hold.fence - hf__hold_passes(&s->hold);
+    if (!rep->info->mine) return 0;
+    return s->entry->kind != KIND_PLAIN || !rep->fence || rep->fence == fence;
+}
+
 void hf__recheck_answered(struct engine *e, struct slot *s,
                           const struct request *r, const struct reply *rep)
 {
     const struct hf_info *info = rep->info;
     if (rep->verdict != V_GRANTED || !info) return;
     if (s->hold.state != HOLD_HELD || r->attempt != s->hold.attempt) return;
-    if (info->mine)
+    if (is_still_ours(s, rep))
         slot_found(e, s, r, info);
     else
         slot_gone(e, s, r, info);

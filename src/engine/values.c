@@ -43,8 +43,7 @@ void hf__value_start(struct engine *e, struct op *op)
     }
     if (v->brief) r->flags |= REQ_BRIEF;
     hf__owner_text(e, op->holder, r->owner);
-    r->deadline_us = e->now_us + e->conf.timeout_us;
-    r->until_us = e->now_us + e->conf.patience_us;
+    hf__direct_bound(e, op, r);
     r->user = op;
     r->user_kind = USER_OP;
     hf__request_send(e, 0, r);

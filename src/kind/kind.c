@@ -30,6 +30,7 @@ void hf__kind_shape(struct request *req, const struct hold *h,
     req->attempt = send->attempt;
     req->ballot = send->ballot;
     if (send->op == OP_PROPOSE) req->block = send->block;
+    if (send->op == OP_RENEW) req->fence = send->fence;
     req->count = send->count;
     req->lease_us = send->lease_us;
     req->window_us = h->conf->window_us;

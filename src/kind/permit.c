@@ -10,4 +10,5 @@ const struct kind hf__kind_permit = {
     .hold_flags = HOLD_MANY,
     .orders = 1u << HF_ORDER_ANY | 1u << HF_ORDER_FAIR,
     .is_held = 1,
+    .is_detachable = 1,
 };

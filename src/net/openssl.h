@@ -72,7 +72,6 @@
     X(SSL_set_shutdown)                                                        \
     X(SSL_write)                                                               \
     X(TLS_client_method)                                                       \
-    X(X509_NAME_get_text_by_NID)                                               \
     X(X509_STORE_CTX_get_current_cert)                                         \
     X(X509_STORE_CTX_get_error)                                                \
     X(X509_STORE_CTX_get_error_depth)                                          \
@@ -83,7 +82,6 @@
     X(X509_get0_notAfter)                                                      \
     X(X509_get0_notBefore)                                                     \
     X(X509_get_ext_d2i)                                                        \
-    X(X509_get_subject_name)                                                   \
     X(X509_verify_cert_error_string)
 
 #define OPENSSL_POINTER(name) __typeof__(name) *name##_fn;
@@ -158,7 +156,6 @@ int hf__openssl_load(struct hf_error *err);
 #define SSL_set_shutdown hf__openssl.SSL_set_shutdown_fn
 #define SSL_write hf__openssl.SSL_write_fn
 #define TLS_client_method hf__openssl.TLS_client_method_fn
-#define X509_NAME_get_text_by_NID hf__openssl.X509_NAME_get_text_by_NID_fn
 #define X509_STORE_CTX_get_current_cert                                        \
     hf__openssl.X509_STORE_CTX_get_current_cert_fn
 #define X509_STORE_CTX_get_error hf__openssl.X509_STORE_CTX_get_error_fn
@@ -173,7 +170,6 @@ int hf__openssl_load(struct hf_error *err);
 #define X509_get0_notAfter hf__openssl.X509_get0_notAfter_fn
 #define X509_get0_notBefore hf__openssl.X509_get0_notBefore_fn
 #define X509_get_ext_d2i hf__openssl.X509_get_ext_d2i_fn
-#define X509_get_subject_name hf__openssl.X509_get_subject_name_fn
 #define X509_verify_cert_error_string                                          \
     hf__openssl.X509_verify_cert_error_string_fn
 #endif

@@ -20,9 +20,10 @@ struct resolved {
 /* A numeric address, at once.  0, or -1: `host` is a name. */
 int hf__resolve_numeric(const char *host, int port, struct resolved *out);
 
-/* Begin to look a name up.  Returns an fd, owned by the caller, that becomes
- * readable when the answer is there; closing it early is all it takes to give
- * up.  -1 with errno. */
+/* Begin to look a name up, or wait for a look-up of it that the process has
+ * begun already.  Returns an fd, owned by the caller, that becomes readable
+ * when the answer is there; closing it early is all it takes to give up.  -1
+ * with errno. */
 int hf__resolve_start(const char *host, int port);
 
 /* Take the answer from the fd.  1 there it is, 0 not yet, -1 with errno. */

@@ -94,8 +94,11 @@ static int name_set(struct tls *t)
     if (!t->name[0]) return 0;
     if (X509_VERIFY_PARAM_set1_ip_asc(param, t->name) == 1) return 0;
     ERR_clear_error();
+    /* A subject is text for people (RFC 6125): only an alternative name says
+     * for which host a certificate is. */
     X509_VERIFY_PARAM_set_hostflags(param,
-                                    X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS);
+                                    X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS
+                                        | X509_CHECK_FLAG_NEVER_CHECK_SUBJECT);
     if (X509_VERIFY_PARAM_set1_host(param, t->name, 0) != 1) return -1;
     return SSL_set_tlsext_host_name(t->ssl, t->name) == 1 ? 0 : -1;
 }

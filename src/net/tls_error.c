@@ -42,7 +42,6 @@ static void address_add(char out[NAMES_MAX], const unsigned char *bytes,
 
 static void names_read(const X509 *cert, char out[NAMES_MAX])
 {
-    char common[64];
     GENERAL_NAMES *names =
         X509_get_ext_d2i(cert, NID_subject_alt_name, NULL, NULL);
     const OPENSSL_STACK *list = (const OPENSSL_STACK *)names;
@@ -57,11 +56,6 @@ static void names_read(const X509 *cert, char out[NAMES_MAX])
                         ASN1_STRING_length(n->d.iPAddress));
     }
     if (names) GENERAL_NAMES_free(names);
-    if (out[0]) return;
-    int len = X509_NAME_get_text_by_NID(X509_get_subject_name(cert),
-                                        NID_commonName, common, sizeof common);
-    if (len > 0)
-        name_add(out, (const unsigned char *)common, (int)strlen(common));
 }
 
 static void day_write(const ASN1_TIME *when, char out[32])
@@ -81,9 +75,17 @@ static void name_denied(struct tls *t, const X509 *cert)
 {
     char names[NAMES_MAX] = "";
     if (cert) names_read(cert, names);
-    hf__error_set(&t->err, HF_DENIED,
-                  "tls: the server's certificate is not for %.80s, but for %s",
-                  t->name, names[0] ? names : "nobody");
+    if (names[0])
+        hf__error_set(
+            &t->err, HF_DENIED,
+            "tls: the server's certificate is not for %.80s, but for %s",
+            t->name, names);
+    else
+        hf__error_set(&t->err, HF_DENIED,
+                      "tls: the server's certificate is not for %.80s: it has "
+                      "no subject alternative name, and the subject itself "
+                      "does not count",
+                      t->name);
 }
 
 static void time_denied(struct tls *t, const X509 *cert, int depth, int is_over)

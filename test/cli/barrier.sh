@@ -49,6 +49,17 @@ expect 7 "the first ends with its command" wait $one
 check "both are of one generation" same "$(cut -d' ' -f1,2 "$dir/1")" \
     "$(head -n 1 "$dir/2")"
 check "the index is told, the password is not" same "$(tail -n 1 "$dir/2")" 1
+# What could be used by others stays with us, wherever it was given.
+redis-cli -p "$redis_port" config set requirepass secret-word >/dev/null
+HOLDFAST_URL="redis://:secret-word@127.0.0.1:$redis_port" \
+    HOLDFAST_TICKET=secret-ticket HOLDFAST_PASSWORD=secret-word \
+    HOLDFAST_SENTINEL_PASSWORD=secret-watchword \
+    expect 0 "a URL with a password" "$HOLDFAST" barrier solo 1 -- env
+check "the command is told where" out_has \
+    "^HOLDFAST_URL=redis://127.0.0.1:$redis_port"
+refute "and gets no secret" out_has secret-
+REDISCLI_AUTH=secret-word redis-cli -p "$redis_port" config set requirepass '' \
+    >/dev/null
 expect 127 "a command that is not there" "$HOLDFAST" barrier solo 1 -- "$dir/no"
 expect 126 "one that cannot be run" "$HOLDFAST" barrier solo 1 -- "$dir"
 

@@ -6,13 +6,6 @@
 doctor() { "$HOLDFAST" doctor --for 50ms "$@"; }
 warned() { grep -q -e "^! $1" "$dir/out"; }
 noted() { grep -q -e "^  $1" "$dir/out"; }
-# port_find: $port becomes one, above it, that nobody uses.
-port_find() {
-    port=$((port + 1))
-    while grep -q "$(printf ':%04X ' $port)" /proc/net/tcp /proc/net/tcp6; do
-        port=$((port + 1))
-    done
-}
 said() { redis-cli -p "$1" "$2" "$3" 2>/dev/null | grep -q "$4"; }
 
 # ---- a primary and its replica ----
@@ -60,14 +53,10 @@ expect 0 'acquire without' "$HOLDFAST" acquire --json --url "$a_url" y
 check 'asked none' out_has '"replicas":0}$'
 
 # ---- a Sentinel ----
-port=$redis_port
-port_find
-s=$port
 mkdir "$dir/s"
-printf 'port %d\nbind 127.0.0.1\ndir %s\nsentinel monitor m 127.0.0.1 %d 1\n' \
-    "$s" "$dir/s" "$a" >"$dir/s/conf"
-redis-server "$dir/s/conf" --sentinel >"$dir/s/log" 2>&1 &
-started $!
+redis_reserve
+s=$redis_port
+sentinel_run "$dir/s" "sentinel monitor m 127.0.0.1 $a 1"
 wait_for 'the Sentinel is there' said "$s" sentinel masters '^m$'
 s_url=redis-sentinel://127.0.0.1:$s/m
 expect 1 'through a Sentinel' doctor "$s_url"
@@ -88,10 +77,8 @@ check 'says what to write' warned 'link .*it is a Sentinel: write redis-sentinel
 # ---- a cluster ----
 cluster_node() {
     mkdir "$dir/$1"
-    port=$((redis_port + 400))
-    port_find
-    redis_start --dir "$dir/$1" --cluster-enabled yes --cluster-port $port
-    eval "$1=$redis_port ${1}_pid=$redis_pid ${1}_bus=$port"
+    redis_start --dir "$dir/$1" --cluster-enabled yes
+    eval "$1=$redis_port ${1}_pid=$redis_pid ${1}_bus=$((redis_port + 10000))"
 }
 cluster_node c
 cluster_node d

@@ -58,6 +58,43 @@ expect 0 "a password on the command line" "$HOLDFAST" run \
 check "gets a warning" err_has 'ps(1)'
 refute "and is not passed on" out_has secret-word
 refute "nor shown" err_has secret-word
+members="redis://127.0.0.1:1|redis://127.0.0.1:2?wait=1"
+for url in "quorum:$members|redis://:secret-word@127.0.0.1:3" \
+    "redis-cluster://127.0.0.1:1,u:secret-word@127.0.0.1:2"; do
+    "$HOLDFAST" status --url "$url" x >/dev/null 2>"$dir/err"
+    check "one of a later member, too: $url" err_has 'ps(1)'
+    refute "and is not shown" err_has secret-word
+done
+"$HOLDFAST" status --url "quorum:$members|redis://u@127.0.0.1:3" x \
+    >/dev/null 2>"$dir/err"
+refute "a user alone is no password" err_has 'ps(1)'
+
+# A file that every user may read is told of, whether or not it is asked for.
+echo secret-word >"$dir/pass word"
+chmod 644 "$dir/pass word"
+in_url="redis://127.0.0.1:$redis_port?password_file=$dir/pass%20word"
+HOLDFAST_PASSWORD_FILE="$dir/pass word" expect 1 "a password's file" \
+    "$HOLDFAST" status --url "$redis" x
+check "open to everybody, is told of" err_has 'PASSWORD_FILE: .*chmod 600'
+expect 1 "the URL's password's file" "$HOLDFAST" status --url "$in_url" x
+check "open to everybody, is told of" err_has 'password_file: .*chmod 600'
+expect 1 "and told of once" "$HOLDFAST" status -v --url "$in_url" x
+check "with -v, too" test "$(grep -c 'chmod 600' "$dir/err")" -eq 1
+HOLDFAST_PASSWORD_FILE="$dir/pass word" expect 1 "not with -q" \
+    "$HOLDFAST" status -q --url "$redis" x
+refute "where nothing is said" err_has 'chmod 600'
+echo "redis://:secret-word@127.0.0.1:$redis_port" >"$dir/url"
+chmod 644 "$dir/url"
+expect 1 "a URL's file" "$HOLDFAST" status --url-file "$dir/url" x
+check "open to everybody, with a password, is told of" err_has 'chmod 600'
+refute "without showing it" err_has secret-word
+chmod 600 "$dir/pass word" "$dir/url"
+expect 1 "a URL's file that only we may read" \
+    "$HOLDFAST" status --url-file "$dir/url" x
+refute "is good" err_has 'chmod 600'
+HOLDFAST_PASSWORD_FILE="$dir/pass word" expect 1 "such a password's file" \
+    "$HOLDFAST" status --url "$redis" x
+refute "is good, too" err_has 'chmod 600'
 expect 77 "a wrong password" "$HOLDFAST" run \
     --url "redis://:wrong@127.0.0.1:$redis_port" x env
 expect 77 "no password" "$HOLDFAST" run --url "$redis" x env

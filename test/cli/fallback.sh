@@ -79,11 +79,7 @@ wait_for "run says that it waits" grep -q 'waiting: a: redis:.*connect' \
 sleep 1
 refute "both wait longer than patience" gone "$running"
 refute "for the store" gone "$once"
-redis-server --port "$redis_port" --bind 127.0.0.1 --save '' --appendonly no \
-    --dir "$dir" >"$dir/redis.log" 2>&1 &
-redis_pid=$!
-started $redis_pid
-wait_quietly redis_is_up
+check "the store is back" redis_run
 job=$running
 finished_with 0 "run goes on when it is back"
 check "with the store's guarantee" file_is "$dir/waited" store

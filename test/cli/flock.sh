@@ -2,7 +2,7 @@
 # flock.sh: on a file, holdfast and flock(1) exclude each other, and flock's
 # letters mean what they mean there.
 . "$(dirname "$0")/lib.sh"
-command -v flock >/dev/null || { echo "no flock(1): skipped"; finish; }
+need_program flock
 file=$dir/the-lock
 
 background flock -F "$file" sleep 600

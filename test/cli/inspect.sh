@@ -25,6 +25,10 @@ for url in file: "$redis"; do
     "$HOLDFAST" status --json "wi${esc}ld" >"$dir/out"
     check "$url: escaped as JSON wants it" out_has '"lock":"wi\\u001bld"'
     "$HOLDFAST" release "wi${esc}ld" "$wild"
+    csi=$(printf 'w\302\233m\302\240x') # U+009B is ESC [ for some terminals
+    "$HOLDFAST" status --json "$csi" >"$dir/out"
+    check "$url: U+009B is escaped, U+00A0 is not" \
+        out_has "\"lock\":\"w\\\\u009bm$(printf '\302\240')x\""
     "$HOLDFAST" acquire 'be"ta\x' >"$dir/second"
     expect 0 "$url: status" "$HOLDFAST" status alpha
     check "$url: for people" out_has '^alpha: held by .*fence [1-9].*lease '

@@ -86,6 +86,38 @@ expect 0 "stopped: then somebody else gets the lock" \
 kill -CONT "$job"
 finished_with 80 "we were stopped"
 
+# We ourselves are stopped until TERM would be due, and go on before the lease
+# ends: a renewal is tried first, and the command is left alone.  A machine that
+# keeps us stopped for longer than that proves nothing: once more.
+pauses=0 paused_ms=20000
+while [ $paused_ms -gt 10500 ] && [ $pauses -lt 5 ]; do
+    pauses=$((pauses + 1))
+    lock_run --lease 12s --grace 4s a
+    kill -STOP "$job"
+    began=$(date +%s%N)
+    sleep 8.3
+    kill -CONT "$job"
+    paused_ms=$((($(date +%s%N) - began) / 1000000))
+    [ $paused_ms -le 10500 ] || wait_quietly gone "$job"
+done
+renewed() { [ "$(redis-cli -p "$redis_port" pttl a)" -gt 8500 ]; }
+wait_for "paused: then it is renewed" renewed
+refute "paused: the command goes on" gone "$(tail -1 "$dir/pids")"
+refute "paused: and nothing is said" err_has .
+kill "$job"
+finished_with 143 "after a pause"
+for p in $(cat "$dir/pids"); do kill -9 "$p" 2>/dev/null; done
+
+# The same, and the server is silent: all are gone before the lease ends.
+lock_run --lease 6s --grace 2s a
+kill -STOP "$redis_pid"
+kill -STOP "$job"
+sleep 4.2
+kill -CONT "$job"
+wait_for "paused: all are gone while the server hangs" all_gone
+kill -CONT "$redis_pid"
+finished_with 80 "paused, and a hanging server"
+
 lock_run --lease 900ms --on-lost kill a
 cli flushall
 finished_with 80 "--on-lost kill"

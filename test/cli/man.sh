@@ -31,24 +31,11 @@ fi
 
 for shell in bash zsh fish; do
     expect 0 "completions for $shell" "$HOLDFAST" __complete $shell
-    check "$shell: knows an option" out_has 'hold-until-idle'
     cp "$dir/out" "$dir/completion.$shell"
     if command -v $shell >/dev/null; then
         check "$shell: can be read" $shell -n "$dir/completion.$shell"
     fi
 done
-if command -v bash >/dev/null; then
-    expect 0 "bash completes" bash -c '. "$dir/completion.bash"
-        COMP_WORDS=(holdfast run --max) COMP_CWORD=2
-        _holdfast; echo "${COMPREPLY[*]}"'
-    check "an option" file_is "$dir/out" --max-hold
-    expect 0 "bash completes" bash -c '. "$dir/completion.bash"
-        COMP_WORDS=(holdfast acq) COMP_CWORD=1
-        _holdfast; echo "${COMPREPLY[*]}"'
-    check "a command" file_is "$dir/out" acquire
-fi
-check "zsh knows the words of a choice" \
-    grep -q 'losers=.*:(skip wait status)' "$dir/completion.zsh"
 expect 64 "no such shell" "$HOLDFAST" __complete wibble
 "$HOLDFAST" acquire some-lock >/dev/null
 expect 0 "names of locks" "$HOLDFAST" __complete names

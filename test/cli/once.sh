@@ -67,8 +67,11 @@ for url in file: "$redis"; do
 
     # While it runs.
     mkfifo "$dir/gate"
-    background "$HOLDFAST" once --lease 2s slow -c 'cat "$dir/gate" >"$dir/gone"; exit 4'
-    wait_for "$url: it runs" held slow
+    # Held is not enough: the record says that it runs a moment later.
+    background "$HOLDFAST" once --lease 2s slow -c \
+        'echo >"$dir/runs"; cat "$dir/gate" >"$dir/gone"; exit 4'
+    wait_for "$url: it runs" test -s "$dir/runs"
+    rm "$dir/runs"
     expect 75 "$url: skipped while it runs" "$HOLDFAST" once slow true
     check "$url: says so" err_has 'slow: not run: .* and still runs'
     expect 75 "$url: -w" "$HOLDFAST" once -w 100ms slow true
@@ -84,8 +87,10 @@ for url in file: "$redis"; do
     rm "$dir/gate"
 
     # A run that dies.
-    background "$HOLDFAST" once --lease 500ms dies sleep 600
-    wait_for "$url: it runs" held dies
+    background "$HOLDFAST" once --lease 500ms dies -c \
+        'echo >"$dir/runs"; exec sleep 600'
+    wait_for "$url: it runs" test -s "$dir/runs"
+    rm "$dir/runs"
     kill -9 "$job"
     wait_for "$url: its lock ends" free dies
     for losers in skip wait status; do

@@ -10,21 +10,20 @@ ln -s "$HOLDFAST" "$dir/bin/holdfast"
 ln -s "$dir/bin" "$dir/tree/build"
 PATH=$dir/bin:$PATH
 export PATH
-base=$(((1000 + $$ % 900) * 10))
-while :; do
-    busy=no
-    for i in 1 2 3 4 5 6 7; do
-        redis-cli -p "$((base + i))" ping >/dev/null 2>&1 && busy=yes
-    done
-    [ $busy = yes ] || break
-    base=$((base + 10))
+for i in 1 2 3 4 5 6 7; do
+    redis_reserve
+    eval "port_$i=$redis_port"
 done
 # script PAGE: its blocks, with our ports.
 script() {
     echo 'set -eu'
+    for i in 1 2 3 4 5 6 7; do eval "echo port_$i=\$port_$i"; done
     awk '/^```sh$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$1" |
-        sed -e "s/\"700\\\$i\"/\"\$(($base + i))\"/" \
-            -e "s/700\([1-7]\)/$((base / 10))\1/g"
+        sed -e 's/"700$i"/"$(eval echo "\\$port_$i")"/' \
+            -e 's/700\([1-7]\)/@\1@/g' \
+            -e "s/@1@/$port_1/g; s/@2@/$port_2/g; s/@3@/$port_3/g" \
+            -e "s/@4@/$port_4/g; s/@5@/$port_5/g; s/@6@/$port_6/g" \
+            -e "s/@7@/$port_7/g"
 }
 # stop: end what the blocks have started.
 stop() {

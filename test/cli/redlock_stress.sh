@@ -3,7 +3,7 @@
 # with one that is killed or stopped under it, and without a majority.
 . "$(dirname "$0")/lib.sh"
 
-check "there is a redis-server" test -n "$(command -v redis-server)"
+need_program redis-server
 for name in a b c; do
     redis_start
     eval "$name=\$redis_port ${name}_pid=\$redis_pid"

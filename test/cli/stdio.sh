@@ -18,6 +18,10 @@ check "stderr too" file_is "$dir/e" err
 check "a closed stdin reads as empty" file_is "$dir/o" ""
 "$HOLDFAST" run a true >&- 2>&- <&-
 check "all of them closed" test $? -eq 0
+"$HOLDFAST" acquire b >&- 2>"$dir/err"
+check "a ticket that cannot be printed" test $? -eq 70
+check "is told of" err_has '^holdfast: standard output: cannot be written: '
+check "and its lock is free" free b
 "$HOLDFAST" run a yes 2>/dev/null | head -1 >"$dir/o"
 check "a closed pipe ends the command" file_is "$dir/o" y
 wait_for "and frees the lock" free a

@@ -12,7 +12,7 @@ clock_set() {
         dd of="$HF_CLOCK_FILE" bs=8 conv=notrunc 2>/dev/null
 }
 dd if=/dev/zero of="$HF_CLOCK_FILE" bs=8 count=1 2>/dev/null
-check "there is a redis-server" test -n "$(command -v redis-server)"
+need_program redis-server
 LD_PRELOAD=$CLOCK_SHIM
 export LD_PRELOAD
 redis_start

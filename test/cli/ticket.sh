@@ -27,8 +27,30 @@ for url in file: "file:$dir/locks" "$redis"; do
     expect 0 "$url: renew --json" "$HOLDFAST" renew --json a "$ticket"
     check "$url: tells the fence" out_has '"fence":[1-9]'
 
+    # What the store shows, and what it keeps, is not enough to make a ticket.
+    "$HOLDFAST" status --json a >"$dir/out"
+    owner=$(sed -n 's/.*"owner":"\([^"]*\)".*/\1/p' "$dir/out")
+    check "$url: status shows the owner" test -n "$owner"
+    expect 78 "$url: a ticket made of that" "$HOLDFAST" release a \
+        "hf1:$owner:1:0:0"
+    if [ "$url" = "$redis" ]; then
+        kept=$(redis-cli -p "$redis_port" hget a hf | cut -d' ' -f3)
+    else
+        kept=$(sed -n 's/^attempt=//p' "$HOLDFAST_DIR/a.lock")
+    fi
+    check "$url: the store has a hash" test "${kept:-0}" -gt 1000000
+    for word in 0000000000000001 "$(printf %016x "${kept:-0}")"; do
+        expect 80 "$url: one made of what is kept: $word" \
+            "$HOLDFAST" release a "hf2:$owner:$word:0:0"
+        expect 80 "$url: renews nothing either" \
+            "$HOLDFAST" renew a "hf2:$owner:$word:0:0"
+    done
+    check "$url: still held" held a
+
     expect 78 "$url: what is no ticket" "$HOLDFAST" renew a wibble
     expect 78 "$url: nor to release" "$HOLDFAST" release a wibble
+    expect 78 "$url: a ticket with more behind it" \
+        "$HOLDFAST" release a "$ticket:"
     check "$url: still held" held a
     expect 0 "$url: release" "$HOLDFAST" release a "$ticket"
     check "$url: free" free a
@@ -39,6 +61,8 @@ for url in file: "file:$dir/locks" "$redis"; do
     second=$("$HOLDFAST" acquire -n a)
     expect 80 "$url: an old ticket does not touch a new hold" \
         "$HOLDFAST" release a "$ticket"
+    check "$url: says what is there" err_has \
+        'a: nothing was released: the hold that is there is not this ticket'
     expect 80 "$url: nor renew it" "$HOLDFAST" renew a "$ticket"
     check "$url: it is held" held a
     expect 0 "$url: the new ticket does" "$HOLDFAST" release a "$second"

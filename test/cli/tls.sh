@@ -4,10 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 "$HOLDFAST" version >"$dir/out"
-if ! out_has 'rediss'; then
-    echo "built without TLS: skipped"
-    finish
-fi
+out_has 'rediss' || skip 'the command was built without TLS'
 
 # certificate NAME AUTHORITY SAN
 certificate() {

@@ -23,6 +23,8 @@ bad "a time that is none" 'not a time' run -w soon a true
 bad "a negative time" 'not a time' run -w -1 a true
 bad "an unknown unit" 'not a time' run -w 3x a true
 bad "a lease of nothing" 'too short' run --lease 0 a true
+bad "a lease that is over too soon" 'at least 100ms' \
+    run --url memory: --lease 99ms a true
 bad "a lease beyond a day" 'too long' run --lease 25h a true
 bad "-E 600" 'not a number from 0 to 255' run -E 600 a true
 bad "-E x" 'not a number' run -E x a true

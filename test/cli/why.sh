@@ -15,8 +15,9 @@ expect 1 "as JSON" "$HOLDFAST" why --json nobody
 check "one object" out_has '^{"lock":"nobody","held":false,.*"advice":".*"}$'
 
 # A kernel lock.
+# It is held a moment before it says by whom.
 background "$HOLDFAST" run --label night kernel sleep 600
-wait_for "held" held kernel
+wait_for "held" sh -c '"$HOLDFAST" why kernel | grep -q "fence [1-9]"'
 expect 0 "a kernel lock" "$HOLDFAST" why kernel
 check "who" out_has "^kernel: held by .* pid $job (night), for .*fence [1-9]"
 check "lives" out_has 'Its process is on this host, and lives'
@@ -28,6 +29,46 @@ finished_with 143 "its holder"
 
 HOLDFAST_URL=$redis
 export HOLDFAST_URL
+
+# Free, and yet it cannot be had: the store refuses.
+redis config set maxmemory 1
+expect 1 "a full server" "$HOLDFAST" why full
+check "it cannot be had" out_has '^full: nobody holds it, but it cannot be had'
+check "why not" out_has '^The store grants no lock: .*its memory is full'
+check "what to do" out_has '^What to do: free memory on the server'
+expect 1 "as JSON" "$HOLDFAST" why --json full
+check "the refusal" out_has '"refusal":".*memory is full.*"advice":"free mem'
+expect 69 "and so it is" "$HOLDFAST" run -n full true
+redis config set maxmemory 0
+redis config set min-replicas-to-write 1
+expect 1 "too few replicas" "$HOLDFAST" why few
+check "it cannot be had" out_has '^few: nobody holds it, but it cannot be had'
+check "why not" out_has 'min-replicas-to-write is 1, and 0 can be counted on'
+expect 69 "and so it is" "$HOLDFAST" run -n few true
+redis config set min-replicas-to-write 0
+expect 1 "it is in order again" "$HOLDFAST" why few
+check "free" out_has '^few: free'
+
+# A member of a quorum, named alone, refuses too.
+first=$redis first_port=$redis_port members=
+for _ in 1 2 3; do
+    redis_start
+    members=$members${members:+,}127.0.0.1:$redis_port
+done
+expect 0 "three members" "$HOLDFAST" init "redlock://$members"
+HOLDFAST_URL=redis://127.0.0.1:$redis_port
+expect 1 "one of them alone" "$HOLDFAST" why lone
+check "it cannot be had" out_has '^lone: nobody holds it, but it cannot be had'
+check "why not" out_has 'it is one of 3 members of a quorum'
+check "what to do" out_has '^What to do: name all members in the URL'
+expect 78 "and so it is" "$HOLDFAST" run -n lone true
+expect 1 "the doctor" "$HOLDFAST" doctor --for 1ms
+check "says so" out_has '^! member  it is one of 3 members of a quorum'
+expect 1 "member=ok" "$HOLDFAST" why --url "$HOLDFAST_URL?member=ok" lone
+check "is granted" out_has '^Nothing keeps you out'
+expect 1 "all of them" "$HOLDFAST" why --url "redlock://$members" lone
+check "grant it" out_has '^Nothing keeps you out'
+redis=$first redis_port=$first_port HOLDFAST_URL=$first
 
 # A lease that is renewed, and one that is not.
 background "$HOLDFAST" run --lease 900ms alive sleep 600

@@ -236,6 +236,30 @@ TEST(async, refused_call_never_calls_back)
     CHECK_INT(atomic_load(&a->calls), 0);
 }
 
+TEST(async, what_nothing_could_release_is_not_acquired)
+{
+    struct hf_error err = {0};
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_acquire_start(l, NULL, NULL, NULL, &err), HF_INVALID);
+    CHECK(strstr(err.text, "no callback") != NULL);
+    struct hf_acquire_options o = rig_options(0, 0, 0);
+    CHECK_INT(hf_lock_acquire_start(l, &o, NULL, NULL, NULL), HF_INVALID);
+    CHECK_INT(rig_probe(l), HF_OK);
+}
+
+TEST(async, a_holder_that_was_given_needs_no_callback)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
+    o.holder = hf_holder_new();
+    CHECK_INT(hf_lock_acquire_start(l, &o, NULL, NULL, NULL), HF_OK);
+    CHECK(rig_until_state(l, o.holder, HF_STATE_HELD));
+    CHECK_INT(hf_lock_release_as(l, o.holder, NULL, NULL), HF_OK);
+    CHECK_INT(rig_probe(l), HF_OK);
+}
+
 /* A callback may call anything, blocking calls included. */
 static void on_acquired_nested(hf_lock *lock, int status,
                                const struct hf_grant *grant,

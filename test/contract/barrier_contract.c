@@ -108,7 +108,7 @@ TEST(barrier, who_times_out_is_taken_off)
     struct hf_error err = {0};
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_barrier *b = rig_barrier(rig_client(NULL), "a", 2);
-    CHECK_INT(rig_barrier_wait(b, 100, NULL, &err), HF_TIMEOUT);
+    CHECK_INT(rig_barrier_wait(b, 2000, NULL, &err), HF_TIMEOUT);
     CHECK(strstr(err.text, "barrier: 1 still missing"));
     CHECK(rig_until_waiting(b, 0));
     gate_wait_barrier(&w[0], b, RIG_WAIT_MS, NULL);

@@ -126,18 +126,37 @@ TEST(counter, several_are_waited_for_until_there_are_enough)
     CHECK_INT(rig_count(s).available, 4);
 }
 
-/* RedissonSemaphoreTest.testAcquireAfterAddPermits */
+/* RedissonSemaphoreTest.testAcquireAfterAddPermits: one client for all. */
 TEST(counter, below_zero_is_waited_for_until_it_is_enough)
 {
     static struct taker t;
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_semaphore *s = rig_counter(rig_client(NULL), "s", 0);
     CHECK_INT(hf_semaphore_add(s, -3, 0, NULL, NULL), HF_OK);
-    taker_start(&t, rig_counter(rig_client(NULL), "s", 0), 2, RIG_WAIT_MS);
+    taker_start(&t, s, 2, RIG_WAIT_MS);
     CHECK_INT(hf_semaphore_add(s, 1, 0, NULL, NULL), HF_OK);
-    CHECK_INT(hf_semaphore_add(s, 4, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_add(s, 3, 0, NULL, NULL), HF_OK);
+    CHECK_INT(rig_take(s, 1, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(atomic_load(&t.got), 0);
+    CHECK_INT(hf_semaphore_add(s, 2, 0, NULL, NULL), HF_OK);
     rig_join();
     CHECK_INT(t.status, HF_OK);
+}
+
+TEST(counter, one_that_wants_less_does_not_wait_for_one_that_wants_more)
+{
+    static struct taker two, one;
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 0);
+    taker_start(&two, s, 2, RIG_WAIT_MS);
+    taker_start(&one, s, 1, RIG_WAIT_MS);
+    CHECK_INT(hf_semaphore_add(s, 1, 0, NULL, NULL), HF_OK);
+    CHECK(rig_until_equal(&one.ended, 1));
+    CHECK_INT(atomic_load(&two.got), 0);
+    CHECK_INT(hf_semaphore_add(s, 1, 0, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(one.status, HF_OK);
+    CHECK_INT(two.status, HF_OK);
 }
 
 TEST(counter, is_waited_for_no_longer_than_the_caller_wants)

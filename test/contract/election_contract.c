@@ -152,7 +152,7 @@ TEST(election, is_waited_for_no_longer_than_asked)
     rig_begin();
     hf_election *a = candidate(), *b = candidate();
     CHECK_INT(campaign(a, 0, NULL), HF_OK);
-    CHECK_INT(campaign(b, 60, NULL), HF_TIMEOUT);
+    CHECK_INT(campaign(b, 1500, NULL), HF_TIMEOUT);
 }
 
 TEST(election, is_left_when_the_campaign_is_cancelled)
@@ -447,7 +447,7 @@ static struct hf_await_options soon(int64_t wait_ms)
 TEST(election, tells_of_no_change_when_there_is_none)
 {
     struct hf_leader seen, now;
-    struct hf_await_options o = soon(60), once = soon(HF_WAIT_NONE);
+    struct hf_await_options o = soon(1500), once = soon(HF_WAIT_NONE);
     rig_begin();
     hf_election *a = candidate(), *b = candidate();
     CHECK_INT(campaign(a, 0, NULL), HF_OK);

@@ -226,6 +226,7 @@ TEST(fair, a_client_that_is_closed_leaves_the_queue)
     CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
     hf_lock *other = fair_lock(clients[1], "a");
+    o.holder = hf_holder_new();
     CHECK_INT(hf_lock_acquire_start(other, &o, NULL, NULL, NULL), HF_OK);
     CHECK(fair_until_queued(l, 1));
     rig_close(clients[1]);
@@ -349,4 +350,54 @@ TEST(fair, is_refused_by_a_store_that_keeps_no_queue)
     CHECK_INT(hf_lock_open_as(c, "a", &o, &lock, &err), HF_UNSUPPORTED);
     CHECK(lock == NULL);
     CHECK(err.text[0] != '\0');
+}
+
+/* ---- tickets ------------------------------------------------------------ */
+
+struct leaver {
+    hf_lock *lock;
+    char ticket[HF_TICKET_MAX];
+    atomic_int is_over;
+    int status;
+};
+
+/* Let go of it before anything else can happen. */
+static void leave_at_once(hf_lock *lock, int status,
+                          const struct hf_grant *grant,
+                          const struct hf_error *err, void *user)
+{
+    struct leaver *v = user;
+    (void)err;
+    v->status = status;
+    if (grant) v->status = hf_lock_detach(lock, grant->holder, v->ticket, NULL);
+    atomic_store(&v->is_over, 1);
+}
+
+static int has_left(void *arg)
+{
+    return atomic_load(&((struct leaver *)arg)->is_over);
+}
+
+/* What is handed over is the waiter's for a moment only, until it says for how
+ * long it wants it. */
+TEST(fair, ticket_of_what_was_handed_over_lasts_its_lease)
+{
+    static struct leaver v;
+    struct hf_acquire_options o =
+        rig_options(RIG_WAIT_MS, 30000, HF_ACQUIRE_DETACHED);
+    struct hf_info info;
+    if (!rig_begin_with(HF_CAP_QUEUE | HF_CAP_DETACHED)) return;
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    v = (struct leaver){.lock = fair_lock(rig_client(NULL), "a")};
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire_start(v.lock, &o, leave_at_once, &v, NULL),
+              HF_OK);
+    CHECK(fair_until_queued(l, 1));
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK(rig_until(has_left, &v));
+    CHECK_INT(v.status, HF_OK);
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK(info.locked);
+    CHECK(info.ttl_ms > 1500);
+    CHECK_INT(hf_ticket_release(l, v.ticket, NULL), HF_OK);
 }

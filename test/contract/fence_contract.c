@@ -77,13 +77,12 @@ TEST(fence, rises_after_the_clients_are_gone)
 
 TEST(fence, is_kept_by_renewal_and_extension)
 {
-    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_acquire_options o = rig_renewed(HF_WAIT_NONE);
     struct hf_grant g, e;
     rig_begin();
-    o.lease_ms = 600;
-    hf_lock *l = rig_lock(rig_client(&o), "a");
-    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
-    rig_pause_ms(1200);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    CHECK(rig_until_renewed(l, 0, 3));
     CHECK(hf_lock_fence(l, 0) == g.fence);
     CHECK_INT(hf_lock_extend(l, 0, 0, &e, NULL), HF_OK);
     CHECK(e.fence == g.fence);

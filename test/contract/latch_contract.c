@@ -20,6 +20,22 @@ TEST(latch, is_open_once_it_is_counted_down)
     CHECK_INT(rig_latch_wait(l, HF_WAIT_NONE, NULL), HF_OK);
 }
 
+TEST(latch, of_our_own_is_counted_by_who_asks_for_no_other)
+{
+    hf_latch *l = NULL;
+    int64_t left = -1;
+    struct hf_error err = {0};
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_client *c = rig_client(NULL);
+    CHECK_INT(hf_latch_open_as(c, "a", 2, &l, &err), HF_INVALID);
+    CHECK(strstr(err.text, "flags 0x2"));
+    CHECK_INT(hf_latch_open_as(c, "a", HF_LATCH_OURS, &l, NULL), HF_OK);
+    CHECK_INT(hf_latch_set(l, 2, NULL), HF_OK);
+    CHECK_INT(hf_latch_down(l, &left, NULL), HF_OK);
+    CHECK_INT(left, 1);
+    hf_latch_close(l);
+}
+
 TEST(latch, that_was_never_set_is_open)
 {
     if (!rig_begin_with(HF_CAP_TALLY)) return;
@@ -119,8 +135,8 @@ TEST(latch, wait_ends_with_timeout_and_says_what_is_left)
     hf_latch *l = rig_latch(rig_client(NULL), "a");
     CHECK_INT(hf_latch_set(l, 4, NULL), HF_OK);
     int64_t began_ms = rig_now_ms();
-    CHECK_INT(rig_latch_wait(l, 150, &err), HF_TIMEOUT);
-    CHECK(rig_now_ms() - began_ms >= 150);
+    CHECK_INT(rig_latch_wait(l, 2000, &err), HF_TIMEOUT);
+    CHECK(rig_now_ms() - began_ms >= 2000);
     CHECK(strstr(err.text, "latch: 4 left to count"));
     CHECK_INT(rig_latch_left(l), 4);
 }
@@ -209,7 +225,7 @@ TEST(latch, that_is_deleted_is_open_and_can_be_set)
     CHECK_INT(hf_latch_delete(l, NULL, NULL), HF_OK);
     CHECK_INT(rig_latch_wait(l, HF_WAIT_NONE, NULL), HF_OK);
     CHECK_INT(hf_latch_set(l, 1, NULL), HF_OK);
-    CHECK_INT(rig_latch_wait(l, 100, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_latch_wait(l, 2000, NULL), HF_TIMEOUT);
     CHECK_INT(hf_latch_down(l, NULL, NULL), HF_OK);
     CHECK_INT(rig_latch_wait(l, HF_WAIT_NONE, NULL), HF_OK);
 }

@@ -59,6 +59,16 @@ static void told_start(struct told *t, hf_multi *m,
     CHECK_INT(hf_multi_acquire_start(m, o, on_acquired, t, NULL), HF_OK);
 }
 
+TEST(multi_async, that_nothing_could_release_is_not_acquired)
+{
+    struct pair p;
+    rig_begin();
+    pair_open(&p);
+    CHECK_INT(hf_multi_acquire_start(p.multi, NULL, NULL, NULL, NULL),
+              HF_INVALID);
+    CHECK_INT(hf_multi_try(p.multi, NULL, NULL), HF_OK);
+}
+
 /* testMultiLock (Reactive), testMultiLock (Rx) */
 TEST(multi_async, is_granted_with_one_fresh_holder_for_all)
 {

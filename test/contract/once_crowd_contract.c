@@ -72,7 +72,7 @@ TEST(once_crowd, waiters_are_told_the_end_of_the_one_that_runs)
 
 TEST(once_crowd, wait_ends_with_timeout_while_it_runs)
 {
-    struct hf_once_options o = once_options(60);
+    struct hf_once_options o = once_options(1500);
     struct hf_once_result r;
     hf_once *none;
     if (!rig_begin_with(HF_CAP_VALUE)) return;

@@ -170,6 +170,66 @@ TEST(permit, several_are_waited_for_until_there_are_enough)
     CHECK_INT(rig_take(s, 2, 0, NULL), HF_OK);
 }
 
+/* ---- some want more than others: the threads of one client --------------- */
+
+TEST(permit, one_that_is_free_is_taken_beside_a_thread_that_waits_for_two)
+{
+    static struct taker two;
+    struct hf_permit first, p;
+    if (!rig_begin_with(HF_CAP_PERMIT)) return;
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
+    CHECK_INT(rig_take(s, 1, 0, &first), HF_OK);
+    taker_start(&two, s, 2, RIG_WAIT_MS);
+    CHECK_INT(rig_take(s, 1, RIG_WAIT_MS, &p), HF_OK);
+    CHECK_INT(atomic_load(&two.got), 0);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_release(s, &first, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(two.status, HF_OK);
+    CHECK_INT(rig_take(s, 2, 0, NULL), HF_OK);
+}
+
+TEST(permit, each_of_several_waits_gets_what_is_enough_for_it)
+{
+    static struct taker t[3];
+    struct hf_permit p[3];
+    if (!rig_begin_with(HF_CAP_PERMIT)) return;
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 3);
+    for (int i = 0; i < 3; i++) CHECK_INT(rig_take(s, 1, 0, &p[i]), HF_OK);
+    for (int i = 0; i < 3; i++) {
+        t[i].keep_ms = 20;
+        taker_start(&t[i], s, 3 - i, RIG_WAIT_MS);
+    }
+    CHECK_INT(hf_semaphore_release(s, &p[0], NULL), HF_OK);
+    CHECK(rig_until_equal(&t[2].ended, 1));
+    CHECK_INT(atomic_load(&t[1].got), 0);
+    CHECK_INT(hf_semaphore_release(s, &p[1], NULL), HF_OK);
+    CHECK(rig_until_equal(&t[1].ended, 1));
+    CHECK_INT(atomic_load(&t[0].got), 0);
+    CHECK_INT(hf_semaphore_release(s, &p[2], NULL), HF_OK);
+    rig_join();
+    for (int i = 0; i < 3; i++) CHECK_INT(t[i].status, HF_OK);
+}
+
+TEST(permit, a_wait_for_several_that_ends_leaves_the_others_waiting)
+{
+    static struct taker two, one;
+    struct hf_permit p[2];
+    if (!rig_begin_with(HF_CAP_PERMIT)) return;
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
+    for (int i = 0; i < 2; i++) CHECK_INT(rig_take(s, 1, 0, &p[i]), HF_OK);
+    taker_start(&two, s, 2, 500);
+    taker_start(&one, s, 1, RIG_WAIT_MS);
+    CHECK(rig_until_equal(&two.ended, 1));
+    CHECK_INT(two.status, HF_TIMEOUT);
+    CHECK_INT(atomic_load(&one.got), 0);
+    CHECK_INT(hf_semaphore_release(s, &p[0], NULL), HF_OK);
+    rig_join();
+    CHECK_INT(one.status, HF_OK);
+    CHECK_INT(hf_semaphore_release(s, &p[1], NULL), HF_OK);
+    CHECK_INT(rig_take(s, 2, 0, NULL), HF_OK);
+}
+
 TEST(permit, more_than_there_are_is_refused)
 {
     struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
@@ -204,21 +264,35 @@ TEST(permit, each_has_a_higher_fence_than_those_before)
     }
 }
 
+struct look {
+    hf_semaphore *semaphore;
+    const struct hf_permit *permit;
+    int64_t last_ms;
+};
+
+/* Has its time left gone up since the last look? */
+static int is_renewed(void *arg)
+{
+    struct look *k = arg;
+    int64_t before_ms = k->last_ms;
+    k->last_ms = hf_semaphore_valid_ms(k->semaphore, k->permit);
+    return k->last_ms > before_ms;
+}
+
 TEST(permit, is_renewed_for_as_long_as_it_is_held)
 {
     struct hf_permit p;
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 2);
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 1000, 0);
+    struct hf_acquire_options o = rig_renewed(HF_WAIT_NONE);
     o.permits = 2;
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
-    int64_t began_ms = rig_now_ms();
-    while (rig_now_ms() - began_ms < 2500) {
+    struct look k = {s, &p, hf_semaphore_valid_ms(s, &p)};
+    for (int i = 0; i < 8; i++) {
         CHECK_INT(rig_take(other, 1, 0, NULL), HF_TAKEN);
-        rig_pause_ms(50);
+        CHECK(k.last_ms == INT64_MAX || rig_until(is_renewed, &k));
     }
-    CHECK(hf_semaphore_valid_ms(s, &p) > 0);
     CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
 }
 
@@ -344,6 +418,15 @@ TEST(permit, is_taken_and_given_back_asynchronously)
     CHECK_INT(hf_semaphore_release(s, &b.permit, NULL), HF_OK);
 }
 
+TEST(permit, that_nothing_could_give_back_is_not_taken)
+{
+    rig_begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
+    CHECK_INT(hf_semaphore_acquire_start(s, NULL, NULL, NULL, NULL),
+              HF_INVALID);
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_OK);
+}
+
 TEST(permit, that_is_not_free_is_told_asynchronously_too)
 {
     static struct answer a;
@@ -398,13 +481,15 @@ static void many_run(void *arg)
     }
 }
 
-static void many_check(int64_t wanted)
+static void many_check(int64_t wanted, int clients)
 {
     static struct many m;
+    hf_client *c = rig_client(NULL);
     memset(&m, 0, sizeof m);
     m.wanted = wanted;
     for (int i = 0; i < 3; i++)
-        m.sems[i] = rig_semaphore(rig_client(NULL), "s", PERMITS);
+        m.sems[i] =
+            rig_semaphore(i < clients ? rig_client(NULL) : c, "s", PERMITS);
     for (int i = 0; i < MANY; i++) rig_spawn(many_run, &m);
     rig_join();
     CHECK_INT(atomic_load(&m.errors), 0);
@@ -417,14 +502,20 @@ static void many_check(int64_t wanted)
 TEST(permit, no_more_than_there_are_are_inside_of_a_crowd)
 {
     rig_begin();
-    many_check(1);
+    many_check(1, 3);
 }
 
 /* RedissonPermitExpirableSemaphoreTest.testConcurrencyMultiPermits2 */
 TEST(permit, no_more_than_there_are_are_inside_when_some_want_two)
 {
     rig_begin();
-    many_check(0);
+    many_check(0, 3);
+}
+
+TEST(permit, no_more_than_there_are_are_inside_when_threads_want_one_or_two)
+{
+    rig_begin();
+    many_check(0, 0);
 }
 
 struct loop {

@@ -48,11 +48,11 @@ TEST(permit_count, tells_what_is_free_and_what_is_out)
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 5);
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 1500, HF_ACQUIRE_FIXED);
+        rig_options(HF_WAIT_NONE, 4000, HF_ACQUIRE_FIXED);
     CHECK_INT(rig_take(s, 2, 0, &a), HF_OK);
     CHECK_INT(hf_semaphore_acquire(s, &o, &b, NULL), HF_OK);
     CHECK(state_is(s, 2, 5, 3));
-    rig_pause_ms(1600);
+    rig_pause_ms(4100);
     CHECK(state_is(s, 3, 5, 2)); /* it has ended, and nobody has asked since */
     CHECK_INT(hf_semaphore_release(s, &a, NULL), HF_OK);
     CHECK(state_is(s, 5, 5, 0));

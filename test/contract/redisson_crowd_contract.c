@@ -52,21 +52,22 @@ TEST(redisson_crowd, a_hundred_clients_get_it_once_each)
 
 #define KEEPERS 16
 #define KEEPER_ROUNDS 500
-#define KEEPER_LEASE_MS 1200
 
 struct keeper {
     hf_lock *lock;
     int index;
     int unkept; /* granted, but not held and valid by the local clock */
-    int lost;   /* not held any more after a lease and a half */
+    int lost;   /* not renewed, or not held any more */
     int errors;
 };
 
 static int keeper_get(const struct keeper *k)
 {
-    int status = hf_lock_try(k->lock, NULL, NULL);
+    struct hf_acquire_options o = rig_renewed(HF_WAIT_NONE);
+    int status = hf_lock_acquire(k->lock, &o, NULL, NULL);
     if (status != HF_TAKEN) return status;
-    return rig_acquire(k->lock, 0, LONG_WAIT_MS, NULL);
+    o.wait_ms = LONG_WAIT_MS;
+    return hf_lock_acquire(k->lock, &o, NULL, NULL);
 }
 
 static int keeper_holds(const struct keeper *k)
@@ -85,22 +86,20 @@ static void keeper_run(void *arg)
         }
         if (!keeper_holds(k)) k->unkept++;
         if (i == k->index * KEEPER_ROUNDS / KEEPERS) {
-            rig_pause_ms(KEEPER_LEASE_MS * 3 / 2);
-            if (!keeper_holds(k)) k->lost++;
+            int is_renewed = rig_until_renewed(k->lock, 0, 5);
+            if (!is_renewed || !keeper_holds(k)) k->lost++;
         }
         if (hf_lock_release(k->lock, NULL, NULL) != HF_OK) k->errors++;
     }
 }
 
 /* testConcurrencyTryLockUnLock: whoever holds is in the watchdog's care.  One
- * round of each thread, at a time of its own, lasts longer than the lease. */
+ * round of each thread, at a time of its own, lasts for five renewals. */
 TEST(redisson_crowd, sixteen_threads_never_hold_what_is_not_renewed)
 {
     static struct keeper keepers[KEEPERS];
-    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     rig_begin();
-    o.lease_ms = KEEPER_LEASE_MS;
-    hf_client *c = rig_client(&o);
+    hf_client *c = rig_client(NULL);
     for (int i = 0; i < KEEPERS; i++) {
         char name[16];
         snprintf(name, sizeof name, "keep-%d", i / 2);

@@ -14,30 +14,37 @@ static hf_client *client_with_lease(int64_t lease_ms)
     return rig_client(&o);
 }
 
-/* Held by `holder` and by nobody else, all the time. */
-static void stays_held(hf_lock *l, uint64_t holder, hf_lock *other, int leases)
+static int acquire_renewed(hf_lock *l, uint64_t holder, int64_t wait_ms)
 {
-    int64_t end_ms = rig_now_ms() + (int64_t)leases * LEASE_MS;
-    while (rig_now_ms() < end_ms) {
+    struct hf_acquire_options o = rig_renewed(wait_ms);
+    o.holder = holder;
+    return hf_lock_acquire(l, &o, NULL, NULL);
+}
+
+/* Held by `holder` and by nobody else, all the time. */
+static void stays_held(hf_lock *l, uint64_t holder, hf_lock *other,
+                       int renewals)
+{
+    for (int i = 0; i < renewals; i++) {
+        CHECK(rig_until_renewed(l, holder, 1));
         CHECK_INT(hf_lock_state(l, holder), HF_STATE_HELD);
         CHECK_INT(hf_lock_try(other, NULL, NULL), HF_TAKEN);
-        rig_pause_ms(50);
     }
 }
 
-/* testLockReentrantRenew, for as long as there: ten leases. */
+/* testLockReentrantRenew: as often as there, 30 times in ten leases. */
 TEST(redisson_watchdog, after_nested_use_the_next_is_renewed_for_ten_leases)
 {
     rig_begin();
-    hf_lock *l = rig_lock(client_with_lease(LEASE_MS), "a");
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
     uint64_t next = hf_holder_new();
     for (int i = 0; i < 2; i++)
         CHECK_INT(hf_lock_acquire(l, NULL, NULL, NULL), HF_OK);
     for (int i = 0; i < 2; i++)
         CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    CHECK_INT(rig_acquire(l, next, 0, NULL), HF_OK);
-    stays_held(l, next, other, 10);
+    CHECK_INT(acquire_renewed(l, next, 0), HF_OK);
+    stays_held(l, next, other, 30);
     CHECK_INT(hf_lock_release_as(l, next, NULL, NULL), HF_OK);
 }
 
@@ -57,8 +64,8 @@ TEST(redisson_watchdog, a_stale_owner_does_not_delay_his_heirs_renewal)
         CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     if (!rig_has(HF_CAP_KERNEL))
         CHECK_INT(hf_lock_break(other, NULL, NULL), HF_OK);
-    CHECK_INT(rig_acquire(l, heir, RIG_WAIT_MS, NULL), HF_OK);
-    stays_held(l, heir, other, 4);
+    CHECK_INT(acquire_renewed(l, heir, RIG_WAIT_MS), HF_OK);
+    stays_held(l, heir, other, 12);
     CHECK_INT(hf_lock_state(l, stale), HF_STATE_LOST);
     int status = hf_lock_release_as(l, stale, NULL, NULL);
     CHECK(status == HF_LOST || status == HF_EXPIRED);
@@ -69,14 +76,15 @@ TEST(redisson_watchdog, a_stale_owner_does_not_delay_his_heirs_renewal)
 TEST(redisson_watchdog, an_inner_lease_does_not_end_the_outer_renewal)
 {
     rig_begin();
-    hf_lock *l = rig_lock(client_with_lease(LEASE_MS), "a");
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
     struct hf_acquire_options o = rig_options(0, LEASE_MS, HF_ACQUIRE_FIXED);
     struct hf_released left;
-    CHECK_INT(hf_lock_acquire(l, NULL, NULL, NULL), HF_OK);
+    CHECK_INT(acquire_renewed(l, 0, 0), HF_OK);
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_release(l, &left, NULL), HF_OK);
     CHECK_INT(left.count, 1);
+    rig_pause_ms(LEASE_MS);
     stays_held(l, 0, other, 3);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_INT(rig_probe(other), HF_OK);
@@ -86,10 +94,9 @@ TEST(redisson_watchdog, an_inner_lease_does_not_end_the_outer_renewal)
 TEST(redisson_watchdog, ends_with_the_release_of_a_nested_hold)
 {
     rig_begin();
-    hf_lock *l = rig_lock(client_with_lease(300), "a");
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
     int64_t ttl_ms = 0;
-    for (int i = 0; i < 3; i++)
-        CHECK_INT(hf_lock_acquire(l, NULL, NULL, NULL), HF_OK);
+    for (int i = 0; i < 3; i++) CHECK_INT(acquire_renewed(l, 0, 0), HF_OK);
     for (int i = 0; i < 3; i++)
         CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     for (int64_t end_ms = rig_now_ms() + 700; rig_now_ms() < end_ms;) {

@@ -116,11 +116,12 @@ TEST(reentrancy, watchdog_wins_over_a_fixed_lease)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
-    struct hf_acquire_options o = rig_options(0, 1000, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(0, 2500, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
-    o.flags = 0;
+    o = rig_renewed(0);
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
-    rig_pause_ms(2500);
+    rig_pause_ms(2700);
+    CHECK(rig_until_renewed(l, 0, 3));
     CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
     CHECK_INT(rig_probe(other), HF_TAKEN);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);

@@ -49,7 +49,7 @@ TEST(reentry, refusal_is_for_the_same_holder_only)
     uint64_t other = hf_holder_new();
     CHECK_INT(acquire_once(l, 0, HF_WAIT_FOREVER, NULL), HF_OK);
     CHECK_INT(acquire_once(l, other, HF_WAIT_NONE, NULL), HF_TAKEN);
-    CHECK_INT(acquire_once(l, other, 50, NULL), HF_TIMEOUT);
+    CHECK_INT(acquire_once(l, other, 1000, NULL), HF_TIMEOUT);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_INT(acquire_once(l, other, RIG_WAIT_MS, NULL), HF_OK);
 }

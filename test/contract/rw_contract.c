@@ -326,18 +326,20 @@ TEST(rw, a_waiting_writer_comes_in_when_the_last_lease_ends)
 TEST(rw, the_watchdog_keeps_readers_and_writers)
 {
     if (!begin()) return;
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 1200, 0);
+    struct hf_acquire_options o = rig_renewed(HF_WAIT_NONE);
     uint64_t other = hf_holder_new();
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
-    rig_pause_ms(3000);
+    CHECK(rig_until_renewed(a.write, 0, 8));
+    CHECK(rig_until_renewed(a.read, 0, 8));
     CHECK_INT(rig_probe(b.read), HF_TAKEN);
     CHECK_INT(hf_lock_release(a.write, NULL, NULL), HF_OK);
     o.holder = other;
     o.wait_ms = RIG_WAIT_MS;
     if (!rig_has(HF_CAP_KERNEL))
         CHECK_INT(hf_lock_acquire(b.read, &o, NULL, NULL), HF_OK);
-    rig_pause_ms(3000);
+    CHECK(rig_until_renewed(a.read, 0, 8));
+    if (!rig_has(HF_CAP_KERNEL)) CHECK(rig_until_renewed(b.read, other, 8));
     CHECK_INT(rig_probe(b.write), HF_TAKEN);
     CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_OK);
     if (rig_has(HF_CAP_KERNEL)) return;

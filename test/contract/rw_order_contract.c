@@ -123,8 +123,8 @@ TEST(rw_order, a_queue_that_was_left_is_empty)
     struct hf_info info;
     if (!begin(HF_ORDER_FAIR)) return;
     CHECK_INT(hf_lock_try(a.write, NULL, NULL), HF_OK);
-    CHECK_INT(rig_acquire(b.write, 0, 200, NULL), HF_TIMEOUT);
-    CHECK_INT(rig_acquire(b.read, 0, 200, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_acquire(b.write, 0, 1000, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_acquire(b.read, 0, 1000, NULL), HF_TIMEOUT);
     CHECK_INT(hf_lock_inspect(a.write, 0, &info, NULL), HF_OK);
     CHECK_INT(info.queued, 0);
     CHECK_INT(hf_lock_release(a.write, NULL, NULL), HF_OK);

@@ -2,6 +2,7 @@
  * ticket_contract.c: holds that outlive their process.  One rule: the ticket,
  * and only the ticket, gives the hold back.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -141,7 +142,11 @@ TEST(ticket, that_is_none_is_invalid)
         "a:b:c",
         ":::::",
         "%s%n",
-        "hf1.zzzzzzzz-zzzz-zzzz-zzzz-zzzzzzzzzzzz:1.1",
+        "hf2.zzzzzzzz-zzzz-zzzz-zzzz-zzzzzzzzzzzz:1.1",
+        "hf2:01234567-89ab-4def-8123-456789abcdef:1:1:0:0",
+        "hf2:01234567-89ab-4def-8123-456789abcdef:1:0123456789abcdeF:0:0",
+        "hf2:01234567-89ab-4def-8123-456789abcdef:1:0123456789abcdef0:0:0",
+        "hf1:01234567-89ab-4def-8123-456789abcdef:1:1:0:0",
         "99999999999999999999999999999999999999999999999999999999999999999999"
         "99999999999999999999999999999999999999999999999999999999999999999999"
         "99999999999999999999999999999999999999999999999999999999999999999999"};
@@ -157,6 +162,41 @@ TEST(ticket, that_is_none_is_invalid)
         CHECK(err.text[0] != 0);
     }
     CHECK_INT(rig_probe(l), HF_OK);
+}
+
+/* Tickets as they could be made of what a store shows about `l`. */
+static void forgeries_fail(hf_lock *l, const struct hf_grant *grant)
+{
+    static const char *const forms[] = {"hf1:%s:%" PRIx64 ":0:0",
+                                        "hf2:%s:%016" PRIx64 ":0:0"};
+    struct hf_info info;
+    char bad[2 * HF_TICKET_MAX];
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK(info.owner[0] != 0);
+    for (uint64_t i = 0; i < 20; i++) {
+        uint64_t guess = i < 18 ? i : i == 18 ? grant->fence : info.fence;
+        snprintf(bad, sizeof bad, forms[i % 2], info.owner, guess);
+        CHECK(hf_ticket_release(l, bad, NULL) != HF_OK);
+        CHECK(hf_lock_attach(l, bad, 0, NULL, NULL) != HF_OK);
+    }
+    CHECK_INT(rig_probe(l), HF_TAKEN);
+}
+
+TEST(ticket, made_of_what_a_store_shows_is_worth_nothing)
+{
+    char ticket[HF_TICKET_MAX];
+    struct hf_grant grant;
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_lock *eve = rig_lock(rig_client(NULL), "a");
+    if (!detached_acquire(l, 30000, &grant)) return;
+    CHECK_INT(hf_lock_detach(l, 0, ticket, NULL), HF_OK);
+    forgeries_fail(eve, &grant);
+    CHECK_INT(hf_ticket_release(eve, ticket, NULL), HF_OK);
+    /* What a process holds has no ticket at all. */
+    CHECK_INT(rig_acquire(l, 0, 0, &grant), HF_OK);
+    forgeries_fail(eve, &grant);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
 }
 
 /* `ticket` with `tail` in place of its number and its fence. */

@@ -141,7 +141,7 @@ TEST(wait, that_timed_out_leaves_nothing_behind)
     hf_lock *other = rig_lock(rig_client(NULL), "a");
     struct hf_info info;
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
-    CHECK_INT(rig_acquire(other, 0, 200, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_acquire(other, 0, 1000, NULL), HF_TIMEOUT);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_inspect(other, 0, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 0);

@@ -140,6 +140,46 @@ TEST(election, is_not_held_on_this_host_when_the_store_is_away)
     hf_election_close(e);
 }
 
+/* The client's own patience would outlast the test. */
+static int await_ends(struct redis *r, void (*kill_it)(struct redis *))
+{
+    struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
+    struct hf_await_options o = HF_AWAIT_OPTIONS_INIT;
+    struct hf_leader l, next;
+    co.timeout_ms = co.patience_ms = 10 * RIG_PATIENCE_MS;
+    hf_election *e = election(rig_client(&co), NULL);
+    CHECK_INT(hf_election_look(e, &l, NULL), HF_OK);
+    kill_it(r);
+    o.wait_ms = 300;
+    int64_t began_ms = rig_now_ms();
+    int status = hf_election_await(e, &l, &o, &next, NULL);
+    CHECK(rig_now_ms() - began_ms < RIG_PATIENCE_MS);
+    if (r->pid > 0) redis_resume(r);
+    hf_election_close(e);
+    return status;
+}
+
+TEST(election, a_wait_for_a_change_ends_in_time_when_the_store_hangs)
+{
+    static struct redis r;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    CHECK_INT(await_ends(&r, redis_pause), HF_UNAVAILABLE);
+}
+
+static void redis_drop(struct redis *r)
+{
+    redis_shutdown(r, 0);
+}
+
+TEST(election, a_wait_for_a_change_ends_in_time_when_the_store_is_gone)
+{
+    static struct redis r;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    CHECK_INT(await_ends(&r, redis_drop), HF_UNAVAILABLE);
+}
+
 /* Whichever answer is lost: it leads with its value, or it does not lead. */
 TEST(election, leaves_nothing_half_done_whichever_answer_is_lost)
 {

@@ -115,10 +115,11 @@ TEST(link_cut, a_holder_keeps_its_lock_over_many_cuts)
     static struct cut_rig r;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     cut_begin(&r);
-    o.lease_ms = 3000;
+    struct hf_acquire_options a = rig_options(HF_WAIT_NONE, 60000, 0);
+    a.renew_ms = 1000;
     o.timeout_ms = 500;
     hf_lock *l = rig_lock(rig_client_at(r.url, &o), "a");
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &a, NULL, NULL), HF_OK);
     int cuts = 0;
     for (int i = 0; i < 8; i++) {
         proxy_arm(&r.proxy, i % 2 ? PROXY_UP : PROXY_DOWN, 5 + 11 * i, i % 2);

@@ -173,6 +173,46 @@ TEST(redis_barrier, of_many_is_no_lock)
     }
 }
 
+#define TURNS 2000
+
+static struct turns {
+    atomic_int ended;
+    atomic_uint_least64_t highest;
+} turns;
+
+static void turn_passed(hf_barrier *barrier, int status,
+                        const struct hf_passed *p, const struct hf_error *err,
+                        void *user)
+{
+    (void)barrier;
+    (void)err;
+    (void)user;
+    if (status == HF_OK && p->generation > atomic_load(&turns.highest))
+        atomic_store(&turns.highest, p->generation);
+    atomic_fetch_add(&turns.ended, 1);
+}
+
+/* One after the other, as fast as the server goes: more than one within a
+ * millisecond of its clock. */
+TEST(redis_barrier, generations_rise_after_many_fast_turns_and_a_loss_of_data)
+{
+    struct hf_passed p = {0};
+    begin();
+    memset(&turns, 0, sizeof turns);
+    hf_barrier *b = rig_barrier(rig_client(NULL), "a", 1);
+    CHECK_INT(rig_barrier_wait(b, RIG_WAIT_MS, &p, NULL), HF_OK);
+    uint64_t first = p.generation;
+    for (int i = 0; i < TURNS; i++)
+        CHECK_INT(hf_barrier_wait_start(b, NULL, turn_passed, NULL, NULL),
+                  HF_OK);
+    CHECK(rig_until_equal(&turns.ended, TURNS));
+    uint64_t highest = atomic_load(&turns.highest);
+    CHECK(highest > first);
+    redis_say(&r, "FLUSHALL");
+    CHECK_INT(rig_barrier_wait(b, RIG_WAIT_MS, &p, NULL), HF_OK);
+    CHECK(p.generation > highest);
+}
+
 TEST(redis_barrier, of_a_full_server_can_still_be_passed)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;

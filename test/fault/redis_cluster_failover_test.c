@@ -147,6 +147,11 @@ TEST(redis_cluster_failover, who_waits_by_classic_messages_waits_at_the_new_one)
     is_woken("pubsub=classic");
 }
 
+TEST(redis_cluster_failover, who_waits_by_both_kinds_waits_at_the_new_one)
+{
+    is_woken("pubsub=both");
+}
+
 /* ---- a master that says nothing ---- */
 
 #define HANG_MS 60000 /* how long a link to it is not given up */

@@ -117,6 +117,11 @@ TEST(redis_cluster_move, who_waits_by_classic_messages_is_woken_afterwards)
     is_woken("?pubsub=classic");
 }
 
+TEST(redis_cluster_move, who_waits_by_both_kinds_of_messages_is_woken)
+{
+    is_woken("?pubsub=both");
+}
+
 /* ---- the window: half of the slot is here, half is there ---- */
 
 TEST(redis_cluster_move, in_the_window_a_held_lock_is_kept_and_freed)

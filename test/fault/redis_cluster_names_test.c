@@ -103,6 +103,11 @@ TEST(redis_cluster_names, wake_who_waits_by_classic_messages)
     wakes_everywhere("?pubsub=classic");
 }
 
+TEST(redis_cluster_names, wake_who_waits_by_messages_of_both_kinds)
+{
+    wakes_everywhere("?pubsub=both");
+}
+
 TEST(redis_cluster_names, are_locked_without_a_fence_as_well)
 {
     char url[600];

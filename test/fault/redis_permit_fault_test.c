@@ -447,3 +447,29 @@ TEST(redis_permit_fault, in_a_cluster_any_name_is_good)
         CHECK_INT(rig_count(s).available, 2);
     }
 }
+
+/* ---- tickets ------------------------------------------------------------ */
+
+/* The server has lost its counter, and counts by its clock again; the client
+ * still proposes numbers above the tokens that it has seen. */
+TEST(redis_permit_fault, a_token_below_its_number_makes_a_good_ticket)
+{
+    char ticket[HF_PERMIT_TICKET_MAX];
+    struct hf_acquire_options o =
+        rig_options(HF_WAIT_NONE, 30000, HF_ACQUIRE_DETACHED);
+    struct hf_permit p, q;
+    begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
+    hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
+    redis_say(&r, "SET redisson_lock_token:{s} 4000000000000000");
+    CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    redis_say(&r, "DEL redisson_lock_token:{s}");
+    CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
+    CHECK(p.fence < 4000000000000000);
+    CHECK_INT(hf_semaphore_detach(s, &p, ticket, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_attach(other, ticket, 0, &q, NULL), HF_OK);
+    CHECK(q.fence == p.fence);
+    CHECK_INT(hf_semaphore_release(other, &q, NULL), HF_OK);
+    CHECK_INT(rig_count(other).available, 1);
+}

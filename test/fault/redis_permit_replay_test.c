@@ -112,11 +112,22 @@ static void compare(const struct request *req, int i, const struct reply *mine)
     }
 }
 
+/* A renewal names the token of its attempt, or another one. */
+static int64_t fences[256];
+
+static void fence_put(struct request *req, uint64_t random)
+{
+    if (req->op == OP_RENEW && random % 4 != 0)
+        req->fence = fences[req->attempt % 256] + (random % 8 == 1);
+}
+
 static void replay(enum lock_kind kind, uint64_t seed)
 {
+    memset(fences, 0, sizeof fences);
     for (int i = 0; i < REQUESTS; i++) {
         struct request req = draw(kind, hf__random_next(&seed));
         struct reply mine;
+        fence_put(&req, seed >> 56);
         /* By owner: what an id is, the memory does not know. */
         if (req.op == OP_INSPECT) req.attempt = 0;
         server_do(&f, req, &a);
@@ -126,6 +137,8 @@ static void replay(enum lock_kind kind, uint64_t seed)
         if (!now_us) now_us = hf__clock_wall_us();
         hf__store_apply(store, now_us, &req, &mine);
         compare(&req, i, &mine);
+        if (req.op == OP_PROPOSE && mine.verdict == V_GRANTED)
+            fences[req.attempt % 256] = mine.fence;
         if (req.op == OP_PROPOSE && req.lease_us == 1000) rig_pause_ms(5);
     }
 }

@@ -36,6 +36,7 @@ struct rig {
     struct request held[OWNERS][2]; /* the last proposal of each side */
     struct request past[PAST];
     size_t past_len;
+    int64_t fences[OWNERS][2]; /* granted last to each side */
     int seen[V_UNKNOWN + 1];
 };
 
@@ -90,11 +91,12 @@ static struct request request_fresh(void)
     size_t owner = (size_t)traffic_below(&r.dice, OWNERS);
     int writes = (int)traffic_below(&r.dice, 2);
     struct request *last = &r.held[owner][writes], req;
-    uint64_t what = traffic_below(&r.dice, 10);
-    enum request_op op = what < 5   ? OP_PROPOSE
-                         : what < 6 ? OP_RENEW
-                         : what < 9 ? OP_RELEASE
-                                    : OP_INSPECT;
+    uint64_t what = traffic_below(&r.dice, 40);
+    enum request_op op = what < 20   ? OP_PROPOSE
+                         : what < 24 ? OP_RENEW
+                         : what < 36 ? OP_RELEASE
+                         : what < 39 ? OP_INSPECT
+                                     : OP_BREAK;
     req = server_request(op, "a", last->attempt, last->ballot);
     if (op == OP_PROPOSE) {
         req.attempt = ++r.attempts;
@@ -106,6 +108,9 @@ static struct request request_fresh(void)
     snprintf(req.owner, sizeof req.owner,
              "01234567-89ab-4def-8123-456789abcdef:%zu", owner + 1);
     req.lease_us = LEASE_US;
+    if (op == OP_RENEW && traffic_below(&r.dice, 4))
+        req.fence =
+            r.fences[owner][writes] + (traffic_below(&r.dice, 4) == 0 ? 1 : 0);
     if (op == OP_PROPOSE) *last = req;
     return req;
 }
@@ -148,6 +153,13 @@ static void infos_compare(const struct request *req, const struct hf_info *real,
     CHECK_STR(real->owner, model->owner);
 }
 
+/* Which token a renewal has to name. */
+static void granted_note(const struct request *req, int64_t fence)
+{
+    size_t owner = (size_t)(req->owner[strlen(req->owner) - 1] - '1');
+    r.fences[owner][req->kind == KIND_WRITE] = fence;
+}
+
 static void step(void)
 {
     struct fake_answer a;
@@ -158,6 +170,8 @@ static void step(void)
     r.told_us = now_us;
     r.told_at_us = hf__clock_us();
     hf__store_apply(r.model, now_us, &req, &model);
+    if (req.op == OP_PROPOSE && model.verdict == V_GRANTED)
+        granted_note(&req, model.fence);
     r.seen[a.reply.verdict]++;
     same("verdict", &req, a.reply.verdict, model.verdict, 0);
     same("status", &req, a.reply.status, model.status, 0);
@@ -165,7 +179,9 @@ static void step(void)
     same("poll", &req, a.reply.poll_us, model.poll_us, 0);
     same("ttl", &req, a.reply.ttl_us / US_PER_MS, model.ttl_us / US_PER_MS,
          NEAR_MS);
-    if (a.reply.info && model.info)
+    if (req.op == OP_BREAK)
+        same("broken", &req, a.reply.info->locked, model.info->locked, 0);
+    else if (a.reply.info && model.info)
         infos_compare(&req, a.reply.info, model.info);
 }
 

@@ -126,7 +126,14 @@ TEST(redisson_defects, no_name_is_taken_that_cannot_be_released)
 }
 
 #define KEPT 150 /* more than one batch of renewals */
-#define KEPT_LEASE_MS 1800
+#define KEPT_RENEW_MS 600
+
+static struct hf_acquire_options kept_options(void)
+{
+    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 60000, 0);
+    o.renew_ms = KEPT_RENEW_MS;
+    return o;
+}
 
 static int is_lost(void *arg)
 {
@@ -140,17 +147,18 @@ TEST(redisson_defects, a_lock_that_cannot_be_renewed_does_not_harm_others)
     static hf_lock *locks[KEPT];
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
-    hf_client *c = client_at(r.url, KEPT_LEASE_MS);
+    hf_client *c = client_at(r.url, 60000);
+    struct hf_acquire_options o = kept_options();
     for (int i = 0; i < KEPT; i++) {
         char name[16];
         snprintf(name, sizeof name, "kept-%d", i);
         locks[i] = rig_lock(c, name);
-        CHECK_INT(hf_lock_try(locks[i], NULL, NULL), HF_OK);
+        CHECK_INT(hf_lock_acquire(locks[i], &o, NULL, NULL), HF_OK);
     }
     redis_say(&r, "SET kept-0 something");
     redis_say(&r, "SET kept-40 something");
     redis_say(&r, "DEL kept-80");
-    rig_pause_ms(3 * KEPT_LEASE_MS);
+    rig_pause_ms(9 * KEPT_RENEW_MS);
     for (int i = 0; i < KEPT; i++) {
         int harmed = i == 0 || i == 40 || i == 80;
         if (harmed)
@@ -175,14 +183,15 @@ TEST(redisson_defects, locks_of_many_slots_are_all_renewed)
 {
     static hf_lock *locks[SPREAD];
     cluster_begin();
-    hf_client *c = client_at(r.url, KEPT_LEASE_MS);
+    hf_client *c = client_at(r.url, 60000);
+    struct hf_acquire_options o = kept_options();
     for (int i = 0; i < SPREAD; i++) {
         char name[16];
         snprintf(name, sizeof name, "spread-%d", i);
         locks[i] = rig_lock(c, name);
-        CHECK_INT(hf_lock_try(locks[i], NULL, NULL), HF_OK);
+        CHECK_INT(hf_lock_acquire(locks[i], &o, NULL, NULL), HF_OK);
     }
-    rig_pause_ms(3 * KEPT_LEASE_MS);
+    rig_pause_ms(9 * KEPT_RENEW_MS);
     for (int i = 0; i < SPREAD; i++)
         CHECK_INT(hf_lock_release(locks[i], NULL, NULL), HF_OK);
     /* Batches that were on their way when the first was refused; without that

@@ -5,11 +5,14 @@
  */
 #include <string.h>
 
+#include "lib/planted.h"
 #include "lib/redlock.h"
 
 #define LEASE_MS 1200
 #define MAX_LEASE_MS 2500 /* a quarantine is as long */
 #define JUMP_MS INT64_C(120000)
+#define FIXED_MS 6000 /* a lease that is not renewed */
+#define STEP_MS 1900  /* a node that is 2 s ahead takes no number of ours */
 
 static struct redlock r;
 static hf_client *holder; /* whose hold it is */
@@ -166,4 +169,60 @@ TEST(redlock_clock, forward_of_a_majority_tokens_rise_and_the_holder_is_told)
     for (int i = 0; i < 3; i++) five_jump(&r.five, i, -JUMP_MS);
     uint64_t fence = redlock_use(l, b.fence);
     redlock_use(other, fence);
+}
+
+/* Held on 0, 1 and 2 only, by a lease that nobody renews. */
+static hf_lock *hold_on_three(void)
+{
+    struct hf_acquire_options o =
+        rig_options(RIG_WAIT_MS, FIXED_MS, HF_ACQUIRE_FIXED);
+    hf_lock *l = rig_lock(redlock_client(&r, 0, NULL), "a");
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    for (int i = 3; i < REDLOCK_NODES; i++) {
+        CHECK(redlock_until_has(&r, i, "a", 1));
+        redis_say(&r.five.nodes[i].redis, "DEL a");
+    }
+    return l;
+}
+
+static int is_about_to_end(void *arg)
+{
+    (void)arg;
+    return redis_number(&r.five.nodes[0].redis, "PTTL a") < STEP_MS - 50;
+}
+
+enum second { SECOND_WAITS, SECOND_HOLDS_TOO, SECOND_CAME_LATE };
+
+/* The lease ends on 0 alone, and with 3 and 4 that is a majority; the reply
+ * that grants it shows what happened to the clock.  A node that is farther
+ * ahead would grant nothing. */
+static enum second second_tries(void)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    memset(&told, 0, sizeof told);
+    o.log = log_hear;
+    redlock_begin(&r, FIXED_MS);
+    holder = redlock_client(&r, 0, &o);
+    hf_lock *second = rig_lock(holder, "a"), *first = hold_on_three();
+    CHECK(redlock_until_voters(holder, REDLOCK_NODES));
+    CHECK(rig_until(is_about_to_end, NULL));
+    five_jump(&r.five, 0, STEP_MS);
+    int status = rig_acquire(second, 0, HF_WAIT_NONE, NULL);
+    if (hf_lock_state(first, 0) == HF_STATE_LOST) return SECOND_CAME_LATE;
+    return status == HF_OK ? SECOND_HOLDS_TOO : SECOND_WAITS;
+}
+
+TEST(redlock_clock, forward_it_does_not_vote_by_the_reply_that_shows_it)
+{
+    CHECK(second_tries() != SECOND_HOLDS_TOO);
+    CHECK(redlock_until_quarantined(holder, 0));
+    CHECK_INT(atomic_load(&told.forward), 1);
+}
+
+TEST(redlock_clock, forward_a_vote_by_the_reply_that_shows_it_is_found)
+{
+    planted_begin(CORE_MUT_SUSPECT_VOTES);
+    enum second result = second_tries();
+    if (result == SECOND_CAME_LATE) printf("    too slow to tell\n");
+    CHECK(result != SECOND_WAITS);
 }

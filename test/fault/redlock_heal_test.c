@@ -9,7 +9,7 @@
 
 #include "lib/redlock.h"
 
-#define LEASE_MS 2000
+#define LEASE_MS 5000
 #define LONG_MS 60000 /* no lease ends within a test: what goes, was released */
 #define SOME_MS 8000  /* longer than the batches take, but not a test */
 #define BATCH 150     /* locks, each of another name */
@@ -36,16 +36,18 @@ TEST(redlock_heal, a_hold_comes_back_to_a_node_that_was_killed)
 /* The healed one votes: the two that never left would be too few. */
 TEST(redlock_heal, a_healed_node_keeps_the_hold_when_others_go)
 {
+    struct hf_acquire_options o = rig_renewed(RIG_WAIT_MS);
     redlock_begin(&r, 30000);
-    hf_lock *l = rig_lock(redlock_client(&r, LEASE_MS, NULL), "a");
+    hf_lock *l = rig_lock(redlock_client(&r, 0, NULL), "a");
+    o.lease_ms = 0; /* the longest */
     five_kill(&r.five, 0);
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     five_restart(&r.five, 0);
     CHECK(redlock_until_has(&r, 0, "a", 1));
-    rig_pause_ms(LEASE_MS); /* it is asked once more, and confirmed */
+    CHECK(rig_until_renewed(l, 0, 5)); /* asked once more, and confirmed */
     five_kill(&r.five, 3);
     five_kill(&r.five, 4);
-    rig_pause_ms(2 * LEASE_MS);
+    CHECK(rig_until_renewed(l, 0, 10));
     CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
 }

@@ -27,6 +27,7 @@ static void at_begin(void)
     struct hf_quorum_node nodes[REDLOCK_NODES];
     struct hf_error err = {0};
     int len = 0;
+    struct hf_quorum_options o = HF_QUORUM_OPTIONS_INIT;
     size_t used = 0;
     for (int i = 0; i < REDLOCK_NODES; i++) {
         redis_begin(&at.nodes[i], NULL);
@@ -36,7 +37,8 @@ static void at_begin(void)
     }
     redis_begin(&at.resource, NULL);
     rig_begin_at(at.url);
-    if (hf_quorum_init(at.url, NULL, nodes, REDLOCK_NODES, &len, &err) != HF_OK)
+    o.timeout_ms = RIG_WAIT_MS;
+    if (hf_quorum_init(at.url, &o, nodes, REDLOCK_NODES, &len, &err) != HF_OK)
         TEST_FAIL("init: %s", err.text);
 }
 

@@ -43,17 +43,17 @@ TEST(script_flush, between_calls_is_not_noticed)
 TEST(script_flush, renewal_goes_on)
 {
     static struct redis r;
-    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_acquire_options o = rig_renewed(HF_WAIT_NONE);
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
-    o.lease_ms = 1200;
-    hf_lock *l = rig_lock(rig_client(&o), "a");
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     for (int i = 0; i < 50; i++) {
         redis_say(&r, "SCRIPT FLUSH");
         CHECK_INT(redis_number(&r, "EXISTS a"), 1);
         rig_pause_ms(70);
     }
+    CHECK(rig_until_renewed(l, 0, 3));
     CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
 }

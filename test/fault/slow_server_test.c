@@ -134,15 +134,16 @@ TEST(slow_server, a_short_stop_costs_nothing_but_time)
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
-    o.lease_ms = 6000;
+    struct hf_acquire_options a = rig_options(HF_WAIT_NONE, 60000, 0);
+    a.renew_ms = 1000;
     o.timeout_ms = 500;
     hf_lock *l = rig_lock(rig_client(&o), "a");
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &a, NULL, NULL), HF_OK);
     for (int i = 0; i < 3; i++) {
         redis_pause(&r);
         rig_pause_ms(1500); /* a renewal goes unanswered in here */
         redis_resume(&r);
-        rig_pause_ms(2500);
+        CHECK(rig_until_renewed(l, 0, 2));
         CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
     }
     CHECK_INT(redis_number(&r, "EXISTS a"), 1);

@@ -104,6 +104,16 @@ TEST(tls_cert, one_for_another_name_is_denied_and_the_names_are_told)
            "not for else.example");
 }
 
+TEST(tls_cert, one_without_an_alternative_name_is_denied)
+{
+    begin("no");
+    certs_make(&s.certs, "localhost", "ca", NULL, 30); /* its subject */
+    tls_server_show(&s, "localhost");
+    denied(tls_server_url(&s, "&tls_name=localhost"),
+           "not for localhost: it has no subject alternative name");
+    denied(tls_server_url(&s, ""), "not for 127.0.0.1: it has no subject");
+}
+
 TEST(tls_cert, a_star_stands_for_one_whole_label)
 {
     begin("no");

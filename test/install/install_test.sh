@@ -42,6 +42,15 @@ check 'installs below DESTDIR' \
 check 'DESTDIR holds the whole prefix' \
     diff -r "$prefix" "$work/dest$prefix"
 
+# By make, as a package builder calls it; the prefix is as before, so that a
+# DESTDIR that is not honoured does no harm.
+make_install() {
+    env DESTDIR="$work/made dest" make -C "$source" BUILD="$work/build" \
+        PREFIX="$prefix" GENERATOR= JOBS=2 install
+}
+check 'make installs below DESTDIR of the environment' make_install
+check 'and nowhere else' diff -r "$prefix" "$work/made dest$prefix"
+
 lib=$prefix/lib
 export PKG_CONFIG_PATH="$lib/pkgconfig"
 unset LD_LIBRARY_PATH
@@ -49,7 +58,7 @@ unset LD_LIBRARY_PATH
 for file in bin/holdfast include/holdfast/holdfast.h lib/libholdfast.a \
     lib/libholdfast.so lib/libholdfast.so.0 lib/pkgconfig/holdfast.pc \
     lib/cmake/holdfast/holdfastConfig.cmake share/man/man1/holdfast.1 \
-    share/bash-completion/completions/holdfast \
+    share/doc/holdfast/LICENSE share/bash-completion/completions/holdfast \
     share/zsh/site-functions/_holdfast \
     share/fish/vendor_completions.d/holdfast.fish; do
     check "$file is there" test -s "$prefix/$file"

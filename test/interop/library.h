@@ -7,8 +7,8 @@
  *     {
  *         CHECK_STR(peer_ask(&t->there, "lock a 60000"), "ok");
  *
- * becomes redsync_exclusion.what..., redis_py_exclusion.what... and
- * node_redlock_exclusion.what...
+ * becomes redsync_exclusion.what..., bsm_redislock_exclusion.what...,
+ * redis_py_exclusion.what... and node_redlock_exclusion.what...
  */
 #ifndef HF_TEST_LIBRARY_H
 #define HF_TEST_LIBRARY_H
@@ -35,6 +35,10 @@ hf_client *library_client(struct library *t, const char *options);
     TEST(redsync_##topic, claim)                                               \
     {                                                                          \
         topic##_##claim(library_begin("go"));                                  \
+    }                                                                          \
+    TEST(bsm_redislock_##topic, claim)                                         \
+    {                                                                          \
+        topic##_##claim(library_begin("redislock"));                           \
     }                                                                          \
     TEST(redis_py_##topic, claim)                                              \
     {                                                                          \

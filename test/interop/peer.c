@@ -21,8 +21,9 @@ static int peer_exec(struct proc *self, const void *arg)
 {
     const struct peer *p = arg;
     char command[4096];
-    snprintf(command, sizeof command, "exec %s %d %" PRId64, peer_command(p),
-             p->port, p->watchdog_ms);
+    snprintf(command, sizeof command, "exec %s %d %" PRId64 "%s",
+             peer_command(p), p->port, p->watchdog_ms,
+             p->is_cluster ? " cluster" : "");
     if (dup2(self->from_fd, 0) < 0 || dup2(self->to_fd, 1) < 0) return 126;
     signal(SIGPIPE, SIG_DFL);
     execl("/bin/sh", "sh", "-c", command, (char *)NULL);

@@ -25,6 +25,7 @@ struct peer {
     const char *language;     /* its command is the argument LANGUAGE=; java */
     int port;
     int64_t watchdog_ms; /* Redisson's lockWatchdogTimeout */
+    int is_cluster;      /* Java: the server is a node of a cluster */
 };
 
 /* Start a server and the peer of it; both end with the test.  Static. */

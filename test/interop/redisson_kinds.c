@@ -5,7 +5,7 @@
 #include "peer.h"
 
 static struct redis server;
-static struct peer java;
+static struct peer java, other;
 
 static const char *const kinds[] = {"fair", "spin", "fenced", "nonreentrant"};
 #define KINDS_LEN (sizeof kinds / sizeof kinds[0])
@@ -137,4 +137,44 @@ TEST(redisson_kinds, our_spinning_waiter_gets_what_java_gives_back)
     rig_join();
     CHECK_INT(w.status, HF_OK);
     CHECK(w.ended_ms - began_ms < PEER_SOON_MS);
+}
+
+static int is_queued(void *arg)
+{
+    (void)arg;
+    return redis_number(&server, "LLEN redisson_lock_queue:{a}") == 1;
+}
+
+TEST(redisson_kinds, our_break_wakes_javas_fair_waiter)
+{
+    int was_locked = 0;
+    peer_begin(&java, &server, 30000);
+    peer_start(&other, &server, 30000);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_STR(peer_ask(&java, "fair.lock a %d", PEER_LEASE_MS), "ok");
+    peer_say(&other, "fair.try a %d", PEER_LEASE_MS);
+    CHECK(rig_until(is_queued, NULL));
+    CHECK(peer_hear(&other, 300) == NULL);
+    CHECK_INT(hf_lock_break(l, &was_locked, NULL), HF_OK);
+    CHECK_INT(was_locked, 1);
+    const char *answer = peer_hear(&other, PEER_SOON_MS);
+    CHECK_STR(answer ? answer : "no answer", "true");
+}
+
+TEST(redisson_kinds, a_group_of_values_is_a_conflict_both_ways)
+{
+    peer_begin(&java, &server, 30000);
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_STR(peer_ask(&java, "group.try a 0 %d", PEER_LEASE_MS), "true");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_CONFLICT);
+    CHECK_INT(hf_lock_break(l, NULL, NULL), HF_CONFLICT);
+    CHECK_STR(peer_ask(&java, "group.unlock a"), "ok");
+    /* Redisson grants it on a name that we have: both have it, and both give
+     * back what is theirs. */
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_STR(peer_ask(&java, "group.try a 0 %d", PEER_LEASE_MS), "true");
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_CONFLICT);
+    CHECK_STR(peer_ask(&java, "group.unlock a"), "ok");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
 }

@@ -10,7 +10,7 @@
 #define PEER_THREADS 2
 #define OUR_THREADS 2 /* in the test's process; one more, bare, in another */
 
-static const char *const languages[] = {"go", "py", "node"};
+static const char *const languages[] = {"go", "redislock", "py", "node"};
 #define PEERS_LEN (sizeof languages / sizeof languages[0])
 
 static struct redis server;

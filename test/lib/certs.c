@@ -150,7 +150,9 @@ void certs_make(struct certs *c, const char *stem, const char *authority,
 {
     char text[160], number[16];
     request_make(c, stem);
-    snprintf(text, sizeof text, "subjectAltName=%s\n", names);
+    snprintf(text, sizeof text, "%s%s\n",
+             names ? "subjectAltName=" : "basicConstraints=CA:FALSE",
+             names ? names : "");
     certs_write(c, "names", text, 0600);
     snprintf(number, sizeof number, "%d", days);
     const char *const argv[] = {"openssl",

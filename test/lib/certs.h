@@ -30,8 +30,9 @@ void certs_begin_shared(struct certs *c);
 /* Another authority. */
 void certs_authority(struct certs *c, const char *stem);
 
-/* A key and a certificate for `names`, signed by `authority`, good for so many
- * days from now on; -1: until yesterday. */
+/* A key and a certificate for `names`, signed by `authority`, valid for `days`
+ * from now on; -1: until yesterday.  Its subject is `stem`; with NULL for
+ * `names` it has no other name. */
 void certs_make(struct certs *c, const char *stem, const char *authority,
                 const char *names, int days);
 

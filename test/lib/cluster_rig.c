@@ -4,17 +4,11 @@
  */
 #include "lib/cluster_rig.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "lib/rig.h"
 
-#define BUS_PORT_MIN 20000
-#define BUS_PORTS 12000
 #define SLOTS_ALL 16384
 #define KEYS_AT_ONCE "1000"
 
@@ -27,22 +21,9 @@ static const char *must(struct redis *r, const char *command)
 
 /* ---- making it ---- */
 
-/* Below those that the kernel chooses from for outgoing connections. */
 int cluster_rig_bus_port(void)
 {
-    static int next;
-    struct sockaddr_in a = {.sin_family = AF_INET};
-    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    for (;;) {
-        int port =
-            BUS_PORT_MIN + ((int)getpid() % 1000 * 31 + next++) % BUS_PORTS;
-        int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-        CHECK(fd >= 0);
-        a.sin_port = htons((uint16_t)port);
-        int is_free = bind(fd, (struct sockaddr *)&a, sizeof a) == 0;
-        close(fd);
-        if (is_free) return port;
-    }
+    return redis_free_port();
 }
 
 static void node_args(struct cluster_rig *c, int i)

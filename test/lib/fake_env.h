@@ -12,7 +12,7 @@
 
 #define FAKE_FDS_MAX 8
 #define FAKE_ROWS_MAX 256
-#define FAKE_WAIT_MS 10000 /* no answer within this is a failure */
+#define FAKE_WAIT_MS 60000 /* no answer within this is a failure */
 
 /* A reply with everything it borrowed.  Put it into request.user. */
 struct fake_answer {

@@ -18,12 +18,13 @@
 #include "holdfast/holdfast.h"
 #include "test.h"
 
-#define RIG_PATIENCE_MS 20000 /* how long a condition may take to come true */
+#define RIG_PATIENCE_MS 60000 /* how long a condition may take to come true */
 #define RIG_WAIT_MS 15000     /* a worker's wait, less than the above */
 
 /* A fresh store for this test: memory, file or redis as url= says ("memory:"
  * when nothing is said; "redis-tls" is redis over TLS, "redis-string" and
  * "redis-nofence" are redis with format=string, and with fence=off besides;
+ * "redis-acl" is redis with a user of few rights;
  * "sentinel" is redis behind a Sentinel; "quorum:" is one over three memory
  * stores, "cluster" a Redis Cluster of three masters).  Also arms the alarm
  * that ends a hanging test. */
@@ -70,6 +71,10 @@ hf_lock *rig_lock_as(hf_client *client, const char *name,
 struct hf_acquire_options rig_options(int64_t wait_ms, int64_t lease_ms,
                                       unsigned flags);
 
+/* Options of a hold whose renewals are seen soon and that no stall ends: a
+ * lease of a minute, renewed every 100 ms. */
+struct hf_acquire_options rig_renewed(int64_t wait_ms);
+
 /* hf_lock_acquire() with these, as `holder` (0: this thread). */
 int rig_acquire(hf_lock *lock, uint64_t holder, int64_t wait_ms,
                 struct hf_grant *grant);
@@ -92,6 +97,10 @@ void rig_pause_ms(int64_t ms);
 int rig_until(int (*cond)(void *), void *arg);
 int rig_until_equal(atomic_int *counter, int wanted);
 int rig_until_readable(int fd, int64_t timeout_ms);
+
+/* The same, until the hold of `holder` (0: this thread) was renewed `times`
+ * more times; at once if it has no end. */
+int rig_until_renewed(hf_lock *lock, uint64_t holder, int times);
 
 /* Wait until so many nodes of the client's quorum may vote. */
 int rig_until_settled(hf_client *client, int nodes);

@@ -1,141 +1,79 @@
 /*
  * rig_redis.c: starting, stopping and asking real Redis servers.  One rule: a
- * server is ready when it answers PING, not when some time has passed.
+ * server is ready when lib/launch.h says so, not when some time has passed.
  */
 #include <arpa/inet.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <ftw.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/acl_page.h"
+#include "lib/ask.h"
+#include "lib/launch.h"
+#include "lib/port.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
-#include "sys/random.h"
 
-#define ARGS_MAX 40
-#define SAY_MS 10000
-
-/* ---- processes ---------------------------------------------------------- */
-
-/* Below those that the kernel gives to connections: from when it is found free
- * until a server has it, and while that is down, any of them could be taken. */
-#define PORT_FIRST 10000
-#define PORT_LAST 32767
-
-/* A socket with a port of its own, that nobody else can have. */
-static int port_bind(int *port)
-{
-    struct sockaddr_in a = {.sin_family = AF_INET};
-    uint64_t random = 0;
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), tries = 1000;
-    CHECK(fd >= 0);
-    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    do {
-        CHECK(tries-- > 0);
-        CHECK_INT(hf__random_bytes(&random, sizeof random), 0);
-        *port = (int)(PORT_FIRST + random % (PORT_LAST - PORT_FIRST + 1));
-        a.sin_port = htons((uint16_t)*port);
-    } while (bind(fd, (struct sockaddr *)&a, sizeof a) != 0);
-    return fd;
-}
+/* ---- ports -------------------------------------------------------------- */
 
 int redis_free_port(void)
 {
     int port;
-    close(port_bind(&port));
+    CHECK(port_reserve(&port) >= 0); /* to the end of the program */
     return port;
 }
 
 int redis_dead_port(void)
 {
-    int port;
-    (void)port_bind(&port); /* bound, and nobody listens, to the end */
-    return port;
+    int port = redis_free_port();
+    struct sockaddr_in a = {.sin_family = AF_INET,
+                            .sin_port = htons((uint16_t)port)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    CHECK(fd >= 0);
+    CHECK(bind(fd, (struct sockaddr *)&a, sizeof a) == 0);
+    return port; /* bound, and nobody listens, to the end */
 }
 
-static _Noreturn void server_exec(const struct redis *r)
-{
-    char port[16];
-    const char *argv[ARGS_MAX] = {"redis-server",
-                                  "--port",
-                                  port,
-                                  "--bind",
-                                  r->ip,
-                                  "--save",
-                                  "",
-                                  "--dir",
-                                  r->dir,
-                                  "--daemonize",
-                                  "no",
-                                  "--logfile",
-                                  "log",
-                                  "--appendonly",
-                                  "no",
-                                  "--repl-diskless-sync-delay",
-                                  "0",
-                                  "--protected-mode",
-                                  "no"};
-    int n = 19;
-    snprintf(port, sizeof port, "%d", r->port);
-    for (int i = 0; r->args && r->args[i] && n < ARGS_MAX - 1; i++)
-        argv[n++] = r->args[i];
-    for (int i = 0; r->env && r->env[i]; i++) putenv((char *)r->env[i]);
-    if (r->is_sentinel) {
-        argv[1] = "conf";
-        argv[2] = "--sentinel";
-        argv[3] = NULL;
-        if (chdir(r->dir) != 0) _exit(127);
-    }
-    prctl(PR_SET_PDEATHSIG, SIGKILL);
-    int null = open("/dev/null", O_RDWR);
-    dup2(null, 0);
-    dup2(null, 1);
-    dup2(null, 2);
-    execvp("redis-server", (char *const *)argv);
-    _exit(127);
-}
+/* ---- processes ---------------------------------------------------------- */
 
-static int is_answering(void *arg)
+static void server_start(struct redis *r, int loading)
 {
-    struct redis *r = arg;
-    const char *reply = redis_say(r, "PING");
-    return !strcmp(reply, "PONG") || strstr(reply, "NOAUTH") != NULL;
-}
-
-static int is_listening(void *arg)
-{
-    return strncmp(redis_say(arg, "PING"), "(no", 3) != 0;
-}
-
-static void server_fork(struct redis *r)
-{
+    struct launch l = {.ip = r->ip,
+                       .port = r->port,
+                       .dir = r->dir,
+                       .args = r->args,
+                       .env = r->env,
+                       .is_sentinel = r->is_sentinel};
+    char why[LAUNCH_WHY_MAX];
     fflush(NULL);
     int back = net_enter(r->at);
     r->pid = fork();
-    CHECK(r->pid >= 0);
-    if (r->pid == 0) server_exec(r);
+    if (r->pid == 0) launch_exec(&l);
+    int there = r->pid > 0 ? launch_await(&l, r->pid, loading, why) : 0;
     net_leave(back);
+    CHECK(r->pid > 0);
+    if (there == LAUNCH_MISSING)
+        test_skip("redis-server is not installed: ./dev test installs it");
+    if (!there) TEST_FAIL("%s", why);
 }
 
 void redis_start(struct redis *r)
 {
-    server_fork(r);
-    if (!rig_until(is_answering, r)) TEST_FAIL("redis-server does not start");
+    server_start(r, 0);
 }
 
 void redis_start_loading(struct redis *r)
 {
-    server_fork(r);
-    if (!rig_until(is_listening, r)) TEST_FAIL("redis-server does not start");
+    server_start(r, 1);
 }
 
 static void server_reap(struct redis *r)
@@ -197,6 +135,8 @@ void redis_end(struct redis *r)
     server_reap(r);
     if (r->dir[0]) nftw(r->dir, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
     r->dir[0] = 0;
+    if (r->port_fd > 0) close(r->port_fd);
+    r->port_fd = 0;
 }
 
 static void redis_make(struct redis *r, const char *const *args)
@@ -209,8 +149,9 @@ static void redis_make(struct redis *r, const char *const *args)
     CHECK(mkdtemp(r->dir) != NULL);
     r->ip = r->at ? r->at->ip : "127.0.0.1";
     int back = net_enter(r->at);
-    r->port = redis_free_port();
+    r->port_fd = port_reserve(&r->port);
     net_leave(back);
+    CHECK(r->port_fd >= 0);
     snprintf(r->url, sizeof r->url, "redis://%s:%d", r->ip, r->port);
 }
 
@@ -240,8 +181,9 @@ static void sentinel_start(struct redis *r, const char *conf)
     FILE *out = fopen(path, "we");
     CHECK(out != NULL);
     fprintf(out,
-            "port %d\nbind %s\nprotected-mode no\ndir %s\nlogfile log\n%s\n",
-            r->port, r->ip, r->dir, conf);
+            "port %d\nbind %s\nprotected-mode no\ndir %s\n"
+            "logfile redis-%d.log\n%s\n",
+            r->port, r->ip, r->dir, r->port, conf);
     CHECK_INT(fclose(out), 0);
     redis_start(r);
 }
@@ -256,8 +198,28 @@ void redis_begin_sentinel(struct redis *r, const char *conf)
 #define SHARED_MAX 4
 static struct redis *shared_all[SHARED_MAX];
 
+/* used=FILE: add the names of all commands that the server was given. */
+static void used_note(struct redis *r)
+{
+    const char *path = test_arg("used");
+    FILE *file = path && r->pid > 0 ? fopen(path, "a") : NULL;
+    if (!file) return;
+    for (const char *at = redis_say(r, "INFO commandstats"); at;) {
+        char name[64];
+        long long calls = 0;
+        if (sscanf(at, "cmdstat_%63[^:]:calls=%lld", name, &calls) == 2
+            && calls > 0)
+            fprintf(file, "%s\n", name);
+        at = strchr(at, '\n');
+        if (at) at++;
+    }
+    fclose(file);
+}
+
 static void shared_end(void)
 {
+    for (int i = 0; i < SHARED_MAX; i++)
+        if (shared_all[i]) used_note(shared_all[i]);
     for (int i = 0; i < SHARED_MAX; i++)
         if (shared_all[i]) redis_end(shared_all[i]);
 }
@@ -288,6 +250,16 @@ void rig_redis_fresh(char *url, size_t size)
     snprintf(url, size, "%s", shared.url);
 }
 
+void rig_acl_fresh(char *url, size_t size)
+{
+    const char *uses = test_arg("acl");
+    rig_redis_fresh(url, size);
+    acl_user_make(&shared, uses ? uses : "lock", ACL_EVERY);
+    snprintf(url, size, "redis://" ACL_USER ":" ACL_PASSWORD "@127.0.0.1:%d%s",
+             shared.port,
+             uses && !strcmp(uses, "string") ? "?format=string" : "");
+}
+
 void rig_sentinel_fresh(char *url, size_t size)
 {
     static struct redis sentinel;
@@ -304,99 +276,14 @@ void rig_sentinel_fresh(char *url, size_t size)
 
 /* ---- asking ------------------------------------------------------------- */
 
-struct asking {
-    int fd;
-    char in[4096];
-    size_t at, len;
-    char *out;
-    size_t used, size;
-};
-
-static int asking_byte(struct asking *a)
-{
-    if (a->at == a->len) {
-        ssize_t n;
-        if (!rig_until_readable(a->fd, SAY_MS)) return -1;
-        n = read(a->fd, a->in, sizeof a->in);
-        if (n <= 0) return -1;
-        a->at = 0;
-        a->len = (size_t)n;
-    }
-    return (unsigned char)a->in[a->at++];
-}
-
-static void asking_put(struct asking *a, char c)
-{
-    if (a->used + 1 < a->size) a->out[a->used++] = c;
-    a->out[a->used] = 0;
-}
-
-static int line_read(struct asking *a, char *line, size_t size)
-{
-    size_t len = 0;
-    for (;;) {
-        int c = asking_byte(a);
-        if (c < 0) return -1;
-        if (c == '\r') continue;
-        if (c == '\n') break;
-        if (len + 1 < size) line[len++] = (char)c;
-    }
-    line[len] = 0;
-    return 0;
-}
-
-static void text_put(struct asking *a, const char *text)
-{
-    while (*text) asking_put(a, *text++);
-}
-
-static int reply_read(struct asking *a)
-{
-    char line[1024];
-    if (line_read(a, line, sizeof line) < 0) return -1;
-    long n = strtol(line + 1, NULL, 10);
-    if (line[0] == '-') text_put(a, line);
-    if (line[0] == '+' || line[0] == ':') text_put(a, line + 1);
-    if ((line[0] == '$' || line[0] == '*') && n < 0) text_put(a, "(nil)");
-    if (line[0] == '$' && n >= 0) {
-        for (long i = 0; i < n + 2; i++) {
-            int c = asking_byte(a);
-            if (c < 0) return -1;
-            if (i < n) asking_put(a, (char)c);
-        }
-    }
-    for (long i = 0; line[0] == '*' && i < n; i++) {
-        if (reply_read(a) < 0) return -1;
-        asking_put(a, '\n');
-    }
-    return 0;
-}
-
-static int server_connect(const struct redis *r)
-{
-    struct sockaddr_in to = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)r->port)};
-    int back = net_enter(r->at);
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    net_leave(back);
-    inet_pton(AF_INET, r->ip ? r->ip : "127.0.0.1", &to.sin_addr);
-    if (fd >= 0 && connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
-        return fd;
-    if (fd >= 0) close(fd);
-    return -1;
-}
-
 static const char *redis_ask(struct redis *r, const char *line)
 {
-    struct asking a = {.out = r->reply, .size = sizeof r->reply};
-    size_t len = strlen(line);
-    r->reply[0] = 0;
-    a.fd = server_connect(r);
-    if (a.fd < 0) return "(no connection)";
-    int is_sent = send(a.fd, line, len, MSG_NOSIGNAL) == (ssize_t)len
-                  && send(a.fd, "\r\n", 2, MSG_NOSIGNAL) == 2;
-    if (!is_sent || reply_read(&a) < 0) text_put(&a, "(no answer)");
-    close(a.fd);
+    int back = net_enter(r->at);
+    int fd = ask_connect(r->ip, r->port);
+    net_leave(back);
+    if (fd < 0) return "(no connection)";
+    ask_say(fd, line, r->reply, sizeof r->reply);
+    close(fd);
     return r->reply;
 }
 

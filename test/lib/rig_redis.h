@@ -26,6 +26,7 @@ struct redis {
     const struct net_host *at; /* set before it is begun; NULL: 127.0.0.1 */
     const char *ip;
     int port;
+    int port_fd; /* its reservation (port.h), 0: none */
     char dir[128];
     char url[64];
     const char *const *args;     /* further words of its command line */
@@ -36,6 +37,9 @@ struct redis {
 
 /* Write the URL of the run's shared Redis, emptied, into `url`. */
 void rig_redis_fresh(char *url, size_t size);
+
+/* The same, of a user who may do what acl= says, as acl_page.h has it. */
+void rig_acl_fresh(char *url, size_t size);
 
 /* The same, behind a Sentinel, of which it writes the URL. */
 void rig_sentinel_fresh(char *url, size_t size);
@@ -86,8 +90,8 @@ int64_t redis_info(struct redis *r, const char *field);
 /* Make it a replica of the server at that port, and wait until it is. */
 void redis_follow(struct redis *r, int port);
 
-/* A TCP port of 127.0.0.1 on which nobody listens, for a server; and one on
- * which nobody will. */
+/* A TCP port of 127.0.0.1 that is reserved for this program (port.h), for a
+ * server; and one on which nothing will ever listen. */
 int redis_free_port(void);
 int redis_dead_port(void);
 

@@ -13,7 +13,7 @@
 #include "lib/fake_env.h"
 
 #define SERVER_OWNER "01234567-89ab-4def-8123-456789abcdef:1"
-#define SERVER_SCRIPTS 11 /* ROLE, INFO and SCRIPT LOADs in a greeting */
+#define SERVER_SCRIPTS 12 /* ROLE, INFO, GET, SCRIPT LOADs in a greeting */
 
 /* Open `url` on the redis backend; closed when the test ends.  `f` must be
  * static. */

@@ -1,6 +1,7 @@
 /*
  * test_main.c: runs what TEST() registered.  One rule: the exit status is 0
- * only if at least one test ran and none failed.
+ * only if at least one test ran and none failed; it is 77 if all that ran were
+ * skipped.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,6 +14,9 @@
 #define CLEANUPS_MAX 128
 #define ARGS_MAX 32
 #define JOBS_MAX 8
+#define EXIT_SKIPPED 77 /* SKIP_RETURN_CODE in cmake/tests.cmake */
+
+enum outcome { PASSED, FAILED, SKIPPED }; /* longjmp() cannot give the first */
 
 static struct test_case *first, *last;
 static jmp_buf out_of_test;
@@ -42,7 +46,20 @@ void test_fail(const char *file, int line, const char *format, ...)
     printf("\n");
     va_end(ap);
     fflush(stdout);
-    longjmp(out_of_test, 1);
+    longjmp(out_of_test, FAILED);
+}
+
+void test_skip(const char *format, ...)
+{
+    const char *ci = getenv("CI");
+    va_list ap;
+    va_start(ap, format);
+    printf("    %s: ", ci && *ci ? "cannot be skipped, CI is set" : "skipped");
+    vprintf(format, ap);
+    printf("\n");
+    va_end(ap);
+    fflush(stdout);
+    longjmp(out_of_test, ci && *ci ? FAILED : SKIPPED);
 }
 
 void test_cleanup(void (*fn)(void *), void *arg)
@@ -66,11 +83,25 @@ int test_same_text(const char *a, const char *b)
     return a && b && !strcmp(a, b);
 }
 
+/* Does `full` have one of these parts, which are separated by commas? */
+static int is_named_in(const char *full, const char *parts)
+{
+    char part[128];
+    for (int len; *parts; parts += len + (parts[len] == ',')) {
+        len = (int)strcspn(parts, ",");
+        snprintf(part, sizeof part, "%.*s", len, parts);
+        if (len > 0 && strstr(full, part)) return 1;
+    }
+    return 0;
+}
+
 static int is_wanted(const struct test_case *t)
 {
     char full[512];
     int names = 0;
+    const char *without = test_arg("not");
     snprintf(full, sizeof full, "%s.%s", t->suite, t->name);
+    if (without && is_named_in(full, without)) return 0;
     for (int i = 0; i < args_len; i++) {
         if (strchr(args[i], '=')) continue;
         names++;
@@ -79,39 +110,35 @@ static int is_wanted(const struct test_case *t)
     return names == 0;
 }
 
-static int run_one(struct test_case *t)
+static enum outcome run_one(struct test_case *t)
 {
-    volatile int failed = 0;
+    volatile enum outcome how = PASSED;
     printf("%s.%s\n", t->suite, t->name);
     fflush(stdout);
-    if (setjmp(out_of_test) == 0)
+    int jumped = setjmp(out_of_test);
+    if (jumped == 0)
         t->run();
     else
-        failed = 1;
+        how = (enum outcome)jumped;
     while (cleanups_len > 0) {
         cleanups_len--;
         cleanups[cleanups_len].fn(cleanups[cleanups_len].arg);
     }
-    if (failed) printf("    FAILED %s.%s\n", t->suite, t->name);
-    return failed;
+    if (how == FAILED) printf("    FAILED %s.%s\n", t->suite, t->name);
+    return how;
 }
 
 struct score {
-    int passed, failed;
+    int of[3]; /* by enum outcome */
 };
 
 /* Every `jobs`-th test, from the one of number `job`. */
 static struct score run_part(int job, int jobs)
 {
-    struct score s = {0, 0};
+    struct score s = {{0}};
     int number = 0;
-    for (struct test_case *t = first; t; t = t->next) {
-        if (!is_wanted(t) || number++ % jobs != job) continue;
-        if (run_one(t))
-            s.failed++;
-        else
-            s.passed++;
-    }
+    for (struct test_case *t = first; t; t = t->next)
+        if (is_wanted(t) && number++ % jobs == job) s.of[run_one(t)]++;
     return s;
 }
 
@@ -142,7 +169,7 @@ static void job_begin(struct job *j, int job, int jobs)
 /* One that died, or did not come to its end, has failed. */
 static struct score job_end(struct job *j)
 {
-    struct score s = {0, 0};
+    struct score s = {{0}};
     int status = -1, c;
     int is_told = read(j->score[0], &s, sizeof s) == sizeof s;
     close(j->score[0]);
@@ -153,7 +180,7 @@ static struct score job_end(struct job *j)
     if (is_told && status == 0) return s;
     printf("    FAILED: the process of these ended with 0x%x\n",
            (unsigned)status);
-    s.failed++;
+    s.of[FAILED]++;
     return s;
 }
 
@@ -162,13 +189,12 @@ static struct score job_end(struct job *j)
 static struct score run_all(int jobs)
 {
     struct job all[JOBS_MAX];
-    struct score sum = {0, 0};
+    struct score sum = {{0}};
     if (jobs <= 1) return run_part(0, 1);
     for (int i = 0; i < jobs; i++) job_begin(&all[i], i, jobs);
     for (int i = 0; i < jobs; i++) {
         struct score s = job_end(&all[i]);
-        sum.passed += s.passed;
-        sum.failed += s.failed;
+        for (int k = 0; k < 3; k++) sum.of[k] += s.of[k];
     }
     return sum;
 }
@@ -184,6 +210,10 @@ int main(int argc, char **argv)
         return 1;
     }
     struct score s = run_all((int)jobs);
-    printf("%d passed, %d failed\n", s.passed, s.failed);
-    return s.failed == 0 && s.passed > 0 ? 0 : 1;
+    printf("%d passed, %d failed", s.of[PASSED], s.of[FAILED]);
+    if (s.of[SKIPPED] > 0) printf(", %d skipped", s.of[SKIPPED]);
+    printf("\n");
+    if (s.of[FAILED] > 0) return 1;
+    if (s.of[PASSED] > 0) return 0;
+    return s.of[SKIPPED] > 0 ? EXIT_SKIPPED : 1;
 }

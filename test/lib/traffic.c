@@ -115,6 +115,17 @@ static void propose_draw(struct traffic *t, struct request *req, size_t name,
         t->last[name][owner].ballot = req->ballot;
 }
 
+/* A renewal names the token that it renews: mostly the last one, sometimes just
+ * beside it, or none. */
+static int64_t fence_draw(struct traffic *t, size_t name, size_t owner)
+{
+    int64_t fence = t->last[name][owner].fence;
+    uint64_t dice = traffic_below(t, 10);
+    if (dice < 3) return 0;
+    if (dice < 8 || !fence) return fence;
+    return dice == 8 ? fence - 1 : fence + 1;
+}
+
 /* Two groups that are one another's successor, and two leases. */
 static struct request boot_draw(struct traffic *t)
 {
@@ -168,6 +179,7 @@ static struct request request_draw(struct traffic *t, int64_t now_us)
         propose_draw(t, &req, name, owner, now_us);
     else if (req.op != OP_BREAK)
         req.attempt = attempt_draw(t, req.attempt);
+    if (req.op == OP_RENEW) req.fence = fence_draw(t, name, owner);
     if (req.op == OP_RELEASE && traffic_below(t, 5) == 0)
         req.ballot = ballot_draw(t, name, now_us);
     if (!t->is_plain && req.op == OP_RELEASE && traffic_below(t, 2)) {
@@ -192,12 +204,21 @@ struct request traffic_next(struct traffic *t, int64_t now_us)
     return req;
 }
 
+static void granted_note(struct traffic *t, size_t name,
+                         const struct request *req, int64_t fence)
+{
+    for (size_t i = 0; i < TRAFFIC_OWNERS; i++)
+        if (!strcmp(owners[i], req->owner)) t->last[name][i].fence = fence;
+}
+
 void traffic_heard(struct traffic *t, const struct request *req,
                    const struct reply *rep)
 {
+    int is_granted = req->op == OP_PROPOSE && rep->verdict == V_GRANTED;
     for (size_t i = 0; i < TRAFFIC_NAMES; i++) {
         if (strcmp(names[i], req->name) != 0) continue;
         if (rep->counter > t->seen[i]) t->seen[i] = rep->counter;
         if (rep->fence > t->seen[i]) t->seen[i] = rep->fence;
+        if (is_granted) granted_note(t, i, req, rep->fence);
     }
 }

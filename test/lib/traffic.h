@@ -20,6 +20,7 @@ struct traffic {
         uint64_t attempt; /* the owner's last one */
         uint64_t queued;  /* ... with which it queues */
         int64_t ballot;
+        int64_t fence; /* the last that it was granted */
     } last[TRAFFIC_NAMES][TRAFFIC_OWNERS];
     uint64_t attempts;
     struct request past[TRAFFIC_PAST];

@@ -10,6 +10,7 @@
 
 struct backend_conn {
     struct backend_env *env;
+    uint64_t round; /* pages until a list's cursor comes again; 0: never */
     struct request *first, **last; /* waiting for the next flush */
     int64_t fence;
 };
@@ -22,6 +23,8 @@ static int echo_open(struct backend_env *env, const struct url *url,
     if (!c) return hf__error_set(err, HF_NOMEM, "echo: out of memory");
     c->env = env;
     c->last = &c->first;
+    for (const char *p = url->host; *p >= '0' && *p <= '9'; p++)
+        c->round = c->round * 10 + (uint64_t)(*p - '0');
     *out = c;
     return HF_OK;
 }
@@ -31,6 +34,12 @@ static void echo_submit(struct backend_conn *c, struct request *req)
     req->next = NULL;
     *c->last = req;
     c->last = &req->next;
+}
+
+/* A list that never ends: its host says after how many pages it begins anew. */
+static uint64_t cursor_next(const struct backend_conn *c, uint64_t cursor)
+{
+    return c->round && cursor >= c->round ? 1 : cursor + 1;
 }
 
 /* Answer all that waits.  A reply may submit again: work on a cut-off list. */
@@ -43,6 +52,7 @@ static void echo_answer(struct backend_conn *c, enum verdict verdict)
         struct request *next = req->next;
         struct reply reply = {.verdict = verdict, .ttl_us = -1};
         if (req->op == OP_PROPOSE) reply.fence = ++c->fence;
+        if (req->op == OP_LIST) reply.cursor = cursor_next(c, req->cursor);
         c->env->reply(c->env, req, &reply);
         req = next;
     }
@@ -68,7 +78,7 @@ static void echo_close(struct backend_conn *c)
 static const struct backend echo_backend = {
     .abi = BACKEND_ABI,
     .scheme = "echo",
-    .caps = HF_CAP_FENCE | HF_CAP_LEASE,
+    .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_LIST,
     .options = "",
     .open = echo_open,
     .submit = echo_submit,

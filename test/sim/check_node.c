@@ -169,7 +169,8 @@ void check_applied(struct sim *s, struct sim_node *n, const struct packet *p,
                  req->name);
 }
 
-/* A holder is told what the node gave. */
+/* A holder is told what the node gave; unless the node has lost that since, and
+ * has given it to the same attempt once more: then the next renewal tells. */
 void check_told(const struct errand *er)
 {
     const struct actor *a = er->actor;
@@ -177,7 +178,7 @@ void check_told(const struct errand *er)
     struct sim_node *n = &s->nodes[0];
     struct slot *slot = actor_slot(a);
     struct store_view view;
-    if (!slot || s->k.nodes > 1) return;
+    if (!slot || s->k.nodes > 1 || check_excused(a)) return;
     hf__store_look(n->store, node_clock(s, n), sim_names[a->name], 1, &view);
     if (!view.locked || view.attempt != slot->hold.attempt
         || strncmp(view.owner, a->client->engine.uuid, 36) != 0)

@@ -109,7 +109,18 @@ void check_queue(struct sim *s, struct sim_node *n, const struct packet *p,
     const struct request *req = &p->req;
     struct store_view after;
     struct handoff h;
-    if (s->k.nodes > 1 || s->faults & FAULT_JUMP) return;
+    if (s->k.nodes > 1) return;
+    int is_handed = hf__store_handed(n->store, &h);
+    if (is_handed) s->deeds[DEED_HANDED]++;
+    if (n->clock_max_us < node_clock(s, n)) n->clock_max_us = node_clock(s, n);
+    /* A number that was too old once is not remembered, though it is young
+     * again when a clock that was set forward is set back. */
+    int was_old = is_handed && n->was_set_back
+                  && h.ballot < n->clock_max_us - s->k.window_us;
+    if (is_handed && !was_old && check_is_released(n, h.owner, h.attempt))
+        sim_fail(s, "queue: n%d gave %s to attempt %llu, which was released",
+                 n->index, req->name, (unsigned long long)h.attempt);
+    if (s->faults & FAULT_JUMP) return;
     hf__store_look(n->store, node_clock(s, n), req->name, req->name_len,
                    &after);
     dead_remove(s, n, p->name);
@@ -118,11 +129,6 @@ void check_queue(struct sim *s, struct sim_node *n, const struct packet *p,
     if (req->op == OP_RELEASE) leave(n, p);
     if (after.locked && !is_same(before, &after))
         order_check(s, n, p->name, &after);
-    int is_handed = hf__store_handed(n->store, &h);
-    if (is_handed) s->deeds[DEED_HANDED]++;
-    if (is_handed && check_is_released(n, h.owner, h.attempt))
-        sim_fail(s, "queue: n%d gave %s to attempt %llu, which was released",
-                 n->index, req->name, (unsigned long long)h.attempt);
     if (req->op == OP_RELEASE && p->rep.verdict == V_GRANTED && !after.locked
         && n->lines[p->name].len > 0)
         sim_fail(s, "queue: n%d has %s free, and %llu of %s waits", n->index,
@@ -158,34 +164,35 @@ static int is_excused(const struct sim *s, const struct sim_node *n,
 }
 
 static void squatter_check(struct sim *s, struct sim_node *n, int name,
-                           size_t i)
+                           const struct store_waiter *w)
 {
-    struct store_waiter w;
-    if (!hf__store_waiter(n->store, sim_names[name], 1, i, &w)) return;
     struct squatter *q = &n->squatters[name];
-    struct sim_client *c = check_owner_of(s, w.owner);
-    if (!c || is_excused(s, n, c) || is_wanted(c, w.attempt)) return;
+    struct sim_client *c = check_owner_of(s, w->owner);
+    if (!c || is_excused(s, n, c) || is_wanted(c, w->attempt)) return;
     q->is_seen = 1;
-    if (q->attempt != w.attempt) {
-        q->attempt = w.attempt;
+    if (q->attempt != w->attempt) {
+        q->attempt = w->attempt;
         q->since_us = s->now_us;
     }
     if (s->now_us - q->since_us > check_patience_us(s))
         sim_fail(s,
                  "orphan: n%d keeps a place for %s for attempt %llu of c%d, "
                  "which gave it up",
-                 n->index, sim_names[name], (unsigned long long)w.attempt,
+                 n->index, sim_names[name], (unsigned long long)w->attempt,
                  c->index);
 }
 
 void check_squatters(struct sim *s)
 {
     struct sim_node *n = &s->nodes[0];
+    struct store_waiter w;
     if (s->k.nodes > 1) return;
     for (int name = 0; name < s->k.names; name++) {
         struct squatter *q = &n->squatters[name];
         q->is_seen = 0;
-        for (size_t i = 0; i < PLACES_MAX; i++) squatter_check(s, n, name, i);
+        for (size_t i = 0;
+             hf__store_waiter(n->store, sim_names[name], 1, i, &w); i++)
+            squatter_check(s, n, name, &w);
         if (!q->is_seen) q->attempt = 0;
     }
 }

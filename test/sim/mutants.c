@@ -64,6 +64,7 @@ const struct mutant mutants[] = {
     IN_STORE(NO_WINDOW, "an old T is accepted"),
     IN_STORE(NO_TOMBSTONE, "a release does not raise the counter"),
     IN_STORE(RENEW_ATTEMPT, "renew compares the owner only"),
+    IN_STORE(RENEW_FENCE, "renew does not compare the token"),
     IN_STORE(RELEASE_ATTEMPT, "release compares the owner only"),
     IN_STORE(PROPOSE_ATTEMPT, "an owner's new attempt takes its lock over"),
     IN_STORE(GRANT_HELD, "granted although somebody else has it"),
@@ -78,6 +79,8 @@ const struct mutant mutants[] = {
     IN_CORE(HANDED_UNRENEWED, "what is handed over is not renewed soon"),
     IN_CORE(HANDED_LONG_AGO, "a hand-over by an earlier number counts"),
     IN_CORE(LEAVES_SURE, "who leaves forgets a proposal under way"),
+    IN_CORE(FENCE_UNNAMED, "a renewal does not name its token"),
+    IN_CORE(SUSPECT_VOTES, "a node whose clock was set forward votes"),
     IN_STORE(QUEUE_LIFO, "the last in the queue is served first"),
     IN_STORE(QUEUE_BARGED, "who does not queue goes before who does"),
     IN_STORE(QUEUE_DEAD_SERVED, "the dead keep their places"),
@@ -88,6 +91,8 @@ const struct mutant mutants[] = {
     IN_STORE(QUEUE_LEAVE_IGNORED, "who gives up stays in the queue"),
     IN_STORE(QUEUE_NOT_GIVEN, "what is released is given to nobody"),
     IN_STORE(QUEUE_TOKEN_OLD, "what is given has the clock as its token"),
+    IN_STORE(QUEUE_BREAK_FORGOTTEN, "a proposal from before a break joins"),
+    IN_STORE(QUEUE_FORGETS_EARLY, "a number ahead of the clock is forgotten"),
 };
 const int mutants_len = (int)(sizeof mutants / sizeof *mutants);
 

@@ -50,9 +50,10 @@ enum fault {
     FAULT_WIPE = 1 << 8,      /* and comes back without its data */
     FAULT_FLUSH = 1 << 9,     /* all locks of a node are gone */
     FAULT_JUMP = 1 << 10,     /* a node's clock is set */
-    FAULT_DRIFT = 1 << 11     /* clocks run at different rates */
+    FAULT_DRIFT = 1 << 11,    /* clocks run at different rates */
+    FAULT_TAKE = 1 << 12      /* a lock is taken away from its holder */
 };
-#define FAULTS_ALL 0xfffu
+#define FAULTS_ALL 0x1fffu
 #define FAULTS_LOSSY (FAULT_WIPE | FAULT_FLUSH | FAULT_JUMP)
 
 /* What did go wrong, and what came of it; names in sim_knobs.c. */
@@ -73,6 +74,7 @@ enum deed {
     DEED_REFUSAL,    /* and refused a proposal until then */
     DEED_HEAL,       /* a node got a lock again that is held */
     DEED_HANDED,     /* a node gave a lock to who queued for it */
+    DEED_TAKE,       /* an operator broke a lock, or the node evicted it */
     DEEDS_LEN
 };
 
@@ -112,6 +114,8 @@ struct knobs {
     int fair_percent;         /* of the acquires queue at the node, */
     int64_t queue_live_us;    /* which waits so long for who is silent, */
     int64_t queue_handoff_us; /* and so long for who is given it */
+    int64_t take_us;          /* mean time until the next lock is taken away, */
+    int evict_percent;        /* of them without the operator's word */
 };
 
 struct sim;
@@ -169,6 +173,18 @@ struct squatter {
     int is_seen;
 };
 
+/* Locks that were broken there, as check_break.c has them. */
+#define BROKEN_MAX 4
+struct broken {
+    char owner[OWNER_LEN_MAX];
+    uint64_t attempt;
+    int64_t ballot;
+};
+struct broken_book {
+    struct broken last[BROKEN_MAX];
+    unsigned len; /* so far */
+};
+
 struct sim_node {
     struct store *store;
     int index;
@@ -177,6 +193,8 @@ struct sim_node {
     int64_t offset_us;
     int64_t ppm;
     int wiped, was_set_back;
+    int64_t clock_max_us; /* the latest that its clock has ever shown */
+    int64_t forward_us; /* true time its clock was last set forward; -1 never */
     uint64_t wipes;
     struct life *watchers;
     int64_t free_since_us[SIM_NAMES_MAX]; /* released then; -1: it was not */
@@ -187,6 +205,7 @@ struct sim_node {
     int64_t orphan_since_us[SIM_NAMES_MAX]; /* and since when */
     struct line lines[SIM_NAMES_MAX];
     struct squatter squatters[SIM_NAMES_MAX];
+    struct broken_book broken[SIM_NAMES_MAX];
 };
 
 enum phase {
@@ -238,6 +257,14 @@ struct actor {
     uint64_t dead_attempt;
 };
 
+/* The last answer of a node that told the time; check_clock.c. */
+struct heard {
+    int64_t sent_us;    /* the client's clock when it asked */
+    int64_t node_us;    /* 0: none has come */
+    int64_t forward_us; /* as the packet has it */
+    int64_t blind_us; /* true time of the last step that it did not show; -1 */
+};
+
 struct sim_client {
     struct sim *sim;
     int index;
@@ -254,6 +281,7 @@ struct sim_client {
     uint64_t passed_attempt[SIM_NAMES_MAX]; /* check_pass.c: handed over */
     uint64_t passed_fence[SIM_NAMES_MAX];
     struct actor actors[SIM_ACTORS_MAX];
+    struct heard heard[SIM_NODES_MAX];
     int64_t partition_until_us[SIM_NODES_MAX];
     int64_t broke_us[SIM_NODES_MAX]; /* its last short line to that node */
     unsigned full; /* nodes, by bit, for which it had to drop releases */
@@ -271,6 +299,8 @@ struct fence_book {
 struct sim {
     uint64_t seed;
     uint64_t random;
+    uint64_t take_random; /* of FAULT_TAKE alone: without it a seed tells the
+                           * story that it told before there was such */
     unsigned faults;
     int mutation; /* index into the table of mutants.c; 0 none */
     int trace;
@@ -281,6 +311,7 @@ struct sim {
     int64_t settled_us; /* and the last late packet has arrived */
     int stopping;       /* nobody acquires any more */
     int64_t broke_us;   /* locks may have gone early: the last time */
+    int64_t hidden_us;  /* and no reply may show it */
     int fences_excused;
     struct knobs k;
     struct event *queue;
@@ -305,6 +336,7 @@ uint64_t sim_random(struct sim *s);
 int64_t sim_between(struct sim *s, int64_t least, int64_t most);
 int sim_chance(struct sim *s, int permille);
 int64_t sim_about(struct sim *s, int64_t mean_us);
+uint64_t sim_take_random(struct sim *s, uint64_t below);
 void sim_at(struct sim *s, int64_t at_us, event_fn fn, void *arg, uint64_t tag);
 int sim_step(struct sim *s);
 void sim_fail(struct sim *s, const char *format, ...)
@@ -335,6 +367,8 @@ void node_stop(struct sim *s, struct sim_node *n, int wipe);
 void node_start(struct sim *s, struct sim_node *n);
 void node_set_clock(struct sim *s, struct sim_node *n, int64_t step_us);
 void node_flush(struct sim *s, struct sim_node *n);
+void node_break(struct sim *s, struct sim_node *n, int name);
+void node_evict(struct sim *s, struct sim_node *n, int name);
 
 /* sim_client.c */
 void client_start(struct sim *s, struct sim_client *c);

@@ -170,9 +170,9 @@ static void acquired(struct actor *a, struct errand *er)
     sim_of(a)->acquired++;
     if (sim_of(a)->healed) a->done_since_heal++;
     check_granted(er);
-    check_told(er);
     check_passed(er);
     guard_touch(a);
+    check_told(er);
     check_count(a);
 }
 

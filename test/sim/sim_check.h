@@ -12,6 +12,10 @@ void check_beliefs_before(struct sim_client *c);
 void check_beliefs(struct sim_client *c);
 void check_claims(struct sim_client *c);
 int check_excused(const struct actor *a);
+/* check_clock.c */
+void check_clock_begin(struct sim_client *c);
+void check_clock_heard(struct sim_client *c, int node, const struct packet *p);
+int check_clock_is_blind(const struct sim_client *c, int64_t since_us);
 /* check_fence.c */
 void check_granted(struct errand *er);
 void check_entered(struct errand *er);
@@ -56,6 +60,11 @@ void check_queue(struct sim *s, struct sim_node *n, const struct packet *p,
 void check_queue_reset(struct sim_node *n);
 void check_squatters(struct sim *s);
 void check_all_left(struct sim *s);
+/* check_break.c */
+void check_broken(struct sim_node *n, int name, const struct store_view *view);
+void check_broken_reset(struct sim_node *n);
+void check_revived(struct sim *s, const struct sim_node *n,
+                   const struct packet *p);
 /* check_leak.c */
 void check_leak(struct sim_client *c);
 

@@ -193,6 +193,7 @@ void client_start(struct sim *s, struct sim_client *c)
     c->paused_until_us = c->deaf_until_us = 0;
     c->full = 0;
     memset(c->passed_attempt, 0, sizeof c->passed_attempt);
+    check_clock_begin(c);
     c->alloc.fn = (struct hf_allocator){.allocate = counted_allocate,
                                         .resize = counted_resize,
                                         .release = counted_release,

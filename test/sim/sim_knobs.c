@@ -8,10 +8,11 @@
 #include "sim/sim.h"
 
 static const char *const fault_names[] = {
-    "break", "late",    "dup",  "spike", "partition", "pause",
-    "crash", "restart", "wipe", "flush", "jump",      "drift",
+    "break",   "late", "dup",   "spike", "partition", "pause", "crash",
+    "restart", "wipe", "flush", "jump",  "drift",     "take",
 };
 #define FAULTS_LEN ((int)(sizeof fault_names / sizeof *fault_names))
+#define FAULTS_DRAWN (FAULTS_LEN - 1) /* by the seed's own dice: not "take" */
 
 const char *sim_deed_name(int deed)
 {
@@ -32,6 +33,7 @@ const char *sim_deed_name(int deed)
         [DEED_REFUSAL] = "refusals in them",
         [DEED_HEAL] = "heals",
         [DEED_HANDED] = "given to who queued",
+        [DEED_TAKE] = "locks taken away",
     };
     return names[deed];
 }
@@ -50,19 +52,23 @@ static int fault_find(const char *word, size_t len)
     return -1;
 }
 
-/* "all", "none", or names with commas.  0, or -1. */
+/* "all", "none", or names with commas; "-name" behind "all": but this one.  0,
+ * or -1. */
 int sim_faults_parse(const char *list, unsigned *out)
 {
     unsigned faults = 0;
-    if (!strcmp(list, "all") || !strcmp(list, "none")) {
-        *out = list[0] == 'a' ? FAULTS_ALL : 0;
+    if (!strcmp(list, "none")) {
+        *out = 0;
         return 0;
     }
     while (*list) {
         size_t len = strcspn(list, ",");
-        int bit = fault_find(list, len);
+        int is_not = list[0] == '-';
+        int is_all = len == 3 && !strncmp(list, "all", len);
+        int bit = is_all ? 0 : fault_find(list + is_not, len - (size_t)is_not);
         if (bit < 0) return -1;
-        faults |= 1u << bit;
+        unsigned word = is_all ? FAULTS_ALL : 1u << bit;
+        faults = is_not ? faults & ~word : faults | word;
         list += len + (list[len] == ',');
     }
     *out = faults;
@@ -80,7 +86,7 @@ static int64_t one_of(struct sim *s, const int64_t *values, size_t len)
 static void faults_draw(struct sim *s, unsigned allowed)
 {
     int permille = (int)ONE_OF(s, 150, 300, 550, 800);
-    for (int bit = 0; bit < FAULTS_LEN; bit++)
+    for (int bit = 0; bit < FAULTS_DRAWN; bit++)
         if (sim_chance(s, permille)) s->faults |= 1u << bit;
     if (!(s->faults & FAULT_RESTART)) s->faults &= ~(unsigned)FAULT_WIPE;
     s->faults &= allowed;
@@ -172,6 +178,42 @@ static void queue_draw(struct sim *s)
     if (k->nodes > 1) k->fair_percent = 0;
 }
 
+/* Holders that queue for one lock, keep it for long and are renewed, over lines
+ * that break: what is taken away from them, a late proposal may bring back. */
+static void take_worst(struct sim *s, unsigned allowed)
+{
+    struct knobs *k = &s->k;
+    k->names = 1;
+    k->fair_percent = k->keep_percent = k->forever_percent = 100;
+    k->cap_percent = k->feed_percent = 0;
+    k->hold_us = 100 * MS;
+    k->lease_min_us = k->lease_max_us =
+        k->delay_max_us > 10 * MS ? 600 * MS : 200 * MS;
+    k->break_permille = sim_take_random(s, 2) ? 60 : 150;
+    s->faults = (FAULT_BREAK | FAULT_LATE | FAULT_TAKE) & allowed;
+    if (sim_take_random(s, 2) == 0) return;
+    /* Numbers that are ahead of a clock that was set back; some give up. */
+    k->set_back = 1;
+    k->cancel_percent = 30;
+    k->window_us = 100 * MS;
+    k->queue_live_us = 160 * MS;
+    k->queue_handoff_us = 80 * MS;
+    s->faults |= FAULT_JUMP & allowed;
+}
+
+/* In one of four seeds locks are taken away. */
+static void take_draw(struct sim *s, unsigned allowed)
+{
+    static const int64_t means_us[] = {20 * MS, 60 * MS, 200 * MS};
+    struct knobs *k = &s->k;
+    if (!(allowed & FAULT_TAKE) || sim_take_random(s, 4)) return;
+    s->faults |= FAULT_TAKE;
+    k->take_us = means_us[sim_take_random(s, 3)];
+    if (k->nodes > 1) return;
+    if (sim_take_random(s, 2)) k->evict_percent = 50;
+    if (sim_take_random(s, 2)) take_worst(s, allowed);
+}
+
 void sim_draw(struct sim *s, unsigned allowed)
 {
     struct knobs *k = &s->k;
@@ -190,4 +232,5 @@ void sim_draw(struct sim *s, unsigned allowed)
     quorum_draw(s);
     faults_draw(s, allowed);
     queue_draw(s);
+    take_draw(s, allowed);
 }

@@ -214,6 +214,7 @@ static void answer(struct backend_conn *c, const struct packet *p)
     }
     *at = p->origin->next;
     if (!*at) c->flying_end = at;
+    check_clock_heard(c->client, c->node, p);
     c->env->reply(c->env, p->origin, &p->rep);
 }
 

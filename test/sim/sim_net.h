@@ -36,7 +36,8 @@ struct packet {
     struct request req; /* a copy; `origin` is the engine's */
     struct request *origin;
     struct reply rep;
-    struct boot boot; /* what an answer to OP_BOOT points to */
+    struct boot boot;   /* what an answer to OP_BOOT points to */
+    int64_t forward_us; /* answer: when the node's clock was last set forward */
 };
 
 struct life *net_connect(struct backend_conn *conn, enum channel channel);

@@ -52,6 +52,7 @@ int node_open(struct sim *s, int index)
                           s->k.queue_handoff_us);
     n->up = 1;
     n->epoch = 1;
+    n->forward_us = -1;
     n->offset_us = sim_between(s, -20 * MS, 20 * MS);
     if (s->faults & FAULT_DRIFT) n->ppm = sim_between(s, -4000, 4000);
     if (s->k.nodes > 1 && !s->k.is_new) node_init(s, n);
@@ -144,6 +145,12 @@ static void locks_vanish(struct sim *s, struct sim_node *n, int is_wiped)
     if (s->k.nodes == 1 || !is_wiped) s->broke_us = s->now_us;
 }
 
+/* A step back may hide from a client that there was one forward. */
+static void step_hide(struct sim *s, const struct sim_node *n)
+{
+    if (n->forward_us >= 0) s->hidden_us = s->now_us;
+}
+
 static void boot(struct sim *s, struct sim_node *n, struct packet *p)
 {
     hf__store_apply(n->store, node_clock(s, n), &p->req, &p->rep);
@@ -196,6 +203,7 @@ static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
               (long long)p->rep.counter, p->is_copy ? " (copy)" : "");
     check_applied(s, n, p, &before);
     check_queue(s, n, p, &before);
+    check_revived(s, n, p);
     deeds_count(s, p, &before);
     note_free(s, n, p);
     tell(s, n, p);
@@ -266,6 +274,7 @@ void node_receive(struct sim *s, struct packet *p)
         else
             carry_out(s, n, p);
         p->kind = PACKET_ANSWER;
+        p->forward_us = n->forward_us;
         break;
     case PACKET_SUBSCRIBE:
         sim_trace(s, "n%d c%d subscribes to %d", n->index, p->life->client,
@@ -305,6 +314,7 @@ static void data_lose(struct sim *s, struct sim_node *n)
     hf__store_wipe(n->store, 0);
     mutant_plant(s);
     check_queue_reset(n);
+    check_broken_reset(n);
     n->wiped = 1;
     n->wipes++;
     s->deeds[DEED_WIPE]++;
@@ -346,8 +356,10 @@ void node_set_clock(struct sim *s, struct sim_node *n, int64_t step_us)
     s->deeds[step_us < 0 ? DEED_BACK : DEED_FORWARD]++;
     if (step_us < 0) {
         n->was_set_back = 1;
+        step_hide(s, n);
         excuse_fences(s, n);
     } else {
+        n->forward_us = s->now_us;
         locks_vanish(s, n, 0);
     }
 }
@@ -356,6 +368,7 @@ static void flush_locks(struct sim *s, struct sim_node *n)
 {
     sim_trace(s, "n%d locks are flushed", n->index);
     hf__store_flush_locks(n->store);
+    s->hidden_us = s->now_us;
     locks_vanish(s, n, 0);
 }
 
@@ -371,4 +384,36 @@ void node_flush(struct sim *s, struct sim_node *n)
         sim_trace(s, "n%d is flushed", n->index);
         data_lose(s, n);
     }
+}
+
+/* An operator takes the lock away, and everybody who waits is told. */
+void node_break(struct sim *s, struct sim_node *n, int name)
+{
+    struct store_view view;
+    struct reply rep;
+    struct request req = {.op = OP_BREAK,
+                          .name = sim_names[name],
+                          .name_len = strlen(sim_names[name])};
+    int64_t now_us = node_clock(s, n);
+    if (!hf__store_look(n->store, now_us, req.name, req.name_len, &view))
+        return;
+    check_broken(n, name, &view);
+    hf__store_apply(n->store, now_us, &req, &rep);
+    sim_trace(s, "n%d %s is broken, counter %lld", n->index, req.name,
+              (long long)rep.counter);
+    s->deeds[DEED_TAKE]++;
+    s->hidden_us = s->now_us;
+    locks_vanish(s, n, 0);
+    tell_watchers(s, n, name, 0, &rep);
+}
+
+/* It is gone before its time, and nobody is told. */
+void node_evict(struct sim *s, struct sim_node *n, int name)
+{
+    if (!hf__store_expire(n->store, sim_names[name], strlen(sim_names[name])))
+        return;
+    sim_trace(s, "n%d %s is evicted", n->index, sim_names[name]);
+    s->deeds[DEED_TAKE]++;
+    s->hidden_us = s->now_us;
+    locks_vanish(s, n, 0);
 }

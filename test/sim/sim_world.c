@@ -48,8 +48,9 @@ static void world_make(struct sim *s, uint64_t seed, unsigned allowed,
     s->nodes_wanted = nodes;
     s->seed = seed;
     s->random = seed * UINT64_C(0x2545f4914f6cdd1d) + 1;
+    s->take_random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     s->mutation = mutation;
-    s->broke_us = -1;
+    s->broke_us = s->hidden_us = -1;
     sim_draw(s, allowed);
     snprintf(s->group, sizeof s->group, "sim-%d", s->k.nodes);
     for (int i = 0; i < s->k.nodes; i++)

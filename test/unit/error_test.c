@@ -5,6 +5,7 @@
 #include "base/error.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "test.h"
@@ -55,6 +56,47 @@ TEST(error, long_texts_are_cut_behind_a_word)
     size_t len = strlen(err.text);
     CHECK_STR(err.text + len - 8, "word ...");
     CHECK(len < HF_ERROR_TEXT_MAX && len > HF_ERROR_TEXT_MAX - 10);
+}
+
+/* Cut a text of `size` bytes, all `filler` but for a blank at `at`.  It lies at
+ * the end of an allocation, so that a sanitizer sees a write behind it. */
+static void cut_with_blank_at(size_t size, size_t at, char filler)
+{
+    char *text = malloc(size);
+    CHECK(text != NULL);
+    memset(text, filler, size);
+    text[at] = ' ';
+    text[size - 1] = '\0';
+    hf__text_cut(text, size);
+    const char *end = memchr(text, '\0', size);
+    int is_marked = end && end - text >= 3 && !strcmp(end - 3, "...");
+    free(text);
+    if (!is_marked) TEST_FAIL("size %zu, blank at %zu: no end", size, at);
+}
+
+TEST(error, a_cut_text_ends_in_its_buffer_wherever_its_blanks_are)
+{
+    static const size_t sizes[] = {4, 5, 8, 61, 64, HF_ERROR_TEXT_MAX};
+    for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
+        for (size_t at = 0; at + 1 < sizes[i]; at++) {
+            cut_with_blank_at(sizes[i], at, 'a');
+            cut_with_blank_at(sizes[i], at, ' ');
+        }
+}
+
+TEST(error, a_long_text_is_cut_with_a_blank_at_every_position)
+{
+    struct hf_error err;
+    char text[2 * HF_ERROR_TEXT_MAX];
+    for (size_t at = 0; at < HF_ERROR_TEXT_MAX; at++) {
+        memset(text, 'a', sizeof text);
+        text[sizeof text - 1] = '\0';
+        text[at] = ' ';
+        hf__error_set(&err, HF_INVALID, "%s", text);
+        const char *end = memchr(err.text, '\0', sizeof err.text);
+        if (!end) TEST_FAIL("blank at %zu: no end", at);
+        CHECK_STR(end - 3, "...");
+    }
 }
 
 TEST(error, long_texts_are_cut)

@@ -546,24 +546,50 @@ TEST(file, unfit_directories_are_refused)
     CHECK_INT(open_status("file://elsewhere/tmp"), HF_INVALID);
 }
 
-/* Root may write anywhere, so this is asked as nobody. */
-TEST(file, an_unwritable_directory_is_denied)
+/* 0 if `name` in the directory can be looked at by us, and not be had. */
+static int look_only(const char *url, const char *dir, const char *name,
+                     int is_locked)
 {
-    char text[512];
-    const char *dir = dir_make();
-    CHECK_INT(chmod(dir, 0555), 0);
-    snprintf(text, sizeof text, "file:%s", dir);
+    struct hf_error err = {0};
+    struct hf_info info;
+    hf_client *c;
+    hf_lock *l;
+    if (hf_client_open(url, NULL, &c, &err) != HF_OK) return 1;
+    if (hf_lock_open(c, name, &l, &err) != HF_OK) return 2;
+    if (hf_lock_inspect(l, 0, &info, &err) != HF_OK) return 3;
+    if (info.locked != is_locked) return 4;
+    if (hf_lock_try(l, NULL, &err) != HF_DENIED) return 5;
+    if (!strstr(err.text, dir)) return 6;
+    return hf_lock_break(l, NULL, NULL) == HF_DENIED ? 0 : 7;
+}
+
+/* Root may write anywhere, so this is asked as nobody. */
+static void nobody_looks(const char *url, const char *dir, const char *name,
+                         int is_locked)
+{
     fflush(stdout);
     pid_t pid = fork();
     if (pid == 0) {
-        struct hf_error err;
         if (geteuid() == 0 && setuid(65534)) _exit(9);
-        _exit(rig_open_url(&b, text, &err) == HF_DENIED && strstr(err.text, dir)
-                  ? 0
-                  : 1);
+        _exit(look_only(url, dir, name, is_locked));
     }
     int status;
     CHECK(waitpid(pid, &status, 0) == pid);
+    CHECK(WIFEXITED(status));
+    CHECK_INT(WEXITSTATUS(status), 0);
+}
+
+TEST(file, in_an_unwritable_directory_locks_can_be_looked_at)
+{
+    char text[512], path[600];
+    const char *dir = dir_make();
+    rig_start(&a, dir);
+    CHECK_INT(rig_propose(&a, "x", "a:1", 1, 0), V_GRANTED);
+    snprintf(path, sizeof path, "%s/x.lock", dir);
+    CHECK_INT(chmod(path, 0444), 0);
+    CHECK_INT(chmod(dir, 0555), 0);
+    snprintf(text, sizeof text, "file:%s", dir);
+    nobody_looks(text, dir, "x", 1);
+    nobody_looks(text, dir, "y", 0);
     CHECK_INT(chmod(dir, 0755), 0);
-    CHECK(WIFEXITED(status) && WEXITSTATUS(status) == 0);
 }

@@ -54,7 +54,8 @@ TEST(record, fits_at_its_longest)
     struct record r, back;
     memset(title, 'n', sizeof title - 1);
     r = sample(title);
-    r.counter = r.fence = r.ballot = r.count = r.pid = INT64_MAX;
+    r.counter = r.fence = r.ballot = BALLOT_MAX;
+    r.count = r.pid = INT64_MAX;
     r.since_us = r.deadline_us = INT64_MAX;
     r.mode = RECORD_EXCLUSIVE;
     memset(r.owner, 'o', sizeof r.owner - 1);
@@ -66,6 +67,19 @@ TEST(record, fits_at_its_longest)
     CHECK_INT(hf__file_record_parse(text, len, &back), RECORD_OK);
     CHECK_INT(back.deadline_us, INT64_MAX);
     CHECK_STR(back.boot, r.boot);
+}
+
+TEST(record, with_a_number_that_no_proposal_can_pass_is_not_believed)
+{
+    char text[RECORD_MAX];
+    struct record back;
+    for (int i = 0; i < 3; i++) {
+        struct record r = sample("x");
+        *(i == 0 ? &r.counter : i == 1 ? &r.fence : &r.ballot) = BALLOT_MAX + 1;
+        size_t len = hf__file_record_format(&r, text);
+        CHECK_INT(hf__file_record_parse(text, len, &back), RECORD_TORN);
+        CHECK_INT(back.counter, 0);
+    }
 }
 
 TEST(record, stays_one_line_per_field)

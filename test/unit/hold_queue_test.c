@@ -297,6 +297,22 @@ TEST(hold_queue, a_fixed_lease_is_asked_for_once_after_a_hand_over)
     CHECK(r.h.valid_us > r.now_us + 29000 * MS);
 }
 
+/* A ticket of it may be made at once: then nothing here renews it any more. */
+TEST(hold_queue, a_detached_hold_is_asked_for_with_its_whole_lease)
+{
+    struct rig r;
+    rig_start_with(&r, (struct hold_event){.flags = HOLD_DETACHED});
+    rig_queued(&r);
+    rig_handed(&r);
+    CHECK(!r.out.finished);
+    const struct hold_send *poll = rig_sent(&r, OP_PROPOSE);
+    CHECK(poll != NULL);
+    CHECK_INT(poll->lease_us, LEASE_MS * MS);
+    rig_answer(&r, (struct reply){.verdict = V_GRANTED, .fence = 77});
+    CHECK(r.h.state == HOLD_HELD);
+    CHECK(r.h.valid_us > r.now_us + 29000 * MS);
+}
+
 TEST(hold_queue, who_releases_soon_sends_nothing_but_the_release)
 {
     struct rig r;

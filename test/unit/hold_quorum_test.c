@@ -409,3 +409,45 @@ TEST(hold_quorum, answer_after_the_jump_still_counts)
     rig_set_clock(&r, 0, r.now_us - 1);
     CHECK_INT(r.h.confirmed, 3);
 }
+
+/* Its clock was found to be set by this very reply: the engine has taken its
+ * vote away before the machine hears of the grant. */
+TEST(hold_quorum, grant_of_a_node_that_may_not_vote_any_more_is_no_vote)
+{
+    struct rig r;
+    rig_init(&r, 3);
+    rig_acquire(&r, 0, 9000);
+    rig_reply(&r, OP_PROPOSE, 1, V_BUSY);
+    rig_reply(&r, OP_PROPOSE, 2, V_GRANTED);
+    r.conf.unsettled = 0x1;
+    rig_reply(&r, OP_PROPOSE, 0, V_GRANTED);
+    CHECK(r.out.finished);
+    CHECK_INT(r.out.status, HF_TAKEN);
+    CHECK_INT(r.out.sends, 1);
+    CHECK_INT(r.out.send[0].op, OP_RELEASE);
+    CHECK_INT(r.out.send[0].nodes, 0x5);
+}
+
+/* It found our own hold there, and gave it the whole lease from then on. */
+TEST(hold_quorum, renewal_by_a_node_that_may_not_vote_any_more_counts)
+{
+    struct rig r;
+    rig_hold(&r);
+    rig_renew(&r);
+    r.conf.unsettled = 0x1;
+    rig_reply(&r, OP_RENEW, 0, V_GRANTED);
+    rig_reply(&r, OP_RENEW, 1, V_GRANTED);
+    CHECK(!r.h.round_open);
+    CHECK(r.h.round_won);
+}
+
+/* One server has nobody to contradict it. */
+TEST(hold_quorum, one_node_alone_always_votes)
+{
+    struct rig r;
+    rig_init(&r, 1);
+    rig_acquire(&r, 0, 9000);
+    r.conf.unsettled = 0x1;
+    rig_reply(&r, OP_PROPOSE, 0, V_GRANTED);
+    CHECK(r.h.state == HOLD_HELD);
+}

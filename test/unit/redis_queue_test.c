@@ -48,3 +48,24 @@ TEST(redis_queue, a_holder_who_asks_again_does_not_forget_who_waits)
     CHECK_INT(propose(1, 7, t + 10 * US_PER_S, 0), V_GRANTED);
     CHECK(is_noted());
 }
+
+/* The attempt of a hold with a ticket is far above every other number. */
+TEST(redis_queue, a_hand_over_to_an_attempt_that_is_a_hash_is_heard)
+{
+    const uint64_t hash = INT64_MAX;
+    struct request req = server_request(OP_WATCH, "job", 0, 0);
+    begin();
+    int64_t t = server_clock(&f);
+    req.flags = REQ_QUEUE;
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    CHECK_INT(propose(1, 7, t, 0), V_GRANTED);
+    CHECK_INT(propose(2, hash, t + 1, REQ_QUEUE), V_BUSY);
+    req = server_request(OP_RELEASE, "job", 7, t);
+    snprintf(req.owner, sizeof req.owner, UUID ":1");
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    for (int i = 0; i < FAKE_WAIT_MS / 5 && !f.handed; i++)
+        server_pump_ms(&f, 5);
+    CHECK_INT(f.handed, 1);
+    CHECK(f.handed_attempt == hash);
+    CHECK_STR(f.handed_owner, UUID ":2");
+}

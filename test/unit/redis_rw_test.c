@@ -90,7 +90,7 @@ TEST(redis_rw, our_facts_are_no_number_and_not_in_the_hash)
 {
     char expected[256];
     begin();
-    int64_t t = clock_us() + 50000;
+    int64_t t = clock_us() + US_PER_S; /* ahead of the server, within W */
     struct request req = request(OP_PROPOSE, KIND_READ, 7, t);
     req.info = "4711 host some label";
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
@@ -536,4 +536,18 @@ TEST(redis_rw, many_long_names_of_all_kinds_are_renewed_together)
         CHECK_INT(server_do(&f, look, &a), V_GRANTED);
         CHECK_INT(a.info.count, 2);
     }
+}
+
+/* ---- a break ------------------------------------------------------------ */
+
+/* What was given back ahead of the clock stays given back. */
+TEST(redis_rw, a_break_does_not_lower_the_floor)
+{
+    begin();
+    int64_t t = clock_us(), ahead = t + 60 * US_PER_S;
+    CHECK_INT(ask(OP_PROPOSE, KIND_READ, 7, t), V_GRANTED);
+    CHECK_INT(ask_as(2, OP_RELEASE, KIND_WRITE, 8, ahead), V_OTHER);
+    CHECK_INT(ask(OP_BREAK, KIND_READ, 0, 0), V_GRANTED);
+    CHECK_INT(ask_as(2, OP_PROPOSE, KIND_WRITE, 8, ahead), V_STALE);
+    CHECK_INT(ask_as(2, OP_PROPOSE, KIND_WRITE, 9, ahead + 1), V_GRANTED);
 }

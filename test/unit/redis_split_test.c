@@ -57,7 +57,7 @@ TEST(redis_split, a_greeting_byte_by_byte_is_a_greeting)
 {
     static const char words[] =
         "+OK\r\n*3\r\n+master\r\n:7\r\n*0\r\n$13\r\nrole:master\r\n\r\n"
-        "+a\r\n+b\r\n+c\r\n+d\r\n+e\r\n+f\r\n+g\r\n+h\r\n+i\r\n"
+        "$-1\r\n+a\r\n+b\r\n+c\r\n+d\r\n+e\r\n+f\r\n+g\r\n+h\r\n+i\r\n"
         "*2\r\n$10\r\n1700000000\r\n$2\r\n17\r\n";
     script_begin(&s);
     server_open(&f, s.url);
@@ -337,7 +337,7 @@ TEST(redis_split, a_greeting_that_lay_unread_still_counts)
     f.conf.timeout_us = 200 * US_PER_MS;
     script_accept(&s, &f);
     script_expect(&s, &f, "TIME\r\n");
-    script_say(&s, "+OK\r\n+a\r\n+b\r\n"
+    script_say(&s, "+OK\r\n+a\r\n+b\r\n$-1\r\n"
                    "+1\r\n+2\r\n+3\r\n+4\r\n+5\r\n+6\r\n+7\r\n+8\r\n+9\r\n"
                    "*2\r\n$10\r\n1700000000\r\n$2\r\n17\r\n");
     nap_ms(2500); /* longer than the limit that open() began with */

@@ -119,6 +119,19 @@ static void request_retry(struct backend_conn *c, struct request *req,
     c->env->reply(c->env, req, reply);
 }
 
+/* In a directory that we may only read, locks can only be looked at. */
+static int is_refused(struct backend_conn *c, const struct request *req,
+                      struct reply *reply)
+{
+    static const unsigned writes = 1u << OP_PROPOSE | 1u << OP_RENEW
+                                   | 1u << OP_RELEASE | 1u << OP_BREAK
+                                   | 1u << OP_VALUE_WRITE | 1u << OP_BOOT;
+    if (!c->write_errno || !(writes >> req->op & 1)) return 0;
+    int status = hf__file_dir_check_write(c);
+    if (status != HF_OK) hf__file_reply_error(c, reply, status);
+    return status != HF_OK;
+}
+
 static void request_answer(struct backend_conn *c, struct request *req)
 {
     struct hf_info info;
@@ -132,7 +145,8 @@ static void request_answer(struct backend_conn *c, struct request *req)
         hf__file_op_value_read(c, req, &reply);
         return;
     }
-    if (request_do(c, req, &reply, &info) == OP_AGAIN) {
+    if (!is_refused(c, req, &reply)
+        && request_do(c, req, &reply, &info) == OP_AGAIN) {
         request_retry(c, req, &reply);
         return;
     }

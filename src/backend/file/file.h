@@ -132,6 +132,7 @@ struct file_lock {
     int idle_fd;       /* an open description without a lock, or -1 */
     struct file_id id; /* of idle_fd */
     int record_fd;     /* is_path: the sidecar; otherwise -1 */
+    int is_look_only;  /* the record's file was opened for reading only */
     struct file_id record_id;
     struct file_hold *holds;
     int64_t detached_until_us; /* what the record said when last read */
@@ -154,6 +155,7 @@ struct backend_conn {
     int dir_fd;
     struct file_id dir_id; /* of that fd */
     mode_t file_mode;
+    int write_errno; /* why we may not write there; 0: we may */
     int allow_network;
     int is_slash_plain; /* a name with a slash is a name as any */
     int64_t pid;
@@ -194,6 +196,9 @@ int hf__file_dir_reopen(struct backend_conn *c);
 /* The same, but only if it is another one. */
 void hf__file_dir_follow(struct backend_conn *c);
 
+/* HF_OK, or a status with c->err: nothing can be written there. */
+int hf__file_dir_check_write(struct backend_conn *c);
+
 /* 1 if flock(2) on `fd` may not mean the same on every host that sees it. */
 int hf__file_is_network(int fd);
 
@@ -226,8 +231,12 @@ void hf__file_table_free(struct backend_conn *c);
 #define FILE_BUSY 2   /* somebody has the lock */
 
 /* Make sure that idle_fd (and record_fd) are open.  HF_OK, FILE_ABSENT, or a
- * status with c->err. */
-int hf__file_lock_open(struct backend_conn *c, struct file_lock *l, int create);
+ * status with c->err.  Opened to look, they may be for reading only:
+ * hf__file_look_end() closes them then. */
+enum file_opening { FILE_FIND, FILE_MAKE, FILE_LOOK };
+int hf__file_lock_open(struct backend_conn *c, struct file_lock *l,
+                       enum file_opening how);
+void hf__file_look_end(struct file_lock *l);
 
 /* Close the idle fd, or all but the holds'. */
 void hf__file_lock_shut_idle(struct file_lock *l);
@@ -242,7 +251,7 @@ int hf__file_lock_is_current(struct backend_conn *c, const struct file_lock *l,
 /* Lock the file that the name means now; idle_fd has it then.  HF_OK,
  * FILE_ABSENT, FILE_BUSY, or a status with c->err. */
 int hf__file_kernel_take(struct backend_conn *c, struct file_lock *l,
-                         int operation, int create);
+                         int operation, enum file_opening how);
 
 /* Unlock `fd` and ring for those who wait.  1 if others do. */
 int hf__file_kernel_drop(struct file_lock *l, int fd);

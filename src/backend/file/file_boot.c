@@ -16,6 +16,7 @@
 #include "backend/file/file.h"
 #include "base/error.h"
 #include "sys/clock.h"
+#include "sys/write.h"
 
 /* No lock's file begins with a dot. */
 #define BOOT_FILE ".boot"
@@ -67,7 +68,7 @@ static int marker_store(struct backend_conn *c, int fd, const struct marker *m)
     size_t len = strlen(text);
     text[len++] = '\n';
     /* Forced to disk: what it says must outlive what it is about. */
-    if (pwrite(fd, text, len, 0) != (ssize_t)len || ftruncate(fd, (off_t)len)
+    if (hf__write_at(fd, text, len, 0) != 0 || ftruncate(fd, (off_t)len)
         || fsync(fd))
         return boot_fail(c, "write");
     return HF_OK;

@@ -27,7 +27,7 @@ static int guard_take(struct backend_conn *c, struct file_lock *l,
 {
     int status = FILE_BUSY;
     for (int i = 0; i < GUARD_TRIES; i++) {
-        status = hf__file_kernel_take(c, l, LOCK_EX, 0);
+        status = hf__file_kernel_take(c, l, LOCK_EX, FILE_FIND);
         if (status != FILE_BUSY) break;
         status = hf__file_record_load(c, l, l->idle_fd, 0, r);
         if (status != HF_OK) return status;
@@ -100,7 +100,7 @@ int hf__file_detached_propose(struct backend_conn *c, struct file_lock *l,
                       why);
         return hf__file_reply_error(c, reply, HF_UNSUPPORTED);
     }
-    int status = hf__file_kernel_take(c, l, LOCK_EX, 1);
+    int status = hf__file_kernel_take(c, l, LOCK_EX, FILE_MAKE);
     if (status == FILE_BUSY) {
         reply->verdict = V_BUSY;
         return OP_DONE;

@@ -15,6 +15,7 @@
 
 #include "backend/file/file.h"
 #include "base/error.h"
+#include "sys/env.h"
 
 #define DIR_LEN_MAX 1024
 
@@ -57,8 +58,8 @@ int hf__file_is_network(int fd)
  * choice, which nobody else may have put there. */
 static int dir_default(char *out, size_t size)
 {
-    const char *given = getenv("HOLDFAST_DIR");
-    if (given && *given) {
+    const char *given = hf__env("HOLDFAST_DIR");
+    if (given) {
         snprintf(out, size, "%s", given);
         return 0;
     }
@@ -109,8 +110,10 @@ static int dir_check(struct backend_conn *c, struct hf_error *err)
         return hf__error_set(err, HF_DENIED,
                              "file:%s: lock directory: belongs to user %lu",
                              c->dir, (unsigned long)st.st_uid);
-    if (faccessat(c->dir_fd, ".", W_OK | X_OK, AT_EACCESS))
+    if (faccessat(c->dir_fd, ".", X_OK, AT_EACCESS))
         return dir_refuse(c->dir, errno, err);
+    c->write_errno = 0;
+    if (faccessat(c->dir_fd, ".", W_OK, AT_EACCESS)) c->write_errno = errno;
     if (!c->allow_network && hf__file_is_network(c->dir_fd))
         return hf__error_set(err, HF_UNSUPPORTED,
                              "file:%s: a network file system: its locks may "
@@ -166,6 +169,16 @@ int hf__file_dir_open(struct backend_conn *c, const struct url *url,
     c->dir_fd = dir_reach(c);
     if (c->dir_fd < 0) return dir_refuse(dir, errno, err);
     return dir_check(c, err);
+}
+
+/* Asked again each time: the directory's mode may have been changed. */
+int hf__file_dir_check_write(struct backend_conn *c)
+{
+    if (!c->write_errno) return HF_OK;
+    c->write_errno = 0;
+    if (!faccessat(c->dir_fd, ".", W_OK, AT_EACCESS)) return HF_OK;
+    c->write_errno = errno;
+    return dir_refuse(c->dir, c->write_errno, &c->err);
 }
 
 int hf__file_dir_is_replaced(const struct backend_conn *c)

@@ -117,7 +117,7 @@ static int lock_look(struct backend_conn *c, struct file_lock *l)
 {
     if (l->idle_fd >= 0 && !hf__file_lock_is_current(c, l, &l->id))
         hf__file_lock_shut_idle(l);
-    return hf__file_lock_open(c, l, 0);
+    return hf__file_lock_open(c, l, FILE_LOOK);
 }
 
 static void lock_describe(struct backend_conn *c, struct file_lock *l,
@@ -158,9 +158,10 @@ int hf__file_op_inspect(struct backend_conn *c, struct request *req,
     } else if (status == HF_OK) {
         lock_describe(c, l, &r, req->owner, info);
         if (info->locked && info->owner[0]) reply->fence = r.fence;
-    } else {
-        return hf__file_reply_error(c, reply, status);
     }
+    hf__file_look_end(l);
+    if (status != HF_OK && status != FILE_ABSENT)
+        return hf__file_reply_error(c, reply, status);
     reply->verdict = V_GRANTED;
     reply->counter = r.counter;
     reply->info = info;

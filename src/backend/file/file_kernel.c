@@ -13,6 +13,7 @@
 #include "backend/file/file.h"
 #include "base/error.h"
 #include "sys/clock.h"
+#include "sys/write.h"
 
 #define LEFT_US_MAX (HF_LEASE_MS_MAX * US_PER_MS + US_PER_S)
 #define UNLOCKED_READS 4 /* a read may meet a write half-way */
@@ -65,10 +66,10 @@ static int flock_now(int fd, int operation)
 }
 
 int hf__file_kernel_take(struct backend_conn *c, struct file_lock *l,
-                         int operation, int create)
+                         int operation, enum file_opening how)
 {
     for (int i = 0; i < REOPENS_MAX; i++) {
-        int status = hf__file_lock_open(c, l, create);
+        int status = hf__file_lock_open(c, l, how);
         if (status != HF_OK) return status;
         int refused = flock_now(l->idle_fd, operation);
         if (refused && refused != EWOULDBLOCK)
@@ -150,12 +151,8 @@ int hf__file_record_store(struct backend_conn *c, struct file_lock *l, int fd,
     r->title = l->title;
     r->title_len = l->title_len;
     size_t len = hf__file_record_format(r, c->text);
-    ssize_t n;
-    do {
-        n = pwrite(fd, c->text, len, 0);
-    } while (n < 0 && errno == EINTR);
-    if (n < 0) return hf__file_fail(c, "write", l->file, errno);
-    if ((size_t)n < len) return hf__file_fail(c, "write", l->file, ENOSPC);
+    if (hf__write_at(fd, c->text, len, 0) != 0)
+        return hf__file_fail(c, "write", l->file, errno);
     return HF_OK;
 }
 

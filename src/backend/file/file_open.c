@@ -131,12 +131,17 @@ static int title_set(struct backend_conn *c, struct file_lock *l,
 }
 
 /* Open the file in the directory: the lock itself, or a path's sidecar. */
-static int record_open(struct backend_conn *c, struct file_lock *l, int create,
-                       int *fd, struct file_id *id)
+static int record_open(struct backend_conn *c, struct file_lock *l,
+                       enum file_opening how, int *fd, struct file_id *id)
 {
-    int flags = O_RDWR | O_NOFOLLOW;
+    int flags = O_RDWR | O_NOFOLLOW, create = how == FILE_MAKE;
     hf__file_dir_follow(c);
     *fd = open_at(c->dir_fd, l->file, flags, create, c->file_mode);
+    if (*fd < 0 && how == FILE_LOOK
+        && (errno == EACCES || errno == EPERM || errno == EROFS)) {
+        *fd = open_at(c->dir_fd, l->file, O_RDONLY | O_NOFOLLOW, 0, 0);
+        l->is_look_only = *fd >= 0;
+    }
     /* Nothing can be made in a directory that was deleted. */
     if (*fd < 0 && errno == ENOENT && create && !hf__file_dir_reopen(c))
         *fd = open_at(c->dir_fd, l->file, flags, create, c->file_mode);
@@ -168,12 +173,13 @@ static int path_open_file(struct backend_conn *c, struct file_lock *l,
 }
 
 /* The sidecar belongs to the real path, whatever links lead to it. */
-static int path_open(struct backend_conn *c, struct file_lock *l, int create)
+static int path_open(struct backend_conn *c, struct file_lock *l,
+                     enum file_opening how)
 {
     char path[PATH_MAX];
     int tries = PATH_TRIES, status;
     for (;;) {
-        status = path_open_file(c, l, create);
+        status = path_open_file(c, l, how == FILE_MAKE);
         if (status != HF_OK) break;
         if (realpath(l->name, path)) {
             size_t len = strlen(path);
@@ -190,37 +196,47 @@ static int path_open(struct backend_conn *c, struct file_lock *l, int create)
 }
 
 /* Somebody may have deleted the sidecar: then a new one is begun. */
-static int sidecar_open(struct backend_conn *c, struct file_lock *l, int create)
+static int sidecar_open(struct backend_conn *c, struct file_lock *l,
+                        enum file_opening how)
 {
     if (l->record_fd >= 0
         && name_is(c->dir_fd, l->file, AT_SYMLINK_NOFOLLOW, &l->record_id))
         return HF_OK;
     fd_close(&l->record_fd);
-    int status = record_open(c, l, create, &l->record_fd, &l->record_id);
+    int status = record_open(c, l, how, &l->record_fd, &l->record_id);
     return status == FILE_ABSENT ? HF_OK : status;
 }
 
-static int plain_open(struct backend_conn *c, struct file_lock *l, int create)
+static int plain_open(struct backend_conn *c, struct file_lock *l,
+                      enum file_opening how)
 {
     int status = l->title ? HF_OK : title_set(c, l, l->name, l->name_len);
     if (status != HF_OK) return status;
-    return record_open(c, l, create, &l->idle_fd, &l->id);
+    return record_open(c, l, how, &l->idle_fd, &l->id);
 }
 
-int hf__file_lock_open(struct backend_conn *c, struct file_lock *l, int create)
+int hf__file_lock_open(struct backend_conn *c, struct file_lock *l,
+                       enum file_opening how)
 {
     int status = HF_OK;
     if (l->idle_fd < 0) {
         if (l->is_path) fd_close(&l->record_fd);
-        status =
-            l->is_path ? path_open(c, l, create) : plain_open(c, l, create);
+        status = l->is_path ? path_open(c, l, how) : plain_open(c, l, how);
     }
-    if (status == HF_OK && l->is_path) status = sidecar_open(c, l, create);
+    if (status == HF_OK && l->is_path) status = sidecar_open(c, l, how);
     if (status != HF_OK) return status;
     if (l->watched
         && (l->watch_id.dev != l->id.dev || l->watch_id.ino != l->id.ino))
         hf__file_watch_again(c, l);
     return HF_OK;
+}
+
+void hf__file_look_end(struct file_lock *l)
+{
+    if (!l->is_look_only) return;
+    l->is_look_only = 0;
+    fd_close(&l->idle_fd);
+    fd_close(&l->record_fd);
 }
 
 void hf__file_lock_shut_idle(struct file_lock *l)

@@ -169,7 +169,7 @@ static int propose_new(struct backend_conn *c, struct file_lock *l,
 {
     struct record r;
     int operation = req->flags & REQ_SHARED ? LOCK_SH : LOCK_EX;
-    int status = hf__file_kernel_take(c, l, operation, 1);
+    int status = hf__file_kernel_take(c, l, operation, FILE_MAKE);
     if (status == FILE_BUSY) {
         reply->verdict = V_BUSY;
         return status;

@@ -39,7 +39,7 @@ static char *put_bytes(char *at, const char *bytes, size_t len)
     return at + len;
 }
 
-#define PUT(at, literal) put_bytes(at, literal, sizeof literal - 1)
+#define PUT(at, literal) put_bytes(at, literal, sizeof(literal) - 1)
 
 static char *put_number(char *at, uint64_t n)
 {
@@ -129,7 +129,7 @@ static int take_key(struct reader *in, const char *key, size_t len)
     return 1;
 }
 
-#define TAKE(in, literal) take_key(in, literal, sizeof literal - 1)
+#define TAKE(in, literal) take_key(in, literal, sizeof(literal) - 1)
 
 /* The rest of the line; its newline stays for the next key. */
 static const char *take_line(struct reader *in, size_t *len)
@@ -181,11 +181,20 @@ static int64_t take_signed(struct reader *in)
     return (int64_t)n;
 }
 
+/* Not written by us if it is higher: no proposal could be above it, and what is
+ * counted on from it would overflow. */
+static int64_t take_ballot(struct reader *in)
+{
+    int64_t n = take_signed(in);
+    if (n > BALLOT_MAX) in->at = NULL;
+    return n > BALLOT_MAX ? 0 : n;
+}
+
 static void take_numbers(struct reader *in, struct record *r)
 {
-    if (TAKE(in, "\ncounter=")) r->counter = take_signed(in);
-    if (TAKE(in, "\nfence=")) r->fence = take_signed(in);
-    if (TAKE(in, "\nballot=")) r->ballot = take_signed(in);
+    if (TAKE(in, "\ncounter=")) r->counter = take_ballot(in);
+    if (TAKE(in, "\nfence=")) r->fence = take_ballot(in);
+    if (TAKE(in, "\nballot=")) r->ballot = take_ballot(in);
     if (TAKE(in, "\ncount=")) r->count = take_signed(in);
     if (TAKE(in, "\npid=")) r->pid = take_signed(in);
     if (TAKE(in, "\nsince=")) r->since_us = take_signed(in);

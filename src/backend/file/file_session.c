@@ -54,7 +54,7 @@ int hf__file_op_watch(struct backend_conn *c, struct request *req,
 {
     struct file_lock *l = hf__file_op_lock(c, req, reply);
     if (!l) return OP_DONE;
-    int status = hf__file_lock_open(c, l, 1);
+    int status = hf__file_lock_open(c, l, FILE_MAKE);
     if (status != HF_OK) return hf__file_reply_error(c, reply, status);
     int is_watched = l->watched != 0;
     l->watched |= 1 << req->kind;

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/math.h"
 #include "sys/clock.h"
+#include "sys/write.h"
 
 #define GUARDS 16 /* so that different keys seldom meet */
 #define OPEN_FLAGS (O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)
@@ -188,18 +189,6 @@ static int guard_take(struct job *j, int *fd)
 
 /* ---- writing ------------------------------------------------------------ */
 
-static int text_write(int fd, const char *text, size_t len)
-{
-    size_t done = 0;
-    while (done < len) {
-        ssize_t n = write(fd, text + done, len - done);
-        if (n < 0 && errno == EINTR) continue;
-        if (n < 0) return -1;
-        done += (size_t)n;
-    }
-    return 0;
-}
-
 static int fresh_write(struct job *j, size_t len)
 {
     int dir_fd = j->c->dir_fd;
@@ -207,7 +196,7 @@ static int fresh_write(struct job *j, size_t len)
     int fd = openat(dir_fd, j->fresh, O_WRONLY | O_CREAT | O_EXCL | OPEN_FLAGS,
                     j->c->file_mode);
     if (fd < 0) return job_fail(j, "create");
-    int failed = text_write(fd, j->text, len);
+    int failed = hf__write_at(fd, j->text, len, 0);
     if (!failed) failed = renameat(dir_fd, j->fresh, dir_fd, j->file);
     int status = failed ? job_fail(j, "write") : HF_OK;
     close(fd);

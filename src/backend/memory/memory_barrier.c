@@ -28,8 +28,8 @@ struct parties {
 
 struct barrier {
     int64_t needs;
-    int64_t generation_ms; /* of those who went on last; 0: nobody has */
-    int64_t until_ms;      /* nobody uses it: it is forgotten then */
+    int64_t last;     /* the highest number of those that went on; 0: none */
+    int64_t until_ms; /* nobody uses it: it is forgotten then */
     struct parties waiting;
     struct parties gone; /* in the order in which they went */
 };
@@ -130,8 +130,8 @@ static void all_go(struct barrier *b, int64_t now_us, const struct request *req,
 {
     int64_t index = 0, now_ms = us_to_ms(now_us);
     int64_t until_ms = now_ms + BARRIER_KEPT_MS;
-    int64_t generation_ms = max64(b->generation_ms + 1, now_ms);
-    int64_t number = generation_ms * BARRIER_INDEXES;
+    int64_t number = max64(b->last - b->last % b->needs + b->needs,
+                           now_us - now_us % b->needs);
     gone_sweep(&b->gone, now_us);
     for (size_t i = 0; i < b->waiting.len; i++) {
         const char *owner = b->waiting.at[i].owner;
@@ -141,7 +141,7 @@ static void all_go(struct barrier *b, int64_t now_us, const struct request *req,
     }
     party_set(&b->gone.at[b->gone.len++], req->owner, until_ms, number + index);
     b->waiting.len = 0;
-    b->generation_ms = generation_ms;
+    b->last = number + b->needs - 1;
     rep->verdict = V_GRANTED;
     rep->fence = number + index;
 }
@@ -170,7 +170,7 @@ static int is_forgotten(const struct barrier *b, int64_t now_us,
     if (req->seen_us == 0) return 0;
     if (!b) return 1;
     return req->seen_us < now_us - BARRIER_KEPT_MS * US_PER_MS
-           && b->generation_ms >= us_to_ms(req->seen_us);
+           && b->last >= req->seen_us;
 }
 
 static struct barrier *barrier_need(struct store *s, struct entry *e,

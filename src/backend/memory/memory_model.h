@@ -65,6 +65,9 @@ int hf__store_queue_give(struct store *s, struct entry *e, int64_t now_us);
 /* Who releases waits no longer. */
 void hf__store_queue_leave(struct store *s, struct entry *e, int64_t now_us,
                            const struct request *req);
+/* The lock is taken away from its holder, whose later proposals may still be
+ * under way.  The counter has been raised. */
+void hf__store_queue_break(struct store *s, struct entry *e);
 /* How many wait, and at which place `owner` does; 0: he does not. */
 int64_t hf__store_queued(const struct entry *e, const char *owner,
                          int64_t *position);
@@ -87,7 +90,7 @@ int hf__store_is_shared(const struct entry *e, int64_t now_us);
  * who have it; and, of one that is held, fill `info` for `req`: its fence. */
 void hf__store_rw(struct store *s, int64_t now_us, const struct request *req,
                   struct reply *rep);
-void hf__store_rw_break(struct store *s, struct entry *e);
+void hf__store_rw_break(struct store *s, struct entry *e, int64_t now_us);
 int64_t hf__store_rw_describe(const struct entry *e, int64_t now_us,
                               const struct request *req, struct hf_info *info);
 

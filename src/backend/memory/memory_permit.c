@@ -239,6 +239,7 @@ static void permit_renew(struct permits *p, int64_t now_us,
                          const struct request *req, struct reply *rep)
 {
     struct permit *one = *permit_find(p, req);
+    if (one && req->fence && req->fence != one->fence) one = NULL;
     rep->verdict = one ? V_GRANTED : V_ABSENT;
     if (!one) return;
     rep->ttl_us = (one->expires_ms - us_to_ms(now_us)) * US_PER_MS;

@@ -4,8 +4,9 @@
  * A waiter keeps its place as long as it asks again in time.  When the lock is
  * free it is given to the first one, for a moment in which it must be taken.
  * One rule: a proposal that its owner has given up, or followed by a later one,
- * neither gets a place nor moves one; so who leaves in doubt is remembered for
- * as long as such a proposal may come.
+ * or whose hold was broken, neither gets a place nor moves one; so an owner
+ * that leaves in doubt, and a break, are remembered for as long as such a
+ * proposal may come.
  */
 #include <stdio.h>
 #include <string.h>
@@ -87,6 +88,8 @@ static int is_late(const struct store *s, struct entry *e,
     const struct waiter *left = *waiter_find(e, req->owner, 0);
     if (MUTATED(s, QUEUE_LATE_JOINS)) return 0;
     if (left && req->ballot <= left->ballot) return 1;
+    if (!w || w->attempt != req->attempt)
+        if (req->ballot <= e->broken) return 1;
     if (!w || req->ballot > w->ballot) return 0;
     return req->ballot < w->ballot || req->attempt != w->attempt;
 }
@@ -288,7 +291,15 @@ void hf__store_queue_leave(struct store *s, struct entry *e, int64_t now_us,
     if (!left) left = waiter_append(s, e, req, 0);
     if (!left) return; /* no memory: what comes late has no place for long */
     left->ballot = max64(left->ballot, req->ballot);
-    left->deadline_ms = us_to_ms(now_us + s->queue_live_us);
+    /* A number ahead of the clock is young for longer. */
+    int64_t from_us =
+        MUTATED(s, QUEUE_FORGETS_EARLY) ? now_us : max64(now_us, left->ballot);
+    left->deadline_ms = us_to_ms(from_us + s->queue_live_us);
+}
+
+void hf__store_queue_break(struct store *s, struct entry *e)
+{
+    if (e->held && !MUTATED(s, QUEUE_BREAK_FORGOTTEN)) e->broken = e->counter;
 }
 
 /* ---- what is told ----------------------------------------------------- */

@@ -216,11 +216,12 @@ static int64_t floor_of(const struct entry *e, int64_t now_us)
     return us_to_ms(now_us) > e->floor_ends_ms ? 0 : e->floor;
 }
 
-/* Of an earlier attempt, or given back, or too old. */
+/* Overtaken by a later number, for a client's numbers rise; or given back, or
+ * too old. */
 static int is_stale(const struct entry *e, const struct share *own,
                     int64_t now_us, const struct request *req)
 {
-    if (own && own->attempt > req->attempt) return 1;
+    if (own && own->ballot > req->ballot) return 1;
     return req->ballot <= floor_of(e, now_us)
            || req->ballot < now_us - req->window_us;
 }
@@ -266,7 +267,8 @@ static void apply_renew(struct entry *e, int64_t now_us,
     struct share *own = *own_find(e, req, req->kind == KIND_WRITE, 0);
     int is_there = hf__store_is_shared(e, now_us)
                    || (e->held && !held_is_over(e->held, now_us));
-    if (!own || own->attempt != req->attempt) {
+    if (!own || own->attempt != req->attempt
+        || (req->fence && req->fence != own->fence)) {
         rep->verdict = is_there ? V_OTHER : V_ABSENT;
         return;
     }
@@ -291,19 +293,18 @@ static void place_give_up(struct store *s, struct entry *e,
 {
     struct share **place = own_find(e, req, req->kind == KIND_WRITE, 1);
     if (!(req->flags & REQ_QUEUE) || !*place) return;
-    if ((*place)->attempt > req->attempt) return;
+    if ((*place)->attempt != req->attempt) return;
     share_remove(s->alloc, place);
     s->has_news = 1;
 }
 
-static void floor_raise(struct entry *e, int64_t now_us,
-                        const struct request *req)
+static void floor_raise(struct entry *e, int64_t now_us, int64_t number,
+                        int64_t window_us)
 {
-    if (req->ballot <= floor_of(e, now_us)) return;
-    e->floor = req->ballot;
+    if (number <= floor_of(e, now_us)) return;
+    e->floor = number;
     /* For as long as a proposal under that number would be young enough. */
-    e->floor_ends_ms =
-        us_to_ms(max64(now_us, req->ballot) + 2 * req->window_us);
+    e->floor_ends_ms = us_to_ms(max64(now_us, number) + 2 * window_us);
 }
 
 static void apply_release(struct store *s, struct entry *e, int64_t now_us,
@@ -323,7 +324,7 @@ static void apply_release(struct store *s, struct entry *e, int64_t now_us,
             is_plain || hf__store_is_shared(e, now_us) ? V_OTHER : V_ABSENT;
     }
     place_give_up(s, e, req);
-    floor_raise(e, now_us, req);
+    floor_raise(e, now_us, req->ballot, req->window_us);
 }
 
 int hf__store_has_news(const struct store *s)
@@ -348,10 +349,13 @@ void hf__store_rw(struct store *s, int64_t now_us, const struct request *req,
         apply_release(s, e, now_us, req, rep);
 }
 
-/* Places stay: they are nobody's hold. */
-void hf__store_rw_break(struct store *s, struct entry *e)
+/* Places stay: they are nobody's hold.  What a broken holder proposed may
+ * arrive yet, and must not be granted again: the counter is above all of it. */
+void hf__store_rw_break(struct store *s, struct entry *e, int64_t now_us)
 {
     struct share **at = &e->shares;
+    if (hf__store_is_shared(e, now_us))
+        floor_raise(e, now_us, e->counter, BALLOT_WINDOW_US);
     while (*at)
         if ((*at)->waits)
             at = &(*at)->next;
@@ -415,7 +419,7 @@ int64_t hf__store_rw_describe(const struct entry *e, int64_t now_us,
     /* Who asks for one attempt wants to know how long that lasts. */
     const struct share *own =
         *own_find((struct entry *)e, req, req->kind == KIND_WRITE, 0);
-    if (info->mine && req->attempt)
+    if (own && info->mine && req->attempt)
         info->ttl_ms = own->ends_ms - us_to_ms(now_us);
     info->owner_count = first->count;
     info->since_ms = us_to_ms(first->since_us);

@@ -39,6 +39,15 @@ static int held_is_ours(const struct held *held, const struct request *req)
     return held_is_owners(held, req) && held->attempt == req->attempt;
 }
 
+/* Is it the hold that a renewal is about? */
+static int held_is_renewed(const struct store *s, const struct held *held,
+                           const struct request *req)
+{
+    if (!held_is_owners(held, req)) return 0;
+    if (!held_is_ours(held, req) && !MUTATED(s, RENEW_ATTEMPT)) return 0;
+    return !req->fence || req->fence == held->fence || MUTATED(s, RENEW_FENCE);
+}
+
 int64_t hf__store_ttl_us(const struct held *held, int64_t now_us)
 {
     int64_t left_ms = held->expires_ms - us_to_ms(now_us);
@@ -96,6 +105,8 @@ int hf__store_hold(struct store *s, struct entry *e, int64_t now_us,
 {
     struct held *held = e->held ? e->held : hold_make(s);
     if (!held) return HF_NOMEM;
+    /* Waiters have said so, and do not say it again. */
+    int is_marked = e->held && e->held->is_marked;
     *held = (struct held){
         .attempt = req->attempt,
         .ballot = req->ballot,
@@ -103,6 +114,7 @@ int hf__store_hold(struct store *s, struct entry *e, int64_t now_us,
         .count = req->count,
         .since_us = now_us,
         .detached = (req->flags & REQ_DETACHED) != 0,
+        .is_marked = is_marked,
     };
     text_copy(held->owner, sizeof held->owner, req->owner);
     text_copy(held->info, sizeof held->info, req->info);
@@ -208,8 +220,7 @@ static void apply_renew(struct store *s, int64_t now_us,
         rep->verdict = e && hf__store_is_shared(e, now_us) ? V_OTHER : V_ABSENT;
         return;
     }
-    if (!held_is_owners(held, req)
-        || (!held_is_ours(held, req) && !MUTATED(s, RENEW_ATTEMPT))) {
+    if (!held_is_renewed(s, held, req)) {
         rep->verdict = V_OTHER;
         return;
     }
@@ -260,10 +271,11 @@ static void apply_break(struct store *s, int64_t now_us,
         return;
     }
     hf__store_describe(e, now_us, req, &s->info);
-    hf__store_free_hold(s, e);
-    hf__store_rw_break(s, e);
     e->counter++;
     counter_raise(e, now_us);
+    hf__store_queue_break(s, e);
+    hf__store_free_hold(s, e);
+    hf__store_rw_break(s, e, now_us);
     rep->verdict = V_GRANTED;
     rep->counter = e->counter;
     rep->info = &s->info;

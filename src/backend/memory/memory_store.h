@@ -13,13 +13,14 @@
  *            granted: the fence is T, or the clock if that is higher and the
  *            client left it to the node; the counter becomes the fence, and
  *            more by as many tokens as the client reserves.
- *   RENEW    owner and attempt match: count and lease are set.
+ *   RENEW    owner, attempt and token match: count and lease are set.
  *   RELEASE  owner and attempt match: freed.  In every case the counter is
  *            raised to T, so that a late PROPOSE finds itself stale.
  *            With REQ_QUEUE who cannot have it gets a place, keeps it as long
  *            as he asks again in time, and a free lock is given to the first
  *            who has one, ahead of everybody who asks: memory_queue.c.
- *   BREAK    freed, and the counter rises above every token given.
+ *   BREAK    freed, and the counter rises above every token given; a proposal
+ *            up to that number gets neither the lock nor a new place.
  *   BOOT     as base/boot.h says.
  *   VALUE_*  a value has a version, a life of its own and no lock.
  *   GUARD    a value behind the highest token seen: lower ones change nothing.
@@ -129,6 +130,7 @@ enum store_mutation {
     STORE_MUT_NO_WINDOW,         /* an old T is accepted */
     STORE_MUT_NO_TOMBSTONE,      /* a release does not raise the counter */
     STORE_MUT_RENEW_ATTEMPT,     /* renew compares the owner only */
+    STORE_MUT_RENEW_FENCE,       /* renew does not compare the token */
     STORE_MUT_RELEASE_ATTEMPT,   /* release compares the owner only */
     STORE_MUT_PROPOSE_ATTEMPT,   /* a new attempt of the owner takes it over */
     STORE_MUT_GRANT_HELD,        /* granted although somebody else has it */
@@ -145,9 +147,12 @@ enum store_mutation {
     STORE_MUT_QUEUE_FORGETS,     /* ... after he has left, in doubt */
     STORE_MUT_QUEUE_PLACE_LOST,  /* who asks again goes to the end */
     STORE_MUT_QUEUE_PLACE_STAYS, /* who is given it stays in the queue */
-    STORE_MUT_QUEUE_LEAVE_IGNORED, /* who gives up stays in it */
-    STORE_MUT_QUEUE_NOT_GIVEN,     /* a release gives it to nobody */
-    STORE_MUT_QUEUE_TOKEN_OLD,     /* what is given has the clock as token */
+    STORE_MUT_QUEUE_LEAVE_IGNORED,   /* who gives up stays in it */
+    STORE_MUT_QUEUE_NOT_GIVEN,       /* a release gives it to nobody */
+    STORE_MUT_QUEUE_TOKEN_OLD,       /* what is given has the clock as token */
+    STORE_MUT_QUEUE_BREAK_FORGOTTEN, /* a proposal from before a break joins */
+    STORE_MUT_QUEUE_FORGETS_EARLY,   /* a number ahead of the clock is forgotten
+                                    * before it is too old */
     STORE_NMUTATIONS
 };
 

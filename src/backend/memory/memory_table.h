@@ -47,6 +47,7 @@ struct entry {
     int64_t floor;           /* ... numbers up to this were given back */
     int64_t floor_ends_ms;   /* ... remembered until then */
     struct waiter *queue;    /* memory_queue.c: who waits; NULL: nobody */
+    int64_t broken;          /* ... numbers up to this get no new place */
     struct stored *value;    /* memory_value.c; NULL: none */
     uint64_t guard;          /* memory_guard.c: highest token; 0: none */
     uint64_t claim;          /* ... the claim set last */

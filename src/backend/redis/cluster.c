@@ -84,16 +84,17 @@ static int pubsub_read(struct cluster *c, struct hf_error *err)
 {
     static const char *const words[] = {[PUBSUB_AUTO] = "auto",
                                         [PUBSUB_CLASSIC] = "classic",
-                                        [PUBSUB_SHARDED] = "sharded"};
+                                        [PUBSUB_SHARDED] = "sharded",
+                                        [PUBSUB_BOTH] = "both"};
     const char *text = hf__url_option(&c->url, "pubsub");
     if (!text) return HF_OK;
-    for (int i = PUBSUB_AUTO; i <= PUBSUB_SHARDED; i++) {
+    for (int i = PUBSUB_AUTO; i <= PUBSUB_BOTH; i++) {
         c->pubsub = (enum pubsub)i;
         if (!strcmp(text, words[i])) return HF_OK;
     }
     return hf__error_set(err, HF_INVALID,
-                         "url: pubsub: \"%.40s\" is neither auto, classic nor "
-                         "sharded",
+                         "url: pubsub: \"%.40s\" is neither auto, classic, "
+                         "sharded nor both",
                          text);
 }
 
@@ -122,9 +123,9 @@ static int seeds_read(struct cluster *c, struct hf_error *err)
         struct seed *s = &c->seeds[c->seeds_len];
         s->port = one.port ? one.port : REDIS_PORT;
         s->host = hf__strdup(c->env->alloc, one.host);
-        if (!s->host)
-            return hf__error_set(err, HF_NOMEM, "redis-cluster: out of memory");
         c->seeds_len++;
+        if (!s->host || hf__bounds_list(&c->bounds, c->env->alloc, s->host))
+            return hf__error_set(err, HF_NOMEM, "redis-cluster: out of memory");
     }
     return HF_OK;
 }
@@ -163,6 +164,7 @@ static void cluster_free(struct cluster *c)
         hf__free(a, c->nodes[i]);
     }
     for (int i = 0; i < c->seeds_len; i++) hf__free(a, c->seeds[i].host);
+    hf__bounds_free(&c->bounds, a);
     hf__wipe(&c->url, sizeof c->url);
     hf__tls_context_close(c->conf.tls);
     hf__free(a, c);
@@ -195,8 +197,11 @@ static int cluster_open(struct backend_env *env, const struct url *url,
     c->look_us = TIME_NEVER;
     url_copy(&c->url, url);
     hf__nest_init(&c->nest, env, &hooks);
+    hf__cluster_node_kind(&c->node);
     int status = db_check(url, err);
     if (status == HF_OK) status = pubsub_read(c, err);
+    if (status == HF_OK)
+        status = hf__bounds_read(&c->bounds, env->alloc, url, err);
     if (status == HF_OK) status = seeds_read(c, err);
     if (status == HF_OK) status = first_connect(c, err);
     if (status != HF_OK) {
@@ -236,7 +241,7 @@ const struct backend hf__backend_redis_cluster = {
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_VALUE | HF_CAP_GUARD
             | REDIS_KINDS,
-    .options = REDIS_OPTIONS " pubsub",
+    .options = REDIS_OPTIONS " pubsub " BOUNDS_OPTIONS,
     .open = cluster_open,
     .conn_caps = cluster_caps,
     .submit = cluster_submit,

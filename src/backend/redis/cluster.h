@@ -31,7 +31,8 @@
 enum pubsub {
     PUBSUB_AUTO,    /* sharded where the servers can, as Redisson does */
     PUBSUB_CLASSIC, /* PUBLISH: every node hears of it */
-    PUBSUB_SHARDED  /* SPUBLISH: those of the slot do */
+    PUBSUB_SHARDED, /* SPUBLISH: those of the slot do */
+    PUBSUB_BOTH     /* each message both ways, where the servers can */
 };
 
 struct cluster_node {
@@ -73,6 +74,8 @@ struct cluster {
     struct backend_env *env;
     struct url url;           /* the user's, for its password and options */
     struct backend_conf conf; /* of every node's connection but the first */
+    struct backend node;      /* the redis backend, within the bounds */
+    struct bounds bounds;     /* which nodes may be named to us */
     unsigned caps;
     enum pubsub pubsub;
     int is_sharded;
@@ -132,6 +135,8 @@ void hf__cluster_plan(struct cluster *c);
 /* The node at this address, made if it is new; NULL: no memory, or too many. */
 struct cluster_node *hf__cluster_node(struct cluster *c, const char *host,
                                       int port);
+/* The backend of every node. */
+void hf__cluster_node_kind(struct backend *node);
 /* Open its connection if it has none.  HF_OK, or why not. */
 int hf__cluster_connect(struct cluster *c, struct cluster_node *n,
                         struct hf_error *err);

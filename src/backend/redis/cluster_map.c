@@ -196,6 +196,7 @@ void hf__map_link(struct nested *nested, int up, int64_t node_us,
     }
     n->is_up = 1;
     n->has_failed = 0;
+    hf__bounds_learn(&c->bounds, n->host, hf__link_addr(&n->nested.conn->main));
     if (!c->has_map) {
         if (!c->asking && !node_ask(c, n)) hf__map_refresh(c);
         return;

@@ -45,17 +45,37 @@ struct cluster_node *hf__cluster_node(struct cluster *c, const char *host,
     return n;
 }
 
+/* Bound before it begins to connect. */
+static int node_open(struct backend_env *env, const struct url *url,
+                     struct backend_conn **out, struct hf_error *err)
+{
+    int status = hf__redis_open_idle(env, url, out, err);
+    if (status != HF_OK) return status;
+    (*out)->bounds = &cluster_of((struct nested *)env)->bounds;
+    hf__link_start(&(*out)->main);
+    hf__pump_timer(*out);
+    return HF_OK;
+}
+
+void hf__cluster_node_kind(struct backend *node)
+{
+    *node = hf__backend_redis;
+    node->open = node_open;
+}
+
 int hf__cluster_connect(struct cluster *c, struct cluster_node *n,
                         struct hf_error *err)
 {
     if (n->is_open) return HF_OK;
     c->url.host = n->host;
     c->url.port = n->port;
-    int status = hf__nest_open(&c->nest, &n->nested, &hf__backend_redis,
+    int status = hf__nest_open(&c->nest, &n->nested, &c->node,
                                c->conf.is_part ? &c->conf : NULL, &c->url, err);
     if (status != HF_OK) return status;
     hf__redis_adopt(n->nested.conn, &owner);
     n->nested.conn->is_sharded = c->is_sharded;
+    n->nested.conn->is_both = c->pubsub == PUBSUB_BOTH;
+    n->nested.conn->hears_both = c->pubsub == PUBSUB_BOTH;
     n->is_open = 1;
     return HF_OK;
 }

@@ -166,16 +166,15 @@ void hf__cwatch_replied(struct cluster *c, struct cluster_node *n,
         return;
     }
     w->asked = NULL;
-    if (reply->verdict == V_GRANTED && n->nested.is_dropped) {
-        /* It was confirmed, and goes with its node. */
-        watch_lost(c, w);
-    } else if (reply->verdict == V_GRANTED) {
+    int is_granted = reply->verdict == V_GRANTED;
+    if (is_granted && !n->nested.is_dropped) {
         w->at = n;
         if (!asked) c->env->wake(c->env, w->name, w->name_len);
-    } else if (asked) {
+    } else if (asked && !is_granted) {
         watch_remove(c, watch_find(c, w->kind, w->name, w->name_len));
         hf__free(c->env->alloc, w);
     } else {
+        /* Not renewed; or confirmed, and it goes with its node. */
         watch_lost(c, w);
     }
     if (asked) c->env->reply(c->env, asked, reply);

@@ -31,7 +31,13 @@ struct request *hf__list_take(struct request_list *list)
 void hf__redis_answer(struct backend_conn *c, struct request *req,
                       const struct reply *reply)
 {
-    c->env->reply(c->env, req, reply);
+    const struct reply doubt = {.verdict = V_UNKNOWN,
+                                .status = HF_UNAVAILABLE,
+                                .ttl_us = -1,
+                                .waiters = -1,
+                                .text = c->text};
+    int is_strange = hf__ops_is_strange(c, req, reply);
+    c->env->reply(c->env, req, is_strange ? &doubt : reply);
 }
 
 void hf__redis_answer_all(struct backend_conn *c, struct request *reqs,
@@ -152,6 +158,9 @@ static int url_read(struct backend_conn *c, const struct url *url,
         db = path + 1;
     }
     int status = db ? db_read(db, &c->db, err) : HF_OK;
+    if (status == HF_OK)
+        status =
+            choice_read(url, "member", "no", "ok", &c->member_is_meant, err);
     if (status == HF_OK) status = hf__redis_tls_read(c, url, err);
     return status == HF_OK ? layout_read(c, url, err) : status;
 }
@@ -293,7 +302,7 @@ const struct backend hf__backend_redis = {
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE
             | HF_CAP_GUARD | REDIS_KINDS,
-    .options = REDIS_OPTIONS,
+    .options = REDIS_OPTIONS " member",
     .open = redis_open,
     .conn_caps = redis_conn_caps,
     .submit = redis_submit,

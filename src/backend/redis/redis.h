@@ -10,6 +10,7 @@
 #define HF_REDIS_H
 
 #include "backend/backend.h"
+#include "backend/redis/bounds.h"
 #include "backend/redis/redis_reply.h"
 #include "backend/redis/slots.h"
 #include "net/resolve.h"
@@ -24,8 +25,8 @@
 /* Those with side keys, whose names have to be written out. */
 #define BATCH_MAX_SIDE 16
 #define BATCH_MAX_RW 28
-#define ARGS_MAX (8 + 5 * BATCH_MAX)
-#define SCRATCH_MAX (24 * 1024)
+#define ARGS_MAX (8 + 6 * BATCH_MAX)
+#define SCRATCH_MAX (25 * 1024)
 #define LIST_COUNT "100"             /* keys looked at for one page */
 #define PING_US (10 * US_PER_S)      /* silence after which sub is asked */
 #define PING_LIMIT_US (5 * US_PER_S) /* and how long it may take to answer */
@@ -74,11 +75,13 @@ enum flight_kind {
     FLIGHT_FACTS,   /* FACTS: INFO, or TIME, which has the request */
     FLIGHT_SETTING, /* FACTS: one setting */
     FLIGHT_EVAL,    /* the same after NOSCRIPT, with the whole script */
+    FLIGHT_LOOK,    /* INSPECT, LIST, VALUE_READ by EVAL_RO, after NOPERM */
     FLIGHT_SET,     /* one proposal without a fence, by SET NX PX */
     FLIGHT_SUBSCRIBE,
     FLIGHT_UNSUBSCRIBE,
     FLIGHT_PING,
 
+    FLIGHT_MARKER,      /* is it a member of a quorum? */
     FLIGHT_ROLE,        /* primary or replica, and who follows it */
     FLIGHT_REPLICATION, /* INFO replication */
     FLIGHT_WAIT,        /* wait=: how many replicas have what was granted? */
@@ -231,6 +234,8 @@ struct backend_conn {
     int64_t aof_replicas; /* waitaof=1,k: so many besides */
     int is_sliced;        /* it checks slots: no command for two locks */
     int queue_is_denied;  /* on this link the user may not look who queues */
+    int member_is_meant;  /* member=ok */
+    int quorum_of;        /* members of the quorum it belongs to; 0 none */
     int db;
     int busy; /* inside process(): flush() waits for its end */
     int flush_wanted;
@@ -243,7 +248,8 @@ struct backend_conn {
     int64_t wait_most_us;   /* and take no longer than this */
     struct request_list parked; /* granted, if the replicas have it */
     struct replication repl;
-    int is_led;            /* told where to connect: hf__redis_lead() */
+    int is_led;                  /* told where to connect: hf__redis_lead() */
+    const struct bounds *bounds; /* a server named the host; NULL: the user */
     struct master *master; /* of a Sentinel's connection: its last answer */
 
     struct link main, sub;
@@ -268,6 +274,9 @@ struct backend_conn {
 
     const struct redis_owner *owner; /* NULL: it stands alone */
     int is_sharded; /* messages stay with the slot's servers: SSUBSCRIBE */
+    int is_both;    /* pubsub=both: they also go to all servers: PUBLISH */
+    int hears_both; /* SUBSCRIBE, too: Redisson before 3.28 may hold locks */
+    uint64_t heard; /* channel of the sharded message just read, hashed; 0 */
     const struct value *unsharded; /* the channel that has moved away */
 };
 
@@ -303,6 +312,15 @@ int hf__redis_open_idle(struct backend_env *env, const struct url *url,
 /* Set host, port and endpoint.  0, or -1: no memory. */
 int hf__redis_host_set(struct backend_conn *c, const char *host, int port);
 
+/* ---- redis_member.c: members of a quorum, met alone ---- */
+int hf__redis_member_greet(struct link *l);
+/* How many members the quorum of a marker has; 0: it is no marker. */
+int hf__redis_member_count(const struct value *v);
+/* Why it is not asked for what it could grant past its quorum; or NULL. */
+const char *hf__redis_member_refusal(struct backend_conn *c,
+                                     const struct request *req, char *text,
+                                     size_t size);
+
 /* ---- redis_ask.c: for Sentinels ---- */
 void hf__redis_ask_send(struct backend_conn *c, struct request *req);
 void hf__redis_ask_reply(struct backend_conn *c, const struct flight *f,
@@ -333,6 +351,8 @@ void hf__link_watch(struct link *l, unsigned events);
 /* Close the socket and forget what was on its way, telling nobody. */
 void hf__link_close(struct link *l);
 void hf__link_free(struct link *l);
+/* The address that it is connected to, or tries. */
+const struct stream_addr *hf__link_addr(const struct link *l);
 
 /* ---- redis_secure.c: from a socket to the first words ---- */
 /* The socket is connected: TLS, if it is asked for, and the greeting. */
@@ -393,7 +413,8 @@ int hf__flight_is_unsent(const struct link *l, const struct flight *f);
 /* ---- redis_ops.c: requests to commands ---- */
 /* Put all waiting requests into main's output. */
 void hf__ops_encode(struct backend_conn *c);
-/* Put one chain into it: FLIGHT_REQUEST, or FLIGHT_EVAL with the script. */
+/* Put one chain into it: FLIGHT_REQUEST, or FLIGHT_EVAL or FLIGHT_LOOK with the
+ * script. */
 void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
                   struct request *reqs);
 
@@ -402,6 +423,8 @@ int64_t hf__ops_lease_ms(const struct request *req);
 /* Two letters, as far as they are wanted; no argument if none is. */
 void hf__ops_put_letters(struct command *cmd, const char *first, int has_first,
                          const char *second, int has_second);
+/* The letters of a script that publishes by SPUBLISH: "s", or "sb". */
+const char *hf__ops_sharded(const struct backend_conn *c);
 /* The channel on which a release of this kind is told. */
 void hf__ops_put_channel(struct command *cmd, const struct request *req);
 /* "v1 <owner> <attempt> ", and with a number "<T> " behind it: the beginning of
@@ -453,6 +476,8 @@ int hf__rw_build(struct backend_conn *c, enum flight_kind kind,
                  const struct request *reqs);
 /* The holder's field in the lock's hash; of any other kind, his name. */
 void hf__rw_put_field(struct command *cmd, const struct request *req);
+/* The key of the number up to which proposals were given back. */
+void hf__rw_put_floor(struct command *cmd, const struct request *req);
 /* What PROPOSE is answered while others have it. */
 void hf__rw_busy(const struct value *v, struct reply *reply);
 
@@ -460,6 +485,8 @@ void hf__rw_busy(const struct value *v, struct reply *reply);
 /* Is the queue's key among those of this request's script? */
 int hf__queue_has_key(const struct backend_conn *c, const struct request *req);
 void hf__queue_put_key(struct command *cmd, const struct request *req);
+/* The key of what is known of the waiters, and of a break. */
+void hf__queue_put_who(struct command *cmd, const struct request *req);
 /* ... and the one that tells who is at which place. */
 void hf__queue_put_keys(struct command *cmd, const struct request *req);
 /* The channel on which this client is told what it is given. */
@@ -534,7 +561,8 @@ int hf__redis_barrier_read(struct backend_conn *c, const struct request *req,
 
 /* ---- redis_facts.c: what a server says of itself ---- */
 void hf__redis_facts_begin(struct backend_conn *c, struct request *req);
-/* The answer to FLIGHT_FACTS or FLIGHT_SETTING. */
+/* The answer to FLIGHT_FACTS, FLIGHT_SETTING or, after the greeting,
+ * FLIGHT_MARKER. */
 void hf__redis_facts_reply(struct backend_conn *c, const struct flight *f,
                            const struct value *v);
 
@@ -603,9 +631,18 @@ void hf__ops_conflict(struct backend_conn *c, const struct request *req,
                       const char *what, struct reply *reply);
 #define COUNTER_IS_NO_NUMBER "the fence counter is no number below 2^53"
 #define NO_LOCK "something that is no lock is stored there"
+#define FOREIGN_NUMBER                                                         \
+    "a number that another program made is stored there: a semaphore or a "    \
+    "latch of Redisson's, or a counter"
 #define OTHER_KIND "it is in use as a lock of another kind"
 /* An answer that no script gives: the link is ended. */
 void hf__ops_strange(struct backend_conn *c, struct request *reqs);
+/* After how many milliseconds to ask again, in microseconds; 0 if it is not
+ * told, -1 if it is out of range. */
+int64_t hf__ops_poll_us(const struct value *v);
+/* Is a number in it out of range?  Then c->text says which. */
+int hf__ops_is_strange(struct backend_conn *c, const struct request *req,
+                       const struct reply *reply);
 /* The answer to a flight of requests.  The flight is dropped already. */
 void hf__ops_reply(struct backend_conn *c, const struct flight *f,
                    const struct value *v);
@@ -642,6 +679,18 @@ int hf__watch_reply(struct backend_conn *c, const struct value *v);
 int64_t hf__watch_timer(struct backend_conn *c, int64_t now_us);
 /* End OP_WATCHes whose time is over; the earliest deadline of the others. */
 int64_t hf__watch_expire(struct backend_conn *c, int64_t now_us);
+
+/* ---- redis_both.c: classic subscriptions beside sharded ones ---- */
+/* Subscribe in the classic way too, where that is wanted.  0, or -1: no
+ * memory. */
+int hf__both_subscribe(struct backend_conn *c, const struct watch *w);
+int hf__both_unsubscribe(struct backend_conn *c, const char *channel,
+                         size_t len);
+/* A lock of Redisson's was met: from now on, and for all that is watched. */
+void hf__both_learn(struct backend_conn *c);
+/* Is it a classic message?  It wakes, unless it is the second copy of the
+ * sharded one that was read just before it. */
+int hf__both_heard(struct backend_conn *c, const struct value *v);
 
 /* ---- redis_watches.c: the table of watched names ---- */
 /* Where the watch of `req`'s name is linked, or the end of its bucket; of the

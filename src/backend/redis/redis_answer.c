@@ -39,12 +39,16 @@ static int64_t number_at(const struct value *v, size_t i, int64_t otherwise)
     return hf__value_number(hf__value_at(v, i), otherwise);
 }
 
-static int64_t ttl_us(int64_t ttl_ms)
+int64_t hf__ops_poll_us(const struct value *v)
 {
-    if (ttl_ms > INT64_MAX / US_PER_MS) return INT64_MAX;
-    return ttl_ms >= 0 ? ttl_ms * US_PER_MS : -1;
+    int64_t ms = hf__value_within(v, INT64_MIN, INT64_MAX, 0);
+    return ms < 0 || ms > BALLOT_MAX ? -1 : ms * US_PER_MS;
 }
 
+#define FOREIGN 2 /* acquire.lua: the holder is Redisson's */
+#define OTHER_LAYOUT                                                           \
+    "released, but a lock of another layout is in the same hash, and stays: "  \
+    "Redisson's getMultiLock(group, values)?"
 #define NO_EXPIRY "a string without an expiry is stored there, and no lock"
 
 /* Somebody else has it.  A hold that never ends by itself is worth a word: who
@@ -52,12 +56,11 @@ static int64_t ttl_us(int64_t ttl_ms)
 static void busy(struct backend_conn *c, const struct request *req,
                  const struct value *v, struct reply *reply)
 {
-    int64_t ttl_ms = number_at(v, 3, -1);
     reply->verdict = V_BUSY;
-    reply->ttl_us = ttl_us(ttl_ms);
+    reply->ttl_us = hf__value_ttl_us(hf__value_at(v, 3));
     reply->silent = number_at(v, 4, 0) == 1;
-    reply->poll_us = number_at(v, 5, 0) * US_PER_MS;
-    if (ttl_ms != -1) return;
+    reply->poll_us = hf__ops_poll_us(hf__value_at(v, 5));
+    if (number_at(v, 3, -1) != -1 || reply->ttl_us >= 0) return;
     snprintf(c->text, sizeof c->text,
              "%s: %s: its holder's hold has no expiry; if the holder is gone, "
              "break the lock (holdfast break)",
@@ -69,7 +72,7 @@ static void busy(struct backend_conn *c, const struct request *req,
 static int read_propose(struct backend_conn *c, const struct request *req,
                         const struct value *v, struct reply *reply)
 {
-    int64_t fence = hf__value_number(v, -1);
+    int64_t fence = hf__value_within(v, 0, INT64_MAX, -1);
     if (fence > 0 && req->flags & REQ_QUORUM) {
         /* Of a quorum the fence is our number; the node tells its time. */
         reply->verdict = V_GRANTED;
@@ -85,8 +88,8 @@ static int read_propose(struct backend_conn *c, const struct request *req,
         return 0;
     }
     if (!hf__value_is_array(v, 4)) return -1;
-    reply->counter = number_at(v, 1, 0);
-    reply->node_us = number_at(v, 2, 0);
+    reply->counter = number_at(v, 1, -1);
+    reply->node_us = number_at(v, 2, -1);
     switch (number_at(v, 0, INT64_MIN)) {
     case 1:
         reply->verdict = V_GRANTED;
@@ -97,6 +100,8 @@ static int read_propose(struct backend_conn *c, const struct request *req,
             hf__rw_busy(v, reply);
         else
             busy(c, req, v, reply);
+        if (!request_is_rw(req) && number_at(v, 4, 0) == FOREIGN)
+            hf__both_learn(c);
         return 0;
     case -1:
         reply->verdict = V_STALE;
@@ -122,14 +127,20 @@ static int read_propose(struct backend_conn *c, const struct request *req,
 }
 
 /* Somebody else's by now: whose, in words, if the record is one of ours. */
-static void read_taken(struct backend_conn *c, const struct value *v,
-                       struct reply *reply)
+static void read_taken(struct backend_conn *c, const struct request *req,
+                       const struct value *v, struct reply *reply)
 {
     reply->verdict = V_OTHER;
     if (hf__info_holder(v, &c->info) != 0) return;
-    snprintf(c->text, sizeof c->text,
-             "%s: renew: it is %.70s's now, pid %lld on %s", c->endpoint,
-             c->info.owner, (long long)c->info.pid, c->info.host);
+    if (!strcmp(c->info.owner, req->owner))
+        snprintf(c->text, sizeof c->text,
+                 "%s: renew: it was taken away; what is there is another "
+                 "grant to this holder",
+                 c->endpoint);
+    else
+        snprintf(c->text, sizeof c->text,
+                 "%s: renew: it is %.70s's now, pid %lld on %s", c->endpoint,
+                 c->info.owner, (long long)c->info.pid, c->info.host);
     for (char *p = c->text; *p; p++)
         if (iscntrl((unsigned char)*p)) *p = '?';
     reply->text = c->text;
@@ -149,12 +160,12 @@ static void read_gone(struct backend_conn *c, struct reply *reply)
 static int read_renew(struct backend_conn *c, const struct request *req,
                       const struct value *v, struct reply *reply)
 {
-    int64_t ttl = hf__value_number(v, INT64_MIN);
+    int64_t ttl = hf__value_within(v, -4, INT64_MAX, INT64_MIN);
     if (v->type == VALUE_STRING) {
-        read_taken(c, v, reply);
+        read_taken(c, req, v, reply);
         return 0;
     }
-    reply->ttl_us = ttl_us(ttl);
+    reply->ttl_us = hf__value_ttl_us(v);
     if (ttl >= -1)
         reply->verdict = V_GRANTED;
     else if (ttl == -2)
@@ -168,12 +179,13 @@ static int read_renew(struct backend_conn *c, const struct request *req,
     return 0;
 }
 
-static int read_release(const struct value *v, struct reply *reply)
+static int read_release(struct backend_conn *c, const struct request *req,
+                        const struct value *v, struct reply *reply)
 {
     int64_t code = hf__value_number(v, INT64_MIN);
     if (hf__value_is_array(v, 2)) {
         code = number_at(v, 0, INT64_MIN);
-        reply->node_us = number_at(v, 1, 0);
+        reply->node_us = number_at(v, 1, -1);
     }
     if (code >= -1) {
         reply->verdict = V_GRANTED;
@@ -182,6 +194,8 @@ static int read_release(const struct value *v, struct reply *reply)
         reply->verdict = V_ABSENT;
     } else if (code == -3) {
         reply->verdict = V_OTHER;
+    } else if (code == -5) {
+        hf__ops_conflict(c, req, OTHER_LAYOUT, reply);
     } else {
         return -1;
     }
@@ -193,8 +207,8 @@ static int read_break(struct backend_conn *c, const struct request *req,
 {
     if (!hf__value_is_array(v, 3)) return -1;
     int64_t was = number_at(v, 0, INT64_MIN);
-    reply->counter = number_at(v, 1, 0);
-    reply->node_us = number_at(v, 2, 0);
+    reply->counter = number_at(v, 1, -1);
+    reply->node_us = number_at(v, 2, -1);
     if (was == -1) {
         hf__ops_conflict(c, req, NO_LOCK, reply);
     } else if (was == -2) {
@@ -228,7 +242,7 @@ static int read_one(struct backend_conn *c, const struct request *req,
     case OP_RENEW:
         return read_renew(c, req, v, reply);
     case OP_RELEASE:
-        return read_release(v, reply);
+        return read_release(c, req, v, reply);
     case OP_BREAK:
         return read_break(c, req, v, reply);
     case OP_INSPECT:
@@ -252,6 +266,36 @@ static int read_one(struct backend_conn *c, const struct request *req,
     return -1;
 }
 
+/* The numbers that the engine counts on with; NULL if all of them can be. */
+static const char *strange_number(const struct reply *r)
+{
+    const struct boot *boot = r->boot;
+    const struct {
+        const char *what;
+        int64_t number;
+    } numbers[] = {{"fencing token", r->fence},
+                   {"counter", r->counter},
+                   {"clock", r->node_us},
+                   {"time to ask again", r->poll_us},
+                   {"quarantine", boot ? boot->left_us : 0},
+                   {"longest lease", boot ? boot->lease_us : 0}};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        if (numbers[i].number < 0 || numbers[i].number > BALLOT_MAX)
+            return numbers[i].what;
+    return NULL;
+}
+
+int hf__ops_is_strange(struct backend_conn *c, const struct request *req,
+                       const struct reply *reply)
+{
+    const char *what = strange_number(reply);
+    if (!what) return 0;
+    snprintf(c->text, sizeof c->text,
+             "%s: %s: unexpected answer: the %s is no number from 0 to %lld",
+             c->endpoint, op_words[req->op], what, (long long)BALLOT_MAX);
+    return 1;
+}
+
 void hf__ops_strange(struct backend_conn *c, struct request *reqs)
 {
     snprintf(c->text, sizeof c->text, "%s: %s: unexpected answer", c->endpoint,
@@ -269,7 +313,7 @@ static void reply_batch(struct backend_conn *c, struct request *reqs,
         hf__ops_strange(c, reqs);
         return;
     }
-    int64_t node_us = hf__value_number(v->first, 0);
+    int64_t node_us = hf__value_number(v->first, -1);
     const struct value *at = v->first->next;
     while (reqs) {
         struct request *req = reqs;
@@ -322,6 +366,32 @@ static const char *keys_text(const struct request *req, char *out, size_t size)
     return out;
 }
 
+/* EVAL needs the right to write, whatever the script does; EVAL_RO, which came
+ * with Redis 7, does not.  Was the request sent once more, that way? */
+static int is_looked_at(struct backend_conn *c, const struct flight *f,
+                        const struct value *v)
+{
+    enum request_op op = f->reqs->op;
+    if (op != OP_INSPECT && op != OP_LIST && op != OP_VALUE_READ) return 0;
+    if (f->kind == FLIGHT_LOOK || !hf__redis_error_is(v, "NOPERM")) return 0;
+    hf__ops_send(c, FLIGHT_LOOK, f->reqs);
+    return 1;
+}
+
+/* The server knows no EVAL_RO: then the answer before this one counts. */
+static int is_unable_to_look(struct backend_conn *c, const struct flight *f,
+                             const struct value *v)
+{
+    if (f->kind != FLIGHT_LOOK || !hf__redis_error_is(v, "ERR unknown"))
+        return 0;
+    snprintf(c->text, sizeof c->text,
+             "%s: %s: not permitted: the user may not write, and this server "
+             "has no EVAL_RO, which only reads (Redis 7 has)",
+             c->endpoint, op_words[f->reqs->op]);
+    hf__redis_answer_all(c, f->reqs, V_ERROR, HF_DENIED, c->text);
+    return 1;
+}
+
 static void reply_error(struct backend_conn *c, const struct flight *f,
                         const struct value *v)
 {
@@ -338,6 +408,7 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
         send_singly(c, f->reqs);
         return;
     }
+    if (is_looked_at(c, f, v) || is_unable_to_look(c, f, v)) return;
     if (hf__queue_is_denied(c, f->reqs, v)) return;
     refusal_mark(f->reqs, v);
     if (hf__redis_is_taken_back(c, f->reqs, v)) return;
@@ -381,7 +452,8 @@ void hf__ops_reply(struct backend_conn *c, const struct flight *f,
         c->owner->told(c, f->kind, v);
     } else if (f->kind == FLIGHT_CONFIG || f->kind == FLIGHT_SCAN) {
         hf__redis_boot_step(c, f, v);
-    } else if (f->kind == FLIGHT_FACTS || f->kind == FLIGHT_SETTING) {
+    } else if (f->kind == FLIGHT_FACTS || f->kind == FLIGHT_SETTING
+               || f->kind == FLIGHT_MARKER) {
         hf__redis_facts_reply(c, f, v);
     } else if (f->kind == FLIGHT_MASTER || f->kind == FLIGHT_PROMOTED) {
         hf__redis_ask_reply(c, f, v);

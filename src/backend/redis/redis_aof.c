@@ -104,7 +104,7 @@ static void answer_disks(struct backend_conn *c, struct request *req,
                  (long long)replicas, (long long)c->aof_replicas);
         answer_doubt(c, req, HF_UNAVAILABLE, why);
     } else {
-        c->aof_reply.replicas = (int)replicas;
+        c->aof_reply.replicas = (int)min64(replicas, REPLICAS_MAX);
         if (!hf__redis_wait_park(c, req, &c->aof_reply))
             hf__redis_answer(c, req, &c->aof_reply);
     }

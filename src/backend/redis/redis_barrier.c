@@ -149,8 +149,8 @@ int hf__redis_barrier_read(struct backend_conn *c, const struct request *req,
     if (req->op == OP_RELEASE) return read_leave(v, reply);
     if (!hf__value_is_array(v, is_look ? 4 : 3)) return -1;
     int64_t code = hf__value_number(hf__value_at(v, 0), INT64_MIN);
-    int64_t number = hf__value_number(hf__value_at(v, 1), 0);
-    reply->node_us = hf__value_number(hf__value_at(v, 2), 0);
+    int64_t number = hf__value_number(hf__value_at(v, 1), -1);
+    reply->node_us = hf__value_number(hf__value_at(v, 2), -1);
     return is_look ? read_look(c, v, code, number, reply)
                    : read_wait(c, req, code, number, reply);
 }

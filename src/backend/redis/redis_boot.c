@@ -111,7 +111,8 @@ void hf__redis_boot_step(struct backend_conn *c, const struct flight *f,
     } else if (!hf__value_is_array(v, 2)) {
         hf__ops_strange(c, req);
     } else {
-        int64_t cursor = hf__value_number(hf__value_at(v, 0), 0);
+        int64_t cursor =
+            hf__value_within(hf__value_at(v, 0), INT64_MIN, INT64_MAX, 0);
         req->cursor = (uint64_t)cursor;
         if (v->len > 2) req->priv |= KNOWN_LOCKS;
         if (v->len == 2 && cursor != 0)
@@ -231,7 +232,7 @@ int hf__redis_boot_read(struct backend_conn *c, const struct request *req,
     if (!hf__value_is_array(v, 10)) return -1;
     int64_t code = hf__value_number(v->first, INT64_MIN);
     const char *why = refusal(code, &status);
-    reply->node_us = hf__value_number(hf__value_at(v, 1), 0);
+    reply->node_us = hf__value_number(hf__value_at(v, 1), -1);
     if (why) {
         snprintf(c->text, sizeof c->text, "%s: boot: %s", c->endpoint, why);
         reply->status = status;
@@ -241,8 +242,8 @@ int hf__redis_boot_read(struct backend_conn *c, const struct request *req,
     if (code != 1) return -1;
     struct boot *b = &c->boot;
     *b = (struct boot){
-        .left_us = hf__value_number(hf__value_at(v, 2), 0),
-        .lease_us = hf__value_number(hf__value_at(v, 3), 0) * US_PER_MS,
+        .left_us = hf__value_number(hf__value_at(v, 2), -1),
+        .lease_us = hf__value_number(hf__value_at(v, 3), -1) * US_PER_MS,
         .is_new = hf__value_number(hf__value_at(v, 7), 0) == 1,
         .is_durable = hf__value_number(hf__value_at(v, 8), 0) == 1,
         .has_locks = (req->priv & KNOWN_LOCKS) != 0,

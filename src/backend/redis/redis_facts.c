@@ -1,10 +1,11 @@
 /*
  * redis_facts.c: what a server says of itself, for who has to judge it.
  *
- * INFO, some settings and the time go out together; of INFO only the lines are
- * kept that are asked for below.  One rule: what may not be asked is told as
- * not known, and is no failure.
+ * INFO, some settings, the marker of a quorum's member and the time go out
+ * together; of INFO only the lines are kept that are asked for below.  One
+ * rule: what may not be asked is told as not known, and is no failure.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "backend/redis/redis.h"
@@ -42,6 +43,16 @@ static int push_asked(struct backend_conn *c, enum flight_kind kind,
     return f ? 0 : -1;
 }
 
+/* A URL with member=ok does not care, and the servers of a cluster are no
+ * members. */
+static int push_marker(struct backend_conn *c)
+{
+    if (c->member_is_meant || c->owner) return 0;
+    hf__cmd_begin(&c->cmd, "GET");
+    hf__cmd_text(&c->cmd, BOOT_KEY);
+    return push_asked(c, FLIGHT_MARKER, NULL);
+}
+
 static int push_all(struct backend_conn *c)
 {
     hf__cmd_begin(&c->cmd, "INFO");
@@ -52,7 +63,7 @@ static int push_all(struct backend_conn *c)
         hf__cmd_text(&c->cmd, settings[i]);
         if (push_asked(c, FLIGHT_SETTING, NULL) != 0) return -1;
     }
-    return 0;
+    return push_marker(c);
 }
 
 static void facts_starve(struct backend_conn *c, struct request *req)
@@ -152,6 +163,15 @@ static void setting_take(struct backend_conn *c, const struct value *v)
     fact_add(&c->facts, key->text, at->text, at->len);
 }
 
+static void marker_take(struct backend_conn *c, const struct value *v)
+{
+    char text[16];
+    int members = hf__redis_member_count(v);
+    if (members == 0) return;
+    snprintf(text, sizeof text, "%d", members);
+    fact_add(&c->facts, "quorum_of", text, strlen(text));
+}
+
 static void time_take(struct backend_conn *c, struct request *req,
                       const struct value *v)
 {
@@ -183,6 +203,8 @@ void hf__redis_facts_reply(struct backend_conn *c, const struct flight *f,
 {
     if (f->kind == FLIGHT_SETTING)
         setting_take(c, v);
+    else if (f->kind == FLIGHT_MARKER)
+        marker_take(c, v);
     else if (f->reqs)
         time_take(c, f->reqs, v);
     else

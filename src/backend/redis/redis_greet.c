@@ -84,7 +84,8 @@ int hf__greet(struct link *l)
     l->node_us = 0;
     if (push_auth(l) || push_name(l)) return -1;
     if (l->is_sub || l->c->master) return push_ping(l);
-    return push_select(l) || hf__redis_role_greet(l) || push_scripts(l)
+    return push_select(l) || hf__redis_role_greet(l)
+                   || hf__redis_member_greet(l) || push_scripts(l)
                    || hf__redis_aof_greet(l) || hf__redis_wait_greet(l)
                    || push_time(l)
                ? -1
@@ -141,7 +142,11 @@ static int is_harmless(const struct flight *f, const struct value *v)
 {
     if (v->type != VALUE_ERROR) return 1;
     if (f->kind == FLIGHT_ROLE || f->kind == FLIGHT_REPLICATION) return 1;
-    if (f->kind != FLIGHT_GREET) return 0;
+    /* What is no marker makes no member, and a cluster's server is none. */
+    if (f->kind == FLIGHT_MARKER
+        && (hf__redis_error_is(v, "WRONGTYPE") || hf__redis_boot_is_sliced(v)))
+        return 1;
+    if (f->kind != FLIGHT_GREET && f->kind != FLIGHT_MARKER) return 0;
     if (hf__redis_error_is(v, "ERR max number")) return 0;
     return hf__redis_error_is(v, "NOPERM") || hf__redis_error_is(v, "ERR");
 }
@@ -162,7 +167,8 @@ void hf__greet_reply(struct link *l, const struct flight *f,
     static const char *const words[] = {[FLIGHT_GREET] = NULL,
                                         [FLIGHT_AUTH] = "AUTH",
                                         [FLIGHT_SELECT] = "SELECT",
-                                        [FLIGHT_TIME] = "TIME"};
+                                        [FLIGHT_TIME] = "TIME",
+                                        [FLIGHT_MARKER] = "GET"};
     int is_fine = is_of_replica(l, f, v) || is_harmless(f, v);
     if (f->kind == FLIGHT_AOF && !is_fine) {
         hf__redis_aof_refused(l, v);
@@ -180,6 +186,7 @@ void hf__greet_reply(struct link *l, const struct flight *f,
                       is_alone ? "; no password was given" : "");
         return;
     }
+    if (f->kind == FLIGHT_MARKER) l->c->quorum_of = hf__redis_member_count(v);
     if (f->kind == FLIGHT_ROLE && hf__redis_role_heard(l, v) != 0) return;
     if (f->kind == FLIGHT_REPLICATION && hf__redis_replication_heard(l, v) != 0)
         return;

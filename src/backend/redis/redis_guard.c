@@ -60,9 +60,7 @@ static int value_take(struct backend_conn *c, const struct value *v,
         conflict(c, "a longer value than a guarded one is stored there", reply);
         return 0;
     }
-    int64_t ttl_ms = hf__value_number(hf__value_at(v, 3), -1);
-    reply->ttl_us =
-        ttl_ms < 0 || ttl_ms > INT64_MAX / US_PER_MS ? -1 : ttl_ms * US_PER_MS;
+    reply->ttl_us = hf__value_ttl_us(hf__value_at(v, 3));
     reply->data = data->text;
     reply->data_len = data->len;
     return 0;
@@ -71,9 +69,10 @@ static int value_take(struct backend_conn *c, const struct value *v,
 int hf__redis_guard_read(struct backend_conn *c, const struct request *req,
                          const struct value *v, struct reply *reply)
 {
-    int64_t seen = hf__value_number(hf__value_at(v, 1), -1);
+    /* Tokens may be somebody else's, and larger than ours. */
+    int64_t seen = hf__value_within(hf__value_at(v, 1), 0, INT64_MAX, -1);
     if (!hf__value_is_array(v, 3) || seen < 0) return -1;
-    reply->node_us = hf__value_number(hf__value_at(v, 2), 0);
+    reply->node_us = hf__value_number(hf__value_at(v, 2), -1);
     reply->version = (uint64_t)seen;
     switch (hf__value_number(hf__value_at(v, 0), INT64_MIN)) {
     case 1:

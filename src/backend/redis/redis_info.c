@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "backend/redis/redis.h"
+#include "base/math.h"
 #include "base/url.h"
 
 static void text_copy(char *out, size_t size, const char *text, size_t len)
@@ -62,7 +63,7 @@ static int64_t hf_read(const char *text, struct hf_info *info)
     int64_t fence = number_take(&text);
     info->since_ms = number_take(&text) / US_PER_MS;
     who_read(text, info);
-    return fence < 0 ? 0 : fence;
+    return fence < 0 || fence > BALLOT_MAX ? 0 : fence;
 }
 
 static int is_ours(const struct value *hf)
@@ -95,6 +96,13 @@ static int is_of_attempt(const struct value *v, const char *word, char between,
     int len = snprintf(mark, sizeof mark, "%s%s%c%llu%c", word, req->owner,
                        between, (unsigned long long)req->attempt, between);
     return v->type == VALUE_STRING && !strncmp(v->text, mark, (size_t)len);
+}
+
+/* Time left, or what PTTL says of keys that have no end or are not there. */
+static int64_t ttl_ms_at(const struct value *v, size_t i, int64_t otherwise)
+{
+    int64_t ms = hf__value_within(hf__value_at(v, i), -2, INT64_MAX, otherwise);
+    return min64(ms, BALLOT_MAX);
 }
 
 static int64_t not_negative(int64_t n)
@@ -185,7 +193,7 @@ static int kind_read(struct backend_conn *c, const struct request *req,
     c->info.readers = hf__value_number(hf__value_at(v, 10), 0);
     /* Who asks for one attempt wants to know how long that lasts. */
     if (is_rw && c->info.mine && req->attempt)
-        c->info.ttl_ms = hf__value_number(hf__value_at(v, 14), -2);
+        c->info.ttl_ms = ttl_ms_at(v, 14, -2);
     return 0;
 }
 
@@ -193,10 +201,10 @@ int hf__info_inspect(struct backend_conn *c, const struct request *req,
                      const struct value *v, struct reply *reply)
 {
     if (!hf__value_is_array(v, 15)) return -1;
-    reply->node_us = hf__value_number(hf__value_at(v, 2), 0);
+    reply->node_us = hf__value_number(hf__value_at(v, 2), -1);
     reply->counter = not_negative(hf__value_number(hf__value_at(v, 3), 0));
     c->info = (struct hf_info){
-        .ttl_ms = hf__value_number(hf__value_at(v, 1), -2),
+        .ttl_ms = ttl_ms_at(v, 1, -2),
         .fence = (uint64_t)reply->counter,
         .now_ms = reply->node_us / US_PER_MS,
         .waiters = hf__value_number(hf__value_at(v, 4), -1),
@@ -219,7 +227,7 @@ static int row_read(const struct value *v, const struct request *req,
         return -1;
     *row = (struct hf_list_row){.name = name->text, .name_len = name->len};
     struct hf_info *info = &row->info;
-    info->ttl_ms = hf__value_number(hf__value_at(v, 1), -1);
+    info->ttl_ms = ttl_ms_at(v, 1, -1);
     info->fence =
         (uint64_t)not_negative(hf__value_number(hf__value_at(v, 2), 0));
     info->now_ms = now_us / US_PER_MS;
@@ -268,7 +276,7 @@ int hf__info_list(struct backend_conn *c, const struct request *req,
         reply->text = c->text;
         return 0;
     }
-    reply->node_us = hf__value_number(v->first->next, 0);
+    reply->node_us = hf__value_number(v->first->next, -1);
     /* Cursors use all 64 bits. */
     reply->cursor = strtoull(v->first->text, NULL, 10);
     for (const struct value *at = v->first->next->next; at; at = at->next) {

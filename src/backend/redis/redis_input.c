@@ -76,6 +76,7 @@ static int values_take(struct link *l)
     unsigned life = l->life;
     const struct value *v;
     int rc;
+    l->c->heard = 0;
     while ((rc = hf__reader_next(&l->in, &v)) == 1) {
         value_take(l, v);
         if (l->life != life) return 0;

@@ -57,7 +57,8 @@ static void tally_build(struct backend_conn *c, enum flight_kind kind,
     hf__cmd_number(cmd, c->env->conf->timeout_us + VALUE_SKEW_US);
     hf__cmd_number(cmd, hf__ops_lease_ms(req));
     hf__cmd_number(cmd, LATCH_DELETED_MS);
-    if (c->is_sharded) hf__cmd_text(cmd, "s");
+    hf__ops_put_letters(cmd, "o", (req->flags & REQ_OURS) != 0,
+                        hf__ops_sharded(c), c->is_sharded);
 }
 
 int hf__redis_latch_build(struct backend_conn *c, enum flight_kind kind,
@@ -93,6 +94,9 @@ static int read_refusal(struct backend_conn *c, int64_t code,
         return 0;
     case -4:
         refuse(c, HF_CONFLICT, "it is in use as a semaphore", reply);
+        return 0;
+    case -5:
+        refuse(c, HF_CONFLICT, FOREIGN_NUMBER, reply);
         return 0;
     case -6:
         refuse(c, HF_LOST, "it was deleted while it was waited for", reply);
@@ -136,7 +140,7 @@ int hf__redis_latch_read(struct backend_conn *c, const struct request *req,
     if (!hf__value_is_array(v, is_wait ? 3 : 4)) return -1;
     int64_t code = hf__value_number(hf__value_at(v, 0), INT64_MIN);
     int64_t count = hf__value_number(hf__value_at(v, 1), 0);
-    reply->node_us = hf__value_number(hf__value_at(v, 2), 0);
+    reply->node_us = hf__value_number(hf__value_at(v, 2), -1);
     if (code != 0 && code != 1) return read_refusal(c, code, reply);
     if (is_wait)
         read_wait(c, code, count, reply);

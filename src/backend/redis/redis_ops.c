@@ -26,8 +26,8 @@ int64_t hf__ops_lease_ms(const struct request *req)
 void hf__ops_script_begin(struct command *cmd, const struct redis_script *s,
                           enum flight_kind kind, int64_t keys)
 {
-    if (kind == FLIGHT_EVAL) {
-        hf__cmd_begin(cmd, "EVAL");
+    if (kind == FLIGHT_EVAL || kind == FLIGHT_LOOK) {
+        hf__cmd_begin(cmd, kind == FLIGHT_LOOK ? "EVAL_RO" : "EVAL");
         hf__cmd_bytes(cmd, s->text, s->len);
     } else {
         hf__cmd_begin(cmd, "EVALSHA");
@@ -147,6 +147,7 @@ static void build_renew(struct command *cmd, enum flight_kind kind,
         hf__ops_put_mark(cmd, r, 0);
         hf__cmd_number(cmd, hf__ops_lease_ms(r));
         hf__cmd_number(cmd, r->count);
+        hf__cmd_number(cmd, r->fence);
     }
 }
 
@@ -160,6 +161,11 @@ void hf__ops_put_letters(struct command *cmd, const char *first, int has_first,
     hf__cmd_part_end(cmd);
 }
 
+const char *hf__ops_sharded(const struct backend_conn *c)
+{
+    return c->is_both ? "sb" : "s";
+}
+
 static void build_release(struct backend_conn *c, enum flight_kind kind,
                           const struct request *req)
 {
@@ -170,8 +176,8 @@ static void build_release(struct backend_conn *c, enum flight_kind kind,
     put_channel(cmd, hf__redis_channel_prefix, req);
     int is_past = (req->priv & PRIV_PAST_QUEUE) != 0;
     int is_plain = !(req->flags & REQ_HUSHED) && !c->is_sharded;
-    hf__ops_put_letters(cmd, "h", (req->flags & REQ_HUSHED) != 0, "s",
-                        c->is_sharded);
+    hf__ops_put_letters(cmd, "h", (req->flags & REQ_HUSHED) != 0,
+                        hf__ops_sharded(c), c->is_sharded);
     if (is_past && is_plain) hf__cmd_text(cmd, "");
     if (is_past) hf__cmd_text(cmd, "f");
 }
@@ -183,7 +189,11 @@ static void build_break(struct backend_conn *c, enum flight_kind kind,
     hf__ops_script(cmd, &hf__script_break, kind, req, !c->no_fence);
     put_channel(cmd, hf__redis_channel_prefix, req);
     put_channel(cmd, hf__redis_rw_channel_prefix, req);
-    hf__ops_put_letters(cmd, "s", c->is_string, "c", c->is_sharded);
+    hf__cmd_printf(cmd, "%s%s%s", c->is_string ? "s" : "",
+                   c->is_sharded ? "c" : "",
+                   c->is_sharded && c->is_both ? "b" : "");
+    hf__queue_put_who(cmd, req);
+    hf__rw_put_floor(cmd, req);
 }
 
 static void build_inspect(struct backend_conn *c, enum flight_kind kind,
@@ -357,12 +367,17 @@ static struct request *batch_take(struct request **list, int most)
 static struct request *sift(struct backend_conn *c, struct request *list)
 {
     struct request *first = NULL, **end = &first;
+    char text[HF_ERROR_TEXT_MAX];
     while (list) {
         struct request *r = list;
         int status;
         list = r->next;
         r->next = NULL;
         const char *why = refusal(r, &status);
+        if (!why) {
+            status = HF_CONFLICT;
+            why = hf__redis_member_refusal(c, r, text, sizeof text);
+        }
         if (why) {
             refuse(c, r, status, why);
             continue;

@@ -63,11 +63,13 @@ static void put_letters(struct backend_conn *c, const struct request *req)
     char letters[8];
     size_t n = 0;
     if (c->is_sharded) letters[n++] = 's';
+    if (c->is_sharded && c->is_both) letters[n++] = 'b';
     if (req->op == OP_RELEASE && req->flags & REQ_HUSHED) letters[n++] = 'h';
     if (req->op == OP_RELEASE && req->flags & REQ_UNSURE) letters[n++] = 'u';
     if (req->op != OP_TALLY && req->flags & REQ_QUEUE) letters[n++] = 'q';
     if (req->op == OP_TALLY && req->flags & REQ_ANYWAY) letters[n++] = 'f';
     if (req->op == OP_TALLY && req->flags & REQ_IF_THERE) letters[n++] = 'i';
+    if (req->op == OP_TALLY && req->flags & REQ_OURS) letters[n++] = 'o';
     if (n > 0) hf__cmd_scratch(&c->cmd, letters, n);
 }
 
@@ -89,7 +91,8 @@ static void permit_propose(struct backend_conn *c, enum flight_kind kind,
     hf__cmd_number(cmd, req->permits);
     hf__cmd_number(cmd, req->ballot);
     hf__cmd_number(cmd, hf__ops_lease_ms(req));
-    hf__cmd_text(cmd, req->info ? req->info : "0 - -");
+    hf__cmd_printf(cmd, "%s%s", req->flags & REQ_DETACHED ? "-" : "",
+                   req->info ? req->info : "0 - -");
     hf__ops_put_channel(cmd, req);
     hf__cmd_number(cmd, req->window_us);
     hf__cmd_text(cmd, req->owner);
@@ -112,6 +115,7 @@ static void permit_renew(struct backend_conn *c, enum flight_kind kind,
         put_id(cmd, r);
         hf__cmd_number(cmd, hf__ops_lease_ms(r));
         hf__cmd_number(cmd, r->permits);
+        hf__cmd_number(cmd, r->fence);
     }
 }
 
@@ -151,7 +155,7 @@ static void permit_inspect(struct backend_conn *c, enum flight_kind kind,
     else
         hf__cmd_text(cmd, "");
     hf__ops_put_channel(cmd, req);
-    if (c->is_sharded) hf__cmd_text(cmd, "s");
+    if (c->is_sharded) hf__cmd_text(cmd, hf__ops_sharded(c));
 }
 
 static void count_propose(struct backend_conn *c, enum flight_kind kind,
@@ -184,7 +188,7 @@ static void count_release(struct backend_conn *c, enum flight_kind kind,
     hf__ops_put_channel(cmd, req);
     hf__cmd_number(cmd, req->ballot);
     hf__cmd_number(cmd, req->window_us);
-    if (c->is_sharded) hf__cmd_text(cmd, "s");
+    if (c->is_sharded) hf__cmd_text(cmd, hf__ops_sharded(c));
 }
 
 static void tally_build(struct backend_conn *c, enum flight_kind kind,
@@ -236,6 +240,12 @@ static int64_t at(const struct value *v, size_t i)
     return hf__value_number(hf__value_at(v, i), 0);
 }
 
+/* A token, a counter or the clock: what is none of them is refused. */
+static int64_t told_at(const struct value *v, size_t i)
+{
+    return hf__value_number(hf__value_at(v, i), -1);
+}
+
 static int refuse(struct backend_conn *c, struct reply *reply, int status,
                   const char *what)
 {
@@ -251,6 +261,7 @@ static int conflict(struct backend_conn *c, const struct request *req,
     if (code == -3)
         return refuse(c, reply, HF_CONFLICT,
                       "something that is no semaphore is stored there");
+    if (code == -6) return refuse(c, reply, HF_CONFLICT, FOREIGN_NUMBER);
     if (code == -4 && req->kind == KIND_PERMIT)
         return refuse(c, reply, HF_CONFLICT,
                       "the name is in use as a plain counter or a latch");
@@ -268,7 +279,7 @@ static int read_propose(struct backend_conn *c, const struct request *req,
                         const struct value *v, struct reply *reply)
 {
     char text[96];
-    int64_t fence = hf__value_number(v, 0);
+    int64_t fence = hf__value_within(v, 0, INT64_MAX, 0);
     int64_t code = hf__value_number(hf__value_at(v, 0), INT64_MIN);
     if (fence > 0) {
         reply->verdict = V_GRANTED;
@@ -276,20 +287,20 @@ static int read_propose(struct backend_conn *c, const struct request *req,
         return 0;
     }
     if (!hf__value_is_array(v, 5)) return -1;
-    reply->node_us = at(v, 2);
+    reply->node_us = told_at(v, 2);
     switch (code) {
     case 1:
         reply->verdict = V_GRANTED;
-        reply->fence = reply->counter = at(v, 1);
+        reply->fence = reply->counter = told_at(v, 1);
         return 0;
     case 0:
         reply->verdict = V_BUSY;
-        reply->ttl_us = at(v, 3) < 0 ? -1 : at(v, 3) * US_PER_MS;
-        reply->poll_us = at(v, 4) * US_PER_MS;
+        reply->ttl_us = hf__value_ttl_us(hf__value_at(v, 3));
+        reply->poll_us = hf__ops_poll_us(hf__value_at(v, 4));
         return 0;
     case -1:
         reply->verdict = V_STALE;
-        reply->counter = at(v, 1);
+        reply->counter = told_at(v, 1);
         return 0;
     case -5:
         snprintf(text, sizeof text, "%lld permits wanted: there are only %lld",
@@ -303,10 +314,10 @@ static int read_propose(struct backend_conn *c, const struct request *req,
 static int read_renew(struct backend_conn *c, const struct request *req,
                       const struct value *v, struct reply *reply)
 {
-    int64_t ttl_ms = hf__value_number(v, INT64_MIN);
+    int64_t ttl_ms = hf__value_within(v, -4, INT64_MAX, INT64_MIN);
     if (ttl_ms >= 0) {
         reply->verdict = V_GRANTED;
-        reply->ttl_us = min64(ttl_ms, INT64_MAX / US_PER_MS) * US_PER_MS;
+        reply->ttl_us = hf__value_ttl_us(v);
     } else if (ttl_ms == -2) {
         reply->verdict = V_ABSENT;
     } else {
@@ -349,7 +360,7 @@ static int read_inspect(struct backend_conn *c, const struct request *req,
 {
     int64_t code = hf__value_number(hf__value_at(v, 0), INT64_MIN);
     if (!hf__value_is_array(v, 11)) return -1;
-    reply->node_us = at(v, 1);
+    reply->node_us = told_at(v, 1);
     if (code < 0) return conflict(c, req, code, reply);
     info_fill(&c->info, v);
     reply->verdict = V_GRANTED;
@@ -364,7 +375,7 @@ static int read_tally(struct backend_conn *c, const struct request *req,
     char text[96];
     int64_t code = hf__value_number(hf__value_at(v, 0), INT64_MIN);
     if (!hf__value_is_array(v, 7)) return -1;
-    reply->node_us = at(v, 1);
+    reply->node_us = told_at(v, 1);
     c->tally = (struct tally_told){.is_there = at(v, 2) == 1,
                                    .value = at(v, 3),
                                    .capacity = at(v, 4),

@@ -44,6 +44,11 @@ void hf__queue_put_key(struct command *cmd, const struct request *req)
     put_key(cmd, queue_prefixes, req);
 }
 
+void hf__queue_put_who(struct command *cmd, const struct request *req)
+{
+    put_key(cmd, who_prefixes, req);
+}
+
 void hf__queue_put_keys(struct command *cmd, const struct request *req)
 {
     put_key(cmd, queue_prefixes, req);
@@ -62,7 +67,7 @@ static void put_letters(const struct backend_conn *c, struct command *cmd,
                         const struct request *req)
 {
     hf__cmd_part_begin(cmd);
-    if (c->is_sharded) hf__cmd_part_text(cmd, "s");
+    if (c->is_sharded) hf__cmd_part_text(cmd, hf__ops_sharded(c));
     if (req->flags & REQ_HUSHED) hf__cmd_part_text(cmd, "h");
     if (req->flags & REQ_QUEUE)
         hf__cmd_part_text(cmd, req->op == OP_RELEASE ? "l" : "q");
@@ -167,8 +172,9 @@ static int message_read(char *text, struct handoff *h)
         rest = strchr(word, ' ');
         if ((i < 3) != (rest != NULL)) return -1;
         if (rest) *rest++ = '\0';
-        if (hf__number_parse(word, 0, INT64_MAX / US_PER_MS, &numbers[i]) != 0)
-            return -1;
+        /* An attempt may be a hash (base/ticket.h). */
+        int64_t most = i == 0 ? INT64_MAX : BALLOT_MAX;
+        if (hf__number_parse(word, 0, most, &numbers[i]) != 0) return -1;
         word = rest;
     }
     h->owner = text;

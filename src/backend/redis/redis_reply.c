@@ -1,12 +1,15 @@
 /*
  * redis_reply.c: hiredis' reader with our own objects.  One rule: nothing that
- * a server sends makes us allocate more than it has sent, times a constant.
+ * a server sends makes us allocate more than it has sent, times a constant, and
+ * no reply is longer or deeper than its bound, whatever hiredis allows.
  */
 #include "backend/redis/redis_reply.h"
 
 #include <hiredis/hiredis.h>
 #include <string.h>
 
+#include "base/limits.h"
+#include "base/math.h"
 #include "base/url.h"
 
 #define CHUNK_SIZE (4 * 1024)
@@ -61,6 +64,12 @@ static void arena_reset(struct reader *r, int keep)
 
 /* ---- the objects that hiredis asks for ---- */
 
+static int is_scalar(int type)
+{
+    return type == REDIS_REPLY_STRING || type == REDIS_REPLY_STATUS
+           || type == REDIS_REPLY_ERROR || type == REDIS_REPLY_INTEGER;
+}
+
 static enum value_type type_of(int type)
 {
     switch (type) {
@@ -81,9 +90,25 @@ static enum value_type type_of(int type)
     }
 }
 
+/* hiredis 0.14 refuses what nests deeper, 1.1 and later would go on as long as
+ * there is memory: so it is counted here.  Aggregates only; what is in the
+ * innermost one is not deeper than that. */
+static int is_too_deep(const redisReadTask *task)
+{
+    int depth = 0;
+    if (is_scalar(task->type)) return 0;
+    for (; task && depth <= REPLY_DEPTH_MAX; task = task->parent) depth++;
+    return depth > REPLY_DEPTH_MAX;
+}
+
 static struct value *value_make(const redisReadTask *task)
 {
-    struct value *v = arena_take(task->privdata, sizeof *v);
+    struct reader *r = task->privdata;
+    if (is_too_deep(task)) {
+        r->is_too_deep = 1;
+        return NULL;
+    }
+    struct value *v = arena_take(r, sizeof *v);
     if (!v) return NULL;
     *v = (struct value){.type = type_of(task->type)};
     struct value *parent = task->parent ? task->parent->obj : NULL;
@@ -176,6 +201,7 @@ int hf__reader_begin(struct reader *r, const struct allocator *alloc)
     r->alloc = alloc;
     r->pending = 0;
     r->head_len = 0;
+    r->is_too_deep = 0;
     arena_reset(r, 1);
     if (r->hiredis) redisReaderFree(r->hiredis);
     redisReader *h = redisReaderCreateWithFunctions(&functions);
@@ -218,7 +244,7 @@ int hf__reader_next(struct reader *r, const struct value **out)
 int hf__reader_is_starved(const struct reader *r)
 {
     const redisReader *h = r->hiredis;
-    return !h || h->err == REDIS_ERR_OOM;
+    return !h || (h->err == REDIS_ERR_OOM && !r->is_too_deep);
 }
 
 /* ---- the values ---- */
@@ -236,15 +262,27 @@ int hf__value_is_array(const struct value *v, size_t len)
     return v && v->type == VALUE_ARRAY && v->len >= len;
 }
 
-int64_t hf__value_number(const struct value *v, int64_t otherwise)
+int64_t hf__value_within(const struct value *v, int64_t min, int64_t max,
+                         int64_t otherwise)
 {
     int64_t number = 0;
     if (!v) return otherwise;
-    if (v->type == VALUE_INTEGER) return v->number;
+    if (v->type == VALUE_INTEGER)
+        return v->number < min || v->number > max ? otherwise : v->number;
     if (v->type != VALUE_STRING) return otherwise;
-    if (hf__number_parse(v->text, INT64_MIN, INT64_MAX, &number) != 0)
-        return otherwise;
+    if (hf__number_parse(v->text, min, max, &number) != 0) return otherwise;
     return number;
+}
+
+int64_t hf__value_number(const struct value *v, int64_t otherwise)
+{
+    return hf__value_within(v, -BALLOT_MAX, BALLOT_MAX, otherwise);
+}
+
+int64_t hf__value_ttl_us(const struct value *v)
+{
+    int64_t ms = hf__value_within(v, 0, INT64_MAX, -1);
+    return ms < 0 ? -1 : min64(ms, BALLOT_MAX) * US_PER_MS;
 }
 
 int hf__value_is_text(const struct value *v, const char *text)

@@ -13,6 +13,7 @@
 #include "sys/alloc.h"
 
 #define REPLY_LEN_MAX (16 * 1024 * 1024) /* bytes of one reply */
+#define REPLY_DEPTH_MAX 8                /* arrays in arrays */
 
 enum value_type {
     VALUE_STRING,
@@ -41,6 +42,7 @@ struct reader {
     void *hiredis;        /* redisReader; NULL until the first use */
     struct chunk *chunks; /* the arena; the first one is kept */
     size_t pending;       /* bytes fed since the last whole value */
+    int is_too_deep;      /* more than REPLY_DEPTH_MAX: not RESP of ours */
     char head[32];        /* the first bytes ever fed: what they look like */
     size_t head_len;
 };
@@ -63,8 +65,18 @@ const struct value *hf__value_at(const struct value *v, size_t i);
 /* Is it an array of at least `len` elements? */
 int hf__value_is_array(const struct value *v, size_t len);
 
-/* The number in an INTEGER or a decimal STRING; `otherwise` for all else. */
+/* The number in an INTEGER or a decimal STRING; `otherwise` for all else, and
+ * for a number outside [min, max]. */
+int64_t hf__value_within(const struct value *v, int64_t min, int64_t max,
+                         int64_t otherwise);
+
+/* The same within [-BALLOT_MAX, BALLOT_MAX]: two of them can be added, or one
+ * turned from milliseconds into microseconds, without an overflow. */
 int64_t hf__value_number(const struct value *v, int64_t otherwise);
+
+/* Milliseconds that are left, in microseconds; -1 if negative or no number, at
+ * most BALLOT_MAX milliseconds. */
+int64_t hf__value_ttl_us(const struct value *v);
 
 /* Is it this text? */
 int hf__value_is_text(const struct value *v, const char *text);

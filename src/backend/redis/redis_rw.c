@@ -26,7 +26,7 @@ static const char *order_of(const struct request *req)
     return req->flags & REQ_QUEUE ? "F" : NULL;
 }
 
-static void put_floor(struct command *cmd, const struct request *req)
+void hf__rw_put_floor(struct command *cmd, const struct request *req)
 {
     hf__cmd_side_key(cmd, req->name, req->name_len, "hf_rw");
 }
@@ -47,7 +47,7 @@ static void build_propose(struct command *cmd, enum flight_kind kind,
     hf__ops_script_begin(cmd, &hf__script_rw_acquire, kind, 4);
     hf__cmd_bytes(cmd, req->name, req->name_len);
     hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
-    put_floor(cmd, req);
+    hf__rw_put_floor(cmd, req);
     put_record(cmd, req);
     hf__cmd_text(cmd, req->owner);
     hf__cmd_text(cmd, side_of(req));
@@ -85,6 +85,7 @@ static void build_renew(struct command *cmd, enum flight_kind kind,
         hf__ops_put_mark(cmd, r, 0);
         hf__cmd_number(cmd, hf__ops_lease_ms(r));
         hf__cmd_number(cmd, min64(r->count, RW_COUNT_MAX));
+        hf__cmd_number(cmd, r->fence);
     }
 }
 
@@ -103,7 +104,7 @@ static void build_release(struct backend_conn *c, enum flight_kind kind,
     int is_queued = (req->flags & REQ_QUEUE) != 0;
     hf__ops_script_begin(cmd, &hf__script_rw_release, kind, 3);
     hf__cmd_bytes(cmd, req->name, req->name_len);
-    put_floor(cmd, req);
+    hf__rw_put_floor(cmd, req);
     put_record(cmd, req);
     hf__cmd_text(cmd, req->owner);
     hf__cmd_text(cmd, req->kind == KIND_READ ? "r" : "w");
@@ -116,7 +117,7 @@ static void build_release(struct backend_conn *c, enum flight_kind kind,
     hf__cmd_key(cmd, hf__redis_rw_channel_prefix, req->name, req->name_len);
     hf__cmd_number(cmd, floor_ms(c, req));
     if (c->is_sharded || is_queued)
-        hf__cmd_printf(cmd, "%s%s", c->is_sharded ? "s" : "",
+        hf__cmd_printf(cmd, "%s%s", c->is_sharded ? hf__ops_sharded(c) : "",
                        is_queued ? "q" : "");
 }
 
@@ -143,11 +144,9 @@ int hf__rw_build(struct backend_conn *c, enum flight_kind kind,
 
 void hf__rw_busy(const struct value *v, struct reply *reply)
 {
-    int64_t left_ms = hf__value_number(hf__value_at(v, 3), -1);
     reply->verdict = V_BUSY;
     reply->counter = 0;
-    if (left_ms >= 0 && left_ms < INT64_MAX / US_PER_MS)
-        reply->ttl_us = left_ms * US_PER_MS;
+    reply->ttl_us = hf__value_ttl_us(hf__value_at(v, 3));
     if (hf__value_number(hf__value_at(v, 4), 0) == 1)
         reply->poll_us = PLACE_POLL_US;
 }

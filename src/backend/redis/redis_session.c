@@ -178,12 +178,35 @@ static int64_t address_limit_us(const struct link *l, int64_t now)
     return left > 0 ? now + whole / (left + 1) : l->give_up_us;
 }
 
+const struct stream_addr *hf__link_addr(const struct link *l)
+{
+    return &l->addrs.addrs[l->addr_next > 0 ? l->addr_next - 1 : 0];
+}
+
+/* `addr` is NULL if it is not known yet. */
+static int is_allowed(const struct link *l, const struct stream_addr *addr)
+{
+    const struct backend_conn *c = l->c;
+    return !c->bounds || hf__bounds_allow(c->bounds, c->host, addr);
+}
+
+static void refused_later(struct link *l)
+{
+    hf__link_fail_later(l, HF_DENIED, 0, "%s", hf__bounds_text(l->c->bounds));
+}
+
 static void address_try(struct link *l, int last_errno)
 {
+    int refused = 0;
     while (l->addr_next < l->addrs.count) {
         int is_through = 0;
         fd_drop(l);
-        l->fd = hf__stream_open(&l->addrs.addrs[l->addr_next++], &is_through);
+        l->addr_next++;
+        if (!is_allowed(l, hf__link_addr(l))) {
+            refused++;
+            continue;
+        }
+        l->fd = hf__stream_open(hf__link_addr(l), &is_through);
         if (l->fd < 0) {
             last_errno = errno;
             continue;
@@ -197,7 +220,10 @@ static void address_try(struct link *l, int last_errno)
         hf__link_watch(l, WATCH_WRITE);
         return;
     }
-    hf__link_fail_later(l, HF_UNAVAILABLE, last_errno, "connect");
+    if (refused > 0 && refused == l->addrs.count)
+        refused_later(l);
+    else
+        hf__link_fail_later(l, HF_UNAVAILABLE, last_errno, "connect");
 }
 
 void hf__link_start(struct link *l)
@@ -215,6 +241,9 @@ void hf__link_start(struct link *l)
                                 "connect: the path is too long");
             return;
         }
+    } else if (!is_allowed(l, NULL)) {
+        refused_later(l);
+        return;
     } else if (hf__resolve_numeric(c->host, c->port, &l->addrs) != 0) {
         l->fd = hf__resolve_start(c->host, c->port);
         if (l->fd < 0) {

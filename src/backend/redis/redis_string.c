@@ -88,6 +88,7 @@ static void build_renew(struct command *cmd, enum flight_kind kind,
         mark_add(cmd, r, 0);
         hf__cmd_number(cmd, hf__ops_lease_ms(r));
         hf__cmd_number(cmd, r->count);
+        hf__cmd_number(cmd, r->fence);
     }
 }
 
@@ -100,7 +101,7 @@ static void build_release(struct backend_conn *c, enum flight_kind kind,
                    !c->no_fence && !is_alone);
     mark_add(cmd, req, 1);
     hf__cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
-    hf__ops_put_letters(cmd, "k", is_alone, "s", c->is_sharded);
+    hf__ops_put_letters(cmd, "k", is_alone, hf__ops_sharded(c), c->is_sharded);
 }
 
 int hf__string_build(struct backend_conn *c, enum flight_kind kind,

@@ -88,11 +88,9 @@ int hf__redis_value_read(struct backend_conn *c, const struct value *v,
         conflict(c, reply);
         return 0;
     }
-    int64_t ttl_ms = hf__value_number(hf__value_at(v, 2), -1);
     reply->verdict = V_GRANTED;
     reply->version = (uint64_t)version;
-    reply->ttl_us =
-        ttl_ms < 0 || ttl_ms > INT64_MAX / US_PER_MS ? -1 : ttl_ms * US_PER_MS;
+    reply->ttl_us = hf__value_ttl_us(hf__value_at(v, 2));
     if (version > 0) {
         reply->data = data->text;
         reply->data_len = data->len;

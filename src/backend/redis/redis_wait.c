@@ -194,7 +194,7 @@ static void answer_granted(struct backend_conn *c, struct request *req,
                           .ttl_us = -1,
                           .waiters = -1,
                           .node_us = (int64_t)req->version,
-                          .replicas = (int)replicas};
+                          .replicas = (int)min64(replicas, REPLICAS_MAX)};
     if (req->op == OP_RENEW)
         reply.ttl_us = (int64_t)req->cursor;
     else

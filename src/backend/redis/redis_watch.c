@@ -33,6 +33,7 @@ static void refuse(struct backend_conn *c, struct request *req, int status,
 /* 0, or -1: no memory. */
 static int subscribe(struct backend_conn *c, struct watch *w)
 {
+    if (hf__both_subscribe(c, w) != 0) return -1;
     hf__cmd_begin(&c->cmd, c->is_sharded ? "SSUBSCRIBE" : "SUBSCRIBE");
     hf__cmd_bytes(&c->cmd, w->channel, w->channel_len);
     struct flight *f = hf__link_push(&c->sub, FLIGHT_SUBSCRIBE);
@@ -120,7 +121,8 @@ static void half_end(struct backend_conn *c, const struct request *req,
     if (c->sub.state != LINK_UP || hf__watches_on(c, channel, len)) return;
     c->cmd.argv[0] = c->is_sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE";
     c->cmd.lens[0] = strlen(c->cmd.argv[0]);
-    if (!hf__link_push(&c->sub, FLIGHT_UNSUBSCRIBE))
+    if (!hf__link_push(&c->sub, FLIGHT_UNSUBSCRIBE)
+        || (!is_own && hf__both_unsubscribe(c, channel, len) != 0))
         hf__link_fail(&c->sub, HF_NOMEM, 0, "unwatch: out of memory");
 }
 
@@ -219,6 +221,14 @@ static void refused_tell(struct backend_conn *c, const struct hf_error *err)
     c->env->log(c->env, HF_LOG_WARN, line);
 }
 
+/* It is subscribed no longer, or never was.  Without memory for a command the
+ * classic subscription stays, and wakes nobody. */
+static void watch_drop(struct backend_conn *c, struct watch *w)
+{
+    if (!w->is_own) (void)hf__both_unsubscribe(c, w->channel, w->channel_len);
+    hf__watches_drop(c, w);
+}
+
 /* It was a watch before a reconnect.  Whoever relies on it looks again, or its
  * owner has it moved. */
 static void ended(struct backend_conn *c, struct watch *w)
@@ -228,7 +238,7 @@ static void ended(struct backend_conn *c, struct watch *w)
         return;
     }
     c->owner->unwatched(c, w->kind, w->name, w->name_len);
-    hf__watches_drop(c, w);
+    watch_drop(c, w);
 }
 
 /* An error instead of a confirmation: the watch is none. */
@@ -240,8 +250,8 @@ static void refused(struct backend_conn *c, struct watch *w,
     struct request *req = *watch_asked(w);
     int status = hf__redis_error("SUBSCRIBE", NULL, v, text);
     if (req) {
-        if (w->half) hf__watches_drop(c, w->half);
-        hf__watches_drop(c, w);
+        if (w->half) watch_drop(c, w->half);
+        watch_drop(c, w);
         req->next = NULL;
         if (hf__redis_is_taken_back(c, req, v)) return;
     }
@@ -270,9 +280,11 @@ static int is_unsharded(struct backend_conn *c, const struct value *v)
     if (!c->is_sharded || !hf__value_is_array(v, 3)
         || !hf__value_is_text(v->first, "sunsubscribe"))
         return 0;
+    /* What follows may send commands, and move the flights. */
+    int is_answer = first && first->kind == FLIGHT_UNSUBSCRIBE;
     c->unsharded = hf__value_at(v, 1);
     if (c->unsharded->type == VALUE_STRING) hf__watches_each(c, each_unsharded);
-    return !first || first->kind != FLIGHT_UNSUBSCRIBE;
+    return !is_answer;
 }
 
 /* The slot had gone before our SUNSUBSCRIBE was read: the server's own word was
@@ -296,15 +308,17 @@ static int is_word(const struct backend_conn *c, const struct value *v,
 
 int hf__watch_reply(struct backend_conn *c, const struct value *v)
 {
-    struct flight *first = hf__flight_first(&c->sub);
     const struct value *channel = hf__value_at(v, 1);
     c->sub.ping_us = c->env->now(c->env);
+    if (hf__both_heard(c, v)) return 0;
     if (is_word(c, v, "smessage")) {
         if (channel->type != VALUE_STRING) return -1;
         hf__watches_wake(c, channel, hf__value_at(v, 2));
         return 0;
     }
-    if (is_unsharded(c, v) || is_belated(c, first, v)) return 0;
+    if (is_unsharded(c, v)) return 0;
+    struct flight *first = hf__flight_first(&c->sub);
+    if (is_belated(c, first, v)) return 0;
     if (!first) return -1;
     struct flight f = *first;
     hf__flight_drop(&c->sub);

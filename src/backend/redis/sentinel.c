@@ -90,7 +90,8 @@ static int seeds_read(struct sentinel *s, const struct url *url,
         d->s = s;
         d->port = one.port ? one.port : SENTINEL_PORT;
         d->host = hf__strdup(s->env->alloc, one.host ? one.host : "");
-        if (!d->host) return starved(err);
+        if (!d->host || hf__bounds_list(&s->bounds, s->env->alloc, d->host))
+            return starved(err);
     }
     return HF_OK;
 }
@@ -162,6 +163,8 @@ static int url_read(struct sentinel *s, const struct url *url, const char **db,
                     struct hf_error *err)
 {
     int status = name_read(s, url, db, err);
+    if (status == HF_OK)
+        status = hf__bounds_read(&s->bounds, s->env->alloc, url, err);
     if (status == HF_OK) status = seeds_read(s, url, err);
     if (status == HF_OK)
         status = option_copy(s, url, "sentinel_user", &s->user, err);
@@ -184,6 +187,7 @@ static void sentinel_free(struct sentinel *s)
     hf__free(a, s->password_file);
     hf__free_secret(a, s->password);
     hf__tls_context_close(s->asker_conf.tls);
+    hf__bounds_free(&s->bounds, a);
     hf__free(a, s->url);
     hf__free(a, s);
 }
@@ -199,8 +203,10 @@ static int data_open(struct sentinel *s, const struct url *url, const char *db,
     u->host = NULL;
     u->path = db;
     int status = hf__nest_open(&s->nest, &s->data, &s->led, NULL, u, err);
-    if (status == HF_OK)
+    if (status == HF_OK) {
         s->asker_conf.tls = hf__tls_context_share(s->data.conn->tls);
+        s->data.conn->bounds = &s->bounds;
+    }
     hf__wipe(u, sizeof *u);
     hf__free(s->env->alloc, u);
     return status;
@@ -283,8 +289,8 @@ const struct backend hf__backend_sentinel = {
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
             | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_VALUE | HF_CAP_GUARD
             | REDIS_KINDS,
-    .options = "db format fence waitaof wait wait_renew sentinel_user "
-               "sentinel_password_file " LINK_OPTIONS,
+    .options = "db format fence waitaof wait wait_renew member sentinel_user "
+               "sentinel_password_file " BOUNDS_OPTIONS " " LINK_OPTIONS,
     .open = sentinel_open,
     .conn_caps = sentinel_caps,
     .submit = sentinel_submit,

@@ -10,6 +10,7 @@
 #define HF_SENTINEL_H
 
 #include "backend/redis/ask.h"
+#include "backend/redis/bounds.h"
 #include "backend/redis/nest.h"
 
 #define SENTINEL_PORT 26379
@@ -45,9 +46,10 @@ struct sentinel {
     struct nested data; /* the led connection */
     struct backend asker, led;
     struct backend_conf asker_conf;
-    struct url *url; /* of an asker, but for host and port */
-    char *name;      /* of the master */
-    char *user;      /* for the Sentinels */
+    struct bounds bounds; /* where they may lead us */
+    struct url *url;      /* of an asker, but for host and port */
+    char *name;           /* of the master */
+    char *user;           /* for the Sentinels */
     char *password_file;
     char *password;  /* if it is not in a file */
     char where[160]; /* "redis-sentinel://h1,h2/name", for texts */

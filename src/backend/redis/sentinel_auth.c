@@ -2,11 +2,10 @@
  * sentinel_auth.c: who we are to the Sentinels.  One rule: they get what is
  * theirs, by a file or the environment, and never the primary's password.
  */
-#include <stdlib.h>
-
 #include "backend/redis/redis.h"
 #include "backend/redis/sentinel.h"
 #include "base/error.h"
+#include "sys/env.h"
 #include "sys/secret.h"
 
 /* The askers read it, each time they connect: can it be read? */
@@ -25,7 +24,7 @@ static int file_check(struct sentinel *s, struct hf_error *err)
 
 int hf__sentinel_auth_open(struct sentinel *s, struct hf_error *err)
 {
-    const char *given = secure_getenv("HOLDFAST_SENTINEL_PASSWORD");
+    const char *given = hf__env("HOLDFAST_SENTINEL_PASSWORD");
     struct backend_conf *conf = &s->asker_conf;
     if (!s->password_file && given) {
         s->password = hf__strdup(s->env->alloc, given);

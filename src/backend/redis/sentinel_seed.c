@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "backend/redis/redis.h"
 #include "backend/redis/sentinel.h"
 #include "base/error.h"
 
@@ -109,6 +110,8 @@ void hf__seed_link(struct seed *d, int up, const struct hf_error *err)
 {
     struct sentinel *s = d->s;
     d->is_up = up != LINK_IS_DOWN;
+    if (d->is_up)
+        hf__bounds_learn(&s->bounds, d->host, hf__link_addr(&d->n.conn->main));
     if (!d->is_up && d->is_ear) {
         d->is_ear = 0;
         hf__find_soon(s); /* what it would have told may be missed */
@@ -116,6 +119,27 @@ void hf__seed_link(struct seed *d, int up, const struct hf_error *err)
     if (!d->is_up && err) d->err = *err;
     ear_choose(s);
     hf__seeds_trim(s);
+}
+
+/* It names a host to which the password must not go; told once. */
+static void master_refuse(struct seed *d, const struct master *m)
+{
+    struct sentinel *s = d->s;
+    int is_news = d->err.status != HF_DENIED;
+    hf__error_set(&d->err, HF_DENIED, "%s: it leads to %.60s:%d: %s",
+                  d->n.conn->endpoint, m->host, m->port,
+                  hf__bounds_text(&s->bounds));
+    if (is_news) s->env->log(s->env, HF_LOG_WARN, d->err.text);
+}
+
+static void master_heard(struct seed *d, const struct master *m)
+{
+    if (!hf__bounds_allow_text(&d->s->bounds, m->host)) {
+        master_refuse(d, m);
+        return;
+    }
+    d->err.status = HF_OK;
+    hf__find_heard(d->s, m);
 }
 
 void hf__seed_reply(struct seed *d, const struct request *req,
@@ -132,9 +156,8 @@ void hf__seed_reply(struct seed *d, const struct request *req,
         return;
     }
     d->is_asked = 0;
-    d->err.status = HF_OK;
     if (reply->verdict == V_GRANTED)
-        hf__find_heard(s, reply->data);
+        master_heard(d, reply->data);
     else
         hf__error_set(&d->err, reply->status, "%s",
                       reply->text ? reply->text : "no answer");

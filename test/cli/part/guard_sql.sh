@@ -135,11 +135,6 @@ guard_sql_altered() {
 }
 
 
-need_program() {
-    command -v "$1" >/dev/null && return
-    echo "$1: not installed: ./dev test installs it"
-    exit 1
-}
 # as_user USER COMMAND...: database servers refuse to run as root.
 as_user() {
     user=$1

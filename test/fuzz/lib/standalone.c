@@ -14,7 +14,7 @@
 #include "sys/random.h"
 
 #define INPUT_MAX 4096
-#define INPUTS_MAX 256
+#define INPUTS_MAX 2048
 #define RUNS_DEFAULT 20000
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,10 +1,12 @@
-// The Go side of `make interop`: one program on the real redsync.  Pinned to
-// the newest that Debian 12's own Go 1.19 can build.
+// The Go side of `make interop`: one program on the real redsync, or on the
+// real bsm/redislock if it is started by that name.  Pinned to the newest that
+// Debian 12's own Go 1.19 can build.
 module peer
 
 go 1.22
 
 require (
+	github.com/bsm/redislock v0.9.4
 	github.com/go-redsync/redsync/v4 v4.13.0
 	github.com/redis/go-redis/v9 v9.7.3
 )

@@ -78,10 +78,10 @@ func (m *mixer) work(rounds int) (err error) {
 	return err
 }
 
-func mix(client *redis.Client, name string, workers, rounds, seed int) string {
+func (p *peer) mix(name string, workers, rounds, seed int) string {
 	ends := make(chan error, workers)
 	for i := 0; i < workers; i++ {
-		m := &mixer{newPeer(client), name,
+		m := &mixer{newPeer(p.client), name,
 			rand.New(rand.NewSource(int64(seed + i)))}
 		go func() { ends <- m.work(rounds) }()
 	}

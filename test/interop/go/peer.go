@@ -1,118 +1,88 @@
-// peer.go: a Go service on redsync that is told what to do, one line at a
-// time, and answers each with one line (the words are in ../README.md).  One
-// rule: what redsync says decides; nothing is asked of the server behind its
-// back, except the counter in `mix`.
+// peer.go: a Go service on a lock library that is told what to do, one line at
+// a time, and answers each with one line (the words are in ../README.md).  One
+// rule: what the library says decides; nothing is asked of the server behind
+// its back, except the counter in `mix`.
 package main
 
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/go-redsync/redsync/v4"
-	"github.com/go-redsync/redsync/v4/redis/goredis/v9"
 	"github.com/redis/go-redis/v9"
 )
 
-const (
-	retryDelay = 5 * time.Millisecond
-	manyTries  = 1 << 30 // for ever
-)
+const retryDelay = 5 * time.Millisecond
+
+// A library: lock() waits for ever; try() gives nil if the lock is taken.
+type library interface {
+	lock(name string, lease time.Duration) (hold, error)
+	try(name string, lease time.Duration) (hold, error)
+}
+
+// What a library has given: both are false if it is not the owner any more.
+type hold interface {
+	unlock() (bool, error)
+	extend(lease time.Duration) (bool, error)
+}
 
 type peer struct {
-	client *redis.Client
-	sync   *redsync.Redsync
-	locks  map[string]*redsync.Mutex
-}
-
-// On a busy machine an answer may take longer than the usual twentieth of a
-// short lease.
-func (p *peer) mutex(name string, lease time.Duration,
-	more ...redsync.Option) *redsync.Mutex {
-	options := []redsync.Option{
-		redsync.WithExpiry(lease),
-		redsync.WithTries(manyTries),
-		redsync.WithRetryDelay(retryDelay),
-		redsync.WithTimeoutFactor(0.5),
-	}
-	return p.sync.NewMutex(name, append(options, more...)...)
-}
-
-func isTaken(err error) bool {
-	var taken *redsync.ErrTaken
-	return errors.As(err, &taken) || errors.Is(err, redsync.ErrFailed)
+	client  *redis.Client
+	library library
+	holds   map[string]hold
 }
 
 // One try after the other: a context that ends while an answer is on its way
 // would leave the lock behind.
 func (p *peer) acquire(name string, wait, lease time.Duration) (bool, error) {
-	m := p.mutex(name, lease)
 	end := time.Now().Add(wait)
-	err := m.TryLock()
-	for isTaken(err) && time.Now().Before(end) {
+	h, err := p.library.try(name, lease)
+	for h == nil && err == nil && time.Now().Before(end) {
 		time.Sleep(retryDelay)
-		err = m.TryLock()
+		h, err = p.library.try(name, lease)
 	}
-	if isTaken(err) {
-		return false, nil
+	if h == nil || err != nil {
+		return false, err
 	}
-	if err == nil {
-		p.locks[name] = m
-	}
-	return err == nil, err
+	p.holds[name] = h
+	return true, nil
 }
 
 func (p *peer) lock(name string, lease time.Duration) error {
-	m := p.mutex(name, lease)
-	err := m.Lock()
+	h, err := p.library.lock(name, lease)
 	if err == nil {
-		p.locks[name] = m
+		p.holds[name] = h
 	}
 	return err
-}
-
-func isLost(err error) bool {
-	return isTaken(err) || errors.Is(err, redsync.ErrLockAlreadyExpired) ||
-		errors.Is(err, redsync.ErrExtendFailed)
 }
 
 func outcome(ok bool, err error) (string, error) {
 	if ok {
 		return "ok", nil
 	}
-	if err == nil || isLost(err) {
-		return "not owner", nil
-	}
-	return "", err
+	return "not owner", err
 }
 
 func (p *peer) unlock(name string) (string, error) {
-	m, found := p.locks[name]
+	h, found := p.holds[name]
 	if !found {
 		return "not owner", nil
 	}
-	delete(p.locks, name)
-	ok, err := m.Unlock()
-	return outcome(ok, err)
+	delete(p.holds, name)
+	return outcome(h.unlock())
 }
 
-// A mutex has one lease: another one needs another mutex of the same value.
 func (p *peer) extend(name string, lease time.Duration) (string, error) {
-	old, found := p.locks[name]
+	h, found := p.holds[name]
 	if !found {
 		return "not owner", nil
 	}
-	m := p.mutex(name, lease, redsync.WithValue(old.Value()))
-	ok, err := m.Extend()
-	if ok {
-		p.locks[name] = m
-	}
-	return outcome(ok, err)
+	return outcome(h.extend(lease))
 }
 
 func number(words []string, at int) int {
@@ -142,7 +112,7 @@ func (p *peer) answer(words []string) (string, error) {
 	case "extend":
 		return p.extend(name, milliseconds(words, 2))
 	case "mix":
-		return mix(p.client, name, number(words, 2), number(words, 3),
+		return p.mix(name, number(words, 2), number(words, 3),
 			number(words, 4)), nil
 	}
 	return "", fmt.Errorf("no such command: %s", words[0])
@@ -160,13 +130,20 @@ func (p *peer) answerSafely(line string) string {
 	return text
 }
 
-func newPeer(client *redis.Client) *peer {
-	return &peer{client, redsync.New(goredis.NewPool(client)),
-		map[string]*redsync.Mutex{}}
+// The name by which the program was started says which library it is.
+func libraryOf(program string, client *redis.Client) library {
+	if filepath.Base(program) == "redislock" {
+		return newRedislock(client)
+	}
+	return newRedsync(client)
 }
 
-// Ends without a word to the server when its input does: who wants the locks
-// given back says so.
+func newPeer(client *redis.Client) *peer {
+	return &peer{client, libraryOf(os.Args[0], client), map[string]hold{}}
+}
+
+// Ends without a word to the server when its input does: a test that wants the
+// locks given back says so.
 func main() {
 	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:" + os.Args[1]})
 	if err := client.Ping(context.Background()).Err(); err != nil {

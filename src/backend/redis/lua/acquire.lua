@@ -9,7 +9,7 @@
 --      | -2 the counter is no number | -3 no lock | -5 there is no boot
 --      marker of the group | -6 it is free, but others queue:
 --      queue_acquire.lua | -7 a read/write lock, fence or counter, now us,
---      ttl ms}
+--      ttl ms; 2 if it is Redisson's}
 local call, lock, arg = redis.call, KEYS[1], ARGV
 local left = call('PTTL', lock)
 local time = call('TIME')
@@ -40,7 +40,7 @@ if left ~= -2 then
                 return {-3, seen, now, left}
             end
         end
-        return {has[2] and -7 or 0, seen, now, left}
+        return {has[2] and -7 or 0, seen, now, left, hf == '' and 2 or 0}
     end
     -- Who waits has said so, and does not say it again.
     plus = hf:match('^v1 %S+ %d+ %d+ (%+?)')

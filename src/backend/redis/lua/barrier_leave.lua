@@ -6,7 +6,7 @@
 local call, owner = redis.call, ARGV[1]
 local facts = redis.pcall('HGET', KEYS[1], 'barrier')
 if type(facts) == 'table' or not facts and call('EXISTS', KEYS[1]) == 1
-    or facts and not facts:find('^v1 %d+ %d+$')
+    or facts and not facts:find('^v2 %d+ %d+$')
     or call('ZSCORE', KEYS[3], owner) then
     return -2
 end

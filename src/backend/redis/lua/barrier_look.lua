@@ -8,7 +8,7 @@ local facts = redis.pcall('HGET', KEYS[1], 'barrier')
 if type(facts) == 'table' then
     return facts.err:find('WRONGTYPE', 1, true) and {-3, 0, now, 0} or facts
 end
-local parties = facts and facts:match('^v1 (%d+) %d+$')
+local parties = facts and facts:match('^v2 (%d+) %d+$')
 if not parties then
     local is_other = facts or redis.call('EXISTS', KEYS[1]) == 1
     return {is_other and -3 or 1, 0, now, 0}

@@ -1,7 +1,9 @@
 -- barrier_wait.lua: come to a barrier, or ask whether all are there.
--- KEYS[1] barrier: HASH {barrier: "v1 <parties> <generation ms>"}
+-- KEYS[1] barrier: HASH {barrier: "v2 <parties> <last number>"}
 --      KEYS[2] who waits: ZSET owner -> end of its lease in ms
---      KEYS[3] who went on: ZSET owner -> 1000 * generation ms + index
+--      KEYS[3] who went on: ZSET owner -> number: its generation + its index.
+--      A generation is this clock in us, in whole multiples of its parties, so
+--      that it does not run ahead of the clock however fast turns follow
 --      KEYS[4] who left: ZSET owner -> number of its leaving
 -- ARGV owner, parties, when this wait was last answered in us of this server
 --      (0: never), T, window us, lease ms, for how many ms KEYS[3] is kept,
@@ -26,7 +28,7 @@ if type(facts) == 'table' then
 end
 local needs, last
 if facts then
-    needs, last = facts:match('^v1 (%d+) (%d+)$')
+    needs, last = facts:match('^v2 (%d+) (%d+)$')
     needs, last = tonumber(needs), tonumber(last)
 end
 if not needs and (facts or call('EXISTS', name) == 1) then
@@ -42,7 +44,7 @@ if t <= left or t < now - arg[5] then
 end
 -- It waited, and others may have gone on with it, or the data was lost.
 if seen > 0 and (not needs
-    or seen < now - kept * 1000 and last >= math.floor(seen / 1000)) then
+    or seen < now - kept * 1000 and last >= seen) then
     return {-6, 0, now}
 end
 local others = call('ZCOUNT', waiting, text(ms), '+inf')
@@ -65,20 +67,23 @@ local function ends(key, life)
 end
 local refused
 if others + 1 >= parties then
-    last = math.max((last or 0) + 1, ms)
+    last = last or 0
+    local generation = math.max(last - last % parties + parties,
+        now - now % parties)
     local went = {}
     for _, other in ipairs(call('ZRANGEBYSCORE', waiting, text(ms), '+inf')) do
         if other ~= owner then
-            went[#went + 1] = text(last * 1000 + #went / 2)
+            went[#went + 1] = text(generation + #went / 2)
             went[#went + 1] = other
         end
     end
-    number = last * 1000 + #went / 2
+    number = generation + #went / 2
+    last = generation + parties - 1
     went[#went + 1] = text(number)
     went[#went + 1] = owner
     -- What frees memory comes first: a full server takes nothing else.
     call('DEL', waiting)
-    call('ZREMRANGEBYSCORE', passed, '-inf', '(' .. text((ms - kept) * 1000))
+    call('ZREMRANGEBYSCORE', passed, '-inf', '(' .. text(now - kept * 1000))
     call('ZADD', passed, unpack(went))
     refused = ends(passed, kept)
 elseif letters:find('q', 1, true) then
@@ -89,7 +94,7 @@ end
 if refused then
     return refused
 end
-call('HSET', name, 'barrier', 'v1 ' .. arg[2] .. ' ' .. text(last or 0))
+call('HSET', name, 'barrier', 'v2 ' .. arg[2] .. ' ' .. text(last or 0))
 refused = ends(name, arg[8])
 if refused then
     return refused

@@ -1,7 +1,8 @@
 -- count_release.lua: put back what an attempt took, if it did.
 -- KEYS[1] counter  KEYS[2] mark: this attempt was given up
 --      KEYS[3] who took some lately
--- ARGV id, how many, channel, T, window us; 6th: the messages are sharded
+-- ARGV id, how many, channel, T, window us; 6th: "s" the messages are sharded,
+--      "sb" and always go out both ways
 -- returns put back: processes told, or -1 | -2 it took none, and will not
 local call, pcall, arg = redis.call, redis.pcall, ARGV
 local time = call('TIME')
@@ -14,8 +15,9 @@ if took and tonumber(took) * 1000 > now then
         return -1
     end
     local value = call('INCRBY', KEYS[1], arg[2])
-    local told = value > 0 and pcall(arg[6] and 'SPUBLISH' or 'PUBLISH', arg[3],
-        string.format('%.0f', value))
+--@include publish
+    local told = value > 0
+        and publish(arg[6], arg[3], string.format('%.0f', value))
     return type(told) == 'number' and told or -1
 end
 local life = math.ceil((math.max(arg[4] - now, 0) + arg[5]) / 1000) + 1000

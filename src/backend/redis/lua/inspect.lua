@@ -10,15 +10,16 @@
 local call = redis.call
 local time = call('TIME')
 local kind = call('TYPE', KEYS[1]).ok
-local subs = redis.pcall('PUBSUB', ARGV[5] and 'SHARDNUMSUB' or 'NUMSUB',
-    ARGV[2], ARGV[3])
+--@include publish
+local waiting = listeners(ARGV[5], ARGV[2])
 local fence = KEYS[2] and redis.pcall('GET', KEYS[2])
 local queue = KEYS[3]
 local member = queue and call('HGET', KEYS[4], ARGV[1])
 local place = member and call('ZRANK', queue, member)
 local out = {kind, call('PTTL', KEYS[1]), time[1] * 1000000 + time[2],
     type(fence) == 'string' and tonumber(fence) or 0,
-    subs.err and -1 or subs[2] + subs[4], false, false, false, false, false,
+    waiting < 0 and -1 or waiting + math.max(listeners(ARGV[5], ARGV[3]), 0),
+    false, false, false, false, false,
     0, queue and call('ZCOUNT', queue, '-inf', '(+inf') or 0,
     place and place + 1 or 0, false, -1}
 local base = ARGV[4]

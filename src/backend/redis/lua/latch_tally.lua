@@ -2,11 +2,12 @@
 -- KEYS[1] latch  KEYS[2] facts  KEYS[3] permits that are out: of another kind
 --      KEYS[4] mark: this change was made
 -- ARGV verb, number, channel, when it was sent in us, how old it may be in us,
---      life ms of the mark, life ms of a deletion; 8th: the messages are
---      sharded
+--      life ms of the mark, life ms of a deletion; 8th,
+--      letters: s the messages are sharded, b and always go out both ways; o
+--      not if another program may have made it
 -- returns {1 done | 0 not done: it is set already, or not at all | -2 it came
---      too late | -3 no latch | -4 a number of another kind, count, now us,
---      processes told or -1}
+--      too late | -3 no latch | -4 a number of another kind | -5 another
+--      program's, count, now us, processes told or -1}
 local call, pcall, arg = redis.call, redis.pcall, ARGV
 local name, facts, mark, verb = KEYS[1], KEYS[2], KEYS[4], ARGV[1]
 local time = call('TIME')
@@ -24,6 +25,10 @@ if text and not text:find('^-?%d+$') then
 end
 if text and kind and kind ~= 'latch' or out == 1 then
     return {-4, 0, now, -1}
+end
+local letters = arg[8] or ''
+if text and not kind and letters:find('o', 1, true) then
+    return {-5, 0, now, -1}
 end
 local count = math.max(tonumber(text or 0), 0)
 if verb == 'read' then
@@ -75,11 +80,12 @@ if left > 0 then
 end
 -- Which kind it is, for as long as somebody may remember it otherwise.
 if verb == 'open' then
-    note('kind', 'latch', 86400000)
+    note('kind', 'latch', 2592000000)
 end
 local told = -1
 if left == 0 or verb == 'open' then
-    told = pcall(arg[8] and 'SPUBLISH' or 'PUBLISH', arg[3],
+--@include publish
+    told = publish(letters:find('s', 1, true) and letters, arg[3],
         verb == 'open' and '1' or '0')
 end
 return {1, left, now, type(told) == 'number' and told or -1}

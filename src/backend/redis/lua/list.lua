@@ -78,10 +78,13 @@ for _, key in ipairs(scan[2]) do
     end
 end
 if #channels > 0 and #channels < 7000 then
-    local subs = pcall('PUBSUB',
-        how:find('c', 1, true) and 'SHARDNUMSUB' or 'NUMSUB', unpack(channels))
-    for i = 3, subs.err and 0 or #out do
-        out[i][8] = subs[4 * i - 10] + subs[4 * i - 8]
+    local ways = {'NUMSUB', how:find('c', 1, true) and 'SHARDNUMSUB' or nil}
+    for _, way in ipairs(ways) do
+        local subs = pcall('PUBSUB', way, unpack(channels))
+        for i = 3, subs.err and 0 or #out do
+            out[i][8] = math.max(out[i][8],
+                subs[4 * i - 10] + subs[4 * i - 8])
+        end
     end
 end
 return out

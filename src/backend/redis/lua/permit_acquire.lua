@@ -4,7 +4,8 @@
 --      KEYS[6] queue  KEYS[7] leases of those in it
 -- ARGV id, "v1 <owner> <attempt> ", permits, T, lease ms, "<pid> <host>
 --      <label>", channel, window us, owner, lease ms in the queue; 11th,
---      letters: s the messages are sharded; q keep a place in the queue
+--      letters: s the messages are sharded, b and always go out both ways;
+--      q keep a place in the queue
 -- returns granted: fence | {1 granted before | 0 busy | -1 stale | -2 the
 --      counter is no number | -3 no semaphore | -4 a counter of another kind
 --      | -5 more than there are, fence or counter or all there are, now us,
@@ -78,7 +79,8 @@ local free, ended = tonumber(text or 0), 0
 local letters = arg[11] or ''
 local function tell(number)
     if number > 0 then
-        pcall(letters:find('s', 1, true) and 'SPUBLISH' or 'PUBLISH', arg[7],
+--@include publish
+        publish(letters:find('s', 1, true) and letters, arg[7],
             string.format('%.0f', number))
     end
 end

@@ -48,12 +48,13 @@ end
 local ended = call('ZCOUNT', KEYS[2], '-inf', ms)
 local card = call('ZCARD', KEYS[2])
 local fence = pcall('GET', KEYS[4])
-local subs = pcall('PUBSUB', ARGV[4] and 'SHARDNUMSUB' or 'NUMSUB', ARGV[3])
+--@include publish
 local place = call('ZRANK', KEYS[5], ARGV[1])
 local ends = mine == 1 and own or first[2]
 local left = ends and tonumber(ends) < 922337203685477
     and tonumber(ends) - ms or -1
 return {(text or card > 0) and 1 or 0, now,
     type(fence) == 'string' and tonumber(fence) or 0,
-    subs.err and -1 or subs[2], tonumber(text or 0) + ended, card - ended, left,
+    listeners(ARGV[4], ARGV[3]), tonumber(text or 0) + ended, card - ended,
+    left,
     call('ZCARD', KEYS[5]), place and place + 1 or 0, mine, record}

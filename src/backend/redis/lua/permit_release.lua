@@ -3,8 +3,9 @@
 --      KEYS[4] mark: this attempt was given up  KEYS[5] queue  KEYS[6] leases
 --      of those in it
 -- ARGV id, permits, channel, T, window us, owner; 7th, letters: s the messages
---      are sharded; q leave the queue; h count who listens, wake nobody, unless
---      there is a queue; u a proposal may come behind this
+--      are sharded, b and always go out both ways; q leave the queue; h count
+--      who listens, wake nobody, unless there is a queue; u a proposal may
+--      come behind this
 -- returns released: processes told, or -1 | -2 absent, or their time was over
 local call, pcall, arg = redis.call, redis.pcall, ARGV
 local name, out, queue = KEYS[1], KEYS[2], KEYS[5]
@@ -16,18 +17,17 @@ local left = letters and letters:find('q', 1, true)
 if left then
     pcall('ZREM', KEYS[6], arg[6])
 end
+--@include publish
 local function tell(number)
     if number <= 0 then
         return -1
     end
-    local sharded = letters and letters:find('s', 1, true)
+    local sharded = letters and letters:find('s', 1, true) and letters
     if letters and letters:find('h', 1, true)
         and call('EXISTS', queue) == 0 then
-        local subs = pcall('PUBSUB', sharded and 'SHARDNUMSUB' or 'NUMSUB',
-            arg[3])
-        return subs.err and -1 or subs[2]
+        return listeners(sharded, arg[3])
     end
-    local told = pcall(sharded and 'SPUBLISH' or 'PUBLISH', arg[3], number)
+    local told = publish(sharded, arg[3], number)
     return type(told) == 'number' and told or -1
 end
 -- Whatever of it is still on its way is older than this.

@@ -1,6 +1,7 @@
 -- permit_renew.lua: extend the permits of many acquires that are still out.
 -- KEYS[2i-1] permits that are out  KEYS[2i] facts
--- ARGV[3i-2..3i] id, lease ms, permits
+-- ARGV[4i-3..4i] id, lease ms, permits, fence of the grant that is renewed (0:
+--      not compared)
 -- returns {now us, per acquire: ttl ms before | -2 absent | -4 no semaphore}
 local call, pcall = redis.call, redis.pcall
 local time = call('TIME')
@@ -23,15 +24,24 @@ local function left_of(key, ids)
     end
     return math.min(left - ms, 9007199254740991)
 end
+-- The token that they were granted with; or nil.
+local function fence_of(facts, id)
+    local had = pcall('HGET', facts, id)
+    return type(had) == 'string' and had:match('^v1 %S+ %d+ %d+ (%d+) ')
+end
 for i = 1, #KEYS / 2 do
-    local key, facts, at = KEYS[2 * i - 1], KEYS[2 * i], 3 * i
-    local id, lease = ARGV[at - 2], tonumber(ARGV[at - 1])
+    local key, facts, at = KEYS[2 * i - 1], KEYS[2 * i], 4 * i
+    local id, lease = ARGV[at - 3], tonumber(ARGV[at - 2])
     local ids, ends = {}, string.format('%.0f', ms + 1 + lease)
-    for k = 0, ARGV[at] - 1 do
+    for k = 0, ARGV[at - 1] - 1 do
         ids[2 * k + 1] = ends
         ids[2 * k + 2] = id .. string.char(math.floor(k / 256), k % 256)
     end
     local left = left_of(key, ids)
+    if ARGV[at] ~= '0' and type(left) ~= 'table' and left >= 0
+        and fence_of(facts, id) ~= ARGV[at] then
+        left = -2
+    end
     if type(left) == 'table' then
         if not left.err:find('WRONGTYPE', 1, true) then
             return left

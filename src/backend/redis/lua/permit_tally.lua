@@ -3,11 +3,12 @@
 --      KEYS[4] mark: this change was made
 -- ARGV "permit" or "count", verb, number, channel, when it was sent in us, how
 --      old it may be in us, life ms of the mark; 8th, letters: s the messages
---      are sharded; f also below what is out; i only if there is one
+--      are sharded, b and always go out both ways; f also below what is out;
+--      i only if there is one; o not if another program may have made it
 -- returns {1 done | 0 not done: there is one already, or none | -2 it came too
 --      late | -3 no semaphore | -4 a counter of another kind | -5 more are out
---      than would be left, now us, 1 if there is one, available, all there
---      are, out or taken, processes told or -1}
+--      than would be left | -6 another program's, now us, 1 if there is one,
+--      available, all there are, out or taken, processes told or -1}
 local call, pcall, arg = redis.call, redis.pcall, ARGV
 local name, out, facts, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local kind, verb, number = arg[1], arg[2], tonumber(arg[3])
@@ -29,6 +30,13 @@ if text and not text:find('^-?%d+$') then
 end
 if text and is_of and is_of ~= kind or kind == 'count' and card > 0 then
     return {-4, now, 0, 0, 0, 0, -1}
+end
+-- Neither a kind, nor permits that are out, nor a token: nothing shows that it
+-- is a semaphore with leases, or ours.
+if text and not is_of and card == 0 and letters:find('o', 1, true)
+    and pcall('EXISTS', (arg[4]:gsub('^redisson_sc:', 'redisson_lock_token:')))
+        ~= 1 then
+    return {-6, now, 0, 0, 0, 0, -1}
 end
 local is_there = (text or card > 0) and 1 or 0
 local ended = card > 0 and call('ZCOUNT', out, '-inf', ms) or 0
@@ -92,7 +100,8 @@ if verb == 'open' or verb == 'set' or not text then
 end
 local heard = -1
 if more > 0 and value > 0 then
-    heard = pcall(letters:find('s', 1, true) and 'SPUBLISH' or 'PUBLISH',
-        arg[4], string.format('%.0f', value))
+--@include publish
+    heard = publish(letters:find('s', 1, true) and letters, arg[4],
+        string.format('%.0f', value))
 end
 return told(1, taken, type(heard) == 'number' and heard or -1)

@@ -64,7 +64,7 @@ end
 if not queues and left ~= -2 then
     return {0, 0, now, left}
 end
-local known = call('HMGET', who, owner, 'x' .. owner, '.')
+local known = call('HMGET', who, owner, 'x' .. owner, '.', 'b')
 local member = known[1]
 local place
 if queues then
@@ -81,6 +81,11 @@ if queues then
             place = call('ZSCORE', queue, member)
             left = left == -3 and call('PTTL', lock) or left
         end
+        known[4] = a ~= attempt and known[4]
+    end
+    -- A break has come since, and may have taken away what this asked for.
+    if known[4] and t <= tonumber(known[4]) then
+        return {-1, tonumber(call('GET', KEYS[2]) or 0) or 0, now, left}
     end
 end
 local seen
@@ -156,7 +161,9 @@ if queues then
         call('HSET', who, owner, member, '.', sec + 10 .. ' ' .. last)
         call('ZADD', queue, arrival, member, '+inf', '')
         call('PEXPIRE', queue, 10000)
-        call('PEXPIRE', who, 10000)
+        if call('PTTL', who) < 10000 then
+            call('PEXPIRE', who, 10000)
+        end
     else
         call('HSET', who, owner, member, '.', ends .. ' ' .. last)
         call('ZADD', queue, arrival, member)

@@ -3,12 +3,13 @@
 --      "<owner> <attempt> <T> <lease ms> <asked us> <info>", and last ""
 --      KEYS[4] who has left in doubt, by when ms that is forgotten
 --      KEYS[5] owner: his member of KEYS[3]; "x" and owner: the T of who has
---      left; ".": "<end s> <last arrival us>"
+--      left; "b": the counter after the last break; ".": "<end s> <last
+--      arrival us>"
 -- ARGV "v1 <owner> <attempt> <T> ", channel, owner, T, letters: s the messages
---      are sharded, h count the waiters, wake none, l leave the queue, u a
---      proposal may come behind this
--- returns {released: processes told, or -1 | -2 absent | -3 somebody else's,
---      now us}
+--      are sharded, b and always go out both ways, h count the waiters, wake
+--      none, l leave the queue, u a proposal may come behind this
+-- returns {released: processes told, or -1 | -2 absent | -3 somebody else's
+--      | -5 released, but others have it too, in another layout, now us}
 local call, lock, counter, queue, who = redis.call, KEYS[1], KEYS[2], KEYS[3],
     KEYS[5]
 local mark, channel, owner, text, how = unpack(ARGV)
@@ -21,8 +22,15 @@ local code = -2
 local simple = hf and hf:find(mark, 1, true) == 1
 if simple or hf and hf:find(mark:match('^v1 %S+ %d+ '), 1, true) == 1 then
     -- Before any other write: a full server only takes what frees memory.
-    call('DEL', lock)
-    code = 1
+    -- What is not ours in it is a lock of another layout: it stays.
+    local fields = redis.pcall('HLEN', lock)
+    if type(fields) == 'number' and fields > 2 then
+        call('HDEL', lock, owner, 'hf')
+        code = -5
+    else
+        call('DEL', lock)
+        code = 1
+    end
 elseif hf or call('EXISTS', lock) == 1 then
     code = -3
 end
@@ -47,14 +55,19 @@ if leaves and (code ~= 1 or how:find('u', 1, true)) then
             end
             call('HDEL', who, unpack(dead))
         end
-        local x = call('HGET', who, 'x' .. owner)
-        if not x or tonumber(x) < t then
+        local x = tonumber(call('HGET', who, 'x' .. owner) or 0)
+        if x < t then
             redis.pcall('HSET', who, 'x' .. owner, text)
+            x = t
         end
-        redis.pcall('ZADD', gone, now_ms + 3000, owner)
-        redis.pcall('PEXPIRE', gone, 6000)
-        if call('PTTL', who) < 6000 then
-            redis.pcall('PEXPIRE', who, 10000)
+        -- A number ahead of the clock is young for longer.
+        local ahead = math.max(math.ceil(x / 1000) - now_ms, 0)
+        redis.pcall('ZADD', gone, now_ms + ahead + 3000, owner)
+        if call('PTTL', gone) < ahead + 6000 then
+            redis.pcall('PEXPIRE', gone, ahead + 6000)
+        end
+        if call('PTTL', who) < ahead + 6000 then
+            redis.pcall('PEXPIRE', who, ahead + 10000)
         end
     end
 end
@@ -73,14 +86,10 @@ if not simple then
     end
 end
 if is_free then
-    local told
-    local sharded = how:find('s', 1, true)
-    if how:find('h', 1, true) then
-        told = redis.pcall('PUBSUB', sharded and 'SHARDNUMSUB' or 'NUMSUB',
-            channel)[2]
-    else
-        told = redis.pcall(sharded and 'SPUBLISH' or 'PUBLISH', channel, '0')
-    end
+--@include publish
+    local sharded = how:find('s', 1, true) and how
+    local told = how:find('h', 1, true) and listeners(sharded, channel)
+        or publish(sharded, channel, '0')
     if code == 1 then
         code = type(told) == 'number' and told or -1
     end

@@ -1,9 +1,10 @@
 -- release.lua: give the lock back, and let no older proposal in.
 -- KEYS[1] lock  KEYS[2] fence counter; absent: not without need of it
 -- ARGV "v1 <owner> <attempt> <T> ", channel; 3rd: "h" count the waiters,
---      wake none; "s" the messages are sharded; "hs" both; 4th: also if
---      somebody queues
+--      wake none; "s" the messages are sharded, "sb" and always go out both
+--      ways; "h" before these: both; 4th: also if somebody queues
 -- returns released: processes told, or -1 | -2 absent | -3 somebody else's
+--      | -5 released, but others have it too, in another layout
 --      | error TRYAGAIN: the counter is needed
 --      | -4 not released, for somebody queues: queue_release.lua
 local call, lock, mark = redis.call, KEYS[1], ARGV[1]
@@ -21,19 +22,27 @@ if simple or hf and hf:find(mark:match('^v1 %S+ %d+ '), 1, true) == 1 then
         return -4
     end
     -- Before any other write: a full server only takes what frees memory.
-    call('DEL', lock)
+    -- What is not ours in it is a lock of another layout: it stays.
+    local fields = redis.pcall('HLEN', lock)
+    local shared = type(fields) == 'number' and fields > 2
+    if shared then
+        call('HDEL', lock, mark:match('^v1 (%S+)'), 'hf')
+    else
+        call('DEL', lock)
+    end
     local how = ARGV[3]
     if not how or how == '' then
         code = redis.pcall('PUBLISH', ARGV[2], '0')
-    elseif how == 's' then
-        code = redis.pcall('SPUBLISH', ARGV[2], '0')
     else
-        code = redis.pcall('PUBSUB', how == 'h' and 'NUMSUB' or 'SHARDNUMSUB',
-            ARGV[2])[2]
+--@include publish
+        local sharded = how ~= 'h' and how
+        code = how:byte(1) == 104 and listeners(sharded, ARGV[2])
+            or publish(sharded, ARGV[2], '0')
     end
     if type(code) ~= 'number' then
         code = -1
     end
+    code = shared and -5 or code
     if simple then
         return code
     end

@@ -39,9 +39,9 @@ end
 local floor = tonumber(old[1] or 0)
 local is_queue = not floor
 floor = floor or tonumber(old[1]:sub(2)) or 0
+-- A client's numbers rise: what it has under a later one has overtaken this.
 if not (t > floor) or t < now - (arg[9] or 2000000)
-    or had and tonumber(had:match('^v1 %S+ (%d+) '))
-        > tonumber(mark:match('^v1 %S+ (%d+) ')) then
+    or had and tonumber(had:match('^v1 %S+ %d+ (%d+) ')) > t then
     return {-1, floor, now, -1}
 end
 -- How long others keep him out; -1: nobody does.

@@ -3,7 +3,8 @@
 -- KEYS[1] lock  KEYS[2] floor: its name and more is that of what else belongs
 --      to the lock  KEYS[3] his record
 -- ARGV owner, "r" | "w", "v1 <owner> <attempt> ", "<T> ", channel, life of the
---      floor ms; 7th, letters: s the messages are sharded; q give up his place, too
+--      floor ms; 7th, letters: s the messages are sharded, b and always go out
+--      both ways; q give up his place, too
 -- returns released: processes told, or -1 | -2 absent | -3 somebody else's
 local call, lock, arg = redis.call, KEYS[1], ARGV
 local owner, reads, mark, t = arg[1], arg[2] == 'r', arg[3], arg[4]
@@ -49,8 +50,7 @@ elseif call('EXISTS', lock) == 1 then
 end
 if arg[7] and arg[7]:find('q', 1, true) then
     local kept = call('HGET', KEYS[2] .. ':q', arg[2] .. owner)
-    if kept
-        and tonumber(kept:match('%d+$')) <= tonumber(mark:match('(%d+) $')) then
+    if kept and kept:match('%d+$') == mark:match('(%d+) $') then
         call('HDEL', KEYS[2] .. ':q', arg[2] .. owner)
         call('ZREM', KEYS[2] .. ':' .. arg[2], owner)
         word = '1'
@@ -73,8 +73,8 @@ if higher and higher > number then
     end
 end
 if word then
-    local told = redis.pcall(
-        arg[7] and arg[7]:find('s', 1, true) and 'SPUBLISH' or 'PUBLISH',
+--@include publish
+    local told = publish(arg[7] and arg[7]:find('s', 1, true) and arg[7],
         arg[5], word)
     if code == -1 and type(told) == 'number' then
         code = told

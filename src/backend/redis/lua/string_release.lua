@@ -1,7 +1,8 @@
 -- string_release.lua: give a string back, and let no older proposal in.
 -- KEYS[1] lock  KEYS[2] fence counter; absent: the lock has none
 -- ARGV "hf1:<owner>:<attempt>:<T>:", channel; 3rd: "k" not if the counter is
---      needed; "s" the messages are sharded; "ks" both
+--      needed; "s" the messages are sharded, "sb" and always go out both ways;
+--      "k" before these: both
 -- returns released: processes told, or -1 | -2 absent | -3 somebody else's
 --      | error TRYAGAIN: the counter is needed
 local has = redis.call('GET', KEYS[1])
@@ -16,8 +17,8 @@ if simple
     or has and has:find(ARGV[1]:match('^(.*:)%d+:$'), 1, true) == 1 then
     -- Before any other write: a full server only takes what frees memory.
     redis.call('DEL', KEYS[1])
-    code = redis.pcall(how:find('s', 1, true) and 'SPUBLISH' or 'PUBLISH',
-        ARGV[2], '0')
+--@include publish
+    code = publish(how:find('s', 1, true) and how, ARGV[2], '0')
     if type(code) ~= 'number' then
         code = -1
     end

@@ -1,14 +1,16 @@
 -- string_renew.lua: extend each of many strings that is still its holder's.
 -- KEYS[i] lock
--- ARGV[3i-2..3i] "hf1:<owner>:<attempt>:", lease ms, count
+-- ARGV[4i-3..4i] "hf1:<owner>:<attempt>:", lease ms, count, fence of the grant
+--      that is renewed (0: not compared)
 -- returns {now us, per lock: ttl ms before | -1 none | -2 absent
 --      | -3 somebody else's, or its value if it is ours | -4 no lock}
 local call, pcall = redis.call, redis.pcall
 local time = call('TIME')
 local out = {time[1] * 1000000 + time[2]}
 for i = 1, #KEYS do
-    local key, at = KEYS[i], 3 * i
-    local mark, lease, count = ARGV[at - 2], ARGV[at - 1], ARGV[at]
+    local key, at = KEYS[i], 4 * i
+    local mark, lease, count, fence =
+        ARGV[at - 3], ARGV[at - 2], ARGV[at - 1], ARGV[at]
     local has = pcall('GET', key)
     local r
     if type(has) == 'table' then
@@ -18,7 +20,8 @@ for i = 1, #KEYS do
         r = -4
     elseif not has then
         r = -2
-    elseif has:find(mark, 1, true) ~= 1 then
+    elseif has:find(mark, 1, true) ~= 1 or fence ~= '0'
+        and has:match('^%d+:(%d+):', #mark + 1) ~= fence then
         r = has:find('hf1:', 1, true) == 1 and has or -3
     else
         r = call('PTTL', key)

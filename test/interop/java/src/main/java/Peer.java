@@ -18,10 +18,13 @@
 //   latch.WORD NAME [NUMBER]     see Latch.java
 //
 // `fair.lock` and so on do the same with another of Redisson's locks: fair,
-// spin, fenced, nonreentrant, read, write.  Semaphores: Permits.java.
+// spin, fenced, nonreentrant, read, write, group (of one value).  Semaphores:
+// Permits.java.  With the word "cluster" behind its arguments the port is that
+// of one node of a cluster.
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RFencedLock;
@@ -38,13 +41,21 @@ public final class Peer {
         this.client = client;
     }
 
-    private static RedissonClient connect(String port, long watchdogMs) {
+    private static RedissonClient connect(String[] args) {
         Config config = new Config();
-        config.setLockWatchdogTimeout(watchdogMs);
-        config.useSingleServer()
-            .setAddress("redis://127.0.0.1:" + port)
-            .setConnectionMinimumIdleSize(2)
-            .setConnectionPoolSize(8);
+        String address = "redis://127.0.0.1:" + args[0];
+        config.setLockWatchdogTimeout(Long.parseLong(args[1]));
+        if (args.length > 2 && args[2].equals("cluster")) {
+            config.useClusterServers()
+                .addNodeAddress(address)
+                .setMasterConnectionMinimumIdleSize(1)
+                .setMasterConnectionPoolSize(4);
+        } else {
+            config.useSingleServer()
+                .setAddress(address)
+                .setConnectionMinimumIdleSize(2)
+                .setConnectionPoolSize(8);
+        }
         return Redisson.create(config);
     }
 
@@ -98,6 +109,7 @@ public final class Peer {
             case "spin" -> client.getSpinLock(name);
             case "fenced" -> client.getFencedLock(name);
             case "nonreentrant" -> client.getNonReentrantLock(name);
+            case "group" -> client.getMultiLock(name, List.of("value"));
             case "read" -> client.getReadWriteLock(name).readLock();
             case "write" -> client.getReadWriteLock(name).writeLock();
             default -> throw new IllegalArgumentException(kind);
@@ -150,7 +162,7 @@ public final class Peer {
     public static void main(String[] args) throws Exception {
         BufferedReader in = new BufferedReader(
             new InputStreamReader(System.in, StandardCharsets.UTF_8));
-        Peer peer = new Peer(connect(args[0], Long.parseLong(args[1])));
+        Peer peer = new Peer(connect(args));
         System.out.println("ready");
         for (String line; (line = in.readLine()) != null;) {
             System.out.println(peer.answerSafely(line));

@@ -1,0 +1,93 @@
+/*
+ * why_store.c: would the store grant the lock if it is free?
+ *
+ * One rule: only what a server says of itself counts.  A server that may not be
+ * asked, or says nothing of it, refuses nothing.
+ */
+#include "why.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t number_of(const struct hf_probe_node *n, const char *name)
+{
+    char text[32];
+    if (!hf_probe_fact(n, name, text, sizeof(text))) return -1;
+    return strtoll(text, NULL, 10);
+}
+
+static int is_full(const struct hf_probe_node *n, char *out, size_t size)
+{
+    char policy[64];
+    int64_t most = number_of(n, "maxmemory"),
+            used = number_of(n, "used_memory");
+    hf_probe_fact(n, "maxmemory_policy", policy, sizeof(policy));
+    if (most <= 0 || used <= most || strcmp(policy, "noeviction") != 0)
+        return 0;
+    snprintf(out, size,
+             "its memory is full: %lld bytes are used, and maxmemory is %lld",
+             (long long)used, (long long)most);
+    return 1;
+}
+
+static int is_alone(const struct hf_probe_node *n, char *out, size_t size)
+{
+    int64_t least = number_of(n, "min-replicas-to-write");
+    int64_t good = number_of(n, "min_slaves_good_slaves");
+    if (least <= 0 || good < 0 || good >= least) return 0;
+    snprintf(out, size,
+             "it has too few replicas: min-replicas-to-write is %lld, and "
+             "%lld can be counted on",
+             (long long)least, (long long)good);
+    return 1;
+}
+
+/* The server belongs to a quorum, and the URL names this server alone. */
+static int is_member(const struct hf_probe *p, const struct hf_probe_node *n,
+                     char *out, size_t size)
+{
+    int64_t members = number_of(n, "quorum_of");
+    if (p->quorum > 1 || members < 2) return 0;
+    snprintf(out, size, "it is one of %lld members of a quorum",
+             (long long)members);
+    return 1;
+}
+
+/* Of a quorum as many must refuse that too few are left; of a cluster all, for
+ * which of them has the lock is not known here. */
+static void probe_judge(struct why *w, const struct hf_probe *p)
+{
+    int needed = p->quorum ? p->quorum : 1, granting = p->len;
+    char why[192], first[HF_ERROR_TEXT_MAX + 192] = "";
+    for (int i = 0; i < p->len; i++) {
+        const struct hf_probe_node *n = &p->nodes[i];
+        if (!n->answers) continue;
+        if (is_full(n, why, sizeof(why))) {
+            w->refused_by = REFUSED_BY_MEMORY;
+        } else if (is_alone(n, why, sizeof(why))) {
+            w->refused_by = REFUSED_BY_REPLICAS;
+        } else if (is_member(p, n, why, sizeof(why))) {
+            w->refused_by = REFUSED_BY_QUORUM;
+        } else {
+            continue;
+        }
+        granting--;
+        if (!first[0]) snprintf(first, sizeof(first), "%s: %s", n->url, why);
+    }
+    if (granting >= needed) return;
+    snprintf(w->refusal, sizeof(w->refusal), "%s", first);
+}
+
+void store_look(struct why *w, const struct options *o)
+{
+    static struct hf_probe probe;
+    struct hf_probe_options po = HF_PROBE_OPTIONS_INIT;
+    const char *url = o->url;
+    if (hf_client_caps(w->s->client) & HF_CAP_KERNEL) return;
+    if (w->info.guarantee == HF_GUARANTEE_LOCAL) return;
+    if (!url && session_url(w->s, o, &url) != EXIT_OK) return;
+    po.user = session_user();
+    po.password = session_password();
+    po.password_file = session_password_file();
+    if (hf_probe(url, &po, &probe, NULL) == HF_OK) probe_judge(w, &probe);
+}

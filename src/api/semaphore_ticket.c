@@ -1,0 +1,85 @@
+/*
+ * semaphore_ticket.c: permits that go to another process.
+ *
+ * A ticket is text: hfp1:<permits>:<ticket of the hold, see ticket.c>.  The
+ * rule: the store is asked before permits are taken over.
+ */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "api/semaphore.h"
+#include "base/error.h"
+
+#define PREFIX "hfp1:"
+
+/* Permits of the store's own have tickets. */
+static int kind_check(const hf_semaphore *sem, struct hf_error *err)
+{
+    int status = hf__client_check(sem->client, err);
+    if (status != HF_OK) return status;
+    if (!sem->is_plain && !sem->slots_len) return HF_OK;
+    return hf__error_set(err, HF_UNSUPPORTED, "%.150s: ticket: %s",
+                         hf_lock_name(sem->lock),
+                         sem->is_plain ? "a plain counter has no holders"
+                                       : "slots are locks of one process");
+}
+
+int hf_semaphore_detach(hf_semaphore *sem, const struct hf_permit *permit,
+                        char *ticket, struct hf_error *err)
+{
+    char inner[HF_TICKET_MAX];
+    int status = kind_check(sem, err);
+    if (status != HF_OK) return status;
+    if (!permit->holder) return hf__permit_unknown(sem, permit, err);
+    if (permit->count < 1 || permit->count > HF_PERMITS_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "%.150s: detach of %lld permits: out of range: 1 "
+                             "to %d",
+                             hf_lock_name(sem->lock), (long long)permit->count,
+                             HF_PERMITS_MAX);
+    status = hf__ticket_detach(sem->lock, permit->holder, inner, err);
+    if (status == HF_NOT_OWNER) return hf__permit_unknown(sem, permit, err);
+    if (status != HF_OK) return status;
+    snprintf(ticket, HF_PERMIT_TICKET_MAX, PREFIX "%" PRId64 ":%s",
+             permit->count, inner);
+    return HF_OK;
+}
+
+/* The number of permits, and where the ticket of the hold begins; or -1. */
+static int64_t count_read(const char *ticket, const char **inner)
+{
+    char digits[8];
+    int64_t count;
+    const size_t prefix = sizeof PREFIX - 1;
+    if (!ticket || strncmp(ticket, PREFIX, prefix) != 0) return -1;
+    size_t len = strcspn(ticket + prefix, ":");
+    if (len == 0 || len >= sizeof digits || !ticket[prefix + len]) return -1;
+    memcpy(digits, ticket + prefix, len);
+    digits[len] = '\0';
+    if (hf__number_parse(digits, 1, HF_PERMITS_MAX, &count) != 0) return -1;
+    *inner = ticket + prefix + len + 1;
+    return count;
+}
+
+int hf_semaphore_attach(hf_semaphore *sem, const char *ticket, int64_t lease_ms,
+                        struct hf_permit *out, struct hf_error *err)
+{
+    struct hf_grant grant;
+    const char *inner = NULL;
+    int status = kind_check(sem, err);
+    if (status != HF_OK) return status;
+    int64_t count = count_read(ticket, &inner);
+    if (count < 0)
+        return hf__error_set(err, HF_INVALID,
+                             "%.150s: ticket: not one of permits: it looks "
+                             "like " PREFIX "<n>:hf2:...",
+                             hf_lock_name(sem->lock));
+    status = hf__ticket_attach(sem->lock, inner, count, lease_ms, &grant, err);
+    if (status == HF_OK)
+        *out = (struct hf_permit){.holder = grant.holder,
+                                  .fence = grant.fence,
+                                  .count = count,
+                                  .valid_ms = grant.valid_ms};
+    return status;
+}

@@ -1,0 +1,60 @@
+/*
+ * redis_member.c: a server that is a member of a quorum, met by a client of
+ * that server alone.
+ *
+ * The marker is read once, with the greeting, so that no lock pays for it.  One
+ * rule: what a quorum decides is not granted past it, nor kept.  Proposals are
+ * refused before anything is sent, unless the URL says member=ok, and so are
+ * renewals, by which a ticket of the quorum would be taken over; looking,
+ * breaking and releasing are not.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/redis/redis.h"
+
+/* A client of the quorum asks by OP_BOOT, and so does a probe; the servers of a
+ * cluster are no members. */
+static int is_to_be_asked(const struct backend_conn *c)
+{
+    return !c->member_is_meant && !c->owner && !c->env->conf->takes_replica;
+}
+
+int hf__redis_member_greet(struct link *l)
+{
+    struct command *cmd = &l->c->cmd;
+    l->c->quorum_of = 0;
+    if (!is_to_be_asked(l->c)) return 0;
+    hf__cmd_begin(cmd, "GET");
+    hf__cmd_text(cmd, BOOT_KEY);
+    return hf__link_push(l, FLIGHT_MARKER) ? 0 : -1;
+}
+
+/* "v1 <hash>-<members> ...", as boot.lua writes it. */
+int hf__redis_member_count(const struct value *v)
+{
+    char group[GROUP_MAX];
+    int64_t members;
+    if (v->type != VALUE_STRING || strncmp(v->text, "v1 ", 3) != 0) return 0;
+    size_t len = strcspn(v->text + 3, " ");
+    if (len >= sizeof group) return 0;
+    memcpy(group, v->text + 3, len);
+    group[len] = '\0';
+    const char *dash = strrchr(group, '-');
+    int is_marker =
+        dash && hf__number_parse(dash + 1, 1, NODES_MAX, &members) == 0;
+    return is_marker ? (int)members : 0;
+}
+
+const char *hf__redis_member_refusal(struct backend_conn *c,
+                                     const struct request *req, char *text,
+                                     size_t size)
+{
+    if (req->op != OP_PROPOSE && req->op != OP_RENEW) return NULL;
+    if (c->quorum_of < 2) return NULL;
+    snprintf(text, size,
+             "it is one of %d members of a quorum: name all of them, or write "
+             "?member=ok if a lock of this server alone is meant",
+             c->quorum_of);
+    return text;
+}

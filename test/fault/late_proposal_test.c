@@ -1,0 +1,253 @@
+/*
+ * late_proposal_test.c: a proposal that was on its way for long arrives when
+ * its hold is over.  One rule: whatever arrives late, the holder that lost its
+ * lock learns of it at its next renewal.
+ *
+ * The late request is sent by hand, on a connection of its own, in the name of
+ * a client of this process.  The server's clock runs at a fiftieth, so that it
+ * is late and not too old however busy the machine is.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "lib/fair.h"
+#include "lib/rig_redis.h"
+#include "lib/rig_rw.h"
+#include "lib/server.h"
+#include "test.h"
+
+#define RECORD "v1 %79s %llu %lld"
+
+static struct redis r;
+static struct fake_env f;
+static struct fair_waiter next;
+
+static const char *const slow_env[] = {"LD_PRELOAD=" TEST_CLOCK_SHIM,
+                                       "HF_CLOCK_PPM=-980000", NULL};
+
+static void begin_with(const char *const *env)
+{
+    memset(&r, 0, sizeof r);
+    r.env = env;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    server_connect(&f, r.url);
+}
+
+static void begin(void)
+{
+    begin_with(slow_env);
+}
+
+/* The number by which it was granted, one lower, in the name of its owner. */
+static struct request late_request(const char *record, enum lock_kind kind)
+{
+    struct request req = server_request(OP_PROPOSE, "a", 0, 0);
+    unsigned long long attempt = 0;
+    long long number = 0;
+    CHECK_INT(sscanf(record, RECORD, req.owner, &attempt, &number), 3);
+    req.attempt = attempt;
+    req.ballot = number - 1;
+    req.kind = kind;
+    req.flags = REQ_SERVER_FENCE | REQ_QUEUE;
+    return req;
+}
+
+static int is_lost(hf_lock *l, uint64_t holder)
+{
+    int status = hf_lock_extend(l, holder, 0, NULL, NULL);
+    return (status == HF_LOST || status == HF_EXPIRED)
+           && hf_lock_state(l, holder) == HF_STATE_LOST;
+}
+
+/* ---- a fair lock -------------------------------------------------------- */
+
+/* A holder, and one that waits behind it. */
+static struct request fair_begin(hf_lock **l, uint64_t holder)
+{
+    begin();
+    *l = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(*l, holder, 0, NULL), HF_OK);
+    struct request late = late_request(redis_say(&r, "HGET a hf"), KIND_PLAIN);
+    next = (struct fair_waiter){.lock = fair_lock(rig_client(NULL), "a"),
+                                .is_kept = 1};
+    fair_join(&next);
+    return late;
+}
+
+/* The one that waited gives it back, once it has it. */
+static void next_let_go(void)
+{
+    CHECK_INT(next.status, HF_OK);
+    CHECK_INT(hf_lock_release_as(next.lock, next.holder, NULL, NULL), HF_OK);
+}
+
+TEST(late_proposal, of_a_broken_fair_hold_gets_no_place)
+{
+    hf_lock *l = NULL;
+    uint64_t holder = hf_holder_new();
+    struct request late = fair_begin(&l, holder);
+    CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(server_do(&f, late, NULL), V_STALE);
+    next_let_go();
+    CHECK_INT(redis_number(&r, "EXISTS a"), 0);
+    CHECK(is_lost(l, holder));
+}
+
+/* Nobody told the server that it was taken away. */
+TEST(late_proposal, of_an_evicted_fair_hold_does_not_revive_it)
+{
+    hf_lock *l = NULL;
+    uint64_t holder = hf_holder_new();
+    struct request late = fair_begin(&l, holder);
+    redis_say(&r, "DEL a");
+    redis_say(&r, "PUBLISH redisson_lock__channel:{a} 0");
+    rig_join();
+    CHECK_INT(server_do(&f, late, NULL), V_BUSY);
+    next_let_go();
+    /* Given to the attempt that had it, with another token. */
+    CHECK_INT(redis_number(&r, "HEXISTS a %s", late.owner), 1);
+    CHECK(is_lost(l, holder));
+}
+
+/* A number that runs ahead of a clock that was set back is remembered until it
+ * is too old, not for three seconds. */
+TEST(late_proposal, of_who_left_is_known_while_its_number_is_young)
+{
+    begin_with(NULL);
+    int64_t ahead_us = server_clock(&f) + 60 * US_PER_S;
+    struct request held = server_request(OP_PROPOSE, "a", 1, server_clock(&f));
+    held.flags = REQ_SERVER_FENCE;
+    CHECK_INT(server_do(&f, held, NULL), V_GRANTED);
+    struct request waits = server_request(OP_PROPOSE, "a", 2, ahead_us);
+    waits.flags = REQ_SERVER_FENCE | REQ_QUEUE;
+    waits.owner[strlen(waits.owner) - 1] = '2';
+    CHECK_INT(server_do(&f, waits, NULL), V_BUSY);
+    struct request leaves = waits;
+    leaves.op = OP_RELEASE;
+    leaves.flags = REQ_QUEUE | REQ_UNSURE;
+    CHECK_INT(server_do(&f, leaves, NULL), V_OTHER);
+    rig_pause_ms(3200);
+    /* Another one that leaves sweeps what is to be forgotten. */
+    leaves.owner[strlen(leaves.owner) - 1] = '3';
+    leaves.ballot = server_clock(&f);
+    CHECK_INT(server_do(&f, leaves, NULL), V_OTHER);
+    waits.ballot--;
+    CHECK_INT(server_do(&f, waits, NULL), V_STALE);
+}
+
+/* ---- a read/write lock -------------------------------------------------- */
+
+static struct request rw_begin(struct rw *a, hf_lock **l, int writes,
+                               uint64_t holder)
+{
+    begin();
+    rw_open(a, rig_client(NULL), "a", HF_ORDER_FAIR);
+    *l = writes ? a->write : a->read;
+    CHECK_INT(rig_acquire(*l, holder, 0, NULL), HF_OK);
+    char key[OWNER_LEN_MAX + 64];
+    snprintf(key, sizeof key, "%s",
+             redis_say(&r, "KEYS {a}:*:rwlock_timeout:1"));
+    key[strcspn(key, "\n")] = '\0';
+    return late_request(redis_say(&r, "GET %s", key),
+                        writes ? KIND_WRITE : KIND_READ);
+}
+
+static void rw_broken(int writes)
+{
+    struct rw a;
+    hf_lock *l = NULL;
+    uint64_t holder = hf_holder_new();
+    struct request late = rw_begin(&a, &l, writes, holder);
+    CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
+    CHECK_INT(server_do(&f, late, NULL), V_STALE);
+    CHECK_INT(redis_number(&r, "EXISTS a"), 0);
+    CHECK(is_lost(l, holder));
+}
+
+TEST(late_proposal, of_a_broken_writer_is_stale)
+{
+    rw_broken(1);
+}
+
+TEST(late_proposal, of_a_broken_reader_is_stale)
+{
+    rw_broken(0);
+}
+
+/* It would give the lock another token, which its holder does not know. */
+TEST(late_proposal, of_a_writer_changes_nothing_while_it_holds)
+{
+    struct rw a;
+    hf_lock *l = NULL;
+    uint64_t holder = hf_holder_new();
+    struct request late = rw_begin(&a, &l, 1, holder);
+    CHECK_INT(server_do(&f, late, NULL), V_STALE);
+    CHECK_INT(hf_lock_extend(l, holder, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_release_as(l, holder, NULL, NULL), HF_OK);
+}
+
+TEST(late_proposal, of_an_evicted_writer_does_not_revive_it)
+{
+    struct rw a;
+    hf_lock *l = NULL;
+    uint64_t holder = hf_holder_new();
+    struct request late = rw_begin(&a, &l, 1, holder);
+    redis_say(&r, "DEL a");
+    CHECK_INT(server_do(&f, late, NULL), V_GRANTED);
+    CHECK(is_lost(l, holder));
+}
+
+/* ---- request by request ------------------------------------------------- */
+
+/* Granted, taken away behind the server's back with `taken`, and granted again
+ * to the same attempt by a higher number: only the second grant is renewed. */
+static void renewed_by_fence(const char *options, enum lock_kind kind,
+                             const char *taken)
+{
+    struct fake_answer first, second;
+    char url[128];
+    begin();
+    fake_close(&f);
+    snprintf(url, sizeof url, "%s%s", r.url, options);
+    server_connect(&f, url);
+    struct request req = server_request(OP_PROPOSE, "a", 1, server_clock(&f));
+    req.kind = kind;
+    req.permits = 1;
+    req.flags = REQ_SERVER_FENCE;
+    if (kind == KIND_PERMIT) redis_say(&r, "SET a 2");
+    CHECK_INT(server_do(&f, req, &first), V_GRANTED);
+    redis_say(&r, "%s", taken);
+    req.ballot = first.reply.fence + 1;
+    CHECK_INT(server_do(&f, req, &second), V_GRANTED);
+    CHECK(second.reply.fence > first.reply.fence);
+    req.op = OP_RENEW;
+    req.fence = first.reply.fence;
+    enum verdict verdict = server_do(&f, req, NULL);
+    CHECK(verdict == V_OTHER || verdict == V_ABSENT);
+    req.fence = second.reply.fence;
+    CHECK_INT(server_do(&f, req, NULL), V_GRANTED);
+    req.fence = 0; /* not compared */
+    CHECK_INT(server_do(&f, req, NULL), V_GRANTED);
+}
+
+TEST(late_proposal, does_not_renew_a_plain_lock_of_another_token)
+{
+    renewed_by_fence("", KIND_PLAIN, "DEL a");
+}
+
+TEST(late_proposal, does_not_renew_a_string_of_another_token)
+{
+    renewed_by_fence("?format=string", KIND_PLAIN, "DEL a");
+}
+
+TEST(late_proposal, does_not_renew_a_reader_of_another_token)
+{
+    renewed_by_fence("", KIND_READ, "DEL a");
+}
+
+TEST(late_proposal, does_not_renew_a_permit_of_another_token)
+{
+    renewed_by_fence("", KIND_PERMIT, "DEL {a}:timeout");
+}

@@ -1,0 +1,87 @@
+/*
+ * launch_test.c: how tests start their servers.  One rule: only the process
+ * that was started counts, whatever else answers on its port.
+ */
+#include <signal.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "lib/launch.h"
+#include "lib/port.h"
+#include "lib/rig.h"
+#include "lib/rig_redis.h"
+
+static struct redis r;
+static pid_t second;
+
+static void second_end(void *arg)
+{
+    (void)arg;
+    if (second > 0) kill(second, SIGKILL);
+    if (second > 0) waitpid(second, NULL, 0);
+    second = 0;
+}
+
+/* Start another one where the first one is. */
+static struct launch second_begin(void)
+{
+    struct launch l = {.ip = r.ip, .port = r.port, .dir = r.dir};
+    second = fork();
+    CHECK(second >= 0);
+    if (second == 0) launch_exec(&l);
+    test_cleanup(second_end, NULL);
+    return l;
+}
+
+TEST(launch, is_told_by_the_process_that_was_started)
+{
+    redis_begin(&r, NULL);
+    CHECK_INT(redis_info(&r, "process_id"), r.pid);
+    redis_shutdown(&r, 0);
+    redis_start(&r);
+    CHECK_INT(redis_info(&r, "process_id"), r.pid);
+}
+
+TEST(launch, does_not_take_another_server_for_its_own)
+{
+    char why[LAUNCH_WHY_MAX];
+    redis_begin(&r, NULL);
+    struct launch l = second_begin();
+    CHECK_INT(launch_await(&l, second, 0, why), 0);
+    CHECK(strstr(why, "has ended") != NULL);
+    CHECK(strstr(why, "Address already in use") != NULL);
+}
+
+TEST(launch, does_not_take_one_that_wants_a_password_either)
+{
+    static const char *const args[] = {"--requirepass", "secret", NULL};
+    char why[LAUNCH_WHY_MAX];
+    redis_begin(&r, args);
+    struct launch l = second_begin();
+    CHECK_INT(launch_await(&l, second, 0, why), 0);
+    CHECK(strstr(why, "has ended") != NULL);
+}
+
+TEST(port, is_reserved_for_one_process_and_its_children)
+{
+    int first, other, status = -1;
+    int fd = port_reserve(&first);
+    CHECK(fd >= 0);
+    int other_fd = port_reserve(&other);
+    CHECK(other_fd >= 0);
+    CHECK(first != other);
+    pid_t child = fork(); /* has both, too */
+    CHECK(child >= 0);
+    if (child == 0) pause();
+    close(fd);
+    close(other_fd);
+    for (int i = 0; i < 100; i++) {
+        int port, again = port_reserve(&port);
+        if (again < 0 || port == first || port == other) status = 1;
+        if (again >= 0) close(again);
+    }
+    kill(child, SIGKILL);
+    waitpid(child, NULL, 0);
+    CHECK_INT(status, -1);
+}

@@ -1,0 +1,231 @@
+/*
+ * redis_cluster_both_test.c: a cluster that is shared with programs which use
+ * classic messages although the servers have sharded ones, as Redisson 3.22 to
+ * 3.27 often does.  One rule: a release wakes the other side's waiter, in both
+ * directions; the waits here are shorter than the time after which a waiter
+ * looks again by itself.
+ */
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/cluster_rig.h"
+#include "lib/rig.h"
+#include "lib/rig_semaphore.h"
+
+#define NAME "job"
+#define LOCK_CHANNEL "redisson_lock__channel:{" NAME "}"
+#define PERMIT_CHANNEL "redisson_sc:{" NAME "}"
+#define JAVA "285475da-9152-4c83-822a-67ee2f116a79:52"
+#define SHORT_MS 4000 /* an unwoken waiter looks again after 5 s */
+
+static struct cluster_rig c;
+static int sock = -1;
+
+/* ---- a classic listener: a connection of its own ---- */
+
+static void listener_close(void *arg)
+{
+    (void)arg;
+    if (sock >= 0) close(sock);
+    sock = -1;
+}
+
+/* Read until `text` has come. */
+static int listener_hears(const char *text)
+{
+    char seen[4096];
+    size_t len = 0;
+    struct pollfd p = {.fd = sock, .events = POLLIN};
+    while (len < sizeof seen - 1 && poll(&p, 1, RIG_PATIENCE_MS) == 1) {
+        ssize_t n = read(sock, seen + len, sizeof seen - 1 - len);
+        if (n <= 0) return 0;
+        len += (size_t)n;
+        seen[len] = '\0';
+        if (strstr(seen, text)) return 1;
+    }
+    return 0;
+}
+
+static void listener_open(int node, const char *channel)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)c.nodes[node].port)};
+    char line[200];
+    int len = snprintf(line, sizeof line, "SUBSCRIBE %s\r\n", channel);
+    listener_close(NULL);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(sock >= 0);
+    test_cleanup(listener_close, NULL);
+    CHECK_INT(connect(sock, (struct sockaddr *)&at, sizeof at), 0);
+    CHECK_INT(write(sock, line, (size_t)len), len);
+    CHECK(listener_hears(":1\r\n"));
+}
+
+static hf_client *client_with(const char *options)
+{
+    char url[600];
+    snprintf(url, sizeof url, "%s%s", c.url, options);
+    return rig_client_at(url, NULL);
+}
+
+/* ---- our release, a classic listener ---- */
+
+static void tells_at(int node, const char *options)
+{
+    hf_lock *l = rig_lock(client_with(options), NAME);
+    listener_open(node, LOCK_CHANNEL);
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK(listener_hears("$1\r\n0\r\n"));
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
+    CHECK(listener_hears("$1\r\n0\r\n"));
+}
+
+TEST(redis_cluster_both, a_release_is_heard_by_a_classic_listener)
+{
+    cluster_rig_begin(&c, 3, 0);
+    tells_at(cluster_rig_at(&c, NAME), "");
+}
+
+TEST(redis_cluster_both, with_both_it_is_heard_at_every_server)
+{
+    cluster_rig_begin(&c, 3, 0);
+    tells_at((cluster_rig_at(&c, NAME) + 1) % 3, "?pubsub=both");
+}
+
+TEST(redis_cluster_both, a_permit_that_comes_back_is_heard_by_a_classic_one)
+{
+    struct hf_permit p;
+    cluster_rig_begin(&c, 3, 0);
+    hf_semaphore *s = rig_semaphore(client_with(""), NAME, 1);
+    CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
+    listener_open(cluster_rig_at(&c, NAME), PERMIT_CHANNEL);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK(listener_hears("$1\r\n1\r\n"));
+}
+
+/* ---- a classic release, our waiter ---- */
+
+struct waiter {
+    hf_lock *lock;
+    int status;
+};
+
+static void wait_run(void *arg)
+{
+    struct waiter *w = arg;
+    w->status = rig_acquire(w->lock, 0, RIG_PATIENCE_MS, NULL);
+}
+
+static int64_t numsub(const char *how, const char *channel)
+{
+    struct redis *r = &c.nodes[cluster_rig_at(&c, NAME)];
+    const char *reply = redis_say(r, "PUBSUB %s %s", how, channel);
+    const char *number = strchr(reply, '\n');
+    return number ? strtoll(number + 1, NULL, 10) : -1;
+}
+
+static int is_listening(void *channel)
+{
+    return numsub("SHARDNUMSUB", channel) == 1
+           && numsub("NUMSUB", channel) == 1;
+}
+
+static int is_sharded_only(void *channel)
+{
+    return numsub("SHARDNUMSUB", channel) == 1
+           && numsub("NUMSUB", channel) == 0;
+}
+
+static int is_silent(void *channel)
+{
+    return numsub("SHARDNUMSUB", channel) == 0
+           && numsub("NUMSUB", channel) == 0;
+}
+
+static void java_takes(int node)
+{
+    redis_say(&c.nodes[node], "HSET " NAME " " JAVA " 1");
+    CHECK_INT(redis_number(&c.nodes[node], "PEXPIRE " NAME " 60000"), 1);
+}
+
+static void java_releases(int node)
+{
+    CHECK_INT(redis_number(&c.nodes[node], "DEL " NAME), 1);
+    redis_say(&c.nodes[node], "PUBLISH " LOCK_CHANNEL " 0");
+}
+
+static void is_woken(const char *options)
+{
+    static struct waiter w;
+    cluster_rig_begin(&c, 3, 0);
+    int node = cluster_rig_at(&c, NAME);
+    w = (struct waiter){rig_lock(client_with(options), NAME), -1};
+    java_takes(node);
+    rig_spawn(wait_run, &w);
+    CHECK(rig_until(is_listening, LOCK_CHANNEL));
+    int64_t began = rig_now_ms();
+    java_releases(node);
+    rig_join();
+    CHECK_INT(w.status, HF_OK);
+    CHECK(rig_now_ms() - began < SHORT_MS);
+    CHECK_INT(hf_lock_break(w.lock, NULL, NULL), HF_OK);
+    CHECK(rig_until(is_silent, LOCK_CHANNEL));
+}
+
+TEST(redis_cluster_both, a_classic_release_wakes_who_was_refused_by_redisson)
+{
+    is_woken("");
+}
+
+TEST(redis_cluster_both, with_both_a_classic_release_wakes)
+{
+    is_woken("?pubsub=both");
+}
+
+/* The first holder is ours, and the waiter listens to sharded messages only,
+ * until it is refused by one of Redisson's. */
+TEST(redis_cluster_both, a_waiter_learns_while_it_waits)
+{
+    static struct waiter w;
+    cluster_rig_begin(&c, 3, 0);
+    int node = cluster_rig_at(&c, NAME);
+    hf_lock *mine = rig_lock(client_with(""), NAME);
+    w = (struct waiter){rig_lock(client_with(""), NAME), -1};
+    CHECK_INT(rig_acquire(mine, 0, 0, NULL), HF_OK);
+    rig_spawn(wait_run, &w);
+    CHECK(rig_until(is_sharded_only, LOCK_CHANNEL));
+    /* What a release and a quicker Java program leave behind. */
+    redis_say(&c.nodes[node], "DEL " NAME);
+    java_takes(node);
+    redis_say(&c.nodes[node], "SPUBLISH " LOCK_CHANNEL " 0");
+    CHECK(rig_until(is_listening, LOCK_CHANNEL));
+    int64_t began = rig_now_ms();
+    java_releases(node);
+    rig_join();
+    CHECK_INT(w.status, HF_OK);
+    CHECK(rig_now_ms() - began < SHORT_MS);
+}
+
+TEST(redis_cluster_both, with_both_a_permit_put_back_by_a_classic_one_wakes)
+{
+    static struct taker t;
+    cluster_rig_begin(&c, 3, 0);
+    int node = cluster_rig_at(&c, NAME);
+    hf_semaphore *s = rig_counter(client_with("?pubsub=both"), NAME, 0);
+    taker_start(&t, s, 1, RIG_PATIENCE_MS);
+    CHECK(rig_until(is_listening, PERMIT_CHANNEL));
+    int64_t began = rig_now_ms();
+    redis_say(&c.nodes[node], "INCRBY " NAME " 1");
+    redis_say(&c.nodes[node], "PUBLISH " PERMIT_CHANNEL " 1");
+    rig_join();
+    CHECK_INT(t.status, HF_OK);
+    CHECK(rig_now_ms() - began < SHORT_MS);
+}

@@ -1,0 +1,220 @@
+/*
+ * redis_foreign_test.c: what other programs store under a name, written here as
+ * Redisson writes it.  One rule: what is not ours is neither changed nor called
+ * by the name of something else, and those who wait for it are woken.
+ */
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "lib/fair.h"
+#include "lib/rig.h"
+#include "lib/rig_redis.h"
+#include "lib/rig_semaphore.h"
+
+#define JAVA "285475da-9152-4c83-822a-67ee2f116a79"
+/* 16 bytes of a hash, in base64, as a group's values are called. */
+#define VALUE "x3JJHMbDL1EzLkh9GBhXDw=="
+
+static struct redis r;
+static int sock = -1;
+
+static void begin(void)
+{
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+}
+
+static void ear_close(void *arg)
+{
+    (void)arg;
+    if (sock >= 0) close(sock);
+    sock = -1;
+}
+
+/* Read until `text` has come. */
+static int ear_hears(const char *text, int ms)
+{
+    char seen[4096] = "";
+    size_t len = 0;
+    struct pollfd p = {.fd = sock, .events = POLLIN};
+    while (len < sizeof seen - 1 && poll(&p, 1, ms) == 1) {
+        ssize_t n = read(sock, seen + len, sizeof seen - 1 - len);
+        if (n <= 0) return 0;
+        len += (size_t)n;
+        seen[len] = '\0';
+        if (strstr(seen, text)) return 1;
+    }
+    return 0;
+}
+
+static void ear_open(const char *channel)
+{
+    struct sockaddr_in at = {.sin_family = AF_INET,
+                             .sin_port = htons((uint16_t)r.port)};
+    char line[200];
+    int len = snprintf(line, sizeof line, "SUBSCRIBE %s\r\n", channel);
+    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    CHECK(sock >= 0);
+    test_cleanup(ear_close, NULL);
+    CHECK_INT(connect(sock, (struct sockaddr *)&at, sizeof at), 0);
+    CHECK_INT(write(sock, line, (size_t)len), len);
+    CHECK(ear_hears(":1\r\n", RIG_PATIENCE_MS));
+}
+
+/* ---- RFairLock ---- */
+
+static void fair_queue(const char *thread, int64_t ends_ms)
+{
+    redis_say(&r, "RPUSH redisson_lock_queue:{a} " JAVA ":%s", thread);
+    redis_say(&r, "ZADD redisson_lock_timeout:{a} %lld " JAVA ":%s",
+              (long long)ends_ms, thread);
+}
+
+TEST(redis_foreign, breaking_a_fair_lock_wakes_its_first_living_waiter)
+{
+    int was_locked = 0;
+    begin();
+    int64_t now_ms =
+        redis_number(&r, "EVAL \"return redis.call('TIME')[1]\" 0") * 1000;
+    redis_say(&r, "HSET a " JAVA ":1 1");
+    redis_say(&r, "PEXPIRE a 60000");
+    fair_queue("2", now_ms - 1000); /* dead */
+    fair_queue("3", now_ms + 300000);
+    fair_queue("4", now_ms + 600000);
+    ear_open("redisson_lock__channel:{a}:" JAVA ":3");
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_break(l, &was_locked, NULL), HF_OK);
+    CHECK_INT(was_locked, 1);
+    CHECK(ear_hears("$1\r\n0\r\n", RIG_PATIENCE_MS));
+    /* Its places are its own business. */
+    CHECK_INT(redis_number(&r, "LLEN redisson_lock_queue:{a}"), 3);
+}
+
+/* ---- RSemaphore, RCountDownLatch ---- */
+
+static hf_latch *latch_ours(const char *name)
+{
+    hf_latch *latch;
+    CHECK_INT(
+        hf_latch_open_as(rig_client(NULL), name, HF_LATCH_OURS, &latch, NULL),
+        HF_OK);
+    return latch;
+}
+
+TEST(redis_foreign, a_number_of_java_is_no_latch_of_ours)
+{
+    int64_t left = -1;
+    struct hf_error err;
+    begin();
+    redis_say(&r, "SET a 5");
+    hf_latch *latch = latch_ours("a");
+    CHECK_INT(hf_latch_down(latch, &left, &err), HF_CONFLICT);
+    CHECK(strstr(err.text, "another program"));
+    CHECK_INT(hf_latch_count(latch, &left, NULL), HF_CONFLICT);
+    CHECK_INT(hf_latch_set(latch, 3, NULL), HF_CONFLICT);
+    CHECK_INT(hf_latch_delete(latch, NULL, NULL), HF_CONFLICT);
+    hf_latch_close(latch);
+    CHECK_STR(redis_say(&r, "GET a"), "5");
+    /* A program that shares it with Java says that it is one. */
+    CHECK_INT(hf_latch_open(rig_client(NULL), "a", &latch, NULL), HF_OK);
+    CHECK_INT(hf_latch_down(latch, &left, NULL), HF_OK);
+    CHECK_INT(left, 4);
+    hf_latch_close(latch);
+}
+
+TEST(redis_foreign, our_own_latch_is_ours)
+{
+    int64_t left = -1;
+    begin();
+    hf_latch *latch = latch_ours("a");
+    CHECK_INT(hf_latch_set(latch, 2, NULL), HF_OK);
+    CHECK_INT(hf_latch_down(latch, &left, NULL), HF_OK);
+    CHECK_INT(left, 1);
+    CHECK_INT(hf_latch_down(latch, &left, NULL), HF_OK);
+    CHECK_INT(left, 0);
+    CHECK_INT(hf_latch_set(latch, 1, NULL), HF_OK);
+    hf_latch_close(latch);
+}
+
+TEST(redis_foreign, a_number_of_java_is_no_semaphore_of_ours)
+{
+    struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
+    struct hf_semaphore_state st;
+    begin();
+    o.flags = HF_SEMAPHORE_OURS;
+    hf_semaphore *s = rig_semaphore_as(rig_client(NULL), "a", &o);
+    redis_say(&r, "SET a 5");
+    CHECK_INT(hf_semaphore_try_set(s, 2, NULL, NULL), HF_CONFLICT);
+    CHECK_INT(hf_semaphore_set(s, 2, 0, NULL, NULL), HF_CONFLICT);
+    CHECK_INT(hf_semaphore_state(s, &st, NULL), HF_CONFLICT);
+    CHECK_INT(hf_semaphore_delete(s, NULL, NULL), HF_CONFLICT);
+    CHECK_STR(redis_say(&r, "GET a"), "5");
+    CHECK_STR(redis_say(&r, "KEYS *"), "a\n");
+}
+
+TEST(redis_foreign, our_own_semaphore_is_ours_also_after_its_facts_have_ended)
+{
+    struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
+    struct hf_semaphore_state st;
+    struct hf_permit p;
+    begin();
+    o.flags = HF_SEMAPHORE_OURS;
+    hf_semaphore *s = rig_semaphore_as(rig_client(NULL), "a", &o);
+    CHECK_INT(hf_semaphore_try_set(s, 2, NULL, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    redis_say(&r, "DEL {a}:hf");
+    CHECK_INT(hf_semaphore_state(s, &st, NULL), HF_OK);
+    CHECK_INT(st.capacity, 2);
+}
+
+/* ---- getMultiLock(group, values) ---- */
+
+static void group_take(void)
+{
+    redis_say(&r, "HSET a " VALUE " " JAVA ":1 " VALUE ":" JAVA
+                  ":1:expire_time 99999999999999 " VALUE ":" JAVA
+                  ":1:lock_count 1");
+    redis_say(&r, "PEXPIRE a 60000");
+}
+
+TEST(redis_foreign, a_group_of_java_is_a_conflict)
+{
+    struct hf_info info;
+    begin();
+    group_take();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_CONFLICT);
+    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_CONFLICT);
+    CHECK_INT(hf_lock_break(l, NULL, NULL), HF_CONFLICT);
+    CHECK_INT(redis_number(&r, "HLEN a"), 3);
+}
+
+TEST(redis_foreign, a_group_taken_under_our_hold_survives_our_release)
+{
+    struct hf_error err;
+    begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    group_take();
+    CHECK_INT(hf_lock_release(l, NULL, &err), HF_CONFLICT);
+    CHECK(strstr(err.text, "getMultiLock"));
+    CHECK_INT(redis_number(&r, "HLEN a"), 3);
+    CHECK_STR(redis_say(&r, "HGET a " VALUE), JAVA ":1");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_CONFLICT);
+}
+
+TEST(redis_foreign, a_group_taken_under_a_fair_hold_survives_its_release)
+{
+    begin();
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    group_take();
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_CONFLICT);
+    CHECK_INT(redis_number(&r, "HLEN a"), 3);
+}

@@ -1,0 +1,48 @@
+/*
+ * list_test.c: a list that a store would never end.  One rule: it is ended by
+ * the library, with a sentence, and what was listed before it counts.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "holdfast/holdfast.h"
+#include "test.h"
+
+static int row_count(const struct hf_list_row *row, void *user)
+{
+    (void)row;
+    ++*(int *)user;
+    return 0;
+}
+
+/* The module's cursor comes again after so many pages; 0: never. */
+static void list_ends(int round)
+{
+    struct hf_error err = {0};
+    hf_client *c;
+    char url[32];
+    int rows = 0;
+    CHECK_INT(setenv("HOLDFAST_MODULE_PATH", TEST_MODULE_DIR, 1), 0);
+    snprintf(url, sizeof url, "echo://%d", round);
+    CHECK_INT(hf_client_open(url, NULL, &c, &err), HF_OK);
+    CHECK_INT(hf_client_list(c, NULL, row_count, &rows, &err), HF_UNAVAILABLE);
+    CHECK(strstr(err.text, "cursor does not come to an end") != NULL);
+    CHECK_INT(rows, 0);
+    hf_client_close(c);
+}
+
+TEST(list, a_cursor_that_stands_still_is_ended)
+{
+    list_ends(1);
+}
+
+TEST(list, a_cursor_that_goes_in_a_circle_is_ended)
+{
+    for (int round = 2; round < 40; round++) list_ends(round);
+    list_ends(1000);
+}
+
+TEST(list, a_cursor_that_rises_for_ever_is_ended)
+{
+    list_ends(0);
+}

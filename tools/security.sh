@@ -1,0 +1,58 @@
+#!/bin/sh
+# security.sh [PAGE]: every line of the table in SECURITY.md names a test, every
+# test that is named exists, and each of the four threats is there.  Prints
+# PAGE:line: what is wrong, and fails if anything is.
+# shellcheck disable=SC2016 # the quoted programs are awk's, with backticks
+set -u
+cd "$(dirname "$0")/.." || exit 1
+
+page=${1:-SECURITY.md}
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+
+# "DIR/FILE.c: suite.name" for every test; the macro may span two lines.
+tests_of() {
+    for path in test/contract/*.c test/unit/*.c test/fault/*.c; do
+        tr '\n' ' ' <"$path" |
+            grep -oE 'TEST\([a-z_0-9]+, *[a-z_0-9]+\)' |
+            sed "s|TEST(\\([a-z_0-9]*\\), *\\([a-z_0-9]*\\))|${path#test/}: \\1.\\2|"
+    done
+}
+
+# "ctest: NAME" for those that cmake names, "fuzz/FILE.c" for fuzz targets,
+# "cli/FILE.sh" for tests of the command.
+others_of() {
+    sed -nE 's/^ *hf_test\(([a-z-]+) .*/ctest: \1/p' cmake/tests.cmake
+    for path in test/fuzz/*_fuzz.c test/cli/*.sh; do echo "${path#test/}"; done
+}
+
+{
+    tests_of
+    others_of
+} | sort >"$work/there"
+
+# "line TEXT" for everything between backticks that looks like a test.
+awk '/^\|/ {
+    n = split($0, part, "`")
+    for (i = 2; i <= n; i += 2)
+        if (part[i] ~ /^((unit|fault|contract)\/[a-z_0-9]+\.c: |fuzz\/|cli\/|ctest: )/)
+            print FNR " " part[i]
+}' "$page" >"$work/named"
+
+{
+    while read -r line name; do
+        grep -qxF "$name" "$work/there" ||
+            echo "$page:$line: no such test: $name"
+    done <"$work/named"
+    awk '/^\| / && !/^\| who / { print FNR }' "$page" | while read -r line; do
+        grep -q "^$line " "$work/named" || echo "$page:$line: names no test"
+    done
+    for who in 'hostile server' 'hostile local user' 'hostile network' \
+        'hostile input'; do
+        grep -q "^| $who |" "$page" || echo "$page:1: no line about: $who"
+    done
+} >"$work/breaches"
+
+cat "$work/breaches"
+[ ! -s "$work/breaches" ] || exit 1
+echo "security.sh: $(wc -l <"$work/named" | tr -d ' ') tests named, all there"
