@@ -150,6 +150,9 @@ if(paths)
       not=is_not_listed,keeps_order,own_fence_whoever)
     hf_acl_test(inspect inspect. list. rw.inspect fair.length permit_order.
       permit_count.is_shown)
+    hf_acl_test(quorum acquire. cancel. exclusion. fence. holder. lease. multi.
+      names. reentrancy. release. turns. wait. inspect. breaking. ticket.
+      slots.)
   endif()
 endif()
 

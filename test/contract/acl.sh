@@ -12,16 +12,25 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 : >"$work/used"
 
-# Some tests of a use need a lock beside it.  Looking on is tested by itself in
-# redis_acl_page_test; here only whether all of its commands are of use.
+# Some tests of a use need a lock beside it.  With looking on, the client that
+# looks (rig_looker) has no other right.
+url=redis-acl
+look=
 case $use in
 value) rights=lock,$use ;;
 guard) rights=lock,value,$use ;;
-inspect) rights=lock,fair,readwrite,semaphore,$use ;;
+inspect)
+    rights=lock,fair,readwrite,semaphore,$use
+    look=look=$use
+    ;;
+quorum)
+    rights=lock,$use
+    url=redlock-acl
+    ;;
 *) rights=$use ;;
 esac
 
-"$contract" url=redis-acl acl="$rights" used="$work/used" jobs=4 "$@"
+"$contract" url=$url acl="$rights" $look used="$work/used" jobs=4 "$@"
 
 sed -n "/^\`\`\`acl $use\$/,/^\`\`\`\$/p" "$page" | tr ' ' '\n' |
     sed -n 's/^+//p' | sort -u >"$work/given"

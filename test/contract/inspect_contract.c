@@ -10,7 +10,7 @@
 TEST(inspect, of_a_free_lock_says_so)
 {
     rig_begin();
-    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_lock *l = rig_lock(rig_looker(), "a");
     struct hf_info info;
     memset(&info, 0x5a, sizeof info);
     CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
@@ -35,7 +35,7 @@ TEST(inspect, tells_who_holds_it_from_where_since_when)
     rig_begin();
     o.label = "night shift";
     hf_lock *l = rig_lock(rig_client(&o), "a");
-    hf_lock *other = rig_lock(rig_client(NULL), "a");
+    hf_lock *other = rig_lock(rig_looker(), "a");
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     rig_pause_ms(20);
@@ -131,11 +131,12 @@ TEST(inspect, remembers_the_highest_fence_of_a_free_lock)
 {
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_lock *other = rig_lock(rig_looker(), "a");
     struct hf_info info;
     struct hf_grant g;
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(other, 0, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 0);
     CHECK(info.fence >= g.fence);
 }
@@ -144,12 +145,13 @@ TEST(inspect, does_not_disturb_the_hold)
 {
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_lock *other = rig_lock(rig_looker(), "a");
     struct hf_acquire_options o = rig_options(0, 20000, HF_ACQUIRE_FIXED);
     struct hf_info info;
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     int64_t before_ms = hf_lock_valid_ms(l, 0);
     for (int i = 0; i < 10; i++)
-        CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+        CHECK_INT(hf_lock_inspect(i % 2 ? l : other, 0, &info, NULL), HF_OK);
     CHECK(hf_lock_valid_ms(l, 0) <= before_ms);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
 }

@@ -27,7 +27,7 @@ static void begin(const char *uses)
 {
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
-    acl_user_make(&r, uses, "a");
+    acl_user_make(&r, ACL_USER, uses, "a");
     atomic_store(&polls, 0);
 }
 
@@ -224,7 +224,7 @@ TEST(redis_acl_page, a_member_of_a_quorum_needs_no_more)
     for (int i = 0; i < MEMBERS; i++) {
         size_t used = strlen(url);
         redis_begin(&members[i], NULL);
-        acl_user_make(&members[i], "lock,quorum", "a");
+        acl_user_make(&members[i], ACL_USER, "lock,quorum", "a");
         snprintf(url + used, sizeof url - used, "%s127.0.0.1:%d", i ? "," : "",
                  members[i].port);
     }

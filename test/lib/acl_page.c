@@ -59,7 +59,8 @@ static void block_add(char *out, size_t size, const char *use,
     snprintf(out + used, size - used, " ");
 }
 
-void acl_user_make(struct redis *r, const char *uses, const char *pattern)
+void acl_user_make(struct redis *r, const char *user, const char *uses,
+                   const char *pattern)
 {
     static char rights[RIGHTS_MAX];
     char list[128];
@@ -69,8 +70,7 @@ void acl_user_make(struct redis *r, const char *uses, const char *pattern)
     for (char *use; (use = strsep(&rest, ",")) != NULL;)
         block_add(rights, sizeof rights, use, pattern);
     CHECK_STR(redis_say(r,
-                        "ACL SETUSER " ACL_USER " reset on >" ACL_PASSWORD
-                        " -@all %s",
-                        rights),
+                        "ACL SETUSER %s reset on >" ACL_PASSWORD " -@all %s",
+                        user, rights),
               "OK");
 }

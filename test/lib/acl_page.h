@@ -8,11 +8,13 @@
 #include "lib/rig_redis.h"
 
 #define ACL_USER "eve"
+#define ACL_LOOKER "ivy"
 #define ACL_PASSWORD "pw"
 #define ACL_EVERY "?*" /* a pattern for every name; "*" is refused by Redis */
 
 /* Make a user with the rights of these uses ("lock,break"), for locks whose
  * names match `pattern`.  Fails the test if the page has no such use. */
-void acl_user_make(struct redis *r, const char *uses, const char *pattern);
+void acl_user_make(struct redis *r, const char *user, const char *uses,
+                   const char *pattern);
 
 #endif

@@ -22,7 +22,7 @@
 #define LOCKS_MAX 4096
 #define THREADS_MAX 128
 #define TEST_SECONDS_MAX 600
-#define QUORUM_LEN 3
+#define QUORUM_LEN RIG_MEMBERS
 
 struct worker {
     pthread_t thread;
@@ -114,13 +114,21 @@ static void redis_make(const char *kind)
     snprintf(rig.url + len, sizeof rig.url - len, "%s", options);
 }
 
-/* Three spaces of this process, and the word that they are new. */
-static void quorum_make(int space)
+/* The operator's word that the members are new. */
+static void quorum_init(void)
 {
     struct hf_quorum_node nodes[QUORUM_LEN];
     struct hf_quorum_options o = HF_QUORUM_OPTIONS_INIT;
     struct hf_error err = {0};
     int len = 0;
+    o.max_lease_ms = 24 * 3600000; /* some tests ask for hours */
+    if (hf_quorum_init(rig.url, &o, nodes, QUORUM_LEN, &len, &err) != HF_OK)
+        TEST_FAIL("init %s: %s", rig.url, err.text);
+}
+
+/* Three spaces of this process. */
+static void quorum_make(int space)
+{
     snprintf(rig.url, sizeof rig.url,
              "quorum:memory:q%d-a|memory:q%d-b|memory:q%d-c", space, space,
              space);
@@ -129,9 +137,14 @@ static void quorum_make(int space)
         snprintf(url, sizeof url, "memory:q%d-%c", space, 'a' + i);
         CHECK_INT(hf_client_open(url, NULL, &rig.anchors[i], NULL), HF_OK);
     }
-    o.max_lease_ms = 24 * 3600000; /* some tests ask for hours */
-    if (hf_quorum_init(rig.url, &o, nodes, QUORUM_LEN, &len, &err) != HF_OK)
-        TEST_FAIL("init %s: %s", rig.url, err.text);
+    quorum_init();
+}
+
+/* Three servers, and a user that may be no more than a client of a quorum. */
+static void redlock_make(void)
+{
+    rig_redlock_acl_fresh(rig.url, sizeof rig.url);
+    quorum_init();
 }
 
 void rig_begin_at(const char *url)
@@ -153,6 +166,8 @@ void rig_begin_on(const char *kind)
         rig_sentinel_fresh(rig.url, sizeof rig.url);
     else if (!strcmp(kind, "cluster"))
         cluster_rig_fresh(rig.url, sizeof rig.url);
+    else if (!strcmp(kind, "redlock-acl"))
+        redlock_make();
     else if (!strncmp(kind, "redis", 5))
         redis_make(kind);
     else if (!strncmp(kind, "quorum", 6))
@@ -215,7 +230,9 @@ static void nodes_await(hf_client *client)
 {
     struct hf_node nodes[QUORUM_LEN];
     int len = hf_client_nodes(client, nodes, QUORUM_LEN);
-    if (len != QUORUM_LEN || strncmp(rig.url, "quorum:", 7) != 0) return;
+    if (len != QUORUM_LEN) return;
+    if (strncmp(rig.url, "quorum:", 7) && strncmp(rig.url, "redlock:", 8))
+        return;
     for (int left = RIG_PATIENCE_MS; left > 0; left--) {
         int settled = 0;
         hf_client_nodes(client, nodes, QUORUM_LEN);
@@ -276,6 +293,15 @@ hf_client *rig_client_at(const char *url,
 hf_client *rig_client(const struct hf_client_options *options)
 {
     return rig_client_at(rig.url, options);
+}
+
+hf_client *rig_looker(void)
+{
+    char url[128];
+    const char *uses = test_arg("look");
+    if (!uses) return rig_client(NULL);
+    rig_look_fresh(url, sizeof url, uses);
+    return rig_client_at(url, NULL);
 }
 
 void rig_close(hf_client *client)

@@ -24,7 +24,8 @@
 /* A fresh store for this test: memory, file or redis as url= says ("memory:"
  * when nothing is said; "redis-tls" is redis over TLS, "redis-string" and
  * "redis-nofence" are redis with format=string, and with fence=off besides;
- * "redis-acl" is redis with a user of few rights;
+ * "redis-acl" is redis with a user of few rights, "redlock-acl" a quorum of
+ * three with such a user on each;
  * "sentinel" is redis behind a Sentinel; "quorum:" is one over three memory
  * stores, "cluster" a Redis Cluster of three masters).  Also arms the alarm
  * that ends a hanging test. */
@@ -56,6 +57,10 @@ int rig_fence_rises(uint64_t last, uint64_t fence);
 hf_client *rig_client(const struct hf_client_options *options);
 hf_client *rig_client_at(const char *url,
                          const struct hf_client_options *options);
+
+/* One that only looks: its user has no rights but those of look=, if that is
+ * said. */
+hf_client *rig_looker(void);
 
 /* Close a client (and its locks) before the test ends. */
 void rig_close(hf_client *client);

@@ -254,10 +254,34 @@ void rig_acl_fresh(char *url, size_t size)
 {
     const char *uses = test_arg("acl");
     rig_redis_fresh(url, size);
-    acl_user_make(&shared, uses ? uses : "lock", ACL_EVERY);
+    acl_user_make(&shared, ACL_USER, uses ? uses : "lock", ACL_EVERY);
     snprintf(url, size, "redis://" ACL_USER ":" ACL_PASSWORD "@127.0.0.1:%d%s",
              shared.port,
              uses && !strcmp(uses, "string") ? "?format=string" : "");
+}
+
+void rig_look_fresh(char *url, size_t size, const char *uses)
+{
+    acl_user_make(&shared, ACL_LOOKER, uses, ACL_EVERY);
+    snprintf(url, size, "redis://" ACL_LOOKER ":" ACL_PASSWORD "@127.0.0.1:%d",
+             shared.port);
+}
+
+void rig_redlock_acl_fresh(char *url, size_t size)
+{
+    static struct redis members[RIG_MEMBERS];
+    const char *uses = test_arg("acl");
+    size_t len = (size_t)snprintf(
+        url, size, "redlock://" ACL_USER ":" ACL_PASSWORD "@");
+    for (int i = 0; i < RIG_MEMBERS; i++) {
+        struct redis *r = &members[i];
+        if (r->pid == 0) redis_begin_shared(r, NULL);
+        redis_say(r, "FLUSHALL");
+        redis_say(r, "SCRIPT FLUSH");
+        acl_user_make(r, ACL_USER, uses ? uses : "lock,quorum", ACL_EVERY);
+        len += (size_t)snprintf(url + len, size - len, "%s127.0.0.1:%d",
+                                i ? "," : "", r->port);
+    }
 }
 
 void rig_sentinel_fresh(char *url, size_t size)

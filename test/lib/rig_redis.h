@@ -41,6 +41,14 @@ void rig_redis_fresh(char *url, size_t size);
 /* The same, of a user who may do what acl= says, as acl_page.h has it. */
 void rig_acl_fresh(char *url, size_t size);
 
+/* A second user of that server, with the rights of `uses` only. */
+void rig_look_fresh(char *url, size_t size, const char *uses);
+
+/* RIG_MEMBERS servers, emptied, and the URL of a quorum of them, as a user that
+ * has on each the rights that acl= says. */
+#define RIG_MEMBERS 3
+void rig_redlock_acl_fresh(char *url, size_t size);
+
 /* The same, behind a Sentinel, of which it writes the URL. */
 void rig_sentinel_fresh(char *url, size_t size);
 
