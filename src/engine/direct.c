@@ -270,12 +270,14 @@ static void vote_note(struct engine *e, struct op *op, const struct request *r,
 }
 
 /* A ticket does not say which nodes had the lock.  Some of them gave it back,
- * and with those that have nothing to give back they are a majority: what
- * another node may still have is nobody's lock. */
+ * and with those that have nothing of it, or another's grant, they are a
+ * majority: what the remaining nodes may still have is nobody's lock.  A
+ * majority without it is decided before: LOST or EXPIRED. */
 static int is_given_back(const struct engine *e, const struct op *op)
 {
-    return op->type == OP_TYPE_TICKET_RELEASE && op->done && !op->taken
-           && hf__round_count(op->done | op->gone) >= e->conf.quorum;
+    uint32_t without = op->done | op->gone | op->taken;
+    return op->type == OP_TYPE_TICKET_RELEASE && op->done
+           && hf__round_count(without) >= e->conf.quorum;
 }
 
 static int votes_status(const struct engine *e, const struct op *op)

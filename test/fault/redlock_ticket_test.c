@@ -48,6 +48,19 @@ TEST(redlock_ticket, is_released_when_one_that_had_it_cannot_be_reached)
     CHECK_INT(rig_acquire(next, 0, RIG_WAIT_MS, NULL), HF_OK);
 }
 
+/* What a contender that lost the vote has not taken back yet. */
+TEST(redlock_ticket, is_released_although_a_minority_is_granted_to_another)
+{
+    struct redis *stray = &r.five.nodes[4].redis;
+    detach_on_three();
+    redis_say(stray, "HSET a 0f0f0f0f-1111-4222-8333-444444444444:1 1");
+    CHECK_INT(redis_number(stray, "PEXPIRE a 60000"), 1);
+    five_sever(&r.five, 0, 1);
+    CHECK_INT(ticket_release(), HF_OK);
+    CHECK_INT(redlock_has(&r, 1, "a") + redlock_has(&r, 2, "a"), 0);
+    CHECK_INT(redlock_has(&r, 4, "a"), 1);
+}
+
 /* With too few of them left nothing is known. */
 TEST(redlock_ticket, is_unavailable_when_no_majority_can_be_reached)
 {
