@@ -2,6 +2,7 @@
  * redis_cluster_move_test.c: slots that move while their locks are held and
  * waited for.  One rule: nobody but the backend notices, except by time.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/cluster_rig.h"
@@ -120,6 +121,78 @@ TEST(redis_cluster_move, who_waits_by_classic_messages_is_woken_afterwards)
 TEST(redis_cluster_move, who_waits_by_both_kinds_of_messages_is_woken)
 {
     is_woken("?pubsub=both");
+}
+
+/* ---- several names, waited for on one connection ---- */
+
+#define NAMES 3
+
+static char names[NAMES][32] = {NAME, "{" NAME "}2"}; /* and one that stays */
+
+/* Find a name of another slot of the server that `slot` moves away from. */
+static void stays_find(void)
+{
+    for (int i = 0; i < 1000; i++) {
+        snprintf(names[2], sizeof names[2], "{" NAME "%d}", i);
+        if (cluster_rig_slot(&c, names[2]) != slot
+            && cluster_rig_at(&c, names[2]) == from)
+            return;
+    }
+    TEST_FAIL("no other name of server %d", from);
+}
+
+static int is_watched(int node, const char *name)
+{
+    const char *braced = strchr(name, '{') ? name : "{" NAME "}";
+    const char *said = redis_say(
+        &c.nodes[node], "PUBSUB SHARDNUMSUB redisson_lock__channel:%s", braced);
+    const char *number = strchr(said, '\n');
+    return number && strtoll(number + 1, NULL, 10) == 1;
+}
+
+/* Are the names of the slot watched at `*node`, and the other one here? */
+static int are_watched(void *node)
+{
+    const int *at = node;
+    return is_watched(*at, names[0]) && is_watched(*at, names[1])
+           && is_watched(from, names[2]);
+}
+
+static long long subscriber_id(void)
+{
+    const char *said = redis_say(&c.nodes[from], "CLIENT LIST TYPE pubsub");
+    const char *id = strstr(said, "id=");
+    return id ? strtoll(id + 3, NULL, 10) : -1;
+}
+
+/* The server tells of all channels of the slot at once, and the classic
+ * subscriptions to them are ended meanwhile. */
+TEST(redis_cluster_move, waiters_by_both_kinds_keep_their_connection)
+{
+    static struct waiter w[NAMES];
+    hf_lock *held[NAMES];
+    char url[600];
+    begin();
+    stays_find();
+    snprintf(url, sizeof url, "%s?pubsub=both", c.url);
+    hf_client *holder = rig_client_at(url, NULL);
+    hf_client *waits = rig_client_at(url, NULL);
+    for (int i = 0; i < NAMES; i++) {
+        held[i] = rig_lock(holder, names[i]);
+        CHECK_INT(hf_lock_try(held[i], NULL, NULL), HF_OK);
+        w[i] = (struct waiter){rig_lock(waits, names[i]), RIG_WAIT_MS, -1};
+        rig_spawn(wait_run, &w[i]);
+    }
+    CHECK(rig_until(are_watched, &from));
+    long long id = subscriber_id();
+    move();
+    CHECK(rig_until(are_watched, &to));
+    for (int i = 0; i < NAMES; i++)
+        CHECK_INT(hf_lock_release(held[i], NULL, NULL), HF_OK);
+    rig_join();
+    for (int i = 0; i < NAMES; i++) CHECK_INT(w[i].status, HF_OK);
+    const char *said = redis_say(&c.nodes[from], "CLIENT LIST ID %lld", id);
+    CHECK(strstr(said, "id=") != NULL);
 }
 
 /* ---- the window: half of the slot is here, half is there ---- */

@@ -96,7 +96,7 @@ enum flight_kind {
 /* One command that is not yet answered. */
 struct flight {
     enum flight_kind kind;
-    uint16_t slot;        /* SSUBSCRIBE: of its channel */
+    uint16_t slot;        /* SSUBSCRIBE: of its channel; SLOT_NOBODY: classic */
     uint64_t begins;      /* place in the stream of its first byte */
     struct request *reqs; /* chained by `next`; answered in this order */
     struct watch *watch;  /* SUBSCRIBE; NULL: nobody waits for it any more */

@@ -37,7 +37,10 @@ int hf__both_unsubscribe(struct backend_conn *c, const char *channel,
     if (!c->is_sharded || !c->hears_both || c->sub.state != LINK_UP) return 0;
     hf__cmd_begin(&c->cmd, "UNSUBSCRIBE");
     hf__cmd_bytes(&c->cmd, channel, len);
-    return hf__link_push(&c->sub, FLIGHT_UNSUBSCRIBE) ? 0 : -1;
+    struct flight *f = hf__link_push(&c->sub, FLIGHT_UNSUBSCRIBE);
+    if (!f) return -1;
+    f->slot = SLOT_NOBODY;
+    return 0;
 }
 
 static void each_subscribe(struct backend_conn *c, struct watch **at)

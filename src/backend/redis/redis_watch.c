@@ -280,21 +280,25 @@ static int is_unsharded(struct backend_conn *c, const struct value *v)
     if (!c->is_sharded || !hf__value_is_array(v, 3)
         || !hf__value_is_text(v->first, "sunsubscribe"))
         return 0;
-    /* What follows may send commands, and move the flights. */
-    int is_answer = first && first->kind == FLIGHT_UNSUBSCRIBE;
+    /* What follows may send commands, and move the flights.  The answer to a
+     * classic UNSUBSCRIBE is another word. */
+    int is_answer = first && first->kind == FLIGHT_UNSUBSCRIBE
+                    && first->slot != SLOT_NOBODY;
     c->unsharded = hf__value_at(v, 1);
     if (c->unsharded->type == VALUE_STRING) hf__watches_each(c, each_unsharded);
     return !is_answer;
 }
 
 /* The slot had gone before our SUNSUBSCRIBE was read: the server's own word was
- * taken for the answer, and this is the answer. */
+ * taken for the answer, and this is the answer.  No classic command is
+ * redirected. */
 static int is_belated(struct backend_conn *c, const struct flight *first,
                       const struct value *v)
 {
     struct redirect to;
     if (!c->is_sharded || !hf__redirect_read(v, &to)) return 0;
     if (!first || first->kind == FLIGHT_PING) return 1;
+    if (first->slot == SLOT_NOBODY) return 1;
     return first->kind == FLIGHT_SUBSCRIBE && first->slot != to.slot;
 }
 
