@@ -1,8 +1,8 @@
 #!/bin/sh
 # san.sh BUILD: all tests of a sanitizer's build.  One rule: what a sanitizer
 # reports is a failure, always.  A test that failed without a report was too
-# slow for itself at a tenth of the speed and beside another one: it is named,
-# and has to pass alone.
+# slow for itself at a tenth of the speed and beside another one: it has to pass
+# alone, and is told at the very end as FLAKY, with its first output.
 set -u
 build=$1
 jobs=$(($(nproc 2>/dev/null || echo 2) * 4))
@@ -18,5 +18,9 @@ if grep -E -q "$reports" "$log/LastTest.log"; then
 fi
 echo "san: no report; once more, each alone:" >&2
 cat "$log/LastTestsFailed.log" >&2
-ctest --output-on-failure --rerun-failed --test-dir "$build" || exit 1
-! grep -E "$reports" "$log/LastTest.log" >&2
+sh "$(dirname "$0")/flaky.sh" save "$build"
+status=0
+ctest --output-on-failure --rerun-failed --test-dir "$build" || status=1
+grep -E "$reports" "$log/LastTest.log" >&2 && status=1
+sh "$(dirname "$0")/flaky.sh" tell "$build" >&2
+exit $status

@@ -1,7 +1,8 @@
 #!/bin/sh
 # tests.sh BUILD OPTION...: ctest with these options, and afterwards what was
 # skipped, with the reason.  Where CI is set, what failed is named, run once
-# more alone, and has to pass then: its cause is to be found all the same.
+# more alone, and has to pass then; at the very end it is told as FLAKY, with its
+# first output, for its cause is to be found all the same.
 set -u
 build=$1
 shift
@@ -15,6 +16,8 @@ if [ "$status" -ne 0 ] && [ -n "${CI:-}" ]; then
     echo 'tests.sh: once more, alone:'
     cat "$build/Testing/Temporary/LastTestsFailed.log"
     status=0
+    sh "$(dirname "$0")/flaky.sh" save "$build"
     ctest --rerun-failed --output-on-failure --test-dir "$build" || status=$?
+    sh "$(dirname "$0")/flaky.sh" tell "$build"
 fi
 exit $status
