@@ -26,7 +26,7 @@
 #define PORT_COUNT 5000
 #define TRIES 5000
 
-static int name_take(int port)
+int port_take(int port)
 {
     struct sockaddr_un a = {.sun_family = AF_UNIX};
     int len = snprintf(a.sun_path + 1, sizeof a.sun_path - 1,
@@ -57,7 +57,7 @@ int port_reserve(int *port)
         uint32_t random = 0;
         if (getrandom(&random, sizeof random, 0) != sizeof random) return -1;
         int candidate = PORT_FIRST + 2 * (int)(random % PORT_COUNT);
-        int fd = name_take(candidate);
+        int fd = port_take(candidate);
         if (fd < 0) continue;
         if (port_is_free(candidate) && port_is_free(candidate + 1)
             && port_is_free(candidate + PORT_BUS)) {

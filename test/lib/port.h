@@ -13,6 +13,10 @@
  * no port is free. */
 int port_reserve(int *port);
 
+/* Take the reservation of this very port, whether or not something listens
+ * there.  Returns a descriptor as above, or -1 if the port is reserved. */
+int port_take(int port);
+
 #define PORT_BUS 10000
 
 #endif
