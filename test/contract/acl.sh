@@ -1,7 +1,8 @@
 #!/bin/sh
 # acl.sh CONTRACT USE TEST...: the contract's tests as a user with exactly the
 # rights that docs/how-to/acl.md has for a use; and each of these commands must
-# have been called, so that the page gives no right that is of no use.
+# have been called.  The server counts the calls of all users together: of a use
+# that is run beside others, redis_acl_page_test tells whether it calls them.
 set -eu
 
 contract=$1

@@ -1,7 +1,8 @@
 /*
  * redis_acl_page_test.c: users with the rights that docs/how-to/acl.md tells,
  * for the one name "a".  One rule: with them the use works, waits by messages
- * included, and what the block does not give is refused.
+ * included, and what the block does not give is refused.  Of inspect and
+ * quorum, which the contract tries only beside other uses, each right is used.
  */
 #include <string.h>
 
@@ -211,30 +212,139 @@ TEST(redis_acl_page, listing_needs_no_more)
     CHECK_INT(rows, 1);
 }
 
+/* ---- every right is of use ---------------------------------------------- */
+
+/* Commands that the user alone has called, each between blanks. */
+static char called[4096];
+
+/* From now on only the user acts. */
+static void note_begin(struct redis *at)
+{
+    CHECK_STR(redis_say(at, "CONFIG RESETSTAT"), "OK");
+}
+
+/* This INFO itself is counted only when it is over. */
+static void note_end(struct redis *at)
+{
+    for (const char *line = redis_say(at, "INFO commandstats"); line;) {
+        char word[64] = " ";
+        long long calls = 0;
+        if (sscanf(line, "cmdstat_%62[^:]:calls=%lld", word + 1, &calls) == 2
+            && calls > 0) {
+            size_t used = strlen(called);
+            CHECK(used + strlen(word) + 2 < sizeof called);
+            snprintf(called + used, sizeof called - used, "%s ", word);
+        }
+        line = strchr(line, '\n');
+        if (line) line++;
+    }
+}
+
+/* Was each command of the block called, but for those in `rare`? */
+static void is_of_use(const char *use, const char *rare)
+{
+    char block[1024] = "", wanted[64];
+    char *rest = block;
+    int unused = 0;
+    acl_block_add(block, sizeof block, use, "a");
+    for (char *word; (word = strsep(&rest, " ")) != NULL;) {
+        if (word[0] != '+') continue;
+        snprintf(wanted, sizeof wanted, " %s ", word + 1);
+        if (strstr(called, wanted) || strstr(rare, wanted)) continue;
+        printf("    %s: of no use: %s\n", use, word);
+        unused++;
+    }
+    CHECK_INT(unused, 0);
+}
+
+/* A lock that somebody has, looked at by the user alone. */
+static void look_noted(hf_lock *look)
+{
+    struct hf_info info;
+    note_begin(&r);
+    CHECK_INT(hf_lock_inspect(look, 0, &info, NULL), HF_OK);
+    note_end(&r);
+    CHECK_INT(info.locked, 1);
+    CHECK_STR(redis_say(&r, "FLUSHALL"), "OK");
+}
+
+TEST(redis_acl_page, looking_on_uses_every_right)
+{
+    static struct rw all;
+    struct hf_permit p;
+    int64_t left;
+    int rows = 0;
+    begin("inspect");
+    called[0] = '\0';
+    note_begin(&r);
+    hf_client *c = client("");
+    CHECK_INT(hf_client_list(c, NULL, on_row, &rows, NULL), HF_OK);
+    note_end(&r);
+    hf_client *admin = rig_client(NULL);
+    CHECK_INT(rig_acquire(rig_lock(admin, "a"), 0, 0, NULL), HF_OK);
+    look_noted(rig_lock(c, "a"));
+    rw_open(&all, admin, "a", HF_ORDER_ANY);
+    CHECK_INT(rig_acquire(all.read, 0, 0, NULL), HF_OK);
+    look_noted(rig_lock(c, "a"));
+    CHECK_INT(hf_semaphore_try(rig_semaphore(admin, "a", 2), &p, NULL), HF_OK);
+    look_noted(hf_semaphore_lock(rig_semaphore(c, "a", 2)));
+    CHECK_STR(redis_say(&r, "SET a hf1: PX 60000"), "OK");
+    look_noted(rig_lock(c, "a"));
+    CHECK_INT(hf_latch_set(rig_latch(admin, "a"), 1, NULL), HF_OK);
+    note_begin(&r);
+    CHECK_INT(hf_latch_count(rig_latch(c, "a"), &left, NULL), HF_OK);
+    note_end(&r);
+    is_of_use("inspect", " eval ");
+}
+
 #define MEMBERS 3
 
-TEST(redis_acl_page, a_member_of_a_quorum_needs_no_more)
+static struct redis members[MEMBERS];
+
+/* Start them, each with a user of these rights; the quorum's URL. */
+static const char *members_begin(const char *uses)
 {
-    static struct redis members[MEMBERS];
-    struct hf_quorum_node nodes[MEMBERS];
-    struct hf_quorum_options o = HF_QUORUM_OPTIONS_INIT;
-    struct hf_error err = {0};
-    char url[256] = "redlock://" ACL_USER ":" ACL_PASSWORD "@";
-    int len = 0;
+    static char url[256];
+    snprintf(url, sizeof url, "redlock://" ACL_USER ":" ACL_PASSWORD "@");
     for (int i = 0; i < MEMBERS; i++) {
         size_t used = strlen(url);
         redis_begin(&members[i], NULL);
-        acl_user_make(&members[i], ACL_USER, "lock,quorum", "a");
+        acl_user_make(&members[i], ACL_USER, uses, "a");
         snprintf(url + used, sizeof url - used, "%s127.0.0.1:%d", i ? "," : "",
                  members[i].port);
     }
     rig_begin_at(url);
+    return url;
+}
+
+static void members_init(const char *url)
+{
+    struct hf_quorum_node nodes[MEMBERS];
+    struct hf_quorum_options o = HF_QUORUM_OPTIONS_INIT;
+    struct hf_error err = {0};
+    int len = 0;
     if (hf_quorum_init(url, &o, nodes, MEMBERS, &len, &err) != HF_OK)
         TEST_FAIL("%s", err.text);
+}
+
+TEST(redis_acl_page, a_member_of_a_quorum_needs_no_more)
+{
+    members_init(members_begin("lock,quorum"));
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
     CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
     for (int i = 0; i < MEMBERS; i++)
         CHECK_INT(redis_number(&members[i], "EXISTS a"), 1);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}
+
+/* Becoming a member needs no lock's rights. */
+TEST(redis_acl_page, a_member_of_a_quorum_uses_every_right)
+{
+    const char *url = members_begin("quorum");
+    called[0] = '\0';
+    note_begin(&members[0]);
+    members_init(url);
+    note_end(&members[0]);
+    is_of_use("quorum", "");
 }

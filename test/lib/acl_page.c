@@ -36,9 +36,7 @@ static size_t name_len(const char *at, const char *pattern)
     return strncmp(at, "NAME", 4) ? 0 : 4;
 }
 
-/* Add the block's words, with `pattern` for NAME, in one line. */
-static void block_add(char *out, size_t size, const char *use,
-                      const char *pattern)
+void acl_block_add(char *out, size_t size, const char *use, const char *pattern)
 {
     char head[64];
     snprintf(head, sizeof head, FENCE "acl %s\n", use);
@@ -68,9 +66,8 @@ void acl_user_make(struct redis *r, const char *user, const char *uses,
     rights[0] = '\0';
     snprintf(list, sizeof list, "%s", uses);
     for (char *use; (use = strsep(&rest, ",")) != NULL;)
-        block_add(rights, sizeof rights, use, pattern);
-    CHECK_STR(redis_say(r,
-                        "ACL SETUSER %s reset on >" ACL_PASSWORD " -@all %s",
+        acl_block_add(rights, sizeof rights, use, pattern);
+    CHECK_STR(redis_say(r, "ACL SETUSER %s reset on >" ACL_PASSWORD " -@all %s",
                         user, rights),
               "OK");
 }

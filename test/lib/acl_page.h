@@ -17,4 +17,9 @@
 void acl_user_make(struct redis *r, const char *user, const char *uses,
                    const char *pattern);
 
+/* Add the words of one use's block to `out`, with `pattern` for NAME, in one
+ * line. */
+void acl_block_add(char *out, size_t size, const char *use,
+                   const char *pattern);
+
 #endif

@@ -271,8 +271,8 @@ void rig_redlock_acl_fresh(char *url, size_t size)
 {
     static struct redis members[RIG_MEMBERS];
     const char *uses = test_arg("acl");
-    size_t len = (size_t)snprintf(
-        url, size, "redlock://" ACL_USER ":" ACL_PASSWORD "@");
+    size_t len =
+        (size_t)snprintf(url, size, "redlock://" ACL_USER ":" ACL_PASSWORD "@");
     for (int i = 0; i < RIG_MEMBERS; i++) {
         struct redis *r = &members[i];
         if (r->pid == 0) redis_begin_shared(r, NULL);
