@@ -175,7 +175,9 @@ static void membership_check(struct doctor *d, int i)
     if (d->probe.quorum > 1 || members < 2) return;
     finding_add(d, LEVEL_WARN, i, "member",
                 "it is one of %lld members of a quorum, and no lock can be "
-                "taken by this URL: name all of them, or write ?member=ok",
+                "taken by this URL: name all of them, or use "
+                "redis://HOST?member=ok if a lock of this server alone is "
+                "meant",
                 (long long)members);
 }
 

@@ -61,9 +61,14 @@ expect 1 "one of them alone" "$HOLDFAST" why lone
 check "it cannot be had" out_has '^lone: nobody holds it, but it cannot be had'
 check "why not" out_has 'it is one of 3 members of a quorum'
 check "what to do" out_has '^What to do: name all members in the URL'
+# redlock:// refuses member=ok, so the advice names the whole URL.
+expect 1 "as a quorum of one" "$HOLDFAST" why \
+    --url "redlock://127.0.0.1:$redis_port" lone
+check "the URL to use" out_has 'or use redis://HOST?member=ok if'
 expect 78 "and so it is" "$HOLDFAST" run -n lone true
 expect 1 "the doctor" "$HOLDFAST" doctor --for 1ms
 check "says so" out_has '^! member  it is one of 3 members of a quorum'
+check "and the URL to use" out_has 'use redis://HOST?member=ok if'
 expect 1 "member=ok" "$HOLDFAST" why --url "$HOLDFAST_URL?member=ok" lone
 check "is granted" out_has '^Nothing keeps you out'
 expect 1 "all of them" "$HOLDFAST" why --url "redlock://$members" lone

@@ -53,8 +53,8 @@ const char *hf__redis_member_refusal(struct backend_conn *c,
     if (req->op != OP_PROPOSE && req->op != OP_RENEW) return NULL;
     if (c->quorum_of < 2) return NULL;
     snprintf(text, size,
-             "it is one of %d members of a quorum: name all of them, or write "
-             "?member=ok if a lock of this server alone is meant",
+             "it is one of %d members of a quorum: name all of them, or use "
+             "redis://HOST?member=ok if a lock of this server alone is meant",
              c->quorum_of);
     return text;
 }
