@@ -62,9 +62,9 @@ static void conflict_name(struct session *s, struct hf_error *err)
                  s->shown, left);
     else if (number >= 0)
         snprintf(err->text, sizeof(err->text),
-                 "%.120s: no lock, but a number that another program made, "
+                 "%.80s: no lock, but a number that another program made, "
                  "%" PRId64 ": a semaphore or a latch of Redisson's, or a "
-                 "counter",
+                 "counter, or one of ours that was not used for 30 days",
                  s->shown, number);
     else if (waiting >= 0)
         snprintf(err->text, sizeof(err->text),

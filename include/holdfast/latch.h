@@ -53,8 +53,9 @@ HF_API int hf_latch_open(hf_client *client, const char *name, hf_latch **out,
 
 /* hf_latch_open_as(): setting, counting and deleting fail with HF_CONFLICT if
  * the number under the name was not made by holdfast.  Redisson's RSemaphore
- * and its RCountDownLatch look alike on the server; without this flag either is
- * taken for a latch, as a program wants that shares one with Redisson. */
+ * and its RCountDownLatch look alike on the server, and so does a latch of ours
+ * that was not changed for 30 days; without this flag each of them is taken for
+ * a latch, as a program wants that shares one with Redisson. */
 #define HF_LATCH_OURS 1u
 
 /**

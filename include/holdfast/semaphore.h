@@ -43,8 +43,10 @@ typedef struct hf_semaphore hf_semaphore;
  * _drain(), _delete()) fail with HF_CONFLICT if the number under the name was
  * not made by holdfast: without any permit that is out, an RSemaphore, an
  * RPermitExpirableSemaphore, an RCountDownLatch and a counter of another
- * program look alike.  Without this flag such a number is taken for a
- * semaphore, as a program wants that shares one with Redisson. */
+ * program look alike, and so does a semaphore of ours that gave no permit and
+ * was not changed for 30 days, or a plain counter of ours that was not used for
+ * 30 days.  Without this flag such a number is taken for a semaphore, as a
+ * program wants that shares one with Redisson. */
 #define HF_SEMAPHORE_OURS 2u
 
 /* How to open one.  Zero is every field's default. */

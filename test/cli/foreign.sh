@@ -22,6 +22,7 @@ for action in 'down sem' 'status sem' 'delete sem' 'set sem 3'; do
     expect 78 "latch $action" "$HOLDFAST" latch $action
 done
 check "says what it may be" err_has 'a semaphore or a latch of Redisson'
+check "or have been" err_has 'or one of ours that was not used for 30 days'
 expect 78 "run --slots" "$HOLDFAST" run --slots 2 sem -- touch "$dir/ran"
 check "does not run" test ! -e "$dir/ran"
 check "it is as it was" same "$(value sem)" 5
@@ -34,7 +35,7 @@ expect 64 "run --foreign without --slots" "$HOLDFAST" run --foreign x -- true
 # What is ours stays ours.
 expect 0 "run --slots" "$HOLDFAST" run --slots 2 own -- true
 redis-cli -p "$redis_port" del '{own}:hf' >"$dir/said"
-expect 0 "a day later" "$HOLDFAST" run --slots 2 own -- true
+expect 0 "30 days later" "$HOLDFAST" run --slots 2 own -- true
 expect 0 "a latch" "$HOLDFAST" latch set l 2
 expect 78 "its status" "$HOLDFAST" status l
 check "is called a latch" err_has 'a latch: 2 left to count'

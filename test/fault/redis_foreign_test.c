@@ -124,6 +124,7 @@ TEST(redis_foreign, a_number_of_java_is_no_latch_of_ours)
     CHECK_INT(hf_latch_open(rig_client(NULL), "a", &latch, NULL), HF_OK);
     CHECK_INT(hf_latch_down(latch, &left, NULL), HF_OK);
     CHECK_INT(left, 4);
+    CHECK_INT(redis_number(&r, "EXISTS {a}:hf"), 0); /* Java's it stays */
     hf_latch_close(latch);
 }
 
@@ -171,6 +172,60 @@ TEST(redis_foreign, our_own_semaphore_is_ours_also_after_its_facts_have_ended)
     redis_say(&r, "DEL {a}:hf");
     CHECK_INT(hf_semaphore_state(s, &st, NULL), HF_OK);
     CHECK_INT(st.capacity, 2);
+}
+
+/* As if it was not used for long; and was it used since? */
+static void age(void)
+{
+    CHECK_INT(redis_number(&r, "PEXPIRE {a}:hf 60000"), 1);
+}
+
+static int is_young(void)
+{
+    return redis_number(&r, "PTTL {a}:hf") > 29LL * 86400000;
+}
+
+TEST(redis_foreign, a_latch_that_is_counted_stays_ours)
+{
+    int64_t left = -1;
+    begin();
+    hf_latch *latch = latch_ours("a");
+    CHECK_INT(hf_latch_set(latch, 2, NULL), HF_OK);
+    age();
+    CHECK_INT(hf_latch_down(latch, &left, NULL), HF_OK);
+    CHECK(is_young());
+    hf_latch_close(latch);
+}
+
+TEST(redis_foreign, a_semaphore_that_is_used_stays_ours)
+{
+    struct hf_permit p;
+    begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "a", 2);
+    CHECK(is_young());
+    age();
+    CHECK_INT(hf_semaphore_add(s, 1, 0, NULL, NULL), HF_OK);
+    CHECK(is_young());
+    age();
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+    CHECK(is_young());
+}
+
+TEST(redis_foreign, a_counter_that_is_used_stays_ours)
+{
+    struct hf_permit p;
+    begin();
+    hf_semaphore *s = rig_counter(rig_client(NULL), "a", 2);
+    CHECK(is_young());
+    age();
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+    CHECK(is_young());
+    age();
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK(is_young());
+    CHECK_INT(redis_number(&r, "DEL {a}:hf"), 1);
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+    CHECK_INT(redis_number(&r, "EXISTS {a}:hf"), 0);
 }
 
 /* ---- getMultiLock(group, values) ---- */

@@ -633,7 +633,8 @@ void hf__ops_conflict(struct backend_conn *c, const struct request *req,
 #define NO_LOCK "something that is no lock is stored there"
 #define FOREIGN_NUMBER                                                         \
     "a number that another program made is stored there: a semaphore or a "    \
-    "latch of Redisson's, or a counter"
+    "latch of Redisson's, or a counter, or one of ours that was not used for " \
+    "30 days"
 #define OTHER_KIND "it is in use as a lock of another kind"
 /* An answer that no script gives: the link is ended. */
 void hf__ops_strange(struct backend_conn *c, struct request *reqs);

@@ -43,4 +43,8 @@ call('ZREMRANGEBYSCORE', KEYS[5], '-inf', ms)
 if call('PTTL', KEYS[5]) < tonumber(arg[5]) then
     call('PEXPIRE', KEYS[5], arg[5])
 end
+-- Which kind it is, for 30 days after it was last used; told anew once a day.
+if kind and call('PTTL', KEYS[2]) < 2592000000 then
+    call('PEXPIRE', KEYS[2], 2678400000)
+end
 return {1, 0, now, -1, 0}

@@ -78,8 +78,9 @@ if left > 0 then
         return r
     end
 end
--- Which kind it is, for as long as somebody may remember it otherwise.
-if verb == 'open' then
+-- Which kind it is, for 30 days after its last change.  Another program's
+-- number stays that.
+if verb == 'open' or left > 0 and kind then
     note('kind', 'latch', 2592000000)
 end
 local told = -1

@@ -210,10 +210,10 @@ local life = was_empty and call('PTTL', name) or -1
 if life > 0 then
     call('PEXPIRE', out, life)
 end
--- Which kind it is, for a day after it was last used.
-if was_empty and (not kind or call('PTTL', facts) < 43200000)
+-- Which kind it is, for 30 days after it was last used; told anew once a day.
+if was_empty and (not kind or call('PTTL', facts) < 2592000000)
     and type(pcall('HSET', facts, 'kind', 'permit')) == 'number' then
-    pcall('PEXPIRE', facts, 86400000)
+    pcall('PEXPIRE', facts, 2678400000)
 end
 if waiting > 0 then
     call('ZREM', queue, owner)

@@ -91,12 +91,14 @@ if type(r) == 'table' then
     return r
 end
 is_there, value, all = 1, value + more, all + more
--- Which kind it is, for as long as somebody may remember it otherwise.
+-- Which kind it is, for 30 days after it was last used; told anew once a day.
 if verb == 'open' or verb == 'set' or not text then
     pcall('HSET', facts, 'kind', kind)
-    if pcall('PTTL', facts) ~= -2 and call('PTTL', facts) < 86400000 then
-        pcall('PEXPIRE', facts, 86400000)
-    end
+    is_of = kind
+end
+local life = is_of and pcall('PTTL', facts) or -2
+if type(life) == 'number' and life ~= -2 and life < 2592000000 then
+    pcall('PEXPIRE', facts, 2678400000)
 end
 local heard = -1
 if more > 0 and value > 0 then
