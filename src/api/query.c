@@ -286,7 +286,8 @@ static int server_list(hf_client *client, struct op *op, struct page *page,
     do {
         asked = op->cursor;
         status = page_list(client, op, page, fn, user, stop, &why);
-        if (!*stop && op->cursor && tour_is_endless(&tour, op->cursor))
+        if (status == HF_OK && !*stop && op->cursor
+            && tour_is_endless(&tour, op->cursor))
             return tour_fail(err);
         if (status == HF_OK || first != HF_OK) continue;
         first = status;

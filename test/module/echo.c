@@ -7,10 +7,12 @@
 #include "base/error.h"
 
 #include <stddef.h>
+#include <string.h>
 
 struct backend_conn {
     struct backend_env *env;
     uint64_t round; /* pages until a list's cursor comes again; 0: never */
+    int is_broken;  /* the second page of a list fails */
     struct request *first, **last; /* waiting for the next flush */
     int64_t fence;
 };
@@ -25,6 +27,7 @@ static int echo_open(struct backend_env *env, const struct url *url,
     c->last = &c->first;
     for (const char *p = url->host; *p >= '0' && *p <= '9'; p++)
         c->round = c->round * 10 + (uint64_t)(*p - '0');
+    c->is_broken = !strcmp(url->host, "broken");
     *out = c;
     return HF_OK;
 }
@@ -42,6 +45,17 @@ static uint64_t cursor_next(const struct backend_conn *c, uint64_t cursor)
     return c->round && cursor >= c->round ? 1 : cursor + 1;
 }
 
+static void list_answer(const struct backend_conn *c, const struct request *req,
+                        struct reply *reply)
+{
+    reply->cursor = cursor_next(c, req->cursor);
+    if (!c->is_broken || req->cursor == 0) return;
+    reply->verdict = V_ERROR;
+    reply->status = HF_DENIED;
+    reply->text = "echo: no second page";
+    reply->cursor = req->cursor;
+}
+
 /* Answer all that waits.  A reply may submit again: work on a cut-off list. */
 static void echo_answer(struct backend_conn *c, enum verdict verdict)
 {
@@ -52,7 +66,7 @@ static void echo_answer(struct backend_conn *c, enum verdict verdict)
         struct request *next = req->next;
         struct reply reply = {.verdict = verdict, .ttl_us = -1};
         if (req->op == OP_PROPOSE) reply.fence = ++c->fence;
-        if (req->op == OP_LIST) reply.cursor = cursor_next(c, req->cursor);
+        if (req->op == OP_LIST) list_answer(c, req, &reply);
         c->env->reply(c->env, req, &reply);
         req = next;
     }
