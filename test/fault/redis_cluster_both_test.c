@@ -2,8 +2,8 @@
  * redis_cluster_both_test.c: a cluster that is shared with programs which use
  * classic messages although the servers have sharded ones, as Redisson 3.22 to
  * 3.27 often does.  One rule: a release wakes the other side's waiter, in both
- * directions; the waits here are shorter than the time after which a waiter
- * looks again by itself.
+ * directions.  A waiter that is not woken looks again by itself: only a wait that
+ * was shorter than that tells something, and one of several does.
  */
 #include <arpa/inet.h>
 #include <poll.h>
@@ -22,6 +22,8 @@
 #define PERMIT_CHANNEL "redisson_sc:{" NAME "}"
 #define JAVA "285475da-9152-4c83-822a-67ee2f116a79:52"
 #define SHORT_MS 4000 /* an unwoken waiter looks again after 5 s */
+#define ROUNDS 5      /* under load one may be too slow to tell */
+#define LOOK_MS 300   /* its look after it has subscribed is over then */
 
 static struct cluster_rig c;
 static int sock = -1;
@@ -162,22 +164,36 @@ static void java_releases(int node)
     redis_say(&c.nodes[node], "PUBLISH " LOCK_CHANNEL " 0");
 }
 
+/* The waiter listens since it began at `began_ms`: release it.  Was it woken,
+ * rather than that it looked by itself? */
+static int round_ends(int64_t began_ms, struct waiter *w, int node)
+{
+    rig_pause_ms(LOOK_MS);
+    java_releases(node);
+    rig_join();
+    int is_short = rig_now_ms() - began_ms < SHORT_MS;
+    CHECK_INT(w->status, HF_OK);
+    CHECK_INT(hf_lock_break(w->lock, NULL, NULL), HF_OK);
+    CHECK(rig_until(is_silent, LOCK_CHANNEL));
+    return is_short;
+}
+
 static void is_woken(const char *options)
 {
     static struct waiter w;
+    int is_short = 0;
     cluster_rig_begin(&c, 3, 0);
     int node = cluster_rig_at(&c, NAME);
-    w = (struct waiter){rig_lock(client_with(options), NAME), -1};
-    java_takes(node);
-    rig_spawn(wait_run, &w);
-    CHECK(rig_until(is_listening, LOCK_CHANNEL));
-    int64_t began = rig_now_ms();
-    java_releases(node);
-    rig_join();
-    CHECK_INT(w.status, HF_OK);
-    CHECK(rig_now_ms() - began < SHORT_MS);
-    CHECK_INT(hf_lock_break(w.lock, NULL, NULL), HF_OK);
-    CHECK(rig_until(is_silent, LOCK_CHANNEL));
+    w.lock = rig_lock(client_with(options), NAME);
+    for (int i = 0; i < ROUNDS && !is_short; i++) {
+        w.status = -1;
+        java_takes(node);
+        int64_t began_ms = rig_now_ms();
+        rig_spawn(wait_run, &w);
+        CHECK(rig_until(is_listening, LOCK_CHANNEL));
+        is_short = round_ends(began_ms, &w, node);
+    }
+    CHECK(is_short);
 }
 
 TEST(redis_cluster_both, a_classic_release_wakes_who_was_refused_by_redisson)
@@ -192,40 +208,55 @@ TEST(redis_cluster_both, with_both_a_classic_release_wakes)
 
 /* The first holder is ours, and the waiter listens to sharded messages only,
  * until it is refused by one of Redisson's. */
-TEST(redis_cluster_both, a_waiter_learns_while_it_waits)
+static int is_woken_after_learning(int node)
 {
     static struct waiter w;
-    cluster_rig_begin(&c, 3, 0);
-    int node = cluster_rig_at(&c, NAME);
-    hf_lock *mine = rig_lock(client_with(""), NAME);
-    w = (struct waiter){rig_lock(client_with(""), NAME), -1};
+    hf_client *holder = client_with(""), *learner = client_with("");
+    hf_lock *mine = rig_lock(holder, NAME);
+    w = (struct waiter){rig_lock(learner, NAME), -1};
     CHECK_INT(rig_acquire(mine, 0, 0, NULL), HF_OK);
     rig_spawn(wait_run, &w);
     CHECK(rig_until(is_sharded_only, LOCK_CHANNEL));
     /* What a release and a quicker Java program leave behind. */
     redis_say(&c.nodes[node], "DEL " NAME);
     java_takes(node);
+    int64_t began_ms = rig_now_ms();
     redis_say(&c.nodes[node], "SPUBLISH " LOCK_CHANNEL " 0");
     CHECK(rig_until(is_listening, LOCK_CHANNEL));
-    int64_t began = rig_now_ms();
-    java_releases(node);
-    rig_join();
-    CHECK_INT(w.status, HF_OK);
-    CHECK(rig_now_ms() - began < SHORT_MS);
+    int is_short = round_ends(began_ms, &w, node);
+    rig_close(learner);
+    rig_close(holder);
+    return is_short;
+}
+
+TEST(redis_cluster_both, a_waiter_learns_while_it_waits)
+{
+    int is_short = 0;
+    cluster_rig_begin(&c, 3, 0);
+    int node = cluster_rig_at(&c, NAME);
+    for (int i = 0; i < ROUNDS && !is_short; i++)
+        is_short = is_woken_after_learning(node);
+    CHECK(is_short);
 }
 
 TEST(redis_cluster_both, with_both_a_permit_put_back_by_a_classic_one_wakes)
 {
     static struct taker t;
+    int is_short = 0;
     cluster_rig_begin(&c, 3, 0);
-    int node = cluster_rig_at(&c, NAME);
+    struct redis *r = &c.nodes[cluster_rig_at(&c, NAME)];
     hf_semaphore *s = rig_counter(client_with("?pubsub=both"), NAME, 0);
-    taker_start(&t, s, 1, RIG_PATIENCE_MS);
-    CHECK(rig_until(is_listening, PERMIT_CHANNEL));
-    int64_t began = rig_now_ms();
-    redis_say(&c.nodes[node], "INCRBY " NAME " 1");
-    redis_say(&c.nodes[node], "PUBLISH " PERMIT_CHANNEL " 1");
-    rig_join();
-    CHECK_INT(t.status, HF_OK);
-    CHECK(rig_now_ms() - began < SHORT_MS);
+    for (int i = 0; i < ROUNDS && !is_short; i++) {
+        CHECK_STR(redis_say(r, "SET " NAME " 0"), "OK");
+        int64_t began_ms = rig_now_ms();
+        taker_start(&t, s, 1, RIG_PATIENCE_MS);
+        CHECK(rig_until(is_listening, PERMIT_CHANNEL));
+        rig_pause_ms(LOOK_MS);
+        redis_say(r, "INCRBY " NAME " 1");
+        redis_say(r, "PUBLISH " PERMIT_CHANNEL " 1");
+        rig_join();
+        CHECK_INT(t.status, HF_OK);
+        is_short = rig_now_ms() - began_ms < SHORT_MS;
+    }
+    CHECK(is_short);
 }
