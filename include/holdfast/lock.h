@@ -375,7 +375,11 @@ HF_API int hf_lock_try(hf_lock *lock, struct hf_grant *grant,
  *         HF_LOST         somebody else holds it now; nothing was touched
  *         HF_UNAVAILABLE  no answer; it is free when the lease ends at the
  *                         latest, and the release is repeated until then
- *         HF_DENIED, HF_CONFLICT  the store refuses; the lease ends it
+ *         HF_DENIED       the store refuses; the lease ends it
+ *         HF_CONFLICT     released, but a lock of another layout under the
+ *                         same name stays (Redisson's group of locks:
+ *                         docs/redis-layout.md); or something that is no lock
+ *                         was stored there meanwhile, and stays
  *         HF_FORKED, HF_CLOSED
  *
  * Whatever it returns, this holder holds the lock once less than before.
@@ -628,8 +632,8 @@ HF_API int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
  *
  * @param ticket  copied; what hf_lock_detach() wrote
  *
- * @return HF_OK, HF_EXPIRED, HF_LOST, HF_INVALID, HF_UNAVAILABLE, HF_FORKED,
- *         HF_CLOSED
+ * @return HF_OK, HF_EXPIRED, HF_LOST, HF_INVALID, HF_UNAVAILABLE, HF_DENIED,
+ *         HF_CONFLICT (as of hf_lock_release()), HF_FORKED, HF_CLOSED
  *
  * Threads: any.
  */
