@@ -23,6 +23,8 @@ struct hf_semaphore {
     hf_lock *slots[];
 };
 
+#define NOT_WITH_SLOTS "not with slots, which are one lock for each permit"
+
 /* "name: permit 17: ..." */
 int hf__permit_unknown(const hf_semaphore *sem, const struct hf_permit *permit,
                        struct hf_error *err);

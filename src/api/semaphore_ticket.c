@@ -19,10 +19,9 @@ static int kind_check(const hf_semaphore *sem, struct hf_error *err)
     int status = hf__client_check(sem->client, err);
     if (status != HF_OK) return status;
     if (!sem->is_plain && !sem->slots_len) return HF_OK;
-    return hf__error_set(err, HF_UNSUPPORTED, "%.150s: ticket: %s",
-                         hf_lock_name(sem->lock),
-                         sem->is_plain ? "a plain counter has no holders"
-                                       : "slots are locks of one process");
+    return hf__error_set(
+        err, HF_UNSUPPORTED, "%.150s: ticket: %s", hf_lock_name(sem->lock),
+        sem->is_plain ? "a plain counter has no holders" : NOT_WITH_SLOTS);
 }
 
 int hf_semaphore_detach(hf_semaphore *sem, const struct hf_permit *permit,

@@ -117,7 +117,7 @@ static struct slots_call *acquire_new(hf_semaphore *sem,
     if (*status == HF_OK) *status = holder_check(sem, o.holder, err);
     if (*status == HF_OK && o.flags & HF_ACQUIRE_DETACHED)
         *status = hf__error_set(err, HF_UNSUPPORTED,
-                                "%.150s: detached: not with a semaphore",
+                                "%.150s: detached: " NOT_WITH_SLOTS,
                                 hf_lock_name(sem->lock));
     o.permits = 0;
     if (*status == HF_OK)

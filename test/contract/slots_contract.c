@@ -155,13 +155,20 @@ TEST(slots, two_who_want_most_of_them_do_not_wait_for_each_other)
 
 TEST(slots, a_detached_hold_of_them_is_refused)
 {
+    static const char why[] = "not with slots, which are one lock for each";
     struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
+    struct hf_error err = {0};
     struct hf_permit p;
+    char ticket[HF_PERMIT_TICKET_MAX];
     if (!begin()) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     o.flags = HF_ACQUIRE_DETACHED;
-    CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_UNSUPPORTED);
+    CHECK_INT(hf_semaphore_acquire(s, &o, &p, &err), HF_UNSUPPORTED);
+    CHECK(strstr(err.text, why) != NULL);
     CHECK_INT(taken(s), 0);
+    CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
+    CHECK_INT(hf_semaphore_detach(s, &p, ticket, &err), HF_UNSUPPORTED);
+    CHECK(strstr(err.text, why) != NULL);
 }
 
 static void closed(hf_semaphore *sem, int status,
