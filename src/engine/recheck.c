@@ -95,8 +95,8 @@ static void slot_gone(struct engine *e, struct slot *s, const struct request *r,
         hf__slot_why(e, s, "looked at: it is gone from the store");
     } else if (!strcmp(info->owner, r->owner)) {
         hf__slot_why(e, s,
-                     "looked at: it is gone from the store, where an earlier "
-                     "hold of ours is");
+                     "looked at: it was taken away; what is there is another "
+                     "grant to this holder");
     } else {
         ev.status = HF_LOST;
         owner_tell(e, s, info);

@@ -201,7 +201,7 @@ TEST(redis_failover, an_earlier_hold_of_ours_is_not_taken_for_this_one)
     redis_start(&r);
     CHECK(rig_until_equal(&seen.lost, 1));
     CHECK_INT(seen.last.status, HF_EXPIRED);
-    check_last("an earlier hold of ours");
+    check_last("it was taken away; what is there is another grant");
 }
 
 TEST(redis_failover, the_same_server_again_is_no_failover)
