@@ -263,14 +263,15 @@ HF_API int hf_semaphore_extend(hf_semaphore *sem, struct hf_permit *permit,
  *
  * @param sem     borrowed
  * @param permit  borrowed; acquired with HF_ACQUIRE_DETACHED, so that nothing
- *                renews it here
+ *                renews it here; all that it was granted goes, whatever its
+ *                `count` says now
  * @param ticket  HF_PERMIT_TICKET_MAX bytes, owned by the caller.  Every
  *                process that has it can extend and release the permits
  * @param err     filled when this fails; may be NULL
  *
  * @return HF_OK, HF_NOT_OWNER (no such permit is out here), HF_UNSUPPORTED (it
  *         was not acquired detached; a plain counter; slots, which are locks),
- *         HF_INVALID (its count is none), HF_FORKED, HF_CLOSED
+ *         HF_FORKED, HF_CLOSED
  *
  * Threads: any; nothing is sent.
  */

@@ -45,7 +45,7 @@ struct hf_lock {
 
 /* hf_lock_detach() and hf_lock_attach(), also of permits: ticket.c. */
 int hf__ticket_detach(hf_lock *lock, uint64_t holder, char *ticket,
-                      struct hf_error *err);
+                      int64_t *permits, struct hf_error *err);
 int hf__ticket_attach(hf_lock *lock, const char *ticket, int64_t permits,
                       int64_t lease_ms, struct hf_grant *grant,
                       struct hf_error *err);

@@ -28,20 +28,15 @@ int hf_semaphore_detach(hf_semaphore *sem, const struct hf_permit *permit,
                         char *ticket, struct hf_error *err)
 {
     char inner[HF_TICKET_MAX];
+    int64_t permits;
     int status = kind_check(sem, err);
     if (status != HF_OK) return status;
     if (!permit->holder) return hf__permit_unknown(sem, permit, err);
-    if (permit->count < 1 || permit->count > HF_PERMITS_MAX)
-        return hf__error_set(err, HF_INVALID,
-                             "%.150s: detach of %lld permits: out of range: 1 "
-                             "to %d",
-                             hf_lock_name(sem->lock), (long long)permit->count,
-                             HF_PERMITS_MAX);
-    status = hf__ticket_detach(sem->lock, permit->holder, inner, err);
+    status = hf__ticket_detach(sem->lock, permit->holder, inner, &permits, err);
     if (status == HF_NOT_OWNER) return hf__permit_unknown(sem, permit, err);
     if (status != HF_OK) return status;
-    snprintf(ticket, HF_PERMIT_TICKET_MAX, PREFIX "%" PRId64 ":%s",
-             permit->count, inner);
+    snprintf(ticket, HF_PERMIT_TICKET_MAX, PREFIX "%" PRId64 ":%s", permits,
+             inner);
     return HF_OK;
 }
 

@@ -90,7 +90,7 @@ static int ticket_bad(const hf_lock *lock, struct hf_error *err)
 }
 
 static int hold_detach(hf_lock *lock, uint64_t holder, char *ticket,
-                       struct hf_error *err)
+                       int64_t *permits, struct hf_error *err)
 {
     struct pump *p = &lock->client->pump;
     struct ticket t;
@@ -106,6 +106,7 @@ static int hold_detach(hf_lock *lock, uint64_t holder, char *ticket,
                                  ? "it was not acquired detached"
                                  : hf_status_text(status));
     ticket_write(&t, ticket);
+    *permits = t.permits;
     return HF_OK;
 }
 
@@ -122,19 +123,20 @@ static int permit_refuse(const hf_lock *lock, struct hf_error *err)
 int hf_lock_detach(hf_lock *lock, uint64_t holder, char *ticket,
                    struct hf_error *err)
 {
+    int64_t permits;
     int status = permit_refuse(lock, err);
-    return status == HF_OK ? hf__ticket_detach(lock, holder, ticket, err)
-                           : status;
+    if (status != HF_OK) return status;
+    return hf__ticket_detach(lock, holder, ticket, &permits, err);
 }
 
 int hf__ticket_detach(hf_lock *lock, uint64_t holder, char *ticket,
-                      struct hf_error *err)
+                      int64_t *permits, struct hf_error *err)
 {
     hf_lock shadow;
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
     hf_lock *at = hf__fallback_enter(lock, holder, &shadow);
-    status = hold_detach(at, holder, ticket, err);
+    status = hold_detach(at, holder, ticket, permits, err);
     hf__fallback_leave(lock, at);
     return status;
 }

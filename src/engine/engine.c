@@ -535,6 +535,7 @@ int hf__engine_detach(struct engine *e, struct lock_entry *entry,
     out->attempt = s->hold.attempt;
     out->number = s->hold.number;
     out->fence = s->hold.fence;
+    out->permits = entry->kind == KIND_PERMIT ? s->permits : 0;
     hf__slot_step(e, s, &ev);
     return HF_OK;
 }

@@ -36,6 +36,27 @@ TEST(permit_ticket, permits_go_to_another_client)
     CHECK_INT(rig_count(other).available, 3);
 }
 
+/* A permit is the caller's to write to; the ticket says what was granted. */
+TEST(permit_ticket, says_how_many_were_granted)
+{
+    char ticket[HF_PERMIT_TICKET_MAX];
+    struct hf_permit p, q;
+    if (!rig_begin_with(HF_CAP_PERMIT)) return;
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "a", 3);
+    hf_semaphore *other = rig_semaphore(rig_client(NULL), "a", 3);
+    CHECK_INT(detached_take(s, 2, &p), HF_OK);
+    p.count = 1;
+    CHECK_INT(hf_semaphore_detach(s, &p, ticket, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_attach(other, ticket, 0, &q, NULL), HF_OK);
+    CHECK_INT(q.count, 2);
+    CHECK_INT(hf_semaphore_release(other, &q, NULL), HF_OK);
+    CHECK_INT(rig_count(other).available, 3);
+    CHECK_INT(detached_take(s, 0, &p), HF_OK);
+    CHECK_INT(hf_semaphore_detach(s, &p, ticket, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_attach(other, ticket, 0, &q, NULL), HF_OK);
+    CHECK_INT(q.count, 1);
+}
+
 TEST(permit_ticket, permits_outlive_the_client_that_took_them)
 {
     char ticket[HF_PERMIT_TICKET_MAX];
