@@ -78,6 +78,12 @@ static int latch_delete(const struct latch_call *c)
 static int latch_wait(const struct latch_call *c)
 {
     struct gate g = {.latch = c->latch};
+    struct hf_error err = {0};
+    int64_t left;
+    /* HF_LATCH_OURS is for counting and changing: a wait itself would wait for
+     * any number. */
+    int status = c->o->foreign ? HF_OK : hf_latch_count(c->latch, &left, &err);
+    if (status != HF_OK) return session_fail(c->s, status, &err);
     return gate_wait(c->s, c->o, &g, "not open");
 }
 

@@ -17,7 +17,7 @@ redis-cli -p "$redis_port" set sem 5 >"$dir/said"
 expect 78 "status of a Java semaphore" "$HOLDFAST" status sem
 check "calls it a number" err_has 'a number that another program made, 5'
 check "and no latch to look at" lacks_latch
-for action in 'down sem' 'status sem' 'delete sem' 'set sem 3'; do
+for action in 'down sem' 'wait -n sem' 'status sem' 'delete sem' 'set sem 3'; do
     # shellcheck disable=SC2086 # the words of an action
     expect 78 "latch $action" "$HOLDFAST" latch $action
 done
@@ -27,6 +27,7 @@ expect 78 "run --slots" "$HOLDFAST" run --slots 2 sem -- touch "$dir/ran"
 check "does not run" test ! -e "$dir/ran"
 check "it is as it was" same "$(value sem)" 5
 
+expect 75 "latch wait --foreign" "$HOLDFAST" latch wait -n --foreign sem
 expect 0 "latch down --foreign" "$HOLDFAST" latch down --foreign sem
 check "counts" same "$(value sem)" 4
 expect 0 "run --slots --foreign" "$HOLDFAST" run --slots 4 --foreign sem -- true
