@@ -5,15 +5,12 @@
  * directions.  A waiter that is not woken looks again by itself: only a wait that
  * was shorter than that tells something, and one of several does.
  */
-#include <arpa/inet.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "lib/cluster_rig.h"
+#include "lib/ear.h"
 #include "lib/rig.h"
 #include "lib/rig_semaphore.h"
 
@@ -26,48 +23,6 @@
 #define LOOK_MS 300   /* its look after it has subscribed is over then */
 
 static struct cluster_rig c;
-static int sock = -1;
-
-/* ---- a classic listener: a connection of its own ---- */
-
-static void listener_close(void *arg)
-{
-    (void)arg;
-    if (sock >= 0) close(sock);
-    sock = -1;
-}
-
-/* Read until `text` has come. */
-static int listener_hears(const char *text)
-{
-    char seen[4096];
-    size_t len = 0;
-    struct pollfd p = {.fd = sock, .events = POLLIN};
-    while (len < sizeof seen - 1 && poll(&p, 1, RIG_PATIENCE_MS) == 1) {
-        ssize_t n = read(sock, seen + len, sizeof seen - 1 - len);
-        if (n <= 0) return 0;
-        len += (size_t)n;
-        seen[len] = '\0';
-        if (strstr(seen, text)) return 1;
-    }
-    return 0;
-}
-
-static void listener_open(int node, const char *channel)
-{
-    struct sockaddr_in at = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)c.nodes[node].port)};
-    char line[200];
-    int len = snprintf(line, sizeof line, "SUBSCRIBE %s\r\n", channel);
-    listener_close(NULL);
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(sock >= 0);
-    test_cleanup(listener_close, NULL);
-    CHECK_INT(connect(sock, (struct sockaddr *)&at, sizeof at), 0);
-    CHECK_INT(write(sock, line, (size_t)len), len);
-    CHECK(listener_hears(":1\r\n"));
-}
 
 static hf_client *client_with(const char *options)
 {
@@ -81,13 +36,13 @@ static hf_client *client_with(const char *options)
 static void tells_at(int node, const char *options)
 {
     hf_lock *l = rig_lock(client_with(options), NAME);
-    listener_open(node, LOCK_CHANNEL);
+    ear_open(&c.nodes[node], LOCK_CHANNEL);
     CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    CHECK(listener_hears("$1\r\n0\r\n"));
+    CHECK(ear_hears("$1\r\n0\r\n"));
     CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
     CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
-    CHECK(listener_hears("$1\r\n0\r\n"));
+    CHECK(ear_hears("$1\r\n0\r\n"));
 }
 
 TEST(redis_cluster_both, a_release_is_heard_by_a_classic_listener)
@@ -108,9 +63,9 @@ TEST(redis_cluster_both, a_permit_that_comes_back_is_heard_by_a_classic_one)
     cluster_rig_begin(&c, 3, 0);
     hf_semaphore *s = rig_semaphore(client_with(""), NAME, 1);
     CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
-    listener_open(cluster_rig_at(&c, NAME), PERMIT_CHANNEL);
+    ear_open(&c.nodes[cluster_rig_at(&c, NAME)], PERMIT_CHANNEL);
     CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
-    CHECK(listener_hears("$1\r\n1\r\n"));
+    CHECK(ear_hears("$1\r\n1\r\n"));
 }
 
 /* ---- a classic release, our waiter ---- */

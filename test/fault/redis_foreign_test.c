@@ -3,13 +3,9 @@
  * Redisson writes it.  One rule: what is not ours is neither changed nor called
  * by the name of something else, and those who wait for it are woken.
  */
-#include <arpa/inet.h>
-#include <poll.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
+#include "lib/ear.h"
 #include "lib/fair.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
@@ -20,50 +16,11 @@
 #define VALUE "x3JJHMbDL1EzLkh9GBhXDw=="
 
 static struct redis r;
-static int sock = -1;
 
 static void begin(void)
 {
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
-}
-
-static void ear_close(void *arg)
-{
-    (void)arg;
-    if (sock >= 0) close(sock);
-    sock = -1;
-}
-
-/* Read until `text` has come. */
-static int ear_hears(const char *text, int ms)
-{
-    char seen[4096] = "";
-    size_t len = 0;
-    struct pollfd p = {.fd = sock, .events = POLLIN};
-    while (len < sizeof seen - 1 && poll(&p, 1, ms) == 1) {
-        ssize_t n = read(sock, seen + len, sizeof seen - 1 - len);
-        if (n <= 0) return 0;
-        len += (size_t)n;
-        seen[len] = '\0';
-        if (strstr(seen, text)) return 1;
-    }
-    return 0;
-}
-
-static void ear_open(const char *channel)
-{
-    struct sockaddr_in at = {.sin_family = AF_INET,
-                             .sin_port = htons((uint16_t)r.port)};
-    char line[200];
-    int len = snprintf(line, sizeof line, "SUBSCRIBE %s\r\n", channel);
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    CHECK(sock >= 0);
-    test_cleanup(ear_close, NULL);
-    CHECK_INT(connect(sock, (struct sockaddr *)&at, sizeof at), 0);
-    CHECK_INT(write(sock, line, (size_t)len), len);
-    CHECK(ear_hears(":1\r\n", RIG_PATIENCE_MS));
 }
 
 /* ---- RFairLock ---- */
@@ -86,11 +43,11 @@ TEST(redis_foreign, breaking_a_fair_lock_wakes_its_first_living_waiter)
     fair_queue("2", now_ms - 1000); /* dead */
     fair_queue("3", now_ms + 300000);
     fair_queue("4", now_ms + 600000);
-    ear_open("redisson_lock__channel:{a}:" JAVA ":3");
+    ear_open(&r, "redisson_lock__channel:{a}:" JAVA ":3");
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_break(l, &was_locked, NULL), HF_OK);
     CHECK_INT(was_locked, 1);
-    CHECK(ear_hears("$1\r\n0\r\n", RIG_PATIENCE_MS));
+    CHECK(ear_hears("$1\r\n0\r\n"));
     /* Its places are its own business. */
     CHECK_INT(redis_number(&r, "LLEN redisson_lock_queue:{a}"), 3);
 }
