@@ -33,9 +33,10 @@ typedef struct hf_barrier hf_barrier;
 struct hf_passed {
     uint64_t generation; /* the same for all that went on together; rises from
                           * one to the next, not by one: it is the store's clock
-                          * in microseconds, or one more than was given before
-                          * if that is later.  So it rises also after the store
-                          * has lost its data, unless the clock was set back */
+                          * in microseconds, rounded down to a multiple of the
+                          * parties, or the next multiple above the last one if
+                          * that is later.  So it rises also after the store has
+                          * lost its data, unless the clock was set back */
     int64_t index;       /* 0 to parties - 1, one each; the one that came last
                           * has the highest */
 };

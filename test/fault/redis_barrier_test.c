@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "lib/ear.h"
 #include "lib/proxy.h"
 #include "lib/rig_gate.h"
 #include "lib/rig_redis.h"
@@ -80,6 +81,22 @@ TEST(redis_barrier, who_is_cut_off_is_taken_off_within_its_lease)
     CHECK_INT(gate_ended(&w[1]), HF_OK);
     CHECK_INT(gate_ended(&w[0]), HF_OK);
     CHECK(w[0].passed.generation == w[1].passed.generation);
+}
+
+TEST(redis_barrier, tells_its_generation)
+{
+    char message[64], number[32];
+    begin();
+    hf_barrier *b = rig_barrier(rig_client(NULL), "a", 2);
+    gate_wait_barrier(&w[0], b, RIG_WAIT_MS, NULL);
+    CHECK(rig_until_waiting(b, 1));
+    ear_open(&r, "holdfast_barrier__channel:{a}");
+    CHECK_INT(rig_barrier_wait(b, RIG_WAIT_MS, NULL, NULL), HF_OK);
+    CHECK_INT(gate_ended(&w[0]), HF_OK);
+    int len = snprintf(number, sizeof number, "%llu",
+                       (unsigned long long)w[0].passed.generation);
+    snprintf(message, sizeof message, "$%d\r\n%s\r\n", len, number);
+    CHECK(ear_hears(message));
 }
 
 TEST(redis_barrier, that_was_passed_without_a_message_is_noticed)

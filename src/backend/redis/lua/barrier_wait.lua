@@ -2,8 +2,8 @@
 -- KEYS[1] barrier: HASH {barrier: "v2 <parties> <last number>"}
 --      KEYS[2] who waits: ZSET owner -> end of its lease in ms
 --      KEYS[3] who went on: ZSET owner -> number: its generation + its index.
---      A generation is this clock in us, in whole multiples of its parties, so
---      that it does not run ahead of the clock however fast turns follow
+--      A generation is this clock in us, rounded down to a multiple of its
+--      parties, or the next multiple above the last number if that is later
 --      KEYS[4] who left: ZSET owner -> number of its leaving
 -- ARGV owner, parties, when this wait was last answered in us of this server
 --      (0: never), T, window us, lease ms, for how many ms KEYS[3] is kept,
@@ -104,6 +104,6 @@ if not number then
 end
 if parties > 1 then
     pcall(letters:find('s', 1, true) and 'SPUBLISH' or 'PUBLISH', arg[9],
-        text(last))
+        text(last - parties + 1))
 end
 return {1, number, now}
