@@ -68,8 +68,9 @@ offers_fish() {
 }
 
 for shell in bash zsh fish; do
+    [ -z "${CI:-}" ] || need_program $shell
     if ! command -v $shell >/dev/null; then
-        echo "no $shell: skipped"
+        echo "skipped: $shell is not installed: ./dev test installs it"
         continue
     fi
     check "$shell: a command" same "$(offers $shell 'holdfast acq')" 'acquire '
