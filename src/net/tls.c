@@ -189,7 +189,10 @@ static int stopped(struct tls *t)
     /* To say what is wrong may fail, and is not what is wrong. */
     if (t->write_errno && (t->is_through || ERR_peek_last_error() == 0))
         is_broken = 1;
-    if (!is_broken) hf__tls_explain(t);
+    if (is_broken)
+        hf__tls_explain_break(t);
+    else
+        hf__tls_explain(t);
     ERR_clear_error();
     errno = t->sys_errno ? t->sys_errno : t->write_errno;
     if (t->err.status != HF_OK) errno = EPROTO;
@@ -227,7 +230,10 @@ ssize_t hf__tls_read(struct tls *t, void *buf, size_t size)
 {
     t->waits = TLS_NOTHING;
     int n = SSL_read(t->ssl, buf, size > INT_MAX ? INT_MAX : (int)size);
-    return n > 0 ? n : stopped(t);
+    if (n <= 0) return stopped(t);
+    t->has_heard = 1;
+    t->context->breaks = 0;
+    return n;
 }
 
 /* A record takes 16 KiB; what is longer goes out in several.  When none of a

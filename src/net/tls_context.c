@@ -204,6 +204,7 @@ static int ssl_load(const struct tls_context *x, SSL_CTX *ssl,
     SSL_CTX_set_session_cache_mode(ssl, SSL_SESS_CACHE_CLIENT
                                             | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(ssl, session_keep);
+    SSL_CTX_set_cert_cb(ssl, hf__tls_asked, NULL);
     SSL_CTX_set_verify(ssl, x->no_verify ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
                        x->no_verify ? NULL : hf__tls_verify);
     int status = x->no_verify ? HF_OK : ca_load(x, ssl, err);

@@ -182,6 +182,29 @@ static const struct reason {
      "the server does not go by the name we asked for: tls_name="},
 };
 
+int hf__tls_asked(SSL *ssl, void *unused)
+{
+    struct tls *t = SSL_get_ex_data(ssl, 0);
+    (void)unused;
+    if (t) t->is_asked = 1;
+    return 1;
+}
+
+/* With TLS 1.3 our side of the handshake is over before the server has looked
+ * at our certificate, and our first command is on its way.  A server that hangs
+ * up then has not read that, so its system resets the connection, and the alert
+ * that says why is lost now and then. */
+void hf__tls_explain_break(struct tls *t)
+{
+    if (!t->is_through || !t->is_asked || t->has_heard) return;
+    if (t->context->breaks++ == 0) return; /* it may have died just then */
+    hf__error_set(&t->err, HF_DENIED,
+                  "tls: the server hung up when it had asked for a certificate "
+                  "of ours: %s",
+                  t->context->cert ? "it does not accept the one of tls_cert="
+                                   : "give it by tls_cert=");
+}
+
 void hf__tls_explain(struct tls *t)
 {
     unsigned long code = ERR_peek_last_error();

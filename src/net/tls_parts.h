@@ -29,6 +29,8 @@ struct tls_context {
     SSL_CTX *ssl;
     SSL_SESSION *session; /* of the last connection, to be resumed */
     char session_name[TLS_NAME_MAX + 1]; /* with whom */
+    int breaks; /* connections in a row that broke as hf__tls_explain_break()
+                 * says */
 };
 
 enum tls_waits { TLS_NOTHING, TLS_READS, TLS_WRITES };
@@ -45,6 +47,8 @@ struct tls {
     enum tls_waits waits; /* for what, at the end of the last call */
     int has_moved;
     int is_through;      /* the handshake */
+    int is_asked;        /* in it, the server asked for a certificate of ours */
+    int has_heard;       /* something has come since */
     struct hf_error err; /* status HF_OK: none */
 };
 
@@ -63,5 +67,10 @@ void hf__tls_session_drop(struct tls_context *x);
 int hf__tls_verify(int is_good, X509_STORE_CTX *store);
 /* Fill t->err by what OpenSSL has to say, unless that was done. */
 void hf__tls_explain(struct tls *t);
+/* The server asks for a certificate of ours. */
+int hf__tls_asked(SSL *ssl, void *unused);
+/* The connection broke: if that was right after a handshake in which the server
+ * asked for our certificate, and not for the first time, fill t->err. */
+void hf__tls_explain_break(struct tls *t);
 
 #endif

@@ -117,6 +117,44 @@ TEST(tls_peer, nonsense_in_the_handshake_ends_it)
     ANSWERS("", "tls: handshake: the server closed the connection");
 }
 
+/* ---- who we are ---------------------------------------------------------- */
+
+#define ALERT_LEN 24 /* of TLS 1.3: a header of 5, the alert, 17 around it */
+
+static int try_through(struct proxy *p, const char *options,
+                       struct hf_error *err)
+{
+    char url[1200];
+    const char *query = strchr(tls_server_url(&s, options), '?');
+    snprintf(url, sizeof url, "rediss://127.0.0.1:%d%s", p->port, query);
+    hf_client *c = rig_client_at(url, NULL);
+    int status = hf_lock_try(rig_lock(c, "a"), NULL, err);
+    rig_close(c);
+    return status;
+}
+
+/* The reset that follows the alert may come first, or the alert never: cut the
+ * line in the middle of it.  How many lines it takes to hear one is chance, so
+ * that the cut may not come about. */
+TEST(tls_peer, a_lost_alert_does_not_hide_that_a_certificate_is_wanted)
+{
+    static struct proxy p;
+    struct hf_error err = {0};
+    tls_server_begin(&s, "yes");
+    rig_begin_at("");
+    proxy_begin(&p, s.port);
+    for (int i = 0; i < 50 && atomic_load(&p.cuts) == 0; i++) {
+        proxy_arm(&p, PROXY_DOWN, -1, 0);
+        CHECK_INT(try_through(&p, "", &err), HF_DENIED);
+        long all = atomic_load(&p.bytes[PROXY_DOWN]);
+        proxy_arm(&p, PROXY_DOWN, all - ALERT_LEN / 2, 1);
+        CHECK_INT(try_through(&p, "", &err), HF_DENIED);
+        if (!strstr(err.text, "give it by tls_cert="))
+            TEST_FAIL("%s", err.text);
+    }
+    CHECK_INT(atomic_load(&p.cuts), 1);
+}
+
 /* ---- the right one ------------------------------------------------------ */
 
 TEST(tls_peer, requests_and_subscriptions_go_over_tls_only)
