@@ -11,6 +11,7 @@
 #include "net/tls_parts.h"
 
 #define NAMES_MAX 96 /* bytes for the names of a certificate */
+#define BREAKS_MAX 8 /* in a row, until they are taken for a refusal */
 
 /* ---- the server's certificate ---- */
 
@@ -197,11 +198,12 @@ int hf__tls_asked(SSL *ssl, void *unused)
 void hf__tls_explain_break(struct tls *t)
 {
     if (!t->is_through || !t->is_asked || t->has_heard) return;
-    if (t->context->breaks++ == 0) return; /* it may have died just then */
+    /* The next connection may hear the alert; and it may have died just now. */
+    if (++t->context->breaks < BREAKS_MAX) return;
     hf__error_set(&t->err, HF_DENIED,
                   "tls: the server hung up when it had asked for a certificate "
                   "of ours: %s",
-                  t->context->cert ? "it does not accept the one of tls_cert="
+                  t->context->cert ? "it does not accept our certificate"
                                    : "give it by tls_cert=");
 }
 

@@ -70,7 +70,7 @@ void hf__tls_explain(struct tls *t);
 /* The server asks for a certificate of ours. */
 int hf__tls_asked(SSL *ssl, void *unused);
 /* The connection broke: if that was right after a handshake in which the server
- * asked for our certificate, and not for the first time, fill t->err. */
+ * asked for our certificate, and several times in a row, fill t->err. */
 void hf__tls_explain_break(struct tls *t);
 
 #endif
