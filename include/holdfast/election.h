@@ -279,7 +279,8 @@ HF_API int hf_election_look(hf_election *election, struct hf_leader *out,
  * @param err       filled when this fails; may be NULL
  *
  * @return HF_OK         it has changed
- *         HF_TIMEOUT    it has not, within wait_ms
+ *         HF_TIMEOUT    it has not, within wait_ms, as far as the store was
+ *                       heard of
  *         HF_UNAVAILABLE  the store did not answer, for as long as any call
  *                       waits for it, and no longer than wait_ms and a few
  *                       round trips

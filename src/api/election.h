@@ -79,6 +79,7 @@ struct election_task {
     struct hf_await_options await;
     const struct hf_leader *seen; /* NULL: anything is new */
     int64_t end_us;               /* of the wait; TIME_NEVER, or 0: one look */
+    int has_looked;               /* once, and the store answered */
     struct hf_leader leader;
     int status; /* the result */
     struct hf_error err;

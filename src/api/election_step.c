@@ -232,6 +232,7 @@ static int is_new(const struct hf_leader *a, const struct hf_leader *b)
 static int look_over(struct election_task *t)
 {
     int64_t now_us = hf__clock_us();
+    t->has_looked = 1;
     if (is_new(t->seen, &t->leader)) return task_end(t, HF_OK, NULL);
     hf__free(&t->e->client->alloc, t->leader.data);
     t->leader.data = NULL;
@@ -244,11 +245,21 @@ static int look_over(struct election_task *t)
     return 1;
 }
 
+/* A look was not answered.  One that had only the rest of the wait, behind
+ * others that were answered, says nothing of the store. */
+static int look_failed(struct election_task *t)
+{
+    int is_cut = t->op.status == HF_UNAVAILABLE && t->has_looked
+                 && t->end_us != TIME_NEVER && hf__clock_us() >= t->end_us;
+    if (is_cut) return task_fail(t, HF_TIMEOUT, "nothing has changed");
+    return task_end(t, t->op.status, &t->op.err);
+}
+
 static int look_inspected(struct election_task *t)
 {
     const struct hf_info *i = &t->look.info;
     struct hf_leader *l = &t->leader;
-    if (t->op.status != HF_OK) return task_end(t, t->op.status, &t->op.err);
+    if (t->op.status != HF_OK) return look_failed(t);
     memset(l, 0, sizeof *l);
     l->now_ms = i->now_ms;
     l->ttl_ms = i->ttl_ms;
@@ -304,6 +315,7 @@ static int read_over(struct election_task *t)
     if (t->op.status != HF_OK) {
         if (t->call == CALL_RESIGN)
             return release_next(t, PHASE_RELEASE, t->holder);
+        if (t->call == CALL_AWAIT) return look_failed(t);
         task_end(t, t->op.status, &t->op.err);
         return publish_fail(t);
     }

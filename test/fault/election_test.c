@@ -180,6 +180,45 @@ TEST(election, a_wait_for_a_change_ends_in_time_when_the_store_is_gone)
     CHECK_INT(await_ends(&r, redis_drop), HF_UNAVAILABLE);
 }
 
+struct waiter {
+    hf_election *e;
+    struct hf_leader seen;
+    int status;
+};
+
+static void waiter_run(void *arg)
+{
+    struct waiter *w = arg;
+    struct hf_await_options o = HF_AWAIT_OPTIONS_INIT;
+    struct hf_leader next;
+    o.wait_ms = 5000;
+    o.look_ms = 100;
+    w->status = hf_election_await(w->e, &w->seen, &o, &next, NULL);
+}
+
+/* The last look has only the rest of the wait: that says nothing of the
+ * store. */
+TEST(election, a_wait_that_saw_no_change_is_over_although_the_store_hangs_then)
+{
+    static struct redis r;
+    static struct waiter w;
+    struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    co.timeout_ms = co.patience_ms = 10 * RIG_PATIENCE_MS;
+    w.e = election(rig_client(&co), NULL);
+    CHECK_INT(hf_election_look(w.e, &w.seen, NULL), HF_OK);
+    int64_t before = redis_info(&r, "total_commands_processed");
+    rig_spawn(waiter_run, &w);
+    while (redis_info(&r, "total_commands_processed") < before + 100)
+        rig_pause_ms(10);
+    redis_pause(&r);
+    rig_join();
+    redis_resume(&r);
+    CHECK_INT(w.status, HF_TIMEOUT);
+    hf_election_close(w.e);
+}
+
 /* Whichever answer is lost: it leads with its value, or it does not lead. */
 TEST(election, leaves_nothing_half_done_whichever_answer_is_lost)
 {
