@@ -13,6 +13,7 @@
 #include "base/math.h"
 #include "sys/clock.h"
 
+#define LOOKS_MIN 3 /* without them no rate is known */
 #define PAUSE_MS_MIN 20
 
 /* One call under way.  A store of several servers (a cluster) is one client,
@@ -234,7 +235,10 @@ static void clocks_sample(struct probing *p)
     int64_t pause_ms =
         max64(p->options.sample_ms / (PROBE_SAMPLES_MAX - 8), PAUSE_MS_MIN);
     clocks_look(p);
-    while (hf__clock_us() < end_us) {
+    /* On a busy machine a few looks may take all the time there is. */
+    for (int looks = 1;
+         hf__clock_us() < end_us || (sample_us > 0 && looks < LOOKS_MIN);
+         looks++) {
         (void)poll(NULL, 0, (int)pause_ms);
         clocks_look(p);
     }
