@@ -10,13 +10,15 @@
  * its parent and so can neither miss it nor hit a stranger with the same pid.
  * When the supervisor dies, the guardian sees the end of their socket and ends
  * every descendant; when it is stopped and renews nothing, the guardian's own
- * clock does the same.
+ * clock does the same.  Until when the lock is valid stands in memory that all
+ * three share: a message could be read late, or never.
  */
 #ifndef HOLDFAST_RUN_H
 #define HOLDFAST_RUN_H
 
 #include "cli.h"
 
+#include <stdatomic.h>
 #include <sys/types.h>
 
 /* What supervisor and guardian say to each other. */
@@ -24,12 +26,13 @@ enum ctl_kind {
     CTL_SIGNAL = 1,  /* -> signal `value` to the command's group */
     CTL_TERM_TREE,   /* -> TERM to every descendant, stay until all are gone */
     CTL_KILL_TREE,   /* -> KILL to every descendant until all are gone */
-    CTL_VALID,       /* -> the lock is valid for `value` ms more: KILL then */
     CTL_STARTED,     /* <- the command is pid `value` */
     CTL_CANNOT_FORK, /* <- errno `value` */
     CTL_CANNOT_EXEC, /* <- errno `value`; CTL_ENDED follows */
     CTL_STOPPED,     /* <- by signal `value` */
-    CTL_EXPIRED,     /* <- no CTL_VALID came in time: all is being killed */
+    CTL_EXPIRED,     /* <- the lock's time is over: all is being killed */
+    CTL_LATE,        /* <- it was over before the command was run: it is not;
+                      * CTL_ENDED follows */
     CTL_LEFT,        /* <- descendant `value` is left behind */
     CTL_ENDED        /* <- wait status `value`; the guardian is going */
 };
@@ -155,12 +158,14 @@ struct run {
     int64_t acquired_at_ms; /* all times by clock_ms() */
     int64_t lease_ms;       /* INT64_MAX: a kernel lock, no lease */
     int64_t grace_ms;
-    int64_t margin_ms;   /* KILL so long before the lease ends */
-    int64_t deadline_ms; /* the lock is valid until then */
-    int64_t said_ms;     /* what the guardian was last told of that */
-    int64_t max_at_ms;   /* --max-hold; INT64_MAX: none */
-    int64_t due_ms;      /* the loop meant to be awake by then */
-    int64_t woke_ms;     /* it last woke much later than that; 0: never */
+    int64_t margin_ms;           /* KILL so long before the lease ends */
+    int64_t deadline_ms;         /* the lock is valid until then */
+    int64_t said_ms;             /* what was last told of that */
+    _Atomic int64_t *guarded_ms; /* shared: the guardian kills then; INT64_MAX:
+                                  * it does not */
+    int64_t max_at_ms;           /* --max-hold; INT64_MAX: none */
+    int64_t due_ms;              /* the loop meant to be awake by then */
+    int64_t woke_ms; /* it last woke much later than that; 0: never */
     int64_t kill_at_ms;
     int64_t hook_until_ms;
     int64_t extend_at_ms; /* --min-hold: next renewal of ours */
@@ -169,6 +174,7 @@ struct run {
     enum on_lost on_lost;
     enum phase phase;
     enum cause cause;
+    int late;    /* the lock was lost before the command was run */
     int at_risk; /* it was said */
     int lost;    /* it was said; never taken back */
     char lost_text[HF_ERROR_TEXT_MAX];
@@ -208,6 +214,8 @@ const char *run_reason(int code, int status);
 
 /* run_start.c: make the pipes, the guardian and the command.  0 or errno. */
 int run_start(struct run *r);
+/* Is the lock's time over, so that the command must not be run? */
+int run_is_late(const struct run *r);
 /* Set what the command finds in its environment. */
 void run_environment(const struct run *r);
 /* In the command's process: become the command, or tell why not. */
@@ -218,6 +226,8 @@ void run_exec(const struct run *r);
 /* run_guardian.c */
 _Noreturn void guardian_main(struct run *r, int ctl_fd);
 int ctl_send(int fd, enum ctl_kind kind, int value);
+/* The supervisor's: never waits for a guardian that does not read. */
+void ctl_order(const struct run *r, enum ctl_kind kind, int value);
 /* 1 got one, 0 the other side is gone, -1 nothing now. */
 int ctl_receive(int fd, struct ctl *msg);
 
@@ -246,6 +256,7 @@ int64_t hold_valid_ms(const struct run *r);
 void hold_why(const struct run *r, char text[HF_ERROR_TEXT_MAX]);
 
 /* run_watch.c: look at the lock and the clock, and do what is due. */
+void watch_prepare(struct run *r); /* before the start */
 void watch_begin(struct run *r, int64_t now_ms);
 /* Before the loop sleeps: it is to be awake after `timeout_ms`; -1: never. */
 void watch_sleep(struct run *r, int64_t now_ms, int64_t timeout_ms);

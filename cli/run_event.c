@@ -1,9 +1,10 @@
 /*
  * run_event.c: what the command and a program around us are told.
  *
- * The command reads lines on HOLDFAST_STATUS_FD; whoever asked with --json gets
- * events, of which the last is always "end".  Neither may block us: a command
- * that does not read its lines loses the old ones' successors, never `lost`.
+ * The command reads lines on HOLDFAST_STATUS_FD; a program that asked with --json
+ * gets events, of which the last is always "end".  Neither may block us: a
+ * command that does not read its lines loses the old ones' successors, never
+ * `lost`, and a reader of events that does not read them loses some.
  */
 #include "run.h"
 
@@ -38,7 +39,7 @@ static void event_begin(const struct run *r, struct json *j, const char *event)
 static void event_send(struct json *j)
 {
     json_end(j);
-    (void)write_all(say_json_fd(), j->buf, j->len);
+    say_write(say_json_fd(), j->buf, j->len, 1);
 }
 
 void event_simple(const struct run *r, const char *event)
@@ -85,7 +86,8 @@ void event_held(const struct run *r, int64_t valid_ms)
     event_begin(r, &j, "held");
     json_int(&j, "valid_ms", valid_ms);
     json_text(&j, "guarantee", guarantee_name(r->grant.guarantee));
-    event_send(&j);
+    json_end(&j);
+    say_write(say_json_fd(), j.buf, j.len, 0);
 }
 
 void event_once(const struct run *r, const struct hf_once_result *result)

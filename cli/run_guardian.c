@@ -9,6 +9,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/select.h>
@@ -23,6 +24,8 @@
 #define KILL_AGAIN_MS 5   /* while killing: what was forked meanwhile */
 #define SLEEP_MS_MAX 5000 /* a sleep does not count while we are suspended */
 #define LEFT_TOLD_MAX 8   /* pids told of those left behind */
+#define ORDER_TRIES 5     /* to tell it something, each so long */
+#define ORDER_WAIT_MS 20
 
 struct guardian {
     const struct run *r;
@@ -32,7 +35,6 @@ struct guardian {
     int wait_status;
     int until_idle; /* end only when no descendant is left */
     int killing;
-    int64_t valid_until_ms; /* INT64_MAX: as long as the supervisor lives */
 };
 
 int ctl_send(int fd, enum ctl_kind kind, int value)
@@ -43,6 +45,21 @@ int ctl_send(int fd, enum ctl_kind kind, int value)
         n = send(fd, &msg, sizeof(msg), MSG_NOSIGNAL);
     } while (n < 0 && errno == EINTR);
     return n == (ssize_t)sizeof(msg) ? 0 : -1;
+}
+
+/* A guardian that was stopped is continued when its messages pile up: they are
+ * orders. */
+void ctl_order(const struct run *r, enum ctl_kind kind, int value)
+{
+    struct ctl msg = {(int32_t)kind, value};
+    struct pollfd ready = {.fd = r->ctl_fd, .events = POLLOUT};
+    for (int tries = 0; tries < ORDER_TRIES; tries++) {
+        ssize_t n =
+            send(r->ctl_fd, &msg, sizeof(msg), MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n >= 0 || (errno != EAGAIN && errno != EINTR)) return;
+        kill(r->guardian, SIGCONT);
+        (void)poll(&ready, 1, ORDER_WAIT_MS);
+    }
 }
 
 int ctl_receive(int fd, struct ctl *msg)
@@ -113,18 +130,20 @@ static void order_take(struct guardian *g, const struct ctl *msg)
         g->until_idle = 1;
         g->killing = 1;
         break;
-    case CTL_VALID:
-        g->valid_until_ms = clock_ms() + msg->value;
-        break;
     default:
         break;
     }
 }
 
+static int64_t guarded_until_ms(const struct guardian *g)
+{
+    return atomic_load(g->r->guarded_ms);
+}
+
 /* The supervisor should have ended the tree by now; it must be stopped. */
 static void validity_check(struct guardian *g)
 {
-    if (g->killing || clock_ms() < g->valid_until_ms) return;
+    if (g->killing || clock_ms() < guarded_until_ms(g)) return;
     g->until_idle = 1;
     g->killing = 1;
     ctl_send(g->ctl_fd, CTL_EXPIRED, 0);
@@ -133,7 +152,9 @@ static void validity_check(struct guardian *g)
 static int64_t sleep_ms(const struct guardian *g)
 {
     if (g->killing) return KILL_AGAIN_MS;
-    int64_t left_ms = g->valid_until_ms - clock_ms();
+    int64_t until_ms = guarded_until_ms(g);
+    if (until_ms == INT64_MAX) return SLEEP_MS_MAX;
+    int64_t left_ms = until_ms - clock_ms();
     if (left_ms < 0) return 0;
     return left_ms < SLEEP_MS_MAX ? left_ms : SLEEP_MS_MAX;
 }
@@ -144,7 +165,7 @@ static void guardian_sleep(struct guardian *g, const sigset_t *open_mask)
 {
     int64_t ms = sleep_ms(g);
     struct timespec until = {ms / 1000, ms % 1000 * 1000000};
-    int for_ever = !g->killing && g->valid_until_ms == INT64_MAX;
+    int for_ever = !g->killing && guarded_until_ms(g) == INT64_MAX;
     struct ctl msg;
     fd_set fds;
     FD_ZERO(&fds);
@@ -193,12 +214,14 @@ static void guardian_setup(void)
 _Noreturn void guardian_main(struct run *r, int ctl_fd)
 {
     struct guardian g = {.r = r, .ctl_fd = ctl_fd};
-    g.valid_until_ms = INT64_MAX;
-    if (r->lease_ms != INT64_MAX && r->on_lost != ON_LOST_WARN)
-        g.valid_until_ms = r->acquired_at_ms + r->grant.valid_ms;
     pid_t supervisor_group = getpgrp();
     g.until_idle = r->o->hold_until_idle;
     guardian_setup();
+    if (run_is_late(r)) {
+        ctl_send(ctl_fd, CTL_LATE, 0);
+        ctl_send(ctl_fd, CTL_ENDED, 0);
+        _exit(0);
+    }
     g.command = fork();
     if (g.command == 0) {
         (void)setpgid(0, r->o->foreground ? supervisor_group : 0);

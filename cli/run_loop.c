@@ -60,6 +60,9 @@ static void message_take(struct run *r, const struct ctl *msg)
         r->phase = PHASE_KILL;
         say_warn("%s: lost: we were stopped, and renewed nothing", r->s.shown);
         break;
+    case CTL_LATE:
+        r->late = 1;
+        break;
     case CTL_LEFT:
         say_warn("%s: the command has ended, but its descendant pid %d goes "
                  "on without the lock",
@@ -109,7 +112,7 @@ static void signal_take(struct run *r, int sig, int from_tty)
     /* In the foreground a key has reached the command as well. */
     if (r->o->foreground && from_tty) return;
     event_number(r, "signal", "signal", sig);
-    ctl_send(r->ctl_fd, CTL_SIGNAL, sig);
+    ctl_order(r, CTL_SIGNAL, sig);
 }
 
 static void signals_take(struct run *r)
@@ -172,8 +175,7 @@ void run_loop(struct run *r)
             (void)hf_client_process(r->s.client);
         if (n > 0) fds_serve(r, fds);
         if (r->ended) break;
-        if (r->wants_tty && tty_pass_on(r))
-            ctl_send(r->ctl_fd, CTL_SIGNAL, SIGCONT);
+        if (r->wants_tty && tty_pass_on(r)) ctl_order(r, CTL_SIGNAL, SIGCONT);
         keep_step(r, clock_ms());
         watch_step(r, clock_ms());
     }

@@ -71,7 +71,7 @@ static void state_note(const struct hf_event *ev, void *user)
 
 int run_was_run(const struct run *r)
 {
-    return r->guardian > 0 && !r->exec_errno && !r->fork_errno;
+    return r->guardian > 0 && !r->exec_errno && !r->fork_errno && !r->late;
 }
 
 int run_skipped(const struct run *r)
@@ -93,7 +93,7 @@ static struct outcome outcome_of_run(const struct run *r)
 {
     if (r->fork_errno || r->exec_errno) return outcome_of_start(r);
     if (r->guardian_died) return (struct outcome){EXIT_BUG, "guardian-died"};
-    if (r->lost || r->cause == CAUSE_LOST)
+    if (r->late || r->lost || r->cause == CAUSE_LOST)
         return (struct outcome){EXIT_LOST, "lost"};
     if (r->cause == CAUSE_MAX_HOLD)
         return (struct outcome){EXIT_MAX_HOLD, "max-hold"};
@@ -112,6 +112,9 @@ static void outcome_say(const struct run *r)
     if (why)
         say_error("%s: cannot be run: %s",
                   text_escape(what, shown, sizeof(shown)), strerror(why));
+    else if (r->late)
+        say_error("%s: lost before the command was run: it is not run",
+                  r->s.shown);
     else if (r->guardian_died)
         say_error("%s: the guardian process died; the command was killed",
                   r->s.shown);
@@ -155,9 +158,20 @@ static struct outcome run_in_place(struct run *r)
     return run_ended(r);
 }
 
-static struct outcome run_held(struct run *r)
+/* The grant tells for how long it was valid when it came; some time may have
+ * passed since. */
+static void validity_read(struct run *r)
 {
     r->acquired_at_ms = clock_ms();
+    int64_t valid_ms = hold_valid_ms(r);
+    if (valid_ms < r->grant.valid_ms) r->grant.valid_ms = valid_ms;
+}
+
+static struct outcome run_held(struct run *r)
+{
+    r->guardian = 0;
+    r->late = 0;
+    validity_read(r);
     grace_choose(r);
     if (lease_is_short(r)) {
         r->way->give(r, EXIT_CONFIG);
@@ -174,9 +188,10 @@ static struct outcome run_held(struct run *r)
         return (struct outcome){code, "interrupted"};
     }
     if (!why && r->o->no_fork) return run_in_place(r);
-    if (!why) why = run_start(r);
+    r->late = !why && r->grant.valid_ms <= 0;
+    if (!why && !r->late) why = run_start(r);
     r->fork_errno = why;
-    if (!why) {
+    if (!why && !r->late) {
         watch_begin(r, clock_ms());
         run_loop(r);
     }
@@ -214,7 +229,9 @@ static struct outcome run_session(struct run *r)
     if (grace_check(r) != EXIT_OK) return end;
     do {
         if (!r->way->get(r, &end)) break;
+        say_hasty(1);
         end = run_held(r);
+        say_hasty(0);
     } while (r->way->again && r->way->again(r, &end));
     if (r->way->close) r->way->close(r);
     return end;

@@ -13,6 +13,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -102,6 +103,11 @@ static void status_fd_place(struct run *r, int ctl_fd)
     (void)fcntl(r->child_status_fd, F_SETFD, 0);
 }
 
+int run_is_late(const struct run *r)
+{
+    return clock_ms() >= atomic_load(r->guarded_ms);
+}
+
 _Noreturn void run_become(struct run *r, int ctl_fd)
 {
 #ifdef __linux__
@@ -115,6 +121,12 @@ _Noreturn void run_become(struct run *r, int ctl_fd)
     status_fd_place(r, ctl_fd);
     run_environment(r);
     signals_restore();
+    /* Whatever has held us up so far: the last moment in which it can be known
+     * that the lock is still ours. */
+    if (run_is_late(r)) {
+        ctl_send(ctl_fd, CTL_LATE, 0);
+        _exit(EXIT_LOST);
+    }
     run_exec(r);
     int why = errno;
     ctl_send(ctl_fd, CTL_CANNOT_EXEC, why);
@@ -157,9 +169,23 @@ static void close_if_open(int *fd)
     *fd = -1;
 }
 
+/* Of the supervisor, the guardian and the command until it is run. */
+static int guarded_share(struct run *r)
+{
+    if (r->guarded_ms) return 0;
+    void *page = mmap(NULL, sizeof(*r->guarded_ms), PROT_READ | PROT_WRITE,
+                      MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (page == MAP_FAILED) return errno;
+    r->guarded_ms = page;
+    return 0;
+}
+
 int run_start(struct run *r)
 {
     int ctl[2];
+    int no_page = guarded_share(r);
+    if (no_page) return no_page;
+    watch_prepare(r);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ctl) != 0)
         return errno;
     int why = output_open(r);

@@ -40,20 +40,23 @@ static int64_t ahead(int64_t at, int64_t before)
 
 /* ---- the state of the hold ---- */
 
-/* Tell everybody that it is valid for so long; -1: without a limit.  The
- * guardian acts only if we do not, so it gets half of our margin. */
+/* The guardian acts only if we do not, so it gets half of our margin. */
+static void guarded_say(struct run *r)
+{
+    int64_t at_ms = ahead(r->deadline_ms, r->margin_ms / 2);
+    atomic_store(r->guarded_ms, r->on_lost == ON_LOST_WARN ? INT64_MAX : at_ms);
+}
+
+/* Tell everybody that it is valid for so long; -1: without a limit. */
 static void held_say(struct run *r, int64_t valid_ms)
 {
     char line[48];
-    int64_t guarded_ms = valid_ms - r->margin_ms / 2;
-    if (valid_ms >= 0 && r->on_lost != ON_LOST_WARN)
-        ctl_send(r->ctl_fd, CTL_VALID, (int)(guarded_ms > 0 ? guarded_ms : 0));
     snprintf(line, sizeof(line), "held %" PRId64, valid_ms);
     status_line(r, line);
     event_held(r, valid_ms);
 }
 
-void watch_begin(struct run *r, int64_t now_ms)
+void watch_prepare(struct run *r)
 {
     int64_t lease = r->lease_ms;
     r->margin_ms = lease == INT64_MAX ? 0 : lease / 100;
@@ -61,6 +64,11 @@ void watch_begin(struct run *r, int64_t now_ms)
     if (r->margin_ms > MARGIN_MAX_MS) r->margin_ms = MARGIN_MAX_MS;
     r->deadline_ms =
         lease == INT64_MAX ? lease : r->acquired_at_ms + r->grant.valid_ms;
+    guarded_say(r);
+}
+
+void watch_begin(struct run *r, int64_t now_ms)
+{
     r->said_ms = r->deadline_ms;
     r->max_at_ms =
         r->o->max_hold_ms ? r->acquired_at_ms + r->o->max_hold_ms : INT64_MAX;
@@ -69,7 +77,7 @@ void watch_begin(struct run *r, int64_t now_ms)
     r->cause = CAUSE_NONE;
     r->due_ms = INT64_MAX;
     r->woke_ms = 0;
-    held_say(r, lease == INT64_MAX ? -1 : r->grant.valid_ms);
+    held_say(r, r->lease_ms == INT64_MAX ? -1 : r->grant.valid_ms);
 }
 
 static void at_risk_say(struct run *r, int64_t left_ms)
@@ -119,13 +127,14 @@ static void hold_look(struct run *r, int64_t now_ms)
         return;
     }
     int64_t deadline_ms = now_ms + valid_ms;
+    r->deadline_ms = deadline_ms;
+    guarded_say(r);
     if (deadline_ms > r->said_ms + RENEWED_MS) {
         r->said_ms = deadline_ms;
         if (r->at_risk) say_warn("%s: held again", r->s.shown);
         r->at_risk = 0;
         held_say(r, valid_ms);
     }
-    r->deadline_ms = deadline_ms;
     if (state == HF_STATE_AT_RISK) at_risk_say(r, valid_ms);
 }
 
@@ -146,7 +155,7 @@ static void tree_kill(struct run *r)
     r->phase = PHASE_KILL;
     ending_say(r, "killing");
     event_number(r, "signal", "signal", SIGKILL);
-    ctl_send(r->ctl_fd, CTL_KILL_TREE, 0);
+    ctl_order(r, CTL_KILL_TREE, 0);
     kill(r->guardian, SIGCONT); /* should somebody have stopped it */
 }
 
@@ -155,7 +164,7 @@ static void tree_term(struct run *r)
     r->phase = PHASE_TERM;
     ending_say(r, "terminating");
     event_number(r, "signal", "signal", SIGTERM);
-    ctl_send(r->ctl_fd, CTL_TERM_TREE, 0);
+    ctl_order(r, CTL_TERM_TREE, 0);
 }
 
 /* Begin to end the command; everything is over at kill_at_ms. */

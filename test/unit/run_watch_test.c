@@ -21,7 +21,7 @@
 static int64_t valid_at_ms; /* the library says: valid until then */
 static int64_t time_ms;
 static int term_sent, kill_sent, risk_said;
-static int64_t guarded_at_ms; /* the guardian kills then, if it hears no more */
+static _Atomic int64_t guarded_at_ms; /* the guardian kills then */
 
 int hold_state(const struct run *r)
 {
@@ -41,13 +41,12 @@ void hold_why(const struct run *r, char text[HF_ERROR_TEXT_MAX])
     text[0] = '\0';
 }
 
-int ctl_send(int fd, enum ctl_kind kind, int value)
+void ctl_order(const struct run *r, enum ctl_kind kind, int value)
 {
-    (void)fd;
-    if (kind == CTL_VALID) guarded_at_ms = time_ms + value;
+    (void)r;
+    (void)value;
     term_sent += kind == CTL_TERM_TREE;
     kill_sent += kind == CTL_KILL_TREE;
-    return 0;
 }
 
 void status_line(const struct run *r, const char *line)
@@ -128,6 +127,8 @@ static struct run run_begin(enum on_lost on_lost)
     r.guardian = getpid(); /* it is sent SIGCONT */
     valid_at_ms = T0 + LEASE_MS;
     term_sent = kill_sent = risk_said = 0;
+    r.guarded_ms = &guarded_at_ms;
+    watch_prepare(&r);
     watch_begin(&r, T0);
     return r;
 }
