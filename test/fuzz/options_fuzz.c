@@ -57,7 +57,6 @@ int write_all(int fd, const char *buf, size_t len)
     return 0;
 }
 
-/* What would be shown is written all the same: into nothing. */
 void say_hasty(int is_hasty)
 {
     (void)is_hasty;
@@ -71,6 +70,7 @@ void say_write(int fd, const char *buf, size_t len, int is_needed)
     (void)is_needed;
 }
 
+/* What would be shown is written all the same: into nothing. */
 static void say_nothing(const char *format, va_list args)
 {
     char text[TEXT_MAX];
