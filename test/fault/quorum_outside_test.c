@@ -8,6 +8,7 @@
 
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
+#include "lib/rig_semaphore.h"
 
 #define NODES 3
 
@@ -168,6 +169,56 @@ TEST(quorum_outside, other_kinds_are_refused_too)
     hf_client *c = rig_client_at(servers[0].url, NULL);
     CHECK_INT(rig_probe(rig_lock_as(c, "rw", &o)), HF_CONFLICT);
     CHECK_INT(redis_number(&servers[0], "EXISTS rw"), 0);
+}
+
+static void is_refused_as(int status)
+{
+    CHECK_INT(status, HF_CONFLICT);
+    CHECK(strstr(err.text, "one of 3 members of a quorum") != NULL);
+    CHECK_INT(redis_number(&servers[0], "EXISTS n"), 0);
+    memset(&err, 0, sizeof err);
+}
+
+/* A number that one member has under the name of a lock has no expiry: the
+ * quorum's lock of that name would be a conflict there for ever. */
+TEST(quorum_outside, number_of_a_semaphore_is_not_changed)
+{
+    struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
+    struct hf_semaphore_state state;
+    begin();
+    for (int plain = 0; plain < 2; plain++) {
+        o.flags = plain ? HF_SEMAPHORE_PLAIN : 0;
+        hf_semaphore *sem =
+            rig_semaphore_as(rig_client_at(servers[0].url, NULL), "n", &o);
+        is_refused_as(hf_semaphore_try_set(sem, 3, NULL, &err));
+        is_refused_as(hf_semaphore_set(sem, 3, 0, NULL, &err));
+        is_refused_as(hf_semaphore_add(sem, 3, 0, NULL, &err));
+        is_refused_as(hf_semaphore_delete(sem, NULL, &err));
+        CHECK(hf_semaphore_state(sem, &state, &err) != HF_CONFLICT);
+    }
+}
+
+TEST(quorum_outside, latch_is_not_changed)
+{
+    hf_latch *latch = NULL;
+    int64_t left = -1;
+    begin();
+    hf_client *c = rig_client_at(servers[0].url, NULL);
+    CHECK_INT(hf_latch_open(c, "n", &latch, &err), HF_OK);
+    is_refused_as(hf_latch_set(latch, 2, &err));
+    is_refused_as(hf_latch_down(latch, &left, &err));
+    is_refused_as(hf_latch_delete(latch, NULL, &err));
+    CHECK_INT(hf_latch_count(latch, &left, &err), HF_OK);
+    CHECK_INT(left, 0);
+    hf_latch_close(latch);
+}
+
+/* They are data under a key of the client's own, and grant nothing. */
+TEST(quorum_outside, value_may_be_written)
+{
+    begin();
+    hf_client *c = rig_client_at(servers[0].url, NULL);
+    CHECK_INT(hf_value_write(c, "v", 0, "x", 1, 0, NULL, &err), HF_OK);
 }
 
 /* A quorum of one is the server itself. */

@@ -5,8 +5,10 @@
  * The marker is read once, with the greeting, so that no lock pays for it.  One
  * rule: what a quorum decides is not granted past it, nor kept.  Proposals are
  * refused before anything is sent, unless the URL says member=ok, and so are
- * renewals, by which a ticket of the quorum would be taken over; looking,
- * breaking and releasing are not.
+ * renewals, by which a ticket of the quorum would be taken over, and changes of
+ * a number, which is stored under the name of a lock; looking, breaking and
+ * releasing are not.  Values and guards are a client's data, under keys that it
+ * names: they grant nothing, and are not refused.
  */
 #include <stdio.h>
 #include <string.h>
@@ -46,12 +48,25 @@ int hf__redis_member_count(const struct value *v)
     return is_marker ? (int)members : 0;
 }
 
+/* Would it leave something under a name that is the quorum's to give? */
+static int is_refused(const struct request *req)
+{
+    switch (req->op) {
+    case OP_PROPOSE:
+    case OP_RENEW:
+        return 1;
+    case OP_TALLY:
+        return req->tally != TALLY_READ;
+    default:
+        return 0;
+    }
+}
+
 const char *hf__redis_member_refusal(struct backend_conn *c,
                                      const struct request *req, char *text,
                                      size_t size)
 {
-    if (req->op != OP_PROPOSE && req->op != OP_RENEW) return NULL;
-    if (c->quorum_of < 2) return NULL;
+    if (c->quorum_of < 2 || !is_refused(req)) return NULL;
     snprintf(text, size,
              "it is one of %d members of a quorum: name all of them, or use "
              "redis://HOST?member=ok if a lock of this server alone is meant",
