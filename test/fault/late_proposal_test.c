@@ -1,7 +1,7 @@
 /*
  * late_proposal_test.c: a proposal that was on its way for long arrives when
- * its hold is over.  One rule: whatever arrives late, the holder that lost its
- * lock learns of it at its next renewal.
+ * its hold is over; or a release does.  One rule: whatever arrives late, the holder
+ * that lost its lock learns of it at its next renewal, and no hold lasts longer.
  *
  * The late request is sent by hand, on a connection of its own, in the name of
  * a client of this process.  The server's clock runs at a fiftieth, so that it
@@ -197,6 +197,35 @@ TEST(late_proposal, of_an_evicted_writer_does_not_revive_it)
     redis_say(&r, "DEL a");
     CHECK_INT(server_do(&f, late, NULL), V_GRANTED);
     CHECK(is_lost(l, holder));
+}
+
+/* ---- a late release ----------------------------------------------------- */
+
+/* Another reader has the lock for long, so that the lock itself ends long after
+ * the hold whose record the late release meets. */
+TEST(late_release, does_not_lengthen_the_next_hold_of_a_reader)
+{
+    begin_with(NULL);
+    struct request a = server_request(OP_PROPOSE, "a", 1, server_clock(&f));
+    a.kind = KIND_READ;
+    a.flags = REQ_SERVER_FENCE;
+    struct request other = a;
+    other.owner[strlen(other.owner) - 1] = '2';
+    other.lease_us = 600 * US_PER_S;
+    CHECK_INT(server_do(&f, other, NULL), V_GRANTED);
+    CHECK_INT(server_do(&f, a, NULL), V_GRANTED);
+    struct request late = a;
+    late.op = OP_RELEASE;
+    CHECK_INT(server_do(&f, late, NULL), V_GRANTED);
+    a.attempt = 2;
+    a.ballot = server_clock(&f);
+    CHECK_INT(server_do(&f, a, NULL), V_GRANTED);
+    CHECK_INT(server_do(&f, late, NULL), V_OTHER);
+    int64_t left_ms = redis_number(&r, "PTTL {a}:%s:rwlock_timeout:1", a.owner);
+    CHECK(left_ms > 0 && left_ms <= a.lease_us / US_PER_MS);
+    a.op = OP_RENEW;
+    a.fence = 0;
+    CHECK_INT(server_do(&f, a, NULL), V_GRANTED);
 }
 
 /* ---- request by request ------------------------------------------------- */

@@ -9,12 +9,12 @@
 local call, lock, arg = redis.call, KEYS[1], ARGV
 local owner, reads, mark, t = arg[1], arg[2] == 'r', arg[3], arg[4]
 local code, word = -2, nil
-local had = call('GETDEL', KEYS[3])
+local had = call('GET', KEYS[3])
 if had and had:find(mark, 1, true) ~= 1 then
-    -- Of a later attempt: it may last longer, but not end earlier.
-    local ends = math.max(call('PTTL', lock), 1)
-    redis.pcall('SET', KEYS[3], had, 'PX', string.format('%.0f', ends))
+    -- Of a later attempt: it stays, and ends when it would have.
     had = nil
+elseif had then
+    call('DEL', KEYS[3])
 end
 if had and call('HDEL', lock, reads and owner or owner .. ':write') == 1 then
     code = -1
