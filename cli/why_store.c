@@ -53,26 +53,36 @@ static int is_member(const struct hf_probe *p, const struct hf_probe_node *n,
     return 1;
 }
 
+/* Does it refuse?  Then by what, and in words why. */
+static int is_refusing(const struct hf_probe *p, const struct hf_probe_node *n,
+                       enum refused_by *by, char *out, size_t size)
+{
+    if (!n->answers) return 0;
+    if (is_full(n, out, size))
+        *by = REFUSED_BY_MEMORY;
+    else if (is_alone(n, out, size))
+        *by = REFUSED_BY_REPLICAS;
+    else if (is_member(p, n, out, size))
+        *by = REFUSED_BY_QUORUM;
+    else
+        return 0;
+    return 1;
+}
+
 /* Of a quorum as many must refuse that too few are left; of a cluster all, for
- * which of them has the lock is not known here. */
+ * which of them has the lock is not known here.  The first one is told of. */
 static void probe_judge(struct why *w, const struct hf_probe *p)
 {
     int needed = p->quorum ? p->quorum : 1, granting = p->len;
+    enum refused_by by;
     char why[192], first[HF_ERROR_TEXT_MAX + 192] = "";
     for (int i = 0; i < p->len; i++) {
         const struct hf_probe_node *n = &p->nodes[i];
-        if (!n->answers) continue;
-        if (is_full(n, why, sizeof(why))) {
-            w->refused_by = REFUSED_BY_MEMORY;
-        } else if (is_alone(n, why, sizeof(why))) {
-            w->refused_by = REFUSED_BY_REPLICAS;
-        } else if (is_member(p, n, why, sizeof(why))) {
-            w->refused_by = REFUSED_BY_QUORUM;
-        } else {
-            continue;
-        }
+        if (!is_refusing(p, n, &by, why, sizeof(why))) continue;
         granting--;
-        if (!first[0]) snprintf(first, sizeof(first), "%s: %s", n->url, why);
+        if (first[0]) continue;
+        snprintf(first, sizeof(first), "%s: %s", n->url, why);
+        w->refused_by = by;
     }
     if (granting >= needed) return;
     snprintf(w->refusal, sizeof(w->refusal), "%s", first);

@@ -73,6 +73,14 @@ expect 1 "member=ok" "$HOLDFAST" why --url "$HOLDFAST_URL?member=ok" lone
 check "is granted" out_has '^Nothing keeps you out'
 expect 1 "all of them" "$HOLDFAST" why --url "redlock://$members" lone
 check "grant it" out_has '^Nothing keeps you out'
+# Two of them refuse, for reasons of their own: the advice is for the one that
+# is named.
+port_of() { echo "$members" | cut -d, -f"$1" | cut -d: -f2; }
+redis-cli -p "$(port_of 1)" config set maxmemory 1 >/dev/null
+redis-cli -p "$(port_of 2)" config set min-replicas-to-write 1 >/dev/null
+expect 1 "two refuse" "$HOLDFAST" why --url "redlock://$members" lone
+check "why the first does" out_has '^The store grants no lock: .*memory is full'
+check "what to do about it" out_has '^What to do: free memory on the server'
 redis=$first redis_port=$first_port HOLDFAST_URL=$first
 
 # A lease that is renewed, and one that is not.
