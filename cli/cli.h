@@ -174,6 +174,7 @@ struct session {
     hf_multi *multi;            /* of all of them; NULL: there is but one */
     struct hf_grant grants[HF_MULTI_MAX]; /* of a set, in that order */
     char shown[TEXT_ESCAPED_MAX];         /* the lock's name, for people */
+    const char *url;                      /* of the client; NULL: none given */
     char url_line[4096];                  /* from --url-file */
     int logs;                             /* the library's warnings are told */
 };

@@ -85,7 +85,7 @@ static int why_look(struct why *w, const struct options *o,
     else
         once_look(w);
     nodes_look(w->s, &w->nodes);
-    if (!w->info.locked) store_look(w, o);
+    if (!w->info.locked) store_look(w);
     return status;
 }
 

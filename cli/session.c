@@ -212,11 +212,11 @@ static void files_check(const char *url, const char *password_file)
 static int client_open(struct session *s, const struct options *o,
                        unsigned flags, hf_state_fn on_state, void *user)
 {
-    const char *url;
     struct hf_error err = {0};
     struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
-    int code = session_url(s, o, &url);
+    int code = session_url(s, o, &s->url);
     if (code) return code;
+    const char *url = s->url;
     co.flags = flags;
     co.lease_ms = o->lease_ms;
     co.user = session_user();

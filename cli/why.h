@@ -51,7 +51,7 @@ enum process process_look(const struct hf_info *info);
 const char *process_name(enum process process);
 
 /* why_store.c: of a free lock: does the store refuse to grant it? */
-void store_look(struct why *w, const struct options *o);
+void store_look(struct why *w);
 
 /* why_text.c: the facts in sentences, and what can be done about it. */
 void why_print(const struct why *w);

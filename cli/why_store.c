@@ -88,16 +88,14 @@ static void probe_judge(struct why *w, const struct hf_probe *p)
     snprintf(w->refusal, sizeof(w->refusal), "%s", first);
 }
 
-void store_look(struct why *w, const struct options *o)
+void store_look(struct why *w)
 {
     static struct hf_probe probe;
     struct hf_probe_options po = HF_PROBE_OPTIONS_INIT;
-    const char *url = o->url;
     if (hf_client_caps(w->s->client) & HF_CAP_KERNEL) return;
     if (w->info.guarantee == HF_GUARANTEE_LOCAL) return;
-    if (!url && session_url(w->s, o, &url) != EXIT_OK) return;
     po.user = session_user();
     po.password = session_password();
     po.password_file = session_password_file();
-    if (hf_probe(url, &po, &probe, NULL) == HF_OK) probe_judge(w, &probe);
+    if (hf_probe(w->s->url, &po, &probe, NULL) == HF_OK) probe_judge(w, &probe);
 }

@@ -88,6 +88,8 @@ chmod 644 "$dir/url"
 expect 1 "a URL's file" "$HOLDFAST" status --url-file "$dir/url" x
 check "open to everybody, with a password, is told of" err_has 'chmod 600'
 refute "without showing it" err_has secret-word
+expect 1 "why, with such a file" "$HOLDFAST" why --url-file "$dir/url" x
+check "tells of it once" test "$(grep -c 'chmod 600' "$dir/err")" -eq 1
 chmod 600 "$dir/pass word" "$dir/url"
 expect 1 "a URL's file that only we may read" \
     "$HOLDFAST" status --url-file "$dir/url" x
