@@ -4,23 +4,16 @@
  * One rule: only what a server says of itself counts.  A server that may not be
  * asked, or says nothing of it, refuses nothing.
  */
+#include "doctor.h"
 #include "why.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-static int64_t number_of(const struct hf_probe_node *n, const char *name)
-{
-    char text[32];
-    if (!hf_probe_fact(n, name, text, sizeof(text))) return -1;
-    return strtoll(text, NULL, 10);
-}
 
 static int is_full(const struct hf_probe_node *n, char *out, size_t size)
 {
     char policy[64];
-    int64_t most = number_of(n, "maxmemory"),
-            used = number_of(n, "used_memory");
+    int64_t most = fact_number(n, "maxmemory", -1),
+            used = fact_number(n, "used_memory", -1);
     hf_probe_fact(n, "maxmemory_policy", policy, sizeof(policy));
     if (most <= 0 || used <= most || strcmp(policy, "noeviction") != 0)
         return 0;
@@ -32,8 +25,8 @@ static int is_full(const struct hf_probe_node *n, char *out, size_t size)
 
 static int is_alone(const struct hf_probe_node *n, char *out, size_t size)
 {
-    int64_t least = number_of(n, "min-replicas-to-write");
-    int64_t good = number_of(n, "min_slaves_good_slaves");
+    int64_t least = fact_number(n, "min-replicas-to-write", -1);
+    int64_t good = fact_number(n, "min_slaves_good_slaves", -1);
     if (least <= 0 || good < 0 || good >= least) return 0;
     snprintf(out, size,
              "it has too few replicas: min-replicas-to-write is %lld, and "
@@ -46,7 +39,7 @@ static int is_alone(const struct hf_probe_node *n, char *out, size_t size)
 static int is_member(const struct hf_probe *p, const struct hf_probe_node *n,
                      char *out, size_t size)
 {
-    int64_t members = number_of(n, "quorum_of");
+    int64_t members = fact_number(n, "quorum_of", -1);
     if (p->quorum > 1 || members < 2) return 0;
     snprintf(out, size, "it is one of %lld members of a quorum",
              (long long)members);
