@@ -61,6 +61,10 @@ static struct request draw(enum lock_kind kind, uint64_t random)
     if (kind == KIND_PERMIT && (random >> 16) % 4 == 0) req.flags |= REQ_QUEUE;
     if (op == OP_RELEASE && (random >> 48) % 4 == 0) req.flags |= REQ_UNSURE;
     if ((random >> 20) % 8 == 0) req.lease_us = 1000;
+    /* One holder's are tickets, whose renewals may come from a forged one. */
+    if (kind == KIND_PERMIT && req.attempt % 10 == 2) req.flags |= REQ_DETACHED;
+    if (req.flags & REQ_DETACHED && op == OP_RENEW && (random >> 51) % 3 == 0)
+        req.attempt ^= UINT64_C(1) << 48;
     if (op != OP_TALLY) return req;
     req.ballot = 0;
     req.tally = (enum tally_do)((random >> 24) % 7);

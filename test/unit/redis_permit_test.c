@@ -350,6 +350,44 @@ TEST(redis_permit, that_is_used_says_what_it_is)
     CHECK_INT(a.reply.status, HF_CONFLICT);
 }
 
+/* ---- tickets ------------------------------------------------------------ */
+
+/* The attempt of a ticket is its secret's hash, of which an id has 48 bits; and
+ * of an owner it has the client alone. */
+TEST(redis_permit, of_a_ticket_is_known_by_all_of_its_owner_and_attempt)
+{
+    static const uint64_t secret = UINT64_C(0x7123456789abcdef);
+    static const struct {
+        const char *owner;
+        uint64_t attempt;
+    } others[] = {{SERVER_OWNER, secret ^ UINT64_C(1) << 48},
+                  {SERVER_OWNER "7", secret}};
+    begin();
+    CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 2), V_GRANTED);
+    struct request req = of(OP_PROPOSE, KIND_PERMIT, secret);
+    req.flags |= REQ_DETACHED;
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    int64_t fence = a.reply.fence;
+    for (size_t i = 0; i < 2; i++) {
+        struct request other = req;
+        snprintf(other.owner, sizeof other.owner, "%s", others[i].owner);
+        other.attempt = others[i].attempt;
+        other.op = OP_RENEW;
+        CHECK_INT(server_do(&f, other, &a), V_ABSENT);
+        other.fence = fence;
+        CHECK_INT(server_do(&f, other, &a), V_ABSENT);
+        other.op = OP_RELEASE;
+        CHECK_INT(server_do(&f, other, &a), V_ABSENT);
+        CHECK_INT(redis_number(&r, "ZCARD {s}:timeout"), 1);
+    }
+    req.op = OP_RENEW;
+    req.fence = fence;
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    req.op = OP_RELEASE;
+    CHECK_INT(server_do(&f, req, &a), V_GRANTED);
+    CHECK_INT(redis_number(&r, "ZCARD {s}:timeout"), 0);
+}
+
 /* ---- what is no semaphore ----------------------------------------------- */
 
 static void conflicts(const char *command)

@@ -58,6 +58,12 @@ static void put_mark_key(struct command *cmd, const struct request *req)
     put_side(cmd, req, suffix);
 }
 
+/* A release that says more than its id. */
+static int is_of_ticket(const struct request *req)
+{
+    return req->op == OP_RELEASE && (req->flags & REQ_DETACHED) != 0;
+}
+
 static void put_letters(struct backend_conn *c, const struct request *req)
 {
     char letters[8];
@@ -70,7 +76,7 @@ static void put_letters(struct backend_conn *c, const struct request *req)
     if (req->op == OP_TALLY && req->flags & REQ_ANYWAY) letters[n++] = 'f';
     if (req->op == OP_TALLY && req->flags & REQ_IF_THERE) letters[n++] = 'i';
     if (req->op == OP_TALLY && req->flags & REQ_OURS) letters[n++] = 'o';
-    if (n > 0) hf__cmd_scratch(&c->cmd, letters, n);
+    if (n > 0 || is_of_ticket(req)) hf__cmd_scratch(&c->cmd, letters, n);
 }
 
 static void permit_propose(struct backend_conn *c, enum flight_kind kind,
@@ -100,6 +106,20 @@ static void permit_propose(struct backend_conn *c, enum flight_kind kind,
     put_letters(c, req);
 }
 
+/* How the record of the grant begins that is renewed, as far as it is to be
+ * compared. */
+static void put_record(struct command *cmd, const struct request *req)
+{
+    if (req->fence)
+        hf__cmd_printf(cmd, "v1 %s %llu %lld %lld ", req->owner,
+                       (unsigned long long)req->attempt,
+                       (long long)req->permits, (long long)req->fence);
+    else if (req->flags & REQ_DETACHED)
+        hf__ops_put_mark(cmd, req, 0);
+    else
+        hf__cmd_text(cmd, "");
+}
+
 static void permit_renew(struct backend_conn *c, enum flight_kind kind,
                          const struct request *reqs)
 {
@@ -115,7 +135,7 @@ static void permit_renew(struct backend_conn *c, enum flight_kind kind,
         put_id(cmd, r);
         hf__cmd_number(cmd, hf__ops_lease_ms(r));
         hf__cmd_number(cmd, r->permits);
-        hf__cmd_number(cmd, r->fence);
+        put_record(cmd, r);
     }
 }
 
@@ -137,6 +157,7 @@ static void permit_release(struct backend_conn *c, enum flight_kind kind,
     hf__cmd_number(cmd, req->window_us);
     hf__cmd_text(cmd, req->owner);
     put_letters(c, req);
+    if (is_of_ticket(req)) hf__ops_put_mark(cmd, req, 0);
 }
 
 static void permit_inspect(struct backend_conn *c, enum flight_kind kind,

@@ -5,7 +5,8 @@
 -- ARGV id, permits, channel, T, window us, owner; 7th, letters: s the messages
 --      are sharded, b and always go out both ways; q leave the queue; h count
 --      who listens, wake nobody, unless there is a queue; u a proposal may
---      come behind this
+--      come behind this; 8th, of a ticket: "v1 <owner> <attempt> ", with which
+--      its record begins, for an id has only a part of its attempt
 -- returns released: processes told, or -1 | -2 absent, or their time was over
 local call, pcall, arg = redis.call, redis.pcall, ARGV
 local name, out, queue = KEYS[1], KEYS[2], KEYS[5]
@@ -34,6 +35,10 @@ end
 local function bury()
     local life = math.ceil((math.max(arg[4] - now, 0) + arg[5]) / 1000) + 1000
     pcall('SET', KEYS[4], 'gone', 'PX', string.format('%.0f', life))
+end
+local record = arg[8] and pcall('HGET', KEYS[3], arg[1])
+if type(record) == 'string' and record:find(arg[8], 1, true) ~= 1 then
+    return -2
 end
 -- Before any other write: a full server only takes what frees memory.
 local had, ends, ids = 0, nil, {}

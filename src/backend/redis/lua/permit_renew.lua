@@ -1,7 +1,7 @@
 -- permit_renew.lua: extend the permits of many acquires that are still out.
 -- KEYS[2i-1] permits that are out  KEYS[2i] facts
--- ARGV[4i-3..4i] id, lease ms, permits, fence of the grant that is renewed (0:
---      not compared)
+-- ARGV[4i-3..4i] id, lease ms, permits, how the record of the grant begins that
+--      is renewed ("": not compared): "v1 <owner> <attempt> <permits> <fence> "
 -- returns {now us, per acquire: ttl ms before | -2 absent | -4 no semaphore}
 local call, pcall = redis.call, redis.pcall
 local time = call('TIME')
@@ -24,10 +24,10 @@ local function left_of(key, ids)
     end
     return math.min(left - ms, 9007199254740991)
 end
--- The token that they were granted with; or nil.
-local function fence_of(facts, id)
+-- Is it that grant?  Of a ticket, an id has only a part of the attempt.
+local function is_of(facts, id, record)
     local had = pcall('HGET', facts, id)
-    return type(had) == 'string' and had:match('^v1 %S+ %d+ %d+ (%d+) ')
+    return type(had) == 'string' and had:find(record, 1, true) == 1
 end
 for i = 1, #KEYS / 2 do
     local key, facts, at = KEYS[2 * i - 1], KEYS[2 * i], 4 * i
@@ -38,8 +38,8 @@ for i = 1, #KEYS / 2 do
         ids[2 * k + 2] = id .. string.char(math.floor(k / 256), k % 256)
     end
     local left = left_of(key, ids)
-    if ARGV[at] ~= '0' and type(left) ~= 'table' and left >= 0
-        and fence_of(facts, id) ~= ARGV[at] then
+    if ARGV[at] ~= '' and type(left) ~= 'table' and left >= 0
+        and not is_of(facts, id, ARGV[at]) then
         left = -2
     end
     if type(left) == 'table' then
