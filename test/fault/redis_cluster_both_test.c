@@ -2,8 +2,8 @@
  * redis_cluster_both_test.c: a cluster that is shared with programs which use
  * classic messages although the servers have sharded ones, as Redisson 3.22 to
  * 3.27 often does.  One rule: a release wakes the other side's waiter, in both
- * directions.  A waiter that is not woken looks again by itself: only a wait that
- * was shorter than that tells something, and one of several does.
+ * directions.  A waiter that is not woken looks again by itself: only a wait
+ * that was shorter than that tells something, and one of several does.
  */
 #include <stdio.h>
 #include <stdlib.h>
