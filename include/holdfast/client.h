@@ -187,9 +187,9 @@ HF_API void hf_client_options_init(struct hf_client_options *options);
  *     &wait_renew=on   ... and a renewal too
  *     &waitaof=1       a grant counts once the server's disk has it; 1,K: and
  *                      those of K replicas (Redis 7.2 or later)
- *     &member=ok       acquire and renew although the server is one of several
- *                      members of a quorum, which knows nothing of these
- *                      locks; otherwise that is HF_CONFLICT
+ *     &member=ok       acquire although the server is one of several members
+ *                      of a quorum, which knows nothing of these locks;
+ *                      otherwise that is HF_CONFLICT
  *   redis-sentinel://[user[:password]@]host[:port],host[:port],.../name[/db]
  *                    the primary that these Sentinels call `name`; user and
  *                    password are the primary's

@@ -195,6 +195,11 @@ static void node_tell(const hf_client *c, const struct node *n,
     } else if (!is_alone && hf__member_is_ahead(e, n)) {
         out->status = HF_UNAVAILABLE;
         hf__member_clock_text(e, n, out->text, sizeof out->text);
+    } else if (hf__member_is_left_blank(e, n)) {
+        out->status = HF_UNAVAILABLE;
+        snprintf(out->text, sizeof out->text,
+                 "it is new, or has lost its data: one quarantine begins with "
+                 "the first lock that is asked for");
     }
     if (n->clock_known)
         out->clock_offset_ms =

@@ -123,6 +123,8 @@ struct tally_told {
 #define REQ_UNSURE 33554432u
 /* TALLY: refuse a number that another program may have made: CONFLICT. */
 #define REQ_OURS 67108864u
+/* RENEW: by a ticket; this client has not had the hold yet. */
+#define REQ_ATTACH 134217728u
 
 /* Borrowed by the backend from submit() until it is replied to. */
 struct request {

@@ -196,6 +196,7 @@ struct engine {
     int64_t group_lease_us; /* the longest lease of it, as its markers say;
                              * 0: none has been met */
     int64_t group_lease_guess_us; /* what it is taken for until then */
+    int votes_wanted;             /* a lock was asked for, not only a look */
     int settle_told;              /* that one has to wait for its nodes */
     int refusal_told;             /* that no quorum can be had with this URL */
     int64_t linger_us;            /* until then all nodes are waited for; 0 no
@@ -340,6 +341,8 @@ void hf__members_ask(struct engine *e); /* OP_BOOT, where it is due */
 void hf__members_tick(struct engine *e);
 int64_t hf__members_next_us(const struct engine *e);
 int hf__members_are_decided(const struct engine *e);
+void hf__members_want(struct engine *e); /* a lock is asked for */
+int hf__member_is_left_blank(const struct engine *e, const struct node *n);
 void hf__member_link(struct engine *e, struct node *n, int up);
 void hf__member_unsettle(struct engine *e, struct node *n, unsigned boot_flags);
 void hf__member_answered(struct engine *e, struct node *n,

@@ -105,6 +105,28 @@ static void stand_set(struct engine *e, struct node *n, enum stand stand)
     hf__turn_pass_all(e);
 }
 
+static int reached_count(const struct engine *e)
+{
+    int reached = 0;
+    for (int i = 0; i < e->conf.nodes; i++)
+        reached += e->nodes[i].up && e->nodes[i].stand != STAND_REFUSED;
+    return reached;
+}
+
+/* A marker keeps the clients of that server alone out.  So none is begun by who
+ * only looks, nor for a URL of which too few can be reached: it may be wrong,
+ * and no lock can be had meanwhile. */
+static int may_mark(const struct engine *e)
+{
+    return e->votes_wanted && reached_count(e) >= e->conf.quorum;
+}
+
+/* Has it no marker, and gets none for now? */
+int hf__member_is_left_blank(const struct engine *e, const struct node *n)
+{
+    return n->is_blank && !may_mark(e);
+}
+
 /* Settled enough to ask, or as settled as it will be for now.  At first the
  * others are waited for a moment: a lock that only the fastest majority has is
  * lost with the first of them, until a renewal has healed it. */
@@ -112,12 +134,21 @@ int hf__members_are_decided(const struct engine *e)
 {
     if (settled_count(e) >= e->conf.quorum && e->linger_us < 0) return 1;
     for (int i = 0; i < e->conf.nodes; i++)
-        if (e->nodes[i].stand == STAND_UNKNOWN && !(e->conf.down >> i & 1))
+        if (e->nodes[i].stand == STAND_UNKNOWN && !(e->conf.down >> i & 1)
+            && !hf__member_is_left_blank(e, &e->nodes[i]))
             return 0;
     return 1;
 }
 
 /* ---- asking ------------------------------------------------------------ */
+
+/* What was a member gets its marker again; of others, see may_mark(). */
+static int is_unsure(const struct engine *e, const struct node *n)
+{
+    if (n->boot_flags & REQ_BOOT_LOOK) return 1;
+    if (!e->group_lease_us && !n->is_blank) return 1;
+    return !n->was_member && !may_mark(e);
+}
 
 static void boot_send(struct engine *e, struct node *n)
 {
@@ -126,8 +157,7 @@ static void boot_send(struct engine *e, struct node *n)
     if (!r) return;
     r->op = OP_BOOT;
     r->flags = n->boot_flags;
-    if (n->boot_flags & REQ_BOOT_LOOK || (!e->group_lease_us && !n->is_blank))
-        r->flags |= REQ_BOOT_UNSURE;
+    if (is_unsure(e, n)) r->flags |= REQ_BOOT_UNSURE;
     r->name = e->group;
     r->name_len = strlen(e->group);
     r->lease_us = group_lease_us(e);
@@ -205,6 +235,7 @@ const struct hf_error *hf__members_refusal(const struct engine *e)
 static void blanks_ask(struct engine *e)
 {
     int blanks = 0;
+    if (!may_mark(e)) return;
     for (int i = 0; i < e->conf.nodes; i++) {
         blanks += e->nodes[i].is_blank;
         if (is_awaited(e, &e->nodes[i])) return;
@@ -214,6 +245,14 @@ static void blanks_ask(struct engine *e)
         struct node *n = &e->nodes[i];
         if (n->is_blank && !n->boot_open) n->boot_us = e->now_us;
     }
+}
+
+/* A lock is asked for: nodes without a marker are to be members. */
+void hf__members_want(struct engine *e)
+{
+    if (e->conf.nodes == 1 || e->votes_wanted) return;
+    e->votes_wanted = 1;
+    blanks_ask(e);
 }
 
 /* The calls that wait fail now: the URL must be changed. */
@@ -357,6 +396,8 @@ void hf__member_answered(struct engine *e, struct node *n,
         n->is_blank = 1;
         blanks_ask(e);
         refusal_tell(e);
+        if (hf__member_is_left_blank(e, n))
+            hf__turn_pass_all(e); /* that may be the last to decide */
         return;
     }
     if (!twin) {

@@ -45,6 +45,7 @@ static void acquire_new(struct engine *e, struct op *op)
     struct lock_entry *entry = op->entry;
     unsigned flags = hold_flags(e, op);
     int alone = is_one_try(op) || flags & (HOLD_SHARED | HOLD_QUEUES);
+    hf__members_want(e);
     const struct hf_error *refusal = hf__members_refusal(e);
     if (refusal) {
         hf__op_finish(e, op, refusal->status, refusal->text);
@@ -203,6 +204,7 @@ static void acquire_start(struct engine *e, struct op *op, struct slot *s)
 
 static void attach_start(struct engine *e, struct op *op)
 {
+    hf__members_want(e);
     struct slot *s = hf__slot_new(e, op->entry, op->holder);
     if (s) s->owner = hf__strdup(e->alloc, op->ticket.owner);
     if (!s || !s->owner) {

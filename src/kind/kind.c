@@ -27,6 +27,8 @@ void hf__kind_shape(struct request *req, const struct hold *h,
     if (h->flags & HOLD_UPGRADE) req->flags |= REQ_UPGRADE;
     if (send->op == OP_RELEASE && h->unsure && !MUTATED(LEAVES_SURE))
         req->flags |= REQ_UNSURE;
+    if (send->op == OP_RENEW && h->op == HOLD_OP_ATTACH)
+        req->flags |= REQ_ATTACH;
     req->attempt = send->attempt;
     req->ballot = send->ballot;
     if (send->op == OP_PROPOSE) req->block = send->block;

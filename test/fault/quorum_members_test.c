@@ -1,7 +1,7 @@
 /*
  * quorum_members_test.c: which real servers can be the members of a quorum, and
  * what becomes of those that cannot.  One rule: a set of members that is
- * refused has left no marker on any of them.
+ * refused, or that no lock was asked of, has left no marker on any of them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -112,6 +112,87 @@ TEST(quorum_members, members_of_another_quorum_are_refused)
     CHECK_INT(try_with(HOST, HOST, HOST), HF_CONFLICT);
     CHECK(strstr(err.text, "a member of another quorum") != NULL);
     CHECK_INT(redis_number(&servers[2], "EXISTS holdfast:boot"), 0);
+}
+
+static int row_ignore(const struct hf_list_row *row, void *user)
+{
+    (void)row;
+    (void)user;
+    return 0;
+}
+
+struct look {
+    hf_client *client;
+    hf_lock *lock;
+};
+
+static int all_are_blank(void *arg)
+{
+    const struct look *look = arg;
+    struct hf_node nodes[NODES];
+    int is_locked = -1, blanks = 0;
+    CHECK_INT(hf_lock_is_locked(look->lock, &is_locked, &err), HF_OK);
+    CHECK_INT(is_locked, 0);
+    hf_client_nodes(look->client, nodes, NODES);
+    for (int i = 0; i < NODES; i++)
+        blanks +=
+            strstr(nodes[i].text, "it is new, or has lost its data") != NULL;
+    return blanks == NODES;
+}
+
+static int all_are_marked(void *lock)
+{
+    CHECK_INT(rig_acquire(lock, 0, 100, NULL), HF_UNAVAILABLE);
+    return markers() == NODES;
+}
+
+/* A marker would keep the clients of that server alone out. */
+TEST(quorum_members, a_look_leaves_no_marker)
+{
+    struct look look;
+    begin();
+    snprintf(url, sizeof url,
+             "redlock://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d",
+             servers[0].port, servers[1].port, servers[2].port);
+    look.client = rig_client_at(url, NULL);
+    look.lock = rig_lock(look.client, "a");
+    CHECK(rig_until(all_are_blank, &look));
+    CHECK_INT(hf_client_list(look.client, NULL, row_ignore, NULL, &err), HF_OK);
+    CHECK_INT(markers(), 0);
+    /* A lock that is asked for begins the quarantine. */
+    CHECK(rig_until(all_are_marked, look.lock));
+}
+
+/* Two of the three names are wrong, or their servers are away. */
+TEST(quorum_members, a_server_that_is_reached_alone_gets_no_marker)
+{
+    begin();
+    redis_shutdown(&servers[1], 0);
+    redis_shutdown(&servers[2], 0);
+    CHECK_INT(try_with(HOST, HOST, HOST), HF_UNAVAILABLE);
+    CHECK(strstr(err.text, "1 of 3 nodes can be reached, 2 are needed"));
+    CHECK_INT(markers(), 0);
+    rig_begin_at(servers[0].url);
+    CHECK_INT(
+        rig_acquire(rig_lock(rig_client(NULL), "a"), 0, RIG_WAIT_MS, NULL),
+        HF_OK);
+}
+
+static int two_are_marked(void *lock)
+{
+    CHECK_INT(rig_acquire(lock, 0, 100, NULL), HF_UNAVAILABLE);
+    return markers() == 2;
+}
+
+/* They can give locks once their quarantine is over. */
+TEST(quorum_members, a_majority_that_is_reached_gets_markers)
+{
+    begin();
+    redis_shutdown(&servers[2], 0);
+    snprintf(url, sizeof url,
+             "redlock://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d",
+             servers[0].port, servers[1].port, servers[2].port);
+    CHECK(rig_until(two_are_marked, rig_lock(rig_client_at(url, NULL), "a")));
 }
 
 /* The others have said that leases last ten minutes. */

@@ -236,7 +236,10 @@ static void nodes_await(hf_client *client)
     for (int left = RIG_PATIENCE_MS; left > 0; left--) {
         int settled = 0;
         hf_client_nodes(client, nodes, QUORUM_LEN);
-        for (int i = 0; i < QUORUM_LEN; i++) settled += nodes[i].settled;
+        /* Nodes that nobody declared new stay as they are until a lock is
+         * asked for. */
+        for (int i = 0; i < QUORUM_LEN; i++)
+            settled += nodes[i].settled || strstr(nodes[i].text, "it is new");
         if (settled == QUORUM_LEN) return;
         rig_pause_ms(1);
     }

@@ -16,9 +16,13 @@ static int64_t node_lease_ms(int i)
     return nodes[i].max_lease_ms;
 }
 
+/* A quarantine begins when a lock is asked for. */
 static int64_t quarantine_left_ms(hf_client *c, int node)
 {
     struct hf_node nodes[TRIO_NODES] = {{.up = 0}};
+    hf_lock *l = NULL;
+    CHECK_INT(hf_lock_open(c, "q", &l, NULL), HF_OK);
+    (void)rig_probe(l);
     for (int i = 0; i < RIG_PATIENCE_MS; i++) {
         hf_client_nodes(c, nodes, TRIO_NODES);
         if (nodes[node].quarantine_left_ms > 0) break;

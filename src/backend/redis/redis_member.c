@@ -3,12 +3,14 @@
  * that server alone.
  *
  * The marker is read once, with the greeting, so that no lock pays for it.  One
- * rule: what a quorum decides is not granted past it, nor kept.  Proposals are
- * refused before anything is sent, unless the URL says member=ok, and so are
- * renewals, by which a ticket of the quorum would be taken over, and changes of
- * a number, which is stored under the name of a lock; looking, breaking and
- * releasing are not.  Values and guards are a client's data, under keys that it
- * names: they grant nothing, and are not refused.
+ * rule: what a quorum decides is not granted past it.  Proposals are refused
+ * before anything is sent, unless the URL says member=ok, and so are tickets,
+ * which may be the quorum's, and changes of a number, which is stored under the
+ * name of a lock; looking, breaking and releasing are not.  Nor is the renewal
+ * of a hold from before the marker was read: it is this client's by its record
+ * there, which no quorum can have made, and it would be renewed all the same if
+ * the connection had lasted.  Values and guards are a client's data, under keys
+ * that it names: they grant nothing, and are not refused.
  */
 #include <stdio.h>
 #include <string.h>
@@ -53,8 +55,9 @@ static int is_refused(const struct request *req)
 {
     switch (req->op) {
     case OP_PROPOSE:
-    case OP_RENEW:
         return 1;
+    case OP_RENEW:
+        return (req->flags & REQ_ATTACH) != 0;
     case OP_TALLY:
         return req->tally != TALLY_READ;
     default:
@@ -69,7 +72,8 @@ const char *hf__redis_member_refusal(struct backend_conn *c,
     if (c->quorum_of < 2 || !is_refused(req)) return NULL;
     snprintf(text, size,
              "it is one of %d members of a quorum: name all of them, or use "
-             "redis://HOST?member=ok if a lock of this server alone is meant",
+             "redis://HOST?member=ok if a lock of this server alone is meant; "
+             "if it is no member, DEL " BOOT_KEY " there",
              c->quorum_of);
     return text;
 }
