@@ -130,13 +130,22 @@ int handed_keep(hf_lock *lock, const struct options *o, struct hf_grant *grant,
 static int refused(struct session *s, const struct options *o, int status,
                    const struct hf_error *err)
 {
+    char time[32];
     if (status == HF_CANCELLED) {
         say_note("%s: not acquired: interrupted", s->shown);
         return EXIT_SIGNAL + interrupt_signal();
     }
     if (status != HF_TAKEN && status != HF_TIMEOUT)
         return session_fail(s, status, err);
-    session_say_busy(s, "not acquired", status == HF_TIMEOUT ? o->wait_ms : -1);
+    /* A quorum that was not asked has no holder that could be named. */
+    const char *unasked =
+        status == HF_TIMEOUT ? strstr(err->text, "no time to ask") : NULL;
+    if (unasked)
+        say_warn("%s: not acquired after %s: %s", s->shown,
+                 duration_text(o->wait_ms, time, sizeof(time)), unasked);
+    else
+        session_say_busy(s, "not acquired",
+                         status == HF_TIMEOUT ? o->wait_ms : -1);
     return EXIT_NOT_ACQUIRED;
 }
 

@@ -136,6 +136,22 @@ static const char *slot_text(struct engine *e, const struct slot *s, int status,
     return buf;
 }
 
+/* The wait was over within some round trips, and nothing is known to be wrong:
+ * that is neither a silence of the members nor another holder.  A hold that
+ * failed to be entered again goes on, and is not DONE. */
+static int is_unasked(const struct engine *e, const struct slot *s,
+                      const struct op *op, int status)
+{
+    const struct hold *h = &s->hold;
+    int is_alone = !s->entry->turn || s->entry->turn == s;
+    int64_t short_us = 4 * e->conf.rtt_us + RENEW_US_MIN;
+    return (status == HF_UNAVAILABLE || status == HF_TIMEOUT)
+           && op->type == OP_TYPE_ACQUIRE && h->state == HOLD_DONE
+           && op->deadline_us <= e->now_us && op->wait_us <= short_us
+           && is_alone && !h->placed && !h->outwaited
+           && hf__members_may_answer(e);
+}
+
 static void slot_finish(struct engine *e, struct slot *s,
                         const struct hold_out *out)
 {
@@ -147,6 +163,11 @@ static void slot_finish(struct engine *e, struct slot *s,
         grant_fill(e, s, &op->grant);
         op->released.count = s->hold.count;
         hf__op_finish(e, op, HF_OK, NULL);
+    } else if (is_unasked(e, s, op, out->status)) {
+        op->released.count = 0;
+        hf__op_finish(e, op, HF_TIMEOUT,
+                      "no time to ask: the wait was over before enough members "
+                      "had answered");
     } else {
         /* What a node said to this very operation explains it best. */
         int said = op->err.status;

@@ -356,6 +356,7 @@ const struct hf_error *hf__members_refusal(const struct engine *e);
 void hf__members_text(const struct engine *e, int status, char *out,
                       size_t size);
 int hf__members_are_short(const struct engine *e);
+int hf__members_may_answer(const struct engine *e);
 /* Is its clock so far ahead that it refuses every number?  The sentence. */
 int hf__member_is_ahead(const struct engine *e, const struct node *n);
 void hf__member_clock_text(const struct engine *e, const struct node *n,

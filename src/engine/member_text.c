@@ -89,6 +89,19 @@ int hf__members_are_short(const struct engine *e)
     return e->conf.nodes > 1 && able < e->conf.quorum;
 }
 
+/* Nothing that is known keeps a majority from answering soon. */
+int hf__members_may_answer(const struct engine *e)
+{
+    int able = 0;
+    for (int i = 0; i < e->conf.nodes; i++) {
+        const struct node *n = &e->nodes[i];
+        able += !(e->conf.down >> i & 1) && n->stand != STAND_REFUSED
+                && n->stand != STAND_QUARANTINED && !n->is_blank
+                && !hf__member_is_ahead(e, n);
+    }
+    return e->conf.nodes > 1 && able >= e->conf.quorum;
+}
+
 static int stand_count(const struct engine *e, enum stand stand)
 {
     int n = 0;

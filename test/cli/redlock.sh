@@ -29,6 +29,9 @@ finished_with 143 'and can be ended'
 expect 69 'without waiting' "$HOLDFAST" run -n job -- true
 check 'it says how long' err_has '5 of 5 nodes are new .*a lock waits [23]. s'
 check 'a line per node' same "$(lines_of ': may not vote for [23]' err)" 5
+slow='quorum:memory:a?delay_ms=90|memory:b?delay_ms=90|memory:c?delay_ms=90'
+expect 75 'a wait of 1 ms' "$HOLDFAST" run --url "$slow" -w 1ms job -- true
+check 'blames neither a holder nor the nodes' err_has 'after 1ms: no time to ask'
 expect 1 'status' "$HOLDFAST" status -q job
 expect 1 'status' "$HOLDFAST" status job
 check 'says until when' out_has 'no lock can be had for [23].*s: 0 of 5 nodes'

@@ -15,6 +15,35 @@ static hf_lock *held_at(int node)
     return l;
 }
 
+/* One try with this wait, at nodes that answer after 60 ms. */
+static int slow_status(int64_t wait_ms, struct hf_error *err)
+{
+    struct hf_acquire_options o = rig_options(wait_ms, 0, 0);
+    hf_lock *l = NULL;
+    hf_client *c = trio_client("quorum:memory:la?delay_ms=60|"
+                               "memory:lb?delay_ms=60|memory:lc?delay_ms=60");
+    CHECK_INT(hf_lock_open(c, "a", &l, NULL), HF_OK);
+    int status = hf_lock_acquire(l, &o, NULL, err);
+    hf_client_close(c);
+    return status;
+}
+
+/* Nobody has it, and nobody is away. */
+TEST(quorum_view, a_wait_without_time_to_ask_is_told_as_that)
+{
+    struct hf_error err = {0};
+    trio_begin(0);
+    CHECK_INT(slow_status(1, &err), HF_TIMEOUT);
+    CHECK(strstr(err.text, "no time to ask") != NULL);
+}
+
+TEST(quorum_view, a_wait_with_time_to_ask_blames_the_silent_nodes)
+{
+    struct hf_error err = {0};
+    trio_begin(0);
+    CHECK_INT(slow_status(40, &err), HF_UNAVAILABLE);
+}
+
 TEST(quorum_view, a_lock_that_one_node_has_is_free)
 {
     struct hf_info info;
