@@ -1,9 +1,9 @@
 /*
  * run_event.c: what the command and a program around us are told.
  *
- * The command reads lines on HOLDFAST_STATUS_FD; a program that asked with --json
- * gets events, of which the last is always "end".  Neither may block us: a
- * command that does not read its lines loses the old ones' successors, never
+ * The command reads lines on HOLDFAST_STATUS_FD; a program that asked with
+ * --json gets events, of which the last is always "end".  Neither may block us:
+ * a command that does not read its lines loses the old ones' successors, never
  * `lost`, and a reader of events that does not read them loses some.
  */
 #include "run.h"

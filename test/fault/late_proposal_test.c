@@ -1,7 +1,8 @@
 /*
  * late_proposal_test.c: a proposal that was on its way for long arrives when
- * its hold is over; or a release does.  One rule: whatever arrives late, the holder
- * that lost its lock learns of it at its next renewal, and no hold lasts longer.
+ * its hold is over; or a release does.  One rule: whatever arrives late, the
+ * holder that lost its lock learns of it at its next renewal, and no hold lasts
+ * longer.
  *
  * The late request is sent by hand, on a connection of its own, in the name of
  * a client of this process.  The server's clock runs at a fiftieth, so that it
