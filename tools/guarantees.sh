@@ -11,14 +11,8 @@ page=${1:-docs/guarantees.md}
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-# "DIR/FILE.c: suite.name" for every test; the macro may span two lines.
-tests_of() {
-    for path in test/contract/*.c test/unit/*.c test/fault/*.c; do
-        tr '\n' ' ' <"$path" |
-            grep -oE 'TEST\([a-z_0-9]+, *[a-z_0-9]+\)' |
-            sed "s|TEST(\\([a-z_0-9]*\\), *\\([a-z_0-9]*\\))|${path#test/}: \\1.\\2|"
-    done
-}
+# "DIR/FILE.c: suite.name" for every test.
+tests_of() { sh tools/test_names.sh contract unit fault; }
 
 # "sim: NAME": planted bugs, and the files that check.
 sims_of() {
