@@ -158,9 +158,9 @@ struct run {
     int64_t acquired_at_ms; /* all times by clock_ms() */
     int64_t lease_ms;       /* INT64_MAX: a kernel lock, no lease */
     int64_t grace_ms;
-    int64_t margin_ms;           /* KILL so long before the lease ends */
-    int64_t deadline_ms;         /* the lock is valid until then */
-    int64_t said_ms;             /* what was last told of that */
+    int64_t margin_ms;   /* KILL is sent this long before the lease ends */
+    int64_t deadline_ms; /* the lock is valid until then */
+    int64_t said_ms;     /* what was last told of that */
     _Atomic int64_t *guarded_ms; /* shared: the guardian kills then; INT64_MAX:
                                   * it does not */
     int64_t max_at_ms;           /* --max-hold; INT64_MAX: none */

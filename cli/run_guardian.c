@@ -24,8 +24,8 @@
 #define KILL_AGAIN_MS 5   /* while killing: what was forked meanwhile */
 #define SLEEP_MS_MAX 5000 /* a sleep does not count while we are suspended */
 #define LEFT_TOLD_MAX 8   /* pids told of those left behind */
-#define ORDER_TRIES 5     /* to tell it something, each so long */
-#define ORDER_WAIT_MS 20
+#define ORDER_TRIES 5     /* to send one order to the guardian */
+#define ORDER_WAIT_MS 20  /* for each of them */
 
 struct guardian {
     const struct run *r;

@@ -47,7 +47,8 @@ static void guarded_say(struct run *r)
     atomic_store(r->guarded_ms, r->on_lost == ON_LOST_WARN ? INT64_MAX : at_ms);
 }
 
-/* Tell everybody that it is valid for so long; -1: without a limit. */
+/* Tell the command and the reader of events for how long the lock is valid;
+ * -1: without a limit. */
 static void held_say(struct run *r, int64_t valid_ms)
 {
     char line[48];

@@ -69,7 +69,7 @@ static int traffic_tells(enum store_mutation mutation, uint64_t seed)
     for (int i = 0; i < STEPS && !told; i++) {
         struct reply a, b;
         struct request req = traffic_next(&t, now_us);
-        /* What a break refuses, it refuses whoever else is forgotten. */
+        /* A break refuses it even if the queue was forgotten. */
         if (mutation == STORE_MUT_QUEUE_FORGETS_EARLY && req.op == OP_BREAK)
             continue;
         hf__store_apply(p.right, now_us, &req, &a);
