@@ -3,7 +3,10 @@
 # lock they end the wait at once.
 . "$(dirname "$0")/lib.sh"
 
-# The command and its child note each signal they get.
+# The command and its child note each signal they get.  They sleep in a
+# subshell, which sh starts by fork: were it by vfork, as for a plain command, a
+# TSTP that stops the new process before its exec would leave the shell in state
+# D, not T.
 cat >"$dir/noter" <<'EOF'
 for s in INT TERM HUP QUIT USR1 USR2 WINCH CONT; do
     trap "echo $s >>$dir/parent.$s" $s
@@ -12,9 +15,9 @@ sh -c 'for s in INT TERM HUP QUIT USR1 USR2 WINCH CONT; do
     trap "echo $s >>$dir/child.$s" $s
 done
 echo $$ >$dir/child.pid
-while :; do sleep 0.05; done' &
+while :; do (exec sleep 0.05); done' &
 echo $$ >$dir/parent.pid
-while :; do sleep 0.05; done
+while :; do (exec sleep 0.05); done
 EOF
 background "$HOLDFAST" run a sh "$dir/noter" 2>"$dir/err"
 need_file "$dir/parent.pid"
