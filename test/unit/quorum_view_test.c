@@ -15,13 +15,16 @@ static hf_lock *held_at(int node)
     return l;
 }
 
-/* One try with this wait, at nodes that answer after 60 ms. */
+/* One try with this wait, at nodes that answer long after it.  Were it soon
+ * after, a test that was held up would read the answers before it looks at the
+ * clock, and the client would know how slow they are. */
 static int slow_status(int64_t wait_ms, struct hf_error *err)
 {
     struct hf_acquire_options o = rig_options(wait_ms, 0, 0);
     hf_lock *l = NULL;
-    hf_client *c = trio_client("quorum:memory:la?delay_ms=60|"
-                               "memory:lb?delay_ms=60|memory:lc?delay_ms=60");
+    hf_client *c =
+        trio_client("quorum:memory:la?delay_ms=30000|"
+                    "memory:lb?delay_ms=30000|memory:lc?delay_ms=30000");
     CHECK_INT(hf_lock_open(c, "a", &l, NULL), HF_OK);
     int status = hf_lock_acquire(l, &o, NULL, err);
     hf_client_close(c);
