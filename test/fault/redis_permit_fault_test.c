@@ -72,9 +72,17 @@ static int queue_has_one(void *arg)
     return redis_number(&r, "ZCARD {s}:hf_queue") == 1;
 }
 
-/* Somebody else's, for good, and given back without a word. */
+/* Somebody else's, for good. */
 #define TAKE_BY_HAND "ZADD {s}:timeout 922337203685477 0123456789abcdef"
-#define GIVE_BY_HAND "ZREM {s}:timeout 0123456789abcdef"
+
+/* Given back without a word.  The number rises first: with nothing left and
+ * nothing taken it would be a semaphore of 0 permits for a moment, and a waiter
+ * that asks in that moment is told HF_INVALID. */
+static void give_by_hand(void)
+{
+    redis_say(&r, "INCR s");
+    redis_say(&r, "ZREM {s}:timeout 0123456789abcdef");
+}
 
 /* A process that queues for what somebody else has is killed. */
 static void waiter_kill(struct proc *p)
@@ -96,8 +104,7 @@ TEST(redis_permit_fault, a_waiter_that_was_killed_is_skipped)
     begin();
     waiter_kill(&p);
     CHECK_INT(proc_wait(&p, RIG_PATIENCE_MS), -SIGKILL);
-    redis_say(&r, GIVE_BY_HAND);
-    redis_say(&r, "INCR s");
+    give_by_hand();
     hf_semaphore *s = rig_semaphore_as(rig_client(NULL), "s", NULL);
     CHECK_INT(rig_take(s, 1, RIG_WAIT_MS, NULL), HF_OK);
 }
@@ -125,8 +132,7 @@ TEST(redis_permit_fault, a_message_that_was_lost_costs_a_bounded_sleep)
     redis_say(&r, TAKE_BY_HAND);
     taker_start(&t, rig_semaphore_as(rig_client(NULL), "s", NULL), 1,
                 RIG_WAIT_MS);
-    redis_say(&r, GIVE_BY_HAND);
-    redis_say(&r, "INCR s");
+    give_by_hand();
     rig_join();
     CHECK_INT(t.status, HF_OK);
 }
