@@ -427,9 +427,11 @@ static void in_waiting(struct hold *h, const struct hold_event *ev,
     }
 }
 
-/* It waits for its turn only; or it is known when there will be voters. */
+/* It waits for its turn only, from now on; or it is known when there will be
+ * voters. */
 static void queue_ready(struct hold *h, const struct hold_event *ev)
 {
+    h->queued_us = ev->now_us;
     if (ev->flags & HOLD_BLIND)
         patience_begin(h, ev->now_us);
     else
@@ -440,7 +442,7 @@ static void queue_ready(struct hold *h, const struct hold_event *ev)
  * of the store's. */
 static int is_outwaited(const struct hold *h, int64_t now_us)
 {
-    int64_t left_us = h->op_deadline_us - now_us;
+    int64_t left_us = max64(h->op_deadline_us - now_us, 0);
     return h->answer_by_us == TIME_NEVER && left_us < TURN_LATE_US
            && left_us < now_us - h->queued_us;
 }

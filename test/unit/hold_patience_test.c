@@ -266,3 +266,37 @@ TEST(hold_patience, is_tried_by_silence_after_a_turn_that_came_in_time)
     CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
     CHECK_INT(r.now_us, 10000 * MS);
 }
+
+/* The clocks came when its wait was nearly over, or over; nobody was before
+ * it. */
+TEST(hold_patience, is_not_outwaited_by_clocks_that_came_late)
+{
+    struct rig r;
+    struct hold_event ready = {.type = EV_READY};
+    struct hold_event turn = {.type = EV_TURN};
+    for (int late_ms = -1; late_ms <= 1; late_ms++) {
+        rig_begin(&r, 0, HOLD_BLIND, 50 * MS);
+        r.now_us += (50 + late_ms) * MS;
+        rig_step(&r, ready);
+        rig_step(&r, turn);
+        CHECK_INT(r.h.outwaited, 0);
+        rig_silence(&r, 600000);
+        CHECK(r.out.finished);
+        CHECK_INT(r.out.status, late_ms < 0 ? HF_UNAVAILABLE : HF_TIMEOUT);
+    }
+}
+
+TEST(hold_patience, is_outwaited_by_those_before_it_since_the_clocks_came)
+{
+    struct rig r;
+    struct hold_event ready = {.type = EV_READY};
+    struct hold_event turn = {.type = EV_TURN};
+    rig_begin(&r, 0, HOLD_BLIND, 50 * MS);
+    r.now_us += 2 * MS;
+    rig_step(&r, ready);
+    r.now_us += 47 * MS;
+    rig_step(&r, turn);
+    CHECK_INT(r.h.outwaited, 1);
+    rig_silence(&r, 600000);
+    CHECK(r.out.finished && r.out.status == HF_TIMEOUT);
+}
