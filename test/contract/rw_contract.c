@@ -407,7 +407,10 @@ TEST(rw, breaking_takes_it_from_all_readers_and_tells_them)
 {
     int was = 0;
     if (!begin() || !rig_has(HF_CAP_BREAK) || rig_has(HF_CAP_KERNEL)) return;
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 600, 0);
+    /* They hear of it when they renew.  By a short lease a renewal that is not
+     * answered soon would take the link from the break. */
+    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 30000, 0);
+    o.renew_ms = 200;
     uint64_t other = hf_holder_new();
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
     o.holder = other;
