@@ -284,8 +284,11 @@ int command_begin(const struct command *cmd, int argc, char **argv,
 /* Do -n, -w, --renew and --backoff fit together?  0, or EXIT_USAGE after
  * having said what is wrong. */
 int wait_check(const struct command *cmd, const struct options *o);
-/* What -n and -w say, as wait_ms of an acquire or a wait has it. */
+/* What -n and -w say: WAIT_TRY, or wait_ms as an acquire or a wait has it. */
+#define WAIT_TRY (-1)
 int64_t wait_choose(const struct options *o);
+/* Put that into an acquire's options. */
+void acquire_wait(struct hf_acquire_options *ao, int64_t wait_ms);
 /* Say what is wrong with the use of `cmd`; EXIT_USAGE. */
 int command_usage(const struct command *cmd, const char *what);
 /* The ticket in `word`, in $HOLDFAST_TICKET if it is NULL, or on stdin if it

@@ -53,8 +53,15 @@ int wait_check(const struct command *cmd, const struct options *o)
 
 int64_t wait_choose(const struct options *o)
 {
-    if (o->nonblock || o->wait_ms == 0) return HF_WAIT_NONE;
-    return o->wait_ms > 0 ? o->wait_ms : HF_WAIT_FOREVER;
+    if (o->nonblock || o->wait_ms == 0) return WAIT_TRY;
+    return o->wait_ms > 0 ? o->wait_ms : 0;
+}
+
+void acquire_wait(struct hf_acquire_options *ao, int64_t wait_ms)
+{
+    ao->flags &= ~HF_ACQUIRE_TRY;
+    if (wait_ms == WAIT_TRY) ao->flags |= HF_ACQUIRE_TRY;
+    ao->wait_ms = wait_ms == WAIT_TRY ? 0 : wait_ms;
 }
 
 int output_end(void)

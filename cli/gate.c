@@ -35,7 +35,11 @@ int gate_wait(struct session *s, const struct options *o, struct gate *g,
     if (status != HF_OK) return session_fail(s, status, &err);
     interrupt_setup(cancel);
     wo.cancel = cancel;
-    wo.wait_ms = wait_choose(o);
+    int64_t wait_ms = wait_choose(o);
+    if (wait_ms == WAIT_TRY)
+        wo.flags = HF_WAIT_TRY;
+    else
+        wo.wait_ms = wait_ms;
     status = g->latch ? hf_latch_wait(g->latch, &wo, &err)
                       : hf_barrier_wait(g->barrier, &wo, &g->passed, &err);
     interrupt_setup(NULL);

@@ -60,7 +60,8 @@ static int campaign_try(struct run *r, struct hf_campaign_options *co,
             status = handed_keep(hf_election_lock(r->election), r->o, &r->grant,
                                  err);
         int may_heal = status == HF_UNAVAILABLE || status == HF_LOST;
-        if (!may_heal || co->wait_ms != HF_WAIT_FOREVER) return status;
+        int is_bounded = co->wait_ms || co->flags & HF_CAMPAIGN_TRY;
+        if (!may_heal || is_bounded) return status;
         if (interrupt_signal()) return HF_CANCELLED;
         say_warn("%s", text_escape(err->text, why, sizeof(why)));
         if (poll(NULL, 0, AGAIN_MS) != 0 && interrupt_signal())
@@ -93,7 +94,11 @@ static int campaign(struct run *r, struct hf_error *err)
     if (status == HF_OK) status = hf_cancel_open(r->s.client, &co.cancel);
     if (status != HF_OK) return status;
     interrupt_setup(co.cancel);
-    co.wait_ms = wait_choose(r->o);
+    int64_t wait_ms = wait_choose(r->o);
+    if (wait_ms == WAIT_TRY)
+        co.flags = HF_CAMPAIGN_TRY;
+    else
+        co.wait_ms = wait_ms;
     co.value = r->o->value;
     co.value_len = r->o->value ? strlen(r->o->value) : 0;
     r->told = signal_pending(r);

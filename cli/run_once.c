@@ -15,18 +15,21 @@
 
 /* ---- how to begin ---- */
 
-static int64_t once_wait_ms(const struct options *o)
+/* What is skipped while it runs is not waited for, unless -w says so. */
+static int is_one_try(const struct options *o)
 {
-    if (o->nonblock || o->wait_ms == 0) return HF_WAIT_NONE;
-    if (o->wait_ms > 0) return o->wait_ms;
-    if (o->wait_ms == WAIT_MS_FOREVER || o->losers != LOSERS_SKIP)
-        return HF_ONCE_WAIT_FOREVER;
-    return HF_WAIT_NONE;
+    int is_told = o->wait_ms > 0 || o->wait_ms == WAIT_MS_FOREVER;
+    if (o->nonblock || o->wait_ms == 0) return 1;
+    return !is_told && o->losers == LOSERS_SKIP;
 }
 
 static void options_fill(const struct options *o, struct hf_once_options *out)
 {
     out->flags = o->retry ? HF_ONCE_RETRY : 0u;
+    if (is_one_try(o))
+        out->flags |= HF_ONCE_TRY;
+    else if (o->wait_ms > 0)
+        out->wait_ms = o->wait_ms;
     out->period_ms = o->per_ms;
     out->keep_ms = o->keep_ms;
     out->lease_ms = o->lease_ms;
@@ -164,15 +167,17 @@ static int once_begin(struct run *r, struct hf_once_options *oo,
 {
     char who[512];
     int64_t wait_ms = oo->wait_ms;
-    if (!r->o->verbose || wait_ms == HF_WAIT_NONE)
+    if (!r->o->verbose || oo->flags & HF_ONCE_TRY)
         return hf_once_begin(r->s.client, r->name, oo, &r->once, b, err);
-    oo->wait_ms = HF_WAIT_NONE;
+    oo->flags |= HF_ONCE_TRY;
+    oo->wait_ms = 0;
     int status = hf_once_begin(r->s.client, r->name, oo, &r->once, b, err);
     if (status == HF_OK && b->outcome != HF_ONCE_RUNNING) return status;
     if (status != HF_OK && status != HF_UNAVAILABLE) return status;
     if (status == HF_OK && b->host[0])
         say_note("%s: waiting: it was begun on %s, and still runs", r->s.shown,
                  run_name(b, who, sizeof(who)));
+    oo->flags &= ~HF_ONCE_TRY;
     oo->wait_ms = wait_ms;
     return hf_once_begin(r->s.client, r->name, oo, &r->once, b, err);
 }
@@ -203,7 +208,6 @@ static int once_get(struct run *r, struct outcome *end)
     }
     interrupt_setup(oo.cancel);
     options_fill(r->o, &oo);
-    oo.wait_ms = once_wait_ms(r->o);
     status = once_begin(r, &oo, &b, &err);
     interrupt_setup(NULL);
     hf_cancel_close(oo.cancel);

@@ -53,7 +53,7 @@ static int slots_acquire(struct run *r, struct hf_error *err)
     int status = hf_cancel_open(r->s.client, &ao.cancel);
     if (status != HF_OK) return status;
     interrupt_setup(ao.cancel);
-    ao.wait_ms = wait_choose(o);
+    acquire_wait(&ao, wait_choose(o));
     ao.lease_ms = o->lease_ms;
     ao.renew_ms = o->renew_ms;
     if (o->backoff) (void)backoff_parse(o->backoff, &ao);

@@ -139,10 +139,11 @@ static int hold_acquire(struct client *c, struct stress_hold *h)
     struct hf_acquire_options ao = HF_ACQUIRE_OPTIONS_INIT;
     struct hf_grant grant = {0};
     struct hf_error err = {0};
-    ao.wait_ms = HF_WAIT_NONE;
     if (chance(&c->seed, 4) > 0)
         ao.wait_ms = 1 + (int64_t)chance(&c->seed, WAIT_MS_LONGEST);
-    if (chance(&c->seed, 4) == 0) ao.flags = HF_ACQUIRE_FIXED;
+    else
+        ao.flags = HF_ACQUIRE_TRY;
+    if (chance(&c->seed, 4) == 0) ao.flags |= HF_ACQUIRE_FIXED;
     ao.cancel = c->cancel;
     hf_cancel_reset(c->cancel);
     atomic_store(&c->wants_cancel, chance(&c->seed, 5) == 0);

@@ -72,11 +72,10 @@ static int64_t first_wait_ms(const struct session *s, const struct options *o,
 {
     int is_final = url_is_quorum(hf_client_url(s->client))
                    && falls_back(s, o, HF_FALLBACK_LOCAL, "fallback=local");
-    if (wait_ms == HF_WAIT_NONE) return HF_WAIT_NONE;
-    if (o->verbose && !is_final) return HF_WAIT_NONE;
+    if (wait_ms == WAIT_TRY) return WAIT_TRY;
+    if (o->verbose && !is_final) return WAIT_TRY;
     if (!is_patient(s, o)) return wait_ms;
-    return wait_ms == HF_WAIT_FOREVER || wait_ms > SILENT_MS ? SILENT_MS
-                                                             : wait_ms;
+    return wait_ms == 0 || wait_ms > SILENT_MS ? SILENT_MS : wait_ms;
 }
 
 static int lock_or_set(struct session *s, const struct hf_acquire_options *ao,
@@ -101,10 +100,10 @@ static int acquire(struct session *s, const struct options *o,
     int64_t wait_ms = wait_choose(o);
     int64_t first_ms = first_wait_ms(s, o, wait_ms);
     /* A wait that ends would give up its place. */
-    if (o->fair && first_ms != wait_ms) first_ms = HF_WAIT_NONE;
+    if (o->fair && first_ms != wait_ms) first_ms = WAIT_TRY;
     if (first_ms != wait_ms) {
         int64_t begin_ms = clock_ms();
-        ao->wait_ms = first_ms;
+        acquire_wait(ao, first_ms);
         int status = lock_or_set(s, ao, grant, err);
         if (status != HF_TAKEN && status != HF_TIMEOUT
             && status != HF_UNAVAILABLE)
@@ -115,7 +114,7 @@ static int acquire(struct session *s, const struct options *o,
         int64_t over_ms = clock_ms() - begin_ms;
         if (wait_ms > 0) wait_ms = wait_ms > over_ms ? wait_ms - over_ms : 1;
     }
-    ao->wait_ms = wait_ms;
+    acquire_wait(ao, wait_ms);
     return lock_or_set(s, ao, grant, err);
 }
 

@@ -93,7 +93,7 @@ HF_API const char *hf_barrier_name(const hf_barrier *barrier);
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK         all were there
- *         HF_TAKEN      HF_WAIT_NONE, and some are missing; nobody has seen it
+ *         HF_TAKEN      HF_WAIT_TRY, and some are missing; nobody has seen it
  *                       come
  *         HF_TIMEOUT    not before wait_ms were over
  *         HF_CANCELLED  by `cancel`

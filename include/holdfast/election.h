@@ -55,11 +55,13 @@ struct hf_election_options {
         sizeof(struct hf_election_options), 0, 0, 0, 0, 0                      \
     }
 
+#define HF_CAMPAIGN_TRY 1u /* one try: HF_TAKEN if somebody else leads */
+
 /* How to campaign.  Zero is every field's default. */
 struct hf_campaign_options {
     uint32_t struct_size; /* set by HF_CAMPAIGN_OPTIONS_INIT */
-    uint32_t flags;       /* 0 */
-    int64_t wait_ms;      /* HF_WAIT_FOREVER, HF_WAIT_NONE, or milliseconds */
+    uint32_t flags;       /* HF_CAMPAIGN_TRY */
+    int64_t wait_ms;      /* as in struct hf_acquire_options */
     hf_cancel *cancel;    /* borrowed until the call is over; may be NULL */
     const void *value;    /* copied; published on the election; NULL: nothing
                            * is.  Needs HF_CAP_VALUE and HF_CAP_FENCE */
@@ -88,11 +90,13 @@ struct hf_leader {
                  * NULL: nothing is published (yet) */
 };
 
+#define HF_AWAIT_TRY 1u /* look once: HF_TIMEOUT if nothing has changed */
+
 /* How to wait for a change.  Zero is every field's default. */
 struct hf_await_options {
     uint32_t struct_size; /* set by HF_AWAIT_OPTIONS_INIT */
-    uint32_t flags;       /* 0 */
-    int64_t wait_ms;      /* HF_WAIT_FOREVER, HF_WAIT_NONE, or milliseconds */
+    uint32_t flags;       /* HF_AWAIT_TRY */
+    int64_t wait_ms;      /* as in struct hf_acquire_options */
     int64_t look_ms;      /* look so often, 10 ms to 24 h; 0: every 500 ms */
     hf_cancel *cancel;    /* borrowed until the call is over; may be NULL */
 };
@@ -150,7 +154,7 @@ HF_API void hf_election_close(hf_election *election);
  * @param err       filled when this fails; may be NULL
  *
  * @return HF_OK           it leads, and its value is published
- *         HF_TAKEN        HF_WAIT_NONE, and somebody else leads
+ *         HF_TAKEN        HF_CAMPAIGN_TRY, and somebody else leads
  *         HF_TIMEOUT      somebody else led until wait_ms were over
  *         HF_CANCELLED    the token was fired
  *         HF_UNAVAILABLE  the store did not answer; or it did not take the
@@ -279,8 +283,8 @@ HF_API int hf_election_look(hf_election *election, struct hf_leader *out,
  * @param err       filled when this fails; may be NULL
  *
  * @return HF_OK         it has changed
- *         HF_TIMEOUT    it has not, within wait_ms, as far as the store was
- *                       heard of
+ *         HF_TIMEOUT    it has not, within wait_ms or at the one look of
+ *                       HF_AWAIT_TRY, as far as the store was heard of
  *         HF_UNAVAILABLE  the store did not answer, for as long as any call
  *                       waits for it, and no longer than wait_ms and a few
  *                       round trips

@@ -164,7 +164,7 @@ HF_API int hf_latch_delete(hf_latch *latch, int *was_set, struct hf_error *err);
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK         it is open
- *         HF_TAKEN      HF_WAIT_NONE, and it is not; the text says how many are
+ *         HF_TAKEN      HF_WAIT_TRY, and it is not; the text says how many are
  *                       left
  *         HF_TIMEOUT    not before wait_ms were over; the same
  *         HF_CANCELLED  by `cancel`

@@ -39,8 +39,10 @@ typedef struct hf_lock hf_lock;
 #define HF_LEASE_MS_MIN 10
 #define HF_TICKET_MAX 160 /* bytes in a ticket, with the NUL */
 
-#define HF_WAIT_FOREVER 0 /* wait_ms: until it is ours (default) */
-#define HF_WAIT_NONE (-1) /* wait_ms: one try */
+/* One rule for every call that waits: wait_ms of 0 is no limit, the default; a
+ * positive one is milliseconds; a negative one is HF_INVALID.  One try, without
+ * any wait, is a flag: HF_ACQUIRE_TRY here, and HF_..._TRY in the options of
+ * the other calls.  That flag together with a wait_ms is HF_INVALID. */
 
 #define HF_ACQUIRE_FIXED 1u  /* let the lease end; no watchdog */
 #define HF_ACQUIRE_SHARED 2u /* with other readers; needs HF_CAP_SHARED */
@@ -52,8 +54,10 @@ typedef struct hf_lock hf_lock;
     8u /* HF_INVALID if this holder has it already, instead of entering it
         * once more */
 #define HF_ACQUIRE_UPGRADE                                                     \
-    16u /* HF_KIND_WRITE, one try: if the only reader is this holder, he is the
-         * writer as well from now on; HF_TAKEN if there are others */
+    16u /* HF_KIND_WRITE, with HF_ACQUIRE_TRY: if the only reader is this
+         * holder, it is the writer as well from now on; HF_TAKEN if there are
+         * others */
+#define HF_ACQUIRE_TRY 32u /* one try, and no wait: HF_TAKEN if it is held */
 
 /* What a name is used as: one name, one kind.  A name in use as another kind
  * is HF_CONFLICT. */
@@ -105,7 +109,8 @@ struct hf_acquire_options {
     uint32_t struct_size;   /* set by HF_ACQUIRE_OPTIONS_INIT */
     uint32_t flags;         /* HF_ACQUIRE_* */
     uint64_t holder;        /* 0: this thread (blocking), a new one (start) */
-    int64_t wait_ms;        /* HF_WAIT_FOREVER, HF_WAIT_NONE, or milliseconds */
+    int64_t wait_ms;        /* at most so long; 0: no limit; negative is
+                             * HF_INVALID */
     int64_t lease_ms;       /* 0: the client's; at least three round trips, see
                              * HF_LEASE_MS_MIN */
     hf_cancel *cancel;      /* borrowed until the call is over; may be NULL */
@@ -306,7 +311,7 @@ HF_API const char *hf_lock_name(const hf_lock *lock);
  *                 this host is granted instead of the store's; may be NULL
  *
  * @return HF_OK           held; the watchdog keeps it unless HF_ACQUIRE_FIXED
- *         HF_TAKEN        HF_WAIT_NONE, and somebody has it
+ *         HF_TAKEN        HF_ACQUIRE_TRY, and somebody has it
  *         HF_TIMEOUT      somebody had it until wait_ms were over
  *         HF_CANCELLED    the token was fired
  *         HF_UNAVAILABLE  the store did not answer for patience_ms, or for
@@ -356,7 +361,7 @@ HF_API int hf_lock_acquire_start(hf_lock *lock,
                                  struct hf_error *err);
 
 /**
- * One try: hf_lock_acquire() with HF_WAIT_NONE and no other option.
+ * One try: hf_lock_acquire() with HF_ACQUIRE_TRY and no other option.
  */
 HF_API int hf_lock_try(hf_lock *lock, struct hf_grant *grant,
                        struct hf_error *err);

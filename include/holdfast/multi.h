@@ -92,7 +92,7 @@ HF_API void hf_multi_close(hf_multi *multi);
  * @param err      filled when this fails: its text names the lock; may be NULL
  *
  * @return HF_OK           all are held
- *         HF_TAKEN        HF_WAIT_NONE, and somebody has one of them
+ *         HF_TAKEN        HF_ACQUIRE_TRY, and somebody has one of them
  *         HF_TIMEOUT      not all were ours before wait_ms were over
  *         HF_EXPIRED      a fixed lease was too short: it ended, or the whole
  *                         wait did, before all were ours
@@ -109,7 +109,7 @@ HF_API int hf_multi_acquire(hf_multi *multi,
                             struct hf_grant *grants, struct hf_error *err);
 
 /**
- * One try: hf_multi_acquire() with HF_WAIT_NONE and no other option.
+ * One try: hf_multi_acquire() with HF_ACQUIRE_TRY and no other option.
  */
 HF_API int hf_multi_try(hf_multi *multi, struct hf_grant *grants,
                         struct hf_error *err);

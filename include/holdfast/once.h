@@ -28,7 +28,8 @@ typedef struct hf_once hf_once;
 enum hf_once_outcome {
     HF_ONCE_MINE = 1,    /* run it now, then call hf_once_end() */
     HF_ONCE_DONE = 2,    /* it has been run: status and data say how it ended */
-    HF_ONCE_RUNNING = 3, /* somebody runs it now */
+    HF_ONCE_RUNNING = 3, /* somebody runs it now: with HF_ONCE_TRY, or when it
+                          * is only looked at */
     HF_ONCE_DIED = 4     /* it was begun, and whoever did is gone without an
                           * end: nobody knows how far it got */
 };
@@ -36,6 +37,7 @@ enum hf_once_outcome {
 #define HF_ONCE_RETRY                                                          \
     1u /* a run that died, or that ended with another status than 0, may be
         * run again, in the same period and under the same key */
+#define HF_ONCE_TRY 2u /* do not wait for one that runs: HF_ONCE_RUNNING */
 
 /* How to do it.  Zero is every field's default. */
 struct hf_once_options {
@@ -45,10 +47,9 @@ struct hf_once_options {
                            * 1970; 0: once per name, until keep_ms are over */
     int64_t keep_ms;      /* how long the record of it is kept from its end; 0:
                            * 24 h, or twice the period if that is more */
-    int64_t wait_ms;      /* how long to wait for one that runs, and with
-                           * HF_FALLBACK_WAIT for the store: as for an
-                           * acquire, but HF_WAIT_NONE is the default (0 means
-                           * that); HF_ONCE_WAIT_FOREVER waits until its end */
+    int64_t wait_ms;      /* how long to wait for the end of one that runs,
+                           * and with HF_FALLBACK_WAIT for the store: as in
+                           * struct hf_acquire_options */
     int64_t lease_ms;     /* of the lock that is held meanwhile; 0: the
                            * client's */
     int64_t min_hold_ms;  /* nobody runs it again within so long of its begin,
@@ -63,7 +64,6 @@ struct hf_once_options {
     {                                                                          \
         sizeof(struct hf_once_options), 0, 0, 0, 0, 0, 0, 0, 0, 0              \
     }
-#define HF_ONCE_WAIT_FOREVER (-2)
 
 /* What is known of a run. */
 struct hf_once_result {
@@ -83,7 +83,7 @@ struct hf_once_result {
 };
 
 /**
- * Begin it, if nobody has.
+ * Begin it, if nobody has; wait for the end of one that runs.
  *
  * @param client   borrowed; needs HF_CAP_VALUE; must outlive `out`
  * @param name     1 to HF_ONCE_NAME_MAX bytes, copied.  The lock that is held

@@ -150,7 +150,7 @@ HF_API hf_lock *hf_semaphore_lock(hf_semaphore *sem);
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK
- *         HF_TAKEN        too few are free (HF_WAIT_NONE)
+ *         HF_TAKEN        too few are free (HF_ACQUIRE_TRY)
  *         HF_TIMEOUT      the same, until the wait was over
  *         HF_INVALID      a bad option; more permits than there are; the
  *                         holder has some
@@ -164,7 +164,7 @@ HF_API int hf_semaphore_acquire(hf_semaphore *sem,
                                 const struct hf_acquire_options *options,
                                 struct hf_permit *out, struct hf_error *err);
 
-/** Take one permit if one is free: hf_semaphore_acquire() with HF_WAIT_NONE.
+/** Take one permit if one is free: hf_semaphore_acquire() with HF_ACQUIRE_TRY.
  *
  * Threads: any. */
 HF_API int hf_semaphore_try(hf_semaphore *sem, struct hf_permit *out,

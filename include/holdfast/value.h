@@ -212,15 +212,18 @@ struct hf_value_next {
 typedef int (*hf_value_fn)(const struct hf_value *now,
                            struct hf_value_next *next, void *user);
 
+#define HF_UPDATE_TRY 1u /* one try: HF_CHANGED if somebody else was faster */
+
 /* How to retry.  Zero is every field's default. */
 struct hf_update_options {
     uint32_t struct_size; /* set by HF_UPDATE_OPTIONS_INIT */
-    uint32_t tries;       /* at most; 0: 16 */
-    int64_t wait_ms;      /* and no longer than this; 0: 10 s */
+    uint32_t flags;       /* HF_UPDATE_TRY */
+    int64_t wait_ms;      /* as in struct hf_acquire_options */
+    int64_t tries;        /* and no more than so many; 0: no such bound */
 };
 #define HF_UPDATE_OPTIONS_INIT                                                 \
     {                                                                          \
-        sizeof(struct hf_update_options), 0, 0                                 \
+        sizeof(struct hf_update_options), 0, 0, 0                              \
     }
 
 /**
@@ -235,9 +238,10 @@ struct hf_update_options {
  * @param written  filled on HF_OK with the new version; may be NULL
  * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK, HF_CHANGED (somebody else was faster `tries` times),
- *         HF_TIMEOUT (... until wait_ms were over), HF_CANCELLED (`fn` said
- *         so), and as hf_value_write()
+ * @return HF_OK, HF_CHANGED (somebody else was faster: `tries` times, or once
+ *         with HF_UPDATE_TRY), HF_TIMEOUT (... until wait_ms were over),
+ *         HF_CANCELLED (`fn` said so), HF_INVALID (a bad option; nothing was
+ *         sent), and as hf_value_write()
  *
  * Threads: any.
  */

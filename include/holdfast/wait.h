@@ -10,11 +10,13 @@
 extern "C" {
 #endif
 
+#define HF_WAIT_TRY 1u /* look once, and do not wait: HF_TAKEN if not yet */
+
 /* Zero is every field's default. */
 struct hf_wait_options {
     uint32_t struct_size; /* set by HF_WAIT_OPTIONS_INIT */
-    uint32_t flags;       /* 0: there are none yet */
-    int64_t wait_ms;      /* HF_WAIT_FOREVER, HF_WAIT_NONE, or milliseconds */
+    uint32_t flags;       /* HF_WAIT_TRY */
+    int64_t wait_ms;      /* as in struct hf_acquire_options */
     hf_cancel *cancel;    /* borrowed until the call is over; may be NULL */
 };
 #define HF_WAIT_OPTIONS_INIT                                                   \

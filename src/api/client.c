@@ -56,6 +56,26 @@ int hf__options_copy(void *to, uint32_t to_size, const void *from,
     return HF_OK;
 }
 
+int hf__wait_check(const char *where, int64_t wait_ms, int is_try,
+                   struct hf_error *err)
+{
+    if (wait_ms < 0)
+        return hf__error_set(err, HF_INVALID,
+                             "%.150s: wait of %lld ms: negative: 0 is no "
+                             "limit, and one try is a flag",
+                             where, (long long)wait_ms);
+    if (wait_ms > INT64_MAX / US_PER_MS / 4)
+        return hf__error_set(err, HF_INVALID,
+                             "%.150s: wait of %lld ms: out of range", where,
+                             (long long)wait_ms);
+    if (is_try && wait_ms)
+        return hf__error_set(err, HF_INVALID,
+                             "%.150s: one try and a wait of %lld ms: give one "
+                             "of them",
+                             where, (long long)wait_ms);
+    return HF_OK;
+}
+
 /* A file, a name or a user: what they are, and not whether. */
 static int option_has_a_name(const char *key)
 {

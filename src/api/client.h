@@ -72,6 +72,11 @@ const char *hf__password_of(const struct hf_client_options *o,
 void hf__client_warn(hf_client *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* The one rule for waiting: no limit (0) or milliseconds, or with `is_try` no
+ * wait at all.  HF_OK or HF_INVALID. */
+int hf__wait_check(const char *where, int64_t wait_ms, int is_try,
+                   struct hf_error *err);
+
 /* Copy an option struct of this or an earlier version; what it does not have
  * yet is zero, the default.  HF_OK or HF_INVALID. */
 int hf__options_copy(void *to, uint32_t to_size, const void *from,

@@ -72,15 +72,16 @@ static int campaign_prepare(struct election_task *t, hf_election *e,
     if (status == HF_OK && options)
         status = hf__options_copy(&o, sizeof o, options, options->struct_size,
                                   name_of(e), err);
-    if (status == HF_OK && o.flags)
+    if (status == HF_OK && o.flags & ~HF_CAMPAIGN_TRY)
         status = hf__error_set(err, HF_INVALID, "%.80s: flags 0x%x: unknown",
-                               name_of(e), o.flags);
+                               name_of(e), o.flags & ~HF_CAMPAIGN_TRY);
     if (status == HF_OK) status = value_check(e, o.value, o.value_len, err);
     if (status != HF_OK) return status;
     memset(t, 0, sizeof *t);
     t->e = e;
     t->call = CALL_CAMPAIGN;
     t->acquire = defaults;
+    if (o.flags & HF_CAMPAIGN_TRY) t->acquire.flags = HF_ACQUIRE_TRY;
     t->acquire.wait_ms = o.wait_ms;
     t->acquire.cancel = o.cancel;
     t->acquire.lease_ms = e->o.lease_ms;
@@ -167,13 +168,12 @@ int hf_election_publish(hf_election *e, const void *value, size_t value_len,
 static int await_check(const hf_election *e, struct hf_await_options *o,
                        struct hf_error *err)
 {
-    if (o->flags)
+    if (o->flags & ~HF_AWAIT_TRY)
         return hf__error_set(err, HF_INVALID, "%.80s: flags 0x%x: unknown",
-                             name_of(e), o->flags);
-    if (o->wait_ms < HF_WAIT_NONE || o->wait_ms > INT64_MAX / US_PER_MS / 4)
-        return hf__error_set(err, HF_INVALID,
-                             "%.80s: wait of %lld ms: out of range", name_of(e),
-                             (long long)o->wait_ms);
+                             name_of(e), o->flags & ~HF_AWAIT_TRY);
+    int status = hf__wait_check(name_of(e), o->wait_ms,
+                                (o->flags & HF_AWAIT_TRY) != 0, err);
+    if (status != HF_OK) return status;
     if (!o->look_ms) o->look_ms = LOOK_MS_DEFAULT;
     if (o->look_ms < LOOK_MS_MIN || o->look_ms > HF_LEASE_MS_MAX)
         return hf__error_set(err, HF_INVALID,
@@ -201,10 +201,9 @@ static int await_prepare(struct election_task *t, hf_election *e,
     t->holder = hf_election_holder(e);
     t->await = o;
     t->seen = seen;
-    t->end_us = o.wait_ms == HF_WAIT_FOREVER ? TIME_NEVER
-                : o.wait_ms == HF_WAIT_NONE
-                    ? 0
-                    : hf__clock_us() + o.wait_ms * US_PER_MS;
+    t->end_us = TIME_NEVER;
+    if (o.wait_ms) t->end_us = hf__clock_us() + o.wait_ms * US_PER_MS;
+    if (o.flags & HF_AWAIT_TRY) t->end_us = 0;
     return HF_OK;
 }
 

@@ -35,9 +35,10 @@ int hf__gate_prepare(struct op *op, const hf_lock *lock,
         status = hf__options_copy(&o, sizeof o, given, given->struct_size, name,
                                   err);
     if (status != HF_OK) return status;
-    if (o.flags)
+    if (o.flags & ~HF_WAIT_TRY)
         return hf__error_set(err, HF_INVALID, "%.150s: flags 0x%x: unknown",
-                             name, o.flags);
+                             name, o.flags & ~HF_WAIT_TRY);
+    if (o.flags & HF_WAIT_TRY) as.flags = HF_ACQUIRE_TRY;
     as.wait_ms = o.wait_ms;
     as.cancel = o.cancel;
     return hf__acquire_prepare(op, lock, &as, hf_holder_new(), err);

@@ -245,7 +245,8 @@ static int flags_check(const hf_lock *lock, uint32_t flags,
     unsigned caps = lock->client->pump.engine.caps;
     const char *name = lock->entry->name;
     uint32_t known = HF_ACQUIRE_FIXED | HF_ACQUIRE_SHARED | HF_ACQUIRE_DETACHED
-                     | HF_ACQUIRE_NO_REENTRY | HF_ACQUIRE_UPGRADE;
+                     | HF_ACQUIRE_NO_REENTRY | HF_ACQUIRE_UPGRADE
+                     | HF_ACQUIRE_TRY;
     const struct kind *k = hf__kind(lock->entry->kind);
     if (flags & ~known)
         return hf__error_set(err, HF_INVALID, "%s: flags 0x%x: unknown", name,
@@ -278,10 +279,10 @@ static int permits_check(const hf_lock *lock,
                          struct hf_error *err)
 {
     const char *name = lock->entry->name;
-    if (o->flags & HF_ACQUIRE_UPGRADE && o->wait_ms != HF_WAIT_NONE)
+    if (o->flags & HF_ACQUIRE_UPGRADE && !(o->flags & HF_ACQUIRE_TRY))
         return hf__error_set(err, HF_INVALID,
-                             "%s: upgrade: only as one try (HF_WAIT_NONE), for "
-                             "two who waited would wait for each other",
+                             "%s: upgrade: only as one try (HF_ACQUIRE_TRY): "
+                             "two that waited would wait for each other",
                              name);
     enum lock_kind kind = lock->entry->kind;
     if (o->permits && kind != KIND_PERMIT && kind != KIND_COUNT)
@@ -306,12 +307,9 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
         status = hf__options_copy(o, sizeof *o, given, given->struct_size,
                                   lock->entry->name, err);
     if (status != HF_OK) return status;
-    if (o->wait_ms < HF_WAIT_NONE || o->wait_ms > INT64_MAX / US_PER_MS / 4)
-        return hf__error_set(err, HF_INVALID,
-                             "%s: wait of %lld ms: out of "
-                             "range",
-                             lock->entry->name, (long long)o->wait_ms);
-    status = hf__lease_check(lock, o->lease_ms, err);
+    int is_try = (o->flags & HF_ACQUIRE_TRY) != 0;
+    status = hf__wait_check(lock->entry->name, o->wait_ms, is_try, err);
+    if (status == HF_OK) status = hf__lease_check(lock, o->lease_ms, err);
     if (status == HF_OK) status = flags_check(lock, o->flags, err);
     if (status == HF_OK) status = permits_check(lock, o, err);
     int64_t lease_us = o->lease_ms ? o->lease_ms * US_PER_MS
@@ -328,10 +326,7 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
     op->cancel = o->cancel;
     op->lease_us = lease_us;
     op->lease_any = !o->lease_ms && !lock->client->pump.engine.lease_given;
-    if (o->wait_ms == HF_WAIT_FOREVER)
-        op->wait_us = -1;
-    else
-        op->wait_us = o->wait_ms == HF_WAIT_NONE ? 0 : o->wait_ms * US_PER_MS;
+    if (!is_try) op->wait_us = o->wait_ms ? o->wait_ms * US_PER_MS : -1;
     return HF_OK;
 }
 
@@ -349,7 +344,7 @@ int hf_lock_acquire(hf_lock *lock, const struct hf_acquire_options *options,
 int hf_lock_try(hf_lock *lock, struct hf_grant *grant, struct hf_error *err)
 {
     struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
-    o.wait_ms = HF_WAIT_NONE;
+    o.flags = HF_ACQUIRE_TRY;
     return hf_lock_acquire(lock, &o, grant, err);
 }
 

@@ -69,7 +69,7 @@ int hf_multi_acquire(hf_multi *m, const struct hf_acquire_options *options,
 int hf_multi_try(hf_multi *m, struct hf_grant *grants, struct hf_error *err)
 {
     struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
-    o.wait_ms = HF_WAIT_NONE;
+    o.flags = HF_ACQUIRE_TRY;
     return hf_multi_acquire(m, &o, grants, err);
 }
 

@@ -39,7 +39,7 @@ static int64_t left_us(const struct multi_call *c)
 
 static int is_one_try(const struct multi_call *c)
 {
-    return c->options.wait_ms == HF_WAIT_NONE;
+    return (c->options.flags & HF_ACQUIRE_TRY) != 0;
 }
 
 /* A caller who waits pumps the client that he waits for: nobody renews what he

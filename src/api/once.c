@@ -46,15 +46,11 @@ static int options_check(const char *name, struct hf_once_options *o,
     if (status == HF_OK)
         status = time_check(name, "min_hold", o->min_hold_ms, err);
     if (status != HF_OK) return status;
-    if (o->wait_ms < HF_ONCE_WAIT_FOREVER
-        || o->wait_ms > INT64_MAX / US_PER_MS / 4)
-        return hf__error_set(err, HF_INVALID,
-                             "%.80s: wait of %lld ms: out of range", name,
-                             (long long)o->wait_ms);
-    if (o->flags & ~HF_ONCE_RETRY)
+    uint32_t known = HF_ONCE_RETRY | HF_ONCE_TRY;
+    if (o->flags & ~known)
         return hf__error_set(err, HF_INVALID, "%.80s: flags 0x%x: unknown",
-                             name, o->flags & ~HF_ONCE_RETRY);
-    return HF_OK;
+                             name, o->flags & ~known);
+    return hf__wait_check(name, o->wait_ms, (o->flags & HF_ONCE_TRY) != 0, err);
 }
 
 /* ---- making and freeing ------------------------------------------------- */

@@ -125,13 +125,14 @@ static int begin_beaten(hf_once *once, int status,
     return HF_OK;
 }
 
+/* What is left of the wait, as an acquire has it; -1: nothing is, or one try
+ * was asked for. */
 static int64_t wait_left_ms(const hf_once *once)
 {
-    int64_t wait_ms = once->o.wait_ms;
-    if (wait_ms == HF_ONCE_WAIT_FOREVER) return HF_WAIT_FOREVER;
-    if (wait_ms == 0 || wait_ms == HF_WAIT_NONE) return HF_WAIT_NONE;
+    if (once->o.flags & HF_ONCE_TRY) return -1;
+    if (once->o.wait_ms == 0) return 0;
     int64_t left_ms = (once->end_us - hf__clock_us()) / US_PER_MS;
-    return left_ms > 0 ? left_ms : HF_WAIT_NONE;
+    return left_ms > 0 ? left_ms : -1;
 }
 
 static int begin_lock(hf_once *once, struct hf_error *err)
@@ -140,14 +141,18 @@ static int begin_lock(hf_once *once, struct hf_error *err)
     struct hf_grant g = {0};
     struct hf_error why = {0};
     a.holder = once->holder;
-    a.wait_ms = wait_left_ms(once);
+    int64_t left_ms = wait_left_ms(once);
+    if (left_ms < 0)
+        a.flags = HF_ACQUIRE_TRY;
+    else
+        a.wait_ms = left_ms;
     a.lease_ms = once->o.lease_ms;
     a.max_hold_ms = once->o.max_hold_ms;
     a.renew_ms = once->o.renew_ms;
     a.cancel = once->o.cancel;
     int status = hf_lock_acquire(once->lock, &a, &g, &why);
     if (status != HF_OK) *err = why;
-    /* Tried once because the time is over: that is what he waited for. */
+    /* Tried once because the time is over: the caller did wait. */
     if (status == HF_TAKEN && once->o.wait_ms > 0) status = HF_TIMEOUT;
     if (status != HF_OK) return status;
     once->record.fence = g.fence;
@@ -163,7 +168,7 @@ static int begin_lock(hf_once *once, struct hf_error *err)
 static int is_patient(const hf_once *once)
 {
     return once->client->pump.engine.conf.is_patient
-           && wait_left_ms(once) != HF_WAIT_NONE;
+           && wait_left_ms(once) >= 0;
 }
 
 /* HF_CHANGED: once more, the record is not what it was; `is_again` is set if

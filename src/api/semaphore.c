@@ -158,7 +158,7 @@ int hf_semaphore_try(hf_semaphore *sem, struct hf_permit *out,
                      struct hf_error *err)
 {
     struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
-    o.wait_ms = HF_WAIT_NONE;
+    o.flags = HF_ACQUIRE_TRY;
     return hf_semaphore_acquire(sem, &o, out, err);
 }
 

@@ -23,7 +23,7 @@
 
 static int is_one_try(const struct slots_call *c)
 {
-    return c->options.wait_ms == HF_WAIT_NONE;
+    return (c->options.flags & HF_ACQUIRE_TRY) != 0;
 }
 
 /* What is left of the wait; -1: no end. */

@@ -1,7 +1,8 @@
 /*
  * value_update.c: read, compute, write, and again if somebody else was faster.
  *
- * The rule: it ends: after a number of tries or a time, whichever is first.
+ * The rule: it ends after the number of tries or the time that the caller
+ * gives, whichever is first; without either, when it has written.
  */
 #include <poll.h>
 #include <string.h>
@@ -18,7 +19,7 @@ struct update {
     const char *key;
     hf_value_fn fn;
     void *user;
-    uint32_t tries;
+    int64_t tries; /* 0: no bound */
     int64_t end_us;
     uint64_t random;
 };
@@ -45,7 +46,7 @@ static int update_try(const struct update *u, uint64_t *written,
 }
 
 /* Anything up to a bound that doubles: who collided must not collide again. */
-static void update_pause(struct update *u, uint32_t tried, int64_t left_us)
+static void update_pause(struct update *u, int64_t tried, int64_t left_us)
 {
     int64_t most_us = min64(UPDATE_PAUSE_US_MIN << (tried < 10 ? tried : 10),
                             min64(UPDATE_PAUSE_US_MAX, left_us));
@@ -55,17 +56,35 @@ static void update_pause(struct update *u, uint32_t tried, int64_t left_us)
 
 static int update_run(struct update *u, uint64_t *written, struct hf_error *err)
 {
-    for (uint32_t tried = 1;; tried++) {
+    for (int64_t tried = 1;; tried++) {
         int status = update_try(u, written, err);
         if (status != HF_CHANGED || tried == u->tries) return status;
         int64_t left_us = u->end_us - hf__clock_us();
         if (left_us <= 0)
             return hf__error_set(err, HF_TIMEOUT,
                                  "%.80s: update: somebody else was faster "
-                                 "%u times",
-                                 u->key, tried);
+                                 "%lld times",
+                                 u->key, (long long)tried);
         update_pause(u, tried, left_us);
     }
+}
+
+static int options_check(const struct hf_update_options *o,
+                         struct hf_error *err)
+{
+    int is_try = (o->flags & HF_UPDATE_TRY) != 0;
+    if (o->flags & ~HF_UPDATE_TRY)
+        return hf__error_set(err, HF_INVALID, "update: flags 0x%x: unknown",
+                             o->flags & ~HF_UPDATE_TRY);
+    if (o->tries < 0)
+        return hf__error_set(err, HF_INVALID,
+                             "update: %lld tries: negative: 0 is no bound",
+                             (long long)o->tries);
+    if (is_try && o->tries > 1)
+        return hf__error_set(err, HF_INVALID,
+                             "update: one try and %lld tries: give one of them",
+                             (long long)o->tries);
+    return hf__wait_check("update", o->wait_ms, is_try, err);
 }
 
 int hf_value_update(hf_client *client, const char *key, hf_value_fn fn,
@@ -77,19 +96,19 @@ int hf_value_update(hf_client *client, const char *key, hf_value_fn fn,
     if (status == HF_OK && options)
         status = hf__options_copy(&o, sizeof o, options, options->struct_size,
                                   "update", err);
+    if (status == HF_OK) status = options_check(&o, err);
     if (status != HF_OK) return status;
-    if (!fn || o.wait_ms < 0 || o.wait_ms > INT64_MAX / US_PER_MS / 4)
-        return hf__error_set(err, HF_INVALID,
-                             "update: no function, or a wait out of range");
-    int64_t wait_ms = o.wait_ms ? o.wait_ms : UPDATE_WAIT_MS_DEFAULT;
+    if (!fn) return hf__error_set(err, HF_INVALID, "update: no function");
+    int64_t now_us = hf__clock_us();
     struct update u = {.client = client,
                        .key = key,
                        .fn = fn,
                        .user = user,
-                       .tries = o.tries ? o.tries : UPDATE_TRIES_DEFAULT,
-                       .end_us = hf__clock_us() + wait_ms * US_PER_MS};
+                       .tries = o.flags & HF_UPDATE_TRY ? 1 : o.tries,
+                       .end_us = TIME_NEVER};
+    if (o.wait_ms) u.end_us = now_us + o.wait_ms * US_PER_MS;
     if (hf__random_bytes(&u.random, sizeof u.random))
-        u.random = (uint64_t)u.end_us;
+        u.random = (uint64_t)now_us;
     hf__call_enter(client);
     status = update_run(&u, written, err);
     hf__call_leave(client);

@@ -69,9 +69,7 @@
 #define LOCAL_TURNS_MAX 16 /* hand-overs in the process before others */
 #define GRACE_US_MIN 500   /* left to them then, and two round trips */
 #define GRACE_US_MAX (20 * US_PER_MS)
-#define EVENTS_MAX 1024         /* kept for hf_client_next_event() */
-#define UPDATE_TRIES_DEFAULT 16 /* hf_value_update() */
-#define UPDATE_WAIT_MS_DEFAULT 10000
+#define EVENTS_MAX 1024 /* kept for hf_client_next_event() */
 #define UPDATE_PAUSE_US_MIN (1 * US_PER_MS)
 #define UPDATE_PAUSE_US_MAX (100 * US_PER_MS)
 #define ONCE_KEEP_MS_DEFAULT 86400000 /* how long a run is remembered */

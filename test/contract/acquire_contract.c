@@ -55,10 +55,10 @@ TEST(acquire, holders_of_one_client_exclude_each_other)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     uint64_t x = hf_holder_new(), y = hf_holder_new();
-    CHECK_INT(rig_acquire(l, x, HF_WAIT_NONE, NULL), HF_OK);
-    CHECK_INT(rig_acquire(l, y, HF_WAIT_NONE, NULL), HF_TAKEN);
+    CHECK_INT(rig_acquire(l, x, RIG_TRY, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, y, RIG_TRY, NULL), HF_TAKEN);
     CHECK_INT(hf_lock_release_as(l, x, NULL, NULL), HF_OK);
-    CHECK_INT(rig_acquire(l, y, HF_WAIT_NONE, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, y, RIG_TRY, NULL), HF_OK);
     CHECK_INT(hf_lock_release_as(l, y, NULL, NULL), HF_OK);
 }
 
@@ -78,7 +78,7 @@ TEST(acquire, refuses_a_lease_out_of_range)
     const int64_t bad[] = {-1, HF_LEASE_MS_MIN - 1, HF_LEASE_MS_MAX + 1,
                            INT64_MAX, INT64_MIN};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        struct hf_acquire_options o = rig_options(HF_WAIT_NONE, bad[i], 0);
+        struct hf_acquire_options o = rig_options(RIG_TRY, bad[i], 0);
         struct hf_error err = {0};
         CHECK_INT(hf_lock_acquire(l, &o, NULL, &err), HF_INVALID);
         CHECK_INT(err.status, HF_INVALID);
@@ -94,7 +94,7 @@ TEST(acquire, takes_the_longest_lease)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, HF_LEASE_MS_MAX, HF_ACQUIRE_FIXED);
+        rig_options(RIG_TRY, HF_LEASE_MS_MAX, HF_ACQUIRE_FIXED);
     struct hf_grant g;
     CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
     CHECK_INT(g.lease_ms, HF_LEASE_MS_MAX);
@@ -107,7 +107,7 @@ TEST(acquire, refuses_a_wait_or_a_flag_that_does_not_exist)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     struct hf_acquire_options o = rig_options(-2, 0, 0);
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_INVALID);
-    o = rig_options(HF_WAIT_NONE, 0, 0x80000000u);
+    o = rig_options(RIG_TRY, 0, 0x80000000u);
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_INVALID);
     CHECK_INT(rig_probe(l), HF_OK);
 }
@@ -117,8 +117,7 @@ TEST(acquire, shared_is_refused_where_it_cannot_be_served)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 0, HF_ACQUIRE_SHARED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 0, HF_ACQUIRE_SHARED);
     struct hf_error err = {0};
     if (!rig_has(HF_CAP_SHARED)) {
         CHECK_INT(hf_lock_acquire(l, &o, NULL, &err), HF_UNSUPPORTED);

@@ -110,7 +110,7 @@ TEST(async, try_of_a_held_lock_is_taken)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
-    struct answer *a = start(l, 0, HF_WAIT_NONE, 0, 0);
+    struct answer *a = start(l, 0, RIG_TRY, 0, 0);
     CHECK(rig_until_equal(&a->calls, 1));
     CHECK_INT(a->status, HF_TAKEN);
     CHECK_INT(a->error_status, HF_TAKEN);

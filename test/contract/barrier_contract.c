@@ -52,8 +52,8 @@ TEST(barrier, of_one_party_lets_it_go_at_once)
     struct hf_passed first = {0}, second = {0};
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_barrier *b = rig_barrier(rig_client(NULL), "a", 1);
-    CHECK_INT(rig_barrier_wait(b, HF_WAIT_NONE, &first, NULL), HF_OK);
-    CHECK_INT(rig_barrier_wait(b, HF_WAIT_FOREVER, &second, NULL), HF_OK);
+    CHECK_INT(rig_barrier_wait(b, RIG_TRY, &first, NULL), HF_OK);
+    CHECK_INT(rig_barrier_wait(b, RIG_NO_LIMIT, &second, NULL), HF_OK);
     CHECK_INT(first.index, 0);
     CHECK(second.generation > first.generation);
 }
@@ -125,8 +125,8 @@ TEST(barrier, who_is_cancelled_is_taken_off)
     hf_client *c = rig_client(NULL);
     hf_barrier *b = rig_barrier(c, "a", PARTIES);
     hf_cancel *cancel = rig_gate_cancel(c);
-    gate_wait_barrier(&w, b, HF_WAIT_FOREVER, cancel);
-    gate_start_barrier(&started, b, HF_WAIT_FOREVER, cancel);
+    gate_wait_barrier(&w, b, RIG_NO_LIMIT, cancel);
+    gate_start_barrier(&started, b, RIG_NO_LIMIT, cancel);
     CHECK(rig_until_waiting(b, 2));
     hf_cancel_fire(cancel);
     CHECK_INT(gate_ended(&w), HF_CANCELLED);
@@ -140,7 +140,7 @@ TEST(barrier, who_closes_its_client_is_taken_off)
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_client *c = rig_client(NULL);
     hf_barrier *b = rig_barrier(rig_client(NULL), "a", 2);
-    gate_start_barrier(&w, rig_barrier(c, "a", 2), HF_WAIT_FOREVER, NULL);
+    gate_start_barrier(&w, rig_barrier(c, "a", 2), RIG_NO_LIMIT, NULL);
     CHECK(rig_until_waiting(b, 1));
     rig_close(c);
     CHECK_INT(gate_ended(&w), HF_CLOSED);
@@ -153,11 +153,11 @@ TEST(barrier, who_only_tries_is_not_counted_unless_it_is_the_last)
     struct hf_passed p = {0};
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_barrier *b = rig_barrier(rig_client(NULL), "a", 2);
-    CHECK_INT(rig_barrier_wait(b, HF_WAIT_NONE, NULL, NULL), HF_TAKEN);
+    CHECK_INT(rig_barrier_wait(b, RIG_TRY, NULL, NULL), HF_TAKEN);
     gate_wait_barrier(&w, b, RIG_WAIT_MS, NULL);
     CHECK(rig_until_waiting(b, 1));
     CHECK_INT(atomic_load(&w.ended), 0);
-    CHECK_INT(rig_barrier_wait(b, HF_WAIT_NONE, &p, NULL), HF_OK);
+    CHECK_INT(rig_barrier_wait(b, RIG_TRY, &p, NULL), HF_OK);
     CHECK_INT(gate_ended(&w), HF_OK);
     CHECK(p.generation == w.passed.generation);
 }
@@ -168,7 +168,7 @@ TEST(barrier, who_waits_for_long_stays_counted)
     static struct gate_wait w[2];
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_barrier *b = rig_barrier(rig_client(NULL), "a", 2);
-    gate_wait_barrier(&w[0], b, HF_WAIT_FOREVER, NULL);
+    gate_wait_barrier(&w[0], b, RIG_NO_LIMIT, NULL);
     CHECK(rig_until_waiting(b, 1));
     rig_pause_ms(4500);
     gate_wait_barrier(&w[1], b, RIG_WAIT_MS, NULL);
@@ -184,7 +184,7 @@ TEST(barrier, of_another_number_of_parties_is_a_conflict)
     hf_barrier *two = rig_barrier(c, "a", 2), *four = rig_barrier(c, "a", 4);
     gate_wait_barrier(&w[0], two, RIG_WAIT_MS, NULL);
     CHECK(rig_until_waiting(two, 1));
-    CHECK_INT(rig_barrier_wait(four, HF_WAIT_FOREVER, NULL, &err), HF_CONFLICT);
+    CHECK_INT(rig_barrier_wait(four, RIG_NO_LIMIT, NULL, &err), HF_CONFLICT);
     CHECK(strstr(err.text, "barrier: others wait there for 2 parties"));
     CHECK(rig_until_waiting(two, 1));
     gate_wait_barrier(&w[1], two, RIG_WAIT_MS, NULL);
@@ -223,12 +223,12 @@ TEST(barrier, and_other_kinds_do_not_share_a_name)
     CHECK_INT(hf_latch_set(rig_latch(c, "a"), 1, NULL), HF_CONFLICT);
     CHECK_INT(hf_lock_try(rig_lock(c, "b"), NULL, NULL), HF_OK);
     CHECK_INT(hf_latch_set(rig_latch(c, "l"), 1, NULL), HF_OK);
-    CHECK_INT(rig_barrier_wait(b, HF_WAIT_FOREVER, NULL, NULL), HF_CONFLICT);
-    CHECK_INT(rig_barrier_wait(l, HF_WAIT_FOREVER, NULL, NULL), HF_CONFLICT);
+    CHECK_INT(rig_barrier_wait(b, RIG_NO_LIMIT, NULL, NULL), HF_CONFLICT);
+    CHECK_INT(rig_barrier_wait(l, RIG_NO_LIMIT, NULL, NULL), HF_CONFLICT);
     CHECK_INT(hf_barrier_waiting(b, &waiting, NULL), HF_CONFLICT);
     CHECK_INT(hf_lock_release(rig_lock(c, "b"), NULL, NULL), HF_OK);
     CHECK_INT(rig_latch_left(rig_latch(c, "l")), 1);
-    CHECK_INT(rig_barrier_wait(a, HF_WAIT_NONE, NULL, NULL), HF_OK);
+    CHECK_INT(rig_barrier_wait(a, RIG_TRY, NULL, NULL), HF_OK);
     CHECK_INT(gate_ended(&w), HF_OK);
 }
 

@@ -59,13 +59,11 @@ TEST(close, waits_for_an_update_which_is_told)
 static void begin(void *arg)
 {
     struct caller *w = arg;
-    struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
     struct hf_once_result r;
     hf_once *run;
-    o.wait_ms = HF_ONCE_WAIT_FOREVER;
     atomic_store(&w->entered, 1);
     atomic_store(&w->status,
-                 hf_once_begin(w->client, "job", &o, &run, &r, NULL));
+                 hf_once_begin(w->client, "job", NULL, &run, &r, NULL));
 }
 
 TEST(close, ends_a_begin_that_waits)

@@ -50,7 +50,10 @@ static void candidate_close(hf_election *e)
 static int campaign(hf_election *e, int64_t wait_ms, const char *value)
 {
     struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
-    o.wait_ms = wait_ms;
+    if (wait_ms == RIG_TRY)
+        o.flags = HF_CAMPAIGN_TRY;
+    else
+        o.wait_ms = wait_ms;
     o.value = value;
     o.value_len = value ? strlen(value) : 0;
     return hf_election_campaign(e, &o, NULL, NULL);
@@ -96,8 +99,8 @@ TEST(election, is_won_by_one)
 {
     rig_begin();
     hf_election *a = candidate(), *b = candidate();
-    CHECK_INT(campaign(a, HF_WAIT_NONE, NULL), HF_OK);
-    CHECK_INT(campaign(b, HF_WAIT_NONE, NULL), HF_TAKEN);
+    CHECK_INT(campaign(a, RIG_TRY, NULL), HF_OK);
+    CHECK_INT(campaign(b, RIG_TRY, NULL), HF_TAKEN);
     CHECK_INT(hf_election_state(a), HF_STATE_HELD);
     CHECK_INT(hf_election_state(b), HF_STATE_NONE);
     CHECK(hf_election_valid_ms(a) > 0);
@@ -166,7 +169,7 @@ TEST(election, is_left_when_the_campaign_is_cancelled)
     hf_cancel_fire(o.cancel);
     CHECK_INT(hf_election_campaign(b, &o, NULL, NULL), HF_CANCELLED);
     hf_cancel_close(o.cancel);
-    CHECK_INT(campaign(b, HF_WAIT_NONE, NULL), HF_TAKEN);
+    CHECK_INT(campaign(b, RIG_TRY, NULL), HF_TAKEN);
 }
 
 TEST(election, is_not_won_twice_by_one_candidate)
@@ -193,7 +196,7 @@ static void campaign_in_a_crowd(void *unused)
     (void)unused;
     atomic_fetch_add(&crowd.ready, 1);
     while (atomic_load(&crowd.ready) < CROWD) rig_pause_ms(0);
-    int status = campaign(crowd.e, HF_WAIT_NONE, NULL);
+    int status = campaign(crowd.e, RIG_TRY, NULL);
     if (status == HF_OK) atomic_fetch_add(&crowd.won, 1);
     if (status == HF_INVALID) atomic_fetch_add(&crowd.refused, 1);
 }
@@ -236,8 +239,8 @@ TEST(election, and_a_plain_lock_of_the_name_exclude_each_other)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "post");
     hf_election *a = candidate();
-    CHECK_INT(rig_acquire(l, 0, HF_WAIT_NONE, NULL), HF_OK);
-    CHECK_INT(campaign(a, HF_WAIT_NONE, NULL), HF_TAKEN);
+    CHECK_INT(rig_acquire(l, 0, RIG_TRY, NULL), HF_OK);
+    CHECK_INT(campaign(a, RIG_TRY, NULL), HF_TAKEN);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_INT(campaign(a, RIG_WAIT_MS, NULL), HF_OK);
     CHECK_INT(rig_probe(l), HF_TAKEN);
@@ -401,7 +404,7 @@ TEST(election, refuses_a_value_where_none_can_be_kept)
     o.value_len = 4;
     CHECK_INT(hf_election_campaign(a, &o, NULL, &err), HF_UNSUPPORTED);
     CHECK(strstr(err.text, "lead without one") != NULL);
-    CHECK_INT(campaign(a, HF_WAIT_NONE, NULL), HF_OK);
+    CHECK_INT(campaign(a, RIG_TRY, NULL), HF_OK);
 }
 
 TEST(election, refuses_a_value_that_is_too_long)
@@ -439,7 +442,10 @@ TEST(election, is_not_won_where_something_else_is_in_the_values_place)
 static struct hf_await_options soon(int64_t wait_ms)
 {
     struct hf_await_options o = HF_AWAIT_OPTIONS_INIT;
-    o.wait_ms = wait_ms;
+    if (wait_ms == RIG_TRY)
+        o.flags = HF_AWAIT_TRY;
+    else
+        o.wait_ms = wait_ms;
     o.look_ms = 10;
     return o;
 }
@@ -447,7 +453,7 @@ static struct hf_await_options soon(int64_t wait_ms)
 TEST(election, tells_of_no_change_when_there_is_none)
 {
     struct hf_leader seen, now;
-    struct hf_await_options o = soon(1500), once = soon(HF_WAIT_NONE);
+    struct hf_await_options o = soon(1500), once = soon(RIG_TRY);
     rig_begin();
     hf_election *a = candidate(), *b = candidate();
     CHECK_INT(campaign(a, 0, NULL), HF_OK);
@@ -501,7 +507,7 @@ TEST(election, tells_of_another_value)
 TEST(election, is_not_watched_any_more_when_that_is_cancelled)
 {
     struct hf_leader seen, now;
-    struct hf_await_options o = soon(HF_WAIT_FOREVER);
+    struct hf_await_options o = soon(RIG_NO_LIMIT);
     rig_begin();
     hf_client *c = rig_client(NULL);
     hf_election *b = candidate_with(c, NULL);
@@ -601,7 +607,7 @@ TEST(election, is_campaigned_for_once_at_a_time)
 TEST(election, is_watched_asynchronously)
 {
     struct hf_leader seen;
-    struct hf_await_options o = soon(HF_WAIT_FOREVER);
+    struct hf_await_options o = soon(RIG_NO_LIMIT);
     rig_begin();
     memset(answers, 0, sizeof answers);
     hf_election *a = candidate(), *b = candidate();
@@ -638,14 +644,14 @@ TEST(election, of_a_bad_name_or_with_bad_options_is_refused)
     o.order = 7;
     CHECK_INT(hf_election_open(c, "post", &o, &e, NULL), HF_INVALID);
     e = candidate_with(c, NULL);
-    co.flags = 1;
+    co.flags = 2;
     CHECK_INT(hf_election_campaign(e, &co, NULL, NULL), HF_INVALID);
     co.flags = 0;
     co.wait_ms = -7;
     CHECK_INT(hf_election_campaign(e, &co, NULL, NULL), HF_INVALID);
     ao.look_ms = 1;
     CHECK_INT(hf_election_await(e, NULL, &ao, &l, NULL), HF_INVALID);
-    CHECK_INT(campaign(e, HF_WAIT_NONE, NULL), HF_OK);
+    CHECK_INT(campaign(e, RIG_TRY, NULL), HF_OK);
 }
 
 TEST(election, keeps_order_where_the_store_keeps_a_queue)

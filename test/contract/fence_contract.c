@@ -77,7 +77,7 @@ TEST(fence, rises_after_the_clients_are_gone)
 
 TEST(fence, is_kept_by_renewal_and_extension)
 {
-    struct hf_acquire_options o = rig_renewed(HF_WAIT_NONE);
+    struct hf_acquire_options o = rig_renewed(RIG_TRY);
     struct hf_grant g, e;
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");

@@ -73,7 +73,7 @@ TEST(holder, explicit_ids_own_in_turn)
     uint64_t id[2] = {hf_holder_new(), hf_holder_new()};
     for (int i = 0; i < 4; i++) {
         int held[2] = {9, 9};
-        CHECK_INT(rig_acquire(l, id[i % 2], HF_WAIT_NONE, NULL), HF_OK);
+        CHECK_INT(rig_acquire(l, id[i % 2], RIG_TRY, NULL), HF_OK);
         CHECK_INT(hf_lock_is_held_by(l, id[0], &held[0], NULL), HF_OK);
         CHECK_INT(hf_lock_is_held_by(l, id[1], &held[1], NULL), HF_OK);
         CHECK_INT(held[0], i % 2 == 0);

@@ -129,7 +129,7 @@ static int latch_begin(struct use *u, struct hf_error *err)
 {
     int status = hf_latch_set(u->latch, 3, err);
     if (status == HF_OK) return HF_OK;
-    int waited = rig_latch_wait(u->latch, HF_WAIT_FOREVER, err);
+    int waited = rig_latch_wait(u->latch, RIG_NO_LIMIT, err);
     return waited == status ? status : HF_INTERNAL;
 }
 
@@ -154,7 +154,7 @@ static int barrier_begin(struct use *u, struct hf_error *err)
     int64_t waiting = 0;
     int status = hf_barrier_waiting(u->barrier, &waiting, err);
     if (status != HF_OK) {
-        int waited = rig_barrier_wait(u->barrier, HF_WAIT_FOREVER, NULL, err);
+        int waited = rig_barrier_wait(u->barrier, RIG_NO_LIMIT, NULL, err);
         return waited == status ? status : HF_INTERNAL;
     }
     gate_start_barrier(&u->wait, u->barrier, RIG_WAIT_MS, NULL);

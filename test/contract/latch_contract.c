@@ -14,10 +14,10 @@ TEST(latch, is_open_once_it_is_counted_down)
     CHECK_INT(hf_latch_set(l, 2, NULL), HF_OK);
     CHECK_INT(hf_latch_down(l, &left, NULL), HF_OK);
     CHECK_INT(left, 1);
-    CHECK_INT(rig_latch_wait(l, HF_WAIT_NONE, NULL), HF_TAKEN);
+    CHECK_INT(rig_latch_wait(l, RIG_TRY, NULL), HF_TAKEN);
     CHECK_INT(hf_latch_down(l, &left, NULL), HF_OK);
     CHECK_INT(left, 0);
-    CHECK_INT(rig_latch_wait(l, HF_WAIT_NONE, NULL), HF_OK);
+    CHECK_INT(rig_latch_wait(l, RIG_TRY, NULL), HF_OK);
 }
 
 TEST(latch, of_our_own_is_counted_by_who_asks_for_no_other)
@@ -40,7 +40,7 @@ TEST(latch, that_was_never_set_is_open)
 {
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_latch *l = rig_latch(rig_client(NULL), "a");
-    CHECK_INT(rig_latch_wait(l, HF_WAIT_FOREVER, NULL), HF_OK);
+    CHECK_INT(rig_latch_wait(l, RIG_NO_LIMIT, NULL), HF_OK);
     CHECK_INT(rig_latch_left(l), 0);
 }
 
@@ -61,9 +61,9 @@ TEST(latch, can_be_set_again_when_it_is_open)
     hf_latch *l = rig_latch(rig_client(NULL), "a");
     for (int i = 1; i <= 3; i++) {
         CHECK_INT(hf_latch_set(l, 1, NULL), HF_OK);
-        CHECK_INT(rig_latch_wait(l, HF_WAIT_NONE, NULL), HF_TAKEN);
+        CHECK_INT(rig_latch_wait(l, RIG_TRY, NULL), HF_TAKEN);
         CHECK_INT(hf_latch_down(l, NULL, NULL), HF_OK);
-        CHECK_INT(rig_latch_wait(l, HF_WAIT_NONE, NULL), HF_OK);
+        CHECK_INT(rig_latch_wait(l, RIG_TRY, NULL), HF_OK);
     }
 }
 
@@ -149,8 +149,8 @@ TEST(latch, wait_can_be_cancelled)
     hf_latch *l = rig_latch(c, "a");
     hf_cancel *cancel = rig_gate_cancel(c);
     CHECK_INT(hf_latch_set(l, 1, NULL), HF_OK);
-    gate_wait_latch(&w, l, HF_WAIT_FOREVER, cancel);
-    gate_start_latch(&started, l, HF_WAIT_FOREVER, cancel);
+    gate_wait_latch(&w, l, RIG_NO_LIMIT, cancel);
+    gate_start_latch(&started, l, RIG_NO_LIMIT, cancel);
     rig_pause_ms(50);
     hf_cancel_fire(cancel);
     CHECK_INT(gate_ended(&w), HF_CANCELLED);
@@ -163,7 +163,7 @@ TEST(latch, wait_that_was_started_ends_once)
     static struct gate_wait now, later;
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_latch *l = rig_latch(rig_client(NULL), "a");
-    gate_start_latch(&now, l, HF_WAIT_NONE, NULL);
+    gate_start_latch(&now, l, RIG_TRY, NULL);
     CHECK_INT(gate_ended(&now), HF_OK);
     CHECK_INT(hf_latch_set(l, 1, NULL), HF_OK);
     gate_start_latch(&later, l, RIG_WAIT_MS, NULL);
@@ -193,7 +193,7 @@ TEST(latch, closing_the_client_ends_its_waits)
     hf_client *c = rig_client(NULL);
     hf_latch *l = rig_latch(c, "a");
     CHECK_INT(hf_latch_set(l, 1, NULL), HF_OK);
-    gate_start_latch(&w, l, HF_WAIT_FOREVER, NULL);
+    gate_start_latch(&w, l, RIG_NO_LIMIT, NULL);
     rig_close(c);
     CHECK_INT(gate_ended(&w), HF_CLOSED);
 }
@@ -223,11 +223,11 @@ TEST(latch, that_is_deleted_is_open_and_can_be_set)
     CHECK_INT(was_set, 0);
     CHECK_INT(hf_latch_set(l, 5, NULL), HF_OK);
     CHECK_INT(hf_latch_delete(l, NULL, NULL), HF_OK);
-    CHECK_INT(rig_latch_wait(l, HF_WAIT_NONE, NULL), HF_OK);
+    CHECK_INT(rig_latch_wait(l, RIG_TRY, NULL), HF_OK);
     CHECK_INT(hf_latch_set(l, 1, NULL), HF_OK);
     CHECK_INT(rig_latch_wait(l, 2000, NULL), HF_TIMEOUT);
     CHECK_INT(hf_latch_down(l, NULL, NULL), HF_OK);
-    CHECK_INT(rig_latch_wait(l, HF_WAIT_NONE, NULL), HF_OK);
+    CHECK_INT(rig_latch_wait(l, RIG_TRY, NULL), HF_OK);
 }
 
 struct told {
@@ -364,7 +364,7 @@ TEST(latch, and_a_lock_do_not_share_a_name)
     CHECK_INT(hf_latch_down(m, NULL, NULL), HF_CONFLICT);
     CHECK_INT(hf_latch_count(m, &left, NULL), HF_CONFLICT);
     CHECK_INT(hf_latch_delete(m, NULL, NULL), HF_CONFLICT);
-    CHECK_INT(rig_latch_wait(m, HF_WAIT_FOREVER, NULL), HF_CONFLICT);
+    CHECK_INT(rig_latch_wait(m, RIG_NO_LIMIT, NULL), HF_CONFLICT);
     CHECK_INT(hf_lock_release(b, NULL, NULL), HF_OK);
     CHECK_INT(hf_latch_set(m, 2, NULL), HF_OK);
 }
@@ -391,6 +391,6 @@ TEST(latch, refuses_bad_arguments)
     CHECK_INT(hf_latch_wait(l, &o, NULL), HF_INVALID);
     CHECK_INT(hf_latch_wait_start(l, &o, NULL, NULL, NULL), HF_INVALID);
     o = rig_wait_options(0);
-    o.flags = 1;
+    o.flags = 2;
     CHECK_INT(hf_latch_wait(l, &o, NULL), HF_INVALID);
 }

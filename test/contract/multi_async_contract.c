@@ -118,7 +118,7 @@ TEST(multi_async, try_that_is_refused_takes_none)
 {
     static struct told t;
     struct pair p, other;
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 0, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 0, 0);
     rig_begin();
     pair_open(&p);
     pair_open(&other);
@@ -135,7 +135,7 @@ TEST(multi_async, wait_is_cancelled_and_leaves_nothing)
 {
     static struct told t;
     struct pair p, other;
-    struct hf_acquire_options o = rig_options(HF_WAIT_FOREVER, 0, 0);
+    struct hf_acquire_options o = rig_options(RIG_NO_LIMIT, 0, 0);
     rig_begin();
     pair_open(&p);
     pair_open(&other);

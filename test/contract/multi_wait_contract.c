@@ -124,8 +124,7 @@ struct racer {
 static void racer_run(void *arg)
 {
     struct racer *r = arg;
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 10000, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 10000, HF_ACQUIRE_FIXED);
     if (hf_multi_acquire(r->multi, &o, NULL, NULL) == HF_OK)
         atomic_fetch_add(r->won, 1);
 }
@@ -205,7 +204,7 @@ TEST(multi_wait, ends_when_one_of_its_clients_is_closed)
     hf_client *e = rig_client(NULL);
     hf_lock *a = rig_lock(e, "a"), *b = rig_lock(e, "b");
     CHECK_INT(hf_lock_try(b, NULL, NULL), HF_OK);
-    waiter_start(&w, rig_multi(locks, 2), NULL, HF_WAIT_FOREVER);
+    waiter_start(&w, rig_multi(locks, 2), NULL, RIG_NO_LIMIT);
     rig_close(c); /* it waits at d's */
     rig_join();
     CHECK_INT(w.status, HF_CLOSED);

@@ -12,7 +12,10 @@ static struct hf_once_options once_options(int64_t period_ms, int64_t wait_ms)
 {
     struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
     o.period_ms = period_ms;
-    o.wait_ms = wait_ms;
+    if (wait_ms == RIG_TRY)
+        o.flags = HF_ONCE_TRY;
+    else
+        o.wait_ms = wait_ms;
     return o;
 }
 
@@ -68,19 +71,20 @@ TEST(once, of_another_name_is_run_too)
 
 TEST(once, that_runs_is_told_as_running_with_its_begin)
 {
+    struct hf_once_options o = once_options(0, RIG_TRY);
     hf_once *run, *none;
     struct hf_once_result first, r;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);
     CHECK_INT(hf_once_begin(c, "job", NULL, &run, &first, NULL), HF_OK);
     CHECK(rig_fence_rises(0, first.fence) && first.valid_ms > 0);
-    CHECK_INT(hf_once_begin(d, "job", NULL, &none, &r, NULL), HF_OK);
+    CHECK_INT(hf_once_begin(d, "job", &o, &none, &r, NULL), HF_OK);
     CHECK_INT(r.outcome, HF_ONCE_RUNNING);
     CHECK_INT(r.fence, first.fence);
     CHECK_INT(r.began_ms, first.began_ms);
     CHECK_INT(r.ended_ms, 0);
     /* Nor does the same client begin it twice. */
-    CHECK_INT(hf_once_begin(c, "job", NULL, &none, &r, NULL), HF_OK);
+    CHECK_INT(hf_once_begin(c, "job", &o, &none, &r, NULL), HF_OK);
     CHECK_INT(r.outcome, HF_ONCE_RUNNING);
     CHECK_INT(hf_lock_state(hf_once_lock(run), hf_once_holder(run)),
               HF_STATE_HELD);
@@ -135,13 +139,14 @@ TEST(once, of_a_name_and_of_that_name_in_braces_are_two)
 
 TEST(once, that_runs_elsewhere_is_no_error)
 {
+    struct hf_once_options o = once_options(0, RIG_TRY);
     struct hf_error err = {0};
     struct hf_once_result r;
     hf_once *run, *none;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);
     CHECK_INT(begin(c, NULL, &run), HF_ONCE_MINE);
-    CHECK_INT(hf_once_begin(d, "job", NULL, &none, &r, &err), HF_OK);
+    CHECK_INT(hf_once_begin(d, "job", &o, &none, &r, &err), HF_OK);
     CHECK_INT(r.outcome, HF_ONCE_RUNNING);
     CHECK_STR(err.text, "");
     CHECK_INT(hf_once_end(run, 0, NULL, 0, NULL), HF_OK);
@@ -217,7 +222,7 @@ TEST(once, per_period_is_run_again_in_the_next_one)
 
 TEST(once, that_still_runs_in_the_next_period_is_running)
 {
-    struct hf_once_options o = once_options(50, 0);
+    struct hf_once_options o = once_options(50, RIG_TRY);
     hf_once *run, *none;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);

@@ -9,7 +9,10 @@
 static struct hf_once_options once_options(int64_t wait_ms)
 {
     struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
-    o.wait_ms = wait_ms;
+    if (wait_ms == RIG_TRY)
+        o.flags = HF_ONCE_TRY;
+    else
+        o.wait_ms = wait_ms;
     return o;
 }
 
@@ -85,7 +88,7 @@ TEST(once_crowd, wait_ends_with_timeout_while_it_runs)
 
 TEST(once_crowd, wait_can_be_cancelled)
 {
-    struct hf_once_options o = once_options(HF_ONCE_WAIT_FOREVER);
+    struct hf_once_options o = once_options(RIG_NO_LIMIT);
     struct hf_once_result r;
     hf_once *none;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
@@ -120,8 +123,13 @@ TEST(once_crowd, of_many_contenders_exactly_one_runs_it)
     for (int round = 0; round < 10; round++) {
         atomic_store(&begun, 0);
         for (int i = 0; i < CONTENDERS; i++) {
-            w[i] = (struct waiter){
-                clients[i % 2], once_options(0), &begun, HF_INTERNAL, 0, 0, ""};
+            w[i] = (struct waiter){clients[i % 2],
+                                   once_options(RIG_TRY),
+                                   &begun,
+                                   HF_INTERNAL,
+                                   0,
+                                   0,
+                                   ""};
             rig_spawn(wait_for_it, &w[i]);
         }
         rig_join();
@@ -147,7 +155,7 @@ struct request_of {
 static void serve(void *arg)
 {
     struct request_of *q = arg;
-    struct hf_once_options o = once_options(HF_ONCE_WAIT_FOREVER);
+    struct hf_once_options o = once_options(RIG_NO_LIMIT);
     struct hf_once_result r;
     hf_once *run = NULL;
     q->status = hf_once_begin(q->client, "key-1", &o, &run, &r, NULL);

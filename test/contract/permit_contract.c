@@ -285,7 +285,7 @@ TEST(permit, is_renewed_for_as_long_as_it_is_held)
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 2);
-    struct hf_acquire_options o = rig_renewed(HF_WAIT_NONE);
+    struct hf_acquire_options o = rig_renewed(RIG_TRY);
     o.permits = 2;
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
     struct look k = {s, &p, hf_semaphore_valid_ms(s, &p)};
@@ -304,8 +304,7 @@ TEST(permit, with_a_fixed_lease_comes_back_at_its_end)
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 500, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 500, HF_ACQUIRE_FIXED);
     int64_t began_ms = rig_now_ms();
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
     CHECK_INT(rig_take(other, 1, RIG_WAIT_MS, &next), HF_OK);
@@ -324,8 +323,7 @@ TEST(permit, is_extended_by_its_holder)
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 2000, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 2000, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
     CHECK_INT(hf_semaphore_extend(s, &p, 60000, NULL), HF_OK);
     CHECK(p.valid_ms > 30000);
@@ -342,8 +340,7 @@ TEST(permit, that_has_ended_is_not_extended)
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 500, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 500, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
     CHECK_INT(rig_take(other, 1, RIG_WAIT_MS, &next), HF_OK);
     int status = hf_semaphore_extend(s, &p, 60000, NULL);
@@ -433,7 +430,7 @@ TEST(permit, that_is_not_free_is_told_asynchronously_too)
     a = (struct answer){0};
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 0, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 0, 0);
     CHECK_INT(rig_take(s, 1, 0, NULL), HF_OK);
     CHECK_INT(hf_semaphore_acquire_start(s, &o, answered, &a, NULL), HF_OK);
     CHECK(rig_until_equal(&a.count, 1));

@@ -47,8 +47,7 @@ TEST(permit_count, tells_what_is_free_and_what_is_out)
     struct hf_permit a, b;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 5);
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 4000, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 4000, HF_ACQUIRE_FIXED);
     CHECK_INT(rig_take(s, 2, 0, &a), HF_OK);
     CHECK_INT(hf_semaphore_acquire(s, &o, &b, NULL), HF_OK);
     CHECK(state_is(s, 2, 5, 3));

@@ -9,7 +9,7 @@
 static int detached_take(hf_semaphore *s, int64_t permits, struct hf_permit *p)
 {
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 30000, HF_ACQUIRE_DETACHED);
+        rig_options(RIG_TRY, 30000, HF_ACQUIRE_DETACHED);
     o.permits = permits;
     return hf_semaphore_acquire(s, &o, p, NULL);
 }

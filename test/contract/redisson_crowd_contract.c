@@ -63,10 +63,10 @@ struct keeper {
 
 static int keeper_get(const struct keeper *k)
 {
-    struct hf_acquire_options o = rig_renewed(HF_WAIT_NONE);
+    struct hf_acquire_options o = rig_renewed(RIG_TRY);
     int status = hf_lock_acquire(k->lock, &o, NULL, NULL);
     if (status != HF_TAKEN) return status;
-    o.wait_ms = LONG_WAIT_MS;
+    o = rig_renewed(LONG_WAIT_MS);
     return hf_lock_acquire(k->lock, &o, NULL, NULL);
 }
 

@@ -12,7 +12,7 @@ TEST(redisson_fenced, token_rises_through_every_form)
     struct hf_acquire_options how[] = {
         rig_options(0, 0, 0),
         rig_options(0, 20000, HF_ACQUIRE_FIXED),
-        rig_options(HF_WAIT_NONE, 0, 0),
+        rig_options(RIG_TRY, 0, 0),
         rig_options(1000, 0, 0),
         rig_options(1000, 20000, HF_ACQUIRE_FIXED),
     };

@@ -61,7 +61,7 @@ TEST(redisson_reentry, the_same_thread_is_refused_and_counted_once)
     CHECK_INT(hf_lock_acquire(l, &o, NULL, &err), HF_INVALID);
     CHECK_INT(err.status, HF_INVALID);
     CHECK(err.text[0] != 0);
-    CHECK_INT(acquire_plainly(l, 0, HF_WAIT_NONE), HF_INVALID);
+    CHECK_INT(acquire_plainly(l, 0, RIG_TRY), HF_INVALID);
     CHECK_INT(acquire_plainly(l, 0, 5000), HF_INVALID);
     CHECK_INT(hf_lock_hold_count(l, 0, &count, NULL), HF_OK);
     CHECK_INT(count, 1);

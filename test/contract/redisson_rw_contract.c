@@ -21,7 +21,7 @@ static int begin(void)
 static uint64_t hold(hf_lock *lock, int64_t lease_ms)
 {
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, lease_ms, HF_ACQUIRE_FIXED);
+        rig_options(RIG_TRY, lease_ms, HF_ACQUIRE_FIXED);
     o.holder = hf_holder_new();
     CHECK_INT(hf_lock_acquire(lock, &o, NULL, NULL), HF_OK);
     return o.holder;
@@ -217,7 +217,7 @@ TEST(redisson_readwrite, a_random_mix_of_both_comes_to_its_end)
 TEST(redisson_readwrite, nothing_is_renewed_after_the_last_release)
 {
     if (!begin()) return;
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 1500, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 1500, 0);
     for (int deep = 1; deep <= 2; deep++) {
         for (int i = 0; i < deep; i++)
             CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);

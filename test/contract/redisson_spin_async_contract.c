@@ -39,7 +39,7 @@ TEST(redisson_spin_async, try_of_a_free_lock_is_granted)
     static struct answer a;
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    start(&a, l, HF_WAIT_NONE);
+    start(&a, l, RIG_TRY);
     CHECK(rig_until_equal(&a.calls, 1));
     CHECK_INT(a.status, HF_OK);
     CHECK_INT(hf_lock_release_as(l, a.holder, NULL, NULL), HF_OK);
@@ -52,7 +52,7 @@ TEST(redisson_spin_async, try_of_a_held_lock_is_taken)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
-    start(&a, l, HF_WAIT_NONE);
+    start(&a, l, RIG_TRY);
     CHECK(rig_until_equal(&a.calls, 1));
     CHECK_INT(a.status, HF_TAKEN);
 }
@@ -90,7 +90,7 @@ static void wait_is_granted(int64_t wait_ms)
 /* testTryLockAsync */
 TEST(redisson_spin_async, wait_for_ever_is_granted_after_the_release)
 {
-    wait_is_granted(HF_WAIT_FOREVER);
+    wait_is_granted(RIG_NO_LIMIT);
 }
 
 /* testTimedTryLockAsync */

@@ -209,12 +209,12 @@ TEST(redisson_spin, is_entered_twice_and_freed_by_the_second_release)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
-    CHECK_INT(spin_acquire(l, HF_WAIT_NONE), HF_OK);
-    CHECK_INT(spin_acquire(l, HF_WAIT_NONE), HF_OK);
+    CHECK_INT(spin_acquire(l, RIG_TRY), HF_OK);
+    CHECK_INT(spin_acquire(l, RIG_TRY), HF_OK);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    CHECK_INT(spin_acquire(other, HF_WAIT_NONE), HF_TAKEN);
+    CHECK_INT(spin_acquire(other, RIG_TRY), HF_TAKEN);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    CHECK_INT(spin_acquire(other, HF_WAIT_NONE), HF_OK);
+    CHECK_INT(spin_acquire(other, RIG_TRY), HF_OK);
 }
 
 static struct crowd crowd;

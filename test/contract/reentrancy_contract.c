@@ -35,7 +35,7 @@ TEST(reentrancy, others_are_refused_until_the_last_release)
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_try(other, NULL, NULL), HF_TAKEN);
-    CHECK_INT(rig_acquire(l, hf_holder_new(), HF_WAIT_NONE, NULL), HF_TAKEN);
+    CHECK_INT(rig_acquire(l, hf_holder_new(), RIG_TRY, NULL), HF_TAKEN);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
 }

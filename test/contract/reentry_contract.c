@@ -22,10 +22,10 @@ TEST(reentry, is_refused_with_a_sentence)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     struct hf_error err = {0};
     int64_t count = 0;
-    CHECK_INT(acquire_once(l, 0, HF_WAIT_FOREVER, NULL), HF_OK);
-    CHECK_INT(acquire_once(l, 0, HF_WAIT_FOREVER, &err), HF_INVALID);
+    CHECK_INT(acquire_once(l, 0, RIG_NO_LIMIT, NULL), HF_OK);
+    CHECK_INT(acquire_once(l, 0, RIG_NO_LIMIT, &err), HF_INVALID);
     CHECK(strstr(err.text, "has it already") != NULL);
-    CHECK_INT(acquire_once(l, 0, HF_WAIT_NONE, NULL), HF_INVALID);
+    CHECK_INT(acquire_once(l, 0, RIG_TRY, NULL), HF_INVALID);
     CHECK_INT(hf_lock_hold_count(l, 0, &count, NULL), HF_OK);
     CHECK_INT(count, 1);
     CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
@@ -38,8 +38,8 @@ TEST(reentry, is_refused_through_another_object_too)
     rig_begin();
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a"), *twin = rig_lock(c, "a");
-    CHECK_INT(acquire_once(l, 0, HF_WAIT_FOREVER, NULL), HF_OK);
-    CHECK_INT(acquire_once(twin, 0, HF_WAIT_FOREVER, NULL), HF_INVALID);
+    CHECK_INT(acquire_once(l, 0, RIG_NO_LIMIT, NULL), HF_OK);
+    CHECK_INT(acquire_once(twin, 0, RIG_NO_LIMIT, NULL), HF_INVALID);
 }
 
 TEST(reentry, refusal_is_for_the_same_holder_only)
@@ -47,8 +47,8 @@ TEST(reentry, refusal_is_for_the_same_holder_only)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     uint64_t other = hf_holder_new();
-    CHECK_INT(acquire_once(l, 0, HF_WAIT_FOREVER, NULL), HF_OK);
-    CHECK_INT(acquire_once(l, other, HF_WAIT_NONE, NULL), HF_TAKEN);
+    CHECK_INT(acquire_once(l, 0, RIG_NO_LIMIT, NULL), HF_OK);
+    CHECK_INT(acquire_once(l, other, RIG_TRY, NULL), HF_TAKEN);
     CHECK_INT(acquire_once(l, other, 1000, NULL), HF_TIMEOUT);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_INT(acquire_once(l, other, RIG_WAIT_MS, NULL), HF_OK);
@@ -59,10 +59,10 @@ TEST(reentry, is_up_to_each_acquire)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     struct hf_grant g;
-    CHECK_INT(acquire_once(l, 0, HF_WAIT_FOREVER, NULL), HF_OK);
+    CHECK_INT(acquire_once(l, 0, RIG_NO_LIMIT, NULL), HF_OK);
     CHECK_INT(rig_acquire(l, 0, 0, &g), HF_OK);
     CHECK_INT(g.count, 2);
-    CHECK_INT(acquire_once(l, 0, HF_WAIT_FOREVER, NULL), HF_INVALID);
+    CHECK_INT(acquire_once(l, 0, RIG_NO_LIMIT, NULL), HF_INVALID);
 }
 
 TEST(reentry, is_none_once_the_hold_is_released_or_lost)
@@ -108,7 +108,7 @@ TEST(reentry, is_refused_while_the_same_holder_still_waits)
     o.holder = holder;
     CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire_start(l, &o, on_acquired, &first, NULL), HF_OK);
-    CHECK_INT(acquire_once(l, holder, HF_WAIT_FOREVER, &err), HF_INVALID);
+    CHECK_INT(acquire_once(l, holder, RIG_NO_LIMIT, &err), HF_INVALID);
     CHECK(strstr(err.text, "acquiring it already") != NULL);
     CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
     CHECK(rig_until_equal(&first.calls, 1));

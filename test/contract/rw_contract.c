@@ -6,7 +6,7 @@
 
 #include "lib/rig_rw.h"
 
-#define TRY(lock, holder) rig_acquire(lock, holder, HF_WAIT_NONE, NULL)
+#define TRY(lock, holder) rig_acquire(lock, holder, RIG_TRY, NULL)
 
 static struct rw a, b;
 
@@ -48,7 +48,7 @@ TEST(rw, the_token_that_is_told_is_that_of_the_reader_who_is)
     struct hf_info info;
     if (!begin() || !rig_has(HF_CAP_QUEUE)) return; /* file: tells no reader */
     uint64_t one = hf_holder_new();
-    CHECK_INT(rig_acquire(a.read, one, HF_WAIT_NONE, &first), HF_OK);
+    CHECK_INT(rig_acquire(a.read, one, RIG_TRY, &first), HF_OK);
     CHECK_INT(TRY(b.read, hf_holder_new()), HF_OK);
     CHECK_INT(hf_lock_inspect(b.read, 0, &info, NULL), HF_OK);
     CHECK_INT(info.readers, 2);
@@ -133,8 +133,7 @@ TEST(rw, waiting_readers_come_in_when_the_writer_goes_on_reading)
 TEST(rw, the_only_reader_is_made_the_writer)
 {
     if (!begin() || rig_has(HF_CAP_KERNEL)) return;
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 0, HF_ACQUIRE_UPGRADE);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 0, HF_ACQUIRE_UPGRADE);
     CHECK_INT(hf_lock_try(a.read, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, NULL), HF_OK);
     CHECK_INT(rig_probe(b.read), HF_TAKEN);
@@ -149,8 +148,7 @@ TEST(rw, one_of_two_readers_is_not_and_goes_on_reading)
 {
     if (!begin() || rig_has(HF_CAP_KERNEL)) return;
     uint64_t other = hf_holder_new();
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 0, HF_ACQUIRE_UPGRADE);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 0, HF_ACQUIRE_UPGRADE);
     CHECK_INT(hf_lock_try(a.read, NULL, NULL), HF_OK);
     CHECK_INT(TRY(b.read, other), HF_OK);
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, NULL), HF_TAKEN);
@@ -166,7 +164,7 @@ TEST(rw, an_upgrade_does_not_wait)
     struct hf_error err = {0};
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, &err), HF_INVALID);
     CHECK(strstr(err.text, "would wait for each other") != NULL);
-    o.wait_ms = HF_WAIT_NONE;
+    o = rig_options(RIG_TRY, 0, HF_ACQUIRE_UPGRADE);
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, &err), HF_INVALID);
 }
 
@@ -295,8 +293,7 @@ TEST(rw, tokens_rise_from_readers_to_writers_and_back)
 TEST(rw, each_reader_has_a_lease_of_his_own)
 {
     if (!begin() || rig_has(HF_CAP_KERNEL)) return;
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 500, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 500, HF_ACQUIRE_FIXED);
     uint64_t other = hf_holder_new();
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
     o.holder = other;
@@ -311,8 +308,7 @@ TEST(rw, each_reader_has_a_lease_of_his_own)
 TEST(rw, a_waiting_writer_comes_in_when_the_last_lease_ends)
 {
     if (!begin()) return;
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 600, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 600, HF_ACQUIRE_FIXED);
     uint64_t other = hf_holder_new();
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
     o.lease_ms = 1000;
@@ -326,7 +322,7 @@ TEST(rw, a_waiting_writer_comes_in_when_the_last_lease_ends)
 TEST(rw, the_watchdog_keeps_readers_and_writers)
 {
     if (!begin()) return;
-    struct hf_acquire_options o = rig_renewed(HF_WAIT_NONE);
+    struct hf_acquire_options o = rig_renewed(RIG_TRY);
     uint64_t other = hf_holder_new();
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
@@ -334,8 +330,8 @@ TEST(rw, the_watchdog_keeps_readers_and_writers)
     CHECK(rig_until_renewed(a.read, 0, 8));
     CHECK_INT(rig_probe(b.read), HF_TAKEN);
     CHECK_INT(hf_lock_release(a.write, NULL, NULL), HF_OK);
+    o = rig_renewed(RIG_WAIT_MS);
     o.holder = other;
-    o.wait_ms = RIG_WAIT_MS;
     if (!rig_has(HF_CAP_KERNEL))
         CHECK_INT(hf_lock_acquire(b.read, &o, NULL, NULL), HF_OK);
     CHECK(rig_until_renewed(a.read, 0, 8));
@@ -350,8 +346,7 @@ TEST(rw, the_watchdog_keeps_readers_and_writers)
 TEST(rw, entering_again_with_less_does_not_shorten_it)
 {
     if (!begin() || rig_has(HF_CAP_KERNEL)) return;
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 60000, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 60000, HF_ACQUIRE_FIXED);
     hf_lock *sides[] = {a.write, a.read};
     for (int i = 0; i < 2; i++) {
         int64_t ttl_ms = 0;
@@ -409,7 +404,7 @@ TEST(rw, breaking_takes_it_from_all_readers_and_tells_them)
     if (!begin() || !rig_has(HF_CAP_BREAK) || rig_has(HF_CAP_KERNEL)) return;
     /* They hear of it when they renew.  By a short lease a renewal that is not
      * answered soon would take the link from the break. */
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 30000, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 30000, 0);
     o.renew_ms = 200;
     uint64_t other = hf_holder_new();
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);

@@ -179,8 +179,7 @@ TEST(rw_order, an_upgrade_waits_for_no_queue)
 {
     static struct rw_actor writer;
     if (!begin(HF_ORDER_FAIR)) return;
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 0, HF_ACQUIRE_UPGRADE);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 0, HF_ACQUIRE_UPGRADE);
     CHECK_INT(hf_lock_try(a.read, NULL, NULL), HF_OK);
     rw_actor_queue(&writer, b.write, 1);
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, NULL), HF_OK);
@@ -195,8 +194,7 @@ TEST(rw_order, a_long_wait_keeps_its_place)
     static struct rw_actor q[2];
     struct hf_info info;
     if (!begin(HF_ORDER_FAIR)) return;
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 60000, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 60000, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, NULL), HF_OK);
     rw_actor_queue(&q[0], b.write, 1);
     rw_actor_queue(&q[1], b.read, 2);

@@ -199,7 +199,7 @@ TEST(spin, options_out_of_range_are_invalid)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     for (int i = 0; i < 8; i++)
-        bad[i] = spin_options(HF_BACKOFF_EXPONENTIAL, HF_WAIT_NONE);
+        bad[i] = spin_options(HF_BACKOFF_EXPONENTIAL, RIG_TRY);
     bad[0].backoff = 4;
     bad[1].backoff = -1;
     bad[2].backoff_ms = -1;
@@ -218,8 +218,7 @@ TEST(spin, first_pause_may_be_longer_than_the_usual_longest)
 {
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    struct hf_acquire_options o =
-        spin_options(HF_BACKOFF_EXPONENTIAL, HF_WAIT_NONE);
+    struct hf_acquire_options o = spin_options(HF_BACKOFF_EXPONENTIAL, RIG_TRY);
     o.backoff_ms = 1000;
     CHECK_INT(status_of(l, o), HF_OK);
 }

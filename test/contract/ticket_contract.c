@@ -12,7 +12,7 @@
 static int detached_acquire(hf_lock *l, int64_t lease_ms, struct hf_grant *g)
 {
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, lease_ms, HF_ACQUIRE_DETACHED);
+        rig_options(RIG_TRY, lease_ms, HF_ACQUIRE_DETACHED);
     struct hf_error err = {0};
     int status = hf_lock_acquire(l, &o, g, &err);
     if (rig_has(HF_CAP_DETACHED)) {

@@ -52,7 +52,6 @@ static void adder(void *arg)
     struct sum *s = arg;
     char text[32];
     struct hf_update_options o = HF_UPDATE_OPTIONS_INIT;
-    o.tries = 100000;
     o.wait_ms = 120000;
     for (int i = 0; i < ADDS; i++)
         if (hf_value_update(s->client, "n", add_one, text, &o, NULL, NULL))
@@ -101,13 +100,30 @@ TEST(value_update, gives_up_after_its_tries)
     holds(c, "a", "his");
 }
 
+TEST(value_update, refuses_tries_and_flags_that_do_not_exist)
+{
+    struct hf_update_options bad[3] = {HF_UPDATE_OPTIONS_INIT,
+                                       HF_UPDATE_OPTIONS_INIT,
+                                       HF_UPDATE_OPTIONS_INIT};
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
+    hf_client *c = rig_client(NULL);
+    struct spoiler s = {rig_client(NULL), 0};
+    bad[0].tries = -1;
+    bad[1].flags = 2;
+    bad[2].flags = HF_UPDATE_TRY;
+    bad[2].tries = 2;
+    for (int i = 0; i < 3; i++)
+        CHECK_INT(hf_value_update(c, "a", spoil, &s, &bad[i], NULL, NULL),
+                  HF_INVALID);
+    CHECK_INT(s.calls, 0);
+}
+
 TEST(value_update, gives_up_when_its_time_is_over)
 {
     struct hf_update_options o = HF_UPDATE_OPTIONS_INIT;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     struct spoiler s = {rig_client(NULL), 0};
-    o.tries = 1000000;
     o.wait_ms = 100;
     CHECK_INT(hf_value_update(c, "a", spoil, &s, &o, NULL, NULL), HF_TIMEOUT);
     holds(c, "a", "his");

@@ -97,16 +97,16 @@ TEST(watchdog, period_must_fit_the_lease)
 {
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 10000, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 10000, 0);
     o.renew_ms = -1;
     CHECK_INT(status_of(l, o), HF_INVALID);
     o.renew_ms = 5001;
     CHECK_INT(status_of(l, o), HF_INVALID);
     o.renew_ms = 5000;
-    o.flags = HF_ACQUIRE_FIXED;
+    o.flags |= HF_ACQUIRE_FIXED;
     CHECK_INT(status_of(l, o), HF_INVALID); /* nothing renews it */
     CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
-    o.flags = 0;
+    o.flags &= ~HF_ACQUIRE_FIXED;
     CHECK_INT(status_of(l, o), HF_OK);
 }
 
@@ -162,7 +162,7 @@ TEST(watchdog, longest_hold_out_of_range_is_invalid)
 {
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 0, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 0, 0);
     o.max_hold_ms = -1;
     CHECK_INT(status_of(l, o), HF_INVALID);
     o.max_hold_ms = HF_LEASE_MS_MIN - 1;
@@ -243,13 +243,13 @@ TEST(watchdog, feeding_out_of_range_is_invalid)
 {
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 0, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 0, 0);
     o.feed_ms = -1;
     CHECK_INT(status_of(l, o), HF_INVALID);
     o.feed_ms = 86400001;
     CHECK_INT(status_of(l, o), HF_INVALID);
     o.feed_ms = 1000;
-    o.flags = HF_ACQUIRE_FIXED;
+    o.flags |= HF_ACQUIRE_FIXED;
     CHECK_INT(status_of(l, o), HF_INVALID); /* nothing renews it */
     CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
 }

@@ -115,8 +115,7 @@ TEST(acl, who_lacks_a_command_of_the_script_is_told_so)
 TEST(acl, without_a_fence_who_lacks_the_scripts_cannot_release)
 {
     struct hf_error err = {0};
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 500, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 500, HF_ACQUIRE_FIXED);
     begin();
     user_make("~* &* +@all -eval -evalsha");
     hf_client *c = user_client("?format=string&fence=off", NULL, NULL);

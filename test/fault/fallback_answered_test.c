@@ -22,7 +22,7 @@ static void check_refused(hf_lock *l, const char *words)
     CHECK_INT(hf_lock_try(l, NULL, &err), HF_UNAVAILABLE);
     if (!strstr(err.text, words))
         TEST_FAIL("\"%s\" lacks \"%s\"", err.text, words);
-    CHECK_INT(rig_acquire(l, 0, HF_WAIT_FOREVER, NULL), HF_UNAVAILABLE);
+    CHECK_INT(rig_acquire(l, 0, RIG_NO_LIMIT, NULL), HF_UNAVAILABLE);
     CHECK_INT(fall_files(&f), 0);
     CHECK_INT(atomic_load(&f.warnings), 0);
 }

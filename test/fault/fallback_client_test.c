@@ -58,7 +58,7 @@ TEST(fallback_client, who_comes_later_goes_to_this_host_as_well)
 {
     struct hf_grant g = {0};
     struct hf_error err = {0};
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 0, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 0, 0);
     hf_lock *l = begin();
     o.holder = hf_holder_new();
     fall_down(&f);
@@ -115,8 +115,7 @@ TEST(fallback_client, who_is_granted_the_store_s_meanwhile_gives_it_back)
 TEST(fallback_client, a_ticket_is_not_had_while_another_has_this_host_s)
 {
     struct hf_error err = {0};
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 0, HF_ACQUIRE_DETACHED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 0, HF_ACQUIRE_DETACHED);
     hf_lock *l = begin();
     o.holder = hf_holder_new();
     fall_down(&f);

@@ -138,7 +138,7 @@ static int act_blocking(hf_lock *l)
 
 static int act_started(hf_lock *l)
 {
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 0, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 0, 0);
     int before = atomic_load(&answers);
     int status = hf_lock_acquire_start(l, &o, on_acquired, NULL, NULL);
     if (status != HF_OK) return status;

@@ -147,8 +147,7 @@ TEST(fallback_local, is_not_for_the_re_entry_of_a_store_s_hold)
 
 TEST(fallback_local, is_not_for_tickets_and_breaking)
 {
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 0, HF_ACQUIRE_DETACHED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 0, HF_ACQUIRE_DETACHED);
     char ticket[HF_TICKET_MAX];
     fall_begin(&f, "local");
     hf_lock *l = local_lock("a"), *m = local_lock("m");
@@ -237,8 +236,7 @@ TEST(fallback_local, a_name_with_a_slash_is_no_file_of_this_host)
 
 TEST(fallback_local, a_lost_hold_of_this_host_is_followed_by_the_store_s)
 {
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 200, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 200, HF_ACQUIRE_FIXED);
     struct hf_grant g = {0};
     fall_begin(&f, "local");
     hf_lock *l = local_lock("a");
@@ -269,7 +267,7 @@ TEST(fallback_local, that_fails_too_says_both)
 
 TEST(fallback_local, a_hold_of_this_host_is_fed_and_inherited)
 {
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 3000, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 3000, 0);
     int fd = -1;
     fall_begin(&f, "local");
     hf_lock *l = local_lock("a"), *other = local_lock("a");

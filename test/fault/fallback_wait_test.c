@@ -53,7 +53,7 @@ TEST(fallback_wait, outlasts_a_server_that_is_away)
     fall_begin(&f, "wait");
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     fall_down(&f);
-    waiter_begin(&w, l, HF_WAIT_FOREVER);
+    waiter_begin(&w, l, RIG_NO_LIMIT);
     rig_pause_ms(4 * FALL_PATIENCE_MS);
     CHECK_INT(atomic_load(&w.status), 1);
     fall_up(&f);
@@ -108,7 +108,7 @@ TEST(fallback_wait, can_be_cancelled)
     hf_lock *l = rig_lock(c, "a");
     CHECK_INT(hf_cancel_open(c, &w.cancel), HF_OK);
     fall_down(&f);
-    waiter_begin(&w, l, HF_WAIT_FOREVER);
+    waiter_begin(&w, l, RIG_NO_LIMIT);
     rig_pause_ms(2 * FALL_PATIENCE_MS);
     CHECK_INT(atomic_load(&w.status), 1);
     hf_cancel_fire(w.cancel);
@@ -210,7 +210,7 @@ static void beginner_begin(struct beginner *b, int64_t wait_ms)
 TEST(fallback_wait, outlasts_for_once_a_server_that_is_away)
 {
     static struct beginner b;
-    beginner_begin(&b, HF_ONCE_WAIT_FOREVER);
+    beginner_begin(&b, RIG_NO_LIMIT);
     CHECK_INT(atomic_load(&b.status), 1);
     fall_up(&f);
     CHECK(rig_until_equal(&b.status, HF_OK));
@@ -221,7 +221,7 @@ TEST(fallback_wait, outlasts_for_once_a_server_that_is_away)
 TEST(fallback_wait, ends_for_once_when_it_is_cancelled)
 {
     static struct beginner b;
-    beginner_begin(&b, HF_ONCE_WAIT_FOREVER);
+    beginner_begin(&b, RIG_NO_LIMIT);
     CHECK_INT(atomic_load(&b.status), 1);
     hf_cancel_fire(b.cancel);
     CHECK(rig_until_equal(&b.status, HF_CANCELLED));

@@ -40,7 +40,7 @@ static int waiter_run(struct proc *self, const void *arg)
     if (hf_lock_open(c, "a", &l, NULL) != HF_OK) return 1;
     int status = rig_acquire(l, 0, 200, NULL);
     proc_say(self, "%s", hf_status_name(status));
-    rig_acquire(l, 0, HF_WAIT_FOREVER, NULL);
+    rig_acquire(l, 0, RIG_NO_LIMIT, NULL);
     return 0;
 }
 

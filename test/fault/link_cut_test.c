@@ -115,7 +115,7 @@ TEST(link_cut, a_holder_keeps_its_lock_over_many_cuts)
     static struct cut_rig r;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     cut_begin(&r);
-    struct hf_acquire_options a = rig_options(HF_WAIT_NONE, 60000, 0);
+    struct hf_acquire_options a = rig_options(RIG_TRY, 60000, 0);
     a.renew_ms = 1000;
     o.timeout_ms = 500;
     hf_lock *l = rig_lock(rig_client_at(r.url, &o), "a");

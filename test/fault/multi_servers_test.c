@@ -282,7 +282,7 @@ TEST(multi_servers, that_is_cancelled_does_not_wait_for_what_is_given_back)
     static struct proxy proxy;
     static struct waiter w;
     hf_cancel *cancel;
-    stuck_begin(&w, &proxy, HF_WAIT_FOREVER, &cancel);
+    stuck_begin(&w, &proxy, RIG_NO_LIMIT, &cancel);
     rig_pause_ms(3000); /* until the answers are there */
     hf_cancel_fire(cancel);
     CHECK(rig_until_equal(&w.ended, 1)); /* long before the timeout */

@@ -52,6 +52,13 @@ static int begin(hf_client *c, const struct hf_once_options *o, hf_once **run)
     return r.outcome;
 }
 
+static int try_begin(hf_client *c, hf_once **run)
+{
+    struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
+    o.flags = HF_ONCE_TRY;
+    return begin(c, &o, run);
+}
+
 /* Its runner is dead: what is said of it, and who may run it again. */
 static void is_told_dead(hf_client *c)
 {
@@ -79,7 +86,7 @@ TEST(once, in_a_file_a_run_that_was_killed_has_died)
     rig_begin_on("file:");
     runner_start(&p);
     hf_client *c = rig_client(NULL);
-    CHECK_INT(begin(c, NULL, &run), HF_ONCE_RUNNING);
+    CHECK_INT(try_begin(c, &run), HF_ONCE_RUNNING);
     runner_kill(&p);
     is_told_dead(c);
 }
@@ -93,7 +100,7 @@ TEST(once, on_redis_a_run_that_was_killed_has_died_when_its_lease_ends)
     rig_begin_at(r.url);
     runner_start(&p);
     hf_client *c = rig_client(NULL);
-    CHECK_INT(begin(c, NULL, &run), HF_ONCE_RUNNING);
+    CHECK_INT(try_begin(c, &run), HF_ONCE_RUNNING);
     runner_kill(&p);
     is_told_dead(c);
 }
@@ -120,16 +127,18 @@ static int begin_cut(struct proxy *p, long n, enum proxy_way way)
 {
     char url[64];
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_once_options oo = HF_ONCE_OPTIONS_INIT;
     struct hf_error err = {0};
     struct hf_once_result r;
     hf_once *run;
+    oo.flags = HF_ONCE_TRY;
     o.lease_ms = LEASE_MS;
     o.timeout_ms = 1000;
     o.patience_ms = 3000;
     snprintf(url, sizeof url, "redis://127.0.0.1:%d", p->port);
     proxy_arm(p, way, n, 0);
     hf_client *c = rig_client_at(url, &o);
-    int status = hf_once_begin(c, "job", NULL, &run, &r, &err);
+    int status = hf_once_begin(c, "job", &oo, &run, &r, &err);
     if (status == HF_OK) {
         CHECK_INT(r.outcome, HF_ONCE_MINE);
         status = hf_once_end(run, 0, "x", 1, &err);
@@ -209,12 +218,14 @@ struct loser {
 static void lose(void *arg)
 {
     struct loser *l = arg;
+    struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
+    o.flags = HF_ONCE_TRY;
     for (int i = 0; i < JOBS * BEGINS; i++) {
         char name[16];
         struct hf_once_result r;
         hf_once *run = NULL;
         snprintf(name, sizeof name, "job-%d", i % JOBS);
-        int status = hf_once_begin(l->client, name, NULL, &run, &r, NULL);
+        int status = hf_once_begin(l->client, name, &o, &run, &r, NULL);
         if (status != HF_OK) {
             if (status != HF_UNAVAILABLE) atomic_store(&l->strange, status);
             continue;

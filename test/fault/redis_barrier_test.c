@@ -155,7 +155,7 @@ static void conflicts(const char *make)
     redis_say(&r, "%s", make);
     hf_client *c = rig_client(NULL);
     hf_barrier *b = rig_barrier(c, "a", 2);
-    CHECK_INT(rig_barrier_wait(b, HF_WAIT_FOREVER, NULL, &err), HF_CONFLICT);
+    CHECK_INT(rig_barrier_wait(b, RIG_NO_LIMIT, NULL, &err), HF_CONFLICT);
     if (!strstr(err.text, "something that is no barrier is stored there"))
         TEST_FAIL("%s: %s", make, err.text);
     rig_close(c); /* what was to be taken off has been asked for by then */
@@ -245,6 +245,6 @@ TEST(redis_barrier, of_a_full_server_can_still_be_passed)
         rig_barrier_wait(rig_barrier(hasty, "b", 2), RIG_WAIT_MS, NULL, &err),
         HF_UNAVAILABLE);
     CHECK(strstr(err.text, "the server's memory is full"));
-    CHECK_INT(rig_barrier_wait(b, HF_WAIT_NONE, NULL, NULL), HF_OK);
+    CHECK_INT(rig_barrier_wait(b, RIG_TRY, NULL, NULL), HF_OK);
     CHECK_INT(gate_ended(&w[0]), HF_OK);
 }

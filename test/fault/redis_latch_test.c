@@ -70,7 +70,7 @@ TEST(redis_latch, of_redisson_is_understood)
     hf_latch *l = rig_latch(rig_client(NULL), "a");
     redis_say(&r, "SET a 1");
     CHECK_INT(rig_latch_left(l), 1);
-    CHECK_INT(rig_latch_wait(l, HF_WAIT_NONE, NULL), HF_TAKEN);
+    CHECK_INT(rig_latch_wait(l, RIG_TRY, NULL), HF_TAKEN);
     CHECK_INT(hf_latch_set(l, 5, NULL), HF_TAKEN);
     CHECK_INT(hf_latch_down(l, NULL, NULL), HF_OK);
     CHECK_INT(redis_number(&r, "EXISTS a"), 0);
@@ -90,7 +90,7 @@ static void conflicts(const char *make, const char *word)
     CHECK_INT(hf_latch_down(l, &left, NULL), HF_CONFLICT);
     CHECK_INT(hf_latch_count(l, &left, NULL), HF_CONFLICT);
     CHECK_INT(hf_latch_delete(l, NULL, NULL), HF_CONFLICT);
-    CHECK_INT(rig_latch_wait(l, HF_WAIT_FOREVER, NULL), HF_CONFLICT);
+    CHECK_INT(rig_latch_wait(l, RIG_NO_LIMIT, NULL), HF_CONFLICT);
     CHECK_INT(left, 77);
     CHECK_INT(redis_number(&r, "DBSIZE"), 1);
     rig_close(c);
@@ -197,7 +197,7 @@ TEST(redis_latch, of_a_full_server_can_still_be_counted_to_zero)
     CHECK(strstr(err.text, "the server's memory is full"));
     CHECK_INT(redis_number(&r, "EXISTS b"), 0);
     CHECK_INT(hf_latch_down(l, NULL, NULL), HF_OK);
-    CHECK_INT(rig_latch_wait(l, HF_WAIT_NONE, NULL), HF_OK);
+    CHECK_INT(rig_latch_wait(l, RIG_TRY, NULL), HF_OK);
 }
 
 TEST(redis_latch, who_lacks_its_key_is_told_so)
@@ -210,6 +210,6 @@ TEST(redis_latch, who_lacks_its_key_is_told_so)
     hf_latch *l = rig_latch(rig_client_at(url, NULL), "a");
     CHECK_INT(hf_latch_set(l, 1, &err), HF_DENIED);
     CHECK(strstr(err.text, "the user lacks the key a"));
-    CHECK_INT(rig_latch_wait(l, HF_WAIT_FOREVER, NULL), HF_DENIED);
+    CHECK_INT(rig_latch_wait(l, RIG_NO_LIMIT, NULL), HF_DENIED);
     CHECK_INT(redis_number(&r, "DBSIZE"), 0);
 }

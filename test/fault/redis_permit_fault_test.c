@@ -416,7 +416,7 @@ TEST(redis_permit_fault, permits_of_a_server_that_lost_them_are_lost)
     o.lease_ms = 3000;
     hf_semaphore *s = rig_semaphore(rig_client(&o), "s", 2);
     struct hf_acquire_options how =
-        rig_options(HF_WAIT_NONE, 60000, HF_ACQUIRE_FIXED);
+        rig_options(RIG_TRY, 60000, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_semaphore_try(s, &kept, NULL), HF_OK);
     CHECK_INT(hf_semaphore_acquire(s, &how, &fixed, NULL), HF_OK);
     redis_shutdown(&r, 0);
@@ -462,7 +462,7 @@ TEST(redis_permit_fault, a_token_below_its_number_makes_a_good_ticket)
 {
     char ticket[HF_PERMIT_TICKET_MAX];
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 30000, HF_ACQUIRE_DETACHED);
+        rig_options(RIG_TRY, 30000, HF_ACQUIRE_DETACHED);
     struct hf_permit p, q;
     begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);

@@ -30,7 +30,7 @@ static int actor_run(struct proc *self, const void *arg)
     if (hf_client_open(w->url, &o, &c, NULL) != HF_OK) return 1;
     if (hf_lock_open_as(c, "a", &how, &l, NULL) != HF_OK) return 1;
     proc_say(self, "asks");
-    int status = rig_acquire(l, 0, HF_WAIT_FOREVER, NULL);
+    int status = rig_acquire(l, 0, RIG_NO_LIMIT, NULL);
     proc_say(self, "%s", status == HF_OK ? "has it" : hf_status_name(status));
     for (;;) rig_pause_ms(1000);
 }
@@ -76,11 +76,11 @@ TEST(redis_rw_killed, a_reader_keeps_writers_out_for_its_lease_only)
     actor_hold(HF_KIND_READ);
     rw_open(&a, rig_client(NULL), "a", HF_ORDER_ANY);
     uint64_t living = hf_holder_new();
-    CHECK_INT(rig_acquire(a.read, living, HF_WAIT_NONE, NULL), HF_OK);
+    CHECK_INT(rig_acquire(a.read, living, RIG_TRY, NULL), HF_OK);
     rig_pause_ms(2500); /* it renews */
     CHECK_INT(hf_lock_release_as(a.read, living, NULL, NULL), HF_OK);
     CHECK_INT(rig_probe(a.write), HF_TAKEN);
-    CHECK_INT(rig_acquire(a.read, living, HF_WAIT_NONE, NULL), HF_OK);
+    CHECK_INT(rig_acquire(a.read, living, RIG_TRY, NULL), HF_OK);
     actor_kill();
     rig_pause_ms(2000); /* the living one keeps the lock's own end away */
     CHECK_INT(hf_lock_release_as(a.read, living, NULL, NULL), HF_OK);

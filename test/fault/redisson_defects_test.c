@@ -130,7 +130,7 @@ TEST(redisson_defects, no_name_is_taken_that_cannot_be_released)
 
 static struct hf_acquire_options kept_options(void)
 {
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 60000, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 60000, 0);
     o.renew_ms = KEPT_RENEW_MS;
     return o;
 }

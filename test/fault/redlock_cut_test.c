@@ -56,7 +56,7 @@ static void exchange(enum proxy_way way, long n)
 {
     struct hf_grant g;
     lines_arm(way, n);
-    int status = rig_acquire(at.one, 0, HF_WAIT_NONE, &g);
+    int status = rig_acquire(at.one, 0, RIG_TRY, &g);
     if (status == HF_OK) {
         at.granted++;
         CHECK(g.fence > at.fence);
@@ -115,7 +115,7 @@ TEST(redlock_cut, a_grant_that_nobody_heard_of_is_released_everywhere)
     at_begin();
     for (int i = 0; i < REDLOCK_NODES; i++)
         proxy_arm(&r.five.nodes[i].proxy, PROXY_DOWN, 1, 1);
-    int status = rig_acquire(at.one, 0, HF_WAIT_NONE, NULL);
+    int status = rig_acquire(at.one, 0, RIG_TRY, NULL);
     CHECK(status == HF_OK || status == HF_UNAVAILABLE);
     if (status == HF_OK) CHECK_INT(hf_lock_release(at.one, NULL, NULL), HF_OK);
     CHECK(redlock_until_gone(&r, "a"));

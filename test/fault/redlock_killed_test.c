@@ -175,7 +175,7 @@ static int told_voters(const char *text)
  * known who has one: it does not say then that they have none. */
 TEST(redlock_killed, who_looks_and_who_acquires_agree_on_who_may_vote)
 {
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 0, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 0, 0);
     struct hf_client_options hasty = HF_CLIENT_OPTIONS_INIT;
     struct hf_error looked = {0}, asked = {0};
     int is_locked;

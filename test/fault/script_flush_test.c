@@ -43,7 +43,7 @@ TEST(script_flush, between_calls_is_not_noticed)
 TEST(script_flush, renewal_goes_on)
 {
     static struct redis r;
-    struct hf_acquire_options o = rig_renewed(HF_WAIT_NONE);
+    struct hf_acquire_options o = rig_renewed(RIG_TRY);
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_lock *l = rig_lock(rig_client(NULL), "a");

@@ -30,7 +30,7 @@ static void stays_held(hf_lock *l, hf_lock *other)
 {
     for (int i = 0; i < 20; i++) {
         CHECK(rig_until_renewed(l, 0, 1));
-        CHECK_INT(rig_acquire(other, 0, HF_WAIT_NONE, NULL), HF_TAKEN);
+        CHECK_INT(rig_acquire(other, 0, RIG_TRY, NULL), HF_TAKEN);
     }
     CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
 }
@@ -42,7 +42,7 @@ TEST(server_restart, with_data_the_holder_keeps_its_lock)
     rig_begin_at(r.url);
     hf_lock *l = rig_lock(client_with(LEASE_MS), "a");
     hf_lock *other = rig_lock(client_with(LEASE_MS), "a");
-    CHECK_INT(acquire_renewed(l, HF_WAIT_NONE, NULL), HF_OK);
+    CHECK_INT(acquire_renewed(l, RIG_TRY, NULL), HF_OK);
     redis_shutdown(&r, 1);
     redis_start(&r);
     stays_held(l, other);
@@ -55,7 +55,7 @@ static void lost_and_had_again(struct redis *r, hf_lock *l, hf_lock *other)
 {
     struct hf_grant g, again;
     for (int round = 0; round < 2; round++) {
-        CHECK_INT(acquire_renewed(l, HF_WAIT_NONE, &g), HF_OK);
+        CHECK_INT(acquire_renewed(l, RIG_TRY, &g), HF_OK);
         redis_shutdown(r, 0);
         redis_start(r);
         CHECK(rig_until_state(l, 0, HF_STATE_LOST));

@@ -134,7 +134,7 @@ TEST(slow_server, a_short_stop_costs_nothing_but_time)
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
-    struct hf_acquire_options a = rig_options(HF_WAIT_NONE, 60000, 0);
+    struct hf_acquire_options a = rig_options(RIG_TRY, 60000, 0);
     a.renew_ms = 1000;
     o.timeout_ms = 500;
     hf_lock *l = rig_lock(rig_client(&o), "a");

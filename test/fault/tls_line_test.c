@@ -155,7 +155,7 @@ TEST(tls_line, to_a_stopped_server_ends_by_the_deadline_and_works_again)
 
 TEST(tls_line, a_restart_with_a_new_certificate_is_survived_by_a_hold)
 {
-    struct hf_acquire_options o = rig_renewed(HF_WAIT_NONE);
+    struct hf_acquire_options o = rig_renewed(RIG_TRY);
     tls_server_begin(&s, "no");
     certs_make(&s.certs, "next", "ca", CERTS_HERE, 30);
     rig_begin_at("");

@@ -317,16 +317,18 @@ static int value_make(const struct hf_value *now, struct hf_value_next *next,
 
 static void act_value(hf_client *c)
 {
+    struct hf_update_options o = HF_UPDATE_OPTIONS_INIT;
     struct hf_value value;
     struct hf_error err;
     uint64_t version = 0;
+    o.tries = 16; /* the server may say for ever that it has changed */
     int status = hf_value_read(c, "v", &value, &err);
     check_error(status, &err);
     if (status == HF_OK) hf_value_free(c, &value);
     status = hf_value_write(c, "v", version, "x", 1, 0, &version, &err);
     check_error(status, &err);
     check_error(hf_value_delete(c, "v", version, &err), &err);
-    status = hf_value_update(c, "v", value_make, NULL, NULL, &version, &err);
+    status = hf_value_update(c, "v", value_make, NULL, &o, &version, &err);
     check_error(status, &err);
 }
 
@@ -347,10 +349,12 @@ static void act_guard(hf_client *c)
 
 static void act_once(hf_client *c)
 {
+    struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
     struct hf_once_result result;
     struct hf_error err;
     hf_once *once = NULL;
-    int status = hf_once_begin(c, "o", NULL, &once, &result, &err);
+    o.flags = HF_ONCE_TRY;
+    int status = hf_once_begin(c, "o", &o, &once, &result, &err);
     check_error(status, &err);
     if (status == HF_OK) hf_once_result_free(c, &result);
     if (once) check_error(hf_once_end(once, 0, "r", 1, &err), &err);

@@ -63,7 +63,7 @@ static int is_again(int status, const struct hf_acquire_options *o)
 
 static int mixer_acquire(struct mixer *m, struct hf_grant *g)
 {
-    struct hf_acquire_options o = rig_options(HF_WAIT_FOREVER, 0, 0);
+    struct hf_acquire_options o = rig_options(RIG_NO_LIMIT, 0, 0);
     int status;
     switch (mixer_random(m, 4)) {
     case 0:
@@ -72,7 +72,7 @@ static int mixer_acquire(struct mixer *m, struct hf_grant *g)
         o.wait_ms = 1 + mixer_random(m, 50);
         break;
     case 2:
-        o.wait_ms = HF_WAIT_NONE;
+        o.flags = HF_ACQUIRE_TRY;
         break;
     default:
         o.flags = HF_ACQUIRE_FIXED;

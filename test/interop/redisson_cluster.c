@@ -39,7 +39,7 @@ static int is_silent(void *arg)
 
 static void java_is_woken(hf_lock *l)
 {
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, PEER_LEASE_MS, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, PEER_LEASE_MS, 0);
     CHECK(rig_until(is_silent, NULL));
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     peer_say(&java, "try " NAME " %d", PEER_LEASE_MS);

@@ -49,7 +49,7 @@ static void we_see(hf_lock *l, int locked, int64_t ttl_from, int64_t ttl_to)
 
 TEST(redisson_exclusion, both_see_the_same_lock_and_the_same_time_left)
 {
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, PEER_LEASE_MS, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, PEER_LEASE_MS, 0);
     struct hf_info info;
     peer_begin(&java, &server, 30000);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
@@ -166,11 +166,11 @@ TEST(redisson_exclusion, the_same_thread_number_in_java_is_another_owner)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_STR(peer_ask(&java, "lock a %d", PEER_LEASE_MS), "ok");
     for (uint64_t holder = 1; holder <= 40; holder++)
-        CHECK_INT(rig_acquire(l, holder, HF_WAIT_NONE, NULL), HF_TAKEN);
+        CHECK_INT(rig_acquire(l, holder, RIG_TRY, NULL), HF_TAKEN);
     CHECK_INT(hf_lock_is_held_by(l, 1, &is_held, NULL), HF_OK);
     CHECK_INT(is_held, 0);
     CHECK_STR(peer_ask(&java, "unlock a"), "ok");
-    CHECK_INT(rig_acquire(l, 1, HF_WAIT_NONE, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 1, RIG_TRY, NULL), HF_OK);
     CHECK_STR(peer_ask(&java, "try a 0"), "false");
     CHECK_INT(peer_number(&java, "count a"), 0);
     CHECK_STR(peer_ask(&java, "unlock a"), "not owner");

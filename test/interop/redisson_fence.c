@@ -95,7 +95,7 @@ TEST(redisson_fence, entering_again_gives_us_no_new_number)
 
 TEST(redisson_fence, numbers_rise_when_one_waits_for_the_other)
 {
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, PEER_LEASE_MS, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, PEER_LEASE_MS, 0);
     struct hf_grant g = {0};
     peer_begin(&java, &server, 30000);
     hf_lock *l = rig_lock(rig_client(NULL), "a");

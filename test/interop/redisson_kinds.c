@@ -97,7 +97,7 @@ TEST(redisson_kinds, our_waiter_is_woken_by_the_nonreentrant_and_the_fenced)
 TEST(redisson_kinds, javas_waiter_gets_what_we_give_back_long_before_the_lease)
 {
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
+        rig_options(RIG_TRY, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
     peer_begin(&java, &server, 30000);
     hf_client *c = rig_client(NULL);
     for (size_t i = 1; i < KINDS_LEN; i++) {

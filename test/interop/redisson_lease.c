@@ -50,7 +50,7 @@ TEST(redisson_lease, the_watchdog_of_javas_fenced_lock_keeps_it_from_us)
 TEST(redisson_lease, javas_watchdog_does_not_touch_what_we_took_by_a_break)
 {
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
+        rig_options(RIG_TRY, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
     int64_t ttl_ms = 0;
     peer_begin(&java, &server, LEASE_MS);
     hf_lock *l = rig_lock(rig_client(NULL), "a");

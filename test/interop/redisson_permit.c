@@ -88,7 +88,7 @@ TEST(redisson_permit, our_waiter_is_woken_by_javas_release)
 TEST(redisson_permit, javas_waiter_is_woken_by_our_release)
 {
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
+        rig_options(RIG_TRY, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
     struct hf_permit p;
     hf_semaphore *s = begin(2);
     o.permits = 2;
@@ -139,8 +139,7 @@ TEST(redisson_permit, what_a_dead_java_had_comes_back_to_us)
 
 TEST(redisson_permit, what_ended_with_our_lease_comes_to_java)
 {
-    struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, 1500, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 1500, HF_ACQUIRE_FIXED);
     struct hf_permit p;
     hf_semaphore *s = begin(1);
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
@@ -150,7 +149,7 @@ TEST(redisson_permit, what_ended_with_our_lease_comes_to_java)
 
 TEST(redisson_permit, what_we_keep_java_sees_renewed)
 {
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 1500, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 1500, 0);
     struct hf_permit p;
     hf_semaphore *s = begin(1);
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
@@ -161,7 +160,7 @@ TEST(redisson_permit, what_we_keep_java_sees_renewed)
 /* The id is the member of the sorted set, in hexadecimal. */
 TEST(redisson_permit, what_java_takes_away_by_its_id_we_have_lost)
 {
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 1500, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 1500, 0);
     struct hf_permit p;
     char id[64];
     hf_semaphore *s = begin(1);

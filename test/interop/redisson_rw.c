@@ -90,7 +90,7 @@ TEST(redisson_rw, readers_of_both_sides_read_together_and_keep_writers_out)
     uint64_t second = hf_holder_new();
     CHECK_INT(hf_lock_try(a.read, NULL, NULL), HF_OK);
     CHECK_STR(peer_ask(&java, "read.try a 0"), "true");
-    CHECK_INT(rig_acquire(a.read, second, HF_WAIT_NONE, NULL), HF_OK);
+    CHECK_INT(rig_acquire(a.read, second, RIG_TRY, NULL), HF_OK);
     CHECK_STR(peer_ask(&other, "write.try a 0"), "false");
     CHECK_INT(rig_probe(a.write), HF_TAKEN);
     CHECK_STR(peer_ask(&java, "read.unlock a"), "ok");
@@ -174,7 +174,7 @@ TEST(redisson_rw, our_waiters_are_woken_by_javas_writer_and_last_reader)
 TEST(redisson_rw, javas_waiters_are_woken_by_our_writer_and_last_reader)
 {
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
+        rig_options(RIG_TRY, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
     begin(30000);
     hf_lock *ours[] = {a.write, a.write, a.read};
     const char *const theirs[] = {"write", "read", "write"};
@@ -193,7 +193,7 @@ TEST(redisson_rw, javas_waiters_are_woken_by_our_writer_and_last_reader)
 TEST(redisson_rw, javas_waiting_reader_comes_in_when_our_writer_only_reads)
 {
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
+        rig_options(RIG_TRY, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
     begin(30000);
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
@@ -224,7 +224,7 @@ TEST(redisson_rw, our_waiting_reader_comes_in_when_javas_writer_only_reads)
 TEST(redisson_rw, java_is_kept_out_of_what_was_upgraded)
 {
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, PEER_LEASE_MS, HF_ACQUIRE_UPGRADE);
+        rig_options(RIG_TRY, PEER_LEASE_MS, HF_ACQUIRE_UPGRADE);
     begin(30000);
     CHECK_INT(hf_lock_try(a.read, NULL, NULL), HF_OK);
     CHECK_STR(peer_ask(&java, "read.try a 0 60000"), "true");
@@ -242,7 +242,7 @@ TEST(redisson_rw, java_is_kept_out_of_what_was_upgraded)
 
 TEST(redisson_rw, both_watchdogs_keep_what_is_theirs)
 {
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 1500, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 1500, 0);
     begin(1500);
     peer_start(&other, &server, 1500);
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
@@ -275,7 +275,7 @@ TEST(redisson_rw,
 
 TEST(redisson_rw, force_unlock_takes_ours_away_and_we_are_told)
 {
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 1500, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 1500, 0);
     begin(30000);
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
     CHECK_STR(peer_ask(&java, "write.force a"), "false");

@@ -39,7 +39,7 @@ TEST(redisson_wake, our_waiter_gets_what_java_gives_back)
 
 TEST(redisson_wake, javas_waiter_gets_what_we_give_back)
 {
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, PEER_LEASE_MS, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, PEER_LEASE_MS, 0);
     peer_begin(&java, &server, 30000);
     hf_client *c = rig_client(NULL);
     for (size_t i = 0; i < NAMES_LEN; i++) {
@@ -76,7 +76,7 @@ TEST(redisson_wake, javas_force_unlock_wakes_our_waiter)
     peer_begin(&java, &server, 30000);
     hf_client *holder = rig_client(NULL), *c = rig_client(NULL);
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
+        rig_options(RIG_TRY, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_lock_acquire(rig_lock(holder, "a"), &o, NULL, NULL), HF_OK);
     waiter_start(&w, &server, rig_lock(c, "a"));
     int64_t began_ms = rig_now_ms();
@@ -90,7 +90,7 @@ TEST(redisson_wake, javas_force_unlock_wakes_our_waiter)
 static void hand_over_to_java(hf_lock *l, int64_t *sum_ms)
 {
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
+        rig_options(RIG_TRY, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     peer_say(&java, "try a %d %d", PEER_LEASE_MS, PEER_LEASE_MS);
     CHECK(peer_until_waiters(&server, "a", 1));

@@ -23,7 +23,7 @@ LIBRARY_TEST(lease, what_it_extends_we_do_not_get_by_its_first_lease)
 LIBRARY_TEST(lease, what_we_extend_it_does_not_get_by_our_first_lease)
 {
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, LEASE_MS, HF_ACQUIRE_FIXED);
+        rig_options(RIG_TRY, LEASE_MS, HF_ACQUIRE_FIXED);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_extend(l, 0, PEER_LEASE_MS, NULL, NULL), HF_OK);

@@ -31,7 +31,7 @@ LIBRARY_TEST(release, our_waiter_without_a_fence_gets_what_it_gives_back)
 
 LIBRARY_TEST(release, its_waiter_gets_what_we_give_back)
 {
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, PEER_LEASE_MS, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, PEER_LEASE_MS, 0);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     peer_say(&t->there, "lock a %d", PEER_LEASE_MS);
@@ -66,7 +66,7 @@ LIBRARY_TEST(release, it_cannot_extend_what_we_took_after_its_lease)
 LIBRARY_TEST(release, we_cannot_release_what_it_took_after_our_lease)
 {
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, LEASE_MS, HF_ACQUIRE_FIXED);
+        rig_options(RIG_TRY, LEASE_MS, HF_ACQUIRE_FIXED);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     CHECK_STR(peer_ask(&t->there, "lock a %d", PEER_LEASE_MS), "ok");
@@ -80,7 +80,7 @@ LIBRARY_TEST(release, we_cannot_release_what_it_took_after_our_lease)
 LIBRARY_TEST(release, we_cannot_release_what_it_took_from_under_us)
 {
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
+        rig_options(RIG_TRY, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     CHECK_INT(redis_number(&t->server, "DEL a"), 1);
@@ -93,7 +93,7 @@ LIBRARY_TEST(release, we_cannot_release_what_it_took_from_under_us)
 LIBRARY_TEST(release, we_cannot_release_without_a_fence_what_it_took)
 {
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
+        rig_options(RIG_TRY, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
     hf_lock *l = rig_lock(library_client(t, "&fence=off"), "a");
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     CHECK_INT(redis_number(&t->server, "DEL a"), 1);

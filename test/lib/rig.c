@@ -339,9 +339,12 @@ struct hf_acquire_options rig_options(int64_t wait_ms, int64_t lease_ms,
                                       unsigned flags)
 {
     struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
-    o.wait_ms = wait_ms;
-    o.lease_ms = lease_ms;
     o.flags = flags;
+    if (wait_ms == RIG_TRY)
+        o.flags |= HF_ACQUIRE_TRY;
+    else
+        o.wait_ms = wait_ms;
+    o.lease_ms = lease_ms;
     return o;
 }
 
@@ -363,7 +366,7 @@ int rig_acquire(hf_lock *lock, uint64_t holder, int64_t wait_ms,
 int rig_probe(hf_lock *lock)
 {
     uint64_t holder = hf_holder_new();
-    int status = rig_acquire(lock, holder, HF_WAIT_NONE, NULL);
+    int status = rig_acquire(lock, holder, RIG_TRY, NULL);
     if (status == HF_OK) {
         int released = hf_lock_release_as(lock, holder, NULL, NULL);
         CHECK_INT(released, HF_OK);

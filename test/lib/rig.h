@@ -72,6 +72,11 @@ hf_lock *rig_lock(hf_client *client, const char *name);
 hf_lock *rig_lock_as(hf_client *client, const char *name,
                      const struct hf_lock_options *options);
 
+/* How long to wait, for the helpers that take a wait_ms: RIG_TRY is the flag
+ * HF_..._TRY of the call, RIG_NO_LIMIT its default. */
+#define RIG_TRY INT64_MIN
+#define RIG_NO_LIMIT 0
+
 /* Options for one kind of acquire: wait_ms, lease_ms and flags. */
 struct hf_acquire_options rig_options(int64_t wait_ms, int64_t lease_ms,
                                       unsigned flags);

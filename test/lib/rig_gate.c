@@ -24,7 +24,10 @@ hf_barrier *rig_barrier(hf_client *client, const char *name, int64_t parties)
 struct hf_wait_options rig_wait_options(int64_t wait_ms)
 {
     struct hf_wait_options o = HF_WAIT_OPTIONS_INIT;
-    o.wait_ms = wait_ms;
+    if (wait_ms == RIG_TRY)
+        o.flags = HF_WAIT_TRY;
+    else
+        o.wait_ms = wait_ms;
     return o;
 }
 

@@ -45,7 +45,7 @@ int rig_take(hf_semaphore *sem, int64_t permits, int64_t wait_ms,
 {
     struct hf_permit own;
     struct hf_acquire_options o =
-        rig_options(wait_ms ? wait_ms : HF_WAIT_NONE, 0, 0);
+        rig_options(wait_ms ? wait_ms : RIG_TRY, 0, 0);
     o.permits = permits;
     return hf_semaphore_acquire(sem, &o, out ? out : &own, NULL);
 }

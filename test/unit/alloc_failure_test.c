@@ -210,7 +210,7 @@ static int act_ticket(struct bench *b)
 {
     char ticket[HF_TICKET_MAX];
     struct hf_acquire_options o =
-        rig_options(HF_WAIT_NONE, LEASE_MS, HF_ACQUIRE_DETACHED);
+        rig_options(RIG_TRY, LEASE_MS, HF_ACQUIRE_DETACHED);
     struct hf_grant g;
     int status = hf_lock_acquire(b->lock, &o, NULL, NULL);
     if (status == HF_OK) status = hf_lock_detach(b->lock, 0, ticket, NULL);
@@ -333,6 +333,7 @@ static int act_once(struct bench *b)
     struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
     struct hf_once_result r;
     hf_once *run = NULL;
+    o.flags = HF_ONCE_TRY;
     o.period_ms = 1;
     int status = hf_once_begin(b->client, "a", &o, &run, &r, NULL);
     if (status == HF_OK) hf_once_result_free(b->client, &r);

@@ -131,7 +131,7 @@ TEST(api, init_functions_do_what_the_macros_do)
     CHECK(b.allocator.allocate == NULL);
     CHECK_INT(d.struct_size, c.struct_size);
     CHECK_INT(d.flags, 0);
-    CHECK_INT(d.wait_ms, HF_WAIT_FOREVER);
+    CHECK_INT(d.wait_ms, RIG_NO_LIMIT);
     CHECK(d.cancel == NULL);
 }
 

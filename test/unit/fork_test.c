@@ -22,7 +22,7 @@ static int on_row(const struct hf_list_row *row, void *user)
 static int refused_all(hf_client *c, hf_lock *l)
 {
     struct hf_info info;
-    struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 0, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 0, 0);
     hf_lock *made = NULL;
     hf_cancel *cancel = NULL;
     int out = 0;

@@ -177,7 +177,7 @@ TEST(multi_step, gives_up_at_what_no_waiting_mends)
 
 TEST(multi_step, of_one_try_ends_with_the_first_refusal)
 {
-    call_begin(rig_options(HF_WAIT_NONE, 0, 0));
+    call_begin(rig_options(RIG_TRY, 0, 0));
     asks("abc", MULTI_ALL, OP_TYPE_ACQUIRE);
     CHECK_INT(wait_us(0), 0);
     answer("a", HF_TAKEN);

@@ -129,7 +129,7 @@ static void acquire_poorly(const char *kind, int fails_on)
     rig_begin_on(kind);
     for (long n = 1; n < 200; n++) {
         struct poor p;
-        struct hf_acquire_options o = rig_options(HF_WAIT_NONE, 1500, 0);
+        struct hf_acquire_options o = rig_options(RIG_TRY, 1500, 0);
         poor_open(&p);
         heap_arm(n, fails_on);
         int status = hf_multi_acquire(p.multi, &o, NULL, NULL);

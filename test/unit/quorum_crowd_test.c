@@ -90,7 +90,7 @@ TEST(quorum_crowd, closing_ends_those_who_wait)
     rig_begin_on("quorum:");
     hf_lock *other = rig_lock(rig_client(NULL), "crowd");
     CHECK_INT(rig_acquire(other, 0, 0, NULL), HF_OK);
-    struct hf_acquire_options o = rig_options(HF_WAIT_FOREVER, 0, 0);
+    struct hf_acquire_options o = rig_options(RIG_NO_LIMIT, 0, 0);
     hf_client *c = NULL;
     CHECK_INT(hf_client_open(rig_url(), NULL, &c, NULL), HF_OK);
     CHECK_INT(hf_lock_open(c, "crowd", &shared_lock, NULL), HF_OK);

@@ -69,9 +69,9 @@ TEST(quorum_foreign, a_minority_costs_only_its_votes)
     trio_begin(0);
     CHECK_INT(init("quorum:memory:lc|memory:lx", HF_QUORUM_FORCE), HF_OK);
     hf_client *c = client();
-    CHECK_INT(status_of(c, HF_WAIT_NONE), HF_OK);
+    CHECK_INT(status_of(c, RIG_TRY), HF_OK);
     CHECK(rig_until(last_is_refused, c));
-    CHECK_INT(status_of(c, HF_WAIT_NONE), HF_OK);
+    CHECK_INT(status_of(c, RIG_TRY), HF_OK);
 }
 
 TEST(quorum_foreign, a_minority_is_warned_of_once)
@@ -79,9 +79,9 @@ TEST(quorum_foreign, a_minority_is_warned_of_once)
     trio_begin(0);
     CHECK_INT(init("quorum:memory:lc|memory:lx", HF_QUORUM_FORCE), HF_OK);
     hf_client *c = client();
-    CHECK_INT(status_of(c, HF_WAIT_NONE), HF_OK);
+    CHECK_INT(status_of(c, RIG_TRY), HF_OK);
     CHECK(rig_until_equal(&warnings, 1));
-    CHECK_INT(status_of(c, HF_WAIT_NONE), HF_OK);
+    CHECK_INT(status_of(c, RIG_TRY), HF_OK);
     CHECK_INT(warnings, 1);
 }
 
@@ -90,11 +90,11 @@ TEST(quorum_foreign, a_minority_that_was_ours_costs_only_its_votes)
 {
     trio_begin(0);
     hf_client *c = client();
-    CHECK_INT(status_of(c, HF_WAIT_NONE), HF_OK);
+    CHECK_INT(status_of(c, RIG_TRY), HF_OK);
     CHECK_INT(init("quorum:memory:lc|memory:lx", HF_QUORUM_FORCE), HF_OK);
-    CHECK_INT(status_of(c, HF_WAIT_NONE), HF_OK);
+    CHECK_INT(status_of(c, RIG_TRY), HF_OK);
     CHECK(rig_until(last_is_refused, c));
-    CHECK_INT(status_of(c, HF_WAIT_NONE), HF_OK);
+    CHECK_INT(status_of(c, RIG_TRY), HF_OK);
 }
 
 TEST(quorum_foreign, a_majority_is_refused_at_once)
@@ -102,9 +102,9 @@ TEST(quorum_foreign, a_majority_is_refused_at_once)
     trio_begin(0);
     CHECK_INT(init("quorum:memory:lb|memory:lc", HF_QUORUM_FORCE), HF_OK);
     hf_client *c = client();
-    CHECK_INT(status_of(c, HF_WAIT_FOREVER), HF_CONFLICT);
+    CHECK_INT(status_of(c, RIG_NO_LIMIT), HF_CONFLICT);
     CHECK(strstr(err.text, "a member of another quorum") != NULL);
-    CHECK_INT(status_of(c, HF_WAIT_FOREVER), HF_CONFLICT);
+    CHECK_INT(status_of(c, RIG_NO_LIMIT), HF_CONFLICT);
 }
 
 /* Nobody says that the URL is right, so that most likely it is not. */
@@ -112,6 +112,6 @@ TEST(quorum_foreign, one_among_new_nodes_is_refused_and_they_stay_new)
 {
     trio_begin(TRIO_BLANK);
     CHECK_INT(init("quorum:memory:lc|memory:lx", 0), HF_OK);
-    CHECK_INT(status_of(client(), HF_WAIT_FOREVER), HF_CONFLICT);
+    CHECK_INT(status_of(client(), RIG_NO_LIMIT), HF_CONFLICT);
     CHECK_INT(init("quorum:memory:la|memory:lb", 0), HF_OK);
 }
