@@ -424,14 +424,15 @@ TEST(rw, a_name_in_use_as_another_kind_is_a_conflict_and_stays)
     hf_lock *plain = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_try(plain, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_try(a.read, NULL, &err), HF_CONFLICT);
-    CHECK(strstr(err.text, "in use as") != NULL);
-    CHECK_INT(hf_lock_try(a.write, NULL, NULL), HF_CONFLICT);
+    CHECK(strstr(err.text, "in use as a plain lock") != NULL);
+    CHECK_INT(hf_lock_try(a.write, NULL, &err), HF_CONFLICT);
+    CHECK(strstr(err.text, "in use as a plain lock") != NULL);
     CHECK_INT(hf_lock_release(plain, NULL, NULL), HF_OK);
     hf_lock *sides[] = {a.read, a.write};
     for (int i = 0; i < 2; i++) {
         CHECK_INT(hf_lock_try(sides[i], NULL, NULL), HF_OK);
         CHECK_INT(hf_lock_try(plain, NULL, &err), HF_CONFLICT);
-        CHECK(strstr(err.text, "in use as") != NULL);
+        CHECK(strstr(err.text, "in use as a read/write lock") != NULL);
         CHECK_INT(hf_lock_release(sides[i], NULL, NULL), HF_OK);
     }
     CHECK_INT(hf_lock_try(plain, NULL, NULL), HF_OK);

@@ -414,7 +414,7 @@ TEST(redis_rw, what_is_no_read_write_lock_is_a_conflict_and_stays)
     redis_say(&r, "HSET job mode dark");
     conflicts("no lock");
     redis_say(&r, "HSET job " JAVA " 1");
-    conflicts("another kind");
+    conflicts("in use as a plain lock");
     redis_say(&r, "SET redisson_lock_token:{job} many");
     conflicts("no number");
     redis_say(&r, "LPUSH redisson_lock_token:{job} 1");

@@ -635,7 +635,8 @@ void hf__ops_conflict(struct backend_conn *c, const struct request *req,
     "a number that another program made is stored there: a semaphore or a "    \
     "latch of Redisson's, or a counter, or one of ours that was not used for " \
     "30 days"
-#define OTHER_KIND "it is in use as a lock of another kind"
+#define IN_USE_PLAIN "it is in use as a plain lock"
+#define IN_USE_RW "it is in use as a read/write lock"
 /* An answer that no script gives: the link is ended. */
 void hf__ops_strange(struct backend_conn *c, struct request *reqs);
 /* After how many milliseconds to ask again, in microseconds; 0 if it is not

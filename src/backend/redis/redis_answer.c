@@ -119,7 +119,8 @@ static int read_propose(struct backend_conn *c, const struct request *req,
         reply->verdict = V_UNSETTLED;
         return 0;
     case -7:
-        hf__ops_conflict(c, req, OTHER_KIND, reply);
+        hf__ops_conflict(c, req, request_is_rw(req) ? IN_USE_PLAIN : IN_USE_RW,
+                         reply);
         return 0;
     default:
         return -1;

@@ -6,7 +6,7 @@
 --      "F" fair, keep a place | "p" writers first | "P" and keep a writer's
 --      place (absent or "": none), life of a place ms, window us (absent: 2 s)
 -- returns granted: fence | {1 granted | 0 busy | -1 stale | -2 the counter is
---      no number | -3 no lock | -7 a lock of another kind, fence or floor,
+--      no number | -3 no lock | -7 a plain lock, fence or floor,
 --      now us, ttl ms, 1 a place is kept}
 local call, lock, arg = redis.call, KEYS[1], ARGV
 local owner, side, mark, text = arg[1], arg[2], arg[3], arg[4]
