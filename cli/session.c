@@ -253,16 +253,21 @@ static int name_check(const char *name)
     return EXIT_USAGE;
 }
 
-/* Where a plain lock can be shared, as flock(1) shares it, -s and -x are that;
- * elsewhere they are the two sides of a read/write lock. */
+/* -s and -x are the two sides of a read/write lock.  A store without them
+ * shares nothing, so that every lock there is as exclusive as -x asks for. */
+static int side_kind(const struct session *s, int side)
+{
+    if (side == SIDE_SHARED) return HF_KIND_READ;
+    if (side == SIDE_EXCLUSIVE && hf_client_caps(s->client) & HF_CAP_RW)
+        return HF_KIND_WRITE;
+    return HF_KIND_PLAIN;
+}
+
 static int lock_open(struct session *s, const struct options *o,
                      const char *name, hf_lock **out, struct hf_error *err)
 {
     struct hf_lock_options lo = HF_LOCK_OPTIONS_INIT;
-    unsigned caps = hf_client_caps(s->client);
-    int has_sides = (caps & HF_CAP_RW) && !(caps & HF_CAP_SHARED);
-    if (has_sides && o->side == SIDE_SHARED) lo.kind = HF_KIND_READ;
-    if (has_sides && o->side == SIDE_EXCLUSIVE) lo.kind = HF_KIND_WRITE;
+    lo.kind = side_kind(s, o->side);
     if (o->fair) lo.order = HF_ORDER_FAIR;
     return hf_lock_open_as(s->client, name, &lo, out, err);
 }

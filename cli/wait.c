@@ -159,8 +159,6 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
     if (*status != HF_OK) return session_fail(s, *status, &err);
     interrupt_setup(cancel);
     ao.flags = flags;
-    if (o->side == SIDE_SHARED && hf_lock_kind(s->lock) == HF_KIND_PLAIN)
-        ao.flags |= HF_ACQUIRE_SHARED;
     ao.lease_ms = o->lease_ms;
     /* What may outlive us is renewed by us, not by the library. */
     ao.renew_ms = flags & HF_ACQUIRE_DETACHED ? 0 : o->renew_ms;

@@ -135,7 +135,7 @@ struct hf_client_options {
 /* What a backend can do: hf_client_caps(). */
 #define HF_CAP_FENCE 0x01u    /* every grant has a rising token */
 #define HF_CAP_LEASE 0x02u    /* a hold ends by itself when its lease does */
-#define HF_CAP_SHARED 0x04u   /* many readers or one writer */
+/* 0x04u is reserved. */
 #define HF_CAP_KERNEL 0x08u   /* a hold ends with its process, never before */
 #define HF_CAP_DETACHED 0x10u /* a hold may outlive its process (tickets) */
 #define HF_CAP_WATCH 0x20u    /* waiting without polling */

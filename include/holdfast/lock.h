@@ -44,8 +44,8 @@ typedef struct hf_lock hf_lock;
  * any wait, is a flag: HF_ACQUIRE_TRY here, and HF_..._TRY in the options of
  * the other calls.  That flag together with a wait_ms is HF_INVALID. */
 
-#define HF_ACQUIRE_FIXED 1u  /* let the lease end; no watchdog */
-#define HF_ACQUIRE_SHARED 2u /* with other readers; needs HF_CAP_SHARED */
+#define HF_ACQUIRE_FIXED 1u /* let the lease end; no watchdog */
+/* 2u is reserved.  To share a lock, open its read side: HF_KIND_READ. */
 #define HF_ACQUIRE_DETACHED                                                    \
     4u /* may outlive this process; implies FIXED;
                                 * needs HF_CAP_DETACHED */
@@ -59,8 +59,10 @@ typedef struct hf_lock hf_lock;
          * others */
 #define HF_ACQUIRE_TRY 32u /* one try, and no wait: HF_TAKEN if it is held */
 
-/* What a name is used as: one name, one kind.  A name in use as another kind
- * is HF_CONFLICT. */
+/* What a name is used as: one name, one kind.  Acquiring a name that is in use
+ * as another kind fails with HF_CONFLICT, and the error's text names that kind.
+ * On file: a plain lock and a read/write lock of one name are the same flock(2)
+ * lock, exclusive or shared: they exclude each other with HF_TAKEN. */
 enum hf_kind {
     HF_KIND_PLAIN = 0, /* one holder */
     HF_KIND_READ = 1,  /* the readers' side of a read/write lock: many at once,

@@ -244,33 +244,23 @@ static int flags_check(const hf_lock *lock, uint32_t flags,
 {
     unsigned caps = lock->client->pump.engine.caps;
     const char *name = lock->entry->name;
-    uint32_t known = HF_ACQUIRE_FIXED | HF_ACQUIRE_SHARED | HF_ACQUIRE_DETACHED
+    uint32_t known = HF_ACQUIRE_FIXED | HF_ACQUIRE_DETACHED
                      | HF_ACQUIRE_NO_REENTRY | HF_ACQUIRE_UPGRADE
                      | HF_ACQUIRE_TRY;
     const struct kind *k = hf__kind(lock->entry->kind);
     if (flags & ~known)
         return hf__error_set(err, HF_INVALID, "%s: flags 0x%x: unknown", name,
                              flags & ~known);
-    if (flags & HF_ACQUIRE_SHARED && lock->entry->kind != KIND_PLAIN)
-        return hf__error_set(err, HF_INVALID, "%s: shared: not with %s", name,
-                             k->word);
     if (flags & HF_ACQUIRE_UPGRADE && lock->entry->kind != KIND_WRITE)
         return hf__error_set(err, HF_INVALID, "%s: upgrade: not of %s", name,
                              k->word);
     if (flags & HF_ACQUIRE_DETACHED && !k->is_detachable)
         return hf__error_set(err, HF_UNSUPPORTED, "%s: detached: not with %s",
                              name, k->word);
-    if (flags & HF_ACQUIRE_SHARED && !(caps & HF_CAP_SHARED))
-        return hf__error_set(err, HF_UNSUPPORTED,
-                             "%s: shared: %s has no shared locks", name,
-                             lock->client->url);
     if (flags & HF_ACQUIRE_DETACHED && !(caps & HF_CAP_DETACHED))
         return hf__error_set(err, HF_UNSUPPORTED,
                              "%s: detached: %s has no holds without a process",
                              name, lock->client->url);
-    if (flags & HF_ACQUIRE_DETACHED && flags & HF_ACQUIRE_SHARED)
-        return hf__error_set(err, HF_UNSUPPORTED,
-                             "%s: detached and shared: not both", name);
     return HF_OK;
 }
 

@@ -70,7 +70,7 @@ enum hold_event_type {
 };
 
 #define HOLD_KEEP 1u /* the watchdog renews it */
-#define HOLD_SHARED 2u
+#define HOLD_SHARED 2u /* of its kind: several have it at once */
 #define HOLD_DETACHED 4u
 #define HOLD_ETERNAL 8u  /* the store ends it with the process, never before */
 #define HOLD_MAY_TRY 16u /* EV_ACQUIRE: no need to wait for a turn */

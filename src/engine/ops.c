@@ -20,7 +20,6 @@ static unsigned hold_flags(const struct engine *e, const struct op *op)
     unsigned flags = hf__kind(op->entry->kind)->hold_flags;
     if (!(op->flags & (HF_ACQUIRE_FIXED | HF_ACQUIRE_DETACHED)))
         flags |= HOLD_KEEP;
-    if (op->flags & HF_ACQUIRE_SHARED) flags |= HOLD_SHARED;
     if (op->flags & HF_ACQUIRE_DETACHED) flags |= HOLD_DETACHED;
     if (op->flags & HF_ACQUIRE_UPGRADE) flags |= HOLD_UPGRADE;
     /* Who does not wait keeps no place. */
@@ -120,16 +119,37 @@ static int is_too_long(struct engine *e, struct op *op)
     return 1;
 }
 
+/* The same holder's hold of the same name as another kind, or NULL. */
+static struct slot *held_as(struct engine *e, const struct op *op,
+                            enum lock_kind kind)
+{
+    const struct lock_entry *entry = op->entry;
+    struct lock_entry *there =
+        hf__entry_find(e, kind, entry->name, entry->name_len);
+    return there ? hf__slot_find(there, op->holder) : NULL;
+}
+
 /* The same holder's hold of the other side of a read/write lock, or NULL. */
 static struct slot *other_side(struct engine *e, const struct op *op)
 {
-    const struct lock_entry *entry = op->entry;
-    assert(entry); /* of all that acquires */
-    enum lock_kind other = entry->kind == KIND_WRITE ? KIND_READ : KIND_WRITE;
-    if (entry->kind != KIND_READ && entry->kind != KIND_WRITE) return NULL;
-    struct lock_entry *there =
-        hf__entry_find(e, other, entry->name, entry->name_len);
-    return there ? hf__slot_find(there, op->holder) : NULL;
+    assert(op->entry); /* of all that acquires */
+    enum lock_kind kind = op->entry->kind;
+    if (kind != KIND_READ && kind != KIND_WRITE) return NULL;
+    return held_as(e, op, kind == KIND_WRITE ? KIND_READ : KIND_WRITE);
+}
+
+/* Where a plain lock and the sides of its name are one kernel lock, a holder
+ * that has one of them would wait for itself to get the other. */
+static int is_same_kernel_lock(struct engine *e, const struct op *op)
+{
+    static const enum lock_kind sides[] = {KIND_READ, KIND_WRITE};
+    enum lock_kind kind = op->entry->kind;
+    if (!(e->caps & HF_CAP_KERNEL)) return 0;
+    if (kind == KIND_READ || kind == KIND_WRITE)
+        return is_held_here(e, held_as(e, op, KIND_PLAIN));
+    for (int i = 0; kind == KIND_PLAIN && i < 2; i++)
+        if (is_held_here(e, held_as(e, op, sides[i]))) return 1;
+    return 0;
 }
 
 /* Who reads, or is about to, and asks to write would wait for himself; so would
@@ -137,6 +157,9 @@ static struct slot *other_side(struct engine *e, const struct op *op)
 static const char *self_wait(struct engine *e, const struct op *op)
 {
     const struct slot *s = other_side(e, op);
+    if (is_same_kernel_lock(e, op))
+        return "this holder has it as another kind, and would wait for itself: "
+               "release that first";
     if (!s || op->flags & HF_ACQUIRE_UPGRADE) return NULL;
     if (op->entry->kind == KIND_WRITE && is_held_here(e, s))
         return "this holder reads it, and would wait for himself: try to "
@@ -171,11 +194,6 @@ static void acquire_start(struct engine *e, struct op *op, struct slot *s)
     }
     if (!s) {
         acquire_new(e, op);
-        return;
-    }
-    if (s->hold.flags & ~hold_flags(e, op) & HOLD_SHARED) {
-        hf__op_finish(e, op, HF_UNSUPPORTED,
-                      "this holder has it shared: release that first");
         return;
     }
     if (op->flags & HF_ACQUIRE_DETACHED && !(s->hold.flags & HOLD_DETACHED)) {

@@ -19,7 +19,6 @@ void hf__kind_shape(struct request *req, const struct hold *h,
 {
     req->op = send->op;
     req->flags = h->conf->request_flags;
-    if (h->flags & HOLD_SHARED) req->flags |= REQ_SHARED;
     if (h->flags & HOLD_DETACHED) req->flags |= REQ_DETACHED;
     if (h->flags & HOLD_ETERNAL) req->flags |= REQ_NO_EXPIRY;
     if (h->flags & HOLD_QUEUES) req->flags |= REQ_QUEUE;

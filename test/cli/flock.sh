@@ -57,6 +57,12 @@ expect 1 "-F holds the lock" flock -n "$file" true
 kill "$job"
 finished_with 143 "-F"
 expect 0 "-F lets go at its end" flock -n "$file" true
+background "$HOLDFAST" run -F -s "$file" -- sleep 600
+wait_for "-F -s has it" held "$file"
+expect 0 "-F shares it, too" flock -n -s "$file" true
+expect 1 "-F keeps flock's writer out" flock -n -x "$file" true
+kill "$job"
+finished_with 143 "-F -s"
 expect 3 "-F gives the status" "$HOLDFAST" run -F "$file" -c 'exit 3'
 expect 127 "-F cannot run it" "$HOLDFAST" run -F "$file" no-such-command-x
 

@@ -32,7 +32,7 @@ TEST(detached, lasts_without_its_process)
     CHECK_INT(rig_propose(&a, "x", "a:1", 1, 0), V_BUSY);
     CHECK(a.reply.ttl_us > 0 && a.reply.ttl_us <= LEASE_US);
     CHECK_INT(rig_propose(&a, "x", "a:1", 2, 0), V_BUSY);
-    CHECK_INT(rig_propose(&b, "x", "b:1", 1, REQ_SHARED), V_BUSY);
+    CHECK_INT(rig_read(&b, "x", "b:1", 1), V_BUSY);
     CHECK_INT(rig_propose(&b, "x", "b:1", 2, REQ_DETACHED), V_BUSY);
     CHECK_INT(rig_inspect(&b, "x", "b:1"), V_GRANTED);
     CHECK(b.info.locked && b.info.detached && !b.info.foreign);
@@ -181,7 +181,7 @@ TEST(detached, needs_a_lease_and_a_plain_name)
     snprintf(path, sizeof path, "%s/file", rigs_start());
     CHECK_INT(rig_propose(&a, path, "a:1", 1, REQ_DETACHED), V_ERROR);
     CHECK_INT(a.reply.status, HF_UNSUPPORTED);
-    CHECK_INT(rig_propose(&a, "x", "a:1", 1, REQ_DETACHED | REQ_SHARED),
+    CHECK_INT(rig_propose_as(&a, KIND_READ, "x", "a:1", 1, REQ_DETACHED),
               V_ERROR);
     CHECK_INT(a.reply.status, HF_UNSUPPORTED);
     CHECK_INT(rig_propose(&a, "x", "a:1", 1, REQ_DETACHED | REQ_NO_EXPIRY),

@@ -129,10 +129,10 @@ TEST(file, a_fixed_lease_ends_by_itself)
 TEST(file, readers_share_and_exclude_writers)
 {
     rigs_start();
-    CHECK_INT(rig_propose(&a, "x", "a:1", 1, REQ_SHARED), V_GRANTED);
+    CHECK_INT(rig_read(&a, "x", "a:1", 1), V_GRANTED);
     CHECK_INT(a.reply.fence, 1);
-    CHECK_INT(rig_propose(&a, "x", "a:2", 2, REQ_SHARED), V_GRANTED);
-    CHECK_INT(rig_propose(&b, "x", "b:1", 1, REQ_SHARED), V_GRANTED);
+    CHECK_INT(rig_read(&a, "x", "a:2", 2), V_GRANTED);
+    CHECK_INT(rig_read(&b, "x", "b:1", 1), V_GRANTED);
     CHECK_INT(rig_propose(&b, "x", "b:2", 2, 0), V_BUSY);
     CHECK_INT(rig_inspect(&a, "x", "a:2"), V_GRANTED);
     CHECK(a.info.locked && a.info.shared && a.info.mine && !a.info.foreign);
@@ -142,9 +142,9 @@ TEST(file, readers_share_and_exclude_writers)
     CHECK_INT(rig_release(&b, "x", "b:1", 1), V_GRANTED);
     CHECK_INT(rig_propose(&b, "x", "b:2", 4, 0), V_GRANTED);
     int64_t fence = b.reply.fence;
-    CHECK_INT(rig_propose(&a, "x", "a:1", 3, REQ_SHARED), V_BUSY);
+    CHECK_INT(rig_read(&a, "x", "a:1", 3), V_BUSY);
     rig_release(&b, "x", "b:2", 4);
-    CHECK_INT(rig_propose(&a, "x", "a:1", 4, REQ_SHARED), V_GRANTED);
+    CHECK_INT(rig_read(&a, "x", "a:1", 4), V_GRANTED);
     CHECK_INT(a.reply.fence, fence);
 }
 
@@ -341,7 +341,7 @@ TEST(file, list_shows_what_is_locked_in_pages)
     }
     CHECK_INT(rig_propose(&a, "free", "a:1", 200, 0), V_GRANTED);
     rig_release(&a, "free", "a:1", 200);
-    CHECK_INT(rig_propose(&a, "read", "a:1", 201, REQ_SHARED), V_GRANTED);
+    CHECK_INT(rig_read(&a, "read", "a:1", 201), V_GRANTED);
     rig_list(&b, NULL);
     CHECK_INT(b.rows_len, 151);
     CHECK(b.replies > 2);

@@ -182,16 +182,30 @@ static void rig_req(struct rig *r, enum request_op op, const char *name,
     snprintf(r->req.owner, sizeof r->req.owner, "%s", owner);
 }
 
-static UNUSED enum verdict rig_propose(struct rig *r, const char *name,
-                                       const char *owner, uint64_t attempt,
-                                       unsigned flags)
+static UNUSED enum verdict rig_propose_as(struct rig *r, enum lock_kind kind,
+                                          const char *name, const char *owner,
+                                          uint64_t attempt, unsigned flags)
 {
     rig_req(r, OP_PROPOSE, name, owner, attempt, flags);
+    r->req.kind = kind;
     r->req.flags |= REQ_SERVER_FENCE;
     if (!(flags & REQ_DETACHED)) r->req.flags |= REQ_NO_EXPIRY;
     r->req.ballot = rig_ballot();
     r->req.info = "4711 somehost a label";
     return rig_send(r);
+}
+
+static UNUSED enum verdict rig_propose(struct rig *r, const char *name,
+                                       const char *owner, uint64_t attempt,
+                                       unsigned flags)
+{
+    return rig_propose_as(r, KIND_PLAIN, name, owner, attempt, flags);
+}
+
+static UNUSED enum verdict rig_read(struct rig *r, const char *name,
+                                    const char *owner, uint64_t attempt)
+{
+    return rig_propose_as(r, KIND_READ, name, owner, attempt, 0);
 }
 
 static UNUSED enum verdict rig_ask(struct rig *r, enum request_op op,

@@ -32,7 +32,7 @@ static struct request request_make(enum request_op op, enum lock_kind kind,
 {
     struct request req = {.op = op,
                           .kind = kind,
-                          .flags = REQ_SHARED | REQ_QUEUE,
+                          .flags = REQ_QUEUE,
                           .name = "a",
                           .name_len = 1,
                           .permits = 2,

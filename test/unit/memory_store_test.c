@@ -204,17 +204,6 @@ TEST(store, part_of_a_millisecond_of_lease_is_rounded_up)
     CHECK_INT(rig_look(&r).expires_us, NOW + 12 * MS);
 }
 
-TEST(store, shared_locks_are_refused_not_weakened)
-{
-    static struct rig r;
-    rig_start(&r);
-    struct request req = request_of(OP_PROPOSE, "a:1", 1, NOW);
-    req.flags = REQ_SHARED;
-    CHECK(rig_do(&r, &req) == V_ERROR);
-    CHECK_INT(r.rep.status, HF_UNSUPPORTED);
-    CHECK(!rig_look(&r).locked);
-}
-
 /* ---- renew ------------------------------------------------------------ */
 
 TEST(store, renew_sets_count_and_lease_and_tells_what_was_left)

@@ -92,7 +92,7 @@ int hf__file_detached_propose(struct backend_conn *c, struct file_lock *l,
     struct record r;
     const char *why = NULL;
     if (l->is_path) why = "a name with a slash has no ticket or --min-hold";
-    if (req->flags & REQ_SHARED) why = "a shared hold needs a process";
+    if (req->kind == KIND_READ) why = "a shared hold needs a process";
     if (req->flags & REQ_NO_EXPIRY || req->lease_us <= 0)
         why = "a hold without a process needs a lease";
     if (why) {

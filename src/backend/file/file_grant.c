@@ -99,7 +99,7 @@ int hf__file_grant_check(struct backend_conn *c, struct file_lock *l, int fd,
         reply->ttl_us = left_us;
         return FILE_BUSY;
     }
-    if (req->flags & REQ_SHARED) {
+    if (req->kind == KIND_READ) {
         record_share(req, r);
         return HF_OK;
     }

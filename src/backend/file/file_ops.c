@@ -95,7 +95,7 @@ void hf__file_holds_expire(struct backend_conn *c, int64_t now_us)
 void hf__file_hold_set(struct backend_conn *c, struct file_hold *h,
                        const struct request *req, const struct record *r)
 {
-    h->shared = (req->flags & REQ_SHARED) != 0;
+    h->shared = req->kind == KIND_READ;
     h->attempt = req->attempt;
     h->ballot = req->ballot;
     h->count = req->count;
@@ -168,7 +168,7 @@ static int propose_new(struct backend_conn *c, struct file_lock *l,
                        struct reply *reply)
 {
     struct record r;
-    int operation = req->flags & REQ_SHARED ? LOCK_SH : LOCK_EX;
+    int operation = req->kind == KIND_READ ? LOCK_SH : LOCK_EX;
     int status = hf__file_kernel_take(c, l, operation, FILE_MAKE);
     if (status == FILE_BUSY) {
         reply->verdict = V_BUSY;

@@ -306,9 +306,7 @@ static void apply_boot(struct store *s, int64_t now_us,
 static int request_is_refused(const struct request *req, struct reply *rep)
 {
     int takes = req->op == OP_PROPOSE || req->op == OP_RENEW;
-    if (req->flags & REQ_SHARED && req->kind == KIND_PLAIN)
-        reply_refuse(rep, HF_UNSUPPORTED, "memory: no shared locks");
-    else if (req->op == OP_PROPOSE && req->ballot < 1)
+    if (req->op == OP_PROPOSE && req->ballot < 1)
         reply_refuse(rep, HF_INVALID, "memory: propose: no number");
     else if (req->ballot < 0 || req->ballot > BALLOT_MAX)
         reply_refuse(rep, HF_INVALID, "memory: number out of range");

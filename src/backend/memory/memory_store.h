@@ -47,7 +47,7 @@ void hf__store_close(struct store *s);
 
 /* Carry out `req` at `now_us` on the node's wall clock and fill `rep`.  What
  * `rep` points to is the store's and good until the next call.  OP_WATCH and
- * OP_UNWATCH are none of the store's business: V_ERROR, as is REQ_SHARED. */
+ * OP_UNWATCH are none of the store's business: V_ERROR. */
 void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
                      struct reply *rep);
 

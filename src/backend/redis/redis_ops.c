@@ -281,13 +281,8 @@ static void build(struct backend_conn *c, enum flight_kind kind,
 /* ---- the queue to the output ---- */
 
 /* Why the request cannot be put into a command; NULL if it can. */
-static const char *refusal(const struct request *req, int *status)
+static const char *refusal(const struct request *req)
 {
-    *status = HF_INVALID;
-    if (req->flags & REQ_SHARED && req->kind == KIND_PLAIN) {
-        *status = HF_UNSUPPORTED;
-        return "no shared locks here";
-    }
     if (req->op == OP_LIST) return NULL;
     if (req->op == OP_BOOT)
         return hf__boot_is_sound(req) ? NULL : "boot: no group, or no lease";
@@ -370,10 +365,10 @@ static struct request *sift(struct backend_conn *c, struct request *list)
     char text[HF_ERROR_TEXT_MAX];
     while (list) {
         struct request *r = list;
-        int status;
+        int status = HF_INVALID;
         list = r->next;
         r->next = NULL;
-        const char *why = refusal(r, &status);
+        const char *why = refusal(r);
         if (!why) {
             status = HF_CONFLICT;
             why = hf__redis_member_refusal(c, r, text, sizeof text);
