@@ -53,6 +53,9 @@ static int run_check(const struct run *r)
     if (o->min_hold_ms && o->side == SIDE_SHARED)
         return run_usage(r, "--min-hold and -s exclude each other: what is "
                             "shared cannot outlive us");
+    if (o->min_hold_ms && o->side == SIDE_EXCLUSIVE)
+        return run_usage(r, "--min-hold and -x exclude each other: only a "
+                            "plain lock can outlive us");
     if (o->min_hold_ms && o->fallback == HF_FALLBACK_LOCAL)
         return run_usage(r, "--min-hold and --fallback local exclude each "
                             "other: a lock of this host ends with us");
@@ -117,10 +120,13 @@ static const char *const run_about[] = {
     "is not run. While it waits for one of them it holds none of the others, "
     "and in whatever order two commands name the same locks, they do not wait "
     "for each other in a circle. Should one of them be lost, all are.",
-    "With -s many hold the lock at a time, with -x one and none of those; on "
-    "file: as flock(1) has it, elsewhere as the two sides of a read/write "
-    "lock, whose name cannot be used for a plain lock meanwhile. With --fair "
-    "the store keeps a queue. A store that cannot do it refuses: exit 78.",
+    "With -s many hold the lock at a time, with -x one and none of those: the "
+    "two sides of a read/write lock. While a name is in use as one of them, a "
+    "plain lock of that name is refused with exit 78, and the other way "
+    "round; the message says which letter would do. On file: they exclude "
+    "each other instead, and flock(1) -s and -x as well. With --fair the "
+    "store keeps a queue. A store that has no queue, or nothing to share, "
+    "refuses: exit 78.",
     "With --slots N up to N commands run at a time, each with its own lease "
     "and fence. The N that was said last is the number of slots; those who "
     "have one keep it. Where the store keeps no permits, a slot is a lock: "

@@ -196,12 +196,12 @@ struct option_row {
      0,                                                                        \
      0,                                                                        \
      "share the lock with all who say so: the readers' side of a "             \
-     "read/write lock, or on file: what flock(1) shares"},                     \
+     "read/write lock; on file: flock(1) -s shares it, too"},                  \
     {                                                                          \
         "xe", "exclusive", NULL, OPTION_FLAG, FIELD(side), SIDE_EXCLUSIVE, 0,  \
             0,                                                                 \
-            "keep all others out, those of -s too: the writers' side, or on "  \
-            "file: any lock; the default is a plain lock, which has no sides"  \
+            "keep all others out, those of -s too: the writers' side; the "    \
+            "default is a plain lock, which has no sides"                      \
     }
 #define OPTION_ROW_LEASE                                                       \
     {                                                                          \

@@ -126,6 +126,38 @@ int handed_keep(hf_lock *lock, const struct options *o, struct hf_grant *grant,
     return status == HF_LOST || status == HF_EXPIRED ? status : HF_OK;
 }
 
+/* Is `name` in use as this kind?  An inspection does not tell a writer's hold
+ * from a plain one; a try does: it is refused as taken, not as a conflict. */
+static int is_in_use_as(struct session *s, const char *name, int kind)
+{
+    struct hf_lock_options lo = HF_LOCK_OPTIONS_INIT;
+    hf_lock *lock = NULL;
+    lo.kind = kind;
+    if (hf_lock_open_as(s->client, name, &lo, &lock, NULL) != HF_OK) return 0;
+    int status = hf_lock_try(lock, NULL, NULL);
+    if (status == HF_OK) (void)hf_lock_release(lock, NULL, NULL);
+    hf_lock_close(lock);
+    return status == HF_TAKEN;
+}
+
+/* The letter by which a name that is in use as another kind can be had. */
+static void letter_add(struct session *s, const struct options *o,
+                       struct hf_error *err)
+{
+    size_t len = strlen(err->text);
+    int has_side = o->side != SIDE_NONE;
+    const char *would_do = ": -x would do, or -s to share it";
+    if (has_side)
+        would_do = o->side == SIDE_SHARED ? ": it would do without -s"
+                                          : ": it would do without -x";
+    for (size_t i = 0; i < s->all_len; i++)
+        if (is_in_use_as(s, hf_lock_name(s->all[i]),
+                         has_side ? HF_KIND_PLAIN : HF_KIND_WRITE)) {
+            snprintf(err->text + len, sizeof(err->text) - len, "%s", would_do);
+            return;
+        }
+}
+
 static int refused(struct session *s, const struct options *o, int status,
                    const struct hf_error *err)
 {
@@ -173,6 +205,9 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
         (void)session_release(s, grant->holder, &err);
         *status = HF_CANCELLED;
     }
+    /* What may outlive us is a plain lock, and no letter makes it another. */
+    if (*status == HF_CONFLICT && !(flags & HF_ACQUIRE_DETACHED))
+        letter_add(s, o, &err);
     if (*status != HF_OK) return refused(s, o, *status, &err);
     /* The library's own log has said so, and why, if it is told. */
     if (!s->logs && grant->guarantee == HF_GUARANTEE_LOCAL)
