@@ -293,7 +293,7 @@ TEST(replay, a_wrong_model_is_found_out)
 {
     static struct rig r;
     rig_start(&r, "", NULL);
-    for (int m = STORE_MUT_NONE + 1; m < STORE_NMUTATIONS; m++) {
+    for (int m = STORE_MUT_NONE + 1; m < STORE_MUT_RW; m++) {
         if (is_about_time(m)) continue;
         rig_clear(&r, (uint64_t)m);
         hf__store_mutate(r.model, (enum store_mutation)m);

@@ -112,22 +112,25 @@ int hf__store_is_shared(const struct entry *e, int64_t now_us)
 
 /* Does this hold keep the asker out?  Who writes may read, and who is the only
  * reader may be made the writer. */
-static int bars(const struct share *share, const struct request *req)
+static int bars(const struct store *s, const struct share *share,
+                const struct request *req)
 {
     int writes = req->kind == KIND_WRITE;
     if (share->waits) return 0;
+    if (!writes && MUTATED(s, RW_READ_BARGED)) return 0;
+    if (!share->writes && MUTATED(s, RW_WRITE_BARGED)) return 0;
     if (!is_owners(share, req)) return writes || share->writes;
     return writes && !share->writes && !(req->flags & REQ_UPGRADE);
 }
 
 /* How long others may hold it yet; -1: nobody does. */
-static int64_t barred_ms(struct entry *e, int64_t now_us,
+static int64_t barred_ms(const struct store *s, struct entry *e, int64_t now_us,
                          const struct request *req)
 {
     int64_t left_ms = -1;
     if (req->kind == KIND_WRITE && *own_find(e, req, 1, 0)) return -1;
     for (const struct share *share = e->shares; share; share = share->next)
-        if (bars(share, req))
+        if (bars(s, share, req))
             left_ms = max64(left_ms, share->ends_ms - us_to_ms(now_us));
     return left_ms;
 }
@@ -180,8 +183,8 @@ static void propose_queue(struct store *s, struct entry *e, int64_t now_us,
     }
     if (!place->since_us) place->since_us = now_us;
     place->attempt = req->attempt;
-    place->ends_ms = lease_ends_ms(now_us, PLACE_US);
-    rep->poll_us = PLACE_POLL_US;
+    place->ends_ms = lease_ends_ms(now_us, s->queue_live_us);
+    rep->poll_us = s->queue_poll_us;
 }
 
 static void propose_grant(struct store *s, struct entry *e, int64_t now_us,
@@ -194,10 +197,11 @@ static void propose_grant(struct store *s, struct entry *e, int64_t now_us,
         return;
     }
     struct share **place = own_find(e, req, writes, 1);
-    if (*place) share_remove(s->alloc, place);
+    if (*place && !MUTATED(s, RW_PLACE_STAYS)) share_remove(s->alloc, place);
     share->attempt = req->attempt;
     share->ballot = req->ballot;
     share->fence = max64(max64(req->ballot, now_us), e->counter + 1);
+    if (MUTATED(s, RW_TOKEN_OLD)) share->fence = max64(req->ballot, now_us);
     share->count = 1;
     share->since_us = now_us;
     share->ends_ms = lease_ends_ms(now_us, req->lease_us);
@@ -240,7 +244,7 @@ static void apply_propose(struct store *s, struct entry *e, int64_t now_us,
         rep->counter = floor_of(e, now_us);
         return;
     }
-    int64_t left_ms = barred_ms(e, now_us, req);
+    int64_t left_ms = barred_ms(s, e, now_us, req);
     int64_t turn_ms = -1;
     /* Also who did not hear that he has it. */
     int is_his = own && own->attempt == req->attempt;
@@ -261,14 +265,22 @@ static void apply_propose(struct store *s, struct entry *e, int64_t now_us,
 
 /* ---- renew, release, break --------------------------------------------- */
 
-static void apply_renew(struct entry *e, int64_t now_us,
+/* Is it the hold that a renewal is about? */
+static int is_renewed(const struct store *s, const struct share *own,
+                      const struct request *req)
+{
+    if (!own || own->attempt != req->attempt) return 0;
+    return !req->fence || req->fence == own->fence
+           || MUTATED(s, RW_RENEW_FENCE);
+}
+
+static void apply_renew(const struct store *s, struct entry *e, int64_t now_us,
                         const struct request *req, struct reply *rep)
 {
     struct share *own = *own_find(e, req, req->kind == KIND_WRITE, 0);
     int is_there = hf__store_is_shared(e, now_us)
                    || (e->held && !held_is_over(e->held, now_us));
-    if (!own || own->attempt != req->attempt
-        || (req->fence && req->fence != own->fence)) {
+    if (!is_renewed(s, own, req)) {
         rep->verdict = is_there ? V_OTHER : V_ABSENT;
         return;
     }
@@ -324,7 +336,8 @@ static void apply_release(struct store *s, struct entry *e, int64_t now_us,
             is_plain || hf__store_is_shared(e, now_us) ? V_OTHER : V_ABSENT;
     }
     place_give_up(s, e, req);
-    floor_raise(e, now_us, req->ballot, req->window_us);
+    if (!MUTATED(s, RW_RELEASE_FLOOR))
+        floor_raise(e, now_us, req->ballot, req->window_us);
 }
 
 int hf__store_has_news(const struct store *s)
@@ -344,7 +357,7 @@ void hf__store_rw(struct store *s, int64_t now_us, const struct request *req,
     if (req->op == OP_PROPOSE)
         apply_propose(s, e, now_us, req, rep);
     else if (req->op == OP_RENEW)
-        apply_renew(e, now_us, req, rep);
+        apply_renew(s, e, now_us, req, rep);
     else
         apply_release(s, e, now_us, req, rep);
 }
@@ -354,7 +367,7 @@ void hf__store_rw(struct store *s, int64_t now_us, const struct request *req,
 void hf__store_rw_break(struct store *s, struct entry *e, int64_t now_us)
 {
     struct share **at = &e->shares;
-    if (hf__store_is_shared(e, now_us))
+    if (hf__store_is_shared(e, now_us) && !MUTATED(s, RW_BREAK_FLOOR))
         floor_raise(e, now_us, e->counter, BALLOT_WINDOW_US);
     while (*at)
         if ((*at)->waits)
@@ -426,4 +439,36 @@ int64_t hf__store_rw_describe(const struct entry *e, int64_t now_us,
     memcpy(info->owner, first->owner, sizeof first->owner);
     hf__store_describe_who(first->info, info);
     return first->fence;
+}
+
+/* ---- views -------------------------------------------------------------- */
+
+static void share_view(const struct entry *e, const struct share *share,
+                       struct store_share *out)
+{
+    *out = (struct store_share){
+        .writes = share->writes,
+        .waits = share->waits,
+        .view = {.name = e->name,
+                 .name_len = e->name_len,
+                 .counter = e->counter,
+                 .locked = !share->waits,
+                 .owner = share->owner,
+                 .attempt = share->attempt,
+                 .ballot = share->ballot,
+                 .fence = share->fence,
+                 .count = share->count,
+                 .expires_us = (share->ends_ms + 1) * US_PER_MS}};
+}
+
+int hf__store_share(const struct store *s, int64_t now_us, const char *name,
+                    size_t name_len, size_t place, struct store_share *out)
+{
+    const struct entry *e = hf__table_find(&s->table, name, name_len);
+    const struct share *share = e ? e->shares : NULL;
+    for (; share; share = share->next)
+        if (!is_over(share, now_us) && place-- == 0) break;
+    if (!share) return 0;
+    share_view(e, share, out);
+    return 1;
 }

@@ -90,6 +90,16 @@ struct store_waiter {
 int hf__store_waiter(const struct store *s, const char *name, size_t name_len,
                      size_t place, struct store_waiter *out);
 
+/* The `place`-th side of a read/write lock that is held or waited for at
+ * `now_us`, from 0; 0 if there are no more. */
+struct store_share {
+    int writes;
+    int waits; /* a place in the queue, not a hold */
+    struct store_view view;
+};
+int hf__store_share(const struct store *s, int64_t now_us, const char *name,
+                    size_t name_len, size_t place, struct store_share *out);
+
 /* Did the last request hand a lock over?  To whom; good until the next one. */
 int hf__store_handed(const struct store *s, struct handoff *out);
 
@@ -153,8 +163,17 @@ enum store_mutation {
     STORE_MUT_QUEUE_BREAK_FORGOTTEN, /* a proposal from before a break joins */
     STORE_MUT_QUEUE_FORGETS_EARLY,   /* a number ahead of the clock is forgotten
                                     * before it is too old */
+    STORE_MUT_RW_RENEW_FENCE,   /* read/write: renew compares no token */
+    STORE_MUT_RW_BREAK_FLOOR,   /* a break leaves the floor as it was */
+    STORE_MUT_RW_RELEASE_FLOOR, /* ... and so does a release */
+    STORE_MUT_RW_READ_BARGED,   /* a reader is let in beside a writer */
+    STORE_MUT_RW_WRITE_BARGED,  /* ... a writer beside readers */
+    STORE_MUT_RW_PLACE_STAYS,   /* who is let in stays in the queue */
+    STORE_MUT_RW_TOKEN_OLD,     /* a token is not above the last one */
     STORE_NMUTATIONS
 };
+
+#define STORE_MUT_RW STORE_MUT_RW_RENEW_FENCE /* from here: no plain locks' */
 
 #ifdef HF_MUTATIONS
 void hf__store_mutate(struct store *s, enum store_mutation mutation);
