@@ -165,6 +165,7 @@ if(paths)
     src/engine/clocks.c src/engine/direct.c src/engine/ops.c
     src/engine/pass.c src/engine/values.c src/backend/memory/memory_store.c
     src/backend/memory/memory_boot.c src/backend/memory/memory_queue.c
+    src/backend/memory/memory_rw.c
     src/backend/memory/memory_life.c src/backend/memory/memory_report.c
     src/backend/memory/memory_table.c src/backend/memory/memory_glob.c)
   hf_test_program(sim ${paths} ${planted})
@@ -178,6 +179,7 @@ if(paths)
   if(NOT HF_SANITIZE STREQUAL "thread")
     hf_test(sim-mutants sim sim mutants)
   endif()
+  hf_test(sim-rw sim sim run --rw --seeds ${HF_SIM_SEEDS})
   hf_test(sim-amnesia sim sim amnesia)
   # Beyond those of `sim`: seeds that once found something.  Without the faults
   # that came later, each tells the story in which it was found.

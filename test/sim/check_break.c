@@ -67,14 +67,13 @@ static void renewal_check(struct sim *s, const struct sim_node *n,
                  (long long)view->fence);
 }
 
-/* What a request has left. */
+/* What a request has left: of a plain lock all there is, of a read/write lock
+ * what its owner has. */
 void check_revived(struct sim *s, const struct sim_node *n,
                    const struct packet *p)
 {
     struct store_view view;
-    if (!hf__store_look(n->store, node_clock(s, n), p->req.name,
-                        p->req.name_len, &view))
-        return;
+    if (!node_look(s, n, &p->req, &view)) return;
     if (was_broken(&n->broken[p->name], &view))
         sim_fail(s, "break: n%d has %s for attempt %llu of %s again", n->index,
                  p->req.name, (unsigned long long)view.attempt, view.owner);

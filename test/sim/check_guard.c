@@ -1,7 +1,8 @@
 /*
  * check_guard.c: a resource that refuses tokens lower than one it has seen.
  * Writes may arrive late, and stale ones are refused then.  The rule: one who
- * truly holds the lock is never refused, for his token is the highest.
+ * truly holds the lock is never refused, for his token is the highest.  A
+ * reader writes nothing.
  */
 #include "sim/sim.h"
 
@@ -33,7 +34,7 @@ static void write_now(struct actor *a)
 void guard_touch(struct actor *a)
 {
     check_beliefs(a->client);
-    write_now(a);
+    if (!a->reads) write_now(a);
 }
 
 static void write_arrives(struct sim *s, void *arg, uint64_t fence)
@@ -44,6 +45,7 @@ static void write_arrives(struct sim *s, void *arg, uint64_t fence)
 void guard_write(struct actor *a)
 {
     struct sim *s = a->client->sim;
+    if (a->reads) return;
     if (sim_chance(s, 300))
         sim_at(s, s->now_us + sim_between(s, 0, 600 * MS), write_arrives,
                &s->books[a->name], a->fence);

@@ -61,8 +61,7 @@ void check_node_reset(struct sim_node *n)
     n->released_len = n->released_room = 0;
 }
 
-static void released_add(struct sim *s, struct sim_node *n,
-                         const struct packet *p)
+void check_release(struct sim *s, struct sim_node *n, const struct packet *p)
 {
     if (released_grow(n) != 0) {
         sim_fail(s, "simulator: out of memory");
@@ -143,7 +142,7 @@ void check_applied(struct sim *s, struct sim_node *n, const struct packet *p,
 {
     const struct request *req = &p->req;
     struct store_view after;
-    if (req->op == OP_RELEASE) released_add(s, n, p);
+    if (req->op == OP_RELEASE) check_release(s, n, p);
     hf__store_look(n->store, node_clock(s, n), req->name, req->name_len,
                    &after);
     if (req->op == OP_RELEASE) check_chain_end(s, p, &after);
@@ -175,11 +174,10 @@ void check_told(const struct errand *er)
 {
     const struct actor *a = er->actor;
     struct sim *s = a->client->sim;
-    struct sim_node *n = &s->nodes[0];
     struct slot *slot = actor_slot(a);
     struct store_view view;
     if (!slot || s->k.nodes > 1 || check_excused(a)) return;
-    hf__store_look(n->store, node_clock(s, n), sim_names[a->name], 1, &view);
+    actor_look(a, &view);
     if (!view.locked || view.attempt != slot->hold.attempt
         || strncmp(view.owner, a->client->engine.uuid, 36) != 0)
         return;
@@ -197,12 +195,11 @@ void check_told(const struct errand *er)
 void check_count(struct actor *a)
 {
     struct sim *s = a->client->sim;
-    struct sim_node *n = &s->nodes[0];
     struct slot *slot = actor_slot(a);
     struct store_view view;
     if (!slot || s->k.nodes > 1 || !s->healed || s->now_us < s->settled_us)
         return;
-    hf__store_look(n->store, node_clock(s, n), sim_names[a->name], 1, &view);
+    actor_look(a, &view);
     if (!view.locked || view.attempt != slot->hold.attempt) return;
     if (view.count != a->depth)
         sim_fail(s, "count: c%d.%d holds it %lld times, the node says %lld",

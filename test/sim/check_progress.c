@@ -76,8 +76,11 @@ void check_woken(struct sim *s)
     /* A quorum's waiters may hear from one node only, and look again when the
      * holder's lease is over; check_progress() is all there is for them. */
     if (s->k.nodes > 1) return;
-    /* Until then what was sent before may still be under way. */
-    if (s->now_us < s->healed_us + US_PER_S + s->k.timeout_us) return;
+    /* Until then what was sent before may still be under way; and a place of
+     * the dead is kept in a lock that is free for those who come behind it. */
+    int64_t since_us = s->healed_us + US_PER_S + s->k.timeout_us;
+    if (s->is_rw) since_us += s->k.queue_live_us + sleep_us(s);
+    if (s->now_us < since_us) return;
     for (int name = 0; name < s->k.names; name++) {
         int64_t since = free_since_us(s, name);
         if (since == TIME_NEVER || s->now_us - since < sleep_us(s)) continue;

@@ -93,6 +93,13 @@ const struct mutant mutants[] = {
     IN_STORE(QUEUE_TOKEN_OLD, "what is given has the clock as its token"),
     IN_STORE(QUEUE_BREAK_FORGOTTEN, "a proposal from before a break joins"),
     IN_STORE(QUEUE_FORGETS_EARLY, "a number ahead of the clock is forgotten"),
+    IN_STORE(RW_RENEW_FENCE, "renew of a side does not compare the token"),
+    IN_STORE(RW_BREAK_FLOOR, "a broken side's late proposal is granted"),
+    IN_STORE(RW_RELEASE_FLOOR, "a released side's late proposal is granted"),
+    IN_STORE(RW_READ_BARGED, "a reader is let in beside a writer"),
+    IN_STORE(RW_WRITE_BARGED, "a writer is let in beside readers"),
+    IN_STORE(RW_PLACE_STAYS, "who is let in stays in the queue"),
+    IN_STORE(RW_TOKEN_OLD, "a side's token is not above the last one"),
 };
 const int mutants_len = (int)(sizeof mutants / sizeof *mutants);
 
@@ -101,6 +108,11 @@ int mutant_find(const char *name)
     for (int i = 0; i < mutants_len; i++)
         if (!strcmp(mutants[i].name, name)) return i;
     return -1;
+}
+
+int mutant_is_rw(int which)
+{
+    return mutants[which].in_store && mutants[which].which >= STORE_MUT_RW;
 }
 
 void mutant_plant(struct sim *s)
@@ -121,6 +133,7 @@ static int mutant_hunt(int which, uint64_t seeds_max, int nodes,
     uint64_t seed = 0;
     int found = 0;
     if (s) s->nodes_wanted = nodes;
+    if (s) s->is_rw = mutant_is_rw(which);
     while (s && !found && seed < seeds_max)
         found = sim_run(s, ++seed, faults, which);
     if (found)

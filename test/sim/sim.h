@@ -16,6 +16,7 @@
  *   sim_client.c   engines: start, crash, pause
  *   sim_actor.c    holders: what they do     sim_errand.c  one operation
  *   sim_plan.c     their renewals, caps, feeding and pauses
+ *   sim_rw.c       read/write locks, in worlds that play those
  *   sim_nemesis.c  the faults
  *   check_*.c      what must always be true
  *   mutants.c      planted bugs, each of which must be found
@@ -31,6 +32,7 @@
 #define SIM_CLIENTS_MAX 4
 #define SIM_ACTORS_MAX 3
 #define SIM_NAMES_MAX 3
+#define SIM_TOPICS_MAX (2 * SIM_NAMES_MAX) /* what may be watched */
 #define SIM_EVENTS_MAX 3000000 /* more than this is a loop */
 #define SIM_REASON_MAX 240
 #define QUIET_HOLDS 3 /* of each actor once the faults are over */
@@ -75,6 +77,7 @@ enum deed {
     DEED_HEAL,       /* a node got a lock again that is held */
     DEED_HANDED,     /* a node gave a lock to who queued for it */
     DEED_TAKE,       /* an operator broke a lock, or the node evicted it */
+    DEED_SHARED,     /* a reader was let in beside another */
     DEEDS_LEN
 };
 
@@ -116,6 +119,8 @@ struct knobs {
     int64_t queue_handoff_us; /* and so long for who is given it */
     int64_t take_us;          /* mean time until the next lock is taken away, */
     int evict_percent;        /* of them without the operator's word */
+    int write_percent;        /* of the acquires are a writer's; */
+    int writers_percent;      /* of those that queue put writers first */
 };
 
 struct sim;
@@ -174,7 +179,7 @@ struct squatter {
 };
 
 /* Locks that were broken there, as check_break.c has them. */
-#define BROKEN_MAX 4
+#define BROKEN_MAX 48 /* some breaks of many readers */
 struct broken {
     char owner[OWNER_LEN_MAX];
     uint64_t attempt;
@@ -183,6 +188,14 @@ struct broken {
 struct broken_book {
     struct broken last[BROKEN_MAX];
     unsigned len; /* so far */
+};
+
+/* A side of a read/write lock, or a place, as check_rw_orphan.c has it. */
+struct share_note {
+    uint64_t client; /* which start of it */
+    uint64_t attempt;
+    int came_late;
+    int64_t since_us; /* nobody wants it since then; 0: somebody does */
 };
 
 struct sim_node {
@@ -206,6 +219,9 @@ struct sim_node {
     struct line lines[SIM_NAMES_MAX];
     struct squatter squatters[SIM_NAMES_MAX];
     struct broken_book broken[SIM_NAMES_MAX];
+    int64_t shared_fence[SIM_NAMES_MAX]; /* check_rw.c: the last one given */
+    struct share_note shares[SIM_CLIENTS_MAX][SIM_ACTORS_MAX][SIM_NAMES_MAX][2]
+                            [2]; /* by holder and name; writes; waits */
 };
 
 enum phase {
@@ -235,7 +251,8 @@ struct actor {
     uint64_t holder;
     uint64_t serial; /* of its current event; others are void */
     enum phase phase;
-    int name; /* -1: none */
+    int name;  /* -1: none */
+    int reads; /* it asks for the read side of a read/write lock */
     struct lock_entry *entry;
     struct errand errands[ERRANDS_MAX];
     int64_t depth; /* holds, as its user counts */
@@ -277,7 +294,8 @@ struct sim_client {
     int64_t timer_us;     /* true time of its next timer event */
     uint64_t timer_serial;
     int64_t paused_until_us, deaf_until_us;
-    struct lock_entry *entries[SIM_NAMES_MAX];
+    struct lock_entry *entries[SIM_NAMES_MAX]; /* read/write: those to write */
+    struct lock_entry *read_entries[SIM_NAMES_MAX];
     uint64_t passed_attempt[SIM_NAMES_MAX]; /* check_pass.c: handed over */
     uint64_t passed_fence[SIM_NAMES_MAX];
     struct actor actors[SIM_ACTORS_MAX];
@@ -305,6 +323,7 @@ struct sim {
     int mutation; /* index into the table of mutants.c; 0 none */
     int trace;
     int nodes_wanted; /* 0: as many as the seed draws */
+    int is_rw;        /* the locks are read/write locks, on one node */
     int64_t now_us;   /* true time */
     int healed;       /* the faults are over */
     int64_t healed_us;
@@ -400,6 +419,16 @@ void plan_granted(struct actor *a, const struct op *op);
 void plan_feed(struct actor *a);
 void plan_over(struct actor *a);
 
+/* sim_rw.c */
+void rw_draw(struct sim *s, unsigned allowed);
+int rw_open(struct sim *s, struct sim_client *c);
+void rw_choose(struct actor *a);
+void rw_order(struct sim *s, struct op *op);
+int node_look(const struct sim *s, const struct sim_node *n,
+              const struct request *req, struct store_view *out);
+int actor_look(const struct actor *a, struct store_view *out);
+int node_is_shared(const struct sim *s, const struct sim_node *n, int name);
+
 /* sim_nemesis.c */
 void nemesis_start(struct sim *s);
 void nemesis_stop(struct sim *s);
@@ -414,6 +443,7 @@ struct mutant {
 extern const struct mutant mutants[];
 extern const int mutants_len;
 int mutant_find(const char *name);
+int mutant_is_rw(int which); /* only worlds of read/write locks meet it */
 void mutant_plant(struct sim *s);
 int mutants_main(uint64_t seeds_max); /* how many were not found */
 int amnesia_main(uint64_t seeds_max); /* 0 if it was found */

@@ -61,6 +61,7 @@ static void deed_acquire(struct actor *a, int is_enter)
     if (!sim_chance(s, 10 * s->k.keep_percent)) er->op.flags = HF_ACQUIRE_FIXED;
     draw_wait(s, &er->op);
     if (sim_chance(s, 10 * s->k.fair_percent)) er->op.order = HF_ORDER_FAIR;
+    if (s->is_rw) rw_order(s, &er->op);
     plan_draw(s, &er->op);
     if (is_enter) a->fed_us = client_clock(a->client);
     errand_maybe_cancel(er);
@@ -122,6 +123,7 @@ static void act_idle(struct actor *a)
     }
     a->name = (int)sim_between(s, 0, s->k.names - 1);
     a->entry = a->client->entries[a->name];
+    if (s->is_rw) rw_choose(a);
     deed_acquire(a, 0);
 }
 

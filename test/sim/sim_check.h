@@ -30,7 +30,8 @@ void check_in_time(struct errand *er);
 void check_applied(struct sim *s, struct sim_node *n, const struct packet *p,
                    const struct store_view *before);
 void check_node_reset(struct sim_node *n);
-/* Was it told to release this attempt, and knows it still? */
+/* It is told to release an attempt.  Was it, and knows it still? */
+void check_release(struct sim *s, struct sim_node *n, const struct packet *p);
 int check_is_released(const struct sim_node *n, const char *owner,
                       uint64_t attempt);
 void check_count(struct actor *a);
@@ -65,6 +66,14 @@ void check_broken(struct sim_node *n, int name, const struct store_view *view);
 void check_broken_reset(struct sim_node *n);
 void check_revived(struct sim *s, const struct sim_node *n,
                    const struct packet *p);
+/* check_rw.c */
+void check_rw(struct sim *s, struct sim_node *n, const struct packet *p,
+              const struct store_view *before);
+void check_rw_reset(struct sim_node *n);
+void check_rw_end(struct sim *s);
+/* check_rw_orphan.c */
+void check_rw_came(struct sim *s, const struct packet *p);
+void check_rw_orphans(struct sim *s);
 /* check_leak.c */
 void check_leak(struct sim_client *c);
 

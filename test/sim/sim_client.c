@@ -176,6 +176,7 @@ static int engine_start(struct sim *s, struct sim_client *c)
         if (hf__node_open(&c->engine, i, &sim_backend, &url, NULL) != HF_OK)
             return -1;
     }
+    if (s->is_rw) return rw_open(s, c);
     for (int i = 0; i < s->k.names; i++) {
         c->entries[i] = hf__entry_get(&c->engine, KIND_PLAIN, sim_names[i], 1);
         if (!c->entries[i]) return -1;

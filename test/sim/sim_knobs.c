@@ -34,6 +34,7 @@ const char *sim_deed_name(int deed)
         [DEED_HEAL] = "heals",
         [DEED_HANDED] = "given to who queued",
         [DEED_TAKE] = "locks taken away",
+        [DEED_SHARED] = "read together",
     };
     return names[deed];
 }
@@ -219,6 +220,7 @@ void sim_draw(struct sim *s, unsigned allowed)
     struct knobs *k = &s->k;
     k->nodes = (int)ONE_OF(s, 1, 1, 1, 1, 3, 3, 3, 5);
     if (s->nodes_wanted) k->nodes = s->nodes_wanted;
+    if (s->is_rw) k->nodes = 1;
     k->clients = (int)sim_between(s, 2, SIM_CLIENTS_MAX);
     k->actors = (int)sim_between(s, 1, SIM_ACTORS_MAX);
     k->names = (int)ONE_OF(s, 1, 1, 1, 2, SIM_NAMES_MAX);
@@ -233,4 +235,5 @@ void sim_draw(struct sim *s, unsigned allowed)
     faults_draw(s, allowed);
     queue_draw(s);
     take_draw(s, allowed);
+    if (s->is_rw) rw_draw(s, allowed);
 }

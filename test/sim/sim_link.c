@@ -292,7 +292,7 @@ static void sim_close(struct backend_conn *c)
     chan_down(c, &c->watch);
     answer_all(c, list_take(&c->flying, &c->flying_end), V_UNKNOWN);
     answer_all(c, list_take(&c->queue, &c->queue_end), V_UNSENT);
-    for (int i = 0; i < SIM_NAMES_MAX; i++)
+    for (int i = 0; i < SIM_TOPICS_MAX; i++)
         if (c->asked[i]) link_answer(c, c->asked[i], V_UNSENT);
     hf__free(c->env->alloc, c);
 }
@@ -301,7 +301,7 @@ const struct backend sim_backend = {
     .abi = BACKEND_ABI,
     .scheme = "sim",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
-            | HF_CAP_BALLOT | HF_CAP_QUEUE,
+            | HF_CAP_BALLOT | HF_CAP_QUEUE | HF_CAP_RW,
     .options = "",
     .open = sim_open,
     .submit = sim_submit,

@@ -29,7 +29,7 @@ struct packet {
     int64_t sent_us;
     int was_delayed;
     int is_copy;
-    int name;
+    int name;   /* SUBSCRIBE, UNSUBSCRIBE, SUBSCRIBED: the topic */
     int queues; /* SUBSCRIBE: to hand-overs as well */
     struct handoff handed;
     char handed_to[OWNER_LEN_MAX];
@@ -69,11 +69,11 @@ struct backend_conn {
     int node;
     int is_dead; /* its client crashed: nothing goes out */
     struct chan command, watch;
-    struct request *queue, **queue_end;   /* not sent yet */
-    struct request *flying, **flying_end; /* sent, in order */
-    unsigned watched;                     /* names wanted, by bit */
-    unsigned queued;                      /* of them, hand-overs as well */
-    struct request *asked[SIM_NAMES_MAX]; /* OP_WATCH, unanswered */
+    struct request *queue, **queue_end;    /* not sent yet */
+    struct request *flying, **flying_end;  /* sent, in order */
+    unsigned watched;                      /* topics wanted, by bit */
+    unsigned queued;                       /* of them, hand-overs as well */
+    struct request *asked[SIM_TOPICS_MAX]; /* OP_WATCH, unanswered */
 };
 
 extern const struct backend sim_backend;
@@ -90,6 +90,7 @@ void watch_request(struct backend_conn *c, struct request *req);
 void watch_up(struct backend_conn *c);
 void watch_down(struct backend_conn *c);
 void watch_receive(struct backend_conn *c, struct packet *p);
+int topic_is_in(unsigned topics, int name); /* of either side */
 int64_t watch_due(const struct backend_conn *c);
 void watch_expire(struct backend_conn *c, int64_t now_us);
 

@@ -73,7 +73,7 @@ static void tell_watchers(struct sim *s, struct sim_node *n, int name,
 {
     rep->waiters = 0;
     for (struct life *l = n->watchers; l; l = l->node_next) {
-        if (!(l->names >> name & 1)) continue;
+        if (!topic_is_in(l->names, name)) continue;
         rep->waiters++;
         if (hushed) continue;
         struct packet *p = net_packet(s, l, PACKET_MESSAGE);
@@ -114,11 +114,16 @@ static void tell(struct sim *s, struct sim_node *n, struct packet *p)
         p->req.op == OP_RELEASE
         && (p->rep.verdict == V_GRANTED
             || (p->rep.verdict == V_ABSENT && p->req.flags & REQ_QUEUE));
+    int hushed = (p->req.flags & REQ_HUSHED) != 0;
+    if (request_is_rw(&p->req)) {
+        is_free = p->req.op == OP_RELEASE && hf__store_has_news(n->store);
+        hushed = 0; /* others may be before the proposal behind it */
+    }
     if (hf__store_handed(n->store, &h)) {
         tell_handed(s, n, p->name, &h);
         p->rep.waiters = p->req.op == OP_RELEASE ? 1 : -1;
     } else if (is_free) {
-        tell_watchers(s, n, p->name, (p->req.flags & REQ_HUSHED) != 0, &p->rep);
+        tell_watchers(s, n, p->name, hushed, &p->rep);
     }
 }
 
@@ -132,7 +137,7 @@ static void note_free(struct sim *s, struct sim_node *n, const struct packet *p)
     int is_handed = hf__store_handed(n->store, &h);
     if (p->rep.verdict != V_GRANTED && !is_handed) return;
     n->free_since_us[p->name] = -1;
-    if (p->req.op == OP_RELEASE && !is_handed)
+    if (p->req.op == OP_RELEASE && !is_handed && !node_is_shared(s, n, p->name))
         n->free_since_us[p->name] =
             s->now_us + (is_alone ? s->k.lease_max_us : 0);
 }
@@ -188,7 +193,7 @@ static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
 {
     struct store_view before;
     int64_t now_us = node_clock(s, n);
-    hf__store_look(n->store, now_us, p->req.name, p->req.name_len, &before);
+    node_look(s, n, &p->req, &before);
     char owner[OWNER_LEN_MAX]; /* the view's is the store's own memory */
     memcpy(owner, before.owner, strlen(before.owner) + 1);
     before.owner = owner;
@@ -201,8 +206,13 @@ static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
               (long long)p->req.count, (long long)p->req.lease_us,
               (int)p->rep.verdict, (long long)p->rep.fence,
               (long long)p->rep.counter, p->is_copy ? " (copy)" : "");
-    check_applied(s, n, p, &before);
-    check_queue(s, n, p, &before);
+    if (request_is_rw(&p->req)) {
+        check_rw(s, n, p, &before);
+        check_rw_came(s, p);
+    } else {
+        check_applied(s, n, p, &before);
+        check_queue(s, n, p, &before);
+    }
     check_revived(s, n, p);
     deeds_count(s, p, &before);
     note_free(s, n, p);
@@ -315,6 +325,7 @@ static void data_lose(struct sim *s, struct sim_node *n)
     mutant_plant(s);
     check_queue_reset(n);
     check_broken_reset(n);
+    check_rw_reset(n);
     n->wiped = 1;
     n->wipes++;
     s->deeds[DEED_WIPE]++;
@@ -386,18 +397,33 @@ void node_flush(struct sim *s, struct sim_node *n)
     }
 }
 
+/* All who have it, as their node knows them; 0: nobody has. */
+static int broken_note(struct sim *s, struct sim_node *n, int name)
+{
+    int64_t now_us = node_clock(s, n);
+    struct store_share share;
+    struct store_view view;
+    int len = hf__store_look(n->store, now_us, sim_names[name], 1, &view);
+    if (len > 0) check_broken(n, name, &view);
+    for (size_t i = 0;
+         hf__store_share(n->store, now_us, sim_names[name], 1, i, &share);
+         i++) {
+        if (share.waits) continue;
+        check_broken(n, name, &share.view);
+        len++;
+    }
+    return len;
+}
+
 /* An operator takes the lock away, and everybody who waits is told. */
 void node_break(struct sim *s, struct sim_node *n, int name)
 {
-    struct store_view view;
     struct reply rep;
     struct request req = {.op = OP_BREAK,
                           .name = sim_names[name],
                           .name_len = strlen(sim_names[name])};
     int64_t now_us = node_clock(s, n);
-    if (!hf__store_look(n->store, now_us, req.name, req.name_len, &view))
-        return;
-    check_broken(n, name, &view);
+    if (!broken_note(s, n, name)) return;
     hf__store_apply(n->store, now_us, &req, &rep);
     sim_trace(s, "n%d %s is broken, counter %lld", n->index, req.name,
               (long long)rep.counter);

@@ -4,6 +4,18 @@
  */
 #include "sim/sim.h"
 
+/* The two sides of a read/write lock are watched each for itself. */
+static int topic_of(const struct request *req)
+{
+    int side = req->kind == KIND_WRITE ? SIM_NAMES_MAX : 0;
+    return name_index(req->name) + side;
+}
+
+int topic_is_in(unsigned topics, int name)
+{
+    return (topics >> name | topics >> (name + SIM_NAMES_MAX)) & 1;
+}
+
 static void subscribe(struct backend_conn *c, int name, enum packet_kind kind)
 {
     struct packet *p = net_packet(c->sim, c->watch.life, kind);
@@ -17,7 +29,7 @@ static void subscribe(struct backend_conn *c, int name, enum packet_kind kind)
 void watch_request(struct backend_conn *c, struct request *req)
 {
     struct reply done = {.verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
-    int name = name_index(req->name);
+    int name = topic_of(req);
     if (req->op == OP_WATCH) {
         if (c->asked[name]) sim_fail(c->sim, "engine: a name watched twice");
         c->watched |= 1u << name;
@@ -43,7 +55,7 @@ void watch_up(struct backend_conn *c)
     c->watch.state = CHAN_UP;
     c->watch.failures = 0;
     c->watch.due_us = TIME_NEVER;
-    for (int i = 0; i < SIM_NAMES_MAX; i++)
+    for (int i = 0; i < SIM_TOPICS_MAX; i++)
         if (c->watched >> i & 1) subscribe(c, i, PACKET_SUBSCRIBE);
 }
 
@@ -52,7 +64,7 @@ void watch_up(struct backend_conn *c)
 void watch_down(struct backend_conn *c)
 {
     chan_down(c, &c->watch);
-    for (int i = 0; i < SIM_NAMES_MAX; i++) {
+    for (int i = 0; i < SIM_TOPICS_MAX; i++) {
         struct request *asked = c->asked[i];
         if (!asked) continue;
         c->asked[i] = NULL;
@@ -71,7 +83,7 @@ static void subscribed(struct backend_conn *c, int name)
     if (asked)
         c->env->reply(c->env, asked, &done);
     else if (c->watched >> name & 1)
-        c->env->wake(c->env, sim_names[name], 1);
+        c->env->wake(c->env, sim_names[name % SIM_NAMES_MAX], 1);
 }
 
 void watch_receive(struct backend_conn *c, struct packet *p)
@@ -89,7 +101,7 @@ void watch_receive(struct backend_conn *c, struct packet *p)
         subscribed(c, p->name);
         break;
     case PACKET_MESSAGE:
-        if (c->watched >> p->name & 1)
+        if (topic_is_in(c->watched, p->name))
             c->env->wake(c->env, sim_names[p->name], 1);
         break;
     case PACKET_HANDED:
@@ -103,7 +115,7 @@ void watch_receive(struct backend_conn *c, struct packet *p)
 int64_t watch_due(const struct backend_conn *c)
 {
     int64_t due = TIME_NEVER;
-    for (int i = 0; i < SIM_NAMES_MAX; i++)
+    for (int i = 0; i < SIM_TOPICS_MAX; i++)
         if (c->asked[i] && c->asked[i]->deadline_us < due)
             due = c->asked[i]->deadline_us;
     return due;

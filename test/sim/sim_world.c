@@ -40,12 +40,13 @@ static void world_make(struct sim *s, uint64_t seed, unsigned allowed,
 {
     struct event *queue = s->queue;
     size_t room = s->queue_room;
-    int trace = s->trace, nodes = s->nodes_wanted;
+    int trace = s->trace, nodes = s->nodes_wanted, is_rw = s->is_rw;
     memset(s, 0, sizeof *s);
     s->queue = queue;
     s->queue_room = room;
     s->trace = trace;
     s->nodes_wanted = nodes;
+    s->is_rw = is_rw;
     s->seed = seed;
     s->random = seed * UINT64_C(0x2545f4914f6cdd1d) + 1;
     s->take_random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
@@ -89,6 +90,7 @@ static void look_around(struct sim *s, void *arg, uint64_t tag)
     (void)tag;
     check_orphans(s);
     check_squatters(s);
+    check_rw_orphans(s);
     if (!s->healed) {
         sim_at(s, s->now_us + LOOK_US, look_around, NULL, 0);
         return;
@@ -116,15 +118,18 @@ static void final_look(struct sim *s, void *arg, uint64_t tag)
     (void)tag;
     check_all_free(s);
     check_all_left(s);
+    check_rw_end(s);
 }
 
 /* Everybody has let go: the leases of the dead end, engines close. */
 static void world_end(struct sim *s)
 {
+    int64_t last_us =
+        s->now_us + s->k.lease_max_us + s->k.lease_max_us / 50 + 1700 * MS;
     if (s->reason[0]) return;
-    sim_at(s,
-           s->now_us + s->k.lease_max_us + s->k.lease_max_us / 50 + 1700 * MS,
-           final_look, NULL, 0);
+    /* A late proposal may have got a place that nobody wants. */
+    if (s->is_rw) last_us += s->k.queue_live_us;
+    sim_at(s, last_us, final_look, NULL, 0);
     while (sim_step(s)) continue;
     for (int i = 0; i < s->k.clients; i++) client_stop(s, &s->clients[i]);
 }
