@@ -33,6 +33,7 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->flags = 0;
     op->order = HF_ORDER_ANY;
     op->permits = 1;
+    op->capacity = 0;
     op->wait_us = 0;
     op->tries_once = 0;
     op->lease_us = 0;

@@ -166,8 +166,13 @@ struct request {
         const char *group; /* PROPOSE with REQ_QUORUM: only where the marker is
                             * of this group; NULL: of any */
     };
-    uint64_t version;    /* VALUE_WRITE: expected; 0 none, HF_VALUE_ANY any.
-                          * GUARD: the token */
+    union {
+        uint64_t version; /* VALUE_WRITE: expected; 0 none, HF_VALUE_ANY any.
+                           * GUARD: the token */
+        int64_t capacity; /* PROPOSE, PERMIT and COUNT: if the store has no
+                           * number under the name, it becomes this one first,
+                           * as by TALLY_OPEN; 0: it does not */
+    };
     int64_t deadline_us; /* answered by then, or the link is given up */
     int64_t wanted_us;   /* PROPOSE: after this nobody waits for the answer;
                           * 0: not told */

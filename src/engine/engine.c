@@ -214,6 +214,7 @@ static void send_all(struct engine *e, struct slot *s,
         hf__kind_shape(r, &s->hold, send);
         r->kind = s->entry->kind;
         r->permits = s->permits;
+        if (send->op == OP_PROPOSE && s->op) r->capacity = s->op->capacity;
         r->seen_us = s->seen_us;
         if (r->flags & REQ_QUORUM) r->group = e->group;
         r->name = s->entry->name;

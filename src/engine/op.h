@@ -116,6 +116,9 @@ struct op {
     unsigned flags;  /* HF_ACQUIRE_* */
     int order;       /* ACQUIRE: enum hf_order */
     int64_t permits; /* ACQUIRE of permits, of a counter; at a barrier */
+    /* ACQUIRE of permits, of a counter: how many there are, for a store that
+     * does not know; 0: not said. */
+    int64_t capacity;
     int64_t wait_us; /* < 0 for ever, 0 one try; RELEASE: > 0: its caller waits
                       * no longer than that, and it goes on alone;
                       * INSPECT, VALUE_*: > 0: the store is asked for no longer

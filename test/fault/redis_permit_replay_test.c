@@ -65,6 +65,9 @@ static struct request draw(enum lock_kind kind, uint64_t random)
     if (kind == KIND_PERMIT && req.attempt % 10 == 2) req.flags |= REQ_DETACHED;
     if (req.flags & REQ_DETACHED && op == OP_RENEW && (random >> 51) % 3 == 0)
         req.attempt ^= UINT64_C(1) << 48;
+    /* As of a semaphore that was opened with its permits, or was not. */
+    if (req.op == OP_PROPOSE && (random >> 54) % 3 == 0)
+        req.capacity = 1 + (int64_t)((random >> 57) % 5);
     if (op != OP_TALLY) return req;
     req.ballot = 0;
     req.tally = (enum tally_do)((random >> 24) % 7);

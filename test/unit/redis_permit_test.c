@@ -79,6 +79,63 @@ TEST(redis_permit, a_semaphore_is_a_number_and_a_sorted_set)
     CHECK_INT(a.reply.fence, redis_number(&r, "GET redisson_lock_token:{s}"));
 }
 
+/* A proposal that knows how many there are. */
+static enum verdict take_of(enum lock_kind kind, uint64_t attempt,
+                            int64_t permits, int64_t capacity)
+{
+    struct request req = of(OP_PROPOSE, kind, attempt);
+    req.permits = permits;
+    req.capacity = capacity;
+    return server_do(&f, req, &a);
+}
+
+TEST(redis_permit, a_number_that_nobody_has_set_is_set_by_a_proposal)
+{
+    begin();
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(take_of(KIND_PERMIT, 1, 2, 5), V_GRANTED);
+    CHECK_STR(redis_say(&r, "GET s"), "3");
+    CHECK_INT(redis_number(&r, "PTTL s"), -1);
+    CHECK_STR(redis_say(&r, "HGET {s}:hf kind"), "permit");
+    CHECK(redis_number(&r, "PTTL {s}:hf") > INT64_C(29) * 86400000);
+    CHECK_INT(take_of(KIND_PERMIT, 2, 1, 9), V_GRANTED);
+    CHECK_STR(redis_say(&r, "GET s"), "2");
+}
+
+/* Somebody removed the number alone. */
+TEST(redis_permit, a_number_that_is_set_by_a_proposal_counts_what_is_out)
+{
+    begin();
+    CHECK_INT(take_of(KIND_PERMIT, 1, 2, 3), V_GRANTED);
+    redis_say(&r, "DEL s");
+    CHECK_INT(take_of(KIND_PERMIT, 2, 2, 3), V_BUSY);
+    CHECK_STR(redis_say(&r, "GET s"), "1");
+    CHECK_INT(take_of(KIND_PERMIT, 3, 1, 3), V_GRANTED);
+    CHECK_STR(redis_say(&r, "GET s"), "0");
+}
+
+TEST(redis_permit, a_number_is_not_set_by_a_proposal_that_is_stale)
+{
+    begin();
+    CHECK_INT(give(1, 1), V_ABSENT);
+    CHECK_INT(take_of(KIND_PERMIT, 1, 1, 5), V_STALE);
+    ask(OP_RELEASE, KIND_COUNT, 2, 1);
+    CHECK_INT(take_of(KIND_COUNT, 2, 1, 5), V_STALE);
+    CHECK_INT(redis_number(&r, "EXISTS s"), 0);
+}
+
+TEST(redis_permit, a_counter_that_nobody_has_set_is_set_by_a_proposal)
+{
+    begin();
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(take_of(KIND_COUNT, 1, 2, 5), V_GRANTED);
+    CHECK_STR(redis_say(&r, "GET s"), "3");
+    CHECK_STR(redis_say(&r, "HGET {s}:hf kind"), "count");
+    CHECK(redis_number(&r, "PTTL {s}:hf") > INT64_C(29) * 86400000);
+    CHECK_INT(take_of(KIND_COUNT, 2, 1, 9), V_GRANTED);
+    CHECK_STR(redis_say(&r, "GET s"), "2");
+}
+
 TEST(redis_permit, a_lease_ends_by_the_servers_clock_and_never_too_early)
 {
     begin();

@@ -77,6 +77,8 @@ static int is_news(const struct store *store, const struct request *req,
     case OP_PROPOSE:
         /* At a barrier it may have been the last. */
         if (is_done && req->kind == KIND_BARRIER) return 1;
+        /* Permits may be there since it said how many there are. */
+        if (req->capacity > 0 && hf__store_has_news(store)) return 1;
         return is_done && hf__store_owes_permits(store, req);
     case OP_RELEASE:
         if (request_is_rw(req)) return hf__store_has_news(store);

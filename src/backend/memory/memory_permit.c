@@ -123,6 +123,17 @@ static int64_t lease_ends_ms(int64_t now_us, const struct request *req)
 
 /* ---- propose ------------------------------------------------------------ */
 
+/* Nobody has said how many there are, and the caller knows: as TALLY_OPEN, in
+ * the same step.  Others may have waited for it. */
+static void number_settle(struct store *s, struct permits *p,
+                          const struct request *req)
+{
+    if (p->is_set || req->capacity <= 0) return;
+    p->free = req->capacity - hf__permits_taken(p);
+    p->is_set = 1;
+    s->has_news = 1;
+}
+
 static int is_stale(const struct permits *p, int64_t now_us,
                     const struct request *req, struct reply *rep)
 {
@@ -193,14 +204,14 @@ static void permit_propose(struct store *s, struct entry *e, int64_t now_us,
     struct permits *p = e->permits;
     struct permit *had = *permit_find(p, req);
     int is_next = !p->queue || !strcmp(p->queue->owner, req->owner);
+    if (!had && is_stale(p, now_us, req, rep)) return;
+    number_settle(s, p, req);
     if (had) {
         /* Who queues asks again when he did not hear of it, and counts from
          * then. */
         had->expires_ms = max64(had->expires_ms, lease_ends_ms(now_us, req));
         rep->verdict = V_GRANTED;
         rep->fence = rep->counter = had->fence;
-    } else if (is_stale(p, now_us, req, rep)) {
-        return;
     } else if (p->is_set && req->permits > p->free + hf__permits_taken(p)) {
         hf__permit_refuse(rep, HF_INVALID,
                           "memory: semaphore: more permits wanted than there "
@@ -220,6 +231,7 @@ static void count_propose(struct store *s, struct permits *p, int64_t now_us,
         return;
     }
     if (is_stale(p, now_us, req, rep)) return;
+    number_settle(s, p, req);
     if (p->free < req->permits) {
         rep->verdict = V_BUSY;
         return;
@@ -369,6 +381,7 @@ int hf__store_permit(struct store *s, int64_t now_us, const struct request *req,
     struct entry *e;
     if (req->kind != KIND_PERMIT && req->kind != KIND_COUNT) return 0;
     if (req->op == OP_WATCH || req->op == OP_UNWATCH) return 0;
+    s->has_news = 0;
     struct permits *p = hf__permits_need(s, now_us, req, rep, &e);
     if (!p) return 1;
     if (req->op == OP_TALLY)

@@ -64,6 +64,12 @@ static int is_of_ticket(const struct request *req)
     return req->op == OP_RELEASE && (req->flags & REQ_DETACHED) != 0;
 }
 
+/* A proposal that sets a number nobody has set. */
+static int says_capacity(const struct request *req)
+{
+    return req->op == OP_PROPOSE && req->capacity > 0;
+}
+
 static void put_letters(struct backend_conn *c, const struct request *req)
 {
     char letters[8];
@@ -76,7 +82,8 @@ static void put_letters(struct backend_conn *c, const struct request *req)
     if (req->op == OP_TALLY && req->flags & REQ_ANYWAY) letters[n++] = 'f';
     if (req->op == OP_TALLY && req->flags & REQ_IF_THERE) letters[n++] = 'i';
     if (req->op == OP_TALLY && req->flags & REQ_OURS) letters[n++] = 'o';
-    if (n > 0 || is_of_ticket(req)) hf__cmd_scratch(&c->cmd, letters, n);
+    if (n > 0 || is_of_ticket(req) || says_capacity(req))
+        hf__cmd_scratch(&c->cmd, letters, n);
 }
 
 static void permit_propose(struct backend_conn *c, enum flight_kind kind,
@@ -104,6 +111,7 @@ static void permit_propose(struct backend_conn *c, enum flight_kind kind,
     hf__cmd_text(cmd, req->owner);
     hf__cmd_number(cmd, PLACE_US / US_PER_MS);
     put_letters(c, req);
+    if (says_capacity(req)) hf__cmd_number(cmd, req->capacity);
 }
 
 /* How the record of the grant begins that is renewed, as far as it is to be
@@ -194,6 +202,10 @@ static void count_propose(struct backend_conn *c, enum flight_kind kind,
     hf__cmd_number(cmd, req->ballot);
     hf__cmd_number(cmd, req->window_us);
     hf__cmd_number(cmd, hf__ops_lease_ms(req));
+    if (!says_capacity(req)) return;
+    hf__cmd_number(cmd, req->capacity);
+    hf__ops_put_channel(cmd, req);
+    if (c->is_sharded) hf__cmd_text(cmd, hf__ops_sharded(c));
 }
 
 static void count_release(struct backend_conn *c, enum flight_kind kind,

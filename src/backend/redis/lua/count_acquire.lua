@@ -1,7 +1,10 @@
 -- count_acquire.lua: take so many off a plain counter, all or none.
 -- KEYS[1] counter  KEYS[2] facts  KEYS[3] permits that are out: of another kind
 --      KEYS[4] mark: this attempt was given up  KEYS[5] who took some lately
--- ARGV id, how many, T, window us, life ms of what is remembered
+-- ARGV id, how many, T, window us, life ms of what is remembered; then, from a
+--      caller that knows what the counter is to begin with: that number,
+--      channel, letters: s the messages are sharded, b and always go out both
+--      ways
 -- returns {1 taken | 0 too few | -1 stale | -3 no counter | -4 a counter of
 --      another kind, 0, now us, -1, 0}
 local call, pcall, arg = redis.call, redis.pcall, ARGV
@@ -26,6 +29,17 @@ if tonumber(call('ZSCORE', KEYS[5], arg[1]) or 0) > ms then
 end
 if call('EXISTS', KEYS[4]) == 1 or tonumber(arg[3]) < now - arg[4] then
     return {-1, tonumber(arg[3]), now, -1, 0}
+end
+if not text and arg[6] then
+    text = pcall('INCRBY', KEYS[1], arg[6])
+    if type(text) == 'table' then
+        return text
+    end
+    kind = 'count'
+    pcall('HSET', KEYS[2], 'kind', kind)
+    pcall('PEXPIRE', KEYS[2], 2678400000)
+--@include publish
+    publish(arg[8], arg[7], arg[6])
 end
 if tonumber(text or 0) < tonumber(arg[2]) then
     return {0, 0, now, -1, 0}

@@ -5,7 +5,8 @@
 -- ARGV id, "v1 <owner> <attempt> ", permits, T, lease ms, "<pid> <host>
 --      <label>", channel, window us, owner, lease ms in the queue; 11th,
 --      letters: s the messages are sharded, b and always go out both ways;
---      q keep a place in the queue
+--      q keep a place in the queue; 12th: how many there are, if nobody has
+--      said so yet
 -- returns granted: fence | {1 granted before | 0 busy | -1 stale | -2 the
 --      counter is no number | -3 no semaphore | -4 a counter of another kind
 --      | -5 more than there are, fence or counter or all there are, now us,
@@ -83,6 +84,20 @@ local function tell(number)
         publish(letters:find('s', 1, true) and letters, arg[7],
             string.format('%.0f', number))
     end
+end
+-- What nobody has set is set by a caller that knows it; those that are out
+-- count.  It is ours from then on.
+if not text and arg[12] then
+    text = pcall('INCRBY', name,
+        string.format('%.0f', arg[12] - call('ZCARD', out)))
+    if type(text) == 'table' then
+        return text
+    end
+    free = text
+    kind = 'permit'
+    pcall('HSET', facts, 'kind', kind)
+    pcall('PEXPIRE', facts, 2678400000)
+    tell(free)
 end
 -- What has ended comes back before anybody is refused.
 if not was_empty and tonumber(first[2]) <= ms then
