@@ -10,13 +10,14 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* What the store is to know of their number, where it keeps one. */
+/* What the store is to know of their number.  Where it keeps none, slots were
+ * counted when they were opened. */
 static int number_set(struct run *r, struct hf_error *err)
 {
     struct hf_semaphore_state st;
     int64_t want = r->o->slots;
-    if (!(hf_client_caps(r->s.client) & HF_CAP_PERMIT)) return HF_OK;
     int status = hf_semaphore_try_set(r->sem, want, &st, err);
+    if (status == HF_UNSUPPORTED) return HF_OK;
     if (status != HF_OK || st.is_done || st.capacity == want) return status;
     say_warn("%s: there were %" PRId64 " slots; now there are %" PRId64,
              r->s.shown, st.capacity, want);
@@ -27,7 +28,7 @@ static int slots_open(struct run *r, struct hf_error *err)
 {
     struct hf_semaphore_options so = HF_SEMAPHORE_OPTIONS_INIT;
     so.order = r->o->fair ? HF_ORDER_FAIR : HF_ORDER_ANY;
-    so.slots = (int32_t)r->o->slots;
+    so.permits = r->o->slots;
     if (!r->o->foreign) so.flags = HF_SEMAPHORE_OURS;
     int status = hf_semaphore_open(r->s.client, r->name, &so, &r->sem, err);
     return status == HF_OK ? number_set(r, err) : status;

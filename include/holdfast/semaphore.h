@@ -2,8 +2,9 @@
  * holdfast/semaphore.h: so many at once, and no more.
  *
  *     hf_semaphore *s;  struct hf_permit p;
- *     hf_semaphore_open(c, "exports", NULL, &s, &err);
- *     hf_semaphore_try_set(s, 4, NULL, &err);
+ *     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
+ *     o.permits = 4;
+ *     hf_semaphore_open(c, "exports", &o, &s, &err);
  *     if (hf_semaphore_acquire(s, NULL, &p, &err) == HF_OK) {
  *         ...
  *         hf_semaphore_release(s, &p, &err);
@@ -13,10 +14,11 @@
  * dies, a holder is told before it is lost (hf_client_options.on_state), and
  * each has a fence that is higher than those of all permits given before.
  *
- * Where the store keeps permits (HF_CAP_PERMIT), it keeps their number, too; on
- * Redis both are what Redisson's RPermitExpirableSemaphore uses, and with
- * HF_SEMAPHORE_PLAIN what its RSemaphore does.  On every other store, a quorum
- * above all, give their number in `slots`: one lock for each, "name#1" to
+ * A program that opens a semaphore with `permits` need not know which store it
+ * is on.  Where the store keeps permits (HF_CAP_PERMIT), it keeps their number,
+ * too; on Redis both are what Redisson's RPermitExpirableSemaphore uses, and
+ * with HF_SEMAPHORE_PLAIN what its RSemaphore does.  On every other store, a
+ * quorum above all, there is one lock for each permit, a slot: "name#1" to
  * "name#N".  Fences are those locks' own then: compare them slot by slot.
  */
 #ifndef HOLDFAST_SEMAPHORE_H
@@ -56,8 +58,20 @@ struct hf_semaphore_options {
     int32_t order;        /* HF_ORDER_ANY; HF_ORDER_FAIR: who has waited longest
                            * is first, so that one who wants many is not passed
                            * by those who want few; needs HF_CAP_QUEUE */
-    int32_t slots;        /* 1 to HF_SEMAPHORE_SLOTS_MAX locks, where the store
-                           * keeps no permits; ignored where it does */
+    /* How many permits there are: 1 to HF_SEMAPHORE_MAX; on a store that keeps
+     * no permits at most HF_SEMAPHORE_SLOTS_MAX, and the same number in every
+     * program.
+     *
+     * A store that keeps permits is told the number by every acquire, in the
+     * same request.  If it has no number under the name, because nobody has
+     * used it yet, it was deleted, or the store has lost its data, the number
+     * is set as by hf_semaphore_try_set().  If it has another one, the stored
+     * number counts: hf_semaphore_state() tells it, hf_semaphore_set() changes
+     * it.  Of a plain counter: what it begins with.
+     *
+     * 0: not given.  The stored number counts, and an acquire waits until there
+     * is one; HF_INVALID on a store that keeps no permits. */
+    int64_t permits;
 };
 #define HF_SEMAPHORE_OPTIONS_INIT                                              \
     {                                                                          \
@@ -101,14 +115,15 @@ typedef void (*hf_semaphore_fn)(hf_semaphore *sem, int status,
  *
  * @param client   borrowed; must outlive the object
  * @param name     1 to 512 bytes, copied; where there are slots, some fewer
- * @param options  copied; NULL means all defaults
+ * @param options  copied; NULL means all defaults: the number of permits is the
+ *                 one that is stored
  * @param out      the new object, owned by the caller: hf_semaphore_close(),
  *                 before its client is closed
  * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK, HF_INVALID (name or options), HF_UNSUPPORTED (the store keeps
- *         no permits, and there are no slots; or no counters; or no queue),
- *         HF_FORKED, HF_NOMEM
+ * @return HF_OK, HF_INVALID (name or options; the store keeps no permits, and
+ *         `permits` is 0 or above HF_SEMAPHORE_SLOTS_MAX), HF_UNSUPPORTED (the
+ *         store has no plain counters, or no queue), HF_FORKED, HF_NOMEM
  *
  * Threads: any.
  */
@@ -140,7 +155,8 @@ HF_API void hf_semaphore_close(hf_semaphore *sem);
 HF_API hf_lock *hf_semaphore_lock(hf_semaphore *sem);
 
 /**
- * Take permits, all that are asked for or none.
+ * Take permits, all that are asked for or none.  If the semaphore was opened
+ * with `permits` and the store has no number yet, the same request sets it.
  *
  * @param sem      borrowed
  * @param options  copied; NULL means all defaults: one permit, wait for ever,
@@ -314,7 +330,9 @@ HF_API int64_t hf_semaphore_valid_ms(hf_semaphore *sem,
                                      const struct hf_permit *permit);
 
 /**
- * How many there are, and how many are out.  Asks the store.
+ * How many there are, and how many are out.  Asks the store, and sets nothing:
+ * of a semaphore that was opened with `permits` and never acquired, is_set is 0
+ * where the store keeps the number.
  *
  * @param sem  borrowed
  * @param out  filled on HF_OK
@@ -329,7 +347,8 @@ HF_API int hf_semaphore_state(hf_semaphore *sem, struct hf_semaphore_state *out,
                               struct hf_error *err);
 
 /**
- * Say how many permits there are, unless somebody has.
+ * Say how many permits there are, unless somebody has.  A semaphore that was
+ * opened with `permits` does not need it: its first acquire does the same.
  *
  * @param sem     borrowed
  * @param number  0 to HF_SEMAPHORE_MAX

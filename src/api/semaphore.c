@@ -19,7 +19,7 @@
 /* One lock for each permit? */
 static int is_of_slots(const hf_client *c, const struct hf_semaphore_options *o)
 {
-    return !(o->flags & HF_SEMAPHORE_PLAIN) && o->slots > 0
+    return !(o->flags & HF_SEMAPHORE_PLAIN)
            && !(c->pump.engine.caps & HF_CAP_PERMIT);
 }
 
@@ -41,6 +41,29 @@ static int order_check(const hf_client *c, const char *name, enum lock_kind k,
     return HF_OK;
 }
 
+static int permits_check(const hf_client *c, const char *name,
+                         const struct hf_semaphore_options *o,
+                         struct hf_error *err)
+{
+    if (o->permits < 0 || o->permits > HF_SEMAPHORE_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "%.150s: %lld permits: out of range: 1 to %d",
+                             name, (long long)o->permits, HF_SEMAPHORE_MAX);
+    if (!is_of_slots(c, o)) return HF_OK;
+    if (o->permits == 0)
+        return hf__error_set(err, HF_INVALID,
+                             "%.100s: a semaphore: %.80s keeps no number of "
+                             "permits: give it in options.permits",
+                             name, c->url);
+    if (o->permits > HF_SEMAPHORE_SLOTS_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "%.100s: %lld permits: out of range: 1 to %d on "
+                             "%.80s, where each permit is a lock",
+                             name, (long long)o->permits,
+                             HF_SEMAPHORE_SLOTS_MAX, c->url);
+    return HF_OK;
+}
+
 static int options_check(const hf_client *c, const char *name,
                          const struct hf_semaphore_options *o,
                          struct hf_error *err)
@@ -54,20 +77,14 @@ static int options_check(const hf_client *c, const char *name,
                              name, o->flags & ~known);
     enum lock_kind kind =
         o->flags & HF_SEMAPHORE_PLAIN ? KIND_COUNT : KIND_PERMIT;
-    if (o->slots < 0
-        || (is_of_slots(c, o) && o->slots > HF_SEMAPHORE_SLOTS_MAX))
-        return hf__error_set(err, HF_INVALID,
-                             "%.150s: %d slots: out of range: 1 to %d", name,
-                             o->slots, HF_SEMAPHORE_SLOTS_MAX);
+    int status = permits_check(c, name, o, err);
+    if (status != HF_OK) return status;
     unsigned cap = hf__kind(kind)->cap;
     if ((c->pump.engine.caps & cap) == cap || is_of_slots(c, o))
         return order_check(c, name, kind, o, err);
     return hf__error_set(err, HF_UNSUPPORTED,
-                         kind == KIND_COUNT
-                             ? "%.100s: a plain counter: %.80s has no such"
-                             : "%.100s: a semaphore: %.80s keeps no permits: "
-                               "give their number as slots",
-                         name, c->url);
+                         "%.100s: a plain counter: %.80s has no such", name,
+                         c->url);
 }
 
 static hf_semaphore *semaphore_new(hf_client *client, int32_t slots,
@@ -93,10 +110,11 @@ int hf_semaphore_open(hf_client *client, const char *name,
                                   "semaphore", err);
     if (status == HF_OK) status = options_check(client, name, &o, err);
     if (status != HF_OK) return status;
-    int32_t slots = is_of_slots(client, &o) ? o.slots : 0;
+    int32_t slots = is_of_slots(client, &o) ? (int32_t)o.permits : 0;
     hf_semaphore *sem = semaphore_new(client, slots, err);
     if (!sem) return HF_NOMEM;
     sem->slots_len = slots;
+    sem->permits = o.permits;
     sem->is_plain = (o.flags & HF_SEMAPHORE_PLAIN) != 0;
     if (slots)
         status = hf__slots_open(sem, name, err);
@@ -141,14 +159,25 @@ static void permit_fill(const hf_semaphore *sem, const struct op *op,
                                                         : op->grant.valid_ms};
 }
 
+/* The number it was opened with goes with each request: a store that has none
+ * takes it in the same step, the first time as after a loss of its data. */
+static int acquire_prepare(const hf_semaphore *sem, struct op *op,
+                           const struct hf_acquire_options *options,
+                           struct hf_error *err)
+{
+    int status =
+        hf__acquire_prepare(op, sem->lock, options, hf_holder_new(), err);
+    op->capacity = sem->permits;
+    return status;
+}
+
 int hf_semaphore_acquire(hf_semaphore *sem,
                          const struct hf_acquire_options *options,
                          struct hf_permit *out, struct hf_error *err)
 {
     struct op op;
     if (sem->slots_len) return hf__slots_acquire(sem, options, out, err);
-    int status =
-        hf__acquire_prepare(&op, sem->lock, options, hf_holder_new(), err);
+    int status = acquire_prepare(sem, &op, options, err);
     if (status == HF_OK) status = hf__op_run(sem->client, &op, err);
     if (status == HF_OK) permit_fill(sem, &op, out);
     return status;
@@ -223,7 +252,7 @@ int hf_semaphore_acquire_start(hf_semaphore *sem,
     if (status != HF_OK) return status;
     if (sem->slots_len)
         return hf__slots_acquire_start(sem, options, cb, user, err);
-    status = hf__acquire_prepare(&op, sem->lock, options, hf_holder_new(), err);
+    status = acquire_prepare(sem, &op, options, err);
     if (status != HF_OK) return status;
     return op_start(sem, &op, NULL, acquire_complete, cb, user, err);
 }

@@ -89,5 +89,5 @@ expect 64 "with --also" "$HOLDFAST" run --slots 2 pool --also b true
 expect 64 "with --min-hold" "$HOLDFAST" run --slots 2 --min-hold 1 pool true
 HOLDFAST_URL=file:
 expect 78 "more locks than can be" "$HOLDFAST" run --slots 65 pool true
-check "which are counted" err_has '65 slots: out of range: 1 to 64'
+check "which are counted" err_has '65 permits: out of range: 1 to 64'
 finish

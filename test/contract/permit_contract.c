@@ -574,7 +574,7 @@ TEST(permit, an_unknown_flag_or_order_is_refused)
     hf_semaphore *s;
     rig_begin();
     hf_client *c = rig_client(NULL);
-    o.slots = 1;
+    o.permits = 1;
     o.flags = 128;
     CHECK_INT(hf_semaphore_open(c, "s", &o, &s, NULL), HF_INVALID);
     o.flags = 0;

@@ -108,7 +108,7 @@ TEST(permit_count, is_raised_and_lowered)
 {
     struct hf_semaphore_state now;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
-    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 10);
+    hf_semaphore *s = rig_semaphore_set(rig_client(NULL), "s", 10);
     CHECK_INT(hf_semaphore_add(s, 5, 0, &now, NULL), HF_OK);
     CHECK_INT(now.capacity, 15);
     CHECK_INT(hf_semaphore_add(s, -10, 0, &now, NULL), HF_OK);
@@ -159,7 +159,7 @@ TEST(permit_count, wakes_who_waited_before_it_was_set)
 TEST(permit_count, out_of_range_is_refused)
 {
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
-    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
+    hf_semaphore *s = rig_semaphore_set(rig_client(NULL), "s", 1);
     CHECK_INT(hf_semaphore_set(s, -1, 0, NULL, NULL), HF_INVALID);
     CHECK_INT(hf_semaphore_try_set(s, HF_SEMAPHORE_MAX + 1, NULL, NULL),
               HF_INVALID);
@@ -283,7 +283,7 @@ TEST(permit_count, a_semaphore_and_a_plain_counter_refuse_each_other)
     struct hf_semaphore_state now;
     if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_TALLY)) return;
     hf_client *c = rig_client(NULL);
-    hf_semaphore *a = rig_semaphore(c, "a", 1);
+    hf_semaphore *a = rig_semaphore_set(c, "a", 1);
     hf_semaphore *count_a = rig_counter(c, "a", 0);
     CHECK_INT(hf_semaphore_try(count_a, &p, NULL), HF_CONFLICT);
     CHECK_INT(hf_semaphore_add(count_a, 1, 0, &now, NULL), HF_CONFLICT);
@@ -295,11 +295,11 @@ TEST(permit_count, a_semaphore_and_a_plain_counter_refuse_each_other)
     CHECK_INT(rig_count(count_b).available, 5);
 }
 
-TEST(permit_count, is_the_store_s_however_many_slots_are_given)
+TEST(permit_count, is_the_store_s_whatever_it_was_opened_with)
 {
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
-    o.slots = HF_SEMAPHORE_SLOTS_MAX + 1;
+    o.permits = HF_SEMAPHORE_SLOTS_MAX + 1;
     hf_semaphore *s = rig_semaphore_as(rig_client(NULL), "s", &o);
     CHECK_INT(hf_semaphore_try_set(s, 100, NULL, NULL), HF_OK);
     CHECK_INT(rig_take(s, 100, 0, NULL), HF_OK);

@@ -62,7 +62,7 @@ TEST(permit_ticket, permits_outlive_the_client_that_took_them)
     char ticket[HF_PERMIT_TICKET_MAX];
     struct hf_permit p, q;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
-    hf_semaphore *other = rig_semaphore(rig_client(NULL), "a", 1);
+    hf_semaphore *other = rig_semaphore_set(rig_client(NULL), "a", 1);
     hf_client *giver = rig_client(NULL);
     hf_semaphore *s;
     CHECK_INT(hf_semaphore_open(giver, "a", NULL, &s, NULL), HF_OK);

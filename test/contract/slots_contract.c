@@ -74,13 +74,14 @@ TEST(slots, their_number_must_be_given)
     hf_semaphore *s;
     if (!begin()) return;
     hf_client *c = rig_client(NULL);
-    CHECK_INT(hf_semaphore_open(c, "s", NULL, &s, &err), HF_UNSUPPORTED);
-    CHECK(strstr(err.text, "slots") != NULL);
-    o.slots = HF_SEMAPHORE_SLOTS_MAX + 1;
+    CHECK_INT(hf_semaphore_open(c, "s", NULL, &s, &err), HF_INVALID);
+    CHECK(strstr(err.text, "give it in options.permits") != NULL);
+    o.permits = HF_SEMAPHORE_SLOTS_MAX + 1;
+    CHECK_INT(hf_semaphore_open(c, "s", &o, &s, &err), HF_INVALID);
+    CHECK(strstr(err.text, "65 permits: out of range: 1 to 64") != NULL);
+    o.permits = -1;
     CHECK_INT(hf_semaphore_open(c, "s", &o, &s, NULL), HF_INVALID);
-    o.slots = -1;
-    CHECK_INT(hf_semaphore_open(c, "s", &o, &s, NULL), HF_INVALID);
-    o.slots = 1;
+    o.permits = 1;
     o.order = HF_ORDER_FAIR;
     CHECK_INT(hf_semaphore_open(c, "s", &o, &s, NULL), HF_UNSUPPORTED);
     o.order = HF_ORDER_ANY;
@@ -96,7 +97,7 @@ TEST(slots, a_name_has_to_leave_room_for_their_numbers)
     hf_semaphore *s;
     if (!begin()) return;
     memset(name, 'x', HF_NAME_MAX);
-    o.slots = 1;
+    o.permits = 1;
     CHECK_INT(hf_semaphore_open(rig_client(NULL), name, &o, &s, &err),
               HF_INVALID);
     CHECK(strstr(err.text, "bytes") != NULL);
@@ -192,7 +193,7 @@ TEST(slots, who_waits_for_them_is_told_when_the_client_is_closed)
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     CHECK_INT(rig_take(s, 1, 0, NULL), HF_OK);
     hf_client *c = rig_client(NULL);
-    o.slots = 2;
+    o.permits = 2;
     CHECK_INT(hf_semaphore_open(c, "s", &o, &mine, NULL), HF_OK);
     how.permits = 2;
     CHECK_INT(hf_semaphore_acquire_start(mine, &how, closed, &told, NULL),

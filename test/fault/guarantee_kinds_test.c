@@ -101,7 +101,7 @@ TEST(guarantee_limit, permits_that_the_replica_has_not_are_granted_again)
 {
     struct hf_permit mine, his;
     begin();
-    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
+    hf_semaphore *s = rig_semaphore_set(rig_client(NULL), "s", 1);
     replica_cut((char[]){"s"});
     CHECK_INT(hf_semaphore_try(s, &mine, NULL), HF_OK);
     hf_semaphore *next = rig_semaphore_as(client_promoted(), "s", NULL);

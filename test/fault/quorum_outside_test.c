@@ -195,15 +195,18 @@ TEST(quorum_outside, number_of_a_semaphore_is_not_changed)
 {
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
     struct hf_semaphore_state state;
+    struct hf_permit permit;
     begin();
     for (int plain = 0; plain < 2; plain++) {
         o.flags = plain ? HF_SEMAPHORE_PLAIN : 0;
+        o.permits = 3;
         hf_semaphore *sem =
             rig_semaphore_as(rig_client_at(servers[0].url, NULL), "n", &o);
         is_refused_as(hf_semaphore_try_set(sem, 3, NULL, &err));
         is_refused_as(hf_semaphore_set(sem, 3, 0, NULL, &err));
         is_refused_as(hf_semaphore_add(sem, 3, 0, NULL, &err));
         is_refused_as(hf_semaphore_delete(sem, NULL, &err));
+        is_refused_as(hf_semaphore_try(sem, &permit, &err));
         CHECK(hf_semaphore_state(sem, &state, &err) != HF_CONFLICT);
     }
 }

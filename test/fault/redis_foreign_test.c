@@ -131,6 +131,33 @@ TEST(redis_foreign, our_own_semaphore_is_ours_also_after_its_facts_have_ended)
     CHECK_INT(st.capacity, 2);
 }
 
+TEST(redis_foreign, a_semaphore_whose_number_an_acquire_has_set_is_ours)
+{
+    struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
+    struct hf_semaphore_state st;
+    struct hf_permit p;
+    begin();
+    o.flags = HF_SEMAPHORE_OURS;
+    o.permits = 2;
+    hf_semaphore *s = rig_semaphore_as(rig_client(NULL), "a", &o);
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_state(s, &st, NULL), HF_OK);
+    CHECK_INT(st.capacity, 2);
+}
+
+TEST(redis_foreign, a_number_of_java_stays_whatever_it_is_opened_with)
+{
+    struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
+    struct hf_permit p;
+    begin();
+    o.permits = 2;
+    hf_semaphore *s = rig_semaphore_as(rig_client(NULL), "a", &o);
+    redis_say(&r, "SET a 5");
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+    CHECK_STR(redis_say(&r, "GET a"), "4");
+}
+
 /* As if it was not used for long; and was it used since? */
 static void age(void)
 {
@@ -158,7 +185,7 @@ TEST(redis_foreign, a_semaphore_that_is_used_stays_ours)
 {
     struct hf_permit p;
     begin();
-    hf_semaphore *s = rig_semaphore(rig_client(NULL), "a", 2);
+    hf_semaphore *s = rig_semaphore_set(rig_client(NULL), "a", 2);
     CHECK(is_young());
     age();
     CHECK_INT(hf_semaphore_add(s, 1, 0, NULL, NULL), HF_OK);

@@ -4,6 +4,7 @@
  * given twice.
  */
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "lib/cluster_rig.h"
@@ -220,7 +221,7 @@ TEST(redis_permit_fault, in_order_a_lost_answer_makes_no_lease_too_long)
     o.patience_ms = 60000;
     so.order = HF_ORDER_FAIR;
     hf_client *c = rig_client_at(url, &o);
-    rig_semaphore(c, "s", 1);
+    rig_semaphore_set(c, "s", 1);
     hf_semaphore *s = rig_semaphore_as(c, "s", &so);
     struct hf_acquire_options how =
         rig_options(RIG_WAIT_MS, 60000, HF_ACQUIRE_FIXED);
@@ -406,6 +407,50 @@ TEST(redis_permit_fault, a_script_cache_that_was_flushed_is_filled_again)
     }
     CHECK_INT(redis_number(&r, "GET s"), 2);
     CHECK_INT(redis_number(&r, "GET n"), 2);
+}
+
+TEST(redis_permit_fault, a_server_that_lost_all_is_told_the_number_again)
+{
+    static struct taker t;
+    struct hf_permit p[2], none;
+    begin();
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(hf_semaphore_try(s, &p[i], NULL), HF_OK);
+    redis_say(&r, "FLUSHALL");
+    taker_start(&t, rig_semaphore(rig_client(NULL), "s", 2), 2, RIG_WAIT_MS);
+    rig_join();
+    CHECK_INT(t.status, HF_OK);
+    for (int i = 0; i < 2; i++) {
+        CHECK_INT(hf_semaphore_release(s, &p[i], NULL), HF_EXPIRED);
+        CHECK_INT(hf_semaphore_try(s, &p[i], NULL), HF_OK);
+    }
+    CHECK_INT(hf_semaphore_try(s, &none, NULL), HF_TAKEN);
+    CHECK_INT(rig_count(s).capacity, 2);
+}
+
+static int64_t calls(void)
+{
+    const char *at = redis_say(&r, "INFO commandstats");
+    int64_t n = 0;
+    for (; (at = strstr(at, "cmdstat_eval")) != NULL; at++) {
+        const char *number = strstr(at, "calls=");
+        if (number) n += strtoll(number + strlen("calls="), NULL, 10);
+    }
+    return n;
+}
+
+TEST(redis_permit_fault, the_number_costs_no_request_of_its_own)
+{
+    struct hf_permit p;
+    begin();
+    hf_client *c = rig_client(NULL);
+    hf_semaphore *known = rig_semaphore(c, "known", 1);
+    CHECK_INT(hf_semaphore_try(known, &p, NULL), HF_OK); /* the script is */
+    hf_semaphore *s = rig_semaphore(c, "s", 2);
+    int64_t before = calls();
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+    CHECK_INT(calls() - before, 1);
 }
 
 TEST(redis_permit_fault, permits_of_a_server_that_lost_them_are_lost)

@@ -238,6 +238,7 @@ static void semaphore_of(hf_client *c, unsigned flags, int order)
     hf_semaphore *sem;
     so.flags = flags;
     so.order = order;
+    so.permits = 2;
     if (hf_semaphore_open(c, "s", &so, &sem, NULL) != HF_OK) return;
     check_error(hf_semaphore_try_set(sem, 2, &state, &err), &err);
     int status = hf_semaphore_acquire(sem, &o, &permit, &err);

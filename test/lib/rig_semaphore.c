@@ -20,11 +20,15 @@ hf_semaphore *rig_semaphore_as(hf_client *c, const char *name,
 hf_semaphore *rig_semaphore(hf_client *c, const char *name, int permits)
 {
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
+    o.permits = permits;
+    return rig_semaphore_as(c, name, &o);
+}
+
+hf_semaphore *rig_semaphore_set(hf_client *c, const char *name, int permits)
+{
     struct hf_error err = {0};
-    o.slots = permits;
-    hf_semaphore *sem = rig_semaphore_as(c, name, &o);
-    if (rig_has(HF_CAP_PERMIT)
-        && hf_semaphore_try_set(sem, permits, NULL, &err) != HF_OK)
+    hf_semaphore *sem = rig_semaphore(c, name, permits);
+    if (hf_semaphore_try_set(sem, permits, NULL, &err) != HF_OK)
         TEST_FAIL("%s", err.text);
     return sem;
 }

@@ -8,9 +8,12 @@
 
 #include "lib/rig.h"
 
-/* A semaphore of so many permits: the store's own where it keeps some, and one
- * lock for each where it does not. */
+/* A semaphore that is opened with a number of permits.  Where the store keeps
+ * permits, the first acquire sets the number. */
 hf_semaphore *rig_semaphore(hf_client *c, const char *name, int permits);
+
+/* The same on a store that keeps permits, and the number is set at once. */
+hf_semaphore *rig_semaphore_set(hf_client *c, const char *name, int permits);
 
 /* The same, as the options say; how many there are is not said. */
 hf_semaphore *rig_semaphore_as(hf_client *c, const char *name,

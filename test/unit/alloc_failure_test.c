@@ -347,7 +347,7 @@ static int semaphore_make(struct bench *b, hf_semaphore **out)
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
     char name[24];
     snprintf(name, sizeof name, "s%d", ++made);
-    o.slots = 3;
+    o.permits = 3;
     int status = hf_semaphore_open(b->client, name, &o, out, NULL);
     if (status == HF_OK && hf_client_caps(b->client) & HF_CAP_PERMIT)
         status = hf_semaphore_set(*out, 1000, 0, NULL, NULL);
