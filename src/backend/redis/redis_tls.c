@@ -7,6 +7,7 @@
 
 #include "backend/redis/redis.h"
 #include "base/error.h"
+#include "sys/secret.h"
 
 /* "on" or "off". */
 static int switch_read(const struct url *url, const char *key, int otherwise,
@@ -80,6 +81,17 @@ static void unverified_tell(struct backend_conn *c)
     c->env->log(c->env, HF_LOG_WARN, line);
 }
 
+static void key_file_tell(struct backend_conn *c, const char *path)
+{
+    static const char what[] = "tls_key_password_file";
+    char *password = NULL;
+    int is_open = 0;
+    int status = hf__secret_read(what, path, c->env->alloc, &password, &is_open,
+                                 NULL);
+    hf__free_secret(c->env->alloc, password);
+    if (status == HF_OK && is_open) hf__redis_file_tell(c->env, what, path);
+}
+
 int hf__redis_tls_open(struct backend_conn *c, const struct url *url,
                        struct hf_error *err)
 {
@@ -102,5 +114,7 @@ int hf__redis_tls_open(struct backend_conn *c, const struct url *url,
     if (status == HF_OK)
         status = hf__tls_context_open(c->env->alloc, &conf, &c->tls, err);
     if (status == HF_OK && !is_verified) unverified_tell(c);
+    if (status == HF_OK && conf.key_password_file)
+        key_file_tell(c, conf.key_password_file);
     return status;
 }
