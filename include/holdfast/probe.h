@@ -103,7 +103,8 @@ HF_API int hf_probe(const char *url, const struct hf_probe_options *options,
  * save, min-replicas-to-write, min-replicas-max-lag); "info" or "config" is
  * "denied" if it may not be asked.  Besides: endpoint, the server's own
  * address, also behind Sentinels; wait and wait_renew, as the URL says;
- * quorum_of, how many members the quorum has to which the server belongs.  On
+ * quorum_of, how many members the quorum has to which the server belongs; host,
+ * of a member: the host that the URL names, also if it does not answer.  On
  * file: engine, filesystem, shared (1: hosts may share it) and directory.
  *
  * @param node  borrowed

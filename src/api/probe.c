@@ -166,12 +166,27 @@ static void member_ask(struct probing *p, int i, unsigned unsure)
     snprintf(n->identity, sizeof n->identity, "%s", p->nodes[i].identity);
 }
 
+/* The URL's host, also of a node that does not answer: nodes of one host fail
+ * together. */
+static void host_note(struct probing *p, int i)
+{
+    struct hf_probe_node *n = &p->out->nodes[i];
+    struct url url;
+    size_t len = strlen(n->facts), room = sizeof n->facts - len;
+    if (hf__url_parse(&url, p->g.members.texts[i], NULL) == HF_OK && url.host
+        && url.host[0]
+        && snprintf(n->facts + len, room, "host:%s\n", url.host) >= (int)room)
+        n->facts[len] = '\0';
+    hf__wipe(url.text, sizeof url.text);
+}
+
 static void members_ask(struct probing *p)
 {
     for (int i = 0; i < p->out->len; i++) {
-        if (p->out->nodes[i].status != HF_OK) continue;
-        if (facts_ask(p, i, 0, NULL) == HF_OK)
+        if (p->out->nodes[i].status == HF_OK
+            && facts_ask(p, i, 0, NULL) == HF_OK)
             member_ask(p, i, REQ_BOOT_UNSURE);
+        host_note(p, i);
     }
 }
 
