@@ -281,6 +281,64 @@ HF_API unsigned hf_client_caps(const hf_client *client);
  */
 HF_API const char *hf_client_url(const hf_client *client);
 
+/**
+ * The options by which a client works: those given to hf_client_open(), where
+ * they were zero those of the URL's query, and otherwise the defaults.
+ *
+ * @param client  borrowed
+ * @param out     owned by the caller; its struct_size is set by
+ *                HF_CLIENT_OPTIONS_INIT, the rest is filled.  Strings are
+ *                borrowed until hf_client_close(); `password` is always NULL,
+ *                and `password_file` is the option's, not the URL's.  spin_us
+ *                is -1 if the client never spins; `fallback` is never
+ *                HF_FALLBACK_DEFAULT
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK       filled
+ *         HF_INVALID  struct_size is not set
+ *
+ * Threads: any; also in a forked child.
+ */
+HF_API int hf_client_settings(const hf_client *client,
+                              struct hf_client_options *out,
+                              struct hf_error *err);
+
+/* What a URL says by itself: hf_url_traits(). */
+#define HF_URL_PASSWORD 0x01u /* a password is written in it */
+#define HF_URL_QUORUM 0x02u   /* redlock: or quorum: */
+#define HF_URL_SENTINEL 0x04u /* redis-sentinel: */
+#define HF_URL_CLUSTER 0x08u  /* redis-cluster: */
+#define HF_URL_PROCESS 0x10u  /* memory: locks of this process only */
+#define HF_URL_STRING 0x20u   /* format=string; of a quorum: of a member */
+
+/**
+ * What a URL says by itself.  Nothing is opened or asked.
+ *
+ * @param url  borrowed; as for hf_client_open(); NULL means "file:"
+ * @return HF_URL_* bits.  Of a URL that hf_client_open() would refuse, bits may
+ *         be missing, but HF_URL_PASSWORD is set wherever a password may be
+ *
+ * Threads: any.
+ */
+HF_API unsigned hf_url_traits(const char *url);
+
+/* How a client stands with a server. */
+enum hf_link {
+    HF_LINK_UP = 0,          /* connected; a member of a quorum: it may vote */
+    HF_LINK_CONNECTING = 1,  /* the first attempt to connect is under way */
+    HF_LINK_DOWN = 2,        /* cannot be reached now; tried again */
+    HF_LINK_REFUSED = 3,     /* the server or the client refuses: a wrong
+                              * password, no permission, not a member of this
+                              * quorum; status and text say which */
+    HF_LINK_ASKING = 4,      /* a member: connected, and has not yet said
+                              * whether it may vote */
+    HF_LINK_BLANK = 5,       /* a member: new, or its data is lost; its
+                              * quarantine begins with the first acquire */
+    HF_LINK_QUARANTINED = 6, /* a member: may vote after quarantine_left_ms */
+    HF_LINK_CLOCK = 7        /* a member: its clock is too far ahead of the
+                              * others', and it grants nothing */
+};
+
 /* A server behind a client, as the client sees it. */
 struct hf_node {
     char url[256]; /* without its password */
@@ -289,10 +347,12 @@ struct hf_node {
     int64_t quarantine_left_ms; /* it may vote after so long; 0 unknown */
     int status; /* HF_OK, or why it cannot be reached, may not be a member or,
                  * its clock being wrong, grants nothing */
-    char text[HF_ERROR_TEXT_MAX]; /* the sentence for it, or "" */
+    char text[HF_ERROR_TEXT_MAX]; /* the sentence for it, without its URL in
+                                   * front; or "" */
     int64_t clock_offset_ms;      /* its clock minus the median of the nodes' */
     char identity[96]; /* a quorum's: of this life of it; "" unknown */
     int durable;       /* a quorum's: its restarts lose nothing */
+    int link;          /* enum hf_link */
 };
 
 /**

@@ -49,7 +49,8 @@ struct hf_quorum_node {
     int64_t left_ms;              /* it does not vote for so long; 0: it does */
     int64_t max_lease_ms;         /* 0 unknown */
     char identity[96];            /* of its present life; "" unknown */
-    char text[HF_ERROR_TEXT_MAX]; /* the sentence, "" for HF_OK */
+    char text[HF_ERROR_TEXT_MAX]; /* the sentence, without its URL in front;
+                                   * "" for HF_OK */
 };
 
 /**

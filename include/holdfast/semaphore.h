@@ -155,6 +155,20 @@ HF_API void hf_semaphore_close(hf_semaphore *sem);
 HF_API hf_lock *hf_semaphore_lock(hf_semaphore *sem);
 
 /**
+ * The lock object that has a permit: as hf_semaphore_lock(), and of slots the
+ * slot that the permit names; hf_lock_name() tells its name.
+ *
+ * @param sem     borrowed
+ * @param permit  borrowed; of several slots, the first
+ * @return borrowed from `sem`; NULL if the permit names a slot that `sem` does
+ *         not have
+ *
+ * Threads: any.
+ */
+HF_API hf_lock *hf_semaphore_permit_lock(hf_semaphore *sem,
+                                         const struct hf_permit *permit);
+
+/**
  * Take permits, all that are asked for or none.  If the semaphore was opened
  * with `permits` and the store has no number yet, the same request sets it.
  *

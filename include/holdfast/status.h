@@ -27,7 +27,9 @@ extern "C" {
     X(UNAVAILABLE, -3, RETRY, "too few nodes answered")                        \
     X(LOST, -4, STOP, "taken away while it was held")                          \
     X(CANCELLED, -5, NONE, "cancelled by the caller")                          \
-    X(EXPIRED, -6, STOP, "not held any more: its lease ended or it was freed") \
+    X(EXPIRED, -6, STOP,                                                       \
+      "not held any more: its lease ended, or it was released, broken, or "    \
+      "lost by the store")                                                     \
     X(INVALID, -7, FIX, "an argument or the order of calls is wrong")          \
     X(NOT_OWNER, -8, FIX, "not held by this holder")                           \
     X(CONFLICT, -9, FIX, "something that is no lock is stored there")          \
@@ -62,6 +64,9 @@ struct hf_error {
     int node;                     /* which endpoint, or -1 */
     int sys_errno;                /* 0 if no system call was involved */
     char text[HF_ERROR_TEXT_MAX]; /* "redis://10.0.0.2: AUTH refused: ..." */
+    int unasked;                  /* 1 with HF_TIMEOUT: the wait was over before
+                                   * enough members of a quorum had answered;
+                                   * nothing is known of a holder */
 };
 
 /**

@@ -36,4 +36,8 @@ int hf__members_open(hf_client *c, const struct members *m,
                      const struct hf_client_options *o, struct hf_error *err);
 void hf__members_close(hf_client *c); /* what they borrowed */
 
+/* A sentence about the node with this URL, without the URL in front. */
+void hf__node_text(const char *url, const char *text,
+                   char out[HF_ERROR_TEXT_MAX]);
+
 #endif

@@ -175,12 +175,22 @@ void hf__members_close(hf_client *c)
 
 /* ---- what is known of each --------------------------------------------- */
 
+void hf__node_text(const char *url, const char *text,
+                   char out[HF_ERROR_TEXT_MAX])
+{
+    size_t len = strlen(url);
+    if (len && !strncmp(text, url, len) && !strncmp(text + len, ": ", 2))
+        text += len + 2;
+    snprintf(out, HF_ERROR_TEXT_MAX, "%s", text);
+}
+
 static void node_tell(const hf_client *c, const struct node *n,
                       struct hf_node *out)
 {
     const struct engine *e = &c->pump.engine;
     int is_alone = e->conf.nodes == 1;
     int64_t now_us = e->now_us;
+    char clock[HF_ERROR_TEXT_MAX];
     *out = (struct hf_node){.up = n->up};
     snprintf(out->url, sizeof out->url, "%s", n->url ? n->url : c->url);
     out->settled = is_alone || n->stand == STAND_SETTLED;
@@ -189,17 +199,27 @@ static void node_tell(const hf_client *c, const struct node *n,
         out->quarantine_left_ms =
             (max64(left_us, 0) + US_PER_MS - 1) / US_PER_MS;
     }
-    if (!n->up || n->stand == STAND_REFUSED) {
+    out->link = (int)hf__node_link(e, n);
+    switch (out->link) {
+    case HF_LINK_CONNECTING:
+    case HF_LINK_DOWN:
+    case HF_LINK_REFUSED:
         out->status = n->last_error.status;
-        snprintf(out->text, sizeof out->text, "%s", n->last_error.text);
-    } else if (!is_alone && hf__member_is_ahead(e, n)) {
+        hf__node_text(out->url, n->last_error.text, out->text);
+        break;
+    case HF_LINK_CLOCK:
         out->status = HF_UNAVAILABLE;
-        hf__member_clock_text(e, n, out->text, sizeof out->text);
-    } else if (hf__member_is_left_blank(e, n)) {
+        hf__member_clock_text(e, n, clock, sizeof clock);
+        hf__node_text(out->url, clock, out->text);
+        break;
+    case HF_LINK_BLANK:
         out->status = HF_UNAVAILABLE;
         snprintf(out->text, sizeof out->text,
                  "it is new, or has lost its data: one quarantine begins with "
                  "the first lock that is asked for");
+        break;
+    default:
+        break;
     }
     if (n->clock_known)
         out->clock_offset_ms =

@@ -53,7 +53,7 @@ static int node_fail(struct gathering *g, int i, const struct hf_error *err)
     const char *text = err->text;
     if (!strncmp(text, "init: ", 6)) text += 6;
     n->status = err->status;
-    snprintf(n->text, sizeof n->text, "%s", text);
+    hf__node_text(n->url, text, n->text);
     if (g->err.status == HF_OK) hf__error_set(&g->err, err->status, "%s", text);
     return err->status;
 }

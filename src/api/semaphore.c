@@ -147,6 +147,14 @@ hf_lock *hf_semaphore_lock(hf_semaphore *sem)
     return sem->lock;
 }
 
+hf_lock *hf_semaphore_permit_lock(hf_semaphore *sem,
+                                  const struct hf_permit *permit)
+{
+    if (!sem->slots_len) return sem->lock;
+    int is_there = permit->slot >= 1 && permit->slot <= sem->slots_len;
+    return is_there ? sem->slots[permit->slot - 1] : NULL;
+}
+
 /* ---- acquire ------------------------------------------------------------- */
 
 static void permit_fill(const hf_semaphore *sem, const struct op *op,

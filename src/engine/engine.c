@@ -59,6 +59,16 @@ static void op_delist(struct engine *e, struct op *op)
     if (op->complete) e->ops_async--;
 }
 
+/* What is said of a status if nothing else explains it.  Who has a ticket may
+ * have a wrong one. */
+static const char *status_text(const struct op *op, int status)
+{
+    if (op->type == OP_TYPE_TICKET_RELEASE && status == HF_LOST)
+        return "nothing was released: the hold that is there is not this "
+               "ticket's: its own was taken away, or the ticket is wrong";
+    return hf_status_text(status);
+}
+
 void hf__op_finish(struct engine *e, struct op *op, int status,
                    const char *text)
 {
@@ -73,11 +83,8 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
                            : op->value ? op->value->key
                            : op->guard ? op->guard->key
                                        : "list";
-        if (text)
-            hf__error_set(&op->err, status, "%s: %s", name, text);
-        else
-            hf__error_set(&op->err, status, "%s: %s", name,
-                          hf_status_text(status));
+        hf__error_set(&op->err, status, "%s: %s", name,
+                      text ? text : status_text(op, status));
         if ((status == HF_UNAVAILABLE || status == HF_DENIED)
             && e->conf.nodes == 1) {
             op->err.node = e->nodes[0].index;
@@ -168,6 +175,7 @@ static void slot_finish(struct engine *e, struct slot *s,
         hf__op_finish(e, op, HF_TIMEOUT,
                       "no time to ask: the wait was over before enough members "
                       "had answered");
+        op->err.unasked = 1;
     } else {
         /* What a node said to this very operation explains it best. */
         int said = op->err.status;

@@ -103,6 +103,7 @@ struct node {
     struct backend_conn *conn;
     int dirty; /* submitted, not flushed */
     int up;
+    int tried; /* it was up, or could not be connected to */
     int clock_known;
     int64_t offset_us; /* node's wall clock - ours */
     int64_t timer_us;
@@ -294,6 +295,7 @@ int hf__pass_is_over(const struct slot *s);
 int hf__node_open(struct engine *e, int index, const struct backend *backend,
                   const struct url *url, struct hf_error *err);
 void hf__node_close(struct engine *e, int index);
+enum hf_link hf__node_link(const struct engine *e, const struct node *n);
 struct request *hf__request_new(struct engine *e);
 int hf__request_reserve(struct engine *e); /* 0 or -1 */
 void hf__request_free(struct engine *e, struct request *r);

@@ -145,6 +145,22 @@ void hf__owner_text(const struct engine *e, uint64_t holder,
     out[at] = '\0';
 }
 
+enum hf_link hf__node_link(const struct engine *e, const struct node *n)
+{
+    int is_alone = e->conf.nodes == 1;
+    if (!n->up && !n->tried) return HF_LINK_CONNECTING;
+    if (!n->up)
+        return hf_status_advice(n->last_error.status) == HF_ADVICE_FIX
+                   ? HF_LINK_REFUSED
+                   : HF_LINK_DOWN;
+    if (is_alone) return HF_LINK_UP;
+    if (n->stand == STAND_REFUSED) return HF_LINK_REFUSED;
+    if (hf__member_is_ahead(e, n)) return HF_LINK_CLOCK;
+    if (hf__member_is_left_blank(e, n)) return HF_LINK_BLANK;
+    if (n->stand == STAND_QUARANTINED) return HF_LINK_QUARANTINED;
+    return n->stand == STAND_SETTLED ? HF_LINK_UP : HF_LINK_ASKING;
+}
+
 /* ---- what comes back ------------------------------------------------- */
 
 /* Why it does not do what it is asked for. */
@@ -389,6 +405,7 @@ static void env_link(struct backend_env *env, int up, int64_t node_us,
     struct node *n = (struct node *)env;
     struct engine *e = n->engine;
     n->up = up != LINK_IS_DOWN;
+    if (up || err) n->tried = 1;
     if (!up && err) {
         n->last_error = *err;
         n->last_error.node = n->index;

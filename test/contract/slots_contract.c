@@ -33,6 +33,9 @@ TEST(slots, are_locks_of_their_own)
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
     CHECK(p.slot == 1 || p.slot == 2);
     snprintf(name, sizeof name, "s#%d", p.slot);
+    hf_lock *behind = hf_semaphore_permit_lock(s, &p);
+    CHECK_STR(hf_lock_name(behind), name);
+    CHECK_INT(hf_lock_state(behind, p.holder), HF_STATE_HELD);
     CHECK_INT(rig_probe(rig_lock(c, name)), HF_TAKEN);
     CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
     CHECK_INT(rig_probe(rig_lock(c, name)), HF_OK);

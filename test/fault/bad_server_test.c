@@ -61,6 +61,25 @@ TEST(bad_server, a_wrong_password_is_denied)
     CHECK_INT(rig_probe(l), HF_OK);
 }
 
+static int last_is_refused(void *client)
+{
+    struct hf_node nodes[3];
+    hf_client_nodes(client, nodes, 3);
+    return nodes[2].link == HF_LINK_REFUSED && nodes[2].status == HF_DENIED;
+}
+
+TEST(bad_server, a_member_with_a_wrong_password_has_its_link_refused)
+{
+    static struct redis r;
+    char url[256];
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    CHECK_STR(redis_say(&r, "ACL SETUSER bob on >secret ~* &* +@all"), "OK");
+    snprintf(url, sizeof url, "quorum:memory:w1|memory:w2|%s",
+             user_url(&r, "bob:geheim@"));
+    CHECK(rig_until(last_is_refused, impatient_client(url)));
+}
+
 TEST(bad_server, a_missing_password_is_denied)
 {
     static const char *const args[] = {"--requirepass", "secret", NULL};

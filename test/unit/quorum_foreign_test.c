@@ -60,7 +60,7 @@ static int last_is_refused(void *c)
 {
     struct hf_node nodes[TRIO_NODES];
     hf_client_nodes(c, nodes, TRIO_NODES);
-    return nodes[2].status == HF_CONFLICT && !nodes[2].settled
+    return nodes[2].status == HF_CONFLICT && nodes[2].link == HF_LINK_REFUSED
            && strstr(nodes[2].text, "a member of another quorum") != NULL;
 }
 

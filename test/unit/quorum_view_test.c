@@ -47,6 +47,7 @@ TEST(quorum_view, a_wait_without_time_to_ask_is_told_as_that)
     trio_begin(0);
     CHECK_INT(slow_status(1, &err), HF_TIMEOUT);
     CHECK(strstr(err.text, "no time to ask") != NULL);
+    CHECK(err.unasked);
 }
 
 /* The clocks are known when it ends, but nobody was asked for the lock.  That
@@ -242,4 +243,5 @@ TEST(quorum_view, a_clock_that_is_far_ahead_is_named)
     CHECK(strstr(err.text, "ms ahead of the other nodes'") != NULL);
     CHECK(is_told);
     CHECK(strstr(nodes[0].text, "it grants nothing") != NULL);
+    CHECK_INT(nodes[0].link, HF_LINK_CLOCK);
 }
