@@ -155,12 +155,8 @@ void environment_clean(const char *url);
 
 /* ---- secret.c: where a password could be read by others ---- */
 
-/* Is there "user:password@" in front of a host, in any member of a quorum? */
-int url_has_password(const char *url);
-/* Warn if every user may read a file that the URL has a password from. */
-void url_files_check(const char *url);
-void password_file_check(const char *path);
-/* The same of the file that `url` was read from, if that has a password. */
+/* Warn if every user may read the file that `url` was read from, and the URL
+ * has a password. */
 void url_file_check(const char *path, const char *url);
 
 /* ---- session.c ---- */
@@ -176,7 +172,10 @@ struct session {
     char shown[TEXT_ESCAPED_MAX];         /* the lock's name, for people */
     const char *url;                      /* of the client; NULL: none given */
     char url_line[4096];                  /* from --url-file */
-    int logs;                             /* the library's warnings are told */
+    int logs;                             /* all warnings of the library are
+                                           * told, not only those of opening */
+    int is_quiet;
+    _Atomic int is_opening; /* the client is; it may log from its thread */
 };
 
 /* Open the client, and the lock unless `name` is NULL.  0, or an exit code
@@ -200,8 +199,10 @@ const char *session_password_file(void);
 
 /* The exit code that belongs to a status of the library. */
 int status_exit(int status);
-/* What a status means in the words of this command; `text` is the library's. */
+/* `text`, which is the library's, or else what the status means. */
 const char *status_why(int status, const char *text);
+/* A sentence of the library without the session's name in front. */
+const char *session_unnamed(const struct session *s, const char *text);
 /* Say a failure of the library, and return its exit code. */
 int session_fail(const struct session *s, int status,
                  const struct hf_error *err);
@@ -228,8 +229,8 @@ struct nodes {
     int64_t wait_ms; /* until so many may vote; 0 now, -1 unknown */
 };
 
-/* Is it the URL of a quorum? */
-int url_is_quorum(const char *url);
+/* Is its store a quorum, if only of one server? */
+int session_is_quorum(const struct session *s);
 /* Fill `out`, after having given each a moment to say what it is.  Returns
  * out->len. */
 int nodes_look(const struct session *s, struct nodes *out);

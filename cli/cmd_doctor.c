@@ -6,8 +6,6 @@
  */
 #include "doctor.h"
 
-#include <string.h>
-
 #define SAMPLE_MS_DEFAULT 3000
 
 static int doctor_exit(const struct doctor *d)
@@ -25,8 +23,9 @@ static int doctor_exit(const struct doctor *d)
 /* `url` is NULL for the default, a directory of this host. */
 static void doctor_judge(struct doctor *d, const char *url)
 {
-    d->is_of_sentinel = url && !strncmp(url, "redis-sentinel:", 15);
-    d->is_of_cluster = url && !strncmp(url, "redis-cluster:", 14);
+    unsigned traits = hf_url_traits(url);
+    d->is_of_sentinel = (traits & HF_URL_SENTINEL) != 0;
+    d->is_of_cluster = (traits & HF_URL_CLUSTER) != 0;
     for (int i = 0; i < d->probe.len; i++) node_check(d, i);
     if (d->probe.left_out)
         finding_add(d, LEVEL_WARN, -1, "nodes",

@@ -9,12 +9,8 @@
 static void node_say(const struct hf_quorum_node *n, int was_done)
 {
     char left[32], lease[32], shown[2 * HF_ERROR_TEXT_MAX];
-    size_t len = strlen(n->url);
     if (n->status != HF_OK) {
-        const char *why = n->text;
-        /* The library's text begins with the node's name, too. */
-        if (!strncmp(why, n->url, len) && why[len] == ':') why += len + 2;
-        printf("%s: %s\n", n->url, text_escape(why, shown, sizeof(shown)));
+        printf("%s: %s\n", n->url, text_escape(n->text, shown, sizeof(shown)));
         return;
     }
     duration_text(n->max_lease_ms, lease, sizeof(lease));

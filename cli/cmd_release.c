@@ -1,18 +1,6 @@
 /* cmd_release.c: give a lock back, by its ticket. */
 #include "cli.h"
 
-#include <string.h>
-
-/* The library's word for it is the holder's: "taken away"; a ticket may as well
- * be a wrong one. */
-static void loss_explain(struct hf_error *err)
-{
-    if (!strstr(err->text, hf_status_text(HF_LOST))) return;
-    snprintf(err->text, sizeof(err->text),
-             "nothing was released: the hold that is there is not this "
-             "ticket's: its own was taken away, or the ticket is wrong");
-}
-
 static int release_main(const struct command *self, int argc, char **argv)
 {
     struct options o;
@@ -27,7 +15,6 @@ static int release_main(const struct command *self, int argc, char **argv)
     code = session_open(&s, &o, words[0], HF_CLIENT_OWN_LOOP, NULL, NULL);
     if (code) return code;
     int status = hf_ticket_release(s.lock, ticket, &err);
-    if (status == HF_LOST) loss_explain(&err);
     if (status == HF_OK)
         say_note("%s: released", s.shown);
     else

@@ -39,7 +39,7 @@ static int store_ask(const struct options *o, struct stress *s, char *url,
     if (code) return code;
     snprintf(url, size, "%s", hf_client_url(session.client));
     s->fenced = (hf_client_caps(session.client) & HF_CAP_FENCE) != 0;
-    if (strncmp(url, "memory:", 7) == 0 && s->clients > 1) {
+    if (hf_url_traits(url) & HF_URL_PROCESS && s->clients > 1) {
         say_error("stress: memory: is one process's own: use --clients 1");
         code = EXIT_USAGE;
     } else {

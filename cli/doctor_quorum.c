@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define HOST_LEN_MAX 256
+
 static void member_check(struct doctor *d, int i)
 {
     const struct hf_probe_node *n = &d->probe.nodes[i];
@@ -53,42 +55,30 @@ static void twins_check(struct doctor *d)
     }
 }
 
-/* The host in "scheme://user@host:port/..."; its length, or 0. */
-static size_t host_of(const char *url, const char **out)
+/* Is the node on `host`, by its URL? */
+static int is_on(const struct hf_probe_node *n, const char *host)
 {
-    const char *at = strstr(url, "://");
-    if (!at || strncmp(url, "redis", 5) != 0) return 0;
-    at += 3;
-    size_t len = strcspn(at, "/?");
-    for (size_t i = 0; i < len; i++)
-        if (at[i] == '@') {
-            at += i + 1;
-            len -= i + 1;
-            i = 0;
-        }
-    *out = at;
-    if (at[0] == '[') return strcspn(at, "]");
-    size_t host_len = strcspn(at, ":");
-    return host_len < len ? host_len : len;
+    char other[HOST_LEN_MAX];
+    return hf_probe_fact(n, "host", other, sizeof(other))
+           && strcmp(other, host) == 0;
 }
 
 static void hosts_check(struct doctor *d)
 {
+    char host[HOST_LEN_MAX];
     for (int i = 0; i < d->probe.len; i++) {
-        const char *host, *other;
-        size_t len = host_of(d->probe.nodes[i].url, &host);
-        int same = 1;
-        for (int k = 0; len > 0 && k < d->probe.len; k++) {
-            if (k == i || host_of(d->probe.nodes[k].url, &other) != len
-                || strncmp(host, other, len) != 0)
-                continue;
-            if (k < i) len = 0; /* told already */
+        int same = 1, is_told = 0;
+        if (!hf_probe_fact(&d->probe.nodes[i], "host", host, sizeof(host)))
+            continue;
+        for (int k = 0; k < d->probe.len; k++) {
+            if (k == i || !is_on(&d->probe.nodes[k], host)) continue;
+            if (k < i) is_told = 1;
             same++;
         }
-        if (len > 0 && same > 1)
+        if (!is_told && same > 1)
             finding_add(d, LEVEL_WARN, -1, "hosts",
-                        "%d of %d nodes are on %.*s: they fail together", same,
-                        d->probe.len, (int)len, host);
+                        "%d of %d nodes are on %s: they fail together", same,
+                        d->probe.len, host);
     }
 }
 

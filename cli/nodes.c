@@ -12,22 +12,15 @@
 #define DECIDE_MS 500 /* so long a member may take to say what it is */
 #define LOOK_MS 5
 
-int url_is_quorum(const char *url)
-{
-    return strncmp(url, "redlock:", 8) == 0 || strncmp(url, "quorum:", 7) == 0;
-}
-
-/* Some would vote, but grant nothing: a clock is ahead. */
 static int is_voting(const struct hf_node *n)
 {
-    return n->settled && n->status == HF_OK;
+    return n->link == HF_LINK_UP;
 }
 
 /* Is it known whether it may vote? */
 static int is_decided(const struct hf_node *n)
 {
-    return n->settled || n->quarantine_left_ms > 0
-           || (n->text[0] && strstr(n->text, "no answer") == NULL);
+    return n->link != HF_LINK_CONNECTING && n->link != HF_LINK_ASKING;
 }
 
 static void loop_once(const struct session *s)
@@ -95,11 +88,7 @@ const char *node_why(const struct hf_node *n, char *out, size_t size)
         snprintf(why, sizeof(why), "%s",
                  n->up ? "has not yet said whether it may vote" : "no answer");
     text_escape(why, shown, sizeof(shown));
-    /* The library's text often names the node already. */
-    if (strstr(shown, n->url))
-        snprintf(out, size, "%s", shown);
-    else
-        snprintf(out, size, "%s: %s", n->url, shown);
+    snprintf(out, size, "%s: %s", n->url, shown);
     return out;
 }
 
@@ -141,11 +130,15 @@ void nodes_json(struct json *j, const struct hf_info *info,
     if (ns->wait_ms >= 0) json_int(j, "quarantine_left_ms", ns->wait_ms);
 }
 
+int session_is_quorum(const struct session *s)
+{
+    return (hf_url_traits(hf_client_url(s->client)) & HF_URL_QUORUM) != 0;
+}
+
 int session_has_no(const struct session *s, unsigned cap, const char *what,
                    const char *instead)
 {
-    const char *url = hf_client_url(s->client);
-    if (hf_client_caps(s->client) & cap || !url_is_quorum(url)) return 0;
+    if (hf_client_caps(s->client) & cap || !session_is_quorum(s)) return 0;
     say_error("%s: %s: a quorum has locks only: %s", s->shown, what, instead);
     return 1;
 }

@@ -146,7 +146,6 @@ struct run {
     hf_election *election;
     hf_semaphore *sem; /* run --slots */
     struct hf_permit permit;
-    hf_lock *slot;    /* its lock, where a semaphore is made of locks */
     int64_t pause_ms; /* elect: before the next restart */
     int rounds;       /* elect: so many runs are over */
     int told;         /* the last signal that was to end the command, or 0 */

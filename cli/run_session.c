@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #define GRACE_MS_DEFAULT 5000
-#define LEASE_MS_DEFAULT 30000
 
 /* ---- before the command ---- */
 
@@ -22,15 +21,16 @@
 static int grace_check(struct run *r)
 {
     const struct options *o = r->o;
-    int64_t lease_ms = o->lease_ms ? o->lease_ms : LEASE_MS_DEFAULT;
+    struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
+    (void)hf_client_settings(r->s.client, &co, NULL);
+    int64_t lease_ms = co.lease_ms; /* the option's, the URL's or the default */
     int outlives_us = o->min_hold_ms && r->way == &way_lock;
     int by_kernel =
         (hf_client_caps(r->s.client) & HF_CAP_KERNEL) != 0 && !outlives_us;
-    int in_url = !o->lease_ms && strstr(r->url, "lease=") != NULL;
-    if (!by_kernel && lease_ms < RUN_LEASE_MS_MIN)
+    if (!by_kernel && o->lease_ms && lease_ms < RUN_LEASE_MS_MIN)
         return run_usage(r, "--lease must be at least 100ms: with less a "
                             "command could not be ended in time");
-    if (o->grace_ms && !by_kernel && !in_url && lease_ms < 3 * o->grace_ms)
+    if (o->grace_ms && !by_kernel && lease_ms < 3 * o->grace_ms)
         return run_usage(r, "--lease must be at least three times --grace");
     return EXIT_OK;
 }

@@ -34,19 +34,6 @@ static int slots_open(struct run *r, struct hf_error *err)
     return status == HF_OK ? number_set(r, err) : status;
 }
 
-/* The lock behind the permit: what the guardian shares of a kernel lock, and
- * what is looked at while the command runs. */
-static int slot_open(struct run *r, struct hf_error *err)
-{
-    char name[HF_NAME_MAX + 16];
-    r->lock = hf_semaphore_lock(r->sem);
-    if (!r->permit.slot) return HF_OK;
-    snprintf(name, sizeof(name), "%s#%d", r->name, (int)r->permit.slot);
-    int status = hf_lock_open(r->s.client, name, &r->slot, err);
-    if (status == HF_OK) r->lock = r->slot;
-    return status;
-}
-
 static int slots_acquire(struct run *r, struct hf_error *err)
 {
     const struct options *o = r->o;
@@ -64,18 +51,22 @@ static int slots_acquire(struct run *r, struct hf_error *err)
     return status;
 }
 
-/* By whom, is asked so: slots that are locks have names of their own. */
-static const char *who_asks(const struct run *r)
+/* How its user finds out by whom: slots that are locks have their own names. */
+static const char *who_asks(const struct run *r, char *out, size_t size)
 {
-    return hf_client_caps(r->s.client) & HF_CAP_PERMIT
-               ? "holdfast status tells by whom"
-               : "holdfast list tells by whom, as NAME#1 and so on";
+    const hf_lock *lock = hf_semaphore_lock(r->sem);
+    char first[TEXT_ESCAPED_MAX];
+    if (hf_lock_kind(lock) == HF_KIND_PERMIT)
+        return "holdfast status tells by whom";
+    snprintf(out, size, "holdfast list tells by whom, as %s and so on",
+             text_escape(hf_lock_name(lock), first, sizeof(first)));
+    return out;
 }
 
 static struct outcome slots_refused(struct run *r, int status,
                                     const struct hf_error *err)
 {
-    char time[32];
+    char time[32], who[TEXT_ESCAPED_MAX + 64];
     if (status == HF_CANCELLED) {
         say_note("%s: not acquired: interrupted", r->s.shown);
         return (struct outcome){EXIT_SIGNAL + interrupt_signal(),
@@ -83,11 +74,11 @@ static struct outcome slots_refused(struct run *r, int status,
     }
     if (status == HF_TAKEN)
         say_warn("%s: not acquired: all slots are taken (%s)", r->s.shown,
-                 who_asks(r));
+                 who_asks(r, who, sizeof(who)));
     if (status == HF_TIMEOUT)
         say_warn("%s: not acquired after %s: all slots are taken (%s)",
                  r->s.shown, duration_text(r->o->wait_ms, time, sizeof(time)),
-                 who_asks(r));
+                 who_asks(r, who, sizeof(who)));
     if (status == HF_TAKEN || status == HF_TIMEOUT)
         return (struct outcome){run_skipped(r),
                                 run_reason(EXIT_NOT_ACQUIRED, status)};
@@ -100,15 +91,13 @@ static int slots_get(struct run *r, struct outcome *end)
     struct hf_error err = {0};
     int status = slots_open(r, &err);
     if (status == HF_OK) status = slots_acquire(r, &err);
-    if (status == HF_OK) {
-        status = slot_open(r, &err);
-        if (status != HF_OK)
-            (void)hf_semaphore_release(r->sem, &r->permit, NULL);
-    }
     if (status != HF_OK) {
         *end = slots_refused(r, status, &err);
         return 0;
     }
+    /* What the guardian shares of a kernel lock, and what is looked at while
+     * the command runs. */
+    r->lock = hf_semaphore_permit_lock(r->sem, &r->permit);
     r->grant.fence = r->permit.fence;
     r->grant.holder = r->permit.holder;
     r->grant.count = 1;
@@ -132,9 +121,7 @@ static void slots_give(struct run *r, int code)
 
 static void slots_close(struct run *r)
 {
-    hf_lock_close(r->slot);
     hf_semaphore_close(r->sem);
-    r->slot = NULL;
     r->sem = NULL;
 }
 

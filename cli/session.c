@@ -37,19 +37,8 @@ int status_exit(int status)
     }
 }
 
-/* Does it say no more than the status itself? */
-static int text_is_bare(int status, const char *text)
-{
-    const char *bare = hf_status_text(status);
-    size_t len = strlen(text), bare_len = strlen(bare);
-    return len < bare_len || strcmp(text + len - bare_len, bare) == 0;
-}
-
 const char *status_why(int status, const char *text)
 {
-    if (status == HF_EXPIRED && text_is_bare(status, text))
-        return "not held any more: its lease ended, or it was released, "
-               "broken, or lost by the store";
     return text[0] ? text : hf_status_text(status);
 }
 
@@ -89,27 +78,27 @@ static int line_is_said(const char *line)
 
 static void log_say(int level, const char *line, void *user)
 {
-    const struct options *o = user;
+    const struct session *s = user;
     char shown[2048];
     text_escape(line, shown, sizeof(shown));
     if (level > HF_LOG_WARN) {
         say_note("%s", shown);
         return;
     }
-    if (o->quiet || line_is_said(line)) return;
+    if (!s->logs && !s->is_opening) return;
+    if (s->is_quiet || line_is_said(line)) return;
     uint64_t hash = line_hash(line);
     atomic_store(said_place(hash), hash);
     say_warn("%s", shown);
 }
 
-/* Was it said already, with the lock's name before it or without? */
-static int failure_is_said(const struct session *s, const char *text)
+const char *session_unnamed(const struct session *s, const char *text)
 {
     size_t len = s->lock ? strlen(s->shown) : 0;
     if (len && strncmp(text, s->shown, len) == 0
         && strncmp(text + len, ": ", 2) == 0)
         text += len + 2;
-    return line_is_said(text);
+    return text;
 }
 
 int session_fail(const struct session *s, int status,
@@ -120,7 +109,8 @@ int session_fail(const struct session *s, int status,
     text_escape(text, shown, sizeof(shown));
     /* The library's own text often names the lock already, and a quorum's log
      * may have said all of it. */
-    int is_said = status == HF_UNAVAILABLE && failure_is_said(s, text);
+    int is_said = status == HF_UNAVAILABLE
+                  && line_is_said(session_unnamed(s, text));
     int is_named = !s->shown[0] || text_names(shown, s->shown);
     if (!is_said) /* else the lines per node say the rest */
         say_error("%s%s%s", is_named ? "" : s->shown, is_named ? "" : ": ",
@@ -177,7 +167,7 @@ int session_url(struct session *s, const struct options *o, const char **out)
         say_error("--url and --url-file: only one of them can be used");
         return EXIT_USAGE;
     }
-    if (o->url && url_has_password(o->url))
+    if (o->url && hf_url_traits(o->url) & HF_URL_PASSWORD)
         say_warn("--url: there is a password in it, which ps(1) shows to "
                  "everybody; use HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_FILE "
                  "or --url-file");
@@ -188,25 +178,6 @@ int session_url(struct session *s, const struct options *o, const char **out)
     if (*out) return EXIT_OK;
     const char *file = environment_get("HOLDFAST_URL_FILE");
     return file ? url_read(s, file, out) : EXIT_OK;
-}
-
-/* Does the URL have this option, with this value? */
-static int url_says(const char *url, const char *words)
-{
-    const char *option = strchr(url, '?');
-    while (option) {
-        size_t len = strcspn(++option, "&#|");
-        if (len == strlen(words) && strncmp(option, words, len) == 0) return 1;
-        option = strchr(option, '&');
-    }
-    return 0;
-}
-
-/* What the library would warn of, if it had a log to write to. */
-static void files_check(const char *url, const char *password_file)
-{
-    if (password_file) password_file_check(password_file);
-    if (url) url_files_check(url);
 }
 
 static int client_open(struct session *s, const struct options *o,
@@ -227,18 +198,16 @@ static int client_open(struct session *s, const struct options *o,
     co.on_state = on_state;
     co.state_user = user;
     /* What a quorum warns of (few nodes, a quarantine, clocks) is its
-     * operator's business at once; of one server only on request. */
-    if (o->verbose || (url && url_is_quorum(url))) {
-        co.log = log_say;
-        co.log_user = (void *)(uintptr_t)o;
-        co.log_level = o->verbose ? HF_LOG_INFO : HF_LOG_WARN;
-    }
-    s->logs = co.log != NULL;
-    if (!co.log && !o->quiet && url && url_says(url, "tls_verify=off"))
-        say_warn("tls_verify=off: whoever answers is believed, and told the "
-                 "password");
-    if (!co.log) files_check(url, co.password_file);
+     * operator's business at once; of one server, only what is wrong with the
+     * URL and its files, unless more is asked for. */
+    s->logs = o->verbose || hf_url_traits(url) & HF_URL_QUORUM;
+    s->is_quiet = o->quiet;
+    s->is_opening = 1;
+    co.log = log_say;
+    co.log_user = s;
+    co.log_level = o->verbose ? HF_LOG_INFO : HF_LOG_WARN;
     int status = hf_client_open(url, &co, &s->client, &err);
+    s->is_opening = 0;
     if (status != HF_OK) return session_fail(s, status, &err);
     return EXIT_OK;
 }
@@ -320,7 +289,7 @@ int session_release(const struct session *s, uint64_t holder,
 int session_is_refused(const struct session *s, const struct hf_info *info)
 {
     return info->locked && strcmp(info->kind, "string") == 0
-           && !url_says(hf_client_url(s->client), "format=string");
+           && !(hf_url_traits(hf_client_url(s->client)) & HF_URL_STRING);
 }
 
 void session_close(struct session *s)

@@ -52,17 +52,17 @@ static void waiting_say(struct session *s, int status,
                  holder_text(&info, who, sizeof(who)));
 }
 
-/* Is this what the acquire does about a store that cannot be reached? */
-static int falls_back(const struct session *s, const struct options *o,
-                      int policy, const char *in_url)
+/* What an acquire does about a store that cannot be reached. */
+static int fallback_of(const struct session *s)
 {
-    if (o->fallback) return o->fallback == policy;
-    return strstr(hf_client_url(s->client), in_url) != NULL;
+    struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
+    (void)hf_client_settings(s->client, &co, NULL);
+    return co.fallback;
 }
 
-static int is_patient(const struct session *s, const struct options *o)
+static int is_patient(const struct session *s)
 {
-    return falls_back(s, o, HF_FALLBACK_WAIT, "fallback=wait");
+    return fallback_of(s) == HF_FALLBACK_WAIT;
 }
 
 /* How long the first try may take, before something is said; or all of it.
@@ -70,11 +70,10 @@ static int is_patient(const struct session *s, const struct options *o)
 static int64_t first_wait_ms(const struct session *s, const struct options *o,
                              int64_t wait_ms)
 {
-    int is_final = url_is_quorum(hf_client_url(s->client))
-                   && falls_back(s, o, HF_FALLBACK_LOCAL, "fallback=local");
+    int is_final = session_is_quorum(s) && fallback_of(s) == HF_FALLBACK_LOCAL;
     if (wait_ms == WAIT_TRY) return WAIT_TRY;
     if (o->verbose && !is_final) return WAIT_TRY;
-    if (!is_patient(s, o)) return wait_ms;
+    if (!is_patient(s)) return wait_ms;
     return wait_ms == 0 || wait_ms > SILENT_MS ? SILENT_MS : wait_ms;
 }
 
@@ -109,7 +108,7 @@ static int acquire(struct session *s, const struct options *o,
             && status != HF_UNAVAILABLE)
             return status;
         /* Who is not patient may be told so by the second try, and why. */
-        if (status != HF_UNAVAILABLE || is_patient(s, o))
+        if (status != HF_UNAVAILABLE || is_patient(s))
             waiting_say(s, status, err);
         int64_t over_ms = clock_ms() - begin_ms;
         if (wait_ms > 0) wait_ms = wait_ms > over_ms ? wait_ms - over_ms : 1;
@@ -169,11 +168,10 @@ static int refused(struct session *s, const struct options *o, int status,
     if (status != HF_TAKEN && status != HF_TIMEOUT)
         return session_fail(s, status, err);
     /* A quorum that was not asked has no holder that could be named. */
-    const char *unasked =
-        status == HF_TIMEOUT ? strstr(err->text, "no time to ask") : NULL;
-    if (unasked)
+    if (err->unasked)
         say_warn("%s: not acquired after %s: %s", s->shown,
-                 duration_text(o->wait_ms, time, sizeof(time)), unasked);
+                 duration_text(o->wait_ms, time, sizeof(time)),
+                 session_unnamed(s, err->text));
     else
         session_say_busy(s, "not acquired",
                          status == HF_TIMEOUT ? o->wait_ms : -1);

@@ -127,6 +127,19 @@ rule_layers() {
     }'
 }
 
+# The command asks the library what a URL says (hf_url_traits(),
+# hf_client_settings()) and what an error or a node is, not their words.
+rule_cli() {
+    files cli c h | xargs awk "$strip"'
+    { text = code($0) }
+    text ~ /str(n?(case)?cmp|str|chr|rchr|c?spn|pbrk)\([^,;]*[uU]rl/ {
+        breach("reads a URL: hf_url_traits() or hf_client_settings()")
+    }
+    text ~ /strstr\([^,;]*text/ {
+        breach("compares prose: ask for a status or an enum")
+    }'
+}
+
 # Symbols: exported, listed and documented are the same set.
 rule_symbols() {
     files include h | xargs awk '
@@ -237,6 +250,7 @@ rule_shell() {
     rule_banned
     rule_pure
     rule_layers
+    rule_cli
     rule_symbols
     rule_lua
     rule_shell

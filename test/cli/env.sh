@@ -75,7 +75,7 @@ chmod 644 "$dir/pass word"
 in_url="redis://127.0.0.1:$redis_port?password_file=$dir/pass%20word"
 HOLDFAST_PASSWORD_FILE="$dir/pass word" expect 1 "a password's file" \
     "$HOLDFAST" status --url "$redis" x
-check "open to everybody, is told of" err_has 'PASSWORD_FILE: .*chmod 600'
+check "open to everybody, is told of" err_has 'password_file: .*chmod 600'
 expect 1 "the URL's password's file" "$HOLDFAST" status --url "$in_url" x
 check "open to everybody, is told of" err_has 'password_file: .*chmod 600'
 expect 1 "and told of once" "$HOLDFAST" status -v --url "$in_url" x
