@@ -41,6 +41,8 @@ bad "a name too long" 'too long' \
     run "$(printf '%0600d' 0)" true
 bad "a grace too long for the lease" 'three times --grace' \
     run --url memory: --lease 5s --grace 2s a true
+bad "a grace too long for the lease of the URL" 'three times --grace' \
+    run --url 'memory:?lease=5s' --grace 2s a true
 bad "-n and -w forever" 'exclude each other' run -n -w forever a true
 bad "-n and -w of acquire" 'exclude each other' acquire -n -w 1 a
 bad "a fallback that is none" 'must be one of fail|wait|local' \
