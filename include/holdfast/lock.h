@@ -76,10 +76,8 @@ enum hf_kind {
 enum hf_order {
     HF_ORDER_ANY = 0,    /* whoever asks first then: the fastest (default) */
     HF_ORDER_FAIR = 1,   /* who has waited longest, on whatever machine; needs
-                          * HF_CAP_QUEUE.  What was handed over is valid for
-                          * some 1.5 s at first, and renewed after 100 ms
-                          * unless it is released before; hf_lock_extend()
-                          * does it at once */
+                          * HF_CAP_QUEUE.  A grant has its whole lease, also
+                          * where the store has handed the lock over */
     HF_ORDER_WRITERS = 2 /* READ, WRITE: no new reader while a writer waits;
                           * needs HF_CAP_QUEUE */
 };

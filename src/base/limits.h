@@ -48,12 +48,13 @@
 /* A queue in the store: who has a place there asks again so often, and has lost
  * it when he did not for so long: longer than W, so that a proposal that comes
  * late finds his record, or is too old.  A lock that is handed over waits so
- * long for him to take it, and is renewed so long after that.  The scripts of
- * Redis have the same numbers. */
+ * long for him to ask for it; but a waiter that has asked so short a time
+ * before the release gets it for its lease, as if that was the answer.  The
+ * scripts of Redis have the same numbers. */
 #define PLACE_POLL_US US_PER_S
 #define PLACE_US (3 * US_PER_S)
 #define QUEUE_HANDOFF_US (1500 * US_PER_MS)
-#define HANDED_US (100 * US_PER_MS)
+#define QUEUE_FRESH_US (10 * US_PER_MS)
 #define BARRIER_KEPT_MS 30000  /* so long is known who went on */
 #define BARRIER_IDLE_MS 60000  /* a barrier that nobody uses ends */
 #define LATCH_DELETED_MS 60000 /* so long is known that one was deleted */

@@ -257,8 +257,8 @@ struct handoff {
     uint64_t attempt;  /* of his proposals, and the number of the last one */
     int64_t ballot;
     int64_t fence;
-    int64_t lease_us; /* so long the store waits for him, from when it gave it;
-                       * 0: he must ask for it */
+    int64_t lease_us; /* so long the store keeps it for him, from when it gave
+                       * it; if that is not his lease, he must ask for it */
 };
 
 #define IDENTITY_MAX 96

@@ -56,8 +56,8 @@ enum hold_event_type {
     EV_FOUND,  /* it was looked for, at `since_us`, and ends `lease_us` later */
     EV_GONE,   /* it was looked for and is not there: lost, with `status` */
     EV_HANDED, /* the store gave it to this hold, which queued there: attempt
-                 * and number by which it did, fence; lease_us: for so long at
-                 * first */
+                 * and number by which it did, fence; lease_us: for so long,
+                 * which may be less than its lease */
     EV_FEED,   /* the program says that its work is alive */
     EV_YIELD,  /* released, and handed to another holder of this process:
                  * over, without a request */
@@ -200,7 +200,6 @@ struct hold {
                              * memory */
     unsigned late : 1;      /* it was granted, and nearly over by then */
     unsigned crowded : 1;   /* others of this process queue for it, or did */
-    unsigned handed : 1;    /* by the store, and not renewed since */
     unsigned placed : 1;    /* it was told to wait, or too late that it need
                              * not: it may have a place, or the lock */
     unsigned unsure : 1;    /* a proposal was not answered, and may yet come */

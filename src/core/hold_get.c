@@ -348,9 +348,10 @@ static void try_step(struct hold *h, const struct hold_event *ev,
 static void in_trying(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
-    /* If it cannot be taken so, the answer that is awaited will say more. */
+    /* If it cannot be taken so, the answer that is awaited will say more; that
+     * may be from before it was handed over: then it is asked for again. */
     if (hf__queue_is_handed(h, ev)) {
-        (void)hf__queue_take(h, ev, out);
+        if (!hf__queue_take(h, ev, out)) h->woken = 1;
         return;
     }
     if (ev->type == EV_STEP) try_step(h, ev, out);

@@ -65,7 +65,7 @@ void hf__keep_begin(struct hold *h, int64_t start_us, int64_t now_us)
     h->fed_us = now_us; /* who acquires is alive */
     h->renew_ms = renew_ms;
     h->feed_ms = feed_ms;
-    h->starved = h->timed_out = h->shaken = h->late = h->handed = 0;
+    h->starved = h->timed_out = h->shaken = h->late = 0;
 }
 
 int hf__keep_is_fed(const struct hold *h, int64_t now_us)
@@ -85,7 +85,6 @@ int64_t hf__hold_risk_us(const struct hold *h)
 {
     if (h->valid_us == TIME_NEVER) return TIME_NEVER;
     int64_t lease_us = hf__round_lease_us(h);
-    if (h->handed) lease_us = min64(lease_us, QUEUE_HANDOFF_US);
     int64_t margin = max64(lease_us / 100, 2 * h->conf->rtt_us);
     margin = max64(margin, MARGIN_FLOOR_US);
     if (h->max_hold_ms) lease_us = min64(lease_us, h->max_hold_ms * US_PER_MS);

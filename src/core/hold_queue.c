@@ -2,15 +2,18 @@
  * hold_queue.c: waiting in the queue of the store, which gives the lock to who
  * has waited longest.
  *
- *   WAITING --poll--> TRYING --"wait"--> WAITING --handed--> HELD, for a moment
+ *   WAITING --poll--> TRYING --"wait"--> WAITING --handed, whole lease--> HELD
+ *              ^                            |
+ *              +------- handed, short ------+
  *
  * A poll is an ordinary proposal, under the same attempt and a higher number:
- * it keeps the place, and finds out what a lost message would have told.  The
- * rule: what was handed over is taken only if the store did so by the last
- * number that was proposed.  It counts from when that was sent, and nothing is
- * on its way by which the store could give it once more, with another token.
+ * it keeps the place, and finds out what a lost message would have told.  What
+ * was handed over for a moment only is had for its lease by a poll, and not
+ * before that is granted.  The rule: what was handed over is taken at once only
+ * if the store did so by the last number that was proposed, and for the whole
+ * lease.  It counts from when that was sent, and nothing is on its way by which
+ * the store could give it once more, with another token.
  */
-#include "base/math.h"
 #include "core/hold_parts.h"
 #include "core/mutation.h"
 
@@ -32,49 +35,27 @@ int hf__queue_is_handed(const struct hold *h, const struct hold_event *ev)
            && h->op == HOLD_OP_ACQUIRE && ev->attempt == h->attempt;
 }
 
-/* Is so much left of what the store gave that it can be renewed before it is at
- * risk?  Then it is what the round is about. */
-static int handoff_begin(struct hold *h, const struct hold_event *ev)
+/* Is it as good as the answer to the last proposal would be?  The store gave it
+ * by that number and for all of the lease that was asked for, of which hardly
+ * anything has passed. */
+static int is_whole(const struct hold *h, const struct hold_event *ev)
 {
-    int64_t lease_us = h->lease_us;
+    int64_t lease_us = hf__plan_lease_us(h, h->round_start_us);
     if (ev->number != h->number && !MUTATED(HANDED_LONG_AGO)) return 0;
-    /* A ticket may be made of it before it was renewed, and nobody would. */
-    if (h->flags & HOLD_DETACHED) return 0;
-    h->lease_us = min64(lease_us, ev->lease_us);
-    h->handed = 1;
-    h->valid_us = hf__round_lease_end_us(h);
-    int64_t calm_us = hf__hold_risk_us(h) - ev->now_us;
-    if (calm_us > 2 * h->conf->rtt_us && calm_us > h->lease_us / 8
-        && hf__keep_is_useful(h, ev->now_us))
-        return 1;
-    h->lease_us = lease_us;
-    h->valid_us = 0;
-    return 0;
-}
-
-/* The store waits for a short time only: soon it is told how long we want it,
- * unless it is released before. */
-static int64_t renew_us(const struct hold *h, int64_t now_us)
-{
-    int64_t calm_us = hf__hold_risk_us(h) - now_us;
-    int64_t late_us = max64(calm_us - 2 * h->conf->rtt_us, 0);
-    return now_us + min64(late_us / 2, HANDED_US);
+    if (ev->lease_us < lease_us && !MUTATED(HANDED_SHORT)) return 0;
+    return ev->now_us - h->round_start_us <= lease_us / 10
+           && hf__keep_is_useful(h, ev->now_us);
 }
 
 /* Take what was handed over.  0: it must be asked for. */
 int hf__queue_take(struct hold *h, const struct hold_event *ev,
                    struct hold_out *out)
 {
-    int64_t lease_us = h->lease_us;
-    if (!handoff_begin(h, ev)) return 0;
+    if (!is_whole(h, ev)) return 0;
     h->fence = ev->fence;
     h->granted = hf__round_all(h);
     h->refused = h->doubtful = 0;
     hf__ballot_saw(h->ballot, h->fence);
     hf__keep_granted(h, ev, out);
-    h->lease_us = lease_us;
-    h->handed = 1;
-    if (h->state == HOLD_HELD && !MUTATED(HANDED_UNRENEWED))
-        h->renew_at_us = renew_us(h, ev->now_us);
     return 1;
 }

@@ -53,7 +53,7 @@ static void renew_won(struct hold *h, const struct hold_event *ev,
     h->round_open = 0;
     h->round_won = 1;
     h->pauses = 0;
-    h->shaken = h->handed = 0;
+    h->shaken = 0;
     h->backing = h->granted;
     node_confirm(h, h->healed);
     hf__valid_set(h, ev->now_us);

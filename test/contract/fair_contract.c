@@ -262,7 +262,7 @@ TEST(fair, the_end_of_a_lease_gives_it_to_the_first_who_waits)
     for (int i = 0; i < 3; i++) CHECK_INT(waiters[i].turn, i + 1);
 }
 
-/* The store gives it for a moment only; its holder asks for the rest. */
+/* The store gives it for a moment; the acquire has asked for the rest. */
 TEST(fair, what_was_handed_over_is_held_for_its_whole_lease)
 {
     static struct fair_waiter w;
@@ -283,6 +283,36 @@ TEST(fair, what_was_handed_over_is_held_for_its_whole_lease)
     CHECK_INT(rig_probe(l), HF_TAKEN);
     rig_join();
     CHECK_INT(w.release_status, HF_OK);
+}
+
+/* Of a lease of 30 s, so long after the waiter came it is released. */
+static void grant_is_whole(hf_lock *l, hf_lock *other, unsigned flags,
+                           int64_t pause_ms)
+{
+    static struct fair_waiter w;
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    w = (struct fair_waiter){.lock = other, .lease_ms = 30000, .flags = flags};
+    fair_join(&w);
+    rig_pause_ms(pause_ms);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(w.status, HF_OK);
+    CHECK(w.grant.valid_ms > 15000);
+    CHECK_INT(w.release_status, HF_OK);
+}
+
+/* Whether its waiter has asked just now, or the store has to be asked. */
+TEST(fair, a_grant_has_its_whole_lease_at_once)
+{
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    hf_lock *other = fair_lock(rig_client(NULL), "a");
+    for (int pause_ms = 0; pause_ms <= 200; pause_ms += 200) {
+        grant_is_whole(l, other, 0, pause_ms);
+        grant_is_whole(l, other, HF_ACQUIRE_FIXED, pause_ms);
+        if (rig_has(HF_CAP_DETACHED))
+            grant_is_whole(l, other, HF_ACQUIRE_DETACHED, pause_ms);
+    }
 }
 
 TEST(fair, what_was_handed_over_is_renewed_by_the_watchdog)
@@ -378,8 +408,8 @@ static int has_left(void *arg)
     return atomic_load(&((struct leaver *)arg)->is_over);
 }
 
-/* What is handed over is the waiter's for a moment only, until it says for how
- * long it wants it. */
+/* What is handed over is the waiter's for a moment only, until it has said for
+ * how long it wants it. */
 TEST(fair, ticket_of_what_was_handed_over_lasts_its_lease)
 {
     static struct leaver v;

@@ -100,6 +100,26 @@ TEST(redis_fair, what_was_given_to_the_dead_is_given_to_the_next)
     doomed_kill(&doomed);
 }
 
+/* It has not asked just now: the lock is not its own for a whole lease, but for
+ * the moment in which it could ask. */
+TEST(redis_fair, what_is_given_to_a_stopped_waiter_goes_to_the_next)
+{
+    static struct proc doomed;
+    begin();
+    hf_lock *l = fair_lock(rig_client(NULL), "a");
+    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    doomed_start(&doomed);
+    CHECK(fair_until_queued(l, 1));
+    waiter_join(0, rig_client(NULL), 0);
+    proc_signal(&doomed, SIGSTOP);
+    rig_pause_ms(100);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK(redis_number(&r, "PTTL a") <= 1500);
+    rig_join();
+    CHECK_INT(waiters[0].status, HF_OK);
+    doomed_kill(&doomed);
+}
+
 static int is_empty(void *arg)
 {
     (void)arg;

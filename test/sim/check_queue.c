@@ -112,6 +112,7 @@ void check_queue(struct sim *s, struct sim_node *n, const struct packet *p,
     if (s->k.nodes > 1) return;
     int is_handed = hf__store_handed(n->store, &h);
     if (is_handed) s->deeds[DEED_HANDED]++;
+    if (is_handed && h.lease_us > s->k.queue_handoff_us) s->deeds[DEED_WHOLE]++;
     if (n->clock_max_us < node_clock(s, n)) n->clock_max_us = node_clock(s, n);
     /* A number that was too old once is not remembered, though it is young
      * again when a clock that was set forward is set back. */

@@ -76,7 +76,7 @@ const struct mutant mutants[] = {
     IN_STORE(NO_MARKER, "a node without a marker votes"),
     IN_CORE(HEAL_COUNTS, "a healed node votes in the same round"),
     IN_CORE(PLACE_KEPT, "who gives up stays in the queue"),
-    IN_CORE(HANDED_UNRENEWED, "what is handed over is not renewed soon"),
+    IN_CORE(HANDED_SHORT, "a short hand-over is taken for a whole lease"),
     IN_CORE(HANDED_LONG_AGO, "a hand-over by an earlier number counts"),
     IN_CORE(LEAVES_SURE, "who leaves forgets a proposal under way"),
     IN_CORE(FENCE_UNNAMED, "a renewal does not name its token"),

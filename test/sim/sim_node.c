@@ -49,7 +49,7 @@ int node_open(struct sim *s, int index)
     if (!n->store) return -1;
     hf__store_identify(n->store, (uint64_t)index + 1, 0);
     hf__store_queue_times(n->store, s->k.queue_live_us / 3, s->k.queue_live_us,
-                          s->k.queue_handoff_us);
+                          s->k.queue_handoff_us, s->k.queue_handoff_us / 8);
     n->up = 1;
     n->epoch = 1;
     n->forward_us = -1;

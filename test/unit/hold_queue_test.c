@@ -82,18 +82,29 @@ static void rig_timer(struct rig *r)
     rig_event(r, EV_TIMER);
 }
 
+/* For its lease. */
 static void rig_handed_by(struct rig *r, uint64_t attempt, int64_t number)
 {
     rig_step(r, (struct hold_event){.type = EV_HANDED,
                                     .attempt = attempt,
                                     .number = number,
                                     .fence = 77,
-                                    .lease_us = HANDOFF_MS * MS});
+                                    .lease_us = r->h.lease_us});
 }
 
 static void rig_handed(struct rig *r)
 {
     rig_handed_by(r, r->h.attempt, r->h.number);
+}
+
+/* For a moment only. */
+static void rig_handed_short(struct rig *r)
+{
+    rig_step(r, (struct hold_event){.type = EV_HANDED,
+                                    .attempt = r->h.attempt,
+                                    .number = r->h.number,
+                                    .fence = 77,
+                                    .lease_us = HANDOFF_MS * MS});
 }
 
 static const struct hold_send *rig_sent(const struct rig *r, enum request_op op)
@@ -226,7 +237,7 @@ TEST(hold_queue, requests_say_that_they_are_of_one_who_queues)
 
 /* ---- handed over --------------------------------------------------------- */
 
-TEST(hold_queue, what_is_handed_over_is_held)
+TEST(hold_queue, what_is_handed_over_for_its_lease_is_held)
 {
     struct rig r;
     rig_start(&r);
@@ -247,7 +258,7 @@ TEST(hold_queue, a_hand_over_counts_from_the_send_of_its_number)
     rig_queued(&r);
     r.now_us = 1400 * MS;
     rig_handed(&r);
-    CHECK_INT(r.h.valid_us, (1000 + HANDOFF_MS - 17) * MS); /* 1 % + 2 ms */
+    CHECK_INT(r.h.valid_us, (1000 + LEASE_MS - 302) * MS); /* 1 % + 2 ms */
 }
 
 TEST(hold_queue, a_message_that_overtakes_the_answer_counts)
@@ -267,50 +278,99 @@ TEST(hold_queue, a_message_that_overtakes_the_answer_counts)
     CHECK(!r.out.finished);
 }
 
-TEST(hold_queue, what_was_handed_over_is_renewed_soon_for_its_whole_lease)
+TEST(hold_queue, what_was_handed_over_is_renewed_as_any_other)
 {
     struct rig r;
     rig_start(&r);
     rig_queued(&r);
     rig_handed(&r);
-    CHECK(hf__hold_due(&r.h) <= r.now_us + HANDED_US);
+    CHECK_INT(hf__hold_due(&r.h), 1000 * MS + LEASE_MS * MS / 3);
     rig_timer(&r);
-    const struct hold_send *renew = rig_sent(&r, OP_RENEW);
-    CHECK(renew != NULL);
-    CHECK_INT(renew->lease_us, LEASE_MS * MS);
-    CHECK_INT(r.out.notice, 0); /* nothing is at risk */
-    int64_t sent_us = r.now_us;
-    rig_answer(&r, (struct reply){.verdict = V_GRANTED});
-    CHECK_INT(r.h.valid_us, sent_us + (LEASE_MS - 302) * MS);
+    CHECK(rig_sent(&r, OP_RENEW) != NULL);
 }
 
-TEST(hold_queue, a_fixed_lease_is_asked_for_once_after_a_hand_over)
+TEST(hold_queue, a_fixed_lease_is_not_asked_for_after_a_hand_over)
 {
     struct rig r;
     rig_start_with(&r, (struct hold_event){0});
     rig_queued(&r);
     rig_handed(&r);
-    rig_timer(&r);
-    CHECK(rig_sent(&r, OP_RENEW) != NULL);
-    rig_answer(&r, (struct reply){.verdict = V_GRANTED});
     CHECK(r.h.renew_at_us == TIME_NEVER);
     CHECK(r.h.valid_us > r.now_us + 29000 * MS);
 }
 
-/* A ticket of it may be made at once: then nothing here renews it any more. */
-TEST(hold_queue, a_detached_hold_is_asked_for_with_its_whole_lease)
+/* Nothing is told until the store has it for the whole lease. */
+static void short_is_confirmed(unsigned flags)
 {
     struct rig r;
-    rig_start_with(&r, (struct hold_event){.flags = HOLD_DETACHED});
+    rig_start_with(&r, (struct hold_event){.flags = flags});
+    int64_t number = r.h.number;
+    uint64_t attempt = r.h.attempt;
     rig_queued(&r);
-    rig_handed(&r);
+    r.now_us = 1400 * MS;
+    rig_handed_short(&r);
     CHECK(!r.out.finished);
+    CHECK(r.h.state == HOLD_TRYING);
     const struct hold_send *poll = rig_sent(&r, OP_PROPOSE);
     CHECK(poll != NULL);
     CHECK_INT(poll->lease_us, LEASE_MS * MS);
+    CHECK_INT(poll->attempt, attempt);
+    CHECK(poll->ballot > number);
+    r.now_us = 1410 * MS;
     rig_answer(&r, (struct reply){.verdict = V_GRANTED, .fence = 77});
-    CHECK(r.h.state == HOLD_HELD);
-    CHECK(r.h.valid_us > r.now_us + 29000 * MS);
+    CHECK(r.out.finished && r.out.status == HF_OK);
+    CHECK_INT(r.h.fence, 77);
+    CHECK_INT(r.h.valid_us, (1400 + LEASE_MS - 302) * MS);
+}
+
+TEST(hold_queue, a_short_hand_over_is_confirmed_for_the_whole_lease_first)
+{
+    short_is_confirmed(HOLD_KEEP);
+    short_is_confirmed(0);
+    short_is_confirmed(HOLD_DETACHED);
+}
+
+/* It was too late, or was broken: the store says "wait". */
+TEST(hold_queue, a_hand_over_that_is_not_confirmed_is_waited_on)
+{
+    struct rig r;
+    rig_start(&r);
+    rig_queued(&r);
+    rig_handed_short(&r);
+    rig_queued(&r);
+    CHECK(!r.out.finished);
+    CHECK(r.h.state == HOLD_WAITING);
+    rig_timer(&r);
+    CHECK(rig_sent(&r, OP_PROPOSE) != NULL);
+}
+
+TEST(hold_queue, a_hand_over_whose_confirmation_is_not_answered_is_given_back)
+{
+    struct rig r;
+    rig_start_with(&r, (struct hold_event){.wait_us = 1000 * MS});
+    rig_queued(&r);
+    r.now_us = 1400 * MS;
+    rig_handed_short(&r);
+    r.now_us = 2000 * MS;
+    rig_event(&r, EV_TIMER);
+    CHECK(r.out.finished && r.out.status == HF_TIMEOUT);
+    const struct hold_send *release = rig_sent(&r, OP_RELEASE);
+    CHECK(release != NULL);
+    CHECK_INT(release->ballot, r.h.number);
+    CHECK(r.h.unsure); /* what asked for it may come behind that */
+}
+
+/* "Wait" was said before it was handed over. */
+TEST(hold_queue, a_short_hand_over_that_overtakes_the_answer_is_asked_for)
+{
+    struct rig r;
+    rig_start(&r);
+    r.now_us = 1001 * MS;
+    rig_handed_short(&r);
+    CHECK_INT(r.out.sends, 0);
+    rig_queued(&r);
+    CHECK(r.h.state == HOLD_TRYING);
+    CHECK(rig_sent(&r, OP_PROPOSE) != NULL);
 }
 
 TEST(hold_queue, who_releases_soon_sends_nothing_but_the_release)
@@ -324,12 +384,13 @@ TEST(hold_queue, who_releases_soon_sends_nothing_but_the_release)
     CHECK(rig_sent(&r, OP_RELEASE) != NULL);
 }
 
-TEST(hold_queue, a_hand_over_of_which_little_is_left_is_asked_for)
+/* A lease that is no longer than the moment is given for as long. */
+TEST(hold_queue, a_hand_over_of_which_a_tenth_is_over_is_asked_for)
 {
     struct rig r;
-    rig_start(&r);
+    rig_start_with(&r, (struct hold_event){.lease_us = 1000 * MS});
     rig_queued(&r);
-    r.now_us = 2400 * MS;
+    r.now_us = 1101 * MS;
     rig_handed(&r);
     CHECK(r.h.state == HOLD_TRYING);
     CHECK(rig_sent(&r, OP_PROPOSE) != NULL);

@@ -61,8 +61,10 @@ static int traffic_tells(enum store_mutation mutation, uint64_t seed)
     p.right = hf__store_open(&hf__alloc_default);
     p.wrong = hf__store_open(&hf__alloc_default);
     CHECK(p.right && p.wrong);
-    hf__store_queue_times(p.right, US_PER_MS, QUEUE_LIVE, QUEUE_LIVE / 2);
-    hf__store_queue_times(p.wrong, US_PER_MS, QUEUE_LIVE, QUEUE_LIVE / 2);
+    hf__store_queue_times(p.right, US_PER_MS, QUEUE_LIVE, QUEUE_LIVE / 2,
+                          QUEUE_LIVE / 8);
+    hf__store_queue_times(p.wrong, US_PER_MS, QUEUE_LIVE, QUEUE_LIVE / 2,
+                          QUEUE_LIVE / 8);
     hf__store_mutate(p.wrong, mutation);
     traffic_start(&t, seed, 20 * US_PER_MS);
     int told = 0;

@@ -78,13 +78,20 @@ static const char *rig_place(struct rig *r, size_t place)
     return hf__store_waiter(r->s, "job", 3, place, &w) ? w.owner : "";
 }
 
-/* "a:1" has it, "b:1" and "c:1" wait. */
-static void rig_queue(struct rig *r)
+/* "a:1" has it, "b:1" and "c:1" have asked for it just now. */
+static void rig_queue_fresh(struct rig *r)
 {
     rig_start(r);
     CHECK(rig_try(r, "a:1", 1) == V_GRANTED);
     CHECK(rig_wait(r, "b:1", 1) == V_BUSY);
     CHECK(rig_wait(r, "c:1", 1) == V_BUSY);
+}
+
+/* "a:1" has it, "b:1" and "c:1" wait. */
+static void rig_queue(struct rig *r)
+{
+    rig_queue_fresh(r);
+    r->now_us += QUEUE_FRESH_US;
 }
 
 TEST(queue, who_cannot_have_it_is_told_to_ask_again)
@@ -116,6 +123,35 @@ TEST(queue, a_release_gives_it_to_the_first_for_a_moment)
     CHECK(!hf__store_handed(r.s, &h));
     CHECK(r.rep.ttl_us <= QUEUE_HANDOFF_US);
     CHECK_STR(rig_place(&r, 0), "c:1");
+}
+
+/* It is no different from the answer to what it has asked. */
+TEST(queue, who_has_asked_just_now_is_given_it_for_its_lease)
+{
+    static struct rig r;
+    struct handoff h;
+    rig_queue_fresh(&r);
+    CHECK(rig_do(&r, OP_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
+    CHECK(hf__store_handed(r.s, &h));
+    CHECK_STR(h.owner, "b:1");
+    CHECK_INT(h.lease_us, 10 * S);
+    r.now_us += 9 * S;
+    CHECK_STR(rig_holder(&r), "b:1");
+}
+
+/* No holder has released it: something has died. */
+TEST(queue, what_is_found_free_is_given_for_a_moment)
+{
+    static struct rig r;
+    struct handoff h;
+    rig_queue(&r);
+    r.now_us = NOW + 10 * S - QUEUE_FRESH_US / 2;
+    CHECK(rig_wait(&r, "b:1", 1) == V_BUSY);
+    r.now_us = NOW + 10 * S + QUEUE_FRESH_US / 4;
+    CHECK(rig_try(&r, "d:1", 1) == V_BUSY);
+    CHECK(hf__store_handed(r.s, &h));
+    CHECK_STR(h.owner, "b:1");
+    CHECK_INT(h.lease_us, QUEUE_HANDOFF_US);
 }
 
 TEST(queue, a_token_given_is_above_all_that_came_before)

@@ -20,11 +20,12 @@ static void free_queues(struct store *s)
 }
 
 void hf__store_queue_times(struct store *s, int64_t poll_us, int64_t live_us,
-                           int64_t handoff_us)
+                           int64_t handoff_us, int64_t fresh_us)
 {
     s->queue_poll_us = poll_us;
     s->queue_live_us = live_us;
     s->queue_handoff_us = handoff_us;
+    s->queue_fresh_us = fresh_us;
 }
 
 struct store *hf__store_open(const struct allocator *alloc)
@@ -33,7 +34,8 @@ struct store *hf__store_open(const struct allocator *alloc)
     if (!s) return NULL;
     s->alloc = alloc;
     s->table.alloc = alloc;
-    hf__store_queue_times(s, PLACE_POLL_US, PLACE_US, QUEUE_HANDOFF_US);
+    hf__store_queue_times(s, PLACE_POLL_US, PLACE_US, QUEUE_HANDOFF_US,
+                          QUEUE_FRESH_US);
     return s;
 }
 

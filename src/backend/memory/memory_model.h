@@ -27,7 +27,7 @@ struct store {
     char text[64];           /* lent with a sentence that has a number */
     int has_kinds;           /* another kind than plain was asked for */
     struct handoff handoff;  /* by the last request; no owner: none */
-    int64_t queue_poll_us, queue_live_us, queue_handoff_us;
+    int64_t queue_poll_us, queue_live_us, queue_handoff_us, queue_fresh_us;
     enum store_mutation mutation; /* always here, so that all files agree */
 };
 
@@ -60,8 +60,10 @@ int64_t hf__store_ttl_us(const struct held *held, int64_t now_us);
 /* Answer a proposal of one who queues; 0: it is one like any other. */
 int hf__store_queue_propose(struct store *s, struct entry *e, int64_t now_us,
                             const struct request *req, struct reply *rep);
-/* The lock is free: give it to the first.  0: nobody waits. */
-int hf__store_queue_give(struct store *s, struct entry *e, int64_t now_us);
+/* The lock is free, be it by its holder's release: give it to the first.  0:
+ * nobody waits. */
+int hf__store_queue_give(struct store *s, struct entry *e, int64_t now_us,
+                         int is_released);
 /* Who releases waits no longer. */
 void hf__store_queue_leave(struct store *s, struct entry *e, int64_t now_us,
                            const struct request *req);

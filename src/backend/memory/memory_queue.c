@@ -2,7 +2,8 @@
  * memory_queue.c: who waits for a lock, in the order in which they came.
  *
  * A waiter keeps its place as long as it asks again in time.  When the lock is
- * free it is given to the first one, for a moment in which it must be taken.
+ * free it is given to the first one, for a moment in which it must be taken, or
+ * for its lease if it has asked just before the release.
  * One rule: a proposal that its owner has given up, or followed by a later one,
  * or whose hold was broken, neither gets a place nor moves one; so an owner
  * that leaves in doubt, and a break, are remembered for as long as such a
@@ -145,7 +146,18 @@ static struct waiter **waiter_next(struct store *s, struct entry *e,
     return first;
 }
 
-int hf__store_queue_give(struct store *s, struct entry *e, int64_t now_us)
+/* A waiter that has asked just now gets it as if this was the answer; any other
+ * may be dead, and is waited for a moment. */
+static int64_t lease_of(const struct store *s, const struct waiter *w,
+                        int64_t now_us, int is_released)
+{
+    if (is_released && now_us <= w->asked_us + s->queue_fresh_us)
+        return w->lease_us;
+    return min64(w->lease_us, s->queue_handoff_us);
+}
+
+int hf__store_queue_give(struct store *s, struct entry *e, int64_t now_us,
+                         int is_released)
 {
     struct waiter **at = waiter_next(s, e, now_us), *w = *at;
     if (!w || e->held || MUTATED(s, QUEUE_NOT_GIVEN)) return 0;
@@ -155,7 +167,7 @@ int hf__store_queue_give(struct store *s, struct entry *e, int64_t now_us)
                            .attempt = w->attempt,
                            .ballot = w->ballot,
                            .count = 1,
-                           .lease_us = min64(w->lease_us, s->queue_handoff_us),
+                           .lease_us = lease_of(s, w, now_us, is_released),
                            .info = w->info};
     memcpy(like.owner, w->owner, sizeof like.owner);
     int64_t fence = fence_next(s, e, now_us, w->ballot);
@@ -187,7 +199,7 @@ static void told_to_wait(struct store *s, struct entry *e, int64_t now_us,
     }
     /* How long the holder has it is told to who asks again. */
     int is_told = is_kept || !e->held;
-    if (!e->held) (void)hf__store_queue_give(s, e, now_us);
+    if (!e->held) (void)hf__store_queue_give(s, e, now_us, 0);
     if (e->held) e->held->is_marked = 1;
     rep->verdict = V_BUSY;
     rep->counter = e->counter;

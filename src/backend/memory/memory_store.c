@@ -174,7 +174,7 @@ static int queue_is_ahead(struct store *s, struct entry *e, int64_t now_us,
                           const struct request *req)
 {
     if (!(req->flags & REQ_SERVER_FENCE) || MUTATED(s, QUEUE_BARGED)) return 0;
-    return hf__store_queue_give(s, e, now_us);
+    return hf__store_queue_give(s, e, now_us, 0);
 }
 
 static void apply_propose(struct store *s, int64_t now_us,
@@ -257,7 +257,8 @@ static void apply_release(struct store *s, int64_t now_us,
     if (req->flags & REQ_QUEUE
         && (rep->verdict != V_GRANTED || req->flags & REQ_UNSURE))
         hf__store_queue_leave(s, e, now_us, req);
-    if (is_handed_on && !e->held) (void)hf__store_queue_give(s, e, now_us);
+    if (is_handed_on && !e->held)
+        (void)hf__store_queue_give(s, e, now_us, rep->verdict == V_GRANTED);
     rep->counter = e->counter;
 }
 

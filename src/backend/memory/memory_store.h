@@ -105,7 +105,7 @@ int hf__store_handed(const struct store *s, struct handoff *out);
 
 /* Other times than limits.h has for who queues. */
 void hf__store_queue_times(struct store *s, int64_t poll_us, int64_t live_us,
-                           int64_t handoff_us);
+                           int64_t handoff_us, int64_t fresh_us);
 
 /* A pointer that the store's user keeps by name, forgotten by a wipe.  Setting
  * it returns HF_OK or HF_NOMEM; it cannot fail for a name that has had one. */

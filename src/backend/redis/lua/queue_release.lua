@@ -74,7 +74,7 @@ end
 local is_free = code == 1 or code == -2 and leaves
 if is_free then
 --@include queue_give
-    if give(t) then
+    if give(t, code == 1) then
         return {code, now}
     end
 end

@@ -1,10 +1,11 @@
 -- queue_give.lua: a part of queue_acquire.lua and queue_release.lua.
 -- KEYS by name: lock, counter, queue, who
 -- ARGV by name: channel, how; and call, now, clock
--- returns give(least): a free lock goes to the first who waits and is alive,
---      for 1.5 s, with a token above `least` and the counter; the token, or
---      nil, or nil and an error
-local function give(least)
+-- returns give(least, released): a free lock goes to the first who waits and
+--      is alive, for 1.5 s at most, or for its lease if it has asked within
+--      10 ms before the holder's release; with a token above `least` and the
+--      counter; the token, or nil, or nil and an error
+local function give(least, released)
     while true do
         local first = call('ZPOPMIN', queue)
         local member = first[1]
@@ -37,7 +38,10 @@ local function give(least)
                 redis.pcall('HSET', who, to, member)
                 return nil, type(old) == 'table' and old or nil
             end
-            if tonumber(lease) > 1500 then
+            -- Who has asked just now gets it as if this was the answer; who has
+            -- not may be dead.
+            if tonumber(lease) > 1500
+                and not (released and tonumber(asked) + 10000 >= now) then
                 lease = '1500'
             end
             call('HSET', lock, to, '1', 'hf', 'v1 ' .. to .. ' ' .. a .. ' '
