@@ -271,10 +271,6 @@ int interrupt_signal(void);
  * after having said why not.  `status` gets the library's word for it. */
 int session_acquire(struct session *s, const struct options *o, unsigned flags,
                     struct hf_grant *grant, int *status);
-/* What was handed over by the store is held for a moment, until it is asked for
- * the rest; who must see to it that a command ends in time asks at once. */
-int handed_keep(hf_lock *lock, const struct options *o, struct hf_grant *grant,
-                struct hf_error *err);
 
 /* command.c: what the simple commands begin with.  Parse options and exactly
  * `words_min` to `words_max` words, say_setup(), --help.  -1 to go on, or the

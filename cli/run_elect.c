@@ -56,9 +56,6 @@ static int campaign_try(struct run *r, struct hf_campaign_options *co,
     char why[2 * HF_ERROR_TEXT_MAX];
     for (;;) {
         int status = hf_election_campaign(r->election, co, &r->grant, err);
-        if (status == HF_OK)
-            status = handed_keep(hf_election_lock(r->election), r->o, &r->grant,
-                                 err);
         int may_heal = status == HF_UNAVAILABLE || status == HF_LOST;
         int is_bounded = co->wait_ms || co->flags & HF_CAMPAIGN_TRY;
         if (!may_heal || is_bounded) return status;

@@ -117,14 +117,6 @@ static int acquire(struct session *s, const struct options *o,
     return lock_or_set(s, ao, grant, err);
 }
 
-int handed_keep(hf_lock *lock, const struct options *o, struct hf_grant *grant,
-                struct hf_error *err)
-{
-    if (!o->fair) return HF_OK;
-    int status = hf_lock_extend(lock, grant->holder, 0, grant, err);
-    return status == HF_LOST || status == HF_EXPIRED ? status : HF_OK;
-}
-
 /* Is `name` in use as this kind?  An inspection does not tell a writer's hold
  * from a plain one; a try does: it is refused as taken, not as a conflict. */
 static int is_in_use_as(struct session *s, const char *name, int kind)
@@ -195,7 +187,6 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
     if (o->backoff) (void)backoff_parse(o->backoff, &ao);
     ao.cancel = cancel;
     *status = acquire(s, o, &ao, grant, &err);
-    if (*status == HF_OK) *status = handed_keep(s->lock, o, grant, &err);
     interrupt_setup(NULL);
     hf_cancel_close(cancel);
     if (*status == HF_OK && interrupt_signal()) {
