@@ -40,7 +40,8 @@ static struct store *store_make(enum store_mutation mutation)
 {
     struct store *s = hf__store_open(&hf__alloc_default);
     CHECK(s);
-    hf__store_queue_times(s, US_PER_MS, QUEUE_LIVE, QUEUE_LIVE / 2);
+    hf__store_queue_times(s, US_PER_MS, QUEUE_LIVE, QUEUE_LIVE / 2,
+                          US_PER_MS);
     s->mutation = mutation;
     return s;
 }
