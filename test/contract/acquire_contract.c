@@ -114,38 +114,6 @@ TEST(acquire, refuses_a_wait_or_a_flag_that_does_not_exist)
     CHECK_INT(rig_probe(l), HF_OK);
 }
 
-TEST(acquire, shared_is_refused_where_it_cannot_be_served)
-{
-    rig_begin();
-    hf_client *c = rig_client(NULL), *d = rig_client(NULL);
-    hf_lock *plain = rig_lock(d, "a"), *l = NULL;
-    struct hf_lock_options how = HF_LOCK_OPTIONS_INIT;
-    struct hf_error err = {0};
-    how.kind = HF_KIND_READ;
-    if (!rig_has(HF_CAP_RW)) {
-        CHECK_INT(hf_lock_open_as(c, "a", &how, &l, &err), HF_UNSUPPORTED);
-        CHECK(err.text[0] != 0);
-        CHECK_INT(rig_probe(plain), HF_OK);
-        return;
-    }
-    /* To a kernel lock a plain lock and a writer are the same. */
-    int plain_status = rig_has(HF_CAP_KERNEL) ? HF_TAKEN : HF_CONFLICT;
-    l = rig_lock_as(c, "a", &how);
-    hf_lock *other = rig_lock_as(d, "a", &how);
-    how.kind = HF_KIND_WRITE;
-    hf_lock *writer = rig_lock_as(d, "a", &how);
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
-    CHECK_INT(rig_probe(plain), plain_status);
-    CHECK_INT(rig_probe(writer), HF_TAKEN);
-    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
-    CHECK_INT(rig_probe(plain), plain_status);
-    CHECK_INT(rig_probe(writer), HF_TAKEN);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    CHECK_INT(rig_probe(writer), HF_OK);
-    CHECK_INT(rig_probe(plain), HF_OK);
-}
-
 TEST(acquire, closing_the_client_gives_its_locks_back)
 {
     rig_begin();

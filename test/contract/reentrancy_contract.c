@@ -142,34 +142,3 @@ TEST(reentrancy, of_a_detached_hold_keeps_its_end_truthful)
     rig_pause_ms(1500); /* the watchdog has it now */
     CHECK(hf_lock_state(l, 0) != HF_STATE_HELD || rig_probe(other) == HF_TAKEN);
 }
-
-TEST(reentrancy, does_not_quietly_change_what_is_held)
-{
-    rig_begin();
-    hf_client *c = rig_client(NULL);
-    hf_lock *l = rig_lock(c, "a"), *read = NULL;
-    struct hf_acquire_options o = rig_options(0, 0, 0);
-    struct hf_lock_options how = HF_LOCK_OPTIONS_INIT;
-    how.kind = HF_KIND_READ;
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
-    o.flags = HF_ACQUIRE_DETACHED;
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_UNSUPPORTED);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    if (!rig_has(HF_CAP_RW)) {
-        CHECK_INT(hf_lock_open_as(c, "a", &how, &read, NULL), HF_UNSUPPORTED);
-        return;
-    }
-    read = rig_lock_as(c, "a", &how);
-    CHECK_INT(hf_lock_acquire(read, &o, NULL, NULL), HF_UNSUPPORTED);
-    o.flags = 0;
-    CHECK_INT(hf_lock_acquire(read, &o, NULL, NULL), HF_OK);
-    /* Where the two are one kernel lock, it would wait for itself. */
-    int status = rig_has(HF_CAP_KERNEL) ? HF_INVALID : HF_CONFLICT;
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), status);
-    CHECK_INT(hf_lock_state(read, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(read, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_state(read, 0), HF_STATE_NONE);
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_acquire(read, &o, NULL, NULL), status);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-}

@@ -480,3 +480,66 @@ TEST(rw, stores_without_it_say_so)
     CHECK_INT(hf_lock_open_as(c, "a", &o, &lock, &err), HF_UNSUPPORTED);
     CHECK(lock == NULL && strstr(err.text, "no such locks") != NULL);
 }
+
+TEST(rw, sharing_is_refused_where_it_cannot_be_served)
+{
+    rig_begin();
+    hf_client *c = rig_client(NULL), *d = rig_client(NULL);
+    hf_lock *plain = rig_lock(d, "a"), *l = NULL;
+    struct hf_lock_options how = HF_LOCK_OPTIONS_INIT;
+    struct hf_error err = {0};
+    how.kind = HF_KIND_READ;
+    if (!rig_has(HF_CAP_RW)) {
+        CHECK_INT(hf_lock_open_as(c, "a", &how, &l, &err), HF_UNSUPPORTED);
+        CHECK(err.text[0] != 0);
+        CHECK_INT(rig_probe(plain), HF_OK);
+        return;
+    }
+    /* To a kernel lock a plain lock and a writer are the same. */
+    int plain_status = rig_has(HF_CAP_KERNEL) ? HF_TAKEN : HF_CONFLICT;
+    l = rig_lock_as(c, "a", &how);
+    hf_lock *other = rig_lock_as(d, "a", &how);
+    how.kind = HF_KIND_WRITE;
+    hf_lock *writer = rig_lock_as(d, "a", &how);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
+    CHECK_INT(rig_probe(plain), plain_status);
+    CHECK_INT(rig_probe(writer), HF_TAKEN);
+    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+    CHECK_INT(rig_probe(plain), plain_status);
+    CHECK_INT(rig_probe(writer), HF_TAKEN);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(rig_probe(writer), HF_OK);
+    CHECK_INT(rig_probe(plain), HF_OK);
+}
+
+TEST(rw, re_entry_does_not_quietly_change_what_is_held)
+{
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    hf_lock *l = rig_lock(c, "a"), *read = NULL;
+    struct hf_acquire_options o = rig_options(0, 0, 0);
+    struct hf_lock_options how = HF_LOCK_OPTIONS_INIT;
+    how.kind = HF_KIND_READ;
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    o.flags = HF_ACQUIRE_DETACHED;
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_UNSUPPORTED);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    if (!rig_has(HF_CAP_RW)) {
+        CHECK_INT(hf_lock_open_as(c, "a", &how, &read, NULL), HF_UNSUPPORTED);
+        return;
+    }
+    read = rig_lock_as(c, "a", &how);
+    CHECK_INT(hf_lock_acquire(read, &o, NULL, NULL), HF_UNSUPPORTED);
+    o.flags = 0;
+    CHECK_INT(hf_lock_acquire(read, &o, NULL, NULL), HF_OK);
+    /* Where the two are one kernel lock, it would wait for itself. */
+    int status = rig_has(HF_CAP_KERNEL) ? HF_INVALID : HF_CONFLICT;
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), status);
+    CHECK_INT(hf_lock_state(read, 0), HF_STATE_HELD);
+    CHECK_INT(hf_lock_release(read, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_state(read, 0), HF_STATE_NONE);
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(read, &o, NULL, NULL), status);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+}

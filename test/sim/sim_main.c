@@ -187,7 +187,7 @@ static void tally_add(struct tally *sum, const struct tally *t)
 /* Quorums and hand-overs are of plain locks only. */
 static int is_expected(const struct options *o, int deed)
 {
-    int is_plains = deed >= DEED_QUARANTINE && deed <= DEED_HANDED;
+    int is_plains = deed >= DEED_QUARANTINE && deed <= DEED_WHOLE;
     return o->is_rw ? !is_plains : deed != DEED_SHARED;
 }
 
