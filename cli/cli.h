@@ -165,14 +165,13 @@ void url_file_check(const char *path, const char *url);
 struct session {
     hf_client *client;
     hf_lock *lock;
-    hf_lock *all[HF_MULTI_MAX]; /* it, and those of --also */
-    size_t all_len;             /* 0: no client is open, or no lock */
-    hf_multi *multi;            /* of all of them; NULL: there is but one */
-    struct hf_grant grants[HF_MULTI_MAX]; /* of a set, in that order */
-    char shown[TEXT_ESCAPED_MAX];         /* the lock's name, for people */
-    const char *url;                      /* of the client; NULL: none given */
-    char url_line[4096];                  /* from --url-file */
-    int logs;                             /* all warnings of the library are
+    hf_lock *all[HF_MULTI_MAX];   /* it, and those of --also */
+    size_t all_len;               /* 0: no client is open, or no lock */
+    hf_multi *multi;              /* of all of them; NULL: there is but one */
+    char shown[TEXT_ESCAPED_MAX]; /* the lock's name, for people */
+    const char *url;              /* of the client; NULL: none given */
+    char url_line[4096];          /* from --url-file */
+    int logs;                     /* all warnings of the library are
                                            * told, not only those of opening */
     int is_quiet;
     _Atomic int is_opening; /* the client is; it may log from its thread */
@@ -186,9 +185,6 @@ void session_close(struct session *s);
 /* Add the locks of --also, to be held together with the session's; once.
  * 0, or an exit code after having said what is wrong. */
 int session_also(struct session *s, const struct options *o);
-/* Give back the lock, or the whole set. */
-int session_release(const struct session *s, uint64_t holder,
-                    struct hf_error *err);
 /* The URL that the options and the environment say; NULL: none does.  Its
  * memory may be in `s`.  0, or an exit code after having said what is wrong. */
 int session_url(struct session *s, const struct options *o, const char **out);
@@ -270,7 +266,7 @@ int interrupt_signal(void);
 /* wait.c: wait for the session's lock as -n and -w say.  0, or an exit code
  * after having said why not.  `status` gets the library's word for it. */
 int session_acquire(struct session *s, const struct options *o, unsigned flags,
-                    struct hf_grant *grant, int *status);
+                    hf_hold **hold, int *status);
 
 /* command.c: what the simple commands begin with.  Parse options and exactly
  * `words_min` to `words_max` words, say_setup(), --help.  -1 to go on, or the

@@ -6,8 +6,15 @@
  */
 #include "cli.h"
 
+/* What is printed with the ticket; the handle is gone by then. */
+struct facts {
+    uint64_t fence;
+    int64_t lease_ms, valid_ms;
+    int guarantee, replicas;
+};
+
 static void ticket_print(const char *name, const char *ticket,
-                         const struct hf_grant *grant, int as_json)
+                         const struct facts *f, int as_json)
 {
     struct json j;
     if (!as_json) {
@@ -17,26 +24,29 @@ static void ticket_print(const char *name, const char *ticket,
     json_begin(&j);
     json_text(&j, "lock", name);
     json_text(&j, "ticket", ticket);
-    json_uint(&j, "fence", grant->fence);
-    json_int(&j, "lease_ms", grant->lease_ms);
-    json_int(&j, "valid_ms", grant->valid_ms);
-    json_text(&j, "guarantee", guarantee_name(grant->guarantee));
-    json_int(&j, "replicas", grant->replicas);
+    json_uint(&j, "fence", f->fence);
+    json_int(&j, "lease_ms", f->lease_ms);
+    json_int(&j, "valid_ms", f->valid_ms);
+    json_text(&j, "guarantee", guarantee_name(f->guarantee));
+    json_int(&j, "replicas", f->replicas);
     json_end(&j);
     fputs(j.buf, stdout);
 }
 
 static int ticket_make(struct session *s, const struct options *o,
-                       const char *name, const struct hf_grant *grant)
+                       const char *name, hf_hold *hold)
 {
     struct hf_error err = {0};
     char ticket[HF_TICKET_MAX];
-    int status = hf_lock_detach(s->lock, grant->holder, ticket, &err);
+    struct facts f = {hf_hold_fence(hold), hf_hold_lease_ms(hold),
+                      hf_hold_valid_ms(hold), hf_hold_guarantee(hold),
+                      hf_hold_replicas(hold)};
+    int status = hf_hold_ticket(hold, ticket, sizeof(ticket), &err);
     if (status != HF_OK) {
-        (void)hf_lock_release_as(s->lock, grant->holder, NULL, NULL);
+        (void)hf_hold_release(hold, NULL);
         return session_fail(s, status, &err);
     }
-    ticket_print(name, ticket, grant, o->json);
+    ticket_print(name, ticket, &f, o->json);
     int code = output_end();
     if (code) (void)hf_ticket_release(s->lock, ticket, NULL);
     return code;
@@ -46,7 +56,7 @@ static int acquire_main(const struct command *self, int argc, char **argv)
 {
     struct options o;
     struct session s;
-    struct hf_grant grant;
+    hf_hold *hold;
     const char *words[1];
     int status;
     int code = command_begin(self, argc, argv, &o, words, 1, 1);
@@ -55,8 +65,8 @@ static int acquire_main(const struct command *self, int argc, char **argv)
     if (code) return code;
     code = session_open(&s, &o, words[0], HF_CLIENT_OWN_LOOP, NULL, NULL);
     if (code) return code;
-    code = session_acquire(&s, &o, HF_ACQUIRE_DETACHED, &grant, &status);
-    if (!code) code = ticket_make(&s, &o, words[0], &grant);
+    code = session_acquire(&s, &o, HF_ACQUIRE_DETACHED, &hold, &status);
+    if (!code) code = ticket_make(&s, &o, words[0], hold);
     session_close(&s);
     if (code == EXIT_NOT_ACQUIRED && o.conflict_code >= 0)
         code = (int)o.conflict_code;

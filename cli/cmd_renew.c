@@ -8,10 +8,14 @@ static int ticket_renew(struct session *s, const struct options *o,
                         const char *name, char *ticket)
 {
     struct hf_error err = {0};
-    struct hf_grant grant;
-    int status = hf_lock_attach(s->lock, ticket, o->lease_ms, &grant, &err);
-    if (status == HF_OK)
-        status = hf_lock_detach(s->lock, grant.holder, ticket, &err);
+    hf_hold *hold;
+    int status = hf_lock_attach(s->lock, ticket, o->lease_ms, &hold, &err);
+    if (status != HF_OK) return session_fail(s, status, &err);
+    uint64_t fence = hf_hold_fence(hold);
+    int64_t lease_ms = hf_hold_lease_ms(hold);
+    int64_t valid_ms = hf_hold_valid_ms(hold);
+    int replicas = hf_hold_replicas(hold);
+    status = hf_hold_ticket(hold, ticket, HF_TICKET_MAX, &err);
     if (status != HF_OK) return session_fail(s, status, &err);
     say_note("%s: renewed", s->shown);
     if (!o->json) return EXIT_OK;
@@ -19,10 +23,10 @@ static int ticket_renew(struct session *s, const struct options *o,
     json_begin(&j);
     json_text(&j, "lock", name);
     json_text(&j, "ticket", ticket);
-    json_uint(&j, "fence", grant.fence);
-    json_int(&j, "lease_ms", grant.lease_ms);
-    json_int(&j, "valid_ms", grant.valid_ms);
-    if (grant.replicas > 0) json_int(&j, "replicas", grant.replicas);
+    json_uint(&j, "fence", fence);
+    json_int(&j, "lease_ms", lease_ms);
+    json_int(&j, "valid_ms", valid_ms);
+    if (replicas > 0) json_int(&j, "replicas", replicas);
     json_end(&j);
     fputs(j.buf, stdout);
     return output_end();

@@ -134,6 +134,18 @@ struct output {
     size_t at, len;
 };
 
+/* What the command is told of the hold.  A child's copy of the handle would
+ * tell it nothing. */
+struct held {
+    int is_set;
+    uint64_t fence;                /* of the first lock; 0: there is none */
+    uint64_t fences[HF_MULTI_MAX]; /* of each */
+    int64_t valid_ms;              /* INT64_MAX: a kernel lock */
+    int64_t lease_ms;
+    int guarantee; /* enum hf_guarantee */
+    int replicas;
+};
+
 struct run {
     const struct command *self;
     const struct way *way;
@@ -141,17 +153,16 @@ struct run {
     const char *name;
     char **argv; /* the command, NULL at the end */
     struct session s;
-    hf_lock *lock; /* what is held: the session's, or the once's */
     hf_once *once;
     hf_election *election;
     hf_semaphore *sem; /* run --slots */
-    struct hf_permit permit;
-    int64_t pause_ms; /* elect: before the next restart */
-    int rounds;       /* elect: so many runs are over */
-    int told;         /* the last signal that was to end the command, or 0 */
+    int64_t pause_ms;  /* elect: before the next restart */
+    int rounds;        /* elect: so many runs are over */
+    int told;          /* the last signal that was to end the command, or 0 */
     int64_t once_began_ms; /* wall clock of the store; 0: not by once */
-    struct hf_grant grant;
-    const char *url; /* without its password */
+    hf_hold *hold;         /* what is held; NULL: nothing */
+    struct held held;      /* and what it was when it was acquired */
+    const char *url;       /* without its password */
     struct output out;
 
     int64_t acquired_at_ms; /* all times by clock_ms() */
@@ -251,6 +262,7 @@ void tty_take(void);
 /* run_hold.c: what is held, the worst of several locks. */
 int hold_state(const struct run *r); /* enum hf_state */
 int64_t hold_valid_ms(const struct run *r);
+void hold_read(struct run *r); /* what it is now, for the command */
 /* What the store last said to its renewal; "" if nothing went wrong. */
 void hold_why(const struct run *r, char text[HF_ERROR_TEXT_MAX]);
 

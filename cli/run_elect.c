@@ -55,7 +55,7 @@ static int campaign_try(struct run *r, struct hf_campaign_options *co,
 {
     char why[2 * HF_ERROR_TEXT_MAX];
     for (;;) {
-        int status = hf_election_campaign(r->election, co, &r->grant, err);
+        int status = hf_election_campaign(r->election, co, &r->hold, err);
         int may_heal = status == HF_UNAVAILABLE || status == HF_LOST;
         int is_bounded = co->wait_ms || co->flags & HF_CAMPAIGN_TRY;
         if (!may_heal || is_bounded) return status;
@@ -114,7 +114,6 @@ static int elect_get(struct run *r, struct outcome *end)
         *end = campaign_refused(r, status, &err);
         return 0;
     }
-    r->lock = hf_election_lock(r->election);
     say_note("%s: elected", r->s.shown);
     return 1;
 }
@@ -124,7 +123,7 @@ static int elect_get(struct run *r, struct outcome *end)
 static void elect_give(struct run *r, int code)
 {
     struct hf_error err = {0};
-    int state = hf_election_state(r->election);
+    int state = hf_hold_state(r->hold);
     (void)code;
     if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return;
     int status = hf_election_resign(r->election, &err);
@@ -140,7 +139,7 @@ static void run_forget(struct run *r)
     if (r->status_fd >= 0) close(r->status_fd);
     r->ctl_fd = 0;
     r->status_fd = -1;
-    r->lock = NULL;
+    r->hold = NULL;
     r->guardian = r->command = r->hook = 0;
     r->ended = r->guardian_died = r->wait_status = 0;
     r->exec_errno = r->fork_errno = 0;

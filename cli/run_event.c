@@ -65,16 +65,16 @@ void event_acquired(const struct run *r)
     struct json j;
     if (say_json_fd() < 0) return;
     event_begin(r, &j, "acquired");
-    json_uint(&j, "fence", r->grant.fence);
-    json_int(&j, "valid_ms", r->lease_ms == INT64_MAX ? -1 : r->grant.valid_ms);
-    json_text(&j, "guarantee", guarantee_name(r->grant.guarantee));
+    json_uint(&j, "fence", r->held.fence);
+    json_int(&j, "valid_ms", r->lease_ms == INT64_MAX ? -1 : r->held.valid_ms);
+    json_text(&j, "guarantee", guarantee_name(r->held.guarantee));
     json_text(&j, "url", r->url);
     event_send(&j);
     for (size_t i = 1; r->s.multi && i < r->s.all_len; i++) {
         json_begin(&j);
         json_text(&j, "event", "also");
         json_text(&j, "lock", hf_lock_name(r->s.all[i]));
-        json_uint(&j, "fence", r->s.grants[i].fence);
+        json_uint(&j, "fence", r->held.fences[i]);
         event_send(&j);
     }
 }
@@ -85,7 +85,7 @@ void event_held(const struct run *r, int64_t valid_ms)
     if (say_json_fd() < 0) return;
     event_begin(r, &j, "held");
     json_int(&j, "valid_ms", valid_ms);
-    json_text(&j, "guarantee", guarantee_name(r->grant.guarantee));
+    json_text(&j, "guarantee", guarantee_name(r->held.guarantee));
     json_end(&j);
     say_write(say_json_fd(), j.buf, j.len, 0);
 }
@@ -129,8 +129,8 @@ void event_end(const struct run *r, const char *reason, int code)
     json_text(&j, "reason", reason);
     json_int(&j, "exit", code);
     if (r->name) json_text(&j, "lock", r->name);
-    if (r->grant.fence) json_uint(&j, "fence", r->grant.fence);
-    if (r->grant.holder)
-        json_text(&j, "guarantee", guarantee_name(r->grant.guarantee));
+    if (r->held.fence) json_uint(&j, "fence", r->held.fence);
+    if (r->held.is_set)
+        json_text(&j, "guarantee", guarantee_name(r->held.guarantee));
     event_send(&j);
 }

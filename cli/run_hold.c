@@ -6,21 +6,31 @@
 
 int hold_state(const struct run *r)
 {
-    return r->s.multi ? hf_multi_state(r->s.multi, r->grant.holder)
-                      : hf_lock_state(r->lock, r->grant.holder);
+    return hf_hold_state(r->hold);
 }
 
 int64_t hold_valid_ms(const struct run *r)
 {
-    return r->s.multi ? hf_multi_valid_ms(r->s.multi, r->grant.holder)
-                      : hf_lock_valid_ms(r->lock, r->grant.holder);
+    return hf_hold_valid_ms(r->hold);
 }
 
 void hold_why(const struct run *r, char text[HF_ERROR_TEXT_MAX])
 {
-    hf_lock_why(r->lock, r->grant.holder, text);
-    for (size_t i = 1; !text[0] && r->s.multi && i < r->s.all_len; i++)
-        hf_lock_why(r->s.all[i], r->grant.holder, text);
+    hf_hold_why(r->hold, text);
+}
+
+void hold_read(struct run *r)
+{
+    struct held *h = &r->held;
+    size_t len = hf_hold_parts(r->hold);
+    h->is_set = 1;
+    for (size_t i = 0; i < len && i < HF_MULTI_MAX; i++)
+        h->fences[i] = hf_hold_fence(hf_hold_part(r->hold, i));
+    h->fence = h->fences[0];
+    h->valid_ms = hf_hold_valid_ms(r->hold);
+    h->lease_ms = hf_hold_lease_ms(r->hold);
+    h->guarantee = hf_hold_guarantee(r->hold);
+    h->replicas = hf_hold_replicas(r->hold);
 }
 
 static int hold_get(struct run *r, struct outcome *end)
@@ -31,9 +41,8 @@ static int hold_get(struct run *r, struct outcome *end)
     end->reason = "configuration";
     end->code = session_also(&r->s, o);
     if (end->code) return 0;
-    end->code = session_acquire(&r->s, o, flags, &r->grant, &status);
+    end->code = session_acquire(&r->s, o, flags, &r->hold, &status);
     if (!end->code) {
-        r->lock = r->s.lock;
         r->detached = o->min_hold_ms != 0;
         return 1;
     }
@@ -53,7 +62,7 @@ static void hold_give(struct run *r, int code)
         keep_rest(r, rest_ms);
         return;
     }
-    int status = session_release(&r->s, r->grant.holder, &err);
+    int status = hf_hold_release(r->hold, &err);
     if (status == HF_OK) return;
     (void)session_fail(&r->s, status, &err);
     if (status == HF_LOST || status == HF_EXPIRED) r->lost = 1;

@@ -15,20 +15,18 @@ int64_t keep_every_ms(const struct run *r)
     return renew_ms < r->lease_ms / 2 ? renew_ms : r->lease_ms / 2;
 }
 
-static void keep_answered(hf_lock *lock, int status,
-                          const struct hf_grant *grant,
-                          const struct hf_error *err, void *user)
+static void keep_answered(hf_hold *hold, int status, const struct hf_error *err,
+                          void *user)
 {
     struct run *r = user;
     int64_t retry_ms = r->lease_ms / 10;
-    (void)lock;
-    (void)grant;
+    (void)hold;
     r->extending = 0;
     if (status == HF_OK) {
         r->extend_at_ms = clock_ms() + keep_every_ms(r);
         return;
     }
-    if (status == HF_LOST || status == HF_EXPIRED || status == HF_NOT_OWNER) {
+    if (status == HF_LOST || status == HF_EXPIRED) {
         snprintf(r->lost_text, sizeof(r->lost_text), "%s",
                  status_why(status, err->text));
         r->extend_at_ms = INT64_MAX;
@@ -45,9 +43,8 @@ void keep_step(struct run *r, int64_t now_ms)
     if (r->extending || r->lost || now_ms < r->extend_at_ms) return;
     r->extend_at_ms = INT64_MAX; /* until the answer */
     r->extending = 1;
-    int status = hf_lock_extend_start(r->lock, r->grant.holder, 0,
-                                      keep_answered, r, &err);
-    if (status != HF_OK) keep_answered(r->lock, status, NULL, &err, r);
+    int status = hf_hold_extend_start(r->hold, 0, keep_answered, r, &err);
+    if (status != HF_OK) keep_answered(r->hold, status, &err, r);
 }
 
 void keep_rest(struct run *r, int64_t rest_ms)
@@ -56,9 +53,9 @@ void keep_rest(struct run *r, int64_t rest_ms)
     char ticket[HF_TICKET_MAX];
     char time[32];
     if (rest_ms < HF_LEASE_MS_MIN) rest_ms = HF_LEASE_MS_MIN;
-    int status = hf_lock_extend(r->lock, r->grant.holder, rest_ms, NULL, &err);
+    int status = hf_hold_extend(r->hold, rest_ms, &err);
     if (status != HF_OK) (void)session_fail(&r->s, status, &err);
-    status = hf_lock_detach(r->lock, r->grant.holder, ticket, &err);
+    status = hf_hold_ticket(r->hold, ticket, sizeof(ticket), &err);
     if (status == HF_OK)
         say_note("%s: kept for another %s", r->s.shown,
                  duration_text(rest_ms, time, sizeof(time)));

@@ -184,14 +184,8 @@ static int once_begin(struct run *r, struct hf_once_options *oo,
 
 static void once_mine(struct run *r, const struct hf_once_result *b)
 {
-    r->lock = hf_once_lock(r->once);
+    r->hold = hf_once_hold(r->once);
     r->once_began_ms = b->began_ms;
-    r->grant.fence = b->fence;
-    r->grant.holder = hf_once_holder(r->once);
-    r->grant.count = 1;
-    r->grant.valid_ms = b->valid_ms;
-    r->grant.lease_ms = r->o->lease_ms ? r->o->lease_ms : b->valid_ms;
-    r->grant.guarantee = b->guarantee;
     say_note("%s: begun, guarantee %s", r->s.shown,
              guarantee_name(b->guarantee));
 }
@@ -231,7 +225,7 @@ static void once_give(struct run *r, int code)
                      ? hf_once_end(r->once, code, data, data ? len : 0, &err)
                      : hf_once_abandon(r->once, &err);
     r->once = NULL;
-    r->lock = NULL;
+    r->hold = NULL;
     /* Written down, but the lock could not be given back. */
     if (status == HF_OK && err.text[0]) (void)once_fail(r, err.status, &err);
     if (status == HF_OK) return;

@@ -47,8 +47,8 @@ static int lease_is_short(const struct run *r)
 
 static void grace_choose(struct run *r)
 {
-    int by_kernel = r->grant.valid_ms == INT64_MAX;
-    r->lease_ms = by_kernel ? INT64_MAX : r->grant.lease_ms;
+    int by_kernel = r->held.valid_ms == INT64_MAX;
+    r->lease_ms = by_kernel ? INT64_MAX : r->held.lease_ms;
     r->grace_ms = r->o->grace_ms ? r->o->grace_ms : GRACE_MS_DEFAULT;
     if (r->grace_ms > r->lease_ms / 3) r->grace_ms = r->lease_ms / 3;
 }
@@ -138,7 +138,7 @@ static struct outcome run_in_place(struct run *r)
 {
     struct hf_error err = {0};
     int fd;
-    int status = hf_lock_inherit(r->lock, r->grant.holder, &fd, &err);
+    int status = hf_hold_inherit(r->hold, &fd, &err);
     if (status != HF_OK) {
         int code = status_exit(status);
         if (status == HF_UNSUPPORTED)
@@ -158,29 +158,21 @@ static struct outcome run_in_place(struct run *r)
     return run_ended(r);
 }
 
-/* The grant tells for how long it was valid when it came; some time may have
- * passed since. */
-static void validity_read(struct run *r)
-{
-    r->acquired_at_ms = clock_ms();
-    int64_t valid_ms = hold_valid_ms(r);
-    if (valid_ms < r->grant.valid_ms) r->grant.valid_ms = valid_ms;
-}
-
 static struct outcome run_held(struct run *r)
 {
     r->guardian = 0;
     r->late = 0;
-    validity_read(r);
+    r->acquired_at_ms = clock_ms(); /* before: it is valid no longer */
+    hold_read(r);
     grace_choose(r);
     if (lease_is_short(r)) {
         r->way->give(r, EXIT_CONFIG);
         return (struct outcome){EXIT_CONFIG, "configuration"};
     }
     event_acquired(r);
-    if (r->grant.replicas > 0)
+    if (r->held.replicas > 0)
         say_note("%s: replicas that have it: %d", r->s.shown,
-                 (int)r->grant.replicas);
+                 (int)r->held.replicas);
     int why = signals_setup();
     if (!why && interrupt_signal()) {
         int code = EXIT_SIGNAL + interrupt_signal();
@@ -188,7 +180,7 @@ static struct outcome run_held(struct run *r)
         return (struct outcome){code, "interrupted"};
     }
     if (!why && r->o->no_fork) return run_in_place(r);
-    r->late = !why && r->grant.valid_ms <= 0;
+    r->late = !why && r->held.valid_ms <= 0;
     if (!why && !r->late) why = run_start(r);
     r->fork_errno = why;
     if (!why && !r->late) {

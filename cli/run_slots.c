@@ -45,7 +45,7 @@ static int slots_acquire(struct run *r, struct hf_error *err)
     ao.lease_ms = o->lease_ms;
     ao.renew_ms = o->renew_ms;
     if (o->backoff) (void)backoff_parse(o->backoff, &ao);
-    status = hf_semaphore_acquire(r->sem, &ao, &r->permit, err);
+    status = hf_semaphore_acquire(r->sem, &ao, &r->hold, err);
     interrupt_setup(NULL);
     hf_cancel_close(ao.cancel);
     return status;
@@ -95,14 +95,6 @@ static int slots_get(struct run *r, struct outcome *end)
         *end = slots_refused(r, status, &err);
         return 0;
     }
-    /* What the guardian shares of a kernel lock, and what is looked at while
-     * the command runs. */
-    r->lock = hf_semaphore_permit_lock(r->sem, &r->permit);
-    r->grant.fence = r->permit.fence;
-    r->grant.holder = r->permit.holder;
-    r->grant.count = 1;
-    r->grant.valid_ms = r->permit.valid_ms;
-    r->grant.lease_ms = r->o->lease_ms ? r->o->lease_ms : r->permit.valid_ms;
     say_note("%s: acquired a slot", r->s.shown);
     return 1;
 }
@@ -113,7 +105,7 @@ static void slots_give(struct run *r, int code)
     int state = hold_state(r);
     (void)code;
     if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return;
-    int status = hf_semaphore_release(r->sem, &r->permit, &err);
+    int status = hf_hold_release(r->hold, &err);
     if (status == HF_OK) return;
     (void)session_fail(&r->s, status, &err);
     if (status == HF_LOST || status == HF_EXPIRED) r->lost = 1;

@@ -39,7 +39,7 @@ static void locks_environment(const struct run *r)
     size_t len = r->s.multi ? r->s.all_len : 1;
     for (size_t i = 0; i < len; i++) {
         const char *name = r->s.multi ? hf_lock_name(r->s.all[i]) : r->name;
-        uint64_t fence = r->s.multi ? r->s.grants[i].fence : r->grant.fence;
+        uint64_t fence = r->held.fences[i];
         names_at += (size_t)snprintf(names + names_at, sizeof(names) - names_at,
                                      "%s%s", i ? "\n" : "", name);
         fences_at +=
@@ -55,20 +55,20 @@ void run_environment(const struct run *r)
     char host[HF_HOST_MAX] = "";
     char text[HF_HOST_MAX + 64];
     setenv("HOLDFAST_LOCK", r->name, 1);
-    snprintf(text, sizeof(text), "%" PRIu64, r->grant.fence);
-    if (r->grant.fence)
+    snprintf(text, sizeof(text), "%" PRIu64, r->held.fence);
+    if (r->held.fence)
         setenv("HOLDFAST_FENCE", text, 1);
     else
         unsetenv("HOLDFAST_FENCE"); /* an inherited one is of another lock */
     locks_environment(r);
-    setenv("HOLDFAST_GUARANTEE", guarantee_name(r->grant.guarantee), 1);
+    setenv("HOLDFAST_GUARANTEE", guarantee_name(r->held.guarantee), 1);
     once_environment(r);
     if (gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';
     snprintf(text, sizeof(text), "%s:%ld:%" PRIu64, host, (long)r->supervisor,
-             r->grant.fence);
+             r->held.fence);
     setenv("HOLDFAST_HOLDER", text, 1);
     environment_number("HOLDFAST_TTL_MS",
-                       r->lease_ms == INT64_MAX ? -1 : r->grant.valid_ms);
+                       r->lease_ms == INT64_MAX ? -1 : r->held.valid_ms);
     if (r->child_status_fd >= 0)
         environment_number("HOLDFAST_STATUS_FD", r->child_status_fd);
     else
@@ -146,11 +146,11 @@ static void status_pipe_open(struct run *r)
 
 /* With a share in a kernel lock the guardian keeps others out until the last
  * descendant is gone, even when the supervisor was killed. */
-static void lock_share(struct run *r, hf_lock *lock)
+static void lock_share(struct run *r, hf_hold *hold)
 {
     int fd;
     if (r->lease_ms != INT64_MAX) return;
-    if (hf_lock_inherit(lock, r->grant.holder, &fd, NULL) != HF_OK) return;
+    if (hf_hold_inherit(hold, &fd, NULL) != HF_OK) return;
     (void)fcntl(fd, F_SETFD, FD_CLOEXEC);
     r->lock_fds[r->lock_fds_len++] = fd;
 }
@@ -158,9 +158,8 @@ static void lock_share(struct run *r, hf_lock *lock)
 static void locks_share(struct run *r)
 {
     r->lock_fds_len = 0;
-    if (!r->s.multi) lock_share(r, r->lock);
-    for (size_t i = 0; r->s.multi && i < r->s.all_len; i++)
-        lock_share(r, r->s.all[i]);
+    for (size_t i = 0; i < hf_hold_parts(r->hold); i++)
+        lock_share(r, hf_hold_part(r->hold, i));
 }
 
 static void close_if_open(int *fd)

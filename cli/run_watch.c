@@ -64,7 +64,7 @@ void watch_prepare(struct run *r)
     if (r->margin_ms < MARGIN_MIN_MS) r->margin_ms = MARGIN_MIN_MS;
     if (r->margin_ms > MARGIN_MAX_MS) r->margin_ms = MARGIN_MAX_MS;
     r->deadline_ms =
-        lease == INT64_MAX ? lease : r->acquired_at_ms + r->grant.valid_ms;
+        lease == INT64_MAX ? lease : r->acquired_at_ms + r->held.valid_ms;
     guarded_say(r);
 }
 
@@ -78,7 +78,7 @@ void watch_begin(struct run *r, int64_t now_ms)
     r->cause = CAUSE_NONE;
     r->due_ms = INT64_MAX;
     r->woke_ms = 0;
-    held_say(r, r->lease_ms == INT64_MAX ? -1 : r->grant.valid_ms);
+    held_say(r, r->lease_ms == INT64_MAX ? -1 : r->held.valid_ms);
 }
 
 static void at_risk_say(struct run *r, int64_t left_ms)

@@ -109,8 +109,8 @@ int session_fail(const struct session *s, int status,
     text_escape(text, shown, sizeof(shown));
     /* The library's own text often names the lock already, and a quorum's log
      * may have said all of it. */
-    int is_said = status == HF_UNAVAILABLE
-                  && line_is_said(session_unnamed(s, text));
+    int is_said =
+        status == HF_UNAVAILABLE && line_is_said(session_unnamed(s, text));
     int is_named = !s->shown[0] || text_names(shown, s->shown);
     if (!is_said) /* else the lines per node say the rest */
         say_error("%s%s%s", is_named ? "" : s->shown, is_named ? "" : ": ",
@@ -277,13 +277,6 @@ int session_also(struct session *s, const struct options *o)
     if (status == HF_OK && names->len > 0)
         status = hf_multi_open(s->all, s->all_len, &s->multi, &err);
     return status == HF_OK ? EXIT_OK : session_fail(s, status, &err);
-}
-
-int session_release(const struct session *s, uint64_t holder,
-                    struct hf_error *err)
-{
-    return s->multi ? hf_multi_release_as(s->multi, holder, err)
-                    : hf_lock_release_as(s->lock, holder, NULL, err);
 }
 
 int session_is_refused(const struct session *s, const struct hf_info *info)

@@ -78,6 +78,7 @@ struct stress_hold {
     unsigned client;
     struct stress_lock *lock;
     hf_lock *handle;
+    hf_hold *hold;   /* of it, while it is held */
     uint64_t low;    /* every token granted before the call is at most this */
     uint64_t token;  /* 0 where there is none */
     uint64_t entry;  /* its number among the lock's entries; 0: not valid */

@@ -167,7 +167,7 @@ static void alone_judge(struct stress *s, struct stress_hold *h)
 {
     struct stress_lock *l = h->lock;
     if (!h->entry || l->entries == h->entry) return;
-    if (hf_lock_valid_ms(h->handle, 0) > 0)
+    if (hf_hold_valid_ms(h->hold) > 0)
         violation_add(s, l,
                       "two holders: client %u (token %" PRIu64
                       ") is valid at %" PRId64
@@ -183,7 +183,7 @@ void judge_granted(struct stress *s, struct stress_hold *h)
     struct stress_lock *l = h->lock;
     mutex_lock(&l->mutex);
     if (s->fenced) token_judge(s, h);
-    if (hf_lock_valid_ms(h->handle, 0) > 0) {
+    if (hf_hold_valid_ms(h->hold) > 0) {
         h->entry = ++l->entries;
         l->entered_client = h->client;
         l->entered_token = h->token;

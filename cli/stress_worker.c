@@ -96,7 +96,7 @@ static void pause_maybe(struct client *c)
  * its writer must look first; whatever pauses it then is not noticed. */
 static int write_do(struct client *c, struct stress_hold *h, guard_fn guard)
 {
-    if (!c->w->s->fenced && hf_lock_valid_ms(h->handle, 0) <= 0) return 0;
+    if (!c->w->s->fenced && hf_hold_valid_ms(h->hold) <= 0) return 0;
     pause_maybe(c);
     int64_t call_ns = stress_now_ns();
     pthread_rwlock_rdlock(&c->w->gate);
@@ -137,7 +137,6 @@ static void failure_count(struct stress *s, int status,
 static int hold_acquire(struct client *c, struct stress_hold *h)
 {
     struct hf_acquire_options ao = HF_ACQUIRE_OPTIONS_INIT;
-    struct hf_grant grant = {0};
     struct hf_error err = {0};
     if (chance(&c->seed, 4) > 0)
         ao.wait_ms = 1 + (int64_t)chance(&c->seed, WAIT_MS_LONGEST);
@@ -149,9 +148,9 @@ static int hold_acquire(struct client *c, struct stress_hold *h)
     atomic_store(&c->wants_cancel, chance(&c->seed, 5) == 0);
     step_do(c, h, judge_called);
     int64_t call_ns = stress_now_ns();
-    int status = hf_lock_acquire(h->handle, &ao, &grant, &err);
+    int status = hf_lock_acquire(h->handle, &ao, &h->hold, &err);
     atomic_store(&c->wants_cancel, 0);
-    h->token = status == HF_OK ? grant.fence : 0;
+    h->token = status == HF_OK ? hf_hold_fence(h->hold) : 0;
     op_note(c, h, "acquire", call_ns, status);
     if (status == HF_OK) {
         stress_count(c->w->s, FIGURE_ACQUIRED);
@@ -168,22 +167,24 @@ static int hold_acquire(struct client *c, struct stress_hold *h)
 static int hold_reenter(struct client *c, struct stress_hold *h)
 {
     struct hf_acquire_options ao = HF_ACQUIRE_OPTIONS_INIT;
-    struct hf_grant grant = {0};
+    hf_hold *again = NULL;
     struct hf_error err = {0};
     ao.wait_ms = WAIT_MS_LONGEST;
     int64_t call_ns = stress_now_ns();
-    int status = hf_lock_acquire(h->handle, &ao, &grant, &err);
+    int status = hf_lock_acquire(h->handle, &ao, &again, &err);
     if (status != HF_OK) {
         failure_count(c->w->s, status, &err);
         h->may_be_gone = 1;
         return 1;
     }
-    status = hf_lock_release(h->handle, NULL, &err);
+    int is_same = hf_hold_count(again) > 1;
+    status = hf_hold_release(again, &err);
     if (status != HF_OK) failure_count(c->w->s, status, &err);
-    if (grant.count > 1) {
+    if (is_same) {
         stress_count(c->w->s, FIGURE_REENTERED);
         return 1;
     }
+    (void)hf_hold_release(h->hold, NULL);
     stress_count(c->w->s, FIGURE_ENDED);
     op_note(c, h, "release", call_ns, HF_EXPIRED);
     return 0;
@@ -193,7 +194,7 @@ static void hold_release(struct client *c, struct stress_hold *h)
 {
     struct hf_error err = {0};
     int64_t call_ns = stress_now_ns();
-    int status = hf_lock_release(h->handle, NULL, &err);
+    int status = hf_hold_release(h->hold, &err);
     if (status == HF_NOT_OWNER && h->may_be_gone) status = HF_EXPIRED;
     op_note(c, h, "release", call_ns, status);
     if (status == HF_OK)

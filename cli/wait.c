@@ -78,22 +78,14 @@ static int64_t first_wait_ms(const struct session *s, const struct options *o,
 }
 
 static int lock_or_set(struct session *s, const struct hf_acquire_options *ao,
-                       struct hf_grant *grant, struct hf_error *err)
+                       hf_hold **hold, struct hf_error *err)
 {
-    if (!s->multi) return hf_lock_acquire(s->lock, ao, grant, err);
-    int status = hf_multi_acquire(s->multi, ao, s->grants, err);
-    if (status != HF_OK) return status;
-    *grant = s->grants[0];
-    for (size_t i = 1; i < s->all_len; i++) {
-        const struct hf_grant *g = &s->grants[i];
-        if (g->valid_ms < grant->valid_ms) grant->valid_ms = g->valid_ms;
-        if (g->guarantee > grant->guarantee) grant->guarantee = g->guarantee;
-    }
-    return HF_OK;
+    return s->multi ? hf_multi_acquire(s->multi, ao, hold, err)
+                    : hf_lock_acquire(s->lock, ao, hold, err);
 }
 
 static int acquire(struct session *s, const struct options *o,
-                   struct hf_acquire_options *ao, struct hf_grant *grant,
+                   struct hf_acquire_options *ao, hf_hold **hold,
                    struct hf_error *err)
 {
     int64_t wait_ms = wait_choose(o);
@@ -103,7 +95,7 @@ static int acquire(struct session *s, const struct options *o,
     if (first_ms != wait_ms) {
         int64_t begin_ms = clock_ms();
         acquire_wait(ao, first_ms);
-        int status = lock_or_set(s, ao, grant, err);
+        int status = lock_or_set(s, ao, hold, err);
         if (status != HF_TAKEN && status != HF_TIMEOUT
             && status != HF_UNAVAILABLE)
             return status;
@@ -114,7 +106,7 @@ static int acquire(struct session *s, const struct options *o,
         if (wait_ms > 0) wait_ms = wait_ms > over_ms ? wait_ms - over_ms : 1;
     }
     acquire_wait(ao, wait_ms);
-    return lock_or_set(s, ao, grant, err);
+    return lock_or_set(s, ao, hold, err);
 }
 
 /* Is `name` in use as this kind?  An inspection does not tell a writer's hold
@@ -171,7 +163,7 @@ static int refused(struct session *s, const struct options *o, int status,
 }
 
 int session_acquire(struct session *s, const struct options *o, unsigned flags,
-                    struct hf_grant *grant, int *status)
+                    hf_hold **hold, int *status)
 {
     struct hf_error err = {0};
     struct hf_acquire_options ao = HF_ACQUIRE_OPTIONS_INIT;
@@ -186,12 +178,12 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
     ao.renew_ms = flags & HF_ACQUIRE_DETACHED ? 0 : o->renew_ms;
     if (o->backoff) (void)backoff_parse(o->backoff, &ao);
     ao.cancel = cancel;
-    *status = acquire(s, o, &ao, grant, &err);
+    *status = acquire(s, o, &ao, hold, &err);
     interrupt_setup(NULL);
     hf_cancel_close(cancel);
     if (*status == HF_OK && interrupt_signal()) {
         /* The signal and the lock came together: nobody wants it any more. */
-        (void)session_release(s, grant->holder, &err);
+        (void)hf_hold_release(*hold, &err);
         *status = HF_CANCELLED;
     }
     /* What may outlive us is a plain lock, and no letter makes it another. */
@@ -199,9 +191,9 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
         letter_add(s, o, &err);
     if (*status != HF_OK) return refused(s, o, *status, &err);
     /* The library's own log has said so, and why, if it is told. */
-    if (!s->logs && grant->guarantee == HF_GUARANTEE_LOCAL)
+    if (!s->logs && hf_hold_guarantee(*hold) == HF_GUARANTEE_LOCAL)
         say_warn("%s", text_escape(err.text, why, sizeof(why)));
     say_note("%s: acquired, guarantee %s", s->shown,
-             guarantee_name(grant->guarantee));
+             guarantee_name(hf_hold_guarantee(*hold)));
     return EXIT_OK;
 }

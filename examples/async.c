@@ -12,8 +12,8 @@
 struct program {
     int is_running;
     int exit_status;
-    uint64_t holder; /* 0 until the lock is ours */
-    int ticks;       /* of a tenth of a second, while we hold it */
+    hf_hold *hold; /* NULL until the lock is ours */
+    int ticks;     /* of a tenth of a second, while we hold it */
 };
 
 static void program_end(struct program *p, int status,
@@ -25,17 +25,15 @@ static void program_end(struct program *p, int status,
     p->is_running = 0;
 }
 
-static void on_released(hf_lock *lock, int status,
-                        const struct hf_released *released,
-                        const struct hf_error *err, void *user)
+static void on_released(hf_hold *hold, int status, const struct hf_error *err,
+                        void *user)
 {
-    (void)lock;
-    (void)released;
+    (void)hold; /* gone by now */
     printf("released: %s\n", hf_status_text(status));
     program_end(user, status, err);
 }
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     struct program *p = user;
@@ -44,8 +42,8 @@ static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
         program_end(p, status, err);
         return;
     }
-    p->holder = grant->holder; /* the release needs it */
-    printf("held, fence %llu\n", (unsigned long long)grant->fence);
+    p->hold = hold;
+    printf("held, fence %llu\n", (unsigned long long)hf_hold_fence(hold));
 }
 
 static void on_state(const struct hf_event *ev, void *user)
@@ -55,23 +53,22 @@ static void on_state(const struct hf_event *ev, void *user)
     if (ev->state == HF_STATE_LOST) p->is_running = 0; /* stop working now */
 }
 
-static void loop_run(hf_client *client, hf_lock *lock, struct program *p)
+static void loop_run(hf_client *client, struct program *p)
 {
     struct hf_error err = {0};
     while (p->is_running) {
         struct pollfd fds[] = {{hf_client_fd(client), POLLIN, 0}};
         int ready = poll(fds, 1, 100);
         hf_client_process(client);
-        if (ready != 0 || p->holder == 0 || ++p->ticks != 20) continue;
-        int status =
-            hf_lock_release_start(lock, p->holder, on_released, p, &err);
+        if (ready != 0 || !p->hold || ++p->ticks != 20) continue;
+        int status = hf_hold_release_start(p->hold, on_released, p, &err);
         if (status != HF_OK) program_end(p, status, &err);
     }
 }
 
 int main(int argc, char **argv)
 {
-    struct program p = {1, 1, 0, 0};
+    struct program p = {1, 1, NULL, 0};
     struct hf_client_options options = HF_CLIENT_OPTIONS_INIT;
     struct hf_error err = {0};
     hf_client *client = NULL;
@@ -86,7 +83,7 @@ int main(int argc, char **argv)
     if (status == HF_OK)
         status = hf_lock_acquire_start(lock, NULL, on_acquired, &p, &err);
     if (status == HF_OK)
-        loop_run(client, lock, &p);
+        loop_run(client, &p);
     else
         fprintf(stderr, "async: %s\n", err.text);
     hf_lock_close(lock);

@@ -36,15 +36,16 @@ static int lead(hf_election *election, const char *address,
                 struct hf_error *err)
 {
     struct hf_campaign_options options = HF_CAMPAIGN_OPTIONS_INIT;
-    struct hf_grant grant;
+    hf_hold *hold;
     options.value = address;
     options.value_len = strlen(address);
     leader_show(election);
-    int status = hf_election_campaign(election, &options, &grant, err);
+    int status = hf_election_campaign(election, &options, &hold, err);
     if (status != HF_OK) return status;
-    printf("leading, fence %llu\n", (unsigned long long)grant.fence);
+    printf("leading, fence %llu\n", (unsigned long long)hf_hold_fence(hold));
+    /* ... send the fence with every write ... */
     for (int i = 0; i < 3 && !atomic_load(&must_stop); i++)
-        printf("work of the leader, step %d\n", i); /* send grant.fence along */
+        printf("work of the leader, step %d\n", i);
     return hf_election_resign(election, err);
 }
 

@@ -43,26 +43,34 @@ static int record_write(const char *path, uint64_t fence, const char *text)
     return result;
 }
 
+/* Acquire it; the fence is kept as well, for it outlives the hold. */
+static int take(hf_lock *lock, hf_hold **hold, uint64_t *fence,
+                struct hf_error *err)
+{
+    int status = hf_lock_acquire(lock, NULL, hold, err);
+    if (status == HF_OK) *fence = hf_hold_fence(*hold);
+    return status;
+}
+
 static int write_fenced(hf_lock *lock, const char *path, struct hf_error *err)
 {
     static const char *const outcome[] = {"written", "refused: too old"};
-    struct hf_grant first, second;
-    int status = hf_lock_acquire(lock, NULL, &first, err);
-    if (status == HF_OK) status = hf_lock_release(lock, NULL, err);
-    if (status == HF_OK) status = hf_lock_acquire(lock, NULL, &second, err);
+    uint64_t first, second;
+    hf_hold *hold;
+    int status = take(lock, &hold, &first, err);
+    if (status == HF_OK) status = hf_hold_release(hold, err);
+    if (status == HF_OK) status = take(lock, &hold, &second, err);
     if (status != HF_OK) return status;
 
-    int now = record_write(path, second.fence, "by the present holder");
+    int now = record_write(path, second, "by the present holder");
     /* What a holder would do that slept through the end of its lease: */
-    int late = record_write(path, first.fence, "by a holder of the past");
+    int late = record_write(path, first, "by a holder of the past");
     if (now >= 0)
-        printf("fence %llu: %s\n", (unsigned long long)second.fence,
-               outcome[now]);
+        printf("fence %llu: %s\n", (unsigned long long)second, outcome[now]);
     if (late >= 0)
-        printf("fence %llu: %s\n", (unsigned long long)first.fence,
-               outcome[late]);
+        printf("fence %llu: %s\n", (unsigned long long)first, outcome[late]);
     if (now < 0 || late < 0) perror(path);
-    return hf_lock_release(lock, NULL, err);
+    return hf_hold_release(hold, err);
 }
 
 int main(int argc, char **argv)

@@ -18,28 +18,31 @@ static void say(uint64_t fence, int status, const struct hf_error *err)
            status == HF_OK ? "written" : err->text);
 }
 
-static int take(hf_lock *lock, struct hf_grant *grant, struct hf_error *err)
+static int take(hf_lock *lock, uint64_t *fence, struct hf_error *err)
 {
-    int status = hf_lock_acquire(lock, NULL, grant, err);
-    return status == HF_OK ? hf_lock_release(lock, NULL, err) : status;
+    hf_hold *hold;
+    int status = hf_lock_acquire(lock, NULL, &hold, err);
+    if (status != HF_OK) return status;
+    *fence = hf_hold_fence(hold);
+    return hf_hold_release(hold, err);
 }
 
 static int write_guarded(hf_lock *lock, const char *path, struct hf_error *err)
 {
     static const char mine[] = "by the present holder\n";
     static const char late[] = "by a holder of the past\n";
-    struct hf_grant first, second;
+    uint64_t first, second;
     int status = take(lock, &first, err);
     if (status == HF_OK) status = take(lock, &second, err);
     /* Touch first: whoever was paused before us is shut out from here on. */
-    if (status == HF_OK) status = hf_guard_file_touch(path, second.fence, err);
+    if (status == HF_OK) status = hf_guard_file_touch(path, second, err);
     if (status != HF_OK) return status;
 
-    status = hf_guard_file_replace(path, first.fence, late, strlen(late), err);
-    say(first.fence, status, err);
+    status = hf_guard_file_replace(path, first, late, strlen(late), err);
+    say(first, status, err);
     if (status != HF_STALE) return status == HF_OK ? HF_INTERNAL : status;
-    status = hf_guard_file_replace(path, second.fence, mine, strlen(mine), err);
-    say(second.fence, status, err);
+    status = hf_guard_file_replace(path, second, mine, strlen(mine), err);
+    say(second, status, err);
     return status;
 }
 

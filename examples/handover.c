@@ -1,7 +1,7 @@
 /*
  * handover.c: one thread takes the lock, another works under it and gives it
- * back.  What travels between them is the holder's number: a hold belongs to
- * it, not to a thread.
+ * back.  What travels between them is the hold: whoever has the handle may use
+ * it, on any thread.
  *
  *     ./handover [URL]
  */
@@ -10,8 +10,7 @@
 #include <stdio.h>
 
 struct parcel {
-    hf_lock *lock;
-    uint64_t holder;
+    hf_hold *hold;
     int status;
     struct hf_error err;
 };
@@ -19,24 +18,22 @@ struct parcel {
 static void *worker_run(void *arg)
 {
     struct parcel *p = arg;
-    if (hf_lock_state(p->lock, p->holder) == HF_STATE_HELD)
+    if (hf_hold_state(p->hold) == HF_STATE_HELD)
         printf("worker: mine now, fence %llu\n",
-               (unsigned long long)hf_lock_fence(p->lock, p->holder));
-    p->status = hf_lock_release_as(p->lock, p->holder, NULL, &p->err);
+               (unsigned long long)hf_hold_fence(p->hold));
+    p->status = hf_hold_release(p->hold, &p->err);
     return NULL;
 }
 
 static int hand_over(hf_lock *lock, struct hf_error *err)
 {
-    struct hf_acquire_options options = HF_ACQUIRE_OPTIONS_INIT;
-    struct parcel parcel = {lock, hf_holder_new(), HF_INTERNAL, {0}};
+    struct parcel parcel = {NULL, HF_INTERNAL, {0}};
     pthread_t worker;
-    options.holder = parcel.holder;
-    int status = hf_lock_acquire(lock, &options, NULL, err);
+    int status = hf_lock_acquire(lock, NULL, &parcel.hold, err);
     if (status != HF_OK) return status;
     printf("main: held, handing it over\n");
     if (pthread_create(&worker, NULL, worker_run, &parcel) != 0)
-        return hf_lock_release_as(lock, parcel.holder, NULL, err);
+        return hf_hold_release(parcel.hold, err);
     pthread_join(worker, NULL);
     *err = parcel.err;
     return parcel.status;

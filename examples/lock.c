@@ -12,17 +12,17 @@ int main(int argc, char **argv)
 {
     hf_client *client = NULL;
     hf_lock *lock = NULL;
-    struct hf_grant grant;
+    hf_hold *hold;
     struct hf_error err = {0};
     int status = hf_client_open(argc > 1 ? argv[1] : NULL, NULL, &client, &err);
 
     if (status == HF_OK)
         status = hf_lock_open(client, "nightly-report", &lock, &err);
-    if (status == HF_OK) status = hf_lock_acquire(lock, NULL, &grant, &err);
+    if (status == HF_OK) status = hf_lock_acquire(lock, NULL, &hold, &err);
     if (status == HF_OK) {
-        printf("held, fence %llu\n", (unsigned long long)grant.fence);
+        printf("held, fence %llu\n", (unsigned long long)hf_hold_fence(hold));
         /* ... the work: nobody else is here ... */
-        status = hf_lock_release(lock, NULL, &err);
+        status = hf_hold_release(hold, &err);
     }
     if (status != HF_OK) fprintf(stderr, "lock: %s\n", err.text);
     hf_lock_close(lock);

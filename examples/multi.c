@@ -11,18 +11,18 @@
 static int transfer(hf_lock *const *accounts, struct hf_error *err)
 {
     struct hf_acquire_options options = HF_ACQUIRE_OPTIONS_INIT;
-    struct hf_grant grants[2];
+    hf_hold *hold;
     hf_multi *both = NULL;
     int status = hf_multi_open(accounts, 2, &both, err);
     options.wait_ms = 10000; /* for the two of them */
-    if (status == HF_OK) status = hf_multi_acquire(both, &options, grants, err);
+    if (status == HF_OK) status = hf_multi_acquire(both, &options, &hold, err);
     if (status == HF_OK) {
         printf("held, fences %llu and %llu, for %lld ms unless renewed\n",
-               (unsigned long long)grants[0].fence,
-               (unsigned long long)grants[1].fence,
-               (long long)hf_multi_valid_ms(both, 0));
+               (unsigned long long)hf_hold_fence(hf_hold_part(hold, 0)),
+               (unsigned long long)hf_hold_fence(hf_hold_part(hold, 1)),
+               (long long)hf_hold_valid_ms(hold));
         /* ... send each fence with the writes to its account ... */
-        status = hf_multi_release(both, err);
+        status = hf_hold_release(hold, err);
     }
     hf_multi_close(both);
     return status;

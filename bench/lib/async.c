@@ -33,30 +33,28 @@ struct slot {
 
 static void slot_acquire(struct slot *s);
 
-static void on_released(hf_lock *lock, int status,
-                        const struct hf_released *released,
-                        const struct hf_error *err, void *user)
+static void on_released(hf_hold *hold, int status, const struct hf_error *err,
+                        void *user)
 {
     struct slot *s = user;
     struct async *a = s->async;
     uint64_t now = now_ns();
 
-    (void)lock;
-    (void)released;
+    (void)hold;
     if (status != HF_OK) fail("release: %s", err->text);
     worker_count(a->worker, now - s->begin_ns, now);
     a->flying--;
     if (now < a->deadline_ns) slot_acquire(s);
 }
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     struct hf_error why;
 
+    (void)lock;
     if (status != HF_OK) fail("acquire: %s", err->text);
-    if (hf_lock_release_start(lock, grant->holder, on_released, user, &why)
-        != HF_OK)
+    if (hf_hold_release_start(hold, on_released, user, &why) != HF_OK)
         fail("release: %s", why.text);
 }
 

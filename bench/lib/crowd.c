@@ -21,7 +21,7 @@
 struct member {
     struct crowd *crowd;
     hf_lock *lock;
-    uint64_t holder;
+    hf_hold *hold;
 };
 
 struct crowd {
@@ -83,27 +83,25 @@ static void failure_note(struct crowd *c, const struct hf_error *err)
     if (atomic_fetch_add(&c->failures, 1) == 0 && err) c->first = *err;
 }
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     struct member *m = user;
 
     (void)lock;
     if (status == HF_OK)
-        m->holder = grant->holder;
+        m->hold = hold;
     else
         failure_note(m->crowd, err);
     sem_post(&m->crowd->room);
 }
 
-static void on_released(hf_lock *lock, int status,
-                        const struct hf_released *released,
-                        const struct hf_error *err, void *user)
+static void on_released(hf_hold *hold, int status, const struct hf_error *err,
+                        void *user)
 {
     struct member *m = user;
 
-    (void)lock;
-    (void)released;
+    (void)hold;
     if (status != HF_OK) failure_note(m->crowd, err);
     sem_post(&m->crowd->room);
 }
@@ -132,8 +130,7 @@ void crowd_give(struct crowd *c)
     for (int i = 0; i < c->len; i++) {
         struct member *m = &c->members[i];
         room_wait(c);
-        if (hf_lock_release_start(m->lock, m->holder, on_released, m, &err)
-            != HF_OK)
+        if (hf_hold_release_start(m->hold, on_released, m, &err) != HF_OK)
             fail("%s", err.text);
     }
     crowd_settle(c, "released");
@@ -145,7 +142,7 @@ int64_t crowd_missing(const struct crowd *c)
 
     for (int i = 0; i < c->len; i++) {
         const struct member *m = &c->members[i];
-        int state = hf_lock_state(m->lock, m->holder);
+        int state = hf_hold_state(m->hold);
         missing += state != HF_STATE_HELD && state != HF_STATE_AT_RISK;
     }
     return missing;

@@ -12,7 +12,7 @@
 
 struct taker {
     hf_semaphore *sem;
-    struct hf_permit permit;
+    hf_hold *hold;
 };
 
 static hf_client *client;
@@ -48,7 +48,7 @@ static void permits_lock(struct worker *w)
     struct taker *t = w->impl;
     struct hf_error err;
 
-    if (hf_semaphore_acquire(t->sem, NULL, &t->permit, &err) != HF_OK)
+    if (hf_semaphore_acquire(t->sem, NULL, &t->hold, &err) != HF_OK)
         fail("acquire: %s", err.text);
 }
 
@@ -56,7 +56,7 @@ static void permits_unlock(struct worker *w)
 {
     struct taker *t = w->impl;
 
-    if (hf_semaphore_release(t->sem, &t->permit, NULL) != HF_OK) w->fails++;
+    if (hf_hold_release(t->hold, NULL) != HF_OK) w->fails++;
 }
 
 const struct lock_peer permits_peer = {

@@ -21,27 +21,25 @@ static struct {
     atomic_int failures;
 } queue;
 
-static void on_released(hf_lock *lock, int status,
-                        const struct hf_released *released,
-                        const struct hf_error *err, void *user)
+static void on_released(hf_hold *hold, int status, const struct hf_error *err,
+                        void *user)
 {
-    (void)lock;
-    (void)released;
+    (void)hold;
     (void)err;
     (void)user;
     if (status != HF_OK) atomic_fetch_add(&queue.failures, 1);
     sem_post(&queue.ends);
 }
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
+    (void)lock;
     (void)err;
     (void)user;
     if (status == HF_CLOSED) return;
     if (status != HF_OK
-        || hf_lock_release_start(lock, grant->holder, on_released, NULL, NULL)
-               != HF_OK)
+        || hf_hold_release_start(hold, on_released, NULL, NULL) != HF_OK)
         fail("%s: %s", NAME, hf_status_name(status));
 }
 

@@ -15,11 +15,11 @@
 
 #define SETTLE_NS (3 * NS_PER_S) /* all have asked, and subscribed */
 
-static void on_end(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_end(hf_lock *lock, int status, hf_hold *hold,
                    const struct hf_error *err, void *user)
 {
     (void)lock;
-    (void)grant;
+    (void)hold;
     (void)err;
     if (status != HF_CLOSED) atomic_fetch_add((atomic_int *)user, 1);
 }

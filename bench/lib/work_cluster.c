@@ -100,20 +100,32 @@ static void trio_stop(struct trio *t)
 
 static struct many {
     hf_lock *locks[LOCKS];
-    uint64_t holders[LOCKS];
+    hf_hold *holds[LOCKS];
     atomic_int answered, failed;
 } many;
 
-static void answered(hf_lock *lock, int status, const struct hf_grant *grant,
-                     const struct hf_error *err, void *user)
+static void answered(int status)
+{
+    if (status != HF_OK) atomic_fetch_add(&many.failed, 1);
+    atomic_fetch_add(&many.answered, 1);
+}
+
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
+                        const struct hf_error *err, void *user)
 {
     (void)lock;
     (void)err;
-    if (status == HF_OK)
-        *(uint64_t *)user = grant->holder;
-    else
-        atomic_fetch_add(&many.failed, 1);
-    atomic_fetch_add(&many.answered, 1);
+    *(hf_hold **)user = hold;
+    answered(status);
+}
+
+static void on_renewed(hf_hold *hold, int status, const struct hf_error *err,
+                       void *user)
+{
+    (void)hold;
+    (void)err;
+    (void)user;
+    answered(status);
 }
 
 static void all_await(const char *what)
@@ -134,8 +146,8 @@ static void all_acquire(hf_client *client)
         char name[24];
         snprintf(name, sizeof(name), "many-%d", i);
         if (hf_lock_open(client, name, &many.locks[i], NULL) != HF_OK
-            || hf_lock_acquire_start(many.locks[i], &o, answered,
-                                     &many.holders[i], NULL)
+            || hf_lock_acquire_start(many.locks[i], &o, on_acquired,
+                                     &many.holds[i], NULL)
                    != HF_OK)
             fail("cluster: acquire");
     }
@@ -146,8 +158,7 @@ static double all_renew(void)
 {
     uint64_t start = now_ns();
     for (int i = 0; i < LOCKS; i++)
-        if (hf_lock_extend_start(many.locks[i], many.holders[i], 600000,
-                                 answered, &many.holders[i], NULL)
+        if (hf_hold_extend_start(many.holds[i], 600000, on_renewed, NULL, NULL)
             != HF_OK)
             fail("cluster: renew");
     all_await("renew");

@@ -17,6 +17,7 @@ extern "C" {
 
 typedef struct hf_client hf_client;
 typedef struct hf_cancel hf_cancel;
+typedef struct hf_hold hf_hold; /* what was acquired: hold.h */
 
 /* Bytes of stack that a thread must have left for a call of this library, its
  * thread-local data included; what a callback of the user's needs comes on top
@@ -26,7 +27,7 @@ typedef struct hf_cancel hf_cancel;
 /* The three truths about a hold. */
 enum hf_state {
     HF_STATE_NONE = 0,    /* not held by this holder */
-    HF_STATE_HELD = 1,    /* held, and valid for hf_lock_valid_ms() more */
+    HF_STATE_HELD = 1,    /* held, and valid for hf_hold_valid_ms() more */
     HF_STATE_AT_RISK = 2, /* still held, but not renewed in time: wind down */
     HF_STATE_LOST = 3     /* no longer held: stop now */
 };
@@ -36,6 +37,8 @@ struct hf_event {
     int state;        /* enum hf_state: HELD (again), AT_RISK or LOST */
     int status;       /* why: HF_OK, HF_EXPIRED, HF_LOST, HF_UNAVAILABLE */
     uint64_t holder;  /* whose hold */
+    hf_hold *hold;    /* the first handle that was given of it; NULL if that
+                       * is gone, or none was asked for */
     uint64_t fence;   /* its fencing token */
     int64_t valid_ms; /* how long it is still valid; 0 when LOST */
     char name[513];   /* the lock's name, with a NUL behind it */
@@ -133,8 +136,8 @@ struct hf_client_options {
     }
 
 /* What a backend can do: hf_client_caps(). */
-#define HF_CAP_FENCE 0x01u    /* every grant has a rising token */
-#define HF_CAP_LEASE 0x02u    /* a hold ends by itself when its lease does */
+#define HF_CAP_FENCE 0x01u /* every grant has a rising token */
+#define HF_CAP_LEASE 0x02u /* a hold ends by itself when its lease does */
 /* 0x04u is reserved. */
 #define HF_CAP_KERNEL 0x08u   /* a hold ends with its process, never before */
 #define HF_CAP_DETACHED 0x10u /* a hold may outlive its process (tickets) */

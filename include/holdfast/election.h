@@ -5,8 +5,8 @@
  *     hf_election_open(c, "scheduler", NULL, &e, &err);
  *     o.value = "10.0.0.5:8080";
  *     o.value_len = strlen(o.value);
- *     if (hf_election_campaign(e, &o, &grant, &err) == HF_OK) {
- *         ...                      lead; grant.fence with every write
+ *     if (hf_election_campaign(e, &o, &hold, &err) == HF_OK) {
+ *         ...               lead; hf_hold_fence(hold) with every write
  *         hf_election_resign(e, &err);
  *     }
  *
@@ -105,11 +105,11 @@ struct hf_await_options {
         sizeof(struct hf_await_options), 0, 0, 0, 0                            \
     }
 
-/* Told of asynchronous calls.  `grant` and `leader` are borrowed, and NULL
+/* Told of asynchronous calls.  `hold` and `leader` are borrowed, and NULL
  * unless `status` is HF_OK; `err` is borrowed. */
 typedef void (*hf_campaigned_fn)(hf_election *election, int status,
-                                 const struct hf_grant *grant,
-                                 const struct hf_error *err, void *user);
+                                 hf_hold *hold, const struct hf_error *err,
+                                 void *user);
 typedef void (*hf_resigned_fn)(hf_election *election, int status,
                                const struct hf_error *err, void *user);
 typedef void (*hf_awaited_fn)(hf_election *election, int status,
@@ -150,7 +150,9 @@ HF_API void hf_election_close(hf_election *election);
  *
  * @param election  borrowed
  * @param options   copied; NULL means all defaults
- * @param grant     filled on HF_OK; may be NULL
+ * @param hold      filled on HF_OK; may be NULL.  Borrowed from `election`:
+ *                  hf_election_resign(), the next campaign and
+ *                  hf_election_close() end it
  * @param err       filled when this fails; may be NULL
  *
  * @return HF_OK           it leads, and its value is published
@@ -173,7 +175,7 @@ HF_API void hf_election_close(hf_election *election);
  */
 HF_API int hf_election_campaign(hf_election *election,
                                 const struct hf_campaign_options *options,
-                                struct hf_grant *grant, struct hf_error *err);
+                                hf_hold **hold, struct hf_error *err);
 
 /**
  * Campaign, asynchronously.
@@ -332,45 +334,15 @@ HF_API int hf_election_await_start(hf_election *election,
 HF_API void hf_leader_free(hf_election *election, struct hf_leader *leader);
 
 /**
- * The state of this candidate's leadership, by the local clock alone.
+ * The hold of the leadership: its state, fence and validity.
  *
  * @param election  borrowed
- * @return enum hf_state: NONE: it does not lead
+ * @return borrowed until hf_election_resign(), the next campaign or
+ *         hf_election_close(); NULL if no campaign was won, or it resigned
  *
  * Threads: any; nothing is sent.
  */
-HF_API int hf_election_state(hf_election *election);
-
-/**
- * How long it leads for sure, by the local clock alone.
- *
- * @param election  borrowed
- * @return as hf_lock_valid_ms()
- *
- * Threads: any; nothing is sent.
- */
-HF_API int64_t hf_election_valid_ms(hf_election *election);
-
-/**
- * The lock that is held by who leads: for hf_lock_state() and the like, with
- * hf_election_holder().
- *
- * @param election  borrowed
- * @return borrowed until hf_election_close()
- *
- * Threads: any; nothing is sent.
- */
-HF_API hf_lock *hf_election_lock(hf_election *election);
-
-/**
- * The holder of that lock: another one with each campaign.
- *
- * @param election  borrowed
- * @return of the latest campaign; 0: there was none
- *
- * Threads: any; nothing is sent.
- */
-HF_API uint64_t hf_election_holder(hf_election *election);
+HF_API hf_hold *hf_election_hold(hf_election *election);
 
 #ifdef __cplusplus
 }

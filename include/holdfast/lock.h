@@ -1,10 +1,18 @@
 /*
  * holdfast/lock.h: the lock.
  *
- * A lock object is a name on a client; it may be shared by threads.  Who holds
- * it is a *holder*: the calling thread by default (0), or an explicit id, so
- * that a hold can be handed to another thread.  A lock is reentrant: a holder
- * that acquires it n times releases it n times, and keeps one fence throughout.
+ *     hf_lock *lock;  hf_hold *hold;
+ *     hf_lock_open(client, "nightly", &lock, &err);
+ *     if (hf_lock_acquire(lock, NULL, &hold, &err) == HF_OK) {
+ *         ...
+ *         hf_hold_release(hold, &err);
+ *     }
+ *
+ * A lock object is a name on a client; it may be shared by threads.  What an
+ * acquire gives is a hold (hold.h).  It belongs to a *holder*: the calling
+ * thread, or an id of the caller's choice (options.holder).  A lock is
+ * reentrant: a holder that acquires it again enters it once more, with the same
+ * fence, and gets another handle of the same hold.
  *
  * Every call that talks to the store comes in two forms: blocking, and
  * `..._start`, which returns at once and answers through a callback.
@@ -13,13 +21,12 @@
  *   - A callback may call anything, blocking calls included.  It runs on the
  *     thread that pumps, often the one that renews: one that sleeps or computes
  *     for long delays the renewals of other locks.
- *   - Asynchronous acquires make a fresh holder unless one is given; the grant
- *     tells which, and the release needs it.
+ *   - Asynchronous acquires make a fresh holder unless one is given.
  */
 #ifndef HOLDFAST_LOCK_H
 #define HOLDFAST_LOCK_H
 
-#include "client.h"
+#include "hold.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -37,7 +44,6 @@ typedef struct hf_lock hf_lock;
  * What else delays a process counts as well: on a busy machine take a second or
  * more. */
 #define HF_LEASE_MS_MIN 10
-#define HF_TICKET_MAX 160 /* bytes in a ticket, with the NUL */
 
 /* One rule for every call that waits: wait_ms of 0 is no limit, the default; a
  * positive one is milliseconds; a negative one is HF_INVALID.  One try, without
@@ -120,7 +126,7 @@ struct hf_acquire_options {
                            * the watchdog does; 0: no such end; at least 10 ms.
                            * Decided by the first acquire of a hold, not by
                            * re-entries */
-    int64_t feed_ms;        /* the watchdog renews only while hf_lock_feed() was
+    int64_t feed_ms;        /* the watchdog renews only while hf_hold_feed() was
                            * called within so long (to 24 h); 0: it needs no
                            * feeding.
                            * Decided by the first acquire too */
@@ -136,31 +142,6 @@ struct hf_acquire_options {
         sizeof(struct hf_acquire_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
             0                                                                  \
     }
-
-/* How far a hold reaches. */
-enum hf_guarantee {
-    HF_GUARANTEE_STORE = 0, /* what the client's store promises */
-    HF_GUARANTEE_LOCAL = 1  /* this host only: the store could not be reached,
-                             * and HF_FALLBACK_LOCAL was chosen.  It excludes
-                             * those who cannot reach the store either; when
-                             * the store answers again, others, also of this
-                             * host, may be granted its lock while this hold
-                             * lasts.  It has no fencing token */
-};
-
-/* What was obtained. */
-struct hf_grant {
-    uint64_t fence;   /* fencing token: send it with every write; 0 if there
-                       * is none: with fence=off, and HF_GUARANTEE_LOCAL */
-    uint64_t holder;  /* who holds it */
-    int64_t count;    /* how often this holder has it now */
-    int64_t valid_ms; /* valid for so long unless renewed; INT64_MAX: for as
-                       * long as the process lives */
-    int64_t lease_ms; /* the lease that was asked for */
-    int guarantee;    /* enum hf_guarantee */
-    int replicas;     /* so many replicas have confirmed it; 0 unless the URL
-                       * says wait= or waitaof=1,k */
-};
 
 /* What is left after a release. */
 struct hf_released {
@@ -212,11 +193,7 @@ struct hf_info {
                                * there are now */
 };
 
-typedef void (*hf_acquired_fn)(hf_lock *lock, int status,
-                               const struct hf_grant *grant,
-                               const struct hf_error *err, void *user);
-typedef void (*hf_released_fn)(hf_lock *lock, int status,
-                               const struct hf_released *released,
+typedef void (*hf_acquired_fn)(hf_lock *lock, int status, hf_hold *hold,
                                const struct hf_error *err, void *user);
 typedef void (*hf_inspected_fn)(hf_lock *lock, int status,
                                 const struct hf_info *info,
@@ -306,7 +283,9 @@ HF_API const char *hf_lock_name(const hf_lock *lock);
  *
  * @param lock     borrowed
  * @param options  copied; NULL: wait for ever, the client's lease, watchdog
- * @param grant    filled on HF_OK; may be NULL
+ * @param hold     filled on HF_OK: owned by the caller: hf_hold_release().
+ *                 NULL: the calling thread keeps no handle, and releases it
+ *                 with hf_lock_release()
  * @param err      filled when this fails, and with the reason when a hold of
  *                 this host is granted instead of the store's; may be NULL
  *
@@ -338,20 +317,19 @@ HF_API const char *hf_lock_name(const hf_lock *lock);
  */
 HF_API int hf_lock_acquire(hf_lock *lock,
                            const struct hf_acquire_options *options,
-                           struct hf_grant *grant, struct hf_error *err);
+                           hf_hold **hold, struct hf_error *err);
 
 /**
  * Acquire, asynchronously.  Statuses as hf_lock_acquire().
  *
  * @param cb    called exactly once if, and only if, this returns HF_OK;
- *              `grant` is NULL unless its status is HF_OK, both are borrowed.
- *              NULL only if `options` name a holder: hf_lock_state() tells when
- *              that one has the lock
+ *              `hold` is NULL unless its status is HF_OK, and owned by the
+ *              caller: hf_hold_release(); `err` is borrowed
  * @param user  passed to `cb`, never looked at
  *
- * @return HF_OK (the request is on its way), HF_INVALID (also: neither a
- *         callback nor a holder, so that nothing could release the lock),
- *         HF_UNSUPPORTED, HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK (the request is on its way), HF_INVALID (also: no callback, so
+ *         that nothing could release the lock), HF_UNSUPPORTED, HF_FORKED,
+ *         HF_CLOSED, HF_NOMEM
  *
  * Threads: any; `cb` runs on the thread that pumps, after the step.
  */
@@ -363,8 +341,7 @@ HF_API int hf_lock_acquire_start(hf_lock *lock,
 /**
  * One try: hf_lock_acquire() with HF_ACQUIRE_TRY and no other option.
  */
-HF_API int hf_lock_try(hf_lock *lock, struct hf_grant *grant,
-                       struct hf_error *err);
+HF_API int hf_lock_try(hf_lock *lock, hf_hold **hold, struct hf_error *err);
 
 /**
  * Give the lock back once, as the calling thread.
@@ -393,50 +370,6 @@ HF_API int hf_lock_try(hf_lock *lock, struct hf_grant *grant,
  */
 HF_API int hf_lock_release(hf_lock *lock, struct hf_released *released,
                            struct hf_error *err);
-
-/**
- * As hf_lock_release(), for the given holder.
- *
- * @param holder  0: the calling thread
- */
-HF_API int hf_lock_release_as(hf_lock *lock, uint64_t holder,
-                              struct hf_released *released,
-                              struct hf_error *err);
-
-/**
- * Release, asynchronously.  Statuses as hf_lock_release().
- *
- * @param holder  0: the calling thread
- * @param cb      as for hf_lock_acquire_start(); may be NULL
- *
- * @return HF_OK, HF_NOT_OWNER, HF_FORKED, HF_CLOSED, HF_NOMEM
- */
-HF_API int hf_lock_release_start(hf_lock *lock, uint64_t holder,
-                                 hf_released_fn cb, void *user,
-                                 struct hf_error *err);
-
-/**
- * Start the lease anew, with another length if one is given.
- *
- * @param lock      borrowed
- * @param holder    0: the calling thread
- * @param lease_ms  0: as it was
- * @param grant     filled on HF_OK; may be NULL
- * @param err       filled when this fails; may be NULL
- *
- * @return HF_OK, HF_NOT_OWNER, HF_LOST, HF_EXPIRED, HF_UNAVAILABLE or
- *         HF_DENIED (it stays valid for hf_lock_valid_ms()), HF_INVALID,
- *         HF_FORKED, HF_CLOSED
- *
- * Threads: any.
- */
-HF_API int hf_lock_extend(hf_lock *lock, uint64_t holder, int64_t lease_ms,
-                          struct hf_grant *grant, struct hf_error *err);
-
-/** Extend, asynchronously.  Statuses as hf_lock_extend(). */
-HF_API int hf_lock_extend_start(hf_lock *lock, uint64_t holder,
-                                int64_t lease_ms, hf_acquired_fn cb, void *user,
-                                struct hf_error *err);
 
 /**
  * Take the lock away from whoever holds it, and raise the fence so that the
@@ -515,109 +448,14 @@ HF_API int hf_lock_hold_count(hf_lock *lock, uint64_t holder, int64_t *out,
 HF_API int hf_lock_ttl_ms(hf_lock *lock, int64_t *out, struct hf_error *err);
 
 /**
- * The state of this holder's hold, by the local clock alone.
- *
- * @param holder  0: the calling thread
- * @return enum hf_state
- *
- * Threads: any; nothing is sent.
- */
-HF_API int hf_lock_state(hf_lock *lock, uint64_t holder);
-
-/**
- * How long this holder's hold is still valid, by the local clock alone.  Check
- * it before each protected write, and send the fence with the write.
- *
- * @param holder  0: the calling thread
- * @return milliseconds; 0 if it is not held; INT64_MAX if it lasts as long as
- *         the process
- *
- * Threads: any; nothing is sent.
- */
-HF_API int64_t hf_lock_valid_ms(hf_lock *lock, uint64_t holder);
-
-/**
- * Why this holder's hold is not renewed, or was lost: what the store last said
- * to it, before HF_STATE_AT_RISK tells everybody.
- *
- * @param lock    borrowed
- * @param holder  0: the calling thread
- * @param text    HF_ERROR_TEXT_MAX bytes, filled: one sentence, or "" if there
- *                is no such hold, or nothing went wrong the last time
- *
- * Threads: any; nothing is sent.
- */
-HF_API void hf_lock_why(hf_lock *lock, uint64_t holder,
-                        char text[HF_ERROR_TEXT_MAX]);
-
-/**
- * Say that the work behind this hold is alive.  A hold that was acquired with
- * `feed_ms` is renewed only while this is called often enough; starved, it is
- * told AT_RISK and then LOST in its time, and a feed before that saves it.
- *
- * @param lock    borrowed
- * @param holder  0: the calling thread
- *
- * @return HF_OK         fed: it counts from now
- *         HF_NOT_OWNER  this holder does not hold it
- *         HF_EXPIRED, HF_LOST  it came too late: the hold is over
- *         HF_INVALID    it was acquired without feed_ms
- *         HF_FORKED, HF_CLOSED
- *
- * Threads: any; a renewal that was held back is sent at once.
- */
-HF_API int hf_lock_feed(hf_lock *lock, uint64_t holder);
-
-/**
- * How far this holder's hold reaches.
- *
- * @param lock    borrowed
- * @param holder  0: the calling thread
- *
- * @return enum hf_guarantee; HF_GUARANTEE_STORE if it is not held; of a lost
- *         hold, what it was
- *
- * Threads: any; nothing is sent.
- */
-HF_API int hf_lock_guarantee(hf_lock *lock, uint64_t holder);
-
-/**
- * The fencing token of this holder's hold.
- *
- * @param holder  0: the calling thread
- * @return the token, 0 if it is not held; a lost hold still tells its token
- *
- * Threads: any; nothing is sent.
- */
-HF_API uint64_t hf_lock_fence(hf_lock *lock, uint64_t holder);
-
-/**
- * Write down what another process needs to renew or release a hold, and let go
- * of it here without releasing it.  The ticket is a secret: every process that
- * has it can release the lock.  It cannot be made from anything that a store
- * shows or keeps.
- *
- * @param lock    borrowed
- * @param holder  0: the calling thread; acquired with HF_ACQUIRE_DETACHED
- * @param ticket  HF_TICKET_MAX bytes, owned by the caller
- * @param err     filled when this fails; may be NULL
- *
- * @return HF_OK, HF_NOT_OWNER, HF_UNSUPPORTED (it was not acquired detached),
- *         HF_FORKED, HF_CLOSED
- *
- * Threads: any; nothing is sent.
- */
-HF_API int hf_lock_detach(hf_lock *lock, uint64_t holder, char *ticket,
-                          struct hf_error *err);
-
-/**
- * Take over a detached hold: the opposite of hf_lock_detach().  The store is
+ * Take over a detached hold: the opposite of hf_hold_ticket().  The store is
  * asked, and the lease begins anew with the given length.
  *
  * @param lock      borrowed; of the name the ticket was made for
- * @param ticket    copied; what hf_lock_detach() wrote
+ * @param ticket    copied; what hf_hold_ticket() wrote
  * @param lease_ms  0: the client's
- * @param grant     filled on HF_OK: `holder` is the one to release it with
+ * @param hold      filled on HF_OK; owned by the caller: hf_hold_release() or
+ *                  hf_hold_ticket()
  * @param err       filled when this fails; may be NULL
  *
  * @return HF_OK (held here, not watched: extend, release or detach it),
@@ -627,7 +465,7 @@ HF_API int hf_lock_detach(hf_lock *lock, uint64_t holder, char *ticket,
  * Threads: any.
  */
 HF_API int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
-                          struct hf_grant *grant, struct hf_error *err);
+                          hf_hold **hold, struct hf_error *err);
 
 /**
  * Release a detached hold by its ticket, without taking it over first.  Of a
@@ -635,7 +473,7 @@ HF_API int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
  * cannot be reached do not matter if the others are a majority and one of them
  * has given it back.
  *
- * @param ticket  copied; what hf_lock_detach() wrote
+ * @param ticket  copied; what hf_hold_ticket() wrote
  *
  * @return HF_OK, HF_EXPIRED, HF_LOST, HF_INVALID, HF_UNAVAILABLE, HF_DENIED,
  *         HF_CONFLICT (as of hf_lock_release()), HF_FORKED, HF_CLOSED
@@ -644,27 +482,6 @@ HF_API int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
  */
 HF_API int hf_ticket_release(hf_lock *lock, const char *ticket,
                              struct hf_error *err);
-
-/**
- * A copy of the descriptor that carries a kernel lock, for children and for
- * exec(): the lock stays held while any copy of it is open anywhere, even when
- * this process has ended.  Releasing the hold ends it for all copies.
- *
- * @param lock    borrowed
- * @param holder  0: the calling thread
- * @param out_fd  filled on HF_OK: a duplicate, without FD_CLOEXEC, that the
- *                library forgets at once (a fork leaves it alone); owned by
- *                the caller: close()
- * @param err     filled when this fails; may be NULL
- *
- * @return HF_OK, HF_NOT_OWNER, HF_UNSUPPORTED (this hold is not a kernel lock:
- *         another backend, or acquired with HF_ACQUIRE_DETACHED), HF_FORKED,
- *         HF_CLOSED, HF_INTERNAL (no descriptor to be had)
- *
- * Threads: any; nothing is sent.
- */
-HF_API int hf_lock_inherit(hf_lock *lock, uint64_t holder, int *out_fd,
-                           struct hf_error *err);
 
 /* One row of a list.  `name` may hold any byte but NUL. */
 struct hf_list_row {

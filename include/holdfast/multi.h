@@ -23,11 +23,11 @@
  *     The order of the locks given to hf_multi_open() does not matter.
  *   - One deadline for the whole: options->wait_ms.
  *
- * All locks of a set are held by one holder.  They are ordinary holds: each has
- * its own fence, is renewed by its own client, whose on_state tells of its
- * changes, and may be asked about, extended and released by itself.  A lock
- * that the holder had before is entered once more, and left once by a release
- * of the set, or by an acquire of it that fails.
+ * All locks of a set are held by one holder, and the set is one hold: its state
+ * is the worst of its locks', it is extended and released as a whole.  Each
+ * lock has its own fence and is renewed by its own client: hf_hold_part() gives
+ * its hold.  A lock that the holder had before is entered once more, and left
+ * once by a release of the set, or by an acquire of it that fails.
  */
 #ifndef HOLDFAST_MULTI_H
 #define HOLDFAST_MULTI_H
@@ -42,12 +42,9 @@ typedef struct hf_multi hf_multi;
 
 #define HF_MULTI_MAX 64 /* locks in a set */
 
-/* `grants` are in the order of hf_multi_open(), one per lock, and borrowed, as
- * is `err`; NULL unless `status` is HF_OK. */
-typedef void (*hf_multi_acquired_fn)(hf_multi *multi, int status,
-                                     const struct hf_grant *grants,
-                                     const struct hf_error *err, void *user);
-typedef void (*hf_multi_released_fn)(hf_multi *multi, int status,
+/* `hold` is owned by the caller: hf_hold_release(); NULL unless `status` is
+ * HF_OK.  `err` is borrowed. */
+typedef void (*hf_multi_acquired_fn)(hf_multi *multi, int status, hf_hold *hold,
                                      const struct hf_error *err, void *user);
 
 /**
@@ -72,7 +69,7 @@ HF_API int hf_multi_open(hf_lock *const *locks, size_t len, hf_multi **out,
                          struct hf_error *err);
 
 /**
- * Forget a set.  What is held stays held: release it first.
+ * Close a set.  What is held stays held; its holds are not touched.
  *
  * @param multi  taken; NULL does nothing; no call may be using it
  *
@@ -86,9 +83,9 @@ HF_API void hf_multi_close(hf_multi *multi);
  * @param multi    borrowed
  * @param options  copied; as for hf_lock_acquire(), and for each lock; wait_ms
  *                 is for the whole, and `cancel` may be of any client
- * @param grants   filled on HF_OK, in the order of hf_multi_open(): room for
- *                 one per lock; may be NULL.  valid_ms of the whole is the
- *                 least of theirs: hf_multi_valid_ms()
+ * @param hold     filled on HF_OK; owned by the caller: hf_hold_release().
+ *                 hf_hold_part() gives its locks in the order of
+ *                 hf_multi_open()
  * @param err      filled when this fails: its text names the lock; may be NULL
  *
  * @return HF_OK           all are held
@@ -106,26 +103,25 @@ HF_API void hf_multi_close(hf_multi *multi);
  */
 HF_API int hf_multi_acquire(hf_multi *multi,
                             const struct hf_acquire_options *options,
-                            struct hf_grant *grants, struct hf_error *err);
+                            hf_hold **hold, struct hf_error *err);
 
 /**
  * One try: hf_multi_acquire() with HF_ACQUIRE_TRY and no other option.
  */
-HF_API int hf_multi_try(hf_multi *multi, struct hf_grant *grants,
-                        struct hf_error *err);
+HF_API int hf_multi_try(hf_multi *multi, hf_hold **hold, struct hf_error *err);
 
 /**
  * Acquire, asynchronously.  Statuses as hf_multi_acquire().
  *
  * @param cb    called exactly once if, and only if, this returns HF_OK; may
- *              close the set.  NULL only if `options` name a holder
+ *              close the set
  * @param user  passed to `cb`, never looked at
  *
- * @return HF_OK (it is on its way), HF_INVALID (also: neither a callback nor a
- *         holder, so that nothing could release the locks), HF_UNSUPPORTED,
- *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK (it is on its way), HF_INVALID (also: no callback, so that
+ *         nothing could release the locks), HF_UNSUPPORTED, HF_FORKED,
+ *         HF_CLOSED, HF_NOMEM
  *
- * A fresh holder is made unless one is given; the grants tell which.
+ * A fresh holder is made unless one is given.
  *
  * Threads: any; `cb` runs on a thread that pumps one of the clients.
  */
@@ -133,79 +129,6 @@ HF_API int hf_multi_acquire_start(hf_multi *multi,
                                   const struct hf_acquire_options *options,
                                   hf_multi_acquired_fn cb, void *user,
                                   struct hf_error *err);
-
-/**
- * Give all locks of the set back once, as the calling thread.  Every one of
- * them is released, whatever becomes of the others.
- *
- * @param multi  borrowed
- * @param err    filled with the first that fails; may be NULL
- *
- * @return HF_OK, or what hf_lock_release() says of the first in the fixed order
- *         that failed; this holder holds each of them once less than before
- *
- * Threads: any.
- */
-HF_API int hf_multi_release(hf_multi *multi, struct hf_error *err);
-
-/**
- * As hf_multi_release(), for the given holder.
- *
- * @param holder  0: the calling thread
- */
-HF_API int hf_multi_release_as(hf_multi *multi, uint64_t holder,
-                               struct hf_error *err);
-
-/**
- * Release, asynchronously.  Statuses as hf_multi_release().
- *
- * @param holder  0: the calling thread
- * @param cb      as for hf_multi_acquire_start(); may be NULL
- *
- * @return HF_OK, HF_FORKED, HF_NOMEM (nothing was released)
- */
-HF_API int hf_multi_release_start(hf_multi *multi, uint64_t holder,
-                                  hf_multi_released_fn cb, void *user,
-                                  struct hf_error *err);
-
-/**
- * Start all leases anew.  Every one is extended, whatever becomes of the
- * others.
- *
- * @param multi     borrowed
- * @param holder    0: the calling thread
- * @param lease_ms  0: as they were
- * @param grants    filled on HF_OK, as by hf_multi_acquire(); may be NULL
- * @param err       filled with the first that fails; may be NULL
- *
- * @return HF_OK, HF_NOMEM, or what hf_lock_extend() says of the first in the
- *         fixed order that failed
- *
- * Threads: any.
- */
-HF_API int hf_multi_extend(hf_multi *multi, uint64_t holder, int64_t lease_ms,
-                           struct hf_grant *grants, struct hf_error *err);
-
-/**
- * The state of the set, by the local clock alone: the worst of its locks'.
- *
- * @param holder  0: the calling thread
- * @return HF_STATE_LOST if one is lost, else HF_STATE_NONE if one is not held,
- *         else HF_STATE_AT_RISK if one is, else HF_STATE_HELD
- *
- * Threads: any; nothing is sent.
- */
-HF_API int hf_multi_state(hf_multi *multi, uint64_t holder);
-
-/**
- * How long all of them are still valid, by the local clock alone.
- *
- * @param holder  0: the calling thread
- * @return milliseconds: the least of hf_lock_valid_ms()
- *
- * Threads: any; nothing is sent.
- */
-HF_API int64_t hf_multi_valid_ms(hf_multi *multi, uint64_t holder);
 
 #ifdef __cplusplus
 }

@@ -72,7 +72,7 @@ struct hf_once_result {
     uint64_t fence;         /* of the run: MINE: send it with every write */
     int64_t began_ms;       /* wall clock of the store */
     int64_t ended_ms;       /* 0 if it has not ended */
-    int64_t valid_ms;       /* MINE: as in struct hf_grant */
+    int64_t valid_ms;       /* MINE: as hf_hold_valid_ms() */
     int guarantee;          /* MINE: enum hf_guarantee: HF_GUARANTEE_STORE, for
                              * a lock of this host alone is not enough */
     char host[HF_HOST_MAX]; /* where it runs or ran, "" unknown */
@@ -160,25 +160,15 @@ HF_API int hf_once_end(hf_once *once, int status, const void *data, size_t len,
 HF_API int hf_once_abandon(hf_once *once, struct hf_error *err);
 
 /**
- * The lock that is held during the run: for hf_lock_valid_ms(), hf_lock_state()
- * and hf_lock_feed() with hf_once_holder().
+ * The hold of the lock that is held during the run: ask it, feed it, be told of
+ * its changes.
  *
  * @param once  borrowed
- * @return borrowed until the run is ended
- *
- * Threads: any.
- */
-HF_API hf_lock *hf_once_lock(hf_once *once);
-
-/**
- * The holder of that lock: nobody else's, and no thread's.
- *
- * @param once  borrowed
- * @return 1 or more
+ * @return borrowed until the run is ended, which releases it
  *
  * Threads: any; nothing is sent.
  */
-HF_API uint64_t hf_once_holder(const hf_once *once);
+HF_API hf_hold *hf_once_hold(const hf_once *once);
 
 /**
  * Ask what is known of it, without beginning anything.

@@ -1,18 +1,20 @@
 /*
  * holdfast/semaphore.h: so many at once, and no more.
  *
- *     hf_semaphore *s;  struct hf_permit p;
+ *     hf_semaphore *s;  hf_hold *hold;
  *     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
  *     o.permits = 4;
  *     hf_semaphore_open(c, "exports", &o, &s, &err);
- *     if (hf_semaphore_acquire(s, NULL, &p, &err) == HF_OK) {
+ *     if (hf_semaphore_acquire(s, NULL, &hold, &err) == HF_OK) {
  *         ...
- *         hf_semaphore_release(s, &p, &err);
+ *         hf_hold_release(hold, &err);
  *     }
  *
- * A permit is leased and renewed as a lock is: it comes back when its holder
- * dies, a holder is told before it is lost (hf_client_options.on_state), and
- * each has a fence that is higher than those of all permits given before.
+ * What an acquire got is a hold (hold.h), leased and renewed as a lock is: it
+ * comes back when its holder dies, the holder is told before it is lost
+ * (hf_hold_on_state()), and its fence is higher than those of all permits given
+ * before.  hf_hold_count() says how many permits it has; it is released as a
+ * whole.
  *
  * A program that opens a semaphore with `permits` need not know which store it
  * is on.  Where the store keeps permits (HF_CAP_PERMIT), it keeps their number,
@@ -78,16 +80,6 @@ struct hf_semaphore_options {
         sizeof(struct hf_semaphore_options), 0, 0, 0                           \
     }
 
-/* What one acquire got: all of it is given back at once. */
-struct hf_permit {
-    uint64_t holder;  /* its name, for hf_lock_state() and the like; 0: of a
-                        * plain counter */
-    uint64_t fence;   /* send it with every write; 0: there is none */
-    int64_t count;    /* so many permits */
-    int64_t valid_ms; /* from now, unless renewed; INT64_MAX: no end */
-    int32_t slot;     /* which of the slots, the first of several: 1...; 0 */
-};
-
 /* How many there are. */
 struct hf_semaphore_state {
     int is_set;        /* somebody has said how many there are */
@@ -103,9 +95,12 @@ struct hf_semaphore_state {
 #define HF_SEMAPHORE_ANYWAY 1u
 #define HF_SEMAPHORE_IF_SET 2u /* hf_semaphore_add(): only if it is set */
 
-typedef void (*hf_permit_fn)(hf_semaphore *sem, int status,
-                             const struct hf_permit *permit,
-                             const struct hf_error *err, void *user);
+/* `hold` is owned by the caller: hf_hold_release(); NULL unless `status` is
+ * HF_OK, and of a plain counter.  `err` is borrowed. */
+typedef void (*hf_semaphore_acquired_fn)(hf_semaphore *sem, int status,
+                                         hf_hold *hold,
+                                         const struct hf_error *err,
+                                         void *user);
 typedef void (*hf_semaphore_fn)(hf_semaphore *sem, int status,
                                 const struct hf_semaphore_state *state,
                                 const struct hf_error *err, void *user);
@@ -143,30 +138,14 @@ HF_API int hf_semaphore_open(hf_client *client, const char *name,
 HF_API void hf_semaphore_close(hf_semaphore *sem);
 
 /**
- * The lock object behind it: hf_lock_state(), hf_lock_valid_ms(),
- * hf_lock_feed() and hf_lock_inspect() know a permit by its holder.
+ * The lock object behind it, for hf_lock_inspect().
  *
  * @param sem  borrowed
- * @return borrowed from `sem`; of slots: the first; of a plain counter nobody
- *         holds anything
+ * @return borrowed from `sem`; where permits are a lock each, the first
  *
  * Threads: any.
  */
 HF_API hf_lock *hf_semaphore_lock(hf_semaphore *sem);
-
-/**
- * The lock object that has a permit: as hf_semaphore_lock(), and of slots the
- * slot that the permit names; hf_lock_name() tells its name.
- *
- * @param sem     borrowed
- * @param permit  borrowed; of several slots, the first
- * @return borrowed from `sem`; NULL if the permit names a slot that `sem` does
- *         not have
- *
- * Threads: any.
- */
-HF_API hf_lock *hf_semaphore_permit_lock(hf_semaphore *sem,
-                                         const struct hf_permit *permit);
 
 /**
  * Take permits, all that are asked for or none.  If the semaphore was opened
@@ -176,7 +155,9 @@ HF_API hf_lock *hf_semaphore_permit_lock(hf_semaphore *sem,
  * @param options  copied; NULL means all defaults: one permit, wait for ever,
  *                 renewed.  Each acquire is a holder of its own; one that is
  *                 given must have none yet
- * @param out      filled on HF_OK
+ * @param hold     filled on HF_OK; owned by the caller: hf_hold_release().  Of
+ *                 a plain counter nothing is held: NULL, and
+ *                 hf_semaphore_add() gives the permits back
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK
@@ -192,12 +173,12 @@ HF_API hf_lock *hf_semaphore_permit_lock(hf_semaphore *sem,
  */
 HF_API int hf_semaphore_acquire(hf_semaphore *sem,
                                 const struct hf_acquire_options *options,
-                                struct hf_permit *out, struct hf_error *err);
+                                hf_hold **hold, struct hf_error *err);
 
 /** Take one permit if one is free: hf_semaphore_acquire() with HF_ACQUIRE_TRY.
  *
  * Threads: any. */
-HF_API int hf_semaphore_try(hf_semaphore *sem, struct hf_permit *out,
+HF_API int hf_semaphore_try(hf_semaphore *sem, hf_hold **hold,
                             struct hf_error *err);
 
 /**
@@ -206,15 +187,13 @@ HF_API int hf_semaphore_try(hf_semaphore *sem, struct hf_permit *out,
  * @param sem      borrowed until `cb` has been called
  * @param options  copied; as for hf_semaphore_acquire()
  * @param cb       called exactly once if, and only if, this returns HF_OK, and
- *                 never before this function has returned; its permit and
- *                 error are borrowed, the permit is NULL unless HF_OK.  NULL
- *                 only if `options` name a holder
+ *                 never before this function has returned
  * @param user     passed to `cb`, never looked at
  * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK (the request is on its way), HF_INVALID (also: neither a
- *         callback nor a holder, so that nothing could release the permits),
- *         HF_UNSUPPORTED, HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK (the request is on its way), HF_INVALID (also: no callback, so
+ *         that nothing could release the permits), HF_UNSUPPORTED, HF_FORKED,
+ *         HF_CLOSED, HF_NOMEM
  *
  * `status` in `cb`: as hf_semaphore_acquire() returns.
  *
@@ -222,102 +201,18 @@ HF_API int hf_semaphore_try(hf_semaphore *sem, struct hf_permit *out,
  */
 HF_API int hf_semaphore_acquire_start(hf_semaphore *sem,
                                       const struct hf_acquire_options *options,
-                                      hf_permit_fn cb, void *user,
+                                      hf_semaphore_acquired_fn cb, void *user,
                                       struct hf_error *err);
-
-/**
- * Give back what an acquire got, all of it.
- *
- * @param sem     borrowed
- * @param permit  borrowed; from an acquire of this semaphore
- * @param err     filled when this fails; may be NULL
- *
- * @return HF_OK
- *         HF_NOT_OWNER    no such permit is out: released before, or never got
- *         HF_EXPIRED, HF_LOST  it was not ours any more
- *         HF_UNAVAILABLE  no answer: it is repeated in the background, and ends
- *                         with its lease at the latest
- *         HF_DENIED, HF_CONFLICT, HF_FORKED, HF_CLOSED, HF_NOMEM
- *
- * Threads: any.
- */
-HF_API int hf_semaphore_release(hf_semaphore *sem,
-                                const struct hf_permit *permit,
-                                struct hf_error *err);
-
-/**
- * The same, asynchronously.
- *
- * @param sem     borrowed until `cb` has been called
- * @param permit  copied
- * @param cb      called exactly once if, and only if, this returns HF_OK; may
- *                be NULL
- * @param user    passed to `cb`, never looked at
- * @param err     filled when this fails; may be NULL
- *
- * @return HF_OK (the request is on its way), HF_NOT_OWNER, HF_FORKED,
- *         HF_CLOSED, HF_NOMEM
- *
- * `status` in `cb`: as hf_semaphore_release() returns.
- *
- * Threads: any; `cb` runs on the thread that pumps, after the step.
- */
-HF_API int hf_semaphore_release_start(hf_semaphore *sem,
-                                      const struct hf_permit *permit,
-                                      hf_permit_fn cb, void *user,
-                                      struct hf_error *err);
-
-/**
- * Begin the lease anew, or another one.
- *
- * @param sem       borrowed
- * @param permit    its valid_ms is written anew on HF_OK
- * @param lease_ms  from now on; 0: as it was
- * @param err       filled when this fails; may be NULL
- *
- * @return HF_OK, HF_NOT_OWNER, HF_EXPIRED, HF_LOST, HF_INVALID,
- *         HF_UNSUPPORTED (a plain counter), HF_UNAVAILABLE, HF_FORKED,
- *         HF_CLOSED
- *
- * Threads: any.
- */
-HF_API int hf_semaphore_extend(hf_semaphore *sem, struct hf_permit *permit,
-                               int64_t lease_ms, struct hf_error *err);
-
-#define HF_PERMIT_TICKET_MAX (HF_TICKET_MAX + 16) /* bytes, with the NUL */
-
-/**
- * Write down what another process needs to go on with what an acquire got, and
- * let go of it here without releasing it.  The permits stay out until their
- * lease ends, or until hf_semaphore_attach() and hf_semaphore_release().
- *
- * @param sem     borrowed
- * @param permit  borrowed; acquired with HF_ACQUIRE_DETACHED, so that nothing
- *                renews it here; all that it was granted goes, whatever its
- *                `count` says now
- * @param ticket  HF_PERMIT_TICKET_MAX bytes, owned by the caller.  Every
- *                process that has it can extend and release the permits
- * @param err     filled when this fails; may be NULL
- *
- * @return HF_OK, HF_NOT_OWNER (no such permit is out here), HF_UNSUPPORTED (it
- *         was not acquired detached; a plain counter; slots, which are locks),
- *         HF_FORKED, HF_CLOSED
- *
- * Threads: any; nothing is sent.
- */
-HF_API int hf_semaphore_detach(hf_semaphore *sem,
-                               const struct hf_permit *permit, char *ticket,
-                               struct hf_error *err);
 
 /**
  * Take over permits that another process has detached.  The store is asked, and
  * the lease begins anew with the given length.
  *
  * @param sem       borrowed; of the name the ticket was made for
- * @param ticket    copied; what hf_semaphore_detach() wrote
+ * @param ticket    copied; what hf_hold_ticket() wrote
  * @param lease_ms  0: the client's
- * @param out       filled on HF_OK; not renewed here: extend, release or detach
- *                  it
+ * @param hold      filled on HF_OK; owned by the caller.  Not renewed here:
+ *                  extend it, release it or take its ticket
  * @param err       filled when this fails; may be NULL
  *
  * @return HF_OK, HF_EXPIRED (the lease has ended, or it was released), HF_LOST,
@@ -328,20 +223,8 @@ HF_API int hf_semaphore_detach(hf_semaphore *sem,
  * Threads: any.
  */
 HF_API int hf_semaphore_attach(hf_semaphore *sem, const char *ticket,
-                               int64_t lease_ms, struct hf_permit *out,
+                               int64_t lease_ms, hf_hold **hold,
                                struct hf_error *err);
-
-/**
- * How long a permit is still good, by the local clock alone.
- *
- * @param sem     borrowed
- * @param permit  borrowed
- * @return ms; 0: it is not ours, or not any more; INT64_MAX: no end
- *
- * Threads: any.
- */
-HF_API int64_t hf_semaphore_valid_ms(hf_semaphore *sem,
-                                     const struct hf_permit *permit);
 
 /**
  * How many there are, and how many are out.  Asks the store, and sets nothing:

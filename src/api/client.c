@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "api/election.h"
+#include "api/handle.h"
 #include "api/members.h"
 #include "api/multi.h"
 #include "backend/registry.h"
@@ -524,8 +525,11 @@ void hf_client_close(hf_client *c)
      * nothing, the memory goes with the process. */
     if (!c || c->pump.forked) return;
     hf__fallback_close(c);
+    hf__handles_shut(c);
     hf__pump_shut(&c->pump);
     calls_wait(c);
+    hf__handles_wait(c);
+    hf__handles_free(c);
     hf__pump_close(&c->pump, c->timeout_us);
     while (c->locks) { /* their last callbacks have run */
         hf_lock *lock = c->locks;

@@ -25,6 +25,8 @@ struct hf_client {
     hf_log_fn log;
     void *log_user;
     int log_level;
+    int grips;        /* of its handles, in hand; under the table's mutex */
+    int handles_shut; /* the same */
     struct fallback *fallback; /* HF_FALLBACK_LOCAL; otherwise NULL */
     struct member *members;    /* of a quorum; otherwise NULL */
     int members_len;
@@ -43,12 +45,9 @@ struct hf_lock {
     struct hf_lock *next, *prev; /* of the client's */
 };
 
-/* hf_lock_detach() and hf_lock_attach(), also of permits: ticket.c. */
-int hf__ticket_detach(hf_lock *lock, uint64_t holder, char *ticket,
-                      int64_t *permits, struct hf_error *err);
+/* hf_lock_attach(), also of permits: ticket.c. */
 int hf__ticket_attach(hf_lock *lock, const char *ticket, int64_t permits,
-                      int64_t lease_ms, struct hf_grant *grant,
-                      struct hf_error *err);
+                      int64_t lease_ms, hf_hold **hold, struct hf_error *err);
 
 /* HF_OK, or HF_FORKED with `err` filled. */
 int hf__client_check(const hf_client *c, struct hf_error *err);
@@ -98,8 +97,7 @@ int hf__option_drift(const struct url *url, int64_t given, int64_t *out,
                      struct hf_error *err);
 
 /* HF_OK for 0, which means a default, and for what is in range. */
-int hf__lease_check(const hf_lock *lock, int64_t lease_ms,
-                    struct hf_error *err);
+int hf__lease_check(const char *name, int64_t lease_ms, struct hf_error *err);
 
 /* A lock object of any kind that the store has. */
 int hf__lock_open(hf_client *client, enum lock_kind kind, int order,
@@ -115,10 +113,26 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
                         const struct hf_acquire_options *given,
                         uint64_t default_holder, struct hf_error *err);
 
-/* Before an acquire is started: HF_INVALID if its caller would learn neither
- * from a callback nor by `given` which holder has it. */
-int hf__told_check(const char *name, const struct hf_acquire_options *given,
-                   int is_told, struct hf_error *err);
+/* Before an acquire is started: HF_INVALID without a callback, which alone
+ * would tell of the hold. */
+int hf__told_check(const char *name, int is_told, struct hf_error *err);
+/* The same, without a place for it. */
+int hf__out_check(const char *name, hf_hold **out, struct hf_error *err);
+
+/* Reserve a handle for what it acquires: HF_OK, or HF_NOMEM. */
+int hf__op_reserve(const hf_lock *lock, struct op *op, struct hf_error *err);
+
+/* It is over at last, on `by`, which is `c` or stands in for it: its handle, if
+ * it has one, stands for what was granted, or is cancelled. */
+void hf__op_give(hf_client *c, hf_client *by, struct op *op, unsigned flags);
+
+/* Give back what `holder` has, without waiting for it. */
+void hf__lock_undo(hf_lock *lock, uint64_t holder);
+
+/* What the local clock says of the hold of `holder`, 0: the calling thread, on
+ * the store or on this host: enum hf_state, and how long it is valid. */
+int hf__lock_state(hf_lock *lock, uint64_t holder);
+int64_t hf__lock_valid_ms(hf_lock *lock, uint64_t holder);
 
 /* Run it; copy the error; return the status. */
 int hf__op_run(hf_client *c, struct op *op, struct hf_error *err);

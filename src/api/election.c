@@ -9,6 +9,7 @@
 
 #include <string.h>
 
+#include "api/handle.h"
 #include "base/error.h"
 
 static const char *name_of(const hf_election *e)
@@ -49,7 +50,7 @@ static int election_make(hf_client *client, const char *name,
     hf__election_key(name, e->key);
     lo.order = o->order;
     int status = hf_lock_open_as(client, name, &lo, &e->lock, err);
-    if (status == HF_OK) status = hf__lease_check(e->lock, o->lease_ms, err);
+    if (status == HF_OK) status = hf__lease_check(name, o->lease_ms, err);
     if (status == HF_OK) {
         election_link(e);
         *out = e;
@@ -77,8 +78,9 @@ void hf_election_close(hf_election *e)
 {
     if (!e || e->client->pump.forked) return;
     hf_client *c = e->client;
-    if (hf_election_state(e) != HF_STATE_NONE)
+    if (hf__election_state(e) != HF_STATE_NONE)
         (void)hf_election_resign(e, NULL);
+    hf__hold_forget(e->hold);
     hf__pump_lock(&c->pump);
     if (e->prev)
         e->prev->next = e->next;
@@ -118,7 +120,7 @@ void hf__election_told(struct pump *p, const struct hf_event *ev)
 
 /* ---- by the local clock alone ------------------------------------------- */
 
-uint64_t hf_election_holder(hf_election *e)
+uint64_t hf__election_holder(hf_election *e)
 {
     if (e->client->pump.forked) return 0;
     hf__pump_lock(&e->client->pump);
@@ -127,19 +129,17 @@ uint64_t hf_election_holder(hf_election *e)
     return holder;
 }
 
-hf_lock *hf_election_lock(hf_election *e)
+int hf__election_state(hf_election *e)
 {
-    return e->lock;
+    uint64_t holder = hf__election_holder(e);
+    return holder ? hf__lock_state(e->lock, holder) : HF_STATE_NONE;
 }
 
-int hf_election_state(hf_election *e)
+hf_hold *hf_election_hold(hf_election *e)
 {
-    uint64_t holder = hf_election_holder(e);
-    return holder ? hf_lock_state(e->lock, holder) : HF_STATE_NONE;
-}
-
-int64_t hf_election_valid_ms(hf_election *e)
-{
-    uint64_t holder = hf_election_holder(e);
-    return holder ? hf_lock_valid_ms(e->lock, holder) : 0;
+    if (e->client->pump.forked) return NULL;
+    hf__pump_lock(&e->client->pump);
+    hf_hold *hold = e->hold;
+    hf__pump_unlock(&e->client->pump);
+    return hold;
 }

@@ -39,6 +39,7 @@ struct hf_election {
     struct hf_election *next, *prev; /* of the client's; this and the rest
                                       * under the pump's lock */
     uint64_t holder;                 /* of the latest campaign */
+    hf_hold *hold;                   /* of it, if it was won; or NULL */
     int campaigns;                   /* one is under way */
     int published;                   /* something may be */
     int telling;                     /* on_state runs */
@@ -69,7 +70,7 @@ struct election_task {
     enum election_call call;
     enum election_phase phase;
     struct hf_acquire_options acquire; /* CAMPAIGN */
-    struct hf_grant grant;
+    hf_hold *handle;           /* CAMPAIGN: reserved for its hold; or NULL */
     uint64_t holder;           /* whose leadership it is about */
     struct election_record me; /* as it is published */
     const void *value;         /* to be published; NULL: nothing */
@@ -99,8 +100,13 @@ int hf__election_run(struct election_task *t, struct hf_error *err);
  * be. */
 int hf__election_launch(const struct election_task *from, void (*fn)(void),
                         void *user, struct hf_error *err);
-/* It is over, or was never run. */
+/* It is over, or was never run: a campaign's handle stands for the leadership,
+ * or is cancelled. */
 void hf__election_over(struct election_task *t);
+
+/* The holder of the latest campaign, 0: there was none; and its state. */
+uint64_t hf__election_holder(hf_election *e);
+int hf__election_state(hf_election *e);
 
 /* The pump tells of a change of state; see hf_election_fn. */
 void hf__election_told(struct pump *p, const struct hf_event *ev);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/election.h"
+#include "api/handle.h"
 #include "base/error.h"
 #include "sys/clock.h"
 
@@ -52,7 +53,7 @@ static int campaign_claim(hf_election *e, struct hf_error *err)
         return hf__error_set(err, HF_INVALID, "%.80s: it campaigns already",
                              name_of(e));
     /* Behind the claim: what another thread's campaign has won is seen. */
-    int state = hf_election_state(e);
+    int state = hf__election_state(e);
     if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return HF_OK;
     hf__pump_lock(p);
     e->campaigns = 0;
@@ -89,17 +90,22 @@ static int campaign_prepare(struct election_task *t, hf_election *e,
     t->value = o.value;
     t->value_len = o.value_len;
     status = hf__acquire_prepare(&probe, e->lock, &t->acquire, 1, err);
-    return status == HF_OK ? campaign_claim(e, err) : status;
+    if (status == HF_OK) status = hf__op_reserve(e->lock, &probe, err);
+    if (status != HF_OK) return status;
+    t->handle = probe.handle;
+    status = campaign_claim(e, err);
+    if (status != HF_OK) hf__handle_cancel(t->handle, e->client);
+    return status;
 }
 
 int hf_election_campaign(hf_election *e,
                          const struct hf_campaign_options *options,
-                         struct hf_grant *grant, struct hf_error *err)
+                         hf_hold **hold, struct hf_error *err)
 {
     struct election_task t;
     int status = campaign_prepare(&t, e, options, err);
     if (status == HF_OK) status = hf__election_run(&t, err);
-    if (status == HF_OK && grant) *grant = t.grant;
+    if (status == HF_OK && hold) *hold = hf_election_hold(e);
     return status;
 }
 
@@ -126,8 +132,8 @@ static int led_prepare(struct election_task *t, hf_election *e,
     memset(t, 0, sizeof *t);
     t->e = e;
     t->call = call;
-    t->holder = hf_election_holder(e);
-    if (t->holder && hf_lock_state(e->lock, t->holder) != HF_STATE_NONE)
+    t->holder = hf__election_holder(e);
+    if (t->holder && hf__lock_state(e->lock, t->holder) != HF_STATE_NONE)
         return HF_OK;
     return hf__error_set(err, HF_NOT_OWNER, "%.80s: it does not lead",
                          name_of(e));
@@ -198,7 +204,7 @@ static int await_prepare(struct election_task *t, hf_election *e,
     memset(t, 0, sizeof *t);
     t->e = e;
     t->call = CALL_AWAIT;
-    t->holder = hf_election_holder(e);
+    t->holder = hf__election_holder(e);
     t->await = o;
     t->seen = seen;
     t->end_us = TIME_NEVER;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "api/election.h"
+#include "api/handle.h"
 #include "base/error.h"
 #include "base/math.h"
 #include "sys/clock.h"
@@ -136,7 +137,7 @@ static int publish_read(struct election_task *t, const struct hf_value *v)
         task_fail(t, HF_CONFLICT, "not what a leader published");
     else if (r.fence > t->me.fence)
         task_fail(t, HF_LOST, "somebody else has been elected since");
-    else if (hf_lock_valid_ms(t->e->lock, t->holder) <= 0)
+    else if (hf__lock_valid_ms(t->e->lock, t->holder) <= 0)
         task_fail(t, HF_LOST, "the leadership was lost");
     else
         return write_next(t, v->version);
@@ -181,10 +182,13 @@ static int campaign_begin(struct election_task *t)
     t->acquire.holder = t->holder = hf_holder_new();
     hf__pump_lock(&e->client->pump);
     uint64_t before = e->holder;
+    hf_hold *hold = e->hold;
     e->holder = t->holder;
+    e->hold = NULL;
     e->published = 0;
     hf__pump_unlock(&e->client->pump);
-    if (before && hf_lock_state(e->lock, before) == HF_STATE_LOST)
+    hf__hold_forget(hold);
+    if (before && hf__lock_state(e->lock, before) == HF_STATE_LOST)
         return release_next(t, PHASE_FORGET, before);
     return acquire_next(t);
 }
@@ -192,7 +196,6 @@ static int campaign_begin(struct election_task *t)
 static int campaign_acquired(struct election_task *t)
 {
     if (t->op.status != HF_OK) return task_end(t, t->op.status, &t->op.err);
-    t->grant = t->op.grant;
     return t->value ? publish_begin(t) : task_end(t, HF_OK, NULL);
 }
 
@@ -201,9 +204,12 @@ static int resign_begin(struct election_task *t)
     hf_election *e = t->e;
     hf__pump_lock(&e->client->pump);
     int published = e->published;
+    hf_hold *hold = e->hold;
     e->published = 0;
+    e->hold = NULL;
     hf__pump_unlock(&e->client->pump);
-    if (!published || hf_lock_state(e->lock, t->holder) == HF_STATE_LOST)
+    hf__hold_forget(hold);
+    if (!published || hf__lock_state(e->lock, t->holder) == HF_STATE_LOST)
         return release_next(t, PHASE_RELEASE, t->holder);
     return publish_begin(t);
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "api/fallback.h"
+#include "api/handle.h"
 #include "base/error.h"
 #include "base/math.h"
 #include "sys/clock.h"
@@ -153,9 +154,15 @@ static int is_first_grant(const struct op *op)
 }
 
 /* Granted, but not to be kept. */
-static void grant_undo(struct pump *p, const struct op *op)
+static void grant_undo(struct pump *p, struct op *op)
 {
     struct op back;
+    if (op->granted) {
+        hf__pump_lock(p);
+        hf__slot_unpin(&p->engine, op->granted);
+        hf__pump_unlock(p);
+        op->granted = NULL;
+    }
     hf_lock lock = {.entry = op->entry};
     hf__op_init(&back, OP_TYPE_RELEASE, &lock, op->holder);
     hf__pump_run(p, &back);
@@ -231,6 +238,7 @@ static void host_end(struct errand *t, struct op *op)
                                    "has the store's lock by now",
                                    t->name->name, why_text(t));
     }
+    hf__op_give(t->client, t->host, op, HANDLE_LOCAL);
     hf__host_unpin(t->host, op->entry);
     op->entry = t->name;
     op->grant.guarantee = HF_GUARANTEE_LOCAL;
@@ -265,6 +273,8 @@ int hf__fallback_run(hf_client *c, struct op *op, struct hf_error *err)
         hf__pump_run(&t.host->pump, op);
         host_end(&t, op);
         hf__host_leave(c);
+    } else {
+        hf__op_give(c, c, op, 0);
     }
     int is_told = op->status != HF_OK || t.is_fallen || t.is_joined;
     if (is_told && err) *err = op->err;

@@ -6,10 +6,10 @@
  */
 #include "holdfast/lock.h"
 
-#include <stdio.h>
 #include <string.h>
 
 #include "api/fallback.h"
+#include "api/handle.h"
 #include "api/plan.h"
 #include "base/error.h"
 #include "holdfast/semaphore.h"
@@ -30,6 +30,10 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->type = type;
     op->entry = lock ? lock->entry : NULL;
     op->holder = holder ? holder : hf_holder_self();
+    op->target = NULL;
+    op->handle = op->hold = NULL;
+    op->granted = NULL;
+    op->grant = (struct grant){0};
     op->flags = 0;
     op->order = HF_ORDER_ANY;
     op->permits = 1;
@@ -60,6 +64,20 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->err.text[0] = '\0';
 }
 
+void hf__op_give(hf_client *c, hf_client *by, struct op *op, unsigned flags)
+{
+    hf_hold *handle = op->handle;
+    if (!handle) return;
+    op->handle = NULL;
+    if (op->status != HF_OK) {
+        hf__handle_cancel(handle, c);
+        return;
+    }
+    struct grip g = {.client = by, .slot = op->granted, .flags = flags};
+    op->status = hf__hold_given(handle, c, &g, &op->hold, &op->err);
+    op->granted = NULL;
+}
+
 int hf__op_run(hf_client *c, struct op *op, struct hf_error *err)
 {
     if (hf__fallback_is_for(c, op)) {
@@ -69,6 +87,7 @@ int hf__op_run(hf_client *c, struct op *op, struct hf_error *err)
         return status;
     }
     hf__pump_run(&c->pump, op);
+    hf__op_give(c, c, op, 0);
     if (op->status != HF_OK && err) *err = op->err;
     return op->status;
 }
@@ -230,14 +249,14 @@ const char *hf_lock_name(const hf_lock *lock)
 
 /* ---- acquire ------------------------------------------------------------ */
 
-int hf__lease_check(const hf_lock *lock, int64_t lease_ms, struct hf_error *err)
+int hf__lease_check(const char *name, int64_t lease_ms, struct hf_error *err)
 {
     if (lease_ms == 0) return HF_OK;
     if (lease_ms >= HF_LEASE_MS_MIN && lease_ms <= HF_LEASE_MS_MAX)
         return HF_OK;
-    return hf__error_set(
-        err, HF_INVALID, "%s: lease of %lld ms: out of range: %d ms to 24 h",
-        lock->entry->name, (long long)lease_ms, HF_LEASE_MS_MIN);
+    return hf__error_set(err, HF_INVALID,
+                         "%s: lease of %lld ms: out of range: %d ms to 24 h",
+                         name, (long long)lease_ms, HF_LEASE_MS_MIN);
 }
 
 static int flags_check(const hf_lock *lock, uint32_t flags,
@@ -300,7 +319,8 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
     if (status != HF_OK) return status;
     int is_try = (o->flags & HF_ACQUIRE_TRY) != 0;
     status = hf__wait_check(lock->entry->name, o->wait_ms, is_try, err);
-    if (status == HF_OK) status = hf__lease_check(lock, o->lease_ms, err);
+    if (status == HF_OK)
+        status = hf__lease_check(lock->entry->name, o->lease_ms, err);
     if (status == HF_OK) status = flags_check(lock, o->flags, err);
     if (status == HF_OK) status = permits_check(lock, o, err);
     int64_t lease_us = o->lease_ms ? o->lease_ms * US_PER_MS
@@ -321,22 +341,29 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
     return HF_OK;
 }
 
+int hf__op_reserve(const hf_lock *lock, struct op *op, struct hf_error *err)
+{
+    if (hf__handle_reserve(lock->client, &op->handle) == HF_OK) return HF_OK;
+    return hf__error_set(err, HF_NOMEM, "%s: out of memory", lock->entry->name);
+}
+
 int hf_lock_acquire(hf_lock *lock, const struct hf_acquire_options *options,
-                    struct hf_grant *grant, struct hf_error *err)
+                    hf_hold **hold, struct hf_error *err)
 {
     struct op op;
     int status = hf__acquire_prepare(&op, lock, options, hf_holder_self(), err);
+    if (status == HF_OK && hold) status = hf__op_reserve(lock, &op, err);
     if (status != HF_OK) return status;
     status = hf__op_run(lock->client, &op, err);
-    if (status == HF_OK && grant) *grant = op.grant;
+    if (status == HF_OK && hold) *hold = op.hold;
     return status;
 }
 
-int hf_lock_try(hf_lock *lock, struct hf_grant *grant, struct hf_error *err)
+int hf_lock_try(hf_lock *lock, hf_hold **hold, struct hf_error *err)
 {
     struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
     o.flags = HF_ACQUIRE_TRY;
-    return hf_lock_acquire(lock, &o, grant, err);
+    return hf_lock_acquire(lock, &o, hold, err);
 }
 
 static void acquire_complete(struct op *op)
@@ -344,25 +371,28 @@ static void acquire_complete(struct op *op)
     hf_lock *lock = op->complete_data;
     hf_client *c = lock->client;
     hf_acquired_fn fn = (hf_acquired_fn)op->complete_fn;
+    hf__op_give(c, c, op, 0);
     if (fn)
-        fn(lock, op->status, op->status == HF_OK ? &op->grant : NULL, &op->err,
+        fn(lock, op->status, op->status == HF_OK ? op->hold : NULL, &op->err,
            op->complete_user);
     hf__free(&c->alloc, op);
 }
 
-int hf__told_check(const char *name, const struct hf_acquire_options *given,
-                   int is_told, struct hf_error *err)
+int hf__told_check(const char *name, int is_told, struct hf_error *err)
 {
-    struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
-    int status = HF_OK;
     if (is_told) return HF_OK;
-    if (given)
-        status = hf__options_copy(&o, sizeof o, given, given->struct_size, name,
-                                  err);
-    if (status != HF_OK || o.holder) return status;
     return hf__error_set(err, HF_INVALID,
-                         "%.150s: no callback, and no holder given: what is "
-                         "granted could not be released",
+                         "%.150s: no callback: what is granted could not be "
+                         "released",
+                         name);
+}
+
+int hf__out_check(const char *name, hf_hold **out, struct hf_error *err)
+{
+    if (out) return HF_OK;
+    return hf__error_set(err, HF_INVALID,
+                         "%.150s: no place for the hold: what is granted could "
+                         "not be released",
                          name);
 }
 
@@ -371,194 +401,88 @@ int hf_lock_acquire_start(hf_lock *lock,
                           hf_acquired_fn cb, void *user, struct hf_error *err)
 {
     struct op op;
-    int status = hf__told_check(lock->entry->name, options, cb != NULL, err);
+    int status = hf__told_check(lock->entry->name, cb != NULL, err);
     if (status == HF_OK)
         status = hf__acquire_prepare(&op, lock, options, hf_holder_new(), err);
+    if (status == HF_OK) status = hf__op_reserve(lock, &op, err);
     if (status != HF_OK) return status;
-    return hf__op_start(lock->client, &op, acquire_complete, lock,
-                        (void (*)(void))cb, user, err);
+    status = hf__op_start(lock->client, &op, acquire_complete, lock,
+                          (void (*)(void))cb, user, err);
+    if (status != HF_OK && op.handle)
+        hf__handle_cancel(op.handle, lock->client);
+    return status;
 }
 
 /* ---- release ------------------------------------------------------------ */
 
-static int is_held_on_host(hf_lock *lock, uint64_t holder)
-{
-    hf_lock shadow, *at = hf__fallback_enter(lock, holder, &shadow);
-    hf__fallback_leave(lock, at);
-    return at != lock;
-}
-
-/* Is there a hold, or one on its way, that an operation could be about? */
-static int holder_check(hf_lock *lock, uint64_t holder, struct hf_error *err)
-{
-    struct pump *p = &lock->client->pump;
-    int status = hf__client_check(lock->client, err);
-    if (status != HF_OK) return status;
-    hf__pump_lock(p);
-    struct slot *s =
-        hf__slot_find(lock->entry, holder ? holder : hf_holder_self());
-    hf__pump_unlock(p);
-    if (s || is_held_on_host(lock, holder)) return HF_OK;
-    return hf__error_set(err, HF_NOT_OWNER, "%s: %s", lock->entry->name,
-                         hf_status_text(HF_NOT_OWNER));
-}
-
-int hf_lock_release_as(hf_lock *lock, uint64_t holder,
-                       struct hf_released *released, struct hf_error *err)
+int hf_lock_release(hf_lock *lock, struct hf_released *released,
+                    struct hf_error *err)
 {
     struct op op;
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
-    hf__op_init(&op, OP_TYPE_RELEASE, lock, holder);
+    hf__op_init(&op, OP_TYPE_RELEASE, lock, 0);
     status = hf__op_run(lock->client, &op, err);
     if (status == HF_OK && released) *released = op.released;
     return status;
 }
 
-int hf_lock_release(hf_lock *lock, struct hf_released *released,
-                    struct hf_error *err)
+/* The lock object may be closed by now. */
+static void undo_complete(struct op *op)
 {
-    return hf_lock_release_as(lock, 0, released, err);
-}
-
-static void release_complete(struct op *op)
-{
-    hf_lock *lock = op->complete_data;
-    hf_client *c = lock->client;
-    hf_released_fn fn = (hf_released_fn)op->complete_fn;
-    if (fn)
-        fn(lock, op->status, op->status == HF_OK ? &op->released : NULL,
-           &op->err, op->complete_user);
+    const hf_client *c = op->complete_user;
     hf__free(&c->alloc, op);
 }
 
-int hf_lock_release_start(hf_lock *lock, uint64_t holder, hf_released_fn cb,
-                          void *user, struct hf_error *err)
+void hf__lock_undo(hf_lock *lock, uint64_t holder)
 {
     struct op op;
-    int status = holder_check(lock, holder, err);
-    if (status != HF_OK) return status;
     hf__op_init(&op, OP_TYPE_RELEASE, lock, holder);
-    return hf__op_start(lock->client, &op, release_complete, lock,
-                        (void (*)(void))cb, user, err);
-}
-
-/* ---- extend ------------------------------------------------------------- */
-
-static int extend_prepare(struct op *op, hf_lock *lock, uint64_t holder,
-                          int64_t lease_ms, struct hf_error *err)
-{
-    int status = hf__client_check(lock->client, err);
-    if (status == HF_OK) status = hf__lease_check(lock, lease_ms, err);
-    if (status != HF_OK) return status;
-    hf__op_init(op, OP_TYPE_EXTEND, lock, holder);
-    op->lease_us = lease_ms * US_PER_MS;
-    return HF_OK;
-}
-
-int hf_lock_extend(hf_lock *lock, uint64_t holder, int64_t lease_ms,
-                   struct hf_grant *grant, struct hf_error *err)
-{
-    struct op op;
-    int status = extend_prepare(&op, lock, holder, lease_ms, err);
-    if (status != HF_OK) return status;
-    status = hf__op_run(lock->client, &op, err);
-    if (status == HF_OK && grant) *grant = op.grant;
-    return status;
-}
-
-int hf_lock_extend_start(hf_lock *lock, uint64_t holder, int64_t lease_ms,
-                         hf_acquired_fn cb, void *user, struct hf_error *err)
-{
-    struct op op;
-    int status = extend_prepare(&op, lock, holder, lease_ms, err);
-    if (status == HF_OK) status = holder_check(lock, holder, err);
-    if (status != HF_OK) return status;
-    return hf__op_start(lock->client, &op, acquire_complete, lock,
-                        (void (*)(void))cb, user, err);
+    (void)hf__op_start(lock->client, &op, undo_complete, lock, NULL,
+                       lock->client, NULL);
 }
 
 /* ---- by the local clock alone ------------------------------------------- */
 
-/* What the local clock says of a hold. */
-struct view {
-    int state; /* enum hf_state */
-    int64_t valid_us;
-    int64_t fence;
-    int guarantee; /* enum hf_guarantee */
-};
-
-static struct view store_view(hf_lock *lock, uint64_t holder)
+static int64_t slot_valid_us(struct pump *p, const hf_lock *lock,
+                             uint64_t holder, int *state)
 {
-    struct pump *p = &lock->client->pump;
-    struct view v = {HF_STATE_NONE, 0, 0, HF_GUARANTEE_STORE};
-    int64_t now_us = hf__clock_us();
-    if (p->forked) return v;
+    int64_t now_us = hf__clock_us(), valid_us = 0;
+    *state = HF_STATE_NONE;
+    if (p->forked) return 0;
     hf__pump_lock(p);
-    struct slot *s =
-        hf__slot_find(lock->entry, holder ? holder : hf_holder_self());
+    struct slot *s = hf__slot_find(lock->entry, holder);
     if (s) {
-        /* Who is told that it is lost must not find it held afterwards. */
         if (s->hold.state == HOLD_HELD && now_us >= s->hold.valid_us)
             hf__pump_end(p, s, now_us);
-        v.state = hf__hold_view(&s->hold, now_us);
-        v.fence = v.state == HF_STATE_NONE ? 0 : s->hold.fence;
-        if (v.state == HF_STATE_HELD || v.state == HF_STATE_AT_RISK)
-            v.valid_us = s->hold.valid_us == TIME_NEVER
-                             ? TIME_NEVER
-                             : s->hold.valid_us - now_us;
+        *state = hf__hold_view(&s->hold, now_us);
+        if (*state == HF_STATE_HELD || *state == HF_STATE_AT_RISK)
+            valid_us = s->hold.valid_us;
     }
     hf__pump_unlock(p);
-    return v;
+    return valid_us == TIME_NEVER ? TIME_NEVER : valid_us - now_us;
 }
 
-static struct view hold_view(hf_lock *lock, uint64_t holder)
+static int64_t holder_valid_us(hf_lock *lock, uint64_t holder, int *state)
 {
     hf_lock shadow, *at = hf__fallback_enter(lock, holder, &shadow);
-    struct view v = store_view(at, holder);
+    int64_t us = slot_valid_us(&at->client->pump, at,
+                               holder ? holder : hf_holder_self(), state);
     hf__fallback_leave(lock, at);
-    if (at == lock) return v;
-    v.fence = 0; /* not comparable with the store's */
-    if (v.state != HF_STATE_NONE) v.guarantee = HF_GUARANTEE_LOCAL;
-    return v;
+    return us;
 }
 
-void hf_lock_why(hf_lock *lock, uint64_t holder, char text[HF_ERROR_TEXT_MAX])
+int hf__lock_state(hf_lock *lock, uint64_t holder)
 {
-    hf_lock shadow, *at = hf__fallback_enter(lock, holder, &shadow);
-    struct pump *p = &at->client->pump;
-    text[0] = '\0';
-    if (!p->forked) {
-        hf__pump_lock(p);
-        const struct slot *s =
-            hf__slot_find(at->entry, holder ? holder : hf_holder_self());
-        if (s && s->why)
-            snprintf(text, HF_ERROR_TEXT_MAX, "%s", s->why);
-        else if (s && hf__members_are_short(&p->engine))
-            hf__members_text(&p->engine, HF_UNAVAILABLE, text,
-                             HF_ERROR_TEXT_MAX);
-        hf__pump_unlock(p);
-    }
-    hf__fallback_leave(lock, at);
+    int state;
+    (void)holder_valid_us(lock, holder, &state);
+    return state;
 }
 
-int hf_lock_state(hf_lock *lock, uint64_t holder)
+int64_t hf__lock_valid_ms(hf_lock *lock, uint64_t holder)
 {
-    return hold_view(lock, holder).state;
-}
-
-int64_t hf_lock_valid_ms(hf_lock *lock, uint64_t holder)
-{
-    int64_t left_us = hold_view(lock, holder).valid_us;
-    return left_us == TIME_NEVER ? INT64_MAX : left_us / US_PER_MS;
-}
-
-uint64_t hf_lock_fence(hf_lock *lock, uint64_t holder)
-{
-    return (uint64_t)hold_view(lock, holder).fence;
-}
-
-int hf_lock_guarantee(hf_lock *lock, uint64_t holder)
-{
-    return hold_view(lock, holder).guarantee;
+    int state;
+    int64_t us = holder_valid_us(lock, holder, &state);
+    if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return 0;
+    return us == TIME_NEVER ? INT64_MAX : us / US_PER_MS;
 }

@@ -1,5 +1,5 @@
 /*
- * multi.c: sets of locks: their life, their order, their state.
+ * multi.c: sets of locks: their life, their order.
  *
  * The rule: a set is never changed once it is made, so that any number of calls
  * may use it at the same time.
@@ -9,7 +9,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/math.h"
 
 /* ---- the fixed order ----------------------------------------------------- */
 
@@ -135,24 +134,4 @@ int hf__multi_check(const hf_multi *m, struct hf_error *err)
         if (status != HF_OK) return status;
     }
     return HF_OK;
-}
-
-/* ---- by the local clock alone -------------------------------------------- */
-
-int hf_multi_state(hf_multi *m, uint64_t holder)
-{
-    int found[HF_STATE_LOST + 1] = {0};
-    for (size_t i = 0; i < m->len; i++)
-        found[hf_lock_state(m->locks[i], holder)]++;
-    if (found[HF_STATE_LOST]) return HF_STATE_LOST;
-    if (found[HF_STATE_NONE]) return HF_STATE_NONE;
-    return found[HF_STATE_AT_RISK] ? HF_STATE_AT_RISK : HF_STATE_HELD;
-}
-
-int64_t hf_multi_valid_ms(hf_multi *m, uint64_t holder)
-{
-    int64_t least = INT64_MAX;
-    for (size_t i = 0; i < m->len; i++)
-        least = min64(least, hf_lock_valid_ms(m->locks[i], holder));
-    return least;
 }

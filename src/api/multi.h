@@ -1,12 +1,11 @@
 /*
  * multi.h: sets of locks.
  *
- *   multi.c          a set: its life, its order, its state
+ *   multi.c          a set: its life, its order
  *   multi_step.c     one call on it: what to ask next, of which locks
  *   multi_drive.c    asking it of their clients, waiting or started
  *   multi_call.c     one call on it: its life, and the clients it keeps open
- *   multi_acquire.c  the public calls: acquire
- *   multi_release.c  the public calls: release, extend
+ *   multi_acquire.c  the public calls; what they got is a hold: hold_set.h
  */
 #ifndef HF_API_MULTI_H
 #define HF_API_MULTI_H
@@ -46,12 +45,11 @@ struct multi_part {
 };
 
 enum multi_phase {
-    MULTI_BEGIN,  /* nothing asked yet */
-    MULTI_ALL,    /* every lock that is not held is tried */
-    MULTI_ONE,    /* wait for parts[at], with nothing held */
-    MULTI_ORDER,  /* wait for parts[at], with those before it held */
-    MULTI_UNDO,   /* what was taken is given back */
-    MULTI_CHANGE, /* every lock is released, or extended */
+    MULTI_BEGIN, /* nothing asked yet */
+    MULTI_ALL,   /* every lock that is not held is tried */
+    MULTI_ONE,   /* wait for parts[at], with nothing held */
+    MULTI_ORDER, /* wait for parts[at], with those before it held */
+    MULTI_UNDO,  /* what was taken is given back */
     MULTI_OVER
 };
 
@@ -61,10 +59,8 @@ struct multi_call {
     hf_multi *multi;
     enum multi_phase phase;
     enum multi_phase next; /* UNDO: the phase behind it */
-    enum op_type type;     /* what it is all about */
     struct hf_acquire_options options;
     uint64_t holder;
-    int64_t lease_us;    /* EXTEND */
     int64_t deadline_us; /* of the whole */
     size_t at;
     int rounds;       /* refusals since names were last taken in order */
@@ -75,9 +71,10 @@ struct multi_call {
     atomic_int stop; /* a client is being closed */
 
     atomic_size_t left; /* started: operations of this batch not yet over */
-    void (*fn)(void);   /* the user's function, cast; started only */
+    hf_multi_acquired_fn fn; /* started only */
     void *user;
 
+    struct hold_set *set; /* reserved for what it gets */
     size_t clients_len, len;
     struct multi_client *clients; /* behind the parts */
     struct multi_part parts[];    /* in the fixed order */
@@ -96,13 +93,14 @@ void hf__multi_run(struct multi_call *call);
 void hf__multi_start(struct multi_call *call);
 
 /* multi_call.c */
-struct multi_call *hf__multi_call_new(hf_multi *m, enum op_type type,
-                                      uint64_t holder, struct hf_error *err);
+struct multi_call *hf__multi_call_new(hf_multi *m, uint64_t holder,
+                                      struct hf_error *err);
 /* Its clients are kept open from here on, and a token is listened to. */
 void hf__multi_call_enter(struct multi_call *call);
 void hf__multi_call_leave(struct multi_call *call); /* and frees it */
-/* Copy the grants, in the order of hf_multi_open(). */
-void hf__multi_grants(const struct multi_call *call, struct hf_grant *out);
+/* It has got all: they become one hold, in the order of hf_multi_open(); or it
+ * fails after all. */
+void hf__multi_give(struct multi_call *call, hf_hold **out);
 /* A started one is over: tell its user, and leave. */
 void hf__multi_end(struct multi_call *call);
 /* The client is being closed: end the calls that use it.  Afterwards they only

@@ -27,8 +27,7 @@ static struct multi_call *acquire_new(hf_multi *m,
             hf__acquire_prepare(&op, m->locks[i], &own, default_holder, err);
     }
     if (*status != HF_OK) return NULL;
-    struct multi_call *c =
-        hf__multi_call_new(m, OP_TYPE_ACQUIRE, default_holder, err);
+    struct multi_call *c = hf__multi_call_new(m, default_holder, err);
     if (!c) {
         *status = HF_NOMEM;
         return NULL;
@@ -50,27 +49,28 @@ static void local_tell(const struct multi_call *c, struct hf_error *err)
 }
 
 int hf_multi_acquire(hf_multi *m, const struct hf_acquire_options *options,
-                     struct hf_grant *grants, struct hf_error *err)
+                     hf_hold **hold, struct hf_error *err)
 {
-    int status;
+    int status = hf__out_check("set of locks", hold, err);
+    if (status != HF_OK) return status;
     struct multi_call *c =
         acquire_new(m, options, hf_holder_self(), &status, err);
     if (!c) return status;
     hf__multi_call_enter(c);
     hf__multi_run(c);
+    hf__multi_give(c, hold);
     status = c->status;
-    if (status == HF_OK && grants) hf__multi_grants(c, grants);
     if (status != HF_OK && err) *err = c->err;
     if (status == HF_OK && err) local_tell(c, err);
     hf__multi_call_leave(c);
     return status;
 }
 
-int hf_multi_try(hf_multi *m, struct hf_grant *grants, struct hf_error *err)
+int hf_multi_try(hf_multi *m, hf_hold **hold, struct hf_error *err)
 {
     struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
     o.flags = HF_ACQUIRE_TRY;
-    return hf_multi_acquire(m, &o, grants, err);
+    return hf_multi_acquire(m, &o, hold, err);
 }
 
 int hf_multi_acquire_start(hf_multi *m,
@@ -78,12 +78,12 @@ int hf_multi_acquire_start(hf_multi *m,
                            hf_multi_acquired_fn cb, void *user,
                            struct hf_error *err)
 {
-    int status = hf__told_check("set of locks", options, cb != NULL, err);
+    int status = hf__told_check("set of locks", cb != NULL, err);
     if (status != HF_OK) return status;
     struct multi_call *c =
         acquire_new(m, options, hf_holder_new(), &status, err);
     if (!c) return status;
-    c->fn = (void (*)(void))cb;
+    c->fn = cb;
     c->user = user;
     hf__multi_call_enter(c);
     if (atomic_load(&c->stop))

@@ -9,6 +9,7 @@
 #include <poll.h>
 #include <string.h>
 
+#include "api/hold_set.h"
 #include "base/error.h"
 
 /* ---- its memory ---------------------------------------------------------- */
@@ -23,8 +24,8 @@ static void client_add(struct multi_call *c, hf_client *client)
     mc->link.call = c;
 }
 
-struct multi_call *hf__multi_call_new(hf_multi *m, enum op_type type,
-                                      uint64_t holder, struct hf_error *err)
+struct multi_call *hf__multi_call_new(hf_multi *m, uint64_t holder,
+                                      struct hf_error *err)
 {
     size_t size = sizeof(struct multi_call) + m->len * sizeof(struct multi_part)
                   + m->len * sizeof(struct multi_client);
@@ -35,9 +36,15 @@ struct multi_call *hf__multi_call_new(hf_multi *m, enum op_type type,
         return NULL;
     }
     memset(c, 0, sizeof *c);
+    c->set = hf__hold_set_reserve(m->locks[0]->client, m->len);
+    if (!c->set) {
+        hf__free(&m->alloc, c);
+        hf__error_set(err, HF_NOMEM, "%.150s: out of memory",
+                      m->locks[0]->entry->name);
+        return NULL;
+    }
     c->alloc = m->alloc;
     c->multi = m;
-    c->type = type;
     c->holder = holder;
     c->len = m->len;
     c->clients = (struct multi_client *)(c->parts + m->len);
@@ -52,10 +59,19 @@ struct multi_call *hf__multi_call_new(hf_multi *m, enum op_type type,
     return c;
 }
 
-void hf__multi_grants(const struct multi_call *c, struct hf_grant *out)
+void hf__multi_give(struct multi_call *c, hf_hold **out)
 {
+    hf_lock *locks[HF_MULTI_MAX];
+    struct hold_set *set = c->set;
+    c->set = NULL;
+    if (c->status != HF_OK) {
+        hf__hold_set_cancel(set, c->parts[0].client);
+        return;
+    }
     for (size_t i = 0; i < c->len; i++)
-        out[c->multi->given[i]] = c->parts[i].op.grant;
+        locks[c->multi->given[i]] = c->parts[i].lock;
+    c->status = hf__hold_set_claim(set, c->parts[0].client, locks, c->holder,
+                                   out, &c->err);
 }
 
 /* ---- its clients --------------------------------------------------------- */
@@ -102,6 +118,7 @@ void hf__multi_call_enter(struct multi_call *c)
 void hf__multi_call_leave(struct multi_call *c)
 {
     struct allocator alloc = c->alloc;
+    if (c->set) hf__hold_set_cancel(c->set, c->parts[0].client);
     for (size_t i = 0; i < c->clients_len; i++) {
         struct multi_client *mc = &c->clients[i];
         if (mc->client->pump.forked) continue; /* by a function of the user's */
@@ -116,15 +133,9 @@ void hf__multi_call_leave(struct multi_call *c)
 
 void hf__multi_end(struct multi_call *c)
 {
-    struct hf_grant grants[HF_MULTI_MAX];
-    if (c->fn && c->type == OP_TYPE_ACQUIRE) {
-        int is_ok = c->status == HF_OK;
-        if (is_ok) hf__multi_grants(c, grants);
-        ((hf_multi_acquired_fn)c->fn)(c->multi, c->status,
-                                      is_ok ? grants : NULL, &c->err, c->user);
-    } else if (c->fn) {
-        ((hf_multi_released_fn)c->fn)(c->multi, c->status, &c->err, c->user);
-    }
+    hf_hold *hold = NULL;
+    hf__multi_give(c, &hold);
+    c->fn(c->multi, c->status, hold, &c->err, c->user);
     hf__multi_call_leave(c);
 }
 

@@ -96,19 +96,12 @@ static int acquire_ask(struct multi_call *c, struct multi_part *p)
     return HF_OK;
 }
 
-static void change_ask(struct multi_call *c, struct multi_part *p,
-                       enum op_type type)
-{
-    hf__op_init(&p->op, type, p->lock, c->holder);
-    p->op.lease_us = c->lease_us;
-    p->is_asked = 1;
-}
-
 /* Those of a call that is late, or not wanted any more, go out, but are not
  * waited for: the engine repeats them. */
 static void undo_ask(struct multi_call *c, struct multi_part *p)
 {
-    change_ask(c, p, OP_TYPE_RELEASE);
+    hf__op_init(&p->op, OP_TYPE_RELEASE, p->lock, c->holder);
+    p->is_asked = 1;
     p->op.cancel = c->options.cancel;
     p->op.stop = &c->stop;
     if (c->deadline_us != TIME_NEVER) p->op.wait_us = max64(1, left_us(c));
@@ -118,7 +111,7 @@ static int is_wanted(const struct multi_call *c, size_t i)
 {
     if (c->phase == MULTI_UNDO) return c->parts[i].is_held;
     if (c->phase == MULTI_ALL) return !c->parts[i].is_held;
-    return c->phase == MULTI_CHANGE || i == c->at;
+    return i == c->at;
 }
 
 static void call_fail(struct multi_call *c, int status,
@@ -138,8 +131,6 @@ static int phase_ask(struct multi_call *c, enum multi_phase phase)
         if (!is_wanted(c, i)) continue;
         if (phase == MULTI_UNDO)
             undo_ask(c, p);
-        else if (phase == MULTI_CHANGE)
-            change_ask(c, p, c->type);
         else
             status = acquire_ask(c, p);
         if (status == HF_OK)
@@ -249,8 +240,7 @@ static int call_granted(struct multi_call *c)
 {
     for (size_t i = 0; i < c->len; i++) {
         struct multi_part *p = &c->parts[i];
-        p->op.grant.valid_ms = hf_lock_valid_ms(p->lock, c->holder);
-        if (p->op.grant.valid_ms > 0) continue;
+        if (hf__lock_valid_ms(p->lock, c->holder) > 0) continue;
         if (!is_one_try(c) && left_us(c) != 0) return call_again(c, i);
         hf__error_set(&p->op.err, HF_EXPIRED,
                       "%s: its lease ended before the others were acquired",
@@ -281,18 +271,8 @@ static int undone_step(struct multi_call *c)
     return c->next == MULTI_OVER ? 0 : phase_ask(c, c->next);
 }
 
-static void changed_step(struct multi_call *c)
-{
-    c->status = HF_OK;
-    for (size_t i = c->len; i-- > 0;)
-        if (c->parts[i].op.status != HF_OK)
-            call_fail(c, c->parts[i].op.status, &c->parts[i].op.err);
-    c->phase = MULTI_OVER;
-}
-
 static int call_begin(struct multi_call *c)
 {
-    if (c->type != OP_TYPE_ACQUIRE) return phase_ask(c, MULTI_CHANGE);
     c->order_us = ORDER_US_FIRST;
     c->deadline_us = TIME_NEVER;
     if (c->options.wait_ms > 0)
@@ -313,9 +293,6 @@ int hf__multi_step(struct multi_call *c)
         break;
     case MULTI_UNDO:
         asked = undone_step(c);
-        break;
-    case MULTI_CHANGE:
-        changed_step(c);
         break;
     case MULTI_OVER:
         break;

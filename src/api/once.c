@@ -68,7 +68,6 @@ int hf__once_open(hf_client *client, const char *name,
     once->client = client;
     once->o = o;
     once->end_us = hf__clock_us() + o.wait_ms * US_PER_MS;
-    once->holder = hf_holder_new();
     hf__once_key(name, once->key);
     if (hf__random_bytes(&once->record.id, sizeof once->record.id) != 0) {
         hf__free(&client->alloc, once);

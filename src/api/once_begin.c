@@ -16,7 +16,8 @@
 
 static void run_release(hf_once *once)
 {
-    (void)hf_lock_release_as(once->lock, once->holder, NULL, NULL);
+    (void)hf_hold_release(once->hold, NULL);
+    once->hold = NULL;
 }
 
 /* Nobody was told to run it, but its record may have arrived: take it back. */
@@ -54,7 +55,7 @@ static int run_write_begin(hf_once *once, struct hf_value *v, int is_void,
     if (status != HF_OK) return status;
     struct hf_value none = {0};
     hf__once_tell(&once->record, &none, HF_ONCE_MINE, result);
-    result->valid_ms = hf_lock_valid_ms(once->lock, once->holder);
+    result->valid_ms = hf_hold_valid_ms(once->hold);
     return HF_OK;
 }
 
@@ -138,9 +139,8 @@ static int64_t wait_left_ms(const hf_once *once)
 static int begin_lock(hf_once *once, struct hf_error *err)
 {
     struct hf_acquire_options a = HF_ACQUIRE_OPTIONS_INIT;
-    struct hf_grant g = {0};
     struct hf_error why = {0};
-    a.holder = once->holder;
+    a.holder = hf_holder_new();
     int64_t left_ms = wait_left_ms(once);
     if (left_ms < 0)
         a.flags = HF_ACQUIRE_TRY;
@@ -150,13 +150,13 @@ static int begin_lock(hf_once *once, struct hf_error *err)
     a.max_hold_ms = once->o.max_hold_ms;
     a.renew_ms = once->o.renew_ms;
     a.cancel = once->o.cancel;
-    int status = hf_lock_acquire(once->lock, &a, &g, &why);
+    int status = hf_lock_acquire(once->lock, &a, &once->hold, &why);
     if (status != HF_OK) *err = why;
     /* Tried once because the time is over: the caller did wait. */
     if (status == HF_TAKEN && once->o.wait_ms > 0) status = HF_TIMEOUT;
     if (status != HF_OK) return status;
-    once->record.fence = g.fence;
-    if (g.guarantee == HF_GUARANTEE_STORE) return HF_OK;
+    once->record.fence = hf_hold_fence(once->hold);
+    if (hf_hold_guarantee(once->hold) == HF_GUARANTEE_STORE) return HF_OK;
     run_release(once);
     return hf__error_set(err, HF_UNAVAILABLE,
                          "%.80s: a lock of this host alone keeps nobody else "
@@ -167,8 +167,7 @@ static int begin_lock(hf_once *once, struct hf_error *err)
 /* The acquire waits for a store that cannot be reached, as long as we do. */
 static int is_patient(const hf_once *once)
 {
-    return once->client->pump.engine.conf.is_patient
-           && wait_left_ms(once) >= 0;
+    return once->client->pump.engine.conf.is_patient && wait_left_ms(once) >= 0;
 }
 
 /* HF_CHANGED: once more, the record is not what it was; `is_again` is set if

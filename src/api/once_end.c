@@ -111,7 +111,7 @@ static int run_close(hf_once *once, int status, const struct hf_error *why,
 {
     struct hf_error kept = {0};
     hf_client *client = once->client;
-    int released = hf_lock_release_as(once->lock, once->holder, NULL, &kept);
+    int released = hf_hold_release(once->hold, &kept);
     int is_kept = released == HF_DENIED || released == HF_UNAVAILABLE;
     if (is_kept)
         hf__client_warn(client,
@@ -161,14 +161,9 @@ int hf_once_abandon(hf_once *once, struct hf_error *err)
     return run_close(once, status, &why, err);
 }
 
-hf_lock *hf_once_lock(hf_once *once)
+hf_hold *hf_once_hold(const hf_once *once)
 {
-    return once->lock;
-}
-
-uint64_t hf_once_holder(const hf_once *once)
-{
-    return once->holder;
+    return once->hold;
 }
 
 void hf_once_result_free(hf_client *client, struct hf_once_result *result)
@@ -188,7 +183,7 @@ static int look_alive(hf_once *once, uint64_t version, int *outcome,
     struct hf_info info;
     struct hf_value v;
     struct once_record r;
-    int status = hf_lock_inspect(once->lock, once->holder, &info, err);
+    int status = hf_lock_inspect(once->lock, 0, &info, err);
     if (status != HF_OK) return status;
     if (info.guarantee != HF_GUARANTEE_STORE)
         return hf__error_set(err, HF_UNAVAILABLE,

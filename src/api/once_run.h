@@ -8,7 +8,7 @@
 struct hf_once {
     hf_client *client;
     hf_lock *lock;
-    uint64_t holder;
+    hf_hold *hold; /* of that lock; NULL: not held */
     struct hf_once_options o;
     int64_t end_us;            /* of the wait */
     int64_t began_us;          /* local clock */

@@ -1,7 +1,7 @@
 /*
  * semaphore.h: what the files of semaphores share.
  *
- *   semaphore.c        an object: its life; acquire, release, extend
+ *   semaphore.c        an object: its life; acquire
  *   semaphore_tally.c  how many permits there are
  *   semaphore_ticket.c permits that go to another process
  *   slots.c            one lock per permit: the same calls
@@ -25,9 +25,5 @@ struct hf_semaphore {
 };
 
 #define NOT_WITH_SLOTS "not with slots, which are one lock for each permit"
-
-/* "name: permit 17: ..." */
-int hf__permit_unknown(const hf_semaphore *sem, const struct hf_permit *permit,
-                       struct hf_error *err);
 
 #endif

@@ -1,11 +1,9 @@
 /*
- * semaphore_ticket.c: permits that go to another process.
+ * semaphore_ticket.c: permits that come from another process.
  *
  * A ticket is text: hfp1:<permits>:<ticket of the hold, see ticket.c>.  The
  * rule: the store is asked before permits are taken over.
  */
-#include <inttypes.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "api/semaphore.h"
@@ -22,22 +20,6 @@ static int kind_check(const hf_semaphore *sem, struct hf_error *err)
     return hf__error_set(
         err, HF_UNSUPPORTED, "%.150s: ticket: %s", hf_lock_name(sem->lock),
         sem->is_plain ? "a plain counter has no holders" : NOT_WITH_SLOTS);
-}
-
-int hf_semaphore_detach(hf_semaphore *sem, const struct hf_permit *permit,
-                        char *ticket, struct hf_error *err)
-{
-    char inner[HF_TICKET_MAX];
-    int64_t permits;
-    int status = kind_check(sem, err);
-    if (status != HF_OK) return status;
-    if (!permit->holder) return hf__permit_unknown(sem, permit, err);
-    status = hf__ticket_detach(sem->lock, permit->holder, inner, &permits, err);
-    if (status == HF_NOT_OWNER) return hf__permit_unknown(sem, permit, err);
-    if (status != HF_OK) return status;
-    snprintf(ticket, HF_PERMIT_TICKET_MAX, PREFIX "%" PRId64 ":%s", permits,
-             inner);
-    return HF_OK;
 }
 
 /* The number of permits, and where the ticket of the hold begins; or -1. */
@@ -57,9 +39,8 @@ static int64_t count_read(const char *ticket, const char **inner)
 }
 
 int hf_semaphore_attach(hf_semaphore *sem, const char *ticket, int64_t lease_ms,
-                        struct hf_permit *out, struct hf_error *err)
+                        hf_hold **hold, struct hf_error *err)
 {
-    struct hf_grant grant;
     const char *inner = NULL;
     int status = kind_check(sem, err);
     if (status != HF_OK) return status;
@@ -69,11 +50,5 @@ int hf_semaphore_attach(hf_semaphore *sem, const char *ticket, int64_t lease_ms,
                              "%.150s: ticket: not one of permits: it looks "
                              "like " PREFIX "<n>:hf2:...",
                              hf_lock_name(sem->lock));
-    status = hf__ticket_attach(sem->lock, inner, count, lease_ms, &grant, err);
-    if (status == HF_OK)
-        *out = (struct hf_permit){.holder = grant.holder,
-                                  .fence = grant.fence,
-                                  .count = count,
-                                  .valid_ms = grant.valid_ms};
-    return status;
+    return hf__ticket_attach(sem->lock, inner, count, lease_ms, hold, err);
 }

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/hold_set.h"
 #include "base/error.h"
 #include "base/math.h"
 #include "sys/clock.h"
@@ -82,7 +83,7 @@ static int permits_check(const hf_semaphore *sem, int64_t permits,
 
 static int is_slot_of(hf_semaphore *sem, uint64_t holder, int32_t i)
 {
-    return holder && hf_lock_state(sem->slots[i], holder) != HF_STATE_NONE;
+    return holder && hf__lock_state(sem->slots[i], holder) != HF_STATE_NONE;
 }
 
 /* He would enter a slot that he has, and count it twice; and what one acquire
@@ -123,29 +124,33 @@ static struct slots_call *acquire_new(hf_semaphore *sem,
     if (*status == HF_OK)
         *status = hf__acquire_prepare(&op, sem->lock, &o, 0, err);
     if (*status != HF_OK) return NULL;
+    int64_t want = permits ? permits : 1;
     struct slots_call *c = call_new(sem);
-    if (!c) {
+    if (c) c->set = hf__hold_set_reserve(sem->client, (size_t)want);
+    if (!c || !c->set) {
+        hf__free(&sem->client->alloc, c);
         *status = hf__error_set(err, HF_NOMEM, "%.150s: out of memory",
                                 hf_lock_name(sem->lock));
         return NULL;
     }
     c->options = o;
     c->holder = o.holder ? o.holder : hf_holder_new();
-    c->want = permits ? permits : 1;
+    c->want = want;
     c->deadline_us = op.wait_us > 0 ? hf__clock_us() + op.wait_us : TIME_NEVER;
     return c;
 }
 
 int hf__slots_acquire(hf_semaphore *sem, const struct hf_acquire_options *given,
-                      struct hf_permit *out, struct hf_error *err)
+                      hf_hold **hold, struct hf_error *err)
 {
     int status;
     struct slots_call *c = acquire_new(sem, given, &status, err);
     if (!c) return status;
     hf__call_enter(sem->client);
     hf__slots_run(c);
+    hf__slots_give(c);
     status = c->status;
-    if (status == HF_OK) hf__slots_permit(c, out);
+    if (status == HF_OK) *hold = c->hold;
     if (status != HF_OK && err) *err = c->err;
     hf__free(&sem->client->alloc, c);
     hf__call_leave(sem->client);
@@ -154,7 +159,8 @@ int hf__slots_acquire(hf_semaphore *sem, const struct hf_acquire_options *given,
 
 int hf__slots_acquire_start(hf_semaphore *sem,
                             const struct hf_acquire_options *given,
-                            hf_permit_fn cb, void *user, struct hf_error *err)
+                            hf_semaphore_acquired_fn cb, void *user,
+                            struct hf_error *err)
 {
     int status;
     struct slots_call *c = acquire_new(sem, given, &status, err);
@@ -162,115 +168,11 @@ int hf__slots_acquire_start(hf_semaphore *sem,
     c->fn = cb;
     c->user = user;
     status = hf__slots_start(c, err);
-    if (status != HF_OK) hf__free(&sem->client->alloc, c);
+    if (status != HF_OK) {
+        hf__hold_set_cancel(c->set, sem->client);
+        hf__free(&sem->client->alloc, c);
+    }
     return status;
-}
-
-/* ---- release, extend ----------------------------------------------------- */
-
-static int is_out(hf_semaphore *sem, const struct hf_permit *permit, int32_t i)
-{
-    return is_slot_of(sem, permit->holder, i);
-}
-
-/* Every one is released, whatever becomes of the others. */
-int hf__slots_release(hf_semaphore *sem, const struct hf_permit *permit,
-                      struct hf_error *err)
-{
-    int status = HF_OK, some = 0;
-    struct hf_error own;
-    hf__call_enter(sem->client);
-    for (int32_t i = 0; i < sem->slots_len; i++) {
-        if (!is_out(sem, permit, i)) continue;
-        some = 1;
-        int one = hf_lock_release_as(sem->slots[i], permit->holder, NULL, &own);
-        if (one == HF_OK || status != HF_OK) continue;
-        status = one;
-        if (err) *err = own;
-    }
-    hf__call_leave(sem->client);
-    return some ? status : hf__permit_unknown(sem, permit, err);
-}
-
-/* Several releases of which the user is told once. */
-struct releasing {
-    hf_semaphore *sem;
-    struct hf_permit permit;
-    hf_permit_fn fn;
-    void *user;
-    atomic_size_t left;
-    size_t len;
-    struct op ops[];
-};
-
-static void one_released(struct op *op)
-{
-    struct releasing *r = op->complete_data;
-    hf_client *client = r->sem->client;
-    const struct op *worst = &r->ops[0];
-    if (atomic_fetch_sub(&r->left, 1) != 1) return;
-    for (size_t i = 0; i < r->len; i++)
-        if (worst->status == HF_OK) worst = &r->ops[i];
-    if (r->fn) r->fn(r->sem, worst->status, &r->permit, &worst->err, r->user);
-    hf__free(&client->alloc, r);
-}
-
-int hf__slots_release_start(hf_semaphore *sem, const struct hf_permit *permit,
-                            hf_permit_fn cb, void *user, struct hf_error *err)
-{
-    struct op *ops[HF_SEMAPHORE_SLOTS_MAX];
-    int32_t mine[HF_SEMAPHORE_SLOTS_MAX];
-    size_t n = 0;
-    for (int32_t i = 0; i < sem->slots_len; i++)
-        if (is_out(sem, permit, i)) mine[n++] = i;
-    if (n == 0) return hf__permit_unknown(sem, permit, err);
-    struct releasing *r =
-        hf__alloc_zero(&sem->client->alloc, sizeof *r + n * sizeof *r->ops);
-    if (!r)
-        return hf__error_set(err, HF_NOMEM, "%.150s: out of memory",
-                             hf_lock_name(sem->lock));
-    *r = (struct releasing){
-        .sem = sem, .permit = *permit, .fn = cb, .user = user, .len = n};
-    atomic_store(&r->left, n);
-    for (size_t i = 0; i < n; i++) {
-        ops[i] = &r->ops[i];
-        hf__op_init(ops[i], OP_TYPE_RELEASE, sem->slots[mine[i]],
-                    permit->holder);
-        ops[i]->complete = one_released;
-        ops[i]->complete_data = r;
-    }
-    hf__pump_start_all(&sem->client->pump, ops, n);
-    return HF_OK;
-}
-
-int hf__slots_extend(hf_semaphore *sem, struct hf_permit *permit,
-                     int64_t lease_ms, struct hf_error *err)
-{
-    int status = HF_OK, some = 0;
-    hf__call_enter(sem->client);
-    for (int32_t i = 0; i < sem->slots_len && status == HF_OK; i++) {
-        if (!is_out(sem, permit, i)) continue;
-        some = 1;
-        status =
-            hf_lock_extend(sem->slots[i], permit->holder, lease_ms, NULL, err);
-    }
-    hf__call_leave(sem->client);
-    if (!some) return hf__permit_unknown(sem, permit, err);
-    if (status == HF_OK) permit->valid_ms = hf__slots_valid_ms(sem, permit);
-    return status;
-}
-
-/* All of them, or it is nothing worth. */
-int64_t hf__slots_valid_ms(hf_semaphore *sem, const struct hf_permit *permit)
-{
-    int64_t left_ms = INT64_MAX, n = 0;
-    for (int32_t i = 0; i < sem->slots_len; i++) {
-        if (!is_out(sem, permit, i)) continue;
-        left_ms =
-            min64(left_ms, hf_lock_valid_ms(sem->slots[i], permit->holder));
-        n++;
-    }
-    return n > 0 && n >= permit->count ? left_ms : 0;
 }
 
 int hf__slots_state(hf_semaphore *sem, struct hf_semaphore_state *out,

@@ -1,7 +1,7 @@
 /*
  * slots.h: semaphores where the store keeps no permits: one lock for each.
  *
- *   slots.c        the calls: acquire, release, extend, state
+ *   slots.c        the calls: acquire, state
  *   slots_step.c   one acquire: what to ask next, of which locks
  *   slots_drive.c  asking it, waiting or started
  */
@@ -44,8 +44,10 @@ struct slots_call {
     struct hf_error err;
 
     atomic_size_t left; /* started: operations of this batch not yet over */
-    hf_permit_fn fn;
+    hf_semaphore_acquired_fn fn;
     void *user;
+    struct hold_set *set; /* reserved for what it gets */
+    hf_hold *hold;        /* OVER, HF_OK: what it got */
 
     size_t len;
     struct slots_part gate;
@@ -55,8 +57,8 @@ struct slots_call {
 /* slots_step.c: take what this batch has come to, and prepare the next:
  * is_asked, and their operations.  0: there is none, the call is over. */
 int hf__slots_step(struct slots_call *call);
-/* What it has got. */
-void hf__slots_permit(const struct slots_call *call, struct hf_permit *out);
+/* It is over: what it has got becomes call->hold; or it fails after all. */
+void hf__slots_give(struct slots_call *call);
 
 /* slots_drive.c: step until it is over; or let callbacks do so, the last of
  * which tells the user and frees the call.  HF_OK: it is on its way. */
@@ -67,17 +69,11 @@ int hf__slots_start(struct slots_call *call, struct hf_error *err);
 int hf__slots_open(hf_semaphore *sem, const char *name, struct hf_error *err);
 void hf__slots_close(hf_semaphore *sem);
 int hf__slots_acquire(hf_semaphore *sem, const struct hf_acquire_options *given,
-                      struct hf_permit *out, struct hf_error *err);
+                      hf_hold **hold, struct hf_error *err);
 int hf__slots_acquire_start(hf_semaphore *sem,
                             const struct hf_acquire_options *given,
-                            hf_permit_fn cb, void *user, struct hf_error *err);
-int hf__slots_release(hf_semaphore *sem, const struct hf_permit *permit,
-                      struct hf_error *err);
-int hf__slots_release_start(hf_semaphore *sem, const struct hf_permit *permit,
-                            hf_permit_fn cb, void *user, struct hf_error *err);
-int hf__slots_extend(hf_semaphore *sem, struct hf_permit *permit,
-                     int64_t lease_ms, struct hf_error *err);
-int64_t hf__slots_valid_ms(hf_semaphore *sem, const struct hf_permit *permit);
+                            hf_semaphore_acquired_fn cb, void *user,
+                            struct hf_error *err);
 int hf__slots_state(hf_semaphore *sem, struct hf_semaphore_state *out,
                     struct hf_error *err);
 

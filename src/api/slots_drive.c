@@ -33,12 +33,9 @@ void hf__slots_run(struct slots_call *c)
 
 static void call_end(struct slots_call *c)
 {
-    struct hf_permit permit;
     hf_client *client = c->sem->client;
-    if (c->status == HF_OK) hf__slots_permit(c, &permit);
-    if (c->fn)
-        c->fn(c->sem, c->status, c->status == HF_OK ? &permit : NULL, &c->err,
-              c->user);
+    hf__slots_give(c);
+    c->fn(c->sem, c->status, c->hold, &c->err, c->user);
     hf__free(&client->alloc, c);
 }
 

@@ -14,6 +14,7 @@
  */
 #include "api/slots.h"
 
+#include "api/hold_set.h"
 #include "base/error.h"
 #include "base/math.h"
 #include "sys/clock.h"
@@ -196,9 +197,8 @@ static void held_check(struct slots_call *c)
     for (size_t i = 0; i < c->len; i++) {
         struct slots_part *p = &c->parts[i];
         if (!p->is_held) continue;
-        p->is_held = hf_lock_valid_ms(p->lock, c->holder) > 0;
-        if (!p->is_held)
-            (void)hf_lock_release_start(p->lock, c->holder, NULL, NULL, NULL);
+        p->is_held = hf__lock_valid_ms(p->lock, c->holder) > 0;
+        if (!p->is_held) hf__lock_undo(p->lock, c->holder);
     }
 }
 
@@ -233,7 +233,7 @@ static int is_to_look(const struct slots_call *c, int status)
 
 static int gate_is_lost(const struct slots_call *c)
 {
-    return c->want > 1 && hf_lock_valid_ms(c->gate.lock, c->holder) <= 0;
+    return c->want > 1 && hf__lock_valid_ms(c->gate.lock, c->holder) <= 0;
 }
 
 static int raced(struct slots_call *c)
@@ -286,18 +286,16 @@ int hf__slots_step(struct slots_call *c)
     }
 }
 
-void hf__slots_permit(const struct slots_call *c, struct hf_permit *out)
+void hf__slots_give(struct slots_call *c)
 {
-    *out = (struct hf_permit){
-        .holder = c->holder, .count = c->want, .valid_ms = INT64_MAX};
-    for (size_t i = 0; i < c->len; i++) {
-        const struct slots_part *p = &c->parts[i];
-        if (!p->is_held) continue;
-        if (!out->slot) {
-            out->slot = (int32_t)i + 1;
-            out->fence = hf_lock_fence(p->lock, c->holder);
-        }
-        out->valid_ms =
-            min64(out->valid_ms, hf_lock_valid_ms(p->lock, c->holder));
+    hf_lock *locks[HF_SEMAPHORE_SLOTS_MAX];
+    size_t n = 0;
+    if (c->status != HF_OK) {
+        hf__hold_set_cancel(c->set, c->sem->client);
+        return;
     }
+    for (size_t i = 0; i < c->len; i++)
+        if (c->parts[i].is_held) locks[n++] = c->parts[i].lock;
+    c->status = hf__hold_set_claim(c->set, c->sem->client, locks, c->holder,
+                                   &c->hold, &c->err);
 }

@@ -12,22 +12,23 @@
 #include <string.h>
 
 #include "api/fallback.h"
+#include "api/ticket.h"
 #include "base/error.h"
 #include "base/math.h"
 #include "sys/clock.h"
 
 #define TICKET_WORD "hf2:"
+#define PERMIT_WORD "hfp1:"
 #define SECRET_DIGITS 16
 
-static void ticket_write(const struct ticket *t, char *out)
+static void ticket_write(const struct ticket *t, char *out, size_t size)
 {
     /* Where there is no fence the number means nothing either.  The number may
      * be above the fence: of permits, whose fence is the store's alone, and of
      * a fair lock that was given between two polls.  A ticket never says more
      * than its fence. */
-    snprintf(out, HF_TICKET_MAX,
-             TICKET_WORD "%s:%016" PRIx64 ":%" PRId64 ":%" PRId64, t->owner,
-             t->secret, min64(t->number, t->fence), t->fence);
+    snprintf(out, size, TICKET_WORD "%s:%016" PRIx64 ":%" PRId64 ":%" PRId64,
+             t->owner, t->secret, min64(t->number, t->fence), t->fence);
 }
 
 /* The next ':'-separated number of `*at`.  0 or -1. */
@@ -89,24 +90,33 @@ static int ticket_bad(const hf_lock *lock, struct hf_error *err)
                          lock->entry->name);
 }
 
-static int hold_detach(hf_lock *lock, uint64_t holder, char *ticket,
-                       int64_t *permits, struct hf_error *err)
+static int detach_refuse(const struct slot *s, int status, struct hf_error *err)
 {
-    struct pump *p = &lock->client->pump;
+    return hf__error_set(err, status, "%s: ticket: %s", s->entry->name,
+                         status == HF_UNSUPPORTED
+                             ? "it was not acquired detached"
+                             : hf_status_text(status));
+}
+
+int hf__ticket_of(hf_client *c, struct slot *s, char *ticket, size_t size,
+                  struct hf_error *err)
+{
+    struct pump *p = &c->pump;
     struct ticket t;
+    if (!ticket || size < HF_TICKET_MAX)
+        return hf__error_set(err, HF_INVALID,
+                             "%s: ticket: room for %zu bytes: %d are needed",
+                             s->entry->name, ticket ? size : 0, HF_TICKET_MAX);
     hf__pump_lock(p);
-    int status = hf__engine_detach(&p->engine, lock->entry,
-                                   holder ? holder : hf_holder_self(), &t,
-                                   hf__clock_us());
+    int status = hf__engine_detach(&p->engine, s, &t, hf__clock_us());
     hf__pump_news(p);
     hf__pump_unlock(p);
-    if (status != HF_OK)
-        return hf__error_set(err, status, "%s: detach: %s", lock->entry->name,
-                             status == HF_UNSUPPORTED
-                                 ? "it was not acquired detached"
-                                 : hf_status_text(status));
-    ticket_write(&t, ticket);
-    *permits = t.permits;
+    if (status != HF_OK) return detach_refuse(s, status, err);
+    /* The ticket of permits also says how many. */
+    int n = t.permits
+                ? snprintf(ticket, size, PERMIT_WORD "%" PRId64 ":", t.permits)
+                : 0;
+    ticket_write(&t, ticket + n, size - (size_t)n);
     return HF_OK;
 }
 
@@ -116,56 +126,38 @@ static int permit_refuse(const hf_lock *lock, struct hf_error *err)
     if (lock->entry->kind != KIND_PERMIT) return HF_OK;
     return hf__error_set(err, HF_UNSUPPORTED,
                          "%s: ticket: of a semaphore: use "
-                         "hf_semaphore_detach() and hf_semaphore_attach()",
+                         "hf_semaphore_attach()",
                          lock->entry->name);
 }
 
-int hf_lock_detach(hf_lock *lock, uint64_t holder, char *ticket,
-                   struct hf_error *err)
-{
-    int64_t permits;
-    int status = permit_refuse(lock, err);
-    if (status != HF_OK) return status;
-    return hf__ticket_detach(lock, holder, ticket, &permits, err);
-}
-
-int hf__ticket_detach(hf_lock *lock, uint64_t holder, char *ticket,
-                      int64_t *permits, struct hf_error *err)
-{
-    hf_lock shadow;
-    int status = hf__client_check(lock->client, err);
-    if (status != HF_OK) return status;
-    hf_lock *at = hf__fallback_enter(lock, holder, &shadow);
-    status = hold_detach(at, holder, ticket, permits, err);
-    hf__fallback_leave(lock, at);
-    return status;
-}
-
 int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
-                   struct hf_grant *grant, struct hf_error *err)
+                   hf_hold **hold, struct hf_error *err)
 {
     int status = permit_refuse(lock, err);
     if (status != HF_OK) return status;
-    return hf__ticket_attach(lock, ticket, 0, lease_ms, grant, err);
+    return hf__ticket_attach(lock, ticket, 0, lease_ms, hold, err);
 }
 
 int hf__ticket_attach(hf_lock *lock, const char *ticket, int64_t permits,
-                      int64_t lease_ms, struct hf_grant *grant,
-                      struct hf_error *err)
+                      int64_t lease_ms, hf_hold **hold, struct hf_error *err)
 {
     struct op op;
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
     hf__op_init(&op, OP_TYPE_ATTACH, lock, hf_holder_new());
     if (ticket_read(&op.ticket, ticket) != 0) return ticket_bad(lock, err);
+    status = hf__out_check(lock->entry->name, hold, err);
+    if (status != HF_OK) return status;
     op.ticket.permits = permits;
-    status = hf__lease_check(lock, lease_ms, err);
+    status = hf__lease_check(lock->entry->name, lease_ms, err);
     if (status != HF_OK) return status;
     op.lease_us =
         lease_ms ? lease_ms * US_PER_MS : lock->client->pump.engine.lease_us;
     op.lease_any = !lease_ms && !lock->client->pump.engine.lease_given;
+    status = hf__op_reserve(lock, &op, err);
+    if (status != HF_OK) return status;
     status = hf__op_run(lock->client, &op, err);
-    if (status == HF_OK && grant) *grant = op.grant;
+    if (status == HF_OK) *hold = op.hold;
     return status;
 }
 
@@ -185,51 +177,35 @@ int hf_ticket_release(hf_lock *lock, const char *ticket, struct hf_error *err)
 /* ---- kernel locks that survive exec ------------------------------------- */
 
 /* Under the lock: the duplicate, or -1 with `status` set. */
-static int lend(struct engine *e, struct lock_entry *entry, uint64_t holder,
-                int *status)
+static int lend(struct engine *e, const struct slot *s, int *status)
 {
     char owner[OWNER_LEN_MAX];
-    struct slot *s = hf__slot_find(entry, holder);
     struct node *n = &e->nodes[0];
-    *status = HF_NOT_OWNER;
-    if (!s || s->hold.state != HOLD_HELD) return -1;
+    *status = s->hold.lost_status != HF_OK ? s->hold.lost_status : HF_EXPIRED;
+    if (s->hold.state != HOLD_HELD) return -1;
     *status = HF_UNSUPPORTED;
     if (!n->backend->lend || s->hold.flags & HOLD_DETACHED) return -1;
     *status = HF_OK;
     hf__slot_owner(e, s, owner);
-    return n->backend->lend(n->conn, entry->name, entry->name_len, owner,
+    return n->backend->lend(n->conn, s->entry->name, s->entry->name_len, owner,
                             s->hold.attempt);
 }
 
-static int hold_inherit(hf_lock *lock, uint64_t holder, int *out_fd,
-                        struct hf_error *err)
+int hf__inherit_of(hf_client *c, struct slot *s, int *out_fd,
+                   struct hf_error *err)
 {
-    struct pump *p = &lock->client->pump;
     int status = HF_OK;
-    hf__pump_lock(p);
-    int fd = lend(&p->engine, lock->entry, holder ? holder : hf_holder_self(),
-                  &status);
-    hf__pump_unlock(p);
+    hf__pump_lock(&c->pump);
+    int fd = lend(&c->pump.engine, s, &status);
+    hf__pump_unlock(&c->pump);
     if (status == HF_OK && fd < 0)
         return hf__error_errno(err, HF_INTERNAL, errno, "%s: inherit",
-                               lock->entry->name);
+                               s->entry->name);
     if (status != HF_OK)
-        return hf__error_set(err, status, "%s: inherit: %s", lock->entry->name,
+        return hf__error_set(err, status, "%s: inherit: %s", s->entry->name,
                              status == HF_UNSUPPORTED
                                  ? "this hold is not a kernel lock"
                                  : hf_status_text(status));
     *out_fd = fd;
     return HF_OK;
-}
-
-int hf_lock_inherit(hf_lock *lock, uint64_t holder, int *out_fd,
-                    struct hf_error *err)
-{
-    hf_lock shadow;
-    int status = hf__client_check(lock->client, err);
-    if (status != HF_OK) return status;
-    hf_lock *at = hf__fallback_enter(lock, holder, &shadow);
-    status = hold_inherit(at, holder, out_fd, err);
-    hf__fallback_leave(lock, at);
-    return status;
 }

@@ -73,8 +73,8 @@ struct tally_told {
 };
 
 #define REQ_SERVER_FENCE 1u /* single node: fence = max(ballot, node clock) */
-#define REQ_DETACHED 4u  /* the hold does not end with this process */
-#define REQ_NO_EXPIRY 8u /* watchdog hold on a CAP_KERNEL backend */
+#define REQ_DETACHED 4u     /* the hold does not end with this process */
+#define REQ_NO_EXPIRY 8u    /* watchdog hold on a CAP_KERNEL backend */
 #define REQ_REPEATED 16u /* sent before, and that may have been carried out */
 #define REQ_DELETE 32u   /* VALUE_WRITE, GUARD: delete it instead */
 /* RELEASE: count those who wait, but need not wake them: a proposal of this

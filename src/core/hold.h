@@ -69,7 +69,7 @@ enum hold_event_type {
     EV_TIMER    /* hf__hold_due() has come */
 };
 
-#define HOLD_KEEP 1u /* the watchdog renews it */
+#define HOLD_KEEP 1u   /* the watchdog renews it */
 #define HOLD_SHARED 2u /* of its kind: several have it at once */
 #define HOLD_DETACHED 4u
 #define HOLD_ETERNAL 8u  /* the store ends it with the process, never before */

@@ -102,18 +102,11 @@ struct op *hf__engine_take_done(struct engine *e)
     return list;
 }
 
-static void grant_fill(struct engine *e, const struct slot *s,
-                       struct hf_grant *g)
+static void grant_fill(const struct slot *s, struct grant *g)
 {
-    const struct hold *h = &s->hold;
-    g->fence = (uint64_t)h->fence;
-    g->holder = s->holder;
+    g->fence = (uint64_t)s->hold.fence;
     g->guarantee = HF_GUARANTEE_STORE;
-    g->count = h->count;
-    g->lease_ms = h->lease_us / US_PER_MS;
-    g->valid_ms = h->valid_us == TIME_NEVER
-                      ? INT64_MAX
-                      : (h->valid_us - e->now_us) / US_PER_MS;
+    g->count = s->hold.count;
 }
 
 /* The sentence for a status that came from a hold. */
@@ -167,7 +160,12 @@ static void slot_finish(struct engine *e, struct slot *s,
     s->op = NULL;
     if (!op) return;
     if (out->status == HF_OK) {
-        grant_fill(e, s, &op->grant);
+        grant_fill(s, &op->grant);
+        if (op->grant.replicas) s->replicas = op->grant.replicas;
+        if (op->handle) {
+            s->pins++;
+            op->granted = s;
+        }
         op->released.count = s->hold.count;
         hf__op_finish(e, op, HF_OK, NULL);
     } else if (is_unasked(e, s, op, out->status)) {
@@ -260,10 +258,18 @@ static void notice_add(struct engine *e, struct slot *s, int state)
 /* Free it when it is over and nobody refers to it. */
 void hf__slot_let_go(struct engine *e, struct slot *s)
 {
-    if (s->hold.state != HOLD_DONE || s->requests || s->notices || s->op)
+    if (s->hold.state != HOLD_DONE || s->requests || s->notices || s->op
+        || s->pins)
         return;
     assert(!s->pending_head && s->entry->turn != s);
     hf__slot_free(e, s);
+}
+
+void hf__slot_unpin(struct engine *e, struct slot *s)
+{
+    assert(s->pins > 0);
+    s->pins--;
+    hf__slot_let_go(e, s);
 }
 
 void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev)
@@ -510,6 +516,7 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
     out->state = state;
     out->status = hf__hold_why(h, state);
     out->holder = s->holder;
+    out->hold = s->handle;
     out->fence = (uint64_t)h->fence;
     out->valid_ms = state == HF_STATE_LOST || h->valid_us <= e->now_us
                         ? 0
@@ -527,14 +534,22 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
     if (len >= (int)size) hf__text_cut(out->text, size);
 }
 
-/* AT_RISK before LOST, each once.  1 if `out` was filled. */
+/* AT_RISK before LOST, each once.  1 if `out` was filled; `about` is pinned if
+ * it has ears, and NULL if it has none. */
 int hf__engine_take_notice(struct engine *e, struct hf_event *out,
-                           int64_t now_us)
+                           struct slot **about, int64_t now_us)
 {
     static const int order[] = {HF_STATE_HELD, HF_STATE_AT_RISK, HF_STATE_LOST};
     struct slot *s = e->notice_head;
+    *about = NULL;
     if (!s) return 0;
     e->now_us = now_us;
+    if (s->ears) {
+        s->pins++;
+        *about = s;
+        for (struct hold_ear *ear = s->ears; ear; ear = ear->next)
+            ear->is_due = 1;
+    }
     for (int i = 0; i < 3; i++) {
         if (!(s->notices >> order[i] & 1)) continue;
         s->notices &= (unsigned char)~(1u << order[i]);
@@ -551,13 +566,14 @@ int hf__engine_take_notice(struct engine *e, struct hf_event *out,
 
 /* ---- tickets ---------------------------------------------------------- */
 
-int hf__engine_detach(struct engine *e, struct lock_entry *entry,
-                      uint64_t holder, struct ticket *out, int64_t now_us)
+int hf__engine_detach(struct engine *e, struct slot *s, struct ticket *out,
+                      int64_t now_us)
 {
-    struct slot *s = hf__slot_find(entry, holder);
     struct hold_event ev = {.type = EV_FORGET};
     e->now_us = now_us;
-    if (!s || s->op || s->hold.state != HOLD_HELD) return HF_NOT_OWNER;
+    if (!s || s->op) return HF_NOT_OWNER;
+    if (s->hold.state == HOLD_LOST) return s->hold.lost_status;
+    if (s->hold.state != HOLD_HELD) return HF_NOT_OWNER;
     if (!(s->hold.flags & HOLD_DETACHED)) return HF_UNSUPPORTED;
     memset(out, 0, sizeof *out);
     hf__slot_owner(e, s, out->owner);
@@ -565,7 +581,7 @@ int hf__engine_detach(struct engine *e, struct lock_entry *entry,
     out->attempt = s->hold.attempt;
     out->number = s->hold.number;
     out->fence = s->hold.fence;
-    out->permits = entry->kind == KIND_PERMIT ? s->permits : 0;
+    out->permits = s->entry->kind == KIND_PERMIT ? s->permits : 0;
     hf__slot_step(e, s, &ev);
     return HF_OK;
 }
@@ -601,6 +617,7 @@ void hf__engine_shut(struct engine *e, int64_t now_us)
 static void slot_drop(struct engine *e, struct slot *s)
 {
     hf__slot_unlink(s);
+    hf__ears_free(e, s);
     hf__heap_set(&e->heap, &s->timer, TIME_NEVER);
     hf__free(e->alloc, s->owner);
     hf__free(e->alloc, s->why);
@@ -610,9 +627,11 @@ static void slot_drop(struct engine *e, struct slot *s)
 void hf__engine_close(struct engine *e)
 {
     struct hf_event ev;
+    struct slot *about;
     e->closing = 1;
     for (int i = 0; i < e->conf.nodes; i++) hf__node_close(e, i);
-    while (hf__engine_take_notice(e, &ev, e->now_us)) continue;
+    while (hf__engine_take_notice(e, &ev, &about, e->now_us))
+        if (about) hf__slot_unpin(e, about);
     /* Releases that were not answered are only known to the timers. */
     while (hf__heap_top(&e->heap))
         slot_drop(e, (struct slot *)hf__heap_top(&e->heap));

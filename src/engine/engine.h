@@ -20,6 +20,7 @@
 #include "core/hold.h"
 #include "engine/heap.h"
 #include "engine/op.h"
+#include "holdfast/hold.h"
 
 #define FDS_MAX (4 * NODES_MAX + 2 * CLUSTER_NODES_MAX)
 
@@ -55,6 +56,15 @@ struct lock_entry {
     char name[]; /* NUL behind it */
 };
 
+/* To be told of the changes of one hold's state, by one of its handles. */
+struct hold_ear {
+    struct hold_ear *next;
+    hf_hold *hold;
+    hf_hold_state_fn fn;
+    void *user;
+    int is_due; /* a change is being told, and not yet to this one */
+};
+
 /* A hold and what the engine knows of it. */
 struct slot {
     struct timer timer; /* first: the heap's timers are slots */
@@ -64,16 +74,20 @@ struct slot {
     struct slot *queue_next;
     struct slot *notice_next;
     uint64_t holder;
-    int64_t permits;         /* of a semaphore or counter; at a barrier */
-    int64_t seen_us;         /* the node's clock when it last said BUSY; 0 */
-    char *owner;             /* of a ticket; NULL: made from uuid and holder */
-    char *why;               /* it was lost, or not renewed the last time, by
+    int64_t permits;      /* of a semaphore or counter; at a barrier */
+    int64_t seen_us;      /* the node's clock when it last said BUSY; 0 */
+    char *owner;          /* of a ticket; NULL: made from uuid and holder */
+    char *why;            /* it was lost, or not renewed the last time, by
                               * the store's words; or NULL */
-    uint64_t chain_owner;    /* instead of the holder, with hand-over; or 0 */
+    uint64_t chain_owner; /* instead of the holder, with hand-over; or 0 */
+    hf_hold *handle;      /* the first that was given of it; or NULL */
+    struct hold_ear *ears;
     struct op *op;           /* under way */
     struct op *pending_head; /* of the same holder, behind it */
     struct op *pending_tail;
     uint32_t requests;    /* on their way */
+    uint32_t pins;        /* handles of it, and those that look at it */
+    int32_t replicas;     /* that confirmed the grant */
     unsigned char linked; /* found by its holder: in entry->slots */
     unsigned char queued;
     unsigned char getting;
@@ -217,7 +231,7 @@ int64_t hf__engine_next_us(const struct engine *e);
 int64_t hf__engine_lull_us(const struct engine *e);
 struct op *hf__engine_take_done(struct engine *e);
 int hf__engine_take_notice(struct engine *e, struct hf_event *out,
-                           int64_t now_us);
+                           struct slot **about, int64_t now_us);
 int hf__engine_wants_poll(const struct engine *e);
 int hf__engine_is_to_listen(const struct engine *e);
 int64_t hf__engine_listen_us(const struct engine *e);
@@ -227,8 +241,10 @@ void hf__slot_let_go(struct engine *e, struct slot *s);
 void hf__op_finish(struct engine *e, struct op *op, int status,
                    const char *text);
 void hf__op_append(struct op **head, struct op **tail, struct op *op);
-int hf__engine_detach(struct engine *e, struct lock_entry *entry,
-                      uint64_t holder, struct ticket *out, int64_t now_us);
+int hf__engine_detach(struct engine *e, struct slot *s, struct ticket *out,
+                      int64_t now_us);
+/* One handle, or look, less; it may be freed. */
+void hf__slot_unpin(struct engine *e, struct slot *s);
 
 /* ops.c */
 void hf__op_begin(struct engine *e, struct op *op);
@@ -264,6 +280,8 @@ struct slot *hf__slot_new(struct engine *e, struct lock_entry *entry,
                           uint64_t holder);
 void hf__slot_unlink(struct slot *s);
 void hf__slot_free(struct engine *e, struct slot *s);
+void hf__ears_free(struct engine *e, struct slot *s);
+void hf__ear_remove(struct engine *e, struct slot *s, const hf_hold *hold);
 void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before);
 void hf__turn_pass_all(struct engine *e);
 /* May a holder that wants `permits` contend for the name now? */

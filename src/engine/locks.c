@@ -143,10 +143,30 @@ void hf__slot_unlink(struct slot *s)
     s->linked = 0;
 }
 
+void hf__ears_free(struct engine *e, struct slot *s)
+{
+    while (s->ears) {
+        struct hold_ear *ear = s->ears;
+        s->ears = ear->next;
+        hf__free(e->alloc, ear);
+    }
+}
+
+void hf__ear_remove(struct engine *e, struct slot *s, const hf_hold *hold)
+{
+    struct hold_ear **at = &s->ears;
+    while (*at && (*at)->hold != hold) at = &(*at)->next;
+    if (!*at) return;
+    struct hold_ear *ear = *at;
+    *at = ear->next;
+    hf__free(e->alloc, ear);
+}
+
 void hf__slot_free(struct engine *e, struct slot *s)
 {
-    assert(!s->op && !s->requests && !s->queued && !s->notices);
+    assert(!s->op && !s->requests && !s->queued && !s->notices && !s->pins);
     hf__slot_unlink(s);
+    hf__ears_free(e, s);
     hf__heap_set(&e->heap, &s->timer, TIME_NEVER);
     e->slots_len--;
     hf__free(e->alloc, s->owner);

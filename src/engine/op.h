@@ -95,6 +95,14 @@ struct tally_job {
     struct tally_told found; /* what it is then; also unless it is done */
 };
 
+/* ACQUIRE, ATTACH, EXTEND: what was obtained. */
+struct grant {
+    uint64_t fence;
+    int64_t count; /* of the holder's acquires, now */
+    int guarantee; /* enum hf_guarantee */
+    int replicas;  /* that confirmed it */
+};
+
 /* INSPECT: what was found, and what each node of a quorum said. */
 struct look {
     struct hf_info info;
@@ -113,9 +121,11 @@ struct op {
     enum op_type type;
     struct lock_entry *entry; /* pinned; NULL for LIST */
     uint64_t holder;
-    unsigned flags;  /* HF_ACQUIRE_* */
-    int order;       /* ACQUIRE: enum hf_order */
-    int64_t permits; /* ACQUIRE of permits, of a counter; at a barrier */
+    struct slot *target; /* RELEASE, EXTEND: of this hold, which is pinned;
+                          * NULL: of the one that the holder has */
+    unsigned flags;      /* HF_ACQUIRE_* */
+    int order;           /* ACQUIRE: enum hf_order */
+    int64_t permits;     /* ACQUIRE of permits, of a counter; at a barrier */
     /* ACQUIRE of permits, of a counter: how many there are, for a store that
      * does not know; 0: not said. */
     int64_t capacity;
@@ -142,9 +152,14 @@ struct op {
     int64_t deadline_us;    /* of direct operations */
     int64_t until_us;       /* RELEASE: so long its caller waits */
 
-    int status; /* the result, and what belongs to it */
+    hf_hold *handle; /* ACQUIRE, ATTACH: reserved for what is granted; NULL:
+                      * none is wanted */
+
+    int status;           /* the result, and what belongs to it */
+    struct slot *granted; /* with a handle: pinned for it; else NULL */
+    hf_hold *hold;        /* the handle, once it stands for that */
     struct hf_error err;
-    struct hf_grant grant;
+    struct grant grant;
     struct hf_released released;
     struct look *look;    /* INSPECT: filled; owned by who made the op */
     struct hf_info *info; /* INSPECT: of that look; else NULL */

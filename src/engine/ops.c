@@ -248,7 +248,9 @@ static void change_start(struct engine *e, struct op *op, struct slot *s)
 {
     enum hold_state state = s ? s->hold.state : HOLD_IDLE;
     if (state != HOLD_HELD && state != HOLD_LOST) {
-        hf__op_finish(e, op, HF_NOT_OWNER, NULL);
+        /* Its holder has acquired it anew since it was lost. */
+        int lost = op->target ? s->hold.lost_status : HF_OK;
+        hf__op_finish(e, op, lost != HF_OK ? lost : HF_NOT_OWNER, NULL);
         return;
     }
     if (op->type == OP_TYPE_EXTEND && is_too_long(e, op)) return;
@@ -271,7 +273,8 @@ static int is_late(struct engine *e, struct op *op)
 
 void hf__op_begin(struct engine *e, struct op *op)
 {
-    struct slot *s = op->entry ? hf__slot_find(op->entry, op->holder) : NULL;
+    struct slot *s = op->target;
+    if (!s && op->entry) s = hf__slot_find(op->entry, op->holder);
     if (e->closing) {
         hf__op_finish(e, op, HF_CLOSED, NULL);
         return;

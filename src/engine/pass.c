@@ -17,8 +17,7 @@
 uint64_t hf__pass_owner(struct engine *e, const struct op *op)
 {
     if (e->conf.handover == 0 || op->entry->kind != KIND_PLAIN
-        || op->order != HF_ORDER_ANY
-        || op->flags & HF_ACQUIRE_DETACHED)
+        || op->order != HF_ORDER_ANY || op->flags & HF_ACQUIRE_DETACHED)
         return 0;
     return CHAIN_OWNER_FIRST + e->chains++;
 }

@@ -43,16 +43,42 @@ void hf__pump_event_add(struct pump *p, const struct hf_event *ev)
 
 /* The next one for who tells, or begins to; 0 if there is none left, or if
  * another one tells. */
-static int notice_next(struct pump *p, struct hf_event *ev, int begins)
+static int notice_next(struct pump *p, struct hf_event *ev, struct slot **about,
+                       int begins)
 {
     int64_t now_us = hf__clock_us();
     int some = 0;
     hf__pump_lock(p);
     if (!begins || !p->telling)
-        some = p->telling = hf__engine_take_notice(&p->engine, ev, now_us);
+        some = p->telling =
+            hf__engine_take_notice(&p->engine, ev, about, now_us);
     if (some && p->events) ring_add(p, ev);
     hf__pump_unlock(p);
     return some;
+}
+
+/* The next ear that is to hear it; 0 if there is none.  Ears may come and go
+ * meanwhile. */
+static int ear_next(struct pump *p, const struct slot *s, struct hold_ear *out)
+{
+    hf__pump_lock(p);
+    struct hold_ear *ear = s->ears;
+    while (ear && !ear->is_due) ear = ear->next;
+    if (ear) {
+        ear->is_due = 0;
+        *out = *ear;
+    }
+    hf__pump_unlock(p);
+    return ear != NULL;
+}
+
+static void ears_tell(struct pump *p, struct slot *s, const struct hf_event *ev)
+{
+    struct hold_ear ear;
+    while (ear_next(p, s, &ear)) ear.fn(ear.hold, ev, ear.user);
+    hf__pump_lock(p);
+    hf__slot_unpin(&p->engine, s);
+    hf__pump_unlock(p);
 }
 
 /* One at a time tells, also what comes up meanwhile: of two threads the later
@@ -61,7 +87,9 @@ static int notice_next(struct pump *p, struct hf_event *ev, int begins)
 void hf__pump_tell(struct pump *p)
 {
     struct hf_event ev;
-    for (int begins = 1; notice_next(p, &ev, begins); begins = 0) {
+    struct slot *about = NULL;
+    for (int begins = 1; notice_next(p, &ev, &about, begins); begins = 0) {
+        if (about) ears_tell(p, about, &ev);
         if (p->told) p->told(p, &ev);
         if (p->on_state) p->on_state(&ev, p->state_user);
     }

@@ -6,18 +6,21 @@
 
 #include "lib/rig.h"
 
-TEST(acquire, gives_a_grant_that_says_what_was_obtained)
+TEST(acquire, gives_a_hold_that_says_what_was_obtained)
 {
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    struct hf_grant g = {0};
+    hf_hold *g = NULL;
+    int mine = 0;
     CHECK_INT(hf_lock_acquire(l, NULL, &g, NULL), HF_OK);
-    CHECK_INT(g.count, 1);
-    CHECK_INT(g.lease_ms, 30000);
-    CHECK(g.holder == hf_holder_self());
-    CHECK(g.valid_ms > 0);
-    if (rig_has(HF_CAP_FENCE)) CHECK(g.fence > 0);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_count(g), 1);
+    CHECK_INT(hf_hold_lease_ms(g), 30000);
+    CHECK_STR(hf_hold_name(g), "a");
+    CHECK_INT(hf_lock_is_held_by(l, hf_holder_self(), &mine, NULL), HF_OK);
+    CHECK_INT(mine, 1);
+    CHECK(hf_hold_valid_ms(g) > 0);
+    if (rig_has(HF_CAP_FENCE)) CHECK(hf_hold_fence(g) > 0);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 TEST(acquire, can_be_repeated_after_a_release)
@@ -38,16 +41,18 @@ TEST(acquire, try_of_a_held_lock_is_taken)
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a"), *other = rig_lock(rig_client(NULL), "a");
     struct hf_error err = {0};
-    struct hf_grant g = {.fence = 4711};
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    hf_hold *first = NULL, *g = NULL;
+    CHECK_INT(hf_lock_try(l, &first, NULL), HF_OK);
+    g = first;
     CHECK_INT(hf_lock_try(other, &g, &err), HF_TAKEN);
     CHECK_INT(err.status, HF_TAKEN);
     CHECK(err.text[0] != 0);
-    CHECK(g.fence == 4711); /* results are untouched on failure */
-    CHECK_INT(hf_lock_state(other, 0), HF_STATE_NONE);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK(g == first); /* results are untouched on failure */
+    CHECK_INT(hf_hold_state(first), HF_STATE_HELD);
+    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_NOT_OWNER);
+    CHECK_INT(hf_hold_release(first, NULL), HF_OK);
     CHECK_INT(hf_lock_try(other, &g, &err), HF_OK);
-    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 TEST(acquire, holders_of_one_client_exclude_each_other)
@@ -55,11 +60,12 @@ TEST(acquire, holders_of_one_client_exclude_each_other)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     uint64_t x = hf_holder_new(), y = hf_holder_new();
-    CHECK_INT(rig_acquire(l, x, RIG_TRY, NULL), HF_OK);
-    CHECK_INT(rig_acquire(l, y, RIG_TRY, NULL), HF_TAKEN);
-    CHECK_INT(hf_lock_release_as(l, x, NULL, NULL), HF_OK);
-    CHECK_INT(rig_acquire(l, y, RIG_TRY, NULL), HF_OK);
-    CHECK_INT(hf_lock_release_as(l, y, NULL, NULL), HF_OK);
+    hf_hold *by_x, *by_y;
+    CHECK_INT(rig_acquire(l, x, RIG_TRY, &by_x), HF_OK);
+    CHECK_INT(rig_acquire(l, y, RIG_TRY, &by_y), HF_TAKEN);
+    CHECK_INT(hf_hold_release(by_x, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, y, RIG_TRY, &by_y), HF_OK);
+    CHECK_INT(hf_hold_release(by_y, NULL), HF_OK);
 }
 
 TEST(acquire, different_names_do_not_exclude_each_other)
@@ -95,10 +101,10 @@ TEST(acquire, takes_the_longest_lease)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     struct hf_acquire_options o =
         rig_options(RIG_TRY, HF_LEASE_MS_MAX, HF_ACQUIRE_FIXED);
-    struct hf_grant g;
+    hf_hold *g;
     CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
-    CHECK_INT(g.lease_ms, HF_LEASE_MS_MAX);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_lease_ms(g), HF_LEASE_MS_MAX);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 TEST(acquire, refuses_a_wait_or_a_flag_that_does_not_exist)

@@ -10,7 +10,8 @@ struct answer {
     atomic_int calls;
     int status;
     hf_lock *lock;
-    struct hf_grant grant;
+    hf_hold *hold;
+    uint64_t fence; /* of `hold`, for when that is gone */
     int64_t left;
     struct hf_info info;
     int was_locked;
@@ -29,28 +30,27 @@ static struct answer *answer_new(void)
     return a;
 }
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     struct answer *a = user;
     a->status = status;
     a->lock = lock;
-    a->has_result = grant != NULL;
-    if (grant) a->grant = *grant;
+    a->has_result = hold != NULL;
+    a->hold = hold;
+    a->fence = hf_hold_fence(hold);
     a->error_status = err ? err->status : 0;
     a->at_ms = rig_now_ms();
     atomic_fetch_add(&a->calls, 1);
 }
 
-static void on_released(hf_lock *lock, int status,
-                        const struct hf_released *released,
-                        const struct hf_error *err, void *user)
+static void on_hold(hf_hold *hold, int status, const struct hf_error *err,
+                    void *user)
 {
     struct answer *a = user;
-    (void)lock;
     (void)err;
     a->status = status;
-    a->left = released ? released->count : -1;
+    a->hold = hold;
     atomic_fetch_add(&a->calls, 1);
 }
 
@@ -96,11 +96,10 @@ TEST(async, acquire_of_a_free_lock_is_granted)
     CHECK_INT(a->status, HF_OK);
     CHECK(a->lock == l);
     CHECK(a->has_result);
-    CHECK_INT(a->grant.count, 1);
-    CHECK(a->grant.holder != hf_holder_self());
-    CHECK_INT(hf_lock_state(l, a->grant.holder), HF_STATE_HELD);
+    CHECK_INT(hf_hold_count(a->hold), 1);
+    CHECK_INT(hf_hold_state(a->hold), HF_STATE_HELD);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
-    CHECK_INT(hf_lock_release_as(l, a->grant.holder, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(a->hold, NULL), HF_OK);
     CHECK_INT(atomic_load(&a->calls), 1);
 }
 
@@ -143,7 +142,7 @@ TEST(async, wait_is_granted_when_the_lock_is_freed)
     CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
     CHECK(rig_until_equal(&a->calls, 1));
     CHECK_INT(a->status, HF_OK);
-    CHECK_INT(hf_lock_release_as(l, a->grant.holder, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(a->hold, NULL), HF_OK);
 }
 
 TEST(async, every_acquire_makes_a_fresh_holder)
@@ -155,11 +154,12 @@ TEST(async, every_acquire_makes_a_fresh_holder)
     struct answer *second = start(l, 0, 0, 0, 0);
     rig_pause_ms(100);
     CHECK_INT(atomic_load(&second->calls), 0); /* no re-entry: it waits */
-    CHECK_INT(hf_lock_release_as(l, first->grant.holder, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(first->hold, NULL), HF_OK);
     CHECK(rig_until_equal(&second->calls, 1));
-    CHECK(second->grant.holder != first->grant.holder);
-    CHECK(rig_fence_rises(first->grant.fence, second->grant.fence));
-    CHECK_INT(hf_lock_release_as(l, second->grant.holder, NULL, NULL), HF_OK);
+    CHECK(second->hold != first->hold);
+    CHECK(rig_fence_rises(first->fence, second->fence));
+    CHECK_INT(hf_hold_count(second->hold), 1);
+    CHECK_INT(hf_hold_release(second->hold, NULL), HF_OK);
 }
 
 TEST(async, acquire_with_a_holder_reenters)
@@ -167,13 +167,16 @@ TEST(async, acquire_with_a_holder_reenters)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     uint64_t holder = hf_holder_new();
+    int64_t count = 0;
     struct answer *a = start(l, holder, 0, 0, 0);
     CHECK(rig_until_equal(&a->calls, 1));
     struct answer *b = start(l, holder, 0, 0, 0);
     CHECK(rig_until_equal(&b->calls, 1));
-    CHECK(a->grant.holder == holder && b->grant.holder == holder);
-    CHECK_INT(b->grant.count, 2);
-    CHECK(b->grant.fence == a->grant.fence);
+    CHECK(a->hold != b->hold); /* each is released on its own */
+    CHECK_INT(hf_hold_count(b->hold), 2);
+    CHECK(b->fence == a->fence);
+    CHECK_INT(hf_lock_hold_count(l, holder, &count, NULL), HF_OK);
+    CHECK_INT(count, 2);
 }
 
 TEST(async, release_extend_inspect_and_break_answer_once)
@@ -181,14 +184,17 @@ TEST(async, release_extend_inspect_and_break_answer_once)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     uint64_t h = hf_holder_new();
-    CHECK_INT(rig_acquire(l, h, 0, NULL), HF_OK);
-    CHECK_INT(rig_acquire(l, h, 0, NULL), HF_OK);
+    hf_hold *first, *second;
+    CHECK_INT(rig_acquire(l, h, 0, &first), HF_OK);
+    CHECK_INT(rig_acquire(l, h, 0, &second), HF_OK);
 
     struct answer *e = answer_new();
-    CHECK_INT(hf_lock_extend_start(l, h, 40000, on_acquired, e, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend_start(first, 40000, on_hold, e, NULL), HF_OK);
     CHECK(rig_until_equal(&e->calls, 1));
     CHECK_INT(e->status, HF_OK);
-    CHECK_INT(e->grant.count, 2);
+    CHECK(e->hold == first);
+    CHECK_INT(hf_hold_lease_ms(first), 40000);
+    CHECK_INT(hf_hold_count(first), 2);
 
     struct answer *i = answer_new();
     CHECK_INT(hf_lock_inspect_start(l, h, on_inspected, i, NULL), HF_OK);
@@ -198,11 +204,12 @@ TEST(async, release_extend_inspect_and_break_answer_once)
     CHECK_INT(i->info.count, 2);
 
     struct answer *r = answer_new();
-    CHECK_INT(hf_lock_release_start(l, h, on_released, r, NULL), HF_OK);
+    CHECK_INT(hf_hold_release_start(second, on_hold, r, NULL), HF_OK);
     CHECK(rig_until_equal(&r->calls, 1));
     CHECK_INT(r->status, HF_OK);
-    CHECK_INT(r->left, 1);
-    CHECK_INT(hf_lock_release_start(l, h, NULL, NULL, NULL), HF_OK);
+    CHECK(r->hold == second);
+    CHECK_INT(hf_hold_count(first), 1);
+    CHECK_INT(hf_hold_release_start(first, NULL, NULL, NULL), HF_OK);
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
 
@@ -229,9 +236,14 @@ TEST(async, refused_call_never_calls_back)
     struct answer *a = answer_new();
     struct hf_acquire_options o = rig_options(0, -5, 0);
     CHECK_INT(hf_lock_acquire_start(l, &o, on_acquired, a, NULL), HF_INVALID);
-    CHECK_INT(hf_lock_extend_start(l, 0, 0, on_acquired, a, NULL),
-              HF_NOT_OWNER);
-    CHECK_INT(hf_lock_release_start(l, 0, on_released, a, NULL), HF_NOT_OWNER);
+    CHECK_INT(hf_hold_extend_start(NULL, 0, on_hold, a, NULL), HF_INVALID);
+    CHECK_INT(hf_hold_release_start(NULL, on_hold, a, NULL), HF_INVALID);
+    hf_hold *gone = NULL;
+    CHECK_INT(hf_lock_try(l, &gone, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend_start(gone, -5, on_hold, a, NULL), HF_INVALID);
+    CHECK_INT(hf_hold_release(gone, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend_start(gone, 0, on_hold, a, NULL), HF_INVALID);
+    CHECK_INT(hf_hold_release_start(gone, on_hold, a, NULL), HF_INVALID);
     rig_pause_ms(50);
     CHECK_INT(atomic_load(&a->calls), 0);
 }
@@ -248,32 +260,31 @@ TEST(async, what_nothing_could_release_is_not_acquired)
     CHECK_INT(rig_probe(l), HF_OK);
 }
 
-TEST(async, a_holder_that_was_given_needs_no_callback)
+TEST(async, a_holder_that_was_given_needs_a_callback_as_well)
 {
+    struct hf_error err = {0};
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
     o.holder = hf_holder_new();
-    CHECK_INT(hf_lock_acquire_start(l, &o, NULL, NULL, NULL), HF_OK);
-    CHECK(rig_until_state(l, o.holder, HF_STATE_HELD));
-    CHECK_INT(hf_lock_release_as(l, o.holder, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire_start(l, &o, NULL, NULL, &err), HF_INVALID);
+    CHECK(strstr(err.text, "no callback") != NULL);
     CHECK_INT(rig_probe(l), HF_OK);
 }
 
 /* A callback may call anything, blocking calls included. */
-static void on_acquired_nested(hf_lock *lock, int status,
-                               const struct hf_grant *grant,
+static void on_acquired_nested(hf_lock *lock, int status, hf_hold *hold,
                                const struct hf_error *err, void *user)
 {
     struct answer *a = user;
     (void)err;
     a->status = status;
-    if (grant) {
+    if (hold) {
         int locked = 0;
-        a->grant = *grant;
+        a->fence = hf_hold_fence(hold);
         a->error_status = hf_lock_is_locked(lock, &locked, NULL);
         a->was_locked = locked;
-        a->left = hf_lock_release_as(lock, grant->holder, NULL, NULL);
+        a->left = hf_hold_release(hold, NULL);
     }
     atomic_fetch_add(&a->calls, 1);
 }
@@ -311,7 +322,7 @@ TEST(async, a_hundred_acquires_are_all_granted_once)
         CHECK_INT(all[i].status, HF_OK);
         CHECK_INT(all[i].left, HF_OK);
         for (int k = 0; k < i && rig_has(HF_CAP_FENCE); k++)
-            CHECK(all[i].grant.fence != all[k].grant.fence);
+            CHECK(all[i].fence != all[k].fence);
     }
 }
 

@@ -30,11 +30,12 @@ TEST(breaking, frees_the_lock_whoever_has_it)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
     int was = 77, locked = 77;
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    hf_hold *g, *again;
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &again, NULL), HF_OK);
     if (break_is_refused(other)) {
         CHECK_INT(rig_probe(other), HF_TAKEN);
-        CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+        CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
         return;
     }
     CHECK_INT(hf_lock_break(other, &was, NULL), HF_OK);
@@ -63,15 +64,15 @@ TEST(breaking, raises_the_fence)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
-    struct hf_grant g, next;
+    hf_hold *g, *next;
     struct hf_info info;
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     if (break_is_refused(other)) return;
     CHECK_INT(hf_lock_break(other, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_inspect(other, 0, &info, NULL), HF_OK);
-    CHECK(rig_fence_rises(g.fence, info.fence));
+    CHECK(rig_fence_rises(hf_hold_fence(g), info.fence));
     CHECK_INT(hf_lock_try(other, &next, NULL), HF_OK);
-    CHECK(rig_fence_rises(g.fence, next.fence));
+    CHECK(rig_fence_rises(hf_hold_fence(g), hf_hold_fence(next)));
 }
 
 TEST(breaking, is_told_to_the_holder)
@@ -81,15 +82,16 @@ TEST(breaking, is_told_to_the_holder)
     o.lease_ms = 900; /* so that the next renewal, which notices, is near */
     hf_lock *l = rig_lock(rig_client(&o), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    hf_hold *g, *next;
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     if (break_is_refused(other)) return;
     CHECK_INT(hf_lock_break(other, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(other, &next, NULL), HF_OK);
     CHECK(rig_until_state(l, 0, HF_STATE_LOST));
-    CHECK_INT(hf_lock_valid_ms(l, 0), 0);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_LOST);
+    CHECK_INT(hf_hold_valid_ms(g), 0);
+    CHECK_INT(hf_hold_release(g, NULL), HF_LOST);
     CHECK_INT(rig_probe(l), HF_TAKEN); /* the new holder's, untouched */
-    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(next, NULL), HF_OK);
 }
 
 TEST(breaking, makes_the_holders_release_fail)
@@ -97,12 +99,18 @@ TEST(breaking, makes_the_holders_release_fail)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
+    hf_hold *g;
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
     if (break_is_refused(other)) return;
     CHECK_INT(hf_lock_break(other, NULL, NULL), HF_OK);
     int status = hf_lock_release(l, NULL, NULL);
     CHECK(status == HF_LOST || status == HF_EXPIRED);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
+    CHECK_INT(hf_lock_break(other, NULL, NULL), HF_OK);
+    status = hf_hold_release(g, NULL);
+    CHECK(status == HF_LOST || status == HF_EXPIRED);
+    CHECK_INT(hf_hold_release(g, NULL), HF_INVALID);
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
 }
 

@@ -80,20 +80,18 @@ static struct {
     atomic_int entered, status;
 } wait;
 
-static void on_acquired_wait(hf_lock *lock, int status,
-                             const struct hf_grant *grant,
+static void on_acquired_wait(hf_lock *lock, int status, hf_hold *hold,
                              const struct hf_error *err, void *user)
 {
-    (void)lock, (void)status, (void)grant, (void)err, (void)user;
+    (void)lock, (void)status, (void)hold, (void)err, (void)user;
     atomic_fetch_add(&wait.entered, 1);
     atomic_store(&wait.status, rig_acquire(wait.taken, 0, LONG_MS, NULL));
 }
 
-static void on_acquired_count(hf_lock *lock, int status,
-                              const struct hf_grant *grant,
+static void on_acquired_count(hf_lock *lock, int status, hf_hold *hold,
                               const struct hf_error *err, void *user)
 {
-    (void)lock, (void)grant, (void)err;
+    (void)lock, (void)hold, (void)err;
     if (status == HF_OK) atomic_fetch_add((atomic_int *)user, 1);
 }
 
@@ -156,11 +154,10 @@ static void wait_for_the_held(void *arg)
     atomic_store(&own.status, rig_acquire(own.held, 0, own.wait_ms, NULL));
 }
 
-static void on_acquired_want(hf_lock *lock, int status,
-                             const struct hf_grant *grant,
+static void on_acquired_want(hf_lock *lock, int status, hf_hold *hold,
                              const struct hf_error *err, void *user)
 {
-    (void)lock, (void)status, (void)grant, (void)err;
+    (void)lock, (void)status, (void)hold, (void)err;
     wait_for_the_held(user);
 }
 
@@ -189,11 +186,10 @@ static int may_go_on(void *arg)
     return atomic_load(&own.go_on);
 }
 
-static void on_acquired_linger(hf_lock *lock, int status,
-                               const struct hf_grant *grant,
+static void on_acquired_linger(hf_lock *lock, int status, hf_hold *hold,
                                const struct hf_error *err, void *user)
 {
-    (void)lock, (void)status, (void)grant, (void)err, (void)user;
+    (void)lock, (void)status, (void)hold, (void)err, (void)user;
     atomic_store(&own.entered, 1);
     rig_until(may_go_on, NULL);
     atomic_store(&own.entered, 2);
@@ -216,18 +212,19 @@ TEST(callback, that_takes_its_time_keeps_no_caller_beyond_its_deadline)
 
 /* ---- two threads that are one holder ------------------------------------- */
 
-#define HOLDER 77
-
 static struct {
     hf_lock *lock;
+    uint64_t holder;
     atomic_int entered;
+    int status;
+    hf_hold *hold; /* what the one that waits longest got */
 } one;
 
 static void wait_as_the_holder(void *arg)
 {
     (void)arg;
     atomic_fetch_add(&one.entered, 1);
-    rig_acquire(one.lock, HOLDER, LONG_MS, NULL);
+    one.status = rig_acquire(one.lock, one.holder, LONG_MS, &one.hold);
 }
 
 TEST(callback, calls_of_one_holder_keep_their_own_deadlines)
@@ -237,16 +234,19 @@ TEST(callback, calls_of_one_holder_keep_their_own_deadlines)
     hf_lock *other = rig_lock(rig_client(NULL), "a");
     one.lock = rig_lock(c, "a");
     atomic_store(&one.entered, 0);
+    one.holder = hf_holder_self(); /* so that this thread may release it */
+    one.hold = NULL;
     CHECK_INT(rig_acquire(other, 0, 0, NULL), HF_OK);
     rig_spawn(wait_as_the_holder, NULL);
     CHECK(rig_until_equal(&one.entered, 1));
     rig_pause_ms(200); /* it is in the queue by now */
     int64_t began_ms = rig_now_ms();
-    CHECK_INT(rig_acquire(one.lock, HOLDER, RIG_TRY, NULL), HF_TAKEN);
-    CHECK_INT(rig_acquire(one.lock, HOLDER, 300, NULL), HF_TIMEOUT);
-    CHECK_INT(hf_lock_release_as(one.lock, HOLDER, NULL, NULL), HF_NOT_OWNER);
+    CHECK_INT(rig_acquire(one.lock, one.holder, RIG_TRY, NULL), HF_TAKEN);
+    CHECK_INT(rig_acquire(one.lock, one.holder, 300, NULL), HF_TIMEOUT);
+    CHECK_INT(hf_lock_release(one.lock, NULL, NULL), HF_NOT_OWNER);
     CHECK(rig_now_ms() - began_ms < LONG_MS / 2);
     CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
     rig_join();
-    CHECK_INT(hf_lock_release_as(one.lock, HOLDER, NULL, NULL), HF_OK);
+    CHECK_INT(one.status, HF_OK);
+    CHECK_INT(hf_hold_release(one.hold, NULL), HF_OK);
 }

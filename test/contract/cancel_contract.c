@@ -51,7 +51,8 @@ TEST(cancel, ends_every_wait_that_has_the_token)
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(rig_client(NULL), "a"), *mine = rig_lock(c, "a");
     hf_cancel *cancel = cancel_new(c);
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    hf_hold *g;
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     for (int i = 0; i < WAITERS; i++) {
         w[i] = (struct waiter){mine, cancel, &started, 0, 0};
         rig_spawn(waiter_run, &w[i]);
@@ -66,8 +67,8 @@ TEST(cancel, ends_every_wait_that_has_the_token)
         CHECK_INT(w[i].status, HF_CANCELLED);
         CHECK_INT(w[i].error_status, HF_CANCELLED);
     }
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(rig_probe(mine), HF_OK);
     CHECK_INT(rig_probe(l), HF_OK);
 }
@@ -111,11 +112,12 @@ TEST(cancel, unfired_token_changes_nothing)
     hf_lock *mine = rig_lock(c, "a");
     struct hf_acquire_options o = rig_options(200, 0, 0);
     o.cancel = cancel_new(c);
-    CHECK_INT(hf_lock_acquire(mine, &o, NULL, NULL), HF_OK);
+    hf_hold *g;
+    CHECK_INT(hf_lock_acquire(mine, &o, &g, NULL), HF_OK);
     hf_cancel_fire(o.cancel); /* a hold that was granted is not a wait */
     rig_pause_ms(50);
-    CHECK_INT(hf_lock_state(mine, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(mine, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 TEST(cancel, of_one_waiter_leaves_the_others_waiting)
@@ -182,12 +184,12 @@ struct answer {
     int status;
 };
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     struct answer *a = user;
     (void)lock;
-    (void)grant;
+    (void)hold;
     (void)err;
     a->status = status;
     atomic_fetch_add(&a->calls, 1);

@@ -22,16 +22,15 @@ TEST(counter, is_set_by_the_first_who_tries)
 /* RedissonSemaphoreTest.testReleaseAcquire */
 TEST(counter, has_fewer_when_some_are_taken_and_more_when_they_are_back)
 {
-    struct hf_permit p;
+    hf_hold *p = NULL;
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_semaphore *s = rig_counter(rig_client(NULL), "s", 3);
     CHECK_INT(rig_take(s, 2, 0, &p), HF_OK);
-    CHECK_INT(p.count, 2);
-    CHECK_INT(p.fence, 0);
+    CHECK(p == NULL); /* nobody holds them */
     CHECK_INT(rig_count(s).available, 1);
     CHECK_INT(rig_take(s, 2, 0, NULL), HF_TAKEN);
     CHECK_INT(rig_count(s).available, 1);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_add(s, 2, 0, NULL, NULL), HF_OK);
     CHECK_INT(rig_count(s).available, 3);
 }
 
@@ -97,14 +96,13 @@ TEST(counter, is_drained)
 TEST(counter, one_is_waited_for_until_it_is_given_back)
 {
     static struct taker t;
-    struct hf_permit p;
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_semaphore *s = rig_counter(rig_client(NULL), "s", 1);
-    CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_OK);
     taker_start(&t, rig_counter(rig_client(NULL), "s", 0), 1, RIG_WAIT_MS);
     rig_pause_ms(100);
     CHECK_INT(atomic_load(&t.got), 0);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_add(s, 1, 0, NULL, NULL), HF_OK);
     rig_join();
     CHECK_INT(t.status, HF_OK);
 }
@@ -178,40 +176,49 @@ TEST(counter, of_more_than_a_semaphore_gives_at_once_is_taken)
 /* RedissonSemaphoreTest.testZero: none is no number to ask for. */
 TEST(counter, one_is_taken_by_who_says_no_number)
 {
-    struct hf_permit p;
     if (!rig_begin_with(HF_CAP_TALLY)) return;
-    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 1);
-    CHECK_INT(rig_take(s, 0, 0, &p), HF_OK);
-    CHECK_INT(p.count, 1);
+    hf_semaphore *s = rig_counter(rig_client(NULL), "s", 2);
+    CHECK_INT(rig_take(s, 0, 0, NULL), HF_OK);
+    CHECK_INT(rig_count(s).available, 1);
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_OK);
     CHECK_INT(rig_take(s, 0, 0, NULL), HF_TAKEN);
 }
 
-TEST(counter, has_no_leases_and_takes_back_no_less_than_one)
+TEST(counter, gives_no_hold_that_could_be_extended_or_released)
 {
-    struct hf_permit p, none = {0};
+    hf_hold *p;
     struct hf_error err = {0};
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_semaphore *s = rig_counter(rig_client(NULL), "s", 1);
+    p = (hf_hold *)&err; /* anything but NULL */
     CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
-    CHECK(hf_semaphore_valid_ms(s, &p) == INT64_MAX);
-    CHECK_INT(hf_semaphore_extend(s, &p, 0, &err), HF_UNSUPPORTED);
-    CHECK_INT(hf_semaphore_release(s, &none, &err), HF_INVALID);
+    CHECK(p == NULL);
+    CHECK_INT(hf_hold_state(p), HF_STATE_NONE);
+    CHECK_INT(hf_hold_extend(p, 0, &err), HF_INVALID);
+    CHECK_INT(hf_hold_release(p, &err), HF_INVALID);
     CHECK_INT(rig_count(s).available, 0);
 }
 
-static void counted(hf_semaphore *sem, int status,
-                    const struct hf_permit *permit, const struct hf_error *err,
-                    void *user)
+static void counted(hf_semaphore *sem, int status, hf_hold *hold,
+                    const struct hf_error *err, void *user)
 {
     (void)sem;
     (void)err;
-    if (status == HF_OK && permit) atomic_fetch_add((atomic_int *)user, 1);
+    if (status == HF_OK && !hold) atomic_fetch_add((atomic_int *)user, 1);
+}
+
+static void given(hf_semaphore *sem, int status,
+                  const struct hf_semaphore_state *state,
+                  const struct hf_error *err, void *user)
+{
+    (void)sem;
+    (void)err;
+    if (status == HF_OK && state) atomic_fetch_add((atomic_int *)user, 1);
 }
 
 TEST(counter, is_taken_from_and_given_to_asynchronously)
 {
     static atomic_int done;
-    struct hf_permit two = {.count = 2};
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     atomic_store(&done, 0);
     hf_semaphore *s = rig_counter(rig_client(NULL), "s", 1);
@@ -220,7 +227,9 @@ TEST(counter, is_taken_from_and_given_to_asynchronously)
     CHECK_INT(hf_semaphore_acquire_start(s, &o, counted, &done, NULL), HF_OK);
     rig_pause_ms(100);
     CHECK_INT(atomic_load(&done), 0);
-    CHECK_INT(hf_semaphore_release_start(s, &two, counted, &done, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_change_start(s, HF_SEMAPHORE_ADD, 2, 0, given, &done,
+                                        NULL),
+              HF_OK);
     CHECK(rig_until_equal(&done, 2));
     CHECK_INT(rig_count(s).available, 0);
 }
@@ -238,13 +247,12 @@ struct many {
 static void many_run(void *arg)
 {
     struct many *m = arg;
-    struct hf_permit p;
     hf_semaphore *sem = m->sems[atomic_fetch_add(&m->next, 1) % 2];
     for (int i = 0; i < ROUNDS; i++) {
-        if (rig_take(sem, 1, RIG_PATIENCE_MS, &p) != HF_OK) continue;
+        if (rig_take(sem, 1, RIG_PATIENCE_MS, NULL) != HF_OK) continue;
         if (atomic_fetch_add(&m->inside, 1) != 0) atomic_store(&m->overlap, 1);
         atomic_fetch_sub(&m->inside, 1);
-        if (hf_semaphore_release(sem, &p, NULL) == HF_OK)
+        if (hf_semaphore_add(sem, 1, 0, NULL, NULL) == HF_OK)
             atomic_fetch_add(&m->done, 1);
     }
 }
@@ -268,17 +276,16 @@ TEST(counter, of_one_lets_one_of_a_crowd_in)
 static void max_run(void *arg)
 {
     struct many *m = arg;
-    struct hf_permit p;
     int me = atomic_fetch_add(&m->next, 1);
     int64_t n = me % 4 == 0 ? HF_SEMAPHORE_MAX : 1;
+    hf_semaphore *sem = m->sems[me % 2];
     for (int i = 0; i < ROUNDS / 4; i++) {
-        if (rig_take(m->sems[me % 2], n, RIG_PATIENCE_MS, &p) != HF_OK)
-            continue;
+        if (rig_take(sem, n, RIG_PATIENCE_MS, NULL) != HF_OK) continue;
         int others = atomic_fetch_add(&m->inside, n == 1 ? 1 : 1000);
         if (others >= 1000 || (n > 1 && others > 0))
             atomic_store(&m->overlap, 1);
         atomic_fetch_sub(&m->inside, n == 1 ? 1 : 1000);
-        if (hf_semaphore_release(m->sems[me % 2], &p, NULL) == HF_OK)
+        if (hf_semaphore_add(sem, n, 0, NULL, NULL) == HF_OK)
             atomic_fetch_add(&m->done, 1);
     }
 }
@@ -301,12 +308,12 @@ struct ends {
     atomic_int all, timed_out;
 };
 
-static void ended(hf_semaphore *sem, int status, const struct hf_permit *permit,
+static void ended(hf_semaphore *sem, int status, hf_hold *hold,
                   const struct hf_error *err, void *user)
 {
     struct ends *e = user;
     (void)sem;
-    (void)permit;
+    (void)hold;
     (void)err;
     if (status == HF_TIMEOUT) atomic_fetch_add(&e->timed_out, 1);
     atomic_fetch_add(&e->all, 1);

@@ -59,6 +59,12 @@ static int campaign(hf_election *e, int64_t wait_ms, const char *value)
     return hf_election_campaign(e, &o, NULL, NULL);
 }
 
+/* The state of this candidate's leadership. */
+static int leads(hf_election *e)
+{
+    return hf_hold_state(hf_election_hold(e));
+}
+
 /* A living process's kernel lock cannot be taken away. */
 static int can_be_broken(void)
 {
@@ -82,7 +88,7 @@ TEST(election, shows_the_leaders_own_fence_whoever_else_campaigned)
 {
     struct hf_election_options fair = HF_ELECTION_OPTIONS_INIT;
     struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
-    struct hf_grant g;
+    hf_hold *g;
     struct hf_leader l;
     if (!rig_begin_with(HF_CAP_QUEUE | HF_CAP_FENCE)) return;
     fair.order = HF_ORDER_FAIR;
@@ -91,7 +97,7 @@ TEST(election, shows_the_leaders_own_fence_whoever_else_campaigned)
     CHECK_INT(hf_election_campaign(a, &o, &g, NULL), HF_OK);
     CHECK_INT(campaign(b, 300, NULL), HF_TIMEOUT);
     CHECK_INT(hf_election_look(b, &l, NULL), HF_OK);
-    CHECK(l.fence == g.fence);
+    CHECK(l.fence == hf_hold_fence(g));
     hf_leader_free(b, &l);
 }
 
@@ -101,20 +107,23 @@ TEST(election, is_won_by_one)
     hf_election *a = candidate(), *b = candidate();
     CHECK_INT(campaign(a, RIG_TRY, NULL), HF_OK);
     CHECK_INT(campaign(b, RIG_TRY, NULL), HF_TAKEN);
-    CHECK_INT(hf_election_state(a), HF_STATE_HELD);
-    CHECK_INT(hf_election_state(b), HF_STATE_NONE);
-    CHECK(hf_election_valid_ms(a) > 0);
+    CHECK_INT(leads(a), HF_STATE_HELD);
+    CHECK_INT(leads(b), HF_STATE_NONE);
+    CHECK(hf_election_hold(b) == NULL);
+    CHECK(hf_hold_valid_ms(hf_election_hold(a)) > 0);
 }
 
 TEST(election, is_won_with_a_rising_fence)
 {
-    struct hf_grant first, second;
+    hf_hold *first, *second;
     rig_begin();
     hf_election *a = candidate(), *b = candidate();
     CHECK_INT(hf_election_campaign(a, NULL, &first, NULL), HF_OK);
+    uint64_t fence = hf_hold_fence(first);
     CHECK_INT(hf_election_resign(a, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(first), HF_STATE_NONE); /* it was borrowed */
     CHECK_INT(hf_election_campaign(b, NULL, &second, NULL), HF_OK);
-    CHECK(rig_fence_rises(first.fence, second.fence));
+    CHECK(rig_fence_rises(fence, hf_hold_fence(second)));
 }
 
 TEST(election, is_won_by_the_next_when_the_leader_resigns)
@@ -124,7 +133,7 @@ TEST(election, is_won_by_the_next_when_the_leader_resigns)
     CHECK_INT(campaign(a, 0, NULL), HF_OK);
     CHECK_INT(hf_election_resign(a, NULL), HF_OK);
     CHECK_INT(campaign(b, RIG_WAIT_MS, NULL), HF_OK);
-    CHECK_INT(hf_election_state(a), HF_STATE_NONE);
+    CHECK_INT(leads(a), HF_STATE_NONE);
 }
 
 static void campaign_in_a_thread(void *arg)
@@ -134,7 +143,7 @@ static void campaign_in_a_thread(void *arg)
 
 static int is_led_by(void *e)
 {
-    return hf_election_state(e) == HF_STATE_HELD;
+    return leads(e) == HF_STATE_HELD;
 }
 
 TEST(election, is_waited_for_until_the_leader_resigns)
@@ -144,7 +153,7 @@ TEST(election, is_waited_for_until_the_leader_resigns)
     CHECK_INT(campaign(a, 0, NULL), HF_OK);
     rig_spawn(campaign_in_a_thread, b);
     rig_pause_ms(50);
-    CHECK_INT(hf_election_state(b), HF_STATE_NONE);
+    CHECK_INT(leads(b), HF_STATE_NONE);
     CHECK_INT(hf_election_resign(a, NULL), HF_OK);
     CHECK(rig_until(is_led_by, b));
     rig_join();
@@ -180,7 +189,7 @@ TEST(election, is_not_won_twice_by_one_candidate)
     CHECK_INT(campaign(a, 0, NULL), HF_OK);
     CHECK_INT(hf_election_campaign(a, NULL, NULL, &err), HF_INVALID);
     CHECK_STR(err.text, "post: it leads already");
-    CHECK_INT(hf_election_state(a), HF_STATE_HELD);
+    CHECK_INT(leads(a), HF_STATE_HELD);
 }
 
 /* What some threads are told who campaign at once. */
@@ -222,7 +231,7 @@ TEST(election, is_not_resigned_by_who_does_not_lead)
     CHECK_INT(hf_election_resign(b, NULL), HF_NOT_OWNER);
     CHECK_INT(campaign(a, 0, NULL), HF_OK);
     CHECK_INT(hf_election_resign(b, NULL), HF_NOT_OWNER);
-    CHECK_INT(hf_election_state(a), HF_STATE_HELD);
+    CHECK_INT(leads(a), HF_STATE_HELD);
 }
 
 TEST(election, is_resigned_when_the_candidate_is_closed)
@@ -249,17 +258,20 @@ TEST(election, and_a_plain_lock_of_the_name_exclude_each_other)
 TEST(election, may_be_won_again_after_it_was_lost)
 {
     rig_begin();
-    hf_election *a = candidate();
+    hf_client *c = rig_client(NULL);
+    hf_election *a = candidate_with(c, NULL);
     if (!can_be_broken()) return;
-    hf_lock *l = hf_election_lock(a);
+    hf_lock *l = rig_lock(c, "post");
     CHECK_INT(campaign(a, 0, NULL), HF_OK);
-    uint64_t holder = hf_election_holder(a);
+    hf_hold *lost = hf_election_hold(a);
+    uint64_t fence = hf_hold_fence(lost);
     CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_extend(l, holder, 0, NULL, NULL), HF_EXPIRED);
-    CHECK_INT(hf_election_state(a), HF_STATE_LOST);
+    CHECK_INT(hf_hold_extend(lost, 0, NULL), HF_EXPIRED);
+    CHECK_INT(leads(a), HF_STATE_LOST);
     CHECK_INT(campaign(a, RIG_WAIT_MS, NULL), HF_OK);
-    CHECK_INT(hf_election_state(a), HF_STATE_HELD);
-    CHECK(hf_election_holder(a) != holder);
+    CHECK_INT(leads(a), HF_STATE_HELD);
+    CHECK(hf_election_hold(a) != lost);
+    CHECK(rig_fence_rises(fence, hf_hold_fence(hf_election_hold(a))));
 }
 
 /* ---- being told --------------------------------------------------------- */
@@ -294,11 +306,16 @@ TEST(election, that_is_lost_is_told_to_the_one_who_led)
     hf_client *c = rig_client(NULL);
     if (!can_be_broken()) return;
     hf_election *a = candidate_who_listens(c, 0);
-    hf_lock *l = hf_election_lock(a);
+    hf_lock *l = rig_lock(c, "post");
     CHECK_INT(campaign(a, 0, NULL), HF_OK);
     CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
-    (void)hf_lock_extend(l, hf_election_holder(a), 0, NULL, NULL);
+    (void)hf_hold_extend(hf_election_hold(a), 0, NULL);
     CHECK(rig_until_equal(&told.lost, 1));
+}
+
+static int is_lost_by(void *e)
+{
+    return leads(e) == HF_STATE_LOST;
 }
 
 TEST(election, that_another_candidate_lost_is_not_told)
@@ -308,11 +325,11 @@ TEST(election, that_another_candidate_lost_is_not_told)
     if (!can_be_broken()) return;
     hf_election *a = candidate_with(c, NULL);
     (void)candidate_who_listens(c, 0);
-    hf_lock *l = hf_election_lock(a);
+    hf_lock *l = rig_lock(c, "post");
     CHECK_INT(campaign(a, 0, NULL), HF_OK);
     CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
-    (void)hf_lock_extend(l, hf_election_holder(a), 0, NULL, NULL);
-    CHECK(rig_until_state(l, hf_election_holder(a), HF_STATE_LOST));
+    (void)hf_hold_extend(hf_election_hold(a), 0, NULL);
+    CHECK(rig_until(is_lost_by, a));
     CHECK_INT(atomic_load(&told.lost), 0);
 }
 
@@ -330,13 +347,13 @@ TEST(election, is_led_by_nobody_before_the_first_campaign)
 TEST(election, shows_who_leads_and_since_when)
 {
     struct hf_leader l;
-    struct hf_grant g;
+    hf_hold *g;
     rig_begin();
     hf_election *a = candidate(), *b = candidate();
     CHECK_INT(hf_election_campaign(a, NULL, &g, NULL), HF_OK);
     CHECK_INT(hf_election_look(b, &l, NULL), HF_OK);
     CHECK(l.is_led && !l.is_me);
-    if (rig_has(HF_CAP_FENCE)) CHECK_INT(l.fence, g.fence);
+    if (rig_has(HF_CAP_FENCE)) CHECK_INT(l.fence, hf_hold_fence(g));
     CHECK(l.since_ms <= l.now_ms);
     CHECK(l.data == NULL);
     CHECK_INT(hf_election_look(a, &l, NULL), HF_OK);
@@ -373,9 +390,7 @@ TEST(election, never_shows_a_former_leaders_value_as_the_present_ones)
     hf_election *a = candidate_with(c, NULL), *b = candidate();
     CHECK_INT(campaign(a, 0, "mine"), HF_OK);
     /* Gone without a word, as a process that is killed. */
-    CHECK_INT(hf_lock_release_as(hf_election_lock(a), hf_election_holder(a),
-                                 NULL, NULL),
-              HF_OK);
+    CHECK_INT(hf_hold_release(hf_election_hold(a), NULL), HF_OK);
     CHECK_INT(campaign(b, RIG_WAIT_MS, NULL), HF_OK);
     CHECK_STR(published(b), "");
 }
@@ -383,10 +398,11 @@ TEST(election, never_shows_a_former_leaders_value_as_the_present_ones)
 TEST(election, refuses_what_who_was_succeeded_would_publish)
 {
     if (!rig_begin_with(VALUES)) return;
-    hf_election *a = candidate(), *b = candidate();
+    hf_client *c = rig_client(NULL);
+    hf_election *a = candidate(), *b = candidate_with(c, NULL);
     if (!can_be_broken()) return;
     CHECK_INT(campaign(a, 0, "old"), HF_OK);
-    CHECK_INT(hf_lock_break(hf_election_lock(b), NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_break(rig_lock(c, "post"), NULL, NULL), HF_OK);
     CHECK_INT(campaign(b, RIG_WAIT_MS, "new"), HF_OK);
     /* By its own clock it still leads: the fence tells. */
     CHECK_INT(hf_election_publish(a, "again", 5, NULL), HF_LOST);
@@ -433,7 +449,7 @@ TEST(election, is_not_won_where_something_else_is_in_the_values_place)
     o.value_len = 4;
     CHECK_INT(hf_election_campaign(a, &o, NULL, &err), HF_CONFLICT);
     CHECK_STR(err.text, "post: not what a leader published");
-    CHECK_INT(hf_election_state(a), HF_STATE_NONE);
+    CHECK_INT(leads(a), HF_STATE_NONE);
     CHECK_INT(campaign(b, RIG_WAIT_MS, NULL), HF_OK);
 }
 
@@ -533,14 +549,13 @@ static void answer_set(struct answer *a, int status)
     atomic_fetch_add(&a->calls, 1);
 }
 
-static void on_campaigned(hf_election *e, int status,
-                          const struct hf_grant *grant,
+static void on_campaigned(hf_election *e, int status, hf_hold *hold,
                           const struct hf_error *err, void *user)
 {
     struct answer *a = user;
     (void)e;
     (void)err;
-    a->fence = grant ? grant->fence : 0;
+    a->fence = hf_hold_fence(hold);
     answer_set(a, status);
 }
 

@@ -41,7 +41,7 @@ TEST(events, at_risk_comes_before_lost_and_each_once)
     rig_begin();
     hf_lock *l = rig_lock(client_with_ear(&e, 0), "a");
     struct hf_acquire_options o = rig_options(0, 500, HF_ACQUIRE_FIXED);
-    struct hf_grant g;
+    hf_hold *g;
     int64_t began_ms = rig_now_ms();
     CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
     CHECK(rig_until_equal(&e.len, 2));
@@ -51,14 +51,15 @@ TEST(events, at_risk_comes_before_lost_and_each_once)
     CHECK_INT(e.events[1].valid_ms, 0);
     CHECK_INT(e.events[1].status, HF_EXPIRED);
     for (int i = 0; i < 2; i++) {
-        CHECK(e.events[i].holder == g.holder);
-        CHECK(e.events[i].fence == g.fence);
+        CHECK(e.events[i].hold == g);
+        CHECK(e.events[i].holder == hf_holder_self());
+        CHECK(e.events[i].fence == hf_hold_fence(g));
         CHECK_STR(e.events[i].name, "a");
         CHECK_INT(e.events[i].name_len, 1);
         CHECK(e.events[i].text[0] != 0);
     }
     CHECK(e.at_ms[1] - began_ms >= 500 - 5 - 2 - 1);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_LOST);
+    CHECK_INT(hf_hold_state(g), HF_STATE_LOST);
     rig_pause_ms(100);
     CHECK_INT(atomic_load(&e.len), 2);
 }
@@ -69,16 +70,17 @@ static int risks_seen(hf_lock *l)
     struct hf_acquire_options o = rig_options(0, 1000, HF_ACQUIRE_FIXED);
     int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
     int seen = 0;
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    hf_hold *g;
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
     for (;;) {
-        int state = hf_lock_state(l, 0);
+        int state = hf_hold_state(g);
         if (state == HF_STATE_LOST) break;
         CHECK(state != HF_STATE_NONE && rig_now_ms() < end_ms);
         if (state == HF_STATE_AT_RISK) seen++;
         rig_pause_ms(1);
     }
-    CHECK(hf_lock_release(l, NULL, NULL) != HF_OK);
+    CHECK(hf_hold_release(g, NULL) != HF_OK);
     return seen;
 }
 
@@ -142,7 +144,7 @@ TEST(events, a_broken_hold_is_lost_once)
 TEST(events, can_be_polled_for)
 {
     struct hf_event ev;
-    struct hf_grant g;
+    hf_hold *g;
     rig_begin();
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a");
@@ -156,7 +158,7 @@ TEST(events, can_be_polled_for)
     CHECK(rig_until_readable(fd, RIG_PATIENCE_MS));
     CHECK_INT(hf_client_next_event(c, &ev), HF_OK);
     CHECK_INT(ev.state, HF_STATE_AT_RISK);
-    CHECK(ev.fence == g.fence);
+    CHECK(ev.fence == hf_hold_fence(g));
     CHECK(rig_until_readable(fd, RIG_PATIENCE_MS));
     CHECK_INT(hf_client_next_event(c, &ev), HF_OK);
     CHECK_INT(ev.state, HF_STATE_LOST);
@@ -166,7 +168,6 @@ TEST(events, can_be_polled_for)
 }
 
 struct helper {
-    hf_lock *lock;
     atomic_int calls;
     int status;
 };
@@ -176,7 +177,7 @@ static void on_state_release(const struct hf_event *ev, void *user)
     struct helper *h = user;
     /* On a machine that is late, LOST is the first that is heard. */
     if (ev->state == HF_STATE_HELD || atomic_load(&h->calls)) return;
-    h->status = hf_lock_release_as(h->lock, ev->holder, NULL, NULL);
+    h->status = hf_hold_release(ev->hold, NULL);
     atomic_fetch_add(&h->calls, 1);
 }
 
@@ -189,21 +190,22 @@ TEST(events, callback_may_release_the_lock_in_time)
     memset(&h, 0, sizeof h);
     co.on_state = on_state_release;
     co.state_user = &h;
-    h.lock = rig_lock(rig_client(&co), "a");
-    CHECK_INT(hf_lock_acquire(h.lock, &o, NULL, NULL), HF_OK);
+    hf_lock *l = rig_lock(rig_client(&co), "a");
+    hf_hold *g;
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
     CHECK(rig_until_equal(&h.calls, 1));
     CHECK(h.status == HF_OK || h.status == HF_EXPIRED);
-    CHECK_INT(hf_lock_state(h.lock, 0), HF_STATE_NONE);
-    CHECK_INT(rig_acquire(h.lock, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_NONE);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
 }
 
 /* Keeps the thread that tells busy until the lease is over, so that AT_RISK and
  * LOST are due at once. */
-static void on_acquired_linger(hf_lock *lock, int status,
-                               const struct hf_grant *grant,
+static void on_acquired_linger(hf_lock *lock, int status, hf_hold *hold,
                                const struct hf_error *err, void *user)
 {
-    (void)lock, (void)status, (void)grant, (void)err, (void)user;
+    (void)lock, (void)status, (void)hold, (void)err, (void)user;
     rig_pause_ms(600);
 }
 

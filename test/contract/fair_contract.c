@@ -47,20 +47,58 @@ TEST(fair, who_came_first_is_served_first_across_clients)
     CHECK_INT(rig_probe(l), HF_OK);
 }
 
+/* One who writes down what he got, and gives it back at once.  Static. */
+struct reader {
+    hf_lock *lock;
+    int64_t lease_ms; /* 0: the client's */
+    unsigned flags;   /* HF_ACQUIRE_* */
+    int status, release_status;
+    uint64_t fence;
+    int64_t valid_ms;
+};
+
+static void reader_run(void *arg)
+{
+    struct reader *r = arg;
+    struct hf_acquire_options o =
+        rig_options(RIG_WAIT_MS, r->lease_ms, r->flags);
+    hf_hold *g = NULL;
+    r->status = hf_lock_acquire(r->lock, &o, &g, NULL);
+    r->valid_ms = hf_hold_valid_ms(g);
+    r->fence = hf_hold_fence(g);
+    r->release_status = hf_hold_release(g, NULL);
+}
+
+/* Start one, and wait until it is in the queue as the last one. */
+static void reader_join(struct reader *r)
+{
+    int64_t queued = fair_queued(r->lock);
+    rig_spawn(reader_run, r);
+    CHECK(fair_until_queued(r->lock, queued + 1));
+}
+
 TEST(fair, tokens_rise_with_every_hand_over)
 {
+    static struct reader readers[WAITERS];
     hf_client *clients[CLIENTS];
-    struct hf_grant first;
+    hf_hold *first;
     if (!rig_begin_with(HF_CAP_QUEUE | HF_CAP_FENCE)) return;
     clients_open(clients);
     hf_lock *l = fair_lock(clients[0], "a");
     CHECK_INT(rig_acquire(l, 0, 0, &first), HF_OK);
-    queue_up(clients, WAITERS, 0);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    uint64_t before = hf_hold_fence(first);
+    for (int i = 0; i < WAITERS; i++) {
+        readers[i] =
+            (struct reader){.lock = fair_lock(clients[i % CLIENTS], "a")};
+        reader_join(&readers[i]);
+    }
+    CHECK_INT(hf_hold_release(first, NULL), HF_OK);
     rig_join();
     for (int i = 0; i < WAITERS; i++) {
-        uint64_t before = i ? waiters[i - 1].grant.fence : first.fence;
-        CHECK(waiters[i].grant.fence > before);
+        CHECK_INT(readers[i].status, HF_OK);
+        CHECK_INT(readers[i].release_status, HF_OK);
+        CHECK(readers[i].fence > before);
+        before = readers[i].fence;
     }
 }
 
@@ -68,12 +106,12 @@ TEST(fair, a_free_lock_is_had_at_once)
 {
     if (!rig_begin_with(HF_CAP_QUEUE)) return;
     hf_lock *l = fair_lock(rig_client(NULL), "a");
-    struct hf_grant g;
+    hf_hold *g;
     CHECK_INT(rig_acquire(l, 0, 5000, &g), HF_OK);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK(hf_lock_valid_ms(l, 0) > 20000);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK(hf_hold_valid_ms(g) > 20000);
     CHECK_INT(fair_queued(l), 0);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(rig_probe(l), HF_OK);
 }
 
@@ -178,7 +216,7 @@ TEST(fair, a_wait_that_times_out_leaves_no_trace)
 
 TEST(fair, who_left_the_queue_does_not_change_the_token_that_is_told)
 {
-    struct hf_grant g;
+    hf_hold *g;
     struct hf_info info;
     if (!rig_begin_with(HF_CAP_QUEUE | HF_CAP_FENCE)) return;
     hf_lock *l = fair_lock(rig_client(NULL), "a");
@@ -187,7 +225,7 @@ TEST(fair, who_left_the_queue_does_not_change_the_token_that_is_told)
     CHECK_INT(rig_acquire(other, 0, 300, NULL), HF_TIMEOUT);
     CHECK(fair_until_queued(l, 0));
     CHECK_INT(hf_lock_inspect(other, 0, &info, NULL), HF_OK);
-    CHECK(info.fence == g.fence);
+    CHECK(info.fence == hf_hold_fence(g));
 }
 
 TEST(fair, who_is_cancelled_leaves_the_queue_to_the_next)
@@ -217,8 +255,16 @@ TEST(fair, who_is_cancelled_leaves_the_queue_to_the_next)
     hf_cancel_close(cancel);
 }
 
+static void note_status(hf_lock *lock, int status, hf_hold *hold,
+                        const struct hf_error *err, void *user)
+{
+    (void)lock, (void)hold, (void)err;
+    atomic_store((atomic_int *)user, status);
+}
+
 TEST(fair, a_client_that_is_closed_leaves_the_queue)
 {
+    static atomic_int told;
     hf_client *clients[CLIENTS];
     if (!rig_begin_with(HF_CAP_QUEUE)) return;
     clients_open(clients);
@@ -226,10 +272,12 @@ TEST(fair, a_client_that_is_closed_leaves_the_queue)
     CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
     hf_lock *other = fair_lock(clients[1], "a");
-    o.holder = hf_holder_new();
-    CHECK_INT(hf_lock_acquire_start(other, &o, NULL, NULL, NULL), HF_OK);
+    atomic_store(&told, HF_INTERNAL);
+    CHECK_INT(hf_lock_acquire_start(other, &o, note_status, &told, NULL),
+              HF_OK);
     CHECK(fair_until_queued(l, 1));
     rig_close(clients[1]);
+    CHECK_INT(atomic_load(&told), HF_CLOSED);
     CHECK(fair_until_queued(l, 0));
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_INT(rig_probe(l), HF_OK);
@@ -273,13 +321,15 @@ TEST(fair, what_was_handed_over_is_held_for_its_whole_lease)
     w = (struct fair_waiter){.lock = other,
                              .lease_ms = 60000,
                              .flags = HF_ACQUIRE_FIXED,
+                             .turns = &turns,
                              .hold_ms = 2500};
+    atomic_store(&turns, 0);
     fair_join(&w);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    uint64_t holder = atomic_load(&w.holder);
-    CHECK(rig_until_state(other, holder, HF_STATE_HELD));
+    CHECK(rig_until_equal(&turns, 1));
+    CHECK_INT(hf_hold_state(w.hold), HF_STATE_HELD);
     rig_pause_ms(1800);
-    CHECK(hf_lock_valid_ms(other, holder) > 30000);
+    CHECK(hf_hold_valid_ms(w.hold) > 30000);
     CHECK_INT(rig_probe(l), HF_TAKEN);
     rig_join();
     CHECK_INT(w.release_status, HF_OK);
@@ -289,16 +339,16 @@ TEST(fair, what_was_handed_over_is_held_for_its_whole_lease)
 static void grant_is_whole(hf_lock *l, hf_lock *other, unsigned flags,
                            int64_t pause_ms)
 {
-    static struct fair_waiter w;
+    static struct reader r;
     CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
-    w = (struct fair_waiter){.lock = other, .lease_ms = 30000, .flags = flags};
-    fair_join(&w);
+    r = (struct reader){.lock = other, .lease_ms = 30000, .flags = flags};
+    reader_join(&r);
     rig_pause_ms(pause_ms);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     rig_join();
-    CHECK_INT(w.status, HF_OK);
-    CHECK(w.grant.valid_ms > 15000);
-    CHECK_INT(w.release_status, HF_OK);
+    CHECK_INT(r.status, HF_OK);
+    CHECK(r.valid_ms > 15000);
+    CHECK_INT(r.release_status, HF_OK);
 }
 
 /* Whether its waiter has asked just now, or the store has to be asked. */
@@ -392,14 +442,14 @@ struct leaver {
 };
 
 /* Let go of it before anything else can happen. */
-static void leave_at_once(hf_lock *lock, int status,
-                          const struct hf_grant *grant,
+static void leave_at_once(hf_lock *lock, int status, hf_hold *hold,
                           const struct hf_error *err, void *user)
 {
     struct leaver *v = user;
-    (void)err;
+    (void)lock, (void)err;
     v->status = status;
-    if (grant) v->status = hf_lock_detach(lock, grant->holder, v->ticket, NULL);
+    if (hold)
+        v->status = hf_hold_ticket(hold, v->ticket, sizeof v->ticket, NULL);
     atomic_store(&v->is_over, 1);
 }
 

@@ -10,18 +10,18 @@ TEST(fence, rises_with_every_grant)
 {
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    struct hf_grant g;
+    hf_hold *g;
     uint64_t last = 0;
     if (!rig_has(HF_CAP_FENCE)) {
         CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
-        CHECK(g.fence == 0);
+        CHECK(hf_hold_fence(g) == 0);
         return;
     }
     for (int i = 0; i < 50; i++) {
         CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
-        CHECK(g.fence > last);
-        last = g.fence;
-        CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+        CHECK(hf_hold_fence(g) > last);
+        last = hf_hold_fence(g);
+        CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     }
 }
 
@@ -32,13 +32,12 @@ TEST(fence, rises_across_clients_and_holders)
     uint64_t last = 0;
     for (int i = 0; i < 3; i++) l[i] = rig_lock(rig_client(NULL), "a");
     for (int i = 0; i < 60; i++) {
-        struct hf_grant g;
+        hf_hold *g;
         uint64_t holder = hf_holder_new();
         CHECK_INT(rig_acquire(l[i % 3], holder, RIG_WAIT_MS, &g), HF_OK);
-        CHECK(rig_fence_rises(last, g.fence));
-        last = g.fence;
-        CHECK(hf_lock_fence(l[i % 3], holder) == last);
-        CHECK_INT(hf_lock_release_as(l[i % 3], holder, NULL, NULL), HF_OK);
+        CHECK(rig_fence_rises(last, hf_hold_fence(g)));
+        last = hf_hold_fence(g);
+        CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     }
 }
 
@@ -51,11 +50,11 @@ TEST(fence, rises_after_a_lease_ended)
         rig_options(RIG_WAIT_MS, 100, HF_ACQUIRE_FIXED);
     uint64_t last = 0;
     for (int i = 0; i < 6; i++) {
-        struct hf_grant g;
+        hf_hold *g;
         o.holder = hf_holder_new();
         CHECK_INT(hf_lock_acquire(i % 2 ? l : other, &o, &g, NULL), HF_OK);
-        CHECK(rig_fence_rises(last, g.fence));
-        last = g.fence;
+        CHECK(rig_fence_rises(last, hf_hold_fence(g)));
+        last = hf_hold_fence(g);
     }
 }
 
@@ -67,10 +66,10 @@ TEST(fence, rises_after_the_clients_are_gone)
     (void)keep; /* memory: the space lives as long as somebody uses it */
     for (int i = 0; i < 4; i++) {
         hf_client *c = rig_client(NULL);
-        struct hf_grant g;
+        hf_hold *g;
         CHECK_INT(hf_lock_try(rig_lock(c, "a"), &g, NULL), HF_OK);
-        CHECK(rig_fence_rises(last, g.fence));
-        last = g.fence;
+        CHECK(rig_fence_rises(last, hf_hold_fence(g)));
+        last = hf_hold_fence(g);
         rig_close(c);
     }
 }
@@ -78,14 +77,15 @@ TEST(fence, rises_after_the_clients_are_gone)
 TEST(fence, is_kept_by_renewal_and_extension)
 {
     struct hf_acquire_options o = rig_renewed(RIG_TRY);
-    struct hf_grant g, e;
+    hf_hold *g;
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    uint64_t fence = hf_hold_fence(g);
     CHECK(rig_until_renewed(l, 0, 3));
-    CHECK(hf_lock_fence(l, 0) == g.fence);
-    CHECK_INT(hf_lock_extend(l, 0, 0, &e, NULL), HF_OK);
-    CHECK(e.fence == g.fence);
+    CHECK(hf_hold_fence(g) == fence);
+    CHECK_INT(hf_hold_extend(g, 0, NULL), HF_OK);
+    CHECK(hf_hold_fence(g) == fence);
 }
 
 #define GRANTS 160
@@ -105,15 +105,15 @@ static void climber_run(void *arg)
 {
     struct climber *c = arg;
     for (int i = 0; i < GRANTS / 8; i++) {
-        struct hf_grant g;
+        hf_hold *g;
         int status = rig_acquire(c->lock, 0, RIG_PATIENCE_MS * 3, &g);
         if (status != HF_OK) {
             atomic_fetch_add(&c->errors, 1);
             continue;
         }
         int at = atomic_fetch_add(&c->ladder->len, 1);
-        atomic_store(&c->ladder->fences[at], g.fence);
-        hf_lock_release(c->lock, NULL, NULL);
+        atomic_store(&c->ladder->fences[at], hf_hold_fence(g));
+        hf_hold_release(g, NULL);
     }
 }
 

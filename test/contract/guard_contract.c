@@ -157,17 +157,18 @@ TEST(guard, says_whose_token_was_there)
 
 TEST(guard, refuses_what_a_former_holder_still_writes)
 {
-    struct hf_grant first, second;
+    hf_hold *first, *second;
     hf_client *c = begin();
     if (!c || !rig_has(HF_CAP_FENCE)) return;
     hf_lock *l = rig_lock(c, "lock");
     CHECK_INT(rig_acquire(l, 0, 0, &first), HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    uint64_t former = hf_hold_fence(first);
+    CHECK_INT(hf_hold_release(first, NULL), HF_OK);
     CHECK_INT(rig_acquire(l, 0, 0, &second), HF_OK);
-    CHECK_INT(hf_guard_touch(c, "res", second.fence, NULL), HF_OK);
-    CHECK_INT(set(rig_client(NULL), first.fence, "first"), HF_STALE);
-    CHECK_INT(set(c, second.fence, "second"), HF_OK);
-    holds(c, "second", second.fence);
+    CHECK_INT(hf_guard_touch(c, "res", hf_hold_fence(second), NULL), HF_OK);
+    CHECK_INT(set(rig_client(NULL), former, "first"), HF_STALE);
+    CHECK_INT(set(c, hf_hold_fence(second), "second"), HF_OK);
+    holds(c, "second", hf_hold_fence(second));
 }
 
 TEST(claim, must_be_the_last_one_to_write)

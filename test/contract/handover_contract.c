@@ -16,19 +16,19 @@ struct waiter {
     uint64_t holder;
     atomic_int done;
     int status;
-    struct hf_grant grant;
+    hf_hold *hold;
 };
 
 static struct waiter waiters[WAITERS];
 
-static void waiter_done(hf_lock *lock, int status, const struct hf_grant *grant,
+static void waiter_done(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     struct waiter *w = user;
     (void)lock;
     (void)err;
     w->status = status;
-    if (grant) w->grant = *grant;
+    w->hold = hold;
     atomic_store(&w->done, 1);
 }
 
@@ -51,14 +51,13 @@ static uint64_t waiter_fence(struct waiter *w)
 {
     CHECK(rig_until_equal(&w->done, 1));
     CHECK_INT(w->status, HF_OK);
-    return w->grant.fence;
+    return hf_hold_fence(w->hold);
 }
 
 static void waiter_release(struct waiter *w)
 {
-    struct hf_released left = {.count = 7};
-    CHECK_INT(hf_lock_release_as(w->lock, w->holder, &left, NULL), HF_OK);
-    CHECK_INT(left.count, 0);
+    CHECK_INT(hf_hold_count(w->hold), 1);
+    CHECK_INT(hf_hold_release(w->hold, NULL), HF_OK);
 }
 
 /* 0: the store has no tokens, and there is nothing to hand over. */
@@ -77,15 +76,17 @@ static hf_client *handing_client(int32_t times, int64_t for_ms)
     return rig_client(&o);
 }
 
-/* A lock held by this thread, with `n` others waiting; its token, or 0. */
+static hf_hold *mine;
+
+/* A lock held by this thread (`mine`), with `n` others waiting; its token, or
+ * 0. */
 static uint64_t queue_begin(int32_t times, int64_t for_ms, int n, hf_lock **out)
 {
-    struct hf_grant g;
     if (!begin()) return 0;
     *out = rig_lock(handing_client(times, for_ms), "a");
-    CHECK_INT(rig_acquire(*out, 0, 0, &g), HF_OK);
+    CHECK_INT(rig_acquire(*out, 0, 0, &mine), HF_OK);
     waiters_start(*out, n);
-    return g.fence;
+    return hf_hold_fence(mine);
 }
 
 TEST(handover, gives_each_holder_the_next_fence)
@@ -93,12 +94,11 @@ TEST(handover, gives_each_holder_the_next_fence)
     hf_lock *l;
     uint64_t fence = queue_begin(64, FAR_MS, 3, &l);
     if (!fence) return;
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
     for (unsigned i = 0; i < 3; i++) {
         CHECK(waiter_fence(&waiters[i]) == fence + 1 + i);
-        CHECK(hf_lock_fence(l, waiters[i].holder) == fence + 1 + i);
-        CHECK_INT(hf_lock_state(l, waiters[i].holder), HF_STATE_HELD);
-        CHECK(waiters[i].grant.valid_ms > 0);
+        CHECK_INT(hf_hold_state(waiters[i].hold), HF_STATE_HELD);
+        CHECK(hf_hold_valid_ms(waiters[i].hold) > 0);
         waiter_release(&waiters[i]);
     }
     CHECK_INT(rig_probe(l), HF_OK);
@@ -110,7 +110,7 @@ TEST(handover, is_off_unless_it_is_asked_for)
     uint64_t fence = queue_begin(0, 0, 1, &l);
     if (!fence) return;
     rig_pause_ms(20);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
     CHECK(waiter_fence(&waiters[0]) > fence + 1000);
 }
 
@@ -119,7 +119,7 @@ TEST(handover, ends_after_so_many_times)
     hf_lock *l;
     uint64_t fence = queue_begin(2, FAR_MS, 3, &l);
     if (!fence) return;
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
     CHECK(waiter_fence(&waiters[0]) == fence + 1);
     waiter_release(&waiters[0]);
     CHECK(waiter_fence(&waiters[1]) == fence + 2);
@@ -134,7 +134,7 @@ TEST(handover, ends_after_so_long)
     uint64_t fence = queue_begin(64, 30, 1, &l);
     if (!fence) return;
     rig_pause_ms(100);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
     CHECK(waiter_fence(&waiters[0]) > fence + 1000);
 }
 
@@ -145,7 +145,7 @@ TEST(handover, is_not_for_who_wants_another_lease)
     if (!fence) return;
     waiter_start(&waiters[0], l, rig_options(0, 7000, 0));
     rig_pause_ms(20);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
     CHECK(waiter_fence(&waiters[0]) > fence + 1000);
 }
 
@@ -157,7 +157,7 @@ TEST(handover, is_seen_by_who_asks_the_store)
     if (!queue_begin(64, FAR_MS, 1, &l)) return;
     CHECK_INT(hf_lock_is_held_by(l, 0, &held, NULL), HF_OK);
     CHECK_INT(held, 1);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
     waiter_fence(&waiters[0]);
     CHECK_INT(hf_lock_is_held_by(l, 0, &held, NULL), HF_OK);
     CHECK_INT(held, 0);
@@ -172,7 +172,7 @@ TEST(handover, excludes_other_clients_all_the_while)
     hf_lock *l;
     if (!queue_begin(64, FAR_MS, 2, &l)) return;
     hf_lock *other = rig_lock(rig_client(NULL), "a");
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
     for (int i = 0; i < 2; i++) {
         waiter_fence(&waiters[i]);
         CHECK_INT(rig_probe(other), HF_TAKEN);
@@ -184,30 +184,29 @@ TEST(handover, excludes_other_clients_all_the_while)
 TEST(handover, leaves_the_others_a_higher_fence)
 {
     hf_lock *l;
-    struct hf_grant g;
+    hf_hold *g;
     uint64_t fence = queue_begin(64, FAR_MS, 1, &l);
     if (!fence) return;
     hf_lock *other = rig_lock(rig_client(NULL), "a");
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
     waiter_fence(&waiters[0]);
     waiter_release(&waiters[0]);
     CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &g), HF_OK);
-    CHECK(g.fence > fence + 64);
+    CHECK(hf_hold_fence(g) > fence + 64);
 }
 
 TEST(handover, comes_after_the_last_of_several_releases)
 {
     hf_lock *l;
-    struct hf_grant again;
-    struct hf_released left;
+    hf_hold *again;
     uint64_t fence = queue_begin(64, FAR_MS, 2, &l);
     if (!fence) return;
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
     waiter_fence(&waiters[0]);
     CHECK_INT(rig_acquire(l, waiters[0].holder, 0, &again), HF_OK);
-    CHECK(again.fence == fence + 1 && again.count == 2);
-    CHECK_INT(hf_lock_release_as(l, waiters[0].holder, &left, NULL), HF_OK);
-    CHECK_INT(left.count, 1);
+    CHECK(hf_hold_fence(again) == fence + 1 && hf_hold_count(again) == 2);
+    CHECK_INT(hf_hold_release(again, NULL), HF_OK);
+    CHECK_INT(hf_hold_count(waiters[0].hold), 1);
     CHECK_INT(atomic_load(&waiters[1].done), 0);
     waiter_release(&waiters[0]);
     CHECK(waiter_fence(&waiters[1]) == fence + 2);
@@ -222,7 +221,7 @@ TEST(handover, passes_over_a_waiter_who_gave_up)
     waiter_start(&waiters[1], l, rig_options(0, 0, 0));
     CHECK(rig_until_equal(&waiters[0].done, 1));
     CHECK_INT(waiters[0].status, HF_TIMEOUT);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
     CHECK(waiter_fence(&waiters[1]) == fence + 1);
 }
 
@@ -231,7 +230,7 @@ TEST(handover, passes_over_a_waiter_who_was_cancelled)
     hf_lock *l;
     hf_cancel *cancel;
     struct hf_acquire_options wait = rig_options(0, 0, 0);
-    struct hf_grant g;
+    hf_hold *g;
     if (!begin()) return;
     hf_client *c = handing_client(64, FAR_MS);
     l = rig_lock(c, "a");
@@ -243,34 +242,36 @@ TEST(handover, passes_over_a_waiter_who_was_cancelled)
     hf_cancel_fire(cancel);
     CHECK(rig_until_equal(&waiters[0].done, 1));
     CHECK_INT(waiters[0].status, HF_CANCELLED);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    CHECK(waiter_fence(&waiters[1]) == g.fence + 1);
+    uint64_t fence = hf_hold_fence(g);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
+    CHECK(waiter_fence(&waiters[1]) == fence + 1);
     hf_cancel_close(cancel);
 }
 
 TEST(handover, is_not_of_a_hold_that_was_lost)
 {
     hf_lock *l;
-    struct hf_grant g;
+    hf_hold *g;
     struct hf_acquire_options o = rig_options(0, 300, HF_ACQUIRE_FIXED);
     if (!begin()) return;
     l = rig_lock(handing_client(64, FAR_MS), "a");
     CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
     waiter_start(&waiters[0], l, o);
     CHECK(rig_until_state(l, 0, HF_STATE_LOST));
-    CHECK(waiter_fence(&waiters[0]) > g.fence + 1000);
-    CHECK(hf_lock_release(l, NULL, NULL) != HF_OK);
+    CHECK(waiter_fence(&waiters[0]) > hf_hold_fence(g) + 1000);
+    CHECK(hf_hold_release(g, NULL) != HF_OK);
 }
 
 TEST(handover, ends_the_releasers_hold)
 {
     hf_lock *l;
     if (!queue_begin(64, FAR_MS, 1, &l)) return;
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
     waiter_fence(&waiters[0]);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+    CHECK_INT(hf_hold_state(mine), HF_STATE_NONE);
+    CHECK_INT(hf_hold_release(mine, NULL), HF_INVALID);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
-    CHECK_INT(hf_lock_state(l, waiters[0].holder), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(waiters[0].hold), HF_STATE_HELD);
 }
 
 /* ---- many ---------------------------------------------------------------- */
@@ -292,21 +293,21 @@ static struct crowd {
 
 static void crowd_enter(hf_lock *lock)
 {
-    struct hf_grant g;
+    hf_hold *g;
     if (rig_acquire(lock, 0, RIG_WAIT_MS, &g) != HF_OK) {
         atomic_fetch_add(&crowd.failures, 1);
         return;
     }
     if (atomic_fetch_add(&crowd.inside, 1))
         atomic_fetch_add(&crowd.overlaps, 1);
-    if (g.fence <= atomic_load(&crowd.last)) atomic_fetch_add(&crowd.falls, 1);
-    atomic_store(&crowd.last, g.fence);
+    uint64_t fence = hf_hold_fence(g);
+    if (fence <= atomic_load(&crowd.last)) atomic_fetch_add(&crowd.falls, 1);
+    atomic_store(&crowd.last, fence);
     int count = atomic_load(&crowd.count);
     atomic_fetch_add(&crowd.entries, 1);
     atomic_store(&crowd.count, count + 1);
     atomic_fetch_sub(&crowd.inside, 1);
-    if (hf_lock_release(lock, NULL, NULL) != HF_OK)
-        atomic_fetch_add(&crowd.failures, 1);
+    if (hf_hold_release(g, NULL) != HF_OK) atomic_fetch_add(&crowd.failures, 1);
 }
 
 static void crowd_run(void *arg)

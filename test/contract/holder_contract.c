@@ -1,6 +1,6 @@
 /*
  * holder_contract.c: who holds is a number, not a thread.  One rule: a hold can
- * go from thread to thread with its holder id, and with nothing else.
+ * go from thread to thread with its handle, and with nothing else.
  */
 #include "lib/rig.h"
 
@@ -33,7 +33,7 @@ TEST(holder, is_one_number_per_thread_and_never_the_same_twice)
 
 struct heir {
     hf_lock *lock;
-    uint64_t holder;
+    hf_hold *hold;
     uint64_t fence;
     int own_status, status, state;
 };
@@ -42,26 +42,29 @@ static void heir_run(void *arg)
 {
     struct heir *h = arg;
     h->own_status = hf_lock_release(h->lock, NULL, NULL);
-    h->state = hf_lock_state(h->lock, h->holder);
-    h->fence = hf_lock_fence(h->lock, h->holder);
-    h->status = hf_lock_release_as(h->lock, h->holder, NULL, NULL);
+    h->state = hf_hold_state(h->hold);
+    h->fence = hf_hold_fence(h->hold);
+    h->status = hf_hold_release(h->hold, NULL);
 }
 
 TEST(holder, hands_a_lock_to_another_thread)
 {
     static struct heir h;
-    struct hf_grant g;
+    uint64_t holder = hf_holder_new();
+    int held = 9;
     rig_begin();
     h.lock = rig_lock(rig_client(NULL), "a");
-    h.holder = hf_holder_new();
-    CHECK_INT(rig_acquire(h.lock, h.holder, 0, &g), HF_OK);
-    CHECK(g.holder == h.holder);
+    CHECK_INT(rig_acquire(h.lock, holder, 0, &h.hold), HF_OK);
+    CHECK_INT(hf_lock_is_held_by(h.lock, holder, &held, NULL), HF_OK);
+    CHECK_INT(held, 1);
+    uint64_t fence = hf_hold_fence(h.hold);
     rig_spawn(heir_run, &h);
     rig_join();
     CHECK_INT(h.own_status, HF_NOT_OWNER);
     CHECK_INT(h.state, HF_STATE_HELD);
-    CHECK(h.fence == g.fence);
+    CHECK(h.fence == fence);
     CHECK_INT(h.status, HF_OK);
+    CHECK_INT(hf_hold_release(h.hold, NULL), HF_INVALID); /* it was his */
     CHECK_INT(rig_probe(h.lock), HF_OK);
 }
 
@@ -73,20 +76,20 @@ TEST(holder, explicit_ids_own_in_turn)
     uint64_t id[2] = {hf_holder_new(), hf_holder_new()};
     for (int i = 0; i < 4; i++) {
         int held[2] = {9, 9};
-        CHECK_INT(rig_acquire(l, id[i % 2], RIG_TRY, NULL), HF_OK);
+        hf_hold *g;
+        CHECK_INT(rig_acquire(l, id[i % 2], RIG_TRY, &g), HF_OK);
         CHECK_INT(hf_lock_is_held_by(l, id[0], &held[0], NULL), HF_OK);
         CHECK_INT(hf_lock_is_held_by(l, id[1], &held[1], NULL), HF_OK);
         CHECK_INT(held[0], i % 2 == 0);
         CHECK_INT(held[1], i % 2 == 1);
-        CHECK_INT(hf_lock_release_as(l, id[i % 2], NULL, NULL), HF_OK);
+        CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     }
 }
 
 static void orphan_run(void *arg)
 {
     struct heir *h = arg;
-    h->holder = hf_holder_self();
-    h->status = hf_lock_try(h->lock, NULL, NULL);
+    h->status = hf_lock_try(h->lock, &h->hold, NULL);
 }
 
 TEST(holder, hold_outlives_the_thread_that_took_it)
@@ -98,36 +101,30 @@ TEST(holder, hold_outlives_the_thread_that_took_it)
     rig_join();
     CHECK_INT(h.status, HF_OK);
     CHECK_INT(rig_probe(h.lock), HF_TAKEN);
-    CHECK_INT(hf_lock_release_as(h.lock, h.holder, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(h.hold, NULL), HF_OK);
     CHECK_INT(rig_probe(h.lock), HF_OK);
 }
 
 static atomic_int acquired_at, released_at, steps, released_status;
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
-                        const struct hf_error *err, void *user)
+static void on_released(hf_hold *hold, int status, const struct hf_error *err,
+                        void *user)
 {
-    (void)lock;
-    (void)grant;
-    (void)err;
-    (void)user;
-    if (status == HF_OK)
-        atomic_store(&acquired_at, atomic_fetch_add(&steps, 1) + 1);
-}
-
-static void on_released(hf_lock *lock, int status,
-                        const struct hf_released *released,
-                        const struct hf_error *err, void *user)
-{
-    (void)lock;
-    (void)released;
-    (void)err;
-    (void)user;
+    (void)hold, (void)err, (void)user;
     atomic_store(&released_status, status);
     atomic_store(&released_at, atomic_fetch_add(&steps, 1) + 1);
 }
 
-TEST(holder, may_ask_for_the_release_before_the_lock_is_there)
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
+                        const struct hf_error *err, void *user)
+{
+    (void)lock, (void)err, (void)user;
+    if (status != HF_OK) return;
+    hf_hold_release_start(hold, on_released, NULL, NULL);
+    atomic_store(&acquired_at, atomic_fetch_add(&steps, 1) + 1);
+}
+
+TEST(holder, may_ask_for_the_release_as_soon_as_the_lock_is_there)
 {
     rig_begin();
     hf_client *c = rig_client(NULL);
@@ -138,8 +135,6 @@ TEST(holder, may_ask_for_the_release_before_the_lock_is_there)
     atomic_store(&released_at, 0);
     CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire_start(l, &o, on_acquired, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_release_start(l, o.holder, on_released, NULL, NULL),
-              HF_OK);
     rig_pause_ms(50);
     CHECK_INT(atomic_load(&steps), 0);
     CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);

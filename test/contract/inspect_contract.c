@@ -30,14 +30,14 @@ TEST(inspect, tells_who_holds_it_from_where_since_when)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct hf_info info;
-    struct hf_grant g;
+    hf_hold *g, *again;
     char tail[32];
     rig_begin();
     o.label = "night shift";
     hf_lock *l = rig_lock(rig_client(&o), "a");
     hf_lock *other = rig_lock(rig_looker(), "a");
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
-    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &again, NULL), HF_OK);
     rig_pause_ms(20);
     CHECK_INT(hf_lock_inspect(other, 0, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 1);
@@ -50,10 +50,10 @@ TEST(inspect, tells_who_holds_it_from_where_since_when)
     CHECK_INT(info.pid, getpid());
     CHECK_STR(info.label, "night shift");
     CHECK(info.host[0] != 0);
-    CHECK(info.fence == g.fence);
+    CHECK(info.fence == hf_hold_fence(g));
     CHECK(info.since_ms > 0 && info.since_ms <= info.now_ms);
     CHECK(info.now_ms - info.since_ms < 30000);
-    snprintf(tail, sizeof tail, ":%llu", (unsigned long long)g.holder);
+    snprintf(tail, sizeof tail, ":%llu", (unsigned long long)hf_holder_self());
     CHECK(strlen(info.owner) > strlen(tail));
     CHECK_STR(info.owner + strlen(info.owner) - strlen(tail), tail);
 }
@@ -133,12 +133,13 @@ TEST(inspect, remembers_the_highest_fence_of_a_free_lock)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_looker(), "a");
     struct hf_info info;
-    struct hf_grant g;
+    hf_hold *g;
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    uint64_t fence = hf_hold_fence(g);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(hf_lock_inspect(other, 0, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 0);
-    CHECK(info.fence >= g.fence);
+    CHECK(info.fence >= fence);
 }
 
 TEST(inspect, does_not_disturb_the_hold)
@@ -148,10 +149,11 @@ TEST(inspect, does_not_disturb_the_hold)
     hf_lock *other = rig_lock(rig_looker(), "a");
     struct hf_acquire_options o = rig_options(0, 20000, HF_ACQUIRE_FIXED);
     struct hf_info info;
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
-    int64_t before_ms = hf_lock_valid_ms(l, 0);
+    hf_hold *g;
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    int64_t before_ms = hf_hold_valid_ms(g);
     for (int i = 0; i < 10; i++)
         CHECK_INT(hf_lock_inspect(i % 2 ? l : other, 0, &info, NULL), HF_OK);
-    CHECK(hf_lock_valid_ms(l, 0) <= before_ms);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK(hf_hold_valid_ms(g) <= before_ms);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }

@@ -14,7 +14,7 @@
 struct use {
     hf_lock *lock;
     hf_semaphore *sem;
-    struct hf_permit permit;
+    hf_hold *hold; /* of the lock, or permits of the semaphore */
     hf_latch *latch;
     hf_barrier *barrier;
     struct gate_wait wait;
@@ -66,18 +66,18 @@ static void write_open(struct use *u, hf_client *c, const char *name)
 
 static int lock_begin(struct use *u, struct hf_error *err)
 {
-    return hf_lock_acquire(u->lock, NULL, NULL, err);
+    return hf_lock_acquire(u->lock, NULL, &u->hold, err);
 }
 
 /* Its store still says so. */
 static int lock_is_same(struct use *u)
 {
-    return hf_lock_extend(u->lock, 0, 30000, NULL, NULL) == HF_OK;
+    return hf_hold_extend(u->hold, 30000, NULL) == HF_OK;
 }
 
 static void lock_end(struct use *u)
 {
-    CHECK_INT(hf_lock_release(u->lock, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(u->hold, NULL), HF_OK);
 }
 
 /* ---- semaphores -------------------------------------------------------- */
@@ -97,7 +97,7 @@ static int semaphore_begin(struct use *u, struct hf_error *err)
 {
     int status = hf_semaphore_try_set(u->sem, 3, NULL, err);
     if (status != HF_OK && status != HF_CONFLICT) return status;
-    int taken = hf_semaphore_acquire(u->sem, NULL, &u->permit, err);
+    int taken = hf_semaphore_acquire(u->sem, NULL, &u->hold, err);
     return taken == status ? status : HF_INTERNAL;
 }
 
@@ -114,7 +114,7 @@ static void semaphore_end(struct use *u)
 
 static void permit_end(struct use *u)
 {
-    CHECK_INT(hf_semaphore_release(u->sem, &u->permit, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(u->hold, NULL), HF_OK);
     semaphore_end(u);
 }
 

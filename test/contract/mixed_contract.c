@@ -17,16 +17,15 @@ static struct {
     atomic_int blocking, async, failed, stop;
 } mix;
 
-static void on_released(hf_lock *lock, int status, const struct hf_released *r,
-                        const struct hf_error *err, void *user);
+static void on_released(hf_hold *hold, int status, const struct hf_error *err,
+                        void *user);
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
-    (void)err;
+    (void)lock, (void)err;
     if (status != HF_OK
-        || hf_lock_release_start(lock, grant->holder, on_released, user, NULL)
-               != HF_OK)
+        || hf_hold_release_start(hold, on_released, user, NULL) != HF_OK)
         atomic_fetch_add(&mix.failed, 1);
 }
 
@@ -37,10 +36,10 @@ static void acquire_again(void)
         atomic_fetch_add(&mix.failed, 1);
 }
 
-static void on_released(hf_lock *lock, int status, const struct hf_released *r,
-                        const struct hf_error *err, void *user)
+static void on_released(hf_hold *hold, int status, const struct hf_error *err,
+                        void *user)
 {
-    (void)lock, (void)r, (void)err, (void)user;
+    (void)hold, (void)err, (void)user;
     if (status != HF_OK) atomic_fetch_add(&mix.failed, 1);
     if (atomic_fetch_add(&mix.async, 1) + 1 < ROUNDS) acquire_again();
 }
@@ -77,10 +76,10 @@ TEST(mixed, nobody_is_forgotten)
 
 static atomic_int refused;
 
-static void on_closed(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_closed(hf_lock *lock, int status, hf_hold *hold,
                       const struct hf_error *err, void *user)
 {
-    (void)grant, (void)err, (void)user;
+    (void)hold, (void)err, (void)user;
     if (status == HF_OK) return;
     if (hf_lock_acquire_start(lock, NULL, on_closed, NULL, NULL) != HF_OK)
         atomic_fetch_add(&refused, 1);

@@ -9,29 +9,26 @@
 struct told {
     atomic_int calls;
     int status;
-    struct hf_grant grants[2];
-    int has_grants;
+    hf_hold *hold;
     struct hf_error err;
 };
 
-static void on_acquired(hf_multi *multi, int status,
-                        const struct hf_grant *grants,
+static void on_acquired(hf_multi *multi, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     struct told *t = user;
     (void)multi;
     t->status = status;
-    t->has_grants = grants != NULL;
-    if (grants) memcpy(t->grants, grants, sizeof t->grants);
+    t->hold = hold;
     t->err = *err;
     atomic_fetch_add(&t->calls, 1);
 }
 
-static void on_released(hf_multi *multi, int status, const struct hf_error *err,
+static void on_released(hf_hold *hold, int status, const struct hf_error *err,
                         void *user)
 {
     struct told *t = user;
-    (void)multi;
+    t->hold = hold;
     t->status = status;
     t->err = *err;
     atomic_fetch_add(&t->calls, 1);
@@ -62,11 +59,26 @@ static void told_start(struct told *t, hf_multi *m,
 TEST(multi_async, that_nothing_could_release_is_not_acquired)
 {
     struct pair p;
+    struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
+    hf_hold *hold;
     rig_begin();
     pair_open(&p);
     CHECK_INT(hf_multi_acquire_start(p.multi, NULL, NULL, NULL, NULL),
               HF_INVALID);
-    CHECK_INT(hf_multi_try(p.multi, NULL, NULL), HF_OK);
+    o.holder = hf_holder_new();
+    CHECK_INT(hf_multi_acquire_start(p.multi, &o, NULL, NULL, NULL),
+              HF_INVALID);
+    CHECK_INT(hf_multi_try(p.multi, NULL, NULL), HF_INVALID);
+    CHECK_INT(hf_multi_try(p.multi, &hold, NULL), HF_OK);
+}
+
+/* By what the store says. */
+static void owners_are_one(hf_lock *const *locks)
+{
+    struct hf_info a, b;
+    CHECK_INT(hf_lock_inspect(locks[0], 0, &a, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(locks[1], 0, &b, NULL), HF_OK);
+    CHECK_STR(a.owner, b.owner);
 }
 
 /* testMultiLock (Reactive), testMultiLock (Rx) */
@@ -74,24 +86,31 @@ TEST(multi_async, is_granted_with_one_fresh_holder_for_all)
 {
     static struct told t;
     struct pair p, other;
+    int mine[2] = {77, 77};
     rig_begin();
     pair_open(&p);
     pair_open(&other);
     told_start(&t, p.multi, NULL);
     CHECK(rig_until_equal(&t.calls, 1));
     CHECK_INT(t.status, HF_OK);
-    uint64_t holder = t.grants[0].holder;
-    CHECK(holder != hf_holder_self() && holder == t.grants[1].holder);
-    CHECK_INT(hf_multi_state(p.multi, holder), HF_STATE_HELD);
-    for (int i = 0; i < 2; i++) {
-        CHECK(t.grants[i].fence == hf_lock_fence(p.locks[i], holder));
+    hf_hold *hold = t.hold;
+    CHECK_INT(hf_hold_state(hold), HF_STATE_HELD);
+    CHECK_INT(hf_hold_parts(hold), 2);
+    owners_are_one(p.locks);
+    for (size_t i = 0; i < 2; i++) {
+        hf_hold *part = hf_hold_part(hold, i);
+        CHECK_INT(hf_hold_state(part), HF_STATE_HELD);
+        CHECK_STR(hf_hold_name(part), hf_lock_name(p.locks[i]));
+        CHECK(rig_fence_rises(0, hf_hold_fence(part)));
+        CHECK_INT(hf_lock_is_held_by(p.locks[i], 0, &mine[i], NULL), HF_OK);
+        CHECK_INT(mine[i], 0); /* not of this thread */
         CHECK_INT(rig_probe(other.locks[i]), HF_TAKEN);
     }
     memset(&t, 0, sizeof t);
-    CHECK_INT(hf_multi_release_start(p.multi, holder, on_released, &t, NULL),
-              HF_OK);
+    CHECK_INT(hf_hold_release_start(hold, on_released, &t, NULL), HF_OK);
     CHECK(rig_until_equal(&t.calls, 1));
     CHECK_INT(t.status, HF_OK);
+    CHECK(t.hold == hold);
     CHECK_INT(rig_probe(other.locks[0]), HF_OK);
     CHECK_INT(rig_probe(other.locks[1]), HF_OK);
 }
@@ -111,7 +130,7 @@ TEST(multi_async, waits_for_the_one_that_is_taken)
     CHECK_INT(hf_lock_release(other.locks[0], NULL, NULL), HF_OK);
     CHECK(rig_until_equal(&t.calls, 1));
     CHECK_INT(t.status, HF_OK);
-    CHECK_INT(hf_multi_release_as(p.multi, t.grants[0].holder, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(t.hold, NULL), HF_OK);
 }
 
 TEST(multi_async, try_that_is_refused_takes_none)
@@ -126,7 +145,7 @@ TEST(multi_async, try_that_is_refused_takes_none)
     told_start(&t, p.multi, &o);
     CHECK(rig_until_equal(&t.calls, 1));
     CHECK_INT(t.status, HF_TAKEN);
-    CHECK(!t.has_grants);
+    CHECK(t.hold == NULL);
     CHECK(strncmp(t.err.text, "b: ", 3) == 0);
     CHECK_INT(rig_probe(other.locks[1]), HF_OK);
 }
@@ -196,11 +215,11 @@ struct walker {
 
 static void walker_go(struct walker *w);
 
-static void walker_released(hf_multi *multi, int status,
+static void walker_released(hf_hold *hold, int status,
                             const struct hf_error *err, void *user)
 {
     struct walker *w = user;
-    (void)multi;
+    (void)hold;
     (void)err;
     if (status != HF_OK) atomic_fetch_add(w->errors, 1);
     if (++w->rounds < ROUNDS)
@@ -209,11 +228,11 @@ static void walker_released(hf_multi *multi, int status,
         atomic_fetch_add(w->done, 1);
 }
 
-static void walker_acquired(hf_multi *multi, int status,
-                            const struct hf_grant *grants,
+static void walker_acquired(hf_multi *multi, int status, hf_hold *hold,
                             const struct hf_error *err, void *user)
 {
     struct walker *w = user;
+    (void)multi;
     (void)err;
     if (status != HF_OK) {
         atomic_fetch_add(w->errors, 1);
@@ -222,7 +241,7 @@ static void walker_acquired(hf_multi *multi, int status,
     }
     if (atomic_fetch_add(w->inside, 1) != 0) atomic_fetch_add(w->overlap, 1);
     atomic_fetch_sub(w->inside, 1);
-    hf_multi_release_start(multi, grants[0].holder, walker_released, w, NULL);
+    hf_hold_release_start(hold, walker_released, w, NULL);
 }
 
 static void walker_go(struct walker *w)

@@ -41,16 +41,17 @@ TEST(multi_wait, has_one_deadline_for_the_whole_set)
     struct three t, other;
     struct hf_acquire_options o = rig_options(600, 0, 0);
     struct hf_error err = {0};
+    hf_hold *taken, *hold;
     rig_begin();
     three_open(&t);
     three_open(&other);
-    CHECK_INT(hf_multi_acquire(other.multi, NULL, NULL, NULL), HF_OK);
+    CHECK_INT(hf_multi_acquire(other.multi, NULL, &taken, NULL), HF_OK);
     int64_t began_ms = rig_now_ms();
-    CHECK_INT(hf_multi_acquire(t.multi, &o, NULL, &err), HF_TIMEOUT);
+    CHECK_INT(hf_multi_acquire(t.multi, &o, &hold, &err), HF_TIMEOUT);
     int64_t took_ms = rig_now_ms() - began_ms;
     CHECK(took_ms >= 600 && took_ms < 10000);
     CHECK_INT(err.status, HF_TIMEOUT);
-    CHECK_INT(hf_multi_release(other.multi, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(taken, NULL), HF_OK);
     CHECK(three_are_free(&other));
 }
 
@@ -97,7 +98,7 @@ TEST(multi_wait, keeps_its_lease_however_often_it_was_refused)
 {
     static struct waiter w;
     struct three t, other;
-    struct hf_grant g[3];
+    hf_hold *hold;
     struct hf_acquire_options o =
         rig_options(RIG_WAIT_MS, 5000, HF_ACQUIRE_FIXED);
     rig_begin();
@@ -106,12 +107,14 @@ TEST(multi_wait, keeps_its_lease_however_often_it_was_refused)
     CHECK_INT(hf_lock_try(other.locks[0], NULL, NULL), HF_OK);
     waiter_start(&w, t.multi, NULL, RIG_WAIT_MS);
     CHECK_INT(hf_lock_release(other.locks[0], NULL, NULL), HF_OK);
-    CHECK_INT(hf_multi_acquire(other.multi, &o, g, NULL), HF_OK);
-    for (int i = 0; i < 3; i++) {
-        CHECK_INT(g[i].lease_ms, 5000);
-        CHECK(g[i].valid_ms > 0 && g[i].valid_ms <= 5000 - 50 - 2);
+    CHECK_INT(hf_multi_acquire(other.multi, &o, &hold, NULL), HF_OK);
+    for (size_t i = 0; i < 3; i++) {
+        hf_hold *part = hf_hold_part(hold, i);
+        int64_t valid_ms = hf_hold_valid_ms(part);
+        CHECK_INT(hf_hold_lease_ms(part), 5000);
+        CHECK(valid_ms > 0 && valid_ms <= 5000 - 50 - 2);
     }
-    CHECK_INT(hf_multi_release(other.multi, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(hold, NULL), HF_OK);
     rig_join();
     CHECK_INT(w.status, HF_OK);
 }
@@ -125,7 +128,8 @@ static void racer_run(void *arg)
 {
     struct racer *r = arg;
     struct hf_acquire_options o = rig_options(RIG_TRY, 10000, HF_ACQUIRE_FIXED);
-    if (hf_multi_acquire(r->multi, &o, NULL, NULL) == HF_OK)
+    hf_hold *hold;
+    if (hf_multi_acquire(r->multi, &o, &hold, NULL) == HF_OK)
         atomic_fetch_add(r->won, 1);
 }
 
@@ -157,7 +161,8 @@ static void crosser_run(void *arg)
     struct crosser *c = arg;
     for (int i = 0; i < c->rounds; i++) {
         struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
-        if (hf_multi_acquire(c->multi, &o, NULL, NULL) != HF_OK) {
+        hf_hold *hold;
+        if (hf_multi_acquire(c->multi, &o, &hold, NULL) != HF_OK) {
             atomic_fetch_add(c->errors, 1);
             return;
         }
@@ -165,7 +170,7 @@ static void crosser_run(void *arg)
             atomic_fetch_add(c->overlap, 1);
         atomic_fetch_add(c->grants, 1);
         atomic_fetch_sub(c->inside, 1);
-        if (hf_multi_release(c->multi, NULL) != HF_OK)
+        if (hf_hold_release(hold, NULL) != HF_OK)
             atomic_fetch_add(c->errors, 1);
     }
 }

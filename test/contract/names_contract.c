@@ -159,11 +159,13 @@ TEST(names, with_a_slash_work_everywhere)
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);
     snprintf(name, sizeof name, "%s/some.file", rig_dir() ? rig_dir() : "/x");
     hf_lock *l = rig_lock(c, name), *other = rig_lock(d, name);
-    struct hf_grant g, next;
+    hf_hold *g, *next;
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
+    CHECK_STR(hf_hold_name(g), name);
+    uint64_t fence = hf_hold_fence(g);
     CHECK_INT(rig_probe(other), HF_TAKEN);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(hf_lock_try(other, &next, NULL), HF_OK);
-    CHECK(rig_fence_rises(g.fence, next.fence));
-    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+    CHECK(rig_fence_rises(fence, hf_hold_fence(next)));
+    CHECK_INT(hf_hold_release(next, NULL), HF_OK);
 }

@@ -86,8 +86,8 @@ TEST(once, that_runs_is_told_as_running_with_its_begin)
     /* Nor does the same client begin it twice. */
     CHECK_INT(hf_once_begin(c, "job", &o, &none, &r, NULL), HF_OK);
     CHECK_INT(r.outcome, HF_ONCE_RUNNING);
-    CHECK_INT(hf_lock_state(hf_once_lock(run), hf_once_holder(run)),
-              HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(hf_once_hold(run)), HF_STATE_HELD);
+    CHECK_INT(hf_hold_fence(hf_once_hold(run)), first.fence);
     CHECK_INT(hf_once_end(run, 0, NULL, 0, NULL), HF_OK);
 }
 

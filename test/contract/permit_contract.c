@@ -11,7 +11,7 @@
 /* RedissonPermitExpirableSemaphoreTest.testBlockingAcquire */
 TEST(permit, as_many_are_out_as_there_are)
 {
-    struct hf_permit a, b;
+    hf_hold *a, *b;
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 2);
@@ -19,35 +19,34 @@ TEST(permit, as_many_are_out_as_there_are)
     CHECK_INT(hf_semaphore_try(other, &b, NULL), HF_OK);
     CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
     CHECK_INT(rig_take(other, 1, 0, NULL), HF_TAKEN);
-    CHECK_INT(a.count, 1);
-    CHECK(hf_semaphore_valid_ms(s, &a) > 0);
+    CHECK_INT(hf_hold_count(a), 1);
+    CHECK(hf_hold_valid_ms(a) > 0);
 }
 
 TEST(permit, that_was_given_back_is_taken_by_the_next)
 {
-    struct hf_permit p;
+    hf_hold *p;
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
-    CHECK_INT(hf_semaphore_valid_ms(s, &p), 0);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
+    CHECK_INT(hf_hold_valid_ms(p), 0);
     CHECK_INT(hf_semaphore_try(other, &p, NULL), HF_OK);
-    CHECK_INT(hf_semaphore_release(other, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
 }
 
 TEST(permit, is_released_once)
 {
-    struct hf_permit p;
+    hf_hold *p;
     struct hf_error err = {0};
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
-    CHECK_INT(hf_semaphore_release(s, &p, &err), HF_NOT_OWNER);
-    CHECK(strstr(err.text, "it is not out") != NULL);
-    CHECK_INT(hf_semaphore_release_start(s, &p, NULL, NULL, NULL),
-              HF_NOT_OWNER);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, &err), HF_INVALID);
+    CHECK(strstr(err.text, "released before") != NULL);
+    CHECK_INT(hf_hold_release_start(p, NULL, NULL, NULL), HF_INVALID);
     CHECK_INT(rig_take(s, 1, 0, NULL), HF_OK);
     CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
 }
@@ -55,14 +54,19 @@ TEST(permit, is_released_once)
 /* RedissonPermitExpirableSemaphoreTest.testReleaseWithoutPermits */
 TEST(permit, that_nobody_has_is_not_released)
 {
-    struct hf_permit p = {.holder = hf_holder_new(), .count = 1};
-    struct hf_permit none = {.count = 1};
+    struct hf_error err = {0};
+    hf_hold *p, *next;
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_NOT_OWNER);
-    CHECK_INT(hf_semaphore_release(s, &none, NULL), HF_NOT_OWNER);
-    CHECK_INT(hf_semaphore_extend(s, &p, 0, NULL), HF_NOT_OWNER);
-    CHECK_INT(rig_take(s, 1, 0, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
+    CHECK_INT(rig_take(s, 1, 0, &next), HF_OK);
+    CHECK_INT(hf_hold_release(NULL, &err), HF_INVALID);
+    CHECK(strstr(err.text, "nothing was acquired") != NULL);
+    CHECK_INT(hf_hold_extend(NULL, 0, NULL), HF_INVALID);
+    CHECK_INT(hf_hold_release(p, NULL), HF_INVALID);
+    CHECK_INT(hf_hold_extend(p, 0, NULL), HF_INVALID);
+    CHECK_INT(hf_hold_state(next), HF_STATE_HELD);
     CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
 }
 
@@ -70,14 +74,14 @@ TEST(permit, that_nobody_has_is_not_released)
 TEST(permit, is_waited_for_until_one_comes_back)
 {
     static struct taker t;
-    struct hf_permit p;
+    hf_hold *p;
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
     taker_start(&t, other, 1, RIG_WAIT_MS);
     CHECK_INT(atomic_load(&t.got), 0);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     rig_join();
     CHECK_INT(t.status, HF_OK);
     CHECK_INT(t.release_status, HF_OK);
@@ -86,12 +90,12 @@ TEST(permit, is_waited_for_until_one_comes_back)
 TEST(permit, is_waited_for_by_another_thread_of_the_same_client)
 {
     static struct taker t;
-    struct hf_permit p;
+    hf_hold *p;
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
     taker_start(&t, s, 1, RIG_WAIT_MS);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     rig_join();
     CHECK_INT(t.status, HF_OK);
     CHECK_INT(t.release_status, HF_OK);
@@ -115,7 +119,7 @@ static void cancel_run(void *arg)
 
 TEST(permit, a_wait_for_it_can_be_cancelled)
 {
-    struct hf_permit p;
+    hf_hold *p;
     rig_begin();
     hf_client *c = rig_client(NULL);
     hf_semaphore *s = rig_semaphore(c, "s", 1);
@@ -123,28 +127,28 @@ TEST(permit, a_wait_for_it_can_be_cancelled)
     o.cancel = rig_cancel(c);
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
     rig_spawn(cancel_run, o.cancel);
-    struct hf_permit more;
+    hf_hold *more;
     int status = hf_semaphore_acquire(s, &o, &more, NULL);
     rig_join();
     CHECK_INT(status, HF_CANCELLED);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
 }
 
 /* RedissonPermitExpirableSemaphoreTest.testTryAcquireMany */
 TEST(permit, several_are_taken_all_or_none)
 {
-    struct hf_permit two, more;
+    hf_hold *two, *more;
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 3);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 3);
     CHECK_INT(rig_take(s, 2, 0, &two), HF_OK);
-    CHECK_INT(two.count, 2);
+    CHECK_INT(hf_hold_count(two), 2);
     CHECK_INT(rig_take(other, 2, 0, NULL), HF_TAKEN);
     CHECK_INT(rig_take(other, 1, 0, &more), HF_OK);
     CHECK_INT(rig_take(other, 1, 0, NULL), HF_TAKEN);
-    CHECK_INT(hf_semaphore_release(other, &more, NULL), HF_OK);
-    CHECK_INT(hf_semaphore_release(s, &two, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(more, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(two, NULL), HF_OK);
     CHECK_INT(rig_take(other, 3, 0, NULL), HF_OK);
 }
 
@@ -153,20 +157,22 @@ TEST(permit, several_are_taken_all_or_none)
 TEST(permit, several_are_waited_for_until_there_are_enough)
 {
     static struct taker t;
-    struct hf_permit a, b;
+    hf_hold *a, *b;
     rig_begin();
+    t.keep_ms = 1500;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 2);
     CHECK_INT(rig_take(s, 1, 0, &a), HF_OK);
     CHECK_INT(rig_take(s, 1, 0, &b), HF_OK);
     taker_start(&t, other, 2, RIG_WAIT_MS);
-    CHECK_INT(hf_semaphore_release(s, &a, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(a, NULL), HF_OK);
     rig_pause_ms(200);
     CHECK_INT(atomic_load(&t.got), 0);
-    CHECK_INT(hf_semaphore_release(s, &b, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(b, NULL), HF_OK);
+    CHECK(rig_until_equal(&t.got, 1));
+    CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN); /* it has both */
     rig_join();
     CHECK_INT(t.status, HF_OK);
-    CHECK_INT(t.permit.count, 2);
     CHECK_INT(rig_take(s, 2, 0, NULL), HF_OK);
 }
 
@@ -175,15 +181,15 @@ TEST(permit, several_are_waited_for_until_there_are_enough)
 TEST(permit, one_that_is_free_is_taken_beside_a_thread_that_waits_for_two)
 {
     static struct taker two;
-    struct hf_permit first, p;
+    hf_hold *first, *p;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     CHECK_INT(rig_take(s, 1, 0, &first), HF_OK);
     taker_start(&two, s, 2, RIG_WAIT_MS);
     CHECK_INT(rig_take(s, 1, RIG_WAIT_MS, &p), HF_OK);
     CHECK_INT(atomic_load(&two.got), 0);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
-    CHECK_INT(hf_semaphore_release(s, &first, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(first, NULL), HF_OK);
     rig_join();
     CHECK_INT(two.status, HF_OK);
     CHECK_INT(rig_take(s, 2, 0, NULL), HF_OK);
@@ -192,7 +198,7 @@ TEST(permit, one_that_is_free_is_taken_beside_a_thread_that_waits_for_two)
 TEST(permit, each_of_several_waits_gets_what_is_enough_for_it)
 {
     static struct taker t[3];
-    struct hf_permit p[3];
+    hf_hold *p[3];
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 3);
     for (int i = 0; i < 3; i++) CHECK_INT(rig_take(s, 1, 0, &p[i]), HF_OK);
@@ -200,13 +206,13 @@ TEST(permit, each_of_several_waits_gets_what_is_enough_for_it)
         t[i].keep_ms = 20;
         taker_start(&t[i], s, 3 - i, RIG_WAIT_MS);
     }
-    CHECK_INT(hf_semaphore_release(s, &p[0], NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p[0], NULL), HF_OK);
     CHECK(rig_until_equal(&t[2].ended, 1));
     CHECK_INT(atomic_load(&t[1].got), 0);
-    CHECK_INT(hf_semaphore_release(s, &p[1], NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p[1], NULL), HF_OK);
     CHECK(rig_until_equal(&t[1].ended, 1));
     CHECK_INT(atomic_load(&t[0].got), 0);
-    CHECK_INT(hf_semaphore_release(s, &p[2], NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p[2], NULL), HF_OK);
     rig_join();
     for (int i = 0; i < 3; i++) CHECK_INT(t[i].status, HF_OK);
 }
@@ -214,7 +220,7 @@ TEST(permit, each_of_several_waits_gets_what_is_enough_for_it)
 TEST(permit, a_wait_for_several_that_ends_leaves_the_others_waiting)
 {
     static struct taker two, one;
-    struct hf_permit p[2];
+    hf_hold *p[2];
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     for (int i = 0; i < 2; i++) CHECK_INT(rig_take(s, 1, 0, &p[i]), HF_OK);
@@ -223,17 +229,17 @@ TEST(permit, a_wait_for_several_that_ends_leaves_the_others_waiting)
     CHECK(rig_until_equal(&two.ended, 1));
     CHECK_INT(two.status, HF_TIMEOUT);
     CHECK_INT(atomic_load(&one.got), 0);
-    CHECK_INT(hf_semaphore_release(s, &p[0], NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p[0], NULL), HF_OK);
     rig_join();
     CHECK_INT(one.status, HF_OK);
-    CHECK_INT(hf_semaphore_release(s, &p[1], NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p[1], NULL), HF_OK);
     CHECK_INT(rig_take(s, 2, 0, NULL), HF_OK);
 }
 
 TEST(permit, more_than_there_are_is_refused)
 {
     struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
-    struct hf_permit p;
+    hf_hold *p;
     struct hf_error err = {0};
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
@@ -247,9 +253,21 @@ TEST(permit, more_than_there_are_is_refused)
     CHECK_INT(rig_take(s, 2, 0, NULL), HF_OK);
 }
 
+/* Its slot, 1 to 2; 0 where the store keeps permits. */
+static int slot_of(const hf_hold *hold)
+{
+    const char *name = hf_hold_name(hold);
+    if (rig_has(HF_CAP_PERMIT)) {
+        CHECK_STR(name, "s");
+        return 0;
+    }
+    CHECK(!strcmp(name, "s#1") || !strcmp(name, "s#2"));
+    return name[2] - '0';
+}
+
 TEST(permit, each_has_a_higher_fence_than_those_before)
 {
-    struct hf_permit p;
+    hf_hold *p;
     uint64_t last[3] = {0};
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
@@ -257,16 +275,14 @@ TEST(permit, each_has_a_higher_fence_than_those_before)
     for (int i = 0; i < 6; i++) {
         hf_semaphore *by = i % 2 ? other : s;
         CHECK_INT(hf_semaphore_try(by, &p, NULL), HF_OK);
-        CHECK(p.slot >= 0 && p.slot <= 2);
-        CHECK(rig_fence_rises(last[p.slot], p.fence));
-        last[p.slot] = p.fence;
-        if (i > 0) CHECK_INT(hf_semaphore_release(by, &p, NULL), HF_OK);
+        CHECK(rig_fence_rises(last[slot_of(p)], hf_hold_fence(p)));
+        last[slot_of(p)] = hf_hold_fence(p);
+        if (i > 0) CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     }
 }
 
 struct look {
-    hf_semaphore *semaphore;
-    const struct hf_permit *permit;
+    hf_hold *hold;
     int64_t last_ms;
 };
 
@@ -275,32 +291,32 @@ static int is_renewed(void *arg)
 {
     struct look *k = arg;
     int64_t before_ms = k->last_ms;
-    k->last_ms = hf_semaphore_valid_ms(k->semaphore, k->permit);
+    k->last_ms = hf_hold_valid_ms(k->hold);
     return k->last_ms > before_ms;
 }
 
 TEST(permit, is_renewed_for_as_long_as_it_is_held)
 {
-    struct hf_permit p;
+    hf_hold *p;
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 2);
     struct hf_acquire_options o = rig_renewed(RIG_TRY);
     o.permits = 2;
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
-    struct look k = {s, &p, hf_semaphore_valid_ms(s, &p)};
+    struct look k = {p, hf_hold_valid_ms(p)};
     for (int i = 0; i < 8; i++) {
         CHECK_INT(rig_take(other, 1, 0, NULL), HF_TAKEN);
         CHECK(k.last_ms == INT64_MAX || rig_until(is_renewed, &k));
     }
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
 }
 
 /* RedissonPermitExpirableSemaphoreTest.testExpire, testExpireTryAcquire,
  * testReleaseExpired */
 TEST(permit, with_a_fixed_lease_comes_back_at_its_end)
 {
-    struct hf_permit p, next;
+    hf_hold *p, *next;
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
@@ -309,44 +325,44 @@ TEST(permit, with_a_fixed_lease_comes_back_at_its_end)
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
     CHECK_INT(rig_take(other, 1, RIG_WAIT_MS, &next), HF_OK);
     CHECK(rig_now_ms() - began_ms >= 480);
-    CHECK_INT(hf_semaphore_valid_ms(s, &p), 0);
-    int status = hf_semaphore_release(s, &p, NULL);
+    CHECK_INT(hf_hold_valid_ms(p), 0);
+    int status = hf_hold_release(p, NULL);
     CHECK(status == HF_EXPIRED || status == HF_LOST);
     CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
-    CHECK_INT(hf_semaphore_release(other, &next, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(next, NULL), HF_OK);
 }
 
 /* RedissonPermitExpirableSemaphoreTest.testUpdateLeaseTime */
 TEST(permit, is_extended_by_its_holder)
 {
-    struct hf_permit p;
+    hf_hold *p;
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
     struct hf_acquire_options o = rig_options(RIG_TRY, 2000, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
-    CHECK_INT(hf_semaphore_extend(s, &p, 60000, NULL), HF_OK);
-    CHECK(p.valid_ms > 30000);
-    CHECK(hf_semaphore_valid_ms(s, &p) > 30000);
+    CHECK_INT(hf_hold_extend(p, 60000, NULL), HF_OK);
+    CHECK_INT(hf_hold_lease_ms(p), 60000);
+    CHECK(hf_hold_valid_ms(p) > 30000);
     rig_pause_ms(2100);
     CHECK_INT(rig_take(other, 1, 0, NULL), HF_TAKEN);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
 }
 
 /* testUpdateLeaseTime: of one that has ended. */
 TEST(permit, that_has_ended_is_not_extended)
 {
-    struct hf_permit p, next;
+    hf_hold *p, *next;
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
     struct hf_acquire_options o = rig_options(RIG_TRY, 500, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
     CHECK_INT(rig_take(other, 1, RIG_WAIT_MS, &next), HF_OK);
-    int status = hf_semaphore_extend(s, &p, 60000, NULL);
+    int status = hf_hold_extend(p, 60000, NULL);
     CHECK(status == HF_EXPIRED || status == HF_LOST);
-    CHECK_INT(hf_semaphore_valid_ms(s, &p), 0);
-    CHECK_INT(hf_semaphore_release(other, &next, NULL), HF_OK);
+    CHECK_INT(hf_hold_valid_ms(p), 0);
+    CHECK_INT(hf_hold_release(next, NULL), HF_OK);
     CHECK_INT(rig_take(other, 1, 0, NULL), HF_OK);
 }
 
@@ -355,36 +371,46 @@ TEST(permit, that_has_ended_is_not_extended)
 struct answer {
     atomic_int count;
     int status;
-    struct hf_permit permit;
+    hf_hold *hold;
 };
 
-static void answered(hf_semaphore *sem, int status,
-                     const struct hf_permit *permit, const struct hf_error *err,
-                     void *user)
+static void answered(hf_semaphore *sem, int status, hf_hold *hold,
+                     const struct hf_error *err, void *user)
 {
     struct answer *a = user;
     (void)sem;
     (void)err;
     a->status = status;
-    if (permit) a->permit = *permit;
+    a->hold = hold;
     atomic_fetch_add(&a->count, 1);
+}
+
+static void given_back(hf_hold *hold, int status, const struct hf_error *err,
+                       void *user)
+{
+    answered(NULL, status, hold, err, user);
 }
 
 /* What he has twice could not be given back once. */
 TEST(permit, a_holder_who_has_some_gets_no_more)
 {
-    struct hf_permit p, q;
+    hf_hold *p, *q;
     struct hf_error err = {0};
+    int is_his = 0;
     rig_begin();
-    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
+    hf_client *c = rig_client(NULL);
+    hf_semaphore *s = rig_semaphore(c, "s", 2);
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
     o.holder = hf_holder_new();
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
-    CHECK_INT(p.holder, o.holder);
+    hf_lock *behind = rig_has(HF_CAP_PERMIT) ? hf_semaphore_lock(s)
+                                             : rig_lock(c, hf_hold_name(p));
+    CHECK_INT(hf_lock_is_held_by(behind, o.holder, &is_his, NULL), HF_OK);
+    CHECK_INT(is_his, 1);
     CHECK_INT(hf_semaphore_acquire(s, &o, &q, &err), HF_INVALID);
     CHECK(strstr(err.text, "take another holder") != NULL);
     CHECK_INT(rig_count(s).taken, 1);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK_INT(rig_count(s).taken, 0);
 }
 
@@ -401,26 +427,31 @@ TEST(permit, is_taken_and_given_back_asynchronously)
     CHECK_INT(hf_semaphore_acquire_start(s, &o, answered, &a, NULL), HF_OK);
     CHECK(rig_until_equal(&a.count, 1));
     CHECK_INT(a.status, HF_OK);
-    CHECK_INT(a.permit.count, 2);
+    CHECK_INT(hf_hold_count(a.hold), 2);
     CHECK_INT(hf_semaphore_acquire_start(s, &o, answered, &b, NULL), HF_OK);
     rig_pause_ms(200);
     CHECK_INT(atomic_load(&b.count), 0);
-    CHECK_INT(hf_semaphore_release_start(s, &a.permit, answered, &back, NULL),
-              HF_OK);
+    CHECK_INT(hf_hold_release_start(a.hold, given_back, &back, NULL), HF_OK);
     CHECK(rig_until_equal(&back.count, 1));
     CHECK_INT(back.status, HF_OK);
+    CHECK(back.hold == a.hold);
     CHECK(rig_until_equal(&b.count, 1));
     CHECK_INT(b.status, HF_OK);
-    CHECK(b.permit.holder != a.permit.holder);
-    CHECK_INT(hf_semaphore_release(s, &b.permit, NULL), HF_OK);
+    CHECK(b.hold != a.hold);
+    CHECK_INT(hf_hold_release(a.hold, NULL), HF_INVALID);
+    CHECK_INT(hf_hold_state(b.hold), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(b.hold, NULL), HF_OK);
 }
 
 TEST(permit, that_nothing_could_give_back_is_not_taken)
 {
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
+    struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
     CHECK_INT(hf_semaphore_acquire_start(s, NULL, NULL, NULL, NULL),
               HF_INVALID);
+    o.holder = hf_holder_new();
+    CHECK_INT(hf_semaphore_acquire_start(s, &o, NULL, NULL, NULL), HF_INVALID);
     CHECK_INT(rig_take(s, 1, 0, NULL), HF_OK);
 }
 
@@ -435,6 +466,7 @@ TEST(permit, that_is_not_free_is_told_asynchronously_too)
     CHECK_INT(hf_semaphore_acquire_start(s, &o, answered, &a, NULL), HF_OK);
     CHECK(rig_until_equal(&a.count, 1));
     CHECK_INT(a.status, HF_TAKEN);
+    CHECK(a.hold == NULL);
 }
 
 /* ---- many --------------------------------------------------------------- */
@@ -462,7 +494,7 @@ static void many_run(void *arg)
     struct many *m = arg;
     int me = atomic_fetch_add(&m->next, 1);
     hf_semaphore *sem = m->sems[me % 3];
-    struct hf_permit p;
+    hf_hold *p;
     for (int i = 0; i < ROUNDS; i++) {
         int n = m->wanted ? (int)m->wanted : 1 + (me + i) % 2;
         if (rig_take(sem, n, RIG_PATIENCE_MS, &p) != HF_OK) {
@@ -472,8 +504,7 @@ static void many_run(void *arg)
         most_note(m, atomic_fetch_add(&m->inside, n) + n);
         rig_pause_ms(1);
         atomic_fetch_sub(&m->inside, n);
-        if (hf_semaphore_release(sem, &p, NULL) != HF_OK)
-            atomic_fetch_add(&m->errors, 1);
+        if (hf_hold_release(p, NULL) != HF_OK) atomic_fetch_add(&m->errors, 1);
         atomic_fetch_add(&m->done, 1);
     }
 }
@@ -523,10 +554,10 @@ struct loop {
 static void loop_run(void *arg)
 {
     struct loop *l = arg;
-    struct hf_permit p;
+    hf_hold *p;
     while (!atomic_load(&l->stop)) {
         if (rig_take(l->sem, 1, RIG_WAIT_MS, &p) != HF_OK) continue;
-        hf_semaphore_release(l->sem, &p, NULL);
+        hf_hold_release(p, NULL);
         atomic_fetch_add(&l->done, 1);
     }
 }

@@ -44,7 +44,7 @@ TEST(permit_count, is_set_by_the_first_who_tries)
  * testAcquiredPermits, testGetPermits */
 TEST(permit_count, tells_what_is_free_and_what_is_out)
 {
-    struct hf_permit a, b;
+    hf_hold *a, *b;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 5);
     struct hf_acquire_options o = rig_options(RIG_TRY, 4000, HF_ACQUIRE_FIXED);
@@ -53,14 +53,14 @@ TEST(permit_count, tells_what_is_free_and_what_is_out)
     CHECK(state_is(s, 2, 5, 3));
     rig_pause_ms(4100);
     CHECK(state_is(s, 3, 5, 2)); /* it has ended, and nobody has asked since */
-    CHECK_INT(hf_semaphore_release(s, &a, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(a, NULL), HF_OK);
     CHECK(state_is(s, 5, 5, 0));
 }
 
 /* RedissonPermitExpirableSemaphoreTest.testSetPermits */
 TEST(permit_count, is_changed_while_some_are_out)
 {
-    struct hf_permit p;
+    hf_hold *p;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 3);
     CHECK_INT(rig_take(s, 2, 0, &p), HF_OK);
@@ -70,7 +70,7 @@ TEST(permit_count, is_changed_while_some_are_out)
     CHECK(state_is(s, 3, 5, 2));
     CHECK_INT(hf_semaphore_set(s, 2, 0, NULL, NULL), HF_OK);
     CHECK(state_is(s, 0, 2, 2));
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK(state_is(s, 2, 2, 0));
 }
 
@@ -91,15 +91,15 @@ TEST(permit_count, below_what_is_out_is_refused)
  * zero only for who says so. */
 TEST(permit_count, below_what_is_out_is_set_by_who_says_so)
 {
-    struct hf_permit p;
+    hf_hold *p;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 3);
     CHECK_INT(rig_take(s, 2, 0, &p), HF_OK);
     CHECK_INT(hf_semaphore_set(s, 1, HF_SEMAPHORE_ANYWAY, NULL, NULL), HF_OK);
     CHECK(state_is(s, -1, 1, 2));
     CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
-    CHECK_INT(hf_semaphore_valid_ms(s, &p) > 0, 1);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_valid_ms(p) > 0, 1);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK(state_is(s, 1, 1, 0));
 }
 
@@ -172,7 +172,7 @@ TEST(permit_count, out_of_range_is_refused)
 
 TEST(permit_count, is_gone_with_the_semaphore_and_its_permits)
 {
-    struct hf_permit p;
+    hf_hold *p;
     struct hf_semaphore_state now;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
@@ -180,7 +180,7 @@ TEST(permit_count, is_gone_with_the_semaphore_and_its_permits)
     CHECK_INT(hf_semaphore_delete(s, &now, NULL), HF_OK);
     CHECK_INT(now.is_done, 1);
     CHECK(state_is(s, 0, 0, 0));
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_EXPIRED);
+    CHECK_INT(hf_hold_release(p, NULL), HF_EXPIRED);
     CHECK(state_is(s, 0, 0, 0));
     CHECK_INT(hf_semaphore_delete(s, &now, NULL), HF_OK);
     CHECK_INT(now.is_done, 0);
@@ -234,23 +234,25 @@ TEST(permit_count, is_changed_and_told_asynchronously)
 
 TEST(permit_count, is_shown_by_inspect_with_one_of_the_holders)
 {
-    struct hf_permit p;
+    hf_hold *p;
     struct hf_info info;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_client *c = rig_client(NULL);
     hf_semaphore *s = rig_semaphore(c, "s", 3);
-    CHECK_INT(rig_take(s, 2, 0, &p), HF_OK);
-    CHECK_INT(hf_lock_inspect(hf_semaphore_lock(s), p.holder, &info, NULL),
-              HF_OK);
+    hf_lock *lock = hf_semaphore_lock(s);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 0, 0);
+    o.permits = 2;
+    o.holder = hf_holder_new();
+    CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(lock, o.holder, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 1);
     CHECK_INT(info.mine, 1);
     CHECK_INT(info.permits, 3);
     CHECK_INT(info.available, 1);
     CHECK(info.pid > 0 && info.host[0] != 0);
-    CHECK_INT(info.fence, p.fence);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
-    CHECK_INT(hf_lock_inspect(hf_semaphore_lock(s), p.holder, &info, NULL),
-              HF_OK);
+    CHECK_INT(info.fence, hf_hold_fence(p));
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(lock, o.holder, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 0);
     CHECK_INT(info.mine, 0);
     CHECK_INT(info.available, 3);
@@ -260,7 +262,7 @@ TEST(permit_count, is_shown_by_inspect_with_one_of_the_holders)
 
 TEST(permit_count, a_semaphore_and_a_lock_of_one_name_refuse_each_other)
 {
-    struct hf_permit p;
+    hf_hold *p;
     struct hf_error err = {0};
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_client *c = rig_client(NULL);
@@ -279,7 +281,7 @@ TEST(permit_count, a_semaphore_and_a_lock_of_one_name_refuse_each_other)
 
 TEST(permit_count, a_semaphore_and_a_plain_counter_refuse_each_other)
 {
-    struct hf_permit p;
+    hf_hold *p;
     struct hf_semaphore_state now;
     if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_TALLY)) return;
     hf_client *c = rig_client(NULL);

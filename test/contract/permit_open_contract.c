@@ -15,7 +15,7 @@ static int has_capacity(hf_semaphore *s, int64_t capacity)
 
 TEST(permit_open, as_many_are_out_as_it_was_opened_with)
 {
-    struct hf_permit p[3], none;
+    hf_hold *p[3], *none;
     struct hf_error err = {0};
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 3);
@@ -26,19 +26,19 @@ TEST(permit_open, as_many_are_out_as_it_was_opened_with)
     CHECK_INT(hf_semaphore_try(s, &none, &err), HF_TAKEN);
     CHECK_INT(hf_semaphore_try(other, &none, &err), HF_TAKEN);
     CHECK(has_capacity(other, 3));
-    CHECK_INT(hf_semaphore_release(other, &p[1], NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p[1], NULL), HF_OK);
     CHECK_INT(hf_semaphore_try(s, &p[1], NULL), HF_OK);
     CHECK_INT(hf_semaphore_try(other, &none, &err), HF_TAKEN);
 }
 
 TEST(permit_open, the_first_acquire_may_want_all_of_them)
 {
-    struct hf_permit p, none;
+    hf_hold *p, *none;
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 3);
     CHECK_INT(rig_take(s, 3, 0, &p), HF_OK);
     CHECK_INT(hf_semaphore_try(s, &none, NULL), HF_TAKEN);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK_INT(rig_take(s, 3, RIG_WAIT_MS, &p), HF_OK);
 }
 
@@ -46,7 +46,7 @@ TEST(permit_open, the_first_acquire_may_not_want_more_than_all)
 {
     struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
     struct hf_error err = {0};
-    struct hf_permit p;
+    hf_hold *p;
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     o.permits = 3;
@@ -58,13 +58,13 @@ TEST(permit_open, the_first_acquire_may_not_want_more_than_all)
 TEST(permit_open, the_first_acquire_may_wait)
 {
     static struct taker t;
-    struct hf_permit p;
+    hf_hold *p;
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     CHECK_INT(rig_take(s, 1, RIG_WAIT_MS, &p), HF_OK);
     taker_start(&t, rig_semaphore(rig_client(NULL), "s", 1), 1, RIG_WAIT_MS);
     CHECK_INT(atomic_load(&t.got), 0);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     rig_join();
     CHECK_INT(t.status, HF_OK);
     CHECK_INT(t.release_status, HF_OK);
@@ -85,7 +85,7 @@ static void race_run(void *arg)
 {
     struct race *r = arg;
     hf_semaphore *sem = r->sems[atomic_fetch_add(&r->next, 1)];
-    struct hf_permit p;
+    hf_hold *p;
     atomic_fetch_add(&r->ready, 1);
     (void)rig_until_equal(&r->ready, RACERS);
     if (rig_take(sem, 1, RIG_PATIENCE_MS, &p) != HF_OK) return;
@@ -93,8 +93,7 @@ static void race_run(void *arg)
         atomic_fetch_add(&r->too_many, 1);
     rig_pause_ms(20);
     atomic_fetch_sub(&r->inside, 1);
-    if (hf_semaphore_release(sem, &p, NULL) == HF_OK)
-        atomic_fetch_add(&r->got, 1);
+    if (hf_hold_release(p, NULL) == HF_OK) atomic_fetch_add(&r->got, 1);
 }
 
 TEST(permit_open, clients_that_race_for_the_first_acquire_make_one_number)
@@ -122,18 +121,17 @@ TEST(permit_open, clients_that_race_for_the_first_acquire_make_one_number)
 struct answer {
     atomic_int count;
     int status;
-    struct hf_permit permit;
+    hf_hold *hold;
 };
 
-static void answered(hf_semaphore *sem, int status,
-                     const struct hf_permit *permit, const struct hf_error *err,
-                     void *user)
+static void answered(hf_semaphore *sem, int status, hf_hold *hold,
+                     const struct hf_error *err, void *user)
 {
     struct answer *a = user;
     (void)sem;
     (void)err;
     a->status = status;
-    if (permit) a->permit = *permit;
+    a->hold = hold;
     atomic_fetch_add(&a->count, 1);
 }
 
@@ -153,7 +151,7 @@ TEST(permit_open, acquires_that_are_started_honour_it_too)
     CHECK_INT(hf_semaphore_acquire_start(s, &o, answered, &a[2], NULL), HF_OK);
     rig_pause_ms(200);
     CHECK_INT(atomic_load(&a[2].count), 0);
-    CHECK_INT(hf_semaphore_release(s, &a[0].permit, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(a[0].hold, NULL), HF_OK);
     CHECK(rig_until_equal(&a[2].count, 1));
     CHECK_INT(a[2].status, HF_OK);
 }
@@ -172,7 +170,7 @@ TEST(permit_open, nothing_is_set_before_the_first_acquire)
 
 TEST(permit_open, a_number_that_is_stored_counts)
 {
-    struct hf_permit p, none;
+    hf_hold *p, *none;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore_set(rig_client(NULL), "s", 2);
     hf_semaphore *more = rig_semaphore(rig_client(NULL), "s", 5);
@@ -186,7 +184,7 @@ TEST(permit_open, a_number_that_is_stored_counts)
 
 TEST(permit_open, what_was_deleted_is_set_again)
 {
-    struct hf_permit p, q;
+    hf_hold *p, *q;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     CHECK_INT(rig_take(s, 2, 0, &p), HF_OK);
@@ -202,7 +200,7 @@ TEST(permit_open, what_was_deleted_while_it_was_waited_for_is_set_again)
     static struct taker t;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 2000, 0);
-    struct hf_permit p;
+    hf_hold *p;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
     taker_start(&t, rig_semaphore(rig_client(NULL), "s", 1), 1,
@@ -216,7 +214,7 @@ TEST(permit_open, what_was_deleted_while_it_was_waited_for_is_set_again)
 TEST(permit_open, who_waits_for_a_number_is_told_of_it)
 {
     static struct taker t[2];
-    struct hf_permit p;
+    hf_hold *p;
     if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_QUEUE)) return;
     for (int order = HF_ORDER_ANY; order <= HF_ORDER_FAIR; order++) {
         struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
@@ -245,7 +243,7 @@ TEST(permit_open, a_wait_for_a_number_that_nobody_gives_ends)
 
 TEST(permit_open, a_name_that_is_something_else_is_left_alone)
 {
-    struct hf_permit p;
+    hf_hold *p;
     if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_TALLY)) return;
     hf_client *c = rig_client(NULL);
     hf_lock *lock = rig_lock(c, "a");
@@ -263,7 +261,7 @@ TEST(permit_open, a_plain_counter_begins_with_it)
 {
     static struct taker t;
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
-    struct hf_permit p;
+    hf_hold *p = (hf_hold *)&o;
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     taker_start(&t, rig_counter(rig_client(NULL), "s", 0), 1, RIG_WAIT_MS);
     o.flags = HF_SEMAPHORE_PLAIN;
@@ -273,7 +271,8 @@ TEST(permit_open, a_plain_counter_begins_with_it)
     rig_join();
     CHECK_INT(t.status, HF_OK);
     CHECK_INT(rig_take(s, 2, 0, NULL), HF_TAKEN);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK(p == NULL); /* nothing is held */
+    CHECK_INT(hf_semaphore_add(s, 2, 0, NULL, NULL), HF_OK);
     CHECK_INT(rig_count(s).available, 3);
 }
 

@@ -31,7 +31,7 @@ TEST(permit_order, is_that_of_their_coming)
 {
     static struct taker t[4];
     static atomic_int order;
-    struct hf_permit p;
+    hf_hold *p;
     if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_QUEUE)) return;
     atomic_store(&order, 0);
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
@@ -42,7 +42,7 @@ TEST(permit_order, is_that_of_their_coming)
         t[i].keep_ms = 20;
         taker_start(&t[i], of[i % 2], 1, RIG_WAIT_MS);
     }
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     rig_join();
     for (int i = 0; i < 4; i++) {
         CHECK_INT(t[i].status, HF_OK);
@@ -54,7 +54,7 @@ TEST(permit_order, one_who_wants_many_is_not_passed_by_those_who_want_few)
 {
     static struct taker big, small;
     static atomic_int order;
-    struct hf_permit a, b;
+    hf_hold *a, *b;
     if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_QUEUE)) return;
     atomic_store(&order, 0);
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
@@ -64,11 +64,11 @@ TEST(permit_order, one_who_wants_many_is_not_passed_by_those_who_want_few)
     big.order = small.order = &order;
     taker_start(&big, x, 2, RIG_WAIT_MS);
     taker_start(&small, y, 1, RIG_WAIT_MS);
-    CHECK_INT(hf_semaphore_release(s, &a, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(a, NULL), HF_OK);
     rig_pause_ms(300);
     CHECK_INT(atomic_load(&small.got), 0);
     CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
-    CHECK_INT(hf_semaphore_release(s, &b, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(b, NULL), HF_OK);
     rig_join();
     CHECK_INT(big.status, HF_OK);
     CHECK_INT(big.place, 1);
@@ -78,7 +78,7 @@ TEST(permit_order, one_who_wants_many_is_not_passed_by_those_who_want_few)
 TEST(permit_order, several_who_come_first_are_served_by_one_release)
 {
     static struct taker t[3];
-    struct hf_permit p;
+    hf_hold *p;
     if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_QUEUE)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 3);
     hf_semaphore *of = fair(rig_client(NULL));
@@ -87,7 +87,7 @@ TEST(permit_order, several_who_come_first_are_served_by_one_release)
         t[i].keep_ms = 3000;
         taker_start(&t[i], of, 1, RIG_WAIT_MS);
     }
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     for (int i = 0; i < 3; i++) CHECK(rig_until_equal(&t[i].got, 1));
     CHECK_INT(atomic_load(&t[0].ended), 0);
     rig_join();
@@ -96,7 +96,7 @@ TEST(permit_order, several_who_come_first_are_served_by_one_release)
 TEST(permit_order, who_gave_up_is_skipped_at_once)
 {
     static struct taker first, second;
-    struct hf_permit p;
+    hf_hold *p;
     if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_QUEUE)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     hf_semaphore *x = fair(rig_client(NULL)), *y = fair(rig_client(NULL));
@@ -106,7 +106,7 @@ TEST(permit_order, who_gave_up_is_skipped_at_once)
     CHECK(rig_until_equal(&first.ended, 1));
     CHECK_INT(first.status, HF_TIMEOUT);
     CHECK(rig_until(one_is_queued, s));
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     rig_join();
     CHECK_INT(second.status, HF_OK);
     CHECK(none_is_queued(s));
@@ -115,14 +115,14 @@ TEST(permit_order, who_gave_up_is_skipped_at_once)
 TEST(permit_order, who_does_not_wait_stands_behind_those_who_do)
 {
     static struct taker big;
-    struct hf_permit p;
+    hf_hold *p;
     if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_QUEUE)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
     taker_start(&big, fair(rig_client(NULL)), 2, RIG_WAIT_MS);
     CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
     CHECK_INT(rig_take(fair(rig_client(NULL)), 1, 0, NULL), HF_TAKEN);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     rig_join();
     CHECK_INT(big.status, HF_OK);
 }
@@ -135,7 +135,7 @@ static void cancel_run(void *arg)
 
 TEST(permit_order, a_cancelled_waiter_leaves_no_place_behind)
 {
-    struct hf_permit p, none;
+    hf_hold *p, *none;
     if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_QUEUE)) return;
     hf_client *c = rig_client(NULL);
     hf_semaphore *s = rig_semaphore(c, "s", 1);

@@ -56,24 +56,25 @@ TEST(redisson_crowd, a_hundred_clients_get_it_once_each)
 struct keeper {
     hf_lock *lock;
     int index;
+    hf_hold *hold;
     int unkept; /* granted, but not held and valid by the local clock */
     int lost;   /* not renewed, or not held any more */
     int errors;
 };
 
-static int keeper_get(const struct keeper *k)
+static int keeper_get(struct keeper *k)
 {
     struct hf_acquire_options o = rig_renewed(RIG_TRY);
-    int status = hf_lock_acquire(k->lock, &o, NULL, NULL);
+    int status = hf_lock_acquire(k->lock, &o, &k->hold, NULL);
     if (status != HF_TAKEN) return status;
     o = rig_renewed(LONG_WAIT_MS);
-    return hf_lock_acquire(k->lock, &o, NULL, NULL);
+    return hf_lock_acquire(k->lock, &o, &k->hold, NULL);
 }
 
 static int keeper_holds(const struct keeper *k)
 {
-    return hf_lock_state(k->lock, 0) == HF_STATE_HELD
-           && hf_lock_valid_ms(k->lock, 0) > 0;
+    return hf_hold_state(k->hold) == HF_STATE_HELD
+           && hf_hold_valid_ms(k->hold) > 0;
 }
 
 static void keeper_run(void *arg)
@@ -89,7 +90,7 @@ static void keeper_run(void *arg)
             int is_renewed = rig_until_renewed(k->lock, 0, 5);
             if (!is_renewed || !keeper_holds(k)) k->lost++;
         }
-        if (hf_lock_release(k->lock, NULL, NULL) != HF_OK) k->errors++;
+        if (hf_hold_release(k->hold, NULL) != HF_OK) k->errors++;
     }
 }
 

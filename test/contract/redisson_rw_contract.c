@@ -18,13 +18,19 @@ static int begin(void)
 }
 
 /* As another holder, with a lease that is not renewed. */
-static uint64_t hold(hf_lock *lock, int64_t lease_ms)
+static hf_hold *hold(hf_lock *lock, int64_t lease_ms)
 {
     struct hf_acquire_options o =
         rig_options(RIG_TRY, lease_ms, HF_ACQUIRE_FIXED);
+    hf_hold *h = NULL;
     o.holder = hf_holder_new();
-    CHECK_INT(hf_lock_acquire(lock, &o, NULL, NULL), HF_OK);
-    return o.holder;
+    CHECK_INT(hf_lock_acquire(lock, &o, &h, NULL), HF_OK);
+    return h;
+}
+
+static int is_lost(void *h)
+{
+    return hf_hold_state(h) == HF_STATE_LOST;
 }
 
 /* testReadLockExpirationRenewal */
@@ -72,8 +78,8 @@ TEST(redisson_readwrite, a_reader_who_came_and_went_keeps_no_writer_waiting)
     if (!begin()) return;
     int64_t began_ms = rig_now_ms();
     hold(a.read, 900);
-    uint64_t later = hold(b.read, 60000);
-    CHECK_INT(hf_lock_release_as(b.read, later, NULL, NULL), HF_OK);
+    hf_hold *later = hold(b.read, 60000);
+    CHECK_INT(hf_hold_release(later, NULL), HF_OK);
     CHECK_INT(rig_acquire(b.write, 0, RIG_WAIT_MS, NULL), HF_OK);
     CHECK(rig_now_ms() - began_ms >= 850);
 }
@@ -84,10 +90,10 @@ TEST(redisson_readwrite, a_waiting_writer_hears_that_the_longer_reader_left)
     static struct rw_actor w;
     if (!begin()) return;
     hold(a.read, 1500);
-    uint64_t later = hold(a.read, 60000);
+    hf_hold *later = hold(a.read, 60000);
     rw_actor_start(&w, b.write, RIG_WAIT_MS);
     rig_pause_ms(200);
-    CHECK_INT(hf_lock_release_as(a.read, later, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(later, NULL), HF_OK);
     CHECK(rw_actor_until_in(&w));
     rw_actor_go(&w);
     rig_join();
@@ -115,9 +121,9 @@ TEST(redisson_readwrite, all_blocked_readers_come_in_together)
 TEST(redisson_readwrite, a_late_release_of_a_write_lock_says_that_it_was_late)
 {
     if (!begin()) return;
-    uint64_t first = hold(a.write, 500);
+    hf_hold *first = hold(a.write, 500);
     CHECK_INT(rig_acquire(b.write, 0, RIG_WAIT_MS, NULL), HF_OK);
-    int status = hf_lock_release_as(a.write, first, NULL, NULL);
+    int status = hf_hold_release(first, NULL);
     CHECK(status == HF_EXPIRED || status == HF_LOST);
     CHECK_INT(rig_probe(a.read), HF_TAKEN);
 }
@@ -126,11 +132,11 @@ TEST(redisson_readwrite, a_late_release_of_a_write_lock_says_that_it_was_late)
 TEST(redisson_readwrite, a_read_lock_that_is_not_renewed_ends)
 {
     if (!begin()) return;
-    uint64_t first = hold(a.read, 500);
+    hf_hold *first = hold(a.read, 500);
     CHECK_INT(rig_probe(b.read), HF_OK);
-    CHECK(rig_until_state(a.read, first, HF_STATE_LOST));
+    CHECK(rig_until(is_lost, first));
     CHECK_INT(rig_acquire(b.write, 0, RIG_WAIT_MS, NULL), HF_OK);
-    int status = hf_lock_release_as(a.read, first, NULL, NULL);
+    int status = hf_hold_release(first, NULL);
     CHECK(status == HF_EXPIRED || status == HF_LOST);
 }
 
@@ -224,7 +230,7 @@ TEST(redisson_readwrite, nothing_is_renewed_after_the_last_release)
         for (int i = 0; i < deep; i++)
             CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_OK);
         rig_pause_ms(1800);
-        CHECK_INT(hf_lock_state(a.read, 0), HF_STATE_NONE);
+        CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_NOT_OWNER);
         CHECK_INT(rig_probe(b.write), HF_OK);
     }
 }

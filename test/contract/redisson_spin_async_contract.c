@@ -10,17 +10,17 @@
 struct answer {
     atomic_int calls;
     int status;
-    uint64_t holder;
+    hf_hold *hold;
     int64_t at_ms;
 };
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     struct answer *a = user;
     (void)lock, (void)err;
     a->status = status;
-    a->holder = grant ? grant->holder : 0;
+    a->hold = hold;
     a->at_ms = rig_now_ms();
     atomic_fetch_add(&a->calls, 1);
 }
@@ -42,7 +42,7 @@ TEST(redisson_spin_async, try_of_a_free_lock_is_granted)
     start(&a, l, RIG_TRY);
     CHECK(rig_until_equal(&a.calls, 1));
     CHECK_INT(a.status, HF_OK);
-    CHECK_INT(hf_lock_release_as(l, a.holder, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(a.hold, NULL), HF_OK);
 }
 
 /* testTryLockAsyncFailed */
@@ -84,7 +84,7 @@ static void wait_is_granted(int64_t wait_ms)
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK(rig_until_equal(&a.calls, 1));
     CHECK_INT(a.status, HF_OK); /* long before the 30 s lease would end */
-    CHECK_INT(hf_lock_release_as(other, a.holder, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(a.hold, NULL), HF_OK);
 }
 
 /* testTryLockAsync */

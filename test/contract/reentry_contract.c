@@ -22,14 +22,17 @@ TEST(reentry, is_refused_with_a_sentence)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     struct hf_error err = {0};
     int64_t count = 0;
-    CHECK_INT(acquire_once(l, 0, RIG_NO_LIMIT, NULL), HF_OK);
+    hf_hold *g;
+    struct hf_acquire_options o = rig_options(0, 0, HF_ACQUIRE_NO_REENTRY);
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
     CHECK_INT(acquire_once(l, 0, RIG_NO_LIMIT, &err), HF_INVALID);
     CHECK(strstr(err.text, "has it already") != NULL);
     CHECK_INT(acquire_once(l, 0, RIG_TRY, NULL), HF_INVALID);
     CHECK_INT(hf_lock_hold_count(l, 0, &count, NULL), HF_OK);
     CHECK_INT(count, 1);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_count(g), 1);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
 }
 
@@ -58,11 +61,16 @@ TEST(reentry, is_up_to_each_acquire)
 {
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    struct hf_grant g;
+    hf_hold *g;
     CHECK_INT(acquire_once(l, 0, RIG_NO_LIMIT, NULL), HF_OK);
     CHECK_INT(rig_acquire(l, 0, 0, &g), HF_OK);
-    CHECK_INT(g.count, 2);
+    CHECK_INT(hf_hold_count(g), 2);
     CHECK_INT(acquire_once(l, 0, RIG_NO_LIMIT, NULL), HF_INVALID);
+}
+
+static int is_lost(void *hold)
+{
+    return hf_hold_state(hold) == HF_STATE_LOST;
 }
 
 TEST(reentry, is_none_once_the_hold_is_released_or_lost)
@@ -71,8 +79,9 @@ TEST(reentry, is_none_once_the_hold_is_released_or_lost)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     struct hf_acquire_options o =
         rig_options(0, 200, HF_ACQUIRE_FIXED | HF_ACQUIRE_NO_REENTRY);
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
-    CHECK(rig_until_state(l, 0, HF_STATE_LOST));
+    hf_hold *g;
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    CHECK(rig_until(is_lost, g));
     CHECK_INT(acquire_once(l, 0, RIG_WAIT_MS, NULL), HF_OK);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_INT(acquire_once(l, 0, RIG_WAIT_MS, NULL), HF_OK);
@@ -82,16 +91,17 @@ TEST(reentry, is_none_once_the_hold_is_released_or_lost)
 struct answer {
     atomic_int calls;
     int status;
+    hf_hold *hold;
 };
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     struct answer *a = user;
     (void)lock;
-    (void)grant;
     (void)err;
     a->status = status;
+    a->hold = hold;
     atomic_fetch_add(&a->calls, 1);
 }
 
@@ -113,7 +123,7 @@ TEST(reentry, is_refused_while_the_same_holder_still_waits)
     CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
     CHECK(rig_until_equal(&first.calls, 1));
     CHECK_INT(first.status, HF_OK);
-    CHECK_INT(hf_lock_release_as(l, holder, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(first.hold, NULL), HF_OK);
 }
 
 TEST(reentry, is_refused_asynchronously_too)
@@ -128,4 +138,5 @@ TEST(reentry, is_refused_asynchronously_too)
     CHECK_INT(hf_lock_acquire_start(l, &o, on_acquired, &again, NULL), HF_OK);
     CHECK(rig_until_equal(&again.calls, 1));
     CHECK_INT(again.status, HF_INVALID);
+    CHECK(again.hold == NULL);
 }

@@ -14,7 +14,8 @@ TEST(release, of_what_was_never_held_is_not_owner)
     CHECK_INT(err.status, HF_NOT_OWNER);
     CHECK(err.text[0] != 0);
     CHECK_INT(left.count, 77);
-    CHECK_INT(hf_lock_release_start(l, 0, NULL, NULL, &err), HF_NOT_OWNER);
+    CHECK_INT(hf_hold_release_start(NULL, NULL, NULL, &err), HF_INVALID);
+    CHECK(err.text[0] != 0);
 }
 
 struct releaser {
@@ -52,10 +53,26 @@ TEST(release, twice_is_not_owner_the_second_time)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
-    CHECK_INT(hf_lock_valid_ms(l, 0), 0);
-    CHECK(hf_lock_fence(l, 0) == 0);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
+}
+
+TEST(release, by_handle_twice_is_invalid_the_second_time)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_hold *g;
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_NONE);
+    CHECK_INT(hf_hold_valid_ms(g), 0);
+    CHECK(hf_hold_fence(g) == 0);
+    CHECK_INT(hf_hold_release(g, NULL), HF_INVALID);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
+}
+
+static int is_lost(void *hold)
+{
+    return hf_hold_state(hold) == HF_STATE_LOST;
 }
 
 /* Our deadline is before the store's, and on a busy machine far before it. */
@@ -71,12 +88,18 @@ TEST(release, after_the_lease_is_expired)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     struct hf_acquire_options o = rig_options(0, 200, HF_ACQUIRE_FIXED);
     struct hf_error err = {0};
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
-    CHECK(rig_until_state(l, 0, HF_STATE_LOST));
+    hf_hold *g;
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    CHECK(rig_until(is_lost, g));
     CHECK(rig_until(store_is_free, l));
-    CHECK_INT(hf_lock_release(l, NULL, &err), HF_EXPIRED);
+    CHECK_INT(hf_hold_release(g, &err), HF_EXPIRED);
     CHECK(err.text[0] != 0);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+    CHECK_INT(hf_hold_state(g), HF_STATE_NONE);
+    CHECK_INT(hf_hold_release(g, NULL), HF_INVALID);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK(rig_until(store_is_free, l));
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_EXPIRED);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
 }
 
@@ -88,11 +111,12 @@ TEST(release, that_comes_too_late_fails_and_leaves_the_next_holder_alone)
     hf_lock *next = rig_lock(rig_client(NULL), "a");
     struct hf_acquire_options o = rig_options(0, 200, HF_ACQUIRE_FIXED);
     int held = 9;
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    hf_hold *late;
+    CHECK_INT(hf_lock_acquire(l, &o, &late, NULL), HF_OK);
     CHECK_INT(rig_acquire(next, 0, RIG_WAIT_MS, NULL), HF_OK);
-    CHECK(rig_until_state(l, 0, HF_STATE_LOST));
+    CHECK(rig_until(is_lost, late));
     /* Both are true by now; which one it knows depends on who told it. */
-    int status = hf_lock_release(l, NULL, NULL);
+    int status = hf_hold_release(late, NULL);
     CHECK(status == HF_LOST || status == HF_EXPIRED);
     CHECK_INT(hf_lock_is_held_by(next, 0, &held, NULL), HF_OK);
     CHECK_INT(held, 1);
@@ -107,11 +131,18 @@ TEST(release, of_a_lost_hold_counts_down_like_any_other)
     struct hf_acquire_options o = rig_options(0, 2000, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
-    CHECK(rig_until_state(l, 0, HF_STATE_LOST));
     CHECK(rig_until(store_is_free, l));
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_EXPIRED);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_EXPIRED);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
+    hf_hold *first, *again;
+    CHECK_INT(hf_lock_acquire(l, &o, &first, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &o, &again, NULL), HF_OK);
+    CHECK(rig_until(is_lost, first) && rig_until(store_is_free, l));
+    CHECK_INT(hf_hold_release(first, NULL), HF_EXPIRED);
+    CHECK_INT(hf_hold_state(again), HF_STATE_LOST);
+    CHECK_INT(hf_hold_release(again, NULL), HF_EXPIRED);
+    CHECK_INT(hf_hold_release(again, NULL), HF_INVALID);
 }
 
 TEST(release, works_after_the_object_it_was_taken_through_is_gone)
@@ -124,7 +155,6 @@ TEST(release, works_after_the_object_it_was_taken_through_is_gone)
     hf_lock_close(gone);
     CHECK_INT(status, HF_OK);
     hf_lock *l = rig_lock(c, "a");
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
     CHECK_INT(rig_probe(l), HF_TAKEN);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_INT(rig_probe(l), HF_OK);

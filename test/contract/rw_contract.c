@@ -6,7 +6,8 @@
 
 #include "lib/rig_rw.h"
 
-#define TRY(lock, holder) rig_acquire(lock, holder, RIG_TRY, NULL)
+/* As another holder; `hold` may be NULL. */
+#define TRY(lock, hold) rig_acquire(lock, hf_holder_new(), RIG_TRY, hold)
 
 static struct rw a, b;
 
@@ -23,36 +24,35 @@ TEST(rw, lets_many_readers_in)
 {
     if (!begin()) return;
     for (int i = 0; i < 5; i++) {
-        CHECK_INT(TRY(a.read, hf_holder_new()), HF_OK);
-        CHECK_INT(TRY(b.read, hf_holder_new()), HF_OK);
+        CHECK_INT(TRY(a.read, NULL), HF_OK);
+        CHECK_INT(TRY(b.read, NULL), HF_OK);
     }
 }
 
 TEST(rw, readers_keep_writers_out_until_the_last_has_left)
 {
     if (!begin()) return;
-    uint64_t other = hf_holder_new();
+    hf_hold *other;
     CHECK_INT(hf_lock_try(a.read, NULL, NULL), HF_OK);
-    CHECK_INT(TRY(b.read, other), HF_OK);
+    CHECK_INT(TRY(b.read, &other), HF_OK);
     CHECK_INT(rig_probe(b.write), HF_TAKEN);
     CHECK_INT(rig_probe(a.write), HF_TAKEN);
     CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_OK);
     CHECK_INT(rig_probe(a.write), HF_TAKEN);
-    CHECK_INT(hf_lock_release_as(b.read, other, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(other, NULL), HF_OK);
     CHECK_INT(rig_probe(a.write), HF_OK);
 }
 
 TEST(rw, the_token_that_is_told_is_that_of_the_reader_who_is)
 {
-    struct hf_grant first;
+    hf_hold *first;
     struct hf_info info;
     if (!begin() || !rig_has(HF_CAP_QUEUE)) return; /* file: tells no reader */
-    uint64_t one = hf_holder_new();
-    CHECK_INT(rig_acquire(a.read, one, RIG_TRY, &first), HF_OK);
-    CHECK_INT(TRY(b.read, hf_holder_new()), HF_OK);
+    CHECK_INT(TRY(a.read, &first), HF_OK);
+    CHECK_INT(TRY(b.read, NULL), HF_OK);
     CHECK_INT(hf_lock_inspect(b.read, 0, &info, NULL), HF_OK);
     CHECK_INT(info.readers, 2);
-    CHECK(info.fence == first.fence);
+    CHECK(info.fence == hf_hold_fence(first));
 }
 
 TEST(rw, a_writer_keeps_everybody_else_out)
@@ -69,13 +69,20 @@ TEST(rw, a_writer_keeps_everybody_else_out)
 TEST(rw, both_sides_reenter)
 {
     if (!begin()) return;
-    struct hf_grant g;
+    hf_hold *first, *g;
     struct hf_released left;
     hf_lock *sides[] = {a.read, a.write};
     for (int i = 0; i < 2; i++) {
-        CHECK_INT(hf_lock_try(sides[i], NULL, NULL), HF_OK);
+        CHECK_INT(hf_lock_try(sides[i], &first, NULL), HF_OK);
         CHECK_INT(hf_lock_try(sides[i], &g, NULL), HF_OK);
-        CHECK_INT(g.count, 2);
+        CHECK_INT(hf_hold_count(g), 2);
+        CHECK_INT(hf_hold_release(first, NULL), HF_OK);
+        CHECK_INT(hf_hold_count(g), 1);
+        CHECK_INT(rig_probe(b.write), HF_TAKEN);
+        CHECK_INT(hf_hold_release(g, NULL), HF_OK);
+        CHECK_INT(rig_probe(b.write), HF_OK);
+        CHECK_INT(hf_lock_try(sides[i], NULL, NULL), HF_OK);
+        CHECK_INT(hf_lock_try(sides[i], NULL, NULL), HF_OK);
         CHECK_INT(hf_lock_release(sides[i], &left, NULL), HF_OK);
         CHECK_INT(left.count, 1);
         CHECK_INT(rig_probe(b.write), HF_TAKEN);
@@ -100,13 +107,14 @@ TEST(rw, a_writer_may_read_and_others_may_not)
 
 TEST(rw, a_writer_who_reads_is_a_reader_when_he_has_written)
 {
+    hf_hold *writes, *reads;
     if (!begin()) return;
-    CHECK_INT(hf_lock_try(a.write, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_try(a.read, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_release(a.write, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(a.write, &writes, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(a.read, &reads, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(writes, NULL), HF_OK);
     CHECK_INT(rig_probe(b.write), HF_TAKEN);
-    CHECK_INT(hf_lock_state(a.read, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(reads), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(reads, NULL), HF_OK);
     CHECK_INT(rig_probe(b.write), HF_OK);
 }
 
@@ -147,13 +155,13 @@ TEST(rw, the_only_reader_is_made_the_writer)
 TEST(rw, one_of_two_readers_is_not_and_goes_on_reading)
 {
     if (!begin() || rig_has(HF_CAP_KERNEL)) return;
-    uint64_t other = hf_holder_new();
+    hf_hold *mine, *other;
     struct hf_acquire_options o = rig_options(RIG_TRY, 0, HF_ACQUIRE_UPGRADE);
-    CHECK_INT(hf_lock_try(a.read, NULL, NULL), HF_OK);
-    CHECK_INT(TRY(b.read, other), HF_OK);
+    CHECK_INT(hf_lock_try(a.read, &mine, NULL), HF_OK);
+    CHECK_INT(TRY(b.read, &other), HF_OK);
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, NULL), HF_TAKEN);
-    CHECK_INT(hf_lock_state(a.read, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release_as(b.read, other, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(mine), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(other, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, NULL), HF_OK);
 }
 
@@ -173,19 +181,20 @@ TEST(rw, a_reader_who_asks_to_write_is_told_that_he_waits_for_himself)
     if (!begin()) return;
     struct hf_error err = {0};
     struct hf_acquire_options o = rig_options(0, 0, 0);
-    CHECK_INT(hf_lock_try(a.read, NULL, NULL), HF_OK);
+    hf_hold *reads;
+    CHECK_INT(hf_lock_try(a.read, &reads, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, &err), HF_INVALID);
     CHECK(strstr(err.text, "wait for himself") != NULL);
-    CHECK_INT(hf_lock_state(a.read, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(reads), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(reads, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, NULL), HF_OK);
 }
 
-static void acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void acquired(hf_lock *lock, int status, hf_hold *hold,
                      const struct hf_error *err, void *user)
 {
     (void)lock;
-    (void)grant;
+    (void)hold;
     (void)err;
     atomic_store((atomic_int *)user, status == HF_OK ? 1 : 2);
 }
@@ -218,24 +227,24 @@ TEST(rw, who_is_about_to_write_does_not_read_before)
     CHECK_INT(rig_acquire(a.read, holder, 5000, NULL), HF_INVALID);
     CHECK_INT(hf_lock_release(b.read, NULL, NULL), HF_OK);
     CHECK(rig_until_equal(&got, 1));
-    CHECK_INT(TRY(a.read, holder), HF_OK);
+    CHECK_INT(rig_acquire(a.read, holder, RIG_TRY, NULL), HF_OK);
 }
 
 TEST(rw, a_waiting_writer_comes_in_when_the_last_reader_leaves)
 {
     static struct rw_actor w;
     if (!begin()) return;
-    uint64_t other = hf_holder_new();
+    hf_hold *other;
     struct hf_acquire_options o = rig_options(0, 60000, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
-    o.holder = other;
-    CHECK_INT(hf_lock_acquire(b.read, &o, NULL, NULL), HF_OK);
+    o.holder = hf_holder_new();
+    CHECK_INT(hf_lock_acquire(b.read, &o, &other, NULL), HF_OK);
     rw_actor_start(&w, b.write, RIG_WAIT_MS);
     rig_pause_ms(100);
     CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_OK);
     rig_pause_ms(100);
     CHECK_INT(atomic_load(&w.is_in), 0);
-    CHECK_INT(hf_lock_release_as(b.read, other, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(other, NULL), HF_OK);
     CHECK(rw_actor_until_in(&w));
     rw_actor_go(&w);
     rig_join();
@@ -279,29 +288,35 @@ TEST(rw, a_wait_that_times_out_leaves_nothing_behind)
 TEST(rw, tokens_rise_from_readers_to_writers_and_back)
 {
     if (!begin() || rig_has(HF_CAP_KERNEL)) return;
-    struct hf_grant g;
+    hf_hold *g;
     uint64_t last = 0;
     hf_lock *turns[] = {a.read, b.write, b.read, a.write, b.write, a.read};
     for (int i = 0; i < 6; i++) {
         CHECK_INT(hf_lock_try(turns[i], &g, NULL), HF_OK);
-        CHECK(rig_fence_rises(last, g.fence));
-        last = g.fence;
-        CHECK_INT(hf_lock_release(turns[i], NULL, NULL), HF_OK);
+        CHECK(rig_fence_rises(last, hf_hold_fence(g)));
+        last = hf_hold_fence(g);
+        CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     }
+}
+
+static int is_lost(void *hold)
+{
+    return hf_hold_state(hold) == HF_STATE_LOST;
 }
 
 TEST(rw, each_reader_has_a_lease_of_his_own)
 {
     if (!begin() || rig_has(HF_CAP_KERNEL)) return;
     struct hf_acquire_options o = rig_options(RIG_TRY, 500, HF_ACQUIRE_FIXED);
-    uint64_t other = hf_holder_new();
-    CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
-    o.holder = other;
+    hf_hold *mine, *other;
+    CHECK_INT(hf_lock_acquire(a.read, &o, &mine, NULL), HF_OK);
+    o.holder = hf_holder_new();
     o.lease_ms = 60000;
-    CHECK_INT(hf_lock_acquire(b.read, &o, NULL, NULL), HF_OK);
-    CHECK(rig_until_state(a.read, 0, HF_STATE_LOST));
+    CHECK_INT(hf_lock_acquire(b.read, &o, &other, NULL), HF_OK);
+    CHECK(rig_until(is_lost, mine));
+    CHECK_INT(hf_hold_state(other), HF_STATE_HELD);
     CHECK_INT(rig_probe(a.write), HF_TAKEN);
-    CHECK_INT(hf_lock_release_as(b.read, other, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(other, NULL), HF_OK);
     CHECK_INT(rig_acquire(a.write, hf_holder_new(), RIG_WAIT_MS, NULL), HF_OK);
 }
 
@@ -309,10 +324,9 @@ TEST(rw, a_waiting_writer_comes_in_when_the_last_lease_ends)
 {
     if (!begin()) return;
     struct hf_acquire_options o = rig_options(RIG_TRY, 600, HF_ACQUIRE_FIXED);
-    uint64_t other = hf_holder_new();
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
     o.lease_ms = 1000;
-    o.holder = other;
+    o.holder = hf_holder_new();
     int64_t began_ms = rig_now_ms();
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
     CHECK_INT(rig_acquire(b.write, 0, RIG_WAIT_MS, NULL), HF_OK);
@@ -323,7 +337,8 @@ TEST(rw, the_watchdog_keeps_readers_and_writers)
 {
     if (!begin()) return;
     struct hf_acquire_options o = rig_renewed(RIG_TRY);
-    uint64_t other = hf_holder_new();
+    uint64_t holder = hf_holder_new();
+    hf_hold *other = NULL;
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
     CHECK(rig_until_renewed(a.write, 0, 8));
@@ -331,16 +346,16 @@ TEST(rw, the_watchdog_keeps_readers_and_writers)
     CHECK_INT(rig_probe(b.read), HF_TAKEN);
     CHECK_INT(hf_lock_release(a.write, NULL, NULL), HF_OK);
     o = rig_renewed(RIG_WAIT_MS);
-    o.holder = other;
+    o.holder = holder;
     if (!rig_has(HF_CAP_KERNEL))
-        CHECK_INT(hf_lock_acquire(b.read, &o, NULL, NULL), HF_OK);
+        CHECK_INT(hf_lock_acquire(b.read, &o, &other, NULL), HF_OK);
     CHECK(rig_until_renewed(a.read, 0, 8));
-    if (!rig_has(HF_CAP_KERNEL)) CHECK(rig_until_renewed(b.read, other, 8));
+    if (!rig_has(HF_CAP_KERNEL)) CHECK(rig_until_renewed(b.read, holder, 8));
     CHECK_INT(rig_probe(b.write), HF_TAKEN);
     CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_OK);
     if (rig_has(HF_CAP_KERNEL)) return;
     CHECK_INT(rig_probe(b.write), HF_TAKEN);
-    CHECK_INT(hf_lock_release_as(b.read, other, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(other, NULL), HF_OK);
 }
 
 TEST(rw, entering_again_with_less_does_not_shorten_it)
@@ -368,7 +383,7 @@ TEST(rw, inspect_tells_who_writes_and_how_many_read)
     CHECK_INT(hf_lock_inspect(a.read, 0, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 0);
     CHECK_INT(hf_lock_try(a.read, NULL, NULL), HF_OK);
-    CHECK_INT(TRY(b.read, hf_holder_new()), HF_OK);
+    CHECK_INT(TRY(b.read, NULL), HF_OK);
     CHECK_INT(hf_lock_inspect(a.read, 0, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 1);
     CHECK_INT(info.shared, 1);
@@ -406,15 +421,15 @@ TEST(rw, breaking_takes_it_from_all_readers_and_tells_them)
      * answered soon would take the link from the break. */
     struct hf_acquire_options o = rig_options(RIG_TRY, 30000, 0);
     o.renew_ms = 200;
-    uint64_t other = hf_holder_new();
-    CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
-    o.holder = other;
-    CHECK_INT(hf_lock_acquire(b.read, &o, NULL, NULL), HF_OK);
+    hf_hold *mine, *other;
+    CHECK_INT(hf_lock_acquire(a.read, &o, &mine, NULL), HF_OK);
+    o.holder = hf_holder_new();
+    CHECK_INT(hf_lock_acquire(b.read, &o, &other, NULL), HF_OK);
     CHECK_INT(hf_lock_break(a.write, &was, NULL), HF_OK);
     CHECK_INT(was, 1);
-    CHECK_INT(TRY(b.write, hf_holder_new()), HF_OK);
-    CHECK(rig_until_state(a.read, 0, HF_STATE_LOST));
-    CHECK(rig_until_state(b.read, other, HF_STATE_LOST));
+    CHECK_INT(TRY(b.write, NULL), HF_OK);
+    CHECK(rig_until(is_lost, mine));
+    CHECK(rig_until(is_lost, other));
 }
 
 TEST(rw, a_name_in_use_as_another_kind_is_a_conflict_and_stays)
@@ -532,13 +547,15 @@ TEST(rw, re_entry_does_not_quietly_change_what_is_held)
     read = rig_lock_as(c, "a", &how);
     CHECK_INT(hf_lock_acquire(read, &o, NULL, NULL), HF_UNSUPPORTED);
     o.flags = 0;
-    CHECK_INT(hf_lock_acquire(read, &o, NULL, NULL), HF_OK);
+    hf_hold *reads;
+    CHECK_INT(hf_lock_acquire(read, &o, &reads, NULL), HF_OK);
     /* Where the two are one kernel lock, it would wait for itself. */
     int status = rig_has(HF_CAP_KERNEL) ? HF_INVALID : HF_CONFLICT;
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), status);
-    CHECK_INT(hf_lock_state(read, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(read, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_state(read, 0), HF_STATE_NONE);
+    CHECK_INT(hf_hold_state(reads), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(reads, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(reads), HF_STATE_NONE);
+    CHECK_INT(hf_lock_release(read, NULL, NULL), HF_NOT_OWNER);
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire(read, &o, NULL, NULL), status);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);

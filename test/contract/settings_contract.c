@@ -7,7 +7,7 @@ TEST(settings, tell_the_lease_that_an_acquire_gets)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct hf_client_options now = HF_CLIENT_OPTIONS_INIT;
-    struct hf_grant grant;
+    hf_hold *hold;
     rig_begin();
     o.lease_ms = 20000;
     hf_client *c = rig_client(&o);
@@ -15,8 +15,9 @@ TEST(settings, tell_the_lease_that_an_acquire_gets)
     CHECK_INT(now.lease_ms, 20000);
     CHECK_INT(now.fallback, HF_FALLBACK_FAIL);
     CHECK(now.password == NULL);
-    CHECK_INT(rig_acquire(rig_lock(c, "a"), 0, RIG_WAIT_MS, &grant), HF_OK);
-    if (grant.valid_ms != INT64_MAX) CHECK_INT(grant.lease_ms, now.lease_ms);
+    CHECK_INT(rig_acquire(rig_lock(c, "a"), 0, RIG_WAIT_MS, &hold), HF_OK);
+    if (hf_hold_valid_ms(hold) != INT64_MAX)
+        CHECK_INT(hf_hold_lease_ms(hold), now.lease_ms);
 }
 
 TEST(settings, a_server_that_answered_has_its_link_up)
@@ -33,12 +34,18 @@ TEST(settings, a_server_that_answered_has_its_link_up)
 
 TEST(settings, a_permit_leads_to_the_lock_that_has_it)
 {
-    struct hf_permit p;
+    hf_hold *p;
+    int is_locked = 0;
     rig_begin();
-    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
+    hf_client *c = rig_client(NULL);
+    hf_semaphore *s = rig_semaphore(c, "s", 2);
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
-    hf_lock *lock = hf_semaphore_permit_lock(s, &p);
-    CHECK(lock != NULL);
-    CHECK_INT(hf_lock_state(lock, p.holder), HF_STATE_HELD);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    hf_lock *lock = rig_has(HF_CAP_PERMIT) ? hf_semaphore_lock(s)
+                                           : rig_lock(c, hf_hold_name(p));
+    CHECK_STR(hf_lock_name(lock), hf_hold_name(p));
+    CHECK_INT(hf_lock_is_locked(lock, &is_locked, NULL), HF_OK);
+    CHECK_INT(is_locked, 1);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
+    CHECK_INT(hf_lock_is_locked(lock, &is_locked, NULL), HF_OK);
+    CHECK_INT(is_locked, 0);
 }

@@ -25,33 +25,35 @@ static int none_is_taken(void *sem)
 
 TEST(slots, are_locks_of_their_own)
 {
-    struct hf_permit p;
+    hf_hold *p;
     char name[16];
     if (!begin()) return;
     hf_client *c = rig_client(NULL);
     hf_semaphore *s = rig_semaphore(c, "s", 2);
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
-    CHECK(p.slot == 1 || p.slot == 2);
-    snprintf(name, sizeof name, "s#%d", p.slot);
-    hf_lock *behind = hf_semaphore_permit_lock(s, &p);
-    CHECK_STR(hf_lock_name(behind), name);
-    CHECK_INT(hf_lock_state(behind, p.holder), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(p), HF_STATE_HELD);
+    snprintf(name, sizeof name, "%s", hf_hold_name(p));
+    CHECK(!strcmp(name, "s#1") || !strcmp(name, "s#2"));
     CHECK_INT(rig_probe(rig_lock(c, name)), HF_TAKEN);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK_INT(rig_probe(rig_lock(c, name)), HF_OK);
 }
 
 TEST(slots, are_counted_one_by_one)
 {
-    struct hf_permit p;
+    hf_hold *p;
     if (!begin()) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 3);
     CHECK_INT(rig_take(s, 2, 0, &p), HF_OK);
+    CHECK_INT(hf_hold_parts(p), 2);
+    CHECK(strcmp(hf_hold_name(hf_hold_part(p, 0)),
+                 hf_hold_name(hf_hold_part(p, 1)))
+          != 0);
     struct hf_semaphore_state now = rig_count(s);
     CHECK_INT(now.capacity, 3);
     CHECK_INT(now.taken, 2);
     CHECK_INT(now.available, 1);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK_INT(taken(s), 0);
 }
 
@@ -110,16 +112,16 @@ TEST(slots, a_name_has_to_leave_room_for_their_numbers)
 TEST(slots, that_were_free_at_once_are_not_kept_by_who_wants_one)
 {
     static struct taker t;
-    struct hf_permit p;
+    hf_hold *p;
     if (!begin()) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 4);
     CHECK_INT(rig_take(s, 4, 0, &p), HF_OK);
     t.keep_ms = 1500;
     taker_start(&t, rig_semaphore(rig_client(NULL), "s", 4), 1, RIG_WAIT_MS);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK(rig_until_equal(&t.got, 1));
     CHECK_INT(rig_take(s, 3, RIG_WAIT_MS, &p), HF_OK);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     rig_join();
     CHECK_INT(t.release_status, HF_OK);
     CHECK(rig_until(none_is_taken, s));
@@ -128,14 +130,14 @@ TEST(slots, that_were_free_at_once_are_not_kept_by_who_wants_one)
 TEST(slots, of_a_wait_that_was_over_too_early_are_given_back)
 {
     static struct taker t;
-    struct hf_permit p;
+    hf_hold *p;
     if (!begin()) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 3);
     CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
     taker_start(&t, rig_semaphore(rig_client(NULL), "s", 3), 3, 500);
     rig_join();
     CHECK_INT(t.status, HF_TIMEOUT);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK(rig_until(none_is_taken, s));
     CHECK_INT(rig_take(s, 3, RIG_WAIT_MS, NULL), HF_OK);
 }
@@ -144,14 +146,14 @@ TEST(slots, of_a_wait_that_was_over_too_early_are_given_back)
 TEST(slots, two_who_want_most_of_them_do_not_wait_for_each_other)
 {
     static struct taker t[2];
-    struct hf_permit p;
+    hf_hold *p;
     if (!begin()) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 4);
     CHECK_INT(rig_take(s, 4, 0, &p), HF_OK);
     for (int i = 0; i < 2; i++)
         taker_start(&t[i], rig_semaphore(rig_client(NULL), "s", 4), 3,
                     RIG_WAIT_MS);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     rig_join();
     for (int i = 0; i < 2; i++) CHECK_INT(t[i].status, HF_OK);
     CHECK(rig_until(none_is_taken, s));
@@ -162,8 +164,8 @@ TEST(slots, a_detached_hold_of_them_is_refused)
     static const char why[] = "not with slots, which are one lock for each";
     struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
     struct hf_error err = {0};
-    struct hf_permit p;
-    char ticket[HF_PERMIT_TICKET_MAX];
+    hf_hold *p;
+    char ticket[HF_TICKET_MAX];
     if (!begin()) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     o.flags = HF_ACQUIRE_DETACHED;
@@ -171,15 +173,18 @@ TEST(slots, a_detached_hold_of_them_is_refused)
     CHECK(strstr(err.text, why) != NULL);
     CHECK_INT(taken(s), 0);
     CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
-    CHECK_INT(hf_semaphore_detach(s, &p, ticket, &err), HF_UNSUPPORTED);
-    CHECK(strstr(err.text, why) != NULL);
+    err = (struct hf_error){0};
+    CHECK_INT(hf_hold_ticket(p, ticket, sizeof ticket, &err), HF_UNSUPPORTED);
+    CHECK(err.text[0] != 0);
+    CHECK_INT(hf_hold_state(p), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
+    CHECK_INT(taken(s), 0);
 }
 
-static void closed(hf_semaphore *sem, int status,
-                   const struct hf_permit *permit, const struct hf_error *err,
-                   void *user)
+static void closed(hf_semaphore *sem, int status, hf_hold *hold,
+                   const struct hf_error *err, void *user)
 {
-    (void)permit;
+    (void)hold;
     (void)err;
     hf_semaphore_close(sem);
     atomic_store((atomic_int *)user, status);

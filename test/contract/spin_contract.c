@@ -211,7 +211,7 @@ TEST(spin, options_out_of_range_are_invalid)
     bad[7].backoff = HF_BACKOFF_NONE;
     bad[7].backoff_ms = 10;
     for (int i = 0; i < 8; i++) CHECK_INT(status_of(l, bad[i]), HF_INVALID);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
 }
 
 TEST(spin, first_pause_may_be_longer_than_the_usual_longest)

@@ -40,12 +40,29 @@ static void ticket_use(hf_lock *l, struct seen *seen)
     char ticket[HF_TICKET_MAX];
     struct hf_acquire_options o =
         rig_options(RIG_WAIT_MS, 30000, HF_ACQUIRE_DETACHED);
-    struct hf_grant grant;
-    if (hf_lock_acquire(l, &o, &grant, NULL) != HF_OK) return;
-    saw(seen, "detach", hf_lock_detach(l, 0, ticket, NULL));
-    saw(seen, "attach", hf_lock_attach(l, ticket, 0, &grant, NULL));
-    saw(seen, "detach again", hf_lock_detach(l, grant.holder, ticket, NULL));
+    hf_hold *hold;
+    if (hf_lock_acquire(l, &o, &hold, NULL) != HF_OK) return;
+    saw(seen, "ticket of", hf_hold_ticket(hold, ticket, sizeof ticket, NULL));
+    saw(seen, "attach", hf_lock_attach(l, ticket, 0, &hold, NULL));
+    saw(seen, "again", hf_hold_ticket(hold, ticket, sizeof ticket, NULL));
     saw(seen, "ticket", hf_ticket_release(l, ticket, NULL));
+}
+
+static void set_use(hf_client *c, hf_lock *l, struct seen *seen)
+{
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 30000, 0);
+    hf_lock *locks[2] = {l, NULL};
+    hf_multi *m;
+    hf_hold *hold = NULL;
+    saw(seen, "lock open", hf_lock_open(c, "b", &locks[1], NULL));
+    if (seen->what) return;
+    saw(seen, "set", hf_multi_open(locks, 2, &m, NULL));
+    if (seen->what) return;
+    saw(seen, "set acquire", hf_multi_acquire(m, &o, &hold, NULL));
+    saw(seen, "set extend", hf_hold_extend(hold, 30000, NULL));
+    saw(seen, "set release", hf_hold_release(hold, NULL));
+    hf_multi_close(m);
+    hf_lock_close(locks[1]);
 }
 
 static void lock_use(hf_client *c, struct seen *seen)
@@ -54,15 +71,19 @@ static void lock_use(hf_client *c, struct seen *seen)
     struct hf_error err;
     struct hf_info info;
     hf_lock *l;
+    hf_hold *hold = NULL;
     saw(seen, "lock open", hf_lock_open(c, "a", &l, &err));
     if (seen->what) return;
-    saw(seen, "acquire", hf_lock_acquire(l, &o, NULL, &err));
-    saw(seen, "extend", hf_lock_extend(l, 0, 30000, NULL, &err));
+    saw(seen, "acquire", hf_lock_acquire(l, &o, &hold, &err));
+    saw(seen, "extend", hf_hold_extend(hold, 30000, &err));
     saw(seen, "inspect", hf_lock_inspect(l, 0, &info, &err));
     saw(seen, "list", hf_client_list(c, NULL, row_see, NULL, &err));
-    saw(seen, "release", hf_lock_release(l, NULL, &err));
+    saw(seen, "release", hf_hold_release(hold, &err));
+    saw(seen, "acquire as this thread", hf_lock_acquire(l, &o, NULL, &err));
+    saw(seen, "release as this thread", hf_lock_release(l, NULL, &err));
     saw(seen, "break", hf_lock_break(l, NULL, &err));
     ticket_use(l, seen);
+    set_use(c, l, seen);
     hf_lock_close(l);
 }
 

@@ -102,9 +102,8 @@ TEST(value_update, gives_up_after_its_tries)
 
 TEST(value_update, refuses_tries_and_flags_that_do_not_exist)
 {
-    struct hf_update_options bad[3] = {HF_UPDATE_OPTIONS_INIT,
-                                       HF_UPDATE_OPTIONS_INIT,
-                                       HF_UPDATE_OPTIONS_INIT};
+    struct hf_update_options bad[3] = {
+        HF_UPDATE_OPTIONS_INIT, HF_UPDATE_OPTIONS_INIT, HF_UPDATE_OPTIONS_INIT};
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     struct spoiler s = {rig_client(NULL), 0};

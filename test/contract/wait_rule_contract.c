@@ -20,7 +20,7 @@ static struct {
     hf_lock *lock, *taken, *part;
     hf_multi *multi;
     hf_semaphore *sem, *taken_sem;
-    struct hf_permit permit;
+    hf_hold *permit;
     hf_election *post, *led, *throne, *king;
     struct hf_leader seen;
     hf_latch *latch;
@@ -28,6 +28,7 @@ static struct {
     hf_once *run;
     atomic_int spoils; /* so often the other is faster yet */
     atomic_int calls;
+    atomic_int told; /* callbacks of what was started */
 } at;
 
 static void elections_close(void *unused)
@@ -111,38 +112,57 @@ static int lock_call(const struct how *how, struct hf_error *err)
     return hf_lock_acquire(at.lock, how ? &o : NULL, NULL, err);
 }
 
+static void lock_told(hf_lock *lock, int status, hf_hold *hold,
+                      const struct hf_error *err, void *user)
+{
+    (void)lock, (void)status, (void)hold, (void)err, (void)user;
+    atomic_fetch_add(&at.told, 1);
+}
+
 static int lock_start(const struct how *how, struct hf_error *err)
 {
     struct hf_acquire_options o = acquire_how(how);
-    o.holder = hf_holder_new();
-    return hf_lock_acquire_start(at.lock, &o, NULL, NULL, err);
+    return hf_lock_acquire_start(at.lock, &o, lock_told, NULL, err);
 }
 
 static int multi_call(const struct how *how, struct hf_error *err)
 {
     struct hf_acquire_options o = acquire_how(how);
-    return hf_multi_acquire(at.multi, how ? &o : NULL, NULL, err);
+    hf_hold *hold;
+    return hf_multi_acquire(at.multi, how ? &o : NULL, &hold, err);
+}
+
+static void multi_told(hf_multi *multi, int status, hf_hold *hold,
+                       const struct hf_error *err, void *user)
+{
+    (void)multi, (void)status, (void)hold, (void)err, (void)user;
+    atomic_fetch_add(&at.told, 1);
 }
 
 static int multi_start(const struct how *how, struct hf_error *err)
 {
     struct hf_acquire_options o = acquire_how(how);
-    o.holder = hf_holder_new();
-    return hf_multi_acquire_start(at.multi, &o, NULL, NULL, err);
+    return hf_multi_acquire_start(at.multi, &o, multi_told, NULL, err);
 }
 
 static int semaphore_call(const struct how *how, struct hf_error *err)
 {
     struct hf_acquire_options o = acquire_how(how);
-    struct hf_permit p;
+    hf_hold *p;
     return hf_semaphore_acquire(at.sem, how ? &o : NULL, &p, err);
+}
+
+static void semaphore_told(hf_semaphore *sem, int status, hf_hold *hold,
+                           const struct hf_error *err, void *user)
+{
+    (void)sem, (void)status, (void)hold, (void)err, (void)user;
+    atomic_fetch_add(&at.told, 1);
 }
 
 static int semaphore_start(const struct how *how, struct hf_error *err)
 {
     struct hf_acquire_options o = acquire_how(how);
-    o.holder = hf_holder_new();
-    return hf_semaphore_acquire_start(at.sem, &o, NULL, NULL, err);
+    return hf_semaphore_acquire_start(at.sem, &o, semaphore_told, NULL, err);
 }
 
 static struct hf_campaign_options campaign_how(const struct how *how)
@@ -273,7 +293,7 @@ static int part_give(void)
 
 static int permit_give(void)
 {
-    return hf_semaphore_release(at.taken_sem, &at.permit, NULL);
+    return hf_hold_release(at.permit, NULL);
 }
 
 static int post_give(void)
@@ -344,6 +364,7 @@ static void nothing_was_done(void)
     CHECK_INT(hf_election_look(at.led, &l, NULL), HF_OK);
     CHECK_INT(l.is_led, 0);
     CHECK_INT(atomic_load(&at.calls), 0);
+    CHECK_INT(atomic_load(&at.told), 0);
     if (rig_has(HF_CAP_VALUE)) {
         CHECK_INT(hf_value_read(at.other, "v", &v, NULL), HF_OK);
         CHECK_INT(v.version, 0);

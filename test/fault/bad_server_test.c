@@ -36,7 +36,7 @@ static void try_says(const char *url, int status, const char *word)
     CHECK(strstr(err.text, "geheim") == NULL);
     got = hf_lock_inspect(l, 0, &info, NULL); /* reading may be possible */
     CHECK(got == status || got == HF_OK);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
     rig_close(c);
 }
 
@@ -191,19 +191,20 @@ TEST(bad_server, a_replica_says_so)
 
 TEST(bad_server, a_full_one_says_so_and_can_still_be_unlocked)
 {
+    hf_hold *g = NULL;
     static struct redis r;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     o.lease_ms = 1500;
     hf_lock *l = rig_lock(rig_client(&o), "held");
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     CHECK_STR(redis_say(&r, "CONFIG SET maxmemory 1"), "OK");
     try_says(r.url, HF_UNAVAILABLE, "memory");
     CHECK_INT(redis_number(&r, "EXISTS a"), 0);
     rig_pause_ms(3000);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD); /* it is renewed */
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD); /* it is renewed */
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(redis_number(&r, "EXISTS held"), 0);
     CHECK_STR(redis_say(&r, "CONFIG SET maxmemory 0"), "OK");
     CHECK_INT(rig_probe(l), HF_OK);

@@ -85,7 +85,8 @@ static void note(hf_election *e, const struct hf_event *ev, void *user)
     }
     if (ev->state == HF_STATE_LOST) atomic_fetch_add(&t->lost, 1);
     /* It may call anything; what it finds fits what it is told. */
-    if (ev->state == HF_STATE_LOST && hf_election_state(e) != HF_STATE_LOST)
+    if (ev->state == HF_STATE_LOST
+        && hf_hold_state(hf_election_hold(e)) != HF_STATE_LOST)
         atomic_store(&t->had_time, 0);
 }
 
@@ -105,11 +106,13 @@ TEST(election, that_cannot_be_kept_is_at_risk_before_it_is_lost)
     o.user = &told;
     hf_election *e = election(rig_client_at(url, NULL), &o);
     hf_election *other = election(rig_client(NULL), NULL);
-    CHECK_INT(hf_election_campaign(e, NULL, NULL, NULL), HF_OK);
+    hf_hold *mine = NULL;
+    CHECK_INT(hf_election_campaign(e, NULL, &mine, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(mine), HF_STATE_HELD);
     proxy_sever(&proxy, 1);
     CHECK_INT(hf_election_campaign(other, NULL, NULL, NULL), HF_OK);
     /* Whoever leads now: the other one had been told before. */
-    CHECK(hf_election_valid_ms(e) == 0);
+    CHECK(mine != NULL && hf_hold_valid_ms(mine) == 0);
     CHECK(rig_until_equal(&told.lost, 1));
     CHECK(atomic_load(&told.at_risk) >= 1 && atomic_load(&told.had_time));
     hf_election_close(other);
@@ -135,7 +138,7 @@ TEST(election, is_not_held_on_this_host_when_the_store_is_away)
     proxy_sever(&proxy, 1);
     o.wait_ms = RIG_WAIT_MS;
     CHECK_INT(hf_election_campaign(e, &o, NULL, &err), HF_UNAVAILABLE);
-    CHECK_INT(hf_election_state(e), HF_STATE_NONE);
+    CHECK(hf_election_hold(e) == NULL);
     proxy_sever(&proxy, 0);
     hf_election_close(e);
 }
@@ -242,7 +245,7 @@ TEST(election, leaves_nothing_half_done_whichever_answer_is_lost)
         proxy_arm(&proxy, PROXY_DOWN, cut, (int)(cut % 2));
         int status = hf_election_campaign(e, &o, NULL, NULL);
         proxy_arm(&proxy, PROXY_DOWN, -1, 0);
-        int leads = hf_election_state(e) == HF_STATE_HELD;
+        int leads = hf_hold_state(hf_election_hold(e)) == HF_STATE_HELD;
         CHECK_INT(leads, status == HF_OK);
         CHECK_INT(hf_election_look(eye, &l, NULL), HF_OK);
         if (leads) CHECK_STR(l.data, "mine");

@@ -61,12 +61,12 @@ TEST(fallback_answered, a_cluster_that_moves_the_key_is_no_silent_one)
 
 TEST(fallback_answered, a_server_that_refused_and_is_gone_is_replaced)
 {
-    struct hf_grant g = {0};
+    hf_hold *g = NULL;
     fall_begin(&f, "local");
     hf_lock *l = local_lock(f.url);
     CHECK_STR(redis_say(&f.redis, "CONFIG SET maxmemory 1"), "OK");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_UNAVAILABLE);
     fall_down(&f);
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
-    CHECK_INT(g.guarantee, HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
 }

@@ -13,29 +13,34 @@ static struct fall f;
 
 /* What the callbacks have told. */
 static struct {
-    atomic_int acquired, released, inspected;
+    atomic_int acquired, extended, released, inspected;
     atomic_int status;
-    struct hf_grant grant;
+    hf_hold *hold;
     struct hf_info info;
-    int64_t left;
 } told;
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     (void)err;
     atomic_store(&told.status, lock == user ? status : HF_INTERNAL);
-    if (grant) told.grant = *grant;
+    if (hold) told.hold = hold;
     atomic_fetch_add(&told.acquired, 1);
 }
 
-static void on_released(hf_lock *lock, int status,
-                        const struct hf_released *released,
-                        const struct hf_error *err, void *user)
+static void on_extended(hf_hold *hold, int status, const struct hf_error *err,
+                        void *user)
 {
     (void)err;
-    atomic_store(&told.status, lock == user ? status : HF_INTERNAL);
-    told.left = released ? released->count : -1;
+    atomic_store(&told.status, hold == user ? status : HF_INTERNAL);
+    atomic_fetch_add(&told.extended, 1);
+}
+
+static void on_released(hf_hold *hold, int status, const struct hf_error *err,
+                        void *user)
+{
+    (void)err;
+    atomic_store(&told.status, hold == user ? status : HF_INTERNAL);
     atomic_fetch_add(&told.released, 1);
 }
 
@@ -46,6 +51,19 @@ static void on_inspected(hf_lock *lock, int status, const struct hf_info *info,
     atomic_store(&told.status, lock == user ? status : HF_INTERNAL);
     if (info) told.info = *info;
     atomic_fetch_add(&told.inspected, 1);
+}
+
+/* The hold is given back as soon as it is there. */
+static void on_acquired_to_release(hf_lock *lock, int status, hf_hold *hold,
+                                   const struct hf_error *err, void *user)
+{
+    (void)lock;
+    (void)err;
+    (void)user;
+    atomic_fetch_add(&told.acquired, 1);
+    if (status == HF_OK)
+        status = hf_hold_release_start(hold, on_released, hold, NULL);
+    if (status != HF_OK) atomic_store(&told.status, status);
 }
 
 /* A lock of a client whose server has gone. */
@@ -60,31 +78,33 @@ static hf_lock *orphan_lock(void)
 }
 
 /* Started, and granted on this host. */
-static uint64_t orphan_hold(hf_lock *l)
+static hf_hold *orphan_hold(hf_lock *l)
 {
     int before = atomic_load(&told.acquired);
     CHECK_INT(hf_lock_acquire_start(l, NULL, on_acquired, l, NULL), HF_OK);
     CHECK(rig_until_equal(&told.acquired, before + 1));
     CHECK_INT(atomic_load(&told.status), HF_OK);
-    CHECK_INT(told.grant.guarantee, HF_GUARANTEE_LOCAL);
-    CHECK_INT(told.grant.fence, 0);
-    return told.grant.holder;
+    CHECK_INT(hf_hold_guarantee(told.hold), HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_state(told.hold), HF_STATE_HELD);
+    CHECK_INT(hf_hold_fence(told.hold), 0);
+    return told.hold;
 }
 
 TEST(fallback_async, acquires_extends_and_releases_on_this_host)
 {
     hf_lock *l = orphan_lock();
-    uint64_t holder = orphan_hold(l);
-    CHECK_INT(hf_lock_guarantee(l, holder), HF_GUARANTEE_LOCAL);
-    CHECK_INT(hf_lock_extend_start(l, holder, 0, on_acquired, l, NULL), HF_OK);
-    CHECK(rig_until_equal(&told.acquired, 2));
-    CHECK_INT(told.grant.guarantee, HF_GUARANTEE_LOCAL);
-    CHECK_INT(hf_lock_release_start(l, holder, on_released, l, NULL), HF_OK);
+    hf_hold *g = orphan_hold(l);
+    CHECK_INT(hf_hold_extend_start(g, 0, on_extended, g, NULL), HF_OK);
+    CHECK(rig_until_equal(&told.extended, 1));
+    CHECK_INT(atomic_load(&told.status), HF_OK);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
+    CHECK_INT(rig_probe(l), HF_TAKEN);
+    CHECK_INT(hf_hold_release_start(g, on_released, g, NULL), HF_OK);
     CHECK(rig_until_equal(&told.released, 1));
     CHECK_INT(atomic_load(&told.status), HF_OK);
-    CHECK_INT(told.left, 0);
-    CHECK_INT(hf_lock_release_start(l, holder, on_released, l, NULL),
-              HF_NOT_OWNER);
+    CHECK_INT(rig_probe(l), HF_OK);
+    CHECK_INT(hf_hold_release_start(g, on_released, g, NULL), HF_INVALID);
+    CHECK_INT(atomic_load(&told.released), 1);
 }
 
 TEST(fallback_async, inspects_this_host)
@@ -98,17 +118,15 @@ TEST(fallback_async, inspects_this_host)
     CHECK_INT(told.info.locked, 1);
 }
 
-TEST(fallback_async, a_release_behind_the_acquire_follows_it_to_this_host)
+TEST(fallback_async, a_release_inside_the_acquires_callback_is_of_this_host)
 {
     hf_lock *l = orphan_lock();
-    struct hf_acquire_options o = rig_options(0, 0, 0);
-    o.holder = hf_holder_new();
-    CHECK_INT(hf_lock_acquire_start(l, &o, on_acquired, l, NULL), HF_OK);
-    CHECK_INT(hf_lock_release_start(l, o.holder, on_released, l, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire_start(l, NULL, on_acquired_to_release, l, NULL),
+              HF_OK);
     CHECK(rig_until_equal(&told.released, 1));
     CHECK_INT(atomic_load(&told.acquired), 1);
     CHECK_INT(atomic_load(&told.status), HF_OK);
-    CHECK_INT(hf_lock_state(l, o.holder), HF_STATE_NONE);
+    CHECK_INT(rig_probe(l), HF_OK);
 }
 
 TEST(fallback_async, many_waiters_of_one_name_get_it_in_turn)
@@ -124,7 +142,7 @@ TEST(fallback_async, many_waiters_of_one_name_get_it_in_turn)
     for (int i = 1; i <= WAITERS; i++) {
         CHECK(rig_until_equal(&told.acquired, i));
         CHECK_INT(atomic_load(&told.status), HF_OK);
-        CHECK_INT(hf_lock_release_as(l, told.grant.holder, NULL, NULL), HF_OK);
+        CHECK_INT(hf_hold_release(told.hold, NULL), HF_OK);
     }
 }
 
@@ -221,13 +239,14 @@ TEST(fallback_async, the_program_s_own_loop_drives_this_host_too)
     CHECK_INT(hf_lock_acquire_start(l, NULL, on_acquired, l, NULL), HF_OK);
     loop_until(c, &told.acquired, 1);
     CHECK_INT(atomic_load(&told.status), HF_OK);
-    CHECK_INT(told.grant.guarantee, HF_GUARANTEE_LOCAL);
-    CHECK_INT(hf_lock_release_start(l, told.grant.holder, on_released, l, NULL),
-              HF_OK);
+    hf_hold *g = told.hold;
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_release_start(g, on_released, g, NULL), HF_OK);
     loop_until(c, &told.released, 1);
+    CHECK_INT(atomic_load(&told.status), HF_OK);
     CHECK_INT(threads_count(), threads);
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK); /* blocking ones as well */
-    CHECK_INT(hf_lock_guarantee(l, 0), HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK); /* blocking ones as well */
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
     CHECK_INT(threads_count(), threads);
 }
 
@@ -238,7 +257,7 @@ TEST(fallback_async, the_program_s_own_loop_is_woken_by_this_host)
     o.flags = HF_CLIENT_OWN_LOOP;
     hf_client *c = rig_client(&o);
     hf_lock *l = rig_lock(c, "a");
-    uint64_t holder = orphan_hold(holds);
+    hf_hold *g = orphan_hold(holds);
     CHECK_INT(hf_lock_acquire_start(l, NULL, on_acquired, l, NULL), HF_OK);
     int64_t end_ms = rig_now_ms() + 3 * FALL_PATIENCE_MS;
     while (rig_now_ms() < end_ms) {
@@ -248,7 +267,7 @@ TEST(fallback_async, the_program_s_own_loop_is_woken_by_this_host)
         CHECK(hf_client_timeout_ms(c) >= -1);
     }
     CHECK_INT(atomic_load(&told.acquired), 1);
-    CHECK_INT(hf_lock_release_as(holds, holder, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     loop_until(c, &told.acquired, 2);
     CHECK_INT(atomic_load(&told.status), HF_OK);
 }

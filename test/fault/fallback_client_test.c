@@ -13,18 +13,18 @@ static struct fall f;
 struct told {
     atomic_int acquired;
     int status;
-    struct hf_grant grant;
+    hf_hold *hold;
 };
 static struct told mine, his;
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     struct told *t = user;
     (void)lock;
     (void)err;
     t->status = status;
-    if (grant) t->grant = *grant;
+    t->hold = hold;
     atomic_fetch_add(&t->acquired, 1);
 }
 
@@ -56,7 +56,7 @@ static void store_is_back(hf_lock *l)
 
 TEST(fallback_client, who_comes_later_goes_to_this_host_as_well)
 {
-    struct hf_grant g = {0};
+    hf_hold *g = NULL;
     struct hf_error err = {0};
     struct hf_acquire_options o = rig_options(RIG_TRY, 0, 0);
     hf_lock *l = begin();
@@ -69,7 +69,8 @@ TEST(fallback_client, who_comes_later_goes_to_this_host_as_well)
     CHECK_INT(redis_number(&f.redis, "EXISTS a"), 0);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
-    CHECK_INT(g.guarantee, HF_GUARANTEE_STORE);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_STORE);
 }
 
 TEST(fallback_client, who_waits_for_this_host_s_lock_is_told_what_he_got)
@@ -85,8 +86,9 @@ TEST(fallback_client, who_waits_for_this_host_s_lock_is_told_what_he_got)
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK(rig_until_equal(&his.acquired, 1));
     CHECK_INT(his.status, HF_OK);
-    CHECK_INT(his.grant.guarantee, HF_GUARANTEE_LOCAL);
-    CHECK_INT(his.grant.fence, 0);
+    CHECK_INT(hf_hold_guarantee(his.hold), HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_state(his.hold), HF_STATE_HELD);
+    CHECK_INT(hf_hold_fence(his.hold), 0);
     CHECK_INT(atomic_load(&f.warnings), 2);
     CHECK(strstr(f.warning, "another holder of this client") != NULL);
 }
@@ -102,14 +104,14 @@ TEST(fallback_client, who_is_granted_the_store_s_meanwhile_gives_it_back)
     start(l, &his);
     CHECK(rig_until_equal(&mine.acquired, 1));
     redis_resume(&f.redis);
-    CHECK_INT(mine.grant.guarantee, HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_guarantee(mine.hold), HF_GUARANTEE_LOCAL);
     rig_pause_ms(2 * FALL_PATIENCE_MS);
     CHECK_INT(atomic_load(&his.acquired), 0);
     CHECK_INT(redis_number(&f.redis, "EXISTS a"), 0);
-    CHECK_INT(hf_lock_release_as(l, mine.grant.holder, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(mine.hold, NULL), HF_OK);
     CHECK(rig_until_equal(&his.acquired, 1));
     CHECK_INT(his.status, HF_OK);
-    CHECK_INT(his.grant.guarantee, HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_guarantee(his.hold), HF_GUARANTEE_LOCAL);
 }
 
 TEST(fallback_client, a_ticket_is_not_had_while_another_has_this_host_s)
@@ -175,8 +177,8 @@ static void hook_begin(void (*act)(void))
 static void ask(void *arg)
 {
     (void)arg;
-    hf_lock_state(hooked, 0);
-    atomic_store(&asked, 1);
+    int status = hf_lock_release(hooked, NULL, NULL); /* it has no hold */
+    atomic_store(&asked, status == HF_NOT_OWNER ? 1 : 3);
 }
 
 static void ask_and_wait(void)
@@ -218,8 +220,9 @@ TEST(fallback_client, the_lock_of_this_host_is_given_back_for_the_store_s)
     int status = hf_lock_acquire(hooked, &o, NULL, &err);
     CHECK_INT(atomic_load(&his.acquired), 1);
     CHECK_INT(his.status, HF_OK);
-    CHECK_INT(his.grant.guarantee, HF_GUARANTEE_STORE);
+    CHECK_INT(hf_hold_state(his.hold), HF_STATE_HELD);
+    CHECK_INT(hf_hold_guarantee(his.hold), HF_GUARANTEE_STORE);
     CHECK_INT(status, HF_UNAVAILABLE);
     CHECK(strstr(err.text, "has the store's lock by now") != NULL);
-    CHECK_INT(hf_lock_state(hooked, 0), HF_STATE_NONE);
+    CHECK_INT(hf_lock_release(hooked, NULL, NULL), HF_NOT_OWNER);
 }

@@ -15,19 +15,20 @@
 static struct fall f;
 
 /* The number of the first call that was not refused. */
-static int child_of(hf_client *c, hf_lock *l)
+static int child_of(hf_client *c, hf_lock *l, hf_hold *g)
 {
     struct hf_info info;
     int64_t count = 0;
     alarm(60);
     if (hf_lock_try(l, NULL, NULL) != HF_FORKED) return 1;
     if (hf_lock_release(l, NULL, NULL) != HF_FORKED) return 2;
-    if (hf_lock_extend(l, 0, 0, NULL, NULL) != HF_FORKED) return 3;
+    if (hf_hold_extend(g, 0, NULL) != HF_FORKED) return 3;
     if (hf_lock_inspect(l, 0, &info, NULL) != HF_FORKED) return 4;
     if (hf_lock_hold_count(l, 0, &count, NULL) != HF_FORKED) return 5;
-    if (hf_lock_state(l, 0) != HF_STATE_NONE) return 6;
-    if (hf_lock_guarantee(l, 0) != HF_GUARANTEE_STORE) return 7;
-    if (hf_lock_feed(l, 0) != HF_FORKED) return 8;
+    if (hf_hold_state(g) != HF_STATE_NONE) return 6;
+    if (hf_hold_guarantee(g) != HF_GUARANTEE_STORE) return 7;
+    if (hf_hold_feed(g) != HF_FORKED) return 8;
+    if (hf_hold_release(g, NULL) != HF_FORKED) return 9;
     hf_lock_close(l);
     hf_client_close(c);
     return 0;
@@ -36,19 +37,20 @@ static int child_of(hf_client *c, hf_lock *l)
 TEST(fallback_fork, the_child_s_copy_is_refused)
 {
     int status = 0;
+    hf_hold *g = NULL;
     fall_begin(&f, "local");
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a");
     fall_down(&f);
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     pid_t pid = proc_fork();
-    if (pid == 0) _exit(child_of(c, l));
+    if (pid == 0) _exit(child_of(c, l, g));
     CHECK(waitpid(pid, &status, 0) == pid);
     CHECK(WIFEXITED(status));
     CHECK_INT(WEXITSTATUS(status), 0);
-    CHECK_INT(hf_lock_guarantee(l, 0), HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
     CHECK_INT(rig_probe(rig_lock(rig_client(NULL), "a")), HF_TAKEN);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 TEST(fallback_fork, the_child_does_not_keep_a_hold_of_this_host_alive)
@@ -119,20 +121,22 @@ static void heap_arm(long n)
 
 static atomic_int answers, answered;
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
+    (void)lock;
     (void)err;
     (void)user;
-    if (grant) hf_lock_release_as(lock, grant->holder, NULL, NULL);
+    if (hold) hf_hold_release(hold, NULL);
     atomic_store(&answered, status);
     atomic_fetch_add(&answers, 1);
 }
 
 static int act_blocking(hf_lock *l)
 {
-    int status = hf_lock_try(l, NULL, NULL);
-    if (status == HF_OK) hf_lock_release(l, NULL, NULL);
+    hf_hold *g = NULL;
+    int status = hf_lock_try(l, &g, NULL);
+    if (status == HF_OK) hf_hold_release(g, NULL);
     return status;
 }
 
@@ -173,7 +177,7 @@ static int run_with(const char *url, int (*act)(hf_lock *), long n)
     if (status != HF_OK && (!fired || status != HF_NOMEM)
         && (!fired || status != HF_UNAVAILABLE))
         TEST_FAIL("allocation %ld: %s", n, hf_status_name(status));
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
     CHECK_INT(act_blocking(l), HF_OK); /* nothing is stuck */
     hf_lock_close(l);
     hf_client_close(c);

@@ -18,21 +18,18 @@ static hf_lock *local_lock(const char *name)
 
 TEST(fallback_local, a_hold_of_this_host_says_so)
 {
-    struct hf_grant g = {0};
+    hf_hold *g = NULL;
     int held = 0;
     int64_t count = 0;
     fall_begin(&f, "local");
     hf_lock *l = local_lock("a");
     fall_down(&f);
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
-    CHECK_INT(g.guarantee, HF_GUARANTEE_LOCAL);
-    CHECK_INT(g.fence, 0);
-    CHECK_INT(g.count, 1);
-    CHECK(g.valid_ms > 0);
-    CHECK_INT(hf_lock_guarantee(l, 0), HF_GUARANTEE_LOCAL);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_fence(l, 0), 0);
-    CHECK(hf_lock_valid_ms(l, 0) > 0);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_fence(g), 0);
+    CHECK_INT(hf_hold_count(g), 1);
+    CHECK(hf_hold_valid_ms(g) > 0);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     CHECK_INT(hf_lock_is_held_by(l, 0, &held, NULL), HF_OK);
     CHECK_INT(held, 1);
     CHECK_INT(hf_lock_hold_count(l, 0, &count, NULL), HF_OK);
@@ -44,42 +41,47 @@ TEST(fallback_local, a_hold_of_this_host_says_so)
 TEST(fallback_local, a_hold_of_this_host_is_released)
 {
     struct hf_released left = {-1};
+    hf_hold *g = NULL;
     fall_begin(&f, "local");
     hf_lock *l = local_lock("a"), *other = local_lock("a");
     fall_down(&f);
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK); /* by its thread */
     CHECK_INT(hf_lock_try(other, NULL, NULL), HF_TAKEN);
     CHECK_INT(hf_lock_release(l, &left, NULL), HF_OK);
     CHECK_INT(left.count, 0);
-    CHECK_INT(hf_lock_guarantee(l, 0), HF_GUARANTEE_STORE);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK); /* by its handle */
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_lock_try(other, NULL, NULL), HF_TAKEN);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_STORE);
+    CHECK_INT(hf_hold_release(g, NULL), HF_INVALID);
     CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
 }
 
 TEST(fallback_local, is_entered_again_extended_and_left)
 {
-    struct hf_grant g = {0};
-    struct hf_released left = {-1};
+    hf_hold *first = NULL, *g = NULL;
     fall_begin(&f, "local");
     hf_lock *l = local_lock("a");
     fall_down(&f);
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &first, NULL), HF_OK);
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
-    CHECK_INT(g.count, 2);
-    CHECK_INT(g.guarantee, HF_GUARANTEE_LOCAL);
-    CHECK_INT(g.fence, 0);
-    CHECK_INT(hf_lock_extend(l, 0, 5000, &g, NULL), HF_OK);
-    CHECK_INT(g.guarantee, HF_GUARANTEE_LOCAL);
-    CHECK_INT(hf_lock_release(l, &left, NULL), HF_OK);
-    CHECK_INT(left.count, 1);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_count(g), 2);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_fence(g), 0);
+    CHECK_INT(hf_hold_extend(g, 5000, NULL), HF_OK);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
+    CHECK_INT(hf_hold_count(first), 1);
+    CHECK_INT(hf_hold_state(first), HF_STATE_HELD);
     CHECK_INT(atomic_load(&f.warnings), 1); /* one hold, one warning */
 }
 
 /* A process that takes the lock, and gives it back when it is told to. */
 static int holder_run(struct proc *self, const void *arg)
 {
-    struct hf_grant g = {0};
+    hf_hold *g = NULL;
     hf_client *c = NULL;
     hf_lock *l = NULL;
     char line[PROC_LINE_MAX];
@@ -88,9 +90,9 @@ static int holder_run(struct proc *self, const void *arg)
     if (hf_client_open(f.url, NULL, &c, NULL) != HF_OK) return 2;
     if (hf_lock_open(c, "a", &l, NULL) != HF_OK) return 3;
     int status = hf_lock_try(l, &g, NULL);
-    proc_say(self, "%s %d", hf_status_name(status), g.guarantee);
+    proc_say(self, "%s %d", hf_status_name(status), hf_hold_guarantee(g));
     if (!proc_hear(self, line, 60000)) return 4;
-    status = hf_lock_release(l, NULL, NULL);
+    status = hf_hold_release(g, NULL);
     proc_say(self, "%s", hf_status_name(status));
     hf_client_close(c);
     return 0;
@@ -100,6 +102,7 @@ TEST(fallback_local, excludes_two_processes_of_this_host)
 {
     static struct proc p;
     struct hf_error err = {0};
+    hf_hold *g = NULL;
     fall_begin(&f, "local");
     proc_start(&p, holder_run, NULL);
     hf_lock *l = local_lock("a");
@@ -110,38 +113,41 @@ TEST(fallback_local, excludes_two_processes_of_this_host)
     CHECK(strstr(err.text, "on this host") != NULL);
     CHECK_INT(rig_acquire(l, 0, 2 * FALL_PATIENCE_MS, NULL), HF_TIMEOUT);
     proc_say(&p, "give it back");
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
-    CHECK_INT(hf_lock_guarantee(l, 0), HF_GUARANTEE_LOCAL);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
     CHECK(proc_hears(&p, "OK", RIG_PATIENCE_MS));
     CHECK_INT(proc_wait(&p, RIG_PATIENCE_MS), 0);
 }
 
 TEST(fallback_local, is_not_for_a_wait_that_the_store_answered)
 {
+    hf_hold *g = NULL;
     fall_begin(&f, "local");
     hf_lock *l = local_lock("a"), *other = local_lock("a");
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     CHECK_INT(hf_lock_try(other, NULL, NULL), HF_TAKEN);
     CHECK_INT(rig_acquire(other, 0, 300, NULL), HF_TIMEOUT);
-    CHECK_INT(hf_lock_guarantee(l, 0), HF_GUARANTEE_STORE);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_STORE);
     CHECK_INT(fall_files(&f), 0);
     CHECK_INT(atomic_load(&f.warnings), 0);
 }
 
 TEST(fallback_local, is_not_for_the_re_entry_of_a_store_s_hold)
 {
-    struct hf_grant g = {0};
+    hf_hold *g = NULL;
     fall_begin(&f, "local");
     hf_lock *l = local_lock("a");
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
-    CHECK_INT(g.guarantee, HF_GUARANTEE_STORE);
-    CHECK(g.fence > 0);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_STORE);
+    uint64_t fence = hf_hold_fence(g);
+    CHECK(fence > 0);
     fall_down(&f);
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_UNAVAILABLE);
-    CHECK_INT(hf_lock_guarantee(l, 0), HF_GUARANTEE_STORE);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK(hf_lock_fence(l, 0) == g.fence);
-    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_UNAVAILABLE);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_STORE);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK(hf_hold_fence(g) == fence);
+    CHECK_INT(hf_hold_extend(g, 0, NULL), HF_UNAVAILABLE);
     CHECK_INT(fall_files(&f), 0);
 }
 
@@ -149,56 +155,57 @@ TEST(fallback_local, is_not_for_tickets_and_breaking)
 {
     struct hf_acquire_options o = rig_options(RIG_TRY, 0, HF_ACQUIRE_DETACHED);
     char ticket[HF_TICKET_MAX];
+    hf_hold *g = NULL;
     fall_begin(&f, "local");
     hf_lock *l = local_lock("a"), *m = local_lock("m");
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_detach(l, 0, ticket, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    CHECK_INT(hf_hold_ticket(g, ticket, sizeof ticket, NULL), HF_OK);
     fall_down(&f);
     CHECK_INT(hf_lock_acquire(m, &o, NULL, NULL), HF_UNAVAILABLE);
-    CHECK_INT(hf_lock_attach(l, ticket, 0, NULL, NULL), HF_UNAVAILABLE);
+    CHECK_INT(hf_lock_attach(l, ticket, 0, &g, NULL), HF_UNAVAILABLE);
     CHECK_INT(hf_ticket_release(l, ticket, NULL), HF_UNAVAILABLE);
     CHECK_INT(hf_lock_break(l, NULL, NULL), HF_UNAVAILABLE);
     CHECK_INT(fall_files(&f), 0);
-    CHECK_INT(hf_lock_try(m, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_detach(m, 0, ticket, NULL), HF_UNSUPPORTED);
+    CHECK_INT(hf_lock_try(m, &g, NULL), HF_OK);
+    CHECK_INT(hf_hold_ticket(g, ticket, sizeof ticket, NULL), HF_UNSUPPORTED);
 }
 
 TEST(fallback_local, ends_when_the_store_answers_again)
 {
-    struct hf_grant g = {0};
+    hf_hold *first = NULL, *g = NULL;
     fall_begin(&f, "local");
     hf_lock *l = local_lock("a");
     fall_down(&f);
-    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
-    CHECK_INT(g.guarantee, HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_lock_try(l, &first, NULL), HF_OK);
+    CHECK_INT(hf_hold_guarantee(first), HF_GUARANTEE_LOCAL);
     fall_up(&f);
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK); /* still the same hold */
-    CHECK_INT(g.guarantee, HF_GUARANTEE_LOCAL);
-    CHECK_INT(g.count, 2);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_count(g), 2);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(first, NULL), HF_OK);
     CHECK_INT(fall_until_store(l, &g), HF_OK);
-    CHECK_INT(g.guarantee, HF_GUARANTEE_STORE);
-    CHECK(g.fence > 0);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_STORE);
+    CHECK(hf_hold_fence(g) > 0);
     CHECK_INT(redis_number(&f.redis, "EXISTS a"), 1);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(rig_probe(l), HF_OK);
     CHECK_INT(atomic_load(&f.returns), 1);
 }
 
 TEST(fallback_local, takes_over_from_a_server_that_hangs)
 {
-    struct hf_grant g = {0};
+    hf_hold *g = NULL;
     fall_begin(&f, "local");
     hf_lock *l = local_lock("a");
     CHECK_INT(rig_probe(l), HF_OK);
     redis_pause(&f.redis);
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
-    CHECK_INT(g.guarantee, HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
     redis_resume(&f.redis);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(fall_until_store(l, &g), HF_OK);
-    CHECK_INT(g.guarantee, HF_GUARANTEE_STORE);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_STORE);
 }
 
 TEST(fallback_local, this_host_is_asked_who_holds)
@@ -223,31 +230,37 @@ TEST(fallback_local, this_host_is_asked_who_holds)
 TEST(fallback_local, a_name_with_a_slash_is_no_file_of_this_host)
 {
     char path[192];
-    struct hf_grant g = {0};
+    hf_hold *g = NULL;
     fall_begin(&f, "local");
     snprintf(path, sizeof path, "%s/made", f.dir);
     hf_lock *l = local_lock(path), *other = local_lock(path);
     fall_down(&f);
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
-    CHECK_INT(g.guarantee, HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
     CHECK(access(path, F_OK) != 0);
     CHECK_INT(hf_lock_try(other, NULL, NULL), HF_TAKEN);
+}
+
+static int is_lost(void *hold)
+{
+    return hf_hold_state(hold) == HF_STATE_LOST;
 }
 
 TEST(fallback_local, a_lost_hold_of_this_host_is_followed_by_the_store_s)
 {
     struct hf_acquire_options o = rig_options(RIG_TRY, 200, HF_ACQUIRE_FIXED);
-    struct hf_grant g = {0};
+    hf_hold *lost = NULL, *g = NULL;
     fall_begin(&f, "local");
     hf_lock *l = local_lock("a");
     fall_down(&f);
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
-    CHECK(rig_until_state(l, 0, HF_STATE_LOST));
-    CHECK_INT(hf_lock_guarantee(l, 0), HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_lock_acquire(l, &o, &lost, NULL), HF_OK);
+    CHECK(rig_until(is_lost, lost));
+    CHECK_INT(hf_hold_guarantee(lost), HF_GUARANTEE_LOCAL);
     fall_up(&f);
     CHECK_INT(fall_until_store(l, &g), HF_OK);
-    CHECK_INT(g.guarantee, HF_GUARANTEE_STORE);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_STORE);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(lost), HF_STATE_LOST); /* it stays so */
 }
 
 TEST(fallback_local, that_fails_too_says_both)
@@ -262,23 +275,27 @@ TEST(fallback_local, that_fails_too_says_both)
     CHECK_INT(hf_lock_try(l, NULL, &err), HF_UNAVAILABLE);
     CHECK(strstr(err.text, "redis") != NULL);
     CHECK(strstr(err.text, "this host: ") != NULL);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
 }
 
 TEST(fallback_local, a_hold_of_this_host_is_fed_and_inherited)
 {
     struct hf_acquire_options o = rig_options(RIG_TRY, 3000, 0);
+    hf_hold *g = NULL, *none = NULL;
     int fd = -1;
     fall_begin(&f, "local");
     hf_lock *l = local_lock("a"), *other = local_lock("a");
     o.feed_ms = 60000;
     fall_down(&f);
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_feed(l, 0), HF_OK);
-    CHECK_INT(hf_lock_feed(other, hf_holder_new()), HF_NOT_OWNER);
-    CHECK_INT(hf_lock_inherit(l, 0, &fd, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_feed(g), HF_OK);
+    CHECK_INT(hf_lock_try(other, &none, NULL), HF_TAKEN);
+    CHECK_INT(hf_hold_feed(none), HF_INVALID);
+    CHECK_INT(hf_hold_inherit(g, &fd, NULL), HF_OK);
     CHECK(fd >= 0);
     close(fd);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
+    CHECK_INT(hf_hold_feed(g), HF_INVALID);
     CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
 }

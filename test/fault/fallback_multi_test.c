@@ -12,18 +12,17 @@ static struct fall f;
 static struct {
     atomic_int calls;
     int status;
-    struct hf_grant grants[2];
+    hf_hold *hold;
 } told;
 
-static void on_acquired(hf_multi *multi, int status,
-                        const struct hf_grant *grants,
+static void on_acquired(hf_multi *multi, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     (void)multi;
     (void)err;
     (void)user;
     told.status = status;
-    if (grants) memcpy(told.grants, grants, sizeof told.grants);
+    told.hold = hold;
     atomic_fetch_add(&told.calls, 1);
 }
 
@@ -52,33 +51,39 @@ static void pair_open(struct pair *p)
 TEST(fallback_multi, local_holds_every_lock_on_this_host)
 {
     struct pair p, other;
-    struct hf_grant g[2];
+    hf_hold *g = NULL, *his = NULL;
     fall_begin(&f, "local");
     pair_open(&p);
     pair_open(&other);
     fall_down(&f);
-    CHECK_INT(hf_multi_acquire(p.multi, NULL, g, NULL), HF_OK);
+    CHECK_INT(hf_multi_acquire(p.multi, NULL, &g, NULL), HF_OK);
     for (int i = 0; i < 2; i++) {
-        CHECK_INT(g[i].guarantee, HF_GUARANTEE_LOCAL);
-        CHECK_INT(g[i].fence, 0);
+        hf_hold *part = hf_hold_part(g, (size_t)i);
+        CHECK_INT(hf_hold_guarantee(part), HF_GUARANTEE_LOCAL);
+        CHECK_INT(hf_hold_state(part), HF_STATE_HELD);
+        CHECK_INT(hf_hold_fence(part), 0);
     }
-    CHECK_INT(hf_multi_state(p.multi, 0), HF_STATE_HELD);
-    CHECK_INT(hf_multi_try(other.multi, NULL, NULL), HF_TAKEN);
-    CHECK_INT(hf_multi_release(p.multi, NULL), HF_OK);
-    CHECK_INT(hf_multi_try(other.multi, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_multi_try(other.multi, &his, NULL), HF_TAKEN);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
+    CHECK_INT(hf_multi_try(other.multi, &his, NULL), HF_OK);
 }
 
 TEST(fallback_multi, local_leaves_nothing_if_one_is_taken_there)
 {
     struct pair p, other;
     struct hf_acquire_options o = rig_options(1500, 0, 0);
+    hf_hold *g = NULL;
     fall_begin(&f, "local");
     pair_open(&p);
     pair_open(&other);
     fall_down(&f);
     CHECK_INT(hf_lock_acquire(other.locks[1], NULL, NULL, NULL), HF_OK);
-    CHECK_INT(hf_multi_acquire(p.multi, &o, NULL, NULL), HF_TIMEOUT);
-    CHECK_INT(hf_multi_state(p.multi, 0), HF_STATE_NONE);
+    CHECK_INT(hf_multi_acquire(p.multi, &o, &g, NULL), HF_TIMEOUT);
+    CHECK(g == NULL);
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(hf_lock_release(p.locks[i], NULL, NULL), HF_NOT_OWNER);
     CHECK_INT(rig_probe(other.locks[0]), HF_OK);
 }
 
@@ -93,10 +98,10 @@ TEST(fallback_multi, local_works_by_callbacks_too)
               HF_OK);
     CHECK(rig_until_equal(&told.calls, 1));
     CHECK_INT(told.status, HF_OK);
-    CHECK_INT(told.grants[0].guarantee, HF_GUARANTEE_LOCAL);
-    CHECK_INT(told.grants[1].guarantee, HF_GUARANTEE_LOCAL);
-    uint64_t holder = told.grants[0].holder;
-    CHECK_INT(hf_multi_release_as(p.multi, holder, NULL), HF_OK);
+    for (size_t i = 0; i < 2; i++)
+        CHECK_INT(hf_hold_guarantee(hf_hold_part(told.hold, i)),
+                  HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_release(told.hold, NULL), HF_OK);
     CHECK_INT(rig_probe(p.locks[0]), HF_OK);
 }
 
@@ -110,8 +115,9 @@ static void waiter_run(void *arg)
 {
     struct waiter *w = arg;
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
+    hf_hold *hold = NULL;
     atomic_store(&w->started, 1);
-    w->status = hf_multi_acquire(w->multi, &o, NULL, NULL);
+    w->status = hf_multi_acquire(w->multi, &o, &hold, NULL);
 }
 
 TEST(fallback_multi, wait_outlasts_the_patience_of_the_client)

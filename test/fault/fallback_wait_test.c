@@ -14,17 +14,24 @@ struct waiter {
     int64_t wait_ms;
     atomic_int started;
     atomic_int status; /* 1: not yet */
-    struct hf_grant grant;
+    int guarantee;     /* of the hold, if there was one */
+    uint64_t fence;
 };
 
 static void waiter_run(void *arg)
 {
     struct waiter *w = arg;
     struct hf_acquire_options o = rig_options(w->wait_ms, 0, 0);
+    hf_hold *hold = NULL;
     o.cancel = w->cancel;
     atomic_store(&w->started, 1);
-    atomic_store(&w->status, hf_lock_acquire(w->lock, &o, &w->grant, NULL));
-    if (w->status == HF_OK) hf_lock_release(w->lock, NULL, NULL);
+    int status = hf_lock_acquire(w->lock, &o, &hold, NULL);
+    if (status == HF_OK) {
+        w->guarantee = hf_hold_guarantee(hold);
+        w->fence = hf_hold_fence(hold);
+        hf_hold_release(hold, NULL);
+    }
+    atomic_store(&w->status, status);
 }
 
 static void waiter_begin(struct waiter *w, hf_lock *lock, int64_t wait_ms)
@@ -58,8 +65,8 @@ TEST(fallback_wait, outlasts_a_server_that_is_away)
     CHECK_INT(atomic_load(&w.status), 1);
     fall_up(&f);
     CHECK(rig_until_equal(&w.status, HF_OK));
-    CHECK_INT(w.grant.guarantee, HF_GUARANTEE_STORE);
-    CHECK(w.grant.fence > 0);
+    CHECK_INT(w.guarantee, HF_GUARANTEE_STORE);
+    CHECK(w.fence > 0);
 }
 
 /* Connected before, unlike above; and five patiences do not end it either. */
@@ -131,11 +138,11 @@ TEST(fallback_wait, a_refusal_ends_it_at_once)
 
 static atomic_int answer;
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     (void)lock;
-    (void)grant;
+    (void)hold;
     (void)err;
     (void)user;
     atomic_store(&answer, status);
@@ -157,14 +164,15 @@ TEST(fallback_wait, an_asynchronous_acquire_waits_too)
 TEST(fallback_wait, does_not_prolong_other_calls)
 {
     struct hf_info info;
+    hf_hold *g = NULL;
     fall_begin(&f, "wait");
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     fall_down(&f);
     int64_t began_ms = rig_now_ms();
     CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_UNAVAILABLE);
-    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_UNAVAILABLE);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_UNAVAILABLE);
+    CHECK_INT(hf_hold_extend(g, 0, NULL), HF_UNAVAILABLE);
+    CHECK_INT(hf_hold_release(g, NULL), HF_UNAVAILABLE);
     CHECK(rig_now_ms() - began_ms < RIG_PATIENCE_MS);
 }
 

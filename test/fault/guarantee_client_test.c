@@ -81,7 +81,7 @@ static void next_waits_for_the_lease(void)
     static struct proc p;
     static struct holder h;
     struct hf_info info;
-    struct hf_grant g;
+    hf_hold *g;
     h = (struct holder){url, "a", 3000, 0};
     uint64_t fence = holder_start(&p, &h);
     hf_lock *l = rig_lock(rig_client_at(url, NULL), "a");
@@ -92,8 +92,8 @@ static void next_waits_for_the_lease(void)
     CHECK(info.locked && info.ttl_ms > 0 && info.ttl_ms <= 3000);
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
     CHECK(rig_now_ms() - began_ms >= info.ttl_ms - 10);
-    CHECK(g.fence > fence);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK(hf_hold_fence(g) > fence);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 TEST(guarantee_killed, with_replicas_the_next_waits_for_the_lease)
@@ -126,7 +126,7 @@ static void sleeper_is_told_and_refused(void)
 {
     static struct proc p;
     static struct holder h;
-    struct hf_grant g;
+    hf_hold *g;
     char path[160];
     h = (struct holder){url, "a", 900, 0};
     snprintf(path, sizeof path, "%s/guarded", dir);
@@ -135,13 +135,14 @@ static void sleeper_is_told_and_refused(void)
     proc_signal(&p, SIGSTOP);
     hf_lock *l = rig_lock(rig_client_at(url, NULL), "a");
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
-    CHECK(g.fence > fence);
-    CHECK_INT(hf_guard_file_replace(path, g.fence, "new", 3, NULL), HF_OK);
+    CHECK(hf_hold_fence(g) > fence);
+    CHECK_INT(hf_guard_file_replace(path, hf_hold_fence(g), "new", 3, NULL),
+              HF_OK);
     proc_signal(&p, SIGCONT);
     CHECK(holder_says(&p, "state LOST"));
     CHECK_INT(hf_guard_file_replace(path, fence, "old", 3, NULL), HF_STALE);
     CHECK_INT(rig_probe(rig_lock(rig_client_at(url, NULL), "a")), HF_TAKEN);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 TEST(guarantee_paused, with_replicas_it_is_told_and_its_write_refused)
@@ -175,7 +176,7 @@ TEST(guarantee_cut_off, its_hold_ends_before_the_next_one_gets_the_lock)
 {
     static struct proxy line;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    struct hf_grant mine, his;
+    hf_hold *mine, *his;
     redis_begin(&servers[0], NULL);
     rig_begin_at(servers[0].url);
     proxy_begin(&line, servers[0].port);
@@ -186,8 +187,8 @@ TEST(guarantee_cut_off, its_hold_ends_before_the_next_one_gets_the_lock)
     CHECK_INT(hf_lock_try(l, &mine, NULL), HF_OK);
     proxy_sever(&line, 1);
     CHECK_INT(rig_acquire(next, 0, RIG_WAIT_MS, &his), HF_OK);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_LOST);
-    CHECK(his.fence > mine.fence);
+    CHECK_INT(hf_hold_state(mine), HF_STATE_LOST);
+    CHECK(hf_hold_fence(his) > hf_hold_fence(mine));
     proxy_sever(&line, 0);
-    CHECK_INT(hf_lock_release(next, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(his, NULL), HF_OK);
 }

@@ -60,11 +60,11 @@ static void replica_cut(char *name)
 TEST(guarantee_kinds, a_reader_that_all_replicas_have_is_kept)
 {
     struct rw his, next;
-    struct hf_grant g;
+    hf_hold *g;
     begin();
     rw_open(&his, client_waiting(), "a", HF_ORDER_ANY);
     CHECK_INT(rig_acquire(his.read, 0, RIG_WAIT_MS, &g), HF_OK);
-    CHECK_INT(g.replicas, 1);
+    CHECK_INT(hf_hold_replicas(g), 1);
     rw_open(&next, client_promoted(), "a", HF_ORDER_ANY);
     CHECK_INT(rig_probe(next.read), HF_OK);
     CHECK_INT(rig_probe(next.write), HF_TAKEN);
@@ -92,22 +92,22 @@ TEST(guarantee_kinds, what_is_handed_over_counts_once_all_replicas_have_it)
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     rig_join();
     CHECK_INT(waiter.status, HF_OK);
-    CHECK_INT(waiter.grant.replicas, 1);
+    CHECK_INT(hf_hold_replicas(waiter.hold), 1);
     CHECK_INT(rig_probe(rig_lock(client_promoted(), "a")), HF_TAKEN);
 }
 
 /* Counting is no majority: a semaphore is worth what its server remembers. */
 TEST(guarantee_limit, permits_that_the_replica_has_not_are_granted_again)
 {
-    struct hf_permit mine, his;
+    hf_hold *mine, *his;
     begin();
     hf_semaphore *s = rig_semaphore_set(rig_client(NULL), "s", 1);
     replica_cut((char[]){"s"});
     CHECK_INT(hf_semaphore_try(s, &mine, NULL), HF_OK);
     hf_semaphore *next = rig_semaphore_as(client_promoted(), "s", NULL);
     CHECK_INT(rig_take(next, 1, RIG_WAIT_MS, &his), HF_OK);
-    CHECK(hf_semaphore_valid_ms(s, &mine) > 0);
-    CHECK(his.fence > mine.fence);
+    CHECK(hf_hold_valid_ms(mine) > 0);
+    CHECK(hf_hold_fence(his) > hf_hold_fence(mine));
 }
 
 /* What is counted is no grant: wait= is not about it. */

@@ -67,41 +67,42 @@ static void promote(int replica)
 
 TEST(guarantee_failover, what_all_replicas_have_any_of_them_keeps)
 {
-    struct hf_grant mine, his;
+    hf_hold *mine, *his;
     begin();
     hf_lock *l = rig_lock(client_with("?wait=all&wait_renew=on", 900000), NAME);
     CHECK_INT(hf_lock_try(l, &mine, NULL), HF_OK);
-    CHECK_INT(mine.replicas, REPLICAS);
+    uint64_t fence = hf_hold_fence(mine);
+    CHECK_INT(hf_hold_replicas(mine), REPLICAS);
     promote(1);
     hf_lock *other = rig_lock(client_with("", 0), NAME);
     CHECK_INT(rig_probe(other), HF_TAKEN);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(mine), HF_STATE_HELD);
+    CHECK_INT(hf_hold_extend(mine, 0, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
     CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &his), HF_OK);
-    CHECK(his.fence > mine.fence);
+    CHECK(hf_hold_fence(his) > fence);
 }
 
 /* WAIT counts who has it; who is promoted is chosen by others. */
 TEST(guarantee_failover, what_one_of_two_replicas_has_is_lost_with_the_other)
 {
-    struct hf_grant mine, his;
+    hf_hold *mine, *his;
     begin();
     cut(1);
     hf_lock *l = rig_lock(client_with("?wait=1", 900000), NAME);
     CHECK_INT(hf_lock_try(l, &mine, NULL), HF_OK);
-    CHECK_INT(mine.replicas, 1);
+    CHECK_INT(hf_hold_replicas(mine), 1);
     promote(1);
     hf_lock *other = rig_lock(client_with("", 0), NAME);
     CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &his), HF_OK);
     CHECK(rig_until_state(l, 0, HF_STATE_LOST));
-    CHECK(his.fence > mine.fence);
+    CHECK(hf_hold_fence(his) > hf_hold_fence(mine));
 }
 
 TEST(guarantee_failover, in_a_cluster_the_guard_refuses_who_lost_his_lock)
 {
     static struct cluster_rig c;
-    struct hf_grant mine, his;
+    hf_hold *mine, *his;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     char path[160];
     cluster_rig_begin(&c, 3, 1);
@@ -113,15 +114,17 @@ TEST(guarantee_failover, in_a_cluster_the_guard_refuses_who_lost_his_lock)
     cluster_rig_stop(&c, master + c.masters); /* it hears nothing of it */
     redis_say(&c.nodes[master], "CLIENT KILL TYPE replica");
     CHECK_INT(hf_lock_try(l, &mine, NULL), HF_OK);
-    CHECK_INT(hf_guard_file_replace(path, mine.fence, "old", 3, NULL), HF_OK);
+    CHECK_INT(hf_guard_file_replace(path, hf_hold_fence(mine), "old", 3, NULL),
+              HF_OK);
     cluster_rig_kill(&c, master);
     cluster_rig_cont(&c, master + c.masters);
     CHECK(cluster_rig_at(&c, NAME) != master);
     hf_lock *other = rig_lock(rig_client(&o), NAME);
     CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &his), HF_OK);
-    CHECK(his.fence > mine.fence);
-    CHECK_INT(hf_guard_file_replace(path, his.fence, "new", 3, NULL), HF_OK);
-    CHECK_INT(hf_guard_file_replace(path, mine.fence, "old", 3, NULL),
+    CHECK(hf_hold_fence(his) > hf_hold_fence(mine));
+    CHECK_INT(hf_guard_file_replace(path, hf_hold_fence(his), "new", 3, NULL),
+              HF_OK);
+    CHECK_INT(hf_guard_file_replace(path, hf_hold_fence(mine), "old", 3, NULL),
               HF_STALE);
     CHECK(rig_until_state(l, 0, HF_STATE_LOST));
 }
@@ -130,7 +133,7 @@ TEST(guarantee_failover, in_a_cluster_the_guard_refuses_who_lost_his_lock)
 
 TEST(guarantee_split, a_primary_that_is_cut_off_grants_beside_the_next)
 {
-    struct hf_grant mine, his;
+    hf_hold *mine, *his;
     begin();
     cut(0);
     cut(1);
@@ -139,9 +142,9 @@ TEST(guarantee_split, a_primary_that_is_cut_off_grants_beside_the_next)
     CHECK_INT(hf_lock_try(l, &mine, NULL), HF_OK);
     hf_lock *other = rig_lock(rig_client_at(replicas[0].url, NULL), NAME);
     CHECK_INT(hf_lock_try(other, &his, NULL), HF_OK);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD); /* both believe it */
-    CHECK(his.fence > mine.fence);
-    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(mine), HF_STATE_HELD); /* both believe it */
+    CHECK(hf_hold_fence(his) > hf_hold_fence(mine));
+    CHECK_INT(hf_hold_release(his, NULL), HF_OK);
 }
 
 static int is_refused(void *arg)

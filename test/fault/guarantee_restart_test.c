@@ -45,17 +45,18 @@ static void pair_begin(const char *const *args)
 
 static void is_kept(const char *url)
 {
-    struct hf_grant mine, his;
+    hf_hold *mine, *his;
     hf_lock *l = rig_lock(client_at(url), NAME);
     CHECK_INT(hf_lock_try(l, &mine, NULL), HF_OK);
+    uint64_t fence = hf_hold_fence(mine);
     redis_shutdown(&primary, 0); /* kill -9 */
     redis_start(&primary);
     hf_lock *other = rig_lock(client_at(primary.url), NAME);
     CHECK_INT(rig_probe(other), HF_TAKEN);
-    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(mine, 0, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
     CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &his), HF_OK);
-    CHECK(his.fence > mine.fence);
+    CHECK(fence > 0 && hf_hold_fence(his) > fence);
 }
 
 TEST(guarantee_crash, a_lock_that_was_synced_is_still_held)
@@ -80,37 +81,43 @@ static int has_no_lock(void *arg)
     return redis_number(arg, "EXISTS " NAME) == 0;
 }
 
-/* The holder is told, and the next one's token is higher. */
-static void is_told(hf_lock *l, const char *url, const struct hf_grant *mine)
+static int is_lost(void *hold)
 {
-    struct hf_grant his;
-    CHECK(rig_until_state(l, 0, HF_STATE_LOST));
+    return hf_hold_state(hold) == HF_STATE_LOST;
+}
+
+/* The holder is told, and the next one's token is higher. */
+static void is_told(const char *url, hf_hold *mine)
+{
+    hf_hold *his;
+    CHECK(rig_until(is_lost, mine));
+    CHECK(hf_hold_fence(mine) > 0);
     hf_lock *other = rig_lock(client_at(url), NAME);
     CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &his), HF_OK);
-    CHECK(his.fence > mine->fence);
+    CHECK(hf_hold_fence(his) > hf_hold_fence(mine));
 }
 
 /* wait= does not help: replicas copy an empty primary. */
 TEST(guarantee_empty, a_primary_empties_its_replicas_whatever_wait_says)
 {
-    struct hf_grant mine;
+    hf_hold *mine;
     char url[96];
     pair_begin(NULL);
     snprintf(url, sizeof url, "%s?wait=all&wait_renew=on", primary.url);
     hf_lock *l = rig_lock(client_at(url), NAME);
     CHECK_INT(hf_lock_try(l, &mine, NULL), HF_OK);
-    CHECK_INT(mine.replicas, 1);
+    CHECK_INT(hf_hold_replicas(mine), 1);
     CHECK_INT(redis_number(&replica, "EXISTS " NAME), 1);
     redis_shutdown(&primary, 0);
     redis_start(&primary);
     CHECK(rig_until(has_no_lock, &replica));
     CHECK(rig_until(is_followed, &primary));
-    is_told(l, url, &mine);
+    is_told(url, mine);
 }
 
 TEST(guarantee_empty, behind_sentinels_it_is_told_and_the_fence_rises)
 {
-    struct hf_grant mine;
+    hf_hold *mine;
     sentinel_begin(&sentinels);
     for (int i = 0; i < SENTINEL_SERVERS; i++) /* it is back before they know */
         CHECK_STR(redis_say(&sentinels.sentinels[i],
@@ -121,13 +128,13 @@ TEST(guarantee_empty, behind_sentinels_it_is_told_and_the_fence_rises)
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &mine), HF_OK);
     redis_shutdown(&sentinels.servers[0], 0);
     redis_start(&sentinels.servers[0]);
-    is_told(l, sentinels.url, &mine);
+    is_told(sentinels.url, mine);
     CHECK(sentinel_primary(&sentinels) == &sentinels.servers[0]);
 }
 
 TEST(guarantee_empty, in_a_cluster_it_is_told_and_the_fence_rises)
 {
-    struct hf_grant mine;
+    hf_hold *mine;
     cluster_rig_begin(&cluster, 3, 1);
     int master = cluster_rig_at(&cluster, NAME);
     CHECK_STR(redis_say(&cluster.nodes[master + cluster.masters],
@@ -138,5 +145,5 @@ TEST(guarantee_empty, in_a_cluster_it_is_told_and_the_fence_rises)
     cluster_rig_kill(&cluster, master);
     cluster_rig_restart(&cluster, master);
     CHECK_INT(cluster_rig_at(&cluster, NAME), master);
-    is_told(l, cluster.url, &mine);
+    is_told(cluster.url, mine);
 }

@@ -14,7 +14,7 @@ TEST(holder_killed, on_redis_the_next_gets_it_when_the_lease_ends)
     static struct redis r;
     static struct proc p;
     static struct holder h;
-    struct hf_grant g;
+    hf_hold *g;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     h = (struct holder){r.url, "a", 1500, 0};
@@ -28,8 +28,8 @@ TEST(holder_killed, on_redis_the_next_gets_it_when_the_lease_ends)
     CHECK(ttl_ms > 0 && ttl_ms <= 1500);
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
     CHECK(rig_now_ms() - began_ms >= ttl_ms - 10);
-    CHECK(g.fence > fence);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK(hf_hold_fence(g) > fence);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 static int waiter_run(struct proc *self, const void *arg)
@@ -68,7 +68,7 @@ TEST(holder_killed, in_a_file_the_next_gets_it_at_once)
 {
     static struct proc p;
     static struct holder h;
-    struct hf_grant g;
+    hf_hold *g;
     rig_begin_on("file:");
     h = (struct holder){rig_url(), "a", 3600000, 0};
     uint64_t fence = holder_start(&p, &h);
@@ -77,7 +77,7 @@ TEST(holder_killed, in_a_file_the_next_gets_it_at_once)
     proc_signal(&p, SIGKILL);
     CHECK_INT(proc_wait(&p, RIG_PATIENCE_MS), -SIGKILL);
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK); /* lease: 1 h */
-    CHECK(g.fence > fence);
+    CHECK(hf_hold_fence(g) > fence);
 }
 
 TEST(holder_killed, in_a_file_a_fixed_lease_dies_with_its_process_too)

@@ -27,7 +27,7 @@ TEST(holder_paused, on_redis_it_is_told_and_harms_nobody)
     static struct redis r;
     static struct proc p;
     static struct holder h;
-    struct hf_grant g;
+    hf_hold *g;
     char line[PROC_LINE_MAX];
     int held = 0;
     redis_begin(&r, NULL);
@@ -38,8 +38,8 @@ TEST(holder_paused, on_redis_it_is_told_and_harms_nobody)
     proc_signal(&p, SIGSTOP);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
-    CHECK(g.fence > fence);
-    CHECK_INT(guarded_write(&r, g.fence), 1);
+    CHECK(hf_hold_fence(g) > fence);
+    CHECK_INT(guarded_write(&r, hf_hold_fence(g)), 1);
     proc_signal(&p, SIGCONT);
     CHECK(holder_says(&p, "state LOST"));
     CHECK_INT(guarded_write(&r, fence), 0);
@@ -49,8 +49,8 @@ TEST(holder_paused, on_redis_it_is_told_and_harms_nobody)
     CHECK_INT(hf_lock_is_held_by(l, 0, &held, NULL), HF_OK);
     CHECK_INT(held, 1);
     CHECK_INT(rig_probe(rig_lock(rig_client(NULL), "a")), HF_TAKEN);
-    CHECK_INT(guarded_write(&r, g.fence), 1);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(guarded_write(&r, hf_hold_fence(g)), 1);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 TEST(holder_paused, on_redis_it_is_told_though_nobody_took_the_lock)

@@ -54,21 +54,21 @@ static struct request late_request(const char *record, enum lock_kind kind)
     return req;
 }
 
-static int is_lost(hf_lock *l, uint64_t holder)
+static int is_lost(hf_hold *g)
 {
-    int status = hf_lock_extend(l, holder, 0, NULL, NULL);
+    int status = hf_hold_extend(g, 0, NULL);
     return (status == HF_LOST || status == HF_EXPIRED)
-           && hf_lock_state(l, holder) == HF_STATE_LOST;
+           && hf_hold_state(g) == HF_STATE_LOST;
 }
 
 /* ---- a fair lock -------------------------------------------------------- */
 
 /* A holder, and one that waits behind it. */
-static struct request fair_begin(hf_lock **l, uint64_t holder)
+static struct request fair_begin(hf_lock **l, hf_hold **g)
 {
     begin();
     *l = fair_lock(rig_client(NULL), "a");
-    CHECK_INT(rig_acquire(*l, holder, 0, NULL), HF_OK);
+    CHECK_INT(rig_acquire(*l, hf_holder_new(), 0, g), HF_OK);
     struct request late = late_request(redis_say(&r, "HGET a hf"), KIND_PLAIN);
     next = (struct fair_waiter){.lock = fair_lock(rig_client(NULL), "a"),
                                 .is_kept = 1};
@@ -80,28 +80,28 @@ static struct request fair_begin(hf_lock **l, uint64_t holder)
 static void next_let_go(void)
 {
     CHECK_INT(next.status, HF_OK);
-    CHECK_INT(hf_lock_release_as(next.lock, next.holder, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(next.hold, NULL), HF_OK);
 }
 
 TEST(late_proposal, of_a_broken_fair_hold_gets_no_place)
 {
     hf_lock *l = NULL;
-    uint64_t holder = hf_holder_new();
-    struct request late = fair_begin(&l, holder);
+    hf_hold *g = NULL;
+    struct request late = fair_begin(&l, &g);
     CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
     rig_join();
     CHECK_INT(server_do(&f, late, NULL), V_STALE);
     next_let_go();
     CHECK_INT(redis_number(&r, "EXISTS a"), 0);
-    CHECK(is_lost(l, holder));
+    CHECK(is_lost(g));
 }
 
 /* Nobody told the server that it was taken away. */
 TEST(late_proposal, of_an_evicted_fair_hold_does_not_revive_it)
 {
     hf_lock *l = NULL;
-    uint64_t holder = hf_holder_new();
-    struct request late = fair_begin(&l, holder);
+    hf_hold *g = NULL;
+    struct request late = fair_begin(&l, &g);
     redis_say(&r, "DEL a");
     redis_say(&r, "PUBLISH redisson_lock__channel:{a} 0");
     rig_join();
@@ -109,7 +109,7 @@ TEST(late_proposal, of_an_evicted_fair_hold_does_not_revive_it)
     next_let_go();
     /* Given to the attempt that had it, with another token. */
     CHECK_INT(redis_number(&r, "HEXISTS a %s", late.owner), 1);
-    CHECK(is_lost(l, holder));
+    CHECK(is_lost(g));
 }
 
 /* A number that runs ahead of a clock that was set back is remembered until it
@@ -141,12 +141,12 @@ TEST(late_proposal, of_who_left_is_known_while_its_number_is_young)
 /* ---- a read/write lock -------------------------------------------------- */
 
 static struct request rw_begin(struct rw *a, hf_lock **l, int writes,
-                               uint64_t holder)
+                               hf_hold **g)
 {
     begin();
     rw_open(a, rig_client(NULL), "a", HF_ORDER_FAIR);
     *l = writes ? a->write : a->read;
-    CHECK_INT(rig_acquire(*l, holder, 0, NULL), HF_OK);
+    CHECK_INT(rig_acquire(*l, hf_holder_new(), 0, g), HF_OK);
     char key[OWNER_LEN_MAX + 64];
     snprintf(key, sizeof key, "%s",
              redis_say(&r, "KEYS {a}:*:rwlock_timeout:1"));
@@ -159,12 +159,12 @@ static void rw_broken(int writes)
 {
     struct rw a;
     hf_lock *l = NULL;
-    uint64_t holder = hf_holder_new();
-    struct request late = rw_begin(&a, &l, writes, holder);
+    hf_hold *g = NULL;
+    struct request late = rw_begin(&a, &l, writes, &g);
     CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
     CHECK_INT(server_do(&f, late, NULL), V_STALE);
     CHECK_INT(redis_number(&r, "EXISTS a"), 0);
-    CHECK(is_lost(l, holder));
+    CHECK(is_lost(g));
 }
 
 TEST(late_proposal, of_a_broken_writer_is_stale)
@@ -182,22 +182,22 @@ TEST(late_proposal, of_a_writer_changes_nothing_while_it_holds)
 {
     struct rw a;
     hf_lock *l = NULL;
-    uint64_t holder = hf_holder_new();
-    struct request late = rw_begin(&a, &l, 1, holder);
+    hf_hold *g = NULL;
+    struct request late = rw_begin(&a, &l, 1, &g);
     CHECK_INT(server_do(&f, late, NULL), V_STALE);
-    CHECK_INT(hf_lock_extend(l, holder, 0, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_release_as(l, holder, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 0, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 TEST(late_proposal, of_an_evicted_writer_does_not_revive_it)
 {
     struct rw a;
     hf_lock *l = NULL;
-    uint64_t holder = hf_holder_new();
-    struct request late = rw_begin(&a, &l, 1, holder);
+    hf_hold *g = NULL;
+    struct request late = rw_begin(&a, &l, 1, &g);
     redis_say(&r, "DEL a");
     CHECK_INT(server_do(&f, late, NULL), V_GRANTED);
-    CHECK(is_lost(l, holder));
+    CHECK(is_lost(g));
 }
 
 /* ---- a late release ----------------------------------------------------- */

@@ -43,7 +43,7 @@ static void exchange(struct cut_rig *r, long n)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct hf_error err = {0};
-    struct hf_grant g;
+    hf_hold *g;
     o.lease_ms = LEASE_MS;
     o.timeout_ms = 1000;
     o.patience_ms = 3000;
@@ -54,8 +54,8 @@ static void exchange(struct cut_rig *r, long n)
     int status = hf_lock_acquire(l, &a, &g, &err);
     if (status == HF_OK) {
         r->granted++;
-        fence_rises(r, g.fence);
-        status = hf_lock_release(l, NULL, &err);
+        fence_rises(r, hf_hold_fence(g));
+        status = hf_hold_release(g, &err);
     }
     if (status == HF_UNAVAILABLE) r->unavailable++;
     if (status != HF_OK && status != HF_UNAVAILABLE)
@@ -67,10 +67,10 @@ static void exchange(struct cut_rig *r, long n)
 /* Nobody has it, or only until a lease is over that went unseen. */
 static void nothing_is_left(struct cut_rig *r)
 {
-    struct hf_grant g;
+    hf_hold *g;
     CHECK_INT(rig_acquire(r->direct, 0, LEASE_MS + 10000, &g), HF_OK);
-    fence_rises(r, g.fence);
-    CHECK_INT(hf_lock_release(r->direct, NULL, NULL), HF_OK);
+    fence_rises(r, hf_hold_fence(g));
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(redis_number(&r->redis, "EXISTS a"), 0);
 }
 
@@ -112,6 +112,7 @@ TEST(link_cut, all_along_the_requests)
 /* A held lock outlives the line as long as it is mended within the lease. */
 TEST(link_cut, a_holder_keeps_its_lock_over_many_cuts)
 {
+    hf_hold *g = NULL;
     static struct cut_rig r;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     cut_begin(&r);
@@ -119,7 +120,7 @@ TEST(link_cut, a_holder_keeps_its_lock_over_many_cuts)
     a.renew_ms = 1000;
     o.timeout_ms = 500;
     hf_lock *l = rig_lock(rig_client_at(r.url, &o), "a");
-    CHECK_INT(hf_lock_acquire(l, &a, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &a, &g, NULL), HF_OK);
     int cuts = 0;
     for (int i = 0; i < 8; i++) {
         proxy_arm(&r.proxy, i % 2 ? PROXY_UP : PROXY_DOWN, 5 + 11 * i, i % 2);
@@ -128,8 +129,8 @@ TEST(link_cut, a_holder_keeps_its_lock_over_many_cuts)
         CHECK_INT(hf_lock_try(r.direct, NULL, NULL), HF_TAKEN);
     }
     CHECK(cuts > 0);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(rig_probe(r.direct), HF_OK);
 }
 

@@ -11,13 +11,14 @@
 
 TEST(lock_file_deleted, holder_is_told_at_the_next_renewal)
 {
+    hf_hold *g = NULL;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     char path[4096];
     rig_begin_on("file:");
     o.lease_ms = 300;
     hf_lock *l = rig_lock(rig_client(&o), "job");
-    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(rig_acquire(l, 0, 0, &g), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     snprintf(path, sizeof path, "%s/job.lock", rig_dir());
     CHECK(unlink(path) == 0);
     CHECK(rig_until_state(l, 0, HF_STATE_LOST));
@@ -25,12 +26,13 @@ TEST(lock_file_deleted, holder_is_told_at_the_next_renewal)
 
 TEST(lock_file_deleted, holder_that_is_left_alone_is_not)
 {
+    hf_hold *g = NULL;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     rig_begin_on("file:");
     o.lease_ms = 300;
     hf_lock *l = rig_lock(rig_client(&o), "job");
-    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, 0, &g), HF_OK);
     rig_pause_ms(1500);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }

@@ -22,29 +22,27 @@ static void on_state(const struct hf_event *ev, void *user)
 struct answers {
     atomic_int calls;
     atomic_int failed;
-    uint64_t holders[LOCKS];
+    hf_hold *holds[LOCKS];
 };
 static struct answers answers;
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
-    uint64_t *holder = user;
+    hf_hold **to = user;
     (void)lock;
     (void)err;
     if (status != HF_OK)
         atomic_fetch_add(&answers.failed, 1);
     else
-        *holder = grant->holder;
+        *to = hold;
     atomic_fetch_add(&answers.calls, 1);
 }
 
-static void on_released(hf_lock *lock, int status,
-                        const struct hf_released *released,
-                        const struct hf_error *err, void *user)
+static void on_released(hf_hold *hold, int status, const struct hf_error *err,
+                        void *user)
 {
-    (void)lock;
-    (void)released;
+    (void)hold;
     (void)err;
     (void)user;
     if (status != HF_OK) atomic_fetch_add(&answers.failed, 1);
@@ -70,7 +68,7 @@ TEST(many_locks, are_all_renewed_with_few_commands)
         snprintf(name, sizeof name, "many:%d", i);
         locks[i] = rig_lock(c, name);
         CHECK_INT(hf_lock_acquire_start(locks[i], &how, on_acquired,
-                                        &answers.holders[i], NULL),
+                                        &answers.holds[i], NULL),
                   HF_OK);
     }
     CHECK(rig_until_equal(&answers.calls, LOCKS));
@@ -87,16 +85,16 @@ TEST(many_locks, are_all_renewed_with_few_commands)
     CHECK(calls < 1000);
     CHECK_INT(atomic_load(&lost), 0);
     for (int i = 0; i < LOCKS; i++)
-        CHECK_INT(hf_lock_state(locks[i], answers.holders[i]), HF_STATE_HELD);
+        CHECK_INT(hf_hold_state(answers.holds[i]), HF_STATE_HELD);
     CHECK_INT(redis_number(&r, "EVAL \"return #redis.call('KEYS','many:*')\" "
                                "0"),
               LOCKS);
 
     atomic_store(&answers.calls, 0);
     for (int i = 0; i < LOCKS; i++)
-        CHECK_INT(hf_lock_release_start(locks[i], answers.holders[i],
-                                        on_released, NULL, NULL),
-                  HF_OK);
+        CHECK_INT(
+            hf_hold_release_start(answers.holds[i], on_released, NULL, NULL),
+            HF_OK);
     CHECK(rig_until_equal(&answers.calls, LOCKS));
     CHECK_INT(atomic_load(&answers.failed), 0);
     CHECK_INT(redis_number(&r, "EVAL \"return #redis.call('KEYS','many:*')\" "

@@ -49,11 +49,18 @@ static void *count_resize(void *p, size_t size, void *user)
 
 /* ---- a crowd of locks ---------------------------------------------------- */
 
+struct crowd;
+
+struct member {
+    struct crowd *crowd;
+    hf_lock *lock;
+    hf_hold *hold; /* once it is granted */
+};
+
 struct crowd {
     hf_client *client;
     int len;
-    hf_lock *locks[HELD];
-    uint64_t holders[HELD];
+    struct member members[HELD];
     atomic_int granted, released, failed, lost;
 };
 static struct crowd holders, waiters;
@@ -89,24 +96,22 @@ static void crowd_begin(struct crowd *w, int len, int64_t lease_ms)
     test_cleanup(crowd_end, w);
 }
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
-    struct crowd *w = user;
+    struct member *m = user;
     (void)lock;
     (void)err;
-    (void)grant;
-    if (status != HF_OK) atomic_fetch_add(&w->failed, 1);
-    atomic_fetch_add(&w->granted, 1);
+    m->hold = hold;
+    if (status != HF_OK) atomic_fetch_add(&m->crowd->failed, 1);
+    atomic_fetch_add(&m->crowd->granted, 1);
 }
 
-static void on_released(hf_lock *lock, int status,
-                        const struct hf_released *released,
-                        const struct hf_error *err, void *user)
+static void on_released(hf_hold *hold, int status, const struct hf_error *err,
+                        void *user)
 {
     struct crowd *w = user;
-    (void)lock;
-    (void)released;
+    (void)hold;
     (void)err;
     if (status != HF_OK) atomic_fetch_add(&w->failed, 1);
     atomic_fetch_add(&w->released, 1);
@@ -116,11 +121,12 @@ static void crowd_acquire(struct crowd *w)
 {
     struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
     for (int i = 0; i < w->len; i++) {
+        struct member *m = &w->members[i];
         char name[32];
         snprintf(name, sizeof name, "crowd:%d", i);
-        CHECK_INT(hf_lock_open(w->client, name, &w->locks[i], NULL), HF_OK);
-        o.holder = w->holders[i] = hf_holder_new();
-        CHECK_INT(hf_lock_acquire_start(w->locks[i], &o, on_acquired, w, NULL),
+        m->crowd = w;
+        CHECK_INT(hf_lock_open(w->client, name, &m->lock, NULL), HF_OK);
+        CHECK_INT(hf_lock_acquire_start(m->lock, &o, on_acquired, m, NULL),
                   HF_OK);
     }
 }
@@ -128,9 +134,9 @@ static void crowd_acquire(struct crowd *w)
 static void crowd_release(struct crowd *w)
 {
     for (int i = 0; i < w->len; i++)
-        CHECK_INT(hf_lock_release_start(w->locks[i], w->holders[i], on_released,
-                                        w, NULL),
-                  HF_OK);
+        CHECK_INT(
+            hf_hold_release_start(w->members[i].hold, on_released, w, NULL),
+            HF_OK);
     CHECK(rig_until_equal(&w->released, w->len));
 }
 
@@ -271,8 +277,7 @@ TEST(many_held, are_kept_by_renewals_that_are_spread)
     CHECK(is_spread); /* in one of them: a machine that stalls makes bursts */
     CHECK_INT(atomic_load(&waiters.lost), 0);
     for (int i = 0; i < HELD; i++)
-        CHECK_INT(hf_lock_state(waiters.locks[i], waiters.holders[i]),
-                  HF_STATE_HELD);
+        CHECK_INT(hf_hold_state(waiters.members[i].hold), HF_STATE_HELD);
     crowd_release(&waiters);
     CHECK_INT(atomic_load(&waiters.failed), 0);
 }

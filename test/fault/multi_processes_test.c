@@ -54,13 +54,14 @@ static int crosser_run(struct proc *self, const void *arg)
     if (hf_multi_open(l, 2, &m, NULL) != HF_OK) return 1;
     for (int i = 0; i < x->rounds; i++) {
         struct hf_acquire_options how = rig_options(60000, 0, 0);
-        if (hf_multi_acquire(m, &how, NULL, NULL) != HF_OK) return 2;
+        hf_hold *g = NULL;
+        if (hf_multi_acquire(m, &how, &g, NULL) != HF_OK) return 2;
         if (x->holds) {
             proc_say(self, "held");
             rig_pause_ms(120000);
         }
         *counter = *counter + 1;
-        if (hf_multi_release(m, NULL) != HF_OK) return 3;
+        if (hf_hold_release(g, NULL) != HF_OK) return 3;
     }
     proc_say(self, "done");
     return 0;
@@ -135,11 +136,12 @@ TEST(multi_processes, of_a_killed_process_is_free_when_its_leases_end)
     CHECK(proc_hears(&p, "held", RIG_PATIENCE_MS));
     hf_multi *m = multi_named(rig_client(NULL), 4);
     struct hf_acquire_options o = rig_options(2500, 0, 0);
-    CHECK_INT(hf_multi_acquire(m, &o, NULL, NULL), HF_TIMEOUT); /* it renews */
+    hf_hold *g = NULL;
+    CHECK_INT(hf_multi_acquire(m, &o, &g, NULL), HF_TIMEOUT); /* it renews */
     proc_signal(&p, SIGKILL);
     CHECK_INT(proc_wait(&p, RIG_PATIENCE_MS), -SIGKILL);
     o.wait_ms = RIG_WAIT_MS;
-    CHECK_INT(hf_multi_acquire(m, &o, NULL, NULL), HF_OK);
+    CHECK_INT(hf_multi_acquire(m, &o, &g, NULL), HF_OK);
 }
 
 /* ---- quorums ------------------------------------------------------------- */
@@ -164,17 +166,18 @@ TEST(multi_processes, over_a_quorum_survives_one_of_its_servers)
     CHECK_INT(hf_quorum_init(url, NULL, nodes, 5, &len, NULL), HF_OK);
     hf_client *c = rig_client_at(url, NULL), *d = rig_client_at(url, NULL);
     hf_multi *m = multi_named(c, 3), *n = multi_named(d, 3);
-    CHECK_INT(hf_multi_try(n, NULL, NULL), HF_OK); /* both connect */
-    CHECK_INT(hf_multi_release(n, NULL), HF_OK);
+    hf_hold *g = NULL, *h = NULL;
+    CHECK_INT(hf_multi_try(n, &h, NULL), HF_OK); /* both connect */
+    CHECK_INT(hf_hold_release(h, NULL), HF_OK);
     CHECK(rig_until(all_vote, c) && rig_until(all_vote, d));
-    CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK);
-    CHECK_INT(hf_multi_try(n, NULL, NULL), HF_TAKEN);
+    CHECK_INT(hf_multi_acquire(m, NULL, &g, NULL), HF_OK);
+    CHECK_INT(hf_multi_try(n, &h, NULL), HF_TAKEN);
     five_kill(&f, 1);
-    CHECK_INT(hf_multi_release(m, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
-    CHECK_INT(hf_multi_acquire(n, &o, NULL, NULL), HF_OK);
-    CHECK_INT(hf_multi_state(n, 0), HF_STATE_HELD);
-    CHECK_INT(hf_multi_release(n, NULL), HF_OK);
+    CHECK_INT(hf_multi_acquire(n, &o, &h, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(h), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(h, NULL), HF_OK);
     for (int i = 0; i < 5; i++)
         if (i != 1)
             CHECK_INT(redis_number(&f.nodes[i].redis, "EXISTS a b c"), 0);

@@ -53,12 +53,13 @@ TEST(multi_servers, of_one_server_is_taken_by_one_write_with_a_script_each)
     rig_begin_at(r.url);
     hf_client *c = rig_client(NULL);
     hf_multi *m = multi_named(c, NAMES);
-    CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK); /* connects */
-    CHECK_INT(hf_multi_release(m, NULL), HF_OK);
+    hf_hold *g = NULL;
+    CHECK_INT(hf_multi_acquire(m, NULL, &g, NULL), HF_OK); /* connects */
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     struct cost before = cost_now();
     for (int i = 0; i < ROUNDS; i++) {
-        CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK);
-        CHECK_INT(hf_multi_release(m, NULL), HF_OK);
+        CHECK_INT(hf_multi_acquire(m, NULL, &g, NULL), HF_OK);
+        CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     }
     struct cost all = cost_since(before);
     CHECK_INT(all.scripts, 2 * ROUNDS * NAMES);
@@ -75,11 +76,12 @@ TEST(multi_servers, of_one_server_takes_one_round_trip_over_a_slow_line)
     proxy_begin(&proxy, r.port);
     snprintf(url, sizeof url, "redis://127.0.0.1:%d", proxy.port);
     hf_multi *m = multi_named(rig_client_at(url, NULL), NAMES);
-    CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK);
-    CHECK_INT(hf_multi_release(m, NULL), HF_OK);
+    hf_hold *g = NULL;
+    CHECK_INT(hf_multi_acquire(m, NULL, &g, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     proxy_delay(&proxy, PROXY_DOWN, 700);
     int64_t began_ms = rig_now_ms();
-    CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK);
+    CHECK_INT(hf_multi_acquire(m, NULL, &g, NULL), HF_OK);
     int64_t took_ms = rig_now_ms() - began_ms;
     proxy_delay(&proxy, PROXY_DOWN, 0);
     CHECK(took_ms >= 700);
@@ -137,8 +139,9 @@ TEST(multi_servers, that_is_refused_for_good_leaves_no_key)
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_multi *m = multi_named(rig_client(NULL), 3);
+    hf_hold *g = NULL;
     redis_say(&r, "SET b something");
-    CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_CONFLICT);
+    CHECK_INT(hf_multi_acquire(m, NULL, &g, NULL), HF_CONFLICT);
     CHECK_INT(redis_number(&r, "EXISTS a c"), 0);
 }
 
@@ -146,18 +149,24 @@ TEST(multi_servers, that_is_refused_for_good_leaves_no_key)
  * on the counter of the tokens, which then begins anew. */
 TEST(multi_servers, sets_no_end_to_the_tokens)
 {
-    struct hf_grant g[2], h[2];
+    hf_hold *g = NULL;
+    uint64_t fence[2];
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_multi *m = multi_named(rig_client(NULL), 2);
     struct hf_acquire_options o = rig_options(0, 400, HF_ACQUIRE_FIXED);
-    CHECK_INT(hf_multi_acquire(m, &o, g, NULL), HF_OK);
+    CHECK_INT(hf_multi_acquire(m, &o, &g, NULL), HF_OK);
+    for (size_t i = 0; i < 2; i++) {
+        fence[i] = hf_hold_fence(hf_hold_part(g, i));
+        CHECK(fence[i] > 0);
+    }
     CHECK_INT(redis_number(&r, "PTTL redisson_lock_token:{a}"), -1);
     CHECK_INT(redis_number(&r, "PTTL redisson_lock_token:{b}"), -1);
-    CHECK_INT(hf_multi_release(m, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     rig_pause_ms(600);
-    CHECK_INT(hf_multi_acquire(m, &o, h, NULL), HF_OK);
-    CHECK(h[0].fence > g[0].fence && h[1].fence > g[1].fence);
+    CHECK_INT(hf_multi_acquire(m, &o, &g, NULL), HF_OK);
+    for (size_t i = 0; i < 2; i++)
+        CHECK(hf_hold_fence(hf_hold_part(g, i)) > fence[i]);
 }
 
 /* The same defect: there, without asking whose they are. */
@@ -166,20 +175,22 @@ TEST(multi_servers, sets_no_end_to_what_became_another_s)
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_multi *m = multi_named(rig_client(NULL), 2);
-    CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK);
+    hf_hold *g = NULL;
+    CHECK_INT(hf_multi_acquire(m, NULL, &g, NULL), HF_OK);
     redis_say(&r, "DEL a");
     redis_say(&r, "HSET a 0f0f0f0f-1111-4222-8333-444444444444:1 1");
     redis_say(&r, "PEXPIRE a 600000");
-    CHECK_INT(hf_multi_extend(m, 0, 2000, NULL, NULL), HF_LOST);
-    CHECK_INT(hf_multi_state(m, 0), HF_STATE_LOST);
-    CHECK_INT(hf_multi_release(m, NULL), HF_LOST);
+    CHECK_INT(hf_hold_extend(g, 2000, NULL), HF_LOST);
+    CHECK_INT(hf_hold_state(g), HF_STATE_LOST);
+    CHECK_INT(hf_hold_release(g, NULL), HF_LOST);
     CHECK(redis_number(&r, "PTTL a") > 500000);
     CHECK_INT(redis_number(&r, "EXISTS b"), 0);
 }
 
 static int is_acquired(void *arg)
 {
-    return hf_multi_acquire(arg, NULL, NULL, NULL) == HF_OK;
+    hf_hold *hold = NULL;
+    return hf_multi_acquire(arg, NULL, &hold, NULL) == HF_OK;
 }
 
 TEST(multi_servers, with_a_dead_server_takes_nothing_of_the_others)
@@ -193,8 +204,9 @@ TEST(multi_servers, with_a_dead_server_takes_nothing_of_the_others)
     hf_client *c = rig_client(&o), *d = rig_client_at(s.url, &o);
     hf_lock *locks[] = {rig_lock(c, "a"), rig_lock(c, "b"), rig_lock(d, "a")};
     hf_multi *m = rig_multi(locks, 3);
+    hf_hold *g = NULL;
     redis_shutdown(&s, 0);
-    CHECK_INT(hf_multi_acquire(m, NULL, NULL, &err), HF_UNAVAILABLE);
+    CHECK_INT(hf_multi_acquire(m, NULL, &g, &err), HF_UNAVAILABLE);
     CHECK_INT(err.status, HF_UNAVAILABLE);
     CHECK_INT(redis_number(&r, "EXISTS a b"), 0);
     redis_start(&s);
@@ -210,11 +222,12 @@ TEST(multi_servers, deadline_bounds_a_server_that_does_not_answer)
     o.timeout_ms = 60000;
     hf_multi *m = multi_named(rig_client(&o), 3);
     struct hf_acquire_options wait = rig_options(500, 0, 0);
-    CHECK_INT(hf_multi_acquire(m, &wait, NULL, NULL), HF_OK);
-    CHECK_INT(hf_multi_release(m, NULL), HF_OK);
+    hf_hold *g = NULL;
+    CHECK_INT(hf_multi_acquire(m, &wait, &g, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     redis_pause(&r);
     int64_t began_ms = rig_now_ms();
-    CHECK_INT(hf_multi_acquire(m, &wait, NULL, NULL), HF_UNAVAILABLE);
+    CHECK_INT(hf_multi_acquire(m, &wait, &g, NULL), HF_UNAVAILABLE);
     int64_t took_ms = rig_now_ms() - began_ms;
     redis_resume(&r);
     CHECK(took_ms >= 500 && took_ms < 15000);

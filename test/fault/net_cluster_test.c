@@ -29,6 +29,7 @@ static struct side {
     int host;
     hf_client *client;
     hf_lock *lock;
+    hf_hold *hold; /* the last that it took */
     atomic_int lost;
 } inside, outside;
 
@@ -93,22 +94,21 @@ static void heal(void)
     net_heal(&net);
 }
 
-static uint64_t takes(const struct side *s, uint64_t above)
+static uint64_t takes(struct side *s, uint64_t above)
 {
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
     struct hf_error err = {0};
-    struct hf_grant grant = {0};
     net_go(&net, s->host);
-    if (hf_lock_acquire(s->lock, &o, &grant, &err) != HF_OK)
+    if (hf_lock_acquire(s->lock, &o, &s->hold, &err) != HF_OK)
         TEST_FAIL("host %d: %s", s->host, err.text);
-    CHECK(grant.fence > above);
-    return grant.fence;
+    CHECK(hf_hold_fence(s->hold) > above);
+    return hf_hold_fence(s->hold);
 }
 
 static void gives_back(const struct side *s)
 {
     net_go(&net, s->host);
-    CHECK_INT(hf_lock_release(s->lock, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(s->hold, NULL), HF_OK);
 }
 
 static void cannot_take(const struct side *s, hf_lock *l)
@@ -181,7 +181,7 @@ TEST(net_cluster, with_wait_renew_a_holder_is_told_before_another_has_it)
     begin("?wait=all&wait_renew=on");
     uint64_t old = takes(&inside, 0);
     uint64_t new = lock_moves(old);
-    CHECK_INT(hf_lock_state(inside.lock, 0), HF_STATE_LOST);
+    CHECK_INT(hf_hold_state(inside.hold), HF_STATE_LOST);
     CHECK_INT(writes(&outside, new), HF_OK);
     lock_returns(old, new);
 }
@@ -204,20 +204,21 @@ TEST(net_cluster, whoever_is_cut_off_is_told_so_in_time_whatever_he_asks_for)
 
 TEST(net_cluster, a_holder_of_the_majority_keeps_its_lock)
 {
+    hf_hold *g = NULL;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     begin("");
     o.lease_ms = 15000;
     o.patience_ms = RIG_PATIENCE_MS;
     net_go(&net, OUTSIDE);
     hf_lock *l = rig_lock(rig_client_at(c.url, &o), name);
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
     CHECK(rig_until(is_replicated, NULL));
     cut(0);
     int64_t began_ms = rig_now_ms();
-    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 0, NULL), HF_OK);
     CHECK(rig_now_ms() - began_ms < RIG_PATIENCE_MS);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK(rig_until(is_free, NULL));
 }
 

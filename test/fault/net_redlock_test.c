@@ -25,6 +25,7 @@ static char url[200];
 static struct side {
     hf_client *client;
     hf_lock *lock;
+    hf_hold *hold; /* the last that it took */
     atomic_int at_risk, lost;
 } left, right;
 
@@ -77,19 +78,18 @@ static void begin(void)
     side_begin(&right, RIGHT);
 }
 
-static uint64_t can_take(const struct side *s, uint64_t above)
+static uint64_t can_take(struct side *s, uint64_t above)
 {
-    struct hf_grant g = {0};
     net_go(&net, s == &left ? LEFT : RIGHT);
-    CHECK_INT(rig_acquire(s->lock, 0, RIG_WAIT_MS, &g), HF_OK);
-    CHECK(g.fence > above);
-    return g.fence;
+    CHECK_INT(rig_acquire(s->lock, 0, RIG_WAIT_MS, &s->hold), HF_OK);
+    CHECK(hf_hold_fence(s->hold) > above);
+    return hf_hold_fence(s->hold);
 }
 
 static void gives_back(const struct side *s)
 {
     net_go(&net, s == &left ? LEFT : RIGHT);
-    CHECK_INT(hf_lock_release(s->lock, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(s->hold, NULL), HF_OK);
 }
 
 static void cannot_take(const struct side *s)
@@ -146,7 +146,7 @@ TEST(net_redlock, a_holder_left_with_two_is_told_before_another_has_it)
     CHECK_INT(hf_guard_file_replace(path, old, "old", 3, NULL), HF_OK);
     net_cut(&net, NET_HOST(0) | NET_HOST(1));
     uint64_t new = can_take(&right, old);
-    CHECK_INT(hf_lock_state(left.lock, 0), HF_STATE_LOST);
+    CHECK_INT(hf_hold_state(left.hold), HF_STATE_LOST);
     CHECK(rig_until_equal(&left.lost, 1));
     CHECK_INT(atomic_load(&left.at_risk), 1);
     CHECK_INT(hf_guard_file_replace(path, new, "new", 3, NULL), HF_OK);
@@ -165,7 +165,7 @@ TEST(net_redlock, a_holder_left_with_three_goes_on)
     can_take(&left, 0);
     net_cut(&net, NET_HOST(3) | NET_HOST(4));
     rig_pause_ms(2 * LEASE_MS);
-    CHECK_INT(hf_lock_state(left.lock, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(left.hold), HF_STATE_HELD);
     CHECK_INT(atomic_load(&left.lost), 0);
     net_heal(&net);
     gives_back(&left);

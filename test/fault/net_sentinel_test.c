@@ -29,6 +29,7 @@ static struct side {
     int host;
     hf_client *client;
     hf_lock *lock;
+    hf_hold *hold; /* the last that it took */
     atomic_int lost;
 } inside, outside;
 
@@ -77,22 +78,21 @@ static struct redis *cut(void)
     return sentinel_until_other(&g, &g.servers[INSIDE]);
 }
 
-static uint64_t takes(const struct side *s, uint64_t above)
+static uint64_t takes(struct side *s, uint64_t above)
 {
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
     struct hf_error err = {0};
-    struct hf_grant grant = {0};
     net_go(&net, s->host);
-    if (hf_lock_acquire(s->lock, &o, &grant, &err) != HF_OK)
+    if (hf_lock_acquire(s->lock, &o, &s->hold, &err) != HF_OK)
         TEST_FAIL("host %d: %s", s->host, err.text);
-    CHECK(grant.fence > above);
-    return grant.fence;
+    CHECK(hf_hold_fence(s->hold) > above);
+    return hf_hold_fence(s->hold);
 }
 
 static void gives_back(const struct side *s)
 {
     net_go(&net, s->host);
-    CHECK_INT(hf_lock_release(s->lock, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(s->hold, NULL), HF_OK);
 }
 
 /* Write what it guards, on the primary of this side. */
@@ -121,7 +121,7 @@ TEST(net_sentinel, two_may_hold_until_it_heals_and_then_the_old_one_is_told)
     CHECK_INT(writes(&inside, old), HF_OK);
     cut();
     uint64_t new = takes(&outside, old);
-    CHECK_INT(hf_lock_state(inside.lock, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(inside.hold), HF_STATE_HELD);
     CHECK_INT(writes(&outside, new), HF_OK);
     CHECK_INT(writes(&outside, old), HF_STALE);
     net_heal(&net);
@@ -148,11 +148,11 @@ TEST(net_sentinel, a_holder_of_the_majority_keeps_its_lock)
     CHECK(rig_until(is_replicated, NULL));
     struct redis *now = cut();
     int64_t began_ms = rig_now_ms();
-    CHECK_INT(hf_lock_extend(outside.lock, 0, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(outside.hold, 0, NULL), HF_OK);
     CHECK(rig_now_ms() - began_ms < RIG_PATIENCE_MS);
     CHECK(redis_number(now, "PTTL a") > 0);
-    CHECK_INT(hf_lock_state(outside.lock, 0), HF_STATE_HELD);
-    CHECK(hf_lock_fence(outside.lock, 0) == fence);
+    CHECK_INT(hf_hold_state(outside.hold), HF_STATE_HELD);
+    CHECK(hf_hold_fence(outside.hold) == fence);
     CHECK_INT(atomic_load(&outside.lost), 0);
     gives_back(&outside);
     CHECK(rig_until(is_free, now));
@@ -221,7 +221,7 @@ TEST(net_sentinel, with_wait_renew_a_holder_is_told_before_another_has_it)
     uint64_t old = takes(&inside, 0);
     struct redis *now = cut();
     uint64_t new = takes(&outside, old);
-    CHECK_INT(hf_lock_state(inside.lock, 0), HF_STATE_LOST);
+    CHECK_INT(hf_hold_state(inside.hold), HF_STATE_LOST);
     CHECK(rig_until_equal(&inside.lost, 1));
     CHECK_INT(writes(&outside, new), HF_OK);
     CHECK_INT(writes(&outside, old), HF_STALE);

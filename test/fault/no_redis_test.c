@@ -101,7 +101,7 @@ static void is_refused(const char *answer, int repeats)
     CHECK(err.text[0] != 0);
     status = rig_acquire(l, 0, 60000, NULL);
     CHECK(status == HF_UNAVAILABLE || status == HF_UNSUPPORTED);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
     rig_close(c);
     CHECK(rig_now_ms() - began_ms < SOON_MS);
 }

@@ -87,15 +87,16 @@ TEST(password_file, by_the_url_or_the_options_opens_the_store)
 
 TEST(password_file, that_was_changed_is_read_at_the_next_connect)
 {
+    hf_hold *g = NULL;
     begin();
     hf_lock *l = rig_lock(client_open(NULL), "a");
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     for (int i = 0; i < 4; i++) {
         file_write(i % 2 ? FIRST : SECOND, 0600);
         password_set(i % 2 ? FIRST : SECOND);
-        CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
+        CHECK_INT(hf_hold_extend(g, 0, NULL), HF_OK);
     }
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 TEST(password_file, that_is_late_is_denied_and_then_works_by_itself)

@@ -40,10 +40,11 @@ static void begin(void)
 /* The token of one hold. */
 static uint64_t token_of(hf_lock *l)
 {
-    struct hf_grant g;
+    hf_hold *g;
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    return g.fence;
+    uint64_t fence = hf_hold_fence(g);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
+    return fence;
 }
 
 /* A client whose idea of the server's clock is a second old comes after one

@@ -245,6 +245,7 @@ static int third_is_refused(void *client)
  * primary again, only a look can tell. */
 TEST(quorum_members, a_member_that_was_made_a_replica_loses_its_vote)
 {
+    hf_hold *g = NULL;
     struct hf_quorum_node nodes[NODES];
     int len = 0;
     begin();
@@ -256,11 +257,11 @@ TEST(quorum_members, a_member_that_was_made_a_replica_loses_its_vote)
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a");
     CHECK(rig_until_settled(c, NODES)); /* or two had it, and one left */
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
     redis_say(&servers[2], "REPLICAOF 127.0.0.1 %d", servers[0].port);
-    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 0, NULL), HF_OK);
     CHECK(rig_until(third_is_refused, c));
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }

@@ -17,7 +17,7 @@ static struct hf_error err;
 static char quorum_url[256];
 
 /* Three members; the quorum's holder has "a". */
-static hf_lock *begin(void)
+static hf_hold *begin(void)
 {
     struct hf_quorum_node nodes[NODES];
     int len = 0;
@@ -30,9 +30,9 @@ static hf_lock *begin(void)
               HF_OK);
     hf_client *c = rig_client_at(quorum_url, NULL);
     CHECK(rig_until_settled(c, NODES));
-    hf_lock *l = rig_lock(c, "a");
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
-    return l;
+    hf_hold *g = NULL;
+    CHECK_INT(rig_acquire(rig_lock(c, "a"), 0, RIG_WAIT_MS, &g), HF_OK);
+    return g;
 }
 
 /* One try for "b" with this URL. */
@@ -75,11 +75,11 @@ TEST(quorum_outside, redlock_url_of_one_member_is_refused)
 /* It is not stored on that member, but it is the quorum's to give. */
 TEST(quorum_outside, what_the_quorum_has_is_not_granted_beside_it)
 {
-    hf_lock *l = begin();
+    hf_hold *g = begin();
     redis_say(&servers[1], "DEL a");
     hf_client *outside = rig_client_at(servers[1].url, NULL);
     CHECK_INT(rig_probe(rig_lock(outside, "a")), HF_CONFLICT);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
 }
 
 /* Kept on that member alone, it would be the quorum's to give again. */
@@ -88,20 +88,20 @@ TEST(quorum_outside, ticket_of_the_quorum_is_not_taken_over_past_it)
     struct hf_acquire_options o =
         rig_options(RIG_WAIT_MS, 20000, HF_ACQUIRE_DETACHED);
     char ticket[HF_TICKET_MAX];
+    hf_hold *g = NULL;
     begin();
     hf_client *inside = rig_client_at(quorum_url, NULL);
     CHECK(rig_until_settled(inside, NODES));
     hf_lock *l = rig_lock(inside, "t");
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_detach(l, 0, ticket, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    CHECK_INT(hf_hold_ticket(g, ticket, sizeof ticket, NULL), HF_OK);
     for (int i = 0; i < NODES; i++) {
         hf_client *outside = rig_client_at(servers[i].url, NULL);
         hf_lock *there = rig_lock(outside, "t");
-        CHECK_INT(hf_lock_attach(there, ticket, 20000, NULL, &err),
-                  HF_CONFLICT);
+        CHECK_INT(hf_lock_attach(there, ticket, 20000, &g, &err), HF_CONFLICT);
         CHECK(strstr(err.text, "one of 3 members of a quorum") != NULL);
     }
-    CHECK_INT(hf_lock_attach(l, ticket, 20000, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_attach(l, ticket, 20000, &g, NULL), HF_OK);
 }
 
 static int is_refused_by_now(void *lock)
@@ -113,16 +113,17 @@ static int is_refused_by_now(void *lock)
 TEST(quorum_outside, hold_from_before_is_kept_after_the_next_connect)
 {
     struct hf_acquire_options o = rig_renewed(RIG_WAIT_MS);
+    hf_hold *g = NULL;
     redis_begin(&servers[0], NULL);
     hf_client *c = rig_client_at(servers[0].url, NULL);
     hf_lock *l = rig_lock(c, "a");
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
     redis_say(&servers[0], "SET holdfast:boot 'v1 0123456789abcdef-3 x 0'");
     redis_say(&servers[0], "CLIENT KILL TYPE normal SKIPME yes");
     CHECK(rig_until(is_refused_by_now, rig_lock(c, "b")));
-    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, &err), HF_OK);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, &err), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 0, &err), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(g, &err), HF_OK);
     CHECK_INT(redis_number(&servers[0], "EXISTS a"), 0);
     CHECK_INT(rig_probe(l), HF_CONFLICT);
 }
@@ -195,7 +196,7 @@ TEST(quorum_outside, number_of_a_semaphore_is_not_changed)
 {
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
     struct hf_semaphore_state state;
-    struct hf_permit permit;
+    hf_hold *permit;
     begin();
     for (int plain = 0; plain < 2; plain++) {
         o.flags = plain ? HF_SEMAPHORE_PLAIN : 0;

@@ -46,16 +46,17 @@ static hf_client *client(const char *options)
 /* Both hold it in turn, the second after a wait. */
 static void waits(hf_lock *one, hf_lock *two)
 {
+    hf_hold *g = NULL;
     static struct fair_waiter w;
     struct hf_info info;
-    CHECK_INT(rig_acquire(one, 0, 0, NULL), HF_OK);
-    CHECK_INT(hf_lock_extend(one, 0, 0, NULL, NULL), HF_OK);
+    CHECK_INT(rig_acquire(one, 0, 0, &g), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 0, NULL), HF_OK);
     CHECK_INT(hf_lock_inspect(one, 0, &info, NULL), HF_OK);
     memset(&w, 0, sizeof w);
     w.lock = two;
     rig_spawn(fair_run, &w);
     rig_pause_ms(200);
-    CHECK_INT(hf_lock_release(one, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     rig_join();
     CHECK_INT(w.status, HF_OK);
     CHECK_INT(atomic_load(&polls), 0);
@@ -102,15 +103,15 @@ TEST(redis_acl_page, a_read_write_lock_needs_no_more)
 TEST(redis_acl_page, a_semaphore_needs_no_more)
 {
     static struct taker t;
-    struct hf_permit p;
+    hf_hold *p;
     begin("semaphore");
     hf_semaphore *one = rig_semaphore(client(""), "a", 1);
     hf_semaphore *two = rig_semaphore(client(""), "a", 1);
     CHECK_INT(hf_semaphore_try(one, &p, NULL), HF_OK);
-    CHECK_INT(hf_semaphore_extend(one, &p, 0, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(p, 0, NULL), HF_OK);
     taker_start(&t, two, 1, RIG_WAIT_MS);
     rig_pause_ms(200);
-    CHECK_INT(hf_semaphore_release(one, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     rig_join();
     CHECK_INT(t.status, HF_OK);
     CHECK_INT(atomic_load(&polls), 0);
@@ -186,7 +187,7 @@ static void looked_at(hf_lock *held, hf_lock *look)
 TEST(redis_acl_page, looking_on_needs_no_more_and_changes_nothing)
 {
     static struct rw all, look;
-    struct hf_permit p;
+    hf_hold *p;
     begin("inspect");
     hf_client *admin = rig_client(NULL), *c = client("");
     looked_at(rig_lock(admin, "a"), rig_lock(c, "a"));
@@ -271,7 +272,7 @@ static void look_noted(hf_lock *look)
 TEST(redis_acl_page, looking_on_uses_every_right)
 {
     static struct rw all;
-    struct hf_permit p;
+    hf_hold *p;
     int64_t left;
     int rows = 0;
     begin("inspect");
@@ -329,13 +330,14 @@ static void members_init(const char *url)
 
 TEST(redis_acl_page, a_member_of_a_quorum_needs_no_more)
 {
+    hf_hold *g = NULL;
     members_init(members_begin("lock,quorum"));
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
-    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 0, NULL), HF_OK);
     for (int i = 0; i < MEMBERS; i++)
         CHECK_INT(redis_number(&members[i], "EXISTS a"), 1);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 /* Becoming a member needs no lock's rights. */

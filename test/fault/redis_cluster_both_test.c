@@ -59,12 +59,12 @@ TEST(redis_cluster_both, with_both_it_is_heard_at_every_server)
 
 TEST(redis_cluster_both, a_permit_that_comes_back_is_heard_by_a_classic_one)
 {
-    struct hf_permit p;
+    hf_hold *p;
     cluster_rig_begin(&c, 3, 0);
     hf_semaphore *s = rig_semaphore(client_with(""), NAME, 1);
     CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
     ear_open(&c.nodes[cluster_rig_at(&c, NAME)], PERMIT_CHANNEL);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK(ear_hears("$1\r\n1\r\n"));
 }
 

@@ -46,19 +46,20 @@ static hf_client *patient_client(void)
 
 TEST(redis_cluster_failover, a_lock_that_was_replicated_is_still_held)
 {
-    struct hf_grant mine, his;
+    hf_hold *mine, *his;
     begin();
     hf_lock *l = rig_lock(patient_client(), NAME);
     CHECK_INT(hf_lock_try(l, &mine, NULL), HF_OK);
+    uint64_t fence = hf_hold_fence(mine);
     CHECK(rig_until(is_replicated, NULL));
     cluster_rig_kill(&c, master);
     CHECK(cluster_rig_at(&c, NAME) != master);
     CHECK_INT(rig_probe(rig_lock(patient_client(), NAME)), HF_TAKEN);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_extend(l, 0, 30000, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(mine), HF_STATE_HELD);
+    CHECK_INT(hf_hold_extend(mine, 30000, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
     CHECK_INT(rig_acquire(l, 0, FAILOVER_MS, &his), HF_OK);
-    CHECK(his.fence > mine.fence);
+    CHECK(hf_hold_fence(his) > fence);
 }
 
 TEST(redis_cluster_failover, a_lock_that_was_not_replicated_is_told_as_lost)

@@ -13,7 +13,7 @@
 
 static struct cluster_rig c;
 static hf_lock *locks[LOCKS];
-static uint64_t holders[LOCKS];
+static hf_hold *holds[LOCKS];
 static atomic_int answered, failed, lost;
 
 static void on_state(const struct hf_event *ev, void *user)
@@ -22,15 +22,25 @@ static void on_state(const struct hf_event *ev, void *user)
     if (ev->state == HF_STATE_LOST) atomic_fetch_add(&lost, 1);
 }
 
-static void on_answer(hf_lock *lock, int status, const struct hf_grant *grant,
-                      const struct hf_error *err, void *user)
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
+                        const struct hf_error *err, void *user)
 {
     (void)lock;
     (void)err;
     if (status == HF_OK)
-        *(uint64_t *)user = grant->holder;
+        *(hf_hold **)user = hold;
     else
         atomic_fetch_add(&failed, 1);
+    atomic_fetch_add(&answered, 1);
+}
+
+static void on_extended(hf_hold *hold, int status, const struct hf_error *err,
+                        void *user)
+{
+    (void)hold;
+    (void)err;
+    (void)user;
+    if (status != HF_OK) atomic_fetch_add(&failed, 1);
     atomic_fetch_add(&answered, 1);
 }
 
@@ -50,7 +60,7 @@ static void all_acquire(hf_client *client, int64_t renew_ms)
         snprintf(name, sizeof name, "many:%d", i);
         locks[i] = rig_lock(client, name);
         CHECK_INT(
-            hf_lock_acquire_start(locks[i], &how, on_answer, &holders[i], NULL),
+            hf_lock_acquire_start(locks[i], &how, on_acquired, &holds[i], NULL),
             HF_OK);
     }
     all_answered();
@@ -92,9 +102,9 @@ TEST(redis_cluster_many, are_renewed_at_once_by_one_command_each)
     count_begin();
     int64_t began = rig_now_ms();
     for (int i = 0; i < LOCKS; i++)
-        CHECK_INT(hf_lock_extend_start(locks[i], holders[i], 60000, on_answer,
-                                       &holders[i], NULL),
-                  HF_OK);
+        CHECK_INT(
+            hf_hold_extend_start(holds[i], 60000, on_extended, NULL, NULL),
+            HF_OK);
     all_answered();
     int64_t took = rig_now_ms() - began;
     int64_t calls = count_end();
@@ -111,7 +121,7 @@ TEST(redis_cluster_many, are_all_kept_by_the_watchdog)
     printf("    %lld commands in %d ms\n", (long long)calls, 6 * RENEW_MS);
     CHECK_INT(atomic_load(&lost), 0);
     for (int i = 0; i < LOCKS; i++)
-        CHECK_INT(hf_lock_state(locks[i], holders[i]), HF_STATE_HELD);
+        CHECK_INT(hf_hold_state(holds[i]), HF_STATE_HELD);
     /* Six times, and somewhat earlier where others were due. */
     CHECK(calls <= 8 * LOCKS);
 }

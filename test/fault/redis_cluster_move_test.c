@@ -30,41 +30,44 @@ static void move(void)
 
 TEST(redis_cluster_move, a_lock_is_renewed_and_released_where_its_slot_went)
 {
+    hf_hold *g = NULL;
     begin();
     hf_lock *l = rig_lock(rig_client(NULL), NAME);
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     move();
-    CHECK_INT(hf_lock_extend(l, 0, 20000, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 20000, NULL), HF_OK);
     CHECK(redis_number(&c.nodes[to], "PTTL " NAME) > 0);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(redis_number(&c.nodes[to], "EXISTS " NAME), 0);
 }
 
 TEST(redis_cluster_move, a_watchdog_hold_stays_held)
 {
+    hf_hold *g = NULL;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     begin();
     o.lease_ms = 1500;
     hf_lock *l = rig_lock(rig_client(&o), NAME);
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     for (int i = 0; i < 4; i++) {
         cluster_rig_move(&c, slot, i % 2 ? to : from, i % 2 ? from : to);
         rig_pause_ms(600);
-        CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+        CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     }
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 TEST(redis_cluster_move, tokens_rise_across_it)
 {
-    struct hf_grant before, after;
+    hf_hold *before, *after;
     begin();
     hf_lock *l = rig_lock(rig_client(NULL), NAME);
     CHECK_INT(hf_lock_try(l, &before, NULL), HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    uint64_t fence = hf_hold_fence(before);
+    CHECK_INT(hf_hold_release(before, NULL), HF_OK);
     move();
     CHECK_INT(hf_lock_try(l, &after, NULL), HF_OK);
-    CHECK(after.fence > before.fence);
+    CHECK(hf_hold_fence(after) > fence);
 }
 
 struct waiter {
@@ -199,34 +202,36 @@ TEST(redis_cluster_move, waiters_by_both_kinds_keep_their_connection)
 
 TEST(redis_cluster_move, in_the_window_a_held_lock_is_kept_and_freed)
 {
+    hf_hold *g = NULL;
     begin();
     hf_lock *l = rig_lock(rig_client(NULL), NAME);
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     cluster_rig_move_begin(&c, slot, from, to);
-    CHECK_INT(hf_lock_extend(l, 0, 20000, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 20000, NULL), HF_OK);
     cluster_rig_move_keys(&c, slot, from, to);
-    CHECK_INT(hf_lock_extend(l, 0, 25000, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 25000, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     cluster_rig_move_end(&c, slot, to);
     CHECK_INT(redis_number(&c.nodes[to], "EXISTS " NAME), 0);
-    CHECK_INT(rig_acquire(l, 0, 10000, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, 10000, &g), HF_OK);
 }
 
 /* The script is asked for by its hash first, and that has ASKING before it; so
  * must have the whole one that follows. */
 TEST(redis_cluster_move, in_the_window_a_script_that_is_not_there_is_brought)
 {
+    hf_hold *g = NULL;
     begin();
     hf_client *client = rig_client(NULL);
     hf_lock *l = rig_lock(client, NAME);
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     cluster_rig_move_begin(&c, slot, from, to);
     cluster_rig_move_keys(&c, slot, from, to);
-    CHECK_INT(hf_lock_extend(l, 0, 20000, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 20000, NULL), HF_OK);
     redis_say(&c.nodes[to], "SCRIPT FLUSH");
-    CHECK_INT(hf_lock_extend(l, 0, 25000, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 25000, NULL), HF_OK);
     redis_say(&c.nodes[to], "SCRIPT FLUSH");
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     cluster_rig_move_end(&c, slot, to);
 }
 
@@ -290,13 +295,13 @@ static void key_move(const char *key)
     if (strcmp(said, "OK") != 0) TEST_FAIL("MIGRATE: %s", said);
 }
 
-static hf_lock *torn_lock(const char *options, const char *key)
+static hf_lock *torn_lock(const char *options, const char *key, hf_hold **g)
 {
     char url[600];
     begin();
     snprintf(url, sizeof url, "%s%s", c.url, options);
     hf_lock *l = rig_lock(rig_client_at(url, NULL), NAME);
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, g, NULL), HF_OK);
     cluster_rig_move_begin(&c, slot, from, to);
     key_move(key);
     return l;
@@ -304,8 +309,9 @@ static hf_lock *torn_lock(const char *options, const char *key)
 
 static void is_freed(const char *options, const char *key)
 {
-    hf_lock *l = torn_lock(options, key);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    hf_hold *g = NULL;
+    hf_lock *l = torn_lock(options, key, &g);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(
         redis_number(&c.nodes[from], "CLUSTER COUNTKEYSINSLOT %d", slot)
             + redis_number(&c.nodes[to], "CLUSTER COUNTKEYSINSLOT %d", slot),
@@ -338,11 +344,12 @@ TEST(redis_cluster_move, a_string_whose_counter_went_first_is_freed)
 TEST(redis_cluster_move, a_lock_without_its_counter_can_be_looked_at)
 {
     struct hf_info info;
-    hf_lock *l = torn_lock("", lock_key);
+    hf_hold *g = NULL;
+    hf_lock *l = torn_lock("", lock_key, &g);
     CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 1);
     CHECK_INT(info.mine, 1);
-    CHECK(info.fence == hf_lock_fence(l, 0));
+    CHECK(info.fence > 0 && info.fence == hf_hold_fence(g));
 }
 
 /* ---- under load ---- */
@@ -372,21 +379,22 @@ TEST(redis_cluster_move, a_crowd_never_meets_while_its_slot_goes_to_and_fro)
 /* Hash and record go one after the other; who renews in between comes again. */
 TEST(redis_cluster_move, in_the_window_a_read_lock_is_kept)
 {
+    hf_hold *g = NULL;
     struct hf_error err = {0};
     struct rw a;
     begin();
     rw_open(&a, rig_client(NULL), NAME, HF_ORDER_ANY);
-    CHECK_INT(hf_lock_try(a.read, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(a.read, &g, NULL), HF_OK);
     cluster_rig_move_begin(&c, slot, from, to);
-    CHECK_INT(hf_lock_extend(a.read, 0, 20000, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 20000, NULL), HF_OK);
     redis_say(&c.nodes[from], "MIGRATE %s %d " NAME " 0 5000", c.nodes[to].ip,
               c.nodes[to].port);
-    CHECK_INT(hf_lock_extend(a.read, 0, 25000, NULL, &err), HF_UNAVAILABLE);
+    CHECK_INT(hf_hold_extend(g, 25000, &err), HF_UNAVAILABLE);
     CHECK(strstr(err.text, "moving") != NULL);
-    CHECK_INT(hf_lock_state(a.read, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     cluster_rig_move_keys(&c, slot, from, to);
-    CHECK_INT(hf_lock_extend(a.read, 0, 25000, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 25000, NULL), HF_OK);
     cluster_rig_move_end(&c, slot, to);
-    CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(redis_number(&c.nodes[to], "EXISTS " NAME), 0);
 }

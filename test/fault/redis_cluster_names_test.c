@@ -40,16 +40,17 @@ TEST(redis_cluster_names, are_locked_kept_and_freed_with_any_braces)
     cluster_rig_begin(&c, 3, 0);
     hf_client *client = rig_client(NULL);
     for (int i = 0; i < ODD; i++) {
-        struct hf_grant first, second;
+        hf_hold *first, *second;
         struct hf_error err = {0};
         hf_lock *l = rig_lock(client, odd[i]);
         if (hf_lock_try(l, &first, &err) != HF_OK)
             TEST_FAIL("%s: %s", odd[i], err.text);
+        uint64_t fence = hf_hold_fence(first);
         all_are_in(cluster_rig_slot(&c, odd[i]));
-        CHECK_INT(hf_lock_extend(l, 0, 20000, NULL, NULL), HF_OK);
-        CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+        CHECK_INT(hf_hold_extend(first, 20000, NULL), HF_OK);
+        CHECK_INT(hf_hold_release(first, NULL), HF_OK);
         CHECK_INT(hf_lock_try(l, &second, NULL), HF_OK);
-        CHECK(second.fence > first.fence);
+        CHECK(hf_hold_fence(second) > fence);
         CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
         flush();
     }
@@ -202,14 +203,15 @@ TEST(redis_cluster_names, of_a_set_may_be_in_slots_of_several_masters)
 {
     hf_lock *locks[ODD];
     hf_multi *set = NULL;
+    hf_hold *g = NULL;
     cluster_rig_begin(&c, 3, 0);
     hf_client *mine = rig_client(NULL), *his = rig_client(NULL);
     for (int i = 0; i < ODD; i++) locks[i] = rig_lock(mine, odd[i]);
     CHECK_INT(hf_multi_open(locks, ODD, &set, NULL), HF_OK);
-    CHECK_INT(hf_multi_acquire(set, NULL, NULL, NULL), HF_OK);
+    CHECK_INT(hf_multi_acquire(set, NULL, &g, NULL), HF_OK);
     for (int i = 0; i < ODD; i++)
         CHECK_INT(rig_probe(rig_lock(his, odd[i])), HF_TAKEN);
-    CHECK_INT(hf_multi_release(set, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     for (int i = 0; i < ODD; i++)
         CHECK_INT(rig_probe(rig_lock(his, odd[i])), HF_OK);
     hf_multi_close(set);

@@ -24,7 +24,7 @@ static char names[NAMES][16];
 static int slots[NAMES];
 static int masters[SHARDS]; /* which node of a shard is its master */
 static hf_client *clients[CLIENTS];
-static hf_lock *kept[KEPT];
+static hf_hold *kept[KEPT];
 
 /* What the threads saw. */
 static struct {
@@ -64,28 +64,29 @@ static void fence_raise(int name, long long fence)
 }
 
 /* Two meet only if both were held all the time, by their own word. */
-static void hold(hf_lock *l, int name)
+static void hold(hf_hold *mine, int name)
 {
     int others = atomic_fetch_add(&seen.inside[name], 1);
     rig_pause_ms(2);
-    int is_mine = hf_lock_state(l, 0) == HF_STATE_HELD;
+    int is_mine = hf_hold_state(mine) == HF_STATE_HELD;
     atomic_fetch_sub(&seen.inside[name], 1);
     if (others && is_mine) atomic_fetch_add(&seen.met, 1);
 }
 
 static void turn_run(hf_lock *l, int name)
 {
-    struct hf_grant grant = {0};
+    hf_hold *grant = NULL;
     long long before = atomic_load(&seen.fences[name]);
     int64_t began = rig_now_ms();
     int status = rig_acquire(l, 0, WAIT_MS, &grant);
     status_count(status, began, WAIT_MS);
     if (status != HF_OK) return;
-    if ((long long)grant.fence <= before) atomic_fetch_add(&seen.stale, 1);
-    hold(l, name);
-    fence_raise(name, (long long)grant.fence);
+    if ((long long)hf_hold_fence(grant) <= before)
+        atomic_fetch_add(&seen.stale, 1);
+    hold(grant, name);
+    fence_raise(name, (long long)hf_hold_fence(grant));
     began = rig_now_ms();
-    status_count(hf_lock_release(l, NULL, NULL), began, 0);
+    status_count(hf_hold_release(grant, NULL), began, 0);
     atomic_fetch_add(&seen.grants, 1);
 }
 
@@ -229,8 +230,8 @@ static void begin(const char *options)
     test_cleanup(members_stop, NULL);
     for (int i = 0; i < CLIENTS; i++) clients[i] = rig_client_at(url, &o);
     for (int i = 0; i < KEPT; i++) {
-        kept[i] = rig_lock(clients[i % CLIENTS], names[i]);
-        CHECK_INT(rig_acquire(kept[i], 0, WAIT_MS, NULL), HF_OK);
+        hf_lock *l = rig_lock(clients[i % CLIENTS], names[i]);
+        CHECK_INT(rig_acquire(l, 0, WAIT_MS, &kept[i]), HF_OK);
     }
     for (int i = 0; i < THREADS; i++) {
         members[i].next = (unsigned)i * 7919;
@@ -281,7 +282,7 @@ static void move_and_hand_over(const char *options)
         goes_on();
     }
     for (int i = 0; i < KEPT; i++)
-        CHECK_INT(hf_lock_state(kept[i], 0), HF_STATE_HELD);
+        CHECK_INT(hf_hold_state(kept[i]), HF_STATE_HELD);
     end();
 }
 

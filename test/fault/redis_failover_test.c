@@ -52,10 +52,12 @@ static hf_client *client_at(const char *url)
     return rig_client_at(url, &o);
 }
 
-static void hold(hf_lock *l, unsigned flags)
+static hf_hold *hold(hf_lock *l, unsigned flags)
 {
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, flags);
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    hf_hold *g = NULL;
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    return g;
 }
 
 static void begin(void)
@@ -79,14 +81,14 @@ TEST(redis_failover, what_a_restart_has_lost_is_told_at_once)
 {
     begin();
     hf_lock *l = rig_lock(client_at(r.url), "a");
-    hold(l, 0);
+    hf_hold *g = hold(l, 0);
     redis_shutdown(&r, 0);
     redis_start(&r);
     CHECK(rig_until_equal(&seen.lost, 1));
     CHECK_INT(seen.last.status, HF_EXPIRED);
     check_last("it is gone: there was a failover, or a restart");
     CHECK_INT(atomic_load(&seen.failovers), 1);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_EXPIRED);
+    CHECK_INT(hf_hold_release(g, NULL), HF_EXPIRED);
 }
 
 TEST(redis_failover, a_fixed_lease_that_was_lost_is_told_too)
@@ -138,22 +140,22 @@ static int is_renewed(void *arg)
     return redis_number(&r, "PTTL a") > LONG_MS / 2;
 }
 
-static int is_shorter(void *arg)
+static int is_shorter(void *hold_of_it)
 {
-    return hf_lock_valid_ms(arg, 0) <= 60000;
+    return hf_hold_valid_ms(hold_of_it) <= 60000;
 }
 
 TEST(redis_failover, what_has_survived_is_renewed_at_once)
 {
     begin();
     hf_lock *l = rig_lock(client_at(r.url), "a");
-    hold(l, 0);
+    hf_hold *g = hold(l, 0);
     CHECK_INT(redis_number(&r, "PEXPIRE a 60000"), 1);
     redis_shutdown(&r, 1);
     redis_start(&r);
     CHECK(rig_until(is_renewed, NULL));
     CHECK_INT(atomic_load(&seen.lost), 0);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 TEST(redis_failover, a_fixed_lease_that_has_survived_is_not_lengthened)
@@ -161,7 +163,7 @@ TEST(redis_failover, a_fixed_lease_that_has_survived_is_not_lengthened)
     begin();
     hf_client *c = client_at(r.url);
     hf_lock *l = rig_lock(c, "a"), *b = rig_lock(c, "b");
-    hold(l, HF_ACQUIRE_FIXED);
+    hf_hold *g = hold(l, HF_ACQUIRE_FIXED);
     hold(b, 0);
     CHECK_INT(redis_number(&r, "PEXPIRE a 60000"), 1);
     CHECK_INT(redis_number(&r, "DEL b"), 1);
@@ -170,19 +172,19 @@ TEST(redis_failover, a_fixed_lease_that_has_survived_is_not_lengthened)
     CHECK(rig_until_equal(&seen.lost, 1)); /* b: the check is through */
     rig_pause_ms(200);
     CHECK(redis_number(&r, "PTTL a") <= 60000);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
 }
 
 TEST(redis_failover, a_fixed_lease_counts_for_as_long_as_the_store_says)
 {
     begin();
     hf_lock *l = rig_lock(client_at(r.url), "a");
-    hold(l, HF_ACQUIRE_FIXED);
+    hf_hold *g = hold(l, HF_ACQUIRE_FIXED);
     CHECK_INT(redis_number(&r, "PEXPIRE a 60000"), 1); /* as it once was */
     redis_shutdown(&r, 1);
     redis_start(&r);
-    CHECK(rig_until(is_shorter, l));
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK(rig_until(is_shorter, g));
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
 }
 
 /* The server knows the lock as it was before it was released and taken anew: of
@@ -192,9 +194,9 @@ TEST(redis_failover, an_earlier_hold_of_ours_is_not_taken_for_this_one)
     char before[256];
     begin();
     hf_lock *l = rig_lock(client_at(r.url), "a");
-    hold(l, HF_ACQUIRE_FIXED);
+    hf_hold *g = hold(l, HF_ACQUIRE_FIXED);
     snprintf(before, sizeof before, "%s", redis_say(&r, "HGET a hf"));
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     hold(l, HF_ACQUIRE_FIXED);
     CHECK_INT(redis_number(&r, "HSET a hf \"%s\"", before), 0);
     redis_shutdown(&r, 1);

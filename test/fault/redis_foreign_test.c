@@ -119,13 +119,13 @@ TEST(redis_foreign, our_own_semaphore_is_ours_also_after_its_facts_have_ended)
 {
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
     struct hf_semaphore_state st;
-    struct hf_permit p;
+    hf_hold *p;
     begin();
     o.flags = HF_SEMAPHORE_OURS;
     hf_semaphore *s = rig_semaphore_as(rig_client(NULL), "a", &o);
     CHECK_INT(hf_semaphore_try_set(s, 2, NULL, NULL), HF_OK);
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     redis_say(&r, "DEL {a}:hf");
     CHECK_INT(hf_semaphore_state(s, &st, NULL), HF_OK);
     CHECK_INT(st.capacity, 2);
@@ -135,13 +135,13 @@ TEST(redis_foreign, a_semaphore_whose_number_an_acquire_has_set_is_ours)
 {
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
     struct hf_semaphore_state st;
-    struct hf_permit p;
+    hf_hold *p;
     begin();
     o.flags = HF_SEMAPHORE_OURS;
     o.permits = 2;
     hf_semaphore *s = rig_semaphore_as(rig_client(NULL), "a", &o);
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK_INT(hf_semaphore_state(s, &st, NULL), HF_OK);
     CHECK_INT(st.capacity, 2);
 }
@@ -149,7 +149,7 @@ TEST(redis_foreign, a_semaphore_whose_number_an_acquire_has_set_is_ours)
 TEST(redis_foreign, a_number_of_java_stays_whatever_it_is_opened_with)
 {
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
-    struct hf_permit p;
+    hf_hold *p;
     begin();
     o.permits = 2;
     hf_semaphore *s = rig_semaphore_as(rig_client(NULL), "a", &o);
@@ -183,7 +183,7 @@ TEST(redis_foreign, a_latch_that_is_counted_stays_ours)
 
 TEST(redis_foreign, a_semaphore_that_is_used_stays_ours)
 {
-    struct hf_permit p;
+    hf_hold *p;
     begin();
     hf_semaphore *s = rig_semaphore_set(rig_client(NULL), "a", 2);
     CHECK(is_young());
@@ -197,7 +197,7 @@ TEST(redis_foreign, a_semaphore_that_is_used_stays_ours)
 
 TEST(redis_foreign, a_counter_that_is_used_stays_ours)
 {
-    struct hf_permit p;
+    hf_hold *p;
     begin();
     hf_semaphore *s = rig_counter(rig_client(NULL), "a", 2);
     CHECK(is_young());
@@ -205,7 +205,7 @@ TEST(redis_foreign, a_counter_that_is_used_stays_ours)
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
     CHECK(is_young());
     age();
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_add(s, 1, 0, NULL, NULL), HF_OK);
     CHECK(is_young());
     CHECK_INT(redis_number(&r, "DEL {a}:hf"), 1);
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);

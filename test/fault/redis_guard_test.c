@@ -169,7 +169,7 @@ TEST(redis_guard, refuses_a_holder_that_was_paused_past_its_lease)
 {
     static struct proc p;
     static struct holder h;
-    struct hf_grant g;
+    hf_hold *g;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     h = (struct holder){r.url, "a", 500, 0};
@@ -177,11 +177,11 @@ TEST(redis_guard, refuses_a_holder_that_was_paused_past_its_lease)
     proc_signal(&p, SIGSTOP);
     hf_client *c = rig_client(NULL);
     CHECK_INT(rig_acquire(rig_lock(c, "a"), 0, RIG_WAIT_MS, &g), HF_OK);
-    CHECK_INT(hf_guard_touch(c, "res", g.fence, NULL), HF_OK);
+    CHECK_INT(hf_guard_touch(c, "res", hf_hold_fence(g), NULL), HF_OK);
     proc_signal(&p, SIGCONT);
     CHECK_INT(set(c, first, "first"), HF_STALE);
     CHECK_STR(redis_say(&r, "GET res"), "(nil)");
-    CHECK_INT(set(c, g.fence, "second"), HF_OK);
+    CHECK_INT(set(c, hf_hold_fence(g), "second"), HF_OK);
     CHECK_INT(set(c, first, "first"), HF_STALE);
     CHECK_STR(redis_say(&r, "GET res"), "second");
 }

@@ -35,7 +35,7 @@ static int child_run(struct proc *self, const void *arg)
     const struct child *k = arg;
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
     struct hf_acquire_options how = HF_ACQUIRE_OPTIONS_INIT;
-    struct hf_permit p;
+    hf_hold *p;
     hf_client *c = NULL;
     hf_semaphore *s = NULL;
     o.order = k->order;
@@ -156,7 +156,7 @@ TEST(redis_permit_fault, an_answer_that_was_lost_leaves_nothing_behind)
 {
     static struct proxy px;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    struct hf_permit p;
+    hf_hold *p;
     char url[64];
     begin();
     proxy_begin(&px, r.port);
@@ -165,14 +165,14 @@ TEST(redis_permit_fault, an_answer_that_was_lost_leaves_nothing_behind)
     o.patience_ms = 20000;
     hf_semaphore *s = rig_semaphore(rig_client_at(url, &o), "s", 2);
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK); /* the scripts are known */
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     for (int i = 0; i < 6; i++) {
         proxy_arm(&px, PROXY_DOWN, 1 + i, i % 2);
         CHECK_INT(rig_take(s, 2, RIG_WAIT_MS, &p), HF_OK);
         CHECK_INT(redis_number(&r, "GET s"), 0);
         CHECK_INT(redis_number(&r, "ZCARD {s}:timeout"), 2);
         proxy_arm(&px, PROXY_DOWN, 1 + i, i % 2);
-        CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+        CHECK_INT(hf_hold_release(p, NULL), HF_OK);
         CHECK_INT(redis_number(&r, "GET s"), 2);
     }
     proxy_arm(&px, PROXY_DOWN, -1, 0);
@@ -181,17 +181,16 @@ TEST(redis_permit_fault, an_answer_that_was_lost_leaves_nothing_behind)
 struct answer {
     atomic_int count;
     int status;
-    struct hf_permit permit;
+    hf_hold *hold;
 };
 
-static void answered(hf_semaphore *sem, int status,
-                     const struct hf_permit *permit, const struct hf_error *err,
-                     void *user)
+static void answered(hf_semaphore *sem, int status, hf_hold *hold,
+                     const struct hf_error *err, void *user)
 {
     struct answer *a = user;
     (void)sem, (void)err;
     a->status = status;
-    if (permit) a->permit = *permit;
+    a->hold = hold;
     atomic_fetch_add(&a->count, 1);
 }
 
@@ -225,8 +224,8 @@ TEST(redis_permit_fault, in_order_a_lost_answer_makes_no_lease_too_long)
     hf_semaphore *s = rig_semaphore_as(c, "s", &so);
     struct hf_acquire_options how =
         rig_options(RIG_WAIT_MS, 60000, HF_ACQUIRE_FIXED);
-    CHECK_INT(rig_take(s, 1, RIG_WAIT_MS, &a.permit), HF_OK);
-    CHECK_INT(hf_semaphore_release(s, &a.permit, NULL), HF_OK);
+    CHECK_INT(rig_take(s, 1, RIG_WAIT_MS, &a.hold), HF_OK);
+    CHECK_INT(hf_hold_release(a.hold, NULL), HF_OK);
     proxy_delay(&px, PROXY_DOWN, 600000); /* the scripts are known */
     CHECK_INT(hf_semaphore_acquire_start(s, &how, answered, &a, NULL), HF_OK);
     rig_pause_ms(2000); /* it is not waited for any longer */
@@ -234,9 +233,9 @@ TEST(redis_permit_fault, in_order_a_lost_answer_makes_no_lease_too_long)
     proxy_delay(&px, PROXY_DOWN, 0);
     CHECK(rig_until_equal(&a.count, 1));
     CHECK_INT(a.status, HF_OK);
-    int64_t valid_ms = hf_semaphore_valid_ms(s, &a.permit);
+    int64_t valid_ms = hf_hold_valid_ms(a.hold);
     CHECK(valid_ms > 0 && stored_ms() + 300 >= valid_ms);
-    CHECK_INT(hf_semaphore_release(s, &a.permit, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(a.hold, NULL), HF_OK);
 }
 
 TEST(redis_permit_fault, a_change_whose_answer_was_lost_is_made_once)
@@ -303,7 +302,7 @@ static int exists(void *arg)
 static void collect_beside_each_other(hf_client *c[3])
 {
     static struct taker t[2];
-    struct hf_permit p[2];
+    hf_hold *p[2];
     hf_semaphore *s = rig_semaphore(c[0], "s", 2);
     for (int i = 0; i < 2; i++) CHECK_INT(rig_take(s, 1, 0, &p[i]), HF_OK);
     for (int i = 0; i < 2; i++) {
@@ -311,9 +310,12 @@ static void collect_beside_each_other(hf_client *c[3])
         taker_start(&t[i], rig_semaphore(c[1 + i], "s", 2), 2, RIG_WAIT_MS);
         CHECK(rig_until(exists, "gate"));
     }
-    CHECK_INT(hf_semaphore_release(s, &p[0], NULL), HF_OK);
-    CHECK(rig_until(exists, p[0].slot == 1 ? "1" : "2"));
-    CHECK_INT(hf_semaphore_release(s, &p[1], NULL), HF_OK);
+    char first[8]; /* its slot: the end of "s#1" or "s#2" */
+    snprintf(first, sizeof first, "%s", hf_hold_name(p[0]) + strlen("s#"));
+    CHECK(strcmp(first, "1") == 0 || strcmp(first, "2") == 0);
+    CHECK_INT(hf_hold_release(p[0], NULL), HF_OK);
+    CHECK(rig_until(exists, first));
+    CHECK_INT(hf_hold_release(p[1], NULL), HF_OK);
     rig_join();
     for (int i = 0; i < 2; i++) CHECK_INT(t[i].status, HF_OK);
 }
@@ -335,7 +337,7 @@ TEST(redis_permit_fault, who_collects_slots_gives_them_back_with_a_lost_gate)
 TEST(redis_permit_fault, a_full_server_says_so_and_takes_permits_back)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    struct hf_permit p, more;
+    hf_hold *p, *more;
     struct hf_error err = {0};
     begin();
     o.lease_ms = 1500;
@@ -349,8 +351,8 @@ TEST(redis_permit_fault, a_full_server_says_so_and_takes_permits_back)
     CHECK(strstr(err.text, "memory") != NULL);
     CHECK_INT(redis_number(&r, "GET s"), 1);
     rig_pause_ms(3000);
-    CHECK(hf_semaphore_valid_ms(s, &p) > 0); /* it is renewed */
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK(hf_hold_valid_ms(p) > 0); /* it is renewed */
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK_INT(redis_number(&r, "GET s"), 2);
     CHECK_INT(hf_semaphore_add(counter, 1, 0, NULL, NULL), HF_OK);
     CHECK_STR(redis_say(&r, "CONFIG SET maxmemory 0"), "OK");
@@ -361,7 +363,7 @@ TEST(redis_permit_fault, a_full_server_says_so_and_takes_permits_back)
 static void denied(const char *rights)
 {
     char url[96];
-    struct hf_permit p;
+    hf_hold *p;
     struct hf_error err = {0};
     redis_say(&r, "FLUSHALL");
     redis_say(&r, "SET s 3");
@@ -391,7 +393,7 @@ TEST(redis_permit_fault, who_may_not_write_all_of_it_writes_none)
 
 TEST(redis_permit_fault, a_script_cache_that_was_flushed_is_filled_again)
 {
-    struct hf_permit p;
+    hf_hold *p;
     begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     hf_semaphore *n = rig_counter(rig_client(NULL), "n", 2);
@@ -399,11 +401,12 @@ TEST(redis_permit_fault, a_script_cache_that_was_flushed_is_filled_again)
         redis_say(&r, "SCRIPT FLUSH");
         CHECK_INT(rig_take(s, 2, 0, &p), HF_OK);
         redis_say(&r, "SCRIPT FLUSH");
-        CHECK_INT(hf_semaphore_extend(s, &p, 0, NULL), HF_OK);
+        CHECK_INT(hf_hold_extend(p, 0, NULL), HF_OK);
         redis_say(&r, "SCRIPT FLUSH");
-        CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+        CHECK_INT(hf_hold_release(p, NULL), HF_OK);
         CHECK_INT(rig_take(n, 2, 0, &p), HF_OK);
-        CHECK_INT(hf_semaphore_release(n, &p, NULL), HF_OK);
+        CHECK(p == NULL); /* a counter knows of no holds */
+        CHECK_INT(hf_semaphore_add(n, 2, 0, NULL, NULL), HF_OK);
     }
     CHECK_INT(redis_number(&r, "GET s"), 2);
     CHECK_INT(redis_number(&r, "GET n"), 2);
@@ -412,7 +415,7 @@ TEST(redis_permit_fault, a_script_cache_that_was_flushed_is_filled_again)
 TEST(redis_permit_fault, a_server_that_lost_all_is_told_the_number_again)
 {
     static struct taker t;
-    struct hf_permit p[2], none;
+    hf_hold *p[2], *none;
     begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     for (int i = 0; i < 2; i++)
@@ -422,7 +425,7 @@ TEST(redis_permit_fault, a_server_that_lost_all_is_told_the_number_again)
     rig_join();
     CHECK_INT(t.status, HF_OK);
     for (int i = 0; i < 2; i++) {
-        CHECK_INT(hf_semaphore_release(s, &p[i], NULL), HF_EXPIRED);
+        CHECK_INT(hf_hold_release(p[i], NULL), HF_EXPIRED);
         CHECK_INT(hf_semaphore_try(s, &p[i], NULL), HF_OK);
     }
     CHECK_INT(hf_semaphore_try(s, &none, NULL), HF_TAKEN);
@@ -442,7 +445,7 @@ static int64_t calls(void)
 
 TEST(redis_permit_fault, the_number_costs_no_request_of_its_own)
 {
-    struct hf_permit p;
+    hf_hold *p;
     begin();
     hf_client *c = rig_client(NULL);
     hf_semaphore *known = rig_semaphore(c, "known", 1);
@@ -453,10 +456,15 @@ TEST(redis_permit_fault, the_number_costs_no_request_of_its_own)
     CHECK_INT(calls() - before, 1);
 }
 
+static int is_lost(void *hold)
+{
+    return hf_hold_state(hold) == HF_STATE_LOST;
+}
+
 TEST(redis_permit_fault, permits_of_a_server_that_lost_them_are_lost)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    struct hf_permit kept, fixed;
+    hf_hold *kept, *fixed;
     begin();
     o.lease_ms = 3000;
     hf_semaphore *s = rig_semaphore(rig_client(&o), "s", 2);
@@ -466,9 +474,9 @@ TEST(redis_permit_fault, permits_of_a_server_that_lost_them_are_lost)
     CHECK_INT(hf_semaphore_acquire(s, &how, &fixed, NULL), HF_OK);
     redis_shutdown(&r, 0);
     redis_start(&r);
-    CHECK(rig_until_state(hf_semaphore_lock(s), kept.holder, HF_STATE_LOST));
-    CHECK(rig_until_state(hf_semaphore_lock(s), fixed.holder, HF_STATE_LOST));
-    CHECK_INT(hf_semaphore_valid_ms(s, &kept), 0);
+    CHECK(rig_until(is_lost, kept));
+    CHECK(rig_until(is_lost, fixed));
+    CHECK_INT(hf_hold_valid_ms(kept), 0);
 }
 
 /* ---- clusters ----------------------------------------------------------- */
@@ -481,7 +489,7 @@ TEST(redis_permit_fault, in_a_cluster_any_name_is_good)
 {
     static struct cluster_rig c;
     static struct taker t;
-    struct hf_permit p;
+    hf_hold *p;
     cluster_rig_begin(&c, 3, 0);
     hf_client *mine = rig_client(NULL), *his = rig_client(NULL);
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
@@ -491,8 +499,8 @@ TEST(redis_permit_fault, in_a_cluster_any_name_is_good)
         hf_semaphore *other = rig_semaphore_as(his, odd[i], &o);
         CHECK_INT(rig_take(s, 2, 0, &p), HF_OK);
         taker_start(&t, other, 1, 4000); /* less than the longest sleep */
-        CHECK_INT(hf_semaphore_extend(s, &p, 20000, NULL), HF_OK);
-        CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+        CHECK_INT(hf_hold_extend(p, 20000, NULL), HF_OK);
+        CHECK_INT(hf_hold_release(p, NULL), HF_OK);
         rig_join();
         if (t.status != HF_OK) TEST_FAIL("%s: %s", odd[i], t.err.text);
         CHECK_INT(rig_count(s).available, 2);
@@ -505,22 +513,23 @@ TEST(redis_permit_fault, in_a_cluster_any_name_is_good)
  * still proposes numbers above the tokens that it has seen. */
 TEST(redis_permit_fault, a_token_below_its_number_makes_a_good_ticket)
 {
-    char ticket[HF_PERMIT_TICKET_MAX];
+    char ticket[HF_TICKET_MAX];
     struct hf_acquire_options o =
         rig_options(RIG_TRY, 30000, HF_ACQUIRE_DETACHED);
-    struct hf_permit p, q;
+    hf_hold *p, *q;
     begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
     redis_say(&r, "SET redisson_lock_token:{s} 4000000000000000");
     CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     redis_say(&r, "DEL redisson_lock_token:{s}");
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
-    CHECK(p.fence < 4000000000000000);
-    CHECK_INT(hf_semaphore_detach(s, &p, ticket, NULL), HF_OK);
+    uint64_t fence = hf_hold_fence(p);
+    CHECK(fence > 0 && fence < 4000000000000000);
+    CHECK_INT(hf_hold_ticket(p, ticket, sizeof ticket, NULL), HF_OK);
     CHECK_INT(hf_semaphore_attach(other, ticket, 0, &q, NULL), HF_OK);
-    CHECK(q.fence == p.fence);
-    CHECK_INT(hf_semaphore_release(other, &q, NULL), HF_OK);
+    CHECK(hf_hold_fence(q) == fence);
+    CHECK_INT(hf_hold_release(q, NULL), HF_OK);
     CHECK_INT(rig_count(other).available, 1);
 }

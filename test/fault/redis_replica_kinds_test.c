@@ -53,7 +53,7 @@ TEST(redis_replica_kinds, what_is_handed_over_counts_once_a_replica_has_it)
 
 TEST(redis_replica_kinds, a_read_lock_and_a_permit_count_once_it_has_them)
 {
-    struct hf_permit p;
+    hf_hold *p;
     struct rw a;
     begin();
     hf_client *c = client_waiting();
@@ -76,7 +76,7 @@ TEST(redis_replica_kinds, permits_that_no_replica_has_are_not_out)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct hf_error err = {0};
-    struct hf_permit p;
+    hf_hold *p;
     char url[96];
     begin();
     o.patience_ms = 4000;

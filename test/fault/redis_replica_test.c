@@ -114,7 +114,7 @@ static int is_given_back(void *arg)
 TEST(redis_replica, that_is_missing_costs_nobody_the_lock_he_holds)
 {
     struct hf_error err = {0};
-    struct hf_grant grant;
+    hf_hold *grant;
     begin_pair();
     hf_client *c = client_waiting();
     hf_lock *wanted = rig_lock(c, "wanted");
@@ -123,7 +123,7 @@ TEST(redis_replica, that_is_missing_costs_nobody_the_lock_he_holds)
         snprintf(name, sizeof name, "held-%d", i);
         CHECK_INT(rig_acquire(rig_lock(c, name), 0, RIG_WAIT_MS, &grant),
                   HF_OK);
-        CHECK_INT(grant.replicas, 1);
+        CHECK_INT(hf_hold_replicas(grant), 1);
     }
     redis_pause(&copy);
     struct hf_acquire_options o = rig_options(3 * LEASE_MS, 0, 0);
@@ -136,17 +136,17 @@ TEST(redis_replica, that_is_missing_costs_nobody_the_lock_he_holds)
     CHECK_INT(rig_acquire(wanted, 0, RIG_WAIT_MS, NULL), HF_OK);
 }
 
-static int is_short(void *lock)
+static int is_short(void *hold)
 {
     char text[HF_ERROR_TEXT_MAX];
-    hf_lock_why(lock, 0, text);
+    hf_hold_why(hold, text);
     return strstr(text, "wait: 0 of 1 replicas") != NULL;
 }
 
-static int is_well(void *lock)
+static int is_well(void *hold)
 {
     char text[HF_ERROR_TEXT_MAX];
-    hf_lock_why(lock, 0, text);
+    hf_hold_why(hold, text);
     return text[0] == '\0';
 }
 
@@ -159,13 +159,14 @@ TEST(redis_replica, that_is_missing_is_why_a_hold_is_not_renewed)
     o.timeout_ms = 500;
     snprintf(url, sizeof url, "%s?wait=1&wait_renew=on", r.url);
     hf_lock *l = rig_lock(rig_client_at(url, &o), "job");
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
-    CHECK(is_well(l));
+    hf_hold *g = NULL;
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
+    CHECK(is_well(g));
     redis_pause(&copy);
-    int is_told = rig_until(is_short, l);
+    int is_told = rig_until(is_short, g);
     redis_resume(&copy);
     CHECK(is_told);
-    CHECK(rig_until(is_well, l));
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    CHECK(is_well(l));
+    CHECK(rig_until(is_well, g));
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
+    CHECK(is_well(g));
 }

@@ -76,14 +76,15 @@ TEST(redis_rw_killed, a_reader_keeps_writers_out_for_its_lease_only)
     actor_hold(HF_KIND_READ);
     rw_open(&a, rig_client(NULL), "a", HF_ORDER_ANY);
     uint64_t living = hf_holder_new();
-    CHECK_INT(rig_acquire(a.read, living, RIG_TRY, NULL), HF_OK);
+    hf_hold *g = NULL;
+    CHECK_INT(rig_acquire(a.read, living, RIG_TRY, &g), HF_OK);
     rig_pause_ms(2500); /* it renews */
-    CHECK_INT(hf_lock_release_as(a.read, living, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(rig_probe(a.write), HF_TAKEN);
-    CHECK_INT(rig_acquire(a.read, living, RIG_TRY, NULL), HF_OK);
+    CHECK_INT(rig_acquire(a.read, living, RIG_TRY, &g), HF_OK);
     actor_kill();
     rig_pause_ms(2000); /* the living one keeps the lock's own end away */
-    CHECK_INT(hf_lock_release_as(a.read, living, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(rig_probe(a.write), HF_OK);
 }
 

@@ -113,7 +113,7 @@ static int is_renewed(void *arg)
 
 TEST(redis_sentinel_failover, a_lock_that_the_replica_has_is_kept)
 {
-    struct hf_grant grant;
+    hf_hold *grant;
     sentinel_begin(&g);
     hf_lock *l = rig_lock(holder_client(), "a");
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &grant), HF_OK);
@@ -123,8 +123,8 @@ TEST(redis_sentinel_failover, a_lock_that_the_replica_has_is_kept)
     struct redis *now = sentinel_until_other(&g, &g.servers[0]);
     CHECK(rig_until(is_renewed, now));
     CHECK_INT(atomic_load(&seen.lost), 0);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(grant), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(grant, NULL), HF_OK);
 }
 
 /* ---- two primaries ------------------------------------------------------- */
@@ -144,6 +144,7 @@ static void deaf_url(char *url, size_t size)
 
 TEST(redis_sentinel_failover, an_old_primary_that_still_answers_is_found)
 {
+    hf_hold *hold = NULL;
     char url[400];
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     sentinel_begin_with(&g, "user eve on >pw ~* &* +@all -subscribe\n");
@@ -153,12 +154,12 @@ TEST(redis_sentinel_failover, an_old_primary_that_still_answers_is_found)
     o.patience_ms = RIG_PATIENCE_MS;
     hf_client *c = rig_client_at(url, &o);
     hf_lock *l = rig_lock(c, "a"), *m = rig_lock(c, "b");
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &hold), HF_OK);
     redis_pause(&g.servers[0]);
     struct redis *now = sentinel_until_other(&g, &g.servers[0]);
     redis_resume(&g.servers[0]);
     /* It is believed once more: but then the Sentinels are asked. */
-    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(hold, 0, NULL), HF_OK);
     int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
     do {
         CHECK(rig_now_ms() < end_ms);
@@ -194,13 +195,14 @@ static void replicas_cut(void)
 TEST(redis_sentinel_failover, a_lost_lock_is_told_and_its_token_refused)
 {
     char path[160];
-    struct hf_grant old, new;
+    hf_hold *old, *new;
     sentinel_begin(&g);
     snprintf(path, sizeof path, "%s/guarded", g.servers[0].dir);
     hf_lock *l = rig_lock(holder_client(), "a");
     replicas_cut();
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &old), HF_OK);
-    CHECK_INT(hf_guard_file_replace(path, old.fence, "old", 3, NULL), HF_OK);
+    CHECK_INT(hf_guard_file_replace(path, hf_hold_fence(old), "old", 3, NULL),
+              HF_OK);
     redis_shutdown(&g.servers[0], 0);
     struct redis *now = sentinel_until_other(&g, &g.servers[0]);
     CHECK(rig_until_equal(&seen.lost, 1)); /* the holder is told */
@@ -208,10 +210,12 @@ TEST(redis_sentinel_failover, a_lost_lock_is_told_and_its_token_refused)
     hf_client *other = rig_client_at(g.url, NULL);
     hf_lock *m = rig_lock(other, "a");
     CHECK_INT(rig_acquire(m, 0, RIG_WAIT_MS, &new), HF_OK);
-    CHECK(new.fence > old.fence);
-    CHECK_INT(hf_guard_file_replace(path, new.fence, "new", 3, NULL), HF_OK);
-    CHECK_INT(hf_guard_file_replace(path, old.fence, "old", 3, NULL), HF_STALE);
-    CHECK_INT(hf_lock_release(m, NULL, NULL), HF_OK);
+    CHECK(hf_hold_fence(new) > hf_hold_fence(old));
+    CHECK_INT(hf_guard_file_replace(path, hf_hold_fence(new), "new", 3, NULL),
+              HF_OK);
+    CHECK_INT(hf_guard_file_replace(path, hf_hold_fence(old), "old", 3, NULL),
+              HF_STALE);
+    CHECK_INT(hf_hold_release(new, NULL), HF_OK);
 }
 
 static int is_given_back(void *arg)

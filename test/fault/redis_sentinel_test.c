@@ -51,15 +51,15 @@ static int open_status(const char *url, struct hf_error *err)
 TEST(redis_sentinel, a_lock_is_taken_on_the_primary)
 {
     char url[256];
-    struct hf_grant grant;
+    hf_hold *grant;
     sentinel_begin(&g);
     snprintf(url, sizeof url, "%s?wait=all", g.url);
     hf_lock *l = rig_lock(rig_client_at(url, NULL), "a");
     CHECK_INT(hf_lock_try(l, &grant, NULL), HF_OK);
-    CHECK_INT(grant.replicas, 2);
+    CHECK_INT(hf_hold_replicas(grant), 2);
     CHECK_INT(redis_number(&g.servers[0], "EXISTS a"), 1);
     CHECK_INT(redis_number(&g.servers[1], "EXISTS a"), 1);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(grant, NULL), HF_OK);
     CHECK_INT(redis_number(&g.servers[0], "EXISTS a"), 0);
 }
 

@@ -27,14 +27,15 @@ TEST(redisson_defects, a_lock_without_an_end_is_granted_to_nobody)
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_lock *l = rig_lock(client_at(r.url, 0), "a");
-    struct hf_grant g = {.fence = 77};
+    void *mark = &r; /* nothing is given */
+    hf_hold *g = mark;
     struct hf_error err = {0};
     struct hf_acquire_options o = rig_options(300, 0, 0);
     redis_say(&r, "HSET a 0f0f0f0f-1111-4222-8333-444444444444:1 1");
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_TAKEN);
     CHECK_INT(hf_lock_acquire(l, &o, &g, &err), HF_TIMEOUT);
-    CHECK(g.fence == 77);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+    CHECK(g == mark);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
     CHECK_INT(redis_number(&r, "HLEN a"), 1);
     CHECK_INT(redis_number(&r, "PTTL a"), -1);
 }
@@ -135,16 +136,16 @@ static struct hf_acquire_options kept_options(void)
     return o;
 }
 
-static int is_lost(void *arg)
+static int is_lost(void *hold)
 {
-    return hf_lock_state(arg, 0) == HF_STATE_LOST;
+    return hf_hold_state(hold) == HF_STATE_LOST;
 }
 
 /* Defect 14, as far as one server goes: there, one error ends the renewals of
  * a tick. */
 TEST(redisson_defects, a_lock_that_cannot_be_renewed_does_not_harm_others)
 {
-    static hf_lock *locks[KEPT];
+    static hf_hold *kept[KEPT];
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_client *c = client_at(r.url, 60000);
@@ -152,8 +153,8 @@ TEST(redisson_defects, a_lock_that_cannot_be_renewed_does_not_harm_others)
     for (int i = 0; i < KEPT; i++) {
         char name[16];
         snprintf(name, sizeof name, "kept-%d", i);
-        locks[i] = rig_lock(c, name);
-        CHECK_INT(hf_lock_acquire(locks[i], &o, NULL, NULL), HF_OK);
+        CHECK_INT(hf_lock_acquire(rig_lock(c, name), &o, &kept[i], NULL),
+                  HF_OK);
     }
     redis_say(&r, "SET kept-0 something");
     redis_say(&r, "SET kept-40 something");
@@ -162,9 +163,9 @@ TEST(redisson_defects, a_lock_that_cannot_be_renewed_does_not_harm_others)
     for (int i = 0; i < KEPT; i++) {
         int harmed = i == 0 || i == 40 || i == 80;
         if (harmed)
-            CHECK(rig_until(is_lost, locks[i]));
+            CHECK(rig_until(is_lost, kept[i]));
         else
-            CHECK_INT(hf_lock_state(locks[i], 0), HF_STATE_HELD);
+            CHECK_INT(hf_hold_state(kept[i]), HF_STATE_HELD);
     }
 }
 
@@ -241,16 +242,16 @@ TEST(redisson_defects, a_reentry_that_is_sent_again_counts_once)
 {
     hf_lock *l = lock_over_proxy();
     hf_lock *direct = rig_lock(client_at(r.url, 0), "a");
-    struct hf_grant g;
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    hf_hold *first, *g;
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &first), HF_OK);
     proxy_arm(&proxy, PROXY_DOWN, 0, 0);
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
     CHECK_INT(atomic_load(&proxy.cuts), 1);
-    CHECK_INT(g.count, 2);
+    CHECK_INT(hf_hold_count(g), 2);
     count_is(direct, 2);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     count_is(direct, 1);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(first, NULL), HF_OK);
     count_is(direct, 0);
 }
 

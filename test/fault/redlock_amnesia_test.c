@@ -32,6 +32,7 @@ static void does_not_vote_yet(hf_client *c, int node)
 
 TEST(redlock_amnesia, one_restarted_empty_votes_after_its_quarantine)
 {
+    hf_hold *g = NULL;
     redlock_begin(&r, LEASE_MS + 1000);
     hf_client *c = redlock_client(&r, 0, NULL);
     hf_lock *l = rig_lock(c, "a");
@@ -42,21 +43,22 @@ TEST(redlock_amnesia, one_restarted_empty_votes_after_its_quarantine)
     int64_t settled_ms = redlock_settled_us(&r, 2) / 1000;
     CHECK(redlock_until_voters(c, REDLOCK_NODES));
     CHECK(five_time_ms(&r.five, 2) >= settled_ms);
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
-    CHECK(hf_lock_fence(l, 0) > fence);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
+    CHECK(hf_hold_fence(g) > fence);
     CHECK(redlock_until_has(&r, 2, "a", 1));
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 /* A holds it on 0, 1, 2; then 2 forgets, and 0 and 1 are out of sight. */
-static hf_lock *amnesia_arrange(int64_t lease_ms, struct hf_grant *g)
+static hf_hold *amnesia_arrange(int64_t lease_ms)
 {
     redlock_begin(&r, lease_ms);
     five_sever(&r.five, 3, 1);
     five_sever(&r.five, 4, 1);
     hf_lock *l = rig_lock(redlock_newcomer(&r, 0, NULL), "a");
     struct hf_acquire_options a = rig_options(RIG_WAIT_MS, 0, HF_ACQUIRE_FIXED);
-    CHECK_INT(hf_lock_acquire(l, &a, g, NULL), HF_OK);
+    hf_hold *g = NULL;
+    CHECK_INT(hf_lock_acquire(l, &a, &g, NULL), HF_OK);
     for (int i = 0; i < 3; i++) CHECK_INT(redlock_has(&r, i, "a"), 1);
     five_sever(&r.five, 0, 1);
     five_sever(&r.five, 1, 1);
@@ -64,7 +66,7 @@ static hf_lock *amnesia_arrange(int64_t lease_ms, struct hf_grant *g)
     five_restart_empty(&r.five, 2);
     five_sever(&r.five, 3, 0);
     five_sever(&r.five, 4, 0);
-    return l;
+    return g;
 }
 
 /* B is a newcomer that can see 2, 3 and 4: a majority that knows nothing. */
@@ -77,15 +79,14 @@ static hf_lock *newcomer(int64_t patience_ms)
 
 TEST(redlock_amnesia, a_majority_that_forgot_grants_nothing_before_its_time)
 {
-    struct hf_grant a, b;
-    hf_lock *one = amnesia_arrange(LEASE_MS, &a);
+    hf_hold *a = amnesia_arrange(LEASE_MS), *b;
     hf_lock *two = newcomer(RIG_WAIT_MS);
     int status = rig_acquire(two, 0, 1000, NULL);
     CHECK(status != HF_OK);
     CHECK_INT(rig_acquire(two, 0, RIG_WAIT_MS, &b), HF_OK);
-    CHECK_INT(hf_lock_valid_ms(one, 0), 0);
-    CHECK(b.fence > a.fence);
-    CHECK_INT(hf_lock_release(two, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_valid_ms(a), 0);
+    CHECK(hf_hold_fence(b) > hf_hold_fence(a));
+    CHECK_INT(hf_hold_release(b, NULL), HF_OK);
 }
 
 /* As if it had never been away: the marker of another, and the word that no
@@ -109,14 +110,13 @@ static void marker_forge(int node, int model)
  * nothing but the quarantine stands between two holders. */
 TEST(redlock_amnesia, without_the_quarantine_there_would_be_two)
 {
-    struct hf_grant a, b;
-    hf_lock *one = amnesia_arrange(LONG_MS, &a);
+    hf_hold *a = amnesia_arrange(LONG_MS), *b;
     marker_forge(2, 3);
     hf_lock *two = newcomer(RIG_WAIT_MS);
     CHECK_INT(rig_acquire(two, 0, RIG_WAIT_MS, &b), HF_OK);
-    if (hf_lock_valid_ms(one, 0) == 0) TEST_FAIL("too slow to be seen");
-    CHECK(b.fence > a.fence);
-    CHECK_INT(hf_lock_release(two, NULL, NULL), HF_OK);
+    if (hf_hold_valid_ms(a) == 0) TEST_FAIL("too slow to be seen");
+    CHECK(hf_hold_fence(b) > hf_hold_fence(a));
+    CHECK_INT(hf_hold_release(b, NULL), HF_OK);
 }
 
 TEST(redlock_amnesia, one_restarted_with_synced_data_votes_at_once)
@@ -165,22 +165,22 @@ TEST(redlock_amnesia, one_that_synced_late_before_its_restart_is_not_trusted)
 /* The connection stays up: only the missing marker tells. */
 TEST(redlock_amnesia, one_flushed_under_our_hands_is_noticed)
 {
-    struct hf_grant g;
+    hf_hold *g;
     redlock_begin(&r, LONG_MS);
     hf_client *c = redlock_client(&r, 0, NULL);
     hf_lock *l = rig_lock(c, "a");
     uint64_t fence = redlock_use(l, 0);
     CHECK_STR(redis_say(&r.five.nodes[1].redis, "FLUSHALL"), "OK");
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
-    CHECK(g.fence > fence);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK(hf_hold_fence(g) > fence);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     does_not_vote_yet(c, 1);
 }
 
 /* Three of five: the hold cannot be kept, and its place stays empty. */
 TEST(redlock_amnesia, a_majority_flushed_ends_the_hold_and_grants_nothing)
 {
-    struct hf_grant a, b;
+    hf_hold *a, *b;
     redlock_begin(&r, LEASE_MS);
     hf_lock *l = rig_lock(redlock_client(&r, 0, NULL), "a");
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &a), HF_OK);
@@ -188,8 +188,8 @@ TEST(redlock_amnesia, a_majority_flushed_ends_the_hold_and_grants_nothing)
     int64_t began_ms = rig_now_ms();
     hf_lock *other = newcomer(RIG_WAIT_MS);
     CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &b), HF_OK);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_LOST);
+    CHECK_INT(hf_hold_state(a), HF_STATE_LOST);
     CHECK(rig_now_ms() - began_ms >= LEASE_MS / 2);
-    CHECK(b.fence > a.fence);
-    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+    CHECK(hf_hold_fence(b) > hf_hold_fence(a));
+    CHECK_INT(hf_hold_release(b, NULL), HF_OK);
 }

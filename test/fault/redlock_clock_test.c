@@ -45,7 +45,7 @@ static void state_hear(const struct hf_event *ev, void *user)
 }
 
 /* A hold on all five, watched. */
-static hf_lock *hold_begin(int64_t lease_ms, struct hf_grant *g)
+static hf_lock *hold_begin(int64_t lease_ms, hf_hold **g)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     memset(&told, 0, sizeof told);
@@ -84,49 +84,51 @@ static void forward(int node)
  * noticed by one client, and counts for all. */
 TEST(redlock_clock, forward_it_is_in_quarantine_for_all_and_the_hold_is_safe)
 {
-    struct hf_grant g;
-    hf_lock *l = hold_begin(LEASE_MS, &g);
+    hf_hold *g;
+    hold_begin(LEASE_MS, &g);
     forward(2);
     hf_client *other = redlock_newcomer(&r, 0, NULL);
     CHECK(redlock_until_quarantined(other, 2));
     CHECK_INT(rig_probe(rig_lock(other, "a")), HF_TAKEN);
     rig_pause_ms(LEASE_MS);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     CHECK_INT(atomic_load(&told.at_risk), 0);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    redlock_use(rig_lock(other, "a"), g.fence);
+    uint64_t fence = hf_hold_fence(g);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
+    redlock_use(rig_lock(other, "a"), fence);
 }
 
 /* Back in step, it votes again when its quarantine is over. */
 TEST(redlock_clock, forward_and_back_it_votes_again)
 {
-    struct hf_grant g;
+    hf_hold *g;
     hf_lock *l = hold_begin(LEASE_MS, &g);
     forward(2);
     five_jump(&r.five, 2, -JUMP_MS);
     CHECK(rig_until_equal(&told.back, 1));
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     CHECK(redlock_until_has(&r, 2, "a", 1)); /* healed */
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK(redlock_until_gone(&r, "a"));
     CHECK(redlock_until_voters(holder, REDLOCK_NODES));
     hf_lock *other = rig_lock(redlock_client(&r, 0, NULL), "a");
     CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &g), HF_OK);
+    uint64_t fence = hf_hold_fence(g);
     CHECK(redlock_until_has(&r, 2, "a", 1));
-    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
-    redlock_use(l, g.fence);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
+    redlock_use(l, fence);
 }
 
 /* Two are away already, so that every one of the others counts.  The holder is
  * told at once, not when its time is nearly over: that is the last third. */
 TEST(redlock_clock, forward_where_the_majority_depends_on_it_is_told)
 {
-    struct hf_grant g;
+    hf_hold *g;
     hf_lock *l = hold_begin(MAX_LEASE_MS, &g);
     five_kill(&r.five, 3);
     five_kill(&r.five, 4);
     rig_pause_ms(MAX_LEASE_MS / 2);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     CHECK_INT(atomic_load(&told.at_risk), 0);
     five_jump(&r.five, 0, JUMP_MS);
     CHECK(rig_until_equal(&told.at_risk, 1));
@@ -136,53 +138,56 @@ TEST(redlock_clock, forward_where_the_majority_depends_on_it_is_told)
     five_jump(&r.five, 0, -JUMP_MS);
     five_restart(&r.five, 3);
     five_restart(&r.five, 4);
-    redlock_use(l, g.fence);
+    redlock_use(l, hf_hold_fence(g));
 }
 
 /* Leases there last two minutes longer, but not ours: it is released. */
 TEST(redlock_clock, back_it_is_noticed_and_nothing_stays_behind)
 {
-    struct hf_grant g;
+    hf_hold *g;
     hf_lock *l = hold_begin(LEASE_MS, &g);
     five_jump(&r.five, 1, -JUMP_MS);
     CHECK(rig_until_equal(&told.back, 1));
     rig_pause_ms(LEASE_MS);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     CHECK_INT(atomic_load(&told.at_risk), 0);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    uint64_t fence = hf_hold_fence(g);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK(redlock_until_gone(&r, "a"));
-    redlock_use(l, g.fence);
+    redlock_use(l, fence);
     CHECK(redlock_until_gone(&r, "a"));
 }
 
 /* Nothing can keep two from holding it then: tokens tell them apart. */
 TEST(redlock_clock, forward_of_a_majority_tokens_rise_and_the_holder_is_told)
 {
-    struct hf_grant a, b;
+    hf_hold *a, *b;
     hf_lock *l = hold_begin(LEASE_MS, &a);
     hf_lock *other = rig_lock(redlock_client(&r, LEASE_MS, NULL), "a");
     for (int i = 0; i < 3; i++) five_jump(&r.five, i, JUMP_MS);
     CHECK(rig_until_equal(&told.lost, 1));
     CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &b), HF_OK);
-    CHECK(b.fence > a.fence);
-    CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
+    uint64_t b_fence = hf_hold_fence(b);
+    CHECK(hf_hold_fence(b) > hf_hold_fence(a));
+    CHECK_INT(hf_hold_release(b, NULL), HF_OK);
     for (int i = 0; i < 3; i++) five_jump(&r.five, i, -JUMP_MS);
-    uint64_t fence = redlock_use(l, b.fence);
+    uint64_t fence = redlock_use(l, b_fence);
     redlock_use(other, fence);
 }
 
 /* Held on 0, 1 and 2 only, by a lease that nobody renews. */
-static hf_lock *hold_on_three(void)
+static hf_hold *hold_on_three(void)
 {
     struct hf_acquire_options o =
         rig_options(RIG_WAIT_MS, FIXED_MS, HF_ACQUIRE_FIXED);
     hf_lock *l = rig_lock(redlock_client(&r, 0, NULL), "a");
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    hf_hold *g = NULL;
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
     for (int i = 3; i < REDLOCK_NODES; i++) {
         CHECK(redlock_until_has(&r, i, "a", 1));
         redis_say(&r.five.nodes[i].redis, "DEL a");
     }
-    return l;
+    return g;
 }
 
 static int is_about_to_end(void *arg)
@@ -203,12 +208,13 @@ static enum second second_tries(void)
     o.log = log_hear;
     redlock_begin(&r, FIXED_MS);
     holder = redlock_client(&r, 0, &o);
-    hf_lock *second = rig_lock(holder, "a"), *first = hold_on_three();
+    hf_lock *second = rig_lock(holder, "a");
+    hf_hold *first = hold_on_three();
     CHECK(redlock_until_voters(holder, REDLOCK_NODES));
     CHECK(rig_until(is_about_to_end, NULL));
     five_jump(&r.five, 0, STEP_MS);
     int status = rig_acquire(second, 0, RIG_TRY, NULL);
-    if (hf_lock_state(first, 0) == HF_STATE_LOST) return SECOND_CAME_LATE;
+    if (hf_hold_state(first) == HF_STATE_LOST) return SECOND_CAME_LATE;
     return status == HF_OK ? SECOND_HOLDS_TOO : SECOND_WAITS;
 }
 

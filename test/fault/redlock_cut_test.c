@@ -54,15 +54,15 @@ static void lines_mend(void)
 /* One acquires and releases, while lines break; what it has, no other has. */
 static void exchange(enum proxy_way way, long n)
 {
-    struct hf_grant g;
+    hf_hold *g;
     lines_arm(way, n);
     int status = rig_acquire(at.one, 0, RIG_TRY, &g);
     if (status == HF_OK) {
         at.granted++;
-        CHECK(g.fence > at.fence);
-        at.fence = g.fence;
+        CHECK(hf_hold_fence(g) > at.fence);
+        at.fence = hf_hold_fence(g);
         CHECK(rig_probe(at.two) != HF_OK);
-        status = hf_lock_release(at.one, NULL, NULL);
+        status = hf_hold_release(g, NULL);
     }
     if (status != HF_OK) at.failed++;
     if (status != HF_OK && status != HF_UNAVAILABLE)
@@ -125,15 +125,16 @@ TEST(redlock_cut, a_grant_that_nobody_heard_of_is_released_everywhere)
 /* A hold is not lost with the lines: it is renewed over the next ones. */
 TEST(redlock_cut, a_hold_is_renewed_although_all_lines_break)
 {
+    hf_hold *g = NULL;
     redlock_begin(&r, LEASE_MS);
     hf_lock *l = rig_lock(redlock_client(&r, 2000, NULL), "a");
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
     for (int round = 0; round < 6; round++) {
         for (int i = 0; i < REDLOCK_NODES; i++)
             proxy_arm(&r.five.nodes[i].proxy, PROXY_DOWN, 1 + round, 0);
         rig_pause_ms(500);
     }
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK(redlock_until_gone(&r, "a"));
 }

@@ -20,36 +20,38 @@ static struct redlock r;
 
 TEST(redlock_heal, a_hold_comes_back_to_a_node_that_was_killed)
 {
+    hf_hold *g = NULL;
     redlock_begin(&r, 30000);
     hf_lock *l = rig_lock(redlock_client(&r, LEASE_MS, NULL), "a");
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
     five_kill(&r.five, 1);
     rig_pause_ms(LEASE_MS + LEASE_MS / 2);
     five_restart(&r.five, 1);
     CHECK_INT(redlock_has(&r, 1, "a"), 0); /* its lease there has ended */
     CHECK(redlock_until_has(&r, 1, "a", 1));
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK(redlock_until_gone(&r, "a"));
 }
 
 /* The healed one votes: the two that never left would be too few. */
 TEST(redlock_heal, a_healed_node_keeps_the_hold_when_others_go)
 {
+    hf_hold *g = NULL;
     struct hf_acquire_options o = rig_renewed(RIG_WAIT_MS);
     redlock_begin(&r, 30000);
     hf_lock *l = rig_lock(redlock_client(&r, 0, NULL), "a");
     o.lease_ms = 0; /* the longest */
     five_kill(&r.five, 0);
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
     five_restart(&r.five, 0);
     CHECK(redlock_until_has(&r, 0, "a", 1));
     CHECK(rig_until_renewed(l, 0, 5)); /* asked once more, and confirmed */
     five_kill(&r.five, 3);
     five_kill(&r.five, 4);
     CHECK(rig_until_renewed(l, 0, 10));
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 TEST(redlock_heal, a_release_reaches_a_node_that_was_cut_off)

@@ -43,18 +43,19 @@ TEST(redlock_killed, two_slow_nobody)
 
 TEST(redlock_killed, a_hold_is_renewed_and_released_without_two)
 {
-    struct hf_grant g;
+    hf_hold *g;
     struct hf_acquire_options o = rig_renewed(RIG_WAIT_MS);
     hf_lock *l = lock_begin(0);
     o.lease_ms = 0; /* the longest */
     CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    uint64_t fence = hf_hold_fence(g);
     nodes_kill(3, 2);
     CHECK(rig_until_renewed(l, 0, 10));
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     nodes_restart(3, 2);
     CHECK(redlock_until_gone(&r, "a"));
-    redlock_use(l, g.fence);
+    redlock_use(l, fence);
 }
 
 /* Every one of them says why. */
@@ -90,7 +91,7 @@ TEST(redlock_killed, without_three_nothing_is_held_and_all_say_why)
     if (!strstr(err.text, "2 of 5 nodes can be reached"))
         TEST_FAIL("%s", err.text);
     nodes_say_why(c, 0, 3);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
     CHECK(redlock_until_has(&r, 3, "a", 0));
     CHECK(redlock_until_has(&r, 4, "a", 0));
     nodes_restart(0, 3);
@@ -132,7 +133,7 @@ TEST(redlock_killed, a_hold_without_three_is_warned_of_and_lost)
 {
     static struct heard heard;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    struct hf_grant g;
+    hf_hold *g;
     memset(&heard, 0, sizeof heard);
     redlock_begin(&r, 30000);
     o.on_state = state_hear;
@@ -143,24 +144,25 @@ TEST(redlock_killed, a_hold_without_three_is_warned_of_and_lost)
     CHECK(rig_until_equal(&heard.lost, 1));
     CHECK_INT(atomic_load(&heard.at_risk), 1);
     CHECK_INT(atomic_load(&heard.lost_first), 0);
-    CHECK_INT(hf_lock_valid_ms(l, 0), 0);
+    CHECK_INT(hf_hold_valid_ms(g), 0);
     nodes_restart(0, 3);
     CHECK(redlock_until_gone(&r, "a"));
-    redlock_use(l, g.fence);
+    redlock_use(l, hf_hold_fence(g));
 }
 
 /* They kept the lock on disk, and what was promised holds. */
 TEST(redlock_killed, a_hold_outlives_a_restart_of_three)
 {
+    hf_hold *g = NULL;
     hf_lock *l = lock_begin(4500);
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
     nodes_kill(1, 3);
     nodes_restart(1, 3);
     rig_pause_ms(5000);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     CHECK_INT(rig_probe(rig_lock(redlock_newcomer(&r, 0, NULL), "a")),
               HF_TAKEN);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK(redlock_until_gone(&r, "a"));
 }
 

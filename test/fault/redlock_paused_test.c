@@ -46,7 +46,7 @@ static void at_begin(void)
 static int writer_run(struct proc *self, const void *arg)
 {
     struct hf_acquire_options a = rig_options(RIG_WAIT_MS, LEASE_MS, 0);
-    struct hf_grant g = {0};
+    hf_hold *g = NULL;
     hf_client *locks = NULL, *store = NULL;
     hf_lock *l = NULL;
     char line[PROC_LINE_MAX];
@@ -56,9 +56,10 @@ static int writer_run(struct proc *self, const void *arg)
         || hf_lock_open(locks, "a", &l, NULL) != HF_OK
         || hf_lock_acquire(l, &a, &g, NULL) != HF_OK)
         return 1;
-    proc_say(self, "held %llu", (unsigned long long)g.fence);
+    proc_say(self, "held %llu", (unsigned long long)hf_hold_fence(g));
     while (proc_hear(self, line, 120000)) {
-        int status = hf_guard_set(store, "it", g.fence, "old", 3, 0, NULL);
+        int status =
+            hf_guard_set(store, "it", hf_hold_fence(g), "old", 3, 0, NULL);
         proc_say(self, "wrote %s", hf_status_name(status));
     }
     return 0;
@@ -86,21 +87,22 @@ TEST(redlock_paused, who_is_in_time_may_write)
 TEST(redlock_paused, who_wakes_up_behind_the_next_holder_may_not)
 {
     static struct proc p;
-    struct hf_grant g;
+    hf_hold *g;
     at_begin();
     uint64_t fence = writer_start(&p);
     proc_signal(&p, SIGSTOP);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_client *store = rig_client_at(at.resource.url, NULL);
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
-    CHECK(g.fence > fence);
-    CHECK_INT(hf_guard_set(store, "it", g.fence, "new", 3, 0, NULL), HF_OK);
+    CHECK(hf_hold_fence(g) > fence);
+    CHECK_INT(hf_guard_set(store, "it", hf_hold_fence(g), "new", 3, 0, NULL),
+              HF_OK);
     proc_signal(&p, SIGCONT);
     proc_say(&p, "write");
     CHECK(proc_hears(&p, "wrote STALE", RIG_PATIENCE_MS));
     CHECK_STR(redis_say(&at.resource, "GET it"), "new");
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 /* Many processes, one of which is always asleep at the wrong moment. */

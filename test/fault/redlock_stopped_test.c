@@ -43,20 +43,21 @@ TEST(redlock_stopped, one_slows_no_newcomer)
 TEST(redlock_stopped, a_hold_is_renewed_without_it)
 {
     struct hf_acquire_options o = rig_renewed(RIG_WAIT_MS);
-    struct hf_grant g;
+    hf_hold *g;
     redlock_begin(&r, 30000);
     hf_lock *l = rig_lock(redlock_client(&r, 0, NULL), "a");
     o.lease_ms = 0; /* the longest */
     CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    uint64_t fence = hf_hold_fence(g);
     five_stop(&r.five, 2);
     CHECK(rig_until_renewed(l, 0, 10));
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     CHECK_INT(rig_probe(rig_lock(redlock_newcomer(&r, 0, NULL), "a")),
               HF_TAKEN);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     five_cont(&r.five, 2);
     CHECK(redlock_until_gone(&r, "a"));
-    redlock_use(l, g.fence);
+    redlock_use(l, fence);
 }
 
 /* Far below what a client would have given it. */

@@ -15,14 +15,14 @@ static void detach_on_three(void)
 {
     struct hf_acquire_options o =
         rig_options(RIG_WAIT_MS, LEASE_MS, HF_ACQUIRE_DETACHED);
-    struct hf_grant g;
+    hf_hold *g;
     redlock_begin(&r, LEASE_MS);
     hf_client *c = redlock_client(&r, 0, NULL);
     hf_lock *l = rig_lock(c, "a");
     five_sever(&r.five, 3, 1);
     five_sever(&r.five, 4, 1);
     CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
-    CHECK_INT(hf_lock_detach(l, g.holder, ticket, NULL), HF_OK);
+    CHECK_INT(hf_hold_ticket(g, ticket, sizeof ticket, NULL), HF_OK);
     rig_close(c);
     five_sever(&r.five, 3, 0);
     five_sever(&r.five, 4, 0);

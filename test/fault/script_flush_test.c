@@ -18,44 +18,46 @@ TEST(script_flush, between_calls_is_not_noticed)
     hf_lock *l = rig_lock(c, "a"), *other = rig_lock(rig_client(NULL), "a");
     for (int i = 0; i < 3; i++) {
         redis_say(&r, "SCRIPT FLUSH");
-        CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+        hf_hold *one = NULL, *two = NULL, *his = NULL;
+        CHECK_INT(hf_lock_try(l, &one, NULL), HF_OK);
         redis_say(&r, "SCRIPT FLUSH");
-        CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+        CHECK_INT(hf_lock_try(l, &two, NULL), HF_OK);
         redis_say(&r, "SCRIPT FLUSH");
-        CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
+        CHECK_INT(hf_hold_extend(two, 0, NULL), HF_OK);
         redis_say(&r, "SCRIPT FLUSH");
         CHECK_INT(hf_lock_try(other, NULL, NULL), HF_TAKEN);
         redis_say(&r, "SCRIPT FLUSH");
         CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
         CHECK_INT(info.count, 2);
         redis_say(&r, "SCRIPT FLUSH");
-        CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+        CHECK_INT(hf_hold_release(two, NULL), HF_OK);
         redis_say(&r, "SCRIPT FLUSH");
-        CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-        CHECK_INT(hf_lock_try(other, NULL, NULL), HF_OK);
+        CHECK_INT(hf_hold_release(one, NULL), HF_OK);
+        CHECK_INT(hf_lock_try(other, &his, NULL), HF_OK);
         redis_say(&r, "SCRIPT FLUSH");
         CHECK_INT(hf_lock_break(l, &was, NULL), HF_OK);
         CHECK_INT(was, 1);
-        hf_lock_release(other, NULL, NULL);
+        hf_hold_release(his, NULL);
     }
 }
 
 TEST(script_flush, renewal_goes_on)
 {
+    hf_hold *g = NULL;
     static struct redis r;
     struct hf_acquire_options o = rig_renewed(RIG_TRY);
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
     for (int i = 0; i < 50; i++) {
         redis_say(&r, "SCRIPT FLUSH");
         CHECK_INT(redis_number(&r, "EXISTS a"), 1);
         rig_pause_ms(70);
     }
     CHECK(rig_until_renewed(l, 0, 3));
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 struct worker {

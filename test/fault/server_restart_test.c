@@ -20,19 +20,19 @@ static hf_client *client_with(int64_t lease_ms)
 }
 
 /* Its renewals are seen soon. */
-static int acquire_renewed(hf_lock *l, int64_t wait_ms, struct hf_grant *g)
+static int acquire_renewed(hf_lock *l, int64_t wait_ms, hf_hold **g)
 {
     struct hf_acquire_options o = rig_renewed(wait_ms);
     return hf_lock_acquire(l, &o, g, NULL);
 }
 
-static void stays_held(hf_lock *l, hf_lock *other)
+static void stays_held(hf_lock *l, hf_hold *g, hf_lock *other)
 {
     for (int i = 0; i < 20; i++) {
         CHECK(rig_until_renewed(l, 0, 1));
         CHECK_INT(rig_acquire(other, 0, RIG_TRY, NULL), HF_TAKEN);
     }
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
 }
 
 TEST(server_restart, with_data_the_holder_keeps_its_lock)
@@ -42,31 +42,35 @@ TEST(server_restart, with_data_the_holder_keeps_its_lock)
     rig_begin_at(r.url);
     hf_lock *l = rig_lock(client_with(LEASE_MS), "a");
     hf_lock *other = rig_lock(client_with(LEASE_MS), "a");
-    CHECK_INT(acquire_renewed(l, RIG_TRY, NULL), HF_OK);
+    hf_hold *g = NULL;
+    CHECK_INT(acquire_renewed(l, RIG_TRY, &g), HF_OK);
     redis_shutdown(&r, 1);
     redis_start(&r);
-    stays_held(l, other);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    stays_held(l, g, other);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, NULL), HF_OK);
 }
 
 /* Lost with the server's data, twice; then had anew, and kept from `other`. */
 static void lost_and_had_again(struct redis *r, hf_lock *l, hf_lock *other)
 {
-    struct hf_grant g, again;
+    hf_hold *g, *again;
+    uint64_t fence = 0;
     for (int round = 0; round < 2; round++) {
         CHECK_INT(acquire_renewed(l, RIG_TRY, &g), HF_OK);
+        fence = hf_hold_fence(g);
         redis_shutdown(r, 0);
         redis_start(r);
         CHECK(rig_until_state(l, 0, HF_STATE_LOST));
-        CHECK_INT(hf_lock_valid_ms(l, 0), 0);
-        int status = hf_lock_release(l, NULL, NULL);
+        CHECK_INT(hf_hold_valid_ms(g), 0);
+        int status = hf_hold_release(g, NULL);
         CHECK(status == HF_EXPIRED || status == HF_LOST);
     }
     CHECK_INT(acquire_renewed(l, RIG_WAIT_MS, &again), HF_OK);
-    CHECK(again.fence > g.fence); /* from the server's clock */
-    stays_held(l, other);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK(fence > 0);
+    CHECK(hf_hold_fence(again) > fence); /* from the server's clock */
+    stays_held(l, again, other);
+    CHECK_INT(hf_hold_release(again, NULL), HF_OK);
 }
 
 static hf_lock *side_open(int kind)
@@ -151,6 +155,7 @@ TEST(server_restart, without_data_a_waiter_gets_the_lock)
 
 TEST(server_restart, while_it_is_down_calls_say_unavailable_in_time)
 {
+    hf_hold *g = NULL;
     static struct redis r;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct hf_error err = {0};
@@ -169,12 +174,12 @@ TEST(server_restart, while_it_is_down_calls_say_unavailable_in_time)
     struct hf_info info;
     CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_UNAVAILABLE);
     CHECK(rig_now_ms() - began_ms < 20000);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_NONE);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
     redis_start(&r);
     int status = HF_UNAVAILABLE;
     for (int i = 0; i < 20 && status == HF_UNAVAILABLE; i++)
-        status = rig_acquire(l, 0, RIG_WAIT_MS, NULL);
+        status = rig_acquire(l, 0, RIG_WAIT_MS, &g);
     CHECK_INT(status, HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(redis_number(&r, "EXISTS a"), 0);
 }

@@ -54,7 +54,8 @@ TEST(slow_server, every_call_ends_by_its_deadline)
     hf_lock *held = rig_lock(c, "held");
     CHECK_INT(rig_probe(l), HF_OK);
     struct hf_acquire_options o = rig_options(0, 60000, HF_ACQUIRE_FIXED);
-    CHECK_INT(hf_lock_acquire(held, &o, NULL, NULL), HF_OK);
+    hf_hold *g = NULL;
+    CHECK_INT(hf_lock_acquire(held, &o, &g, NULL), HF_OK);
     redis_pause(&r);
 
     int64_t began_ms = rig_now_ms();
@@ -72,11 +73,11 @@ TEST(slow_server, every_call_ends_by_its_deadline)
     CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_UNAVAILABLE);
     CHECK_INT(hf_lock_break(l, NULL, NULL), HF_UNAVAILABLE);
     CHECK_INT(hf_client_list(c, NULL, on_row, NULL, NULL), HF_UNAVAILABLE);
-    CHECK_INT(hf_lock_extend(held, 0, 0, NULL, NULL), HF_UNAVAILABLE);
-    CHECK(hf_lock_valid_ms(held, 0) > 0); /* by the local clock it stays */
-    CHECK_INT(hf_lock_release(held, NULL, NULL), HF_UNAVAILABLE);
+    CHECK_INT(hf_hold_extend(g, 0, NULL), HF_UNAVAILABLE);
+    CHECK(hf_hold_valid_ms(g) > 0); /* by the local clock it stays */
+    CHECK_INT(hf_hold_release(g, NULL), HF_UNAVAILABLE);
     CHECK(rig_now_ms() - began_ms < 4 * SOON_MS);
-    CHECK_INT(hf_lock_state(held, 0), HF_STATE_NONE);
+    CHECK_INT(hf_lock_release(held, NULL, NULL), HF_NOT_OWNER);
 
     redis_resume(&r);
     is_free_again(&r, l);
@@ -101,6 +102,7 @@ static void on_state(const struct hf_event *ev, void *user)
 
 TEST(slow_server, the_holder_is_told_before_and_when_its_lease_ends)
 {
+    hf_hold *g = NULL;
     static struct redis r;
     static struct ear e;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
@@ -112,24 +114,25 @@ TEST(slow_server, the_holder_is_told_before_and_when_its_lease_ends)
     o.on_state = on_state;
     o.state_user = &e;
     hf_lock *l = rig_lock(rig_client(&o), "a");
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     redis_pause(&r);
     int64_t began_ms = rig_now_ms();
     CHECK(rig_until_equal(&e.lost, 1));
     CHECK(rig_now_ms() - began_ms < SOON_MS);
     CHECK_INT(atomic_load(&e.at_risk), 1);
     CHECK_INT(atomic_load(&e.wrong_order), 0);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_LOST);
+    CHECK_INT(hf_hold_state(g), HF_STATE_LOST);
     redis_resume(&r);
     rig_pause_ms(500);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_LOST); /* it never comes back */
+    CHECK_INT(hf_hold_state(g), HF_STATE_LOST); /* it never comes back */
     CHECK_INT(atomic_load(&e.lost), 1);
-    hf_lock_release(l, NULL, NULL);
+    hf_hold_release(g, NULL);
     is_free_again(&r, l);
 }
 
 TEST(slow_server, a_short_stop_costs_nothing_but_time)
 {
+    hf_hold *g = NULL;
     static struct redis r;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     redis_begin(&r, NULL);
@@ -138,16 +141,16 @@ TEST(slow_server, a_short_stop_costs_nothing_but_time)
     a.renew_ms = 1000;
     o.timeout_ms = 500;
     hf_lock *l = rig_lock(rig_client(&o), "a");
-    CHECK_INT(hf_lock_acquire(l, &a, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &a, &g, NULL), HF_OK);
     for (int i = 0; i < 3; i++) {
         redis_pause(&r);
         rig_pause_ms(1500); /* a renewal goes unanswered in here */
         redis_resume(&r);
         CHECK(rig_until_renewed(l, 0, 2));
-        CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+        CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     }
     CHECK_INT(redis_number(&r, "EXISTS a"), 1);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(redis_number(&r, "EXISTS a"), 0);
 }
 

@@ -155,18 +155,19 @@ TEST(tls_line, to_a_stopped_server_ends_by_the_deadline_and_works_again)
 
 TEST(tls_line, a_restart_with_a_new_certificate_is_survived_by_a_hold)
 {
+    hf_hold *g = NULL;
     struct hf_acquire_options o = rig_renewed(RIG_TRY);
     tls_server_begin(&s, "no");
     certs_make(&s.certs, "next", "ca", CERTS_HERE, 30);
     rig_begin_at("");
     hf_lock *l = rig_lock(rig_client_at(tls_server_url(&s, ""), NULL), "a");
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
     redis_shutdown(&s.redis, 1);
     tls_server_show_later(&s, "next");
     redis_start(&s.redis);
     CHECK(rig_until_renewed(l, 0, 5));
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 TEST(tls_line, a_restart_with_a_bad_certificate_is_denied_until_it_is_good)

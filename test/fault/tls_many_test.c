@@ -128,6 +128,7 @@ static int sentinel_begin(void)
 
 TEST(tls_sentinel, leads_to_one_primary_after_the_other)
 {
+    hf_hold *g = NULL;
     begin();
     int port = sentinel_begin();
     certs_write(&certs, "password", "geheim", 0600);
@@ -137,13 +138,13 @@ TEST(tls_sentinel, leads_to_one_primary_after_the_other)
              port, certs_path(&certs, "ca.crt"),
              certs_path(&certs, "password"));
     hf_lock *l = rig_lock(rig_client_at(url, NULL), "job");
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     CHECK(is_secure(&nodes[0]));
     CHECK(rig_until(is_begun, NULL));
     CHECK(rig_until(is_secure, &nodes[1]));
-    CHECK_INT(hf_lock_extend(l, 0, 30000, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 30000, NULL), HF_OK);
     CHECK_INT(redis_number(&nodes[1].redis, "EXISTS job"), 1);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 TEST(tls_sentinel, is_not_believed_without_a_certificate_for_it)

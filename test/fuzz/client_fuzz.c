@@ -3,12 +3,14 @@
  * kind of object, through redirects, Sentinels, a quorum and subscriptions.
  *
  * Whatever it answers: every call returns, every callback comes once, an error
- * has a sentence that ends, no token is above the highest there can be, and all
- * memory comes back.
+ * has a sentence that ends, no token is above the highest there can be, a
+ * handle that was released or whose client was closed stands for nothing and is
+ * told nothing, and all memory comes back.
  *
  * The first byte chooses the URL, the second the first call and how many follow
- * it, the third what the server does with the greeting and at the end; the rest
- * is the server's script, see lib/client.h.
+ * it, the third what the server does with the greeting and at the end, and by
+ * its highest bit whether holds are played with: entered again, released inside
+ * callbacks.  The rest is the server's script, see lib/client.h.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -21,11 +23,14 @@
 #define LEASE_MS 3000
 #define WAIT_MS 2500
 #define STEPS_MAX 30 /* of the loop behind the calls */
+#define KEPT_MAX 128 /* handles in one run */
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static int allocs_open;
 static int calls_open; /* asynchronous ones without their callback */
+static int plays;
+static unsigned play; /* what is begun with */
 
 static void check(int ok)
 {
@@ -84,15 +89,169 @@ static void call_ended(int status)
     check(--calls_open >= 0);
 }
 
-static void acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+/* ---- holds ---- */
+
+/* A handle that was given in this run. */
+struct kept {
+    hf_hold *hold;
+    int is_over; /* it must not be told anything any more */
+};
+
+static struct kept kept[KEPT_MAX];
+static size_t kept_len;
+
+static void hold_give(struct kept *k);
+
+static void told(hf_hold *hold, const struct hf_event *ev, void *user)
+{
+    struct kept *k = user;
+    check(hold == k->hold && !k->is_over);
+    check(ev->state >= HF_STATE_HELD && ev->state <= HF_STATE_LOST);
+    check(memchr(ev->text, '\0', sizeof ev->text) != NULL);
+    if (plays && ev->state == HF_STATE_LOST) hold_give(k);
+}
+
+/* What can be asked of one that stands for nothing. */
+static void check_gone_view(hf_hold *hold)
+{
+    char why[HF_ERROR_TEXT_MAX];
+    hf_hold_why(hold, why);
+    check(why[0] == '\0' && hf_hold_name(hold)[0] == '\0');
+    check(hf_hold_state(hold) == HF_STATE_NONE);
+    check(hf_hold_fence(hold) == 0 && hf_hold_valid_ms(hold) == 0);
+    check(hf_hold_count(hold) == 0 && hf_hold_lease_ms(hold) == 0);
+    check(hf_hold_parts(hold) == 0 && hf_hold_part(hold, 0) == NULL);
+    check(hf_hold_guarantee(hold) == HF_GUARANTEE_STORE);
+    check(hf_hold_replicas(hold) == 0);
+}
+
+static void check_invalid(int status, const struct hf_error *err)
+{
+    check(status == HF_INVALID);
+    check_error(status, err);
+}
+
+static void check_gone(hf_hold *hold)
+{
+    char ticket[HF_TICKET_MAX];
+    struct hf_error err;
+    int fd = -1;
+    check_gone_view(hold);
+    check_invalid(hf_hold_extend(hold, LEASE_MS, &err), &err);
+    check_invalid(hf_hold_extend_start(hold, 0, NULL, NULL, &err), &err);
+    check_invalid(hf_hold_release(hold, &err), &err);
+    check_invalid(hf_hold_release_start(hold, NULL, NULL, &err), &err);
+    check_invalid(hf_hold_ticket(hold, ticket, sizeof ticket, &err), &err);
+    check_invalid(hf_hold_inherit(hold, &fd, &err), &err);
+    check(hf_hold_feed(hold) == HF_INVALID);
+    check(hf_hold_on_state(hold, told, NULL) == HF_INVALID);
+}
+
+static void check_held(hf_hold *hold)
+{
+    char why[HF_ERROR_TEXT_MAX];
+    int state = hf_hold_state(hold);
+    size_t parts = hf_hold_parts(hold);
+    check(state > HF_STATE_NONE && state <= HF_STATE_LOST);
+    check(hf_hold_valid_ms(hold) >= 0);
+    check(hf_hold_name(hold)[0] != '\0');
+    check_fence(hf_hold_fence(hold));
+    hf_hold_why(hold, why);
+    check(memchr(why, '\0', sizeof why) != NULL);
+    check(parts > 0 && hf_hold_part(hold, parts) == NULL);
+    if (parts == 1) check(hf_hold_part(hold, 0) == hold);
+    for (size_t i = 0; parts > 1 && i < parts; i++)
+        check_held(hf_hold_part(hold, i));
+}
+
+/* It was given: look at it, and listen to it. */
+static struct kept *hold_keep(hf_hold *hold)
+{
+    check(kept_len < KEPT_MAX);
+    struct kept *k = &kept[kept_len++];
+    *k = (struct kept){.hold = hold};
+    check_held(hold);
+    int is_set = hf_hold_parts(hold) > 1;
+    int status = hf_hold_on_state(hold, told, k);
+    check(status == (is_set ? HF_INVALID : HF_OK));
+    return k;
+}
+
+static void kept_end(struct kept *k)
+{
+    k->is_over = 1;
+    check_gone(k->hold);
+}
+
+static void hold_give(struct kept *k)
+{
+    struct hf_error err;
+    check_error(hf_hold_release(k->hold, &err), &err);
+    kept_end(k);
+}
+
+/* The client is closed, and with it every handle is gone. */
+static void kept_check(void)
+{
+    for (size_t i = 0; i < kept_len; i++) check_gone(kept[i].hold);
+    check_gone(NULL);
+}
+
+static void released(hf_hold *hold, int status, const struct hf_error *err,
+                     void *user)
+{
+    struct kept *k = user;
+    (void)err;
+    call_ended(status);
+    check(hold == k->hold);
+    check_gone(hold);
+}
+
+static void extended(hf_hold *hold, int status, const struct hf_error *err,
+                     void *user)
+{
+    struct kept *k = user;
+    (void)err;
+    call_ended(status);
+    check(hold == k->hold);
+    if (plays) hold_give(k); /* perhaps for the second time */
+}
+
+/* Inside a callback. */
+static void hold_play(struct kept *k)
+{
+    int status = HF_OK;
+    switch (play++ % 5) {
+    case 0:
+        hold_give(k);
+        break;
+    case 1:
+        status = hf_hold_release_start(k->hold, released, k, NULL);
+        call_begun(status);
+        if (status == HF_OK) kept_end(k);
+        break;
+    case 2:
+        call_begun(hf_hold_extend_start(k->hold, 0, extended, k, NULL));
+        break;
+    case 3:
+        check(hf_hold_on_state(k->hold, NULL, NULL) == HF_OK);
+        break;
+    default: /* it is renewed, and listened to */
+        break;
+    }
+}
+
+static void acquired(hf_lock *lock, int status, hf_hold *hold,
                      const struct hf_error *err, void *user)
 {
     (void)lock;
     (void)err;
     (void)user;
     call_ended(status);
-    check((status == HF_OK) == (grant != NULL));
-    if (grant) check_fence(grant->fence);
+    check((status == HF_OK) == (hold != NULL));
+    if (!hold) return;
+    struct kept *k = hold_keep(hold);
+    if (plays) hold_play(k);
 }
 
 static void inspected(hf_lock *lock, int status, const struct hf_info *info,
@@ -115,19 +274,37 @@ static struct hf_acquire_options how(int64_t wait_ms)
     return o;
 }
 
+/* A second handle of the same hold; or of a new one, if that was lost. */
+static void lock_reenter(hf_lock *lock, const struct kept *first)
+{
+    struct hf_error err;
+    hf_hold *hold = NULL;
+    int status = hf_lock_try(lock, &hold, &err);
+    check_error(status, &err);
+    if (status != HF_OK) return;
+    struct kept *k = hold_keep(hold);
+    check(hold != first->hold);
+    if (!first->is_over && hf_hold_state(first->hold) != HF_STATE_LOST)
+        check(hf_hold_fence(hold) == hf_hold_fence(first->hold));
+    hold_give(k);
+    if (!first->is_over) check_held(first->hold);
+}
+
 static void lock_use(hf_lock *lock)
 {
     struct hf_error err;
-    struct hf_grant grant;
+    hf_hold *hold = NULL;
     struct hf_info info;
     int was = 0;
     struct hf_acquire_options o = how(WAIT_MS);
-    int status = hf_lock_acquire(lock, &o, &grant, &err);
+    int status = hf_lock_acquire(lock, &o, &hold, &err);
     check_error(status, &err);
+    check((status == HF_OK) == (hold != NULL));
     if (status == HF_OK) {
-        check_fence(grant.fence);
-        check_error(hf_lock_extend(lock, 0, LEASE_MS, &grant, &err), &err);
-        check_error(hf_lock_release(lock, NULL, &err), &err);
+        struct kept *k = hold_keep(hold);
+        check_error(hf_hold_extend(hold, LEASE_MS, &err), &err);
+        if (plays) lock_reenter(lock, k);
+        hold_give(k);
     }
     check_error(hf_lock_inspect(lock, 0, &info, &err), &err);
     check_error(hf_lock_break(lock, &was, &err), &err);
@@ -138,21 +315,26 @@ static void act_ticket(hf_client *c)
 {
     struct hf_acquire_options o = how(WAIT_MS);
     char ticket[HF_TICKET_MAX];
-    struct hf_grant grant;
+    struct kept *k = NULL;
+    hf_hold *hold = NULL;
     struct hf_error err;
     hf_lock *lock;
     o.flags = HF_ACQUIRE_DETACHED;
     if (hf_lock_open(c, "t", &lock, NULL) != HF_OK) return;
-    int status = hf_lock_acquire(lock, &o, &grant, &err);
+    int status = hf_lock_acquire(lock, &o, &hold, &err);
     check_error(status, &err);
     if (status == HF_OK) {
-        status = hf_lock_detach(lock, 0, ticket, &err);
+        k = hold_keep(hold);
+        status = hf_hold_ticket(hold, ticket, sizeof ticket, &err);
         check_error(status, &err);
     }
     if (status == HF_OK) {
-        status = hf_lock_attach(lock, ticket, LEASE_MS, &grant, &err);
+        kept_end(k);
+        status = hf_lock_attach(lock, ticket, LEASE_MS, &hold, &err);
         check_error(status, &err);
+        if (status == HF_OK) k = hold_keep(hold);
         check_error(hf_ticket_release(lock, ticket, &err), &err);
+        if (plays && status == HF_OK) hold_give(k);
     }
     hf_lock_close(lock);
 }
@@ -165,7 +347,8 @@ static void lock_of(hf_client *c, int kind, int order)
     as.kind = kind;
     as.order = order;
     if (hf_lock_open_as(c, "a", &as, &lock, NULL) != HF_OK) return;
-    for (int i = 0; i < 3; i++)
+    unsigned others = plays ? play % 3 : 3;
+    for (unsigned i = 0; i < others; i++)
         call_begun(hf_lock_acquire_start(lock, &o, acquired, NULL, NULL));
     call_begun(hf_lock_inspect_start(lock, 0, inspected, NULL, NULL));
     lock_use(lock); /* the others wait on: it is closed with the client */
@@ -213,16 +396,25 @@ static void act_multi(hf_client *c)
     hf_lock *locks[3] = {NULL, NULL, NULL};
     static const char *const names[] = {"m1", "m2", "m3"};
     struct hf_acquire_options o = how(WAIT_MS);
-    struct hf_grant grants[3];
+    hf_hold *hold = NULL, *part = NULL;
     struct hf_error err;
     hf_multi *multi;
     for (int i = 0; i < 3; i++)
         if (hf_lock_open(c, names[i], &locks[i], NULL) != HF_OK) return;
     if (hf_multi_open(locks, 3, &multi, NULL) != HF_OK) return;
-    int status = hf_multi_acquire(multi, &o, grants, &err);
+    int status = hf_multi_acquire(multi, &o, &hold, &err);
     check_error(status, &err);
-    if (status == HF_OK) check_error(hf_multi_release(multi, &err), &err);
-    hf_multi_close(multi);
+    check((status == HF_OK) == (hold != NULL));
+    hf_multi_close(multi); /* its holds do not mind */
+    if (status == HF_OK) {
+        struct kept *k = hold_keep(hold);
+        check(hf_hold_parts(hold) == 3);
+        part = hf_hold_part(hold, 2);
+        check(strcmp(hf_hold_name(part), names[2]) == 0);
+        if (plays) check_error(hf_hold_extend(hold, LEASE_MS, &err), &err);
+        hold_give(k);
+        check_gone(part);
+    }
     for (int i = 0; i < 3; i++) hf_lock_close(locks[i]);
 }
 
@@ -233,7 +425,7 @@ static void semaphore_of(hf_client *c, unsigned flags, int order)
     struct hf_semaphore_options so = HF_SEMAPHORE_OPTIONS_INIT;
     struct hf_acquire_options o = how(WAIT_MS);
     struct hf_semaphore_state state;
-    struct hf_permit permit;
+    hf_hold *hold = NULL;
     struct hf_error err;
     hf_semaphore *sem;
     so.flags = flags;
@@ -241,12 +433,17 @@ static void semaphore_of(hf_client *c, unsigned flags, int order)
     so.permits = 2;
     if (hf_semaphore_open(c, "s", &so, &sem, NULL) != HF_OK) return;
     check_error(hf_semaphore_try_set(sem, 2, &state, &err), &err);
-    int status = hf_semaphore_acquire(sem, &o, &permit, &err);
+    if (plays) o.permits = 2;
+    int status = hf_semaphore_acquire(sem, &o, &hold, &err);
     check_error(status, &err);
-    if (status == HF_OK) {
-        check_fence(permit.fence);
-        check_error(hf_semaphore_extend(sem, &permit, LEASE_MS, &err), &err);
-        check_error(hf_semaphore_release(sem, &permit, &err), &err);
+    int is_held = status == HF_OK && !(flags & HF_SEMAPHORE_PLAIN);
+    check(is_held == (hold != NULL));
+    if (is_held) {
+        struct kept *k = hold_keep(hold);
+        check_error(hf_hold_extend(hold, LEASE_MS, &err), &err);
+        hold_give(k);
+    } else if (status == HF_OK) {
+        check_error(hf_semaphore_add(sem, 1, 0, NULL, &err), &err);
     }
     check_error(hf_semaphore_add(sem, 1, 0, &state, &err), &err);
     check_error(hf_semaphore_state(sem, &state, &err), &err);
@@ -358,7 +555,12 @@ static void act_once(hf_client *c)
     int status = hf_once_begin(c, "o", &o, &once, &result, &err);
     check_error(status, &err);
     if (status == HF_OK) hf_once_result_free(c, &result);
-    if (once) check_error(hf_once_end(once, 0, "r", 1, &err), &err);
+    if (once) {
+        hf_hold *hold = hf_once_hold(once); /* borrowed */
+        check_held(hold);
+        check_error(hf_once_end(once, 0, "r", 1, &err), &err);
+        check_gone(hold);
+    }
     status = hf_once_look(c, "o", NULL, &result, &err);
     check_error(status, &err);
     if (status == HF_OK) hf_once_result_free(c, &result);
@@ -368,18 +570,23 @@ static void act_election(hf_client *c)
 {
     struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
     struct hf_leader leader;
-    struct hf_grant grant;
+    hf_hold *hold = NULL;
     struct hf_error err;
     hf_election *e;
     o.wait_ms = WAIT_MS;
     o.value = "here";
     o.value_len = 4;
     if (hf_election_open(c, "e", NULL, &e, NULL) != HF_OK) return;
-    int status = hf_election_campaign(e, &o, &grant, &err);
+    int status = hf_election_campaign(e, &o, &hold, &err);
     check_error(status, &err);
+    check((status == HF_OK) == (hf_election_hold(e) != NULL));
     if (status == HF_OK) {
+        check(hf_election_hold(e) == hold);
+        check_held(hold);
         check_error(hf_election_publish(e, "there", 5, &err), &err);
         check_error(hf_election_resign(e, &err), &err);
+        check(hf_election_hold(e) == NULL);
+        check_gone(hold);
     }
     status = hf_election_look(e, &leader, &err);
     check_error(status, &err);
@@ -471,6 +678,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (size < HEAD) return 0;
     url_text = urls[data[0] % URLS];
     allocs_open = calls_open = 0;
+    kept_len = 0;
+    plays = data[2] >= 128;
+    play = data[2] / 6;
     world_begin(data + HEAD, size - HEAD, data[2] & 1,
                 (enum script_end)(data[2] / 2 % 3));
     hf_client *c = client_open();
@@ -479,6 +689,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     loop_run(c);
     hf_client_nodes(c, nodes, 4);
     hf_client_close(c);
+    kept_check();
     world_end();
     check(calls_open == 0);
     check(allocs_open == 0);

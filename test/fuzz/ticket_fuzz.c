@@ -43,16 +43,16 @@ static void said(int status, const struct hf_error *err)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct hf_grant grant;
+    hf_hold *hold = NULL;
     struct hf_error err;
     char text[TEXT_MAX];
     if (!held) begin();
     if (size >= sizeof text) return 0;
     if (size > 0) memcpy(text, data, size);
     text[size] = '\0';
-    said(hf_lock_attach(held, text, 1000, &grant, &err), &err);
+    said(hf_lock_attach(held, text, 1000, &hold, &err), &err);
     said(hf_ticket_release(held, text, &err), &err);
-    int status = hf_lock_attach(other, text, 1000, &grant, &err);
+    int status = hf_lock_attach(other, text, 1000, &hold, &err);
     check(status != HF_OK);
     said(status, &err);
     return 0;

@@ -16,17 +16,18 @@ static int fail(const char *what, const struct hf_error *err)
 static int lock_use(hf_client *client)
 {
     struct hf_error err;
-    struct hf_grant grant;
+    hf_hold *hold;
     hf_lock *lock;
     if (hf_lock_open(client, "outside", &lock, &err) != HF_OK)
         return fail("hf_lock_open", &err);
-    if (hf_lock_acquire(lock, NULL, &grant, &err) != HF_OK)
+    if (hf_lock_acquire(lock, NULL, &hold, &err) != HF_OK)
         return fail("hf_lock_acquire", &err);
-    printf("fence %llu\n", (unsigned long long)grant.fence);
-    if (hf_lock_release(lock, NULL, &err) != HF_OK)
-        return fail("hf_lock_release", &err);
+    uint64_t fence = hf_hold_fence(hold);
+    printf("fence %llu\n", (unsigned long long)fence);
+    if (hf_hold_release(hold, &err) != HF_OK)
+        return fail("hf_hold_release", &err);
     hf_lock_close(lock);
-    return grant.fence > 0 ? 0 : 1;
+    return fence > 0 ? 0 : 1;
 }
 
 /* A backend that is not installed is refused, in a static program too. */

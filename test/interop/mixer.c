@@ -61,7 +61,7 @@ static int is_again(int status, const struct hf_acquire_options *o)
            || (status == HF_UNAVAILABLE && o->wait_ms > 0);
 }
 
-static int mixer_acquire(struct mixer *m, struct hf_grant *g)
+static int mixer_acquire(struct mixer *m, hf_hold **g)
 {
     struct hf_acquire_options o = rig_options(RIG_NO_LIMIT, 0, 0);
     int status;
@@ -87,14 +87,14 @@ static int mixer_acquire(struct mixer *m, struct hf_grant *g)
 
 static void mixer_round(struct mixer *m)
 {
-    struct hf_grant g = {0};
+    hf_hold *g = NULL, *inner = NULL;
     int status = mixer_acquire(m, &g);
     int again = status == HF_OK && mixer_random(m, 5) == 0;
-    if (again) status = hf_lock_try(m->lock, NULL, NULL);
+    if (again) status = hf_lock_try(m->lock, &inner, NULL);
     if (status == HF_OK) {
-        mixer_count(m, g.fence);
-        if (again) status = hf_lock_release(m->lock, NULL, NULL);
-        if (status == HF_OK) status = hf_lock_release(m->lock, NULL, NULL);
+        mixer_count(m, hf_hold_fence(g));
+        if (again) status = hf_hold_release(inner, NULL);
+        if (status == HF_OK) status = hf_hold_release(g, NULL);
     }
     if (status != HF_OK)
         snprintf(m->wrong, sizeof m->wrong, "%s", hf_status_name(status));

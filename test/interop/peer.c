@@ -142,15 +142,14 @@ static void waiter_run(void *arg)
 {
     struct waiter *w = arg;
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
-    o.holder = w->holder;
     o.backoff = w->backoff;
-    w->status = hf_lock_acquire(w->lock, &o, NULL, NULL);
+    w->status = hf_lock_acquire(w->lock, &o, &w->hold, NULL);
     w->ended_ms = rig_now_ms();
 }
 
 static void waiter_spawn(struct waiter *w, hf_lock *lock, int32_t backoff)
 {
-    *w = (struct waiter){lock, hf_holder_new(), backoff, HF_INTERNAL, 0};
+    *w = (struct waiter){lock, NULL, backoff, HF_INTERNAL, 0};
     rig_spawn(waiter_run, w);
 }
 

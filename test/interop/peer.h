@@ -60,7 +60,7 @@ int peer_until_waiters(struct redis *r, const char *name, int wanted);
  * Static. */
 struct waiter {
     hf_lock *lock;
-    uint64_t holder;
+    hf_hold *hold;   /* what it got */
     int32_t backoff; /* enum hf_backoff */
     int status;
     int64_t ended_ms; /* 0: it still waits */

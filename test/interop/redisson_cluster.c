@@ -64,7 +64,7 @@ static void java_wakes(hf_lock *l)
     rig_join();
     CHECK_INT(w.status, HF_OK);
     CHECK(w.ended_ms - began_ms < SHORT_MS);
-    CHECK_INT(hf_lock_release_as(l, w.holder, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(w.hold, NULL), HF_OK);
 }
 
 static void wakes_each_other(const char *language, const char *options)

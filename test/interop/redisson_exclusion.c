@@ -94,13 +94,14 @@ TEST(redisson_exclusion, javas_locks_are_in_our_list)
 
 TEST(redisson_exclusion, java_cannot_unlock_what_we_hold)
 {
+    hf_hold *g = NULL;
     peer_begin(&java, &server, 30000);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     CHECK_STR(peer_ask(&java, "unlock a"), "not owner");
     CHECK_STR(peer_ask(&java, "fencedunlock a"), "not owner");
-    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 0, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 /* Ours is a release that is really sent: it was a hold of ours before. */

@@ -13,10 +13,11 @@ static struct peer java;
 
 static uint64_t fence_take(hf_lock *l)
 {
-    struct hf_grant g = {0};
+    hf_hold *g = NULL;
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    return g.fence;
+    uint64_t fence = hf_hold_fence(g);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
+    return fence;
 }
 
 static uint64_t token_take(int round)
@@ -75,38 +76,39 @@ TEST(redisson_fence, numbers_rise_in_every_form_that_returns_a_token)
 
 TEST(redisson_fence, java_reads_our_fence_as_the_last_token)
 {
-    struct hf_grant g = {0};
+    hf_hold *g = NULL;
     peer_begin(&java, &server, 30000);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
-    CHECK_INT(peer_number(&java, "token a"), g.fence);
+    CHECK_INT(peer_number(&java, "token a"), hf_hold_fence(g));
 }
 
 TEST(redisson_fence, entering_again_gives_us_no_new_number)
 {
-    struct hf_grant first = {0}, again = {0};
+    hf_hold *first = NULL, *again = NULL;
     peer_begin(&java, &server, 30000);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_try(l, &first, NULL), HF_OK);
     CHECK_INT(hf_lock_try(l, &again, NULL), HF_OK);
-    CHECK_INT(again.fence, first.fence);
-    CHECK_INT(peer_number(&java, "token a"), first.fence);
+    CHECK_INT(hf_hold_fence(again), hf_hold_fence(first));
+    CHECK_INT(peer_number(&java, "token a"), hf_hold_fence(first));
 }
 
 TEST(redisson_fence, numbers_rise_when_one_waits_for_the_other)
 {
     struct hf_acquire_options o = rig_options(RIG_TRY, PEER_LEASE_MS, 0);
-    struct hf_grant g = {0};
+    hf_hold *g = NULL;
     peer_begin(&java, &server, 30000);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     for (int i = 0; i < 10; i++) {
         CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+        uint64_t fence = hf_hold_fence(g);
         peer_say(&java, i % 2 ? "fencedlock a" : "fencedtry a 60000");
         CHECK(peer_until_waiters(&server, "a", 1));
-        CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+        CHECK_INT(hf_hold_release(g, NULL), HF_OK);
         const char *token = peer_hear(&java, PEER_SOON_MS);
         CHECK(token != NULL);
-        CHECK((uint64_t)strtoull(token, NULL, 10) > g.fence);
+        CHECK((uint64_t)strtoull(token, NULL, 10) > fence);
         CHECK_INT(hf_lock_try(l, NULL, NULL), HF_TAKEN);
         CHECK_STR(peer_ask(&java, "fencedunlock a"), "ok");
     }
@@ -130,10 +132,10 @@ TEST(redisson_fence, our_break_raises_the_fence_above_javas_token)
 /* A hold of ours that Java took over is older than Java's token. */
 TEST(redisson_fence, javas_token_after_a_force_is_above_our_fence)
 {
-    struct hf_grant g = {0};
+    hf_hold *g = NULL;
     peer_begin(&java, &server, 30000);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     CHECK_STR(peer_ask(&java, "force a"), "true");
-    CHECK((uint64_t)peer_number(&java, "fencedlock a") > g.fence);
+    CHECK((uint64_t)peer_number(&java, "fencedlock a") > hf_hold_fence(g));
 }

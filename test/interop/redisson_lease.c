@@ -27,14 +27,15 @@ TEST(redisson_lease, javas_watchdog_keeps_it_from_us)
 
 TEST(redisson_lease, our_watchdog_keeps_it_from_java)
 {
+    hf_hold *g = NULL;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     peer_begin(&java, &server, 30000);
     o.lease_ms = LEASE_MS;
     hf_lock *l = rig_lock(rig_client(&o), "a");
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     CHECK_STR(peer_ask(&java, "try a %d", MANY_LEASES_MS), "false");
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_STR(peer_ask(&java, "try a 0"), "true");
 }
 

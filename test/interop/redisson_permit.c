@@ -61,14 +61,14 @@ TEST(redisson_permit, what_java_has_taken_we_cannot_take)
 
 TEST(redisson_permit, what_we_have_taken_java_cannot_take)
 {
-    struct hf_permit p;
+    hf_hold *p;
     hf_semaphore *s = begin(3);
     CHECK_INT(rig_take(s, 2, 0, &p), HF_OK);
     CHECK_INT(peer_number(&java, "permit.acquired s"), 2);
     CHECK_INT(peer_number(&java, "permit.available s"), 1);
     CHECK_INT(peer_number(&java, "permit.permits s"), 3);
     CHECK_STR(java_takes(2, 0, PEER_LEASE_MS), "none");
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK_INT(strlen(java_takes(3, 0, PEER_LEASE_MS)), 3 * 33 - 1);
 }
 
@@ -89,13 +89,13 @@ TEST(redisson_permit, javas_waiter_is_woken_by_our_release)
 {
     struct hf_acquire_options o =
         rig_options(RIG_TRY, PEER_LEASE_MS, HF_ACQUIRE_FIXED);
-    struct hf_permit p;
+    hf_hold *p;
     hf_semaphore *s = begin(2);
     o.permits = 2;
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
     peer_say(&java, "permit.take s 2 %d 1000", PEER_LEASE_MS);
     CHECK(peer_hear(&java, 500) == NULL);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     const char *ids = peer_hear(&java, PEER_SOON_MS);
     CHECK(ids && strlen(ids) == 2 * 33 - 1);
 }
@@ -115,14 +115,14 @@ TEST(redisson_permit, javas_waiter_is_woken_when_there_are_more)
  * with it every later wake-up. */
 TEST(redisson_permit, javas_waiter_outlives_fewer_permits_than_are_out)
 {
-    struct hf_permit p;
+    hf_hold *p;
     hf_semaphore *s = begin(2);
     CHECK_INT(rig_take(s, 2, 0, &p), HF_OK);
     peer_say(&java, "permit.take s 1 %d 1000", PEER_LEASE_MS);
     CHECK(peer_hear(&java, 500) == NULL);
     CHECK_INT(hf_semaphore_set(s, 1, HF_SEMAPHORE_ANYWAY, NULL, NULL), HF_OK);
     CHECK(peer_hear(&java, 300) == NULL);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     const char *id = peer_hear(&java, PEER_SOON_MS);
     CHECK(id && strlen(id) == 32);
 }
@@ -140,28 +140,33 @@ TEST(redisson_permit, what_a_dead_java_had_comes_back_to_us)
 TEST(redisson_permit, what_ended_with_our_lease_comes_to_java)
 {
     struct hf_acquire_options o = rig_options(RIG_TRY, 1500, HF_ACQUIRE_FIXED);
-    struct hf_permit p;
+    hf_hold *p;
     hf_semaphore *s = begin(1);
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
     CHECK_INT(strlen(java_takes(1, RIG_WAIT_MS, PEER_LEASE_MS)), 32);
-    CHECK_INT(hf_semaphore_valid_ms(s, &p), 0);
+    CHECK_INT(hf_hold_valid_ms(p), 0);
 }
 
 TEST(redisson_permit, what_we_keep_java_sees_renewed)
 {
     struct hf_acquire_options o = rig_options(RIG_TRY, 1500, 0);
-    struct hf_permit p;
+    hf_hold *p;
     hf_semaphore *s = begin(1);
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
     CHECK_STR(java_takes(1, 4000, PEER_LEASE_MS), "none");
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(p, NULL), HF_OK);
+}
+
+static int is_lost(void *hold)
+{
+    return hf_hold_state(hold) == HF_STATE_LOST;
 }
 
 /* The id is the member of the sorted set, in hexadecimal. */
 TEST(redisson_permit, what_java_takes_away_by_its_id_we_have_lost)
 {
     struct hf_acquire_options o = rig_options(RIG_TRY, 1500, 0);
-    struct hf_permit p;
+    hf_hold *p;
     char id[64];
     hf_semaphore *s = begin(1);
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
@@ -172,7 +177,7 @@ TEST(redisson_permit, what_java_takes_away_by_its_id_we_have_lost)
                        "string.byte(c)) end))\" 1 {s}:timeout"));
     CHECK(peer_number(&java, "permit.lease s %s", id) > 0);
     CHECK_INT(peer_number(&java, "permit.give s %s", id), 1);
-    CHECK(rig_until_state(hf_semaphore_lock(s), p.holder, HF_STATE_LOST));
+    CHECK(rig_until(is_lost, p));
     CHECK_INT(rig_count(s).available, 1);
 }
 
@@ -186,7 +191,7 @@ static hf_semaphore *counter_begin(int64_t value)
 
 TEST(redisson_permit, a_counter_is_the_same_for_both)
 {
-    struct hf_permit p;
+    hf_hold *p;
     struct hf_semaphore_state now;
     hf_semaphore *s = counter_begin(0);
     CHECK_STR(peer_ask(&java, "count.tryset s 5"), "true");
@@ -194,7 +199,8 @@ TEST(redisson_permit, a_counter_is_the_same_for_both)
     CHECK_INT(peer_number(&java, "count.available s"), 3);
     CHECK_STR(peer_ask(&java, "count.take s 3 0"), "true");
     CHECK_INT(rig_take(s, 1, 0, NULL), HF_TAKEN);
-    CHECK_INT(hf_semaphore_release(s, &p, NULL), HF_OK);
+    CHECK(p == NULL); /* a counter knows of no holds */
+    CHECK_INT(hf_semaphore_add(s, 2, 0, NULL, NULL), HF_OK);
     CHECK_STR(peer_ask(&java, "count.give s 3"), "ok");
     CHECK_INT(rig_count(s).available, 5);
     CHECK_INT(peer_number(&java, "count.drain s"), 5);
@@ -242,7 +248,7 @@ struct mixer {
 static void mixer_run(void *arg)
 {
     struct mixer *m = arg;
-    struct hf_permit p;
+    hf_hold *p;
     for (int i = 0; i < ROUNDS; i++) {
         if (rig_take(m->sem, 1, MIX_MS, &p) != HF_OK) {
             m->errors++;
@@ -250,7 +256,9 @@ static void mixer_run(void *arg)
         }
         int64_t n = redis_number(&m->seen, "GET counter");
         redis_say(&m->seen, "SET counter %lld", (long long)n + 1);
-        if (hf_semaphore_release(m->sem, &p, NULL) != HF_OK) m->errors++;
+        int status = p ? hf_hold_release(p, NULL)
+                       : hf_semaphore_add(m->sem, 1, 0, NULL, NULL);
+        if (status != HF_OK) m->errors++;
     }
 }
 

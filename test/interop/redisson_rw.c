@@ -87,17 +87,17 @@ TEST(redisson_rw, readers_of_both_sides_read_together_and_keep_writers_out)
 {
     begin(30000);
     peer_start(&other, &server, 30000);
-    uint64_t second = hf_holder_new();
+    hf_hold *second = NULL;
     CHECK_INT(hf_lock_try(a.read, NULL, NULL), HF_OK);
     CHECK_STR(peer_ask(&java, "read.try a 0"), "true");
-    CHECK_INT(rig_acquire(a.read, second, RIG_TRY, NULL), HF_OK);
+    CHECK_INT(rig_acquire(a.read, hf_holder_new(), RIG_TRY, &second), HF_OK);
     CHECK_STR(peer_ask(&other, "write.try a 0"), "false");
     CHECK_INT(rig_probe(a.write), HF_TAKEN);
     CHECK_STR(peer_ask(&java, "read.unlock a"), "ok");
     CHECK_STR(peer_ask(&other, "write.try a 0"), "false");
     CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_OK);
     CHECK_STR(peer_ask(&other, "write.try a 0"), "false");
-    CHECK_INT(hf_lock_release_as(a.read, second, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(second, NULL), HF_OK);
     CHECK_STR(peer_ask(&other, "write.try a 0"), "true");
 }
 
@@ -242,15 +242,16 @@ TEST(redisson_rw, java_is_kept_out_of_what_was_upgraded)
 
 TEST(redisson_rw, both_watchdogs_keep_what_is_theirs)
 {
+    hf_hold *g = NULL;
     struct hf_acquire_options o = rig_options(RIG_TRY, 1500, 0);
     begin(1500);
     peer_start(&other, &server, 1500);
-    CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(a.read, &o, &g, NULL), HF_OK);
     CHECK_STR(peer_ask(&java, "read.lock a"), "ok");
     rig_pause_ms(5000);
-    CHECK_INT(hf_lock_state(a.read, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     CHECK_STR(peer_ask(&other, "write.try a 0"), "false");
-    CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     rig_pause_ms(3000);
     CHECK_STR(peer_ask(&java, "read.count a"), "1");
     CHECK_INT(rig_probe(a.write), HF_TAKEN);
@@ -306,15 +307,15 @@ TEST(redisson_rw, our_break_takes_javas_away_and_wakes_javas_waiter)
 
 TEST(redisson_rw, our_tokens_rise_whatever_java_holds_in_between)
 {
-    struct hf_grant g;
+    hf_hold *g;
     uint64_t last = 0;
     begin(30000);
     for (int i = 0; i < 20; i++) {
         hf_lock *side = i % 3 ? a.read : a.write;
         CHECK_INT(hf_lock_try(side, &g, NULL), HF_OK);
-        CHECK(g.fence > last);
-        last = g.fence;
-        CHECK_INT(hf_lock_release(side, NULL, NULL), HF_OK);
+        CHECK(hf_hold_fence(g) > last);
+        last = hf_hold_fence(g);
+        CHECK_INT(hf_hold_release(g, NULL), HF_OK);
         CHECK_STR(peer_ask(&java, "%s.try a 0", i % 2 ? "read" : "write"),
                   "true");
         CHECK_STR(peer_ask(&java, "%s.unlock a", i % 2 ? "read" : "write"),

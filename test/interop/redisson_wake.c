@@ -21,7 +21,7 @@ static void waiter_check(int64_t began_ms)
     rig_join();
     CHECK_INT(w.status, HF_OK);
     CHECK(w.ended_ms - began_ms < PEER_SOON_MS);
-    CHECK_INT(hf_lock_release_as(w.lock, w.holder, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(w.hold, NULL), HF_OK);
 }
 
 TEST(redisson_wake, our_waiter_gets_what_java_gives_back)
@@ -109,7 +109,7 @@ static void hand_over_to_us(hf_lock *l, int64_t *sum_ms)
     rig_join();
     CHECK_INT(w.status, HF_OK);
     CHECK(w.ended_ms - began_ms < HAND_OVER_MS);
-    CHECK_INT(hf_lock_release_as(l, w.holder, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(w.hold, NULL), HF_OK);
     *sum_ms += w.ended_ms - began_ms;
 }
 

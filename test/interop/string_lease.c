@@ -22,24 +22,26 @@ LIBRARY_TEST(lease, what_it_extends_we_do_not_get_by_its_first_lease)
 
 LIBRARY_TEST(lease, what_we_extend_it_does_not_get_by_our_first_lease)
 {
+    hf_hold *g = NULL;
     struct hf_acquire_options o =
         rig_options(RIG_TRY, LEASE_MS, HF_ACQUIRE_FIXED);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_extend(l, 0, PEER_LEASE_MS, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(g, PEER_LEASE_MS, NULL), HF_OK);
     CHECK_STR(peer_ask(&t->there, "try a %d 1000", MANY_LEASES_MS), "false");
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 LIBRARY_TEST(lease, our_watchdog_keeps_it_out)
 {
+    hf_hold *g = NULL;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     o.lease_ms = LEASE_MS;
     hf_lock *l = rig_lock(rig_client(&o), "a");
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     CHECK_STR(peer_ask(&t->there, "try a %d 1000", MANY_LEASES_MS), "false");
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_STR(peer_ask(&t->there, "try a 0 1000"), "true");
 }
 

@@ -43,12 +43,13 @@ LIBRARY_TEST(release, its_waiter_gets_what_we_give_back)
 
 LIBRARY_TEST(release, it_cannot_unlock_what_we_took_after_its_lease)
 {
+    hf_hold *g = NULL;
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_STR(peer_ask(&t->there, "lock a %d", LEASE_MS), "ok");
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
     CHECK_STR(peer_ask(&t->there, "unlock a"), "not owner");
-    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(g, 0, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
 LIBRARY_TEST(release, it_cannot_extend_what_we_took_after_its_lease)

@@ -57,12 +57,11 @@ void fair_run(void *arg)
         w->wait_ms ? w->wait_ms : RIG_WAIT_MS, w->lease_ms, w->flags);
     o.cancel = w->cancel;
     atomic_store(&w->holder, hf_holder_self());
-    w->status = hf_lock_acquire(w->lock, &o, &w->grant, NULL);
+    w->status = hf_lock_acquire(w->lock, &o, &w->hold, NULL);
     if (w->status == HF_OK) {
         if (w->turns) w->turn = atomic_fetch_add(w->turns, 1) + 1;
         rig_pause_ms(w->hold_ms);
-        if (!w->is_kept)
-            w->release_status = hf_lock_release(w->lock, NULL, NULL);
+        if (!w->is_kept) w->release_status = hf_hold_release(w->hold, NULL);
     }
     atomic_store(&w->is_over, 1);
 }

@@ -25,7 +25,7 @@ struct fair_waiter {
     int status;           /* of the acquire */
     int turn;             /* so many had it before, and this one */
     int release_status;
-    struct hf_grant grant;
+    hf_hold *hold;
 };
 
 /* A lock of this order, closed with its client. */

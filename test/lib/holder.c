@@ -30,7 +30,7 @@ static int holder_run(struct proc *self, const void *arg)
     const struct holder *h = arg;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct hf_acquire_options a = rig_options(10000, h->lease_ms, h->flags);
-    struct hf_grant g = {0};
+    hf_hold *g = NULL;
     hf_client *c = NULL;
     hf_lock *l = NULL;
     o.on_state = on_state;
@@ -43,7 +43,7 @@ static int holder_run(struct proc *self, const void *arg)
         proc_say(self, "failed %s", hf_status_name(status));
         return 1;
     }
-    proc_say(self, "held %llu", (unsigned long long)g.fence);
+    proc_say(self, "held %llu", (unsigned long long)hf_hold_fence(g));
     return holder_serve(self, l);
 }
 

@@ -149,13 +149,13 @@ uint64_t redlock_use(hf_lock *lock, uint64_t fence)
 {
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
     struct hf_error err = {0};
-    struct hf_grant g = {0};
+    hf_hold *g = NULL;
     if (hf_lock_acquire(lock, &o, &g, &err) != HF_OK)
         TEST_FAIL("acquire: %s: %s", hf_status_name(err.status), err.text);
-    CHECK(g.fence > fence);
+    CHECK(hf_hold_fence(g) > fence);
     if (hf_lock_release(lock, NULL, &err) != HF_OK)
         TEST_FAIL("release: %s: %s", hf_status_name(err.status), err.text);
-    return g.fence;
+    return hf_hold_fence(g);
 }
 
 int64_t redlock_use_often(hf_lock *lock, int times)

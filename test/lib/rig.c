@@ -16,6 +16,7 @@
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 #include "lib/tls_server.h"
+#include "api/client.h" /* a hold without a handle, by its holder */
 
 #define CLIENTS_MAX 128
 #define URL_MAX 1024
@@ -356,7 +357,7 @@ struct hf_acquire_options rig_renewed(int64_t wait_ms)
 }
 
 int rig_acquire(hf_lock *lock, uint64_t holder, int64_t wait_ms,
-                struct hf_grant *grant)
+                hf_hold **grant)
 {
     struct hf_acquire_options o = rig_options(wait_ms, 0, 0);
     o.holder = holder;
@@ -365,10 +366,10 @@ int rig_acquire(hf_lock *lock, uint64_t holder, int64_t wait_ms,
 
 int rig_probe(hf_lock *lock)
 {
-    uint64_t holder = hf_holder_new();
-    int status = rig_acquire(lock, holder, RIG_TRY, NULL);
+    hf_hold *hold;
+    int status = rig_acquire(lock, hf_holder_new(), RIG_TRY, &hold);
     if (status == HF_OK) {
-        int released = hf_lock_release_as(lock, holder, NULL, NULL);
+        int released = hf_hold_release(hold, NULL);
         CHECK_INT(released, HF_OK);
     }
     return status;
@@ -465,7 +466,7 @@ struct stating {
 static int is_in_state(void *arg)
 {
     const struct stating *s = arg;
-    return hf_lock_state(s->lock, s->holder) == s->state;
+    return hf__lock_state(s->lock, s->holder) == s->state;
 }
 
 int rig_until_state(hf_lock *lock, uint64_t holder, int state)
@@ -486,7 +487,7 @@ static int is_renewed(void *arg)
 {
     struct renewing *r = arg;
     int64_t before_ms = r->last_ms;
-    r->last_ms = hf_lock_valid_ms(r->lock, r->holder);
+    r->last_ms = hf__lock_valid_ms(r->lock, r->holder);
     if (r->last_ms == INT64_MAX) return 1;
     if (r->last_ms > before_ms) r->left--;
     return r->left <= 0;
@@ -497,7 +498,7 @@ int rig_until_renewed(hf_lock *lock, uint64_t holder, int times)
     struct renewing r = {.lock = lock,
                          .holder = holder ? holder : hf_holder_self(),
                          .left = times};
-    r.last_ms = hf_lock_valid_ms(lock, r.holder);
+    r.last_ms = hf__lock_valid_ms(lock, r.holder);
     return rig_until(is_renewed, &r);
 }
 

@@ -87,7 +87,7 @@ struct hf_acquire_options rig_renewed(int64_t wait_ms);
 
 /* hf_lock_acquire() with these, as `holder` (0: this thread). */
 int rig_acquire(hf_lock *lock, uint64_t holder, int64_t wait_ms,
-                struct hf_grant *grant);
+                hf_hold **grant);
 
 /* One try by somebody who is nobody else: a fresh holder, released again if it
  * was granted.  Returns the status of the try. */

@@ -86,13 +86,14 @@ int fall_files(const struct fall *f)
     return n;
 }
 
-int fall_until_store(hf_lock *lock, struct hf_grant *grant)
+int fall_until_store(hf_lock *lock, hf_hold **grant)
 {
     int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
     int status = HF_UNAVAILABLE;
     while (rig_now_ms() < end_ms) {
         status = hf_lock_try(lock, grant, NULL);
-        if (status == HF_OK && grant->guarantee == HF_GUARANTEE_STORE) break;
+        if (status == HF_OK && hf_hold_guarantee(*grant) == HF_GUARANTEE_STORE)
+            break;
         if (status == HF_OK) hf_lock_release(lock, NULL, NULL);
         rig_pause_ms(50);
     }

@@ -38,6 +38,6 @@ int fall_files(const struct fall *f);
 
 /* Try until the store can be reached again: the status of the first try that
  * was granted by it, or of the last. */
-int fall_until_store(hf_lock *lock, struct hf_grant *grant);
+int fall_until_store(hf_lock *lock, hf_hold **grant);
 
 #endif

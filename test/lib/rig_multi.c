@@ -40,9 +40,10 @@ static void waiter_run(void *arg)
     struct hf_acquire_options o = rig_options(w->wait_ms, 0, 0);
     o.cancel = w->cancel;
     atomic_store(&w->started, 1);
-    w->status = hf_multi_acquire(w->multi, &o, NULL, &w->err);
+    hf_hold *hold;
+    w->status = hf_multi_acquire(w->multi, &o, &hold, &w->err);
     atomic_store(&w->ended, 1);
-    if (w->status == HF_OK) hf_multi_release(w->multi, NULL);
+    if (w->status == HF_OK) hf_hold_release(hold, NULL);
 }
 
 static void waiter_end(void *arg)

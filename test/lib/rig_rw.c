@@ -21,12 +21,12 @@ void rw_open(struct rw *rw, hf_client *client, const char *name, int order)
 static void actor_run(void *arg)
 {
     struct rw_actor *a = arg;
-    a->status = rig_acquire(a->lock, a->holder, a->wait_ms, &a->grant);
+    a->status = rig_acquire(a->lock, a->holder, a->wait_ms, &a->hold);
     if (a->status == HF_OK) {
         a->order = atomic_fetch_add(&entered, 1) + 1;
         atomic_store(&a->is_in, 1);
         (void)rig_until_equal(&a->may_go, 1);
-        a->released = hf_lock_release_as(a->lock, a->holder, NULL, NULL);
+        a->released = hf_hold_release(a->hold, NULL);
     }
 }
 

@@ -29,7 +29,7 @@ struct rw_actor {
     int status;   /* of the acquire */
     int released; /* of the release */
     int order;    /* the how many-th it was, of all that got in */
-    struct hf_grant grant;
+    hf_hold *hold;
 };
 
 /* Start it. */

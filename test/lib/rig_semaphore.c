@@ -44,10 +44,9 @@ hf_semaphore *rig_counter(hf_client *c, const char *name, int64_t value)
     return sem;
 }
 
-int rig_take(hf_semaphore *sem, int64_t permits, int64_t wait_ms,
-             struct hf_permit *out)
+int rig_take(hf_semaphore *sem, int64_t permits, int64_t wait_ms, hf_hold **out)
 {
-    struct hf_permit own;
+    hf_hold *own;
     struct hf_acquire_options o =
         rig_options(wait_ms ? wait_ms : RIG_TRY, 0, 0);
     o.permits = permits;
@@ -67,12 +66,14 @@ static void taker_run(void *arg)
 {
     struct taker *t = arg;
     atomic_store(&t->started, 1);
-    t->status = hf_semaphore_acquire(t->sem, &t->how, &t->permit, &t->err);
+    t->status = hf_semaphore_acquire(t->sem, &t->how, &t->hold, &t->err);
     if (t->status == HF_OK) {
         if (t->order) t->place = atomic_fetch_add(t->order, 1) + 1;
         atomic_store(&t->got, 1);
         rig_pause_ms(t->keep_ms);
-        t->release_status = hf_semaphore_release(t->sem, &t->permit, &t->err);
+        t->release_status = t->hold ? hf_hold_release(t->hold, &t->err)
+                                    : hf_semaphore_add(t->sem, t->how.permits,
+                                                       0, NULL, &t->err);
     }
     atomic_store(&t->ended, 1);
 }

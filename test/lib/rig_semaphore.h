@@ -24,7 +24,7 @@ hf_semaphore *rig_counter(hf_client *c, const char *name, int64_t value);
 
 /* hf_semaphore_acquire() of so many. */
 int rig_take(hf_semaphore *sem, int64_t permits, int64_t wait_ms,
-             struct hf_permit *out);
+             hf_hold **out);
 
 /* hf_semaphore_state(), which must succeed. */
 struct hf_semaphore_state rig_count(hf_semaphore *sem);
@@ -39,7 +39,7 @@ struct taker {
     atomic_int started, got, ended;
     int place; /* in that order */
     int status, release_status;
-    struct hf_permit permit;
+    hf_hold *hold;
     struct hf_error err;
 };
 

@@ -41,7 +41,7 @@ static void fence_raise(struct storm_seen *seen, long long fence)
 static void turn_run(const struct member *m, hf_lock *lock)
 {
     struct storm_seen *seen = m->seen;
-    struct hf_grant grant = {0};
+    hf_hold *grant = NULL;
     long long before = atomic_load(&seen->fence);
     int64_t start_ms = rig_now_ms();
     int status = rig_acquire(lock, 0, STORM_WAIT_MS, &grant);
@@ -49,13 +49,14 @@ static void turn_run(const struct member *m, hf_lock *lock)
         atomic_fetch_add(&seen->late, 1);
     status_count(seen, status);
     if (status != HF_OK) return;
-    if ((long long)grant.fence <= before) atomic_fetch_add(&seen->stale, 1);
+    if ((long long)hf_hold_fence(grant) <= before)
+        atomic_fetch_add(&seen->stale, 1);
     rig_pause_ms(2);
     start_ms = rig_now_ms();
     status = hf_lock_release(lock, NULL, NULL);
     if (rig_now_ms() - start_ms > LATE_MS) atomic_fetch_add(&seen->late, 1);
     status_count(seen, status);
-    fence_raise(seen, (long long)grant.fence);
+    fence_raise(seen, (long long)hf_hold_fence(grant));
     atomic_fetch_add(&seen->grants[m->index], 1);
 }
 

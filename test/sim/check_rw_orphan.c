@@ -6,7 +6,6 @@
  * The rule: what a late request has made is excused, for only its lease ends
  * it; as in check_orphan.c.
  */
-#include <stdlib.h>
 #include <string.h>
 
 #include "sim/sim.h"
@@ -18,7 +17,10 @@ static struct share_note *note_of(struct sim *s, const char *owner, int name,
                                   int writes, int waits)
 {
     const struct sim_client *c = check_owner_of(s, owner);
-    int holder = atoi(owner + UUID_LEN + 1) - 1;
+    int64_t number = 0;
+    if (hf__number_parse(owner + UUID_LEN + 1, 0, SIM_ACTORS_MAX, &number))
+        return NULL;
+    int holder = (int)number - 1;
     if (!c || holder < 0 || holder >= SIM_ACTORS_MAX) return NULL;
     struct share_note *note =
         &s->nodes[0].shares[c->index][holder][name][writes][waits];
@@ -60,8 +62,7 @@ static void share_check(struct sim *s, int name, const struct store_share *sh)
 {
     struct sim_node *n = &s->nodes[0];
     const struct store_view *v = &sh->view;
-    struct share_note *note =
-        note_of(s, v->owner, name, sh->writes, sh->waits);
+    struct share_note *note = note_of(s, v->owner, name, sh->writes, sh->waits);
     const struct sim_client *c = check_owner_of(s, v->owner);
     if (!note) return;
     if (check_is_cut_off(s, c, n) || n->was_set_back || note->came_late

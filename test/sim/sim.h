@@ -33,7 +33,7 @@
 #define SIM_ACTORS_MAX 3
 #define SIM_NAMES_MAX 3
 #define SIM_TOPICS_MAX (2 * SIM_NAMES_MAX) /* what may be watched */
-#define SIM_EVENTS_MAX 3000000 /* more than this is a loop */
+#define SIM_EVENTS_MAX 3000000             /* more than this is a loop */
 #define SIM_REASON_MAX 240
 #define QUIET_HOLDS 3 /* of each actor once the faults are over */
 

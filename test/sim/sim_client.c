@@ -80,6 +80,7 @@ void client_settle(struct sim_client *c)
     int again = 1;
     while (again) {
         struct hf_event ev;
+        struct slot *about; /* nobody has an ear here */
         hf__engine_flush(e);
         struct op *list = hf__engine_take_done(e);
         again = list != NULL;
@@ -88,7 +89,7 @@ void client_settle(struct sim_client *c)
             list = op->next;
             actor_done(c, op);
         }
-        while (hf__engine_take_notice(e, &ev, client_clock(c))) {
+        while (hf__engine_take_notice(e, &ev, &about, client_clock(c))) {
             again = 1;
             actor_notice(c, &ev);
         }

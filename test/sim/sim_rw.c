@@ -17,8 +17,7 @@ void rw_draw(struct sim *s, unsigned allowed)
     k->write_percent = writes[sim_between(s, 0, 3)];
     k->writers_percent = (int)sim_between(s, 0, 2) * 50;
     /* Half of the worlds without an operator get one as well. */
-    if (!(allowed & FAULT_TAKE) || s->faults & FAULT_TAKE
-        || sim_chance(s, 500))
+    if (!(allowed & FAULT_TAKE) || s->faults & FAULT_TAKE || sim_chance(s, 500))
         return;
     s->faults |= FAULT_TAKE;
     k->take_us = sim_between(s, 20 * MS, 200 * MS);
@@ -59,8 +58,8 @@ static int share_find(const struct sim *s, const struct sim_node *n,
     int64_t now_us = node_clock(s, n);
     struct store_share share;
     hf__store_look(n->store, now_us, req->name, req->name_len, out);
-    for (size_t i = 0; hf__store_share(n->store, now_us, req->name,
-                                       req->name_len, i, &share);
+    for (size_t i = 0;
+         hf__store_share(n->store, now_us, req->name, req->name_len, i, &share);
          i++) {
         if (share.waits || share.writes != (req->kind == KIND_WRITE)
             || strcmp(share.view.owner, req->owner) != 0)

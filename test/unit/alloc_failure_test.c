@@ -67,8 +67,10 @@ struct bench {
     struct hf_client_options options;
     hf_client *client;
     hf_lock *lock;
+    hf_hold *hold;
     hf_client *sound;
     hf_lock *sound_lock;
+    hf_hold *sound_hold;
 };
 
 struct scenario {
@@ -81,17 +83,34 @@ struct scenario {
 
 static int act_try(struct bench *b)
 {
-    return hf_lock_try(b->lock, NULL, NULL);
+    return hf_lock_try(b->lock, &b->hold, NULL);
 }
 
 static int act_release(struct bench *b)
+{
+    return hf_hold_release(b->hold, NULL);
+}
+
+static int act_release_by_thread(struct bench *b)
 {
     return hf_lock_release(b->lock, NULL, NULL);
 }
 
 static int act_extend(struct bench *b)
 {
-    return hf_lock_extend(b->lock, 0, 0, NULL, NULL);
+    return hf_hold_extend(b->hold, 0, NULL);
+}
+
+static void on_change(hf_hold *hold, const struct hf_event *ev, void *user)
+{
+    (void)hold;
+    (void)ev;
+    (void)user;
+}
+
+static int act_on_state(struct bench *b)
+{
+    return hf_hold_on_state(b->hold, on_change, NULL);
 }
 
 static int act_inspect(struct bench *b)
@@ -163,27 +182,24 @@ struct answer {
     int status;
 };
 
-static void on_released(hf_lock *lock, int status,
-                        const struct hf_released *released,
-                        const struct hf_error *err, void *user)
+static void on_released(hf_hold *hold, int status, const struct hf_error *err,
+                        void *user)
 {
     struct answer *a = user;
-    (void)lock;
+    (void)hold;
     (void)status;
-    (void)released;
     (void)err;
     atomic_fetch_sub(&a->open, 1);
 }
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     struct answer *a = user;
+    (void)lock;
     (void)err;
     a->status = status;
-    if (grant
-        && hf_lock_release_start(lock, grant->holder, on_released, a, NULL)
-               == HF_OK)
+    if (hold && hf_hold_release_start(hold, on_released, a, NULL) == HF_OK)
         atomic_fetch_add(&a->open, 1);
     atomic_fetch_add(&a->calls, 1);
 }
@@ -211,13 +227,14 @@ static int act_ticket(struct bench *b)
     char ticket[HF_TICKET_MAX];
     struct hf_acquire_options o =
         rig_options(RIG_TRY, LEASE_MS, HF_ACQUIRE_DETACHED);
-    struct hf_grant g;
-    int status = hf_lock_acquire(b->lock, &o, NULL, NULL);
-    if (status == HF_OK) status = hf_lock_detach(b->lock, 0, ticket, NULL);
+    hf_hold *hold;
+    int status = hf_lock_acquire(b->lock, &o, &hold, NULL);
     if (status == HF_OK)
-        status = hf_lock_attach(b->lock, ticket, LEASE_MS, &g, NULL);
+        status = hf_hold_ticket(hold, ticket, sizeof ticket, NULL);
     if (status == HF_OK)
-        status = hf_lock_detach(b->lock, g.holder, ticket, NULL);
+        status = hf_lock_attach(b->lock, ticket, LEASE_MS, &hold, NULL);
+    if (status == HF_OK)
+        status = hf_hold_ticket(hold, ticket, sizeof ticket, NULL);
     if (status == HF_OK) status = hf_ticket_release(b->lock, ticket, NULL);
     return status;
 }
@@ -266,13 +283,12 @@ static int act_election(struct bench *b)
     return status;
 }
 
-static void on_campaigned(hf_election *e, int status,
-                          const struct hf_grant *grant,
+static void on_campaigned(hf_election *e, int status, hf_hold *hold,
                           const struct hf_error *err, void *user)
 {
     struct answer *a = user;
     (void)e;
-    (void)grant;
+    (void)hold;
     (void)err;
     a->status = status;
     atomic_fetch_add(&a->calls, 1);
@@ -358,25 +374,24 @@ static int act_semaphore(struct bench *b)
 {
     hf_semaphore *s = NULL;
     struct hf_semaphore_state state;
-    struct hf_permit p;
+    hf_hold *hold;
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, LEASE_MS, 0);
     o.permits = 2;
     int status = semaphore_make(b, &s);
-    if (status == HF_OK) status = hf_semaphore_acquire(s, &o, &p, NULL);
-    if (status == HF_OK) status = hf_semaphore_extend(s, &p, 0, NULL);
+    if (status == HF_OK) status = hf_semaphore_acquire(s, &o, &hold, NULL);
+    if (status == HF_OK) status = hf_hold_extend(hold, 0, NULL);
     if (status == HF_OK) status = hf_semaphore_state(s, &state, NULL);
-    if (status == HF_OK) status = hf_semaphore_release(s, &p, NULL);
+    if (status == HF_OK) status = hf_hold_release(hold, NULL);
     hf_semaphore_close(s);
     return status;
 }
 
-static void on_permit(hf_semaphore *sem, int status,
-                      const struct hf_permit *permit,
+static void on_permit(hf_semaphore *sem, int status, hf_hold *hold,
                       const struct hf_error *err, void *user)
 {
     struct answer *a = user;
     (void)sem;
-    (void)permit;
+    (void)hold;
     (void)err;
     a->status = status;
     atomic_fetch_add(&a->calls, 1);
@@ -481,7 +496,7 @@ static int act_latch_start(struct bench *b)
 
 static int sound_try(struct bench *b)
 {
-    return hf_lock_try(b->sound_lock, NULL, NULL);
+    return hf_lock_try(b->sound_lock, &b->sound_hold, NULL);
 }
 
 static const struct scenario scenarios[] = {
@@ -492,7 +507,9 @@ static const struct scenario scenarios[] = {
     {"wait for a held lock", 0, sound_try, act_wait, HF_TIMEOUT},
     {"re-entry", 0, act_try, act_try, HF_OK},
     {"release", 0, act_try, act_release, HF_OK},
+    {"release by thread", 0, act_try, act_release_by_thread, HF_OK},
     {"extend", 0, act_try, act_extend, HF_OK},
+    {"on_state", 0, act_try, act_on_state, HF_OK},
     {"inspect", 0, act_try, act_inspect, HF_OK},
     {"break", 0, NULL, act_break, HF_OK},
     {"list", 0, act_try, act_list, HF_OK},
@@ -538,8 +555,8 @@ static void bench_open(struct bench *b, const struct scenario *s,
 /* Whatever failed, the lock can be had again, and all memory is back. */
 static void bench_close(struct bench *b)
 {
-    if (hf_lock_state(b->sound_lock, 0) == HF_STATE_HELD)
-        CHECK_INT(hf_lock_release(b->sound_lock, NULL, NULL), HF_OK);
+    if (hf_hold_state(b->sound_hold) == HF_STATE_HELD)
+        CHECK_INT(hf_hold_release(b->sound_hold, NULL), HF_OK);
     hf_lock_close(b->lock);
     hf_client_close(b->client);
     CHECK_INT(rig_acquire(b->sound_lock, 0, RIG_WAIT_MS, NULL), HF_OK);

@@ -45,11 +45,11 @@ static hf_lock *lock_open(const char *dir)
 TEST(file_clock, set_back_the_fence_still_rises)
 {
     int64_t fence;
-    struct hf_grant g;
+    hf_hold *g;
     hf_lock *l = lock_open(clock_is_set_back(&fence));
     CHECK_INT(rig_release(&a, "x", "a:1", 1), V_GRANTED);
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
-    CHECK(g.fence > (uint64_t)fence);
+    CHECK(hf_hold_fence(g) > (uint64_t)fence);
 }
 
 TEST(file_clock, set_back_a_lock_that_is_held_stays_so)

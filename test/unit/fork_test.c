@@ -19,7 +19,7 @@ static int on_row(const struct hf_list_row *row, void *user)
 
 /* Everything the child may try on its copy; the number of the first call that
  * was not refused, 0 if all were. */
-static int refused_all(hf_client *c, hf_lock *l)
+static int refused_all(hf_client *c, hf_lock *l, hf_hold *hold)
 {
     struct hf_info info;
     struct hf_acquire_options o = rig_options(RIG_TRY, 0, 0);
@@ -29,7 +29,7 @@ static int refused_all(hf_client *c, hf_lock *l)
     if (hf_lock_try(l, NULL, NULL) != HF_FORKED) return 1;
     if (hf_lock_acquire(l, &o, NULL, NULL) != HF_FORKED) return 2;
     if (hf_lock_release(l, NULL, NULL) != HF_FORKED) return 3;
-    if (hf_lock_extend(l, 0, 0, NULL, NULL) != HF_FORKED) return 4;
+    if (hf_hold_extend(hold, 0, NULL) != HF_FORKED) return 4;
     if (hf_lock_inspect(l, 0, &info, NULL) != HF_FORKED) return 5;
     if (hf_lock_break(l, &out, NULL) != HF_FORKED) return 6;
     if (hf_lock_is_locked(l, &out, NULL) != HF_FORKED) return 7;
@@ -37,6 +37,31 @@ static int refused_all(hf_client *c, hf_lock *l)
     if (hf_cancel_open(c, &cancel) != HF_FORKED) return 9;
     if (hf_client_caps(c) != 0) return 10;
     if (hf_client_list(c, NULL, on_row, NULL, NULL) != HF_FORKED) return 11;
+    return 0;
+}
+
+static void on_state(hf_hold *hold, const struct hf_event *ev, void *user)
+{
+    (void)hold;
+    (void)ev;
+    (void)user;
+}
+
+/* The same, on its copy of the handle. */
+static int refused_hold(hf_hold *hold)
+{
+    char ticket[HF_TICKET_MAX];
+    int fd = -1;
+    if (hf_hold_state(hold) != HF_STATE_NONE) return 30;
+    if (hf_hold_valid_ms(hold) != 0) return 31;
+    if (hf_hold_fence(hold) != 0) return 32;
+    if (hf_hold_feed(hold) != HF_FORKED) return 33;
+    if (hf_hold_on_state(hold, on_state, NULL) != HF_FORKED) return 34;
+    if (hf_hold_ticket(hold, ticket, sizeof ticket, NULL) != HF_FORKED)
+        return 35;
+    if (hf_hold_inherit(hold, &fd, NULL) != HF_FORKED) return 36;
+    if (hf_hold_release_start(hold, NULL, NULL, NULL) != HF_FORKED) return 37;
+    if (hf_hold_release(hold, NULL) != HF_FORKED) return 38;
     return 0;
 }
 
@@ -53,10 +78,11 @@ static int own_client_works(const char *url, int is_shared)
     return is_shared && status != HF_TAKEN ? 22 : 0;
 }
 
-static int child_of(hf_client *c, hf_lock *l, int is_shared)
+static int child_of(hf_client *c, hf_lock *l, hf_hold *hold, int is_shared)
 {
     alarm(60); /* not inherited; a hanging child must not hang the test */
-    int result = refused_all(c, l);
+    int result = refused_all(c, l, hold);
+    if (result == 0) result = refused_hold(hold);
     if (result == 0) result = own_client_works(rig_url(), is_shared);
     hf_lock_close(l);
     hf_client_close(c); /* frees memory, sends nothing */
@@ -68,18 +94,19 @@ static void fork_leaves_the_parent_alone(const char *kind, int is_shared)
     rig_begin_on(kind);
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a"), *other = rig_lock(rig_client(NULL), "a");
+    hf_hold *hold = NULL;
     int status = 0, held = 0;
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &hold, NULL), HF_OK);
     pid_t pid = proc_fork();
-    if (pid == 0) _exit(child_of(c, l, is_shared));
+    if (pid == 0) _exit(child_of(c, l, hold, is_shared));
     CHECK(waitpid(pid, &status, 0) == pid);
     CHECK(WIFEXITED(status));
     CHECK_INT(WEXITSTATUS(status), 0);
     CHECK_INT(hf_lock_is_held_by(l, 0, &held, NULL), HF_OK);
     CHECK_INT(held, 1);
-    CHECK_INT(hf_lock_state(l, 0), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(hold), HF_STATE_HELD);
     CHECK_INT(rig_probe(other), HF_TAKEN);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(hold, NULL), HF_OK);
     CHECK_INT(rig_probe(other), HF_OK);
 }
 
@@ -128,16 +155,17 @@ TEST(fork, child_does_not_keep_a_file_lock_alive)
     rig_begin_on("file:");
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
+    hf_hold *hold = NULL;
     int status = 0;
-    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(l, &hold, NULL), HF_OK);
     pid_t pid = proc_fork();
     if (pid == 0) {
-        hf_lock_state(l, 0); /* touch it, then live on */
+        hf_hold_state(hold); /* touch it, then live on */
         alarm(60);
         pause();
         _exit(0);
     }
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(hold, NULL), HF_OK);
     int got = rig_acquire(other, 0, RIG_WAIT_MS, NULL);
     kill(pid, SIGKILL);
     CHECK(waitpid(pid, &status, 0) == pid);

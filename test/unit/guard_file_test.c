@@ -200,23 +200,23 @@ TEST(guard_file, refuses_a_holder_that_was_paused_past_its_lease)
 {
     static struct proc p;
     static uint64_t first;
-    struct hf_grant g;
+    hf_hold *g;
     begin();
     rig_begin_on("memory:");
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     struct hf_acquire_options o = rig_options(0, 100, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
-    first = g.fence;
+    first = hf_hold_fence(g);
     proc_start(&p, writer, &first);
     proc_signal(&p, SIGSTOP);
     proc_say(&p, "write");
     CHECK_INT(rig_acquire(l, hf_holder_new(), RIG_WAIT_MS, &g), HF_OK);
-    CHECK(g.fence > first);
-    CHECK_INT(hf_guard_file_touch(at.path, g.fence, NULL), HF_OK);
+    CHECK(hf_hold_fence(g) > first);
+    CHECK_INT(hf_guard_file_touch(at.path, hf_hold_fence(g), NULL), HF_OK);
     proc_signal(&p, SIGCONT);
     CHECK(proc_hears(&p, "STALE", RIG_PATIENCE_MS));
     CHECK_STR(contents(at.path), "(none)");
-    CHECK_INT(replace(g.fence, "second"), HF_OK);
+    CHECK_INT(replace(hf_hold_fence(g), "second"), HF_OK);
     CHECK_STR(contents(at.path), "second");
 }
 

@@ -41,7 +41,7 @@ static struct store *store_make(enum store_mutation mutation)
     struct store *s = hf__store_open(&hf__alloc_default);
     CHECK(s);
     hf__store_queue_times(s, US_PER_MS, QUEUE_LIVE, QUEUE_LIVE / 2,
-                          US_PER_MS);
+                          QUEUE_LIVE / 8);
     s->mutation = mutation;
     return s;
 }

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "api/hold_set.h"
 #include "api/multi.h"
 #include "lib/rig.h"
 
@@ -16,6 +17,7 @@ static void call_end(void *arg)
 {
     (void)arg;
     struct allocator alloc = t.call->alloc;
+    hf__hold_set_cancel(t.call->set, t.call->parts[0].client);
     hf__free(&alloc, t.call);
     hf_multi_close(t.multi);
 }
@@ -24,7 +26,7 @@ static void call_end(void *arg)
 static void call_of(hf_lock *const *l, struct hf_acquire_options o)
 {
     CHECK_INT(hf_multi_open(l, 3, &t.multi, NULL), HF_OK);
-    t.call = hf__multi_call_new(t.multi, OP_TYPE_ACQUIRE, 7, NULL);
+    t.call = hf__multi_call_new(t.multi, 7, NULL);
     CHECK(t.call != NULL);
     test_cleanup(call_end, NULL);
     t.call->options = o;

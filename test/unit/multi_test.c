@@ -37,9 +37,19 @@ TEST(multi_order, grants_come_in_the_order_of_the_caller)
     hf_client *c = rig_client(NULL);
     hf_lock *locks[] = {rig_lock(c, "c"), rig_lock(c, "a"), rig_lock(c, "b")};
     hf_multi *m = rig_multi(locks, 3);
-    struct hf_grant g[3];
-    CHECK_INT(hf_multi_acquire(m, NULL, g, NULL), HF_OK);
-    for (int i = 0; i < 3; i++) CHECK(g[i].fence == hf_lock_fence(locks[i], 0));
+    hf_hold *hold = NULL;
+    for (int i = 0; i < 3; i++) /* no two of them have one fence */
+        for (int j = 0; j < i; j++) CHECK_INT(rig_probe(locks[i]), HF_OK);
+    CHECK_INT(hf_multi_acquire(m, NULL, &hold, NULL), HF_OK);
+    CHECK_INT(hf_hold_parts(hold), 3);
+    CHECK(hf_hold_part(hold, 3) == NULL);
+    for (size_t i = 0; i < 3; i++) {
+        struct hf_info info;
+        hf_hold *part = hf_hold_part(hold, i);
+        CHECK_STR(hf_hold_name(part), hf_lock_name(locks[i]));
+        CHECK_INT(hf_lock_inspect(locks[i], 0, &info, NULL), HF_OK);
+        CHECK(info.mine && info.fence == hf_hold_fence(part));
+    }
 }
 
 /* ---- memory -------------------------------------------------------------- */
@@ -132,12 +142,16 @@ static void acquire_poorly(const char *kind, int fails_on)
         struct hf_acquire_options o = rig_options(RIG_TRY, 1500, 0);
         poor_open(&p);
         heap_arm(n, fails_on);
-        int status = hf_multi_acquire(p.multi, &o, NULL, NULL);
+        hf_hold *hold = NULL;
+        int status = hf_multi_acquire(p.multi, &o, &hold, NULL);
         int fired = atomic_load(&heap.fired);
         heap_arm(0, 0);
         CHECK(status == HF_OK || (status == HF_NOMEM && fired));
         if (status != HF_OK) {
-            CHECK_INT(hf_multi_state(p.multi, 0), HF_STATE_NONE);
+            CHECK(hold == NULL);
+            for (int i = 0; i < 3; i++)
+                CHECK_INT(hf_lock_release(p.locks[i], NULL, NULL),
+                          HF_NOT_OWNER);
             for (int i = 0; i < 3; i++) CHECK(is_free(p.locks[i]));
         }
         poor_close(&p);
@@ -164,11 +178,12 @@ TEST(multi_memory, that_is_gone_while_acquiring_leaves_nothing)
 TEST(multi_memory, that_is_gone_keeps_no_release_from_any_lock)
 {
     struct poor p;
+    hf_hold *hold = NULL;
     rig_begin_on("memory:");
     poor_open(&p);
-    CHECK_INT(hf_multi_acquire(p.multi, NULL, NULL, NULL), HF_OK);
+    CHECK_INT(hf_multi_acquire(p.multi, NULL, &hold, NULL), HF_OK);
     heap_arm(1, 1);
-    CHECK_INT(hf_multi_release(p.multi, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(hold, NULL), HF_OK);
     CHECK(atomic_load(&heap.fired));
     heap_arm(0, 0);
     hf_client *c = rig_client(NULL);
@@ -189,13 +204,12 @@ TEST(multi_memory, that_is_gone_makes_no_set)
     poor_close(&p);
 }
 
-static void never_acquired(hf_multi *multi, int status,
-                           const struct hf_grant *grants,
+static void never_acquired(hf_multi *multi, int status, hf_hold *hold,
                            const struct hf_error *err, void *user)
 {
     (void)multi;
     (void)status;
-    (void)grants;
+    (void)hold;
     (void)err;
     atomic_fetch_add((atomic_int *)user, 1);
 }
@@ -220,11 +234,10 @@ TEST(multi_memory, that_is_gone_starts_nothing)
 struct told {
     int calls;
     int status;
-    uint64_t holder;
+    hf_hold *hold;
 };
 
-static void on_acquired(hf_multi *multi, int status,
-                        const struct hf_grant *grants,
+static void on_acquired(hf_multi *multi, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     struct told *t = user;
@@ -232,7 +245,7 @@ static void on_acquired(hf_multi *multi, int status,
     (void)err;
     t->calls++;
     t->status = status;
-    if (grants) t->holder = grants[0].holder;
+    t->hold = hold;
 }
 
 static hf_client *loop_client(const char *url)
@@ -267,10 +280,12 @@ TEST(multi_loop, of_the_program_drives_a_set_of_two_clients)
     CHECK_INT(t.calls, 0); /* never before the call has returned */
     loops_until(c, d, &t);
     CHECK_INT(t.status, HF_OK);
-    CHECK_INT(hf_multi_state(m, t.holder), HF_STATE_HELD);
-    CHECK_INT(hf_multi_release_as(m, t.holder, NULL), HF_OK);
-    CHECK_INT(hf_multi_acquire(m, NULL, NULL, NULL), HF_OK); /* pumps itself */
-    CHECK_INT(hf_multi_release(m, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(t.hold), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(t.hold, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(t.hold, NULL), HF_INVALID);
+    hf_hold *hold = NULL;
+    CHECK_INT(hf_multi_acquire(m, NULL, &hold, NULL), HF_OK); /* pumps itself */
+    CHECK_INT(hf_hold_release(hold, NULL), HF_OK);
 }
 
 TEST(multi_loop, of_the_program_need_not_run_for_a_client_to_be_closed)
@@ -293,6 +308,7 @@ TEST(multi_loop, of_the_program_need_not_run_for_a_client_to_be_closed)
     rig_close(c);
     CHECK_INT(t.calls, 1);
     CHECK_INT(t.status, HF_CLOSED);
+    CHECK(t.hold == NULL);
 }
 
 /* ---- forks --------------------------------------------------------------- */
@@ -303,19 +319,25 @@ TEST(multi_fork, is_refused_in_the_child)
     hf_client *c = rig_client(NULL);
     hf_lock *locks[] = {rig_lock(c, "a"), rig_lock(c, "b")};
     hf_multi *m = rig_multi(locks, 2);
+    hf_hold *hold = NULL;
+    CHECK_INT(hf_multi_acquire(m, NULL, &hold, NULL), HF_OK);
     pid_t pid = proc_fork();
     if (pid == 0) {
         hf_multi *n = NULL;
-        int bad = hf_multi_acquire(m, NULL, NULL, NULL) != HF_FORKED;
-        bad |= hf_multi_release(m, NULL) != HF_FORKED;
+        hf_hold *other = NULL;
+        int bad = hf_multi_acquire(m, NULL, &other, NULL) != HF_FORKED;
+        bad |= hf_hold_state(hold) != HF_STATE_NONE;
+        bad |= hf_hold_extend(hold, 0, NULL) != HF_FORKED;
+        bad |= hf_hold_release(hold, NULL) != HF_FORKED;
         bad |= hf_multi_open(locks, 2, &n, NULL) != HF_FORKED;
-        bad |= hf_multi_state(m, 0) != HF_STATE_NONE;
         hf_multi_close(m);
         _exit(bad);
     }
     int wait_status = -1;
     CHECK(waitpid(pid, &wait_status, 0) == pid);
     CHECK_INT(wait_status, 0);
+    CHECK_INT(hf_hold_state(hold), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(hold, NULL), HF_OK);
 }
 
 /* What becomes of a set of one name by two URLs. */

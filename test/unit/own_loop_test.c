@@ -14,8 +14,7 @@ struct told {
     int status;
     int is_inside; /* hf_client_process() is running */
     int outside;   /* callbacks that ran elsewhere */
-    struct hf_grant grant;
-    int64_t left;
+    hf_hold *hold;
     int lost;
 };
 
@@ -30,7 +29,7 @@ static int threads_count(void)
     return n;
 }
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     struct told *t = user;
@@ -39,20 +38,18 @@ static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
     t->calls++;
     t->outside += !t->is_inside;
     t->status = status;
-    if (grant) t->grant = *grant;
+    if (hold) t->hold = hold;
 }
 
-static void on_released(hf_lock *lock, int status,
-                        const struct hf_released *released,
-                        const struct hf_error *err, void *user)
+static void on_released(hf_hold *hold, int status, const struct hf_error *err,
+                        void *user)
 {
     struct told *t = user;
-    (void)lock;
     (void)err;
     t->calls++;
     t->outside += !t->is_inside;
     t->status = status;
-    t->left = released ? released->count : -1;
+    CHECK(hold == t->hold);
 }
 
 static void on_state(const struct hf_event *ev, void *user)
@@ -106,6 +103,7 @@ static void loop_for(hf_client *c, struct told *t, int64_t ms)
 static void acquire_renew_release(const char *kind)
 {
     static struct told t;
+    int is_locked = 1;
     rig_begin_on(kind);
     int threads = threads_count();
     hf_client *c = loop_client(&t, 900);
@@ -114,17 +112,18 @@ static void acquire_renew_release(const char *kind)
     CHECK_INT(t.calls, 0); /* never before the call has returned */
     loop_until(c, &t, 1);
     CHECK_INT(t.status, HF_OK);
-    CHECK(t.grant.count == 1);
+    CHECK(hf_hold_count(t.hold) == 1);
     loop_for(c, &t, 2500);
     CHECK_INT(t.lost, 0);
-    CHECK_INT(hf_lock_state(l, t.grant.holder), HF_STATE_HELD);
+    CHECK_INT(hf_hold_state(t.hold), HF_STATE_HELD);
     CHECK_INT(threads_count(), threads);
-    CHECK_INT(hf_lock_release_start(l, t.grant.holder, on_released, &t, NULL),
-              HF_OK);
+    CHECK_INT(hf_hold_release_start(t.hold, on_released, &t, NULL), HF_OK);
     CHECK_INT(t.calls, 1);
     loop_until(c, &t, 2);
     CHECK_INT(t.status, HF_OK);
-    CHECK_INT(t.left, 0);
+    CHECK_INT(hf_hold_release(t.hold, NULL), HF_INVALID);
+    CHECK_INT(hf_lock_is_locked(l, &is_locked, NULL), HF_OK);
+    CHECK_INT(is_locked, 0);
     CHECK_INT(threads_count(), threads);
     CHECK_INT(t.outside, 0);
 }
@@ -197,7 +196,7 @@ TEST(own_loop, tells_of_a_lost_hold)
     while (t.lost == 0 && rig_now_ms() < end_ms)
         loop_turn(c, &t, end_ms - rig_now_ms());
     CHECK_INT(t.lost, 1);
-    CHECK_INT(hf_lock_state(l, t.grant.holder), HF_STATE_LOST);
+    CHECK_INT(hf_hold_state(t.hold), HF_STATE_LOST);
 }
 
 /* Loops that cannot poll a timer ask how long they may sleep. */
@@ -213,8 +212,7 @@ TEST(own_loop, tells_how_long_it_may_sleep)
     loop_for(c, &t, 50);
     int64_t sleep_ms = hf_client_timeout_ms(c);
     CHECK(sleep_ms > 1000 && sleep_ms <= 20000); /* until it is at risk */
-    CHECK_INT(hf_lock_release_start(l, t.grant.holder, NULL, NULL, NULL),
-              HF_OK);
+    CHECK_INT(hf_hold_release_start(t.hold, NULL, NULL, NULL), HF_OK);
     loop_for(c, &t, 50);
     CHECK_INT(hf_client_timeout_ms(c), -1);
 }

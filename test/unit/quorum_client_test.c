@@ -166,40 +166,42 @@ TEST(quorum_client, clock_set_forward_takes_the_nodes_vote)
 {
     char url[300];
     struct hf_node nodes[NODES];
+    hf_hold *hold = NULL;
     rig_begin_on("quorum:");
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a");
-    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, 0, &hold), HF_OK);
     hf_client_nodes(c, nodes, NODES);
     snprintf(url, sizeof url, "%s?clock_ms=120000", nodes[0].url);
     rig_client_at(url, NULL);
-    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(hold, 0, NULL), HF_OK);
     CHECK(is_quarantined(c));
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(hold, NULL), HF_OK);
 }
 
 TEST(quorum_client, clock_set_back_costs_no_vote)
 {
     char url[300];
     struct hf_node nodes[NODES];
+    hf_hold *hold = NULL;
     rig_begin_on("quorum:");
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a");
-    CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, 0, &hold), HF_OK);
     hf_client_nodes(c, nodes, NODES);
     snprintf(url, sizeof url, "%s?clock_ms=-1000", nodes[0].url);
     rig_client_at(url, NULL);
-    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_extend(l, 0, 0, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(hold, 0, NULL), HF_OK);
+    CHECK_INT(hf_hold_extend(hold, 0, NULL), HF_OK);
     CHECK(rig_until_settled(c, NODES));
 }
 
 TEST(quorum_client, of_one_node_is_that_node)
 {
-    struct hf_grant grant;
+    hf_hold *hold = NULL;
     rig_begin_at("quorum:memory:o1");
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    CHECK_INT(rig_acquire(l, 0, 0, &grant), HF_OK);
-    CHECK(grant.fence > 0);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, 0, &hold), HF_OK);
+    CHECK(hf_hold_fence(hold) > 0);
+    CHECK_INT(hf_hold_release(hold, NULL), HF_OK);
 }

@@ -21,18 +21,18 @@ static void take_turns(void *arg)
 {
     (void)arg;
     for (int i = 0; i < ROUNDS; i++) {
-        struct hf_grant grant = {0};
+        hf_hold *hold = NULL;
         struct hf_acquire_options o = rig_options(RIG_PATIENCE_MS, 0, 0);
-        if (hf_lock_acquire(shared_lock, &o, &grant, NULL) != HF_OK) {
+        if (hf_lock_acquire(shared_lock, &o, &hold, NULL) != HF_OK) {
             failed++;
             continue;
         }
         if (inside++) crossed++;
-        if (grant.fence <= highest) fallen++;
-        highest = grant.fence;
+        if (hf_hold_fence(hold) <= highest) fallen++;
+        highest = hf_hold_fence(hold);
         total++;
         inside--;
-        if (hf_lock_release(shared_lock, NULL, NULL) != HF_OK) failed++;
+        if (hf_hold_release(hold, NULL) != HF_OK) failed++;
     }
 }
 
@@ -74,11 +74,11 @@ TEST(quorum_crowd, members_may_be_of_every_kind)
     crowd_run(rig_client_at(url, NULL));
 }
 
-static void on_acquired(hf_lock *lock, int status, const struct hf_grant *grant,
+static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
 {
     (void)lock;
-    (void)grant;
+    (void)hold;
     (void)err;
     (void)user;
     if (status != HF_CLOSED) failed++;

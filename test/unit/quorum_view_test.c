@@ -94,15 +94,15 @@ TEST(quorum_view, a_lock_that_three_have_one_node_each_of_is_free)
 TEST(quorum_view, a_lock_that_two_of_three_have_is_held)
 {
     struct hf_info info;
-    struct hf_grant grant;
+    hf_hold *hold = NULL;
     trio_begin(0);
     hf_lock *odd = held_at(0);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    CHECK_INT(rig_acquire(l, 0, 0, &grant), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, 0, &hold), HF_OK);
     CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
     CHECK_INT(hf_lock_release(odd, NULL, NULL), HF_OK);
     CHECK(info.locked && info.mine);
-    CHECK(info.fence >= grant.fence);
+    CHECK(info.fence >= hf_hold_fence(hold));
 }
 
 static void broken_at(int node)
@@ -115,14 +115,14 @@ static void broken_at(int node)
 TEST(quorum_view, the_fence_of_a_held_lock_is_its_holders)
 {
     struct hf_info info;
-    struct hf_grant grant;
+    hf_hold *hold = NULL;
     trio_begin(0);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    CHECK_INT(rig_acquire(l, 0, 0, &grant), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, 0, &hold), HF_OK);
     broken_at(0);
     CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
     CHECK(info.locked);
-    CHECK(info.fence == grant.fence);
+    CHECK(info.fence == hf_hold_fence(hold));
 }
 
 static struct hf_info seen;
@@ -137,17 +137,17 @@ static int all_agree(void *lock)
 TEST(quorum_view, a_node_that_was_healed_changes_neither_fence_nor_since)
 {
     struct hf_info before;
-    struct hf_grant grant;
+    hf_hold *hold = NULL;
     trio_begin(0);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    CHECK_INT(rig_acquire(l, 0, 0, &grant), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, 0, &hold), HF_OK);
     CHECK(rig_until(all_agree, l));
     before = seen;
     broken_at(0);
     CHECK_INT(hf_lock_inspect(l, 0, &seen, NULL), HF_OK);
     CHECK_INT(seen.nodes_agree, TRIO_NODES - 1);
     CHECK(rig_until(all_agree, l));
-    CHECK(seen.fence == grant.fence);
+    CHECK(seen.fence == hf_hold_fence(hold));
     CHECK_INT(seen.since_ms, before.since_ms);
 }
 

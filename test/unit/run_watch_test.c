@@ -123,7 +123,7 @@ static struct run run_begin(enum on_lost on_lost)
     r.lease_ms = LEASE_MS;
     r.grace_ms = GRACE_MS;
     r.acquired_at_ms = time_ms = T0;
-    r.grant.valid_ms = LEASE_MS;
+    r.held.valid_ms = LEASE_MS;
     r.guardian = getpid(); /* it is sent SIGCONT */
     valid_at_ms = T0 + LEASE_MS;
     term_sent = kill_sent = risk_said = 0;

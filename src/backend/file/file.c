@@ -282,9 +282,9 @@ static int file_lend(struct backend_conn *c, const char *name, size_t name_len,
 const struct backend hf__backend_file = {
     .abi = BACKEND_ABI,
     .scheme = "file",
-    .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_KERNEL
-            | HF_CAP_DETACHED | HF_CAP_WATCH | HF_CAP_BREAK | HF_CAP_LIST
-            | HF_CAP_BALLOT | HF_CAP_VALUE | HF_CAP_RW,
+    .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_KERNEL | HF_CAP_DETACHED
+            | HF_CAP_WATCH | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT
+            | HF_CAP_VALUE | HF_CAP_RW,
     .options = "network slash",
     .open = file_open,
     .submit = file_submit,

@@ -163,13 +163,13 @@ enum store_mutation {
     STORE_MUT_QUEUE_BREAK_FORGOTTEN, /* a proposal from before a break joins */
     STORE_MUT_QUEUE_FORGETS_EARLY,   /* a number ahead of the clock is forgotten
                                     * before it is too old */
-    STORE_MUT_RW_RENEW_FENCE,   /* read/write: renew compares no token */
-    STORE_MUT_RW_BREAK_FLOOR,   /* a break leaves the floor as it was */
-    STORE_MUT_RW_RELEASE_FLOOR, /* ... and so does a release */
-    STORE_MUT_RW_READ_BARGED,   /* a reader is let in beside a writer */
-    STORE_MUT_RW_WRITE_BARGED,  /* ... a writer beside readers */
-    STORE_MUT_RW_PLACE_STAYS,   /* who is let in stays in the queue */
-    STORE_MUT_RW_TOKEN_OLD,     /* a token is not above the last one */
+    STORE_MUT_RW_RENEW_FENCE,        /* read/write: renew compares no token */
+    STORE_MUT_RW_BREAK_FLOOR,        /* a break leaves the floor as it was */
+    STORE_MUT_RW_RELEASE_FLOOR,      /* ... and so does a release */
+    STORE_MUT_RW_READ_BARGED,        /* a reader is let in beside a writer */
+    STORE_MUT_RW_WRITE_BARGED,       /* ... a writer beside readers */
+    STORE_MUT_RW_PLACE_STAYS,        /* who is let in stays in the queue */
+    STORE_MUT_RW_TOKEN_OLD,          /* a token is not above the last one */
     STORE_NMUTATIONS
 };
 

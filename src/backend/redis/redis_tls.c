@@ -86,8 +86,8 @@ static void key_file_tell(struct backend_conn *c, const char *path)
     static const char what[] = "tls_key_password_file";
     char *password = NULL;
     int is_open = 0;
-    int status = hf__secret_read(what, path, c->env->alloc, &password, &is_open,
-                                 NULL);
+    int status =
+        hf__secret_read(what, path, c->env->alloc, &password, &is_open, NULL);
     hf__free_secret(c->env->alloc, password);
     if (status == HF_OK && is_open) hf__redis_file_tell(c->env, what, path);
 }

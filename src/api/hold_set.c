@@ -1,0 +1,352 @@
+/*
+ * hold_set.c: several holds behind one handle.
+ *
+ * The rule: what fails for one part keeps nothing from the others.
+ */
+#include "api/hold_set.h"
+
+#include <stdatomic.h>
+
+#include "api/fallback.h"
+#include "base/error.h"
+
+/* ---- making -------------------------------------------------------------- */
+
+struct hold_set *hf__hold_set_reserve(hf_client *c, size_t len)
+{
+    struct hold_set *set =
+        hf__alloc_zero(&c->alloc, sizeof *set + len * sizeof set->parts[0]);
+    if (!set) return NULL;
+    set->alloc = c->alloc;
+    set->len = len;
+    int status = len > 1 ? hf__handle_reserve(c, &set->own) : HF_OK;
+    for (size_t i = 0; i < len && status == HF_OK; i++)
+        status = hf__handle_reserve(c, &set->parts[i]);
+    if (status == HF_OK) return set;
+    hf__hold_set_cancel(set, c);
+    return NULL;
+}
+
+void hf__hold_set_cancel(struct hold_set *set, hf_client *c)
+{
+    struct allocator a = set->alloc;
+    if (set->own) hf__handle_cancel(set->own, c);
+    for (size_t i = 0; i < set->len; i++)
+        if (set->parts[i]) hf__handle_cancel(set->parts[i], c);
+    hf__free(&a, set);
+}
+
+/* Parts that were released are not found; one of another client than the set's
+ * own, which is closed, is given back. */
+void hf__hold_set_free(struct hold_set *set)
+{
+    struct allocator a = set->alloc;
+    for (size_t i = 0; i < set->len; i++)
+        if (set->parts[i])
+            (void)hf_hold_release_start(set->parts[i], NULL, NULL, NULL);
+    hf__free(&a, set);
+}
+
+/* ---- claiming ------------------------------------------------------------ */
+
+int hf__hold_claim(hf_hold *handle, hf_client *c, hf_lock *lock,
+                   uint64_t holder, hf_hold **out, struct hf_error *err)
+{
+    hf_lock shadow;
+    hf_lock *at = hf__fallback_enter(lock, holder, &shadow);
+    struct pump *p = &at->client->pump;
+    hf__pump_lock(p);
+    struct slot *s = hf__slot_find(at->entry, holder);
+    if (s) s->pins++;
+    hf__pump_unlock(p);
+    struct grip g = {.client = at->client,
+                     .slot = s,
+                     .flags = at == lock ? 0 : HANDLE_LOCAL};
+    int status = HF_EXPIRED;
+    if (s) {
+        status = hf__hold_given(handle, c, &g, out, err);
+    } else {
+        hf__handle_cancel(handle, c);
+        hf__error_set(err, HF_EXPIRED, "%s: %s", lock->entry->name,
+                      hf_status_text(HF_EXPIRED));
+    }
+    hf__fallback_leave(lock, at);
+    return status;
+}
+
+/* Each part; what cannot be had is given back. */
+static int parts_claim(struct hold_set *set, hf_client *c,
+                       hf_lock *const *locks, uint64_t holder,
+                       struct hf_error *err)
+{
+    int first = HF_OK;
+    for (size_t i = 0; i < set->len; i++) {
+        struct hf_error own;
+        hf_hold *handle = set->parts[i];
+        set->parts[i] = NULL;
+        int status =
+            hf__hold_claim(handle, c, locks[i], holder, &set->parts[i], &own);
+        if (status == HF_OK || first != HF_OK) continue;
+        first = status;
+        if (err) *err = own;
+    }
+    return first;
+}
+
+static int set_fill(struct hold_set *set, hf_client *c, hf_hold **out,
+                    struct hf_error *err)
+{
+    struct grip g = {.client = c, .set = set};
+    hf_hold *own = set->own;
+    set->own = NULL;
+    if (hf__handle_fill(own, c, &g) != HF_OK)
+        return hf__error_set(err, HF_CLOSED, "set of locks: %s",
+                             hf_status_text(HF_CLOSED));
+    *out = own;
+    return HF_OK;
+}
+
+int hf__hold_set_claim(struct hold_set *set, hf_client *c,
+                       hf_lock *const *locks, uint64_t holder, hf_hold **out,
+                       struct hf_error *err)
+{
+    int status = parts_claim(set, c, locks, holder, err);
+    if (status == HF_OK && set->len > 1)
+        return set_fill(set, c, out, err) == HF_OK ? HF_OK : HF_CLOSED;
+    if (status == HF_OK) {
+        *out = set->parts[0];
+        set->parts[0] = NULL;
+    }
+    if (set->own) hf__handle_cancel(set->own, c);
+    hf__hold_set_free(set);
+    return status;
+}
+
+/* ---- for a caller that waits --------------------------------------------- */
+
+/* An operation on every part that could be taken in hand. */
+struct set_run {
+    size_t len;
+    struct grip grips[HOLD_SET_MAX];
+    struct op ops[];
+};
+
+static void run_take(struct set_run *r, struct hold_set *set, enum op_type type,
+                     int64_t lease_us)
+{
+    for (size_t i = 0; i < set->len; i++) {
+        struct grip *g = &r->grips[r->len];
+        int is_release = type == OP_TYPE_RELEASE;
+        if (hf__handle_take(set->parts[i], g, is_release) != 0) continue;
+        hf__hold_op(&r->ops[r->len], type, g);
+        r->ops[r->len++].lease_us = lease_us;
+    }
+}
+
+/* Those of the client of the first that is not yet `done`; how many. */
+static size_t run_next(const struct set_run *r, char *done, struct op **out,
+                       struct op *ops)
+{
+    size_t n = 0;
+    const hf_client *client = NULL;
+    for (size_t i = 0; i < r->len; i++) {
+        if (done[i] || (client && r->grips[i].client != client)) continue;
+        client = r->grips[i].client;
+        done[i] = 1;
+        out[n++] = &ops[i];
+    }
+    return n;
+}
+
+static struct pump *pump_of(const struct set_run *r, const struct op *op)
+{
+    return &r->grips[op - r->ops].client->pump;
+}
+
+static void run_all(struct set_run *r)
+{
+    struct op *batch[HOLD_SET_MAX];
+    char done[HOLD_SET_MAX] = {0};
+    size_t n;
+    while ((n = run_next(r, done, batch, r->ops)) > 0)
+        hf__pump_enter_all(pump_of(r, batch[0]), batch, n, n == r->len);
+    for (size_t i = 0; i < r->len; i++) done[i] = 0;
+    while ((n = run_next(r, done, batch, r->ops)) > 0)
+        hf__pump_wait_all(pump_of(r, batch[0]), batch, n);
+}
+
+static int run_result(struct set_run *r, const struct hold_set *set,
+                      struct hf_error *err)
+{
+    int first = HF_OK;
+    for (size_t i = 0; i < r->len; i++) {
+        const struct op *op = &r->ops[i];
+        if (op->status != HF_OK && first == HF_OK) {
+            first = op->status;
+            if (err) *err = op->err;
+        }
+        hf__handle_drop(&r->grips[i]);
+    }
+    if (first == HF_OK && r->len < set->len)
+        first = hf__error_set(err, HF_INVALID,
+                              "hold: one of its parts was released before, or "
+                              "its client was closed");
+    return first;
+}
+
+/* Without memory for all at once: one after the other. */
+static int run_singly(struct hold_set *set, enum op_type type, int64_t lease_ms,
+                      struct hf_error *err)
+{
+    int first = HF_OK;
+    for (size_t i = 0; i < set->len; i++) {
+        struct hf_error own;
+        int status = type == OP_TYPE_RELEASE
+                         ? hf_hold_release(set->parts[i], &own)
+                         : hf_hold_extend(set->parts[i], lease_ms, &own);
+        if (status == HF_OK || first != HF_OK) continue;
+        first = status;
+        if (err) *err = own;
+    }
+    return first;
+}
+
+int hf__hold_set_run(struct hold_set *set, enum op_type type, int64_t lease_ms,
+                     struct hf_error *err)
+{
+    struct set_run *r =
+        hf__alloc(&set->alloc, sizeof *r + set->len * sizeof r->ops[0]);
+    if (!r) return run_singly(set, type, lease_ms, err);
+    struct allocator a = set->alloc;
+    r->len = 0;
+    run_take(r, set, type, lease_ms * US_PER_MS);
+    run_all(r);
+    int status = run_result(r, set, err);
+    hf__free(&a, r);
+    return status;
+}
+
+/* ---- started ------------------------------------------------------------- */
+
+/* One operation on all parts, of which the user is told once. */
+struct set_call {
+    struct allocator alloc;
+    hf_hold *hold;
+    hf_hold_fn fn;
+    void *user;
+    atomic_size_t left;
+    atomic_flag has_failed;
+    int status; /* of the first that failed */
+    struct hf_error err;
+};
+
+static void call_note(struct set_call *c, int status,
+                      const struct hf_error *err)
+{
+    if (status == HF_OK || atomic_flag_test_and_set(&c->has_failed)) return;
+    c->status = status;
+    c->err = *err;
+}
+
+static void call_free(struct set_call *c)
+{
+    struct allocator a = c->alloc;
+    hf__free(&a, c);
+}
+
+static void part_done(hf_hold *part, int status, const struct hf_error *err,
+                      void *user)
+{
+    struct set_call *c = user;
+    (void)part;
+    call_note(c, status, err);
+    if (atomic_fetch_sub(&c->left, 1) != 1) return;
+    if (c->fn) c->fn(c->hold, c->status, &c->err, c->user);
+    call_free(c);
+}
+
+/* What is needed to start the operation on a part; NULL: no memory, or the part
+ * cannot be taken. */
+static struct started *part_prepare(struct set_call *c, hf_hold *part,
+                                    enum op_type type, int64_t lease_ms)
+{
+    struct grip g;
+    if (hf__handle_take(part, &g, 0) != 0) return NULL;
+    struct started *s = hf__started_new(type, &g, lease_ms, part_done, c, NULL);
+    hf__handle_drop(&g);
+    return s;
+}
+
+/* The part may have been released since: then there is nothing to do. */
+static void part_start(struct set_call *c, hf_hold *part, struct started *s,
+                       int is_release)
+{
+    struct grip g;
+    struct hf_error err = {0};
+    atomic_fetch_add(&c->left, 1);
+    int status = HF_INVALID;
+    if (hf__handle_take(part, &g, is_release) == 0) {
+        status = hf__started_go(s, &err);
+        hf__handle_drop(&g);
+    } else {
+        hf__started_free(s);
+    }
+    if (status == HF_OK) return;
+    atomic_fetch_sub(&c->left, 1);
+    call_note(c, status, &err);
+}
+
+static int parts_prepare(struct set_call *c, const struct hold_set *set,
+                         enum op_type type, int64_t lease_ms,
+                         struct started **out)
+{
+    size_t n = 0;
+    while (n < set->len
+           && (out[n] = part_prepare(c, set->parts[n], type, lease_ms)))
+        n++;
+    if (n == set->len) return HF_OK;
+    while (n > 0) hf__started_free(out[--n]);
+    return HF_NOMEM;
+}
+
+static struct set_call *call_new(const struct grip *g, hf_hold_fn fn,
+                                 void *user)
+{
+    struct set_call *c = hf__alloc_zero(&g->set->alloc, sizeof *c);
+    if (!c) return NULL;
+    c->alloc = g->set->alloc;
+    c->hold = g->handle;
+    c->fn = fn;
+    c->user = user;
+    atomic_init(&c->left, 1); /* it is not over before all are started */
+    atomic_flag_clear(&c->has_failed);
+    return c;
+}
+
+int hf__hold_set_start(const struct grip *g, int64_t lease_ms, int is_release,
+                       hf_hold_fn fn, void *user, struct hf_error *err)
+{
+    struct started *starts[HOLD_SET_MAX];
+    struct hold_set *set = g->set;
+    struct grip last;
+    enum op_type type = is_release ? OP_TYPE_RELEASE : OP_TYPE_EXTEND;
+    int status = hf__lease_check("set of locks", lease_ms, err);
+    if (status != HF_OK) return status;
+    struct set_call *c = call_new(g, fn, user);
+    if (!c || parts_prepare(c, set, type, lease_ms, starts) != HF_OK) {
+        if (c) call_free(c);
+        return hf__error_set(err, HF_NOMEM,
+                             "set of locks: out of memory, or one of its parts "
+                             "was released before");
+    }
+    if (is_release && hf__handle_take(g->handle, &last, 1) != 0) {
+        for (size_t i = 0; i < set->len; i++) hf__started_free(starts[i]);
+        call_free(c);
+        return hf__error_set(err, HF_INVALID, "hold: released before");
+    }
+    for (size_t i = 0; i < set->len; i++)
+        part_start(c, set->parts[i], starts[i], is_release);
+    if (is_release) hf__handle_drop(&last);
+    part_done(NULL, HF_OK, NULL, c);
+    return HF_OK;
+}

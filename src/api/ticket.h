@@ -1,0 +1,18 @@
+/*
+ * ticket.h: holds that leave their process: by a ticket, or by a descriptor.
+ */
+#ifndef HF_API_TICKET_H
+#define HF_API_TICKET_H
+
+#include "api/client.h"
+
+/* Let go of the hold without a release, and write its ticket; nothing is
+ * changed unless this returns HF_OK. */
+int hf__ticket_of(hf_client *c, struct slot *s, char *ticket, size_t size,
+                  struct hf_error *err);
+
+/* A copy of the descriptor of its kernel lock. */
+int hf__inherit_of(hf_client *c, struct slot *s, int *out_fd,
+                   struct hf_error *err);
+
+#endif
