@@ -81,7 +81,8 @@ static void cells_write(const struct hf_list_row *row, cells_of_row cells)
     text_escape(name, cells[COLUMN_NAME], TEXT_ESCAPED_MAX);
     holder_write(i, cells[COLUMN_HOLDER]);
     numbers_write(i, cells);
-    if (i->kind[0]) text_escape(i->kind, cells[COLUMN_KIND], TEXT_ESCAPED_MAX);
+    if (i->layout[0])
+        text_escape(i->layout, cells[COLUMN_KIND], TEXT_ESCAPED_MAX);
     if (i->label[0])
         text_escape(i->label, cells[COLUMN_LABEL], TEXT_ESCAPED_MAX);
 }

@@ -78,10 +78,10 @@ static void append_rest(const struct hf_info *info, int all, char *out,
     if (info->permits > 0)
         append(out, size, len, ", %" PRId64 " of %" PRId64 " permits free",
                info->available, info->permits);
-    if (info->kind[0] && (all || info->foreign)) {
-        char shown[4 * HF_KIND_MAX];
+    if (info->layout[0] && (all || info->foreign)) {
+        char shown[4 * HF_LAYOUT_MAX];
         append(out, size, len, ", kind %s",
-               text_escape(info->kind, shown, sizeof(shown)));
+               text_escape(info->layout, shown, sizeof(shown)));
     }
     if (info->nodes > 0 && (all || info->nodes_agree < info->nodes))
         append(out, size, len, ", on %d of %d nodes", info->nodes_agree,
@@ -140,7 +140,7 @@ void holder_json(struct json *j, const char *name, const struct hf_info *info)
     }
     json_text(j, "guarantee", guarantee_name(info->guarantee));
     if (!info->locked) return;
-    if (info->kind[0]) json_text(j, "kind", info->kind);
+    if (info->layout[0]) json_text(j, "layout", info->layout);
     json_bool(j, "shared", info->shared);
     if (info->readers > 0) json_int(j, "readers", info->readers);
     json_bool(j, "detached", info->detached);

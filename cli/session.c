@@ -281,7 +281,7 @@ int session_also(struct session *s, const struct options *o)
 
 int session_is_refused(const struct session *s, const struct hf_info *info)
 {
-    return info->locked && strcmp(info->kind, "string") == 0
+    return info->locked && strcmp(info->layout, "string") == 0
            && !(hf_url_traits(hf_client_url(s->client)) & HF_URL_STRING);
 }
 

@@ -42,7 +42,7 @@ static void holder_print(const struct why *w)
         printf("It is a semaphore: %" PRId64 " of its %" PRId64
                " permits are free.\n",
                i->available, i->permits);
-    if (kind_text(i->kind)) printf("%s\n", kind_text(i->kind));
+    if (kind_text(i->layout)) printf("%s\n", kind_text(i->layout));
     if (i->detached)
         printf("It is held by a ticket (holdfast acquire, or the rest of a "
                "--min-hold), not by a process.\n");

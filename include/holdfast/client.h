@@ -408,7 +408,7 @@ HF_API int hf_client_event_fd(hf_client *client);
  *
  * @param client  borrowed
  * @param out     filled if there was one
- * @return HF_OK, or HF_TAKEN if there is none now
+ * @return HF_OK, or HF_EMPTY if there is none now
  *
  * Threads: any.
  */

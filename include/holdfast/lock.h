@@ -152,7 +152,7 @@ struct hf_released {
 #define HF_OWNER_MAX 128
 #define HF_HOST_MAX 64
 #define HF_LABEL_MAX 64
-#define HF_KIND_MAX 16
+#define HF_LAYOUT_MAX 16
 
 /* What the store knows of a lock. */
 struct hf_info {
@@ -175,21 +175,21 @@ struct hf_info {
     char owner[HF_OWNER_MAX]; /* "<client uuid>:<holder>", "" if none */
     char host[HF_HOST_MAX];   /* of the owner, "" unknown */
     char label[HF_LABEL_MAX]; /* what the owner calls itself, "" unknown */
-    char kind[HF_KIND_MAX];   /* whose layout it has: "holdfast", "redisson",
-                               * "string" (redsync, redis-py, node-redlock and
-                               * other SET NX PX libraries), "flock"; "" if
-                               * there is no lock */
-    int guarantee;            /* enum hf_guarantee: LOCAL if the store could
+    /* As which library stores it: "holdfast", "redisson", "string" (redsync,
+     * redis-py, node-redlock and other SET NX PX libraries), "flock"; "" if
+     * there is no lock. */
+    char layout[HF_LAYOUT_MAX];
+    int guarantee;     /* enum hf_guarantee: LOCAL if the store could
                                * not be asked and this host was */
-    int nodes;                /* members of the quorum; 0: it is none */
-    int nodes_heard;          /* of them: have answered */
-    int nodes_agree;          /* of them: say the same as this, by its owner */
-    int64_t queued;           /* in the queue of HF_ORDER_FAIR; -1 unknown */
-    int64_t position;         /* in it, of the holder that was asked for: 1 is
+    int nodes;         /* members of the quorum; 0: it is none */
+    int nodes_heard;   /* of them: have answered */
+    int nodes_agree;   /* of them: say the same as this, by its owner */
+    int64_t queued;    /* in the queue of HF_ORDER_FAIR; -1 unknown */
+    int64_t position;  /* in it, of the holder that was asked for: 1 is
                                * next; 0: he is not in it */
-    int64_t readers;          /* that have it; so does a writer who reads */
-    int64_t permits;          /* of a semaphore: all there are; else 0 */
-    int64_t available;        /* of them: free.  Below 0: more are out than
+    int64_t readers;   /* that have it; so does a writer who reads */
+    int64_t permits;   /* of a semaphore: all there are; else 0 */
+    int64_t available; /* of them: free.  Below 0: more are out than
                                * there are now */
 };
 

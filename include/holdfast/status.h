@@ -40,7 +40,8 @@ extern "C" {
     X(NOMEM, -14, RETRY, "out of memory")                                      \
     X(INTERNAL, -15, STOP, "a bug in holdfast")                                \
     X(CHANGED, -16, RETRY, "changed by someone else since it was read")        \
-    X(STALE, -17, STOP, "a higher token has been there: this hold is over")
+    X(STALE, -17, STOP, "a higher token has been there: this hold is over")    \
+    X(EMPTY, -18, RETRY, "nothing is there now")
 
 enum hf_status {
 #define HF_STATUS_ENUM(name, value, advice, text) HF_##name = (value),

@@ -558,7 +558,7 @@ int hf_client_event_fd(hf_client *c)
 
 int hf_client_next_event(hf_client *c, struct hf_event *out)
 {
-    return c->pump.forked ? HF_TAKEN : hf__pump_next_event(&c->pump, out);
+    return c->pump.forked ? HF_EMPTY : hf__pump_next_event(&c->pump, out);
 }
 
 int hf_client_fd(hf_client *c)

@@ -111,9 +111,10 @@ int hf__hold_set_claim(struct hold_set *set, hf_client *c,
                        struct hf_error *err)
 {
     int status = parts_claim(set, c, locks, holder, err);
-    if (status == HF_OK && set->len > 1)
-        return set_fill(set, c, out, err) == HF_OK ? HF_OK : HF_CLOSED;
-    if (status == HF_OK) {
+    if (status == HF_OK && set->len > 1) {
+        status = set_fill(set, c, out, err);
+        if (status == HF_OK) return HF_OK;
+    } else if (status == HF_OK) {
         *out = set->parts[0];
         set->parts[0] = NULL;
     }

@@ -114,7 +114,7 @@ int hf__pump_event_fd(struct pump *p)
 
 int hf__pump_next_event(struct pump *p, struct hf_event *out)
 {
-    int status = HF_TAKEN;
+    int status = HF_EMPTY;
     hf__pump_lock(p);
     if (p->events && p->events_len > 0) {
         struct hf_event *ev = p->events[p->events_head % EVENTS_MAX];

@@ -35,7 +35,7 @@ for url in file: "$redis"; do
     check "$url: all of it" \
         out_has ', count 1, 0 waiting, kind holdfast, guarantee store$'
     expect 0 "$url: status --json" "$HOLDFAST" status --json alpha
-    check "$url: kind" out_has '"kind":"holdfast"'
+    check "$url: layout" out_has '"layout":"holdfast"'
     check "$url: guarantee" out_has '"guarantee":"store"'
     check "$url: count" out_has '"count":1'
     check "$url: waiters" out_has '"waiters":0'

@@ -154,7 +154,7 @@ check "its kind" out_has 'a library that uses SET NX PX'
 check "what to do" out_has '^What to do: use a URL with ?format=string'
 refute "nothing that is refused" out_has 'holdfast break\|holdfast run'
 expect 0 "as JSON" "$HOLDFAST" why --for 100ms --json string
-check "its kind too" out_has '"kind":"string"'
+check "its layout too" out_has '"layout":"string"'
 refute "nothing that is refused" out_has 'holdfast break\|holdfast run'
 for yes in '' --yes; do
     expect 78 "break $yes" "$HOLDFAST" break string $yes

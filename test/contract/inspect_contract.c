@@ -17,7 +17,7 @@ TEST(inspect, of_a_free_lock_says_so)
     CHECK_INT(info.locked, 0);
     CHECK_INT(info.shared, 0);
     CHECK_INT(info.mine, 0);
-    CHECK_STR(info.kind, "");
+    CHECK_STR(info.layout, "");
     CHECK_INT(info.foreign, 0);
     CHECK_INT(info.detached, 0);
     CHECK_INT(info.ttl_ms, -2);
@@ -45,7 +45,7 @@ TEST(inspect, tells_who_holds_it_from_where_since_when)
     CHECK_INT(info.count, 0);
     CHECK_INT(info.owner_count, 2);
     CHECK_INT(info.foreign, 0);
-    CHECK_STR(info.kind, "holdfast");
+    CHECK_STR(info.layout, "holdfast");
     CHECK_INT(info.detached, 0);
     CHECK_INT(info.pid, getpid());
     CHECK_STR(info.label, "night shift");

@@ -156,7 +156,7 @@ static void infos_compare(struct rig *r, const struct hf_info *real,
     same_text(r, "owner", real->owner, model->owner);
     same_text(r, "host", real->host, model->host);
     same_text(r, "label", real->label, model->label);
-    same_text(r, "kind", real->kind, model->kind);
+    same_text(r, "layout", real->layout, model->layout);
     same(r, "queued", real->queued, model->queued);
     same(r, "position", real->position, model->position);
 }

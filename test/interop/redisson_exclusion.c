@@ -64,7 +64,7 @@ TEST(redisson_exclusion, both_see_the_same_lock_and_the_same_time_left)
     we_see(l, 1, 30001, PEER_LEASE_MS);
     CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
     CHECK_INT(info.foreign, 1);
-    CHECK_STR(info.kind, "redisson");
+    CHECK_STR(info.layout, "redisson");
     CHECK_INT(info.mine, 0);
     CHECK_STR(peer_ask(&java, "unlock a"), "ok");
     java_sees("false", -2, -2);
@@ -88,7 +88,7 @@ TEST(redisson_exclusion, javas_locks_are_in_our_list)
     CHECK_INT(hf_client_list(c, NULL, row_note, &seen, NULL), HF_OK);
     CHECK_STR(seen.name, "a");
     CHECK_INT(seen.info.foreign, 1);
-    CHECK_STR(seen.info.kind, "redisson");
+    CHECK_STR(seen.info.layout, "redisson");
     CHECK_INT(seen.info.owner_count, 1);
 }
 

@@ -333,7 +333,7 @@ TEST(redisson_rw, inspect_tells_javas_readers_and_writer)
     CHECK_INT(info.shared, 1);
     CHECK_INT(info.foreign, 1);
     CHECK_INT(info.readers, 1);
-    CHECK_STR(info.kind, "redisson");
+    CHECK_STR(info.layout, "redisson");
     CHECK_STR(peer_ask(&java, "read.unlock a"), "ok");
     CHECK_STR(peer_ask(&java, "write.lock a %d", PEER_LEASE_MS), "ok");
     CHECK_INT(hf_lock_inspect(a.read, 0, &info, NULL), HF_OK);

@@ -69,7 +69,7 @@ LIBRARY_TEST(exclusion, its_lock_is_shown_as_a_string)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_STR(peer_ask(&t->there, "lock a %d", PEER_LEASE_MS), "ok");
     CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
-    CHECK_STR(info.kind, "string");
+    CHECK_STR(info.layout, "string");
     CHECK_INT(info.locked, 1);
     CHECK_INT(info.foreign, 1);
     CHECK_INT(info.mine, 0);
@@ -91,7 +91,7 @@ LIBRARY_TEST(exclusion, its_locks_are_in_our_list)
     CHECK_STR(peer_ask(&t->there, "lock a %d", PEER_LEASE_MS), "ok");
     CHECK_INT(hf_client_list(c, NULL, row_note, &seen, NULL), HF_OK);
     CHECK_STR(seen.name, "a");
-    CHECK_STR(seen.info.kind, "string");
+    CHECK_STR(seen.info.layout, "string");
 }
 
 LIBRARY_TEST(exclusion, our_break_takes_its_lock_away)

@@ -299,7 +299,7 @@ TEST(flock, excludes_us_and_its_end_wakes_us)
     CHECK_INT(rig_propose(&a, path, "a:1", 1, 0), V_BUSY);
     CHECK_INT(rig_inspect(&a, path, "a:1"), V_GRANTED);
     CHECK(a.info.locked && a.info.foreign && !a.info.mine);
-    CHECK_STR(a.info.kind, "flock");
+    CHECK_STR(a.info.layout, "flock");
     CHECK_INT(a.info.pid, f.pid);
     rig_ask(&a, OP_WATCH, path, "a:1", 0);
     CHECK_INT(rig_propose(&a, path, "a:1", 2, 0), V_BUSY);

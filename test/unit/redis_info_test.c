@@ -112,7 +112,7 @@ TEST(redis_info, a_redisson_lock_is_foreign)
     CHECK_INT(a.info.owner_count, 2);
     CHECK_INT((int64_t)a.info.fence, 12);
     CHECK_STR(a.info.owner, JAVA);
-    CHECK_STR(a.info.kind, "redisson");
+    CHECK_STR(a.info.layout, "redisson");
 }
 
 TEST(redis_info, a_redisson_read_lock_is_shared_and_a_write_lock_is_not)
@@ -149,7 +149,7 @@ TEST(redis_info, a_string_with_an_expiry_is_taken_for_a_foreign_lock)
     CHECK_INT(a.info.locked, 1);
     CHECK_INT(a.info.foreign, 1);
     CHECK_STR(a.info.owner, "somebody");
-    CHECK_STR(a.info.kind, "string");
+    CHECK_STR(a.info.layout, "string");
     redis_say(&r, "SET job somebody");
     CHECK_INT(inspect("job"), V_ERROR);
     CHECK_INT(a.reply.status, HF_CONFLICT);
@@ -228,9 +228,9 @@ TEST(redis_info, list_finds_all_locks_and_nothing_else)
     CHECK_STR(f.rows[0].name, "java");
     CHECK_INT(f.rows[0].info.foreign, 1);
     CHECK_INT(f.rows[0].info.ttl_ms, -1);
-    CHECK_STR(f.rows[0].info.kind, "redisson");
+    CHECK_STR(f.rows[0].info.layout, "redisson");
     CHECK_INT(list("job:7"), 1);
-    CHECK_STR(f.rows[0].info.kind, "holdfast");
+    CHECK_STR(f.rows[0].info.layout, "holdfast");
     CHECK_INT(f.rows[0].info.mine, 1);
     CHECK_INT(f.rows[0].info.pid, 4711);
     CHECK_INT((int64_t)f.rows[0].info.fence, seventh);

@@ -200,7 +200,7 @@ TEST(redis_rw, a_plain_look_and_a_list_tell_who_reads_and_writes)
         struct hf_info *told[] = {&a.info, &f.rows[0].info};
         for (int k = 0; k < 2; k++) {
             CHECK_STR(told[k]->owner, O);
-            CHECK_STR(told[k]->kind, "holdfast");
+            CHECK_STR(told[k]->layout, "holdfast");
             CHECK_STR(told[k]->label, "some label");
             CHECK_INT(told[k]->pid, 4711);
             CHECK_INT(told[k]->shared, i == 0);

@@ -343,7 +343,7 @@ TEST(redis_string, inspect_tells_who_has_it)
     int64_t since_ms = a.reply.node_us / US_PER_MS;
     CHECK_INT(renew(7, 4), V_GRANTED);
     CHECK_INT(inspect("job"), V_GRANTED);
-    CHECK_STR(a.info.kind, "holdfast");
+    CHECK_STR(a.info.layout, "holdfast");
     CHECK_STR(a.info.owner, O);
     CHECK_STR(a.info.host, "host");
     CHECK_STR(a.info.label, "some label");
@@ -365,7 +365,7 @@ TEST(redis_string, the_other_format_can_tell_about_it_and_break_it)
     CHECK_INT(propose("job", 7, server_clock(&f)), V_GRANTED);
     CHECK_INT(server_do(&g, server_request(OP_INSPECT, "job", 0, 0), &a),
               V_GRANTED);
-    CHECK_STR(a.info.kind, "holdfast");
+    CHECK_STR(a.info.layout, "holdfast");
     CHECK_INT(a.info.locked, 1);
     CHECK_INT(server_do(&g, server_request(OP_BREAK, "job", 0, 0), &a),
               V_GRANTED);
@@ -412,12 +412,12 @@ TEST(redis_string, list_shows_ours_always_and_foreign_ones_in_its_format)
     redis_say(&r, "SET session " REDSYNC " PX 86500000");
     CHECK_INT(list(&f, NULL), 2);
     CHECK_INT(list(&f, "go"), 1);
-    CHECK_STR(f.rows[0].info.kind, "string");
+    CHECK_STR(f.rows[0].info.layout, "string");
     CHECK_INT(f.rows[0].info.foreign, 1);
     CHECK_STR(f.rows[0].info.owner, REDSYNC);
     CHECK_INT(list(&g, NULL), 1);
     CHECK_STR(g.rows[0].name, "job");
-    CHECK_STR(g.rows[0].info.kind, "holdfast");
+    CHECK_STR(g.rows[0].info.layout, "holdfast");
     CHECK_INT(g.rows[0].info.mine, 1);
     CHECK_STR(g.rows[0].info.label, "some label");
 }

@@ -30,6 +30,7 @@ TEST(status, values_are_the_abi)
     CHECK_INT(HF_INTERNAL, -15);
     CHECK_INT(HF_CHANGED, -16);
     CHECK_INT(HF_STALE, -17);
+    CHECK_INT(HF_EMPTY, -18);
 }
 
 TEST(status, knows_its_names)
@@ -42,7 +43,7 @@ TEST(status, knows_its_names)
 
 TEST(status, texts_are_sentences_without_capital_or_full_stop)
 {
-    for (int s = HF_STALE; s <= HF_OK; s++) {
+    for (int s = HF_EMPTY; s <= HF_OK; s++) {
         const char *text = hf_status_text(s);
         CHECK(strlen(text) > 3);
         CHECK(text[0] >= 'a' && text[0] <= 'z');
@@ -62,7 +63,7 @@ TEST(status, advice_tells_what_to_do)
 
 TEST(status, unknown_values_are_harmless)
 {
-    static const int values[] = {1, -18, -1000, INT32_MAX, INT32_MIN};
+    static const int values[] = {1, -19, -1000, INT32_MAX, INT32_MIN};
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
         CHECK_STR(hf_status_name(values[i]), "?");
         CHECK_STR(hf_status_text(values[i]), "unknown status");

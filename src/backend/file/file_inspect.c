@@ -36,7 +36,7 @@ static void info_set_owner(const struct record *r, const char *owner,
 
 static void info_set_kind(struct hf_info *info)
 {
-    text_copy(info->kind, sizeof info->kind,
+    text_copy(info->layout, sizeof info->layout,
               info->foreign ? "flock" : "holdfast");
 }
 

@@ -38,7 +38,7 @@ static void describe_held(const struct held *held, int64_t now_us,
                           const struct request *req, struct hf_info *info)
 {
     info->locked = 1;
-    word_take("holdfast", info->kind, sizeof info->kind, 1);
+    word_take("holdfast", info->layout, sizeof info->layout, 1);
     info->detached = held->detached;
     info->ttl_ms = held->expires_ms - us_to_ms(now_us);
     info->owner_count = held->count;

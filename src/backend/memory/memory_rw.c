@@ -425,7 +425,7 @@ int64_t hf__store_rw_describe(const struct entry *e, int64_t now_us,
     describe_queue(e, now_us, req, info);
     if (!first) return 0;
     info->locked = info->shared = 1;
-    memcpy(info->kind, "holdfast", sizeof "holdfast");
+    memcpy(info->layout, "holdfast", sizeof "holdfast");
     for (const struct share *share = e->shares; share; share = share->next)
         if (!share->waits && !is_over(share, now_us))
             describe_share(share, now_us, req, info);

@@ -39,7 +39,7 @@ static int64_t number_take(const char **text)
 
 static void kind_set(struct hf_info *info, const char *kind)
 {
-    text_copy(info->kind, sizeof info->kind, kind, strlen(kind));
+    text_copy(info->layout, sizeof info->layout, kind, strlen(kind));
 }
 
 /* "<pid> <host> <label>"; a minus in front: held by a ticket. */

@@ -374,7 +374,7 @@ static void info_fill(struct hf_info *info, const struct value *v)
     if (!has_record) *info = (struct hf_info){.foreign = 1};
     info->locked = at(v, 5) > 0;
     info->foreign = info->locked && !has_record;
-    snprintf(info->kind, sizeof info->kind, "%s",
+    snprintf(info->layout, sizeof info->layout, "%s",
              info->foreign ? "redisson" : "holdfast");
     info->fence = (uint64_t)max64(at(v, 2), 0);
     info->now_ms = at(v, 1) / US_PER_MS;
