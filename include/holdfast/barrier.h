@@ -1,20 +1,23 @@
 /*
- * holdfast/barrier.h: wait until all are there, and go on together.
+ * holdfast/barrier.h: wait until all parties have arrived, then continue
+ * together.
  *
- *     hf_barrier *b;  struct hf_passed p;
- *     hf_barrier_open(c, "phase", 3, &b, &err);
- *     while (work_is_left) {
- *         ...
- *         hf_barrier_wait(b, NULL, &p, &err);
+ *     hf_barrier *barrier;
+ *     struct hf_passed passed;
+ *     if (hf_barrier_open(client, "phase", 3, &barrier, &err) == HF_OK) {
+ *         if (hf_barrier_wait(barrier, NULL, &passed, &err) == HF_OK)
+ *             do_work();
+ *         hf_barrier_close(barrier);
  *     }
  *
- * The third of three parties to come lets all three through, and the barrier is
- * as new: the next three make the next generation.  Each that waits tells the
- * store every second that it lives: who dies is taken off within three, and who
- * gives up at once, so that nobody goes on because of one that is gone.
+ * The third of three parties lets all three through, and the barrier is empty
+ * again: the next three parties form the next generation.  A waiting party
+ * tells the store every second that it is alive.  A party that dies is removed
+ * within three seconds, and a party that gives up is removed at once.  No party
+ * passes because of a party that has gone.
  *
- * Needs HF_CAP_TALLY.  Nothing stays in the store: a barrier that nobody uses
- * ends by itself, within a minute.
+ * Needs HF_CAP_TALLY.  Nothing stays in the store: an unused barrier is deleted
+ * within a minute.
  */
 #ifndef HOLDFAST_BARRIER_H
 #define HOLDFAST_BARRIER_H
@@ -29,35 +32,41 @@ typedef struct hf_barrier hf_barrier;
 
 #define HF_BARRIER_PARTIES_MAX 1000
 
-/* How a party got through. */
+/* How a party passed the barrier. */
 struct hf_passed {
-    uint64_t generation; /* the same for all that went on together; rises from
-                          * one to the next, not by one: it is the store's clock
-                          * in microseconds, rounded down to a multiple of the
-                          * parties, or the next multiple above the last one if
-                          * that is later.  So it rises also after the store has
-                          * lost its data, unless the clock was set back */
-    int64_t index;       /* 0 to parties - 1, one each; the one that came last
-                          * has the highest */
+    uint64_t generation; /* the same number for all parties that passed
+                          * together.  It rises from one generation to the next,
+                          * but not by one: it is the store's clock in
+                          * microseconds, rounded down to a multiple of the
+                          * number of parties, or the next multiple above the
+                          * last generation if that is higher.  It also rises
+                          * after the store has lost its data, unless the clock
+                          * was set back */
+    int64_t index;       /* 0 to parties - 1, different for each party; the
+                          * party that arrived last has the highest */
 };
 
-/* `passed` is NULL on any status but HF_OK. */
+/* Receives the result of hf_barrier_wait_start().  `passed` is borrowed for the
+ * call, and NULL unless `status` is HF_OK; `err` is borrowed. */
 typedef void (*hf_passed_fn)(hf_barrier *barrier, int status,
                              const struct hf_passed *passed,
                              const struct hf_error *err, void *user);
 
 /**
- * Make a barrier object.  Asks the store nothing.
+ * Create a barrier object.  Sends nothing to the store.
  *
- * @param client   borrowed; must outlive it
- * @param name     1 to 512 bytes, copied; one name, one kind
- * @param parties  how many go on together: 1 to HF_BARRIER_PARTIES_MAX; all
- *                 must give the same number
+ * @param client   borrowed; must outlive the barrier object
+ * @param name     1 to 512 bytes, copied; a name is used as one kind only
+ * @param parties  how many parties continue together: 1 to
+ *                 HF_BARRIER_PARTIES_MAX; all parties must give the same number
  * @param out      owned by the caller: hf_barrier_close()
  * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK, HF_INVALID (a bad name or number), HF_UNSUPPORTED (no barriers
- *         there), HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK           created
+ *         HF_INVALID      the name or the number of parties is not valid
+ *         HF_UNSUPPORTED  the store has no barriers
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_NOMEM        out of memory
  *
  * Threads: any.
  */
@@ -65,7 +74,7 @@ HF_API int hf_barrier_open(hf_client *client, const char *name, int64_t parties,
                            hf_barrier **out, struct hf_error *err);
 
 /**
- * Forget a barrier object.
+ * Free a barrier object.
  *
  * @param barrier  taken; NULL does nothing; no call may be using it
  *
@@ -74,38 +83,45 @@ HF_API int hf_barrier_open(hf_client *client, const char *name, int64_t parties,
 HF_API void hf_barrier_close(hf_barrier *barrier);
 
 /**
- * The name it was opened with.
+ * Return the name that the barrier object was opened with.
  *
  * @param barrier  borrowed
- * @return borrowed, as long as the barrier object lives
+ * @return borrowed until hf_barrier_close()
  *
  * Threads: any.
  */
 HF_API const char *hf_barrier_name(const hf_barrier *barrier);
 
 /**
- * Wait until as many as it needs are there.  Every call is one party, also on
- * one thread after the other or on one object.
+ * Wait until all parties have arrived.  Every call counts as one party, even if
+ * several calls use the same thread or the same object.
  *
  * @param barrier  borrowed
- * @param options  copied; NULL: for as long as it takes
+ * @param options  copied; NULL: wait without a limit
  * @param passed   filled on HF_OK; may be NULL
  * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK         all were there
- *         HF_TAKEN      HF_WAIT_TRY, and some are missing; nobody has seen it
- *                       come
- *         HF_TIMEOUT    not before wait_ms were over
- *         HF_CANCELLED  by `cancel`
- *         HF_CONFLICT   others wait there for another number of parties, or
- *                       something that is no barrier is stored under its name
- *         HF_LOST       the store has forgotten that this party waited, by a
- *                       loss of its data or because it was not heard of for too
- *                       long: whether the others went on is not known
- *         HF_UNAVAILABLE, HF_DENIED, HF_INVALID, HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK           all parties arrived
+ *         HF_TAKEN        HF_WAIT_TRY is set and not all parties have arrived;
+ *                         this call was not counted
+ *         HF_TIMEOUT      not all parties arrived within wait_ms
+ *         HF_CANCELLED    the cancel token was fired
+ *         HF_CONFLICT     other parties wait there for a different number of
+ *                         parties, or something other than a barrier is stored
+ *                         under the name
+ *         HF_LOST         the store has forgotten this party, because it lost
+ *                         its data or did not hear from the client for too
+ *                         long; it is unknown whether the others passed
+ *         HF_UNAVAILABLE  the store did not answer
+ *         HF_DENIED       the store refuses the request
+ *         HF_INVALID      an option is not valid
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
- * After any status but HF_OK and HF_LOST the party is taken off.  If the last
- * of the others came in the very moment in which it gave up, they have gone on.
+ * After any status but HF_OK and HF_LOST the party is removed.  If the last of
+ * the other parties arrived at the moment this party gave up, the others have
+ * passed.
  *
  * Threads: any; many at a time.
  */
@@ -114,16 +130,22 @@ HF_API int hf_barrier_wait(hf_barrier *barrier,
                            struct hf_passed *passed, struct hf_error *err);
 
 /**
- * The same, asynchronously; statuses as hf_barrier_wait().
+ * Wait for all parties, asynchronously.
  *
  * @param barrier  borrowed until `cb` is called
- * @param cb       called exactly once if, and only if, this returns HF_OK; may
- *                 be NULL
- * @param user     passed to `cb`, never looked at
+ * @param options  copied; NULL: wait without a limit
+ * @param cb       called exactly once if, and only if, this returns HF_OK; its
+ *                 status is one that hf_barrier_wait() returns; may be NULL
+ * @param user     passed to `cb` unchanged
+ * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK (it is on its way), HF_INVALID, HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK       the wait has started
+ *         HF_INVALID  an option is not valid
+ *         HF_FORKED   the client was opened by the parent of this process
+ *         HF_CLOSED   the client is being closed
+ *         HF_NOMEM    out of memory
  *
- * Threads: any; `cb` runs on the thread that pumps, after the step.
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
  */
 HF_API int hf_barrier_wait_start(hf_barrier *barrier,
                                  const struct hf_wait_options *options,
@@ -131,14 +153,19 @@ HF_API int hf_barrier_wait_start(hf_barrier *barrier,
                                  struct hf_error *err);
 
 /**
- * How many wait there now.
+ * Ask the store how many parties wait at the barrier now.
  *
  * @param barrier  borrowed
  * @param waiting  filled on HF_OK
  * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK, HF_CONFLICT, HF_UNAVAILABLE, HF_DENIED, HF_FORKED, HF_CLOSED,
- *         HF_NOMEM
+ * @return HF_OK           `waiting` is filled
+ *         HF_CONFLICT     something other than a barrier is stored there
+ *         HF_UNAVAILABLE  the store did not answer
+ *         HF_DENIED       the store refuses the request
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
  * Threads: any.
  */

@@ -1,9 +1,28 @@
 /*
- * holdfast/client.h: a connection to where the locks live.
+ * holdfast/client.h: a connection to the store that keeps the locks.
  *
- * One client per store and process is enough: it is thread-safe, shares one
- * connection among all its callers and keeps any number of locks alive with one
- * thread.  Ownership words are: borrowed, copied, owned by the caller, taken.
+ *     hf_client *client;
+ *     struct hf_error err;
+ *     struct hf_client_options options = HF_CLIENT_OPTIONS_INIT;
+ *     options.lease_ms = 10000;
+ *     if (hf_client_open("file:", &options, &client, &err) == HF_OK) {
+ *         do_work();
+ *         hf_client_close(client);
+ *     }
+ *
+ * A process needs only one client per store.  A client is thread-safe, shares
+ * one connection among all its callers, and renews any number of locks with one
+ * thread.
+ *
+ * Ownership of arguments and results has four words.  *Borrowed*: used, and not
+ * freed.  *Copied*: the library keeps a copy.  *Owned by the caller*: freed by
+ * the caller, with the function that is named.  *Taken*: the caller must not
+ * use it afterwards.
+ *
+ * Callbacks run on *the thread that pumps*: the thread that serves the client's
+ * connections at that moment.  It is the client's own thread, or a thread that
+ * is inside a blocking call, or in own-loop mode the thread that calls
+ * hf_client_process().
  */
 #ifndef HOLDFAST_CLIENT_H
 #define HOLDFAST_CLIENT_H
@@ -17,38 +36,39 @@ extern "C" {
 
 typedef struct hf_client hf_client;
 typedef struct hf_cancel hf_cancel;
-typedef struct hf_hold hf_hold; /* what was acquired: hold.h */
+typedef struct hf_hold hf_hold; /* what a call has acquired: hold.h */
 
-/* Bytes of stack that a thread must have left for a call of this library, its
- * thread-local data included; what a callback of the user's needs comes on top
- * of that.  Threads of the library's own have what they need. */
+/* Bytes of stack that a thread must have left when it calls this library,
+ * including thread-local data.  A callback of the program needs its own stack
+ * in addition.  The library's own threads have enough. */
 #define HF_THREAD_STACK_MIN 65536
 
-/* The three truths about a hold. */
+/* The state of a hold. */
 enum hf_state {
     HF_STATE_NONE = 0,    /* not held by this holder */
-    HF_STATE_HELD = 1,    /* held, and valid for hf_hold_valid_ms() more */
+    HF_STATE_HELD = 1,    /* held, and valid for hf_hold_valid_ms() */
     HF_STATE_AT_RISK = 2, /* still held, but not renewed in time: wind down */
     HF_STATE_LOST = 3     /* no longer held: stop now */
 };
 
 /* A change of state of one hold. */
 struct hf_event {
-    int state;        /* enum hf_state: HELD (again), AT_RISK or LOST */
-    int status;       /* why: HF_OK, HF_EXPIRED, HF_LOST, HF_UNAVAILABLE */
-    uint64_t holder;  /* whose hold */
-    hf_hold *hold;    /* the first handle that was given of it; NULL if that
-                       * is gone, or none was asked for */
-    uint64_t fence;   /* its fencing token */
-    int64_t valid_ms; /* how long it is still valid; 0 when LOST */
-    char name[513];   /* the lock's name, with a NUL behind it */
-    size_t name_len;  /* its length: names may hold any byte but NUL */
-    char text[HF_ERROR_TEXT_MAX]; /* the sentence, "" for HELD */
+    int state;        /* enum hf_state: AT_RISK, LOST, or HELD again */
+    int status;       /* reason: HF_OK, HF_EXPIRED, HF_LOST or
+                       * HF_UNAVAILABLE */
+    uint64_t holder;  /* id of the holder */
+    hf_hold *hold;    /* borrowed; the first handle of the hold; NULL if that
+                       * was released, or the caller took no handle */
+    uint64_t fence;   /* fencing token of the hold */
+    int64_t valid_ms; /* how long the hold is still valid; 0 if LOST */
+    char name[513];   /* the lock's name, NUL-terminated */
+    size_t name_len;  /* bytes in `name`; any byte but NUL may occur */
+    char text[HF_ERROR_TEXT_MAX]; /* the reason in words; "" for HELD */
 };
 
-/* Told of a change of state.  `ev` is borrowed for the call.  It may call
- * anything, blocking calls included, and is never called for the same hold
- * again before it has returned: what happens meanwhile is told after that. */
+/* Receives a change of state.  `ev` is borrowed for the call.  The function may
+ * make any call, including blocking calls.  It is never called again for the
+ * same hold before it has returned: a later change is reported after that. */
 typedef void (*hf_state_fn)(const struct hf_event *ev, void *user);
 
 enum hf_log_level {
@@ -58,14 +78,14 @@ enum hf_log_level {
     HF_LOG_DEBUG = 4
 };
 
-/* Receives one line of log, without a newline; it is borrowed for the call, and
- * never holds a password.  May be called on any thread and inside the library's
- * own locks: it must neither block nor fork(), and may call nothing of this
- * library. */
+/* Receives one line of log, without a newline.  `line` is borrowed for the
+ * call, and never contains a password.  The function may be called on any
+ * thread, and while the library holds its internal locks: it must not block,
+ * must not call fork(), and must not call this library. */
 typedef void (*hf_log_fn)(int level, const char *line, void *user);
 
-/* Where the library gets memory.  All three or none; `resize` and `release`
- * behave as realloc and free. */
+/* How the library allocates memory.  Set all three functions or none; `resize`
+ * and `release` behave like realloc and free. */
 struct hf_allocator {
     void *(*allocate)(size_t size, void *user);
     void *(*resize)(void *ptr, size_t size, void *user);
@@ -73,61 +93,65 @@ struct hf_allocator {
     void *user;
 };
 
-/* Run no thread: the program's own loop calls hf_client_process(). */
+/* Own-loop mode: the client runs no thread, and the program's event loop calls
+ * hf_client_process(). */
 #define HF_CLIENT_OWN_LOOP 1u
 
 /* What an acquire does when the store cannot be reached. */
 enum hf_fallback {
-    HF_FALLBACK_DEFAULT = 0, /* what the URL says, or fail */
-    HF_FALLBACK_FAIL = 1,    /* HF_UNAVAILABLE after patience_ms */
-    HF_FALLBACK_WAIT = 2,    /* wait for it, up to the caller's wait_ms */
-    HF_FALLBACK_LOCAL = 3    /* take a lock of this host instead (file:), which
-                              * other hosts do not see; marked in the grant.
-                              * It excludes those of this host who cannot reach
-                              * the store either; when the store answers again,
-                              * others may be granted its lock while this one
-                              * lasts, but no holder of the same client: he
-                              * goes to this host as well */
+    HF_FALLBACK_DEFAULT = 0, /* what the URL says, otherwise FAIL */
+    HF_FALLBACK_FAIL = 1,    /* return HF_UNAVAILABLE after patience_ms */
+    HF_FALLBACK_WAIT = 2,    /* wait for the store, up to wait_ms */
+    HF_FALLBACK_LOCAL = 3    /* acquire a lock of this host instead (file:),
+                              * which other hosts do not see;
+                              * hf_hold_guarantee() tells.  It excludes holders
+                              * of this host that cannot reach the store either.
+                              * When the store answers again, other clients may
+                              * be granted the store's lock while the local hold
+                              * lasts.  Holders of the same client are not: they
+                              * use the lock of this host as well */
 };
 
-/* How a client behaves.  Zero is every field's default; a value given here wins
- * over the same option in the URL's query (named in brackets). */
+/* How a client behaves.  Zero is every field's default.  A value given here has
+ * precedence over the same option in the URL's query (named in brackets). */
 struct hf_client_options {
     uint32_t struct_size; /* set by HF_CLIENT_OPTIONS_INIT */
     uint32_t flags;       /* HF_CLIENT_* */
     int64_t lease_ms;     /* default lease; 0: 30 s               [lease=] */
     int64_t timeout_ms;   /* longest wait for one answer; 0: 2 s  [timeout=] */
-    int64_t patience_ms;  /* answerless for so long: UNAVAILABLE;
+    int64_t patience_ms;  /* HF_UNAVAILABLE after this long without an answer;
                            * 0: 2 s                            [patience=] */
-    int64_t drift_ppm;    /* clock rate error allowed for; 0: 10000 (1 %)
-                           *                                      [drift=] */
-    int64_t spin_us;      /* spin before sleeping; 0: 50, adaptive; -1: never
-                           *                                    [spin_us=] */
-    const char *user;     /* copied; name for AUTH */
-    const char *password; /* copied; wins over the URL's */
-    const char *label;    /* copied; shown to who asks who holds; NULL: the
+    int64_t drift_ppm;    /* clock rate error that is allowed for; 0: 10000
+                           * (1 %)                                [drift=] */
+    int64_t spin_us;      /* how long to spin before sleeping; 0: 50, adaptive;
+                           * -1: never                          [spin_us=] */
+    const char *user;     /* copied; user name for AUTH */
+    const char *password; /* copied; has precedence over the URL's */
+    const char *label;    /* copied; shown as the holder's name; NULL: the
                            * program's name                       [label=] */
     struct hf_allocator allocator; /* copied; all NULL: malloc */
     hf_log_fn log;                 /* NULL: no log */
     void *log_user;                /* passed to `log` */
-    int log_level;                 /* highest level wanted; 0: HF_LOG_WARN */
-    hf_state_fn on_state; /* told of every change of state; may be NULL */
+    int log_level;                 /* highest level to log; 0: HF_LOG_WARN */
+    hf_state_fn on_state; /* receives every change of state; may be NULL */
     void *state_user;     /* passed to `on_state` */
     int32_t fallback;     /* enum hf_fallback                  [fallback=] */
-    int32_t handover;     /* give a released lock to the next waiter of this
-                           * process, without asking the store, at most so
-                           * many times in a row; 0: never     [handover=].
-                           * Such a release is HF_OK without an answer of the
-                           * store: that the lock was broken or deleted
-                           * meanwhile shows at the next renewal, or at the
-                           * end of the row, and until then a token handed on
-                           * may be below one given elsewhere (and is refused
-                           * by whoever checks it) */
-    int64_t handover_ms;  /* and no longer than this; 0: 50 ms
+    int32_t handover;     /* how many times in a row a released lock may be
+                           * handed to the next waiter of this process without
+                           * asking the store; 0: never        [handover=].
+                           * Such a release returns HF_OK without an answer of
+                           * the store.  If the lock was broken or deleted
+                           * meanwhile, that is noticed at the next renewal or
+                           * at the end of the row.  Until then a token that
+                           * was handed on may be lower than a token granted
+                           * elsewhere, and a resource that checks tokens
+                           * refuses it */
+    int64_t handover_ms;  /* longest duration of such a row; 0: 50 ms
                            *                              [handover_for=] */
-    const char *password_file; /* copied; its first line is the password, read
-                                * at every connect, so that it may change;
-                                * not with `password`   [password_file=] */
+    const char *password_file; /* copied; its first line is the password.  It is
+                                * read at every connect, so that it may change.
+                                * Not together with `password`
+                                *                       [password_file=] */
 };
 #define HF_CLIENT_OPTIONS_INIT                                                 \
     {                                                                          \
@@ -135,16 +159,16 @@ struct hf_client_options {
             {0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0                            \
     }
 
-/* What a backend can do: hf_client_caps(). */
-#define HF_CAP_FENCE 0x01u /* every grant has a rising token */
-#define HF_CAP_LEASE 0x02u /* a hold ends by itself when its lease does */
+/* Capabilities of a backend: hf_client_caps(). */
+#define HF_CAP_FENCE 0x01u /* every grant has a higher token */
+#define HF_CAP_LEASE 0x02u /* a hold ends when its lease ends */
 /* 0x04u is reserved. */
-#define HF_CAP_KERNEL 0x08u   /* a hold ends with its process, never before */
-#define HF_CAP_DETACHED 0x10u /* a hold may outlive its process (tickets) */
-#define HF_CAP_WATCH 0x20u    /* waiting without polling */
-#define HF_CAP_BREAK 0x40u    /* a hold can be taken away */
-#define HF_CAP_LIST 0x80u     /* locks can be listed */
-#define HF_CAP_BALLOT 0x100u  /* may be a member of a quorum */
+#define HF_CAP_KERNEL 0x08u   /* a hold lasts until its process ends */
+#define HF_CAP_DETACHED 0x10u /* a hold may outlive its process: tickets */
+#define HF_CAP_WATCH 0x20u    /* a waiter is notified, without polling */
+#define HF_CAP_BREAK 0x40u    /* hf_lock_break() */
+#define HF_CAP_LIST 0x80u     /* hf_client_list() */
+#define HF_CAP_BALLOT 0x100u  /* can be a member of a quorum */
 #define HF_CAP_VALUE 0x200u   /* versioned values: value.h, once.h */
 #define HF_CAP_GUARD 0x400u   /* values that refuse stale holders: guard.h */
 #define HF_CAP_RW 0x800u      /* HF_KIND_READ and HF_KIND_WRITE */
@@ -153,17 +177,17 @@ struct hf_client_options {
 #define HF_CAP_TALLY 0x4000u  /* plain counters, latches, barriers */
 
 /**
- * Fill `options` with the defaults; for languages without the INIT macro.
+ * Fill `options` with the defaults, for languages without the INIT macro.
  *
- * @param options  owned by the caller
+ * @param options  owned by the caller; filled
  *
  * Threads: any.
  */
 HF_API void hf_client_options_init(struct hf_client_options *options);
 
 /**
- * Open a client.  Returns at once: connecting goes on in the background, and
- * the first call that needs the server waits for it.
+ * Open a client.  Returns at once: the client connects in the background, and
+ * the first call that needs the server waits for the connection.
  *
  *   file:                      this host, no server, this user's directory
  *   file:/dir  file:///dir     this host, locks in /dir
@@ -171,57 +195,60 @@ HF_API void hf_client_options_init(struct hf_client_options *options);
  *   redis://[user[:password]@]host[:port][/db]
  *   rediss://...               the same over TLS, 1.2 or later
  *   redis+unix://[user[:password]@]/path/to.sock[?db=N]
- *     ?tls=on          TLS without the s: for redis+unix, and for those below
- *     &tls_ca=PATH     trust this file's or (hashed) directory's authorities
- *                      and no others; otherwise the system's
- *     &tls_cert=FILE&tls_key=FILE     who we are, if the server asks; the key
- *                      may be in the same file
- *     &tls_key_password_file=FILE     its first line opens the key
- *     &tls_name=NAME   what the server's certificate must be for; otherwise
- *                      the host
- *     &tls_verify=off  believe whoever answers; the log warns of it
+ *     ?tls=on          TLS for schemes without rediss: redis+unix and those
+ *                      below
+ *     &tls_ca=PATH     trust only the authorities in this file or (hashed)
+ *                      directory; default: the system's
+ *     &tls_cert=FILE&tls_key=FILE     the client's certificate, if the server
+ *                      asks for it; the key may be in the same file
+ *     &tls_key_password_file=FILE     its first line decrypts the key
+ *     &tls_name=NAME   the name that the server's certificate must have;
+ *                      default: the host
+ *     &tls_verify=off  accept any certificate; the log warns about it
  *     &password_file=FILE             as in struct hf_client_options
- *     &format=string   the layout of SET NX PX libraries, not Redisson's
- *     &fence=off       ... and no fencing token: see HF_CAP_FENCE
- *     &wait=K          a grant counts once K replicas have it; majority: of
- *                      primary and replicas; all: of them.  Too few in time:
- *                      HF_UNAVAILABLE, and the lock is given back.  A server
- *                      that forbids WAIT, or has none, is refused
- *     &wait_renew=on   ... and a renewal too
- *     &waitaof=1       a grant counts once the server's disk has it; 1,K: and
- *                      those of K replicas (Redis 7.2 or later)
- *     &member=ok       acquire although the server is one of several members
- *                      of a quorum, which knows nothing of these locks;
- *                      otherwise that is HF_CONFLICT
+ *     &format=string   the layout of SET NX PX libraries instead of Redisson's
+ *     &fence=off       no fencing tokens, with format=string: see HF_CAP_FENCE
+ *     &wait=K          a grant counts after K replicas have confirmed it;
+ *                      majority: a majority of the primary and its replicas;
+ *                      all: all replicas.  If too few confirm in time, the
+ *                      call returns HF_UNAVAILABLE and the lock is released.
+ *                      A server that forbids or lacks WAIT is refused
+ *     &wait_renew=on   the same for renewals
+ *     &waitaof=1       a grant counts after it is on the server's disk; 1,K:
+ *                      and on the disks of K replicas (Redis 7.2 or later)
+ *     &member=ok       acquire even if the server is one of several members of
+ *                      a quorum, which does not know these locks; without it
+ *                      an acquire fails with HF_CONFLICT
  *   redis-sentinel://[user[:password]@]host[:port],host[:port],.../name[/db]
  *                    the primary that these Sentinels call `name`; user and
- *                    password are the primary's
+ *                    password are those of the primary
  *     ?sentinel_user=U&sentinel_password_file=FILE   for the Sentinels; or the
  *                      password in HOLDFAST_SENTINEL_PASSWORD
  *     &redirect=same-network   which primary the Sentinels may name, and so
- *                      where the password is sent: one in the network of the
- *                      Sentinels.  Networks are this host, private addresses,
- *                      and all others; a Sentinel that is reached on this host
- *                      may also name a private address
- *     &redirect=listed ... one of the URL's hosts, or of redirect_hosts=
- *     &redirect=any    ... whichever they name
- *     &redirect_hosts=H1,H2,...   these besides, as the Sentinels write them
+ *                      where the password is sent: a primary in the network
+ *                      of the Sentinels.  The networks are this host, private
+ *                      addresses, and all other addresses.  A Sentinel that is
+ *                      reached on this host may also name a private address
+ *     &redirect=listed   only a host of the URL or of redirect_hosts=
+ *     &redirect=any    any primary
+ *     &redirect_hosts=H1,H2,...   additional hosts, as the Sentinels write them
  *   redis-cluster://[user[:password]@]host[:port],host[:port],...
- *                    a Redis Cluster; one of these is enough to find the rest
+ *                    a Redis Cluster; one host is enough to find the others
  *     ?format, fence   as above
  *     &pubsub=auto     wake-ups by sharded messages where the servers have
  *                      them, as Redisson since 3.28; also by PUBLISH where the
  *                      lock's server has a classic subscriber, and also by
- *                      SUBSCRIBE once a holder of Redisson's was met
- *     &pubsub=classic  ... by PUBLISH, as Redisson before 3.22
- *     &pubsub=sharded  ... as auto; servers without sharded messages are
+ *                      SUBSCRIBE after a Redisson holder was seen
+ *     &pubsub=classic  wake-ups by PUBLISH, as Redisson before 3.22
+ *     &pubsub=sharded  as auto, but servers without sharded messages are
  *                      refused
- *     &pubsub=both     ... always by both kinds, sent and listened to: beside
- *                      Redisson 3.22 to 3.27, which use either
- *     &redirect, redirect_hosts   as above: which nodes the others may name
+ *     &pubsub=both     always send and receive both kinds, to work together
+ *                      with Redisson 3.22 to 3.27, which use either
+ *     &redirect, redirect_hosts   as above, for the nodes of the cluster
  *   redlock://[user[:password]@]host[:port],host[:port],...[/db]
- *   quorum:[option=value&...|]URL|URL|URL      a lock over N of the above: held
- *                    when more than half of them have granted it; see quorum.h
+ *   quorum:[option=value&...|]URL|URL|URL      a lock over several of the
+ *                    stores above: held when more than half of the members
+ *                    have granted it; see quorum.h
  *
  * @param url      copied; NULL means "file:"
  * @param options  copied; NULL means all defaults
@@ -229,14 +256,15 @@ HF_API void hf_client_options_init(struct hf_client_options *options);
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK           opened
- *         HF_INVALID      an unknown scheme, option, port or database; a lock
- *                         directory whose parent is missing, or that is none;
- *                         a file that is named and is missing or no good
+ *         HF_INVALID      a scheme, option, port or database is not valid; the
+ *                         parent of the lock directory is missing, or it is
+ *                         not a directory; a file that is named is missing or
+ *                         not usable
  *         HF_UNSUPPORTED  the backend is not built in or not installed
- *         HF_DENIED       the lock directory or a file cannot be used; in a
- *                         directory that can only be read, locks can be
- *                         inspected and listed, and the other calls fail
- *         HF_NOMEM        nothing was allocated
+ *         HF_DENIED       no permission for the lock directory or a file.  A
+ *                         directory that can only be read is opened: its locks
+ *                         can be inspected and listed, and other calls fail
+ *         HF_NOMEM        out of memory; nothing was allocated
  *
  * Threads: any.
  */
@@ -245,27 +273,26 @@ HF_API int hf_client_open(const char *url,
                           hf_client **out, struct hf_error *err);
 
 /**
- * Close a client.  Locks still held are released where the server can be
- * reached within `timeout_ms` of the options; calls under way in other threads
- * return HF_CLOSED, and asynchronous ones are answered with it.  This waits for
- * them, and so for a function that hf_value_update() or hf_client_list() is
- * running.  Lock objects that are still open go with it; cancel tokens must be
- * closed before.
+ * Close a client.  Releases the locks that are still held, if the server
+ * answers within `timeout_ms` of the options.  Calls in other threads return
+ * HF_CLOSED, and callbacks receive it.  This waits for those calls to end,
+ * including a function that hf_value_update() or hf_client_list() is running.
+ * Lock objects that are still open are freed.  Cancel tokens must be closed
+ * before.
  *
- * A host's name that the system's resolver has not answered yet is the one
- * thing that is not waited for: its look-up, one per name in the process, goes
- * on in a thread of its own.  The shared library therefore stays loaded after
- * dlclose().
+ * This does not wait for the system's resolver: the look-up of a host name, at
+ * most one per name in the process, continues in its own thread.  The shared
+ * library therefore stays loaded after dlclose().
  *
  * @param client  taken; NULL does nothing
  *
- * Threads: any, once; not from one of its callbacks.  In a forked child this
- * does nothing: the copy goes with the process.
+ * Threads: any, once; not from a callback of this client.  In a forked child
+ * this does nothing: the memory is freed when the process ends.
  */
 HF_API void hf_client_close(hf_client *client);
 
 /**
- * What the client's backend can do.
+ * Return the capabilities of the client's backend.
  *
  * @param client  borrowed
  * @return HF_CAP_* bits; 0 in a forked child
@@ -275,7 +302,7 @@ HF_API void hf_client_close(hf_client *client);
 HF_API unsigned hf_client_caps(const hf_client *client);
 
 /**
- * The client's URL, without its password.
+ * Return the client's URL, without its password.
  *
  * @param client  borrowed
  * @return borrowed until hf_client_close()
@@ -285,19 +312,19 @@ HF_API unsigned hf_client_caps(const hf_client *client);
 HF_API const char *hf_client_url(const hf_client *client);
 
 /**
- * The options by which a client works: those given to hf_client_open(), where
- * they were zero those of the URL's query, and otherwise the defaults.
+ * Return the options that are in effect: the value given to hf_client_open();
+ * if that was zero, the value in the URL's query; otherwise the default.
  *
  * @param client  borrowed
- * @param out     owned by the caller; its struct_size is set by
- *                HF_CLIENT_OPTIONS_INIT, the rest is filled.  Strings are
- *                borrowed until hf_client_close(); `password` is always NULL,
- *                and `password_file` is the option's, not the URL's.  spin_us
- *                is -1 if the client never spins; `fallback` is never
- *                HF_FALLBACK_DEFAULT
+ * @param out     owned by the caller; the caller sets struct_size with
+ *                HF_CLIENT_OPTIONS_INIT, the other fields are filled.  Strings
+ *                are borrowed until hf_client_close().  `password` is always
+ *                NULL, and `password_file` is that of the options, not of the
+ *                URL.  spin_us is -1 if the client never spins.  `fallback` is
+ *                never HF_FALLBACK_DEFAULT
  * @param err     filled when this fails; may be NULL
  *
- * @return HF_OK       filled
+ * @return HF_OK       `out` is filled
  *         HF_INVALID  struct_size is not set
  *
  * Threads: any; also in a forked child.
@@ -306,74 +333,76 @@ HF_API int hf_client_settings(const hf_client *client,
                               struct hf_client_options *out,
                               struct hf_error *err);
 
-/* What a URL says by itself: hf_url_traits(). */
-#define HF_URL_PASSWORD 0x01u /* a password is written in it */
+/* Properties of a URL: hf_url_traits(). */
+#define HF_URL_PASSWORD 0x01u /* contains a password */
 #define HF_URL_QUORUM 0x02u   /* redlock: or quorum: */
 #define HF_URL_SENTINEL 0x04u /* redis-sentinel: */
 #define HF_URL_CLUSTER 0x08u  /* redis-cluster: */
-#define HF_URL_PROCESS 0x10u  /* memory: locks of this process only */
-#define HF_URL_STRING 0x20u   /* format=string; of a quorum: of a member */
+#define HF_URL_PROCESS 0x10u  /* memory: */
+#define HF_URL_STRING 0x20u   /* format=string, in a quorum for any member */
 
 /**
- * What a URL says by itself.  Nothing is opened or asked.
+ * Return the properties of a URL.  Opens nothing and sends nothing.
  *
  * @param url  borrowed; as for hf_client_open(); NULL means "file:"
- * @return HF_URL_* bits.  Of a URL that hf_client_open() would refuse, bits may
- *         be missing, but HF_URL_PASSWORD is set wherever a password may be
+ * @return HF_URL_* bits.  For a URL that hf_client_open() would refuse, bits
+ *         may be missing, but HF_URL_PASSWORD is set if the URL may contain a
+ *         password
  *
  * Threads: any.
  */
 HF_API unsigned hf_url_traits(const char *url);
 
-/* How a client stands with a server. */
+/* The connection of a client to a server. */
 enum hf_link {
-    HF_LINK_UP = 0,          /* connected; a member of a quorum: it may vote */
-    HF_LINK_CONNECTING = 1,  /* the first attempt to connect is under way */
-    HF_LINK_DOWN = 2,        /* cannot be reached now; tried again */
+    HF_LINK_UP = 0,          /* connected; a member of a quorum may vote */
+    HF_LINK_CONNECTING = 1,  /* the first attempt to connect is in progress */
+    HF_LINK_DOWN = 2,        /* cannot be reached now; the client tries again */
     HF_LINK_REFUSED = 3,     /* the server or the client refuses: a wrong
                               * password, no permission, not a member of this
-                              * quorum; status and text say which */
-    HF_LINK_ASKING = 4,      /* a member: connected, and has not yet said
-                              * whether it may vote */
+                              * quorum; status and text give the reason */
+    HF_LINK_ASKING = 4,      /* a member: connected, but not yet known whether
+                              * it may vote */
     HF_LINK_BLANK = 5,       /* a member: new, or its data is lost; its
                               * quarantine begins with the first acquire */
     HF_LINK_QUARANTINED = 6, /* a member: may vote after quarantine_left_ms */
     HF_LINK_CLOCK = 7        /* a member: its clock is too far ahead of the
-                              * others', and it grants nothing */
+                              * other members, and it grants nothing */
 };
 
 /* A server behind a client, as the client sees it. */
 struct hf_node {
     char url[256]; /* without its password */
-    int up;        /* 1: it can be reached */
-    int settled;   /* 1: it may vote; always, if it is the only one */
-    int64_t quarantine_left_ms; /* it may vote after so long; 0 unknown */
-    int status; /* HF_OK, or why it cannot be reached, may not be a member or,
-                 * its clock being wrong, grants nothing */
-    char text[HF_ERROR_TEXT_MAX]; /* the sentence for it, without its URL in
-                                   * front; or "" */
-    int64_t clock_offset_ms;      /* its clock minus the median of the nodes' */
-    char identity[96]; /* a quorum's: of this life of it; "" unknown */
-    int durable;       /* a quorum's: its restarts lose nothing */
+    int up;        /* 1 if the server can be reached */
+    int settled;   /* 1 if it may vote; always 1 if it is the only server */
+    int64_t quarantine_left_ms; /* time until it may vote; 0 if unknown */
+    int status; /* HF_OK, or why the server cannot be reached, cannot be a
+                 * member, or grants nothing because its clock is wrong */
+    char text[HF_ERROR_TEXT_MAX]; /* the reason for `status`, without the URL
+                                   * in front; or "" */
+    int64_t clock_offset_ms;      /* its clock minus the median of all nodes */
+    char identity[96]; /* quorum: identifies the server's run since its last
+                        * start; "" if unknown */
+    int durable;       /* quorum: 1 if its restarts lose nothing */
     int link;          /* enum hf_link */
 };
 
 /**
- * The servers behind a client: one, or the members of its quorum, in the order
- * of the URL.
+ * Return the servers behind a client: one server, or the members of its quorum,
+ * in the order of the URL.
  *
  * @param client  borrowed
- * @param out     room for `max` of them, owned by the caller; filled
- * @param max     how many to fill; 0: only count
- * @return how many there are; 0 in a forked child
+ * @param out     owned by the caller; room for `max` nodes, filled
+ * @param max     how many nodes to fill; 0: only count
+ * @return number of servers, which may exceed `max`; 0 in a forked child
  *
  * Threads: any.
  */
 HF_API int hf_client_nodes(hf_client *client, struct hf_node *out, int max);
 
 /**
- * The holder id of the calling thread: a number that no other thread of this
- * process has had, used wherever a holder is given as 0.
+ * Return the holder id of the calling thread.  No other thread of this process
+ * has had it.  It is used where a holder is given as 0.
  *
  * @return 1 or more
  *
@@ -382,8 +411,7 @@ HF_API int hf_client_nodes(hf_client *client, struct hf_node *out, int max);
 HF_API uint64_t hf_holder_self(void);
 
 /**
- * A holder id that nobody has had: for a hold that is to be handed from thread
- * to thread.
+ * Return a new holder id, for a hold that is passed from thread to thread.
  *
  * @return 1 or more, different at every call in this process
  *
@@ -392,34 +420,36 @@ HF_API uint64_t hf_holder_self(void);
 HF_API uint64_t hf_holder_new(void);
 
 /**
- * A file descriptor that is readable while hf_client_next_event() has events.
- * Events are kept only from the first call of this on; the newest 1,024.
+ * Return a file descriptor that is readable while hf_client_next_event() has
+ * events.  Events are kept only after the first call of this function, and only
+ * the newest 1,024 of them.
  *
  * @param client  borrowed
- * @return the fd, borrowed: poll it, never read or close it; -1 if there is
- *         none to be had
+ * @return the fd, borrowed: poll it, never read or close it; -1 if
+ *         memory or descriptors are exhausted, and in a forked child
  *
  * Threads: any.
  */
 HF_API int hf_client_event_fd(hf_client *client);
 
 /**
- * Take the oldest change of state.
+ * Remove the oldest change of state from the queue of events.
  *
  * @param client  borrowed
- * @param out     filled if there was one
- * @return HF_OK, or HF_EMPTY if there is none now
+ * @param out     owned by the caller; filled on HF_OK
+ * @return HF_OK     `out` is filled
+ *         HF_EMPTY  no event is queued now, or this is a forked child
  *
  * Threads: any.
  */
 HF_API int hf_client_next_event(hf_client *client, struct hf_event *out);
 
 /**
- * Own-loop mode: a file descriptor that is readable whenever
- * hf_client_process() has something to do, timers included.
+ * Own-loop mode: return a file descriptor that is readable whenever
+ * hf_client_process() has something to do, including timers.
  *
  * @param client  borrowed; opened with HF_CLIENT_OWN_LOOP
- * @return the fd, borrowed; -1 if the client has a thread of its own
+ * @return the fd, borrowed; -1 if the client has its own thread
  *
  * Threads: any.
  */
@@ -427,39 +457,43 @@ HF_API int hf_client_fd(hf_client *client);
 
 /**
  * Own-loop mode: do what is due, without blocking, and run the callbacks.
+ * Blocking calls work in this mode as well: they do the same while they wait.
  *
  * @param client  borrowed; opened with HF_CLIENT_OWN_LOOP
- * @return HF_OK, HF_INVALID (not in own-loop mode), HF_FORKED, HF_CLOSED
- *
- * Blocking calls still work in this mode; they pump by themselves.
+ * @return HF_OK       done
+ *         HF_INVALID  the client is not in own-loop mode
+ *         HF_FORKED   the client was opened by the parent of this process
  *
  * Threads: any, one at a time.
  */
 HF_API int hf_client_process(hf_client *client);
 
 /**
- * Own-loop mode without a pollable timer: how long the loop may sleep.
+ * Own-loop mode, for loops that cannot poll a timer: return how long the loop
+ * may sleep before it calls hf_client_process().
  *
  * @param client  borrowed
- * @return milliseconds, 0 if something is due, -1 if nothing is
+ * @return milliseconds; 0 if something is due; -1 if no timer is set
  *
  * Threads: any.
  */
 HF_API int64_t hf_client_timeout_ms(hf_client *client);
 
 /**
- * A token by which one or many waits can be cancelled.
+ * Create a token that can cancel any number of waits.
  *
  * @param client  borrowed; must outlive the token
  * @param out     owned by the caller: hf_cancel_close()
- * @return HF_OK, HF_NOMEM, HF_FORKED
+ * @return HF_OK      created
+ *         HF_NOMEM   out of memory
+ *         HF_FORKED  the client was opened by the parent of this process
  *
  * Threads: any.
  */
 HF_API int hf_cancel_open(hf_client *client, hf_cancel **out);
 
 /**
- * Cancel: every wait that was given this token, now or later, ends with
+ * Fire the token: every wait that uses it, now or later, ends with
  * HF_CANCELLED.  Async-signal-safe.
  *
  * @param cancel  borrowed
@@ -469,7 +503,7 @@ HF_API int hf_cancel_open(hf_client *client, hf_cancel **out);
 HF_API void hf_cancel_fire(hf_cancel *cancel);
 
 /**
- * Make a fired token usable again.
+ * Reset a fired token, so that it can be used again.
  *
  * @param cancel  borrowed
  *

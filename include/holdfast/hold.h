@@ -1,5 +1,5 @@
 /*
- * holdfast/hold.h: what was acquired.
+ * holdfast/hold.h: what a call has acquired.
  *
  *     hf_hold *hold;
  *     if (hf_lock_acquire(lock, NULL, &hold, &err) == HF_OK) {
@@ -7,23 +7,27 @@
  *         hf_hold_release(hold, &err);
  *     }
  *
- * Every call that acquires something gives a handle of its own: a lock, permits
- * of a semaphore, a set of locks.  The calls below are the same for all of
- * them.  A handle may be used and released by any thread; it is released once.
+ * Every call that acquires something returns a handle of its own: for a lock,
+ * for permits of a semaphore, or for a set of locks.  The calls below are the
+ * same for all of them.  Any thread may use and release a handle.  A handle is
+ * released once.
  *
- * Life of a handle
- *   - It lasts until hf_hold_release() or hf_hold_ticket(), whatever they
- *     return, or until its client is closed.
- *   - A hold that was lost keeps its handle: hf_hold_state() says LOST until
+ * Lifetime of a handle
+ *   - It lasts until hf_hold_release(), whatever that returns, until
+ *     hf_hold_ticket() returns HF_OK, or until its client is closed.
+ *   - A lost hold keeps its handle: hf_hold_state() returns HF_STATE_LOST until
  *     the handle is released.
- *   - Closing the lock object, semaphore or set changes nothing for its holds.
- *   - A thread that acquires again what it holds gets a second handle of the
- *     same hold, with the same fence; the store's lock goes with the last one.
- *   - After fork() the child's copies of all handles are FORKED.
- *   - NULL, a handle that was released before and one whose client was closed
- *     are HF_INVALID, or 0 where no status is returned.  Nothing is sent, and
- *     no other hold is touched.  (A handle is found out as long as the program
- *     has not acquired four billion times since.)
+ *   - Closing the lock object, semaphore or set does not affect its holds.
+ *   - A thread that acquires again what it already holds gets a second handle
+ *     of the same hold, with the same fence.  The lock is released in the store
+ *     when the last handle is released.
+ *   - In the child after fork(), calls on handles of the parent return
+ *     HF_FORKED.
+ *   - A handle is *invalid* if it is NULL, was released before, or belongs to a
+ *     client that was closed.  Calls on an invalid handle return HF_INVALID, or
+ *     0 where no status is returned.  They send nothing and change no other
+ *     hold.  (A released handle is recognised until the program has acquired
+ *     four billion times since.)
  */
 #ifndef HOLDFAST_HOLD_H
 #define HOLDFAST_HOLD_H
@@ -36,163 +40,177 @@ extern "C" {
 
 #define HF_TICKET_MAX 192 /* bytes in a ticket, with the NUL */
 
-/* How far a hold reaches. */
+/* Which other holders a hold excludes. */
 enum hf_guarantee {
     HF_GUARANTEE_STORE = 0, /* what the client's store promises */
     HF_GUARANTEE_LOCAL = 1  /* this host only: the store could not be reached,
                              * and HF_FALLBACK_LOCAL was chosen.  It excludes
-                             * holders that cannot reach the store either; when
-                             * the store answers again, others, also of this
-                             * host, may be granted its lock while this hold
-                             * lasts.  It has no fencing token */
+                             * holders of this host that cannot reach the store
+                             * either.  When the store answers again, other
+                             * holders, also of this host, may be granted the
+                             * store's lock while this hold lasts.  The hold
+                             * has no fencing token */
 };
 
-/* An operation on a hold is over.  `err` is borrowed.  `hold` is the handle; of
- * a release it is gone, and only good for comparing. */
+/* Receives the result of an asynchronous call on a hold.  `err` is borrowed.
+ * `hold` is the handle; after a release it is invalid, and can only be
+ * compared. */
 typedef void (*hf_hold_fn)(hf_hold *hold, int status,
                            const struct hf_error *err, void *user);
 
-/* The state of one hold has changed.  `ev` is borrowed for the call. */
+/* Receives a change of state of one hold.  `ev` is borrowed for the call. */
 typedef void (*hf_hold_state_fn)(hf_hold *hold, const struct hf_event *ev,
                                  void *user);
 
 /**
- * The fencing token: send it with every write.
+ * Return the fencing token.  Send it with every write.
  *
  * @param hold  borrowed
- * @return the token; a lost hold still tells its token.  0 if there is none:
- *         with fence=off, HF_GUARANTEE_LOCAL, and for a set of several, where
- *         each part has its own: hf_hold_part()
+ * @return the token, also of a lost hold.  0 if the hold has none: with
+ *         fence=off, with HF_GUARANTEE_LOCAL, for an invalid handle, and for a
+ *         set of several parts, where each part has its own: hf_hold_part()
  *
  * Threads: any; nothing is sent.
  */
 HF_API uint64_t hf_hold_fence(const hf_hold *hold);
 
 /**
- * How long the hold is still valid, by the local clock alone.  Check it before
- * each protected write, and send the fence with the write.
+ * Return how long the hold is still valid, by the local clock alone.  Check it
+ * before each protected write, and send the fence with the write.
  *
  * @param hold  borrowed
- * @return milliseconds; 0 if it is lost; INT64_MAX if it lasts as long as the
- *         process.  Of a set, the least of its parts
+ * @return milliseconds; 0 if the hold is lost or the handle is invalid;
+ *         INT64_MAX if the hold lasts as long as the process.  For a set, the
+ *         lowest value of its parts
  *
  * Threads: any; nothing is sent.
  */
 HF_API int64_t hf_hold_valid_ms(const hf_hold *hold);
 
 /**
- * The state of the hold, by the local clock alone.
+ * Return the state of the hold, by the local clock alone.
  *
  * @param hold  borrowed
- * @return enum hf_state; HF_STATE_NONE if the handle stands for nothing.  Of a
- *         set, the worst of its parts
+ * @return enum hf_state; HF_STATE_NONE if the handle is invalid.  For a set,
+ *         the worst state of its parts
  *
  * Threads: any; nothing is sent.
  */
 HF_API int hf_hold_state(const hf_hold *hold);
 
 /**
- * Why the hold is not renewed, or was lost: what the store last said about it.
+ * Write the reason why the hold is not renewed, or was lost: the last answer of
+ * the store.
  *
  * @param hold  borrowed
- * @param text  HF_ERROR_TEXT_MAX bytes, filled: one sentence, or "" if the last
- *              renewal succeeded
+ * @param text  HF_ERROR_TEXT_MAX bytes, owned by the caller; filled with one
+ *              sentence, or "" if the last renewal succeeded
  *
  * Threads: any; nothing is sent.
  */
 HF_API void hf_hold_why(const hf_hold *hold, char text[HF_ERROR_TEXT_MAX]);
 
 /**
- * How many handles share this hold: 1 unless its holder acquired it again.  Of
- * permits, how many this handle has.
+ * Return how many handles share this hold: 1 unless its holder acquired it
+ * again.  For permits, return how many permits this handle has; for a set, how
+ * many parts.
  *
  * @param hold  borrowed
- * @return 1 or more; 0 if the handle stands for nothing
+ * @return 1 or more; 0 if the handle is invalid
  *
  * Threads: any; nothing is sent.
  */
 HF_API int64_t hf_hold_count(const hf_hold *hold);
 
 /**
- * The lease that the hold has, renewed or not.
+ * Return the length of the hold's lease, whether or not it is renewed.
  *
  * @param hold  borrowed
- * @return milliseconds
+ * @return milliseconds; 0 if the handle is invalid.  For a set, the shortest
+ *         lease of its parts
  *
  * Threads: any; nothing is sent.
  */
 HF_API int64_t hf_hold_lease_ms(const hf_hold *hold);
 
 /**
- * The name of what is held.
+ * Return the name of the lock or semaphore that is held.
  *
  * @param hold  borrowed
- * @return borrowed until the handle is released, with a NUL behind it; "" if
- *         the handle stands for nothing.  Of a set, that of its first part
+ * @return borrowed until the handle is released, NUL-terminated; "" if the
+ *         handle is invalid.  For a set, the name of its first part
  *
  * Threads: any; nothing is sent.
  */
 HF_API const char *hf_hold_name(const hf_hold *hold);
 
 /**
- * How far the hold reaches.
+ * Return which other holders the hold excludes.
  *
  * @param hold  borrowed
- * @return enum hf_guarantee.  Of a set, LOCAL if one of its parts is
+ * @return enum hf_guarantee.  For a set, HF_GUARANTEE_LOCAL if any of its parts
+ *         has that
  *
  * Threads: any; nothing is sent.
  */
 HF_API int hf_hold_guarantee(const hf_hold *hold);
 
 /**
- * Number of replicas that confirmed the grant.
+ * Return the number of replicas that confirmed the grant.
  *
  * @param hold  borrowed
- * @return 0 unless the URL says wait= or waitaof=1,k
+ * @return 0 unless the URL has wait= or waitaof=1,K.  For a set, the lowest
+ *         number of its parts
  *
  * Threads: any; nothing is sent.
  */
 HF_API int hf_hold_replicas(const hf_hold *hold);
 
 /**
- * How many parts a hold has: the locks of a set, or several permits that are a
- * lock each.  A hold that is not a set has one part: itself.
+ * Return how many parts a hold has.  The parts are the locks of a set, or
+ * permits where each permit is a lock.  Any other hold has one part: itself.
  *
  * @param hold  borrowed
- * @return 1 or more; 0 if the handle stands for nothing
+ * @return 1 or more; 0 if the handle is invalid
  *
  * Threads: any; nothing is sent.
  */
 HF_API size_t hf_hold_parts(const hf_hold *hold);
 
 /**
- * One part of a hold; of a set in the order of hf_multi_open().
+ * Return one part of a hold.  The parts of a set are in the order of
+ * hf_multi_open().
  *
  * @param hold  borrowed
  * @param i     0 to hf_hold_parts() - 1
- * @return borrowed until `hold` is released; it may be asked, fed and extended,
- *         and is released with the set.  NULL if there is no such part
+ * @return borrowed until `hold` is released.  A part may be queried, fed and
+ *         extended; it is released with the set.  NULL if there is no such part
  *
  * Threads: any; nothing is sent.
  */
 HF_API hf_hold *hf_hold_part(hf_hold *hold, size_t i);
 
 /**
- * Start the lease anew, with another length if one is given.
+ * Start the lease again from now, optionally with a new length.
  *
  * @param hold      borrowed
- * @param lease_ms  0: as it was
+ * @param lease_ms  the new length; 0: unchanged
  * @param err       filled when this fails; may be NULL
  *
- * @return HF_OK
- *         HF_LOST, HF_EXPIRED   it is not held any more
- *         HF_UNAVAILABLE, HF_DENIED  the lease goes on as it was: it stays
- *                         valid for hf_hold_valid_ms()
- *         HF_INVALID (also: the handle stands for nothing), HF_FORKED,
- *         HF_CLOSED, HF_NOMEM
+ * @return HF_OK           extended
+ *         HF_LOST         another holder has it now
+ *         HF_EXPIRED      its lease has ended
+ *         HF_UNAVAILABLE  the store did not answer; the hold stays valid for
+ *                         hf_hold_valid_ms()
+ *         HF_DENIED       the store refuses the request; the hold stays valid
+ *                         for hf_hold_valid_ms()
+ *         HF_INVALID      the lease is out of range, or the handle is invalid
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
- * Of a set every part is extended, whatever becomes of the others, and this
- * tells of the first that failed.
+ * For a set, every part is extended even if another part fails; the status is
+ * that of the first part that failed.
  *
  * Threads: any.
  */
@@ -200,111 +218,139 @@ HF_API int hf_hold_extend(hf_hold *hold, int64_t lease_ms,
                           struct hf_error *err);
 
 /**
- * Extend, asynchronously.  Statuses as hf_hold_extend().
+ * Extend the lease, asynchronously.
  *
- * @param cb    called exactly once if, and only if, this returns HF_OK; may be
- *              NULL
- * @param user  passed to `cb`, never looked at
+ * @param hold      borrowed
+ * @param lease_ms  the new length; 0: unchanged
+ * @param cb        called exactly once if, and only if, this returns HF_OK; its
+ *                  status is one that hf_hold_extend() returns; may be NULL
+ * @param user      passed to `cb` unchanged
+ * @param err       filled when this fails; may be NULL
  *
- * @return HF_OK (the request is on its way), HF_INVALID, HF_FORKED, HF_CLOSED,
- *         HF_NOMEM
+ * @return HF_OK       the request has been started
+ *         HF_INVALID  the lease is out of range, or the handle is invalid
+ *         HF_FORKED   the client was opened by the parent of this process
+ *         HF_CLOSED   the client is being closed
+ *         HF_NOMEM    out of memory
  *
- * Threads: any; `cb` runs on the thread that pumps, after the step.
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
  */
 HF_API int hf_hold_extend_start(hf_hold *hold, int64_t lease_ms, hf_hold_fn cb,
                                 void *user, struct hf_error *err);
 
 /**
- * Say that the work behind this hold is alive.  A hold that was acquired with
- * `feed_ms` is renewed only while this is called often enough; starved, it is
- * told AT_RISK and then LOST in its time, and a feed before that saves it.
+ * Report that the work behind this hold makes progress.  A hold that was
+ * acquired with `feed_ms` is renewed only while this is called at least that
+ * often.  Without feeding, its state becomes AT_RISK and later LOST; feeding it
+ * before it is lost saves it.
  *
  * @param hold  borrowed
  *
- * @return HF_OK         fed: feed_ms counts from now
- *         HF_EXPIRED, HF_LOST  it came too late: the hold is over
- *         HF_INVALID    it was acquired without feed_ms, or the handle stands
- *                       for nothing
- *         HF_FORKED, HF_CLOSED
+ * @return HF_OK       fed; feed_ms counts from now
+ *         HF_EXPIRED  too late: the lease has ended
+ *         HF_LOST     too late: the hold was lost
+ *         HF_INVALID  the hold was acquired without feed_ms, or the handle is
+ *                     invalid
+ *         HF_FORKED   the client was opened by the parent of this process
+ *         HF_CLOSED   the client is being closed
  *
- * Threads: any; a renewal that was held back is sent at once.
+ * For a set, every part is fed; the status is that of the first part that
+ * failed.
+ *
+ * Threads: any; a renewal that was due is sent at once.
  */
 HF_API int hf_hold_feed(hf_hold *hold);
 
 /**
- * Give it back.  The handle is gone, whatever this returns.
+ * Release the hold.  The handle is invalid afterwards, whatever this returns.
  *
  * @param hold  taken
  * @param err   filled when this fails; may be NULL
  *
- * @return HF_OK           given back; if other handles share the hold, the
- *                         store's lock stays until the last of them
- *         HF_EXPIRED      its lease had ended; nothing of another holder was
- *                         touched
- *         HF_LOST         another holder has it now; nothing was touched
- *         HF_UNAVAILABLE  no answer; it is free when the lease ends at the
- *                         latest, and the release is repeated until then
- *         HF_DENIED       the store refuses; the lease ends it
- *         HF_CONFLICT     released, but a lock of another layout under the
- *                         same name stays (Redisson's group of locks:
- *                         docs/redis-layout.md); or something that is no lock
- *                         was stored there meanwhile, and stays
- *         HF_INVALID      the handle stands for nothing: nothing was sent
- *         HF_FORKED, HF_CLOSED
+ * @return HF_OK           released; if other handles share the hold, the store
+ *                         keeps the lock until the last of them is released
+ *         HF_EXPIRED      its lease had ended; no other hold was changed
+ *         HF_LOST         another holder has it now; nothing was changed
+ *         HF_UNAVAILABLE  no answer; the release is repeated until the lease
+ *                         ends, which frees the lock at the latest
+ *         HF_DENIED       the store refuses the request; the lock is free when
+ *                         the lease ends
+ *         HF_CONFLICT     released, but a lock of another layout remains under
+ *                         the same name (a group of Redisson locks:
+ *                         docs/redis-layout.md); or something other than a lock
+ *                         was stored there meanwhile, and remains
+ *         HF_INVALID      the handle is invalid; nothing was sent
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
  *
- * Of a set every part is released, and this tells of the first that failed.
+ * For a set, every part is released; the status is that of the first part that
+ * failed.
  *
  * Threads: any.
  */
 HF_API int hf_hold_release(hf_hold *hold, struct hf_error *err);
 
 /**
- * Release, asynchronously.  Statuses as hf_hold_release().
+ * Release the hold, asynchronously.
  *
  * @param hold  taken unless this returns HF_NOMEM
- * @param cb    as for hf_hold_extend_start(); may be NULL
+ * @param cb    called exactly once if, and only if, this returns HF_OK; its
+ *              status is one that hf_hold_release() returns; may be NULL
+ * @param user  passed to `cb` unchanged
+ * @param err   filled when this fails; may be NULL
  *
- * @return HF_OK, HF_INVALID, HF_FORKED, HF_CLOSED, HF_NOMEM (not released: the
- *         handle is as it was)
+ * @return HF_OK       the release has been started
+ *         HF_INVALID  the handle is invalid
+ *         HF_FORKED   the client was opened by the parent of this process
+ *         HF_CLOSED   the client is being closed
+ *         HF_NOMEM    out of memory; not released, and the handle stays valid
  *
- * Threads: any; `cb` runs on the thread that pumps, after the step.
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
  */
 HF_API int hf_hold_release_start(hf_hold *hold, hf_hold_fn cb, void *user,
                                  struct hf_error *err);
 
 /**
- * Be told of the changes of state of this hold: HELD (again), AT_RISK, LOST.
- * A change that came before this call is not told: look at hf_hold_state()
- * after it.
+ * Set the function that receives the changes of state of this hold: AT_RISK,
+ * LOST, and HELD when it is safe again.  A change before this call is not
+ * reported: check hf_hold_state() after it.
  *
  * @param hold  borrowed
- * @param fn    called on the thread that pumps, with this handle; never twice
- *              at a time for one hold, and not after the handle is gone, but
- *              for a call that is already under way on another thread.  It may
- *              call anything, release included.  NULL: be told no more
- * @param user  passed to `fn`, never looked at
+ * @param fn    called on the thread that pumps, with this handle.  It is never
+ *              called twice at a time for one hold.  It is not called after the
+ *              handle was released, except for a call that is already running
+ *              on another thread.  It may call any function, including
+ *              hf_hold_release().  NULL: no more calls
+ * @param user  passed to `fn` unchanged
  *
- * @return HF_OK, HF_INVALID (also: of a set; ask for its parts), HF_FORKED,
- *         HF_CLOSED, HF_NOMEM
+ * @return HF_OK       set
+ *         HF_INVALID  the handle is invalid, or it is a set: use its parts
+ *         HF_FORKED   the client was opened by the parent of this process
+ *         HF_NOMEM    out of memory; `fn` is not called, and no earlier
+ *                     function either
  *
  * Threads: any.
  */
 HF_API int hf_hold_on_state(hf_hold *hold, hf_hold_state_fn fn, void *user);
 
 /**
- * Write down what another process needs to renew or release the hold, and let
- * go of it here without releasing it.  The ticket is a secret: every process
- * that has it can release the lock.  It cannot be made from anything that a
- * store shows or keeps.
+ * Detach the hold: write a ticket with which another process can renew or
+ * release it, and give up the handle without releasing the hold.  The ticket is
+ * a secret: every process that has it can release the lock.  It cannot be made
+ * from anything that a store shows or keeps.
  *
  * @param hold    taken if this returns HF_OK; acquired with HF_ACQUIRE_DETACHED
- * @param ticket  filled, owned by the caller
- * @param size    bytes in `ticket`: HF_TICKET_MAX are enough
+ * @param ticket  owned by the caller; filled
+ * @param size    bytes in `ticket`, at least HF_TICKET_MAX
  * @param err     filled when this fails; may be NULL
  *
- * @return HF_OK, HF_EXPIRED or HF_LOST (it is not held any more),
- *         HF_UNSUPPORTED (it was not acquired detached), HF_INVALID (also:
- *         `size` is too small), HF_FORKED, HF_CLOSED
+ * @return HF_OK           detached
+ *         HF_EXPIRED      its lease has ended
+ *         HF_LOST         another holder has it now
+ *         HF_UNSUPPORTED  the hold was not acquired detached, or is a set
+ *         HF_NOT_OWNER    another call on this hold is still running
+ *         HF_INVALID      `size` is too small, or the handle is invalid
+ *         HF_FORKED       the client was opened by the parent of this process
  *
  * Threads: any; nothing is sent.
  */
@@ -312,20 +358,25 @@ HF_API int hf_hold_ticket(hf_hold *hold, char *ticket, size_t size,
                           struct hf_error *err);
 
 /**
- * A copy of the descriptor that carries a kernel lock, for children and for
- * exec(): the lock stays held while any copy of it is open anywhere, even when
- * this process has ended.  Releasing the hold ends it for all copies.
+ * Duplicate the descriptor that carries a kernel lock, for child processes and
+ * exec().  The lock stays held while any duplicate is open in any process, even
+ * after this process has ended.  Releasing the hold releases it for all
+ * duplicates.
  *
  * @param hold    borrowed
- * @param out_fd  filled on HF_OK: a duplicate, without FD_CLOEXEC, that the
- *                library forgets at once (a fork leaves it alone); owned by
- *                the caller: close()
+ * @param out_fd  filled on HF_OK with a duplicate without FD_CLOEXEC, owned by
+ *                the caller: close().  The library does not track it, and does
+ *                not close it in a forked child
  * @param err     filled when this fails; may be NULL
  *
- * @return HF_OK, HF_EXPIRED or HF_LOST, HF_UNSUPPORTED (this hold is not a
- *         kernel lock: another backend, or acquired with HF_ACQUIRE_DETACHED),
- *         HF_INVALID, HF_FORKED, HF_CLOSED, HF_INTERNAL (the system has no
- *         descriptor left)
+ * @return HF_OK           `out_fd` is filled
+ *         HF_EXPIRED      the hold has ended
+ *         HF_LOST         the hold was lost
+ *         HF_UNSUPPORTED  the hold is not a kernel lock (another backend, or
+ *                         acquired with HF_ACQUIRE_DETACHED), or is a set
+ *         HF_INVALID      the handle is invalid
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_INTERNAL     the system has no descriptor left
  *
  * Threads: any; nothing is sent.
  */

@@ -1,19 +1,24 @@
 /*
- * holdfast.h: distributed locks that tell the truth.
+ * holdfast.h: distributed locks; includes all other headers.
  *
- *     hf_client *c;  hf_lock *l;  struct hf_error err;
- *     hf_client_open("redis://127.0.0.1", NULL, &c, &err);
- *     hf_lock_open(c, "nightly-report", &l, &err);
- *     if (hf_lock_acquire(l, NULL, NULL, &err) == HF_OK) {
- *         ...
- *         hf_lock_release(l, NULL, &err);
+ *     hf_client *client;
+ *     hf_lock *lock;
+ *     hf_hold *hold;
+ *     struct hf_error err;
+ *     if (hf_client_open("redis://127.0.0.1", NULL, &client, &err) != HF_OK)
+ *         return;
+ *     if (hf_lock_open(client, "nightly-report", &lock, &err) == HF_OK
+ *         && hf_lock_acquire(lock, NULL, &hold, &err) == HF_OK) {
+ *         write_with_token(hf_hold_fence(hold));
+ *         hf_hold_release(hold, &err);
  *     }
+ *     hf_client_close(client);
  *
- * Caveats, before anything else:
- *  - A lock with a lease cannot stop a paused process.  Send `grant.fence` with
- *    every write and let the resource refuse lower numbers: guard.h.
- *  - A client must not be used after fork() in the child; calls there return
- *    HF_FORKED.  Open a new one.
+ * Read these limits first:
+ *  - A lock with a lease cannot stop a paused process.  Send hf_hold_fence()
+ *    with every write, and let the resource refuse lower tokens: guard.h.
+ *  - A client must not be used in the child after fork(): calls there return
+ *    HF_FORKED.  Open a new client in the child.
  *  - What is guaranteed depends on the backend: README, "What is guaranteed".
  */
 #ifndef HOLDFAST_H

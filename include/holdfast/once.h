@@ -1,14 +1,27 @@
 /*
- * holdfast/once.h: at most once: per period, or per key.
+ * holdfast/once.h: run something at most once, per period or per key.
  *
- * Of all the processes on all the hosts that begin the same thing, one runs it;
- * the others are told that it runs, or how it ended.  With a period it is the
- * cron job of a fleet; without one it is an idempotency key: the first request
- * is served, its repetitions get the stored result.
+ *     hf_once *once;
+ *     struct hf_once_result result;
+ *     struct hf_once_options options = HF_ONCE_OPTIONS_INIT;
+ *     options.period_ms = 24 * 3600 * 1000;
+ *     if (hf_once_begin(client, "report", &options, &once, &result, &err)
+ *         == HF_OK) {
+ *         if (result.outcome == HF_ONCE_MINE) {
+ *             do_work();
+ *             hf_once_end(once, 0, NULL, 0, &err);
+ *         }
+ *         hf_once_result_free(client, &result);
+ *     }
  *
- * That it began is written down before it runs: a run whose process dies is
- * not begun again, in its period or under its key, unless HF_ONCE_RETRY says
- * so.
+ * Of all processes on all hosts that begin the same name, one runs it.  The
+ * others learn that it is running, or how it ended.  With a period this is a
+ * cron job for many hosts.  Without a period it is an idempotency key: the
+ * first request is served, and repeated requests get the stored result.
+ *
+ * The store records the begin before the run starts.  A run whose process dies
+ * is therefore not begun again in its period or under its key, unless
+ * HF_ONCE_RETRY is set.
  */
 #ifndef HOLDFAST_ONCE_H
 #define HOLDFAST_ONCE_H
@@ -24,39 +37,39 @@ typedef struct hf_once hf_once;
 #define HF_ONCE_NAME_MAX 480     /* bytes in a name */
 #define HF_ONCE_RESULT_MAX 60000 /* bytes in a stored result */
 
-/* What became of it. */
+/* What the caller of hf_once_begin() is to do. */
 enum hf_once_outcome {
     HF_ONCE_MINE = 1,    /* run it now, then call hf_once_end() */
-    HF_ONCE_DONE = 2,    /* it has been run: status and data say how it ended */
-    HF_ONCE_RUNNING = 3, /* somebody runs it now: with HF_ONCE_TRY, or when it
-                          * is only looked at */
-    HF_ONCE_DIED = 4     /* it was begun, and whoever did is gone without an
-                          * end: nobody knows how far it got */
+    HF_ONCE_DONE = 2,    /* it was run; status and data tell how it ended */
+    HF_ONCE_RUNNING = 3, /* another holder runs it now; only with HF_ONCE_TRY,
+                          * and from hf_once_look() */
+    HF_ONCE_DIED = 4     /* it was begun, and its holder died before it ended:
+                          * it is unknown how far it got */
 };
 
 #define HF_ONCE_RETRY                                                          \
-    1u /* a run that died, or that ended with another status than 0, may be
-        * run again, in the same period and under the same key */
-#define HF_ONCE_TRY 2u /* do not wait for one that runs: HF_ONCE_RUNNING */
+    1u /* a run that died, or that ended with a status other than 0, may be
+        * run again in the same period and under the same key */
+#define HF_ONCE_TRY 2u /* do not wait for a run in progress: HF_ONCE_RUNNING */
 
-/* How to do it.  Zero is every field's default. */
+/* How to run something once.  Zero is every field's default. */
 struct hf_once_options {
     uint32_t struct_size; /* set by HF_ONCE_OPTIONS_INIT */
     uint32_t flags;       /* HF_ONCE_* */
     int64_t period_ms;    /* once per period of the store's clock, counted from
                            * 1970; 0: once per name, until keep_ms are over */
-    int64_t keep_ms;      /* how long the record of it is kept from its end; 0:
-                           * 24 h, or twice the period if that is more */
-    int64_t wait_ms;      /* how long to wait for the end of one that runs,
-                           * and with HF_FALLBACK_WAIT for the store: as in
-                           * struct hf_acquire_options */
-    int64_t lease_ms;     /* of the lock that is held meanwhile; 0: the
-                           * client's */
-    int64_t min_hold_ms;  /* nobody runs it again within so long of its begin,
-                           * whatever the period and the flags; 0: no such
-                           * thing */
-    int64_t max_hold_ms;  /* the lock ends after so long (LOST is told); 0:
-                           * never */
+    int64_t keep_ms;      /* how long the store keeps the record after the end;
+                           * 0: 24 h, or twice the period if that is longer */
+    int64_t wait_ms;      /* longest wait for the end of a run in progress, and
+                           * with HF_FALLBACK_WAIT for the store: as in struct
+                           * hf_acquire_options */
+    int64_t lease_ms;     /* lease of the lock that is held during the run; 0:
+                           * the client's */
+    int64_t min_hold_ms;  /* no run begins within this time after the begin of
+                           * the last run, whatever the period and the flags;
+                           * 0: no such limit */
+    int64_t max_hold_ms;  /* the lock ends this long after the begin, and its
+                           * state is LOST; 0: no such limit */
     hf_cancel *cancel;    /* borrowed until the call is over; may be NULL */
     int64_t renew_ms;     /* as in struct hf_acquire_options */
 };
@@ -65,75 +78,90 @@ struct hf_once_options {
         sizeof(struct hf_once_options), 0, 0, 0, 0, 0, 0, 0, 0, 0              \
     }
 
-/* What is known of a run. */
+/* What the store knows about a run. */
 struct hf_once_result {
     int outcome;            /* enum hf_once_outcome */
-    int status;             /* DONE: what hf_once_end() was given */
-    uint64_t fence;         /* of the run: MINE: send it with every write */
-    int64_t began_ms;       /* wall clock of the store */
-    int64_t ended_ms;       /* 0 if it has not ended */
+    int status;             /* DONE: the status given to hf_once_end() */
+    uint64_t fence;         /* fencing token of the run.  MINE: send it with
+                             * every write */
+    int64_t began_ms;       /* begin, by the store's wall clock */
+    int64_t ended_ms;       /* end, by the same clock; 0 if it has not ended */
     int64_t valid_ms;       /* MINE: as hf_hold_valid_ms() */
-    int guarantee;          /* MINE: enum hf_guarantee: HF_GUARANTEE_STORE, for
-                             * a lock of this host alone is not enough */
-    char host[HF_HOST_MAX]; /* where it runs or ran, "" unknown */
-    int64_t pid;            /* 0 unknown */
+    int guarantee;          /* MINE: always HF_GUARANTEE_STORE, because a lock
+                             * of this host alone is not enough */
+    char host[HF_HOST_MAX]; /* host of the run; "" if unknown */
+    int64_t pid;            /* process id of the run; 0 if unknown */
     size_t len;             /* DONE: bytes in `data` */
-    char *data;             /* owned by the caller: hf_once_result_free(); a NUL
-                             * is behind it; NULL if there is none */
+    char *data;             /* the stored result, with a NUL after it; owned by
+                             * the caller: hf_once_result_free(); NULL if there
+                             * is none */
 };
 
 /**
- * Begin it, if nobody has; wait for the end of one that runs.
+ * Begin a run, unless it was begun before; wait for the end of a run in
+ * progress.
  *
  * @param client   borrowed; needs HF_CAP_VALUE; must outlive `out`
  * @param name     1 to HF_ONCE_NAME_MAX bytes, copied.  The lock that is held
- *                 during the run has this very name
+ *                 during the run has the same name
  * @param options  copied; NULL means all defaults
- * @param out      filled with a run if the outcome is MINE, else with NULL,
- *                 also when this fails; owned by the caller: hf_once_end() or
- *                 hf_once_abandon()
- * @param result   filled on HF_OK; its data is owned by the caller:
+ * @param out      filled with a run if the outcome is HF_ONCE_MINE, otherwise
+ *                 with NULL, also when this fails; owned by the caller:
+ *                 hf_once_end() or hf_once_abandon()
+ * @param result   owned by the caller; filled on HF_OK; free its data with
  *                 hf_once_result_free()
  * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK           result->outcome says what to do
- *         HF_TIMEOUT      it still ran when wait_ms were over
- *         HF_UNAVAILABLE  it is not to be run: the store did not answer for
+ * @return HF_OK           result->outcome tells what to do
+ *         HF_TIMEOUT      a run was still in progress when wait_ms were over
+ *         HF_UNAVAILABLE  do not run it: the store did not answer for
  *                         patience_ms, or with HF_FALLBACK_WAIT for wait_ms
- *                         (and at most patience_ms more).  If the store went
- *                         away in the very middle, it may look to others like
- *                         a run that died; this client may begin it again
- *         HF_CONFLICT     something else is in the place of the lock or of
- *                         its record
- *         HF_CANCELLED, HF_UNSUPPORTED, HF_DENIED, HF_INVALID, HF_FORKED,
- *         HF_CLOSED, HF_NOMEM
+ *                         (and at most patience_ms more).  If the connection
+ *                         broke while the begin was recorded, other clients may
+ *                         see a run that died; this client may begin it again
+ *         HF_CONFLICT     something else is stored in the place of the lock or
+ *                         of its record
+ *         HF_CANCELLED    the cancel token was fired
+ *         HF_UNSUPPORTED  the store has no HF_CAP_VALUE
+ *         HF_INVALID      the name or an option is not valid
+ *         HF_DENIED       the store refuses the request
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
- * Threads: any; the run may be ended by another thread.
+ * Threads: any; another thread may end the run.
  */
 HF_API int hf_once_begin(hf_client *client, const char *name,
                          const struct hf_once_options *options, hf_once **out,
                          struct hf_once_result *result, struct hf_error *err);
 
 /**
- * It is over: write down how it ended, and let the others go on.
+ * End a run: record how it ended, and release its lock, so that waiting callers
+ * get the result.
  *
  * @param once    taken, whatever this returns; NULL is HF_INVALID
- * @param status  what the others are told; 0 means success
- * @param data    copied; the result that is stored, at most HF_ONCE_RESULT_MAX
- *                bytes; may be NULL if len is 0
+ * @param status  recorded for the other callers; 0 means success
+ * @param data    copied; the result to store, at most HF_ONCE_RESULT_MAX bytes;
+ *                may be NULL if len is 0
  * @param len     bytes in `data`
  * @param err     filled when this fails, and with HF_OK if the lock could not
- *                be given back (it ends with its lease); may be NULL
+ *                be released (it ends with its lease); may be NULL
  *
- * @return HF_OK           written down
- *         HF_LOST         the lock was lost meanwhile and somebody else has
- *                         begun it again; his record was not touched
- *         HF_UNAVAILABLE  no answer, or the store takes no writes: it may or
- *                         may not have been written down; if not, it looks
- *                         like a run that died
- *         HF_INVALID (the result is too long: written down without it),
- *         HF_NOMEM (no memory for the result: the same), HF_CONFLICT,
- *         HF_DENIED, HF_FORKED, HF_CLOSED
+ * @return HF_OK           recorded
+ *         HF_LOST         the lock was lost, and another holder has begun it
+ *                         again; the record of that run was not changed
+ *         HF_UNAVAILABLE  no answer, or the store accepts no writes.  The end
+ *                         may or may not have been recorded; if it was not, it
+ *                         looks like a run that died
+ *         HF_INVALID      `once` is NULL; or the result is too long, and the
+ *                         end was recorded without it
+ *         HF_NOMEM        no memory for the result; the end was recorded
+ *                         without it
+ *         HF_CONFLICT     something else is stored in the place of the lock or
+ *                         of its record
+ *         HF_DENIED       the store refuses the request
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
  *
  * Threads: any.
  */
@@ -141,47 +169,62 @@ HF_API int hf_once_end(hf_once *once, int status, const void *data, size_t len,
                        struct hf_error *err);
 
 /**
- * It has not been run after all: forget that it was begun, so that somebody
- * else may run it at once.  If there was a record of an earlier run, that is
- * there again, for the rest of its time.
+ * Abandon a run that was not carried out: delete the record of its begin, so
+ * that another caller may run it at once.  If there was a record of an earlier
+ * run, that record is restored for the rest of its time.
  *
  * @param once  taken, whatever this returns; NULL does nothing
  * @param err   as for hf_once_end(); may be NULL
  *
- * @return HF_OK           forgotten
- *         HF_LOST         the lock was lost meanwhile and somebody else has
- *                         begun it again; his record was not touched
- *         HF_UNAVAILABLE  it may or may not have been forgotten; if not, it
- *                         looks like a run that died
- *         HF_CONFLICT, HF_DENIED, HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK           the record is deleted
+ *         HF_LOST         the lock was lost, and another holder has begun it
+ *                         again; the record of that run was not changed
+ *         HF_UNAVAILABLE  no answer.  The record may or may not have been
+ *                         deleted; if it was not, it looks like a run that died
+ *         HF_CONFLICT     something else is stored in the place of the lock or
+ *                         of its record
+ *         HF_DENIED       the store refuses the request
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
  * Threads: any.
  */
 HF_API int hf_once_abandon(hf_once *once, struct hf_error *err);
 
 /**
- * The hold of the lock that is held during the run: ask it, feed it, be told of
- * its changes.
+ * Return the hold of the lock that is held during the run, to query it, feed
+ * it, and receive its changes of state.
  *
  * @param once  borrowed
- * @return borrowed until the run is ended, which releases it
+ * @return borrowed until hf_once_end() or hf_once_abandon(), which release it
  *
  * Threads: any; nothing is sent.
  */
 HF_API hf_hold *hf_once_hold(const hf_once *once);
 
 /**
- * Ask what is known of it, without beginning anything.
+ * Ask the store about a run, without beginning one.
  *
  * @param client   borrowed; needs HF_CAP_VALUE
  * @param name     1 to HF_ONCE_NAME_MAX bytes, copied
- * @param options  period_ms and min_hold_ms count; NULL: as without them
- * @param result   filled on HF_OK; outcome 0: it has not been begun in this
- *                 period; its data is owned by the caller:
- *                 hf_once_result_free()
+ * @param options  borrowed; only period_ms and min_hold_ms are used; NULL means
+ *                 all defaults
+ * @param result   owned by the caller; filled on HF_OK; free its data with
+ *                 hf_once_result_free().  Its outcome is 0 if nothing was begun
+ *                 in this period
  * @param err      filled when this fails; may be NULL
  *
- * @return as hf_once_begin()
+ * @return HF_OK           `result` is filled
+ *         HF_UNAVAILABLE  the store did not answer, or the record kept changing
+ *         HF_CONFLICT     something else is stored in the place of the lock or
+ *                         of its record
+ *         HF_UNSUPPORTED  the store has no HF_CAP_VALUE
+ *         HF_INVALID      the name or an option is not valid
+ *         HF_DENIED       the store refuses the request
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
  * Threads: any.
  */
@@ -192,7 +235,7 @@ HF_API int hf_once_look(hf_client *client, const char *name,
 /**
  * Free the data of a result.
  *
- * @param client  borrowed; the one that filled it
+ * @param client  borrowed; the client that filled `result`
  * @param result  its data is taken
  *
  * Threads: any.

@@ -1,10 +1,17 @@
 /*
- * holdfast/probe.h: what the servers behind a URL say of themselves, and how
- * their clocks run.
+ * holdfast/probe.h: how the servers behind a URL are set up, and how their
+ * clocks run.
  *
- * What a lock can promise depends on how its servers are set up.  This call
+ *     static struct hf_probe probe;
+ *     char policy[64];
+ *     if (hf_probe("redis://127.0.0.1", NULL, &probe, &err) == HF_OK
+ *         && hf_probe_fact(&probe.nodes[0], "maxmemory_policy", policy,
+ *                          sizeof policy))
+ *         puts(policy);
+ *
+ * What a lock can promise depends on how its servers are set up.  hf_probe()
  * asks them, one after the other, and changes nothing there; `holdfast doctor`
- * judges what they said.  It is for tools, and blocks.
+ * judges the answers.  The call is meant for tools, and blocks.
  */
 #ifndef HOLDFAST_PROBE_H
 #define HOLDFAST_PROBE_H
@@ -15,15 +22,15 @@
 extern "C" {
 #endif
 
-#define HF_PROBE_FACTS_MAX 2048 /* bytes of all facts of a node */
-#define HF_PROBE_SAMPLE_MS_MAX 3600000
+#define HF_PROBE_FACTS_MAX 2048        /* bytes of all facts of a node */
+#define HF_PROBE_SAMPLE_MS_MAX 3600000 /* highest sample_ms */
 
-/* How to do it.  Zero is every field's default. */
+/* How to probe.  Zero is every field's default. */
 struct hf_probe_options {
     uint32_t struct_size; /* set by HF_PROBE_OPTIONS_INIT */
-    uint32_t flags;       /* none so far */
-    int64_t sample_ms;    /* how long the clocks are looked at; 0: one look,
-                           * and no rate */
+    uint32_t flags;       /* must be 0 */
+    int64_t sample_ms;    /* how long the clocks are sampled; 0: one sample,
+                           * which gives no rate */
     int64_t timeout_ms;   /* longest wait for one node; 0: 2 s */
     const char *user;     /* borrowed; as in struct hf_client_options */
     const char *password; /* borrowed */
@@ -34,84 +41,99 @@ struct hf_probe_options {
         sizeof(struct hf_probe_options), 0, 0, 0, 0, 0, 0                      \
     }
 
-/* What a node is to the quorum that the URL names. */
+/* How a node relates to the quorum that the URL names. */
 enum hf_probe_member {
-    HF_PROBE_ALONE = 0, /* the URL names no quorum */
-    HF_PROBE_UNKNOWN,   /* it did not say, or may not be one: see `text` */
-    HF_PROBE_UNMARKED,  /* it has no marker: new, or wiped */
-    HF_PROBE_OURS,      /* a member of this very quorum */
-    HF_PROBE_OTHERS     /* a member of another one */
+    HF_PROBE_ALONE = 0, /* the URL does not name a quorum */
+    HF_PROBE_UNKNOWN,   /* it did not answer, or cannot be a member: see text */
+    HF_PROBE_UNMARKED,  /* it has no marker: it is new, or was wiped */
+    HF_PROBE_OURS,      /* it is a member of this quorum */
+    HF_PROBE_OTHERS     /* it is a member of another quorum */
 };
 
 /* One server. */
 struct hf_probe_node {
     char url[256]; /* without its password */
-    int status;    /* HF_OK; why it cannot be asked, or be a member */
-    char text[HF_ERROR_TEXT_MAX]; /* the sentence, "" for HF_OK */
-    int answers;                  /* 1: it answered; what is below is known */
-    int64_t rtt_us;               /* the shortest round trip */
-    int samples;                  /* of its clock; 0: it tells no time */
-    int64_t offset_us;      /* its clock minus this host's, give or take half of
-                        * rtt_us */
-    int64_t skew_us;        /* and minus the median of all nodes' */
-    int64_t rate_ppm;       /* how much faster its clock ran than ours */
-    int64_t rate_error_ppm; /* give or take; 0: it was not measured */
-    int64_t step_us;        /* the largest jump that was seen; 0: none */
+    int status;    /* HF_OK, or why it cannot be asked or be a member */
+    char text[HF_ERROR_TEXT_MAX]; /* the reason for `status`; "" for HF_OK */
+    int answers;                  /* 1 if it answered and the fields below are
+                                   * known */
+    int64_t rtt_us;               /* shortest round trip */
+    int samples;                  /* samples of its clock; 0 if it has none */
+    int64_t offset_us;      /* its clock minus this host's clock, with an error
+                             * of up to rtt_us / 2 */
+    int64_t skew_us;        /* its clock minus the median of all nodes */
+    int64_t rate_ppm;       /* rate of its clock minus rate of this host's */
+    int64_t rate_error_ppm; /* error of rate_ppm; 0 if it was not measured */
+    int64_t step_us;        /* largest clock jump that was seen; 0 if none */
     int member;             /* enum hf_probe_member */
-    int64_t votes_in_ms;    /* a quorum's: it may vote after so long; 0 now */
-    int64_t max_lease_ms;   /* a quorum's: longest lease, as its marker says */
-    int durable;            /* a quorum's: its restarts lose nothing */
-    char identity[96];      /* a quorum's: of this life of it; "" unknown */
+    int64_t votes_in_ms;    /* quorum: time until it may vote; 0: it may now */
+    int64_t max_lease_ms;   /* quorum: longest lease, from its marker */
+    int durable;            /* quorum: 1 if its restarts lose nothing */
+    char identity[96];      /* quorum: identifies its run since its last start;
+                             * "" if unknown */
     char facts[HF_PROBE_FACTS_MAX]; /* "name:value\n"...; hf_probe_fact() */
 };
 
-/* All of them. */
+/* All servers behind a URL. */
 struct hf_probe {
-    int len;           /* how many there are */
-    int quorum;        /* how many of them must agree; 0: it is no quorum */
-    int64_t drift_ppm; /* the rate error that the URL allows for */
+    int len;           /* number of nodes */
+    int quorum;        /* how many of them must agree; 0 if this is not a
+                        * quorum */
+    int64_t drift_ppm; /* the clock rate error that the URL allows for */
     struct hf_probe_node nodes[HF_QUORUM_NODES_MAX]; /* of a cluster: its
                                                       * masters */
-    int left_out; /* 1: a cluster has more of them, which were not asked */
+    int left_out; /* 1 if a cluster has more masters, which were not asked */
 };
 
 /**
- * Ask the servers behind a URL what they are.
+ * Ask the servers behind a URL how they are set up.
  *
  * @param url      as for hf_client_open(); borrowed; NULL means "file:"
  * @param options  borrowed; NULL means all defaults
- * @param out      owned by the caller; filled
- * @param err      filled on failure; may be NULL
+ * @param out      owned by the caller; filled on HF_OK
+ * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK           asked; a node that did not answer says so itself
- *         HF_INVALID      a bad URL or option
- *         HF_UNSUPPORTED, HF_DENIED, HF_NOMEM: as hf_client_open(), for a URL
- *                         that names no quorum
+ * @return HF_OK           `out` is filled; the status of a node says if it did
+ *                         not answer
+ *         HF_INVALID      the URL or an option is not valid
+ *         HF_UNSUPPORTED  the URL does not name a quorum, and its backend is
+ *                         not built in or not installed
+ *         HF_DENIED       the URL does not name a quorum, and its directory or
+ *                         a file cannot be used
+ *         HF_NOMEM        out of memory
  *
- * Threads: any; blocks for the time of the options, and for up to twice the
- * timeout for each node that does not answer.
+ * Threads: any; blocks for sample_ms, and for up to twice timeout_ms for each
+ * node that does not answer.
  */
 HF_API int hf_probe(const char *url, const struct hf_probe_options *options,
                     struct hf_probe *out, struct hf_error *err);
 
 /**
- * One thing that a node said of itself.  On Redis these are lines of INFO
- * (redis_version, valkey_version, redis_mode, role, master_host, master_port,
- * connected_slaves, min_slaves_good_slaves, maxmemory, maxmemory_policy,
- * used_memory, evicted_keys, aof_enabled, aof_last_write_status,
- * uptime_in_seconds) and settings (appendfsync, no-appendfsync-on-rewrite,
- * save, min-replicas-to-write, min-replicas-max-lag); "info" or "config" is
- * "denied" if it may not be asked.  Besides: endpoint, the server's own
- * address, also behind Sentinels; wait and wait_renew, as the URL says;
- * quorum_of, how many members the quorum has to which the server belongs; host,
- * of a member: the host that the URL names, also if it does not answer.  On
- * file: engine, filesystem, shared (1: hosts may share it) and directory.
+ * Return one fact that a node reports.
+ *
+ * On Redis the facts are
+ *   - lines of INFO: redis_version, valkey_version, redis_mode, role,
+ *     master_host, master_port, connected_slaves, min_slaves_good_slaves,
+ *     maxmemory, maxmemory_policy, used_memory, evicted_keys, aof_enabled,
+ *     aof_last_write_status, uptime_in_seconds;
+ *   - settings: appendfsync, no-appendfsync-on-rewrite, save,
+ *     min-replicas-to-write, min-replicas-max-lag;
+ *   - "info" or "config", with the value "denied" if the server refuses that
+ *     command;
+ *   - endpoint: the server's own address, also behind Sentinels;
+ *   - wait and wait_renew: the options of the URL;
+ *   - quorum_of: how many members the server's quorum has;
+ *   - host, of a member: the host that the URL names, even if the server does
+ *     not answer.
+ * On file: the facts are engine, filesystem, shared (1 if several hosts may
+ * share it) and directory.
  *
  * @param node  borrowed
  * @param name  borrowed
- * @param out   the value, with a NUL behind it; "" if it is not known
- * @param size  of `out`, at least 1; what does not fit is cut
- * @return 1 if it is known, else 0
+ * @param out   owned by the caller; filled with the value and a NUL, "" if the
+ *              fact is not known
+ * @param size  bytes in `out`, at least 1; a longer value is truncated
+ * @return 1 if the fact is known, otherwise 0
  *
  * Threads: any.
  */

@@ -1,11 +1,21 @@
 /*
- * holdfast/quorum.h: making servers members of a quorum, and replacing one.
+ * holdfast/quorum.h: make servers the members of a quorum, and replace a
+ * member.
  *
- * A quorum (redlock://h1,h2,h3 or quorum:URL|URL|URL) trusts no node that may
- * have forgotten what it granted: one that it meets for the first time votes
- * only when every lease must have ended.  hf_quorum_init() is the operator's
- * word that the nodes are new, so that the first lock need not wait for that.
- * Both calls are for tools: they ask one node after the other, and block.
+ *     struct hf_quorum_node nodes[HF_QUORUM_NODES_MAX];
+ *     int len = 0;
+ *     if (hf_quorum_init("redlock://db1,db2,db3", NULL, nodes,
+ *                        HF_QUORUM_NODES_MAX, &len, &err) != HF_OK)
+ *         for (int i = 0; i < len; i++)
+ *             printf("%s: %s\n", nodes[i].url, nodes[i].text);
+ *
+ * A quorum (redlock://h1,h2,h3 or quorum:URL|URL|URL) does not trust a node
+ * that may have forgotten what it granted.  A node that the quorum meets for
+ * the first time may vote only after every lease must have ended.  With
+ * hf_quorum_init() the operator declares that the nodes are new, and the first
+ * lock does not have to wait for that.
+ *
+ * Both calls are meant for tools: they ask one node after the other, and block.
  */
 #ifndef HOLDFAST_QUORUM_H
 #define HOLDFAST_QUORUM_H
@@ -18,18 +28,19 @@ extern "C" {
 
 #define HF_QUORUM_NODES_MAX 16 /* members of a quorum */
 
-/* Members of other quorums, with their markers or locks, are taken over. */
+/* Take over nodes that are members of other quorums, with their markers or
+ * locks. */
 #define HF_QUORUM_FORCE 1u
-/* The operator's word that a restart of these nodes loses nothing. */
+/* The operator declares that a restart of these nodes loses nothing. */
 #define HF_QUORUM_DURABLE 2u
 
-/* How to do it.  Zero is every field's default. */
+/* How to set up a quorum.  Zero is every field's default. */
 struct hf_quorum_options {
     uint32_t struct_size;      /* set by HF_QUORUM_OPTIONS_INIT */
     uint32_t flags;            /* HF_QUORUM_* */
-    int64_t max_lease_ms;      /* longest lease that clients may ask for, and so
-                            * the time that a node which was restarted does
-                            * not vote; 0: 30 s, or as it was */
+    int64_t max_lease_ms;      /* longest lease that clients may ask for, and
+                                * so the time for which a restarted node does
+                                * not vote; 0: 30 s, or the value in use */
     int64_t timeout_ms;        /* longest wait for one node; 0: 2 s */
     const char *user;          /* borrowed; as in struct hf_client_options */
     const char *password;      /* borrowed */
@@ -40,35 +51,40 @@ struct hf_quorum_options {
         sizeof(struct hf_quorum_options), 0, 0, 0, 0, 0, 0                     \
     }
 
-/* What became of one member. */
+/* The result for one member. */
 struct hf_quorum_node {
     char url[256];                /* without its password */
-    int status;                   /* HF_OK, or why it is no member */
-    int changed;                  /* it was written to */
-    int durable;                  /* a restart is known to lose nothing */
-    int64_t left_ms;              /* it does not vote for so long; 0: it does */
-    int64_t max_lease_ms;         /* 0 unknown */
-    char identity[96];            /* of its present life; "" unknown */
-    char text[HF_ERROR_TEXT_MAX]; /* the sentence, without its URL in front;
-                                   * "" for HF_OK */
+    int status;                   /* HF_OK, or why it is not a member */
+    int changed;                  /* 1 if this call wrote to the node */
+    int durable;                  /* 1 if a restart is known to lose nothing */
+    int64_t left_ms;              /* time until it may vote; 0: it may now */
+    int64_t max_lease_ms;         /* longest lease; 0 if unknown */
+    char identity[96];            /* identifies its run since its last start;
+                                   * "" if unknown */
+    char text[HF_ERROR_TEXT_MAX]; /* the reason for `status`, without the URL in
+                                   * front; "" for HF_OK */
 };
 
 /**
- * Make new nodes the members of a quorum.  All are looked at first: if one
- * cannot be reached, is a member already, or has locks stored, none is changed.
+ * Make new nodes the members of a quorum.  Checks all nodes first: if a node
+ * cannot be reached, is a member already, or stores locks, none is changed.
  *
- * @param url      of the quorum; borrowed
+ * @param url      URL of the quorum; borrowed
  * @param options  borrowed; NULL means all defaults
  * @param nodes    owned by the caller; filled, in the order of the URL
- * @param max      places in `nodes`, at least the number of members
- * @param len      the number of members; untouched if the URL is bad
- * @param err      filled on failure; may be NULL
+ * @param max      number of elements in `nodes`, at least the number of members
+ * @param len      filled with the number of members; unchanged if the URL is
+ *                 not valid
+ * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK           the quorum can be used at once
- *         HF_INVALID      a bad URL or option; the same server twice; a replica
- *         HF_CONFLICT     a member has a marker or locks; see `nodes`
- *         HF_UNAVAILABLE  a member did not answer; see `nodes`
- *         HF_DENIED, HF_UNSUPPORTED, HF_NOMEM
+ *         HF_INVALID      the URL or an option is not valid, the URL names a
+ *                         server twice, or a server is a replica
+ *         HF_CONFLICT     a node has a marker or locks; see `nodes`
+ *         HF_UNAVAILABLE  a node did not answer; see `nodes`
+ *         HF_DENIED       a node refuses the requests; see `nodes`
+ *         HF_UNSUPPORTED  a URL names a store that cannot be a member
+ *         HF_NOMEM        out of memory
  *
  * Threads: any; blocks.
  */
@@ -78,20 +94,35 @@ HF_API int hf_quorum_init(const char *url,
                           struct hf_error *err);
 
 /**
- * Put a new node in the place of a dead one.  The others learn the new set of
- * members; the new one votes when every lease must have ended.  Clients must
- * be opened again with the new URL: with the old one, they are refused.
+ * Replace a dead member by a new node.  The other members store the new set of
+ * members; the new node may vote after every lease must have ended.  Clients
+ * must be opened again with the new URL: with the old URL they are refused.
  *
- * @param url      of the quorum, with the old member in it or already with the
- *                 new one; borrowed
- * @param old_url  the member that is dead, by its URL, or by host[:port] as
- *                 redlock:// names it; borrowed.  If it answers, nothing is
- *                 done (HF_CONFLICT) without HF_QUORUM_FORCE
- * @param new_url  who takes its place, likewise
+ * With HF_QUORUM_FORCE, members that do not answer are left unchanged, if a
+ * majority answers.
  *
- * The rest is as in hf_quorum_init(); `nodes` are the members of the new set.
- * With HF_QUORUM_FORCE, members that do not answer are left as they are, if a
- * majority does.
+ * @param url      URL of the quorum, with either the old member or the new one
+ *                 in it; borrowed
+ * @param old_url  the dead member: a URL, or host[:port] as redlock:// has it;
+ *                 borrowed
+ * @param new_url  the new member, in the same form; borrowed
+ * @param options  borrowed; NULL means all defaults
+ * @param nodes    owned by the caller; filled with the members of the new set
+ * @param max      number of elements in `nodes`, at least the number of members
+ * @param len      filled with the number of members; unchanged if the URL is
+ *                 not valid
+ * @param err      filled when this fails; may be NULL
+ *
+ * @return HF_OK           replaced
+ *         HF_INVALID      a URL or an option is not valid, or `url` names
+ *                         neither the old member nor the new one
+ *         HF_CONFLICT     without HF_QUORUM_FORCE: the old member answers, a
+ *                         node belongs to another quorum or has no marker, or
+ *                         the new node stores locks; nothing was changed
+ *         HF_UNAVAILABLE  a node did not answer; see `nodes`
+ *         HF_DENIED       a node refuses the requests; see `nodes`
+ *         HF_UNSUPPORTED  a URL names a store that cannot be a member
+ *         HF_NOMEM        out of memory
  *
  * Threads: any; blocks.
  */

@@ -1,27 +1,31 @@
 /*
- * holdfast/semaphore.h: so many at once, and no more.
+ * holdfast/semaphore.h: a limited number of holders at a time.
  *
- *     hf_semaphore *s;  hf_hold *hold;
- *     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
- *     o.permits = 4;
- *     hf_semaphore_open(c, "exports", &o, &s, &err);
- *     if (hf_semaphore_acquire(s, NULL, &hold, &err) == HF_OK) {
- *         ...
- *         hf_hold_release(hold, &err);
+ *     hf_semaphore *semaphore;
+ *     hf_hold *hold;
+ *     struct hf_semaphore_options options = HF_SEMAPHORE_OPTIONS_INIT;
+ *     options.permits = 4;
+ *     if (hf_semaphore_open(client, "exports", &options, &semaphore, &err)
+ *         == HF_OK) {
+ *         if (hf_semaphore_acquire(semaphore, NULL, &hold, &err) == HF_OK) {
+ *             do_work();
+ *             hf_hold_release(hold, &err);
+ *         }
+ *         hf_semaphore_close(semaphore);
  *     }
  *
- * What an acquire got is a hold (hold.h), leased and renewed as a lock is: it
- * comes back when its holder dies, the holder is told before it is lost
- * (hf_hold_on_state()), and its fence is higher than those of all permits given
- * before.  hf_hold_count() says how many permits it has; it is released as a
- * whole.
+ * An acquire returns a hold (hold.h), which is leased and renewed like a lock.
+ * Its permits are free again when its holder dies.  hf_hold_on_state() reports
+ * before the hold is lost.  Its fence is higher than those of all permits
+ * granted before.  hf_hold_count() returns how many permits it has; they are
+ * released together.
  *
  * A program that opens a semaphore with `permits` need not know which store it
- * is on.  Where the store keeps permits (HF_CAP_PERMIT), it keeps their number,
- * too; on Redis both are what Redisson's RPermitExpirableSemaphore uses, and
- * with HF_SEMAPHORE_PLAIN what its RSemaphore does.  On every other store, a
- * quorum above all, there is one lock for each permit, a slot: "name#1" to
- * "name#N".  Fences are those locks' own then: compare them slot by slot.
+ * uses.  A store that keeps permits (HF_CAP_PERMIT) also keeps their number.
+ * On Redis both are stored as in Redisson's RPermitExpirableSemaphore, and with
+ * HF_SEMAPHORE_PLAIN as in its RSemaphore.  On every other store, and so on a
+ * quorum, each permit is one lock, called a slot: "name#1" to "name#N".  Fences
+ * then belong to those locks: compare them only within one slot.
  */
 #ifndef HOLDFAST_SEMAPHORE_H
 #define HOLDFAST_SEMAPHORE_H
@@ -34,45 +38,48 @@ extern "C" {
 
 typedef struct hf_semaphore hf_semaphore;
 
-#define HF_PERMITS_MAX 1000         /* in one acquire */
-#define HF_SEMAPHORE_MAX 1000000000 /* permits that there may be */
-#define HF_SEMAPHORE_SLOTS_MAX 64   /* of one lock each */
+#define HF_PERMITS_MAX 1000         /* permits in one acquire */
+#define HF_SEMAPHORE_MAX 1000000000 /* permits of a semaphore */
+#define HF_SEMAPHORE_SLOTS_MAX 64   /* permits where each is a lock */
 
-/* A counter, and nothing else: who has taken from it is not known, nothing is
- * renewed or comes back by itself, there are no fences.  Only to share it with
- * programs that do so; needs HF_CAP_TALLY. */
+/* A plain counter.  The store does not know which holders have its permits;
+ * they are not renewed, do not become free when a holder dies, and have no
+ * fences.  Use it only to share a counter with programs that use one; needs
+ * HF_CAP_TALLY. */
 #define HF_SEMAPHORE_PLAIN 1u
 
-/* Counting and changing (hf_semaphore_state(), _try_set(), _set(), _add(),
- * _drain(), _delete()) fail with HF_CONFLICT if the number under the name was
- * not made by holdfast: without any permit that is out, an RSemaphore, an
+/* With this flag hf_semaphore_state(), _try_set(), _set(), _add(), _drain() and
+ * _delete() fail with HF_CONFLICT if the number under the name was not written
+ * by holdfast.  While no permit is acquired, an RSemaphore, an
  * RPermitExpirableSemaphore, an RCountDownLatch and a counter of another
- * program look alike, and so does a semaphore of ours that gave no permit and
- * was not changed for 30 days, or a plain counter of ours that was not used for
- * 30 days.  Without this flag such a number is taken for a semaphore, as a
- * program wants that shares one with Redisson. */
+ * program look the same.  So does a holdfast semaphore that granted no permit
+ * and was not changed for 30 days, and a plain counter of holdfast that was not
+ * used for 30 days.  Without this flag such a number is treated as a semaphore,
+ * for programs that share one with Redisson. */
 #define HF_SEMAPHORE_OURS 2u
 
-/* How to open one.  Zero is every field's default. */
+/* How to open a semaphore.  Zero is every field's default. */
 struct hf_semaphore_options {
     uint32_t struct_size; /* set by HF_SEMAPHORE_OPTIONS_INIT */
     uint32_t flags;       /* HF_SEMAPHORE_PLAIN, HF_SEMAPHORE_OURS */
-    int32_t order;        /* HF_ORDER_ANY; HF_ORDER_FAIR: who has waited longest
-                           * is first, so that one who wants many is not passed
-                           * by those who want few; needs HF_CAP_QUEUE */
-    /* How many permits there are: 1 to HF_SEMAPHORE_MAX; on a store that keeps
-     * no permits at most HF_SEMAPHORE_SLOTS_MAX, and the same number in every
+    int32_t order;        /* HF_ORDER_ANY; HF_ORDER_FAIR: the waiter that has
+                           * waited longest is first, so that waiters for few
+                           * permits do not overtake a waiter for many; needs
+                           * HF_CAP_QUEUE */
+    /* Number of permits: 1 to HF_SEMAPHORE_MAX.  On a store that keeps no
+     * permits: at most HF_SEMAPHORE_SLOTS_MAX, and the same number in every
      * program.
      *
-     * A store that keeps permits is told the number by every acquire, in the
-     * same request.  If it has no number under the name, because nobody has
-     * used it yet, it was deleted, or the store has lost its data, the number
-     * is set as by hf_semaphore_try_set().  If it has another one, the stored
-     * number counts: hf_semaphore_state() tells it, hf_semaphore_set() changes
-     * it.  Of a plain counter: what it begins with.
+     * To a store that keeps permits, every acquire sends the number, in the
+     * same request.  If the store has no number under the name, because the
+     * name was not used yet, was deleted, or the store has lost its data, the
+     * request sets it like hf_semaphore_try_set().  If the store has another
+     * number, the stored number counts: hf_semaphore_state() returns it, and
+     * hf_semaphore_set() changes it.  For a plain counter this is the initial
+     * value.
      *
      * 0: not given.  The stored number counts, and an acquire waits until there
-     * is one; HF_INVALID on a store that keeps no permits. */
+     * is a number; HF_INVALID on a store that keeps no permits. */
     int64_t permits;
 };
 #define HF_SEMAPHORE_OPTIONS_INIT                                              \
@@ -80,45 +87,55 @@ struct hf_semaphore_options {
         sizeof(struct hf_semaphore_options), 0, 0, 0                           \
     }
 
-/* How many there are. */
+/* The state of a semaphore. */
 struct hf_semaphore_state {
-    int is_set;        /* somebody has said how many there are */
-    int is_done;       /* the change was made; 0: try_set() found it set, or
-                        * HF_SEMAPHORE_IF_SET found that it is not */
-    int64_t available; /* free now.  Below 0: more are out than there are */
-    int64_t capacity;  /* all there are; of a plain counter: 0 */
-    int64_t taken;     /* out; of a plain counter: what drain() took */
+    int is_set;        /* 1 if the number of permits is set */
+    int is_done;       /* 1 if the change was made; 0 if hf_semaphore_try_set()
+                        * found a number, or HF_SEMAPHORE_IF_SET found none */
+    int64_t available; /* free permits; negative if more are acquired than there
+                        * are now */
+    int64_t capacity;  /* number of permits; 0 for a plain counter */
+    int64_t taken;     /* acquired permits; for a plain counter: what
+                        * hf_semaphore_drain() took */
 };
 
-/* hf_semaphore_set(), hf_semaphore_add(): also if more are out than there will
- * be; they are not taken from their holders. */
+/* hf_semaphore_set(), hf_semaphore_add(): make the change even if more permits
+ * are acquired than there will be; their holders keep them. */
 #define HF_SEMAPHORE_ANYWAY 1u
-#define HF_SEMAPHORE_IF_SET 2u /* hf_semaphore_add(): only if it is set */
+/* hf_semaphore_add(): make the change only if the number is set. */
+#define HF_SEMAPHORE_IF_SET 2u
 
-/* `hold` is owned by the caller: hf_hold_release(); NULL unless `status` is
- * HF_OK, and of a plain counter.  `err` is borrowed. */
+/* Receives the result of hf_semaphore_acquire_start().  `hold` is owned by the
+ * caller: hf_hold_release(); it is NULL unless `status` is HF_OK, and always
+ * NULL for a plain counter.  `err` is borrowed. */
 typedef void (*hf_semaphore_acquired_fn)(hf_semaphore *sem, int status,
                                          hf_hold *hold,
                                          const struct hf_error *err,
                                          void *user);
+/* Receives the result of hf_semaphore_change_start().  `state` is borrowed, and
+ * NULL unless `status` is HF_OK; `err` is borrowed. */
 typedef void (*hf_semaphore_fn)(hf_semaphore *sem, int status,
                                 const struct hf_semaphore_state *state,
                                 const struct hf_error *err, void *user);
 
 /**
- * Make an object for a semaphore.  Nothing is asked of the store.
+ * Create a semaphore object.  Sends nothing to the store.
  *
  * @param client   borrowed; must outlive the object
- * @param name     1 to 512 bytes, copied; where there are slots, some fewer
- * @param options  copied; NULL means all defaults: the number of permits is the
- *                 one that is stored
+ * @param name     1 to 512 bytes, copied; a few bytes fewer where permits are
+ *                 slots
+ * @param options  copied; NULL means all defaults: the stored number of permits
  * @param out      the new object, owned by the caller: hf_semaphore_close(),
  *                 before its client is closed
  * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK, HF_INVALID (name or options; the store keeps no permits, and
- *         `permits` is 0 or above HF_SEMAPHORE_SLOTS_MAX), HF_UNSUPPORTED (the
- *         store has no plain counters, or no queue), HF_FORKED, HF_NOMEM
+ * @return HF_OK           created
+ *         HF_INVALID      the name or an option is not valid; or the store
+ *                         keeps no permits, and `permits` is 0 or above
+ *                         HF_SEMAPHORE_SLOTS_MAX
+ *         HF_UNSUPPORTED  the store has no plain counters, or no queue
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_NOMEM        out of memory
  *
  * Threads: any.
  */
@@ -127,47 +144,54 @@ HF_API int hf_semaphore_open(hf_client *client, const char *name,
                              hf_semaphore **out, struct hf_error *err);
 
 /**
- * Forget the object.  Permits taken through it stay out: release them first, or
- * through another object of the same name.  No call on it may be under way; the
- * function that is told of the last one may do it.
+ * Free a semaphore object.  Permits that were acquired through it stay
+ * acquired until their handles are released.  No call on the object may be
+ * running; the callback of the last call may close it.
  *
- * @param sem  taken; NULL is fine
+ * @param sem  taken; NULL does nothing
  *
  * Threads: any.
  */
 HF_API void hf_semaphore_close(hf_semaphore *sem);
 
 /**
- * The lock object behind it, for hf_lock_inspect().
+ * Return the lock object of a semaphore, for hf_lock_inspect().
  *
  * @param sem  borrowed
- * @return borrowed from `sem`; where permits are a lock each, the first
+ * @return borrowed until hf_semaphore_close(); where permits are slots, the
+ *         lock of the first slot
  *
  * Threads: any.
  */
 HF_API hf_lock *hf_semaphore_lock(hf_semaphore *sem);
 
 /**
- * Take permits, all that are asked for or none.  If the semaphore was opened
+ * Acquire permits, all that are asked for or none.  If the semaphore was opened
  * with `permits` and the store has no number yet, the same request sets it.
  *
  * @param sem      borrowed
- * @param options  copied; NULL means all defaults: one permit, wait for ever,
- *                 renewed.  Each acquire is a holder of its own; one that is
- *                 given must have none yet
- * @param hold     filled on HF_OK; owned by the caller: hf_hold_release().  Of
- *                 a plain counter nothing is held: NULL, and
- *                 hf_semaphore_add() gives the permits back
+ * @param options  copied; NULL means all defaults: one permit, no limit on the
+ *                 wait, renewed.  Each acquire has its own holder; a holder
+ *                 that is given must not have permits yet
+ * @param hold     filled on HF_OK, owned by the caller: hf_hold_release().
+ *                 For a plain counter there is no hold: it is filled with NULL,
+ *                 and hf_semaphore_add() returns the permits
  * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK
- *         HF_TAKEN        too few are free (HF_ACQUIRE_TRY)
- *         HF_TIMEOUT      the same, until the wait was over
- *         HF_INVALID      a bad option; more permits than there are; the
- *                         holder has some
- *         HF_CONFLICT     the name is in use as something else
- *         HF_CANCELLED, HF_UNAVAILABLE, HF_DENIED, HF_UNSUPPORTED, HF_FORKED,
- *         HF_CLOSED, HF_NOMEM
+ * @return HF_OK           acquired
+ *         HF_TAKEN        HF_ACQUIRE_TRY is set, and too few permits are free
+ *         HF_TIMEOUT      too few permits were free until wait_ms were over
+ *         HF_INVALID      an option is not valid; more permits are asked for
+ *                         than there are; the holder has permits already;
+ *                         `hold` is NULL and this is not a plain counter
+ *         HF_CONFLICT     the name is in use as another kind
+ *         HF_CANCELLED    the cancel token was fired
+ *         HF_UNAVAILABLE  the store did not answer
+ *         HF_DENIED       the store refuses the request
+ *         HF_UNSUPPORTED  a flag needs a capability that the store lacks
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
  * Threads: any.
  */
@@ -175,29 +199,41 @@ HF_API int hf_semaphore_acquire(hf_semaphore *sem,
                                 const struct hf_acquire_options *options,
                                 hf_hold **hold, struct hf_error *err);
 
-/** Take one permit if one is free: hf_semaphore_acquire() with HF_ACQUIRE_TRY.
+/**
+ * Acquire one permit if one is free: hf_semaphore_acquire() with HF_ACQUIRE_TRY
+ * and no other option.
  *
- * Threads: any. */
+ * @param sem   borrowed
+ * @param hold  as for hf_semaphore_acquire()
+ * @param err   filled when this fails; may be NULL
+ *
+ * @return as hf_semaphore_acquire(); HF_TAKEN if no permit is free
+ *
+ * Threads: any.
+ */
 HF_API int hf_semaphore_try(hf_semaphore *sem, hf_hold **hold,
                             struct hf_error *err);
 
 /**
- * Take permits, asynchronously.
+ * Acquire permits, asynchronously.
  *
- * @param sem      borrowed until `cb` has been called
+ * @param sem      borrowed until `cb` is called
  * @param options  copied; as for hf_semaphore_acquire()
  * @param cb       called exactly once if, and only if, this returns HF_OK, and
- *                 never before this function has returned
- * @param user     passed to `cb`, never looked at
+ *                 never before this function has returned; its status is one
+ *                 that hf_semaphore_acquire() returns
+ * @param user     passed to `cb` unchanged
  * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK (the request is on its way), HF_INVALID (also: no callback, so
- *         that nothing could release the permits), HF_UNSUPPORTED, HF_FORKED,
- *         HF_CLOSED, HF_NOMEM
+ * @return HF_OK           the request has been started
+ *         HF_INVALID      an option is not valid, or `cb` is NULL, so that
+ *                         nothing could release the permits
+ *         HF_UNSUPPORTED  a flag needs a capability that the store lacks
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
- * `status` in `cb`: as hf_semaphore_acquire() returns.
- *
- * Threads: any; `cb` runs on the thread that pumps, after the step.
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
  */
 HF_API int hf_semaphore_acquire_start(hf_semaphore *sem,
                                       const struct hf_acquire_options *options,
@@ -205,20 +241,28 @@ HF_API int hf_semaphore_acquire_start(hf_semaphore *sem,
                                       struct hf_error *err);
 
 /**
- * Take over permits that another process has detached.  The store is asked, and
- * the lease begins anew with the given length.
+ * Take over permits that another process has detached.  Asks the store, and
+ * starts the lease again with the given length.  The hold is not renewed here:
+ * extend it, release it, or detach it again.
  *
- * @param sem       borrowed; of the name the ticket was made for
+ * @param sem       borrowed; has the name that the ticket was made for
  * @param ticket    copied; what hf_hold_ticket() wrote
- * @param lease_ms  0: the client's
- * @param hold      filled on HF_OK; owned by the caller.  Not renewed here:
- *                  extend it, release it or take its ticket
+ * @param lease_ms  length of the lease; 0: the client's
+ * @param hold      filled on HF_OK, owned by the caller: hf_hold_release() or
+ *                  hf_hold_ticket()
  * @param err       filled when this fails; may be NULL
  *
- * @return HF_OK, HF_EXPIRED (the lease has ended, or it was released), HF_LOST,
- *         HF_INVALID (not a ticket of permits, or a bad lease), HF_UNSUPPORTED
- *         (a plain counter; slots), HF_CONFLICT, HF_UNAVAILABLE, HF_DENIED,
- *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK           held by this process
+ *         HF_EXPIRED      the lease has ended, or the permits were released
+ *         HF_LOST         the permits were taken away
+ *         HF_INVALID      not a ticket of permits, or the lease is out of range
+ *         HF_UNSUPPORTED  this is a plain counter, or permits are slots
+ *         HF_CONFLICT     the name is in use as another kind
+ *         HF_UNAVAILABLE  the store did not answer
+ *         HF_DENIED       the store refuses the request
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
  * Threads: any.
  */
@@ -227,16 +271,22 @@ HF_API int hf_semaphore_attach(hf_semaphore *sem, const char *ticket,
                                struct hf_error *err);
 
 /**
- * How many there are, and how many are out.  Asks the store, and sets nothing:
- * of a semaphore that was opened with `permits` and never acquired, is_set is 0
- * where the store keeps the number.
+ * Ask the store how many permits there are, and how many are acquired.  This
+ * sets nothing: if a semaphore was opened with `permits` and never acquired,
+ * is_set is 0 where the store keeps the number.
  *
  * @param sem  borrowed
- * @param out  filled on HF_OK
+ * @param out  owned by the caller; filled on HF_OK
  * @param err  filled when this fails; may be NULL
  *
- * @return HF_OK, HF_CONFLICT, HF_UNAVAILABLE, HF_DENIED, HF_FORKED, HF_CLOSED,
- *         HF_NOMEM
+ * @return HF_OK           `out` is filled
+ *         HF_CONFLICT     the name is in use as another kind, or see
+ *                         HF_SEMAPHORE_OURS
+ *         HF_UNAVAILABLE  the store did not answer
+ *         HF_DENIED       the store refuses the request
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
  * Threads: any.
  */
@@ -244,17 +294,26 @@ HF_API int hf_semaphore_state(hf_semaphore *sem, struct hf_semaphore_state *out,
                               struct hf_error *err);
 
 /**
- * Say how many permits there are, unless somebody has.  A semaphore that was
- * opened with `permits` does not need it: its first acquire does the same.
+ * Set the number of permits if it is not set.  A semaphore that was opened with
+ * `permits` does not need this call: its first acquire does the same.
  *
  * @param sem     borrowed
  * @param number  0 to HF_SEMAPHORE_MAX
- * @param out     filled on HF_OK, with is_done; may be NULL
+ * @param out     filled on HF_OK; is_done tells whether this call set the
+ *                number; may be NULL
  * @param err     filled when this fails; may be NULL
  *
- * @return HF_OK (also if it was set), HF_INVALID, HF_CONFLICT, HF_UNSUPPORTED
- *         (slots are counted when it is opened), HF_UNAVAILABLE (it may have
- *         been made, or may yet be), HF_DENIED, HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK           set, now or before
+ *         HF_INVALID      the number is out of range
+ *         HF_CONFLICT     the name is in use as another kind, or see
+ *                         HF_SEMAPHORE_OURS
+ *         HF_UNSUPPORTED  permits are slots: their number is given at open
+ *         HF_UNAVAILABLE  no answer; the change may have been made, or may
+ *                         still be made
+ *         HF_DENIED       the store refuses the request
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
  * Threads: any.
  */
@@ -263,8 +322,8 @@ HF_API int hf_semaphore_try_set(hf_semaphore *sem, int64_t number,
                                 struct hf_error *err);
 
 /**
- * Say how many permits there are: those that are out count.  Of a plain
- * counter: what it is.
+ * Set the number of permits, including the acquired ones.  For a plain counter,
+ * set its value.
  *
  * @param sem     borrowed
  * @param number  0 to HF_SEMAPHORE_MAX
@@ -272,8 +331,9 @@ HF_API int hf_semaphore_try_set(hf_semaphore *sem, int64_t number,
  * @param out     filled on HF_OK; may be NULL
  * @param err     filled when this fails; may be NULL
  *
- * @return as hf_semaphore_try_set(); HF_INVALID also if more are out than that:
- *         nothing is changed then
+ * @return as hf_semaphore_try_set(); HF_INVALID also if more permits than
+ *         `number` are acquired and HF_SEMAPHORE_ANYWAY is not set: nothing is
+ *         changed then
  *
  * Threads: any.
  */
@@ -282,8 +342,8 @@ HF_API int hf_semaphore_set(hf_semaphore *sem, int64_t number, uint32_t flags,
                             struct hf_error *err);
 
 /**
- * So many more permits, or fewer.  Of a plain counter: give so many back,
- * whoever took them.
+ * Add permits, or remove them.  For a plain counter, return permits to it,
+ * whichever holder acquired them.
  *
  * @param sem     borrowed
  * @param number  -HF_SEMAPHORE_MAX to HF_SEMAPHORE_MAX
@@ -300,13 +360,15 @@ HF_API int hf_semaphore_add(hf_semaphore *sem, int64_t number, uint32_t flags,
                             struct hf_error *err);
 
 /**
- * Take all that a plain counter has.
+ * Take all permits that a plain counter has.
  *
- * @param sem  borrowed; HF_SEMAPHORE_PLAIN
- * @param out  filled on HF_OK: `taken` is what there was; may be NULL
+ * @param sem  borrowed; opened with HF_SEMAPHORE_PLAIN
+ * @param out  filled on HF_OK: `taken` is the number of permits taken; may be
+ *             NULL
  * @param err  filled when this fails; may be NULL
  *
- * @return as hf_semaphore_try_set(); HF_UNSUPPORTED: it is no plain counter
+ * @return as hf_semaphore_try_set(); HF_UNSUPPORTED also if this is not a plain
+ *         counter
  *
  * Threads: any.
  */
@@ -314,10 +376,11 @@ HF_API int hf_semaphore_drain(hf_semaphore *sem, struct hf_semaphore_state *out,
                               struct hf_error *err);
 
 /**
- * Remove the semaphore with all its permits: who has one has lost it.
+ * Delete the semaphore with all its permits: their holders lose them.
  *
  * @param sem  borrowed
- * @param out  filled on HF_OK: is_done if there was one; may be NULL
+ * @param out  filled on HF_OK: is_done is 1 if there was a semaphore; may be
+ *             NULL
  * @param err  filled when this fails; may be NULL
  *
  * @return as hf_semaphore_try_set()
@@ -328,7 +391,7 @@ HF_API int hf_semaphore_delete(hf_semaphore *sem,
                                struct hf_semaphore_state *out,
                                struct hf_error *err);
 
-/* For hf_semaphore_change_start(): which of the calls above. */
+/* The calls above, for hf_semaphore_change_start(). */
 enum hf_semaphore_change {
     HF_SEMAPHORE_LOOK = 0, /* hf_semaphore_state() */
     HF_SEMAPHORE_SET = 1,
@@ -339,24 +402,27 @@ enum hf_semaphore_change {
 };
 
 /**
- * Any of them, asynchronously.
+ * Make one of the calls above, asynchronously.
  *
- * @param sem     borrowed until `cb` has been called
+ * @param sem     borrowed until `cb` is called
  * @param change  enum hf_semaphore_change
- * @param number  where it takes one
- * @param flags   the same
+ * @param number  as for that call; 0 if it has no number
+ * @param flags   as for that call; 0 if it has no flags
  * @param cb      called exactly once if, and only if, this returns HF_OK, and
- *                never before this function has returned; its state and error
- *                are borrowed, the state is NULL unless HF_OK; may be NULL
- * @param user    passed to `cb`, never looked at
+ *                never before this function has returned; its status is one
+ *                that the blocking call returns; may be NULL
+ * @param user    passed to `cb` unchanged
  * @param err     filled when this fails; may be NULL
  *
- * @return HF_OK (the request is on its way), HF_INVALID, HF_UNSUPPORTED,
- *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK           the request has been started
+ *         HF_INVALID      `change`, `number` or `flags` is not valid
+ *         HF_UNSUPPORTED  as for that call; HF_SEMAPHORE_LOOK also where
+ *                         permits are slots
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
- * `status` in `cb`: as the call itself returns.
- *
- * Threads: any; `cb` runs on the thread that pumps, after the step.
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
  */
 HF_API int hf_semaphore_change_start(hf_semaphore *sem, int change,
                                      int64_t number, uint32_t flags,

@@ -1,8 +1,14 @@
 /*
- * holdfast/status.h: every outcome has its own name.
+ * holdfast/status.h: the statuses that calls return.
  *
- * A call returns one of these; `struct hf_error` adds the sentence.  Values are
- * part of the ABI and are never renumbered.
+ *     int status = hf_lock_acquire(lock, NULL, &hold, &err);
+ *     if (status != HF_OK)
+ *         printf("%s: %s\n", hf_status_name(status), err.text);
+ *     if (hf_status_advice(status) == HF_ADVICE_STOP)
+ *         abort();
+ *
+ * Most calls return one of these; `struct hf_error` adds the details in words.
+ * Values are part of the ABI and are never renumbered.
  */
 #ifndef HOLDFAST_STATUS_H
 #define HOLDFAST_STATUS_H
@@ -49,7 +55,7 @@ enum hf_status {
 #undef HF_STATUS_ENUM
 };
 
-/* What a caller should do about a status. */
+/* What the caller should do about a status. */
 enum hf_advice {
     HF_ADVICE_NONE = 0,  /* nothing is wrong */
     HF_ADVICE_RETRY = 1, /* the same call may succeed later */
@@ -57,41 +63,43 @@ enum hf_advice {
     HF_ADVICE_FIX = 3    /* change the call, the configuration or the rights */
 };
 
-#define HF_ERROR_TEXT_MAX 256
+#define HF_ERROR_TEXT_MAX 256 /* bytes in a text, with the NUL */
 
-/* Why something failed.  Filled by the callee, owned by the caller. */
+/* Why a call failed.  Filled by the call, owned by the caller. */
 struct hf_error {
     int status;                   /* enum hf_status */
-    int node;                     /* which endpoint, or -1 */
+    int node;                     /* index of the server concerned, or -1 */
     int sys_errno;                /* 0 if no system call was involved */
     char text[HF_ERROR_TEXT_MAX]; /* "redis://10.0.0.2: AUTH refused: ..." */
-    int unasked;                  /* 1 with HF_TIMEOUT: the wait was over before
-                                   * enough members of a quorum had answered;
-                                   * nothing is known of a holder */
+    int unasked;                  /* 1 with HF_TIMEOUT if the wait was over
+                                   * before enough members of a quorum had
+                                   * answered; it is unknown whether there is a
+                                   * holder */
 };
 
 /**
- * The name of a status: "TAKEN" for HF_TAKEN.
+ * Return the name of a status: "TAKEN" for HF_TAKEN.
  *
  * @param status  any value
- * @return a constant string, borrowed, never NULL ("?" for an unknown value)
+ * @return a constant string, borrowed, never NULL; "?" for an unknown value
  *
  * Threads: any.
  */
 HF_API const char *hf_status_name(int status);
 
 /**
- * One sentence about a status: "held by someone else" for HF_TAKEN.
+ * Return a description of a status: "held by someone else" for HF_TAKEN.
  *
  * @param status  any value
- * @return a constant string, borrowed, never NULL
+ * @return a constant string, borrowed, never NULL; "unknown status" for an
+ *         unknown value
  *
  * Threads: any.
  */
 HF_API const char *hf_status_text(int status);
 
 /**
- * What to do about a status.
+ * Return what the caller should do about a status.
  *
  * @param status  any value
  * @return enum hf_advice; HF_ADVICE_STOP for an unknown value

@@ -1,16 +1,25 @@
 /*
- * holdfast/value.h: optimistic locking: a value with a version.
+ * holdfast/value.h: a value with a version, for optimistic locking.
  *
- * Read a value and its version, compute, write if it is still the version that
- * was read.  Nobody waits for anybody; who comes second is told HF_CHANGED and
- * reads again.  hf_value_update() does that in a loop with an end.
+ *     struct hf_value value;
+ *     if (hf_value_read(client, "config", &value, &err) == HF_OK) {
+ *         if (hf_value_write(client, "config", value.version, "on", 2, 0, NULL,
+ *                            &err) == HF_CHANGED)
+ *             puts("another client was faster: read again");
+ *         hf_value_free(client, &value);
+ *     }
  *
- * A version is a number that only rises, for as long as the store keeps its
- * data: even when the value was deleted or ran out in between, for it is never
- * below the store's clock in microseconds.
+ * A client reads a value with its version, computes a new value, and writes it
+ * if the version is still the same.  No client waits for another: a client that
+ * writes too late gets HF_CHANGED and reads again.  hf_value_update() does this
+ * in a loop with a limit.
  *
- * A key is no lock's name: on some stores the two would be the same thing, and
- * each is refused where the other is.
+ * A version is a number that only rises while the store keeps its data, even if
+ * the value was deleted or expired in between, because it is never below the
+ * store's clock in microseconds.
+ *
+ * A key must not be the name of a lock: on some stores both are the same key,
+ * and a value is refused where a lock is stored, and the reverse.
  */
 #ifndef HOLDFAST_VALUE_H
 #define HOLDFAST_VALUE_H
@@ -22,17 +31,18 @@ extern "C" {
 #endif
 
 #define HF_VALUE_MAX 65536                       /* bytes in a value */
-#define HF_VALUE_ANY UINT64_MAX                  /* write whatever is there */
+#define HF_VALUE_ANY UINT64_MAX                  /* any version, or no value */
 #define HF_VALUE_TTL_MS_MAX INT64_C(31622400000) /* 366 days */
 
-/* What was read. */
+/* A value that was read. */
 struct hf_value {
-    uint64_t version; /* 0: there is no value */
-    int64_t ttl_ms;   /* until it ends by itself; -1 never; -2 no value */
-    int64_t now_ms;   /* wall clock of the store */
+    uint64_t version; /* 0 if there is no value */
+    int64_t ttl_ms;   /* time until it expires; -1 if it does not, -2 if there
+                       * is no value */
+    int64_t now_ms;   /* the store's wall clock */
     size_t len;       /* bytes in `data` */
-    char *data;       /* owned by the caller: hf_value_free(); a NUL is behind
-                       * it, not counted; NULL if there is no value */
+    char *data;       /* owned by the caller: hf_value_free(); followed by a
+                       * NUL, which is not counted; NULL if there is no value */
 };
 
 /**
@@ -44,9 +54,15 @@ struct hf_value {
  *                owned by the caller: hf_value_free()
  * @param err     filled when this fails; may be NULL
  *
- * @return HF_OK, HF_INVALID (a bad key), HF_CONFLICT (something that is no
- *         such value is stored there), HF_UNAVAILABLE, HF_DENIED,
- *         HF_UNSUPPORTED, HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK           `out` is filled
+ *         HF_INVALID      the key is not valid
+ *         HF_CONFLICT     something other than such a value is stored there
+ *         HF_UNAVAILABLE  the store did not answer
+ *         HF_DENIED       the store refuses the request
+ *         HF_UNSUPPORTED  the store has no HF_CAP_VALUE
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
  * Threads: any.
  */
@@ -56,8 +72,8 @@ HF_API int hf_value_read(hf_client *client, const char *key,
 /**
  * Free what hf_value_read() allocated.
  *
- * @param client  borrowed; the one it was read from
- * @param value   its data is taken; it is empty afterwards
+ * @param client  borrowed; the client that read the value
+ * @param value   its data is taken; the value is empty afterwards
  *
  * Threads: any.
  */
@@ -68,25 +84,33 @@ HF_API void hf_value_free(hf_client *client, struct hf_value *value);
  *
  * @param client   borrowed; needs HF_CAP_VALUE
  * @param key      1 to 512 bytes, copied
- * @param version  what was read; 0: only if there is none; HF_VALUE_ANY:
- *                 whatever is there
+ * @param version  the version that was read; 0: write only if there is no
+ *                 value; HF_VALUE_ANY: write in any case
  * @param data     copied; at most HF_VALUE_MAX bytes; may be NULL if len is 0
  * @param len      bytes in `data`
- * @param ttl_ms   the value ends by itself after so long; 0: never
+ * @param ttl_ms   time until the value expires; 0: never
  * @param written  filled on HF_OK with the new version; may be NULL
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK           written
- *         HF_CHANGED      it has another version now; nothing was written
- *         HF_UNAVAILABLE  no answer: it may have been written, or may yet be
- *         HF_INVALID (key, length or ttl), HF_CONFLICT, HF_DENIED,
- *         HF_UNSUPPORTED, HF_FORKED, HF_CLOSED, HF_NOMEM
+ *         HF_CHANGED      the value has another version now; nothing was
+ *                         written
+ *         HF_UNAVAILABLE  no answer; the value may have been written, or may
+ *                         still be written
+ *         HF_INVALID      the key, the length or ttl_ms is not valid
+ *         HF_CONFLICT     something other than such a value is stored there
+ *         HF_DENIED       the store refuses the request
+ *         HF_UNSUPPORTED  the store has no HF_CAP_VALUE
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
- * A request whose answer was lost is repeated inside the library, and carried
- * out once; with HF_VALUE_ANY it is not repeated.  A copy that is still on its
- * way after HF_UNAVAILABLE is refused by the store once timeout_ms of the
- * options and 100 ms have passed since this returned, by the store's clock (if
- * that is not set back): whoever reads then reads what stays.
+ * If an answer is lost, the library repeats the request, and the store carries
+ * it out once; with HF_VALUE_ANY it is not repeated.  After HF_UNAVAILABLE a
+ * copy of the request may still be on its way.  The store refuses it once
+ * timeout_ms of the options and 100 ms have passed since this returned, by the
+ * store's clock (if that is not set back): a read after that time returns the
+ * final result.
  *
  * Threads: any.
  */
@@ -99,77 +123,89 @@ HF_API int hf_value_write(hf_client *client, const char *key, uint64_t version,
  *
  * @param client   borrowed; needs HF_CAP_VALUE
  * @param key      1 to 512 bytes, copied
- * @param version  what was read; 0: there is none, and nothing to be done;
- *                 HF_VALUE_ANY: whatever is there
+ * @param version  the version that was read; 0: there was no value, and nothing
+ *                 is deleted; HF_VALUE_ANY: delete in any case
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK           deleted; or `version` is 0 or HF_VALUE_ANY, and there
- *                         was none
- *         HF_CHANGED      it has another version now, or none; nothing was
- *                         deleted
- *         HF_UNAVAILABLE  no answer: it may have been deleted, or may yet be,
- *                         within the bound of hf_value_write()
- *         HF_INVALID (the key), HF_CONFLICT, HF_DENIED, HF_UNSUPPORTED,
- *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ *                         was no value
+ *         HF_CHANGED      the value has another version now, or there is none;
+ *                         nothing was deleted
+ *         HF_UNAVAILABLE  no answer; the value may have been deleted, or may
+ *                         still be, within the time that hf_value_write() names
+ *         HF_INVALID      the key is not valid
+ *         HF_CONFLICT     something other than such a value is stored there
+ *         HF_DENIED       the store refuses the request
+ *         HF_UNSUPPORTED  the store has no HF_CAP_VALUE
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
  * Threads: any.
  */
 HF_API int hf_value_delete(hf_client *client, const char *key, uint64_t version,
                            struct hf_error *err);
 
-/* Told of an asynchronous read.  `value` is borrowed, NULL unless HF_OK; `err`
- * is borrowed. */
+/* Receives the result of an asynchronous read.  `value` is borrowed, and NULL
+ * unless `status` is HF_OK; `err` is borrowed. */
 typedef void (*hf_value_read_fn)(hf_client *client, int status,
                                  const struct hf_value *value,
                                  const struct hf_error *err, void *user);
 
-/* Told of an asynchronous write or delete.  `version` is the new one, 0 if it
- * was deleted and unless HF_OK; `err` is borrowed. */
+/* Receives the result of an asynchronous write or delete.  `version` is the new
+ * version; it is 0 after a delete, and unless `status` is HF_OK.  `err` is
+ * borrowed. */
 typedef void (*hf_value_written_fn)(hf_client *client, int status,
                                     uint64_t version,
                                     const struct hf_error *err, void *user);
 
 /**
- * Read, asynchronously.
+ * Read a value, asynchronously.
  *
  * @param client  borrowed; needs HF_CAP_VALUE
  * @param key     1 to 512 bytes, copied
  * @param cb      called exactly once if, and only if, this returns HF_OK, and
- *                never before this function has returned; may be NULL
- * @param user    passed to `cb`, never looked at
+ *                never before this function has returned; its status is one
+ *                that hf_value_read() returns; may be NULL
+ * @param user    passed to `cb` unchanged
  * @param err     filled when this fails; may be NULL
  *
- * @return HF_OK (the request is on its way), HF_INVALID, HF_UNSUPPORTED,
- *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK           the request has been started
+ *         HF_INVALID      the key is not valid
+ *         HF_UNSUPPORTED  the store has no HF_CAP_VALUE
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
- * `status` in `cb`: as hf_value_read() returns.
- *
- * Threads: any; `cb` runs on the thread that pumps, after the step.
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
  */
 HF_API int hf_value_read_start(hf_client *client, const char *key,
                                hf_value_read_fn cb, void *user,
                                struct hf_error *err);
 
 /**
- * Write, asynchronously.
+ * Write a value, asynchronously.
  *
  * @param client   borrowed; needs HF_CAP_VALUE
  * @param key      1 to 512 bytes, copied
  * @param version  as for hf_value_write()
  * @param data     copied; at most HF_VALUE_MAX bytes; may be NULL if len is 0
  * @param len      bytes in `data`
- * @param ttl_ms   the value ends by itself after so long; 0: never
+ * @param ttl_ms   time until the value expires; 0: never
  * @param cb       called exactly once if, and only if, this returns HF_OK, and
- *                 never before this function has returned; may be NULL
- * @param user     passed to `cb`, never looked at
+ *                 never before this function has returned; its status is one
+ *                 that hf_value_write() returns; may be NULL
+ * @param user     passed to `cb` unchanged
  * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK (the request is on its way), HF_INVALID, HF_UNSUPPORTED,
- *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK           the request has been started
+ *         HF_INVALID      the key, the length or ttl_ms is not valid
+ *         HF_UNSUPPORTED  the store has no HF_CAP_VALUE
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
- * `status` in `cb`: as hf_value_write() returns.
- *
- * Threads: any; `cb` runs on the thread that pumps, after the step.
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
  */
 HF_API int hf_value_write_start(hf_client *client, const char *key,
                                 uint64_t version, const void *data, size_t len,
@@ -177,22 +213,25 @@ HF_API int hf_value_write_start(hf_client *client, const char *key,
                                 void *user, struct hf_error *err);
 
 /**
- * Delete, asynchronously.
+ * Delete a value, asynchronously.
  *
  * @param client   borrowed; needs HF_CAP_VALUE
  * @param key      1 to 512 bytes, copied
  * @param version  as for hf_value_delete()
  * @param cb       called exactly once if, and only if, this returns HF_OK, and
- *                 never before this function has returned; may be NULL
- * @param user     passed to `cb`, never looked at
+ *                 never before this function has returned; its status is one
+ *                 that hf_value_delete() returns; may be NULL
+ * @param user     passed to `cb` unchanged
  * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK (the request is on its way), HF_INVALID, HF_UNSUPPORTED,
- *         HF_FORKED, HF_CLOSED, HF_NOMEM
+ * @return HF_OK           the request has been started
+ *         HF_INVALID      the key is not valid
+ *         HF_UNSUPPORTED  the store has no HF_CAP_VALUE
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
- * `status` in `cb`: as hf_value_delete() returns.
- *
- * Threads: any; `cb` runs on the thread that pumps, after the step.
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
  */
 HF_API int hf_value_delete_start(hf_client *client, const char *key,
                                  uint64_t version, hf_value_written_fn cb,
@@ -202,24 +241,25 @@ HF_API int hf_value_delete_start(hf_client *client, const char *key,
 struct hf_value_next {
     const void *data; /* borrowed until the next call of the function, or until
                        * hf_value_update() returns */
-    size_t len;
-    int64_t ttl_ms; /* 0: no end */
-    int remove;     /* 1: delete it instead */
+    size_t len;       /* bytes in `data` */
+    int64_t ttl_ms;   /* time until the value expires; 0: never */
+    int remove;       /* 1: delete the value instead of writing it */
 };
 
-/* Compute the next value from the present one; may run several times.  Return
- * 0 to write, anything else to stop: hf_value_update() is then HF_CANCELLED. */
+/* Computes the next value from the current one; may run several times.  `now`
+ * is borrowed for the call.  Return 0 to write `next`, anything else to stop:
+ * hf_value_update() then returns HF_CANCELLED. */
 typedef int (*hf_value_fn)(const struct hf_value *now,
                            struct hf_value_next *next, void *user);
 
-#define HF_UPDATE_TRY 1u /* one try: HF_CHANGED if somebody else was faster */
+#define HF_UPDATE_TRY 1u /* try once: HF_CHANGED if another client was faster */
 
-/* How to retry.  Zero is every field's default. */
+/* How to update.  Zero is every field's default. */
 struct hf_update_options {
     uint32_t struct_size; /* set by HF_UPDATE_OPTIONS_INIT */
     uint32_t flags;       /* HF_UPDATE_TRY */
     int64_t wait_ms;      /* as in struct hf_acquire_options */
-    int64_t tries;        /* and no more than so many; 0: no such bound */
+    int64_t tries;        /* highest number of tries; 0: no such limit */
 };
 #define HF_UPDATE_OPTIONS_INIT                                                 \
     {                                                                          \
@@ -227,21 +267,34 @@ struct hf_update_options {
     }
 
 /**
- * Read, compute, write; again if somebody else was faster, after a pause that
- * grows and is random, until it succeeds or the options' bounds are reached.
+ * Read a value, compute the next one, and write it.  If another client was
+ * faster, repeat after a random pause that grows, until it succeeds or a limit
+ * of the options is reached.
  *
  * @param client   borrowed; needs HF_CAP_VALUE
  * @param key      1 to 512 bytes, copied
- * @param fn       called on this thread, with the present value
- * @param user     passed to `fn`, never looked at
+ * @param fn       called on this thread, with the current value
+ * @param user     passed to `fn` unchanged
  * @param options  copied; NULL means all defaults
- * @param written  filled on HF_OK with the new version; may be NULL
+ * @param written  filled on HF_OK with the new version, 0 if the value was
+ *                 deleted; may be NULL
  * @param err      filled when this fails; may be NULL
  *
- * @return HF_OK, HF_CHANGED (somebody else was faster: `tries` times, or once
- *         with HF_UPDATE_TRY), HF_TIMEOUT (... until wait_ms were over),
- *         HF_CANCELLED (`fn` said so), HF_INVALID (a bad option; nothing was
- *         sent), and as hf_value_write()
+ * @return HF_OK           written, or deleted
+ *         HF_CHANGED      another client was faster `tries` times, or once with
+ *                         HF_UPDATE_TRY
+ *         HF_TIMEOUT      another client was faster until wait_ms were over
+ *         HF_CANCELLED    `fn` returned a value other than 0
+ *         HF_INVALID      an option or the key is not valid, or `fn` is NULL:
+ *                         nothing was sent; or `fn` gave a value that is not
+ *                         valid
+ *         HF_UNAVAILABLE  as for hf_value_write()
+ *         HF_CONFLICT     something other than such a value is stored there
+ *         HF_DENIED       the store refuses the request
+ *         HF_UNSUPPORTED  the store has no HF_CAP_VALUE
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
  *
  * Threads: any.
  */

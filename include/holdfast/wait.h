@@ -1,5 +1,11 @@
 /*
- * holdfast/wait.h: how to wait for what nobody holds: latch.h, barrier.h.
+ * holdfast/wait.h: options of the calls that wait without acquiring a hold:
+ * latch.h, barrier.h.
+ *
+ *     struct hf_wait_options options = HF_WAIT_OPTIONS_INIT;
+ *     options.wait_ms = 5000;
+ *     if (hf_latch_wait(latch, &options, &err) == HF_TIMEOUT)
+ *         puts("the latch is still closed after 5 seconds");
  */
 #ifndef HOLDFAST_WAIT_H
 #define HOLDFAST_WAIT_H
@@ -10,9 +16,9 @@
 extern "C" {
 #endif
 
-#define HF_WAIT_TRY 1u /* look once, and do not wait: HF_TAKEN if not yet */
+#define HF_WAIT_TRY 1u /* check once and do not wait: HF_TAKEN if not ready */
 
-/* Zero is every field's default. */
+/* How to wait.  Zero is every field's default. */
 struct hf_wait_options {
     uint32_t struct_size; /* set by HF_WAIT_OPTIONS_INIT */
     uint32_t flags;       /* HF_WAIT_TRY */
