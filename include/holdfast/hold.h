@@ -326,8 +326,7 @@ HF_API int hf_hold_release_start(hf_hold *hold, hf_hold_fn cb, void *user,
  * @return HF_OK       set
  *         HF_INVALID  the handle is invalid, or it is a set: use its parts
  *         HF_FORKED   the client was opened by the parent of this process
- *         HF_NOMEM    out of memory; `fn` is not called, and no earlier
- *                     function either
+ *         HF_NOMEM    out of memory; an earlier function stays
  *
  * Threads: any.
  */

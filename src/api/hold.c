@@ -479,6 +479,10 @@ int hf_hold_on_state(hf_hold *hold, hf_hold_state_fn fn, void *user)
     }
     struct pump *p = &g.client->pump;
     struct hold_ear *ear = fn ? hf__alloc(&g.client->alloc, sizeof *ear) : NULL;
+    if (fn && !ear) {
+        hf__handle_drop(&g);
+        return HF_NOMEM;
+    }
     hf__pump_lock(p);
     hf__ear_remove(&p->engine, g.slot, hold);
     if (ear) {
@@ -488,7 +492,7 @@ int hf_hold_on_state(hf_hold *hold, hf_hold_state_fn fn, void *user)
     }
     hf__pump_unlock(p);
     hf__handle_drop(&g);
-    return ear || !fn ? HF_OK : HF_NOMEM;
+    return HF_OK;
 }
 
 /* ---- tickets, kernel locks ----------------------------------------------- */
