@@ -213,11 +213,17 @@ int hf_hold_guarantee(const hf_hold *hold)
     return is_local ? HF_GUARANTEE_LOCAL : HF_GUARANTEE_STORE;
 }
 
-static void slot_why(struct pump *p, const struct slot *s, char *text)
+static void slot_why(struct pump *p, struct slot *s, char *text)
 {
+    char buf[HF_ERROR_TEXT_MAX];
+    struct view v;
+    slot_view(p, s, &v);
     hf__pump_lock(p);
-    if (s->why)
-        snprintf(text, HF_ERROR_TEXT_MAX, "%s", s->why);
+    const char *cause = s->why;
+    if (v.state == HF_STATE_LOST)
+        cause = hf__slot_cause(&p->engine, s, HF_STATE_LOST, buf, sizeof buf);
+    if (cause)
+        snprintf(text, HF_ERROR_TEXT_MAX, "%s", cause);
     else if (hf__members_are_short(&p->engine))
         hf__members_text(&p->engine, HF_UNAVAILABLE, text, HF_ERROR_TEXT_MAX);
     hf__pump_unlock(p);

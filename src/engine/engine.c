@@ -508,6 +508,16 @@ int hf__engine_wants_poll(const struct engine *e)
 
 /* ---- telling ---------------------------------------------------------- */
 
+const char *hf__slot_cause(struct engine *e, const struct slot *s, int state,
+                           char *buf, size_t size)
+{
+    if (state == HF_STATE_HELD) return NULL;
+    const char *cause = hf__hold_cause(&s->hold, state);
+    if (!cause) cause = s->why;
+    if (cause) return cause;
+    return slot_text(e, s, hf__hold_why(&s->hold, state), buf, size);
+}
+
 static void event_fill(struct engine *e, const struct slot *s, int state,
                        struct hf_event *out)
 {
@@ -524,10 +534,7 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
     memcpy(out->name, s->entry->name, s->entry->name_len + 1);
     out->name_len = s->entry->name_len;
     out->text[0] = '\0';
-    const char *cause = hf__hold_cause(h, state);
-    if (state != HF_STATE_HELD && !cause) cause = s->why;
-    if (state != HF_STATE_HELD && !cause)
-        cause = slot_text(e, s, out->status, buf, sizeof buf);
+    const char *cause = hf__slot_cause(e, s, state, buf, sizeof buf);
     if (!cause) return;
     size_t size = sizeof out->text;
     int len = snprintf(out->text, size, "%.100s: %s", s->entry->name, cause);

@@ -338,6 +338,11 @@ void hf__again_send(struct engine *e, struct node *n);
 void hf__again_tick(struct engine *e, struct node *n);
 void hf__again_shut(struct engine *e, struct node *n);
 
+/* What is told of a change to `state`: a text of its own, or in `buf`; NULL for
+ * HELD. */
+const char *hf__slot_cause(struct engine *e, const struct slot *s, int state,
+                           char *buf, size_t size);
+
 /* recheck.c */
 void hf__recheck_all(struct engine *e);
 void hf__recheck_answered(struct engine *e, struct slot *s,

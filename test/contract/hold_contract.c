@@ -416,6 +416,9 @@ static void lose(hf_hold *hold, hf_lock *other)
 /* Of a lost hold; `now` is what the same thread has instead. */
 static void old_is_lost(hf_hold *old, uint64_t fence, hf_hold *now)
 {
+    char why[HF_ERROR_TEXT_MAX] = "";
+    hf_hold_why(old, why);
+    CHECK(why[0] != '\0');
     CHECK_INT(hf_hold_state(old), HF_STATE_LOST);
     CHECK_INT(hf_hold_valid_ms(old), 0);
     CHECK(hf_hold_fence(old) == fence);
