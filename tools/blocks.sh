@@ -1,26 +1,68 @@
 #!/bin/sh
-# blocks.sh: every C program on our pages compiles.  A block that begins with
-# ```c and has an #include is a program; others are excerpts.
+# blocks.sh: every C block on our pages is a program that compiles without a
+# warning, as C11 and as C++17; so does the example at the top of each header,
+# inside a function that declares what it takes for granted, and each of the
+# macros that initialise a struct.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 work=$(mktemp -d) || exit 1
 trap 'rm -rf "$work"' EXIT
 
-for page in README.md docs/*.md; do
-    awk -v out="$work/$(basename "$page" .md)" '
-        /^```c$/ { n++; inside = 1; text = ""; next }
-        /^```/ && inside {
-            inside = 0
-            if (text ~ /#include/) printf "%s", text >(out "-" n ".c")
-        }
-        inside { text = text $0 "\n" }' "$page"
+# A block begins with ```c and ends with ```.
+find README.md docs examples src -name '*.md' | while read -r page; do
+    awk -v out="$work/$(echo "${page%.md}" | tr / -)" '
+        /^```c$/ { n++; inside = 1; next }
+        /^```/ { inside = 0 }
+        inside { print >(out "-" n ".c") }' "$page"
 done
 
+# The example of a header: in its first comment, after an empty line, indented.
+# "..." and what stands far behind a statement are for the reader.
+given='hf_client *c, hf_client *client, hf_lock *lock, hf_hold *hold,
+    struct hf_error err, int work_is_left'
+for header in include/holdfast/*.h; do
+    awk -v given="$(echo "$given" | tr -d "\n")" '
+        / \*\/$/ { exit }
+        /^ \*     (struct )?hf_/ && before == " *" {
+            printf "#include <holdfast/holdfast.h>\n#include <string.h>\n"
+            printf "void write_with_token(uint64_t fence);\n"
+            print "void example(" given ");\nvoid example(" given ")\n{"
+            print "(void)c, (void)client, (void)lock, (void)hold, (void)err;"
+            print "(void)work_is_left;\n{"
+            inside = 1
+        }
+        $0 == " *" && inside { inside = 0; print "}\n}"; exit }
+        { before = $0 }
+        inside {
+            sub(/^ \*/, "")
+            sub(/\.\.\. .*|\.\.\.$/, "")
+            sub(/;    +[^ ].*/, ";")
+            print
+        }' "$header" >"$work/$(basename "$header").c"
+    [ -s "$work/$(basename "$header").c" ] || rm "$work/$(basename "$header").c"
+done
+
+{
+    echo '#include <holdfast/holdfast.h>'
+    echo 'int main(void) {'
+    sed -n 's/^#define HF_\([A-Z_]*\)_INIT.*/\1/p' include/holdfast/*.h |
+        while read -r name; do
+            lower=$(echo "$name" | tr '[:upper:]' '[:lower:]')
+            echo "struct hf_$lower $lower = HF_${name}_INIT; (void)$lower;"
+        done
+    echo 'return 0; }'
+} >"$work/init.c"
+
 count=0 failed=0
+# compile COMPILER LANGUAGE STANDARD FILE
+compile() {
+    "$1" -x "$2" -std="$3" -D_GNU_SOURCE -Wall -Wextra -pedantic -Werror \
+        -Iinclude -fsyntax-only "$4" || failed=$((failed + 1))
+}
 for block in "$work"/*.c; do
     count=$((count + 1))
-    "${CC:-cc}" -std=c11 -D_GNU_SOURCE -Wall -Wextra -Werror -Iinclude \
-        -fsyntax-only "$block" || failed=$((failed + 1))
+    compile "${CC:-cc}" c c11 "$block"
+    compile "${CXX:-c++}" c++ c++17 "$block"
 done
-echo "blocks: $count programs, $failed do not compile"
-[ "$failed" -eq 0 ] && [ "$count" -gt 1 ]
+echo "blocks: $count programs in two languages, $failed do not compile"
+[ "$failed" -eq 0 ] && [ "$count" -gt 17 ]

@@ -446,10 +446,12 @@ HF_API int hf_client_next_event(hf_client *client, struct hf_event *out);
 
 /**
  * Own-loop mode: return a file descriptor that is readable whenever
- * hf_client_process() has something to do, including timers.
+ * hf_client_process() has something to do, including timers.  It stays readable
+ * until that is called.
  *
  * @param client  borrowed; opened with HF_CLIENT_OWN_LOOP
- * @return the fd, borrowed; -1 if the client has its own thread
+ * @return the fd, borrowed; it stays the same until hf_client_close(): remove
+ *         it from the loop before.  -1 if the client has its own thread
  *
  * Threads: any.
  */

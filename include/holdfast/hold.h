@@ -104,7 +104,8 @@ HF_API int hf_hold_state(const hf_hold *hold);
  *
  * @param hold  borrowed
  * @param text  HF_ERROR_TEXT_MAX bytes, owned by the caller; filled with one
- *              sentence, or "" if the last renewal succeeded
+ *              sentence; "" if the hold is valid and its last renewal
+ *              succeeded, and if the handle is invalid
  *
  * Threads: any; nothing is sent.
  */
@@ -321,7 +322,9 @@ HF_API int hf_hold_release_start(hf_hold *hold, hf_hold_fn cb, void *user,
  *              handle was released, except for a call that is already running
  *              on another thread.  It may call any function, including
  *              hf_hold_release().  NULL: no more calls
- * @param user  passed to `fn` unchanged
+ * @param user  passed to `fn` unchanged.  Because of a call that may still be
+ *              running, what it points to must exist until hf_client_close(),
+ *              unless the thread that pumps releases the handle
  *
  * @return HF_OK       set
  *         HF_INVALID  the handle is invalid, or it is a set: use its parts

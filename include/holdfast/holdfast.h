@@ -27,6 +27,7 @@
 #include "status.h"
 #include "version.h"
 #include "client.h"
+#include "hold.h"
 #include "lock.h"
 #include "barrier.h"
 #include "election.h"
