@@ -168,7 +168,6 @@ int hf__handle_fill(hf_hold *handle, hf_client *c, const struct grip *grip)
     struct place *p = place_of(handle);
     assert(p && p->state == PLACE_RESERVED && p->client == c);
     if (grip->client->handles_shut) {
-        place_free(p, place_index(handle));
         status = HF_CLOSED;
     } else {
         p->state = PLACE_USED;
@@ -180,8 +179,8 @@ int hf__handle_fill(hf_hold *handle, hf_client *c, const struct grip *grip)
         } else {
             p->slot = grip->slot;
         }
+        client_drop(c);
     }
-    client_drop(c);
     table_unlock();
     return status;
 }

@@ -31,7 +31,8 @@ struct grip {
  * client open until one of the two below.  HF_OK or HF_NOMEM. */
 int hf__handle_reserve(hf_client *c, hf_hold **out);
 /* It is granted: the handle stands for it.  HF_OK, or HF_CLOSED: the client is
- * being closed, and the handle is gone. */
+ * being closed, and waits until the handle is cancelled: let go of what was
+ * granted before that. */
 int hf__handle_fill(hf_hold *handle, hf_client *c, const struct grip *grip);
 /* It is not. */
 void hf__handle_cancel(hf_hold *handle, hf_client *c);

@@ -64,6 +64,7 @@ int hf__hold_given(hf_hold *handle, hf_client *c, const struct grip *by,
     if (is_first) by->slot->handle = NULL;
     hf__slot_unpin(&p->engine, by->slot);
     hf__pump_unlock(p);
+    hf__handle_cancel(handle, c); /* from here on the client may be freed */
     return status;
 }
 

@@ -98,7 +98,6 @@ static int set_fill(struct hold_set *set, hf_client *c, hf_hold **out,
 {
     struct grip g = {.client = c, .set = set};
     hf_hold *own = set->own;
-    set->own = NULL;
     if (hf__handle_fill(own, c, &g) != HF_OK)
         return hf__error_set(err, HF_CLOSED, "set of locks: %s",
                              hf_status_text(HF_CLOSED));
@@ -110,16 +109,17 @@ int hf__hold_set_claim(struct hold_set *set, hf_client *c,
                        hf_lock *const *locks, uint64_t holder, hf_hold **out,
                        struct hf_error *err)
 {
+    hf_hold *own = set->own;
     int status = parts_claim(set, c, locks, holder, err);
-    if (status == HF_OK && set->len > 1) {
+    if (status == HF_OK && own) {
         status = set_fill(set, c, out, err);
-        if (status == HF_OK) return HF_OK;
+        if (status == HF_OK) return HF_OK; /* the set may be gone by now */
     } else if (status == HF_OK) {
         *out = set->parts[0];
         set->parts[0] = NULL;
     }
-    if (set->own) hf__handle_cancel(set->own, c);
     hf__hold_set_free(set);
+    if (own) hf__handle_cancel(own, c);
     return status;
 }
 
