@@ -123,6 +123,14 @@ int hf__hold_set_claim(struct hold_set *set, hf_client *c,
     return status;
 }
 
+/* A part cannot be taken in hand any more. */
+static int gone_set(struct hf_error *err)
+{
+    return hf__error_set(err, HF_INVALID,
+                         "hold: one of its parts was released before, or its "
+                         "client was closed");
+}
+
 /* ---- for a caller that waits --------------------------------------------- */
 
 /* An operation on every part that could be taken in hand. */
@@ -188,10 +196,7 @@ static int run_result(struct set_run *r, const struct hold_set *set,
         }
         hf__handle_drop(&r->grips[i]);
     }
-    if (first == HF_OK && r->len < set->len)
-        first = hf__error_set(err, HF_INVALID,
-                              "hold: one of its parts was released before, or "
-                              "its client was closed");
+    if (first == HF_OK && r->len < set->len) first = gone_set(err);
     return first;
 }
 
@@ -255,59 +260,98 @@ static void call_free(struct set_call *c)
     hf__free(&a, c);
 }
 
-static void part_done(hf_hold *part, int status, const struct hf_error *err,
-                      void *user)
+/* So many parts are over. */
+static void parts_over(struct set_call *c, size_t n)
 {
-    struct set_call *c = user;
-    (void)part;
-    call_note(c, status, err);
-    if (atomic_fetch_sub(&c->left, 1) != 1) return;
+    if (atomic_fetch_sub(&c->left, n) != n) return;
     if (c->fn) c->fn(c->hold, c->status, &c->err, c->user);
     call_free(c);
 }
 
-/* What is needed to start the operation on a part; NULL: no memory, or the part
- * cannot be taken. */
-static struct started *part_prepare(struct set_call *c, hf_hold *part,
-                                    enum op_type type, int64_t lease_ms)
+static void part_done(hf_hold *part, int status, const struct hf_error *err,
+                      void *user)
 {
-    struct grip g;
-    if (hf__handle_take(part, &g, 0) != 0) return NULL;
-    struct started *s = hf__started_new(type, &g, lease_ms, part_done, c, NULL);
-    hf__handle_drop(&g);
-    return s;
+    (void)part;
+    call_note(user, status, err);
+    parts_over(user, 1);
 }
 
-/* The part may have been released since: then there is nothing to do. */
-static void part_start(struct set_call *c, hf_hold *part, struct started *s,
-                       int is_release)
+/* A part that is in hand, so that its client is not freed meanwhile, and what is
+ * needed to start the operation on it. */
+struct part {
+    struct grip grip;
+    struct started *start;
+};
+
+static void part_drop(struct part *p)
 {
-    struct grip g;
-    struct hf_error err = {0};
-    atomic_fetch_add(&c->left, 1);
-    int status = HF_INVALID;
-    if (hf__handle_take(part, &g, is_release) == 0) {
-        status = hf__started_go(s, &err);
-        hf__handle_drop(&g);
-    } else {
-        hf__started_free(s);
-    }
-    if (status == HF_OK) return;
-    atomic_fetch_sub(&c->left, 1);
-    call_note(c, status, &err);
+    if (p->start) hf__started_free(p->start);
+    hf__handle_drop(&p->grip);
 }
 
+/* Those that are still there, so that nothing is missing afterwards; how many.
+ * -1: no memory. */
 static int parts_prepare(struct set_call *c, const struct hold_set *set,
-                         enum op_type type, int64_t lease_ms,
-                         struct started **out)
+                         enum op_type type, int64_t lease_ms, struct part *out)
 {
-    size_t n = 0;
-    while (n < set->len
-           && (out[n] = part_prepare(c, set->parts[n], type, lease_ms)))
+    int n = 0;
+    for (size_t i = 0; i < set->len; i++) {
+        struct part *p = &out[n];
+        if (hf__handle_take(set->parts[i], &p->grip, 0) != 0) continue;
+        p->start =
+            hf__started_new(type, &p->grip, lease_ms, part_done, c, NULL);
         n++;
-    if (n == set->len) return HF_OK;
-    while (n > 0) hf__started_free(out[--n]);
-    return HF_NOMEM;
+        if (p->start) continue;
+        while (n > 0) part_drop(&out[--n]);
+        return -1;
+    }
+    return n;
+}
+
+/* Nobody else can take them from now on; how many are left. */
+static int parts_take(struct part *parts, int len)
+{
+    int n = 0;
+    for (int i = 0; i < len; i++) {
+        struct part p = parts[i];
+        struct grip last;
+        if (hf__handle_take(p.grip.handle, &last, 1) != 0) {
+            part_drop(&p); /* released since */
+            continue;
+        }
+        hf__handle_drop(&p.grip);
+        p.grip = last;
+        parts[n++] = p;
+    }
+    return n;
+}
+
+/* HF_OK: `c` is told by those that are on their way, and by this call only if
+ * a client is closed at this moment.  Otherwise there is none, and it is freed.
+ */
+static int parts_go(struct set_call *c, struct part *parts, size_t len,
+                    struct hf_error *err)
+{
+    size_t failed = 0;
+    int status = HF_OK;
+    atomic_store(&c->left, len);
+    for (size_t i = 0; i < len; i++) {
+        struct hf_error own = {0};
+        struct started *s = parts[i].start;
+        parts[i].start = NULL;
+        int one = hf__started_go(s, &own);
+        if (one == HF_OK) continue;
+        failed++;
+        call_note(c, one, &own);
+        if (status == HF_OK && err) *err = own;
+        status = one;
+    }
+    if (failed == len) {
+        call_free(c);
+        return status;
+    }
+    if (failed > 0) parts_over(c, failed);
+    return HF_OK;
 }
 
 static struct set_call *call_new(const struct grip *g, hf_hold_fn fn,
@@ -319,35 +363,57 @@ static struct set_call *call_new(const struct grip *g, hf_hold_fn fn,
     c->hold = g->handle;
     c->fn = fn;
     c->user = user;
-    atomic_init(&c->left, 1); /* it is not over before all are started */
+    atomic_init(&c->left, 0);
     atomic_flag_clear(&c->has_failed);
     return c;
+}
+
+/* All that are there are in hand, and the set itself for the last time if it is
+ * released; `c` is taken. */
+static int set_go(const struct grip *g, struct set_call *c, struct part *parts,
+                  int n, struct hf_error *err)
+{
+    struct hf_error gone = {0};
+    if ((size_t)n < g->set->len) call_note(c, gone_set(&gone), &gone);
+    if (n > 0) return parts_go(c, parts, (size_t)n, err);
+    call_free(c);
+    return gone_set(err);
+}
+
+/* With `c`, which is taken, and memory for the parts. */
+static int set_start(const struct grip *g, struct set_call *c,
+                     struct part *parts, int64_t lease_ms, int is_release,
+                     struct hf_error *err)
+{
+    struct grip last = {0};
+    enum op_type type = is_release ? OP_TYPE_RELEASE : OP_TYPE_EXTEND;
+    int n = parts_prepare(c, g->set, type, lease_ms, parts);
+    int is_gone =
+        n >= 0 && is_release && hf__handle_take(g->handle, &last, 1) != 0;
+    int status = HF_NOMEM;
+    if (n < 0 || is_gone) {
+        call_free(c);
+        if (is_gone)
+            status = hf__error_set(err, HF_INVALID, "hold: released before");
+    } else {
+        if (is_release) n = parts_take(parts, n);
+        status = set_go(g, c, parts, n, err);
+    }
+    for (int i = 0; i < n; i++) part_drop(&parts[i]);
+    if (last.handle) hf__handle_drop(&last);
+    return status;
 }
 
 int hf__hold_set_start(const struct grip *g, int64_t lease_ms, int is_release,
                        hf_hold_fn fn, void *user, struct hf_error *err)
 {
-    struct started *starts[HOLD_SET_MAX];
-    struct hold_set *set = g->set;
-    struct grip last;
-    enum op_type type = is_release ? OP_TYPE_RELEASE : OP_TYPE_EXTEND;
+    struct allocator a = g->set->alloc;
     int status = hf__lease_check("set of locks", lease_ms, err);
     if (status != HF_OK) return status;
-    struct set_call *c = call_new(g, fn, user);
-    if (!c || parts_prepare(c, set, type, lease_ms, starts) != HF_OK) {
-        if (c) call_free(c);
-        return hf__error_set(err, HF_NOMEM,
-                             "set of locks: out of memory, or one of its parts "
-                             "was released before");
-    }
-    if (is_release && hf__handle_take(g->handle, &last, 1) != 0) {
-        for (size_t i = 0; i < set->len; i++) hf__started_free(starts[i]);
-        call_free(c);
-        return hf__error_set(err, HF_INVALID, "hold: released before");
-    }
-    for (size_t i = 0; i < set->len; i++)
-        part_start(c, set->parts[i], starts[i], is_release);
-    if (is_release) hf__handle_drop(&last);
-    part_done(NULL, HF_OK, NULL, c);
-    return HF_OK;
+    struct part *parts = hf__alloc(&a, g->set->len * sizeof *parts);
+    struct set_call *c = parts ? call_new(g, fn, user) : NULL;
+    status = c ? set_start(g, c, parts, lease_ms, is_release, err) : HF_NOMEM;
+    hf__free(&a, parts);
+    if (status != HF_NOMEM) return status;
+    return hf__error_set(err, HF_NOMEM, "set of locks: out of memory");
 }

@@ -753,6 +753,65 @@ TEST(hold, is_released_without_a_callback_too)
     CHECK(rig_until(is_free, other));
 }
 
+/* As by the call that waits: the rest is released, and the callback tells. */
+TEST(hold, of_a_set_is_released_by_a_callback_when_another_client_is_closed)
+{
+    static struct answer extended, released;
+    hf_hold *hold;
+    rig_begin();
+    memset(&extended, 0, sizeof extended);
+    memset(&released, 0, sizeof released);
+    hf_client *c = rig_client(NULL), *d = rig_client(NULL);
+    hf_lock *locks[] = {rig_lock(c, "a"), rig_lock(d, "b")};
+    hf_lock *a = rig_lock(rig_client(NULL), "a");
+    hf_multi *m = NULL;
+    CHECK_INT(hf_multi_open(locks, 2, &m, NULL), HF_OK);
+    int status = hf_multi_try(m, &hold, NULL);
+    hf_multi_close(m);
+    CHECK_INT(status, HF_OK);
+    rig_close(d);
+    CHECK_INT(hf_hold_extend_start(hold, 0, answered, &extended, NULL), HF_OK);
+    CHECK(rig_until_equal(&extended.calls, 1));
+    CHECK_INT(extended.status, HF_INVALID);
+    CHECK_INT(hf_hold_release_start(hold, answered, &released, NULL), HF_OK);
+    CHECK(rig_until_equal(&released.calls, 1));
+    CHECK_INT(released.status, HF_INVALID);
+    CHECK_INT(rig_probe(a), HF_OK);
+    stands_for_nothing(hold);
+}
+
+static _Thread_local int is_starting;
+
+static void answered_elsewhere(hf_hold *hold, int status,
+                               const struct hf_error *err, void *user)
+{
+    answered(hold, is_starting ? HF_INTERNAL : status, err, user);
+}
+
+/* However soon it is over: a caller may have a mutex that its callback takes. */
+TEST(hold, of_a_set_calls_nothing_back_from_inside_the_call_that_starts_it)
+{
+    enum { TIMES = 300 };
+    static struct answer a;
+    struct three t;
+    struct hf_acquire_options o = rig_options(RIG_TRY, 30000, 0);
+    hf_hold *hold;
+    rig_begin();
+    three_open(&t);
+    CHECK_INT(hf_multi_acquire(t.multi, &o, &hold, NULL), HF_OK);
+    for (int i = 0; i < TIMES; i++) {
+        memset(&a, 0, sizeof a);
+        is_starting = 1;
+        int status =
+            hf_hold_extend_start(hold, 0, answered_elsewhere, &a, NULL);
+        is_starting = 0;
+        CHECK_INT(status, HF_OK);
+        CHECK(rig_until_equal(&a.calls, 1));
+        CHECK_INT(a.status, HF_OK);
+    }
+    CHECK_INT(hf_hold_release(hold, NULL), HF_OK);
+}
+
 /* What was started before the close is told before it is over. */
 TEST(hold, that_is_being_released_when_its_client_is_closed_is_told_of_once)
 {

@@ -5,6 +5,9 @@
  */
 #include "api/handle.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "api/hold_set.h"
 #include "lib/rig.h"
 
@@ -59,4 +62,93 @@ TEST(handle, that_a_set_cannot_get_any_more_leaves_nothing_held)
               HF_CLOSED);
     CHECK_INT(grips_of(c), 0);
     for (int i = 0; i < 2; i++) CHECK(rig_until(is_free, others[i]));
+}
+
+/* ---- a set that is started ----------------------------------------------- */
+
+static struct {
+    hf_client *other; /* closed while the set is being started */
+    atomic_int is_armed;
+    atomic_int is_closing;
+    atomic_int is_closed;
+    atomic_int was_closed; /* before the start was over */
+} race;
+
+static void race_close(void *arg)
+{
+    (void)arg;
+    while (!atomic_load(&race.is_closing)) rig_pause_ms(1);
+    hf_client_close(race.other);
+    atomic_store(&race.is_closed, 1);
+}
+
+/* Of the second part: the first is prepared. */
+static void *race_allocate(size_t size, void *user)
+{
+    (void)user;
+    if (atomic_exchange(&race.is_armed, 0)) {
+        atomic_store(&race.is_closing, 1);
+        for (int i = 0; i < 200 && !atomic_load(&race.is_closed); i++)
+            rig_pause_ms(1);
+        atomic_store(&race.was_closed, atomic_load(&race.is_closed));
+    }
+    return malloc(size ? size : 1);
+}
+
+static void *race_resize(void *p, size_t size, void *user)
+{
+    (void)user;
+    return realloc(p, size);
+}
+
+static void race_free(void *p, void *user)
+{
+    (void)user;
+    free(p);
+}
+
+static void on_extended(hf_hold *hold, int status, const struct hf_error *err,
+                        void *user)
+{
+    (void)hold;
+    (void)status;
+    (void)err;
+    atomic_fetch_add((atomic_int *)user, 1);
+}
+
+/* The set is of the client `c`, its first part of the other one. */
+TEST(handle, of_a_part_is_in_hand_from_its_preparation_to_its_start)
+{
+    static atomic_int calls;
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_error err;
+    hf_hold *hold = NULL;
+    rig_begin_on("memory:");
+    memset(&race, 0, sizeof race);
+    atomic_store(&calls, 0);
+    CHECK_INT(hf_client_open(rig_url(), NULL, &race.other, &err), HF_OK);
+    hf_lock *first = NULL; /* it goes with its client */
+    CHECK_INT(hf_lock_open(race.other, "a", &first, &err), HF_OK);
+    o.allocator.allocate = race_allocate;
+    o.allocator.resize = race_resize;
+    o.allocator.release = race_free;
+    hf_client *c = rig_client(&o);
+    hf_lock *locks[] = {first, rig_lock(c, "b")};
+    for (int i = 0; i < 2; i++)
+        CHECK_INT(hf_lock_try(locks[i], NULL, NULL), HF_OK);
+    struct hold_set *set = hf__hold_set_reserve(c, 2);
+    CHECK(set != NULL);
+    CHECK_INT(hf__hold_set_claim(set, c, locks, hf_holder_self(), &hold, NULL),
+              HF_OK);
+    rig_spawn(race_close, NULL);
+    struct grip g;
+    CHECK_INT(hf__handle_take(hold, &g, 0), 0);
+    g.set->alloc = hf__alloc_default; /* only that of the second part counts */
+    hf__handle_drop(&g);
+    atomic_store(&race.is_armed, 1);
+    int status = hf_hold_extend_start(hold, 0, on_extended, &calls, NULL);
+    CHECK(rig_until_equal(&race.is_closed, 1));
+    CHECK_INT(atomic_load(&race.was_closed), 0);
+    CHECK_INT(status, HF_OK);
+    CHECK(rig_until_equal(&calls, 1));
 }
