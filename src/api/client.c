@@ -7,6 +7,7 @@
 #include "api/fallback.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -528,7 +529,11 @@ void hf_client_close(hf_client *c)
     hf__handles_shut(c);
     hf__pump_shut(&c->pump);
     calls_wait(c);
-    hf__handles_wait(c);
+    /* What another thread started meanwhile is told by who runs the loop. */
+    while (!hf__handles_wait(c)) {
+        hf__pump_shut(&c->pump);
+        (void)poll(NULL, 0, 1);
+    }
     hf__handles_free(c);
     hf__pump_close(&c->pump, c->timeout_us);
     while (c->locks) { /* their last callbacks have run */

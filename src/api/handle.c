@@ -4,7 +4,6 @@
 #include "api/handle.h"
 
 #include <assert.h>
-#include <poll.h>
 
 #include "api/hold_set.h"
 
@@ -269,33 +268,14 @@ void hf__handles_shut(hf_client *c)
     table_unlock();
 }
 
-static int is_in_hand(const hf_client *c)
+int hf__handles_wait(hf_client *c)
 {
     table_lock();
-    int is_one = c->grips > 0;
+    while (c->grips > 0 && !c->pump.own_loop)
+        pthread_cond_wait(&table.dropped, &table.mutex);
+    int is_over = c->grips == 0;
     table_unlock();
-    return is_one;
-}
-
-/* What was started answers through the program's loop, and its thread is in
- * here. */
-static void loop_wait(hf_client *c)
-{
-    while (is_in_hand(c)) {
-        hf__pump_process(&c->pump);
-        if (is_in_hand(c)) poll(NULL, 0, 1);
-    }
-}
-
-void hf__handles_wait(hf_client *c)
-{
-    if (c->pump.own_loop) {
-        loop_wait(c);
-        return;
-    }
-    table_lock();
-    while (c->grips > 0) pthread_cond_wait(&table.dropped, &table.mutex);
-    table_unlock();
+    return is_over;
 }
 
 /* Take the next that is to be let go, from `*at` on.  1 if there is one. */

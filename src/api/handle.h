@@ -66,7 +66,9 @@ void hf__handle_drop(const struct grip *grip);
 /* The client is being closed: none of its handles can be taken from now on;
  * then wait for those that are in hand; then let go of what they stood for. */
 void hf__handles_shut(hf_client *c);
-void hf__handles_wait(hf_client *c);
+/* 1: there are none; 0: some are still in hand, and the client's loop, which is
+ * the program's, is to be run for them. */
+int hf__handles_wait(hf_client *c);
 void hf__handles_free(hf_client *c);
 
 #endif

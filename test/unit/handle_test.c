@@ -64,6 +64,59 @@ TEST(handle, that_a_set_cannot_get_any_more_leaves_nothing_held)
     for (int i = 0; i < 2; i++) CHECK(rig_until(is_free, others[i]));
 }
 
+struct late {
+    hf_client *client;
+    hf_hold *handle;
+    struct op op;
+    atomic_int is_told;
+    atomic_int is_closed;
+};
+
+static struct late late;
+
+static void late_told(struct op *op)
+{
+    hf__handle_cancel(late.handle, late.client);
+    atomic_store(&late.is_told, op->status == HF_CLOSED);
+}
+
+static void late_close(void *arg)
+{
+    (void)arg;
+    hf_client_close(late.client);
+    atomic_store(&late.is_closed, 1);
+}
+
+static int late_is_shut(void *arg)
+{
+    (void)arg;
+    hf__pump_lock(&late.client->pump);
+    int is_shut = late.client->pump.engine.closing;
+    hf__pump_unlock(&late.client->pump);
+    return is_shut;
+}
+
+/* Another thread had looked before whether it is closed, and starts it now. */
+TEST(handle, of_what_is_started_too_late_does_not_keep_its_loop_from_closing)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_error err;
+    rig_begin_on("memory:");
+    memset(&late, 0, sizeof late);
+    o.flags = HF_CLIENT_OWN_LOOP;
+    CHECK_INT(hf_client_open(rig_url(), &o, &late.client, &err), HF_OK);
+    CHECK_INT(hf__handle_reserve(late.client, &late.handle), HF_OK);
+    rig_spawn(late_close, NULL);
+    CHECK(rig_until(late_is_shut, NULL));
+    rig_pause_ms(20); /* it waits for the handle now */
+    struct op *op = &late.op;
+    hf__op_init(op, OP_TYPE_LIST, NULL, 0);
+    op->complete = late_told;
+    hf__pump_start_all(&late.client->pump, &op, 1);
+    CHECK(rig_until_equal(&late.is_closed, 1));
+    CHECK_INT(atomic_load(&late.is_told), 1);
+}
+
 /* ---- a set that is started ----------------------------------------------- */
 
 static struct {
