@@ -268,6 +268,7 @@ void hf__hold_op(struct op *op, enum op_type type, const struct grip *g)
     hf_lock lock = {.client = g->client, .entry = g->slot->entry};
     hf__op_init(op, type, &lock, g->slot->holder);
     op->target = g->slot;
+    op->hold = g->handle;
 }
 
 /* One that was started.  It pins its hold; the pump keeps the client. */

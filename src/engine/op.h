@@ -157,7 +157,8 @@ struct op {
 
     int status;           /* the result, and what belongs to it */
     struct slot *granted; /* with a handle: pinned for it; else NULL */
-    hf_hold *hold;        /* the handle, once it stands for that */
+    hf_hold *hold;        /* the handle, once it stands for that; of a target
+                           * the one that it is released by */
     struct hf_error err;
     struct grant grant;
     struct hf_released released;

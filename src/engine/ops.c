@@ -274,6 +274,9 @@ static int is_late(struct engine *e, struct op *op)
 void hf__op_begin(struct engine *e, struct op *op)
 {
     struct slot *s = op->target;
+    /* Its handle is gone: others that have it in hand delay no more than that
+     * the hold is let go. */
+    if (s && op->type == OP_TYPE_RELEASE) hf__ear_remove(e, s, op->hold);
     if (!s && op->entry) s = hf__slot_find(op->entry, op->holder);
     if (e->closing) {
         hf__op_finish(e, op, HF_CLOSED, NULL);

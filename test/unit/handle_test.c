@@ -205,3 +205,37 @@ TEST(handle, of_a_part_is_in_hand_from_its_preparation_to_its_start)
     CHECK_INT(status, HF_OK);
     CHECK(rig_until_equal(&calls, 1));
 }
+
+/* ---- the rest ------------------------------------------------------------ */
+
+static atomic_int heard;
+
+static void hear(hf_hold *hold, const struct hf_event *ev, void *user)
+{
+    (void)hold;
+    (void)ev;
+    (void)user;
+    atomic_fetch_add(&heard, 1);
+}
+
+/* Another thread looks at the hold while it is released. */
+TEST(handle, that_is_gone_is_told_nothing_although_it_is_in_hand)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_acquire_options a = rig_options(RIG_TRY, 20, HF_ACQUIRE_FIXED);
+    struct grip g;
+    hf_hold *hold = NULL;
+    rig_begin_on("memory:");
+    atomic_store(&heard, 0);
+    o.flags = HF_CLIENT_OWN_LOOP; /* nothing is told before it is processed */
+    hf_client *c = rig_client(&o);
+    CHECK_INT(hf_lock_acquire(rig_lock(c, "a"), &a, &hold, NULL), HF_OK);
+    CHECK_INT(hf_hold_on_state(hold, hear, NULL), HF_OK);
+    CHECK_INT(hf__handle_take(hold, &g, 0), 0);
+    rig_pause_ms(40);
+    CHECK_INT(hf_hold_state(hold), HF_STATE_LOST);
+    CHECK_INT(hf_hold_release_start(hold, NULL, NULL, NULL), HF_OK);
+    CHECK_INT(hf_client_process(c), HF_OK);
+    CHECK_INT(atomic_load(&heard), 0);
+    hf__handle_drop(&g);
+}
