@@ -115,9 +115,11 @@ static struct place *place_of(const hf_hold *handle)
     return generation == (bits & ~PLACE_MASK) ? p : NULL;
 }
 
+/* One generation for each acquire: of a handle that is gone it has been counted
+ * already. */
 static void place_free(struct place *p, uint32_t at)
 {
-    p->generation++;
+    if (p->state == PLACE_RESERVED) p->generation++;
     p->state = PLACE_FREE;
     p->client = NULL;
     p->next_free = table.free_head;

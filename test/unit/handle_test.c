@@ -239,3 +239,18 @@ TEST(handle, that_is_gone_is_told_nothing_although_it_is_in_hand)
     CHECK_INT(atomic_load(&heard), 0);
     hf__handle_drop(&g);
 }
+
+TEST(handle, spends_one_generation_for_each_acquire)
+{
+    rig_begin_on("memory:");
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    uintptr_t before = 0;
+    for (int i = 0; i < 3; i++) {
+        hf_hold *hold = NULL;
+        CHECK_INT(hf_lock_try(l, &hold, NULL), HF_OK);
+        CHECK_INT(hf_hold_release(hold, NULL), HF_OK);
+        uintptr_t now = (uintptr_t)hold >> (sizeof hold > 4 ? 32 : 20);
+        if (i > 0) CHECK_INT(now - before, 1);
+        before = now;
+    }
+}
