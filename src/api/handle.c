@@ -51,7 +51,7 @@ static struct {
 
 static pthread_once_t fork_once = PTHREAD_ONCE_INIT;
 
-static void table_lock(void)
+static void fork_prepare(void)
 {
     pthread_mutex_lock(&table.mutex);
 }
@@ -61,9 +61,24 @@ static void table_unlock(void)
     pthread_mutex_unlock(&table.mutex);
 }
 
+/* Those that waited are not in the child: nobody is to wait for them. */
+static void fork_child(void)
+{
+    table.dropped = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    table_unlock();
+}
+
 static void fork_register(void)
 {
-    pthread_atfork(table_lock, table_unlock, table_unlock);
+    pthread_atfork(fork_prepare, table_unlock, fork_child);
+}
+
+/* Whoever takes it first, and be it to close a client without handles, could be
+ * interrupted by a fork. */
+static void table_lock(void)
+{
+    pthread_once(&fork_once, fork_register);
+    pthread_mutex_lock(&table.mutex);
 }
 
 /* ---- places -------------------------------------------------------------- */
@@ -145,7 +160,6 @@ static void client_drop(hf_client *c)
 int hf__handle_reserve(hf_client *c, hf_hold **out)
 {
     int status = HF_NOMEM;
-    pthread_once(&fork_once, fork_register);
     table_lock();
     if (table.free_head != NO_PLACE || table_grow() == 0) {
         uint32_t at = table.free_head;
