@@ -71,6 +71,7 @@ struct election_task {
     enum election_phase phase;
     struct hf_acquire_options acquire; /* CAMPAIGN */
     hf_hold *handle;           /* CAMPAIGN: reserved for its hold; or NULL */
+    hf_hold *hold;             /* CAMPAIGN: that hold, once it is won */
     uint64_t holder;           /* whose leadership it is about */
     struct election_record me; /* as it is published */
     const void *value;         /* to be published; NULL: nothing */

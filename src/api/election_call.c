@@ -105,7 +105,7 @@ int hf_election_campaign(hf_election *e,
     struct election_task t;
     int status = campaign_prepare(&t, e, options, err);
     if (status == HF_OK) status = hf__election_run(&t, err);
-    if (status == HF_OK && hold) *hold = hf_election_hold(e);
+    if (status == HF_OK && hold) *hold = t.hold;
     return status;
 }
 
@@ -118,7 +118,10 @@ int hf_election_campaign_start(hf_election *e,
     int status = campaign_prepare(&t, e, options, err);
     if (status != HF_OK) return status;
     status = hf__election_launch(&t, (void (*)(void))cb, user, err);
-    if (status == HF_NOMEM) hf__election_over(&t);
+    if (status == HF_NOMEM) { /* not even begun: what it had is as it was */
+        t.status = status;
+        hf__election_over(&t);
+    }
     return status;
 }
 

@@ -17,14 +17,13 @@ void hf__election_over(struct election_task *t)
     hf__free(&e->client->alloc, t->text);
     t->text = NULL;
     if (t->call != CALL_CAMPAIGN) return;
-    hf_hold *hold = NULL;
     if (t->status == HF_OK)
         t->status = hf__hold_claim(t->handle, e->client, e->lock, t->holder,
-                                   &hold, &t->err);
+                                   &t->hold, &t->err);
     else
         hf__handle_cancel(t->handle, e->client);
     hf__pump_lock(&e->client->pump);
-    e->hold = hold;
+    if (t->hold) e->hold = t->hold;
     e->campaigns = 0;
     hf__pump_unlock(&e->client->pump);
 }
@@ -46,8 +45,8 @@ static void task_tell(struct election_task *t)
     int ok = t->status == HF_OK;
     if (!t->fn) return;
     if (t->call == CALL_CAMPAIGN)
-        ((hf_campaigned_fn)t->fn)(t->e, t->status, ok ? t->e->hold : NULL,
-                                  &t->err, t->user);
+        ((hf_campaigned_fn)t->fn)(t->e, t->status, ok ? t->hold : NULL, &t->err,
+                                  t->user);
     else if (t->call == CALL_RESIGN)
         ((hf_resigned_fn)t->fn)(t->e, t->status, &t->err, t->user);
     else
