@@ -41,9 +41,24 @@ static void call_end(struct slots_call *c)
 
 static void part_complete(struct op *op);
 
+static void end_complete(struct op *op)
+{
+    call_end(((struct slots_part *)op)->call);
+}
+
+/* No callback runs inside the call that started it: let who pumps find an
+ * operation that is over at once, a release by nobody. */
+static void end_later(struct slots_call *c)
+{
+    struct op *op = &c->gate.op;
+    hf__op_init(op, OP_TYPE_RELEASE, c->gate.lock, hf_holder_new());
+    op->complete = end_complete;
+    hf__pump_start_all(&c->sem->client->pump, &op, 1);
+}
+
 /* One more than there are is counted: the last must not be over before all are
- * started. */
-static void batches_start(struct slots_call *c)
+ * started.  `is_inside`: the user's call. */
+static void batches_start(struct slots_call *c, int is_inside)
 {
     struct op *ops[PARTS_MAX];
     struct pump *p = &c->sem->client->pump;
@@ -54,7 +69,10 @@ static void batches_start(struct slots_call *c)
         hf__pump_start_all(p, ops, len);
         if (atomic_fetch_sub(&c->left, 1) != 1) return;
     } while (hf__slots_step(c));
-    call_end(c);
+    if (is_inside)
+        end_later(c);
+    else
+        call_end(c);
 }
 
 static void part_complete(struct op *op)
@@ -62,7 +80,7 @@ static void part_complete(struct op *op)
     struct slots_call *c = ((struct slots_part *)op)->call;
     if (atomic_fetch_sub(&c->left, 1) != 1) return;
     if (hf__slots_step(c))
-        batches_start(c);
+        batches_start(c, 0);
     else
         call_end(c);
 }
@@ -81,6 +99,6 @@ int hf__slots_start(struct slots_call *c, struct hf_error *err)
         if (err) *err = c->err;
         return c->status;
     }
-    batches_start(c);
+    batches_start(c, 1);
     return HF_OK;
 }
