@@ -18,17 +18,18 @@ done
 
 # The example of a header: in its first comment, after an empty line, indented.
 # "..." and what stands far behind a statement are for the reader.
-given='hf_client *c, hf_client *client, hf_lock *lock, hf_hold *hold,
-    struct hf_error err, int work_is_left'
+given='hf_client *client, hf_lock *lock, hf_hold *hold, hf_latch *latch,
+    hf_lock *account_a, hf_lock *account_b, struct hf_error err'
 for header in include/holdfast/*.h; do
     awk -v given="$(echo "$given" | tr -d "\n")" '
-        / \*\/$/ { exit }
+        / \*\/$/ { if (inside) print "}\n}"; exit }
         /^ \*     (struct )?hf_/ && before == " *" {
-            printf "#include <holdfast/holdfast.h>\n#include <string.h>\n"
-            printf "void write_with_token(uint64_t fence);\n"
+            print "#include <holdfast/holdfast.h>"
+            print "#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>"
+            print "void do_work(void); void write_with_token(uint64_t fence);"
             print "void example(" given ");\nvoid example(" given ")\n{"
-            print "(void)c, (void)client, (void)lock, (void)hold, (void)err;"
-            print "(void)work_is_left;\n{"
+            print "(void)client, (void)lock, (void)hold, (void)latch;"
+            print "(void)account_a, (void)account_b, (void)err;\n{"
             inside = 1
         }
         $0 == " *" && inside { inside = 0; print "}\n}"; exit }

@@ -27,7 +27,8 @@
  *     client that was closed.  Calls on an invalid handle return HF_INVALID, or
  *     0 where no status is returned.  They send nothing and change no other
  *     hold.  (A released handle is recognised until the program has acquired
- *     four billion times since.)
+ *     four billion times since; four thousand times where a pointer has 32
+ *     bits.)
  */
 #ifndef HOLDFAST_HOLD_H
 #define HOLDFAST_HOLD_H
@@ -201,6 +202,8 @@ HF_API hf_hold *hf_hold_part(hf_hold *hold, size_t i);
  * @return HF_OK           extended
  *         HF_LOST         another holder has it now
  *         HF_EXPIRED      its lease has ended
+ *         HF_NOT_OWNER    another thread or handle has ended it: by a release
+ *                         that came first, hf_lock_release() or a ticket
  *         HF_UNAVAILABLE  the store did not answer; the hold stays valid for
  *                         hf_hold_valid_ms()
  *         HF_DENIED       the store refuses the request; the hold stays valid
@@ -272,6 +275,8 @@ HF_API int hf_hold_feed(hf_hold *hold);
  *                         keeps the lock until the last of them is released
  *         HF_EXPIRED      its lease had ended; no other hold was changed
  *         HF_LOST         another holder has it now; nothing was changed
+ *         HF_NOT_OWNER    hf_lock_release() or another handle's ticket has
+ *                         ended it before; nothing was sent
  *         HF_UNAVAILABLE  no answer; the release is repeated until the lease
  *                         ends, which frees the lock at the latest
  *         HF_DENIED       the store refuses the request; the lock is free when
@@ -339,7 +344,8 @@ HF_API int hf_hold_on_state(hf_hold *hold, hf_hold_state_fn fn, void *user);
  * Detach the hold: write a ticket with which another process can renew or
  * release it, and give up the handle without releasing the hold.  The ticket is
  * a secret: every process that has it can release the lock.  It cannot be made
- * from anything that a store shows or keeps.
+ * from anything that a store shows or keeps.  A hold that several handles share
+ * is detached from all of them.
  *
  * @param hold    taken if this returns HF_OK; acquired with HF_ACQUIRE_DETACHED
  * @param ticket  owned by the caller; filled
@@ -350,7 +356,8 @@ HF_API int hf_hold_on_state(hf_hold *hold, hf_hold_state_fn fn, void *user);
  *         HF_EXPIRED      its lease has ended
  *         HF_LOST         another holder has it now
  *         HF_UNSUPPORTED  the hold was not acquired detached, or is a set
- *         HF_NOT_OWNER    another call on this hold is still running
+ *         HF_NOT_OWNER    another call on this hold is still running, or it
+ *                         was ended otherwise
  *         HF_INVALID      `size` is too small, or the handle is invalid
  *         HF_FORKED       the client was opened by the parent of this process
  *
