@@ -276,8 +276,8 @@ static void part_done(hf_hold *part, int status, const struct hf_error *err,
     parts_over(user, 1);
 }
 
-/* A part that is in hand, so that its client is not freed meanwhile, and what is
- * needed to start the operation on it. */
+/* A part that is in hand, so that its client is not freed meanwhile, and what
+ * is needed to start the operation on it. */
 struct part {
     struct grip grip;
     struct started *start;

@@ -788,7 +788,8 @@ static void answered_elsewhere(hf_hold *hold, int status,
     answered(hold, is_starting ? HF_INTERNAL : status, err, user);
 }
 
-/* However soon it is over: a caller may have a mutex that its callback takes. */
+/* However soon it is over: the caller may hold a mutex that its callback takes.
+ */
 TEST(hold, of_a_set_calls_nothing_back_from_inside_the_call_that_starts_it)
 {
     enum { TIMES = 300 };
