@@ -405,7 +405,9 @@ HF_API int hf_lock_acquire_start(hf_lock *lock,
 HF_API int hf_lock_try(hf_lock *lock, hf_hold **hold, struct hf_error *err);
 
 /**
- * Release the lock once, as the calling thread.
+ * Release the lock once, as the calling thread: for an acquire that asked for
+ * no handle.  If the hold has a handle, that handle is left without a hold:
+ * hf_hold_state() returns HF_STATE_NONE for it.
  *
  * @param lock      borrowed
  * @param released  filled on HF_OK; may be NULL

@@ -828,3 +828,18 @@ TEST(hold, that_is_being_released_when_its_client_is_closed_is_told_of_once)
     CHECK(a.hold == hold);
     stands_for_nothing(hold);
 }
+
+TEST(hold, that_its_thread_released_by_the_lock_leaves_the_handle_without_it)
+{
+    rig_begin();
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
+    hf_lock *other = rig_lock(rig_client(NULL), "a");
+    hf_hold *hold, *theirs;
+    CHECK_INT(hf_lock_try(l, &hold, NULL), HF_OK);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_state(hold), HF_STATE_NONE);
+    CHECK_INT(rig_acquire(other, hf_holder_new(), RIG_TRY, &theirs), HF_OK);
+    CHECK_INT(hf_hold_release(hold, NULL), HF_NOT_OWNER);
+    CHECK_INT(hf_hold_state(theirs), HF_STATE_HELD);
+    CHECK_INT(hf_hold_release(theirs, NULL), HF_OK);
+}
