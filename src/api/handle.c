@@ -1,5 +1,8 @@
 /*
- * handle.c: the table of handles; see handle.h.
+ * handle.c: the table of handles: reserved, filled, taken in hand, dropped.
+ *
+ * The rule: the table's mutex is a leaf.  It is taken with no other lock held,
+ * and no other lock is taken inside it.
  */
 #include "api/handle.h"
 
@@ -26,7 +29,7 @@ enum place_state {
 
 struct place {
     uint32_t generation;
-    uint16_t grips; /* by so many calls it is in hand */
+    uint16_t grips; /* number of calls that have it in hand */
     uint8_t state;  /* enum place_state */
     uint8_t flags;  /* HANDLE_* and IS_SET */
     hf_client *client;
@@ -61,7 +64,7 @@ static void table_unlock(void)
     pthread_mutex_unlock(&table.mutex);
 }
 
-/* Those that waited are not in the child: nobody is to wait for them. */
+/* The threads that waited are not in the child. */
 static void fork_child(void)
 {
     table.dropped = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
@@ -73,8 +76,8 @@ static void fork_register(void)
     pthread_atfork(fork_prepare, table_unlock, fork_child);
 }
 
-/* Whoever takes it first, and be it to close a client without handles, could be
- * interrupted by a fork. */
+/* A fork may come while any thread has the mutex: the handlers are there before
+ * it is first locked. */
 static void table_lock(void)
 {
     pthread_once(&fork_once, fork_register);
@@ -113,10 +116,10 @@ static int table_grow(void)
     return 0;
 }
 
-static hf_hold *handle_of(uint32_t at, const struct place *p)
+static hf_hold *handle_of(uint32_t at, uint32_t generation)
 {
     uintptr_t bits =
-        ((uintptr_t)p->generation << PLACE_BITS) | ((uintptr_t)at + 1);
+        ((uintptr_t)generation << PLACE_BITS) | ((uintptr_t)at + 1);
     return (hf_hold *)bits;
 }
 
@@ -169,7 +172,7 @@ int hf__handle_reserve(hf_client *c, hf_hold **out)
         p->client = c;
         p->slot = NULL;
         c->grips++;
-        *out = handle_of(at, p);
+        *out = handle_of(at, p->generation);
         status = HF_OK;
     }
     table_unlock();
@@ -303,8 +306,7 @@ static int shut_next(const hf_client *c, uint32_t *at, struct grip *out)
         struct place *p = place_at(*at);
         if (p->client != c || p->state != PLACE_SHUT) continue;
         grip_fill(out, p);
-        out->handle = (hf_hold *)(((uintptr_t)(p->generation - 1) << PLACE_BITS)
-                                  | ((uintptr_t)*at + 1));
+        out->handle = handle_of(*at, p->generation - 1);
         place_free(p, *at);
         found = 1;
     }

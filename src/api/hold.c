@@ -271,12 +271,10 @@ void hf__hold_op(struct op *op, enum op_type type, const struct grip *g)
     op->hold = g->handle;
 }
 
-/* One that was started.  It pins its hold; the pump keeps the client. */
+/* One that was started.  It pins op.target; the pump keeps the client. */
 struct started {
     struct op op; /* first */
     hf_client *client;
-    struct slot *slot;
-    hf_hold *hold;
     hf_hold_fn fn;
     void *user;
 };
@@ -292,8 +290,8 @@ static void started_complete(struct op *op)
 {
     struct started *s = (struct started *)op;
     hf_client *c = s->client;
-    slot_unpin(&c->pump, s->slot);
-    if (s->fn) s->fn(s->hold, op->status, &op->err, s->user);
+    slot_unpin(&c->pump, op->target);
+    if (s->fn) s->fn(op->hold, op->status, &op->err, s->user);
     hf__free(&c->alloc, s);
 }
 
@@ -311,12 +309,10 @@ struct started *hf__started_new(enum op_type type, const struct grip *g,
     s->op.lease_us = lease_ms * US_PER_MS;
     s->op.complete = started_complete;
     s->client = g->client;
-    s->slot = g->slot;
-    s->hold = g->handle;
     s->fn = fn;
     s->user = user;
     hf__pump_lock(p);
-    s->slot->pins++;
+    g->slot->pins++;
     hf__pump_unlock(p);
     return s;
 }
@@ -324,14 +320,14 @@ struct started *hf__started_new(enum op_type type, const struct grip *g,
 void hf__started_free(struct started *s)
 {
     hf_client *c = s->client;
-    slot_unpin(&c->pump, s->slot);
+    slot_unpin(&c->pump, s->op.target);
     hf__free(&c->alloc, s);
 }
 
 int hf__started_go(struct started *s, struct hf_error *err)
 {
     if (hf__pump_start(&s->client->pump, &s->op) == HF_OK) return HF_OK;
-    hf__error_set(err, HF_CLOSED, "%s: %s", s->slot->entry->name,
+    hf__error_set(err, HF_CLOSED, "%s: %s", s->op.entry->name,
                   hf_status_text(HF_CLOSED));
     hf__started_free(s);
     return HF_CLOSED;
