@@ -9,6 +9,9 @@
 
 #include "base/url.h"
 
+/* The furthest time that a marker may name; a later one is not believed. */
+#define SETTLED_US_MAX (INT64_MAX / 2)
+
 static int is_word(const char *text, size_t len, size_t size)
 {
     if (len == 0 || len >= size) return 0;
@@ -130,7 +133,10 @@ static void marker_go_on(struct marker *m, const struct request *req,
                          const struct boot_facts *f, int64_t from_us)
 {
     int is_blind = !f->identity[0] && !(req->flags & REQ_BOOT_STEP);
-    if (is_blind) m->settled_us += missing_us(m, req);
+    if (is_blind) {
+        int64_t us = m->settled_us + missing_us(m, req);
+        m->settled_us = us < SETTLED_US_MAX ? us : SETTLED_US_MAX;
+    }
     if (m->lease_us < req->lease_us && !(req->flags & REQ_BOOT_UNSURE))
         m->lease_us = req->lease_us;
     if (req->flags & REQ_BOOT_JOIN) {
@@ -217,7 +223,7 @@ int hf__marker_parse(const char *text, struct marker *m)
     if (word_take(&text, version, sizeof version) || strcmp(version, "v1") != 0
         || word_take(&text, m->group, sizeof m->group)
         || word_take(&text, m->identity, sizeof m->identity)
-        || number_take(&text, INT64_MAX / 2, &m->settled_us)
+        || number_take(&text, SETTLED_US_MAX, &m->settled_us)
         || number_take(&text, TIME_OPTION_MS_MAX, &lease_ms)
         || (*text && strcmp(text, "durable") && strcmp(text, "synced"))) {
         *m = (struct marker){0};
