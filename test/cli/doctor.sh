@@ -26,15 +26,15 @@ check 'nothing is said' test ! -s "$dir/out"
 # ---- one server, as it comes ----
 redis_start
 a=$redis_port a_pid=$redis_pid
-expect 1 'a server that keeps nothing' doctor "$redis"
-check 'is told by name' out_has "^$redis: answers in .* ms, Redis [0-9]"
+expect 1 'a server that keeps nothing' doctor "$redis_url"
+check 'is told by name' out_has "^$redis_url: answers in .* ms, Redis [0-9]"
 check 'and by its role' out_has ', primary$'
 check 'it forgets' warned 'disk .*nothing on disk'
 check 'a restart is for the fence' out_has '^restart without data *by the fence'
 check 'its clock is ours' out_has 'clock .* from ours, runs '
 check 'the drift budget is told' out_has 'Clocks may run 1.0 % apart'
 check 'the warnings are counted' out_has '^1 warning, marked with !'
-expect 1 'with HOLDFAST_URL' env HOLDFAST_URL="$redis?drift=5%25" \
+expect 1 'with HOLDFAST_URL' env HOLDFAST_URL="$redis_url?drift=5%25" \
     "$HOLDFAST" doctor --for 10ms
 check 'another budget' out_has 'Clocks may run 5.0 % apart'
 expect 69 'nobody there' doctor redis://127.0.0.1:1
@@ -43,8 +43,8 @@ check 'promises nothing' same "$(grep -c '^client crashes' "$dir/out")" 0
 refute 'and explains nothing' out_has '^By the fence'
 
 # ---- as JSON ----
-expect 1 'as JSON' doctor --json "$redis"
-check 'the node' out_has "^{\"node\":\"$redis\",\"status\":\"OK\""
+expect 1 'as JSON' doctor --json "$redis_url"
+check 'the node' out_has "^{\"node\":\"$redis_url\",\"status\":\"OK\""
 check 'its facts' out_has '"appendfsync":"everysec"'
 check 'a finding' out_has '^{"finding":"disk","level":"warning"'
 check 'a promise' out_has '^{"when":"client pauses","exclusion":"by the fence"'
@@ -53,11 +53,11 @@ check 'the sum' out_has '"drift_ppm":10000,"warnings":1}$'
 # ---- what it throws away; who follows it is in doctor_replicas.sh ----
 redis-cli -p "$a" config set maxmemory 100mb >/dev/null
 redis-cli -p "$a" config set maxmemory-policy volatile-ttl >/dev/null
-expect 1 'it evicts' doctor "$redis"
+expect 1 'it evicts' doctor "$redis_url"
 check 'locks go first' warned 'memory .*maxmemory-policy volatile-ttl: .*noev'
 redis-cli -p "$a" config set maxmemory-policy noeviction >/dev/null
 redis-cli -p "$a" config set maxmemory 1 >/dev/null
-expect 1 'it is full' doctor "$redis"
+expect 1 'it is full' doctor "$redis_url"
 check 'says so' warned 'memory .* % of maxmemory is used'
 redis-cli -p "$a" config set maxmemory 0 >/dev/null
 
@@ -66,22 +66,22 @@ mkdir "$dir/c"
 redis_start --dir "$dir/c" --appendonly yes --appendfsync always \
     --aclfile /dev/null
 c=$redis_port
-expect 0 'a server that keeps all' doctor "$redis"
+expect 0 'a server that keeps all' doctor "$redis_url"
 check 'says so' out_has 'disk .*every grant is on its disk'
 check 'a crash does no harm' out_has '^server crashes *yes *yes'
 redis-cli -p "$c" config set no-appendfsync-on-rewrite yes >/dev/null
-expect 1 'but for its rewrites' doctor "$redis"
+expect 1 'but for its rewrites' doctor "$redis_url"
 check 'says what to set' warned 'disk .*set no-appendfsync-on-rewrite to no'
 redis-cli -p "$c" config set no-appendfsync-on-rewrite no >/dev/null
 redis-cli -p "$c" acl setuser default -info -config >/dev/null
-expect 1 'one that says nothing of itself' doctor "$redis"
+expect 1 'one that says nothing of itself' doctor "$redis_url"
 check 'INFO' warned 'rights .*INFO is not permitted'
 check 'CONFIG' warned 'rights .*CONFIG GET is not permitted'
 check 'is not believed' warned 'disk .*not known'
 redis-cli -p "$c" acl setuser default '>secret' resetkeys '~*' +@all >/dev/null
-expect 77 'a password is wanted' doctor "$redis"
+expect 77 'a password is wanted' doctor "$redis_url"
 expect 0 'and given' env HOLDFAST_PASSWORD=secret \
-    "$HOLDFAST" doctor --for 10ms "$redis"
+    "$HOLDFAST" doctor --for 10ms "$redis_url"
 
 # ---- a quorum ----
 for name in d e f; do

@@ -94,7 +94,7 @@ done
 # Lost: the command is ended, and run again where it leads next.
 HOLDFAST_URL=$redis
 rm -f "$dir"/*.pid "$dir"/*.told
-background "$HOLDFAST" elect --lease 900ms --json=3 again \
+background "$HOLDFAST" elect --lease 9s --renew 300ms --json=3 again \
     sh "$dir/daemon" again 3>"$dir/events" 2>"$dir/err"
 need_file "$dir/again.pid"
 first=$(cat "$dir/again.pid")
@@ -114,7 +114,7 @@ check "the last event is the end" sh -c \
 
 # Killed: its guardian ends the command, and the next one is elected.
 rm -f "$dir"/*.pid
-background "$HOLDFAST" elect --lease 900ms dead sh "$dir/daemon" dead \
+background "$HOLDFAST" elect --lease 3s dead sh "$dir/daemon" dead \
     2>/dev/null
 need_file "$dir/dead.pid"
 daemon=$(cat "$dir/dead.pid")

@@ -44,8 +44,8 @@ check "says held" out_has '^held -1$'
 expect 0 "the same with a lease" "$HOLDFAST" run --url memory: x -- \
     sh -c 'eval "read line <&$HOLDFAST_STATUS_FD"; echo "$line"'
 check "and for how long" out_has '^held [1-9][0-9]*$'
-expect 0 "renewals are told" "$HOLDFAST" run --url memory: --lease 300ms x -- \
-    sh -c 'eval "exec 5<&$HOLDFAST_STATUS_FD"
+expect 0 "renewals are told" "$HOLDFAST" run --url memory: --lease 30s \
+    --renew 100ms x -- sh -c 'eval "exec 5<&$HOLDFAST_STATUS_FD"
            read a <&5; read b <&5; read c <&5; echo "$c"'
 check "as they come" out_has '^held [1-9][0-9]*$'
 

@@ -44,7 +44,7 @@ expect 1 "cron: a bad URL" "$program" nowhere: nightly true
 
 # The job ends when its lock is taken away: found by the next renewal.
 rm -f "$dir/job.end" "$dir/job.pid"
-background "$program" "$redis?lease=3s" nightly sh "$dir/job" 2>"$dir/cron.err"
+background "$program" "$redis&lease=3s" nightly sh "$dir/job" 2>"$dir/cron.err"
 need_file "$dir/job.pid"
 expect 0 "cron: broken" "$HOLDFAST" break -q --url "$redis" --yes nightly
 finished_with 9 "cron: the job is told"
@@ -58,7 +58,7 @@ for url in file: "$redis"; do
     check "worker $url: the fence is in the guard" test -s "$dir/work.guard"
     rm -f "$dir/work" "$dir/work.guard" # another store, other fences
 done
-background "$program" "$redis?lease=3s" "$dir/work" 1000000 2>"$dir/work.err"
+background "$program" "$redis&lease=3s" "$dir/work" 1000000 2>"$dir/work.err"
 need_file "$dir/work"
 expect 0 "worker: broken" "$HOLDFAST" break -q --url "$redis" --yes worker
 finished_with 1 "worker: it stops"
@@ -68,7 +68,7 @@ check "worker: begins anew" file_is "$dir/work" 'step 1'
 
 # A worker that has been succeeded, and does not know it yet, is refused: its
 # next renewal is far off.
-background "$program" "$redis?lease=1h" "$dir/late" 1000000 2>"$dir/late.err"
+background "$program" "$redis&lease=1h" "$dir/late" 1000000 2>"$dir/late.err"
 need_file "$dir/late"
 expect 0 "worker: broken" "$HOLDFAST" break -q --url "$redis" --yes worker
 expect 0 "worker: a successor" "$program" "$redis" "$dir/late" 1
@@ -110,7 +110,7 @@ done
 
 # ---- the others --------------------------------------------------------------
 example multi
-expect 0 "multi" "$program" "$redis" "$redis/1"
+expect 0 "multi" "$program" "$redis" "$redis_url/1"
 check "multi: two fences" out_has '^held, fences [1-9][0-9]* and [1-9]'
 example idempotent
 expect 0 "idempotent" "$program" order-1 "$redis"

@@ -39,8 +39,8 @@ for url in file: redis; do
     expect 0 "$url: is over by itself" \
         "$HOLDFAST" run --url "$url" -w 20 c true
     expect 0 "$url: a command longer than --min-hold and its lease" \
-        "$HOLDFAST" run --url "$url" --min-hold 100ms --lease 500ms c \
-        sleep 1.5
+        "$HOLDFAST" run --url "$url" --min-hold 100ms --lease 3s c \
+        sleep 4
     check "$url: is free at once" free --url "$url" c
     expect 127 "$url: what cannot be run" \
         "$HOLDFAST" run --url "$url" --min-hold 20s c no-such-command-x

@@ -105,7 +105,7 @@ expect 0 "list" "$HOLDFAST" list --url "$redis"
 check "knows Redisson's" out_has '^java .* 3  *0  *redisson'
 refute "takes no string for a lock" out_has '^other '
 expect 0 "list with format=string" "$HOLDFAST" list \
-    --url "$redis?format=string"
+    --url "$redis&format=string"
 check "unless it is told to" out_has '^other .* string '
 expect 75 "a busy one" "$HOLDFAST" run -n --url "$redis" java true
 check "tells whose kind it is" err_has 'kind redisson'

@@ -162,10 +162,11 @@ redis_reserve() {
     redis_port=$("$test_server" port $$) || exit 1
 }
 
-# redis_run OPTION...: a server on $redis_port; its URL in $redis, its pid in
-# $redis_pid.  $redis_env is its environment, as for env(1); with $redis_tls it
-# speaks TLS on the next port.  It returns when that very process answers on that
-# port; 1: it cannot be started there.
+# redis_run OPTION...: a server on $redis_port; its URL in $redis_url, and in
+# $redis with times for a busy machine, on which two seconds without an answer
+# mean nothing; its pid in $redis_pid.  $redis_env is its environment, as for
+# env(1); with $redis_tls it speaks TLS on the next port.  It returns when that
+# very process answers on that port; 1: it cannot be started there.
 redis_env=
 redis_tls=
 redis_run() {
@@ -174,7 +175,8 @@ redis_run() {
         $$ "$redis_port" "$dir" \
         ${redis_tls:+--tls-port $((redis_port + 1))} "$@") || return 1
     started "$redis_pid"
-    redis=redis://127.0.0.1:$redis_port
+    redis_url=redis://127.0.0.1:$redis_port
+    redis="$redis_url?patience=20s&timeout=20s"
 }
 
 # redis_start OPTION...: the same on a port of its own, which is in $redis_port.

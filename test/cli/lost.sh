@@ -3,7 +3,7 @@
 # have it; with a real server that is flushed, stopped, or gone.
 . "$(dirname "$0")/lib.sh"
 redis_start
-HOLDFAST_URL=$redis
+HOLDFAST_URL=$redis_url
 export HOLDFAST_URL
 cli() { redis-cli -p "$redis_port" "$@" >/dev/null; }
 
@@ -21,21 +21,21 @@ lock_run() {
 all_gone() { for p in $(cat "$dir/pids"); do gone "$p" || return 1; done; }
 
 # Flushed: the next renewal finds nothing.
-lock_run --lease 900ms a
+lock_run --lease 9s --renew 300ms a
 cli flushall
 finished_with 80 "flushed"
 check "flushed: all are gone" all_gone
 check "flushed: it is said" err_has 'a: lost: not held any more'
 
 # Taken away: the same, and the fence has risen.
-lock_run --lease 900ms a
+lock_run --lease 9s --renew 300ms a
 expect 0 "broken" "$HOLDFAST" break --yes a
 : >"$dir/err"
 finished_with 80 "broken while it ran"
 check "broken: all are gone" all_gone
 
 # Somebody else has it: so it is said, and the name but once.
-lock_run --lease 900ms a
+lock_run --lease 9s --renew 300ms a
 cli eval "redis.call('DEL', 'a')
     redis.call('HSET', 'a', '5bb0a4a9-0e5c-4d0f-9c3e-000000000000:1', 1)
     redis.call('PEXPIRE', 'a', 60000)" 0
@@ -133,18 +133,19 @@ wait_for "paused: all are gone while the server hangs" all_gone
 kill -CONT "$redis_pid"
 finished_with 80 "paused, and a hanging server"
 
-lock_run --lease 900ms --on-lost kill a
+lock_run --lease 9s --renew 300ms --on-lost kill a
 cli flushall
 finished_with 80 "--on-lost kill"
 check "kill: all are gone" all_gone
 
-lock_run --lease 900ms --on-lost "echo hook \$HOLDFAST_LOCK >$dir/hook" a
+lock_run --lease 9s --renew 300ms --on-lost \
+    "echo hook \$HOLDFAST_LOCK >$dir/hook" a
 cli flushall
 finished_with 80 "--on-lost CMD"
 check "CMD: it ran" file_is "$dir/hook" "hook a"
 check "CMD: all are gone" all_gone
 
-lock_run --lease 900ms --on-lost warn a
+lock_run --lease 9s --renew 300ms --on-lost warn a
 cli flushall
 wait_for "--on-lost warn says so" err_has 'a: lost: '
 wait_for "and tells the command" grep -q '^lost$' "$dir/log"
@@ -158,7 +159,7 @@ expect 80 "lost, and noticed at the end" "$HOLDFAST" run --lease 60s a -- \
     redis-cli -p "$redis_port" flushall
 
 # The replica that must have it hangs: why it is not renewed is said.
-primary=$redis primary_port=$redis_port primary_pid=$redis_pid
+primary=$redis_url primary_port=$redis_port primary_pid=$redis_pid
 redis_start --replicaof 127.0.0.1 "$primary_port"
 follows() { redis-cli -p "$primary_port" info replication | grep -q online; }
 wait_for "a replica" follows
@@ -188,7 +189,7 @@ finished_with 80 "the server is gone"
 check "server gone: all are gone" all_gone
 # The lock file of a kernel lock is deleted: the next to come locks another.
 HOLDFAST_URL=file:
-lock_run --lease 900ms a
+lock_run --lease 9s --renew 300ms a
 rm "$HOLDFAST_DIR/a.lock"
 finished_with 80 "lock file deleted"
 check "deleted: all are gone" all_gone

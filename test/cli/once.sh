@@ -87,7 +87,7 @@ for url in file: "$redis"; do
     rm "$dir/gate"
 
     # A run that dies.
-    background "$HOLDFAST" once --lease 500ms dies -c \
+    background "$HOLDFAST" once --lease 3s dies -c \
         'echo >"$dir/runs"; exec sleep 600'
     wait_for "$url: it runs" test -s "$dir/runs"
     rm "$dir/runs"
@@ -138,13 +138,13 @@ done
 # A slow reader must not keep the lock from being renewed.
 HOLDFAST_URL=$redis
 mkfifo "$dir/slow"
-"$HOLDFAST" once --lease 600ms --store-output slow-reader \
+"$HOLDFAST" once --lease 3s --store-output slow-reader \
     -c 'head -c 200000 /dev/zero' >"$dir/slow" 2>"$dir/err" &
 job=$!
 started $job
 exec 7<"$dir/slow"
 wait_for "it writes" held slow-reader
-sleep 1.5
+sleep 4
 check "the lock is kept while nobody reads" held slow-reader
 wc -c <&7 >"$dir/out"
 exec 7<&-
@@ -152,7 +152,7 @@ finished_with 0 "and it ends well"
 check "with all it wrote" test "$(cat "$dir/out")" -eq 200000
 
 # A lock that is taken away, and one that is renewed as often as was asked.
-background "$HOLDFAST" once -q --lease 900ms lost sleep 600
+background "$HOLDFAST" once -q --lease 9s --renew 300ms lost sleep 600
 wait_for "it runs" held lost
 expect 0 "taken away" "$HOLDFAST" break --yes lost
 finished_with 80 "the lock was lost"

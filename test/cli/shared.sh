@@ -78,7 +78,7 @@ expect 64 "of neither side" "$HOLDFAST" run -x --min-hold 1 data true
 check "and that is told, too" err_has 'only a plain lock can outlive us'
 
 # Where nothing is shared, every lock is exclusive.
-HOLDFAST_URL="$redis?format=string"
+HOLDFAST_URL="$redis&format=string"
 expect 78 "format=string: there are no readers" "$HOLDFAST" run -n -s none true
 check "which is said" err_has 'read lock'
 expect 0 "format=string: -x is a plain lock" "$HOLDFAST" run -n -x none true

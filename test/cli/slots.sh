@@ -47,7 +47,7 @@ for url in file: "$redis"; do
 
     # A dead holder's slot comes back.
     rm -f "$dir/end" "$dir/worker.1"
-    background "$HOLDFAST" run --lease 900ms --slots 1 dead \
+    background "$HOLDFAST" run --lease 3s --slots 1 dead \
         sh "$dir/worker" 1 2>/dev/null
     need_file "$dir/worker.1"
     worker=$(cat "$dir/worker.1")
@@ -59,8 +59,8 @@ done
 
 # A name is a semaphore until that is broken; who has a slot is told.
 rm -f "$dir/end" "$dir/worker.1"
-background "$HOLDFAST" run --lease 900ms --slots 2 was sh "$dir/worker" 1 \
-    2>"$dir/err1"
+background "$HOLDFAST" run --lease 9s --renew 300ms --slots 2 was \
+    sh "$dir/worker" 1 2>"$dir/err1"
 need_file "$dir/worker.1"
 expect 78 "a lock of its name" "$HOLDFAST" run -n was true
 expect 64 "broken only when it is meant" "$HOLDFAST" break was

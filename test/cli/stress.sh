@@ -23,7 +23,7 @@ stress() { "$HOLDFAST" stress --clients 3 --threads 2 --locks 2 "$@"; }
 
 # ---- nothing is wrong ----
 
-for url in file: "$redis" "$redis?format=string&fence=off"; do
+for url in file: "$redis" "$redis&format=string&fence=off"; do
     expect 0 "$url: no violation" stress --url "$url" --time 1s calm
     check "$url: says so" out_has '^ok: never two holders, no write lost'
     check "$url: it did something" out_has '^acquired [1-9][0-9]'
@@ -89,7 +89,7 @@ plant() {
 plant "$redis"
 check "two holders are shown" \
     out_has '^  planted-0: two holders: client .*token [1-9].* but client'
-plant "$redis?format=string&fence=off"
+plant "$redis&format=string&fence=off"
 check "a lost write is shown" \
     out_has '^  planted-0: a write is lost: client .* read .* writes over'
 

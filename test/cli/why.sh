@@ -38,13 +38,13 @@ check "why not" out_has '^The store grants no lock: .*its memory is full'
 check "what to do" out_has '^What to do: free memory on the server'
 expect 1 "as JSON" "$HOLDFAST" why --json full
 check "the refusal" out_has '"refusal":".*memory is full.*"advice":"free mem'
-expect 69 "and so it is" "$HOLDFAST" run -n full true
+expect 69 "and so it is" "$HOLDFAST" run -n --url "$redis_url" full true
 redis config set maxmemory 0
 redis config set min-replicas-to-write 1
 expect 1 "too few replicas" "$HOLDFAST" why few
 check "it cannot be had" out_has '^few: nobody holds it, but it cannot be had'
 check "why not" out_has 'min-replicas-to-write is 1, and 0 can be counted on'
-expect 69 "and so it is" "$HOLDFAST" run -n few true
+expect 69 "and so it is" "$HOLDFAST" run -n --url "$redis_url" few true
 redis config set min-replicas-to-write 0
 expect 1 "it is in order again" "$HOLDFAST" why few
 check "free" out_has '^few: free'
@@ -84,7 +84,7 @@ check "what to do about it" out_has '^What to do: free memory on the server'
 redis=$first redis_port=$first_port HOLDFAST_URL=$first
 
 # A lease that is renewed, and one that is not.
-background "$HOLDFAST" run --lease 900ms alive sleep 600
+background "$HOLDFAST" run --lease 9s --renew 300ms alive sleep 600
 wait_for "held" held alive
 background "$HOLDFAST" run alive true
 waiter=$job
@@ -168,9 +168,9 @@ refute "run: spares the server's words" err_has 'WRONGTYPE\|script'
 check "it is still there" \
     same "$(redis-cli -p "$redis_port" exists string)" 1
 expect 0 "as that says" "$HOLDFAST" why --for 100ms \
-    --url "$redis?spin_us=0&format=string" string
+    --url "$redis&spin_us=0&format=string" string
 check "what to do" out_has 'holdfast break string --yes'
-expect 0 "which does it" "$HOLDFAST" break --url "$redis?format=string" \
+expect 0 "which does it" "$HOLDFAST" break --url "$redis&format=string" \
     string --yes
 
 # No answer.
