@@ -59,6 +59,26 @@ void hf__host_unpin(hf_client *host, struct lock_entry *entry);
 int hf__store_is_held(hf_client *c, const struct lock_entry *name,
                       uint64_t holder);
 
+/* An operation on its way. */
+struct errand {
+    hf_client *client;
+    hf_client *host;         /* NULL: it is the store's */
+    struct lock_entry *name; /* the store's entry */
+    int64_t deadline_us;     /* of the caller's wait */
+    int is_one_try;
+    int is_fallen;       /* it left the store for this host */
+    int is_joined;       /* it went where another holder of this client is */
+    struct hf_error why; /* either: because of this */
+    void (*complete)(struct op *op); /* started */
+    void *data;                      /* op->complete_data for that */
+};
+
+/* Start `op` on the store, and on this host if it comes to that.  complete()
+ * runs once, also if the client is being closed.  Both are borrowed until
+ * then. */
+void hf__errand_start(struct errand *t, hf_client *c, struct op *op,
+                      void (*complete)(struct op *));
+
 /* As hf__op_run() and hf__op_start(), for the operations that may go to this
  * host. */
 int hf__fallback_is_for(const hf_client *c, const struct op *op);

@@ -14,25 +14,6 @@
 #include "base/math.h"
 #include "sys/clock.h"
 
-/* An operation on its way. */
-struct errand {
-    hf_client *client;
-    hf_client *host;         /* NULL: it is the store's */
-    struct lock_entry *name; /* the store's entry */
-    int64_t deadline_us;     /* of the caller's wait */
-    int is_one_try;
-    int is_fallen;       /* it left the store for this host */
-    int is_joined;       /* it went where another holder of this client is */
-    struct hf_error why; /* either: because of this */
-};
-
-/* One that was started.  `op` is first, for it is freed as an operation. */
-struct started {
-    struct op op;
-    struct errand errand;
-    void (*complete)(struct op *op);
-};
-
 #define JOINED "another holder of this client has it there"
 
 static void errand_begin(struct errand *t, hf_client *c, const struct op *op)
@@ -281,49 +262,66 @@ int hf__fallback_run(hf_client *c, struct op *op, struct hf_error *err)
     return op->status;
 }
 
-/* ---- started ones ------------------------------------------------------- */
+/* ---- started ------------------------------------------------------------- */
+
+static void errand_over(struct errand *t, struct op *op)
+{
+    op->complete_data = t->data;
+    t->complete(op);
+}
 
 static void host_complete(struct op *op)
 {
-    struct started *s = (struct started *)op;
-    host_end(&s->errand, op);
-    s->complete(op);
+    struct errand *t = op->complete_data;
+    host_end(t, op);
+    errand_over(t, op);
+}
+
+/* This host is entered, and left again: once it is started, it may be over at
+ * any moment. */
+static void host_start(struct errand *t, struct op *op)
+{
+    hf_client *c = t->client;
+    op->complete = host_complete;
+    hf__pump_start_all(&t->host->pump, &op, 1);
+    hf__host_leave(c);
 }
 
 static void store_complete(struct op *op)
 {
-    struct started *s = (struct started *)op;
-    hf_client *c = s->errand.client;
-    if (!host_begin(&s->errand, op)) {
-        s->complete(op);
-        return;
-    }
-    op->complete = host_complete;
-    /* From here on it may be over at any moment. */
-    if (hf__pump_start(&s->errand.host->pump, op) != HF_OK) {
-        op->status = HF_CLOSED;
-        hf__error_set(&op->err, HF_CLOSED, "%s: %s", s->errand.name->name,
-                      hf_status_text(HF_CLOSED));
-        host_complete(op);
-    }
-    hf__host_leave(c);
+    struct errand *t = op->complete_data;
+    if (host_begin(t, op))
+        host_start(t, op);
+    else
+        errand_over(t, op);
 }
 
-static int started_go(struct started *s)
+void hf__errand_start(struct errand *t, hf_client *c, struct op *op,
+                      void (*complete)(struct op *))
 {
-    struct errand *t = &s->errand;
-    hf_client *c = t->client;
-    if (!host_route(t, &s->op)) {
-        s->op.complete = store_complete;
-        return hf__pump_start(&c->pump, &s->op);
-    }
-    hf_client *host = t->host;
-    struct lock_entry *entry = s->op.entry;
-    s->op.complete = host_complete;
-    int status = hf__pump_start(&host->pump, &s->op);
-    if (status != HF_OK) hf__host_unpin(host, entry);
-    hf__host_leave(c);
-    return status;
+    errand_begin(t, c, op);
+    t->complete = complete;
+    t->data = op->complete_data;
+    op->complete_data = t;
+    op->complete = store_complete;
+    if (host_route(t, op))
+        host_start(t, op);
+    else
+        hf__pump_start_all(&c->pump, &op, 1);
+}
+
+/* With its memory.  `op` is first, for it is freed as an operation. */
+struct started {
+    struct op op;
+    struct errand errand;
+};
+
+static int is_closing(hf_client *c)
+{
+    hf__pump_lock(&c->pump);
+    int closing = c->pump.engine.closing;
+    hf__pump_unlock(&c->pump);
+    return closing;
 }
 
 int hf__fallback_start(hf_client *c, const struct op *op,
@@ -331,6 +329,9 @@ int hf__fallback_start(hf_client *c, const struct op *op,
                        void (*fn)(void), void *user, struct hf_error *err)
 {
     size_t extra = op->type == OP_TYPE_INSPECT ? sizeof(struct look) : 0;
+    if (is_closing(c))
+        return hf__error_set(err, HF_CLOSED, "%s: %s", lock->entry->name,
+                             hf_status_text(HF_CLOSED));
     struct started *s = hf__alloc(&c->alloc, sizeof *s + extra);
     if (!s)
         return hf__error_set(err, HF_NOMEM, "%s: out of memory",
@@ -343,11 +344,6 @@ int hf__fallback_start(hf_client *c, const struct op *op,
     s->op.complete_data = (void *)lock;
     s->op.complete_fn = fn;
     s->op.complete_user = user;
-    s->complete = complete;
-    errand_begin(&s->errand, c, op);
-    int status = started_go(s);
-    if (status == HF_OK) return HF_OK;
-    hf__free(&c->alloc, s);
-    return hf__error_set(err, HF_CLOSED, "%s: %s", lock->entry->name,
-                         hf_status_text(HF_CLOSED));
+    hf__errand_start(&s->errand, c, &s->op, complete);
+    return HF_OK;
 }
