@@ -240,7 +240,7 @@ HF_API int hf_value_delete_start(hf_client *client, const char *key,
 /* What hf_value_update() is to write. */
 struct hf_value_next {
     const void *data; /* borrowed until the next call of the function, or until
-                       * hf_value_update() returns */
+                       * the update is over */
     size_t len;       /* bytes in `data` */
     int64_t ttl_ms;   /* time until the value expires; 0: never */
     int remove;       /* 1: delete the value instead of writing it */
@@ -248,7 +248,7 @@ struct hf_value_next {
 
 /* Computes the next value from the current one; may run several times.  `now`
  * is borrowed for the call.  Return 0 to write `next`, anything else to stop:
- * hf_value_update() then returns HF_CANCELLED. */
+ * the update then ends with HF_CANCELLED. */
 typedef int (*hf_value_fn)(const struct hf_value *now,
                            struct hf_value_next *next, void *user);
 
@@ -301,6 +301,38 @@ struct hf_update_options {
 HF_API int hf_value_update(hf_client *client, const char *key, hf_value_fn fn,
                            void *user, const struct hf_update_options *options,
                            uint64_t *written, struct hf_error *err);
+
+/**
+ * Read a value, compute the next one, and write it, asynchronously; repeat as
+ * hf_value_update() does.
+ *
+ * @param client   borrowed; needs HF_CAP_VALUE
+ * @param key      1 to 512 bytes, copied
+ * @param fn       called on the thread that pumps, with the current value; it
+ *                 may run several times
+ * @param options  copied; NULL means all defaults
+ * @param cb       called exactly once if, and only if, this returns HF_OK, and
+ *                 never before this function has returned; its status is one
+ *                 that hf_value_update() returns; its version is 0 if the value
+ *                 was deleted
+ * @param user     passed to `fn` and to `cb` unchanged
+ * @param err      filled when this fails; may be NULL
+ *
+ * @return HF_OK           the update has been started
+ *         HF_INVALID      an option or the key is not valid, or `fn` or `cb` is
+ *                         NULL
+ *         HF_UNSUPPORTED  the store has no HF_CAP_VALUE
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
+ *
+ * Threads: any; `fn` and `cb` run on the thread that pumps (client.h).
+ */
+HF_API int hf_value_update_start(hf_client *client, const char *key,
+                                 hf_value_fn fn,
+                                 const struct hf_update_options *options,
+                                 hf_value_written_fn cb, void *user,
+                                 struct hf_error *err);
 
 #ifdef __cplusplus
 }

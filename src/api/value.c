@@ -5,17 +5,16 @@
  * The rule: what is out of bounds is refused before anything is sent, and
  * results go out only on success.
  */
-#include "holdfast/value.h"
+#include "api/value.h"
 
 #include <string.h>
 
-#include "api/client.h"
 #include "base/error.h"
 
 /* ---- checks ------------------------------------------------------------- */
 
-static int key_check(const hf_client *client, const char *key,
-                     struct hf_error *err)
+int hf__value_key_check(const hf_client *client, const char *key,
+                        struct hf_error *err)
 {
     size_t len = key ? strlen(key) : 0;
     int status = hf__client_check(client, err);
@@ -34,8 +33,8 @@ static int key_check(const hf_client *client, const char *key,
     return HF_OK;
 }
 
-static int data_check(const char *key, const void *data, size_t len,
-                      int64_t ttl_ms, struct hf_error *err)
+int hf__value_data_check(const char *key, const void *data, size_t len,
+                         int64_t ttl_ms, struct hf_error *err)
 {
     if (len > HF_VALUE_MAX)
         return hf__error_set(err, HF_INVALID,
@@ -53,25 +52,45 @@ static int data_check(const char *key, const void *data, size_t len,
     return HF_OK;
 }
 
-/* ---- blocking ----------------------------------------------------------- */
+/* ---- operations ---------------------------------------------------------- */
 
-static int job_run(hf_client *client, enum op_type type, struct value_job *job,
-                   int64_t ttl_ms, struct hf_error *err)
+void hf__value_read_op(struct op *op, struct value_job *job, const char *key)
 {
-    struct op op;
-    hf__op_init(&op, type, NULL, 0);
-    op.value = job;
-    op.lease_us = ttl_ms * US_PER_MS;
-    return hf__op_run(client, &op, err);
+    hf__op_init(op, OP_TYPE_VALUE_READ, NULL, 0);
+    *job = (struct value_job){.key = key, .key_len = strlen(key)};
+    op->value = job;
 }
+
+void hf__value_write_op(struct op *op, struct value_job *job, const char *key,
+                        uint64_t version, const void *data, size_t len,
+                        int64_t ttl_ms)
+{
+    hf__value_read_op(op, job, key);
+    op->type = OP_TYPE_VALUE_WRITE;
+    op->lease_us = ttl_ms * US_PER_MS;
+    job->version = version;
+    job->data = data;
+    job->len = len;
+}
+
+void hf__value_delete_op(struct op *op, struct value_job *job, const char *key,
+                         uint64_t version)
+{
+    hf__value_write_op(op, job, key, version, NULL, 0, 0);
+    job->remove = 1;
+}
+
+/* ---- blocking ----------------------------------------------------------- */
 
 int hf_value_read(hf_client *client, const char *key, struct hf_value *out,
                   struct hf_error *err)
 {
-    int status = key_check(client, key, err);
+    struct op op;
+    struct value_job job;
+    int status = hf__value_key_check(client, key, err);
     if (status != HF_OK) return status;
-    struct value_job job = {.key = key, .key_len = strlen(key)};
-    status = job_run(client, OP_TYPE_VALUE_READ, &job, 0, err);
+    hf__value_read_op(&op, &job, key);
+    status = hf__op_run(client, &op, err);
     if (status == HF_OK) *out = job.found;
     return status;
 }
@@ -87,15 +106,14 @@ int hf_value_write(hf_client *client, const char *key, uint64_t version,
                    const void *data, size_t len, int64_t ttl_ms,
                    uint64_t *written, struct hf_error *err)
 {
-    int status = key_check(client, key, err);
-    if (status == HF_OK) status = data_check(key, data, len, ttl_ms, err);
+    struct op op;
+    struct value_job job;
+    int status = hf__value_key_check(client, key, err);
+    if (status == HF_OK)
+        status = hf__value_data_check(key, data, len, ttl_ms, err);
     if (status != HF_OK) return status;
-    struct value_job job = {.key = key,
-                            .key_len = strlen(key),
-                            .version = version,
-                            .data = data,
-                            .len = len};
-    status = job_run(client, OP_TYPE_VALUE_WRITE, &job, ttl_ms, err);
+    hf__value_write_op(&op, &job, key, version, data, len, ttl_ms);
+    status = hf__op_run(client, &op, err);
     if (status == HF_OK && written) *written = job.written;
     return status;
 }
@@ -103,11 +121,12 @@ int hf_value_write(hf_client *client, const char *key, uint64_t version,
 int hf_value_delete(hf_client *client, const char *key, uint64_t version,
                     struct hf_error *err)
 {
-    int status = key_check(client, key, err);
+    struct op op;
+    struct value_job job;
+    int status = hf__value_key_check(client, key, err);
     if (status != HF_OK) return status;
-    struct value_job job = {
-        .key = key, .key_len = strlen(key), .version = version, .remove = 1};
-    return job_run(client, OP_TYPE_VALUE_WRITE, &job, 0, err);
+    hf__value_delete_op(&op, &job, key, version);
+    return hf__op_run(client, &op, err);
 }
 
 /* ---- asynchronous ------------------------------------------------------- */
@@ -183,7 +202,7 @@ static int start_fail(const char *key, struct hf_error *err)
 int hf_value_read_start(hf_client *client, const char *key, hf_value_read_fn cb,
                         void *user, struct hf_error *err)
 {
-    int status = key_check(client, key, err);
+    int status = hf__value_key_check(client, key, err);
     if (status != HF_OK) return status;
     struct started *s = started_make(client, OP_TYPE_VALUE_READ, key, NULL, 0);
     if (!s) return start_fail(key, err);
@@ -195,8 +214,9 @@ int hf_value_write_start(hf_client *client, const char *key, uint64_t version,
                          hf_value_written_fn cb, void *user,
                          struct hf_error *err)
 {
-    int status = key_check(client, key, err);
-    if (status == HF_OK) status = data_check(key, data, len, ttl_ms, err);
+    int status = hf__value_key_check(client, key, err);
+    if (status == HF_OK)
+        status = hf__value_data_check(key, data, len, ttl_ms, err);
     if (status != HF_OK) return status;
     struct started *s =
         started_make(client, OP_TYPE_VALUE_WRITE, key, data, len);
@@ -210,7 +230,7 @@ int hf_value_delete_start(hf_client *client, const char *key, uint64_t version,
                           hf_value_written_fn cb, void *user,
                           struct hf_error *err)
 {
-    int status = key_check(client, key, err);
+    int status = hf__value_key_check(client, key, err);
     if (status != HF_OK) return status;
     struct started *s = started_make(client, OP_TYPE_VALUE_WRITE, key, NULL, 0);
     if (!s) return start_fail(key, err);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "lib/rig.h"
+#include "lib/rig_started.h"
 
 static void put(hf_client *c, const char *key, const char *text)
 {
@@ -164,4 +164,167 @@ TEST(value_update, may_delete)
     CHECK_INT(hf_value_update(c, "a", take_away, NULL, NULL, NULL, NULL),
               HF_OK);
     holds(c, "a", NULL);
+}
+
+/* ---- started ------------------------------------------------------------- */
+
+/* What the callback was told; `user` of the function as well. */
+struct told {
+    hf_client *other; /* which is faster, if there is one */
+    atomic_int runs;  /* of the function */
+    atomic_int calls;
+    int status;
+    uint64_t version;
+    char text[32];
+};
+
+static void on_updated(hf_client *client, int status, uint64_t version,
+                       const struct hf_error *err, void *user)
+{
+    struct told *t = user;
+    (void)client;
+    t->status = status;
+    t->version = version;
+    if (status != HF_OK && err->status != status) t->status = HF_INTERNAL;
+    atomic_fetch_add(&t->calls, 1);
+}
+
+static int count_up(const struct hf_value *now, struct hf_value_next *next,
+                    void *user)
+{
+    struct told *t = user;
+    atomic_fetch_add(&t->runs, 1);
+    return add_one(now, next, t->text);
+}
+
+/* The other client is faster, every time. */
+static int count_late(const struct hf_value *now, struct hf_value_next *next,
+                      void *user)
+{
+    struct told *t = user;
+    put(t->other, "a", "his");
+    return count_up(now, next, user);
+}
+
+/* The callbacks of a test outlive it if it fails. */
+static struct told *told_new(hf_client *other)
+{
+    static struct told pool[16];
+    static int used;
+    struct told *t = &pool[used++ % 16];
+    memset(t, 0, sizeof *t);
+    t->other = other;
+    return t;
+}
+
+static hf_client *fresh_client(int mode)
+{
+    hf_client *c = rig_client_in((enum rig_mode)mode);
+    CHECK_INT(hf_value_delete(c, "a", HF_VALUE_ANY, NULL), HF_OK);
+    return c;
+}
+
+TEST(value_update, that_is_started_writes_and_tells_once)
+{
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
+    for (int mode = 0; mode < RIG_MODES; mode++) {
+        hf_client *c = fresh_client(mode);
+        struct told *t = told_new(NULL);
+        for (int i = 1; i <= 2; i++) {
+            CHECK_INT(hf_value_update_start(c, "a", count_up, NULL, on_updated,
+                                            t, NULL),
+                      HF_OK);
+            CHECK(rig_until_told(c, &t->calls, i));
+            CHECK_INT(t->status, HF_OK);
+            CHECK(t->version > 0);
+        }
+        holds(c, "a", "2");
+        CHECK_INT(atomic_load(&t->runs), 2);
+    }
+}
+
+TEST(value_update, that_is_started_may_delete_or_be_stopped)
+{
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
+    for (int mode = 0; mode < RIG_MODES; mode++) {
+        hf_client *c = fresh_client(mode);
+        struct told *t = told_new(NULL);
+        put(c, "a", "1");
+        CHECK_INT(
+            hf_value_update_start(c, "a", refuse, NULL, on_updated, t, NULL),
+            HF_OK);
+        CHECK(rig_until_told(c, &t->calls, 1));
+        CHECK_INT(t->status, HF_CANCELLED);
+        holds(c, "a", "1");
+        CHECK_INT(
+            hf_value_update_start(c, "a", take_away, NULL, on_updated, t, NULL),
+            HF_OK);
+        CHECK(rig_until_told(c, &t->calls, 2));
+        CHECK_INT(t->status, HF_OK);
+        CHECK_INT(t->version, 0);
+        holds(c, "a", NULL);
+    }
+}
+
+TEST(value_update, that_is_started_gives_up_as_one_that_waits)
+{
+    struct hf_update_options o = HF_UPDATE_OPTIONS_INIT;
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
+    for (int mode = 0; mode < RIG_MODES; mode++) {
+        hf_client *c = fresh_client(mode);
+        struct told *t = told_new(rig_client(NULL));
+        o.tries = 3;
+        o.wait_ms = 0;
+        CHECK_INT(
+            hf_value_update_start(c, "a", count_late, &o, on_updated, t, NULL),
+            HF_OK);
+        CHECK(rig_until_told(c, &t->calls, 1));
+        CHECK_INT(t->status, HF_CHANGED);
+        CHECK_INT(atomic_load(&t->runs), 3);
+        o.tries = 0;
+        o.wait_ms = 50;
+        CHECK_INT(
+            hf_value_update_start(c, "a", count_late, &o, on_updated, t, NULL),
+            HF_OK);
+        CHECK(rig_until_told(c, &t->calls, 2));
+        CHECK_INT(t->status, HF_TIMEOUT);
+        holds(c, "a", "his");
+    }
+}
+
+TEST(value_update, that_is_started_hears_that_its_client_is_closed)
+{
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
+    for (int mode = 0; mode < RIG_MODES; mode++) {
+        hf_client *c = fresh_client(mode);
+        struct told *t = told_new(rig_client(NULL));
+        CHECK_INT(hf_value_update_start(c, "a", count_late, NULL, on_updated, t,
+                                        NULL),
+                  HF_OK);
+        while (atomic_load(&t->runs) < 2) rig_turn(c, 1000);
+        rig_close(c);
+        CHECK_INT(atomic_load(&t->calls), 1);
+        CHECK_INT(t->status, HF_CLOSED);
+    }
+}
+
+TEST(value_update, is_not_started_with_what_is_not_valid)
+{
+    struct hf_update_options bad = HF_UPDATE_OPTIONS_INIT;
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
+    hf_client *c = rig_client(NULL);
+    struct told *t = told_new(NULL);
+    struct hf_error err;
+    bad.tries = -1;
+    CHECK_INT(hf_value_update_start(c, "a", count_up, NULL, NULL, t, &err),
+              HF_INVALID);
+    CHECK(err.status == HF_INVALID && err.text[0]);
+    CHECK_INT(hf_value_update_start(c, "a", NULL, NULL, on_updated, t, NULL),
+              HF_INVALID);
+    CHECK_INT(hf_value_update_start(c, "", count_up, NULL, on_updated, t, NULL),
+              HF_INVALID);
+    CHECK_INT(
+        hf_value_update_start(c, "a", count_up, &bad, on_updated, t, NULL),
+        HF_INVALID);
+    CHECK_INT(atomic_load(&t->runs) + atomic_load(&t->calls), 0);
 }

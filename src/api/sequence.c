@@ -1,0 +1,196 @@
+/*
+ * sequence.c: driving a run of steps, see sequence.h.
+ *
+ * The rule: all operations that a step asks of one client go out in one flush,
+ * and those of its other clients before any answer is waited for.
+ */
+#include "api/sequence.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/math.h"
+#include "holdfast/multi.h"
+#include "holdfast/semaphore.h"
+
+/* The slots of a semaphore and their gate, or the locks of a set. */
+#define BATCH_MAX (HF_SEMAPHORE_SLOTS_MAX + 1)
+_Static_assert(BATCH_MAX >= HF_MULTI_MAX, "a set of locks is one batch");
+
+/* ---- for steps ----------------------------------------------------------- */
+
+/* Until it is begun, an operation is in no queue of the engine's, and nobody
+ * has a callback with it. */
+void hf__sequence_ask(struct sequence *s, hf_client *c, struct op *op)
+{
+    op->complete_data = c;
+    op->complete_user = s;
+    op->next = NULL;
+    if (s->asked)
+        s->asked_last->next = op;
+    else
+        s->asked = op;
+    s->asked_last = op;
+}
+
+void hf__sequence_ask_any(struct sequence *s, hf_client *c, struct op *op,
+                          struct errand *errand)
+{
+    if (!hf__fallback_is_for(c, op)) {
+        hf__sequence_ask(s, c, op);
+        return;
+    }
+    errand->client = c;
+    op->complete_data = errand;
+    op->complete_user = s;
+    op->next = NULL;
+    struct op **at = &s->errands;
+    while (*at) at = &(*at)->next;
+    *at = op;
+}
+
+void hf__sequence_nap(struct sequence *s, hf_client *c, struct op *op,
+                      int64_t us, hf_cancel *cancel)
+{
+    hf__op_init(op, OP_TYPE_NAP, NULL, 0);
+    op->wait_us = max64(us, 1);
+    op->cancel = cancel;
+    hf__sequence_ask(s, c, op);
+}
+
+int hf__sequence_fail(struct sequence *s, int status, const char *format, ...)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    va_list ap;
+    va_start(ap, format);
+    vsnprintf(text, sizeof text, format, ap);
+    va_end(ap);
+    s->status = hf__error_set(&s->err, status, "%s", text);
+    return status;
+}
+
+int hf__sequence_fail_as(struct sequence *s, const struct op *op)
+{
+    s->status = op->status;
+    s->err = op->err;
+    return op->status;
+}
+
+/* ---- what a step asked for ----------------------------------------------- */
+
+/* Operations, those of one client next to each other, and errands behind them.
+ * A copy: a started run may be over, and its memory gone, once the last of them
+ * is begun. */
+struct batch {
+    size_t len, all_len; /* without the errands, and with them */
+    struct op *ops[BATCH_MAX];
+    hf_client *clients[BATCH_MAX];
+};
+
+static hf_client *client_of(const struct op *op)
+{
+    return op->complete_data;
+}
+
+/* Take a step; returns how much it asked for. */
+static size_t batch_take(struct sequence *s, struct batch *b)
+{
+    s->asked = s->errands = NULL;
+    s->step(s);
+    b->len = 0;
+    while (s->asked) {
+        hf_client *c = client_of(s->asked);
+        for (struct op **at = &s->asked; *at;) {
+            struct op *op = *at;
+            if (client_of(op) != c) {
+                at = &op->next;
+                continue;
+            }
+            *at = op->next;
+            b->clients[b->len] = c;
+            b->ops[b->len++] = op;
+        }
+    }
+    b->all_len = b->len;
+    for (struct op *op = s->errands; op; op = op->next) {
+        b->clients[b->all_len] = ((struct errand *)op->complete_data)->client;
+        b->ops[b->all_len++] = op;
+    }
+    return b->all_len;
+}
+
+/* How many, from `at` on, are of one client; 0 at the end. */
+static size_t group_len(const struct batch *b, size_t at)
+{
+    size_t n = 0;
+    while (at + n < b->len && b->clients[at + n] == b->clients[at]) n++;
+    return n;
+}
+
+/* ---- for a caller that waits --------------------------------------------- */
+
+static void batch_run(const struct batch *b)
+{
+    if (b->len == 1 && b->all_len == 1) {
+        hf__pump_run(&b->clients[0]->pump, b->ops[0]);
+        return;
+    }
+    for (size_t at = 0, n; (n = group_len(b, at)) > 0; at += n)
+        hf__pump_enter_all(&b->clients[at]->pump, b->ops + at, n,
+                           n == b->all_len);
+    /* What may go to this host is asked one after the other. */
+    for (size_t i = b->len; i < b->all_len; i++)
+        hf__op_run(b->clients[i], b->ops[i], NULL);
+    for (size_t at = 0, n; (n = group_len(b, at)) > 0; at += n)
+        hf__pump_wait_all(&b->clients[at]->pump, b->ops + at, n);
+}
+
+int hf__sequence_run(struct sequence *s, struct hf_error *err)
+{
+    struct batch b;
+    while (batch_take(s, &b) > 0) batch_run(&b);
+    if (s->status != HF_OK && err) *err = s->err;
+    return s->status;
+}
+
+/* ---- started ------------------------------------------------------------- */
+
+static void op_complete(struct op *op);
+
+/* 1: it is on its way; 0: it asked for nothing. */
+static int step_start(struct sequence *s)
+{
+    struct batch b;
+    if (batch_take(s, &b) == 0) return 0;
+    atomic_store(&s->left, b.all_len);
+    for (size_t i = b.len; i < b.all_len; i++)
+        hf__errand_start(b.ops[i]->complete_data, b.clients[i], b.ops[i],
+                         op_complete);
+    for (size_t i = 0; i < b.len; i++) b.ops[i]->complete = op_complete;
+    for (size_t at = 0, n; (n = group_len(&b, at)) > 0; at += n)
+        hf__pump_start_all(&b.clients[at]->pump, b.ops + at, n);
+    return 1;
+}
+
+/* Those of several clients may be over at the same time: the last one steps. */
+static void op_complete(struct op *op)
+{
+    struct sequence *s = op->complete_user;
+    if (atomic_fetch_sub(&s->left, 1) != 1) return;
+    if (!step_start(s)) s->over(s);
+}
+
+int hf__sequence_start(struct sequence *s, hf_client *c, struct hf_error *err)
+{
+    hf__pump_lock(&c->pump);
+    int is_closing = c->pump.engine.closing;
+    hf__pump_unlock(&c->pump);
+    if (is_closing)
+        hf__sequence_fail(s, HF_CLOSED, "client: %s",
+                          hf_status_text(HF_CLOSED));
+    else if (step_start(s))
+        return HF_OK;
+    if (err) *err = s->err;
+    return s->status;
+}
