@@ -298,6 +298,37 @@ HF_API int hf_election_resign_start(hf_election *election, hf_resigned_fn cb,
 HF_API int hf_election_publish(hf_election *election, const void *value,
                                size_t value_len, struct hf_error *err);
 
+/* Receives the result of hf_election_publish_start().  `err` is borrowed. */
+typedef void (*hf_published_fn)(hf_election *election, int status,
+                                const struct hf_error *err, void *user);
+
+/**
+ * Publish another value, asynchronously.
+ *
+ * @param election  borrowed until `cb` has returned; its candidate leads
+ * @param value     copied; may be NULL if value_len is 0
+ * @param value_len bytes in `value`, at most HF_ELECTION_VALUE_MAX
+ * @param cb        called exactly once if, and only if, this returns HF_OK, and
+ *                  never before this function has returned; its status is one
+ *                  that hf_election_publish() returns
+ * @param user      passed to `cb` unchanged
+ * @param err       filled when this fails; may be NULL
+ *
+ * @return HF_OK           the request has been started
+ *         HF_NOT_OWNER    the candidate does not lead
+ *         HF_INVALID      the value is too long, or NULL with a length; or `cb`
+ *                         is NULL
+ *         HF_UNSUPPORTED  the store has no HF_CAP_VALUE or no HF_CAP_FENCE
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
+ *
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
+ */
+HF_API int hf_election_publish_start(hf_election *election, const void *value,
+                                     size_t value_len, hf_published_fn cb,
+                                     void *user, struct hf_error *err);
+
 /**
  * Ask the store for the leader.
  *

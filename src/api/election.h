@@ -7,13 +7,13 @@
  *   election_step.c    what a task asks of the store next
  *   election_record.c  what a leader publishes, as text                PURE
  *
- * A call is a row of operations, each chosen when the one before is over, for
- * callers that wait and for those that are called back alike.
+ * A call is a run of operations, each chosen when the one before is over:
+ * sequence.h.
  */
 #ifndef HF_API_ELECTION_H
 #define HF_API_ELECTION_H
 
-#include "api/client.h"
+#include "api/sequence.h"
 #include "holdfast/election.h"
 
 #define ELECTION_HEAD_MAX 128 /* the record without the value */
@@ -63,7 +63,8 @@ enum election_phase {
 
 /* One call. */
 struct election_task {
-    struct op op; /* first; the operation under way */
+    struct sequence seq; /* first; with the result */
+    struct op op;        /* the operation under way */
     struct value_job job;
     struct look look;
     hf_election *e;
@@ -83,19 +84,17 @@ struct election_task {
     int64_t end_us;               /* of the wait; TIME_NEVER, or 0: one look */
     int has_looked;               /* once, and the store answered */
     struct hf_leader leader;
-    int status; /* the result */
-    struct hf_error err;
 
-    void (*fn)(void); /* asynchronous: the user's function, cast */
+    void (*fn)(void); /* started: the user's function, cast */
     void *user;
     struct hf_leader seen_copy;
 };
 
 /* The operation before is over, if there was one: prepare the next in t->op.
- * 1: run it; 0: the call is over, and t->status and t->err tell how. */
+ * 1: ask for it; 0: the call is over, and t->seq tells how. */
 int hf__election_step(struct election_task *t);
 
-/* Carry it out on this thread; its status. */
+/* Carry it out, and wait for it; its status. */
 int hf__election_run(struct election_task *t, struct hf_error *err);
 /* A copy of it, and of its value, answered through `fn`; HF_OK, or it will not
  * be. */

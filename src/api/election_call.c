@@ -119,7 +119,7 @@ int hf_election_campaign_start(hf_election *e,
     if (status != HF_OK) return status;
     status = hf__election_launch(&t, (void (*)(void))cb, user, err);
     if (status == HF_NOMEM) { /* not even begun: what it had is as it was */
-        t.status = status;
+        t.seq.status = status;
         hf__election_over(&t);
     }
     return status;
@@ -158,18 +158,39 @@ int hf_election_resign_start(hf_election *e, hf_resigned_fn cb, void *user,
     return hf__election_launch(&t, (void (*)(void))cb, user, err);
 }
 
+static int publish_prepare(struct election_task *t, hf_election *e,
+                           const void *value, size_t value_len,
+                           struct hf_error *err)
+{
+    int status = hf__client_check(e->client, err);
+    if (!value && value_len == 0) value = "";
+    if (status == HF_OK) status = value_check(e, value, value_len, err);
+    if (status == HF_OK) status = led_prepare(t, e, CALL_PUBLISH, err);
+    if (status != HF_OK) return status;
+    t->value = value;
+    t->value_len = value_len;
+    return HF_OK;
+}
+
 int hf_election_publish(hf_election *e, const void *value, size_t value_len,
                         struct hf_error *err)
 {
     struct election_task t;
-    int status = hf__client_check(e->client, err);
-    if (!value && value_len == 0) value = "";
-    if (status == HF_OK) status = value_check(e, value, value_len, err);
-    if (status == HF_OK) status = led_prepare(&t, e, CALL_PUBLISH, err);
+    int status = publish_prepare(&t, e, value, value_len, err);
+    return status == HF_OK ? hf__election_run(&t, err) : status;
+}
+
+int hf_election_publish_start(hf_election *e, const void *value,
+                              size_t value_len, hf_published_fn cb, void *user,
+                              struct hf_error *err)
+{
+    struct election_task t;
+    int status = publish_prepare(&t, e, value, value_len, err);
+    if (status == HF_OK && !cb)
+        status =
+            hf__error_set(err, HF_INVALID, "%.80s: no callback", name_of(e));
     if (status != HF_OK) return status;
-    t.value = value;
-    t.value_len = value_len;
-    return hf__election_run(&t, err);
+    return hf__election_launch(&t, (void (*)(void))cb, user, err);
 }
 
 /* ---- looking ------------------------------------------------------------ */

@@ -1,6 +1,5 @@
 /*
- * election_run.c: one call: one operation after the other, waited for or called
- * back.
+ * election_run.c: one call carried out, waiting or by callbacks.
  *
  * The rule: elections know nothing of a lock of this host alone.  Operations go
  * to the client's store directly, never to its fallback.
@@ -11,15 +10,21 @@
 #include "api/hold_set.h"
 #include "base/error.h"
 
+static void task_step(struct sequence *s)
+{
+    struct election_task *t = (struct election_task *)s;
+    if (hf__election_step(t)) hf__sequence_ask(s, t->e->client, &t->op);
+}
+
 void hf__election_over(struct election_task *t)
 {
     hf_election *e = t->e;
     hf__free(&e->client->alloc, t->text);
     t->text = NULL;
     if (t->call != CALL_CAMPAIGN) return;
-    if (t->status == HF_OK)
-        t->status = hf__hold_claim(t->handle, e->client, e->lock, t->holder,
-                                   &t->hold, &t->err);
+    if (t->seq.status == HF_OK)
+        t->seq.status = hf__hold_claim(t->handle, e->client, e->lock, t->holder,
+                                       &t->hold, &t->seq.err);
     else
         hf__handle_cancel(t->handle, e->client);
     hf__pump_lock(&e->client->pump);
@@ -28,60 +33,41 @@ void hf__election_over(struct election_task *t)
     hf__pump_unlock(&e->client->pump);
 }
 
-/* Until it is over; on the caller's thread. */
 int hf__election_run(struct election_task *t, struct hf_error *err)
 {
     hf_client *c = t->e->client;
+    t->seq.step = task_step;
     hf__call_enter(c);
-    while (hf__election_step(t)) hf__pump_run(&c->pump, &t->op);
+    hf__sequence_run(&t->seq, NULL);
     hf__election_over(t);
     hf__call_leave(c);
-    if (t->status != HF_OK && err) *err = t->err;
-    return t->status;
+    if (t->seq.status != HF_OK && err) *err = t->seq.err;
+    return t->seq.status;
 }
 
 static void task_tell(struct election_task *t)
 {
-    int ok = t->status == HF_OK;
+    int status = t->seq.status, ok = status == HF_OK;
+    const struct hf_error *err = &t->seq.err;
     if (!t->fn) return;
     if (t->call == CALL_CAMPAIGN)
-        ((hf_campaigned_fn)t->fn)(t->e, t->status, ok ? t->hold : NULL, &t->err,
+        ((hf_campaigned_fn)t->fn)(t->e, status, ok ? t->hold : NULL, err,
                                   t->user);
     else if (t->call == CALL_RESIGN)
-        ((hf_resigned_fn)t->fn)(t->e, t->status, &t->err, t->user);
+        ((hf_resigned_fn)t->fn)(t->e, status, err, t->user);
+    else if (t->call == CALL_PUBLISH)
+        ((hf_published_fn)t->fn)(t->e, status, err, t->user);
     else
-        ((hf_awaited_fn)t->fn)(t->e, t->status, ok ? &t->leader : NULL, &t->err,
+        ((hf_awaited_fn)t->fn)(t->e, status, ok ? &t->leader : NULL, err,
                                t->user);
 }
 
 /* The client may go once the user has been told of its last call; the pump
  * stays until this has returned. */
-static void task_free(struct election_task *t)
+static void task_over(struct sequence *s)
 {
+    struct election_task *t = (struct election_task *)s;
     const struct allocator *a = &t->e->client->alloc;
-    hf__free(a, t->leader.data);
-    hf__free(a, t->text);
-    hf__free(a, t);
-}
-
-static void task_complete(struct op *op);
-
-static int task_start(struct election_task *t)
-{
-    t->op.complete = task_complete;
-    return hf__pump_start(&t->e->client->pump, &t->op);
-}
-
-static void task_complete(struct op *op)
-{
-    struct election_task *t = (struct election_task *)op;
-    const struct allocator *a = &t->e->client->alloc;
-    if (hf__election_step(t)) {
-        if (task_start(t) == HF_OK) return;
-        t->status =
-            hf__error_set(&t->err, HF_CLOSED, "%.80s: %s",
-                          t->e->lock->entry->name, hf_status_text(HF_CLOSED));
-    }
     hf__election_over(t);
     task_tell(t); /* it may close the election */
     hf__free(a, t->leader.data);
@@ -104,15 +90,13 @@ int hf__election_launch(const struct election_task *from, void (*fn)(void),
         t->seen_copy = *from->seen;
         t->seen = &t->seen_copy;
     }
+    t->seq.step = task_step;
+    t->seq.over = task_over;
     t->fn = fn;
     t->user = user;
-    int status = hf__election_step(t) ? task_start(t) : t->status;
+    int status = hf__sequence_start(&t->seq, c, err);
     if (status == HF_OK) return HF_OK;
-    if (status == HF_CLOSED)
-        hf__error_set(&t->err, HF_CLOSED, "%.80s: %s", t->e->lock->entry->name,
-                      hf_status_text(HF_CLOSED));
-    if (err) *err = t->err;
     hf__election_over(t);
-    task_free(t);
+    hf__free(&c->alloc, t);
     return status;
 }

@@ -23,15 +23,16 @@
 static int task_end(struct election_task *t, int status,
                     const struct hf_error *err)
 {
-    t->status = status;
-    if (status != HF_OK && err) t->err = *err;
+    t->seq.status = status;
+    if (status != HF_OK && err) t->seq.err = *err;
     return 0;
 }
 
 static int task_fail(struct election_task *t, int status, const char *why)
 {
-    hf__error_set(&t->err, status, "%.80s: %s", t->e->lock->entry->name, why);
-    t->status = status;
+    hf__error_set(&t->seq.err, status, "%.80s: %s", t->e->lock->entry->name,
+                  why);
+    t->seq.status = status;
     return 0;
 }
 

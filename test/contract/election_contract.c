@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "lib/rig.h"
+#include "lib/rig_started.h"
 
 #define VALUES (HF_CAP_VALUE | HF_CAP_FENCE)
 
@@ -636,6 +636,60 @@ TEST(election, is_watched_asynchronously)
     CHECK(rig_until_equal(&answers[0].calls, 1));
     CHECK_INT(answers[0].status, HF_OK);
     CHECK_INT(answers[0].is_led, 1);
+}
+
+TEST(election, publishes_asynchronously)
+{
+    if (!rig_begin_with(VALUES)) return;
+    for (int mode = 0; mode < RIG_MODES; mode++) {
+        memset(answers, 0, sizeof answers);
+        hf_client *c = rig_client_in((enum rig_mode)mode);
+        hf_election *a = candidate_with(c, NULL), *b = candidate();
+        CHECK_INT(hf_election_publish_start(a, "x", 1, on_resigned, &answers[0],
+                                            NULL),
+                  HF_NOT_OWNER);
+        CHECK_INT(campaign(a, RIG_WAIT_MS, NULL), HF_OK);
+        CHECK_INT(hf_election_publish_start(a, "x", 1, NULL, NULL, NULL),
+                  HF_INVALID);
+        CHECK_INT(hf_election_publish_start(a, "mine", 4, on_resigned,
+                                            &answers[0], NULL),
+                  HF_OK);
+        CHECK(rig_until_told(c, &answers[0].calls, 1));
+        CHECK_INT(answers[0].status, HF_OK);
+        CHECK_STR(published(b), "mine");
+        CHECK_INT(hf_election_resign(a, NULL), HF_OK);
+    }
+}
+
+/* The callback may close the election. */
+static void on_awaited_last(hf_election *e, int status,
+                            const struct hf_leader *leader,
+                            const struct hf_error *err, void *user)
+{
+    hf_election_close(e);
+    on_awaited(e, status, leader, err, user);
+}
+
+TEST(election, hears_that_its_client_is_closed_in_a_started_call)
+{
+    struct hf_await_options o = soon(RIG_NO_LIMIT);
+    struct hf_leader seen;
+    rig_begin();
+    for (int mode = 0; mode < RIG_MODES; mode++) {
+        memset(answers, 0, sizeof answers);
+        hf_client *c = rig_client_in((enum rig_mode)mode);
+        hf_election *e;
+        CHECK_INT(hf_election_open(c, "post", NULL, &e, NULL), HF_OK);
+        CHECK_INT(hf_election_look(e, &seen, NULL), HF_OK);
+        CHECK_INT(hf_election_await_start(e, &seen, &o, on_awaited_last,
+                                          &answers[0], NULL),
+                  HF_OK);
+        for (int i = 0; i < 5; i++) rig_turn(c, 10);
+        CHECK_INT(atomic_load(&answers[0].calls), 0);
+        rig_close(c);
+        CHECK_INT(atomic_load(&answers[0].calls), 1);
+        CHECK_INT(answers[0].status, HF_CLOSED);
+    }
 }
 
 /* ---- bad input ---------------------------------------------------------- */
