@@ -57,14 +57,11 @@ static struct slots_call *call_new(hf_semaphore *sem)
     struct slots_call *c = hf__alloc_zero(
         &sem->client->alloc, sizeof *c + len * sizeof(struct slots_part));
     if (!c) return NULL;
+    c->seq.step = hf__slots_step;
     c->sem = sem;
     c->len = len;
-    c->gate.call = c;
     c->gate.lock = sem->gate;
-    for (size_t i = 0; i < len; i++) {
-        c->parts[i].call = c;
-        c->parts[i].lock = sem->slots[i];
-    }
+    for (size_t i = 0; i < len; i++) c->parts[i].lock = sem->slots[i];
     uint64_t random = 0;
     if (hf__random_bytes(&random, sizeof random) != 0)
         random = (uint64_t)hf__clock_us();
@@ -147,14 +144,23 @@ int hf__slots_acquire(hf_semaphore *sem, const struct hf_acquire_options *given,
     struct slots_call *c = acquire_new(sem, given, &status, err);
     if (!c) return status;
     hf__call_enter(sem->client);
-    hf__slots_run(c);
+    hf__sequence_run(&c->seq, NULL);
     hf__slots_give(c);
-    status = c->status;
+    status = c->seq.status;
     if (status == HF_OK) *hold = c->hold;
-    if (status != HF_OK && err) *err = c->err;
+    if (status != HF_OK && err) *err = c->seq.err;
     hf__free(&sem->client->alloc, c);
     hf__call_leave(sem->client);
     return status;
+}
+
+static void call_over(struct sequence *s)
+{
+    struct slots_call *c = (struct slots_call *)s;
+    hf_client *client = c->sem->client;
+    hf__slots_give(c);
+    c->fn(c->sem, s->status, c->hold, &s->err, c->user);
+    hf__free(&client->alloc, c);
 }
 
 int hf__slots_acquire_start(hf_semaphore *sem,
@@ -165,9 +171,10 @@ int hf__slots_acquire_start(hf_semaphore *sem,
     int status;
     struct slots_call *c = acquire_new(sem, given, &status, err);
     if (!c) return status;
+    c->seq.over = call_over;
     c->fn = cb;
     c->user = user;
-    status = hf__slots_start(c, err);
+    status = hf__sequence_start(&c->seq, sem->client, err);
     if (status != HF_OK) {
         hf__hold_set_cancel(c->set, sem->client);
         hf__free(&sem->client->alloc, c);

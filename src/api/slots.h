@@ -1,18 +1,17 @@
 /*
  * slots.h: semaphores where the store keeps no permits: one lock for each.
  *
- *   slots.c        the calls: acquire, state
- *   slots_step.c   one acquire: what to ask next, of which locks
- *   slots_drive.c  asking it, waiting or started
+ *   slots.c       the calls: acquire, state
+ *   slots_step.c  one acquire: what to ask next, of which locks
  */
 #ifndef HF_API_SLOTS_H
 #define HF_API_SLOTS_H
 
 #include "api/semaphore.h"
+#include "api/sequence.h"
 
 struct slots_part {
-    struct op op; /* first */
-    struct slots_call *call;
+    struct op op;
     hf_lock *lock;
     int is_asked; /* in this batch */
     int is_held;  /* taken by this call */
@@ -32,6 +31,7 @@ enum slots_phase {
 
 /* An acquire under way: batches of operations, one after the other. */
 struct slots_call {
+    struct sequence seq; /* first; with the result */
     hf_semaphore *sem;
     enum slots_phase phase;
     struct hf_acquire_options options;
@@ -40,11 +40,8 @@ struct slots_call {
     int64_t want;
     size_t from; /* the first to be tried: not the same for everybody */
     struct op_race race;
-    int status;
-    struct hf_error err;
 
-    atomic_size_t left; /* started: operations of this batch not yet over */
-    hf_semaphore_acquired_fn fn;
+    hf_semaphore_acquired_fn fn; /* started */
     void *user;
     struct hold_set *set; /* reserved for what it gets */
     hf_hold *hold;        /* OVER, HF_OK: what it got */
@@ -54,16 +51,10 @@ struct slots_call {
     struct slots_part parts[];
 };
 
-/* slots_step.c: take what this batch has come to, and prepare the next:
- * is_asked, and their operations.  0: there is none, the call is over. */
-int hf__slots_step(struct slots_call *call);
+/* slots_step.c: take what this batch has come to, and ask for the next. */
+void hf__slots_step(struct sequence *s);
 /* It is over: what it has got becomes call->hold; or it fails after all. */
 void hf__slots_give(struct slots_call *call);
-
-/* slots_drive.c: step until it is over; or let callbacks do so, the last of
- * which tells the user and frees the call.  HF_OK: it is on its way. */
-void hf__slots_run(struct slots_call *call);
-int hf__slots_start(struct slots_call *call, struct hf_error *err);
 
 /* slots.c: as the calls of semaphore.h. */
 int hf__slots_open(hf_semaphore *sem, const char *name, struct hf_error *err);

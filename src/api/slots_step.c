@@ -57,8 +57,8 @@ static void acquire_ask(struct slots_call *c, struct slots_part *p)
     int status =
         hf__acquire_prepare(&p->op, p->lock, &o, c->holder, &p->op.err);
     if (status != HF_OK) { /* it was checked: a fork, since */
-        c->status = status;
-        c->err = p->op.err;
+        c->seq.status = status;
+        c->seq.err = p->op.err;
         return;
     }
     p->op.wait_us = is_one_try(c) ? 0 : left_us(c);
@@ -141,8 +141,8 @@ static int undo_ask(struct slots_call *c, int status,
                     const struct hf_error *err)
 {
     c->phase = SLOTS_UNDO;
-    c->status = status;
-    c->err = *err;
+    c->seq.status = status;
+    c->seq.err = *err;
     return release_all(c) ? 1 : over(c);
 }
 
@@ -159,7 +159,7 @@ static int done_ask(struct slots_call *c)
     int64_t extra = held_count(c) - c->want;
     int asked = c->gate.is_held;
     c->phase = SLOTS_DONE;
-    c->status = HF_OK;
+    c->seq.status = HF_OK;
     if (asked) release_ask(c, &c->gate);
     for (size_t i = c->len; i-- > 0 && extra > 0;) {
         if (!c->parts[i].is_held) continue;
@@ -214,9 +214,9 @@ static int tried(struct slots_call *c)
     if (worst && is_refusal(worst->status))
         return undo_ask(c, worst->status, &worst->err);
     if (!is_one_try(c))
-        return race_ask(c) ? 1 : undo_ask(c, c->status, &c->err);
+        return race_ask(c) ? 1 : undo_ask(c, c->seq.status, &c->seq.err);
     if (try_ask(c)) return 1;
-    if (c->status != HF_OK) return undo_ask(c, c->status, &c->err);
+    if (c->seq.status != HF_OK) return undo_ask(c, c->seq.status, &c->seq.err);
     struct hf_error err = {0};
     hf__error_set(&err, HF_TAKEN, "%.150s: %s", hf_lock_name(c->sem->lock),
                   "too few permits are free");
@@ -246,7 +246,7 @@ static int raced(struct slots_call *c)
     held_check(c);
     if (held_count(c) >= c->want) return done_ask(c);
     if (gate_is_lost(c)) return back_ask(c);
-    return race_ask(c) ? 1 : undo_ask(c, c->status, &c->err);
+    return race_ask(c) ? 1 : undo_ask(c, c->seq.status, &c->seq.err);
 }
 
 static int gated(struct slots_call *c)
@@ -255,7 +255,7 @@ static int gated(struct slots_call *c)
     g->is_asked = 0;
     g->is_held = g->op.status == HF_OK;
     if (!g->is_held) return undo_ask(c, g->op.status, &g->op.err);
-    return try_ask(c) ? 1 : undo_ask(c, c->status, &c->err);
+    return try_ask(c) ? 1 : undo_ask(c, c->seq.status, &c->seq.err);
 }
 
 /* All is given back: as in the beginning. */
@@ -267,7 +267,8 @@ static int backed(struct slots_call *c)
     return gate_ask(c) ? 1 : over(c);
 }
 
-int hf__slots_step(struct slots_call *c)
+/* 0: the call is over. */
+static int call_step(struct slots_call *c)
 {
     switch (c->phase) {
     case SLOTS_BEGIN:
@@ -286,16 +287,29 @@ int hf__slots_step(struct slots_call *c)
     }
 }
 
+static void part_ask(struct slots_call *c, struct slots_part *p)
+{
+    if (p->is_asked) hf__sequence_ask(&c->seq, c->sem->client, &p->op);
+}
+
+void hf__slots_step(struct sequence *s)
+{
+    struct slots_call *c = (struct slots_call *)s;
+    if (!call_step(c)) return;
+    part_ask(c, &c->gate);
+    for (size_t i = 0; i < c->len; i++) part_ask(c, &c->parts[i]);
+}
+
 void hf__slots_give(struct slots_call *c)
 {
     hf_lock *locks[HF_SEMAPHORE_SLOTS_MAX];
     size_t n = 0;
-    if (c->status != HF_OK) {
+    if (c->seq.status != HF_OK) {
         hf__hold_set_cancel(c->set, c->sem->client);
         return;
     }
     for (size_t i = 0; i < c->len; i++)
         if (c->parts[i].is_held) locks[n++] = c->parts[i].lock;
-    c->status = hf__hold_set_claim(c->set, c->sem->client, locks, c->holder,
-                                   &c->hold, &c->err);
+    c->seq.status = hf__hold_set_claim(c->set, c->sem->client, locks, c->holder,
+                                       &c->hold, &c->seq.err);
 }
