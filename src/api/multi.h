@@ -3,14 +3,13 @@
  *
  *   multi.c          a set: its life, its order
  *   multi_step.c     one call on it: what to ask next, of which locks
- *   multi_drive.c    asking it of their clients, waiting or started
  *   multi_call.c     one call on it: its life, and the clients it keeps open
  *   multi_acquire.c  the public calls; what they got is a hold: hold_set.h
  */
 #ifndef HF_API_MULTI_H
 #define HF_API_MULTI_H
 
-#include "api/fallback.h"
+#include "api/sequence.h"
 #include "holdfast/multi.h"
 
 struct hf_multi {
@@ -37,7 +36,7 @@ struct multi_client {
 /* One lock of a call. */
 struct multi_part {
     struct op op;
-    struct multi_call *call;
+    struct errand errand;
     struct hf_lock *lock;
     hf_client *client;
     int is_asked; /* in this batch */
@@ -55,6 +54,7 @@ enum multi_phase {
 
 /* A call under way: batches of operations, one after the other. */
 struct multi_call {
+    struct sequence seq; /* first; with the result */
     struct allocator alloc;
     hf_multi *multi;
     enum multi_phase phase;
@@ -66,11 +66,8 @@ struct multi_call {
     int rounds;       /* refusals since names were last taken in order */
     int64_t order_us; /* how long to wait for one of them then */
     int64_t bound_us; /* of this wait; 0: the deadline's */
-    int status;       /* OVER */
-    struct hf_error err;
-    atomic_int stop; /* a client is being closed */
+    atomic_int stop;  /* a client is being closed */
 
-    atomic_size_t left; /* started: operations of this batch not yet over */
     hf_multi_acquired_fn fn; /* started only */
     void *user;
 
@@ -87,11 +84,6 @@ int hf__multi_check(const hf_multi *m, struct hf_error *err);
  * is_asked, and their operations.  0: there is none, the call is over. */
 int hf__multi_step(struct multi_call *call);
 
-/* multi_drive.c: step until it is over; or let callbacks do so, the last of
- * which calls hf__multi_end(). */
-void hf__multi_run(struct multi_call *call);
-void hf__multi_start(struct multi_call *call);
-
 /* multi_call.c */
 struct multi_call *hf__multi_call_new(hf_multi *m, uint64_t holder,
                                       struct hf_error *err);
@@ -101,8 +93,6 @@ void hf__multi_call_leave(struct multi_call *call); /* and frees it */
 /* It has got all: they become one hold, in the order of hf_multi_open(); or it
  * fails after all. */
 void hf__multi_give(struct multi_call *call, hf_hold **out);
-/* A started one is over: tell its user, and leave. */
-void hf__multi_end(struct multi_call *call);
 /* The client is being closed: end the calls that use it.  Afterwards they only
  * give back what they took. */
 void hf__multis_stop(hf_client *c);

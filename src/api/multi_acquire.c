@@ -57,10 +57,10 @@ int hf_multi_acquire(hf_multi *m, const struct hf_acquire_options *options,
         acquire_new(m, options, hf_holder_self(), &status, err);
     if (!c) return status;
     hf__multi_call_enter(c);
-    hf__multi_run(c);
+    hf__sequence_run(&c->seq, NULL);
     hf__multi_give(c, hold);
-    status = c->status;
-    if (status != HF_OK && err) *err = c->err;
+    status = c->seq.status;
+    if (status != HF_OK && err) *err = c->seq.err;
     if (status == HF_OK && err) local_tell(c, err);
     hf__multi_call_leave(c);
     return status;
@@ -90,13 +90,8 @@ int hf_multi_acquire_start(hf_multi *m,
         status =
             hf__error_set(err, HF_CLOSED, "%.150s: %s",
                           m->locks[0]->entry->name, hf_status_text(HF_CLOSED));
-    else if (!hf__multi_step(c)) { /* since it was checked: a fork */
-        status = c->status;
-        if (err) *err = c->err;
-    }
-    if (status == HF_OK)
-        hf__multi_start(c);
     else
-        hf__multi_call_leave(c);
+        status = hf__sequence_start(&c->seq, c->parts[0].client, err);
+    if (status != HF_OK) hf__multi_call_leave(c);
     return status;
 }

@@ -24,6 +24,26 @@ static void client_add(struct multi_call *c, hf_client *client)
     mc->link.call = c;
 }
 
+static void call_step(struct sequence *s)
+{
+    struct multi_call *c = (struct multi_call *)s;
+    if (!hf__multi_step(c)) return;
+    for (size_t i = 0; i < c->len; i++) {
+        struct multi_part *p = &c->parts[i];
+        if (p->is_asked) hf__sequence_ask_any(s, p->client, &p->op, &p->errand);
+    }
+}
+
+/* Started: tell the user, and leave. */
+static void call_over(struct sequence *s)
+{
+    struct multi_call *c = (struct multi_call *)s;
+    hf_hold *hold = NULL;
+    hf__multi_give(c, &hold);
+    c->fn(c->multi, s->status, hold, &s->err, c->user);
+    hf__multi_call_leave(c);
+}
+
 struct multi_call *hf__multi_call_new(hf_multi *m, uint64_t holder,
                                       struct hf_error *err)
 {
@@ -43,6 +63,8 @@ struct multi_call *hf__multi_call_new(hf_multi *m, uint64_t holder,
                       m->locks[0]->entry->name);
         return NULL;
     }
+    c->seq.step = call_step;
+    c->seq.over = call_over;
     c->alloc = m->alloc;
     c->multi = m;
     c->holder = holder;
@@ -50,7 +72,6 @@ struct multi_call *hf__multi_call_new(hf_multi *m, uint64_t holder,
     c->clients = (struct multi_client *)(c->parts + m->len);
     for (size_t i = 0; i < m->len; i++) {
         struct multi_part *p = &c->parts[i];
-        p->call = c;
         p->lock = m->locks[i];
         p->client = p->lock->client;
         p->is_asked = p->is_held = 0;
@@ -64,14 +85,14 @@ void hf__multi_give(struct multi_call *c, hf_hold **out)
     hf_lock *locks[HF_MULTI_MAX];
     struct hold_set *set = c->set;
     c->set = NULL;
-    if (c->status != HF_OK) {
+    if (c->seq.status != HF_OK) {
         hf__hold_set_cancel(set, c->parts[0].client);
         return;
     }
     for (size_t i = 0; i < c->len; i++)
         locks[c->multi->given[i]] = c->parts[i].lock;
-    c->status = hf__hold_set_claim(set, c->parts[0].client, locks, c->holder,
-                                   out, &c->err);
+    c->seq.status = hf__hold_set_claim(set, c->parts[0].client, locks,
+                                       c->holder, out, &c->seq.err);
 }
 
 /* ---- its clients --------------------------------------------------------- */
@@ -129,14 +150,6 @@ void hf__multi_call_leave(struct multi_call *c)
     for (size_t i = 0; i < c->clients_len; i++)
         hf__call_leave(c->clients[i].client);
     hf__free(&alloc, c);
-}
-
-void hf__multi_end(struct multi_call *c)
-{
-    hf_hold *hold = NULL;
-    hf__multi_give(c, &hold);
-    c->fn(c->multi, c->status, hold, &c->err, c->user);
-    hf__multi_call_leave(c);
 }
 
 /* ---- closing one of them ------------------------------------------------- */

@@ -117,8 +117,8 @@ static int is_wanted(const struct multi_call *c, size_t i)
 static void call_fail(struct multi_call *c, int status,
                       const struct hf_error *err)
 {
-    c->status = status;
-    c->err = *err;
+    c->seq.status = status;
+    c->seq.err = *err;
 }
 
 /* How many were asked; 0: it cannot be asked, and has failed. */
@@ -247,7 +247,7 @@ static int call_granted(struct multi_call *c)
                       p->lock->entry->name);
         return call_give_up(c, HF_EXPIRED, &p->op.err);
     }
-    c->status = HF_OK;
+    c->seq.status = HF_OK;
     c->phase = MULTI_OVER;
     return 0;
 }

@@ -74,7 +74,7 @@ static void is_over(int status)
 {
     CHECK_INT(hf__multi_step(t.call), 0);
     CHECK_INT(t.call->phase, MULTI_OVER);
-    CHECK_INT(t.call->status, status);
+    CHECK_INT(t.call->seq.status, status);
 }
 
 /* As far as the third refusal: "b", then "a", then "b" again. */
