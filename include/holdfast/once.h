@@ -135,6 +135,41 @@ HF_API int hf_once_begin(hf_client *client, const char *name,
                          const struct hf_once_options *options, hf_once **out,
                          struct hf_once_result *result, struct hf_error *err);
 
+/* Receives the result of hf_once_begin_start().  `once` is owned by the
+ * receiver if the outcome is HF_ONCE_MINE: hf_once_end() or hf_once_abandon();
+ * otherwise it is NULL.  `result` and its data are borrowed for the call;
+ * `result` is NULL unless `status` is HF_OK.  `err` is borrowed. */
+typedef void (*hf_once_begun_fn)(hf_client *client, int status, hf_once *once,
+                                 const struct hf_once_result *result,
+                                 const struct hf_error *err, void *user);
+
+/**
+ * Begin a run, unless it was begun before, asynchronously; wait for the end of
+ * a run in progress as hf_once_begin() does.
+ *
+ * @param client   borrowed; needs HF_CAP_VALUE; must outlive the run
+ * @param name     1 to HF_ONCE_NAME_MAX bytes, copied
+ * @param options  copied; NULL means all defaults
+ * @param cb       called exactly once if, and only if, this returns HF_OK, and
+ *                 never before this function has returned; its status is one
+ *                 that hf_once_begin() returns
+ * @param user     passed to `cb` unchanged
+ * @param err      filled when this fails; may be NULL
+ *
+ * @return HF_OK           the begin has been started
+ *         HF_INVALID      the name or an option is not valid, or `cb` is NULL
+ *         HF_UNSUPPORTED  the store has no HF_CAP_VALUE
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
+ *
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
+ */
+HF_API int hf_once_begin_start(hf_client *client, const char *name,
+                               const struct hf_once_options *options,
+                               hf_once_begun_fn cb, void *user,
+                               struct hf_error *err);
+
 /**
  * End a run: record how it ended, and release its lock, so that waiting callers
  * get the result.
@@ -168,6 +203,39 @@ HF_API int hf_once_begin(hf_client *client, const char *name,
 HF_API int hf_once_end(hf_once *once, int status, const void *data, size_t len,
                        struct hf_error *err);
 
+/* Receives the result of hf_once_end_start() and hf_once_abandon_start().
+ * `err` is borrowed; it is filled unless `status` is HF_OK, and with HF_OK if
+ * the lock could not be released. */
+typedef void (*hf_once_ended_fn)(hf_client *client, int status,
+                                 const struct hf_error *err, void *user);
+
+/**
+ * End a run, asynchronously.
+ *
+ * @param once    taken, unless this returns HF_INVALID or HF_FORKED
+ * @param status  recorded for the other callers; 0 means success
+ * @param data    copied; the result to store, at most HF_ONCE_RESULT_MAX bytes;
+ *                may be NULL if len is 0
+ * @param len     bytes in `data`
+ * @param cb      called exactly once if, and only if, this returns HF_OK, and
+ *                never before this function has returned; its status is one
+ *                that hf_once_end() returns
+ * @param user    passed to `cb` unchanged
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK       the end has been started
+ *         HF_INVALID  `once` or `cb` is NULL.  A result that is too long is
+ *                     told to `cb`
+ *         HF_FORKED   the client was opened by the parent of this process
+ *         HF_CLOSED   the client is being closed; the run looks like one that
+ *                     died
+ *
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
+ */
+HF_API int hf_once_end_start(hf_once *once, int status, const void *data,
+                             size_t len, hf_once_ended_fn cb, void *user,
+                             struct hf_error *err);
+
 /**
  * Abandon a run that was not carried out: delete the record of its begin, so
  * that another caller may run it at once.  If there was a record of an earlier
@@ -191,6 +259,27 @@ HF_API int hf_once_end(hf_once *once, int status, const void *data, size_t len,
  * Threads: any.
  */
 HF_API int hf_once_abandon(hf_once *once, struct hf_error *err);
+
+/**
+ * Abandon a run that was not carried out, asynchronously.
+ *
+ * @param once  taken, unless this returns HF_INVALID or HF_FORKED
+ * @param cb    called exactly once if, and only if, this returns HF_OK, and
+ *              never before this function has returned; its status is one that
+ *              hf_once_abandon() returns
+ * @param user  passed to `cb` unchanged
+ * @param err   filled when this fails; may be NULL
+ *
+ * @return HF_OK       the deletion has been started
+ *         HF_INVALID  `once` or `cb` is NULL
+ *         HF_FORKED   the client was opened by the parent of this process
+ *         HF_CLOSED   the client is being closed; the run looks like one that
+ *                     died
+ *
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
+ */
+HF_API int hf_once_abandon_start(hf_once *once, hf_once_ended_fn cb, void *user,
+                                 struct hf_error *err);
 
 /**
  * Return the hold of the lock that is held during the run, to query it, feed
@@ -231,6 +320,39 @@ HF_API hf_hold *hf_once_hold(const hf_once *once);
 HF_API int hf_once_look(hf_client *client, const char *name,
                         const struct hf_once_options *options,
                         struct hf_once_result *result, struct hf_error *err);
+
+/* Receives the result of hf_once_look_start().  `result` and its data are
+ * borrowed for the call; `result` is NULL unless `status` is HF_OK.  `err` is
+ * borrowed. */
+typedef void (*hf_once_looked_fn)(hf_client *client, int status,
+                                  const struct hf_once_result *result,
+                                  const struct hf_error *err, void *user);
+
+/**
+ * Ask the store about a run, asynchronously.
+ *
+ * @param client   borrowed; needs HF_CAP_VALUE
+ * @param name     1 to HF_ONCE_NAME_MAX bytes, copied
+ * @param options  copied; as for hf_once_look()
+ * @param cb       called exactly once if, and only if, this returns HF_OK, and
+ *                 never before this function has returned; its status is one
+ *                 that hf_once_look() returns
+ * @param user     passed to `cb` unchanged
+ * @param err      filled when this fails; may be NULL
+ *
+ * @return HF_OK           the question has been sent
+ *         HF_INVALID      the name or an option is not valid, or `cb` is NULL
+ *         HF_UNSUPPORTED  the store has no HF_CAP_VALUE
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
+ *
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
+ */
+HF_API int hf_once_look_start(hf_client *client, const char *name,
+                              const struct hf_once_options *options,
+                              hf_once_looked_fn cb, void *user,
+                              struct hf_error *err);
 
 /**
  * Free the data of a result.

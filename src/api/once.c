@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "api/handle.h"
 #include "api/once_run.h"
+#include "api/value.h"
 #include "base/error.h"
 #include "sys/clock.h"
 #include "sys/random.h"
@@ -55,29 +57,36 @@ static int options_check(const char *name, struct hf_once_options *o,
 
 /* ---- making and freeing ------------------------------------------------- */
 
-int hf__once_open(hf_client *client, const char *name,
-                  const struct hf_once_options *given, hf_once **out,
-                  struct hf_error *err)
+static int once_fill(hf_once *once, const char *name, struct hf_error *err)
 {
-    struct hf_once_options o;
-    int status = options_check(name, &o, given, err);
-    if (status != HF_OK) return status;
-    hf_once *once = hf__alloc_zero(&client->alloc, sizeof *once);
-    if (!once)
-        return hf__error_set(err, HF_NOMEM, "%.80s: out of memory", name);
-    once->client = client;
-    once->o = o;
-    once->end_us = hf__clock_us() + o.wait_ms * US_PER_MS;
+    hf_client *client = once->client;
+    once->end_us = hf__clock_us() + once->o.wait_ms * US_PER_MS;
     hf__once_key(name, once->key);
-    if (hf__random_bytes(&once->record.id, sizeof once->record.id) != 0) {
-        hf__free(&client->alloc, once);
+    if (hf__random_bytes(&once->record.id, sizeof once->record.id) != 0)
         return hf__error_set(err, HF_INTERNAL, "%.80s: no randomness", name);
-    }
     /* "<pid> <host> <label>" */
     long long pid = 0;
     if (sscanf(client->info, "%lld %63s", &pid, once->record.host) >= 1)
         once->record.pid = pid;
-    status = hf_lock_open(client, name, &once->lock, err);
+    int status = hf__value_key_check(client, once->key, err);
+    if (status != HF_OK) return status;
+    return hf_lock_open(client, name, &once->lock, err);
+}
+
+int hf__once_open(hf_client *client, const char *name,
+                  const struct hf_once_options *given, size_t extra,
+                  hf_once **out, struct hf_error *err)
+{
+    struct hf_once_options o;
+    int status = hf__client_check(client, err);
+    if (status == HF_OK) status = options_check(name, &o, given, err);
+    if (status != HF_OK) return status;
+    hf_once *once = hf__alloc_zero(&client->alloc, sizeof *once + extra);
+    if (!once)
+        return hf__error_set(err, HF_NOMEM, "%.80s: out of memory", name);
+    once->client = client;
+    once->o = o;
+    status = once_fill(once, name, err);
     if (status == HF_OK)
         *out = once;
     else
@@ -90,6 +99,8 @@ void hf__once_close(hf_once *once)
     hf_client *client = once->client;
     hf_lock_close(once->lock);
     hf_value_free(client, &once->before);
+    hf__once_found_free(once);
+    hf__free(&client->alloc, once->text);
     hf__free(&client->alloc, once);
 }
 
@@ -116,27 +127,88 @@ static int is_doubted(hf_client *c, const struct once_record *r)
     return is_found;
 }
 
-/* ---- the record --------------------------------------------------------- */
+/* ---- operations ---------------------------------------------------------- */
 
-int hf__once_read(hf_once *once, struct hf_value *v, struct once_record *r,
-                  struct hf_error *err)
+void hf__once_fail(hf_once *once, int status, const struct hf_error *err)
 {
-    int status = hf_value_read(once->client, once->key, v, err);
+    once->seq.status = status;
+    once->seq.err = *err;
+}
+
+static void value_ask(hf_once *once, int phase)
+{
+    once->phase = phase;
+    hf__sequence_ask(&once->seq, once->client, &once->op);
+}
+
+void hf__once_read(hf_once *once, int phase)
+{
+    hf__value_read_op(&once->op, &once->job, once->key);
+    value_ask(once, phase);
+}
+
+void hf__once_write(hf_once *once, int phase, uint64_t version, int64_t now_ms)
+{
+    const struct once_record *r = &once->record;
+    int64_t ttl_ms =
+        hf__once_keep_ms(&once->o, r->began_ms, now_ms, r->is_ended);
+    const char *text = once->text ? once->text : once->head;
+    size_t len = once->text ? once->text_len : hf__once_format(r, once->head);
+    hf__value_write_op(&once->op, &once->job, once->key, version, text, len,
+                       ttl_ms);
+    value_ask(once, phase);
+}
+
+void hf__once_undo(hf_once *once, int phase, uint64_t version)
+{
+    const struct hf_value *b = &once->before;
+    int64_t passed_ms = (hf__clock_us() - once->began_us) / US_PER_MS;
+    int64_t left_ms = b->ttl_ms - passed_ms;
+    if (b->version == 0 || (b->ttl_ms >= 0 && left_ms <= 0))
+        hf__value_delete_op(&once->op, &once->job, once->key, version);
+    else
+        hf__value_write_op(&once->op, &once->job, once->key, version, b->data,
+                           b->len, b->ttl_ms < 0 ? 0 : left_ms);
+    value_ask(once, phase);
+}
+
+void hf__once_release(hf_once *once, int phase)
+{
+    hf__hold_forget(once->hold);
+    once->hold = NULL;
+    once->phase = phase;
+    hf__op_init(&once->op, OP_TYPE_RELEASE, once->lock, once->holder);
+    hf__sequence_ask_any(&once->seq, once->client, &once->op, &once->errand);
+}
+
+/* ---- what was read ------------------------------------------------------- */
+
+void hf__once_found_free(hf_once *once)
+{
+    hf_value_free(once->client, &once->found);
+}
+
+int hf__once_read_over(hf_once *once)
+{
+    struct once_record *r = &once->seen;
     memset(r, 0, sizeof *r);
-    if (status != HF_OK || v->version == 0) return status;
-    if (hf__once_parse(v->data, v->len, r) == 0) {
+    hf__once_found_free(once);
+    if (once->op.status != HF_OK) return once->op.status;
+    once->found = once->job.found;
+    if (once->found.version == 0) return HF_OK;
+    if (hf__once_parse(once->found.data, once->found.len, r) == 0) {
         r->is_void = is_doubted(once->client, r);
         return HF_OK;
     }
-    hf_value_free(once->client, v);
-    return hf__error_set(err, HF_CONFLICT, "%.80s: not the record of a run",
-                         once->key);
+    hf__once_found_free(once);
+    return hf__error_set(&once->op.err, HF_CONFLICT,
+                         "%.80s: not the record of a run", once->key);
 }
 
-/* Tell of the recorded run; the data of `v` goes to `result` if it is over. */
-void hf__once_tell(const struct once_record *r, struct hf_value *v, int outcome,
-                   struct hf_once_result *result)
+void hf__once_tell(hf_once *once, const struct once_record *r, int outcome)
 {
+    struct hf_value *v = &once->found;
+    struct hf_once_result *result = &once->result;
     *result = (struct hf_once_result){.outcome = outcome,
                                       .status = r->status,
                                       .fence = r->fence,
@@ -149,37 +221,4 @@ void hf__once_tell(const struct once_record *r, struct hf_value *v, int outcome,
     memmove(v->data, v->data + r->head_len, result->len + 1);
     result->data = v->data;
     v->data = NULL;
-}
-
-int hf__once_write(hf_once *once, uint64_t version, const void *data,
-                   size_t len, int64_t now_ms, struct hf_error *err)
-{
-    const struct once_record *r = &once->record;
-    int64_t ttl_ms =
-        hf__once_keep_ms(&once->o, r->began_ms, now_ms, r->is_ended);
-    char head[ONCE_HEAD_MAX], *text = head;
-    size_t n = hf__once_format(r, head);
-    if (len > 0) {
-        text = hf__alloc(&once->client->alloc, n + len);
-        if (!text)
-            return hf__error_set(err, HF_NOMEM, "%.80s: out of memory",
-                                 once->key);
-        memcpy(text, head, n);
-        memcpy(text + n, data, len);
-    }
-    int status = hf_value_write(once->client, once->key, version, text, n + len,
-                                ttl_ms, &once->version, err);
-    if (text != head) hf__free(&once->client->alloc, text);
-    return status;
-}
-
-int hf__once_undo(hf_once *once, uint64_t version, struct hf_error *err)
-{
-    const struct hf_value *b = &once->before;
-    int64_t passed_ms = (hf__clock_us() - once->began_us) / US_PER_MS;
-    int64_t left_ms = b->ttl_ms - passed_ms;
-    if (b->version == 0 || (b->ttl_ms >= 0 && left_ms <= 0))
-        return hf_value_delete(once->client, once->key, version, err);
-    return hf_value_write(once->client, once->key, version, b->data, b->len,
-                          b->ttl_ms < 0 ? 0 : left_ms, NULL, err);
 }

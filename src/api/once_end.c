@@ -1,15 +1,29 @@
 /*
- * once_end.c: ending a run, giving it up, and looking at one.
+ * once_end.c: ending a run, and giving it up.
+ *
+ *   WRITE --> RELEASE --> over
+ *    |  ^       ^
+ *    v  |       | it is known how it ended
+ *   LOOK -------+
  *
  * The rule: the record of somebody else's run is never touched.
  */
 #include <string.h>
 
+#include "api/handle.h"
 #include "api/once_run.h"
 #include "base/error.h"
 #include "sys/clock.h"
 
 #define END_TRIES 3 /* with a look between them */
+
+/* The operation under way. */
+enum end_phase {
+    END_START,  /* none yet */
+    END_WRITE,  /* the last that is written of a run */
+    END_LOOK,   /* that may have failed: what is there? */
+    END_RELEASE /* the lock; seq.status is the result */
+};
 
 /* The store's clock, counted on from the begin. */
 static int64_t now_ms(const hf_once *once)
@@ -18,235 +32,250 @@ static int64_t now_ms(const hf_once *once)
     return once->record.began_ms + passed_us / US_PER_MS;
 }
 
-static int end_lost(const hf_once *once, struct hf_error *err)
+static void last_ask(hf_once *once)
 {
-    return hf__error_set(err, HF_LOST,
-                         "%.80s: somebody else has begun it again",
-                         hf_lock_name(once->lock));
+    if (once->is_undo)
+        hf__once_undo(once, END_WRITE, once->version);
+    else
+        hf__once_write(once, END_WRITE, once->version, once->record.ended_ms);
 }
 
-/* The last that is written of a run. */
-struct last {
-    const void *data; /* the result */
-    size_t len;
-    int is_undo; /* it has not been run */
-};
-
-static int last_put(hf_once *once, const struct last *l, struct hf_error *err)
+/* It was recorded; why without its result? */
+static void result_left_out(hf_once *once)
 {
-    if (l->is_undo) return hf__once_undo(once, once->version, err);
-    return hf__once_write(once, once->version, l->data, l->len,
-                          once->record.ended_ms, err);
+    const char *name = hf_lock_name(once->lock);
+    if (once->no_result == HF_NOMEM)
+        hf__sequence_fail(&once->seq, HF_NOMEM,
+                          "%.80s: no memory for the result", name);
+    else if (once->no_result == HF_INVALID)
+        hf__sequence_fail(&once->seq, HF_INVALID,
+                          "%.80s: result of %zu bytes: at most %d are kept",
+                          name, once->text_len, HF_ONCE_RESULT_MAX);
 }
 
-static int is_before(const hf_once *once, const struct hf_value *v)
+/* That is how it ended: give the lock back. */
+static void end_with(hf_once *once, int status, const struct hf_error *err)
 {
-    const struct hf_value *b = &once->before;
+    if (status != HF_OK)
+        hf__once_fail(once, status, err);
+    else
+        result_left_out(once);
+    hf__once_release(once, END_RELEASE);
+}
+
+static void write_over(hf_once *once)
+{
+    int status = once->op.status;
+    if (status == HF_NOMEM && once->text) { /* once more, without the result */
+        hf__free(&once->client->alloc, once->text);
+        once->text = NULL;
+        once->no_result = HF_NOMEM;
+        once->tries = 0;
+        last_ask(once);
+        return;
+    }
+    if (status != HF_CHANGED && status != HF_UNAVAILABLE) {
+        end_with(once, status, &once->op.err);
+        return;
+    }
+    once->before_status = status;
+    once->before_err = once->op.err;
+    hf__once_read(once, END_LOOK);
+}
+
+static int is_before(const hf_once *once)
+{
+    const struct hf_value *b = &once->before, *v = &once->found;
     return b->version && v->len == b->len && !memcmp(v->data, b->data, v->len);
 }
 
 /* What is there instead?  HF_CHANGED: try again, with this version; HF_OK: it
  * is written already. */
-static int last_seen(hf_once *once, const struct last *l,
-                     const struct hf_value *v, const struct once_record *r,
-                     struct hf_error *err)
+static int last_seen(hf_once *once)
 {
-    if (l->is_undo && (v->version == 0 || is_before(once, v))) return HF_OK;
-    if (v->version && !hf__once_is_same(&once->record, r))
-        return end_lost(once, err);
-    if (v->version && r->is_ended) return HF_OK;
-    once->version = v->version; /* 0: it ran longer than its record lasted */
+    uint64_t version = once->found.version;
+    if (once->is_undo && (version == 0 || is_before(once))) return HF_OK;
+    if (version && !hf__once_is_same(&once->record, &once->seen))
+        return hf__error_set(&once->op.err, HF_LOST,
+                             "%.80s: somebody else has begun it again",
+                             hf_lock_name(once->lock));
+    if (version && once->seen.is_ended) return HF_OK;
+    once->version = version; /* 0: it ran longer than its record lasted */
     return HF_CHANGED;
 }
 
-static int last_look(hf_once *once, const struct last *l, struct hf_error *err)
+/* Where the look does not know either, it is the write's own reason that
+ * counts. */
+static void look_over(hf_once *once)
 {
-    struct hf_value v;
-    struct once_record r;
-    int status = hf__once_read(once, &v, &r, err);
-    if (status != HF_OK) return status;
-    status = last_seen(once, l, &v, &r, err);
-    hf_value_free(once->client, &v);
-    return status;
-}
-
-/* Write it, and look if that may have failed.  Where the look does not know
- * either, it is the write's own reason that counts. */
-static int last_write(hf_once *once, const struct last *l, struct hf_error *err)
-{
-    struct hf_error seen = {0};
-    int wrote = HF_CHANGED, found = HF_CHANGED;
-    for (int i = 0; i < END_TRIES && found == HF_CHANGED; i++) {
-        wrote = last_put(once, l, err);
-        if (wrote != HF_CHANGED && wrote != HF_UNAVAILABLE) return wrote;
-        found = last_look(once, l, &seen);
+    struct hf_error err;
+    int wrote = once->before_status, found = hf__once_read_over(once);
+    if (found == HF_OK) found = last_seen(once);
+    if (found == HF_OK || found == HF_LOST
+        || (found != HF_CHANGED && wrote == HF_CHANGED)) {
+        err = once->op.err;
+        end_with(once, found, &err);
+    } else if (found == HF_CHANGED && ++once->tries < END_TRIES) {
+        last_ask(once);
+    } else if (wrote == HF_UNAVAILABLE) {
+        end_with(once, wrote, &once->before_err);
+    } else {
+        hf__error_set(&err, HF_UNAVAILABLE, "%.80s: its record kept changing",
+                      hf_lock_name(once->lock));
+        end_with(once, HF_UNAVAILABLE, &err);
     }
-    if (found == HF_OK) return HF_OK;
-    if (found != HF_CHANGED && (found == HF_LOST || wrote == HF_CHANGED)) {
-        *err = seen;
-        return found;
-    }
-    if (wrote == HF_UNAVAILABLE) return wrote;
-    return hf__error_set(err, HF_UNAVAILABLE, "%.80s: its record kept changing",
-                         hf_lock_name(once->lock));
 }
 
-/* Without the result, if there is no memory for it. */
-static int end_run(hf_once *once, const struct last *l, struct hf_error *err)
+/* That the lock could not be given back is told, for others wait for the end of
+ * its lease; that it was gone is not: the record decides. */
+static void release_over(hf_once *once)
 {
-    const struct last without = {0};
-    int status = last_write(once, l, err);
-    if (status != HF_NOMEM || l->len == 0) return status;
-    status = last_write(once, &without, err);
-    return status == HF_OK
-               ? hf__error_set(err, HF_NOMEM, "%.80s: no memory for the result",
-                               hf_lock_name(once->lock))
-               : status;
+    const struct op *op = &once->op;
+    if (op->status != HF_DENIED && op->status != HF_UNAVAILABLE) return;
+    hf__client_warn(once->client,
+                    "%.80s: not released, it ends with its lease: %.250s",
+                    hf_lock_name(once->lock), op->err.text);
+    if (once->seq.status == HF_OK) once->seq.err = op->err;
 }
 
-/* Give the lock back.  That it could not be is told, for others wait for the
- * end of its lease; that it was gone is not: the record decides. */
-static int run_close(hf_once *once, int status, const struct hf_error *why,
-                     struct hf_error *err)
+static void end_step(struct sequence *s)
 {
-    struct hf_error kept = {0};
+    hf_once *once = (hf_once *)s;
+    if (once->phase == END_START)
+        last_ask(once);
+    else if (once->phase == END_WRITE)
+        write_over(once);
+    else if (once->phase == END_LOOK)
+        look_over(once);
+    else
+        release_over(once);
+}
+
+/* ---- the calls ----------------------------------------------------------- */
+
+/* The record with its result; without that if it is too long, or there is no
+ * memory for it. */
+static void text_make(hf_once *once, const void *data, size_t len)
+{
+    once->text_len = len;
+    if (len == 0) return;
+    once->no_result = HF_INVALID;
+    if (len > HF_ONCE_RESULT_MAX || !data) return;
+    once->no_result = HF_NOMEM;
+    size_t head_len = hf__once_format(&once->record, once->head);
+    once->text = hf__alloc(&once->client->alloc, head_len + len);
+    if (!once->text) return;
+    memcpy(once->text, once->head, head_len);
+    memcpy(once->text + head_len, data, len);
+    once->text_len = head_len + len;
+    once->no_result = HF_OK;
+}
+
+static void end_prepare(hf_once *once)
+{
+    once->seq = (struct sequence){.step = end_step};
+    once->phase = END_START;
+    once->tries = 0;
+}
+
+static void end_record(hf_once *once, int status, const void *data, size_t len)
+{
+    end_prepare(once);
+    once->record.is_ended = 1;
+    once->record.status = status;
+    once->record.ended_ms = now_ms(once);
+    text_make(once, data, len);
+}
+
+static int end_run(hf_once *once, struct hf_error *err)
+{
     hf_client *client = once->client;
-    int released = hf_hold_release(once->hold, &kept);
-    int is_kept = released == HF_DENIED || released == HF_UNAVAILABLE;
-    if (is_kept)
-        hf__client_warn(client,
-                        "%.80s: not released, it ends with its lease: "
-                        "%.250s",
-                        hf_lock_name(once->lock), kept.text);
-    if (err && status != HF_OK)
-        *err = *why;
-    else if (err && is_kept)
-        *err = kept;
+    hf__call_enter(client);
+    int status = hf__sequence_run(&once->seq, err);
+    int is_kept = status == HF_OK && once->seq.err.status != HF_OK;
+    if (is_kept && err) *err = once->seq.err;
     hf__once_close(once);
     hf__call_leave(client);
     return status;
+}
+
+/* HF_OK: there is a run, and its client is this process's. */
+static int once_check(const hf_once *once, struct hf_error *err)
+{
+    if (!once) return hf__error_set(err, HF_INVALID, "once: no run is given");
+    return hf__client_check(once->client, err);
 }
 
 int hf_once_end(hf_once *once, int status, const void *data, size_t len,
                 struct hf_error *err)
 {
-    if (!once) return hf__error_set(err, HF_INVALID, "once: no run is given");
-    int result = hf__client_check(once->client, err);
+    int result = once_check(once, err);
     if (result != HF_OK) return result;
-    hf__call_enter(once->client);
-    struct hf_error why = {0};
-    struct last l = {.data = data, .len = len};
-    int is_too_long = len > HF_ONCE_RESULT_MAX || (len > 0 && !data);
-    if (is_too_long) l.len = 0;
-    once->record.is_ended = 1;
-    once->record.status = status;
-    once->record.ended_ms = now_ms(once);
-    result = end_run(once, &l, &why);
-    if (result == HF_OK && is_too_long)
-        result = hf__error_set(
-            &why, HF_INVALID, "%.80s: result of %zu bytes: at most %d are kept",
-            hf_lock_name(once->lock), len, HF_ONCE_RESULT_MAX);
-    return run_close(once, result, &why, err);
+    end_record(once, status, data, len);
+    return end_run(once, err);
 }
 
 int hf_once_abandon(hf_once *once, struct hf_error *err)
 {
-    if (!once) return HF_OK;
-    int status = hf__client_check(once->client, err);
+    int status = once ? once_check(once, err) : HF_OK;
+    if (!once || status != HF_OK) return status;
+    end_prepare(once);
+    once->is_undo = 1;
+    return end_run(once, err);
+}
+
+static void end_over(struct sequence *s)
+{
+    hf_once *once = (hf_once *)s;
+    hf_client *client = once->client;
+    hf_once_ended_fn fn = (hf_once_ended_fn)once->fn;
+    struct hf_error err = s->err;
+    void *user = once->user;
+    int status = s->status;
+    hf__once_close(once);
+    fn(client, status, &err, user);
+}
+
+static int told_check(const hf_once *once, int is_told, struct hf_error *err)
+{
+    int status = once_check(once, err);
+    if (status != HF_OK || is_told) return status;
+    return hf__error_set(err, HF_INVALID, "once: no callback");
+}
+
+static int end_start(hf_once *once, hf_once_ended_fn cb, void *user,
+                     struct hf_error *err)
+{
+    once->seq.over = end_over;
+    once->fn = (void (*)(void))cb;
+    once->user = user;
+    int status = hf__sequence_start(&once->seq, once->client, err);
+    if (status == HF_OK) return HF_OK;
+    hf__hold_forget(once->hold);
+    hf__once_close(once);
+    return status;
+}
+
+int hf_once_end_start(hf_once *once, int status, const void *data, size_t len,
+                      hf_once_ended_fn cb, void *user, struct hf_error *err)
+{
+    int result = told_check(once, cb != NULL, err);
+    if (result != HF_OK) return result;
+    end_record(once, status, data, len);
+    return end_start(once, cb, user, err);
+}
+
+int hf_once_abandon_start(hf_once *once, hf_once_ended_fn cb, void *user,
+                          struct hf_error *err)
+{
+    int status = told_check(once, cb != NULL, err);
     if (status != HF_OK) return status;
-    hf__call_enter(once->client);
-    const struct last l = {.is_undo = 1};
-    struct hf_error why = {0};
-    status = last_write(once, &l, &why);
-    return run_close(once, status, &why, err);
+    end_prepare(once);
+    once->is_undo = 1;
+    return end_start(once, cb, user, err);
 }
 
 hf_hold *hf_once_hold(const hf_once *once)
 {
     return once->hold;
-}
-
-void hf_once_result_free(hf_client *client, struct hf_once_result *result)
-{
-    hf__free(&client->alloc, result->data);
-    result->data = NULL;
-    result->len = 0;
-}
-
-/* ---- looking ------------------------------------------------------------ */
-
-/* It is begun and not ended: does it run?  The lock may have been given back
- * between two looks, after the record was written: look at that again. */
-static int look_alive(hf_once *once, uint64_t version, int *outcome,
-                      struct hf_error *err)
-{
-    struct hf_info info;
-    struct hf_value v;
-    struct once_record r;
-    int status = hf_lock_inspect(once->lock, 0, &info, err);
-    if (status != HF_OK) return status;
-    if (info.guarantee != HF_GUARANTEE_STORE)
-        return hf__error_set(err, HF_UNAVAILABLE,
-                             "%.80s: the store cannot be reached",
-                             hf_lock_name(once->lock));
-    *outcome = HF_ONCE_RUNNING;
-    if (info.locked) return HF_OK;
-    status = hf__once_read(once, &v, &r, err);
-    if (status != HF_OK) return status;
-    *outcome = v.version == version ? HF_ONCE_DIED : 0;
-    hf_value_free(once->client, &v);
-    return *outcome ? HF_OK : HF_CHANGED;
-}
-
-static int look_once(hf_once *once, struct hf_once_result *result,
-                     struct hf_error *err)
-{
-    struct hf_value v;
-    struct once_record r;
-    int outcome = 0, status = hf__once_read(once, &v, &r, err);
-    if (status != HF_OK) return status;
-    int counts =
-        v.version && hf__once_decide(&r, &once->o, v.now_ms) != HF_ONCE_MINE;
-    if (v.version && !r.is_ended)
-        status = look_alive(once, v.version, &outcome, err);
-    else if (counts)
-        outcome = HF_ONCE_DONE;
-    /* What died in an earlier period is nothing to this one. */
-    if (outcome == HF_ONCE_DIED && !counts) outcome = 0;
-    if (!outcome) memset(&r, 0, sizeof r);
-    if (status == HF_OK) hf__once_tell(&r, &v, outcome, result);
-    hf_value_free(once->client, &v);
-    return status;
-}
-
-static int look(hf_client *client, const char *name,
-                const struct hf_once_options *options,
-                struct hf_once_result *result, struct hf_error *err)
-{
-    hf_once *once = NULL;
-    struct hf_once_result found = {0};
-    int status = hf__once_open(client, name, options, &once, err);
-    if (status != HF_OK) return status;
-    once->o.flags = 0; /* what may be run again has been run all the same */
-    status = HF_CHANGED;
-    for (int i = 0; i < END_TRIES && status == HF_CHANGED; i++)
-        status = look_once(once, &found, err);
-    if (status == HF_CHANGED)
-        status = hf__error_set(err, HF_UNAVAILABLE,
-                               "%.80s: its record kept changing", name);
-    if (status == HF_OK) *result = found;
-    hf__once_close(once);
-    return status;
-}
-
-int hf_once_look(hf_client *client, const char *name,
-                 const struct hf_once_options *options,
-                 struct hf_once_result *result, struct hf_error *err)
-{
-    int status = hf__client_check(client, err);
-    if (status != HF_OK) return status;
-    hf__call_enter(client);
-    status = look(client, name, options, result, err);
-    hf__call_leave(client);
-    return status;
 }
