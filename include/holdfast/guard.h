@@ -294,6 +294,202 @@ HF_API int hf_guard_set_claimed(hf_client *client, const char *key,
                                 uint64_t token, const void *data, size_t len,
                                 int64_t ttl_ms, struct hf_error *err);
 
+/* ---- the same calls, asynchronously -------------------------------------- */
+
+/* The guards of files and of SQL have no such form: the program itself carries
+ * them out, and no store of a client is asked. */
+
+/* Receives the result of a call below.  `token` is the highest token from
+ * hf_guard_token_start(), otherwise the token that was given; it is 0 unless
+ * `status` is HF_OK.  `err` is borrowed. */
+typedef void (*hf_guard_fn)(hf_client *client, int status, uint64_t token,
+                            const struct hf_error *err, void *user);
+
+/**
+ * Store the token of a value, asynchronously.
+ *
+ * @param client  borrowed; needs HF_CAP_GUARD
+ * @param key     1 to 512 bytes, copied
+ * @param token   1 to 2^63-1, as for hf_guard_touch()
+ * @param cb      called exactly once if, and only if, this returns HF_OK, and
+ *                never before this function has returned; its status is one
+ *                that hf_guard_touch() returns
+ * @param user    passed to `cb` unchanged
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK           the request has been started
+ *         HF_INVALID      an argument is not valid, or `cb` is NULL
+ *         HF_UNSUPPORTED  the store has no HF_CAP_GUARD
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
+ *
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
+ */
+HF_API int hf_guard_touch_start(hf_client *client, const char *key,
+                                uint64_t token, hf_guard_fn cb, void *user,
+                                struct hf_error *err);
+
+/**
+ * Write a value unless a higher token was used before, asynchronously.
+ *
+ * @param client  borrowed; needs HF_CAP_GUARD
+ * @param key     1 to 512 bytes, copied
+ * @param token   1 to 2^63-1, as for hf_guard_set()
+ * @param data    copied; at most HF_GUARD_VALUE_MAX bytes; may be NULL if len
+ *                is 0
+ * @param len     bytes in `data`
+ * @param ttl_ms  time until the value expires; 0: never
+ * @param cb      called exactly once if, and only if, this returns HF_OK, and
+ *                never before this function has returned; its status is one
+ *                that hf_guard_set() returns
+ * @param user    passed to `cb` unchanged
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK           the request has been started
+ *         HF_INVALID      an argument is not valid, or `cb` is NULL
+ *         HF_UNSUPPORTED  the store has no HF_CAP_GUARD
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
+ *
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
+ */
+HF_API int hf_guard_set_start(hf_client *client, const char *key,
+                              uint64_t token, const void *data, size_t len,
+                              int64_t ttl_ms, hf_guard_fn cb, void *user,
+                              struct hf_error *err);
+
+/**
+ * Delete a value unless a higher token was used before, asynchronously.
+ *
+ * @param client  borrowed; needs HF_CAP_GUARD
+ * @param key     1 to 512 bytes, copied
+ * @param token   1 to 2^63-1, as for hf_guard_delete()
+ * @param cb      called exactly once if, and only if, this returns HF_OK, and
+ *                never before this function has returned; its status is one
+ *                that hf_guard_delete() returns
+ * @param user    passed to `cb` unchanged
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK           the request has been started
+ *         HF_INVALID      an argument is not valid, or `cb` is NULL
+ *         HF_UNSUPPORTED  the store has no HF_CAP_GUARD
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
+ *
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
+ */
+HF_API int hf_guard_delete_start(hf_client *client, const char *key,
+                                 uint64_t token, hf_guard_fn cb, void *user,
+                                 struct hf_error *err);
+
+/**
+ * Ask for the highest token that was used for a value, asynchronously.
+ *
+ * @param client  borrowed; needs HF_CAP_GUARD
+ * @param key     1 to 512 bytes, copied
+ * @param cb      called exactly once if, and only if, this returns HF_OK, and
+ *                never before this function has returned; its status is one
+ *                that hf_guard_token() returns
+ * @param user    passed to `cb` unchanged
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK           the request has been started
+ *         HF_INVALID      an argument is not valid, or `cb` is NULL
+ *         HF_UNSUPPORTED  the store has no HF_CAP_GUARD
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
+ *
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
+ */
+HF_API int hf_guard_token_start(hf_client *client, const char *key,
+                                hf_guard_fn cb, void *user,
+                                struct hf_error *err);
+
+/**
+ * Read the value and the highest token in one step, asynchronously.
+ *
+ * @param client  borrowed; needs HF_CAP_GUARD
+ * @param key     1 to 512 bytes, copied
+ * @param cb      called exactly once if, and only if, this returns HF_OK, and
+ *                never before this function has returned; its status is one
+ *                that hf_guard_read() returns; `version` of the
+ *                value is the highest token
+ * @param user    passed to `cb` unchanged
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK           the request has been started
+ *         HF_INVALID      an argument is not valid, or `cb` is NULL
+ *         HF_UNSUPPORTED  the store has no HF_CAP_GUARD
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
+ *
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
+ */
+HF_API int hf_guard_read_start(hf_client *client, const char *key,
+                               hf_value_read_fn cb, void *user,
+                               struct hf_error *err);
+
+/**
+ * Claim a value, asynchronously.
+ *
+ * @param client  borrowed; needs HF_CAP_GUARD
+ * @param key     1 to 512 bytes, copied
+ * @param token   1 to 2^63-1, as for hf_guard_claim()
+ * @param cb      called exactly once if, and only if, this returns HF_OK, and
+ *                never before this function has returned; its status is one
+ *                that hf_guard_claim() returns
+ * @param user    passed to `cb` unchanged
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK           the request has been started
+ *         HF_INVALID      an argument is not valid, or `cb` is NULL
+ *         HF_UNSUPPORTED  the store has no HF_CAP_GUARD
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
+ *
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
+ */
+HF_API int hf_guard_claim_start(hf_client *client, const char *key,
+                                uint64_t token, hf_guard_fn cb, void *user,
+                                struct hf_error *err);
+
+/**
+ * Write a value if it is still claimed with this token, asynchronously.
+ *
+ * @param client  borrowed; needs HF_CAP_GUARD
+ * @param key     1 to 512 bytes, copied
+ * @param token   1 to 2^63-1, as for hf_guard_set_claimed()
+ * @param data    copied; at most HF_GUARD_VALUE_MAX bytes; may be NULL if len
+ *                is 0
+ * @param len     bytes in `data`
+ * @param ttl_ms  time until the value expires; 0: never
+ * @param cb      called exactly once if, and only if, this returns HF_OK, and
+ *                never before this function has returned; its status is one
+ *                that hf_guard_set_claimed() returns
+ * @param user    passed to `cb` unchanged
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK           the request has been started
+ *         HF_INVALID      an argument is not valid, or `cb` is NULL
+ *         HF_UNSUPPORTED  the store has no HF_CAP_GUARD
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
+ *
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
+ */
+HF_API int hf_guard_set_claimed_start(hf_client *client, const char *key,
+                                      uint64_t token, const void *data,
+                                      size_t len, int64_t ttl_ms,
+                                      hf_guard_fn cb, void *user,
+                                      struct hf_error *err);
+
 /**
  * Return Lua text that guards any other script on Redis: put it before the
  * script.  Add the guard's key, such as `holdfast_guard:{key}`, as the last of
