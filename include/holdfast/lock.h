@@ -677,6 +677,36 @@ typedef int (*hf_list_fn)(const struct hf_list_row *row, void *user);
 HF_API int hf_client_list(hf_client *client, const char *match, hf_list_fn fn,
                           void *user, struct hf_error *err);
 
+/* Receives the end of hf_client_list_start(), after the last row.  `err` is
+ * borrowed. */
+typedef void (*hf_listed_fn)(hf_client *client, int status,
+                             const struct hf_error *err, void *user);
+
+/**
+ * List the locks of the store, asynchronously.
+ *
+ * @param client  borrowed
+ * @param match   a glob pattern (* ? [..]), copied; NULL: all locks
+ * @param fn      called for each row, before `cb`
+ * @param cb      called exactly once if, and only if, this returns HF_OK, and
+ *                never before this function has returned; its status is one
+ *                that hf_client_list() returns
+ * @param user    passed to `fn` and to `cb` unchanged
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK           the list has been started
+ *         HF_INVALID      `fn` or `cb` is NULL
+ *         HF_UNSUPPORTED  the store has no HF_CAP_LIST
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
+ *
+ * Threads: any; `fn` and `cb` run on the thread that pumps (client.h).
+ */
+HF_API int hf_client_list_start(hf_client *client, const char *match,
+                                hf_list_fn fn, hf_listed_fn cb, void *user,
+                                struct hf_error *err);
+
 #ifdef __cplusplus
 }
 #endif
