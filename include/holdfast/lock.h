@@ -611,6 +611,33 @@ HF_API int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
                           hf_hold **hold, struct hf_error *err);
 
 /**
+ * Take over a detached hold, asynchronously.
+ *
+ * @param lock      borrowed until `cb` has returned; has the name that the
+ *                  ticket was made for
+ * @param ticket    copied; what hf_hold_ticket() wrote
+ * @param lease_ms  length of the lease; 0: the client's
+ * @param cb        called exactly once if, and only if, this returns HF_OK, and
+ *                  never before this function has returned; its status is one
+ *                  that hf_lock_attach() returns
+ * @param user      passed to `cb` unchanged
+ * @param err       filled when this fails; may be NULL
+ *
+ * @return HF_OK           the request has been started
+ *         HF_INVALID      not a ticket, the lease is out of range, or `cb` is
+ *                         NULL
+ *         HF_UNSUPPORTED  the lock is a semaphore: hf_semaphore_attach_start()
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
+ *
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
+ */
+HF_API int hf_lock_attach_start(hf_lock *lock, const char *ticket,
+                                int64_t lease_ms, hf_acquired_fn cb, void *user,
+                                struct hf_error *err);
+
+/**
  * Release a detached hold by its ticket, without taking it over first.  In a
  * quorum the hold is released as soon as no majority can have it any more:
  * members that cannot be reached do not matter if the other members are a
@@ -637,6 +664,35 @@ HF_API int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
  */
 HF_API int hf_ticket_release(hf_lock *lock, const char *ticket,
                              struct hf_error *err);
+
+/* Receives the result of hf_ticket_release_start().  `err` is borrowed. */
+typedef void (*hf_ticket_released_fn)(hf_lock *lock, int status,
+                                      const struct hf_error *err, void *user);
+
+/**
+ * Release a detached hold by its ticket, asynchronously.
+ *
+ * @param lock    borrowed until `cb` has returned; has the name that the ticket
+ *                was made for
+ * @param ticket  copied; what hf_hold_ticket() wrote
+ * @param cb      called exactly once if, and only if, this returns HF_OK, and
+ *                never before this function has returned; its status is one
+ *                that hf_ticket_release() returns
+ * @param user    passed to `cb` unchanged
+ * @param err     filled when this fails; may be NULL
+ *
+ * @return HF_OK           the request has been started
+ *         HF_INVALID      not a ticket, or `cb` is NULL
+ *         HF_UNSUPPORTED  the lock is a semaphore: hf_semaphore_attach_start()
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
+ *
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
+ */
+HF_API int hf_ticket_release_start(hf_lock *lock, const char *ticket,
+                                   hf_ticket_released_fn cb, void *user,
+                                   struct hf_error *err);
 
 /* One row of a list. */
 struct hf_list_row {

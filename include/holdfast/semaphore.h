@@ -271,6 +271,34 @@ HF_API int hf_semaphore_attach(hf_semaphore *sem, const char *ticket,
                                struct hf_error *err);
 
 /**
+ * Take over permits that another process has detached, asynchronously.
+ *
+ * @param sem       borrowed until `cb` has returned; has the name that the
+ *                  ticket was made for
+ * @param ticket    copied; what hf_hold_ticket() wrote
+ * @param lease_ms  length of the lease; 0: the client's
+ * @param cb        called exactly once if, and only if, this returns HF_OK, and
+ *                  never before this function has returned; its status is one
+ *                  that hf_semaphore_attach() returns
+ * @param user      passed to `cb` unchanged
+ * @param err       filled when this fails; may be NULL
+ *
+ * @return HF_OK           the request has been started
+ *         HF_INVALID      not a ticket of permits, the lease is out of range,
+ *                         or `cb` is NULL
+ *         HF_UNSUPPORTED  this is a plain counter, or permits are slots
+ *         HF_FORKED       the client was opened by the parent of this process
+ *         HF_CLOSED       the client is being closed
+ *         HF_NOMEM        out of memory
+ *
+ * Threads: any; `cb` runs on the thread that pumps (client.h).
+ */
+HF_API int hf_semaphore_attach_start(hf_semaphore *sem, const char *ticket,
+                                     int64_t lease_ms,
+                                     hf_semaphore_acquired_fn cb, void *user,
+                                     struct hf_error *err);
+
+/**
  * Ask the store how many permits there are, and how many are acquired.  This
  * sets nothing: if a semaphore was opened with `permits` and never acquired,
  * is_set is 0 where the store keeps the number.

@@ -203,9 +203,9 @@ static void acquire_complete(struct op *op)
     hf__free(&c->alloc, s);
 }
 
-static int op_start(hf_semaphore *sem, const struct op *op,
-                    hf_semaphore_acquired_fn cb, void *user,
-                    struct hf_error *err)
+int hf__semaphore_start(hf_semaphore *sem, const struct op *op,
+                        hf_semaphore_acquired_fn cb, void *user,
+                        struct hf_error *err)
 {
     hf_client *c = sem->client;
     struct started *s = hf__alloc_zero(&c->alloc, sizeof *s);
@@ -235,7 +235,7 @@ int hf_semaphore_acquire_start(hf_semaphore *sem,
         return hf__slots_acquire_start(sem, options, cb, user, err);
     status = acquire_prepare(sem, &op, options, err);
     if (status != HF_OK) return status;
-    status = op_start(sem, &op, cb, user, err);
+    status = hf__semaphore_start(sem, &op, cb, user, err);
     if (status != HF_OK && op.handle) hf__handle_cancel(op.handle, sem->client);
     return status;
 }

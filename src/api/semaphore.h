@@ -24,6 +24,11 @@ struct hf_semaphore {
     hf_lock *slots[];
 };
 
+/* A copy of `op`, of which the user is told by its semaphore. */
+int hf__semaphore_start(hf_semaphore *sem, const struct op *op,
+                        hf_semaphore_acquired_fn cb, void *user,
+                        struct hf_error *err);
+
 #define NOT_WITH_SLOTS "not with slots, which are one lock for each permit"
 
 #endif

@@ -6,7 +6,9 @@
  */
 #include <string.h>
 
+#include "api/handle.h"
 #include "api/semaphore.h"
+#include "api/ticket.h"
 #include "base/error.h"
 
 #define PREFIX "hfp1:"
@@ -38,17 +40,46 @@ static int64_t count_read(const char *ticket, const char **inner)
     return count;
 }
 
+/* The same, with all that is wrong refused. */
+static int ticket_check(const hf_semaphore *sem, const char *ticket,
+                        const char **inner, int64_t *count,
+                        struct hf_error *err)
+{
+    int status = kind_check(sem, err);
+    if (status != HF_OK) return status;
+    *count = count_read(ticket, inner);
+    if (*count > 0) return HF_OK;
+    return hf__error_set(err, HF_INVALID,
+                         "%.150s: ticket: not one of permits: it looks "
+                         "like " PREFIX "<n>:hf2:...",
+                         hf_lock_name(sem->lock));
+}
+
 int hf_semaphore_attach(hf_semaphore *sem, const char *ticket, int64_t lease_ms,
                         hf_hold **hold, struct hf_error *err)
 {
     const char *inner = NULL;
-    int status = kind_check(sem, err);
+    int64_t count;
+    int status = ticket_check(sem, ticket, &inner, &count, err);
     if (status != HF_OK) return status;
-    int64_t count = count_read(ticket, &inner);
-    if (count < 0)
-        return hf__error_set(err, HF_INVALID,
-                             "%.150s: ticket: not one of permits: it looks "
-                             "like " PREFIX "<n>:hf2:...",
-                             hf_lock_name(sem->lock));
     return hf__ticket_attach(sem->lock, inner, count, lease_ms, hold, err);
+}
+
+int hf_semaphore_attach_start(hf_semaphore *sem, const char *ticket,
+                              int64_t lease_ms, hf_semaphore_acquired_fn cb,
+                              void *user, struct hf_error *err)
+{
+    struct op op;
+    const char *inner = NULL;
+    int64_t count;
+    int status = ticket_check(sem, ticket, &inner, &count, err);
+    if (status == HF_OK)
+        status = hf__told_check(hf_lock_name(sem->lock), cb != NULL, err);
+    if (status == HF_OK)
+        status =
+            hf__attach_prepare(&op, sem->lock, inner, count, lease_ms, err);
+    if (status != HF_OK) return status;
+    status = hf__semaphore_start(sem, &op, cb, user, err);
+    if (status != HF_OK) hf__handle_cancel(op.handle, sem->client);
+    return status;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "api/fallback.h"
+#include "api/handle.h"
 #include "api/ticket.h"
 #include "base/error.h"
 #include "base/math.h"
@@ -138,40 +139,102 @@ int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
     return hf__ticket_attach(lock, ticket, 0, lease_ms, hold, err);
 }
 
+int hf__attach_prepare(struct op *op, hf_lock *lock, const char *ticket,
+                       int64_t permits, int64_t lease_ms, struct hf_error *err)
+{
+    const struct engine *e = &lock->client->pump.engine;
+    int status = hf__client_check(lock->client, err);
+    if (status != HF_OK) return status;
+    hf__op_init(op, OP_TYPE_ATTACH, lock, hf_holder_new());
+    if (ticket_read(&op->ticket, ticket) != 0) return ticket_bad(lock, err);
+    op->ticket.permits = permits;
+    status = hf__lease_check(lock->entry->name, lease_ms, err);
+    if (status != HF_OK) return status;
+    op->lease_us = lease_ms ? lease_ms * US_PER_MS : e->lease_us;
+    op->lease_any = !lease_ms && !e->lease_given;
+    return hf__op_reserve(lock, op, err);
+}
+
 int hf__ticket_attach(hf_lock *lock, const char *ticket, int64_t permits,
                       int64_t lease_ms, hf_hold **hold, struct hf_error *err)
 {
     struct op op;
-    int status = hf__client_check(lock->client, err);
-    if (status != HF_OK) return status;
-    hf__op_init(&op, OP_TYPE_ATTACH, lock, hf_holder_new());
-    if (ticket_read(&op.ticket, ticket) != 0) return ticket_bad(lock, err);
-    status = hf__out_check(lock->entry->name, hold, err);
-    if (status != HF_OK) return status;
-    op.ticket.permits = permits;
-    status = hf__lease_check(lock->entry->name, lease_ms, err);
-    if (status != HF_OK) return status;
-    op.lease_us =
-        lease_ms ? lease_ms * US_PER_MS : lock->client->pump.engine.lease_us;
-    op.lease_any = !lease_ms && !lock->client->pump.engine.lease_given;
-    status = hf__op_reserve(lock, &op, err);
+    int status = hf__out_check(lock->entry->name, hold, err);
+    if (status == HF_OK)
+        status = hf__attach_prepare(&op, lock, ticket, permits, lease_ms, err);
     if (status != HF_OK) return status;
     status = hf__op_run(lock->client, &op, err);
     if (status == HF_OK) *hold = op.hold;
     return status;
 }
 
-int hf_ticket_release(hf_lock *lock, const char *ticket, struct hf_error *err)
+static void attach_complete(struct op *op)
+{
+    hf_lock *lock = op->complete_data;
+    hf_client *c = lock->client;
+    hf__op_give(c, c, op, 0);
+    ((hf_acquired_fn)op->complete_fn)(lock, op->status, op->hold, &op->err,
+                                      op->complete_user);
+    hf__free(&c->alloc, op);
+}
+
+int hf_lock_attach_start(hf_lock *lock, const char *ticket, int64_t lease_ms,
+                         hf_acquired_fn cb, void *user, struct hf_error *err)
 {
     struct op op;
+    int status = permit_refuse(lock, err);
+    if (status == HF_OK)
+        status = hf__told_check(lock->entry->name, cb != NULL, err);
+    if (status == HF_OK)
+        status = hf__attach_prepare(&op, lock, ticket, 0, lease_ms, err);
+    if (status != HF_OK) return status;
+    status = hf__op_start(lock->client, &op, attach_complete, lock,
+                          (void (*)(void))cb, user, err);
+    if (status != HF_OK) hf__handle_cancel(op.handle, lock->client);
+    return status;
+}
+
+static int release_prepare(struct op *op, hf_lock *lock, const char *ticket,
+                           struct hf_error *err)
+{
     int status = hf__client_check(lock->client, err);
     if (status == HF_OK) status = permit_refuse(lock, err);
     if (status != HF_OK) return status;
-    hf__op_init(&op, OP_TYPE_TICKET_RELEASE, lock, 0);
-    if (ticket_read(&op.ticket, ticket) != 0) return ticket_bad(lock, err);
+    hf__op_init(op, OP_TYPE_TICKET_RELEASE, lock, 0);
+    if (ticket_read(&op->ticket, ticket) != 0) return ticket_bad(lock, err);
     /* Nothing of a ticket can be on its way: no number is to be shut out. */
-    op.ticket.number = 0;
-    return hf__op_run(lock->client, &op, err);
+    op->ticket.number = 0;
+    return HF_OK;
+}
+
+int hf_ticket_release(hf_lock *lock, const char *ticket, struct hf_error *err)
+{
+    struct op op;
+    int status = release_prepare(&op, lock, ticket, err);
+    return status == HF_OK ? hf__op_run(lock->client, &op, err) : status;
+}
+
+static void release_complete(struct op *op)
+{
+    hf_lock *lock = op->complete_data;
+    hf_client *c = lock->client;
+    ((hf_ticket_released_fn)op->complete_fn)(lock, op->status, &op->err,
+                                             op->complete_user);
+    hf__free(&c->alloc, op);
+}
+
+int hf_ticket_release_start(hf_lock *lock, const char *ticket,
+                            hf_ticket_released_fn cb, void *user,
+                            struct hf_error *err)
+{
+    struct op op;
+    int status = release_prepare(&op, lock, ticket, err);
+    if (status == HF_OK && !cb)
+        status = hf__error_set(err, HF_INVALID, "%s: ticket: no callback",
+                               lock->entry->name);
+    if (status != HF_OK) return status;
+    return hf__op_start(lock->client, &op, release_complete, lock,
+                        (void (*)(void))cb, user, err);
 }
 
 /* ---- kernel locks that survive exec ------------------------------------- */

@@ -11,6 +11,11 @@
 int hf__ticket_of(hf_client *c, struct slot *s, char *ticket, size_t size,
                   struct hf_error *err);
 
+/* An operation that takes over what the ticket says, with a handle reserved for
+ * it: HF_OK, or what is wrong. */
+int hf__attach_prepare(struct op *op, hf_lock *lock, const char *ticket,
+                       int64_t permits, int64_t lease_ms, struct hf_error *err);
+
 /* A copy of the descriptor of its kernel lock. */
 int hf__inherit_of(hf_client *c, struct slot *s, int *out_fd,
                    struct hf_error *err);
