@@ -63,7 +63,8 @@ struct hf_event {
     int64_t valid_ms; /* how long the hold is still valid; 0 if LOST */
     char name[513];   /* the lock's name, NUL-terminated */
     size_t name_len;  /* bytes in `name`; any byte but NUL may occur */
-    char text[HF_ERROR_TEXT_MAX]; /* the reason in words; "" for HELD */
+    char text[HF_ERROR_TEXT_MAX]; /* the reason in words, without the name in
+                                   * front; "" for HELD */
 };
 
 /* Receives a change of state.  `ev` is borrowed for the call.  The function may

@@ -65,7 +65,14 @@ enum hf_advice {
 
 #define HF_ERROR_TEXT_MAX 256 /* bytes in a text, with the NUL */
 
-/* Why a call failed.  Filled by the call, owned by the caller. */
+/*
+ * Why a call failed.  Filled by the call, owned by the caller.
+ *
+ * The text goes from the outside to the cause: "where: what: why".  It does not
+ * begin with the name of the object that the call was made on, which the caller
+ * knows: put the name in front when the text is printed.  A server is named,
+ * and so is a lock that is one of several: "lock b: held by someone else".
+ */
 struct hf_error {
     int status;                   /* enum hf_status */
     int node;                     /* index of the server concerned, or -1 */

@@ -22,9 +22,9 @@ int hf_barrier_open(hf_client *client, const char *name, int64_t parties,
     int status = hf__client_check(client, err);
     if (status != HF_OK) return status;
     if (parties < 1 || parties > HF_BARRIER_PARTIES_MAX)
-        return hf__error_set(
-            err, HF_INVALID, "%.150s: %lld parties: out of range: 1 to %d",
-            name ? name : "", (long long)parties, HF_BARRIER_PARTIES_MAX);
+        return hf__error_set(err, HF_INVALID,
+                             "%lld parties: out of range: 1 to %d",
+                             (long long)parties, HF_BARRIER_PARTIES_MAX);
     status = hf__gate_open(client, KIND_BARRIER, name, &lock, err);
     if (status != HF_OK) return status;
     lock->parties = parties;

@@ -48,11 +48,12 @@ int hf__options_copy(void *to, uint32_t to_size, const void *from,
                      uint32_t from_size, const char *where,
                      struct hf_error *err)
 {
+    (void)where;
     if (from_size < 2 * sizeof(uint32_t) || from_size > to_size)
         return hf__error_set(err, HF_INVALID,
-                             "%s: options: struct_size is %u, not %u or an "
+                             "options: struct_size is %u, not %u or an "
                              "earlier one: use the ..._INIT macro",
-                             where, from_size, to_size);
+                             from_size, to_size);
     memset(to, 0, to_size);
     memcpy(to, from, from_size);
     return HF_OK;
@@ -61,20 +62,19 @@ int hf__options_copy(void *to, uint32_t to_size, const void *from,
 int hf__wait_check(const char *where, int64_t wait_ms, int is_try,
                    struct hf_error *err)
 {
+    (void)where;
     if (wait_ms < 0)
         return hf__error_set(err, HF_INVALID,
-                             "%.150s: wait of %lld ms: negative: 0 is no "
-                             "limit, and one try is a flag",
-                             where, (long long)wait_ms);
+                             "wait of %lld ms: negative: 0 is no limit, and "
+                             "one try is a flag",
+                             (long long)wait_ms);
     if (wait_ms > INT64_MAX / US_PER_MS / 4)
-        return hf__error_set(err, HF_INVALID,
-                             "%.150s: wait of %lld ms: out of range", where,
+        return hf__error_set(err, HF_INVALID, "wait of %lld ms: out of range",
                              (long long)wait_ms);
     if (is_try && wait_ms)
         return hf__error_set(err, HF_INVALID,
-                             "%.150s: one try and a wait of %lld ms: give one "
-                             "of them",
-                             where, (long long)wait_ms);
+                             "one try and a wait of %lld ms: give one of them",
+                             (long long)wait_ms);
     return HF_OK;
 }
 

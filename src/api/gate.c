@@ -17,9 +17,9 @@ int hf__gate_open(hf_client *client, enum lock_kind kind, const char *name,
                              "name: NULL: give it 1 to 512 bytes");
     if ((client->pump.engine.caps & k->cap) != k->cap)
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "%.100s: %s: %.80s has no such: only memory: and "
-                             "one Redis, or a cluster, do",
-                             name, k->word, client->url);
+                             "%s: %.80s has no such: only memory: and one "
+                             "Redis, or a cluster, do",
+                             k->word, client->url);
     return hf__lock_open(client, kind, HF_ORDER_ANY, name, strlen(name), out,
                          err);
 }
@@ -36,8 +36,8 @@ int hf__gate_prepare(struct op *op, const hf_lock *lock,
                                   err);
     if (status != HF_OK) return status;
     if (o.flags & ~HF_WAIT_TRY)
-        return hf__error_set(err, HF_INVALID, "%.150s: flags 0x%x: unknown",
-                             name, o.flags & ~HF_WAIT_TRY);
+        return hf__error_set(err, HF_INVALID, "flags 0x%x: unknown",
+                             o.flags & ~HF_WAIT_TRY);
     if (o.flags & HF_WAIT_TRY) as.flags = HF_ACQUIRE_TRY;
     as.wait_ms = o.wait_ms;
     as.cancel = o.cancel;

@@ -54,6 +54,8 @@ struct started;
 struct started *hf__started_new(enum op_type type, const struct grip *g,
                                 int64_t lease_ms, hf_hold_fn fn, void *user,
                                 struct hf_error *err);
+/* It is one of several: the text of its error begins with "lock NAME: ". */
+void hf__started_as_part(struct started *s);
 int hf__started_go(struct started *s, struct hf_error *err);
 void hf__started_free(struct started *s);
 

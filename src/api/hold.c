@@ -59,8 +59,7 @@ int hf__hold_given(hf_hold *handle, hf_client *c, const struct grip *by,
         return HF_OK;
     }
     hf__pump_lock(p);
-    hf__error_set(err, status, "%s: %s", by->slot->entry->name,
-                  hf_status_text(status));
+    hf__error_set(err, status, "%s", hf_status_text(status));
     if (is_first) by->slot->handle = NULL;
     hf__slot_unpin(&p->engine, by->slot);
     hf__pump_unlock(p);
@@ -277,6 +276,7 @@ struct started {
     hf_client *client;
     hf_hold_fn fn;
     void *user;
+    int is_part; /* of a set: its errors say which part */
 };
 
 static void slot_unpin(struct pump *p, struct slot *s)
@@ -290,6 +290,8 @@ static void started_complete(struct op *op)
 {
     struct started *s = (struct started *)op;
     hf_client *c = s->client;
+    if (s->is_part && op->status != HF_OK)
+        hf__error_about(&op->err, op->target->entry->name);
     slot_unpin(&c->pump, op->target);
     if (s->fn) s->fn(op->hold, op->status, &op->err, s->user);
     hf__free(&c->alloc, s);
@@ -302,7 +304,7 @@ struct started *hf__started_new(enum op_type type, const struct grip *g,
     struct pump *p = &g->client->pump;
     struct started *s = hf__alloc(&g->client->alloc, sizeof *s);
     if (!s) {
-        hf__error_set(err, HF_NOMEM, "%s: out of memory", g->slot->entry->name);
+        hf__error_set(err, HF_NOMEM, "out of memory");
         return NULL;
     }
     hf__hold_op(&s->op, type, g);
@@ -311,10 +313,16 @@ struct started *hf__started_new(enum op_type type, const struct grip *g,
     s->client = g->client;
     s->fn = fn;
     s->user = user;
+    s->is_part = 0;
     hf__pump_lock(p);
     g->slot->pins++;
     hf__pump_unlock(p);
     return s;
+}
+
+void hf__started_as_part(struct started *s)
+{
+    s->is_part = 1;
 }
 
 void hf__started_free(struct started *s)
@@ -327,8 +335,7 @@ void hf__started_free(struct started *s)
 int hf__started_go(struct started *s, struct hf_error *err)
 {
     if (hf__pump_start(&s->client->pump, &s->op) == HF_OK) return HF_OK;
-    hf__error_set(err, HF_CLOSED, "%s: %s", s->op.entry->name,
-                  hf_status_text(HF_CLOSED));
+    hf__error_set(err, HF_CLOSED, "%s", hf_status_text(HF_CLOSED));
     hf__started_free(s);
     return HF_CLOSED;
 }
@@ -509,8 +516,7 @@ int hf_hold_ticket(hf_hold *hold, char *ticket, size_t size,
     if (status != HF_OK) return status;
     if (g.set)
         status = hf__error_set(err, HF_UNSUPPORTED,
-                               "%s: ticket: a set of locks has none",
-                               hf_hold_name(g.set->parts[0]));
+                               "ticket: a set of locks has none");
     else
         status = hf__ticket_of(g.client, g.slot, ticket, size, err);
     if (status == HF_OK && hf__handle_take(hold, &last, 1) == 0)
@@ -526,8 +532,7 @@ int hf_hold_inherit(hf_hold *hold, int *out_fd, struct hf_error *err)
     if (status != HF_OK) return status;
     if (g.set)
         status = hf__error_set(err, HF_UNSUPPORTED,
-                               "%s: inherit: one part of the set at a time",
-                               hf_hold_name(g.set->parts[0]));
+                               "inherit: one part of the set at a time");
     else
         status = hf__inherit_of(g.client, g.slot, out_fd, err);
     hf__handle_drop(&g);

@@ -67,8 +67,7 @@ int hf__hold_claim(hf_hold *handle, hf_client *c, hf_lock *lock,
         status = hf__hold_given(handle, c, &g, out, err);
     } else {
         hf__handle_cancel(handle, c);
-        hf__error_set(err, HF_EXPIRED, "%s: %s", lock->entry->name,
-                      hf_status_text(HF_EXPIRED));
+        hf__error_set(err, HF_EXPIRED, "%s", hf_status_text(HF_EXPIRED));
     }
     hf__fallback_leave(lock, at);
     return status;
@@ -88,6 +87,7 @@ static int parts_claim(struct hold_set *set, hf_client *c,
             hf__hold_claim(handle, c, locks[i], holder, &set->parts[i], &own);
         if (status == HF_OK || first != HF_OK) continue;
         first = status;
+        if (set->len > 1) hf__error_about(&own, locks[i]->entry->name);
         if (err) *err = own;
     }
     return first;
@@ -193,6 +193,7 @@ static int run_result(struct set_run *r, const struct hold_set *set,
         if (op->status != HF_OK && first == HF_OK) {
             first = op->status;
             if (err) *err = op->err;
+            hf__error_about(err, op->entry->name);
         }
         hf__handle_drop(&r->grips[i]);
     }
@@ -301,7 +302,10 @@ static int parts_prepare(struct set_call *c, const struct hold_set *set,
         p->start =
             hf__started_new(type, &p->grip, lease_ms, part_done, c, NULL);
         n++;
-        if (p->start) continue;
+        if (p->start) {
+            hf__started_as_part(p->start);
+            continue;
+        }
         while (n > 0) part_drop(&out[--n]);
         return -1;
     }

@@ -47,28 +47,25 @@ const char *hf_latch_name(const hf_latch *latch)
 
 /* ---- counting ----------------------------------------------------------- */
 
-static int set_check(const hf_latch *latch, int64_t count, struct hf_error *err)
+static int set_check(int64_t count, struct hf_error *err)
 {
     if (count >= 1 && count <= HF_LATCH_MAX) return HF_OK;
     return hf__error_set(err, HF_INVALID,
-                         "%.150s: count of %lld: out of range: 1 to %d",
-                         hf_latch_name(latch), (long long)count, HF_LATCH_MAX);
+                         "count of %lld: out of range: 1 to %d",
+                         (long long)count, HF_LATCH_MAX);
 }
 
 /* What a change that was not made means to who asked for it. */
-static int outcome(const hf_latch *latch, const struct tally_job *job,
-                   struct hf_error *err)
+static int outcome(const struct tally_job *job, struct hf_error *err)
 {
-    const char *name = hf_latch_name(latch);
     if (job->is_done || job->what == TALLY_DELETE) return HF_OK;
     if (job->what == TALLY_OPEN)
-        return hf__error_set(
-            err, HF_TAKEN, "%.150s: it is set already, with %lld left to count",
-            name, (long long)job->found.value);
+        return hf__error_set(err, HF_TAKEN,
+                             "it is set already, with %lld left to count",
+                             (long long)job->found.value);
     return hf__error_set(err, HF_INVALID,
-                         "%.150s: it was never set, or has come to zero: "
-                         "nothing was counted",
-                         name);
+                         "it was never set, or has come to zero: nothing was "
+                         "counted");
 }
 
 static int64_t left_of(const struct tally_job *job)
@@ -81,14 +78,14 @@ static int job_run(hf_latch *latch, enum tally_do what, int64_t number,
 {
     struct tally_job job = {.what = what, .number = number};
     int status = hf__tally_run(lock_of(latch), &job, err);
-    if (status == HF_OK) status = outcome(latch, &job, err);
+    if (status == HF_OK) status = outcome(&job, err);
     if (status == HF_OK && left) *left = left_of(&job);
     return status;
 }
 
 int hf_latch_set(hf_latch *latch, int64_t count, struct hf_error *err)
 {
-    int status = set_check(latch, count, err);
+    int status = set_check(count, err);
     if (status != HF_OK) return status;
     return job_run(latch, TALLY_OPEN, count, NULL, err);
 }
@@ -119,7 +116,7 @@ static void job_tell(const struct tally_end *end)
     hf_latch_fn fn = (hf_latch_fn)end->fn;
     struct hf_error err = *end->err;
     int status = end->status;
-    if (status == HF_OK) status = outcome(latch, end->job, &err);
+    if (status == HF_OK) status = outcome(end->job, &err);
     int is_told = status == HF_OK || status == HF_TAKEN;
     if (fn) fn(latch, status, is_told ? left_of(end->job) : 0, &err, end->user);
 }
@@ -135,7 +132,7 @@ static int job_start(hf_latch *latch, enum tally_do what, int64_t number,
 int hf_latch_set_start(hf_latch *latch, int64_t count, hf_latch_fn cb,
                        void *user, struct hf_error *err)
 {
-    int status = set_check(latch, count, err);
+    int status = set_check(count, err);
     if (status != HF_OK) return status;
     return job_start(latch, TALLY_OPEN, count, cb, user, err);
 }

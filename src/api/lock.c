@@ -100,9 +100,7 @@ int hf__op_start(hf_client *c, const struct op *op,
         return hf__fallback_start(c, op, complete, lock, fn, user, err);
     size_t extra = op->type == OP_TYPE_INSPECT ? sizeof(struct look) : 0;
     struct op *copy = hf__alloc(&c->alloc, sizeof *copy + extra);
-    if (!copy)
-        return hf__error_set(err, HF_NOMEM, "%s: out of memory",
-                             lock->entry->name);
+    if (!copy) return hf__error_set(err, HF_NOMEM, "out of memory");
     *copy = *op;
     if (extra) {
         copy->look = (struct look *)(copy + 1);
@@ -114,8 +112,7 @@ int hf__op_start(hf_client *c, const struct op *op,
     copy->complete_user = user;
     if (hf__pump_start(&c->pump, copy) == HF_OK) return HF_OK;
     hf__free(&c->alloc, copy);
-    return hf__error_set(err, HF_CLOSED, "%s: %s", lock->entry->name,
-                         hf_status_text(HF_CLOSED));
+    return hf__error_set(err, HF_CLOSED, "%s", hf_status_text(HF_CLOSED));
 }
 
 /* ---- objects ------------------------------------------------------------ */
@@ -182,26 +179,25 @@ int hf_lock_open(hf_client *client, const char *name, hf_lock **out,
 }
 
 /* Does the kind exist, does it know the order, does the store have both? */
-static int kind_check(const hf_client *c, const char *name,
-                      const struct hf_lock_options *o, struct hf_error *err)
+static int kind_check(const hf_client *c, const struct hf_lock_options *o,
+                      struct hf_error *err)
 {
     unsigned caps = c->pump.engine.caps;
     if (o->kind < 0 || o->kind > HF_KIND_PERMIT)
-        return hf__error_set(err, HF_INVALID, "%s: kind %d: there is no such",
-                             name, o->kind);
+        return hf__error_set(err, HF_INVALID, "kind %d: there is no such",
+                             o->kind);
     const struct kind *k = hf__kind((enum lock_kind)o->kind);
     if (o->order < 0 || o->order > HF_ORDER_WRITERS
         || !(k->orders >> o->order & 1))
         return hf__error_set(err, HF_INVALID,
-                             "%s: order %d: there is no such for %s", name,
-                             o->order, k->word);
+                             "order %d: there is no such for %s", o->order,
+                             k->word);
     if ((caps & k->cap) != k->cap)
-        return hf__error_set(err, HF_UNSUPPORTED,
-                             "%s: %s: %s has no such locks", name, k->word,
-                             c->url);
+        return hf__error_set(err, HF_UNSUPPORTED, "%s: %s has no such locks",
+                             k->word, c->url);
     if (o->order != HF_ORDER_ANY && !(caps & HF_CAP_QUEUE))
-        return hf__error_set(err, HF_UNSUPPORTED,
-                             "%s: in order: %s keeps no queue", name, c->url);
+        return hf__error_set(err, HF_UNSUPPORTED, "in order: %s keeps no queue",
+                             c->url);
     return HF_OK;
 }
 
@@ -215,7 +211,7 @@ int hf_lock_open_as(hf_client *client, const char *name,
     if (status == HF_OK && options)
         status = hf__options_copy(&o, sizeof o, options, options->struct_size,
                                   name, err);
-    if (status == HF_OK) status = kind_check(client, name, &o, err);
+    if (status == HF_OK) status = kind_check(client, &o, err);
     if (status != HF_OK) return status;
     return hf__lock_open(client, (enum lock_kind)o.kind, o.order, name,
                          strlen(name), out, err);
@@ -251,36 +247,35 @@ const char *hf_lock_name(const hf_lock *lock)
 
 int hf__lease_check(const char *name, int64_t lease_ms, struct hf_error *err)
 {
+    (void)name;
     if (lease_ms == 0) return HF_OK;
     if (lease_ms >= HF_LEASE_MS_MIN && lease_ms <= HF_LEASE_MS_MAX)
         return HF_OK;
     return hf__error_set(err, HF_INVALID,
-                         "%s: lease of %lld ms: out of range: %d ms to 24 h",
-                         name, (long long)lease_ms, HF_LEASE_MS_MIN);
+                         "lease of %lld ms: out of range: %d ms to 24 h",
+                         (long long)lease_ms, HF_LEASE_MS_MIN);
 }
 
 static int flags_check(const hf_lock *lock, uint32_t flags,
                        struct hf_error *err)
 {
     unsigned caps = lock->client->pump.engine.caps;
-    const char *name = lock->entry->name;
     uint32_t known = HF_ACQUIRE_FIXED | HF_ACQUIRE_DETACHED
                      | HF_ACQUIRE_NO_REENTRY | HF_ACQUIRE_UPGRADE
                      | HF_ACQUIRE_TRY;
     const struct kind *k = hf__kind(lock->entry->kind);
     if (flags & ~known)
-        return hf__error_set(err, HF_INVALID, "%s: flags 0x%x: unknown", name,
+        return hf__error_set(err, HF_INVALID, "flags 0x%x: unknown",
                              flags & ~known);
     if (flags & HF_ACQUIRE_UPGRADE && lock->entry->kind != KIND_WRITE)
-        return hf__error_set(err, HF_INVALID, "%s: upgrade: not of %s", name,
-                             k->word);
+        return hf__error_set(err, HF_INVALID, "upgrade: not of %s", k->word);
     if (flags & HF_ACQUIRE_DETACHED && !k->is_detachable)
-        return hf__error_set(err, HF_UNSUPPORTED, "%s: detached: not with %s",
-                             name, k->word);
+        return hf__error_set(err, HF_UNSUPPORTED, "detached: not with %s",
+                             k->word);
     if (flags & HF_ACQUIRE_DETACHED && !(caps & HF_CAP_DETACHED))
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "%s: detached: %s has no holds without a process",
-                             name, lock->client->url);
+                             "detached: %s has no holds without a process",
+                             lock->client->url);
     return HF_OK;
 }
 
@@ -288,20 +283,18 @@ static int permits_check(const hf_lock *lock,
                          const struct hf_acquire_options *o,
                          struct hf_error *err)
 {
-    const char *name = lock->entry->name;
     if (o->flags & HF_ACQUIRE_UPGRADE && !(o->flags & HF_ACQUIRE_TRY))
         return hf__error_set(err, HF_INVALID,
-                             "%s: upgrade: only as one try (HF_ACQUIRE_TRY): "
-                             "two that waited would wait for each other",
-                             name);
+                             "upgrade: only as one try (HF_ACQUIRE_TRY): two "
+                             "that waited would wait for each other");
     enum lock_kind kind = lock->entry->kind;
     if (o->permits && kind != KIND_PERMIT && kind != KIND_COUNT)
-        return hf__error_set(err, HF_INVALID, "%s: permits: %s has none", name,
+        return hf__error_set(err, HF_INVALID, "permits: %s has none",
                              hf__kind(kind)->word);
     int most = kind == KIND_COUNT ? HF_SEMAPHORE_MAX : HF_PERMITS_MAX;
     if (o->permits < 0 || o->permits > most)
         return hf__error_set(err, HF_INVALID,
-                             "%s: %lld permits: out of range: 1 to %d", name,
+                             "%lld permits: out of range: 1 to %d",
                              (long long)o->permits, most);
     return HF_OK;
 }
@@ -325,8 +318,7 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
     if (status == HF_OK) status = permits_check(lock, o, err);
     int64_t lease_us = o->lease_ms ? o->lease_ms * US_PER_MS
                                    : lock->client->pump.engine.lease_us;
-    if (status == HF_OK)
-        status = hf__plan_make(&plan, lock->entry->name, o, lease_us, err);
+    if (status == HF_OK) status = hf__plan_make(&plan, o, lease_us, err);
     if (status != HF_OK) return status;
     hf__op_init(op, OP_TYPE_ACQUIRE, lock,
                 o->holder ? o->holder : default_holder);
@@ -344,7 +336,7 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
 int hf__op_reserve(const hf_lock *lock, struct op *op, struct hf_error *err)
 {
     if (hf__handle_reserve(lock->client, &op->handle) == HF_OK) return HF_OK;
-    return hf__error_set(err, HF_NOMEM, "%s: out of memory", lock->entry->name);
+    return hf__error_set(err, HF_NOMEM, "out of memory");
 }
 
 int hf_lock_acquire(hf_lock *lock, const struct hf_acquire_options *options,
@@ -380,20 +372,19 @@ static void acquire_complete(struct op *op)
 
 int hf__told_check(const char *name, int is_told, struct hf_error *err)
 {
+    (void)name;
     if (is_told) return HF_OK;
     return hf__error_set(err, HF_INVALID,
-                         "%.150s: no callback: what is granted could not be "
-                         "released",
-                         name);
+                         "no callback: what is granted could not be released");
 }
 
 int hf__out_check(const char *name, hf_hold **out, struct hf_error *err)
 {
+    (void)name;
     if (out) return HF_OK;
     return hf__error_set(err, HF_INVALID,
-                         "%.150s: no place for the hold: what is granted could "
-                         "not be released",
-                         name);
+                         "no place for the hold: what is granted could not be "
+                         "released");
 }
 
 int hf_lock_acquire_start(hf_lock *lock,

@@ -4,10 +4,9 @@
 
 #include "core/hold.h"
 
-/* Fill `out` from `o` for the lock `name`, whose lease will be `lease_us`.
+/* Fill `out` from `o` for a lock whose lease will be `lease_us`.
  * HF_OK, or HF_INVALID with `err` filled and `out` untouched. */
-int hf__plan_make(struct hold_plan *out, const char *name,
-                  const struct hf_acquire_options *o, int64_t lease_us,
-                  struct hf_error *err);
+int hf__plan_make(struct hold_plan *out, const struct hf_acquire_options *o,
+                  int64_t lease_us, struct hf_error *err);
 
 #endif

@@ -99,8 +99,8 @@ static int break_prepare(struct op *op, hf_lock *lock, struct hf_error *err)
     if (status != HF_OK) return status;
     if (!(lock->client->pump.engine.caps & HF_CAP_BREAK))
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "%s: break: %s cannot take locks away",
-                             lock->entry->name, lock->client->url);
+                             "break: %s cannot take locks away",
+                             lock->client->url);
     hf__op_init(op, OP_TYPE_BREAK, lock, 0);
     return HF_OK;
 }

@@ -24,7 +24,7 @@ static int is_of_slots(const hf_client *c, const struct hf_semaphore_options *o)
            && !(c->pump.engine.caps & HF_CAP_PERMIT);
 }
 
-static int order_check(const hf_client *c, const char *name, enum lock_kind k,
+static int order_check(const hf_client *c, enum lock_kind k,
                        const struct hf_semaphore_options *o,
                        struct hf_error *err)
 {
@@ -32,36 +32,35 @@ static int order_check(const hf_client *c, const char *name, enum lock_kind k,
     if (order < 0 || order > HF_ORDER_WRITERS
         || !(hf__kind(k)->orders >> order & 1))
         return hf__error_set(err, HF_INVALID,
-                             "%.150s: order %d: there is no such for %s", name,
-                             order, hf__kind(k)->word);
+                             "order %d: there is no such for %s", order,
+                             hf__kind(k)->word);
     if (order != HF_ORDER_ANY
         && (is_of_slots(c, o) || !(c->pump.engine.caps & HF_CAP_QUEUE)))
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "%.150s: in order: %.80s keeps no queue", name,
-                             c->url);
+                             "in order: %.80s keeps no queue", c->url);
     return HF_OK;
 }
 
-static int permits_check(const hf_client *c, const char *name,
+static int permits_check(const hf_client *c,
                          const struct hf_semaphore_options *o,
                          struct hf_error *err)
 {
     if (o->permits < 0 || o->permits > HF_SEMAPHORE_MAX)
         return hf__error_set(err, HF_INVALID,
-                             "%.150s: %lld permits: out of range: 1 to %d",
-                             name, (long long)o->permits, HF_SEMAPHORE_MAX);
+                             "%lld permits: out of range: 1 to %d",
+                             (long long)o->permits, HF_SEMAPHORE_MAX);
     if (!is_of_slots(c, o)) return HF_OK;
     if (o->permits == 0)
         return hf__error_set(err, HF_INVALID,
-                             "%.100s: a semaphore: %.80s keeps no number of "
-                             "permits: give it in options.permits",
-                             name, c->url);
+                             "a semaphore: %.80s keeps no number of permits: "
+                             "give it in options.permits",
+                             c->url);
     if (o->permits > HF_SEMAPHORE_SLOTS_MAX)
         return hf__error_set(err, HF_INVALID,
-                             "%.100s: %lld permits: out of range: 1 to %d on "
-                             "%.80s, where each permit is a lock",
-                             name, (long long)o->permits,
-                             HF_SEMAPHORE_SLOTS_MAX, c->url);
+                             "%lld permits: out of range: 1 to %d on %.80s, "
+                             "where each permit is a lock",
+                             (long long)o->permits, HF_SEMAPHORE_SLOTS_MAX,
+                             c->url);
     return HF_OK;
 }
 
@@ -74,18 +73,17 @@ static int options_check(const hf_client *c, const char *name,
                              "semaphore name: empty: give it 1 to 512 bytes");
     const uint32_t known = HF_SEMAPHORE_PLAIN | HF_SEMAPHORE_OURS;
     if (o->flags & ~known)
-        return hf__error_set(err, HF_INVALID, "%.150s: flags 0x%x: unknown",
-                             name, o->flags & ~known);
+        return hf__error_set(err, HF_INVALID, "flags 0x%x: unknown",
+                             o->flags & ~known);
     enum lock_kind kind =
         o->flags & HF_SEMAPHORE_PLAIN ? KIND_COUNT : KIND_PERMIT;
-    int status = permits_check(c, name, o, err);
+    int status = permits_check(c, o, err);
     if (status != HF_OK) return status;
     unsigned cap = hf__kind(kind)->cap;
     if ((c->pump.engine.caps & cap) == cap || is_of_slots(c, o))
-        return order_check(c, name, kind, o, err);
+        return order_check(c, kind, o, err);
     return hf__error_set(err, HF_UNSUPPORTED,
-                         "%.100s: a plain counter: %.80s has no such", name,
-                         c->url);
+                         "a plain counter: %.80s has no such", c->url);
 }
 
 static hf_semaphore *semaphore_new(hf_client *client, int32_t slots,
@@ -209,9 +207,7 @@ int hf__semaphore_start(hf_semaphore *sem, const struct op *op,
 {
     hf_client *c = sem->client;
     struct started *s = hf__alloc_zero(&c->alloc, sizeof *s);
-    if (!s)
-        return hf__error_set(err, HF_NOMEM, "%s: out of memory",
-                             sem->lock->entry->name);
+    if (!s) return hf__error_set(err, HF_NOMEM, "out of memory");
     s->op = *op;
     s->sem = sem;
     s->op.complete = acquire_complete;
@@ -219,8 +215,7 @@ int hf__semaphore_start(hf_semaphore *sem, const struct op *op,
     s->op.complete_user = user;
     if (hf__pump_start(&c->pump, &s->op) == HF_OK) return HF_OK;
     hf__free(&c->alloc, s);
-    return hf__error_set(err, HF_CLOSED, "%s: %s", sem->lock->entry->name,
-                         hf_status_text(HF_CLOSED));
+    return hf__error_set(err, HF_CLOSED, "%s", hf_status_text(HF_CLOSED));
 }
 
 int hf_semaphore_acquire_start(hf_semaphore *sem,

@@ -8,22 +8,19 @@
 #include "api/tally.h"
 #include "base/error.h"
 
-static int number_check(const hf_semaphore *sem, int64_t number, int64_t least,
-                        struct hf_error *err)
+static int number_check(int64_t number, int64_t least, struct hf_error *err)
 {
     if (number >= least && number <= HF_SEMAPHORE_MAX) return HF_OK;
     return hf__error_set(err, HF_INVALID,
-                         "%.150s: %lld permits: out of range: %lld to %d",
-                         sem->lock->entry->name, (long long)number,
-                         (long long)least, HF_SEMAPHORE_MAX);
+                         "%lld permits: out of range: %lld to %d",
+                         (long long)number, (long long)least, HF_SEMAPHORE_MAX);
 }
 
-static int flags_check(const hf_semaphore *sem, uint32_t flags, uint32_t known,
-                       struct hf_error *err)
+static int flags_check(uint32_t flags, uint32_t known, struct hf_error *err)
 {
     if (!(flags & ~known)) return HF_OK;
-    return hf__error_set(err, HF_INVALID, "%.150s: flags 0x%x: unknown",
-                         sem->lock->entry->name, flags & ~known);
+    return hf__error_set(err, HF_INVALID, "flags 0x%x: unknown",
+                         flags & ~known);
 }
 
 /* The job for a change, if it may be asked for. */
@@ -40,27 +37,22 @@ static int job_make(const hf_semaphore *sem, int change, int64_t number,
                                      [HF_SEMAPHORE_ADD] = HF_SEMAPHORE_ANYWAY
                                                           | HF_SEMAPHORE_IF_SET,
                                      [HF_SEMAPHORE_DELETE] = 0};
-    const char *name = sem->lock->entry->name;
     if (change < HF_SEMAPHORE_LOOK || change > HF_SEMAPHORE_DELETE)
-        return hf__error_set(err, HF_INVALID,
-                             "%.150s: change %d: there is no such", name,
+        return hf__error_set(err, HF_INVALID, "change %d: there is no such",
                              change);
-    int status = flags_check(sem, flags, known[change], err);
+    int status = flags_check(flags, known[change], err);
     if (status == HF_OK)
         status = number_check(
-            sem, number, change == HF_SEMAPHORE_ADD ? -HF_SEMAPHORE_MAX : 0,
-            err);
+            number, change == HF_SEMAPHORE_ADD ? -HF_SEMAPHORE_MAX : 0, err);
     if (status != HF_OK) return status;
     if (sem->slots_len)
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "%.150s: slots are counted when they are opened, "
-                             "and hf_semaphore_state() looks at each",
-                             name);
+                             "slots are counted when they are opened, and "
+                             "hf_semaphore_state() looks at each");
     if (change == HF_SEMAPHORE_DRAIN && !sem->is_plain)
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "%.150s: drain: only of a plain counter; acquire "
-                             "what is free",
-                             name);
+                             "drain: only of a plain counter; acquire what is "
+                             "free");
     *job = (struct tally_job){.what = whats[change], .number = number};
     if (flags & HF_SEMAPHORE_ANYWAY) job->flags |= REQ_ANYWAY;
     if (flags & HF_SEMAPHORE_IF_SET) job->flags |= REQ_IF_THERE;

@@ -47,9 +47,7 @@ int hf__tally_start_as(const hf_lock *lock, const struct tally_job *job,
     int status = hf__client_check(c, err);
     if (status != HF_OK) return status;
     struct started *s = hf__alloc_zero(&c->alloc, sizeof *s);
-    if (!s)
-        return hf__error_set(err, HF_NOMEM, "%s: out of memory",
-                             lock->entry->name);
+    if (!s) return hf__error_set(err, HF_NOMEM, "out of memory");
     hf__op_init(&s->op, OP_TYPE_TALLY, lock, 0);
     s->job = *job;
     s->job.flags |= lock->tally_flags;
@@ -62,6 +60,5 @@ int hf__tally_start_as(const hf_lock *lock, const struct tally_job *job,
     s->tell = tell;
     if (hf__pump_start(&c->pump, &s->op) == HF_OK) return HF_OK;
     hf__free(&c->alloc, s);
-    return hf__error_set(err, HF_CLOSED, "%s: %s", lock->entry->name,
-                         hf_status_text(HF_CLOSED));
+    return hf__error_set(err, HF_CLOSED, "%s", hf_status_text(HF_CLOSED));
 }

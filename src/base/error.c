@@ -65,6 +65,16 @@ int hf__error_set(struct hf_error *err, int status, const char *format, ...)
     return status;
 }
 
+void hf__error_about(struct hf_error *err, const char *name)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    if (!err) return;
+    memcpy(text, err->text, sizeof text);
+    int len =
+        snprintf(err->text, sizeof err->text, "lock %.80s: %s", name, text);
+    if (len >= (int)sizeof err->text) hf__text_cut(err->text, sizeof err->text);
+}
+
 int hf__error_errno(struct hf_error *err, int status, int sys_errno,
                     const char *format, ...)
 {

@@ -79,11 +79,8 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
     if (status == HF_OK) memset(&op->err, 0, sizeof op->err); /* of refusals */
     if (op->race && status == HF_OK) op->race->is_won = e->race_is_won = 1;
     if (status != HF_OK) {
-        const char *name = op->entry   ? op->entry->name
-                           : op->value ? op->value->key
-                           : op->guard ? op->guard->key
-                                       : "list";
-        hf__error_set(&op->err, status, "%s: %s", name,
+        hf__error_set(&op->err, status, "%s%s",
+                      op->type == OP_TYPE_LIST ? "list: " : "",
                       text ? text : status_text(op, status));
         if ((status == HF_UNAVAILABLE || status == HF_DENIED)
             && e->conf.nodes == 1) {
@@ -537,7 +534,7 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
     const char *cause = hf__slot_cause(e, s, state, buf, sizeof buf);
     if (!cause) return;
     size_t size = sizeof out->text;
-    int len = snprintf(out->text, size, "%.100s: %s", s->entry->name, cause);
+    int len = snprintf(out->text, size, "%s", cause);
     if (len >= (int)size) hf__text_cut(out->text, size);
 }
 

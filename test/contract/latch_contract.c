@@ -51,7 +51,7 @@ TEST(latch, that_is_set_is_not_set_again)
     hf_latch *l = rig_latch(rig_client(NULL), "a");
     CHECK_INT(hf_latch_set(l, 3, NULL), HF_OK);
     CHECK_INT(hf_latch_set(l, 9, &err), HF_TAKEN);
-    CHECK_STR(err.text, "a: it is set already, with 3 left to count");
+    CHECK_STR(err.text, "it is set already, with 3 left to count");
     CHECK_INT(rig_latch_left(l), 3);
 }
 
@@ -75,7 +75,7 @@ TEST(latch, that_was_never_set_is_not_counted)
     hf_latch *l = rig_latch(rig_client(NULL), "a");
     CHECK_INT(hf_latch_down(l, &left, &err), HF_INVALID);
     CHECK_STR(err.text,
-              "a: it was never set, or has come to zero: nothing was counted");
+              "it was never set, or has come to zero: nothing was counted");
     CHECK_INT(left, 77);
     CHECK_INT(rig_latch_left(l), 0);
     CHECK_INT(hf_latch_set(l, 1, NULL), HF_OK);
@@ -88,7 +88,7 @@ TEST(latch, has_a_count_within_bounds)
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_latch *l = rig_latch(rig_client(NULL), "a");
     CHECK_INT(hf_latch_set(l, 0, &err), HF_INVALID);
-    CHECK_STR(err.text, "a: count of 0: out of range: 1 to 1000000000");
+    CHECK_STR(err.text, "count of 0: out of range: 1 to 1000000000");
     CHECK_INT(hf_latch_set(l, -1, NULL), HF_INVALID);
     CHECK_INT(hf_latch_set(l, HF_LATCH_MAX + INT64_C(1), NULL), HF_INVALID);
     CHECK_INT(hf_latch_set_start(l, 0, NULL, NULL, NULL), HF_INVALID);
@@ -376,7 +376,7 @@ TEST(latch, of_a_store_without_numbers_is_unsupported)
     rig_begin();
     int status = hf_latch_open(rig_client(NULL), "a", &l, &err);
     CHECK_INT(status, rig_has(HF_CAP_TALLY) ? HF_OK : HF_UNSUPPORTED);
-    if (status != HF_OK) CHECK(strstr(err.text, "a: a latch: "));
+    if (status != HF_OK) CHECK(strncmp(err.text, "a latch: ", 9) == 0);
 }
 
 TEST(latch, refuses_bad_arguments)

@@ -40,6 +40,22 @@ TEST(error, unknown_errno_still_says_something)
     CHECK(strlen(err.text) > 5);
 }
 
+TEST(error, about_one_of_several_names_it)
+{
+    struct hf_error err;
+    char name[2 * HF_ERROR_TEXT_MAX];
+    hf__error_set(&err, HF_TAKEN, "held by %s", "somebody");
+    hf__error_about(&err, "b");
+    CHECK_STR(err.text, "lock b: held by somebody");
+    CHECK_INT(err.status, HF_TAKEN);
+    memset(name, 'n', sizeof name - 1);
+    name[sizeof name - 1] = '\0';
+    for (int i = 0; i < 4; i++) hf__error_about(&err, name);
+    CHECK(strlen(err.text) < HF_ERROR_TEXT_MAX);
+    CHECK_STR(err.text + strlen(err.text) - 3, "...");
+    hf__error_about(NULL, "b");
+}
+
 TEST(error, a_null_error_is_allowed)
 {
     CHECK_INT(hf__error_set(NULL, HF_TAKEN, "x"), HF_TAKEN);

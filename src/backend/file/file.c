@@ -114,7 +114,7 @@ static void request_retry(struct backend_conn *c, struct request *req,
         return;
     }
     hf__error_set(&c->err, HF_UNAVAILABLE,
-                  "file: %.100s: others kept changing its record", req->name);
+                  "file: others kept changing the record");
     hf__file_reply_error(c, reply, HF_UNAVAILABLE);
     c->env->reply(c->env, req, reply);
 }

@@ -96,8 +96,7 @@ int hf__file_detached_propose(struct backend_conn *c, struct file_lock *l,
     if (req->flags & REQ_NO_EXPIRY || req->lease_us <= 0)
         why = "a hold without a process needs a lease";
     if (why) {
-        hf__error_set(&c->err, HF_UNSUPPORTED, "file: %.100s: %s", l->name,
-                      why);
+        hf__error_set(&c->err, HF_UNSUPPORTED, "file: %s", why);
         return hf__file_reply_error(c, reply, HF_UNSUPPORTED);
     }
     int status = hf__file_kernel_take(c, l, LOCK_EX, FILE_MAKE);
@@ -178,14 +177,13 @@ static int break_refuse(struct backend_conn *c, struct file_lock *l,
             : NULL;
     if (k)
         hf__error_set(&c->err, HF_UNSUPPORTED,
-                      "file: %.100s: held by the living process %lld: end "
-                      "that to break the lock",
-                      l->name, (long long)k->pid);
+                      "file: held by the living process %lld: end that to "
+                      "break the lock",
+                      (long long)k->pid);
     else
         hf__error_set(&c->err, HF_UNSUPPORTED,
-                      "file: %.100s: held by a living process that is not "
-                      "visible from here",
-                      l->name);
+                      "file: held by a living process that is not visible "
+                      "from here");
     hf__file_kernel_locks_free(c, &locks);
     return hf__file_reply_error(c, reply, HF_UNSUPPORTED);
 }
