@@ -197,8 +197,9 @@ const char *session_password_file(void);
 int status_exit(int status);
 /* `text`, which is the library's, or else what the status means. */
 const char *status_why(int status, const char *text);
-/* A sentence of the library without the session's name in front. */
-const char *session_unnamed(const struct session *s, const char *text);
+/* Warn by a sentence of the library: "NAME: what: text", or, if `what` is "",
+ * "NAME: text".  The library's own sentences do not begin with the name. */
+void session_warn(const struct session *s, const char *what, const char *text);
 /* Say a failure of the library, and return its exit code. */
 int session_fail(const struct session *s, int status,
                  const struct hf_error *err);

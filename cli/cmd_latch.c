@@ -30,10 +30,10 @@ static int left_print(const struct latch_call *c, int64_t left)
 }
 
 /* It was as it was: no failure, but not what was asked for. */
-static int nothing_done(const struct hf_error *err, int code)
+static int nothing_done(const struct session *s, const struct hf_error *err,
+                        int code)
 {
-    char why[4 * HF_ERROR_TEXT_MAX];
-    say_warn("%s", text_escape(err->text, why, sizeof(why)));
+    session_warn(s, "", err->text);
     return code;
 }
 
@@ -41,7 +41,7 @@ static int latch_set(const struct latch_call *c)
 {
     struct hf_error err = {0};
     int status = hf_latch_set(c->latch, c->count, &err);
-    if (status == HF_TAKEN) return nothing_done(&err, EXIT_NOT_ACQUIRED);
+    if (status == HF_TAKEN) return nothing_done(c->s, &err, EXIT_NOT_ACQUIRED);
     return status == HF_OK ? EXIT_OK : session_fail(c->s, status, &err);
 }
 
@@ -50,7 +50,7 @@ static int latch_down(const struct latch_call *c)
     struct hf_error err = {0};
     int64_t left;
     int status = hf_latch_down(c->latch, &left, &err);
-    if (status == HF_INVALID) return nothing_done(&err, EXIT_FREE);
+    if (status == HF_INVALID) return nothing_done(c->s, &err, EXIT_FREE);
     return status == HF_OK ? left_print(c, left)
                            : session_fail(c->s, status, &err);
 }

@@ -67,10 +67,9 @@ static int leader_print(const struct session *s, const struct options *o,
 }
 
 /* A store that cannot be asked now may be asked later. */
-static int change_missed(const struct hf_error *err)
+static int change_missed(const struct session *s, const struct hf_error *err)
 {
-    char why[2 * HF_ERROR_TEXT_MAX];
-    say_warn("%s", text_escape(err->text, why, sizeof(why)));
+    session_warn(s, "", err->text);
     (void)poll(NULL, 0, AGAIN_MS);
     return interrupt_signal();
 }
@@ -90,7 +89,7 @@ static int follow(struct session *s, const struct options *o, const char *name,
             code = leader_print(s, o, name, seen);
             hf_leader_free(e, seen);
         } else if (status == HF_UNAVAILABLE) {
-            sig = change_missed(&err);
+            sig = change_missed(s, &err);
         } else if (status == HF_CANCELLED) {
             sig = interrupt_signal();
         } else {

@@ -14,14 +14,13 @@ int gate_open(struct session *s, const struct options *o, const char *name)
 static int refused(struct session *s, int status, const struct hf_error *err,
                    const char *what)
 {
-    char why[4 * HF_ERROR_TEXT_MAX];
     if (status == HF_CANCELLED) {
         say_note("%s: %s: interrupted", s->shown, what);
         return EXIT_SIGNAL + interrupt_signal();
     }
     if (status != HF_TAKEN && status != HF_TIMEOUT)
         return session_fail(s, status, err);
-    say_warn("%s: %s", what, text_escape(err->text, why, sizeof(why)));
+    session_warn(s, what, err->text);
     return EXIT_NOT_ACQUIRED;
 }
 

@@ -57,19 +57,18 @@ static void conflict_name(struct session *s, struct hf_error *err)
     int64_t waiting = left < 0 && number < 0 ? barrier_waiting(s) : -1;
     if (left > 0)
         snprintf(err->text, sizeof(err->text),
-                 "%.120s: no lock, but a latch: %" PRId64
+                 "no lock, but a latch: %" PRId64
                  " left to count (holdfast latch status)",
-                 s->shown, left);
+                 left);
     else if (number >= 0)
         snprintf(err->text, sizeof(err->text),
-                 "%.80s: no lock, but a number that another program made, "
-                 "%" PRId64 ": a semaphore or a latch of Redisson's, or a "
-                 "counter, or one of ours that was not used for 30 days",
-                 s->shown, number);
+                 "no lock, but a number that another program made, %" PRId64
+                 ": a semaphore or a latch of Redisson's, or a counter, or one "
+                 "of ours that was not used for 30 days",
+                 number);
     else if (waiting >= 0)
         snprintf(err->text, sizeof(err->text),
-                 "%.120s: no lock, but a barrier: %" PRId64 " waiting",
-                 s->shown, waiting);
+                 "no lock, but a barrier: %" PRId64 " waiting", waiting);
 }
 
 int session_inspect(struct session *s, struct hf_info *info,

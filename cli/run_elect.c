@@ -53,14 +53,13 @@ static int election_open(struct run *r, struct hf_error *err)
 static int campaign_try(struct run *r, struct hf_campaign_options *co,
                         struct hf_error *err)
 {
-    char why[2 * HF_ERROR_TEXT_MAX];
     for (;;) {
         int status = hf_election_campaign(r->election, co, &r->hold, err);
         int may_heal = status == HF_UNAVAILABLE || status == HF_LOST;
         int is_bounded = co->wait_ms || co->flags & HF_CAMPAIGN_TRY;
         if (!may_heal || is_bounded) return status;
         if (interrupt_signal()) return HF_CANCELLED;
-        say_warn("%s", text_escape(err->text, why, sizeof(why)));
+        session_warn(&r->s, "", err->text);
         if (poll(NULL, 0, AGAIN_MS) != 0 && interrupt_signal())
             return HF_CANCELLED;
     }

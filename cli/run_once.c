@@ -123,7 +123,6 @@ static struct outcome once_found(struct run *r, const struct hf_once_result *b)
     }
 }
 
-/* Where the store failed, the key of the record only says the name again. */
 static int once_fail(struct run *r, int status, const struct hf_error *err)
 {
     if (status == HF_UNSUPPORTED
@@ -131,16 +130,7 @@ static int once_fail(struct run *r, int status, const struct hf_error *err)
                           "give once a server of its own to remember in, by "
                           "--url redis://HOST, or use run, which locks"))
         return EXIT_CONFIG;
-    struct hf_error bare = *err;
-    const char *at = strncmp(err->text, "holdfast_once", 13) == 0
-                         ? strchr(err->text, ':')
-                         : NULL;
-    if (at) at = strstr(at, r->name);
-    if (at) at += strlen(r->name);
-    if (at && *at == '}') at++;
-    if (status == HF_UNAVAILABLE && at && strncmp(at, ": ", 2) == 0)
-        snprintf(bare.text, sizeof(bare.text), "%s", at + 2);
-    return session_fail(&r->s, status, &bare);
+    return session_fail(&r->s, status, err);
 }
 
 static struct outcome once_refused(struct run *r, int status,

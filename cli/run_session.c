@@ -54,17 +54,18 @@ static void grace_choose(struct run *r)
 }
 
 /* Told by the library; the sentence is kept for lost_say(), which names the
- * lock itself. */
+ * lock of the session itself.  It may be about another one: with --also, and
+ * where each slot is a lock. */
 static void state_note(const struct hf_event *ev, void *user)
 {
     struct run *r = user;
     const char *text = status_why(ev->status, ev->text);
-    size_t len = ev->name_len;
     if (ev->state != HF_STATE_LOST) return;
-    if (strcmp(ev->name, r->name) == 0 && strncmp(text, ev->name, len) == 0
-        && strncmp(text + len, ": ", 2) == 0)
-        text += len + 2;
-    snprintf(r->lost_text, sizeof(r->lost_text), "%s", text);
+    if (strcmp(ev->name, r->name) == 0)
+        snprintf(r->lost_text, sizeof(r->lost_text), "%s", text);
+    else
+        snprintf(r->lost_text, sizeof(r->lost_text), "%.100s: %.150s", ev->name,
+                 text);
 }
 
 /* ---- after the command ---- */

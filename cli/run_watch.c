@@ -94,22 +94,12 @@ static void at_risk_say(struct run *r, int64_t left_ms)
     event_number(r, "at-risk", "valid_ms", left_ms);
 }
 
-/* The library's sentence begins with the name, and so does ours. */
-static const char *name_skip(const char *text, const char *name)
-{
-    size_t len = strlen(name);
-    int is_named = !strncmp(text, name, len) && !strncmp(text + len, ": ", 2);
-    return is_named ? text + len + 2 : text;
-}
-
 static void lost_say(struct run *r)
 {
     if (r->lost) return;
     r->lost = 1;
-    char shown[2 * HF_ERROR_TEXT_MAX];
-    const char *text = r->lost_text[0] ? r->lost_text : "the lease has ended";
-    text_escape(text, shown, sizeof(shown));
-    say_warn("%s: lost: %s", r->s.shown, name_skip(shown, r->s.shown));
+    session_warn(&r->s, "lost",
+                 r->lost_text[0] ? r->lost_text : "the lease has ended");
     status_line(r, "lost");
     event_simple(r, "lost");
 }

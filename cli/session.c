@@ -42,16 +42,6 @@ const char *status_why(int status, const char *text)
     return text[0] ? text : hf_status_text(status);
 }
 
-/* Does "where: what: why" have `name` as one of its parts? */
-static int text_names(const char *text, const char *name)
-{
-    size_t len = strlen(name);
-    for (const char *p = text; (p = strstr(p, name)) != NULL; p++)
-        if ((p == text || p[-1] == ' ') && p[len] == ':' && p[len + 1] == ' ')
-            return 1;
-    return 0;
-}
-
 /* Lines that have been said, by their hashes: the same warning of many clients
  * is one warning.  Any thread may log. */
 #define SAID_LEN 8
@@ -92,13 +82,11 @@ static void log_say(int level, const char *line, void *user)
     say_warn("%s", shown);
 }
 
-const char *session_unnamed(const struct session *s, const char *text)
+void session_warn(const struct session *s, const char *what, const char *text)
 {
-    size_t len = s->lock ? strlen(s->shown) : 0;
-    if (len && strncmp(text, s->shown, len) == 0
-        && strncmp(text + len, ": ", 2) == 0)
-        text += len + 2;
-    return text;
+    char shown[2 * HF_ERROR_TEXT_MAX];
+    text_escape(text, shown, sizeof(shown));
+    say_warn("%s: %s%s%s", s->shown, what, *what ? ": " : "", shown);
 }
 
 int session_fail(const struct session *s, int status,
@@ -107,14 +95,10 @@ int session_fail(const struct session *s, int status,
     char shown[2 * HF_ERROR_TEXT_MAX];
     const char *text = status_why(status, err->text);
     text_escape(text, shown, sizeof(shown));
-    /* The library's own text often names the lock already, and a quorum's log
-     * may have said all of it. */
-    int is_said =
-        status == HF_UNAVAILABLE && line_is_said(session_unnamed(s, text));
-    int is_named = !s->shown[0] || text_names(shown, s->shown);
-    if (!is_said) /* else the lines per node say the rest */
-        say_error("%s%s%s", is_named ? "" : s->shown, is_named ? "" : ": ",
-                  shown);
+    /* A quorum's log may have said all of it; the lines per node say the rest.
+     */
+    if (status != HF_UNAVAILABLE || !line_is_said(text))
+        say_error("%s%s%s", s->shown, s->shown[0] ? ": " : "", shown);
     if (status == HF_UNAVAILABLE || status == HF_INVALID
         || status == HF_CONFLICT)
         nodes_say(s);

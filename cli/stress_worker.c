@@ -109,9 +109,10 @@ static int write_do(struct client *c, struct stress_hold *h, guard_fn guard)
 /* ---- one hold ---- */
 
 /* Count an acquire that failed; some failures end the run. */
-static void failure_count(struct stress *s, int status,
-                          const struct hf_error *err)
+static void failure_count(struct stress *s, const struct stress_hold *h,
+                          int status, const struct hf_error *err)
 {
+    char text[HF_ERROR_TEXT_MAX];
     switch (status) {
     case HF_TAKEN:
         stress_count(s, FIGURE_TAKEN);
@@ -130,7 +131,9 @@ static void failure_count(struct stress *s, int status,
         stress_count(s, FIGURE_ENDED);
         break;
     default:
-        stress_fail(s, status, err->text);
+        snprintf(text, sizeof(text), "%.80s: %.170s", hf_lock_name(h->handle),
+                 err->text);
+        stress_fail(s, status, text);
     }
 }
 
@@ -157,7 +160,7 @@ static int hold_acquire(struct client *c, struct stress_hold *h)
         step_do(c, h, judge_granted);
         return 1;
     }
-    failure_count(c->w->s, status, &err);
+    failure_count(c->w->s, h, status, &err);
     return 0;
 }
 
@@ -173,13 +176,13 @@ static int hold_reenter(struct client *c, struct stress_hold *h)
     int64_t call_ns = stress_now_ns();
     int status = hf_lock_acquire(h->handle, &ao, &again, &err);
     if (status != HF_OK) {
-        failure_count(c->w->s, status, &err);
+        failure_count(c->w->s, h, status, &err);
         h->may_be_gone = 1;
         return 1;
     }
     int is_same = hf_hold_count(again) > 1;
     status = hf_hold_release(again, &err);
-    if (status != HF_OK) failure_count(c->w->s, status, &err);
+    if (status != HF_OK) failure_count(c->w->s, h, status, &err);
     if (is_same) {
         stress_count(c->w->s, FIGURE_REENTERED);
         return 1;
@@ -200,7 +203,7 @@ static void hold_release(struct client *c, struct stress_hold *h)
     if (status == HF_OK)
         stress_count(c->w->s, FIGURE_RELEASED);
     else
-        failure_count(c->w->s, status, &err);
+        failure_count(c->w->s, h, status, &err);
 }
 
 static void hold_live(struct client *c)

@@ -43,8 +43,7 @@ static void waiting_say(struct session *s, int status,
 {
     struct hf_info info;
     char who[HOLDER_TEXT_MAX], name[TEXT_ESCAPED_MAX];
-    if (status == HF_UNAVAILABLE)
-        say_warn("waiting: %s", text_escape(first->text, who, sizeof(who)));
+    if (status == HF_UNAVAILABLE) session_warn(s, "waiting", first->text);
     const hf_lock *busy = status == HF_TAKEN ? busy_find(s, &info) : NULL;
     if (busy)
         say_note("%s: waiting: held by %s",
@@ -154,8 +153,7 @@ static int refused(struct session *s, const struct options *o, int status,
     /* A quorum that was not asked has no holder that could be named. */
     if (err->unasked)
         say_warn("%s: not acquired after %s: %s", s->shown,
-                 duration_text(o->wait_ms, time, sizeof(time)),
-                 session_unnamed(s, err->text));
+                 duration_text(o->wait_ms, time, sizeof(time)), err->text);
     else
         session_say_busy(s, "not acquired",
                          status == HF_TIMEOUT ? o->wait_ms : -1);
@@ -168,7 +166,6 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
     struct hf_error err = {0};
     struct hf_acquire_options ao = HF_ACQUIRE_OPTIONS_INIT;
     hf_cancel *cancel;
-    char why[2 * HF_ERROR_TEXT_MAX];
     *status = hf_cancel_open(s->client, &cancel);
     if (*status != HF_OK) return session_fail(s, *status, &err);
     interrupt_setup(cancel);
@@ -192,7 +189,7 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
     if (*status != HF_OK) return refused(s, o, *status, &err);
     /* The library's own log has said so, and why, if it is told. */
     if (!s->logs && hf_hold_guarantee(*hold) == HF_GUARANTEE_LOCAL)
-        say_warn("%s", text_escape(err.text, why, sizeof(why)));
+        session_warn(s, "", err.text);
     say_note("%s: acquired, guarantee %s", s->shown,
              guarantee_name(hf_hold_guarantee(*hold)));
     return EXIT_OK;

@@ -26,8 +26,7 @@ static void on_turn(hf_lock *lock, int status, hf_hold *hold,
                     const struct hf_error *error, void *user)
 {
     int caller = (int)(intptr_t)user;
-    (void)lock;
-    if (status != HF_OK) warnx("%s", error->text);
+    if (status != HF_OK) warnx("%s: %s", hf_lock_name(lock), error->text);
     dprintf(caller, "%llu\n", (unsigned long long)hf_hold_fence(hold));
     hf_hold_release_start(hold, NULL, NULL, NULL);
     close(caller);

@@ -31,8 +31,7 @@ static void on_turn(hf_lock *lock, int status, hf_hold *hold,
                     const struct hf_error *error, void *caller)
 {
     char line[32];
-    (void)lock;
-    if (status != HF_OK) warnx("%s", error->text);
+    if (status != HF_OK) warnx("%s: %s", hf_lock_name(lock), error->text);
     int len = snprintf(line, sizeof line, "%llu\n",
                        (unsigned long long)hf_hold_fence(hold));
     uv_buf_t text = uv_buf_init(line, (unsigned)len);

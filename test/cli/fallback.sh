@@ -74,7 +74,7 @@ running=$job
 background "$HOLDFAST" once -w 60 --fallback wait --url "$redis" b \
     -c 'echo ran' >"$dir/once"
 once=$job
-wait_for "run says that it waits" grep -q 'waiting: a: redis:.*connect' \
+wait_for "run says that it waits" grep -q 'a: waiting: redis:.*connect' \
     "$dir/warned"
 sleep 1
 refute "both wait longer than patience" gone "$running"

@@ -27,7 +27,7 @@ check "is what was set" file_is "$dir/out" 2
 check "Java would see it" same "$(redis-cli -p "$redis_port" get a)" 2
 
 expect 75 "wait -n" "$HOLDFAST" latch wait -n a
-check "says how many are left" err_has 'not open: a: .*latch: 2 left to count'
+check "says how many are left" err_has 'a: not open: .*latch: 2 left to count'
 expect 75 "wait -w" "$HOLDFAST" latch wait -w 100ms a
 background "$HOLDFAST" latch wait -w 60 a
 waiter=$job
