@@ -55,11 +55,12 @@ typedef void (*hf_passed_fn)(hf_barrier *barrier, int status,
 /**
  * Create a barrier object.  Sends nothing to the store.
  *
- * @param client   borrowed; must outlive the barrier object
+ * @param client   borrowed
  * @param name     1 to 512 bytes, copied; a name is used as one kind only
  * @param parties  how many parties continue together: 1 to
  *                 HF_BARRIER_PARTIES_MAX; all parties must give the same number
- * @param out      owned by the caller: hf_barrier_close()
+ * @param out      owned by the caller: hf_barrier_close(); closed with its
+ *                 client
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK           created
@@ -76,7 +77,8 @@ HF_API int hf_barrier_open(hf_client *client, const char *name, int64_t parties,
 /**
  * Free a barrier object.
  *
- * @param barrier  taken; NULL does nothing; no call may be using it
+ * @param barrier  taken; NULL does nothing; its client must be open, and no
+ *                 call may be using it
  *
  * Threads: any.
  */

@@ -278,8 +278,20 @@ HF_API int hf_client_open(const char *url,
  * answers within `timeout_ms` of the options.  Calls in other threads return
  * HF_CLOSED, and callbacks receive it.  This waits for those calls to end,
  * including a function that hf_value_update() or hf_client_list() is running.
- * Lock objects that are still open are freed.  Cancel tokens must be closed
- * before.
+ *
+ * Closing a client closes everything that was opened from it: locks,
+ * semaphores, latches, barriers, elections, sets of locks, runs of
+ * hf_once_begin() and cancel tokens.  Each of them may be closed before, and
+ * must not be used or closed afterwards: its memory is freed.  (A handle of a
+ * hold may be: hold.h.)
+ *   - A set belongs to the client of its first lock.  It cannot acquire any
+ *     more once a client of any of its locks was closed.
+ *   - A token that waits of other clients use must outlive those waits.
+ *   - An election that leads gives up its leadership.  Its published value is
+ *     not deleted, but no longer belongs to a leader.
+ *   - A run that has not ended stays recorded as a run that died.
+ *   - Data that a call allocated for the caller (hf_value_free(),
+ *     hf_leader_free(), hf_once_result_free()) is freed by the caller, before.
  *
  * This does not wait for the system's resolver: the look-up of a host name, at
  * most one per name in the process, continues in its own thread.  The shared
@@ -485,8 +497,8 @@ HF_API int64_t hf_client_timeout_ms(hf_client *client);
 /**
  * Create a token that can cancel any number of waits.
  *
- * @param client  borrowed; must outlive the token
- * @param out     owned by the caller: hf_cancel_close()
+ * @param client  borrowed
+ * @param out     owned by the caller: hf_cancel_close(); closed with its client
  * @return HF_OK      created
  *         HF_NOMEM   out of memory
  *         HF_FORKED  the client was opened by the parent of this process
@@ -517,7 +529,7 @@ HF_API void hf_cancel_reset(hf_cancel *cancel);
 /**
  * Free a token.  No wait may still use it.
  *
- * @param cancel  taken; NULL does nothing
+ * @param cancel  taken; NULL does nothing; its client must be open
  *
  * Threads: any.
  */

@@ -129,11 +129,11 @@ typedef void (*hf_awaited_fn)(hf_election *election, int status,
  * Create an election object, to campaign or to observe.  Sends nothing to the
  * store.
  *
- * @param client   borrowed; must outlive the object
+ * @param client   borrowed
  * @param name     1 to HF_ELECTION_NAME_MAX bytes, copied: the lock's name
  * @param options  copied; NULL means all defaults
- * @param out      the new object, owned by the caller: hf_election_close(),
- *                 before its client is closed
+ * @param out      the new object, owned by the caller: hf_election_close();
+ *                 closed with its client
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK           created
@@ -151,9 +151,9 @@ HF_API int hf_election_open(hf_client *client, const char *name,
 /**
  * Free an election object.  If it leads, it resigns first.
  *
- * @param election  taken; NULL does nothing; no call on it may be running.
- *                  This waits for a running `on_state`, and must not be called
- *                  from it
+ * @param election  taken; NULL does nothing; its client must be open, and no
+ *                  call on it may be running.  This waits for a running
+ *                  `on_state`, and must not be called from it
  *
  * Threads: any.
  */

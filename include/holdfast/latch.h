@@ -40,10 +40,10 @@ typedef void (*hf_latch_fn)(hf_latch *latch, int status, int64_t left,
 /**
  * Create a latch object.  Sends nothing to the store.
  *
- * @param client  borrowed; must outlive the latch object
+ * @param client  borrowed
  * @param name    1 to 512 bytes, copied; a name is used as one kind only: as a
  *                latch, a lock or a semaphore
- * @param out     owned by the caller: hf_latch_close()
+ * @param out     owned by the caller: hf_latch_close(); closed with its client
  * @param err     filled when this fails; may be NULL
  *
  * @return HF_OK           created
@@ -67,10 +67,10 @@ HF_API int hf_latch_open(hf_client *client, const char *name, hf_latch **out,
 /**
  * Create a latch object like hf_latch_open(), with flags.
  *
- * @param client  borrowed; must outlive the latch object
+ * @param client  borrowed
  * @param name    as for hf_latch_open()
  * @param flags   HF_LATCH_OURS or 0
- * @param out     owned by the caller: hf_latch_close()
+ * @param out     owned by the caller: hf_latch_close(); closed with its client
  * @param err     filled when this fails; may be NULL
  *
  * @return as hf_latch_open(); HF_INVALID also for an unknown flag
@@ -83,7 +83,8 @@ HF_API int hf_latch_open_as(hf_client *client, const char *name, uint32_t flags,
 /**
  * Free a latch object; the latch in the store is not changed.
  *
- * @param latch  taken; NULL does nothing; no call may be using it
+ * @param latch  taken; NULL does nothing; its client must be open, and no call
+ *               may be using it
  *
  * Threads: any.
  */

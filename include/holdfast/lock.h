@@ -235,9 +235,9 @@ HF_API void hf_acquire_options_init(struct hf_acquire_options *options);
 /**
  * Create a lock object for a name.  Sends nothing; the lock need not exist.
  *
- * @param client  borrowed; must outlive the lock object
+ * @param client  borrowed
  * @param name    1 to HF_NAME_MAX bytes, copied
- * @param out     owned by the caller: hf_lock_close()
+ * @param out     owned by the caller: hf_lock_close(); closed with its client
  * @param err     filled when this fails; may be NULL
  *
  * @return HF_OK       created
@@ -253,10 +253,10 @@ HF_API int hf_lock_open(hf_client *client, const char *name, hf_lock **out,
 /**
  * Like hf_lock_open(), with an explicit length of the name.
  *
- * @param client    borrowed; must outlive the lock object
+ * @param client    borrowed
  * @param name      copied; need not be NUL-terminated
  * @param name_len  bytes in `name`, 1 to HF_NAME_MAX
- * @param out       owned by the caller: hf_lock_close()
+ * @param out       owned by the caller: hf_lock_close(); closed with its client
  * @param err       filled when this fails; may be NULL
  *
  * @return as hf_lock_open(); HF_INVALID also if the name contains a NUL
@@ -269,10 +269,10 @@ HF_API int hf_lock_open_n(hf_client *client, const char *name, size_t name_len,
 /**
  * Like hf_lock_open(), for a lock of another kind or order.
  *
- * @param client   borrowed; must outlive the lock object
+ * @param client   borrowed
  * @param name     1 to HF_NAME_MAX bytes, copied
  * @param options  copied; NULL: a plain lock
- * @param out      owned by the caller: hf_lock_close()
+ * @param out      owned by the caller: hf_lock_close(); closed with its client
  * @param err      filled when this fails; may be NULL
  *
  * @return as hf_lock_open(); HF_INVALID also if an option is not valid;
@@ -300,7 +300,8 @@ HF_API int hf_lock_kind(const hf_lock *lock);
  * them first, or later through their handles or another object of the same
  * name.
  *
- * @param lock  taken; NULL does nothing; no call may be using it
+ * @param lock  taken; NULL does nothing; its client must be open, and no call
+ *              may be using it
  *
  * Threads: any.
  */

@@ -65,7 +65,8 @@ typedef void (*hf_multi_acquired_fn)(hf_multi *multi, int status, hf_hold *hold,
  * @param locks  borrowed; the lock objects must outlive the set, and the set
  *               must not be used after one of their clients was closed
  * @param len    1 to HF_MULTI_MAX
- * @param out    owned by the caller: hf_multi_close()
+ * @param out    owned by the caller: hf_multi_close(); closed with the client
+ *               of locks[0]
  * @param err    filled when this fails; may be NULL
  *
  * @return HF_OK       created
@@ -84,7 +85,8 @@ HF_API int hf_multi_open(hf_lock *const *locks, size_t len, hf_multi **out,
 /**
  * Free a set.  Its holds stay held.
  *
- * @param multi  taken; NULL does nothing; no call may be using it
+ * @param multi  taken; NULL does nothing; the client of its first lock must be
+ *               open, and no call may be using it
  *
  * Threads: any.
  */

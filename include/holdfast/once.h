@@ -101,13 +101,14 @@ struct hf_once_result {
  * Begin a run, unless it was begun before; wait for the end of a run in
  * progress.
  *
- * @param client   borrowed; needs HF_CAP_VALUE; must outlive `out`
+ * @param client   borrowed; needs HF_CAP_VALUE
  * @param name     1 to HF_ONCE_NAME_MAX bytes, copied.  The lock that is held
  *                 during the run has the same name
  * @param options  copied; NULL means all defaults
  * @param out      filled with a run if the outcome is HF_ONCE_MINE, otherwise
  *                 with NULL, also when this fails; owned by the caller:
- *                 hf_once_end() or hf_once_abandon()
+ *                 hf_once_end() or hf_once_abandon(); freed with its client,
+ *                 as a run that died
  * @param result   owned by the caller; filled on HF_OK; free its data with
  *                 hf_once_result_free()
  * @param err      filled when this fails; may be NULL

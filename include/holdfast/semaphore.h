@@ -121,12 +121,12 @@ typedef void (*hf_semaphore_fn)(hf_semaphore *sem, int status,
 /**
  * Create a semaphore object.  Sends nothing to the store.
  *
- * @param client   borrowed; must outlive the object
+ * @param client   borrowed
  * @param name     1 to 512 bytes, copied; a few bytes fewer where permits are
  *                 slots
  * @param options  copied; NULL means all defaults: the stored number of permits
- * @param out      the new object, owned by the caller: hf_semaphore_close(),
- *                 before its client is closed
+ * @param out      the new object, owned by the caller: hf_semaphore_close();
+ *                 closed with its client
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK           created
@@ -148,7 +148,7 @@ HF_API int hf_semaphore_open(hf_client *client, const char *name,
  * acquired until their handles are released.  No call on the object may be
  * running; the callback of the last call may close it.
  *
- * @param sem  taken; NULL does nothing
+ * @param sem  taken; NULL does nothing; its client must be open
  *
  * Threads: any.
  */

@@ -17,6 +17,7 @@
 #include "api/handle.h"
 #include "api/members.h"
 #include "api/multi.h"
+#include "api/object.h"
 #include "backend/registry.h"
 #include "base/error.h"
 #include "sys/clock.h"
@@ -536,11 +537,7 @@ void hf_client_close(hf_client *c)
     }
     hf__handles_free(c);
     hf__pump_close(&c->pump, c->timeout_us);
-    while (c->locks) { /* their last callbacks have run */
-        hf_lock *lock = c->locks;
-        c->locks = lock->next;
-        hf__free(&c->alloc, lock);
-    }
+    hf__objects_free(c); /* their last callbacks have run */
     client_free(c);
 }
 
@@ -594,16 +591,35 @@ int64_t hf_client_timeout_ms(hf_client *c)
 
 /* ---- cancelling --------------------------------------------------------- */
 
+struct token {
+    struct hf_cancel cancel; /* first */
+    struct object object;
+};
+
+static void token_free(struct token *t)
+{
+    pthread_mutex_destroy(&t->cancel.ears_mutex);
+    hf__free(t->cancel.pump->engine.alloc, t);
+}
+
+static void token_object_free(hf_client *c, struct object *o)
+{
+    (void)c;
+    token_free((struct token *)((char *)o - offsetof(struct token, object)));
+}
+
 int hf_cancel_open(hf_client *client, hf_cancel **out)
 {
     if (client->pump.forked) return HF_FORKED;
-    hf_cancel *c = hf__alloc_zero(&client->alloc, sizeof *c);
-    if (!c) return HF_NOMEM;
+    struct token *t = hf__alloc_zero(&client->alloc, sizeof *t);
+    if (!t) return HF_NOMEM;
+    hf_cancel *c = &t->cancel;
     c->pump = &client->pump;
     atomic_init(&c->fired, 0);
     atomic_init(&c->firing, 0);
     atomic_init(&c->ears, NULL);
     pthread_mutex_init(&c->ears_mutex, NULL);
+    hf__object_add(client, &t->object, token_object_free);
     *out = c;
     return HF_OK;
 }
@@ -621,6 +637,7 @@ void hf_cancel_reset(hf_cancel *cancel)
 void hf_cancel_close(hf_cancel *cancel)
 {
     if (!cancel || cancel->pump->forked) return;
-    pthread_mutex_destroy(&cancel->ears_mutex);
-    hf__free(cancel->pump->engine.alloc, cancel);
+    struct token *t = (struct token *)cancel;
+    hf__object_remove((hf_client *)cancel->pump, &t->object);
+    token_free(t);
 }

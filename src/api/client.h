@@ -7,6 +7,16 @@
 struct fallback;
 struct multi_link;
 struct hf_election;
+struct object;
+
+/* Frees an object that is still open when its client is closed. */
+typedef void (*object_free_fn)(hf_client *c, struct object *o);
+
+/* Part of every object that is opened from a client: object.h. */
+struct object {
+    struct object *next, *prev; /* of the client's, under the pump's lock */
+    object_free_fn free;        /* NULL: it is the object's only memory */
+};
 
 struct hf_client {
     struct pump pump; /* first */
@@ -17,8 +27,8 @@ struct hf_client {
     char *password_file;
     char *info;
     int64_t timeout_us;
-    struct hf_lock *locks;         /* open, under the pump's lock */
-    struct hf_election *elections; /* the same */
+    struct object *objects;        /* open, under the pump's lock */
+    struct hf_election *elections; /* of them; the same */
     int calls;                 /* of several operations, under way; the same */
     struct multi_link *multis; /* of them: on sets of locks; the same */
     pthread_cond_t calls_over;
@@ -37,12 +47,12 @@ struct hf_client {
 };
 
 struct hf_lock {
+    struct object object; /* first */
     hf_client *client;
     struct lock_entry *entry;
-    int order;                   /* enum hf_order */
-    int64_t parties;             /* of a barrier */
-    unsigned tally_flags;        /* REQ_OURS, or 0: with every tally */
-    struct hf_lock *next, *prev; /* of the client's */
+    int64_t parties;      /* of a barrier */
+    int order;            /* enum hf_order */
+    unsigned tally_flags; /* REQ_OURS, or 0: with every tally */
 };
 
 /* hf_lock_attach(), also of permits: ticket.c. */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/handle.h"
+#include "api/object.h"
 #include "base/error.h"
 
 static const char *name_of(const hf_election *e)
@@ -32,6 +33,7 @@ static void election_link(hf_election *e)
 {
     hf_client *c = e->client;
     hf__pump_lock(&c->pump);
+    hf__object_link(c, &e->object, NULL);
     e->next = c->elections;
     if (e->next) e->next->prev = e;
     c->elections = e;
@@ -82,6 +84,7 @@ void hf_election_close(hf_election *e)
         (void)hf_election_resign(e, NULL);
     hf__hold_forget(e->hold);
     hf__pump_lock(&c->pump);
+    hf__object_unlink(c, &e->object);
     if (e->prev)
         e->prev->next = e->next;
     else

@@ -33,6 +33,7 @@ int hf__election_parse(const char *text, size_t len, struct election_record *r);
 void hf__election_key(const char *name, char *out);
 
 struct hf_election {
+    struct object object; /* first */
     hf_client *client;
     hf_lock *lock;
     struct hf_election_options o;

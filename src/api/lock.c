@@ -10,6 +10,7 @@
 
 #include "api/fallback.h"
 #include "api/handle.h"
+#include "api/object.h"
 #include "api/plan.h"
 #include "base/error.h"
 #include "holdfast/semaphore.h"
@@ -142,12 +143,7 @@ int hf__lock_open(hf_client *client, enum lock_kind kind, int order,
     lock->tally_flags = 0;
     hf__pump_lock(&client->pump);
     lock->entry = hf__entry_get(&client->pump.engine, kind, name, name_len);
-    if (lock->entry) {
-        lock->prev = NULL;
-        lock->next = client->locks;
-        if (lock->next) lock->next->prev = lock;
-        client->locks = lock;
-    }
+    if (lock->entry) hf__object_link(client, &lock->object, NULL);
     hf__pump_unlock(&client->pump);
     if (!lock->entry) {
         hf__free(&client->alloc, lock);
@@ -228,11 +224,7 @@ void hf_lock_close(hf_lock *lock)
     hf_client *c = lock->client;
     if (c->pump.forked) return;
     hf__pump_lock(&c->pump);
-    if (lock->prev)
-        lock->prev->next = lock->next;
-    else
-        c->locks = lock->next;
-    if (lock->next) lock->next->prev = lock->prev;
+    hf__object_unlink(c, &lock->object);
     hf__entry_unref(&c->pump.engine, lock->entry);
     hf__pump_unlock(&c->pump);
     hf__free(&c->alloc, lock);

@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "api/object.h"
 #include "base/error.h"
 
 /* ---- the fixed order ----------------------------------------------------- */
@@ -106,25 +107,29 @@ int hf_multi_open(hf_lock *const *locks, size_t len, hf_multi **out,
 {
     int status = locks_check(locks, len, err);
     if (status != HF_OK) return status;
-    struct allocator alloc = locks[0]->client->alloc;
+    hf_client *client = locks[0]->client;
+    struct allocator alloc = client->alloc;
     hf_multi *m = hf__alloc(&alloc, sizeof *m);
     if (!m) return hf__error_set(err, HF_NOMEM, "set of locks: out of memory");
+    m->client = client;
     m->alloc = alloc;
     m->len = len;
     locks_sort(m, locks);
     status = twins_check(m, err);
-    if (status == HF_OK)
-        *out = m;
-    else
+    if (status != HF_OK) {
         hf__free(&alloc, m);
-    return status;
+        return status;
+    }
+    hf__object_add(client, &m->object, NULL);
+    *out = m;
+    return HF_OK;
 }
 
 void hf_multi_close(hf_multi *m)
 {
-    if (!m) return;
-    struct allocator alloc = m->alloc;
-    hf__free(&alloc, m);
+    if (!m || m->client->pump.forked) return;
+    hf__object_remove(m->client, &m->object);
+    hf__free(&m->client->alloc, m);
 }
 
 int hf__multi_check(const hf_multi *m, struct hf_error *err)

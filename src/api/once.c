@@ -3,10 +3,12 @@
  *
  * The rule: a record is only replaced in the version that was read.
  */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "api/handle.h"
+#include "api/object.h"
 #include "api/once_run.h"
 #include "api/value.h"
 #include "base/error.h"
@@ -57,6 +59,15 @@ static int options_check(const char *name, struct hf_once_options *o,
 
 /* ---- making and freeing ------------------------------------------------- */
 
+static void once_free(hf_client *c, struct object *o)
+{
+    hf_once *once = (hf_once *)((char *)o - offsetof(hf_once, object));
+    hf_value_free(c, &once->before);
+    hf__once_found_free(once);
+    hf__free(&c->alloc, once->text);
+    hf__free(&c->alloc, once);
+}
+
 static int once_fill(hf_once *once, const char *name, struct hf_error *err)
 {
     hf_client *client = once->client;
@@ -87,21 +98,21 @@ int hf__once_open(hf_client *client, const char *name,
     once->client = client;
     once->o = o;
     status = once_fill(once, name, err);
-    if (status == HF_OK)
-        *out = once;
-    else
+    if (status != HF_OK) {
         hf__free(&client->alloc, once);
-    return status;
+        return status;
+    }
+    hf__object_add(client, &once->object, once_free);
+    *out = once;
+    return HF_OK;
 }
 
 void hf__once_close(hf_once *once)
 {
     hf_client *client = once->client;
+    hf__object_remove(client, &once->object);
     hf_lock_close(once->lock);
-    hf_value_free(client, &once->before);
-    hf__once_found_free(once);
-    hf__free(&client->alloc, once->text);
-    hf__free(&client->alloc, once);
+    once_free(client, &once->object);
 }
 
 /* ---- begins without an answer ------------------------------------------- */

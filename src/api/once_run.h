@@ -23,6 +23,7 @@ struct hf_once {
     int phase; /* the same, by the call's own enum */
     int tries; /* of it, that were in vain */
 
+    struct object object; /* of its client's */
     hf_client *client;
     hf_lock *lock;
     uint64_t holder;

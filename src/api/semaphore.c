@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "api/handle.h"
+#include "api/object.h"
 #include "api/slots.h"
 #include "api/tally.h"
 #include "base/error.h"
@@ -91,10 +92,12 @@ static hf_semaphore *semaphore_new(hf_client *client, int32_t slots,
 {
     hf_semaphore *sem = hf__alloc_zero(
         &client->alloc, sizeof *sem + (size_t)slots * sizeof *sem->slots);
-    if (!sem)
+    if (!sem) {
         hf__error_set(err, HF_NOMEM, "semaphore: out of memory");
-    else
-        sem->client = client;
+        return NULL;
+    }
+    sem->client = client;
+    hf__object_add(client, &sem->object, NULL);
     return sem;
 }
 
@@ -134,6 +137,7 @@ void hf_semaphore_close(hf_semaphore *sem)
     if (!sem) return;
     hf_client *client = sem->client;
     if (client->pump.forked) return;
+    hf__object_remove(client, &sem->object);
     if (sem->slots_len)
         hf__slots_close(sem);
     else

@@ -14,6 +14,7 @@
 #include "holdfast/semaphore.h"
 
 struct hf_semaphore {
+    struct object object; /* first */
     hf_client *client;
     hf_lock *lock; /* of the store's own permits, or of the counter; of slots:
                     * the first */

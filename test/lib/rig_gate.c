@@ -163,17 +163,9 @@ int gate_ended(struct gate_wait *w)
     return w->status;
 }
 
-/* Tokens are closed before their client, and after those who use them. */
-static void cancel_end(void *arg)
-{
-    rig_join();
-    hf_cancel_close(arg);
-}
-
 hf_cancel *rig_gate_cancel(hf_client *client)
 {
     hf_cancel *cancel = NULL;
     CHECK_INT(hf_cancel_open(client, &cancel), HF_OK);
-    test_cleanup(cancel_end, cancel);
     return cancel;
 }

@@ -52,7 +52,7 @@ void gate_start_barrier(struct gate_wait *w, hf_barrier *barrier,
 /* Wait for its end: its status. */
 int gate_ended(struct gate_wait *w);
 
-/* A cancel token that is closed in time. */
+/* A cancel token; it goes with its client. */
 hf_cancel *rig_gate_cancel(hf_client *client);
 
 #endif

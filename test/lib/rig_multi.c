@@ -5,17 +5,11 @@
 
 #include <string.h>
 
-static void multi_end(void *arg)
-{
-    hf_multi_close(arg);
-}
-
 hf_multi *rig_multi(hf_lock *const *locks, size_t len)
 {
     hf_multi *m = NULL;
     struct hf_error err = {0};
     if (hf_multi_open(locks, len, &m, &err) != HF_OK) TEST_FAIL("%s", err.text);
-    test_cleanup(multi_end, m);
     return m;
 }
 
@@ -65,15 +59,9 @@ void waiter_start(struct waiter *w, hf_multi *m, hf_cancel *cancel,
     rig_pause_ms(200);
 }
 
-static void cancel_end(void *arg)
-{
-    hf_cancel_close(arg);
-}
-
 hf_cancel *rig_cancel(hf_client *c)
 {
     hf_cancel *cancel = NULL;
     CHECK_INT(hf_cancel_open(c, &cancel), HF_OK);
-    test_cleanup(cancel_end, cancel);
     return cancel;
 }

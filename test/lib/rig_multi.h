@@ -1,7 +1,6 @@
 /*
- * rig_multi.h: sets of locks for behaviour tests.  One rule: a set is closed
- * when its test ends, before the clients of its locks, and after the threads
- * that were started here.
+ * rig_multi.h: sets of locks for behaviour tests.  One rule: a set goes with
+ * the client of its first lock, after the threads that were started here.
  */
 #ifndef HF_TEST_RIG_MULTI_H
 #define HF_TEST_RIG_MULTI_H
@@ -34,7 +33,7 @@ struct waiter {
 void waiter_start(struct waiter *w, hf_multi *m, hf_cancel *cancel,
                   int64_t wait_ms);
 
-/* A token that is closed when the test ends. */
+/* A token; it goes with its client. */
 hf_cancel *rig_cancel(hf_client *c);
 
 #endif

@@ -1,11 +1,6 @@
 /* rig_semaphore.c: semaphores for behaviour tests; see rig_semaphore.h. */
 #include "lib/rig_semaphore.h"
 
-static void semaphore_end(void *arg)
-{
-    hf_semaphore_close(arg);
-}
-
 hf_semaphore *rig_semaphore_as(hf_client *c, const char *name,
                                const struct hf_semaphore_options *options)
 {
@@ -13,7 +8,6 @@ hf_semaphore *rig_semaphore_as(hf_client *c, const char *name,
     struct hf_error err = {0};
     if (hf_semaphore_open(c, name, options, &sem, &err) != HF_OK)
         TEST_FAIL("%s", err.text);
-    test_cleanup(semaphore_end, sem);
     return sem;
 }
 

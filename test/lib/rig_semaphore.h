@@ -1,7 +1,6 @@
 /*
- * rig_semaphore.h: semaphores for behaviour tests.  One rule: one is closed
- * when its test ends, before its client, and after the threads that were
- * started here.
+ * rig_semaphore.h: semaphores for behaviour tests.  One rule: one goes with its
+ * client, after the threads that were started here.
  */
 #ifndef HF_TEST_RIG_SEMAPHORE_H
 #define HF_TEST_RIG_SEMAPHORE_H
