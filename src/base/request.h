@@ -129,8 +129,10 @@ struct tally_told {
 struct request {
     enum request_op op;
     enum lock_kind kind;
-    unsigned flags;   /* REQ_* */
-    const char *name; /* lock name, NUL behind it; LIST: pattern or
+    unsigned flags;     /* REQ_* */
+    uint16_t node;      /* the engine's: where it is sent to, */
+    uint16_t user_kind; /* and which kind of user it has */
+    const char *name;   /* lock name, NUL behind it; LIST: pattern or
                                * NULL */
     size_t name_len;
     char owner[OWNER_LEN_MAX]; /* "<client uuid>:<holder>" */
@@ -179,11 +181,9 @@ struct request {
 
     /* The engine's. */
     void *user;       /* its hold, operation or lock */
-    int user_kind;    /* which of them */
-    uint32_t round;   /* which round of the hold asked */
     int64_t sent_us;  /* local clock, just before submit() */
     int64_t until_us; /* RELEASE: repeated until then if in doubt */
-    int node;
+    uint32_t round;   /* which round of the hold asked */
 
     /* The backend's, while it has the request. */
     uint32_t priv;

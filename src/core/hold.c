@@ -71,12 +71,17 @@ static void op_begin(struct hold *h, enum hold_op op, int64_t deadline_us)
     h->op_deadline_us = deadline_us;
 }
 
+static uint16_t flags_kept(const struct hold_event *ev)
+{
+    return ev->flags & UINT16_MAX & ~(HOLD_MAY_TRY | HOLD_BLIND | HOLD_ONE_TRY);
+}
+
 static void acquire_begin(struct hold *h, const struct hold_event *ev,
                           struct hold_out *out)
 {
     op_begin(h, HOLD_OP_ACQUIRE, TIME_NEVER);
     h->plan = ev->plan;
-    h->flags = ev->flags & ~(HOLD_MAY_TRY | HOLD_BLIND | HOLD_ONE_TRY);
+    h->flags = flags_kept(ev);
     h->lease_us = ev->lease_us;
     h->count = 1;
     hf__get_begin(h, ev, out);
@@ -86,7 +91,7 @@ static void attach_begin(struct hold *h, const struct hold_event *ev,
                          struct hold_out *out)
 {
     op_begin(h, HOLD_OP_ATTACH, TIME_NEVER);
-    h->flags = ev->flags & ~(HOLD_MAY_TRY | HOLD_BLIND | HOLD_ONE_TRY);
+    h->flags = flags_kept(ev);
     h->lease_us = ev->lease_us;
     h->attempt = ev->attempt;
     h->fence = ev->fence;
@@ -224,7 +229,7 @@ static void in_releasing(struct hold *h, const struct hold_event *ev,
                || (ev->type == EV_TIMER && ev->now_us >= h->op_deadline_us);
     if (ev->type == EV_FAIL) status = ev->status;
     if (ev->type == EV_REPLY && ev->op == OP_RELEASE && ev->round == h->round) {
-        uint32_t node = BIT(ev->node);
+        uint16_t node = NODE(ev->node);
         enum verdict v = ev->reply->verdict;
         /* While the lease cannot have ended, it was our own earlier copy that
          * freed it. */

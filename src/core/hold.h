@@ -149,15 +149,16 @@ struct hold_conf {
 struct hold {
     struct hold_conf *conf; /* borrowed */
     struct ballot *ballot;  /* borrowed; of this lock */
-    enum hold_state state;
-    enum hold_op op;
-    unsigned flags;
-    uint32_t round;       /* of proposals and renewals */
-    uint32_t grant_round; /* HELD: the one that got it */
-    uint64_t attempt;     /* fresh for every attempt; who queues at the store
+    uint16_t flags;         /* HOLD_*, of those that last */
+    uint8_t state;          /* enum hold_state */
+    uint8_t op;             /* enum hold_op */
+    uint32_t round;         /* of proposals and renewals */
+    uint32_t grant_round;   /* HELD: the one that got it */
+    uint32_t max_hold_ms;   /* HELD: as planned; 0: no cap */
+    uint64_t attempt;       /* fresh for every attempt; who queues at the store
                            * keeps it, for it is known by it there */
-    uint64_t secret;      /* DETACHED: for its ticket; `attempt` is its hash */
-    int64_t number;       /* T of this attempt */
+    uint64_t secret; /* DETACHED: for its ticket; `attempt` is its hash */
+    int64_t number;  /* T of this attempt */
     int64_t fence;
     int64_t lease_us;
     int64_t doubt_lease_us; /* the shortest of renewals that may yet arrive */
@@ -165,19 +166,19 @@ struct hold {
 
     int64_t round_start_us;
     int64_t round_lease_us; /* what this round asks for */
-    uint32_t granted;       /* nodes, by bit, in this round */
-    uint32_t refused;       /* surely not granted */
-    uint32_t heard;         /* answered at all */
-    uint32_t doubtful;      /* may have been granted */
-    uint32_t confirmed;     /* nodes that are known to be ours */
-    uint32_t backing;       /* of them, those that valid_us rests on */
-    uint32_t joining;       /* granted while a round was open: confirmed when
+    uint16_t granted;       /* nodes, by bit, in this round */
+    uint16_t refused;       /* surely not granted */
+    uint16_t heard;         /* answered at all */
+    uint16_t doubtful;      /* may have been granted */
+    uint16_t confirmed;     /* nodes that are known to be ours */
+    uint16_t backing;       /* of them, those that valid_us rests on */
+    uint16_t joining;       /* granted while a round was open: confirmed when
                              * the next one begins */
-    uint32_t earlier;       /* may have granted this attempt under a lower T */
-    uint32_t gone;          /* renewal: no lock there */
-    uint32_t taken;         /* renewal: another owner there */
-    uint32_t healed;        /* renewal: ours, but not yet confirmed */
-    uint32_t barred;        /* proposal: refused, and will be again */
+    uint16_t earlier;       /* may have granted this attempt under a lower T */
+    uint16_t gone;          /* renewal: no lock there */
+    uint16_t taken;         /* renewal: another owner there */
+    uint16_t healed;        /* renewal: ours, but not yet confirmed */
+    uint16_t barred;        /* proposal: refused, and will be again */
     unsigned round_open : 1;
     unsigned round_renews : 1;
     unsigned round_won : 1;
@@ -206,11 +207,10 @@ struct hold {
     uint16_t block;         /* tokens asked for beyond the first */
     uint16_t reserve;       /* of them left for hand-overs */
     uint16_t reballots;
-    uint16_t pauses;      /* tries without luck, for the back-off */
-    int32_t count;        /* as the nodes know it once the round is over */
-    int fail_status;      /* the last refusal, for UNAVAILABLE and the like */
-    int lost_status;      /* HF_EXPIRED or HF_LOST */
-    uint32_t max_hold_ms; /* HELD: as planned; 0: no cap */
+    uint16_t pauses;     /* tries without luck, for the back-off */
+    int32_t count;       /* as the nodes know it once the round is over */
+    int16_t fail_status; /* the last refusal, for UNAVAILABLE and the like */
+    int16_t lost_status; /* HF_EXPIRED or HF_LOST */
 
     int64_t op_deadline_us; /* the user's */
     int64_t valid_us;

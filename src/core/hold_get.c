@@ -225,10 +225,10 @@ static void failure_count(struct hold *h, const struct hold_event *ev)
     int status = ev->reply->status;
     h->outwaited = 0;
     if (hf_status_advice(status) == HF_ADVICE_FIX || status == HF_LOST)
-        h->barred |= BIT(ev->node);
+        h->barred |= NODE(ev->node);
     if (status == HF_NOMEM) h->nomem = 1;
-    h->fail_status =
-        h->conf->nodes == 1 || hf__round_is_barred(h) ? status : HF_UNAVAILABLE;
+    int is_final = h->conf->nodes == 1 || hf__round_is_barred(h);
+    h->fail_status = (int16_t)(is_final ? status : HF_UNAVAILABLE);
 }
 
 /* A higher number helps against a node's counter, and against its clock unless
@@ -253,7 +253,7 @@ static int is_no_vote(const struct hold *h, const struct hold_event *ev)
 static void vote_count(struct hold *h, const struct hold_event *ev)
 {
     const struct reply *r = ev->reply;
-    uint32_t node = BIT(ev->node);
+    uint16_t node = NODE(ev->node);
     switch (r->verdict) {
     case V_GRANTED:
         if (is_no_vote(h, ev)) {
@@ -333,7 +333,7 @@ static void attach_failed(struct hold *h, const struct hold_event *ev,
 static void try_step(struct hold *h, const struct hold_event *ev,
                      struct hold_out *out)
 {
-    uint32_t node = BIT(ev->node);
+    uint16_t node = NODE(ev->node);
     if (!h->round_open || !(h->granted & node)
         || h->round_start_us > ev->since_us)
         return;

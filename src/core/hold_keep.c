@@ -52,7 +52,7 @@ void hf__keep_granted(struct hold *h, const struct hold_event *ev,
 void hf__keep_lose(struct hold *h, int status, int64_t now_us,
                    struct hold_out *out)
 {
-    h->lost_status = status;
+    h->lost_status = (int16_t)status;
     h->round_open = 0;
     hf__round_release(h, hf__round_all(h), now_us, out);
     out->notice = HF_STATE_LOST;

@@ -16,6 +16,7 @@
 #include "core/hold.h"
 
 #define BIT(n) (UINT32_C(1) << (n))
+#define NODE(i) ((uint16_t)BIT(i)) /* one node, in a mask of NODES_MAX */
 
 /* answer_by_us: something is asked, and may stay unanswered.  Not TIME_NEVER,
  * which says that nothing is asked. */
@@ -26,7 +27,7 @@ void hf__hold_move(struct hold *h, enum hold_state next);
 void hf__hold_finish(struct hold *h, struct hold_out *out, int status);
 
 /* hold_round.c */
-uint32_t hf__round_all(const struct hold *h);
+uint16_t hf__round_all(const struct hold *h);
 int hf__round_count(uint32_t nodes);
 int hf__round_is_impossible(const struct hold *h);
 void hf__round_propose(struct hold *h, const struct hold_event *ev,
@@ -36,7 +37,7 @@ void hf__round_release(struct hold *h, uint32_t nodes, int64_t now_us,
                        struct hold_out *out);
 int64_t hf__round_lease_us(const struct hold *h);
 int64_t hf__round_lease_end_us(const struct hold *h);
-uint32_t hf__round_maybe_ours(const struct hold *h);
+uint16_t hf__round_maybe_ours(const struct hold *h);
 int hf__round_is_barred(const struct hold *h);
 void hf__round_heal(struct hold *h, uint32_t nodes, const struct hold_event *ev,
                     struct hold_out *out);

@@ -16,13 +16,13 @@
 #include "core/mutation.h"
 
 /* It has it, and for as long as we count on. */
-static void node_confirm(struct hold *h, uint32_t nodes)
+static void node_confirm(struct hold *h, uint16_t nodes)
 {
     h->confirmed |= nodes;
     h->backing |= nodes;
 }
 
-static void node_doubt(struct hold *h, uint32_t nodes)
+static void node_doubt(struct hold *h, uint16_t nodes)
 {
     h->confirmed &= ~nodes;
     h->backing &= ~nodes;
@@ -105,7 +105,7 @@ static int is_not_ours(const struct reply *r)
 
 static void not_ours_count(struct hold *h, const struct hold_event *ev)
 {
-    uint32_t node = BIT(ev->node);
+    uint16_t node = NODE(ev->node);
     h->refused |= node;
     node_doubt(h, node);
     if (ev->reply->verdict == V_ABSENT)
@@ -116,7 +116,7 @@ static void not_ours_count(struct hold *h, const struct hold_event *ev)
 
 static void vote_count(struct hold *h, const struct hold_event *ev)
 {
-    uint32_t node = BIT(ev->node);
+    uint16_t node = NODE(ev->node);
     const struct reply *r = ev->reply;
     if (r->verdict == V_GRANTED
         && (h->confirmed & node || MUTATED(HEAL_COUNTS))) {
@@ -128,7 +128,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
         not_ours_count(h, ev);
     } else {
         h->doubtful |= node;
-        h->fail_status = r->status;
+        h->fail_status = (int16_t)r->status;
         if (hf_status_advice(r->status) == HF_ADVICE_FIX) h->barred |= node;
     }
 }
@@ -155,10 +155,10 @@ static void late_reply(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
     if (ev->reply->verdict == V_GRANTED) {
-        node_confirm(h, BIT(ev->node));
+        node_confirm(h, NODE(ev->node));
     } else if (is_not_ours(ev->reply)) {
         not_ours_count(h, ev);
-        hf__round_heal(h, BIT(ev->node), ev, out);
+        hf__round_heal(h, NODE(ev->node), ev, out);
     }
 }
 
@@ -168,11 +168,11 @@ static void propose_reply(struct hold *h, const struct hold_event *ev,
                           struct hold_out *out)
 {
     if (ev->reply->verdict != V_GRANTED) return;
-    if (h->round_won && !h->round_open) node_confirm(h, BIT(ev->node));
+    if (h->round_won && !h->round_open) node_confirm(h, NODE(ev->node));
     if (!MUTATED(HEAL_COUNTS) || !h->round_open) return;
-    h->refused &= ~BIT(ev->node);
-    h->gone &= ~BIT(ev->node);
-    h->granted |= BIT(ev->node);
+    h->refused &= ~NODE(ev->node);
+    h->gone &= ~NODE(ev->node);
+    h->granted |= NODE(ev->node);
     round_decide(h, ev, out);
 }
 
@@ -186,7 +186,7 @@ static int is_late_vote(const struct hold *h, const struct hold_event *ev)
 void hf__renew_reply(struct hold *h, const struct hold_event *ev,
                      struct hold_out *out)
 {
-    uint32_t node = BIT(ev->node);
+    uint16_t node = NODE(ev->node);
     if (ev->round != h->round) {
         if (is_late_vote(h, ev)) h->joining |= node;
         return;
@@ -213,7 +213,7 @@ void hf__renew_reply(struct hold *h, const struct hold_event *ev,
 void hf__renew_step(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out)
 {
-    uint32_t node = BIT(ev->node);
+    uint16_t node = NODE(ev->node);
     int said_since = h->granted & node && h->round_start_us > ev->since_us;
     if (said_since) return;
     node_doubt(h, node);

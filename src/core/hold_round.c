@@ -10,10 +10,10 @@
 #include "core/hold_parts.h"
 #include "core/mutation.h"
 
-uint32_t hf__round_all(const struct hold *h)
+uint16_t hf__round_all(const struct hold *h)
 {
     assert(h->conf->nodes >= 1 && h->conf->nodes <= NODES_MAX);
-    return BIT(h->conf->nodes) - 1;
+    return (uint16_t)(BIT(h->conf->nodes) - 1);
 }
 
 int hf__round_count(uint32_t nodes)
@@ -35,7 +35,7 @@ int hf__round_is_barred(const struct hold *h)
     return h->conf->nodes - hf__round_count(h->barred) < h->conf->quorum;
 }
 
-uint32_t hf__round_maybe_ours(const struct hold *h)
+uint16_t hf__round_maybe_ours(const struct hold *h)
 {
     if (MUTATED(DOUBT_FORGOTTEN)) return h->granted;
     if (MUTATED(EARLIER_FORGOTTEN)) return hf__round_all(h) & ~h->refused;
@@ -116,11 +116,12 @@ static int64_t propose_limit_us(const struct hold *h)
 void hf__round_propose(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
-    uint32_t all = hf__round_all(h), voters = all & ~h->conf->unsettled;
+    uint16_t all = hf__round_all(h);
+    uint32_t voters = all & ~h->conf->unsettled;
     round_open(h, ev->now_us, 0);
     h->busy_ttl_us = -1;
     h->busy_poll_us = 0;
-    h->refused = all & ~voters;
+    h->refused = (uint16_t)(all & ~voters);
     if (hf__round_is_impossible(h)) {
         h->refused = all; /* nobody is asked, so nobody has it */
         return;
@@ -178,7 +179,7 @@ void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
         h->valid_us = hf__round_lease_end_us(h);
     uint32_t down = h->conf->down;
     if (h->conf->nodes - hf__round_count(down) < h->conf->quorum) down = 0;
-    h->doubtful = down; /* not asked: it could not be sent */
+    h->doubtful = (uint16_t)down; /* not asked: it could not be sent */
     struct hold_send *s = send_add(h, out, OP_RENEW, hf__round_all(h) & ~down);
     s->fence = fence_at_node(h);
     s->lease_us = hf__plan_lease_us(h, now_us);

@@ -38,6 +38,24 @@ void hf__op_append(struct op **head, struct op **tail, struct op *op)
     *tail = op;
 }
 
+/* Those behind another of the same holder are a ring, so that a hold need only
+ * know the last. */
+void hf__pending_append(struct slot *s, struct op *op)
+{
+    struct op *last = s->pending_last;
+    op->next = last ? last->next : op;
+    if (last) last->next = op;
+    s->pending_last = op;
+}
+
+/* Remove the one behind `before`. */
+static void pending_unlink(struct slot *s, struct op *before)
+{
+    struct op *op = before->next;
+    before->next = op->next;
+    if (s->pending_last == op) s->pending_last = before == op ? NULL : before;
+}
+
 static void op_enlist(struct engine *e, struct op *op)
 {
     op->all_prev = NULL;
@@ -158,7 +176,7 @@ static void slot_finish(struct engine *e, struct slot *s,
     if (!op) return;
     if (out->status == HF_OK) {
         grant_fill(s, &op->grant);
-        if (op->grant.replicas) s->replicas = op->grant.replicas;
+        if (op->grant.replicas) s->replicas = (uint16_t)op->grant.replicas;
         if (op->handle) {
             s->pins++;
             op->granted = s;
@@ -185,10 +203,9 @@ static void slot_finish(struct engine *e, struct slot *s,
             is_caused ? cause : slot_text(e, s, out->status, buf, sizeof buf));
     }
     /* The next of this holder may go; all of them if the hold is over. */
-    while (s->pending_head) {
-        struct op *next = s->pending_head;
-        s->pending_head = next->next;
-        if (!s->pending_head) s->pending_tail = NULL;
+    while (s->pending_last) {
+        struct op *next = s->pending_last->next;
+        pending_unlink(s, s->pending_last);
         next->slot = NULL;
         hf__op_append(&e->ready_head, &e->ready_tail, next);
         if (s->hold.state != HOLD_DONE) break;
@@ -229,7 +246,7 @@ static void send_all(struct engine *e, struct slot *s,
         if (send->op == OP_RELEASE && hf__turn_is_hushed(e, s))
             r->flags |= REQ_HUSHED;
         s->requests++;
-        r->node = node;
+        r->node = (uint16_t)node;
         if (send->op == OP_RELEASE && e->conf.down >> node & 1)
             hf__again_add(e, &e->nodes[node], r);
         else
@@ -258,7 +275,7 @@ void hf__slot_let_go(struct engine *e, struct slot *s)
     if (s->hold.state != HOLD_DONE || s->requests || s->notices || s->op
         || s->pins)
         return;
-    assert(!s->pending_head && s->entry->turn != s);
+    assert(!s->pending_last && s->entry->turn != s);
     hf__slot_free(e, s);
 }
 
@@ -352,13 +369,9 @@ static int op_is_pending(struct op *op)
 
 static void pending_remove(struct slot *s, struct op *op)
 {
-    struct op *before = NULL, **at = &s->pending_head;
-    while (*at != op) {
-        before = *at;
-        at = &(*at)->next;
-    }
-    *at = op->next;
-    if (s->pending_tail == op) s->pending_tail = before;
+    struct op *before = s->pending_last;
+    while (before->next != op) before = before->next;
+    pending_unlink(s, before);
 }
 
 static void op_fail(struct engine *e, struct op *op, int status)

@@ -30,29 +30,29 @@ enum watch_state { WATCH_OFF, WATCH_ASKED, WATCH_ON };
  * size, as the hold is. */
 struct lock_entry {
     struct lock_entry *hash_next;
-    uint64_t hash;
     struct ballot ballot;
     struct slot *slots;      /* holds of this name */
     struct slot *queue_head; /* holds that wait for their turn */
     struct slot *queue_tail;
     struct slot *turn;   /* the one that contends or holds; of a semaphore
-                          * those that contend, each for less than the one
-                          * before it, by queue_next */
+                           * those that contend, each for less than the one
+                           * before it, by queue_next */
+    struct timer linger; /* unwatch then */
+    uint32_t hash;       /* of kind and name */
     int32_t told;        /* others that heard of the last release; -1 unknown */
     int32_t debt;        /* wake-ups at which others go first */
-    struct timer linger; /* unwatch then */
     uint32_t refs;       /* lock objects, operations, slots, requests */
     uint32_t getting;    /* holds that are being acquired */
-    int turns;           /* hand-overs in a row within this process */
-    enum watch_state watch;
-    int crowded;          /* somebody queued while it was last held; or nobody
-                           * has held it so far */
+    int32_t turns;       /* hand-overs in a row within this process */
     uint32_t watch_round; /* which OP_WATCH counts */
-    int queues;           /* hand-overs by the store are to be told as well */
     uint16_t watch_open;  /* unanswered, nodes by bit */
     uint16_t watch_on;    /* these tell */
-    enum lock_kind kind;
-    uint32_t name_len;
+    uint8_t watch;        /* enum watch_state */
+    uint8_t crowded;      /* somebody queued while it was last held; or nobody
+                           * has held it so far */
+    uint8_t queues;       /* hand-overs by the store are to be told as well */
+    uint8_t kind;         /* enum lock_kind */
+    uint16_t name_len;
     char name[]; /* NUL behind it */
 };
 
@@ -74,7 +74,6 @@ struct slot {
     struct slot *queue_next;
     struct slot *notice_next;
     uint64_t holder;
-    int64_t permits;      /* of a semaphore or counter; at a barrier */
     int64_t seen_us;      /* the node's clock when it last said BUSY; 0 */
     char *owner;          /* of a ticket; NULL: made from uuid and holder */
     char *why;            /* it was lost, or not renewed the last time, by
@@ -83,16 +82,17 @@ struct slot {
     hf_hold *handle;      /* the first that was given of it; or NULL */
     struct hold_ear *ears;
     struct op *op;           /* under way */
-    struct op *pending_head; /* of the same holder, behind it */
-    struct op *pending_tail;
-    uint32_t requests;    /* on their way */
-    uint32_t pins;        /* handles of it, and those that look at it */
-    int32_t replicas;     /* that confirmed the grant */
-    unsigned char linked; /* found by its holder: in entry->slots */
-    unsigned char queued;
-    unsigned char getting;
-    unsigned char followed; /* its release is: by the next one's proposal */
-    unsigned char notices;  /* bits by enum hf_state, not yet told */
+    struct op *pending_last; /* of the same holder, behind it; its next is the
+                              * first; NULL: none */
+    int32_t permits;         /* of a semaphore or counter; at a barrier */
+    uint32_t requests;       /* on their way */
+    uint32_t pins;           /* handles of it, and those that look at it */
+    uint16_t replicas;       /* that confirmed the grant */
+    uint8_t notices;         /* bits by enum hf_state, not yet told */
+    unsigned linked : 1;     /* found by its holder: in entry->slots */
+    unsigned queued : 1;
+    unsigned getting : 1;
+    unsigned followed : 1; /* its release is: by the next one's proposal */
 };
 
 /* May it vote?  Always, if it is the only node. */
@@ -241,6 +241,7 @@ void hf__slot_let_go(struct engine *e, struct slot *s);
 void hf__op_finish(struct engine *e, struct op *op, int status,
                    const char *text);
 void hf__op_append(struct op **head, struct op **tail, struct op *op);
+void hf__pending_append(struct slot *s, struct op *op);
 int hf__engine_detach(struct engine *e, struct slot *s, struct ticket *out,
                       int64_t now_us);
 /* One handle, or look, less; it may be freed. */

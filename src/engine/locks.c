@@ -19,14 +19,14 @@
 
 /* ---- names ------------------------------------------------------------ */
 
-static uint64_t entry_hash(enum lock_kind kind, const char *name, size_t len)
+static uint32_t entry_hash(enum lock_kind kind, const char *name, size_t len)
 {
-    return hash64(name, len) + (uint64_t)kind;
+    return (uint32_t)(hash64(name, len) + (uint64_t)kind);
 }
 
 static struct lock_entry **entry_place(struct engine *e, enum lock_kind kind,
                                        const char *name, size_t len,
-                                       uint64_t hash)
+                                       uint32_t hash)
 {
     struct lock_entry **at = &e->table[hash & (e->table_size - 1)];
     while (*at
@@ -66,17 +66,18 @@ struct lock_entry *hf__entry_find(struct engine *e, enum lock_kind kind,
 struct lock_entry *hf__entry_get(struct engine *e, enum lock_kind kind,
                                  const char *name, size_t name_len)
 {
-    uint64_t hash = entry_hash(kind, name, name_len);
+    uint32_t hash = entry_hash(kind, name, name_len);
     struct lock_entry **at = entry_place(e, kind, name, name_len, hash);
     struct lock_entry *entry = *at;
     if (!entry) {
         if (hf__heap_reserve(&e->lingers, e->alloc, e->table_len + 1) != 0)
             return NULL;
-        entry = hf__alloc_zero(e->alloc, sizeof *entry + name_len + 1);
+        entry = hf__alloc_zero(e->alloc, offsetof(struct lock_entry, name)
+                                             + name_len + 1);
         if (!entry) return NULL;
         entry->hash = hash;
         entry->kind = kind;
-        entry->name_len = (uint32_t)name_len;
+        entry->name_len = (uint16_t)name_len;
         entry->linger.due_us = TIME_NEVER;
         entry->told = -1;
         entry->crowded = 1;
@@ -399,7 +400,7 @@ static void getting_set(struct engine *e, struct slot *s, int getting)
 {
     struct lock_entry *entry = s->entry;
     if (s->getting == getting) return;
-    s->getting = (unsigned char)getting;
+    s->getting = getting != 0;
     if (getting) {
         entry->getting++;
         hf__heap_set(&e->lingers, &entry->linger, TIME_NEVER);

@@ -58,7 +58,7 @@ static int is_pressing(const struct request *r)
 void hf__request_send(struct engine *e, int node, struct request *r)
 {
     struct node *n = &e->nodes[node];
-    r->node = node;
+    r->node = (uint16_t)node;
     r->sent_us = e->sent_us = e->now_us;
     r->flags &= ~REQ_SPOKEN;
     r->next = NULL;

@@ -73,7 +73,7 @@ static void acquire_new(struct engine *e, struct op *op)
     if (hf__is_handed_over(entry, flags) && !entry->queues)
         s->hold.watched = s->hold.watch_asked = 0;
     s->chain_owner = hf__pass_owner(e, op);
-    s->permits = op->permits;
+    s->permits = (int32_t)op->permits;
     s->op = op;
     op->slot = s;
     hf__slot_step(e, s, &ev);
@@ -104,7 +104,7 @@ static void op_queue(struct engine *e, struct slot *s, struct op *op)
     }
     e->pending_us = min64(e->pending_us, op->deadline_us);
     op->slot = s;
-    hf__op_append(&s->pending_head, &s->pending_tail, op);
+    hf__pending_append(s, op);
 }
 
 /* A lease beyond what the quorum's nodes know of would outlive a quarantine. */
@@ -240,7 +240,7 @@ static void attach_start(struct engine *e, struct op *op)
     op->slot = s;
     s->hold.secret = op->ticket.secret;
     s->hold.number = op->ticket.number;
-    s->permits = op->ticket.permits;
+    s->permits = (int32_t)op->ticket.permits;
     hf__slot_step(e, s, &ev);
 }
 
