@@ -85,7 +85,7 @@ static int command_become(const struct barrier_call *b,
 static int barrier_run(const struct options *o, const struct barrier_call *b)
 {
     struct session s;
-    struct gate g = {.latch = NULL};
+    struct gate g = {.passed = HF_PASSED_INIT};
     struct hf_error err = {0};
     int code = gate_open(&s, o, b->name);
     if (code) return code;

@@ -22,7 +22,7 @@ static int64_t permits_out(const struct hf_info *info)
 
 static int break_preview(struct session *s)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     struct hf_error err = {0};
     char who[HOLDER_TEXT_MAX];
     int status = session_inspect(s, &info, &err);
@@ -91,10 +91,10 @@ static int semaphore_delete(struct session *s, const struct options *o,
 static int break_do(struct session *s, const struct options *o,
                     const char *name)
 {
-    struct hf_info before = {0};
+    struct hf_info before = HF_INFO_INIT;
     struct hf_error err = {0};
     int was_locked = 0;
-    int status = hf_lock_inspect(s->lock, 0, &before, &err);
+    int status = hf_lock_inspect(s->lock, &before, &err);
     if (status == HF_UNAVAILABLE) return session_fail(s, status, &err);
     hf_semaphore *sem =
         status == HF_CONFLICT ? session_semaphore(s, &before) : NULL;

@@ -1,8 +1,8 @@
 /*
  * cmd_doctor.c: what a deployment can promise, in plain words.
  *
- * Facts are asked for first (hf_probe()), then judged, then told.  It changes
- * nothing anywhere.
+ * Facts are asked for first (hf_probe_open()), then judged, then told.  It
+ * changes nothing anywhere.
  */
 #include "doctor.h"
 
@@ -10,11 +10,12 @@
 
 static int doctor_exit(const struct doctor *d)
 {
-    int needed = d->probe.quorum ? d->probe.quorum : 1;
+    int needed = hf_probe_quorum(d->probe) ? hf_probe_quorum(d->probe) : 1;
     if (d->is_wrong) return EXIT_CONFIG;
     if (d->answering < needed) {
-        for (int i = 0; i < d->probe.len && needed == 1; i++)
-            if (d->probe.nodes[i].status == HF_DENIED) return EXIT_DENIED;
+        for (int i = 0; i < hf_probe_len(d->probe) && needed == 1; i++)
+            if (hf_probe_node(d->probe, i)->status == HF_DENIED)
+                return EXIT_DENIED;
         return EXIT_UNREACHABLE;
     }
     return d->warnings ? EXIT_WARNED : EXIT_OK;
@@ -26,8 +27,8 @@ static void doctor_judge(struct doctor *d, const char *url)
     unsigned traits = hf_url_traits(url);
     d->is_of_sentinel = (traits & HF_URL_SENTINEL) != 0;
     d->is_of_cluster = (traits & HF_URL_CLUSTER) != 0;
-    for (int i = 0; i < d->probe.len; i++) node_check(d, i);
-    if (d->probe.left_out)
+    for (int i = 0; i < hf_probe_len(d->probe); i++) node_check(d, i);
+    if (hf_probe_left_out(d->probe))
         finding_add(d, LEVEL_WARN, -1, "nodes",
                     "the cluster has more masters: only these were asked");
     clocks_check(d);
@@ -50,7 +51,7 @@ static int doctor_do(const struct options *o, const char *word)
     po.user = session_user();
     po.password = session_password();
     po.password_file = session_password_file();
-    int status = hf_probe(url, &po, &d.probe, &err);
+    int status = hf_probe_open(url, &po, &d.probe, &err);
     if (status != HF_OK) {
         say_error("doctor: %s", text_escape(err.text, shown, sizeof(shown)));
         return status_exit(status);
@@ -61,7 +62,9 @@ static int doctor_do(const struct options *o, const char *word)
     else if (!o->quiet)
         doctor_print(&d);
     code = output_end();
-    return code ? code : doctor_exit(&d);
+    if (!code) code = doctor_exit(&d);
+    hf_probe_close(d.probe);
+    return code;
 }
 
 static int doctor_main(const struct command *self, int argc, char **argv)

@@ -53,31 +53,39 @@ static void left_out_say(const struct hf_quorum_node *nodes, int len,
     }
 }
 
+struct members {
+    struct hf_quorum_node at[HF_QUORUM_NODES_MAX];
+    int len;
+};
+
+static void member_take(const struct hf_quorum_node *node, void *user)
+{
+    struct members *m = user;
+    if (m->len < HF_QUORUM_NODES_MAX) m->at[m->len++] = *node;
+}
+
 static int init_do(const struct options *o, const char *url,
                    const char *const *words)
 {
-    static struct hf_quorum_node nodes[HF_QUORUM_NODES_MAX];
+    static struct members m;
     struct hf_quorum_options q = HF_QUORUM_OPTIONS_INIT;
     struct hf_error err = {0};
-    int nodes_len = 0;
     q.max_lease_ms = o->max_lease_ms;
     q.user = session_user();
     q.password = session_password();
     q.password_file = session_password_file();
     if (o->force) q.flags |= HF_QUORUM_FORCE;
     if (o->durable) q.flags |= HF_QUORUM_DURABLE;
-    int status = o->replace
-                     ? hf_quorum_replace(url, words[0], words[1], &q, nodes,
-                                         HF_QUORUM_NODES_MAX, &nodes_len, &err)
-                     : hf_quorum_init(url, &q, nodes, HF_QUORUM_NODES_MAX,
-                                      &nodes_len, &err);
-    for (int i = 0; i < nodes_len && !o->quiet; i++) {
+    int status = o->replace ? hf_quorum_replace(url, words[0], words[1], &q,
+                                                member_take, &m, &err)
+                            : hf_quorum_init(url, &q, member_take, &m, &err);
+    for (int i = 0; i < m.len && !o->quiet; i++) {
         if (o->json)
-            node_json(&nodes[i]);
+            node_json(&m.at[i]);
         else
-            node_say(&nodes[i], status == HF_OK);
+            node_say(&m.at[i], status == HF_OK);
     }
-    if (status == HF_OK && o->replace) left_out_say(nodes, nodes_len, words);
+    if (status == HF_OK && o->replace) left_out_say(m.at, m.len, words);
     if (status == HF_OK) return output_end();
     char shown[2 * HF_ERROR_TEXT_MAX];
     say_error("init: %s", text_escape(err.text, shown, sizeof(shown)));

@@ -71,7 +71,7 @@ static void numbers_write(const struct hf_info *i, cells_of_row cells)
 
 static void cells_write(const struct hf_list_row *row, cells_of_row cells)
 {
-    const struct hf_info *i = &row->info;
+    const struct hf_info *i = row->info;
     char name[HF_NAME_MAX + 1];
     size_t len = row->name_len < HF_NAME_MAX ? row->name_len : HF_NAME_MAX;
     memcpy(name, row->name, len);
@@ -124,7 +124,7 @@ static int row_see(const struct hf_list_row *row, void *user)
     }
     struct json j;
     json_begin(&j);
-    holder_json(&j, row->name, &row->info);
+    holder_json(&j, row->name, row->info);
     json_end(&j);
     return fputs(j.buf, stdout) < 0;
 }

@@ -49,7 +49,7 @@ static int status_main(const struct command *self, int argc, char **argv)
 {
     struct options o;
     struct session s;
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     struct hf_error err = {0};
     const char *words[1];
     int code = command_begin(self, argc, argv, &o, words, 1, 1);

@@ -33,7 +33,7 @@ static int store_ask(const struct options *o, struct stress *s, char *url,
 {
     struct session session;
     struct hf_error err = {0};
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     int code = session_open(&session, o, s->locks[0].name, HF_CLIENT_OWN_LOOP,
                             NULL, NULL);
     if (code) return code;
@@ -43,7 +43,7 @@ static int store_ask(const struct options *o, struct stress *s, char *url,
         say_error("stress: memory: is one process's own: use --clients 1");
         code = EXIT_USAGE;
     } else {
-        int status = hf_lock_inspect(session.lock, 0, &info, &err);
+        int status = hf_lock_inspect(session.lock, &info, &err);
         if (status != HF_OK) code = session_fail(&session, status, &err);
     }
     session_close(&session);

@@ -144,7 +144,10 @@ static int why_main(const struct command *self, int argc, char **argv)
     if (code >= 0) return code;
     code = session_open(&s, &o, words[0], HF_CLIENT_OWN_LOOP, NULL, NULL);
     if (code) return code;
-    struct why w = {.s = &s, .name = words[0]};
+    struct why w = {.s = &s,
+                    .name = words[0],
+                    .info = HF_INFO_INIT,
+                    .once = HF_ONCE_RESULT_INIT};
     int status = why_look(&w, &o, &err);
     if (status != HF_OK) {
         code = why_fail(&w, status, &err, o.json);

@@ -28,7 +28,7 @@ enum keeping {
 };
 
 struct doctor {
-    struct hf_probe probe;
+    hf_probe *probe;
     struct finding findings[FINDINGS_MAX];
     int findings_len;
     int warnings;

@@ -87,9 +87,9 @@ static const char *keeping_text(const struct hf_probe_node *n)
 /* Alone, what is forgotten is granted twice; in a quorum it sits out. */
 static void keeping_check(struct doctor *d, int i)
 {
-    const struct hf_probe_node *n = &d->probe.nodes[i];
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
     int is_all = keeping_of(n) == KEEPS_ALL;
-    int is_alone = d->probe.quorum == 0;
+    int is_alone = hf_probe_quorum(d->probe) == 0;
     finding_add(d, is_alone && !is_all ? LEVEL_WARN : LEVEL_NOTE, i, "disk",
                 "%s%s%s", keeping_text(n),
                 is_alone && keeping_of(n) == KEEPS_NOTHING
@@ -116,7 +116,7 @@ static void keeping_check(struct doctor *d, int i)
 
 static void memory_check(struct doctor *d, int i)
 {
-    const struct hf_probe_node *n = &d->probe.nodes[i];
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
     int64_t most = fact_number(n, "maxmemory", -1);
     int64_t used = fact_number(n, "used_memory", 0);
     int64_t evicted = fact_number(n, "evicted_keys", 0);
@@ -171,8 +171,8 @@ static int version_of(const char *text)
 /* A member of a quorum grants nothing to a client that names it alone. */
 static void membership_check(struct doctor *d, int i)
 {
-    int64_t members = fact_number(&d->probe.nodes[i], "quorum_of", 0);
-    if (d->probe.quorum > 1 || members < 2) return;
+    int64_t members = fact_number(hf_probe_node(d->probe, i), "quorum_of", 0);
+    if (hf_probe_quorum(d->probe) > 1 || members < 2) return;
     finding_add(d, LEVEL_WARN, i, "member",
                 "it is one of %lld members of a quorum, and no lock can be "
                 "taken by this URL: name all of them, or use "
@@ -183,14 +183,15 @@ static void membership_check(struct doctor *d, int i)
 
 static void server_check(struct doctor *d, int i)
 {
-    const struct hf_probe_node *n = &d->probe.nodes[i];
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
     char version[64];
     if (fact_is(n, "info", "denied"))
         finding_add(d, LEVEL_WARN, i, "rights",
                     "INFO is not permitted to this user: its role and what it "
                     "keeps are not known%s",
-                    d->probe.quorum ? ", and every connect counts as a restart"
-                                    : "");
+                    hf_probe_quorum(d->probe)
+                        ? ", and every connect counts as a restart"
+                        : "");
     if (fact_is(n, "config", "denied"))
         finding_add(d, LEVEL_WARN, i, "rights",
                     "CONFIG GET is not permitted to this user: how often it "
@@ -207,7 +208,7 @@ static void server_check(struct doctor *d, int i)
 
 static void directory_check(struct doctor *d, int i)
 {
-    const struct hf_probe_node *n = &d->probe.nodes[i];
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
     char kind[64], path[160];
     hf_probe_fact(n, "filesystem", kind, sizeof(kind));
     hf_probe_fact(n, "directory", path, sizeof(path));
@@ -222,7 +223,7 @@ static void directory_check(struct doctor *d, int i)
 
 void node_check(struct doctor *d, int i)
 {
-    const struct hf_probe_node *n = &d->probe.nodes[i];
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
     if (n->answers) d->answering++;
     if (n->status != HF_OK)
         finding_add(d, LEVEL_WARN, i, n->answers ? "member" : "link", "%s",

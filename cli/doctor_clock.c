@@ -34,8 +34,8 @@ const char *rate_text(int64_t ppm, char *out, size_t size)
 
 static void rate_check(struct doctor *d, int i)
 {
-    const struct hf_probe_node *n = &d->probe.nodes[i];
-    int64_t budget = d->probe.drift_ppm;
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
+    int64_t budget = hf_probe_drift_ppm(d->probe);
     int64_t far = n->rate_ppm < 0 ? -n->rate_ppm : n->rate_ppm;
     char rate[32], allowed[32], sure[32];
     if (n->rate_error_ppm == 0) return; /* it was not looked at for long */
@@ -57,7 +57,7 @@ static void rate_check(struct doctor *d, int i)
 
 static void clock_check(struct doctor *d, int i)
 {
-    const struct hf_probe_node *n = &d->probe.nodes[i];
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
     char text[32];
     if (n->step_us)
         finding_add(d, LEVEL_WARN, i, "clock",
@@ -67,7 +67,7 @@ static void clock_check(struct doctor *d, int i)
                     offset_text(n->step_us, text, sizeof(text)),
                     n->step_us > 0 ? "at once" : "late");
     rate_check(d, i);
-    if (d->probe.quorum == 0) return;
+    if (hf_probe_quorum(d->probe) == 0) return;
     offset_text(n->skew_us, text, sizeof(text));
     if (llabs(n->skew_us) > SKEW_BALLOT_US)
         finding_add(d, LEVEL_WARN, i, "clock",
@@ -83,6 +83,6 @@ static void clock_check(struct doctor *d, int i)
 
 void clocks_check(struct doctor *d)
 {
-    for (int i = 0; i < d->probe.len; i++)
-        if (d->probe.nodes[i].samples > 0) clock_check(d, i);
+    for (int i = 0; i < hf_probe_len(d->probe); i++)
+        if (hf_probe_node(d->probe, i)->samples > 0) clock_check(d, i);
 }

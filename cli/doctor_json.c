@@ -57,7 +57,8 @@ static void finding_json(const struct doctor *d, const struct finding *f)
     json_begin(&j);
     json_text(&j, "finding", f->about);
     json_text(&j, "level", f->level == LEVEL_WARN ? "warning" : "note");
-    if (f->node >= 0) json_text(&j, "node", d->probe.nodes[f->node].url);
+    if (f->node >= 0)
+        json_text(&j, "node", hf_probe_node(d->probe, f->node)->url);
     json_text(&j, "text", f->text);
     json_end(&j);
     fputs(j.buf, stdout);
@@ -80,17 +81,18 @@ void doctor_json(const struct doctor *d)
     struct promise rows[PROMISES_MAX];
     struct json j;
     int len = d->answering > 0 ? promises_make(d, rows) : 0;
-    for (int i = 0; i < d->probe.len; i++) node_json(&d->probe.nodes[i]);
+    for (int i = 0; i < hf_probe_len(d->probe); i++)
+        node_json(hf_probe_node(d->probe, i));
     for (int i = 0; i < d->findings_len; i++) finding_json(d, &d->findings[i]);
     for (int i = 0; i < len; i++) promise_json(&rows[i]);
     json_begin(&j);
-    json_int(&j, "nodes", d->probe.len);
+    json_int(&j, "nodes", hf_probe_len(d->probe));
     json_int(&j, "answering", d->answering);
-    if (d->probe.quorum) {
+    if (hf_probe_quorum(d->probe)) {
         json_int(&j, "voting", d->voting);
-        json_int(&j, "needed", d->probe.quorum);
+        json_int(&j, "needed", hf_probe_quorum(d->probe));
     }
-    json_int(&j, "drift_ppm", d->probe.drift_ppm);
+    json_int(&j, "drift_ppm", hf_probe_drift_ppm(d->probe));
     json_int(&j, "warnings", d->warnings);
     json_end(&j);
     fputs(j.buf, stdout);

@@ -51,7 +51,7 @@ static void clock_print(const struct doctor *d, const struct hf_probe_node *n)
     if (n->samples == 0 || is_local(n)) return;
     printf("  clock   %s from ours",
            offset_text(n->offset_us, offset, sizeof(offset)));
-    if (d->probe.len > 1)
+    if (hf_probe_len(d->probe) > 1)
         printf(", %s from the median",
                offset_text(n->skew_us, skew, sizeof(skew)));
     rate_text(n->rate_error_ppm, error, sizeof(error));
@@ -74,7 +74,7 @@ static void finding_print(const struct finding *f)
 
 static void node_print(const struct doctor *d, int i)
 {
-    const struct hf_probe_node *n = &d->probe.nodes[i];
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
     char version[96], endpoint[160];
     size_t len = strlen(n->url); /* "file:" has its colon */
     printf("%s%s ", n->url, len && n->url[len - 1] == ':' ? "" : ":");
@@ -109,17 +109,18 @@ static void promises_print(const struct doctor *d)
 void doctor_print(const struct doctor *d)
 {
     char drift[32];
-    for (int i = 0; i < d->probe.len; i++) node_print(d, i);
+    for (int i = 0; i < hf_probe_len(d->probe); i++) node_print(d, i);
     for (int k = 0; k < d->findings_len; k++)
         if (d->findings[k].node < 0) finding_print(&d->findings[k]);
     if (d->answering > 0) promises_print(d);
     putchar('\n');
-    if (d->answering > 0 && (d->probe.quorum || !is_local(&d->probe.nodes[0])))
+    if (d->answering > 0
+        && (hf_probe_quorum(d->probe) || !is_local(hf_probe_node(d->probe, 0))))
         printf("By the fence: two may believe that they hold it, and the "
                "resource must refuse the\nlower fence (holdfast guard). "
                "Clocks may run %s apart (drift= in the URL).\n",
-               rate_text(d->probe.drift_ppm, drift, sizeof(drift)));
-    if (d->answering > 0 && !d->probe.quorum && fails_over(d))
+               rate_text(hf_probe_drift_ppm(d->probe), drift, sizeof(drift)));
+    if (d->answering > 0 && !hf_probe_quorum(d->probe) && fails_over(d))
         printf("By the clocks: while a replica's clock agrees with its "
                "primary's; holdfast doctor\nredis://REPLICA compares it with "
                "this host's.\n");

@@ -54,18 +54,18 @@ static int memory_promises(struct promise *out)
 static enum cover cover_worst(const struct doctor *d)
 {
     enum cover worst = COVER_ALL;
-    for (int i = 0; i < d->probe.len; i++)
-        if (cover_of(&d->probe.nodes[i]) < worst)
-            worst = cover_of(&d->probe.nodes[i]);
+    for (int i = 0; i < hf_probe_len(d->probe); i++)
+        if (cover_of(hf_probe_node(d->probe, i)) < worst)
+            worst = cover_of(hf_probe_node(d->probe, i));
     return worst;
 }
 
 static int servers_keep(const struct doctor *d)
 {
     int keep = 0;
-    for (int i = 0; i < d->probe.len; i++)
-        keep += keeping_of(&d->probe.nodes[i]) == KEEPS_ALL;
-    return keep == d->probe.len;
+    for (int i = 0; i < hf_probe_len(d->probe); i++)
+        keep += keeping_of(hf_probe_node(d->probe, i)) == KEEPS_ALL;
+    return keep == hf_probe_len(d->probe);
 }
 
 /* Another takes its place, by itself or by hand; or it is cut off, and another
@@ -106,8 +106,9 @@ static int server_promises(const struct doctor *d, struct promise *out)
 static int members_keep(const struct doctor *d)
 {
     int keep = 0;
-    for (int i = 0; i < d->probe.len; i++) keep += d->probe.nodes[i].durable;
-    return keep == d->probe.len;
+    for (int i = 0; i < hf_probe_len(d->probe); i++)
+        keep += hf_probe_node(d->probe, i)->durable;
+    return keep == hf_probe_len(d->probe);
 }
 
 /* When too few vote, nothing is to be had before that is mended. */
@@ -115,13 +116,14 @@ static void members_wait(const struct doctor *d, struct promise *out, int len)
 {
     for (int i = 0; i < len; i++)
         snprintf(out[i].again, sizeof(out[i].again),
-                 "not before %d of %d vote: %d do now", d->probe.quorum,
-                 d->probe.len, d->voting);
+                 "not before %d of %d vote: %d do now",
+                 hf_probe_quorum(d->probe), hf_probe_len(d->probe), d->voting);
 }
 
 static int quorum_promises(const struct doctor *d, struct promise *out)
 {
-    int n = 0, len = d->probe.len, spare = d->voting - d->probe.quorum;
+    int n = 0, len = hf_probe_len(d->probe),
+        spare = d->voting - hf_probe_quorum(d->probe);
     const char *quarantine =
         spare > 0 ? "at once, by the others: it sits out a quarantine"
                   : "after a quarantine: the others are too few";
@@ -134,7 +136,7 @@ static int quorum_promises(const struct doctor *d, struct promise *out)
     else
         snprintf(p->again, sizeof(p->again),
                  "not before it is back: %d of %d vote now, %d are needed",
-                 d->voting, len, d->probe.quorum);
+                 d->voting, len, hf_probe_quorum(d->probe));
     promise_add(out, &n, "restart without data", yes, yes,
                 members_keep(d)
                     ? "at once: all are durable, and are to lose nothing"
@@ -150,10 +152,10 @@ static int quorum_promises(const struct doctor *d, struct promise *out)
 
 int promises_make(const struct doctor *d, struct promise out[PROMISES_MAX])
 {
-    if (d->probe.quorum) return quorum_promises(d, out);
-    if (fact_is(&d->probe.nodes[0], "engine", "file"))
+    if (hf_probe_quorum(d->probe)) return quorum_promises(d, out);
+    if (fact_is(hf_probe_node(d->probe, 0), "engine", "file"))
         return file_promises(out);
-    if (fact_is(&d->probe.nodes[0], "engine", "memory"))
+    if (fact_is(hf_probe_node(d->probe, 0), "engine", "memory"))
         return memory_promises(out);
     return server_promises(d, out);
 }

@@ -10,7 +10,7 @@
 
 static void member_check(struct doctor *d, int i)
 {
-    const struct hf_probe_node *n = &d->probe.nodes[i];
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
     char left[32];
     if (n->answers && status_exit(n->status) == EXIT_CONFIG) d->is_wrong = 1;
     switch (n->member) {
@@ -42,15 +42,16 @@ static void member_check(struct doctor *d, int i)
 
 static void twins_check(struct doctor *d)
 {
-    for (int i = 0; i < d->probe.len; i++) {
-        const struct hf_probe_node *n = &d->probe.nodes[i];
+    for (int i = 0; i < hf_probe_len(d->probe); i++) {
+        const struct hf_probe_node *n = hf_probe_node(d->probe, i);
         for (int k = 0; k < i && n->identity[0]; k++) {
-            if (strcmp(n->identity, d->probe.nodes[k].identity) != 0) continue;
+            if (strcmp(n->identity, hf_probe_node(d->probe, k)->identity) != 0)
+                continue;
             d->is_wrong = 1;
             finding_add(d, LEVEL_WARN, i, "member",
                         "it is the same server as %s: no lock can be had with "
                         "this URL",
-                        d->probe.nodes[k].url);
+                        hf_probe_node(d->probe, k)->url);
         }
     }
 }
@@ -66,25 +67,26 @@ static int is_on(const struct hf_probe_node *n, const char *host)
 static void hosts_check(struct doctor *d)
 {
     char host[HOST_LEN_MAX];
-    for (int i = 0; i < d->probe.len; i++) {
+    for (int i = 0; i < hf_probe_len(d->probe); i++) {
         int same = 1, is_told = 0;
-        if (!hf_probe_fact(&d->probe.nodes[i], "host", host, sizeof(host)))
+        if (!hf_probe_fact(hf_probe_node(d->probe, i), "host", host,
+                           sizeof(host)))
             continue;
-        for (int k = 0; k < d->probe.len; k++) {
-            if (k == i || !is_on(&d->probe.nodes[k], host)) continue;
+        for (int k = 0; k < hf_probe_len(d->probe); k++) {
+            if (k == i || !is_on(hf_probe_node(d->probe, k), host)) continue;
             if (k < i) is_told = 1;
             same++;
         }
         if (!is_told && same > 1)
             finding_add(d, LEVEL_WARN, -1, "hosts",
                         "%d of %d nodes are on %s: they fail together", same,
-                        d->probe.len, host);
+                        hf_probe_len(d->probe), host);
     }
 }
 
 static void number_check(struct doctor *d)
 {
-    int len = d->probe.len, spare = len - d->probe.quorum;
+    int len = hf_probe_len(d->probe), spare = len - hf_probe_quorum(d->probe);
     if (len < 3)
         finding_add(d, LEVEL_WARN, -1, "nodes",
                     "%d node%s: no lock can be had while one is away: use 3 "
@@ -95,18 +97,18 @@ static void number_check(struct doctor *d)
                     "%d nodes survive the loss of %d, as %d do: the last one "
                     "adds nothing",
                     len, spare, len - 1);
-    if (d->voting < d->probe.quorum)
+    if (d->voting < hf_probe_quorum(d->probe))
         finding_add(d, LEVEL_WARN, -1, "nodes",
                     "no lock can be had now: %d of %d nodes may vote, %d are "
                     "needed",
-                    d->voting, len, d->probe.quorum);
+                    d->voting, len, hf_probe_quorum(d->probe));
 }
 
 static void versions_check(struct doctor *d)
 {
     char first[64] = "", version[64];
-    for (int i = 0; i < d->probe.len; i++) {
-        if (!hf_probe_fact(&d->probe.nodes[i], "redis_version", version,
+    for (int i = 0; i < hf_probe_len(d->probe); i++) {
+        if (!hf_probe_fact(hf_probe_node(d->probe, i), "redis_version", version,
                            sizeof(version)))
             continue;
         if (!first[0])
@@ -122,8 +124,8 @@ static void versions_check(struct doctor *d)
 
 void quorum_check(struct doctor *d)
 {
-    if (d->probe.quorum == 0) return;
-    for (int i = 0; i < d->probe.len; i++) member_check(d, i);
+    if (hf_probe_quorum(d->probe) == 0) return;
+    for (int i = 0; i < hf_probe_len(d->probe); i++) member_check(d, i);
     twins_check(d);
     hosts_check(d);
     number_check(d);

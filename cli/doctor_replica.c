@@ -21,8 +21,8 @@ enum cover cover_of(const struct hf_probe_node *n)
 int fails_over(const struct doctor *d)
 {
     if (d->is_of_sentinel || d->is_of_cluster) return 1;
-    for (int i = 0; i < d->probe.len; i++) {
-        const struct hf_probe_node *n = &d->probe.nodes[i];
+    for (int i = 0; i < hf_probe_len(d->probe); i++) {
+        const struct hf_probe_node *n = hf_probe_node(d->probe, i);
         if (fact_number(n, "connected_slaves", 0) > 0 || is_of_cluster(n))
             return 1;
     }
@@ -32,7 +32,7 @@ int fails_over(const struct doctor *d)
 /* What it is, where that matters to who names it alone. */
 static void role_check(struct doctor *d, int i)
 {
-    const struct hf_probe_node *n = &d->probe.nodes[i];
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
     char host[128], port[16];
     if (fact_is(n, "role", "slave")) {
         d->is_wrong = 1;
@@ -62,7 +62,7 @@ static const char *replicas_text(int64_t replicas, char *out, size_t size)
 
 static void cover_check(struct doctor *d, int i, int64_t replicas)
 {
-    const struct hf_probe_node *n = &d->probe.nodes[i];
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
     char wait[32], text[32];
     hf_probe_fact(n, "wait", wait, sizeof(wait));
     replicas_text(replicas, text, sizeof(text));
@@ -110,7 +110,7 @@ static int64_t replicas_missing(const struct hf_probe_node *n, int64_t replicas)
 /* A primary that is cut off goes on granting, unless something stops it. */
 static void cut_check(struct doctor *d, int i, int64_t replicas)
 {
-    const struct hf_probe_node *n = &d->probe.nodes[i];
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
     int64_t least = fact_number(n, "min-replicas-to-write", -1);
     int64_t lag = fact_number(n, "min-replicas-max-lag", -1);
     int64_t good = fact_number(n, "min_slaves_good_slaves", replicas);
@@ -133,10 +133,10 @@ static void cut_check(struct doctor *d, int i, int64_t replicas)
 
 void replicas_check(struct doctor *d, int i)
 {
-    const struct hf_probe_node *n = &d->probe.nodes[i];
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
     int64_t replicas = fact_number(n, "connected_slaves", 0);
     char text[32];
-    if (d->probe.quorum) {
+    if (hf_probe_quorum(d->probe)) {
         if (replicas > 0)
             finding_add(d, LEVEL_NOTE, i, "role",
                         "%s: one that is promoted in its place sits out a "

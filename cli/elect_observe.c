@@ -104,7 +104,7 @@ static int follow(struct session *s, const struct options *o, const char *name,
 static int observe(struct session *s, const struct options *o, const char *name,
                    hf_election *e)
 {
-    struct hf_leader l;
+    struct hf_leader l = HF_LEADER_INIT;
     struct hf_error err = {0};
     int status = hf_election_look(e, &l, &err);
     if (status != HF_OK) return session_fail(s, status, &err);

@@ -170,7 +170,7 @@ int guard_get(const struct guard_call *g)
 {
     struct session s;
     struct hf_error err = {0};
-    struct hf_value v = {0};
+    struct hf_value v = HF_VALUE_INIT;
     int code = key_open(g, &s);
     if (code) return code;
     int status = hf_guard_read(s.client, g->words[0], &v, &err);

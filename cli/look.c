@@ -16,7 +16,7 @@ hf_semaphore *session_semaphore(struct session *s, struct hf_info *info)
     if (hf_semaphore_open(s->client, hf_lock_name(s->lock), NULL, &sem, NULL)
         != HF_OK)
         return NULL;
-    if (hf_lock_inspect(hf_semaphore_lock(sem), 0, info, NULL) == HF_OK
+    if (hf_lock_inspect(hf_semaphore_lock(sem), info, NULL) == HF_OK
         && info->permits > 0 && (info->locked || info->fence > 0))
         return sem;
     hf_semaphore_close(sem);
@@ -74,7 +74,7 @@ static void conflict_name(struct session *s, struct hf_error *err)
 int session_inspect(struct session *s, struct hf_info *info,
                     struct hf_error *err)
 {
-    int status = hf_lock_inspect(s->lock, 0, info, err);
+    int status = hf_lock_inspect(s->lock, info, err);
     if (status != HF_CONFLICT) return status;
     hf_semaphore *sem = session_semaphore(s, info);
     if (sem) {

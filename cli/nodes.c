@@ -30,13 +30,20 @@ static void loop_once(const struct session *s)
     (void)hf_client_process(s->client);
 }
 
+static void node_take(const struct hf_node *n, void *user)
+{
+    struct nodes *out = user;
+    if (out->len < HF_QUORUM_NODES_MAX) out->at[out->len++] = *n;
+}
+
 /* Each says what it is soon after the first answer; wait for that. */
 static void nodes_wait(const struct session *s, struct nodes *out)
 {
     int64_t until_ms = clock_ms() + DECIDE_MS;
     for (;;) {
         int decided = 0;
-        out->len = hf_client_nodes(s->client, out->at, HF_QUORUM_NODES_MAX);
+        out->len = 0;
+        hf_client_nodes(s->client, node_take, out);
         for (int i = 0; i < out->len; i++) decided += is_decided(&out->at[i]);
         if (decided == out->len || clock_ms() >= until_ms) return;
         loop_once(s);
@@ -62,7 +69,7 @@ static int64_t wait_for(const struct nodes *ns, int needed)
 int nodes_look(const struct session *s, struct nodes *out)
 {
     memset(out, 0, sizeof(*out));
-    if (!s->client || hf_client_nodes(s->client, NULL, 0) < 2) return 0;
+    if (!s->client || hf_client_nodes(s->client, NULL, NULL) < 2) return 0;
     nodes_wait(s, out);
     out->needed = out->len / 2 + 1;
     for (int i = 0; i < out->len; i++) {

@@ -183,7 +183,7 @@ static void once_mine(struct run *r, const struct hf_once_result *b)
 static int once_get(struct run *r, struct outcome *end)
 {
     struct hf_once_options oo = HF_ONCE_OPTIONS_INIT;
-    struct hf_once_result b = {0};
+    struct hf_once_result b = HF_ONCE_RESULT_INIT;
     struct hf_error err = {0};
     int status = hf_cancel_open(r->s.client, &oo.cancel);
     if (status != HF_OK) {

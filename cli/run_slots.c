@@ -14,7 +14,7 @@
  * counted when they were opened. */
 static int number_set(struct run *r, struct hf_error *err)
 {
-    struct hf_semaphore_state st;
+    struct hf_semaphore_state st = HF_SEMAPHORE_STATE_INIT;
     int64_t want = r->o->slots;
     int status = hf_semaphore_try_set(r->sem, want, &st, err);
     if (status == HF_UNSUPPORTED) return HF_OK;

@@ -14,14 +14,14 @@ static const hf_lock *busy_find(struct session *s, struct hf_info *info)
 {
     struct hf_error err = {0};
     for (size_t i = 0; i < s->all_len; i++)
-        if (hf_lock_inspect(s->all[i], 0, info, &err) == HF_OK && info->locked)
+        if (hf_lock_inspect(s->all[i], info, &err) == HF_OK && info->locked)
             return s->all[i];
     return NULL;
 }
 
 void session_say_busy(struct session *s, const char *what, int64_t waited_ms)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     char who[HOLDER_TEXT_MAX], name[TEXT_ESCAPED_MAX] = "";
     char time[32], after[48] = "";
     if (waited_ms >= 0)
@@ -41,7 +41,7 @@ void session_say_busy(struct session *s, const char *what, int64_t waited_ms)
 static void waiting_say(struct session *s, int status,
                         const struct hf_error *first)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     char who[HOLDER_TEXT_MAX], name[TEXT_ESCAPED_MAX];
     if (status == HF_UNAVAILABLE) session_warn(s, "waiting", first->text);
     const hf_lock *busy = status == HF_TAKEN ? busy_find(s, &info) : NULL;

@@ -41,7 +41,7 @@ struct why {
     enum ending ending;
     struct hf_once_result once;            /* outcome 0: it was never begun */
     struct nodes nodes;                    /* of a quorum */
-    char refusal[HF_ERROR_TEXT_MAX + 192]; /* it is free, and the store grants
+    char refusal[HF_ERROR_TEXT_MAX + 194]; /* it is free, and the store grants
                                             * no lock all the same; or "" */
     enum refused_by refused_by;            /* and what makes it refuse */
 };

@@ -36,18 +36,18 @@ static int is_alone(const struct hf_probe_node *n, char *out, size_t size)
 }
 
 /* The server belongs to a quorum, and the URL names this server alone. */
-static int is_member(const struct hf_probe *p, const struct hf_probe_node *n,
+static int is_member(const hf_probe *p, const struct hf_probe_node *n,
                      char *out, size_t size)
 {
     int64_t members = fact_number(n, "quorum_of", -1);
-    if (p->quorum > 1 || members < 2) return 0;
+    if (hf_probe_quorum(p) > 1 || members < 2) return 0;
     snprintf(out, size, "it is one of %lld members of a quorum",
              (long long)members);
     return 1;
 }
 
 /* Does it refuse?  Then by what, and in words why. */
-static int is_refusing(const struct hf_probe *p, const struct hf_probe_node *n,
+static int is_refusing(const hf_probe *p, const struct hf_probe_node *n,
                        enum refused_by *by, char *out, size_t size)
 {
     if (!n->answers) return 0;
@@ -64,13 +64,14 @@ static int is_refusing(const struct hf_probe *p, const struct hf_probe_node *n,
 
 /* Of a quorum as many must refuse that too few are left; of a cluster all, for
  * which of them has the lock is not known here.  The first one is told of. */
-static void probe_judge(struct why *w, const struct hf_probe *p)
+static void probe_judge(struct why *w, const hf_probe *p)
 {
-    int needed = p->quorum ? p->quorum : 1, granting = p->len;
+    int quorum = hf_probe_quorum(p), len = hf_probe_len(p);
+    int needed = quorum ? quorum : 1, granting = len;
     enum refused_by by;
-    char why[192], first[HF_ERROR_TEXT_MAX + 192] = "";
-    for (int i = 0; i < p->len; i++) {
-        const struct hf_probe_node *n = &p->nodes[i];
+    char why[192], first[HF_ERROR_TEXT_MAX + 2 + 192] = "";
+    for (int i = 0; i < len; i++) {
+        const struct hf_probe_node *n = hf_probe_node(p, i);
         if (!is_refusing(p, n, &by, why, sizeof(why))) continue;
         granting--;
         if (first[0]) continue;
@@ -83,12 +84,14 @@ static void probe_judge(struct why *w, const struct hf_probe *p)
 
 void store_look(struct why *w)
 {
-    static struct hf_probe probe;
+    hf_probe *probe;
     struct hf_probe_options po = HF_PROBE_OPTIONS_INIT;
     if (hf_client_caps(w->s->client) & HF_CAP_KERNEL) return;
     if (w->info.guarantee == HF_GUARANTEE_LOCAL) return;
     po.user = session_user();
     po.password = session_password();
     po.password_file = session_password_file();
-    if (hf_probe(w->s->url, &po, &probe, NULL) == HF_OK) probe_judge(w, &probe);
+    if (hf_probe_open(w->s->url, &po, &probe, NULL) != HF_OK) return;
+    probe_judge(w, probe);
+    hf_probe_close(probe);
 }

@@ -12,7 +12,7 @@
 
 static void leader_show(hf_election *election)
 {
-    struct hf_leader leader;
+    struct hf_leader leader = HF_LEADER_INIT;
     if (hf_election_look(election, &leader, NULL) != HF_OK) return;
     if (leader.is_led)
         printf("led by pid %lld, at %s\n", (long long)leader.pid,

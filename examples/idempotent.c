@@ -22,7 +22,7 @@ static int serve(hf_once *run, uint64_t fence, struct hf_error *err)
 static int request(hf_client *client, const char *key, struct hf_error *err)
 {
     struct hf_once_options options = HF_ONCE_OPTIONS_INIT;
-    struct hf_once_result result;
+    struct hf_once_result result = HF_ONCE_RESULT_INIT;
     hf_once *run = NULL;
     options.keep_ms = 3600000; /* repetitions come within the hour */
     options.wait_ms = 5000;    /* for one that is being served right now */

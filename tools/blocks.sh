@@ -49,7 +49,8 @@ done
     sed -n 's/^#define HF_\([A-Z_]*\)_INIT.*/\1/p' include/holdfast/*.h |
         while read -r name; do
             lower=$(echo "$name" | tr '[:upper:]' '[:lower:]')
-            echo "struct hf_$lower $lower = HF_${name}_INIT; (void)$lower;"
+            echo "struct hf_$lower $lower = HF_${name}_INIT;"
+            echo "hf_${lower}_init(&$lower);"
         done
     echo 'return 0; }'
 } >"$work/init.c"

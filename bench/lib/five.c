@@ -28,12 +28,9 @@ void five_url(char url[FIVE_URL_MAX], const int *ports, int len)
 
 void five_init(const char *url)
 {
-    struct hf_quorum_node nodes[HF_QUORUM_NODES_MAX];
     struct hf_error err;
-    int len;
 
-    int status =
-        hf_quorum_init(url, NULL, nodes, HF_QUORUM_NODES_MAX, &len, &err);
+    int status = hf_quorum_init(url, NULL, NULL, NULL, &err);
     if (status != HF_OK && status != HF_CONFLICT) fail("%s", err.text);
 }
 

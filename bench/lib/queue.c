@@ -59,14 +59,13 @@ static hf_lock *fair_open(const struct options *o)
 static void queue_fill(hf_lock *lock, int count)
 {
     struct hf_error err;
-    struct hf_info info = {0};
+    struct hf_info info = HF_INFO_INIT;
 
     for (int i = 0; i < count; i++)
         if (hf_lock_acquire_start(lock, NULL, on_acquired, NULL, &err) != HF_OK)
             fail("%s", err.text);
     while (info.queued < count) {
-        if (hf_lock_inspect(lock, 0, &info, &err) != HF_OK)
-            fail("%s", err.text);
+        if (hf_lock_inspect(lock, &info, &err) != HF_OK) fail("%s", err.text);
         pause_ns(NS_PER_S / 1000);
     }
 }

@@ -3,7 +3,7 @@
  * together.
  *
  *     hf_barrier *barrier;
- *     struct hf_passed passed;
+ *     struct hf_passed passed = HF_PASSED_INIT;
  *     if (hf_barrier_open(client, "phase", 3, &barrier, &err) == HF_OK) {
  *         if (hf_barrier_wait(barrier, NULL, &passed, &err) == HF_OK)
  *             do_work();
@@ -34,6 +34,8 @@ typedef struct hf_barrier hf_barrier;
 
 /* How a party passed the barrier. */
 struct hf_passed {
+    /* Set by HF_PASSED_INIT. */
+    uint32_t struct_size;
     uint64_t generation; /* the same number for all parties that passed
                           * together.  It rises from one generation to the next,
                           * but not by one: it is the store's clock in
@@ -45,6 +47,15 @@ struct hf_passed {
     int64_t index;       /* 0 to parties - 1, different for each party; the
                           * party that arrived last has the highest */
 };
+#define HF_PASSED_INIT                                                         \
+    {                                                                          \
+        sizeof(struct hf_passed), 0, 0                                         \
+    }
+static inline void hf_passed_init(struct hf_passed *passed)
+{
+    const struct hf_passed init = HF_PASSED_INIT;
+    *passed = init;
+}
 
 /* Receives the result of hf_barrier_wait_start().  `passed` is borrowed for the
  * call, and NULL unless `status` is HF_OK; `err` is borrowed. */
@@ -100,7 +111,7 @@ HF_API const char *hf_barrier_name(const hf_barrier *barrier);
  *
  * @param barrier  borrowed
  * @param options  copied; NULL: wait without a limit
- * @param passed   filled on HF_OK; may be NULL
+ * @param passed   HF_PASSED_INIT; filled on HF_OK; may be NULL
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK           all parties arrived

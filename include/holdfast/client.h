@@ -53,6 +53,8 @@ enum hf_state {
 
 /* A change of state of one hold. */
 struct hf_event {
+    /* Set by HF_EVENT_INIT; in callbacks by the library. */
+    uint32_t struct_size;
     int state;        /* enum hf_state: AT_RISK, LOST, or HELD again */
     int status;       /* reason: HF_OK, HF_EXPIRED, HF_LOST or
                        * HF_UNAVAILABLE */
@@ -66,6 +68,15 @@ struct hf_event {
     char text[HF_ERROR_TEXT_MAX]; /* the reason in words, without the name in
                                    * front; "" for HELD */
 };
+#define HF_EVENT_INIT                                                          \
+    {                                                                          \
+        sizeof(struct hf_event), 0, 0, 0, 0, 0, 0, "", 0, ""                   \
+    }
+static inline void hf_event_init(struct hf_event *event)
+{
+    const struct hf_event init = HF_EVENT_INIT;
+    *event = init;
+}
 
 /* Receives a change of state.  `ev` is borrowed for the call.  The function may
  * make any call, including blocking calls.  It is never called again for the
@@ -86,7 +97,8 @@ enum hf_log_level {
 typedef void (*hf_log_fn)(int level, const char *line, void *user);
 
 /* How the library allocates memory.  Set all three functions or none; `resize`
- * and `release` behave like realloc and free. */
+ * and `release` behave like realloc and free.  It is part of another struct,
+ * and never changes. */
 struct hf_allocator {
     void *(*allocate)(size_t size, void *user);
     void *(*resize)(void *ptr, size_t size, void *user);
@@ -159,6 +171,11 @@ struct hf_client_options {
         sizeof(struct hf_client_options), 0, 0, 0, 0, 0, 0, 0, 0, 0,           \
             {0, 0, 0, 0}, 0, 0, 0, 0, 0, 0, 0, 0, 0                            \
     }
+static inline void hf_client_options_init(struct hf_client_options *options)
+{
+    const struct hf_client_options init = HF_CLIENT_OPTIONS_INIT;
+    *options = init;
+}
 
 /* Capabilities of a backend: hf_client_caps(). */
 #define HF_CAP_FENCE 0x01u /* every grant has a higher token */
@@ -176,15 +193,6 @@ struct hf_client_options {
 #define HF_CAP_QUEUE 0x1000u  /* HF_ORDER_FAIR and HF_ORDER_WRITERS */
 #define HF_CAP_PERMIT 0x2000u /* HF_KIND_PERMIT */
 #define HF_CAP_TALLY 0x4000u  /* plain counters, latches, barriers */
-
-/**
- * Fill `options` with the defaults, for languages without the INIT macro.
- *
- * @param options  owned by the caller; filled
- *
- * Threads: any.
- */
-HF_API void hf_client_options_init(struct hf_client_options *options);
 
 /**
  * Open a client.  Returns at once: the client connects in the background, and
@@ -385,6 +393,8 @@ enum hf_link {
 
 /* A server behind a client, as the client sees it. */
 struct hf_node {
+    /* Set by the library. */
+    uint32_t struct_size;
     char url[256]; /* without its password */
     int up;        /* 1 if the server can be reached */
     int settled;   /* 1 if it may vote; always 1 if it is the only server */
@@ -400,18 +410,21 @@ struct hf_node {
     int link;          /* enum hf_link */
 };
 
+/* Receives one server.  `node` is borrowed for the call. */
+typedef void (*hf_node_fn)(const struct hf_node *node, void *user);
+
 /**
- * Return the servers behind a client: one server, or the members of its quorum,
- * in the order of the URL.
+ * Describe the servers behind a client: one server, or the members of its
+ * quorum, in the order of the URL.
  *
  * @param client  borrowed
- * @param out     owned by the caller; room for `max` nodes, filled
- * @param max     how many nodes to fill; 0: only count
- * @return number of servers, which may exceed `max`; 0 in a forked child
+ * @param fn      called on this thread, once for each server; NULL: only count
+ * @param user    passed to `fn` unchanged
+ * @return number of servers; 0 in a forked child
  *
  * Threads: any.
  */
-HF_API int hf_client_nodes(hf_client *client, struct hf_node *out, int max);
+HF_API int hf_client_nodes(hf_client *client, hf_node_fn fn, void *user);
 
 /**
  * Return the holder id of the calling thread.  No other thread of this process
@@ -449,9 +462,10 @@ HF_API int hf_client_event_fd(hf_client *client);
  * Remove the oldest change of state from the queue of events.
  *
  * @param client  borrowed
- * @param out     owned by the caller; filled on HF_OK
- * @return HF_OK     `out` is filled
- *         HF_EMPTY  no event is queued now, or this is a forked child
+ * @param out     owned by the caller; HF_EVENT_INIT; filled on HF_OK
+ * @return HF_OK       `out` is filled
+ *         HF_EMPTY    no event is queued now, or this is a forked child
+ *         HF_INVALID  struct_size is not set; the event stays in the queue
  *
  * Threads: any.
  */

@@ -60,6 +60,11 @@ struct hf_election_options {
     {                                                                          \
         sizeof(struct hf_election_options), 0, 0, 0, 0, 0                      \
     }
+static inline void hf_election_options_init(struct hf_election_options *options)
+{
+    const struct hf_election_options init = HF_ELECTION_OPTIONS_INIT;
+    *options = init;
+}
 
 #define HF_CAMPAIGN_TRY 1u /* try once: HF_TAKEN if there is a leader */
 
@@ -77,9 +82,16 @@ struct hf_campaign_options {
     {                                                                          \
         sizeof(struct hf_campaign_options), 0, 0, 0, 0, 0                      \
     }
+static inline void hf_campaign_options_init(struct hf_campaign_options *options)
+{
+    const struct hf_campaign_options init = HF_CAMPAIGN_OPTIONS_INIT;
+    *options = init;
+}
 
 /* The leader of an election. */
 struct hf_leader {
+    /* Set by HF_LEADER_INIT. */
+    uint32_t struct_size;
     int is_led;       /* 0 if there is no leader; then only now_ms and ttl_ms
                        * are set */
     int is_me;        /* 1 if this object's candidate is the leader */
@@ -97,6 +109,15 @@ struct hf_leader {
     char *data; /* the published value, with a NUL after it; owned by the
                  * caller: hf_leader_free(); NULL if none is published (yet) */
 };
+#define HF_LEADER_INIT                                                         \
+    {                                                                          \
+        sizeof(struct hf_leader), 0, 0, 0, 0, 0, 0, 0, "", "", "", 0, 0, 0     \
+    }
+static inline void hf_leader_init(struct hf_leader *leader)
+{
+    const struct hf_leader init = HF_LEADER_INIT;
+    *leader = init;
+}
 
 #define HF_AWAIT_TRY 1u /* ask once: HF_TIMEOUT if nothing has changed */
 
@@ -113,6 +134,11 @@ struct hf_await_options {
     {                                                                          \
         sizeof(struct hf_await_options), 0, 0, 0, 0                            \
     }
+static inline void hf_await_options_init(struct hf_await_options *options)
+{
+    const struct hf_await_options init = HF_AWAIT_OPTIONS_INIT;
+    *options = init;
+}
 
 /* Receive the results of the asynchronous calls.  `hold` and `leader` are
  * borrowed, and NULL unless `status` is HF_OK; `err` is borrowed. */
@@ -333,8 +359,8 @@ HF_API int hf_election_publish_start(hf_election *election, const void *value,
  * Ask the store for the leader.
  *
  * @param election  borrowed
- * @param out       owned by the caller; filled on HF_OK; free its data with
- *                  hf_leader_free()
+ * @param out       owned by the caller; HF_LEADER_INIT; filled on HF_OK; free
+ *                  its data with hf_leader_free()
  * @param err       filled when this fails; may be NULL
  *
  * @return HF_OK           `out` is filled, also if there is no leader
@@ -361,9 +387,9 @@ HF_API int hf_election_look(hf_election *election, struct hf_leader *out,
  *                  its data is not read.  NULL: none is known, and this returns
  *                  at once
  * @param options   copied; NULL means all defaults
- * @param out       owned by the caller; filled on HF_OK; free its data with
- *                  hf_leader_free().  It may be `seen` if the data of that was
- *                  freed
+ * @param out       owned by the caller; HF_LEADER_INIT; filled on HF_OK; free
+ *                  its data with hf_leader_free().  It may be `seen` if
+ *                  the data of that was freed
  * @param err       filled when this fails; may be NULL
  *
  * @return HF_OK           `out` is filled with the change

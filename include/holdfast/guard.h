@@ -230,9 +230,9 @@ HF_API int hf_guard_token(hf_client *client, const char *key, uint64_t *out,
  *
  * @param client  borrowed; needs HF_CAP_GUARD
  * @param key     1 to 512 bytes, copied
- * @param out     filled on HF_OK; `version` is the highest token, 0 if no token
- *                was used; `data` is NULL if there is no value.  Owned by the
- *                caller: hf_value_free()
+ * @param out     HF_VALUE_INIT; filled on HF_OK; `version` is the highest
+ *                token, 0 if no token was used; `data` is NULL if there is no
+ *                value.  Owned by the caller: hf_value_free()
  * @param err     filled when this fails; may be NULL
  *
  * @return as hf_guard_set(), but never HF_STALE

@@ -105,6 +105,11 @@ struct hf_lock_options {
     {                                                                          \
         sizeof(struct hf_lock_options), 0, 0                                   \
     }
+static inline void hf_lock_options_init(struct hf_lock_options *options)
+{
+    const struct hf_lock_options init = HF_LOCK_OPTIONS_INIT;
+    *options = init;
+}
 
 /* How to retry while another holder has the lock.  With any value but NONE the
  * client uses no wake-ups: it asks the store again after each pause. */
@@ -151,12 +156,11 @@ struct hf_acquire_options {
         sizeof(struct hf_acquire_options), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, \
             0                                                                  \
     }
-
-/* The result of hf_lock_release(). */
-struct hf_released {
-    int64_t count; /* how many times this holder still holds the lock; 0: it
-                    * does not hold it any more */
-};
+static inline void hf_acquire_options_init(struct hf_acquire_options *options)
+{
+    const struct hf_acquire_options init = HF_ACQUIRE_OPTIONS_INIT;
+    *options = init;
+}
 
 /* Sizes in struct hf_info, with the NUL. */
 #define HF_OWNER_MAX 128
@@ -164,9 +168,11 @@ struct hf_released {
 #define HF_LABEL_MAX 64
 #define HF_LAYOUT_MAX 16
 
-/* What the store knows about a lock.  "The holder" is the holder that was
- * passed to hf_lock_inspect(); "the owner" is the holder that has the lock. */
+/* What the store knows about a lock.  "The holder" is the calling thread's;
+ * "the owner" is the holder that has the lock. */
 struct hf_info {
+    /* Set by HF_INFO_INIT. */
+    uint32_t struct_size;
     int locked;          /* 1 if the lock is held */
     int shared;          /* 1 if it is held by readers */
     int mine;            /* 1 if the holder holds it */
@@ -207,6 +213,16 @@ struct hf_info {
     int64_t available; /* of a semaphore: free permits; negative if more are
                         * acquired than there are now */
 };
+#define HF_INFO_INIT                                                           \
+    {                                                                          \
+        sizeof(struct hf_info), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, "", "", \
+            "", "", 0, 0, 0, 0, 0, 0, 0, 0, 0                                  \
+    }
+static inline void hf_info_init(struct hf_info *info)
+{
+    const struct hf_info init = HF_INFO_INIT;
+    *info = init;
+}
 
 /* Receives the result of hf_lock_acquire_start().  `hold` is owned by the
  * caller: hf_hold_release(); it is NULL unless `status` is HF_OK.  `err` is
@@ -222,15 +238,6 @@ typedef void (*hf_inspected_fn)(hf_lock *lock, int status,
  * was held; `err` is borrowed. */
 typedef void (*hf_broken_fn)(hf_lock *lock, int status, int was_locked,
                              const struct hf_error *err, void *user);
-
-/**
- * Fill `options` with the defaults, for languages without the INIT macro.
- *
- * @param options  owned by the caller; filled
- *
- * Threads: any.
- */
-HF_API void hf_acquire_options_init(struct hf_acquire_options *options);
 
 /**
  * Create a lock object for a name.  Sends nothing; the lock need not exist.
@@ -410,12 +417,12 @@ HF_API int hf_lock_try(hf_lock *lock, hf_hold **hold, struct hf_error *err);
  * no handle.  If the hold has a handle, that handle is left without a hold:
  * hf_hold_state() returns HF_STATE_NONE for it.
  *
- * @param lock      borrowed
- * @param released  filled on HF_OK; may be NULL
- * @param err       filled when this fails; may be NULL
+ * @param lock   borrowed
+ * @param count  filled on HF_OK: how many times the calling thread still holds
+ *               the lock; may be NULL
+ * @param err    filled when this fails; may be NULL
  *
- * @return HF_OK           released once; released->count says how many times
- *                         the calling thread still holds it
+ * @return HF_OK           released once
  *         HF_NOT_OWNER    the calling thread does not hold it; nothing was sent
  *         HF_EXPIRED      its lease had ended; no other hold was changed
  *         HF_LOST         another holder has it now; nothing was changed
@@ -435,8 +442,7 @@ HF_API int hf_lock_try(hf_lock *lock, hf_hold **hold, struct hf_error *err);
  *
  * Threads: any.
  */
-HF_API int hf_lock_release(hf_lock *lock, struct hf_released *released,
-                           struct hf_error *err);
+HF_API int hf_lock_release(hf_lock *lock, int64_t *count, struct hf_error *err);
 
 /**
  * Break the lock: take it away from its holder, and raise the fence so that
@@ -481,15 +487,15 @@ HF_API int hf_lock_break_start(hf_lock *lock, hf_broken_fn cb, void *user,
                                struct hf_error *err);
 
 /**
- * Ask the store about the lock.
+ * Ask the store about the lock.  `mine`, `count` and `position` are those of
+ * the calling thread; of a hold, hf_hold_state() and hf_hold_count() tell.
  *
- * @param lock    borrowed
- * @param holder  the holder for `mine`, `count` and `position`; 0: the calling
- *                thread
- * @param info    owned by the caller; filled on HF_OK
- * @param err     filled when this fails; may be NULL
+ * @param lock  borrowed
+ * @param info  owned by the caller; HF_INFO_INIT; filled on HF_OK
+ * @param err   filled when this fails; may be NULL
  *
  * @return HF_OK           `info` is filled, also if the lock is free
+ *         HF_INVALID      struct_size is not set
  *         HF_UNAVAILABLE  the store did not answer
  *         HF_CONFLICT     something other than a lock is stored there
  *         HF_DENIED       the store refuses the request
@@ -499,19 +505,18 @@ HF_API int hf_lock_break_start(hf_lock *lock, hf_broken_fn cb, void *user,
  *
  * Threads: any.
  */
-HF_API int hf_lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
+HF_API int hf_lock_inspect(hf_lock *lock, struct hf_info *info,
                            struct hf_error *err);
 
 /**
  * Ask the store about the lock, asynchronously.  This is the asynchronous form
  * of the four calls below as well.
  *
- * @param lock    borrowed until `cb` is called
- * @param holder  as for hf_lock_inspect()
- * @param cb      called exactly once if, and only if, this returns HF_OK; its
- *                status is one that hf_lock_inspect() returns
- * @param user    passed to `cb` unchanged
- * @param err     filled when this fails; may be NULL
+ * @param lock  borrowed until `cb` is called
+ * @param cb    called exactly once if, and only if, this returns HF_OK; its
+ *              status is one that hf_lock_inspect() returns
+ * @param user  passed to `cb` unchanged
+ * @param err   filled when this fails; may be NULL
  *
  * @return HF_OK      the request has been started
  *         HF_FORKED  the client was opened by the parent of this process
@@ -520,8 +525,7 @@ HF_API int hf_lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
  *
  * Threads: any; `cb` runs on the thread that pumps (client.h).
  */
-HF_API int hf_lock_inspect_start(hf_lock *lock, uint64_t holder,
-                                 hf_inspected_fn cb, void *user,
+HF_API int hf_lock_inspect_start(hf_lock *lock, hf_inspected_fn cb, void *user,
                                  struct hf_error *err);
 
 /**
@@ -538,33 +542,30 @@ HF_API int hf_lock_inspect_start(hf_lock *lock, uint64_t holder,
 HF_API int hf_lock_is_locked(hf_lock *lock, int *out, struct hf_error *err);
 
 /**
- * Ask the store whether a holder of this client holds the lock.
+ * Ask the store whether the calling thread holds the lock.
  *
- * @param lock    borrowed
- * @param holder  0: the calling thread
- * @param out     1 or 0; unchanged on failure
- * @param err     filled when this fails; may be NULL
+ * @param lock  borrowed
+ * @param out   1 or 0; unchanged on failure
+ * @param err   filled when this fails; may be NULL
  *
  * @return as hf_lock_inspect()
  *
  * Threads: any.
  */
-HF_API int hf_lock_is_held_by(hf_lock *lock, uint64_t holder, int *out,
-                              struct hf_error *err);
+HF_API int hf_lock_is_mine(hf_lock *lock, int *out, struct hf_error *err);
 
 /**
- * Ask the store how many times a holder of this client holds the lock.
+ * Ask the store how many times the calling thread holds the lock.
  *
- * @param lock    borrowed
- * @param holder  0: the calling thread
- * @param out     the number; 0 if it does not hold it; unchanged on failure
- * @param err     filled when this fails; may be NULL
+ * @param lock  borrowed
+ * @param out   the number; 0 if it does not hold it; unchanged on failure
+ * @param err   filled when this fails; may be NULL
  *
  * @return as hf_lock_inspect()
  *
  * Threads: any.
  */
-HF_API int hf_lock_hold_count(hf_lock *lock, uint64_t holder, int64_t *out,
+HF_API int hf_lock_hold_count(hf_lock *lock, int64_t *out,
                               struct hf_error *err);
 
 /**
@@ -695,11 +696,13 @@ HF_API int hf_ticket_release_start(hf_lock *lock, const char *ticket,
                                    hf_ticket_released_fn cb, void *user,
                                    struct hf_error *err);
 
-/* One row of a list. */
+/* One row of a list; borrowed, with all that it points to. */
 struct hf_list_row {
-    const char *name; /* borrowed; any byte but NUL may occur */
+    /* Set by the library. */
+    uint32_t struct_size;
+    const char *name; /* any byte but NUL may occur */
     size_t name_len;  /* bytes in `name` */
-    struct hf_info info;
+    const struct hf_info *info;
 };
 
 /* Receives one lock of a list, in no particular order.  `row` is borrowed for

@@ -2,7 +2,7 @@
  * holdfast/once.h: run something at most once, per period or per key.
  *
  *     hf_once *once;
- *     struct hf_once_result result;
+ *     struct hf_once_result result = HF_ONCE_RESULT_INIT;
  *     struct hf_once_options options = HF_ONCE_OPTIONS_INIT;
  *     options.period_ms = 24 * 3600 * 1000;
  *     if (hf_once_begin(client, "report", &options, &once, &result, &err)
@@ -77,9 +77,16 @@ struct hf_once_options {
     {                                                                          \
         sizeof(struct hf_once_options), 0, 0, 0, 0, 0, 0, 0, 0, 0              \
     }
+static inline void hf_once_options_init(struct hf_once_options *options)
+{
+    const struct hf_once_options init = HF_ONCE_OPTIONS_INIT;
+    *options = init;
+}
 
 /* What the store knows about a run. */
 struct hf_once_result {
+    /* Set by HF_ONCE_RESULT_INIT. */
+    uint32_t struct_size;
     int outcome;            /* enum hf_once_outcome */
     int status;             /* DONE: the status given to hf_once_end() */
     uint64_t fence;         /* fencing token of the run.  MINE: send it with
@@ -96,6 +103,15 @@ struct hf_once_result {
                              * the caller: hf_once_result_free(); NULL if there
                              * is none */
 };
+#define HF_ONCE_RESULT_INIT                                                    \
+    {                                                                          \
+        sizeof(struct hf_once_result), 0, 0, 0, 0, 0, 0, 0, "", 0, 0, 0        \
+    }
+static inline void hf_once_result_init(struct hf_once_result *result)
+{
+    const struct hf_once_result init = HF_ONCE_RESULT_INIT;
+    *result = init;
+}
 
 /**
  * Begin a run, unless it was begun before; wait for the end of a run in
@@ -109,8 +125,8 @@ struct hf_once_result {
  *                 with NULL, also when this fails; owned by the caller:
  *                 hf_once_end() or hf_once_abandon(); freed with its client,
  *                 as a run that died
- * @param result   owned by the caller; filled on HF_OK; free its data with
- *                 hf_once_result_free()
+ * @param result   owned by the caller; HF_ONCE_RESULT_INIT; filled on HF_OK;
+ *                 free its data with hf_once_result_free()
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK           result->outcome tells what to do
@@ -300,9 +316,9 @@ HF_API hf_hold *hf_once_hold(const hf_once *once);
  * @param name     1 to HF_ONCE_NAME_MAX bytes, copied
  * @param options  borrowed; only period_ms and min_hold_ms are used; NULL means
  *                 all defaults
- * @param result   owned by the caller; filled on HF_OK; free its data with
- *                 hf_once_result_free().  Its outcome is 0 if nothing was begun
- *                 in this period
+ * @param result   owned by the caller; HF_ONCE_RESULT_INIT; filled on HF_OK;
+ *                 free its data with hf_once_result_free().  Its outcome is 0
+ *                 if nothing was begun in this period
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK           `result` is filled

@@ -2,16 +2,19 @@
  * holdfast/probe.h: how the servers behind a URL are set up, and how their
  * clocks run.
  *
- *     static struct hf_probe probe;
+ *     hf_probe *probe;
  *     char policy[64];
- *     if (hf_probe("redis://127.0.0.1", NULL, &probe, &err) == HF_OK
- *         && hf_probe_fact(&probe.nodes[0], "maxmemory_policy", policy,
- *                          sizeof policy))
- *         puts(policy);
+ *     if (hf_probe_open("redis://127.0.0.1", NULL, &probe, &err) == HF_OK) {
+ *         const struct hf_probe_node *node = hf_probe_node(probe, 0);
+ *         if (hf_probe_fact(node, "maxmemory_policy", policy, sizeof policy))
+ *             puts(policy);
+ *         hf_probe_close(probe);
+ *     }
  *
- * What a lock can promise depends on how its servers are set up.  hf_probe()
- * asks them, one after the other, and changes nothing there; `holdfast doctor`
- * judges the answers.  The call is meant for tools, and blocks.
+ * What a lock can promise depends on how its servers are set up.
+ * hf_probe_open() asks them, one after the other, and changes nothing there;
+ * `holdfast doctor` judges the answers.  The call is meant for tools, and
+ * blocks.
  */
 #ifndef HOLDFAST_PROBE_H
 #define HOLDFAST_PROBE_H
@@ -22,8 +25,10 @@
 extern "C" {
 #endif
 
-#define HF_PROBE_FACTS_MAX 2048        /* bytes of all facts of a node */
 #define HF_PROBE_SAMPLE_MS_MAX 3600000 /* highest sample_ms */
+
+/* What the servers behind a URL have answered. */
+typedef struct hf_probe hf_probe;
 
 /* How to probe.  Zero is every field's default. */
 struct hf_probe_options {
@@ -40,6 +45,11 @@ struct hf_probe_options {
     {                                                                          \
         sizeof(struct hf_probe_options), 0, 0, 0, 0, 0, 0                      \
     }
+static inline void hf_probe_options_init(struct hf_probe_options *options)
+{
+    const struct hf_probe_options init = HF_PROBE_OPTIONS_INIT;
+    *options = init;
+}
 
 /* How a node relates to the quorum that the URL names. */
 enum hf_probe_member {
@@ -52,6 +62,8 @@ enum hf_probe_member {
 
 /* One server. */
 struct hf_probe_node {
+    /* Set by the library. */
+    uint32_t struct_size;
     char url[256]; /* without its password */
     int status;    /* HF_OK, or why it cannot be asked or be a member */
     char text[HF_ERROR_TEXT_MAX]; /* the reason for `status`; "" for HF_OK */
@@ -71,18 +83,7 @@ struct hf_probe_node {
     int durable;            /* quorum: 1 if its restarts lose nothing */
     char identity[96];      /* quorum: identifies its run since its last start;
                              * "" if unknown */
-    char facts[HF_PROBE_FACTS_MAX]; /* "name:value\n"...; hf_probe_fact() */
-};
-
-/* All servers behind a URL. */
-struct hf_probe {
-    int len;           /* number of nodes */
-    int quorum;        /* how many of them must agree; 0 if this is not a
-                        * quorum */
-    int64_t drift_ppm; /* the clock rate error that the URL allows for */
-    struct hf_probe_node nodes[HF_QUORUM_NODES_MAX]; /* of a cluster: its
-                                                      * masters */
-    int left_out; /* 1 if a cluster has more masters, which were not asked */
+    const char *facts;      /* "name:value\n"...; hf_probe_fact() */
 };
 
 /**
@@ -90,7 +91,7 @@ struct hf_probe {
  *
  * @param url      as for hf_client_open(); borrowed; NULL means "file:"
  * @param options  borrowed; NULL means all defaults
- * @param out      owned by the caller; filled on HF_OK
+ * @param out      the answers, owned by the caller: hf_probe_close()
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK           `out` is filled; the status of a node says if it did
@@ -105,8 +106,70 @@ struct hf_probe {
  * Threads: any; blocks for sample_ms, and for up to twice timeout_ms for each
  * node that does not answer.
  */
-HF_API int hf_probe(const char *url, const struct hf_probe_options *options,
-                    struct hf_probe *out, struct hf_error *err);
+HF_API int hf_probe_open(const char *url,
+                         const struct hf_probe_options *options, hf_probe **out,
+                         struct hf_error *err);
+
+/**
+ * Free the answers, with all nodes.
+ *
+ * @param probe  taken; NULL does nothing
+ *
+ * Threads: any.
+ */
+HF_API void hf_probe_close(hf_probe *probe);
+
+/**
+ * Return the number of nodes: of one server 1, of a quorum its members, of a
+ * cluster its masters, at most HF_QUORUM_NODES_MAX.
+ *
+ * @param probe  borrowed
+ * @return 1 or more
+ *
+ * Threads: any.
+ */
+HF_API int hf_probe_len(const hf_probe *probe);
+
+/**
+ * Return one node.
+ *
+ * @param probe  borrowed
+ * @param i      0 to hf_probe_len() - 1, in the order of the URL
+ * @return borrowed until hf_probe_close(); NULL if there is no such node
+ *
+ * Threads: any.
+ */
+HF_API const struct hf_probe_node *hf_probe_node(const hf_probe *probe, int i);
+
+/**
+ * Return how many members of the quorum must agree.
+ *
+ * @param probe  borrowed
+ * @return 0 if this is not a quorum
+ *
+ * Threads: any.
+ */
+HF_API int hf_probe_quorum(const hf_probe *probe);
+
+/**
+ * Return the clock rate error that the URL allows for.
+ *
+ * @param probe  borrowed
+ * @return parts per million
+ *
+ * Threads: any.
+ */
+HF_API int64_t hf_probe_drift_ppm(const hf_probe *probe);
+
+/**
+ * Return whether a cluster has more masters, which were not asked.
+ *
+ * @param probe  borrowed
+ * @return 1 or 0
+ *
+ * Threads: any.
+ */
+HF_API int hf_probe_left_out(const hf_probe *probe);
 
 /**
  * Return one fact that a node reports.

@@ -2,12 +2,11 @@
  * holdfast/quorum.h: make servers the members of a quorum, and replace a
  * member.
  *
- *     struct hf_quorum_node nodes[HF_QUORUM_NODES_MAX];
- *     int len = 0;
- *     if (hf_quorum_init("redlock://db1,db2,db3", NULL, nodes,
- *                        HF_QUORUM_NODES_MAX, &len, &err) != HF_OK)
- *         for (int i = 0; i < len; i++)
- *             printf("%s: %s\n", nodes[i].url, nodes[i].text);
+ *     struct hf_quorum_options options = HF_QUORUM_OPTIONS_INIT;
+ *     options.max_lease_ms = 10000;
+ *     if (hf_quorum_init("redlock://db1,db2,db3", &options, NULL, NULL, &err)
+ *         != HF_OK)
+ *         puts(err.text);
  *
  * A quorum (redlock://h1,h2,h3 or quorum:URL|URL|URL) does not trust a node
  * that may have forgotten what it granted.  A node that the quorum meets for
@@ -50,9 +49,16 @@ struct hf_quorum_options {
     {                                                                          \
         sizeof(struct hf_quorum_options), 0, 0, 0, 0, 0, 0                     \
     }
+static inline void hf_quorum_options_init(struct hf_quorum_options *options)
+{
+    const struct hf_quorum_options init = HF_QUORUM_OPTIONS_INIT;
+    *options = init;
+}
 
 /* The result for one member. */
 struct hf_quorum_node {
+    /* Set by the library. */
+    uint32_t struct_size;
     char url[256];                /* without its password */
     int status;                   /* HF_OK, or why it is not a member */
     int changed;                  /* 1 if this call wrote to the node */
@@ -65,24 +71,27 @@ struct hf_quorum_node {
                                    * front; "" for HF_OK */
 };
 
+/* Receives the result for one member.  `node` is borrowed for the call. */
+typedef void (*hf_quorum_fn)(const struct hf_quorum_node *node, void *user);
+
 /**
  * Make new nodes the members of a quorum.  Checks all nodes first: if a node
  * cannot be reached, is a member already, or stores locks, none is changed.
  *
  * @param url      URL of the quorum; borrowed
  * @param options  borrowed; NULL means all defaults
- * @param nodes    owned by the caller; filled, in the order of the URL
- * @param max      number of elements in `nodes`, at least the number of members
- * @param len      filled with the number of members; unchanged if the URL is
- *                 not valid
+ * @param fn       called on this thread, once for each member, in the order of
+ *                 the URL, also when this fails; not if the URL or an option is
+ *                 not valid; may be NULL
+ * @param user     passed to `fn` unchanged
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK           the quorum can be used at once
  *         HF_INVALID      the URL or an option is not valid, the URL names a
  *                         server twice, or a server is a replica
- *         HF_CONFLICT     a node has a marker or locks; see `nodes`
- *         HF_UNAVAILABLE  a node did not answer; see `nodes`
- *         HF_DENIED       a node refuses the requests; see `nodes`
+ *         HF_CONFLICT     a node has a marker or locks; `fn` is told which
+ *         HF_UNAVAILABLE  a node did not answer; `fn` is told which
+ *         HF_DENIED       a node refuses the requests; `fn` is told which
  *         HF_UNSUPPORTED  a URL names a store that cannot be a member
  *         HF_NOMEM        out of memory
  *
@@ -90,8 +99,7 @@ struct hf_quorum_node {
  */
 HF_API int hf_quorum_init(const char *url,
                           const struct hf_quorum_options *options,
-                          struct hf_quorum_node *nodes, int max, int *len,
-                          struct hf_error *err);
+                          hf_quorum_fn fn, void *user, struct hf_error *err);
 
 /**
  * Replace a dead member by a new node.  The other members store the new set of
@@ -107,10 +115,9 @@ HF_API int hf_quorum_init(const char *url,
  *                 borrowed
  * @param new_url  the new member, in the same form; borrowed
  * @param options  borrowed; NULL means all defaults
- * @param nodes    owned by the caller; filled with the members of the new set
- * @param max      number of elements in `nodes`, at least the number of members
- * @param len      filled with the number of members; unchanged if the URL is
- *                 not valid
+ * @param fn       as for hf_quorum_init(), for the members of the new set; not
+ *                 if the old member answers
+ * @param user     passed to `fn` unchanged
  * @param err      filled when this fails; may be NULL
  *
  * @return HF_OK           replaced
@@ -119,8 +126,8 @@ HF_API int hf_quorum_init(const char *url,
  *         HF_CONFLICT     without HF_QUORUM_FORCE: the old member answers, a
  *                         node belongs to another quorum or has no marker, or
  *                         the new node stores locks; nothing was changed
- *         HF_UNAVAILABLE  a node did not answer; see `nodes`
- *         HF_DENIED       a node refuses the requests; see `nodes`
+ *         HF_UNAVAILABLE  a node did not answer; `fn` is told which
+ *         HF_DENIED       a node refuses the requests; `fn` is told which
  *         HF_UNSUPPORTED  a URL names a store that cannot be a member
  *         HF_NOMEM        out of memory
  *
@@ -129,8 +136,7 @@ HF_API int hf_quorum_init(const char *url,
 HF_API int hf_quorum_replace(const char *url, const char *old_url,
                              const char *new_url,
                              const struct hf_quorum_options *options,
-                             struct hf_quorum_node *nodes, int max, int *len,
-                             struct hf_error *err);
+                             hf_quorum_fn fn, void *user, struct hf_error *err);
 
 #ifdef __cplusplus
 }

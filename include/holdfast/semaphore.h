@@ -86,9 +86,17 @@ struct hf_semaphore_options {
     {                                                                          \
         sizeof(struct hf_semaphore_options), 0, 0, 0                           \
     }
+static inline void hf_semaphore_options_init(
+    struct hf_semaphore_options *options)
+{
+    const struct hf_semaphore_options init = HF_SEMAPHORE_OPTIONS_INIT;
+    *options = init;
+}
 
 /* The state of a semaphore. */
 struct hf_semaphore_state {
+    /* Set by HF_SEMAPHORE_STATE_INIT. */
+    uint32_t struct_size;
     int is_set;        /* 1 if the number of permits is set */
     int is_done;       /* 1 if the change was made; 0 if hf_semaphore_try_set()
                         * found a number, or HF_SEMAPHORE_IF_SET found none */
@@ -98,6 +106,15 @@ struct hf_semaphore_state {
     int64_t taken;     /* acquired permits; for a plain counter: what
                         * hf_semaphore_drain() took */
 };
+#define HF_SEMAPHORE_STATE_INIT                                                \
+    {                                                                          \
+        sizeof(struct hf_semaphore_state), 0, 0, 0, 0, 0                       \
+    }
+static inline void hf_semaphore_state_init(struct hf_semaphore_state *state)
+{
+    const struct hf_semaphore_state init = HF_SEMAPHORE_STATE_INIT;
+    *state = init;
+}
 
 /* hf_semaphore_set(), hf_semaphore_add(): make the change even if more permits
  * are acquired than there will be; their holders keep them. */
@@ -304,7 +321,7 @@ HF_API int hf_semaphore_attach_start(hf_semaphore *sem, const char *ticket,
  * is_set is 0 where the store keeps the number.
  *
  * @param sem  borrowed
- * @param out  owned by the caller; filled on HF_OK
+ * @param out  owned by the caller; HF_SEMAPHORE_STATE_INIT; filled on HF_OK
  * @param err  filled when this fails; may be NULL
  *
  * @return HF_OK           `out` is filled

@@ -66,7 +66,9 @@ enum hf_advice {
 #define HF_ERROR_TEXT_MAX 256 /* bytes in a text, with the NUL */
 
 /*
- * Why a call failed.  Filled by the call, owned by the caller.
+ * Why a call failed.  Filled by the call, owned by the caller.  It needs no
+ * initialiser, and its size never changes: a later version uses what is
+ * reserved.
  *
  * The text goes from the outside to the cause: "where: what: why".  It does not
  * begin with the name of the object that the call was made on, which the caller
@@ -82,6 +84,7 @@ struct hf_error {
                                    * before enough members of a quorum had
                                    * answered; it is unknown whether there is a
                                    * holder */
+    int reserved[8];              /* 0 */
 };
 
 /**

@@ -1,7 +1,7 @@
 /*
  * holdfast/value.h: a value with a version, for optimistic locking.
  *
- *     struct hf_value value;
+ *     struct hf_value value = HF_VALUE_INIT;
  *     if (hf_value_read(client, "config", &value, &err) == HF_OK) {
  *         if (hf_value_write(client, "config", value.version, "on", 2, 0, NULL,
  *                            &err) == HF_CHANGED)
@@ -36,6 +36,8 @@ extern "C" {
 
 /* A value that was read. */
 struct hf_value {
+    /* Set by HF_VALUE_INIT. */
+    uint32_t struct_size;
     uint64_t version; /* 0 if there is no value */
     int64_t ttl_ms;   /* time until it expires; -1 if it does not, -2 if there
                        * is no value */
@@ -44,13 +46,22 @@ struct hf_value {
     char *data;       /* owned by the caller: hf_value_free(); followed by a
                        * NUL, which is not counted; NULL if there is no value */
 };
+#define HF_VALUE_INIT                                                          \
+    {                                                                          \
+        sizeof(struct hf_value), 0, 0, 0, 0, 0                                 \
+    }
+static inline void hf_value_init(struct hf_value *value)
+{
+    const struct hf_value init = HF_VALUE_INIT;
+    *value = init;
+}
 
 /**
  * Read a value.
  *
  * @param client  borrowed; needs HF_CAP_VALUE
  * @param key     1 to 512 bytes (HF_NAME_MAX of lock.h), copied
- * @param out     filled on HF_OK, also if there is no value (version 0);
+ * @param out     HF_VALUE_INIT; filled on HF_OK, also if there is no value;
  *                owned by the caller: hf_value_free()
  * @param err     filled when this fails; may be NULL
  *
@@ -237,13 +248,17 @@ HF_API int hf_value_delete_start(hf_client *client, const char *key,
                                  uint64_t version, hf_value_written_fn cb,
                                  void *user, struct hf_error *err);
 
-/* What hf_value_update() is to write. */
+/* What hf_value_update() is to write.  The library has zeroed it.  A field that
+ * a later version adds is written only if the library has it: HF_HAS() of
+ * version.h. */
 struct hf_value_next {
+    /* Set by the library. */
+    uint32_t struct_size;
+    int remove;       /* 1: delete the value instead of writing it */
     const void *data; /* borrowed until the next call of the function, or until
                        * the update is over */
     size_t len;       /* bytes in `data` */
     int64_t ttl_ms;   /* time until the value expires; 0: never */
-    int remove;       /* 1: delete the value instead of writing it */
 };
 
 /* Computes the next value from the current one; may run several times.  `now`
@@ -265,6 +280,11 @@ struct hf_update_options {
     {                                                                          \
         sizeof(struct hf_update_options), 0, 0, 0                              \
     }
+static inline void hf_update_options_init(struct hf_update_options *options)
+{
+    const struct hf_update_options init = HF_UPDATE_OPTIONS_INIT;
+    *options = init;
+}
 
 /**
  * Read a value, compute the next one, and write it.  If another client was

@@ -29,6 +29,11 @@ struct hf_wait_options {
     {                                                                          \
         sizeof(struct hf_wait_options), 0, 0, 0                                \
     }
+static inline void hf_wait_options_init(struct hf_wait_options *options)
+{
+    const struct hf_wait_options init = HF_WAIT_OPTIONS_INIT;
+    *options = init;
+}
 
 #ifdef __cplusplus
 }

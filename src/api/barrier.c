@@ -56,7 +56,8 @@ static int wait_prepare(struct op *op, const hf_lock *lock,
 static struct hf_passed passed_of(const struct op *op)
 {
     uint64_t index = op->grant.fence % (uint64_t)op->permits;
-    return (struct hf_passed){.generation = op->grant.fence - index,
+    return (struct hf_passed){.struct_size = sizeof(struct hf_passed),
+                              .generation = op->grant.fence - index,
                               .index = (int64_t)index};
 }
 
@@ -65,11 +66,14 @@ int hf_barrier_wait(hf_barrier *barrier, const struct hf_wait_options *options,
 {
     struct op op;
     hf_lock *lock = lock_of(barrier);
-    int status = wait_prepare(&op, lock, options, err);
-    if (status != HF_OK) return status;
-    status = hf__op_run(lock->client, &op, err);
-    if (status == HF_OK && passed) *passed = passed_of(&op);
-    return status;
+    int status = HF_OK;
+    if (passed) status = hf__result_check(passed, "passed", err);
+    if (status == HF_OK) status = wait_prepare(&op, lock, options, err);
+    if (status == HF_OK) status = hf__op_run(lock->client, &op, err);
+    if (status != HF_OK || !passed) return status;
+    const struct hf_passed found = passed_of(&op);
+    hf__result_fill(passed, &found);
+    return HF_OK;
 }
 
 static void wait_complete(struct op *op)

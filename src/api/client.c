@@ -29,12 +29,6 @@ const char hf__common_options[] =
     "lease timeout patience drift spin_us handover handover_for label "
     "fallback fallback_dir";
 
-void hf_client_options_init(struct hf_client_options *options)
-{
-    static const struct hf_client_options defaults = HF_CLIENT_OPTIONS_INIT;
-    *options = defaults;
-}
-
 int hf__client_check(const hf_client *c, struct hf_error *err)
 {
     if (!c->pump.forked) return HF_OK;
@@ -44,21 +38,6 @@ int hf__client_check(const hf_client *c, struct hf_error *err)
 }
 
 /* ---- options ----------------------------------------------------------- */
-
-int hf__options_copy(void *to, uint32_t to_size, const void *from,
-                     uint32_t from_size, const char *where,
-                     struct hf_error *err)
-{
-    (void)where;
-    if (from_size < 2 * sizeof(uint32_t) || from_size > to_size)
-        return hf__error_set(err, HF_INVALID,
-                             "options: struct_size is %u, not %u or an "
-                             "earlier one: use the ..._INIT macro",
-                             from_size, to_size);
-    memset(to, 0, to_size);
-    memcpy(to, from, from_size);
-    return HF_OK;
-}
 
 int hf__wait_check(const char *where, int64_t wait_ms, int is_try,
                    struct hf_error *err)
@@ -560,7 +539,12 @@ int hf_client_event_fd(hf_client *c)
 
 int hf_client_next_event(hf_client *c, struct hf_event *out)
 {
-    return c->pump.forked ? HF_EMPTY : hf__pump_next_event(&c->pump, out);
+    struct hf_event found;
+    if (c->pump.forked) return HF_EMPTY;
+    int status = hf__result_check(out, "event", NULL);
+    if (status == HF_OK) status = hf__pump_next_event(&c->pump, &found);
+    if (status == HF_OK) hf__result_fill(out, &found);
+    return status;
 }
 
 int hf_client_fd(hf_client *c)

@@ -2,6 +2,7 @@
 #ifndef HF_API_CLIENT_H
 #define HF_API_CLIENT_H
 
+#include "api/sized.h"
 #include "engine/pump.h"
 
 struct fallback;
@@ -86,12 +87,6 @@ void hf__client_warn(hf_client *c, const char *format, ...)
 int hf__wait_check(const char *where, int64_t wait_ms, int is_try,
                    struct hf_error *err);
 
-/* Copy an option struct of this or an earlier version; what it does not have
- * yet is zero, the default.  HF_OK or HF_INVALID. */
-int hf__options_copy(void *to, uint32_t to_size, const void *from,
-                     uint32_t from_size, const char *where,
-                     struct hf_error *err);
-
 /* Have those that name a file, a host or a user a value?  HF_OK or
  * HF_INVALID. */
 int hf__options_named(const struct url *url, struct hf_error *err);
@@ -113,6 +108,11 @@ int hf__lease_check(const char *name, int64_t lease_ms, struct hf_error *err);
 int hf__lock_open(hf_client *client, enum lock_kind kind, int order,
                   const char *name, size_t name_len, hf_lock **out,
                   struct hf_error *err);
+
+/* hf_lock_inspect() as a holder, 0: the calling thread; all of `info` is
+ * written. */
+int hf__lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
+                     struct hf_error *err);
 
 /* An operation on `lock`, nothing of the result set. */
 void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,

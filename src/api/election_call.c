@@ -230,7 +230,11 @@ static int await_prepare(struct election_task *t, hf_election *e,
     t->call = CALL_AWAIT;
     t->holder = hf__election_holder(e);
     t->await = o;
-    t->seen = seen;
+    if (seen)
+        status = hf__options_copy(&t->seen_copy, sizeof t->seen_copy, seen,
+                                  seen->struct_size, name_of(e), err);
+    if (status != HF_OK) return status;
+    t->seen = seen ? &t->seen_copy : NULL;
     t->end_us = TIME_NEVER;
     if (o.wait_ms) t->end_us = hf__clock_us() + o.wait_ms * US_PER_MS;
     if (o.flags & HF_AWAIT_TRY) t->end_us = 0;
@@ -242,9 +246,10 @@ int hf_election_await(hf_election *e, const struct hf_leader *seen,
                       struct hf_leader *out, struct hf_error *err)
 {
     struct election_task t;
-    int status = await_prepare(&t, e, seen, options, err);
+    int status = hf__result_check(out, "leader", err);
+    if (status == HF_OK) status = await_prepare(&t, e, seen, options, err);
     if (status == HF_OK) status = hf__election_run(&t, err);
-    if (status == HF_OK) *out = t.leader;
+    if (status == HF_OK) hf__result_fill(out, &t.leader);
     return status;
 }
 

@@ -268,6 +268,7 @@ static int look_inspected(struct election_task *t)
     struct hf_leader *l = &t->leader;
     if (t->op.status != HF_OK) return look_failed(t);
     memset(l, 0, sizeof *l);
+    l->struct_size = sizeof *l;
     l->now_ms = i->now_ms;
     l->ttl_ms = i->ttl_ms;
     if (!i->locked) return look_over(t);

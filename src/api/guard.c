@@ -124,9 +124,10 @@ int hf_guard_read(hf_client *client, const char *key, struct hf_value *out,
 {
     struct guard_job job = {.key = key,
                             .flags = REQ_GUARD_LOOK | REQ_GUARD_VALUE};
-    int status = key_check(client, key, err);
+    int status = hf__result_check(out, "value", err);
+    if (status == HF_OK) status = key_check(client, key, err);
     if (status == HF_OK) status = job_run(client, &job, 0, err);
-    if (status == HF_OK) *out = job.found;
+    if (status == HF_OK) hf__result_fill(out, &job.found);
     return status;
 }
 

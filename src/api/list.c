@@ -15,7 +15,7 @@
 /* Rows of one page, copied inside the step, shown outside it. */
 struct page {
     const struct allocator *alloc;
-    struct hf_list_row *rows;
+    struct list_row *rows;
     size_t len, room;
     int failed;
     uint64_t *seen; /* of a quorum: names that were shown, by their hashes;
@@ -23,7 +23,7 @@ struct page {
     size_t seen_len, seen_room;
 };
 
-static uint64_t name_hash(const struct hf_list_row *row)
+static uint64_t name_hash(const struct list_row *row)
 {
     return hash64(row->name, row->name_len) | 1;
 }
@@ -50,7 +50,7 @@ static int seen_grow(struct page *p)
 }
 
 /* Has another node told of it?  From now on, yes. */
-static int row_is_seen(struct page *p, const struct hf_list_row *row)
+static int row_is_seen(struct page *p, const struct list_row *row)
 {
     uint64_t hash = name_hash(row);
     if (2 * p->seen_len >= p->seen_room && seen_grow(p) != 0) {
@@ -64,7 +64,7 @@ static int row_is_seen(struct page *p, const struct hf_list_row *row)
     return 0;
 }
 
-static int page_add(const struct hf_list_row *row, void *user)
+static int page_add(const struct list_row *row, void *user)
 {
     struct page *p = user;
     if (p->len == p->room) {
@@ -89,14 +89,24 @@ static int page_add(const struct hf_list_row *row, void *user)
     return 0;
 }
 
+static int row_show(struct list_row *row, hf_list_fn fn, void *user)
+{
+    const struct hf_list_row shown = {.struct_size = sizeof shown,
+                                      .name = row->name,
+                                      .name_len = row->name_len,
+                                      .info = &row->info};
+    row->info.struct_size = sizeof row->info;
+    return fn(&shown, user) != 0;
+}
+
 /* Show the page and empty it; 1 if the user has seen enough. */
 static int page_show(struct page *p, int is_quorum, hf_list_fn fn, void *user)
 {
     int stop = 0;
     for (size_t i = 0; i < p->len; i++) {
-        const struct hf_list_row *row = &p->rows[i];
+        struct list_row *row = &p->rows[i];
         if (!stop && fn && !(is_quorum && row_is_seen(p, row)))
-            stop = fn(row, user) != 0;
+            stop = row_show(row, fn, user);
         hf__free(p->alloc, (char *)row->name);
     }
     p->len = 0;

@@ -17,12 +17,6 @@
 #include "kind/kind.h"
 #include "sys/clock.h"
 
-void hf_acquire_options_init(struct hf_acquire_options *options)
-{
-    static const struct hf_acquire_options defaults = HF_ACQUIRE_OPTIONS_INIT;
-    *options = defaults;
-}
-
 /* ---- operations --------------------------------------------------------- */
 
 void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
@@ -398,15 +392,14 @@ int hf_lock_acquire_start(hf_lock *lock,
 
 /* ---- release ------------------------------------------------------------ */
 
-int hf_lock_release(hf_lock *lock, struct hf_released *released,
-                    struct hf_error *err)
+int hf_lock_release(hf_lock *lock, int64_t *count, struct hf_error *err)
 {
     struct op op;
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
     hf__op_init(&op, OP_TYPE_RELEASE, lock, 0);
     status = hf__op_run(lock->client, &op, err);
-    if (status == HF_OK && released) *released = op.released;
+    if (status == HF_OK && count) *count = op.released.count;
     return status;
 }
 

@@ -191,7 +191,7 @@ static void node_tell(const hf_client *c, const struct node *n,
     int is_alone = e->conf.nodes == 1;
     int64_t now_us = e->now_us;
     char clock[HF_ERROR_TEXT_MAX];
-    *out = (struct hf_node){.up = n->up};
+    *out = (struct hf_node){.struct_size = sizeof *out, .up = n->up};
     snprintf(out->url, sizeof out->url, "%s", n->url ? n->url : c->url);
     out->settled = is_alone || n->stand == STAND_SETTLED;
     if (n->stand == STAND_QUARANTINED) {
@@ -228,13 +228,16 @@ static void node_tell(const hf_client *c, const struct node *n,
     out->durable = n->boot.is_durable;
 }
 
-int hf_client_nodes(hf_client *c, struct hf_node *out, int max)
+int hf_client_nodes(hf_client *c, hf_node_fn fn, void *user)
 {
     if (c->pump.forked) return 0;
-    hf__pump_lock(&c->pump);
     int nodes = c->pump.engine.conf.nodes;
-    for (int i = 0; i < nodes && i < max; i++)
-        node_tell(c, &c->pump.engine.nodes[i], &out[i]);
-    hf__pump_unlock(&c->pump);
+    for (int i = 0; fn && i < nodes; i++) {
+        struct hf_node node;
+        hf__pump_lock(&c->pump);
+        node_tell(c, &c->pump.engine.nodes[i], &node);
+        hf__pump_unlock(&c->pump);
+        fn(&node, user);
+    }
     return nodes;
 }

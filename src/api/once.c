@@ -220,7 +220,8 @@ void hf__once_tell(hf_once *once, const struct once_record *r, int outcome)
 {
     struct hf_value *v = &once->found;
     struct hf_once_result *result = &once->result;
-    *result = (struct hf_once_result){.outcome = outcome,
+    *result = (struct hf_once_result){.struct_size = sizeof *result,
+                                      .outcome = outcome,
                                       .status = r->status,
                                       .fence = r->fence,
                                       .began_ms = r->began_ms,

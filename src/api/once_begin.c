@@ -290,13 +290,14 @@ int hf_once_begin(hf_client *client, const char *name,
     hf_once *once = NULL;
     *out = NULL;
     int status = hf__client_check(client, err);
+    if (status == HF_OK) status = hf__result_check(result, "once", err);
     if (status != HF_OK) return status;
     hf__call_enter(client);
     status = hf__once_open(client, name, options, 0, &once, err);
     if (status == HF_OK) {
         once->seq.step = begin_step;
         status = hf__sequence_run(&once->seq, err);
-        if (status == HF_OK) *result = once->result;
+        if (status == HF_OK) hf__result_fill(result, &once->result);
         if (is_mine(once))
             *out = once;
         else

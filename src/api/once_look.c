@@ -126,12 +126,13 @@ int hf_once_look(hf_client *client, const char *name,
 {
     hf_once *once = NULL;
     int status = hf__client_check(client, err);
+    if (status == HF_OK) status = hf__result_check(result, "once", err);
     if (status != HF_OK) return status;
     hf__call_enter(client);
     status = look_open(client, name, options, &once, err);
     if (status == HF_OK) {
         status = hf__sequence_run(&once->seq, err);
-        if (status == HF_OK) *result = once->result;
+        if (status == HF_OK) hf__result_fill(result, &once->result);
         hf__once_close(once);
     }
     hf__call_leave(client);

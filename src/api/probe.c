@@ -125,10 +125,11 @@ static int facts_ask(struct probing *p, int i, int brief, uint64_t *next)
         if (n->rtt_us == 0 || heard_us - sent_us < n->rtt_us)
             n->rtt_us = heard_us - sent_us;
     } else {
+        char *facts = p->out->facts[i];
         size_t len = job.found.len;
-        if (len >= sizeof n->facts) len = sizeof n->facts - 1;
-        memcpy(n->facts, job.found.data, len);
-        n->facts[len] = '\0';
+        if (len >= PROBE_FACTS_MAX) len = PROBE_FACTS_MAX - 1;
+        memcpy(facts, job.found.data, len);
+        facts[len] = '\0';
         n->answers = 1;
     }
     hf__free(&c->alloc, job.found.data);
@@ -170,13 +171,13 @@ static void member_ask(struct probing *p, int i, unsigned unsure)
  * together. */
 static void host_note(struct probing *p, int i)
 {
-    struct hf_probe_node *n = &p->out->nodes[i];
+    char *facts = p->out->facts[i];
     struct url url;
-    size_t len = strlen(n->facts), room = sizeof n->facts - len;
+    size_t len = strlen(facts), room = PROBE_FACTS_MAX - len;
     if (hf__url_parse(&url, p->g.members.texts[i], NULL) == HF_OK && url.host
         && url.host[0]
-        && snprintf(n->facts + len, room, "host:%s\n", url.host) >= (int)room)
-        n->facts[len] = '\0';
+        && snprintf(facts + len, room, "host:%s\n", url.host) >= (int)room)
+        facts[len] = '\0';
     hf__wipe(url.text, sizeof url.text);
 }
 
@@ -296,12 +297,22 @@ static int probe_run(struct probing *p, const char *url)
     return HF_OK;
 }
 
-int hf_probe(const char *url, const struct hf_probe_options *options,
-             struct hf_probe *out, struct hf_error *err)
+static struct hf_probe *probe_make(const struct allocator *a)
+{
+    struct hf_probe *probe = hf__alloc_zero(a, sizeof *probe);
+    for (int i = 0; probe && i < NODES_MAX; i++) {
+        probe->nodes[i].struct_size = sizeof probe->nodes[i];
+        probe->nodes[i].facts = probe->facts[i];
+    }
+    return probe;
+}
+
+int hf_probe_open(const char *url, const struct hf_probe_options *options,
+                  hf_probe **out, struct hf_error *err)
 {
     const struct allocator *a = &hf__alloc_default;
     struct probing *p = hf__alloc_zero(a, sizeof *p);
-    struct hf_probe *found = hf__alloc_zero(a, sizeof *found);
+    struct hf_probe *found = probe_make(a);
     int status = HF_NOMEM;
     if (!p || !found) {
         hf__error_set(err, HF_NOMEM, "probe: out of memory");
@@ -314,10 +325,44 @@ int hf_probe(const char *url, const struct hf_probe_options *options,
         if (status == HF_OK) status = probe_run(p, url ? url : "file:");
         status = hf__gathering_end(&p->g, status, err);
     }
-    if (status == HF_OK) *out = *found;
-    hf__free(a, found);
+    if (status == HF_OK)
+        *out = found;
+    else
+        hf__free(a, found);
     hf__free(a, p);
     return status;
+}
+
+/* ---- the answers -------------------------------------------------------- */
+
+void hf_probe_close(hf_probe *probe)
+{
+    hf__free(&hf__alloc_default, probe);
+}
+
+int hf_probe_len(const hf_probe *probe)
+{
+    return probe->len;
+}
+
+const struct hf_probe_node *hf_probe_node(const hf_probe *probe, int i)
+{
+    return i >= 0 && i < probe->len ? &probe->nodes[i] : NULL;
+}
+
+int hf_probe_quorum(const hf_probe *probe)
+{
+    return probe->quorum;
+}
+
+int64_t hf_probe_drift_ppm(const hf_probe *probe)
+{
+    return probe->drift_ppm;
+}
+
+int hf_probe_left_out(const hf_probe *probe)
+{
+    return probe->left_out;
 }
 
 int hf_probe_fact(const struct hf_probe_node *node, const char *name, char *out,

@@ -1,5 +1,5 @@
 /*
- * probe.h: what the files of hf_probe() share.
+ * probe.h: what the files of hf_probe_open() share.
  */
 #ifndef HF_API_PROBE_H
 #define HF_API_PROBE_H
@@ -8,6 +8,17 @@
 #include "holdfast/probe.h"
 
 #define PROBE_SAMPLES_MAX 128
+#define PROBE_FACTS_MAX 2048 /* bytes of all facts of a node */
+
+/* All servers behind a URL. */
+struct hf_probe {
+    int len;
+    int quorum; /* how many of them must agree; 0: it is none */
+    int64_t drift_ppm;
+    int left_out; /* a cluster has more masters, which were not asked */
+    struct hf_probe_node nodes[NODES_MAX];
+    char facts[NODES_MAX][PROBE_FACTS_MAX]; /* what the nodes point to */
+};
 
 /* One look at a node's clock. */
 struct probe_sample {

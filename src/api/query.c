@@ -9,8 +9,8 @@
 #include "api/fallback.h"
 #include "base/error.h"
 
-int hf_lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
-                    struct hf_error *err)
+int hf__lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
+                     struct hf_error *err)
 {
     struct op op;
     struct look found;
@@ -21,7 +21,18 @@ int hf_lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
     op.look = &found;
     op.info = &found.info;
     status = hf__op_run(lock->client, &op, err);
-    if (status == HF_OK) *info = found.info;
+    if (status != HF_OK) return status;
+    *info = found.info;
+    info->struct_size = sizeof *info;
+    return HF_OK;
+}
+
+int hf_lock_inspect(hf_lock *lock, struct hf_info *info, struct hf_error *err)
+{
+    struct hf_info found;
+    int status = hf__result_check(info, "info", err);
+    if (status == HF_OK) status = hf__lock_inspect(lock, 0, &found, err);
+    if (status == HF_OK) hf__result_fill(info, &found);
     return status;
 }
 
@@ -30,19 +41,21 @@ static void inspect_complete(struct op *op)
     hf_lock *lock = op->complete_data;
     hf_client *c = lock->client;
     hf_inspected_fn fn = (hf_inspected_fn)op->complete_fn;
+    int is_ok = op->status == HF_OK;
+    if (is_ok) op->info->struct_size = sizeof *op->info;
     if (fn)
-        fn(lock, op->status, op->status == HF_OK ? op->info : NULL, &op->err,
+        fn(lock, op->status, is_ok ? op->info : NULL, &op->err,
            op->complete_user);
     hf__free(&c->alloc, op);
 }
 
-int hf_lock_inspect_start(hf_lock *lock, uint64_t holder, hf_inspected_fn cb,
-                          void *user, struct hf_error *err)
+int hf_lock_inspect_start(hf_lock *lock, hf_inspected_fn cb, void *user,
+                          struct hf_error *err)
 {
     struct op op;
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
-    hf__op_init(&op, OP_TYPE_INSPECT, lock, holder);
+    hf__op_init(&op, OP_TYPE_INSPECT, lock, 0);
     return hf__op_start(lock->client, &op, inspect_complete, lock,
                         (void (*)(void))cb, user, err);
 }
@@ -50,35 +63,33 @@ int hf_lock_inspect_start(hf_lock *lock, uint64_t holder, hf_inspected_fn cb,
 int hf_lock_is_locked(hf_lock *lock, int *out, struct hf_error *err)
 {
     struct hf_info info;
-    int status = hf_lock_inspect(lock, 0, &info, err);
+    int status = hf__lock_inspect(lock, 0, &info, err);
     if (status == HF_OK) *out = info.locked;
     return status;
 }
 
 /* Who has a hold of this host need not ask the store about it. */
-static int hold_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
+static int hold_inspect(hf_lock *lock, struct hf_info *info,
                         struct hf_error *err)
 {
-    hf_lock shadow, *at = hf__fallback_enter(lock, holder, &shadow);
-    int status = hf_lock_inspect(at, holder, info, err);
+    hf_lock shadow, *at = hf__fallback_enter(lock, 0, &shadow);
+    int status = hf__lock_inspect(at, 0, info, err);
     hf__fallback_leave(lock, at);
     return status;
 }
 
-int hf_lock_is_held_by(hf_lock *lock, uint64_t holder, int *out,
-                       struct hf_error *err)
+int hf_lock_is_mine(hf_lock *lock, int *out, struct hf_error *err)
 {
     struct hf_info info;
-    int status = hold_inspect(lock, holder, &info, err);
+    int status = hold_inspect(lock, &info, err);
     if (status == HF_OK) *out = info.mine;
     return status;
 }
 
-int hf_lock_hold_count(hf_lock *lock, uint64_t holder, int64_t *out,
-                       struct hf_error *err)
+int hf_lock_hold_count(hf_lock *lock, int64_t *out, struct hf_error *err)
 {
     struct hf_info info;
-    int status = hold_inspect(lock, holder, &info, err);
+    int status = hold_inspect(lock, &info, err);
     if (status == HF_OK) *out = info.mine ? info.count : 0;
     return status;
 }
@@ -86,7 +97,7 @@ int hf_lock_hold_count(hf_lock *lock, uint64_t holder, int64_t *out,
 int hf_lock_ttl_ms(hf_lock *lock, int64_t *out, struct hf_error *err)
 {
     struct hf_info info;
-    int status = hf_lock_inspect(lock, 0, &info, err);
+    int status = hf__lock_inspect(lock, 0, &info, err);
     if (status == HF_OK) *out = info.ttl_ms;
     return status;
 }

@@ -78,6 +78,7 @@ static int member_open(struct gathering *g, int i)
     o.password = g->options.password;
     o.password_file = g->options.password_file;
     memset(n, 0, sizeof *n);
+    n->struct_size = sizeof *n;
     hf__url_redact(g->members.texts[i], shown, sizeof shown);
     snprintf(n->url, sizeof n->url, "%.255s", shown);
     if (hf__client_open_to_ask(g->members.texts[i], &o, &g->clients[i], &err)
@@ -89,19 +90,21 @@ static int member_open(struct gathering *g, int i)
     return HF_OK;
 }
 
-int hf__gathering_open(struct gathering *g, int max, int *len)
+int hf__gathering_open(struct gathering *g)
 {
-    if (max < g->members.len)
-        return hf__error_set(&g->err, HF_INVALID,
-                             "quorum: room for %d nodes: it has %d", max,
-                             g->members.len);
-    *len = g->members.len;
     int worst = HF_OK;
+    g->is_open = 1;
     for (int i = 0; i < g->members.len; i++) {
         int status = member_open(g, i);
         if (worst == HF_OK) worst = status;
     }
     return worst;
+}
+
+void hf__gathering_tell(const struct gathering *g, hf_quorum_fn fn, void *user)
+{
+    for (int i = 0; fn && g->is_open && i < g->members.len; i++)
+        fn(&g->nodes[i], user);
 }
 
 int hf__gathering_end(struct gathering *g, int status, struct hf_error *err)
@@ -203,9 +206,9 @@ static int members_mark(struct gathering *g)
 }
 
 int hf_quorum_init(const char *url, const struct hf_quorum_options *options,
-                   struct hf_quorum_node *nodes, int max, int *len,
-                   struct hf_error *err)
+                   hf_quorum_fn fn, void *user, struct hf_error *err)
 {
+    struct hf_quorum_node nodes[NODES_MAX];
     struct gathering g;
     int status = hf__gathering_begin(&g, options, nodes);
     if (status == HF_OK && (!url || !hf__members_are_in(url)))
@@ -213,10 +216,11 @@ int hf_quorum_init(const char *url, const struct hf_quorum_options *options,
                                "url: of a quorum is wanted: "
                                "redlock://h1,h2,h3 or quorum:URL|URL|URL");
     if (status == HF_OK) status = hf__gathering_read(&g, url, &g.members);
-    if (status == HF_OK) status = hf__gathering_open(&g, max, len);
+    if (status == HF_OK) status = hf__gathering_open(&g);
     if (status == HF_OK) status = hf__gathering_look(&g);
     if (status == HF_OK && !(g.options.flags & HF_QUORUM_FORCE))
         status = members_are_new(&g);
     if (status == HF_OK) status = members_mark(&g);
+    hf__gathering_tell(&g, fn, user);
     return hf__gathering_end(&g, status, err);
 }

@@ -14,7 +14,8 @@ struct gathering {
     struct members members;
     hf_client *clients[NODES_MAX];
     struct boot boots[NODES_MAX]; /* the last answer of each */
-    struct hf_quorum_node *nodes; /* the caller's */
+    struct hf_quorum_node *nodes; /* what is told of each */
+    int is_open;                  /* there is something to be told */
     const char *from;             /* group that is left; NULL: none */
     struct hold_conf conf;        /* drift and window, for quarantines */
     int64_t lease_us;
@@ -30,8 +31,8 @@ int hf__gathering_begin(struct gathering *g,
  * status and g->err.  Free `m` either way. */
 int hf__gathering_read(struct gathering *g, const char *url, struct members *m);
 
-/* Open a client for each of g->members, if they fit into `max` places. */
-int hf__gathering_open(struct gathering *g, int max, int *len);
+/* Open a client for each of g->members. */
+int hf__gathering_open(struct gathering *g);
 
 /* Ask member `i` to OP_BOOT with `flags`; fills g->boots and g->nodes. */
 int hf__gathering_ask(struct gathering *g, int i, unsigned flags);
@@ -43,6 +44,9 @@ int hf__gathering_look(struct gathering *g);
 /* Member `i` is the reason that nothing is done. */
 int hf__gathering_refuse(struct gathering *g, int i, int status,
                          const char *why);
+
+/* Tell of each member, once they were opened. */
+void hf__gathering_tell(const struct gathering *g, hf_quorum_fn fn, void *user);
 
 /* Close everything; copy g->err; return the status. */
 int hf__gathering_end(struct gathering *g, int status, struct hf_error *err);

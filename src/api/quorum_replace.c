@@ -126,13 +126,12 @@ static int old_is_dead(struct change *ch)
                             .conf = ch->g->conf,
                             .lease_us = ch->g->lease_us};
     struct hf_quorum_node node;
-    int len = 0;
     one.nodes = &node;
     snprintf(ch->list, sizeof ch->list, "quorum:%s",
              ch->before.texts[ch->place]);
     int status = hf__members_parse(&one.members, one.alloc, ch->list, &one.err);
     hf__wipe(ch->list, sizeof ch->list);
-    if (status == HF_OK) status = hf__gathering_open(&one, 1, &len);
+    if (status == HF_OK) status = hf__gathering_open(&one);
     if (status == HF_OK) status = hf__gathering_ask(&one, 0, REQ_BOOT_LOOK);
     if (status == HF_OK)
         hf__error_set(&ch->g->err, HF_CONFLICT,
@@ -214,12 +213,12 @@ static int members_join(struct change *ch)
     return worst == HF_OK ? hf__gathering_ask(g, ch->place, flags) : worst;
 }
 
-static int change_make(struct change *ch, int max, int *len)
+static int change_make(struct change *ch)
 {
     struct gathering *g = ch->g;
     int is_forced = (g->options.flags & HF_QUORUM_FORCE) != 0;
     if (!is_forced && !old_is_dead(ch)) return g->err.status;
-    int status = hf__gathering_open(g, max, len);
+    int status = hf__gathering_open(g);
     if (status == HF_OK) status = hf__gathering_look(g);
     if (is_forced && status == HF_UNAVAILABLE)
         status = majority_is_there(ch, status);
@@ -230,10 +229,10 @@ static int change_make(struct change *ch, int max, int *len)
 }
 
 int hf_quorum_replace(const char *url, const char *old_url, const char *new_url,
-                      const struct hf_quorum_options *options,
-                      struct hf_quorum_node *nodes, int max, int *len,
-                      struct hf_error *err)
+                      const struct hf_quorum_options *options, hf_quorum_fn fn,
+                      void *user, struct hf_error *err)
 {
+    struct hf_quorum_node nodes[NODES_MAX];
     struct gathering g;
     struct change *ch = NULL;
     int status = hf__gathering_begin(&g, options, nodes);
@@ -250,8 +249,9 @@ int hf_quorum_replace(const char *url, const char *old_url, const char *new_url,
         ch->g = &g;
         status = change_read(ch, url, old_url, new_url);
     }
-    if (ch && status == HF_OK) status = change_make(ch, max, len);
+    if (ch && status == HF_OK) status = change_make(ch);
     if (ch) hf__members_free(&ch->before, g.alloc);
     hf__free(g.alloc, ch);
+    hf__gathering_tell(&g, fn, user);
     return hf__gathering_end(&g, status, err);
 }

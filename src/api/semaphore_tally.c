@@ -62,7 +62,9 @@ static int job_make(const hf_semaphore *sem, int change, int64_t number,
 static struct hf_semaphore_state state_of(const struct tally_job *job)
 {
     const struct tally_told *t = &job->found;
-    return (struct hf_semaphore_state){.is_set = t->is_there,
+    return (struct hf_semaphore_state){.struct_size =
+                                           sizeof(struct hf_semaphore_state),
+                                       .is_set = t->is_there,
                                        .is_done = job->is_done,
                                        .available = t->value,
                                        .capacity = t->capacity,
@@ -75,11 +77,14 @@ static int change_run(hf_semaphore *sem, int change, int64_t number,
 {
     struct tally_job job;
     int status = hf__client_check(sem->client, err);
+    if (status == HF_OK && out) status = hf__result_check(out, "state", err);
     if (status == HF_OK)
         status = job_make(sem, change, number, flags, &job, err);
     if (status == HF_OK) status = hf__tally_run(sem->lock, &job, err);
-    if (status == HF_OK && out) *out = state_of(&job);
-    return status;
+    if (status != HF_OK || !out) return status;
+    const struct hf_semaphore_state found = state_of(&job);
+    hf__result_fill(out, &found);
+    return HF_OK;
 }
 
 int hf_semaphore_state(hf_semaphore *sem, struct hf_semaphore_state *out,
@@ -87,8 +92,12 @@ int hf_semaphore_state(hf_semaphore *sem, struct hf_semaphore_state *out,
 {
     if (!sem->slots_len)
         return change_run(sem, HF_SEMAPHORE_LOOK, 0, 0, out, err);
+    struct hf_semaphore_state found;
     int status = hf__client_check(sem->client, err);
-    return status == HF_OK ? hf__slots_state(sem, out, err) : status;
+    if (status == HF_OK) status = hf__result_check(out, "state", err);
+    if (status == HF_OK) status = hf__slots_state(sem, &found, err);
+    if (status == HF_OK) hf__result_fill(out, &found);
+    return status;
 }
 
 int hf_semaphore_try_set(hf_semaphore *sem, int64_t number,

@@ -7,7 +7,6 @@
 
 #include "api/fallback.h"
 #include "api/members.h"
-#include "base/error.h"
 
 /* ---- of a client -------------------------------------------------------- */
 
@@ -49,21 +48,14 @@ static void settings_fill(const hf_client *c, struct hf_client_options *o)
     o->password_file = c->password_file;
 }
 
-/* A caller of another version has fewer fields, or more, which stay zero. */
 int hf_client_settings(const hf_client *client, struct hf_client_options *out,
                        struct hf_error *err)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    uint32_t size = out->struct_size;
-    if (size < 2 * sizeof(uint32_t))
-        return hf__error_set(err, HF_INVALID,
-                             "client: settings: struct_size is %u: use the "
-                             "..._INIT macro",
-                             size);
+    int status = hf__result_check(out, "settings", err);
+    if (status != HF_OK) return status;
     settings_fill(client, &o);
-    o.struct_size = size;
-    memset(out, 0, size);
-    memcpy(out, &o, size < sizeof o ? size : sizeof o);
+    hf__result_fill(out, &o);
     return HF_OK;
 }
 

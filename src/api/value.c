@@ -87,19 +87,23 @@ int hf_value_read(hf_client *client, const char *key, struct hf_value *out,
 {
     struct op op;
     struct value_job job;
-    int status = hf__value_key_check(client, key, err);
+    int status = hf__result_check(out, "value", err);
+    if (status == HF_OK) status = hf__value_key_check(client, key, err);
     if (status != HF_OK) return status;
     hf__value_read_op(&op, &job, key);
     status = hf__op_run(client, &op, err);
-    if (status == HF_OK) *out = job.found;
+    if (status == HF_OK) hf__result_fill(out, &job.found);
     return status;
 }
 
 void hf_value_free(hf_client *client, struct hf_value *value)
 {
     hf__free(&client->alloc, value->data);
-    memset(value, 0, sizeof *value);
+    value->version = 0;
     value->ttl_ms = -2;
+    value->now_ms = 0;
+    value->len = 0;
+    value->data = NULL;
 }
 
 int hf_value_write(hf_client *client, const char *key, uint64_t version,

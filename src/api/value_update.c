@@ -51,7 +51,7 @@ static void read_ask(struct update *u)
 /* It is known what is there: what is to be there? */
 static void write_ask(struct update *u)
 {
-    struct hf_value_next next = {0};
+    struct hf_value_next next = {.struct_size = sizeof next};
     struct sequence *s = &u->seq;
     u->now = u->job.found;
     if (u->fn(&u->now, &next, u->user) != 0) {

@@ -48,6 +48,7 @@ static void error_fill(struct hf_error *err, int status, int sys_errno,
     err->node = -1;
     err->sys_errno = sys_errno;
     err->unasked = 0;
+    memset(err->reserved, 0, sizeof err->reserved);
     int len = vsnprintf(err->text, sizeof err->text, format, ap);
     if (len < 0) err->text[0] = '\0';
     if (len >= (int)sizeof err->text) hf__text_cut(err->text, sizeof err->text);

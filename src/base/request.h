@@ -214,6 +214,13 @@ enum verdict {
     V_UNKNOWN    /* it may or may not have been carried out */
 };
 
+/* One lock of a list. */
+struct list_row {
+    const char *name; /* any byte but NUL may occur */
+    size_t name_len;
+    struct hf_info info;
+};
+
 struct reply {
     enum verdict verdict;
     int status;           /* V_ERROR, V_UNSENT, V_UNKNOWN: HF_* that explains */
@@ -233,7 +240,7 @@ struct reply {
     const char *text;     /* where: what: why; borrowed for the call; or NULL.
                            * ABSENT, OTHER: what has become of it */
     struct hf_info *info; /* INSPECT, BREAK(locked); borrowed */
-    struct hf_list_row *rows; /* LIST; borrowed for the call */
+    struct list_row *rows; /* LIST; borrowed for the call */
     size_t rows_len;
     uint64_t cursor;  /* LIST: next cursor, 0 at the end; if it failed, where
                        * the next of a store's servers begins.  FACTS: the

@@ -533,6 +533,7 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
 {
     char buf[HF_ERROR_TEXT_MAX];
     const struct hold *h = &s->hold;
+    out->struct_size = sizeof *out;
     out->state = state;
     out->status = hf__hold_why(h, state);
     out->holder = s->holder;

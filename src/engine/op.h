@@ -161,11 +161,14 @@ struct op {
                            * the one that it is released by */
     struct hf_error err;
     struct grant grant;
-    struct hf_released released;
+    struct {
+        int64_t count; /* how many times it is still held */
+    } released;
     struct look *look;    /* INSPECT: filled; owned by who made the op */
     struct hf_info *info; /* INSPECT: of that look; else NULL */
     int was_locked;       /* BREAK */
-    hf_list_fn on_row;    /* LIST: called in the step, for copying only */
+    /* LIST: called in the step, for copying only */
+    int (*on_row)(const struct list_row *row, void *user);
     void *on_row_user;
 
     uint32_t spoken; /* ACQUIRE, INSPECT: nodes, by bit, whose last answer was

@@ -60,7 +60,8 @@ int hf__value_is_repeatable(const struct request *r)
 int hf__value_copy(struct engine *e, struct hf_value *out,
                    const struct reply *rep, int is_there)
 {
-    *out = (struct hf_value){.version = rep->version,
+    *out = (struct hf_value){.struct_size = sizeof *out,
+                             .version = rep->version,
                              .ttl_ms = -2,
                              .now_ms = rep->node_us / US_PER_MS};
     if (!is_there) return HF_OK;

@@ -167,7 +167,7 @@ TEST(async, acquire_with_a_holder_reenters)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     uint64_t holder = hf_holder_new();
-    int64_t count = 0;
+    struct hf_info info;
     struct answer *a = start(l, holder, 0, 0, 0);
     CHECK(rig_until_equal(&a->calls, 1));
     struct answer *b = start(l, holder, 0, 0, 0);
@@ -175,18 +175,17 @@ TEST(async, acquire_with_a_holder_reenters)
     CHECK(a->hold != b->hold); /* each is released on its own */
     CHECK_INT(hf_hold_count(b->hold), 2);
     CHECK(b->fence == a->fence);
-    CHECK_INT(hf_lock_hold_count(l, holder, &count, NULL), HF_OK);
-    CHECK_INT(count, 2);
+    CHECK_INT(rig_inspect_as(l, holder, &info), HF_OK);
+    CHECK_INT(info.count, 2);
 }
 
 TEST(async, release_extend_inspect_and_break_answer_once)
 {
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    uint64_t h = hf_holder_new();
     hf_hold *first, *second;
-    CHECK_INT(rig_acquire(l, h, 0, &first), HF_OK);
-    CHECK_INT(rig_acquire(l, h, 0, &second), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, 0, &first), HF_OK);
+    CHECK_INT(rig_acquire(l, 0, 0, &second), HF_OK);
 
     struct answer *e = answer_new();
     CHECK_INT(hf_hold_extend_start(first, 40000, on_hold, e, NULL), HF_OK);
@@ -197,7 +196,7 @@ TEST(async, release_extend_inspect_and_break_answer_once)
     CHECK_INT(hf_hold_count(first), 2);
 
     struct answer *i = answer_new();
-    CHECK_INT(hf_lock_inspect_start(l, h, on_inspected, i, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect_start(l, on_inspected, i, NULL), HF_OK);
     CHECK(rig_until_equal(&i->calls, 1));
     CHECK_INT(i->status, HF_OK);
     CHECK_INT(i->info.locked, 1);
@@ -210,8 +209,9 @@ TEST(async, release_extend_inspect_and_break_answer_once)
     CHECK(r->hold == second);
     CHECK_INT(hf_hold_count(first), 1);
     CHECK_INT(hf_hold_release_start(first, NULL, NULL, NULL), HF_OK);
-    CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
-    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    hf_hold *next;
+    CHECK_INT(rig_acquire(l, hf_holder_new(), RIG_WAIT_MS, &next), HF_OK);
+    CHECK_INT(hf_hold_release(next, NULL), HF_OK);
 
     struct answer *b = answer_new();
     int status = hf_lock_break_start(l, on_broken, b, NULL);

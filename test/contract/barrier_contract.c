@@ -49,7 +49,7 @@ TEST(barrier, may_have_all_its_parties_in_one_process)
 
 TEST(barrier, of_one_party_lets_it_go_at_once)
 {
-    struct hf_passed first = {0}, second = {0};
+    struct hf_passed first = HF_PASSED_INIT, second = HF_PASSED_INIT;
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_barrier *b = rig_barrier(rig_client(NULL), "a", 1);
     CHECK_INT(rig_barrier_wait(b, RIG_TRY, &first, NULL), HF_OK);
@@ -71,7 +71,7 @@ static void march_run(void *arg)
 {
     int who = *(int *)arg;
     for (int i = 0; i < ROUNDS; i++) {
-        struct hf_passed p = {0};
+        struct hf_passed p = HF_PASSED_INIT;
         atomic_fetch_add(&march.arrived[i], 1);
         if (rig_barrier_wait(march.barriers[who], RIG_WAIT_MS, &p, NULL)
             != HF_OK)
@@ -150,7 +150,7 @@ TEST(barrier, who_closes_its_client_is_taken_off)
 TEST(barrier, who_only_tries_is_not_counted_unless_it_is_the_last)
 {
     static struct gate_wait w;
-    struct hf_passed p = {0};
+    struct hf_passed p = HF_PASSED_INIT;
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_barrier *b = rig_barrier(rig_client(NULL), "a", 2);
     CHECK_INT(rig_barrier_wait(b, RIG_TRY, NULL, NULL), HF_TAKEN);

@@ -65,11 +65,11 @@ TEST(breaking, raises_the_fence)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
     hf_hold *g, *next;
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     if (break_is_refused(other)) return;
     CHECK_INT(hf_lock_break(other, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_inspect(other, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(other, &info, NULL), HF_OK);
     CHECK(rig_fence_rises(hf_hold_fence(g), info.fence));
     CHECK_INT(hf_lock_try(other, &next, NULL), HF_OK);
     CHECK(rig_fence_rises(hf_hold_fence(g), hf_hold_fence(next)));

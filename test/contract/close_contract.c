@@ -59,7 +59,7 @@ TEST(close, waits_for_an_update_which_is_told)
 static void begin(void *arg)
 {
     struct caller *w = arg;
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run;
     atomic_store(&w->entered, 1);
     atomic_store(&w->status,
@@ -69,7 +69,7 @@ static void begin(void *arg)
 TEST(close, ends_a_begin_that_waits)
 {
     static struct caller w;
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);

@@ -9,7 +9,7 @@
 /* RedissonSemaphoreTest.testTrySetPermits */
 TEST(counter, is_set_by_the_first_who_tries)
 {
-    struct hf_semaphore_state now;
+    struct hf_semaphore_state now = HF_SEMAPHORE_STATE_INIT;
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_semaphore *s = rig_counter(rig_client(NULL), "s", 0);
     CHECK_INT(hf_semaphore_try_set(s, 10, &now, NULL), HF_OK);
@@ -50,7 +50,7 @@ TEST(counter, is_made_by_giving_some_to_it)
 /* RedissonSemaphoreTest.testReleaseIfExists */
 TEST(counter, that_is_not_there_is_left_so_if_that_is_wanted)
 {
-    struct hf_semaphore_state now;
+    struct hf_semaphore_state now = HF_SEMAPHORE_STATE_INIT;
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_semaphore *s = rig_counter(rig_client(NULL), "s", 0);
     CHECK_INT(hf_semaphore_add(s, 1, HF_SEMAPHORE_IF_SET, &now, NULL), HF_OK);
@@ -65,7 +65,7 @@ TEST(counter, that_is_not_there_is_left_so_if_that_is_wanted)
 /* RedissonSemaphoreTest.testAddPermits, testReducePermits */
 TEST(counter, may_go_below_zero)
 {
-    struct hf_semaphore_state now;
+    struct hf_semaphore_state now = HF_SEMAPHORE_STATE_INIT;
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_semaphore *s = rig_counter(rig_client(NULL), "s", 0);
     CHECK_INT(hf_semaphore_add(s, 4, 0, NULL, NULL), HF_OK);
@@ -80,7 +80,7 @@ TEST(counter, may_go_below_zero)
 /* RedissonSemaphoreTest.testDrainPermits */
 TEST(counter, is_drained)
 {
-    struct hf_semaphore_state now;
+    struct hf_semaphore_state now = HF_SEMAPHORE_STATE_INIT;
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_semaphore *s = rig_counter(rig_client(NULL), "s", 0);
     CHECK_INT(hf_semaphore_drain(s, &now, NULL), HF_OK);

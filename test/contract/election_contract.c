@@ -75,7 +75,7 @@ static int can_be_broken(void)
 static const char *published(hf_election *e)
 {
     static char text[64];
-    struct hf_leader l;
+    struct hf_leader l = HF_LEADER_INIT;
     CHECK_INT(hf_election_look(e, &l, NULL), HF_OK);
     snprintf(text, sizeof text, "%s", l.data ? l.data : "");
     hf_leader_free(e, &l);
@@ -89,7 +89,7 @@ TEST(election, shows_the_leaders_own_fence_whoever_else_campaigned)
     struct hf_election_options fair = HF_ELECTION_OPTIONS_INIT;
     struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
     hf_hold *g;
-    struct hf_leader l;
+    struct hf_leader l = HF_LEADER_INIT;
     if (!rig_begin_with(HF_CAP_QUEUE | HF_CAP_FENCE)) return;
     fair.order = HF_ORDER_FAIR;
     hf_election *a = candidate_with(rig_client(NULL), &fair);
@@ -337,7 +337,7 @@ TEST(election, that_another_candidate_lost_is_not_told)
 
 TEST(election, is_led_by_nobody_before_the_first_campaign)
 {
-    struct hf_leader l;
+    struct hf_leader l = HF_LEADER_INIT;
     rig_begin();
     hf_election *a = candidate();
     CHECK_INT(hf_election_look(a, &l, NULL), HF_OK);
@@ -346,7 +346,7 @@ TEST(election, is_led_by_nobody_before_the_first_campaign)
 
 TEST(election, shows_who_leads_and_since_when)
 {
-    struct hf_leader l;
+    struct hf_leader l = HF_LEADER_INIT;
     hf_hold *g;
     rig_begin();
     hf_election *a = candidate(), *b = candidate();
@@ -372,7 +372,7 @@ TEST(election, shows_what_the_leader_published)
 
 TEST(election, shows_nothing_published_once_the_leader_resigned)
 {
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     if (!rig_begin_with(VALUES)) return;
     hf_client *c = rig_client(NULL);
     hf_election *a = candidate_with(c, NULL), *b = candidate();
@@ -468,7 +468,7 @@ static struct hf_await_options soon(int64_t wait_ms)
 
 TEST(election, tells_of_no_change_when_there_is_none)
 {
-    struct hf_leader seen, now;
+    struct hf_leader seen = HF_LEADER_INIT, now = HF_LEADER_INIT;
     struct hf_await_options o = soon(1500), once = soon(RIG_TRY);
     rig_begin();
     hf_election *a = candidate(), *b = candidate();
@@ -486,7 +486,7 @@ static void resign_in_a_thread(void *e)
 
 TEST(election, tells_that_nobody_leads_any_more)
 {
-    struct hf_leader seen, now;
+    struct hf_leader seen = HF_LEADER_INIT, now = HF_LEADER_INIT;
     struct hf_await_options o = soon(RIG_WAIT_MS);
     rig_begin();
     hf_election *a = candidate(), *b = candidate();
@@ -506,7 +506,7 @@ static void publish_in_a_thread(void *e)
 
 TEST(election, tells_of_another_value)
 {
-    struct hf_leader seen, now;
+    struct hf_leader seen = HF_LEADER_INIT, now = HF_LEADER_INIT;
     struct hf_await_options o = soon(RIG_WAIT_MS);
     if (!rig_begin_with(VALUES)) return;
     hf_election *a = candidate(), *b = candidate();
@@ -522,7 +522,7 @@ TEST(election, tells_of_another_value)
 
 TEST(election, is_not_watched_any_more_when_that_is_cancelled)
 {
-    struct hf_leader seen, now;
+    struct hf_leader seen = HF_LEADER_INIT, now = HF_LEADER_INIT;
     struct hf_await_options o = soon(RIG_NO_LIMIT);
     rig_begin();
     hf_client *c = rig_client(NULL);
@@ -621,7 +621,7 @@ TEST(election, is_campaigned_for_once_at_a_time)
 
 TEST(election, is_watched_asynchronously)
 {
-    struct hf_leader seen;
+    struct hf_leader seen = HF_LEADER_INIT;
     struct hf_await_options o = soon(RIG_NO_LIMIT);
     rig_begin();
     memset(answers, 0, sizeof answers);
@@ -700,7 +700,7 @@ TEST(election, of_a_bad_name_or_with_bad_options_is_refused)
     struct hf_election_options o = HF_ELECTION_OPTIONS_INIT;
     struct hf_campaign_options co = HF_CAMPAIGN_OPTIONS_INIT;
     struct hf_await_options ao = soon(0);
-    struct hf_leader l;
+    struct hf_leader l = HF_LEADER_INIT;
     hf_election *e;
     rig_begin();
     hf_client *c = rig_client(NULL);

@@ -214,7 +214,7 @@ TEST(errors, of_values_and_runs_do_not_begin_with_their_name)
     rig_begin();
     hf_client *c = rig_client(NULL);
     struct hf_once_options oo = HF_ONCE_OPTIONS_INIT;
-    struct hf_once_result result;
+    struct hf_once_result result = HF_ONCE_RESULT_INIT;
     hf_once *run;
     oo.wait_ms = -1;
     FAILS(hf_once_begin(c, NAME, &oo, &run, &result, &err));

@@ -143,7 +143,7 @@ TEST(events, a_broken_hold_is_lost_once)
 
 TEST(events, can_be_polled_for)
 {
-    struct hf_event ev;
+    struct hf_event ev = HF_EVENT_INIT;
     hf_hold *g;
     rig_begin();
     hf_client *c = rig_client(NULL);

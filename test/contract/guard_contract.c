@@ -19,7 +19,7 @@ static int set(hf_client *c, uint64_t token, const char *text)
 static const char *found(hf_client *c, uint64_t *token)
 {
     static char text[64];
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     struct hf_error err = {0};
     if (hf_guard_read(c, "res", &v, &err)) TEST_FAIL("read: %s", err.text);
     snprintf(text, sizeof text, "%s", v.data ? v.data : "");

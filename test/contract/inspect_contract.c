@@ -13,7 +13,8 @@ TEST(inspect, of_a_free_lock_says_so)
     hf_lock *l = rig_lock(rig_looker(), "a");
     struct hf_info info;
     memset(&info, 0x5a, sizeof info);
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    info.struct_size = sizeof info;
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 0);
     CHECK_INT(info.shared, 0);
     CHECK_INT(info.mine, 0);
@@ -29,7 +30,7 @@ TEST(inspect, of_a_free_lock_says_so)
 TEST(inspect, tells_who_holds_it_from_where_since_when)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     hf_hold *g, *again;
     char tail[32];
     rig_begin();
@@ -39,7 +40,7 @@ TEST(inspect, tells_who_holds_it_from_where_since_when)
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     CHECK_INT(hf_lock_try(l, &again, NULL), HF_OK);
     rig_pause_ms(20);
-    CHECK_INT(hf_lock_inspect(other, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(other, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 1);
     CHECK_INT(info.mine, 0);
     CHECK_INT(info.count, 0);
@@ -63,12 +64,12 @@ TEST(inspect, tells_a_holder_what_is_his)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     uint64_t x = hf_holder_new(), y = hf_holder_new();
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     CHECK_INT(rig_acquire(l, x, 0, NULL), HF_OK);
-    CHECK_INT(hf_lock_inspect(l, x, &info, NULL), HF_OK);
+    CHECK_INT(rig_inspect_as(l, x, &info), HF_OK);
     CHECK_INT(info.mine, 1);
     CHECK_INT(info.count, 1);
-    CHECK_INT(hf_lock_inspect(l, y, &info, NULL), HF_OK);
+    CHECK_INT(rig_inspect_as(l, y, &info), HF_OK);
     CHECK_INT(info.locked, 1);
     CHECK_INT(info.mine, 0);
     CHECK_INT(info.count, 0);
@@ -83,8 +84,8 @@ TEST(inspect, short_questions_follow_the_lock)
         int locked = 9, mine = 9;
         int64_t count = 9;
         CHECK_INT(hf_lock_is_locked(l, &locked, NULL), HF_OK);
-        CHECK_INT(hf_lock_is_held_by(l, 0, &mine, NULL), HF_OK);
-        CHECK_INT(hf_lock_hold_count(l, 0, &count, NULL), HF_OK);
+        CHECK_INT(hf_lock_is_mine(l, &mine, NULL), HF_OK);
+        CHECK_INT(hf_lock_hold_count(l, &count, NULL), HF_OK);
         CHECK_INT(locked, held > 0);
         CHECK_INT(mine, held > 0);
         CHECK_INT(count, held);
@@ -104,8 +105,8 @@ static void asker_run(void *arg)
     a->locked = a->mine = 9;
     a->count = 9;
     hf_lock_is_locked(a->lock, &a->locked, NULL);
-    hf_lock_is_held_by(a->lock, 0, &a->mine, NULL);
-    hf_lock_hold_count(a->lock, 0, &a->count, NULL);
+    hf_lock_is_mine(a->lock, &a->mine, NULL);
+    hf_lock_hold_count(a->lock, &a->count, NULL);
 }
 
 /* testIsLockedOtherThread, testIsHeldByCurrentThreadOtherThread */
@@ -132,12 +133,12 @@ TEST(inspect, remembers_the_highest_fence_of_a_free_lock)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_looker(), "a");
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     hf_hold *g;
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     uint64_t fence = hf_hold_fence(g);
     CHECK_INT(hf_hold_release(g, NULL), HF_OK);
-    CHECK_INT(hf_lock_inspect(other, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(other, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 0);
     CHECK(info.fence >= fence);
 }
@@ -148,12 +149,12 @@ TEST(inspect, does_not_disturb_the_hold)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_looker(), "a");
     struct hf_acquire_options o = rig_options(0, 20000, HF_ACQUIRE_FIXED);
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     hf_hold *g;
     CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
     int64_t before_ms = hf_hold_valid_ms(g);
     for (int i = 0; i < 10; i++)
-        CHECK_INT(hf_lock_inspect(i % 2 ? l : other, 0, &info, NULL), HF_OK);
+        CHECK_INT(hf_lock_inspect(i % 2 ? l : other, &info, NULL), HF_OK);
     CHECK(hf_hold_valid_ms(g) <= before_ms);
     CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }

@@ -22,10 +22,10 @@ static int on_row(const struct hf_list_row *row, void *user)
     for (int i = 0; i < 4; i++) {
         if (row->name_len != strlen(names[i])) continue;
         if (memcmp(row->name, names[i], row->name_len) != 0) continue;
-        s->locked[i] += row->info.locked;
+        s->locked[i] += row->info->locked;
         known = 1;
     }
-    if (!known && row->info.locked) s->others++;
+    if (!known && row->info->locked) s->others++;
     s->rows++;
     return s->stop_after > 0 && s->rows >= s->stop_after;
 }
@@ -130,7 +130,7 @@ TEST(list, stops_when_told)
 static int on_count(const struct hf_list_row *row, void *user)
 {
     int *n = user;
-    *n += row->info.locked && row->info.ttl_ms != -2 && row->info.owner[0];
+    *n += row->info->locked && row->info->ttl_ms != -2 && row->info->owner[0];
     return 0;
 }
 

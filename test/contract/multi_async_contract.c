@@ -75,9 +75,9 @@ TEST(multi_async, that_nothing_could_release_is_not_acquired)
 /* By what the store says. */
 static void owners_are_one(hf_lock *const *locks)
 {
-    struct hf_info a, b;
-    CHECK_INT(hf_lock_inspect(locks[0], 0, &a, NULL), HF_OK);
-    CHECK_INT(hf_lock_inspect(locks[1], 0, &b, NULL), HF_OK);
+    struct hf_info a = HF_INFO_INIT, b = HF_INFO_INIT;
+    CHECK_INT(hf_lock_inspect(locks[0], &a, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(locks[1], &b, NULL), HF_OK);
     CHECK_STR(a.owner, b.owner);
 }
 
@@ -102,7 +102,7 @@ TEST(multi_async, is_granted_with_one_fresh_holder_for_all)
         CHECK_INT(hf_hold_state(part), HF_STATE_HELD);
         CHECK_STR(hf_hold_name(part), hf_lock_name(p.locks[i]));
         CHECK(rig_fence_rises(0, hf_hold_fence(part)));
-        CHECK_INT(hf_lock_is_held_by(p.locks[i], 0, &mine[i], NULL), HF_OK);
+        CHECK_INT(hf_lock_is_mine(p.locks[i], &mine[i], NULL), HF_OK);
         CHECK_INT(mine[i], 0); /* not of this thread */
         CHECK_INT(rig_probe(other.locks[i]), HF_TAKEN);
     }

@@ -99,7 +99,7 @@ static void objects_close(struct objects *o)
 static void objects_use(struct objects *o)
 {
     struct hf_campaign_options campaign = HF_CAMPAIGN_OPTIONS_INIT;
-    struct hf_once_result result;
+    struct hf_once_result result = HF_ONCE_RESULT_INIT;
     hf_hold *hold;
     CHECK_INT(hf_multi_acquire(o->multi, NULL, &hold, NULL), HF_OK);
     CHECK_INT(hf_semaphore_acquire(o->sem, NULL, &hold, NULL), HF_OK);
@@ -220,7 +220,7 @@ static void on_election(void *arg)
 static void on_once(void *arg)
 {
     struct caller *w = arg;
-    struct hf_once_result result;
+    struct hf_once_result result = HF_ONCE_RESULT_INIT;
     hf_once *once;
     atomic_store(&w->entered, 1);
     caller_says(w,

@@ -23,7 +23,7 @@ static struct hf_once_options once_options(int64_t period_ms, int64_t wait_ms)
 static int begin(hf_client *c, const struct hf_once_options *o, hf_once **run)
 {
     struct hf_error err = {0};
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     if (hf_once_begin(c, "job", o, run, &r, &err))
         TEST_FAIL("begin: %s", err.text);
     hf_once_result_free(c, &r);
@@ -43,7 +43,7 @@ static void run_whole(hf_client *c, const struct hf_once_options *o, int status,
 TEST(once, is_run_by_one_and_the_next_is_told_how_it_ended)
 {
     hf_once *run;
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *mine = rig_client(NULL), *his = rig_client(NULL);
     run_whole(mine, NULL, 7, "the result");
@@ -60,7 +60,7 @@ TEST(once, is_run_by_one_and_the_next_is_told_how_it_ended)
 TEST(once, of_another_name_is_run_too)
 {
     hf_once *run;
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     run_whole(c, NULL, 0, "");
@@ -73,7 +73,7 @@ TEST(once, that_runs_is_told_as_running_with_its_begin)
 {
     struct hf_once_options o = once_options(0, RIG_TRY);
     hf_once *run, *none;
-    struct hf_once_result first, r;
+    struct hf_once_result first = HF_ONCE_RESULT_INIT, r = HF_ONCE_RESULT_INIT;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);
     CHECK_INT(hf_once_begin(c, "job", NULL, &run, &first, NULL), HF_OK);
@@ -105,8 +105,8 @@ TEST(once, that_is_abandoned_may_be_begun_at_once)
 TEST(once, that_is_abandoned_leaves_the_record_it_found)
 {
     struct hf_once_options o = once_options(0, 0);
-    struct hf_once_result r;
-    struct hf_value v;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
+    struct hf_value v = HF_VALUE_INIT;
     hf_once *run;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
@@ -128,7 +128,7 @@ TEST(once, that_is_abandoned_leaves_the_record_it_found)
 TEST(once, of_a_name_and_of_that_name_in_braces_are_two)
 {
     hf_once *run;
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     run_whole(c, NULL, 0, "");
@@ -141,7 +141,7 @@ TEST(once, that_runs_elsewhere_is_no_error)
 {
     struct hf_once_options o = once_options(0, RIG_TRY);
     struct hf_error err = {0};
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run, *none;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);
@@ -168,7 +168,7 @@ TEST(once, that_failed_is_run_again_only_if_asked_for)
 TEST(once, is_forgotten_when_its_time_to_be_kept_is_over)
 {
     struct hf_once_options o = once_options(0, 0);
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
     hf_once *run = NULL;
     o.keep_ms = 200;
@@ -203,7 +203,7 @@ TEST(once, per_period_is_run_again_in_the_next_one)
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     for (int runs = 0; runs < RUNS;) {
-        struct hf_once_result r;
+        struct hf_once_result r = HF_ONCE_RESULT_INIT;
         hf_once *run;
         CHECK(rig_now_ms() < end_ms);
         CHECK_INT(hf_once_begin(c, "job", &o, &run, &r, NULL), HF_OK);
@@ -280,7 +280,7 @@ TEST(once, whose_record_is_of_a_time_to_come_is_not_run_and_that_is_told)
 TEST(once, result_of_the_largest_size_comes_back_whole)
 {
     static char big[HF_ONCE_RESULT_MAX + 1];
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
@@ -297,7 +297,7 @@ TEST(once, result_of_the_largest_size_comes_back_whole)
 TEST(once, result_that_is_too_long_is_left_out_and_said_so)
 {
     static char big[HF_ONCE_RESULT_MAX + 1];
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
@@ -313,7 +313,7 @@ TEST(once, end_of_a_run_that_was_begun_again_touches_nothing)
 {
     hf_once *old, *new;
     struct hf_once_options o = once_options(0, 0);
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);
     if (!rig_has(HF_CAP_BREAK) || rig_has(HF_CAP_KERNEL)) return;
@@ -344,7 +344,7 @@ TEST(once, end_of_a_run_that_outlived_its_record_is_written_anew)
 
 TEST(once, can_be_looked_at_without_being_begun)
 {
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);
@@ -365,7 +365,7 @@ TEST(once, refuses_names_and_times_out_of_range)
 {
     char name[HF_ONCE_NAME_MAX + 2];
     struct hf_once_options o = once_options(-1, 0);
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
@@ -388,7 +388,7 @@ TEST(once, refuses_names_and_times_out_of_range)
 
 TEST(once, says_so_when_something_else_is_in_the_place_of_its_record)
 {
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);

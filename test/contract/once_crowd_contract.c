@@ -18,7 +18,7 @@ static struct hf_once_options once_options(int64_t wait_ms)
 
 static hf_once *begin(hf_client *c)
 {
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run = NULL;
     CHECK_INT(hf_once_begin(c, "job", NULL, &run, &r, NULL), HF_OK);
     CHECK_INT(r.outcome, HF_ONCE_MINE);
@@ -36,7 +36,7 @@ struct waiter {
 static void wait_for_it(void *arg)
 {
     struct waiter *w = arg;
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run = NULL;
     atomic_fetch_add(w->begun, 1);
     w->status = hf_once_begin(w->client, "job", &w->options, &run, &r, NULL);
@@ -76,7 +76,7 @@ TEST(once_crowd, waiters_are_told_the_end_of_the_one_that_runs)
 TEST(once_crowd, wait_ends_with_timeout_while_it_runs)
 {
     struct hf_once_options o = once_options(1500);
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *none;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_once *run = begin(rig_client(NULL));
@@ -89,7 +89,7 @@ TEST(once_crowd, wait_ends_with_timeout_while_it_runs)
 TEST(once_crowd, wait_can_be_cancelled)
 {
     struct hf_once_options o = once_options(RIG_NO_LIMIT);
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *none;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
@@ -156,7 +156,7 @@ static void serve(void *arg)
 {
     struct request_of *q = arg;
     struct hf_once_options o = once_options(RIG_NO_LIMIT);
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run = NULL;
     q->status = hf_once_begin(q->client, "key-1", &o, &run, &r, NULL);
     if (q->status != HF_OK) return;

@@ -27,7 +27,7 @@ TEST(permit_count, of_a_semaphore_that_was_never_set_is_zero)
 /* RedissonPermitExpirableSemaphoreTest.testTrySetPermits */
 TEST(permit_count, is_set_by_the_first_who_tries)
 {
-    struct hf_semaphore_state now;
+    struct hf_semaphore_state now = HF_SEMAPHORE_STATE_INIT;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore_as(rig_client(NULL), "s", NULL);
     hf_semaphore *other = rig_semaphore_as(rig_client(NULL), "s", NULL);
@@ -106,7 +106,7 @@ TEST(permit_count, below_what_is_out_is_set_by_who_says_so)
 /* RedissonPermitExpirableSemaphoreTest.testAddPermits */
 TEST(permit_count, is_raised_and_lowered)
 {
-    struct hf_semaphore_state now;
+    struct hf_semaphore_state now = HF_SEMAPHORE_STATE_INIT;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore_set(rig_client(NULL), "s", 10);
     CHECK_INT(hf_semaphore_add(s, 5, 0, &now, NULL), HF_OK);
@@ -119,7 +119,7 @@ TEST(permit_count, is_raised_and_lowered)
 
 TEST(permit_count, of_what_was_never_set_is_raised_only_if_that_is_wanted)
 {
-    struct hf_semaphore_state now;
+    struct hf_semaphore_state now = HF_SEMAPHORE_STATE_INIT;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore_as(rig_client(NULL), "s", NULL);
     CHECK_INT(hf_semaphore_add(s, 2, HF_SEMAPHORE_IF_SET, &now, NULL), HF_OK);
@@ -173,7 +173,7 @@ TEST(permit_count, out_of_range_is_refused)
 TEST(permit_count, is_gone_with_the_semaphore_and_its_permits)
 {
     hf_hold *p;
-    struct hf_semaphore_state now;
+    struct hf_semaphore_state now = HF_SEMAPHORE_STATE_INIT;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
@@ -235,7 +235,7 @@ TEST(permit_count, is_changed_and_told_asynchronously)
 TEST(permit_count, is_shown_by_inspect_with_one_of_the_holders)
 {
     hf_hold *p;
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_client *c = rig_client(NULL);
     hf_semaphore *s = rig_semaphore(c, "s", 3);
@@ -244,7 +244,7 @@ TEST(permit_count, is_shown_by_inspect_with_one_of_the_holders)
     o.permits = 2;
     o.holder = hf_holder_new();
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
-    CHECK_INT(hf_lock_inspect(lock, o.holder, &info, NULL), HF_OK);
+    CHECK_INT(rig_inspect_as(lock, o.holder, &info), HF_OK);
     CHECK_INT(info.locked, 1);
     CHECK_INT(info.mine, 1);
     CHECK_INT(info.permits, 3);
@@ -252,7 +252,7 @@ TEST(permit_count, is_shown_by_inspect_with_one_of_the_holders)
     CHECK(info.pid > 0 && info.host[0] != 0);
     CHECK_INT(info.fence, hf_hold_fence(p));
     CHECK_INT(hf_hold_release(p, NULL), HF_OK);
-    CHECK_INT(hf_lock_inspect(lock, o.holder, &info, NULL), HF_OK);
+    CHECK_INT(rig_inspect_as(lock, o.holder, &info), HF_OK);
     CHECK_INT(info.locked, 0);
     CHECK_INT(info.mine, 0);
     CHECK_INT(info.available, 3);
@@ -282,7 +282,7 @@ TEST(permit_count, a_semaphore_and_a_lock_of_one_name_refuse_each_other)
 TEST(permit_count, a_semaphore_and_a_plain_counter_refuse_each_other)
 {
     hf_hold *p;
-    struct hf_semaphore_state now;
+    struct hf_semaphore_state now = HF_SEMAPHORE_STATE_INIT;
     if (!rig_begin_with(HF_CAP_PERMIT | HF_CAP_TALLY)) return;
     hf_client *c = rig_client(NULL);
     hf_semaphore *a = rig_semaphore_set(c, "a", 1);

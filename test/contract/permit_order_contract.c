@@ -15,15 +15,15 @@ static hf_semaphore *fair(hf_client *c)
 /* So many wait in order; what a waiter sent when he left may be on its way. */
 static int one_is_queued(void *sem)
 {
-    struct hf_info info;
-    CHECK_INT(hf_lock_inspect(hf_semaphore_lock(sem), 0, &info, NULL), HF_OK);
+    struct hf_info info = HF_INFO_INIT;
+    CHECK_INT(hf_lock_inspect(hf_semaphore_lock(sem), &info, NULL), HF_OK);
     return info.queued == 1;
 }
 
 static int none_is_queued(void *sem)
 {
-    struct hf_info info;
-    CHECK_INT(hf_lock_inspect(hf_semaphore_lock(sem), 0, &info, NULL), HF_OK);
+    struct hf_info info = HF_INFO_INIT;
+    CHECK_INT(hf_lock_inspect(hf_semaphore_lock(sem), &info, NULL), HF_OK);
     return info.queued == 0;
 }
 

@@ -22,10 +22,10 @@ TEST(redisson_fenced, token_rises_through_every_form)
     if (!rig_has(HF_CAP_FENCE)) return;
     for (int i = 0; i < 10; i++) {
         hf_hold *g, *again;
-        struct hf_info info;
+        struct hf_info info = HF_INFO_INIT;
         CHECK_INT(hf_lock_acquire(l, &how[i % 5], &g, NULL), HF_OK);
         CHECK(hf_hold_fence(g) > last);
-        CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+        CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
         CHECK(info.fence == hf_hold_fence(g));
         CHECK_INT(hf_lock_acquire(l, &how[i % 5], &again, NULL), HF_OK);
         CHECK(hf_hold_fence(again) == hf_hold_fence(g));

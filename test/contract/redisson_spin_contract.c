@@ -135,7 +135,7 @@ TEST(redisson_spin, gets_it_when_the_lease_ends_and_the_late_release_fails)
     CHECK(rig_until_state(l, 0, HF_STATE_LOST));
     int status = hf_lock_release(l, NULL, NULL);
     CHECK(status == HF_LOST || status == HF_EXPIRED);
-    CHECK_INT(hf_lock_is_held_by(other, 0, &held, NULL), HF_OK);
+    CHECK_INT(hf_lock_is_mine(other, &held, NULL), HF_OK);
     CHECK_INT(held, 1);
 }
 
@@ -151,8 +151,8 @@ static void asker_run(void *arg)
     a->locked = a->mine = 9;
     a->count = 9;
     hf_lock_is_locked(a->lock, &a->locked, NULL);
-    hf_lock_is_held_by(a->lock, 0, &a->mine, NULL);
-    hf_lock_hold_count(a->lock, 0, &a->count, NULL);
+    hf_lock_is_mine(a->lock, &a->mine, NULL);
+    hf_lock_hold_count(a->lock, &a->count, NULL);
     a->release_status = hf_lock_release(a->lock, NULL, NULL);
 }
 

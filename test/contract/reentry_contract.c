@@ -28,7 +28,7 @@ TEST(reentry, is_refused_with_a_sentence)
     CHECK_INT(acquire_once(l, 0, RIG_NO_LIMIT, &err), HF_INVALID);
     CHECK(strstr(err.text, "has it already") != NULL);
     CHECK_INT(acquire_once(l, 0, RIG_TRY, NULL), HF_INVALID);
-    CHECK_INT(hf_lock_hold_count(l, 0, &count, NULL), HF_OK);
+    CHECK_INT(hf_lock_hold_count(l, &count, NULL), HF_OK);
     CHECK_INT(count, 1);
     CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     CHECK_INT(hf_hold_count(g), 1);

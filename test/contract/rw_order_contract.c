@@ -120,12 +120,12 @@ TEST(rw_order, a_writer_who_gives_up_lets_the_readers_behind_him_in)
 
 TEST(rw_order, a_queue_that_was_left_is_empty)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     if (!begin(HF_ORDER_FAIR)) return;
     CHECK_INT(hf_lock_try(a.write, NULL, NULL), HF_OK);
     CHECK_INT(rig_acquire(b.write, 0, 1000, NULL), HF_TIMEOUT);
     CHECK_INT(rig_acquire(b.read, 0, 1000, NULL), HF_TIMEOUT);
-    CHECK_INT(hf_lock_inspect(a.write, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(a.write, &info, NULL), HF_OK);
     CHECK_INT(info.queued, 0);
     CHECK_INT(hf_lock_release(a.write, NULL, NULL), HF_OK);
     CHECK_INT(rig_probe(b.write), HF_OK);
@@ -133,19 +133,19 @@ TEST(rw_order, a_queue_that_was_left_is_empty)
 
 TEST(rw_order, a_try_keeps_no_place)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     if (!begin(HF_ORDER_FAIR)) return;
     CHECK_INT(hf_lock_try(a.write, NULL, NULL), HF_OK);
     CHECK_INT(rig_probe(b.write), HF_TAKEN);
     CHECK_INT(rig_probe(b.read), HF_TAKEN);
-    CHECK_INT(hf_lock_inspect(a.write, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(a.write, &info, NULL), HF_OK);
     CHECK_INT(info.queued, 0);
 }
 
 TEST(rw_order, inspect_tells_the_place_of_who_asks)
 {
     static struct rw_actor q[3];
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     if (!begin(HF_ORDER_FAIR)) return;
     CHECK_INT(hf_lock_try(a.write, NULL, NULL), HF_OK);
     rw_actor_queue(&q[0], b.read, 1);
@@ -153,11 +153,11 @@ TEST(rw_order, inspect_tells_the_place_of_who_asks)
     rw_actor_queue(&q[2], b.read, 3);
     for (int i = 0; i < 3; i++) {
         hf_lock *side = i == 1 ? b.write : b.read;
-        CHECK_INT(hf_lock_inspect(side, q[i].holder, &info, NULL), HF_OK);
+        CHECK_INT(rig_inspect_as(side, q[i].holder, &info), HF_OK);
         CHECK_INT(info.queued, 3);
         CHECK_INT(info.position, i + 1);
     }
-    CHECK_INT(hf_lock_inspect(a.write, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(a.write, &info, NULL), HF_OK);
     CHECK_INT(info.position, 0);
     CHECK_INT(hf_lock_release(a.write, NULL, NULL), HF_OK);
     serve(q, 3);
@@ -192,14 +192,14 @@ TEST(rw_order, an_upgrade_waits_for_no_queue)
 TEST(rw_order, a_long_wait_keeps_its_place)
 {
     static struct rw_actor q[2];
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     if (!begin(HF_ORDER_FAIR)) return;
     struct hf_acquire_options o = rig_options(RIG_TRY, 60000, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, NULL), HF_OK);
     rw_actor_queue(&q[0], b.write, 1);
     rw_actor_queue(&q[1], b.read, 2);
     rig_pause_ms(4500);
-    CHECK_INT(hf_lock_inspect(b.write, q[0].holder, &info, NULL), HF_OK);
+    CHECK_INT(rig_inspect_as(b.write, q[0].holder, &info), HF_OK);
     CHECK_INT(info.position, 1);
     CHECK_INT(hf_lock_release(a.write, NULL, NULL), HF_OK);
     serve(q, 2);

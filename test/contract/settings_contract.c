@@ -1,6 +1,7 @@
 /*
  * settings_contract.c: what a client says of itself, on every store.
  */
+#include "lib/nodes.h"
 #include "lib/rig_semaphore.h"
 
 TEST(settings, tell_the_lease_that_an_acquire_gets)
@@ -27,7 +28,7 @@ TEST(settings, a_server_that_answered_has_its_link_up)
     rig_begin();
     hf_client *c = rig_client(NULL);
     CHECK_INT(rig_acquire(rig_lock(c, "a"), 0, RIG_WAIT_MS, NULL), HF_OK);
-    int len = hf_client_nodes(c, nodes, HF_QUORUM_NODES_MAX);
+    int len = nodes_of(c, nodes, HF_QUORUM_NODES_MAX);
     for (int i = 0; i < len; i++) up += nodes[i].link == HF_LINK_UP;
     CHECK(2 * up > len);
 }

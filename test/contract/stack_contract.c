@@ -69,14 +69,14 @@ static void lock_use(hf_client *c, struct seen *seen)
 {
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 30000, 0);
     struct hf_error err;
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     hf_lock *l;
     hf_hold *hold = NULL;
     saw(seen, "lock open", hf_lock_open(c, "a", &l, &err));
     if (seen->what) return;
     saw(seen, "acquire", hf_lock_acquire(l, &o, &hold, &err));
     saw(seen, "extend", hf_hold_extend(hold, 30000, &err));
-    saw(seen, "inspect", hf_lock_inspect(l, 0, &info, &err));
+    saw(seen, "inspect", hf_lock_inspect(l, &info, &err));
     saw(seen, "list", hf_client_list(c, NULL, row_see, NULL, &err));
     saw(seen, "release", hf_hold_release(hold, &err));
     saw(seen, "acquire as this thread", hf_lock_acquire(l, &o, NULL, &err));
@@ -90,7 +90,7 @@ static void lock_use(hf_client *c, struct seen *seen)
 static void value_use(hf_client *c, struct seen *seen)
 {
     static const char text[] = "some bytes";
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     struct hf_error err;
     uint64_t version = 0;
     saw(seen, "value write",

@@ -40,7 +40,7 @@ static void told_set(struct told *t, int status, const struct hf_error *err)
 static int on_row(const struct hf_list_row *row, void *user)
 {
     struct told *t = user;
-    if (row->info.locked) atomic_fetch_add(&t->rows, 1);
+    if (row->info->locked) atomic_fetch_add(&t->rows, 1);
     return t->stop_after > 0 && atomic_load(&t->rows) >= t->stop_after;
 }
 

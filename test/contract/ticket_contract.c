@@ -29,7 +29,7 @@ TEST(ticket, hold_outlives_its_client)
 {
     char ticket[HF_TICKET_MAX];
     hf_hold *g, *again;
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     rig_begin();
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a"), *other = rig_lock(rig_client(NULL), "a");
@@ -42,7 +42,7 @@ TEST(ticket, hold_outlives_its_client)
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
     rig_close(c);
     CHECK_INT(rig_probe(other), HF_TAKEN);
-    CHECK_INT(hf_lock_inspect(other, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(other, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 1);
     CHECK_INT(info.detached, 1);
     CHECK(info.ttl_ms > 0 && info.ttl_ms <= 30000);
@@ -174,10 +174,10 @@ static void forgeries_fail(hf_lock *l, uint64_t fence)
 {
     static const char *const forms[] = {"hf1:%s:%" PRIx64 ":0:0",
                                         "hf2:%s:%016" PRIx64 ":0:0"};
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     char bad[2 * HF_TICKET_MAX];
     hf_hold *hold;
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     CHECK(info.owner[0] != 0);
     for (uint64_t i = 0; i < 20; i++) {
         uint64_t guess = i < 18 ? i : i == 18 ? fence : info.fence;

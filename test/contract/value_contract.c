@@ -26,7 +26,7 @@ static int put_status(hf_client *c, const char *key, uint64_t version,
 /* Read it and compare; returns its version. */
 static uint64_t holds(hf_client *c, const char *key, const char *text)
 {
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     struct hf_error err = {0};
     if (hf_value_read(c, key, &v, &err)) TEST_FAIL("read: %s", err.text);
     CHECK(v.version > 0);
@@ -39,7 +39,7 @@ static uint64_t holds(hf_client *c, const char *key, const char *text)
 
 static int is_absent(hf_client *c, const char *key)
 {
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     CHECK_INT(hf_value_read(c, key, &v, NULL), HF_OK);
     int absent = v.version == 0 && v.data == NULL && v.ttl_ms == -2;
     hf_value_free(c, &v);
@@ -65,7 +65,7 @@ TEST(value, is_read_as_it_was_written)
 TEST(value, may_hold_any_byte_and_none)
 {
     static const char bytes[] = "\0\n\r \xff{}%";
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     CHECK_INT(hf_value_write(c, "a", 0, bytes, 9, 0, NULL, NULL), HF_OK);
@@ -80,7 +80,7 @@ TEST(value, may_hold_any_byte_and_none)
 TEST(value, of_the_largest_size_comes_back_whole)
 {
     static char big[HF_VALUE_MAX + 1];
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     for (size_t i = 0; i < HF_VALUE_MAX; i++) big[i] = (char)(i * 7 + i / 256);
@@ -148,7 +148,7 @@ static int a_is_absent(void *arg)
 
 TEST(value, ends_by_itself_and_has_a_higher_version_afterwards)
 {
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     uint64_t first = 0;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
@@ -162,7 +162,7 @@ TEST(value, ends_by_itself_and_has_a_higher_version_afterwards)
 
 TEST(value, loses_its_end_when_it_is_written_without_one)
 {
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     CHECK_INT(hf_value_write(c, "a", 0, "1", 1, 60000, NULL, NULL), HF_OK);
@@ -175,7 +175,7 @@ TEST(value, loses_its_end_when_it_is_written_without_one)
 
 TEST(value, tells_the_clock_of_the_store)
 {
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     CHECK_INT(hf_value_read(c, "a", &v, NULL), HF_OK);
@@ -188,7 +188,7 @@ TEST(value, tells_the_clock_of_the_store)
 TEST(value, refuses_bad_keys_and_lives_before_anything_is_sent)
 {
     char key[HF_NAME_MAX + 2];
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     struct hf_error err = {0};
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);

@@ -18,7 +18,7 @@ static void put(hf_client *c, const char *key, const char *text)
 static void holds(hf_client *c, const char *key, const char *text)
 {
     char found[64];
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     CHECK_INT(hf_value_read(c, key, &v, NULL), HF_OK);
     int is_there = v.version != 0;
     snprintf(found, sizeof found, "%s", v.data ? v.data : "");

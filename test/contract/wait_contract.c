@@ -139,11 +139,11 @@ TEST(wait, that_timed_out_leaves_nothing_behind)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
     CHECK_INT(rig_acquire(other, 0, 1000, NULL), HF_TIMEOUT);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_inspect(other, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(other, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 0);
     CHECK(info.waiters <= 0);
     CHECK_INT(rig_probe(l), HF_OK);

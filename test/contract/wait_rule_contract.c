@@ -74,12 +74,13 @@ static void open_all(void)
 /* The other has it all, and each call would have to wait. */
 static void take_all(void)
 {
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     CHECK_INT(rig_acquire(at.taken, 0, RIG_TRY, NULL), HF_OK);
     CHECK_INT(rig_acquire(at.part, 0, RIG_TRY, NULL), HF_OK);
     CHECK_INT(rig_take(at.taken_sem, 1, 0, &at.permit), HF_OK);
     CHECK_INT(hf_election_campaign(at.led, NULL, NULL, NULL), HF_OK);
     CHECK_INT(hf_election_campaign(at.king, NULL, NULL, NULL), HF_OK);
+    hf_leader_init(&at.seen);
     CHECK_INT(hf_election_look(at.throne, &at.seen, NULL), HF_OK);
     hf_leader_free(at.throne, &at.seen);
     if (rig_has(HF_CAP_VALUE))
@@ -196,7 +197,7 @@ static struct hf_await_options await_how(const struct how *how)
 static int await_call(const struct how *how, struct hf_error *err)
 {
     struct hf_await_options o = await_how(how);
-    struct hf_leader l;
+    struct hf_leader l = HF_LEADER_INIT;
     int status =
         hf_election_await(at.throne, &at.seen, how ? &o : NULL, &l, err);
     if (status == HF_OK) hf_leader_free(at.throne, &l);
@@ -213,7 +214,7 @@ static int await_start(const struct how *how, struct hf_error *err)
 static int once_call(const struct how *how, struct hf_error *err)
 {
     struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run = NULL;
     if (how && how->is_try) o.flags = HF_ONCE_TRY;
     if (how) o.wait_ms = how->wait_ms;
@@ -354,8 +355,8 @@ static int row_is_there(const struct row *r)
 /* Nobody waits for any of it or has any of it, and nothing was stored. */
 static void nothing_was_done(void)
 {
-    struct hf_leader l;
-    struct hf_value v;
+    struct hf_leader l = HF_LEADER_INIT;
+    struct hf_value v = HF_VALUE_INIT;
     int64_t waiting = -1;
     CHECK_INT(rig_take(at.taken_sem, 1, 0, NULL), HF_OK);
     CHECK_INT(rig_probe(at.taken), HF_OK);

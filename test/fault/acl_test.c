@@ -132,7 +132,7 @@ TEST(acl, who_may_not_write_can_look)
         "%R~* &* +@all",
         "%R~* -@all +@read +eval_ro +time",
     };
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     begin();
     redis_say(&r, "SET redisson_lock_token:{a} 7");
     redis_say(&r, "HSET a 01234567-89ab-4def-8123-456789abcdef:1 1");
@@ -142,9 +142,9 @@ TEST(acl, who_may_not_write_can_look)
         user_make(rights[i]);
         hf_client *c = user_client("", NULL, NULL);
         hf_lock *l = rig_lock(c, "a");
-        CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+        CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
         CHECK_INT(info.locked, 1);
-        CHECK_INT(hf_lock_inspect(rig_lock(c, "b"), 0, &info, NULL), HF_OK);
+        CHECK_INT(hf_lock_inspect(rig_lock(c, "b"), &info, NULL), HF_OK);
         CHECK_INT(info.locked, 0);
         CHECK_INT(rows_count(c), 1);
         CHECK_INT(hf_lock_break(l, NULL, NULL), HF_DENIED);
@@ -266,7 +266,7 @@ TEST(acl, who_may_not_make_a_value_last_leaves_its_end)
 TEST(acl, who_lacks_a_values_key_is_told_that_one)
 {
     struct hf_error err = {0};
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     begin();
     user_make("~other:* &* +@all");
     hf_client *c = user_client("", NULL, NULL);
@@ -309,7 +309,7 @@ TEST(acl, who_may_not_release_is_told_at_the_end_of_a_run)
 {
     static atomic_int told;
     struct hf_error err = {0};
-    struct hf_once_result result;
+    struct hf_once_result result = HF_ONCE_RESULT_INIT;
     hf_once *run;
     begin();
     atomic_store(&told, 0);

@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "lib/nodes.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 
@@ -23,7 +24,7 @@ static hf_client *impatient_client(const char *url)
 static void try_says(const char *url, int status, const char *word)
 {
     struct hf_error err = {0};
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     int64_t began_ms = rig_now_ms();
     hf_client *c = impatient_client(url);
     hf_lock *l = rig_lock(c, "a");
@@ -34,7 +35,7 @@ static void try_says(const char *url, int status, const char *word)
                   err.text, hf_status_name(status), word);
     CHECK_INT(err.status, status);
     CHECK(strstr(err.text, "geheim") == NULL);
-    got = hf_lock_inspect(l, 0, &info, NULL); /* reading may be possible */
+    got = hf_lock_inspect(l, &info, NULL); /* reading may be possible */
     CHECK(got == status || got == HF_OK);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
     rig_close(c);
@@ -64,7 +65,7 @@ TEST(bad_server, a_wrong_password_is_denied)
 static int last_is_refused(void *client)
 {
     struct hf_node nodes[3];
-    hf_client_nodes(client, nodes, 3);
+    nodes_of(client, nodes, 3);
     return nodes[2].link == HF_LINK_REFUSED && nodes[2].status == HF_DENIED;
 }
 

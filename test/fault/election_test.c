@@ -42,7 +42,7 @@ static void is_succeeded(const char *kind)
     static struct proc p;
     static char url[128];
     struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
-    struct hf_leader l;
+    struct hf_leader l = HF_LEADER_INIT;
     rig_begin_on(kind);
     snprintf(url, sizeof url, "%s", rig_url());
     proc_start(&p, leader_run, url);
@@ -148,7 +148,7 @@ static int await_ends(struct redis *r, void (*kill_it)(struct redis *))
 {
     struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
     struct hf_await_options o = HF_AWAIT_OPTIONS_INIT;
-    struct hf_leader l, next;
+    struct hf_leader l = HF_LEADER_INIT, next = HF_LEADER_INIT;
     co.timeout_ms = co.patience_ms = 10 * RIG_PATIENCE_MS;
     hf_election *e = election(rig_client(&co), NULL);
     CHECK_INT(hf_election_look(e, &l, NULL), HF_OK);
@@ -193,7 +193,7 @@ static void waiter_run(void *arg)
 {
     struct waiter *w = arg;
     struct hf_await_options o = HF_AWAIT_OPTIONS_INIT;
-    struct hf_leader next;
+    struct hf_leader next = HF_LEADER_INIT;
     o.wait_ms = 5000;
     o.look_ms = 100;
     w->status = hf_election_await(w->e, &w->seen, &o, &next, NULL);
@@ -210,6 +210,7 @@ TEST(election, a_wait_that_saw_no_change_is_over_although_the_store_hangs_then)
     rig_begin_at(r.url);
     co.timeout_ms = co.patience_ms = 10 * RIG_PATIENCE_MS;
     w.e = election(rig_client(&co), NULL);
+    hf_leader_init(&w.seen);
     CHECK_INT(hf_election_look(w.e, &w.seen, NULL), HF_OK);
     int64_t before = redis_info(&r, "total_commands_processed");
     rig_spawn(waiter_run, &w);
@@ -230,7 +231,7 @@ TEST(election, leaves_nothing_half_done_whichever_answer_is_lost)
     char url[64];
     struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
     struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
-    struct hf_leader l;
+    struct hf_leader l = HF_LEADER_INIT;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     proxy_begin(&proxy, r.port);

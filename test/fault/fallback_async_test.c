@@ -111,7 +111,7 @@ TEST(fallback_async, inspects_this_host)
 {
     hf_lock *l = orphan_lock();
     orphan_hold(l);
-    CHECK_INT(hf_lock_inspect_start(l, 0, on_inspected, l, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect_start(l, on_inspected, l, NULL), HF_OK);
     CHECK(rig_until_equal(&told.inspected, 1));
     CHECK_INT(atomic_load(&told.status), HF_OK);
     CHECK_INT(told.info.guarantee, HF_GUARANTEE_LOCAL);
@@ -181,7 +181,7 @@ static void on_state(const struct hf_event *ev, void *user)
 TEST(fallback_async, changes_of_state_are_told_where_the_store_s_are)
 {
     struct hf_acquire_options a = rig_options(RIG_TRY, 300, HF_ACQUIRE_FIXED);
-    struct hf_event ev;
+    struct hf_event ev = HF_EVENT_INIT;
     int lost = 0;
     fall_begin(&f, "local");
     memset(&heard, 0, sizeof heard);

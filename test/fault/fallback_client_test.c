@@ -45,12 +45,12 @@ static void start(hf_lock *l, struct told *t)
 /* The store answers again, and this client knows it. */
 static void store_is_back(hf_lock *l)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
     fall_up(&f);
     do {
         CHECK(rig_now_ms() < end_ms);
-        CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+        CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     } while (info.guarantee != HF_GUARANTEE_STORE);
 }
 

@@ -17,14 +17,14 @@ static struct fall f;
 /* The number of the first call that was not refused. */
 static int child_of(hf_client *c, hf_lock *l, hf_hold *g)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     int64_t count = 0;
     alarm(60);
     if (hf_lock_try(l, NULL, NULL) != HF_FORKED) return 1;
     if (hf_lock_release(l, NULL, NULL) != HF_FORKED) return 2;
     if (hf_hold_extend(g, 0, NULL) != HF_FORKED) return 3;
-    if (hf_lock_inspect(l, 0, &info, NULL) != HF_FORKED) return 4;
-    if (hf_lock_hold_count(l, 0, &count, NULL) != HF_FORKED) return 5;
+    if (hf_lock_inspect(l, &info, NULL) != HF_FORKED) return 4;
+    if (hf_lock_hold_count(l, &count, NULL) != HF_FORKED) return 5;
     if (hf_hold_state(g) != HF_STATE_NONE) return 6;
     if (hf_hold_guarantee(g) != HF_GUARANTEE_STORE) return 7;
     if (hf_hold_feed(g) != HF_FORKED) return 8;
@@ -152,8 +152,8 @@ static int act_started(hf_lock *l)
 
 static int act_inspect(hf_lock *l)
 {
-    struct hf_info info;
-    return hf_lock_inspect(l, 0, &info, NULL);
+    struct hf_info info = HF_INFO_INIT;
+    return hf_lock_inspect(l, &info, NULL);
 }
 
 /* One run whose n-th allocation fails: 0 when n was beyond its last. */

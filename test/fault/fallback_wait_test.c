@@ -163,14 +163,14 @@ TEST(fallback_wait, an_asynchronous_acquire_waits_too)
 
 TEST(fallback_wait, does_not_prolong_other_calls)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     hf_hold *g = NULL;
     fall_begin(&f, "wait");
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     fall_down(&f);
     int64_t began_ms = rig_now_ms();
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_UNAVAILABLE);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_UNAVAILABLE);
     CHECK_INT(hf_hold_extend(g, 0, NULL), HF_UNAVAILABLE);
     CHECK_INT(hf_hold_release(g, NULL), HF_UNAVAILABLE);
     CHECK(rig_now_ms() - began_ms < RIG_PATIENCE_MS);
@@ -190,7 +190,7 @@ static void beginner_run(void *arg)
 {
     struct beginner *b = arg;
     struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run = NULL;
     o.wait_ms = b->wait_ms;
     o.cancel = b->cancel;

@@ -36,7 +36,7 @@ static void others_run(void *arg)
 
 static int on_count(const struct hf_list_row *row, void *user)
 {
-    *(int *)user += row->info.locked;
+    *(int *)user += row->info->locked;
     return 0;
 }
 

@@ -10,6 +10,7 @@
 #include "holdfast/guard.h"
 #include "lib/cluster_rig.h"
 #include "lib/holder.h"
+#include "lib/nodes.h"
 #include "lib/proxy.h"
 #include "lib/rig.h"
 #include "lib/sentinel_rig.h"
@@ -70,7 +71,7 @@ static void quorum_begin(void)
     }
     dir = servers[0].dir;
     rig_begin_at(url);
-    if (hf_quorum_init(url, NULL, nodes, MEMBERS, &len, &err) != HF_OK)
+    if (nodes_init(url, NULL, nodes, MEMBERS, &len, &err) != HF_OK)
         TEST_FAIL("init: %s", err.text);
 }
 
@@ -80,7 +81,7 @@ static void next_waits_for_the_lease(void)
 {
     static struct proc p;
     static struct holder h;
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     hf_hold *g;
     h = (struct holder){url, "a", 3000, 0};
     uint64_t fence = holder_start(&p, &h);
@@ -88,7 +89,7 @@ static void next_waits_for_the_lease(void)
     proc_signal(&p, SIGKILL);
     CHECK_INT(proc_wait(&p, RIG_PATIENCE_MS), -SIGKILL);
     int64_t began_ms = rig_now_ms(); /* before: what it tells ends later */
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     CHECK(info.locked && info.ttl_ms > 0 && info.ttl_ms <= 3000);
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &g), HF_OK);
     CHECK(rig_now_ms() - began_ms >= info.ttl_ms - 10);

@@ -46,7 +46,7 @@ TEST(holder_paused, on_redis_it_is_told_and_harms_nobody)
     proc_say(&p, "release");
     CHECK(proc_hear(&p, line, RIG_PATIENCE_MS));
     CHECK(!strcmp(line, "released LOST") || !strcmp(line, "released EXPIRED"));
-    CHECK_INT(hf_lock_is_held_by(l, 0, &held, NULL), HF_OK);
+    CHECK_INT(hf_lock_is_mine(l, &held, NULL), HF_OK);
     CHECK_INT(held, 1);
     CHECK_INT(rig_probe(rig_lock(rig_client(NULL), "a")), HF_TAKEN);
     CHECK_INT(guarded_write(&r, hf_hold_fence(g)), 1);

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "lib/five.h"
+#include "lib/nodes.h"
 #include "lib/proc.h"
 #include "lib/rig_multi.h"
 #include "lib/rig_redis.h"
@@ -151,7 +152,7 @@ static struct five f;
 static int all_vote(void *arg)
 {
     struct hf_node nodes[5];
-    int settled = 0, len = hf_client_nodes(arg, nodes, 5);
+    int settled = 0, len = nodes_of(arg, nodes, 5);
     for (int i = 0; i < len; i++) settled += nodes[i].up && nodes[i].settled;
     return settled == 5;
 }
@@ -163,7 +164,7 @@ TEST(multi_processes, over_a_quorum_survives_one_of_its_servers)
     int len = 0;
     five_begin(&f, 5);
     snprintf(url, sizeof url, "redlock://%s", f.hosts);
-    CHECK_INT(hf_quorum_init(url, NULL, nodes, 5, &len, NULL), HF_OK);
+    CHECK_INT(nodes_init(url, NULL, nodes, 5, &len, NULL), HF_OK);
     hf_client *c = rig_client_at(url, NULL), *d = rig_client_at(url, NULL);
     hf_multi *m = multi_named(c, 3), *n = multi_named(d, 3);
     hf_hold *g = NULL, *h = NULL;

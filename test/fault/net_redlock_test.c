@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "lib/net.h"
+#include "lib/nodes.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 #include "lib/storm.h"
@@ -46,7 +47,7 @@ static void servers_begin(void)
     }
     rig_begin_at(url);
     o.timeout_ms = RIG_WAIT_MS;
-    if (hf_quorum_init(url, &o, nodes, NODES, &len, &err) != HF_OK)
+    if (nodes_init(url, &o, nodes, NODES, &len, &err) != HF_OK)
         TEST_FAIL("init %s: %s", url, err.text);
 }
 

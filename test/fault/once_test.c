@@ -16,7 +16,7 @@
 static int runner_run(struct proc *self, const void *arg)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     char line[PROC_LINE_MAX];
     hf_client *c = NULL;
     hf_once *run = NULL;
@@ -45,7 +45,7 @@ static void runner_kill(struct proc *p)
 static int begin(hf_client *c, const struct hf_once_options *o, hf_once **run)
 {
     struct hf_error err = {0};
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     if (hf_once_begin(c, "job", o, run, &r, &err))
         TEST_FAIL("begin: %s", err.text);
     hf_once_result_free(c, &r);
@@ -63,7 +63,7 @@ static int try_begin(hf_client *c, hf_once **run)
 static void is_told_dead(hf_client *c)
 {
     struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run;
     o.wait_ms = RIG_WAIT_MS; /* until the lock is known to be free */
     CHECK_INT(begin(c, &o, &run), HF_ONCE_DIED);
@@ -129,7 +129,7 @@ static int begin_cut(struct proxy *p, long n, enum proxy_way way)
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct hf_once_options oo = HF_ONCE_OPTIONS_INIT;
     struct hf_error err = {0};
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run;
     oo.flags = HF_ONCE_TRY;
     o.lease_ms = LEASE_MS;
@@ -190,7 +190,7 @@ TEST(once, is_not_run_under_a_lock_of_this_host_alone)
 {
     char url[128];
     struct hf_error err = {0};
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run;
     rig_begin_on("file:");
     snprintf(url, sizeof url,
@@ -222,7 +222,7 @@ static void lose(void *arg)
     o.flags = HF_ONCE_TRY;
     for (int i = 0; i < JOBS * BEGINS; i++) {
         char name[16];
-        struct hf_once_result r;
+        struct hf_once_result r = HF_ONCE_RESULT_INIT;
         hf_once *run = NULL;
         snprintf(name, sizeof name, "job-%d", i % JOBS);
         int status = hf_once_begin(l->client, name, &o, &run, &r, NULL);
@@ -284,7 +284,7 @@ TEST(once, whose_begin_was_not_answered_is_begun_by_the_same_client)
     oo.wait_ms = RIG_WAIT_MS;
     hf_client *c = rig_client_at(url, &o);
     for (int i = 0; i < 40; i++) {
-        struct hf_once_result r;
+        struct hf_once_result r = HF_ONCE_RESULT_INIT;
         hf_once *run = NULL;
         snprintf(name, sizeof name, "job-%d", i);
         while (hf_once_begin(c, name, &oo, &run, &r, NULL) != HF_OK) failed++;

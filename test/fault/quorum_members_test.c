@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/nodes.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 
@@ -108,7 +109,7 @@ TEST(quorum_members, members_of_another_quorum_are_refused)
     begin();
     snprintf(two, sizeof two, "redlock://127.0.0.1:%d,127.0.0.1:%d",
              servers[0].port, servers[1].port);
-    CHECK_INT(hf_quorum_init(two, NULL, nodes, NODES, &len, &err), HF_OK);
+    CHECK_INT(nodes_init(two, NULL, nodes, NODES, &len, &err), HF_OK);
     CHECK_INT(try_with(HOST, HOST, HOST), HF_CONFLICT);
     CHECK(strstr(err.text, "a member of another quorum") != NULL);
     CHECK_INT(redis_number(&servers[2], "EXISTS holdfast:boot"), 0);
@@ -133,7 +134,7 @@ static int all_are_blank(void *arg)
     int is_locked = -1, blanks = 0;
     CHECK_INT(hf_lock_is_locked(look->lock, &is_locked, &err), HF_OK);
     CHECK_INT(is_locked, 0);
-    hf_client_nodes(look->client, nodes, NODES);
+    nodes_of(look->client, nodes, NODES);
     for (int i = 0; i < NODES; i++)
         blanks +=
             strstr(nodes[i].text, "it is new, or has lost its data") != NULL;
@@ -207,7 +208,7 @@ TEST(quorum_members, a_server_that_was_flushed_learns_the_longest_lease)
     snprintf(url, sizeof url,
              "redlock://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d",
              servers[0].port, servers[1].port, servers[2].port);
-    CHECK_INT(hf_quorum_init(url, &o, nodes, NODES, &len, &err), HF_OK);
+    CHECK_INT(nodes_init(url, &o, nodes, NODES, &len, &err), HF_OK);
     redis_say(&servers[2], "FLUSHALL");
     CHECK_INT(try_with(HOST, HOST, HOST), HF_OK);
     for (int i = 0; i < RIG_PATIENCE_MS && markers() < NODES; i++) {
@@ -226,7 +227,7 @@ TEST(quorum_members, a_client_does_not_look_for_locks)
     snprintf(url, sizeof url,
              "redlock://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d",
              servers[0].port, servers[1].port, servers[2].port);
-    CHECK_INT(hf_quorum_init(url, NULL, nodes, NODES, &len, &err), HF_OK);
+    CHECK_INT(nodes_init(url, NULL, nodes, NODES, &len, &err), HF_OK);
     for (int i = 0; i < NODES; i++) redis_say(&servers[i], "CONFIG RESETSTAT");
     CHECK_INT(try_with(HOST, HOST, HOST), HF_OK);
     for (int i = 0; i < NODES; i++)
@@ -237,7 +238,7 @@ TEST(quorum_members, a_client_does_not_look_for_locks)
 static int third_is_refused(void *client)
 {
     struct hf_node nodes[NODES];
-    hf_client_nodes(client, nodes, NODES);
+    nodes_of(client, nodes, NODES);
     return !nodes[2].settled && nodes[2].status == HF_INVALID;
 }
 
@@ -252,7 +253,7 @@ TEST(quorum_members, a_member_that_was_made_a_replica_loses_its_vote)
     snprintf(url, sizeof url,
              "redlock://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d",
              servers[0].port, servers[1].port, servers[2].port);
-    CHECK_INT(hf_quorum_init(url, NULL, nodes, NODES, &len, &err), HF_OK);
+    CHECK_INT(nodes_init(url, NULL, nodes, NODES, &len, &err), HF_OK);
     rig_begin_at(url);
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a");

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/nodes.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 #include "lib/rig_semaphore.h"
@@ -26,8 +27,7 @@ static hf_hold *begin(void)
     snprintf(quorum_url, sizeof quorum_url,
              "redlock://127.0.0.1:%d,127.0.0.1:%d,127.0.0.1:%d",
              servers[0].port, servers[1].port, servers[2].port);
-    CHECK_INT(hf_quorum_init(quorum_url, NULL, nodes, NODES, &len, &err),
-              HF_OK);
+    CHECK_INT(nodes_init(quorum_url, NULL, nodes, NODES, &len, &err), HF_OK);
     hf_client *c = rig_client_at(quorum_url, NULL);
     CHECK(rig_until_settled(c, NODES));
     hf_hold *g = NULL;
@@ -195,7 +195,7 @@ static void is_refused_as(int status)
 TEST(quorum_outside, number_of_a_semaphore_is_not_changed)
 {
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
-    struct hf_semaphore_state state;
+    struct hf_semaphore_state state = HF_SEMAPHORE_STATE_INIT;
     hf_hold *permit;
     begin();
     for (int plain = 0; plain < 2; plain++) {
@@ -243,7 +243,7 @@ TEST(quorum_outside, one_server_that_was_declared_new_is_used_either_way)
     int len = 0;
     redis_begin(&servers[0], NULL);
     snprintf(url, sizeof url, "redlock://127.0.0.1:%d", servers[0].port);
-    (void)hf_quorum_init(url, NULL, nodes, NODES, &len, NULL);
+    (void)nodes_init(url, NULL, nodes, NODES, &len, NULL);
     CHECK_INT(try_with(url), HF_OK);
     CHECK_INT(try_with(servers[0].url), HF_OK);
 }

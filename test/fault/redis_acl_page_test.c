@@ -8,6 +8,7 @@
 
 #include "lib/acl_page.h"
 #include "lib/fair.h"
+#include "lib/nodes.h"
 #include "lib/rig.h"
 #include "lib/rig_gate.h"
 #include "lib/rig_rw.h"
@@ -48,10 +49,10 @@ static void waits(hf_lock *one, hf_lock *two)
 {
     hf_hold *g = NULL;
     static struct fair_waiter w;
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     CHECK_INT(rig_acquire(one, 0, 0, &g), HF_OK);
     CHECK_INT(hf_hold_extend(g, 0, NULL), HF_OK);
-    CHECK_INT(hf_lock_inspect(one, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(one, &info, NULL), HF_OK);
     memset(&w, 0, sizeof w);
     w.lock = two;
     rig_spawn(fair_run, &w);
@@ -145,7 +146,7 @@ TEST(redis_acl_page, a_barrier_needs_no_more)
 
 TEST(redis_acl_page, a_value_needs_no_more)
 {
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     uint64_t version;
     begin("value");
     hf_client *c = client("");
@@ -175,9 +176,9 @@ static int on_row(const struct hf_list_row *row, void *user)
 /* Held by somebody with all rights; the looker sees it, and no more. */
 static void looked_at(hf_lock *held, hf_lock *look)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     CHECK_INT(hf_lock_try(held, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_inspect(look, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(look, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 1);
     CHECK_INT(hf_lock_break(look, NULL, NULL), HF_DENIED);
     CHECK_INT(hf_lock_release(held, NULL, NULL), HF_OK);
@@ -261,9 +262,9 @@ static void is_of_use(const char *use, const char *rare)
 /* A lock that somebody has, looked at by the user alone. */
 static void look_noted(hf_lock *look)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     note_begin(&r);
-    CHECK_INT(hf_lock_inspect(look, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(look, &info, NULL), HF_OK);
     note_end(&r);
     CHECK_INT(info.locked, 1);
     CHECK_STR(redis_say(&r, "FLUSHALL"), "OK");
@@ -324,7 +325,7 @@ static void members_init(const char *url)
     struct hf_quorum_options o = HF_QUORUM_OPTIONS_INIT;
     struct hf_error err = {0};
     int len = 0;
-    if (hf_quorum_init(url, &o, nodes, MEMBERS, &len, &err) != HF_OK)
+    if (nodes_init(url, &o, nodes, MEMBERS, &len, &err) != HF_OK)
         TEST_FAIL("%s", err.text);
 }
 

@@ -213,7 +213,7 @@ static void turn_passed(hf_barrier *barrier, int status,
  * millisecond of its clock. */
 TEST(redis_barrier, generations_rise_after_many_fast_turns_and_a_loss_of_data)
 {
-    struct hf_passed p = {0};
+    struct hf_passed p = HF_PASSED_INIT;
     begin();
     memset(&turns, 0, sizeof turns);
     hf_barrier *b = rig_barrier(rig_client(NULL), "a", 1);

@@ -111,8 +111,8 @@ static void wait_run(void *arg)
 
 static int has_waiter(void *arg)
 {
-    struct hf_info info;
-    return hf_lock_inspect(arg, 0, &info, NULL) == HF_OK && info.waiters == 1;
+    struct hf_info info = HF_INFO_INIT;
+    return hf_lock_inspect(arg, &info, NULL) == HF_OK && info.waiters == 1;
 }
 
 static void is_woken(const char *options)

@@ -84,8 +84,8 @@ static void wait_run(void *arg)
 
 static int has_waiter(void *arg)
 {
-    struct hf_info info;
-    return hf_lock_inspect(arg, 0, &info, NULL) == HF_OK && info.waiters == 1;
+    struct hf_info info = HF_INFO_INIT;
+    return hf_lock_inspect(arg, &info, NULL) == HF_OK && info.waiters == 1;
 }
 
 /* The holder's lease is 30 s, and a waiter that nobody wakes looks after 5. */
@@ -343,10 +343,10 @@ TEST(redis_cluster_move, a_string_whose_counter_went_first_is_freed)
 
 TEST(redis_cluster_move, a_lock_without_its_counter_can_be_looked_at)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     hf_hold *g = NULL;
     hf_lock *l = torn_lock("", lock_key, &g);
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 1);
     CHECK_INT(info.mine, 1);
     CHECK(info.fence > 0 && info.fence == hf_hold_fence(g));

@@ -70,8 +70,8 @@ static void wait_run(void *arg)
 
 static int has_waiter(void *arg)
 {
-    struct hf_info info;
-    return hf_lock_inspect(arg, 0, &info, NULL) == HF_OK && info.waiters == 1;
+    struct hf_info info = HF_INFO_INIT;
+    return hf_lock_inspect(arg, &info, NULL) == HF_OK && info.waiters == 1;
 }
 
 static void wakes_everywhere(const char *options)
@@ -126,7 +126,7 @@ TEST(redis_cluster_names, of_resources_have_their_guards_with_them)
     cluster_rig_begin(&c, 3, 0);
     hf_client *client = rig_client(NULL);
     for (int i = 0; i < ODD; i++) {
-        struct hf_value v;
+        struct hf_value v = HF_VALUE_INIT;
         CHECK_INT(hf_guard_set(client, odd[i], 5, "x", 1, 0, NULL), HF_OK);
         all_are_in(cluster_rig_slot(&c, odd[i]));
         CHECK(hf_guard_set(client, odd[i], 4, "y", 1, 0, NULL) != HF_OK);
@@ -144,7 +144,7 @@ TEST(redis_cluster_names, may_be_those_of_values_and_runs)
     cluster_rig_begin(&c, 3, 0);
     hf_client *client = rig_client(NULL);
     for (int i = 0; i < ODD; i++) {
-        struct hf_once_result r;
+        struct hf_once_result r = HF_ONCE_RESULT_INIT;
         hf_once *run;
         uint64_t version = 0;
         CHECK_INT(hf_once_begin(client, odd[i], NULL, &run, &r, NULL), HF_OK);
@@ -163,7 +163,7 @@ static int on_row(const struct hf_list_row *row, void *user)
     for (int i = 0; i < ODD; i++)
         if (row->name_len == strlen(odd[i])
             && !memcmp(row->name, odd[i], row->name_len))
-            seen[i] += row->info.locked;
+            seen[i] += row->info->locked;
     return 0;
 }
 
@@ -182,7 +182,7 @@ TEST(redis_cluster_names, are_listed_once_each_from_all_masters)
 static int on_token(const struct hf_list_row *row, void *user)
 {
     int *tokens = user;
-    *tokens += row->info.fence > 0;
+    *tokens += row->info->fence > 0;
     return 0;
 }
 

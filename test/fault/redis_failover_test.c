@@ -213,7 +213,7 @@ TEST(redis_failover, the_same_server_again_is_no_failover)
     hold(l, 0);
     CHECK_INT(redis_number(&r, "PEXPIRE a 60000"), 1);
     redis_say(&r, "CLIENT KILL TYPE normal");
-    CHECK_INT(hf_lock_inspect(l, 0, &(struct hf_info){0}, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, &(struct hf_info)HF_INFO_INIT, NULL), HF_OK);
     CHECK(redis_number(&r, "PTTL a") <= 60000);
     CHECK_INT(atomic_load(&seen.failovers), 0);
 }

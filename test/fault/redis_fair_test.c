@@ -432,13 +432,13 @@ TEST(redis_fair, who_lacks_the_keys_of_the_queue_releases_past_it)
 
 TEST(redis_fair, a_name_that_is_forbidden_hides_no_queue_of_others)
 {
-    struct hf_info info = {0};
+    struct hf_info info = HF_INFO_INIT;
     begin();
     hf_client *eve = eve_client(EVE_KEYS "~holdfast_queue*{a} &* +@all");
     CHECK_INT(hf_lock_try(rig_lock(eve, "z"), NULL, NULL), HF_DENIED);
     CHECK_INT(rig_acquire(rig_lock(rig_client(NULL), "a"), 0, 0, NULL), HF_OK);
     waiter_join(0, rig_client(NULL), 0);
-    CHECK_INT(hf_lock_inspect(rig_lock(eve, "a"), 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(rig_lock(eve, "a"), &info, NULL), HF_OK);
     CHECK_INT(info.queued, 1);
     CHECK_INT(hf_lock_break(rig_lock(rig_client(NULL), "a"), NULL, NULL),
               HF_OK);

@@ -102,7 +102,7 @@ TEST(redis_foreign, our_own_latch_is_ours)
 TEST(redis_foreign, a_number_of_java_is_no_semaphore_of_ours)
 {
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
-    struct hf_semaphore_state st;
+    struct hf_semaphore_state st = HF_SEMAPHORE_STATE_INIT;
     begin();
     o.flags = HF_SEMAPHORE_OURS;
     hf_semaphore *s = rig_semaphore_as(rig_client(NULL), "a", &o);
@@ -118,7 +118,7 @@ TEST(redis_foreign, a_number_of_java_is_no_semaphore_of_ours)
 TEST(redis_foreign, our_own_semaphore_is_ours_also_after_its_facts_have_ended)
 {
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
-    struct hf_semaphore_state st;
+    struct hf_semaphore_state st = HF_SEMAPHORE_STATE_INIT;
     hf_hold *p;
     begin();
     o.flags = HF_SEMAPHORE_OURS;
@@ -134,7 +134,7 @@ TEST(redis_foreign, our_own_semaphore_is_ours_also_after_its_facts_have_ended)
 TEST(redis_foreign, a_semaphore_whose_number_an_acquire_has_set_is_ours)
 {
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
-    struct hf_semaphore_state st;
+    struct hf_semaphore_state st = HF_SEMAPHORE_STATE_INIT;
     hf_hold *p;
     begin();
     o.flags = HF_SEMAPHORE_OURS;
@@ -224,12 +224,12 @@ static void group_take(void)
 
 TEST(redis_foreign, a_group_of_java_is_a_conflict)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     begin();
     group_take();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_CONFLICT);
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_CONFLICT);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_CONFLICT);
     CHECK_INT(hf_lock_break(l, NULL, NULL), HF_CONFLICT);
     CHECK_INT(redis_number(&r, "HLEN a"), 3);
 }

@@ -242,7 +242,7 @@ TEST(redis_permit_fault, a_change_whose_answer_was_lost_is_made_once)
 {
     static struct proxy px;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    struct hf_semaphore_state now;
+    struct hf_semaphore_state now = HF_SEMAPHORE_STATE_INIT;
     char url[64];
     begin();
     proxy_begin(&px, r.port);

@@ -99,8 +99,8 @@ TEST(redis_rw_killed, a_writer_keeps_readers_out_for_its_lease_only)
 
 static int is_one_queued(void *arg)
 {
-    struct hf_info info;
-    return hf_lock_inspect(arg, 0, &info, NULL) == HF_OK && info.queued == 1;
+    struct hf_info info = HF_INFO_INIT;
+    return hf_lock_inspect(arg, &info, NULL) == HF_OK && info.queued == 1;
 }
 
 TEST(redis_rw_killed, who_dies_at_the_head_of_the_queue_is_passed_over_soon)

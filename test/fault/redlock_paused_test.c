@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "holdfast/guard.h"
+#include "lib/nodes.h"
 #include "lib/proc.h"
 #include "lib/redlock.h"
 #include "lib/stress_run.h"
@@ -38,7 +39,7 @@ static void at_begin(void)
     redis_begin(&at.resource, NULL);
     rig_begin_at(at.url);
     o.timeout_ms = RIG_WAIT_MS;
-    if (hf_quorum_init(at.url, &o, nodes, REDLOCK_NODES, &len, &err) != HF_OK)
+    if (nodes_init(at.url, &o, nodes, REDLOCK_NODES, &len, &err) != HF_OK)
         TEST_FAIL("init: %s", err.text);
 }
 

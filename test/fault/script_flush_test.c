@@ -10,7 +10,7 @@
 TEST(script_flush, between_calls_is_not_noticed)
 {
     static struct redis r;
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     int was = 0;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -27,7 +27,7 @@ TEST(script_flush, between_calls_is_not_noticed)
         redis_say(&r, "SCRIPT FLUSH");
         CHECK_INT(hf_lock_try(other, NULL, NULL), HF_TAKEN);
         redis_say(&r, "SCRIPT FLUSH");
-        CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+        CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
         CHECK_INT(info.count, 2);
         redis_say(&r, "SCRIPT FLUSH");
         CHECK_INT(hf_hold_release(two, NULL), HF_OK);

@@ -171,8 +171,8 @@ TEST(server_restart, while_it_is_down_calls_say_unavailable_in_time)
     CHECK_INT(hf_lock_try(l, NULL, &err), HF_UNAVAILABLE);
     CHECK(err.text[0] != 0);
     CHECK_INT(rig_acquire(l, 0, 60000, NULL), HF_UNAVAILABLE);
-    struct hf_info info;
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_UNAVAILABLE);
+    struct hf_info info = HF_INFO_INIT;
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_UNAVAILABLE);
     CHECK(rig_now_ms() - began_ms < 20000);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
     redis_start(&r);

@@ -46,7 +46,7 @@ static void is_free_again(struct redis *r, hf_lock *l)
 TEST(slow_server, every_call_ends_by_its_deadline)
 {
     static struct redis r;
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_client *c = impatient_client(2000);
@@ -70,7 +70,7 @@ TEST(slow_server, every_call_ends_by_its_deadline)
     CHECK_INT(rig_acquire(l, 0, 600000, NULL), HF_UNAVAILABLE);
     CHECK(rig_now_ms() - began_ms < SOON_MS);
     began_ms = rig_now_ms();
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_UNAVAILABLE);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_UNAVAILABLE);
     CHECK_INT(hf_lock_break(l, NULL, NULL), HF_UNAVAILABLE);
     CHECK_INT(hf_client_list(c, NULL, on_row, NULL, NULL), HF_UNAVAILABLE);
     CHECK_INT(hf_hold_extend(g, 0, NULL), HF_UNAVAILABLE);
@@ -193,8 +193,8 @@ struct look {
 static void look_run(void *arg)
 {
     struct look *w = arg;
-    struct hf_info info;
-    w->status = hf_lock_inspect(w->lock, 0, &info, NULL);
+    struct hf_info info = HF_INFO_INIT;
+    w->status = hf_lock_inspect(w->lock, &info, NULL);
 }
 
 static void fd_close(void *arg)

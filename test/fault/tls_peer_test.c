@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lib/nodes.h"
 #include "lib/proc.h"
 #include "lib/proxy.h"
 #include "lib/rig.h"
@@ -202,7 +203,7 @@ TEST(tls_peer, members_of_a_quorum_are_reached_by_tls)
              "redlock://127.0.0.1:%d,localhost:%d,127.0.0.1:%d?tls=on&"
              "tls_ca=%s",
              s.port, port[0], port[1], s.ca);
-    if (hf_quorum_init(url, &q, nodes, 3, &len, &err) != HF_OK)
+    if (nodes_init(url, &q, nodes, 3, &len, &err) != HF_OK)
         TEST_FAIL("%s", err.text);
     hf_lock *l = rig_lock(rig_client_at(url, NULL), "a");
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);

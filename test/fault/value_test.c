@@ -20,7 +20,7 @@ static hf_client *impatient_client(const char *url)
 
 static uint64_t version_of(hf_client *c, char *text, size_t size)
 {
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     struct hf_error err = {0};
     if (hf_value_read(c, "a", &v, &err)) TEST_FAIL("read: %s", err.text);
     if (text) snprintf(text, size, "%s", v.data ? v.data : "");
@@ -120,7 +120,7 @@ TEST(value, that_is_something_else_on_the_server_is_left_alone)
         "HSET a version 9007199254740992 value 1 by 1",
         "HSET a version 5 value 1 by 1 more 1"};
     struct hf_error err = {0};
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_client *c = rig_client(NULL);

@@ -18,6 +18,7 @@
 #include "base/limits.h"
 #include "holdfast/holdfast.h"
 #include "fuzz/lib/client.h"
+#include "lib/nodes.h"
 
 #define HEAD 3
 #define LEASE_MS 3000
@@ -294,7 +295,7 @@ static void lock_use(hf_lock *lock)
 {
     struct hf_error err;
     hf_hold *hold = NULL;
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     int was = 0;
     struct hf_acquire_options o = how(WAIT_MS);
     int status = hf_lock_acquire(lock, &o, &hold, &err);
@@ -306,7 +307,7 @@ static void lock_use(hf_lock *lock)
         if (plays) lock_reenter(lock, k);
         hold_give(k);
     }
-    check_error(hf_lock_inspect(lock, 0, &info, &err), &err);
+    check_error(hf_lock_inspect(lock, &info, &err), &err);
     check_error(hf_lock_break(lock, &was, &err), &err);
 }
 
@@ -350,7 +351,7 @@ static void lock_of(hf_client *c, int kind, int order)
     unsigned others = plays ? play % 3 : 3;
     for (unsigned i = 0; i < others; i++)
         call_begun(hf_lock_acquire_start(lock, &o, acquired, NULL, NULL));
-    call_begun(hf_lock_inspect_start(lock, 0, inspected, NULL, NULL));
+    call_begun(hf_lock_inspect_start(lock, inspected, NULL, NULL));
     lock_use(lock); /* the others wait on: it is closed with the client */
 }
 
@@ -424,7 +425,7 @@ static void semaphore_of(hf_client *c, unsigned flags, int order)
 {
     struct hf_semaphore_options so = HF_SEMAPHORE_OPTIONS_INIT;
     struct hf_acquire_options o = how(WAIT_MS);
-    struct hf_semaphore_state state;
+    struct hf_semaphore_state state = HF_SEMAPHORE_STATE_INIT;
     hf_hold *hold = NULL;
     struct hf_error err;
     hf_semaphore *sem;
@@ -449,9 +450,9 @@ static void semaphore_of(hf_client *c, unsigned flags, int order)
     check_error(hf_semaphore_state(sem, &state, &err), &err);
     if (flags) check_error(hf_semaphore_drain(sem, &state, &err), &err);
     if (hf_semaphore_lock(sem)) {
-        struct hf_info info;
+        struct hf_info info = HF_INFO_INIT;
         hf_lock *lock = hf_semaphore_lock(sem);
-        check_error(hf_lock_inspect(lock, 0, &info, &err), &err);
+        check_error(hf_lock_inspect(lock, &info, &err), &err);
     }
     hf_semaphore_close(sem);
 }
@@ -490,7 +491,7 @@ static void act_latch(hf_client *c)
 static void act_barrier(hf_client *c)
 {
     struct hf_wait_options o = HF_WAIT_OPTIONS_INIT;
-    struct hf_passed passed;
+    struct hf_passed passed = HF_PASSED_INIT;
     struct hf_error err;
     hf_barrier *barrier;
     int64_t waiting = 0;
@@ -516,7 +517,7 @@ static int value_make(const struct hf_value *now, struct hf_value_next *next,
 static void act_value(hf_client *c)
 {
     struct hf_update_options o = HF_UPDATE_OPTIONS_INIT;
-    struct hf_value value;
+    struct hf_value value = HF_VALUE_INIT;
     struct hf_error err;
     uint64_t version = 0;
     o.tries = 16; /* the server may say for ever that it has changed */
@@ -532,7 +533,7 @@ static void act_value(hf_client *c)
 
 static void act_guard(hf_client *c)
 {
-    struct hf_value value;
+    struct hf_value value = HF_VALUE_INIT;
     struct hf_error err;
     uint64_t token = 0;
     check_error(hf_guard_touch(c, "g", 5, &err), &err);
@@ -548,7 +549,7 @@ static void act_guard(hf_client *c)
 static void act_once(hf_client *c)
 {
     struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
-    struct hf_once_result result;
+    struct hf_once_result result = HF_ONCE_RESULT_INIT;
     struct hf_error err;
     hf_once *once = NULL;
     o.flags = HF_ONCE_TRY;
@@ -569,7 +570,7 @@ static void act_once(hf_client *c)
 static void act_election(hf_client *c)
 {
     struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
-    struct hf_leader leader;
+    struct hf_leader leader = HF_LEADER_INIT;
     hf_hold *hold = NULL;
     struct hf_error err;
     hf_election *e;
@@ -613,15 +614,17 @@ static const char *url_text;
 /* By itself, without the client. */
 static void act_probe(hf_client *c)
 {
-    static struct hf_probe probe;
+    hf_probe *probe = NULL;
     struct hf_probe_options o = HF_PROBE_OPTIONS_INIT;
     struct hf_error err;
     char fact[64];
     (void)c;
-    int status = hf_probe(url_text, &o, &probe, &err);
+    int status = hf_probe_open(url_text, &o, &probe, &err);
     check_error(status, &err);
-    for (int i = 0; status == HF_OK && i < probe.len; i++)
-        hf_probe_fact(&probe.nodes[i], "redis_version", fact, sizeof fact);
+    for (int i = 0; status == HF_OK && i < hf_probe_len(probe); i++)
+        hf_probe_fact(hf_probe_node(probe, i), "redis_version", fact,
+                      sizeof fact);
+    hf_probe_close(probe);
 }
 
 /* ---- a run ---- */
@@ -687,7 +690,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     for (unsigned i = 0; i <= data[1] / ACTS % 4; i++)
         acts[(data[1] + i) % ACTS](c);
     loop_run(c);
-    hf_client_nodes(c, nodes, 4);
+    nodes_of(c, nodes, 4);
     hf_client_close(c);
     kept_check();
     world_end();

@@ -18,7 +18,7 @@ static void check(int ok)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     char *text = malloc(size + 1);
     check(text != NULL);
     if (size > 0) memcpy(text, data, size);

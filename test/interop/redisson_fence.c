@@ -116,14 +116,14 @@ TEST(redisson_fence, numbers_rise_when_one_waits_for_the_other)
 
 TEST(redisson_fence, our_break_raises_the_fence_above_javas_token)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     peer_begin(&java, &server, 30000);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     uint64_t token = (uint64_t)peer_number(&java, "fencedlock a");
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     CHECK_INT(info.fence, token);
     CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     CHECK(info.fence > token);
     CHECK(fence_take(l) > info.fence);
     CHECK_STR(peer_ask(&java, "fencedunlock a"), "not owner");

@@ -69,7 +69,7 @@ TEST(redisson_lease, javas_watchdog_does_not_touch_what_we_took_by_a_break)
 TEST(redisson_lease, we_are_told_when_java_forces_our_lock_open)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    struct hf_event ev = {0};
+    struct hf_event ev = HF_EVENT_INIT;
     peer_begin(&java, &server, 30000);
     o.lease_ms = 12000;
     hf_client *c = rig_client(&o);

@@ -192,7 +192,7 @@ static hf_semaphore *counter_begin(int64_t value)
 TEST(redisson_permit, a_counter_is_the_same_for_both)
 {
     hf_hold *p;
-    struct hf_semaphore_state now;
+    struct hf_semaphore_state now = HF_SEMAPHORE_STATE_INIT;
     hf_semaphore *s = counter_begin(0);
     CHECK_STR(peer_ask(&java, "count.tryset s 5"), "true");
     CHECK_INT(rig_take(s, 2, 0, &p), HF_OK);

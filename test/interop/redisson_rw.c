@@ -325,10 +325,10 @@ TEST(redisson_rw, our_tokens_rise_whatever_java_holds_in_between)
 
 TEST(redisson_rw, inspect_tells_javas_readers_and_writer)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     begin(30000);
     CHECK_STR(peer_ask(&java, "read.lock a %d", PEER_LEASE_MS), "ok");
-    CHECK_INT(hf_lock_inspect(a.read, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(a.read, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 1);
     CHECK_INT(info.shared, 1);
     CHECK_INT(info.foreign, 1);
@@ -336,7 +336,7 @@ TEST(redisson_rw, inspect_tells_javas_readers_and_writer)
     CHECK_STR(info.layout, "redisson");
     CHECK_STR(peer_ask(&java, "read.unlock a"), "ok");
     CHECK_STR(peer_ask(&java, "write.lock a %d", PEER_LEASE_MS), "ok");
-    CHECK_INT(hf_lock_inspect(a.read, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(a.read, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 1);
     CHECK_INT(info.shared, 0);
     CHECK_INT(info.readers, 0);

@@ -65,10 +65,10 @@ LIBRARY_TEST(exclusion, what_we_try_in_vain_leaves_its_lock_as_it_was)
 
 LIBRARY_TEST(exclusion, its_lock_is_shown_as_a_string)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_STR(peer_ask(&t->there, "lock a %d", PEER_LEASE_MS), "ok");
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     CHECK_STR(info.layout, "string");
     CHECK_INT(info.locked, 1);
     CHECK_INT(info.foreign, 1);
@@ -76,17 +76,22 @@ LIBRARY_TEST(exclusion, its_lock_is_shown_as_a_string)
     CHECK(info.ttl_ms > 30000 && info.ttl_ms <= PEER_LEASE_MS);
 }
 
+struct seen {
+    const char *name;
+    struct hf_info info;
+};
+
 static int row_note(const struct hf_list_row *row, void *user)
 {
-    struct hf_list_row *seen = user;
-    *seen = *row;
+    struct seen *seen = user;
+    seen->info = *row->info;
     seen->name = test_same_text(row->name, "a") ? "a" : "another";
     return 0;
 }
 
 LIBRARY_TEST(exclusion, its_locks_are_in_our_list)
 {
-    struct hf_list_row seen = {0};
+    struct seen seen = {0};
     hf_client *c = rig_client(NULL);
     CHECK_STR(peer_ask(&t->there, "lock a %d", PEER_LEASE_MS), "ok");
     CHECK_INT(hf_client_list(c, NULL, row_note, &seen, NULL), HF_OK);

@@ -21,15 +21,15 @@ hf_lock *fair_lock(hf_client *client, const char *name)
 
 int64_t fair_queued(hf_lock *lock)
 {
-    struct hf_info info;
-    if (hf_lock_inspect(lock, 0, &info, NULL) != HF_OK) return -1;
+    struct hf_info info = HF_INFO_INIT;
+    if (hf_lock_inspect(lock, &info, NULL) != HF_OK) return -1;
     return info.queued;
 }
 
 int64_t fair_position(hf_lock *lock, uint64_t holder)
 {
-    struct hf_info info;
-    if (hf_lock_inspect(lock, holder, &info, NULL) != HF_OK) return -1;
+    struct hf_info info = HF_INFO_INIT;
+    if (rig_inspect_as(lock, holder, &info) != HF_OK) return -1;
     return info.position;
 }
 

@@ -45,7 +45,7 @@ static void rows_keep(struct fake_env *f, const struct reply *reply)
 {
     for (size_t i = 0; i < reply->rows_len && f->rows_len < FAKE_ROWS_MAX;
          i++) {
-        const struct hf_list_row *row = &reply->rows[i];
+        const struct list_row *row = &reply->rows[i];
         memcpy(f->rows[f->rows_len].name, row->name, row->name_len);
         f->rows[f->rows_len].name[row->name_len] = '\0';
         f->rows[f->rows_len++].info = row->info;

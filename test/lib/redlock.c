@@ -2,6 +2,7 @@
  * redlock.c: see redlock.h.  One rule: nothing is measured here but by who
  * asks; conditions are waited for.
  */
+#include "lib/nodes.h"
 #include "lib/redlock.h"
 
 void redlock_begin(struct redlock *r, int64_t max_lease_ms)
@@ -14,7 +15,7 @@ void redlock_begin(struct redlock *r, int64_t max_lease_ms)
     snprintf(r->url, sizeof r->url, "redlock://%s", r->five.hosts);
     r->max_lease_ms = o.max_lease_ms = max_lease_ms;
     o.timeout_ms = RIG_WAIT_MS;
-    if (hf_quorum_init(r->url, &o, nodes, REDLOCK_NODES, &len, &err) != HF_OK)
+    if (nodes_init(r->url, &o, nodes, REDLOCK_NODES, &len, &err) != HF_OK)
         TEST_FAIL("init %s: %s", r->url, err.text);
 }
 
@@ -50,7 +51,7 @@ static void nodes_hear(hf_client *c)
 static void nodes_ask(hf_client *c, struct hf_node nodes[REDLOCK_NODES])
 {
     nodes_hear(c);
-    CHECK_INT(hf_client_nodes(c, nodes, REDLOCK_NODES), REDLOCK_NODES);
+    CHECK_INT(nodes_of(c, nodes, REDLOCK_NODES), REDLOCK_NODES);
 }
 
 struct hf_node redlock_node(hf_client *c, int node)

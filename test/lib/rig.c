@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "lib/cluster_rig.h"
+#include "lib/nodes.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 #include "lib/tls_server.h"
@@ -123,7 +124,7 @@ static void quorum_init(void)
     struct hf_error err = {0};
     int len = 0;
     o.max_lease_ms = 24 * 3600000; /* some tests ask for hours */
-    if (hf_quorum_init(rig.url, &o, nodes, QUORUM_LEN, &len, &err) != HF_OK)
+    if (nodes_init(rig.url, &o, nodes, QUORUM_LEN, &len, &err) != HF_OK)
         TEST_FAIL("init %s: %s", rig.url, err.text);
 }
 
@@ -230,13 +231,13 @@ static void options_lead(char text[URL_MAX], const char *url)
 static void nodes_await(hf_client *client)
 {
     struct hf_node nodes[QUORUM_LEN];
-    int len = hf_client_nodes(client, nodes, QUORUM_LEN);
+    int len = nodes_of(client, nodes, QUORUM_LEN);
     if (len != QUORUM_LEN) return;
     if (strncmp(rig.url, "quorum:", 7) && strncmp(rig.url, "redlock:", 8))
         return;
     for (int left = RIG_PATIENCE_MS; left > 0; left--) {
         int settled = 0;
-        hf_client_nodes(client, nodes, QUORUM_LEN);
+        nodes_of(client, nodes, QUORUM_LEN);
         /* Nodes that nobody declared new stay as they are until a lock is
          * asked for. */
         for (int i = 0; i < QUORUM_LEN; i++)
@@ -375,6 +376,17 @@ int rig_probe(hf_lock *lock)
     return status;
 }
 
+int rig_inspect_as(hf_lock *lock, uint64_t holder, struct hf_info *info)
+{
+    return hf__lock_inspect(lock, holder, info, NULL);
+}
+
+int rig_is_held_by(hf_lock *lock, uint64_t holder)
+{
+    struct hf_info info;
+    return rig_inspect_as(lock, holder, &info) == HF_OK ? info.mine : -1;
+}
+
 /* ---- threads ------------------------------------------------------------ */
 
 static void *worker_run(void *arg)
@@ -505,7 +517,7 @@ int rig_until_renewed(hf_lock *lock, uint64_t holder, int times)
 static int settled_count(hf_client *client)
 {
     struct hf_node nodes[HF_QUORUM_NODES_MAX];
-    int n = 0, len = hf_client_nodes(client, nodes, HF_QUORUM_NODES_MAX);
+    int n = 0, len = nodes_of(client, nodes, HF_QUORUM_NODES_MAX);
     for (int i = 0; i < len; i++) n += nodes[i].settled;
     return n;
 }

@@ -93,6 +93,12 @@ int rig_acquire(hf_lock *lock, uint64_t holder, int64_t wait_ms,
  * was granted.  Returns the status of the try. */
 int rig_probe(hf_lock *lock);
 
+/* hf_lock_inspect() as if `holder` asked, whom no thread is; all of `info` is
+ * written. */
+int rig_inspect_as(hf_lock *lock, uint64_t holder, struct hf_info *info);
+/* Does the store say that `holder` holds it?  -1 if it does not answer. */
+int rig_is_held_by(hf_lock *lock, uint64_t holder);
+
 /* Run fn(arg) on a thread; rig_join() waits for all of them. */
 void rig_spawn(void (*fn)(void *), void *arg);
 void rig_join(void);

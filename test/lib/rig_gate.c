@@ -89,6 +89,7 @@ static void wait_run(void *arg)
 static void wait_init(struct gate_wait *w, int64_t wait_ms, hf_cancel *cancel)
 {
     memset(w, 0, sizeof *w);
+    hf_passed_init(&w->passed);
     w->options = rig_wait_options(wait_ms);
     w->options.cancel = cancel;
 }

@@ -50,8 +50,8 @@ struct queue_view {
 static int is_queued(void *arg)
 {
     struct queue_view *q = arg;
-    struct hf_info info;
-    return hf_lock_inspect(q->lock, 0, &info, NULL) == HF_OK
+    struct hf_info info = HF_INFO_INIT;
+    return hf_lock_inspect(q->lock, &info, NULL) == HF_OK
            && info.queued == q->len;
 }
 

@@ -49,7 +49,7 @@ int rig_take(hf_semaphore *sem, int64_t permits, int64_t wait_ms, hf_hold **out)
 
 struct hf_semaphore_state rig_count(hf_semaphore *sem)
 {
-    struct hf_semaphore_state state = {0};
+    struct hf_semaphore_state state = HF_SEMAPHORE_STATE_INIT;
     struct hf_error err = {0};
     if (hf_semaphore_state(sem, &state, &err) != HF_OK)
         TEST_FAIL("%s", err.text);

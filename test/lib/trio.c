@@ -1,6 +1,7 @@
 /*
  * trio.c: see trio.h.
  */
+#include "lib/nodes.h"
 #include "lib/trio.h"
 
 static hf_client *kept[TRIO_NODES];
@@ -31,8 +32,7 @@ void trio_begin(int64_t max_lease_ms)
     for (int i = 0; i < TRIO_NODES; i++) node_open(i);
     if (max_lease_ms == TRIO_BLANK) return;
     o.max_lease_ms = max_lease_ms;
-    CHECK_INT(hf_quorum_init(TRIO_URL, &o, nodes, TRIO_NODES, &len, NULL),
-              HF_OK);
+    CHECK_INT(nodes_init(TRIO_URL, &o, nodes, TRIO_NODES, &len, NULL), HF_OK);
 }
 
 void trio_wipe(int i)

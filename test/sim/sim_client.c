@@ -79,7 +79,7 @@ void client_settle(struct sim_client *c)
     struct engine *e = &c->engine;
     int again = 1;
     while (again) {
-        struct hf_event ev;
+        struct hf_event ev = HF_EVENT_INIT;
         struct slot *about; /* nobody has an ear here */
         hf__engine_flush(e);
         struct op *list = hf__engine_take_done(e);

@@ -115,8 +115,8 @@ static int act_on_state(struct bench *b)
 
 static int act_inspect(struct bench *b)
 {
-    struct hf_info info;
-    return hf_lock_inspect(b->lock, 0, &info, NULL);
+    struct hf_info info = HF_INFO_INIT;
+    return hf_lock_inspect(b->lock, &info, NULL);
 }
 
 static int act_break(struct bench *b)
@@ -241,7 +241,7 @@ static int act_ticket(struct bench *b)
 
 static int act_value(struct bench *b)
 {
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     uint64_t version = 0;
     int status = hf_value_write(b->client, "v", HF_VALUE_ANY, "bytes", 5, 0,
                                 &version, NULL);
@@ -255,7 +255,7 @@ static int act_value(struct bench *b)
 
 static int act_guard(struct bench *b)
 {
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     int status = hf_guard_set(b->client, "g", 1, "bytes", 5, 0, NULL);
     if (status == HF_OK) status = hf_guard_read(b->client, "g", &v, NULL);
     if (status != HF_OK) return status;
@@ -266,7 +266,7 @@ static int act_guard(struct bench *b)
 static int act_election(struct bench *b)
 {
     struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
-    struct hf_leader l;
+    struct hf_leader l = HF_LEADER_INIT;
     hf_election *e;
     int status = hf_election_open(b->client, "post", NULL, &e, NULL);
     if (status != HF_OK) return status;
@@ -347,7 +347,7 @@ static int act_value_start(struct bench *b)
 static int act_once(struct bench *b)
 {
     struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
-    struct hf_once_result r;
+    struct hf_once_result r = HF_ONCE_RESULT_INIT;
     hf_once *run = NULL;
     o.flags = HF_ONCE_TRY;
     o.period_ms = 1;
@@ -373,7 +373,7 @@ static int semaphore_make(struct bench *b, hf_semaphore **out)
 static int act_semaphore(struct bench *b)
 {
     hf_semaphore *s = NULL;
-    struct hf_semaphore_state state;
+    struct hf_semaphore_state state = HF_SEMAPHORE_STATE_INIT;
     hf_hold *hold;
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, LEASE_MS, 0);
     o.permits = 2;
@@ -563,7 +563,7 @@ static void bench_close(struct bench *b)
     CHECK_INT(hf_lock_release(b->sound_lock, NULL, NULL), HF_OK);
     /* One of several nodes may have it until the lease ends, which would make
      * the next try another one. */
-    if (hf_client_nodes(b->sound, NULL, 0) > 1)
+    if (hf_client_nodes(b->sound, NULL, NULL) > 1)
         CHECK_INT(hf_lock_break(b->sound_lock, NULL, NULL), HF_OK);
     rig_close(b->sound);
     CHECK_INT(atomic_load(&heap.outstanding), 0);

@@ -551,12 +551,12 @@ static int look_only(const char *url, const char *dir, const char *name,
                      int is_locked)
 {
     struct hf_error err = {0};
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     hf_client *c;
     hf_lock *l;
     if (hf_client_open(url, NULL, &c, &err) != HF_OK) return 1;
     if (hf_lock_open(c, name, &l, &err) != HF_OK) return 2;
-    if (hf_lock_inspect(l, 0, &info, &err) != HF_OK) return 3;
+    if (hf_lock_inspect(l, &info, &err) != HF_OK) return 3;
     if (info.locked != is_locked) return 4;
     if (hf_lock_try(l, NULL, &err) != HF_DENIED) return 5;
     if (!strstr(err.text, dir)) return 6;

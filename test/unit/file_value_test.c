@@ -99,7 +99,7 @@ static void file_spoil(const char *file, const char *bytes)
 TEST(file_value, that_is_damaged_is_a_conflict_and_left_alone)
 {
     struct hf_error err = {0};
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     struct stat st;
     rig_begin_on("file:");
     hf_client *c = rig_client(NULL);
@@ -117,7 +117,7 @@ TEST(file_value, that_is_damaged_is_a_conflict_and_left_alone)
 
 TEST(file_value, of_another_key_is_a_conflict)
 {
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     rig_begin_on("file:");
     hf_client *c = rig_client(NULL);
     CHECK_INT(hf_value_write(c, "a", 0, "1", 1, 0, NULL, NULL), HF_OK);
@@ -129,7 +129,7 @@ TEST(file_value, of_another_key_is_a_conflict)
 
 TEST(file_value, that_is_no_regular_file_is_a_conflict)
 {
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     rig_begin_on("file:");
     hf_client *c = rig_client(NULL);
     CHECK_INT(mkdir(path_of("a.value"), 0700), 0);
@@ -165,7 +165,7 @@ TEST(file_value, is_written_in_a_directory_that_was_deleted)
 
 TEST(file_value, survives_its_client)
 {
-    struct hf_value v;
+    struct hf_value v = HF_VALUE_INIT;
     uint64_t version = 0;
     rig_begin_on("file:");
     hf_client *c = rig_client(NULL);

@@ -21,7 +21,7 @@ static int on_row(const struct hf_list_row *row, void *user)
  * was not refused, 0 if all were. */
 static int refused_all(hf_client *c, hf_lock *l, hf_hold *hold)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     struct hf_acquire_options o = rig_options(RIG_TRY, 0, 0);
     hf_lock *made = NULL;
     hf_cancel *cancel = NULL;
@@ -30,7 +30,7 @@ static int refused_all(hf_client *c, hf_lock *l, hf_hold *hold)
     if (hf_lock_acquire(l, &o, NULL, NULL) != HF_FORKED) return 2;
     if (hf_lock_release(l, NULL, NULL) != HF_FORKED) return 3;
     if (hf_hold_extend(hold, 0, NULL) != HF_FORKED) return 4;
-    if (hf_lock_inspect(l, 0, &info, NULL) != HF_FORKED) return 5;
+    if (hf_lock_inspect(l, &info, NULL) != HF_FORKED) return 5;
     if (hf_lock_break(l, &out, NULL) != HF_FORKED) return 6;
     if (hf_lock_is_locked(l, &out, NULL) != HF_FORKED) return 7;
     if (hf_lock_open(c, "b", &made, NULL) != HF_FORKED) return 8;
@@ -102,7 +102,7 @@ static void fork_leaves_the_parent_alone(const char *kind, int is_shared)
     CHECK(waitpid(pid, &status, 0) == pid);
     CHECK(WIFEXITED(status));
     CHECK_INT(WEXITSTATUS(status), 0);
-    CHECK_INT(hf_lock_is_held_by(l, 0, &held, NULL), HF_OK);
+    CHECK_INT(hf_lock_is_mine(l, &held, NULL), HF_OK);
     CHECK_INT(held, 1);
     CHECK_INT(hf_hold_state(hold), HF_STATE_HELD);
     CHECK_INT(rig_probe(other), HF_TAKEN);

@@ -44,10 +44,10 @@ TEST(multi_order, grants_come_in_the_order_of_the_caller)
     CHECK_INT(hf_hold_parts(hold), 3);
     CHECK(hf_hold_part(hold, 3) == NULL);
     for (size_t i = 0; i < 3; i++) {
-        struct hf_info info;
+        struct hf_info info = HF_INFO_INIT;
         hf_hold *part = hf_hold_part(hold, i);
         CHECK_STR(hf_hold_name(part), hf_lock_name(locks[i]));
-        CHECK_INT(hf_lock_inspect(locks[i], 0, &info, NULL), HF_OK);
+        CHECK_INT(hf_lock_inspect(locks[i], &info, NULL), HF_OK);
         CHECK(info.mine && info.fence == hf_hold_fence(part));
     }
 }

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "lib/nodes.h"
 #include "lib/rig.h"
 
 #define NODES 3
@@ -39,7 +40,7 @@ static int is_quarantined(hf_client *c)
     struct hf_node node = {0};
     for (int i = 0; i < RIG_PATIENCE_MS && !node.quarantine_left_ms; i++) {
         rig_pause_ms(1);
-        hf_client_nodes(c, &node, 1);
+        nodes_of(c, &node, 1);
     }
     return node.quarantine_left_ms > 0 && !node.settled;
 }
@@ -132,8 +133,8 @@ TEST(quorum_client, tells_of_its_nodes)
     struct hf_node nodes[NODES];
     rig_begin_on("quorum:");
     hf_client *c = rig_client(NULL);
-    CHECK_INT(hf_client_nodes(c, NULL, 0), NODES);
-    CHECK_INT(hf_client_nodes(c, nodes, NODES), NODES);
+    CHECK_INT(hf_client_nodes(c, NULL, NULL), NODES);
+    CHECK_INT(nodes_of(c, nodes, NODES), NODES);
     CHECK(!strncmp(nodes[0].url, "memory:", 7));
     CHECK(nodes[0].up && nodes[0].settled && nodes[0].identity[0]);
     CHECK_INT(nodes[0].status, HF_OK);
@@ -157,7 +158,7 @@ TEST(quorum_client, of_one_server_tells_of_that)
     struct hf_node node;
     rig_begin_on("memory:");
     hf_client *c = rig_client(NULL);
-    CHECK_INT(hf_client_nodes(c, &node, 1), 1);
+    CHECK_INT(nodes_of(c, &node, 1), 1);
     CHECK_STR(node.url, rig_url());
     CHECK(node.settled);
 }
@@ -171,7 +172,7 @@ TEST(quorum_client, clock_set_forward_takes_the_nodes_vote)
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a");
     CHECK_INT(rig_acquire(l, 0, 0, &hold), HF_OK);
-    hf_client_nodes(c, nodes, NODES);
+    nodes_of(c, nodes, NODES);
     snprintf(url, sizeof url, "%s?clock_ms=120000", nodes[0].url);
     rig_client_at(url, NULL);
     CHECK_INT(hf_hold_extend(hold, 0, NULL), HF_OK);
@@ -188,7 +189,7 @@ TEST(quorum_client, clock_set_back_costs_no_vote)
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a");
     CHECK_INT(rig_acquire(l, 0, 0, &hold), HF_OK);
-    hf_client_nodes(c, nodes, NODES);
+    nodes_of(c, nodes, NODES);
     snprintf(url, sizeof url, "%s?clock_ms=-1000", nodes[0].url);
     rig_client_at(url, NULL);
     CHECK_INT(hf_hold_extend(hold, 0, NULL), HF_OK);

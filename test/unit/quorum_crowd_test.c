@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lib/nodes.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 
@@ -70,7 +71,7 @@ TEST(quorum_crowd, members_may_be_of_every_kind)
     rig_client_at("memory:mixed", NULL); /* keeps the space */
     snprintf(url, sizeof url, "quorum:file:%s|memory:mixed|%s", rig_dir(),
              r.url);
-    CHECK_INT(hf_quorum_init(url, NULL, nodes, 3, &len, &err), HF_OK);
+    CHECK_INT(nodes_init(url, NULL, nodes, 3, &len, &err), HF_OK);
     crowd_run(rig_client_at(url, NULL));
 }
 

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "lib/nodes.h"
 #include "lib/trio.h"
 
 static atomic_int warnings;
@@ -24,7 +25,7 @@ static int init(const char *url, unsigned flags)
     struct hf_quorum_options o = HF_QUORUM_OPTIONS_INIT;
     int len = 0;
     o.flags = flags;
-    return hf_quorum_init(url, &o, nodes, TRIO_NODES, &len, NULL);
+    return nodes_init(url, &o, nodes, TRIO_NODES, &len, NULL);
 }
 
 static void client_close(void *arg)
@@ -59,7 +60,7 @@ static int status_of(hf_client *c, int64_t wait_ms)
 static int last_is_refused(void *c)
 {
     struct hf_node nodes[TRIO_NODES];
-    hf_client_nodes(c, nodes, TRIO_NODES);
+    nodes_of(c, nodes, TRIO_NODES);
     return nodes[2].status == HF_CONFLICT && nodes[2].link == HF_LINK_REFUSED
            && strstr(nodes[2].text, "a member of another quorum") != NULL;
 }

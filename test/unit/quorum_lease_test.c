@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "lib/nodes.h"
 #include "lib/trio.h"
 
 /* The longest lease that the marker of node `i` tells of; 0: no marker. */
@@ -11,7 +12,7 @@ static int64_t node_lease_ms(int i)
 {
     struct hf_quorum_node nodes[TRIO_NODES];
     int len = 0;
-    CHECK_INT(hf_quorum_init(TRIO_URL, NULL, nodes, TRIO_NODES, &len, NULL),
+    CHECK_INT(nodes_init(TRIO_URL, NULL, nodes, TRIO_NODES, &len, NULL),
               HF_CONFLICT);
     return nodes[i].max_lease_ms;
 }
@@ -24,7 +25,7 @@ static int64_t quarantine_left_ms(hf_client *c, int node)
     CHECK_INT(hf_lock_open(c, "q", &l, NULL), HF_OK);
     (void)rig_probe(l);
     for (int i = 0; i < RIG_PATIENCE_MS; i++) {
-        hf_client_nodes(c, nodes, TRIO_NODES);
+        nodes_of(c, nodes, TRIO_NODES);
         if (nodes[node].quarantine_left_ms > 0) break;
         rig_pause_ms(1);
     }
@@ -83,8 +84,8 @@ TEST(quorum_lease, a_client_with_the_old_members_is_refused_at_once)
     hf_client *c = rig_client(NULL);
     CHECK_INT(status_of(c, 0, NULL), HF_OK);
     o.flags = HF_QUORUM_FORCE; /* the old member still answers */
-    CHECK_INT(hf_quorum_replace(TRIO_URL, "memory:lc", "memory:ld", &o, nodes,
-                                TRIO_NODES, &len, NULL),
+    CHECK_INT(nodes_replace(TRIO_URL, "memory:lc", "memory:ld", &o, nodes,
+                            TRIO_NODES, &len, NULL),
               HF_OK);
     CHECK_INT(status_of(c, 0, &err), HF_CONFLICT);
     CHECK(strstr(err.text, "a member of another quorum") != NULL);
@@ -97,10 +98,10 @@ TEST(quorum_lease, the_quarantine_of_a_replacement_has_the_urls_drift)
     int len = 0;
     trio_begin(0);
     o.flags = HF_QUORUM_FORCE;
-    CHECK_INT(hf_quorum_replace("quorum:drift=20%|memory:la|memory:lb|"
-                                "memory:lc",
-                                "memory:lc", "memory:ld", &o, nodes, TRIO_NODES,
-                                &len, NULL),
+    CHECK_INT(nodes_replace("quorum:drift=20%|memory:la|memory:lb|"
+                            "memory:lc",
+                            "memory:lc", "memory:ld", &o, nodes, TRIO_NODES,
+                            &len, NULL),
               HF_OK);
     CHECK(nodes[2].left_ms > 36000 && nodes[2].left_ms <= 36010);
 }

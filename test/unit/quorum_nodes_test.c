@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "lib/nodes.h"
 #include "lib/rig.h"
 
 #define NODES 3
@@ -29,7 +30,7 @@ TEST(quorum_nodes, minority_that_is_new_is_not_warned_of)
     rig_begin_at(url);
     rig_client_at("memory:y2", NULL);
     rig_client_at("memory:y3", NULL); /* nobody keeps y1: it is wiped */
-    CHECK_INT(hf_quorum_init(url, NULL, nodes, NODES, &len, NULL), HF_OK);
+    CHECK_INT(nodes_init(url, NULL, nodes, NODES, &len, NULL), HF_OK);
     o.log = log_count;
     hf_client *c = NULL;
     hf_lock *l = NULL;
@@ -43,16 +44,16 @@ TEST(quorum_nodes, minority_that_is_new_is_not_warned_of)
 
 TEST(quorum_nodes, inspect_counts_the_nodes_that_agree)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     rig_begin_on("quorum:");
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a");
     CHECK(rig_until_settled(c, NODES));
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     CHECK(!info.locked);
     CHECK_INT(info.nodes_agree, NODES);
     CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     CHECK(info.locked);
     CHECK_INT(info.nodes, NODES);
     CHECK_INT(info.nodes_heard, NODES);
@@ -61,17 +62,17 @@ TEST(quorum_nodes, inspect_counts_the_nodes_that_agree)
 
 TEST(quorum_nodes, inspect_counts_a_node_that_has_no_hold)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     struct hf_node nodes[NODES];
     rig_begin_on("quorum:");
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(c, "a");
     CHECK(rig_until_settled(c, NODES));
     CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
-    hf_client_nodes(c, nodes, NODES);
+    nodes_of(c, nodes, NODES);
     hf_lock *one = rig_lock(rig_client_at(nodes[1].url, NULL), "a");
     CHECK_INT(hf_lock_break(one, NULL, NULL), HF_OK);
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     CHECK(info.locked);
     CHECK_INT(info.nodes_agree, NODES - 1);
 }
@@ -92,7 +93,7 @@ TEST(quorum_nodes, list_has_what_any_node_has_once)
     hf_client *c = rig_client(NULL);
     CHECK_INT(rig_acquire(rig_lock(c, "a"), 0, 0, NULL), HF_OK);
     CHECK_INT(rig_acquire(rig_lock(c, "b"), 0, 0, NULL), HF_OK);
-    hf_client_nodes(c, nodes, NODES);
+    nodes_of(c, nodes, NODES);
     hf_lock *one = rig_lock(rig_client_at(nodes[0].url, NULL), "a");
     CHECK_INT(hf_lock_break(one, NULL, NULL), HF_OK);
     CHECK_INT(hf_client_list(c, NULL, rows_count, &rows, NULL), HF_OK);

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "lib/nodes.h"
 #include "lib/trio.h"
 
 static const char *const urls[] = {"memory:la", "memory:lb", "memory:lc"};
@@ -71,11 +72,11 @@ TEST(quorum_view, a_wait_with_time_to_ask_blames_the_silent_nodes)
 
 TEST(quorum_view, a_lock_that_one_node_has_is_free)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     trio_begin(0);
     held_at(0);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 0);
     CHECK_STR(info.owner, "");
 }
@@ -83,23 +84,23 @@ TEST(quorum_view, a_lock_that_one_node_has_is_free)
 /* Each has one node: whoever is counted last is not the holder. */
 TEST(quorum_view, a_lock_that_three_have_one_node_each_of_is_free)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     trio_begin(0);
     for (int i = 0; i < TRIO_NODES; i++) held_at(i);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     CHECK_INT(info.locked, 0);
 }
 
 TEST(quorum_view, a_lock_that_two_of_three_have_is_held)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     hf_hold *hold = NULL;
     trio_begin(0);
     hf_lock *odd = held_at(0);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(rig_acquire(l, 0, 0, &hold), HF_OK);
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     CHECK_INT(hf_lock_release(odd, NULL, NULL), HF_OK);
     CHECK(info.locked && info.mine);
     CHECK(info.fence >= hf_hold_fence(hold));
@@ -114,29 +115,29 @@ static void broken_at(int node)
 /* A node that nobody holds it on has a higher counter. */
 TEST(quorum_view, the_fence_of_a_held_lock_is_its_holders)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     hf_hold *hold = NULL;
     trio_begin(0);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(rig_acquire(l, 0, 0, &hold), HF_OK);
     broken_at(0);
-    CHECK_INT(hf_lock_inspect(l, 0, &info, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     CHECK(info.locked);
     CHECK(info.fence == hf_hold_fence(hold));
 }
 
-static struct hf_info seen;
+static struct hf_info seen = HF_INFO_INIT;
 
 static int all_agree(void *lock)
 {
-    return hf_lock_inspect(lock, 0, &seen, NULL) == HF_OK
+    return hf_lock_inspect(lock, &seen, NULL) == HF_OK
            && seen.nodes_agree == TRIO_NODES;
 }
 
 /* It has the lock under a number of its own, since it was healed. */
 TEST(quorum_view, a_node_that_was_healed_changes_neither_fence_nor_since)
 {
-    struct hf_info before;
+    struct hf_info before = HF_INFO_INIT;
     hf_hold *hold = NULL;
     trio_begin(0);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
@@ -144,7 +145,7 @@ TEST(quorum_view, a_node_that_was_healed_changes_neither_fence_nor_since)
     CHECK(rig_until(all_agree, l));
     before = seen;
     broken_at(0);
-    CHECK_INT(hf_lock_inspect(l, 0, &seen, NULL), HF_OK);
+    CHECK_INT(hf_lock_inspect(l, &seen, NULL), HF_OK);
     CHECK_INT(seen.nodes_agree, TRIO_NODES - 1);
     CHECK(rig_until(all_agree, l));
     CHECK(seen.fence == hf_hold_fence(hold));
@@ -154,14 +155,14 @@ TEST(quorum_view, a_node_that_was_healed_changes_neither_fence_nor_since)
 /* Whose word one has for it, with two of three away. */
 TEST(quorum_view, what_the_rest_could_decide_is_not_called_free)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     trio_begin(0);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
     hf_client *c = trio_client("quorum:memory:la|memory:lb|memory:lc?down=1");
     hf_lock *other = NULL;
     CHECK_INT(hf_lock_open(c, "a", &other, NULL), HF_OK);
-    int status = hf_lock_inspect(other, 0, &info, NULL);
+    int status = hf_lock_inspect(other, &info, NULL);
     hf_client_close(c);
     CHECK_INT(status, HF_OK);
     CHECK_INT(info.locked, 1);
@@ -170,13 +171,13 @@ TEST(quorum_view, what_the_rest_could_decide_is_not_called_free)
 /* One has it, another does not, the third is away. */
 static void holder_is_believed(int node)
 {
-    struct hf_info info;
+    struct hf_info info = HF_INFO_INIT;
     trio_begin(0);
     held_at(node);
     hf_client *c = trio_client("quorum:memory:la|memory:lb|memory:lc?down=1");
     hf_lock *l = NULL;
     CHECK_INT(hf_lock_open(c, "a", &l, NULL), HF_OK);
-    int status = hf_lock_inspect(l, 0, &info, NULL);
+    int status = hf_lock_inspect(l, &info, NULL);
     hf_client_close(c);
     CHECK_INT(status, HF_OK);
     CHECK_INT(info.locked, 1);
@@ -219,7 +220,7 @@ TEST(quorum_view, a_list_is_of_a_node_that_may_vote)
 static int node_is_up(void *client)
 {
     struct hf_node node;
-    hf_client_nodes(client, &node, 1);
+    nodes_of(client, &node, 1);
     return node.up && node.status != HF_OK;
 }
 
@@ -237,7 +238,7 @@ TEST(quorum_view, a_clock_that_is_far_ahead_is_named)
     CHECK_INT(hf_lock_open(c, "a", &l, NULL), HF_OK);
     int status = hf_lock_acquire(l, &o, NULL, &err);
     int is_told = rig_until(node_is_up, c);
-    hf_client_nodes(c, nodes, TRIO_NODES);
+    nodes_of(c, nodes, TRIO_NODES);
     hf_client_close(c);
     CHECK(status != HF_OK);
     CHECK(strstr(err.text, "ms ahead of the other nodes'") != NULL);

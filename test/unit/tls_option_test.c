@@ -6,6 +6,7 @@
 
 #include "holdfast/holdfast.h"
 #include "test.h"
+#include "lib/nodes.h"
 
 static void refuses(const char *url, const char *why)
 {
@@ -23,7 +24,7 @@ static void takes(const char *url, const char *shown)
     hf_client *c = NULL;
     if (hf_client_open(url, NULL, &c, &err) != HF_OK)
         TEST_FAIL("%s: %s", url, err.text);
-    CHECK_INT(hf_client_nodes(c, &node, 1), 1);
+    CHECK_INT(nodes_of(c, &node, 1), 1);
     CHECK_STR(hf_client_url(c), shown);
     hf_client_close(c);
 }

@@ -18,7 +18,7 @@ struct page {
     struct backend_conn *c;
     const struct request *req;
     struct kernel_locks locks;
-    struct hf_list_row *rows;
+    struct list_row *rows;
     size_t len;
     char name[TITLE_MAX]; /* of the file that is looked at */
     size_t name_len;
@@ -54,7 +54,7 @@ static int page_add(struct page *p, const struct hf_info *info)
     char *name = hf__alloc(p->c->env->alloc, p->name_len + 1);
     if (!name) return HF_NOMEM;
     memcpy(name, p->name, p->name_len + 1);
-    struct hf_list_row *row = &p->rows[p->len++];
+    struct list_row *row = &p->rows[p->len++];
     row->name = name;
     row->name_len = p->name_len;
     row->info = *info;

@@ -26,7 +26,7 @@ struct backend_conn {
     struct boot boot;
     struct tally_told tally;
     struct hf_info info; /* copies for the reply under way */
-    struct hf_list_row *rows;
+    struct list_row *rows;
     char *data;     /* of a value */
     char where[64]; /* "memory:space", for error texts */
     char text[HF_ERROR_TEXT_MAX];

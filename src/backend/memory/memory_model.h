@@ -13,13 +13,13 @@ struct store {
     const struct allocator *alloc;
     struct table table;
     struct held *free_holds;
-    int has_news;             /* see hf__store_has_news() */
-    size_t sweep;             /* where to look for ended values */
-    uint64_t dropped;         /* the highest version that is gone */
-    struct hf_info info;      /* lent with INSPECT and BREAK */
-    struct hf_list_row *rows; /* lent with LIST; NULL until the first */
-    uint64_t id;              /* see hf__store_identify() */
-    unsigned lives;           /* restarts so far */
+    int has_news;          /* see hf__store_has_news() */
+    size_t sweep;          /* where to look for ended values */
+    uint64_t dropped;      /* the highest version that is gone */
+    struct hf_info info;   /* lent with INSPECT and BREAK */
+    struct list_row *rows; /* lent with LIST; NULL until the first */
+    uint64_t id;           /* see hf__store_identify() */
+    unsigned lives;        /* restarts so far */
     int is_durable;
     struct marker marker;
     struct boot boot;        /* lent with BOOT */

@@ -91,7 +91,7 @@ void hf__store_list(struct store *s, int64_t now_us, const struct request *req,
     for (; i < end && rep->rows_len < STORE_PAGE_ROWS; i++) {
         struct entry *e = s->table.entries[i];
         if (!entry_is_wanted(e, now_us, req->name)) continue;
-        struct hf_list_row *row = &s->rows[rep->rows_len++];
+        struct list_row *row = &s->rows[rep->rows_len++];
         row->name = e->name;
         row->name_len = e->name_len;
         hf__store_describe(e, now_us, req, &row->info);

@@ -266,9 +266,9 @@ struct backend_conn {
     struct reply aof_reply;     /* a grant that waits for the disk */
     struct bytes facts;         /* FACTS: what was told so far */
     struct command cmd;
-    struct hf_info info;      /* lent with a reply */
-    struct tally_told tally;  /* the same */
-    struct hf_list_row *rows; /* lent with a page of a list */
+    struct hf_info info;     /* lent with a reply */
+    struct tally_told tally; /* the same */
+    struct list_row *rows;   /* lent with a page of a list */
     size_t rows_size;
     char text[HF_ERROR_TEXT_MAX];
 

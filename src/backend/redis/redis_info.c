@@ -220,12 +220,12 @@ int hf__info_inspect(struct backend_conn *c, const struct request *req,
 }
 
 static int row_read(const struct value *v, const struct request *req,
-                    int64_t now_us, struct hf_list_row *row)
+                    int64_t now_us, struct list_row *row)
 {
     const struct value *name = hf__value_at(v, 0);
     if (!hf__value_is_array(v, 8) || !name || name->type != VALUE_STRING)
         return -1;
-    *row = (struct hf_list_row){.name = name->text, .name_len = name->len};
+    *row = (struct list_row){.name = name->text, .name_len = name->len};
     struct hf_info *info = &row->info;
     info->ttl_ms = ttl_ms_at(v, 1, -1);
     info->fence =
@@ -257,7 +257,7 @@ static int is_name(const struct value *name)
 static int rows_need(struct backend_conn *c, size_t rows)
 {
     if (rows <= c->rows_size) return 0;
-    struct hf_list_row *more =
+    struct list_row *more =
         hf__realloc(c->env->alloc, c->rows, rows * sizeof *more);
     if (!more) return -1;
     c->rows = more;
@@ -281,7 +281,7 @@ int hf__info_list(struct backend_conn *c, const struct request *req,
     reply->cursor = strtoull(v->first->text, NULL, 10);
     for (const struct value *at = v->first->next->next; at; at = at->next) {
         if (!is_name(hf__value_at(at, 0))) continue;
-        struct hf_list_row *row = &c->rows[reply->rows_len];
+        struct list_row *row = &c->rows[reply->rows_len];
         if (row_read(at, req, reply->node_us, row) != 0) return -1;
         if (c->no_fence) row->info.fence = 0;
         reply->rows_len++;
