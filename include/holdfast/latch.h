@@ -33,9 +33,13 @@ typedef struct hf_latch hf_latch;
 
 /* Receives the result of an asynchronous call.  `left` is the count after it,
  * on HF_OK and HF_TAKEN; for hf_latch_delete_start(), 1 if the latch was set,
- * otherwise 0; for hf_latch_wait_start(), always 0.  `err` is borrowed. */
+ * otherwise 0.  `err` is borrowed. */
 typedef void (*hf_latch_fn)(hf_latch *latch, int status, int64_t left,
                             const struct hf_error *err, void *user);
+
+/* Receives the result of hf_latch_wait_start().  `err` is borrowed. */
+typedef void (*hf_latch_waited_fn)(hf_latch *latch, int status,
+                                   const struct hf_error *err, void *user);
 
 /**
  * Create a latch object.  Sends nothing to the store.
@@ -302,7 +306,7 @@ HF_API int hf_latch_delete_start(hf_latch *latch, hf_latch_fn cb, void *user,
  */
 HF_API int hf_latch_wait_start(hf_latch *latch,
                                const struct hf_wait_options *options,
-                               hf_latch_fn cb, void *user,
+                               hf_latch_waited_fn cb, void *user,
                                struct hf_error *err);
 
 #ifdef __cplusplus

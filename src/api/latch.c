@@ -175,15 +175,15 @@ static void wait_complete(struct op *op)
 {
     hf_lock *lock = op->complete_data;
     hf_client *c = lock->client;
-    hf_latch_fn fn = (hf_latch_fn)op->complete_fn;
+    hf_latch_waited_fn fn = (hf_latch_waited_fn)op->complete_fn;
     if (fn)
-        fn((hf_latch *)(uintptr_t)lock, op->status, 0, &op->err,
+        fn((hf_latch *)(uintptr_t)lock, op->status, &op->err,
            op->complete_user);
     hf__free(&c->alloc, op);
 }
 
 int hf_latch_wait_start(hf_latch *latch, const struct hf_wait_options *options,
-                        hf_latch_fn cb, void *user, struct hf_error *err)
+                        hf_latch_waited_fn cb, void *user, struct hf_error *err)
 {
     struct op op;
     hf_lock *lock = lock_of(latch);

@@ -324,10 +324,10 @@ static void campaign_told(hf_election *election, int status, hf_hold *hold,
     told(status);
 }
 
-static void latch_told(hf_latch *latch, int status, int64_t left,
-                       const struct hf_error *err, void *user)
+static void latch_told(hf_latch *latch, int status, const struct hf_error *err,
+                       void *user)
 {
-    (void)latch, (void)left, (void)err, (void)user;
+    (void)latch, (void)err, (void)user;
     told(status);
 }
 

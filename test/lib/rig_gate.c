@@ -124,10 +124,10 @@ static void wait_done(struct gate_wait *w, int status,
     atomic_fetch_add(&w->ended, 1);
 }
 
-static void on_open(hf_latch *latch, int status, int64_t left,
-                    const struct hf_error *err, void *user)
+static void on_open(hf_latch *latch, int status, const struct hf_error *err,
+                    void *user)
 {
-    (void)latch, (void)left;
+    (void)latch;
     wait_done(user, status, err);
 }
 
