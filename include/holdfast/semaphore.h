@@ -461,8 +461,7 @@ enum hf_semaphore_change {
  *
  * @return HF_OK           the request has been started
  *         HF_INVALID      `change`, `number` or `flags` is not valid
- *         HF_UNSUPPORTED  as for that call; HF_SEMAPHORE_LOOK also where
- *                         permits are slots
+ *         HF_UNSUPPORTED  as for that call
  *         HF_FORKED       the client was opened by the parent of this process
  *         HF_CLOSED       the client is being closed
  *         HF_NOMEM        out of memory

@@ -45,7 +45,7 @@ static int job_make(const hf_semaphore *sem, int change, int64_t number,
         status = number_check(
             number, change == HF_SEMAPHORE_ADD ? -HF_SEMAPHORE_MAX : 0, err);
     if (status != HF_OK) return status;
-    if (sem->slots_len)
+    if (sem->slots_len && change != HF_SEMAPHORE_LOOK)
         return hf__error_set(err, HF_UNSUPPORTED,
                              "slots are counted when they are opened, and "
                              "hf_semaphore_state() looks at each");
@@ -148,6 +148,7 @@ int hf_semaphore_change_start(hf_semaphore *sem, int change, int64_t number,
     if (status == HF_OK)
         status = job_make(sem, change, number, flags, &job, err);
     if (status != HF_OK) return status;
+    if (sem->slots_len) return hf__slots_state_start(sem, cb, user, err);
     return hf__tally_start_as(sem->lock, &job, change_told, sem,
                               (void (*)(void))cb, user, err);
 }

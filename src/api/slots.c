@@ -182,6 +182,18 @@ int hf__slots_acquire_start(hf_semaphore *sem,
     return status;
 }
 
+/* ---- looking ------------------------------------------------------------- */
+
+static struct hf_semaphore_state state_of(const hf_semaphore *sem,
+                                          int64_t taken)
+{
+    return (struct hf_semaphore_state){.is_set = 1,
+                                       .is_done = 1,
+                                       .available = sem->slots_len - taken,
+                                       .capacity = sem->slots_len,
+                                       .taken = taken};
+}
+
 int hf__slots_state(hf_semaphore *sem, struct hf_semaphore_state *out,
                     struct hf_error *err)
 {
@@ -194,11 +206,52 @@ int hf__slots_state(hf_semaphore *sem, struct hf_semaphore_state *out,
         taken += is_locked;
     }
     hf__call_leave(sem->client);
-    if (status == HF_OK)
-        *out = (struct hf_semaphore_state){.is_set = 1,
-                                           .is_done = 1,
-                                           .available = sem->slots_len - taken,
-                                           .capacity = sem->slots_len,
-                                           .taken = taken};
+    if (status == HF_OK) *out = state_of(sem, taken);
+    return status;
+}
+
+/* ---- the same, started --------------------------------------------------- */
+
+/* One slot is asked about after the other. */
+struct slots_look {
+    hf_semaphore *sem;
+    int32_t at; /* the slot that is being asked about */
+    int64_t taken;
+    hf_semaphore_fn fn;
+    void *user;
+};
+
+static void look_told(hf_lock *lock, int status, const struct hf_info *info,
+                      const struct hf_error *err, void *user)
+{
+    struct slots_look *l = user;
+    hf_semaphore *sem = l->sem;
+    hf_client *client = sem->client;
+    struct hf_error why = *err;
+    (void)lock;
+    if (status == HF_OK) l->taken += info->locked;
+    if (status == HF_OK && ++l->at < sem->slots_len) {
+        status =
+            hf_lock_inspect_start(sem->slots[l->at], 0, look_told, l, &why);
+        if (status == HF_OK) return;
+    }
+    struct hf_semaphore_state state = state_of(sem, l->taken);
+    if (l->fn)
+        l->fn(sem, status, status == HF_OK ? &state : NULL, &why, l->user);
+    hf__free(&client->alloc, l);
+}
+
+int hf__slots_state_start(hf_semaphore *sem, hf_semaphore_fn cb, void *user,
+                          struct hf_error *err)
+{
+    struct slots_look *l = hf__alloc_zero(&sem->client->alloc, sizeof *l);
+    if (!l)
+        return hf__error_set(err, HF_NOMEM, "%.150s: out of memory",
+                             hf_lock_name(sem->lock));
+    l->sem = sem;
+    l->fn = cb;
+    l->user = user;
+    int status = hf_lock_inspect_start(sem->slots[0], 0, look_told, l, err);
+    if (status != HF_OK) hf__free(&sem->client->alloc, l);
     return status;
 }

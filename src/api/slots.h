@@ -67,5 +67,7 @@ int hf__slots_acquire_start(hf_semaphore *sem,
                             struct hf_error *err);
 int hf__slots_state(hf_semaphore *sem, struct hf_semaphore_state *out,
                     struct hf_error *err);
+int hf__slots_state_start(hf_semaphore *sem, hf_semaphore_fn cb, void *user,
+                          struct hf_error *err);
 
 #endif

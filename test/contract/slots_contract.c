@@ -57,6 +57,55 @@ TEST(slots, are_counted_one_by_one)
     CHECK_INT(taken(s), 0);
 }
 
+struct looked {
+    atomic_int count;
+    int status;
+    struct hf_semaphore_state state;
+};
+
+static void on_look(hf_semaphore *sem, int status,
+                    const struct hf_semaphore_state *state,
+                    const struct hf_error *err, void *user)
+{
+    struct looked *l = user;
+    (void)sem, (void)err;
+    l->status = status;
+    if (state) l->state = *state;
+    atomic_fetch_add(&l->count, 1);
+}
+
+TEST(slots, are_counted_asynchronously_too)
+{
+    static struct looked l;
+    l = (struct looked){0};
+    if (!begin()) return;
+    hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 3);
+    CHECK_INT(rig_take(s, 2, 0, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_change_start(s, HF_SEMAPHORE_LOOK, 0, 0, on_look, &l,
+                                        NULL),
+              HF_OK);
+    CHECK(rig_until_equal(&l.count, 1));
+    CHECK_INT(l.status, HF_OK);
+    CHECK_INT(l.state.capacity, 3);
+    CHECK_INT(l.state.taken, 2);
+    CHECK_INT(l.state.available, 1);
+}
+
+TEST(slots, a_count_that_was_started_is_told_when_the_client_is_closed)
+{
+    static struct looked l;
+    l = (struct looked){0};
+    if (!begin()) return;
+    hf_client *c = rig_client(NULL);
+    hf_semaphore *s = rig_semaphore(c, "s", 64);
+    CHECK_INT(hf_semaphore_change_start(s, HF_SEMAPHORE_LOOK, 0, 0, on_look, &l,
+                                        NULL),
+              HF_OK);
+    rig_close(c);
+    CHECK_INT(atomic_load(&l.count), 1);
+    CHECK(l.status == HF_CLOSED || l.status == HF_OK);
+}
+
 TEST(slots, their_number_is_not_to_be_changed)
 {
     struct hf_error err = {0};
@@ -68,7 +117,7 @@ TEST(slots, their_number_is_not_to_be_changed)
     CHECK_INT(hf_semaphore_add(s, 1, 0, NULL, NULL), HF_UNSUPPORTED);
     CHECK_INT(hf_semaphore_delete(s, NULL, NULL), HF_UNSUPPORTED);
     CHECK_INT(
-        hf_semaphore_change_start(s, HF_SEMAPHORE_LOOK, 0, 0, NULL, NULL, NULL),
+        hf_semaphore_change_start(s, HF_SEMAPHORE_ADD, 1, 0, NULL, NULL, NULL),
         HF_UNSUPPORTED);
 }
 
