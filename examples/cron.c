@@ -31,7 +31,7 @@ static int job_run(hf_hold *hold, char **command)
     int error = posix_spawnp(&job, *command, NULL, NULL, command, environ);
     if (error) fprintf(stderr, "cron: %s: %s\n", *command, strerror(error));
     if (error) return 127;
-    hf_hold_on_state(hold, on_state, NULL);
+    hf_hold_on_state(hold, on_state, NULL, NULL);
     if (hf_hold_state(hold) == HF_STATE_LOST) kill(job, SIGTERM);
     /* WNOWAIT keeps the pid from being used again before on_state() is over. */
     while (waitid(P_PID, (id_t)job, &end, WEXITED | WNOWAIT) && errno == EINTR)

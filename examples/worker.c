@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     int status = hf_client_open(argc > 1 ? argv[1] : NULL, NULL, &client, &err);
     if (status == HF_OK) status = hf_lock_open(client, "worker", &lock, &err);
     if (status == HF_OK) status = hf_lock_acquire(lock, NULL, &hold, &err);
-    if (status == HF_OK) status = hf_hold_on_state(hold, on_state, NULL);
+    if (status == HF_OK) status = hf_hold_on_state(hold, on_state, NULL, &err);
     if (status == HF_OK)
         status = work(hold, argc > 2 ? argv[2] : "worker.out",
                       argc > 3 ? strtol(argv[3], NULL, 10) : 10, &err);

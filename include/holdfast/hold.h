@@ -323,13 +323,16 @@ HF_API int hf_hold_release_start(hf_hold *hold, hf_hold_fn cb, void *user,
  *
  * @param hold  borrowed
  * @param fn    called on the thread that pumps, with this handle.  It is never
- *              called twice at a time for one hold.  It is not called after the
- *              handle was released, except for a call that is already running
- *              on another thread.  It may call any function, including
- *              hf_hold_release().  NULL: no more calls
+ *              called twice at a time for one hold.  No call begins after the
+ *              handle was released, or `fn` was replaced; but a call that began
+ *              before may still be running on another thread then, and only
+ *              hf_client_close() waits for it.  It may call any function,
+ *              including hf_hold_release().  NULL: no more calls
  * @param user  passed to `fn` unchanged.  Because of a call that may still be
  *              running, what it points to must exist until hf_client_close(),
- *              unless the thread that pumps releases the handle
+ *              unless the handle is released by `fn` itself or, in own-loop
+ *              mode, by the thread that calls hf_client_process()
+ * @param err   filled when this fails; may be NULL
  *
  * @return HF_OK       set
  *         HF_INVALID  the handle is invalid, or it is a set: use its parts
@@ -338,7 +341,8 @@ HF_API int hf_hold_release_start(hf_hold *hold, hf_hold_fn cb, void *user,
  *
  * Threads: any.
  */
-HF_API int hf_hold_on_state(hf_hold *hold, hf_hold_state_fn fn, void *user);
+HF_API int hf_hold_on_state(hf_hold *hold, hf_hold_state_fn fn, void *user,
+                            struct hf_error *err);
 
 /**
  * Detach the hold: write a ticket with which another process can renew or

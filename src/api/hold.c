@@ -479,31 +479,38 @@ int hf_hold_release_start(hf_hold *hold, hf_hold_fn cb, void *user,
 
 /* ---- being told ---------------------------------------------------------- */
 
-int hf_hold_on_state(hf_hold *hold, hf_hold_state_fn fn, void *user)
+static int ear_put(const struct grip *g, hf_hold_state_fn fn, void *user,
+                   struct hf_error *err)
 {
-    struct grip g;
-    int status = grip_take(hold, &g, NULL);
-    if (status != HF_OK) return status;
-    if (g.set) {
-        hf__handle_drop(&g);
-        return HF_INVALID;
-    }
-    struct pump *p = &g.client->pump;
-    struct hold_ear *ear = fn ? hf__alloc(&g.client->alloc, sizeof *ear) : NULL;
-    if (fn && !ear) {
-        hf__handle_drop(&g);
-        return HF_NOMEM;
-    }
+    if (g->set)
+        return hf__error_set(err, HF_INVALID,
+                             "hold: on_state: a set has no state of its own: "
+                             "use its parts");
+    struct pump *p = &g->client->pump;
+    struct hold_ear *ear =
+        fn ? hf__alloc(&g->client->alloc, sizeof *ear) : NULL;
+    if (fn && !ear)
+        return hf__error_set(err, HF_NOMEM, "hold: on_state: out of memory");
     hf__pump_lock(p);
-    hf__ear_remove(&p->engine, g.slot, hold);
+    hf__ear_remove(&p->engine, g->slot, g->handle);
     if (ear) {
         *ear = (struct hold_ear){
-            .next = g.slot->ears, .hold = hold, .fn = fn, .user = user};
-        g.slot->ears = ear;
+            .next = g->slot->ears, .hold = g->handle, .fn = fn, .user = user};
+        g->slot->ears = ear;
     }
     hf__pump_unlock(p);
-    hf__handle_drop(&g);
     return HF_OK;
+}
+
+int hf_hold_on_state(hf_hold *hold, hf_hold_state_fn fn, void *user,
+                     struct hf_error *err)
+{
+    struct grip g;
+    int status = grip_take(hold, &g, err);
+    if (status != HF_OK) return status;
+    status = ear_put(&g, fn, user, err);
+    hf__handle_drop(&g);
+    return status;
 }
 
 /* ---- tickets, kernel locks ----------------------------------------------- */

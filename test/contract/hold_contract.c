@@ -57,7 +57,9 @@ static void does_nothing(hf_hold *h)
     CHECK_INT(hf_hold_extend_start(h, 0, unwanted_call, NULL, NULL),
               HF_INVALID);
     CHECK_INT(hf_hold_feed(h), HF_INVALID);
-    CHECK_INT(hf_hold_on_state(h, unwanted_state, NULL), HF_INVALID);
+    err = (struct hf_error){0};
+    CHECK_INT(hf_hold_on_state(h, unwanted_state, NULL, &err), HF_INVALID);
+    CHECK(err.status == HF_INVALID && err.text[0] != 0);
     CHECK_INT(hf_hold_ticket(h, ticket, sizeof ticket, NULL), HF_INVALID);
     CHECK_STR(ticket, "untouched");
     CHECK_INT(hf_hold_inherit(h, &fd, NULL), HF_INVALID);
@@ -507,7 +509,7 @@ static void ear_open(struct ear *e, hf_hold *hold, hf_hold_state_fn fn)
 {
     memset(e, 0, sizeof *e);
     e->hold = hold;
-    CHECK_INT(hf_hold_on_state(hold, fn, e), HF_OK);
+    CHECK_INT(hf_hold_on_state(hold, fn, e, NULL), HF_OK);
 }
 
 TEST(hold, tells_each_of_its_handles_that_it_is_lost)
@@ -550,7 +552,7 @@ TEST(hold, tells_no_handle_that_is_gone_or_wants_no_more)
         ear_open(&ears[i], hold[i], ear_hear);
     }
     CHECK_INT(hf_hold_release(hold[0], NULL), HF_OK);
-    CHECK_INT(hf_hold_on_state(hold[1], NULL, NULL), HF_OK);
+    CHECK_INT(hf_hold_on_state(hold[1], NULL, NULL, NULL), HF_OK);
     lose(hold[2], other);
     CHECK(rig_until_equal(&ears[2].lost, 1));
     rig_pause_ms(100);
@@ -580,6 +582,7 @@ TEST(hold, tells_nothing_to_who_releases_it)
 TEST(hold, of_a_set_is_told_of_by_its_parts)
 {
     static struct ear ears[2];
+    struct hf_error err = {0};
     hf_hold *hold;
     rig_begin();
     hf_client *c = rig_client(NULL);
@@ -588,7 +591,8 @@ TEST(hold, of_a_set_is_told_of_by_its_parts)
     struct hf_acquire_options o = losable();
     int ends_by_itself = o.max_hold_ms > 0;
     CHECK_INT(hf_multi_acquire(rig_multi(locks, 2), &o, &hold, NULL), HF_OK);
-    CHECK_INT(hf_hold_on_state(hold, ear_hear, NULL), HF_INVALID);
+    CHECK_INT(hf_hold_on_state(hold, ear_hear, NULL, &err), HF_INVALID);
+    CHECK(strstr(err.text, "use its parts") != NULL);
     for (size_t i = 0; i < 2; i++)
         ear_open(&ears[i], hf_hold_part(hold, i), ear_hear);
     lose(hf_hold_part(hold, 0), other);

@@ -145,7 +145,7 @@ static void check_gone(hf_hold *hold)
     check_invalid(hf_hold_ticket(hold, ticket, sizeof ticket, &err), &err);
     check_invalid(hf_hold_inherit(hold, &fd, &err), &err);
     check(hf_hold_feed(hold) == HF_INVALID);
-    check(hf_hold_on_state(hold, told, NULL) == HF_INVALID);
+    check(hf_hold_on_state(hold, told, NULL, NULL) == HF_INVALID);
 }
 
 static void check_held(hf_hold *hold)
@@ -173,7 +173,7 @@ static struct kept *hold_keep(hf_hold *hold)
     *k = (struct kept){.hold = hold};
     check_held(hold);
     int is_set = hf_hold_parts(hold) > 1;
-    int status = hf_hold_on_state(hold, told, k);
+    int status = hf_hold_on_state(hold, told, k, NULL);
     check(status == (is_set ? HF_INVALID : HF_OK));
     return k;
 }
@@ -235,7 +235,7 @@ static void hold_play(struct kept *k)
         call_begun(hf_hold_extend_start(k->hold, 0, extended, k, NULL));
         break;
     case 3:
-        check(hf_hold_on_state(k->hold, NULL, NULL) == HF_OK);
+        check(hf_hold_on_state(k->hold, NULL, NULL, NULL) == HF_OK);
         break;
     default: /* it is renewed, and listened to */
         break;

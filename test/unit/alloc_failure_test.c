@@ -110,7 +110,7 @@ static void on_change(hf_hold *hold, const struct hf_event *ev, void *user)
 
 static int act_on_state(struct bench *b)
 {
-    return hf_hold_on_state(b->hold, on_change, NULL);
+    return hf_hold_on_state(b->hold, on_change, NULL, NULL);
 }
 
 static int act_inspect(struct bench *b)

@@ -56,7 +56,7 @@ static int refused_hold(hf_hold *hold)
     if (hf_hold_valid_ms(hold) != 0) return 31;
     if (hf_hold_fence(hold) != 0) return 32;
     if (hf_hold_feed(hold) != HF_FORKED) return 33;
-    if (hf_hold_on_state(hold, on_state, NULL) != HF_FORKED) return 34;
+    if (hf_hold_on_state(hold, on_state, NULL, NULL) != HF_FORKED) return 34;
     if (hf_hold_ticket(hold, ticket, sizeof ticket, NULL) != HF_FORKED)
         return 35;
     if (hf_hold_inherit(hold, &fd, NULL) != HF_FORKED) return 36;

@@ -230,7 +230,7 @@ TEST(handle, that_is_gone_is_told_nothing_although_it_is_in_hand)
     o.flags = HF_CLIENT_OWN_LOOP; /* nothing is told before it is processed */
     hf_client *c = rig_client(&o);
     CHECK_INT(hf_lock_acquire(rig_lock(c, "a"), &a, &hold, NULL), HF_OK);
-    CHECK_INT(hf_hold_on_state(hold, hear, NULL), HF_OK);
+    CHECK_INT(hf_hold_on_state(hold, hear, NULL, NULL), HF_OK);
     CHECK_INT(hf__handle_take(hold, &g, 0), 0);
     rig_pause_ms(40);
     CHECK_INT(hf_hold_state(hold), HF_STATE_LOST);
