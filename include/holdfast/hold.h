@@ -21,6 +21,16 @@
  *   - A thread that acquires again what it already holds gets a second handle
  *     of the same hold, with the same fence.  The lock is released in the store
  *     when the last handle is released.
+ *   - Some handles are borrowed, and released with what they are part of.  A
+ *     part of a set (hf_hold_part()) is released with the set; the handle of a
+ *     leadership (hf_election_campaign(), hf_election_hold()) by
+ *     hf_election_resign(), the next campaign or hf_election_close(); the
+ *     handle of a run (hf_once_hold()) by hf_once_end() or hf_once_abandon().
+ *     hf_hold_release() on such a handle gives up the lock, and nothing else.
+ *     The set keeps its other parts, and its release returns HF_INVALID.  The
+ *     candidate no longer leads: hf_election_resign() returns HF_NOT_OWNER, and
+ *     its published value is not deleted.  The run is not ended: to other
+ *     callers it is a run that died, until hf_once_end() records its end.
  *   - In the child after fork(), calls on handles of the parent return
  *     HF_FORKED.
  *   - A handle is *invalid* if it is NULL, was released before, or belongs to a

@@ -847,3 +847,59 @@ TEST(hold, that_its_thread_released_by_the_lock_leaves_the_handle_without_it)
     CHECK_INT(hf_hold_state(theirs), HF_STATE_HELD);
     CHECK_INT(hf_hold_release(theirs, NULL), HF_OK);
 }
+
+/* ---- borrowed ones ------------------------------------------------------- */
+
+TEST(hold, of_a_set_keeps_the_parts_that_were_not_released)
+{
+    struct hf_error err = {0};
+    hf_hold *hold;
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    hf_lock *locks[] = {rig_lock(c, "a"), rig_lock(c, "b")};
+    CHECK_INT(hf_multi_acquire(rig_multi(locks, 2), NULL, &hold, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(hf_hold_part(hold, 0), NULL), HF_OK);
+    CHECK_INT(rig_probe(locks[0]), HF_OK);
+    CHECK_INT(rig_probe(locks[1]), HF_TAKEN);
+    CHECK_INT(hf_hold_release(hold, &err), HF_INVALID);
+    CHECK(strstr(err.text, "one of its parts was released") != NULL);
+    CHECK_INT(rig_probe(locks[1]), HF_OK);
+}
+
+TEST(hold, of_a_leadership_that_is_released_ends_it)
+{
+    hf_election *election;
+    hf_hold *hold, *again;
+    rig_begin();
+    hf_client *c = rig_client(NULL);
+    CHECK_INT(hf_election_open(c, "post", NULL, &election, NULL), HF_OK);
+    CHECK_INT(hf_election_campaign(election, NULL, &hold, NULL), HF_OK);
+    CHECK(hf_election_hold(election) == hold);
+    CHECK_INT(hf_hold_release(hold, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(hold, NULL), HF_INVALID);
+    CHECK_INT(hf_election_resign(election, NULL), HF_NOT_OWNER);
+    CHECK_INT(rig_probe(rig_lock(c, "post")), HF_OK);
+    CHECK_INT(hf_election_campaign(election, NULL, &again, NULL), HF_OK);
+    CHECK(again != hold);
+    CHECK_INT(hf_election_resign(election, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(again, NULL), HF_INVALID);
+}
+
+TEST(hold, of_a_run_that_is_released_leaves_it_to_be_ended)
+{
+    struct hf_once_result result;
+    hf_once *once, *other;
+    if (!rig_begin_with(HF_CAP_VALUE)) return;
+    hf_client *c = rig_client(NULL);
+    CHECK_INT(hf_once_begin(c, "job", NULL, &once, &result, NULL), HF_OK);
+    hf_hold *hold = hf_once_hold(once);
+    CHECK_INT(hf_hold_release(hold, NULL), HF_OK);
+    CHECK_INT(hf_once_begin(c, "job", NULL, &other, &result, NULL), HF_OK);
+    CHECK_INT(result.outcome, HF_ONCE_DIED);
+    hf_once_result_free(c, &result);
+    CHECK_INT(hf_once_end(once, 5, "x", 1, NULL), HF_OK);
+    CHECK_INT(hf_once_begin(c, "job", NULL, &other, &result, NULL), HF_OK);
+    CHECK_INT(result.outcome, HF_ONCE_DONE);
+    CHECK_INT(result.status, 5);
+    hf_once_result_free(c, &result);
+}
