@@ -295,6 +295,13 @@ if(NOT HF_SANITIZE AND NOT HF_FUZZ)
   hf_test(install install sh ${HF_TEST_DIR}/install/install_test.sh)
   set_tests_properties(install PROPERTIES ENVIRONMENT
     "BUILD=${CMAKE_BINARY_DIR};CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER}")
+  # Programs of other versions, with today's library.
+  hf_test(abi install sh ${HF_TEST_DIR}/abi/abi_test.sh)
+  set_tests_properties(abi PROPERTIES ENVIRONMENT
+    "BUILD=${CMAKE_BINARY_DIR};CC=${CMAKE_C_COMPILER}")
+  hf_test(abi-newer slow sh ${HF_TEST_DIR}/abi/abi_test.sh newer)
+  set_tests_properties(abi-newer PROPERTIES PROCESSORS 2 ENVIRONMENT
+    "CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER}")
   # What the built files protect themselves with.
   if(HF_HARDEN)
     hf_test(hardening install sh ${HF_TEST_DIR}/install/hardening_test.sh)
