@@ -1,8 +1,8 @@
 /*
  * list.c: going through the locks of a store, page by page.
  *
- * The rule: rows are copied inside the engine's step, and shown outside it; what
- * failed first is told when all else was listed.
+ * The rule: rows are copied inside the engine's step, and shown outside it;
+ * what failed first is told when all else was listed.
  */
 #include <string.h>
 

@@ -392,3 +392,129 @@ TEST(started, permits_are_attached)
         CHECK_INT(hf_hold_release(t->hold, NULL), HF_OK);
     }
 }
+
+/* ---- acquires of several operations -------------------------------------- */
+
+static void on_set(hf_multi *multi, int status, hf_hold *hold,
+                   const struct hf_error *err, void *user)
+{
+    struct told *t = user;
+    (void)multi;
+    t->hold = hold;
+    told_set(t, status, err);
+}
+
+static void multi_end(void *m)
+{
+    hf_multi_close(m);
+}
+
+static hf_multi *set_of(hf_client *c)
+{
+    hf_lock *locks[] = {rig_lock(c, "a"), rig_lock(c, "b")};
+    hf_multi *m;
+    CHECK_INT(hf_multi_open(locks, 2, &m, NULL), HF_OK);
+    test_cleanup(multi_end, m);
+    return m;
+}
+
+TEST(started, set_of_locks_is_granted_times_out_and_is_cancelled)
+{
+    rig_begin();
+    hf_client *other = rig_client(NULL);
+    for (int mode = 0; mode < RIG_MODES; mode++) {
+        hf_client *c = rig_client_in((enum rig_mode)mode);
+        struct hf_acquire_options o = rig_options(50, 0, 0);
+        hf_multi *m = set_of(c);
+        hf_hold *b;
+        hf_cancel *cancel;
+        struct told *t = told_new();
+        CHECK_INT(hf_cancel_open(c, &cancel), HF_OK);
+        CHECK_INT(ended(c, t, hf_multi_acquire_start(m, NULL, on_set, t, NULL)),
+                  HF_OK);
+        CHECK_INT(hf_hold_count(t->hold), 2);
+        CHECK_INT(hf_hold_release(t->hold, NULL), HF_OK);
+        CHECK_INT(rig_acquire(rig_lock(other, "b"), 0, RIG_WAIT_MS, &b), HF_OK);
+        t = told_new();
+        CHECK_INT(ended(c, t, hf_multi_acquire_start(m, &o, on_set, t, NULL)),
+                  HF_TIMEOUT);
+        CHECK_INT(rig_probe(rig_lock(other, "a")), HF_OK);
+        t = told_new();
+        o.wait_ms = 0;
+        o.cancel = cancel;
+        CHECK_INT(hf_multi_acquire_start(m, &o, on_set, t, NULL), HF_OK);
+        for (int i = 0; i < 3; i++) rig_turn(c, 10);
+        hf_cancel_fire(cancel);
+        CHECK_INT(ended(c, t, HF_OK), HF_CANCELLED);
+        CHECK_INT(hf_hold_release(b, NULL), HF_OK);
+        hf_cancel_close(cancel);
+    }
+}
+
+/* Slots where the store keeps no permits. */
+TEST(started, permits_are_granted_time_out_and_are_cancelled)
+{
+    rig_begin();
+    hf_client *other = rig_client(NULL);
+    for (int mode = 0; mode < RIG_MODES; mode++) {
+        const char *name = mode == RIG_THREAD ? "s" : "t";
+        hf_client *c = rig_client_in((enum rig_mode)mode);
+        hf_semaphore *s = rig_semaphore(c, name, 3);
+        struct hf_acquire_options o = rig_options(50, 0, 0);
+        hf_hold *some;
+        hf_cancel *cancel;
+        struct told *t = told_new();
+        o.permits = 2;
+        CHECK_INT(hf_cancel_open(c, &cancel), HF_OK);
+        CHECK_INT(
+            ended(c, t, hf_semaphore_acquire_start(s, &o, on_permits, t, NULL)),
+            HF_OK);
+        CHECK_INT(hf_hold_count(t->hold), 2);
+        CHECK_INT(hf_hold_release(t->hold, NULL), HF_OK);
+        CHECK_INT(
+            rig_take(rig_semaphore(other, name, 3), 2, RIG_WAIT_MS, &some),
+            HF_OK);
+        t = told_new();
+        CHECK_INT(
+            ended(c, t, hf_semaphore_acquire_start(s, &o, on_permits, t, NULL)),
+            HF_TIMEOUT);
+        t = told_new();
+        o.wait_ms = 0;
+        o.cancel = cancel;
+        CHECK_INT(hf_semaphore_acquire_start(s, &o, on_permits, t, NULL),
+                  HF_OK);
+        for (int i = 0; i < 3; i++) rig_turn(c, 10);
+        hf_cancel_fire(cancel);
+        CHECK_INT(ended(c, t, HF_OK), HF_CANCELLED);
+        CHECK_INT(hf_hold_release(some, NULL), HF_OK);
+        hf_cancel_close(cancel);
+    }
+}
+
+/* A client that is closed while its set waits; the set outlives it. */
+TEST(started, set_of_locks_hears_that_its_client_is_closed)
+{
+    hf_hold *b;
+    rig_begin();
+    CHECK_INT(rig_acquire(rig_lock(rig_client(NULL), "b"), 0, RIG_WAIT_MS, &b),
+              HF_OK);
+    for (int mode = 0; mode < RIG_MODES; mode++) {
+        struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+        struct told *t = told_new();
+        hf_lock *locks[2];
+        hf_client *c;
+        hf_multi *m;
+        if (mode == RIG_OWN_LOOP) o.flags = HF_CLIENT_OWN_LOOP;
+        CHECK_INT(hf_client_open(rig_url(), &o, &c, NULL), HF_OK);
+        CHECK_INT(hf_lock_open(c, "a", &locks[0], NULL), HF_OK);
+        CHECK_INT(hf_lock_open(c, "b", &locks[1], NULL), HF_OK);
+        CHECK_INT(hf_multi_open(locks, 2, &m, NULL), HF_OK);
+        CHECK_INT(hf_multi_acquire_start(m, NULL, on_set, t, NULL), HF_OK);
+        for (int i = 0; i < 3; i++) rig_turn(c, 10);
+        hf_client_close(c);
+        CHECK_INT(atomic_load(&t->calls), 1);
+        CHECK_INT(t->status, HF_CLOSED);
+        CHECK(t->hold == NULL);
+        hf_multi_close(m);
+    }
+}

@@ -357,6 +357,92 @@ static int act_once(struct bench *b)
     return hf_once_end(run, 0, "result", 6, NULL);
 }
 
+/* Started calls: wait for the callback; run the loop if it is the program's. */
+static int answer_await(struct bench *b, struct answer *a, int status)
+{
+    int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
+    if (status != HF_OK) return status;
+    while (atomic_load(&a->calls) == 0 && rig_now_ms() < end_ms) {
+        if (b->options.flags & HF_CLIENT_OWN_LOOP) hf_client_process(b->client);
+        rig_pause_ms(1);
+    }
+    return atomic_load(&a->calls) == 1 ? a->status : HF_INTERNAL;
+}
+
+static int update_next(const struct hf_value *now, struct hf_value_next *next,
+                       void *user)
+{
+    (void)now;
+    (void)user;
+    next->data = "next";
+    next->len = 4;
+    return 0;
+}
+
+static int act_update_start(struct bench *b)
+{
+    static struct answer a;
+    memset(&a, 0, sizeof a);
+    return answer_await(b, &a,
+                        hf_value_update_start(b->client, "v", update_next, NULL,
+                                              on_value, &a, NULL));
+}
+
+static void on_ended(hf_client *client, int status, const struct hf_error *err,
+                     void *user)
+{
+    struct answer *a = user;
+    (void)client;
+    (void)err;
+    a->status = status;
+    atomic_fetch_add(&a->calls, 1);
+}
+
+static void on_begun(hf_client *client, int status, hf_once *once,
+                     const struct hf_once_result *result,
+                     const struct hf_error *err, void *user)
+{
+    (void)result;
+    if (once)
+        status = hf_once_end_start(once, 0, "result", 6, on_ended, user, NULL);
+    if (!once || status != HF_OK) on_ended(client, status, err, user);
+}
+
+static int act_once_start(struct bench *b)
+{
+    static struct answer a;
+    struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
+    memset(&a, 0, sizeof a);
+    o.flags = HF_ONCE_TRY;
+    o.period_ms = 1;
+    return answer_await(
+        b, &a, hf_once_begin_start(b->client, "a", &o, on_begun, &a, NULL));
+}
+
+static int row_skip(const struct hf_list_row *row, void *user)
+{
+    (void)row;
+    (void)user;
+    return 0;
+}
+
+static int act_list_start(struct bench *b)
+{
+    static struct answer a;
+    memset(&a, 0, sizeof a);
+    return answer_await(
+        b, &a,
+        hf_client_list_start(b->client, NULL, row_skip, on_ended, &a, NULL));
+}
+
+static int act_guard_start(struct bench *b)
+{
+    static struct answer a;
+    memset(&a, 0, sizeof a);
+    return answer_await(
+        b, &a, hf_guard_token_start(b->client, "res", on_value, &a, NULL));
+}
+
 static int semaphore_make(struct bench *b, hf_semaphore **out)
 {
     static int made; /* what one left behind is in nobody's way */
@@ -522,7 +608,11 @@ static const struct scenario scenarios[] = {
     {"election", 0, NULL, act_election, HF_OK},
     {"election_campaign_start", 0, NULL, act_campaign_start, HF_OK},
     {"once", 0, NULL, act_once, HF_OK},
+    {"once_begin_start", 0, NULL, act_once_start, HF_OK},
+    {"value_update_start", 0, NULL, act_update_start, HF_OK},
+    {"list_start", 0, act_try, act_list_start, HF_OK},
     {"guard", 0, NULL, act_guard, HF_OK},
+    {"guard_token_start", 0, NULL, act_guard_start, HF_OK},
     {"semaphore", 0, NULL, act_semaphore, HF_OK},
     {"semaphore_acquire_start", 0, NULL, act_semaphore_start, HF_OK},
     {"latch", 0, sound_delete, act_latch, HF_OK},
@@ -598,14 +688,17 @@ static int scenario_applies(const struct scenario *s)
 {
     if (s->act == act_ticket) return rig_has(HF_CAP_DETACHED);
     if (s->act == act_break) return rig_has(HF_CAP_BREAK);
-    if (s->act == act_list) return rig_has(HF_CAP_LIST);
+    if (s->act == act_list || s->act == act_list_start)
+        return rig_has(HF_CAP_LIST);
     if (s->act == act_latch || s->act == act_latch_start
         || s->act == act_barrier)
         return rig_has(HF_CAP_TALLY);
-    if (s->act == act_guard) return rig_has(HF_CAP_GUARD);
+    if (s->act == act_guard || s->act == act_guard_start)
+        return rig_has(HF_CAP_GUARD);
     if (s->act == act_election || s->act == act_campaign_start)
         return rig_has(HF_CAP_VALUE | HF_CAP_FENCE);
-    if (s->act == act_value || s->act == act_value_start || s->act == act_once)
+    if (s->act == act_value || s->act == act_value_start || s->act == act_once
+        || s->act == act_once_start || s->act == act_update_start)
         return rig_has(HF_CAP_VALUE);
     return 1;
 }
