@@ -187,7 +187,9 @@ int hf__slots_acquire_start(hf_semaphore *sem,
 static struct hf_semaphore_state state_of(const hf_semaphore *sem,
                                           int64_t taken)
 {
-    return (struct hf_semaphore_state){.is_set = 1,
+    return (struct hf_semaphore_state){.struct_size =
+                                           sizeof(struct hf_semaphore_state),
+                                       .is_set = 1,
                                        .is_done = 1,
                                        .available = sem->slots_len - taken,
                                        .capacity = sem->slots_len,
@@ -231,8 +233,7 @@ static void look_told(hf_lock *lock, int status, const struct hf_info *info,
     (void)lock;
     if (status == HF_OK) l->taken += info->locked;
     if (status == HF_OK && ++l->at < sem->slots_len) {
-        status =
-            hf_lock_inspect_start(sem->slots[l->at], 0, look_told, l, &why);
+        status = hf_lock_inspect_start(sem->slots[l->at], look_told, l, &why);
         if (status == HF_OK) return;
     }
     struct hf_semaphore_state state = state_of(sem, l->taken);
@@ -245,13 +246,11 @@ int hf__slots_state_start(hf_semaphore *sem, hf_semaphore_fn cb, void *user,
                           struct hf_error *err)
 {
     struct slots_look *l = hf__alloc_zero(&sem->client->alloc, sizeof *l);
-    if (!l)
-        return hf__error_set(err, HF_NOMEM, "%.150s: out of memory",
-                             hf_lock_name(sem->lock));
+    if (!l) return hf__error_set(err, HF_NOMEM, "out of memory");
     l->sem = sem;
     l->fn = cb;
     l->user = user;
-    int status = hf_lock_inspect_start(sem->slots[0], 0, look_told, l, err);
+    int status = hf_lock_inspect_start(sem->slots[0], look_told, l, err);
     if (status != HF_OK) hf__free(&sem->client->alloc, l);
     return status;
 }
