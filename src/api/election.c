@@ -46,7 +46,7 @@ static int election_make(hf_client *client, const char *name,
 {
     struct hf_lock_options lo = HF_LOCK_OPTIONS_INIT;
     hf_election *e = hf__alloc_zero(&client->alloc, sizeof *e);
-    if (!e) return hf__error_set(err, HF_NOMEM, "%.80s: out of memory", name);
+    if (!e) return hf__error_set(err, HF_NOMEM, "out of memory");
     e->client = client;
     e->o = *o;
     hf__election_key(name, e->key);

@@ -27,18 +27,17 @@ static int value_check(const hf_election *e, const void *value, size_t len,
     unsigned caps = e->client->pump.engine.caps;
     unsigned needed = HF_CAP_VALUE | HF_CAP_FENCE;
     if (!value && len > 0)
-        return hf__error_set(err, HF_INVALID, "%.80s: value: no bytes given",
-                             name_of(e));
+        return hf__error_set(err, HF_INVALID, "value: no bytes given");
     if (len > HF_ELECTION_VALUE_MAX)
         return hf__error_set(err, HF_INVALID,
-                             "%.80s: value of %zu bytes: at most %d are "
+                             "value of %zu bytes: at most %d are "
                              "published",
-                             name_of(e), len, HF_ELECTION_VALUE_MAX);
+                             len, HF_ELECTION_VALUE_MAX);
     if (value && (caps & needed) != needed)
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "%.80s: value: %.100s keeps no values with "
+                             "value: %.100s keeps no values with "
                              "fencing tokens; lead without one",
-                             name_of(e), e->client->url);
+                             e->client->url);
     return HF_OK;
 }
 
@@ -49,17 +48,14 @@ static int campaign_claim(hf_election *e, struct hf_error *err)
     int is_busy = e->campaigns;
     e->campaigns = 1;
     hf__pump_unlock(p);
-    if (is_busy)
-        return hf__error_set(err, HF_INVALID, "%.80s: it campaigns already",
-                             name_of(e));
+    if (is_busy) return hf__error_set(err, HF_INVALID, "it campaigns already");
     /* Behind the claim: what another thread's campaign has won is seen. */
     int state = hf__election_state(e);
     if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return HF_OK;
     hf__pump_lock(p);
     e->campaigns = 0;
     hf__pump_unlock(p);
-    return hf__error_set(err, HF_INVALID, "%.80s: it leads already",
-                         name_of(e));
+    return hf__error_set(err, HF_INVALID, "it leads already");
 }
 
 static int campaign_prepare(struct election_task *t, hf_election *e,
@@ -74,8 +70,8 @@ static int campaign_prepare(struct election_task *t, hf_election *e,
         status = hf__options_copy(&o, sizeof o, options, options->struct_size,
                                   name_of(e), err);
     if (status == HF_OK && o.flags & ~HF_CAMPAIGN_TRY)
-        status = hf__error_set(err, HF_INVALID, "%.80s: flags 0x%x: unknown",
-                               name_of(e), o.flags & ~HF_CAMPAIGN_TRY);
+        status = hf__error_set(err, HF_INVALID, "flags 0x%x: unknown",
+                               o.flags & ~HF_CAMPAIGN_TRY);
     if (status == HF_OK) status = value_check(e, o.value, o.value_len, err);
     if (status != HF_OK) return status;
     memset(t, 0, sizeof *t);
@@ -138,8 +134,7 @@ static int led_prepare(struct election_task *t, hf_election *e,
     t->holder = hf__election_holder(e);
     if (t->holder && hf__lock_state(e->lock, t->holder) != HF_STATE_NONE)
         return HF_OK;
-    return hf__error_set(err, HF_NOT_OWNER, "%.80s: it does not lead",
-                         name_of(e));
+    return hf__error_set(err, HF_NOT_OWNER, "it does not lead");
 }
 
 int hf_election_resign(hf_election *e, struct hf_error *err)
@@ -187,8 +182,7 @@ int hf_election_publish_start(hf_election *e, const void *value,
     struct election_task t;
     int status = publish_prepare(&t, e, value, value_len, err);
     if (status == HF_OK && !cb)
-        status =
-            hf__error_set(err, HF_INVALID, "%.80s: no callback", name_of(e));
+        status = hf__error_set(err, HF_INVALID, "no callback");
     if (status != HF_OK) return status;
     return hf__election_launch(&t, (void (*)(void))cb, user, err);
 }
@@ -199,17 +193,17 @@ static int await_check(const hf_election *e, struct hf_await_options *o,
                        struct hf_error *err)
 {
     if (o->flags & ~HF_AWAIT_TRY)
-        return hf__error_set(err, HF_INVALID, "%.80s: flags 0x%x: unknown",
-                             name_of(e), o->flags & ~HF_AWAIT_TRY);
+        return hf__error_set(err, HF_INVALID, "flags 0x%x: unknown",
+                             o->flags & ~HF_AWAIT_TRY);
     int status = hf__wait_check(name_of(e), o->wait_ms,
                                 (o->flags & HF_AWAIT_TRY) != 0, err);
     if (status != HF_OK) return status;
     if (!o->look_ms) o->look_ms = LOOK_MS_DEFAULT;
     if (o->look_ms < LOOK_MS_MIN || o->look_ms > HF_LEASE_MS_MAX)
         return hf__error_set(err, HF_INVALID,
-                             "%.80s: a look every %lld ms: out of range: %d "
+                             "a look every %lld ms: out of range: %d "
                              "ms to 24 h",
-                             name_of(e), (long long)o->look_ms, LOOK_MS_MIN);
+                             (long long)o->look_ms, LOOK_MS_MIN);
     return HF_OK;
 }
 

@@ -80,9 +80,7 @@ int hf__election_launch(const struct election_task *from, void (*fn)(void),
 {
     hf_client *c = from->e->client;
     struct election_task *t = hf__alloc(&c->alloc, sizeof *t + from->value_len);
-    if (!t)
-        return hf__error_set(err, HF_NOMEM, "%.80s: out of memory",
-                             from->e->lock->entry->name);
+    if (!t) return hf__error_set(err, HF_NOMEM, "out of memory");
     *t = *from;
     if (from->value_len) memcpy(t + 1, from->value, from->value_len);
     if (from->value) t->value = t + 1;

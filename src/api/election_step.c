@@ -30,8 +30,7 @@ static int task_end(struct election_task *t, int status,
 
 static int task_fail(struct election_task *t, int status, const char *why)
 {
-    hf__error_set(&t->seq.err, status, "%.80s: %s", t->e->lock->entry->name,
-                  why);
+    hf__error_set(&t->seq.err, status, "%s", why);
     t->seq.status = status;
     return 0;
 }

@@ -112,11 +112,10 @@ static int host_refused(struct errand *t, struct op *op, int status,
 {
     struct hf_error *out = &op->err;
     if (status == HF_NOMEM || status == HF_CLOSED)
-        hf__error_set(out, status, "%s: %s", t->name->name,
-                      hf_status_text(status));
+        hf__error_set(out, status, "%s", hf_status_text(status));
     else
-        hf__error_set(out, HF_UNAVAILABLE, "%.80s: %.80s; this host: %.80s",
-                      t->name->name, why_text(t), err->text);
+        hf__error_set(out, HF_UNAVAILABLE, "%.80s; this host: %.80s",
+                      why_text(t), err->text);
     op->status = out->status;
     return 0;
 }
@@ -189,9 +188,9 @@ static int host_join(struct errand *t, struct op *op)
     }
     if (is_joined)
         op->status = hf__error_set(&op->err, HF_UNAVAILABLE,
-                                   "%s: detached: not on this host, and "
+                                   "detached: not on this host, and "
                                    "%s",
-                                   t->name->name, JOINED);
+                                   JOINED);
     if (entry) hf__host_unpin(host, entry);
     hf__host_leave(t->client);
     return 0;
@@ -215,9 +214,9 @@ static void host_end(struct errand *t, struct op *op)
     if (is_first_grant(op) && hf__store_is_held(t->client, t->name, 0)) {
         grant_undo(&t->host->pump, op);
         op->status = hf__error_set(&op->err, HF_UNAVAILABLE,
-                                   "%s: %.150s; another holder of this client "
+                                   "%.150s; another holder of this client "
                                    "has the store's lock by now",
-                                   t->name->name, why_text(t));
+                                   why_text(t));
     }
     hf__op_give(t->client, t->host, op, HANDLE_LOCAL);
     hf__host_unpin(t->host, op->entry);
@@ -231,14 +230,14 @@ static void host_end(struct errand *t, struct op *op)
     if (op->type != OP_TYPE_ACQUIRE || !(t->is_fallen || t->is_joined)) return;
     if (op->status == HF_OK) {
         hf__host_granted(t->client, t->name->name, why_text(t), t->is_fallen);
-        hf__error_set(&op->err, HF_OK, "%.80s: held on this host only: %.140s",
-                      t->name->name, why_text(t));
+        hf__error_set(&op->err, HF_OK, "held on this host only: %.140s",
+                      why_text(t));
         return;
     }
     if (op->status == HF_TAKEN && !t->is_one_try) op->status = HF_TIMEOUT;
     if (op->status == HF_TAKEN || op->status == HF_TIMEOUT)
-        hf__error_set(&op->err, op->status, "%.90s: %s on this host: %.100s",
-                      t->name->name, hf_status_text(op->status), why_text(t));
+        hf__error_set(&op->err, op->status, "%s on this host: %.100s",
+                      hf_status_text(op->status), why_text(t));
 }
 
 int hf__fallback_run(hf_client *c, struct op *op, struct hf_error *err)
@@ -330,12 +329,9 @@ int hf__fallback_start(hf_client *c, const struct op *op,
 {
     size_t extra = op->type == OP_TYPE_INSPECT ? sizeof(struct look) : 0;
     if (is_closing(c))
-        return hf__error_set(err, HF_CLOSED, "%s: %s", lock->entry->name,
-                             hf_status_text(HF_CLOSED));
+        return hf__error_set(err, HF_CLOSED, "%s", hf_status_text(HF_CLOSED));
     struct started *s = hf__alloc(&c->alloc, sizeof *s + extra);
-    if (!s)
-        return hf__error_set(err, HF_NOMEM, "%s: out of memory",
-                             lock->entry->name);
+    if (!s) return hf__error_set(err, HF_NOMEM, "out of memory");
     s->op = *op;
     if (extra) {
         s->op.look = memset(s + 1, 0, extra);

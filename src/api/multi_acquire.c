@@ -36,14 +36,16 @@ static struct multi_call *acquire_new(hf_multi *m,
     return c;
 }
 
-/* Granted by this host instead of its store: why, as a single lock tells. */
+/* Granted by this host instead of its store: why, as a single lock tells, and
+ * which of them it is. */
 static void local_tell(const struct multi_call *c, struct hf_error *err)
 {
     for (size_t i = 0; i < c->len; i++) {
-        const struct op *op = &c->parts[i].op;
-        if (op->grant.guarantee != HF_GUARANTEE_LOCAL || !op->err.text[0])
+        const struct multi_part *p = &c->parts[i];
+        if (p->op.grant.guarantee != HF_GUARANTEE_LOCAL || !p->op.err.text[0])
             continue;
-        *err = op->err;
+        hf__error_set(err, HF_OK, "%.100s: %.150s", p->lock->entry->name,
+                      p->op.err.text);
         return;
     }
 }
@@ -87,9 +89,8 @@ int hf_multi_acquire_start(hf_multi *m,
     c->user = user;
     hf__multi_call_enter(c);
     if (atomic_load(&c->stop))
-        status =
-            hf__error_set(err, HF_CLOSED, "%.150s: %s",
-                          m->locks[0]->entry->name, hf_status_text(HF_CLOSED));
+        status = hf__error_set(err, HF_CLOSED, "set of locks: %s",
+                               hf_status_text(HF_CLOSED));
     else
         status = hf__sequence_start(&c->seq, c->parts[0].client, err);
     if (status != HF_OK) hf__multi_call_leave(c);

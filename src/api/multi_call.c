@@ -51,16 +51,14 @@ struct multi_call *hf__multi_call_new(hf_multi *m, uint64_t holder,
                   + m->len * sizeof(struct multi_client);
     struct multi_call *c = hf__alloc(&m->alloc, size);
     if (!c) {
-        hf__error_set(err, HF_NOMEM, "%.150s: out of memory",
-                      m->locks[0]->entry->name);
+        hf__error_set(err, HF_NOMEM, "set of locks: out of memory");
         return NULL;
     }
     memset(c, 0, sizeof *c);
     c->set = hf__hold_set_reserve(m->locks[0]->client, m->len);
     if (!c->set) {
         hf__free(&m->alloc, c);
-        hf__error_set(err, HF_NOMEM, "%.150s: out of memory",
-                      m->locks[0]->entry->name);
+        hf__error_set(err, HF_NOMEM, "set of locks: out of memory");
         return NULL;
     }
     c->seq.step = call_step;

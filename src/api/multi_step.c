@@ -16,6 +16,7 @@
  */
 #include "api/multi.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -114,11 +115,20 @@ static int is_wanted(const struct multi_call *c, size_t i)
     return i == c->at;
 }
 
+/* It fails by this part, which is one of several: its name is told.  A client
+ * that is closed is no matter of one lock, which may be gone by now. */
 static void call_fail(struct multi_call *c, int status,
-                      const struct hf_error *err)
+                      const struct multi_part *p)
 {
+    struct hf_error *err = &c->seq.err;
+    const char *why = p->op.err.text;
     c->seq.status = status;
-    c->seq.err = *err;
+    *err = p->op.err;
+    if (status == HF_CLOSED) return;
+    const struct lock_entry *e = p->lock->entry;
+    if (strncmp(why, e->name, e->name_len) != 0
+        || strncmp(why + e->name_len, ": ", 2) != 0)
+        snprintf(err->text, sizeof err->text, "%.100s: %.150s", e->name, why);
 }
 
 /* How many were asked; 0: it cannot be asked, and has failed. */
@@ -136,7 +146,7 @@ static int phase_ask(struct multi_call *c, enum multi_phase phase)
         if (status == HF_OK)
             asked++;
         else
-            call_fail(c, status, &p->op.err);
+            call_fail(c, status, p);
     }
     if (status == HF_OK) return asked;
     for (size_t i = 0; i < c->len; i++) c->parts[i].is_asked = 0;
@@ -181,17 +191,16 @@ static int call_undo(struct multi_call *c, enum multi_phase next)
 }
 
 static int call_give_up(struct multi_call *c, int status,
-                        const struct hf_error *err)
+                        const struct multi_part *p)
 {
-    call_fail(c, status, err);
+    call_fail(c, status, p);
     return call_undo(c, MULTI_OVER);
 }
 
 static int call_time_out(struct multi_call *c, struct multi_part *p)
 {
-    hf__error_set(&p->op.err, HF_TIMEOUT, "%s: %s", p->lock->entry->name,
-                  hf_status_text(HF_TIMEOUT));
-    return call_give_up(c, HF_TIMEOUT, &p->op.err);
+    hf__error_set(&p->op.err, HF_TIMEOUT, "%s", hf_status_text(HF_TIMEOUT));
+    return call_give_up(c, HF_TIMEOUT, p);
 }
 
 /* Somebody else has one of them: which is to be waited for, and how? */
@@ -220,16 +229,14 @@ static int is_refusal(const struct multi_call *c, int status)
 
 static int call_refused(struct multi_call *c, struct multi_part *p)
 {
-    struct hf_error *err = &p->op.err;
     int status = p->op.status;
     if (!is_refusal(c, status)) {
         /* A try that was late counts as the wait that it is part of. */
         if (status == HF_TAKEN && !is_one_try(c))
             status = atomic_load(&c->stop) ? HF_CLOSED : HF_TIMEOUT;
         if (status != p->op.status)
-            hf__error_set(err, status, "%s: %s", p->lock->entry->name,
-                          hf_status_text(status));
-        return call_give_up(c, status, err);
+            hf__error_set(&p->op.err, status, "%s", hf_status_text(status));
+        return call_give_up(c, status, p);
     }
     if (left_us(c) != 0) return call_again(c, (size_t)(p - c->parts));
     return call_time_out(c, p);
@@ -243,9 +250,8 @@ static int call_granted(struct multi_call *c)
         if (hf__lock_valid_ms(p->lock, c->holder) > 0) continue;
         if (!is_one_try(c) && left_us(c) != 0) return call_again(c, i);
         hf__error_set(&p->op.err, HF_EXPIRED,
-                      "%s: its lease ended before the others were acquired",
-                      p->lock->entry->name);
-        return call_give_up(c, HF_EXPIRED, &p->op.err);
+                      "its lease ended before the others were acquired");
+        return call_give_up(c, HF_EXPIRED, p);
     }
     c->seq.status = HF_OK;
     c->phase = MULTI_OVER;

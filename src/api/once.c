@@ -17,13 +17,12 @@
 
 /* ---- arguments ---------------------------------------------------------- */
 
-static int time_check(const char *name, const char *what, int64_t ms,
-                      struct hf_error *err)
+static int time_check(const char *what, int64_t ms, struct hf_error *err)
 {
     if (ms >= 0 && ms <= HF_VALUE_TTL_MS_MAX) return HF_OK;
     return hf__error_set(err, HF_INVALID,
-                         "%.80s: %s of %lld ms: out of range: 0 to 366 days",
-                         name, what, (long long)ms);
+                         "%s of %lld ms: out of range: 0 to 366 days", what,
+                         (long long)ms);
 }
 
 static int name_check(const char *name, struct hf_error *err)
@@ -45,15 +44,14 @@ static int options_check(const char *name, struct hf_once_options *o,
     if (status == HF_OK && given)
         status = hf__options_copy(o, sizeof *o, given, given->struct_size, name,
                                   err);
-    if (status == HF_OK) status = time_check(name, "period", o->period_ms, err);
-    if (status == HF_OK) status = time_check(name, "keep", o->keep_ms, err);
-    if (status == HF_OK)
-        status = time_check(name, "min_hold", o->min_hold_ms, err);
+    if (status == HF_OK) status = time_check("period", o->period_ms, err);
+    if (status == HF_OK) status = time_check("keep", o->keep_ms, err);
+    if (status == HF_OK) status = time_check("min_hold", o->min_hold_ms, err);
     if (status != HF_OK) return status;
     uint32_t known = HF_ONCE_RETRY | HF_ONCE_TRY;
     if (o->flags & ~known)
-        return hf__error_set(err, HF_INVALID, "%.80s: flags 0x%x: unknown",
-                             name, o->flags & ~known);
+        return hf__error_set(err, HF_INVALID, "flags 0x%x: unknown",
+                             o->flags & ~known);
     return hf__wait_check(name, o->wait_ms, (o->flags & HF_ONCE_TRY) != 0, err);
 }
 
@@ -74,7 +72,7 @@ static int once_fill(hf_once *once, const char *name, struct hf_error *err)
     once->end_us = hf__clock_us() + once->o.wait_ms * US_PER_MS;
     hf__once_key(name, once->key);
     if (hf__random_bytes(&once->record.id, sizeof once->record.id) != 0)
-        return hf__error_set(err, HF_INTERNAL, "%.80s: no randomness", name);
+        return hf__error_set(err, HF_INTERNAL, "no randomness");
     /* "<pid> <host> <label>" */
     long long pid = 0;
     if (sscanf(client->info, "%lld %63s", &pid, once->record.host) >= 1)
@@ -93,8 +91,7 @@ int hf__once_open(hf_client *client, const char *name,
     if (status == HF_OK) status = options_check(name, &o, given, err);
     if (status != HF_OK) return status;
     hf_once *once = hf__alloc_zero(&client->alloc, sizeof *once + extra);
-    if (!once)
-        return hf__error_set(err, HF_NOMEM, "%.80s: out of memory", name);
+    if (!once) return hf__error_set(err, HF_NOMEM, "out of memory");
     once->client = client;
     once->o = o;
     status = once_fill(once, name, err);

@@ -159,8 +159,7 @@ static void beaten_over(hf_once *once)
         return;
     }
     if (once->before_status == HF_TIMEOUT) {
-        hf__sequence_fail(&once->seq, HF_TIMEOUT, "%.80s: it still runs",
-                          hf_lock_name(once->lock));
+        hf__sequence_fail(&once->seq, HF_TIMEOUT, "it still runs");
         return;
     }
     /* Between lock and record nothing is known of the one who has it. */
@@ -247,8 +246,7 @@ static void release_over(hf_once *once)
         hf__sequence_nap(s, once->client, &once->op, AGAIN_PAUSE_MS * US_PER_MS,
                          once->o.cancel);
     } else if (s->status == HF_CHANGED && ++once->tries == BEGIN_TRIES) {
-        hf__sequence_fail(s, HF_UNAVAILABLE, "%.80s: its record kept changing",
-                          hf_lock_name(once->lock));
+        hf__sequence_fail(s, HF_UNAVAILABLE, "its record kept changing");
     } else if (s->status == HF_CHANGED) {
         round_begin(once);
     }
@@ -260,8 +258,7 @@ static void nap_over(hf_once *once)
     if (status == HF_TIMEOUT)
         round_begin(once);
     else
-        hf__sequence_fail(&once->seq, status, "%.80s: %s",
-                          hf_lock_name(once->lock), hf_status_text(status));
+        hf__sequence_fail(&once->seq, status, "%s", hf_status_text(status));
 }
 
 static void begin_step(struct sequence *s)

@@ -43,14 +43,12 @@ static void last_ask(hf_once *once)
 /* It was recorded; why without its result? */
 static void result_left_out(hf_once *once)
 {
-    const char *name = hf_lock_name(once->lock);
     if (once->no_result == HF_NOMEM)
-        hf__sequence_fail(&once->seq, HF_NOMEM,
-                          "%.80s: no memory for the result", name);
+        hf__sequence_fail(&once->seq, HF_NOMEM, "no memory for the result");
     else if (once->no_result == HF_INVALID)
         hf__sequence_fail(&once->seq, HF_INVALID,
-                          "%.80s: result of %zu bytes: at most %d are kept",
-                          name, once->text_len, HF_ONCE_RESULT_MAX);
+                          "result of %zu bytes: at most %d are kept",
+                          once->text_len, HF_ONCE_RESULT_MAX);
 }
 
 /* That is how it ended: give the lock back. */
@@ -97,8 +95,7 @@ static int last_seen(hf_once *once)
     if (once->is_undo && (version == 0 || is_before(once))) return HF_OK;
     if (version && !hf__once_is_same(&once->record, &once->seen))
         return hf__error_set(&once->op.err, HF_LOST,
-                             "%.80s: somebody else has begun it again",
-                             hf_lock_name(once->lock));
+                             "somebody else has begun it again");
     if (version && once->seen.is_ended) return HF_OK;
     once->version = version; /* 0: it ran longer than its record lasted */
     return HF_CHANGED;
@@ -120,8 +117,7 @@ static void look_over(hf_once *once)
     } else if (wrote == HF_UNAVAILABLE) {
         end_with(once, wrote, &once->before_err);
     } else {
-        hf__error_set(&err, HF_UNAVAILABLE, "%.80s: its record kept changing",
-                      hf_lock_name(once->lock));
+        hf__error_set(&err, HF_UNAVAILABLE, "its record kept changing");
         end_with(once, HF_UNAVAILABLE, &err);
     }
 }

@@ -66,8 +66,7 @@ static void inspect_over(hf_once *once)
         hf__sequence_fail_as(&once->seq, &once->op);
     else if (info->guarantee != HF_GUARANTEE_STORE)
         hf__sequence_fail(&once->seq, HF_UNAVAILABLE,
-                          "%.80s: the store cannot be reached",
-                          hf_lock_name(once->lock));
+                          "the store cannot be reached");
     else if (info->locked)
         look_tell(once, HF_ONCE_RUNNING);
     else
@@ -88,8 +87,7 @@ static void again_over(hf_once *once)
         hf__once_read(once, LOOK_READ);
     else
         hf__sequence_fail(&once->seq, HF_UNAVAILABLE,
-                          "%.80s: its record kept changing",
-                          hf_lock_name(once->lock));
+                          "its record kept changing");
 }
 
 static void look_step(struct sequence *s)

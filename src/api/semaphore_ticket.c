@@ -19,9 +19,9 @@ static int kind_check(const hf_semaphore *sem, struct hf_error *err)
     int status = hf__client_check(sem->client, err);
     if (status != HF_OK) return status;
     if (!sem->is_plain && !sem->slots_len) return HF_OK;
-    return hf__error_set(
-        err, HF_UNSUPPORTED, "%.150s: ticket: %s", hf_lock_name(sem->lock),
-        sem->is_plain ? "a plain counter has no holders" : NOT_WITH_SLOTS);
+    return hf__error_set(err, HF_UNSUPPORTED, "ticket: %s",
+                         sem->is_plain ? "a plain counter has no holders"
+                                       : NOT_WITH_SLOTS);
 }
 
 /* The number of permits, and where the ticket of the hold begins; or -1. */
@@ -50,9 +50,8 @@ static int ticket_check(const hf_semaphore *sem, const char *ticket,
     *count = count_read(ticket, inner);
     if (*count > 0) return HF_OK;
     return hf__error_set(err, HF_INVALID,
-                         "%.150s: ticket: not one of permits: it looks "
-                         "like " PREFIX "<n>:hf2:...",
-                         hf_lock_name(sem->lock));
+                         "ticket: not one of permits: it looks "
+                         "like " PREFIX "<n>:hf2:...");
 }
 
 int hf_semaphore_attach(hf_semaphore *sem, const char *ticket, int64_t lease_ms,

@@ -73,9 +73,9 @@ static int permits_check(const hf_semaphore *sem, int64_t permits,
                          struct hf_error *err)
 {
     if (permits >= 0 && permits <= sem->slots_len) return HF_OK;
-    return hf__error_set(
-        err, HF_INVALID, "%.150s: %lld permits wanted: there are only %d",
-        hf_lock_name(sem->lock), (long long)permits, sem->slots_len);
+    return hf__error_set(err, HF_INVALID,
+                         "%lld permits wanted: there are only %d",
+                         (long long)permits, sem->slots_len);
 }
 
 static int is_slot_of(hf_semaphore *sem, uint64_t holder, int32_t i)
@@ -91,9 +91,8 @@ static int holder_check(hf_semaphore *sem, uint64_t holder,
     for (int32_t i = 0; i < sem->slots_len; i++)
         if (is_slot_of(sem, holder, i))
             return hf__error_set(err, HF_INVALID,
-                                 "%.150s: this holder has some already: take "
-                                 "another holder",
-                                 hf_lock_name(sem->lock));
+                                 "this holder has some already: take "
+                                 "another holder");
     return HF_OK;
 }
 
@@ -114,9 +113,8 @@ static struct slots_call *acquire_new(hf_semaphore *sem,
     if (*status == HF_OK) *status = permits_check(sem, permits, err);
     if (*status == HF_OK) *status = holder_check(sem, o.holder, err);
     if (*status == HF_OK && o.flags & HF_ACQUIRE_DETACHED)
-        *status = hf__error_set(err, HF_UNSUPPORTED,
-                                "%.150s: detached: " NOT_WITH_SLOTS,
-                                hf_lock_name(sem->lock));
+        *status =
+            hf__error_set(err, HF_UNSUPPORTED, "detached: " NOT_WITH_SLOTS);
     o.permits = 0;
     if (*status == HF_OK)
         *status = hf__acquire_prepare(&op, sem->lock, &o, 0, err);
@@ -126,8 +124,7 @@ static struct slots_call *acquire_new(hf_semaphore *sem,
     if (c) c->set = hf__hold_set_reserve(sem->client, (size_t)want);
     if (!c || !c->set) {
         hf__free(&sem->client->alloc, c);
-        *status = hf__error_set(err, HF_NOMEM, "%.150s: out of memory",
-                                hf_lock_name(sem->lock));
+        *status = hf__error_set(err, HF_NOMEM, "out of memory");
         return NULL;
     }
     c->options = o;

@@ -218,8 +218,7 @@ static int tried(struct slots_call *c)
     if (try_ask(c)) return 1;
     if (c->seq.status != HF_OK) return undo_ask(c, c->seq.status, &c->seq.err);
     struct hf_error err = {0};
-    hf__error_set(&err, HF_TAKEN, "%.150s: %s", hf_lock_name(c->sem->lock),
-                  "too few permits are free");
+    hf__error_set(&err, HF_TAKEN, "too few permits are free");
     return undo_ask(c, HF_TAKEN, &err);
 }
 

@@ -83,17 +83,16 @@ static int ticket_read(struct ticket *t, const char *text)
     return 0;
 }
 
-static int ticket_bad(const hf_lock *lock, struct hf_error *err)
+static int ticket_bad(struct hf_error *err)
 {
     return hf__error_set(err, HF_INVALID,
-                         "%s: ticket: not one: it looks like "
-                         "hf2:<uuid>:<n>:<secret>:<n>:<n>",
-                         lock->entry->name);
+                         "ticket: not one: it looks like "
+                         "hf2:<uuid>:<n>:<secret>:<n>:<n>");
 }
 
-static int detach_refuse(const struct slot *s, int status, struct hf_error *err)
+static int detach_refuse(int status, struct hf_error *err)
 {
-    return hf__error_set(err, status, "%s: ticket: %s", s->entry->name,
+    return hf__error_set(err, status, "ticket: %s",
                          status == HF_UNSUPPORTED
                              ? "it was not acquired detached"
                              : hf_status_text(status));
@@ -106,13 +105,13 @@ int hf__ticket_of(hf_client *c, struct slot *s, char *ticket, size_t size,
     struct ticket t;
     if (!ticket || size < HF_TICKET_MAX)
         return hf__error_set(err, HF_INVALID,
-                             "%s: ticket: room for %zu bytes: %d are needed",
-                             s->entry->name, ticket ? size : 0, HF_TICKET_MAX);
+                             "ticket: room for %zu bytes: %d are needed",
+                             ticket ? size : 0, HF_TICKET_MAX);
     hf__pump_lock(p);
     int status = hf__engine_detach(&p->engine, s, &t, hf__clock_us());
     hf__pump_news(p);
     hf__pump_unlock(p);
-    if (status != HF_OK) return detach_refuse(s, status, err);
+    if (status != HF_OK) return detach_refuse(status, err);
     /* The ticket of permits also says how many. */
     int n = t.permits
                 ? snprintf(ticket, size, PERMIT_WORD "%" PRId64 ":", t.permits)
@@ -126,9 +125,8 @@ static int permit_refuse(const hf_lock *lock, struct hf_error *err)
 {
     if (lock->entry->kind != KIND_PERMIT) return HF_OK;
     return hf__error_set(err, HF_UNSUPPORTED,
-                         "%s: ticket: of a semaphore: use "
-                         "hf_semaphore_attach()",
-                         lock->entry->name);
+                         "ticket: of a semaphore: use "
+                         "hf_semaphore_attach()");
 }
 
 int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
@@ -146,7 +144,7 @@ int hf__attach_prepare(struct op *op, hf_lock *lock, const char *ticket,
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
     hf__op_init(op, OP_TYPE_ATTACH, lock, hf_holder_new());
-    if (ticket_read(&op->ticket, ticket) != 0) return ticket_bad(lock, err);
+    if (ticket_read(&op->ticket, ticket) != 0) return ticket_bad(err);
     op->ticket.permits = permits;
     status = hf__lease_check(lock->entry->name, lease_ms, err);
     if (status != HF_OK) return status;
@@ -201,7 +199,7 @@ static int release_prepare(struct op *op, hf_lock *lock, const char *ticket,
     if (status == HF_OK) status = permit_refuse(lock, err);
     if (status != HF_OK) return status;
     hf__op_init(op, OP_TYPE_TICKET_RELEASE, lock, 0);
-    if (ticket_read(&op->ticket, ticket) != 0) return ticket_bad(lock, err);
+    if (ticket_read(&op->ticket, ticket) != 0) return ticket_bad(err);
     /* Nothing of a ticket can be on its way: no number is to be shut out. */
     op->ticket.number = 0;
     return HF_OK;
@@ -230,8 +228,7 @@ int hf_ticket_release_start(hf_lock *lock, const char *ticket,
     struct op op;
     int status = release_prepare(&op, lock, ticket, err);
     if (status == HF_OK && !cb)
-        status = hf__error_set(err, HF_INVALID, "%s: ticket: no callback",
-                               lock->entry->name);
+        status = hf__error_set(err, HF_INVALID, "ticket: no callback");
     if (status != HF_OK) return status;
     return hf__op_start(lock->client, &op, release_complete, lock,
                         (void (*)(void))cb, user, err);
@@ -262,10 +259,9 @@ int hf__inherit_of(hf_client *c, struct slot *s, int *out_fd,
     int fd = lend(&c->pump.engine, s, &status);
     hf__pump_unlock(&c->pump);
     if (status == HF_OK && fd < 0)
-        return hf__error_errno(err, HF_INTERNAL, errno, "%s: inherit",
-                               s->entry->name);
+        return hf__error_errno(err, HF_INTERNAL, errno, "inherit");
     if (status != HF_OK)
-        return hf__error_set(err, status, "%s: inherit: %s", s->entry->name,
+        return hf__error_set(err, status, "inherit: %s",
                              status == HF_UNSUPPORTED
                                  ? "this hold is not a kernel lock"
                                  : hf_status_text(status));

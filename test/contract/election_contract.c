@@ -188,7 +188,7 @@ TEST(election, is_not_won_twice_by_one_candidate)
     hf_election *a = candidate();
     CHECK_INT(campaign(a, 0, NULL), HF_OK);
     CHECK_INT(hf_election_campaign(a, NULL, NULL, &err), HF_INVALID);
-    CHECK_STR(err.text, "post: it leads already");
+    CHECK_STR(err.text, "it leads already");
     CHECK_INT(leads(a), HF_STATE_HELD);
 }
 
@@ -448,7 +448,7 @@ TEST(election, is_not_won_where_something_else_is_in_the_values_place)
     o.value = "mine";
     o.value_len = 4;
     CHECK_INT(hf_election_campaign(a, &o, NULL, &err), HF_CONFLICT);
-    CHECK_STR(err.text, "post: not what a leader published");
+    CHECK_STR(err.text, "not what a leader published");
     CHECK_INT(leads(a), HF_STATE_NONE);
     CHECK_INT(campaign(b, RIG_WAIT_MS, NULL), HF_OK);
 }
@@ -613,7 +613,7 @@ TEST(election, is_campaigned_for_once_at_a_time)
         hf_election_campaign_start(b, NULL, on_campaigned, &answers[0], NULL),
         HF_OK);
     CHECK_INT(hf_election_campaign(b, NULL, NULL, &err), HF_INVALID);
-    CHECK_STR(err.text, "post: it campaigns already");
+    CHECK_STR(err.text, "it campaigns already");
     CHECK_INT(hf_election_resign(a, NULL), HF_OK);
     CHECK(rig_until_equal(&answers[0].calls, 1));
     CHECK_INT(answers[0].status, HF_OK);
