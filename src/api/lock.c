@@ -57,6 +57,8 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->err.node = -1;
     op->err.sys_errno = 0;
     op->err.text[0] = '\0';
+    op->err.unasked = 0;
+    memset(op->err.reserved, 0, sizeof op->err.reserved);
 }
 
 void hf__op_give(hf_client *c, hf_client *by, struct op *op, unsigned flags)

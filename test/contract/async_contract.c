@@ -201,6 +201,7 @@ TEST(async, release_extend_inspect_and_break_answer_once)
     CHECK_INT(i->status, HF_OK);
     CHECK_INT(i->info.locked, 1);
     CHECK_INT(i->info.count, 2);
+    CHECK_INT(i->info.struct_size, sizeof i->info);
 
     struct answer *r = answer_new();
     CHECK_INT(hf_hold_release_start(second, on_hold, r, NULL), HF_OK);

@@ -20,6 +20,8 @@ TEST(error, set_fills_every_field_and_returns_the_status)
     CHECK_INT(err.node, -1);
     CHECK_INT(err.sys_errno, 0);
     CHECK_STR(err.text, "redis://h: 7");
+    CHECK_INT(err.unasked, 0);
+    for (int i = 0; i < 8; i++) CHECK_INT(err.reserved[i], 0);
 }
 
 TEST(error, errno_s_words_are_appended)
