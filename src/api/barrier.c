@@ -67,7 +67,7 @@ int hf_barrier_wait(hf_barrier *barrier, const struct hf_wait_options *options,
     struct op op;
     hf_lock *lock = lock_of(barrier);
     int status = HF_OK;
-    if (passed) status = hf__result_check(passed, "passed", err);
+    if (passed) status = hf__result_check(passed, err);
     if (status == HF_OK) status = wait_prepare(&op, lock, options, err);
     if (status == HF_OK) status = hf__op_run(lock->client, &op, err);
     if (status != HF_OK || !passed) return status;

@@ -39,10 +39,8 @@ int hf__client_check(const hf_client *c, struct hf_error *err)
 
 /* ---- options ----------------------------------------------------------- */
 
-int hf__wait_check(const char *where, int64_t wait_ms, int is_try,
-                   struct hf_error *err)
+int hf__wait_check(int64_t wait_ms, int is_try, struct hf_error *err)
 {
-    (void)where;
     if (wait_ms < 0)
         return hf__error_set(err, HF_INVALID,
                              "wait of %lld ms: negative: 0 is no limit, and "
@@ -477,8 +475,8 @@ static int open_with(const char *url, const struct hf_client_options *options,
     struct url parsed = {.text = ""};
     int status = HF_OK;
     if (options)
-        status = hf__options_copy(&o, sizeof o, options, options->struct_size,
-                                  "client", err);
+        status =
+            hf__options_copy(&o, sizeof o, options, options->struct_size, err);
     if (status == HF_OK) status = options_check(&o, err);
     if (status != HF_OK) return status;
     o.flags |= own_flags;
@@ -541,7 +539,7 @@ int hf_client_next_event(hf_client *c, struct hf_event *out)
 {
     struct hf_event found;
     if (c->pump.forked) return HF_EMPTY;
-    int status = hf__result_check(out, "event", NULL);
+    int status = hf__result_check(out, NULL);
     if (status == HF_OK) status = hf__pump_next_event(&c->pump, &found);
     if (status == HF_OK) hf__result_fill(out, &found);
     return status;

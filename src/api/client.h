@@ -84,8 +84,7 @@ void hf__client_warn(hf_client *c, const char *format, ...)
 
 /* The one rule for waiting: no limit (0) or milliseconds, or with `is_try` no
  * wait at all.  HF_OK or HF_INVALID. */
-int hf__wait_check(const char *where, int64_t wait_ms, int is_try,
-                   struct hf_error *err);
+int hf__wait_check(int64_t wait_ms, int is_try, struct hf_error *err);
 
 /* Have those that name a file, a host or a user a value?  HF_OK or
  * HF_INVALID. */
@@ -102,7 +101,7 @@ int hf__option_drift(const struct url *url, int64_t given, int64_t *out,
                      struct hf_error *err);
 
 /* HF_OK for 0, which means a default, and for what is in range. */
-int hf__lease_check(const char *name, int64_t lease_ms, struct hf_error *err);
+int hf__lease_check(int64_t lease_ms, struct hf_error *err);
 
 /* A lock object of any kind that the store has. */
 int hf__lock_open(hf_client *client, enum lock_kind kind, int order,
@@ -125,9 +124,9 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
 
 /* Before an acquire is started: HF_INVALID without a callback, which alone
  * would tell of the hold. */
-int hf__told_check(const char *name, int is_told, struct hf_error *err);
+int hf__told_check(int is_told, struct hf_error *err);
 /* The same, without a place for it. */
-int hf__out_check(const char *name, hf_hold **out, struct hf_error *err);
+int hf__out_check(hf_hold **out, struct hf_error *err);
 
 /* Reserve a handle for what it acquires: HF_OK, or HF_NOMEM. */
 int hf__op_reserve(const hf_lock *lock, struct op *op, struct hf_error *err);

@@ -52,7 +52,7 @@ static int election_make(hf_client *client, const char *name,
     hf__election_key(name, e->key);
     lo.order = o->order;
     int status = hf_lock_open_as(client, name, &lo, &e->lock, err);
-    if (status == HF_OK) status = hf__lease_check(name, o->lease_ms, err);
+    if (status == HF_OK) status = hf__lease_check(o->lease_ms, err);
     if (status == HF_OK) {
         election_link(e);
         *out = e;
@@ -71,8 +71,8 @@ int hf_election_open(hf_client *client, const char *name,
     int status = hf__client_check(client, err);
     if (status == HF_OK) status = name_check(name, err);
     if (status == HF_OK && options)
-        status = hf__options_copy(&o, sizeof o, options, options->struct_size,
-                                  name, err);
+        status =
+            hf__options_copy(&o, sizeof o, options, options->struct_size, err);
     return status == HF_OK ? election_make(client, name, &o, out, err) : status;
 }
 

@@ -14,11 +14,6 @@
 #define LOOK_MS_DEFAULT 500
 #define LOOK_MS_MIN 10
 
-static const char *name_of(const hf_election *e)
-{
-    return e->lock->entry->name;
-}
-
 /* ---- campaign ----------------------------------------------------------- */
 
 static int value_check(const hf_election *e, const void *value, size_t len,
@@ -67,8 +62,8 @@ static int campaign_prepare(struct election_task *t, hf_election *e,
     struct op probe;
     int status = hf__client_check(e->client, err);
     if (status == HF_OK && options)
-        status = hf__options_copy(&o, sizeof o, options, options->struct_size,
-                                  name_of(e), err);
+        status =
+            hf__options_copy(&o, sizeof o, options, options->struct_size, err);
     if (status == HF_OK && o.flags & ~HF_CAMPAIGN_TRY)
         status = hf__error_set(err, HF_INVALID, "flags 0x%x: unknown",
                                o.flags & ~HF_CAMPAIGN_TRY);
@@ -189,14 +184,13 @@ int hf_election_publish_start(hf_election *e, const void *value,
 
 /* ---- looking ------------------------------------------------------------ */
 
-static int await_check(const hf_election *e, struct hf_await_options *o,
-                       struct hf_error *err)
+static int await_check(struct hf_await_options *o, struct hf_error *err)
 {
     if (o->flags & ~HF_AWAIT_TRY)
         return hf__error_set(err, HF_INVALID, "flags 0x%x: unknown",
                              o->flags & ~HF_AWAIT_TRY);
-    int status = hf__wait_check(name_of(e), o->wait_ms,
-                                (o->flags & HF_AWAIT_TRY) != 0, err);
+    int status =
+        hf__wait_check(o->wait_ms, (o->flags & HF_AWAIT_TRY) != 0, err);
     if (status != HF_OK) return status;
     if (!o->look_ms) o->look_ms = LOOK_MS_DEFAULT;
     if (o->look_ms < LOOK_MS_MIN || o->look_ms > HF_LEASE_MS_MAX)
@@ -215,9 +209,9 @@ static int await_prepare(struct election_task *t, hf_election *e,
     struct hf_await_options o = HF_AWAIT_OPTIONS_INIT;
     int status = hf__client_check(e->client, err);
     if (status == HF_OK && options)
-        status = hf__options_copy(&o, sizeof o, options, options->struct_size,
-                                  name_of(e), err);
-    if (status == HF_OK) status = await_check(e, &o, err);
+        status =
+            hf__options_copy(&o, sizeof o, options, options->struct_size, err);
+    if (status == HF_OK) status = await_check(&o, err);
     if (status != HF_OK) return status;
     memset(t, 0, sizeof *t);
     t->e = e;
@@ -226,7 +220,7 @@ static int await_prepare(struct election_task *t, hf_election *e,
     t->await = o;
     if (seen)
         status = hf__options_copy(&t->seen_copy, sizeof t->seen_copy, seen,
-                                  seen->struct_size, name_of(e), err);
+                                  seen->struct_size, err);
     if (status != HF_OK) return status;
     t->seen = seen ? &t->seen_copy : NULL;
     t->end_us = TIME_NEVER;
@@ -240,7 +234,7 @@ int hf_election_await(hf_election *e, const struct hf_leader *seen,
                       struct hf_leader *out, struct hf_error *err)
 {
     struct election_task t;
-    int status = hf__result_check(out, "leader", err);
+    int status = hf__result_check(out, err);
     if (status == HF_OK) status = await_prepare(&t, e, seen, options, err);
     if (status == HF_OK) status = hf__election_run(&t, err);
     if (status == HF_OK) hf__result_fill(out, &t.leader);

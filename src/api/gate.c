@@ -29,11 +29,9 @@ int hf__gate_prepare(struct op *op, const hf_lock *lock,
 {
     struct hf_wait_options o = HF_WAIT_OPTIONS_INIT;
     struct hf_acquire_options as = HF_ACQUIRE_OPTIONS_INIT;
-    const char *name = lock->entry->name;
     int status = hf__client_check(lock->client, err);
     if (status == HF_OK && given)
-        status = hf__options_copy(&o, sizeof o, given, given->struct_size, name,
-                                  err);
+        status = hf__options_copy(&o, sizeof o, given, given->struct_size, err);
     if (status != HF_OK) return status;
     if (o.flags & ~HF_WAIT_TRY)
         return hf__error_set(err, HF_INVALID, "flags 0x%x: unknown",

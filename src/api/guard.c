@@ -69,8 +69,7 @@ static int token_check(const hf_client *client, const struct guard_job *job,
                        int64_t ttl_ms, struct hf_error *err)
 {
     int status = key_check(client, job->key, err);
-    if (status == HF_OK)
-        status = hf__guard_token_check(job->key, job->token, err);
+    if (status == HF_OK) status = hf__guard_token_check(job->token, err);
     if (status == HF_OK)
         status = data_check(job->key, job->data, job->len, ttl_ms, err);
     return status;
@@ -124,7 +123,7 @@ int hf_guard_read(hf_client *client, const char *key, struct hf_value *out,
 {
     struct guard_job job = {.key = key,
                             .flags = REQ_GUARD_LOOK | REQ_GUARD_VALUE};
-    int status = hf__result_check(out, "value", err);
+    int status = hf__result_check(out, err);
     if (status == HF_OK) status = key_check(client, key, err);
     if (status == HF_OK) status = job_run(client, &job, 0, err);
     if (status == HF_OK) hf__result_fill(out, &job.found);

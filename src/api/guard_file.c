@@ -23,7 +23,7 @@
 int hf_guard_file_touch(const char *path, uint64_t token, struct hf_error *err)
 {
     struct guard_mark m;
-    int status = hf__guard_token_check(path, token, err);
+    int status = hf__guard_token_check(token, err);
     if (status != HF_OK) return status;
     status = hf__guard_mark_open(&m, path, 1, err);
     if (status == HF_OK) status = hf__guard_mark_admit(&m, token, err);
@@ -100,7 +100,7 @@ int hf_guard_file_rename(const char *path, uint64_t token, const char *new_path,
 {
     char name[GUARD_PATH_MAX];
     mode_t mode;
-    int status = hf__guard_token_check(path, token, err);
+    int status = hf__guard_token_check(token, err);
     if (status == HF_OK) status = hf__guard_path(name, path, "", err);
     if (status == HF_OK) status = hf__guard_path(name, new_path, "", err);
     if (status != HF_OK) return status;
@@ -152,7 +152,7 @@ int hf_guard_file_replace(const char *path, uint64_t token, const void *data,
                           size_t len, struct hf_error *err)
 {
     char name[GUARD_PATH_MAX];
-    int status = hf__guard_token_check(path, token, err);
+    int status = hf__guard_token_check(token, err);
     if (status == HF_OK) status = hf__guard_path(name, path, "", err);
     if (status == HF_OK && len > 0 && !data)
         status = hf__error_set(err, HF_INVALID, "guard: %.120s: no bytes given",

@@ -58,15 +58,13 @@ int hf__guard_path_fail(struct hf_error *err, const char *path,
                            what);
 }
 
-int hf__guard_token_check(const char *where, uint64_t token,
-                          struct hf_error *err)
+int hf__guard_token_check(uint64_t token, struct hf_error *err)
 {
     if (token > 0 && token <= INT64_MAX) return HF_OK;
-    return hf__error_set(err, HF_INVALID,
-                         "%.80s: guard: token %" PRIu64
-                         ": out of range: 1 to 2^63-1%s",
-                         where ? where : "", token,
-                         token ? "" : "; a hold without a fence has none");
+    return hf__error_set(
+        err, HF_INVALID,
+        "guard: token %" PRIu64 ": out of range: 1 to 2^63-1%s", token,
+        token ? "" : "; a hold without a fence has none");
 }
 
 int hf__guard_path(char out[GUARD_PATH_MAX], const char *path,

@@ -19,8 +19,7 @@ struct guard_mark {
 };
 
 /* HF_OK, or HF_INVALID: it is 0 or beyond 2^63-1. */
-int hf__guard_token_check(const char *where, uint64_t token,
-                          struct hf_error *err);
+int hf__guard_token_check(uint64_t token, struct hf_error *err);
 
 /* "<path><suffix>" into `out`; HF_OK or HF_INVALID. */
 int hf__guard_path(char out[GUARD_PATH_MAX], const char *path,

@@ -352,7 +352,7 @@ static int op_run(struct op *op, const struct grip *g, struct hf_error *err)
 static int extend_prepare(struct op *op, const struct grip *g, int64_t lease_ms,
                           struct hf_error *err)
 {
-    int status = hf__lease_check(g->slot->entry->name, lease_ms, err);
+    int status = hf__lease_check(lease_ms, err);
     if (status != HF_OK) return status;
     hf__hold_op(op, OP_TYPE_EXTEND, g);
     op->lease_us = lease_ms * US_PER_MS;
@@ -366,7 +366,7 @@ int hf_hold_extend(hf_hold *hold, int64_t lease_ms, struct hf_error *err)
     int status = grip_take(hold, &g, err);
     if (status != HF_OK) return status;
     if (g.set) {
-        status = hf__lease_check("set of locks", lease_ms, err);
+        status = hf__lease_check(lease_ms, err);
         if (status == HF_OK)
             status = hf__hold_set_run(g.set, OP_TYPE_EXTEND, lease_ms, err);
     } else {
@@ -380,7 +380,7 @@ int hf_hold_extend(hf_hold *hold, int64_t lease_ms, struct hf_error *err)
 static int slot_extend_start(const struct grip *g, int64_t lease_ms,
                              hf_hold_fn cb, void *user, struct hf_error *err)
 {
-    int status = hf__lease_check(g->slot->entry->name, lease_ms, err);
+    int status = hf__lease_check(lease_ms, err);
     if (status != HF_OK) return status;
     struct started *s =
         hf__started_new(OP_TYPE_EXTEND, g, lease_ms, cb, user, err);

@@ -412,7 +412,7 @@ int hf__hold_set_start(const struct grip *g, int64_t lease_ms, int is_release,
                        hf_hold_fn fn, void *user, struct hf_error *err)
 {
     struct allocator a = g->set->alloc;
-    int status = hf__lease_check("set of locks", lease_ms, err);
+    int status = hf__lease_check(lease_ms, err);
     if (status != HF_OK) return status;
     struct part *parts = hf__alloc(&a, g->set->len * sizeof *parts);
     struct set_call *c = parts ? call_new(g, fn, user) : NULL;

@@ -201,8 +201,8 @@ int hf_lock_open_as(hf_client *client, const char *name,
     int status = hf__client_check(client, err);
     if (status == HF_OK) status = name_check(name, err);
     if (status == HF_OK && options)
-        status = hf__options_copy(&o, sizeof o, options, options->struct_size,
-                                  name, err);
+        status =
+            hf__options_copy(&o, sizeof o, options, options->struct_size, err);
     if (status == HF_OK) status = kind_check(client, &o, err);
     if (status != HF_OK) return status;
     return hf__lock_open(client, (enum lock_kind)o.kind, o.order, name,
@@ -233,9 +233,8 @@ const char *hf_lock_name(const hf_lock *lock)
 
 /* ---- acquire ------------------------------------------------------------ */
 
-int hf__lease_check(const char *name, int64_t lease_ms, struct hf_error *err)
+int hf__lease_check(int64_t lease_ms, struct hf_error *err)
 {
-    (void)name;
     if (lease_ms == 0) return HF_OK;
     if (lease_ms >= HF_LEASE_MS_MIN && lease_ms <= HF_LEASE_MS_MAX)
         return HF_OK;
@@ -295,13 +294,11 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
     struct hold_plan plan;
     int status = hf__client_check(lock->client, err);
     if (status == HF_OK && given)
-        status = hf__options_copy(o, sizeof *o, given, given->struct_size,
-                                  lock->entry->name, err);
+        status = hf__options_copy(o, sizeof *o, given, given->struct_size, err);
     if (status != HF_OK) return status;
     int is_try = (o->flags & HF_ACQUIRE_TRY) != 0;
-    status = hf__wait_check(lock->entry->name, o->wait_ms, is_try, err);
-    if (status == HF_OK)
-        status = hf__lease_check(lock->entry->name, o->lease_ms, err);
+    status = hf__wait_check(o->wait_ms, is_try, err);
+    if (status == HF_OK) status = hf__lease_check(o->lease_ms, err);
     if (status == HF_OK) status = flags_check(lock, o->flags, err);
     if (status == HF_OK) status = permits_check(lock, o, err);
     int64_t lease_us = o->lease_ms ? o->lease_ms * US_PER_MS
@@ -358,17 +355,15 @@ static void acquire_complete(struct op *op)
     hf__free(&c->alloc, op);
 }
 
-int hf__told_check(const char *name, int is_told, struct hf_error *err)
+int hf__told_check(int is_told, struct hf_error *err)
 {
-    (void)name;
     if (is_told) return HF_OK;
     return hf__error_set(err, HF_INVALID,
                          "no callback: what is granted could not be released");
 }
 
-int hf__out_check(const char *name, hf_hold **out, struct hf_error *err)
+int hf__out_check(hf_hold **out, struct hf_error *err)
 {
-    (void)name;
     if (out) return HF_OK;
     return hf__error_set(err, HF_INVALID,
                          "no place for the hold: what is granted could not be "
@@ -380,7 +375,7 @@ int hf_lock_acquire_start(hf_lock *lock,
                           hf_acquired_fn cb, void *user, struct hf_error *err)
 {
     struct op op;
-    int status = hf__told_check(lock->entry->name, cb != NULL, err);
+    int status = hf__told_check(cb != NULL, err);
     if (status == HF_OK)
         status = hf__acquire_prepare(&op, lock, options, hf_holder_new(), err);
     if (status == HF_OK) status = hf__op_reserve(lock, &op, err);

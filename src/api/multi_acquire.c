@@ -17,8 +17,8 @@ static struct multi_call *acquire_new(hf_multi *m,
     struct hf_acquire_options own = HF_ACQUIRE_OPTIONS_INIT;
     *status = hf__multi_check(m, err);
     if (*status == HF_OK && given)
-        *status = hf__options_copy(&own, sizeof own, given, given->struct_size,
-                                   "set of locks", err);
+        *status =
+            hf__options_copy(&own, sizeof own, given, given->struct_size, err);
     own.struct_size = sizeof own;
     if (own.holder) default_holder = own.holder;
     for (size_t i = 0; i < m->len && *status == HF_OK; i++) {
@@ -53,7 +53,7 @@ static void local_tell(const struct multi_call *c, struct hf_error *err)
 int hf_multi_acquire(hf_multi *m, const struct hf_acquire_options *options,
                      hf_hold **hold, struct hf_error *err)
 {
-    int status = hf__out_check("set of locks", hold, err);
+    int status = hf__out_check(hold, err);
     if (status != HF_OK) return status;
     struct multi_call *c =
         acquire_new(m, options, hf_holder_self(), &status, err);
@@ -80,7 +80,7 @@ int hf_multi_acquire_start(hf_multi *m,
                            hf_multi_acquired_fn cb, void *user,
                            struct hf_error *err)
 {
-    int status = hf__told_check("set of locks", cb != NULL, err);
+    int status = hf__told_check(cb != NULL, err);
     if (status != HF_OK) return status;
     struct multi_call *c =
         acquire_new(m, options, hf_holder_new(), &status, err);

@@ -42,8 +42,7 @@ static int options_check(const char *name, struct hf_once_options *o,
     int status = name_check(name, err);
     *o = defaults;
     if (status == HF_OK && given)
-        status = hf__options_copy(o, sizeof *o, given, given->struct_size, name,
-                                  err);
+        status = hf__options_copy(o, sizeof *o, given, given->struct_size, err);
     if (status == HF_OK) status = time_check("period", o->period_ms, err);
     if (status == HF_OK) status = time_check("keep", o->keep_ms, err);
     if (status == HF_OK) status = time_check("min_hold", o->min_hold_ms, err);
@@ -52,7 +51,7 @@ static int options_check(const char *name, struct hf_once_options *o,
     if (o->flags & ~known)
         return hf__error_set(err, HF_INVALID, "flags 0x%x: unknown",
                              o->flags & ~known);
-    return hf__wait_check(name, o->wait_ms, (o->flags & HF_ONCE_TRY) != 0, err);
+    return hf__wait_check(o->wait_ms, (o->flags & HF_ONCE_TRY) != 0, err);
 }
 
 /* ---- making and freeing ------------------------------------------------- */

@@ -287,7 +287,7 @@ int hf_once_begin(hf_client *client, const char *name,
     hf_once *once = NULL;
     *out = NULL;
     int status = hf__client_check(client, err);
-    if (status == HF_OK) status = hf__result_check(result, "once", err);
+    if (status == HF_OK) status = hf__result_check(result, err);
     if (status != HF_OK) return status;
     hf__call_enter(client);
     status = hf__once_open(client, name, options, 0, &once, err);

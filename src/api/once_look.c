@@ -124,7 +124,7 @@ int hf_once_look(hf_client *client, const char *name,
 {
     hf_once *once = NULL;
     int status = hf__client_check(client, err);
-    if (status == HF_OK) status = hf__result_check(result, "once", err);
+    if (status == HF_OK) status = hf__result_check(result, err);
     if (status != HF_OK) return status;
     hf__call_enter(client);
     status = look_open(client, name, options, &once, err);

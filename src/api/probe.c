@@ -272,7 +272,7 @@ static int options_read(struct probing *p, const struct hf_probe_options *o)
     struct hf_error *err = &p->g.err;
     if (!o) o = &defaults;
     int status = hf__options_copy(&p->options, sizeof p->options, o,
-                                  o->struct_size, "probe", err);
+                                  o->struct_size, err);
     if (status != HF_OK) return status;
     if (p->options.flags)
         return hf__error_set(err, HF_INVALID, "probe: flags 0x%x: unknown",

@@ -30,7 +30,7 @@ int hf__lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
 int hf_lock_inspect(hf_lock *lock, struct hf_info *info, struct hf_error *err)
 {
     struct hf_info found;
-    int status = hf__result_check(info, "info", err);
+    int status = hf__result_check(info, err);
     if (status == HF_OK) status = hf__lock_inspect(lock, 0, &found, err);
     if (status == HF_OK) hf__result_fill(info, &found);
     return status;

@@ -22,9 +22,8 @@ int hf__gathering_begin(struct gathering *g,
     g->alloc = &hf__alloc_default;
     g->nodes = nodes;
     if (!options) options = &defaults;
-    int status =
-        hf__options_copy(&g->options, sizeof g->options, options,
-                         options->struct_size, "quorum options", &g->err);
+    int status = hf__options_copy(&g->options, sizeof g->options, options,
+                                  options->struct_size, &g->err);
     if (status != HF_OK) return status;
     int64_t ms = g->options.max_lease_ms;
     if (ms != 0 && (ms < HF_LEASE_MS_MIN || ms > HF_LEASE_MS_MAX))

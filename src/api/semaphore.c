@@ -108,8 +108,8 @@ int hf_semaphore_open(hf_client *client, const char *name,
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
     int status = hf__client_check(client, err);
     if (status == HF_OK && options)
-        status = hf__options_copy(&o, sizeof o, options, options->struct_size,
-                                  "semaphore", err);
+        status =
+            hf__options_copy(&o, sizeof o, options, options->struct_size, err);
     if (status == HF_OK) status = options_check(client, name, &o, err);
     if (status != HF_OK) return status;
     int32_t slots = is_of_slots(client, &o) ? (int32_t)o.permits : 0;
@@ -173,7 +173,7 @@ int hf_semaphore_acquire(hf_semaphore *sem,
     hf_hold *none;
     int status = HF_OK;
     if (sem->is_plain && !hold) hold = &none;
-    status = hf__out_check(sem->lock->entry->name, hold, err);
+    status = hf__out_check(hold, err);
     if (status != HF_OK) return status;
     if (sem->slots_len) return hf__slots_acquire(sem, options, hold, err);
     status = acquire_prepare(sem, &op, options, err);
@@ -228,7 +228,7 @@ int hf_semaphore_acquire_start(hf_semaphore *sem,
                                struct hf_error *err)
 {
     struct op op;
-    int status = hf__told_check(sem->lock->entry->name, cb != NULL, err);
+    int status = hf__told_check(cb != NULL, err);
     if (status != HF_OK) return status;
     if (sem->slots_len)
         return hf__slots_acquire_start(sem, options, cb, user, err);

@@ -77,7 +77,7 @@ static int change_run(hf_semaphore *sem, int change, int64_t number,
 {
     struct tally_job job;
     int status = hf__client_check(sem->client, err);
-    if (status == HF_OK && out) status = hf__result_check(out, "state", err);
+    if (status == HF_OK && out) status = hf__result_check(out, err);
     if (status == HF_OK)
         status = job_make(sem, change, number, flags, &job, err);
     if (status == HF_OK) status = hf__tally_run(sem->lock, &job, err);
@@ -94,7 +94,7 @@ int hf_semaphore_state(hf_semaphore *sem, struct hf_semaphore_state *out,
         return change_run(sem, HF_SEMAPHORE_LOOK, 0, 0, out, err);
     struct hf_semaphore_state found;
     int status = hf__client_check(sem->client, err);
-    if (status == HF_OK) status = hf__result_check(out, "state", err);
+    if (status == HF_OK) status = hf__result_check(out, err);
     if (status == HF_OK) status = hf__slots_state(sem, &found, err);
     if (status == HF_OK) hf__result_fill(out, &found);
     return status;

@@ -72,8 +72,7 @@ int hf_semaphore_attach_start(hf_semaphore *sem, const char *ticket,
     const char *inner = NULL;
     int64_t count;
     int status = ticket_check(sem, ticket, &inner, &count, err);
-    if (status == HF_OK)
-        status = hf__told_check(hf_lock_name(sem->lock), cb != NULL, err);
+    if (status == HF_OK) status = hf__told_check(cb != NULL, err);
     if (status == HF_OK)
         status =
             hf__attach_prepare(&op, sem->lock, inner, count, lease_ms, err);

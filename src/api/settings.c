@@ -52,7 +52,7 @@ int hf_client_settings(const hf_client *client, struct hf_client_options *out,
                        struct hf_error *err)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    int status = hf__result_check(out, "settings", err);
+    int status = hf__result_check(out, err);
     if (status != HF_OK) return status;
     settings_fill(client, &o);
     hf__result_fill(out, &o);

@@ -7,14 +7,13 @@
 
 #include "base/error.h"
 
-int hf__sized_check(uint32_t size, uint32_t first, const char *where,
-                    struct hf_error *err)
+int hf__sized_check(uint32_t size, uint32_t first, struct hf_error *err)
 {
     if (size >= first && size <= SIZED_MAX) return HF_OK;
     return hf__error_set(err, HF_INVALID,
-                         "%.150s: struct_size is %u, and was never below %u: "
-                         "use the ..._INIT macro",
-                         where, size, first);
+                         "struct_size is %u, and was never below %u: use the "
+                         "..._INIT macro",
+                         size, first);
 }
 
 static int is_zero(const char *bytes, size_t len)
@@ -25,16 +24,16 @@ static int is_zero(const char *bytes, size_t len)
 }
 
 int hf__sized_read(void *to, uint32_t to_size, uint32_t first, const void *from,
-                   uint32_t from_size, const char *where, struct hf_error *err)
+                   uint32_t from_size, struct hf_error *err)
 {
     uint32_t both = from_size < to_size ? from_size : to_size;
-    int status = hf__sized_check(from_size, first, where, err);
+    int status = hf__sized_check(from_size, first, err);
     if (status != HF_OK) return status;
     if (!is_zero((const char *)from + both, from_size - both))
         return hf__error_set(err, HF_INVALID,
-                             "%.150s: an option is set that version %s of the "
-                             "library does not have",
-                             where, hf_version());
+                             "an option is set that version %s of the library "
+                             "does not have",
+                             hf_version());
     memset(to, 0, to_size);
     memcpy(to, from, both);
     memcpy(to, &to_size, sizeof to_size);

@@ -46,17 +46,15 @@
 /* Copy an option struct of this version or another; what it does not have is
  * zero, the default.  HF_OK; or HF_INVALID if it has a field that is not known
  * here and not zero. */
-#define hf__options_copy(to, to_size, from, from_size, where, err)             \
-    hf__sized_read((to), (to_size), SIZED_FIRST(to), (from), (from_size),      \
-                   (where), (err))
+#define hf__options_copy(to, to_size, from, from_size, err)                    \
+    hf__sized_read((to), (to_size), SIZED_FIRST(to), (from), (from_size), (err))
 int hf__sized_read(void *to, uint32_t to_size, uint32_t first, const void *from,
-                   uint32_t from_size, const char *where, struct hf_error *err);
+                   uint32_t from_size, struct hf_error *err);
 
 /* May `out` be filled?  HF_OK or HF_INVALID. */
-#define hf__result_check(out, where, err)                                      \
-    hf__sized_check((out)->struct_size, SIZED_FIRST(out), (where), (err))
-int hf__sized_check(uint32_t size, uint32_t first, const char *where,
-                    struct hf_error *err);
+#define hf__result_check(out, err)                                             \
+    hf__sized_check((out)->struct_size, SIZED_FIRST(out), (err))
+int hf__sized_check(uint32_t size, uint32_t first, struct hf_error *err);
 
 /* Fill `out`, which was checked, from a struct of this version. */
 #define hf__result_fill(out, found)                                            \

@@ -106,8 +106,8 @@ static struct slots_call *acquire_new(hf_semaphore *sem,
     struct op op;
     *status = hf__client_check(sem->client, err);
     if (*status == HF_OK && given)
-        *status = hf__options_copy(&o, sizeof o, given, given->struct_size,
-                                   hf_lock_name(sem->lock), err);
+        *status =
+            hf__options_copy(&o, sizeof o, given, given->struct_size, err);
     o.struct_size = sizeof o;
     int64_t permits = o.permits;
     if (*status == HF_OK) *status = permits_check(sem, permits, err);

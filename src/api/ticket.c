@@ -146,7 +146,7 @@ int hf__attach_prepare(struct op *op, hf_lock *lock, const char *ticket,
     hf__op_init(op, OP_TYPE_ATTACH, lock, hf_holder_new());
     if (ticket_read(&op->ticket, ticket) != 0) return ticket_bad(err);
     op->ticket.permits = permits;
-    status = hf__lease_check(lock->entry->name, lease_ms, err);
+    status = hf__lease_check(lease_ms, err);
     if (status != HF_OK) return status;
     op->lease_us = lease_ms ? lease_ms * US_PER_MS : e->lease_us;
     op->lease_any = !lease_ms && !e->lease_given;
@@ -157,7 +157,7 @@ int hf__ticket_attach(hf_lock *lock, const char *ticket, int64_t permits,
                       int64_t lease_ms, hf_hold **hold, struct hf_error *err)
 {
     struct op op;
-    int status = hf__out_check(lock->entry->name, hold, err);
+    int status = hf__out_check(hold, err);
     if (status == HF_OK)
         status = hf__attach_prepare(&op, lock, ticket, permits, lease_ms, err);
     if (status != HF_OK) return status;
@@ -181,8 +181,7 @@ int hf_lock_attach_start(hf_lock *lock, const char *ticket, int64_t lease_ms,
 {
     struct op op;
     int status = permit_refuse(lock, err);
-    if (status == HF_OK)
-        status = hf__told_check(lock->entry->name, cb != NULL, err);
+    if (status == HF_OK) status = hf__told_check(cb != NULL, err);
     if (status == HF_OK)
         status = hf__attach_prepare(&op, lock, ticket, 0, lease_ms, err);
     if (status != HF_OK) return status;

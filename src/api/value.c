@@ -87,7 +87,7 @@ int hf_value_read(hf_client *client, const char *key, struct hf_value *out,
 {
     struct op op;
     struct value_job job;
-    int status = hf__result_check(out, "value", err);
+    int status = hf__result_check(out, err);
     if (status == HF_OK) status = hf__value_key_check(client, key, err);
     if (status != HF_OK) return status;
     hf__value_read_op(&op, &job, key);

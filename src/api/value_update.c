@@ -151,7 +151,7 @@ static int options_check(const struct hf_update_options *o,
         return hf__error_set(err, HF_INVALID,
                              "update: one try and %lld tries: give one of them",
                              (long long)o->tries);
-    return hf__wait_check("update", o->wait_ms, is_try, err);
+    return hf__wait_check(o->wait_ms, is_try, err);
 }
 
 /* HF_OK, and `u` is about to take its first step; nothing is to be freed. */
@@ -163,8 +163,8 @@ static int update_prepare(struct update *u, hf_client *client, const char *key,
     struct hf_update_options o = HF_UPDATE_OPTIONS_INIT;
     int status = hf__client_check(client, err);
     if (status == HF_OK && options)
-        status = hf__options_copy(&o, sizeof o, options, options->struct_size,
-                                  "update", err);
+        status =
+            hf__options_copy(&o, sizeof o, options, options->struct_size, err);
     if (status == HF_OK) status = options_check(&o, err);
     if (status == HF_OK && !fn)
         status = hf__error_set(err, HF_INVALID, "update: no function");

@@ -673,7 +673,7 @@ static void on_awaited_last(hf_election *e, int status,
 TEST(election, hears_that_its_client_is_closed_in_a_started_call)
 {
     struct hf_await_options o = soon(RIG_NO_LIMIT);
-    struct hf_leader seen;
+    struct hf_leader seen = HF_LEADER_INIT;
     rig_begin();
     for (int mode = 0; mode < RIG_MODES; mode++) {
         memset(answers, 0, sizeof answers);

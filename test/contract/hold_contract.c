@@ -887,7 +887,7 @@ TEST(hold, of_a_leadership_that_is_released_ends_it)
 
 TEST(hold, of_a_run_that_is_released_leaves_it_to_be_ended)
 {
-    struct hf_once_result result;
+    struct hf_once_result result = HF_ONCE_RESULT_INIT;
     hf_once *once, *other;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);

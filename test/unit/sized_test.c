@@ -39,9 +39,9 @@ TEST(sized, what_an_earlier_caller_does_not_have_is_zero)
 {
     struct early from = {sizeof from, 3, 7};
     struct now to = {1, 1, 1, 1};
-    CHECK_INT(hf__sized_read(&to, sizeof to, sizeof from, &from, sizeof from,
-                             "x", NULL),
-              HF_OK);
+    CHECK_INT(
+        hf__sized_read(&to, sizeof to, sizeof from, &from, sizeof from, NULL),
+        HF_OK);
     CHECK_INT(to.struct_size, sizeof to);
     CHECK_INT(to.flags, 3);
     CHECK_INT(to.a, 7);
@@ -53,15 +53,15 @@ TEST(sized, what_a_later_caller_has_must_be_zero)
     struct hf_error err = {0};
     struct now from = {sizeof from, 3, 7, 0};
     struct early to;
-    CHECK_INT(hf__sized_read(&to, sizeof to, sizeof to, &from, sizeof from, "x",
-                             &err),
-              HF_OK);
+    CHECK_INT(
+        hf__sized_read(&to, sizeof to, sizeof to, &from, sizeof from, &err),
+        HF_OK);
     CHECK_INT(to.struct_size, sizeof to);
     CHECK_INT(to.a, 7);
     from.b = INT64_C(1) << 56;
-    CHECK_INT(hf__sized_read(&to, sizeof to, sizeof to, &from, sizeof from, "x",
-                             &err),
-              HF_INVALID);
+    CHECK_INT(
+        hf__sized_read(&to, sizeof to, sizeof to, &from, sizeof from, &err),
+        HF_INVALID);
     CHECK(strstr(err.text, hf_version()) != NULL);
 }
 
@@ -95,10 +95,9 @@ TEST(sized, a_size_that_nobody_set_is_invalid)
                                    SIZED_MAX + 1, UINT32_MAX};
     struct hf_error err = {0};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
-        CHECK_INT(hf__sized_check(bad[i], sizeof(struct early), "x", &err),
+        CHECK_INT(hf__sized_check(bad[i], sizeof(struct early), &err),
                   HF_INVALID);
         CHECK(strstr(err.text, "INIT") != NULL);
     }
-    CHECK_INT(hf__sized_check(SIZED_MAX, sizeof(struct early), "x", &err),
-              HF_OK);
+    CHECK_INT(hf__sized_check(SIZED_MAX, sizeof(struct early), &err), HF_OK);
 }
