@@ -25,29 +25,28 @@ static int key_check(const hf_client *client, const char *key,
                              NAME_LEN_MAX);
     if (!(client->pump.engine.caps & HF_CAP_GUARD))
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "%.80s: guard: %.80s keeps no guarded values; "
+                             "guard: %.80s keeps no guarded values; "
                              "for files there is hf_guard_file_replace(), or "
                              "holdfast guard file PATH",
-                             key, client->url);
+                             client->url);
     return HF_OK;
 }
 
-static int data_check(const char *key, const void *data, size_t len,
-                      int64_t ttl_ms, struct hf_error *err)
+static int data_check(const void *data, size_t len, int64_t ttl_ms,
+                      struct hf_error *err)
 {
     if (len > HF_GUARD_VALUE_MAX)
-        return hf__error_set(err, HF_INVALID,
-                             "%.80s: guarded value of %zu bytes: at most %d "
-                             "are allowed",
-                             key, len, HF_GUARD_VALUE_MAX);
+        return hf__error_set(
+            err, HF_INVALID,
+            "guarded value of %zu bytes: at most %d are allowed", len,
+            HF_GUARD_VALUE_MAX);
     if (len > 0 && !data)
-        return hf__error_set(err, HF_INVALID,
-                             "%.80s: guarded value: no bytes given", key);
+        return hf__error_set(err, HF_INVALID, "guarded value: no bytes given");
     if (ttl_ms < 0 || ttl_ms > HF_VALUE_TTL_MS_MAX)
         return hf__error_set(err, HF_INVALID,
-                             "%.80s: life of %lld ms: out of range: 0 (no "
-                             "end) to 366 days",
-                             key, (long long)ttl_ms);
+                             "life of %lld ms: out of range: 0 (no end) to 366 "
+                             "days",
+                             (long long)ttl_ms);
     return HF_OK;
 }
 
@@ -70,8 +69,7 @@ static int token_check(const hf_client *client, const struct guard_job *job,
 {
     int status = key_check(client, job->key, err);
     if (status == HF_OK) status = hf__guard_token_check(job->token, err);
-    if (status == HF_OK)
-        status = data_check(job->key, job->data, job->len, ttl_ms, err);
+    if (status == HF_OK) status = data_check(job->data, job->len, ttl_ms, err);
     return status;
 }
 
@@ -211,18 +209,14 @@ static int job_start(hf_client *client, const struct guard_job *job,
                      int64_t ttl_ms, void (*complete)(struct op *),
                      void (*fn)(void), void *user, struct hf_error *err)
 {
-    if (!fn)
-        return hf__error_set(err, HF_INVALID, "%.80s: guard: no callback",
-                             job->key);
+    if (!fn) return hf__error_set(err, HF_INVALID, "guard: no callback");
     struct started *s = started_make(client, job, ttl_ms);
-    if (!s)
-        return hf__error_set(err, HF_NOMEM, "%.80s: out of memory", job->key);
+    if (!s) return hf__error_set(err, HF_NOMEM, "out of memory");
     s->op.complete = complete;
     s->op.complete_fn = fn;
     s->op.complete_user = user;
     if (hf__pump_start(&client->pump, &s->op) == HF_OK) return HF_OK;
-    hf__error_set(err, HF_CLOSED, "%.80s: %s", job->key,
-                  hf_status_text(HF_CLOSED));
+    hf__error_set(err, HF_CLOSED, "%s", hf_status_text(HF_CLOSED));
     started_free(s);
     return HF_CLOSED;
 }

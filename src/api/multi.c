@@ -95,10 +95,11 @@ static int twins_check(const hf_multi *m, struct hf_error *err)
 {
     for (size_t i = 1; i < m->len; i++)
         if (lock_compare(m->locks[i - 1], m->locks[i]) == 0)
-            return hf__error_set(err, HF_INVALID,
-                                 "%.150s: twice in one set of locks: each name "
-                                 "once per store",
-                                 m->locks[i]->entry->name);
+            return hf__error_set(
+                err, HF_INVALID,
+                "lock %.150s: twice in one set of locks: each name "
+                "once per store",
+                m->locks[i]->entry->name);
     return HF_OK;
 }
 

@@ -44,8 +44,8 @@ static void local_tell(const struct multi_call *c, struct hf_error *err)
         const struct multi_part *p = &c->parts[i];
         if (p->op.grant.guarantee != HF_GUARANTEE_LOCAL || !p->op.err.text[0])
             continue;
-        hf__error_set(err, HF_OK, "%.100s: %.150s", p->lock->entry->name,
-                      p->op.err.text);
+        hf__error_set(err, HF_OK, "%s", p->op.err.text);
+        hf__error_about(err, p->lock->entry->name);
         return;
     }
 }

@@ -121,14 +121,9 @@ static void call_fail(struct multi_call *c, int status,
                       const struct multi_part *p)
 {
     struct hf_error *err = &c->seq.err;
-    const char *why = p->op.err.text;
     c->seq.status = status;
     *err = p->op.err;
-    if (status == HF_CLOSED) return;
-    const struct lock_entry *e = p->lock->entry;
-    if (strncmp(why, e->name, e->name_len) != 0
-        || strncmp(why + e->name_len, ": ", 2) != 0)
-        snprintf(err->text, sizeof err->text, "%.100s: %.150s", e->name, why);
+    if (status != HF_CLOSED) hf__error_about(err, p->lock->entry->name);
 }
 
 /* How many were asked; 0: it cannot be asked, and has failed. */

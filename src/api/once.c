@@ -209,7 +209,8 @@ int hf__once_read_over(hf_once *once)
     }
     hf__once_found_free(once);
     return hf__error_set(&once->op.err, HF_CONFLICT,
-                         "%.80s: not the record of a run", once->key);
+                         "the value %.80s is not the record of a run",
+                         once->key);
 }
 
 void hf__once_tell(hf_once *once, const struct once_record *r, int outcome)

@@ -28,27 +28,24 @@ int hf__value_key_check(const hf_client *client, const char *key,
                              len, NAME_LEN_MAX);
     if (!(client->pump.engine.caps & HF_CAP_VALUE))
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "%.80s: value: %.100s keeps no values", key,
-                             client->url);
+                             "value: %.100s keeps no values", client->url);
     return HF_OK;
 }
 
-int hf__value_data_check(const char *key, const void *data, size_t len,
-                         int64_t ttl_ms, struct hf_error *err)
+int hf__value_data_check(const void *data, size_t len, int64_t ttl_ms,
+                         struct hf_error *err)
 {
     if (len > HF_VALUE_MAX)
         return hf__error_set(err, HF_INVALID,
-                             "%.80s: value of %zu bytes: at most %d are "
-                             "allowed",
-                             key, len, HF_VALUE_MAX);
+                             "value of %zu bytes: at most %d are allowed", len,
+                             HF_VALUE_MAX);
     if (len > 0 && !data)
-        return hf__error_set(err, HF_INVALID, "%.80s: value: no bytes given",
-                             key);
+        return hf__error_set(err, HF_INVALID, "value: no bytes given");
     if (ttl_ms < 0 || ttl_ms > HF_VALUE_TTL_MS_MAX)
         return hf__error_set(err, HF_INVALID,
-                             "%.80s: life of %lld ms: out of range: 0 (no "
-                             "end) to 366 days",
-                             key, (long long)ttl_ms);
+                             "life of %lld ms: out of range: 0 (no end) to 366 "
+                             "days",
+                             (long long)ttl_ms);
     return HF_OK;
 }
 
@@ -113,8 +110,7 @@ int hf_value_write(hf_client *client, const char *key, uint64_t version,
     struct op op;
     struct value_job job;
     int status = hf__value_key_check(client, key, err);
-    if (status == HF_OK)
-        status = hf__value_data_check(key, data, len, ttl_ms, err);
+    if (status == HF_OK) status = hf__value_data_check(data, len, ttl_ms, err);
     if (status != HF_OK) return status;
     hf__value_write_op(&op, &job, key, version, data, len, ttl_ms);
     status = hf__op_run(client, &op, err);
@@ -192,15 +188,14 @@ static int started_go(struct started *s, void (*complete)(struct op *),
     s->op.complete_fn = fn;
     s->op.complete_user = user;
     if (hf__pump_start(&client->pump, &s->op) == HF_OK) return HF_OK;
-    hf__error_set(err, HF_CLOSED, "%.80s: %s", s->job.key,
-                  hf_status_text(HF_CLOSED));
+    hf__error_set(err, HF_CLOSED, "%s", hf_status_text(HF_CLOSED));
     hf__free(&client->alloc, s);
     return HF_CLOSED;
 }
 
-static int start_fail(const char *key, struct hf_error *err)
+static int start_fail(struct hf_error *err)
 {
-    return hf__error_set(err, HF_NOMEM, "%.80s: out of memory", key);
+    return hf__error_set(err, HF_NOMEM, "out of memory");
 }
 
 int hf_value_read_start(hf_client *client, const char *key, hf_value_read_fn cb,
@@ -209,7 +204,7 @@ int hf_value_read_start(hf_client *client, const char *key, hf_value_read_fn cb,
     int status = hf__value_key_check(client, key, err);
     if (status != HF_OK) return status;
     struct started *s = started_make(client, OP_TYPE_VALUE_READ, key, NULL, 0);
-    if (!s) return start_fail(key, err);
+    if (!s) return start_fail(err);
     return started_go(s, read_complete, (void (*)(void))cb, user, err);
 }
 
@@ -219,12 +214,11 @@ int hf_value_write_start(hf_client *client, const char *key, uint64_t version,
                          struct hf_error *err)
 {
     int status = hf__value_key_check(client, key, err);
-    if (status == HF_OK)
-        status = hf__value_data_check(key, data, len, ttl_ms, err);
+    if (status == HF_OK) status = hf__value_data_check(data, len, ttl_ms, err);
     if (status != HF_OK) return status;
     struct started *s =
         started_make(client, OP_TYPE_VALUE_WRITE, key, data, len);
-    if (!s) return start_fail(key, err);
+    if (!s) return start_fail(err);
     s->job.version = version;
     s->op.lease_us = ttl_ms * US_PER_MS;
     return started_go(s, write_complete, (void (*)(void))cb, user, err);
@@ -237,7 +231,7 @@ int hf_value_delete_start(hf_client *client, const char *key, uint64_t version,
     int status = hf__value_key_check(client, key, err);
     if (status != HF_OK) return status;
     struct started *s = started_make(client, OP_TYPE_VALUE_WRITE, key, NULL, 0);
-    if (!s) return start_fail(key, err);
+    if (!s) return start_fail(err);
     s->job.version = version;
     s->job.remove = 1;
     return started_go(s, write_complete, (void (*)(void))cb, user, err);

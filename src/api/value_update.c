@@ -55,14 +55,14 @@ static void write_ask(struct update *u)
     struct sequence *s = &u->seq;
     u->now = u->job.found;
     if (u->fn(&u->now, &next, u->user) != 0) {
-        hf__sequence_fail(s, HF_CANCELLED, "%.80s: update: %s", u->key,
+        hf__sequence_fail(s, HF_CANCELLED, "update: %s",
                           hf_status_text(HF_CANCELLED));
         return;
     }
     s->status = hf__client_check(u->client, &s->err);
     if (s->status == HF_OK && !next.remove)
-        s->status = hf__value_data_check(u->key, next.data, next.len,
-                                         next.ttl_ms, &s->err);
+        s->status =
+            hf__value_data_check(next.data, next.len, next.ttl_ms, &s->err);
     if (s->status != HF_OK) return;
     u->phase = UPDATE_WRITE;
     if (next.remove)
@@ -102,8 +102,8 @@ static void write_over(struct update *u)
         hf__sequence_fail_as(&u->seq, &u->op);
     else if (left_us <= 0)
         hf__sequence_fail(&u->seq, HF_TIMEOUT,
-                          "%.80s: update: somebody else was faster %lld times",
-                          u->key, (long long)u->tried);
+                          "update: somebody else was faster %lld times",
+                          (long long)u->tried);
     else
         pause_ask(u, left_us);
 }
@@ -128,7 +128,7 @@ static void update_step(struct sequence *s)
         if (u->op.status == HF_TIMEOUT)
             read_ask(u);
         else
-            hf__sequence_fail(s, u->op.status, "%.80s: update: %s", u->key,
+            hf__sequence_fail(s, u->op.status, "update: %s",
                               hf_status_text(u->op.status));
         break;
     }
@@ -220,7 +220,7 @@ int hf_value_update_start(hf_client *client, const char *key, hf_value_fn fn,
     if (status != HF_OK) return status;
     size_t key_len = strlen(key);
     struct update *u = hf__alloc(&client->alloc, sizeof *u + key_len + 1);
-    if (!u) return hf__error_set(err, HF_NOMEM, "%.80s: out of memory", key);
+    if (!u) return hf__error_set(err, HF_NOMEM, "out of memory");
     *u = own;
     u->key = memcpy(u->bytes, key, key_len + 1);
     u->seq.over = update_over;

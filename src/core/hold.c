@@ -37,7 +37,7 @@ static const uint32_t allowed[HOLD_NSTATES] = {
 void hf__hold_move(struct hold *h, enum hold_state next)
 {
     assert(allowed[h->state] & BIT(next));
-    h->state = next;
+    h->state = (uint8_t)next;
 }
 
 void hf__hold_finish(struct hold *h, struct hold_out *out, int status)
@@ -67,7 +67,7 @@ void hf__hold_init(struct hold *h, struct hold_conf *conf,
 static void op_begin(struct hold *h, enum hold_op op, int64_t deadline_us)
 {
     assert(h->op == HOLD_OP_NONE);
-    h->op = op;
+    h->op = (uint8_t)op;
     h->op_deadline_us = deadline_us;
 }
 

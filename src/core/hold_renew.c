@@ -170,8 +170,8 @@ static void propose_reply(struct hold *h, const struct hold_event *ev,
     if (ev->reply->verdict != V_GRANTED) return;
     if (h->round_won && !h->round_open) node_confirm(h, NODE(ev->node));
     if (!MUTATED(HEAL_COUNTS) || !h->round_open) return;
-    h->refused &= ~NODE(ev->node);
-    h->gone &= ~NODE(ev->node);
+    h->refused &= (uint16_t)~NODE(ev->node);
+    h->gone &= (uint16_t)~NODE(ev->node);
     h->granted |= NODE(ev->node);
     round_decide(h, ev, out);
 }

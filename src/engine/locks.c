@@ -76,7 +76,7 @@ struct lock_entry *hf__entry_get(struct engine *e, enum lock_kind kind,
                                              + name_len + 1);
         if (!entry) return NULL;
         entry->hash = hash;
-        entry->kind = kind;
+        entry->kind = (uint8_t)kind;
         entry->name_len = (uint16_t)name_len;
         entry->linger.due_us = TIME_NEVER;
         entry->told = -1;

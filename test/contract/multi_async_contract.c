@@ -146,7 +146,7 @@ TEST(multi_async, try_that_is_refused_takes_none)
     CHECK(rig_until_equal(&t.calls, 1));
     CHECK_INT(t.status, HF_TAKEN);
     CHECK(t.hold == NULL);
-    CHECK(strncmp(t.err.text, "b: ", 3) == 0);
+    CHECK(strncmp(t.err.text, "lock b: ", 8) == 0);
     CHECK_INT(rig_probe(other.locks[1]), HF_OK);
 }
 

@@ -47,7 +47,7 @@ TEST(multi, try_of_a_set_with_one_lock_taken_takes_none)
     CHECK_INT(hf_lock_try(other.locks[1], NULL, NULL), HF_OK);
     CHECK_INT(hf_multi_try(t.multi, &hold, &err), HF_TAKEN);
     CHECK_INT(err.status, HF_TAKEN);
-    CHECK(strncmp(err.text, "b: ", 3) == 0);
+    CHECK(strncmp(err.text, "lock b: ", 8) == 0);
     CHECK(hold == untouched);
     for (int i = 0; i < 3; i++)
         CHECK_INT(hf_lock_release(t.locks[i], NULL, NULL), HF_NOT_OWNER);
@@ -140,7 +140,7 @@ TEST(multi, release_goes_on_behind_one_that_fails)
     int status = hf_hold_release(hold, &err);
     CHECK(status == HF_EXPIRED || status == HF_LOST);
     CHECK_INT(err.status, status);
-    CHECK(strncmp(err.text, "a: ", 3) == 0);
+    CHECK(strncmp(err.text, "lock a: ", 8) == 0);
     CHECK(three_are_free(&other));
 }
 
@@ -187,7 +187,7 @@ TEST(multi, of_one_name_twice_is_refused_by_name)
     hf_multi *m = NULL;
     struct hf_error err = {0};
     CHECK_INT(hf_multi_open(locks, 3, &m, &err), HF_INVALID);
-    CHECK(strncmp(err.text, "a: twice", 8) == 0);
+    CHECK(strncmp(err.text, "lock a: twice", 13) == 0);
     locks[2] = rig_lock(rig_client(NULL), "a"); /* the same store */
     CHECK_INT(hf_multi_open(locks, 3, &m, &err), HF_INVALID);
     CHECK(m == NULL);

@@ -515,6 +515,5 @@ TEST(started, set_of_locks_hears_that_its_client_is_closed)
         CHECK_INT(atomic_load(&t->calls), 1);
         CHECK_INT(t->status, HF_CLOSED);
         CHECK(t->hold == NULL);
-        hf_multi_close(m);
     }
 }
