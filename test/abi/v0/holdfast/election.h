@@ -110,6 +110,11 @@ HF_API int hf_election_resign_start(hf_election *election, hf_resigned_fn cb,
                                     void *user, struct hf_error *err);
 HF_API int hf_election_publish(hf_election *election, const void *value,
                                size_t value_len, struct hf_error *err);
+typedef void (*hf_published_fn)(hf_election *election, int status,
+                                const struct hf_error *err, void *user);
+HF_API int hf_election_publish_start(hf_election *election, const void *value,
+                                     size_t value_len, hf_published_fn cb,
+                                     void *user, struct hf_error *err);
 HF_API int hf_election_look(hf_election *election, struct hf_leader *out,
                             struct hf_error *err);
 HF_API int hf_election_await(hf_election *election,

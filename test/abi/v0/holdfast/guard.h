@@ -31,6 +31,32 @@ HF_API int hf_guard_claim(hf_client *client, const char *key, uint64_t token,
 HF_API int hf_guard_set_claimed(hf_client *client, const char *key,
                                 uint64_t token, const void *data, size_t len,
                                 int64_t ttl_ms, struct hf_error *err);
+typedef void (*hf_guard_fn)(hf_client *client, int status, uint64_t token,
+                            const struct hf_error *err, void *user);
+HF_API int hf_guard_touch_start(hf_client *client, const char *key,
+                                uint64_t token, hf_guard_fn cb, void *user,
+                                struct hf_error *err);
+HF_API int hf_guard_set_start(hf_client *client, const char *key,
+                              uint64_t token, const void *data, size_t len,
+                              int64_t ttl_ms, hf_guard_fn cb, void *user,
+                              struct hf_error *err);
+HF_API int hf_guard_delete_start(hf_client *client, const char *key,
+                                 uint64_t token, hf_guard_fn cb, void *user,
+                                 struct hf_error *err);
+HF_API int hf_guard_token_start(hf_client *client, const char *key,
+                                hf_guard_fn cb, void *user,
+                                struct hf_error *err);
+HF_API int hf_guard_read_start(hf_client *client, const char *key,
+                               hf_value_read_fn cb, void *user,
+                               struct hf_error *err);
+HF_API int hf_guard_claim_start(hf_client *client, const char *key,
+                                uint64_t token, hf_guard_fn cb, void *user,
+                                struct hf_error *err);
+HF_API int hf_guard_set_claimed_start(hf_client *client, const char *key,
+                                      uint64_t token, const void *data,
+                                      size_t len, int64_t ttl_ms,
+                                      hf_guard_fn cb, void *user,
+                                      struct hf_error *err);
 HF_API const char *hf_guard_lua(void);
 enum hf_guard_dialect {
     HF_GUARD_POSTGRES = 1,

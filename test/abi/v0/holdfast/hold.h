@@ -32,7 +32,8 @@ HF_API int hf_hold_feed(hf_hold *hold);
 HF_API int hf_hold_release(hf_hold *hold, struct hf_error *err);
 HF_API int hf_hold_release_start(hf_hold *hold, hf_hold_fn cb, void *user,
                                  struct hf_error *err);
-HF_API int hf_hold_on_state(hf_hold *hold, hf_hold_state_fn fn, void *user);
+HF_API int hf_hold_on_state(hf_hold *hold, hf_hold_state_fn fn, void *user,
+                            struct hf_error *err);
 HF_API int hf_hold_ticket(hf_hold *hold, char *ticket, size_t size,
                           struct hf_error *err);
 HF_API int hf_hold_inherit(hf_hold *hold, int *out_fd, struct hf_error *err);

@@ -8,6 +8,8 @@ typedef struct hf_latch hf_latch;
 #define HF_LATCH_MAX 1000000000
 typedef void (*hf_latch_fn)(hf_latch *latch, int status, int64_t left,
                             const struct hf_error *err, void *user);
+typedef void (*hf_latch_waited_fn)(hf_latch *latch, int status,
+                                   const struct hf_error *err, void *user);
 HF_API int hf_latch_open(hf_client *client, const char *name, hf_latch **out,
                          struct hf_error *err);
 #define HF_LATCH_OURS 1u
@@ -31,7 +33,7 @@ HF_API int hf_latch_delete_start(hf_latch *latch, hf_latch_fn cb, void *user,
                                  struct hf_error *err);
 HF_API int hf_latch_wait_start(hf_latch *latch,
                                const struct hf_wait_options *options,
-                               hf_latch_fn cb, void *user,
+                               hf_latch_waited_fn cb, void *user,
                                struct hf_error *err);
 #ifdef __cplusplus
 }

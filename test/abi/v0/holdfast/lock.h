@@ -156,8 +156,16 @@ HF_API int hf_lock_hold_count(hf_lock *lock, int64_t *out,
 HF_API int hf_lock_ttl_ms(hf_lock *lock, int64_t *out, struct hf_error *err);
 HF_API int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
                           hf_hold **hold, struct hf_error *err);
+HF_API int hf_lock_attach_start(hf_lock *lock, const char *ticket,
+                                int64_t lease_ms, hf_acquired_fn cb, void *user,
+                                struct hf_error *err);
 HF_API int hf_ticket_release(hf_lock *lock, const char *ticket,
                              struct hf_error *err);
+typedef void (*hf_ticket_released_fn)(hf_lock *lock, int status,
+                                      const struct hf_error *err, void *user);
+HF_API int hf_ticket_release_start(hf_lock *lock, const char *ticket,
+                                   hf_ticket_released_fn cb, void *user,
+                                   struct hf_error *err);
 struct hf_list_row {
     uint32_t struct_size;
     const char *name;
@@ -167,6 +175,11 @@ struct hf_list_row {
 typedef int (*hf_list_fn)(const struct hf_list_row *row, void *user);
 HF_API int hf_client_list(hf_client *client, const char *match, hf_list_fn fn,
                           void *user, struct hf_error *err);
+typedef void (*hf_listed_fn)(hf_client *client, int status,
+                             const struct hf_error *err, void *user);
+HF_API int hf_client_list_start(hf_client *client, const char *match,
+                                hf_list_fn fn, hf_listed_fn cb, void *user,
+                                struct hf_error *err);
 #ifdef __cplusplus
 }
 #endif

@@ -63,13 +63,34 @@ static inline void hf_once_result_init(struct hf_once_result *result)
 HF_API int hf_once_begin(hf_client *client, const char *name,
                          const struct hf_once_options *options, hf_once **out,
                          struct hf_once_result *result, struct hf_error *err);
+typedef void (*hf_once_begun_fn)(hf_client *client, int status, hf_once *once,
+                                 const struct hf_once_result *result,
+                                 const struct hf_error *err, void *user);
+HF_API int hf_once_begin_start(hf_client *client, const char *name,
+                               const struct hf_once_options *options,
+                               hf_once_begun_fn cb, void *user,
+                               struct hf_error *err);
 HF_API int hf_once_end(hf_once *once, int status, const void *data, size_t len,
                        struct hf_error *err);
+typedef void (*hf_once_ended_fn)(hf_client *client, int status,
+                                 const struct hf_error *err, void *user);
+HF_API int hf_once_end_start(hf_once *once, int status, const void *data,
+                             size_t len, hf_once_ended_fn cb, void *user,
+                             struct hf_error *err);
 HF_API int hf_once_abandon(hf_once *once, struct hf_error *err);
+HF_API int hf_once_abandon_start(hf_once *once, hf_once_ended_fn cb, void *user,
+                                 struct hf_error *err);
 HF_API hf_hold *hf_once_hold(const hf_once *once);
 HF_API int hf_once_look(hf_client *client, const char *name,
                         const struct hf_once_options *options,
                         struct hf_once_result *result, struct hf_error *err);
+typedef void (*hf_once_looked_fn)(hf_client *client, int status,
+                                  const struct hf_once_result *result,
+                                  const struct hf_error *err, void *user);
+HF_API int hf_once_look_start(hf_client *client, const char *name,
+                              const struct hf_once_options *options,
+                              hf_once_looked_fn cb, void *user,
+                              struct hf_error *err);
 HF_API void hf_once_result_free(hf_client *client,
                                 struct hf_once_result *result);
 #ifdef __cplusplus

@@ -69,6 +69,10 @@ HF_API int hf_semaphore_acquire_start(hf_semaphore *sem,
 HF_API int hf_semaphore_attach(hf_semaphore *sem, const char *ticket,
                                int64_t lease_ms, hf_hold **hold,
                                struct hf_error *err);
+HF_API int hf_semaphore_attach_start(hf_semaphore *sem, const char *ticket,
+                                     int64_t lease_ms,
+                                     hf_semaphore_acquired_fn cb, void *user,
+                                     struct hf_error *err);
 HF_API int hf_semaphore_state(hf_semaphore *sem, struct hf_semaphore_state *out,
                               struct hf_error *err);
 HF_API int hf_semaphore_try_set(hf_semaphore *sem, int64_t number,

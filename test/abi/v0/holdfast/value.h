@@ -76,6 +76,11 @@ static inline void hf_update_options_init(struct hf_update_options *options)
 HF_API int hf_value_update(hf_client *client, const char *key, hf_value_fn fn,
                            void *user, const struct hf_update_options *options,
                            uint64_t *written, struct hf_error *err);
+HF_API int hf_value_update_start(hf_client *client, const char *key,
+                                 hf_value_fn fn,
+                                 const struct hf_update_options *options,
+                                 hf_value_written_fn cb, void *user,
+                                 struct hf_error *err);
 #ifdef __cplusplus
 }
 #endif
