@@ -170,17 +170,26 @@ TEST(multi_async, wait_is_cancelled_and_leaves_nothing)
     CHECK_INT(rig_probe(other.locks[1]), HF_OK);
 }
 
+/* The locks stay open until their client is closed: rig_close() would close
+ * them before, and a call uses them. */
 TEST(multi_async, wait_ends_with_its_client)
 {
     static struct told t;
-    struct pair p, other;
+    struct pair other;
+    hf_client *c;
+    hf_lock *locks[2];
+    hf_multi *m;
     rig_begin();
-    pair_open(&p);
     pair_open(&other);
+    CHECK_INT(hf_client_open(rig_url(), NULL, &c, NULL), HF_OK);
+    CHECK_INT(hf_lock_open(c, "b", &locks[0], NULL), HF_OK);
+    CHECK_INT(hf_lock_open(c, "a", &locks[1], NULL), HF_OK);
+    CHECK_INT(hf_multi_open(locks, 2, &m, NULL), HF_OK);
     CHECK_INT(hf_lock_try(other.locks[0], NULL, NULL), HF_OK);
-    told_start(&t, p.multi, NULL);
+    told_start(&t, m, NULL);
     rig_pause_ms(100);
-    rig_close(p.client);
+    hf_client_close(c);
+    hf_multi_close(m);
     CHECK_INT(atomic_load(&t.calls), 1);
     CHECK_INT(t.status, HF_CLOSED);
     CHECK_INT(rig_probe(other.locks[1]), HF_OK);
