@@ -96,16 +96,6 @@ static int may_fall(const struct errand *t, const struct op *op)
            && !is_reentry(t, op);
 }
 
-/* What the store said, without the name in front. */
-static const char *why_text(const struct errand *t)
-{
-    const char *text = t->why.text;
-    size_t len = t->name->name_len;
-    int is_named = strncmp(text, t->name->name, len) == 0
-                   && strncmp(text + len, ": ", 2) == 0;
-    return is_named ? text + len + 2 : text;
-}
-
 /* Neither the store nor this host. */
 static int host_refused(struct errand *t, struct op *op, int status,
                         const struct hf_error *err)
@@ -114,8 +104,8 @@ static int host_refused(struct errand *t, struct op *op, int status,
     if (status == HF_NOMEM || status == HF_CLOSED)
         hf__error_set(out, status, "%s", hf_status_text(status));
     else
-        hf__error_set(out, HF_UNAVAILABLE, "%.80s; this host: %.80s",
-                      why_text(t), err->text);
+        hf__error_set(out, HF_UNAVAILABLE, "%.120s; this host: %.120s",
+                      t->why.text, err->text);
     op->status = out->status;
     return 0;
 }
@@ -216,7 +206,7 @@ static void host_end(struct errand *t, struct op *op)
         op->status = hf__error_set(&op->err, HF_UNAVAILABLE,
                                    "%.150s; another holder of this client "
                                    "has the store's lock by now",
-                                   why_text(t));
+                                   t->why.text);
     }
     hf__op_give(t->client, t->host, op, HANDLE_LOCAL);
     hf__host_unpin(t->host, op->entry);
@@ -229,15 +219,15 @@ static void host_end(struct errand *t, struct op *op)
     }
     if (op->type != OP_TYPE_ACQUIRE || !(t->is_fallen || t->is_joined)) return;
     if (op->status == HF_OK) {
-        hf__host_granted(t->client, t->name->name, why_text(t), t->is_fallen);
+        hf__host_granted(t->client, t->name->name, t->why.text, t->is_fallen);
         hf__error_set(&op->err, HF_OK, "held on this host only: %.140s",
-                      why_text(t));
+                      t->why.text);
         return;
     }
     if (op->status == HF_TAKEN && !t->is_one_try) op->status = HF_TIMEOUT;
     if (op->status == HF_TAKEN || op->status == HF_TIMEOUT)
         hf__error_set(&op->err, op->status, "%s on this host: %.100s",
-                      hf_status_text(op->status), why_text(t));
+                      hf_status_text(op->status), t->why.text);
 }
 
 int hf__fallback_run(hf_client *c, struct op *op, struct hf_error *err)
