@@ -94,11 +94,14 @@ int session_fail(const struct session *s, int status,
 {
     char shown[2 * HF_ERROR_TEXT_MAX];
     const char *text = status_why(status, err->text);
+    /* The error of a set names the lock concerned. */
+    int is_named = s->shown[0] && !s->multi;
     text_escape(text, shown, sizeof(shown));
     /* A quorum's log may have said all of it; the lines per node say the rest.
      */
     if (status != HF_UNAVAILABLE || !line_is_said(text))
-        say_error("%s%s%s", s->shown, s->shown[0] ? ": " : "", shown);
+        say_error("%s%s%s", is_named ? s->shown : "", is_named ? ": " : "",
+                  shown);
     if (status == HF_UNAVAILABLE || status == HF_INVALID
         || status == HF_CONFLICT)
         nodes_say(s);

@@ -30,8 +30,8 @@ void session_say_busy(struct session *s, const char *what, int64_t waited_ms)
     const hf_lock *busy = busy_find(s, &info);
     if (busy && s->multi) text_escape(hf_lock_name(busy), name, sizeof(name));
     if (busy)
-        say_warn("%s: %s%s: %s%sheld by %s", s->shown, what, after, name,
-                 name[0] ? " is " : "", holder_text(&info, who, sizeof(who)));
+        say_warn("%s: %s%s: held by %s", name[0] ? name : s->shown, what, after,
+                 holder_text(&info, who, sizeof(who)));
     else
         say_warn("%s: %s%s: it was held by someone else", s->shown, what,
                  after);
@@ -130,8 +130,8 @@ static void letter_add(struct session *s, const struct options *o,
     int has_side = o->side != SIDE_NONE;
     const char *would_do = ": -x would do, or -s to share it";
     if (has_side)
-        would_do = o->side == SIDE_SHARED ? ": it would do without -s"
-                                          : ": it would do without -x";
+        would_do = o->side == SIDE_SHARED ? ": use run without -s"
+                                          : ": use run without -x";
     for (size_t i = 0; i < s->all_len; i++)
         if (is_in_use_as(s, hf_lock_name(s->all[i]),
                          has_side ? HF_KIND_PLAIN : HF_KIND_WRITE)) {

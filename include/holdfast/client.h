@@ -14,7 +14,9 @@
  * one connection among all its callers, and renews any number of locks with one
  * thread.
  *
- * Ownership of arguments and results has four words.  *Borrowed*: used, and not
+ * A pointer must not be NULL unless its description allows it; for handles of
+ * holds see hold.h.  Four words describe the ownership of arguments and
+ * results.  *Borrowed*: used, and not
  * freed.  *Copied*: the library keeps a copy.  *Owned by the caller*: freed by
  * the caller, with the function that is named.  *Taken*: the caller must not
  * use it afterwards.
@@ -285,21 +287,24 @@ HF_API int hf_client_open(const char *url,
  * Close a client.  Releases the locks that are still held, if the server
  * answers within `timeout_ms` of the options.  Calls in other threads return
  * HF_CLOSED, and callbacks receive it.  This waits for those calls to end,
- * including a function that hf_value_update() or hf_client_list() is running.
+ * including a function that hf_value_update(), hf_client_list() or
+ * hf_client_nodes() is running.
  *
  * Closing a client closes everything that was opened from it: locks,
  * semaphores, latches, barriers, elections, sets of locks, runs of
  * hf_once_begin() and cancel tokens.  Each of them may be closed before, and
  * must not be used or closed afterwards: its memory is freed.  (A handle of a
- * hold may be: hold.h.)
- *   - A set belongs to the client of its first lock.  It cannot acquire any
- *     more once a client of any of its locks was closed.
- *   - A token that waits of other clients use must outlive those waits.
+ * hold may still be passed to a call, which returns HF_INVALID: hold.h.)
+ *   - A set belongs to the client of its first lock.  Once a client of any
+ *     of its locks was closed, the set may only be closed.
+ *   - A cancel token that waits of other clients use must outlive those
+ *     waits.
  *   - An election that leads gives up its leadership.  Its published value is
  *     not deleted, but no longer belongs to a leader.
  *   - A run that has not ended stays recorded as a run that died.
  *   - Data that a call allocated for the caller (hf_value_free(),
- *     hf_leader_free(), hf_once_result_free()) is freed by the caller, before.
+ *     hf_leader_free(), hf_once_result_free()) must be freed by the caller
+ *     before it closes the client.
  *
  * This does not wait for the system's resolver: the look-up of a host name, at
  * most one per name in the process, continues in its own thread.  The shared

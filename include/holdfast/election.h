@@ -228,7 +228,7 @@ HF_API int hf_election_campaign(hf_election *election,
  * @param election  borrowed until `cb` is called
  * @param options   copied; NULL means all defaults
  * @param cb        called exactly once if, and only if, this returns HF_OK, and
- *                  never before this function has returned; its status is one
+ *                  never from inside this function; its status is one
  *                  that hf_election_campaign() returns; may be
  *                  NULL
  * @param user      passed to `cb` unchanged
@@ -279,7 +279,7 @@ HF_API int hf_election_resign(hf_election *election, struct hf_error *err);
  *
  * @param election  borrowed until `cb` is called
  * @param cb        called exactly once if, and only if, this returns HF_OK, and
- *                  never before this function has returned; its status is one
+ *                  never from inside this function; its status is one
  *                  that hf_election_resign() returns; may be NULL
  * @param user      passed to `cb` unchanged
  * @param err       filled when this fails; may be NULL
@@ -335,7 +335,7 @@ typedef void (*hf_published_fn)(hf_election *election, int status,
  * @param value     copied; may be NULL if value_len is 0
  * @param value_len bytes in `value`, at most HF_ELECTION_VALUE_MAX
  * @param cb        called exactly once if, and only if, this returns HF_OK, and
- *                  never before this function has returned; its status is one
+ *                  never from inside this function; its status is one
  *                  that hf_election_publish() returns
  * @param user      passed to `cb` unchanged
  * @param err       filled when this fails; may be NULL
@@ -364,6 +364,7 @@ HF_API int hf_election_publish_start(hf_election *election, const void *value,
  * @param err       filled when this fails; may be NULL
  *
  * @return HF_OK           `out` is filled, also if there is no leader
+ *         HF_INVALID      struct_size of `out` is not set
  *         HF_UNAVAILABLE  the store did not answer
  *         HF_CONFLICT     something else is stored under the name, or in the
  *                         place of the value
@@ -420,7 +421,7 @@ HF_API int hf_election_await(hf_election *election,
  * @param seen      copied; as for hf_election_await()
  * @param options   copied; NULL means all defaults
  * @param cb        called exactly once if, and only if, this returns HF_OK, and
- *                  never before this function has returned; its status is one
+ *                  never from inside this function; its status is one
  *                  that hf_election_await() returns
  * @param user      passed to `cb` unchanged
  * @param err       filled when this fails; may be NULL

@@ -312,7 +312,7 @@ typedef void (*hf_guard_fn)(hf_client *client, int status, uint64_t token,
  * @param key     1 to 512 bytes, copied
  * @param token   1 to 2^63-1, as for hf_guard_touch()
  * @param cb      called exactly once if, and only if, this returns HF_OK, and
- *                never before this function has returned; its status is one
+ *                never from inside this function; its status is one
  *                that hf_guard_touch() returns
  * @param user    passed to `cb` unchanged
  * @param err     filled when this fails; may be NULL
@@ -341,7 +341,7 @@ HF_API int hf_guard_touch_start(hf_client *client, const char *key,
  * @param len     bytes in `data`
  * @param ttl_ms  time until the value expires; 0: never
  * @param cb      called exactly once if, and only if, this returns HF_OK, and
- *                never before this function has returned; its status is one
+ *                never from inside this function; its status is one
  *                that hf_guard_set() returns
  * @param user    passed to `cb` unchanged
  * @param err     filled when this fails; may be NULL
@@ -367,7 +367,7 @@ HF_API int hf_guard_set_start(hf_client *client, const char *key,
  * @param key     1 to 512 bytes, copied
  * @param token   1 to 2^63-1, as for hf_guard_delete()
  * @param cb      called exactly once if, and only if, this returns HF_OK, and
- *                never before this function has returned; its status is one
+ *                never from inside this function; its status is one
  *                that hf_guard_delete() returns
  * @param user    passed to `cb` unchanged
  * @param err     filled when this fails; may be NULL
@@ -391,7 +391,7 @@ HF_API int hf_guard_delete_start(hf_client *client, const char *key,
  * @param client  borrowed; needs HF_CAP_GUARD
  * @param key     1 to 512 bytes, copied
  * @param cb      called exactly once if, and only if, this returns HF_OK, and
- *                never before this function has returned; its status is one
+ *                never from inside this function; its status is one
  *                that hf_guard_token() returns
  * @param user    passed to `cb` unchanged
  * @param err     filled when this fails; may be NULL
@@ -415,7 +415,7 @@ HF_API int hf_guard_token_start(hf_client *client, const char *key,
  * @param client  borrowed; needs HF_CAP_GUARD
  * @param key     1 to 512 bytes, copied
  * @param cb      called exactly once if, and only if, this returns HF_OK, and
- *                never before this function has returned; its status is one
+ *                never from inside this function; its status is one
  *                that hf_guard_read() returns; `version` of the
  *                value is the highest token
  * @param user    passed to `cb` unchanged
@@ -441,7 +441,7 @@ HF_API int hf_guard_read_start(hf_client *client, const char *key,
  * @param key     1 to 512 bytes, copied
  * @param token   1 to 2^63-1, as for hf_guard_claim()
  * @param cb      called exactly once if, and only if, this returns HF_OK, and
- *                never before this function has returned; its status is one
+ *                never from inside this function; its status is one
  *                that hf_guard_claim() returns
  * @param user    passed to `cb` unchanged
  * @param err     filled when this fails; may be NULL
@@ -470,7 +470,7 @@ HF_API int hf_guard_claim_start(hf_client *client, const char *key,
  * @param len     bytes in `data`
  * @param ttl_ms  time until the value expires; 0: never
  * @param cb      called exactly once if, and only if, this returns HF_OK, and
- *                never before this function has returned; its status is one
+ *                never from inside this function; its status is one
  *                that hf_guard_set_claimed() returns
  * @param user    passed to `cb` unchanged
  * @param err     filled when this fails; may be NULL

@@ -20,8 +20,9 @@
  * Every call that talks to the store has two forms: a blocking form, and
  * `..._start`, which returns at once and passes the result to a callback.
  *   - If `..._start` returns HF_OK, the callback runs exactly once, on the
- *     thread that pumps (client.h), and never before `..._start` has returned.
- *     Otherwise the callback does not run.
+ *     thread that pumps (client.h), and never from inside `..._start`.  That
+ *     thread may be another one: then the callback may run before `..._start`
+ *     has returned.  With any other status the callback does not run.
  *   - A callback may make any call, including blocking calls.  The thread that
  *     pumps often renews the holds as well: a callback that sleeps or computes
  *     for a long time delays the renewal of other locks.
@@ -363,9 +364,10 @@ HF_API const char *hf_lock_name(const hf_lock *lock);
  *         HF_NOMEM        out of memory
  *
  * If this holder has a lost hold that is not yet released, this acquires a new
- * hold with its own fence.  After any status but HF_OK the lock is not held; on
- * re-entry, it is not held once more.  If an answer was lost, the client sends
- * a release, and the lock is free when the lease ends at the latest.
+ * hold with its own fence.  After any status but HF_OK the lock is not held;
+ * after a re-entry that failed, it is held as many times as before (HF_LOST and
+ * HF_EXPIRED: no longer).  If an answer was lost, the client sends a release,
+ * and the lock is free when the lease ends at the latest.
  *
  * Threads: any.
  */
@@ -620,7 +622,7 @@ HF_API int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
  * @param ticket    copied; what hf_hold_ticket() wrote
  * @param lease_ms  length of the lease; 0: the client's
  * @param cb        called exactly once if, and only if, this returns HF_OK, and
- *                  never before this function has returned; its status is one
+ *                  never from inside this function; its status is one
  *                  that hf_lock_attach() returns
  * @param user      passed to `cb` unchanged
  * @param err       filled when this fails; may be NULL
@@ -678,7 +680,7 @@ typedef void (*hf_ticket_released_fn)(hf_lock *lock, int status,
  *                was made for
  * @param ticket  copied; what hf_hold_ticket() wrote
  * @param cb      called exactly once if, and only if, this returns HF_OK, and
- *                never before this function has returned; its status is one
+ *                never from inside this function; its status is one
  *                that hf_ticket_release() returns
  * @param user    passed to `cb` unchanged
  * @param err     filled when this fails; may be NULL
@@ -724,6 +726,7 @@ typedef int (*hf_list_fn)(const struct hf_list_row *row, void *user);
  * @param err     filled when this fails; may be NULL
  *
  * @return HF_OK           all locks were listed, or `fn` stopped the list
+ *         HF_INVALID      `fn` is NULL
  *         HF_UNSUPPORTED  the store has no HF_CAP_LIST
  *         HF_UNAVAILABLE  the store did not answer; or the server's cursor
  *                         repeats, or does not end
@@ -749,7 +752,7 @@ typedef void (*hf_listed_fn)(hf_client *client, int status,
  * @param match   a glob pattern (* ? [..]), copied; NULL: all locks
  * @param fn      called for each row, before `cb`
  * @param cb      called exactly once if, and only if, this returns HF_OK, and
- *                never before this function has returned; its status is one
+ *                never from inside this function; its status is one
  *                that hf_client_list() returns
  * @param user    passed to `fn` and to `cb` unchanged
  * @param err     filled when this fails; may be NULL

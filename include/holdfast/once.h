@@ -140,10 +140,12 @@ static inline void hf_once_result_init(struct hf_once_result *result)
  *                         of its record
  *         HF_CANCELLED    the cancel token was fired
  *         HF_UNSUPPORTED  the store has no HF_CAP_VALUE
- *         HF_INVALID      the name or an option is not valid
+ *         HF_INVALID      the name or an option is not valid, or struct_size
+ *                         of `result` is not set
  *         HF_DENIED       the store refuses the request
  *         HF_FORKED       the client was opened by the parent of this process
- *         HF_CLOSED       the client is being closed
+ *         HF_CLOSED       the client is being closed; other clients may see a
+ *                         run that died
  *         HF_NOMEM        out of memory
  *
  * Threads: any; another thread may end the run.
@@ -164,11 +166,11 @@ typedef void (*hf_once_begun_fn)(hf_client *client, int status, hf_once *once,
  * Begin a run, unless it was begun before, asynchronously; wait for the end of
  * a run in progress as hf_once_begin() does.
  *
- * @param client   borrowed; needs HF_CAP_VALUE; must outlive the run
+ * @param client   borrowed; needs HF_CAP_VALUE
  * @param name     1 to HF_ONCE_NAME_MAX bytes, copied
  * @param options  copied; NULL means all defaults
  * @param cb       called exactly once if, and only if, this returns HF_OK, and
- *                 never before this function has returned; its status is one
+ *                 never from inside this function; its status is one
  *                 that hf_once_begin() returns
  * @param user     passed to `cb` unchanged
  * @param err      filled when this fails; may be NULL
@@ -235,7 +237,7 @@ typedef void (*hf_once_ended_fn)(hf_client *client, int status,
  *                may be NULL if len is 0
  * @param len     bytes in `data`
  * @param cb      called exactly once if, and only if, this returns HF_OK, and
- *                never before this function has returned; its status is one
+ *                never from inside this function; its status is one
  *                that hf_once_end() returns
  * @param user    passed to `cb` unchanged
  * @param err     filled when this fails; may be NULL
@@ -282,7 +284,7 @@ HF_API int hf_once_abandon(hf_once *once, struct hf_error *err);
  *
  * @param once  taken, unless this returns HF_INVALID or HF_FORKED
  * @param cb    called exactly once if, and only if, this returns HF_OK, and
- *              never before this function has returned; its status is one that
+ *              never from inside this function; its status is one that
  *              hf_once_abandon() returns
  * @param user  passed to `cb` unchanged
  * @param err   filled when this fails; may be NULL
@@ -302,8 +304,9 @@ HF_API int hf_once_abandon_start(hf_once *once, hf_once_ended_fn cb, void *user,
  * Return the hold of the lock that is held during the run, to query it, feed
  * it, and receive its changes of state.
  *
- * @param once  borrowed
- * @return borrowed until hf_once_end() or hf_once_abandon(), which release it
+ * @param once  borrowed; may be NULL
+ * @return borrowed until hf_once_end() or hf_once_abandon(), which release it;
+ *         NULL if `once` is NULL
  *
  * Threads: any; nothing is sent.
  */
@@ -326,10 +329,12 @@ HF_API hf_hold *hf_once_hold(const hf_once *once);
  *         HF_CONFLICT     something else is stored in the place of the lock or
  *                         of its record
  *         HF_UNSUPPORTED  the store has no HF_CAP_VALUE
- *         HF_INVALID      the name or an option is not valid
+ *         HF_INVALID      the name or an option is not valid, or struct_size
+ *                         of `result` is not set
  *         HF_DENIED       the store refuses the request
  *         HF_FORKED       the client was opened by the parent of this process
- *         HF_CLOSED       the client is being closed
+ *         HF_CLOSED       the client is being closed; other clients may see a
+ *                         run that died
  *         HF_NOMEM        out of memory
  *
  * Threads: any.
@@ -352,7 +357,7 @@ typedef void (*hf_once_looked_fn)(hf_client *client, int status,
  * @param name     1 to HF_ONCE_NAME_MAX bytes, copied
  * @param options  copied; as for hf_once_look()
  * @param cb       called exactly once if, and only if, this returns HF_OK, and
- *                 never before this function has returned; its status is one
+ *                 never from inside this function; its status is one
  *                 that hf_once_look() returns
  * @param user     passed to `cb` unchanged
  * @param err      filled when this fails; may be NULL

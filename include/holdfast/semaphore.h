@@ -237,7 +237,7 @@ HF_API int hf_semaphore_try(hf_semaphore *sem, hf_hold **hold,
  * @param sem      borrowed until `cb` is called
  * @param options  copied; as for hf_semaphore_acquire()
  * @param cb       called exactly once if, and only if, this returns HF_OK, and
- *                 never before this function has returned; its status is one
+ *                 never from inside this function; its status is one
  *                 that hf_semaphore_acquire() returns
  * @param user     passed to `cb` unchanged
  * @param err      filled when this fails; may be NULL
@@ -295,7 +295,7 @@ HF_API int hf_semaphore_attach(hf_semaphore *sem, const char *ticket,
  * @param ticket    copied; what hf_hold_ticket() wrote
  * @param lease_ms  length of the lease; 0: the client's
  * @param cb        called exactly once if, and only if, this returns HF_OK, and
- *                  never before this function has returned; its status is one
+ *                  never from inside this function; its status is one
  *                  that hf_semaphore_attach() returns
  * @param user      passed to `cb` unchanged
  * @param err       filled when this fails; may be NULL
@@ -325,6 +325,7 @@ HF_API int hf_semaphore_attach_start(hf_semaphore *sem, const char *ticket,
  * @param err  filled when this fails; may be NULL
  *
  * @return HF_OK           `out` is filled
+ *         HF_INVALID      struct_size of `out` is not set
  *         HF_CONFLICT     the name is in use as another kind, or see
  *                         HF_SEMAPHORE_OURS
  *         HF_UNAVAILABLE  the store did not answer
@@ -344,8 +345,8 @@ HF_API int hf_semaphore_state(hf_semaphore *sem, struct hf_semaphore_state *out,
  *
  * @param sem     borrowed
  * @param number  0 to HF_SEMAPHORE_MAX
- * @param out     filled on HF_OK; is_done tells whether this call set the
- *                number; may be NULL
+ * @param out     HF_SEMAPHORE_STATE_INIT; filled on HF_OK; is_done tells
+ *                whether this call set the number; may be NULL
  * @param err     filled when this fails; may be NULL
  *
  * @return HF_OK           set, now or before
@@ -373,7 +374,7 @@ HF_API int hf_semaphore_try_set(hf_semaphore *sem, int64_t number,
  * @param sem     borrowed
  * @param number  0 to HF_SEMAPHORE_MAX
  * @param flags   HF_SEMAPHORE_ANYWAY or 0
- * @param out     filled on HF_OK; may be NULL
+ * @param out     HF_SEMAPHORE_STATE_INIT; filled on HF_OK; may be NULL
  * @param err     filled when this fails; may be NULL
  *
  * @return as hf_semaphore_try_set(); HF_INVALID also if more permits than
@@ -393,7 +394,7 @@ HF_API int hf_semaphore_set(hf_semaphore *sem, int64_t number, uint32_t flags,
  * @param sem     borrowed
  * @param number  -HF_SEMAPHORE_MAX to HF_SEMAPHORE_MAX
  * @param flags   HF_SEMAPHORE_ANYWAY, HF_SEMAPHORE_IF_SET
- * @param out     filled on HF_OK; may be NULL
+ * @param out     HF_SEMAPHORE_STATE_INIT; filled on HF_OK; may be NULL
  * @param err     filled when this fails; may be NULL
  *
  * @return as hf_semaphore_set()
@@ -408,8 +409,8 @@ HF_API int hf_semaphore_add(hf_semaphore *sem, int64_t number, uint32_t flags,
  * Take all permits that a plain counter has.
  *
  * @param sem  borrowed; opened with HF_SEMAPHORE_PLAIN
- * @param out  filled on HF_OK: `taken` is the number of permits taken; may be
- *             NULL
+ * @param out  HF_SEMAPHORE_STATE_INIT; filled on HF_OK: `taken` is the number
+ *             of permits taken; may be NULL
  * @param err  filled when this fails; may be NULL
  *
  * @return as hf_semaphore_try_set(); HF_UNSUPPORTED also if this is not a plain
@@ -424,8 +425,8 @@ HF_API int hf_semaphore_drain(hf_semaphore *sem, struct hf_semaphore_state *out,
  * Delete the semaphore with all its permits: their holders lose them.
  *
  * @param sem  borrowed
- * @param out  filled on HF_OK: is_done is 1 if there was a semaphore; may be
- *             NULL
+ * @param out  HF_SEMAPHORE_STATE_INIT; filled on HF_OK: is_done is 1 if there
+ *             was a semaphore; may be NULL
  * @param err  filled when this fails; may be NULL
  *
  * @return as hf_semaphore_try_set()
@@ -454,7 +455,7 @@ enum hf_semaphore_change {
  * @param number  as for that call; 0 if it has no number
  * @param flags   as for that call; 0 if it has no flags
  * @param cb      called exactly once if, and only if, this returns HF_OK, and
- *                never before this function has returned; its status is one
+ *                never from inside this function; its status is one
  *                that the blocking call returns; may be NULL
  * @param user    passed to `cb` unchanged
  * @param err     filled when this fails; may be NULL

@@ -176,7 +176,7 @@ typedef void (*hf_value_written_fn)(hf_client *client, int status,
  * @param client  borrowed; needs HF_CAP_VALUE
  * @param key     1 to 512 bytes, copied
  * @param cb      called exactly once if, and only if, this returns HF_OK, and
- *                never before this function has returned; its status is one
+ *                never from inside this function; its status is one
  *                that hf_value_read() returns; may be NULL
  * @param user    passed to `cb` unchanged
  * @param err     filled when this fails; may be NULL
@@ -204,7 +204,7 @@ HF_API int hf_value_read_start(hf_client *client, const char *key,
  * @param len      bytes in `data`
  * @param ttl_ms   time until the value expires; 0: never
  * @param cb       called exactly once if, and only if, this returns HF_OK, and
- *                 never before this function has returned; its status is one
+ *                 never from inside this function; its status is one
  *                 that hf_value_write() returns; may be NULL
  * @param user     passed to `cb` unchanged
  * @param err      filled when this fails; may be NULL
@@ -230,7 +230,7 @@ HF_API int hf_value_write_start(hf_client *client, const char *key,
  * @param key      1 to 512 bytes, copied
  * @param version  as for hf_value_delete()
  * @param cb       called exactly once if, and only if, this returns HF_OK, and
- *                 never before this function has returned; its status is one
+ *                 never from inside this function; its status is one
  *                 that hf_value_delete() returns; may be NULL
  * @param user     passed to `cb` unchanged
  * @param err      filled when this fails; may be NULL
@@ -332,7 +332,7 @@ HF_API int hf_value_update(hf_client *client, const char *key, hf_value_fn fn,
  *                 may run several times
  * @param options  copied; NULL means all defaults
  * @param cb       called exactly once if, and only if, this returns HF_OK, and
- *                 never before this function has returned; its status is one
+ *                 never from inside this function; its status is one
  *                 that hf_value_update() returns; its version is 0 if the value
  *                 was deleted
  * @param user     passed to `fn` and to `cb` unchanged

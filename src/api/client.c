@@ -265,6 +265,14 @@ void hf__call_leave(hf_client *c)
     hf__pump_unlock(&c->pump);
 }
 
+int hf__client_is_closing(hf_client *c)
+{
+    hf__pump_lock(&c->pump);
+    int is_closing = c->pump.engine.closing;
+    hf__pump_unlock(&c->pump);
+    return is_closing;
+}
+
 /* The pump is shut: each of their next operations ends with HF_CLOSED. */
 static void calls_wait(hf_client *c)
 {
@@ -507,9 +515,11 @@ void hf_client_close(hf_client *c)
     hf__handles_shut(c);
     hf__pump_shut(&c->pump);
     calls_wait(c);
-    /* What another thread started meanwhile is told by who runs the loop. */
+    /* Own loop: what another thread has started meanwhile is told here, and
+     * what is no matter of a hold ends with its answer. */
     while (!hf__handles_wait(c)) {
         hf__pump_shut(&c->pump);
+        hf__pump_process(&c->pump);
         (void)poll(NULL, 0, 1);
     }
     hf__handles_free(c);

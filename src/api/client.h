@@ -68,6 +68,9 @@ int hf__client_check(const hf_client *c, struct hf_error *err);
 void hf__call_enter(hf_client *c);
 void hf__call_leave(hf_client *c);
 
+/* Does hf_client_close() run? */
+int hf__client_is_closing(hf_client *c);
+
 /* As hf_client_open(), for who asks servers what they are: replicas answer,
  * too. */
 int hf__client_open_to_ask(const char *url,

@@ -50,7 +50,7 @@ static int campaign_claim(hf_election *e, struct hf_error *err)
     hf__pump_lock(p);
     e->campaigns = 0;
     hf__pump_unlock(p);
-    return hf__error_set(err, HF_INVALID, "it leads already");
+    return hf__error_set(err, HF_INVALID, "this candidate leads already");
 }
 
 static int campaign_prepare(struct election_task *t, hf_election *e,
@@ -129,7 +129,7 @@ static int led_prepare(struct election_task *t, hf_election *e,
     t->holder = hf__election_holder(e);
     if (t->holder && hf__lock_state(e->lock, t->holder) != HF_STATE_NONE)
         return HF_OK;
-    return hf__error_set(err, HF_NOT_OWNER, "it does not lead");
+    return hf__error_set(err, HF_NOT_OWNER, "this candidate does not lead");
 }
 
 int hf_election_resign(hf_election *e, struct hf_error *err)

@@ -129,6 +129,15 @@ static int write_next(struct election_task *t, uint64_t version)
     return 1;
 }
 
+/* Closing the client has ended it, or another candidate. */
+static void task_fail_lost(struct election_task *t)
+{
+    if (hf__client_is_closing(t->e->client))
+        task_fail(t, HF_CLOSED, hf_status_text(HF_CLOSED));
+    else
+        task_fail(t, HF_LOST, "the leadership was lost");
+}
+
 /* What is there is known: is it ours to replace? */
 static int publish_read(struct election_task *t, const struct hf_value *v)
 {
@@ -138,7 +147,7 @@ static int publish_read(struct election_task *t, const struct hf_value *v)
     else if (r.fence > t->me.fence)
         task_fail(t, HF_LOST, "somebody else has been elected since");
     else if (hf__lock_valid_ms(t->e->lock, t->holder) <= 0)
-        task_fail(t, HF_LOST, "the leadership was lost");
+        task_fail_lost(t);
     else
         return write_next(t, v->version);
     return publish_fail(t);

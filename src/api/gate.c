@@ -17,8 +17,8 @@ int hf__gate_open(hf_client *client, enum lock_kind kind, const char *name,
                              "name: NULL: give it 1 to 512 bytes");
     if ((client->pump.engine.caps & k->cap) != k->cap)
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "%s: %.80s has no such: only memory: and one "
-                             "Redis, or a cluster, do",
+                             "%s: %.80s has none: use memory:, redis:// or "
+                             "redis-cluster://",
                              k->word, client->url);
     return hf__lock_open(client, kind, HF_ORDER_ANY, name, strlen(name), out,
                          err);

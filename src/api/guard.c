@@ -41,10 +41,11 @@ static int data_check(const void *data, size_t len, int64_t ttl_ms,
             "guarded value of %zu bytes: at most %d are allowed", len,
             HF_GUARD_VALUE_MAX);
     if (len > 0 && !data)
-        return hf__error_set(err, HF_INVALID, "guarded value: no bytes given");
+        return hf__error_set(err, HF_INVALID,
+                             "guarded value: data is NULL, but len is not 0");
     if (ttl_ms < 0 || ttl_ms > HF_VALUE_TTL_MS_MAX)
         return hf__error_set(err, HF_INVALID,
-                             "life of %lld ms: out of range: 0 (no end) to 366 "
+                             "ttl_ms of %lld: out of range: 0 (no end) to 366 "
                              "days",
                              (long long)ttl_ms);
     return HF_OK;

@@ -20,28 +20,6 @@
 
 #define TEMP_TRIES 8
 
-int hf_guard_file_touch(const char *path, uint64_t token, struct hf_error *err)
-{
-    struct guard_mark m;
-    int status = hf__guard_token_check(token, err);
-    if (status != HF_OK) return status;
-    status = hf__guard_mark_open(&m, path, 1, err);
-    if (status == HF_OK) status = hf__guard_mark_admit(&m, token, err);
-    hf__guard_mark_close(&m);
-    return status;
-}
-
-int hf_guard_file_token(const char *path, uint64_t *out, struct hf_error *err)
-{
-    struct guard_mark m;
-    int status = hf__guard_mark_open(&m, path, 0, err);
-    hf__guard_mark_close(&m);
-    if (status == HF_OK) *out = m.token;
-    return status;
-}
-
-/* ---- putting a file in its place ---- */
-
 /* What is to be replaced: 1 and its mode, 0 if there is nothing, or a status:
  * a link would be replaced instead of the file behind it. */
 static int target_look(const char *path, mode_t *mode, struct hf_error *err)
@@ -58,6 +36,33 @@ static int target_look(const char *path, mode_t *mode, struct hf_error *err)
                          "device cannot be replaced",
                          path);
 }
+
+int hf_guard_file_touch(const char *path, uint64_t token, struct hf_error *err)
+{
+    struct guard_mark m;
+    char name[GUARD_PATH_MAX];
+    mode_t mode;
+    int status = hf__guard_token_check(token, err);
+    if (status == HF_OK) status = hf__guard_path(name, path, "", err);
+    if (status != HF_OK) return status;
+    status = target_look(path, &mode, err);
+    if (status < 0) return status;
+    status = hf__guard_mark_open(&m, path, 1, err);
+    if (status == HF_OK) status = hf__guard_mark_admit(&m, token, err);
+    hf__guard_mark_close(&m);
+    return status;
+}
+
+int hf_guard_file_token(const char *path, uint64_t *out, struct hf_error *err)
+{
+    struct guard_mark m;
+    int status = hf__guard_mark_open(&m, path, 0, err);
+    hf__guard_mark_close(&m);
+    if (status == HF_OK) *out = m.token;
+    return status;
+}
+
+/* ---- putting a file in its place ---- */
 
 static int file_sync(const char *path, struct hf_error *err)
 {

@@ -6,6 +6,7 @@
 #include "api/hold_set.h"
 
 #include <stdatomic.h>
+#include <stdio.h>
 
 #include "api/fallback.h"
 #include "base/error.h"
@@ -62,12 +63,12 @@ int hf__hold_claim(hf_hold *handle, hf_client *c, hf_lock *lock,
     struct grip g = {.client = at->client,
                      .slot = s,
                      .flags = at == lock ? 0 : HANDLE_LOCAL};
-    int status = HF_EXPIRED;
+    int status = p->engine.closing ? HF_CLOSED : HF_EXPIRED;
     if (s) {
         status = hf__hold_given(handle, c, &g, out, err);
     } else {
         hf__handle_cancel(handle, c);
-        hf__error_set(err, HF_EXPIRED, "%s", hf_status_text(HF_EXPIRED));
+        hf__error_set(err, status, "%s", hf_status_text(status));
     }
     hf__fallback_leave(lock, at);
     return status;
@@ -208,11 +209,14 @@ static int run_singly(struct hold_set *set, enum op_type type, int64_t lease_ms,
     int first = HF_OK;
     for (size_t i = 0; i < set->len; i++) {
         struct hf_error own;
+        char name[NAME_LEN_MAX + 1];
+        snprintf(name, sizeof name, "%s", hf_hold_name(set->parts[i]));
         int status = type == OP_TYPE_RELEASE
                          ? hf_hold_release(set->parts[i], &own)
                          : hf_hold_extend(set->parts[i], lease_ms, &own);
         if (status == HF_OK || first != HF_OK) continue;
         first = status;
+        hf__error_about(&own, name);
         if (err) *err = own;
     }
     return first;

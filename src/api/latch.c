@@ -77,13 +77,8 @@ static int job_run(hf_latch *latch, enum tally_do what, int64_t number,
                    int64_t *left, struct hf_error *err)
 {
     struct tally_job job = {.what = what, .number = number};
-    hf_client *c = lock_of(latch)->client;
-    int status = hf__client_check(c, err);
-    if (status != HF_OK) return status;
-    hf__call_enter(c); /* the outcome looks at the latch again */
-    status = hf__tally_run(lock_of(latch), &job, err);
+    int status = hf__tally_run(lock_of(latch), &job, err);
     if (status == HF_OK) status = outcome(&job, err);
-    hf__call_leave(c);
     if (status == HF_OK && left) *left = left_of(&job);
     return status;
 }

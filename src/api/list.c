@@ -256,6 +256,7 @@ static int list_prepare(struct list *l, hf_client *client, const char *match,
 {
     int status = hf__client_check(client, err);
     if (status != HF_OK) return status;
+    if (!fn) return hf__error_set(err, HF_INVALID, "list: fn is NULL");
     if (!(client->pump.engine.caps & HF_CAP_LIST))
         return hf__error_set(err, HF_UNSUPPORTED,
                              "list: %s cannot list its locks", client->url);
@@ -302,7 +303,7 @@ int hf_client_list_start(hf_client *client, const char *match, hf_list_fn fn,
 {
     struct list own;
     int status = list_prepare(&own, client, match, fn, user, err);
-    if (status == HF_OK && (!fn || !cb))
+    if (status == HF_OK && !cb)
         status = hf__error_set(err, HF_INVALID, "list: no callback");
     if (status != HF_OK) return status;
     size_t size = match ? strlen(match) + 1 : 0;

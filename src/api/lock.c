@@ -176,20 +176,20 @@ static int kind_check(const hf_client *c, const struct hf_lock_options *o,
 {
     unsigned caps = c->pump.engine.caps;
     if (o->kind < 0 || o->kind > HF_KIND_PERMIT)
-        return hf__error_set(err, HF_INVALID, "kind %d: there is no such",
+        return hf__error_set(err, HF_INVALID, "kind %d: not an enum hf_kind",
                              o->kind);
     const struct kind *k = hf__kind((enum lock_kind)o->kind);
     if (o->order < 0 || o->order > HF_ORDER_WRITERS
         || !(k->orders >> o->order & 1))
-        return hf__error_set(err, HF_INVALID,
-                             "order %d: there is no such for %s", o->order,
-                             k->word);
+        return hf__error_set(err, HF_INVALID, "order %d: not an order of %s",
+                             o->order, k->word);
     if ((caps & k->cap) != k->cap)
         return hf__error_set(err, HF_UNSUPPORTED, "%s: %s has no such locks",
                              k->word, c->url);
     if (o->order != HF_ORDER_ANY && !(caps & HF_CAP_QUEUE))
-        return hf__error_set(err, HF_UNSUPPORTED, "in order: %s keeps no queue",
-                             c->url);
+        return hf__error_set(
+            err, HF_UNSUPPORTED,
+            "HF_ORDER_FAIR, HF_ORDER_WRITERS: %s keeps no queue", c->url);
     return HF_OK;
 }
 
@@ -359,14 +359,14 @@ int hf__told_check(int is_told, struct hf_error *err)
 {
     if (is_told) return HF_OK;
     return hf__error_set(err, HF_INVALID,
-                         "no callback: what is granted could not be released");
+                         "cb is NULL: what is granted could not be released");
 }
 
 int hf__out_check(hf_hold **out, struct hf_error *err)
 {
     if (out) return HF_OK;
     return hf__error_set(err, HF_INVALID,
-                         "no place for the hold: what is granted could not be "
+                         "hold is NULL: what is granted could not be "
                          "released");
 }
 

@@ -232,12 +232,14 @@ int hf_client_nodes(hf_client *c, hf_node_fn fn, void *user)
 {
     if (c->pump.forked) return 0;
     int nodes = c->pump.engine.conf.nodes;
-    for (int i = 0; fn && i < nodes; i++) {
+    hf__call_enter(c);
+    for (int i = 0; fn && i < nodes && !c->pump.forked; i++) {
         struct hf_node node;
         hf__pump_lock(&c->pump);
         node_tell(c, &c->pump.engine.nodes[i], &node);
         hf__pump_unlock(&c->pump);
         fn(&node, user);
     }
+    hf__call_leave(c);
     return nodes;
 }

@@ -206,6 +206,12 @@ static void write_over(hf_once *once)
 {
     int status = once->op.status;
     hf__once_found_free(once);
+    if (status == HF_OK && hf_hold_parts(once->hold) == 0) {
+        /* The client is being closed, and has let go of the lock. */
+        hf__sequence_fail(&once->seq, HF_CLOSED, "%s",
+                          hf_status_text(HF_CLOSED));
+        return;
+    }
     if (status == HF_OK) {
         once->version = once->job.written;
         hf__once_tell(once, &once->record, HF_ONCE_MINE);
@@ -329,13 +335,18 @@ int hf_once_begin_start(hf_client *client, const char *name,
 {
     hf_once *once = NULL;
     if (!cb) return hf__error_set(err, HF_INVALID, "once: no callback");
-    int status = hf__once_open(client, name, options, 0, &once, err);
+    int status = hf__client_check(client, err);
     if (status != HF_OK) return status;
-    once->seq.step = begin_step;
-    once->seq.over = begin_over;
-    once->fn = (void (*)(void))cb;
-    once->user = user;
-    status = hf__sequence_start(&once->seq, client, err);
-    if (status != HF_OK) hf__once_close(once);
+    hf__call_enter(client);
+    status = hf__once_open(client, name, options, 0, &once, err);
+    if (status == HF_OK) {
+        once->seq.step = begin_step;
+        once->seq.over = begin_over;
+        once->fn = (void (*)(void))cb;
+        once->user = user;
+        status = hf__sequence_start(&once->seq, client, err);
+        if (status != HF_OK) hf__once_close(once);
+    }
+    hf__call_leave(client);
     return status;
 }

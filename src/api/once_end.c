@@ -273,5 +273,5 @@ int hf_once_abandon_start(hf_once *once, hf_once_ended_fn cb, void *user,
 
 hf_hold *hf_once_hold(const hf_once *once)
 {
-    return once->hold;
+    return once ? once->hold : NULL;
 }

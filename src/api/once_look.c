@@ -154,13 +154,18 @@ int hf_once_look_start(hf_client *client, const char *name,
 {
     hf_once *once = NULL;
     if (!cb) return hf__error_set(err, HF_INVALID, "once: no callback");
-    int status = look_open(client, name, options, &once, err);
+    int status = hf__client_check(client, err);
     if (status != HF_OK) return status;
-    once->seq.over = look_over;
-    once->fn = (void (*)(void))cb;
-    once->user = user;
-    status = hf__sequence_start(&once->seq, client, err);
-    if (status != HF_OK) hf__once_close(once);
+    hf__call_enter(client);
+    status = look_open(client, name, options, &once, err);
+    if (status == HF_OK) {
+        once->seq.over = look_over;
+        once->fn = (void (*)(void))cb;
+        once->user = user;
+        status = hf__sequence_start(&once->seq, client, err);
+        if (status != HF_OK) hf__once_close(once);
+    }
+    hf__call_leave(client);
     return status;
 }
 

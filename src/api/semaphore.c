@@ -32,13 +32,12 @@ static int order_check(const hf_client *c, enum lock_kind k,
     int order = o->order;
     if (order < 0 || order > HF_ORDER_WRITERS
         || !(hf__kind(k)->orders >> order & 1))
-        return hf__error_set(err, HF_INVALID,
-                             "order %d: there is no such for %s", order,
-                             hf__kind(k)->word);
+        return hf__error_set(err, HF_INVALID, "order %d: not an order of %s",
+                             order, hf__kind(k)->word);
     if (order != HF_ORDER_ANY
         && (is_of_slots(c, o) || !(c->pump.engine.caps & HF_CAP_QUEUE)))
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "in order: %.80s keeps no queue", c->url);
+                             "HF_ORDER_FAIR: %.80s keeps no queue", c->url);
     return HF_OK;
 }
 
@@ -84,7 +83,8 @@ static int options_check(const hf_client *c, const char *name,
     if ((c->pump.engine.caps & cap) == cap || is_of_slots(c, o))
         return order_check(c, kind, o, err);
     return hf__error_set(err, HF_UNSUPPORTED,
-                         "a plain counter: %.80s has no such", c->url);
+                         "a plain counter: %.80s has no plain counters",
+                         c->url);
 }
 
 static hf_semaphore *semaphore_new(hf_client *client, int32_t slots,

@@ -38,7 +38,8 @@ static int job_make(const hf_semaphore *sem, int change, int64_t number,
                                                           | HF_SEMAPHORE_IF_SET,
                                      [HF_SEMAPHORE_DELETE] = 0};
     if (change < HF_SEMAPHORE_LOOK || change > HF_SEMAPHORE_DELETE)
-        return hf__error_set(err, HF_INVALID, "change %d: there is no such",
+        return hf__error_set(err, HF_INVALID,
+                             "change %d: not an enum hf_semaphore_change",
                              change);
     int status = flags_check(flags, known[change], err);
     if (status == HF_OK)

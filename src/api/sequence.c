@@ -183,14 +183,15 @@ static void op_complete(struct op *op)
 
 int hf__sequence_start(struct sequence *s, hf_client *c, struct hf_error *err)
 {
-    hf__pump_lock(&c->pump);
-    int is_closing = c->pump.engine.closing;
-    hf__pump_unlock(&c->pump);
-    if (is_closing)
+    hf__call_enter(c); /* it must not be freed under the first step */
+    int is_begun = 0;
+    if (hf__client_is_closing(c))
         hf__sequence_fail(s, HF_CLOSED, "client: %s",
                           hf_status_text(HF_CLOSED));
-    else if (step_start(s))
-        return HF_OK;
+    else
+        is_begun = step_start(s);
+    hf__call_leave(c);
+    if (is_begun) return HF_OK;
     if (err) *err = s->err;
     return s->status;
 }

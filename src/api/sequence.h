@@ -24,8 +24,9 @@
  *     the steps before have written.
  *   - A deadline and a cancel token are the operations' own: `wait_us` and
  *     `cancel`.  A pause is an operation, too: hf__sequence_nap().
- *   - Once a client is being closed, the operations under way end, and each
- *     that is asked for later ends with HF_CLOSED.  Therefore a step must not
+ *   - Once a client is being closed, operations under way on a hold and pauses
+ *     end, others end with their answers, which may be HF_OK, and each that is
+ *     asked for later ends with HF_CLOSED.  Therefore a step must not
  *     ask again for what has ended with HF_CLOSED.
  *   - A started run is either in the hands of the pump, as an operation, or in
  *     a callback of the pump: the pump waits for both before it is freed, so

@@ -11,9 +11,9 @@ int hf__sized_check(uint32_t size, uint32_t first, struct hf_error *err)
 {
     if (size >= first && size <= SIZED_MAX) return HF_OK;
     return hf__error_set(err, HF_INVALID,
-                         "struct_size is %u, and was never below %u: use the "
-                         "..._INIT macro",
-                         size, first);
+                         "struct_size is %u: not set: initialise the struct "
+                         "with its HF_..._INIT macro",
+                         size);
 }
 
 static int is_zero(const char *bytes, size_t len)

@@ -86,7 +86,7 @@ static int ticket_read(struct ticket *t, const char *text)
 static int ticket_bad(struct hf_error *err)
 {
     return hf__error_set(err, HF_INVALID,
-                         "ticket: not one: it looks like "
+                         "ticket: not valid: a ticket has the form "
                          "hf2:<uuid>:<n>:<secret>:<n>:<n>");
 }
 

@@ -63,10 +63,10 @@ expect 0 "acquire -x is a plain lock" "$HOLDFAST" acquire -x plain
 expect 75 "which excludes" "$HOLDFAST" run -n plain true
 expect 78 "it has no sides" "$HOLDFAST" run -n -s plain true
 check "and says what would do" err_has \
-    'in use as a plain lock: it would do without -s$'
+    'in use as a plain lock: use run without -s$'
 expect 78 "neither of them" "$HOLDFAST" run -n -x plain true
 check "and says so, too" err_has \
-    'in use as a plain lock: it would do without -x$'
+    'in use as a plain lock: use run without -x$'
 redis-cli -p "$redis_port" rpush list 1 >/dev/null
 expect 78 "what is no lock is none with a letter" "$HOLDFAST" run -n list true
 refute "and no letter is offered" err_has 'would do'

@@ -255,7 +255,7 @@ TEST(async, what_nothing_could_release_is_not_acquired)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_acquire_start(l, NULL, NULL, NULL, &err), HF_INVALID);
-    CHECK(strstr(err.text, "no callback") != NULL);
+    CHECK(strstr(err.text, "cb is NULL") != NULL);
     struct hf_acquire_options o = rig_options(0, 0, 0);
     CHECK_INT(hf_lock_acquire_start(l, &o, NULL, NULL, NULL), HF_INVALID);
     CHECK_INT(rig_probe(l), HF_OK);
@@ -269,7 +269,7 @@ TEST(async, a_holder_that_was_given_needs_a_callback_as_well)
     struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
     o.holder = hf_holder_new();
     CHECK_INT(hf_lock_acquire_start(l, &o, NULL, NULL, &err), HF_INVALID);
-    CHECK(strstr(err.text, "no callback") != NULL);
+    CHECK(strstr(err.text, "cb is NULL") != NULL);
     CHECK_INT(rig_probe(l), HF_OK);
 }
 

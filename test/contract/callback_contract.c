@@ -172,7 +172,7 @@ TEST(callback, that_waits_for_its_own_process_keeps_its_deadline)
 
 TEST(callback, that_waits_for_its_own_process_stops_no_renewal)
 {
-    hf_client *c = own_begin(1500, 4000);
+    hf_client *c = own_begin(4000, 6000);
     hf_lock *l = rig_lock(c, "l");
     CHECK_INT(hf_lock_acquire_start(l, NULL, on_acquired_want, NULL, NULL),
               HF_OK);

@@ -188,7 +188,7 @@ TEST(election, is_not_won_twice_by_one_candidate)
     hf_election *a = candidate();
     CHECK_INT(campaign(a, 0, NULL), HF_OK);
     CHECK_INT(hf_election_campaign(a, NULL, NULL, &err), HF_INVALID);
-    CHECK_STR(err.text, "it leads already");
+    CHECK_STR(err.text, "this candidate leads already");
     CHECK_INT(leads(a), HF_STATE_HELD);
 }
 

@@ -189,7 +189,6 @@ TEST(multi_async, wait_ends_with_its_client)
     told_start(&t, m, NULL);
     rig_pause_ms(100);
     hf_client_close(c);
-    hf_multi_close(m);
     CHECK_INT(atomic_load(&t.calls), 1);
     CHECK_INT(t.status, HF_CLOSED);
     CHECK_INT(rig_probe(other.locks[1]), HF_OK);

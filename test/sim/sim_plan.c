@@ -53,7 +53,7 @@ void plan_over(struct actor *a)
     a->cap_us = a->feed_us = 0;
 }
 
-/* As hf_lock_feed() does. */
+/* As hf_hold_feed() does. */
 void plan_feed(struct actor *a)
 {
     struct hold_event ev = {.type = EV_FEED};
