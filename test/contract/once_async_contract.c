@@ -163,6 +163,7 @@ TEST(once_async, that_runs_is_told_as_running_timed_out_or_cancelled)
 {
     struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
+    CHECK(hf_once_hold(NULL) == NULL);
     hf_once *run = begun(rig_client(NULL), "job");
     for (int mode = 0; mode < RIG_MODES; mode++) {
         hf_client *c = rig_client_in((enum rig_mode)mode);

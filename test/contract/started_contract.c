@@ -108,6 +108,7 @@ TEST(started, list_without_a_function_is_refused)
     CHECK_INT(hf_client_list_start(c, NULL, on_row, NULL, t, NULL), HF_INVALID);
     CHECK_INT(hf_client_list_start(c, NULL, NULL, on_listed, t, NULL),
               HF_INVALID);
+    CHECK_INT(hf_client_list(c, NULL, NULL, t, NULL), HF_INVALID);
     CHECK_INT(atomic_load(&t->calls), 0);
 }
 

@@ -9,6 +9,7 @@
 #include "lib/proxy.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
+#include "lib/rig_started.h"
 
 #define LEASE_MS 1500
 
@@ -255,4 +256,83 @@ TEST(election, leaves_nothing_half_done_whichever_answer_is_lost)
     }
     hf_election_close(eye);
     hf_election_close(e);
+}
+
+/* ---- closing ------------------------------------------------------------- */
+
+static void on_campaigned(hf_election *e, int status, hf_hold *hold,
+                          const struct hf_error *err, void *user)
+{
+    (void)e, (void)status, (void)hold, (void)err;
+    atomic_fetch_add((atomic_int *)user, 1);
+}
+
+static void on_begun(hf_client *c, int status, hf_once *once,
+                     const struct hf_once_result *result,
+                     const struct hf_error *err, void *user)
+{
+    (void)c, (void)result, (void)err;
+    /* A run is given together with its lock, or not at all. */
+    int is_whole = once && hf_hold_parts(hf_once_hold(once)) == 1;
+    if (status == HF_OK ? is_whole : !once)
+        atomic_fetch_add((atomic_int *)user, 1);
+}
+
+static int is_locked(hf_lock *lock)
+{
+    int locked = 0;
+    CHECK_INT(hf_lock_is_locked(lock, &locked, NULL), HF_OK);
+    return locked;
+}
+
+/* The lock is granted, and what comes next is not answered. */
+static void close_while_it_hangs(enum rig_mode mode, int is_run)
+{
+    static struct redis r;
+    static atomic_int calls;
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_campaign_options co = HF_CAMPAIGN_OPTIONS_INIT;
+    hf_client *c;
+    redis_begin(&r, NULL);
+    rig_begin_at(r.url);
+    hf_lock *looks = rig_lock(rig_client(NULL), "post");
+    o.flags = mode == RIG_OWN_LOOP ? HF_CLIENT_OWN_LOOP : 0;
+    o.timeout_ms = 500;
+    atomic_store(&calls, 0);
+    CHECK_INT(hf_client_open(r.url, &o, &c, NULL), HF_OK);
+    hf_election *e = election(c, NULL);
+    co.value = "mine";
+    co.value_len = 4;
+    if (is_run)
+        CHECK_INT(hf_once_begin_start(c, "post", NULL, on_begun, &calls, NULL),
+                  HF_OK);
+    else
+        CHECK_INT(
+            hf_election_campaign_start(e, &co, on_campaigned, &calls, NULL),
+            HF_OK);
+    while (!is_locked(looks)) rig_turn(c, 1);
+    redis_pause(&r);
+    hf_client_close(c);
+    redis_resume(&r);
+    CHECK_INT(atomic_load(&calls), 1);
+}
+
+TEST(election, ends_with_its_client_while_the_server_hangs)
+{
+    close_while_it_hangs(RIG_THREAD, 0);
+}
+
+TEST(election, ends_with_its_client_in_its_own_loop_while_the_server_hangs)
+{
+    close_while_it_hangs(RIG_OWN_LOOP, 0);
+}
+
+TEST(once, ends_with_its_client_while_the_server_hangs)
+{
+    close_while_it_hangs(RIG_THREAD, 1);
+}
+
+TEST(once, ends_with_its_client_in_its_own_loop_while_the_server_hangs)
+{
+    close_while_it_hangs(RIG_OWN_LOOP, 1);
 }

@@ -113,6 +113,8 @@ TEST(guard_file, takes_the_highest_token_and_refuses_what_is_none)
     CHECK_INT(hf_guard_file_touch(at.path, 0, &err), HF_INVALID);
     CHECK(strstr(err.text, "out of range: 1 to 2^63-1") != NULL);
     CHECK_INT(replace((uint64_t)INT64_MAX + 1, "x"), HF_INVALID);
+    CHECK_INT(hf_guard_file_touch(at.dir, 1, &err), HF_INVALID);
+    CHECK(strstr(err.text, "cannot be replaced") != NULL);
     CHECK_STR(contents(at.path), "most");
 }
 
