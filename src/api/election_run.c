@@ -27,6 +27,8 @@ void hf__election_over(struct election_task *t)
                                        &t->hold, &t->seq.err);
     else
         hf__handle_cancel(t->handle, e->client);
+    if (t->seq.status == HF_EXPIRED)
+        hf__sequence_fail(&t->seq, HF_LOST, "the leadership was lost");
     hf__pump_lock(&e->client->pump);
     if (t->hold) e->hold = t->hold;
     e->campaigns = 0;

@@ -57,6 +57,8 @@ struct started *hf__started_new(enum op_type type, const struct grip *g,
 /* It is one of several: the text of its error begins with "lock NAME: ". */
 void hf__started_as_part(struct started *s);
 int hf__started_go(struct started *s, struct hf_error *err);
+/* Also if the client is being closed: the callback receives HF_CLOSED. */
+void hf__started_go_anyway(struct started *s);
 void hf__started_free(struct started *s);
 
 /* Take a handle in hand: what it stands for is not freed meanwhile.  0, or -1:

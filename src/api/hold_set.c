@@ -59,11 +59,12 @@ int hf__hold_claim(hf_hold *handle, hf_client *c, hf_lock *lock,
     hf__pump_lock(p);
     struct slot *s = hf__slot_find(at->entry, holder);
     if (s) s->pins++;
+    /* Closing the client has released it. */
+    int status = p->engine.closing ? HF_CLOSED : HF_EXPIRED;
     hf__pump_unlock(p);
     struct grip g = {.client = at->client,
                      .slot = s,
                      .flags = at == lock ? 0 : HANDLE_LOCAL};
-    int status = p->engine.closing ? HF_CLOSED : HF_EXPIRED;
     if (s) {
         status = hf__hold_given(handle, c, &g, out, err);
     } else {
@@ -265,10 +266,9 @@ static void call_free(struct set_call *c)
     hf__free(&a, c);
 }
 
-/* So many parts are over. */
-static void parts_over(struct set_call *c, size_t n)
+static void part_over(struct set_call *c)
 {
-    if (atomic_fetch_sub(&c->left, n) != n) return;
+    if (atomic_fetch_sub(&c->left, 1) != 1) return;
     if (c->fn) c->fn(c->hold, c->status, &c->err, c->user);
     call_free(c);
 }
@@ -278,7 +278,7 @@ static void part_done(hf_hold *part, int status, const struct hf_error *err,
 {
     (void)part;
     call_note(user, status, err);
-    parts_over(user, 1);
+    part_over(user);
 }
 
 /* A part that is in hand, so that its client is not freed meanwhile, and what
@@ -334,31 +334,35 @@ static int parts_take(struct part *parts, int len)
     return n;
 }
 
-/* HF_OK: `c` is told by those that are on their way, and by this call only if
- * a client is closed at this moment.  Otherwise there is none, and it is freed.
- */
+/* One client that is not being closed is enough: what is begun on the others
+ * ends with HF_CLOSED, told by the thread that pumps them. */
+static int has_open(const struct part *parts, size_t len)
+{
+    int is_open = 0;
+    for (size_t i = 0; i < len && !is_open; i++) {
+        struct pump *p = &parts[i].grip.client->pump;
+        hf__pump_lock(p);
+        is_open = !p->engine.closing;
+        hf__pump_unlock(p);
+    }
+    return is_open;
+}
+
+/* HF_OK: `c` is told by those that are on their way, never by this call.
+ * Otherwise there is none, and it is freed. */
 static int parts_go(struct set_call *c, struct part *parts, size_t len,
                     struct hf_error *err)
 {
-    size_t failed = 0;
-    int status = HF_OK;
+    if (!has_open(parts, len)) {
+        call_free(c);
+        return hf__error_set(err, HF_CLOSED, "%s", hf_status_text(HF_CLOSED));
+    }
     atomic_store(&c->left, len);
     for (size_t i = 0; i < len; i++) {
-        struct hf_error own = {0};
         struct started *s = parts[i].start;
         parts[i].start = NULL;
-        int one = hf__started_go(s, &own);
-        if (one == HF_OK) continue;
-        failed++;
-        call_note(c, one, &own);
-        if (status == HF_OK && err) *err = own;
-        status = one;
+        hf__started_go_anyway(s);
     }
-    if (failed == len) {
-        call_free(c);
-        return status;
-    }
-    if (failed > 0) parts_over(c, failed);
     return HF_OK;
 }
 

@@ -31,7 +31,7 @@ int hf__sized_read(void *to, uint32_t to_size, uint32_t first, const void *from,
     if (status != HF_OK) return status;
     if (!is_zero((const char *)from + both, from_size - both))
         return hf__error_set(err, HF_INVALID,
-                             "an option is set that version %s of the library "
+                             "a field is set that version %s of the library "
                              "does not have",
                              hf_version());
     memset(to, 0, to_size);
