@@ -112,5 +112,5 @@ expect 64 "-n and -w" "$HOLDFAST" barrier -n a 2 -w 3
 expect 64 "--json and a command" "$HOLDFAST" barrier --json a 1 -- true
 check "exclude each other" err_has 'json is not for COMMAND'
 expect 78 "on this host" "$HOLDFAST" barrier --url file: a 1
-check "and where there are some" err_has 'only memory: and one Redis'
+check "and where there are some" err_has 'use memory:, redis:'
 finish
