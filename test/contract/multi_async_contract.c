@@ -282,3 +282,53 @@ TEST(multi_async, sets_of_several_clients_get_on_by_callbacks_alone)
     CHECK_INT(atomic_load(&errors), 0);
     CHECK_INT(atomic_load(&overlap), 0);
 }
+
+/* ---- a release beside a close -------------------------------------------- */
+
+static _Thread_local int is_starting;
+
+struct race {
+    atomic_int calls, inside;
+};
+
+static void on_raced(hf_hold *hold, int status, const struct hf_error *err,
+                     void *user)
+{
+    struct race *r = user;
+    (void)hold, (void)status, (void)err;
+    if (is_starting) atomic_store(&r->inside, 1);
+    atomic_fetch_add(&r->calls, 1);
+}
+
+static void close_it(void *arg)
+{
+    hf_client_close(arg);
+}
+
+TEST(multi_async, release_beside_a_close_tells_nothing_inside_the_call)
+{
+    static struct race r;
+    rig_begin();
+    rig_client(NULL); /* a space in memory stays as long as its last client */
+    for (int i = 0; i < 50; i++) {
+        hf_client *c = NULL, *d = NULL;
+        hf_lock *locks[2];
+        hf_multi *m;
+        hf_hold *hold;
+        memset(&r, 0, sizeof r);
+        CHECK_INT(hf_client_open(rig_url(), NULL, &c, NULL), HF_OK);
+        CHECK_INT(hf_client_open(rig_url(), NULL, &d, NULL), HF_OK);
+        CHECK_INT(hf_lock_open(c, "a", &locks[0], NULL), HF_OK);
+        CHECK_INT(hf_lock_open(d, "b", &locks[1], NULL), HF_OK);
+        CHECK_INT(hf_multi_open(locks, 2, &m, NULL), HF_OK);
+        CHECK_INT(hf_multi_acquire(m, NULL, &hold, NULL), HF_OK);
+        rig_spawn(close_it, d);
+        is_starting = 1;
+        int status = hf_hold_release_start(hold, on_raced, &r, NULL);
+        is_starting = 0;
+        rig_join();
+        hf_client_close(c);
+        CHECK_INT(atomic_load(&r.calls), status == HF_OK);
+        CHECK_INT(atomic_load(&r.inside), 0);
+    }
+}
