@@ -7,7 +7,7 @@ redis-cli -p "$redis_port" cluster addslotsrange 0 16383 >/dev/null
 is_ok() { redis-cli -p "$redis_port" cluster info | grep -q 'cluster_state:ok'; }
 wait_for 'the cluster is up' is_ok
 url=redis-cluster://127.0.0.1:$redis_port
-export HOLDFAST_URL="$url"
+export HOLDFAST_URL="$url?patience=20s&timeout=20s"
 
 expect 0 'a command under a lock' "$HOLDFAST" run job -- true
 expect 0 'a ticket' "$HOLDFAST" acquire 'a}b'
