@@ -389,13 +389,13 @@ HF_API int hf_election_look(hf_election *election, struct hf_leader *out,
  *                  at once
  * @param options   copied; NULL means all defaults
  * @param out       owned by the caller; HF_LEADER_INIT; filled on HF_OK; free
- *                  its data with hf_leader_free().  It may be `seen` if
- *                  the data of that was freed
+ *                  its data with hf_leader_free().  It may be the same
+ *                  struct as `seen` if the data of that was freed
  * @param err       filled when this fails; may be NULL
  *
  * @return HF_OK           `out` is filled with the change
- *         HF_TIMEOUT      no change within wait_ms, or at the one request of
- *                         HF_AWAIT_TRY, as far as the store answered
+ *         HF_TIMEOUT      no change within wait_ms; or, with HF_AWAIT_TRY, no
+ *                         change when the store was asked
  *         HF_UNAVAILABLE  the store did not answer for patience_ms, or until
  *                         wait_ms and a few round trips were over
  *         HF_CANCELLED    the cancel token was fired

@@ -18,7 +18,7 @@
  *   - A lost hold keeps its handle: hf_hold_state() returns HF_STATE_LOST until
  *     the handle is released.
  *   - Closing the lock object, semaphore or set does not affect its holds.
- *   - A thread that acquires again what it already holds gets a second handle
+ *   - A holder that acquires again what it already holds gets a second handle
  *     of the same hold, with the same fence.  The lock is released in the store
  *     when the last handle is released.
  *   - Some handles are borrowed, and released with what they are part of.  A
@@ -34,11 +34,11 @@
  *   - In the child after fork(), calls on handles of the parent return
  *     HF_FORKED.
  *   - A handle is *invalid* if it is NULL, was released before, or belongs to a
- *     client that was closed.  Calls on an invalid handle return HF_INVALID, or
- *     0 where no status is returned.  They send nothing and change no other
- *     hold.  (A released handle is recognised until the program has acquired
- *     four billion times since; four thousand times where a pointer has 32
- *     bits.)
+ *     client that was closed or is being closed.  Calls on an invalid handle
+ *     return HF_INVALID, or 0, "" or NULL where no status is returned.  They
+ *     send nothing and change no other hold.  (A released handle is recognised
+ *     until the program has acquired four billion times since; four thousand
+ *     times where a pointer has 32 bits.)
  */
 #ifndef HOLDFAST_HOLD_H
 #define HOLDFAST_HOLD_H

@@ -169,7 +169,7 @@ static inline void hf_acquire_options_init(struct hf_acquire_options *options)
 #define HF_LABEL_MAX 64
 #define HF_LAYOUT_MAX 16
 
-/* What the store knows about a lock.  "The holder" is the calling thread's;
+/* What the store knows about a lock.  "The holder" is the calling thread;
  * "the owner" is the holder that has the lock. */
 struct hf_info {
     /* Set by HF_INFO_INIT. */
@@ -297,7 +297,7 @@ HF_API int hf_lock_open_as(hf_client *client, const char *name,
  *
  * @param lock  borrowed
  * @return enum hf_kind; another value for the lock object that
- *         hf_semaphore_lock() returns of a plain counter
+ *         hf_semaphore_lock() returns for a plain counter
  *
  * Threads: any.
  */
@@ -448,7 +448,8 @@ HF_API int hf_lock_release(hf_lock *lock, int64_t *count, struct hf_error *err);
 
 /**
  * Break the lock: take it away from its holder, and raise the fence so that
- * writes of the former holder can be refused.
+ * writes of the former holder can be refused.  The former holder is told LOST
+ * at its next renewal at the latest.
  *
  * @param lock        borrowed
  * @param was_locked  filled on HF_OK: 1 if the lock was held; may be NULL
@@ -490,7 +491,7 @@ HF_API int hf_lock_break_start(hf_lock *lock, hf_broken_fn cb, void *user,
 
 /**
  * Ask the store about the lock.  `mine`, `count` and `position` are those of
- * the calling thread; of a hold, hf_hold_state() and hf_hold_count() tell.
+ * the calling thread; for a hold, use hf_hold_state() and hf_hold_count().
  *
  * @param lock  borrowed
  * @param info  owned by the caller; HF_INFO_INIT; filled on HF_OK

@@ -62,11 +62,12 @@ static inline void hf_value_init(struct hf_value *value)
  * @param client  borrowed; needs HF_CAP_VALUE
  * @param key     1 to 512 bytes (HF_NAME_MAX of lock.h), copied
  * @param out     HF_VALUE_INIT; filled on HF_OK, also if there is no value;
- *                owned by the caller: hf_value_free()
+ *                owned by the caller: hf_value_free(), also before it is filled
+ *                again
  * @param err     filled when this fails; may be NULL
  *
  * @return HF_OK           `out` is filled
- *         HF_INVALID      the key is not valid
+ *         HF_INVALID      the key is not valid, or struct_size is not set
  *         HF_CONFLICT     something other than such a value is stored there
  *         HF_UNAVAILABLE  the store did not answer
  *         HF_DENIED       the store refuses the request
