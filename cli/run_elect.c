@@ -49,14 +49,32 @@ static int election_open(struct run *r, struct hf_error *err)
     return hf_election_open(r->s.client, r->name, &o, &r->election, err);
 }
 
+/* A store that cannot be reached is waited for, but not without a word: a
+ * first try is short, unless it would give up a place in a queue. */
+static int campaign_first(struct run *r, struct hf_campaign_options *co,
+                          struct hf_error *err)
+{
+    co->wait_ms = SILENT_MS;
+    int status = hf_election_campaign(r->election, co, &r->hold, err);
+    co->wait_ms = 0;
+    if (status == HF_UNAVAILABLE) session_warn(&r->s, "waiting", err->text);
+    return status;
+}
+
 /* Wait for ever for a store that cannot be reached, or not be written. */
 static int campaign_try(struct run *r, struct hf_campaign_options *co,
                         struct hf_error *err)
 {
+    int is_bounded = co->wait_ms || co->flags & HF_CAMPAIGN_TRY;
+    if (!is_bounded && !r->o->fair) {
+        int status = campaign_first(r, co, err);
+        if (status != HF_TIMEOUT && status != HF_UNAVAILABLE
+            && status != HF_LOST)
+            return status;
+    }
     for (;;) {
         int status = hf_election_campaign(r->election, co, &r->hold, err);
         int may_heal = status == HF_UNAVAILABLE || status == HF_LOST;
-        int is_bounded = co->wait_ms || co->flags & HF_CAMPAIGN_TRY;
         if (!may_heal || is_bounded) return status;
         if (interrupt_signal()) return HF_CANCELLED;
         session_warn(&r->s, "", err->text);

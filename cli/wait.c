@@ -7,8 +7,6 @@
 
 #include <string.h>
 
-#define SILENT_MS 2000 /* so long a store may be away without a word */
-
 /* The first of the session's locks that somebody has; NULL: none now. */
 static const hf_lock *busy_find(struct session *s, struct hf_info *info)
 {
