@@ -113,7 +113,6 @@ int hf_multi_open(hf_lock *const *locks, size_t len, hf_multi **out,
     hf_multi *m = hf__alloc(&alloc, sizeof *m);
     if (!m) return hf__error_set(err, HF_NOMEM, "set of locks: out of memory");
     m->client = client;
-    m->alloc = alloc;
     m->len = len;
     locks_sort(m, locks);
     status = twins_check(m, err);

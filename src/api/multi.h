@@ -13,9 +13,8 @@
 #include "holdfast/multi.h"
 
 struct hf_multi {
-    struct object object;   /* first */
-    hf_client *client;      /* it is closed with this: of its first lock */
-    struct allocator alloc; /* a copy: of the first lock's client */
+    struct object object; /* first */
+    hf_client *client;    /* it is closed with this: of its first lock */
     size_t len;
     struct hf_lock *locks[HF_MULTI_MAX]; /* borrowed, in the fixed order */
     size_t given[HF_MULTI_MAX];          /* which of hf_multi_open()'s it is */

@@ -49,7 +49,7 @@ struct multi_call *hf__multi_call_new(hf_multi *m, uint64_t holder,
 {
     size_t size = sizeof(struct multi_call) + m->len * sizeof(struct multi_part)
                   + m->len * sizeof(struct multi_client);
-    struct multi_call *c = hf__alloc(&m->alloc, size);
+    struct multi_call *c = hf__alloc(&m->client->alloc, size);
     if (!c) {
         hf__error_set(err, HF_NOMEM, "set of locks: out of memory");
         return NULL;
@@ -57,13 +57,13 @@ struct multi_call *hf__multi_call_new(hf_multi *m, uint64_t holder,
     memset(c, 0, sizeof *c);
     c->set = hf__hold_set_reserve(m->locks[0]->client, m->len);
     if (!c->set) {
-        hf__free(&m->alloc, c);
+        hf__free(&m->client->alloc, c);
         hf__error_set(err, HF_NOMEM, "set of locks: out of memory");
         return NULL;
     }
     c->seq.step = call_step;
     c->seq.over = call_over;
-    c->alloc = m->alloc;
+    c->alloc = m->client->alloc;
     c->multi = m;
     c->holder = holder;
     c->len = m->len;

@@ -111,6 +111,17 @@ void hf__once_close(hf_once *once)
     once_free(client, &once->object);
 }
 
+int hf__once_start(hf_once *once, void (*over)(struct sequence *),
+                   void (*fn)(void), void *user, struct hf_error *err)
+{
+    once->seq.over = over;
+    once->fn = fn;
+    once->user = user;
+    int status = hf__sequence_start(&once->seq, once->client, err);
+    if (status != HF_OK) hf__once_close(once);
+    return status;
+}
+
 /* ---- begins without an answer ------------------------------------------- */
 
 void hf__once_doubt(hf_once *once)

@@ -143,8 +143,8 @@ static void lock_over(hf_once *once)
         return;
     }
     hf__sequence_fail(&once->seq, HF_UNAVAILABLE,
-                      "%.80s: a lock of this host alone keeps nobody else from "
-                      "running it",
+                      "%.80s: a lock of this host alone does not keep other "
+                      "hosts from running it",
                       once->op.err.text);
     hf__once_release(once, BEGIN_RELEASE);
 }
@@ -162,7 +162,7 @@ static void beaten_over(hf_once *once)
         hf__sequence_fail(&once->seq, HF_TIMEOUT, "it still runs");
         return;
     }
-    /* Between lock and record nothing is known of the one who has it. */
+    /* Between lock and record nothing is known of the holder. */
     if (r->is_ended || r->is_void) memset(r, 0, sizeof *r);
     hf__once_tell(once, r, HF_ONCE_RUNNING);
 }
@@ -310,8 +310,8 @@ int hf_once_begin(hf_client *client, const char *name,
     return status;
 }
 
-/* A run that is ours is the user's from here on, who may end it in the
- * callback. */
+/* A run that is ours belongs to the caller from here on: the callback may end
+ * it. */
 static void begin_over(struct sequence *s)
 {
     hf_once *once = (hf_once *)s;
@@ -341,11 +341,8 @@ int hf_once_begin_start(hf_client *client, const char *name,
     status = hf__once_open(client, name, options, 0, &once, err);
     if (status == HF_OK) {
         once->seq.step = begin_step;
-        once->seq.over = begin_over;
-        once->fn = (void (*)(void))cb;
-        once->user = user;
-        status = hf__sequence_start(&once->seq, client, err);
-        if (status != HF_OK) hf__once_close(once);
+        status =
+            hf__once_start(once, begin_over, (void (*)(void))cb, user, err);
     }
     hf__call_leave(client);
     return status;

@@ -242,13 +242,9 @@ static int told_check(const hf_once *once, int is_told, struct hf_error *err)
 static int end_start(hf_once *once, hf_once_ended_fn cb, void *user,
                      struct hf_error *err)
 {
-    once->seq.over = end_over;
-    once->fn = (void (*)(void))cb;
-    once->user = user;
-    int status = hf__sequence_start(&once->seq, once->client, err);
-    if (status == HF_OK) return HF_OK;
-    hf__hold_forget(once->hold);
-    hf__once_close(once);
+    hf_hold *hold = once->hold;
+    int status = hf__once_start(once, end_over, (void (*)(void))cb, user, err);
+    if (status != HF_OK) hf__hold_forget(hold);
     return status;
 }
 

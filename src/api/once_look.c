@@ -158,13 +158,8 @@ int hf_once_look_start(hf_client *client, const char *name,
     if (status != HF_OK) return status;
     hf__call_enter(client);
     status = look_open(client, name, options, &once, err);
-    if (status == HF_OK) {
-        once->seq.over = look_over;
-        once->fn = (void (*)(void))cb;
-        once->user = user;
-        status = hf__sequence_start(&once->seq, client, err);
-        if (status != HF_OK) hf__once_close(once);
-    }
+    if (status == HF_OK)
+        status = hf__once_start(once, look_over, (void (*)(void))cb, user, err);
     hf__call_leave(client);
     return status;
 }

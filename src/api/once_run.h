@@ -59,6 +59,11 @@ int hf__once_open(hf_client *client, const char *name,
                   hf_once **out, struct hf_error *err);
 void hf__once_close(hf_once *once);
 
+/* Start its steps; `over` tells the user's function.  If this fails, the run is
+ * closed. */
+int hf__once_start(hf_once *once, void (*over)(struct sequence *),
+                   void (*fn)(void), void *user, struct hf_error *err);
+
 /* Its record may have been written, or may yet be, and nobody is told to run
  * it: this client does not take it for a run when it meets it. */
 void hf__once_doubt(hf_once *once);
