@@ -71,9 +71,10 @@ typedef struct hf_lock hf_lock;
 #define HF_ACQUIRE_TRY 32u /* try once, do not wait: HF_TAKEN if it is held */
 
 /* What a name is used as.  A name has one kind: acquiring a name that is in use
- * as another kind fails with HF_CONFLICT, and the error's text names that kind.
- * On file: a plain lock and a read/write lock of the same name are the same
- * flock(2) lock, exclusive or shared: they exclude each other with HF_TAKEN. */
+ * as another kind fails with HF_CONFLICT, and the error's text names that kind
+ * if the store can tell.  On file: a plain lock and a read/write lock of the
+ * same name are the same flock(2) lock, exclusive or shared: they exclude each
+ * other with HF_TAKEN. */
 enum hf_kind {
     HF_KIND_PLAIN = 0, /* one holder */
     HF_KIND_READ = 1,  /* the read side of a read/write lock: any number of

@@ -148,7 +148,7 @@ struct list {
     int stop;        /* the user has seen enough */
     int node, nodes; /* of a quorum: a lock is on most of them, not on every
                       * one, so all that answer are asked */
-    int heard;       /* so many have answered */
+    int heard;       /* how many members have answered */
     int first;       /* of this server: the first failure */
     struct hf_error why;
 

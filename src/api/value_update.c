@@ -102,7 +102,7 @@ static void write_over(struct update *u)
         hf__sequence_fail_as(&u->seq, &u->op);
     else if (left_us <= 0)
         hf__sequence_fail(&u->seq, HF_TIMEOUT,
-                          "update: somebody else was faster %lld times",
+                          "update: other clients were faster %lld times",
                           (long long)u->tried);
     else
         pause_ask(u, left_us);

@@ -84,7 +84,7 @@ static int spoil(const struct hf_value *now, struct hf_value_next *next,
     s->calls++;
     next->data = "mine";
     next->len = 4;
-    return hf_value_write(s->client, "a", HF_VALUE_ANY, "his", 3, 0, NULL,
+    return hf_value_write(s->client, "a", HF_VALUE_ANY, "new", 3, 0, NULL,
                           NULL);
 }
 
@@ -97,7 +97,7 @@ TEST(value_update, gives_up_after_its_tries)
     o.tries = 3;
     CHECK_INT(hf_value_update(c, "a", spoil, &s, &o, NULL, NULL), HF_CHANGED);
     CHECK_INT(s.calls, 3);
-    holds(c, "a", "his");
+    holds(c, "a", "new");
 }
 
 TEST(value_update, refuses_tries_and_flags_that_do_not_exist)
@@ -125,7 +125,7 @@ TEST(value_update, gives_up_when_its_time_is_over)
     struct spoiler s = {rig_client(NULL), 0};
     o.wait_ms = 100;
     CHECK_INT(hf_value_update(c, "a", spoil, &s, &o, NULL, NULL), HF_TIMEOUT);
-    holds(c, "a", "his");
+    holds(c, "a", "new");
 }
 
 static int refuse(const struct hf_value *now, struct hf_value_next *next,
@@ -203,7 +203,7 @@ static int count_late(const struct hf_value *now, struct hf_value_next *next,
 {
     struct told *t = user; /* on a thread where nothing may be checked */
     int status =
-        hf_value_write(t->other, "a", HF_VALUE_ANY, "his", 3, 0, NULL, NULL);
+        hf_value_write(t->other, "a", HF_VALUE_ANY, "new", 3, 0, NULL, NULL);
     return status == HF_OK ? count_up(now, next, user) : 1;
 }
 
@@ -289,7 +289,7 @@ TEST(value_update, that_is_started_gives_up_as_one_that_waits)
             HF_OK);
         CHECK(rig_until_told(c, &t->calls, 2));
         CHECK_INT(t->status, HF_TIMEOUT);
-        holds(c, "a", "his");
+        holds(c, "a", "new");
     }
 }
 
