@@ -38,8 +38,8 @@ wait_for "somebody holds c" test -s "$dir/up"
 expect 75 "-n fails" "$HOLDFAST" run -n a --also b --also c echo ran
 refute "runs nothing" out_has ran
 check "and says which, and by whom" err_has "^holdfast: c: not acquired: held by .*pid"
-expect 75 "a time-out" "$HOLDFAST" run -w 200ms a --also c echo ran
-expect 75 "one that says so" "$HOLDFAST" run -v -w 200ms a --also c echo ran
+expect 75 "a time-out" "$HOLDFAST" run -w 3s a --also c echo ran
+expect 75 "one that says so" "$HOLDFAST" run -v -w 3s a --also c echo ran
 check "names what it waits for" err_has "c: waiting: held by"
 expect 0 "a is free" "$HOLDFAST" run -n a true
 expect 0 "b is free" "$HOLDFAST" run -n b true

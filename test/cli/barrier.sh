@@ -65,7 +65,7 @@ expect 126 "one that cannot be run" "$HOLDFAST" barrier solo 1 -- "$dir"
 
 expect 75 "-n" "$HOLDFAST" barrier -n b 2
 check "says how many are missing" err_has 'b: not all are there: .*missing'
-expect 75 "-w" "$HOLDFAST" barrier -w 100ms b 2 -- touch "$dir/ran"
+expect 75 "-w" "$HOLDFAST" barrier -w 3s b 2 -- touch "$dir/ran"
 refute "the command is not run" test -e "$dir/ran"
 wait_for "and nobody waits" waiting b 0
 

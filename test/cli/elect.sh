@@ -40,7 +40,7 @@ for url in file: "$redis"; do
     expect 0 "$url: the lock is his" "$HOLDFAST" status post
     expect 75 "$url: without a wait" "$HOLDFAST" elect -n post true
     check "$url: it is told who leads" err_has 'post: not elected: held by '
-    expect 75 "$url: nor with a short one" "$HOLDFAST" elect -w 50ms post true
+    expect 75 "$url: nor with a short one" "$HOLDFAST" elect -w 3s post true
     expect 5 "$url: -E" "$HOLDFAST" elect -n -E 5 post true
     refute "$url: the second one does not run" test -f "$dir/two.pid"
 

@@ -59,7 +59,7 @@ check "and there is a fence" test "$(value HOLDFAST_FENCE)" -gt 1
 
 redis-cli -p "$redis_port" replicaof 127.0.0.1 1 >"$dir/out"
 expect 0 "a store that refuses" "$HOLDFAST" run --fallback local \
-    --url "$redis_url?patience=300ms" a true
+    --url "$redis_url?patience=3s" a true
 check "is told by its own words" err_has 'a: held on this host only: .*is a replica of'
 redis-cli -p "$redis_port" replicaof no one >"$dir/out"
 

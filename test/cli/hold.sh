@@ -70,6 +70,6 @@ for url in file: "$redis"; do
     done
     "$HOLDFAST" acquire --url "$url" --backoff constant:10ms w >/dev/null
     expect 75 "$url: a wait has its end with pauses, too" "$HOLDFAST" acquire \
-        --url "$url" -w 100ms --backoff constant:10ms w
+        --url "$url" -w 3s --backoff constant:10ms w
 done
 finish

@@ -28,7 +28,7 @@ check "Java would see it" same "$(redis-cli -p "$redis_port" get a)" 2
 
 expect 75 "wait -n" "$HOLDFAST" latch wait -n a
 check "says how many are left" err_has 'a: not open: .*latch: 2 left to count'
-expect 75 "wait -w" "$HOLDFAST" latch wait -w 100ms a
+expect 75 "wait -w" "$HOLDFAST" latch wait -w 3s a
 background "$HOLDFAST" latch wait -w 60 a
 waiter=$job
 wait_for "it waits" listens a

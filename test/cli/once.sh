@@ -74,9 +74,9 @@ for url in file: "$redis"; do
     rm "$dir/runs"
     expect 75 "$url: skipped while it runs" "$HOLDFAST" once slow true
     check "$url: says so" err_has 'slow: not run: .* and still runs'
-    expect 75 "$url: -w" "$HOLDFAST" once -w 100ms slow true
+    expect 75 "$url: -w" "$HOLDFAST" once -w 3s slow true
     check "$url: says how long" \
-        err_has 'slow: not run: it still runs after 100ms: held by'
+        err_has 'slow: not run: it still runs after 3s: held by'
     first=$job
     background "$HOLDFAST" once --losers status slow true
     second=$job

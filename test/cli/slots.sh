@@ -32,7 +32,7 @@ for url in file: "$redis"; do
         check "and that it is not broken" out_has '^What to do: wait for one to'
     fi
     expect 75 "$url: nor within a time" \
-        "$HOLDFAST" run -w 100ms --slots 2 pool true
+        "$HOLDFAST" run -w 3s --slots 2 pool true
     background "$HOLDFAST" run -w 20 --slots 2 pool sh -c 'exit 7' \
         2>"$dir/err3"
     third=$job
