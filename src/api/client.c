@@ -347,6 +347,7 @@ static int client_fill(hf_client *c, const struct url *url, const char *text,
     c->pump.on_state = o->on_state;
     c->pump.state_user = o->state_user;
     c->pump.own_loop = (o->flags & HF_CLIENT_OWN_LOOP) != 0;
+    if (e->host) e->host->store = c->url;
     e->alloc = &c->alloc;
     e->info = c->info;
     e->log = client_log;
@@ -371,7 +372,7 @@ static int node_start(hf_client *c, const struct backend *b,
                       const struct url *url, struct hf_error *err)
 {
     struct engine *e = &c->pump.engine;
-    int status = hf__node_open(e, 0, b, url, err);
+    int status = hf__node_open(e, &e->nodes[0], 0, b, url, err);
     if (status != HF_OK) return status;
     e->caps = b->conn_caps ? b->conn_caps(e->nodes[0].conn) : b->caps;
     return HF_OK;
@@ -511,7 +512,6 @@ void hf_client_close(hf_client *c)
     /* In a forked child other threads may have left anything half-way: touch
      * nothing, the memory goes with the process. */
     if (!c || c->pump.forked) return;
-    hf__fallback_close(c);
     hf__handles_shut(c);
     hf__pump_shut(&c->pump);
     calls_wait(c);
@@ -565,7 +565,6 @@ int hf_client_process(hf_client *c)
     if (c->pump.forked) return HF_FORKED;
     if (!c->pump.own_loop) return HF_INVALID;
     hf__pump_process(&c->pump);
-    hf__fallback_process(c);
     return HF_OK;
 }
 
@@ -575,10 +574,9 @@ int64_t hf_client_timeout_ms(hf_client *c)
     hf__pump_lock(&c->pump);
     int64_t next = hf__engine_next_us(&c->pump.engine);
     hf__pump_unlock(&c->pump);
-    if (next == TIME_NEVER) return hf__fallback_timeout_ms(c, -1);
+    if (next == TIME_NEVER) return -1;
     int64_t left = next - hf__clock_us();
-    return hf__fallback_timeout_ms(
-        c, left <= 0 ? 0 : (left + US_PER_MS - 1) / US_PER_MS);
+    return left <= 0 ? 0 : (left + US_PER_MS - 1) / US_PER_MS;
 }
 
 /* ---- cancelling --------------------------------------------------------- */

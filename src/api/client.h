@@ -5,7 +5,6 @@
 #include "api/sized.h"
 #include "engine/pump.h"
 
-struct fallback;
 struct multi_link;
 struct hf_election;
 struct object;
@@ -38,8 +37,7 @@ struct hf_client {
     int log_level;
     int grips;        /* of its handles, in hand; under the table's mutex */
     int handles_shut; /* the same */
-    struct fallback *fallback; /* HF_FALLBACK_LOCAL; otherwise NULL */
-    struct member *members;    /* of a quorum; otherwise NULL */
+    struct member *members; /* of a quorum; otherwise NULL */
     int members_len;
     /* Under the pump's lock: runs that nobody was told to run, although their
      * record may have been written; the last so many, by their id. */
@@ -134,9 +132,9 @@ int hf__out_check(hf_hold **out, struct hf_error *err);
 /* Reserve a handle for what it acquires: HF_OK, or HF_NOMEM. */
 int hf__op_reserve(const hf_lock *lock, struct op *op, struct hf_error *err);
 
-/* It is over at last, on `by`, which is `c` or stands in for it: its handle, if
- * it has one, stands for what was granted, or is cancelled. */
-void hf__op_give(hf_client *c, hf_client *by, struct op *op, unsigned flags);
+/* It is over at last: its handle, if it has one, stands for what was granted,
+ * or is cancelled. */
+void hf__op_give(hf_client *c, struct op *op);
 
 /* Give back what `holder` has, without waiting for it. */
 void hf__lock_undo(hf_lock *lock, uint64_t holder);
@@ -146,7 +144,8 @@ void hf__lock_undo(hf_lock *lock, uint64_t holder);
 int hf__lock_state(hf_lock *lock, uint64_t holder);
 int64_t hf__lock_valid_ms(hf_lock *lock, uint64_t holder);
 
-/* Run it; copy the error; return the status. */
+/* Run it; copy the error; return the status.  A lock of this host may stand in
+ * for the store, and `err` says so with HF_OK. */
 int hf__op_run(hf_client *c, struct op *op, struct hf_error *err);
 
 /* A copy of `op` that answers through `complete`; HF_OK or HF_NOMEM. */

@@ -25,13 +25,11 @@ enum place_state {
     PLACE_SHUT  /* its client is being closed */
 };
 
-#define IS_SET 128u
-
 struct place {
     uint32_t generation;
     uint16_t grips; /* number of calls that have it in hand */
     uint8_t state;  /* enum place_state */
-    uint8_t flags;  /* HANDLE_* and IS_SET */
+    uint8_t is_set; /* several holds */
     hf_client *client;
     union {
         struct slot *slot;
@@ -189,14 +187,12 @@ int hf__handle_fill(hf_hold *handle, hf_client *c, const struct grip *grip)
         status = HF_CLOSED;
     } else {
         p->state = PLACE_USED;
-        p->flags = (uint8_t)grip->flags;
         p->client = grip->client;
-        if (grip->set) {
-            p->flags |= IS_SET;
+        p->is_set = grip->set != NULL;
+        if (grip->set)
             p->set = grip->set;
-        } else {
+        else
             p->slot = grip->slot;
-        }
         client_drop(c);
     }
     table_unlock();
@@ -213,8 +209,8 @@ void hf__handle_cancel(hf_hold *handle, hf_client *c)
 
 static void grip_fill(struct grip *g, const struct place *p)
 {
-    *g = (struct grip){.client = p->client, .flags = p->flags & ~IS_SET};
-    if (p->flags & IS_SET)
+    *g = (struct grip){.client = p->client};
+    if (p->is_set)
         g->set = p->set;
     else
         g->slot = p->slot;

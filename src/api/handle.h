@@ -16,15 +16,12 @@
 
 struct hold_set;
 
-#define HANDLE_LOCAL 1u /* a lock of this host instead of the store's */
-
 /* What a handle stands for.  Its client is not freed while it is in hand. */
 struct grip {
     hf_hold *handle;
     hf_client *client;
     struct slot *slot;    /* a hold of the engine; or NULL */
     struct hold_set *set; /* several holds; or NULL */
-    unsigned flags;       /* HANDLE_* */
 };
 
 /* Reserve a handle for something that is about to be acquired, and keep the

@@ -96,7 +96,7 @@ static void slot_view(struct pump *p, struct slot *s, struct view *v)
     v->state = hf__hold_view(&s->hold, now_us);
     if (v->state == HF_STATE_NONE && s->hold.lost_status != HF_OK)
         v->state = HF_STATE_LOST; /* its holder has acquired it anew */
-    v->fence = (uint64_t)s->hold.fence;
+    v->fence = hf__slot_fence(s);
     v->valid_us = 0;
     if (v->state == HF_STATE_HELD || v->state == HF_STATE_AT_RISK)
         v->valid_us = s->hold.valid_us == TIME_NEVER
@@ -145,8 +145,6 @@ static void hold_view(const hf_hold *hold, struct view *v)
         set_view(g.set, v);
     else
         slot_view(&g.client->pump, g.slot, v);
-    /* The tokens of this host and of the store cannot be compared. */
-    if (g.flags & HANDLE_LOCAL) v->fence = 0;
     hf__handle_drop(&g);
 }
 
@@ -206,7 +204,7 @@ int hf_hold_guarantee(const hf_hold *hold)
 {
     struct grip g;
     if (grip_take(hold, &g, NULL) != HF_OK) return HF_GUARANTEE_STORE;
-    int is_local = (g.flags & HANDLE_LOCAL) != 0;
+    int is_local = !g.set && g.slot->entry->is_host;
     for (size_t i = 0; g.set && i < g.set->len; i++)
         is_local |= hf_hold_guarantee(g.set->parts[i]) == HF_GUARANTEE_LOCAL;
     hf__handle_drop(&g);
@@ -224,7 +222,7 @@ static void slot_why(struct pump *p, struct slot *s, char *text)
         cause = hf__slot_cause(&p->engine, s, HF_STATE_LOST, buf, sizeof buf);
     if (cause)
         snprintf(text, HF_ERROR_TEXT_MAX, "%s", cause);
-    else if (hf__members_are_short(&p->engine))
+    else if (!s->entry->is_host && hf__members_are_short(&p->engine))
         hf__members_text(&p->engine, HF_UNAVAILABLE, text, HF_ERROR_TEXT_MAX);
     hf__pump_unlock(p);
 }

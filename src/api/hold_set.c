@@ -8,7 +8,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#include "api/fallback.h"
+#include "api/client.h"
 #include "base/error.h"
 
 /* ---- making -------------------------------------------------------------- */
@@ -53,25 +53,20 @@ void hf__hold_set_free(struct hold_set *set)
 int hf__hold_claim(hf_hold *handle, hf_client *c, hf_lock *lock,
                    uint64_t holder, hf_hold **out, struct hf_error *err)
 {
-    hf_lock shadow;
-    hf_lock *at = hf__fallback_enter(lock, holder, &shadow);
-    struct pump *p = &at->client->pump;
+    struct pump *p = &lock->client->pump;
     hf__pump_lock(p);
-    struct slot *s = hf__slot_find(at->entry, holder);
+    struct slot *s = hf__holder_slot(&p->engine, lock->entry, holder);
     if (s) s->pins++;
     /* Closing the client has released it. */
     int status = p->engine.closing ? HF_CLOSED : HF_EXPIRED;
     hf__pump_unlock(p);
-    struct grip g = {.client = at->client,
-                     .slot = s,
-                     .flags = at == lock ? 0 : HANDLE_LOCAL};
+    struct grip g = {.client = lock->client, .slot = s};
     if (s) {
         status = hf__hold_given(handle, c, &g, out, err);
     } else {
         hf__handle_cancel(handle, c);
         hf__error_set(err, status, "%s", hf_status_text(status));
     }
-    hf__fallback_leave(lock, at);
     return status;
 }
 

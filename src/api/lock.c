@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "api/fallback.h"
+#include "api/client.h"
 #include "api/handle.h"
 #include "api/object.h"
 #include "api/plan.h"
@@ -25,6 +25,9 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->type = type;
     op->entry = lock ? lock->entry : NULL;
     op->holder = holder ? holder : hf_holder_self();
+    op->fall = FALL_NEVER;
+    op->named = NULL;
+    op->falls = op->fell = op->fell_trying = op->undo = 0;
     op->target = NULL;
     op->handle = op->hold = NULL;
     op->granted = NULL;
@@ -61,7 +64,7 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     memset(op->err.reserved, 0, sizeof op->err.reserved);
 }
 
-void hf__op_give(hf_client *c, hf_client *by, struct op *op, unsigned flags)
+void hf__op_give(hf_client *c, struct op *op)
 {
     hf_hold *handle = op->handle;
     if (!handle) return;
@@ -70,22 +73,17 @@ void hf__op_give(hf_client *c, hf_client *by, struct op *op, unsigned flags)
         hf__handle_cancel(handle, c);
         return;
     }
-    struct grip g = {.client = by, .slot = op->granted, .flags = flags};
+    struct grip g = {.client = c, .slot = op->granted};
     op->status = hf__hold_given(handle, c, &g, &op->hold, &op->err);
     op->granted = NULL;
 }
 
 int hf__op_run(hf_client *c, struct op *op, struct hf_error *err)
 {
-    if (hf__fallback_is_for(c, op)) {
-        hf__call_enter(c);
-        int status = hf__fallback_run(c, op, err);
-        hf__call_leave(c);
-        return status;
-    }
+    if (op->fall == FALL_NEVER) op->fall = FALL_IF_SILENT;
     hf__pump_run(&c->pump, op);
-    hf__op_give(c, c, op, 0);
-    if (op->status != HF_OK && err) *err = op->err;
+    hf__op_give(c, op);
+    if (err && (op->status != HF_OK || op->err.text[0])) *err = op->err;
     return op->status;
 }
 
@@ -93,12 +91,11 @@ int hf__op_start(hf_client *c, const struct op *op,
                  void (*complete)(struct op *), const hf_lock *lock,
                  void (*fn)(void), void *user, struct hf_error *err)
 {
-    if (hf__fallback_is_for(c, op))
-        return hf__fallback_start(c, op, complete, lock, fn, user, err);
     size_t extra = op->type == OP_TYPE_INSPECT ? sizeof(struct look) : 0;
     struct op *copy = hf__alloc(&c->alloc, sizeof *copy + extra);
     if (!copy) return hf__error_set(err, HF_NOMEM, "out of memory");
     *copy = *op;
+    copy->fall = FALL_IF_SILENT;
     if (extra) {
         copy->look = (struct look *)(copy + 1);
         copy->info = &copy->look->info;
@@ -348,7 +345,7 @@ static void acquire_complete(struct op *op)
     hf_lock *lock = op->complete_data;
     hf_client *c = lock->client;
     hf_acquired_fn fn = (hf_acquired_fn)op->complete_fn;
-    hf__op_give(c, c, op, 0);
+    hf__op_give(c, op);
     if (fn)
         fn(lock, op->status, op->status == HF_OK ? op->hold : NULL, &op->err,
            op->complete_user);
@@ -417,14 +414,15 @@ void hf__lock_undo(hf_lock *lock, uint64_t holder)
 
 /* ---- by the local clock alone ------------------------------------------- */
 
-static int64_t slot_valid_us(struct pump *p, const hf_lock *lock,
-                             uint64_t holder, int *state)
+static int64_t holder_valid_us(hf_lock *lock, uint64_t holder, int *state)
 {
+    struct pump *p = &lock->client->pump;
     int64_t now_us = hf__clock_us(), valid_us = 0;
     *state = HF_STATE_NONE;
     if (p->forked) return 0;
     hf__pump_lock(p);
-    struct slot *s = hf__slot_find(lock->entry, holder);
+    struct slot *s = hf__holder_slot(&p->engine, lock->entry,
+                                     holder ? holder : hf_holder_self());
     if (s) {
         if (s->hold.state == HOLD_HELD && now_us >= s->hold.valid_us)
             hf__pump_end(p, s, now_us);
@@ -434,15 +432,6 @@ static int64_t slot_valid_us(struct pump *p, const hf_lock *lock,
     }
     hf__pump_unlock(p);
     return valid_us == TIME_NEVER ? TIME_NEVER : valid_us - now_us;
-}
-
-static int64_t holder_valid_us(hf_lock *lock, uint64_t holder, int *state)
-{
-    hf_lock shadow, *at = hf__fallback_enter(lock, holder, &shadow);
-    int64_t us = slot_valid_us(&at->client->pump, at,
-                               holder ? holder : hf_holder_self(), state);
-    hf__fallback_leave(lock, at);
-    return us;
 }
 
 int hf__lock_state(hf_lock *lock, uint64_t holder)

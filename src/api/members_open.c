@@ -87,7 +87,8 @@ static int member_open(hf_client *c, int index, const struct url *url,
     const struct backend *b = hf__backend_find(url->scheme, err);
     if (!b) return err->status;
     int status = options_check(url, b, index, err);
-    if (status == HF_OK) status = hf__node_open(e, index, b, url, err);
+    if (status == HF_OK)
+        status = hf__node_open(e, &e->nodes[index], index, b, url, err);
     if (status != HF_OK) return status;
     unsigned caps = b->conn_caps ? b->conn_caps(e->nodes[index].conn) : b->caps;
     if (!(caps & HF_CAP_BALLOT))

@@ -37,7 +37,6 @@ struct multi_client {
 /* One lock of a call. */
 struct multi_part {
     struct op op;
-    struct errand errand;
     struct hf_lock *lock;
     hf_client *client;
     int is_asked; /* in this batch */

@@ -30,7 +30,7 @@ static void call_step(struct sequence *s)
     if (!hf__multi_step(c)) return;
     for (size_t i = 0; i < c->len; i++) {
         struct multi_part *p = &c->parts[i];
-        if (p->is_asked) hf__sequence_ask_any(s, p->client, &p->op, &p->errand);
+        if (p->is_asked) hf__sequence_ask_any(s, p->client, &p->op);
     }
 }
 

@@ -106,7 +106,7 @@ static void lock_ask(hf_once *once)
         s->status = hf__op_reserve(once->lock, &once->op, &s->err);
     if (s->status != HF_OK) return;
     once->phase = BEGIN_LOCK;
-    hf__sequence_ask_any(s, once->client, &once->op, &once->errand);
+    hf__sequence_ask_any(s, once->client, &once->op);
 }
 
 static void read_over(hf_once *once)
@@ -123,7 +123,7 @@ static void read_over(hf_once *once)
 static void lock_over(hf_once *once)
 {
     hf_client *c = once->client;
-    hf__op_give(c, c, &once->op, 0);
+    hf__op_give(c, &once->op);
     int status = once->op.status;
     /* Tried once because the time is over: the caller did wait. */
     if (status == HF_TAKEN && once->o.wait_ms > 0) status = HF_TIMEOUT;

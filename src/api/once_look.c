@@ -45,7 +45,7 @@ static void inspect_ask(hf_once *once)
     once->op.look = once->look;
     once->op.info = &once->look->info;
     once->phase = LOOK_INSPECT;
-    hf__sequence_ask_any(&once->seq, once->client, &once->op, &once->errand);
+    hf__sequence_ask_any(&once->seq, once->client, &once->op);
 }
 
 static void read_over(hf_once *once)

@@ -19,7 +19,6 @@ struct hf_once {
     struct sequence seq; /* first: the call under way, with its result */
     struct op op;        /* of it, the operation under way */
     struct value_job job;
-    struct errand errand;
     int phase; /* the same, by the call's own enum */
     int tries; /* of it, that were in vain */
 

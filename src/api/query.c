@@ -6,11 +6,11 @@
  */
 #include <string.h>
 
-#include "api/fallback.h"
+#include "api/client.h"
 #include "base/error.h"
 
-int hf__lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
-                     struct hf_error *err)
+static int inspect_as(hf_lock *lock, uint64_t holder, enum op_fall fall,
+                      struct hf_info *info, struct hf_error *err)
 {
     struct op op;
     struct look found;
@@ -20,11 +20,18 @@ int hf__lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
     hf__op_init(&op, OP_TYPE_INSPECT, lock, holder);
     op.look = &found;
     op.info = &found.info;
+    op.fall = fall;
     status = hf__op_run(lock->client, &op, err);
     if (status != HF_OK) return status;
     *info = found.info;
     info->struct_size = sizeof *info;
     return HF_OK;
+}
+
+int hf__lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
+                     struct hf_error *err)
+{
+    return inspect_as(lock, holder, FALL_IF_SILENT, info, err);
 }
 
 int hf_lock_inspect(hf_lock *lock, struct hf_info *info, struct hf_error *err)
@@ -68,14 +75,11 @@ int hf_lock_is_locked(hf_lock *lock, int *out, struct hf_error *err)
     return status;
 }
 
-/* Who has a hold of this host need not ask the store about it. */
+/* The store knows nothing of a hold of this host. */
 static int hold_inspect(hf_lock *lock, struct hf_info *info,
                         struct hf_error *err)
 {
-    hf_lock shadow, *at = hf__fallback_enter(lock, 0, &shadow);
-    int status = hf__lock_inspect(at, 0, info, err);
-    hf__fallback_leave(lock, at);
-    return status;
+    return inspect_as(lock, 0, FALL_OWN_FIRST, info, err);
 }
 
 int hf_lock_is_mine(hf_lock *lock, int *out, struct hf_error *err)

@@ -200,7 +200,7 @@ static void acquire_complete(struct op *op)
     struct started *s = (struct started *)op;
     hf_semaphore_acquired_fn fn = (hf_semaphore_acquired_fn)op->complete_fn;
     hf_client *c = s->sem->client;
-    hf__op_give(c, c, op, 0);
+    hf__op_give(c, op);
     fn(s->sem, op->status, op->hold, &op->err, op->complete_user);
     hf__free(&c->alloc, s);
 }

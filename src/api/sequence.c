@@ -34,20 +34,10 @@ void hf__sequence_ask(struct sequence *s, hf_client *c, struct op *op)
     s->asked_last = op;
 }
 
-void hf__sequence_ask_any(struct sequence *s, hf_client *c, struct op *op,
-                          struct errand *errand)
+void hf__sequence_ask_any(struct sequence *s, hf_client *c, struct op *op)
 {
-    if (!hf__fallback_is_for(c, op)) {
-        hf__sequence_ask(s, c, op);
-        return;
-    }
-    errand->client = c;
-    op->complete_data = errand;
-    op->complete_user = s;
-    op->next = NULL;
-    struct op **at = &s->errands;
-    while (*at) at = &(*at)->next;
-    *at = op;
+    op->fall = FALL_IF_SILENT;
+    hf__sequence_ask(s, c, op);
 }
 
 void hf__sequence_nap(struct sequence *s, hf_client *c, struct op *op,
@@ -79,11 +69,10 @@ int hf__sequence_fail_as(struct sequence *s, const struct op *op)
 
 /* ---- what a step asked for ----------------------------------------------- */
 
-/* Operations, those of one client next to each other, and errands behind them.
- * A copy: a started run may be over, and its memory gone, once the last of them
- * is begun. */
+/* Operations, those of one client next to each other.  A copy: a started run
+ * may be over, and its memory gone, once the last of them is begun. */
 struct batch {
-    size_t len, all_len; /* without the errands, and with them */
+    size_t len;
     struct op *ops[BATCH_MAX];
     hf_client *clients[BATCH_MAX];
 };
@@ -96,7 +85,7 @@ static hf_client *client_of(const struct op *op)
 /* Take a step; returns how much it asked for. */
 static size_t batch_take(struct sequence *s, struct batch *b)
 {
-    s->asked = s->errands = NULL;
+    s->asked = NULL;
     s->step(s);
     b->len = 0;
     while (s->asked) {
@@ -112,12 +101,7 @@ static size_t batch_take(struct sequence *s, struct batch *b)
             b->ops[b->len++] = op;
         }
     }
-    b->all_len = b->len;
-    for (struct op *op = s->errands; op; op = op->next) {
-        b->clients[b->all_len] = ((struct errand *)op->complete_data)->client;
-        b->ops[b->all_len++] = op;
-    }
-    return b->all_len;
+    return b->len;
 }
 
 /* How many, from `at` on, are of one client; 0 at the end. */
@@ -132,16 +116,12 @@ static size_t group_len(const struct batch *b, size_t at)
 
 static void batch_run(const struct batch *b)
 {
-    if (b->len == 1 && b->all_len == 1) {
+    if (b->len == 1) {
         hf__pump_run(&b->clients[0]->pump, b->ops[0]);
         return;
     }
     for (size_t at = 0, n; (n = group_len(b, at)) > 0; at += n)
-        hf__pump_enter_all(&b->clients[at]->pump, b->ops + at, n,
-                           n == b->all_len);
-    /* What may go to this host is asked one after the other. */
-    for (size_t i = b->len; i < b->all_len; i++)
-        hf__op_run(b->clients[i], b->ops[i], NULL);
+        hf__pump_enter_all(&b->clients[at]->pump, b->ops + at, n, n == b->len);
     for (size_t at = 0, n; (n = group_len(b, at)) > 0; at += n)
         hf__pump_wait_all(&b->clients[at]->pump, b->ops + at, n);
 }
@@ -163,10 +143,7 @@ static int step_start(struct sequence *s)
 {
     struct batch b;
     if (batch_take(s, &b) == 0) return 0;
-    atomic_store(&s->left, b.all_len);
-    for (size_t i = b.len; i < b.all_len; i++)
-        hf__errand_start(b.ops[i]->complete_data, b.clients[i], b.ops[i],
-                         op_complete);
+    atomic_store(&s->left, b.len);
     for (size_t i = 0; i < b.len; i++) b.ops[i]->complete = op_complete;
     for (size_t at = 0, n; (n = group_len(&b, at)) > 0; at += n)
         hf__pump_start_all(&b.clients[at]->pump, b.ops + at, n);

@@ -38,7 +38,7 @@
 #ifndef HF_API_SEQUENCE_H
 #define HF_API_SEQUENCE_H
 
-#include "api/fallback.h"
+#include "api/client.h"
 
 /* First in the memory of the call. */
 struct sequence {
@@ -50,7 +50,6 @@ struct sequence {
     struct hf_error err;
 
     struct op *asked, *asked_last; /* by this step, in the order of asking */
-    struct op *errands;            /* by this step: may go to this host */
     atomic_size_t left;            /* started: of them, not yet over */
 };
 
@@ -58,10 +57,8 @@ struct sequence {
  * run's until the next step. */
 void hf__sequence_ask(struct sequence *s, hf_client *c, struct op *op);
 
-/* The same; if `c` falls back, on the lock of this host, with the memory of
- * `errand`, which is the run's until the next step. */
-void hf__sequence_ask_any(struct sequence *s, hf_client *c, struct op *op,
-                          struct errand *errand);
+/* The same; a lock of this host may stand in for the store of `c`. */
+void hf__sequence_ask_any(struct sequence *s, hf_client *c, struct op *op);
 
 /* The same, of a pause: at its end `op` has HF_TIMEOUT, and HF_CANCELLED or
  * HF_CLOSED if something came between. */

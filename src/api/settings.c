@@ -5,14 +5,13 @@
  */
 #include <string.h>
 
-#include "api/fallback.h"
 #include "api/members.h"
 
 /* ---- of a client -------------------------------------------------------- */
 
 static int fallback_of(const hf_client *c)
 {
-    if (c->fallback) return HF_FALLBACK_LOCAL;
+    if (c->pump.engine.host) return HF_FALLBACK_LOCAL;
     return c->pump.engine.conf.is_patient ? HF_FALLBACK_WAIT : HF_FALLBACK_FAIL;
 }
 

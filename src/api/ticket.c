@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/fallback.h"
+#include "api/client.h"
 #include "api/handle.h"
 #include "api/ticket.h"
 #include "base/error.h"
@@ -170,7 +170,7 @@ static void attach_complete(struct op *op)
 {
     hf_lock *lock = op->complete_data;
     hf_client *c = lock->client;
-    hf__op_give(c, c, op, 0);
+    hf__op_give(c, op);
     ((hf_acquired_fn)op->complete_fn)(lock, op->status, op->hold, &op->err,
                                       op->complete_user);
     hf__free(&c->alloc, op);
@@ -239,7 +239,7 @@ int hf_ticket_release_start(hf_lock *lock, const char *ticket,
 static int lend(struct engine *e, const struct slot *s, int *status)
 {
     char owner[OWNER_LEN_MAX];
-    struct node *n = &e->nodes[0];
+    struct node *n = hf__node_of(e, s->entry, 0);
     *status = s->hold.lost_status != HF_OK ? s->hold.lost_status : HF_EXPIRED;
     if (s->hold.state != HOLD_HELD) return -1;
     *status = HF_UNSUPPORTED;

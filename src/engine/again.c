@@ -11,9 +11,9 @@
 #include "base/math.h"
 #include "engine/engine.h"
 
-static int is_kept(const struct engine *e, const struct node *n)
+static int is_kept(const struct node *n)
 {
-    return e->conf.nodes > 1 && !n->up;
+    return hf__is_member(n) && !n->up;
 }
 
 static struct request *oldest_take(struct node *n)
@@ -46,7 +46,7 @@ static void drop_log(struct engine *e, struct node *n)
 
 void hf__again_add(struct engine *e, struct node *n, struct request *r)
 {
-    if (is_kept(e, n) && n->again_len >= RELEASES_MAX) {
+    if (is_kept(n) && n->again_len >= RELEASES_MAX) {
         drop_log(e, n);
         oldest_drop(e, n);
     }
@@ -58,7 +58,7 @@ void hf__again_add(struct engine *e, struct node *n, struct request *r)
         n->again = r;
     n->again_last = r;
     n->again_len++;
-    if (is_kept(e, n))
+    if (is_kept(n))
         n->again_us = min64(n->again_us, r->until_us);
     else if (n->again_us == TIME_NEVER)
         n->again_us = e->now_us + AGAIN_US_MIN;
@@ -84,14 +84,14 @@ void hf__again_send(struct engine *e, struct node *n)
         struct request *r = list;
         list = r->next;
         r->deadline_us = deadline_us(e, r);
-        hf__request_send(e, n->index, r);
+        hf__request_send(e, n, r);
     }
 }
 
 /* What must have ended by itself is not repeated any more. */
 void hf__again_tick(struct engine *e, struct node *n)
 {
-    if (!is_kept(e, n)) {
+    if (!is_kept(n)) {
         hf__again_send(e, n);
         return;
     }

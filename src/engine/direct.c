@@ -24,7 +24,7 @@ static struct request *direct_request(struct engine *e, struct op *op)
     struct request *r = hf__request_new(e);
     if (!r) return NULL;
     r->op = ops[op->type];
-    r->flags = e->conf.request_flags;
+    r->flags = hf__conf_of(e, op->entry)->request_flags;
     if (op->entry) {
         r->kind = op->entry->kind;
         r->name = op->entry->name;
@@ -78,7 +78,7 @@ static void quorum_start(struct engine *e, struct op *op)
         struct request *r = nodes >> i & 1 ? direct_request(e, op) : NULL;
         if (!r) continue;
         op->asked |= BIT(i);
-        hf__request_send(e, i, r);
+        hf__request_send(e, &e->nodes[i], r);
     }
     if (op->asked) return;
     if (nodes) {
@@ -91,13 +91,13 @@ static void quorum_start(struct engine *e, struct op *op)
 
 void hf__direct_start(struct engine *e, struct op *op)
 {
-    if (e->conf.nodes > 1) {
+    if (hf__conf_of(e, op->entry)->nodes > 1) {
         quorum_start(e, op);
         return;
     }
     struct request *r = direct_request(e, op);
     if (r)
-        hf__request_send(e, 0, r);
+        hf__request_send(e, hf__node_of(e, op->entry, 0), r);
     else
         hf__op_finish(e, op, HF_NOMEM, NULL);
 }
@@ -330,7 +330,7 @@ void hf__direct_answered(struct engine *e, struct op *op,
         hf__tally_answered(e, op, rep);
         return;
     }
-    if (e->conf.nodes > 1) {
+    if (hf__conf_of(e, op->entry)->nodes > 1) {
         quorum_answered(e, op, r, rep);
         return;
     }

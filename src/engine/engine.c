@@ -91,9 +91,13 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
                    const char *text)
 {
     assert(!op->finished);
+    op->slot = NULL;
+    if (hf__host_takes(e, op, status, text)) {
+        hf__op_append(&e->ready_head, &e->ready_tail, op);
+        return;
+    }
     op->finished = 1;
     op->status = status;
-    op->slot = NULL;
     if (status == HF_OK) memset(&op->err, 0, sizeof op->err); /* of refusals */
     if (op->race && status == HF_OK) op->race->is_won = e->race_is_won = 1;
     if (status != HF_OK) {
@@ -101,11 +105,12 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
                       op->type == OP_TYPE_LIST ? "list: " : "",
                       text ? text : status_text(op, status));
         if ((status == HF_UNAVAILABLE || status == HF_DENIED)
-            && e->conf.nodes == 1) {
+            && e->conf.nodes == 1 && !op->named) {
             op->err.node = e->nodes[0].index;
             op->err.sys_errno = e->nodes[0].last_error.sys_errno;
         }
     }
+    hf__host_told(e, op);
     op_delist(e, op);
     hf__op_append(&e->done_head, &e->done_tail, op);
 }
@@ -117,10 +122,16 @@ struct op *hf__engine_take_done(struct engine *e)
     return list;
 }
 
+/* The tokens of this host and of the store cannot be compared. */
+uint64_t hf__slot_fence(const struct slot *s)
+{
+    return s->entry->is_host ? 0 : (uint64_t)s->hold.fence;
+}
+
 static void grant_fill(const struct slot *s, struct grant *g)
 {
-    g->fence = (uint64_t)s->hold.fence;
-    g->guarantee = HF_GUARANTEE_STORE;
+    g->fence = hf__slot_fence(s);
+    g->guarantee = s->entry->is_host ? HF_GUARANTEE_LOCAL : HF_GUARANTEE_STORE;
     g->count = s->hold.count;
 }
 
@@ -128,7 +139,8 @@ static void grant_fill(const struct slot *s, struct grant *g)
 static const char *slot_text(struct engine *e, const struct slot *s, int status,
                              char *buf, size_t size)
 {
-    const struct hf_error *last = &e->nodes[0].last_error;
+    const struct hf_error *last = &hf__node_of(e, s->entry, 0)->last_error;
+    int is_of_members = s->hold.conf->nodes > 1;
     if (s->hold.late && (status == HF_UNAVAILABLE || status == HF_TIMEOUT)) {
         snprintf(buf, size,
                  "a lease of %lld ms is too short: it was granted, and nearly "
@@ -136,11 +148,11 @@ static const char *slot_text(struct engine *e, const struct slot *s, int status,
                  (long long)(s->hold.lease_us / US_PER_MS));
         return buf;
     }
-    if (status == HF_TIMEOUT && hf__members_are_short(e)) {
+    if (status == HF_TIMEOUT && is_of_members && hf__members_are_short(e)) {
         hf__members_text(e, HF_UNAVAILABLE, buf, size);
         return buf;
     }
-    if (e->conf.nodes > 1
+    if (is_of_members
         && (status == HF_UNAVAILABLE || status == HF_INVALID
             || status == HF_CONFLICT)) {
         hf__members_text(e, status, buf, size);
@@ -159,11 +171,11 @@ static int is_unasked(const struct engine *e, const struct slot *s,
 {
     const struct hold *h = &s->hold;
     int is_alone = !s->entry->turn || s->entry->turn == s;
-    int64_t short_us = 4 * e->conf.rtt_us + RENEW_US_MIN;
+    int64_t short_us = 4 * h->conf->rtt_us + RENEW_US_MIN;
     return (status == HF_UNAVAILABLE || status == HF_TIMEOUT)
            && op->type == OP_TYPE_ACQUIRE && h->state == HOLD_DONE
            && op->deadline_us <= e->now_us && op->wait_us <= short_us
-           && is_alone && !h->placed && !h->outwaited
+           && is_alone && !h->placed && !h->outwaited && h->conf->nodes > 1
            && hf__members_may_answer(e);
 }
 
@@ -194,7 +206,7 @@ static void slot_finish(struct engine *e, struct slot *s,
         int said = op->err.status;
         if (said == HF_TAKEN && out->status == HF_TIMEOUT) said = HF_TIMEOUT;
         int is_caused = op->err.text[0] && said == out->status;
-        if (e->conf.nodes > 1 && said == HF_UNAVAILABLE)
+        if (s->hold.conf->nodes > 1 && said == HF_UNAVAILABLE)
             is_caused = 0; /* one node's word explains nothing */
         snprintf(cause, sizeof cause, "%s", op->err.text);
         op->released.count = 0;
@@ -217,7 +229,8 @@ static void slot_finish(struct engine *e, struct slot *s,
 static void send_all(struct engine *e, struct slot *s,
                      const struct hold_send *send)
 {
-    for (int node = 0; node < e->conf.nodes; node++) {
+    const struct hold_conf *conf = s->hold.conf;
+    for (int node = 0; node < conf->nodes; node++) {
         if (!(send->nodes >> node & 1)) continue;
         struct request *r = hf__request_new(e);
         if (!r) {
@@ -247,10 +260,10 @@ static void send_all(struct engine *e, struct slot *s,
             r->flags |= REQ_HUSHED;
         s->requests++;
         r->node = (uint16_t)node;
-        if (send->op == OP_RELEASE && e->conf.down >> node & 1)
+        if (send->op == OP_RELEASE && conf->down >> node & 1)
             hf__again_add(e, &e->nodes[node], r);
         else
-            hf__request_send(e, node, r);
+            hf__request_send(e, hf__node_of(e, s->entry, node), r);
     }
 }
 
@@ -291,7 +304,8 @@ void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev)
     struct hold_out out;
     enum hold_state before = s->hold.state;
     ev->now_us = e->now_us;
-    ev->nodes_now_us = hf__engine_nodes_now(e);
+    ev->nodes_now_us =
+        s->entry->is_host ? hf__host_now(e) : hf__engine_nodes_now(e);
     ev->random = hf__engine_random(e);
     if (ev->type == EV_RELEASE) hf__turn_leave(s);
     s->hold.crowded = s->entry->crowded != 0;
@@ -538,7 +552,7 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
     out->status = hf__hold_why(h, state);
     out->holder = s->holder;
     out->hold = s->handle;
-    out->fence = (uint64_t)h->fence;
+    out->fence = hf__slot_fence(s);
     out->valid_ms = state == HF_STATE_LOST || h->valid_us <= e->now_us
                         ? 0
                         : (h->valid_us - e->now_us) / US_PER_MS;
@@ -647,7 +661,7 @@ void hf__engine_close(struct engine *e)
     struct hf_event ev;
     struct slot *about;
     e->closing = 1;
-    for (int i = 0; i < e->conf.nodes; i++) hf__node_close(e, i);
+    hf__nodes_close(e);
     while (hf__engine_take_notice(e, &ev, &about, e->now_us))
         if (about) hf__slot_unpin(e, about);
     /* Releases that were not answered are only known to the timers. */

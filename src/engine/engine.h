@@ -11,7 +11,8 @@
  *   pass.c    hand-over in the process      heap.c   timers
  *   member.c  nodes of a quorum: may they vote?      clocks.c  their clocks
  *   direct.c  operations without a hold     again.c  what is to be repeated
- *   recheck.c holds after a failover
+ *   recheck.c holds after a failover        host.c   the lock of this host, for
+ *                                                    a store that is silent
  */
 #ifndef HF_ENGINE_H
 #define HF_ENGINE_H
@@ -52,6 +53,7 @@ struct lock_entry {
                            * has held it so far */
     uint8_t queues;       /* hand-overs by the store are to be told as well */
     uint8_t kind;         /* enum lock_kind */
+    uint8_t is_host;      /* of this host instead of the store: host.c */
     uint16_t name_len;
     char name[]; /* NUL behind it */
 };
@@ -113,6 +115,7 @@ struct node {
     struct backend_env env; /* first */
     struct engine *engine;
     int index;
+    int is_host; /* the one of struct host */
     const struct backend *backend;
     struct backend_conn *conn;
     int dirty; /* submitted, not flushed */
@@ -150,7 +153,22 @@ struct node {
 struct fd_watch {
     int fd;
     unsigned events;
-    int node;
+    struct node *node;
+};
+
+/* The lock of this host that stands in for a silent store: a store of its own,
+ * with one node, which is opened when it is first needed. */
+struct host {
+    struct hold_conf conf;
+    unsigned caps;
+    struct node node;
+    int is_open;
+    /* HF_OK, or why not.  In a step. */
+    int (*open)(struct engine *e, struct hf_error *err);
+    const char *store;  /* borrowed: the store's URL, for the log */
+    int is_standing_in; /* holds were given here, and the store has not answered
+                         * since */
+    int64_t stood_in_us; /* the last of them */
 };
 
 /* What a client that closes has to wait for. */
@@ -175,6 +193,7 @@ struct engine {
     int is_kept;         /* by a thread that can listen */
     uint64_t random;
     struct node nodes[NODES_MAX];
+    struct host *host; /* NULL: nothing stands in for the store */
     struct fd_watch fds[FDS_MAX];
     int fds_len;
     unsigned fds_version; /* rises with every change */
@@ -244,6 +263,8 @@ void hf__op_append(struct op **head, struct op **tail, struct op *op);
 void hf__pending_append(struct slot *s, struct op *op);
 int hf__engine_detach(struct engine *e, struct slot *s, struct ticket *out,
                       int64_t now_us);
+/* Its fencing token; 0 for a hold of this host. */
+uint64_t hf__slot_fence(const struct slot *s);
 /* One handle, or look, less; it may be freed. */
 void hf__slot_unpin(struct engine *e, struct slot *s);
 
@@ -275,6 +296,15 @@ struct lock_entry *hf__entry_get(struct engine *e, enum lock_kind kind,
                                  const char *name, size_t name_len);
 struct lock_entry *hf__entry_find(struct engine *e, enum lock_kind kind,
                                   const char *name, size_t name_len);
+/* The same name and kind, of this host instead of the store. */
+struct lock_entry *hf__entry_get_host(struct engine *e,
+                                      const struct lock_entry *entry);
+struct lock_entry *hf__entry_find_host(struct engine *e,
+                                       const struct lock_entry *entry);
+/* Where and as which kind: is_host, kind. */
+struct lock_entry *hf__entry_find_at(struct engine *e, int is_host,
+                                     enum lock_kind kind, const char *name,
+                                     size_t name_len);
 void hf__entry_unref(struct engine *e, struct lock_entry *entry);
 struct slot *hf__slot_find(struct lock_entry *entry, uint64_t holder);
 struct slot *hf__slot_new(struct engine *e, struct lock_entry *entry,
@@ -311,16 +341,43 @@ int hf__pass_try(struct engine *e, struct slot *s, struct op *op);
 int hf__pass_is_over(const struct slot *s);
 
 /* nodes.c */
-int hf__node_open(struct engine *e, int index, const struct backend *backend,
-                  const struct url *url, struct hf_error *err);
-void hf__node_close(struct engine *e, int index);
+int hf__node_open(struct engine *e, struct node *n, int index,
+                  const struct backend *backend, const struct url *url,
+                  struct hf_error *err);
+void hf__nodes_close(struct engine *e);
 enum hf_link hf__node_link(const struct engine *e, const struct node *n);
+
+/* The store behind an entry: what its holds share, what it can do, its nodes. */
+static inline struct hold_conf *hf__conf_of(struct engine *e,
+                                            const struct lock_entry *entry)
+{
+    return entry && entry->is_host ? &e->host->conf : &e->conf;
+}
+static inline unsigned hf__caps_of(const struct engine *e,
+                                   const struct lock_entry *entry)
+{
+    return entry->is_host ? e->host->caps : e->caps;
+}
+static inline struct node *hf__node_of(struct engine *e,
+                                       const struct lock_entry *entry, int i)
+{
+    return entry && entry->is_host ? &e->host->node : &e->nodes[i];
+}
+/* Does the quorum's rule apply to it: may it vote, whose clock...? */
+static inline int hf__is_member(const struct node *n)
+{
+    return !n->is_host && n->engine->conf.nodes > 1;
+}
+/* All nodes, the host's last: `n` NULL for the first; NULL at the end. */
+struct node *hf__node_next(struct engine *e, const struct node *n);
+
 struct request *hf__request_new(struct engine *e);
 int hf__request_reserve(struct engine *e); /* 0 or -1 */
 void hf__request_free(struct engine *e, struct request *r);
-void hf__request_send(struct engine *e, int node, struct request *r);
+void hf__request_send(struct engine *e, struct node *n, struct request *r);
 void hf__engine_flush(struct engine *e);
-int hf__engine_is_ready(const struct engine *e);
+/* May its holds be asked for: is its store's clock known, may members vote? */
+int hf__store_is_ready(const struct engine *e, const struct lock_entry *entry);
 enum owed hf__nodes_owe(const struct engine *e);
 int64_t hf__engine_nodes_now(const struct engine *e);
 uint64_t hf__engine_random(struct engine *e);
@@ -353,6 +410,25 @@ void hf__slot_why(struct engine *e, struct slot *s, const char *text);
 /* Of an answer to it, what explains that it is not kept. */
 void hf__slot_heard(struct engine *e, struct slot *s, const struct request *r,
                     const struct reply *rep);
+
+/* host.c: with no host these do nothing. */
+/* Where is it to be carried out?  op->entry may be the host's from now on.  1:
+ * it is over by that. */
+int hf__host_route(struct engine *e, struct op *op);
+/* It has come to an end at the store, or at the host.  1: it has not, for it
+ * begins again at the other. */
+int hf__host_takes(struct engine *e, struct op *op, int status,
+                   const char *text);
+/* It begins again after a grant that was not to be kept: give that back.  1: it
+ * is over by that. */
+int hf__host_undo(struct engine *e, struct op *op);
+/* It is over: what its caller is told of the host. */
+void hf__host_told(struct engine *e, struct op *op);
+/* The host's clock, as far as it is known. */
+int64_t hf__host_now(const struct engine *e);
+/* The hold of this holder, of the host or of the store; or NULL. */
+struct slot *hf__holder_slot(struct engine *e, struct lock_entry *entry,
+                             uint64_t holder);
 
 /* direct.c */
 void hf__direct_start(struct engine *e, struct op *op);

@@ -30,7 +30,7 @@ void hf__guard_start(struct engine *e, struct op *op)
     r->until_us = e->now_us + e->conf.patience_us;
     r->user = op;
     r->user_kind = USER_OP;
-    hf__request_send(e, 0, r);
+    hf__request_send(e, &e->nodes[0], r);
 }
 
 /* The same token again does the same again.  Not so a claim: its second copy

@@ -19,19 +19,21 @@
 
 /* ---- names ------------------------------------------------------------ */
 
-static uint32_t entry_hash(enum lock_kind kind, const char *name, size_t len)
+static uint32_t entry_hash(int is_host, enum lock_kind kind, const char *name,
+                           size_t len)
 {
-    return (uint32_t)(hash64(name, len) + (uint64_t)kind);
+    uint64_t at = (uint64_t)kind + (is_host ? KINDS_LEN : 0);
+    return (uint32_t)(hash64(name, len) + at);
 }
 
-static struct lock_entry **entry_place(struct engine *e, enum lock_kind kind,
-                                       const char *name, size_t len,
-                                       uint32_t hash)
+static struct lock_entry **entry_place(struct engine *e, int is_host,
+                                       enum lock_kind kind, const char *name,
+                                       size_t len, uint32_t hash)
 {
     struct lock_entry **at = &e->table[hash & (e->table_size - 1)];
     while (*at
            && ((*at)->hash != hash || (*at)->kind != kind
-               || (*at)->name_len != len
+               || (*at)->is_host != is_host || (*at)->name_len != len
                || memcmp((*at)->name, name, len) != 0))
         at = &(*at)->hash_next;
     return at;
@@ -56,18 +58,33 @@ static void table_grow(struct engine *e)
     e->table_size = size;
 }
 
+struct lock_entry *hf__entry_find_at(struct engine *e, int is_host,
+                                     enum lock_kind kind, const char *name,
+                                     size_t name_len)
+{
+    return *entry_place(e, is_host, kind, name, name_len,
+                        entry_hash(is_host, kind, name, name_len));
+}
+
 struct lock_entry *hf__entry_find(struct engine *e, enum lock_kind kind,
                                   const char *name, size_t name_len)
 {
-    return *entry_place(e, kind, name, name_len,
-                        entry_hash(kind, name, name_len));
+    return hf__entry_find_at(e, 0, kind, name, name_len);
 }
 
-struct lock_entry *hf__entry_get(struct engine *e, enum lock_kind kind,
-                                 const char *name, size_t name_len)
+struct lock_entry *hf__entry_find_host(struct engine *e,
+                                       const struct lock_entry *entry)
 {
-    uint32_t hash = entry_hash(kind, name, name_len);
-    struct lock_entry **at = entry_place(e, kind, name, name_len, hash);
+    return hf__entry_find_at(e, 1, entry->kind, entry->name, entry->name_len);
+}
+
+static struct lock_entry *entry_get(struct engine *e, int is_host,
+                                    enum lock_kind kind, const char *name,
+                                    size_t name_len)
+{
+    uint32_t hash = entry_hash(is_host, kind, name, name_len);
+    struct lock_entry **at =
+        entry_place(e, is_host, kind, name, name_len, hash);
     struct lock_entry *entry = *at;
     if (!entry) {
         if (hf__heap_reserve(&e->lingers, e->alloc, e->table_len + 1) != 0)
@@ -77,6 +94,7 @@ struct lock_entry *hf__entry_get(struct engine *e, enum lock_kind kind,
         if (!entry) return NULL;
         entry->hash = hash;
         entry->kind = (uint8_t)kind;
+        entry->is_host = is_host != 0;
         entry->name_len = (uint16_t)name_len;
         entry->linger.due_us = TIME_NEVER;
         entry->told = -1;
@@ -89,12 +107,25 @@ struct lock_entry *hf__entry_get(struct engine *e, enum lock_kind kind,
     return entry;
 }
 
+struct lock_entry *hf__entry_get(struct engine *e, enum lock_kind kind,
+                                 const char *name, size_t name_len)
+{
+    return entry_get(e, 0, kind, name, name_len);
+}
+
+struct lock_entry *hf__entry_get_host(struct engine *e,
+                                      const struct lock_entry *entry)
+{
+    return entry_get(e, 1, entry->kind, entry->name, entry->name_len);
+}
+
 void hf__entry_unref(struct engine *e, struct lock_entry *entry)
 {
     assert(entry->refs > 0);
     if (--entry->refs > 0) return;
     struct lock_entry **at =
-        entry_place(e, entry->kind, entry->name, entry->name_len, entry->hash);
+        entry_place(e, entry->is_host, entry->kind, entry->name,
+                    entry->name_len, entry->hash);
     assert(*at == entry && !entry->slots && !entry->queue_head);
     *at = entry->hash_next;
     e->table_len--;
@@ -122,7 +153,7 @@ struct slot *hf__slot_new(struct engine *e, struct lock_entry *entry,
         hf__free(e->alloc, s);
         return NULL;
     }
-    hf__hold_init(&s->hold, &e->conf, &entry->ballot);
+    hf__hold_init(&s->hold, hf__conf_of(e, entry), &entry->ballot);
     s->timer.due_us = TIME_NEVER;
     s->entry = entry;
     s->holder = holder;
@@ -279,17 +310,18 @@ static struct slot *turn_next(const struct lock_entry *entry)
 }
 
 /* Who has had many turns in a row leaves the others time to ask first. */
-static int64_t grace_us(const struct engine *e, const struct lock_entry *entry)
+static int64_t grace_us(struct engine *e, const struct lock_entry *entry)
 {
     if (entry->debt <= 0) return 0;
-    return min64(2 * e->conf.rtt_us + GRACE_US_MIN, GRACE_US_MAX);
+    int64_t rtt_us = hf__conf_of(e, entry)->rtt_us;
+    return min64(2 * rtt_us + GRACE_US_MIN, GRACE_US_MAX);
 }
 
 static void turn_pass(struct engine *e, struct lock_entry *entry)
 {
     struct hold_event ev = {.type = EV_TURN, .wait_us = grace_us(e, entry)};
     struct slot *s = turn_next(entry);
-    if (!s || !hf__engine_is_ready(e)) return;
+    if (!s || !hf__store_is_ready(e, entry)) return;
     queue_remove(entry, s);
     turn_take(entry, s);
     hf__slot_step(e, s, &ev);
@@ -317,7 +349,7 @@ void hf__turn_pass_all(struct engine *e)
         struct hold_event turn = {.type = EV_TURN};
         next = op->all_next;
         if (!s || !s->queued) continue;
-        if (!hf__engine_is_ready(e)) {
+        if (!hf__store_is_ready(e, s->entry)) {
             ready.flags = HOLD_BLIND;
             if (e->conf.settle_us > e->now_us) hf__slot_step(e, s, &ready);
             continue;
@@ -380,7 +412,7 @@ static int is_hushed_many(const struct engine *e, const struct slot *s)
     const struct slot *next = many_next(s->entry);
     /* It takes all that is given back, or others must hear of the rest. */
     return s->followed && next && next->permits == s->permits
-           && s->entry->told >= 0 && hf__engine_is_ready(e)
+           && s->entry->told >= 0 && hf__store_is_ready(e, s->entry)
            && next->hold.lease_us >= s->hold.lease_us
            && !(next->hold.plan && next->hold.plan->max_hold_us);
 }
@@ -391,7 +423,7 @@ int hf__turn_is_hushed(const struct engine *e, const struct slot *s)
 {
     const struct slot *next = s->entry->queue_head;
     if (s->hold.flags & HOLD_MANY) return is_hushed_many(e, s);
-    return s->followed && next && s->entry->told > 0 && e->conf.nodes == 1
+    return s->followed && next && s->entry->told > 0 && s->hold.conf->nodes == 1
            && next->hold.lease_us >= s->hold.lease_us
            && !(next->hold.plan && next->hold.plan->max_hold_us);
 }
@@ -444,7 +476,7 @@ static void many_follow(struct engine *e, struct slot *s)
     if (!s->followed || !next) return;
     if (turn_has(entry, next)) {
         many_wake(e, next);
-    } else if (hf__engine_is_ready(e)) {
+    } else if (hf__store_is_ready(e, entry)) {
         queue_remove(entry, next);
         hf__slot_step(e, next, &turn);
     }
@@ -506,8 +538,9 @@ void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before)
 static uint16_t watch_send(struct engine *e, struct lock_entry *entry,
                            enum request_op op, uint32_t nodes)
 {
+    const struct hold_conf *conf = hf__conf_of(e, entry);
     uint32_t sent = 0;
-    for (int i = 0; i < e->conf.nodes; i++) {
+    for (int i = 0; i < conf->nodes; i++) {
         struct request *r = nodes >> i & 1 ? hf__request_new(e) : NULL;
         if (!r) continue;
         r->op = op;
@@ -518,9 +551,9 @@ static uint16_t watch_send(struct engine *e, struct lock_entry *entry,
         r->user = entry;
         r->user_kind = USER_ENTRY;
         r->round = entry->watch_round;
-        r->deadline_us = e->now_us + e->conf.timeout_us;
+        r->deadline_us = e->now_us + conf->timeout_us;
         entry->refs++;
-        hf__request_send(e, i, r);
+        hf__request_send(e, hf__node_of(e, entry, i), r);
         sent |= UINT32_C(1) << i;
     }
     return (uint16_t)sent;
@@ -557,17 +590,18 @@ void hf__watch_want(struct engine *e, struct slot *s)
     struct lock_entry *entry = s->entry;
     struct hold_event ev = {.type = EV_WATCHED, .status = HF_OK};
     int is_new = hf__is_handed_over(entry, s->hold.flags) && !entry->queues;
-    if (!(e->caps & HF_CAP_WATCH)) return;
+    if (!(hf__caps_of(e, entry) & HF_CAP_WATCH)) return;
     if (is_new) entry->queues = 1; /* ASKED: hf__watch_answer() goes on */
     if (entry->watch == WATCH_ON && is_new) {
         watch_more(e, entry);
     } else if (entry->watch == WATCH_ON) {
         hf__slot_step(e, s, &ev);
     } else if (entry->watch == WATCH_OFF) {
-        uint32_t all = (UINT32_C(1) << e->conf.nodes) - 1;
+        const struct hold_conf *conf = s->hold.conf;
+        uint32_t all = (UINT32_C(1) << conf->nodes) - 1;
         entry->watch_round++;
         entry->watch_on = 0;
-        entry->watch_open = watch_send(e, entry, OP_WATCH, all & ~e->conf.down);
+        entry->watch_open = watch_send(e, entry, OP_WATCH, all & ~conf->down);
         if (!entry->watch_open) return;
         entry->watch = WATCH_ASKED;
         entry->refs++; /* for as long as it is watched */
@@ -607,7 +641,7 @@ void hf__watch_follow(struct engine *e, int node)
     uint32_t bit = UINT32_C(1) << node;
     for (struct op *op = e->all; op; op = op->all_next) {
         struct lock_entry *entry = op->slot ? op->slot->entry : NULL;
-        if (!entry || entry->watch == WATCH_OFF
+        if (!entry || entry->is_host || entry->watch == WATCH_OFF
             || (entry->watch_on | entry->watch_open) & bit)
             continue;
         entry->watch_open |= watch_send(e, entry, OP_WATCH, bit);

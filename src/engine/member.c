@@ -167,7 +167,7 @@ static void boot_send(struct engine *e, struct node *n)
     r->user_kind = USER_NODE;
     n->boot_us = TIME_NEVER;
     n->boot_open = 1;
-    hf__request_send(e, n->index, r);
+    hf__request_send(e, n, r);
 }
 
 static int boot_is_wanted(const struct engine *e, const struct node *n)

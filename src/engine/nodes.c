@@ -55,10 +55,17 @@ static int is_pressing(const struct request *r)
     return r->op != OP_PROPOSE && r->op != OP_RELEASE;
 }
 
-void hf__request_send(struct engine *e, int node, struct request *r)
+struct node *hf__node_next(struct engine *e, const struct node *n)
 {
-    struct node *n = &e->nodes[node];
-    r->node = (uint16_t)node;
+    struct node *host = e->host && e->host->is_open ? &e->host->node : NULL;
+    if (n && n->is_host) return NULL;
+    int next = n ? n->index + 1 : 0;
+    return next < e->conf.nodes ? &e->nodes[next] : host;
+}
+
+void hf__request_send(struct engine *e, struct node *n, struct request *r)
+{
+    r->node = (uint16_t)n->index;
     r->sent_us = e->sent_us = e->now_us;
     r->flags &= ~REQ_SPOKEN;
     r->next = NULL;
@@ -75,8 +82,7 @@ void hf__engine_flush(struct engine *e)
     while (again) {
         again = 0;
         if (e->conf.nodes > 1) hf__members_ask(e);
-        for (int i = 0; i < e->conf.nodes; i++) {
-            struct node *n = &e->nodes[i];
+        for (struct node *n = NULL; (n = hf__node_next(e, n));) {
             if (!n->dirty) continue;
             n->dirty = 0;
             n->backend->flush(n->conn);
@@ -86,8 +92,9 @@ void hf__engine_flush(struct engine *e)
     }
 }
 
-int hf__engine_is_ready(const struct engine *e)
+int hf__store_is_ready(const struct engine *e, const struct lock_entry *entry)
 {
+    if (entry->is_host) return e->host->node.clock_known;
     if (e->conf.nodes > 1) return hf__members_are_decided(e);
     return e->nodes[0].clock_known;
 }
@@ -183,7 +190,7 @@ static int is_waited_for(const struct request *r)
 static void learn(struct engine *e, struct node *n, const struct request *r,
                   const struct reply *rep)
 {
-    if (e->conf.nodes > 1) hf__clock_heard(e, n, r, rep);
+    if (hf__is_member(n)) hf__clock_heard(e, n, r, rep);
     if (rep->node_us) {
         n->offset_us = rep->node_us - e->now_us;
         n->clock_known = 1;
@@ -199,22 +206,23 @@ static void learn(struct engine *e, struct node *n, const struct request *r,
         n->last_error.sys_errno = sys_errno;
     }
     if (rep->verdict > V_ERROR) return;
-    e->answered_us = e->now_us;
+    struct hold_conf *conf = n->is_host ? &e->host->conf : &e->conf;
+    if (!n->is_host) e->answered_us = e->now_us;
     if (!is_waited_for(r)) return;
     int64_t rtt = e->now_us - r->sent_us;
-    if (rtt > e->conf.rtt_us)
-        e->conf.rtt_us = rtt;
+    if (rtt > conf->rtt_us)
+        conf->rtt_us = rtt;
     else
-        e->conf.rtt_us -= (e->conf.rtt_us - rtt) / 64;
+        conf->rtt_us -= (conf->rtt_us - rtt) / 64;
 }
 
-static int is_to_be_repeated(const struct engine *e, const struct request *r,
-                             const struct reply *rep)
+static int is_to_be_repeated(const struct engine *e, const struct node *n,
+                             const struct request *r, const struct reply *rep)
 {
     if (!hf__release_is_open(rep) || e->closing) return 0;
     if (hf_status_advice(rep->status) == HF_ADVICE_FIX) return 0;
     if (e->now_us + AGAIN_US_MIN >= r->until_us) return 0;
-    if (r->user_kind == USER_OP && e->conf.nodes > 1) return 0; /* or others */
+    if (r->user_kind == USER_OP && hf__is_member(n)) return 0; /* or others */
     if (r->op == OP_RELEASE) return !MUTATED(RELEASE_ONCE);
     if (r->op == OP_INSPECT && r->user_kind == USER_SLOT) return 1;
     if (r->user_kind != USER_OP || rep->verdict == V_ERROR) return 0;
@@ -267,7 +275,7 @@ static void slot_answered(struct engine *e, struct slot *s,
     if (s->op && (rep->text || rep->verdict == V_BUSY))
         hf__error_set(&s->op->err, status_of(rep), "%s",
                       rep->text ? rep->text : "");
-    if (s->op && rep->verdict == V_GRANTED && e->conf.nodes == 1)
+    if (s->op && rep->verdict == V_GRANTED && s->hold.conf->nodes == 1)
         s->op->grant.replicas = rep->replicas;
     ev.op = r->op;
     ev.round = r->round;
@@ -287,7 +295,7 @@ static void env_reply(struct backend_env *env, struct request *r,
     e->pressing -= (size_t)is_pressing(r);
     n->releases -= r->op == OP_RELEASE;
     learn(e, n, r, rep);
-    if (is_to_be_repeated(e, r, rep)) {
+    if (is_to_be_repeated(e, n, r, rep)) {
         if (rep->verdict == V_UNKNOWN) r->flags |= REQ_REPEATED;
         hf__again_add(e, n, r);
         return;
@@ -308,7 +316,7 @@ static int is_changed(const struct request *r, const struct reply *rep)
 void hf__node_answer(struct engine *e, struct node *n, struct request *r,
                      const struct reply *rep)
 {
-    if (is_changed(r, rep)) hf__member_unsettle(e, n, 0);
+    if (hf__is_member(n) && is_changed(r, rep)) hf__member_unsettle(e, n, 0);
     switch (r->user_kind) {
     case USER_OP:
         op_hear(r->user, r, rep);
@@ -348,7 +356,7 @@ static void env_watch(struct backend_env *env, int fd, unsigned events)
         if (i == e->fds_len) e->fds_len++;
         e->fds[i].fd = fd;
         e->fds[i].events = events;
-        e->fds[i].node = n->index;
+        e->fds[i].node = n;
     }
     if (e->fd_changed) e->fd_changed(e, fd, events);
 }
@@ -360,24 +368,27 @@ static void env_timer(struct backend_env *env, int64_t due_us)
 
 static void env_wake(struct backend_env *env, const char *name, size_t name_len)
 {
-    struct engine *e = ((struct node *)env)->engine;
+    const struct node *n = (struct node *)env;
+    struct engine *e = n->engine;
     for (int kind = 0; kind < KINDS_LEN; kind++) {
-        struct lock_entry *entry =
-            hf__entry_find(e, (enum lock_kind)kind, name, name_len);
+        struct lock_entry *entry = hf__entry_find_at(
+            e, n->is_host, (enum lock_kind)kind, name, name_len);
         if (entry) hf__watch_wake(e, entry);
     }
 }
 
 static void env_handed(struct backend_env *env, const struct handoff *h)
 {
-    struct engine *e = ((struct node *)env)->engine;
+    const struct node *n = (struct node *)env;
+    struct engine *e = n->engine;
     struct hold_event ev = {.type = EV_HANDED,
                             .attempt = h->attempt,
                             .number = h->ballot,
                             .fence = h->fence,
                             .lease_us = h->lease_us};
     char owner[OWNER_LEN_MAX];
-    struct lock_entry *entry = hf__entry_find(e, h->kind, h->name, h->name_len);
+    struct lock_entry *entry =
+        hf__entry_find_at(e, n->is_host, h->kind, h->name, h->name_len);
     struct slot *s = entry ? entry->slots : NULL;
     for (; s; s = s->next) {
         hf__slot_owner(e, s, owner);
@@ -387,12 +398,13 @@ static void env_handed(struct backend_env *env, const struct handoff *h)
 }
 
 /* Operations that wait for a clock must hear that there will be none. */
-static void blind_fail(struct engine *e, int status)
+static void blind_fail(struct engine *e, const struct node *n, int status)
 {
     for (struct op *op = e->all, *next; op; op = next) {
         next = op->all_next;
         if (op->slot && op->slot->hold.state == HOLD_QUEUED && op->slot->queued
-            && !hf__engine_is_ready(e)) {
+            && op->slot->entry->is_host == n->is_host
+            && !hf__store_is_ready(e, op->slot->entry)) {
             struct hold_event ev = {.type = EV_FAIL, .status = status};
             hf__slot_step(e, op->slot, &ev);
         }
@@ -410,7 +422,7 @@ static void env_link(struct backend_env *env, int up, int64_t node_us,
         n->last_error = *err;
         n->last_error.node = n->index;
     }
-    hf__member_link(e, n, up);
+    if (hf__is_member(n)) hf__member_link(e, n, up);
     if (up) {
         n->offset_us = node_us - e->now_us;
         n->clock_known = 1;
@@ -420,8 +432,8 @@ static void env_link(struct backend_env *env, int up, int64_t node_us,
         return;
     }
     if (!err) return;
-    if (hf_status_advice(err->status) == HF_ADVICE_FIX && e->conf.nodes == 1)
-        blind_fail(e, err->status);
+    if (hf_status_advice(err->status) == HF_ADVICE_FIX && !hf__is_member(n))
+        blind_fail(e, n, err->status);
 }
 
 static int64_t env_now(struct backend_env *env)
@@ -450,10 +462,10 @@ static void silence_explain(struct hf_error *err, const struct url *url)
              url->scheme, *host ? "://" : "", host, port);
 }
 
-int hf__node_open(struct engine *e, int index, const struct backend *backend,
-                  const struct url *url, struct hf_error *err)
+int hf__node_open(struct engine *e, struct node *n, int index,
+                  const struct backend *backend, const struct url *url,
+                  struct hf_error *err)
 {
-    struct node *n = &e->nodes[index];
     n->engine = e;
     n->index = index;
     n->backend = backend;
@@ -477,18 +489,18 @@ int hf__node_open(struct engine *e, int index, const struct backend *backend,
     return backend->open(&n->env, url, &n->conn, err);
 }
 
-void hf__node_close(struct engine *e, int index)
+void hf__nodes_close(struct engine *e)
 {
-    struct node *n = &e->nodes[index];
-    if (!n->conn) return;
-    n->backend->close(n->conn);
-    n->conn = NULL;
+    for (struct node *n = NULL; (n = hf__node_next(e, n));) {
+        if (!n->conn) continue;
+        n->backend->close(n->conn);
+        n->conn = NULL;
+    }
 }
 
 void hf__nodes_tick(struct engine *e)
 {
-    for (int i = 0; i < e->conf.nodes; i++) {
-        struct node *n = &e->nodes[i];
+    for (struct node *n = NULL; (n = hf__node_next(e, n));) {
         if (n->timer_us <= e->now_us) {
             n->timer_us = TIME_NEVER;
             n->backend->process(n->conn, -1, 0);
@@ -501,8 +513,8 @@ void hf__nodes_tick(struct engine *e)
 int64_t hf__nodes_next_us(const struct engine *e)
 {
     int64_t next = TIME_NEVER;
-    for (int i = 0; i < e->conf.nodes; i++) {
-        const struct node *n = &e->nodes[i];
+    const struct node *n = NULL;
+    while ((n = hf__node_next((struct engine *)e, n))) {
         if (n->timer_us < next) next = n->timer_us;
         if (n->again_us < next) next = n->again_us;
     }
@@ -511,5 +523,6 @@ int64_t hf__nodes_next_us(const struct engine *e)
 
 void hf__nodes_shut(struct engine *e)
 {
-    for (int i = 0; i < e->conf.nodes; i++) hf__again_shut(e, &e->nodes[i]);
+    for (struct node *n = NULL; (n = hf__node_next(e, n));)
+        hf__again_shut(e, n);
 }

@@ -117,9 +117,18 @@ struct op_race {
     int is_won;
 };
 
+/* May it be carried out on this host, if a lock of it stands in for the store? */
+enum op_fall {
+    FALL_NEVER,
+    FALL_IF_SILENT, /* if the store is; but a holder that has a hold of this
+                     * host works on that */
+    FALL_OWN_FIRST  /* INSPECT: the same, also to look at it */
+};
+
 struct op {
     enum op_type type;
     struct lock_entry *entry; /* pinned; NULL for LIST */
+    enum op_fall fall;
     uint64_t holder;
     struct slot *target; /* RELEASE, EXTEND: of this hold, which is pinned;
                           * NULL: of the one that the holder has */
@@ -170,6 +179,14 @@ struct op {
     /* LIST: called in the step, for copying only */
     int (*on_row)(const struct list_row *row, void *user);
     void *on_row_user;
+
+    /* Carried out on this host: */
+    struct lock_entry *named; /* the store's entry; NULL: it is not */
+    char why[160];            /* why there, for an ACQUIRE; or "" */
+    unsigned fell : 1;        /* because the store is silent */
+    unsigned fell_trying : 1; /* its caller asked for one try */
+    unsigned falls : 1;       /* it begins again, there: because of that */
+    unsigned undo : 1; /* it begins again: what was granted is given back */
 
     uint32_t spoken; /* ACQUIRE, INSPECT: nodes, by bit, whose last answer was
                       * their own word, and no silence */

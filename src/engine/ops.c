@@ -29,7 +29,8 @@ static unsigned hold_flags(const struct engine *e, const struct op *op)
     if (op->tries_once) flags |= HOLD_ONE_TRY;
     if (op->lease_any) flags |= HOLD_LEASE_ANY;
     /* What must be fed must be able to starve. */
-    if (e->caps & HF_CAP_KERNEL && flags & HOLD_KEEP && !op->plan.feed_us)
+    if (hf__caps_of(e, op->entry) & HF_CAP_KERNEL && flags & HOLD_KEEP
+        && !op->plan.feed_us)
         flags |= HOLD_ETERNAL;
     return flags;
 }
@@ -44,8 +45,11 @@ static void acquire_new(struct engine *e, struct op *op)
     struct lock_entry *entry = op->entry;
     unsigned flags = hold_flags(e, op);
     int alone = is_one_try(op) || flags & (HOLD_SHARED | HOLD_QUEUES);
-    hf__members_want(e);
-    const struct hf_error *refusal = hf__members_refusal(e);
+    const struct hf_error *refusal = NULL;
+    if (!entry->is_host) {
+        hf__members_want(e);
+        refusal = hf__members_refusal(e);
+    }
     if (refusal) {
         hf__op_finish(e, op, refusal->status, refusal->text);
         return;
@@ -65,7 +69,7 @@ static void acquire_new(struct engine *e, struct op *op)
                             .wait_us = op->wait_us,
                             .lease_us = op->lease_us,
                             .plan = &op->plan};
-    if (!hf__engine_is_ready(e))
+    if (!hf__store_is_ready(e, entry))
         ev.flags |= HOLD_BLIND;
     else if (alone || hf__turn_is_open(entry, flags, op->permits))
         ev.flags |= HOLD_MAY_TRY;
@@ -111,7 +115,7 @@ static void op_queue(struct engine *e, struct slot *s, struct op *op)
 static int is_too_long(struct engine *e, struct op *op)
 {
     char text[HF_ERROR_TEXT_MAX];
-    int64_t most = e->conf.lease_max_us;
+    int64_t most = hf__conf_of(e, op->entry)->lease_max_us;
     if (most && op->lease_us > most && op->lease_any) op->lease_us = most;
     if (!most || op->lease_us <= most) return 0;
     hf__members_text(e, HF_INVALID, text, sizeof text);
@@ -124,8 +128,8 @@ static struct slot *held_as(struct engine *e, const struct op *op,
                             enum lock_kind kind)
 {
     const struct lock_entry *entry = op->entry;
-    struct lock_entry *there =
-        hf__entry_find(e, kind, entry->name, entry->name_len);
+    struct lock_entry *there = hf__entry_find_at(e, entry->is_host, kind,
+                                                 entry->name, entry->name_len);
     return there ? hf__slot_find(there, op->holder) : NULL;
 }
 
@@ -144,7 +148,7 @@ static int is_same_kernel_lock(struct engine *e, const struct op *op)
 {
     static const enum lock_kind sides[] = {KIND_READ, KIND_WRITE};
     enum lock_kind kind = op->entry->kind;
-    if (!(e->caps & HF_CAP_KERNEL)) return 0;
+    if (!(hf__caps_of(e, op->entry) & HF_CAP_KERNEL)) return 0;
     if (kind == KIND_READ || kind == KIND_WRITE)
         return is_held_here(e, held_as(e, op, KIND_PLAIN));
     for (int i = 0; kind == KIND_PLAIN && i < 2; i++)
@@ -274,6 +278,8 @@ static int is_late(struct engine *e, struct op *op)
 void hf__op_begin(struct engine *e, struct op *op)
 {
     struct slot *s = op->target;
+    if (op->undo && hf__host_undo(e, op)) return;
+    if (hf__host_route(e, op)) return;
     /* Its handle is gone: others that have it in hand delay no more than that
      * the hold is let go. */
     if (s && op->type == OP_TYPE_RELEASE) hf__ear_remove(e, s, op->hold);

@@ -156,7 +156,7 @@ static void fd_process(struct engine *e, int fd, unsigned ready)
 {
     int i = fd_find(e, fd);
     if (i < 0) return;
-    struct node *n = &e->nodes[e->fds[i].node];
+    struct node *n = e->fds[i].node;
     n->backend->process(n->conn, fd, ready);
 }
 
@@ -172,7 +172,7 @@ static int spin_wait(struct pump *p, struct op *self)
     for (;;) {
         for (int i = 0; i < e->fds_len; i++) {
             struct fd_watch w = e->fds[i];
-            struct node *n = &e->nodes[w.node];
+            struct node *n = w.node;
             if (w.events & WATCH_READ)
                 came |= n->backend->process(n->conn, w.fd, WATCH_READ);
         }

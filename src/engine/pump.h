@@ -61,8 +61,7 @@ struct pump {
     int64_t timer_armed_us;
 
     atomic_int cancel_fired;
-    struct pump *_Atomic also; /* our tokens cancel its waits, too */
-    size_t users;              /* calls inside, for close */
+    size_t users; /* calls inside, for close */
 
     void (*told)(struct pump *p, const struct hf_event *ev); /* first */
     hf_state_fn on_state;
@@ -143,9 +142,6 @@ void hf__pump_tell(struct pump *p);
 void hf__pump_cancelled(struct pump *p, int64_t now_us);
 void *hf__keeper_main(void *arg);
 void hf__loop_arm(struct pump *p);
-
-/* Own-loop mode: `p` is to be processed whenever `other` is.  0 or -1. */
-int hf__loop_join(struct pump *p, struct pump *other);
 
 /* pump_fork.c: child copies are disabled. */
 void hf__pump_enlist(struct pump *p);

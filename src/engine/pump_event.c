@@ -131,11 +131,9 @@ int hf__pump_next_event(struct pump *p, struct hf_event *out)
 
 void hf__pump_look(struct pump *p)
 {
-    for (; p; p = atomic_load(&p->also)) {
-        atomic_store(&p->cancel_fired, 1);
-        hf__bell_ring(&p->wake);
-        hf__bell_ring(&p->keeper_wake);
-    }
+    atomic_store(&p->cancel_fired, 1);
+    hf__bell_ring(&p->wake);
+    hf__bell_ring(&p->keeper_wake);
 }
 
 /* In a signal handler, perhaps: no lock. */

@@ -34,9 +34,8 @@ static void fork_child(void)
     for (struct pump *p = all; p; p = p->all_next) {
         struct engine *e = &p->engine;
         p->forked = 1;
-        for (int i = 0; i < e->conf.nodes; i++)
-            if (e->nodes[i].conn && e->nodes[i].backend->forked)
-                e->nodes[i].backend->forked(e->nodes[i].conn);
+        for (struct node *n = NULL; (n = hf__node_next(e, n));)
+            if (n->conn && n->backend->forked) n->backend->forked(n->conn);
         hf__pump_unlock(p);
     }
     all = NULL;

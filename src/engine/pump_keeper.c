@@ -128,12 +128,6 @@ static int loop_open(struct pump *p, struct hf_error *err)
     return HF_OK;
 }
 
-int hf__loop_join(struct pump *p, struct pump *other)
-{
-    struct epoll_event ev = {.events = EPOLLIN, .data.fd = p->loop_fd};
-    return epoll_ctl(other->loop_fd, EPOLL_CTL_ADD, p->loop_fd, &ev);
-}
-
 static void loop_hush(struct pump *p)
 {
     uint64_t ticks;
@@ -152,13 +146,6 @@ static int loop_open(struct pump *p, struct hf_error *err)
     (void)p;
     return hf__error_set(err, HF_UNSUPPORTED,
                          "client: own loop: needs epoll on this system");
-}
-
-int hf__loop_join(struct pump *p, struct pump *other)
-{
-    (void)p;
-    (void)other;
-    return -1;
 }
 
 static void loop_hush(struct pump *p)
@@ -283,8 +270,7 @@ void hf__pump_close(struct pump *p, int64_t limit_us)
     keeper_stop(p);
     hf__pump_lock(p);
     if (p->engine.table) close_settle(p, hf__clock_us() + limit_us);
-    for (int i = 0; i < p->engine.conf.nodes; i++)
-        hf__node_close(&p->engine, i);
+    hf__nodes_close(&p->engine);
     hf__pump_deliver_all(p, hf__pump_take(p, NULL, &none));
     hf__engine_close(&p->engine);
     hf__pump_unlock(p);

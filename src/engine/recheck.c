@@ -27,7 +27,7 @@ static void slot_look(struct engine *e, struct slot *s)
     r->until_us = s->hold.valid_us;
     hf__slot_owner(e, s, r->owner);
     s->requests++;
-    hf__request_send(e, 0, r);
+    hf__request_send(e, &e->nodes[0], r);
 }
 
 static void slot_check(struct engine *e, struct slot *s)
@@ -46,7 +46,7 @@ void hf__recheck_all(struct engine *e)
         for (struct lock_entry *n = e->table[i]; n; n = n->hash_next)
             for (struct slot *s = n->slots, *next; s; s = next) {
                 next = s->next;
-                slot_check(e, s);
+                if (!n->is_host) slot_check(e, s);
             }
 }
 
@@ -61,7 +61,7 @@ void hf__slot_heard(struct engine *e, struct slot *s, const struct request *r,
 {
     int is_gone = rep->verdict == V_ABSENT || rep->verdict == V_OTHER;
     int is_failed = r->op == OP_RENEW && rep->verdict >= V_ERROR;
-    if (e->conf.nodes > 1) return; /* one of several explains nothing */
+    if (s->hold.conf->nodes > 1) return; /* one of several explains nothing */
     if (rep->text && (is_gone || is_failed))
         hf__slot_why(e, s, rep->text);
     else if (r->op == OP_RENEW && s->why)

@@ -36,7 +36,7 @@ void hf__tally_start(struct engine *e, struct op *op)
     r->until_us = e->now_us + e->conf.patience_us;
     r->user = op;
     r->user_kind = USER_OP;
-    hf__request_send(e, 0, r);
+    hf__request_send(e, &e->nodes[0], r);
 }
 
 static int is_refused_kindly(const struct reply *rep)

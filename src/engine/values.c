@@ -46,7 +46,7 @@ void hf__value_start(struct engine *e, struct op *op)
     hf__direct_bound(e, op, r);
     r->user = op;
     r->user_kind = USER_OP;
-    hf__request_send(e, 0, r);
+    hf__request_send(e, &e->nodes[0], r);
 }
 
 /* Written whatever is there, a late second copy would undo somebody else's

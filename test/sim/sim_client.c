@@ -174,7 +174,9 @@ static int engine_start(struct sim *s, struct sim_client *c)
     hf__members_begin(&c->engine);
     for (int i = 0; i < s->k.nodes; i++) {
         url.port = i;
-        if (hf__node_open(&c->engine, i, &sim_backend, &url, NULL) != HF_OK)
+        if (hf__node_open(&c->engine, &c->engine.nodes[i], i, &sim_backend,
+                          &url, NULL)
+            != HF_OK)
             return -1;
     }
     if (s->is_rw) return rw_open(s, c);
@@ -232,7 +234,7 @@ void client_crash(struct sim *s, struct sim_client *c)
     hf__engine_take_done(e);
     c->alive = 0;
     for (int i = 0; i < s->k.actors; i++) c->actors[i].claims = 0;
-    for (int i = 0; i < s->k.nodes; i++) hf__node_close(e, i);
+    hf__nodes_close(e);
     hf__engine_take_done(e);
     hf__engine_close(e);
     check_leak(c);

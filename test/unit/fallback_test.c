@@ -71,7 +71,7 @@ TEST(fallback, the_option_s_field_wins_over_the_url)
     CHECK_INT(hf_client_open(NOWHERE "?fallback=local&fallback_dir=/tmp", &o,
                              &c, NULL),
               HF_OK);
-    int is_local = c->fallback != NULL;
+    int is_local = c->pump.engine.host != NULL;
     int is_patient = c->pump.engine.conf.is_patient;
     hf_client_close(c);
     CHECK(!is_local && is_patient);

@@ -40,7 +40,8 @@ static void begin(int nodes)
     e.pending_us = TIME_NEVER;
     e.now_us = 5 * US_PER_S;
     for (int i = 0; i < nodes; i++) {
-        CHECK_INT(hf__node_open(&e, i, &silent, &url, &err), HF_OK);
+        CHECK_INT(hf__node_open(&e, &e.nodes[i], i, &silent, &url, &err),
+                  HF_OK);
         e.nodes[i].up = 1;
     }
 }
@@ -48,7 +49,7 @@ static void begin(int nodes)
 static struct request sent(enum request_op op)
 {
     struct request r = {.op = op, .user_kind = USER_NODE};
-    hf__request_send(&e, 0, &r);
+    hf__request_send(&e, &e.nodes[0], &r);
     return r;
 }
 

@@ -1,0 +1,291 @@
+/*
+ * host.c: the lock of this host that stands in for a store that is silent.
+ *
+ * The rule: the store is asked first, and this host only if the store did not
+ * answer; but a holder that has a hold of this host works on that until it is
+ * given back, and until then the other holders of this client contend there as
+ * well: no two of them have the store's lock and this host's at the same time.
+ *
+ * An operation that goes there has its entry changed for the host's; from then
+ * on it is an operation like any other, on a store with one node.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "engine/engine.h"
+
+#define JOINED "another holder of this client has it there"
+
+int64_t hf__host_now(const struct engine *e)
+{
+    const struct node *n = &e->host->node;
+    return n->clock_known ? e->now_us + n->offset_us : 0;
+}
+
+static int may_go(const struct engine *e, const struct op *op)
+{
+    return e->host && op->fall != FALL_NEVER && op->entry
+           && op->entry->kind == KIND_PLAIN && !op->target;
+}
+
+static struct lock_entry *entry_there(struct engine *e,
+                                      const struct lock_entry *entry)
+{
+    if (!e->host || !e->host->is_open || entry->is_host) return NULL;
+    return hf__entry_find_host(e, entry);
+}
+
+struct slot *hf__holder_slot(struct engine *e, struct lock_entry *entry,
+                             uint64_t holder)
+{
+    struct lock_entry *there = entry_there(e, entry);
+    struct slot *s = there ? hf__slot_find(there, holder) : NULL;
+    return s ? s : hf__slot_find(entry, holder);
+}
+
+/* Has one, or is about to: what is lost or given back does not count. */
+static int is_used(const struct lock_entry *entry)
+{
+    const struct slot *s = entry->slots;
+    while (s
+           && (s->hold.state == HOLD_LOST || s->hold.state == HOLD_RELEASING
+               || s->hold.state == HOLD_DONE))
+        s = s->next;
+    return s != NULL;
+}
+
+/* Does this holder (0: any) have it? */
+static int is_held(const struct engine *e, const struct lock_entry *entry,
+                   uint64_t holder)
+{
+    const struct slot *s = entry->slots;
+    while (s
+           && (s->hold.state != HOLD_HELD || s->hold.valid_us <= e->now_us
+               || (holder && s->holder != holder)))
+        s = s->next;
+    return s != NULL;
+}
+
+/* ---- going there ---------------------------------------------------------- */
+
+static void why_set(struct op *op, const char *text)
+{
+    if (snprintf(op->why, sizeof op->why, "%s", text) >= (int)sizeof op->why)
+        hf__text_cut(op->why, sizeof op->why);
+}
+
+/* With a reference to `there`, which is the operation's. */
+static void op_go(struct engine *e, struct op *op, struct lock_entry *there)
+{
+    op->named = op->entry;
+    op->entry = there;
+    op->fell_trying = op->wait_us == 0 || op->tries_once;
+    op->spoken = 0;
+    op->err = (struct hf_error){.node = -1};
+    /* Its wait may be over by now: then it asks this host once. */
+    if (op->deadline_us <= e->now_us) {
+        op->deadline_us = TIME_NEVER;
+        op->wait_us = 0;
+    }
+}
+
+/* Its holder's hold there; to acquire anew is to forget one that is lost. */
+static struct slot *own_find(struct engine *e, const struct op *op,
+                             struct lock_entry *there)
+{
+    struct hold_event forget = {.type = EV_FORGET};
+    struct slot *s = hf__slot_find(there, op->holder);
+    if (!s || op->type != OP_TYPE_ACQUIRE || s->hold.state != HOLD_LOST
+        || s->op)
+        return s;
+    hf__slot_step(e, s, &forget);
+    return NULL;
+}
+
+/* Does its holder have a hold there, or is it to contend with one that has? */
+static int is_drawn(struct engine *e, struct op *op, struct lock_entry *there)
+{
+    if (op->type == OP_TYPE_INSPECT && op->fall != FALL_OWN_FIRST) return 0;
+    op->why[0] = '\0';
+    if (own_find(e, op, there)) return 1;
+    /* There are no tickets there; and what is the store's is entered there. */
+    if (op->type != OP_TYPE_ACQUIRE || op->flags & HF_ACQUIRE_DETACHED
+        || is_held(e, op->entry, op->holder) || !is_used(there))
+        return 0;
+    why_set(op, JOINED);
+    return 1;
+}
+
+/* Neither the store nor this host. */
+static void host_refuse(struct engine *e, struct op *op,
+                        const struct hf_error *err)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    int is_plain = err->status == HF_NOMEM || err->status == HF_CLOSED;
+    snprintf(text, sizeof text, "%.120s; this host: %.120s", op->why,
+             err->text);
+    hf__op_finish(e, op, is_plain ? err->status : HF_UNAVAILABLE,
+                  is_plain ? NULL : text);
+}
+
+/* The store was silent.  1: it is over by that. */
+static int op_fall(struct engine *e, struct op *op)
+{
+    struct host *h = e->host;
+    struct hf_error err = {.status = HF_NOMEM};
+    op->falls = 0;
+    int status = h->is_open || e->closing ? HF_OK : h->open(e, &err);
+    if (status == HF_OK && !e->closing) h->is_open = 1;
+    struct lock_entry *there =
+        h->is_open ? hf__entry_get_host(e, op->entry) : NULL;
+    if (there) {
+        op->fell = 1;
+        op_go(e, op, there);
+        return 0;
+    }
+    if (e->closing) return 0; /* it ends with that */
+    op->fall = FALL_NEVER;
+    host_refuse(e, op, &err);
+    return 1;
+}
+
+int hf__host_route(struct engine *e, struct op *op)
+{
+    if (!may_go(e, op) || op->named) return 0;
+    if (op->falls) return op_fall(e, op);
+    int is_of_hold = op->type == OP_TYPE_ACQUIRE || op->type == OP_TYPE_RELEASE
+                     || op->type == OP_TYPE_EXTEND;
+    if (!is_of_hold && op->type != OP_TYPE_INSPECT) return 0;
+    struct lock_entry *there = entry_there(e, op->entry);
+    if (!there) return 0;
+    there->refs++;
+    if (is_drawn(e, op, there))
+        op_go(e, op, there);
+    else
+        hf__entry_unref(e, there);
+    return 0;
+}
+
+/* ---- coming to an end ------------------------------------------------------ */
+
+static int is_first_grant(const struct op *op, int status)
+{
+    return op->type == OP_TYPE_ACQUIRE && status == HF_OK
+           && op->grant.count == 1;
+}
+
+/* It answers, if only to refuse: others may well be granted its lock. */
+static int store_speaks(const struct engine *e, const struct op *op)
+{
+    int words = 0;
+    for (uint32_t left = op->spoken; left; left &= left - 1) words++;
+    return words >= e->conf.quorum;
+}
+
+static int is_to_fall(const struct engine *e, const struct op *op, int status)
+{
+    if (status != HF_UNAVAILABLE || store_speaks(e, op)) return 0;
+    if (op->type == OP_TYPE_INSPECT) return 1;
+    if (op->type != OP_TYPE_ACQUIRE || op->flags & HF_ACQUIRE_DETACHED)
+        return 0;
+    /* Not to enter the store's own hold once more. */
+    const struct slot *s = hf__slot_find(op->entry, op->holder);
+    return !s || (s->hold.state != HOLD_HELD && s->hold.state != HOLD_LOST);
+}
+
+static void host_warn(struct engine *e, const char *where, const char *what,
+                      const char *why)
+{
+    char line[2 * HF_ERROR_TEXT_MAX];
+    if (!e->log) return;
+    snprintf(line, sizeof line, "%.100s: %s%s%.250s", where, what,
+             *why ? ": " : "", why);
+    e->log(e, HF_LOG_WARN, line);
+}
+
+static void store_heard(struct engine *e)
+{
+    struct host *h = e->host;
+    if (!h->is_standing_in || e->answered_us <= h->stood_in_us) return;
+    h->is_standing_in = 0;
+    host_warn(e, h->store, "answers again", "");
+}
+
+/* Granted by the store, while another holder of this client is at this host. */
+static int is_joining(struct engine *e, const struct op *op)
+{
+    const struct lock_entry *there = entry_there(e, op->entry);
+    return there && is_used(there)
+           && !hf__slot_find((struct lock_entry *)there, op->holder);
+}
+
+int hf__host_takes(struct engine *e, struct op *op, int status,
+                   const char *text)
+{
+    if (!may_go(e, op) || e->closing) return 0;
+    if (op->named) {
+        /* An attached ticket may have brought the store's lock meanwhile, and
+         * a hold that was there before is not given back by a silence. */
+        op->undo = is_first_grant(op, status) && is_held(e, op->named, 0);
+        return op->undo;
+    }
+    store_heard(e);
+    op->undo = is_first_grant(op, status) && is_joining(e, op);
+    op->falls = is_to_fall(e, op, status) != 0;
+    if (op->falls) why_set(op, text ? text : hf_status_text(status));
+    return op->undo || op->falls;
+}
+
+int hf__host_undo(struct engine *e, struct op *op)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    struct hold_event release = {.type = EV_RELEASE};
+    struct slot *s = op->granted, *kept = s;
+    op->undo = 0;
+    op->granted = NULL;
+    if (!s) s = hf__slot_find(op->entry, op->holder);
+    if (s && s->hold.state == HOLD_HELD && !s->op)
+        hf__slot_step(e, s, &release);
+    if (kept) hf__slot_unpin(e, kept);
+    if (!op->named && !(op->flags & HF_ACQUIRE_DETACHED)) return 0;
+    snprintf(text, sizeof text,
+             op->named ? "%.150s; another holder of this client has the "
+                         "store's lock by now"
+                       : "detached: not on this host, and " JOINED,
+             op->why);
+    hf__op_finish(e, op, HF_UNAVAILABLE, text);
+    return 1;
+}
+
+static void acquire_told(struct engine *e, struct op *op)
+{
+    struct host *h = e->host;
+    if (op->status == HF_OK) {
+        host_warn(e, op->entry->name, "held on this host only", op->why);
+        hf__error_set(&op->err, HF_OK, "held on this host only: %.140s",
+                      op->why);
+        if (!op->fell) return;
+        h->is_standing_in = 1;
+        h->stood_in_us = e->now_us;
+        return;
+    }
+    if (op->status == HF_TAKEN && !op->fell_trying) op->status = HF_TIMEOUT;
+    if (op->status == HF_TAKEN || op->status == HF_TIMEOUT)
+        hf__error_set(&op->err, op->status, "%s on this host: %.100s",
+                      hf_status_text(op->status), op->why);
+}
+
+void hf__host_told(struct engine *e, struct op *op)
+{
+    struct lock_entry *there = op->entry;
+    if (!op->named) return;
+    op->entry = op->named;
+    op->named = NULL;
+    hf__entry_unref(e, there);
+    if (op->info) {
+        op->info->guarantee = HF_GUARANTEE_LOCAL;
+        op->info->fence = 0;
+    }
+    if (op->type == OP_TYPE_ACQUIRE && op->why[0]) acquire_told(e, op);
+}
