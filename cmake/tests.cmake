@@ -100,7 +100,7 @@ function(hf_test name label)
 endfunction()
 
 foreach(kind unit fault)
-  file(GLOB paths CONFIGURE_DEPENDS test/${kind}/*_test.c)
+  file(GLOB_RECURSE paths CONFIGURE_DEPENDS test/${kind}/*_test.c)
   hf_without_redis(paths)
   foreach(path IN LISTS paths)
     get_filename_component(stem ${path} NAME_WE)

@@ -5,8 +5,8 @@
  * node that has no marker, or one of an earlier life, votes only after every
  * lease must have ended.  One rule: whatever is in doubt begins a quarantine.
  *
- * boot.lua decides the same on a Redis; test/fault/replay_test.c holds the two
- * against each other.
+ * boot.lua decides the same on a Redis; test/fault/replay/replay_test.c holds
+ * the two against each other.
  */
 #ifndef HF_BASE_BOOT_H
 #define HF_BASE_BOOT_H

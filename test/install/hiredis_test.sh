@@ -54,6 +54,6 @@ done
     -iquote "$source/test" -o "$work/test" \
     "$source/src/backend/redis/redis_reply.c" "$source/src/base/number.c" \
     "$source/src/sys/alloc.c" "$source/test/lib/test_main.c" \
-    "$source/test/unit/redis_reply_test.c" "$work/read.o" "$work/sds.o" \
+    "$source/test/unit/backend/redis/redis_reply_test.c" "$work/read.o" "$work/sds.o" \
     "$work/alloc.o" -lpthread
 "$work/test"

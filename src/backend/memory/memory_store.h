@@ -3,8 +3,8 @@
  * requests it is given.
  *
  * It follows the rules of the redis scripts, reply for reply, and is therefore
- * also the model node of the simulator; test/fault/replay_test.c holds it
- * against a real server.  The rules:
+ * also the model node of the simulator; test/fault/replay/replay_test.c holds
+ * it against a real server.  The rules:
  *
  *   PROPOSE  held by this owner and attempt under this T: granted again, and
  *            nothing moves.  Held by somebody else (or another attempt): BUSY.
