@@ -1,25 +1,18 @@
 # library.cmake: libholdfast, shared and static, from one set of objects.
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
-pkg_check_modules(HIREDIS IMPORTED_TARGET hiredis>=0.14)
-if(NOT HIREDIS_FOUND)
-  message(WARNING
-    "hiredis not found: the redis backend is left out; it needs the package "
-    "libhiredis-dev (Debian, Ubuntu) or hiredis-devel (Fedora)")
-endif()
+include(cmake/backends.cmake)
 
 # Only its headers: it is loaded on the first use of TLS, see net/openssl.h.
 pkg_check_modules(OPENSSL libssl>=1.1.1)
-if(HIREDIS_FOUND AND NOT OPENSSL_FOUND)
+if(net IN_LIST HF_FOLDERS_USED AND NOT OPENSSL_FOUND)
   message(WARNING
-    "OpenSSL not found: rediss:// is left out; it needs the package "
+    "OpenSSL not found: TLS, as in rediss://, is left out; it needs the package "
     "libssl-dev (Debian, Ubuntu) or openssl-devel (Fedora)")
 endif()
 
 file(GLOB_RECURSE HF_SOURCES CONFIGURE_DEPENDS src/*.c)
-if(NOT HIREDIS_FOUND)
-  list(FILTER HF_SOURCES EXCLUDE REGEX "/src/(backend/redis|net)/")
-endif()
+hf_without_left_out(HF_SOURCES)
 if(OPENSSL_FOUND)
   list(FILTER HF_SOURCES EXCLUDE REGEX "/src/net/tls_none\\.c$")
 else()
@@ -27,32 +20,17 @@ else()
     "/src/net/(openssl|tls|tls_context|tls_error)\\.c$")
 endif()
 
-# The Lua scripts become one C file with their SHA1s.
-file(GLOB HF_LUA CONFIGURE_DEPENDS src/backend/redis/lua/*.lua)
-file(GLOB HF_LUA_PARTS CONFIGURE_DEPENDS src/backend/redis/lua/part/*.lua)
-set(HF_SCRIPTS ${HF_GENERATED}/redis_scripts.c)
-add_custom_command(
-  OUTPUT ${HF_SCRIPTS} ${HF_GENERATED}/redis_scripts.h
-  COMMAND ${CMAKE_COMMAND} -DOUT=${HF_GENERATED}
-          "-DSCRIPTS=$<JOIN:${HF_LUA},$<COMMA>>"
-          -P ${PROJECT_SOURCE_DIR}/cmake/embed_lua.cmake
-  DEPENDS ${HF_LUA} ${HF_LUA_PARTS} ${PROJECT_SOURCE_DIR}/cmake/embed_lua.cmake
-  COMMENT "Embedding the Lua scripts" VERBATIM)
-add_custom_target(redis-scripts DEPENDS ${HF_SCRIPTS})
-# ISO C promises 4095 characters in a literal; real compilers have no limit.
-set_source_files_properties(${HF_SCRIPTS} PROPERTIES
-  COMPILE_OPTIONS -Wno-overlength-strings)
-
-add_library(holdfast_objects OBJECT ${HF_SOURCES} ${HF_SCRIPTS})
-add_dependencies(holdfast_objects redis-scripts)
+add_library(holdfast_objects OBJECT ${HF_SOURCES} ${HF_BACKEND_SOURCES})
+foreach(target IN LISTS HF_BACKEND_TARGETS)
+  add_dependencies(holdfast_objects ${target})
+endforeach()
 target_include_directories(holdfast_objects PUBLIC include)
 target_compile_options(holdfast_objects PRIVATE ${HF_INTERNAL})
 target_compile_definitions(holdfast_objects PRIVATE
-  HF_WITH_REDIS=$<BOOL:${HIREDIS_FOUND}>
   HF_MODULE_DIR="${CMAKE_INSTALL_FULL_LIBDIR}/holdfast")
-if(HIREDIS_FOUND)
-  target_link_libraries(holdfast_objects PRIVATE PkgConfig::HIREDIS)
-endif()
+foreach(pkg IN LISTS HF_BACKEND_PKGS)
+  target_link_libraries(holdfast_objects PRIVATE PkgConfig::${pkg})
+endforeach()
 target_include_directories(holdfast_objects SYSTEM PRIVATE
   ${OPENSSL_INCLUDE_DIRS})
 
@@ -74,10 +52,10 @@ file(CONFIGURE OUTPUT ${HF_MAP} CONTENT
 # What a program that links the static library needs as well.
 function(hf_link_needs target scope)
   target_link_libraries(${target} ${scope} Threads::Threads ${CMAKE_DL_LIBS})
-  if(HIREDIS_FOUND)
+  foreach(pkg IN LISTS HF_BACKEND_PKGS)
     target_link_libraries(${target} ${scope}
-      $<BUILD_INTERFACE:PkgConfig::HIREDIS>)
-  endif()
+      $<BUILD_INTERFACE:PkgConfig::${pkg}>)
+  endforeach()
 endfunction()
 
 add_library(holdfast_shared SHARED $<TARGET_OBJECTS:holdfast_objects>)

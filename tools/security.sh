@@ -17,7 +17,8 @@ tests_of() { sh tools/test_names.sh contract unit fault; }
 # "cli/FILE.sh" for tests of the command.
 others_of() {
     sed -nE 's/^ *hf_test\(([a-z-]+) .*/ctest: \1/p' cmake/tests.cmake
-    for path in test/fuzz/*_fuzz.c test/cli/*.sh; do echo "${path#test/}"; done
+    find test/fuzz -name '*_fuzz.c' | sed 's|.*/|fuzz/|'
+    for path in test/cli/*.sh; do echo "${path#test/}"; done
 }
 
 {

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backends.h"
 #include "base/error.h"
 #include "sys/env.h"
 
@@ -25,12 +26,13 @@
     "memory, file, redis, rediss, redis+unix, redis-sentinel, redis-cluster, " \
     "redlock, quorum"
 
-static const struct backend *const built_in[] = {
-    &hf__backend_memory, &hf__backend_file,
-#if HF_WITH_REDIS
-    &hf__backend_redis,  &hf__backend_sentinel, &hf__backend_redis_cluster,
-#endif
-};
+static const struct backend *const built_in[] = {HF_BACKENDS};
+
+/* Backends that this build is without; schemes are separated by spaces. */
+static const struct absent {
+    const char *schemes;
+    const char *todo;
+} absent[] = {HF_BACKENDS_ABSENT{NULL, NULL}};
 
 /* Backends that live in a module; schemes are separated by spaces. */
 static const struct module {
@@ -138,6 +140,14 @@ static const struct backend *module_open(const char *file, const char *scheme,
     return module_check(handle, file, scheme, err);
 }
 
+/* What brings the backend of `scheme` into a build; NULL: it is none. */
+static const char *absent_todo(const char *scheme)
+{
+    for (const struct absent *a = absent; a->schemes; a++)
+        if (hf__word_is_in(scheme, a->schemes)) return a->todo;
+    return NULL;
+}
+
 /* Why there is nothing for `scheme`. */
 static int none_explain(const char *scheme, const char *name,
                         struct hf_error *err)
@@ -147,12 +157,10 @@ static int none_explain(const char *scheme, const char *name,
                              "%s: not available in this version: there is no "
                              "module libholdfast-%s.so",
                              scheme, name);
-    if (hf__word_is_in(scheme, "redis rediss redis+unix redis-sentinel "
-                               "redis-cluster"))
-        return hf__error_set(err, HF_UNSUPPORTED,
-                             "%s: not built in: install the package "
-                             "libhiredis-dev and build holdfast again",
-                             scheme);
+    const char *todo = absent_todo(scheme);
+    if (todo)
+        return hf__error_set(err, HF_UNSUPPORTED, "%s: not built in: %s",
+                             scheme, todo);
     return hf__error_set(err, HF_INVALID,
                          "url: scheme %.32s: unknown: known are " SCHEMES_KNOWN,
                          scheme);

@@ -156,9 +156,19 @@ finished_with() {
     fi
 }
 
+# need_redis: or the test is skipped; asked once.
+need_redis() {
+    [ -z "${redis_is_there:-}" ] || return 0
+    "$HOLDFAST" status -q --url redis://127.0.0.1:1 a 2>&1 |
+        grep -q 'not built in' && skip 'this build is without the redis backend'
+    need_program redis-server
+    redis_is_there=yes
+}
+
 # redis_reserve: a port in $redis_port that no other test of this machine gets;
 # with it come the next port, for TLS, and the one 10000 above, for a cluster.
 redis_reserve() {
+    need_redis
     redis_port=$("$test_server" port $$) || exit 1
 }
 
@@ -182,7 +192,6 @@ redis_run() {
 # redis_start OPTION...: the same on a port of its own, which is in $redis_port.
 # Ends the test if there is none.
 redis_start() {
-    need_program redis-server
     redis_reserve
     redis_run "$@" || exit 1
 }

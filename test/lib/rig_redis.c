@@ -21,6 +21,7 @@
 #include "lib/port.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
+#include "lib/server.h"
 
 /* ---- ports -------------------------------------------------------------- */
 
@@ -54,6 +55,7 @@ static void server_start(struct redis *r, int loading)
                        .env = r->env,
                        .is_sentinel = r->is_sentinel};
     char why[LAUNCH_WHY_MAX];
+    server_backend();
     fflush(NULL);
     int back = net_enter(r->at);
     r->pid = fork();

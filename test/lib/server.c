@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "backend/registry.h"
 #include "sys/clock.h"
 #include "test.h"
 
@@ -22,10 +23,18 @@ static void backend_end(void *arg)
     fake_close(f);
 }
 
+const struct backend *server_backend(void)
+{
+    struct hf_error err;
+    const struct backend *b = hf__backend_find("redis", &err);
+    if (!b) test_skip("%s", err.text);
+    return b;
+}
+
 void server_open(struct fake_env *f, const char *url)
 {
     struct hf_error err;
-    fake_init(f, &hf__backend_redis);
+    fake_init(f, server_backend());
     test_cleanup(backend_end, f);
     if (fake_open(f, url, &err) != HF_OK) TEST_FAIL("%s", err.text);
 }

@@ -15,6 +15,9 @@
 #define SERVER_OWNER "01234567-89ab-4def-8123-456789abcdef:1"
 #define SERVER_SCRIPTS 12 /* ROLE, INFO, GET, SCRIPT LOADs in a greeting */
 
+/* The redis backend; the test is skipped if this build is without it. */
+const struct backend *server_backend(void);
+
 /* Open `url` on the redis backend; closed when the test ends.  `f` must be
  * static. */
 void server_open(struct fake_env *f, const char *url);

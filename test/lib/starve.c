@@ -117,5 +117,5 @@ void starve_backend(const struct backend *backend, const char *url,
 
 void starve_in_turn(const char *url)
 {
-    starve_backend(&hf__backend_redis, url, "job");
+    starve_backend(server_backend(), url, "job");
 }

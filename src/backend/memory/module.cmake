@@ -1,0 +1,2 @@
+# module.cmake: the memory backend needs nothing.
+hf_backend(memory IF TRUE TABLES memory SCHEMES memory)
