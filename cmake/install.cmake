@@ -10,10 +10,15 @@ if(TARGET holdfast)
   install(TARGETS holdfast RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
 
-set(HF_REQUIRES_PRIVATE "")
-if(HIREDIS_FOUND)
-  set(HF_REQUIRES_PRIVATE "hiredis")
-endif()
+# What a static program needs besides, as flags: a program that links the shared
+# library needs none of it, nor the .pc files that Requires.private would read.
+set(HF_LIBS_PRIVATE -pthread)
+set(HF_PKG_MODULES "")
+foreach(pkg IN LISTS HF_BACKEND_PKGS)
+  list(APPEND HF_LIBS_PRIVATE ${${pkg}_STATIC_LDFLAGS})
+  list(APPEND HF_PKG_MODULES ${${pkg}_MODULE_NAME})
+endforeach()
+list(JOIN HF_LIBS_PRIVATE " " HF_LIBS_PRIVATE)
 configure_file(cmake/holdfast.pc.in ${HF_GENERATED}/holdfast.pc @ONLY)
 install(FILES ${HF_GENERATED}/holdfast.pc
   DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
