@@ -7,6 +7,8 @@ PREFIX = /usr/local
 DESTDIR ?=
 CMAKE = cmake
 CMAKE_FLAGS =
+# A warning is an error for those who change the code; WERROR=OFF to build only.
+WERROR = ON
 HF_SIM_SEEDS = 2000
 HF_SIM_MORE = 18000
 SAN_SIM_SEEDS = 1000
@@ -15,10 +17,11 @@ SOAK_SEEDS = 1000000
 JOBS := $(shell nproc 2>/dev/null || echo 2)
 GENERATOR := $(shell command -v ninja >/dev/null 2>&1 && echo -G Ninja)
 
-CONFIGURE = $(CMAKE) $(GENERATOR) -S . $(CMAKE_FLAGS) >/dev/null
+CONFIGURE = $(CMAKE) $(GENERATOR) -S . -DHF_WERROR=$(WERROR) $(CMAKE_FLAGS) \
+    >/dev/null
 COMPILE = $(CMAKE) --build $(BUILD) -j $(JOBS)
-# Tests wait most of the time: five at once for each core.
-TEST_JOBS = $$(($(JOBS) * 5))
+# Tests wait most of the time: eight at once for each core.
+TEST_JOBS = $$(($(JOBS) * 8))
 
 all: configure
 	$(COMPILE)
