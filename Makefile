@@ -31,6 +31,7 @@ help:
 	@echo 'make run       take a lock on this host, and show its fence'
 	@echo 'make test      all tests but the slow ones, in some minutes'
 	@echo 'make slow      those: more seeds, models, failing allocations...'
+	@echo 'make test-all  both, in one run'
 	@echo 'make tidy      check format, layers, banned calls; clang-tidy'
 	@echo 'make format    let clang-format set every C file'
 	@echo 'make san       all tests with address, undefined, thread sanitizer'
@@ -59,7 +60,10 @@ test: all
 	sh tools/tests.sh $(BUILD) -LE slow -j $(TEST_JOBS)
 
 slow: all
-	sh tools/tests.sh $(BUILD) -L slow -j $(JOBS)
+	sh tools/tests.sh $(BUILD) -L slow -j $(TEST_JOBS)
+
+test-all: all
+	sh tools/tests.sh $(BUILD) -j $(TEST_JOBS)
 
 tidy:
 	sh tools/tidy.sh
@@ -112,5 +116,6 @@ install: product
 clean:
 	rm -rf build build-asan build-tsan build-fuzz build-tidy
 
-.PHONY: all help configure product run test slow tidy format san asan tsan fuzz \
+.PHONY: all help configure product run test slow test-all tidy format san asan tsan \
+    asan-build tsan-build asan-configure tsan-configure fuzz \
     bench soak model soak-model versions interop install clean

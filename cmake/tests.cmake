@@ -51,10 +51,16 @@ endfunction()
 
 # Minutes of computing: `make slow` and .ci/run run these, `make test` does not.
 set(HF_SLOW "^(alloc_failure_test|sim-more|sim-mutants|model|install|hiredis-1)$")
-# Many tests run at once, since most of them wait.  Those that compute take turns.
-set(HF_BUSY "^(sim|fuzz|model|install)$")
-# Those that wait longest begin first: in seconds.
-set(HF_LONG redis_cluster_failover_test 90 tls_line_test 60
+# Many tests run at once, since most of them wait.  Of those that compute one runs
+# at a time, of those that compile too; each takes the places of several others.
+set(HF_BUSY "^(sim|fuzz|model|install|slow)$")
+set(HF_BUSY_PLACES 4)
+# These wait and compute.
+set(HF_HALF_BUSY "(stress|storm|many_[a-z]+|multi_processes)(_test)?$")
+# Those that wait longest, or that others wait for, begin first: in seconds.
+set(HF_LONG sim-more 300 sim-mutants 300 bare-build 280 model 260 install 250
+  same-build 240 abi-newer 230 alloc_failure_test 150
+  redis_cluster_failover_test 90 tls_line_test 60
   redis_cluster_move_test 50 cli-lost 40 redis_sentinel_failover_test 40
   net_cluster_test 40 redis_cluster_storm_test 40 redis_permit_fault_test 40
   redis_cluster_bad_test 30 redlock_heal_test 30 slow_server_test 30
@@ -72,16 +78,25 @@ function(hf_test name label)
   set_tests_properties(${name} PROPERTIES LABELS "${labels}" TIMEOUT 900
     SKIP_RETURN_CODE 77)
   if(label MATCHES "${HF_BUSY}")
-    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK processors)
+    set(turn computing)
+    if(label MATCHES "^(install|slow)$")
+      set(turn compiling)
+    endif()
+    set_tests_properties(${name} PROPERTIES RESOURCE_LOCK ${turn}
+      PROCESSORS ${HF_BUSY_PLACES})
+  elseif(name MATCHES "${HF_HALF_BUSY}")
+    set_tests_properties(${name} PROPERTIES PROCESSORS 2)
   endif()
   list(FIND HF_LONG ${name} at)
   if(at GREATER_EQUAL 0)
     math(EXPR at "${at} + 1")
     list(GET HF_LONG ${at} seconds)
     set_tests_properties(${name} PROPERTIES COST ${seconds})
+  elseif(label MATCHES "${HF_BUSY}")
+    set_tests_properties(${name} PROPERTIES COST 100)
   elseif(label STREQUAL "contract")
-    # Four processes, which compute more than others.
-    set_tests_properties(${name} PROPERTIES COST 60 PROCESSORS 2)
+    # Four processes, which wait: two seconds of computing in a minute.
+    set_tests_properties(${name} PROPERTIES COST 60)
   endif()
   # TSan cannot follow threads that a forked child starts: let it try where
   # it may, and leave out the test that is about nothing else.  Nor does it
@@ -302,7 +317,7 @@ if(NOT HF_SANITIZE AND NOT HF_FUZZ)
   set_tests_properties(abi PROPERTIES ENVIRONMENT
     "BUILD=${CMAKE_BINARY_DIR};CC=${CMAKE_C_COMPILER}")
   hf_test(abi-newer slow sh ${HF_TEST_DIR}/abi/abi_test.sh newer)
-  set_tests_properties(abi-newer PROPERTIES PROCESSORS 2 ENVIRONMENT
+  set_tests_properties(abi-newer PROPERTIES ENVIRONMENT
     "CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER}")
   # What the built files protect themselves with.
   if(HF_HARDEN)
