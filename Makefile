@@ -72,13 +72,24 @@ format:
 	find include src cli test bench examples -name '*.[ch]' \
 	    -exec clang-format -i {} +
 
-san: asan tsan
+# The second is built while the tests of the first wait, at the lowest priority.
+san: asan-build tsan-configure
+	nice -n 19 $(CMAKE) --build build-tsan -j $(JOBS) >build-tsan/log 2>&1 & \
+	    built=$$!; failed=0; \
+	    sh tools/san.sh build-asan || failed=1; \
+	    wait $$built || { cat build-tsan/log; exit 1; }; \
+	    sh tools/san.sh build-tsan || failed=1; \
+	    exit $$failed
 
-asan tsan:
-	$(CONFIGURE) -B build-$@ -DHF_SIM_SEEDS=$(SAN_SIM_SEEDS) -DHF_SIM_MORE=0 \
-	    -DHF_SANITIZE=$(if $(filter asan,$@),address$(COMMA)undefined,thread)
-	$(CMAKE) --build build-$@ -j $(JOBS)
+asan tsan: %: %-build
 	sh tools/san.sh build-$@
+
+asan-build tsan-build: %-build: %-configure
+	$(CMAKE) --build build-$* -j $(JOBS)
+
+asan-configure tsan-configure: %-configure:
+	$(CONFIGURE) -B build-$* -DHF_SIM_SEEDS=$(SAN_SIM_SEEDS) -DHF_SIM_MORE=0 \
+	    -DHF_SANITIZE=$(if $(filter asan,$*),address$(COMMA)undefined,thread)
 
 COMMA = ,
 

@@ -5,7 +5,7 @@
 # alone, and is told at the very end as FLAKY, with its first output.
 set -u
 build=$1
-jobs=$(($(nproc 2>/dev/null || echo 2) * 4))
+jobs=$(($(nproc 2>/dev/null || echo 2) * 6))
 log=$build/Testing/Temporary
 reports='ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|runtime error:'
 
