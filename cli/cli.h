@@ -19,7 +19,7 @@
 #include <stdio.h>
 
 #include "holdfast/holdfast.h"
-#include "option.h"
+#include "option/option.h"
 
 /* Exit codes.  run passes the command's own status on, so ours are those of
  * sysexits(3), timeout(1) and the shell, and 80, which nobody uses. */
@@ -86,7 +86,7 @@ const struct command *command_find(const char *name);
         "78", "bad configuration: the URL, or something the store cannot do"   \
     }
 
-/* ---- duration.c ---- */
+/* ---- common/duration.c ---- */
 
 /* "250ms", "1.5", "10s", "2m", "1h", "1d": 0 and milliseconds, or -1. */
 int duration_parse(const char *text, int64_t *out_ms);
@@ -101,10 +101,10 @@ int64_t clock_ms(void);
 /* Milliseconds since 1970, by the clock of this host. */
 int64_t wall_now_ms(void);
 
-/* backoff.c: --backoff into `out`: NULL, or what is wrong with it. */
+/* option/backoff.c: --backoff into `out`: NULL, or what is wrong with it. */
 const char *backoff_parse(const char *text, struct hf_acquire_options *out);
 
-/* ---- text.c ---- */
+/* ---- common/text.c ---- */
 
 /* `text` for a terminal: control characters and broken UTF-8 as \xNN.  Always
  * terminated, cut at `size`.  Returns `out`. */
@@ -125,7 +125,7 @@ void json_bool(struct json *j, const char *key, int value);
 /* Close the object, with a newline and a NUL behind it. */
 void json_end(struct json *j);
 
-/* ---- say.c ---- */
+/* ---- common/say.c ---- */
 
 /* Set what is said, and how.  `json_fd` >= 0: as events, to that fd. */
 void say_setup(int quiet, int verbose, int json_fd);
@@ -142,7 +142,7 @@ void say_hasty(int is_hasty);
 /* A line of what is said; one that is not needed is dropped sooner. */
 void say_write(int fd, const char *buf, size_t len, int is_needed);
 
-/* ---- environment.c ---- */
+/* ---- common/environment.c ---- */
 
 /* The variable's value; NULL if it is not set or empty, or if we have more
  * rights than our user. */
@@ -153,13 +153,13 @@ void environment_number(const char *name, int64_t value);
  * find, and set HOLDFAST_URL to `url`, which must have no password in it. */
 void environment_clean(const char *url);
 
-/* ---- secret.c: where a password could be read by others ---- */
+/* ---- session/secret.c: where a password could be read by others ---- */
 
 /* Warn if every user may read the file that `url` was read from, and the URL
  * has a password. */
 void url_file_check(const char *path, const char *url);
 
-/* ---- session.c ---- */
+/* ---- session/session.c ---- */
 
 /* A client and a lock, as the options say; or a set of them. */
 struct session {
@@ -215,7 +215,7 @@ int session_inspect(struct session *s, struct hf_info *info,
  * it, or wants it broken, is refused. */
 int session_is_refused(const struct session *s, const struct hf_info *info);
 
-/* ---- nodes.c: the members of a quorum ---- */
+/* ---- session/nodes.c: the members of a quorum ---- */
 
 struct nodes {
     struct hf_node at[HF_QUORUM_NODES_MAX];
@@ -244,7 +244,8 @@ void nodes_json(struct json *j, const struct hf_info *info,
 int session_has_no(const struct session *s, unsigned cap, const char *what,
                    const char *instead);
 
-/* holder.c: "web-3 pid 4121 (report), for 4m10s, fence 812, lease 22s left" */
+/* session/holder.c: "web-3 pid 4121 (report), for 4m10s, fence 812, lease 22s
+ * left" */
 const char *holder_text(const struct hf_info *info, char *out, size_t size);
 /* The same, and what is said only when it was asked for: hold count, waiters,
  * kind and guarantee, even if they are the usual ones. */
@@ -257,15 +258,16 @@ const char *guarantee_name(int guarantee);
 /* What the store knows of a lock, as members of `j`. */
 void holder_json(struct json *j, const char *name, const struct hf_info *info);
 
-/* ---- interrupt.c: leaving the queue by a signal ---- */
+/* ---- session/interrupt.c: leaving the queue by a signal ---- */
 
 /* From now on INT, TERM, HUP, QUIT, USR1 and USR2 cancel `cancel`. */
 void interrupt_setup(hf_cancel *cancel);
 /* The signal that came first, or 0. */
 int interrupt_signal(void);
 
-/* wait.c: wait for the session's lock as -n and -w say.  0, or an exit code
- * after having said why not.  `status` gets the library's word for it. */
+/* session/acquire.c: wait for the session's lock as -n and -w say.  0, or an
+ * exit code after having said why not.  `status` gets the library's word for
+ * it. */
 int session_acquire(struct session *s, const struct options *o, unsigned flags,
                     hf_hold **hold, int *status);
 
@@ -292,14 +294,14 @@ int ticket_read(const char *word, char *ticket);
 /* Flush stdout: 0, or EXIT_BUG after having said why. */
 int output_end(void);
 
-/* ---- help.c ---- */
+/* ---- manual/help.c ---- */
 void help_command(const struct command *cmd, FILE *out);
 /* Which commands there are; and what is true of all of them. */
 void help_commands(FILE *out);
 void help_overview(FILE *out);
 extern const struct term_row overview_urls[], overview_env[], overview_exits[];
 extern const char *const overview_examples[];
-/* man.c: the same, in roff on stdout. */
+/* manual/man.c: the same, in roff on stdout. */
 void man_command(const struct command *cmd);
 void man_overview(void);
 /* "-w, --wait, --timeout TIME" into `out`, which is returned. */

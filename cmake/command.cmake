@@ -1,6 +1,6 @@
 # command.cmake: the command.  Linked with the static library, so that it
 # starts fast and runs from anywhere; it sees only include/.
-file(GLOB HF_CLI_SOURCES CONFIGURE_DEPENDS cli/*.c)
+file(GLOB_RECURSE HF_CLI_SOURCES CONFIGURE_DEPENDS cli/*.c)
 if(HF_CLI_SOURCES)
   add_executable(holdfast ${HF_CLI_SOURCES})
   target_compile_options(holdfast PRIVATE

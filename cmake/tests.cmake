@@ -259,8 +259,10 @@ foreach(path IN LISTS paths)
     hf_test(${stem} fuzz ${stem} ${HF_TEST_DIR}/fuzz/corpus/${noun})
   endif()
 endforeach()
-target_compile_options(options_fuzz PRIVATE
-  "SHELL:-iquote ${PROJECT_SOURCE_DIR}/cli")
+foreach(stem options_fuzz run_watch_test)
+  target_compile_options(${stem} PRIVATE
+    "SHELL:-iquote ${PROJECT_SOURCE_DIR}/cli")
+endforeach()
 # A run of these is a whole client, or writes files.
 if(NOT HF_FUZZ)
   set_tests_properties(guard_fuzz PROPERTIES ENVIRONMENT HF_FUZZ_RUNS=1000)

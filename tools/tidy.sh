@@ -76,7 +76,7 @@ rule_banned() {
             if (name ~ /^(sprintf|vsprintf|strcpy|strcat|atoi|atol|strtok|rand|srand|time|gettimeofday|sleep|usleep|gets)$/)
                 breach(name "() is banned")
             if (name ~ /^(secure_)?getenv$/ && FILENAME ~ /^(src|cli)\// &&
-                FILENAME !~ /^(src\/sys\/env|cli\/environment)\.c$/)
+                FILENAME !~ /^(src\/sys\/env|cli\/common\/environment)\.c$/)
                 breach(name "() is banned: hf__env(), environment_get()")
             if (FILENAME !~ /^src\//) continue
             if (name ~ /^(malloc|calloc|realloc|free|strdup|strndup)$/ &&
@@ -124,7 +124,11 @@ rule_layers() {
     { code($0) }
     /^[ ]*#[ ]*include[ ]*"/ {
         split($0, part, "\"")
-        if (part[2] ~ /\// && part[2] !~ /^holdfast\//)
+        if (part[2] !~ /\// || part[2] ~ /^holdfast\//) next
+        own = FILENAME ~ /^cli\// ? "cli/" part[2] : ""
+        if (own != "" && (getline line < own) >= 0)
+            close(own)
+        else
             breach("sees only include/holdfast: " part[2])
     }'
 }

@@ -6,7 +6,7 @@
  * The file under test is part of the command, which is no library: it is
  * included, and what it calls is played here.
  */
-#include "../../../cli/run_watch.c"
+#include "run/watch.c"
 
 #include <unistd.h>
 

@@ -1,0 +1,236 @@
+/*
+ * doctor/check.c: what one server's own words mean for locks.
+ *
+ * One rule: what is not known is said to be so, and never counts as good.
+ */
+#include "doctor/doctor.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#define VERSION_MIN 602 /* Redis 6.2 */
+#define MEMORY_FULL_PERCENT 80
+
+void finding_add(struct doctor *d, enum level level, int node,
+                 const char *about, const char *format, ...)
+{
+    va_list args;
+    if (level == LEVEL_WARN) d->warnings++;
+    if (d->findings_len == FINDINGS_MAX) return;
+    struct finding *f = &d->findings[d->findings_len++];
+    f->level = level;
+    f->node = node;
+    f->about = about;
+    va_start(args, format);
+    vsnprintf(f->text, sizeof(f->text), format, args);
+    va_end(args);
+}
+
+int64_t fact_number(const struct hf_probe_node *n, const char *name,
+                    int64_t otherwise)
+{
+    char text[64];
+    int64_t number;
+    hf_probe_fact(n, name, text, sizeof(text));
+    if (number_parse(text, 0, INT64_MAX, &number) != 0) return otherwise;
+    return number;
+}
+
+int fact_is(const struct hf_probe_node *n, const char *name, const char *text)
+{
+    char value[64];
+    return hf_probe_fact(n, name, value, sizeof(value))
+           && strcmp(value, text) == 0;
+}
+
+/* ---- what it keeps ---- */
+
+enum keeping keeping_of(const struct hf_probe_node *n)
+{
+    char save[64];
+    int is_logged = fact_is(n, "aof_enabled", "1");
+    int has_save = hf_probe_fact(n, "save", save, sizeof(save)) && save[0];
+    if (!hf_probe_fact(n, "aof_enabled", save, sizeof(save)))
+        return KEEPS_UNKNOWN;
+    if (!is_logged) return has_save ? KEEPS_SOME : KEEPS_NOTHING;
+    if (!hf_probe_fact(n, "appendfsync", save, sizeof(save)))
+        return KEEPS_UNKNOWN;
+    return fact_is(n, "appendfsync", "always")
+                   && fact_is(n, "no-appendfsync-on-rewrite", "no")
+               ? KEEPS_ALL
+               : KEEPS_SOME;
+}
+
+static const char *keeping_text(const struct hf_probe_node *n)
+{
+    switch (keeping_of(n)) {
+    case KEEPS_ALL:
+        return "every grant is on its disk before it is answered";
+    case KEEPS_NOTHING:
+        return "nothing on disk: a restart forgets every lock";
+    case KEEPS_UNKNOWN:
+        return "not known: INFO or CONFIG GET is not permitted";
+    default:
+        break;
+    }
+    if (!fact_is(n, "aof_enabled", "1"))
+        return "snapshots alone: a restart forgets the newest locks";
+    if (fact_is(n, "appendfsync", "always"))
+        return "appendfsync always, but no sync while its log is rewritten: "
+               "set no-appendfsync-on-rewrite to no";
+    if (fact_is(n, "appendfsync", "no"))
+        return "appendfsync no: a crash of its host forgets the newest locks";
+    return "appendfsync everysec: a crash of its host forgets the locks of a "
+           "second or two";
+}
+
+/* Alone, what is forgotten is granted twice; in a quorum it sits out. */
+static void keeping_check(struct doctor *d, int i)
+{
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
+    int is_all = keeping_of(n) == KEEPS_ALL;
+    int is_alone = hf_probe_quorum(d->probe) == 0;
+    finding_add(d, is_alone && !is_all ? LEVEL_WARN : LEVEL_NOTE, i, "disk",
+                "%s%s%s", keeping_text(n),
+                is_alone && keeping_of(n) == KEEPS_NOTHING
+                        && fact_number(n, "connected_slaves", 0) > 0
+                    ? ", and its replicas copy that"
+                    : "",
+                is_alone && !is_all
+                    ? "; set appendonly yes and appendfsync always, or check "
+                      "the fence at the resource"
+                : is_all || n->durable
+                    ? ""
+                    : "; restarted, it does not vote for one quarantine");
+    if (!is_alone && n->durable && !is_all)
+        finding_add(d, LEVEL_WARN, i, "disk",
+                    "it is marked as durable (init --durable), but it is not: "
+                    "set appendonly yes, appendfsync always and "
+                    "no-appendfsync-on-rewrite no");
+    if (fact_is(n, "aof_last_write_status", "err"))
+        finding_add(d, LEVEL_WARN, i, "disk",
+                    "its last write to its log failed: is the disk full?");
+}
+
+/* ---- what it throws away ---- */
+
+static void memory_check(struct doctor *d, int i)
+{
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
+    int64_t most = fact_number(n, "maxmemory", -1);
+    int64_t used = fact_number(n, "used_memory", 0);
+    int64_t evicted = fact_number(n, "evicted_keys", 0);
+    char policy[64];
+    hf_probe_fact(n, "maxmemory_policy", policy, sizeof(policy));
+    int is_safe = strcmp(policy, "noeviction") == 0;
+    if (most > 0 && !is_safe)
+        finding_add(d, LEVEL_WARN, i, "memory",
+                    "maxmemory-policy %s: when its memory is full it throws "
+                    "locks away: set noeviction",
+                    policy);
+    else if (most == 0 && policy[0] && !is_safe)
+        finding_add(d, LEVEL_NOTE, i, "memory",
+                    "maxmemory-policy %s would throw locks away, if there "
+                    "were a maxmemory",
+                    policy);
+    if (evicted > 0 && !is_safe)
+        finding_add(d, LEVEL_WARN, i, "memory",
+                    "it has thrown away %lld keys since it was started",
+                    (long long)evicted);
+    if (most > 0 && used / 100 * 100 > most / 100 * MEMORY_FULL_PERCENT)
+        finding_add(d, LEVEL_WARN, i, "memory",
+                    "%lld %% of maxmemory is used: no lock can be taken when "
+                    "it is full",
+                    (long long)(used / (most / 100 + 1)));
+}
+
+/* ---- what it is ---- */
+
+/* Valkey calls it otherwise. */
+int is_of_cluster(const struct hf_probe_node *n)
+{
+    return fact_is(n, "redis_mode", "cluster")
+           || fact_is(n, "server_mode", "cluster");
+}
+
+/* "6.2.14" is 602. */
+static int version_of(const char *text)
+{
+    int parts[2] = {0, 0}, part = 0;
+    for (; *text && part < 2; text++) {
+        if (*text == '.')
+            part++;
+        else if (*text >= '0' && *text <= '9' && parts[part] < 1000)
+            parts[part] = parts[part] * 10 + (*text - '0');
+        else
+            break;
+    }
+    return parts[0] * 100 + parts[1];
+}
+
+/* A member of a quorum grants nothing to a client that names it alone. */
+static void membership_check(struct doctor *d, int i)
+{
+    int64_t members = fact_number(hf_probe_node(d->probe, i), "quorum_of", 0);
+    if (hf_probe_quorum(d->probe) > 1 || members < 2) return;
+    finding_add(d, LEVEL_WARN, i, "member",
+                "it is one of %lld members of a quorum, and no lock can be "
+                "taken by this URL: name all of them, or use "
+                "redis://HOST?member=ok if a lock of this server alone is "
+                "meant",
+                (long long)members);
+}
+
+static void server_check(struct doctor *d, int i)
+{
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
+    char version[64];
+    if (fact_is(n, "info", "denied"))
+        finding_add(d, LEVEL_WARN, i, "rights",
+                    "INFO is not permitted to this user: its role and what it "
+                    "keeps are not known%s",
+                    hf_probe_quorum(d->probe)
+                        ? ", and every connect counts as a restart"
+                        : "");
+    if (fact_is(n, "config", "denied"))
+        finding_add(d, LEVEL_WARN, i, "rights",
+                    "CONFIG GET is not permitted to this user: how often it "
+                    "syncs is not known, and counts as too seldom");
+    if (hf_probe_fact(n, "redis_version", version, sizeof(version))
+        && version_of(version) < VERSION_MIN)
+        finding_add(d, LEVEL_WARN, i, "version",
+                    "%s: 6.2 is the oldest that is supported", version);
+    membership_check(d, i);
+    replicas_check(d, i);
+    memory_check(d, i);
+    keeping_check(d, i);
+}
+
+static void directory_check(struct doctor *d, int i)
+{
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
+    char kind[64], path[160];
+    hf_probe_fact(n, "filesystem", kind, sizeof(kind));
+    hf_probe_fact(n, "directory", path, sizeof(path));
+    if (fact_is(n, "shared", "1"))
+        finding_add(d, LEVEL_WARN, i, "disk",
+                    "%s is on %s: locks of the kernel there may not reach "
+                    "other hosts, or not at all: use a disk of this host",
+                    path, kind);
+    else
+        finding_add(d, LEVEL_NOTE, i, "disk", "%s is on %s", path, kind);
+}
+
+void node_check(struct doctor *d, int i)
+{
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
+    if (n->answers) d->answering++;
+    if (n->status != HF_OK)
+        finding_add(d, LEVEL_WARN, i, n->answers ? "member" : "link", "%s",
+                    n->text);
+    if (!n->answers) return;
+    if (fact_is(n, "engine", "file"))
+        directory_check(d, i);
+    else if (!fact_is(n, "engine", "memory"))
+        server_check(d, i);
+}

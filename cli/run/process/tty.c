@@ -1,0 +1,30 @@
+/*
+ * run/process/tty.c: who may read from the terminal.  A command in a process
+ * group of its own would be stopped at its first read unless the terminal is
+ * handed to that group.
+ */
+#include "run/run.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+int tty_is_ours(void)
+{
+    return isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
+}
+
+/* From the background this would stop us, were SIGTTOU not blocked. */
+void tty_give(pid_t group)
+{
+    sigset_t ttou, old;
+    sigemptyset(&ttou);
+    sigaddset(&ttou, SIGTTOU);
+    sigprocmask(SIG_BLOCK, &ttou, &old);
+    (void)tcsetpgrp(STDIN_FILENO, group);
+    sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
+void tty_take(void)
+{
+    tty_give(getpgrp());
+}

@@ -1,0 +1,121 @@
+/*
+ * run/way/slots.c: the right to run of `holdfast run --slots N`: a permit of a
+ * semaphore.
+ *
+ * The rule: the number that was said last is the number of slots; nobody who
+ * has one loses it by that.
+ */
+#include "run/run.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What the store is to know of their number.  Where it keeps none, slots were
+ * counted when they were opened. */
+static int number_set(struct run *r, struct hf_error *err)
+{
+    struct hf_semaphore_state st = HF_SEMAPHORE_STATE_INIT;
+    int64_t want = r->o->slots;
+    int status = hf_semaphore_try_set(r->sem, want, &st, err);
+    if (status == HF_UNSUPPORTED) return HF_OK;
+    if (status != HF_OK || st.is_done || st.capacity == want) return status;
+    say_warn("%s: there were %" PRId64 " slots; now there are %" PRId64,
+             r->s.shown, st.capacity, want);
+    return hf_semaphore_set(r->sem, want, HF_SEMAPHORE_ANYWAY, NULL, err);
+}
+
+static int slots_open(struct run *r, struct hf_error *err)
+{
+    struct hf_semaphore_options so = HF_SEMAPHORE_OPTIONS_INIT;
+    so.order = r->o->fair ? HF_ORDER_FAIR : HF_ORDER_ANY;
+    so.permits = r->o->slots;
+    if (!r->o->foreign) so.flags = HF_SEMAPHORE_OURS;
+    int status = hf_semaphore_open(r->s.client, r->name, &so, &r->sem, err);
+    return status == HF_OK ? number_set(r, err) : status;
+}
+
+static int slots_acquire(struct run *r, struct hf_error *err)
+{
+    const struct options *o = r->o;
+    struct hf_acquire_options ao = HF_ACQUIRE_OPTIONS_INIT;
+    int status = hf_cancel_open(r->s.client, &ao.cancel);
+    if (status != HF_OK) return status;
+    interrupt_setup(ao.cancel);
+    acquire_wait(&ao, wait_choose(o));
+    ao.lease_ms = o->lease_ms;
+    ao.renew_ms = o->renew_ms;
+    if (o->backoff) (void)backoff_parse(o->backoff, &ao);
+    status = hf_semaphore_acquire(r->sem, &ao, &r->hold, err);
+    interrupt_setup(NULL);
+    hf_cancel_close(ao.cancel);
+    return status;
+}
+
+/* How its user finds out by whom: slots that are locks have their own names. */
+static const char *who_asks(const struct run *r, char *out, size_t size)
+{
+    const hf_lock *lock = hf_semaphore_lock(r->sem);
+    char first[TEXT_ESCAPED_MAX];
+    if (hf_lock_kind(lock) == HF_KIND_PERMIT)
+        return "holdfast status tells by whom";
+    snprintf(out, size, "holdfast list tells by whom, as %s and so on",
+             text_escape(hf_lock_name(lock), first, sizeof(first)));
+    return out;
+}
+
+static struct outcome slots_refused(struct run *r, int status,
+                                    const struct hf_error *err)
+{
+    char time[32], who[TEXT_ESCAPED_MAX + 64];
+    if (status == HF_CANCELLED) {
+        say_note("%s: not acquired: interrupted", r->s.shown);
+        return (struct outcome){EXIT_SIGNAL + interrupt_signal(),
+                                "interrupted"};
+    }
+    if (status == HF_TAKEN)
+        say_warn("%s: not acquired: all slots are taken (%s)", r->s.shown,
+                 who_asks(r, who, sizeof(who)));
+    if (status == HF_TIMEOUT)
+        say_warn("%s: not acquired after %s: all slots are taken (%s)",
+                 r->s.shown, duration_text(r->o->wait_ms, time, sizeof(time)),
+                 who_asks(r, who, sizeof(who)));
+    if (status == HF_TAKEN || status == HF_TIMEOUT)
+        return (struct outcome){run_skipped(r),
+                                run_reason(EXIT_NOT_ACQUIRED, status)};
+    int code = session_fail(&r->s, status, err);
+    return (struct outcome){code, run_reason(code, status)};
+}
+
+static int slots_get(struct run *r, struct outcome *end)
+{
+    struct hf_error err = {0};
+    int status = slots_open(r, &err);
+    if (status == HF_OK) status = slots_acquire(r, &err);
+    if (status != HF_OK) {
+        *end = slots_refused(r, status, &err);
+        return 0;
+    }
+    say_note("%s: acquired a slot", r->s.shown);
+    return 1;
+}
+
+static void slots_give(struct run *r, int code)
+{
+    struct hf_error err = {0};
+    int state = hold_state(r);
+    (void)code;
+    if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return;
+    int status = hf_hold_release(r->hold, &err);
+    if (status == HF_OK) return;
+    (void)session_fail(&r->s, status, &err);
+    if (status == HF_LOST || status == HF_EXPIRED) r->lost = 1;
+}
+
+static void slots_close(struct run *r)
+{
+    hf_semaphore_close(r->sem);
+    r->sem = NULL;
+}
+
+const struct way way_slots = {
+    .get = slots_get, .give = slots_give, .close = slots_close};

@@ -1,0 +1,25 @@
+/*
+ * session/gate.h: what holdfast latch and holdfast barrier share: waiting for
+ * what nobody holds, for as long as -n and -w say, or until a signal comes.
+ */
+#ifndef HOLDFAST_CLI_GATE_H
+#define HOLDFAST_CLI_GATE_H
+
+#include "cli.h"
+
+/* One wait of whatever it is. */
+struct gate {
+    hf_latch *latch;     /* either */
+    hf_barrier *barrier; /* ... or */
+    struct hf_passed passed;
+};
+
+/* Open a client, without a lock; its name is for people. */
+int gate_open(struct session *s, const struct options *o, const char *name);
+
+/* Wait.  0, or an exit code after having said why not; `what` has come of it
+ * ("not open"). */
+int gate_wait(struct session *s, const struct options *o, struct gate *g,
+              const char *what);
+
+#endif
