@@ -2,10 +2,14 @@
  * main.c: the table of commands.  It finds one and calls it; it knows nothing
  * of what they do.
  */
-#include "cli.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "common/text.h"
+#include "manual/help.h"
 
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -4,17 +4,24 @@
  *
  * A lock whose ticket could not be printed is given back at once.
  */
-#include "cli.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "option/rows.h"
+#include "option/wait.h"
+#include "session/holder.h"
+#include "session/session.h"
+
+#include <stdio.h>
 
 /* What is printed with the ticket; the handle is gone by then. */
-struct facts {
+struct grant {
     uint64_t fence;
     int64_t lease_ms, valid_ms;
     int guarantee, replicas;
 };
 
 static void ticket_print(const char *name, const char *ticket,
-                         const struct facts *f, int as_json)
+                         const struct grant *g, int as_json)
 {
     struct json j;
     if (!as_json) {
@@ -24,11 +31,11 @@ static void ticket_print(const char *name, const char *ticket,
     json_begin(&j);
     json_text(&j, "lock", name);
     json_text(&j, "ticket", ticket);
-    json_uint(&j, "fence", f->fence);
-    json_int(&j, "lease_ms", f->lease_ms);
-    json_int(&j, "valid_ms", f->valid_ms);
-    json_text(&j, "guarantee", guarantee_name(f->guarantee));
-    json_int(&j, "replicas", f->replicas);
+    json_uint(&j, "fence", g->fence);
+    json_int(&j, "lease_ms", g->lease_ms);
+    json_int(&j, "valid_ms", g->valid_ms);
+    json_text(&j, "guarantee", guarantee_name(g->guarantee));
+    json_int(&j, "replicas", g->replicas);
     json_end(&j);
     fputs(j.buf, stdout);
 }
@@ -38,7 +45,7 @@ static int ticket_make(struct session *s, const struct options *o,
 {
     struct hf_error err = {0};
     char ticket[HF_TICKET_MAX];
-    struct facts f = {hf_hold_fence(hold), hf_hold_lease_ms(hold),
+    struct grant g = {hf_hold_fence(hold), hf_hold_lease_ms(hold),
                       hf_hold_valid_ms(hold), hf_hold_guarantee(hold),
                       hf_hold_replicas(hold)};
     int status = hf_hold_ticket(hold, ticket, sizeof(ticket), &err);
@@ -46,8 +53,8 @@ static int ticket_make(struct session *s, const struct options *o,
         (void)hf_hold_release(hold, NULL);
         return session_fail(s, status, &err);
     }
-    ticket_print(name, ticket, &f, o->json);
-    int code = output_end();
+    ticket_print(name, ticket, &g, o->json);
+    int code = stdout_end();
     if (code) (void)hf_ticket_release(s->lock, ticket, NULL);
     return code;
 }

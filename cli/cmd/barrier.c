@@ -2,10 +2,19 @@
  * cmd/barrier.c: wait until all are there, and go on together.  One rule: the
  * command is started by who went on, and by nobody else.
  */
+#include "common/duration.h"
+#include "common/environment.h"
+#include "common/exit.h"
+#include "common/json.h"
+#include "common/say.h"
+#include "manual/help.h"
+#include "option/rows.h"
+#include "option/wait.h"
 #include "session/gate.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -63,7 +72,7 @@ static int passed_print(const struct options *o, const char *name,
     } else if (!o->quiet) {
         printf("%" PRId64 "\n", p->index);
     }
-    return output_end();
+    return stdout_end();
 }
 
 /* Become the command; the exit code if that cannot be. */
@@ -111,7 +120,7 @@ static int barrier_main(const struct command *self, int argc, char **argv)
     int code = words_parse(self, argc, argv, &o, &b);
     if (!code && o.help) {
         help_command(self, stdout);
-        return output_end();
+        return stdout_end();
     }
     say_setup(o.quiet, o.verbose, -1);
     return code ? code : barrier_run(&o, &b);

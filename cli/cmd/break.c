@@ -2,9 +2,15 @@
  * cmd/break.c: take a lock away from whoever holds it.  Nothing is changed
  * without --yes.
  */
-#include "cli.h"
+#include "command.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "option/rows.h"
+#include "session/holder.h"
+#include "session/session.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 /* What --yes could not do, the preview does not promise. */
 static int break_refused(const struct session *s)
@@ -85,7 +91,7 @@ static int semaphore_delete(struct session *s, const struct options *o,
         printf("%s: semaphore deleted, with %" PRId64 " of its %" PRId64
                " permits out\n",
                s->shown, permits_out(before), before->permits);
-    return output_end();
+    return stdout_end();
 }
 
 static int break_do(struct session *s, const struct options *o,
@@ -104,7 +110,7 @@ static int break_do(struct session *s, const struct options *o,
     status = hf_lock_break(s->lock, &was_locked, &err);
     if (status != HF_OK) return session_fail(s, status, &err);
     if (!o->quiet) break_print(s, name, was_locked, &before, o->json);
-    return output_end();
+    return stdout_end();
 }
 
 static int break_main(const struct command *self, int argc, char **argv)

@@ -5,8 +5,13 @@
  * One rule: the scripts take lines apart and no more; no shell ever expands a
  * word that it was given.
  */
+#include "command.h"
+#include "common/exit.h"
+#include "common/say.h"
 #include "manual/complete.h"
+#include "session/session.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The line is split at blanks only.  Readline replaces less than that: what is
@@ -93,7 +98,7 @@ static int names_print(const struct options *o)
     if (code) return code;
     int status = hf_client_list(s.client, NULL, name_print, NULL, NULL);
     session_close(&s);
-    return status == HF_OK ? output_end() : status_exit(status);
+    return status == HF_OK ? stdout_end() : status_exit(status);
 }
 
 static int complete_main(const struct command *self, int argc, char **argv)
@@ -103,7 +108,7 @@ static int complete_main(const struct command *self, int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "words") == 0) {
         say_setup(1, 0, -1);
         words_complete(argc - 2, argv + 2);
-        return output_end();
+        return stdout_end();
     }
     int code = command_begin(self, argc, argv, &o, words, 1, 1);
     if (code >= 0) return code;
@@ -118,7 +123,7 @@ static int complete_main(const struct command *self, int argc, char **argv)
         say_error("__complete: bash, zsh, fish, names or words");
         return EXIT_USAGE;
     }
-    return output_end();
+    return stdout_end();
 }
 
 static const char *const complete_about[] = {

@@ -4,7 +4,12 @@
  * Facts are asked for first (hf_probe_open()), then judged, then told.  It
  * changes nothing anywhere.
  */
+#include "command.h"
+#include "common/exit.h"
+#include "common/say.h"
 #include "doctor/doctor.h"
+#include "option/rows.h"
+#include "session/session.h"
 
 #define SAMPLE_MS_DEFAULT 3000
 
@@ -61,7 +66,7 @@ static int doctor_do(const struct options *o, const char *word)
         doctor_json(&d);
     else if (!o->quiet)
         doctor_print(&d);
-    code = output_end();
+    code = stdout_end();
     if (!code) code = doctor_exit(&d);
     hf_probe_close(d.probe);
     return code;

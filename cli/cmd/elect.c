@@ -4,7 +4,10 @@
  * This is its command line; run/way/elect.c campaigns, run/run.c runs, and
  * elect/observe.c looks.
  */
+#include "common/exit.h"
 #include "elect/observe.h"
+#include "option/rows.h"
+#include "run/rows.h"
 #include "run/run.h"
 
 #include <string.h>

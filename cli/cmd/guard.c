@@ -2,8 +2,14 @@
  * cmd/guard.c: the resource's side of a fence, for scripts.  A table of
  * actions; each says how many words it takes and whether it needs a token.
  */
+#include "common/duration.h"
+#include "common/environment.h"
+#include "common/exit.h"
+#include "common/text.h"
 #include "guard/guard.h"
+#include "option/rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 

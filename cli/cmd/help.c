@@ -1,5 +1,11 @@
 /* cmd/help.c: tell about the commands. */
-#include "cli.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "common/text.h"
+#include "manual/help.h"
+#include "option/rows.h"
+
+#include <stdio.h>
 
 static int help_main(const struct command *self, int argc, char **argv)
 {
@@ -9,7 +15,7 @@ static int help_main(const struct command *self, int argc, char **argv)
     if (code >= 0) return code;
     if (!words[0]) {
         help_overview(stdout);
-        return output_end();
+        return stdout_end();
     }
     const struct command *cmd = command_find(words[0]);
     if (!cmd) {
@@ -19,7 +25,7 @@ static int help_main(const struct command *self, int argc, char **argv)
         return EXIT_USAGE;
     }
     help_command(cmd, stdout);
-    return output_end();
+    return stdout_end();
 }
 
 static const struct option_row help_options[] = {OPTION_ROW_TALK};

@@ -2,8 +2,15 @@
  * cmd/init.c: make servers the members of a quorum, or replace one.  It says
  * what became of each of them.
  */
-#include "cli.h"
+#include "command.h"
+#include "common/duration.h"
+#include "common/exit.h"
+#include "common/json.h"
+#include "common/say.h"
+#include "option/rows.h"
+#include "session/session.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void node_say(const struct hf_quorum_node *n, int was_done)
@@ -86,7 +93,7 @@ static int init_do(const struct options *o, const char *url,
             node_say(&m.at[i], status == HF_OK);
     }
     if (status == HF_OK && o->replace) left_out_say(m.at, m.len, words);
-    if (status == HF_OK) return output_end();
+    if (status == HF_OK) return stdout_end();
     char shown[2 * HF_ERROR_TEXT_MAX];
     say_error("init: %s", text_escape(err.text, shown, sizeof(shown)));
     return status_exit(status);

@@ -2,9 +2,16 @@
  * cmd/latch.c: wait until so many things have happened.  A table of actions;
  * each does one call.
  */
+#include "common/duration.h"
+#include "common/exit.h"
+#include "common/json.h"
+#include "common/say.h"
+#include "option/rows.h"
+#include "option/wait.h"
 #include "session/gate.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 struct latch_call {
@@ -26,7 +33,7 @@ static int left_print(const struct latch_call *c, int64_t left)
     } else if (!c->o->quiet) {
         printf("%" PRId64 "\n", left);
     }
-    return output_end();
+    return stdout_end();
 }
 
 /* It was as it was: no failure, but not what was asked for. */

@@ -3,9 +3,16 @@
  * each for programs.  JSON is printed as it comes; the table is sorted, so it
  * is collected first.
  */
-#include "cli.h"
+#include "command.h"
+#include "common/duration.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "option/rows.h"
+#include "session/holder.h"
+#include "session/nodes.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,7 +209,7 @@ static int list_main(const struct command *self, int argc, char **argv)
     } else {
         /* Of a cluster, what the others have. */
         list_print(&l);
-        code = output_end();
+        code = stdout_end();
         if (status != HF_OK)
             code = session_fail(&s, status, &err);
         else if (!code)

@@ -1,5 +1,7 @@
 /* cmd/man.c: print a man page (hidden: for those who build packages). */
-#include "cli.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "manual/man.h"
 
 static int man_main(const struct command *self, int argc, char **argv)
 {
@@ -16,7 +18,7 @@ static int man_main(const struct command *self, int argc, char **argv)
         man_command(cmd);
     else
         man_overview();
-    return output_end();
+    return stdout_end();
 }
 
 static const char *const man_about[] = {

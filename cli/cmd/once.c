@@ -4,6 +4,9 @@
  * This is its command line; run/run.c does it, and run/way/once.c decides
  * whether it is run.
  */
+#include "common/exit.h"
+#include "option/rows.h"
+#include "run/rows.h"
 #include "run/run.h"
 
 #include <string.h>

@@ -1,5 +1,9 @@
 /* cmd/release.c: give a lock back, by its ticket. */
-#include "cli.h"
+#include "command.h"
+#include "common/say.h"
+#include "option/rows.h"
+#include "session/session.h"
+#include "session/ticket.h"
 
 static int release_main(const struct command *self, int argc, char **argv)
 {

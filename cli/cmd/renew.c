@@ -2,7 +2,15 @@
  * cmd/renew.c: begin the lease of a lock anew, by its ticket.  The ticket stays
  * the same.
  */
-#include "cli.h"
+#include "command.h"
+#include "common/exit.h"
+#include "common/json.h"
+#include "common/say.h"
+#include "option/rows.h"
+#include "session/session.h"
+#include "session/ticket.h"
+
+#include <stdio.h>
 
 static int ticket_renew(struct session *s, const struct options *o,
                         const char *name, char *ticket)
@@ -29,7 +37,7 @@ static int ticket_renew(struct session *s, const struct options *o,
     if (replicas > 0) json_int(&j, "replicas", replicas);
     json_end(&j);
     fputs(j.buf, stdout);
-    return output_end();
+    return stdout_end();
 }
 
 static int renew_main(const struct command *self, int argc, char **argv)

@@ -3,6 +3,9 @@
  *
  * This is its command line; run/run.c does it, and run/hold.c has the lock.
  */
+#include "common/exit.h"
+#include "option/rows.h"
+#include "run/rows.h"
 #include "run/run.h"
 
 #include <string.h>

@@ -1,7 +1,13 @@
 /* cmd/status.c: who holds a lock. */
-#include "cli.h"
+#include "command.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "option/rows.h"
+#include "session/holder.h"
+#include "session/nodes.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 static void free_print(const struct session *s, const struct hf_info *info)
 {
@@ -59,7 +65,7 @@ static int status_main(const struct command *self, int argc, char **argv)
     int status = session_inspect(&s, &info, &err);
     if (status == HF_OK) {
         if (!o.quiet) status_print(&s, words[0], &info, o.json);
-        code = output_end();
+        code = stdout_end();
         if (!code) code = info.locked ? EXIT_OK : EXIT_FREE;
     } else {
         code = session_fail(&s, status, &err);

@@ -4,8 +4,15 @@
  * The store is asked once before any process is forked, so that a wrong URL is
  * said once; that client is closed again before the fork.
  */
+#include "command.h"
+#include "common/duration.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "option/rows.h"
+#include "session/session.h"
 #include "stress/stress.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -83,7 +90,7 @@ static int stress_go(struct stress *s, const struct options *o)
     judge_counters(s);
     code = verdict_exit(s, code);
     report_print(s, url, took_ms, o->json);
-    int printed = output_end();
+    int printed = stdout_end();
     return code ? code : printed;
 }
 

@@ -4,8 +4,12 @@
  * The backends are not listed from memory but tried: one that is not built in
  * or not installed refuses to open.
  */
-#include "cli.h"
+#include "command.h"
+#include "common/json.h"
+#include "common/say.h"
+#include "option/rows.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* Opening these reaches no server and writes nothing. */
@@ -57,13 +61,13 @@ static int version_main(const struct command *self, int argc, char **argv)
         json_text(&j, "backends", backends);
         json_end(&j);
         fputs(j.buf, stdout);
-        return output_end();
+        return stdout_end();
     }
     printf("holdfast %s\n", HF_VERSION);
     if (strcmp(HF_VERSION, hf_version()) != 0)
         printf("library: %s\n", hf_version());
     printf("backends: %s\n", backends);
-    return output_end();
+    return stdout_end();
 }
 
 static const struct option_row version_options[] = {

@@ -5,9 +5,16 @@
  * It only looks, and it looks twice: a lease that goes up between two looks is
  * being renewed by somebody.
  */
+#include "command.h"
+#include "common/duration.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "option/rows.h"
+#include "session/holder.h"
 #include "why/why.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 #define LOOK_MS_DEFAULT 1000
@@ -130,7 +137,7 @@ static int why_fail(const struct why *w, int status, const struct hf_error *err,
     } else if (check) {
         printf("%s\n", check);
     }
-    (void)output_end();
+    (void)stdout_end();
     return code;
 }
 
@@ -156,7 +163,7 @@ static int why_main(const struct command *self, int argc, char **argv)
             why_json(&w);
         else if (!o.quiet)
             why_print(&w);
-        code = output_end();
+        code = stdout_end();
         if (!code) code = w.info.locked ? EXIT_OK : EXIT_FREE;
     }
     session_close(&s);

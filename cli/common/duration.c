@@ -2,10 +2,11 @@
  * common/duration.c: lengths of time, as people write and read them.  A bare
  * number is seconds, as in flock(1); all arithmetic is whole milliseconds.
  */
-#include "cli.h"
+#include "common/duration.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>

@@ -4,9 +4,10 @@
  * variables; and no command that we run finds a password or a ticket among
  * them.
  */
-#include "cli.h"
+#include "common/environment.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 #ifdef __linux__

@@ -6,11 +6,13 @@
  * While a lock is held for a command nothing here waits for a reader that does
  * not read: the lock would not be renewed meanwhile.
  */
-#include "cli.h"
+#include "common/json.h"
+#include "common/say.h"
 
 #include <errno.h>
 #include <poll.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 

@@ -4,44 +4,12 @@
  * One rule: what is not known is said to be so, and never counts as good.
  */
 #include "doctor/doctor.h"
+#include "doctor/fact.h"
 
-#include <stdarg.h>
 #include <string.h>
 
 #define VERSION_MIN 602 /* Redis 6.2 */
 #define MEMORY_FULL_PERCENT 80
-
-void finding_add(struct doctor *d, enum level level, int node,
-                 const char *about, const char *format, ...)
-{
-    va_list args;
-    if (level == LEVEL_WARN) d->warnings++;
-    if (d->findings_len == FINDINGS_MAX) return;
-    struct finding *f = &d->findings[d->findings_len++];
-    f->level = level;
-    f->node = node;
-    f->about = about;
-    va_start(args, format);
-    vsnprintf(f->text, sizeof(f->text), format, args);
-    va_end(args);
-}
-
-int64_t fact_number(const struct hf_probe_node *n, const char *name,
-                    int64_t otherwise)
-{
-    char text[64];
-    int64_t number;
-    hf_probe_fact(n, name, text, sizeof(text));
-    if (number_parse(text, 0, INT64_MAX, &number) != 0) return otherwise;
-    return number;
-}
-
-int fact_is(const struct hf_probe_node *n, const char *name, const char *text)
-{
-    char value[64];
-    return hf_probe_fact(n, name, value, sizeof(value))
-           && strcmp(value, text) == 0;
-}
 
 /* ---- what it keeps ---- */
 

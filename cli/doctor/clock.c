@@ -7,6 +7,7 @@
  */
 #include "doctor/doctor.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #define SKEW_BALLOT_US 1000000 /* half of the window for proposed numbers */

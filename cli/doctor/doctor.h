@@ -2,10 +2,14 @@
  * doctor/doctor.h: the parts of `holdfast doctor`: what was found out, what is
  * to be said of it, and what it all promises.
  */
-#ifndef HOLDFAST_DOCTOR_H
-#define HOLDFAST_DOCTOR_H
+#ifndef HOLDFAST_CLI_DOCTOR_DOCTOR_H
+#define HOLDFAST_CLI_DOCTOR_DOCTOR_H
 
-#include "cli.h"
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "holdfast/holdfast.h"
 
 #define FINDINGS_MAX 256
 
@@ -43,12 +47,6 @@ struct doctor {
 void finding_add(struct doctor *d, enum level level, int node,
                  const char *about, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
-
-/* A fact as a number; `otherwise` if it is not known, or none. */
-int64_t fact_number(const struct hf_probe_node *n, const char *name,
-                    int64_t otherwise);
-/* Is a fact this text? */
-int fact_is(const struct hf_probe_node *n, const char *name, const char *text);
 
 /* doctor/check.c: each node by itself. */
 void node_check(struct doctor *d, int i);

@@ -2,8 +2,10 @@
  * doctor/json.c: what the doctor found, for programs: one object per line, of a
  * node, a finding, a promise, and the sum at the end.
  */
+#include "common/json.h"
 #include "doctor/doctor.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void facts_json(struct json *j, const struct hf_probe_node *n)

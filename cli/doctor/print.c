@@ -2,8 +2,12 @@
  * doctor/print.c: what the doctor found, for people.  One rule: what is wrong
  * is marked, and stands with the node that it is about.
  */
+#include "common/duration.h"
+#include "common/text.h"
 #include "doctor/doctor.h"
+#include "doctor/fact.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static void version_text(const struct hf_probe_node *n, char *out, size_t size)

@@ -6,7 +6,9 @@
  * the tests show (docs/guarantees.md), never more.
  */
 #include "doctor/doctor.h"
+#include "doctor/fact.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const char yes[] = "yes";

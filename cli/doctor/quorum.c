@@ -2,8 +2,11 @@
  * doctor/quorum.c: the members of a quorum, together.  One rule: what one
  * failure could take away from two of them is said.
  */
+#include "common/duration.h"
+#include "common/exit.h"
 #include "doctor/doctor.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define HOST_LEN_MAX 256

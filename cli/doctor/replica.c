@@ -5,8 +5,11 @@
  * lock.  One rule: wait= is worth what the worst replica that could be promoted
  * has, and no more (docs/guarantees.md).
  */
+#include "common/duration.h"
 #include "doctor/doctor.h"
+#include "doctor/fact.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum cover cover_of(const struct hf_probe_node *n)

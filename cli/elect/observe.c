@@ -4,9 +4,15 @@
  * What is printed was so when the store was asked; it is for people and
  * monitors, not for deciding whether to go on.
  */
+#include "common/exit.h"
+#include "common/say.h"
 #include "elect/observe.h"
+#include "session/holder.h"
+#include "session/interrupt.h"
+#include "session/session.h"
 
 #include <poll.h>
+#include <stdio.h>
 
 #define AGAIN_MS 1000 /* the store could not be asked */
 
@@ -63,7 +69,7 @@ static int leader_print(const struct session *s, const struct options *o,
         leader_json(name, l);
     else
         leader_text(s, l);
-    return output_end();
+    return stdout_end();
 }
 
 /* A store that cannot be asked now may be asked later. */

@@ -2,7 +2,7 @@
 #ifndef HOLDFAST_ELECT_H
 #define HOLDFAST_ELECT_H
 
-#include "cli.h"
+#include "option/option.h"
 
 /* elect/observe.c: print who leads, and with --follow every change of it. */
 int elect_observe(const struct options *o, const char *name);

@@ -5,8 +5,12 @@
  * One rule: nothing is offered that a shell would expand, and nothing of ours
  * where the words are another command's.
  */
+#include "command.h"
+#include "common/exit.h"
 #include "manual/complete.h"
+#include "session/session.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* What was typed before the cursor's word. */

@@ -5,7 +5,7 @@
 #ifndef HOLDFAST_COMPLETE_H
 #define HOLDFAST_COMPLETE_H
 
-#include "cli.h"
+#include <stddef.h>
 
 /* Print what the last of `words` could become, one to a line, with a tab and
  * what it is behind it; those before it are what was typed after "holdfast".

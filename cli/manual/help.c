@@ -1,8 +1,9 @@
 /*
  * manual/help.c: --help, printed from a command's table.
  */
-#include "cli.h"
+#include "manual/help.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define LINE_MAX_COLUMNS 79
@@ -31,27 +32,6 @@ static void wrap_text(FILE *out, const char *text, size_t at, size_t indent)
         }
     }
     fputc('\n', out);
-}
-
-const char *option_spelling(const struct option_row *row, char *out,
-                            size_t size)
-{
-    size_t len = 0;
-    for (const char *p = row->letters; *p; p++) {
-        len += (size_t)snprintf(out + len, size - len, "%s-%c", len ? ", " : "",
-                                *p);
-    }
-    for (const char *p = row->names; *p;) {
-        size_t n = word_len(p);
-        len += (size_t)snprintf(out + len, size - len, "%s--%.*s",
-                                len ? ", " : "", (int)n, p);
-        p += n + (p[n] == ' ');
-    }
-    if (row->kind == OPTION_JSON)
-        snprintf(out + len, size - len, "[=%s]", row->value);
-    else if (row->value)
-        snprintf(out + len, size - len, " %s", row->value);
-    return out;
 }
 
 static void help_row(FILE *out, const char *term, const char *text,

@@ -3,9 +3,11 @@
  *
  * A test compares the pages under docs/man/ with what this prints.
  */
-#include "cli.h"
+#include "manual/help.h"
+#include "manual/man.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Text for roff: no escapes of its own, no line that looks like a request. */

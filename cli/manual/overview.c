@@ -3,7 +3,7 @@
  * what the environment says.  One rule: help and man page print the same
  * tables.
  */
-#include "cli.h"
+#include "manual/help.h"
 
 const struct term_row overview_urls[] = {
     {"file:", "this host and this user, no server: locks in "

@@ -3,7 +3,8 @@
  *
  * What is left out, or empty, is the library's default for that kind.
  */
-#include "cli.h"
+#include "common/duration.h"
+#include "option/wait.h"
 
 #include <string.h>
 

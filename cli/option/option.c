@@ -4,9 +4,13 @@
  * It follows getopt_long: -w5, -w 5, -nw 5, --wait=5, --wait 5, "--" ends the
  * options.  Every refusal names the option and says why.
  */
-#include "cli.h"
+#include "command.h"
+#include "common/duration.h"
+#include "common/say.h"
+#include "common/text.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 void options_init(struct options *o)
@@ -50,6 +54,27 @@ const struct option_row *option_by_name(const struct command *cmd,
             return &cmd->options[i];
     }
     return NULL;
+}
+
+const char *option_spelling(const struct option_row *row, char *out,
+                            size_t size)
+{
+    size_t len = 0;
+    for (const char *p = row->letters; *p; p++) {
+        len += (size_t)snprintf(out + len, size - len, "%s-%c", len ? ", " : "",
+                                *p);
+    }
+    for (const char *p = row->names; *p;) {
+        size_t n = word_len(p);
+        len += (size_t)snprintf(out + len, size - len, "%s--%.*s",
+                                len ? ", " : "", (int)n, p);
+        p += n + (p[n] == ' ');
+    }
+    if (row->kind == OPTION_JSON)
+        snprintf(out + len, size - len, "[=%s]", row->value);
+    else if (row->value)
+        snprintf(out + len, size - len, " %s", row->value);
+    return out;
 }
 
 static int usage_error(const struct command *cmd, const char *option,

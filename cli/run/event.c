@@ -6,8 +6,11 @@
  * a command that does not read its lines loses the old ones' successors, never
  * `lost`, and a reader of events that does not read them loses some.
  */
-#include "run/run.h"
+#include "common/say.h"
+#include "run/event.h"
+#include "session/holder.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>

@@ -1,8 +1,7 @@
 /*
- * run/hold.c: the lock of `holdfast run`, or with --also the set of them: taken
- * before the command, given back behind it, or kept for the rest of --min-hold.
+ * run/hold.c: what is held for the command, whichever way it was got.
  */
-#include "run/run.h"
+#include "run/watch.h"
 
 int hold_state(const struct run *r)
 {
@@ -32,40 +31,3 @@ void hold_read(struct run *r)
     h->guarantee = hf_hold_guarantee(r->hold);
     h->replicas = hf_hold_replicas(r->hold);
 }
-
-static int hold_get(struct run *r, struct outcome *end)
-{
-    struct options *o = r->o;
-    int status = HF_OK;
-    unsigned flags = o->min_hold_ms ? HF_ACQUIRE_DETACHED : 0;
-    end->reason = "configuration";
-    end->code = session_also(&r->s, o);
-    if (end->code) return 0;
-    end->code = session_acquire(&r->s, o, flags, &r->hold, &status);
-    if (!end->code) {
-        r->detached = o->min_hold_ms != 0;
-        return 1;
-    }
-    end->reason = run_reason(end->code, status);
-    if (end->code == EXIT_NOT_ACQUIRED) end->code = run_skipped(r);
-    return 0;
-}
-
-static void hold_give(struct run *r, int code)
-{
-    struct hf_error err = {0};
-    int state = hold_state(r);
-    int64_t rest_ms = r->o->min_hold_ms - (clock_ms() - r->acquired_at_ms);
-    (void)code;
-    if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return;
-    if (r->detached && rest_ms > 0 && run_was_run(r)) {
-        keep_rest(r, rest_ms);
-        return;
-    }
-    int status = hf_hold_release(r->hold, &err);
-    if (status == HF_OK) return;
-    (void)session_fail(&r->s, status, &err);
-    if (status == HF_LOST || status == HF_EXPIRED) r->lost = 1;
-}
-
-const struct way way_lock = {.get = hold_get, .give = hold_give};

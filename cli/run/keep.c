@@ -3,7 +3,12 @@
  * renewed from our own loop; when the command ends early, its lease is set to
  * the rest of the time and it is left to end by itself.  Nobody has to sleep.
  */
-#include "run/run.h"
+#include "common/duration.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "run/watch.h"
+
+#include <stdio.h>
 
 #define RETRY_MS_MIN 50
 #define RETRY_MS_MAX 1000

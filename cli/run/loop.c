@@ -2,7 +2,11 @@
  * run/loop.c: the supervisor's one loop: the store, the clock, signals, and
  * the guardian's messages.
  */
-#include "run/run.h"
+#include "common/duration.h"
+#include "common/say.h"
+#include "run/event.h"
+#include "run/process/process.h"
+#include "run/watch.h"
 
 #include <errno.h>
 #include <poll.h>

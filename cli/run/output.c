@@ -5,6 +5,7 @@
  * While the command runs nothing is read that cannot be passed on, and nothing
  * is written that could block: the lock has to be renewed meanwhile.
  */
+#include "common/say.h"
 #include "run/run.h"
 
 #include <errno.h>

@@ -5,9 +5,16 @@
  * The command's own exit status is never changed unless the lock was not what
  * it seemed.
  */
-#include "run/run.h"
+#include "common/duration.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "run/event.h"
+#include "run/process/process.h"
+#include "run/watch.h"
+#include "session/interrupt.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -14,10 +14,15 @@
  * be over before a renewal was tried.  One is tried first then, for at most
  * half of the time that is left until KILL.
  */
-#include "run/run.h"
+#include "common/duration.h"
+#include "common/say.h"
+#include "run/event.h"
+#include "run/process/process.h"
+#include "run/watch.h"
 
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 
 #define MARGIN_MIN_MS 20

@@ -3,9 +3,15 @@
  *
  * Whatever happens, exactly one event "end" tells how it went.
  */
-#include "run/run.h"
+#include "common/duration.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "manual/help.h"
+#include "option/wait.h"
+#include "run/event.h"
 
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -79,7 +85,7 @@ int run_words(const struct command *self, const struct way *way,
     int code = words_parse(&r, argc, argv);
     if (!code && o.help) {
         help_command(self, stdout);
-        return output_end();
+        return stdout_end();
     }
     int json_code = json_setup(&r);
     struct outcome end = {code ? code : json_code, "usage"};

@@ -3,8 +3,15 @@
  *
  * After any answer but 0 the lock is not held.
  */
-#include "cli.h"
+#include "common/duration.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "option/wait.h"
+#include "session/holder.h"
+#include "session/interrupt.h"
+#include "session/session.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The first of the session's locks that somebody has; NULL: none now. */

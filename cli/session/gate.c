@@ -2,7 +2,11 @@
  * session/gate.c: see session/gate.h.  One rule: who leaves by a signal has
  * left the store, too, before we end.
  */
+#include "common/exit.h"
+#include "common/say.h"
+#include "option/wait.h"
 #include "session/gate.h"
+#include "session/interrupt.h"
 
 int gate_open(struct session *s, const struct options *o, const char *name)
 {

@@ -5,7 +5,7 @@
 #ifndef HOLDFAST_CLI_GATE_H
 #define HOLDFAST_CLI_GATE_H
 
-#include "cli.h"
+#include "session/session.h"
 
 /* One wait of whatever it is. */
 struct gate {

@@ -2,10 +2,13 @@
  * session/holder.c: who holds a lock, in words and as JSON.  What is unknown
  * is left out, never guessed.
  */
-#include "cli.h"
+#include "common/duration.h"
+#include "common/text.h"
+#include "session/holder.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 
 /* Append to `out` at `*len`, cutting at `size`. */
 __attribute__((format(printf, 4, 5))) static void append(char *out, size_t size,

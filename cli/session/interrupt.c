@@ -6,7 +6,7 @@
  * async-signal-safe.  A signal that was ignored when we were started (nohup,
  * a shell's background job) stays ignored.
  */
-#include "cli.h"
+#include "session/interrupt.h"
 
 #include <signal.h>
 #include <string.h>

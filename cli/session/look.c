@@ -4,9 +4,11 @@
  * The rule: it only looks, and a number of another program is not taken for a
  * semaphore of ours.
  */
-#include "cli.h"
+#include "session/session.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 /* A number that somebody else stores looks like one that was never used. */
 hf_semaphore *session_semaphore(struct session *s, struct hf_info *info)
@@ -83,4 +85,10 @@ int session_inspect(struct session *s, struct hf_info *info,
     }
     conflict_name(s, err);
     return status;
+}
+
+int session_is_refused(const struct session *s, const struct hf_info *info)
+{
+    return info->locked && strcmp(info->layout, "string") == 0
+           && !(hf_url_traits(hf_client_url(s->client)) & HF_URL_STRING);
 }

@@ -4,9 +4,12 @@
  *
  * One rule: with one server there is nothing to say here.
  */
-#include "cli.h"
+#include "common/duration.h"
+#include "common/say.h"
+#include "session/nodes.h"
 
 #include <poll.h>
+#include <stdio.h>
 #include <string.h>
 
 #define DECIDE_MS 500 /* so long a member may take to say what it is */
@@ -135,17 +138,4 @@ void nodes_json(struct json *j, const struct hf_info *info,
     json_int(j, "nodes_voting", ns->voting);
     json_int(j, "nodes_needed", ns->needed);
     if (ns->wait_ms >= 0) json_int(j, "quarantine_left_ms", ns->wait_ms);
-}
-
-int session_is_quorum(const struct session *s)
-{
-    return (hf_url_traits(hf_client_url(s->client)) & HF_URL_QUORUM) != 0;
-}
-
-int session_has_no(const struct session *s, unsigned cap, const char *what,
-                   const char *instead)
-{
-    if (hf_client_caps(s->client) & cap || !session_is_quorum(s)) return 0;
-    say_error("%s: %s: a quorum has locks only: %s", s->shown, what, instead);
-    return 1;
 }

@@ -1,46 +1,12 @@
 /*
  * session/session.c: from options and environment to an open client and lock.
- *
- * A password comes from the environment or a file; one on the command line
- * works, but gets a warning, for ps(1) shows it to everybody.
  */
-#include "cli.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "session/nodes.h"
 
-#include <errno.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
-
-int status_exit(int status)
-{
-    switch (status) {
-    case HF_OK:
-        return EXIT_OK;
-    case HF_TAKEN:
-    case HF_TIMEOUT:
-        return EXIT_NOT_ACQUIRED;
-    case HF_UNAVAILABLE:
-        return EXIT_UNREACHABLE;
-    case HF_LOST:
-    case HF_EXPIRED:
-    case HF_NOT_OWNER:
-    case HF_STALE:
-        return EXIT_LOST;
-    case HF_DENIED:
-        return EXIT_DENIED;
-    case HF_INVALID:
-    case HF_CONFLICT:
-    case HF_UNSUPPORTED:
-        return EXIT_CONFIG;
-    default:
-        return EXIT_BUG;
-    }
-}
-
-const char *status_why(int status, const char *text)
-{
-    return text[0] ? text : hf_status_text(status);
-}
 
 /* Lines that have been said, by their hashes: the same warning of many clients
  * is one warning.  Any thread may log. */
@@ -106,65 +72,6 @@ int session_fail(const struct session *s, int status,
         || status == HF_CONFLICT)
         nodes_say(s);
     return status_exit(status);
-}
-
-const char *session_user(void)
-{
-    return environment_get("HOLDFAST_USER");
-}
-
-const char *session_password(void)
-{
-    return environment_get("HOLDFAST_PASSWORD");
-}
-
-const char *session_password_file(void)
-{
-    return environment_get("HOLDFAST_PASSWORD_FILE");
-}
-
-/* The first line of `path`, without blanks around it. */
-static int url_read(struct session *s, const char *path, const char **out)
-{
-    FILE *f = fopen(path, "re");
-    if (!f) {
-        say_error("%s: cannot be read: %s", path, strerror(errno));
-        return errno == EACCES ? EXIT_DENIED : EXIT_CONFIG;
-    }
-    char *line = fgets(s->url_line, sizeof(s->url_line), f);
-    (void)fclose(f);
-    if (line) {
-        line[strcspn(line, "\r\n")] = '\0';
-        line += strspn(line, " \t");
-        line[strcspn(line, " \t")] = '\0';
-    }
-    if (!line || !line[0]) {
-        say_error("%s: no URL in its first line", path);
-        return EXIT_CONFIG;
-    }
-    url_file_check(path, line);
-    *out = line;
-    return EXIT_OK;
-}
-
-/* The command line wins over the environment, the URL over its file. */
-int session_url(struct session *s, const struct options *o, const char **out)
-{
-    if (o->url && o->url_file) {
-        say_error("--url and --url-file: only one of them can be used");
-        return EXIT_USAGE;
-    }
-    if (o->url && hf_url_traits(o->url) & HF_URL_PASSWORD)
-        say_warn("--url: there is a password in it, which ps(1) shows to "
-                 "everybody; use HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_FILE "
-                 "or --url-file");
-    *out = o->url;
-    if (o->url) return EXIT_OK;
-    if (o->url_file) return url_read(s, o->url_file, out);
-    *out = environment_get("HOLDFAST_URL");
-    if (*out) return EXIT_OK;
-    const char *file = environment_get("HOLDFAST_URL_FILE");
-    return file ? url_read(s, file, out) : EXIT_OK;
 }
 
 static int client_open(struct session *s, const struct options *o,
@@ -266,12 +173,6 @@ int session_also(struct session *s, const struct options *o)
     return status == HF_OK ? EXIT_OK : session_fail(s, status, &err);
 }
 
-int session_is_refused(const struct session *s, const struct hf_info *info)
-{
-    return info->locked && strcmp(info->layout, "string") == 0
-           && !(hf_url_traits(hf_client_url(s->client)) & HF_URL_STRING);
-}
-
 void session_close(struct session *s)
 {
     hf_multi_close(s->multi);
@@ -281,4 +182,17 @@ void session_close(struct session *s)
     s->all_len = 0;
     s->lock = NULL;
     s->client = NULL;
+}
+
+int session_is_quorum(const struct session *s)
+{
+    return (hf_url_traits(hf_client_url(s->client)) & HF_URL_QUORUM) != 0;
+}
+
+int session_has_no(const struct session *s, unsigned cap, const char *what,
+                   const char *instead)
+{
+    if (hf_client_caps(s->client) & cap || !session_is_quorum(s)) return 0;
+    say_error("%s: %s: a quorum has locks only: %s", s->shown, what, instead);
+    return 1;
 }

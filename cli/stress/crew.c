@@ -4,6 +4,9 @@
  * The leader has no client and no thread, so that it may fork; it signals only
  * processes that it started and has not reaped.
  */
+#include "common/duration.h"
+#include "common/exit.h"
+#include "common/say.h"
 #include "stress/stress.h"
 
 #include <errno.h>
@@ -18,14 +21,14 @@
 #define LOOK_MS 5
 #define END_MS_LONGEST 60000 /* for a worker to come to its end */
 
-struct member {
+struct child {
     pid_t pid;          /* 0: reaped */
     int64_t stopped_ms; /* since when it is stopped; 0: it is not */
 };
 
 struct crew {
     struct stress *s;
-    struct member *members;
+    struct child *children;
     unsigned running;
     int code; /* the first that went wrong */
 };
@@ -51,8 +54,8 @@ static void signals_take(void)
 }
 
 /* The terminal's signals go to all of us; the leader's word ends a worker. */
-static _Noreturn void member_run(struct crew *c, const struct options *o,
-                                 unsigned first, int history_fd, pid_t leader)
+static _Noreturn void child_run(struct crew *c, const struct options *o,
+                                unsigned first, int history_fd, pid_t leader)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != leader) _exit(EXIT_BUG);
@@ -61,7 +64,7 @@ static _Noreturn void member_run(struct crew *c, const struct options *o,
     (void)signal(SIGQUIT, SIG_IGN);
     (void)signal(SIGTERM, SIG_DFL);
     int code = stress_worker(c->s, o, first, history_fd);
-    free(c->members); /* the copy of this process */
+    free(c->children); /* the copy of this process */
     exit(code);
 }
 
@@ -71,18 +74,18 @@ static int crew_fork(struct crew *c, const struct options *o, int history_fd)
     (void)fflush(NULL);
     for (unsigned i = 0; i < c->s->clients; i++) {
         pid_t pid = fork();
-        if (pid == 0) member_run(c, o, i * c->s->threads, history_fd, leader);
+        if (pid == 0) child_run(c, o, i * c->s->threads, history_fd, leader);
         if (pid < 0) {
             say_error("stress: cannot fork: %s", strerror(errno));
             return EXIT_BUG;
         }
-        c->members[i].pid = pid;
+        c->children[i].pid = pid;
         c->running++;
     }
     return EXIT_OK;
 }
 
-static void member_ended(struct crew *c, struct member *m, int status)
+static void child_ended(struct crew *c, struct child *m, int status)
 {
     if (WIFSIGNALED(status)) {
         say_error("stress: worker %ld was ended by signal %d: the run proves "
@@ -98,7 +101,7 @@ static void member_ended(struct crew *c, struct member *m, int status)
 }
 
 /* Past its lease, in any case: its holds must have ended when it wakes. */
-static int64_t pause_ms(const struct stress *s, const struct member *m)
+static int64_t pause_ms(const struct stress *s, const struct child *m)
 {
     return s->lease_ms + s->lease_ms / 4 + m->pid % (s->lease_ms / 4 + 1);
 }
@@ -108,14 +111,14 @@ static void crew_look(struct crew *c)
 {
     int is_over = atomic_load(&c->s->stop);
     for (unsigned i = 0; i < c->s->clients; i++) {
-        struct member *m = &c->members[i];
+        struct child *m = &c->children[i];
         int status;
         if (m->pid <= 0) continue;
         if (waitpid(m->pid, &status, WNOHANG | WUNTRACED) == m->pid) {
             if (WIFSTOPPED(status))
                 m->stopped_ms = clock_ms();
             else
-                member_ended(c, m, status);
+                child_ended(c, m, status);
         }
         if (m->pid <= 0 || !m->stopped_ms) continue;
         if (!is_over && clock_ms() - m->stopped_ms < pause_ms(c->s, m))
@@ -143,7 +146,7 @@ static void crew_end(struct crew *c)
     atomic_store(&c->s->stop, 1);
     crew_wait(c, END_MS_LONGEST);
     for (unsigned i = 0; i < c->s->clients; i++) {
-        struct member *m = &c->members[i];
+        struct child *m = &c->children[i];
         if (m->pid <= 0) continue;
         say_error("stress: worker %ld does not come to its end", (long)m->pid);
         c->code = EXIT_BUG;
@@ -155,13 +158,14 @@ static void crew_end(struct crew *c)
 int crew_run(struct stress *s, const struct options *o, int history_fd,
              int64_t time_ms)
 {
-    struct crew c = {.s = s, .members = calloc(s->clients, sizeof(*c.members))};
-    if (!c.members) return EXIT_BUG;
+    struct crew c = {.s = s,
+                     .children = calloc(s->clients, sizeof(*c.children))};
+    if (!c.children) return EXIT_BUG;
     signals_take();
     c.code = crew_fork(&c, o, history_fd);
     if (!c.code) crew_wait(&c, time_ms);
     crew_end(&c);
-    free(c.members);
+    free(c.children);
     if (!c.code && ended_by) c.code = EXIT_SIGNAL + (int)ended_by;
     return c.code;
 }

@@ -5,6 +5,8 @@
  * write(2) each, so that the lines of many processes never mix.  Their order in
  * the file says nothing; their times do.
  */
+#include "common/json.h"
+#include "common/say.h"
 #include "stress/stress.h"
 
 #include <errno.h>

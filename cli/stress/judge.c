@@ -10,89 +10,16 @@
  */
 #include "stress/stress.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <time.h>
-
-static size_t stress_size(unsigned locks_len)
-{
-    return sizeof(struct stress) + locks_len * sizeof(struct stress_lock);
-}
-
-/* Robust: a worker that is killed must not stop the others. */
-static int mutex_init(pthread_mutex_t *mutex)
-{
-    pthread_mutexattr_t attr;
-    if (pthread_mutexattr_init(&attr) != 0) return -1;
-    int rc = pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
-    if (rc == 0) rc = pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
-    if (rc == 0) rc = pthread_mutex_init(mutex, &attr);
-    pthread_mutexattr_destroy(&attr);
-    return rc == 0 ? 0 : -1;
-}
-
-static void mutex_lock(pthread_mutex_t *mutex)
-{
-    if (pthread_mutex_lock(mutex) == EOWNERDEAD)
-        (void)pthread_mutex_consistent(mutex);
-}
-
-struct stress *stress_map(unsigned locks_len, const char *prefix)
-{
-    struct stress *s =
-        mmap(NULL, stress_size(locks_len), PROT_READ | PROT_WRITE,
-             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (s == MAP_FAILED) return NULL;
-    s->locks_len = locks_len;
-    int failed = mutex_init(&s->mutex);
-    for (unsigned i = 0; i < locks_len; i++) {
-        struct stress_lock *l = &s->locks[i];
-        failed |= mutex_init(&l->mutex);
-        snprintf(l->name, sizeof(l->name), "%.*s-%u", HF_NAME_MAX - 4, prefix,
-                 i);
-        text_escape(l->name, l->shown, sizeof(l->shown));
-    }
-    if (!failed) return s;
-    stress_unmap(s);
-    return NULL;
-}
-
-void stress_unmap(struct stress *s)
-{
-    munmap(s, stress_size(s->locks_len));
-}
-
-void stress_count(struct stress *s, enum figure figure)
-{
-    atomic_fetch_add_explicit(&s->figures[figure], 1, memory_order_relaxed);
-}
-
-void stress_fail(struct stress *s, int status, const char *text)
-{
-    mutex_lock(&s->mutex);
-    if (s->fatal_status == HF_OK) {
-        s->fatal_status = status;
-        snprintf(s->fatal, sizeof(s->fatal), "%s", text);
-    }
-    pthread_mutex_unlock(&s->mutex);
-    atomic_store(&s->stop, 1);
-}
-
-int64_t stress_now_ns(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000000000 + ts.tv_nsec;
-}
 
 __attribute__((format(printf, 3, 4))) static void violation_add(
     struct stress *s, const struct stress_lock *l, const char *format, ...)
 {
     va_list args;
-    mutex_lock(&s->mutex);
+    stress_mutex_lock(&s->mutex);
     if (s->violations < STRESS_LINES_MAX) {
         char *line = s->lines[s->violations];
         int n = snprintf(line, STRESS_LINE_MAX, "%.100s: ", l->shown);
@@ -154,7 +81,7 @@ void judge_called(struct stress *s, struct stress_hold *h)
 {
     (void)s;
     h->token = h->entry = h->value = 0;
-    mutex_lock(&h->lock->mutex);
+    stress_mutex_lock(&h->lock->mutex);
     h->low = h->lock->top;
     pthread_mutex_unlock(&h->lock->mutex);
 }
@@ -181,7 +108,7 @@ static void alone_judge(struct stress *s, struct stress_hold *h)
 void judge_granted(struct stress *s, struct stress_hold *h)
 {
     struct stress_lock *l = h->lock;
-    mutex_lock(&l->mutex);
+    stress_mutex_lock(&l->mutex);
     if (s->fenced) token_judge(s, h);
     if (hf_hold_valid_ms(h->hold) > 0) {
         h->entry = ++l->entries;
@@ -194,7 +121,7 @@ void judge_granted(struct stress *s, struct stress_hold *h)
 
 void judge_leaving(struct stress *s, struct stress_hold *h)
 {
-    mutex_lock(&h->lock->mutex);
+    stress_mutex_lock(&h->lock->mutex);
     alone_judge(s, h);
     pthread_mutex_unlock(&h->lock->mutex);
 }
@@ -211,19 +138,19 @@ static int token_passes(struct stress *s, struct stress_hold *h)
     return passes;
 }
 
-int guard_claim(struct stress *s, struct stress_hold *h)
+int register_claim(struct stress *s, struct stress_hold *h)
 {
-    mutex_lock(&h->lock->mutex);
+    stress_mutex_lock(&h->lock->mutex);
     int passes = token_passes(s, h);
     if (passes) h->value = h->lock->value;
     pthread_mutex_unlock(&h->lock->mutex);
     return passes;
 }
 
-int guard_write(struct stress *s, struct stress_hold *h)
+int register_write(struct stress *s, struct stress_hold *h)
 {
     struct stress_lock *l = h->lock;
-    mutex_lock(&l->mutex);
+    stress_mutex_lock(&l->mutex);
     int passes = token_passes(s, h);
     if (passes) {
         if (l->value != h->value)

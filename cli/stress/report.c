@@ -2,9 +2,12 @@
  * stress/report.c: the verdict and the figures.  One rule: what was not looked
  * at is not claimed.
  */
+#include "common/duration.h"
+#include "common/json.h"
 #include "stress/stress.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 static const char *const names[FIGURES] = {
     [FIGURE_ACQUIRED] = "acquired",   [FIGURE_REENTERED] = "reentered",

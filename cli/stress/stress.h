@@ -10,11 +10,14 @@
 #ifndef HOLDFAST_STRESS_H
 #define HOLDFAST_STRESS_H
 
-#include "cli.h"
-
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
+
+#include "common/text.h"
+#include "option/option.h"
 
 #define STRESS_LINES_MAX 16    /* violations that are told; all are counted */
 #define STRESS_LINE_MAX 512    /* bytes in one of them */
@@ -87,10 +90,10 @@ struct stress_hold {
     int may_be_gone; /* a re-entry failed: a lost hold is forgotten by it */
 };
 
-/* ---- stress/judge.c ---- */
+/* ---- stress/stress.c ---- */
 
-/* Map the block for so many locks, named `prefix`-0 and so on; NULL if there is
- * no memory. */
+/* Map the block for `locks_len` locks, named `prefix`-0 and so on; NULL if
+ * there is no memory. */
 struct stress *stress_map(unsigned locks_len, const char *prefix);
 void stress_unmap(struct stress *s);
 void stress_count(struct stress *s, enum figure figure);
@@ -98,6 +101,10 @@ void stress_count(struct stress *s, enum figure figure);
 void stress_fail(struct stress *s, int status, const char *text);
 /* CLOCK_MONOTONIC, in nanoseconds. */
 int64_t stress_now_ns(void);
+/* Lock a mutex of the block, also if a process died with it. */
+void stress_mutex_lock(pthread_mutex_t *mutex);
+
+/* ---- stress/judge.c ---- */
 
 /* Before an acquire is called: note what its token must be above. */
 void judge_called(struct stress *s, struct stress_hold *h);
@@ -105,9 +112,9 @@ void judge_called(struct stress *s, struct stress_hold *h);
 void judge_granted(struct stress *s, struct stress_hold *h);
 /* The first guarded write of a hold: it writes its token and reads the value.
  * 1, or 0 if a higher token has written: refused. */
-int guard_claim(struct stress *s, struct stress_hold *h);
+int register_claim(struct stress *s, struct stress_hold *h);
 /* The second one: it writes the value it read and one more.  As above. */
-int guard_write(struct stress *s, struct stress_hold *h);
+int register_write(struct stress *s, struct stress_hold *h);
 /* Before it is released: was it alone? */
 void judge_leaving(struct stress *s, struct stress_hold *h);
 /* When everybody has ended: is every counter exact? */

@@ -2,13 +2,16 @@
  * stress/worker.c: one process of stress: a client, and threads that acquire,
  * write and release as wildly as they may.
  *
- * A thread never waits for another one outside the library, except at the gate:
- * who stops the process waits there until no thread of it is in a step on the
- * shared block, or the other processes would wait for a stopped one.
+ * A thread never waits for another one outside the library, with one exception:
+ * the thread that stops the process waits until no thread of it is in a step on
+ * the shared block, or the other processes would wait for a stopped one.
  */
+#include "common/exit.h"
+#include "session/session.h"
 #include "stress/stress.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -22,7 +25,7 @@ struct worker {
     struct stress *s;
     struct session session;
     hf_lock *locks[STRESS_LOCKS_MAX];
-    pthread_rwlock_t gate; /* read: in a step on the block; write: stopping */
+    pthread_rwlock_t steps; /* read: in a step on the block; write: stopping */
     struct history history;
 };
 
@@ -70,13 +73,13 @@ static void op_note(struct client *c, const struct stress_hold *h,
 /* ---- the steps on the block ---- */
 
 typedef void (*step_fn)(struct stress *s, struct stress_hold *h);
-typedef int (*guard_fn)(struct stress *s, struct stress_hold *h);
+typedef int (*register_fn)(struct stress *s, struct stress_hold *h);
 
 static void step_do(struct client *c, struct stress_hold *h, step_fn step)
 {
-    pthread_rwlock_rdlock(&c->w->gate);
+    pthread_rwlock_rdlock(&c->w->steps);
     step(c->w->s, h);
-    pthread_rwlock_unlock(&c->w->gate);
+    pthread_rwlock_unlock(&c->w->steps);
 }
 
 /* Stop the whole process, some time; the crew's leader lets it go on. */
@@ -84,24 +87,24 @@ static void pause_maybe(struct client *c)
 {
     struct stress *s = c->w->s;
     if ((int64_t)chance(&c->seed, 200) >= s->pause_percent) return;
-    pthread_rwlock_wrlock(&c->w->gate);
+    pthread_rwlock_wrlock(&c->w->steps);
     if (!atomic_load(&s->stop)) {
         stress_count(s, FIGURE_PAUSES);
         (void)raise(SIGSTOP);
     }
-    pthread_rwlock_unlock(&c->w->gate);
+    pthread_rwlock_unlock(&c->w->steps);
 }
 
 /* A guarded write.  Where there are no tokens nobody will refuse it, so that
  * its writer must look first; whatever pauses it then is not noticed. */
-static int write_do(struct client *c, struct stress_hold *h, guard_fn guard)
+static int write_do(struct client *c, struct stress_hold *h, register_fn write)
 {
     if (!c->w->s->fenced && hf_hold_valid_ms(h->hold) <= 0) return 0;
     pause_maybe(c);
     int64_t call_ns = stress_now_ns();
-    pthread_rwlock_rdlock(&c->w->gate);
-    int passes = guard(c->w->s, h);
-    pthread_rwlock_unlock(&c->w->gate);
+    pthread_rwlock_rdlock(&c->w->steps);
+    int passes = write(c->w->s, h);
+    pthread_rwlock_unlock(&c->w->steps);
     op_note(c, h, "write", call_ns, passes ? HF_OK : HF_TAKEN);
     return passes;
 }
@@ -213,9 +216,9 @@ static void hold_live(struct client *c)
     struct stress_hold h = {
         .client = c->number, .lock = &w->s->locks[at], .handle = w->locks[at]};
     if (!hold_acquire(c, &h)) return;
-    if (write_do(c, &h, guard_claim)) {
+    if (write_do(c, &h, register_claim)) {
         rest_us(chance(&c->seed, HOLD_US_LONGEST));
-        (void)write_do(c, &h, guard_write);
+        (void)write_do(c, &h, register_write);
     }
     step_do(c, &h, judge_leaving);
     if (chance(&c->seed, 5) == 0 && !hold_reenter(c, &h)) return;
@@ -284,7 +287,7 @@ int stress_worker(struct stress *s, const struct options *o, unsigned first,
     int code = w && cs ? EXIT_OK : EXIT_BUG;
     if (!code) {
         w->s = s;
-        pthread_rwlock_init(&w->gate, NULL);
+        pthread_rwlock_init(&w->steps, NULL);
         history_begin(&w->history, history_fd);
         code = worker_open(w, o);
         if (!code) code = clients_run(w, cs, first);

@@ -4,10 +4,12 @@
  * Only a process of this host can be looked at.  A pid is worth little by
  * itself: one that is younger than the hold was given to somebody else.
  */
+#include "common/duration.h"
 #include "why/why.h"
 
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

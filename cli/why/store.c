@@ -4,9 +4,10 @@
  * One rule: only what a server says of itself counts.  A server that may not be
  * asked, or says nothing of it, refuses nothing.
  */
-#include "doctor/doctor.h"
+#include "doctor/fact.h"
 #include "why/why.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static int is_full(const struct hf_probe_node *n, char *out, size_t size)

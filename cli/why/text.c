@@ -4,9 +4,12 @@
  * Every sentence is a fact that was asked for; what is unknown is left out or
  * called so.  The last sentence says what can be done.
  */
+#include "common/duration.h"
+#include "session/holder.h"
 #include "why/why.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- who ---- */

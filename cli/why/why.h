@@ -4,7 +4,10 @@
 #ifndef HOLDFAST_WHY_H
 #define HOLDFAST_WHY_H
 
-#include "cli.h"
+#include <stddef.h>
+#include <stdint.h>
+
+#include "session/nodes.h"
 
 /* What became of the holder's process. */
 enum process {

@@ -9,7 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli.h"
+#include "command.h"
+#include "common/duration.h"
+#include "common/json.h"
+#include "common/say.h"
+#include "common/text.h"
+#include "option/wait.h"
 
 #define WORDS_MAX 64
 #define TEXT_MAX 4096

@@ -6,7 +6,9 @@
  * is gone.  It outlives the supervisor just long enough to end the tree, and
  * with its copy of a kernel lock nobody else gets in before that.
  */
-#include "run/run.h"
+#include "common/duration.h"
+#include "common/exit.h"
+#include "run/process/process.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -4,7 +4,9 @@
  * It runs beside the command, with the same environment, and is given no more
  * than half of the time that is left.
  */
-#include "run/run.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "run/process/process.h"
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -5,7 +5,7 @@
  * What was ignored when we were started stays ignored, for us and for the
  * command.
  */
-#include "run/run.h"
+#include "run/process/process.h"
 
 #include <errno.h>
 #include <fcntl.h>

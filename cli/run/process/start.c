@@ -6,12 +6,19 @@
  * and its environment; everything else of ours is close-on-exec.  Neither the
  * ticket nor the password is ever in its environment.
  */
-#include "run/run.h"
+#include "common/duration.h"
+#include "common/environment.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "run/process/process.h"
+#include "run/watch.h"
+#include "session/holder.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

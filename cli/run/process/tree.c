@@ -4,12 +4,13 @@
  * The list is a snapshot: what is forked meanwhile is missed, so whoever wants
  * all of them dead repeats until there are none.
  */
-#include "run/run.h"
+#include "run/process/process.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

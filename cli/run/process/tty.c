@@ -3,7 +3,7 @@
  * group of its own would be stopped at its first read unless the terminal is
  * handed to that group.
  */
-#include "run/run.h"
+#include "run/process/process.h"
 
 #include <signal.h>
 #include <unistd.h>

@@ -9,7 +9,13 @@
  * The rule: between two runs we do not lead.  A host on which the command
  * cannot run must not keep the others from trying.
  */
-#include "run/run.h"
+#include "common/duration.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "option/wait.h"
+#include "run/event.h"
+#include "run/process/process.h"
+#include "session/interrupt.h"
 
 #include <poll.h>
 #include <signal.h>

@@ -5,8 +5,14 @@
  * A run that was never begun is forgotten, so that somebody else may run it;
  * one that was begun is written down whatever became of it.
  */
-#include "run/run.h"
+#include "common/duration.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "run/event.h"
+#include "session/holder.h"
+#include "session/interrupt.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>

@@ -5,9 +5,15 @@
  * The rule: the number that was said last is the number of slots; nobody who
  * has one loses it by that.
  */
-#include "run/run.h"
+#include "common/duration.h"
+#include "common/exit.h"
+#include "common/say.h"
+#include "option/wait.h"
+#include "run/watch.h"
+#include "session/interrupt.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What the store is to know of their number.  Where it keeps none, slots were

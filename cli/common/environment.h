@@ -1,0 +1,18 @@
+/*
+ * common/environment.h: the variables that the command reads and sets.
+ */
+#ifndef HOLDFAST_CLI_COMMON_ENVIRONMENT_H
+#define HOLDFAST_CLI_COMMON_ENVIRONMENT_H
+
+#include <stdint.h>
+
+/* The variable's value; NULL if it is not set or empty, or if we have more
+ * rights than our user. */
+const char *environment_get(const char *name);
+/* Set a variable for a command to a number. */
+void environment_number(const char *name, int64_t value);
+/* Before a command is run: take passwords and the ticket out of what it will
+ * find, and set HOLDFAST_URL to `url`, which must have no password in it. */
+void environment_clean(const char *url);
+
+#endif

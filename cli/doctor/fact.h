@@ -1,0 +1,17 @@
+/*
+ * doctor/fact.h: facts that a server told of itself.
+ */
+#ifndef HOLDFAST_CLI_DOCTOR_FACT_H
+#define HOLDFAST_CLI_DOCTOR_FACT_H
+
+#include <stdint.h>
+
+#include "holdfast/holdfast.h"
+
+/* A fact as a number; `otherwise` if it is not known or not a number. */
+int64_t fact_number(const struct hf_probe_node *n, const char *name,
+                    int64_t otherwise);
+/* Is a fact this text? */
+int fact_is(const struct hf_probe_node *n, const char *name, const char *text);
+
+#endif

@@ -1,0 +1,31 @@
+/*
+ * run/watch.h: the hold, and what the supervisor does about it.
+ */
+#ifndef HOLDFAST_CLI_RUN_WATCH_H
+#define HOLDFAST_CLI_RUN_WATCH_H
+
+#include <stdint.h>
+
+#include "run/run.h"
+
+/* run/watch.c: look at the lock and the clock, and do what is due. */
+void watch_prepare(struct run *r); /* before the start */
+void watch_begin(struct run *r, int64_t now_ms);
+/* Before the loop sleeps: it is to be awake after `timeout_ms`; -1: never. */
+void watch_sleep(struct run *r, int64_t now_ms, int64_t timeout_ms);
+void watch_step(struct run *r, int64_t now_ms);
+int watch_timeout_ms(const struct run *r, int64_t now_ms);
+
+/* run/hold.c: what is held, the worst of several locks. */
+int hold_state(const struct run *r); /* enum hf_state */
+int64_t hold_valid_ms(const struct run *r);
+void hold_read(struct run *r); /* what it is now, for the command */
+/* What the store last said to its renewal; "" if nothing went wrong. */
+void hold_why(const struct run *r, char text[HF_ERROR_TEXT_MAX]);
+
+/* run/keep.c: a hold that may outlive us, for --min-hold. */
+int64_t keep_every_ms(const struct run *r);
+void keep_step(struct run *r, int64_t now_ms);
+void keep_rest(struct run *r, int64_t rest_ms);
+
+#endif

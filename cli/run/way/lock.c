@@ -1,0 +1,45 @@
+/*
+ * run/way/lock.c: the right to run of `holdfast run`: a lock, or with --also a
+ * set of locks, taken before the command and given back behind it, or kept for
+ * the rest of --min-hold.
+ */
+#include "common/duration.h"
+#include "common/exit.h"
+#include "run/watch.h"
+
+static int lock_get(struct run *r, struct outcome *end)
+{
+    struct options *o = r->o;
+    int status = HF_OK;
+    unsigned flags = o->min_hold_ms ? HF_ACQUIRE_DETACHED : 0;
+    end->reason = "configuration";
+    end->code = session_also(&r->s, o);
+    if (end->code) return 0;
+    end->code = session_acquire(&r->s, o, flags, &r->hold, &status);
+    if (!end->code) {
+        r->detached = o->min_hold_ms != 0;
+        return 1;
+    }
+    end->reason = run_reason(end->code, status);
+    if (end->code == EXIT_NOT_ACQUIRED) end->code = run_skipped(r);
+    return 0;
+}
+
+static void lock_give(struct run *r, int code)
+{
+    struct hf_error err = {0};
+    int state = hold_state(r);
+    int64_t rest_ms = r->o->min_hold_ms - (clock_ms() - r->acquired_at_ms);
+    (void)code;
+    if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return;
+    if (r->detached && rest_ms > 0 && run_was_run(r)) {
+        keep_rest(r, rest_ms);
+        return;
+    }
+    int status = hf_hold_release(r->hold, &err);
+    if (status == HF_OK) return;
+    (void)session_fail(&r->s, status, &err);
+    if (status == HF_LOST || status == HF_EXPIRED) r->lost = 1;
+}
+
+const struct way way_lock = {.get = lock_get, .give = lock_give};

@@ -1,0 +1,29 @@
+/*
+ * run/way/way.h: how the right to run the command is got and given back.
+ */
+#ifndef HOLDFAST_CLI_RUN_WAY_WAY_H
+#define HOLDFAST_CLI_RUN_WAY_WAY_H
+
+/* How it went. */
+struct outcome {
+    int code;
+    const char *reason; /* of the event "end" */
+};
+
+struct run;
+
+/* How the right to run is got and given back: all that run and once differ in
+ * while the command runs. */
+struct way {
+    /* Fill `lock`, `grant` and `detached`: 1; or 0 and how it ends without. */
+    int (*get)(struct run *r, struct outcome *end);
+    /* The command has ended with `code`, or was never run: give it back. */
+    void (*give)(struct run *r, int code);
+    /* It is given back, and `end` tells how it went: once more?  NULL: no. */
+    int (*again)(struct run *r, struct outcome *end);
+    /* Nothing comes any more; NULL: there is nothing to be done. */
+    void (*close)(struct run *r);
+};
+extern const struct way way_lock, way_once, way_elect, way_slots;
+
+#endif
