@@ -134,12 +134,15 @@ kill -INT "$watcher"
 job=$watcher
 finished_with 130 "--follow goes on until it is told to end"
 
-# A store that is not there is waited for, and that is said.
-background "$HOLDFAST" elect --url redis://127.0.0.1:1 post true 2>"$dir/err"
-wait_for "it says what it waits for" err_has \
-    '^holdfast: post: waiting: redis://127.0.0.1:1: connect: '
-kill "$job"
-finished_with 143 "until it is told to end"
+# A store that is not there is waited for, and that is said; in a queue, too.
+for fair in '' --fair; do
+    background "$HOLDFAST" elect $fair --url redis://127.0.0.1:1 post true \
+        2>"$dir/err"
+    wait_for "elect $fair says what it waits for" err_has \
+        '^holdfast: post: waiting: redis://127.0.0.1:1: connect: '
+    kill "$job"
+    finished_with 143 "elect $fair, until it is told to end"
+done
 
 # Wrong use.
 expect 64 "no name" "$HOLDFAST" elect

@@ -25,7 +25,7 @@
 
 #define PAUSE_MS_DEFAULT 1000
 #define PAUSE_MS_MAX 60000 /* it doubles up to this, or to what was given */
-#define SOUND_MS 60000     /* who ran so long has not failed to begin */
+#define SOUND_MS 60000     /* a run of this length has not failed to begin */
 #define AGAIN_MS 1000      /* the store took the lock, but not the value */
 
 static int is_ending(int sig)
@@ -55,13 +55,18 @@ static int election_open(struct run *r, struct hf_error *err)
     return hf_election_open(r->s.client, r->name, &o, &r->election, err);
 }
 
-/* A store that cannot be reached is waited for, but not without a word: a
- * first try is short, unless it would give up a place in a queue. */
+/* A store that cannot be reached is waited for, but not without a word: the
+ * first try is short.  In a queue it is a single question, for a wait that ends
+ * would give up its place. */
 static int campaign_first(struct run *r, struct hf_campaign_options *co,
                           struct hf_error *err)
 {
-    co->wait_ms = SILENT_MS;
+    if (r->o->fair)
+        co->flags |= HF_CAMPAIGN_TRY;
+    else
+        co->wait_ms = SILENT_MS;
     int status = hf_election_campaign(r->election, co, &r->hold, err);
+    co->flags &= ~HF_CAMPAIGN_TRY;
     co->wait_ms = 0;
     if (status == HF_UNAVAILABLE) session_warn(&r->s, "waiting", err->text);
     return status;
@@ -72,10 +77,10 @@ static int campaign_try(struct run *r, struct hf_campaign_options *co,
                         struct hf_error *err)
 {
     int is_bounded = co->wait_ms || co->flags & HF_CAMPAIGN_TRY;
-    if (!is_bounded && !r->o->fair) {
+    if (!is_bounded) {
         int status = campaign_first(r, co, err);
-        if (status != HF_TIMEOUT && status != HF_UNAVAILABLE
-            && status != HF_LOST)
+        if (status != HF_TIMEOUT && status != HF_TAKEN
+            && status != HF_UNAVAILABLE && status != HF_LOST)
             return status;
     }
     for (;;) {
