@@ -1,10 +1,10 @@
 /*
  * command.h: what a sub-command is.
  *
- * A command is one const table and its functions.  Everything that is told about
- * a command (--help, its man page, completions) is printed from that table, so
- * none of it can be out of date.  The command sees only the public headers of the
- * library.
+ * A command is one const table and its functions.  Everything that is told
+ * about a command (--help, its man page, completions) is printed from that
+ * table, so none of it can be out of date.  The command sees only the public
+ * headers of the library.
  */
 #ifndef HOLDFAST_CLI_COMMAND_H
 #define HOLDFAST_CLI_COMMAND_H

@@ -86,8 +86,8 @@ static const struct option_row acquire_options[] = {
      "take an exclusive lock, as always: to share one use holdfast run -s"},
     {"E", "conflict-exit-code", "N", OPTION_NUMBER, FIELD(conflict_code), 0, 0,
      255, "exit with N instead of 75 when the lock is not acquired"},
-    OPTION_ROW_FAIR("first come, first served, on all hosts; whoever does not "
-                    "say so waits until nobody else queues"),
+    OPTION_ROW_FAIR("first come, first served, on all hosts; a client "
+                    "without --fair waits until the queue is empty"),
     OPTION_ROW_LEASE,
     OPTION_ROW_BACKOFF,
     {"", "fallback", "fail|wait", OPTION_CHOICE, FIELD(fallback),
@@ -103,16 +103,16 @@ static const struct option_row acquire_options[] = {
 
 static const char *const acquire_about[] = {
     "Take the lock NAME and print a ticket. The lock is held until it is "
-    "released with the ticket, or until its lease ends: nothing renews it but "
-    "holdfast renew. Whoever has the ticket can release the lock, so treat it "
-    "as a password. It is always a plain lock, which nobody shares.",
-    "To hold a lock around one command use holdfast run, which renews it and "
-    "ends the command should the lock be lost.",
+    "released with the ticket, or until its lease ends: only holdfast renew "
+    "renews it. Anyone with the ticket can release the lock, so treat it as "
+    "a password. The lock is always a plain one, which cannot be shared.",
+    "To hold a lock around one command use holdfast run, which renews it "
+    "and ends the command if the lock is lost.",
     NULL};
 
 static const struct term_row acquire_exits[] = {
     {"0", "acquired"},
-    {"75", "not acquired: somebody else holds it (see -E)"},
+    {"75", "not acquired: another client holds it (see -E)"},
     {"128+n", "signal n ended the wait"},
     EXIT_ROWS_STORE,
     {NULL, NULL}};

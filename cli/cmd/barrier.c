@@ -1,6 +1,6 @@
 /*
- * cmd/barrier.c: wait until all are there, and go on together.  One rule: the
- * command is started by who went on, and by nobody else.
+ * cmd/barrier.c: wait until all parties are there, and go on together.  One
+ * rule: the command is started only when the barrier was passed.
  */
 #include "common/duration.h"
 #include "common/environment.h"
@@ -47,12 +47,12 @@ static int words_parse(const struct command *self, int argc, char **argv,
     b->name = words[0];
     b->argv = argv + at;
     if (o->json && b->argv[0])
-        return command_usage(self, "--json is not for COMMAND, which is told "
-                                   "by its environment");
+        return command_usage(self, "--json cannot be used with COMMAND, "
+                                   "which finds the same in its environment");
     if (number_parse(words[1], 1, HF_BARRIER_PARTIES_MAX, &b->parties) == 0)
         return wait_check(self, o);
     snprintf(what, sizeof(what),
-             "%s: no number of parties: a whole number from 1 to %d",
+             "%s: not a number of parties: it must be from 1 to %d",
              text_escape(words[1], shown, sizeof(shown)),
              HF_BARRIER_PARTIES_MAX);
     return command_usage(self, what);
@@ -127,28 +127,30 @@ static int barrier_main(const struct command *self, int argc, char **argv)
 }
 
 static const struct option_row barrier_options[] = {
-    OPTION_ROW_WAIT("it would have to"),
+    OPTION_ROW_WAIT("not all parties are there"),
     OPTION_ROW_URL,
     OPTION_ROW_JSON("without COMMAND: print one JSON object"),
     OPTION_ROW_TALK,
 };
 
 static const char *const barrier_about[] = {
-    "Wait until PARTIES of us are there, then go on: run COMMAND in our place, "
-    "or end. The last to come lets all of them go, and the barrier can be used "
-    "again at once. All must give the same number.",
-    "Who ends while it waits is taken off: at once, or within three seconds if "
-    "it was killed. So those who go on do so together with as many, all of "
-    "them alive.",
-    "Without COMMAND it prints its index, a number from 0 to PARTIES-1 that "
-    "each has for itself: who must be alone for the next step goes by that. "
-    "The last to come has the highest.",
+    "Wait until PARTIES processes wait at the barrier NAME, then go on: "
+    "become COMMAND, or exit. The last process to arrive lets all of them "
+    "go on, and the barrier can be used again at once. All must give the "
+    "same PARTIES.",
+    "A process that ends while it waits is not counted any more: at once, "
+    "or within three seconds if it was killed. So all processes that go on "
+    "together are alive.",
+    "Without COMMAND the index of the process is printed: a number from 0 "
+    "to PARTIES-1 that no other party has, by which one of them can be "
+    "chosen for a next step. The last to arrive has the highest.",
     NULL};
 
 static const struct term_row barrier_env[] = {
     {"HOLDFAST_BARRIER", "for the command: NAME"},
     {"HOLDFAST_GENERATION", "for the command: the same number for all that "
-                            "went on together; rises from one to the next"},
+                            "went on together; it rises with every use of "
+                            "the barrier"},
     {"HOLDFAST_INDEX", "for the command: 0 to PARTIES-1, one each"},
     {"HOLDFAST_URL", "where the barrier lives; for the command: the same, "
                      "without a password"},
@@ -159,7 +161,7 @@ static const struct term_row barrier_exits[] = {
     {"0-255", "the command's own"},
     {"128+n", "signal n ended the wait"},
     {"75", "not all were there in time"},
-    {"80", "the store has forgotten that we waited"},
+    {"80", "the store has forgotten that this process waited"},
     {"126", "the command cannot be run"},
     {"127", "the command was not found"},
     EXIT_ROWS_STORE,
@@ -171,7 +173,7 @@ static const char *const barrier_examples[] = {
 
 const struct command cmd_barrier = {
     .name = "barrier",
-    .summary = "wait until all are there, and go on together",
+    .summary = "wait until all parties are there, and go on together",
     .usage = "[options] NAME PARTIES [-- COMMAND [ARGUMENT...]]",
     .about = barrier_about,
     OPTIONS(barrier_options),

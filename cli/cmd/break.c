@@ -1,5 +1,5 @@
 /*
- * cmd/break.c: take a lock away from whoever holds it.  Nothing is changed
+ * cmd/break.c: take a lock away from its holder.  Nothing is changed
  * without --yes.
  */
 #include "command.h"
@@ -136,14 +136,14 @@ static const struct option_row break_options[] = {
 };
 
 static const char *const break_about[] = {
-    "Take the lock NAME away from whoever holds it, and raise its fence, so "
-    "that a resource which checks fencing tokens refuses the former holder. "
-    "The former holder may go on working until its next renewal: make sure "
-    "that it is dead, or that the fence is checked.",
-    "Of a semaphore (run --slots) all is taken away, its number too: the name "
-    "is free for a lock then.",
-    "A kernel lock (file:) that a living process holds cannot be broken; end "
-    "the process, whose pid is told.",
+    "Take the lock NAME away from its holder, and raise its fence, so that "
+    "a resource which checks fencing tokens refuses the former holder. The "
+    "former holder may go on working until its next renewal: make sure that "
+    "it is dead, or that the fence is checked.",
+    "A semaphore (run --slots) is deleted with all its permits: its name "
+    "can then be used for a lock.",
+    "A kernel lock (file:) that a living process holds cannot be broken; "
+    "end the process instead: its pid is printed.",
     NULL};
 
 static const struct term_row break_exits[] = {
@@ -151,7 +151,7 @@ static const struct term_row break_exits[] = {
 
 const struct command cmd_break = {
     .name = "break",
-    .summary = "take a lock away from whoever holds it",
+    .summary = "take a lock away from its holder",
     .usage = "[options] NAME --yes",
     .about = break_about,
     OPTIONS(break_options),

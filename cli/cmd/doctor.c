@@ -85,23 +85,24 @@ static int doctor_main(const struct command *self, int argc, char **argv)
 static const struct option_row doctor_options[] = {
     {"", "for", "TIME", OPTION_DURATION, FIELD(look_ms), 0, 1,
      HF_PROBE_SAMPLE_MS_MAX,
-     "look at the clocks for TIME; default: 3s; the longer, the surer their "
-     "rates"},
+     "observe the clocks for TIME; default: 3s; the longer, the more exact "
+     "are their rates"},
     OPTION_ROW_URL,
-    OPTION_ROW_JSON("print lines of JSON: nodes, findings, promises, a sum"),
+    OPTION_ROW_JSON("print lines of JSON: nodes, findings, promises, a "
+                    "summary"),
     OPTION_ROW_TALK,
 };
 
 static const char *const doctor_about[] = {
     "Say what the deployment behind URL can promise. Each server (behind "
     "Sentinels the primary, of a cluster each master) is asked for its "
-    "version, its role, who follows it, what it keeps on disk and what it "
-    "throws away when its memory is full; its clock is compared with ours and "
-    "with the others', and watched for a while. The members of a quorum also "
-    "say whether they may vote. Nothing is changed anywhere.",
-    "What is wrong is marked with !, with what to do about it. Then follows "
-    "what holds when something fails: whether two could hold a lock at once, "
-    "whether its fence still rises, and when it can be had again.",
+    "version, its role, its replicas, what it keeps on disk and what it "
+    "throws away when its memory is full; its clock is compared with ours "
+    "and with the others', and watched for a while. The members of a quorum "
+    "also say whether they may vote. Nothing is changed anywhere.",
+    "A problem is marked with !, with what to do about it. Then follows "
+    "what holds when something fails: whether two clients could hold a lock "
+    "at once, whether its fence still rises, and when it can be had again.",
     "A clock that runs faster than the drift budget lets leases end before "
     "their holders know. The usual cause is chrony, which corrects a clock by "
     "up to 8.3 % unless maxslewrate says otherwise.",

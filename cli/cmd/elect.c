@@ -27,7 +27,7 @@ static int elect_check(const struct run *r)
     return EXIT_OK;
 }
 
-/* Is any of it for who campaigns, or for his command? */
+/* Is an option given that is for a campaign, or for the command? */
 static int is_campaigning(const struct options *o)
 {
     return o->value || o->fair || o->restart || o->restart_ms || o->shell
@@ -75,22 +75,25 @@ static int elect_main(const struct command *self, int argc, char **argv)
 
 static const struct option_row elect_options[] = {
     {"", "value", "TEXT", OPTION_TEXT, FIELD(value), 0, 0, 0,
-     "publish TEXT while it leads, such as an address: --observe shows it"},
-    OPTION_ROW_FAIR("who has campaigned longest is next"),
+     "publish TEXT while this host leads, such as an address: --observe "
+     "shows it"},
+    OPTION_ROW_FAIR("the candidate that has campaigned longest is elected "
+                    "next"),
     {"", "restart", "never|on-failure|always", OPTION_CHOICE, FIELD(restart),
      RESTART_NEVER, 0, 0,
      "when the command ends by itself: resign and exit with its status (the "
-     "default); campaign again if that was not 0; or always campaign again"},
+     "default); campaign again if the status was not 0; or always campaign "
+     "again"},
     {"", "restart-delay", "TIME", OPTION_DURATION, FIELD(restart_ms), 0, 1,
      HF_LEASE_MS_MAX,
-     "... after TIME, which doubles with each time up to a minute; default: "
-     "1s"},
+     "with --restart: campaign again after TIME, which doubles with each "
+     "restart up to a minute; default: 1s"},
     {"", "observe", NULL, OPTION_FLAG, FIELD(observe), 1, 0, 0,
      "do not campaign: print who leads"},
     {"", "follow", NULL, OPTION_FLAG, FIELD(follow), 1, 0, 0,
      "with --observe: go on, and print every change"},
     {"n", "nonblock nb", NULL, OPTION_FLAG, FIELD(nonblock), 1, 0, 0,
-     "do not wait: fail at once if somebody else leads"},
+     "do not wait: fail at once if another candidate leads"},
     {"w", "wait timeout", "TIME", OPTION_WAIT, FIELD(wait_ms), 0, 0,
      WAIT_MS_MAX,
      "campaign at most TIME, or forever (the default); 0 is the same as -n"},
@@ -108,19 +111,20 @@ static const struct option_row elect_options[] = {
 };
 
 static const char *const elect_about[] = {
-    "Campaign for NAME; while this host leads, run COMMAND. Of all that "
-    "campaign for a name, on whatever hosts, one leads at a time: it holds "
-    "the lock of that name. When it resigns, dies or loses touch with the "
-    "store, another one is elected and runs its command.",
-    "The command is looked after as holdfast run does it: when the leadership "
-    "is lost or about to be, it is ended before another host can lead, and "
+    "Campaign for NAME; while this host leads, run COMMAND. Of all "
+    "candidates for a name, on all hosts, one leads at a time: it holds the "
+    "lock of that name. When it resigns, dies or loses its connection to "
+    "the store, another one is elected and runs its command.",
+    "The command is supervised as by holdfast run: when the leadership is "
+    "lost or about to be, it is ended before another host can lead, and "
     "this one campaigns again. TERM, INT and QUIT are passed on to the "
-    "command; when it has ended, holdfast resigns and exits with its status. "
-    "While it campaigns they end holdfast at once.",
-    "Between two runs it does not lead: where a command keeps failing, "
-    "another host may try. A store that cannot be reached is waited for.",
-    "With --observe nobody is elected: who leads is printed, since when, and "
-    "what it published.",
+    "command; when it has ended, holdfast resigns and exits with its "
+    "status. While it campaigns they end holdfast at once.",
+    "Between two runs of the command this host does not lead: where a "
+    "command keeps failing, another host may try. A store that cannot be "
+    "reached is waited for.",
+    "With --observe nothing is run: the leader is printed, since when it "
+    "leads, and what it published.",
     "No supervisor can stop a command on a machine that is suspended or "
     "stalled: let the resource check HOLDFAST_FENCE, and refuse lower numbers "
     "than it has seen.",
@@ -132,7 +136,7 @@ static const struct term_row elect_exits[] = {
     {"0-255", "the command's own, if it was not to be restarted"},
     {"128+n", "signal n ended the command, or the campaign"},
     {"75", "not elected, with -n or -w (see -E and --skip-ok)"},
-    {"0, 1", "with --observe: somebody leads, nobody does"},
+    {"0, 1", "with --observe: there is a leader, there is none"},
     EXIT_ROWS_COMMAND,
     {NULL, NULL}};
 

@@ -63,7 +63,7 @@ static int token_read(struct guard_call *g)
         return EXIT_OK;
     }
     snprintf(what, sizeof(what),
-             "%s: no token: a whole number from 1 to 2^63-1",
+             "%s: not a token: it must be a number from 1 to 2^63-1",
              text_escape(text, shown, sizeof(shown)));
     return command_usage(g->self, what);
 }
@@ -103,17 +103,20 @@ static const struct option_row guard_options[] = {
 };
 
 static const char *const guard_about[] = {
-    "A lock cannot stop a holder that was paused past its lease; the resource "
-    "can, by keeping the highest fence it has seen and refusing lower ones. "
-    "This does so for files and for values on the store, and prints what "
-    "databases and scripts of Redis need to do it. A new holder begins with "
-    "touch (or file-touch), before it reads anything.",
-    "file PATH: replace the file by standard input, unless a higher fence has "
-    "been there; it is kept in PATH.guard. file-touch PATH: only remember the "
-    "fence. file-token PATH: print the highest one, 0 if there was none.",
-    "set KEY VALUE: write a value on the store (Redis), - reads it from "
-    "standard input; touch KEY, delete KEY and token KEY as with files; get "
-    "KEY: print the value as it is.",
+    "A lock cannot stop a holder that was paused past its lease; the "
+    "resource can, by keeping the highest fence it has seen and refusing "
+    "lower ones. holdfast guard does so for files and for values on the "
+    "store, and prints what databases and scripts of Redis need to do the "
+    "same. A new holder begins with touch (or file-touch), before it reads "
+    "anything.",
+    "file PATH: replace the file by standard input, unless a higher fence "
+    "was used there; the highest fence is kept in PATH.guard. file-touch "
+    "PATH: only remember the fence. file-token PATH: print the highest "
+    "fence, 0 if there was none.",
+    "set KEY VALUE: write a value on the store (Redis); - as VALUE reads it "
+    "from standard input. touch KEY: only remember the fence. delete KEY: "
+    "delete the value. token KEY: print the highest fence. get KEY: print "
+    "the value as it is.",
     "sql DIALECT STATEMENT: print SQL for postgres, mariadb or sqlite: create, "
     "check, token, claim, still or verify. lua: print the lines to be put "
     "before a script for Redis. Both are explained in docs/guards.md.",
@@ -129,7 +132,7 @@ static const struct term_row guard_env[] = {
 static const struct term_row guard_exits[] = {
     {"0", "written, or remembered"},
     {"1", "get: there is no value"},
-    {"80", "refused: a higher fence has been there, this hold is over"},
+    {"80", "refused: a higher fence was used, this hold is over"},
     EXIT_ROWS_STORE,
     {NULL, NULL}};
 
@@ -140,7 +143,7 @@ static const char *const guard_examples[] = {
 
 const struct command cmd_guard = {
     .name = "guard",
-    .summary = "refuse the writes of holders whose time is over",
+    .summary = "refuse the writes of holders whose lease is over",
     .usage = "[options] ACTION [ARGUMENT...]",
     .actions = "touch|set|delete|token|get|file|file-touch|file-token|sql|lua",
     .about = guard_about,

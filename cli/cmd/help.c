@@ -1,4 +1,4 @@
-/* cmd/help.c: tell about the commands. */
+/* cmd/help.c: explain the commands. */
 #include "common/exit.h"
 #include "common/say.h"
 #include "common/text.h"
@@ -31,14 +31,14 @@ static int help_main(const struct command *self, int argc, char **argv)
 static const struct option_row help_options[] = {OPTION_ROW_TALK};
 
 static const char *const help_about[] = {
-    "Tell about holdfast, or about one of its commands.", NULL};
+    "Explain holdfast, or one of its commands.", NULL};
 
 static const struct term_row help_exits[] = {
-    {"0", "told"}, {"64", "no such command"}, {NULL, NULL}};
+    {"0", "printed"}, {"64", "no such command"}, {NULL, NULL}};
 
 const struct command cmd_help = {
     .name = "help",
-    .summary = "tell about holdfast, or about one command",
+    .summary = "explain holdfast, or one command",
     .usage = "[COMMAND]",
     .about = help_about,
     OPTIONS(help_options),

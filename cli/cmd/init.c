@@ -109,7 +109,8 @@ static int init_main(const struct command *self, int argc, char **argv)
     int len = words[2] ? 3 : words[1] ? 2 : words[0] ? 1 : 0;
     int nodes = o.replace ? 2 : 0; /* OLD and NEW come before it */
     if (len < nodes) return command_usage(self, "--replace needs OLD and NEW");
-    if (len > nodes + 1) return command_usage(self, "one URL is wanted");
+    if (len > nodes + 1)
+        return command_usage(self, "more than one URL is given");
     if (len > nodes && o.url)
         return command_usage(self, "the URL is given twice");
     if (len > nodes) o.url = words[nodes];

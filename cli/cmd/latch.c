@@ -1,6 +1,6 @@
 /*
- * cmd/latch.c: wait until so many things have happened.  A table of actions;
- * each does one call.
+ * cmd/latch.c: wait until a number of things have happened.  A table of
+ * actions; each does one call.
  */
 #include "common/duration.h"
 #include "common/exit.h"
@@ -138,7 +138,7 @@ static int words_check(const struct command *self, const struct action *a,
                                    "others print nothing");
     if (!a->has_count || number_parse(words[2], 1, HF_LATCH_MAX, count) == 0)
         return wait_check(self, o);
-    snprintf(what, sizeof(what), "%s: no count: a whole number from 1 to %d",
+    snprintf(what, sizeof(what), "%s: not a count: it must be from 1 to %d",
              text_escape(words[2], shown, sizeof(shown)), HF_LATCH_MAX);
     return command_usage(self, what);
 }
@@ -164,7 +164,7 @@ static int latch_main(const struct command *self, int argc, char **argv)
 }
 
 static const struct option_row latch_options[] = {
-    OPTION_ROW_WAIT("it would have to"),
+    OPTION_ROW_WAIT("the latch is not open"),
     OPTION_ROW_URL,
     OPTION_ROW_FOREIGN,
     OPTION_ROW_JSON("down, status: print one JSON object"),
@@ -172,17 +172,17 @@ static const struct option_row latch_options[] = {
 };
 
 static const char *const latch_about[] = {
-    "A latch is a number on the store, for example of machines that have yet "
-    "to finish. set NAME COUNT makes one; down NAME counts one less, and "
-    "prints how many are left; wait NAME waits until none is. One that is not "
-    "set, or has come to zero, is open: nobody waits for it. So set it before "
-    "those who wait begin.",
-    "status NAME prints how many are left. delete NAME takes it away, and "
-    "those who wait for it are told. Nothing else ends it: it belongs to "
-    "nobody.",
-    "On Redis it is Redisson's RCountDownLatch, and Java can count and wait, "
-    "too. A latch that Java has set looks like an RSemaphore there: --foreign "
-    "says that it is a latch. On file: there are none.",
+    "A latch is a number on the store, for example the number of machines "
+    "that have yet to finish. set NAME COUNT makes one; down NAME counts "
+    "down by one, and prints how many are left; wait NAME waits until none "
+    "is left. A latch that is not set, or has reached zero, is open: a wait "
+    "for it ends at once. So set it before any process waits for it.",
+    "status NAME prints how many are left. delete NAME deletes the latch, "
+    "and every wait for it ends with exit 80. Nothing else ends a latch: it "
+    "has no holder and no lease.",
+    "On Redis it is Redisson's RCountDownLatch, and Java can count and "
+    "wait, too. A latch that Java has set looks like an RSemaphore there: "
+    "--foreign says that it is a latch. file: has no latches.",
     NULL};
 
 static const struct term_row latch_exits[] = {
@@ -202,7 +202,7 @@ static const char *const latch_examples[] = {
 
 const struct command cmd_latch = {
     .name = "latch",
-    .summary = "wait until so many things have happened",
+    .summary = "wait until a number of things have happened",
     .usage = "[options] " ACTIONS " NAME [COUNT]",
     .actions = ACTIONS,
     .about = latch_about,

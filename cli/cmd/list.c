@@ -174,7 +174,7 @@ static void list_free(struct list *l)
     free(l->lines);
 }
 
-/* Of a quorum: who was not asked is said, for what only it has is not listed.
+/* Of a quorum: name the nodes that were not asked: their locks may be missing.
  * EXIT_OK, or EXIT_UNREACHABLE if the others are no majority. */
 static int silence_say(const struct session *s)
 {
@@ -230,27 +230,25 @@ static const struct option_row list_options[] = {
 
 static const char *const list_about[] = {
     "List the locks that are held: name, holder, how long it has been held, "
-    "how much of its lease is left, fencing token, how often its holder has "
-    "it, how many processes wait, its kind (see holdfast status) and label. "
-    "What is not known is shown as -. The store is gone through in small "
-    "steps; locks that come or go meanwhile may or may not be seen.",
-    "Of a read/write lock one holder is shown. Semaphores are not listed, and "
-    "neither is what nobody holds: holdfast status and holdfast latch status "
-    "tell of them by name.",
-    "Of a quorum every node is asked that answers, and what one of them has is "
-    "listed; holdfast status tells whether most of them have it. Who does not "
-    "answer is told; if most of them do not, what the others have is listed, "
-    "and the exit status is 69. Of a cluster every master is asked: if one "
-    "does not answer, it is named, what the others have is listed, and the "
-    "exit status is 69.",
-    "Strings of other libraries look like any other string, and are listed "
-    "only with format=string in the URL. Semaphores, latches and barriers on "
-    "Redis are not listed: ask for them by name (holdfast status, holdfast "
-    "latch status).",
+    "how much of its lease is left, fencing token, hold count, how many "
+    "processes wait, its kind (see holdfast status) and label. What is not "
+    "known is shown as -. The store is read in small steps: a lock that is "
+    "acquired or released meanwhile may or may not be seen.",
+    "Of a read/write lock one holder is shown. Free locks, semaphores, "
+    "latches and barriers are not listed: ask for them by name (holdfast "
+    "status, holdfast latch status).",
+    "Of a quorum every node is asked, and a lock that one of them has is "
+    "listed; holdfast status tells whether a majority has it. A node that "
+    "does not answer is named; if a majority does not answer, what the "
+    "others have is listed, and the exit status is 69. Of a cluster every "
+    "master is asked: if one does not answer, it is named, what the others "
+    "have is listed, and the exit status is 69.",
+    "Locks of SET NX PX libraries look like any other string, and are "
+    "listed only with format=string in the URL.",
     NULL};
 
 static const struct term_row list_exits[] = {
-    {"0", "listed, even if there is none"}, EXIT_ROWS_STORE, {NULL, NULL}};
+    {"0", "listed, even if there is no lock"}, EXIT_ROWS_STORE, {NULL, NULL}};
 
 static const char *const list_examples[] = {
     "holdfast list --match 'billing/*'",

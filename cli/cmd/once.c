@@ -39,31 +39,32 @@ static const struct option_row once_options[] = {
      "remember for TIME that it was run; default: 24h, or twice the period"},
     {"", "losers", "skip|wait|status", OPTION_CHOICE, FIELD(losers),
      LOSERS_SKIP, 0, 0,
-     "who is not the one: skip it and exit with 75 (the default); wait for "
-     "its end and exit with 0; or wait, and exit with its recorded status"},
+     "if another process runs it or has run it: skip it and exit with 75 "
+     "(the default); wait for its end and exit with 0; or wait, and exit "
+     "with its recorded status"},
     {"", "retry", NULL, OPTION_FLAG, FIELD(retry), 1, 0, 0,
-     "run it again if it died, or ended with another status than 0"},
+     "run it again if it died, or ended with a status other than 0"},
     {"", "store-output", NULL, OPTION_FLAG, FIELD(store_output), 1, 0, 0,
      "store the first 60000 bytes of the command's standard output, for "
-     "those who ask with --losers status"},
+     "--losers status"},
     {"n", "nonblock nb", NULL, OPTION_FLAG, FIELD(nonblock), 1, 0, 0,
-     "do not wait for one that runs (the default)"},
+     "do not wait for a run that is going on (the default)"},
     {"w", "wait timeout", "TIME", OPTION_WAIT, FIELD(wait_ms), 0, 0,
      WAIT_MS_MAX,
-     "wait at most TIME, or forever, for one that runs; default with --losers "
-     "wait and status: forever"},
+     "wait at most TIME, or forever, for a run that is going on; default "
+     "with --losers wait and status: forever"},
     OPTION_ROW_EXIT,
     OPTION_ROW_COMMAND,
     OPTION_ROW_LEASE,
     OPTION_ROW_RENEW,
     {"", "min-hold", "TIME", OPTION_DURATION, FIELD(min_hold_ms), 0, 1,
      HF_VALUE_TTL_MS_MAX,
-     "nobody runs it again within TIME of its begin, whatever the period"},
+     "it is not run again within TIME of its begin, whatever the period"},
     OPTION_ROW_SUPERVISE,
     {"", "fallback", "fail|wait", OPTION_CHOICE, FIELD(fallback),
      HF_FALLBACK_FAIL, 0, 0,
      "when the store cannot be reached: fail (the default), or wait for it "
-     "as long as -w says; a lock of this host would keep no other one out"},
+     "as long as -w says; a lock of this host would not keep other hosts out"},
     OPTION_ROW_URL,
     OPTION_ROW_LABEL,
     OPTION_ROW_EVENTS,
@@ -71,17 +72,18 @@ static const struct option_row once_options[] = {
 };
 
 static const char *const once_about[] = {
-    "Run COMMAND if nobody has: at most once per period on all hosts with "
-    "--per, or once per NAME until that is forgotten (--keep). The lock NAME "
-    "is held meanwhile, and the command is looked after as by holdfast run.",
-    "How it ended is written down, and everybody else is told: who skips it "
-    "exits with 75, or 0 with --skip-ok; --losers wait and status wait for "
-    "its end. A command that cannot be started does not count as run.",
-    "That it began is written down before it runs. Should it die without an "
-    "end, with its host or by kill -9 to holdfast, it is not run again in "
-    "this period, for nobody knows how far it got: the exit status is 75, and "
-    "a sentence says when and where it was begun. --retry runs it again, also "
-    "if it ended with another status than 0.",
+    "Run COMMAND unless it has been run: at most once per period on all "
+    "hosts with --per, or once per NAME until that is forgotten (--keep). "
+    "The lock NAME is held meanwhile, and the command is supervised as by "
+    "holdfast run.",
+    "How it ended is recorded for all others: a process that skips it exits "
+    "with 75, or 0 with --skip-ok; --losers wait and status wait for its "
+    "end. A command that cannot be started does not count as run.",
+    "Its begin is recorded before it runs. If it dies without an end, with "
+    "its host or by kill -9 to holdfast, it is not run again in this "
+    "period, because it is not known how far it got: the exit status is 75, "
+    "and a message says when and where it was begun. --retry runs it again, "
+    "also if it ended with a status other than 0.",
     "With --store-output the command's standard output is a pipe, and what "
     "its descendants write after its end is lost.",
     NULL};

@@ -33,9 +33,9 @@ static const struct option_row release_options[] = {
 };
 
 static const char *const release_about[] = {
-    "Give the lock NAME back. TICKET is what holdfast acquire printed; without "
-    "it, it is taken from HOLDFAST_TICKET, and - reads it from standard input. "
-    "A lock that somebody else holds by now is not touched.",
+    "Give the lock NAME back. TICKET is what holdfast acquire printed; "
+    "without it, it is taken from HOLDFAST_TICKET, and - reads it from "
+    "standard input. A lock that another client holds by now is not touched.",
     NULL};
 
 static const struct term_row release_env[] = {
@@ -43,8 +43,8 @@ static const struct term_row release_env[] = {
 
 static const struct term_row release_exits[] = {
     {"0", "released"},
-    {"80", "the lock was lost before: its lease ended, or somebody else has "
-           "it"},
+    {"80", "the lock was lost before: its lease ended, or another client "
+           "has it"},
     EXIT_ROWS_STORE,
     {NULL, NULL}};
 

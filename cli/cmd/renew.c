@@ -79,7 +79,7 @@ static const struct term_row renew_env[] = {
 
 static const struct term_row renew_exits[] = {
     {"0", "renewed"},
-    {"80", "the lock was lost: its lease ended, or somebody else has it"},
+    {"80", "the lock was lost: its lease ended, or another client has it"},
     EXIT_ROWS_STORE,
     {NULL, NULL}};
 

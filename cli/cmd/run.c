@@ -84,13 +84,13 @@ static const struct option_row run_options[] = {
      "N commands may run at a time: a semaphore instead of a lock; up to 64 "
      "where it is made of locks (file:, and several servers)"},
     OPTION_ROW_FOREIGN,
-    OPTION_ROW_FAIR("first come, first served, on all hosts; whoever does not "
-                    "say so waits until nobody else queues"),
+    OPTION_ROW_FAIR("first come, first served, on all hosts; a client "
+                    "without --fair waits until the queue is empty"),
     OPTION_ROW_BACKOFF,
     OPTION_ROW_EXIT,
     OPTION_ROW_COMMAND,
     {"o", "close", NULL, OPTION_FLAG, FIELD(close), 1, 0, 0,
-     "do not pass the lock to the command; always so, but with -F"},
+     "do not pass the lock to the command; this is always so, except with -F"},
     {"F", "no-fork", NULL, OPTION_FLAG, FIELD(no_fork), 1, 0, 0,
      "become the command, which then holds the lock itself; only for file:"},
     OPTION_ROW_LEASE,
@@ -108,31 +108,32 @@ static const struct option_row run_options[] = {
 
 static const char *const run_about[] = {
     "Run COMMAND while holding the lock NAME, and exit with its status. The "
-    "letters of flock(1) mean what they mean there; without -n or -w it waits "
-    "until the lock is free. A bare number of TIME is seconds; 250ms, 10s, 5m, "
-    "1h and 1d are understood.",
-    "The lock is renewed while the command runs. Should that fail, the command "
-    "and all its descendants are sent TERM, and KILL before the lease ends, so "
-    "that it is gone before somebody else can get the lock; the exit status is "
-    "then 80. Should holdfast itself be killed, a guardian process kills all "
-    "descendants at once, those in sessions of their own too.",
+    "letters of flock(1) mean the same as there; without -n or -w holdfast "
+    "waits until the lock is free. A TIME without a unit is in seconds; "
+    "250ms, 10s, 5m, 1h and 1d are understood.",
+    "The lock is renewed while the command runs. If that fails, the command "
+    "and all its descendants are sent TERM, and KILL before the lease ends, "
+    "so that it is gone before another client can get the lock; the exit "
+    "status is then 80. If holdfast itself is killed, a guardian process "
+    "kills all descendants at once, also those in sessions of their own.",
     "The command runs in a process group of its own. INT, TERM, HUP, QUIT, "
     "USR1, USR2, WINCH, CONT and TSTP are passed on to this group. While "
     "holdfast still waits for the lock, a signal ends it at once.",
-    "With --also several locks are held together: all of them, or the command "
-    "is not run. While it waits for one of them it holds none of the others, "
-    "and in whatever order two commands name the same locks, they do not wait "
-    "for each other in a circle. Should one of them be lost, all are.",
-    "With -s many hold the lock at a time, with -x one and none of those: the "
-    "two sides of a read/write lock. While a name is in use as one of them, a "
-    "plain lock of that name is refused with exit 78, and the other way "
-    "round; the message says which letter would do. On file: they exclude "
-    "each other instead, and flock(1) -s and -x as well. With --fair the "
-    "store keeps a queue. A store that has no queue, or nothing to share, "
-    "refuses: exit 78.",
+    "With --also several locks are held together: all of them, or the "
+    "command is not run. While it waits for one of them it holds none of "
+    "the others, and in whatever order two commands name the same locks, "
+    "they do not wait for each other in a circle. If one of them is lost, "
+    "all are.",
+    "With -s many holders share the lock, with -x one holder excludes them "
+    "and all others: the two sides of a read/write lock. While a name is in "
+    "use as a read/write lock, a plain lock of that name is refused with "
+    "exit 78, and the other way round; the message says which letter would "
+    "do. On file: nothing is refused: these locks and those of flock(1) -s "
+    "and -x exclude each other. With --fair the store keeps a queue. A "
+    "store that has no queue, or no shared locks, refuses: exit 78.",
     "With --slots N up to N commands run at a time, each with its own lease "
-    "and fence. The N that was said last is the number of slots; those who "
-    "have one keep it. Where the store keeps no permits, a slot is a lock: "
+    "and fence. The last N given is the number of slots; a command that has "
+    "a slot keeps it. Where the store keeps no permits, a slot is a lock: "
     "NAME#1 to NAME#N.",
     "No supervisor can stop a command on a machine that is suspended or "
     "stalled: let the resource check HOLDFAST_FENCE, and refuse lower numbers "

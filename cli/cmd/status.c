@@ -82,17 +82,18 @@ static const struct option_row status_options[] = {
 };
 
 static const char *const status_about[] = {
-    "Say who holds the lock NAME: host, process, label, since when, with which "
-    "fencing token, how much of its lease is left, how often its holder has "
-    "it, how many processes wait for it or queue for it in order, and how far "
-    "it reaches; of a read/write lock how many read, of a semaphore how many "
-    "permits are free. Where the slots of holdfast run --slots are locks "
-    "(file:, and several servers) ask for NAME#1 to NAME#N. The answer "
-    "may be out of date as soon as it is printed; it is for people and "
-    "monitors, not for deciding whether to go on.",
-    "Its kind tells who made it: holdfast, redisson, string (redsync, "
-    "redis-py, node-redlock and other libraries that use SET NX PX) or flock. "
-    "holdfast why NAME says the same in sentences, and what can be done.",
+    "Say who holds the lock NAME: host, process, label, since when, with "
+    "which fencing token, how much of its lease is left, its hold count, "
+    "how many processes wait for it or queue for it in order, and its "
+    "guarantee; of a read/write lock the number of readers, of a semaphore "
+    "the number of free permits. Where the slots of holdfast run --slots "
+    "are locks (file:, and several servers) ask for NAME#1 to NAME#N. The "
+    "answer may be out of date as soon as it is printed; it is for people "
+    "and monitors, not for deciding whether to go on.",
+    "Its kind tells which program made it: holdfast, redisson, string "
+    "(redsync, redis-py, node-redlock and other libraries that use SET NX "
+    "PX) or flock. holdfast why NAME says the same in sentences, and what "
+    "can be done.",
     "Of a quorum: on how many of its nodes it is held, what the majority says "
     "of it, and a line for each node that may not vote, and why.",
     NULL};

@@ -120,18 +120,18 @@ static int stress_main(const struct command *self, int argc, char **argv)
 
 static const struct option_row stress_options[] = {
     {"", "clients", "N", OPTION_NUMBER, FIELD(clients), 0, 1,
-     STRESS_CLIENTS_MAX, "so many processes; default: 4"},
+     STRESS_CLIENTS_MAX, "number of processes; default: 4"},
     {"", "threads", "N", OPTION_NUMBER, FIELD(threads), 0, 1,
-     STRESS_THREADS_MAX, "so many threads in each; default: 2"},
+     STRESS_THREADS_MAX, "number of threads in each process; default: 2"},
     {"", "locks", "N", OPTION_NUMBER, FIELD(locks), 0, 1, STRESS_LOCKS_MAX,
-     "on so many locks; default: 3"},
+     "number of locks; default: 3"},
     {"", "time", "TIME", OPTION_DURATION, FIELD(time_ms), 0, 1, WAIT_MS_MAX,
-     "for so long; default: 10s"},
+     "how long to run; default: 10s"},
     {"", "lease", "TIME", OPTION_DURATION, FIELD(lease_ms), 0, HF_LEASE_MS_MIN,
-     HF_LEASE_MS_MAX, "the locks' lease; default: 2s"},
+     HF_LEASE_MS_MAX, "the lease of the locks; default: 2s"},
     {"", "pause-percent", "N", OPTION_NUMBER, FIELD(pause_percent), 0, 0, 100,
-     "in so many of 100 holds stop the holder's process, between grant and "
-     "write, for longer than the lease; default: 0"},
+     "the percentage of holds in which the holder's process is stopped, "
+     "between grant and write, for longer than the lease; default: 0"},
     {"", "history", "FILE", OPTION_TEXT, FIELD(history), 0, 0, 0,
      "write every operation to FILE, a line of JSON each"},
     OPTION_ROW_URL,
@@ -140,31 +140,32 @@ static const struct option_row stress_options[] = {
 };
 
 static const char *const stress_about[] = {
-    "Try to break a deployment. Many processes with many threads acquire locks "
-    "named NAME-PREFIX-0 and so on (default: holdfast-stress), trying, "
-    "waiting, being cancelled and entering again; who holds one writes to a "
-    "register of stress's own, twice, with its fencing token, and releases. "
-    "The register refuses a token lower than one it has seen.",
-    "Judged are: that no two holders were valid at once, by their own "
-    "library's word; that no token is given twice or is lower than one given "
-    "before it was asked for; that no write was lost. A violation is shown "
-    "with who, which tokens and when (CLOCK_MONOTONIC). Where the URL has no "
-    "tokens the register cannot refuse anything: with --pause-percent a lost "
-    "write is to be expected there, and is told.",
+    "Try to break a deployment. Many processes with many threads acquire "
+    "locks named NAME-PREFIX-0 and so on (default: holdfast-stress), "
+    "trying, waiting, being cancelled and entering again; each holder "
+    "writes twice to a register of stress's own, with its fencing token, "
+    "and releases. The register refuses a token lower than one it has seen.",
+    "It is checked that no two holders were valid at once, as their own "
+    "library says; that no token is given twice, or is lower than one given "
+    "before it was asked for; and that no write was lost. A violation is "
+    "shown with the clients, the tokens and the time (CLOCK_MONOTONIC). "
+    "Where the URL has no tokens the register cannot refuse anything: with "
+    "--pause-percent a lost write is to be expected there, and is reported.",
     "The history has an object of JSON in each line, with these members: c, "
     "the client; call and ret, when it began and when it was over, in "
     "nanoseconds of CLOCK_MONOTONIC; lock; op: acquire, release or write; "
     "token; ok: true or false; and unknown: true, only if the answer was lost. "
     "Re-entries are not in it, nor are their releases. The lines are in no "
     "order.",
-    "The load is real: use names that nobody else uses, and expect what a "
-    "store keeps of any lock (fences) to stay. memory: needs --clients 1.",
+    "The load is real: use names that nobody else uses, and expect that "
+    "what a store keeps of a lock (its fence) stays. memory: needs "
+    "--clients 1.",
     NULL};
 
 static const struct term_row stress_exits[] = {
     {"0", "no violation was found"},
     {"1", "a violation was found"},
-    {"75", "not one lock was acquired, somebody else has them"},
+    {"75", "not one lock was acquired: other clients have them"},
     {"128+n", "signal n ended the run, and no violation was found until then"},
     EXIT_ROWS_STORE,
     {NULL, NULL}};

@@ -1,9 +1,9 @@
 /*
- * cmd/why.c: why a lock cannot be had: who has it, until when, whether anybody
- * still looks after it, and what can be done.
+ * cmd/why.c: why a lock cannot be had: who has it, until when, whether it is
+ * still renewed, and what can be done.
  *
  * It only looks, and it looks twice: a lease that goes up between two looks is
- * being renewed by somebody.
+ * being renewed.
  */
 #include "command.h"
 #include "common/duration.h"
@@ -180,16 +180,16 @@ static const struct option_row why_options[] = {
 };
 
 static const char *const why_about[] = {
-    "Explain why the lock NAME cannot be had: who holds it, what kind of lock "
-    "it is, when it ends if nobody renews it, whether somebody does, whether "
-    "its process still lives (if it is on this host), how many processes wait, "
-    "and what can be done. If the store gives no answer, say what to check. If "
-    "the lock is free, say whether the store would refuse it: because its "
-    "memory is full, because it has too few replicas "
-    "(min-replicas-to-write), or because it is a member of a quorum of which "
-    "the URL names no other member.",
+    "Explain why the lock NAME cannot be had: who holds it, what kind of "
+    "lock it is, when it ends if it is not renewed, whether it is being "
+    "renewed, whether its process still lives (if it is on this host), how "
+    "many processes wait, and what can be done. If the store gives no "
+    "answer, say what to check. If the lock is free, say whether the store "
+    "would refuse it: because its memory is full, because it has too few "
+    "replicas (min-replicas-to-write), or because it is a member of a "
+    "quorum of which the URL names no other member.",
     "Whether it is renewed is seen by looking for a while: a holder renews "
-    "every third of its lease, so that --for 10s tells it of a lease of 30 "
+    "every third of its lease, so --for 10s is enough for a lease of 30 "
     "seconds.",
     NULL};
 

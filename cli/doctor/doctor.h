@@ -53,7 +53,7 @@ void node_check(struct doctor *d, int i);
 int is_of_cluster(const struct hf_probe_node *n);
 enum keeping keeping_of(const struct hf_probe_node *n);
 
-/* doctor/replica.c: who follows them. */
+/* doctor/replica.c: their replicas. */
 /* Of what is told to a client, how much has every replica of the server? */
 enum cover {
     COVER_NONE,   /* nobody waits for them */

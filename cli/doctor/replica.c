@@ -1,5 +1,5 @@
 /*
- * doctor/replica.c: who follows a server, and what that means for locks.
+ * doctor/replica.c: the replicas of a server, and what they mean for locks.
  *
  * Replication is asynchronous, so a replica that takes over may not know of a
  * lock.  One rule: wait= is worth what the worst replica that could be promoted
@@ -32,7 +32,7 @@ int fails_over(const struct doctor *d)
     return 0;
 }
 
-/* What it is, where that matters to who names it alone. */
+/* The role of a server, where the URL names it alone. */
 static void role_check(struct doctor *d, int i)
 {
     const struct hf_probe_node *n = hf_probe_node(d->probe, i);
@@ -72,9 +72,9 @@ static void cover_check(struct doctor *d, int i, int64_t replicas)
     switch (cover_of(n)) {
     case COVER_NONE:
         finding_add(d, LEVEL_WARN, i, "replica",
-                    "%s, which hear of a lock later: a failover may grant it "
-                    "again: check the fence at the resource, say wait=all in "
-                    "the URL, or use redlock://",
+                    "%s, which hear of a lock later: a failover may grant "
+                    "it again: check the fence at the resource, use "
+                    "wait=all in the URL, or use redlock://",
                     text);
         break;
     case COVER_SOME:

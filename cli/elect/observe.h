@@ -1,10 +1,10 @@
-/* elect/observe.h: the two halves of `holdfast elect`. */
+/* elect/observe.h: `holdfast elect --observe`. */
 #ifndef HOLDFAST_ELECT_H
 #define HOLDFAST_ELECT_H
 
 #include "option/option.h"
 
-/* elect/observe.c: print who leads, and with --follow every change of it. */
+/* Print who leads, and with --follow every change of it. */
 int elect_observe(const struct options *o, const char *name);
 
 #endif

@@ -90,7 +90,7 @@ void help_commands(FILE *out)
         if (!commands[i]->hidden)
             help_row(out, commands[i]->name, commands[i]->summary, 12);
     }
-    fprintf(out, "\nholdfast help COMMAND tells more about one.\n");
+    fprintf(out, "\nholdfast help COMMAND explains one of them.\n");
 }
 
 void help_overview(FILE *out)

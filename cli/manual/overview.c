@@ -13,37 +13,39 @@ const struct term_row overview_urls[] = {
     {"file:/dir", "this host, locks in /dir; users who share it need a umask "
                   "that lets the others write"},
     {"redis://[user[:password]@]host[:port][/db]",
-     "a Redis or Valkey server, 6.2 or later; ?wait=K (or majority, or all): a "
-     "lock counts once so many replicas have it, &wait_renew=on: a renewal, "
-     "too; &waitaof=1: once it is on the server's disk, 1,K: and on those of K "
-     "replicas; &password_file=FILE has the password in its first line; "
-     "&format=string is the layout of SET NX PX libraries instead of "
-     "Redisson's, with &fence=off without a fencing token; &member=ok locks "
-     "although the server is one of several members of a quorum"},
+     "a Redis or Valkey server, 6.2 or later; ?wait=K (or majority, or "
+     "all): a lock counts once K replicas have it, with &wait_renew=on a "
+     "renewal, too; &waitaof=1: once it is on the server's disk, 1,K: and "
+     "on the disks of K replicas; &password_file=FILE has the password in "
+     "its first line; &format=string uses the layout of SET NX PX libraries "
+     "instead of Redisson's, and &fence=off with it stores no fencing "
+     "token; &member=ok uses the server although it is one of several "
+     "members of a quorum"},
     {"rediss://..., or tls=on with any of these",
-     "the same over TLS; ?tls_ca=PATH names whom to trust instead of the "
-     "system's authorities, &tls_cert=FILE&tls_key=FILE who we are, "
-     "&tls_name=NAME whom the server's certificate must name instead of the "
-     "host, &tls_key_password_file=FILE what opens the key; &tls_verify=off "
-     "believes whoever answers"},
+     "the same over TLS; ?tls_ca=PATH: the authorities to trust instead of "
+     "the system's; &tls_cert=FILE&tls_key=FILE: the client's certificate "
+     "and key; &tls_key_password_file=FILE: the password of the key, in the "
+     "first line of FILE; &tls_name=NAME: the name that the server's "
+     "certificate must have instead of the host's; &tls_verify=off: accept "
+     "any certificate"},
     {"redis+unix://[user[:password]@]/path/to.sock[?db=N]",
      "a Redis server on this host; otherwise as redis://"},
     {"redis-sentinel://[user[:password]@]host[:port],host,.../name[/db]",
-     "the Redis primary that these Sentinels call by this name; the user and "
-     "the password are the primary's, ?sentinel_user=USER and "
-     "&sentinel_password_file=FILE are for the Sentinels, &tls=on is for both; "
-     "&redirect=same-network (default): they may only name a primary in their "
-     "own network (this host, private addresses, or all others), listed: one "
-     "of the URL's hosts, any: whichever; &redirect_hosts=H1,H2,...: these "
-     "besides; otherwise as redis://"},
+     "the Redis primary that these Sentinels know by this name; the user "
+     "and the password are the primary's, ?sentinel_user=USER and "
+     "&sentinel_password_file=FILE are for the Sentinels, &tls=on is for "
+     "both; &redirect=same-network (default): they may only name a primary "
+     "in their own network (this host, private addresses, or all others), "
+     "listed: one of the URL's hosts, any: any host; "
+     "&redirect_hosts=H1,H2,...: these as well; otherwise as redis://"},
     {"redis-cluster://[user[:password]@]host[:port],host,...",
      "a Redis Cluster; one node that answers is enough to find the others; "
      "?tls=on for TLS; ?pubsub=classic wakes by PUBLISH, sharded by sharded "
      "messages and refuses servers without them, both by both (beside "
      "Redisson 3.22 to 3.27), auto (default) by what the servers and the "
-     "subscribers have; ?redirect= and &redirect_hosts= bound which nodes may "
-     "be named, as with Sentinels; otherwise as redis://, but it has one "
-     "database"},
+     "subscribers have; ?redirect= and &redirect_hosts= limit which nodes "
+     "may be named, as with Sentinels; otherwise as redis://, but it has "
+     "one database"},
     {"redlock://[user[:password]@]host[:port],host,...[/db]",
      "a lock over independent servers, held by more than half of them: "
      "holdfast-init(1)"},
@@ -61,9 +63,9 @@ const struct term_row overview_env[] = {
     {"HOLDFAST_PASSWORD_FILE",
      "a file whose first line is the store's password, read at every connect"},
     {"HOLDFAST_SENTINEL_PASSWORD", "the password of Redis Sentinels"},
-    {"HOLDFAST_DIR", "the directory of file:, instead of those above; neither "
-                     "this nor any other variable is honoured in a program "
-                     "with more rights than its user (set-user-id)"},
+    {"HOLDFAST_DIR", "the directory of file:, instead of the default; no "
+                     "variable is honoured in a program with more rights "
+                     "than its user (set-user-id)"},
     {NULL, NULL}};
 
 const char *const overview_examples[] = {
@@ -76,7 +78,7 @@ const char *const overview_examples[] = {
 
 const struct term_row overview_exits[] = {
     {"0", "done"},
-    {"75", "not acquired: somebody else holds the lock"},
+    {"75", "not acquired: another client holds the lock"},
     {"80", "the lock was lost"},
     EXIT_ROWS_STORE,
     {NULL, NULL}};

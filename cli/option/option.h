@@ -55,7 +55,7 @@ struct options {
     int64_t time_ms;
     int64_t pause_percent;
     int64_t restart_ms; /* elect: before the first restart */
-    int64_t slots;      /* run: so many at once; 0: one */
+    int64_t slots;      /* run: how many at once; 0: one */
     int foreign;        /* run --slots, latch: also another program's number */
     int nonblock;
     int side; /* enum side */
@@ -82,7 +82,7 @@ struct options {
     int help;
 };
 
-/* once --losers: what those do who are not the one. */
+/* once --losers: what to do if another process runs it or has run it. */
 enum losers { LOSERS_SKIP, LOSERS_WAIT, LOSERS_STATUS };
 
 /* -s and -x. */

@@ -18,8 +18,9 @@
 #define OPTION_ROW_FOREIGN                                                     \
     {                                                                          \
         "", "foreign", NULL, OPTION_FLAG, FIELD(foreign), 1, 0, 0,             \
-            "also a number that another program made, such as one of "         \
-            "Redisson's; without this it is a conflict and left as it is"      \
+            "also accept a number that another program stores under NAME, "    \
+            "such as Redisson; without this such a number is a conflict, "     \
+            "and is left as it is"                                             \
     }
 #define OPTION_ROW_URL                                                         \
     {"",                                                                       \
@@ -30,7 +31,7 @@
      0,                                                                        \
      0,                                                                        \
      0,                                                                        \
-     "where the locks live (holdfast help lists what can be said); default: "  \
+     "where the locks live (holdfast help lists the URLs); default: "          \
      "$HOLDFAST_URL, or file: (this host)"},                                   \
     {                                                                          \
         "", "url-file", "FILE", OPTION_TEXT, FIELD(url_file), 0, 0, 0,         \
@@ -55,7 +56,7 @@
          1,                                                                    \
          0,                                                                    \
          0,                                                                    \
-         "say nothing but errors in the use of the command"},                  \
+         "say nothing but errors"},                                            \
     {                                                                          \
         "h", "help", NULL, OPTION_FLAG, FIELD(help), 1, 0, 0, "show this help" \
     }
@@ -87,43 +88,42 @@
      SIDE_SHARED,                                                              \
      0,                                                                        \
      0,                                                                        \
-     "share the lock with all who say so: the readers' side of a "             \
-     "read/write lock; on file: flock(1) -s shares it, too"},                  \
+     "share the lock with every holder that uses -s: the readers' side of "    \
+     "a read/write lock; on file: also with flock(1) -s"},                     \
     {                                                                          \
         "xe", "exclusive", NULL, OPTION_FLAG, FIELD(side), SIDE_EXCLUSIVE, 0,  \
             0,                                                                 \
-            "keep all others out, those of -s too: the writers' side; the "    \
-            "default is a plain lock, which has no sides"                      \
+            "exclude all others, also those with -s: the writers' side; "      \
+            "the default is a plain lock, which has no sides"                  \
     }
 #define OPTION_ROW_LEASE                                                       \
     {                                                                          \
         "", "lease", "TIME", OPTION_DURATION, FIELD(lease_ms), 0,              \
             HF_LEASE_MS_MIN, HF_LEASE_MS_MAX,                                  \
             "the lock ends by itself after TIME unless it is renewed; "        \
-            "default: 30s; it can be kept if it is at least three times as "   \
-            "long as the slowest round trip to the store, and 100ms for a "    \
-            "command"                                                          \
+            "default: 30s; choose at least three times the slowest round "     \
+            "trip to the store, and at least 100ms to run a command"           \
     }
 #define OPTION_ROW_LABEL                                                       \
     {                                                                          \
         "", "label", "TEXT", OPTION_TEXT, FIELD(label), 0, 0, 0,               \
-            "tell TEXT to whoever asks who holds the lock"                     \
+            "show TEXT beside the holder's name, as in holdfast status"        \
     }
 
 #define OPTION_ROW_RENEW                                                       \
     {                                                                          \
         "", "renew", "TIME", OPTION_DURATION, FIELD(renew_ms), 0, 1,           \
             HF_LEASE_MS_MAX,                                                   \
-            "renew the lock so often, at most every half of its lease; "       \
-            "default: every third of it"                                       \
+            "renew the lock every TIME, which is at most half of its "         \
+            "lease; default: a third of its lease"                             \
     }
 #define OPTION_ROW_BACKOFF                                                     \
     {                                                                          \
         "", "backoff", "KIND[:FIRST[:MAX[:FACTOR]]]", OPTION_TEXT,             \
             FIELD(backoff), 0, 0, 0,                                           \
-            "while it waits, ask again after a pause instead of being woken: " \
-            "none (the default), exponential, constant or jitter; FIRST and "  \
-            "MAX are times, such as jitter:5ms:1s:2"                           \
+            "while waiting, ask again after a pause instead of being "         \
+            "woken: none (the default), exponential, constant or jitter; "     \
+            "FIRST and MAX are times, such as jitter:5ms:1s:2"                 \
     }
 #define OPTION_ROW_FALLBACK                                                    \
     {                                                                          \
@@ -133,7 +133,7 @@
             "it, or use a lock of this host, which other hosts do not see"     \
     }
 
-/* For those who only look: they do not wait. */
+/* For commands that only look, and so do not wait. */
 #define OPTION_ROW_FALLBACK_LOOK                                               \
     {                                                                          \
         "", "fallback", "fail|local", OPTION_CHOICE, FIELD(fallback),          \
@@ -171,8 +171,8 @@
      0,                                                                        \
      1,                                                                        \
      HF_LEASE_MS_MAX,                                                          \
-     "from TERM to KILL when the command must end; default: 5s, at most a "    \
-     "third of the lease"},                                                    \
+     "the time from TERM to KILL when the command must end; default: 5s, "     \
+     "at most a third of the lease"},                                          \
         {"",                                                                   \
          "on-lost",                                                            \
          "term|kill|warn|COMMAND",                                             \

@@ -1,6 +1,6 @@
 /*
  * run/output.c: once --store-output: the command's standard output goes through
- * us, and its first bytes are kept for those who ask how it went.
+ * us, and its first bytes are kept for --losers status.
  *
  * While the command runs nothing is read that cannot be passed on, and nothing
  * is written that could block: the lock has to be renewed meanwhile.

@@ -237,7 +237,7 @@ static struct outcome run_session(struct run *r)
     return end;
 }
 
-/* Who asks who holds the lock wants to hear of the command, not of us. */
+/* A holder is shown by the name of its command, not by ours. */
 static const char *label_of(char **argv)
 {
     const char *slash = argv[0] ? strrchr(argv[0], '/') : NULL;

@@ -67,7 +67,7 @@ struct run {
     hf_election *election;
     hf_semaphore *sem; /* run --slots */
     int64_t pause_ms;  /* elect: before the next restart */
-    int rounds;        /* elect: so many runs are over */
+    int rounds;        /* elect: number of runs that are over */
     int told;          /* the last signal that was to end the command, or 0 */
     int64_t once_began_ms; /* wall clock of the store; 0: not by once */
     hf_hold *hold;         /* what is held; NULL: nothing */
@@ -116,8 +116,9 @@ struct run {
     int fork_errno;
 };
 
-/* run/words.c: the command line of run and once, from its words to the event
- * "end".  `check` says what is wrong with the options of this one command. */
+/* run/words.c: the command line of run, once and elect, from its words to the
+ * event "end".  `check` says what is wrong with the options of this one
+ * command. */
 int run_words(const struct command *self, const struct way *way,
               int (*check)(const struct run *r), int argc, char **argv);
 /* Say what is wrong with the command line; EXIT_USAGE. */

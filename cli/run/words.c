@@ -1,5 +1,5 @@
 /*
- * run/words.c: the command line that run and once share.
+ * run/words.c: the command line that run, once and elect share.
  *
  * Whatever happens, exactly one event "end" tells how it went.
  */

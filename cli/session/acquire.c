@@ -42,7 +42,7 @@ void session_say_busy(struct session *s, const char *what, int64_t waited_ms)
                  after);
 }
 
-/* Who is in front of us, for --verbose; or that nobody answers. */
+/* Say, for --verbose, who holds the lock; or that the store does not answer. */
 static void waiting_say(struct session *s, int status,
                         const struct hf_error *first)
 {
@@ -103,7 +103,7 @@ static int acquire(struct session *s, const struct options *o,
         if (status != HF_TAKEN && status != HF_TIMEOUT
             && status != HF_UNAVAILABLE)
             return status;
-        /* Who is not patient may be told so by the second try, and why. */
+        /* Without patience the second try may fail, and says why. */
         if (status != HF_UNAVAILABLE || is_patient(s))
             waiting_say(s, status, err);
         int64_t over_ms = clock_ms() - begin_ms;

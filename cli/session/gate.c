@@ -1,6 +1,6 @@
 /*
- * session/gate.c: see session/gate.h.  One rule: who leaves by a signal has
- * left the store, too, before we end.
+ * session/gate.c: see session/gate.h.  One rule: a wait that a
+ * signal ends has been taken back from the store before holdfast ends.
  */
 #include "common/exit.h"
 #include "common/say.h"

@@ -1,6 +1,6 @@
 /*
- * session/nodes.c: the members of a quorum, for people: who can be reached,
- * who may vote, and when a lock can be had.
+ * session/nodes.c: the members of a quorum, for people: which can be
+ * reached, which may vote, and when a lock can be had.
  *
  * One rule: with one server there is nothing to say here.
  */
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define DECIDE_MS 500 /* so long a member may take to say what it is */
+#define DECIDE_MS 500 /* for a member to say whether it may vote */
 #define LOOK_MS 5
 
 static int is_voting(const struct hf_node *n)
@@ -53,7 +53,7 @@ static void nodes_wait(const struct session *s, struct nodes *out)
     }
 }
 
-/* When the last of so many may vote; -1: nobody knows. */
+/* How long until `needed` nodes may vote; -1: not known. */
 static int64_t wait_for(const struct nodes *ns, int needed)
 {
     int64_t ends[HF_QUORUM_NODES_MAX];

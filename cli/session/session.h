@@ -48,7 +48,7 @@ int session_is_quorum(const struct session *s);
 int session_has_no(const struct session *s, unsigned cap, const char *what,
                    const char *instead);
 
-/* ---- session/url.c: where the store is, and who we are there ---- */
+/* ---- session/url.c: the URL, the user and the password ---- */
 
 /* The URL of the options or of the environment; NULL if there is none.  Its
  * memory may be in `s`.  0, or an exit code after having said what is wrong. */

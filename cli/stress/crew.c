@@ -106,7 +106,8 @@ static int64_t pause_ms(const struct stress *s, const struct child *m)
     return s->lease_ms + s->lease_ms / 4 + m->pid % (s->lease_ms / 4 + 1);
 }
 
-/* Note who stopped or ended, and continue who was stopped for long enough. */
+/* Note which workers stopped or ended, and continue those that were stopped for
+ * long enough. */
 static void crew_look(struct crew *c)
 {
     int is_over = atomic_load(&c->s->stop);
@@ -140,7 +141,7 @@ static void crew_wait(struct crew *c, int64_t time_ms)
     }
 }
 
-/* Nobody may outlive us, not even who hangs; that would be a bug of ours. */
+/* No worker may outlive the leader, even if it hangs, which would be a bug. */
 static void crew_end(struct crew *c)
 {
     atomic_store(&c->s->stop, 1);

@@ -89,7 +89,7 @@ void judge_called(struct stress *s, struct stress_hold *h)
 /* ---- holders ---- */
 
 /* Is `h` the last that entered?  If it is not, and is valid even so, then
- * somebody entered who must not have.  Told once. */
+ * another client entered that must not have.  Told once. */
 static void alone_judge(struct stress *s, struct stress_hold *h)
 {
     struct stress_lock *l = h->lock;

@@ -246,7 +246,7 @@ static int worker_open(struct worker *w, const struct options *o)
     return code;
 }
 
-/* Cancel somebody who waits, now and then, until the run is over. */
+/* Cancel a waiting thread now and then, until the run is over. */
 static void clients_disturb(struct stress *s, struct client *cs)
 {
     uint64_t seed = (uint64_t)stress_now_ns() | 1;

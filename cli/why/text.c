@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* ---- who ---- */
+/* ---- the holder ---- */
 
 static const char *kind_text(const char *kind)
 {
@@ -85,13 +85,13 @@ static void renewal_print(const struct why *w)
     if (w->changed)
         printf("It went to another holder while we looked: it is in use.\n");
     else if (w->renewed)
-        printf("Somebody renews it: its lease went up while we looked.\n");
+        printf("It is being renewed: its lease went up while we looked.\n");
     else if (w->info.detached)
         printf("It was not renewed in the %s we looked; only holdfast renew "
-               "does that.\n",
+               "renews it.\n",
                time);
     else
-        printf("It was not renewed in the %s we looked; a holder does that "
+        printf("It was not renewed in the %s we looked; a holder renews "
                "every third of its lease (see --for).\n",
                time);
 }
@@ -107,7 +107,7 @@ static void ending_print(const struct why *w)
         printf("It has no expiry: it never ends by itself.\n");
         break;
     case ENDING_LEASE:
-        printf("It ends in %s if nobody renews it.\n",
+        printf("It ends in %s if it is not renewed.\n",
                duration_text(w->info.ttl_ms, time, sizeof(time)));
         renewal_print(w);
         break;
@@ -164,13 +164,13 @@ static const char *advice_of_lease(const struct why *w)
         return "wait (holdfast run -w): its holder is at work; take it away "
                "only if you know better";
     if (w->info.detached)
-        return "wait for the end of its lease (holdfast run -w); take it away "
-               "only if whoever has the ticket is done";
+        return "wait for the end of its lease (holdfast run -w); take it "
+               "away only if the owner of the ticket is done";
     return "wait for the end of its lease (holdfast run -w); take it away "
            "only if its holder is dead";
 }
 
-/* What was handed on is somebody else's by the time it is broken. */
+/* A lock that changes hands has another holder by the time it is broken. */
 static int can_break(const struct why *w)
 {
     return !w->changed && w->ending != ENDING_PROCESS && !w->info.permits
@@ -205,10 +205,10 @@ const char *why_advice(const struct why *w, char *out, size_t size)
         what = "use a URL with ?format=string for this name: with this URL it "
                "can be neither acquired nor broken";
     else if (w->info.available > 0)
-        what = "take one of those that are free (holdfast run --slots)";
+        what = "take a free permit (holdfast run --slots)";
     else if (w->info.permits > 0)
-        what = "wait for one to come back (holdfast run --slots), or say that "
-               "there are more";
+        what = "wait for a permit to be released (holdfast run --slots), or "
+               "give a higher number";
     else if (w->ending == ENDING_PROCESS)
         what = advice_of_process(w);
     else if (w->ending == ENDING_LEASE)
@@ -296,8 +296,8 @@ const char *why_check(int status)
                "or another program. Choose another name, or find out whose it "
                "is; nothing was changed there.";
     case HF_UNSUPPORTED:
-        return "This store cannot say it; holdfast version lists what there "
-               "is.";
+        return "This store cannot tell; holdfast version lists the stores "
+               "that there are.";
     default:
         return NULL;
     }

@@ -37,7 +37,7 @@ struct why {
     struct session *s;
     const char *name;
     struct hf_info info; /* as seen last */
-    int64_t looked_ms;   /* for so long it was looked at */
+    int64_t looked_ms;   /* how long it was looked at */
     int renewed;         /* its lease went up meanwhile */
     int changed;         /* another holder got it meanwhile */
     enum process process;

@@ -106,11 +106,11 @@ expect 64 "no number" "$HOLDFAST" barrier a
 check "is asked for" err_has 'PARTIES is missing'
 for bad in 0 1001 x ''; do
     expect 64 "parties '$bad'" "$HOLDFAST" barrier a "$bad"
-    check "'$bad' is none" err_has 'no number of parties'
+    check "'$bad' is none" err_has 'not a number of parties'
 done
 expect 64 "-n and -w" "$HOLDFAST" barrier -n a 2 -w 3
 expect 64 "--json and a command" "$HOLDFAST" barrier --json a 1 -- true
-check "exclude each other" err_has 'json is not for COMMAND'
+check "exclude each other" err_has 'json cannot be used with COMMAND'
 expect 78 "on this host" "$HOLDFAST" barrier --url file: a 1
 check "and where there are some" err_has 'use memory:, redis:'
 finish

@@ -54,7 +54,7 @@ for extra in --verbose --min-hold=1h; do
         $extra often sleep 600
     wait_for "held" held --url "$redis" often
     expect 0 "why" "$HOLDFAST" why --for 20s --url "$redis" often
-    check "--renew is heeded with $extra" out_has 'Somebody renews it'
+    check "--renew is heeded with $extra" out_has 'It is being renewed'
     kill "$job"
     finished_with 143 "its holder"
     "$HOLDFAST" break -q --url "$redis" --yes often

@@ -160,7 +160,7 @@ expect 80 "and that is its end" "$HOLDFAST" once --losers status lost true
 background "$HOLDFAST" once -q --lease 5m --renew 200ms often sleep 600
 wait_for "it runs" held often
 expect 0 "why" "$HOLDFAST" why --for 20s often
-check "--renew is heeded" out_has 'Somebody renews it'
+check "--renew is heeded" out_has 'It is being renewed'
 kill "$job"
 finished_with 143 "the runner"
 

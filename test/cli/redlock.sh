@@ -78,7 +78,7 @@ for late in "$a_pid $b_pid" "$c_pid $d_pid $e_pid" "$a_pid $b_pid"; do
 done
 finished_with 0 'why'
 refute 'a holder that stays is no other' out_has 'to another holder'
-refute 'nor does it renew' out_has 'Somebody renews it'
+refute 'nor does it renew' out_has 'It is being renewed'
 check 'what to do' out_has '^What to do: wait .*break job --yes$'
 expect 0 'its end' "$HOLDFAST" release job "$ticket"
 expect 0 'acquire' "$HOLDFAST" acquire --lease 20s job

@@ -91,9 +91,9 @@ waiter=$job
 wait_for "waited for" sh -c '"$HOLDFAST" status --json alive |
     grep -q "\"waiters\":1"'
 expect 0 "a living holder" "$HOLDFAST" why --for 10s alive
-check "is seen renewing" out_has 'Somebody renews it'
+check "is seen renewing" out_has 'It is being renewed'
 check "who waits is counted" out_has '^1 process waits for it'
-check "it ends" out_has 'It ends in .* if nobody renews it'
+check "it ends" out_has 'It ends in .* if it is not renewed'
 check "what to do" out_has 'What to do: wait .*its holder is at work'
 expect 0 "as JSON" "$HOLDFAST" why --json --for 10s alive
 check "renewed" out_has '"renewed":true'
@@ -119,7 +119,7 @@ expect 0 "as that says" "$HOLDFAST" break stops --yes
 "$HOLDFAST" acquire ticket >/dev/null
 expect 0 "a ticket" "$HOLDFAST" why --for 100ms ticket
 check "is no process" out_has 'held by a ticket .*not by a process'
-check "and who may renew it" out_has 'only holdfast renew does that'
+check "and who may renew it" out_has 'only holdfast renew renews it'
 
 # What others made.
 redis hset java 285475da-9152-4c83-822a-67ee2f116a79:52 3
@@ -127,7 +127,7 @@ redis pexpire java 20000
 expect 0 "Redisson's lock" "$HOLDFAST" why --for 100ms java
 check "whose" out_has 'held by 285475da-9152-4c83-822a-67ee2f116a79:52, 3 times'
 check "its kind" out_has 'made by Redisson'
-refute "not renewed" out_has 'Somebody renews it'
+refute "not renewed" out_has 'It is being renewed'
 background "$HOLDFAST" why --for 20s java >"$dir/out" 2>"$dir/err"
 next=1
 while ! gone "$job"; do

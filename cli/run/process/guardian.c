@@ -1,10 +1,11 @@
 /*
  * run/process/guardian.c: the process between the supervisor and the command.
  *
- * It is a subreaper: whoever is orphaned below it, setsid'ed and double-forked
- * ones too, becomes its child, so "no children left" means that the whole tree
- * is gone.  It outlives the supervisor just long enough to end the tree, and
- * with its copy of a kernel lock nobody else gets in before that.
+ * It is a subreaper: every orphan below it, also one that called setsid(2) or
+ * was forked twice, becomes its child, so "no children left" means that the
+ * whole tree is gone.  It outlives the supervisor just long enough to end the
+ * tree, and with its copy of a kernel lock no other process gets the lock
+ * before that.
  */
 #include "common/duration.h"
 #include "common/exit.h"

@@ -1,8 +1,8 @@
 /*
  * run/process/tree.c: every descendant of a process, by way of /proc.
  *
- * The list is a snapshot: what is forked meanwhile is missed, so whoever wants
- * all of them dead repeats until there are none.
+ * The list is a snapshot: what is forked meanwhile is missed, so a caller that
+ * wants all of them dead repeats until there are none.
  */
 #include "run/process/process.h"
 

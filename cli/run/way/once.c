@@ -1,9 +1,9 @@
 /*
- * run/way/once.c: the right to run of `holdfast once`: got if nobody has run
- * it, given back with the exit status and the output that others may want.
+ * run/way/once.c: the right to run of `holdfast once`: got if it was not
+ * run yet, given back with the exit status and the output that others may want.
  *
- * A run that was never begun is forgotten, so that somebody else may run it;
- * one that was begun is written down whatever became of it.
+ * A run that was never begun is forgotten, so that another process may run it;
+ * one that was begun is recorded, whatever became of it.
  */
 #include "common/duration.h"
 #include "common/exit.h"
@@ -44,7 +44,7 @@ static void options_fill(const struct options *o, struct hf_once_options *out)
     /* --max-hold is ours: the command ends first, and then the lock. */
 }
 
-/* ---- those who are not the one ---- */
+/* ---- another process runs it, or has run it ---- */
 
 static const char *run_name(const struct hf_once_result *b, char *out,
                             size_t size)
@@ -59,8 +59,8 @@ static const char *run_name(const struct hf_once_result *b, char *out,
 static void died_say(const struct run *r, const struct hf_once_result *b)
 {
     char who[512];
-    say_warn("%s: not run: it was begun on %s, and died: nobody knows how far "
-             "it got; --retry runs it again",
+    say_warn("%s: not run: it was begun on %s, and died: it is not known "
+             "how far it got; --retry runs it again",
              r->s.shown, run_name(b, who, sizeof(who)));
 }
 
@@ -157,7 +157,7 @@ static struct outcome once_refused(struct run *r, int status,
 
 /* ---- beginning ---- */
 
-/* With --verbose, say whom we wait for before we do. */
+/* With --verbose, say which run is waited for, before the wait. */
 static int once_begin(struct run *r, struct hf_once_options *oo,
                       struct hf_once_result *b, struct hf_error *err)
 {
@@ -229,8 +229,8 @@ static void once_give(struct run *r, int code)
     if (status == HF_LOST || status == HF_EXPIRED)
         r->lost = 1;
     else if (run_was_run(r))
-        say_warn("%s: how it ended may not have been written down: to others "
-                 "it looks like a run that died",
+        say_warn("%s: its end may not have been recorded: to others it "
+                 "looks like a run that died",
                  r->s.shown);
 }
 

@@ -2,8 +2,8 @@
  * run/way/slots.c: the right to run of `holdfast run --slots N`: a permit of a
  * semaphore.
  *
- * The rule: the number that was said last is the number of slots; nobody who
- * has one loses it by that.
+ * The rule: the number that was given last is the number of slots; a command
+ * that has a slot keeps it.
  */
 #include "common/duration.h"
 #include "common/exit.h"
@@ -57,14 +57,15 @@ static int slots_acquire(struct run *r, struct hf_error *err)
     return status;
 }
 
-/* How its user finds out by whom: slots that are locks have their own names. */
+/* How the user finds the holders: slots that are locks have names of their own.
+ */
 static const char *who_asks(const struct run *r, char *out, size_t size)
 {
     const hf_lock *lock = hf_semaphore_lock(r->sem);
     char first[TEXT_ESCAPED_MAX];
     if (hf_lock_kind(lock) == HF_KIND_PERMIT)
-        return "holdfast status tells by whom";
-    snprintf(out, size, "holdfast list tells by whom, as %s and so on",
+        return "holdfast status shows the holders";
+    snprintf(out, size, "holdfast list shows the holders, as %s and so on",
              text_escape(hf_lock_name(lock), first, sizeof(first)));
     return out;
 }

@@ -12,10 +12,11 @@ struct outcome {
 
 struct run;
 
-/* How the right to run is got and given back: all that run and once differ in
- * while the command runs. */
+/* How the right to run is got and given back: all that run, run --slots,
+ * once and elect differ in while the command runs. */
 struct way {
-    /* Fill `lock`, `grant` and `detached`: 1; or 0 and how it ends without. */
+    /* Set `hold`, and `detached` if it may outlive us: 1; or 0 and how it ends
+     * without. */
     int (*get)(struct run *r, struct outcome *end);
     /* The command has ended with `code`, or was never run: give it back. */
     void (*give)(struct run *r, int code);
