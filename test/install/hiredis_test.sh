@@ -52,7 +52,7 @@ done
     -fsanitize=address,undefined -fno-sanitize-recover=all \
     -isystem "$sources" -I "$source/include" -iquote "$source/src" \
     -iquote "$source/test" -o "$work/test" \
-    "$source/src/backend/redis/redis_reply.c" "$source/src/base/number.c" \
+    "$source/src/backend/redis/link/resp.c" "$source/src/base/number.c" \
     "$source/src/sys/alloc.c" "$source/test/lib/test_main.c" \
     "$source/test/unit/backend/redis/redis_reply_test.c" "$work/read.o" "$work/sds.o" \
     "$work/alloc.o" -lpthread

@@ -10,9 +10,9 @@
 #define HF_REDIS_H
 
 #include "backend/backend.h"
-#include "backend/redis/bounds.h"
-#include "backend/redis/redis_reply.h"
-#include "backend/redis/slots.h"
+#include "backend/redis/inner/bounds.h"
+#include "backend/redis/link/resp.h"
+#include "backend/redis/cluster/hash_slot.h"
 #include "net/resolve.h"
 #include "net/tls.h"
 #include "redis_scripts.h"
@@ -185,7 +185,7 @@ struct watches {
     size_t size, len;
 };
 
-/* What the server says of its role; see redis_role.c. */
+/* What the server says of its role; see replica/role.c. */
 struct replication {
     char id[41];      /* the replication id, as it was last told; or "" */
     int is_known;     /* this link: a primary, with so many replicas */
@@ -240,12 +240,12 @@ struct backend_conn {
     int busy; /* inside process(): flush() waits for its end */
     int flush_wanted;
 
-    int64_t wait;           /* wait=: 0 no, > 0 so many, < 0 see redis_wait.c */
-    int wait_renews;        /* wait_renew=on */
-    int wait_is_due;        /* a WAIT is to go out with this flush */
-    unsigned wait_failures; /* in a row: replicas were missing */
-    int64_t wait_by_us;     /* it must be answered by then, */
-    int64_t wait_most_us;   /* and take no longer than this */
+    int64_t wait;    /* wait=: 0 no, > 0 so many, < 0 see replica/wait.c */
+    int wait_renews; /* wait_renew=on */
+    int wait_is_due; /* a WAIT is to go out with this flush */
+    unsigned wait_failures;     /* in a row: replicas were missing */
+    int64_t wait_by_us;         /* it must be answered by then, */
+    int64_t wait_most_us;       /* and take no longer than this */
     struct request_list parked; /* granted, if the replicas have it */
     struct replication repl;
     int is_led;                  /* told where to connect: hf__redis_lead() */
@@ -289,7 +289,7 @@ void hf__redis_answer_all(struct backend_conn *c, struct request *reqs,
 void hf__list_push(struct request_list *list, struct request *req);
 struct request *hf__list_take(struct request_list *list);
 
-/* ---- redis_tls.c: the options about TLS ---- */
+/* ---- link/tls.c: the options about TLS ---- */
 /* Is it asked for?  Fills in c->is_tls. */
 int hf__redis_tls_read(struct backend_conn *c, const struct url *url,
                        struct hf_error *err);
@@ -297,7 +297,7 @@ int hf__redis_tls_read(struct backend_conn *c, const struct url *url,
 int hf__redis_tls_open(struct backend_conn *c, const struct url *url,
                        struct hf_error *err);
 
-/* ---- redis_auth.c: user and password ---- */
+/* ---- link/auth.c: user and password ---- */
 /* Take them from the client's options, or else from the URL. */
 int hf__redis_auth_open(struct backend_conn *c, const struct url *url,
                         struct hf_error *err);
@@ -312,7 +312,7 @@ int hf__redis_open_idle(struct backend_env *env, const struct url *url,
 /* Set host, port and endpoint.  0, or -1: no memory. */
 int hf__redis_host_set(struct backend_conn *c, const char *host, int port);
 
-/* ---- redis_member.c: members of a quorum, met alone ---- */
+/* ---- member/alone.c: members of a quorum, met alone ---- */
 int hf__redis_member_greet(struct link *l);
 /* How many members the quorum of a marker has; 0: it is no marker. */
 int hf__redis_member_count(const struct value *v);
@@ -321,19 +321,19 @@ const char *hf__redis_member_refusal(struct backend_conn *c,
                                      const struct request *req, char *text,
                                      size_t size);
 
-/* ---- redis_ask.c: for Sentinels ---- */
+/* ---- sentinel/ask.c: for Sentinels ---- */
 void hf__redis_ask_send(struct backend_conn *c, struct request *req);
 void hf__redis_ask_reply(struct backend_conn *c, const struct flight *f,
                          const struct value *v);
 
-/* ---- redis_pump.c: deadlines, and what goes out ---- */
+/* ---- link/pump.c: deadlines, and what goes out ---- */
 /* Answer what is late.  Returns whether it was time to look. */
 int hf__pump_expire(struct backend_conn *c, int64_t now_us);
 /* Let everything out that may go out, and set the timer. */
 void hf__pump(struct backend_conn *c);
 void hf__pump_timer(struct backend_conn *c);
 
-/* ---- redis_session.c: a link's life ---- */
+/* ---- link/link.c: a link's life ---- */
 void hf__link_init(struct link *l, struct backend_conn *c, int is_sub);
 /* Begin to connect, now.  Tells nobody of a failure: see LINK_FAILED. */
 void hf__link_start(struct link *l);
@@ -354,24 +354,24 @@ void hf__link_free(struct link *l);
 /* The address that it is connected to, or tries. */
 const struct stream_addr *hf__link_addr(const struct link *l);
 
-/* ---- redis_secure.c: from a socket to the first words ---- */
+/* ---- link/secure.c: from a socket to the first words ---- */
 /* The socket is connected: TLS, if it is asked for, and the greeting. */
 void hf__link_connected(struct link *l);
 /* Go on with the handshake.  Returns whether anything was done. */
 int hf__link_secure(struct link *l);
 
-/* ---- redis_input.c: what comes in ---- */
+/* ---- link/input.c: what comes in ---- */
 /* Read, parse, hand out.  0 if there was nothing. */
 int hf__link_read(struct link *l);
 
-/* ---- redis_greet.c: the first words on a link ---- */
+/* ---- link/greet.c: the first words on a link ---- */
 /* 0, or -1: no memory. */
 int hf__greet(struct link *l);
 /* The answer to one of them. */
 void hf__greet_reply(struct link *l, const struct flight *f,
                      const struct value *v);
 
-/* ---- redis_output.c: commands on their way ---- */
+/* ---- link/output.c: commands on their way ---- */
 void hf__cmd_begin(struct command *cmd, const char *word);
 void hf__cmd_text(struct command *cmd, const char *text);
 /* Borrowed until the command is pushed. */
@@ -410,7 +410,7 @@ void hf__flight_drop(struct link *l);
 /* Was nothing of it handed to the kernel? */
 int hf__flight_is_unsent(const struct link *l, const struct flight *f);
 
-/* ---- redis_ops.c: requests to commands ---- */
+/* ---- kind/ops.c: requests to commands ---- */
 /* Put all waiting requests into main's output. */
 void hf__ops_encode(struct backend_conn *c);
 /* Put one chain into it: FLIGHT_REQUEST, or FLIGHT_EVAL or FLIGHT_LOOK with the
@@ -443,7 +443,7 @@ void hf__ops_script(struct command *cmd, const struct redis_script *s,
 void hf__ops_script_many(struct command *cmd, const struct redis_script *s,
                          enum flight_kind kind, const struct request *reqs);
 
-/* ---- redis_owner.c: a connection that is a part of another one ---- */
+/* ---- inner/owner.c: a connection that is a part of another one ---- */
 /* From now on all keys of a lock are in one slot, and `owner` is told. */
 void hf__redis_adopt(struct backend_conn *c, const struct redis_owner *owner);
 /* Ask one of the owner's questions, with the next flush; told() has the answer,
@@ -461,7 +461,7 @@ int hf__redis_is_alone(const struct backend_conn *c, const struct request *req);
 int hf__redis_is_taken_back(struct backend_conn *c, struct request *reqs,
                             const struct value *v);
 
-/* ---- redis_string.c: the layout of format=string ---- */
+/* ---- kind/string.c: the layout of format=string ---- */
 /* Build the command if this request has one of its own there; else 0. */
 int hf__string_build(struct backend_conn *c, enum flight_kind kind,
                      const struct request *reqs);
@@ -470,7 +470,7 @@ int hf__string_is_ours(const struct value *v);
 /* Read such a value up to "<pid> <host> <label>", which is returned. */
 const char *hf__string_read(const char *text, struct hf_info *info);
 
-/* ---- redis_rw.c: read/write locks ---- */
+/* ---- kind/rw.c: read/write locks ---- */
 /* Build the command of PROPOSE, RENEW (a chain) or RELEASE of one; else 0. */
 int hf__rw_build(struct backend_conn *c, enum flight_kind kind,
                  const struct request *reqs);
@@ -481,7 +481,7 @@ void hf__rw_put_floor(struct command *cmd, const struct request *req);
 /* What PROPOSE is answered while others have it. */
 void hf__rw_busy(const struct value *v, struct reply *reply);
 
-/* ---- redis_queue.c: who queues, and who meets a queue ---- */
+/* ---- kind/queue.c: who queues, and who meets a queue ---- */
 /* Is the queue's key among those of this request's script? */
 int hf__queue_has_key(const struct backend_conn *c, const struct request *req);
 void hf__queue_put_key(struct command *cmd, const struct request *req);
@@ -504,7 +504,7 @@ int hf__queue_is_denied(struct backend_conn *c, struct request *req,
 void hf__queue_handed(struct backend_conn *c, const struct watch *w,
                       const struct value *message);
 
-/* ---- redis_value.c: versioned values ---- */
+/* ---- kind/value.c: versioned values ---- */
 /* The arguments of value_write.lua, behind its key. */
 void hf__redis_value_build(struct backend_conn *c, const struct request *req);
 /* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
@@ -519,13 +519,13 @@ int64_t hf__redis_now_us(const struct backend_conn *c);
 void hf__redis_late(struct backend_conn *c, const char *what,
                     struct reply *reply);
 
-/* ---- redis_guard.c: values that refuse stale holders ---- */
+/* ---- kind/guard.c: values that refuse stale holders ---- */
 void hf__redis_guard_build(struct backend_conn *c, enum flight_kind kind,
                            const struct request *req);
 /* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
 int hf__redis_guard_read(struct backend_conn *c, const struct request *req,
                          const struct value *v, struct reply *reply);
-/* ---- redis_boot.c: members of a quorum ---- */
+/* ---- member/boot.c: members of a quorum ---- */
 /* Ask what must be known first; then comes the script by itself. */
 void hf__redis_boot_begin(struct backend_conn *c, struct request *req);
 void hf__redis_boot_build(struct backend_conn *c, const struct request *req);
@@ -539,7 +539,7 @@ void hf__redis_boot_step(struct backend_conn *c, const struct flight *f,
 int hf__redis_boot_read(struct backend_conn *c, const struct request *req,
                         const struct value *v, struct reply *reply);
 
-/* ---- redis_permit.c: semaphores and plain counters ---- */
+/* ---- kind/permit.c: semaphores and plain counters ---- */
 int hf__redis_is_permit(const struct request *req);
 void hf__redis_permit_build(struct backend_conn *c, enum flight_kind kind,
                             const struct request *reqs);
@@ -547,7 +547,7 @@ void hf__redis_permit_build(struct backend_conn *c, enum flight_kind kind,
 int hf__redis_permit_read(struct backend_conn *c, const struct request *req,
                           const struct value *v, struct reply *reply);
 
-/* ---- redis_latch.c, redis_barrier.c ---- */
+/* ---- kind/latch.c, kind/barrier.c ---- */
 /* Build the command if it is about such; else 0. */
 int hf__redis_latch_build(struct backend_conn *c, enum flight_kind kind,
                           const struct request *req);
@@ -559,14 +559,14 @@ int hf__redis_latch_read(struct backend_conn *c, const struct request *req,
 int hf__redis_barrier_read(struct backend_conn *c, const struct request *req,
                            const struct value *v, struct reply *reply);
 
-/* ---- redis_facts.c: what a server says of itself ---- */
+/* ---- member/facts.c: what a server says of itself ---- */
 void hf__redis_facts_begin(struct backend_conn *c, struct request *req);
 /* The answer to FLIGHT_FACTS, FLIGHT_SETTING or, after the greeting,
  * FLIGHT_MARKER. */
 void hf__redis_facts_reply(struct backend_conn *c, const struct flight *f,
                            const struct value *v);
 
-/* ---- redis_aof.c: waitaof=1[,k] ---- */
+/* ---- replica/aof.c: waitaof=1[,k] ---- */
 int hf__redis_aof_read(struct backend_conn *c, const struct url *url,
                        struct hf_error *err);
 /* Ask on a new link whether the server can do it.  0, or -1: no memory. */
@@ -582,7 +582,7 @@ int hf__redis_aof_hold(struct backend_conn *c, struct request *req,
 void hf__redis_aof_reply(struct backend_conn *c, const struct flight *f,
                          const struct value *v);
 
-/* ---- redis_role.c: primary, replica, failover ---- */
+/* ---- replica/role.c: primary, replica, failover ---- */
 /* Ask on a new link.  0, or -1: no memory. */
 int hf__redis_role_greet(struct link *l);
 /* Ask for the role alone.  0, or -1: no memory. */
@@ -593,7 +593,7 @@ int hf__redis_replication_heard(struct link *l, const struct value *v);
 /* The link is up: what to tell the engine, LINK_IS_*. */
 int hf__redis_role_up(struct backend_conn *c);
 
-/* ---- redis_wait.c: wait=, wait_renew= ---- */
+/* ---- replica/wait.c: wait=, wait_renew= ---- */
 int hf__redis_wait_read(struct backend_conn *c, const struct url *url,
                         struct hf_error *err);
 /* What wait= says, in `out` or elsewhere; "" if it says nothing. */
@@ -622,7 +622,7 @@ void hf__redis_wait_reply(struct backend_conn *c, const struct value *v);
 void hf__redis_wait_fail(struct backend_conn *c, int status, const char *text);
 int64_t hf__redis_wait_deadline(const struct backend_conn *c);
 
-/* ---- redis_answer.c: answers to replies ---- */
+/* ---- kind/answer.c: answers to replies ---- */
 /* The script's refusal, with these words. */
 void hf__ops_refuse(struct backend_conn *c, const char *where, int status,
                     const char *what, struct reply *reply);
@@ -649,7 +649,7 @@ int hf__ops_is_strange(struct backend_conn *c, const struct request *req,
 void hf__ops_reply(struct backend_conn *c, const struct flight *f,
                    const struct value *v);
 
-/* ---- redis_info.c: inspect and list ---- */
+/* ---- kind/info.c: inspect and list ---- */
 /* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
 int hf__info_inspect(struct backend_conn *c, const struct request *req,
                      const struct value *v, struct reply *reply);
@@ -659,7 +659,7 @@ int hf__info_list(struct backend_conn *c, const struct request *req,
 /* Who holds a lock, by its record.  0, or -1 if it is none of ours. */
 int hf__info_holder(const struct value *v, struct hf_info *info);
 
-/* ---- redis_error.c: the server's errors ---- */
+/* ---- link/error.c: the server's errors ---- */
 /* The status for an error reply, and "what: why" in `text`; `what` may be
  * NULL, and so is `value_key` if it was not about a value. */
 int hf__redis_error(const char *what, const char *value_key,
@@ -669,7 +669,7 @@ int hf__redis_error_is(const struct value *v, const char *code);
 /* Is it one that only a replica gives, also from inside a script? */
 int hf__redis_error_is_of_replica(const struct value *v);
 
-/* ---- redis_watch.c: the subscription link ---- */
+/* ---- watch/watch.c: the subscription link ---- */
 void hf__watch_submit(struct backend_conn *c, struct request *req);
 void hf__watch_flush(struct backend_conn *c);
 void hf__watch_up(struct backend_conn *c);
@@ -682,7 +682,7 @@ int64_t hf__watch_timer(struct backend_conn *c, int64_t now_us);
 /* End OP_WATCHes whose time is over; the earliest deadline of the others. */
 int64_t hf__watch_expire(struct backend_conn *c, int64_t now_us);
 
-/* ---- redis_both.c: classic subscriptions beside sharded ones ---- */
+/* ---- watch/classic.c: classic subscriptions beside sharded ones ---- */
 /* Subscribe in the classic way too, where that is wanted.  0, or -1: no
  * memory. */
 int hf__both_subscribe(struct backend_conn *c, const struct watch *w);
@@ -694,7 +694,7 @@ void hf__both_learn(struct backend_conn *c);
  * sharded one that was read just before it. */
 int hf__both_heard(struct backend_conn *c, const struct value *v);
 
-/* ---- redis_watches.c: the table of watched names ---- */
+/* ---- watch/table.c: the table of watched names ---- */
 /* Where the watch of `req`'s name is linked, or the end of its bucket; of the
  * lock's channel, or the client's own.  Leaves the channel in c->cmd, as its
  * argument 1. */

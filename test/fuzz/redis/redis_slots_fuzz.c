@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/redis/slots.h"
+#include "backend/redis/cluster/hash_slot.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend/redis/ask.h"
+#include "backend/redis/sentinel/ask.h"
 #include "lib/rig_redis.h"
 #include "lib/server.h"
 #include "sys/clock.h"

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "backend/redis/bounds.h"
-#include "backend/redis/slots.h"
+#include "backend/redis/inner/bounds.h"
+#include "backend/redis/cluster/hash_slot.h"
 #include "lib/rig_redis.h"
 #include "lib/server.h"
 #include "net/resolve.h"

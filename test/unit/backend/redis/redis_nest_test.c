@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/redis/nest.h"
+#include "backend/redis/inner/nest.h"
 #include "test.h"
 
 /* ---- an inner backend ---- */

@@ -3,7 +3,7 @@
  * same with every version of hiredis; test/install/hiredis_test.sh runs this
  * with hiredis 1.x too.
  */
-#include "backend/redis/redis_reply.h"
+#include "backend/redis/link/resp.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,7 +2,7 @@
  * redis_slots_test.c: slots of keys, and maps as servers tell them.  One rule:
  * an answer is fed as bytes, as it would come.
  */
-#include "backend/redis/slots.h"
+#include "backend/redis/cluster/hash_slot.h"
 
 #include <string.h>
 

@@ -1,0 +1,166 @@
+/*
+ * nodes.c: the nodes of a cluster, as far as they are of use.  One
+ * rule: a node that is dropped is in no slot, in no question and in no watch
+ * from that moment on; its memory goes when its connection is closed.
+ */
+#include <string.h>
+
+#include "backend/redis/cluster/cluster.h"
+#include "base/error.h"
+
+static const struct redis_owner owner = {.refused = hf__route_refused,
+                                         .unwatched = hf__cwatch_unwatched,
+                                         .told = hf__map_told};
+
+/* ---- one node ---- */
+
+static int place_find(struct cluster *c)
+{
+    for (int i = 0; i < c->nodes_len; i++)
+        if (!c->nodes[i]) return i;
+    return c->nodes_len < CLUSTER_NODES_MAX ? c->nodes_len++ : -1;
+}
+
+struct cluster_node *hf__cluster_node(struct cluster *c, const char *host,
+                                      int port)
+{
+    const struct allocator *a = c->env->alloc;
+    for (int i = 0; i < c->nodes_len; i++)
+        if (c->nodes[i] && c->nodes[i]->port == port
+            && !strcmp(c->nodes[i]->host, host))
+            return c->nodes[i];
+    struct cluster_node *n = hf__alloc_zero(a, sizeof *n);
+    char *copy = hf__strdup(a, host);
+    int place = n && copy ? place_find(c) : -1;
+    if (place < 0) {
+        hf__free(a, copy);
+        hf__free(a, n);
+        return NULL;
+    }
+    n->host = copy;
+    n->port = port;
+    n->index = place;
+    n->asked_us = -LEAVE_US;
+    c->nodes[place] = n;
+    return n;
+}
+
+/* Bound before it begins to connect. */
+static int node_open(struct backend_env *env, const struct url *url,
+                     struct backend_conn **out, struct hf_error *err)
+{
+    int status = hf__redis_open_idle(env, url, out, err);
+    if (status != HF_OK) return status;
+    (*out)->bounds = &cluster_of((struct nested *)env)->bounds;
+    hf__link_start(&(*out)->main);
+    hf__pump_timer(*out);
+    return HF_OK;
+}
+
+void hf__cluster_node_kind(struct backend *node)
+{
+    *node = hf__backend_redis;
+    node->open = node_open;
+}
+
+int hf__cluster_connect(struct cluster *c, struct cluster_node *n,
+                        struct hf_error *err)
+{
+    if (n->is_open) return HF_OK;
+    c->url.host = n->host;
+    c->url.port = n->port;
+    int status = hf__nest_open(&c->nest, &n->nested, &c->node,
+                               c->conf.is_part ? &c->conf : NULL, &c->url, err);
+    if (status != HF_OK) return status;
+    hf__redis_adopt(n->nested.conn, &owner);
+    n->nested.conn->is_sharded = c->is_sharded;
+    n->nested.conn->is_both = c->pubsub == PUBSUB_BOTH;
+    n->nested.conn->hears_both = c->pubsub == PUBSUB_BOTH;
+    n->is_open = 1;
+    return HF_OK;
+}
+
+static void node_free(struct cluster *c, struct cluster_node *n)
+{
+    hf__free(c->env->alloc, n->host);
+    hf__free(c->env->alloc, n);
+}
+
+void hf__cluster_drop(struct cluster *c, struct cluster_node *n)
+{
+    if (c->nodes[n->index] != n) return;
+    c->nodes[n->index] = NULL;
+    for (int i = 0; n->slots > 0 && i < SLOTS; i++)
+        if (c->slots[i] == n->index) c->slots[i] = SLOT_NOBODY;
+    n->slots = 0;
+    if (c->asking == n) c->asking = NULL;
+    hf__cwatch_leave(c, n);
+    if (n->is_open)
+        hf__nest_drop(&n->nested);
+    else
+        node_free(c, n);
+}
+
+void hf__cluster_dropped(struct nested *nested)
+{
+    struct cluster *c = cluster_of(nested);
+    struct cluster_node *n = (struct cluster_node *)nested;
+    /* When all is closed at once, nobody has dropped it before. */
+    if (c->nodes[n->index] == n) c->nodes[n->index] = NULL;
+    node_free(c, n);
+}
+
+/* ---- all of them ---- */
+
+struct cluster_node *hf__cluster_owner(const struct cluster *c, uint16_t slot)
+{
+    uint16_t i = c->slots[slot];
+    return i == SLOT_NOBODY ? NULL : c->nodes[i];
+}
+
+void hf__cluster_assign(struct cluster *c, uint16_t slot,
+                        struct cluster_node *n)
+{
+    struct cluster_node *before = hf__cluster_owner(c, slot);
+    if (before == n) return;
+    if (before) before->slots--;
+    if (n) n->slots++;
+    c->slots[slot] = n ? (uint16_t)n->index : SLOT_NOBODY;
+}
+
+/* One that was used because of ASK will be a master soon.  What a silent one
+ * still has is better asked of those who serve it now. */
+static int is_of_use(const struct cluster *c, const struct cluster_node *n)
+{
+    if (n->slots > 0) return 1;
+    if (n->has_failed) return 0;
+    if (cluster_now(c) - n->asked_us < LEAVE_US) return 1;
+    return n->open > 0 && !hf__cluster_is_silent(n);
+}
+
+void hf__cluster_tidy(struct cluster *c)
+{
+    for (int i = 0; i < c->nodes_len; i++) {
+        struct cluster_node *n = c->nodes[i];
+        if (!n || n->slots > 0) continue;
+        if (is_of_use(c, n))
+            hf__cwatch_leave(c, n);
+        else
+            hf__cluster_drop(c, n);
+    }
+}
+
+struct cluster_node *hf__cluster_master(const struct cluster *c, int i,
+                                        int *count)
+{
+    struct cluster_node *found = NULL;
+    unsigned char seen[CLUSTER_NODES_MAX] = {0};
+    *count = 0;
+    for (int slot = 0; slot < SLOTS; slot++) {
+        struct cluster_node *n = hf__cluster_owner(c, (uint16_t)slot);
+        if (!n || seen[n->index]) continue;
+        seen[n->index] = 1;
+        if ((*count)++ == i) found = n;
+    }
+    return found;
+}

@@ -1,0 +1,55 @@
+/*
+ * undo.c: releases of what was never sent.
+ *
+ * A proposal that is given up while it still waits for a link is undone by a
+ * release, which would wait for the same link: whoever closes the client would
+ * wait for both.  One rule: neither is sent, for the attempt's earlier
+ * proposals were all refused.  (So it is with one store; of a quorum's nodes
+ * some may be in doubt, and a cluster is no member of one.)
+ */
+#include <string.h>
+
+#include "backend/redis/cluster/cluster.h"
+
+static int is_undone_by(const struct request *req,
+                        const struct request *release)
+{
+    return req->op == OP_PROPOSE && req->attempt == release->attempt
+           && req->name_len == release->name_len
+           && !memcmp(req->name, release->name, req->name_len)
+           && !strcmp(req->owner, release->owner);
+}
+
+/* Take it out of the list; NULL if it is not there. */
+static struct request *undone_take(struct request_list *list,
+                                   const struct request *release)
+{
+    struct request *before = NULL, *req = list->first;
+    while (req && !is_undone_by(req, release)) {
+        before = req;
+        req = req->next;
+    }
+    if (!req) return NULL;
+    if (before)
+        before->next = req->next;
+    else
+        list->first = req->next;
+    if (list->last == req) list->last = before;
+    req->next = NULL;
+    return req;
+}
+
+int hf__undo(struct cluster *c, struct request *release)
+{
+    struct request *req = undone_take(&c->waiting, release);
+    uint16_t slot = hf__slot_of(release->name, release->name_len);
+    struct cluster_node *n = hf__cluster_owner(c, slot);
+    if (!req && n && n->is_open) {
+        req = undone_take(&n->nested.conn->queue, release);
+        if (req) n->open--;
+    }
+    if (!req) return 0;
+    hf__route_answer_soon(c, req, V_UNSENT);
+    hf__route_answer_soon(c, release, V_ABSENT);
+    return 1;
+}

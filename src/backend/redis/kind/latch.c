@@ -1,0 +1,150 @@
+/*
+ * latch.c: latches, in the layout of Redisson's RCountDownLatch: requests
+ * to commands, answers to replies.
+ *
+ * One rule: a change has a mark of its own in the server, for as long as a copy
+ * of it may come, and says when it was sent, so that a later copy is refused.
+ */
+#include <stdio.h>
+
+#include "backend/redis/redis.h"
+
+#define LATCH_KEYS 3 /* the latch, its facts, and what only a semaphore has */
+
+static void put_keys(struct command *cmd, const struct request *req)
+{
+    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__cmd_side_key(cmd, req->name, req->name_len, "hf");
+    hf__cmd_side_key(cmd, req->name, req->name_len, "timeout");
+}
+
+static void wait_build(struct command *cmd, enum flight_kind kind,
+                       const struct request *req)
+{
+    hf__ops_script_begin(cmd, &hf__script_latch_wait, kind, LATCH_KEYS);
+    put_keys(cmd, req);
+    hf__cmd_number(cmd, req->seen_us);
+}
+
+static const char *verb_of(enum tally_do what)
+{
+    switch (what) {
+    case TALLY_OPEN:
+        return "open";
+    case TALLY_DOWN:
+        return "down";
+    case TALLY_DELETE:
+        return "delete";
+    default:
+        return "read";
+    }
+}
+
+static void tally_build(struct backend_conn *c, enum flight_kind kind,
+                        const struct request *req)
+{
+    struct command *cmd = &c->cmd;
+    char mark[OWNER_LEN_MAX + 32];
+    snprintf(mark, sizeof mark, "hf:%s:%llu", req->owner,
+             (unsigned long long)req->attempt);
+    hf__ops_script_begin(cmd, &hf__script_latch_tally, kind, LATCH_KEYS + 1);
+    put_keys(cmd, req);
+    hf__cmd_side_key(cmd, req->name, req->name_len, mark);
+    hf__cmd_text(cmd, verb_of(req->tally));
+    hf__cmd_number(cmd, req->number);
+    hf__ops_put_channel(cmd, req);
+    hf__cmd_number(cmd, hf__redis_now_us(c));
+    hf__cmd_number(cmd, c->env->conf->timeout_us + VALUE_SKEW_US);
+    hf__cmd_number(cmd, hf__ops_lease_ms(req));
+    hf__cmd_number(cmd, LATCH_DELETED_MS);
+    hf__ops_put_letters(cmd, "o", (req->flags & REQ_OURS) != 0,
+                        hf__ops_sharded(c), c->is_sharded);
+}
+
+int hf__redis_latch_build(struct backend_conn *c, enum flight_kind kind,
+                          const struct request *req)
+{
+    if (req->kind != KIND_LATCH) return 0;
+    if (req->op == OP_PROPOSE)
+        wait_build(&c->cmd, kind, req);
+    else if (req->op == OP_TALLY)
+        tally_build(c, kind, req);
+    else
+        return 0;
+    return 1;
+}
+
+static void refuse(struct backend_conn *c, int status, const char *why,
+                   struct reply *reply)
+{
+    hf__ops_refuse(c, "latch", status, why, reply);
+}
+
+/* What both scripts refuse alike.  0, or -1: it is no such answer. */
+static int read_refusal(struct backend_conn *c, int64_t code,
+                        struct reply *reply)
+{
+    switch (code) {
+    case -2:
+        hf__redis_late(c, "latch", reply);
+        return 0;
+    case -3:
+        refuse(c, HF_CONFLICT, "something that is no latch is stored there",
+               reply);
+        return 0;
+    case -4:
+        refuse(c, HF_CONFLICT, "it is in use as a semaphore", reply);
+        return 0;
+    case -5:
+        refuse(c, HF_CONFLICT, FOREIGN_NUMBER, reply);
+        return 0;
+    case -6:
+        refuse(c, HF_LOST, "it was deleted while it was waited for", reply);
+        return 0;
+    default:
+        return -1;
+    }
+}
+
+static void read_wait(struct backend_conn *c, int64_t code, int64_t count,
+                      struct reply *reply)
+{
+    reply->verdict = code == 1 ? V_GRANTED : V_BUSY;
+    if (code == 1) return;
+    snprintf(c->text, sizeof c->text, "%s: latch: %lld left to count",
+             c->endpoint, (long long)count);
+    reply->status = HF_TAKEN;
+    reply->text = c->text;
+}
+
+static void read_tally(struct backend_conn *c, const struct request *req,
+                       const struct value *v, struct reply *reply)
+{
+    int64_t code = hf__value_number(hf__value_at(v, 0), 0);
+    int64_t count = hf__value_number(hf__value_at(v, 1), 0);
+    c->tally = (struct tally_told){
+        .is_there = count > 0,
+        .value = count,
+        .waiters = hf__value_number(hf__value_at(v, 3), -1)};
+    reply->tally = &c->tally;
+    reply->waiters = c->tally.waiters;
+    reply->verdict = code == 1                  ? V_GRANTED
+                     : req->tally == TALLY_OPEN ? V_OTHER
+                                                : V_ABSENT;
+}
+
+int hf__redis_latch_read(struct backend_conn *c, const struct request *req,
+                         const struct value *v, struct reply *reply)
+{
+    int is_wait = req->op == OP_PROPOSE;
+    if (!hf__value_is_array(v, is_wait ? 3 : 4)) return -1;
+    int64_t code = hf__value_number(hf__value_at(v, 0), INT64_MIN);
+    int64_t count = hf__value_number(hf__value_at(v, 1), 0);
+    reply->node_us = hf__value_number(hf__value_at(v, 2), -1);
+    if (code != 0 && code != 1) return read_refusal(c, code, reply);
+    if (is_wait)
+        read_wait(c, code, count, reply);
+    else
+        read_tally(c, req, v, reply);
+    return 0;
+}

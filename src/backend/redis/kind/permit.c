@@ -1,0 +1,455 @@
+/*
+ * permit.c: permits of a semaphore and plain counters, in Redisson's
+ * layout: requests to commands, answers to replies.
+ *
+ * One rule: an attempt has its own ids, made of its owner and its number, so
+ * that the server knows every copy of it.
+ */
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/redis/redis.h"
+#include "base/math.h"
+
+#define ID_LEN 14 /* two more bytes count the permits of one acquire */
+
+/* What is neither is as for a plain lock, which finds that it is none. */
+int hf__redis_is_permit(const struct request *req)
+{
+    if (req->kind != KIND_PERMIT && req->kind != KIND_COUNT) return 0;
+    return req->op == OP_PROPOSE || req->op == OP_RENEW || req->op == OP_RELEASE
+           || req->op == OP_TALLY
+           || (req->op == OP_INSPECT && req->kind == KIND_PERMIT);
+}
+
+/* 8 bytes of the client, 6 of its attempt. */
+static void id_make(const struct request *req, unsigned char id[ID_LEN])
+{
+    uint64_t client = hash64(req->owner, strcspn(req->owner, ":"));
+    for (int i = 0; i < 8; i++) id[i] = (unsigned char)(client >> (56 - 8 * i));
+    for (int i = 8; i < ID_LEN; i++)
+        id[i] = (unsigned char)(req->attempt >> (8 * (ID_LEN - 1 - i)));
+}
+
+/* ---- requests to commands ---- */
+
+static void put_id(struct command *cmd, const struct request *req)
+{
+    unsigned char id[ID_LEN];
+    id_make(req, id);
+    hf__cmd_scratch(cmd, (const char *)id, ID_LEN);
+}
+
+static void put_side(struct command *cmd, const struct request *req,
+                     const char *suffix)
+{
+    hf__cmd_side_key(cmd, req->name, req->name_len, suffix);
+}
+
+/* What a late copy of this attempt finds. */
+static void put_mark_key(struct command *cmd, const struct request *req)
+{
+    unsigned char id[ID_LEN];
+    char suffix[4 + 2 * ID_LEN];
+    id_make(req, id);
+    int at = snprintf(suffix, sizeof suffix, "hf:");
+    for (int i = 0; i < ID_LEN; i++)
+        at += snprintf(suffix + at, sizeof suffix - (size_t)at, "%02x", id[i]);
+    put_side(cmd, req, suffix);
+}
+
+/* A release that says more than its id. */
+static int is_of_ticket(const struct request *req)
+{
+    return req->op == OP_RELEASE && (req->flags & REQ_DETACHED) != 0;
+}
+
+/* A proposal that sets a number nobody has set. */
+static int says_capacity(const struct request *req)
+{
+    return req->op == OP_PROPOSE && req->capacity > 0;
+}
+
+static void put_letters(struct backend_conn *c, const struct request *req)
+{
+    char letters[8];
+    size_t n = 0;
+    if (c->is_sharded) letters[n++] = 's';
+    if (c->is_sharded && c->is_both) letters[n++] = 'b';
+    if (req->op == OP_RELEASE && req->flags & REQ_HUSHED) letters[n++] = 'h';
+    if (req->op == OP_RELEASE && req->flags & REQ_UNSURE) letters[n++] = 'u';
+    if (req->op != OP_TALLY && req->flags & REQ_QUEUE) letters[n++] = 'q';
+    if (req->op == OP_TALLY && req->flags & REQ_ANYWAY) letters[n++] = 'f';
+    if (req->op == OP_TALLY && req->flags & REQ_IF_THERE) letters[n++] = 'i';
+    if (req->op == OP_TALLY && req->flags & REQ_OURS) letters[n++] = 'o';
+    if (n > 0 || is_of_ticket(req) || says_capacity(req))
+        hf__cmd_scratch(&c->cmd, letters, n);
+}
+
+static void permit_propose(struct backend_conn *c, enum flight_kind kind,
+                           const struct request *req)
+{
+    struct command *cmd = &c->cmd;
+    hf__ops_script_begin(cmd, &hf__script_permit_acquire, kind, 7);
+    hf__cmd_bytes(cmd, req->name, req->name_len);
+    put_side(cmd, req, "timeout");
+    put_side(cmd, req, "hf");
+    hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+    put_mark_key(cmd, req);
+    put_side(cmd, req, "hf_queue");
+    put_side(cmd, req, "hf_waiters");
+    put_id(cmd, req);
+    hf__cmd_printf(cmd, "v1 %s %llu ", req->owner,
+                   (unsigned long long)req->attempt);
+    hf__cmd_number(cmd, req->permits);
+    hf__cmd_number(cmd, req->ballot);
+    hf__cmd_number(cmd, hf__ops_lease_ms(req));
+    hf__cmd_printf(cmd, "%s%s", req->flags & REQ_DETACHED ? "-" : "",
+                   req->info ? req->info : "0 - -");
+    hf__ops_put_channel(cmd, req);
+    hf__cmd_number(cmd, req->window_us);
+    hf__cmd_text(cmd, req->owner);
+    hf__cmd_number(cmd, PLACE_US / US_PER_MS);
+    put_letters(c, req);
+    if (says_capacity(req)) hf__cmd_number(cmd, req->capacity);
+}
+
+/* How the record of the grant begins that is renewed, as far as it is to be
+ * compared. */
+static void put_record(struct command *cmd, const struct request *req)
+{
+    if (req->fence)
+        hf__cmd_printf(cmd, "v1 %s %llu %lld %lld ", req->owner,
+                       (unsigned long long)req->attempt,
+                       (long long)req->permits, (long long)req->fence);
+    else if (req->flags & REQ_DETACHED)
+        hf__ops_put_mark(cmd, req, 0);
+    else
+        hf__cmd_text(cmd, "");
+}
+
+static void permit_renew(struct backend_conn *c, enum flight_kind kind,
+                         const struct request *reqs)
+{
+    struct command *cmd = &c->cmd;
+    int64_t n = 0;
+    for (const struct request *r = reqs; r; r = r->next) n++;
+    hf__ops_script_begin(cmd, &hf__script_permit_renew, kind, 2 * n);
+    for (const struct request *r = reqs; r; r = r->next) {
+        put_side(cmd, r, "timeout");
+        put_side(cmd, r, "hf");
+    }
+    for (const struct request *r = reqs; r; r = r->next) {
+        put_id(cmd, r);
+        hf__cmd_number(cmd, hf__ops_lease_ms(r));
+        hf__cmd_number(cmd, r->permits);
+        put_record(cmd, r);
+    }
+}
+
+static void permit_release(struct backend_conn *c, enum flight_kind kind,
+                           const struct request *req)
+{
+    struct command *cmd = &c->cmd;
+    hf__ops_script_begin(cmd, &hf__script_permit_release, kind, 6);
+    hf__cmd_bytes(cmd, req->name, req->name_len);
+    put_side(cmd, req, "timeout");
+    put_side(cmd, req, "hf");
+    put_mark_key(cmd, req);
+    put_side(cmd, req, "hf_queue");
+    put_side(cmd, req, "hf_waiters");
+    put_id(cmd, req);
+    hf__cmd_number(cmd, req->permits);
+    hf__ops_put_channel(cmd, req);
+    hf__cmd_number(cmd, req->ballot);
+    hf__cmd_number(cmd, req->window_us);
+    hf__cmd_text(cmd, req->owner);
+    put_letters(c, req);
+    if (is_of_ticket(req)) hf__ops_put_mark(cmd, req, 0);
+}
+
+static void permit_inspect(struct backend_conn *c, enum flight_kind kind,
+                           const struct request *req)
+{
+    struct command *cmd = &c->cmd;
+    hf__ops_script_begin(cmd, &hf__script_permit_inspect, kind, 5);
+    hf__cmd_bytes(cmd, req->name, req->name_len);
+    put_side(cmd, req, "timeout");
+    put_side(cmd, req, "hf");
+    hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+    put_side(cmd, req, "hf_queue");
+    hf__cmd_text(cmd, req->owner);
+    if (req->attempt)
+        put_id(cmd, req);
+    else
+        hf__cmd_text(cmd, "");
+    hf__ops_put_channel(cmd, req);
+    if (c->is_sharded) hf__cmd_text(cmd, hf__ops_sharded(c));
+}
+
+static void count_propose(struct backend_conn *c, enum flight_kind kind,
+                          const struct request *req)
+{
+    struct command *cmd = &c->cmd;
+    hf__ops_script_begin(cmd, &hf__script_count_acquire, kind, 5);
+    hf__cmd_bytes(cmd, req->name, req->name_len);
+    put_side(cmd, req, "hf");
+    put_side(cmd, req, "timeout");
+    put_mark_key(cmd, req);
+    put_side(cmd, req, "hf_took");
+    put_id(cmd, req);
+    hf__cmd_number(cmd, req->permits);
+    hf__cmd_number(cmd, req->ballot);
+    hf__cmd_number(cmd, req->window_us);
+    hf__cmd_number(cmd, hf__ops_lease_ms(req));
+    if (!says_capacity(req)) return;
+    hf__cmd_number(cmd, req->capacity);
+    hf__ops_put_channel(cmd, req);
+    if (c->is_sharded) hf__cmd_text(cmd, hf__ops_sharded(c));
+}
+
+static void count_release(struct backend_conn *c, enum flight_kind kind,
+                          const struct request *req)
+{
+    struct command *cmd = &c->cmd;
+    hf__ops_script_begin(cmd, &hf__script_count_release, kind, 3);
+    hf__cmd_bytes(cmd, req->name, req->name_len);
+    put_mark_key(cmd, req);
+    put_side(cmd, req, "hf_took");
+    put_id(cmd, req);
+    hf__cmd_number(cmd, req->permits);
+    hf__ops_put_channel(cmd, req);
+    hf__cmd_number(cmd, req->ballot);
+    hf__cmd_number(cmd, req->window_us);
+    if (c->is_sharded) hf__cmd_text(cmd, hf__ops_sharded(c));
+}
+
+static void tally_build(struct backend_conn *c, enum flight_kind kind,
+                        const struct request *req)
+{
+    static const char *const verbs[] = {
+        [TALLY_READ] = "read",    [TALLY_SET] = "set",  [TALLY_OPEN] = "open",
+        [TALLY_ADD] = "add",      [TALLY_DOWN] = "add", [TALLY_DRAIN] = "drain",
+        [TALLY_DELETE] = "delete"};
+    struct command *cmd = &c->cmd;
+    hf__ops_script_begin(cmd, &hf__script_permit_tally, kind, 4);
+    hf__cmd_bytes(cmd, req->name, req->name_len);
+    put_side(cmd, req, "timeout");
+    put_side(cmd, req, "hf");
+    put_mark_key(cmd, req);
+    hf__cmd_text(cmd, req->kind == KIND_PERMIT ? "permit" : "count");
+    hf__cmd_text(cmd, verbs[req->tally]);
+    hf__cmd_number(cmd, req->number);
+    hf__ops_put_channel(cmd, req);
+    hf__cmd_number(cmd, hf__redis_now_us(c));
+    hf__cmd_number(cmd, c->env->conf->timeout_us + VALUE_SKEW_US);
+    hf__cmd_number(cmd, hf__ops_lease_ms(req));
+    put_letters(c, req);
+}
+
+void hf__redis_permit_build(struct backend_conn *c, enum flight_kind kind,
+                            const struct request *reqs)
+{
+    if (reqs->op == OP_TALLY)
+        tally_build(c, kind, reqs);
+    else if (reqs->kind == KIND_COUNT && reqs->op == OP_PROPOSE)
+        count_propose(c, kind, reqs);
+    else if (reqs->kind == KIND_COUNT)
+        count_release(c, kind, reqs);
+    else if (reqs->op == OP_INSPECT)
+        permit_inspect(c, kind, reqs);
+    else if (reqs->op == OP_RENEW)
+        permit_renew(c, kind, reqs);
+    else if (reqs->op == OP_PROPOSE)
+        permit_propose(c, kind, reqs);
+    else
+        permit_release(c, kind, reqs);
+}
+
+/* ---- answers to replies ---- */
+
+static int64_t at(const struct value *v, size_t i)
+{
+    return hf__value_number(hf__value_at(v, i), 0);
+}
+
+/* A token, a counter or the clock: what is none of them is refused. */
+static int64_t told_at(const struct value *v, size_t i)
+{
+    return hf__value_number(hf__value_at(v, i), -1);
+}
+
+static int refuse(struct backend_conn *c, struct reply *reply, int status,
+                  const char *what)
+{
+    hf__ops_refuse(c, "semaphore", status, what, reply);
+    return 0;
+}
+
+/* What all scripts say alike. */
+static int conflict(struct backend_conn *c, const struct request *req,
+                    int64_t code, struct reply *reply)
+{
+    if (code == -2) return refuse(c, reply, HF_CONFLICT, COUNTER_IS_NO_NUMBER);
+    if (code == -3)
+        return refuse(c, reply, HF_CONFLICT,
+                      "something that is no semaphore is stored there");
+    if (code == -6) return refuse(c, reply, HF_CONFLICT, FOREIGN_NUMBER);
+    if (code == -4 && req->kind == KIND_PERMIT)
+        return refuse(c, reply, HF_CONFLICT,
+                      "the name is in use as a plain counter or a latch");
+    if (code == -4) {
+        hf__ops_refuse(c, "counter", HF_CONFLICT,
+                       "the name is in use as a semaphore with leases or a "
+                       "latch",
+                       reply);
+        return 0;
+    }
+    return -1;
+}
+
+static int read_propose(struct backend_conn *c, const struct request *req,
+                        const struct value *v, struct reply *reply)
+{
+    char text[96];
+    int64_t fence = hf__value_within(v, 0, INT64_MAX, 0);
+    int64_t code = hf__value_number(hf__value_at(v, 0), INT64_MIN);
+    if (fence > 0) {
+        reply->verdict = V_GRANTED;
+        reply->fence = reply->counter = fence;
+        return 0;
+    }
+    if (!hf__value_is_array(v, 5)) return -1;
+    reply->node_us = told_at(v, 2);
+    switch (code) {
+    case 1:
+        reply->verdict = V_GRANTED;
+        reply->fence = reply->counter = told_at(v, 1);
+        return 0;
+    case 0:
+        reply->verdict = V_BUSY;
+        reply->ttl_us = hf__value_ttl_us(hf__value_at(v, 3));
+        reply->poll_us = hf__ops_poll_us(hf__value_at(v, 4));
+        return 0;
+    case -1:
+        reply->verdict = V_STALE;
+        reply->counter = told_at(v, 1);
+        return 0;
+    case -5:
+        snprintf(text, sizeof text, "%lld permits wanted: there are only %lld",
+                 (long long)req->permits, (long long)at(v, 1));
+        return refuse(c, reply, HF_INVALID, text);
+    default:
+        return conflict(c, req, code, reply);
+    }
+}
+
+static int read_renew(struct backend_conn *c, const struct request *req,
+                      const struct value *v, struct reply *reply)
+{
+    int64_t ttl_ms = hf__value_within(v, -4, INT64_MAX, INT64_MIN);
+    if (ttl_ms >= 0) {
+        reply->verdict = V_GRANTED;
+        reply->ttl_us = hf__value_ttl_us(v);
+    } else if (ttl_ms == -2) {
+        reply->verdict = V_ABSENT;
+    } else {
+        return conflict(c, req, ttl_ms == -4 ? -3 : 0, reply);
+    }
+    return 0;
+}
+
+static int read_release(const struct value *v, struct reply *reply)
+{
+    int64_t told = hf__value_number(v, INT64_MIN);
+    if (told < -2) return -1;
+    reply->verdict = told == -2 ? V_ABSENT : V_GRANTED;
+    reply->waiters = told == -2 ? -1 : told;
+    return 0;
+}
+
+static void info_fill(struct hf_info *info, const struct value *v)
+{
+    int has_record = hf__info_holder(hf__value_at(v, 10), info) == 0;
+    if (!has_record) *info = (struct hf_info){.foreign = 1};
+    info->locked = at(v, 5) > 0;
+    info->foreign = info->locked && !has_record;
+    snprintf(info->layout, sizeof info->layout, "%s",
+             info->foreign ? "redisson" : "holdfast");
+    info->fence = (uint64_t)max64(at(v, 2), 0);
+    info->now_ms = at(v, 1) / US_PER_MS;
+    info->waiters = at(v, 3);
+    info->available = at(v, 4);
+    info->permits = at(v, 4) + at(v, 5);
+    info->ttl_ms = info->locked ? at(v, 6) : -2;
+    info->queued = at(v, 7);
+    info->position = at(v, 8);
+    info->mine = at(v, 9) == 1;
+    info->count = info->mine;
+}
+
+static int read_inspect(struct backend_conn *c, const struct request *req,
+                        const struct value *v, struct reply *reply)
+{
+    int64_t code = hf__value_number(hf__value_at(v, 0), INT64_MIN);
+    if (!hf__value_is_array(v, 11)) return -1;
+    reply->node_us = told_at(v, 1);
+    if (code < 0) return conflict(c, req, code, reply);
+    info_fill(&c->info, v);
+    reply->verdict = V_GRANTED;
+    reply->counter = (int64_t)c->info.fence;
+    reply->info = &c->info;
+    return 0;
+}
+
+static int read_tally(struct backend_conn *c, const struct request *req,
+                      const struct value *v, struct reply *reply)
+{
+    char text[96];
+    int64_t code = hf__value_number(hf__value_at(v, 0), INT64_MIN);
+    if (!hf__value_is_array(v, 7)) return -1;
+    reply->node_us = told_at(v, 1);
+    c->tally = (struct tally_told){.is_there = at(v, 2) == 1,
+                                   .value = at(v, 3),
+                                   .capacity = at(v, 4),
+                                   .taken = at(v, 5),
+                                   .waiters = at(v, 6)};
+    reply->tally = &c->tally;
+    switch (code) {
+    case 1:
+        reply->verdict = V_GRANTED;
+        return 0;
+    case 0:
+        reply->verdict = req->tally == TALLY_OPEN ? V_OTHER : V_ABSENT;
+        return 0;
+    case -2:
+        hf__redis_late(c, "semaphore", reply);
+        return 0;
+    case -5:
+        snprintf(text, sizeof text,
+                 "%lld permits are out: fewer there cannot be",
+                 (long long)at(v, 5));
+        return refuse(c, reply, HF_INVALID, text);
+    default:
+        return conflict(c, req, code, reply);
+    }
+}
+
+int hf__redis_permit_read(struct backend_conn *c, const struct request *req,
+                          const struct value *v, struct reply *reply)
+{
+    switch (req->op) {
+    case OP_PROPOSE:
+        return read_propose(c, req, v, reply);
+    case OP_RENEW:
+        return read_renew(c, req, v, reply);
+    case OP_RELEASE:
+        return read_release(v, reply);
+    case OP_INSPECT:
+        return read_inspect(c, req, v, reply);
+    case OP_TALLY:
+        return read_tally(c, req, v, reply);
+    default:
+        return -1;
+    }
+}

@@ -1,0 +1,201 @@
+/*
+ * queue.c: locks that go to who has waited longest: who queues, and who
+ * meets a queue.  One rule: a lock that nobody queues for is none of this, and
+ * costs it nothing but a look whether somebody does.
+ *
+ *   proposed to queue, and released by who did     queue_*.lua
+ *   proposed, it is free, and others queue         acquire.lua says so: again
+ *   released, and somebody queues                  release.lua says so: again
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/redis/redis.h"
+#include "base/url.h"
+
+/* What acquire.lua and release.lua say. */
+#define OTHERS_QUEUE (-6)
+#define SOMEBODY_QUEUES (-4)
+
+/* The locks "a" and "{a}" share counter and channel, which harms nobody; their
+ * queues are two. */
+static void put_key(struct command *cmd, const char *const prefixes[2],
+                    const struct request *req)
+{
+    int is_tagged = memchr(req->name, '{', req->name_len) != NULL;
+    hf__cmd_key(cmd, prefixes[is_tagged], req->name, req->name_len);
+}
+
+static const char *const queue_prefixes[2] = {"holdfast_queue",
+                                              "holdfast_queue_tagged"};
+
+static const char *const who_prefixes[2] = {"holdfast_queue_who",
+                                            "holdfast_queue_who_tagged"};
+
+int hf__queue_has_key(const struct backend_conn *c, const struct request *req)
+{
+    return !c->is_string && !c->queue_is_denied && req->kind == KIND_PLAIN
+           && !(req->flags & REQ_QUORUM) && !(req->priv & PRIV_PAST_QUEUE);
+}
+
+void hf__queue_put_key(struct command *cmd, const struct request *req)
+{
+    put_key(cmd, queue_prefixes, req);
+}
+
+void hf__queue_put_who(struct command *cmd, const struct request *req)
+{
+    put_key(cmd, who_prefixes, req);
+}
+
+void hf__queue_put_keys(struct command *cmd, const struct request *req)
+{
+    put_key(cmd, queue_prefixes, req);
+    put_key(cmd, who_prefixes, req);
+}
+
+void hf__queue_put_channel(struct backend_conn *c, const struct request *req)
+{
+    struct command *cmd = &c->cmd;
+    hf__cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
+    hf__cmd_more(cmd, ":");
+    hf__cmd_more(cmd, c->env->conf->uuid ? c->env->conf->uuid : "");
+}
+
+static void put_letters(const struct backend_conn *c, struct command *cmd,
+                        const struct request *req)
+{
+    hf__cmd_part_begin(cmd);
+    if (c->is_sharded) hf__cmd_part_text(cmd, hf__ops_sharded(c));
+    if (req->flags & REQ_HUSHED) hf__cmd_part_text(cmd, "h");
+    if (req->flags & REQ_QUEUE)
+        hf__cmd_part_text(cmd, req->op == OP_RELEASE ? "l" : "q");
+    if (req->flags & REQ_UNSURE) hf__cmd_part_text(cmd, "u");
+    hf__cmd_part_end(cmd);
+}
+
+static void put_proposal(struct command *cmd, const struct request *req)
+{
+    const char *info = req->info ? req->info : "0 - -";
+    hf__cmd_part_begin(cmd);
+    hf__cmd_part_text(cmd, req->owner);
+    hf__cmd_part_text(cmd, " ");
+    hf__cmd_part_number(cmd, (int64_t)req->attempt);
+    hf__cmd_part_text(cmd, " ");
+    hf__cmd_part_number(cmd, req->ballot);
+    hf__cmd_part_text(cmd, " ");
+    hf__cmd_part_number(cmd, hf__ops_lease_ms(req));
+    hf__cmd_part_text(cmd, " ");
+    hf__cmd_part_end(cmd);
+    hf__cmd_number(cmd, (int64_t)req->attempt);
+    hf__cmd_number(cmd, hf__ops_lease_ms(req));
+    hf__cmd_printf(cmd, "%s%s", req->flags & REQ_DETACHED ? "-" : "", info);
+    hf__cmd_number(cmd, req->window_us);
+    if (req->block > 0) hf__cmd_number(cmd, req->block);
+}
+
+int hf__queue_build(struct backend_conn *c, enum flight_kind kind,
+                    const struct request *req)
+{
+    static const char *const gone[2] = {"holdfast_queue_gone",
+                                        "holdfast_queue_gone_tagged"};
+    struct command *cmd = &c->cmd;
+    int is_asked = req->flags & REQ_QUEUE || req->priv & PRIV_QUEUE;
+    if (!is_asked || req->kind != KIND_PLAIN || c->is_string) return 0;
+    if (req->op != OP_PROPOSE && req->op != OP_RELEASE) return 0;
+    int is_release = req->op == OP_RELEASE;
+    hf__ops_script_begin(
+        cmd, is_release ? &hf__script_queue_release : &hf__script_queue_acquire,
+        kind, 5);
+    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+    put_key(cmd, queue_prefixes, req);
+    put_key(cmd, gone, req);
+    put_key(cmd, who_prefixes, req);
+    hf__ops_put_mark(cmd, req, 1);
+    hf__cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
+    hf__cmd_text(cmd, req->owner);
+    hf__cmd_number(cmd, req->ballot);
+    put_letters(c, cmd, req);
+    if (!is_release) put_proposal(cmd, req);
+    return 1;
+}
+
+/* ---- again ---- */
+
+static int is_look(const struct request *req)
+{
+    return req->op == OP_INSPECT
+           || (req->op == OP_PROPOSE && !(req->flags & REQ_QUEUE));
+}
+
+int hf__queue_again(struct backend_conn *c, struct request *req,
+                    const struct value *v)
+{
+    int64_t code = req->op == OP_RELEASE ? hf__value_number(v, 0) : 0;
+    if (req->op == OP_PROPOSE && hf__value_is_array(v, 4))
+        code = hf__value_number(v->first, 0);
+    /* Without the queue's keys it was served: it is them that he lacks. */
+    if (req->priv & PRIV_PAST_QUEUE && is_look(req)) c->queue_is_denied = 1;
+    if (req->priv & PRIV_QUEUE || req->flags & REQ_QUEUE) return 0;
+    if (req->op == OP_RELEASE ? code != SOMEBODY_QUEUES : code != OTHERS_QUEUE)
+        return 0;
+    req->priv |= PRIV_QUEUE;
+    hf__ops_send(c, FLIGHT_REQUEST, req);
+    return 1;
+}
+
+/* A user who may only have the keys of a lock cannot queue, does not look at
+ * queues, and releases past them: who waits there hears that it is free. */
+int hf__queue_is_denied(struct backend_conn *c, struct request *req,
+                        const struct value *v)
+{
+    int is_late = req->op == OP_RELEASE && req->priv & PRIV_QUEUE;
+    if (!hf__redis_error_is(v, "NOPERM")) return 0;
+    if (!is_late && !(is_look(req) && hf__queue_has_key(c, req))) return 0;
+    req->priv = (req->priv & ~PRIV_QUEUE) | PRIV_PAST_QUEUE;
+    hf__ops_send(c, FLIGHT_REQUEST, req);
+    return 1;
+}
+
+/* ---- what is handed over ---- */
+
+/* "<owner> <attempt> <T> <fence> <lease ms>" */
+static int message_read(char *text, struct handoff *h)
+{
+    char *rest = NULL, *word = strchr(text, ' ');
+    int64_t numbers[4];
+    if (!word || word == text) return -1;
+    *word++ = '\0';
+    for (int i = 0; i < 4; i++) {
+        rest = strchr(word, ' ');
+        if ((i < 3) != (rest != NULL)) return -1;
+        if (rest) *rest++ = '\0';
+        /* An attempt may be a hash (base/ticket.h). */
+        int64_t most = i == 0 ? INT64_MAX : BALLOT_MAX;
+        if (hf__number_parse(word, 0, most, &numbers[i]) != 0) return -1;
+        word = rest;
+    }
+    h->owner = text;
+    h->attempt = (uint64_t)numbers[0];
+    h->ballot = numbers[1];
+    h->fence = numbers[2];
+    h->lease_us = numbers[3] * US_PER_MS;
+    return 0;
+}
+
+void hf__queue_handed(struct backend_conn *c, const struct watch *w,
+                      const struct value *message)
+{
+    char text[OWNER_LEN_MAX + 128];
+    struct handoff h = {
+        .name = w->name, .name_len = w->name_len, .kind = KIND_PLAIN};
+    if (message->type != VALUE_STRING || message->len >= sizeof text) return;
+    memcpy(text, message->text, message->len);
+    text[message->len] = '\0';
+    if (message_read(text, &h) != 0) return;
+    /* What replicas or the disk must have is only granted to who asks. */
+    if (c->wait || c->waits_aof) h.lease_us = 0;
+    c->env->handed(c->env, &h);
+}

@@ -1,0 +1,152 @@
+/*
+ * rw.c: read/write locks, in Redisson's layout: requests to commands,
+ * answers to replies.  One rule: what we have to say of a hold is in the string
+ * that ends with it (`{name}:<owner>:rwlock_timeout:1`), never in the lock's
+ * own hash, whose every field Redisson takes for a holder.
+ */
+#include <stdio.h>
+
+#include "backend/redis/redis.h"
+#include "base/math.h"
+
+/* Redisson looks at so many strings of each holder, inside the server: it is
+ * never told of more.  What a release needs is whether any are left. */
+#define RW_COUNT_MAX 1000
+
+static const char *side_of(const struct request *req)
+{
+    if (req->kind == KIND_READ) return "r";
+    return req->flags & REQ_UPGRADE ? "u" : "w";
+}
+
+/* Fair, or writers first; in capitals, with a place that is kept. */
+static const char *order_of(const struct request *req)
+{
+    if (req->flags & REQ_WRITERS) return req->flags & REQ_QUEUE ? "P" : "p";
+    return req->flags & REQ_QUEUE ? "F" : NULL;
+}
+
+void hf__rw_put_floor(struct command *cmd, const struct request *req)
+{
+    hf__cmd_side_key(cmd, req->name, req->name_len, "hf_rw");
+}
+
+/* Where the facts of this hold are. */
+static void put_record(struct command *cmd, const struct request *req)
+{
+    char suffix[OWNER_LEN_MAX + 32];
+    snprintf(suffix, sizeof suffix, "%s%s:rwlock_timeout:1", req->owner,
+             req->kind == KIND_WRITE ? ":write" : "");
+    hf__cmd_side_key(cmd, req->name, req->name_len, suffix);
+}
+
+static void build_propose(struct command *cmd, enum flight_kind kind,
+                          const struct request *req)
+{
+    const char *order = order_of(req);
+    hf__ops_script_begin(cmd, &hf__script_rw_acquire, kind, 4);
+    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+    hf__rw_put_floor(cmd, req);
+    put_record(cmd, req);
+    hf__cmd_text(cmd, req->owner);
+    hf__cmd_text(cmd, side_of(req));
+    hf__ops_put_mark(cmd, req, 1);
+    hf__cmd_number(cmd, req->ballot);
+    hf__cmd_number(cmd, hf__ops_lease_ms(req));
+    hf__cmd_text(cmd, req->info ? req->info : "0 - -");
+    int is_usual = req->window_us == BALLOT_WINDOW_US;
+    if (!order && is_usual) return;
+    hf__cmd_text(cmd, order ? order : "");
+    hf__cmd_number(cmd, PLACE_US / US_PER_MS);
+    if (!is_usual) hf__cmd_number(cmd, req->window_us);
+}
+
+void hf__rw_put_field(struct command *cmd, const struct request *req)
+{
+    hf__cmd_part_begin(cmd);
+    hf__cmd_part_text(cmd, req->owner);
+    if (req->kind == KIND_WRITE) hf__cmd_part_text(cmd, ":write");
+    hf__cmd_part_end(cmd);
+}
+
+static void build_renew(struct command *cmd, enum flight_kind kind,
+                        const struct request *reqs)
+{
+    int64_t n = 0;
+    for (const struct request *r = reqs; r; r = r->next) n++;
+    hf__ops_script_begin(cmd, &hf__script_rw_renew, kind, 2 * n);
+    for (const struct request *r = reqs; r; r = r->next) {
+        hf__cmd_bytes(cmd, r->name, r->name_len);
+        put_record(cmd, r);
+    }
+    for (const struct request *r = reqs; r; r = r->next) {
+        hf__rw_put_field(cmd, r);
+        hf__ops_put_mark(cmd, r, 0);
+        hf__cmd_number(cmd, hf__ops_lease_ms(r));
+        hf__cmd_number(cmd, min64(r->count, RW_COUNT_MAX));
+        hf__cmd_number(cmd, r->fence);
+    }
+}
+
+/* A number is remembered for as long as a proposal under it would be young
+ * enough to be granted. */
+static int64_t floor_ms(const struct backend_conn *c, const struct request *req)
+{
+    int64_t ahead_us = max64(req->ballot - hf__redis_now_us(c), 0);
+    return (ahead_us + 2 * req->window_us) / US_PER_MS;
+}
+
+static void build_release(struct backend_conn *c, enum flight_kind kind,
+                          const struct request *req)
+{
+    struct command *cmd = &c->cmd;
+    int is_queued = (req->flags & REQ_QUEUE) != 0;
+    hf__ops_script_begin(cmd, &hf__script_rw_release, kind, 3);
+    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__rw_put_floor(cmd, req);
+    put_record(cmd, req);
+    hf__cmd_text(cmd, req->owner);
+    hf__cmd_text(cmd, req->kind == KIND_READ ? "r" : "w");
+    hf__ops_put_mark(cmd, req, 0);
+    /* With a blank behind it: a number alone could be taken for a lock. */
+    hf__cmd_part_begin(cmd);
+    hf__cmd_part_number(cmd, req->ballot);
+    hf__cmd_part_text(cmd, " ");
+    hf__cmd_part_end(cmd);
+    hf__cmd_key(cmd, hf__redis_rw_channel_prefix, req->name, req->name_len);
+    hf__cmd_number(cmd, floor_ms(c, req));
+    if (c->is_sharded || is_queued)
+        hf__cmd_printf(cmd, "%s%s", c->is_sharded ? hf__ops_sharded(c) : "",
+                       is_queued ? "q" : "");
+}
+
+int hf__rw_build(struct backend_conn *c, enum flight_kind kind,
+                 const struct request *reqs)
+{
+    if (!request_is_rw(reqs)) return 0;
+    switch (reqs->op) {
+    case OP_PROPOSE:
+        build_propose(&c->cmd, kind, reqs);
+        return 1;
+    case OP_RENEW:
+        build_renew(&c->cmd, kind, reqs);
+        return 1;
+    case OP_RELEASE:
+        build_release(c, kind, reqs);
+        return 1;
+    default:
+        return 0;
+    }
+}
+
+/* ---- answers ---- */
+
+void hf__rw_busy(const struct value *v, struct reply *reply)
+{
+    reply->verdict = V_BUSY;
+    reply->counter = 0;
+    reply->ttl_us = hf__value_ttl_us(hf__value_at(v, 3));
+    if (hf__value_number(hf__value_at(v, 4), 0) == 1)
+        reply->poll_us = PLACE_POLL_US;
+}

@@ -1,0 +1,38 @@
+/*
+ * auth.c: who we are to the Sentinels.  One rule: they get what is
+ * theirs, by a file or the environment, and never the primary's password.
+ */
+#include "backend/redis/redis.h"
+#include "backend/redis/sentinel/sentinel.h"
+#include "base/error.h"
+#include "sys/env.h"
+#include "sys/secret.h"
+
+/* The askers read it, each time they connect: can it be read? */
+static int file_check(struct sentinel *s, struct hf_error *err)
+{
+    static const char what[] = "sentinel_password_file";
+    char *password = NULL;
+    int is_open = 0;
+    int status = hf__secret_read(what, s->password_file, s->env->alloc,
+                                 &password, &is_open, err);
+    hf__free_secret(s->env->alloc, password);
+    if (status == HF_OK && is_open)
+        hf__redis_file_tell(s->env, what, s->password_file);
+    return status;
+}
+
+int hf__sentinel_auth_open(struct sentinel *s, struct hf_error *err)
+{
+    const char *given = hf__env("HOLDFAST_SENTINEL_PASSWORD");
+    struct backend_conf *conf = &s->asker_conf;
+    if (!s->password_file && given) {
+        s->password = hf__strdup(s->env->alloc, given);
+        if (!s->password)
+            return hf__error_set(err, HF_NOMEM, "redis: out of memory");
+    }
+    conf->user = s->user;
+    conf->password = s->password;
+    conf->password_file = s->password_file;
+    return s->password_file ? file_check(s, err) : HF_OK;
+}

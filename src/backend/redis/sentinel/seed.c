@@ -1,0 +1,172 @@
+/*
+ * seed.c: the Sentinels themselves.  One rule: each is asked by one
+ * request at a time, and an answer, or that there is none, is told once.
+ */
+#include <string.h>
+
+#include "backend/redis/redis.h"
+#include "backend/redis/sentinel/sentinel.h"
+#include "base/error.h"
+
+#define SWITCH_CHANNEL "+switch-master"
+
+static int64_t now_us(const struct sentinel *s)
+{
+    return s->env->now(s->env);
+}
+
+static void seed_open(struct seed *d)
+{
+    struct sentinel *s = d->s;
+    s->url->host = d->host;
+    s->url->port = d->port;
+    d->is_open = hf__nest_open(&s->nest, &d->n, &s->asker, &s->asker_conf,
+                               s->url, &d->err)
+                 == HF_OK;
+    d->is_up = d->is_ear = d->is_deaf = 0;
+}
+
+static void seed_ask(struct seed *d)
+{
+    struct sentinel *s = d->s;
+    if (!d->is_open) seed_open(d);
+    if (!d->is_open || d->n.is_dropped || d->is_asked) return;
+    d->ask =
+        (struct request){.op = OP_INSPECT,
+                         .flags = s->is_up ? 0 : ASK_PROMOTED,
+                         .name = s->name,
+                         .name_len = strlen(s->name),
+                         .deadline_us = now_us(s) + s->env->conf->timeout_us};
+    d->is_asked = 1;
+    hf__nest_submit(&d->n, &d->ask);
+}
+
+void hf__seeds_ask(struct sentinel *s)
+{
+    for (int i = 0; i < s->seeds_len; i++) seed_ask(&s->seeds[i]);
+}
+
+void hf__seeds_confirm(struct sentinel *s)
+{
+    for (int i = 0; i < s->seeds_len; i++) {
+        struct seed *d = &s->seeds[s->turn];
+        s->turn = (s->turn + 1) % s->seeds_len;
+        if (d->is_asked) continue;
+        seed_ask(d);
+        if (d->is_asked) return;
+    }
+}
+
+/* ---- listening ---- */
+
+static int ear_is_there(const struct sentinel *s)
+{
+    for (int i = 0; i < s->seeds_len; i++)
+        if (s->seeds[i].is_ear) return 1;
+    return 0;
+}
+
+static void ear_open(struct seed *d)
+{
+    d->watch = (struct request){.op = OP_WATCH,
+                                .name = SWITCH_CHANNEL,
+                                .name_len = strlen(SWITCH_CHANNEL),
+                                .deadline_us =
+                                    now_us(d->s) + d->s->env->conf->timeout_us};
+    d->is_ear = d->is_watched = 1;
+    hf__nest_submit(&d->n, &d->watch);
+}
+
+static int seed_can_listen(const struct seed *d)
+{
+    return d->is_up && !d->is_watched && !d->is_deaf && !d->n.is_dropped;
+}
+
+static void ear_choose(struct sentinel *s)
+{
+    if (ear_is_there(s)) return;
+    for (int i = 0; i < s->seeds_len; i++)
+        if (seed_can_listen(&s->seeds[i])) {
+            ear_open(&s->seeds[i]);
+            return;
+        }
+}
+
+/* ---- what an asker tells ---- */
+
+/* With a primary, and a Sentinel to listen to, the others are not needed. */
+void hf__seeds_trim(struct sentinel *s)
+{
+    int has_ear = 0;
+    for (int i = 0; i < s->seeds_len; i++)
+        if (s->seeds[i].is_ear && s->seeds[i].is_up) has_ear = 1;
+    for (int i = 0; s->is_up && has_ear && i < s->seeds_len; i++) {
+        struct seed *d = &s->seeds[i];
+        if (d->is_open && !d->is_ear && !d->is_asked) hf__nest_drop(&d->n);
+    }
+}
+
+void hf__seed_link(struct seed *d, int up, const struct hf_error *err)
+{
+    struct sentinel *s = d->s;
+    d->is_up = up != LINK_IS_DOWN;
+    if (d->is_up)
+        hf__bounds_learn(&s->bounds, d->host, hf__link_addr(&d->n.conn->main));
+    if (!d->is_up && d->is_ear) {
+        d->is_ear = 0;
+        hf__find_soon(s); /* what it would have told may be missed */
+    }
+    if (!d->is_up && err) d->err = *err;
+    ear_choose(s);
+    hf__seeds_trim(s);
+}
+
+/* It names a host to which the password must not go; told once. */
+static void master_refuse(struct seed *d, const struct master *m)
+{
+    struct sentinel *s = d->s;
+    int is_news = d->err.status != HF_DENIED;
+    hf__error_set(&d->err, HF_DENIED, "%s: it leads to %.60s:%d: %s",
+                  d->n.conn->endpoint, m->host, m->port,
+                  hf__bounds_text(&s->bounds));
+    if (is_news) s->env->log(s->env, HF_LOG_WARN, d->err.text);
+}
+
+static void master_heard(struct seed *d, const struct master *m)
+{
+    if (!hf__bounds_allow_text(&d->s->bounds, m->host)) {
+        master_refuse(d, m);
+        return;
+    }
+    d->err.status = HF_OK;
+    hf__find_heard(d->s, m);
+}
+
+void hf__seed_reply(struct seed *d, const struct request *req,
+                    const struct reply *reply)
+{
+    struct sentinel *s = d->s;
+    if (req == &d->watch) {
+        d->is_watched = 0;
+        if (reply->verdict == V_GRANTED) return;
+        d->is_ear = 0;
+        d->is_deaf = reply->verdict == V_ERROR;
+        ear_choose(s);
+        hf__seeds_trim(s);
+        return;
+    }
+    d->is_asked = 0;
+    if (reply->verdict == V_GRANTED)
+        master_heard(d, reply->data);
+    else
+        hf__error_set(&d->err, reply->status, "%s",
+                      reply->text ? reply->text : "no answer");
+    hf__find_judge(s);
+    hf__seeds_trim(s);
+}
+
+void hf__seed_dropped(struct seed *d)
+{
+    d->is_open = d->is_up = d->is_ear = 0;
+    if (!d->s->is_up) hf__find_soon(d->s);
+}
