@@ -52,11 +52,11 @@ foreach(path IN LISTS scripts)
   string(REPLACE "\\" "\\\\" quoted "${text}")
   string(REPLACE "\"" "\\\"" quoted "${quoted}")
   string(REPLACE "\n" "\\n\"\n    \"" quoted "${quoted}")
-  string(APPEND header "extern const struct redis_script hf__script_${name};\n")
+  string(APPEND header "extern const struct redis_script hf__redis_script_${name};\n")
   string(APPEND source "
 static const char ${name}_text[] =
     \"${quoted}\";
-const struct redis_script hf__script_${name} = {
+const struct redis_script hf__redis_script_${name} = {
     \"${name}\", ${name}_text, sizeof ${name}_text - 1,
     \"${sha1}\"};
 ")

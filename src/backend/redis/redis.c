@@ -11,7 +11,7 @@
 
 /* ---- lists of requests ---- */
 
-void hf__list_push(struct request_list *list, struct request *req)
+void hf__redis_list_push(struct request_list *list, struct request *req)
 {
     req->next = NULL;
     if (list->last)
@@ -21,7 +21,7 @@ void hf__list_push(struct request_list *list, struct request *req)
     list->last = req;
 }
 
-struct request *hf__list_take(struct request_list *list)
+struct request *hf__redis_list_take(struct request_list *list)
 {
     struct request *first = list->first;
     list->first = list->last = NULL;
@@ -36,7 +36,7 @@ void hf__redis_answer(struct backend_conn *c, struct request *req,
                                 .ttl_us = -1,
                                 .waiters = -1,
                                 .text = c->text};
-    int is_strange = hf__ops_is_strange(c, req, reply);
+    int is_strange = hf__redis_is_strange(c, req, reply);
     c->env->reply(c->env, req, is_strange ? &doubt : reply);
 }
 
@@ -60,9 +60,9 @@ static void redis_submit(struct backend_conn *c, struct request *req)
     if (req->deadline_us < c->request_due_us)
         c->request_due_us = req->deadline_us;
     if (req->op == OP_WATCH || req->op == OP_UNWATCH)
-        hf__watch_submit(c, req);
+        hf__redis_watch_submit(c, req);
     else
-        hf__list_push(&c->queue, req);
+        hf__redis_list_push(&c->unsent, req);
 }
 
 static void redis_flush(struct backend_conn *c)
@@ -72,7 +72,7 @@ static void redis_flush(struct backend_conn *c)
         return;
     }
     c->busy = 1;
-    hf__pump(c);
+    hf__redis_let_out(c);
     c->busy = 0;
 }
 
@@ -80,9 +80,9 @@ static int timers_run(struct backend_conn *c)
 {
     int64_t now = c->env->now(c->env);
     c->timer_us = TIME_NEVER;
-    int done = hf__pump_expire(c, now);
-    done |= hf__link_timer(&c->main, now);
-    done |= hf__link_timer(&c->sub, now);
+    int done = hf__redis_expire(c, now);
+    done |= hf__redis_link_timer(&c->main, now);
+    done |= hf__redis_link_timer(&c->sub, now);
     return done;
 }
 
@@ -94,10 +94,10 @@ static int redis_process(struct backend_conn *c, int fd, unsigned ready)
     if (fd < 0)
         done = timers_run(c);
     else if (fd == c->main.fd)
-        done = hf__link_ready(&c->main, ready);
+        done = hf__redis_link_ready(&c->main, ready);
     else if (fd == c->sub.fd)
-        done = hf__link_ready(&c->sub, ready);
-    if (done || fd < 0) hf__pump(c);
+        done = hf__redis_link_ready(&c->sub, ready);
+    if (done || fd < 0) hf__redis_let_out(c);
     c->busy = 0;
     return done;
 }
@@ -210,9 +210,9 @@ static int strings_copy(struct backend_conn *c, const struct url *url)
 static void conn_free(struct backend_conn *c)
 {
     const struct allocator *a = c->env->alloc;
-    hf__watch_free(c);
-    hf__link_free(&c->main);
-    hf__link_free(&c->sub);
+    hf__redis_watches_free(c);
+    hf__redis_link_free(&c->main);
+    hf__redis_link_free(&c->sub);
     hf__free(a, c->rows);
     hf__free(a, c->facts.data);
     hf__free(a, c->master);
@@ -232,8 +232,8 @@ int hf__redis_open_idle(struct backend_env *env, const struct url *url,
     if (!c) return hf__error_set(err, HF_NOMEM, "redis: out of memory");
     c->env = env;
     c->request_due_us = c->timer_us = TIME_NEVER;
-    hf__link_init(&c->main, c, 0);
-    hf__link_init(&c->sub, c, 1);
+    hf__redis_link_init(&c->main, c, 0);
+    hf__redis_link_init(&c->sub, c, 1);
     int status = url_read(c, url, err);
     if (status == HF_OK && strings_copy(c, url) != 0)
         status = hf__error_set(err, HF_NOMEM, "redis: out of memory");
@@ -252,8 +252,8 @@ static int redis_open(struct backend_env *env, const struct url *url,
 {
     int status = hf__redis_open_idle(env, url, out, err);
     if (status != HF_OK) return status;
-    hf__link_start(&(*out)->main);
-    hf__pump_timer(*out);
+    hf__redis_link_start(&(*out)->main);
+    hf__redis_timer_set(*out);
     return HF_OK;
 }
 
@@ -264,19 +264,19 @@ static void redis_close(struct backend_conn *c)
     snprintf(text, sizeof text, "%s: closed", c->endpoint);
     c->busy = 1;
     hf__error_set(&c->sub.err, HF_CLOSED, "%s", text);
-    hf__watch_down(c, V_UNKNOWN);
+    hf__redis_watch_down(c, V_UNKNOWN);
     hf__redis_wait_fail(c, HF_CLOSED, text);
-    while ((f = hf__flight_first(&c->main)) != NULL) {
+    while ((f = hf__redis_flight_first(&c->main)) != NULL) {
         struct request *reqs = f->reqs;
         enum verdict v =
-            hf__flight_is_unsent(&c->main, f) ? V_UNSENT : V_UNKNOWN;
-        hf__flight_drop(&c->main);
+            hf__redis_flight_is_unsent(&c->main, f) ? V_UNSENT : V_UNKNOWN;
+        hf__redis_flight_drop(&c->main);
         hf__redis_answer_all(c, reqs, v, HF_CLOSED, text);
     }
-    hf__redis_answer_all(c, hf__list_take(&c->queue), V_UNSENT, HF_CLOSED,
-                         text);
-    hf__redis_answer_all(c, hf__list_take(&c->watching), V_UNSENT, HF_CLOSED,
-                         text);
+    hf__redis_answer_all(c, hf__redis_list_take(&c->unsent), V_UNSENT,
+                         HF_CLOSED, text);
+    hf__redis_answer_all(c, hf__redis_list_take(&c->watching), V_UNSENT,
+                         HF_CLOSED, text);
     c->env->timer(c->env, TIME_NEVER);
     conn_free(c);
 }

@@ -96,8 +96,8 @@ enum flight_kind {
 /* One command that is not yet answered. */
 struct flight {
     enum flight_kind kind;
-    uint16_t slot;        /* SSUBSCRIBE: of its channel; SLOT_NOBODY: classic */
-    uint64_t begins;      /* place in the stream of its first byte */
+    uint16_t slot;   /* SSUBSCRIBE: of its channel; HASH_SLOT_NOBODY: classic */
+    uint64_t begins; /* place in the stream of its first byte */
     struct request *reqs; /* chained by `next`; answered in this order */
     struct watch *watch;  /* SUBSCRIBE; NULL: nobody waits for it any more */
 };
@@ -159,7 +159,7 @@ struct command {
     unsigned tags_next;
     struct {
         uint16_t slot;
-        char tag[SLOT_TAG_MAX]; /* "" is a free place */
+        char tag[HASH_SLOT_TAG_MAX]; /* "" is a free place */
     } tags[TAGS_KEPT];
 };
 
@@ -208,13 +208,13 @@ struct redis_owner {
     /* `v` is an error, and `req` was not carried out.  1: the owner has taken
      * the request back; 0: it is answered as usual. */
     int (*refused)(struct backend_conn *c, struct request *req,
-                   const struct value *v);
+                   const struct resp *v);
     /* The server has ended the subscription of this name, as this kind. */
     void (*unwatched)(struct backend_conn *c, enum lock_kind kind,
                       const char *name, size_t name_len);
     /* The answer to hf__redis_ask(). */
     void (*told)(struct backend_conn *c, enum flight_kind kind,
-                 const struct value *v);
+                 const struct resp *v);
 };
 
 struct backend_conn {
@@ -253,12 +253,12 @@ struct backend_conn {
     struct master *master; /* of a Sentinel's connection: its last answer */
 
     struct link main, sub;
-    struct request_list queue;    /* not yet in main's output */
+    struct request_list unsent;   /* not yet in main's output */
     struct request_list watching; /* OP_WATCH and OP_UNWATCH, not yet begun */
     struct watches watches;
-    enum verdict watch_verdict; /* what hf__watch_down() answers */
+    enum verdict watch_verdict; /* what hf__redis_watch_down() answers */
     int watch_denied;           /* it was said in the log */
-    int watch_starved;          /* hf__watch_up() ran out of memory */
+    int watch_starved;          /* hf__redis_watch_up() ran out of memory */
     int64_t request_due_us;     /* no request ends before this */
     int64_t timer_us;           /* what env->timer() was told */
     int syncs_always;           /* BOOT: the first answer to CONFIG */
@@ -277,7 +277,7 @@ struct backend_conn {
     int is_both;    /* pubsub=both: they also go to all servers: PUBLISH */
     int hears_both; /* SUBSCRIBE, too: Redisson before 3.28 may hold locks */
     uint64_t heard; /* channel of the sharded message just read, hashed; 0 */
-    const struct value *unsharded; /* the channel that has moved away */
+    const struct resp *unsharded; /* the channel that has moved away */
 };
 
 /* ---- redis.c ---- */
@@ -286,8 +286,8 @@ void hf__redis_answer(struct backend_conn *c, struct request *req,
 /* Answer a whole chain alike. */
 void hf__redis_answer_all(struct backend_conn *c, struct request *reqs,
                           enum verdict verdict, int status, const char *text);
-void hf__list_push(struct request_list *list, struct request *req);
-struct request *hf__list_take(struct request_list *list);
+void hf__redis_list_push(struct request_list *list, struct request *req);
+struct request *hf__redis_list_take(struct request_list *list);
 
 /* ---- link/tls.c: the options about TLS ---- */
 /* Is it asked for?  Fills in c->is_tls. */
@@ -315,7 +315,7 @@ int hf__redis_host_set(struct backend_conn *c, const char *host, int port);
 /* ---- member/alone.c: members of a quorum, met alone ---- */
 int hf__redis_member_greet(struct link *l);
 /* How many members the quorum of a marker has; 0: it is no marker. */
-int hf__redis_member_count(const struct value *v);
+int hf__redis_member_count(const struct resp *v);
 /* Why it is not asked for what it could grant past its quorum; or NULL. */
 const char *hf__redis_member_refusal(struct backend_conn *c,
                                      const struct request *req, char *text,
@@ -324,124 +324,126 @@ const char *hf__redis_member_refusal(struct backend_conn *c,
 /* ---- sentinel/ask.c: for Sentinels ---- */
 void hf__redis_ask_send(struct backend_conn *c, struct request *req);
 void hf__redis_ask_reply(struct backend_conn *c, const struct flight *f,
-                         const struct value *v);
+                         const struct resp *v);
 
 /* ---- link/pump.c: deadlines, and what goes out ---- */
 /* Answer what is late.  Returns whether it was time to look. */
-int hf__pump_expire(struct backend_conn *c, int64_t now_us);
+int hf__redis_expire(struct backend_conn *c, int64_t now_us);
 /* Let everything out that may go out, and set the timer. */
-void hf__pump(struct backend_conn *c);
-void hf__pump_timer(struct backend_conn *c);
+void hf__redis_let_out(struct backend_conn *c);
+void hf__redis_timer_set(struct backend_conn *c);
 
 /* ---- link/link.c: a link's life ---- */
-void hf__link_init(struct link *l, struct backend_conn *c, int is_sub);
+void hf__redis_link_init(struct link *l, struct backend_conn *c, int is_sub);
 /* Begin to connect, now.  Tells nobody of a failure: see LINK_FAILED. */
-void hf__link_start(struct link *l);
+void hf__redis_link_start(struct link *l);
 /* The link is broken: tell everybody concerned, and try again later. */
-void hf__link_fail(struct link *l, int status, int sys_errno,
-                   const char *format, ...)
-    __attribute__((format(printf, 4, 5)));
-/* A try failed where callbacks are not allowed: the timer tells. */
-void hf__link_fail_later(struct link *l, int status, int sys_errno,
+void hf__redis_link_fail(struct link *l, int status, int sys_errno,
                          const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-int hf__link_ready(struct link *l, unsigned ready);
-int hf__link_timer(struct link *l, int64_t now_us);
-void hf__link_watch(struct link *l, unsigned events);
+/* A try failed where callbacks are not allowed: the timer tells. */
+void hf__redis_link_fail_later(struct link *l, int status, int sys_errno,
+                               const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+int hf__redis_link_ready(struct link *l, unsigned ready);
+int hf__redis_link_timer(struct link *l, int64_t now_us);
+void hf__redis_link_watch(struct link *l, unsigned events);
 /* Close the socket and forget what was on its way, telling nobody. */
-void hf__link_close(struct link *l);
-void hf__link_free(struct link *l);
+void hf__redis_link_close(struct link *l);
+void hf__redis_link_free(struct link *l);
 /* The address that it is connected to, or tries. */
-const struct stream_addr *hf__link_addr(const struct link *l);
+const struct stream_addr *hf__redis_link_addr(const struct link *l);
 
 /* ---- link/secure.c: from a socket to the first words ---- */
 /* The socket is connected: TLS, if it is asked for, and the greeting. */
-void hf__link_connected(struct link *l);
+void hf__redis_link_connected(struct link *l);
 /* Go on with the handshake.  Returns whether anything was done. */
-int hf__link_secure(struct link *l);
+int hf__redis_link_secure(struct link *l);
 
 /* ---- link/input.c: what comes in ---- */
 /* Read, parse, hand out.  0 if there was nothing. */
-int hf__link_read(struct link *l);
+int hf__redis_link_read(struct link *l);
 
 /* ---- link/greet.c: the first words on a link ---- */
 /* 0, or -1: no memory. */
-int hf__greet(struct link *l);
+int hf__redis_greet(struct link *l);
 /* The answer to one of them. */
-void hf__greet_reply(struct link *l, const struct flight *f,
-                     const struct value *v);
+void hf__redis_greet_reply(struct link *l, const struct flight *f,
+                           const struct resp *v);
 
 /* ---- link/output.c: commands on their way ---- */
-void hf__cmd_begin(struct command *cmd, const char *word);
-void hf__cmd_text(struct command *cmd, const char *text);
+void hf__redis_cmd_begin(struct command *cmd, const char *word);
+void hf__redis_cmd_text(struct command *cmd, const char *text);
 /* Borrowed until the command is pushed. */
-void hf__cmd_bytes(struct command *cmd, const char *data, size_t len);
+void hf__redis_cmd_bytes(struct command *cmd, const char *data, size_t len);
 /* Copied. */
-void hf__cmd_scratch(struct command *cmd, const char *data, size_t len);
-void hf__cmd_number(struct command *cmd, int64_t number);
+void hf__redis_cmd_scratch(struct command *cmd, const char *data, size_t len);
+void hf__redis_cmd_number(struct command *cmd, int64_t number);
 /* One argument made of several parts. */
-void hf__cmd_part_begin(struct command *cmd);
-void hf__cmd_part_text(struct command *cmd, const char *text);
-void hf__cmd_part_number(struct command *cmd, int64_t number);
-void hf__cmd_part_end(struct command *cmd);
-void hf__cmd_printf(struct command *cmd, const char *format, ...)
+void hf__redis_cmd_part_begin(struct command *cmd);
+void hf__redis_cmd_part_text(struct command *cmd, const char *text);
+void hf__redis_cmd_part_number(struct command *cmd, int64_t number);
+void hf__redis_cmd_part_end(struct command *cmd);
+void hf__redis_cmd_printf(struct command *cmd, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 /* "<prefix>:{name}" by Redisson's rule; in a cluster, where that would be in
  * another slot than the name, "<prefix>:{tag}:name". */
-void hf__cmd_key(struct command *cmd, const char *prefix, const char *name,
-                 size_t name_len);
+void hf__redis_cmd_key(struct command *cmd, const char *prefix,
+                       const char *name, size_t name_len);
 /* "{name}:<suffix>" by Redisson's rule, or in a cluster "{tag}:name:<suffix>"
  * for the same reason. */
-void hf__cmd_side_key(struct command *cmd, const char *name, size_t name_len,
-                      const char *suffix);
+void hf__redis_cmd_side_key(struct command *cmd, const char *name,
+                            size_t name_len, const char *suffix);
 /* "<prefix>{name}", whatever braces the name has, or in a cluster
  * "<prefix>{tag}:name" for the same reason. */
-void hf__cmd_braced_key(struct command *cmd, const char *prefix,
-                        const char *name, size_t name_len);
-/* More of the last argument, which hf__cmd_key() or the like has made. */
-void hf__cmd_more(struct command *cmd, const char *text);
+void hf__redis_cmd_braced_key(struct command *cmd, const char *prefix,
+                              const char *name, size_t name_len);
+/* More of the last argument, which hf__redis_cmd_key() or the like has made. */
+void hf__redis_cmd_more(struct command *cmd, const char *text);
 /* Put it into the output.  The flight to fill in, or NULL: no memory. */
-struct flight *hf__link_push(struct link *l, enum flight_kind kind);
+struct flight *hf__redis_link_push(struct link *l, enum flight_kind kind);
 /* Write what is in the output.  Fails the link if that fails. */
-void hf__link_write(struct link *l);
-struct flight *hf__flight_first(struct link *l);
-struct flight *hf__flight_nth(struct link *l, size_t i);
-void hf__flight_drop(struct link *l);
+void hf__redis_link_write(struct link *l);
+struct flight *hf__redis_flight_first(struct link *l);
+struct flight *hf__redis_flight_nth(struct link *l, size_t i);
+void hf__redis_flight_drop(struct link *l);
 /* Was nothing of it handed to the kernel? */
-int hf__flight_is_unsent(const struct link *l, const struct flight *f);
+int hf__redis_flight_is_unsent(const struct link *l, const struct flight *f);
 
 /* ---- kind/ops.c: requests to commands ---- */
 /* Put all waiting requests into main's output. */
-void hf__ops_encode(struct backend_conn *c);
+void hf__redis_send_all(struct backend_conn *c);
 /* Put one chain into it: FLIGHT_REQUEST, or FLIGHT_EVAL or FLIGHT_LOOK with the
  * script. */
-void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
-                  struct request *reqs);
+void hf__redis_send(struct backend_conn *c, enum flight_kind kind,
+                    struct request *reqs);
 
 /* Rounded up: the server may end it later than we believe, not earlier. */
-int64_t hf__ops_lease_ms(const struct request *req);
+int64_t hf__redis_lease_ms(const struct request *req);
 /* Two letters, as far as they are wanted; no argument if none is. */
-void hf__ops_put_letters(struct command *cmd, const char *first, int has_first,
-                         const char *second, int has_second);
+void hf__redis_put_letters(struct command *cmd, const char *first,
+                           int has_first, const char *second, int has_second);
 /* The letters of a script that publishes by SPUBLISH: "s", or "sb". */
-const char *hf__ops_sharded(const struct backend_conn *c);
+const char *hf__redis_sharded_letters(const struct backend_conn *c);
 /* The channel on which a release of this kind is told. */
-void hf__ops_put_channel(struct command *cmd, const struct request *req);
+void hf__redis_put_channel(struct command *cmd, const struct request *req);
 /* "v1 <owner> <attempt> ", and with a number "<T> " behind it: the beginning of
  * the record that says whose the lock is. */
-void hf__ops_put_mark(struct command *cmd, const struct request *req,
-                      int with_number);
-void hf__ops_put_group(struct command *cmd, const struct request *req);
+void hf__redis_put_mark(struct command *cmd, const struct request *req,
+                        int with_number);
+void hf__redis_put_group(struct command *cmd, const struct request *req);
 /* Begin the command of a script on so many keys, which come next. */
-void hf__ops_script_begin(struct command *cmd, const struct redis_script *s,
+void hf__redis_cmd_script(struct command *cmd, const struct redis_script *s,
                           enum flight_kind kind, int64_t keys);
 /* Begin the command of a script on a lock, and on its counter if it has one. */
-void hf__ops_script(struct command *cmd, const struct redis_script *s,
-                    enum flight_kind kind, const struct request *req,
-                    int has_fence);
+void hf__redis_cmd_script_one(struct command *cmd, const struct redis_script *s,
+                              enum flight_kind kind, const struct request *req,
+                              int has_fence);
 /* The same, on the locks of many requests. */
-void hf__ops_script_many(struct command *cmd, const struct redis_script *s,
-                         enum flight_kind kind, const struct request *reqs);
+void hf__redis_cmd_script_many(struct command *cmd,
+                               const struct redis_script *s,
+                               enum flight_kind kind,
+                               const struct request *reqs);
 
 /* ---- inner/owner.c: a connection that is a part of another one ---- */
 /* From now on all keys of a lock are in one slot, and `owner` is told. */
@@ -459,58 +461,60 @@ int hf__redis_asking(struct backend_conn *c, const struct request *req);
 int hf__redis_is_alone(const struct backend_conn *c, const struct request *req);
 /* Has the owner taken them back? */
 int hf__redis_is_taken_back(struct backend_conn *c, struct request *reqs,
-                            const struct value *v);
+                            const struct resp *v);
 
 /* ---- kind/string.c: the layout of format=string ---- */
 /* Build the command if this request has one of its own there; else 0. */
-int hf__string_build(struct backend_conn *c, enum flight_kind kind,
-                     const struct request *reqs);
+int hf__redis_string_build(struct backend_conn *c, enum flight_kind kind,
+                           const struct request *reqs);
 /* Is it the value of a lock of ours? */
-int hf__string_is_ours(const struct value *v);
+int hf__redis_string_is_ours(const struct resp *v);
 /* Read such a value up to "<pid> <host> <label>", which is returned. */
-const char *hf__string_read(const char *text, struct hf_info *info);
+const char *hf__redis_string_read(const char *text, struct hf_info *info);
 
 /* ---- kind/rw.c: read/write locks ---- */
 /* Build the command of PROPOSE, RENEW (a chain) or RELEASE of one; else 0. */
-int hf__rw_build(struct backend_conn *c, enum flight_kind kind,
-                 const struct request *reqs);
+int hf__redis_rw_build(struct backend_conn *c, enum flight_kind kind,
+                       const struct request *reqs);
 /* The holder's field in the lock's hash; of any other kind, his name. */
-void hf__rw_put_field(struct command *cmd, const struct request *req);
+void hf__redis_rw_put_field(struct command *cmd, const struct request *req);
 /* The key of the number up to which proposals were given back. */
-void hf__rw_put_floor(struct command *cmd, const struct request *req);
+void hf__redis_rw_put_floor(struct command *cmd, const struct request *req);
 /* What PROPOSE is answered while others have it. */
-void hf__rw_busy(const struct value *v, struct reply *reply);
+void hf__redis_rw_busy(const struct resp *v, struct reply *reply);
 
 /* ---- kind/queue.c: who queues, and who meets a queue ---- */
 /* Is the queue's key among those of this request's script? */
-int hf__queue_has_key(const struct backend_conn *c, const struct request *req);
-void hf__queue_put_key(struct command *cmd, const struct request *req);
+int hf__redis_queue_has_key(const struct backend_conn *c,
+                            const struct request *req);
+void hf__redis_queue_put_key(struct command *cmd, const struct request *req);
 /* The key of what is known of the waiters, and of a break. */
-void hf__queue_put_who(struct command *cmd, const struct request *req);
+void hf__redis_queue_put_who(struct command *cmd, const struct request *req);
 /* ... and the one that tells who is at which place. */
-void hf__queue_put_keys(struct command *cmd, const struct request *req);
+void hf__redis_queue_put_keys(struct command *cmd, const struct request *req);
 /* The channel on which this client is told what it is given. */
-void hf__queue_put_channel(struct backend_conn *c, const struct request *req);
+void hf__redis_queue_put_channel(struct backend_conn *c,
+                                 const struct request *req);
 /* Build the command if this request is one of queue.lua's; else 0. */
-int hf__queue_build(struct backend_conn *c, enum flight_kind kind,
-                    const struct request *req);
+int hf__redis_queue_build(struct backend_conn *c, enum flight_kind kind,
+                          const struct request *req);
 /* It is sent once more, to queue.lua, if that is what the answer says. */
-int hf__queue_again(struct backend_conn *c, struct request *req,
-                    const struct value *v);
+int hf__redis_queue_again(struct backend_conn *c, struct request *req,
+                          const struct resp *v);
 /* ... without the queue's keys, if the user lacks them. */
-int hf__queue_is_denied(struct backend_conn *c, struct request *req,
-                        const struct value *v);
+int hf__redis_queue_is_denied(struct backend_conn *c, struct request *req,
+                              const struct resp *v);
 /* A message on the client's own channel. */
-void hf__queue_handed(struct backend_conn *c, const struct watch *w,
-                      const struct value *message);
+void hf__redis_queue_handed(struct backend_conn *c, const struct watch *w,
+                            const struct resp *message);
 
 /* ---- kind/value.c: versioned values ---- */
 /* The arguments of value_write.lua, behind its key. */
 void hf__redis_value_build(struct backend_conn *c, const struct request *req);
 /* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
-int hf__redis_value_read(struct backend_conn *c, const struct value *v,
+int hf__redis_value_read(struct backend_conn *c, const struct resp *v,
                          struct reply *reply);
-int hf__redis_value_written(struct backend_conn *c, const struct value *v,
+int hf__redis_value_written(struct backend_conn *c, const struct resp *v,
                             struct reply *reply);
 
 /* The server's clock, counted on from when it last told it. */
@@ -524,20 +528,20 @@ void hf__redis_guard_build(struct backend_conn *c, enum flight_kind kind,
                            const struct request *req);
 /* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
 int hf__redis_guard_read(struct backend_conn *c, const struct request *req,
-                         const struct value *v, struct reply *reply);
+                         const struct resp *v, struct reply *reply);
 /* ---- member/boot.c: members of a quorum ---- */
 /* Ask what must be known first; then comes the script by itself. */
 void hf__redis_boot_begin(struct backend_conn *c, struct request *req);
 void hf__redis_boot_build(struct backend_conn *c, const struct request *req);
 /* Is this the error of a server in cluster mode? */
-int hf__redis_boot_is_sliced(const struct value *v);
+int hf__redis_boot_is_sliced(const struct resp *v);
 #define BOOT_OF_CLUSTER "it is in cluster mode, and a member must stand alone"
 /* The answer to FLIGHT_CONFIG or FLIGHT_SCAN. */
 void hf__redis_boot_step(struct backend_conn *c, const struct flight *f,
-                         const struct value *v);
+                         const struct resp *v);
 /* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
 int hf__redis_boot_read(struct backend_conn *c, const struct request *req,
-                        const struct value *v, struct reply *reply);
+                        const struct resp *v, struct reply *reply);
 
 /* ---- kind/permit.c: semaphores and plain counters ---- */
 int hf__redis_is_permit(const struct request *req);
@@ -545,7 +549,7 @@ void hf__redis_permit_build(struct backend_conn *c, enum flight_kind kind,
                             const struct request *reqs);
 /* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
 int hf__redis_permit_read(struct backend_conn *c, const struct request *req,
-                          const struct value *v, struct reply *reply);
+                          const struct resp *v, struct reply *reply);
 
 /* ---- kind/latch.c, kind/barrier.c ---- */
 /* Build the command if it is about such; else 0. */
@@ -555,16 +559,16 @@ int hf__redis_barrier_build(struct backend_conn *c, enum flight_kind kind,
                             const struct request *req);
 /* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
 int hf__redis_latch_read(struct backend_conn *c, const struct request *req,
-                         const struct value *v, struct reply *reply);
+                         const struct resp *v, struct reply *reply);
 int hf__redis_barrier_read(struct backend_conn *c, const struct request *req,
-                           const struct value *v, struct reply *reply);
+                           const struct resp *v, struct reply *reply);
 
 /* ---- member/facts.c: what a server says of itself ---- */
 void hf__redis_facts_begin(struct backend_conn *c, struct request *req);
 /* The answer to FLIGHT_FACTS, FLIGHT_SETTING or, after the greeting,
  * FLIGHT_MARKER. */
 void hf__redis_facts_reply(struct backend_conn *c, const struct flight *f,
-                           const struct value *v);
+                           const struct resp *v);
 
 /* ---- replica/aof.c: waitaof=1[,k] ---- */
 int hf__redis_aof_read(struct backend_conn *c, const struct url *url,
@@ -572,7 +576,7 @@ int hf__redis_aof_read(struct backend_conn *c, const struct url *url,
 /* Ask on a new link whether the server can do it.  0, or -1: no memory. */
 int hf__redis_aof_greet(struct link *l);
 /* It cannot: fail the link. */
-void hf__redis_aof_refused(struct link *l, const struct value *v);
+void hf__redis_aof_refused(struct link *l, const struct resp *v);
 /* Ask behind a proposal.  0, or -1: no memory. */
 int hf__redis_aof_push(struct backend_conn *c, const struct request *req);
 /* The proposal was granted: it is answered when the disk has it.  0 if there
@@ -580,7 +584,7 @@ int hf__redis_aof_push(struct backend_conn *c, const struct request *req);
 int hf__redis_aof_hold(struct backend_conn *c, struct request *req,
                        const struct reply *reply);
 void hf__redis_aof_reply(struct backend_conn *c, const struct flight *f,
-                         const struct value *v);
+                         const struct resp *v);
 
 /* ---- replica/role.c: primary, replica, failover ---- */
 /* Ask on a new link.  0, or -1: no memory. */
@@ -588,8 +592,8 @@ int hf__redis_role_greet(struct link *l);
 /* Ask for the role alone.  0, or -1: no memory. */
 int hf__redis_role_ask(struct link *l);
 /* The answers.  0, or -1: the link was failed. */
-int hf__redis_role_heard(struct link *l, const struct value *v);
-int hf__redis_replication_heard(struct link *l, const struct value *v);
+int hf__redis_role_heard(struct link *l, const struct resp *v);
+int hf__redis_replication_heard(struct link *l, const struct resp *v);
 /* The link is up: what to tell the engine, LINK_IS_*. */
 int hf__redis_role_up(struct backend_conn *c);
 
@@ -602,7 +606,7 @@ const char *hf__redis_wait_text(const struct backend_conn *c, char *out,
 /* Ask on a new link whether the server can do it.  0, or -1: no memory. */
 int hf__redis_wait_greet(struct link *l);
 /* It cannot: fail the link. */
-void hf__redis_wait_refused(struct link *l, const struct value *v);
+void hf__redis_wait_refused(struct link *l, const struct resp *v);
 /* All is answered: is it known what to wait for?  0, or -1: link failed. */
 int hf__redis_wait_up(struct link *l);
 /* The caller, and the request itself, want an answer by then. */
@@ -617,18 +621,18 @@ void hf__redis_wait_push(struct backend_conn *c);
  * nothing to wait for. */
 int hf__redis_wait_park(struct backend_conn *c, struct request *req,
                         const struct reply *reply);
-void hf__redis_wait_reply(struct backend_conn *c, const struct value *v);
+void hf__redis_wait_reply(struct backend_conn *c, const struct resp *v);
 /* What is parked will not be confirmed. */
 void hf__redis_wait_fail(struct backend_conn *c, int status, const char *text);
 int64_t hf__redis_wait_deadline(const struct backend_conn *c);
 
 /* ---- kind/answer.c: answers to replies ---- */
 /* The script's refusal, with these words. */
-void hf__ops_refuse(struct backend_conn *c, const char *where, int status,
-                    const char *what, struct reply *reply);
-/* What is stored there is in the way: HF_CONFLICT. */
-void hf__ops_conflict(struct backend_conn *c, const struct request *req,
+void hf__redis_refuse(struct backend_conn *c, const char *where, int status,
                       const char *what, struct reply *reply);
+/* What is stored there is in the way: HF_CONFLICT. */
+void hf__redis_conflict(struct backend_conn *c, const struct request *req,
+                        const char *what, struct reply *reply);
 #define COUNTER_IS_NO_NUMBER "the fence counter is no number below 2^53"
 #define NO_LOCK "something that is no lock is stored there"
 #define FOREIGN_NUMBER                                                         \
@@ -638,84 +642,86 @@ void hf__ops_conflict(struct backend_conn *c, const struct request *req,
 #define IN_USE_PLAIN "it is in use as a plain lock"
 #define IN_USE_RW "it is in use as a read/write lock"
 /* An answer that no script gives: the link is ended. */
-void hf__ops_strange(struct backend_conn *c, struct request *reqs);
+void hf__redis_strange(struct backend_conn *c, struct request *reqs);
 /* After how many milliseconds to ask again, in microseconds; 0 if it is not
  * told, -1 if it is out of range. */
-int64_t hf__ops_poll_us(const struct value *v);
+int64_t hf__redis_poll_us(const struct resp *v);
 /* Is a number in it out of range?  Then c->text says which. */
-int hf__ops_is_strange(struct backend_conn *c, const struct request *req,
-                       const struct reply *reply);
+int hf__redis_is_strange(struct backend_conn *c, const struct request *req,
+                         const struct reply *reply);
 /* The answer to a flight of requests.  The flight is dropped already. */
-void hf__ops_reply(struct backend_conn *c, const struct flight *f,
-                   const struct value *v);
+void hf__redis_answered(struct backend_conn *c, const struct flight *f,
+                        const struct resp *v);
 
 /* ---- kind/info.c: inspect and list ---- */
 /* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
-int hf__info_inspect(struct backend_conn *c, const struct request *req,
-                     const struct value *v, struct reply *reply);
-int hf__info_list(struct backend_conn *c, const struct request *req,
-                  const struct value *v, struct reply *reply);
+int hf__redis_info_inspect(struct backend_conn *c, const struct request *req,
+                           const struct resp *v, struct reply *reply);
+int hf__redis_info_list(struct backend_conn *c, const struct request *req,
+                        const struct resp *v, struct reply *reply);
 
 /* Who holds a lock, by its record.  0, or -1 if it is none of ours. */
-int hf__info_holder(const struct value *v, struct hf_info *info);
+int hf__redis_info_holder(const struct resp *v, struct hf_info *info);
 
 /* ---- link/error.c: the server's errors ---- */
 /* The status for an error reply, and "what: why" in `text`; `what` may be
  * NULL, and so is `value_key` if it was not about a value. */
 int hf__redis_error(const char *what, const char *value_key,
-                    const struct value *v, char text[HF_ERROR_TEXT_MAX]);
-int hf__redis_error_is(const struct value *v, const char *code);
+                    const struct resp *v, char text[HF_ERROR_TEXT_MAX]);
+int hf__redis_error_is(const struct resp *v, const char *code);
 
 /* Is it one that only a replica gives, also from inside a script? */
-int hf__redis_error_is_of_replica(const struct value *v);
+int hf__redis_error_is_of_replica(const struct resp *v);
 
 /* ---- watch/watch.c: the subscription link ---- */
-void hf__watch_submit(struct backend_conn *c, struct request *req);
-void hf__watch_flush(struct backend_conn *c);
-void hf__watch_up(struct backend_conn *c);
+void hf__redis_watch_submit(struct backend_conn *c, struct request *req);
+void hf__redis_watch_flush(struct backend_conn *c);
+void hf__redis_watch_up(struct backend_conn *c);
 /* sub is down: those who still wait for their OP_WATCH are told. */
-void hf__watch_down(struct backend_conn *c, enum verdict verdict);
+void hf__redis_watch_down(struct backend_conn *c, enum verdict verdict);
 /* What came on sub.  0, or -1: nonsense. */
-int hf__watch_reply(struct backend_conn *c, const struct value *v);
+int hf__redis_watch_reply(struct backend_conn *c, const struct resp *v);
 /* Ping a silent link, end a dead one; when to look again. */
-int64_t hf__watch_timer(struct backend_conn *c, int64_t now_us);
+int64_t hf__redis_watch_timer(struct backend_conn *c, int64_t now_us);
 /* End OP_WATCHes whose time is over; the earliest deadline of the others. */
-int64_t hf__watch_expire(struct backend_conn *c, int64_t now_us);
+int64_t hf__redis_watch_expire(struct backend_conn *c, int64_t now_us);
 
 /* ---- watch/classic.c: classic subscriptions beside sharded ones ---- */
 /* Subscribe in the classic way too, where that is wanted.  0, or -1: no
  * memory. */
-int hf__both_subscribe(struct backend_conn *c, const struct watch *w);
-int hf__both_unsubscribe(struct backend_conn *c, const char *channel,
-                         size_t len);
+int hf__redis_classic_subscribe(struct backend_conn *c, const struct watch *w);
+int hf__redis_classic_unsubscribe(struct backend_conn *c, const char *channel,
+                                  size_t len);
 /* A lock of Redisson's was met: from now on, and for all that is watched. */
-void hf__both_learn(struct backend_conn *c);
+void hf__redis_classic_learn(struct backend_conn *c);
 /* Is it a classic message?  It wakes, unless it is the second copy of the
  * sharded one that was read just before it. */
-int hf__both_heard(struct backend_conn *c, const struct value *v);
+int hf__redis_classic_heard(struct backend_conn *c, const struct resp *v);
 
 /* ---- watch/table.c: the table of watched names ---- */
 /* Where the watch of `req`'s name is linked, or the end of its bucket; of the
  * lock's channel, or the client's own.  Leaves the channel in c->cmd, as its
  * argument 1. */
-struct watch **hf__watches_find(struct backend_conn *c,
-                                const struct request *req, int is_own);
-/* A new watch on the channel that hf__watches_find() left; NULL: no memory. */
-struct watch *hf__watches_add(struct backend_conn *c, const struct request *req,
-                              int is_own);
-void hf__watches_remove(struct backend_conn *c, struct watch **at);
+struct watch **hf__redis_watches_find(struct backend_conn *c,
+                                      const struct request *req, int is_own);
+/* A new watch on the channel that hf__redis_watches_find() left; NULL: no
+ * memory. */
+struct watch *hf__redis_watches_add(struct backend_conn *c,
+                                    const struct request *req, int is_own);
+void hf__redis_watches_remove(struct backend_conn *c, struct watch **at);
 /* Is there a watch on this channel? */
-int hf__watches_on(struct backend_conn *c, const char *channel, size_t len);
+int hf__redis_watches_on(struct backend_conn *c, const char *channel,
+                         size_t len);
 /* Call fn for each watch; it may remove the one it is given. */
-void hf__watches_each(struct backend_conn *c,
-                      void (*fn)(struct backend_conn *, struct watch **));
+void hf__redis_watches_each(struct backend_conn *c,
+                            void (*fn)(struct backend_conn *, struct watch **));
 /* A message on a channel: wake all its names, or tell what was handed over. */
-void hf__watches_wake(struct backend_conn *c, const struct value *channel,
-                      const struct value *message);
+void hf__redis_watches_wake(struct backend_conn *c, const struct resp *channel,
+                            const struct resp *message);
 /* Remove it wherever it is linked. */
-void hf__watches_drop(struct backend_conn *c, struct watch *w);
+void hf__redis_watches_drop(struct backend_conn *c, struct watch *w);
 /* Answer nothing, free everything. */
-void hf__watch_free(struct backend_conn *c);
+void hf__redis_watches_free(struct backend_conn *c);
 
 extern const char hf__redis_fence_prefix[];
 extern const char hf__redis_channel_prefix[];

@@ -218,7 +218,7 @@ TEST(redis_guard, is_left_alone_by_what_was_sent_long_ago)
         redis_say(&r,
                   "EVALSHA %s 2 holdfast_guard:{res} res set 5 1000000 "
                   "2000000 0 late",
-                  hf__script_guard.sha1);
+                  hf__redis_script_guard.sha1);
     CHECK(!strncmp(answer, "-3\n", 3));
     CHECK_STR(redis_say(&r, "GET res"), "five");
 }

@@ -23,8 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check(text != NULL);
     if (size > 0) memcpy(text, data, size);
     text[size] = '\0';
-    const struct value v = {.type = VALUE_STRING, .text = text, .len = size};
-    if (hf__info_holder(&v, &info) == 0) {
+    const struct resp v = {.type = RESP_STRING, .text = text, .len = size};
+    if (hf__redis_info_holder(&v, &info) == 0) {
         check(info.locked == 1);
         check(memchr(info.owner, '\0', sizeof info.owner) != NULL);
         check(memchr(info.host, '\0', sizeof info.host) != NULL);

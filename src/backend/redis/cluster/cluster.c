@@ -16,22 +16,22 @@ static struct cluster *cluster(struct backend_conn *c)
 
 /* ---- work ---- */
 
-void hf__cluster_plan(struct cluster *c)
+void hf__redis_cluster_plan(struct cluster *c)
 {
     int64_t due = min64(c->refresh_us, c->stagger_us);
     if (c->asking) due = min64(due, c->ask_due_us);
     due = min64(due, min64(c->waiting_us, c->rewatch_us));
     due = min64(due, c->look_us);
-    if (due != c->nest.own_us) hf__nest_timer(&c->nest, due);
+    if (due != c->inners.own_us) hf__redis_inner_timer(&c->inners, due);
 }
 
-static void cluster_timer(struct nest *nest)
+static void cluster_timer(struct inner_set *inners)
 {
-    struct cluster *c = (struct cluster *)nest;
-    hf__silence_tick(c);
-    hf__map_tick(c);
-    hf__route_expire(c);
-    hf__cwatch_tick(c);
+    struct cluster *c = (struct cluster *)inners;
+    hf__redis_cluster_silence_tick(c);
+    hf__redis_cluster_map_tick(c);
+    hf__redis_cluster_route_expire(c);
+    hf__redis_cluster_watch_tick(c);
 }
 
 static void cluster_submit(struct backend_conn *conn, struct request *req)
@@ -40,43 +40,42 @@ static void cluster_submit(struct backend_conn *conn, struct request *req)
     req->priv = 0;
     req->priv_ptr = NULL;
     if (req->op == OP_WATCH)
-        hf__cwatch_begin(c, req);
+        hf__redis_cluster_watch_begin(c, req);
     else if (req->op == OP_UNWATCH)
-        hf__cwatch_end(c, req);
-    else if (req->op != OP_RELEASE || !hf__undo(c, req))
-        hf__route(c, req);
+        hf__redis_cluster_watch_end(c, req);
+    else if (req->op != OP_RELEASE || !hf__redis_cluster_undo(c, req))
+        hf__redis_cluster_route(c, req);
 }
 
 static void cluster_flush(struct backend_conn *conn)
 {
     struct cluster *c = cluster(conn);
-    hf__nest_flush(&c->nest);
+    hf__redis_inner_flush(&c->inners);
     /* Otherwise the end of process() does. */
-    if (c->nest.depth == 0) hf__route_answers(c);
-    hf__cluster_plan(c);
+    if (c->inners.depth == 0) hf__redis_cluster_route_answers(c);
+    hf__redis_cluster_plan(c);
 }
 
 static int cluster_process(struct backend_conn *conn, int fd, unsigned ready)
 {
     struct cluster *c = cluster(conn);
-    int done = hf__nest_process(&c->nest, fd, ready);
-    if (c->answers.first) hf__route_answers(c);
-    hf__cluster_plan(c);
+    int done = hf__redis_inner_process(&c->inners, fd, ready);
+    if (c->answers.first) hf__redis_cluster_route_answers(c);
+    hf__redis_cluster_plan(c);
     return done;
 }
 
-static void cluster_wake(struct nested *nested, const char *name,
-                         size_t name_len)
+static void cluster_wake(struct inner *inner, const char *name, size_t name_len)
 {
-    struct cluster *c = cluster_of(nested);
+    struct cluster *c = cluster_of(inner);
     c->env->wake(c->env, name, name_len);
 }
 
-static const struct nest_hooks hooks = {.reply = hf__route_reply,
-                                        .link = hf__map_link,
-                                        .wake = cluster_wake,
-                                        .timer = cluster_timer,
-                                        .dropped = hf__cluster_dropped};
+static const struct inner_hooks hooks = {.reply = hf__redis_cluster_route_reply,
+                                         .link = hf__redis_cluster_map_link,
+                                         .wake = cluster_wake,
+                                         .timer = cluster_timer,
+                                         .dropped = hf__redis_cluster_dropped};
 
 /* ---- the URL ---- */
 
@@ -124,7 +123,8 @@ static int seeds_read(struct cluster *c, struct hf_error *err)
         s->port = one.port ? one.port : REDIS_PORT;
         s->host = hf__strdup(c->env->alloc, one.host);
         c->seeds_len++;
-        if (!s->host || hf__bounds_list(&c->bounds, c->env->alloc, s->host))
+        if (!s->host
+            || hf__redis_bounds_list(&c->bounds, c->env->alloc, s->host))
             return hf__error_set(err, HF_NOMEM, "redis-cluster: out of memory");
     }
     return HF_OK;
@@ -157,14 +157,14 @@ static void url_copy(struct url *to, const struct url *from)
 static void cluster_free(struct cluster *c)
 {
     const struct allocator *a = c->env->alloc;
-    hf__cwatch_free(c);
+    hf__redis_cluster_watch_free(c);
     for (int i = 0; i < c->nodes_len; i++) {
         if (!c->nodes[i]) continue;
         hf__free(a, c->nodes[i]->host);
         hf__free(a, c->nodes[i]);
     }
     for (int i = 0; i < c->seeds_len; i++) hf__free(a, c->seeds[i].host);
-    hf__bounds_free(&c->bounds, a);
+    hf__redis_bounds_free(&c->bounds, a);
     hf__wipe(&c->url, sizeof c->url);
     hf__tls_context_close(c->conf.tls);
     hf__free(a, c);
@@ -173,16 +173,16 @@ static void cluster_free(struct cluster *c)
 /* The first seed's connection also says what is wrong with the options. */
 static int first_connect(struct cluster *c, struct hf_error *err)
 {
-    hf__map_begin(c);
+    hf__redis_cluster_map_begin(c);
     const struct seed *s = &c->seeds[c->seed_next];
-    struct cluster_node *n = hf__cluster_node(c, s->host, s->port);
+    struct cluster_node *n = hf__redis_cluster_node(c, s->host, s->port);
     if (!n) return hf__error_set(err, HF_NOMEM, "redis-cluster: out of memory");
-    int status = hf__cluster_connect(c, n, err);
+    int status = hf__redis_cluster_connect(c, n, err);
     if (status != HF_OK) return status;
-    c->caps = hf__backend_redis.conn_caps(n->nested.conn) & ~HF_CAP_BALLOT;
+    c->caps = hf__backend_redis.conn_caps(n->inner.conn) & ~HF_CAP_BALLOT;
     c->conf.is_part = 1;
-    c->conf.tls = hf__tls_context_share(n->nested.conn->tls);
-    hf__map_tick(c);
+    c->conf.tls = hf__tls_context_share(n->inner.conn->tls);
+    hf__redis_cluster_map_tick(c);
     return HF_OK;
 }
 
@@ -196,21 +196,21 @@ static int cluster_open(struct backend_env *env, const struct url *url,
     c->refresh_us = c->stagger_us = c->waiting_us = c->rewatch_us = TIME_NEVER;
     c->look_us = TIME_NEVER;
     url_copy(&c->url, url);
-    hf__nest_init(&c->nest, env, &hooks);
-    hf__cluster_node_kind(&c->node);
+    hf__redis_inner_init(&c->inners, env, &hooks);
+    hf__redis_cluster_node_kind(&c->node);
     int status = db_check(url, err);
     if (status == HF_OK) status = pubsub_read(c, err);
     if (status == HF_OK)
-        status = hf__bounds_read(&c->bounds, env->alloc, url, err);
+        status = hf__redis_bounds_read(&c->bounds, env->alloc, url, err);
     if (status == HF_OK) status = seeds_read(c, err);
     if (status == HF_OK) status = first_connect(c, err);
     if (status != HF_OK) {
         c->is_closing = 1;
-        hf__nest_close(&c->nest);
+        hf__redis_inner_close(&c->inners);
         cluster_free(c);
         return status;
     }
-    hf__cluster_plan(c);
+    hf__redis_cluster_plan(c);
     *out = (struct backend_conn *)(void *)c;
     return HF_OK;
 }
@@ -224,15 +224,15 @@ static void cluster_close(struct backend_conn *conn)
 {
     struct cluster *c = cluster(conn);
     c->is_closing = 1;
-    hf__nest_close(&c->nest);
-    hf__route_answers(c);
-    hf__route_fail(c, HF_CLOSED, "redis-cluster: closed");
+    hf__redis_inner_close(&c->inners);
+    hf__redis_cluster_route_answers(c);
+    hf__redis_cluster_route_fail(c, HF_CLOSED, "redis-cluster: closed");
     cluster_free(c);
 }
 
 static void cluster_forked(struct backend_conn *conn)
 {
-    hf__nest_forked(&cluster(conn)->nest);
+    hf__redis_inner_forked(&cluster(conn)->inners);
 }
 
 const struct backend hf__backend_redis_cluster = {

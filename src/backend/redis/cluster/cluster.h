@@ -1,7 +1,7 @@
 /*
  * cluster.h: what the files of the redis-cluster backend share.
  *
- * A cluster is a nest of redis connections, one per node that is used.  Every
+ * A cluster is a set of redis connections, one per node that is used.  Every
  * request goes to the node that serves its slot; one that is sent elsewhere by
  * the server (MOVED, ASK) is submitted there, and nobody else hears of it.
  * What has no node yet waits in `waiting`, within its deadline.
@@ -9,7 +9,7 @@
 #ifndef HF_CLUSTER_H
 #define HF_CLUSTER_H
 
-#include "backend/redis/inner/nest.h"
+#include "backend/redis/inner/inner.h"
 #include "backend/redis/redis.h"
 #include "backend/redis/cluster/hash_slot.h"
 
@@ -36,11 +36,11 @@ enum pubsub {
 };
 
 struct cluster_node {
-    struct nested nested; /* first */
+    struct inner inner; /* first */
     char *host;
     int port;
     int index;        /* in cluster.nodes */
-    int is_open;      /* it is in the nest */
+    int is_open;      /* it is in the set */
     int is_up;        /* its link is */
     int has_failed;   /* since it was last up */
     int slots;        /* it serves so many */
@@ -70,7 +70,7 @@ struct seed {
 };
 
 struct cluster {
-    struct nest nest;
+    struct inner_set inners;
     struct backend_env *env;
     struct url url;           /* the user's, for its password and options */
     struct backend_conf conf; /* of every node's connection but the first */
@@ -89,7 +89,7 @@ struct cluster {
 
     struct cluster_node *nodes[CLUSTER_NODES_MAX]; /* with holes */
     int nodes_len;
-    uint16_t slots[SLOTS]; /* index of its node, or SLOT_NOBODY */
+    uint16_t slots[HASH_SLOTS]; /* index of its node, or HASH_SLOT_NOBODY */
     int has_map;
 
     struct cluster_node *asking; /* it was asked for the map */
@@ -111,9 +111,9 @@ struct cluster {
     int64_t rewatch_us;
 };
 
-static inline struct cluster *cluster_of(const struct nested *n)
+static inline struct cluster *cluster_of(const struct inner *n)
 {
-    return (struct cluster *)n->nest; /* its first member */
+    return (struct cluster *)n->inners; /* its first member */
 }
 
 /* A watch's, and not the engine's. */
@@ -129,98 +129,105 @@ static inline int64_t cluster_now(const struct cluster *c)
 
 /* ---- cluster.c: the table, the URL ---- */
 /* Set the timer to what comes next. */
-void hf__cluster_plan(struct cluster *c);
+void hf__redis_cluster_plan(struct cluster *c);
 
 /* ---- cluster/nodes.c: who is there ---- */
 /* The node at this address, made if it is new; NULL: no memory, or too many. */
-struct cluster_node *hf__cluster_node(struct cluster *c, const char *host,
-                                      int port);
+struct cluster_node *hf__redis_cluster_node(struct cluster *c, const char *host,
+                                            int port);
 /* The backend of every node. */
-void hf__cluster_node_kind(struct backend *node);
+void hf__redis_cluster_node_kind(struct backend *node);
 /* Open its connection if it has none.  HF_OK, or why not. */
-int hf__cluster_connect(struct cluster *c, struct cluster_node *n,
-                        struct hf_error *err);
+int hf__redis_cluster_connect(struct cluster *c, struct cluster_node *n,
+                              struct hf_error *err);
 /* It serves nothing any more. */
-void hf__cluster_drop(struct cluster *c, struct cluster_node *n);
-void hf__cluster_dropped(struct nested *nested);
-struct cluster_node *hf__cluster_owner(const struct cluster *c, uint16_t slot);
-void hf__cluster_assign(struct cluster *c, uint16_t slot,
-                        struct cluster_node *n);
+void hf__redis_cluster_drop(struct cluster *c, struct cluster_node *n);
+void hf__redis_cluster_dropped(struct inner *inner);
+struct cluster_node *hf__redis_cluster_owner(const struct cluster *c,
+                                             uint16_t slot);
+void hf__redis_cluster_assign(struct cluster *c, uint16_t slot,
+                              struct cluster_node *n);
 /* Drop what has nothing to do any more. */
-void hf__cluster_tidy(struct cluster *c);
+void hf__redis_cluster_tidy(struct cluster *c);
 /* The i-th master, by its lowest slot; `count` is how many there are. */
-struct cluster_node *hf__cluster_master(const struct cluster *c, int i,
-                                        int *count);
+struct cluster_node *hf__redis_cluster_master(const struct cluster *c, int i,
+                                              int *count);
 
 /* ---- cluster/silence.c: who does not answer ---- */
 /* It was sent a request: look after it in a while. */
-void hf__silence_begin(struct cluster *c);
-void hf__silence_tick(struct cluster *c);
-int hf__cluster_is_silent(const struct cluster_node *n);
+void hf__redis_cluster_silence_begin(struct cluster *c);
+void hf__redis_cluster_silence_tick(struct cluster *c);
+int hf__redis_cluster_is_silent(const struct cluster_node *n);
 
 /* ---- cluster/map.c: who serves what ---- */
-void hf__map_begin(struct cluster *c);
+void hf__redis_cluster_map_begin(struct cluster *c);
 /* The map may be out of date. */
-void hf__map_refresh(struct cluster *c);
-void hf__map_link(struct nested *nested, int up, int64_t node_us,
-                  const struct hf_error *err);
-void hf__map_told(struct backend_conn *conn, enum flight_kind kind,
-                  const struct value *v);
+void hf__redis_cluster_map_refresh(struct cluster *c);
+void hf__redis_cluster_map_link(struct inner *inner, int up, int64_t node_us,
+                                const struct hf_error *err);
+void hf__redis_cluster_map_told(struct backend_conn *conn,
+                                enum flight_kind kind, const struct resp *v);
 /* Do what is due. */
-void hf__map_tick(struct cluster *c);
+void hf__redis_cluster_map_tick(struct cluster *c);
 
 /* ---- cluster/route.c: requests there and back ---- */
-void hf__route(struct cluster *c, struct request *req);
+void hf__redis_cluster_route(struct cluster *c, struct request *req);
 /* Outside of submit(): route all that waits; what nobody serves is told. */
-void hf__route_waiting(struct cluster *c);
-void hf__route_reply(struct nested *nested, struct request *req,
-                     const struct reply *reply);
-int hf__route_refused(struct backend_conn *conn, struct request *req,
-                      const struct value *v);
+void hf__redis_cluster_route_waiting(struct cluster *c);
+void hf__redis_cluster_route_reply(struct inner *inner, struct request *req,
+                                   const struct reply *reply);
+int hf__redis_cluster_route_refused(struct backend_conn *conn,
+                                    struct request *req, const struct resp *v);
 /* Answer it now, or soon (submit() may be running). */
-void hf__route_answer(struct cluster *c, struct request *req,
-                      enum verdict verdict, int status, const char *text);
-void hf__route_answer_soon(struct cluster *c, struct request *req,
-                           enum verdict verdict);
-void hf__route_answers(struct cluster *c);
+void hf__redis_cluster_route_answer(struct cluster *c, struct request *req,
+                                    enum verdict verdict, int status,
+                                    const char *text);
+void hf__redis_cluster_route_answer_soon(struct cluster *c, struct request *req,
+                                         enum verdict verdict);
+void hf__redis_cluster_route_answers(struct cluster *c);
 /* Answer what waits: all of it, or what is late. */
-void hf__route_fail(struct cluster *c, int status, const char *text);
-void hf__route_expire(struct cluster *c);
+void hf__redis_cluster_route_fail(struct cluster *c, int status,
+                                  const char *text);
+void hf__redis_cluster_route_expire(struct cluster *c);
 /* Take it out of what waits; 0: it is not there. */
-int hf__route_unwait(struct cluster *c, struct request *req);
+int hf__redis_cluster_route_unwait(struct cluster *c, struct request *req);
 
 /* ---- cluster/undo.c: releases of what was never sent ---- */
 /* 1: its proposal had not been sent, and both will be answered. */
-int hf__undo(struct cluster *c, struct request *release);
+int hf__redis_cluster_undo(struct cluster *c, struct request *release);
 
 /* ---- cluster/list.c: one list over all masters, and their facts ---- */
 /* The master that a page is asked of; its cursor becomes that master's own.
  * NULL: there are fewer than it names. */
-struct cluster_node *hf__clist_node(struct cluster *c, struct request *req);
-void hf__clist_replied(struct cluster *c, struct request *req,
-                       const struct reply *told);
+struct cluster_node *hf__redis_cluster_list_node(struct cluster *c,
+                                                 struct request *req);
+void hf__redis_cluster_list_replied(struct cluster *c, struct request *req,
+                                    const struct reply *told);
 /* The cursor as it came: the request may be repeated. */
-void hf__clist_restore(struct request *req);
+void hf__redis_cluster_list_restore(struct request *req);
 /* The master that is to tell about itself: its cursor is its number.  NULL as
  * above. */
-struct cluster_node *hf__cfacts_node(struct cluster *c,
-                                     const struct request *req);
-void hf__cfacts_replied(struct cluster *c, struct request *req,
-                        const struct reply *told);
+struct cluster_node *hf__redis_cluster_facts_node(struct cluster *c,
+                                                  const struct request *req);
+void hf__redis_cluster_facts_replied(struct cluster *c, struct request *req,
+                                     const struct reply *told);
 
 /* ---- cluster/watch.c: watched names ---- */
-void hf__cwatch_begin(struct cluster *c, struct request *req);
-void hf__cwatch_end(struct cluster *c, struct request *req);
+void hf__redis_cluster_watch_begin(struct cluster *c, struct request *req);
+void hf__redis_cluster_watch_end(struct cluster *c, struct request *req);
 /* The reply to a watch's own request. */
-void hf__cwatch_replied(struct cluster *c, struct cluster_node *n,
-                        struct request *own, const struct reply *reply);
+void hf__redis_cluster_watch_replied(struct cluster *c, struct cluster_node *n,
+                                     struct request *own,
+                                     const struct reply *reply);
 /* The same, when it was ended. */
-void hf__cwatch_ended(struct cluster *c, struct request *own);
-void hf__cwatch_unwatched(struct backend_conn *conn, enum lock_kind kind,
-                          const char *name, size_t name_len);
+void hf__redis_cluster_watch_ended(struct cluster *c, struct request *own);
+void hf__redis_cluster_watch_unwatched(struct backend_conn *conn,
+                                       enum lock_kind kind, const char *name,
+                                       size_t name_len);
 /* The node goes: its watches move. */
-void hf__cwatch_leave(struct cluster *c, const struct cluster_node *n);
-void hf__cwatch_tick(struct cluster *c);
-void hf__cwatch_free(struct cluster *c);
+void hf__redis_cluster_watch_leave(struct cluster *c,
+                                   const struct cluster_node *n);
+void hf__redis_cluster_watch_tick(struct cluster *c);
+void hf__redis_cluster_watch_free(struct cluster *c);
 
 #endif

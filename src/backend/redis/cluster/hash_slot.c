@@ -24,7 +24,7 @@ static uint16_t crc16(const char *data, size_t len)
     return (uint16_t)crc;
 }
 
-uint16_t hf__slot_of(const char *key, size_t len)
+uint16_t hf__redis_hash_slot_of(const char *key, size_t len)
 {
     const char *open = memchr(key, '{', len);
     if (open) {
@@ -36,22 +36,23 @@ uint16_t hf__slot_of(const char *key, size_t len)
             len = (size_t)(end - tag);
         }
     }
-    return crc16(key, len) % SLOTS;
+    return crc16(key, len) % HASH_SLOTS;
 }
 
 /* Every slot has one below 10^6; some hundred thousand looks at the worst, so
  * who needs it often remembers it. */
-void hf__slot_tag(uint16_t slot, char tag[SLOT_TAG_MAX])
+void hf__redis_hash_slot_tag(uint16_t slot, char tag[HASH_SLOT_TAG_MAX])
 {
     for (unsigned n = 0;; n++) {
-        int len = snprintf(tag, SLOT_TAG_MAX, "%u", n);
-        if (crc16(tag, (size_t)len) % SLOTS == slot) return;
+        int len = snprintf(tag, HASH_SLOT_TAG_MAX, "%u", n);
+        if (crc16(tag, (size_t)len) % HASH_SLOTS == slot) return;
     }
 }
 
 /* ---- CLUSTER SLOTS ---- */
 
-static int host_copy(struct slot_owner *owner, const char *text, size_t len)
+static int host_copy(struct hash_slot_owner *owner, const char *text,
+                     size_t len)
 {
     if (len >= sizeof owner->host || memchr(text, '\0', len)) return -1;
     memcpy(owner->host, text, len);
@@ -60,40 +61,41 @@ static int host_copy(struct slot_owner *owner, const char *text, size_t len)
 }
 
 /* {host, port, id...}; a host that it does not know is nil or empty. */
-static int owner_read(const struct value *v, struct slot_owner *out)
+static int owner_read(const struct resp *v, struct hash_slot_owner *out)
 {
-    if (!hf__value_is_array(v, 2)) return -1;
-    const struct value *host = hf__value_at(v, 0);
-    int64_t port = hf__value_number(hf__value_at(v, 1), 0);
+    if (!hf__redis_resp_is_array(v, 2)) return -1;
+    const struct resp *host = hf__redis_resp_at(v, 0);
+    int64_t port = hf__redis_resp_number(hf__redis_resp_at(v, 1), 0);
     if (port < 1 || port > 65535) return -1;
     out->port = (int)port;
     out->host[0] = '\0';
-    if (host->type == VALUE_NIL) return 0;
-    if (host->type != VALUE_STRING) return -1;
+    if (host->type == RESP_NIL) return 0;
+    if (host->type != RESP_STRING) return -1;
     return host_copy(out, host->text, host->len);
 }
 
 /* The owner's index; added if it is new; -1: there are too many. */
-static int owner_index(struct slot_map *map, const struct slot_owner *owner)
+static int owner_index(struct hash_slot_map *map,
+                       const struct hash_slot_owner *owner)
 {
     for (int i = map->len - 1; i >= 0; i--)
         if (map->owners[i].port == owner->port
             && !strcmp(map->owners[i].host, owner->host))
             return i;
-    if (map->len == SLOT_OWNERS_MAX) return -1;
+    if (map->len == HASH_SLOT_OWNERS_MAX) return -1;
     map->owners[map->len] = *owner;
     return map->len++;
 }
 
 /* {first, last, master, replicas...} */
-static int range_read(const struct value *v, struct slot_map *map)
+static int range_read(const struct resp *v, struct hash_slot_map *map)
 {
-    struct slot_owner owner;
-    if (!hf__value_is_array(v, 3)) return -1;
-    int64_t first = hf__value_number(hf__value_at(v, 0), -1);
-    int64_t last = hf__value_number(hf__value_at(v, 1), -1);
-    if (first < 0 || last < first || last >= SLOTS) return -1;
-    if (owner_read(hf__value_at(v, 2), &owner) != 0) return -1;
+    struct hash_slot_owner owner;
+    if (!hf__redis_resp_is_array(v, 3)) return -1;
+    int64_t first = hf__redis_resp_number(hf__redis_resp_at(v, 0), -1);
+    int64_t last = hf__redis_resp_number(hf__redis_resp_at(v, 1), -1);
+    if (first < 0 || last < first || last >= HASH_SLOTS) return -1;
+    if (owner_read(hf__redis_resp_at(v, 2), &owner) != 0) return -1;
     /* Nothing leads there; its slots are nobody's for now. */
     if (!strcmp(owner.host, "?")) return 0;
     int i = owner_index(map, &owner);
@@ -103,12 +105,12 @@ static int range_read(const struct value *v, struct slot_map *map)
     return 0;
 }
 
-int hf__slots_read(const struct value *v, struct slot_map *out)
+int hf__redis_hash_slots_read(const struct resp *v, struct hash_slot_map *out)
 {
     out->len = 0;
-    for (int i = 0; i < SLOTS; i++) out->slots[i] = SLOT_NOBODY;
-    if (!hf__value_is_array(v, 1)) return -1;
-    for (const struct value *range = v->first; range; range = range->next)
+    for (int i = 0; i < HASH_SLOTS; i++) out->slots[i] = HASH_SLOT_NOBODY;
+    if (!hf__redis_resp_is_array(v, 1)) return -1;
+    for (const struct resp *range = v->first; range; range = range->next)
         if (range_read(range, out) != 0) return -1;
     return out->len > 0 ? 0 : -1;
 }
@@ -128,15 +130,15 @@ static const char *number_read(const char *p, int most, int *out)
     return *p == ' ' ? p + 1 : *p ? NULL : p;
 }
 
-int hf__redirect_read(const struct value *v, struct redirect *out)
+int hf__redis_hash_slot_redirect(const struct resp *v, struct redirect *out)
 {
     int slot;
-    if (v->type != VALUE_ERROR) return 0;
+    if (v->type != RESP_ERROR) return 0;
     int is_moved = !strncmp(v->text, "MOVED ", 6);
     out->is_ask = !strncmp(v->text, "ASK ", 4);
     if (!is_moved && !out->is_ask) return 0;
     const char *to =
-        number_read(v->text + (is_moved ? 6 : 4), SLOTS - 1, &slot);
+        number_read(v->text + (is_moved ? 6 : 4), HASH_SLOTS - 1, &slot);
     /* The last colon: an IPv6 address has others. */
     const char *colon = to ? strrchr(to, ':') : NULL;
     if (!colon || !number_read(colon + 1, 65535, &out->to.port)) return 0;

@@ -10,11 +10,12 @@
 #define CURSOR_MASK ((UINT64_C(1) << CURSOR_BITS) - 1)
 
 /* A page of a list: from the master that its cursor names. */
-struct cluster_node *hf__clist_node(struct cluster *c, struct request *req)
+struct cluster_node *hf__redis_cluster_list_node(struct cluster *c,
+                                                 struct request *req)
 {
     int count;
     uint64_t which = req->cursor >> CURSOR_BITS;
-    struct cluster_node *n = hf__cluster_master(c, (int)which, &count);
+    struct cluster_node *n = hf__redis_cluster_master(c, (int)which, &count);
     if (!n) return NULL;
     req->priv |= (uint32_t)which << PRIV_LIST_SHIFT;
     req->cursor &= CURSOR_MASK;
@@ -26,7 +27,7 @@ static uint64_t which_of(const struct request *req)
     return (req->priv & ~PRIV_ASKING) >> PRIV_LIST_SHIFT;
 }
 
-void hf__clist_restore(struct request *req)
+void hf__redis_cluster_list_restore(struct request *req)
 {
     req->cursor |= which_of(req) << CURSOR_BITS;
 }
@@ -36,7 +37,7 @@ static uint64_t cursor_next(const struct cluster *c, const struct request *req)
 {
     int count;
     uint64_t which = which_of(req) + 1;
-    hf__cluster_master(c, 0, &count);
+    hf__redis_cluster_master(c, 0, &count);
     return which < (uint64_t)count ? which << CURSOR_BITS : 0;
 }
 
@@ -52,8 +53,8 @@ static int cursor_join(const struct cluster *c, const struct request *req,
     return 0;
 }
 
-void hf__clist_replied(struct cluster *c, struct request *req,
-                       const struct reply *told)
+void hf__redis_cluster_list_replied(struct cluster *c, struct request *req,
+                                    const struct reply *told)
 {
     struct reply reply = *told;
     if (reply.verdict == V_GRANTED && cursor_join(c, req, &reply) != 0)
@@ -65,23 +66,23 @@ void hf__clist_replied(struct cluster *c, struct request *req,
             .text = "redis-cluster: list: the server's cursor is too large"};
     /* One that does not answer does not hide what the others have. */
     if (reply.verdict != V_GRANTED) reply.cursor = cursor_next(c, req);
-    hf__clist_restore(req);
+    hf__redis_cluster_list_restore(req);
     c->env->reply(c->env, req, &reply);
 }
 
-struct cluster_node *hf__cfacts_node(struct cluster *c,
-                                     const struct request *req)
+struct cluster_node *hf__redis_cluster_facts_node(struct cluster *c,
+                                                  const struct request *req)
 {
     int count;
-    return hf__cluster_master(c, (int)req->cursor, &count);
+    return hf__redis_cluster_master(c, (int)req->cursor, &count);
 }
 
-void hf__cfacts_replied(struct cluster *c, struct request *req,
-                        const struct reply *told)
+void hf__redis_cluster_facts_replied(struct cluster *c, struct request *req,
+                                     const struct reply *told)
 {
     struct reply reply = *told;
     int count;
-    hf__cluster_master(c, 0, &count);
+    hf__redis_cluster_master(c, 0, &count);
     reply.cursor = (int)req->cursor + 1 < count ? req->cursor + 1 : 0;
     c->env->reply(c->env, req, &reply);
 }

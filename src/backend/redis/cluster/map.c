@@ -24,7 +24,7 @@ static struct cluster_node *candidate(struct cluster *c)
     for (int i = 0; i < c->nodes_len; i++) {
         int at = (c->ask_from + i) % c->nodes_len;
         struct cluster_node *n = c->nodes[at];
-        if (!n || !n->is_up || hf__cluster_is_silent(n)) continue;
+        if (!n || !n->is_up || hf__redis_cluster_is_silent(n)) continue;
         c->ask_from = at + 1;
         return n;
     }
@@ -34,14 +34,14 @@ static struct cluster_node *candidate(struct cluster *c)
 /* 0 if it could not be asked. */
 static int node_ask(struct cluster *c, struct cluster_node *n)
 {
-    struct backend_conn *conn = n->nested.conn;
+    struct backend_conn *conn = n->inner.conn;
     int64_t now = cluster_now(c);
     /* The answers come in this order. */
     if (!c->has_map && c->pubsub != PUBSUB_CLASSIC
         && hf__redis_ask(conn, FLIGHT_SHARDED) != 0)
         return 0;
     if (hf__redis_ask(conn, FLIGHT_SLOTS) != 0) return 0;
-    hf__nest_touch(&n->nested);
+    hf__redis_inner_touch(&n->inner);
     c->asking = n;
     c->asked_us = now;
     c->ask_due_us = now + ASK_US;
@@ -57,9 +57,9 @@ static void seed_try(struct cluster *c)
         const struct seed *s = &c->seeds[c->seed_next];
         c->seed_next = (c->seed_next + 1) % c->seeds_len;
         c->seeds_left--;
-        struct cluster_node *n = hf__cluster_node(c, s->host, s->port);
+        struct cluster_node *n = hf__redis_cluster_node(c, s->host, s->port);
         if (n && n->is_open) continue;
-        if (!n || hf__cluster_connect(c, n, &err) != HF_OK)
+        if (!n || hf__redis_cluster_connect(c, n, &err) != HF_OK)
             hf__error_set(&c->err, HF_NOMEM, "redis-cluster: out of memory");
         break;
     }
@@ -67,9 +67,9 @@ static void seed_try(struct cluster *c)
         c->seeds_left > 0 ? cluster_now(c) + STAGGER_US : TIME_NEVER;
 }
 
-void hf__map_begin(struct cluster *c)
+void hf__redis_cluster_map_begin(struct cluster *c)
 {
-    for (int i = 0; i < SLOTS; i++) c->slots[i] = SLOT_NOBODY;
+    for (int i = 0; i < HASH_SLOTS; i++) c->slots[i] = HASH_SLOT_NOBODY;
     c->seed_next = (int)(c->env->random(c->env) % (uint64_t)c->seeds_len);
     c->seeds_left = c->seeds_len;
     c->stagger_us = cluster_now(c);
@@ -82,7 +82,8 @@ static void another_try(struct cluster *c)
     for (int i = 0; i < c->nodes_len; i++) {
         struct cluster_node *n = c->nodes[i];
         if (!n || n->is_open || n->slots == 0) continue;
-        (void)hf__cluster_connect(c, n, &err); /* no memory: the next time */
+        (void)hf__redis_cluster_connect(c, n,
+                                        &err); /* no memory: the next time */
         return;
     }
     if (c->seeds_left > 0) return;
@@ -99,7 +100,7 @@ static void ask(struct cluster *c)
     if (!n) another_try(c);
 }
 
-void hf__map_refresh(struct cluster *c)
+void hf__redis_cluster_map_refresh(struct cluster *c)
 {
     int64_t now = cluster_now(c);
     if (c->asking || c->is_closing) return;
@@ -107,13 +108,13 @@ void hf__map_refresh(struct cluster *c)
     c->refresh_us = min64(c->refresh_us, due);
 }
 
-void hf__map_tick(struct cluster *c)
+void hf__redis_cluster_map_tick(struct cluster *c)
 {
     int64_t now = cluster_now(c);
     if (c->asking && now >= c->ask_due_us) {
         /* It is slow to answer others as well; its answer would be late. */
         c->asking = NULL;
-        hf__map_refresh(c);
+        hf__redis_cluster_map_refresh(c);
     }
     if (now >= c->stagger_us) seed_try(c);
     if (now >= c->refresh_us) ask(c);
@@ -151,7 +152,7 @@ static void seed_failed(struct cluster *c, const struct hf_error *err)
     reason_keep(c, err);
     if (c->seeds_left > 0) c->stagger_us = cluster_now(c);
     /* Another one that came up meanwhile was not asked. */
-    if (any_up(c)) hf__map_refresh(c);
+    if (any_up(c)) hf__redis_cluster_map_refresh(c);
     if (is_hopeful(c)) return;
     unsigned doublings = c->failures < 3 ? c->failures : 3;
     c->refresh_us = cluster_now(c) + (REFRESH_US_DOWN << doublings);
@@ -164,7 +165,7 @@ static void seed_failed(struct cluster *c, const struct hf_error *err)
                       "the last: %.160s",
                       c->seeds_len, c->err.text);
     c->env->link(c->env, 0, 0, &told);
-    hf__route_fail(c, told.status, told.text);
+    hf__redis_cluster_route_fail(c, told.status, told.text);
 }
 
 static void link_down(struct cluster *c, struct cluster_node *n,
@@ -177,18 +178,18 @@ static void link_down(struct cluster *c, struct cluster_node *n,
         seed_failed(c, err);
         return;
     }
-    hf__map_refresh(c);
+    hf__redis_cluster_map_refresh(c);
     if (!any_up(c)) c->env->link(c->env, 0, 0, err);
     /* A master is tried again and again; anything else only if nobody else
      * can be asked. */
-    if (n->slots == 0 && any_up(c)) hf__cluster_drop(c, n);
+    if (n->slots == 0 && any_up(c)) hf__redis_cluster_drop(c, n);
 }
 
-void hf__map_link(struct nested *nested, int up, int64_t node_us,
-                  const struct hf_error *err)
+void hf__redis_cluster_map_link(struct inner *inner, int up, int64_t node_us,
+                                const struct hf_error *err)
 {
-    struct cluster *c = cluster_of(nested);
-    struct cluster_node *n = (struct cluster_node *)nested;
+    struct cluster *c = cluster_of(inner);
+    struct cluster_node *n = (struct cluster_node *)inner;
     if (c->is_closing) return;
     if (!up) {
         link_down(c, n, err);
@@ -196,12 +197,14 @@ void hf__map_link(struct nested *nested, int up, int64_t node_us,
     }
     n->is_up = 1;
     n->has_failed = 0;
-    hf__bounds_learn(&c->bounds, n->host, hf__link_addr(&n->nested.conn->main));
+    hf__redis_bounds_learn(&c->bounds, n->host,
+                           hf__redis_link_addr(&n->inner.conn->main));
     if (!c->has_map) {
-        if (!c->asking && !node_ask(c, n)) hf__map_refresh(c);
+        if (!c->asking && !node_ask(c, n)) hf__redis_cluster_map_refresh(c);
         return;
     }
-    if (c->refresh_us != TIME_NEVER) hf__map_refresh(c); /* it can be asked */
+    if (c->refresh_us != TIME_NEVER)
+        hf__redis_cluster_map_refresh(c); /* it can be asked */
     c->env->link(c->env, up, node_us, NULL);
 }
 
@@ -229,21 +232,21 @@ static int is_replaced(const struct cluster *c)
 
 /* 0, or -1: no memory for its nodes. */
 static int map_install(struct cluster *c, const struct cluster_node *from,
-                       const struct slot_map *map)
+                       const struct hash_slot_map *map)
 {
-    struct cluster_node *nodes[SLOT_OWNERS_MAX];
+    struct cluster_node *nodes[HASH_SLOT_OWNERS_MAX];
     for (int i = 0; i < map->len; i++) {
         const char *host = map->owners[i].host;
-        nodes[i] =
-            hf__cluster_node(c, *host ? host : from->host, map->owners[i].port);
+        nodes[i] = hf__redis_cluster_node(c, *host ? host : from->host,
+                                          map->owners[i].port);
         if (!nodes[i]) return -1;
     }
     for (int i = 0; i < c->nodes_len; i++)
         if (c->nodes[i]) c->nodes[i]->slots_before = c->nodes[i]->slots;
-    for (int i = 0; i < SLOTS; i++) {
+    for (int i = 0; i < HASH_SLOTS; i++) {
         uint16_t at = map->slots[i];
-        hf__cluster_assign(c, (uint16_t)i,
-                           at == SLOT_NOBODY ? NULL : nodes[at]);
+        hf__redis_cluster_assign(c, (uint16_t)i,
+                                 at == HASH_SLOT_NOBODY ? NULL : nodes[at]);
     }
     return 0;
 }
@@ -258,17 +261,17 @@ static void map_learnt(struct cluster *c, struct cluster_node *from)
     c->stagger_us = TIME_NEVER;
     for (int i = 0; is_first && i < c->nodes_len; i++)
         if (c->nodes[i] && c->nodes[i]->is_open)
-            c->nodes[i]->nested.conn->is_sharded = c->is_sharded;
-    int64_t node_us = from->nested.conn->main.node_us
-                      + (cluster_now(c) - from->nested.conn->main.told_us);
+            c->nodes[i]->inner.conn->is_sharded = c->is_sharded;
+    int64_t node_us = from->inner.conn->main.node_us
+                      + (cluster_now(c) - from->inner.conn->main.told_us);
     int is_other = !is_first && is_replaced(c);
     if (is_other)
         c->env->log(c->env, HF_LOG_WARN,
                     "redis-cluster: failover noticed: a master was replaced; "
                     "every lock that is held is checked now");
-    hf__cluster_tidy(c);
+    hf__redis_cluster_tidy(c);
     if (!is_reached(c)) c->refresh_us = cluster_now(c) + REFRESH_US_DOWN;
-    hf__route_waiting(c);
+    hf__redis_cluster_route_waiting(c);
     if (is_first || is_other)
         c->env->link(c->env, is_other ? LINK_IS_OTHER : LINK_IS_UP, node_us,
                      NULL);
@@ -279,32 +282,32 @@ static void map_refused(struct cluster *c, struct cluster_node *n, int status,
                         const char *why)
 {
     struct hf_error err;
-    hf__error_set(&err, status, "%s: %s", n->nested.conn->endpoint, why);
+    hf__error_set(&err, status, "%s: %s", n->inner.conn->endpoint, why);
     if (c->has_map) {
-        hf__map_refresh(c);
+        hf__redis_cluster_map_refresh(c);
         return;
     }
     n->has_failed = 1;
-    if (hf_status_advice(status) == HF_ADVICE_FIX) hf__cluster_drop(c, n);
+    if (hf_status_advice(status) == HF_ADVICE_FIX) hf__redis_cluster_drop(c, n);
     seed_failed(c, &err);
 }
 
 static void slots_told(struct cluster *c, struct cluster_node *n,
-                       const struct value *v)
+                       const struct resp *v)
 {
     char text[HF_ERROR_TEXT_MAX];
-    if (v->type == VALUE_ERROR && strstr(v->text, "cluster support disabled")) {
+    if (v->type == RESP_ERROR && strstr(v->text, "cluster support disabled")) {
         map_refused(c, n, HF_INVALID,
                     "it is not in cluster mode: use redis:// for one server");
         return;
     }
-    if (v->type == VALUE_ERROR) {
+    if (v->type == RESP_ERROR) {
         int status = hf__redis_error("CLUSTER SLOTS", NULL, v, text);
         map_refused(c, n, status, text);
         return;
     }
-    struct slot_map *map = hf__alloc(c->env->alloc, sizeof *map);
-    if (!map || hf__slots_read(v, map) != 0)
+    struct hash_slot_map *map = hf__alloc(c->env->alloc, sizeof *map);
+    if (!map || hf__redis_hash_slots_read(v, map) != 0)
         map_refused(c, n, map ? HF_UNAVAILABLE : HF_NOMEM,
                     map ? "CLUSTER SLOTS: it knows of no node that serves any"
                         : "out of memory");
@@ -315,12 +318,12 @@ static void slots_told(struct cluster *c, struct cluster_node *n,
     hf__free(c->env->alloc, map);
 }
 
-void hf__map_told(struct backend_conn *conn, enum flight_kind kind,
-                  const struct value *v)
+void hf__redis_cluster_map_told(struct backend_conn *conn,
+                                enum flight_kind kind, const struct resp *v)
 {
-    struct nested *nested = (struct nested *)conn->env;
-    struct cluster *c = cluster_of(nested);
-    struct cluster_node *n = (struct cluster_node *)nested;
+    struct inner *inner = (struct inner *)conn->env;
+    struct cluster *c = cluster_of(inner);
+    struct cluster_node *n = (struct cluster_node *)inner;
     if (c->asking != n) return; /* too late */
     if (kind == FLIGHT_SLOTS) {
         c->asking = NULL;
@@ -328,7 +331,7 @@ void hf__map_told(struct backend_conn *conn, enum flight_kind kind,
         return;
     }
     /* What is not permitted is there. */
-    c->is_sharded = v->type != VALUE_ERROR || hf__redis_error_is(v, "NOPERM");
+    c->is_sharded = v->type != RESP_ERROR || hf__redis_error_is(v, "NOPERM");
     if (c->is_sharded || c->pubsub != PUBSUB_SHARDED) return;
     c->asking = NULL;
     map_refused(c, n, HF_UNSUPPORTED,

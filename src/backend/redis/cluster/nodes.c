@@ -8,9 +8,10 @@
 #include "backend/redis/cluster/cluster.h"
 #include "base/error.h"
 
-static const struct redis_owner owner = {.refused = hf__route_refused,
-                                         .unwatched = hf__cwatch_unwatched,
-                                         .told = hf__map_told};
+static const struct redis_owner owner = {
+    .refused = hf__redis_cluster_route_refused,
+    .unwatched = hf__redis_cluster_watch_unwatched,
+    .told = hf__redis_cluster_map_told};
 
 /* ---- one node ---- */
 
@@ -21,8 +22,8 @@ static int place_find(struct cluster *c)
     return c->nodes_len < CLUSTER_NODES_MAX ? c->nodes_len++ : -1;
 }
 
-struct cluster_node *hf__cluster_node(struct cluster *c, const char *host,
-                                      int port)
+struct cluster_node *hf__redis_cluster_node(struct cluster *c, const char *host,
+                                            int port)
 {
     const struct allocator *a = c->env->alloc;
     for (int i = 0; i < c->nodes_len; i++)
@@ -51,31 +52,32 @@ static int node_open(struct backend_env *env, const struct url *url,
 {
     int status = hf__redis_open_idle(env, url, out, err);
     if (status != HF_OK) return status;
-    (*out)->bounds = &cluster_of((struct nested *)env)->bounds;
-    hf__link_start(&(*out)->main);
-    hf__pump_timer(*out);
+    (*out)->bounds = &cluster_of((struct inner *)env)->bounds;
+    hf__redis_link_start(&(*out)->main);
+    hf__redis_timer_set(*out);
     return HF_OK;
 }
 
-void hf__cluster_node_kind(struct backend *node)
+void hf__redis_cluster_node_kind(struct backend *node)
 {
     *node = hf__backend_redis;
     node->open = node_open;
 }
 
-int hf__cluster_connect(struct cluster *c, struct cluster_node *n,
-                        struct hf_error *err)
+int hf__redis_cluster_connect(struct cluster *c, struct cluster_node *n,
+                              struct hf_error *err)
 {
     if (n->is_open) return HF_OK;
     c->url.host = n->host;
     c->url.port = n->port;
-    int status = hf__nest_open(&c->nest, &n->nested, &c->node,
-                               c->conf.is_part ? &c->conf : NULL, &c->url, err);
+    int status =
+        hf__redis_inner_open(&c->inners, &n->inner, &c->node,
+                             c->conf.is_part ? &c->conf : NULL, &c->url, err);
     if (status != HF_OK) return status;
-    hf__redis_adopt(n->nested.conn, &owner);
-    n->nested.conn->is_sharded = c->is_sharded;
-    n->nested.conn->is_both = c->pubsub == PUBSUB_BOTH;
-    n->nested.conn->hears_both = c->pubsub == PUBSUB_BOTH;
+    hf__redis_adopt(n->inner.conn, &owner);
+    n->inner.conn->is_sharded = c->is_sharded;
+    n->inner.conn->is_both = c->pubsub == PUBSUB_BOTH;
+    n->inner.conn->hears_both = c->pubsub == PUBSUB_BOTH;
     n->is_open = 1;
     return HF_OK;
 }
@@ -86,25 +88,25 @@ static void node_free(struct cluster *c, struct cluster_node *n)
     hf__free(c->env->alloc, n);
 }
 
-void hf__cluster_drop(struct cluster *c, struct cluster_node *n)
+void hf__redis_cluster_drop(struct cluster *c, struct cluster_node *n)
 {
     if (c->nodes[n->index] != n) return;
     c->nodes[n->index] = NULL;
-    for (int i = 0; n->slots > 0 && i < SLOTS; i++)
-        if (c->slots[i] == n->index) c->slots[i] = SLOT_NOBODY;
+    for (int i = 0; n->slots > 0 && i < HASH_SLOTS; i++)
+        if (c->slots[i] == n->index) c->slots[i] = HASH_SLOT_NOBODY;
     n->slots = 0;
     if (c->asking == n) c->asking = NULL;
-    hf__cwatch_leave(c, n);
+    hf__redis_cluster_watch_leave(c, n);
     if (n->is_open)
-        hf__nest_drop(&n->nested);
+        hf__redis_inner_drop(&n->inner);
     else
         node_free(c, n);
 }
 
-void hf__cluster_dropped(struct nested *nested)
+void hf__redis_cluster_dropped(struct inner *inner)
 {
-    struct cluster *c = cluster_of(nested);
-    struct cluster_node *n = (struct cluster_node *)nested;
+    struct cluster *c = cluster_of(inner);
+    struct cluster_node *n = (struct cluster_node *)inner;
     /* When all is closed at once, nobody has dropped it before. */
     if (c->nodes[n->index] == n) c->nodes[n->index] = NULL;
     node_free(c, n);
@@ -112,20 +114,21 @@ void hf__cluster_dropped(struct nested *nested)
 
 /* ---- all of them ---- */
 
-struct cluster_node *hf__cluster_owner(const struct cluster *c, uint16_t slot)
+struct cluster_node *hf__redis_cluster_owner(const struct cluster *c,
+                                             uint16_t slot)
 {
     uint16_t i = c->slots[slot];
-    return i == SLOT_NOBODY ? NULL : c->nodes[i];
+    return i == HASH_SLOT_NOBODY ? NULL : c->nodes[i];
 }
 
-void hf__cluster_assign(struct cluster *c, uint16_t slot,
-                        struct cluster_node *n)
+void hf__redis_cluster_assign(struct cluster *c, uint16_t slot,
+                              struct cluster_node *n)
 {
-    struct cluster_node *before = hf__cluster_owner(c, slot);
+    struct cluster_node *before = hf__redis_cluster_owner(c, slot);
     if (before == n) return;
     if (before) before->slots--;
     if (n) n->slots++;
-    c->slots[slot] = n ? (uint16_t)n->index : SLOT_NOBODY;
+    c->slots[slot] = n ? (uint16_t)n->index : HASH_SLOT_NOBODY;
 }
 
 /* One that was used because of ASK will be a master soon.  What a silent one
@@ -135,29 +138,29 @@ static int is_of_use(const struct cluster *c, const struct cluster_node *n)
     if (n->slots > 0) return 1;
     if (n->has_failed) return 0;
     if (cluster_now(c) - n->asked_us < LEAVE_US) return 1;
-    return n->open > 0 && !hf__cluster_is_silent(n);
+    return n->open > 0 && !hf__redis_cluster_is_silent(n);
 }
 
-void hf__cluster_tidy(struct cluster *c)
+void hf__redis_cluster_tidy(struct cluster *c)
 {
     for (int i = 0; i < c->nodes_len; i++) {
         struct cluster_node *n = c->nodes[i];
         if (!n || n->slots > 0) continue;
         if (is_of_use(c, n))
-            hf__cwatch_leave(c, n);
+            hf__redis_cluster_watch_leave(c, n);
         else
-            hf__cluster_drop(c, n);
+            hf__redis_cluster_drop(c, n);
     }
 }
 
-struct cluster_node *hf__cluster_master(const struct cluster *c, int i,
-                                        int *count)
+struct cluster_node *hf__redis_cluster_master(const struct cluster *c, int i,
+                                              int *count)
 {
     struct cluster_node *found = NULL;
     unsigned char seen[CLUSTER_NODES_MAX] = {0};
     *count = 0;
-    for (int slot = 0; slot < SLOTS; slot++) {
-        struct cluster_node *n = hf__cluster_owner(c, (uint16_t)slot);
+    for (int slot = 0; slot < HASH_SLOTS; slot++) {
+        struct cluster_node *n = hf__redis_cluster_owner(c, (uint16_t)slot);
         if (!n || seen[n->index]) continue;
         seen[n->index] = 1;
         if ((*count)++ == i) found = n;

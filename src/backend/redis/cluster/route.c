@@ -18,15 +18,16 @@ static void answer(struct cluster *c, struct request *req,
                    const struct reply *reply)
 {
     if (is_own(req))
-        hf__cwatch_replied(c, NULL, req, reply);
+        hf__redis_cluster_watch_replied(c, NULL, req, reply);
     else if (req->op == OP_LIST && reply->verdict != V_GRANTED)
-        hf__clist_replied(c, req, reply);
+        hf__redis_cluster_list_replied(c, req, reply);
     else
         c->env->reply(c->env, req, reply);
 }
 
-void hf__route_answer(struct cluster *c, struct request *req,
-                      enum verdict verdict, int status, const char *text)
+void hf__redis_cluster_route_answer(struct cluster *c, struct request *req,
+                                    enum verdict verdict, int status,
+                                    const char *text)
 {
     const struct reply reply = {.verdict = verdict,
                                 .status = status,
@@ -36,28 +37,29 @@ void hf__route_answer(struct cluster *c, struct request *req,
     answer(c, req, &reply);
 }
 
-void hf__route_answer_soon(struct cluster *c, struct request *req,
-                           enum verdict verdict)
+void hf__redis_cluster_route_answer_soon(struct cluster *c, struct request *req,
+                                         enum verdict verdict)
 {
-    if (req->op == OP_LIST) hf__clist_restore(req); /* by what is lost now */
+    if (req->op == OP_LIST)
+        hf__redis_cluster_list_restore(req); /* by what is lost now */
     req->priv = (uint32_t)verdict;
-    hf__list_push(&c->answers, req);
+    hf__redis_list_push(&c->answers, req);
 }
 
-void hf__route_answers(struct cluster *c)
+void hf__redis_cluster_route_answers(struct cluster *c)
 {
-    struct request *list = hf__list_take(&c->answers);
+    struct request *list = hf__redis_list_take(&c->answers);
     while (list) {
         struct request *req = list;
         list = req->next;
         req->next = NULL;
         enum verdict v = (enum verdict)req->priv;
         if (v == V_ERROR)
-            hf__route_answer(c, req, v, HF_NOMEM,
-                             "redis-cluster: out of memory");
+            hf__redis_cluster_route_answer(c, req, v, HF_NOMEM,
+                                           "redis-cluster: out of memory");
         else
-            hf__route_answer(c, req, v, v == V_UNSENT ? HF_CANCELLED : HF_OK,
-                             NULL);
+            hf__redis_cluster_route_answer(
+                c, req, v, v == V_UNSENT ? HF_CANCELLED : HF_OK, NULL);
     }
 }
 
@@ -65,7 +67,7 @@ void hf__route_answers(struct cluster *c)
 
 static void waiting_add(struct cluster *c, struct request *req)
 {
-    hf__list_push(&c->waiting, req);
+    hf__redis_list_push(&c->waiting, req);
     c->waiting_us = min64(c->waiting_us, req->deadline_us);
 }
 
@@ -73,21 +75,22 @@ static void node_submit(struct cluster *c, struct cluster_node *n,
                         struct request *req)
 {
     struct hf_error err;
-    if (hf__cluster_connect(c, n, &err) != HF_OK) {
-        hf__route_answer_soon(c, req, V_ERROR);
+    if (hf__redis_cluster_connect(c, n, &err) != HF_OK) {
+        hf__redis_cluster_route_answer_soon(c, req, V_ERROR);
         return;
     }
     n->open++;
-    hf__silence_begin(c);
-    hf__nest_submit(&n->nested, req);
+    hf__redis_cluster_silence_begin(c);
+    hf__redis_inner_submit(&n->inner, req);
 }
 
 static struct cluster_node *node_for(struct cluster *c, struct request *req)
 {
     if (!c->has_map) return NULL;
-    if (req->op == OP_LIST) return hf__clist_node(c, req);
-    if (req->op == OP_FACTS) return hf__cfacts_node(c, req);
-    return hf__cluster_owner(c, hf__slot_of(req->name, req->name_len));
+    if (req->op == OP_LIST) return hf__redis_cluster_list_node(c, req);
+    if (req->op == OP_FACTS) return hf__redis_cluster_facts_node(c, req);
+    return hf__redis_cluster_owner(
+        c, hf__redis_hash_slot_of(req->name, req->name_len));
 }
 
 /* It goes to one after the other, whatever their slots are. */
@@ -96,7 +99,7 @@ static int is_of_masters(const struct request *req)
     return req->op == OP_LIST || req->op == OP_FACTS;
 }
 
-void hf__route(struct cluster *c, struct request *req)
+void hf__redis_cluster_route(struct cluster *c, struct request *req)
 {
     struct cluster_node *n = node_for(c, req);
     req->priv &= ~PRIV_ASKING;
@@ -106,16 +109,16 @@ void hf__route(struct cluster *c, struct request *req)
     }
     if (c->has_map && is_of_masters(req) && req->cursor) {
         /* There are fewer masters than when it began. */
-        hf__route_answer_soon(c, req, V_GRANTED);
+        hf__redis_cluster_route_answer_soon(c, req, V_GRANTED);
         return;
     }
     waiting_add(c, req);
-    if (c->has_map) hf__map_refresh(c);
+    if (c->has_map) hf__redis_cluster_map_refresh(c);
 }
 
-void hf__route_waiting(struct cluster *c)
+void hf__redis_cluster_route_waiting(struct cluster *c)
 {
-    struct request *list = hf__list_take(&c->waiting);
+    struct request *list = hf__redis_list_take(&c->waiting);
     c->waiting_us = TIME_NEVER;
     while (list) {
         struct request *req = list;
@@ -128,50 +131,52 @@ void hf__route_waiting(struct cluster *c)
             continue;
         }
         snprintf(text, sizeof text, "redis-cluster: no node serves slot %u",
-                 req->name ? hf__slot_of(req->name, req->name_len) : 0);
-        hf__route_answer(c, req, V_UNSENT, HF_UNAVAILABLE, text);
+                 req->name ? hf__redis_hash_slot_of(req->name, req->name_len)
+                           : 0);
+        hf__redis_cluster_route_answer(c, req, V_UNSENT, HF_UNAVAILABLE, text);
     }
 }
 
-int hf__route_unwait(struct cluster *c, struct request *req)
+int hf__redis_cluster_route_unwait(struct cluster *c, struct request *req)
 {
-    struct request *list = hf__list_take(&c->waiting);
+    struct request *list = hf__redis_list_take(&c->waiting);
     int found = 0;
     while (list) {
         struct request *next = list->next;
         if (list == req)
             found = 1;
         else
-            hf__list_push(&c->waiting, list);
+            hf__redis_list_push(&c->waiting, list);
         list = next;
     }
     return found;
 }
 
-void hf__route_fail(struct cluster *c, int status, const char *text)
+void hf__redis_cluster_route_fail(struct cluster *c, int status,
+                                  const char *text)
 {
-    struct request *list = hf__list_take(&c->waiting);
+    struct request *list = hf__redis_list_take(&c->waiting);
     c->waiting_us = TIME_NEVER;
     while (list) {
         struct request *req = list;
         list = req->next;
         req->next = NULL;
-        hf__route_answer(c, req, V_UNSENT, status, text);
+        hf__redis_cluster_route_answer(c, req, V_UNSENT, status, text);
     }
 }
 
-void hf__route_expire(struct cluster *c)
+void hf__redis_cluster_route_expire(struct cluster *c)
 {
     int64_t now = cluster_now(c);
     if (now < c->waiting_us) return;
-    struct request *list = hf__list_take(&c->waiting);
+    struct request *list = hf__redis_list_take(&c->waiting);
     struct request_list late = {0};
     c->waiting_us = TIME_NEVER;
     while (list) {
         struct request *req = list;
         list = req->next;
         if (req->deadline_us <= now)
-            hf__list_push(&late, req);
+            hf__redis_list_push(&late, req);
         else
             waiting_add(c, req);
     }
@@ -182,7 +187,7 @@ void hf__route_expire(struct cluster *c)
     while ((list = late.first) != NULL) {
         late.first = list->next;
         list->next = NULL;
-        hf__route_answer(c, list, V_UNSENT, err.status, err.text);
+        hf__redis_cluster_route_answer(c, list, V_UNSENT, err.status, err.text);
     }
 }
 
@@ -199,27 +204,27 @@ static int is_to_be_sent_on(struct cluster *c, const struct cluster_node *n,
     return to && to != n;
 }
 
-void hf__route_reply(struct nested *nested, struct request *req,
-                     const struct reply *reply)
+void hf__redis_cluster_route_reply(struct inner *inner, struct request *req,
+                                   const struct reply *reply)
 {
-    struct cluster *c = cluster_of(nested);
-    struct cluster_node *n = (struct cluster_node *)nested;
+    struct cluster *c = cluster_of(inner);
+    struct cluster_node *n = (struct cluster_node *)inner;
     n->open--;
     if (reply->verdict == V_UNSENT && is_to_be_sent_on(c, n, req)) {
         req->priv++;
-        hf__route(c, req);
+        hf__redis_cluster_route(c, req);
     } else if (is_own(req)) {
         if (req->op == OP_WATCH)
-            hf__cwatch_replied(c, n, req, reply);
+            hf__redis_cluster_watch_replied(c, n, req, reply);
         else
-            hf__cwatch_ended(c, req);
+            hf__redis_cluster_watch_ended(c, req);
     } else if (req->op == OP_LIST) {
-        hf__clist_replied(c, req, reply);
+        hf__redis_cluster_list_replied(c, req, reply);
     } else if (req->op == OP_FACTS) {
-        hf__cfacts_replied(c, req, reply);
+        hf__redis_cluster_facts_replied(c, req, reply);
     } else if (req->op == OP_UNWATCH && reply->verdict != V_GRANTED) {
         /* The connection is gone, and the watch with it. */
-        hf__route_answer(c, req, V_GRANTED, HF_OK, NULL);
+        hf__redis_cluster_route_answer(c, req, V_GRANTED, HF_OK, NULL);
     } else {
         c->env->reply(c->env, req, reply);
     }
@@ -230,7 +235,7 @@ void hf__route_reply(struct nested *nested, struct request *req,
 static const char *const passing[] = {"TRYAGAIN", "CLUSTERDOWN", "LOADING",
                                       "MASTERDOWN", "READONLY"};
 
-static int is_passing(const struct value *v)
+static int is_passing(const struct resp *v)
 {
     for (size_t i = 0; i < sizeof passing / sizeof passing[0]; i++)
         if (hf__redis_error_is(v, passing[i])) return 1;
@@ -238,14 +243,14 @@ static int is_passing(const struct value *v)
 }
 
 static void put_off(struct cluster *c, struct backend_conn *conn,
-                    struct request *req, const struct value *v)
+                    struct request *req, const struct resp *v)
 {
     char text[HF_ERROR_TEXT_MAX];
     struct hf_error err;
     int status = hf__redis_error(NULL, NULL, v, text);
     hf__error_set(&err, status, "%s: %s", conn->endpoint, text);
-    if (!hf__redis_error_is(v, "TRYAGAIN")) hf__map_refresh(c);
-    hf__route_answer(c, req, V_UNSENT, HF_UNAVAILABLE, err.text);
+    if (!hf__redis_error_is(v, "TRYAGAIN")) hf__redis_cluster_map_refresh(c);
+    hf__redis_cluster_route_answer(c, req, V_UNSENT, HF_UNAVAILABLE, err.text);
 }
 
 /* Where it is sent; NULL if that leads nowhere. */
@@ -255,7 +260,7 @@ static struct cluster_node *target(struct cluster *c,
 {
     const char *host = to->to.host;
     if (!strcmp(host, "?")) return NULL;
-    return hf__cluster_node(c, *host ? host : from->host, to->to.port);
+    return hf__redis_cluster_node(c, *host ? host : from->host, to->to.port);
 }
 
 static void send_on(struct cluster *c, struct cluster_node *from,
@@ -263,10 +268,11 @@ static void send_on(struct cluster *c, struct cluster_node *from,
 {
     struct cluster_node *n = target(c, from, to);
     int is_lost = !n || (req->priv & PRIV_COUNT) >= REDIRECTS_MAX;
-    if (!to->is_ask || is_lost) hf__map_refresh(c);
+    if (!to->is_ask || is_lost) hf__redis_cluster_map_refresh(c);
     if (is_lost) {
-        hf__route_answer(c, req, V_UNSENT, HF_UNAVAILABLE,
-                         "redis-cluster: the nodes send it round in circles");
+        hf__redis_cluster_route_answer(
+            c, req, V_UNSENT, HF_UNAVAILABLE,
+            "redis-cluster: the nodes send it round in circles");
         return;
     }
     req->priv = (req->priv & ~PRIV_ASKING) + 1;
@@ -274,7 +280,7 @@ static void send_on(struct cluster *c, struct cluster_node *from,
         req->priv |= PRIV_ASKING;
         n->asked_us = cluster_now(c);
     } else {
-        hf__cluster_assign(c, to->slot, n);
+        hf__redis_cluster_assign(c, to->slot, n);
     }
     node_submit(c, n, req);
 }
@@ -282,20 +288,20 @@ static void send_on(struct cluster *c, struct cluster_node *from,
 /* The lock's two keys are on two servers for the moment.  A lock can be freed
  * without its counter if it was granted under the number that is released: the
  * script looks.  It can be looked at, in any case. */
-static int is_tried_alone(const struct request *req, const struct value *v)
+static int is_tried_alone(const struct request *req, const struct resp *v)
 {
     if (req->op != OP_RELEASE && req->op != OP_INSPECT) return 0;
     return hf__redis_error_is(v, "TRYAGAIN") && !(req->priv & PRIV_ALONE);
 }
 
-int hf__route_refused(struct backend_conn *conn, struct request *req,
-                      const struct value *v)
+int hf__redis_cluster_route_refused(struct backend_conn *conn,
+                                    struct request *req, const struct resp *v)
 {
-    struct nested *nested = (struct nested *)conn->env;
-    struct cluster *c = cluster_of(nested);
-    struct cluster_node *n = (struct cluster_node *)nested;
+    struct inner *inner = (struct inner *)conn->env;
+    struct cluster *c = cluster_of(inner);
+    struct cluster_node *n = (struct cluster_node *)inner;
     struct redirect to;
-    int is_elsewhere = hf__redirect_read(v, &to);
+    int is_elsewhere = hf__redis_hash_slot_redirect(v, &to);
     if (c->is_closing || (!is_elsewhere && !is_passing(v))) return 0;
     n->open--;
     req->next = NULL;
@@ -303,7 +309,7 @@ int hf__route_refused(struct backend_conn *conn, struct request *req,
         send_on(c, n, req, &to);
     } else if (is_tried_alone(req, v)) {
         req->priv |= PRIV_ALONE;
-        hf__route(c, req);
+        hf__redis_cluster_route(c, req);
     } else {
         put_off(c, conn, req, v);
     }

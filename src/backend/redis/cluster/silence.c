@@ -6,17 +6,17 @@
  */
 #include "backend/redis/cluster/cluster.h"
 
-int hf__cluster_is_silent(const struct cluster_node *n)
+int hf__redis_cluster_is_silent(const struct cluster_node *n)
 {
-    return n->is_open && hf__redis_silence_us(n->nested.conn) >= SILENT_US;
+    return n->is_open && hf__redis_silence_us(n->inner.conn) >= SILENT_US;
 }
 
-void hf__silence_begin(struct cluster *c)
+void hf__redis_cluster_silence_begin(struct cluster *c)
 {
     if (c->look_us == TIME_NEVER) c->look_us = cluster_now(c) + SILENT_US;
 }
 
-void hf__silence_tick(struct cluster *c)
+void hf__redis_cluster_silence_tick(struct cluster *c)
 {
     int is_owed = 0, is_silent = 0;
     if (cluster_now(c) < c->look_us) return;
@@ -24,8 +24,8 @@ void hf__silence_tick(struct cluster *c)
         const struct cluster_node *n = c->nodes[i];
         if (!n || n->open == 0) continue;
         is_owed = 1;
-        if (hf__cluster_is_silent(n)) is_silent = 1;
+        if (hf__redis_cluster_is_silent(n)) is_silent = 1;
     }
     c->look_us = is_owed ? cluster_now(c) + SILENT_US : TIME_NEVER;
-    if (is_silent) hf__map_refresh(c);
+    if (is_silent) hf__redis_cluster_map_refresh(c);
 }

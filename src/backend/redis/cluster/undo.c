@@ -39,17 +39,17 @@ static struct request *undone_take(struct request_list *list,
     return req;
 }
 
-int hf__undo(struct cluster *c, struct request *release)
+int hf__redis_cluster_undo(struct cluster *c, struct request *release)
 {
     struct request *req = undone_take(&c->waiting, release);
-    uint16_t slot = hf__slot_of(release->name, release->name_len);
-    struct cluster_node *n = hf__cluster_owner(c, slot);
+    uint16_t slot = hf__redis_hash_slot_of(release->name, release->name_len);
+    struct cluster_node *n = hf__redis_cluster_owner(c, slot);
     if (!req && n && n->is_open) {
-        req = undone_take(&n->nested.conn->queue, release);
+        req = undone_take(&n->inner.conn->unsent, release);
         if (req) n->open--;
     }
     if (!req) return 0;
-    hf__route_answer_soon(c, req, V_UNSENT);
-    hf__route_answer_soon(c, release, V_ABSENT);
+    hf__redis_cluster_route_answer_soon(c, req, V_UNSENT);
+    hf__redis_cluster_route_answer_soon(c, release, V_ABSENT);
     return 1;
 }

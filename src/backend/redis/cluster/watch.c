@@ -81,19 +81,19 @@ static void watch_fly(struct cluster *c, struct cluster_watch *w)
     w->at = NULL;
     w->is_lost = 0;
     w->is_flying = 1;
-    hf__route(c, &w->own);
+    hf__redis_cluster_route(c, &w->own);
 }
 
 /* ---- the engine's requests ---- */
 
-void hf__cwatch_begin(struct cluster *c, struct request *req)
+void hf__redis_cluster_watch_begin(struct cluster *c, struct request *req)
 {
     struct cluster_watch *w = NULL;
     if (c->watches_size > 0)
         w = *watch_find(c, req->kind, req->name, req->name_len);
     if (!w) w = watch_add(c, req);
     if (!w || w->asked) {
-        hf__route_answer_soon(c, req, V_ERROR);
+        hf__redis_cluster_route_answer_soon(c, req, V_ERROR);
         return;
     }
     w->asked = req;
@@ -102,16 +102,18 @@ void hf__cwatch_begin(struct cluster *c, struct request *req)
     if (!w->is_flying) watch_fly(c, w);
 }
 
-void hf__cwatch_end(struct cluster *c, struct request *req)
+void hf__redis_cluster_watch_end(struct cluster *c, struct request *req)
 {
     struct cluster_watch **at = NULL, *w = NULL;
     if (c->watches_size > 0)
         at = watch_find(c, req->kind, req->name, req->name_len);
     if (at) w = *at;
     struct cluster_node *n = w ? w->at : NULL;
-    if (w && w->asked) hf__route_answer_soon(c, w->asked, V_UNSENT);
+    if (w && w->asked)
+        hf__redis_cluster_route_answer_soon(c, w->asked, V_UNSENT);
     if (w) w->asked = NULL;
-    if (w && w->is_flying && hf__route_unwait(c, &w->own)) w->is_flying = 0;
+    if (w && w->is_flying && hf__redis_cluster_route_unwait(c, &w->own))
+        w->is_flying = 0;
     if (w && w->is_flying) {
         /* Wherever it lands, it is ended there: gone_landed(). */
         w->is_gone = 1;
@@ -121,9 +123,9 @@ void hf__cwatch_end(struct cluster *c, struct request *req)
     }
     if (n) {
         n->open++;
-        hf__nest_submit(&n->nested, req);
+        hf__redis_inner_submit(&n->inner, req);
     } else {
-        hf__route_answer_soon(c, req, V_GRANTED);
+        hf__redis_cluster_route_answer_soon(c, req, V_GRANTED);
     }
 }
 
@@ -134,16 +136,16 @@ static void gone_landed(struct cluster *c, struct cluster_node *n,
                         struct cluster_watch *w, const struct reply *reply)
 {
     watch_remove(c, watch_find(c, w->kind, w->name, w->name_len));
-    if (n && reply->verdict == V_GRANTED && !n->nested.is_dropped) {
+    if (n && reply->verdict == V_GRANTED && !n->inner.is_dropped) {
         w->own.op = OP_UNWATCH;
         n->open++;
-        hf__nest_submit(&n->nested, &w->own);
+        hf__redis_inner_submit(&n->inner, &w->own);
         return;
     }
     hf__free(c->env->alloc, w);
 }
 
-void hf__cwatch_ended(struct cluster *c, struct request *own)
+void hf__redis_cluster_watch_ended(struct cluster *c, struct request *own)
 {
     hf__free(c->env->alloc, own->priv_ptr);
 }
@@ -155,8 +157,9 @@ static void watch_lost(struct cluster *c, struct cluster_watch *w)
     c->rewatch_us = min64(c->rewatch_us, cluster_now(c) + REWATCH_US);
 }
 
-void hf__cwatch_replied(struct cluster *c, struct cluster_node *n,
-                        struct request *own, const struct reply *reply)
+void hf__redis_cluster_watch_replied(struct cluster *c, struct cluster_node *n,
+                                     struct request *own,
+                                     const struct reply *reply)
 {
     struct cluster_watch *w = (struct cluster_watch *)own;
     struct request *asked = w->asked;
@@ -167,7 +170,7 @@ void hf__cwatch_replied(struct cluster *c, struct cluster_node *n,
     }
     w->asked = NULL;
     int is_granted = reply->verdict == V_GRANTED;
-    if (is_granted && !n->nested.is_dropped) {
+    if (is_granted && !n->inner.is_dropped) {
         w->at = n;
         if (!asked) c->env->wake(c->env, w->name, w->name_len);
     } else if (asked && !is_granted) {
@@ -180,15 +183,16 @@ void hf__cwatch_replied(struct cluster *c, struct cluster_node *n,
     if (asked) c->env->reply(c->env, asked, reply);
 }
 
-void hf__cwatch_unwatched(struct backend_conn *conn, enum lock_kind kind,
-                          const char *name, size_t name_len)
+void hf__redis_cluster_watch_unwatched(struct backend_conn *conn,
+                                       enum lock_kind kind, const char *name,
+                                       size_t name_len)
 {
-    struct nested *nested = (struct nested *)conn->env;
-    struct cluster *c = cluster_of(nested);
+    struct inner *inner = (struct inner *)conn->env;
+    struct cluster *c = cluster_of(inner);
     if (c->watches_size == 0 || c->is_closing) return;
     struct cluster_watch *w = *watch_find(c, kind, name, name_len);
-    if (!w || w->is_flying || w->at != (struct cluster_node *)nested) return;
-    hf__map_refresh(c);
+    if (!w || w->is_flying || w->at != (struct cluster_node *)inner) return;
+    hf__redis_cluster_map_refresh(c);
     watch_fly(c, w);
 }
 
@@ -213,7 +217,8 @@ static void each_leave(struct cluster *c, struct cluster_watch *w,
     c->rewatch_us = cluster_now(c);
 }
 
-void hf__cwatch_leave(struct cluster *c, const struct cluster_node *n)
+void hf__redis_cluster_watch_leave(struct cluster *c,
+                                   const struct cluster_node *n)
 {
     each(c, each_leave, n);
 }
@@ -225,14 +230,14 @@ static void each_again(struct cluster *c, struct cluster_watch *w,
     if (w->is_lost && !w->is_flying) watch_fly(c, w);
 }
 
-void hf__cwatch_tick(struct cluster *c)
+void hf__redis_cluster_watch_tick(struct cluster *c)
 {
     if (cluster_now(c) < c->rewatch_us) return;
     c->rewatch_us = TIME_NEVER;
     each(c, each_again, NULL);
 }
 
-void hf__cwatch_free(struct cluster *c)
+void hf__redis_cluster_watch_free(struct cluster *c)
 {
     for (size_t i = 0; i < c->watches_size; i++)
         while (c->watches[i]) {

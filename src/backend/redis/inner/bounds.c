@@ -49,7 +49,7 @@ static unsigned network_of_v6(const struct in6_addr *ip)
     return NETWORK_PUBLIC;
 }
 
-unsigned hf__network_of(const struct stream_addr *addr)
+unsigned hf__redis_network_of(const struct stream_addr *addr)
 {
     const struct sockaddr_storage *sa = &addr->sa;
     if (sa->ss_family == AF_INET)
@@ -89,8 +89,8 @@ static void lower(char *to, const char *from)
     *to = '\0';
 }
 
-int hf__bounds_list(struct bounds *b, const struct allocator *a,
-                    const char *host)
+int hf__redis_bounds_list(struct bounds *b, const struct allocator *a,
+                          const char *host)
 {
     size_t had = b->hosts ? strlen(b->hosts) : 0;
     char *hosts = hf__realloc(a, b->hosts, had + strlen(host) + 2);
@@ -101,8 +101,8 @@ int hf__bounds_list(struct bounds *b, const struct allocator *a,
     return 0;
 }
 
-int hf__bounds_read(struct bounds *b, const struct allocator *a,
-                    const struct url *url, struct hf_error *err)
+int hf__redis_bounds_read(struct bounds *b, const struct allocator *a,
+                          const struct url *url, struct hf_error *err)
 {
     const char *list = hf__url_option(url, "redirect_hosts");
     int status = rule_read(b, url, err);
@@ -111,14 +111,14 @@ int hf__bounds_read(struct bounds *b, const struct allocator *a,
         return hf__error_set(err, HF_INVALID,
                              "url: redirect_hosts: a list of hosts, separated "
                              "by commas, is wanted");
-    if (hf__bounds_list(b, a, list) != 0)
+    if (hf__redis_bounds_list(b, a, list) != 0)
         return hf__error_set(err, HF_NOMEM, "redis: out of memory");
     for (char *p = b->hosts; *p; p++)
         if (*p == ',') *p = ' ';
     return HF_OK;
 }
 
-void hf__bounds_free(struct bounds *b, const struct allocator *a)
+void hf__redis_bounds_free(struct bounds *b, const struct allocator *a)
 {
     hf__free(a, b->hosts);
     b->hosts = NULL;
@@ -134,14 +134,14 @@ static int is_listed(const struct bounds *b, const char *host)
     return hf__word_is_in(text, b->hosts);
 }
 
-void hf__bounds_learn(struct bounds *b, const char *host,
-                      const struct stream_addr *addr)
+void hf__redis_bounds_learn(struct bounds *b, const char *host,
+                            const struct stream_addr *addr)
 {
-    if (is_listed(b, host)) b->networks |= hf__network_of(addr);
+    if (is_listed(b, host)) b->networks |= hf__redis_network_of(addr);
 }
 
-int hf__bounds_allow(const struct bounds *b, const char *host,
-                     const struct stream_addr *addr)
+int hf__redis_bounds_allow(const struct bounds *b, const char *host,
+                           const struct stream_addr *addr)
 {
     if (b->rule == BOUNDS_ANY || is_listed(b, host)) return 1;
     if (b->rule == BOUNDS_LISTED) return 0;
@@ -150,17 +150,17 @@ int hf__bounds_allow(const struct bounds *b, const char *host,
     /* By a tunnel, or a container's port: those behind it name each other by
      * their own addresses. */
     if (networks & NETWORK_LOOPBACK) networks |= NETWORK_PRIVATE;
-    return (hf__network_of(addr) & networks) != 0;
+    return (hf__redis_network_of(addr) & networks) != 0;
 }
 
-int hf__bounds_allow_text(const struct bounds *b, const char *host)
+int hf__redis_bounds_allow_text(const struct bounds *b, const char *host)
 {
     struct resolved numeric;
     int is_name = hf__resolve_numeric(host, 1, &numeric) != 0;
-    return hf__bounds_allow(b, host, is_name ? NULL : &numeric.addrs[0]);
+    return hf__redis_bounds_allow(b, host, is_name ? NULL : &numeric.addrs[0]);
 }
 
-const char *hf__bounds_text(const struct bounds *b)
+const char *hf__redis_bounds_text(const struct bounds *b)
 {
     return b->rule == BOUNDS_LISTED
                ? "redirect: a server named it, and neither the URL nor "

@@ -33,30 +33,30 @@ struct bounds {
 };
 
 /* Read the options of `url`.  HF_OK, or HF_INVALID or HF_NOMEM with err. */
-int hf__bounds_read(struct bounds *b, const struct allocator *a,
-                    const struct url *url, struct hf_error *err);
-void hf__bounds_free(struct bounds *b, const struct allocator *a);
+int hf__redis_bounds_read(struct bounds *b, const struct allocator *a,
+                          const struct url *url, struct hf_error *err);
+void hf__redis_bounds_free(struct bounds *b, const struct allocator *a);
 
 /* `host` is one of the URL's.  0, or -1: no memory. */
-int hf__bounds_list(struct bounds *b, const struct allocator *a,
-                    const char *host);
+int hf__redis_bounds_list(struct bounds *b, const struct allocator *a,
+                          const char *host);
 
 /* `host` was reached at this address: if it is listed, its network is one of
  * the URL's. */
-void hf__bounds_learn(struct bounds *b, const char *host,
-                      const struct stream_addr *addr);
+void hf__redis_bounds_learn(struct bounds *b, const char *host,
+                            const struct stream_addr *addr);
 
 /* May `host`, which is at `addr`, be connected to?  NULL: its address is not
  * known yet, and may decide. */
-int hf__bounds_allow(const struct bounds *b, const char *host,
-                     const struct stream_addr *addr);
+int hf__redis_bounds_allow(const struct bounds *b, const char *host,
+                           const struct stream_addr *addr);
 
 /* The same, with the address in `host`, if it is one. */
-int hf__bounds_allow_text(const struct bounds *b, const char *host);
+int hf__redis_bounds_allow_text(const struct bounds *b, const char *host);
 
 /* Why not, for an error's text behind the name of the host. */
-const char *hf__bounds_text(const struct bounds *b);
+const char *hf__redis_bounds_text(const struct bounds *b);
 
-unsigned hf__network_of(const struct stream_addr *addr);
+unsigned hf__redis_network_of(const struct stream_addr *addr);
 
 #endif

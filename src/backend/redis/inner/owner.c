@@ -17,9 +17,9 @@ int hf__redis_ask(struct backend_conn *c, enum flight_kind kind)
     struct command *cmd = &c->cmd;
     int is_slots = kind == FLIGHT_SLOTS;
     if (c->main.state != LINK_UP) return -1;
-    hf__cmd_begin(cmd, is_slots ? "CLUSTER" : "PUBSUB");
-    hf__cmd_text(cmd, is_slots ? "SLOTS" : "SHARDNUMSUB");
-    return hf__link_push(&c->main, kind) ? 0 : -1;
+    hf__redis_cmd_begin(cmd, is_slots ? "CLUSTER" : "PUBSUB");
+    hf__redis_cmd_text(cmd, is_slots ? "SLOTS" : "SHARDNUMSUB");
+    return hf__redis_link_push(&c->main, kind) ? 0 : -1;
 }
 
 static int is_owed(const struct link *l)
@@ -39,8 +39,8 @@ int64_t hf__redis_silence_us(const struct backend_conn *c)
 int hf__redis_asking(struct backend_conn *c, const struct request *req)
 {
     if (!c->owner || !(req->priv & PRIV_ASKING)) return 0;
-    hf__cmd_begin(&c->cmd, "ASKING");
-    return hf__link_push(&c->main, FLIGHT_ASKING) ? 0 : -1;
+    hf__redis_cmd_begin(&c->cmd, "ASKING");
+    return hf__redis_link_push(&c->main, FLIGHT_ASKING) ? 0 : -1;
 }
 
 int hf__redis_is_alone(const struct backend_conn *c, const struct request *req)
@@ -49,7 +49,7 @@ int hf__redis_is_alone(const struct backend_conn *c, const struct request *req)
 }
 
 int hf__redis_is_taken_back(struct backend_conn *c, struct request *reqs,
-                            const struct value *v)
+                            const struct resp *v)
 {
     /* With an owner there are no batches. */
     return c->owner && c->owner->refused(c, reqs, v);

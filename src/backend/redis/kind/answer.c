@@ -19,8 +19,8 @@ static const char *const op_words[] = {
     [OP_GUARD] = "guard",     [OP_BOOT] = "boot",
     [OP_FACTS] = "facts",     [OP_TALLY] = "count"};
 
-void hf__ops_refuse(struct backend_conn *c, const char *where, int status,
-                    const char *what, struct reply *reply)
+void hf__redis_refuse(struct backend_conn *c, const char *where, int status,
+                      const char *what, struct reply *reply)
 {
     snprintf(c->text, sizeof c->text, "%s: %s: %s", c->endpoint, where, what);
     reply->verdict = V_ERROR;
@@ -28,20 +28,20 @@ void hf__ops_refuse(struct backend_conn *c, const char *where, int status,
     reply->text = c->text;
 }
 
-void hf__ops_conflict(struct backend_conn *c, const struct request *req,
-                      const char *what, struct reply *reply)
+void hf__redis_conflict(struct backend_conn *c, const struct request *req,
+                        const char *what, struct reply *reply)
 {
-    hf__ops_refuse(c, op_words[req->op], HF_CONFLICT, what, reply);
+    hf__redis_refuse(c, op_words[req->op], HF_CONFLICT, what, reply);
 }
 
-static int64_t number_at(const struct value *v, size_t i, int64_t otherwise)
+static int64_t number_at(const struct resp *v, size_t i, int64_t otherwise)
 {
-    return hf__value_number(hf__value_at(v, i), otherwise);
+    return hf__redis_resp_number(hf__redis_resp_at(v, i), otherwise);
 }
 
-int64_t hf__ops_poll_us(const struct value *v)
+int64_t hf__redis_poll_us(const struct resp *v)
 {
-    int64_t ms = hf__value_within(v, INT64_MIN, INT64_MAX, 0);
+    int64_t ms = hf__redis_resp_within(v, INT64_MIN, INT64_MAX, 0);
     return ms < 0 || ms > BALLOT_MAX ? -1 : ms * US_PER_MS;
 }
 
@@ -54,12 +54,12 @@ int64_t hf__ops_poll_us(const struct value *v)
 /* Somebody else has it.  A hold that never ends by itself is worth a word: who
  * waits for it waits for its holder, or for somebody who breaks it. */
 static void busy(struct backend_conn *c, const struct request *req,
-                 const struct value *v, struct reply *reply)
+                 const struct resp *v, struct reply *reply)
 {
     reply->verdict = V_BUSY;
-    reply->ttl_us = hf__value_ttl_us(hf__value_at(v, 3));
+    reply->ttl_us = hf__redis_resp_ttl_us(hf__redis_resp_at(v, 3));
     reply->silent = number_at(v, 4, 0) == 1;
-    reply->poll_us = hf__ops_poll_us(hf__value_at(v, 5));
+    reply->poll_us = hf__redis_poll_us(hf__redis_resp_at(v, 5));
     if (number_at(v, 3, -1) != -1 || reply->ttl_us >= 0) return;
     snprintf(c->text, sizeof c->text,
              "%s: %s: its holder's hold has no expiry; if the holder is gone, "
@@ -70,9 +70,9 @@ static void busy(struct backend_conn *c, const struct request *req,
 }
 
 static int read_propose(struct backend_conn *c, const struct request *req,
-                        const struct value *v, struct reply *reply)
+                        const struct resp *v, struct reply *reply)
 {
-    int64_t fence = hf__value_within(v, 0, INT64_MAX, -1);
+    int64_t fence = hf__redis_resp_within(v, 0, INT64_MAX, -1);
     if (fence > 0 && req->flags & REQ_QUORUM) {
         /* Of a quorum the fence is our number; the node tells its time. */
         reply->verdict = V_GRANTED;
@@ -87,7 +87,7 @@ static int read_propose(struct backend_conn *c, const struct request *req,
         if (fence > req->ballot) reply->node_us = fence;
         return 0;
     }
-    if (!hf__value_is_array(v, 4)) return -1;
+    if (!hf__redis_resp_is_array(v, 4)) return -1;
     reply->counter = number_at(v, 1, -1);
     reply->node_us = number_at(v, 2, -1);
     switch (number_at(v, 0, INT64_MIN)) {
@@ -97,30 +97,30 @@ static int read_propose(struct backend_conn *c, const struct request *req,
         return 0;
     case 0:
         if (request_is_rw(req))
-            hf__rw_busy(v, reply);
+            hf__redis_rw_busy(v, reply);
         else
             busy(c, req, v, reply);
         if (!request_is_rw(req) && number_at(v, 4, 0) == FOREIGN)
-            hf__both_learn(c);
+            hf__redis_classic_learn(c);
         return 0;
     case -1:
         reply->verdict = V_STALE;
         return 0;
     case -2:
-        hf__ops_conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
+        hf__redis_conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
         return 0;
     case -3:
-        hf__ops_conflict(c, req, NO_LOCK, reply);
+        hf__redis_conflict(c, req, NO_LOCK, reply);
         return 0;
     case -4:
-        hf__ops_conflict(c, req, NO_EXPIRY, reply);
+        hf__redis_conflict(c, req, NO_EXPIRY, reply);
         return 0;
     case -5:
         reply->verdict = V_UNSETTLED;
         return 0;
     case -7:
-        hf__ops_conflict(c, req, request_is_rw(req) ? IN_USE_PLAIN : IN_USE_RW,
-                         reply);
+        hf__redis_conflict(
+            c, req, request_is_rw(req) ? IN_USE_PLAIN : IN_USE_RW, reply);
         return 0;
     default:
         return -1;
@@ -129,10 +129,10 @@ static int read_propose(struct backend_conn *c, const struct request *req,
 
 /* Somebody else's by now: whose, in words, if the record is one of ours. */
 static void read_taken(struct backend_conn *c, const struct request *req,
-                       const struct value *v, struct reply *reply)
+                       const struct resp *v, struct reply *reply)
 {
     reply->verdict = V_OTHER;
-    if (hf__info_holder(v, &c->info) != 0) return;
+    if (hf__redis_info_holder(v, &c->info) != 0) return;
     if (!strcmp(c->info.owner, req->owner))
         snprintf(c->text, sizeof c->text,
                  "%s: renew: it was taken away; what is there is another "
@@ -159,14 +159,14 @@ static void read_gone(struct backend_conn *c, struct reply *reply)
 }
 
 static int read_renew(struct backend_conn *c, const struct request *req,
-                      const struct value *v, struct reply *reply)
+                      const struct resp *v, struct reply *reply)
 {
-    int64_t ttl = hf__value_within(v, -4, INT64_MAX, INT64_MIN);
-    if (v->type == VALUE_STRING) {
+    int64_t ttl = hf__redis_resp_within(v, -4, INT64_MAX, INT64_MIN);
+    if (v->type == RESP_STRING) {
         read_taken(c, req, v, reply);
         return 0;
     }
-    reply->ttl_us = hf__value_ttl_us(v);
+    reply->ttl_us = hf__redis_resp_ttl_us(v);
     if (ttl >= -1)
         reply->verdict = V_GRANTED;
     else if (ttl == -2)
@@ -174,17 +174,17 @@ static int read_renew(struct backend_conn *c, const struct request *req,
     else if (ttl == -3)
         reply->verdict = V_OTHER;
     else if (ttl == -4)
-        hf__ops_conflict(c, req, NO_LOCK, reply);
+        hf__redis_conflict(c, req, NO_LOCK, reply);
     else
         return -1;
     return 0;
 }
 
 static int read_release(struct backend_conn *c, const struct request *req,
-                        const struct value *v, struct reply *reply)
+                        const struct resp *v, struct reply *reply)
 {
-    int64_t code = hf__value_number(v, INT64_MIN);
-    if (hf__value_is_array(v, 2)) {
+    int64_t code = hf__redis_resp_number(v, INT64_MIN);
+    if (hf__redis_resp_is_array(v, 2)) {
         code = number_at(v, 0, INT64_MIN);
         reply->node_us = number_at(v, 1, -1);
     }
@@ -196,7 +196,7 @@ static int read_release(struct backend_conn *c, const struct request *req,
     } else if (code == -3) {
         reply->verdict = V_OTHER;
     } else if (code == -5) {
-        hf__ops_conflict(c, req, OTHER_LAYOUT, reply);
+        hf__redis_conflict(c, req, OTHER_LAYOUT, reply);
     } else {
         return -1;
     }
@@ -204,16 +204,16 @@ static int read_release(struct backend_conn *c, const struct request *req,
 }
 
 static int read_break(struct backend_conn *c, const struct request *req,
-                      const struct value *v, struct reply *reply)
+                      const struct resp *v, struct reply *reply)
 {
-    if (!hf__value_is_array(v, 3)) return -1;
+    if (!hf__redis_resp_is_array(v, 3)) return -1;
     int64_t was = number_at(v, 0, INT64_MIN);
     reply->counter = number_at(v, 1, -1);
     reply->node_us = number_at(v, 2, -1);
     if (was == -1) {
-        hf__ops_conflict(c, req, NO_LOCK, reply);
+        hf__redis_conflict(c, req, NO_LOCK, reply);
     } else if (was == -2) {
-        hf__ops_conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
+        hf__redis_conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
     } else if (was == 0 || was == 1) {
         c->info = (struct hf_info){.locked = (int)was,
                                    .ttl_ms = was ? -1 : -2,
@@ -229,7 +229,7 @@ static int read_break(struct backend_conn *c, const struct request *req,
 }
 
 static int read_one(struct backend_conn *c, const struct request *req,
-                    const struct value *v, struct reply *reply)
+                    const struct resp *v, struct reply *reply)
 {
     *reply = (struct reply){.verdict = V_ERROR, .ttl_us = -1, .waiters = -1};
     if (hf__redis_is_permit(req))
@@ -247,9 +247,9 @@ static int read_one(struct backend_conn *c, const struct request *req,
     case OP_BREAK:
         return read_break(c, req, v, reply);
     case OP_INSPECT:
-        return hf__info_inspect(c, req, v, reply);
+        return hf__redis_info_inspect(c, req, v, reply);
     case OP_LIST:
-        return hf__info_list(c, req, v, reply);
+        return hf__redis_info_list(c, req, v, reply);
     case OP_VALUE_READ:
         return hf__redis_value_read(c, v, reply);
     case OP_VALUE_WRITE:
@@ -286,8 +286,8 @@ static const char *strange_number(const struct reply *r)
     return NULL;
 }
 
-int hf__ops_is_strange(struct backend_conn *c, const struct request *req,
-                       const struct reply *reply)
+int hf__redis_is_strange(struct backend_conn *c, const struct request *req,
+                         const struct reply *reply)
 {
     const char *what = strange_number(reply);
     if (!what) return 0;
@@ -297,30 +297,30 @@ int hf__ops_is_strange(struct backend_conn *c, const struct request *req,
     return 1;
 }
 
-void hf__ops_strange(struct backend_conn *c, struct request *reqs)
+void hf__redis_strange(struct backend_conn *c, struct request *reqs)
 {
     snprintf(c->text, sizeof c->text, "%s: %s: unexpected answer", c->endpoint,
              op_words[reqs->op]);
     hf__redis_answer_all(c, reqs, V_UNKNOWN, HF_UNAVAILABLE, c->text);
-    hf__link_fail(&c->main, HF_UNAVAILABLE, 0, "unexpected answer");
+    hf__redis_link_fail(&c->main, HF_UNAVAILABLE, 0, "unexpected answer");
 }
 
 static void reply_batch(struct backend_conn *c, struct request *reqs,
-                        const struct value *v)
+                        const struct resp *v)
 {
     size_t n = 1;
     for (const struct request *r = reqs; r; r = r->next) n++;
-    if (!hf__value_is_array(v, n)) {
-        hf__ops_strange(c, reqs);
+    if (!hf__redis_resp_is_array(v, n)) {
+        hf__redis_strange(c, reqs);
         return;
     }
-    int64_t node_us = hf__value_number(v->first, -1);
-    const struct value *at = v->first->next;
+    int64_t node_us = hf__redis_resp_number(v->first, -1);
+    const struct resp *at = v->first->next;
     while (reqs) {
         struct request *req = reqs;
         struct reply reply;
         if (read_one(c, req, at, &reply) != 0) {
-            hf__ops_strange(c, reqs);
+            hf__redis_strange(c, reqs);
             return;
         }
         reply.node_us = node_us;
@@ -340,13 +340,13 @@ static void send_singly(struct backend_conn *c, struct request *reqs)
         struct request *req = reqs;
         reqs = req->next;
         req->next = NULL;
-        hf__ops_send(c, FLIGHT_REQUEST, req);
+        hf__redis_send(c, FLIGHT_REQUEST, req);
     }
 }
 
 /* The server refuses these, and is the one to be asked: it is neither the wrong
  * one, nor one that knows of nobody who is. */
-static void refusal_mark(struct request *reqs, const struct value *v)
+static void refusal_mark(struct request *reqs, const struct resp *v)
 {
     static const char *const elsewhere[] = {"MOVED", "ASK", "READONLY",
                                             "MASTERDOWN", "CLUSTERDOWN"};
@@ -370,18 +370,18 @@ static const char *keys_text(const struct request *req, char *out, size_t size)
 /* EVAL needs the right to write, whatever the script does; EVAL_RO, which came
  * with Redis 7, does not.  Was the request sent once more, that way? */
 static int is_looked_at(struct backend_conn *c, const struct flight *f,
-                        const struct value *v)
+                        const struct resp *v)
 {
     enum request_op op = f->reqs->op;
     if (op != OP_INSPECT && op != OP_LIST && op != OP_VALUE_READ) return 0;
     if (f->kind == FLIGHT_LOOK || !hf__redis_error_is(v, "NOPERM")) return 0;
-    hf__ops_send(c, FLIGHT_LOOK, f->reqs);
+    hf__redis_send(c, FLIGHT_LOOK, f->reqs);
     return 1;
 }
 
 /* The server knows no EVAL_RO: then the answer before this one counts. */
 static int is_unable_to_look(struct backend_conn *c, const struct flight *f,
-                             const struct value *v)
+                             const struct resp *v)
 {
     if (f->kind != FLIGHT_LOOK || !hf__redis_error_is(v, "ERR unknown"))
         return 0;
@@ -394,7 +394,7 @@ static int is_unable_to_look(struct backend_conn *c, const struct flight *f,
 }
 
 static void reply_error(struct backend_conn *c, const struct flight *f,
-                        const struct value *v)
+                        const struct resp *v)
 {
     char text[HF_ERROR_TEXT_MAX];
     if (f->kind == FLIGHT_REQUEST && hf__redis_error_is(v, "NOSCRIPT")) {
@@ -402,7 +402,7 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
          * pipeline found it empty as well and will come after it again; and
          * if a release did slip through, it raised the counter above this
          * proposal. */
-        hf__ops_send(c, FLIGHT_EVAL, f->reqs);
+        hf__redis_send(c, FLIGHT_EVAL, f->reqs);
         return;
     }
     if (f->reqs->next && hf__redis_error_is(v, "CROSSSLOT")) {
@@ -410,7 +410,7 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
         return;
     }
     if (is_looked_at(c, f, v) || is_unable_to_look(c, f, v)) return;
-    if (hf__queue_is_denied(c, f->reqs, v)) return;
+    if (hf__redis_queue_is_denied(c, f->reqs, v)) return;
     refusal_mark(f->reqs, v);
     if (hf__redis_is_taken_back(c, f->reqs, v)) return;
     struct hf_error err;
@@ -425,27 +425,27 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
     hf__redis_answer_all(c, f->reqs, V_ERROR, status, err.text);
     /* No longer a primary: the next greeting says whose replica it is. */
     if (hf__redis_error_is_of_replica(v))
-        hf__link_fail(&c->main, HF_UNAVAILABLE, 0,
-                      "the server is no longer a primary");
+        hf__redis_link_fail(&c->main, HF_UNAVAILABLE, 0,
+                            "the server is no longer a primary");
 }
 
 /* The answer to a bare SET NX PX: yes, or the script looks what is there. */
 static void reply_set(struct backend_conn *c, const struct flight *f,
-                      const struct value *v)
+                      const struct resp *v)
 {
     const struct reply granted = {
         .verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
-    if (v->type == VALUE_NIL)
-        hf__ops_send(c, FLIGHT_REQUEST, f->reqs);
-    else if (!hf__value_is_text(v, "OK"))
-        hf__ops_strange(c, f->reqs);
+    if (v->type == RESP_NIL)
+        hf__redis_send(c, FLIGHT_REQUEST, f->reqs);
+    else if (!hf__redis_resp_is_text(v, "OK"))
+        hf__redis_strange(c, f->reqs);
     else if (!hf__redis_aof_hold(c, f->reqs, &granted)
              && !hf__redis_wait_park(c, f->reqs, &granted))
         hf__redis_answer(c, f->reqs, &granted);
 }
 
-void hf__ops_reply(struct backend_conn *c, const struct flight *f,
-                   const struct value *v)
+void hf__redis_answered(struct backend_conn *c, const struct flight *f,
+                        const struct resp *v)
 {
     struct reply reply;
     if (f->kind == FLIGHT_ASKING) return;
@@ -464,16 +464,16 @@ void hf__ops_reply(struct backend_conn *c, const struct flight *f,
         hf__redis_wait_reply(c, v);
     } else if (f->kind == FLIGHT_AOF) {
         hf__redis_aof_reply(c, f, v);
-    } else if (v->type == VALUE_ERROR) {
+    } else if (v->type == RESP_ERROR) {
         reply_error(c, f, v);
     } else if (f->kind == FLIGHT_SET) {
         reply_set(c, f, v);
     } else if (f->reqs->op == OP_RENEW) {
         reply_batch(c, f->reqs, v);
-    } else if (hf__queue_again(c, f->reqs, v)) {
+    } else if (hf__redis_queue_again(c, f->reqs, v)) {
         return;
     } else if (read_one(c, f->reqs, v, &reply) != 0) {
-        hf__ops_strange(c, f->reqs);
+        hf__redis_strange(c, f->reqs);
     } else if (!hf__redis_aof_hold(c, f->reqs, &reply)
                && !hf__redis_wait_park(c, f->reqs, &reply)) {
         hf__redis_answer(c, f->reqs, &reply);

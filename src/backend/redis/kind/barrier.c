@@ -15,40 +15,42 @@
 static void put_keys(struct command *cmd, const struct request *req, int len)
 {
     static const char *const sides[] = {"hf_waiting", "hf_passed", "hf_left"};
-    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     for (int i = 1; i < len; i++)
-        hf__cmd_side_key(cmd, req->name, req->name_len, sides[i - 1]);
+        hf__redis_cmd_side_key(cmd, req->name, req->name_len, sides[i - 1]);
 }
 
 static void wait_build(struct backend_conn *c, enum flight_kind kind,
                        const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__ops_script_begin(cmd, &hf__script_barrier_wait, kind, BARRIER_KEYS);
+    hf__redis_cmd_script(cmd, &hf__redis_script_barrier_wait, kind,
+                         BARRIER_KEYS);
     put_keys(cmd, req, BARRIER_KEYS);
-    hf__cmd_text(cmd, req->owner);
-    hf__cmd_number(cmd, req->permits);
-    hf__cmd_number(cmd, req->seen_us);
-    hf__cmd_number(cmd, req->ballot);
-    hf__cmd_number(cmd, req->window_us);
-    hf__cmd_number(cmd, PLACE_US / US_PER_MS);
-    hf__cmd_number(cmd, BARRIER_KEPT_MS);
-    hf__cmd_number(cmd, BARRIER_IDLE_MS);
-    hf__ops_put_channel(cmd, req);
-    hf__cmd_part_begin(cmd);
-    if (c->is_sharded) hf__cmd_part_text(cmd, "s");
-    if (req->flags & REQ_QUEUE) hf__cmd_part_text(cmd, "q");
-    hf__cmd_part_end(cmd);
+    hf__redis_cmd_text(cmd, req->owner);
+    hf__redis_cmd_number(cmd, req->permits);
+    hf__redis_cmd_number(cmd, req->seen_us);
+    hf__redis_cmd_number(cmd, req->ballot);
+    hf__redis_cmd_number(cmd, req->window_us);
+    hf__redis_cmd_number(cmd, PLACE_US / US_PER_MS);
+    hf__redis_cmd_number(cmd, BARRIER_KEPT_MS);
+    hf__redis_cmd_number(cmd, BARRIER_IDLE_MS);
+    hf__redis_put_channel(cmd, req);
+    hf__redis_cmd_part_begin(cmd);
+    if (c->is_sharded) hf__redis_cmd_part_text(cmd, "s");
+    if (req->flags & REQ_QUEUE) hf__redis_cmd_part_text(cmd, "q");
+    hf__redis_cmd_part_end(cmd);
 }
 
 static void leave_build(struct command *cmd, enum flight_kind kind,
                         const struct request *req)
 {
-    hf__ops_script_begin(cmd, &hf__script_barrier_leave, kind, BARRIER_KEYS);
+    hf__redis_cmd_script(cmd, &hf__redis_script_barrier_leave, kind,
+                         BARRIER_KEYS);
     put_keys(cmd, req, BARRIER_KEYS);
-    hf__cmd_text(cmd, req->owner);
-    hf__cmd_number(cmd, req->ballot);
-    hf__cmd_number(cmd, req->window_us);
+    hf__redis_cmd_text(cmd, req->owner);
+    hf__redis_cmd_number(cmd, req->ballot);
+    hf__redis_cmd_number(cmd, req->window_us);
 }
 
 int hf__redis_barrier_build(struct backend_conn *c, enum flight_kind kind,
@@ -61,7 +63,7 @@ int hf__redis_barrier_build(struct backend_conn *c, enum flight_kind kind,
     } else if (req->op == OP_RELEASE) {
         leave_build(cmd, kind, req);
     } else if (req->op == OP_TALLY) {
-        hf__ops_script_begin(cmd, &hf__script_barrier_look, kind, 2);
+        hf__redis_cmd_script(cmd, &hf__redis_script_barrier_look, kind, 2);
         put_keys(cmd, req, 2);
     } else {
         return 0;
@@ -72,7 +74,7 @@ int hf__redis_barrier_build(struct backend_conn *c, enum flight_kind kind,
 static void refuse(struct backend_conn *c, int status, const char *why,
                    struct reply *reply)
 {
-    hf__ops_refuse(c, "barrier", status, why, reply);
+    hf__redis_refuse(c, "barrier", status, why, reply);
 }
 
 #define NO_BARRIER "something that is no barrier is stored there"
@@ -120,10 +122,10 @@ static int read_wait(struct backend_conn *c, const struct request *req,
     }
 }
 
-static int read_look(struct backend_conn *c, const struct value *v,
-                     int64_t code, int64_t waiting, struct reply *reply)
+static int read_look(struct backend_conn *c, const struct resp *v, int64_t code,
+                     int64_t waiting, struct reply *reply)
 {
-    int64_t parties = hf__value_number(hf__value_at(v, 3), 0);
+    int64_t parties = hf__redis_resp_number(hf__redis_resp_at(v, 3), 0);
     if (code == -3) refuse(c, HF_CONFLICT, NO_BARRIER, reply);
     if (code != 1) return code == -3 ? 0 : -1;
     c->tally = (struct tally_told){.is_there = parties > 0,
@@ -135,22 +137,22 @@ static int read_look(struct backend_conn *c, const struct value *v,
     return 0;
 }
 
-static int read_leave(const struct value *v, struct reply *reply)
+static int read_leave(const struct resp *v, struct reply *reply)
 {
-    int64_t code = hf__value_number(v, INT64_MIN);
+    int64_t code = hf__redis_resp_number(v, INT64_MIN);
     reply->verdict = code == -1 ? V_GRANTED : V_ABSENT;
     return code == -1 || code == -2 ? 0 : -1;
 }
 
 int hf__redis_barrier_read(struct backend_conn *c, const struct request *req,
-                           const struct value *v, struct reply *reply)
+                           const struct resp *v, struct reply *reply)
 {
     int is_look = req->op == OP_TALLY;
     if (req->op == OP_RELEASE) return read_leave(v, reply);
-    if (!hf__value_is_array(v, is_look ? 4 : 3)) return -1;
-    int64_t code = hf__value_number(hf__value_at(v, 0), INT64_MIN);
-    int64_t number = hf__value_number(hf__value_at(v, 1), -1);
-    reply->node_us = hf__value_number(hf__value_at(v, 2), -1);
+    if (!hf__redis_resp_is_array(v, is_look ? 4 : 3)) return -1;
+    int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN);
+    int64_t number = hf__redis_resp_number(hf__redis_resp_at(v, 1), -1);
+    reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1);
     return is_look ? read_look(c, v, code, number, reply)
                    : read_wait(c, req, code, number, reply);
 }

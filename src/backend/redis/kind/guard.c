@@ -26,18 +26,18 @@ void hf__redis_guard_build(struct backend_conn *c, enum flight_kind kind,
 {
     struct command *cmd = &c->cmd;
     int is_claim = (req->flags & REQ_GUARD_CLAIM) != 0;
-    hf__ops_script_begin(cmd, &hf__script_guard, kind, 2);
-    hf__cmd_key(cmd, is_claim ? claim_prefix : guard_prefix, req->name,
-                req->name_len);
-    hf__cmd_bytes(cmd, req->name, req->name_len);
-    hf__cmd_text(cmd, verb_of(req->flags));
+    hf__redis_cmd_script(cmd, &hf__redis_script_guard, kind, 2);
+    hf__redis_cmd_key(cmd, is_claim ? claim_prefix : guard_prefix, req->name,
+                      req->name_len);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_text(cmd, verb_of(req->flags));
     if (req->flags & REQ_GUARD_LOOK) return;
-    hf__cmd_number(cmd, (int64_t)req->version);
-    hf__cmd_number(cmd, hf__redis_now_us(c));
-    hf__cmd_number(cmd, c->env->conf->timeout_us + VALUE_SKEW_US);
+    hf__redis_cmd_number(cmd, (int64_t)req->version);
+    hf__redis_cmd_number(cmd, hf__redis_now_us(c));
+    hf__redis_cmd_number(cmd, c->env->conf->timeout_us + VALUE_SKEW_US);
     if (!(req->flags & REQ_GUARD_VALUE)) return;
-    hf__cmd_number(cmd, hf__ops_lease_ms(req));
-    hf__cmd_bytes(cmd, req->data ? req->data : "", req->data_len);
+    hf__redis_cmd_number(cmd, hf__redis_lease_ms(req));
+    hf__redis_cmd_bytes(cmd, req->data ? req->data : "", req->data_len);
 }
 
 static void conflict(struct backend_conn *c, const char *why,
@@ -49,32 +49,33 @@ static void conflict(struct backend_conn *c, const char *why,
     reply->text = c->text;
 }
 
-static int value_take(struct backend_conn *c, const struct value *v,
+static int value_take(struct backend_conn *c, const struct resp *v,
                       struct reply *reply)
 {
-    const struct value *data = hf__value_at(v, 4);
+    const struct resp *data = hf__redis_resp_at(v, 4);
     if (!data) return -1;
-    if (data->type == VALUE_NIL) return 0;
-    if (data->type != VALUE_STRING) return -1;
+    if (data->type == RESP_NIL) return 0;
+    if (data->type != RESP_STRING) return -1;
     if (data->len > HF_VALUE_MAX) {
         conflict(c, "a longer value than a guarded one is stored there", reply);
         return 0;
     }
-    reply->ttl_us = hf__value_ttl_us(hf__value_at(v, 3));
+    reply->ttl_us = hf__redis_resp_ttl_us(hf__redis_resp_at(v, 3));
     reply->data = data->text;
     reply->data_len = data->len;
     return 0;
 }
 
 int hf__redis_guard_read(struct backend_conn *c, const struct request *req,
-                         const struct value *v, struct reply *reply)
+                         const struct resp *v, struct reply *reply)
 {
     /* Tokens may be somebody else's, and larger than ours. */
-    int64_t seen = hf__value_within(hf__value_at(v, 1), 0, INT64_MAX, -1);
-    if (!hf__value_is_array(v, 3) || seen < 0) return -1;
-    reply->node_us = hf__value_number(hf__value_at(v, 2), -1);
+    int64_t seen =
+        hf__redis_resp_within(hf__redis_resp_at(v, 1), 0, INT64_MAX, -1);
+    if (!hf__redis_resp_is_array(v, 3) || seen < 0) return -1;
+    reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1);
     reply->version = (uint64_t)seen;
-    switch (hf__value_number(hf__value_at(v, 0), INT64_MIN)) {
+    switch (hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN)) {
     case 1:
         reply->verdict = V_GRANTED;
         if (req->flags & REQ_GUARD_LOOK && req->flags & REQ_GUARD_VALUE)

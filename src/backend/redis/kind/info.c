@@ -66,20 +66,20 @@ static int64_t hf_read(const char *text, struct hf_info *info)
     return fence < 0 || fence > BALLOT_MAX ? 0 : fence;
 }
 
-static int is_ours(const struct value *hf)
+static int is_ours(const struct resp *hf)
 {
-    return hf && hf->type == VALUE_STRING && !strncmp(hf->text, "v1 ", 3);
+    return hf && hf->type == RESP_STRING && !strncmp(hf->text, "v1 ", 3);
 }
 
-int hf__info_holder(const struct value *v, struct hf_info *info)
+int hf__redis_info_holder(const struct resp *v, struct hf_info *info)
 {
     *info = (struct hf_info){.locked = 1};
     if (is_ours(v)) {
         const char *text = v->text + 3;
         word_take(&text, info->owner, sizeof info->owner, 0);
         hf_read(v->text, info);
-    } else if (hf__string_is_ours(v)) {
-        who_read(hf__string_read(v->text, info), info);
+    } else if (hf__redis_string_is_ours(v)) {
+        who_read(hf__redis_string_read(v->text, info), info);
     } else {
         return -1;
     }
@@ -88,20 +88,21 @@ int hf__info_holder(const struct value *v, struct hf_info *info)
 
 /* Is it what this attempt has made?  `v` begins with "<word><owner><between>
  * <attempt><between>".  Who says no attempt means any. */
-static int is_of_attempt(const struct value *v, const char *word, char between,
+static int is_of_attempt(const struct resp *v, const char *word, char between,
                          const struct request *req)
 {
     char mark[OWNER_LEN_MAX + 32];
     if (!req->attempt) return 1;
     int len = snprintf(mark, sizeof mark, "%s%s%c%llu%c", word, req->owner,
                        between, (unsigned long long)req->attempt, between);
-    return v->type == VALUE_STRING && !strncmp(v->text, mark, (size_t)len);
+    return v->type == RESP_STRING && !strncmp(v->text, mark, (size_t)len);
 }
 
 /* Time left, or what PTTL says of keys that have no end or are not there. */
-static int64_t ttl_ms_at(const struct value *v, size_t i, int64_t otherwise)
+static int64_t ttl_ms_at(const struct resp *v, size_t i, int64_t otherwise)
 {
-    int64_t ms = hf__value_within(hf__value_at(v, i), -2, INT64_MAX, otherwise);
+    int64_t ms = hf__redis_resp_within(hf__redis_resp_at(v, i), -2, INT64_MAX,
+                                       otherwise);
     return min64(ms, BALLOT_MAX);
 }
 
@@ -120,18 +121,18 @@ static void writer_trim(char *owner)
 
 /* A hash: `owner` is the first field that names one, `count` its value.
  * Returns the holder's token, 0 if it is not told. */
-static int64_t hash_read(const struct value *hf, const struct value *mode,
-                         const struct value *owner, const struct value *count,
+static int64_t hash_read(const struct resp *hf, const struct resp *mode,
+                         const struct resp *owner, const struct resp *count,
                          struct hf_info *info)
 {
     info->locked = 1;
     info->foreign = !is_ours(hf);
     kind_set(info, info->foreign ? "redisson" : "holdfast");
-    info->shared = hf__value_is_text(mode, "read");
-    if (owner && owner->type == VALUE_STRING)
+    info->shared = hf__redis_resp_is_text(mode, "read");
+    if (owner && owner->type == RESP_STRING)
         text_copy(info->owner, sizeof info->owner, owner->text, owner->len);
-    if (mode && mode->type == VALUE_STRING) writer_trim(info->owner);
-    info->owner_count = hf__value_number(count, 0);
+    if (mode && mode->type == RESP_STRING) writer_trim(info->owner);
+    info->owner_count = hf__redis_resp_number(count, 0);
     return info->foreign ? 0 : hf_read(hf->text, info);
 }
 
@@ -148,68 +149,70 @@ static int not_a_lock(struct backend_conn *c, const char *kind,
 }
 
 /* Ours, or what SET name value NX PX of another library left, most likely. */
-static void string_read(const struct value *text, const struct request *req,
+static void string_read(const struct resp *text, const struct request *req,
                         struct hf_info *info)
 {
     info->locked = 1;
-    info->foreign = !hf__string_is_ours(text);
+    info->foreign = !hf__redis_string_is_ours(text);
     kind_set(info, info->foreign ? "string" : "holdfast");
     if (!info->foreign) {
-        who_read(hf__string_read(text->text, info), info);
+        who_read(hf__redis_string_read(text->text, info), info);
         info->mine = req->owner[0] && !strcmp(info->owner, req->owner)
                      && is_of_attempt(text, STRING_MARK, ':', req);
         info->count = info->mine ? info->owner_count : 0;
         return;
     }
     info->owner_count = 1;
-    if (text && text->type == VALUE_STRING)
+    if (text && text->type == RESP_STRING)
         text_copy(info->owner, sizeof info->owner, text->text, text->len);
 }
 
 static int kind_read(struct backend_conn *c, const struct request *req,
-                     const struct value *v, struct reply *reply)
+                     const struct resp *v, struct reply *reply)
 {
-    const struct value *kind = hf__value_at(v, 0);
-    const struct value *count = hf__value_at(v, 5);
-    if (!kind || kind->type != VALUE_STRING) return -1;
+    const struct resp *kind = hf__redis_resp_at(v, 0);
+    const struct resp *count = hf__redis_resp_at(v, 5);
+    if (!kind || kind->type != RESP_STRING) return -1;
     if (!strcmp(kind->text, "none")) return 0;
     if (!strcmp(kind->text, "string")) {
-        const struct value *text = hf__value_at(v, 8);
-        if (c->info.ttl_ms < 0 && !hf__string_is_ours(text))
+        const struct resp *text = hf__redis_resp_at(v, 8);
+        if (c->info.ttl_ms < 0 && !hf__redis_string_is_ours(text))
             return not_a_lock(c, "string without an expiry", reply);
         string_read(text, req, &c->info);
         return 0;
     }
     if (strcmp(kind->text, "hash") != 0
-        || hf__value_at(v, 8)->type != VALUE_STRING)
+        || hf__redis_resp_at(v, 8)->type != RESP_STRING)
         return not_a_lock(c, kind->text, reply);
-    reply->fence = hash_read(hf__value_at(v, 6), hf__value_at(v, 7),
-                             hf__value_at(v, 8), hf__value_at(v, 9), &c->info);
-    int is_rw = hf__value_at(v, 7)->type == VALUE_STRING;
+    reply->fence =
+        hash_read(hf__redis_resp_at(v, 6), hf__redis_resp_at(v, 7),
+                  hf__redis_resp_at(v, 8), hf__redis_resp_at(v, 9), &c->info);
+    int is_rw = hf__redis_resp_at(v, 7)->type == RESP_STRING;
     c->info.mine =
-        count && count->type == VALUE_STRING
-        && is_of_attempt(hf__value_at(v, is_rw ? 13 : 6), "v1 ", ' ', req);
-    c->info.count = c->info.mine ? hf__value_number(count, 0) : 0;
-    c->info.readers = hf__value_number(hf__value_at(v, 10), 0);
+        count && count->type == RESP_STRING
+        && is_of_attempt(hf__redis_resp_at(v, is_rw ? 13 : 6), "v1 ", ' ', req);
+    c->info.count = c->info.mine ? hf__redis_resp_number(count, 0) : 0;
+    c->info.readers = hf__redis_resp_number(hf__redis_resp_at(v, 10), 0);
     /* Who asks for one attempt wants to know how long that lasts. */
     if (is_rw && c->info.mine && req->attempt)
         c->info.ttl_ms = ttl_ms_at(v, 14, -2);
     return 0;
 }
 
-int hf__info_inspect(struct backend_conn *c, const struct request *req,
-                     const struct value *v, struct reply *reply)
+int hf__redis_info_inspect(struct backend_conn *c, const struct request *req,
+                           const struct resp *v, struct reply *reply)
 {
-    if (!hf__value_is_array(v, 15)) return -1;
-    reply->node_us = hf__value_number(hf__value_at(v, 2), -1);
-    reply->counter = not_negative(hf__value_number(hf__value_at(v, 3), 0));
+    if (!hf__redis_resp_is_array(v, 15)) return -1;
+    reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1);
+    reply->counter =
+        not_negative(hf__redis_resp_number(hf__redis_resp_at(v, 3), 0));
     c->info = (struct hf_info){
         .ttl_ms = ttl_ms_at(v, 1, -2),
         .fence = (uint64_t)reply->counter,
         .now_ms = reply->node_us / US_PER_MS,
-        .waiters = hf__value_number(hf__value_at(v, 4), -1),
-        .queued = hf__value_number(hf__value_at(v, 11), 0),
-        .position = hf__value_number(hf__value_at(v, 12), 0),
+        .waiters = hf__redis_resp_number(hf__redis_resp_at(v, 4), -1),
+        .queued = hf__redis_resp_number(hf__redis_resp_at(v, 11), 0),
+        .position = hf__redis_resp_number(hf__redis_resp_at(v, 12), 0),
     };
     reply->verdict = V_GRANTED;
     reply->info = &c->info;
@@ -219,26 +222,27 @@ int hf__info_inspect(struct backend_conn *c, const struct request *req,
     return rc;
 }
 
-static int row_read(const struct value *v, const struct request *req,
+static int row_read(const struct resp *v, const struct request *req,
                     int64_t now_us, struct list_row *row)
 {
-    const struct value *name = hf__value_at(v, 0);
-    if (!hf__value_is_array(v, 8) || !name || name->type != VALUE_STRING)
+    const struct resp *name = hf__redis_resp_at(v, 0);
+    if (!hf__redis_resp_is_array(v, 8) || !name || name->type != RESP_STRING)
         return -1;
     *row = (struct list_row){.name = name->text, .name_len = name->len};
     struct hf_info *info = &row->info;
     info->ttl_ms = ttl_ms_at(v, 1, -1);
-    info->fence =
-        (uint64_t)not_negative(hf__value_number(hf__value_at(v, 2), 0));
+    info->fence = (uint64_t)not_negative(
+        hf__redis_resp_number(hf__redis_resp_at(v, 2), 0));
     info->now_ms = now_us / US_PER_MS;
-    info->waiters = hf__value_number(hf__value_at(v, 7), -1);
+    info->waiters = hf__redis_resp_number(hf__redis_resp_at(v, 7), -1);
     info->queued = -1;
-    if (hf__value_is_text(hf__value_at(v, 4), "string")) {
-        string_read(hf__value_at(v, 3), req, info);
+    if (hf__redis_resp_is_text(hf__redis_resp_at(v, 4), "string")) {
+        string_read(hf__redis_resp_at(v, 3), req, info);
         return 0;
     }
-    int64_t fence = hash_read(hf__value_at(v, 3), hf__value_at(v, 4),
-                              hf__value_at(v, 5), hf__value_at(v, 6), info);
+    int64_t fence =
+        hash_read(hf__redis_resp_at(v, 3), hf__redis_resp_at(v, 4),
+                  hf__redis_resp_at(v, 5), hf__redis_resp_at(v, 6), info);
     if (fence > 0) info->fence = (uint64_t)fence; /* not those who left */
     if (req->owner[0] && !strcmp(info->owner, req->owner)) {
         info->mine = 1;
@@ -248,9 +252,9 @@ static int row_read(const struct value *v, const struct request *req,
 }
 
 /* A name that no call could take is nobody's lock. */
-static int is_name(const struct value *name)
+static int is_name(const struct resp *name)
 {
-    return name && name->type == VALUE_STRING && name->len > 0
+    return name && name->type == RESP_STRING && name->len > 0
            && name->len <= NAME_LEN_MAX && !memchr(name->text, 0, name->len);
 }
 
@@ -265,10 +269,11 @@ static int rows_need(struct backend_conn *c, size_t rows)
     return 0;
 }
 
-int hf__info_list(struct backend_conn *c, const struct request *req,
-                  const struct value *v, struct reply *reply)
+int hf__redis_info_list(struct backend_conn *c, const struct request *req,
+                        const struct resp *v, struct reply *reply)
 {
-    if (!hf__value_is_array(v, 2) || v->first->type != VALUE_STRING) return -1;
+    if (!hf__redis_resp_is_array(v, 2) || v->first->type != RESP_STRING)
+        return -1;
     if (rows_need(c, v->len) != 0) {
         snprintf(c->text, sizeof c->text, "%s: list: out of memory",
                  c->endpoint);
@@ -276,11 +281,11 @@ int hf__info_list(struct backend_conn *c, const struct request *req,
         reply->text = c->text;
         return 0;
     }
-    reply->node_us = hf__value_number(v->first->next, -1);
+    reply->node_us = hf__redis_resp_number(v->first->next, -1);
     /* Cursors use all 64 bits. */
     reply->cursor = strtoull(v->first->text, NULL, 10);
-    for (const struct value *at = v->first->next->next; at; at = at->next) {
-        if (!is_name(hf__value_at(at, 0))) continue;
+    for (const struct resp *at = v->first->next->next; at; at = at->next) {
+        if (!is_name(hf__redis_resp_at(at, 0))) continue;
         struct list_row *row = &c->rows[reply->rows_len];
         if (row_read(at, req, reply->node_us, row) != 0) return -1;
         if (c->no_fence) row->info.fence = 0;

@@ -13,17 +13,17 @@
 
 static void put_keys(struct command *cmd, const struct request *req)
 {
-    hf__cmd_bytes(cmd, req->name, req->name_len);
-    hf__cmd_side_key(cmd, req->name, req->name_len, "hf");
-    hf__cmd_side_key(cmd, req->name, req->name_len, "timeout");
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_side_key(cmd, req->name, req->name_len, "hf");
+    hf__redis_cmd_side_key(cmd, req->name, req->name_len, "timeout");
 }
 
 static void wait_build(struct command *cmd, enum flight_kind kind,
                        const struct request *req)
 {
-    hf__ops_script_begin(cmd, &hf__script_latch_wait, kind, LATCH_KEYS);
+    hf__redis_cmd_script(cmd, &hf__redis_script_latch_wait, kind, LATCH_KEYS);
     put_keys(cmd, req);
-    hf__cmd_number(cmd, req->seen_us);
+    hf__redis_cmd_number(cmd, req->seen_us);
 }
 
 static const char *verb_of(enum tally_do what)
@@ -47,18 +47,19 @@ static void tally_build(struct backend_conn *c, enum flight_kind kind,
     char mark[OWNER_LEN_MAX + 32];
     snprintf(mark, sizeof mark, "hf:%s:%llu", req->owner,
              (unsigned long long)req->attempt);
-    hf__ops_script_begin(cmd, &hf__script_latch_tally, kind, LATCH_KEYS + 1);
+    hf__redis_cmd_script(cmd, &hf__redis_script_latch_tally, kind,
+                         LATCH_KEYS + 1);
     put_keys(cmd, req);
-    hf__cmd_side_key(cmd, req->name, req->name_len, mark);
-    hf__cmd_text(cmd, verb_of(req->tally));
-    hf__cmd_number(cmd, req->number);
-    hf__ops_put_channel(cmd, req);
-    hf__cmd_number(cmd, hf__redis_now_us(c));
-    hf__cmd_number(cmd, c->env->conf->timeout_us + VALUE_SKEW_US);
-    hf__cmd_number(cmd, hf__ops_lease_ms(req));
-    hf__cmd_number(cmd, LATCH_DELETED_MS);
-    hf__ops_put_letters(cmd, "o", (req->flags & REQ_OURS) != 0,
-                        hf__ops_sharded(c), c->is_sharded);
+    hf__redis_cmd_side_key(cmd, req->name, req->name_len, mark);
+    hf__redis_cmd_text(cmd, verb_of(req->tally));
+    hf__redis_cmd_number(cmd, req->number);
+    hf__redis_put_channel(cmd, req);
+    hf__redis_cmd_number(cmd, hf__redis_now_us(c));
+    hf__redis_cmd_number(cmd, c->env->conf->timeout_us + VALUE_SKEW_US);
+    hf__redis_cmd_number(cmd, hf__redis_lease_ms(req));
+    hf__redis_cmd_number(cmd, LATCH_DELETED_MS);
+    hf__redis_put_letters(cmd, "o", (req->flags & REQ_OURS) != 0,
+                          hf__redis_sharded_letters(c), c->is_sharded);
 }
 
 int hf__redis_latch_build(struct backend_conn *c, enum flight_kind kind,
@@ -77,7 +78,7 @@ int hf__redis_latch_build(struct backend_conn *c, enum flight_kind kind,
 static void refuse(struct backend_conn *c, int status, const char *why,
                    struct reply *reply)
 {
-    hf__ops_refuse(c, "latch", status, why, reply);
+    hf__redis_refuse(c, "latch", status, why, reply);
 }
 
 /* What both scripts refuse alike.  0, or -1: it is no such answer. */
@@ -118,14 +119,14 @@ static void read_wait(struct backend_conn *c, int64_t code, int64_t count,
 }
 
 static void read_tally(struct backend_conn *c, const struct request *req,
-                       const struct value *v, struct reply *reply)
+                       const struct resp *v, struct reply *reply)
 {
-    int64_t code = hf__value_number(hf__value_at(v, 0), 0);
-    int64_t count = hf__value_number(hf__value_at(v, 1), 0);
+    int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), 0);
+    int64_t count = hf__redis_resp_number(hf__redis_resp_at(v, 1), 0);
     c->tally = (struct tally_told){
         .is_there = count > 0,
         .value = count,
-        .waiters = hf__value_number(hf__value_at(v, 3), -1)};
+        .waiters = hf__redis_resp_number(hf__redis_resp_at(v, 3), -1)};
     reply->tally = &c->tally;
     reply->waiters = c->tally.waiters;
     reply->verdict = code == 1                  ? V_GRANTED
@@ -134,13 +135,13 @@ static void read_tally(struct backend_conn *c, const struct request *req,
 }
 
 int hf__redis_latch_read(struct backend_conn *c, const struct request *req,
-                         const struct value *v, struct reply *reply)
+                         const struct resp *v, struct reply *reply)
 {
     int is_wait = req->op == OP_PROPOSE;
-    if (!hf__value_is_array(v, is_wait ? 3 : 4)) return -1;
-    int64_t code = hf__value_number(hf__value_at(v, 0), INT64_MIN);
-    int64_t count = hf__value_number(hf__value_at(v, 1), 0);
-    reply->node_us = hf__value_number(hf__value_at(v, 2), -1);
+    if (!hf__redis_resp_is_array(v, is_wait ? 3 : 4)) return -1;
+    int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN);
+    int64_t count = hf__redis_resp_number(hf__redis_resp_at(v, 1), 0);
+    reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1);
     if (code != 0 && code != 1) return read_refusal(c, code, reply);
     if (is_wait)
         read_wait(c, code, count, reply);

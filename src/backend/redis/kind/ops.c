@@ -18,64 +18,67 @@ const char hf__redis_barrier_channel_prefix[] = "holdfast_barrier__channel";
 
 /* ---- requests to commands ---- */
 
-int64_t hf__ops_lease_ms(const struct request *req)
+int64_t hf__redis_lease_ms(const struct request *req)
 {
     return (req->lease_us + US_PER_MS - 1) / US_PER_MS;
 }
 
-void hf__ops_script_begin(struct command *cmd, const struct redis_script *s,
+void hf__redis_cmd_script(struct command *cmd, const struct redis_script *s,
                           enum flight_kind kind, int64_t keys)
 {
     if (kind == FLIGHT_EVAL || kind == FLIGHT_LOOK) {
-        hf__cmd_begin(cmd, kind == FLIGHT_LOOK ? "EVAL_RO" : "EVAL");
-        hf__cmd_bytes(cmd, s->text, s->len);
+        hf__redis_cmd_begin(cmd, kind == FLIGHT_LOOK ? "EVAL_RO" : "EVAL");
+        hf__redis_cmd_bytes(cmd, s->text, s->len);
     } else {
-        hf__cmd_begin(cmd, "EVALSHA");
-        hf__cmd_bytes(cmd, s->sha1, 40);
+        hf__redis_cmd_begin(cmd, "EVALSHA");
+        hf__redis_cmd_bytes(cmd, s->sha1, 40);
     }
-    hf__cmd_number(cmd, keys);
+    hf__redis_cmd_number(cmd, keys);
 }
 
-void hf__ops_script(struct command *cmd, const struct redis_script *s,
-                    enum flight_kind kind, const struct request *req,
-                    int has_fence)
+void hf__redis_cmd_script_one(struct command *cmd, const struct redis_script *s,
+                              enum flight_kind kind, const struct request *req,
+                              int has_fence)
 {
     int has_marker =
         has_fence && req->op == OP_PROPOSE && (req->flags & REQ_QUORUM) != 0;
-    hf__ops_script_begin(cmd, s, kind, 1 + has_fence + has_marker);
-    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_script(cmd, s, kind, 1 + has_fence + has_marker);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     if (has_fence)
-        hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
-    if (has_marker) hf__cmd_text(cmd, BOOT_KEY);
+        hf__redis_cmd_key(cmd, hf__redis_fence_prefix, req->name,
+                          req->name_len);
+    if (has_marker) hf__redis_cmd_text(cmd, BOOT_KEY);
 }
 
-void hf__ops_script_many(struct command *cmd, const struct redis_script *s,
-                         enum flight_kind kind, const struct request *reqs)
+void hf__redis_cmd_script_many(struct command *cmd,
+                               const struct redis_script *s,
+                               enum flight_kind kind,
+                               const struct request *reqs)
 {
     int64_t n = 0;
     for (const struct request *r = reqs; r; r = r->next) n++;
-    hf__ops_script_begin(cmd, s, kind, n);
+    hf__redis_cmd_script(cmd, s, kind, n);
     for (const struct request *r = reqs; r; r = r->next)
-        hf__cmd_bytes(cmd, r->name, r->name_len);
+        hf__redis_cmd_bytes(cmd, r->name, r->name_len);
 }
 
-void hf__ops_put_mark(struct command *cmd, const struct request *req,
-                      int with_number)
+void hf__redis_put_mark(struct command *cmd, const struct request *req,
+                        int with_number)
 {
-    hf__cmd_part_begin(cmd);
-    hf__cmd_part_text(cmd, "v1 ");
-    hf__cmd_part_text(cmd, req->owner);
-    hf__cmd_part_text(cmd, " ");
-    hf__cmd_part_number(cmd, (int64_t)req->attempt);
-    hf__cmd_part_text(cmd, " ");
+    hf__redis_cmd_part_begin(cmd);
+    hf__redis_cmd_part_text(cmd, "v1 ");
+    hf__redis_cmd_part_text(cmd, req->owner);
+    hf__redis_cmd_part_text(cmd, " ");
+    hf__redis_cmd_part_number(cmd, (int64_t)req->attempt);
+    hf__redis_cmd_part_text(cmd, " ");
     if (with_number) {
-        hf__cmd_part_number(cmd, req->ballot);
-        hf__cmd_part_text(cmd, " ");
+        hf__redis_cmd_part_number(cmd, req->ballot);
+        hf__redis_cmd_part_text(cmd, " ");
     }
-    hf__cmd_part_end(cmd);
+    hf__redis_cmd_part_end(cmd);
 }
 
-void hf__ops_put_channel(struct command *cmd, const struct request *req)
+void hf__redis_put_channel(struct command *cmd, const struct request *req)
 {
     static const char *const prefixes[KINDS_LEN] = {
         [KIND_READ] = hf__redis_rw_channel_prefix,
@@ -86,25 +89,25 @@ void hf__ops_put_channel(struct command *cmd, const struct request *req)
     };
     const char *prefix = prefixes[req->kind];
     if (req->kind == KIND_LATCH) {
-        hf__cmd_braced_key(cmd, hf__redis_latch_channel_prefix, req->name,
-                           req->name_len);
+        hf__redis_cmd_braced_key(cmd, hf__redis_latch_channel_prefix, req->name,
+                                 req->name_len);
         return;
     }
-    hf__cmd_key(cmd, prefix ? prefix : hf__redis_channel_prefix, req->name,
-                req->name_len);
+    hf__redis_cmd_key(cmd, prefix ? prefix : hf__redis_channel_prefix,
+                      req->name, req->name_len);
 }
 
 static void put_channel(struct command *cmd, const char *prefix,
                         const struct request *req)
 {
-    hf__cmd_key(cmd, prefix, req->name, req->name_len);
+    hf__redis_cmd_key(cmd, prefix, req->name, req->name_len);
 }
 
 /* "q": of any group. */
-void hf__ops_put_group(struct command *cmd, const struct request *req)
+void hf__redis_put_group(struct command *cmd, const struct request *req)
 {
     int is_given = (req->flags & REQ_QUORUM) && req->group;
-    hf__cmd_text(cmd, is_given ? req->group : "q");
+    hf__redis_cmd_text(cmd, is_given ? req->group : "q");
 }
 
 static void build_propose(struct backend_conn *c, enum flight_kind kind,
@@ -112,56 +115,56 @@ static void build_propose(struct backend_conn *c, enum flight_kind kind,
 {
     struct command *cmd = &c->cmd;
     int is_quorum = (req->flags & REQ_QUORUM) != 0;
-    int has_queue = hf__queue_has_key(c, req);
-    hf__ops_script_begin(cmd, &hf__script_acquire, kind,
+    int has_queue = hf__redis_queue_has_key(c, req);
+    hf__redis_cmd_script(cmd, &hf__redis_script_acquire, kind,
                          2 + has_queue + 2 * is_quorum);
-    hf__cmd_bytes(cmd, req->name, req->name_len);
-    hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
-    if (has_queue) hf__queue_put_key(cmd, req);
-    if (is_quorum) hf__cmd_bytes(cmd, req->name, req->name_len);
-    if (is_quorum) hf__cmd_text(cmd, BOOT_KEY);
-    hf__cmd_text(cmd, req->owner);
-    hf__ops_put_mark(cmd, req, 1);
-    hf__cmd_number(cmd, req->ballot);
-    hf__cmd_number(cmd, hf__ops_lease_ms(req));
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+    if (has_queue) hf__redis_queue_put_key(cmd, req);
+    if (is_quorum) hf__redis_cmd_bytes(cmd, req->name, req->name_len);
+    if (is_quorum) hf__redis_cmd_text(cmd, BOOT_KEY);
+    hf__redis_cmd_text(cmd, req->owner);
+    hf__redis_put_mark(cmd, req, 1);
+    hf__redis_cmd_number(cmd, req->ballot);
+    hf__redis_cmd_number(cmd, hf__redis_lease_ms(req));
     /* A detached hold is marked by a minus before its maker's pid. */
     const char *info = req->info ? req->info : "0 - -";
     if (req->flags & REQ_DETACHED)
-        hf__cmd_printf(cmd, "-%s", info);
+        hf__redis_cmd_printf(cmd, "-%s", info);
     else
-        hf__cmd_text(cmd, info);
-    if (req->flags & REQ_QUORUM) hf__ops_put_group(cmd, req);
+        hf__redis_cmd_text(cmd, info);
+    if (req->flags & REQ_QUORUM) hf__redis_put_group(cmd, req);
     int is_plain = !(req->flags & (REQ_SERVER_FENCE | REQ_QUORUM));
     if (is_plain || req->block > 0 || req->window_us != BALLOT_WINDOW_US)
-        hf__cmd_number(cmd, req->window_us);
-    if (is_plain || req->block > 0) hf__cmd_number(cmd, req->block);
-    if (is_plain) hf__cmd_text(cmd, "q");
+        hf__redis_cmd_number(cmd, req->window_us);
+    if (is_plain || req->block > 0) hf__redis_cmd_number(cmd, req->block);
+    if (is_plain) hf__redis_cmd_text(cmd, "q");
 }
 
 static void build_renew(struct command *cmd, enum flight_kind kind,
                         const struct request *reqs)
 {
-    hf__ops_script_many(cmd, &hf__script_renew, kind, reqs);
+    hf__redis_cmd_script_many(cmd, &hf__redis_script_renew, kind, reqs);
     for (const struct request *r = reqs; r; r = r->next) {
-        hf__cmd_text(cmd, r->owner);
-        hf__ops_put_mark(cmd, r, 0);
-        hf__cmd_number(cmd, hf__ops_lease_ms(r));
-        hf__cmd_number(cmd, r->count);
-        hf__cmd_number(cmd, r->fence);
+        hf__redis_cmd_text(cmd, r->owner);
+        hf__redis_put_mark(cmd, r, 0);
+        hf__redis_cmd_number(cmd, hf__redis_lease_ms(r));
+        hf__redis_cmd_number(cmd, r->count);
+        hf__redis_cmd_number(cmd, r->fence);
     }
 }
 
-void hf__ops_put_letters(struct command *cmd, const char *first, int has_first,
-                         const char *second, int has_second)
+void hf__redis_put_letters(struct command *cmd, const char *first,
+                           int has_first, const char *second, int has_second)
 {
     if (!has_first && !has_second) return;
-    hf__cmd_part_begin(cmd);
-    if (has_first) hf__cmd_part_text(cmd, first);
-    if (has_second) hf__cmd_part_text(cmd, second);
-    hf__cmd_part_end(cmd);
+    hf__redis_cmd_part_begin(cmd);
+    if (has_first) hf__redis_cmd_part_text(cmd, first);
+    if (has_second) hf__redis_cmd_part_text(cmd, second);
+    hf__redis_cmd_part_end(cmd);
 }
 
-const char *hf__ops_sharded(const struct backend_conn *c)
+const char *hf__redis_sharded_letters(const struct backend_conn *c)
 {
     return c->is_both ? "sb" : "s";
 }
@@ -170,30 +173,31 @@ static void build_release(struct backend_conn *c, enum flight_kind kind,
                           const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__ops_script(cmd, &hf__script_release, kind, req,
-                   !hf__redis_is_alone(c, req));
-    hf__ops_put_mark(cmd, req, 1);
+    hf__redis_cmd_script_one(cmd, &hf__redis_script_release, kind, req,
+                             !hf__redis_is_alone(c, req));
+    hf__redis_put_mark(cmd, req, 1);
     put_channel(cmd, hf__redis_channel_prefix, req);
     int is_past = (req->priv & PRIV_PAST_QUEUE) != 0;
     int is_plain = !(req->flags & REQ_HUSHED) && !c->is_sharded;
-    hf__ops_put_letters(cmd, "h", (req->flags & REQ_HUSHED) != 0,
-                        hf__ops_sharded(c), c->is_sharded);
-    if (is_past && is_plain) hf__cmd_text(cmd, "");
-    if (is_past) hf__cmd_text(cmd, "f");
+    hf__redis_put_letters(cmd, "h", (req->flags & REQ_HUSHED) != 0,
+                          hf__redis_sharded_letters(c), c->is_sharded);
+    if (is_past && is_plain) hf__redis_cmd_text(cmd, "");
+    if (is_past) hf__redis_cmd_text(cmd, "f");
 }
 
 static void build_break(struct backend_conn *c, enum flight_kind kind,
                         const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__ops_script(cmd, &hf__script_break, kind, req, !c->no_fence);
+    hf__redis_cmd_script_one(cmd, &hf__redis_script_break, kind, req,
+                             !c->no_fence);
     put_channel(cmd, hf__redis_channel_prefix, req);
     put_channel(cmd, hf__redis_rw_channel_prefix, req);
-    hf__cmd_printf(cmd, "%s%s%s", c->is_string ? "s" : "",
-                   c->is_sharded ? "c" : "",
-                   c->is_sharded && c->is_both ? "b" : "");
-    hf__queue_put_who(cmd, req);
-    hf__rw_put_floor(cmd, req);
+    hf__redis_cmd_printf(cmd, "%s%s%s", c->is_string ? "s" : "",
+                         c->is_sharded ? "c" : "",
+                         c->is_sharded && c->is_both ? "b" : "");
+    hf__redis_queue_put_who(cmd, req);
+    hf__redis_rw_put_floor(cmd, req);
 }
 
 static void build_inspect(struct backend_conn *c, enum flight_kind kind,
@@ -201,37 +205,40 @@ static void build_inspect(struct backend_conn *c, enum flight_kind kind,
 {
     struct command *cmd = &c->cmd;
     int has_fence = !c->no_fence && !hf__redis_is_alone(c, req);
-    int has_queue = has_fence && hf__queue_has_key(c, req);
-    hf__ops_script_begin(cmd, &hf__script_inspect, kind,
+    int has_queue = has_fence && hf__redis_queue_has_key(c, req);
+    hf__redis_cmd_script(cmd, &hf__redis_script_inspect, kind,
                          1 + has_fence + 2 * has_queue);
-    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     if (has_fence)
-        hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
-    if (has_queue) hf__queue_put_keys(cmd, req);
-    hf__rw_put_field(cmd, req);
+        hf__redis_cmd_key(cmd, hf__redis_fence_prefix, req->name,
+                          req->name_len);
+    if (has_queue) hf__redis_queue_put_keys(cmd, req);
+    hf__redis_rw_put_field(cmd, req);
     put_channel(cmd, hf__redis_channel_prefix, req);
     put_channel(cmd, hf__redis_rw_channel_prefix, req);
-    hf__cmd_side_key(cmd, req->name, req->name_len, "");
-    if (c->is_sharded) hf__cmd_text(cmd, "c");
+    hf__redis_cmd_side_key(cmd, req->name, req->name_len, "");
+    if (c->is_sharded) hf__redis_cmd_text(cmd, "c");
 }
 
 static void build_list(struct backend_conn *c, enum flight_kind kind,
                        const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__ops_script_begin(cmd, &hf__script_list, kind, 0);
-    hf__cmd_printf(cmd, "%llu", (unsigned long long)req->cursor);
-    hf__cmd_text(cmd, req->name ? req->name : "*");
-    hf__cmd_text(cmd, LIST_COUNT);
-    hf__ops_put_letters(cmd, "s", c->is_string, "c", c->is_sharded);
+    hf__redis_cmd_script(cmd, &hf__redis_script_list, kind, 0);
+    hf__redis_cmd_printf(cmd, "%llu", (unsigned long long)req->cursor);
+    hf__redis_cmd_text(cmd, req->name ? req->name : "*");
+    hf__redis_cmd_text(cmd, LIST_COUNT);
+    hf__redis_put_letters(cmd, "s", c->is_string, "c", c->is_sharded);
 }
 
 static void build(struct backend_conn *c, enum flight_kind kind,
                   const struct request *reqs)
 {
     struct command *cmd = &c->cmd;
-    if (hf__string_build(c, kind, reqs) || hf__rw_build(c, kind, reqs)) return;
-    if (hf__queue_build(c, kind, reqs)) return;
+    if (hf__redis_string_build(c, kind, reqs)
+        || hf__redis_rw_build(c, kind, reqs))
+        return;
+    if (hf__redis_queue_build(c, kind, reqs)) return;
     if (hf__redis_latch_build(c, kind, reqs)) return;
     if (hf__redis_barrier_build(c, kind, reqs)) return;
     if (hf__redis_is_permit(reqs)) {
@@ -258,10 +265,12 @@ static void build(struct backend_conn *c, enum flight_kind kind,
         build_list(c, kind, reqs);
         break;
     case OP_VALUE_READ:
-        hf__ops_script(cmd, &hf__script_value_read, kind, reqs, 0);
+        hf__redis_cmd_script_one(cmd, &hf__redis_script_value_read, kind, reqs,
+                                 0);
         break;
     case OP_VALUE_WRITE:
-        hf__ops_script(cmd, &hf__script_value_write, kind, reqs, 0);
+        hf__redis_cmd_script_one(cmd, &hf__redis_script_value_write, kind, reqs,
+                                 0);
         hf__redis_value_build(c, reqs);
         break;
     case OP_GUARD:
@@ -304,12 +313,12 @@ static void refuse(struct backend_conn *c, struct request *req, int status,
     hf__redis_answer_all(c, req, V_ERROR, status, c->text);
 }
 
-void hf__ops_send(struct backend_conn *c, enum flight_kind kind,
-                  struct request *reqs)
+void hf__redis_send(struct backend_conn *c, enum flight_kind kind,
+                    struct request *reqs)
 {
     int is_asked = hf__redis_asking(c, reqs) == 0;
     build(c, kind, reqs);
-    struct flight *f = is_asked ? hf__link_push(&c->main, kind) : NULL;
+    struct flight *f = is_asked ? hf__redis_link_push(&c->main, kind) : NULL;
     if (f) {
         f->reqs = reqs;
         (void)hf__redis_aof_push(c, reqs);
@@ -383,9 +392,9 @@ static struct request *sift(struct backend_conn *c, struct request *list)
     return first;
 }
 
-void hf__ops_encode(struct backend_conn *c)
+void hf__redis_send_all(struct backend_conn *c)
 {
-    struct request *list = sift(c, hf__list_take(&c->queue));
+    struct request *list = sift(c, hf__redis_list_take(&c->unsent));
     while (list) {
         struct request *chain = list;
         if (list->op == OP_RENEW) {
@@ -407,6 +416,6 @@ void hf__ops_encode(struct backend_conn *c)
             continue;
         }
         int is_set = c->no_fence && chain->op == OP_PROPOSE;
-        hf__ops_send(c, is_set ? FLIGHT_SET : FLIGHT_REQUEST, chain);
+        hf__redis_send(c, is_set ? FLIGHT_SET : FLIGHT_REQUEST, chain);
     }
 }

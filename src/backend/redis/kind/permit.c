@@ -37,13 +37,13 @@ static void put_id(struct command *cmd, const struct request *req)
 {
     unsigned char id[ID_LEN];
     id_make(req, id);
-    hf__cmd_scratch(cmd, (const char *)id, ID_LEN);
+    hf__redis_cmd_scratch(cmd, (const char *)id, ID_LEN);
 }
 
 static void put_side(struct command *cmd, const struct request *req,
                      const char *suffix)
 {
-    hf__cmd_side_key(cmd, req->name, req->name_len, suffix);
+    hf__redis_cmd_side_key(cmd, req->name, req->name_len, suffix);
 }
 
 /* What a late copy of this attempt finds. */
@@ -83,35 +83,35 @@ static void put_letters(struct backend_conn *c, const struct request *req)
     if (req->op == OP_TALLY && req->flags & REQ_IF_THERE) letters[n++] = 'i';
     if (req->op == OP_TALLY && req->flags & REQ_OURS) letters[n++] = 'o';
     if (n > 0 || is_of_ticket(req) || says_capacity(req))
-        hf__cmd_scratch(&c->cmd, letters, n);
+        hf__redis_cmd_scratch(&c->cmd, letters, n);
 }
 
 static void permit_propose(struct backend_conn *c, enum flight_kind kind,
                            const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__ops_script_begin(cmd, &hf__script_permit_acquire, kind, 7);
-    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_script(cmd, &hf__redis_script_permit_acquire, kind, 7);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     put_side(cmd, req, "timeout");
     put_side(cmd, req, "hf");
-    hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+    hf__redis_cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
     put_mark_key(cmd, req);
     put_side(cmd, req, "hf_queue");
     put_side(cmd, req, "hf_waiters");
     put_id(cmd, req);
-    hf__cmd_printf(cmd, "v1 %s %llu ", req->owner,
-                   (unsigned long long)req->attempt);
-    hf__cmd_number(cmd, req->permits);
-    hf__cmd_number(cmd, req->ballot);
-    hf__cmd_number(cmd, hf__ops_lease_ms(req));
-    hf__cmd_printf(cmd, "%s%s", req->flags & REQ_DETACHED ? "-" : "",
-                   req->info ? req->info : "0 - -");
-    hf__ops_put_channel(cmd, req);
-    hf__cmd_number(cmd, req->window_us);
-    hf__cmd_text(cmd, req->owner);
-    hf__cmd_number(cmd, PLACE_US / US_PER_MS);
+    hf__redis_cmd_printf(cmd, "v1 %s %llu ", req->owner,
+                         (unsigned long long)req->attempt);
+    hf__redis_cmd_number(cmd, req->permits);
+    hf__redis_cmd_number(cmd, req->ballot);
+    hf__redis_cmd_number(cmd, hf__redis_lease_ms(req));
+    hf__redis_cmd_printf(cmd, "%s%s", req->flags & REQ_DETACHED ? "-" : "",
+                         req->info ? req->info : "0 - -");
+    hf__redis_put_channel(cmd, req);
+    hf__redis_cmd_number(cmd, req->window_us);
+    hf__redis_cmd_text(cmd, req->owner);
+    hf__redis_cmd_number(cmd, PLACE_US / US_PER_MS);
     put_letters(c, req);
-    if (says_capacity(req)) hf__cmd_number(cmd, req->capacity);
+    if (says_capacity(req)) hf__redis_cmd_number(cmd, req->capacity);
 }
 
 /* How the record of the grant begins that is renewed, as far as it is to be
@@ -119,13 +119,13 @@ static void permit_propose(struct backend_conn *c, enum flight_kind kind,
 static void put_record(struct command *cmd, const struct request *req)
 {
     if (req->fence)
-        hf__cmd_printf(cmd, "v1 %s %llu %lld %lld ", req->owner,
-                       (unsigned long long)req->attempt,
-                       (long long)req->permits, (long long)req->fence);
+        hf__redis_cmd_printf(cmd, "v1 %s %llu %lld %lld ", req->owner,
+                             (unsigned long long)req->attempt,
+                             (long long)req->permits, (long long)req->fence);
     else if (req->flags & REQ_DETACHED)
-        hf__ops_put_mark(cmd, req, 0);
+        hf__redis_put_mark(cmd, req, 0);
     else
-        hf__cmd_text(cmd, "");
+        hf__redis_cmd_text(cmd, "");
 }
 
 static void permit_renew(struct backend_conn *c, enum flight_kind kind,
@@ -134,15 +134,15 @@ static void permit_renew(struct backend_conn *c, enum flight_kind kind,
     struct command *cmd = &c->cmd;
     int64_t n = 0;
     for (const struct request *r = reqs; r; r = r->next) n++;
-    hf__ops_script_begin(cmd, &hf__script_permit_renew, kind, 2 * n);
+    hf__redis_cmd_script(cmd, &hf__redis_script_permit_renew, kind, 2 * n);
     for (const struct request *r = reqs; r; r = r->next) {
         put_side(cmd, r, "timeout");
         put_side(cmd, r, "hf");
     }
     for (const struct request *r = reqs; r; r = r->next) {
         put_id(cmd, r);
-        hf__cmd_number(cmd, hf__ops_lease_ms(r));
-        hf__cmd_number(cmd, r->permits);
+        hf__redis_cmd_number(cmd, hf__redis_lease_ms(r));
+        hf__redis_cmd_number(cmd, r->permits);
         put_record(cmd, r);
     }
 }
@@ -151,77 +151,77 @@ static void permit_release(struct backend_conn *c, enum flight_kind kind,
                            const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__ops_script_begin(cmd, &hf__script_permit_release, kind, 6);
-    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_script(cmd, &hf__redis_script_permit_release, kind, 6);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     put_side(cmd, req, "timeout");
     put_side(cmd, req, "hf");
     put_mark_key(cmd, req);
     put_side(cmd, req, "hf_queue");
     put_side(cmd, req, "hf_waiters");
     put_id(cmd, req);
-    hf__cmd_number(cmd, req->permits);
-    hf__ops_put_channel(cmd, req);
-    hf__cmd_number(cmd, req->ballot);
-    hf__cmd_number(cmd, req->window_us);
-    hf__cmd_text(cmd, req->owner);
+    hf__redis_cmd_number(cmd, req->permits);
+    hf__redis_put_channel(cmd, req);
+    hf__redis_cmd_number(cmd, req->ballot);
+    hf__redis_cmd_number(cmd, req->window_us);
+    hf__redis_cmd_text(cmd, req->owner);
     put_letters(c, req);
-    if (is_of_ticket(req)) hf__ops_put_mark(cmd, req, 0);
+    if (is_of_ticket(req)) hf__redis_put_mark(cmd, req, 0);
 }
 
 static void permit_inspect(struct backend_conn *c, enum flight_kind kind,
                            const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__ops_script_begin(cmd, &hf__script_permit_inspect, kind, 5);
-    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_script(cmd, &hf__redis_script_permit_inspect, kind, 5);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     put_side(cmd, req, "timeout");
     put_side(cmd, req, "hf");
-    hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+    hf__redis_cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
     put_side(cmd, req, "hf_queue");
-    hf__cmd_text(cmd, req->owner);
+    hf__redis_cmd_text(cmd, req->owner);
     if (req->attempt)
         put_id(cmd, req);
     else
-        hf__cmd_text(cmd, "");
-    hf__ops_put_channel(cmd, req);
-    if (c->is_sharded) hf__cmd_text(cmd, hf__ops_sharded(c));
+        hf__redis_cmd_text(cmd, "");
+    hf__redis_put_channel(cmd, req);
+    if (c->is_sharded) hf__redis_cmd_text(cmd, hf__redis_sharded_letters(c));
 }
 
 static void count_propose(struct backend_conn *c, enum flight_kind kind,
                           const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__ops_script_begin(cmd, &hf__script_count_acquire, kind, 5);
-    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_script(cmd, &hf__redis_script_count_acquire, kind, 5);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     put_side(cmd, req, "hf");
     put_side(cmd, req, "timeout");
     put_mark_key(cmd, req);
     put_side(cmd, req, "hf_took");
     put_id(cmd, req);
-    hf__cmd_number(cmd, req->permits);
-    hf__cmd_number(cmd, req->ballot);
-    hf__cmd_number(cmd, req->window_us);
-    hf__cmd_number(cmd, hf__ops_lease_ms(req));
+    hf__redis_cmd_number(cmd, req->permits);
+    hf__redis_cmd_number(cmd, req->ballot);
+    hf__redis_cmd_number(cmd, req->window_us);
+    hf__redis_cmd_number(cmd, hf__redis_lease_ms(req));
     if (!says_capacity(req)) return;
-    hf__cmd_number(cmd, req->capacity);
-    hf__ops_put_channel(cmd, req);
-    if (c->is_sharded) hf__cmd_text(cmd, hf__ops_sharded(c));
+    hf__redis_cmd_number(cmd, req->capacity);
+    hf__redis_put_channel(cmd, req);
+    if (c->is_sharded) hf__redis_cmd_text(cmd, hf__redis_sharded_letters(c));
 }
 
 static void count_release(struct backend_conn *c, enum flight_kind kind,
                           const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__ops_script_begin(cmd, &hf__script_count_release, kind, 3);
-    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_script(cmd, &hf__redis_script_count_release, kind, 3);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     put_mark_key(cmd, req);
     put_side(cmd, req, "hf_took");
     put_id(cmd, req);
-    hf__cmd_number(cmd, req->permits);
-    hf__ops_put_channel(cmd, req);
-    hf__cmd_number(cmd, req->ballot);
-    hf__cmd_number(cmd, req->window_us);
-    if (c->is_sharded) hf__cmd_text(cmd, hf__ops_sharded(c));
+    hf__redis_cmd_number(cmd, req->permits);
+    hf__redis_put_channel(cmd, req);
+    hf__redis_cmd_number(cmd, req->ballot);
+    hf__redis_cmd_number(cmd, req->window_us);
+    if (c->is_sharded) hf__redis_cmd_text(cmd, hf__redis_sharded_letters(c));
 }
 
 static void tally_build(struct backend_conn *c, enum flight_kind kind,
@@ -232,18 +232,18 @@ static void tally_build(struct backend_conn *c, enum flight_kind kind,
         [TALLY_ADD] = "add",      [TALLY_DOWN] = "add", [TALLY_DRAIN] = "drain",
         [TALLY_DELETE] = "delete"};
     struct command *cmd = &c->cmd;
-    hf__ops_script_begin(cmd, &hf__script_permit_tally, kind, 4);
-    hf__cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_script(cmd, &hf__redis_script_permit_tally, kind, 4);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     put_side(cmd, req, "timeout");
     put_side(cmd, req, "hf");
     put_mark_key(cmd, req);
-    hf__cmd_text(cmd, req->kind == KIND_PERMIT ? "permit" : "count");
-    hf__cmd_text(cmd, verbs[req->tally]);
-    hf__cmd_number(cmd, req->number);
-    hf__ops_put_channel(cmd, req);
-    hf__cmd_number(cmd, hf__redis_now_us(c));
-    hf__cmd_number(cmd, c->env->conf->timeout_us + VALUE_SKEW_US);
-    hf__cmd_number(cmd, hf__ops_lease_ms(req));
+    hf__redis_cmd_text(cmd, req->kind == KIND_PERMIT ? "permit" : "count");
+    hf__redis_cmd_text(cmd, verbs[req->tally]);
+    hf__redis_cmd_number(cmd, req->number);
+    hf__redis_put_channel(cmd, req);
+    hf__redis_cmd_number(cmd, hf__redis_now_us(c));
+    hf__redis_cmd_number(cmd, c->env->conf->timeout_us + VALUE_SKEW_US);
+    hf__redis_cmd_number(cmd, hf__redis_lease_ms(req));
     put_letters(c, req);
 }
 
@@ -268,21 +268,21 @@ void hf__redis_permit_build(struct backend_conn *c, enum flight_kind kind,
 
 /* ---- answers to replies ---- */
 
-static int64_t at(const struct value *v, size_t i)
+static int64_t at(const struct resp *v, size_t i)
 {
-    return hf__value_number(hf__value_at(v, i), 0);
+    return hf__redis_resp_number(hf__redis_resp_at(v, i), 0);
 }
 
 /* A token, a counter or the clock: what is none of them is refused. */
-static int64_t told_at(const struct value *v, size_t i)
+static int64_t told_at(const struct resp *v, size_t i)
 {
-    return hf__value_number(hf__value_at(v, i), -1);
+    return hf__redis_resp_number(hf__redis_resp_at(v, i), -1);
 }
 
 static int refuse(struct backend_conn *c, struct reply *reply, int status,
                   const char *what)
 {
-    hf__ops_refuse(c, "semaphore", status, what, reply);
+    hf__redis_refuse(c, "semaphore", status, what, reply);
     return 0;
 }
 
@@ -299,27 +299,27 @@ static int conflict(struct backend_conn *c, const struct request *req,
         return refuse(c, reply, HF_CONFLICT,
                       "the name is in use as a plain counter or a latch");
     if (code == -4) {
-        hf__ops_refuse(c, "counter", HF_CONFLICT,
-                       "the name is in use as a semaphore with leases or a "
-                       "latch",
-                       reply);
+        hf__redis_refuse(c, "counter", HF_CONFLICT,
+                         "the name is in use as a semaphore with leases or a "
+                         "latch",
+                         reply);
         return 0;
     }
     return -1;
 }
 
 static int read_propose(struct backend_conn *c, const struct request *req,
-                        const struct value *v, struct reply *reply)
+                        const struct resp *v, struct reply *reply)
 {
     char text[96];
-    int64_t fence = hf__value_within(v, 0, INT64_MAX, 0);
-    int64_t code = hf__value_number(hf__value_at(v, 0), INT64_MIN);
+    int64_t fence = hf__redis_resp_within(v, 0, INT64_MAX, 0);
+    int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN);
     if (fence > 0) {
         reply->verdict = V_GRANTED;
         reply->fence = reply->counter = fence;
         return 0;
     }
-    if (!hf__value_is_array(v, 5)) return -1;
+    if (!hf__redis_resp_is_array(v, 5)) return -1;
     reply->node_us = told_at(v, 2);
     switch (code) {
     case 1:
@@ -328,8 +328,8 @@ static int read_propose(struct backend_conn *c, const struct request *req,
         return 0;
     case 0:
         reply->verdict = V_BUSY;
-        reply->ttl_us = hf__value_ttl_us(hf__value_at(v, 3));
-        reply->poll_us = hf__ops_poll_us(hf__value_at(v, 4));
+        reply->ttl_us = hf__redis_resp_ttl_us(hf__redis_resp_at(v, 3));
+        reply->poll_us = hf__redis_poll_us(hf__redis_resp_at(v, 4));
         return 0;
     case -1:
         reply->verdict = V_STALE;
@@ -345,12 +345,12 @@ static int read_propose(struct backend_conn *c, const struct request *req,
 }
 
 static int read_renew(struct backend_conn *c, const struct request *req,
-                      const struct value *v, struct reply *reply)
+                      const struct resp *v, struct reply *reply)
 {
-    int64_t ttl_ms = hf__value_within(v, -4, INT64_MAX, INT64_MIN);
+    int64_t ttl_ms = hf__redis_resp_within(v, -4, INT64_MAX, INT64_MIN);
     if (ttl_ms >= 0) {
         reply->verdict = V_GRANTED;
-        reply->ttl_us = hf__value_ttl_us(v);
+        reply->ttl_us = hf__redis_resp_ttl_us(v);
     } else if (ttl_ms == -2) {
         reply->verdict = V_ABSENT;
     } else {
@@ -359,18 +359,18 @@ static int read_renew(struct backend_conn *c, const struct request *req,
     return 0;
 }
 
-static int read_release(const struct value *v, struct reply *reply)
+static int read_release(const struct resp *v, struct reply *reply)
 {
-    int64_t told = hf__value_number(v, INT64_MIN);
+    int64_t told = hf__redis_resp_number(v, INT64_MIN);
     if (told < -2) return -1;
     reply->verdict = told == -2 ? V_ABSENT : V_GRANTED;
     reply->waiters = told == -2 ? -1 : told;
     return 0;
 }
 
-static void info_fill(struct hf_info *info, const struct value *v)
+static void info_fill(struct hf_info *info, const struct resp *v)
 {
-    int has_record = hf__info_holder(hf__value_at(v, 10), info) == 0;
+    int has_record = hf__redis_info_holder(hf__redis_resp_at(v, 10), info) == 0;
     if (!has_record) *info = (struct hf_info){.foreign = 1};
     info->locked = at(v, 5) > 0;
     info->foreign = info->locked && !has_record;
@@ -389,10 +389,10 @@ static void info_fill(struct hf_info *info, const struct value *v)
 }
 
 static int read_inspect(struct backend_conn *c, const struct request *req,
-                        const struct value *v, struct reply *reply)
+                        const struct resp *v, struct reply *reply)
 {
-    int64_t code = hf__value_number(hf__value_at(v, 0), INT64_MIN);
-    if (!hf__value_is_array(v, 11)) return -1;
+    int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN);
+    if (!hf__redis_resp_is_array(v, 11)) return -1;
     reply->node_us = told_at(v, 1);
     if (code < 0) return conflict(c, req, code, reply);
     info_fill(&c->info, v);
@@ -403,11 +403,11 @@ static int read_inspect(struct backend_conn *c, const struct request *req,
 }
 
 static int read_tally(struct backend_conn *c, const struct request *req,
-                      const struct value *v, struct reply *reply)
+                      const struct resp *v, struct reply *reply)
 {
     char text[96];
-    int64_t code = hf__value_number(hf__value_at(v, 0), INT64_MIN);
-    if (!hf__value_is_array(v, 7)) return -1;
+    int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN);
+    if (!hf__redis_resp_is_array(v, 7)) return -1;
     reply->node_us = told_at(v, 1);
     c->tally = (struct tally_told){.is_there = at(v, 2) == 1,
                                    .value = at(v, 3),
@@ -436,7 +436,7 @@ static int read_tally(struct backend_conn *c, const struct request *req,
 }
 
 int hf__redis_permit_read(struct backend_conn *c, const struct request *req,
-                          const struct value *v, struct reply *reply)
+                          const struct resp *v, struct reply *reply)
 {
     switch (req->op) {
     case OP_PROPOSE:

@@ -24,7 +24,7 @@ static void put_key(struct command *cmd, const char *const prefixes[2],
                     const struct request *req)
 {
     int is_tagged = memchr(req->name, '{', req->name_len) != NULL;
-    hf__cmd_key(cmd, prefixes[is_tagged], req->name, req->name_len);
+    hf__redis_cmd_key(cmd, prefixes[is_tagged], req->name, req->name_len);
 }
 
 static const char *const queue_prefixes[2] = {"holdfast_queue",
@@ -33,70 +33,74 @@ static const char *const queue_prefixes[2] = {"holdfast_queue",
 static const char *const who_prefixes[2] = {"holdfast_queue_who",
                                             "holdfast_queue_who_tagged"};
 
-int hf__queue_has_key(const struct backend_conn *c, const struct request *req)
+int hf__redis_queue_has_key(const struct backend_conn *c,
+                            const struct request *req)
 {
     return !c->is_string && !c->queue_is_denied && req->kind == KIND_PLAIN
            && !(req->flags & REQ_QUORUM) && !(req->priv & PRIV_PAST_QUEUE);
 }
 
-void hf__queue_put_key(struct command *cmd, const struct request *req)
+void hf__redis_queue_put_key(struct command *cmd, const struct request *req)
 {
     put_key(cmd, queue_prefixes, req);
 }
 
-void hf__queue_put_who(struct command *cmd, const struct request *req)
+void hf__redis_queue_put_who(struct command *cmd, const struct request *req)
 {
     put_key(cmd, who_prefixes, req);
 }
 
-void hf__queue_put_keys(struct command *cmd, const struct request *req)
+void hf__redis_queue_put_keys(struct command *cmd, const struct request *req)
 {
     put_key(cmd, queue_prefixes, req);
     put_key(cmd, who_prefixes, req);
 }
 
-void hf__queue_put_channel(struct backend_conn *c, const struct request *req)
+void hf__redis_queue_put_channel(struct backend_conn *c,
+                                 const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
-    hf__cmd_more(cmd, ":");
-    hf__cmd_more(cmd, c->env->conf->uuid ? c->env->conf->uuid : "");
+    hf__redis_cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
+    hf__redis_cmd_more(cmd, ":");
+    hf__redis_cmd_more(cmd, c->env->conf->uuid ? c->env->conf->uuid : "");
 }
 
 static void put_letters(const struct backend_conn *c, struct command *cmd,
                         const struct request *req)
 {
-    hf__cmd_part_begin(cmd);
-    if (c->is_sharded) hf__cmd_part_text(cmd, hf__ops_sharded(c));
-    if (req->flags & REQ_HUSHED) hf__cmd_part_text(cmd, "h");
+    hf__redis_cmd_part_begin(cmd);
+    if (c->is_sharded)
+        hf__redis_cmd_part_text(cmd, hf__redis_sharded_letters(c));
+    if (req->flags & REQ_HUSHED) hf__redis_cmd_part_text(cmd, "h");
     if (req->flags & REQ_QUEUE)
-        hf__cmd_part_text(cmd, req->op == OP_RELEASE ? "l" : "q");
-    if (req->flags & REQ_UNSURE) hf__cmd_part_text(cmd, "u");
-    hf__cmd_part_end(cmd);
+        hf__redis_cmd_part_text(cmd, req->op == OP_RELEASE ? "l" : "q");
+    if (req->flags & REQ_UNSURE) hf__redis_cmd_part_text(cmd, "u");
+    hf__redis_cmd_part_end(cmd);
 }
 
 static void put_proposal(struct command *cmd, const struct request *req)
 {
     const char *info = req->info ? req->info : "0 - -";
-    hf__cmd_part_begin(cmd);
-    hf__cmd_part_text(cmd, req->owner);
-    hf__cmd_part_text(cmd, " ");
-    hf__cmd_part_number(cmd, (int64_t)req->attempt);
-    hf__cmd_part_text(cmd, " ");
-    hf__cmd_part_number(cmd, req->ballot);
-    hf__cmd_part_text(cmd, " ");
-    hf__cmd_part_number(cmd, hf__ops_lease_ms(req));
-    hf__cmd_part_text(cmd, " ");
-    hf__cmd_part_end(cmd);
-    hf__cmd_number(cmd, (int64_t)req->attempt);
-    hf__cmd_number(cmd, hf__ops_lease_ms(req));
-    hf__cmd_printf(cmd, "%s%s", req->flags & REQ_DETACHED ? "-" : "", info);
-    hf__cmd_number(cmd, req->window_us);
-    if (req->block > 0) hf__cmd_number(cmd, req->block);
+    hf__redis_cmd_part_begin(cmd);
+    hf__redis_cmd_part_text(cmd, req->owner);
+    hf__redis_cmd_part_text(cmd, " ");
+    hf__redis_cmd_part_number(cmd, (int64_t)req->attempt);
+    hf__redis_cmd_part_text(cmd, " ");
+    hf__redis_cmd_part_number(cmd, req->ballot);
+    hf__redis_cmd_part_text(cmd, " ");
+    hf__redis_cmd_part_number(cmd, hf__redis_lease_ms(req));
+    hf__redis_cmd_part_text(cmd, " ");
+    hf__redis_cmd_part_end(cmd);
+    hf__redis_cmd_number(cmd, (int64_t)req->attempt);
+    hf__redis_cmd_number(cmd, hf__redis_lease_ms(req));
+    hf__redis_cmd_printf(cmd, "%s%s", req->flags & REQ_DETACHED ? "-" : "",
+                         info);
+    hf__redis_cmd_number(cmd, req->window_us);
+    if (req->block > 0) hf__redis_cmd_number(cmd, req->block);
 }
 
-int hf__queue_build(struct backend_conn *c, enum flight_kind kind,
-                    const struct request *req)
+int hf__redis_queue_build(struct backend_conn *c, enum flight_kind kind,
+                          const struct request *req)
 {
     static const char *const gone[2] = {"holdfast_queue_gone",
                                         "holdfast_queue_gone_tagged"};
@@ -105,18 +109,19 @@ int hf__queue_build(struct backend_conn *c, enum flight_kind kind,
     if (!is_asked || req->kind != KIND_PLAIN || c->is_string) return 0;
     if (req->op != OP_PROPOSE && req->op != OP_RELEASE) return 0;
     int is_release = req->op == OP_RELEASE;
-    hf__ops_script_begin(
-        cmd, is_release ? &hf__script_queue_release : &hf__script_queue_acquire,
-        kind, 5);
-    hf__cmd_bytes(cmd, req->name, req->name_len);
-    hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+    hf__redis_cmd_script(cmd,
+                         is_release ? &hf__redis_script_queue_release
+                                    : &hf__redis_script_queue_acquire,
+                         kind, 5);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
     put_key(cmd, queue_prefixes, req);
     put_key(cmd, gone, req);
     put_key(cmd, who_prefixes, req);
-    hf__ops_put_mark(cmd, req, 1);
-    hf__cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
-    hf__cmd_text(cmd, req->owner);
-    hf__cmd_number(cmd, req->ballot);
+    hf__redis_put_mark(cmd, req, 1);
+    hf__redis_cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
+    hf__redis_cmd_text(cmd, req->owner);
+    hf__redis_cmd_number(cmd, req->ballot);
     put_letters(c, cmd, req);
     if (!is_release) put_proposal(cmd, req);
     return 1;
@@ -130,32 +135,33 @@ static int is_look(const struct request *req)
            || (req->op == OP_PROPOSE && !(req->flags & REQ_QUEUE));
 }
 
-int hf__queue_again(struct backend_conn *c, struct request *req,
-                    const struct value *v)
+int hf__redis_queue_again(struct backend_conn *c, struct request *req,
+                          const struct resp *v)
 {
-    int64_t code = req->op == OP_RELEASE ? hf__value_number(v, 0) : 0;
-    if (req->op == OP_PROPOSE && hf__value_is_array(v, 4))
-        code = hf__value_number(v->first, 0);
+    int64_t code = req->op == OP_RELEASE ? hf__redis_resp_number(v, 0) : 0;
+    if (req->op == OP_PROPOSE && hf__redis_resp_is_array(v, 4))
+        code = hf__redis_resp_number(v->first, 0);
     /* Without the queue's keys it was served: it is them that he lacks. */
     if (req->priv & PRIV_PAST_QUEUE && is_look(req)) c->queue_is_denied = 1;
     if (req->priv & PRIV_QUEUE || req->flags & REQ_QUEUE) return 0;
     if (req->op == OP_RELEASE ? code != SOMEBODY_QUEUES : code != OTHERS_QUEUE)
         return 0;
     req->priv |= PRIV_QUEUE;
-    hf__ops_send(c, FLIGHT_REQUEST, req);
+    hf__redis_send(c, FLIGHT_REQUEST, req);
     return 1;
 }
 
 /* A user who may only have the keys of a lock cannot queue, does not look at
  * queues, and releases past them: who waits there hears that it is free. */
-int hf__queue_is_denied(struct backend_conn *c, struct request *req,
-                        const struct value *v)
+int hf__redis_queue_is_denied(struct backend_conn *c, struct request *req,
+                              const struct resp *v)
 {
     int is_late = req->op == OP_RELEASE && req->priv & PRIV_QUEUE;
     if (!hf__redis_error_is(v, "NOPERM")) return 0;
-    if (!is_late && !(is_look(req) && hf__queue_has_key(c, req))) return 0;
+    if (!is_late && !(is_look(req) && hf__redis_queue_has_key(c, req)))
+        return 0;
     req->priv = (req->priv & ~PRIV_QUEUE) | PRIV_PAST_QUEUE;
-    hf__ops_send(c, FLIGHT_REQUEST, req);
+    hf__redis_send(c, FLIGHT_REQUEST, req);
     return 1;
 }
 
@@ -185,13 +191,13 @@ static int message_read(char *text, struct handoff *h)
     return 0;
 }
 
-void hf__queue_handed(struct backend_conn *c, const struct watch *w,
-                      const struct value *message)
+void hf__redis_queue_handed(struct backend_conn *c, const struct watch *w,
+                            const struct resp *message)
 {
     char text[OWNER_LEN_MAX + 128];
     struct handoff h = {
         .name = w->name, .name_len = w->name_len, .kind = KIND_PLAIN};
-    if (message->type != VALUE_STRING || message->len >= sizeof text) return;
+    if (message->type != RESP_STRING || message->len >= sizeof text) return;
     memcpy(text, message->text, message->len);
     text[message->len] = '\0';
     if (message_read(text, &h) != 0) return;

@@ -26,9 +26,9 @@ static const char *order_of(const struct request *req)
     return req->flags & REQ_QUEUE ? "F" : NULL;
 }
 
-void hf__rw_put_floor(struct command *cmd, const struct request *req)
+void hf__redis_rw_put_floor(struct command *cmd, const struct request *req)
 {
-    hf__cmd_side_key(cmd, req->name, req->name_len, "hf_rw");
+    hf__redis_cmd_side_key(cmd, req->name, req->name_len, "hf_rw");
 }
 
 /* Where the facts of this hold are. */
@@ -37,37 +37,37 @@ static void put_record(struct command *cmd, const struct request *req)
     char suffix[OWNER_LEN_MAX + 32];
     snprintf(suffix, sizeof suffix, "%s%s:rwlock_timeout:1", req->owner,
              req->kind == KIND_WRITE ? ":write" : "");
-    hf__cmd_side_key(cmd, req->name, req->name_len, suffix);
+    hf__redis_cmd_side_key(cmd, req->name, req->name_len, suffix);
 }
 
 static void build_propose(struct command *cmd, enum flight_kind kind,
                           const struct request *req)
 {
     const char *order = order_of(req);
-    hf__ops_script_begin(cmd, &hf__script_rw_acquire, kind, 4);
-    hf__cmd_bytes(cmd, req->name, req->name_len);
-    hf__cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
-    hf__rw_put_floor(cmd, req);
+    hf__redis_cmd_script(cmd, &hf__redis_script_rw_acquire, kind, 4);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
+    hf__redis_rw_put_floor(cmd, req);
     put_record(cmd, req);
-    hf__cmd_text(cmd, req->owner);
-    hf__cmd_text(cmd, side_of(req));
-    hf__ops_put_mark(cmd, req, 1);
-    hf__cmd_number(cmd, req->ballot);
-    hf__cmd_number(cmd, hf__ops_lease_ms(req));
-    hf__cmd_text(cmd, req->info ? req->info : "0 - -");
+    hf__redis_cmd_text(cmd, req->owner);
+    hf__redis_cmd_text(cmd, side_of(req));
+    hf__redis_put_mark(cmd, req, 1);
+    hf__redis_cmd_number(cmd, req->ballot);
+    hf__redis_cmd_number(cmd, hf__redis_lease_ms(req));
+    hf__redis_cmd_text(cmd, req->info ? req->info : "0 - -");
     int is_usual = req->window_us == BALLOT_WINDOW_US;
     if (!order && is_usual) return;
-    hf__cmd_text(cmd, order ? order : "");
-    hf__cmd_number(cmd, PLACE_US / US_PER_MS);
-    if (!is_usual) hf__cmd_number(cmd, req->window_us);
+    hf__redis_cmd_text(cmd, order ? order : "");
+    hf__redis_cmd_number(cmd, PLACE_US / US_PER_MS);
+    if (!is_usual) hf__redis_cmd_number(cmd, req->window_us);
 }
 
-void hf__rw_put_field(struct command *cmd, const struct request *req)
+void hf__redis_rw_put_field(struct command *cmd, const struct request *req)
 {
-    hf__cmd_part_begin(cmd);
-    hf__cmd_part_text(cmd, req->owner);
-    if (req->kind == KIND_WRITE) hf__cmd_part_text(cmd, ":write");
-    hf__cmd_part_end(cmd);
+    hf__redis_cmd_part_begin(cmd);
+    hf__redis_cmd_part_text(cmd, req->owner);
+    if (req->kind == KIND_WRITE) hf__redis_cmd_part_text(cmd, ":write");
+    hf__redis_cmd_part_end(cmd);
 }
 
 static void build_renew(struct command *cmd, enum flight_kind kind,
@@ -75,17 +75,17 @@ static void build_renew(struct command *cmd, enum flight_kind kind,
 {
     int64_t n = 0;
     for (const struct request *r = reqs; r; r = r->next) n++;
-    hf__ops_script_begin(cmd, &hf__script_rw_renew, kind, 2 * n);
+    hf__redis_cmd_script(cmd, &hf__redis_script_rw_renew, kind, 2 * n);
     for (const struct request *r = reqs; r; r = r->next) {
-        hf__cmd_bytes(cmd, r->name, r->name_len);
+        hf__redis_cmd_bytes(cmd, r->name, r->name_len);
         put_record(cmd, r);
     }
     for (const struct request *r = reqs; r; r = r->next) {
-        hf__rw_put_field(cmd, r);
-        hf__ops_put_mark(cmd, r, 0);
-        hf__cmd_number(cmd, hf__ops_lease_ms(r));
-        hf__cmd_number(cmd, min64(r->count, RW_COUNT_MAX));
-        hf__cmd_number(cmd, r->fence);
+        hf__redis_rw_put_field(cmd, r);
+        hf__redis_put_mark(cmd, r, 0);
+        hf__redis_cmd_number(cmd, hf__redis_lease_ms(r));
+        hf__redis_cmd_number(cmd, min64(r->count, RW_COUNT_MAX));
+        hf__redis_cmd_number(cmd, r->fence);
     }
 }
 
@@ -102,27 +102,29 @@ static void build_release(struct backend_conn *c, enum flight_kind kind,
 {
     struct command *cmd = &c->cmd;
     int is_queued = (req->flags & REQ_QUEUE) != 0;
-    hf__ops_script_begin(cmd, &hf__script_rw_release, kind, 3);
-    hf__cmd_bytes(cmd, req->name, req->name_len);
-    hf__rw_put_floor(cmd, req);
+    hf__redis_cmd_script(cmd, &hf__redis_script_rw_release, kind, 3);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_rw_put_floor(cmd, req);
     put_record(cmd, req);
-    hf__cmd_text(cmd, req->owner);
-    hf__cmd_text(cmd, req->kind == KIND_READ ? "r" : "w");
-    hf__ops_put_mark(cmd, req, 0);
+    hf__redis_cmd_text(cmd, req->owner);
+    hf__redis_cmd_text(cmd, req->kind == KIND_READ ? "r" : "w");
+    hf__redis_put_mark(cmd, req, 0);
     /* With a blank behind it: a number alone could be taken for a lock. */
-    hf__cmd_part_begin(cmd);
-    hf__cmd_part_number(cmd, req->ballot);
-    hf__cmd_part_text(cmd, " ");
-    hf__cmd_part_end(cmd);
-    hf__cmd_key(cmd, hf__redis_rw_channel_prefix, req->name, req->name_len);
-    hf__cmd_number(cmd, floor_ms(c, req));
+    hf__redis_cmd_part_begin(cmd);
+    hf__redis_cmd_part_number(cmd, req->ballot);
+    hf__redis_cmd_part_text(cmd, " ");
+    hf__redis_cmd_part_end(cmd);
+    hf__redis_cmd_key(cmd, hf__redis_rw_channel_prefix, req->name,
+                      req->name_len);
+    hf__redis_cmd_number(cmd, floor_ms(c, req));
     if (c->is_sharded || is_queued)
-        hf__cmd_printf(cmd, "%s%s", c->is_sharded ? hf__ops_sharded(c) : "",
-                       is_queued ? "q" : "");
+        hf__redis_cmd_printf(cmd, "%s%s",
+                             c->is_sharded ? hf__redis_sharded_letters(c) : "",
+                             is_queued ? "q" : "");
 }
 
-int hf__rw_build(struct backend_conn *c, enum flight_kind kind,
-                 const struct request *reqs)
+int hf__redis_rw_build(struct backend_conn *c, enum flight_kind kind,
+                       const struct request *reqs)
 {
     if (!request_is_rw(reqs)) return 0;
     switch (reqs->op) {
@@ -142,11 +144,11 @@ int hf__rw_build(struct backend_conn *c, enum flight_kind kind,
 
 /* ---- answers ---- */
 
-void hf__rw_busy(const struct value *v, struct reply *reply)
+void hf__redis_rw_busy(const struct resp *v, struct reply *reply)
 {
     reply->verdict = V_BUSY;
     reply->counter = 0;
-    reply->ttl_us = hf__value_ttl_us(hf__value_at(v, 3));
-    if (hf__value_number(hf__value_at(v, 4), 0) == 1)
+    reply->ttl_us = hf__redis_resp_ttl_us(hf__redis_resp_at(v, 3));
+    if (hf__redis_resp_number(hf__redis_resp_at(v, 4), 0) == 1)
         reply->poll_us = PLACE_POLL_US;
 }

@@ -19,76 +19,77 @@
 static void mark_put(struct command *cmd, const struct request *req,
                      int with_number)
 {
-    hf__cmd_part_text(cmd, STRING_MARK);
-    hf__cmd_part_text(cmd, req->owner);
-    hf__cmd_part_text(cmd, ":");
-    hf__cmd_part_number(cmd, (int64_t)req->attempt);
-    hf__cmd_part_text(cmd, ":");
+    hf__redis_cmd_part_text(cmd, STRING_MARK);
+    hf__redis_cmd_part_text(cmd, req->owner);
+    hf__redis_cmd_part_text(cmd, ":");
+    hf__redis_cmd_part_number(cmd, (int64_t)req->attempt);
+    hf__redis_cmd_part_text(cmd, ":");
     if (!with_number) return;
-    hf__cmd_part_number(cmd, req->ballot);
-    hf__cmd_part_text(cmd, ":");
+    hf__redis_cmd_part_number(cmd, req->ballot);
+    hf__redis_cmd_part_text(cmd, ":");
 }
 
 static void mark_add(struct command *cmd, const struct request *req,
                      int with_number)
 {
-    hf__cmd_part_begin(cmd);
+    hf__redis_cmd_part_begin(cmd);
     mark_put(cmd, req, with_number);
-    hf__cmd_part_end(cmd);
+    hf__redis_cmd_part_end(cmd);
 }
 
 /* ":1:<pid> <host> <label>"; a detached hold has a minus before the pid. */
 static void tail_put(struct command *cmd, const struct request *req)
 {
-    hf__cmd_part_text(cmd, ":1:");
-    if (req->flags & REQ_DETACHED) hf__cmd_part_text(cmd, "-");
-    hf__cmd_part_text(cmd, req->info ? req->info : "0 - -");
+    hf__redis_cmd_part_text(cmd, ":1:");
+    if (req->flags & REQ_DETACHED) hf__redis_cmd_part_text(cmd, "-");
+    hf__redis_cmd_part_text(cmd, req->info ? req->info : "0 - -");
 }
 
 /* SET name value NX PX lease.  The number is the client's idea of the server's
  * clock, and good enough for "since". */
 static void build_set(struct command *cmd, const struct request *req)
 {
-    hf__cmd_begin(cmd, "SET");
-    hf__cmd_bytes(cmd, req->name, req->name_len);
-    hf__cmd_part_begin(cmd);
+    hf__redis_cmd_begin(cmd, "SET");
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_part_begin(cmd);
     mark_put(cmd, req, 1);
-    hf__cmd_part_text(cmd, "0:");
-    hf__cmd_part_number(cmd, req->ballot);
+    hf__redis_cmd_part_text(cmd, "0:");
+    hf__redis_cmd_part_number(cmd, req->ballot);
     tail_put(cmd, req);
-    hf__cmd_part_end(cmd);
-    hf__cmd_text(cmd, "NX");
-    hf__cmd_text(cmd, "PX");
-    hf__cmd_number(cmd, hf__ops_lease_ms(req));
+    hf__redis_cmd_part_end(cmd);
+    hf__redis_cmd_text(cmd, "NX");
+    hf__redis_cmd_text(cmd, "PX");
+    hf__redis_cmd_number(cmd, hf__redis_lease_ms(req));
 }
 
 static void build_propose(struct command *cmd, enum flight_kind kind,
                           const struct request *req, int has_fence)
 {
-    hf__ops_script(cmd, &hf__script_string_acquire, kind, req, has_fence);
+    hf__redis_cmd_script_one(cmd, &hf__redis_script_string_acquire, kind, req,
+                             has_fence);
     mark_add(cmd, req, 1);
-    hf__cmd_number(cmd, req->ballot);
-    hf__cmd_number(cmd, hf__ops_lease_ms(req));
-    hf__cmd_part_begin(cmd);
+    hf__redis_cmd_number(cmd, req->ballot);
+    hf__redis_cmd_number(cmd, hf__redis_lease_ms(req));
+    hf__redis_cmd_part_begin(cmd);
     tail_put(cmd, req);
-    hf__cmd_part_end(cmd);
+    hf__redis_cmd_part_end(cmd);
     int is_quorum = !(req->flags & REQ_SERVER_FENCE);
     if (!is_quorum && !req->block && req->window_us == BALLOT_WINDOW_US) return;
-    hf__cmd_number(cmd, req->window_us);
+    hf__redis_cmd_number(cmd, req->window_us);
     if (!is_quorum && !req->block) return;
-    hf__cmd_number(cmd, req->block);
-    if (is_quorum) hf__ops_put_group(cmd, req);
+    hf__redis_cmd_number(cmd, req->block);
+    if (is_quorum) hf__redis_put_group(cmd, req);
 }
 
 static void build_renew(struct command *cmd, enum flight_kind kind,
                         const struct request *reqs)
 {
-    hf__ops_script_many(cmd, &hf__script_string_renew, kind, reqs);
+    hf__redis_cmd_script_many(cmd, &hf__redis_script_string_renew, kind, reqs);
     for (const struct request *r = reqs; r; r = r->next) {
         mark_add(cmd, r, 0);
-        hf__cmd_number(cmd, hf__ops_lease_ms(r));
-        hf__cmd_number(cmd, r->count);
-        hf__cmd_number(cmd, r->fence);
+        hf__redis_cmd_number(cmd, hf__redis_lease_ms(r));
+        hf__redis_cmd_number(cmd, r->count);
+        hf__redis_cmd_number(cmd, r->fence);
     }
 }
 
@@ -97,15 +98,16 @@ static void build_release(struct backend_conn *c, enum flight_kind kind,
 {
     struct command *cmd = &c->cmd;
     int is_alone = hf__redis_is_alone(c, req);
-    hf__ops_script(cmd, &hf__script_string_release, kind, req,
-                   !c->no_fence && !is_alone);
+    hf__redis_cmd_script_one(cmd, &hf__redis_script_string_release, kind, req,
+                             !c->no_fence && !is_alone);
     mark_add(cmd, req, 1);
-    hf__cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
-    hf__ops_put_letters(cmd, "k", is_alone, hf__ops_sharded(c), c->is_sharded);
+    hf__redis_cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
+    hf__redis_put_letters(cmd, "k", is_alone, hf__redis_sharded_letters(c),
+                          c->is_sharded);
 }
 
-int hf__string_build(struct backend_conn *c, enum flight_kind kind,
-                     const struct request *reqs)
+int hf__redis_string_build(struct backend_conn *c, enum flight_kind kind,
+                           const struct request *reqs)
 {
     struct command *cmd = &c->cmd;
     if (!c->is_string) return 0;
@@ -129,9 +131,9 @@ int hf__string_build(struct backend_conn *c, enum flight_kind kind,
 
 /* ---- reading it --------------------------------------------------------- */
 
-int hf__string_is_ours(const struct value *v)
+int hf__redis_string_is_ours(const struct resp *v)
 {
-    return v && v->type == VALUE_STRING
+    return v && v->type == RESP_STRING
            && !strncmp(v->text, STRING_MARK, strlen(STRING_MARK));
 }
 
@@ -150,7 +152,7 @@ static int64_t number_take(const char **text)
     return number;
 }
 
-const char *hf__string_read(const char *text, struct hf_info *info)
+const char *hf__redis_string_read(const char *text, struct hf_info *info)
 {
     const char *owner = text + strlen(STRING_MARK);
     const char *at = owner + strcspn(owner, ":"); /* the uuid's end */

@@ -26,26 +26,26 @@ static void clock_take(struct backend_conn *c, int64_t node_us)
 
 static void put_by(struct command *cmd, const struct request *req)
 {
-    hf__cmd_part_begin(cmd);
-    hf__cmd_part_text(cmd, req->owner);
-    hf__cmd_part_text(cmd, " ");
-    hf__cmd_part_number(cmd, (int64_t)req->attempt);
-    hf__cmd_part_end(cmd);
+    hf__redis_cmd_part_begin(cmd);
+    hf__redis_cmd_part_text(cmd, req->owner);
+    hf__redis_cmd_part_text(cmd, " ");
+    hf__redis_cmd_part_number(cmd, (int64_t)req->attempt);
+    hf__redis_cmd_part_end(cmd);
 }
 
 void hf__redis_value_build(struct backend_conn *c, const struct request *req)
 {
     struct command *cmd = &c->cmd;
     if (req->version == HF_VALUE_ANY)
-        hf__cmd_text(cmd, "*");
+        hf__redis_cmd_text(cmd, "*");
     else
-        hf__cmd_printf(cmd, "%llu", (unsigned long long)req->version);
+        hf__redis_cmd_printf(cmd, "%llu", (unsigned long long)req->version);
     put_by(cmd, req);
-    hf__cmd_number(cmd, (req->lease_us + US_PER_MS - 1) / US_PER_MS);
-    hf__cmd_number(cmd, hf__redis_now_us(c));
-    hf__cmd_number(cmd, c->env->conf->timeout_us + VALUE_SKEW_US);
+    hf__redis_cmd_number(cmd, (req->lease_us + US_PER_MS - 1) / US_PER_MS);
+    hf__redis_cmd_number(cmd, hf__redis_now_us(c));
+    hf__redis_cmd_number(cmd, c->env->conf->timeout_us + VALUE_SKEW_US);
     if (!(req->flags & REQ_DELETE))
-        hf__cmd_bytes(cmd, req->data ? req->data : "", req->data_len);
+        hf__redis_cmd_bytes(cmd, req->data ? req->data : "", req->data_len);
 }
 
 static void conflict(struct backend_conn *c, struct reply *reply)
@@ -71,17 +71,17 @@ void hf__redis_late(struct backend_conn *c, const char *what,
 }
 
 /* Versions are the server's clock or one more: whole numbers below 2^53. */
-static int64_t version_at(const struct value *v, size_t i)
+static int64_t version_at(const struct resp *v, size_t i)
 {
-    return hf__value_number(hf__value_at(v, i), INT64_MIN);
+    return hf__redis_resp_number(hf__redis_resp_at(v, i), INT64_MIN);
 }
 
-int hf__redis_value_read(struct backend_conn *c, const struct value *v,
+int hf__redis_value_read(struct backend_conn *c, const struct resp *v,
                          struct reply *reply)
 {
-    const struct value *data = hf__value_at(v, 3);
+    const struct resp *data = hf__redis_resp_at(v, 3);
     int64_t version = version_at(v, 0);
-    if (!data || data->type != VALUE_STRING || version < -1) return -1;
+    if (!data || data->type != RESP_STRING || version < -1) return -1;
     reply->node_us = version_at(v, 1);
     clock_take(c, reply->node_us);
     if (version == -1 || data->len > HF_VALUE_MAX) {
@@ -90,7 +90,7 @@ int hf__redis_value_read(struct backend_conn *c, const struct value *v,
     }
     reply->verdict = V_GRANTED;
     reply->version = (uint64_t)version;
-    reply->ttl_us = hf__value_ttl_us(hf__value_at(v, 2));
+    reply->ttl_us = hf__redis_resp_ttl_us(hf__redis_resp_at(v, 2));
     if (version > 0) {
         reply->data = data->text;
         reply->data_len = data->len;
@@ -98,11 +98,11 @@ int hf__redis_value_read(struct backend_conn *c, const struct value *v,
     return 0;
 }
 
-int hf__redis_value_written(struct backend_conn *c, const struct value *v,
+int hf__redis_value_written(struct backend_conn *c, const struct resp *v,
                             struct reply *reply)
 {
     int64_t version = version_at(v, 1);
-    if (!hf__value_is_array(v, 3) || version < 0) return -1;
+    if (!hf__redis_resp_is_array(v, 3) || version < 0) return -1;
     reply->node_us = version_at(v, 2);
     clock_take(c, reply->node_us);
     reply->version = (uint64_t)version;

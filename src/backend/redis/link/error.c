@@ -138,7 +138,7 @@ static const struct meaning *meaning_of(const char *text)
 }
 
 /* The server's words, for one line: its first sentence, cut at a word. */
-static void words_copy(const struct value *v, char out[SAID_MAX])
+static void words_copy(const struct resp *v, char out[SAID_MAX])
 {
     size_t len = v->len < SAID_MAX ? v->len : SAID_MAX - 1;
     memcpy(out, v->text, len);
@@ -153,7 +153,7 @@ static void words_copy(const struct value *v, char out[SAID_MAX])
 }
 
 int hf__redis_error(const char *what, const char *value_key,
-                    const struct value *v, char text[HF_ERROR_TEXT_MAX])
+                    const struct resp *v, char text[HF_ERROR_TEXT_MAX])
 {
     char said[SAID_MAX], key[140];
     snprintf(key, sizeof key, "not permitted: the user lacks the key %.90s",
@@ -169,13 +169,13 @@ int hf__redis_error(const char *what, const char *value_key,
     return m->status;
 }
 
-int hf__redis_error_is_of_replica(const struct value *v)
+int hf__redis_error_is_of_replica(const struct resp *v)
 {
     const char *code = meaning_of(v->text)->code;
     return !strcmp(code, "READONLY") || !strcmp(code, "MASTERDOWN");
 }
 
-int hf__redis_error_is(const struct value *v, const char *code)
+int hf__redis_error_is(const struct resp *v, const char *code)
 {
-    return v->type == VALUE_ERROR && !strncmp(v->text, code, strlen(code));
+    return v->type == RESP_ERROR && !strncmp(v->text, code, strlen(code));
 }

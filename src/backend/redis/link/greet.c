@@ -10,49 +10,51 @@
 
 /* Of each format, and of both. */
 static const struct redis_script *const scripts[2][3] = {
-    {&hf__script_acquire, &hf__script_renew, &hf__script_release},
-    {&hf__script_string_acquire, &hf__script_string_renew,
-     &hf__script_string_release},
+    {&hf__redis_script_acquire, &hf__redis_script_renew,
+     &hf__redis_script_release},
+    {&hf__redis_script_string_acquire, &hf__redis_script_string_renew,
+     &hf__redis_script_string_release},
 };
 static const struct redis_script *const scripts_both[] = {
-    &hf__script_break,      &hf__script_inspect,     &hf__script_list,
-    &hf__script_value_read, &hf__script_value_write, &hf__script_guard};
+    &hf__redis_script_break,       &hf__redis_script_inspect,
+    &hf__redis_script_list,        &hf__redis_script_value_read,
+    &hf__redis_script_value_write, &hf__redis_script_guard};
 
 static int push_auth(struct link *l)
 {
     struct backend_conn *c = l->c;
     if (!c->user && !c->password) return 0;
-    hf__cmd_begin(&c->cmd, "AUTH");
-    if (c->user) hf__cmd_text(&c->cmd, c->user);
-    hf__cmd_text(&c->cmd, c->password ? c->password : "");
-    return hf__link_push(l, FLIGHT_AUTH) ? 0 : -1;
+    hf__redis_cmd_begin(&c->cmd, "AUTH");
+    if (c->user) hf__redis_cmd_text(&c->cmd, c->user);
+    hf__redis_cmd_text(&c->cmd, c->password ? c->password : "");
+    return hf__redis_link_push(l, FLIGHT_AUTH) ? 0 : -1;
 }
 
 static int push_name(struct link *l)
 {
     struct command *cmd = &l->c->cmd;
-    hf__cmd_begin(cmd, "CLIENT");
-    hf__cmd_text(cmd, "SETNAME");
-    hf__cmd_text(cmd, "holdfast");
-    return hf__link_push(l, FLIGHT_GREET) ? 0 : -1;
+    hf__redis_cmd_begin(cmd, "CLIENT");
+    hf__redis_cmd_text(cmd, "SETNAME");
+    hf__redis_cmd_text(cmd, "holdfast");
+    return hf__redis_link_push(l, FLIGHT_GREET) ? 0 : -1;
 }
 
 static int push_select(struct link *l)
 {
     struct backend_conn *c = l->c;
     if (c->db == 0) return 0;
-    hf__cmd_begin(&c->cmd, "SELECT");
-    hf__cmd_number(&c->cmd, c->db);
-    return hf__link_push(l, FLIGHT_SELECT) ? 0 : -1;
+    hf__redis_cmd_begin(&c->cmd, "SELECT");
+    hf__redis_cmd_number(&c->cmd, c->db);
+    return hf__redis_link_push(l, FLIGHT_SELECT) ? 0 : -1;
 }
 
 static int push_script(struct link *l, const struct redis_script *s)
 {
     struct command *cmd = &l->c->cmd;
-    hf__cmd_begin(cmd, "SCRIPT");
-    hf__cmd_text(cmd, "LOAD");
-    hf__cmd_bytes(cmd, s->text, s->len);
-    return hf__link_push(l, FLIGHT_GREET) ? 0 : -1;
+    hf__redis_cmd_begin(cmd, "SCRIPT");
+    hf__redis_cmd_text(cmd, "LOAD");
+    hf__redis_cmd_bytes(cmd, s->text, s->len);
+    return hf__redis_link_push(l, FLIGHT_GREET) ? 0 : -1;
 }
 
 /* So that NOSCRIPT is for servers whose cache was flushed only. */
@@ -69,17 +71,17 @@ static int push_scripts(struct link *l)
 static int push_time(struct link *l)
 {
     l->asked_us = l->c->env->now(l->c->env);
-    hf__cmd_begin(&l->c->cmd, "TIME");
-    return hf__link_push(l, FLIGHT_TIME) ? 0 : -1;
+    hf__redis_cmd_begin(&l->c->cmd, "TIME");
+    return hf__redis_link_push(l, FLIGHT_TIME) ? 0 : -1;
 }
 
 static int push_ping(struct link *l)
 {
-    hf__cmd_begin(&l->c->cmd, "PING");
-    return hf__link_push(l, FLIGHT_GREET) ? 0 : -1;
+    hf__redis_cmd_begin(&l->c->cmd, "PING");
+    return hf__redis_link_push(l, FLIGHT_GREET) ? 0 : -1;
 }
 
-int hf__greet(struct link *l)
+int hf__redis_greet(struct link *l)
 {
     l->node_us = 0;
     if (push_auth(l) || push_name(l)) return -1;
@@ -97,7 +99,8 @@ int hf__greet(struct link *l)
 static void sub_move(struct backend_conn *c)
 {
     if (!c->is_led && c->sub.state != LINK_DOWN)
-        hf__link_fail(&c->sub, HF_UNAVAILABLE, 0, "another server answers now");
+        hf__redis_link_fail(&c->sub, HF_UNAVAILABLE, 0,
+                            "another server answers now");
 }
 
 static void link_is_up(struct link *l)
@@ -108,7 +111,7 @@ static void link_is_up(struct link *l)
     l->due_us = TIME_NEVER;
     l->failures = 0;
     if (l->is_sub) {
-        hf__watch_up(c);
+        hf__redis_watch_up(c);
         return;
     }
     /* His rights may be others by now. */
@@ -120,16 +123,16 @@ static void link_is_up(struct link *l)
 
 /* The server's clock.  0 fine, -1 not what TIME answers, 1 asked once more: an
  * answer that lay unread for long would give a wrong idea of the time. */
-static int time_take(struct link *l, const struct value *v)
+static int time_take(struct link *l, const struct resp *v)
 {
     int64_t late_us = l->c->env->now(l->c->env) - l->asked_us;
-    if (!hf__value_is_array(v, 2)) return -1;
+    if (!hf__redis_resp_is_array(v, 2)) return -1;
     if (late_us > STALE_US && l->node_us == 0) {
         l->node_us = 1;
         return push_time(l) == 0 ? 1 : -1;
     }
-    int64_t s = hf__value_number(hf__value_at(v, 0), 0);
-    int64_t us = hf__value_number(hf__value_at(v, 1), 0);
+    int64_t s = hf__redis_resp_number(hf__redis_resp_at(v, 0), 0);
+    int64_t us = hf__redis_resp_number(hf__redis_resp_at(v, 1), 0);
     if (s < 1 || s >= BALLOT_MAX / US_PER_S || us < 0 || us >= US_PER_S)
         return -1;
     l->node_us = s * US_PER_S + us;
@@ -138,9 +141,9 @@ static int time_take(struct link *l, const struct value *v)
 }
 
 /* What may be refused without making the link useless. */
-static int is_harmless(const struct flight *f, const struct value *v)
+static int is_harmless(const struct flight *f, const struct resp *v)
 {
-    if (v->type != VALUE_ERROR) return 1;
+    if (v->type != RESP_ERROR) return 1;
     if (f->kind == FLIGHT_ROLE || f->kind == FLIGHT_REPLICATION) return 1;
     /* What is no marker makes no member, and a cluster's server is none. */
     if (f->kind == FLIGHT_MARKER
@@ -154,15 +157,15 @@ static int is_harmless(const struct flight *f, const struct value *v)
 /* A cluster's replica is asked for the map, and sends every lock on: that it
  * cannot wait for others is no loss. */
 static int is_of_replica(const struct link *l, const struct flight *f,
-                         const struct value *v)
+                         const struct resp *v)
 {
-    if (!l->c->owner || v->type != VALUE_ERROR) return 0;
+    if (!l->c->owner || v->type != RESP_ERROR) return 0;
     return (f->kind == FLIGHT_AOF || f->kind == FLIGHT_WAIT)
            && strstr(v->text, "replica instances");
 }
 
-void hf__greet_reply(struct link *l, const struct flight *f,
-                     const struct value *v)
+void hf__redis_greet_reply(struct link *l, const struct flight *f,
+                           const struct resp *v)
 {
     static const char *const words[] = {[FLIGHT_GREET] = NULL,
                                         [FLIGHT_AUTH] = "AUTH",
@@ -182,8 +185,8 @@ void hf__greet_reply(struct link *l, const struct flight *f,
         char text[HF_ERROR_TEXT_MAX];
         int status = hf__redis_error(words[f->kind], NULL, v, text);
         int is_alone = f->kind == FLIGHT_AUTH && l->c->user && !l->c->password;
-        hf__link_fail(l, status, 0, "%s%s", text,
-                      is_alone ? "; no password was given" : "");
+        hf__redis_link_fail(l, status, 0, "%s%s", text,
+                            is_alone ? "; no password was given" : "");
         return;
     }
     if (f->kind == FLIGHT_MARKER) l->c->quorum_of = hf__redis_member_count(v);
@@ -192,7 +195,7 @@ void hf__greet_reply(struct link *l, const struct flight *f,
         return;
     int rc = f->kind == FLIGHT_TIME ? time_take(l, v) : 0;
     if (rc < 0)
-        hf__link_fail(l, HF_UNAVAILABLE, 0, "TIME: unexpected answer");
-    else if (!hf__flight_first(l))
+        hf__redis_link_fail(l, HF_UNAVAILABLE, 0, "TIME: unexpected answer");
+    else if (!hf__redis_flight_first(l))
         link_is_up(l);
 }

@@ -20,17 +20,18 @@ static void nonsense(struct link *l)
 {
     char seen[sizeof l->in.head + 1];
     size_t len = 0;
-    if (hf__reader_is_starved(&l->in)) {
-        hf__link_fail(l, HF_NOMEM, 0, "read: out of memory");
+    if (hf__redis_reader_is_starved(&l->in)) {
+        hf__redis_link_fail(l, HF_NOMEM, 0, "read: out of memory");
         return;
     }
     if (l->state == LINK_UP) {
-        hf__link_fail(l, HF_UNAVAILABLE, 0, "read: the answer is no RESP");
+        hf__redis_link_fail(l, HF_UNAVAILABLE, 0,
+                            "read: the answer is no RESP");
         return;
     }
     if (l->in.head_len > 1 && !memcmp(l->in.head, tls_alert, 2)) {
-        hf__link_fail(l, HF_UNAVAILABLE, 0, "the server speaks TLS: use %s",
-                      tls_advice(l->c));
+        hf__redis_link_fail(l, HF_UNAVAILABLE, 0,
+                            "the server speaks TLS: use %s", tls_advice(l->c));
         return;
     }
     for (; len < l->in.head_len; len++) {
@@ -39,45 +40,47 @@ static void nonsense(struct link *l)
         seen[len] = ch >= ' ' && ch <= '~' ? ch : '?';
     }
     seen[len] = '\0';
-    hf__link_fail(l, HF_UNAVAILABLE, 0, "not a Redis server: it answers \"%s\"",
-                  seen);
+    hf__redis_link_fail(l, HF_UNAVAILABLE, 0,
+                        "not a Redis server: it answers \"%s\"", seen);
 }
 
-static void value_take(struct link *l, const struct value *v)
+static void value_take(struct link *l, const struct resp *v)
 {
-    struct flight *first = hf__flight_first(l);
+    struct flight *first = hf__redis_flight_first(l);
     if (l->is_sub && l->state == LINK_UP) {
-        if (hf__watch_reply(l->c, v) != 0)
-            hf__link_fail(l, HF_UNAVAILABLE, 0, "read: unexpected answer");
+        if (hf__redis_watch_reply(l->c, v) != 0)
+            hf__redis_link_fail(l, HF_UNAVAILABLE, 0,
+                                "read: unexpected answer");
         return;
     }
     if (!first) {
         /* Servers that hang up say why without being asked. */
-        if (v->type == VALUE_ERROR) {
+        if (v->type == RESP_ERROR) {
             char text[HF_ERROR_TEXT_MAX];
             int status = hf__redis_error(NULL, NULL, v, text);
-            hf__link_fail(l, status, 0, "%s", text);
+            hf__redis_link_fail(l, status, 0, "%s", text);
         } else {
-            hf__link_fail(l, HF_UNAVAILABLE, 0, "read: unexpected answer");
+            hf__redis_link_fail(l, HF_UNAVAILABLE, 0,
+                                "read: unexpected answer");
         }
         return;
     }
     struct flight f = *first;
-    hf__flight_drop(l);
+    hf__redis_flight_drop(l);
     if (l->state == LINK_GREETING)
-        hf__greet_reply(l, &f, v);
+        hf__redis_greet_reply(l, &f, v);
     else
-        hf__ops_reply(l->c, &f, v);
+        hf__redis_answered(l->c, &f, v);
 }
 
 /* Take all whole values; 0 if the link is no longer this one. */
 static int values_take(struct link *l)
 {
     unsigned life = l->life;
-    const struct value *v;
+    const struct resp *v;
     int rc;
     l->c->heard = 0;
-    while ((rc = hf__reader_next(&l->in, &v)) == 1) {
+    while ((rc = hf__redis_reader_next(&l->in, &v)) == 1) {
         value_take(l, v);
         if (l->life != life) return 0;
     }
@@ -92,15 +95,15 @@ static void broken(struct link *l, int code)
     /* Redis hangs up without a word when it expects TLS. */
     int is_mute = l->state == LINK_GREETING && l->in.head_len == 0 && !l->tls;
     if (why)
-        hf__link_fail(l, why->status, 0, "%s", why->text);
+        hf__redis_link_fail(l, why->status, 0, "%s", why->text);
     else
-        hf__link_fail(l, HF_UNAVAILABLE, code, "%s%s%s%s", what,
-                      is_mute ? " at our first words (if it speaks TLS, use "
-                              : "",
-                      is_mute ? tls_advice(l->c) : "", is_mute ? ")" : "");
+        hf__redis_link_fail(
+            l, HF_UNAVAILABLE, code, "%s%s%s%s", what,
+            is_mute ? " at our first words (if it speaks TLS, use " : "",
+            is_mute ? tls_advice(l->c) : "", is_mute ? ")" : "");
 }
 
-int hf__link_read(struct link *l)
+int hf__redis_link_read(struct link *l)
 {
     char buf[READ_SIZE];
     int done = 0;
@@ -115,7 +118,7 @@ int hf__link_read(struct link *l)
             broken(l, code);
             return 1;
         }
-        if (hf__reader_feed(&l->in, buf, (size_t)n) != 0) {
+        if (hf__redis_reader_feed(&l->in, buf, (size_t)n) != 0) {
             nonsense(l);
             return 1;
         }

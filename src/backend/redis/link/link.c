@@ -4,7 +4,7 @@
  *   DOWN -> RESOLVING -> CONNECTING -> (SECURING ->) GREETING -> UP
  *     ^         |            |             |            |        |
  *     +---------+------------+-------------+------------+--------+
- *                                                     hf__link_fail()
+ *                                                     hf__redis_link_fail()
  *
  * One rule: a link on which anything went wrong is closed and never used
  * again; every flight on it is answered first, by what can be known of it.
@@ -20,7 +20,7 @@
 
 #define EXTENSIONS_MAX 4
 
-void hf__link_init(struct link *l, struct backend_conn *c, int is_sub)
+void hf__redis_link_init(struct link *l, struct backend_conn *c, int is_sub)
 {
     *l =
         (struct link){.c = c, .is_sub = is_sub, .fd = -1, .due_us = TIME_NEVER};
@@ -31,7 +31,7 @@ static int64_t now_us(const struct link *l)
     return l->c->env->now(l->c->env);
 }
 
-void hf__link_watch(struct link *l, unsigned events)
+void hf__redis_link_watch(struct link *l, unsigned events)
 {
     if (l->fd < 0 || l->watching == events) return;
     l->watching = events;
@@ -41,7 +41,7 @@ void hf__link_watch(struct link *l, unsigned events)
 static void fd_drop(struct link *l)
 {
     if (l->fd < 0) return;
-    hf__link_watch(l, 0);
+    hf__redis_link_watch(l, 0);
     hf__tls_close(l->tls);
     l->tls = NULL;
     close(l->fd);
@@ -49,7 +49,7 @@ static void fd_drop(struct link *l)
     l->watching = 0;
 }
 
-void hf__link_close(struct link *l)
+void hf__redis_link_close(struct link *l)
 {
     fd_drop(l);
     l->life++;
@@ -60,11 +60,11 @@ void hf__link_close(struct link *l)
     l->out_base = 0;
 }
 
-void hf__link_free(struct link *l)
+void hf__redis_link_free(struct link *l)
 {
     const struct allocator *a = l->c->env->alloc;
-    hf__link_close(l);
-    hf__reader_free(&l->in);
+    hf__redis_link_close(l);
+    hf__redis_reader_free(&l->in);
     hf__free(a, l->out.data);
     hf__free(a, l->flights.ring);
     l->out = (struct bytes){0};
@@ -78,10 +78,11 @@ void hf__link_free(struct link *l)
 static void flights_answer(struct link *l)
 {
     struct flight *f;
-    while ((f = hf__flight_first(l)) != NULL) {
+    while ((f = hf__redis_flight_first(l)) != NULL) {
         struct request *reqs = f->reqs;
-        enum verdict v = hf__flight_is_unsent(l, f) ? V_UNSENT : V_UNKNOWN;
-        hf__flight_drop(l);
+        enum verdict v =
+            hf__redis_flight_is_unsent(l, f) ? V_UNSENT : V_UNKNOWN;
+        hf__redis_flight_drop(l);
         if (reqs)
             hf__redis_answer_all(l->c, reqs, v, l->err.status, l->err.text);
     }
@@ -113,11 +114,12 @@ static void down_tell(struct link *l, int was_trying)
     if (!l->is_sub) hf__redis_wait_fail(c, l->err.status, l->err.text);
     flights_answer(l);
     if (l->is_sub) {
-        hf__watch_down(c, was_trying ? V_UNSENT : V_UNKNOWN);
+        hf__redis_watch_down(c, was_trying ? V_UNSENT : V_UNKNOWN);
     } else {
         c->env->link(c->env, 0, 0, &l->err);
         /* Fail fast: when to ask again is the core's to say. */
-        struct request *waiting = was_trying ? hf__list_take(&c->queue) : NULL;
+        struct request *waiting =
+            was_trying ? hf__redis_list_take(&c->unsent) : NULL;
         hf__redis_answer_all(c, waiting, V_UNSENT, l->err.status, l->err.text);
     }
     l->due_us = is_wanted(l) ? l->retry_us : TIME_NEVER;
@@ -135,8 +137,8 @@ static void error_fill(struct link *l, int status, int sys_errno,
         hf__error_set(&l->err, status, "%s: %s", l->c->endpoint, what);
 }
 
-void hf__link_fail(struct link *l, int status, int sys_errno,
-                   const char *format, ...)
+void hf__redis_link_fail(struct link *l, int status, int sys_errno,
+                         const char *format, ...)
 {
     int was_trying = l->state != LINK_UP;
     struct bytes out = l->out;
@@ -146,7 +148,7 @@ void hf__link_fail(struct link *l, int status, int sys_errno,
     va_start(ap, format);
     error_fill(l, status, sys_errno, format, ap);
     va_end(ap);
-    hf__link_close(l);
+    hf__redis_link_close(l);
     /* The flights are judged by how far the output had come. */
     l->out = out;
     l->out_done = done;
@@ -156,14 +158,14 @@ void hf__link_fail(struct link *l, int status, int sys_errno,
     l->out_base = 0;
 }
 
-void hf__link_fail_later(struct link *l, int status, int sys_errno,
-                         const char *format, ...)
+void hf__redis_link_fail_later(struct link *l, int status, int sys_errno,
+                               const char *format, ...)
 {
     va_list ap;
     va_start(ap, format);
     error_fill(l, status, sys_errno, format, ap);
     va_end(ap);
-    hf__link_close(l);
+    hf__redis_link_close(l);
     l->state = LINK_FAILED;
     l->due_us = now_us(l);
 }
@@ -178,7 +180,7 @@ static int64_t address_limit_us(const struct link *l, int64_t now)
     return left > 0 ? now + whole / (left + 1) : l->give_up_us;
 }
 
-const struct stream_addr *hf__link_addr(const struct link *l)
+const struct stream_addr *hf__redis_link_addr(const struct link *l)
 {
     return &l->addrs.addrs[l->addr_next > 0 ? l->addr_next - 1 : 0];
 }
@@ -187,12 +189,13 @@ const struct stream_addr *hf__link_addr(const struct link *l)
 static int is_allowed(const struct link *l, const struct stream_addr *addr)
 {
     const struct backend_conn *c = l->c;
-    return !c->bounds || hf__bounds_allow(c->bounds, c->host, addr);
+    return !c->bounds || hf__redis_bounds_allow(c->bounds, c->host, addr);
 }
 
 static void refused_later(struct link *l)
 {
-    hf__link_fail_later(l, HF_DENIED, 0, "%s", hf__bounds_text(l->c->bounds));
+    hf__redis_link_fail_later(l, HF_DENIED, 0, "%s",
+                              hf__redis_bounds_text(l->c->bounds));
 }
 
 static void address_try(struct link *l, int last_errno)
@@ -202,34 +205,34 @@ static void address_try(struct link *l, int last_errno)
         int is_through = 0;
         fd_drop(l);
         l->addr_next++;
-        if (!is_allowed(l, hf__link_addr(l))) {
+        if (!is_allowed(l, hf__redis_link_addr(l))) {
             refused++;
             continue;
         }
-        l->fd = hf__stream_open(hf__link_addr(l), &is_through);
+        l->fd = hf__stream_open(hf__redis_link_addr(l), &is_through);
         if (l->fd < 0) {
             last_errno = errno;
             continue;
         }
         if (is_through) {
-            hf__link_connected(l);
+            hf__redis_link_connected(l);
             return;
         }
         l->state = LINK_CONNECTING;
         l->due_us = address_limit_us(l, now_us(l));
-        hf__link_watch(l, WATCH_WRITE);
+        hf__redis_link_watch(l, WATCH_WRITE);
         return;
     }
     if (refused > 0 && refused == l->addrs.count)
         refused_later(l);
     else
-        hf__link_fail_later(l, HF_UNAVAILABLE, last_errno, "connect");
+        hf__redis_link_fail_later(l, HF_UNAVAILABLE, last_errno, "connect");
 }
 
-void hf__link_start(struct link *l)
+void hf__redis_link_start(struct link *l)
 {
     struct backend_conn *c = l->c;
-    hf__link_close(l);
+    hf__redis_link_close(l);
     l->owed_us = now_us(l);
     l->give_up_us = l->owed_us + c->env->conf->timeout_us;
     l->addr_next = 0;
@@ -237,8 +240,8 @@ void hf__link_start(struct link *l)
     if (c->is_unix) {
         l->addrs.count = 1;
         if (hf__stream_addr_unix(&l->addrs.addrs[0], c->host) != 0) {
-            hf__link_fail_later(l, HF_INVALID, 0,
-                                "connect: the path is too long");
+            hf__redis_link_fail_later(l, HF_INVALID, 0,
+                                      "connect: the path is too long");
             return;
         }
     } else if (!is_allowed(l, NULL)) {
@@ -247,12 +250,12 @@ void hf__link_start(struct link *l)
     } else if (hf__resolve_numeric(c->host, c->port, &l->addrs) != 0) {
         l->fd = hf__resolve_start(c->host, c->port);
         if (l->fd < 0) {
-            hf__link_fail_later(l, HF_UNAVAILABLE, errno, "resolve");
+            hf__redis_link_fail_later(l, HF_UNAVAILABLE, errno, "resolve");
             return;
         }
         l->state = LINK_RESOLVING;
         l->due_us = l->give_up_us;
-        hf__link_watch(l, WATCH_READ);
+        hf__redis_link_watch(l, WATCH_READ);
         return;
     }
     address_try(l, ECONNREFUSED);
@@ -265,10 +268,10 @@ static int in_resolving(struct link *l)
     int code = errno;
     fd_drop(l);
     if (rc < 0)
-        hf__link_fail_later(l, HF_UNAVAILABLE, code, "resolve");
+        hf__redis_link_fail_later(l, HF_UNAVAILABLE, code, "resolve");
     else if (l->addrs.code != 0)
-        hf__link_fail_later(l, HF_UNAVAILABLE, 0, "resolve: %s",
-                            hf__resolve_text(l->addrs.code));
+        hf__redis_link_fail_later(l, HF_UNAVAILABLE, 0, "resolve: %s",
+                                  hf__resolve_text(l->addrs.code));
     else
         address_try(l, ECONNREFUSED);
     return 1;
@@ -279,13 +282,13 @@ static int in_connecting(struct link *l)
     int rc = hf__stream_finish(l->fd);
     if (rc == 0) return 0;
     if (rc > 0)
-        hf__link_connected(l);
+        hf__redis_link_connected(l);
     else
         address_try(l, errno);
     return 1;
 }
 
-int hf__link_ready(struct link *l, unsigned ready)
+int hf__redis_link_ready(struct link *l, unsigned ready)
 {
     switch (l->state) {
     case LINK_DOWN:
@@ -296,12 +299,12 @@ int hf__link_ready(struct link *l, unsigned ready)
     case LINK_CONNECTING:
         return in_connecting(l);
     case LINK_SECURING:
-        return hf__link_secure(l);
+        return hf__redis_link_secure(l);
     case LINK_GREETING:
     case LINK_UP:
         break;
     }
-    if ((ready & WATCH_READ) && hf__link_read(l)) return 1;
+    if ((ready & WATCH_READ) && hf__redis_link_read(l)) return 1;
     /* The pump writes what is left. */
     return (ready & WATCH_WRITE) != 0;
 }
@@ -313,7 +316,7 @@ int hf__link_ready(struct link *l, unsigned ready)
 static int late_look(struct link *l, int64_t now)
 {
     unsigned life = l->life;
-    if (!hf__link_ready(l, WATCH_READ)) return 0;
+    if (!hf__redis_link_ready(l, WATCH_READ)) return 0;
     if (l->life != life || l->state == LINK_UP) return 1;
     if (l->extensions == EXTENSIONS_MAX) return 0;
     l->extensions++;
@@ -321,14 +324,14 @@ static int late_look(struct link *l, int64_t now)
     return 1;
 }
 
-int hf__link_timer(struct link *l, int64_t now)
+int hf__redis_link_timer(struct link *l, int64_t now)
 {
     if (now < l->due_us) return 0;
     int64_t limit_ms = l->c->env->conf->timeout_us / US_PER_MS;
     switch (l->state) {
     case LINK_DOWN:
         l->due_us = TIME_NEVER;
-        hf__link_start(l);
+        hf__redis_link_start(l);
         return 1;
     case LINK_FAILED:
         l->state = LINK_DOWN;
@@ -350,12 +353,12 @@ int hf__link_timer(struct link *l, int64_t now)
         l->due_us = TIME_NEVER;
         return 0;
     }
-    hf__link_fail(l, HF_UNAVAILABLE, 0, "%s: no answer within %lld ms%s",
-                  l->state == LINK_RESOLVING  ? "resolve"
-                  : l->state == LINK_SECURING ? "tls: handshake"
-                                              : "connect",
-                  (long long)limit_ms,
-                  l->state == LINK_SECURING ? ": does it speak TLS there?"
-                                            : "");
+    hf__redis_link_fail(l, HF_UNAVAILABLE, 0, "%s: no answer within %lld ms%s",
+                        l->state == LINK_RESOLVING  ? "resolve"
+                        : l->state == LINK_SECURING ? "tls: handshake"
+                                                    : "connect",
+                        (long long)limit_ms,
+                        l->state == LINK_SECURING ? ": does it speak TLS there?"
+                                                  : "");
     return 1;
 }

@@ -14,15 +14,15 @@
 
 /* ---- building a command ---- */
 
-void hf__cmd_begin(struct command *cmd, const char *word)
+void hf__redis_cmd_begin(struct command *cmd, const char *word)
 {
     cmd->argc = 0;
     cmd->is_full = 0;
     cmd->used = 0;
-    hf__cmd_text(cmd, word);
+    hf__redis_cmd_text(cmd, word);
 }
 
-void hf__cmd_bytes(struct command *cmd, const char *data, size_t len)
+void hf__redis_cmd_bytes(struct command *cmd, const char *data, size_t len)
 {
     if (cmd->argc == ARGS_MAX) {
         cmd->is_full = 1;
@@ -32,12 +32,12 @@ void hf__cmd_bytes(struct command *cmd, const char *data, size_t len)
     cmd->lens[cmd->argc++] = len;
 }
 
-void hf__cmd_text(struct command *cmd, const char *text)
+void hf__redis_cmd_text(struct command *cmd, const char *text)
 {
-    hf__cmd_bytes(cmd, text, strlen(text));
+    hf__redis_cmd_bytes(cmd, text, strlen(text));
 }
 
-void hf__cmd_printf(struct command *cmd, const char *format, ...)
+void hf__redis_cmd_printf(struct command *cmd, const char *format, ...)
 {
     char *at = cmd->scratch + cmd->used;
     size_t room = sizeof cmd->scratch - cmd->used;
@@ -50,11 +50,11 @@ void hf__cmd_printf(struct command *cmd, const char *format, ...)
         return;
     }
     cmd->used += (size_t)len;
-    hf__cmd_bytes(cmd, at, (size_t)len);
+    hf__redis_cmd_bytes(cmd, at, (size_t)len);
 }
 
 /* Parts that make up one argument, in the scratch. */
-void hf__cmd_part_begin(struct command *cmd)
+void hf__redis_cmd_part_begin(struct command *cmd)
 {
     cmd->part = cmd->used;
 }
@@ -69,12 +69,12 @@ static void part_bytes(struct command *cmd, const char *data, size_t len)
     cmd->used += len;
 }
 
-void hf__cmd_part_text(struct command *cmd, const char *text)
+void hf__redis_cmd_part_text(struct command *cmd, const char *text)
 {
     part_bytes(cmd, text, strlen(text));
 }
 
-void hf__cmd_part_number(struct command *cmd, int64_t number)
+void hf__redis_cmd_part_number(struct command *cmd, int64_t number)
 {
     char digits[24];
     size_t i = sizeof digits;
@@ -87,26 +87,26 @@ void hf__cmd_part_number(struct command *cmd, int64_t number)
     part_bytes(cmd, digits + i, sizeof digits - i);
 }
 
-void hf__cmd_part_end(struct command *cmd)
+void hf__redis_cmd_part_end(struct command *cmd)
 {
-    hf__cmd_bytes(cmd, cmd->scratch + cmd->part, cmd->used - cmd->part);
+    hf__redis_cmd_bytes(cmd, cmd->scratch + cmd->part, cmd->used - cmd->part);
 }
 
-void hf__cmd_scratch(struct command *cmd, const char *data, size_t len)
+void hf__redis_cmd_scratch(struct command *cmd, const char *data, size_t len)
 {
-    hf__cmd_part_begin(cmd);
+    hf__redis_cmd_part_begin(cmd);
     part_bytes(cmd, data, len);
-    hf__cmd_part_end(cmd);
+    hf__redis_cmd_part_end(cmd);
 }
 
-void hf__cmd_number(struct command *cmd, int64_t number)
+void hf__redis_cmd_number(struct command *cmd, int64_t number)
 {
-    hf__cmd_part_begin(cmd);
-    hf__cmd_part_number(cmd, number);
-    hf__cmd_part_end(cmd);
+    hf__redis_cmd_part_begin(cmd);
+    hf__redis_cmd_part_number(cmd, number);
+    hf__redis_cmd_part_end(cmd);
 }
 
-void hf__cmd_more(struct command *cmd, const char *text)
+void hf__redis_cmd_more(struct command *cmd, const char *text)
 {
     size_t used = cmd->used;
     part_bytes(cmd, text, strlen(text));
@@ -117,14 +117,14 @@ void hf__cmd_more(struct command *cmd, const char *text)
 static const char *tag_for(struct command *cmd, const char *name,
                            size_t name_len)
 {
-    uint16_t slot = hf__slot_of(name, name_len);
+    uint16_t slot = hf__redis_hash_slot_of(name, name_len);
     unsigned i = 0;
     while (i < TAGS_KEPT && !(cmd->tags[i].tag[0] && cmd->tags[i].slot == slot))
         i++;
     if (i == TAGS_KEPT) {
         i = cmd->tags_next++ % TAGS_KEPT;
         cmd->tags[i].slot = slot;
-        hf__slot_tag(slot, cmd->tags[i].tag);
+        hf__redis_hash_slot_tag(slot, cmd->tags[i].tag);
     }
     return cmd->tags[i].tag;
 }
@@ -136,39 +136,40 @@ static int is_astray(const struct command *cmd, const char *key, size_t key_len,
 {
     if (!cmd->is_sliced) return 0;
     if (!memchr(name, '{', name_len) && !memchr(name, '}', name_len)) return 0;
-    return hf__slot_of(key, key_len) != hf__slot_of(name, name_len);
+    return hf__redis_hash_slot_of(key, key_len)
+           != hf__redis_hash_slot_of(name, name_len);
 }
 
 /* The name behind a tag of ours, which is in the name's slot. */
 static void part_tagged(struct command *cmd, const char *name, size_t name_len)
 {
-    hf__cmd_part_text(cmd, "{");
-    hf__cmd_part_text(cmd, tag_for(cmd, name, name_len));
-    hf__cmd_part_text(cmd, "}:");
+    hf__redis_cmd_part_text(cmd, "{");
+    hf__redis_cmd_part_text(cmd, tag_for(cmd, name, name_len));
+    hf__redis_cmd_part_text(cmd, "}:");
     part_bytes(cmd, name, name_len);
 }
 
-void hf__cmd_key(struct command *cmd, const char *prefix, const char *name,
-                 size_t name_len)
+void hf__redis_cmd_key(struct command *cmd, const char *prefix,
+                       const char *name, size_t name_len)
 {
     /* Redisson adds a tag unless the name has a brace anywhere. */
     int is_tagged = memchr(name, '{', name_len) != NULL;
     size_t used = cmd->used;
     int argc = cmd->argc;
-    hf__cmd_part_begin(cmd);
-    hf__cmd_part_text(cmd, prefix);
-    hf__cmd_part_text(cmd, is_tagged ? ":" : ":{");
+    hf__redis_cmd_part_begin(cmd);
+    hf__redis_cmd_part_text(cmd, prefix);
+    hf__redis_cmd_part_text(cmd, is_tagged ? ":" : ":{");
     part_bytes(cmd, name, name_len);
     if (!is_tagged) part_bytes(cmd, "}", 1);
-    hf__cmd_part_end(cmd);
+    hf__redis_cmd_part_end(cmd);
     if (!is_astray(cmd, cmd->scratch + used, cmd->used - used, name, name_len))
         return;
     cmd->used = used;
     cmd->argc = argc;
-    hf__cmd_part_text(cmd, prefix);
-    hf__cmd_part_text(cmd, ":");
+    hf__redis_cmd_part_text(cmd, prefix);
+    hf__redis_cmd_part_text(cmd, ":");
     part_tagged(cmd, name, name_len);
-    hf__cmd_part_end(cmd);
+    hf__redis_cmd_part_end(cmd);
 }
 
 /* The same for keys that begin with `base`, whatever follows: it is at home if
@@ -183,44 +184,44 @@ static int is_base_astray(const struct command *cmd, const char *base,
     return is_astray(cmd, base, base_len, name, name_len);
 }
 
-void hf__cmd_side_key(struct command *cmd, const char *name, size_t name_len,
-                      const char *suffix)
+void hf__redis_cmd_side_key(struct command *cmd, const char *name,
+                            size_t name_len, const char *suffix)
 {
     /* Redisson adds a tag unless the name has a brace anywhere. */
     int is_tagged = memchr(name, '{', name_len) != NULL;
     size_t at = cmd->used;
-    hf__cmd_part_begin(cmd);
+    hf__redis_cmd_part_begin(cmd);
     if (!is_tagged) part_bytes(cmd, "{", 1);
     part_bytes(cmd, name, name_len);
-    hf__cmd_part_text(cmd, is_tagged ? ":" : "}:");
+    hf__redis_cmd_part_text(cmd, is_tagged ? ":" : "}:");
     if (is_base_astray(cmd, cmd->scratch + at, cmd->used - at, name,
                        name_len)) {
         cmd->used = at;
         part_tagged(cmd, name, name_len);
         part_bytes(cmd, ":", 1);
     }
-    hf__cmd_part_text(cmd, suffix);
-    hf__cmd_part_end(cmd);
+    hf__redis_cmd_part_text(cmd, suffix);
+    hf__redis_cmd_part_end(cmd);
 }
 
-void hf__cmd_braced_key(struct command *cmd, const char *prefix,
-                        const char *name, size_t name_len)
+void hf__redis_cmd_braced_key(struct command *cmd, const char *prefix,
+                              const char *name, size_t name_len)
 {
     size_t used = cmd->used;
     int argc = cmd->argc;
-    hf__cmd_part_begin(cmd);
-    hf__cmd_part_text(cmd, prefix);
+    hf__redis_cmd_part_begin(cmd);
+    hf__redis_cmd_part_text(cmd, prefix);
     part_bytes(cmd, "{", 1);
     part_bytes(cmd, name, name_len);
     part_bytes(cmd, "}", 1);
-    hf__cmd_part_end(cmd);
+    hf__redis_cmd_part_end(cmd);
     if (!is_astray(cmd, cmd->scratch + used, cmd->used - used, name, name_len))
         return;
     cmd->used = used;
     cmd->argc = argc;
-    hf__cmd_part_text(cmd, prefix);
+    hf__redis_cmd_part_text(cmd, prefix);
     part_tagged(cmd, name, name_len);
-    hf__cmd_part_end(cmd);
+    hf__redis_cmd_part_end(cmd);
 }
 
 /* ---- flights ---- */
@@ -241,24 +242,24 @@ static int flights_grow(struct flights *f, const struct allocator *a)
     return 0;
 }
 
-struct flight *hf__flight_first(struct link *l)
+struct flight *hf__redis_flight_first(struct link *l)
 {
     return l->flights.len > 0 ? flight_at(&l->flights, 0) : NULL;
 }
 
-struct flight *hf__flight_nth(struct link *l, size_t i)
+struct flight *hf__redis_flight_nth(struct link *l, size_t i)
 {
     return i < l->flights.len ? flight_at(&l->flights, i) : NULL;
 }
 
-void hf__flight_drop(struct link *l)
+void hf__redis_flight_drop(struct link *l)
 {
     struct flights *f = &l->flights;
     f->first = (f->first + 1) & (f->size - 1);
     f->len--;
 }
 
-int hf__flight_is_unsent(const struct link *l, const struct flight *f)
+int hf__redis_flight_is_unsent(const struct link *l, const struct flight *f)
 {
     return f->begins >= l->out_base + l->out_done;
 }
@@ -315,7 +316,7 @@ static int output_add(struct link *l, const struct command *cmd)
     return 0;
 }
 
-struct flight *hf__link_push(struct link *l, enum flight_kind kind)
+struct flight *hf__redis_link_push(struct link *l, enum flight_kind kind)
 {
     struct flights *fs = &l->flights;
     uint64_t begins = l->out_base + l->out.len;
@@ -338,7 +339,7 @@ static void output_reset(struct link *l)
     l->out = (struct bytes){0};
 }
 
-void hf__link_write(struct link *l)
+void hf__redis_link_write(struct link *l)
 {
     size_t left = l->out.len - l->out_done;
     if (left == 0 || l->fd < 0) return;
@@ -349,12 +350,13 @@ void hf__link_write(struct link *l)
         /* What the server said before it hung up is worth more than our
          * EPIPE: the reader finds both. */
         int code = errno;
-        if (hf__link_ready(l, WATCH_READ) == 0)
-            hf__link_fail(l, HF_UNAVAILABLE, code, "write");
+        if (hf__redis_link_ready(l, WATCH_READ) == 0)
+            hf__redis_link_fail(l, HF_UNAVAILABLE, code, "write");
         return;
     }
     l->active_us = l->c->env->now(l->c->env);
     l->out_done += (size_t)n;
     if (l->out_done == l->out.len) output_reset(l);
-    hf__link_watch(l, l->out.len > 0 ? WATCH_READ | WATCH_WRITE : WATCH_READ);
+    hf__redis_link_watch(l, l->out.len > 0 ? WATCH_READ | WATCH_WRITE
+                                           : WATCH_READ);
 }

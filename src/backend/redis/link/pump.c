@@ -14,13 +14,13 @@
  * deadline of the rest. */
 static int64_t queue_expire(struct backend_conn *c, int64_t now)
 {
-    struct request *list = hf__list_take(&c->queue);
+    struct request *list = hf__redis_list_take(&c->unsent);
     struct request_list late = {0};
     int64_t earliest = TIME_NEVER;
     while (list) {
         struct request *req = list;
         list = req->next;
-        hf__list_push(req->deadline_us <= now ? &late : &c->queue, req);
+        hf__redis_list_push(req->deadline_us <= now ? &late : &c->unsent, req);
         if (req->deadline_us > now && req->deadline_us < earliest)
             earliest = req->deadline_us;
     }
@@ -40,37 +40,37 @@ static int64_t flights_deadline(struct backend_conn *c)
 {
     int64_t earliest = TIME_NEVER;
     struct flight *f;
-    for (size_t i = 0; (f = hf__flight_nth(&c->main, i)) != NULL; i++)
+    for (size_t i = 0; (f = hf__redis_flight_nth(&c->main, i)) != NULL; i++)
         for (const struct request *r = f->reqs; r; r = r->next)
             if (r->deadline_us < earliest) earliest = r->deadline_us;
     return min64(earliest, hf__redis_wait_deadline(c));
 }
 
-int hf__pump_expire(struct backend_conn *c, int64_t now)
+int hf__redis_expire(struct backend_conn *c, int64_t now)
 {
     if (now < c->request_due_us) return 0;
     c->request_due_us = TIME_NEVER;
     int64_t due = queue_expire(c, now);
     int64_t flying = flights_deadline(c);
     /* The answer may be there, with nobody having looked for a while. */
-    if (flying <= now && hf__link_ready(&c->main, WATCH_READ))
+    if (flying <= now && hf__redis_link_ready(&c->main, WATCH_READ))
         flying = flights_deadline(c);
     if (flying <= now) {
-        hf__link_fail(&c->main, HF_UNAVAILABLE, 0,
-                      "%sno answer in time; the connection was given up",
-                      c->parked.first ? "wait: " : "");
+        hf__redis_link_fail(&c->main, HF_UNAVAILABLE, 0,
+                            "%sno answer in time; the connection was given up",
+                            c->parked.first ? "wait: " : "");
         flying = TIME_NEVER;
     }
-    due = min64(due, min64(flying, hf__watch_expire(c, now)));
+    due = min64(due, min64(flying, hf__redis_watch_expire(c, now)));
     /* Callbacks may have submitted more meanwhile. */
     c->request_due_us = min64(c->request_due_us, due);
     return 1;
 }
 
-void hf__pump_timer(struct backend_conn *c)
+void hf__redis_timer_set(struct backend_conn *c)
 {
     int64_t now = c->env->now(c->env);
-    int64_t due = hf__watch_timer(c, now);
+    int64_t due = hf__redis_watch_timer(c, now);
     due = min64(due, c->request_due_us);
     due = min64(due, min64(c->main.due_us, c->sub.due_us));
     if (due == c->timer_us) return;
@@ -85,23 +85,24 @@ void hf__pump_timer(struct backend_conn *c)
 static void main_check(struct backend_conn *c)
 {
     struct link *l = &c->main;
-    if (l->state != LINK_UP || !c->queue.first || hf__flight_first(l)) return;
+    if (l->state != LINK_UP || !c->unsent.first || hf__redis_flight_first(l))
+        return;
     if (c->env->now(c->env) - l->active_us < IDLE_US) return;
-    hf__link_ready(l, WATCH_READ);
+    hf__redis_link_ready(l, WATCH_READ);
 }
 
-void hf__pump(struct backend_conn *c)
+void hf__redis_let_out(struct backend_conn *c)
 {
     do {
         c->flush_wanted = 0;
         main_check(c);
-        if (c->main.state == LINK_UP && c->queue.first) hf__ops_encode(c);
+        if (c->main.state == LINK_UP && c->unsent.first) hf__redis_send_all(c);
         hf__redis_wait_push(c);
-        if (c->watching.first) hf__watch_flush(c);
-        hf__link_write(&c->main);
-        hf__link_write(&c->sub);
-        hf__pump_timer(c);
-        /* A ping of hf__pump_timer(). */
-        hf__link_write(&c->sub);
+        if (c->watching.first) hf__redis_watch_flush(c);
+        hf__redis_link_write(&c->main);
+        hf__redis_link_write(&c->sub);
+        hf__redis_timer_set(c);
+        /* A ping of hf__redis_timer_set(). */
+        hf__redis_link_write(&c->sub);
     } while (c->flush_wanted);
 }

@@ -70,23 +70,23 @@ static int is_scalar(int type)
            || type == REDIS_REPLY_ERROR || type == REDIS_REPLY_INTEGER;
 }
 
-static enum value_type type_of(int type)
+static enum resp_type type_of(int type)
 {
     switch (type) {
     case REDIS_REPLY_STRING:
-        return VALUE_STRING;
+        return RESP_STRING;
     case REDIS_REPLY_STATUS:
-        return VALUE_STATUS;
+        return RESP_STATUS;
     case REDIS_REPLY_ERROR:
-        return VALUE_ERROR;
+        return RESP_ERROR;
     case REDIS_REPLY_INTEGER:
-        return VALUE_INTEGER;
+        return RESP_INTEGER;
     case REDIS_REPLY_ARRAY:
-        return VALUE_ARRAY;
+        return RESP_ARRAY;
     case REDIS_REPLY_NIL:
-        return VALUE_NIL;
+        return RESP_NIL;
     default:
-        return VALUE_STRANGE;
+        return RESP_STRANGE;
     }
 }
 
@@ -101,17 +101,17 @@ static int is_too_deep(const redisReadTask *task)
     return depth > REPLY_DEPTH_MAX;
 }
 
-static struct value *value_make(const redisReadTask *task)
+static struct resp *value_make(const redisReadTask *task)
 {
     struct reader *r = task->privdata;
     if (is_too_deep(task)) {
         r->is_too_deep = 1;
         return NULL;
     }
-    struct value *v = arena_take(r, sizeof *v);
+    struct resp *v = arena_take(r, sizeof *v);
     if (!v) return NULL;
-    *v = (struct value){.type = type_of(task->type)};
-    struct value *parent = task->parent ? task->parent->obj : NULL;
+    *v = (struct resp){.type = type_of(task->type)};
+    struct resp *parent = task->parent ? task->parent->obj : NULL;
     if (!parent) return v;
     if (parent->last)
         parent->last->next = v;
@@ -124,7 +124,7 @@ static struct value *value_make(const redisReadTask *task)
 
 static void *make_string(const redisReadTask *task, char *text, size_t len)
 {
-    struct value *v = value_make(task);
+    struct resp *v = value_make(task);
     char *copy = v ? arena_take(task->privdata, len + 1) : NULL;
     if (!copy) return NULL;
     if (len > 0) memcpy(copy, text, len);
@@ -147,15 +147,15 @@ static void *make_array(const redisReadTask *task, int elements)
 
 static void *make_integer(const redisReadTask *task, long long number)
 {
-    struct value *v = value_make(task);
+    struct resp *v = value_make(task);
     if (v) v->number = number;
     return v;
 }
 
 static void *make_nil(const redisReadTask *task)
 {
-    struct value *v = value_make(task);
-    if (v) v->type = VALUE_NIL;
+    struct resp *v = value_make(task);
+    if (v) v->type = RESP_NIL;
     return v;
 }
 
@@ -196,7 +196,7 @@ static redisReplyObjectFunctions functions = {
 
 /* ---- the reader ---- */
 
-int hf__reader_begin(struct reader *r, const struct allocator *alloc)
+int hf__redis_reader_begin(struct reader *r, const struct allocator *alloc)
 {
     r->alloc = alloc;
     r->pending = 0;
@@ -210,14 +210,14 @@ int hf__reader_begin(struct reader *r, const struct allocator *alloc)
     return h ? 0 : -1;
 }
 
-void hf__reader_free(struct reader *r)
+void hf__redis_reader_free(struct reader *r)
 {
     if (r->hiredis) redisReaderFree(r->hiredis);
     r->hiredis = NULL;
     if (r->alloc) arena_reset(r, 0);
 }
 
-int hf__reader_feed(struct reader *r, const char *data, size_t len)
+int hf__redis_reader_feed(struct reader *r, const char *data, size_t len)
 {
     size_t room = sizeof r->head - r->head_len;
     size_t take = len < room ? len : room;
@@ -228,7 +228,7 @@ int hf__reader_feed(struct reader *r, const char *data, size_t len)
     return redisReaderFeed(r->hiredis, data, len) == REDIS_OK ? 0 : -1;
 }
 
-int hf__reader_next(struct reader *r, const struct value **out)
+int hf__redis_reader_next(struct reader *r, const struct resp **out)
 {
     void *v = NULL;
     redisReader *h = r->hiredis;
@@ -241,7 +241,7 @@ int hf__reader_next(struct reader *r, const struct value **out)
     return 1;
 }
 
-int hf__reader_is_starved(const struct reader *r)
+int hf__redis_reader_is_starved(const struct reader *r)
 {
     const redisReader *h = r->hiredis;
     return !h || (h->err == REDIS_ERR_OOM && !r->is_too_deep);
@@ -249,44 +249,44 @@ int hf__reader_is_starved(const struct reader *r)
 
 /* ---- the values ---- */
 
-const struct value *hf__value_at(const struct value *v, size_t i)
+const struct resp *hf__redis_resp_at(const struct resp *v, size_t i)
 {
-    if (!v || v->type != VALUE_ARRAY) return NULL;
-    const struct value *at = v->first;
+    if (!v || v->type != RESP_ARRAY) return NULL;
+    const struct resp *at = v->first;
     while (at && i-- > 0) at = at->next;
     return at;
 }
 
-int hf__value_is_array(const struct value *v, size_t len)
+int hf__redis_resp_is_array(const struct resp *v, size_t len)
 {
-    return v && v->type == VALUE_ARRAY && v->len >= len;
+    return v && v->type == RESP_ARRAY && v->len >= len;
 }
 
-int64_t hf__value_within(const struct value *v, int64_t min, int64_t max,
-                         int64_t otherwise)
+int64_t hf__redis_resp_within(const struct resp *v, int64_t min, int64_t max,
+                              int64_t otherwise)
 {
     int64_t number = 0;
     if (!v) return otherwise;
-    if (v->type == VALUE_INTEGER)
+    if (v->type == RESP_INTEGER)
         return v->number < min || v->number > max ? otherwise : v->number;
-    if (v->type != VALUE_STRING) return otherwise;
+    if (v->type != RESP_STRING) return otherwise;
     if (hf__number_parse(v->text, min, max, &number) != 0) return otherwise;
     return number;
 }
 
-int64_t hf__value_number(const struct value *v, int64_t otherwise)
+int64_t hf__redis_resp_number(const struct resp *v, int64_t otherwise)
 {
-    return hf__value_within(v, -BALLOT_MAX, BALLOT_MAX, otherwise);
+    return hf__redis_resp_within(v, -BALLOT_MAX, BALLOT_MAX, otherwise);
 }
 
-int64_t hf__value_ttl_us(const struct value *v)
+int64_t hf__redis_resp_ttl_us(const struct resp *v)
 {
-    int64_t ms = hf__value_within(v, 0, INT64_MAX, -1);
+    int64_t ms = hf__redis_resp_within(v, 0, INT64_MAX, -1);
     return ms < 0 ? -1 : min64(ms, BALLOT_MAX) * US_PER_MS;
 }
 
-int hf__value_is_text(const struct value *v, const char *text)
+int hf__redis_resp_is_text(const struct resp *v, const char *text)
 {
-    return v && (v->type == VALUE_STRING || v->type == VALUE_STATUS)
+    return v && (v->type == RESP_STRING || v->type == RESP_STATUS)
            && v->len == strlen(text) && !memcmp(v->text, text, v->len);
 }

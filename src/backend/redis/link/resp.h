@@ -4,8 +4,8 @@
  * hiredis' reader finds the values; they are built in an arena that is kept
  * from reply to reply, so that a usual one costs no allocation.
  */
-#ifndef HF_REDIS_REPLY_H
-#define HF_REDIS_REPLY_H
+#ifndef HF_REDIS_RESP_H
+#define HF_REDIS_RESP_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -15,24 +15,24 @@
 #define REPLY_LEN_MAX (16 * 1024 * 1024) /* bytes of one reply */
 #define REPLY_DEPTH_MAX 8                /* arrays in arrays */
 
-enum value_type {
-    VALUE_STRING,
-    VALUE_STATUS,
-    VALUE_ERROR,
-    VALUE_INTEGER,
-    VALUE_ARRAY,
-    VALUE_NIL,
-    VALUE_STRANGE /* nothing that RESP2 has */
+enum resp_type {
+    RESP_STRING,
+    RESP_STATUS,
+    RESP_ERROR,
+    RESP_INTEGER,
+    RESP_ARRAY,
+    RESP_NIL,
+    RESP_STRANGE /* nothing that RESP2 has */
 };
 
-struct value {
-    enum value_type type;
-    const char *text;    /* STRING, STATUS, ERROR; a NUL behind it */
-    size_t len;          /* of `text`, or elements of an ARRAY */
-    int64_t number;      /* INTEGER */
-    struct value *first; /* ARRAY */
-    struct value *last;
-    struct value *next; /* in the array it is an element of */
+struct resp {
+    enum resp_type type;
+    const char *text;   /* STRING, STATUS, ERROR; a NUL behind it */
+    size_t len;         /* of `text`, or elements of an ARRAY */
+    int64_t number;     /* INTEGER */
+    struct resp *first; /* ARRAY */
+    struct resp *last;
+    struct resp *next; /* in the array it is an element of */
 };
 
 struct chunk;
@@ -48,37 +48,37 @@ struct reader {
 };
 
 /* Make it ready for a new connection.  0, or -1: no memory. */
-int hf__reader_begin(struct reader *r, const struct allocator *alloc);
-void hf__reader_free(struct reader *r);
+int hf__redis_reader_begin(struct reader *r, const struct allocator *alloc);
+void hf__redis_reader_free(struct reader *r);
 
 /* 0, or -1: no memory, or a reply without an end. */
-int hf__reader_feed(struct reader *r, const char *data, size_t len);
+int hf__redis_reader_feed(struct reader *r, const char *data, size_t len);
 
 /* 1 with the next whole value, good until the next call; 0 there is none yet;
- * -1 these bytes are not RESP (or no memory: hf__reader_is_starved). */
-int hf__reader_next(struct reader *r, const struct value **out);
-int hf__reader_is_starved(const struct reader *r);
+ * -1 these bytes are not RESP (or no memory: hf__redis_reader_is_starved). */
+int hf__redis_reader_next(struct reader *r, const struct resp **out);
+int hf__redis_reader_is_starved(const struct reader *r);
 
 /* The i-th element, or NULL. */
-const struct value *hf__value_at(const struct value *v, size_t i);
+const struct resp *hf__redis_resp_at(const struct resp *v, size_t i);
 
 /* Is it an array of at least `len` elements? */
-int hf__value_is_array(const struct value *v, size_t len);
+int hf__redis_resp_is_array(const struct resp *v, size_t len);
 
 /* The number in an INTEGER or a decimal STRING; `otherwise` for all else, and
  * for a number outside [min, max]. */
-int64_t hf__value_within(const struct value *v, int64_t min, int64_t max,
-                         int64_t otherwise);
+int64_t hf__redis_resp_within(const struct resp *v, int64_t min, int64_t max,
+                              int64_t otherwise);
 
 /* The same within [-BALLOT_MAX, BALLOT_MAX]: two of them can be added, or one
  * turned from milliseconds into microseconds, without an overflow. */
-int64_t hf__value_number(const struct value *v, int64_t otherwise);
+int64_t hf__redis_resp_number(const struct resp *v, int64_t otherwise);
 
 /* Milliseconds that are left, in microseconds; -1 if negative or no number, at
  * most BALLOT_MAX milliseconds. */
-int64_t hf__value_ttl_us(const struct value *v);
+int64_t hf__redis_resp_ttl_us(const struct resp *v);
 
 /* Is it this text? */
-int hf__value_is_text(const struct value *v, const char *text);
+int hf__redis_resp_is_text(const struct resp *v, const char *text);
 
 #endif

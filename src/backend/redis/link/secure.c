@@ -13,8 +13,8 @@
 static void file_failed(struct link *l, const struct hf_error *err)
 {
     int is_starved = err->status == HF_NOMEM;
-    hf__link_fail_later(l, is_starved ? HF_NOMEM : HF_UNAVAILABLE, 0, "%s",
-                        err->text);
+    hf__redis_link_fail_later(l, is_starved ? HF_NOMEM : HF_UNAVAILABLE, 0,
+                              "%s", err->text);
 }
 
 static void greeting(struct link *l)
@@ -23,15 +23,15 @@ static void greeting(struct link *l)
     l->state = LINK_GREETING;
     l->due_us = l->give_up_us;
     /* The pump writes: now, or, out of open(), when the loop comes round. */
-    hf__link_watch(l, WATCH_READ | WATCH_WRITE);
+    hf__redis_link_watch(l, WATCH_READ | WATCH_WRITE);
     if (hf__redis_auth_refresh(l->c, &err) != HF_OK)
         file_failed(l, &err);
-    else if (hf__reader_begin(&l->in, l->c->env->alloc) != 0
-             || hf__greet(l) != 0)
-        hf__link_fail_later(l, HF_NOMEM, 0, "connect: out of memory");
+    else if (hf__redis_reader_begin(&l->in, l->c->env->alloc) != 0
+             || hf__redis_greet(l) != 0)
+        hf__redis_link_fail_later(l, HF_NOMEM, 0, "connect: out of memory");
 }
 
-int hf__link_secure(struct link *l)
+int hf__redis_link_secure(struct link *l)
 {
     int rc = hf__tls_handshake(l->tls);
     int code = errno;
@@ -39,17 +39,19 @@ int hf__link_secure(struct link *l)
     if (rc > 0)
         greeting(l);
     else if (rc == 0)
-        hf__link_watch(l, hf__tls_wants_write(l->tls) ? WATCH_READ | WATCH_WRITE
-                                                      : WATCH_READ);
+        hf__redis_link_watch(l, hf__tls_wants_write(l->tls)
+                                    ? WATCH_READ | WATCH_WRITE
+                                    : WATCH_READ);
     else if (why)
-        hf__link_fail_later(l, why->status, 0, "%s", why->text);
+        hf__redis_link_fail_later(l, why->status, 0, "%s", why->text);
     else
-        hf__link_fail_later(l, HF_UNAVAILABLE, code, "tls: handshake%s",
-                            code ? "" : ": the server closed the connection");
+        hf__redis_link_fail_later(l, HF_UNAVAILABLE, code, "tls: handshake%s",
+                                  code ? ""
+                                       : ": the server closed the connection");
     return rc != 0 || hf__tls_has_moved(l->tls);
 }
 
-void hf__link_connected(struct link *l)
+void hf__redis_link_connected(struct link *l)
 {
     struct hf_error err;
     const char *host = l->c->is_unix ? NULL : l->c->host;
@@ -63,5 +65,5 @@ void hf__link_connected(struct link *l)
     if (hf__tls_open(l->c->tls, l->fd, host, &l->tls, &err) != HF_OK)
         file_failed(l, &err);
     else
-        hf__link_secure(l);
+        hf__redis_link_secure(l);
 }

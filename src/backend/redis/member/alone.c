@@ -29,17 +29,17 @@ int hf__redis_member_greet(struct link *l)
     struct command *cmd = &l->c->cmd;
     l->c->quorum_of = 0;
     if (!is_to_be_asked(l->c)) return 0;
-    hf__cmd_begin(cmd, "GET");
-    hf__cmd_text(cmd, BOOT_KEY);
-    return hf__link_push(l, FLIGHT_MARKER) ? 0 : -1;
+    hf__redis_cmd_begin(cmd, "GET");
+    hf__redis_cmd_text(cmd, BOOT_KEY);
+    return hf__redis_link_push(l, FLIGHT_MARKER) ? 0 : -1;
 }
 
 /* "v1 <hash>-<members> ...", as boot.lua writes it. */
-int hf__redis_member_count(const struct value *v)
+int hf__redis_member_count(const struct resp *v)
 {
     char group[GROUP_MAX];
     int64_t members;
-    if (v->type != VALUE_STRING || strncmp(v->text, "v1 ", 3) != 0) return 0;
+    if (v->type != RESP_STRING || strncmp(v->text, "v1 ", 3) != 0) return 0;
     size_t len = strcspn(v->text + 3, " ");
     if (len >= sizeof group) return 0;
     memcpy(group, v->text + 3, len);

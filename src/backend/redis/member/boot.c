@@ -24,10 +24,10 @@
 static int push_config(struct backend_conn *c, const char *key,
                        struct request *req)
 {
-    hf__cmd_begin(&c->cmd, "CONFIG");
-    hf__cmd_text(&c->cmd, "GET");
-    hf__cmd_text(&c->cmd, key);
-    struct flight *f = hf__link_push(&c->main, FLIGHT_CONFIG);
+    hf__redis_cmd_begin(&c->cmd, "CONFIG");
+    hf__redis_cmd_text(&c->cmd, "GET");
+    hf__redis_cmd_text(&c->cmd, key);
+    struct flight *f = hf__redis_link_push(&c->main, FLIGHT_CONFIG);
     if (f) f->reqs = req;
     return f ? 0 : -1;
 }
@@ -50,11 +50,11 @@ void hf__redis_boot_begin(struct backend_conn *c, struct request *req)
 static void scan_next(struct backend_conn *c, struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__ops_script_begin(cmd, &hf__script_list, FLIGHT_EVAL, 0);
-    hf__cmd_printf(cmd, "%llu", (unsigned long long)req->cursor);
-    hf__cmd_text(cmd, "*");
-    hf__cmd_text(cmd, SCAN_COUNT);
-    struct flight *f = hf__link_push(&c->main, FLIGHT_SCAN);
+    hf__redis_cmd_script(cmd, &hf__redis_script_list, FLIGHT_EVAL, 0);
+    hf__redis_cmd_printf(cmd, "%llu", (unsigned long long)req->cursor);
+    hf__redis_cmd_text(cmd, "*");
+    hf__redis_cmd_text(cmd, SCAN_COUNT);
+    struct flight *f = hf__redis_link_push(&c->main, FLIGHT_SCAN);
     if (f)
         f->reqs = req;
     else
@@ -62,36 +62,36 @@ static void scan_next(struct backend_conn *c, struct request *req)
 }
 
 /* "CONFIG GET key": {key, value}. */
-static int config_is(const struct value *v, const char *word)
+static int config_is(const struct resp *v, const char *word)
 {
-    return hf__value_is_array(v, 2)
-           && hf__value_is_text(hf__value_at(v, 1), word);
+    return hf__redis_resp_is_array(v, 2)
+           && hf__redis_resp_is_text(hf__redis_resp_at(v, 1), word);
 }
 
 static void config_answer(struct backend_conn *c, struct request *req,
-                          const struct value *v)
+                          const struct resp *v)
 {
     if (!req) {
         c->syncs_always = config_is(v, "always");
         return;
     }
     if (c->syncs_always && config_is(v, "no")) req->priv |= KNOWN_SYNCS;
-    if (v->type == VALUE_ERROR) req->priv |= UNKNOWN_SYNCS;
+    if (v->type == RESP_ERROR) req->priv |= UNKNOWN_SYNCS;
     if (hf__boot_wants_locks(req))
         scan_next(c, req);
     else
-        hf__ops_send(c, FLIGHT_EVAL, req);
+        hf__redis_send(c, FLIGHT_EVAL, req);
 }
 
 /* Its slots are with others, or with nobody yet. */
-int hf__redis_boot_is_sliced(const struct value *v)
+int hf__redis_boot_is_sliced(const struct resp *v)
 {
     return hf__redis_error_is(v, "CLUSTERDOWN")
            || hf__redis_error_is(v, "MOVED");
 }
 
 static void scan_error(struct backend_conn *c, struct request *req,
-                       const struct value *v)
+                       const struct resp *v)
 {
     char text[HF_ERROR_TEXT_MAX];
     struct hf_error err;
@@ -101,24 +101,24 @@ static void scan_error(struct backend_conn *c, struct request *req,
 }
 
 void hf__redis_boot_step(struct backend_conn *c, const struct flight *f,
-                         const struct value *v)
+                         const struct resp *v)
 {
     struct request *req = f->reqs;
     if (f->kind == FLIGHT_CONFIG) {
         config_answer(c, req, v);
-    } else if (v->type == VALUE_ERROR) {
+    } else if (v->type == RESP_ERROR) {
         scan_error(c, req, v);
-    } else if (!hf__value_is_array(v, 2)) {
-        hf__ops_strange(c, req);
+    } else if (!hf__redis_resp_is_array(v, 2)) {
+        hf__redis_strange(c, req);
     } else {
-        int64_t cursor =
-            hf__value_within(hf__value_at(v, 0), INT64_MIN, INT64_MAX, 0);
+        int64_t cursor = hf__redis_resp_within(hf__redis_resp_at(v, 0),
+                                               INT64_MIN, INT64_MAX, 0);
         req->cursor = (uint64_t)cursor;
         if (v->len > 2) req->priv |= KNOWN_LOCKS;
         if (v->len == 2 && cursor != 0)
             scan_next(c, req);
         else
-            hf__ops_send(c, FLIGHT_EVAL, req);
+            hf__redis_send(c, FLIGHT_EVAL, req);
     }
 }
 
@@ -133,40 +133,41 @@ static void put_letters(struct command *cmd, unsigned flags)
                  {REQ_BOOT_STEP, "s"},  {REQ_BOOT_DURABLE, "d"},
                  {REQ_BOOT_LOOK, "l"},  {REQ_BOOT_FORCE, "f"},
                  {REQ_BOOT_UNSURE, "u"}};
-    hf__cmd_part_begin(cmd);
+    hf__redis_cmd_part_begin(cmd);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (flags & words[i].flag) hf__cmd_part_text(cmd, words[i].letter);
-    hf__cmd_part_end(cmd);
+        if (flags & words[i].flag)
+            hf__redis_cmd_part_text(cmd, words[i].letter);
+    hf__redis_cmd_part_end(cmd);
 }
 
 void hf__redis_boot_build(struct backend_conn *c, const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__ops_script_begin(cmd, &hf__script_boot, FLIGHT_EVAL, 1);
-    hf__cmd_text(cmd, BOOT_KEY);
-    hf__cmd_bytes(cmd, req->name, req->name_len);
-    hf__cmd_number(cmd, hf__ops_lease_ms(req));
-    hf__cmd_number(cmd, req->window_us);
-    hf__cmd_number(cmd, QUARANTINE_US_MIN);
+    hf__redis_cmd_script(cmd, &hf__redis_script_boot, FLIGHT_EVAL, 1);
+    hf__redis_cmd_text(cmd, BOOT_KEY);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
+    hf__redis_cmd_number(cmd, hf__redis_lease_ms(req));
+    hf__redis_cmd_number(cmd, req->window_us);
+    hf__redis_cmd_number(cmd, QUARANTINE_US_MIN);
     put_letters(cmd, req->flags);
-    hf__cmd_text(cmd, req->info ? req->info : "");
-    hf__cmd_text(cmd, req->priv & KNOWN_SYNCS     ? "1"
-                      : req->priv & UNKNOWN_SYNCS ? "-"
-                                                  : "0");
-    hf__cmd_text(cmd, req->priv & KNOWN_LOCKS ? "1" : "0");
+    hf__redis_cmd_text(cmd, req->info ? req->info : "");
+    hf__redis_cmd_text(cmd, req->priv & KNOWN_SYNCS     ? "1"
+                            : req->priv & UNKNOWN_SYNCS ? "-"
+                                                        : "0");
+    hf__redis_cmd_text(cmd, req->priv & KNOWN_LOCKS ? "1" : "0");
 }
 
 /* ---- reading ---- */
 
-static void text_at(const struct value *v, size_t i, char *out, size_t size)
+static void text_at(const struct resp *v, size_t i, char *out, size_t size)
 {
-    const struct value *at = hf__value_at(v, i);
-    int is_text = at && at->type == VALUE_STRING;
+    const struct resp *at = hf__redis_resp_at(v, i);
+    int is_text = at && at->type == RESP_STRING;
     snprintf(out, size, "%s", is_text ? at->text : "");
 }
 
 /* "7.0.15" is 70015. */
-static int64_t version_read(const struct value *v)
+static int64_t version_read(const struct resp *v)
 {
     char text[32];
     int64_t parts[3] = {0}, number = 0;
@@ -226,13 +227,13 @@ static const char *refusal(int64_t code, int *status)
 }
 
 int hf__redis_boot_read(struct backend_conn *c, const struct request *req,
-                        const struct value *v, struct reply *reply)
+                        const struct resp *v, struct reply *reply)
 {
     int status;
-    if (!hf__value_is_array(v, 10)) return -1;
-    int64_t code = hf__value_number(v->first, INT64_MIN);
+    if (!hf__redis_resp_is_array(v, 10)) return -1;
+    int64_t code = hf__redis_resp_number(v->first, INT64_MIN);
     const char *why = refusal(code, &status);
-    reply->node_us = hf__value_number(hf__value_at(v, 1), -1);
+    reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 1), -1);
     if (why) {
         snprintf(c->text, sizeof c->text, "%s: boot: %s", c->endpoint, why);
         reply->status = status;
@@ -242,16 +243,17 @@ int hf__redis_boot_read(struct backend_conn *c, const struct request *req,
     if (code != 1) return -1;
     struct boot *b = &c->boot;
     *b = (struct boot){
-        .left_us = hf__value_number(hf__value_at(v, 2), -1),
-        .lease_us = hf__value_number(hf__value_at(v, 3), -1) * US_PER_MS,
-        .is_new = hf__value_number(hf__value_at(v, 7), 0) == 1,
-        .is_durable = hf__value_number(hf__value_at(v, 8), 0) == 1,
+        .left_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1),
+        .lease_us =
+            hf__redis_resp_number(hf__redis_resp_at(v, 3), -1) * US_PER_MS,
+        .is_new = hf__redis_resp_number(hf__redis_resp_at(v, 7), 0) == 1,
+        .is_durable = hf__redis_resp_number(hf__redis_resp_at(v, 8), 0) == 1,
         .has_locks = (req->priv & KNOWN_LOCKS) != 0,
         .version = version_read(v)};
     text_at(v, 4, b->identity, sizeof b->identity);
     text_at(v, 6, b->group, sizeof b->group);
     b->is_known = b->identity[0] != '\0';
-    if (hf__value_number(hf__value_at(v, 9), 0) == 1) log_eviction(c);
+    if (hf__redis_resp_number(hf__redis_resp_at(v, 9), 0) == 1) log_eviction(c);
     if (!b->is_known) log_blind(c);
     reply->verdict = V_GRANTED;
     reply->boot = b;

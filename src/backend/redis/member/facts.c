@@ -38,7 +38,7 @@ static const char *const settings[] = {
 static int push_asked(struct backend_conn *c, enum flight_kind kind,
                       struct request *req)
 {
-    struct flight *f = hf__link_push(&c->main, kind);
+    struct flight *f = hf__redis_link_push(&c->main, kind);
     if (f) f->reqs = req;
     return f ? 0 : -1;
 }
@@ -48,19 +48,19 @@ static int push_asked(struct backend_conn *c, enum flight_kind kind,
 static int push_marker(struct backend_conn *c)
 {
     if (c->member_is_meant || c->owner) return 0;
-    hf__cmd_begin(&c->cmd, "GET");
-    hf__cmd_text(&c->cmd, BOOT_KEY);
+    hf__redis_cmd_begin(&c->cmd, "GET");
+    hf__redis_cmd_text(&c->cmd, BOOT_KEY);
     return push_asked(c, FLIGHT_MARKER, NULL);
 }
 
 static int push_all(struct backend_conn *c)
 {
-    hf__cmd_begin(&c->cmd, "INFO");
+    hf__redis_cmd_begin(&c->cmd, "INFO");
     if (push_asked(c, FLIGHT_FACTS, NULL) != 0) return -1;
     for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
-        hf__cmd_begin(&c->cmd, "CONFIG");
-        hf__cmd_text(&c->cmd, "GET");
-        hf__cmd_text(&c->cmd, settings[i]);
+        hf__redis_cmd_begin(&c->cmd, "CONFIG");
+        hf__redis_cmd_text(&c->cmd, "GET");
+        hf__redis_cmd_text(&c->cmd, settings[i]);
         if (push_asked(c, FLIGHT_SETTING, NULL) != 0) return -1;
     }
     return push_marker(c);
@@ -82,7 +82,7 @@ void hf__redis_facts_begin(struct backend_conn *c, struct request *req)
     int is_sent = c->facts.data != NULL;
     if (is_sent && !(req->flags & REQ_BRIEF)) is_sent = push_all(c) == 0;
     if (is_sent) {
-        hf__cmd_begin(&c->cmd, "TIME");
+        hf__redis_cmd_begin(&c->cmd, "TIME");
         is_sent = push_asked(c, FLIGHT_FACTS, req) == 0;
     }
     if (!is_sent) facts_starve(c, req);
@@ -128,12 +128,12 @@ static void own_add(struct backend_conn *c)
 }
 
 /* It comes first, so what was left of an earlier answer goes. */
-static void info_take(struct backend_conn *c, const struct value *v)
+static void info_take(struct backend_conn *c, const struct resp *v)
 {
     c->facts.len = 0;
     own_add(c);
-    if (v->type == VALUE_ERROR) fact_add(&c->facts, "info", "denied", 6);
-    if (v->type != VALUE_STRING) return;
+    if (v->type == RESP_ERROR) fact_add(&c->facts, "info", "denied", 6);
+    if (v->type != RESP_STRING) return;
     const char *end = v->text + v->len;
     for (const char *line = v->text; line < end;) {
         const char *stop = memchr(line, '\n', (size_t)(end - line));
@@ -153,17 +153,18 @@ static void denied_add(struct bytes *b)
     if (!is_there) fact_add(b, "config", "denied", 6);
 }
 
-static void setting_take(struct backend_conn *c, const struct value *v)
+static void setting_take(struct backend_conn *c, const struct resp *v)
 {
-    const struct value *key = hf__value_at(v, 0), *at = hf__value_at(v, 1);
-    if (v->type == VALUE_ERROR) denied_add(&c->facts);
-    if (v->type != VALUE_ARRAY || !key || !at || key->type != VALUE_STRING
-        || at->type != VALUE_STRING)
+    const struct resp *key = hf__redis_resp_at(v, 0),
+                      *at = hf__redis_resp_at(v, 1);
+    if (v->type == RESP_ERROR) denied_add(&c->facts);
+    if (v->type != RESP_ARRAY || !key || !at || key->type != RESP_STRING
+        || at->type != RESP_STRING)
         return;
     fact_add(&c->facts, key->text, at->text, at->len);
 }
 
-static void marker_take(struct backend_conn *c, const struct value *v)
+static void marker_take(struct backend_conn *c, const struct resp *v)
 {
     char text[16];
     int members = hf__redis_member_count(v);
@@ -173,21 +174,21 @@ static void marker_take(struct backend_conn *c, const struct value *v)
 }
 
 static void time_take(struct backend_conn *c, struct request *req,
-                      const struct value *v)
+                      const struct resp *v)
 {
     char text[HF_ERROR_TEXT_MAX];
     struct hf_error err;
     struct reply reply = {.verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
-    if (v->type == VALUE_ERROR) {
+    if (v->type == RESP_ERROR) {
         int status = hf__redis_error("facts", NULL, v, text);
         hf__error_set(&err, status, "%s: %s", c->endpoint, text);
         hf__redis_answer_all(c, req, V_ERROR, status, err.text);
         return;
     }
-    int64_t s = hf__value_number(hf__value_at(v, 0), -1);
-    int64_t us = hf__value_number(hf__value_at(v, 1), -1);
+    int64_t s = hf__redis_resp_number(hf__redis_resp_at(v, 0), -1);
+    int64_t us = hf__redis_resp_number(hf__redis_resp_at(v, 1), -1);
     if (s < 1 || s >= BALLOT_MAX / US_PER_S || us < 0 || us >= US_PER_S) {
-        hf__ops_strange(c, req);
+        hf__redis_strange(c, req);
         return;
     }
     reply.node_us = s * US_PER_S + us;
@@ -199,7 +200,7 @@ static void time_take(struct backend_conn *c, struct request *req,
 }
 
 void hf__redis_facts_reply(struct backend_conn *c, const struct flight *f,
-                           const struct value *v)
+                           const struct resp *v)
 {
     if (f->kind == FLIGHT_SETTING)
         setting_take(c, v);

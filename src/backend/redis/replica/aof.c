@@ -31,11 +31,11 @@ int hf__redis_aof_read(struct backend_conn *c, const struct url *url,
 static int push_wait(struct link *l, int64_t replicas, int64_t limit_ms)
 {
     struct command *cmd = &l->c->cmd;
-    hf__cmd_begin(cmd, "WAITAOF");
-    hf__cmd_number(cmd, 1); /* this server's own log */
-    hf__cmd_number(cmd, replicas);
-    hf__cmd_number(cmd, max64(1, limit_ms));
-    return hf__link_push(l, FLIGHT_AOF) ? 0 : -1;
+    hf__redis_cmd_begin(cmd, "WAITAOF");
+    hf__redis_cmd_number(cmd, 1); /* this server's own log */
+    hf__redis_cmd_number(cmd, replicas);
+    hf__redis_cmd_number(cmd, max64(1, limit_ms));
+    return hf__redis_link_push(l, FLIGHT_AOF) ? 0 : -1;
 }
 
 int hf__redis_aof_greet(struct link *l)
@@ -44,7 +44,7 @@ int hf__redis_aof_greet(struct link *l)
     return l->c->waits_aof ? push_wait(l, 0, 1) : 0;
 }
 
-void hf__redis_aof_refused(struct link *l, const struct value *v)
+void hf__redis_aof_refused(struct link *l, const struct resp *v)
 {
     char text[HF_ERROR_TEXT_MAX];
     int status = HF_UNSUPPORTED;
@@ -56,7 +56,7 @@ void hf__redis_aof_refused(struct link *l, const struct value *v)
                  "waitaof: the server keeps no append-only file");
     else
         status = hf__redis_error("waitaof", NULL, v, text);
-    hf__link_fail(l, status, 0, "%s", text);
+    hf__redis_link_fail(l, status, 0, "%s", text);
 }
 
 int hf__redis_aof_push(struct backend_conn *c, const struct request *req)
@@ -80,7 +80,7 @@ int hf__redis_aof_hold(struct backend_conn *c, struct request *req,
 {
     if (!c->waits_aof || req->op != OP_PROPOSE || reply->verdict != V_GRANTED)
         return 0;
-    struct flight *next = hf__flight_first(&c->main);
+    struct flight *next = hf__redis_flight_first(&c->main);
     if (!next || next->kind != FLIGHT_AOF) {
         answer_doubt(c, req, HF_NOMEM, "out of memory");
         return 1;
@@ -111,16 +111,16 @@ static void answer_disks(struct backend_conn *c, struct request *req,
 }
 
 void hf__redis_aof_reply(struct backend_conn *c, const struct flight *f,
-                         const struct value *v)
+                         const struct resp *v)
 {
     char text[HF_ERROR_TEXT_MAX];
     if (!f->reqs) return; /* nothing was granted */
-    if (v->type == VALUE_ERROR)
+    if (v->type == RESP_ERROR)
         answer_doubt(c, f->reqs, hf__redis_error("waitaof", NULL, v, text),
                      text);
-    else if (!hf__value_is_array(v, 2))
-        hf__ops_strange(c, f->reqs);
+    else if (!hf__redis_resp_is_array(v, 2))
+        hf__redis_strange(c, f->reqs);
     else
-        answer_disks(c, f->reqs, hf__value_number(v->first, 0),
-                     hf__value_number(v->first->next, 0));
+        answer_disks(c, f->reqs, hf__redis_resp_number(v->first, 0),
+                     hf__redis_resp_number(v->first->next, 0));
 }

@@ -17,8 +17,8 @@
 
 int hf__redis_role_ask(struct link *l)
 {
-    hf__cmd_begin(&l->c->cmd, "ROLE");
-    return hf__link_push(l, FLIGHT_ROLE) ? 0 : -1;
+    hf__redis_cmd_begin(&l->c->cmd, "ROLE");
+    return hf__redis_link_push(l, FLIGHT_ROLE) ? 0 : -1;
 }
 
 int hf__redis_role_greet(struct link *l)
@@ -26,9 +26,9 @@ int hf__redis_role_greet(struct link *l)
     struct replication *r = &l->c->repl;
     r->is_known = r->is_id_known = 0;
     if (hf__redis_role_ask(l) != 0) return -1;
-    hf__cmd_begin(&l->c->cmd, "INFO");
-    hf__cmd_text(&l->c->cmd, "replication");
-    return hf__link_push(l, FLIGHT_REPLICATION) ? 0 : -1;
+    hf__redis_cmd_begin(&l->c->cmd, "INFO");
+    hf__redis_cmd_text(&l->c->cmd, "replication");
+    return hf__redis_link_push(l, FLIGHT_REPLICATION) ? 0 : -1;
 }
 
 static void replicas_count(struct backend_conn *c, int64_t n)
@@ -49,31 +49,33 @@ static int refuse_replica(struct link *l, const char *host, int64_t port)
         l->c->repl.is_known = 1; /* nobody follows it */
         return 0;
     }
-    hf__link_fail(l, HF_UNAVAILABLE, 0,
-                  strchr(host, ':')
-                      ? "it is a replica of redis://[%.100s]:%lld, and only a "
-                        "primary has locks"
-                      : "it is a replica of redis://%.100s:%lld, and only a "
-                        "primary has locks",
-                  host, (long long)port);
+    hf__redis_link_fail(
+        l, HF_UNAVAILABLE, 0,
+        strchr(host, ':')
+            ? "it is a replica of redis://[%.100s]:%lld, and only a "
+              "primary has locks"
+            : "it is a replica of redis://%.100s:%lld, and only a "
+              "primary has locks",
+        host, (long long)port);
     return -1;
 }
 
-int hf__redis_role_heard(struct link *l, const struct value *v)
+int hf__redis_role_heard(struct link *l, const struct resp *v)
 {
-    const struct value *word = hf__value_at(v, 0), *at = hf__value_at(v, 1);
-    if (!hf__value_is_array(v, 2)) return 0; /* not permitted, or old */
-    if (hf__value_is_text(word, "slave") && at->type == VALUE_STRING)
-        return refuse_replica(l, at->text,
-                              hf__value_number(hf__value_at(v, 2), 0));
-    if (hf__value_is_text(word, "sentinel")) {
-        hf__link_fail(l, HF_INVALID, 0,
-                      "it is a Sentinel: write "
-                      "redis-sentinel://host:port/master-name");
+    const struct resp *word = hf__redis_resp_at(v, 0),
+                      *at = hf__redis_resp_at(v, 1);
+    if (!hf__redis_resp_is_array(v, 2)) return 0; /* not permitted, or old */
+    if (hf__redis_resp_is_text(word, "slave") && at->type == RESP_STRING)
+        return refuse_replica(
+            l, at->text, hf__redis_resp_number(hf__redis_resp_at(v, 2), 0));
+    if (hf__redis_resp_is_text(word, "sentinel")) {
+        hf__redis_link_fail(l, HF_INVALID, 0,
+                            "it is a Sentinel: write "
+                            "redis-sentinel://host:port/master-name");
         return -1;
     }
-    const struct value *list = hf__value_at(v, 2);
-    if (hf__value_is_text(word, "master") && list->type == VALUE_ARRAY)
+    const struct resp *list = hf__redis_resp_at(v, 2);
+    if (hf__redis_resp_is_text(word, "master") && list->type == RESP_ARRAY)
         replicas_count(l->c, (int64_t)list->len);
     return 0;
 }
@@ -114,10 +116,10 @@ static void id_learn(struct backend_conn *c, const char *info)
     memcpy(r->id, id, sizeof id);
 }
 
-int hf__redis_replication_heard(struct link *l, const struct value *v)
+int hf__redis_replication_heard(struct link *l, const struct resp *v)
 {
     char text[128];
-    if (v->type != VALUE_STRING) return 0; /* not permitted */
+    if (v->type != RESP_STRING) return 0; /* not permitted */
     field_copy(v->text, "role", text, sizeof text);
     if (!strcmp(text, "slave")) {
         field_copy(v->text, "master_host", text, sizeof text);

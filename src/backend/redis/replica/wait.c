@@ -74,10 +74,10 @@ static int64_t replicas_needed(const struct backend_conn *c)
 static int push_wait(struct link *l, int64_t replicas, int64_t limit_ms)
 {
     struct command *cmd = &l->c->cmd;
-    hf__cmd_begin(cmd, "WAIT");
-    hf__cmd_number(cmd, replicas);
-    hf__cmd_number(cmd, limit_ms);
-    return hf__link_push(l, FLIGHT_WAIT) ? 0 : -1;
+    hf__redis_cmd_begin(cmd, "WAIT");
+    hf__redis_cmd_number(cmd, replicas);
+    hf__redis_cmd_number(cmd, limit_ms);
+    return hf__redis_link_push(l, FLIGHT_WAIT) ? 0 : -1;
 }
 
 int hf__redis_wait_greet(struct link *l)
@@ -87,26 +87,28 @@ int hf__redis_wait_greet(struct link *l)
     return l->c->wait ? push_wait(l, 0, 1) : 0;
 }
 
-void hf__redis_wait_refused(struct link *l, const struct value *v)
+void hf__redis_wait_refused(struct link *l, const struct resp *v)
 {
     char text[HF_ERROR_TEXT_MAX];
     if (strstr(v->text, "unknown command")) {
-        hf__link_fail(l, HF_UNSUPPORTED, 0,
-                      "wait: the server has no WAIT, or not for us; without "
-                      "wait= it can be used");
+        hf__redis_link_fail(
+            l, HF_UNSUPPORTED, 0,
+            "wait: the server has no WAIT, or not for us; without "
+            "wait= it can be used");
         return;
     }
     int status = hf__redis_error("wait", NULL, v, text);
     if (hf_status_advice(status) != HF_ADVICE_FIX) status = HF_UNSUPPORTED;
-    hf__link_fail(l, status, 0, "%s; without wait= it can be used", text);
+    hf__redis_link_fail(l, status, 0, "%s; without wait= it can be used", text);
 }
 
 int hf__redis_wait_up(struct link *l)
 {
     if (l->c->wait >= 0 || l->c->repl.is_known) return 0;
-    hf__link_fail(l, HF_DENIED, 0,
-                  "wait: neither ROLE nor INFO is permitted, so that nobody "
-                  "knows how many replicas there are: say wait=k");
+    hf__redis_link_fail(
+        l, HF_DENIED, 0,
+        "wait: neither ROLE nor INFO is permitted, so that nobody "
+        "knows how many replicas there are: say wait=k");
     return -1;
 }
 
@@ -168,7 +170,7 @@ void hf__redis_wait_push(struct backend_conn *c)
     if (c->main.state != LINK_UP) return;
     int rc = is_count_wanted(c) ? hf__redis_role_ask(&c->main) : 0;
     if (rc != 0 || push_wait(&c->main, replicas_needed(c), limit_ms(c)) != 0)
-        hf__link_fail(&c->main, HF_NOMEM, 0, "wait: out of memory");
+        hf__redis_link_fail(&c->main, HF_NOMEM, 0, "wait: out of memory");
 }
 
 /* ---- what was granted ---- */
@@ -183,7 +185,7 @@ int hf__redis_wait_park(struct backend_conn *c, struct request *req,
     req->cursor =
         (uint64_t)(req->op == OP_RENEW ? reply->ttl_us : reply->fence);
     req->version = (uint64_t)reply->node_us;
-    hf__list_push(&c->parked, req);
+    hf__redis_list_push(&c->parked, req);
     return 1;
 }
 
@@ -205,7 +207,8 @@ static void answer_granted(struct backend_conn *c, struct request *req,
 static void parked_doubt(struct backend_conn *c, int status, const char *text)
 {
     c->wait_failures++;
-    hf__redis_answer_all(c, hf__list_take(&c->parked), V_UNKNOWN, status, text);
+    hf__redis_answer_all(c, hf__redis_list_take(&c->parked), V_UNKNOWN, status,
+                         text);
 }
 
 void hf__redis_wait_fail(struct backend_conn *c, int status, const char *text)
@@ -215,7 +218,7 @@ void hf__redis_wait_fail(struct backend_conn *c, int status, const char *text)
 
 static void parked_grant(struct backend_conn *c, int64_t replicas)
 {
-    struct request *reqs = hf__list_take(&c->parked);
+    struct request *reqs = hf__redis_list_take(&c->parked);
     while (reqs) {
         struct request *req = reqs;
         reqs = req->next;
@@ -239,23 +242,24 @@ static void shortfall(struct backend_conn *c, int64_t got, int64_t need)
     parked_doubt(c, HF_UNAVAILABLE, text);
 }
 
-void hf__redis_wait_reply(struct backend_conn *c, const struct value *v)
+void hf__redis_wait_reply(struct backend_conn *c, const struct resp *v)
 {
-    int64_t got = hf__value_number(v, -1), need = replicas_needed(c);
+    int64_t got = hf__redis_resp_number(v, -1), need = replicas_needed(c);
     if (got >= need) {
         c->wait_failures = 0;
         parked_grant(c, got);
     } else if (got >= 0) {
         shortfall(c, got, need);
-    } else if (v->type == VALUE_ERROR) {
+    } else if (v->type == RESP_ERROR) {
         /* A cluster's replica by now, which has sent all of it on. */
         if (c->owner && !c->parked.first) return;
         /* Demoted meanwhile, as like as not: the next greeting tells. */
         char why[HF_ERROR_TEXT_MAX];
         int status = hf__redis_error("wait", NULL, v, why);
-        hf__link_fail(&c->main, status, 0, "%s", why);
+        hf__redis_link_fail(&c->main, status, 0, "%s", why);
     } else {
-        hf__link_fail(&c->main, HF_UNAVAILABLE, 0, "wait: unexpected answer");
+        hf__redis_link_fail(&c->main, HF_UNAVAILABLE, 0,
+                            "wait: unexpected answer");
     }
 }
 

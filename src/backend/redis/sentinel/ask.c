@@ -21,10 +21,10 @@
 static int push_sentinel(struct backend_conn *c, enum flight_kind kind,
                          const char *word, const struct request *req)
 {
-    hf__cmd_begin(&c->cmd, "SENTINEL");
-    hf__cmd_text(&c->cmd, word);
-    hf__cmd_bytes(&c->cmd, req->name, req->name_len);
-    return hf__link_push(&c->main, kind) ? 0 : -1;
+    hf__redis_cmd_begin(&c->cmd, "SENTINEL");
+    hf__redis_cmd_text(&c->cmd, word);
+    hf__redis_cmd_bytes(&c->cmd, req->name, req->name_len);
+    return hf__redis_link_push(&c->main, kind) ? 0 : -1;
 }
 
 /* The address first; then, if a failover may go on, whether a replica is being
@@ -37,14 +37,14 @@ void hf__redis_ask_send(struct backend_conn *c, struct request *req)
         rc = push_sentinel(c, FLIGHT_PROMOTED, "REPLICAS", req);
     if (rc == 0) rc = push_sentinel(c, FLIGHT_MASTER, "MASTER", req);
     if (rc == 0) {
-        hf__flight_nth(&c->main, c->main.flights.len - 1)->reqs = req;
+        hf__redis_flight_nth(&c->main, c->main.flights.len - 1)->reqs = req;
         return;
     }
     snprintf(c->text, sizeof c->text, "%s: out of memory", c->endpoint);
     hf__redis_answer_all(c, req, V_ERROR, HF_NOMEM, c->text);
 }
 
-static void refusal_take(struct backend_conn *c, const struct value *v)
+static void refusal_take(struct backend_conn *c, const struct resp *v)
 {
     char text[HF_ERROR_TEXT_MAX];
     struct hf_error *err = &c->master->err;
@@ -56,11 +56,11 @@ static void refusal_take(struct backend_conn *c, const struct value *v)
     hf__error_set(err, status, "%s: %s", c->endpoint, text);
 }
 
-static int host_copy(struct master *m, const struct value *host,
-                     const struct value *port)
+static int host_copy(struct master *m, const struct resp *host,
+                     const struct resp *port)
 {
-    int64_t number = hf__value_number(port, 0);
-    if (!host || host->type != VALUE_STRING || host->len == 0
+    int64_t number = hf__redis_resp_number(port, 0);
+    if (!host || host->type != RESP_STRING || host->len == 0
         || host->len >= sizeof m->host || number < 1 || number > 65535)
         return -1;
     memcpy(m->host, host->text, host->len + 1);
@@ -68,35 +68,36 @@ static int host_copy(struct master *m, const struct value *host,
     return 0;
 }
 
-static void address_take(struct backend_conn *c, const struct value *v)
+static void address_take(struct backend_conn *c, const struct resp *v)
 {
     struct master *m = c->master;
     *m = (struct master){.epoch = 0};
-    if (v->type == VALUE_ERROR)
+    if (v->type == RESP_ERROR)
         refusal_take(c, v);
-    else if (v->type == VALUE_NIL)
+    else if (v->type == RESP_NIL)
         hf__error_set(&m->err, MASTER_UNKNOWN, "%s: no such master",
                       c->endpoint);
-    else if (host_copy(m, hf__value_at(v, 0), hf__value_at(v, 1)) != 0)
+    else if (host_copy(m, hf__redis_resp_at(v, 0), hf__redis_resp_at(v, 1))
+             != 0)
         hf__error_set(&m->err, HF_UNAVAILABLE, "%s: unexpected answer",
                       c->endpoint);
 }
 
 /* "key", "value", "key", "value"... */
-static const struct value *field_of(const struct value *v, const char *key)
+static const struct resp *field_of(const struct resp *v, const char *key)
 {
-    const struct value *at = v->type == VALUE_ARRAY ? v->first : NULL;
+    const struct resp *at = v->type == RESP_ARRAY ? v->first : NULL;
     for (; at && at->next; at = at->next->next)
-        if (hf__value_is_text(at, key)) return at->next;
+        if (hf__redis_resp_is_text(at, key)) return at->next;
     return NULL;
 }
 
-static void promoted_take(struct master *m, const struct value *v)
+static void promoted_take(struct master *m, const struct resp *v)
 {
-    const struct value *at = v->type == VALUE_ARRAY ? v->first : NULL;
+    const struct resp *at = v->type == RESP_ARRAY ? v->first : NULL;
     for (; at; at = at->next) {
-        const struct value *flags = field_of(at, "flags");
-        if (!flags || flags->type != VALUE_STRING
+        const struct resp *flags = field_of(at, "flags");
+        if (!flags || flags->type != RESP_STRING
             || !strstr(flags->text, "promoted"))
             continue;
         if (host_copy(m, field_of(at, "ip"), field_of(at, "port")) == 0)
@@ -105,12 +106,12 @@ static void promoted_take(struct master *m, const struct value *v)
 }
 
 static void answer(struct backend_conn *c, struct request *req,
-                   const struct value *v)
+                   const struct resp *v)
 {
     struct master *m = c->master;
     struct reply reply = {.verdict = V_GRANTED, .data = m};
     /* One that is being promoted will have the next epoch, or a later one. */
-    m->epoch = hf__value_number(field_of(v, "config-epoch"), 0);
+    m->epoch = hf__redis_resp_number(field_of(v, "config-epoch"), 0);
     if (m->is_promoted && m->epoch > 0) m->epoch++;
     if (m->err.status != HF_OK)
         reply = (struct reply){
@@ -119,7 +120,7 @@ static void answer(struct backend_conn *c, struct request *req,
 }
 
 void hf__redis_ask_reply(struct backend_conn *c, const struct flight *f,
-                         const struct value *v)
+                         const struct resp *v)
 {
     if (f->kind == FLIGHT_PROMOTED)
         promoted_take(c->master, v);
@@ -141,8 +142,8 @@ static int asker_open(struct backend_env *env, const struct url *url,
         return hf__error_set(err, HF_NOMEM, "redis: out of memory");
     }
     c->wait = c->waits_aof = 0; /* of the primary, not of a Sentinel */
-    hf__link_start(&c->main);
-    hf__pump_timer(c);
+    hf__redis_link_start(&c->main);
+    hf__redis_timer_set(c);
     *out = c;
     return HF_OK;
 }
@@ -160,7 +161,8 @@ static int led_open(struct backend_env *env, const struct url *url,
 static void link_move(struct link *l, int is_wanted)
 {
     if (l->state != LINK_DOWN)
-        hf__link_fail(l, HF_UNAVAILABLE, 0, "the primary is another one now");
+        hf__redis_link_fail(l, HF_UNAVAILABLE, 0,
+                            "the primary is another one now");
     l->failures = 0;
     l->retry_us = 0;
     if (!is_wanted) l->due_us = TIME_NEVER;
@@ -175,10 +177,10 @@ int hf__redis_lead(struct backend_conn *c, const char *host, int port)
     int rc = hf__redis_host_set(c, host, port);
     if (rc == 0) {
         c->repl.is_moved = 1;
-        hf__link_start(&c->main);
-        if (c->watches.len > 0) hf__link_start(&c->sub);
+        hf__redis_link_start(&c->main);
+        if (c->watches.len > 0) hf__redis_link_start(&c->sub);
     }
-    hf__pump(c);
+    hf__redis_let_out(c);
     c->busy = 0;
     return rc;
 }
@@ -189,14 +191,14 @@ void hf__redis_leaderless(struct backend_conn *c, const struct hf_error *err)
     c->busy = 1;
     c->main.err = *err;
     c->env->link(c->env, LINK_IS_DOWN, 0, err);
-    hf__redis_answer_all(c, hf__list_take(&c->queue), V_UNSENT, err->status,
-                         err->text);
-    hf__pump(c);
+    hf__redis_answer_all(c, hf__redis_list_take(&c->unsent), V_UNSENT,
+                         err->status, err->text);
+    hf__redis_let_out(c);
     c->busy = 0;
 }
 
 /* The rest is as with any server. */
-void hf__redis_kinds(struct backend *asker, struct backend *led)
+void hf__redis_sentinel_backends(struct backend *asker, struct backend *led)
 {
     *asker = *led = hf__backend_redis;
     asker->open = asker_open;

@@ -26,7 +26,7 @@ struct master {
 };
 
 /* The two kinds of connections: the redis backend, but for open(). */
-void hf__redis_kinds(struct backend *asker, struct backend *led);
+void hf__redis_sentinel_backends(struct backend *asker, struct backend *led);
 
 /* A led connection: the primary is there.  What was on its way to another one
  * is answered; watches are moved.  0, or -1: no memory.  Not from inside its

@@ -22,7 +22,7 @@ static int file_check(struct sentinel *s, struct hf_error *err)
     return status;
 }
 
-int hf__sentinel_auth_open(struct sentinel *s, struct hf_error *err)
+int hf__redis_sentinel_auth_open(struct sentinel *s, struct hf_error *err)
 {
     const char *given = hf__env("HOLDFAST_SENTINEL_PASSWORD");
     struct backend_conf *conf = &s->asker_conf;

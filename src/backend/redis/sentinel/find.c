@@ -40,10 +40,10 @@ static int is_newer(const struct sentinel *s, const struct master *m)
 
 static void timer_set(struct sentinel *s)
 {
-    hf__nest_timer(&s->nest, s->is_wanted ? now_us(s) : s->ask_us);
+    hf__redis_inner_timer(&s->inners, s->is_wanted ? now_us(s) : s->ask_us);
 }
 
-void hf__find_heard(struct sentinel *s, const struct master *m)
+void hf__redis_sentinel_heard(struct sentinel *s, const struct master *m)
 {
     const struct master *now = aim(s);
     if (now && is_same(now, m)) {
@@ -101,7 +101,7 @@ static void leaderless_tell(struct sentinel *s)
     if (failure_of(s, &err) != HF_OK) hf__redis_leaderless(s->data.conn, &err);
 }
 
-void hf__find_judge(struct sentinel *s)
+void hf__redis_sentinel_judge(struct sentinel *s)
 {
     if (!s->is_led && !s->is_wanted) leaderless_tell(s);
 }
@@ -116,20 +116,20 @@ static void ask_plan(struct sentinel *s)
                 + (int64_t)(s->env->random(s->env) % (uint64_t)(pause / 2 + 1));
 }
 
-void hf__find_soon(struct sentinel *s)
+void hf__redis_sentinel_soon(struct sentinel *s)
 {
     s->ask_us = min64(s->ask_us, now_us(s));
     timer_set(s);
 }
 
-void hf__find_link(struct sentinel *s, int up)
+void hf__redis_sentinel_link(struct sentinel *s, int up)
 {
     int was_up = s->is_up;
     s->is_up = up != LINK_IS_DOWN;
     if (s->is_up) {
         s->ask_us = TIME_NEVER;
         s->tries = 0;
-        hf__seeds_trim(s);
+        hf__redis_seeds_trim(s);
     } else if (was_up) {
         s->down_us = now_us(s);
         s->ask_us = s->down_us;
@@ -142,7 +142,7 @@ static void move(struct sentinel *s)
     char line[HF_ERROR_TEXT_MAX];
     s->is_wanted = 0;
     if (hf__redis_lead(s->data.conn, s->wanted.host, s->wanted.port) != 0) {
-        hf__find_soon(s);
+        hf__redis_sentinel_soon(s);
         return;
     }
     s->at = s->wanted;
@@ -155,13 +155,13 @@ static void move(struct sentinel *s)
     s->tries = 0;
 }
 
-void hf__find_timer(struct sentinel *s)
+void hf__redis_sentinel_timer(struct sentinel *s)
 {
     if (s->is_wanted) move(s);
     if (s->ask_us <= now_us(s)) {
         s->ask_us = TIME_NEVER;
-        hf__seeds_ask(s);
-        hf__find_judge(s); /* it may be that none could be opened */
+        hf__redis_seeds_ask(s);
+        hf__redis_sentinel_judge(s); /* it may be that none could be opened */
         if (!s->is_up) ask_plan(s);
     }
     timer_set(s);

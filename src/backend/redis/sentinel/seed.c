@@ -20,10 +20,10 @@ static void seed_open(struct seed *d)
     struct sentinel *s = d->s;
     s->url->host = d->host;
     s->url->port = d->port;
-    d->is_open = hf__nest_open(&s->nest, &d->n, &s->asker, &s->asker_conf,
-                               s->url, &d->err)
+    d->is_open = hf__redis_inner_open(&s->inners, &d->n, &s->asker,
+                                      &s->asker_conf, s->url, &d->err)
                  == HF_OK;
-    d->is_up = d->is_ear = d->is_deaf = 0;
+    d->is_up = d->is_listener = d->cannot_listen = 0;
 }
 
 static void seed_ask(struct seed *d)
@@ -38,15 +38,15 @@ static void seed_ask(struct seed *d)
                          .name_len = strlen(s->name),
                          .deadline_us = now_us(s) + s->env->conf->timeout_us};
     d->is_asked = 1;
-    hf__nest_submit(&d->n, &d->ask);
+    hf__redis_inner_submit(&d->n, &d->ask);
 }
 
-void hf__seeds_ask(struct sentinel *s)
+void hf__redis_seeds_ask(struct sentinel *s)
 {
     for (int i = 0; i < s->seeds_len; i++) seed_ask(&s->seeds[i]);
 }
 
-void hf__seeds_confirm(struct sentinel *s)
+void hf__redis_seeds_confirm(struct sentinel *s)
 {
     for (int i = 0; i < s->seeds_len; i++) {
         struct seed *d = &s->seeds[s->turn];
@@ -59,35 +59,35 @@ void hf__seeds_confirm(struct sentinel *s)
 
 /* ---- listening ---- */
 
-static int ear_is_there(const struct sentinel *s)
+static int listener_is_there(const struct sentinel *s)
 {
     for (int i = 0; i < s->seeds_len; i++)
-        if (s->seeds[i].is_ear) return 1;
+        if (s->seeds[i].is_listener) return 1;
     return 0;
 }
 
-static void ear_open(struct seed *d)
+static void listener_open(struct seed *d)
 {
     d->watch = (struct request){.op = OP_WATCH,
                                 .name = SWITCH_CHANNEL,
                                 .name_len = strlen(SWITCH_CHANNEL),
                                 .deadline_us =
                                     now_us(d->s) + d->s->env->conf->timeout_us};
-    d->is_ear = d->is_watched = 1;
-    hf__nest_submit(&d->n, &d->watch);
+    d->is_listener = d->is_watched = 1;
+    hf__redis_inner_submit(&d->n, &d->watch);
 }
 
 static int seed_can_listen(const struct seed *d)
 {
-    return d->is_up && !d->is_watched && !d->is_deaf && !d->n.is_dropped;
+    return d->is_up && !d->is_watched && !d->cannot_listen && !d->n.is_dropped;
 }
 
-static void ear_choose(struct sentinel *s)
+static void listener_choose(struct sentinel *s)
 {
-    if (ear_is_there(s)) return;
+    if (listener_is_there(s)) return;
     for (int i = 0; i < s->seeds_len; i++)
         if (seed_can_listen(&s->seeds[i])) {
-            ear_open(&s->seeds[i]);
+            listener_open(&s->seeds[i]);
             return;
         }
 }
@@ -95,30 +95,32 @@ static void ear_choose(struct sentinel *s)
 /* ---- what an asker tells ---- */
 
 /* With a primary, and a Sentinel to listen to, the others are not needed. */
-void hf__seeds_trim(struct sentinel *s)
+void hf__redis_seeds_trim(struct sentinel *s)
 {
-    int has_ear = 0;
+    int has_listener = 0;
     for (int i = 0; i < s->seeds_len; i++)
-        if (s->seeds[i].is_ear && s->seeds[i].is_up) has_ear = 1;
-    for (int i = 0; s->is_up && has_ear && i < s->seeds_len; i++) {
+        if (s->seeds[i].is_listener && s->seeds[i].is_up) has_listener = 1;
+    for (int i = 0; s->is_up && has_listener && i < s->seeds_len; i++) {
         struct seed *d = &s->seeds[i];
-        if (d->is_open && !d->is_ear && !d->is_asked) hf__nest_drop(&d->n);
+        if (d->is_open && !d->is_listener && !d->is_asked)
+            hf__redis_inner_drop(&d->n);
     }
 }
 
-void hf__seed_link(struct seed *d, int up, const struct hf_error *err)
+void hf__redis_seed_link(struct seed *d, int up, const struct hf_error *err)
 {
     struct sentinel *s = d->s;
     d->is_up = up != LINK_IS_DOWN;
     if (d->is_up)
-        hf__bounds_learn(&s->bounds, d->host, hf__link_addr(&d->n.conn->main));
-    if (!d->is_up && d->is_ear) {
-        d->is_ear = 0;
-        hf__find_soon(s); /* what it would have told may be missed */
+        hf__redis_bounds_learn(&s->bounds, d->host,
+                               hf__redis_link_addr(&d->n.conn->main));
+    if (!d->is_up && d->is_listener) {
+        d->is_listener = 0;
+        hf__redis_sentinel_soon(s); /* what it would have told may be missed */
     }
     if (!d->is_up && err) d->err = *err;
-    ear_choose(s);
-    hf__seeds_trim(s);
+    listener_choose(s);
+    hf__redis_seeds_trim(s);
 }
 
 /* It names a host to which the password must not go; told once. */
@@ -128,31 +130,31 @@ static void master_refuse(struct seed *d, const struct master *m)
     int is_news = d->err.status != HF_DENIED;
     hf__error_set(&d->err, HF_DENIED, "%s: it leads to %.60s:%d: %s",
                   d->n.conn->endpoint, m->host, m->port,
-                  hf__bounds_text(&s->bounds));
+                  hf__redis_bounds_text(&s->bounds));
     if (is_news) s->env->log(s->env, HF_LOG_WARN, d->err.text);
 }
 
 static void master_heard(struct seed *d, const struct master *m)
 {
-    if (!hf__bounds_allow_text(&d->s->bounds, m->host)) {
+    if (!hf__redis_bounds_allow_text(&d->s->bounds, m->host)) {
         master_refuse(d, m);
         return;
     }
     d->err.status = HF_OK;
-    hf__find_heard(d->s, m);
+    hf__redis_sentinel_heard(d->s, m);
 }
 
-void hf__seed_reply(struct seed *d, const struct request *req,
-                    const struct reply *reply)
+void hf__redis_seed_reply(struct seed *d, const struct request *req,
+                          const struct reply *reply)
 {
     struct sentinel *s = d->s;
     if (req == &d->watch) {
         d->is_watched = 0;
         if (reply->verdict == V_GRANTED) return;
-        d->is_ear = 0;
-        d->is_deaf = reply->verdict == V_ERROR;
-        ear_choose(s);
-        hf__seeds_trim(s);
+        d->is_listener = 0;
+        d->cannot_listen = reply->verdict == V_ERROR;
+        listener_choose(s);
+        hf__redis_seeds_trim(s);
         return;
     }
     d->is_asked = 0;
@@ -161,12 +163,12 @@ void hf__seed_reply(struct seed *d, const struct request *req,
     else
         hf__error_set(&d->err, reply->status, "%s",
                       reply->text ? reply->text : "no answer");
-    hf__find_judge(s);
-    hf__seeds_trim(s);
+    hf__redis_sentinel_judge(s);
+    hf__redis_seeds_trim(s);
 }
 
-void hf__seed_dropped(struct seed *d)
+void hf__redis_seed_dropped(struct seed *d)
 {
-    d->is_open = d->is_up = d->is_ear = 0;
-    if (!d->s->is_up) hf__find_soon(d->s);
+    d->is_open = d->is_up = d->is_listener = 0;
+    if (!d->s->is_up) hf__redis_sentinel_soon(d->s);
 }

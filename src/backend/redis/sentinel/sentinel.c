@@ -13,57 +13,59 @@
 
 /* ---- what the inner connections tell ---- */
 
-static struct sentinel *sentinel_of(struct nest *nest)
+static struct sentinel *sentinel_of(struct inner_set *inners)
 {
-    return (struct sentinel *)((char *)nest - offsetof(struct sentinel, nest));
+    return (struct sentinel *)((char *)inners
+                               - offsetof(struct sentinel, inners));
 }
 
-static void hook_reply(struct nested *n, struct request *req,
+static void hook_reply(struct inner *n, struct request *req,
                        const struct reply *reply)
 {
-    struct sentinel *s = sentinel_of(n->nest);
+    struct sentinel *s = sentinel_of(n->inners);
     if (n == &s->data)
         s->env->reply(s->env, req, reply);
     else
-        hf__seed_reply((struct seed *)n, req, reply);
+        hf__redis_seed_reply((struct seed *)n, req, reply);
 }
 
-static void hook_link(struct nested *n, int up, int64_t node_us,
+static void hook_link(struct inner *n, int up, int64_t node_us,
                       const struct hf_error *err)
 {
-    struct sentinel *s = sentinel_of(n->nest);
+    struct sentinel *s = sentinel_of(n->inners);
     if (n != &s->data) {
-        hf__seed_link((struct seed *)n, up, err);
+        hf__redis_seed_link((struct seed *)n, up, err);
         return;
     }
-    hf__find_link(s, up);
+    hf__redis_sentinel_link(s, up);
     s->env->link(s->env, up, node_us, err);
 }
 
-static void hook_wake(struct nested *n, const char *name, size_t name_len)
+static void hook_wake(struct inner *n, const char *name, size_t name_len)
 {
-    struct sentinel *s = sentinel_of(n->nest);
+    struct sentinel *s = sentinel_of(n->inners);
     if (n == &s->data)
         s->env->wake(s->env, name, name_len);
     else
-        hf__find_soon(s);
+        hf__redis_sentinel_soon(s);
 }
 
-static void hook_timer(struct nest *nest)
+static void hook_timer(struct inner_set *inners)
 {
-    hf__find_timer(sentinel_of(nest));
+    hf__redis_sentinel_timer(sentinel_of(inners));
 }
 
-static void hook_dropped(struct nested *n)
+static void hook_dropped(struct inner *n)
 {
-    if (n != &sentinel_of(n->nest)->data) hf__seed_dropped((struct seed *)n);
+    if (n != &sentinel_of(n->inners)->data)
+        hf__redis_seed_dropped((struct seed *)n);
 }
 
-static const struct nest_hooks hooks = {.reply = hook_reply,
-                                        .link = hook_link,
-                                        .wake = hook_wake,
-                                        .timer = hook_timer,
-                                        .dropped = hook_dropped};
+static const struct inner_hooks hooks = {.reply = hook_reply,
+                                         .link = hook_link,
+                                         .wake = hook_wake,
+                                         .timer = hook_timer,
+                                         .dropped = hook_dropped};
 
 /* ---- the URL ---- */
 
@@ -90,7 +92,8 @@ static int seeds_read(struct sentinel *s, const struct url *url,
         d->s = s;
         d->port = one.port ? one.port : SENTINEL_PORT;
         d->host = hf__strdup(s->env->alloc, one.host ? one.host : "");
-        if (!d->host || hf__bounds_list(&s->bounds, s->env->alloc, d->host))
+        if (!d->host
+            || hf__redis_bounds_list(&s->bounds, s->env->alloc, d->host))
             return starved(err);
     }
     return HF_OK;
@@ -164,7 +167,7 @@ static int url_read(struct sentinel *s, const struct url *url, const char **db,
 {
     int status = name_read(s, url, db, err);
     if (status == HF_OK)
-        status = hf__bounds_read(&s->bounds, s->env->alloc, url, err);
+        status = hf__redis_bounds_read(&s->bounds, s->env->alloc, url, err);
     if (status == HF_OK) status = seeds_read(s, url, err);
     if (status == HF_OK)
         status = option_copy(s, url, "sentinel_user", &s->user, err);
@@ -172,7 +175,7 @@ static int url_read(struct sentinel *s, const struct url *url, const char **db,
         status = option_copy(s, url, "sentinel_password_file",
                              &s->password_file, err);
     if (status == HF_OK) status = url_keep(s, url, err);
-    return status == HF_OK ? hf__sentinel_auth_open(s, err) : status;
+    return status == HF_OK ? hf__redis_sentinel_auth_open(s, err) : status;
 }
 
 /* ---- life ---- */
@@ -187,7 +190,7 @@ static void sentinel_free(struct sentinel *s)
     hf__free(a, s->password_file);
     hf__free_secret(a, s->password);
     hf__tls_context_close(s->asker_conf.tls);
-    hf__bounds_free(&s->bounds, a);
+    hf__redis_bounds_free(&s->bounds, a);
     hf__free(a, s->url);
     hf__free(a, s);
 }
@@ -202,7 +205,8 @@ static int data_open(struct sentinel *s, const struct url *url, const char *db,
     u->scheme = "redis";
     u->host = NULL;
     u->path = db;
-    int status = hf__nest_open(&s->nest, &s->data, &s->led, NULL, u, err);
+    int status =
+        hf__redis_inner_open(&s->inners, &s->data, &s->led, NULL, u, err);
     if (status == HF_OK) {
         s->asker_conf.tls = hf__tls_context_share(s->data.conn->tls);
         s->data.conn->bounds = &s->bounds;
@@ -223,15 +227,15 @@ static int sentinel_open(struct backend_env *env, const struct url *url,
     s->asker_conf.is_part = 1;
     s->ask_us = TIME_NEVER;
     s->down_us = env->now(env);
-    hf__redis_kinds(&s->asker, &s->led);
-    hf__nest_init(&s->nest, env, &hooks);
+    hf__redis_sentinel_backends(&s->asker, &s->led);
+    hf__redis_inner_init(&s->inners, env, &hooks);
     int status = url_read(s, url, &db, err);
     if (status == HF_OK) status = data_open(s, url, db, err);
     if (status != HF_OK) {
         sentinel_free(s);
         return status;
     }
-    hf__find_soon(s);
+    hf__redis_sentinel_soon(s);
     *out = (struct backend_conn *)s;
     return HF_OK;
 }
@@ -255,32 +259,32 @@ static void sentinel_submit(struct backend_conn *c, struct request *req)
     int64_t now = s->env->now(s->env);
     if (req->op == OP_RENEW && s->is_up && now - s->confirmed_us > CONFIRM_US) {
         s->confirmed_us = now;
-        hf__seeds_confirm(s);
+        hf__redis_seeds_confirm(s);
     }
-    hf__nest_submit(&s->data, req);
+    hf__redis_inner_submit(&s->data, req);
 }
 
 static void sentinel_flush(struct backend_conn *c)
 {
-    hf__nest_flush(&conn_of(c)->nest);
+    hf__redis_inner_flush(&conn_of(c)->inners);
 }
 
 static int sentinel_process(struct backend_conn *c, int fd, unsigned ready)
 {
-    return hf__nest_process(&conn_of(c)->nest, fd, ready);
+    return hf__redis_inner_process(&conn_of(c)->inners, fd, ready);
 }
 
 static void sentinel_close(struct backend_conn *c)
 {
     struct sentinel *s = conn_of(c);
     s->is_led = s->is_up = 1; /* nobody is to be asked or told any more */
-    hf__nest_close(&s->nest);
+    hf__redis_inner_close(&s->inners);
     sentinel_free(s);
 }
 
 static void sentinel_forked(struct backend_conn *c)
 {
-    hf__nest_forked(&conn_of(c)->nest);
+    hf__redis_inner_forked(&conn_of(c)->inners);
 }
 
 const struct backend hf__backend_sentinel = {

@@ -11,7 +11,7 @@
 
 #include "backend/redis/sentinel/ask.h"
 #include "backend/redis/inner/bounds.h"
-#include "backend/redis/inner/nest.h"
+#include "backend/redis/inner/inner.h"
 
 #define SENTINEL_PORT 26379
 #define SEEDS_MAX 15
@@ -25,14 +25,14 @@
 
 /* One Sentinel of the URL. */
 struct seed {
-    struct nested n; /* first */
+    struct inner n; /* first */
     struct sentinel *s;
     char *host;
     int port;
-    int is_open; /* n is in the nest */
+    int is_open; /* n is in the set */
     int is_up;
-    int is_ear;         /* it listens, or will once it is up */
-    int is_deaf;        /* it may not be listened to */
+    int is_listener;    /* it listens, or will once it is up */
+    int cannot_listen;  /* it may not be listened to */
     int is_asked;       /* `ask` is with the asker */
     int is_watched;     /* `watch` is */
     struct request ask; /* OP_INSPECT of the master's name */
@@ -42,8 +42,8 @@ struct seed {
 
 struct sentinel {
     struct backend_env *env;
-    struct nest nest;
-    struct nested data; /* the led connection */
+    struct inner_set inners;
+    struct inner data; /* the led connection */
     struct backend asker, led;
     struct backend_conf asker_conf;
     struct bounds bounds; /* where they may lead us */
@@ -68,28 +68,28 @@ struct sentinel {
 
 /* ---- sentinel/seed.c: askers ---- */
 /* Ask all, or the next one that is up; opening what is closed. */
-void hf__seeds_ask(struct sentinel *s);
-void hf__seeds_confirm(struct sentinel *s);
+void hf__redis_seeds_ask(struct sentinel *s);
+void hf__redis_seeds_confirm(struct sentinel *s);
 /* Close those that are not needed now. */
-void hf__seeds_trim(struct sentinel *s);
-void hf__seed_reply(struct seed *d, const struct request *req,
-                    const struct reply *reply);
-void hf__seed_link(struct seed *d, int up, const struct hf_error *err);
-void hf__seed_dropped(struct seed *d);
+void hf__redis_seeds_trim(struct sentinel *s);
+void hf__redis_seed_reply(struct seed *d, const struct request *req,
+                          const struct reply *reply);
+void hf__redis_seed_link(struct seed *d, int up, const struct hf_error *err);
+void hf__redis_seed_dropped(struct seed *d);
 
 /* ---- sentinel/find.c: where the primary is ---- */
 /* A Sentinel has answered. */
-void hf__find_heard(struct sentinel *s, const struct master *m);
+void hf__redis_sentinel_heard(struct sentinel *s, const struct master *m);
 /* None of those asked has an answer left to give. */
-void hf__find_judge(struct sentinel *s);
+void hf__redis_sentinel_judge(struct sentinel *s);
 /* The primary's link is up (LINK_IS_*) or down. */
-void hf__find_link(struct sentinel *s, int up);
-void hf__find_soon(struct sentinel *s);
-void hf__find_timer(struct sentinel *s);
+void hf__redis_sentinel_link(struct sentinel *s, int up);
+void hf__redis_sentinel_soon(struct sentinel *s);
+void hf__redis_sentinel_timer(struct sentinel *s);
 
 /* ---- sentinel/auth.c ---- */
 /* Fill in the askers' user and password: by the file, or by the environment,
  * which other threads may change later.  HF_OK or why not. */
-int hf__sentinel_auth_open(struct sentinel *s, struct hf_error *err);
+int hf__redis_sentinel_auth_open(struct sentinel *s, struct hf_error *err);
 
 #endif

@@ -19,61 +19,62 @@ static int is_wanted(const struct backend_conn *c, const struct watch *w)
     return c->is_sharded && c->hears_both && !w->is_own;
 }
 
-int hf__both_subscribe(struct backend_conn *c, const struct watch *w)
+int hf__redis_classic_subscribe(struct backend_conn *c, const struct watch *w)
 {
     if (!is_wanted(c, w)) return 0;
-    hf__cmd_begin(&c->cmd, "SUBSCRIBE");
-    hf__cmd_bytes(&c->cmd, w->channel, w->channel_len);
-    struct flight *f = hf__link_push(&c->sub, FLIGHT_SUBSCRIBE);
+    hf__redis_cmd_begin(&c->cmd, "SUBSCRIBE");
+    hf__redis_cmd_bytes(&c->cmd, w->channel, w->channel_len);
+    struct flight *f = hf__redis_link_push(&c->sub, FLIGHT_SUBSCRIBE);
     if (!f) return -1;
     /* No server redirects it, and nobody waits for its answer. */
-    f->slot = SLOT_NOBODY;
+    f->slot = HASH_SLOT_NOBODY;
     return 0;
 }
 
-int hf__both_unsubscribe(struct backend_conn *c, const char *channel,
-                         size_t len)
+int hf__redis_classic_unsubscribe(struct backend_conn *c, const char *channel,
+                                  size_t len)
 {
     if (!c->is_sharded || !c->hears_both || c->sub.state != LINK_UP) return 0;
-    hf__cmd_begin(&c->cmd, "UNSUBSCRIBE");
-    hf__cmd_bytes(&c->cmd, channel, len);
-    struct flight *f = hf__link_push(&c->sub, FLIGHT_UNSUBSCRIBE);
+    hf__redis_cmd_begin(&c->cmd, "UNSUBSCRIBE");
+    hf__redis_cmd_bytes(&c->cmd, channel, len);
+    struct flight *f = hf__redis_link_push(&c->sub, FLIGHT_UNSUBSCRIBE);
     if (!f) return -1;
-    f->slot = SLOT_NOBODY;
+    f->slot = HASH_SLOT_NOBODY;
     return 0;
 }
 
 static void each_subscribe(struct backend_conn *c, struct watch **at)
 {
-    if (hf__both_subscribe(c, *at) != 0) c->watch_starved = 1;
+    if (hf__redis_classic_subscribe(c, *at) != 0) c->watch_starved = 1;
 }
 
-void hf__both_learn(struct backend_conn *c)
+void hf__redis_classic_learn(struct backend_conn *c)
 {
     if (!c->is_sharded || c->hears_both) return;
     c->hears_both = 1;
     if (c->sub.state != LINK_UP) return;
     c->watch_starved = 0;
-    hf__watches_each(c, each_subscribe);
+    hf__redis_watches_each(c, each_subscribe);
     if (c->watch_starved)
-        hf__link_fail(&c->sub, HF_NOMEM, 0, "watch: out of memory");
+        hf__redis_link_fail(&c->sub, HF_NOMEM, 0, "watch: out of memory");
 }
 
-static uint64_t hash_of(const struct value *channel)
+static uint64_t hash_of(const struct resp *channel)
 {
     return hash64(channel->text, channel->len) | 1;
 }
 
-int hf__both_heard(struct backend_conn *c, const struct value *v)
+int hf__redis_classic_heard(struct backend_conn *c, const struct resp *v)
 {
     uint64_t last = c->heard;
     c->heard = 0;
-    if (!c->hears_both || !hf__value_is_array(v, 3)) return 0;
-    const struct value *channel = hf__value_at(v, 1);
-    if (channel->type != VALUE_STRING) return 0;
-    if (hf__value_is_text(v->first, "smessage")) c->heard = hash_of(channel);
-    if (!hf__value_is_text(v->first, "message")) return 0;
+    if (!c->hears_both || !hf__redis_resp_is_array(v, 3)) return 0;
+    const struct resp *channel = hf__redis_resp_at(v, 1);
+    if (channel->type != RESP_STRING) return 0;
+    if (hf__redis_resp_is_text(v->first, "smessage"))
+        c->heard = hash_of(channel);
+    if (!hf__redis_resp_is_text(v->first, "message")) return 0;
     if (hash_of(channel) != last)
-        hf__watches_wake(c, channel, hf__value_at(v, 2));
+        hf__redis_watches_wake(c, channel, hf__redis_resp_at(v, 2));
     return 1;
 }

@@ -45,18 +45,18 @@ static int is_named(const struct watch *w, const char *name, size_t name_len)
 }
 
 /* Where the watch of `req`'s name is linked, or the end of its bucket. */
-struct watch **hf__watches_find(struct backend_conn *c,
-                                const struct request *req, int is_own)
+struct watch **hf__redis_watches_find(struct backend_conn *c,
+                                      const struct request *req, int is_own)
 {
     static struct watch *none;
     struct command *cmd = &c->cmd;
-    hf__cmd_begin(cmd, "");
+    hf__redis_cmd_begin(cmd, "");
     if (c->master)
-        hf__cmd_bytes(cmd, req->name, req->name_len);
+        hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     else if (is_own)
-        hf__queue_put_channel(c, req);
+        hf__redis_queue_put_channel(c, req);
     else
-        hf__ops_put_channel(cmd, req);
+        hf__redis_put_channel(cmd, req);
     if (c->watches.size == 0) return &none;
     size_t i = bucket_of(&c->watches, cmd->argv[1], cmd->lens[1]);
     struct watch **at = &c->watches.buckets[i];
@@ -67,9 +67,10 @@ struct watch **hf__watches_find(struct backend_conn *c,
     return at;
 }
 
-/* A new watch; its channel is what hf__watches_find() left in the command. */
-struct watch *hf__watches_add(struct backend_conn *c, const struct request *req,
-                              int is_own)
+/* A new watch; its channel is what hf__redis_watches_find() left in the
+ * command. */
+struct watch *hf__redis_watches_add(struct backend_conn *c,
+                                    const struct request *req, int is_own)
 {
     if (c->watches.len >= c->watches.size && table_grow(c) != 0) return NULL;
     const char *channel = c->cmd.argv[1];
@@ -91,11 +92,11 @@ struct watch *hf__watches_add(struct backend_conn *c, const struct request *req,
     return w;
 }
 
-void hf__watches_remove(struct backend_conn *c, struct watch **at)
+void hf__redis_watches_remove(struct backend_conn *c, struct watch **at)
 {
     struct watch *w = *at;
     struct flight *f;
-    for (size_t i = 0; (f = hf__flight_nth(&c->sub, i)) != NULL; i++)
+    for (size_t i = 0; (f = hf__redis_flight_nth(&c->sub, i)) != NULL; i++)
         if (f->watch == w) f->watch = NULL;
     if (w->half) w->half->half = NULL;
     *at = w->next;
@@ -103,15 +104,16 @@ void hf__watches_remove(struct backend_conn *c, struct watch **at)
     hf__free(c->env->alloc, w);
 }
 
-void hf__watches_drop(struct backend_conn *c, struct watch *w)
+void hf__redis_watches_drop(struct backend_conn *c, struct watch *w)
 {
     size_t i = bucket_of(&c->watches, w->channel, w->channel_len);
     struct watch **at = &c->watches.buckets[i];
     while (*at != w) at = &(*at)->next;
-    hf__watches_remove(c, at);
+    hf__redis_watches_remove(c, at);
 }
 
-int hf__watches_on(struct backend_conn *c, const char *channel, size_t len)
+int hf__redis_watches_on(struct backend_conn *c, const char *channel,
+                         size_t len)
 {
     size_t i = bucket_of(&c->watches, channel, len);
     for (struct watch *w = c->watches.buckets[i]; w; w = w->next)
@@ -120,8 +122,8 @@ int hf__watches_on(struct backend_conn *c, const char *channel, size_t len)
 }
 
 /* Call fn for each watch; it may remove the one it is given. */
-void hf__watches_each(struct backend_conn *c,
-                      void (*fn)(struct backend_conn *, struct watch **))
+void hf__redis_watches_each(struct backend_conn *c,
+                            void (*fn)(struct backend_conn *, struct watch **))
 {
     for (size_t i = 0; i < c->watches.size; i++) {
         struct watch **at = &c->watches.buckets[i];
@@ -143,8 +145,8 @@ static int is_woken(const struct watch *first, const struct watch *w)
     return 0;
 }
 
-void hf__watches_wake(struct backend_conn *c, const struct value *channel,
-                      const struct value *message)
+void hf__redis_watches_wake(struct backend_conn *c, const struct resp *channel,
+                            const struct resp *message)
 {
     if (c->watches.size == 0) return;
     size_t i = bucket_of(&c->watches, channel->text, channel->len);
@@ -152,7 +154,7 @@ void hf__watches_wake(struct backend_conn *c, const struct value *channel,
     for (const struct watch *w = first; w; w = w->next) {
         if (!is_on(w, channel->text, channel->len)) continue;
         if (w->is_own)
-            hf__queue_handed(c, w, message);
+            hf__redis_queue_handed(c, w, message);
         else if (!is_woken(first, w))
             c->env->wake(c->env, w->name, w->name_len);
     }
@@ -160,12 +162,12 @@ void hf__watches_wake(struct backend_conn *c, const struct value *channel,
 
 static void each_free(struct backend_conn *c, struct watch **at)
 {
-    hf__watches_remove(c, at);
+    hf__redis_watches_remove(c, at);
 }
 
-void hf__watch_free(struct backend_conn *c)
+void hf__redis_watches_free(struct backend_conn *c)
 {
-    hf__watches_each(c, each_free);
+    hf__redis_watches_each(c, each_free);
     hf__free(c->env->alloc, c->watches.buckets);
     c->watches = (struct watches){0};
 }

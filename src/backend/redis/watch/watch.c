@@ -33,13 +33,14 @@ static void refuse(struct backend_conn *c, struct request *req, int status,
 /* 0, or -1: no memory. */
 static int subscribe(struct backend_conn *c, struct watch *w)
 {
-    if (hf__both_subscribe(c, w) != 0) return -1;
-    hf__cmd_begin(&c->cmd, c->is_sharded ? "SSUBSCRIBE" : "SUBSCRIBE");
-    hf__cmd_bytes(&c->cmd, w->channel, w->channel_len);
-    struct flight *f = hf__link_push(&c->sub, FLIGHT_SUBSCRIBE);
+    if (hf__redis_classic_subscribe(c, w) != 0) return -1;
+    hf__redis_cmd_begin(&c->cmd, c->is_sharded ? "SSUBSCRIBE" : "SUBSCRIBE");
+    hf__redis_cmd_bytes(&c->cmd, w->channel, w->channel_len);
+    struct flight *f = hf__redis_link_push(&c->sub, FLIGHT_SUBSCRIBE);
     if (!f) return -1;
     f->watch = w;
-    if (c->is_sharded) f->slot = hf__slot_of(w->channel, w->channel_len);
+    if (c->is_sharded)
+        f->slot = hf__redis_hash_slot_of(w->channel, w->channel_len);
     return 0;
 }
 
@@ -52,8 +53,8 @@ static int is_double(const struct backend_conn *c, const struct request *req)
 static struct watch *watch_need(struct backend_conn *c,
                                 const struct request *req, int is_own)
 {
-    struct watch *w = *hf__watches_find(c, req, is_own);
-    return w ? w : hf__watches_add(c, req, is_own);
+    struct watch *w = *hf__redis_watches_find(c, req, is_own);
+    return w ? w : hf__redis_watches_add(c, req, is_own);
 }
 
 /* The one that the request is answered by; the other one comes before it. */
@@ -63,7 +64,7 @@ static struct watch *watch_pair(struct backend_conn *c,
     struct watch *w = watch_need(c, req, 0);
     if (!w || !is_double(c, req)) return w;
     struct watch *own = watch_need(c, req, 1);
-    if (!own && !w->subscribed && !w->req) hf__watches_drop(c, w);
+    if (!own && !w->subscribed && !w->req) hf__redis_watches_drop(c, w);
     if (!own) return NULL;
     own->half = w;
     w->half = own;
@@ -99,31 +100,32 @@ static void watch_begin(struct backend_conn *c, struct request *req)
     if (c->sub.state == LINK_DOWN && c->sub.due_us == TIME_NEVER) {
         int64_t now = c->env->now(c->env);
         c->sub.due_us = c->sub.retry_us > now ? c->sub.retry_us : now;
-        if (c->sub.due_us == now) hf__link_start(&c->sub);
+        if (c->sub.due_us == now) hf__redis_link_start(&c->sub);
     }
     /* If it is not up yet, all are subscribed once it is. */
     if (c->sub.state == LINK_UP && watch_subscribe(c, w) != 0)
-        hf__link_fail(&c->sub, HF_NOMEM, 0, "watch: out of memory");
+        hf__redis_link_fail(&c->sub, HF_NOMEM, 0, "watch: out of memory");
 }
 
 static void half_end(struct backend_conn *c, const struct request *req,
                      int is_own)
 {
     struct reply cut = {.verdict = V_UNSENT, .status = HF_CANCELLED};
-    struct watch **at = hf__watches_find(c, req, is_own);
+    struct watch **at = hf__redis_watches_find(c, req, is_own);
     if (!*at) return;
     watch_answer(c, *at, &cut);
-    at = hf__watches_find(c, req, is_own);
-    hf__watches_remove(c, at);
-    /* Still what hf__watches_find() left there. */
+    at = hf__redis_watches_find(c, req, is_own);
+    hf__redis_watches_remove(c, at);
+    /* Still what hf__redis_watches_find() left there. */
     const char *channel = c->cmd.argv[1];
     size_t len = c->cmd.lens[1];
-    if (c->sub.state != LINK_UP || hf__watches_on(c, channel, len)) return;
+    if (c->sub.state != LINK_UP || hf__redis_watches_on(c, channel, len))
+        return;
     c->cmd.argv[0] = c->is_sharded ? "SUNSUBSCRIBE" : "UNSUBSCRIBE";
     c->cmd.lens[0] = strlen(c->cmd.argv[0]);
-    if (!hf__link_push(&c->sub, FLIGHT_UNSUBSCRIBE)
-        || (!is_own && hf__both_unsubscribe(c, channel, len) != 0))
-        hf__link_fail(&c->sub, HF_NOMEM, 0, "unwatch: out of memory");
+    if (!hf__redis_link_push(&c->sub, FLIGHT_UNSUBSCRIBE)
+        || (!is_own && hf__redis_classic_unsubscribe(c, channel, len) != 0))
+        hf__redis_link_fail(&c->sub, HF_NOMEM, 0, "unwatch: out of memory");
 }
 
 static void watch_end(struct backend_conn *c, struct request *req)
@@ -134,14 +136,14 @@ static void watch_end(struct backend_conn *c, struct request *req)
     hf__redis_answer(c, req, &done);
 }
 
-void hf__watch_submit(struct backend_conn *c, struct request *req)
+void hf__redis_watch_submit(struct backend_conn *c, struct request *req)
 {
-    hf__list_push(&c->watching, req);
+    hf__redis_list_push(&c->watching, req);
 }
 
-void hf__watch_flush(struct backend_conn *c)
+void hf__redis_watch_flush(struct backend_conn *c)
 {
-    struct request *list = hf__list_take(&c->watching);
+    struct request *list = hf__redis_list_take(&c->watching);
     while (list) {
         struct request *req = list;
         list = req->next;
@@ -160,14 +162,14 @@ static void each_subscribe(struct backend_conn *c, struct watch **at)
     if (subscribe(c, *at) != 0) c->watch_starved = 1;
 }
 
-void hf__watch_up(struct backend_conn *c)
+void hf__redis_watch_up(struct backend_conn *c)
 {
     c->sub.ping_us = c->env->now(c->env);
     c->sub.ping_sent = 0;
     c->watch_starved = 0;
-    hf__watches_each(c, each_subscribe);
+    hf__redis_watches_each(c, each_subscribe);
     if (c->watch_starved)
-        hf__link_fail(&c->sub, HF_NOMEM, 0, "watch: out of memory");
+        hf__redis_link_fail(&c->sub, HF_NOMEM, 0, "watch: out of memory");
 }
 
 static void each_unsubscribed(struct backend_conn *c, struct watch **at)
@@ -183,20 +185,20 @@ static void each_unsubscribed(struct backend_conn *c, struct watch **at)
                           .text = c->sub.err.text};
     w->req = NULL;
     if (w->half) w->half->is_loose = 1;
-    hf__watches_remove(c, at);
+    hf__redis_watches_remove(c, at);
     hf__redis_answer(c, req, &reply);
 }
 
 static void each_loose(struct backend_conn *c, struct watch **at)
 {
-    if ((*at)->is_loose) hf__watches_remove(c, at);
+    if ((*at)->is_loose) hf__redis_watches_remove(c, at);
 }
 
-void hf__watch_down(struct backend_conn *c, enum verdict verdict)
+void hf__redis_watch_down(struct backend_conn *c, enum verdict verdict)
 {
     c->watch_verdict = verdict;
-    hf__watches_each(c, each_unsubscribed);
-    hf__watches_each(c, each_loose);
+    hf__redis_watches_each(c, each_unsubscribed);
+    hf__redis_watches_each(c, each_loose);
 }
 
 static void subscribed(struct backend_conn *c, struct watch *w)
@@ -225,8 +227,9 @@ static void refused_tell(struct backend_conn *c, const struct hf_error *err)
  * classic subscription stays, and wakes nobody. */
 static void watch_drop(struct backend_conn *c, struct watch *w)
 {
-    if (!w->is_own) (void)hf__both_unsubscribe(c, w->channel, w->channel_len);
-    hf__watches_drop(c, w);
+    if (!w->is_own)
+        (void)hf__redis_classic_unsubscribe(c, w->channel, w->channel_len);
+    hf__redis_watches_drop(c, w);
 }
 
 /* It was a watch before a reconnect.  Whoever relies on it looks again, or its
@@ -243,7 +246,7 @@ static void ended(struct backend_conn *c, struct watch *w)
 
 /* An error instead of a confirmation: the watch is none. */
 static void refused(struct backend_conn *c, struct watch *w,
-                    const struct value *v)
+                    const struct resp *v)
 {
     char text[HF_ERROR_TEXT_MAX];
     struct hf_error err;
@@ -268,24 +271,25 @@ static void refused(struct backend_conn *c, struct watch *w,
 static void each_unsharded(struct backend_conn *c, struct watch **at)
 {
     struct watch *w = *at;
-    const struct value *channel = c->unsharded;
+    const struct resp *channel = c->unsharded;
     if (w->subscribed && w->channel_len == channel->len
         && !memcmp(w->channel, channel->text, channel->len))
         ended(c, w);
 }
 
-static int is_unsharded(struct backend_conn *c, const struct value *v)
+static int is_unsharded(struct backend_conn *c, const struct resp *v)
 {
-    const struct flight *first = hf__flight_first(&c->sub);
-    if (!c->is_sharded || !hf__value_is_array(v, 3)
-        || !hf__value_is_text(v->first, "sunsubscribe"))
+    const struct flight *first = hf__redis_flight_first(&c->sub);
+    if (!c->is_sharded || !hf__redis_resp_is_array(v, 3)
+        || !hf__redis_resp_is_text(v->first, "sunsubscribe"))
         return 0;
     /* What follows may send commands, and move the flights.  The answer to a
      * classic UNSUBSCRIBE is another word. */
     int is_answer = first && first->kind == FLIGHT_UNSUBSCRIBE
-                    && first->slot != SLOT_NOBODY;
-    c->unsharded = hf__value_at(v, 1);
-    if (c->unsharded->type == VALUE_STRING) hf__watches_each(c, each_unsharded);
+                    && first->slot != HASH_SLOT_NOBODY;
+    c->unsharded = hf__redis_resp_at(v, 1);
+    if (c->unsharded->type == RESP_STRING)
+        hf__redis_watches_each(c, each_unsharded);
     return !is_answer;
 }
 
@@ -293,45 +297,45 @@ static int is_unsharded(struct backend_conn *c, const struct value *v)
  * taken for the answer, and this is the answer.  No classic command is
  * redirected. */
 static int is_belated(struct backend_conn *c, const struct flight *first,
-                      const struct value *v)
+                      const struct resp *v)
 {
     struct redirect to;
-    if (!c->is_sharded || !hf__redirect_read(v, &to)) return 0;
+    if (!c->is_sharded || !hf__redis_hash_slot_redirect(v, &to)) return 0;
     if (!first || first->kind == FLIGHT_PING) return 1;
-    if (first->slot == SLOT_NOBODY) return 1;
+    if (first->slot == HASH_SLOT_NOBODY) return 1;
     return first->kind == FLIGHT_SUBSCRIBE && first->slot != to.slot;
 }
 
 /* "message" or "subscribe", or the same word with an s before it. */
-static int is_word(const struct backend_conn *c, const struct value *v,
+static int is_word(const struct backend_conn *c, const struct resp *v,
                    const char *sharded)
 {
-    return hf__value_is_array(v, 3)
-           && hf__value_is_text(v->first, sharded + !c->is_sharded);
+    return hf__redis_resp_is_array(v, 3)
+           && hf__redis_resp_is_text(v->first, sharded + !c->is_sharded);
 }
 
-int hf__watch_reply(struct backend_conn *c, const struct value *v)
+int hf__redis_watch_reply(struct backend_conn *c, const struct resp *v)
 {
-    const struct value *channel = hf__value_at(v, 1);
+    const struct resp *channel = hf__redis_resp_at(v, 1);
     c->sub.ping_us = c->env->now(c->env);
-    if (hf__both_heard(c, v)) return 0;
+    if (hf__redis_classic_heard(c, v)) return 0;
     if (is_word(c, v, "smessage")) {
-        if (channel->type != VALUE_STRING) return -1;
-        hf__watches_wake(c, channel, hf__value_at(v, 2));
+        if (channel->type != RESP_STRING) return -1;
+        hf__redis_watches_wake(c, channel, hf__redis_resp_at(v, 2));
         return 0;
     }
     if (is_unsharded(c, v)) return 0;
-    struct flight *first = hf__flight_first(&c->sub);
+    struct flight *first = hf__redis_flight_first(&c->sub);
     if (is_belated(c, first, v)) return 0;
     if (!first) return -1;
     struct flight f = *first;
-    hf__flight_drop(&c->sub);
+    hf__redis_flight_drop(&c->sub);
     if (f.kind == FLIGHT_PING) {
         c->sub.ping_sent = 0;
         return 0;
     }
     if (f.kind != FLIGHT_SUBSCRIBE || !f.watch) return 0;
-    if (v->type == VALUE_ERROR)
+    if (v->type == RESP_ERROR)
         refused(c, f.watch, v);
     else if (is_word(c, v, "ssubscribe"))
         subscribed(c, f.watch);
@@ -342,7 +346,7 @@ int hf__watch_reply(struct backend_conn *c, const struct value *v)
 
 /* ---- time ---- */
 
-int64_t hf__watch_timer(struct backend_conn *c, int64_t now)
+int64_t hf__redis_watch_timer(struct backend_conn *c, int64_t now)
 {
     struct link *l = &c->sub;
     if (l->state != LINK_UP || c->watches.len == 0) return TIME_NEVER;
@@ -350,13 +354,13 @@ int64_t hf__watch_timer(struct backend_conn *c, int64_t now)
     if (now < due) return due;
     if (l->ping_sent) {
         /* The answer may be there, with nobody having looked. */
-        if (hf__link_ready(l, WATCH_READ)) return now;
-        hf__link_fail(l, HF_UNAVAILABLE, 0, "subscriptions: no answer");
+        if (hf__redis_link_ready(l, WATCH_READ)) return now;
+        hf__redis_link_fail(l, HF_UNAVAILABLE, 0, "subscriptions: no answer");
         return TIME_NEVER;
     }
-    hf__cmd_begin(&c->cmd, "PING");
-    if (!hf__link_push(l, FLIGHT_PING)) {
-        hf__link_fail(l, HF_NOMEM, 0, "subscriptions: out of memory");
+    hf__redis_cmd_begin(&c->cmd, "PING");
+    if (!hf__redis_link_push(l, FLIGHT_PING)) {
+        hf__redis_link_fail(l, HF_NOMEM, 0, "subscriptions: out of memory");
         return TIME_NEVER;
     }
     l->ping_sent = 1;
@@ -369,10 +373,10 @@ static void watch_give_up(struct backend_conn *c)
     if (c->sub.err.status == HF_OK)
         hf__error_set(&c->sub.err, HF_UNAVAILABLE,
                       "%s: subscriptions: not connected in time", c->endpoint);
-    hf__watch_down(c, V_UNSENT);
+    hf__redis_watch_down(c, V_UNSENT);
 }
 
-int64_t hf__watch_expire(struct backend_conn *c, int64_t now)
+int64_t hf__redis_watch_expire(struct backend_conn *c, int64_t now)
 {
     int64_t earliest = TIME_NEVER;
     int is_late = 0;
@@ -387,10 +391,10 @@ int64_t hf__watch_expire(struct backend_conn *c, int64_t now)
     /* One that is late makes the link suspect, and with it all others, unless
      * the answer is there and nobody has looked. */
     if (is_late && c->sub.state == LINK_UP
-        && hf__link_ready(&c->sub, WATCH_READ))
+        && hf__redis_link_ready(&c->sub, WATCH_READ))
         return now;
     if (is_late && c->sub.state == LINK_UP)
-        hf__link_fail(&c->sub, HF_UNAVAILABLE, 0, "SUBSCRIBE: no answer");
+        hf__redis_link_fail(&c->sub, HF_UNAVAILABLE, 0, "SUBSCRIBE: no answer");
     else if (is_late)
         watch_give_up(c);
     return is_late ? TIME_NEVER : earliest;

@@ -57,7 +57,7 @@ static void reply_keep(struct backend_env *env, struct request *r,
 /* Ask, with these answers. */
 static void ask(unsigned flags, const char *said)
 {
-    hf__redis_kinds(&asker, &led);
+    hf__redis_sentinel_backends(&asker, &led);
     script_begin(&s);
     env_open(&asker, s.url);
     f.env.reply = reply_keep;

@@ -20,7 +20,7 @@ static unsigned network(const char *ip)
 {
     struct resolved to;
     CHECK_INT(hf__resolve_numeric(ip, 1, &to), 0);
-    return hf__network_of(&to.addrs[0]);
+    return hf__redis_network_of(&to.addrs[0]);
 }
 
 TEST(redis_bounds, an_address_is_of_this_host_private_or_public)
@@ -49,7 +49,7 @@ static struct bounds b;
 static void bounds_end(void *arg)
 {
     (void)arg;
-    hf__bounds_free(&b, &hf__alloc_default);
+    hf__redis_bounds_free(&b, &hf__alloc_default);
 }
 
 /* A URL with these options, one of whose hosts was reached at `ip`. */
@@ -60,62 +60,62 @@ static void bounds_begin(const char *options, const char *host, const char *ip)
     struct resolved to;
     char text[160];
     test_cleanup(bounds_end, NULL);
-    hf__bounds_free(&b, &hf__alloc_default);
+    hf__redis_bounds_free(&b, &hf__alloc_default);
     b = (struct bounds){.rule = BOUNDS_NETWORK};
     snprintf(text, sizeof text, "redis-cluster://%s%s", host, options);
     CHECK_INT(hf__url_parse(&url, text, &err), HF_OK);
-    CHECK_INT(hf__bounds_read(&b, &hf__alloc_default, &url, &err), HF_OK);
-    CHECK_INT(hf__bounds_list(&b, &hf__alloc_default, host), 0);
+    CHECK_INT(hf__redis_bounds_read(&b, &hf__alloc_default, &url, &err), HF_OK);
+    CHECK_INT(hf__redis_bounds_list(&b, &hf__alloc_default, host), 0);
     CHECK_INT(hf__resolve_numeric(ip, 1, &to), 0);
-    hf__bounds_learn(&b, host, &to.addrs[0]);
+    hf__redis_bounds_learn(&b, host, &to.addrs[0]);
 }
 
 TEST(redis_bounds, by_default_a_private_network_leads_to_private_ones_only)
 {
     bounds_begin("", "redis-1", "10.0.0.5");
-    CHECK(hf__bounds_allow_text(&b, "10.9.8.7"));
-    CHECK(hf__bounds_allow_text(&b, "192.168.1.1"));
-    CHECK(!hf__bounds_allow_text(&b, "203.0.113.9"));
-    CHECK(!hf__bounds_allow_text(&b, "127.0.0.1"));
-    CHECK(!hf__bounds_allow_text(&b, "2001:db8::1"));
+    CHECK(hf__redis_bounds_allow_text(&b, "10.9.8.7"));
+    CHECK(hf__redis_bounds_allow_text(&b, "192.168.1.1"));
+    CHECK(!hf__redis_bounds_allow_text(&b, "203.0.113.9"));
+    CHECK(!hf__redis_bounds_allow_text(&b, "127.0.0.1"));
+    CHECK(!hf__redis_bounds_allow_text(&b, "2001:db8::1"));
     /* A name is judged by its address, which comes later. */
-    CHECK(hf__bounds_allow_text(&b, "anything.invalid"));
+    CHECK(hf__redis_bounds_allow_text(&b, "anything.invalid"));
 }
 
 TEST(redis_bounds, by_default_the_public_network_leads_to_public_hosts_only)
 {
     bounds_begin("", "redis-1", "203.0.113.5");
-    CHECK(hf__bounds_allow_text(&b, "198.51.100.7"));
-    CHECK(!hf__bounds_allow_text(&b, "10.0.0.1"));
-    CHECK(!hf__bounds_allow_text(&b, "127.0.0.1"));
-    CHECK(!hf__bounds_allow_text(&b, "169.254.169.254"));
+    CHECK(hf__redis_bounds_allow_text(&b, "198.51.100.7"));
+    CHECK(!hf__redis_bounds_allow_text(&b, "10.0.0.1"));
+    CHECK(!hf__redis_bounds_allow_text(&b, "127.0.0.1"));
+    CHECK(!hf__redis_bounds_allow_text(&b, "169.254.169.254"));
 }
 
 TEST(redis_bounds, by_default_a_tunnel_leads_to_what_is_behind_it)
 {
     bounds_begin("", "localhost", "127.0.0.1");
-    CHECK(hf__bounds_allow_text(&b, "127.0.0.1"));
-    CHECK(hf__bounds_allow_text(&b, "172.17.0.2"));
-    CHECK(!hf__bounds_allow_text(&b, "203.0.113.9"));
+    CHECK(hf__redis_bounds_allow_text(&b, "127.0.0.1"));
+    CHECK(hf__redis_bounds_allow_text(&b, "172.17.0.2"));
+    CHECK(!hf__redis_bounds_allow_text(&b, "203.0.113.9"));
 }
 
 TEST(redis_bounds, listed_hosts_may_be_anywhere_and_no_others)
 {
     bounds_begin("?redirect=listed&redirect_hosts=Redis-2,203.0.113.9",
                  "redis-1", "10.0.0.5");
-    CHECK(hf__bounds_allow_text(&b, "redis-1"));
-    CHECK(hf__bounds_allow_text(&b, "REDIS-2"));
-    CHECK(hf__bounds_allow_text(&b, "203.0.113.9"));
-    CHECK(!hf__bounds_allow_text(&b, "10.0.0.5"));
-    CHECK(!hf__bounds_allow_text(&b, "redis-3"));
-    CHECK(!hf__bounds_allow_text(&b, ""));
-    CHECK(!hf__bounds_allow_text(&b, "redis-1 redis-2"));
+    CHECK(hf__redis_bounds_allow_text(&b, "redis-1"));
+    CHECK(hf__redis_bounds_allow_text(&b, "REDIS-2"));
+    CHECK(hf__redis_bounds_allow_text(&b, "203.0.113.9"));
+    CHECK(!hf__redis_bounds_allow_text(&b, "10.0.0.5"));
+    CHECK(!hf__redis_bounds_allow_text(&b, "redis-3"));
+    CHECK(!hf__redis_bounds_allow_text(&b, ""));
+    CHECK(!hf__redis_bounds_allow_text(&b, "redis-1 redis-2"));
 }
 
 TEST(redis_bounds, any_host_may_be_allowed)
 {
     bounds_begin("?redirect=any", "redis-1", "10.0.0.5");
-    CHECK(hf__bounds_allow_text(&b, "203.0.113.9"));
+    CHECK(hf__redis_bounds_allow_text(&b, "203.0.113.9"));
 }
 
 TEST(redis_bounds, only_hosts_of_the_url_widen_the_network)
@@ -123,8 +123,8 @@ TEST(redis_bounds, only_hosts_of_the_url_widen_the_network)
     struct resolved to;
     bounds_begin("", "redis-1", "10.0.0.5");
     CHECK_INT(hf__resolve_numeric("203.0.113.9", 1, &to), 0);
-    hf__bounds_learn(&b, "redis-9", &to.addrs[0]);
-    CHECK(!hf__bounds_allow_text(&b, "203.0.113.9"));
+    hf__redis_bounds_learn(&b, "redis-9", &to.addrs[0]);
+    CHECK(!hf__redis_bounds_allow_text(&b, "203.0.113.9"));
 }
 
 TEST(redis_bounds, words_that_make_no_sense_are_refused)
@@ -248,7 +248,7 @@ TEST(redis_bounds, a_redirected_request_does_not_leave_the_network)
     script_say(&trap, "*2\r\n$10\r\n1700000000\r\n$2\r\n17\r\n");
     script_expect(&trap, &f, "EVALSHA\r\n");
     snprintf(text, sizeof text, "-MOVED %u 192.0.2.7:6379\r\n",
-             (unsigned)hf__slot_of("job", 3));
+             (unsigned)hf__redis_hash_slot_of("job", 3));
     script_say(&trap, text);
     fake_wait(&f, &a);
     CHECK_INT(a.reply.verdict, V_UNSENT);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/redis/inner/nest.h"
+#include "backend/redis/inner/inner.h"
 #include "test.h"
 
 /* ---- an inner backend ---- */
@@ -80,14 +80,14 @@ static const struct backend toy = {.abi = BACKEND_ABI,
 
 static struct rig {
     struct backend_env env; /* first */
-    struct nest nest;
-    struct nested a, b;
+    struct inner_set inners;
+    struct inner a, b;
     int64_t now_us, timer_us;
     int watched_fd;
     unsigned watched;
     int timers, drops, wakes, links;
     enum verdict verdict; /* of the last reply */
-    struct nested *drop_on_reply, *resubmit_to;
+    struct inner *drop_on_reply, *resubmit_to;
 } r;
 
 static void env_watch(struct backend_env *env, int fd, unsigned events)
@@ -109,49 +109,49 @@ static int64_t env_now(struct backend_env *env)
     return r.now_us;
 }
 
-static void on_reply(struct nested *n, struct request *req,
+static void on_reply(struct inner *n, struct request *req,
                      const struct reply *reply)
 {
-    struct nested *to = r.resubmit_to;
+    struct inner *to = r.resubmit_to;
     (void)n;
     r.verdict = reply->verdict;
-    if (r.drop_on_reply) hf__nest_drop(r.drop_on_reply);
+    if (r.drop_on_reply) hf__redis_inner_drop(r.drop_on_reply);
     r.drop_on_reply = r.resubmit_to = NULL;
-    if (to) hf__nest_submit(to, req);
+    if (to) hf__redis_inner_submit(to, req);
 }
 
-static void on_link(struct nested *n, int up, int64_t node_us,
+static void on_link(struct inner *n, int up, int64_t node_us,
                     const struct hf_error *err)
 {
     (void)n, (void)up, (void)node_us, (void)err;
     r.links++;
 }
 
-static void on_wake(struct nested *n, const char *name, size_t name_len)
+static void on_wake(struct inner *n, const char *name, size_t name_len)
 {
     (void)n, (void)name, (void)name_len;
     r.wakes++;
 }
 
-static void on_timer(struct nest *nest)
+static void on_timer(struct inner_set *inners)
 {
-    (void)nest;
+    (void)inners;
     r.timers++;
 }
 
-static void on_dropped(struct nested *n)
+static void on_dropped(struct inner *n)
 {
     (void)n;
     r.drops++;
 }
 
-static const struct nest_hooks hooks = {on_reply, on_link, on_wake, on_timer,
-                                        on_dropped};
+static const struct inner_hooks hooks = {on_reply, on_link, on_wake, on_timer,
+                                         on_dropped};
 
 static void rig_end(void *arg)
 {
     (void)arg;
-    hf__nest_close(&r.nest);
+    hf__redis_inner_close(&r.inners);
 }
 
 static void rig_begin(void)
@@ -163,13 +163,15 @@ static void rig_begin(void)
     r.env = (struct backend_env){
         .watch = env_watch, .timer = env_timer, .now = env_now};
     closed_badly = 0;
-    hf__nest_init(&r.nest, &r.env, &hooks);
+    hf__redis_inner_init(&r.inners, &r.env, &hooks);
     test_cleanup(rig_end, NULL);
-    CHECK_INT(hf__nest_open(&r.nest, &r.a, &toy, NULL, NULL, &err), HF_OK);
-    CHECK_INT(hf__nest_open(&r.nest, &r.b, &toy, NULL, NULL, &err), HF_OK);
+    CHECK_INT(hf__redis_inner_open(&r.inners, &r.a, &toy, NULL, NULL, &err),
+              HF_OK);
+    CHECK_INT(hf__redis_inner_open(&r.inners, &r.b, &toy, NULL, NULL, &err),
+              HF_OK);
 }
 
-static void inner_timer(struct nested *n, int64_t due_us)
+static void inner_timer(struct inner *n, int64_t due_us)
 {
     n->env.timer(&n->env, due_us);
 }
@@ -179,7 +181,7 @@ TEST(redis_nest, the_earliest_of_all_timers_is_the_one_that_is_set)
     rig_begin();
     inner_timer(&r.a, 5000);
     inner_timer(&r.b, 3000);
-    hf__nest_timer(&r.nest, 4000);
+    hf__redis_inner_timer(&r.inners, 4000);
     CHECK_INT(r.timer_us, 3000);
     inner_timer(&r.b, TIME_NEVER);
     CHECK_INT(r.timer_us, 4000);
@@ -190,9 +192,9 @@ TEST(redis_nest, a_timer_runs_only_those_that_are_due)
     rig_begin();
     inner_timer(&r.a, 5000);
     inner_timer(&r.b, 3000);
-    hf__nest_timer(&r.nest, 3500);
+    hf__redis_inner_timer(&r.inners, 3500);
     r.now_us = 4000;
-    CHECK(hf__nest_process(&r.nest, -1, 0));
+    CHECK(hf__redis_inner_process(&r.inners, -1, 0));
     CHECK_INT(r.a.conn->processed, 0);
     CHECK_INT(r.b.conn->processed, 1);
     CHECK_INT(r.timers, 1);
@@ -205,7 +207,7 @@ TEST(redis_nest, a_descriptor_leads_to_the_one_that_watches_it)
     r.a.env.watch(&r.a.env, 7, WATCH_READ);
     r.b.env.watch(&r.b.env, 8, WATCH_READ);
     CHECK_INT(r.watched_fd, 8);
-    CHECK(hf__nest_process(&r.nest, 7, WATCH_READ));
+    CHECK(hf__redis_inner_process(&r.inners, 7, WATCH_READ));
     CHECK_INT(r.a.conn->processed_fd, 7);
     CHECK_INT(r.b.conn->processed, 0);
 }
@@ -215,7 +217,7 @@ TEST(redis_nest, a_descriptor_that_nobody_watches_is_a_false_alarm)
     rig_begin();
     r.a.env.watch(&r.a.env, 7, WATCH_READ);
     r.a.env.watch(&r.a.env, 7, 0);
-    CHECK(!hf__nest_process(&r.nest, 7, WATCH_READ));
+    CHECK(!hf__redis_inner_process(&r.inners, 7, WATCH_READ));
     CHECK_INT(r.a.conn->processed, 0);
 }
 
@@ -223,8 +225,8 @@ TEST(redis_nest, only_what_was_submitted_to_is_flushed)
 {
     struct request req = {.op = OP_RENEW};
     rig_begin();
-    hf__nest_submit(&r.b, &req);
-    hf__nest_flush(&r.nest);
+    hf__redis_inner_submit(&r.b, &req);
+    hf__redis_inner_flush(&r.inners);
     CHECK_INT(r.a.conn->flushes, 0);
     CHECK_INT(r.b.conn->flushes, 1);
 }
@@ -232,8 +234,8 @@ TEST(redis_nest, only_what_was_submitted_to_is_flushed)
 TEST(redis_nest, what_was_touched_is_flushed_though_nothing_was_submitted)
 {
     rig_begin();
-    hf__nest_touch(&r.a);
-    hf__nest_flush(&r.nest);
+    hf__redis_inner_touch(&r.a);
+    hf__redis_inner_flush(&r.inners);
     CHECK_INT(r.a.conn->flushes, 1);
     CHECK_INT(r.b.conn->flushes, 0);
 }
@@ -243,9 +245,9 @@ TEST(redis_nest, what_a_reply_sends_elsewhere_goes_out_in_the_same_call)
     struct request req = {.op = OP_RENEW};
     rig_begin();
     r.a.env.watch(&r.a.env, 7, WATCH_READ);
-    hf__nest_submit(&r.a, &req);
+    hf__redis_inner_submit(&r.a, &req);
     r.resubmit_to = &r.b;
-    CHECK(hf__nest_process(&r.nest, 7, WATCH_READ));
+    CHECK(hf__redis_inner_process(&r.inners, 7, WATCH_READ));
     CHECK(r.b.conn->held == &req);
     CHECK_INT(r.b.conn->flushes, 1);
 }
@@ -256,12 +258,12 @@ TEST(redis_nest, one_that_is_dropped_by_its_own_reply_is_closed_behind_it)
     rig_begin();
     r.a.env.watch(&r.a.env, 7, WATCH_READ);
     inner_timer(&r.a, 2000);
-    hf__nest_submit(&r.a, &req);
+    hf__redis_inner_submit(&r.a, &req);
     r.drop_on_reply = &r.a;
-    CHECK(hf__nest_process(&r.nest, 7, WATCH_READ));
+    CHECK(hf__redis_inner_process(&r.inners, 7, WATCH_READ));
     CHECK_INT(r.drops, 1);
     CHECK(!closed_badly);
-    CHECK(r.nest.first == &r.b && !r.b.next);
+    CHECK(r.inners.first == &r.b && !r.b.next);
     CHECK_INT(r.timer_us, TIME_NEVER);
 }
 
@@ -269,11 +271,11 @@ TEST(redis_nest, what_was_open_on_a_dropped_one_may_be_sent_elsewhere)
 {
     struct request req = {.op = OP_RENEW};
     rig_begin();
-    hf__nest_submit(&r.a, &req);
-    hf__nest_flush(&r.nest);
+    hf__redis_inner_submit(&r.a, &req);
+    hf__redis_inner_flush(&r.inners);
     r.resubmit_to = &r.b;
-    hf__nest_drop(&r.a);
-    hf__nest_flush(&r.nest);
+    hf__redis_inner_drop(&r.a);
+    hf__redis_inner_flush(&r.inners);
     CHECK_INT(r.verdict, V_UNSENT);
     CHECK(r.b.conn->held == &req);
     CHECK_INT(r.b.conn->flushes, 1);
@@ -282,7 +284,7 @@ TEST(redis_nest, what_was_open_on_a_dropped_one_may_be_sent_elsewhere)
 TEST(redis_nest, a_dropped_one_tells_nothing_more)
 {
     rig_begin();
-    hf__nest_drop(&r.a);
+    hf__redis_inner_drop(&r.a);
     r.a.env.wake(&r.a.env, "x", 1);
     r.a.env.link(&r.a.env, 1, 0, NULL);
     r.b.env.wake(&r.b.env, "x", 1);
@@ -295,9 +297,9 @@ TEST(redis_nest, one_that_cannot_be_opened_is_not_in_the_nest)
 {
     static const struct url url;
     struct hf_error err = {0};
-    struct nested third;
+    struct inner third;
     rig_begin();
-    CHECK_INT(hf__nest_open(&r.nest, &third, &toy, NULL, &url, &err),
+    CHECK_INT(hf__redis_inner_open(&r.inners, &third, &toy, NULL, &url, &err),
               HF_INVALID);
-    CHECK(r.nest.first == &r.b);
+    CHECK(r.inners.first == &r.b);
 }

@@ -14,7 +14,7 @@ static struct backend_conn conn;
 static void conn_free(void *arg)
 {
     (void)arg;
-    hf__link_free(&conn.main);
+    hf__redis_link_free(&conn.main);
 }
 
 static int64_t env_now(struct backend_env *e)
@@ -28,7 +28,7 @@ static void begin(void)
     env.alloc = &hf__alloc_default;
     env.now = env_now;
     conn.env = &env;
-    hf__link_init(&conn.main, &conn, 0);
+    hf__redis_link_init(&conn.main, &conn, 0);
     test_cleanup(conn_free, NULL);
 }
 
@@ -53,11 +53,11 @@ TEST(redis_output, commands_of_every_length_are_those_of_hiredis)
     memset(big, 'x', sizeof big);
     for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
         size_t from = conn.main.out.len;
-        hf__cmd_begin(&conn.cmd, "EVALSHA");
-        hf__cmd_number(&conn.cmd, INT64_MIN);
-        hf__cmd_key(&conn.cmd, "token", "a\r\n$b", 5);
-        hf__cmd_bytes(&conn.cmd, big, lens[i]);
-        CHECK(hf__link_push(&conn.main, FLIGHT_REQUEST) != NULL);
+        hf__redis_cmd_begin(&conn.cmd, "EVALSHA");
+        hf__redis_cmd_number(&conn.cmd, INT64_MIN);
+        hf__redis_cmd_key(&conn.cmd, "token", "a\r\n$b", 5);
+        hf__redis_cmd_bytes(&conn.cmd, big, lens[i]);
+        CHECK(hf__redis_link_push(&conn.main, FLIGHT_REQUEST) != NULL);
         check_output(from);
     }
 }
@@ -65,21 +65,22 @@ TEST(redis_output, commands_of_every_length_are_those_of_hiredis)
 TEST(redis_output, an_argument_without_bytes_needs_no_memory_of_its_own)
 {
     begin();
-    hf__cmd_begin(&conn.cmd, "SET");
-    hf__cmd_bytes(&conn.cmd, NULL, 0);
-    CHECK(hf__link_push(&conn.main, FLIGHT_REQUEST) != NULL);
+    hf__redis_cmd_begin(&conn.cmd, "SET");
+    hf__redis_cmd_bytes(&conn.cmd, NULL, 0);
+    CHECK(hf__redis_link_push(&conn.main, FLIGHT_REQUEST) != NULL);
     CHECK_INT(conn.main.out.len, strlen("*2\r\n$3\r\nSET\r\n$0\r\n\r\n"));
 }
 
 TEST(redis_output, a_command_of_the_most_arguments_is_that_of_hiredis)
 {
     begin();
-    hf__cmd_begin(&conn.cmd, "RENEW");
-    while (conn.cmd.argc < ARGS_MAX) hf__cmd_text(&conn.cmd, "0123456789");
-    CHECK(hf__link_push(&conn.main, FLIGHT_REQUEST) != NULL);
+    hf__redis_cmd_begin(&conn.cmd, "RENEW");
+    while (conn.cmd.argc < ARGS_MAX)
+        hf__redis_cmd_text(&conn.cmd, "0123456789");
+    CHECK(hf__redis_link_push(&conn.main, FLIGHT_REQUEST) != NULL);
     check_output(0);
-    hf__cmd_text(&conn.cmd, "one more");
-    CHECK(hf__link_push(&conn.main, FLIGHT_REQUEST) == NULL);
+    hf__redis_cmd_text(&conn.cmd, "one more");
+    CHECK(hf__redis_link_push(&conn.main, FLIGHT_REQUEST) == NULL);
 }
 
 /* The last argument, as text. */
@@ -92,10 +93,10 @@ static void check_last(const char *want)
 
 TEST(redis_output, a_side_key_has_the_tag_that_redisson_would_give_it)
 {
-    hf__cmd_begin(&conn.cmd, "EVAL");
-    hf__cmd_side_key(&conn.cmd, "a", 1, "timeout");
+    hf__redis_cmd_begin(&conn.cmd, "EVAL");
+    hf__redis_cmd_side_key(&conn.cmd, "a", 1, "timeout");
     check_last("{a}:timeout");
-    hf__cmd_side_key(&conn.cmd, "b{a}", 4, "timeout");
+    hf__redis_cmd_side_key(&conn.cmd, "b{a}", 4, "timeout");
     check_last("b{a}:timeout");
 }
 
@@ -105,10 +106,10 @@ TEST(redis_output, a_side_key_is_in_the_slot_of_its_name_in_a_cluster)
     conn.cmd.is_sliced = 1;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         size_t len = strlen(names[i]);
-        hf__cmd_begin(&conn.cmd, "EVAL");
-        hf__cmd_side_key(&conn.cmd, names[i], len, "timeout");
-        CHECK_INT(hf__slot_of(conn.cmd.argv[1], conn.cmd.lens[1]),
-                  hf__slot_of(names[i], len));
+        hf__redis_cmd_begin(&conn.cmd, "EVAL");
+        hf__redis_cmd_side_key(&conn.cmd, names[i], len, "timeout");
+        CHECK_INT(hf__redis_hash_slot_of(conn.cmd.argv[1], conn.cmd.lens[1]),
+                  hf__redis_hash_slot_of(names[i], len));
     }
     conn.cmd.is_sliced = 0;
 }

@@ -11,24 +11,24 @@
 #include "test.h"
 
 static struct reader r;
-static const struct value *v;
+static const struct resp *v;
 
 static void reader_end(void *arg)
 {
     (void)arg;
-    hf__reader_free(&r);
+    hf__redis_reader_free(&r);
 }
 
 static void begin(void)
 {
-    CHECK_INT(hf__reader_begin(&r, &hf__alloc_default), 0);
+    CHECK_INT(hf__redis_reader_begin(&r, &hf__alloc_default), 0);
     test_cleanup(reader_end, NULL);
 }
 
 static int say(const char *text)
 {
-    CHECK_INT(hf__reader_feed(&r, text, strlen(text)), 0);
-    return hf__reader_next(&r, &v);
+    CHECK_INT(hf__redis_reader_feed(&r, text, strlen(text)), 0);
+    return hf__redis_reader_next(&r, &v);
 }
 
 /* `depth` arrays, and `inside` the innermost. */
@@ -45,9 +45,9 @@ TEST(redis_reply, eight_arrays_in_each_other_are_read)
     for (int i = 0; i < 3; i++) {
         begin();
         CHECK_INT(say_nested(REPLY_DEPTH_MAX, insides[i]), 1);
-        const struct value *at = v;
-        for (int k = 0; k < REPLY_DEPTH_MAX; k++) at = hf__value_at(at, 0);
-        CHECK(at != NULL && at->type != VALUE_ARRAY);
+        const struct resp *at = v;
+        for (int k = 0; k < REPLY_DEPTH_MAX; k++) at = hf__redis_resp_at(at, 0);
+        CHECK(at != NULL && at->type != RESP_ARRAY);
     }
 }
 
@@ -57,7 +57,7 @@ TEST(redis_reply, a_ninth_array_is_refused_and_is_no_lack_of_memory)
     for (int i = 0; i < 3; i++) {
         begin();
         CHECK_INT(say_nested(REPLY_DEPTH_MAX, ninths[i]), -1);
-        CHECK(!hf__reader_is_starved(&r));
+        CHECK(!hf__redis_reader_is_starved(&r));
     }
 }
 
@@ -69,19 +69,19 @@ TEST(redis_reply, a_reply_of_nothing_but_depth_is_refused_at_once)
     CHECK(text != NULL);
     for (int i = 0; i < LEVELS; i++) memcpy(text + i * 4, "*1\r\n", 4);
     begin();
-    int fed = hf__reader_feed(&r, text, LEVELS * 4);
-    int rc = hf__reader_next(&r, &v);
+    int fed = hf__redis_reader_feed(&r, text, LEVELS * 4);
+    int rc = hf__redis_reader_next(&r, &v);
     free(text);
     CHECK_INT(fed, 0);
     CHECK_INT(rc, -1);
-    CHECK(!hf__reader_is_starved(&r));
+    CHECK(!hf__redis_reader_is_starved(&r));
 }
 
 TEST(redis_reply, the_next_connection_may_nest_again)
 {
     begin();
     CHECK_INT(say_nested(REPLY_DEPTH_MAX, "*0\r\n"), -1);
-    CHECK_INT(hf__reader_begin(&r, &hf__alloc_default), 0);
+    CHECK_INT(hf__redis_reader_begin(&r, &hf__alloc_default), 0);
     CHECK_INT(say_nested(REPLY_DEPTH_MAX, ":1\r\n"), 1);
 }
 
@@ -93,8 +93,8 @@ static size_t feed_bytes(size_t len)
     memset(piece, 'x', sizeof piece);
     while (fed < len) {
         size_t n = len - fed < sizeof piece ? len - fed : sizeof piece;
-        if (hf__reader_feed(&r, piece, n) != 0) break;
-        int rc = hf__reader_next(&r, &v);
+        if (hf__redis_reader_feed(&r, piece, n) != 0) break;
+        int rc = hf__redis_reader_next(&r, &v);
         if (rc != 0) break;
         fed += n;
     }
@@ -120,8 +120,8 @@ TEST(redis_reply, many_replies_may_be_longer_than_one)
     memcpy(text + head + 1024 * 1024, "\r\n", 2);
     for (int i = 0; i < 40; i++) {
         size_t len = (size_t)head + 1024 * 1024 + 2;
-        CHECK_INT(hf__reader_feed(&r, text, len), 0);
-        CHECK_INT(hf__reader_next(&r, &v), 1);
+        CHECK_INT(hf__redis_reader_feed(&r, text, len), 0);
+        CHECK_INT(hf__redis_reader_next(&r, &v), 1);
         CHECK_INT(v->len, 1024 * 1024);
     }
 }

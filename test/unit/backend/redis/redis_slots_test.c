@@ -9,28 +9,28 @@
 #include "test.h"
 
 static struct reader reader;
-static struct slot_map map;
+static struct hash_slot_map map;
 
 static void reader_end(void *arg)
 {
     (void)arg;
-    hf__reader_free(&reader);
+    hf__redis_reader_free(&reader);
 }
 
 /* The value that these bytes are. */
-static const struct value *value_of(const char *bytes)
+static const struct resp *value_of(const char *bytes)
 {
-    const struct value *v;
+    const struct resp *v;
     test_cleanup(reader_end, NULL);
-    CHECK_INT(hf__reader_begin(&reader, &hf__alloc_default), 0);
-    CHECK_INT(hf__reader_feed(&reader, bytes, strlen(bytes)), 0);
-    CHECK_INT(hf__reader_next(&reader, &v), 1);
+    CHECK_INT(hf__redis_reader_begin(&reader, &hf__alloc_default), 0);
+    CHECK_INT(hf__redis_reader_feed(&reader, bytes, strlen(bytes)), 0);
+    CHECK_INT(hf__redis_reader_next(&reader, &v), 1);
     return v;
 }
 
 static int slot(const char *key)
 {
-    return hf__slot_of(key, strlen(key));
+    return hf__redis_hash_slot_of(key, strlen(key));
 }
 
 TEST(redis_slots, of_keys_are_those_of_the_specification)
@@ -53,9 +53,9 @@ TEST(redis_slots, are_those_of_the_first_tag_that_is_not_empty)
 
 TEST(redis_slots, have_each_a_tag)
 {
-    for (int i = 0; i < SLOTS; i += 1021) {
-        char tag[SLOT_TAG_MAX];
-        hf__slot_tag((uint16_t)i, tag);
+    for (int i = 0; i < HASH_SLOTS; i += 1021) {
+        char tag[HASH_SLOT_TAG_MAX];
+        hf__redis_hash_slot_tag((uint16_t)i, tag);
         CHECK_INT(slot(tag), i);
     }
 }
@@ -66,7 +66,7 @@ TEST(redis_slots, have_each_a_tag)
 TEST(redis_slots, are_read_with_their_masters)
 {
     CHECK_INT(
-        hf__slots_read(
+        hf__redis_hash_slots_read(
             value_of("*2\r\n"
                      "*4\r\n:0\r\n:5\r\n"
                      "*3\r\n" HOST("127.0.0.1") ":7000\r\n" ID "*3\r\n" HOST(
@@ -79,13 +79,13 @@ TEST(redis_slots, are_read_with_their_masters)
     CHECK_INT(map.owners[0].port, 7000);
     CHECK_STR(map.owners[1].host, "h");
     CHECK_INT(map.slots[5], 0);
-    CHECK_INT(map.slots[6], SLOT_NOBODY);
+    CHECK_INT(map.slots[6], HASH_SLOT_NOBODY);
     CHECK_INT(map.slots[16383], 1);
 }
 
 TEST(redis_slots, of_one_master_may_be_told_in_many_ranges)
 {
-    CHECK_INT(hf__slots_read(
+    CHECK_INT(hf__redis_hash_slots_read(
                   value_of("*2\r\n"
                            "*3\r\n:0\r\n:0\r\n*2\r\n" HOST(
                                "127.0.0.1") ":7000\r\n"
@@ -99,22 +99,22 @@ TEST(redis_slots, of_one_master_may_be_told_in_many_ranges)
 
 TEST(redis_slots, of_a_master_without_an_address_are_those_of_who_was_asked)
 {
-    CHECK_INT(hf__slots_read(value_of("*1\r\n*3\r\n:0\r\n:1\r\n"
-                                      "*2\r\n$-1\r\n:7000\r\n"),
-                             &map),
+    CHECK_INT(hf__redis_hash_slots_read(value_of("*1\r\n*3\r\n:0\r\n:1\r\n"
+                                                 "*2\r\n$-1\r\n:7000\r\n"),
+                                        &map),
               0);
     CHECK_STR(map.owners[0].host, "");
 }
 
 TEST(redis_slots, that_lead_nowhere_are_nobodys)
 {
-    CHECK_INT(hf__slots_read(value_of("*2\r\n*3\r\n:0\r\n:1\r\n"
-                                      "*2\r\n$1\r\n?\r\n:7000\r\n"
-                                      "*3\r\n:2\r\n:3\r\n"
-                                      "*2\r\n$1\r\nh\r\n:7001\r\n"),
-                             &map),
+    CHECK_INT(hf__redis_hash_slots_read(value_of("*2\r\n*3\r\n:0\r\n:1\r\n"
+                                                 "*2\r\n$1\r\n?\r\n:7000\r\n"
+                                                 "*3\r\n:2\r\n:3\r\n"
+                                                 "*2\r\n$1\r\nh\r\n:7001\r\n"),
+                                        &map),
               0);
-    CHECK_INT(map.slots[0], SLOT_NOBODY);
+    CHECK_INT(map.slots[0], HASH_SLOT_NOBODY);
     CHECK_INT(map.slots[2], 0);
 }
 
@@ -136,13 +136,13 @@ TEST(redis_slots, out_of_range_or_of_another_shape_are_refused)
         "*1\r\n*3\r\n:0\r\n:1\r\n*2\r\n$1\r\n?\r\n:1\r\n",
     };
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        if (hf__slots_read(value_of(wrong[i]), &map) == 0)
+        if (hf__redis_hash_slots_read(value_of(wrong[i]), &map) == 0)
             TEST_FAIL("taken: %s", wrong[i]);
 }
 
 static int redirect(const char *error, struct redirect *out)
 {
-    return hf__redirect_read(value_of(error), out);
+    return hf__redis_hash_slot_redirect(value_of(error), out);
 }
 
 TEST(redis_slots, that_have_moved_say_where_to)
