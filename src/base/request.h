@@ -50,6 +50,7 @@ enum request_op {
     OP_TALLY  /* tell or change the number of `kind` that is kept under the
                * name: permits, a counter, a latch, a barrier */
 };
+#define REQUEST_OPS (OP_TALLY + 1) /* for tables by operation */
 
 /* TALLY: what is done with the number.  What it is then is told in any case. */
 enum tally_do {

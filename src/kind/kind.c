@@ -1,17 +1,63 @@
-/* kind.c: see kind.h. */
+/*
+ * kind.c: what makes one kind of lock differ from another: a row of data, and
+ * the shape of its requests.
+ */
 #include "kind/kind.h"
 
 #include "core/mutation.h"
 
+#define ANY (1u << HF_ORDER_ANY)
+#define FAIR (ANY | 1u << HF_ORDER_FAIR)
+#define WRITERS (FAIR | 1u << HF_ORDER_WRITERS)
+
+static const struct kind kinds[KINDS_LEN] = {
+    /* One holder at a time, which may acquire it again. */
+    [KIND_PLAIN] = {.word = "a plain lock",
+                    .orders = FAIR,
+                    .is_held = 1,
+                    .is_detachable = 1,
+                    .reenters = 1},
+    /* The two sides of a read/write lock.  A holder that writes may read, too;
+     * one that reads becomes the writer only as the last reader, at once. */
+    [KIND_READ] = {.word = "a read lock",
+                   .cap = HF_CAP_RW,
+                   .hold_flags = HOLD_SHARED,
+                   .orders = WRITERS,
+                   .is_held = 1,
+                   .reenters = 1},
+    [KIND_WRITE] = {.word = "a write lock",
+                    .cap = HF_CAP_RW,
+                    .orders = WRITERS,
+                    .is_held = 1,
+                    .reenters = 1},
+    /* Every acquire makes a holder of its own; what one acquire got is given
+     * back as a whole. */
+    [KIND_PERMIT] = {.word = "a semaphore",
+                     .cap = HF_CAP_PERMIT,
+                     .hold_flags = HOLD_MANY,
+                     .orders = FAIR,
+                     .is_held = 1,
+                     .is_detachable = 1},
+    /* What is waited for and then not held: a counter to be high enough, a
+     * latch to come to zero, the other parties of a barrier. */
+    [KIND_COUNT] = {.word = "a plain counter",
+                    .cap = HF_CAP_TALLY,
+                    .hold_flags = HOLD_ONCE | HOLD_MANY,
+                    .orders = ANY},
+    [KIND_LATCH] = {.word = "a latch",
+                    .cap = HF_CAP_TALLY,
+                    .hold_flags = HOLD_ONCE | HOLD_SHARED | HOLD_LOOKS,
+                    .orders = ANY},
+    /* A party that gives up must be taken off again, as from a queue. */
+    [KIND_BARRIER] = {.word = "a barrier",
+                      .cap = HF_CAP_TALLY,
+                      .hold_flags = HOLD_ONCE | HOLD_SHARED | HOLD_QUEUES,
+                      .orders = ANY},
+};
+
 const struct kind *hf__kind(enum lock_kind kind)
 {
-    static const struct kind *const all[KINDS_LEN] = {
-        [KIND_PLAIN] = &hf__kind_plain,     [KIND_READ] = &hf__kind_read,
-        [KIND_WRITE] = &hf__kind_write,     [KIND_PERMIT] = &hf__kind_permit,
-        [KIND_COUNT] = &hf__kind_count,     [KIND_LATCH] = &hf__kind_latch,
-        [KIND_BARRIER] = &hf__kind_barrier,
-    };
-    return all[kind];
+    return &kinds[kind];
 }
 
 void hf__kind_shape(struct request *req, const struct hold *h,

@@ -1,8 +1,8 @@
 /*
  * kind.h: what makes one kind of lock differ from another.
  *
- * The machine is core/hold.c, for all of them; a kind is data and the shape of
- * its requests.  Each has its own file: plain.c, rw.c, permit.c, tally.c.
+ * The machine is core/hold.c, for all of them; a kind is a row of data and the
+ * shape of its requests.
  */
 #ifndef HF_KIND_KIND_H
 #define HF_KIND_KIND_H
@@ -18,11 +18,6 @@ struct kind {
     int is_detachable;   /* a hold of it may outlive its process */
     int reenters;        /* its holder may acquire it once more */
 };
-
-extern const struct kind hf__kind_plain;
-extern const struct kind hf__kind_read, hf__kind_write;
-extern const struct kind hf__kind_permit;
-extern const struct kind hf__kind_count, hf__kind_latch, hf__kind_barrier;
 
 const struct kind *hf__kind(enum lock_kind kind);
 

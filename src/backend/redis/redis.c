@@ -1,6 +1,8 @@
 /*
- * redis.c: the backend's table and its URL.  One rule: whatever happened, the
- * end of process() and of flush() is the same: the pump.
+ * redis.c: the backend's table: a connection's life, its deadlines, and what
+ * goes out.  Two rules: whatever happened, the end of process() and of flush()
+ * is the same, hf__redis_let_out(); and before anything is called late or an
+ * old link is used again, its socket is looked at.
  */
 #include <stdio.h>
 #include <string.h>
@@ -8,6 +10,9 @@
 
 #include "backend/redis/redis.h"
 #include "base/error.h"
+#include "base/math.h"
+
+#define IDLE_US (500 * US_PER_MS) /* an older link is looked at before use */
 
 /* ---- lists of requests ---- */
 
@@ -54,6 +59,107 @@ void hf__redis_answer_all(struct backend_conn *c, struct request *reqs,
         hf__redis_answer(c, req, &reply);
     }
 }
+
+/* ---- deadlines ---- */
+
+/* Answer what waits for a connection beyond its deadline; the earliest
+ * deadline of the rest. */
+static int64_t queue_expire(struct backend_conn *c, int64_t now)
+{
+    struct request *list = hf__redis_list_take(&c->unsent);
+    struct request_list late = {0};
+    int64_t earliest = TIME_NEVER;
+    while (list) {
+        struct request *req = list;
+        list = req->next;
+        hf__redis_list_push(req->deadline_us <= now ? &late : &c->unsent, req);
+        if (req->deadline_us > now && req->deadline_us < earliest)
+            earliest = req->deadline_us;
+    }
+    struct hf_error err = c->main.err;
+    if (err.status == HF_OK)
+        hf__error_set(&err, HF_UNAVAILABLE, "%s: %s", c->endpoint,
+                      c->main.state == LINK_SECURING
+                          ? "tls: handshake: no answer yet: does the server "
+                            "speak TLS there?"
+                          : "connect: not yet through");
+    hf__redis_answer_all(c, late.first, V_UNSENT, err.status, err.text);
+    return earliest;
+}
+
+/* The earliest deadline of what is on its way. */
+static int64_t flights_deadline(struct backend_conn *c)
+{
+    int64_t earliest = TIME_NEVER;
+    struct flight *f;
+    for (size_t i = 0; (f = hf__redis_flight_nth(&c->main, i)) != NULL; i++)
+        for (const struct request *r = f->reqs; r; r = r->next)
+            if (r->deadline_us < earliest) earliest = r->deadline_us;
+    return min64(earliest, hf__redis_wait_deadline(c));
+}
+
+int hf__redis_expire(struct backend_conn *c, int64_t now)
+{
+    if (now < c->request_due_us) return 0;
+    c->request_due_us = TIME_NEVER;
+    int64_t due = queue_expire(c, now);
+    int64_t flying = flights_deadline(c);
+    /* The answer may be there, with nobody having looked for a while. */
+    if (flying <= now && hf__redis_link_ready(&c->main, WATCH_READ))
+        flying = flights_deadline(c);
+    if (flying <= now) {
+        hf__redis_link_fail(&c->main, HF_UNAVAILABLE, 0,
+                            "%sno answer in time; the connection was given up",
+                            c->parked.first ? "wait: " : "");
+        flying = TIME_NEVER;
+    }
+    due = min64(due, min64(flying, hf__redis_watch_expire(c, now)));
+    /* Callbacks may have submitted more meanwhile. */
+    c->request_due_us = min64(c->request_due_us, due);
+    return 1;
+}
+
+void hf__redis_timer_set(struct backend_conn *c)
+{
+    int64_t now = c->env->now(c->env);
+    int64_t due = hf__redis_watch_timer(c, now);
+    due = min64(due, c->request_due_us);
+    due = min64(due, min64(c->main.due_us, c->sub.due_us));
+    if (due == c->timer_us) return;
+    c->timer_us = due;
+    c->env->timer(c->env, due);
+}
+
+/* ---- what goes out ---- */
+
+/* A server that closes idle connections may have closed this one unseen; what
+ * is written to it now would be lost, and in doubt. */
+static void main_check(struct backend_conn *c)
+{
+    struct link *l = &c->main;
+    if (l->state != LINK_UP || !c->unsent.first || hf__redis_flight_first(l))
+        return;
+    if (c->env->now(c->env) - l->active_us < IDLE_US) return;
+    hf__redis_link_ready(l, WATCH_READ);
+}
+
+void hf__redis_let_out(struct backend_conn *c)
+{
+    do {
+        c->flush_wanted = 0;
+        main_check(c);
+        if (c->main.state == LINK_UP && c->unsent.first) hf__redis_send_all(c);
+        if (c->wait_is_due) hf__redis_wait_push(c);
+        if (c->watching.first) hf__redis_watch_flush(c);
+        hf__redis_link_write(&c->main);
+        hf__redis_link_write(&c->sub);
+        hf__redis_timer_set(c);
+        /* A ping of hf__redis_timer_set(). */
+        hf__redis_link_write(&c->sub);
+    } while (c->flush_wanted);
+}
+
+/* ---- the table ---- */
 
 static void redis_submit(struct backend_conn *c, struct request *req)
 {
@@ -104,109 +210,6 @@ static int redis_process(struct backend_conn *c, int fd, unsigned ready)
 
 /* ---- life ---- */
 
-static int db_read(const char *text, int *db, struct hf_error *err)
-{
-    int64_t number;
-    if (hf__number_parse(text, 0, INT32_MAX, &number) != 0)
-        return hf__error_set(err, HF_INVALID,
-                             "url: database: \"%s\" is no number", text);
-    *db = (int)number;
-    return HF_OK;
-}
-
-/* `key` is one of two words, the first by default. */
-static int choice_read(const struct url *url, const char *key,
-                       const char *first, const char *second, int *is_second,
-                       struct hf_error *err)
-{
-    const char *text = hf__url_option(url, key);
-    if (text && strcmp(text, first) != 0 && strcmp(text, second) != 0)
-        return hf__error_set(err, HF_INVALID,
-                             "url: %s: \"%.40s\" is neither %s nor %s", key,
-                             text, first, second);
-    *is_second = text && !strcmp(text, second);
-    return HF_OK;
-}
-
-static int layout_read(struct backend_conn *c, const struct url *url,
-                       struct hf_error *err)
-{
-    int status =
-        choice_read(url, "format", "hash", "string", &c->is_string, err);
-    if (status == HF_OK)
-        status = choice_read(url, "fence", "on", "off", &c->no_fence, err);
-    if (status == HF_OK) status = hf__redis_aof_read(c, url, err);
-    if (status == HF_OK && c->no_fence && !c->is_string)
-        return hf__error_set(err, HF_INVALID,
-                             "url: fence: off needs format=string: a hash "
-                             "always has its fence");
-    return status == HF_OK ? hf__redis_wait_read(c, url, err) : status;
-}
-
-static int url_read(struct backend_conn *c, const struct url *url,
-                    struct hf_error *err)
-{
-    const char *db = hf__url_option(url, "db");
-    const char *path = url->path ? url->path : "";
-    c->is_unix = !strcmp(url->scheme, "redis+unix");
-    c->port = url->port ? url->port : REDIS_PORT;
-    if (!c->is_unix && path[0] == '/' && path[1] != '\0') {
-        if (db)
-            return hf__error_set(err, HF_INVALID,
-                                 "url: database: given twice, in the path and "
-                                 "as db=");
-        db = path + 1;
-    }
-    int status = db ? db_read(db, &c->db, err) : HF_OK;
-    if (status == HF_OK)
-        status =
-            choice_read(url, "member", "no", "ok", &c->member_is_meant, err);
-    if (status == HF_OK) status = hf__redis_tls_read(c, url, err);
-    return status == HF_OK ? layout_read(c, url, err) : status;
-}
-
-static char *endpoint_make(const struct backend_conn *c)
-{
-    char text[ENDPOINT_MAX];
-    if (!c->host[0])
-        snprintf(text, sizeof text, "the primary"); /* not led yet */
-    else if (c->is_unix)
-        snprintf(text, sizeof text, "redis+unix://%s", c->host);
-    else
-        snprintf(text, sizeof text,
-                 strchr(c->host, ':') ? "redis%s://[%.128s]:%d"
-                                      : "redis%s://%.128s:%d",
-                 c->is_tls ? "s" : "", c->host, c->port);
-    return hf__strdup(c->env->alloc, text);
-}
-
-int hf__redis_host_set(struct backend_conn *c, const char *host, int port)
-{
-    const struct allocator *a = c->env->alloc;
-    char *old_host = c->host, *old_endpoint = c->endpoint;
-    int old_port = c->port;
-    c->host = hf__strdup(a, host);
-    c->port = port;
-    c->endpoint = c->host ? endpoint_make(c) : NULL;
-    if (c->endpoint) {
-        hf__free(a, old_host);
-        hf__free(a, old_endpoint);
-        return 0;
-    }
-    hf__free(a, c->host);
-    c->host = old_host;
-    c->endpoint = old_endpoint;
-    c->port = old_port;
-    return -1;
-}
-
-/* 0, or -1: no memory. */
-static int strings_copy(struct backend_conn *c, const struct url *url)
-{
-    const char *host = c->is_unix ? url->path : url->host;
-    return hf__redis_host_set(c, host ? host : "", c->port);
-}
-
 static void conn_free(struct backend_conn *c)
 {
     const struct allocator *a = c->env->alloc;
@@ -234,8 +237,8 @@ int hf__redis_open_idle(struct backend_env *env, const struct url *url,
     c->request_due_us = c->timer_us = TIME_NEVER;
     hf__redis_link_init(&c->main, c, 0);
     hf__redis_link_init(&c->sub, c, 1);
-    int status = url_read(c, url, err);
-    if (status == HF_OK && strings_copy(c, url) != 0)
+    int status = hf__redis_url_read(c, url, err);
+    if (status == HF_OK && hf__redis_url_host(c, url) != 0)
         status = hf__error_set(err, HF_NOMEM, "redis: out of memory");
     if (status == HF_OK) status = hf__redis_auth_open(c, url, err);
     if (status == HF_OK) status = hf__redis_tls_open(c, url, err);

@@ -151,6 +151,8 @@ struct command {
     int is_full;
     size_t used;
     size_t part; /* where the argument begins that is being put together */
+    const struct redis_script *script; /* what it calls, */
+    enum flight_kind sent_as;          /* and how */
     const char *argv[ARGS_MAX];
     size_t lens[ARGS_MAX];
     char scratch[SCRATCH_MAX];
@@ -309,6 +311,11 @@ void hf__redis_file_tell(struct backend_env *env, const char *what,
 /* Open it, and connect later. */
 int hf__redis_open_idle(struct backend_env *env, const struct url *url,
                         struct backend_conn **out, struct hf_error *err);
+/* ---- url.c ---- */
+int hf__redis_url_read(struct backend_conn *c, const struct url *url,
+                       struct hf_error *err);
+/* Set host and endpoint by the URL.  0, or -1: no memory. */
+int hf__redis_url_host(struct backend_conn *c, const struct url *url);
 /* Set host, port and endpoint.  0, or -1: no memory. */
 int hf__redis_host_set(struct backend_conn *c, const char *host, int port);
 
@@ -326,7 +333,6 @@ void hf__redis_ask_send(struct backend_conn *c, struct request *req);
 void hf__redis_ask_reply(struct backend_conn *c, const struct flight *f,
                          const struct resp *v);
 
-/* ---- link/pump.c: deadlines, and what goes out ---- */
 /* Answer what is late.  Returns whether it was time to look. */
 int hf__redis_expire(struct backend_conn *c, int64_t now_us);
 /* Let everything out that may go out, and set the timer. */
@@ -432,18 +438,13 @@ void hf__redis_put_channel(struct command *cmd, const struct request *req);
 void hf__redis_put_mark(struct command *cmd, const struct request *req,
                         int with_number);
 void hf__redis_put_group(struct command *cmd, const struct request *req);
-/* Begin the command of a script on so many keys, which come next. */
-void hf__redis_cmd_script(struct command *cmd, const struct redis_script *s,
-                          enum flight_kind kind, int64_t keys);
-/* Begin the command of a script on a lock, and on its counter if it has one. */
-void hf__redis_cmd_script_one(struct command *cmd, const struct redis_script *s,
-                              enum flight_kind kind, const struct request *req,
+/* Begin the command of cmd->script on so many keys, which come next. */
+void hf__redis_cmd_script(struct command *cmd, int64_t keys);
+/* The same on a lock, and on its counter if it has one. */
+void hf__redis_cmd_script_one(struct command *cmd, const struct request *req,
                               int has_fence);
-/* The same, on the locks of many requests. */
-void hf__redis_cmd_script_many(struct command *cmd,
-                               const struct redis_script *s,
-                               enum flight_kind kind,
-                               const struct request *reqs);
+/* The same on the locks of many requests. */
+void hf__redis_cmd_script_many(struct command *cmd, const struct request *reqs);
 
 /* ---- inner/owner.c: a connection that is a part of another one ---- */
 /* From now on all keys of a lock are in one slot, and `owner` is told. */
@@ -464,18 +465,12 @@ int hf__redis_is_taken_back(struct backend_conn *c, struct request *reqs,
                             const struct resp *v);
 
 /* ---- kind/string.c: the layout of format=string ---- */
-/* Build the command if this request has one of its own there; else 0. */
-int hf__redis_string_build(struct backend_conn *c, enum flight_kind kind,
-                           const struct request *reqs);
 /* Is it the value of a lock of ours? */
 int hf__redis_string_is_ours(const struct resp *v);
 /* Read such a value up to "<pid> <host> <label>", which is returned. */
 const char *hf__redis_string_read(const char *text, struct hf_info *info);
 
 /* ---- kind/rw.c: read/write locks ---- */
-/* Build the command of PROPOSE, RENEW (a chain) or RELEASE of one; else 0. */
-int hf__redis_rw_build(struct backend_conn *c, enum flight_kind kind,
-                       const struct request *reqs);
 /* The holder's field in the lock's hash; of any other kind, his name. */
 void hf__redis_rw_put_field(struct command *cmd, const struct request *req);
 /* The key of the number up to which proposals were given back. */
@@ -495,9 +490,6 @@ void hf__redis_queue_put_keys(struct command *cmd, const struct request *req);
 /* The channel on which this client is told what it is given. */
 void hf__redis_queue_put_channel(struct backend_conn *c,
                                  const struct request *req);
-/* Build the command if this request is one of queue.lua's; else 0. */
-int hf__redis_queue_build(struct backend_conn *c, enum flight_kind kind,
-                          const struct request *req);
 /* It is sent once more, to queue.lua, if that is what the answer says. */
 int hf__redis_queue_again(struct backend_conn *c, struct request *req,
                           const struct resp *v);
@@ -508,60 +500,21 @@ int hf__redis_queue_is_denied(struct backend_conn *c, struct request *req,
 void hf__redis_queue_handed(struct backend_conn *c, const struct watch *w,
                             const struct resp *message);
 
-/* ---- kind/value.c: versioned values ---- */
-/* The arguments of value_write.lua, behind its key. */
-void hf__redis_value_build(struct backend_conn *c, const struct request *req);
-/* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
-int hf__redis_value_read(struct backend_conn *c, const struct resp *v,
-                         struct reply *reply);
-int hf__redis_value_written(struct backend_conn *c, const struct resp *v,
-                            struct reply *reply);
-
 /* The server's clock, counted on from when it last told it. */
 int64_t hf__redis_now_us(const struct backend_conn *c);
 /* `what` came too late to be carried out; reply->node_us is set already. */
 void hf__redis_late(struct backend_conn *c, const char *what,
                     struct reply *reply);
 
-/* ---- kind/guard.c: values that refuse stale holders ---- */
-void hf__redis_guard_build(struct backend_conn *c, enum flight_kind kind,
-                           const struct request *req);
-/* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
-int hf__redis_guard_read(struct backend_conn *c, const struct request *req,
-                         const struct resp *v, struct reply *reply);
 /* ---- member/boot.c: members of a quorum ---- */
 /* Ask what must be known first; then comes the script by itself. */
 void hf__redis_boot_begin(struct backend_conn *c, struct request *req);
-void hf__redis_boot_build(struct backend_conn *c, const struct request *req);
 /* Is this the error of a server in cluster mode? */
 int hf__redis_boot_is_sliced(const struct resp *v);
 #define BOOT_OF_CLUSTER "it is in cluster mode, and a member must stand alone"
 /* The answer to FLIGHT_CONFIG or FLIGHT_SCAN. */
 void hf__redis_boot_step(struct backend_conn *c, const struct flight *f,
                          const struct resp *v);
-/* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
-int hf__redis_boot_read(struct backend_conn *c, const struct request *req,
-                        const struct resp *v, struct reply *reply);
-
-/* ---- kind/permit.c: semaphores and plain counters ---- */
-int hf__redis_is_permit(const struct request *req);
-void hf__redis_permit_build(struct backend_conn *c, enum flight_kind kind,
-                            const struct request *reqs);
-/* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
-int hf__redis_permit_read(struct backend_conn *c, const struct request *req,
-                          const struct resp *v, struct reply *reply);
-
-/* ---- kind/latch.c, kind/barrier.c ---- */
-/* Build the command if it is about such; else 0. */
-int hf__redis_latch_build(struct backend_conn *c, enum flight_kind kind,
-                          const struct request *req);
-int hf__redis_barrier_build(struct backend_conn *c, enum flight_kind kind,
-                            const struct request *req);
-/* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
-int hf__redis_latch_read(struct backend_conn *c, const struct request *req,
-                         const struct resp *v, struct reply *reply);
-int hf__redis_barrier_read(struct backend_conn *c, const struct request *req,
-                           const struct resp *v, struct reply *reply);
 
 /* ---- member/facts.c: what a server says of itself ---- */
 void hf__redis_facts_begin(struct backend_conn *c, struct request *req);
@@ -596,6 +549,14 @@ int hf__redis_role_heard(struct link *l, const struct resp *v);
 int hf__redis_replication_heard(struct link *l, const struct resp *v);
 /* The link is up: what to tell the engine, LINK_IS_*. */
 int hf__redis_role_up(struct backend_conn *c);
+
+/* ---- kind/plain.c: what all layouts of a lock answer alike ---- */
+int hf__redis_acquire_read(struct backend_conn *c, const struct request *req,
+                           const struct resp *v, struct reply *reply);
+int hf__redis_renew_read(struct backend_conn *c, const struct request *req,
+                         const struct resp *v, struct reply *reply);
+int hf__redis_release_read(struct backend_conn *c, const struct request *req,
+                           const struct resp *v, struct reply *reply);
 
 /* ---- replica/wait.c: wait=, wait_renew= ---- */
 int hf__redis_wait_read(struct backend_conn *c, const struct url *url,
@@ -652,13 +613,6 @@ int hf__redis_is_strange(struct backend_conn *c, const struct request *req,
 /* The answer to a flight of requests.  The flight is dropped already. */
 void hf__redis_answered(struct backend_conn *c, const struct flight *f,
                         const struct resp *v);
-
-/* ---- kind/info.c: inspect and list ---- */
-/* Fill in `reply`; 0, or -1 if `v` has not the shape it must have. */
-int hf__redis_info_inspect(struct backend_conn *c, const struct request *req,
-                           const struct resp *v, struct reply *reply);
-int hf__redis_info_list(struct backend_conn *c, const struct request *req,
-                        const struct resp *v, struct reply *reply);
 
 /* Who holds a lock, by its record.  0, or -1 if it is none of ours. */
 int hf__redis_info_holder(const struct resp *v, struct hf_info *info);

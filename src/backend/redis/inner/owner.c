@@ -38,7 +38,7 @@ int64_t hf__redis_silence_us(const struct backend_conn *c)
 
 int hf__redis_asking(struct backend_conn *c, const struct request *req)
 {
-    if (!c->owner || !(req->priv & PRIV_ASKING)) return 0;
+    if (!(req->priv & PRIV_ASKING)) return 0;
     hf__redis_cmd_begin(&c->cmd, "ASKING");
     return hf__redis_link_push(&c->main, FLIGHT_ASKING) ? 0 : -1;
 }

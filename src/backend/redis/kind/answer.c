@@ -3,11 +3,10 @@
  * says is the only thing believed; an answer of another shape than the
  * script's ends the link and counts as no answer.
  */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/redis/redis.h"
+#include "backend/redis/kind/kind.h"
 #include "base/error.h"
 
 static const char *const op_words[] = {
@@ -34,237 +33,10 @@ void hf__redis_conflict(struct backend_conn *c, const struct request *req,
     hf__redis_refuse(c, op_words[req->op], HF_CONFLICT, what, reply);
 }
 
-static int64_t number_at(const struct resp *v, size_t i, int64_t otherwise)
-{
-    return hf__redis_resp_number(hf__redis_resp_at(v, i), otherwise);
-}
-
 int64_t hf__redis_poll_us(const struct resp *v)
 {
     int64_t ms = hf__redis_resp_within(v, INT64_MIN, INT64_MAX, 0);
     return ms < 0 || ms > BALLOT_MAX ? -1 : ms * US_PER_MS;
-}
-
-#define FOREIGN 2 /* acquire.lua: the holder is Redisson's */
-#define OTHER_LAYOUT                                                           \
-    "released, but a lock of another layout is in the same hash, and stays: "  \
-    "Redisson's getMultiLock(group, values)?"
-#define NO_EXPIRY "a string without an expiry is stored there, and no lock"
-
-/* Somebody else has it.  A hold that never ends by itself is worth a word: who
- * waits for it waits for its holder, or for somebody who breaks it. */
-static void busy(struct backend_conn *c, const struct request *req,
-                 const struct resp *v, struct reply *reply)
-{
-    reply->verdict = V_BUSY;
-    reply->ttl_us = hf__redis_resp_ttl_us(hf__redis_resp_at(v, 3));
-    reply->silent = number_at(v, 4, 0) == 1;
-    reply->poll_us = hf__redis_poll_us(hf__redis_resp_at(v, 5));
-    if (number_at(v, 3, -1) != -1 || reply->ttl_us >= 0) return;
-    snprintf(c->text, sizeof c->text,
-             "%s: %s: its holder's hold has no expiry; if the holder is gone, "
-             "break the lock (holdfast break)",
-             c->endpoint, op_words[req->op]);
-    reply->status = HF_TAKEN;
-    reply->text = c->text;
-}
-
-static int read_propose(struct backend_conn *c, const struct request *req,
-                        const struct resp *v, struct reply *reply)
-{
-    int64_t fence = hf__redis_resp_within(v, 0, INT64_MAX, -1);
-    if (fence > 0 && req->flags & REQ_QUORUM) {
-        /* Of a quorum the fence is our number; the node tells its time. */
-        reply->verdict = V_GRANTED;
-        reply->fence = reply->counter = req->ballot;
-        reply->node_us = fence;
-        return 0;
-    }
-    if (fence >= req->ballot) {
-        reply->verdict = V_GRANTED;
-        reply->fence = reply->counter = fence;
-        /* Above our number, it is the server's clock. */
-        if (fence > req->ballot) reply->node_us = fence;
-        return 0;
-    }
-    if (!hf__redis_resp_is_array(v, 4)) return -1;
-    reply->counter = number_at(v, 1, -1);
-    reply->node_us = number_at(v, 2, -1);
-    switch (number_at(v, 0, INT64_MIN)) {
-    case 1:
-        reply->verdict = V_GRANTED;
-        reply->fence = reply->counter;
-        return 0;
-    case 0:
-        if (request_is_rw(req))
-            hf__redis_rw_busy(v, reply);
-        else
-            busy(c, req, v, reply);
-        if (!request_is_rw(req) && number_at(v, 4, 0) == FOREIGN)
-            hf__redis_classic_learn(c);
-        return 0;
-    case -1:
-        reply->verdict = V_STALE;
-        return 0;
-    case -2:
-        hf__redis_conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
-        return 0;
-    case -3:
-        hf__redis_conflict(c, req, NO_LOCK, reply);
-        return 0;
-    case -4:
-        hf__redis_conflict(c, req, NO_EXPIRY, reply);
-        return 0;
-    case -5:
-        reply->verdict = V_UNSETTLED;
-        return 0;
-    case -7:
-        hf__redis_conflict(
-            c, req, request_is_rw(req) ? IN_USE_PLAIN : IN_USE_RW, reply);
-        return 0;
-    default:
-        return -1;
-    }
-}
-
-/* Somebody else's by now: whose, in words, if the record is one of ours. */
-static void read_taken(struct backend_conn *c, const struct request *req,
-                       const struct resp *v, struct reply *reply)
-{
-    reply->verdict = V_OTHER;
-    if (hf__redis_info_holder(v, &c->info) != 0) return;
-    if (!strcmp(c->info.owner, req->owner))
-        snprintf(c->text, sizeof c->text,
-                 "%s: renew: it was taken away; what is there is another "
-                 "grant to this holder",
-                 c->endpoint);
-    else
-        snprintf(c->text, sizeof c->text,
-                 "%s: renew: it is %.70s's now, pid %lld on %s", c->endpoint,
-                 c->info.owner, (long long)c->info.pid, c->info.host);
-    for (char *p = c->text; *p; p++)
-        if (iscntrl((unsigned char)*p)) *p = '?';
-    reply->text = c->text;
-}
-
-static void read_gone(struct backend_conn *c, struct reply *reply)
-{
-    reply->verdict = V_ABSENT;
-    if (!c->repl.has_changed) return;
-    snprintf(c->text, sizeof c->text,
-             "%s: renew: it is gone: there was a failover, or a restart, that "
-             "has lost it, or its lease had ended",
-             c->endpoint);
-    reply->text = c->text;
-}
-
-static int read_renew(struct backend_conn *c, const struct request *req,
-                      const struct resp *v, struct reply *reply)
-{
-    int64_t ttl = hf__redis_resp_within(v, -4, INT64_MAX, INT64_MIN);
-    if (v->type == RESP_STRING) {
-        read_taken(c, req, v, reply);
-        return 0;
-    }
-    reply->ttl_us = hf__redis_resp_ttl_us(v);
-    if (ttl >= -1)
-        reply->verdict = V_GRANTED;
-    else if (ttl == -2)
-        read_gone(c, reply);
-    else if (ttl == -3)
-        reply->verdict = V_OTHER;
-    else if (ttl == -4)
-        hf__redis_conflict(c, req, NO_LOCK, reply);
-    else
-        return -1;
-    return 0;
-}
-
-static int read_release(struct backend_conn *c, const struct request *req,
-                        const struct resp *v, struct reply *reply)
-{
-    int64_t code = hf__redis_resp_number(v, INT64_MIN);
-    if (hf__redis_resp_is_array(v, 2)) {
-        code = number_at(v, 0, INT64_MIN);
-        reply->node_us = number_at(v, 1, -1);
-    }
-    if (code >= -1) {
-        reply->verdict = V_GRANTED;
-        reply->waiters = code;
-    } else if (code == -2) {
-        reply->verdict = V_ABSENT;
-    } else if (code == -3) {
-        reply->verdict = V_OTHER;
-    } else if (code == -5) {
-        hf__redis_conflict(c, req, OTHER_LAYOUT, reply);
-    } else {
-        return -1;
-    }
-    return 0;
-}
-
-static int read_break(struct backend_conn *c, const struct request *req,
-                      const struct resp *v, struct reply *reply)
-{
-    if (!hf__redis_resp_is_array(v, 3)) return -1;
-    int64_t was = number_at(v, 0, INT64_MIN);
-    reply->counter = number_at(v, 1, -1);
-    reply->node_us = number_at(v, 2, -1);
-    if (was == -1) {
-        hf__redis_conflict(c, req, NO_LOCK, reply);
-    } else if (was == -2) {
-        hf__redis_conflict(c, req, COUNTER_IS_NO_NUMBER, reply);
-    } else if (was == 0 || was == 1) {
-        c->info = (struct hf_info){.locked = (int)was,
-                                   .ttl_ms = was ? -1 : -2,
-                                   .waiters = -1,
-                                   .fence = (uint64_t)reply->counter,
-                                   .now_ms = reply->node_us / US_PER_MS};
-        reply->verdict = V_GRANTED;
-        reply->info = &c->info;
-    } else {
-        return -1;
-    }
-    return 0;
-}
-
-static int read_one(struct backend_conn *c, const struct request *req,
-                    const struct resp *v, struct reply *reply)
-{
-    *reply = (struct reply){.verdict = V_ERROR, .ttl_us = -1, .waiters = -1};
-    if (hf__redis_is_permit(req))
-        return hf__redis_permit_read(c, req, v, reply);
-    if (req->kind == KIND_LATCH) return hf__redis_latch_read(c, req, v, reply);
-    if (req->kind == KIND_BARRIER)
-        return hf__redis_barrier_read(c, req, v, reply);
-    switch (req->op) {
-    case OP_PROPOSE:
-        return read_propose(c, req, v, reply);
-    case OP_RENEW:
-        return read_renew(c, req, v, reply);
-    case OP_RELEASE:
-        return read_release(c, req, v, reply);
-    case OP_BREAK:
-        return read_break(c, req, v, reply);
-    case OP_INSPECT:
-        return hf__redis_info_inspect(c, req, v, reply);
-    case OP_LIST:
-        return hf__redis_info_list(c, req, v, reply);
-    case OP_VALUE_READ:
-        return hf__redis_value_read(c, v, reply);
-    case OP_VALUE_WRITE:
-        return hf__redis_value_written(c, v, reply);
-    case OP_GUARD:
-        return hf__redis_guard_read(c, req, v, reply);
-    case OP_BOOT:
-        return hf__redis_boot_read(c, req, v, reply);
-    case OP_TALLY:
-    case OP_FACTS:
-    case OP_WATCH:
-    case OP_UNWATCH:
-        break;
-    }
-    return -1;
 }
 
 /* The numbers that the engine counts on with; NULL if all of them can be. */
@@ -305,6 +77,22 @@ void hf__redis_strange(struct backend_conn *c, struct request *reqs)
     hf__redis_link_fail(&c->main, HF_UNAVAILABLE, 0, "unexpected answer");
 }
 
+static int read_one(struct backend_conn *c, const struct request *req,
+                    const struct resp *v, struct reply *reply)
+{
+    *reply = (struct reply){.verdict = V_ERROR, .ttl_us = -1, .waiters = -1};
+    return hf__redis_call(c, req)->read(c, req, v, reply);
+}
+
+/* At once; or, where disks or replicas must have a grant, when they do. */
+static void answer(struct backend_conn *c, struct request *req,
+                   const struct reply *reply)
+{
+    if (c->waits_aof && hf__redis_aof_hold(c, req, reply)) return;
+    if (c->wait && hf__redis_wait_park(c, req, reply)) return;
+    hf__redis_answer(c, req, reply);
+}
+
 static void reply_batch(struct backend_conn *c, struct request *reqs,
                         const struct resp *v)
 {
@@ -326,8 +114,7 @@ static void reply_batch(struct backend_conn *c, struct request *reqs,
         reply.node_us = node_us;
         reqs = req->next;
         at = at->next;
-        if (!hf__redis_wait_park(c, req, &reply))
-            hf__redis_answer(c, req, &reply);
+        answer(c, req, &reply);
     }
 }
 
@@ -439,43 +226,61 @@ static void reply_set(struct backend_conn *c, const struct flight *f,
         hf__redis_send(c, FLIGHT_REQUEST, f->reqs);
     else if (!hf__redis_resp_is_text(v, "OK"))
         hf__redis_strange(c, f->reqs);
-    else if (!hf__redis_aof_hold(c, f->reqs, &granted)
-             && !hf__redis_wait_park(c, f->reqs, &granted))
-        hf__redis_answer(c, f->reqs, &granted);
+    else
+        answer(c, f->reqs, &granted);
+}
+
+static void reply_request(struct backend_conn *c, const struct flight *f,
+                          const struct resp *v)
+{
+    struct reply reply;
+    if (v->type == RESP_ERROR)
+        reply_error(c, f, v);
+    else if (f->kind == FLIGHT_SET)
+        reply_set(c, f, v);
+    else if (f->reqs->op == OP_RENEW)
+        reply_batch(c, f->reqs, v);
+    else if (hf__redis_queue_again(c, f->reqs, v))
+        return;
+    else if (read_one(c, f->reqs, v, &reply) != 0)
+        hf__redis_strange(c, f->reqs);
+    else
+        answer(c, f->reqs, &reply);
 }
 
 void hf__redis_answered(struct backend_conn *c, const struct flight *f,
                         const struct resp *v)
 {
-    struct reply reply;
-    if (f->kind == FLIGHT_ASKING) return;
-    if (f->kind == FLIGHT_SLOTS || f->kind == FLIGHT_SHARDED) {
+    switch (f->kind) {
+    case FLIGHT_ASKING:
+        break;
+    case FLIGHT_SLOTS:
+    case FLIGHT_SHARDED:
         c->owner->told(c, f->kind, v);
-    } else if (f->kind == FLIGHT_CONFIG || f->kind == FLIGHT_SCAN) {
+        break;
+    case FLIGHT_CONFIG:
+    case FLIGHT_SCAN:
         hf__redis_boot_step(c, f, v);
-    } else if (f->kind == FLIGHT_FACTS || f->kind == FLIGHT_SETTING
-               || f->kind == FLIGHT_MARKER) {
+        break;
+    case FLIGHT_FACTS:
+    case FLIGHT_SETTING:
+    case FLIGHT_MARKER:
         hf__redis_facts_reply(c, f, v);
-    } else if (f->kind == FLIGHT_MASTER || f->kind == FLIGHT_PROMOTED) {
+        break;
+    case FLIGHT_MASTER:
+    case FLIGHT_PROMOTED:
         hf__redis_ask_reply(c, f, v);
-    } else if (f->kind == FLIGHT_ROLE) {
+        break;
+    case FLIGHT_ROLE:
         hf__redis_role_heard(&c->main, v);
-    } else if (f->kind == FLIGHT_WAIT) {
+        break;
+    case FLIGHT_WAIT:
         hf__redis_wait_reply(c, v);
-    } else if (f->kind == FLIGHT_AOF) {
+        break;
+    case FLIGHT_AOF:
         hf__redis_aof_reply(c, f, v);
-    } else if (v->type == RESP_ERROR) {
-        reply_error(c, f, v);
-    } else if (f->kind == FLIGHT_SET) {
-        reply_set(c, f, v);
-    } else if (f->reqs->op == OP_RENEW) {
-        reply_batch(c, f->reqs, v);
-    } else if (hf__redis_queue_again(c, f->reqs, v)) {
-        return;
-    } else if (read_one(c, f->reqs, v, &reply) != 0) {
-        hf__redis_strange(c, f->reqs);
-    } else if (!hf__redis_aof_hold(c, f->reqs, &reply)
-               && !hf__redis_wait_park(c, f->reqs, &reply)) {
-        hf__redis_answer(c, f->reqs, &reply);
+        break;
+    default:
+        reply_request(c, f, v);
     }
 }

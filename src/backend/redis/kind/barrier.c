@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include "backend/redis/redis.h"
+#include "backend/redis/kind/kind.h"
 
 #define BARRIER_KEYS 4
 
@@ -20,12 +20,10 @@ static void put_keys(struct command *cmd, const struct request *req, int len)
         hf__redis_cmd_side_key(cmd, req->name, req->name_len, sides[i - 1]);
 }
 
-static void wait_build(struct backend_conn *c, enum flight_kind kind,
-                       const struct request *req)
+static void wait_build(struct backend_conn *c, const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__redis_cmd_script(cmd, &hf__redis_script_barrier_wait, kind,
-                         BARRIER_KEYS);
+    hf__redis_cmd_script(cmd, BARRIER_KEYS);
     put_keys(cmd, req, BARRIER_KEYS);
     hf__redis_cmd_text(cmd, req->owner);
     hf__redis_cmd_number(cmd, req->permits);
@@ -42,33 +40,20 @@ static void wait_build(struct backend_conn *c, enum flight_kind kind,
     hf__redis_cmd_part_end(cmd);
 }
 
-static void leave_build(struct command *cmd, enum flight_kind kind,
-                        const struct request *req)
+static void leave_build(struct backend_conn *c, const struct request *req)
 {
-    hf__redis_cmd_script(cmd, &hf__redis_script_barrier_leave, kind,
-                         BARRIER_KEYS);
+    struct command *cmd = &c->cmd;
+    hf__redis_cmd_script(cmd, BARRIER_KEYS);
     put_keys(cmd, req, BARRIER_KEYS);
     hf__redis_cmd_text(cmd, req->owner);
     hf__redis_cmd_number(cmd, req->ballot);
     hf__redis_cmd_number(cmd, req->window_us);
 }
 
-int hf__redis_barrier_build(struct backend_conn *c, enum flight_kind kind,
-                            const struct request *req)
+static void look_build(struct backend_conn *c, const struct request *req)
 {
-    struct command *cmd = &c->cmd;
-    if (req->kind != KIND_BARRIER) return 0;
-    if (req->op == OP_PROPOSE) {
-        wait_build(c, kind, req);
-    } else if (req->op == OP_RELEASE) {
-        leave_build(cmd, kind, req);
-    } else if (req->op == OP_TALLY) {
-        hf__redis_cmd_script(cmd, &hf__redis_script_barrier_look, kind, 2);
-        put_keys(cmd, req, 2);
-    } else {
-        return 0;
-    }
-    return 1;
+    hf__redis_cmd_script(&c->cmd, 2);
+    put_keys(&c->cmd, req, 2);
 }
 
 static void refuse(struct backend_conn *c, int status, const char *why,
@@ -91,10 +76,13 @@ static void read_missing(struct backend_conn *c, const struct request *req,
 }
 
 static int read_wait(struct backend_conn *c, const struct request *req,
-                     int64_t code, int64_t number, struct reply *reply)
+                     const struct resp *v, struct reply *reply)
 {
     char why[96];
-    switch (code) {
+    if (!hf__redis_resp_is_array(v, 3)) return -1;
+    int64_t number = hf__redis_resp_number(hf__redis_resp_at(v, 1), -1);
+    reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1);
+    switch (hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN)) {
     case 1:
         reply->verdict = V_GRANTED;
         reply->fence = number;
@@ -122,10 +110,15 @@ static int read_wait(struct backend_conn *c, const struct request *req,
     }
 }
 
-static int read_look(struct backend_conn *c, const struct resp *v, int64_t code,
-                     int64_t waiting, struct reply *reply)
+static int read_look(struct backend_conn *c, const struct request *req,
+                     const struct resp *v, struct reply *reply)
 {
+    (void)req;
+    if (!hf__redis_resp_is_array(v, 4)) return -1;
+    int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN);
+    int64_t waiting = hf__redis_resp_number(hf__redis_resp_at(v, 1), -1);
     int64_t parties = hf__redis_resp_number(hf__redis_resp_at(v, 3), 0);
+    reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1);
     if (code == -3) refuse(c, HF_CONFLICT, NO_BARRIER, reply);
     if (code != 1) return code == -3 ? 0 : -1;
     c->tally = (struct tally_told){.is_there = parties > 0,
@@ -137,22 +130,16 @@ static int read_look(struct backend_conn *c, const struct resp *v, int64_t code,
     return 0;
 }
 
-static int read_leave(const struct resp *v, struct reply *reply)
+static int read_leave(struct backend_conn *c, const struct request *req,
+                      const struct resp *v, struct reply *reply)
 {
+    (void)c;
+    (void)req;
     int64_t code = hf__redis_resp_number(v, INT64_MIN);
     reply->verdict = code == -1 ? V_GRANTED : V_ABSENT;
     return code == -1 || code == -2 ? 0 : -1;
 }
 
-int hf__redis_barrier_read(struct backend_conn *c, const struct request *req,
-                           const struct resp *v, struct reply *reply)
-{
-    int is_look = req->op == OP_TALLY;
-    if (req->op == OP_RELEASE) return read_leave(v, reply);
-    if (!hf__redis_resp_is_array(v, is_look ? 4 : 3)) return -1;
-    int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN);
-    int64_t number = hf__redis_resp_number(hf__redis_resp_at(v, 1), -1);
-    reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1);
-    return is_look ? read_look(c, v, code, number, reply)
-                   : read_wait(c, req, code, number, reply);
-}
+REDIS_CALL(barrier_wait, wait_build, read_wait, 0);
+REDIS_CALL(barrier_leave, leave_build, read_leave, 0);
+REDIS_CALL(barrier_look, look_build, read_look, 0);

@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include "backend/redis/redis.h"
+#include "backend/redis/kind/kind.h"
 
 static const char guard_prefix[] = "holdfast_guard";
 static const char claim_prefix[] = "holdfast_claim";
@@ -21,12 +21,11 @@ static const char *verb_of(unsigned flags)
     return has_value ? "set" : "touch";
 }
 
-void hf__redis_guard_build(struct backend_conn *c, enum flight_kind kind,
-                           const struct request *req)
+static void build(struct backend_conn *c, const struct request *req)
 {
     struct command *cmd = &c->cmd;
     int is_claim = (req->flags & REQ_GUARD_CLAIM) != 0;
-    hf__redis_cmd_script(cmd, &hf__redis_script_guard, kind, 2);
+    hf__redis_cmd_script(cmd, 2);
     hf__redis_cmd_key(cmd, is_claim ? claim_prefix : guard_prefix, req->name,
                       req->name_len);
     hf__redis_cmd_bytes(cmd, req->name, req->name_len);
@@ -66,8 +65,8 @@ static int value_take(struct backend_conn *c, const struct resp *v,
     return 0;
 }
 
-int hf__redis_guard_read(struct backend_conn *c, const struct request *req,
-                         const struct resp *v, struct reply *reply)
+static int guard_read(struct backend_conn *c, const struct request *req,
+                      const struct resp *v, struct reply *reply)
 {
     /* Tokens may be somebody else's, and larger than ours. */
     int64_t seen =
@@ -98,3 +97,5 @@ int hf__redis_guard_read(struct backend_conn *c, const struct request *req,
         return -1;
     }
 }
+
+REDIS_CALL(guard, build, guard_read, 0);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/redis/redis.h"
+#include "backend/redis/kind/kind.h"
 #include "base/math.h"
 #include "base/url.h"
 
@@ -199,8 +199,8 @@ static int kind_read(struct backend_conn *c, const struct request *req,
     return 0;
 }
 
-int hf__redis_info_inspect(struct backend_conn *c, const struct request *req,
-                           const struct resp *v, struct reply *reply)
+static int read_inspect(struct backend_conn *c, const struct request *req,
+                        const struct resp *v, struct reply *reply)
 {
     if (!hf__redis_resp_is_array(v, 15)) return -1;
     reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1);
@@ -269,8 +269,8 @@ static int rows_need(struct backend_conn *c, size_t rows)
     return 0;
 }
 
-int hf__redis_info_list(struct backend_conn *c, const struct request *req,
-                        const struct resp *v, struct reply *reply)
+static int read_list(struct backend_conn *c, const struct request *req,
+                     const struct resp *v, struct reply *reply)
 {
     if (!hf__redis_resp_is_array(v, 2) || v->first->type != RESP_STRING)
         return -1;
@@ -295,3 +295,37 @@ int hf__redis_info_list(struct backend_conn *c, const struct request *req,
     reply->rows = c->rows;
     return 0;
 }
+
+/* ---- requests to commands ---- */
+
+static void build_inspect(struct backend_conn *c, const struct request *req)
+{
+    struct command *cmd = &c->cmd;
+    int has_fence = !c->no_fence && !hf__redis_is_alone(c, req);
+    int has_queue = has_fence && hf__redis_queue_has_key(c, req);
+    hf__redis_cmd_script(cmd, 1 + has_fence + 2 * has_queue);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
+    if (has_fence)
+        hf__redis_cmd_key(cmd, hf__redis_fence_prefix, req->name,
+                          req->name_len);
+    if (has_queue) hf__redis_queue_put_keys(cmd, req);
+    hf__redis_rw_put_field(cmd, req);
+    hf__redis_cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
+    hf__redis_cmd_key(cmd, hf__redis_rw_channel_prefix, req->name,
+                      req->name_len);
+    hf__redis_cmd_side_key(cmd, req->name, req->name_len, "");
+    if (c->is_sharded) hf__redis_cmd_text(cmd, "c");
+}
+
+static void build_list(struct backend_conn *c, const struct request *req)
+{
+    struct command *cmd = &c->cmd;
+    hf__redis_cmd_script(cmd, 0);
+    hf__redis_cmd_printf(cmd, "%llu", (unsigned long long)req->cursor);
+    hf__redis_cmd_text(cmd, req->name ? req->name : "*");
+    hf__redis_cmd_text(cmd, LIST_COUNT);
+    hf__redis_put_letters(cmd, "s", c->is_string, "c", c->is_sharded);
+}
+
+REDIS_CALL(inspect, build_inspect, read_inspect, 0);
+REDIS_CALL(list, build_list, read_list, 0);

@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include "backend/redis/redis.h"
+#include "backend/redis/kind/kind.h"
 
 #define LATCH_KEYS 3 /* the latch, its facts, and what only a semaphore has */
 
@@ -18,10 +18,10 @@ static void put_keys(struct command *cmd, const struct request *req)
     hf__redis_cmd_side_key(cmd, req->name, req->name_len, "timeout");
 }
 
-static void wait_build(struct command *cmd, enum flight_kind kind,
-                       const struct request *req)
+static void wait_build(struct backend_conn *c, const struct request *req)
 {
-    hf__redis_cmd_script(cmd, &hf__redis_script_latch_wait, kind, LATCH_KEYS);
+    struct command *cmd = &c->cmd;
+    hf__redis_cmd_script(cmd, LATCH_KEYS);
     put_keys(cmd, req);
     hf__redis_cmd_number(cmd, req->seen_us);
 }
@@ -40,15 +40,13 @@ static const char *verb_of(enum tally_do what)
     }
 }
 
-static void tally_build(struct backend_conn *c, enum flight_kind kind,
-                        const struct request *req)
+static void tally_build(struct backend_conn *c, const struct request *req)
 {
     struct command *cmd = &c->cmd;
     char mark[OWNER_LEN_MAX + 32];
     snprintf(mark, sizeof mark, "hf:%s:%llu", req->owner,
              (unsigned long long)req->attempt);
-    hf__redis_cmd_script(cmd, &hf__redis_script_latch_tally, kind,
-                         LATCH_KEYS + 1);
+    hf__redis_cmd_script(cmd, LATCH_KEYS + 1);
     put_keys(cmd, req);
     hf__redis_cmd_side_key(cmd, req->name, req->name_len, mark);
     hf__redis_cmd_text(cmd, verb_of(req->tally));
@@ -60,19 +58,6 @@ static void tally_build(struct backend_conn *c, enum flight_kind kind,
     hf__redis_cmd_number(cmd, LATCH_DELETED_MS);
     hf__redis_put_letters(cmd, "o", (req->flags & REQ_OURS) != 0,
                           hf__redis_sharded_letters(c), c->is_sharded);
-}
-
-int hf__redis_latch_build(struct backend_conn *c, enum flight_kind kind,
-                          const struct request *req)
-{
-    if (req->kind != KIND_LATCH) return 0;
-    if (req->op == OP_PROPOSE)
-        wait_build(&c->cmd, kind, req);
-    else if (req->op == OP_TALLY)
-        tally_build(c, kind, req);
-    else
-        return 0;
-    return 1;
 }
 
 static void refuse(struct backend_conn *c, int status, const char *why,
@@ -134,8 +119,8 @@ static void read_tally(struct backend_conn *c, const struct request *req,
                                                 : V_ABSENT;
 }
 
-int hf__redis_latch_read(struct backend_conn *c, const struct request *req,
-                         const struct resp *v, struct reply *reply)
+static int latch_read(struct backend_conn *c, const struct request *req,
+                      const struct resp *v, struct reply *reply)
 {
     int is_wait = req->op == OP_PROPOSE;
     if (!hf__redis_resp_is_array(v, is_wait ? 3 : 4)) return -1;
@@ -149,3 +134,6 @@ int hf__redis_latch_read(struct backend_conn *c, const struct request *req,
         read_tally(c, req, v, reply);
     return 0;
 }
+
+REDIS_CALL(latch_wait, wait_build, latch_read, 0);
+REDIS_CALL(latch_tally, tally_build, latch_read, 0);

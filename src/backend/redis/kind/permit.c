@@ -8,19 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/redis/redis.h"
+#include "backend/redis/kind/kind.h"
 #include "base/math.h"
 
 #define ID_LEN 14 /* two more bytes count the permits of one acquire */
-
-/* What is neither is as for a plain lock, which finds that it is none. */
-int hf__redis_is_permit(const struct request *req)
-{
-    if (req->kind != KIND_PERMIT && req->kind != KIND_COUNT) return 0;
-    return req->op == OP_PROPOSE || req->op == OP_RENEW || req->op == OP_RELEASE
-           || req->op == OP_TALLY
-           || (req->op == OP_INSPECT && req->kind == KIND_PERMIT);
-}
 
 /* 8 bytes of the client, 6 of its attempt. */
 static void id_make(const struct request *req, unsigned char id[ID_LEN])
@@ -86,11 +77,10 @@ static void put_letters(struct backend_conn *c, const struct request *req)
         hf__redis_cmd_scratch(&c->cmd, letters, n);
 }
 
-static void permit_propose(struct backend_conn *c, enum flight_kind kind,
-                           const struct request *req)
+static void permit_propose(struct backend_conn *c, const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__redis_cmd_script(cmd, &hf__redis_script_permit_acquire, kind, 7);
+    hf__redis_cmd_script(cmd, 7);
     hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     put_side(cmd, req, "timeout");
     put_side(cmd, req, "hf");
@@ -128,13 +118,12 @@ static void put_record(struct command *cmd, const struct request *req)
         hf__redis_cmd_text(cmd, "");
 }
 
-static void permit_renew(struct backend_conn *c, enum flight_kind kind,
-                         const struct request *reqs)
+static void permit_renew(struct backend_conn *c, const struct request *reqs)
 {
     struct command *cmd = &c->cmd;
     int64_t n = 0;
     for (const struct request *r = reqs; r; r = r->next) n++;
-    hf__redis_cmd_script(cmd, &hf__redis_script_permit_renew, kind, 2 * n);
+    hf__redis_cmd_script(cmd, 2 * n);
     for (const struct request *r = reqs; r; r = r->next) {
         put_side(cmd, r, "timeout");
         put_side(cmd, r, "hf");
@@ -147,11 +136,10 @@ static void permit_renew(struct backend_conn *c, enum flight_kind kind,
     }
 }
 
-static void permit_release(struct backend_conn *c, enum flight_kind kind,
-                           const struct request *req)
+static void permit_release(struct backend_conn *c, const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__redis_cmd_script(cmd, &hf__redis_script_permit_release, kind, 6);
+    hf__redis_cmd_script(cmd, 6);
     hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     put_side(cmd, req, "timeout");
     put_side(cmd, req, "hf");
@@ -168,11 +156,10 @@ static void permit_release(struct backend_conn *c, enum flight_kind kind,
     if (is_of_ticket(req)) hf__redis_put_mark(cmd, req, 0);
 }
 
-static void permit_inspect(struct backend_conn *c, enum flight_kind kind,
-                           const struct request *req)
+static void permit_inspect(struct backend_conn *c, const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__redis_cmd_script(cmd, &hf__redis_script_permit_inspect, kind, 5);
+    hf__redis_cmd_script(cmd, 5);
     hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     put_side(cmd, req, "timeout");
     put_side(cmd, req, "hf");
@@ -187,11 +174,10 @@ static void permit_inspect(struct backend_conn *c, enum flight_kind kind,
     if (c->is_sharded) hf__redis_cmd_text(cmd, hf__redis_sharded_letters(c));
 }
 
-static void count_propose(struct backend_conn *c, enum flight_kind kind,
-                          const struct request *req)
+static void count_propose(struct backend_conn *c, const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__redis_cmd_script(cmd, &hf__redis_script_count_acquire, kind, 5);
+    hf__redis_cmd_script(cmd, 5);
     hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     put_side(cmd, req, "hf");
     put_side(cmd, req, "timeout");
@@ -208,11 +194,10 @@ static void count_propose(struct backend_conn *c, enum flight_kind kind,
     if (c->is_sharded) hf__redis_cmd_text(cmd, hf__redis_sharded_letters(c));
 }
 
-static void count_release(struct backend_conn *c, enum flight_kind kind,
-                          const struct request *req)
+static void count_release(struct backend_conn *c, const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__redis_cmd_script(cmd, &hf__redis_script_count_release, kind, 3);
+    hf__redis_cmd_script(cmd, 3);
     hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     put_mark_key(cmd, req);
     put_side(cmd, req, "hf_took");
@@ -224,15 +209,14 @@ static void count_release(struct backend_conn *c, enum flight_kind kind,
     if (c->is_sharded) hf__redis_cmd_text(cmd, hf__redis_sharded_letters(c));
 }
 
-static void tally_build(struct backend_conn *c, enum flight_kind kind,
-                        const struct request *req)
+static void tally_build(struct backend_conn *c, const struct request *req)
 {
     static const char *const verbs[] = {
         [TALLY_READ] = "read",    [TALLY_SET] = "set",  [TALLY_OPEN] = "open",
         [TALLY_ADD] = "add",      [TALLY_DOWN] = "add", [TALLY_DRAIN] = "drain",
         [TALLY_DELETE] = "delete"};
     struct command *cmd = &c->cmd;
-    hf__redis_cmd_script(cmd, &hf__redis_script_permit_tally, kind, 4);
+    hf__redis_cmd_script(cmd, 4);
     hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     put_side(cmd, req, "timeout");
     put_side(cmd, req, "hf");
@@ -245,25 +229,6 @@ static void tally_build(struct backend_conn *c, enum flight_kind kind,
     hf__redis_cmd_number(cmd, c->env->conf->timeout_us + VALUE_SKEW_US);
     hf__redis_cmd_number(cmd, hf__redis_lease_ms(req));
     put_letters(c, req);
-}
-
-void hf__redis_permit_build(struct backend_conn *c, enum flight_kind kind,
-                            const struct request *reqs)
-{
-    if (reqs->op == OP_TALLY)
-        tally_build(c, kind, reqs);
-    else if (reqs->kind == KIND_COUNT && reqs->op == OP_PROPOSE)
-        count_propose(c, kind, reqs);
-    else if (reqs->kind == KIND_COUNT)
-        count_release(c, kind, reqs);
-    else if (reqs->op == OP_INSPECT)
-        permit_inspect(c, kind, reqs);
-    else if (reqs->op == OP_RENEW)
-        permit_renew(c, kind, reqs);
-    else if (reqs->op == OP_PROPOSE)
-        permit_propose(c, kind, reqs);
-    else
-        permit_release(c, kind, reqs);
 }
 
 /* ---- answers to replies ---- */
@@ -359,8 +324,11 @@ static int read_renew(struct backend_conn *c, const struct request *req,
     return 0;
 }
 
-static int read_release(const struct resp *v, struct reply *reply)
+static int read_release(struct backend_conn *c, const struct request *req,
+                        const struct resp *v, struct reply *reply)
 {
+    (void)c;
+    (void)req;
     int64_t told = hf__redis_resp_number(v, INT64_MIN);
     if (told < -2) return -1;
     reply->verdict = told == -2 ? V_ABSENT : V_GRANTED;
@@ -435,21 +403,10 @@ static int read_tally(struct backend_conn *c, const struct request *req,
     }
 }
 
-int hf__redis_permit_read(struct backend_conn *c, const struct request *req,
-                          const struct resp *v, struct reply *reply)
-{
-    switch (req->op) {
-    case OP_PROPOSE:
-        return read_propose(c, req, v, reply);
-    case OP_RENEW:
-        return read_renew(c, req, v, reply);
-    case OP_RELEASE:
-        return read_release(v, reply);
-    case OP_INSPECT:
-        return read_inspect(c, req, v, reply);
-    case OP_TALLY:
-        return read_tally(c, req, v, reply);
-    default:
-        return -1;
-    }
-}
+REDIS_CALL(permit_acquire, permit_propose, read_propose, 0);
+REDIS_CALL(permit_renew, permit_renew, read_renew, BATCH_MAX_SIDE);
+REDIS_CALL(permit_release, permit_release, read_release, 0);
+REDIS_CALL(permit_inspect, permit_inspect, read_inspect, 0);
+REDIS_CALL(permit_tally, tally_build, read_tally, 0);
+REDIS_CALL(count_acquire, count_propose, read_propose, 0);
+REDIS_CALL(count_release, count_release, read_release, 0);

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/redis/redis.h"
+#include "backend/redis/kind/kind.h"
 #include "base/url.h"
 
 /* What acquire.lua and release.lua say. */
@@ -99,20 +99,12 @@ static void put_proposal(struct command *cmd, const struct request *req)
     if (req->block > 0) hf__redis_cmd_number(cmd, req->block);
 }
 
-int hf__redis_queue_build(struct backend_conn *c, enum flight_kind kind,
-                          const struct request *req)
+static void build(struct backend_conn *c, const struct request *req)
 {
     static const char *const gone[2] = {"holdfast_queue_gone",
                                         "holdfast_queue_gone_tagged"};
     struct command *cmd = &c->cmd;
-    int is_asked = req->flags & REQ_QUEUE || req->priv & PRIV_QUEUE;
-    if (!is_asked || req->kind != KIND_PLAIN || c->is_string) return 0;
-    if (req->op != OP_PROPOSE && req->op != OP_RELEASE) return 0;
-    int is_release = req->op == OP_RELEASE;
-    hf__redis_cmd_script(cmd,
-                         is_release ? &hf__redis_script_queue_release
-                                    : &hf__redis_script_queue_acquire,
-                         kind, 5);
+    hf__redis_cmd_script(cmd, 5);
     hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     hf__redis_cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
     put_key(cmd, queue_prefixes, req);
@@ -123,9 +115,11 @@ int hf__redis_queue_build(struct backend_conn *c, enum flight_kind kind,
     hf__redis_cmd_text(cmd, req->owner);
     hf__redis_cmd_number(cmd, req->ballot);
     put_letters(c, cmd, req);
-    if (!is_release) put_proposal(cmd, req);
-    return 1;
+    if (req->op == OP_PROPOSE) put_proposal(cmd, req);
 }
+
+REDIS_CALL(queue_acquire, build, hf__redis_acquire_read, 0);
+REDIS_CALL(queue_release, build, hf__redis_release_read, 0);
 
 /* ---- again ---- */
 

@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "backend/redis/redis.h"
+#include "backend/redis/kind/kind.h"
 #include "base/math.h"
 
 /* Redisson looks at so many strings of each holder, inside the server: it is
@@ -40,11 +40,11 @@ static void put_record(struct command *cmd, const struct request *req)
     hf__redis_cmd_side_key(cmd, req->name, req->name_len, suffix);
 }
 
-static void build_propose(struct command *cmd, enum flight_kind kind,
-                          const struct request *req)
+static void build_propose(struct backend_conn *c, const struct request *req)
 {
+    struct command *cmd = &c->cmd;
     const char *order = order_of(req);
-    hf__redis_cmd_script(cmd, &hf__redis_script_rw_acquire, kind, 4);
+    hf__redis_cmd_script(cmd, 4);
     hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     hf__redis_cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
     hf__redis_rw_put_floor(cmd, req);
@@ -70,12 +70,12 @@ void hf__redis_rw_put_field(struct command *cmd, const struct request *req)
     hf__redis_cmd_part_end(cmd);
 }
 
-static void build_renew(struct command *cmd, enum flight_kind kind,
-                        const struct request *reqs)
+static void build_renew(struct backend_conn *c, const struct request *reqs)
 {
+    struct command *cmd = &c->cmd;
     int64_t n = 0;
     for (const struct request *r = reqs; r; r = r->next) n++;
-    hf__redis_cmd_script(cmd, &hf__redis_script_rw_renew, kind, 2 * n);
+    hf__redis_cmd_script(cmd, 2 * n);
     for (const struct request *r = reqs; r; r = r->next) {
         hf__redis_cmd_bytes(cmd, r->name, r->name_len);
         put_record(cmd, r);
@@ -97,12 +97,11 @@ static int64_t floor_ms(const struct backend_conn *c, const struct request *req)
     return (ahead_us + 2 * req->window_us) / US_PER_MS;
 }
 
-static void build_release(struct backend_conn *c, enum flight_kind kind,
-                          const struct request *req)
+static void build_release(struct backend_conn *c, const struct request *req)
 {
     struct command *cmd = &c->cmd;
     int is_queued = (req->flags & REQ_QUEUE) != 0;
-    hf__redis_cmd_script(cmd, &hf__redis_script_rw_release, kind, 3);
+    hf__redis_cmd_script(cmd, 3);
     hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     hf__redis_rw_put_floor(cmd, req);
     put_record(cmd, req);
@@ -123,24 +122,9 @@ static void build_release(struct backend_conn *c, enum flight_kind kind,
                              is_queued ? "q" : "");
 }
 
-int hf__redis_rw_build(struct backend_conn *c, enum flight_kind kind,
-                       const struct request *reqs)
-{
-    if (!request_is_rw(reqs)) return 0;
-    switch (reqs->op) {
-    case OP_PROPOSE:
-        build_propose(&c->cmd, kind, reqs);
-        return 1;
-    case OP_RENEW:
-        build_renew(&c->cmd, kind, reqs);
-        return 1;
-    case OP_RELEASE:
-        build_release(c, kind, reqs);
-        return 1;
-    default:
-        return 0;
-    }
-}
+REDIS_CALL(rw_acquire, build_propose, hf__redis_acquire_read, 0);
+REDIS_CALL(rw_renew, build_renew, hf__redis_renew_read, BATCH_MAX_RW);
+REDIS_CALL(rw_release, build_release, hf__redis_release_read, 0);
 
 /* ---- answers ---- */
 

@@ -12,7 +12,7 @@
  */
 #include <string.h>
 
-#include "backend/redis/redis.h"
+#include "backend/redis/kind/kind.h"
 #include "base/url.h"
 
 /* "hf1:<owner>:<attempt>:", and with a number "<T>:" behind it. */
@@ -62,11 +62,14 @@ static void build_set(struct command *cmd, const struct request *req)
     hf__redis_cmd_number(cmd, hf__redis_lease_ms(req));
 }
 
-static void build_propose(struct command *cmd, enum flight_kind kind,
-                          const struct request *req, int has_fence)
+static void build_propose(struct backend_conn *c, const struct request *req)
 {
-    hf__redis_cmd_script_one(cmd, &hf__redis_script_string_acquire, kind, req,
-                             has_fence);
+    struct command *cmd = &c->cmd;
+    if (cmd->sent_as == FLIGHT_SET) {
+        build_set(cmd, req);
+        return;
+    }
+    hf__redis_cmd_script_one(cmd, req, !c->no_fence);
     mark_add(cmd, req, 1);
     hf__redis_cmd_number(cmd, req->ballot);
     hf__redis_cmd_number(cmd, hf__redis_lease_ms(req));
@@ -81,10 +84,10 @@ static void build_propose(struct command *cmd, enum flight_kind kind,
     if (is_quorum) hf__redis_put_group(cmd, req);
 }
 
-static void build_renew(struct command *cmd, enum flight_kind kind,
-                        const struct request *reqs)
+static void build_renew(struct backend_conn *c, const struct request *reqs)
 {
-    hf__redis_cmd_script_many(cmd, &hf__redis_script_string_renew, kind, reqs);
+    struct command *cmd = &c->cmd;
+    hf__redis_cmd_script_many(cmd, reqs);
     for (const struct request *r = reqs; r; r = r->next) {
         mark_add(cmd, r, 0);
         hf__redis_cmd_number(cmd, hf__redis_lease_ms(r));
@@ -93,41 +96,20 @@ static void build_renew(struct command *cmd, enum flight_kind kind,
     }
 }
 
-static void build_release(struct backend_conn *c, enum flight_kind kind,
-                          const struct request *req)
+static void build_release(struct backend_conn *c, const struct request *req)
 {
     struct command *cmd = &c->cmd;
     int is_alone = hf__redis_is_alone(c, req);
-    hf__redis_cmd_script_one(cmd, &hf__redis_script_string_release, kind, req,
-                             !c->no_fence && !is_alone);
+    hf__redis_cmd_script_one(cmd, req, !c->no_fence && !is_alone);
     mark_add(cmd, req, 1);
     hf__redis_cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
     hf__redis_put_letters(cmd, "k", is_alone, hf__redis_sharded_letters(c),
                           c->is_sharded);
 }
 
-int hf__redis_string_build(struct backend_conn *c, enum flight_kind kind,
-                           const struct request *reqs)
-{
-    struct command *cmd = &c->cmd;
-    if (!c->is_string) return 0;
-    switch (reqs->op) {
-    case OP_PROPOSE:
-        if (kind == FLIGHT_SET)
-            build_set(cmd, reqs);
-        else
-            build_propose(cmd, kind, reqs, !c->no_fence);
-        return 1;
-    case OP_RENEW:
-        build_renew(cmd, kind, reqs);
-        return 1;
-    case OP_RELEASE:
-        build_release(c, kind, reqs);
-        return 1;
-    default:
-        return 0;
-    }
-}
+REDIS_CALL(string_acquire, build_propose, hf__redis_acquire_read, 0);
+REDIS_CALL(string_renew, build_renew, hf__redis_renew_read, BATCH_MAX);
+REDIS_CALL(string_release, build_release, hf__redis_release_read, 0);
 
 /* ---- reading it --------------------------------------------------------- */
 

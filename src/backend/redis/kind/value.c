@@ -6,7 +6,7 @@
  */
 #include <stdio.h>
 
-#include "backend/redis/redis.h"
+#include "backend/redis/kind/kind.h"
 
 /* The server's clock, counted on from when it last told it: what was on its way
  * to us makes it earlier than it is, never later. */
@@ -33,9 +33,15 @@ static void put_by(struct command *cmd, const struct request *req)
     hf__redis_cmd_part_end(cmd);
 }
 
-void hf__redis_value_build(struct backend_conn *c, const struct request *req)
+static void build_read(struct backend_conn *c, const struct request *req)
+{
+    hf__redis_cmd_script_one(&c->cmd, req, 0);
+}
+
+static void build_write(struct backend_conn *c, const struct request *req)
 {
     struct command *cmd = &c->cmd;
+    hf__redis_cmd_script_one(cmd, req, 0);
     if (req->version == HF_VALUE_ANY)
         hf__redis_cmd_text(cmd, "*");
     else
@@ -76,9 +82,10 @@ static int64_t version_at(const struct resp *v, size_t i)
     return hf__redis_resp_number(hf__redis_resp_at(v, i), INT64_MIN);
 }
 
-int hf__redis_value_read(struct backend_conn *c, const struct resp *v,
-                         struct reply *reply)
+static int read_value(struct backend_conn *c, const struct request *req,
+                      const struct resp *v, struct reply *reply)
 {
+    (void)req;
     const struct resp *data = hf__redis_resp_at(v, 3);
     int64_t version = version_at(v, 0);
     if (!data || data->type != RESP_STRING || version < -1) return -1;
@@ -98,9 +105,10 @@ int hf__redis_value_read(struct backend_conn *c, const struct resp *v,
     return 0;
 }
 
-int hf__redis_value_written(struct backend_conn *c, const struct resp *v,
-                            struct reply *reply)
+static int read_written(struct backend_conn *c, const struct request *req,
+                        const struct resp *v, struct reply *reply)
 {
+    (void)req;
     int64_t version = version_at(v, 1);
     if (!hf__redis_resp_is_array(v, 3) || version < 0) return -1;
     reply->node_us = version_at(v, 2);
@@ -123,3 +131,6 @@ int hf__redis_value_written(struct backend_conn *c, const struct resp *v,
         return -1;
     }
 }
+
+REDIS_CALL(value_read, build_read, read_value, 0);
+REDIS_CALL(value_write, build_write, read_written, 0);

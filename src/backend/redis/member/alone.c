@@ -69,7 +69,7 @@ const char *hf__redis_member_refusal(struct backend_conn *c,
                                      const struct request *req, char *text,
                                      size_t size)
 {
-    if (c->quorum_of < 2 || !is_refused(req)) return NULL;
+    if (!is_refused(req)) return NULL;
     snprintf(text, size,
              "it is one of %d members of a quorum: name all of them, or use "
              "redis://HOST?member=ok if a lock of this server alone is meant; "

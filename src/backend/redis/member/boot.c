@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/redis/redis.h"
+#include "backend/redis/kind/kind.h"
 #include "base/boot.h"
 #include "base/error.h"
 
@@ -50,7 +50,9 @@ void hf__redis_boot_begin(struct backend_conn *c, struct request *req)
 static void scan_next(struct backend_conn *c, struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__redis_cmd_script(cmd, &hf__redis_script_list, FLIGHT_EVAL, 0);
+    cmd->script = &hf__redis_script_list;
+    cmd->sent_as = FLIGHT_EVAL;
+    hf__redis_cmd_script(cmd, 0);
     hf__redis_cmd_printf(cmd, "%llu", (unsigned long long)req->cursor);
     hf__redis_cmd_text(cmd, "*");
     hf__redis_cmd_text(cmd, SCAN_COUNT);
@@ -140,10 +142,10 @@ static void put_letters(struct command *cmd, unsigned flags)
     hf__redis_cmd_part_end(cmd);
 }
 
-void hf__redis_boot_build(struct backend_conn *c, const struct request *req)
+static void build(struct backend_conn *c, const struct request *req)
 {
     struct command *cmd = &c->cmd;
-    hf__redis_cmd_script(cmd, &hf__redis_script_boot, FLIGHT_EVAL, 1);
+    hf__redis_cmd_script(cmd, 1);
     hf__redis_cmd_text(cmd, BOOT_KEY);
     hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     hf__redis_cmd_number(cmd, hf__redis_lease_ms(req));
@@ -226,8 +228,8 @@ static const char *refusal(int64_t code, int *status)
     return code == -4 ? BOOT_OF_CLUSTER : NULL;
 }
 
-int hf__redis_boot_read(struct backend_conn *c, const struct request *req,
-                        const struct resp *v, struct reply *reply)
+static int boot_read(struct backend_conn *c, const struct request *req,
+                     const struct resp *v, struct reply *reply)
 {
     int status;
     if (!hf__redis_resp_is_array(v, 10)) return -1;
@@ -259,3 +261,5 @@ int hf__redis_boot_read(struct backend_conn *c, const struct request *req,
     reply->boot = b;
     return 0;
 }
+
+REDIS_CALL(boot, build, boot_read, 0);

@@ -61,7 +61,7 @@ void hf__redis_aof_refused(struct link *l, const struct resp *v)
 
 int hf__redis_aof_push(struct backend_conn *c, const struct request *req)
 {
-    if (!c->waits_aof || req->op != OP_PROPOSE) return 0;
+    if (req->op != OP_PROPOSE) return 0;
     int64_t limit_us = hf__redis_wait_limit_us(c, hf__redis_wait_by_us(req));
     return push_wait(&c->main, c->aof_replicas, limit_us / US_PER_MS);
 }
@@ -78,8 +78,7 @@ static void answer_doubt(struct backend_conn *c, struct request *req,
 int hf__redis_aof_hold(struct backend_conn *c, struct request *req,
                        const struct reply *reply)
 {
-    if (!c->waits_aof || req->op != OP_PROPOSE || reply->verdict != V_GRANTED)
-        return 0;
+    if (req->op != OP_PROPOSE || reply->verdict != V_GRANTED) return 0;
     struct flight *next = hf__redis_flight_first(&c->main);
     if (!next || next->kind != FLIGHT_AOF) {
         answer_doubt(c, req, HF_NOMEM, "out of memory");
@@ -105,7 +104,7 @@ static void answer_disks(struct backend_conn *c, struct request *req,
         answer_doubt(c, req, HF_UNAVAILABLE, why);
     } else {
         c->aof_reply.replicas = (int)min64(replicas, REPLICAS_MAX);
-        if (!hf__redis_wait_park(c, req, &c->aof_reply))
+        if (!c->wait || !hf__redis_wait_park(c, req, &c->aof_reply))
             hf__redis_answer(c, req, &c->aof_reply);
     }
 }

@@ -116,7 +116,7 @@ void hf__redis_wait_sent(struct backend_conn *c, const struct request *req)
 {
     int is_waited_for =
         req->op == OP_PROPOSE || (req->op == OP_RENEW && c->wait_renews);
-    if (!c->wait || !is_waited_for) return;
+    if (!is_waited_for) return;
     if (!c->wait_is_due) c->wait_by_us = c->wait_most_us = TIME_NEVER;
     c->wait_is_due = 1;
     for (; req; req = req->next) {
@@ -165,7 +165,6 @@ static int is_count_wanted(const struct backend_conn *c)
 
 void hf__redis_wait_push(struct backend_conn *c)
 {
-    if (!c->wait_is_due) return;
     c->wait_is_due = 0;
     if (c->main.state != LINK_UP) return;
     int rc = is_count_wanted(c) ? hf__redis_role_ask(&c->main) : 0;
@@ -178,7 +177,7 @@ void hf__redis_wait_push(struct backend_conn *c)
 int hf__redis_wait_park(struct backend_conn *c, struct request *req,
                         const struct reply *reply)
 {
-    if (!c->wait || reply->verdict != V_GRANTED) return 0;
+    if (reply->verdict != V_GRANTED) return 0;
     if (req->op != OP_PROPOSE && !(req->op == OP_RENEW && c->wait_renews))
         return 0;
     /* Neither has a use for these. */

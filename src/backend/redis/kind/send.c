@@ -1,0 +1,132 @@
+/*
+ * send.c: what is unsent goes into the output, renewals in batches.  One rule:
+ * a request that cannot be put into a command is answered, and changes nothing
+ * on the server.
+ */
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/redis/kind/kind.h"
+#include "base/boot.h"
+
+/* Why the request cannot be put into a command; NULL if it can. */
+static const char *refusal(const struct request *req)
+{
+    if (req->op == OP_LIST) return NULL;
+    if (req->op == OP_BOOT)
+        return hf__boot_is_sound(req) ? NULL : "boot: no group, or no lease";
+    if (req->name_len == 0 || req->name_len > NAME_LEN_MAX)
+        return "the name is empty or too long";
+    if (req->op == OP_PROPOSE && req->ballot < 1) return "no number";
+    if (req->ballot < 0 || req->ballot > BALLOT_MAX)
+        return "the number is out of range";
+    if ((req->op == OP_PROPOSE || req->op == OP_RENEW) && req->lease_us < 1)
+        return "no lease";
+    return NULL;
+}
+
+static void refuse(struct backend_conn *c, struct request *req, int status,
+                   const char *why)
+{
+    snprintf(c->text, sizeof c->text, "%s: %s", c->endpoint, why);
+    req->next = NULL;
+    hf__redis_answer_all(c, req, V_ERROR, status, c->text);
+}
+
+void hf__redis_send(struct backend_conn *c, enum flight_kind kind,
+                    struct request *reqs)
+{
+    const struct redis_call *call = hf__redis_call(c, reqs);
+    assert(call);
+    int is_asked = !c->owner || hf__redis_asking(c, reqs) == 0;
+    c->cmd.script = call->script;
+    c->cmd.sent_as = kind;
+    call->build(c, reqs);
+    struct flight *f = is_asked ? hf__redis_link_push(&c->main, kind) : NULL;
+    if (f) {
+        f->reqs = reqs;
+        if (c->waits_aof) (void)hf__redis_aof_push(c, reqs);
+        if (c->wait) hf__redis_wait_sent(c, reqs);
+        return;
+    }
+    snprintf(c->text, sizeof c->text, "%s: out of memory", c->endpoint);
+    hf__redis_answer_all(c, reqs, V_ERROR, HF_NOMEM, c->text);
+}
+
+/* Take as many renewals of the first one's script out of the list as may go in
+ * one command.  They come before whatever stood between them, which does no
+ * harm: no lock is renewed before it was granted, and none after its release
+ * was asked for. */
+static struct request *batch_take(struct backend_conn *c, struct request **list)
+{
+    struct request *first = NULL, **end = &first;
+    const struct redis_call *call = hf__redis_call(c, *list);
+    int n = 0, most = c->is_sliced ? 1 : call->batch;
+    while (*list && n < most) {
+        struct request *r = *list;
+        if (r->op != OP_RENEW || hf__redis_call(c, r) != call) {
+            list = &r->next;
+            continue;
+        }
+        *list = r->next;
+        r->next = NULL;
+        *end = r;
+        end = &r->next;
+        n++;
+    }
+    return first;
+}
+
+/* Answer what cannot be sent; the rest, in order. */
+static struct request *sift(struct backend_conn *c, struct request *list)
+{
+    struct request *first = NULL, **end = &first;
+    char text[HF_ERROR_TEXT_MAX];
+    while (list) {
+        struct request *r = list;
+        int status = HF_INVALID;
+        list = r->next;
+        r->next = NULL;
+        const char *why = refusal(r);
+        if (!why && c->quorum_of > 1) {
+            status = HF_CONFLICT;
+            why = hf__redis_member_refusal(c, r, text, sizeof text);
+        }
+        if (why) {
+            refuse(c, r, status, why);
+            continue;
+        }
+        *end = r;
+        end = &r->next;
+    }
+    return first;
+}
+
+void hf__redis_send_all(struct backend_conn *c)
+{
+    struct request *list = sift(c, hf__redis_list_take(&c->unsent));
+    while (list) {
+        struct request *chain = list;
+        if (list->op == OP_RENEW) {
+            chain = batch_take(c, &list);
+        } else {
+            list = list->next;
+            chain->next = NULL;
+        }
+        if (c->master) {
+            hf__redis_ask_send(c, chain);
+            continue;
+        }
+        if (chain->op == OP_BOOT) {
+            hf__redis_boot_begin(c, chain);
+            continue;
+        }
+        if (chain->op == OP_FACTS) {
+            hf__redis_facts_begin(c, chain);
+            continue;
+        }
+        int is_set = c->no_fence && chain->op == OP_PROPOSE;
+        hf__redis_send(c, is_set ? FLIGHT_SET : FLIGHT_REQUEST, chain);
+    }
+}
