@@ -8,7 +8,16 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/redis/kind/answer.h"
+#include "backend/redis/kind/send.h"
+#include "backend/redis/link/auth.h"
+#include "backend/redis/link/link.h"
+#include "backend/redis/link/tls.h"
 #include "backend/redis/redis.h"
+#include "backend/redis/replica/wait.h"
+#include "backend/redis/sentinel/ask.h"
+#include "backend/redis/watch/table.h"
+#include "backend/redis/watch/watch.h"
 #include "base/error.h"
 #include "base/math.h"
 

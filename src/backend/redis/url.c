@@ -5,7 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/redis/link/tls.h"
 #include "backend/redis/redis.h"
+#include "backend/redis/replica/aof.h"
+#include "backend/redis/replica/wait.h"
 #include "base/error.h"
 
 static int db_read(const char *text, int *db, struct hf_error *err)

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/redis/redis.h"
+#include "backend/redis/kind/info.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

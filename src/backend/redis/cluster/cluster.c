@@ -3,6 +3,9 @@
  * made of redis connections, and does nothing that one of them could do.
  */
 #include "backend/redis/cluster/cluster.h"
+#include "backend/redis/inner/bounds.h"
+#include "backend/redis/inner/inner.h"
+#include "backend/redis/redis.h"
 
 #include <string.h>
 
@@ -115,11 +118,11 @@ static int seeds_read(struct cluster *c, struct hf_error *err)
     while (*list) {
         struct url one;
         if (hf__url_host_next(&list, &one, err) != HF_OK) return HF_INVALID;
-        if (c->seeds_len == SEEDS_MAX)
+        if (c->seeds_len == CLUSTER_SEEDS_MAX)
             return hf__error_set(err, HF_INVALID,
                                  "url: host: more than %d are given",
-                                 SEEDS_MAX);
-        struct seed *s = &c->seeds[c->seeds_len];
+                                 CLUSTER_SEEDS_MAX);
+        struct cluster_seed *s = &c->seeds[c->seeds_len];
         s->port = one.port ? one.port : REDIS_PORT;
         s->host = hf__strdup(c->env->alloc, one.host);
         c->seeds_len++;
@@ -174,7 +177,7 @@ static void cluster_free(struct cluster *c)
 static int first_connect(struct cluster *c, struct hf_error *err)
 {
     hf__redis_cluster_map_begin(c);
-    const struct seed *s = &c->seeds[c->seed_next];
+    const struct cluster_seed *s = &c->seeds[c->seed_next];
     struct cluster_node *n = hf__redis_cluster_node(c, s->host, s->port);
     if (!n) return hf__error_set(err, HF_NOMEM, "redis-cluster: out of memory");
     int status = hf__redis_cluster_connect(c, n, err);

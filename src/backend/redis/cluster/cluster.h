@@ -10,10 +10,11 @@
 #define HF_CLUSTER_H
 
 #include "backend/redis/inner/inner.h"
-#include "backend/redis/redis.h"
+#include "backend/redis/inner/bounds.h"
+#include "backend/redis/inner/owner.h"
 #include "backend/redis/cluster/hash_slot.h"
 
-#define SEEDS_MAX 64
+#define CLUSTER_SEEDS_MAX 64
 #define REDIRECTS_MAX 8                   /* of one request */
 #define STAGGER_US (250 * US_PER_MS)      /* before the next seed is tried */
 #define ASK_US (500 * US_PER_MS)          /* one node's time to tell the map */
@@ -64,7 +65,7 @@ struct cluster_watch {
     char name[];
 };
 
-struct seed {
+struct cluster_seed {
     char *host;
     int port;
 };
@@ -81,7 +82,7 @@ struct cluster {
     int is_sharded;
     int is_closing;
 
-    struct seed seeds[SEEDS_MAX];
+    struct cluster_seed seeds[CLUSTER_SEEDS_MAX];
     int seeds_len;
     int seed_next;      /* rotates, from a random one */
     int seeds_left;     /* not yet tried in this round */

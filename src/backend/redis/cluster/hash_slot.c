@@ -3,6 +3,7 @@
  * believed only if every number in it is in its range.
  */
 #include "backend/redis/cluster/hash_slot.h"
+#include "backend/redis/link/resp.h"
 
 #include <stdio.h>
 #include <string.h>

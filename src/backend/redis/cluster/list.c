@@ -5,6 +5,7 @@
  * whoever has it.
  */
 #include "backend/redis/cluster/cluster.h"
+#include "backend/redis/inner/owner.h"
 
 #define CURSOR_BITS 54 /* of a node's own; above them, which master it is */
 #define CURSOR_MASK ((UINT64_C(1) << CURSOR_BITS) - 1)

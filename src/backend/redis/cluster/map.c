@@ -14,6 +14,13 @@
 #include <string.h>
 
 #include "backend/redis/cluster/cluster.h"
+#include "backend/redis/cluster/hash_slot.h"
+#include "backend/redis/inner/bounds.h"
+#include "backend/redis/inner/inner.h"
+#include "backend/redis/inner/owner.h"
+#include "backend/redis/link/error.h"
+#include "backend/redis/link/link.h"
+#include "backend/redis/redis.h"
 #include "base/error.h"
 #include "base/math.h"
 
@@ -54,7 +61,7 @@ static void seed_try(struct cluster *c)
 {
     struct hf_error err = {0};
     while (c->seeds_left > 0) {
-        const struct seed *s = &c->seeds[c->seed_next];
+        const struct cluster_seed *s = &c->seeds[c->seed_next];
         c->seed_next = (c->seed_next + 1) % c->seeds_len;
         c->seeds_left--;
         struct cluster_node *n = hf__redis_cluster_node(c, s->host, s->port);

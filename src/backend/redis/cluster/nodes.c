@@ -6,6 +6,11 @@
 #include <string.h>
 
 #include "backend/redis/cluster/cluster.h"
+#include "backend/redis/inner/bounds.h"
+#include "backend/redis/inner/inner.h"
+#include "backend/redis/inner/owner.h"
+#include "backend/redis/link/link.h"
+#include "backend/redis/redis.h"
 #include "base/error.h"
 
 static const struct redis_owner owner = {

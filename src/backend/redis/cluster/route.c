@@ -9,6 +9,11 @@
 #include <string.h>
 
 #include "backend/redis/cluster/cluster.h"
+#include "backend/redis/cluster/hash_slot.h"
+#include "backend/redis/inner/inner.h"
+#include "backend/redis/inner/owner.h"
+#include "backend/redis/link/error.h"
+#include "backend/redis/redis.h"
 #include "base/error.h"
 #include "base/math.h"
 

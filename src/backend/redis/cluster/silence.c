@@ -5,6 +5,8 @@
  * old master is given up.
  */
 #include "backend/redis/cluster/cluster.h"
+#include "backend/redis/inner/inner.h"
+#include "backend/redis/inner/owner.h"
 
 int hf__redis_cluster_is_silent(const struct cluster_node *n)
 {

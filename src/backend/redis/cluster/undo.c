@@ -10,6 +10,9 @@
 #include <string.h>
 
 #include "backend/redis/cluster/cluster.h"
+#include "backend/redis/cluster/hash_slot.h"
+#include "backend/redis/inner/inner.h"
+#include "backend/redis/redis.h"
 
 static int is_undone_by(const struct request *req,
                         const struct request *release)

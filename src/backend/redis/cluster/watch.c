@@ -10,6 +10,8 @@
 #include <string.h>
 
 #include "backend/redis/cluster/cluster.h"
+#include "backend/redis/inner/inner.h"
+#include "backend/redis/redis.h"
 #include "base/math.h"
 
 static struct cluster_watch **watch_find(struct cluster *c, enum lock_kind kind,

@@ -4,6 +4,8 @@
  * outside ends in settle(), which lets everything out and sets the one timer.
  */
 #include "backend/redis/inner/inner.h"
+#include "backend/redis/link/link.h"
+#include "backend/redis/watch/watch.h"
 
 #include <assert.h>
 

@@ -2,6 +2,7 @@
  * owner.c: a connection that is a part of another one, as a cluster's
  * node is.  One rule: without an owner nothing of this happens.
  */
+#include "backend/redis/inner/owner.h"
 #include "backend/redis/redis.h"
 #include "base/math.h"
 

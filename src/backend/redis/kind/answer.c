@@ -6,7 +6,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/redis/inner/owner.h"
+#include "backend/redis/kind/answer.h"
 #include "backend/redis/kind/kind.h"
+#include "backend/redis/kind/queue.h"
+#include "backend/redis/kind/send.h"
+#include "backend/redis/link/error.h"
+#include "backend/redis/link/link.h"
+#include "backend/redis/member/boot.h"
+#include "backend/redis/member/facts.h"
+#include "backend/redis/redis.h"
+#include "backend/redis/replica/aof.h"
+#include "backend/redis/replica/role.h"
+#include "backend/redis/replica/wait.h"
+#include "backend/redis/sentinel/ask.h"
 #include "base/error.h"
 
 static const char *const op_words[] = {

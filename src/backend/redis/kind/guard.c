@@ -8,6 +8,9 @@
 #include <stdio.h>
 
 #include "backend/redis/kind/kind.h"
+#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/value.h"
+#include "backend/redis/redis.h"
 
 static const char guard_prefix[] = "holdfast_guard";
 static const char claim_prefix[] = "holdfast_claim";

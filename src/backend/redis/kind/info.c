@@ -7,9 +7,18 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/redis/inner/owner.h"
+#include "backend/redis/kind/info.h"
 #include "backend/redis/kind/kind.h"
+#include "backend/redis/kind/queue.h"
+#include "backend/redis/kind/rw.h"
+#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/string.h"
+#include "backend/redis/redis.h"
 #include "base/math.h"
 #include "base/url.h"
+
+#define LIST_COUNT "100" /* keys looked at for one page */
 
 static void text_copy(char *out, size_t size, const char *text, size_t len)
 {

@@ -4,6 +4,8 @@
  * finds out that there is none.
  */
 #include "backend/redis/kind/kind.h"
+#include "backend/redis/kind/queue.h"
+#include "backend/redis/redis.h"
 
 /* A plain lock has two more layouts: a string, and one with a queue. */
 enum { ROW_STRING = KINDS_LEN, ROW_QUEUE, ROWS_LEN };

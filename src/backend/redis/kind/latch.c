@@ -7,7 +7,11 @@
  */
 #include <stdio.h>
 
+#include "backend/redis/kind/answer.h"
 #include "backend/redis/kind/kind.h"
+#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/value.h"
+#include "backend/redis/redis.h"
 
 #define LATCH_KEYS 3 /* the latch, its facts, and what only a semaphore has */
 

@@ -8,8 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/redis/kind/answer.h"
+#include "backend/redis/kind/info.h"
 #include "backend/redis/kind/kind.h"
+#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/value.h"
+#include "backend/redis/redis.h"
 #include "base/math.h"
+
+/* Renewed by one command: side keys have to be written out. */
+#define BATCH_MAX_SIDE 16
 
 #define ID_LEN 14 /* two more bytes count the permits of one acquire */
 

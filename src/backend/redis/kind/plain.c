@@ -6,7 +6,17 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/redis/inner/owner.h"
+#include "backend/redis/kind/answer.h"
+#include "backend/redis/kind/info.h"
 #include "backend/redis/kind/kind.h"
+#include "backend/redis/kind/plain.h"
+#include "backend/redis/kind/queue.h"
+#include "backend/redis/kind/rw.h"
+#include "backend/redis/kind/script.h"
+#include "backend/redis/member/boot.h"
+#include "backend/redis/redis.h"
+#include "backend/redis/watch/classic.h"
 
 /* ---- requests to commands ---- */
 

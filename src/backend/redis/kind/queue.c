@@ -12,6 +12,12 @@
 #include <string.h>
 
 #include "backend/redis/kind/kind.h"
+#include "backend/redis/kind/plain.h"
+#include "backend/redis/kind/queue.h"
+#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/send.h"
+#include "backend/redis/link/error.h"
+#include "backend/redis/redis.h"
 #include "base/url.h"
 
 /* What acquire.lua and release.lua say. */

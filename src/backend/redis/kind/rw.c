@@ -7,7 +7,15 @@
 #include <stdio.h>
 
 #include "backend/redis/kind/kind.h"
+#include "backend/redis/kind/plain.h"
+#include "backend/redis/kind/rw.h"
+#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/value.h"
+#include "backend/redis/redis.h"
 #include "base/math.h"
+
+/* Renewed by one command: side keys have to be written out. */
+#define BATCH_MAX_RW 28
 
 /* Redisson looks at so many strings of each holder, inside the server: it is
  * never told of more.  What a release needs is whether any are left. */

@@ -3,6 +3,8 @@
  * their keys, the record of a hold, the channel.  One rule: a key is made in
  * one place, so that its name is the same in every script.
  */
+#include "backend/redis/kind/script.h"
+#include "backend/redis/member/boot.h"
 #include "backend/redis/redis.h"
 
 const char hf__redis_fence_prefix[] = "redisson_lock_token";

@@ -7,7 +7,16 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/redis/inner/owner.h"
 #include "backend/redis/kind/kind.h"
+#include "backend/redis/kind/send.h"
+#include "backend/redis/member/alone.h"
+#include "backend/redis/member/boot.h"
+#include "backend/redis/member/facts.h"
+#include "backend/redis/redis.h"
+#include "backend/redis/replica/aof.h"
+#include "backend/redis/replica/wait.h"
+#include "backend/redis/sentinel/ask.h"
 #include "base/boot.h"
 
 /* Why the request cannot be put into a command; NULL if it can. */

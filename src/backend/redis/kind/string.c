@@ -12,7 +12,12 @@
  */
 #include <string.h>
 
+#include "backend/redis/inner/owner.h"
 #include "backend/redis/kind/kind.h"
+#include "backend/redis/kind/plain.h"
+#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/string.h"
+#include "backend/redis/redis.h"
 #include "base/url.h"
 
 /* "hf1:<owner>:<attempt>:", and with a number "<T>:" behind it. */

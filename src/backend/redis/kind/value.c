@@ -7,6 +7,9 @@
 #include <stdio.h>
 
 #include "backend/redis/kind/kind.h"
+#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/value.h"
+#include "backend/redis/redis.h"
 
 /* The server's clock, counted on from when it last told it: what was on its way
  * to us makes it earlier than it is, never later. */

@@ -4,6 +4,7 @@
  */
 #include <stdio.h>
 
+#include "backend/redis/link/auth.h"
 #include "backend/redis/redis.h"
 #include "base/error.h"
 #include "sys/secret.h"

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/redis/link/error.h"
 #include "backend/redis/redis.h"
 #include "base/error.h"
 

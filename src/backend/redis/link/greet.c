@@ -4,7 +4,16 @@
  */
 #include <string.h>
 
+#include "backend/redis/link/error.h"
+#include "backend/redis/link/link.h"
+#include "backend/redis/member/alone.h"
+#include "backend/redis/member/boot.h"
 #include "backend/redis/redis.h"
+#include "backend/redis/replica/aof.h"
+#include "backend/redis/replica/role.h"
+#include "backend/redis/replica/wait.h"
+#include "backend/redis/sentinel/ask.h"
+#include "backend/redis/watch/watch.h"
 
 #define STALE_US (500 * US_PER_MS) /* an older answer to TIME is asked again */
 

@@ -5,7 +5,13 @@
 #include <errno.h>
 #include <string.h>
 
+#include "backend/redis/kind/answer.h"
+#include "backend/redis/link/error.h"
+#include "backend/redis/link/link.h"
 #include "backend/redis/redis.h"
+#include "backend/redis/watch/watch.h"
+
+#define READ_SIZE (16 * 1024)
 
 /* How a server of TLS tells that it did not understand. */
 static const char tls_alert[] = {0x15, 0x03};

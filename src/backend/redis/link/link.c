@@ -15,7 +15,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/redis/inner/bounds.h"
+#include "backend/redis/link/link.h"
 #include "backend/redis/redis.h"
+#include "backend/redis/replica/wait.h"
+#include "backend/redis/watch/watch.h"
 #include "base/error.h"
 
 #define EXTENSIONS_MAX 4

@@ -7,6 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/redis/cluster/hash_slot.h"
+#include "backend/redis/link/link.h"
+#include "backend/redis/link/output.h"
 #include "backend/redis/redis.h"
 
 #define OUT_KEPT_MAX (64 * 1024) /* a larger buffer is given back when empty */

@@ -6,6 +6,8 @@
 #include <assert.h>
 #include <errno.h>
 
+#include "backend/redis/link/auth.h"
+#include "backend/redis/link/link.h"
 #include "backend/redis/redis.h"
 
 /* Somebody may just be writing a file that was good at first: whatever is

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/redis/link/auth.h"
+#include "backend/redis/link/tls.h"
 #include "backend/redis/redis.h"
 #include "base/error.h"
 #include "sys/secret.h"

@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/redis/member/alone.h"
+#include "backend/redis/member/boot.h"
 #include "backend/redis/redis.h"
 
 /* A client of the quorum asks by OP_BOOT, and so does a probe; the servers of a

@@ -8,7 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/redis/kind/answer.h"
 #include "backend/redis/kind/kind.h"
+#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/send.h"
+#include "backend/redis/link/error.h"
+#include "backend/redis/member/boot.h"
+#include "backend/redis/redis.h"
 #include "base/boot.h"
 #include "base/error.h"
 

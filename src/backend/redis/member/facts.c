@@ -8,7 +8,13 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/redis/kind/answer.h"
+#include "backend/redis/link/error.h"
+#include "backend/redis/member/alone.h"
+#include "backend/redis/member/boot.h"
+#include "backend/redis/member/facts.h"
 #include "backend/redis/redis.h"
+#include "backend/redis/replica/wait.h"
 #include "base/error.h"
 
 #define FACTS_SIZE 2048 /* bytes of all lines */

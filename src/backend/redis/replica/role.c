@@ -9,7 +9,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/redis/link/link.h"
 #include "backend/redis/redis.h"
+#include "backend/redis/replica/role.h"
 
 /* A replica that has gone counts for so long: one that is cut off may yet be
  * promoted. */

@@ -13,7 +13,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/redis/link/error.h"
+#include "backend/redis/link/link.h"
 #include "backend/redis/redis.h"
+#include "backend/redis/replica/role.h"
+#include "backend/redis/replica/wait.h"
 #include "base/error.h"
 #include "base/math.h"
 

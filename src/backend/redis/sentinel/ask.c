@@ -12,8 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/redis/sentinel/ask.h"
+#include "backend/redis/link/error.h"
+#include "backend/redis/link/link.h"
 #include "backend/redis/redis.h"
+#include "backend/redis/sentinel/ask.h"
 #include "base/error.h"
 
 /* ---- asking a Sentinel ---- */

@@ -5,7 +5,7 @@
 #ifndef HF_REDIS_ASK_H
 #define HF_REDIS_ASK_H
 
-#include "backend/backend.h"
+#include "backend/redis/redis.h"
 
 #define HOST_LEN_MAX 255
 
@@ -35,5 +35,10 @@ int hf__redis_lead(struct backend_conn *c, const char *host, int port);
 
 /* A led connection that was never led: nobody knows where the primary is. */
 void hf__redis_leaderless(struct backend_conn *c, const struct hf_error *err);
+
+/* The question goes out, and its answers come in. */
+void hf__redis_ask_send(struct backend_conn *c, struct request *req);
+void hf__redis_ask_reply(struct backend_conn *c, const struct flight *f,
+                         const struct resp *v);
 
 #endif

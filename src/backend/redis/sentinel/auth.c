@@ -2,7 +2,7 @@
  * auth.c: who we are to the Sentinels.  One rule: they get what is
  * theirs, by a file or the environment, and never the primary's password.
  */
-#include "backend/redis/redis.h"
+#include "backend/redis/link/auth.h"
 #include "backend/redis/sentinel/sentinel.h"
 #include "base/error.h"
 #include "sys/env.h"

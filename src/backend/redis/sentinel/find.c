@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/redis/inner/inner.h"
+#include "backend/redis/sentinel/ask.h"
 #include "backend/redis/sentinel/sentinel.h"
 #include "base/error.h"
 #include "base/math.h"

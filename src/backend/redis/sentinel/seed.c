@@ -4,7 +4,10 @@
  */
 #include <string.h>
 
-#include "backend/redis/redis.h"
+#include "backend/redis/inner/bounds.h"
+#include "backend/redis/inner/inner.h"
+#include "backend/redis/link/link.h"
+#include "backend/redis/sentinel/ask.h"
 #include "backend/redis/sentinel/sentinel.h"
 #include "base/error.h"
 

@@ -3,12 +3,15 @@
  * and its URL.  One rule: requests go straight to the led connection; all else
  * here only says where that leads.
  */
+#include "backend/redis/inner/bounds.h"
+#include "backend/redis/inner/inner.h"
+#include "backend/redis/redis.h"
+#include "backend/redis/sentinel/ask.h"
 #include "backend/redis/sentinel/sentinel.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/redis/redis.h"
 #include "base/error.h"
 
 /* ---- what the inner connections tell ---- */

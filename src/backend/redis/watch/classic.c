@@ -10,8 +10,11 @@
  */
 #include <string.h>
 
+#include "backend/redis/cluster/cluster.h"
+#include "backend/redis/link/link.h"
 #include "backend/redis/redis.h"
-#include "backend/redis/cluster/hash_slot.h"
+#include "backend/redis/watch/classic.h"
+#include "backend/redis/watch/table.h"
 #include "base/math.h"
 
 static int is_wanted(const struct backend_conn *c, const struct watch *w)

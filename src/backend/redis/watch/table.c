@@ -4,7 +4,12 @@
  */
 #include <string.h>
 
+#include "backend/redis/cluster/cluster.h"
+#include "backend/redis/kind/queue.h"
+#include "backend/redis/kind/script.h"
 #include "backend/redis/redis.h"
+#include "backend/redis/sentinel/ask.h"
+#include "backend/redis/watch/table.h"
 #include "base/math.h"
 
 static size_t bucket_of(const struct watches *w, const char *data, size_t len)

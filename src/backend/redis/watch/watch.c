@@ -9,8 +9,20 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/redis/cluster/cluster.h"
+#include "backend/redis/cluster/hash_slot.h"
+#include "backend/redis/inner/owner.h"
+#include "backend/redis/link/error.h"
+#include "backend/redis/link/link.h"
 #include "backend/redis/redis.h"
+#include "backend/redis/sentinel/ask.h"
+#include "backend/redis/watch/classic.h"
+#include "backend/redis/watch/table.h"
+#include "backend/redis/watch/watch.h"
 #include "base/error.h"
+
+#define PING_US (10 * US_PER_S)      /* silence after which sub is asked */
+#define PING_LIMIT_US (5 * US_PER_S) /* and how long it may take to answer */
 
 static void watch_answer(struct backend_conn *c, struct watch *w,
                          const struct reply *reply)
