@@ -42,15 +42,16 @@ enum request_op {
     OP_UNWATCH,
     OP_VALUE_READ,  /* the value under `name` */
     OP_VALUE_WRITE, /* set it to `data` if its version is `version` */
-    OP_GUARD, /* remember token `version` for the resource `name` and do what
+    OP_GUARD,  /* remember token `version` for the resource `name` and do what
                * the flags say, unless a higher one was here */
-    OP_BOOT,  /* member of a quorum: who are you, and may you vote?  Sent after
+    OP_BOOT,   /* member of a quorum: who are you, and may you vote?  Sent after
                * every connect, and after a clock step */
-    OP_FACTS, /* tell about the node itself: "name:value" lines in `data` */
-    OP_TALLY  /* tell or change the number of `kind` that is kept under the
+    OP_FACTS,  /* tell about the node itself: "name:value" lines in `data` */
+    OP_TALLY,  /* tell or change the number of `kind` that is kept under the
                * name: permits, a counter, a latch, a barrier */
+    OP_PRIMARY /* of a Sentinel: where is the primary called `name`? */
 };
-#define REQUEST_OPS (OP_TALLY + 1) /* for tables by operation */
+#define REQUEST_OPS (OP_PRIMARY + 1) /* for tables by operation */
 
 /* TALLY: what is done with the number.  What it is then is told in any case. */
 enum tally_do {
@@ -125,6 +126,8 @@ struct tally_told {
 #define REQ_OURS 67108864u
 /* RENEW: by a ticket; this client has not had the hold yet. */
 #define REQ_ATTACH 134217728u
+/* PRIMARY: a replica that is being promoted counts already. */
+#define REQ_PROMOTED 268435456u
 
 /* Borrowed by the backend from submit() until it is replied to. */
 struct request {
@@ -190,6 +193,9 @@ struct request {
     uint32_t priv;
     struct request *next;
     void *priv_ptr;
+    /* Of a grant that is answered when replicas have it: the token, or of a
+     * RENEW what was left of the lease; and the node's clock. */
+    int64_t granted, granted_us;
 };
 
 /* Is it about a side of a read/write lock? */

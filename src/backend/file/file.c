@@ -87,6 +87,7 @@ static int request_do(struct backend_conn *c, struct request *req,
                       "file: guard: a file is guarded by itself");
         hf__file_reply_error(c, reply, HF_UNSUPPORTED);
         break;
+    case OP_PRIMARY: /* only of a Sentinel */
     case OP_TALLY:
         hf__error_set(&c->err, HF_UNSUPPORTED,
                       "file: no counters are kept in files");

@@ -374,6 +374,7 @@ void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
     case OP_BOOT:
         apply_boot(s, now_us, req, rep);
         break;
+    case OP_PRIMARY: /* only of a Sentinel */
     case OP_TALLY:
         rep->verdict = V_ERROR;
         rep->status = HF_UNSUPPORTED;

@@ -29,7 +29,8 @@ static const char *const op_words[] = {
     [OP_WATCH] = "watch",     [OP_UNWATCH] = "unwatch",
     [OP_VALUE_READ] = "read", [OP_VALUE_WRITE] = "write",
     [OP_GUARD] = "guard",     [OP_BOOT] = "boot",
-    [OP_FACTS] = "facts",     [OP_TALLY] = "count"};
+    [OP_FACTS] = "facts",     [OP_TALLY] = "count",
+    [OP_PRIMARY] = "primary"};
 
 void hf__redis_refuse(struct backend_conn *c, const char *where, int status,
                       const char *what, struct reply *reply)

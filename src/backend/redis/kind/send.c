@@ -123,19 +123,15 @@ void hf__redis_send_all(struct backend_conn *c)
             list = list->next;
             chain->next = NULL;
         }
-        if (c->master) {
+        if (chain->op == OP_PRIMARY)
             hf__redis_ask_send(c, chain);
-            continue;
-        }
-        if (chain->op == OP_BOOT) {
+        else if (chain->op == OP_BOOT)
             hf__redis_boot_begin(c, chain);
-            continue;
-        }
-        if (chain->op == OP_FACTS) {
+        else if (chain->op == OP_FACTS)
             hf__redis_facts_begin(c, chain);
-            continue;
-        }
-        int is_set = c->no_fence && chain->op == OP_PROPOSE;
-        hf__redis_send(c, is_set ? FLIGHT_SET : FLIGHT_REQUEST, chain);
+        else if (chain->op == OP_PROPOSE && c->no_fence)
+            hf__redis_send(c, FLIGHT_SET, chain);
+        else
+            hf__redis_send(c, FLIGHT_REQUEST, chain);
     }
 }

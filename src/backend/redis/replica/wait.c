@@ -184,10 +184,8 @@ int hf__redis_wait_park(struct backend_conn *c, struct request *req,
     if (reply->verdict != V_GRANTED) return 0;
     if (req->op != OP_PROPOSE && !(req->op == OP_RENEW && c->wait_renews))
         return 0;
-    /* Neither has a use for these. */
-    req->cursor =
-        (uint64_t)(req->op == OP_RENEW ? reply->ttl_us : reply->fence);
-    req->version = (uint64_t)reply->node_us;
+    req->granted = req->op == OP_RENEW ? reply->ttl_us : reply->fence;
+    req->granted_us = reply->node_us;
     hf__redis_list_push(&c->parked, req);
     return 1;
 }
@@ -198,12 +196,12 @@ static void answer_granted(struct backend_conn *c, struct request *req,
     struct reply reply = {.verdict = V_GRANTED,
                           .ttl_us = -1,
                           .waiters = -1,
-                          .node_us = (int64_t)req->version,
+                          .node_us = req->granted_us,
                           .replicas = (int)min64(replicas, REPLICAS_MAX)};
     if (req->op == OP_RENEW)
-        reply.ttl_us = (int64_t)req->cursor;
+        reply.ttl_us = req->granted;
     else
-        reply.fence = reply.counter = (int64_t)req->cursor;
+        reply.fence = reply.counter = req->granted;
     hf__redis_answer(c, req, &reply);
 }
 

@@ -1,7 +1,7 @@
 /*
  * ask.c: two kinds of connections that a Sentinel's client needs.
  *
- *   asker  to one Sentinel: OP_INSPECT of a master's name is answered with its
+ *   asker  to one Sentinel: OP_PRIMARY of a master's name is answered with its
  *          address, OP_WATCH listens to the channel of that very name
  *   led    to the primary: connects where hf__redis_lead() says
  *
@@ -35,7 +35,7 @@ static int push_sentinel(struct backend_conn *c, enum flight_kind kind,
 void hf__redis_ask_send(struct backend_conn *c, struct request *req)
 {
     int rc = push_sentinel(c, FLIGHT_MASTER, "GET-MASTER-ADDR-BY-NAME", req);
-    if (rc == 0 && req->flags & ASK_PROMOTED)
+    if (rc == 0 && req->flags & REQ_PROMOTED)
         rc = push_sentinel(c, FLIGHT_PROMOTED, "REPLICAS", req);
     if (rc == 0) rc = push_sentinel(c, FLIGHT_MASTER, "MASTER", req);
     if (rc == 0) {

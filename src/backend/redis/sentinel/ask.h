@@ -9,14 +9,10 @@
 
 #define HOST_LEN_MAX 255
 
-/* request.flags of OP_INSPECT to an asker: a replica that is being promoted
- * counts already. */
-#define ASK_PROMOTED REQ_REPEATED
-
 /* "There is no master of that name": the status of such an answer. */
 #define MASTER_UNKNOWN HF_INVALID
 
-/* What a Sentinel said of a master: reply.data of OP_INSPECT to an asker. */
+/* What a Sentinel said of a master: reply.data of OP_PRIMARY. */
 struct master {
     char host[HOST_LEN_MAX + 1];
     int port;

@@ -35,8 +35,8 @@ static void seed_ask(struct seed *d)
     if (!d->is_open) seed_open(d);
     if (!d->is_open || d->n.is_dropped || d->is_asked) return;
     d->ask =
-        (struct request){.op = OP_INSPECT,
-                         .flags = s->is_up ? 0 : ASK_PROMOTED,
+        (struct request){.op = OP_PRIMARY,
+                         .flags = s->is_up ? 0 : REQ_PROMOTED,
                          .name = s->name,
                          .name_len = strlen(s->name),
                          .deadline_us = now_us(s) + s->env->conf->timeout_us};

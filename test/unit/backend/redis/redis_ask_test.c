@@ -63,7 +63,7 @@ static void ask(unsigned flags, const char *said)
     f.env.reply = reply_keep;
     greet(&s);
     server_wait_link(&f, 1);
-    req = server_request(OP_INSPECT, "m", 1, 1);
+    req = server_request(OP_PRIMARY, "m", 1, 1);
     req.flags = flags;
     fake_submit(&f, &req, &a);
     f.backend->flush(f.conn);
@@ -95,7 +95,7 @@ TEST(redis_ask, the_epoch_may_be_denied)
 
 TEST(redis_ask, a_replica_that_is_being_promoted_counts_already)
 {
-    ask(ASK_PROMOTED,
+    ask(REQ_PROMOTED,
         ADDRESS "*2\r\n"
                 "*6\r\n$2\r\nip\r\n$1\r\nx\r\n$4\r\nport\r\n$4\r\n7002\r\n"
                 "$5\r\nflags\r\n$5\r\nslave\r\n"
