@@ -23,10 +23,10 @@ enum lock_kind {
     KIND_WRITE = HF_KIND_WRITE,
     KIND_PERMIT = HF_KIND_PERMIT,
     KIND_COUNT,   /* plain counter: granted when `permits` could be taken off;
-                   * nobody holds them, nothing ends them */
+                   * they have no holder and no lease */
     KIND_LATCH,   /* granted when its count is 0, or there is none */
-    KIND_BARRIER, /* granted when `permits` holders have asked; RELEASE: he
-                   * does not wait there any longer */
+    KIND_BARRIER, /* granted when `permits` owners have asked; RELEASE: this
+                   * owner waits no longer */
     KINDS_LEN
 };
 
@@ -34,7 +34,7 @@ enum request_op {
     OP_PROPOSE, /* take the lock under number `ballot`, or say why not */
     OP_RENEW,   /* if owner, attempt and fence match: set count and lease */
     OP_RELEASE, /* if owner and attempt match: free it; raise the counter */
-    OP_BREAK,   /* free it whoever has it; raise the counter */
+    OP_BREAK,   /* free it, whichever owner has it; raise the counter */
     OP_INSPECT, /* tell about it */
     OP_LIST,    /* next page of locks from `cursor` */
     OP_WATCH,   /* tell env->wake() when the lock is released, from the reply
@@ -67,10 +67,10 @@ enum tally_do {
 struct tally_told {
     int is_there;
     int64_t value;    /* PERMIT, COUNT: available; LATCH: its count; BARRIER:
-                       * who waits there */
+                       * owners that wait there */
     int64_t capacity; /* PERMIT: all there are; BARRIER: how many it needs, 0
                        * unknown */
-    int64_t taken;    /* PERMIT: out; DRAIN: so many */
+    int64_t taken;    /* PERMIT: permits that are out; DRAIN: permits taken */
     int64_t waiters;  /* processes told, -1 unknown */
 };
 
@@ -79,7 +79,7 @@ struct tally_told {
 #define REQ_NO_EXPIRY 8u    /* watchdog hold on a CAP_KERNEL backend */
 #define REQ_REPEATED 16u /* sent before, and that may have been carried out */
 #define REQ_DELETE 32u   /* VALUE_WRITE, GUARD: delete it instead */
-/* RELEASE: count those who wait, but need not wake them: a proposal of this
+/* RELEASE: count the waiters, but need not wake them: a proposal of this
  * process follows right behind. */
 #define REQ_HUSHED 64u
 #define REQ_GUARD_LOOK 128u  /* GUARD: only tell the highest token */
@@ -99,7 +99,7 @@ struct tally_told {
 #define REQ_BOOT_DURABLE 16384u
 #define REQ_BOOT_LOOK 32768u  /* BOOT: tell, change nothing */
 #define REQ_BOOT_FORCE 65536u /* BOOT with NEW or JOIN: whatever is there */
-/* BOOT: who asks does not know yet how long the group's leases may be: where
+/* BOOT: the client does not know yet how long the group's leases may be: where
  * there is no marker, tell, and begin none.  Nor are locks looked for. */
 #define REQ_BOOT_UNSURE 131072u
 /* BOOT with LOOK: whether locks are stored is not asked.  FACTS: only the
@@ -110,7 +110,7 @@ struct tally_told {
 #define REQ_SPOKEN 524288u
 /* PROPOSE: if it cannot be granted, keep a place in the queue for the owner.
  * All of one wait are of one attempt: if that has it already, its lease begins
- * anew, whoever else queues.  RELEASE: give that up, too.  WATCH: hand-overs
+ * anew, whatever else is queued.  RELEASE: give that up, too.  WATCH: hand-overs
  * are heard of. */
 #define REQ_QUEUE 1048576u
 /* PROPOSE with QUEUE: only writers queue, and readers stay behind them. */
@@ -146,7 +146,7 @@ struct request {
     int64_t count;             /* absolute hold count; PROPOSE: 1 */
     int64_t lease_us;
     int64_t window_us; /* W */
-    int64_t permits;   /* PERMIT, COUNT: so many; BARRIER: how many it needs */
+    int64_t permits;   /* PERMIT, COUNT: wanted; BARRIER: parties it needs */
     int64_t seen_us;   /* PROPOSE: the node's clock when it last said BUSY to
                         * this wait; 0: it has not */
     union {
@@ -206,11 +206,11 @@ static inline int request_is_rw(const struct request *req)
 
 /* What a node said, or that nothing can be known. */
 enum verdict {
-    V_GRANTED,   /* PROPOSE: yours.  Others: done */
-    V_BUSY,      /* PROPOSE: somebody else's (also: another attempt of ours) */
-    V_STALE,     /* PROPOSE: `ballot` is not above `counter`, or too old */
-    V_ABSENT,    /* RENEW, RELEASE: no lock of that name now */
-    V_OTHER,     /* RENEW, RELEASE: held, but not by this owner and attempt;
+    V_GRANTED, /* PROPOSE: yours.  Others: done */
+    V_BUSY,    /* PROPOSE: held by another owner, or another attempt of ours */
+    V_STALE,   /* PROPOSE: `ballot` is not above `counter`, or too old */
+    V_ABSENT,  /* RENEW, RELEASE: no lock of that name now */
+    V_OTHER,   /* RENEW, RELEASE: held, but not by this owner and attempt;
                   * RENEW: or with another token than it names.
                   * VALUE_WRITE: it has another version.
                   * GUARD: another token was here, and this one is refused */
@@ -240,9 +240,9 @@ struct reply {
     int silent;           /* BUSY: the holder's library tells nobody when it
                           * releases: look again and again */
     int64_t waiters;      /* RELEASE: processes told, -1 unknown */
-    int64_t poll_us;      /* BUSY with REQ_QUEUE: ask again within so long, or
+    int64_t poll_us;      /* BUSY with REQ_QUEUE: ask again within this time, or
                            * lose the place */
-    int replicas;         /* PROPOSE, RENEW: so many have confirmed it; 0: they
+    int replicas;         /* PROPOSE, RENEW: replicas that confirmed it; 0: they
                            * were not asked */
     const char *text;     /* where: what: why; borrowed for the call; or NULL.
                            * ABSENT, OTHER: what has become of it */
@@ -268,11 +268,11 @@ struct handoff {
     size_t name_len;
     enum lock_kind kind;
     const char *owner; /* borrowed for the call, as is the name */
-    uint64_t attempt;  /* of his proposals, and the number of the last one */
+    uint64_t attempt;  /* of its proposals, and the number of the last one */
     int64_t ballot;
     int64_t fence;
-    int64_t lease_us; /* so long the store keeps it for him, from when it gave
-                       * it; if that is not his lease, he must ask for it */
+    int64_t lease_us; /* how long the store keeps it for the owner, from when
+                       * it gave it; an owner with another lease asks for it */
 };
 
 #define IDENTITY_MAX 96
@@ -283,7 +283,7 @@ struct handoff {
  * group, window_us the quarantine. */
 struct boot {
     char identity[IDENTITY_MAX]; /* another one after every restart */
-    int64_t left_us;             /* it may not vote for so long; 0: settled */
+    int64_t left_us;             /* time until it may vote; 0: settled */
     int64_t lease_us; /* the group's longest lease, as the marker says */
     int is_new;       /* there was no marker */
     int is_durable;   /* it is known to lose nothing in a restart */
