@@ -101,7 +101,7 @@ static int server_promises(const struct doctor *d, struct promise *out)
                 "at once; its holder is told LOST as soon as it answers");
     if (fails_over(d)) failover_promises(d, out, &n);
     promise_add(out, &n, "clock jumps", by_fence, yes,
-                "forward: at once; back: so much later");
+                "forward: at once; back: later by the same amount");
     return n;
 }
 

@@ -38,7 +38,7 @@ void session_say_busy(struct session *s, const char *what, int64_t waited_ms)
         say_warn("%s: %s%s: held by %s", name[0] ? name : s->shown, what, after,
                  holder_text(&info, who, sizeof(who)));
     else
-        say_warn("%s: %s%s: it was held by someone else", s->shown, what,
+        say_warn("%s: %s%s: it was held by another holder", s->shown, what,
                  after);
 }
 

@@ -28,7 +28,7 @@ extern "C" {
 /* One row per code: name, value, advice, text.  Values never change. */
 #define HF_STATUS_MAP(X)                                                       \
     X(OK, 0, NONE, "success")                                                  \
-    X(TAKEN, -1, RETRY, "held by someone else")                                \
+    X(TAKEN, -1, RETRY, "held by another holder")                              \
     X(TIMEOUT, -2, RETRY, "not acquired before the deadline")                  \
     X(UNAVAILABLE, -3, RETRY, "too few nodes answered")                        \
     X(LOST, -4, STOP, "taken away while it was held")                          \
@@ -45,8 +45,8 @@ extern "C" {
     X(CLOSED, -13, STOP, "the client is closed")                               \
     X(NOMEM, -14, RETRY, "out of memory")                                      \
     X(INTERNAL, -15, STOP, "a bug in holdfast")                                \
-    X(CHANGED, -16, RETRY, "changed by someone else since it was read")        \
-    X(STALE, -17, STOP, "a higher token has been there: this hold is over")    \
+    X(CHANGED, -16, RETRY, "changed since it was read")                        \
+    X(STALE, -17, STOP, "the resource has seen a higher token")                \
     X(EMPTY, -18, RETRY, "nothing is there now")
 
 enum hf_status {
@@ -73,7 +73,7 @@ enum hf_advice {
  * The text goes from the outside to the cause: "where: what: why".  It does not
  * begin with the name of the object that the call was made on, which the caller
  * knows: put the name in front when the text is printed.  A server is named,
- * and so is a lock that is one of several: "lock b: held by someone else".
+ * and so is a lock that is one of several: "lock b: held by another holder".
  */
 struct hf_error {
     int status;                   /* enum hf_status */
@@ -98,7 +98,7 @@ struct hf_error {
 HF_API const char *hf_status_name(int status);
 
 /**
- * Return a description of a status: "held by someone else" for HF_TAKEN.
+ * Return a description of a status: "held by another holder" for HF_TAKEN.
  *
  * @param status  any value
  * @return a constant string, borrowed, never NULL; "unknown status" for an

@@ -193,7 +193,8 @@ int hf__guard_mark_admit(struct guard_mark *m, uint64_t token,
     if (token < m->token)
         return hf__error_set(err, HF_STALE,
                              "guard: %.120s: token %" PRIu64
-                             " is stale: %" PRIu64 " has been here",
+                             " is refused: the resource has already seen"
+                             " token %" PRIu64,
                              m->path, token, m->token);
     return token > m->token ? mark_write(m, token, err) : HF_OK;
 }

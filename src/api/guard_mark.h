@@ -39,7 +39,7 @@ int hf__guard_mark_open(struct guard_mark *m, const char *path, int make,
 void hf__guard_mark_close(struct guard_mark *m);
 
 /* Let `token` in: it is on disk when this returns HF_OK.  HF_STALE: a higher
- * one has been here. */
+ * one was seen before. */
 int hf__guard_mark_admit(struct guard_mark *m, uint64_t token,
                          struct hf_error *err);
 

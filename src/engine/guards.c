@@ -46,18 +46,20 @@ static const char *stale_text(const struct request *r, const struct reply *rep,
                               char *out, size_t size)
 {
     const char *lost = r->flags & REQ_REPEATED
-                           ? "; an answer was lost before: it may have been "
-                             "written before that one came"
+                           ? "; an answer was lost before: the value may have "
+                             "been written before that token came"
                            : "";
     if (r->flags & REQ_GUARD_CLAIM && !rep->version)
-        snprintf(out, size, "token %llu: nobody has claimed it",
+        snprintf(out, size,
+                 "token %llu is refused: the resource was not claimed",
                  (unsigned long long)r->version);
     else
-        snprintf(
-            out, size, "token %llu is stale: %llu %s%s",
-            (unsigned long long)r->version, (unsigned long long)rep->version,
-            r->flags & REQ_GUARD_CLAIM ? "has claimed it" : "has been here",
-            lost);
+        snprintf(out, size,
+                 "token %llu is refused: the resource %s token %llu%s",
+                 (unsigned long long)r->version,
+                 r->flags & REQ_GUARD_CLAIM ? "was claimed with"
+                                            : "has already seen",
+                 (unsigned long long)rep->version, lost);
     return out;
 }
 

@@ -12,7 +12,7 @@ expect 0 "a new file" guard_file 5 five
 check "is written" file_is f five
 expect 80 "a lower fence" guard_file 4 four
 check "is refused and says why" \
-    err_has 'guard: f: token 4 is stale: 5 has been here'
+    err_has 'guard: f: token 4 is refused: the resource has already seen token 5'
 check "nothing changed" file_is f five
 expect 0 "touch" "$HOLDFAST" guard file-touch f --fence 9
 expect 80 "shuts out who was before" guard_file 8 eight

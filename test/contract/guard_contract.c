@@ -151,7 +151,8 @@ TEST(guard, says_whose_token_was_there)
     if (!c) return;
     CHECK_INT(set(c, 12, "x"), HF_OK);
     CHECK_INT(hf_guard_touch(c, "res", 11, &err), HF_STALE);
-    CHECK_STR(err.text, "token 11 is stale: 12 has been here");
+    CHECK_STR(err.text,
+              "token 11 is refused: the resource has already seen token 12");
     CHECK_INT(hf_status_advice(HF_STALE), HF_ADVICE_STOP);
 }
 

@@ -49,7 +49,7 @@ TEST(status, texts_are_sentences_without_capital_or_full_stop)
         CHECK(text[0] >= 'a' && text[0] <= 'z');
         CHECK(text[strlen(text) - 1] != '.');
     }
-    CHECK_STR(hf_status_text(HF_TAKEN), "held by someone else");
+    CHECK_STR(hf_status_text(HF_TAKEN), "held by another holder");
 }
 
 TEST(status, advice_tells_what_to_do)
