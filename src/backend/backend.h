@@ -39,7 +39,7 @@ struct backend_conf {
     const char *password_file; /* read it at every connect; NULL if none */
     int64_t timeout_us;        /* longest wait for an answer or a connection */
     const char *uuid;          /* this client's, lower case text */
-    int takes_replica;         /* whoever opened it asks what it is */
+    int takes_replica;         /* the opener asks for its role */
 
     /* A part of a connection of the same URL: the files that it names were
      * good when that was opened, and may be just being written now. */
@@ -65,12 +65,12 @@ struct backend_env {
      * connection: each call replaces the last. */
     void (*timer)(struct backend_env *env, int64_t due_us);
 
-    /* A watched lock was released (or may have been): whoever waits for the
-     * name, as whatever kind, asks again. */
+    /* A watched lock was released (or may have been): the waiters for the
+     * name, as whatever kind, ask again. */
     void (*wake)(struct backend_env *env, const char *name, size_t name_len);
 
     /* A lock was given to one of this client's that queued for it (REQ_QUEUE).
-     * It may be told late, twice or never: who asks again finds out. */
+     * It may be told late, twice or never: a waiter that asks finds out. */
     void (*handed)(struct backend_env *env, const struct handoff *h);
 
     /* The connection can be used, or not: LINK_IS_*; err says why not, and is

@@ -1,6 +1,6 @@
 /*
- * boot.c: who may vote.  One rule: nothing here shortens a quarantine but the
- * operator's word.
+ * boot.c: which nodes may vote.  One rule: nothing here shortens a quarantine
+ * but the operator's word.
  */
 #include "base/boot.h"
 
@@ -88,8 +88,9 @@ static int boot_check(const struct marker *m, const struct request *req,
                        "boot: it is a member of another quorum");
 }
 
-/* Who wrote the marker did not know that leases may be longer; it was written
- * again since the data was lost, perhaps by who could reach nobody else. */
+/* The writer of the marker did not know that leases may be longer; it was
+ * written again since the data was lost, perhaps by a client that could reach
+ * no other node. */
 static int64_t missing_us(const struct marker *m, const struct request *req)
 {
     unsigned other = REQ_BOOT_NEW | REQ_BOOT_JOIN | REQ_BOOT_UNSURE;
@@ -98,7 +99,7 @@ static int64_t missing_us(const struct marker *m, const struct request *req)
     return req->lease_us > m->lease_us && us > 0 ? us : 0;
 }
 
-/* From when on it votes, for who asks now. */
+/* From when on it votes, for a client that asks now. */
 static int64_t settled_us(const struct marker *m, const struct request *req,
                           const struct boot_facts *f)
 {
@@ -143,7 +144,7 @@ static void marker_go_on(struct marker *m, const struct request *req,
         word_set(m->group, sizeof m->group, req->name);
         if (req->flags & REQ_BOOT_DURABLE) m->is_durable = 1;
     }
-    /* Who cannot tell one life from the next waits by itself, for itself. */
+    /* A client that cannot tell one life from the next waits by itself. */
     if (!is_blind) m->settled_us = from_us;
     m->is_synced = f->is_durable;
     if (f->identity[0]) word_set(m->identity, sizeof m->identity, f->identity);

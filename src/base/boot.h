@@ -42,7 +42,7 @@ int hf__boot_decide(struct marker *m, const struct request *req,
 /* Has the request a group and its times? */
 int hf__boot_is_sound(const struct request *req);
 
-/* Is it an operator's, who must know whether locks are stored?  To find out
+/* Is it an operator's, which must know whether locks are stored?  To find out
  * may take a walk over everything that is. */
 int hf__boot_wants_locks(const struct request *req);
 

@@ -45,25 +45,25 @@
 /* A turn that comes with less of the wait left may be too late for an answer,
  * of a store that is well. */
 #define TURN_LATE_US (100 * US_PER_MS)
-/* A queue in the store: who has a place there asks again so often, and has lost
- * it when he did not for so long: longer than W, so that a proposal that comes
- * late finds his record, or is too old.  A lock that is handed over waits so
- * long for him to ask for it; but a waiter that has asked so short a time
- * before the release gets it for its lease, as if that was the answer.  The
- * scripts of Redis have the same numbers. */
+/* A queue in the store.  A waiter asks again every PLACE_POLL_US, and loses its
+ * place after PLACE_US without asking: longer than W, so that a proposal that
+ * comes late finds its record, or is too old.  A lock that is handed over waits
+ * QUEUE_HANDOFF_US for the waiter to ask for it; but a waiter that has asked
+ * within QUEUE_FRESH_US before the release gets it for its lease, as if that
+ * was the answer.  The scripts of Redis have the same numbers. */
 #define PLACE_POLL_US US_PER_S
 #define PLACE_US (3 * US_PER_S)
 #define QUEUE_HANDOFF_US (1500 * US_PER_MS)
 #define QUEUE_FRESH_US (10 * US_PER_MS)
-#define BARRIER_KEPT_MS 30000  /* so long is known who went on */
+#define BARRIER_KEPT_MS 30000  /* parties that went on are kept */
 #define BARRIER_IDLE_MS 60000  /* a barrier that nobody uses ends */
-#define LATCH_DELETED_MS 60000 /* so long is known that one was deleted */
+#define LATCH_DELETED_MS 60000 /* a deletion is remembered */
 #define BACKOFF_US_MIN (1 * US_PER_MS)
 #define BACKOFF_US_MAX (200 * US_PER_MS)
 #define RECONNECT_US_MIN (10 * US_PER_MS)
 #define RECONNECT_US_MAX (2 * US_PER_S)
-#define LULL_US (20 * US_PER_MS)      /* late answers may lie so long */
-#define LISTEN_US (300 * US_PER_MS)   /* so idle, listen to the store */
+#define LULL_US (20 * US_PER_MS)      /* late answers may lie unread */
+#define LISTEN_US (300 * US_PER_MS)   /* idle time before listening */
 #define AGAIN_US_MIN (20 * US_PER_MS) /* before a release is repeated */
 #define HANDOVER_MAX 1024 /* hand-overs in a row that may be asked for */
 #define HANDOVER_MS_DEFAULT 50

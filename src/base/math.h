@@ -15,7 +15,7 @@ static inline int64_t max64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* So many millionths of it, without overflow. */
+/* `ppm` millionths of it, without overflow. */
 static inline int64_t part64(int64_t whole, int64_t ppm)
 {
     return whole / 1000000 * ppm + whole % 1000000 * ppm / 1000000;

@@ -45,7 +45,7 @@ void hf__hold_finish(struct hold *h, struct hold_out *out, int status)
     assert(h->op != HOLD_OP_NONE && !out->finished);
     out->finished = 1;
     out->status = status;
-    /* Who is told that he did not enter will not leave either. */
+    /* A caller that is told that it did not enter will not leave either. */
     if (h->op == HOLD_OP_ENTER && status != HF_OK && !MUTATED(COUNT_KEPT))
         h->count--;
     h->op = HOLD_OP_NONE;
@@ -107,7 +107,7 @@ static void held_enter(struct hold *h, const struct hold_event *ev)
 {
     h->count++;
     h->flags |= ev->flags & HOLD_KEEP;
-    /* A detached hold is a record with an end, whoever enters it; and so is
+    /* A detached hold is a record with an end, also if entered; and so is
      * one that must be fed. */
     if (!(h->flags & HOLD_DETACHED) && !h->feed_ms)
         h->flags |= ev->flags & HOLD_ETERNAL;
@@ -189,7 +189,7 @@ static void in_lost(struct hold *h, const struct hold_event *ev,
         op_begin(h, HOLD_OP_LEAVE, TIME_NEVER);
         hf__hold_finish(h, out, h->lost_status);
     } else if (ev->type == EV_RELEASE) {
-        release_begin(h, ev, out); /* the nodes know who has it now */
+        release_begin(h, ev, out); /* the nodes know its holder now */
         if (MUTATED(LOST_AGAIN)) out->notice = HF_STATE_LOST;
     } else if (ev->type == EV_ENTER || ev->type == EV_EXTEND) {
         op_begin(h, HOLD_OP_EXTEND, TIME_NEVER);
@@ -199,8 +199,8 @@ static void in_lost(struct hold *h, const struct hold_event *ev,
     }
 }
 
-/* A node that never had it need not give it back; but who had it must be heard,
- * if it can be, for it may know of another holder. */
+/* A node that never had it need not give it back; but one that had it must be
+ * heard, if it can be, for it may know of another holder. */
 static int release_is_over(const struct hold *h)
 {
     uint32_t said = h->granted | h->gone | h->taken;

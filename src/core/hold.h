@@ -56,8 +56,8 @@ enum hold_event_type {
     EV_FOUND,  /* it was looked for, at `since_us`, and ends `lease_us` later */
     EV_GONE,   /* it was looked for and is not there: lost, with `status` */
     EV_HANDED, /* the store gave it to this hold, which queued there: attempt
-                 * and number by which it did, fence; lease_us: for so long,
-                 * which may be less than its lease */
+                 * and number by which it did, fence; lease_us: how long
+                 * it is given, which may be less than its lease */
     EV_FEED,   /* the program says that its work is alive */
     EV_YIELD,  /* released, and handed to another holder of this process:
                  * over, without a request */
@@ -92,9 +92,9 @@ enum hold_event_type {
 /* What an acquire may ask for beyond lease and wait; 0: nothing of it.  Whole
  * milliseconds, as the user gives them. */
 struct hold_plan {
-    int64_t renew_us;    /* so often; 0: every third of the lease */
+    int64_t renew_us;    /* period; 0: a third of the lease */
     int64_t max_hold_us; /* from the grant's round to the end */
-    int64_t feed_us;     /* renewed only while fed within so long */
+    int64_t feed_us;     /* renewed only if fed within this time */
     struct hold_backoff backoff;
 };
 
@@ -104,8 +104,8 @@ struct hold_event {
     int64_t nodes_now_us; /* estimate of the nodes' clock */
     uint64_t random;      /* for jitter */
     unsigned flags;       /* HOLD_* */
-    int64_t wait_us;      /* < 0 for ever, 0 one try; TURN, WAKE: stand back
-                           * for so long, 0 not at all */
+    int64_t wait_us;      /* < 0 for ever, 0 one try; TURN, WAKE: how long
+                           * to stand back, 0 not at all */
     int64_t lease_us;
     uint64_t attempt;
     int64_t number;
@@ -155,8 +155,8 @@ struct hold {
     uint32_t round;         /* of proposals and renewals */
     uint32_t grant_round;   /* HELD: the one that got it */
     uint32_t max_hold_ms;   /* HELD: as planned; 0: no cap */
-    uint64_t attempt;       /* fresh for every attempt; who queues at the store
-                           * keeps it, for it is known by it there */
+    uint64_t attempt;       /* fresh for every attempt; a waiter in the store's
+                           * queue keeps it, for the store knows it by this */
     uint64_t secret; /* DETACHED: for its ticket; `attempt` is its hash */
     int64_t number;  /* T of this attempt */
     int64_t fence;
@@ -192,8 +192,8 @@ struct hold {
     unsigned outwaited : 1; /* it stood behind others of this process for nearly
                              * all of its time, and no node has failed since */
     unsigned at_risk : 1;
-    unsigned one_try : 1;   /* the user does not wait for who has it */
-    unsigned hasty : 1;     /* nor for the store, longer than he must */
+    unsigned one_try : 1;   /* the user does not wait for the holder */
+    unsigned hasty : 1;     /* nor for the store, longer than needed */
     unsigned starved : 1;   /* a renewal is held back until it is fed */
     unsigned shaken : 1;    /* clocks were set: too few are sure to have it */
     unsigned timed_out : 1; /* lost because its time was over */
@@ -223,8 +223,8 @@ struct hold {
                 int64_t pause_until_us; /* WAITING: look again then */
             };
             int64_t busy_ttl_us;  /* -1 unknown */
-            int64_t busy_poll_us; /* in the store's queue: ask so often; 0 */
-            const struct hold_plan *plan; /* borrowed from who acquires */
+            int64_t busy_poll_us; /* in the store's queue: when to ask; 0 */
+            const struct hold_plan *plan; /* borrowed from the acquire */
         };
         struct {                 /* HELD and after; hf__keep_begin() */
             int64_t renew_at_us; /* TIME_NEVER: no watchdog */

@@ -8,8 +8,8 @@
  *
  * The rule: an attempt that is given up is released wherever it may have been
  * granted, and the next attempt has a fresh id, so that a late packet of the
- * one can neither make nor undo the other.  Who queues at the store makes one
- * attempt, however often it asks, and gives that up once, at the end.
+ * one can neither make nor undo the other.  A wait in the store's queue is
+ * one attempt, however often it asks, and is given up once, at the end.
  */
 #include <assert.h>
 
@@ -19,9 +19,9 @@
 
 /* Once the store has answered, a wait outlives a restart of it; a client that
  * waits for its store outlives anything but the caller's own deadline.  Nodes
- * that are known to be settled later are waited for.  Who does not wait has one
- * patience, whatever is answered: replicas that are missing, or a clock that is
- * off, may refuse him for ever. */
+ * that are known to be settled later are waited for.  A try has one patience,
+ * whatever is answered: replicas that are missing, or a clock that is off, may
+ * refuse it for ever. */
 static void patience_begin(struct hold *h, int64_t now_us)
 {
     int64_t patience = h->conf->patience_us;
@@ -153,8 +153,8 @@ void hf__get_begin(struct hold *h, const struct hold_event *ev,
         queue_begin(h, now_us);
 }
 
-/* With several nodes, those who split the votes wake each other by giving them
- * back: each comes after a pause of its own. */
+/* With several nodes, clients that split the votes wake each other by giving
+ * them back: each asks again after a pause of its own. */
 static void wake_up(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out)
 {
@@ -185,8 +185,8 @@ static void try_failed(struct hold *h, const struct hold_event *ev,
         return;
     }
     if (h->nomem && h->conf->nodes > 1) {
-        /* What was granted may have to wait for its lease's end: who tried
-         * again would find it taken, and by himself. */
+        /* What was granted may have to wait for its lease's end: another
+         * try would find it taken, and by this client. */
         hf__get_abandon(h, HF_NOMEM, now_us, out);
         return;
     }
@@ -217,8 +217,8 @@ static void try_failed(struct hold *h, const struct hold_event *ev,
     if (look_again) wake_up(h, ev, out);
 }
 
-/* What one node refuses for good is no reason to give up; what so many refuse
- * that no quorum is left, is.  So is it that what was waited for was taken
+/* One node that refuses for good is no reason to give up; if too few are left
+ * for a quorum, that is one.  So is it that what was waited for was taken
  * away. */
 static void failure_count(struct hold *h, const struct hold_event *ev)
 {

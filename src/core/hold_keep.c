@@ -60,7 +60,7 @@ void hf__keep_lose(struct hold *h, int status, int64_t now_us,
     if (h->op != HOLD_OP_NONE) hf__hold_finish(h, out, status);
 }
 
-/* The watchdog's own renewal: held back from who is not fed. */
+/* The watchdog's own renewal: held back while the hold is not fed. */
 static void renew_fed(struct hold *h, int64_t now_us, struct hold_out *out)
 {
     h->starved = h->op == HOLD_OP_NONE && !hf__keep_is_fed(h, now_us);

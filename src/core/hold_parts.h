@@ -4,7 +4,7 @@
  *   hold.c        the step: states, moves, the user's operations
  *   hold_round.c  asking the nodes and counting their answers
  *   hold_get.c    trying and waiting
- *   hold_queue.c  handed over by the store, to who queues there
+ *   hold_queue.c  handed over by the store, to waiters of its queue
  *   hold_keep.c   granted, AT_RISK, LOST, and when to renew
  *   hold_renew.c  the answers to a renewal, and healing
  *   hold_plan.c   the period, the cap and the feeding

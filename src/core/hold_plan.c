@@ -36,8 +36,8 @@ int hf__keep_is_useful(const struct hold *h, int64_t now_us)
 }
 
 /* What to ask of the nodes in a round that begins now: no more than the cap
- * leaves, so that nobody waits for a dead holder past it; but so much that the
- * slowest clock keeps it until then.  Attached holds have no cap. */
+ * leaves, so that no waiter waits for a dead holder past it; but enough for the
+ * slowest clock to keep it until then.   Attached holds have no cap. */
 int64_t hf__plan_lease_us(const struct hold *h, int64_t now_us)
 {
     int64_t cap_us = TIME_NEVER;
@@ -62,7 +62,7 @@ void hf__keep_begin(struct hold *h, int64_t start_us, int64_t now_us)
     h->max_hold_ms = plan_ms(plan->max_hold_us);
     h->renew_at_us = TIME_NEVER;
     h->cap_us = cap_us;
-    h->fed_us = now_us; /* who acquires is alive */
+    h->fed_us = now_us; /* the acquire shows that it is alive */
     h->renew_ms = renew_ms;
     h->feed_ms = feed_ms;
     h->starved = h->timed_out = h->shaken = h->late = 0;

@@ -1,6 +1,6 @@
 /*
- * hold_queue.c: waiting in the queue of the store, which gives the lock to who
- * has waited longest.
+ * hold_queue.c: waiting in the queue of the store, which gives the lock to the
+ * waiter that has waited longest.
  *
  *   WAITING --poll--> TRYING --"wait"--> WAITING --handed, whole lease--> HELD
  *              ^                            |

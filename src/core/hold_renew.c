@@ -67,8 +67,8 @@ static void renew_won(struct hold *h, const struct hold_event *ev,
     if (h->op != HOLD_OP_NONE) hf__hold_finish(h, out, HF_OK);
 }
 
-/* The user's change was not confirmed.  A fixed lease is not renewed behind his
- * back; only a lower count is still to be told. */
+/* The user's change was not confirmed.  A fixed lease is not renewed
+ * without being asked to; only a lower count is still to be told. */
 void hf__change_failed(struct hold *h, struct hold_out *out, int status)
 {
     if (!(h->flags & HOLD_KEEP) && h->op != HOLD_OP_LEAVE) {
@@ -207,9 +207,10 @@ void hf__renew_reply(struct hold *h, const struct hold_event *ev,
     round_decide(h, ev, out);
 }
 
-/* The clock of a node jumped, and the lock there may have gone with it.  Who is
- * left with less than a quorum may no longer be the only one.  Who missed the
- * last round does not count: its lease is older than what we believe. */
+/* The clock of a node jumped, and the lock there may have gone with it.  A
+ * hold that is left with less than a quorum may no longer be the only one.  A
+ * node that missed the last round does not count: its lease is older than what
+ * we believe. */
 void hf__renew_step(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out)
 {

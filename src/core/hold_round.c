@@ -2,7 +2,7 @@
  * hold_round.c: asking all nodes at once, and counting.
  *
  * The rule: a lost answer counts as "not granted" when deciding that we hold,
- * and as "maybe granted" when deciding whom to release.
+ * and as "maybe granted" when deciding where to release.
  */
 #include <assert.h>
 
@@ -29,7 +29,7 @@ int hf__round_is_impossible(const struct hold *h)
     return h->conf->nodes - out < h->conf->quorum;
 }
 
-/* So many refuse for good that no quorum can come of the others. */
+/* Too few nodes are left that do not refuse for good to make a quorum. */
 int hf__round_is_barred(const struct hold *h)
 {
     return h->conf->nodes - hf__round_count(h->barred) < h->conf->quorum;
@@ -192,8 +192,8 @@ void hf__round_release(struct hold *h, uint32_t nodes, int64_t now_us,
     if (nodes == 0 || h->flags & HOLD_LOOKS) return;
     struct hold_send *s = send_add(h, out, OP_RELEASE, nodes);
     /* The largest number ever proposed, so that no late proposal of ours can
-     * leave an orphan behind.  Of readers the others' are none of his: they
-     * hold it, or will, at the same time. */
+     * leave an orphan behind.  A reader names its own number only: other
+     * readers hold the lock, or will, at the same time. */
     s->ballot = h->flags & HOLD_SHARED ? h->number
                                        : max64(h->ballot->proposed, h->number);
     s->ballot = hf__pass_number(h, s->ballot);

@@ -36,7 +36,7 @@ enum core_mutation {
     CORE_MUT_UNFED_RENEWED,       /* what is not fed is renewed */
     CORE_MUT_RELEASE_RENEWED,     /* the watchdog outlives the release */
     CORE_MUT_HEAL_COUNTS,         /* a healed node votes in the same round */
-    CORE_MUT_PLACE_KEPT,          /* who gives up stays in the queue */
+    CORE_MUT_PLACE_KEPT,          /* giving up leaves the place */
     CORE_MUT_HANDED_SHORT,        /* a hand-over counts for a whole lease */
     CORE_MUT_HANDED_LONG_AGO,     /* ... by an earlier number counts */
     CORE_MUT_LEAVES_SURE,         /* a proposal under way is forgotten */

@@ -103,8 +103,8 @@ static int name_set(struct tls *t)
     return SSL_set_tlsext_host_name(t->ssl, t->name) == 1 ? 0 : -1;
 }
 
-/* It shortens the handshake, and may fail without harm; but only with whom it
- * was made. */
+/* It shortens the handshake, and may fail without harm; but only with the
+ * server that it was made with. */
 static void session_resume(struct tls *t)
 {
     struct tls_context *x = t->context;

@@ -1,8 +1,9 @@
 /*
- * tls.h: a byte stream that nobody else can read, over a socket that is ours.
+ * tls.h: an encrypted byte stream, over a socket that is ours.
  *
- * A context is made once per URL: whom to trust, who we are.  A stream is one
- * connection; its calls are those of stream.h, and none of them waits.
+ * A context is made once per URL: the authorities to trust, and the client's
+ * certificate.  A stream is one connection; its calls are those of stream.h,
+ * and none of them waits.
  */
 #ifndef HF_NET_TLS_H
 #define HF_NET_TLS_H
@@ -22,7 +23,7 @@ struct tls_conf {
     const char *key_password_file; /* its first line opens the key */
     const char *name; /* the server's, as its certificate has it; NULL: the
                        * host */
-    int no_verify;    /* believe whoever answers */
+    int no_verify;    /* check no certificate */
 };
 
 struct tls_context;

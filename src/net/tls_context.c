@@ -1,7 +1,7 @@
 /*
- * tls_context.c: whom to trust, and who we are.  One rule: a file that was
- * changed is read again before the next connection, and what came of the old
- * one (a session) is not used any more.
+ * tls_context.c: the authorities to trust, and the client's certificate.  One
+ * rule: a file that was changed is read again before the next connection, and
+ * what came of the old one (a session) is not used any more.
  *
  * OpenSSL has its own memory: an allocator for it would be the whole
  * process's, and so is not ours to set.
@@ -59,7 +59,7 @@ static int file_bad(const char *what, const char *path, const char *why,
     return hf__error_set(err, HF_INVALID, "%s: %.150s: %s", what, path, why);
 }
 
-/* ---- whom to trust ---- */
+/* ---- authorities ---- */
 
 static int ca_load(const struct tls_context *x, SSL_CTX *ssl,
                    struct hf_error *err)
@@ -80,7 +80,7 @@ static int ca_load(const struct tls_context *x, SSL_CTX *ssl,
     return HF_OK;
 }
 
-/* ---- who we are ---- */
+/* ---- the client's certificate ---- */
 
 /* What the key's password is asked for with. */
 struct opening {

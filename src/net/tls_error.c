@@ -1,7 +1,7 @@
 /*
  * tls_error.c: why TLS failed.  One rule: a sentence for each reason that an
- * operator can do something about, HF_DENIED if it is about who one of the two
- * is; and nothing the server sent gets into it but letters and digits.
+ * operator can do something about, HF_DENIED if a certificate is
+ * refused; and nothing the server sent gets into it but letters and digits.
  */
 #include <stdio.h>
 #include <string.h>

@@ -28,7 +28,7 @@ struct tls_context {
     BIO_METHOD *method;
     SSL_CTX *ssl;
     SSL_SESSION *session; /* of the last connection, to be resumed */
-    char session_name[TLS_NAME_MAX + 1]; /* with whom */
+    char session_name[TLS_NAME_MAX + 1]; /* the server's */
     int breaks; /* connections in a row that broke as hf__tls_explain_break()
                  * says */
 };
@@ -37,7 +37,7 @@ enum tls_waits { TLS_NOTHING, TLS_READS, TLS_WRITES };
 
 struct tls {
     struct tls_context *context;
-    char name[TLS_NAME_MAX + 1]; /* whom we talk to; "" nobody knows */
+    char name[TLS_NAME_MAX + 1]; /* the server's; "" unknown */
     SSL *ssl;
     const SSL_CTX *made_by; /* the context's at that time */
     int fd;
@@ -56,7 +56,7 @@ struct tls {
 /* How OpenSSL gets at our sockets.  NULL: no memory. */
 BIO_METHOD *hf__tls_method(void);
 
-/* ---- tls_context.c: whom to trust, who we are ---- */
+/* ---- tls_context.c: authorities and certificate ---- */
 /* Read the files again if they were changed. */
 int hf__tls_refresh(struct tls_context *x, struct hf_error *err);
 /* Forget the session: it is not to be resumed. */

@@ -10,7 +10,7 @@
 
 /* Read the first line of `path`, without its end.  `what` names the option in
  * the error text.  `*out` is the caller's: hf__free_secret(); `*is_open` tells
- * whether others than the owner and his group may read the file (may be NULL).
+ * whether others than the owner and its group may read the file (may be NULL).
  * HF_OK; HF_INVALID: no such file, no file, nothing in it; HF_DENIED: we may
  * not read it; HF_NOMEM. */
 int hf__secret_read(const char *what, const char *path,

@@ -4,7 +4,7 @@
  *     flush: request -> file_ops, file_detached, file_inspect, file_list,
  *              file_value
  *              -> file_kernel (flock and the record) -> reply
- *     process: file_session (who waits, and the timer) -> wake
+ *     process: file_session (waiters, and the timer) -> wake
  *
  * One rule: nothing waits here.  What cannot be done now is answered BUSY, or
  * is tried again from the timer until its deadline.
@@ -155,7 +155,7 @@ static void request_answer(struct backend_conn *c, struct request *req)
     c->env->reply(c->env, req, &reply);
 }
 
-/* Do what was submitted, also by those whom we answer or wake. */
+/* Do what was submitted, also by callers that were answered or woken. */
 static void conn_work(struct backend_conn *c)
 {
     do {

@@ -17,7 +17,7 @@
 #include "base/boot.h"
 
 #define FILE_NAME_KEEP 200 /* longer encoded names are hashed */
-#define FILE_NAME_HEAD 120 /* and keep so much of their beginning */
+#define FILE_NAME_HEAD 120 /* and keep this part of their beginning */
 #define FILE_NAME_SIZE 224 /* encoded name, suffix and NUL */
 #define FILE_SUFFIX ".lock"
 #define TITLE_MAX 3072 /* a name as the record shows it */
@@ -52,7 +52,7 @@ size_t hf__file_title_decode(const char *title, size_t len, char *out,
 /* ---- the record ----------------------------------------------------- */
 
 enum record_mode {
-    RECORD_EXCLUSIVE, /* written by who has, or had, the kernel lock */
+    RECORD_EXCLUSIVE, /* written by the holder of the kernel lock */
     RECORD_DETACHED,  /* the record is the hold, until its deadline */
     RECORD_FREE       /* was detached, and given back */
 };
@@ -106,8 +106,8 @@ struct file_id {
 /* One kernel hold. */
 struct file_hold {
     struct file_hold *next;
-    int fd;            /* its own open file description; -1: of a writer who
-                        * reads, within his other hold */
+    int fd;            /* its own open file description; -1: of a writer that
+                        * also reads, within its other hold */
     struct file_id id; /* of that fd */
     int shared;
     char owner[OWNER_LEN_MAX];
@@ -253,7 +253,7 @@ int hf__file_lock_is_current(struct backend_conn *c, const struct file_lock *l,
 int hf__file_kernel_take(struct backend_conn *c, struct file_lock *l,
                          int operation, enum file_opening how);
 
-/* Unlock `fd` and ring for those who wait.  1 if others do. */
+/* Unlock `fd` and ring for the waiters.  1 if there are any. */
 int hf__file_kernel_drop(struct file_lock *l, int fd);
 
 /* Read the record, from `fd` or the sidecar.  HF_OK or a status. */
@@ -307,7 +307,7 @@ void hf__file_hold_set(struct backend_conn *c, struct file_hold *h,
 int hf__file_rw_propose(struct backend_conn *c, struct file_lock *l,
                         const struct request *req, struct reply *reply);
 /* The hold `h`, unlinked already, is given back: 1 if its kernel lock is not to
- * be dropped, for it has none, or who reads within it keeps it. */
+ * be dropped, for it has none, or a reader within it keeps it. */
 int hf__file_rw_drop(const struct file_lock *l, struct file_hold *h);
 /* The open file description that the hold rests on. */
 int hf__file_rw_fd(const struct file_lock *l, const struct file_hold *h);

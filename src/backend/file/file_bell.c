@@ -3,14 +3,14 @@
  * unlock, and hung up before the look that decides to wait.
  *
  * Three things wake a waiter:
- *  - the bell: who waits keeps a shared byte-range lock (BELL_OFFSET) on the
- *    record's file.  Who unlocks sees it there and touches the file's times,
- *    which inotify tells as IN_ATTRIB.  Writing a record tells nothing
- *    (IN_MODIFY is not listened to), so grants wake nobody, and an unlock that
- *    nobody waits for costs one fcntl(2).
+ *  - the bell: a waiter keeps a shared byte-range lock (BELL_OFFSET) on the
+ *    record's file.  The process that unlocks sees it and touches the file's
+ *    times, which inotify tells as IN_ATTRIB.  Writing a record tells nothing
+ *    (IN_MODIFY is not listened to), so grants wake no waiter, and an unlock
+ *    without waiters costs one fcntl(2).
  *  - the kernel closing a dead holder's file: IN_CLOSE_*.  It is told just
  *    before the lock goes, hence the second look after ECHO_US.
- *  - a tick, for those who unlock without closing and know of no bell.
+ *  - a tick, for programs that unlock without closing and know of no bell.
  */
 #include <errno.h>
 #include <fcntl.h>

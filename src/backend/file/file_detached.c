@@ -1,7 +1,7 @@
 /*
  * file_detached.c: holds that are a record and outlive their process.  One
  * rule: the record changes only under the kernel lock, which is held for that
- * moment only; so who finds the kernel lock taken looks at the record, and if
+ * moment only; so a request that finds it taken looks at the record, and if
  * that shows a living detached hold, tries again shortly.
  */
 #include <sched.h>

@@ -1,6 +1,6 @@
 /*
- * file_facts.c: what a directory of locks says of itself, for who has to judge
- * it.  One rule: a file system that is not known is told as its number, and
+ * file_facts.c: what a directory of locks says of itself, for the doctor to
+ * judge.  One rule: a file system that is not known is told as its number, and
  * never guessed.
  */
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /*
- * file_grant.c: who may have a lock whose kernel lock is in our hands, and what
- * is written down then.  One rule: a number is accepted only if it is above
+ * file_grant.c: which request gets a lock whose kernel lock is in our hands,
+ * and what is written then.  One rule: a number is accepted only if it is above
  * every number that the record has seen, and not older than the window.
  */
 #include <stdlib.h>

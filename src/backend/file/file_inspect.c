@@ -1,6 +1,7 @@
 /*
  * file_inspect.c: telling about a lock.  One rule: the kernel says whether it
- * is held; the record only adds who, and only if both mean the same process.
+ * is held; the record only adds the holder, and only if both mean the same
+ * process.
  */
 #include <string.h>
 #include <sys/file.h>
@@ -85,8 +86,8 @@ void hf__file_info_fill(struct backend_conn *c, const struct record *r,
     if (info->locked) info_set_kind(info);
 }
 
-/* Ask by trying, where the kernel's list does not show everybody.  Whoever
- * tries at the same moment hears the bell afterwards. */
+/* Ask by trying, where the kernel's list does not show all processes.  A try
+ * at the same moment hears the bell afterwards. */
 int hf__file_probe(int fd, struct kernel_lock *out)
 {
     *out = (struct kernel_lock){0};

@@ -86,7 +86,7 @@ int hf__file_kernel_take(struct backend_conn *c, struct file_lock *l,
 int hf__file_kernel_drop(struct file_lock *l, int fd)
 {
     flock(fd, LOCK_UN);
-    /* After the unlock: who hears the bell must find the lock free. */
+    /* After the unlock: a waiter that hears the bell must find it free. */
     return hf__file_bell_ring(l, fd);
 }
 

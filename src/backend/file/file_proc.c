@@ -1,6 +1,6 @@
 /*
- * file_proc.c: who has which file locked, from /proc/locks.  One rule: looking
- * must not take a lock, for then a look could make somebody's try fail.
+ * file_proc.c: which process has which file locked, from /proc/locks.  One
+ * rule: looking must not take a lock, for then a look could make a try fail.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,7 +17,7 @@
 
 #define READ_STEP 8192
 #define LINE_BYTES_MIN 32 /* shorter than any line */
-#define PAGE_BYTES 3000   /* so much is in one page for certain */
+#define PAGE_BYTES 3000   /* one page has at least this */
 #define READS_MAX 6
 
 void hf__file_kernel_locks_free(struct backend_conn *c, struct kernel_locks *k)
@@ -58,7 +58,7 @@ static char *file_slurp(struct backend_conn *c, const char *path, size_t *len)
 }
 
 /* "1: FLOCK  ADVISORY  WRITE 6053 fe:00:9978108 0 EOF".  1 if it is one of
- * those that matter; a line with "->" is somebody who waits. */
+ * those that matter; a line with "->" is a waiter. */
 static int line_parse(const char *line, struct kernel_lock *k)
 {
     char kind[16], access[16];

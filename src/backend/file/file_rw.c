@@ -2,10 +2,10 @@
  * file_rw.c: the two sides of a read/write lock as kernel locks: readers share
  * it, a writer has it alone.
  *
- * flock(2) gives a lock up before it makes it another one, and somebody else
+ * flock(2) gives a lock up before it makes it another one, and another process
  * may come in between.  So one rule: a kernel lock is never converted.  A
- * writer who reads does so within his hold, and what he goes on reading with is
- * the exclusive lock; a reader is not made the writer.
+ * writer that reads does so within its hold, and goes on reading with the
+ * exclusive lock; a reader is not made the writer.
  */
 #include <string.h>
 

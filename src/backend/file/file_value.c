@@ -192,7 +192,7 @@ static int guard_take(struct job *j, int *fd)
 static int fresh_write(struct job *j, size_t len)
 {
     int dir_fd = j->c->dir_fd;
-    (void)unlinkat(dir_fd, j->fresh, 0); /* of one who died half-way */
+    (void)unlinkat(dir_fd, j->fresh, 0); /* of a writer that died */
     int fd = openat(dir_fd, j->fresh, O_WRONLY | O_CREAT | O_EXCL | OPEN_FLAGS,
                     j->c->file_mode);
     if (fd < 0) return job_fail(j, "create");

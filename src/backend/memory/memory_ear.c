@@ -1,7 +1,8 @@
 /*
- * memory_ear.c: who is told when a lock becomes free.  One rule: a bell rings
- * exactly while its list of rung names is not empty, so that telling somebody
- * costs a system call only for the first name, and hearing none costs none.
+ * memory_ear.c: which connections are told when a lock becomes free.  One rule:
+ * a bell rings exactly while its list of rung names is not empty, so that
+ * telling a connection costs a system call only for the first name, and hearing
+ * none costs none.
  */
 #include <string.h>
 
@@ -136,7 +137,7 @@ static void watch_note(struct watch *w, const struct handoff *h)
 {
     struct note *note = hf__alloc_zero(&hf__alloc_default, sizeof *note);
     if (!note) {
-        watch_ring(w); /* who asks finds out */
+        watch_ring(w); /* a waiter that asks finds out */
         return;
     }
     memcpy(note->owner, h->owner, strnlen(h->owner, OWNER_LEN_MAX - 1));

@@ -26,7 +26,7 @@ struct fault_fate {
     int lost;         /* V_UNKNOWN at the deadline */
     int carried_out;  /* if lost: the store has it all the same */
     int expired;      /* the lock ends just before */
-    int64_t delay_us; /* the answer comes so much later */
+    int64_t delay_us; /* by which the answer is later */
 };
 
 /* Read the options of `url`.  HF_OK, or HF_INVALID with err filled. */

@@ -1,6 +1,6 @@
 /*
  * memory_gate.c: what is waited for and not held: latches and barriers.  One
- * rule: who only looks leaves nothing behind.
+ * rule: a request that only looks leaves nothing behind.
  */
 #include <stdio.h>
 

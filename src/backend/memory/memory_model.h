@@ -48,7 +48,7 @@ static inline int held_is_over(const struct held *held, int64_t now_us)
     return us_to_ms(now_us) > held->expires_ms;
 }
 
-/* Give `e`, which is free or that owner's, to who asks, with this token; the
+/* Give `e`, which is free or that owner's, to the asker, with this token; the
  * counter is left to the caller.  HF_OK or HF_NOMEM. */
 int hf__store_hold(struct store *s, struct entry *e, int64_t now_us,
                    const struct request *req, int64_t fence);
@@ -57,20 +57,20 @@ void hf__store_lease(const struct store *s, struct held *held, int64_t now_us,
 int64_t hf__store_ttl_us(const struct held *held, int64_t now_us);
 
 /* ---- memory_queue.c ---- */
-/* Answer a proposal of one who queues; 0: it is one like any other. */
+/* Answer a proposal of a waiter in the queue; 0: it is an ordinary one. */
 int hf__store_queue_propose(struct store *s, struct entry *e, int64_t now_us,
                             const struct request *req, struct reply *rep);
 /* The lock is free, be it by its holder's release: give it to the first.  0:
  * nobody waits. */
 int hf__store_queue_give(struct store *s, struct entry *e, int64_t now_us,
                          int is_released);
-/* Who releases waits no longer. */
+/* An owner that releases waits no longer. */
 void hf__store_queue_leave(struct store *s, struct entry *e, int64_t now_us,
                            const struct request *req);
 /* The lock is taken away from its holder, whose later proposals may still be
  * under way.  The counter has been raised. */
 void hf__store_queue_break(struct store *s, struct entry *e);
-/* How many wait, and at which place `owner` does; 0: he does not. */
+/* How many wait, and at which place `owner` does; 0: it does not. */
 int64_t hf__store_queued(const struct entry *e, const char *owner,
                          int64_t *position);
 void hf__store_free_queue(struct store *s, struct entry *e);
@@ -89,7 +89,7 @@ void hf__store_describe_who(const char *text, struct hf_info *info);
 int hf__store_is_shared(const struct entry *e, int64_t now_us);
 
 /* Answer PROPOSE, RENEW and RELEASE of a read/write lock; take it away from all
- * who have it; and, of one that is held, fill `info` for `req`: its fence. */
+ * its holders; and, of one that is held, fill `info` for `req`: its fence. */
 void hf__store_rw(struct store *s, int64_t now_us, const struct request *req,
                   struct reply *rep);
 void hf__store_rw_break(struct store *s, struct entry *e, int64_t now_us);

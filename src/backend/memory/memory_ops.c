@@ -64,7 +64,7 @@ static void watch_stop(struct backend_conn *c, const struct request *req,
     *rep = (struct reply){.verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
 }
 
-/* Has it made room for somebody who waits, or may it have? */
+/* Has it made room for a waiter, or may it have? */
 static int is_news(const struct store *store, const struct request *req,
                    const struct reply *rep)
 {

@@ -207,8 +207,8 @@ static void permit_propose(struct store *s, struct entry *e, int64_t now_us,
     if (!had && is_stale(p, now_us, req, rep)) return;
     number_settle(s, p, req);
     if (had) {
-        /* Who queues asks again when he did not hear of it, and counts from
-         * then. */
+        /* A waiter that was not told of it asks again, and counts from then.
+         */
         had->expires_ms = max64(had->expires_ms, lease_ends_ms(now_us, req));
         rep->verdict = V_GRANTED;
         rep->fence = rep->counter = had->fence;
@@ -305,7 +305,7 @@ static void queue_describe(const struct permits *p, const char *owner,
     }
 }
 
-/* One of those who have some: the one who asks, if he does. */
+/* One of the holders: the asker, if it is one. */
 static void permit_inspect(struct store *s, struct entry *e, int64_t now_us,
                            const struct request *req, struct reply *rep)
 {

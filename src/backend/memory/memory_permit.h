@@ -19,9 +19,9 @@ struct permit {
     char info[HELD_INFO_MAX];
 };
 
-/* One who waits in order. */
+/* A waiter in the queue. */
 struct place {
-    struct place *next; /* who comes after him */
+    struct place *next; /* that comes later */
     int64_t expires_ms;
     char owner[OWNER_LEN_MAX];
 };
@@ -48,7 +48,7 @@ struct marks {
     struct mark **buckets;
     size_t size; /* a power of two, or 0 */
     size_t len;
-    size_t full; /* sweep when there are so many */
+    size_t full; /* sweep at this `len` */
     int64_t now_ms;
 };
 

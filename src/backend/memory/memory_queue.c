@@ -1,5 +1,5 @@
 /*
- * memory_queue.c: who waits for a lock, in the order in which they came.
+ * memory_queue.c: the waiters for a lock, in the order in which they came.
  *
  * A waiter keeps its place as long as it asks again in time.  When the lock is
  * free it is given to the first one, for a moment in which it must be taken, or
@@ -15,15 +15,15 @@
 #include "backend/memory/memory_model.h"
 #include "base/math.h"
 
-/* One who waits; or who has left, and is remembered. */
+/* A waiter; or one that has left, and is remembered. */
 struct waiter {
-    struct waiter *next; /* who came later */
+    struct waiter *next; /* that came later */
     char owner[OWNER_LEN_MAX];
     uint64_t attempt;
     int64_t ballot; /* the highest it has asked with */
     int64_t lease_us;
     int64_t asked_us;    /* alive for a while from then on */
-    int64_t deadline_ms; /* who has left: remembered no longer than this */
+    int64_t deadline_ms; /* if it has left: remembered until then */
     int is_in;           /* it has a place */
     int detached;
     char info[HELD_INFO_MAX];
@@ -52,7 +52,7 @@ static int is_dead(const struct store *s, const struct waiter *w,
            && !MUTATED(s, QUEUE_DEAD_SERVED);
 }
 
-/* The first place, without those before it who did not ask again in time. */
+/* The first place, without earlier ones that were not asked for in time. */
 static struct waiter **head_find(struct store *s, struct entry *e,
                                  int64_t now_us, const struct waiter *except)
 {
@@ -197,7 +197,7 @@ static void told_to_wait(struct store *s, struct entry *e, int64_t now_us,
         rep->text = "memory: propose: out of memory";
         return;
     }
-    /* How long the holder has it is told to who asks again. */
+    /* How long the holder has it is told to a waiter that asks again. */
     int is_told = is_kept || !e->held;
     if (!e->held) (void)hf__store_queue_give(s, e, now_us, 0);
     if (e->held) e->held->is_marked = 1;

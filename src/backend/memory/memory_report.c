@@ -27,7 +27,7 @@ void hf__store_describe_who(const char *text, struct hf_info *info)
     word_take(text, info->label, sizeof info->label, 1);
 }
 
-/* Who says no attempt means any of his. */
+/* Without an attempt, any of the owner's is meant. */
 static int is_asked_for(const struct held *held, const struct request *req)
 {
     return req->owner[0] && !strcmp(held->owner, req->owner)

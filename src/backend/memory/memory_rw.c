@@ -1,9 +1,9 @@
 /*
- * memory_rw.c: read/write locks: who reads, who writes, and who queues.
+ * memory_rw.c: read/write locks: readers, writers, and their queue.
  *
- * A share is one holder's side of the lock, or his place in its queue; each has
+ * A share is one holder's side of the lock, or its place in the queue; each has
  * an end of its own.  One rule: what is over is swept before anything is
- * decided, so a dead reader bars nobody.
+ * decided, so a dead reader keeps no other out.
  *
  * A proposal is stale if its number was given back (the floor), not if another
  * one was granted: many readers are let in at the same time, in whatever order
@@ -110,8 +110,8 @@ int hf__store_is_shared(const struct entry *e, int64_t now_us)
 
 /* ---- propose ------------------------------------------------------------ */
 
-/* Does this hold keep the asker out?  Who writes may read, and who is the only
- * reader may be made the writer. */
+/* Does this hold keep the asker out?  A writer may read, and the only reader
+ * may be made the writer. */
 static int bars(const struct store *s, const struct share *share,
                 const struct request *req)
 {
@@ -135,8 +135,8 @@ static int64_t barred_ms(const struct store *s, struct entry *e, int64_t now_us,
     return left_ms;
 }
 
-/* Is this place before the asker's?  Who has none comes last; readers stay
- * behind all writers unless their order is the fair one. */
+/* Is this place before the asker's?  Without a place it comes last; readers
+ * stay behind all writers unless their order is the fair one. */
 static int is_before(const struct share *share, const struct share *own,
                      const struct request *req)
 {
@@ -246,7 +246,7 @@ static void apply_propose(struct store *s, struct entry *e, int64_t now_us,
     }
     int64_t left_ms = barred_ms(s, e, now_us, req);
     int64_t turn_ms = -1;
-    /* Also who did not hear that he has it. */
+    /* Also a holder that was not told that it has it. */
     int is_his = own && own->attempt == req->attempt;
     int has_it =
         req->flags & REQ_UPGRADE || is_his || *own_find(e, req, 1, 0) != NULL;
@@ -290,8 +290,8 @@ static void apply_renew(const struct store *s, struct entry *e, int64_t now_us,
     own->ends_ms = lease_ends_ms(now_us, req->lease_us);
 }
 
-/* Who waits has to know when it is free, when there are readers instead of a
- * writer, and when what he waits for ends earlier than he was told. */
+/* A waiter has to know when it is free, when there are readers instead of a
+ * writer, and when what it waits for ends earlier than it was told. */
 static int is_news(const struct entry *e, int writes, int64_t ends_ms)
 {
     if (writes) return 1;
@@ -378,7 +378,7 @@ void hf__store_rw_break(struct store *s, struct entry *e, int64_t now_us)
 
 /* ---- describe ----------------------------------------------------------- */
 
-/* The writer, or else the reader who came first. */
+/* The writer, or else the reader that came first. */
 static const struct share *first_of(const struct entry *e, int64_t now_us)
 {
     const struct share *first = NULL;
@@ -429,7 +429,7 @@ int64_t hf__store_rw_describe(const struct entry *e, int64_t now_us,
     for (const struct share *share = e->shares; share; share = share->next)
         if (!share->waits && !is_over(share, now_us))
             describe_share(share, now_us, req, info);
-    /* Who asks for one attempt wants to know how long that lasts. */
+    /* Asked for one attempt, tell how long that lasts. */
     const struct share *own =
         *own_find((struct entry *)e, req, req->kind == KIND_WRITE, 0);
     if (own && info->mine && req->attempt)

@@ -86,10 +86,10 @@ void hf__space_unwatch(struct space *space, struct ear *ear, unsigned kinds,
 int64_t hf__space_watchers(struct space *space, const char *name,
                            size_t name_len);
 
-/* Tell everybody who watches `name`; returns how many. */
+/* Tell all connections that watch `name`; returns how many. */
 int64_t hf__space_ring(struct space *space, const char *name, size_t name_len);
 
-/* Tell the one to whom the lock was handed over, if it listens. */
+/* Tell the waiter that the lock was handed to, if it listens. */
 void hf__space_hand(struct space *space, const struct handoff *h);
 
 /* `ear` met `name` held until `expires_us`: look again then. */

@@ -168,7 +168,7 @@ static int marker_is_missed(const struct store *s, int64_t now_us,
     return !MUTATED(s, NO_MARKER);
 }
 
-/* Others queue for it: whoever asks finds it given to the first of them.  Not
+/* Others queue for it: any request finds it given to the first of them.  Not
  * members of a quorum, for there is no queue of those. */
 static int queue_is_ahead(struct store *s, struct entry *e, int64_t now_us,
                           const struct request *req)
@@ -253,7 +253,7 @@ static void apply_release(struct store *s, int64_t now_us,
         counter_raise(e, req->ballot);
     }
     if (!e) return;
-    /* Who had it, and all that he asked was answered, has nothing there. */
+    /* An owner that had it, with no request unanswered, has nothing there. */
     if (req->flags & REQ_QUEUE
         && (rep->verdict != V_GRANTED || req->flags & REQ_UNSURE))
         hf__store_queue_leave(s, e, now_us, req);

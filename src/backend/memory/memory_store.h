@@ -7,7 +7,7 @@
  * it against a real server.  The rules:
  *
  *   PROPOSE  held by this owner and attempt under this T: granted again, and
- *            nothing moves.  Held by somebody else (or another attempt): BUSY.
+ *            nothing moves.  Held by another (or another attempt): BUSY.
  *            Of a quorum, and no boot marker here: UNSETTLED.
  *            T not above the counter, or older than the window: STALE.  Else
  *            granted: the fence is T, or the clock if that is higher and the
@@ -16,9 +16,9 @@
  *   RENEW    owner, attempt and token match: count and lease are set.
  *   RELEASE  owner and attempt match: freed.  In every case the counter is
  *            raised to T, so that a late PROPOSE finds itself stale.
- *            With REQ_QUEUE who cannot have it gets a place, keeps it as long
- *            as he asks again in time, and a free lock is given to the first
- *            who has one, ahead of everybody who asks: memory_queue.c.
+ *            With REQ_QUEUE an owner that cannot have it gets a place, keeps it
+ *            as long as it asks again in time, and a free lock is given to the
+ *            first place, ahead of every request: memory_queue.c.
  *   BREAK    freed, and the counter rises above every token given; a proposal
  *            up to that number gets neither the lock nor a new place.
  *   BOOT     as base/boot.h says.
@@ -51,10 +51,10 @@ void hf__store_close(struct store *s);
 void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
                      struct reply *rep);
 
-/* Are permits free for who comes first in the queue of its semaphore? */
+/* Are permits free for the first in the queue of its semaphore? */
 int hf__store_owes_permits(const struct store *s, const struct request *req);
 
-/* Did the last RELEASE make room for somebody who waits? */
+/* Did the last RELEASE make room for a waiter? */
 int hf__store_has_news(const struct store *s);
 
 /* What the store has under one name.  Pointers are good until the next call. */
@@ -80,7 +80,7 @@ int hf__store_look(const struct store *s, int64_t now_us, const char *name,
 int hf__store_at(const struct store *s, int64_t now_us, size_t place,
                  struct store_view *out);
 
-/* Who has the `place`-th place in the queue, from 0; 0 if nobody has. */
+/* The waiter at `place` of the queue, from 0; 0 if there is none. */
 struct store_waiter {
     const char *owner;
     uint64_t attempt;
@@ -100,10 +100,10 @@ struct store_share {
 int hf__store_share(const struct store *s, int64_t now_us, const char *name,
                     size_t name_len, size_t place, struct store_share *out);
 
-/* Did the last request hand a lock over?  To whom; good until the next one. */
+/* Did the last request hand a lock over?  `out` is good until the next one. */
 int hf__store_handed(const struct store *s, struct handoff *out);
 
-/* Other times than limits.h has for who queues. */
+/* Other times than limits.h has for the queue. */
 void hf__store_queue_times(struct store *s, int64_t poll_us, int64_t live_us,
                            int64_t handoff_us, int64_t fresh_us);
 
@@ -151,14 +151,14 @@ enum store_mutation {
     STORE_MUT_NO_MARKER,         /* a node without a marker votes */
     STORE_MUT_NO_QUARANTINE,     /* a node that lost its data votes at once */
     STORE_MUT_QUEUE_LIFO,        /* the last in the queue is served first */
-    STORE_MUT_QUEUE_BARGED,      /* who does not queue goes before who does */
+    STORE_MUT_QUEUE_BARGED,      /* others go before the queue */
     STORE_MUT_QUEUE_DEAD_SERVED, /* the dead keep their places */
     STORE_MUT_QUEUE_LATE_JOINS,  /* what comes late gets a place */
-    STORE_MUT_QUEUE_FORGETS,     /* ... after he has left, in doubt */
-    STORE_MUT_QUEUE_PLACE_LOST,  /* who asks again goes to the end */
-    STORE_MUT_QUEUE_PLACE_STAYS, /* who is given it stays in the queue */
-    STORE_MUT_QUEUE_LEAVE_IGNORED,   /* who gives up stays in it */
-    STORE_MUT_QUEUE_NOT_GIVEN,       /* a release gives it to nobody */
+    STORE_MUT_QUEUE_FORGETS,     /* ... after it has left, in doubt */
+    STORE_MUT_QUEUE_PLACE_LOST,  /* asking again moves to the end */
+    STORE_MUT_QUEUE_PLACE_STAYS, /* the new holder stays in the queue */
+    STORE_MUT_QUEUE_LEAVE_IGNORED,   /* giving up keeps the place */
+    STORE_MUT_QUEUE_NOT_GIVEN,       /* a release gives it to no waiter */
     STORE_MUT_QUEUE_TOKEN_OLD,       /* what is given has the clock as token */
     STORE_MUT_QUEUE_BREAK_FORGOTTEN, /* a proposal from before a break joins */
     STORE_MUT_QUEUE_FORGETS_EARLY,   /* a number ahead of the clock is forgotten
@@ -168,7 +168,7 @@ enum store_mutation {
     STORE_MUT_RW_RELEASE_FLOOR,      /* ... and so does a release */
     STORE_MUT_RW_READ_BARGED,        /* a reader is let in beside a writer */
     STORE_MUT_RW_WRITE_BARGED,       /* ... a writer beside readers */
-    STORE_MUT_RW_PLACE_STAYS,        /* who is let in stays in the queue */
+    STORE_MUT_RW_PLACE_STAYS,        /* the new holder stays in the queue */
     STORE_MUT_RW_TOKEN_OLD,          /* a token is not above the last one */
     STORE_NMUTATIONS
 };

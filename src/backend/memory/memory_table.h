@@ -43,10 +43,10 @@ struct held {
 struct entry {
     int64_t counter;         /* highest number ever accepted or given up */
     struct held *held;       /* NULL: free */
-    struct share *shares;    /* memory_rw.c: who reads, writes or queues */
+    struct share *shares;    /* memory_rw.c: readers, writers, waiters */
     int64_t floor;           /* ... numbers up to this were given back */
     int64_t floor_ends_ms;   /* ... remembered until then */
-    struct waiter *queue;    /* memory_queue.c: who waits; NULL: nobody */
+    struct waiter *queue;    /* memory_queue.c: waiters; NULL: none */
     int64_t broken;          /* ... numbers up to this get no new place */
     struct stored *value;    /* memory_value.c; NULL: none */
     uint64_t guard;          /* memory_guard.c: highest token; 0: none */
