@@ -1,29 +1,28 @@
 #!/bin/sh
-# quorum_page.sh: the shell blocks of README.md and docs/quorum.md run as they
-# stand, one after the other, on ports of our own.
+# quorum_page.sh: the shell blocks of docs/quorum.md run as they stand, one after
+# the other, on ports of our own.
 . "$(dirname "$0")/lib.sh"
 pages=$tests/../../docs
 
-# Free ports in place of 7001 to 7007, and our binary in PATH.
+# Free ports in place of 7001 to 7006, and our binary in PATH.
 mkdir "$dir/bin" "$dir/tree"
 ln -s "$HOLDFAST" "$dir/bin/holdfast"
 ln -s "$dir/bin" "$dir/tree/build"
 PATH=$dir/bin:$PATH
 export PATH
-for i in 1 2 3 4 5 6 7; do
+for i in 1 2 3 4 5 6; do
     redis_reserve
     eval "port_$i=$redis_port"
 done
 # script PAGE: its blocks, with our ports.
 script() {
     echo 'set -eu'
-    for i in 1 2 3 4 5 6 7; do eval "echo port_$i=\$port_$i"; done
+    for i in 1 2 3 4 5 6; do eval "echo port_$i=\$port_$i"; done
     awk '/^```sh$/ { inside = 1; next } /^```/ { inside = 0 } inside' "$1" |
         sed -e 's/"700$i"/"$(eval echo "\\$port_$i")"/' \
-            -e 's/700\([1-7]\)/@\1@/g' \
+            -e 's/700\([1-6]\)/@\1@/g' \
             -e "s/@1@/$port_1/g; s/@2@/$port_2/g; s/@3@/$port_3/g" \
-            -e "s/@4@/$port_4/g; s/@5@/$port_5/g; s/@6@/$port_6/g" \
-            -e "s/@7@/$port_7/g"
+            -e "s/@4@/$port_4/g; s/@5@/$port_5/g; s/@6@/$port_6/g"
 }
 # stop: end what the blocks have started.
 stop() {
@@ -36,17 +35,6 @@ stop() {
 }
 cd "$dir/tree" || exit 1
 
-# ---- README.md ----
-script "$pages/../README.md" >"$dir/script"
-check 'README.md has a block' test "$(wc -l <"$dir/script")" -gt 5
-expect 0 'it runs' sh "$dir/script"
-check 'a fence was had' out_has '^my fence is [1-9]'
-check 'two were enough' out_has '^two of three are enough'
-check 'a replica has it' out_has '"replicas":1'
-check 'TLS was spoken' out_has '^nobody can listen'
-stop ./*.pid
-
-# ---- docs/quorum.md ----
 script "$pages/quorum.md" >"$dir/script"
 check 'there are blocks' test "$(wc -l <"$dir/script")" -gt 15
 expect 0 'they run' sh "$dir/script"
