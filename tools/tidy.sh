@@ -251,6 +251,23 @@ rule_shell() {
     } 2>&1 | sed 's/^\([^:]*:[0-9]*\):[0-9]*: */\1: shellcheck: /'
 }
 
+# Each page of docs/ can be found from docs/README.md, by a link there or in the
+# README of a folder that has one; and no link on our pages leads nowhere.
+rule_pages() {
+    find README.md docs examples -name '*.md' | while read -r page; do
+        sed -n 's/](/\n](/gp' "$page" | sed -n 's/^](\([^)#]*\.[a-z]*\).*/\1/p' |
+            grep -v : | while read -r link; do
+            [ -e "$(dirname "$page")/$link" ] || echo "$page:1: dead link: $link"
+        done
+        case $page in docs/*) ;; *) continue ;; esac
+        index=$(dirname "$page")/README.md
+        [ -e "$index" ] && [ "$page" != "$index" ] || index=docs/README.md
+        [ "$page" = docs/README.md ] ||
+            grep -qF "(${page#"$(dirname "$index")"/})" "$index" ||
+            echo "$page:1: no link to it in $index"
+    done
+}
+
 {
     rule_text
     rule_banned
@@ -259,6 +276,7 @@ rule_shell() {
     rule_cli
     rule_symbols
     rule_lua
+    rule_pages
     rule_shell
     [ "${1:-}" = --no-format ] || rule_format
     [ "${1:-}" = --quick ] || sh tools/abi.sh
