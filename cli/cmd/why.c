@@ -41,18 +41,36 @@ static int owner_changed(const struct hf_info *a, const struct hf_info *b)
 
 /* When it ends if nobody renews it: by the store's clock, which is read with
  * the lease, so that no delay between the two looks like a renewal.  By ours,
- * `now_ms`, if there is no such clock, or one for each node. */
+ * `now_ms`, if there is no such clock. */
 static int64_t end_of(const struct hf_info *info, int64_t now_ms)
 {
-    int is_one = info->nodes == 0 && info->now_ms > 0;
-    return (is_one ? info->now_ms : now_ms) + info->ttl_ms;
+    return (info->now_ms > 0 ? info->now_ms : now_ms) + info->ttl_ms;
+}
+
+/* Members of a quorum were asked one after the other, and each counts its own
+ * lease: only one that was looked at before can tell that it went up. */
+struct ends {
+    unsigned known; /* by bit */
+    int64_t at_ms[32];
+};
+
+static int is_renewed(struct ends *ends, const struct hf_info *info,
+                      int64_t now_ms)
+{
+    unsigned node = (unsigned)info->node & 31u;
+    int64_t end_ms = end_of(info, now_ms);
+    int is_known = ends->known >> node & 1u;
+    if (!is_known) ends->at_ms[node] = end_ms;
+    ends->known |= 1u << node;
+    return is_known && end_ms > ends->at_ms[node] + RENEWED_MS;
 }
 
 /* Look again until it was renewed, changed hands, or the time is over. */
 static int look_again(struct why *w, int64_t look_ms, struct hf_error *err)
 {
+    struct ends ends = {0};
     int64_t begin_ms = clock_ms();
-    int64_t end_at_ms = end_of(&w->info, begin_ms);
+    (void)is_renewed(&ends, &w->info, begin_ms);
     while (w->info.locked && w->looked_ms < look_ms && !w->renewed
            && !w->changed) {
         struct hf_info before = w->info;
@@ -63,7 +81,7 @@ static int look_again(struct why *w, int64_t look_ms, struct hf_error *err)
         w->looked_ms = clock_ms() - begin_ms;
         if (!w->info.locked) break;
         w->changed = owner_changed(&before, &w->info);
-        w->renewed = end_of(&w->info, asked_ms) > end_at_ms + RENEWED_MS;
+        w->renewed = is_renewed(&ends, &w->info, asked_ms);
     }
     return HF_OK;
 }

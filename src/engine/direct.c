@@ -129,6 +129,12 @@ static uint64_t holder_hash(const struct hf_info *info)
     return info->locked ? hash64(info->owner, strlen(info->owner)) | 1 : 0;
 }
 
+static void info_show(struct op *op, int node, const struct hf_info *info)
+{
+    *op->info = *info;
+    op->info->node = node;
+}
+
 /* Whatever more than half of them say is left in the end; but if no half of
  * them agree, so is something: a holder rather than nobody, whoever of them
  * answered first. */
@@ -140,9 +146,9 @@ static void info_weigh(struct op *op, int node, const struct reply *rep)
     op->look->said[node] = holder_hash(info);
     op->look->token[node] = info->locked ? rep->fence : 0;
     op->look->since_ms[node] = info->since_ms;
-    if (op->agree == 0) *op->info = *info;
+    if (op->agree == 0) info_show(op, node, info);
     op->agree += is_same_holder(op->info, info) ? 1 : -1;
-    if (op->agree == 0 && info->locked) *op->info = *info;
+    if (op->agree == 0 && info->locked) info_show(op, node, info);
     if (info->fence > fence) fence = info->fence;
     op->info->fence = fence; /* the highest of all, until it is known whose */
 }
