@@ -1,5 +1,5 @@
 /*
- * cmd/complete.c: print completions for a shell (hidden: for those who build
+ * cmd/complete.c: print completions for a shell (hidden: for building
  * packages), and the words that these ask for while a user types.
  *
  * One rule: the scripts take lines apart and no more; no shell ever expands a

@@ -1,4 +1,4 @@
-/* cmd/man.c: print a man page (hidden: for those who build packages). */
+/* cmd/man.c: print a man page (hidden: for building packages). */
 #include "common/exit.h"
 #include "common/say.h"
 #include "manual/man.h"

@@ -30,7 +30,7 @@ static void defaults_fill(struct options *o)
     if (!o->locks) o->locks = LOCKS_DEFAULT;
     if (!o->time_ms) o->time_ms = TIME_MS_DEFAULT;
     if (!o->lease_ms) o->lease_ms = LEASE_MS_DEFAULT;
-    /* A lock of this host would have no token, and exclude nobody else. */
+    /* A lock of this host would have no token, and exclude no other host. */
     o->fallback = HF_FALLBACK_FAIL;
 }
 

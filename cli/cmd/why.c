@@ -39,7 +39,7 @@ static int owner_changed(const struct hf_info *a, const struct hf_info *b)
            || (is_one && a->since_ms != b->since_ms);
 }
 
-/* When it ends if nobody renews it: by the store's clock, which is read with
+/* When it ends if it is not renewed: by the store's clock, which is read with
  * the lease, so that no delay between the two looks like a renewal.  By ours,
  * `now_ms`, if there is no such clock. */
 static int64_t end_of(const struct hf_info *info, int64_t now_ms)

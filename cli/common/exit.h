@@ -5,10 +5,10 @@
 #define HOLDFAST_CLI_COMMON_EXIT_H
 
 /* Exit codes.  run passes the command's own status on, so ours are those of
- * sysexits(3), timeout(1) and the shell, and 80, which nobody uses. */
+ * sysexits(3), timeout(1) and the shell, and 80, which others do not use. */
 enum exit_code {
     EXIT_OK = 0,
-    EXIT_FREE = 1,     /* status: nobody holds it */
+    EXIT_FREE = 1,     /* status: the lock is free */
     EXIT_VIOLATED = 1, /* stress: a lock let two through */
     EXIT_WARNED = 1,   /* doctor: something is not as it should be */
     EXIT_USAGE = 64,

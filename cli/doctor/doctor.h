@@ -56,7 +56,7 @@ enum keeping keeping_of(const struct hf_probe_node *n);
 /* doctor/replica.c: their replicas. */
 /* Of what is told to a client, how much has every replica of the server? */
 enum cover {
-    COVER_NONE,   /* nobody waits for them */
+    COVER_NONE,   /* no grant waits for them */
     COVER_SOME,   /* some of them have every grant */
     COVER_GRANTS, /* all have every grant, not every renewal */
     COVER_ALL     /* all have both */

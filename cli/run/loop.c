@@ -82,7 +82,7 @@ static void message_take(struct run *r, const struct ctl *msg)
     }
 }
 
-/* Without its guardian nobody answers for the command: its descendants have
+/* Without its guardian the command has no parent: its descendants have
  * come to us, and we end them. */
 static void guardian_lost(struct run *r)
 {

@@ -85,7 +85,7 @@ static int output_read(struct run *r, size_t max)
     return 1;
 }
 
-/* Nobody reads what we write: let the command see that as it would have. */
+/* What we write is not read: let the command see that as it would have. */
 static void output_broken(struct run *r)
 {
     r->out.at = r->out.len = 0;

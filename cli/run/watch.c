@@ -1,5 +1,5 @@
 /*
- * run/watch.c: the command is gone before the lock can be somebody else's.
+ * run/watch.c: the command is gone before another client can have the lock.
  *
  *                 renewed         not renewed
  *      GOING  <-----------+   deadline - grace    deadline - margin   deadline
@@ -152,7 +152,7 @@ static void tree_kill(struct run *r)
     ending_say(r, "killing");
     event_number(r, "signal", "signal", SIGKILL);
     ctl_order(r, CTL_KILL_TREE, 0);
-    kill(r->guardian, SIGCONT); /* should somebody have stopped it */
+    kill(r->guardian, SIGCONT); /* if it was stopped */
 }
 
 static void tree_term(struct run *r)

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first of the session's locks that somebody has; NULL: none now. */
+/* The first of the session's locks that is held; NULL: none now. */
 static const hf_lock *busy_find(struct session *s, struct hf_info *info)
 {
     struct hf_error err = {0};
@@ -184,7 +184,7 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
     interrupt_setup(NULL);
     hf_cancel_close(cancel);
     if (*status == HF_OK && interrupt_signal()) {
-        /* The signal and the lock came together: nobody wants it any more. */
+        /* The signal and the lock came together: it is not wanted any more. */
         (void)hf_hold_release(*hold, &err);
         *status = HF_CANCELLED;
     }

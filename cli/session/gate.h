@@ -1,6 +1,6 @@
 /*
  * session/gate.h: what holdfast latch and holdfast barrier share: waiting for
- * what nobody holds, for as long as -n and -w say, or until a signal comes.
+ * what has no holder, for as long as -n and -w say, or until a signal comes.
  */
 #ifndef HOLDFAST_CLI_GATE_H
 #define HOLDFAST_CLI_GATE_H

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A number that somebody else stores looks like one that was never used. */
+/* A number of another program looks like a semaphore that was never used. */
 hf_semaphore *session_semaphore(struct session *s, struct hf_info *info)
 {
     hf_semaphore *sem = NULL;
@@ -51,7 +51,7 @@ static int64_t barrier_waiting(struct session *s)
     return waiting;
 }
 
-/* What is there instead of a lock, if it is of a kind that nobody holds. */
+/* What is there instead of a lock, if it is of a kind without holders. */
 static void conflict_name(struct session *s, struct hf_error *err)
 {
     int64_t left = latch_left(s, HF_LATCH_OURS);

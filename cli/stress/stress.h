@@ -117,7 +117,7 @@ int register_claim(struct stress *s, struct stress_hold *h);
 int register_write(struct stress *s, struct stress_hold *h);
 /* Before it is released: was it alone? */
 void judge_leaving(struct stress *s, struct stress_hold *h);
-/* When everybody has ended: is every counter exact? */
+/* When all workers have ended: is every counter exact? */
 void judge_counters(struct stress *s);
 
 /* ---- stress/history.c: one line per operation, from all processes ---- */

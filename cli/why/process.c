@@ -2,7 +2,7 @@
  * why/process.c: does the process that holds a lock still live?
  *
  * Only a process of this host can be looked at.  A pid is worth little by
- * itself: one that is younger than the hold was given to somebody else.
+ * itself: one that is younger than the hold belongs to another process.
  */
 #include "common/duration.h"
 #include "why/why.h"

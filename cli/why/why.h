@@ -18,7 +18,7 @@ enum process {
     PROCESS_GONE
 };
 
-/* What ends the hold if nobody does anything. */
+/* What ends the hold by itself. */
 enum ending {
     ENDING_PROCESS, /* a kernel lock: its process */
     ENDING_LEASE,

@@ -100,7 +100,7 @@ static _Noreturn void guardian_end(struct guardian *g)
     _exit(0);
 }
 
-/* Nobody renews the lock any more: end everything, now. */
+/* The lock is not renewed any more: end everything, now. */
 static _Noreturn void supervisor_gone(struct guardian *g)
 {
     for (long ms = 1;; ms = ms < 50 ? ms * 2 : ms) {
