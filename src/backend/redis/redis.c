@@ -113,7 +113,7 @@ int hf__redis_expire(struct backend_conn *c, int64_t now)
     c->request_due_us = TIME_NEVER;
     int64_t due = queue_expire(c, now);
     int64_t flying = flights_deadline(c);
-    /* The answer may be there, with nobody having looked for a while. */
+    /* The answer may be there, and not read yet. */
     if (flying <= now && hf__redis_link_ready(&c->main, WATCH_READ))
         flying = flights_deadline(c);
     if (flying <= now) {

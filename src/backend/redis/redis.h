@@ -46,18 +46,18 @@ struct backend_conn {
     int is_string;        /* format=string */
     int no_fence;         /* fence=off */
     int waits_aof;        /* waitaof=1 */
-    int64_t aof_replicas; /* waitaof=1,k: so many besides */
+    int64_t aof_replicas; /* waitaof=1,k: k */
     int is_sliced;        /* it checks slots: no command for two locks */
-    int queue_is_denied;  /* on this link the user may not look who queues */
+    int queue_is_denied;  /* on this link the user may not look at queues */
     int member_is_meant;  /* member=ok */
     int quorum_of;        /* members of the quorum it belongs to; 0 none */
     int db;
     int busy; /* inside process(): flush() waits for its end */
     int flush_wanted;
 
-    int64_t wait;    /* wait=: 0 no, > 0 so many, < 0 see replica/wait.c */
-    int wait_renews; /* wait_renew=on */
-    int wait_is_due; /* a WAIT is to go out with this flush */
+    int64_t wait;               /* wait=: 0 no, > 0 k, < 0 see replica/wait.c */
+    int wait_renews;            /* wait_renew=on */
+    int wait_is_due;            /* a WAIT is to go out with this flush */
     unsigned wait_failures;     /* in a row: replicas were missing */
     int64_t wait_by_us;         /* it must be answered by then, */
     int64_t wait_most_us;       /* and take no longer than this */

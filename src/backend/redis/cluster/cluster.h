@@ -3,7 +3,7 @@
  *
  * A cluster is a set of redis connections, one per node that is used.  Every
  * request goes to the node that serves its slot; one that is sent elsewhere by
- * the server (MOVED, ASK) is submitted there, and nobody else hears of it.
+ * the server (MOVED, ASK) is submitted there, unheard by the engine.
  * What has no node yet waits in `waiting`, within its deadline.
  */
 #ifndef HF_CLUSTER_H
@@ -20,8 +20,8 @@
 #define ASK_US (500 * US_PER_MS)          /* one node's time to tell the map */
 #define REFRESH_US_MIN (100 * US_PER_MS)  /* between two questions */
 #define REFRESH_US_DOWN (250 * US_PER_MS) /* while a master is down */
-#define SILENT_US (250 * US_PER_MS) /* owing an answer for so long is silence */
-#define LEAVE_US (5 * US_PER_S) /* an idle node without slots is kept so long */
+#define SILENT_US (250 * US_PER_MS)  /* owing an answer this long is silence */
+#define LEAVE_US (5 * US_PER_S)      /* an idle node without slots is kept */
 #define REWATCH_US (250 * US_PER_MS) /* a watch that was lost is tried again */
 
 /* request.priv while it is with us: how often it was redirected, which master
@@ -44,7 +44,7 @@ struct cluster_node {
     int is_open;      /* it is in the set */
     int is_up;        /* its link is */
     int has_failed;   /* since it was last up */
-    int slots;        /* it serves so many */
+    int slots;        /* number that it serves */
     int slots_before; /* by the last map */
     int open;         /* requests it has */
     int64_t asked_us; /* when it was last used because of ASK */
@@ -97,7 +97,7 @@ struct cluster {
     int64_t ask_due_us;          /* and is given up then */
     int64_t asked_us;            /* when anybody was last asked */
     int64_t refresh_us;          /* when to ask again */
-    int64_t look_us;             /* when to look who is silent */
+    int64_t look_us;             /* when to look for silent masters */
     int ask_from;                /* candidates rotate */
     unsigned failures;           /* rounds of all seeds, without a map */
     struct hf_error err;         /* why there is no map */
@@ -132,7 +132,7 @@ static inline int64_t cluster_now(const struct cluster *c)
 /* Set the timer to what comes next. */
 void hf__redis_cluster_plan(struct cluster *c);
 
-/* ---- cluster/nodes.c: who is there ---- */
+/* ---- cluster/nodes.c: the nodes ---- */
 /* The node at this address, made if it is new; NULL: no memory, or too many. */
 struct cluster_node *hf__redis_cluster_node(struct cluster *c, const char *host,
                                             int port);
@@ -154,13 +154,13 @@ void hf__redis_cluster_tidy(struct cluster *c);
 struct cluster_node *hf__redis_cluster_master(const struct cluster *c, int i,
                                               int *count);
 
-/* ---- cluster/silence.c: who does not answer ---- */
+/* ---- cluster/silence.c: masters that do not answer ---- */
 /* It was sent a request: look after it in a while. */
 void hf__redis_cluster_silence_begin(struct cluster *c);
 void hf__redis_cluster_silence_tick(struct cluster *c);
 int hf__redis_cluster_is_silent(const struct cluster_node *n);
 
-/* ---- cluster/map.c: who serves what ---- */
+/* ---- cluster/map.c: which node serves what ---- */
 void hf__redis_cluster_map_begin(struct cluster *c);
 /* The map may be out of date. */
 void hf__redis_cluster_map_refresh(struct cluster *c);
@@ -173,7 +173,7 @@ void hf__redis_cluster_map_tick(struct cluster *c);
 
 /* ---- cluster/route.c: requests there and back ---- */
 void hf__redis_cluster_route(struct cluster *c, struct request *req);
-/* Outside of submit(): route all that waits; what nobody serves is told. */
+/* Outside of submit(): route all that waits; what no node serves is told. */
 void hf__redis_cluster_route_waiting(struct cluster *c);
 void hf__redis_cluster_route_reply(struct inner *inner, struct request *req,
                                    const struct reply *reply);

@@ -1,6 +1,6 @@
 /*
- * hash_slot.c: slots, and who serves them.  One rule: what a server says is
- * believed only if every number in it is in its range.
+ * hash_slot.c: hash slots, and the nodes that serve them.  One rule: what a
+ * server says is believed only if every number in it is in its range.
  */
 #include "backend/redis/cluster/hash_slot.h"
 #include "backend/redis/link/resp.h"
@@ -41,7 +41,7 @@ uint16_t hf__redis_hash_slot_of(const char *key, size_t len)
 }
 
 /* Every slot has one below 10^6; some hundred thousand looks at the worst, so
- * who needs it often remembers it. */
+ * a caller that needs it often remembers it. */
 void hf__redis_hash_slot_tag(uint16_t slot, char tag[HASH_SLOT_TAG_MAX])
 {
     for (unsigned n = 0;; n++) {
@@ -97,7 +97,7 @@ static int range_read(const struct resp *v, struct hash_slot_map *map)
     int64_t last = hf__redis_resp_number(hf__redis_resp_at(v, 1), -1);
     if (first < 0 || last < first || last >= HASH_SLOTS) return -1;
     if (owner_read(hf__redis_resp_at(v, 2), &owner) != 0) return -1;
-    /* Nothing leads there; its slots are nobody's for now. */
+    /* Nothing leads there; its slots are not served for now. */
     if (!strcmp(owner.host, "?")) return 0;
     int i = owner_index(map, &owner);
     if (i < 0) return -1;

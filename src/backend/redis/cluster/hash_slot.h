@@ -1,5 +1,6 @@
 /*
- * hash_slot.h: which slot of a cluster a key is in, and who serves it.
+ * hash_slot.h: which slot of a cluster a key is in, and the node that
+ * serves it.
  *
  * Nothing here talks to anybody.  The rules are those of the cluster's
  * specification: CRC16 (XMODEM) of the key, or of what is between its first
@@ -37,8 +38,8 @@ struct hash_slot_map {
     uint16_t slots[HASH_SLOTS]; /* index of its owner, or HASH_SLOT_NOBODY */
 };
 
-/* Read the answer to CLUSTER SLOTS.  0; or -1 if it is none, or names nobody
- * at all. */
+/* Read the answer to CLUSTER SLOTS.  0; or -1 if it is none, or names no
+ * node at all. */
 int hf__redis_hash_slots_read(const struct resp *v, struct hash_slot_map *out);
 
 /* "MOVED 3999 127.0.0.1:6381" or "ASK ...": where to go. */

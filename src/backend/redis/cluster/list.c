@@ -1,8 +1,8 @@
 /*
  * list.c: what is asked of all masters, one after the other: a list, or
  * what each says of itself.  One rule: a cursor names the master, by its lowest
- * slot, and that master's own cursor, so that a page can be asked for by
- * whoever has it.
+ * slot, and that master's own cursor, so that any client that has it
+ * can ask for the page.
  */
 #include "backend/redis/cluster/cluster.h"
 #include "backend/redis/inner/owner.h"

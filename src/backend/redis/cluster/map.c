@@ -1,5 +1,5 @@
 /*
- * map.c: who serves which slot, and how we come to know.
+ * map.c: which node serves which slot, and how we come to know.
  *
  *   no map:  seeds, one after the other, a new one every quarter of a second,
  *            until one tells the map
@@ -8,7 +8,7 @@
  *            up and answers, each time of another one; if there is none, of
  *            masters not used so far, and of the seeds
  *
- * One rule: nobody is asked twice within REFRESH_US_MIN, however many requests
+ * One rule: no node is asked twice within REFRESH_US_MIN, however many requests
  * went astray.
  */
 #include <string.h>
@@ -82,7 +82,7 @@ void hf__redis_cluster_map_begin(struct cluster *c)
     c->stagger_us = cluster_now(c);
 }
 
-/* Nobody can be asked: open one more who may be. */
+/* No node can be asked: open one more. */
 static void another_try(struct cluster *c)
 {
     struct hf_error err;
@@ -187,8 +187,8 @@ static void link_down(struct cluster *c, struct cluster_node *n,
     }
     hf__redis_cluster_map_refresh(c);
     if (!any_up(c)) c->env->link(c->env, 0, 0, err);
-    /* A master is tried again and again; anything else only if nobody else
-     * can be asked. */
+    /* A master is tried again and again; anything else only if no other
+     * node can be asked. */
     if (n->slots == 0 && any_up(c)) hf__redis_cluster_drop(c, n);
 }
 

@@ -112,7 +112,7 @@ void hf__redis_cluster_dropped(struct inner *inner)
 {
     struct cluster *c = cluster_of(inner);
     struct cluster_node *n = (struct cluster_node *)inner;
-    /* When all is closed at once, nobody has dropped it before. */
+    /* When all is closed at once, it was not dropped before. */
     if (c->nodes[n->index] == n) c->nodes[n->index] = NULL;
     node_free(c, n);
 }
@@ -137,7 +137,7 @@ void hf__redis_cluster_assign(struct cluster *c, uint16_t slot,
 }
 
 /* One that was used because of ASK will be a master soon.  What a silent one
- * still has is better asked of those who serve it now. */
+ * still has is better asked of the nodes that serve it now. */
 static int is_of_use(const struct cluster *c, const struct cluster_node *n)
 {
     if (n->slots > 0) return 1;

@@ -2,7 +2,7 @@
  * route.c: requests to the nodes of their slots, and what comes back.
  *
  * One rule: what a server refuses because another one serves the slot, or
- * nobody does for the moment, was not carried out; so it is sent on, or told as
+ * none does for the moment, was not carried out; so it is sent on, or told as
  * never sent, and when to ask again is the core's to say.
  */
 #include <stdio.h>
@@ -198,7 +198,7 @@ void hf__redis_cluster_route_expire(struct cluster *c)
 
 /* ---- and back ---- */
 
-/* It has not been sent, and somebody else serves it by now. */
+/* It has not been sent, and another node serves it by now. */
 static int is_to_be_sent_on(struct cluster *c, const struct cluster_node *n,
                             struct request *req)
 {

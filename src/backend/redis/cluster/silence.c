@@ -1,8 +1,8 @@
 /*
- * silence.c: masters that do not answer.  One rule: who owes an answer
- * is looked at now and then, and while one is silent the others are asked who
- * serves its slots: a replica may have taken over long before the link to the
- * old master is given up.
+ * silence.c: masters that do not answer.  One rule: a master that
+ * owes an answer is looked at now and then, and while one is silent the others
+ * are asked which node serves its slots: a replica may have taken over
+ * long before the link to the old master is given up.
  */
 #include "backend/redis/cluster/cluster.h"
 #include "backend/redis/inner/inner.h"

@@ -2,7 +2,7 @@
  * undo.c: releases of what was never sent.
  *
  * A proposal that is given up while it still waits for a link is undone by a
- * release, which would wait for the same link: whoever closes the client would
+ * release, which would wait for the same link: the close of the client would
  * wait for both.  One rule: neither is sent, for the attempt's earlier
  * proposals were all refused.  (So it is with one store; of a quorum's nodes
  * some may be in doubt, and a cluster is no member of one.)

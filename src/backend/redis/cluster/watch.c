@@ -2,10 +2,10 @@
  * watch.c: watched names, and where they are subscribed.
  *
  * A name is subscribed at the node that serves its slot, so that a release
- * there can count who listens; sharded messages are heard nowhere else.  When
- * the slot or the node goes, the watch follows by itself.  One rule: whoever
- * was told that a name is watched is woken once more after every time in which
- * a message may have been missed.
+ * there can count the listeners; sharded messages are heard nowhere else.  When
+ * the slot or the node goes, the watch follows by itself.  One rule: a waiter
+ * that was told that a name is watched is woken once more after every time in
+ * which a message may have been missed.
  */
 #include <string.h>
 
@@ -133,7 +133,7 @@ void hf__redis_cluster_watch_end(struct cluster *c, struct request *req)
 
 /* ---- what comes back ---- */
 
-/* Nobody wants it any more. */
+/* It is not wanted any more. */
 static void gone_landed(struct cluster *c, struct cluster_node *n,
                         struct cluster_watch *w, const struct reply *reply)
 {
@@ -152,7 +152,7 @@ void hf__redis_cluster_watch_ended(struct cluster *c, struct request *own)
     hf__free(c->env->alloc, own->priv_ptr);
 }
 
-/* Those who rely on it look by themselves meanwhile, from time to time. */
+/* The waiters that rely on it look by themselves meanwhile, now and then. */
 static void watch_lost(struct cluster *c, struct cluster_watch *w)
 {
     w->is_lost = 1;

@@ -10,7 +10,7 @@
  * on another server. */
 #define PRIV_ALONE 0x40000000u
 
-/* Who has this connection as one of his own: cluster*.c. */
+/* The backend that this connection is a part of: cluster/. */
 struct redis_owner {
     /* `v` is an error, and `req` was not carried out.  1: the owner has taken
      * the request back; 0: it is answered as usual. */

@@ -145,8 +145,8 @@ static void send_singly(struct backend_conn *c, struct request *reqs)
     }
 }
 
-/* The server refuses these, and is the one to be asked: it is neither the wrong
- * one, nor one that knows of nobody who is. */
+/* The server refuses these, and is the one to be asked: it neither names
+ * another server, nor misses the one to ask. */
 static void refusal_mark(struct request *reqs, const struct resp *v)
 {
     static const char *const elsewhere[] = {"MOVED", "ASK", "READONLY",
@@ -156,8 +156,8 @@ static void refusal_mark(struct request *reqs, const struct resp *v)
     for (; reqs; reqs = reqs->next) reqs->flags |= REQ_SPOKEN;
 }
 
-/* The keys of a value, a latch or a guard, for who may not use them; NULL: a
- * lock's. */
+/* The keys of a value, a latch or a guard, for the error of a user that may not
+ * use them; NULL: a lock's. */
 static const char *keys_text(const struct request *req, char *out, size_t size)
 {
     if (req->op == OP_VALUE_READ || req->op == OP_VALUE_WRITE) return req->name;
@@ -199,7 +199,7 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
 {
     char text[HF_ERROR_TEXT_MAX];
     if (f->kind == FLIGHT_REQUEST && hf__redis_error_is(v, "NOSCRIPT")) {
-        /* Somebody flushed the cache.  Whatever was behind this in the
+        /* The script cache was flushed.  Whatever was behind this in the
          * pipeline found it empty as well and will come after it again; and
          * if a release did slip through, it raised the counter above this
          * proposal. */

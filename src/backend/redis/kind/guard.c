@@ -71,7 +71,7 @@ static int value_take(struct backend_conn *c, const struct resp *v,
 static int guard_read(struct backend_conn *c, const struct request *req,
                       const struct resp *v, struct reply *reply)
 {
-    /* Tokens may be somebody else's, and larger than ours. */
+    /* Tokens may be another program's, and larger than ours. */
     int64_t seen =
         hf__redis_resp_within(hf__redis_resp_at(v, 1), 0, INT64_MAX, -1);
     if (!hf__redis_resp_is_array(v, 3) || seen < 0) return -1;

@@ -1,7 +1,7 @@
 /*
- * info.c: what the server knows of a lock, in our words.  One rule: a
- * lock that somebody else's library made is shown as what it is, and what does
- * not look like a lock is never shown as one.
+ * info.c: what the server knows of a lock, in our words.  One rule: a lock
+ * that another library made is shown as what it is, and what does not look like
+ * a lock is never shown as one.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -68,7 +68,7 @@ static int64_t hf_read(const char *text, struct hf_info *info)
     char skipped[24];
     text += 3;
     for (int i = 0; i < 3; i++) word_take(&text, skipped, sizeof skipped, 0);
-    text += *text == '+'; /* somebody queues for it */
+    text += *text == '+'; /* there is a queue for it */
     int64_t fence = number_take(&text);
     info->since_ms = number_take(&text) / US_PER_MS;
     who_read(text, info);
@@ -96,7 +96,7 @@ int hf__redis_info_holder(const struct resp *v, struct hf_info *info)
 }
 
 /* Is it what this attempt has made?  `v` begins with "<word><owner><between>
- * <attempt><between>".  Who says no attempt means any. */
+ * <attempt><between>".  Without an attempt in `req`, any will do. */
 static int is_of_attempt(const struct resp *v, const char *word, char between,
                          const struct request *req)
 {
@@ -120,7 +120,7 @@ static int64_t not_negative(int64_t n)
     return n < 0 ? 0 : n;
 }
 
-/* A writer's field has a word behind his name. */
+/* A writer's field has a word behind its name. */
 static void writer_trim(char *owner)
 {
     size_t len = strlen(owner), word = strlen(":write");
@@ -202,7 +202,7 @@ static int kind_read(struct backend_conn *c, const struct request *req,
         && is_of_attempt(hf__redis_resp_at(v, is_rw ? 13 : 6), "v1 ", ' ', req);
     c->info.count = c->info.mine ? hf__redis_resp_number(count, 0) : 0;
     c->info.readers = hf__redis_resp_number(hf__redis_resp_at(v, 10), 0);
-    /* Who asks for one attempt wants to know how long that lasts. */
+    /* A request about one attempt wants to know how long that lasts. */
     if (is_rw && c->info.mine && req->attempt)
         c->info.ttl_ms = ttl_ms_at(v, 14, -2);
     return 0;
@@ -252,7 +252,7 @@ static int row_read(const struct resp *v, const struct request *req,
     int64_t fence =
         hash_read(hf__redis_resp_at(v, 3), hf__redis_resp_at(v, 4),
                   hf__redis_resp_at(v, 5), hf__redis_resp_at(v, 6), info);
-    if (fence > 0) info->fence = (uint64_t)fence; /* not those who left */
+    if (fence > 0) info->fence = (uint64_t)fence; /* of a reader */
     if (req->owner[0] && !strcmp(info->owner, req->owner)) {
         info->mine = 1;
         info->count = info->owner_count;
@@ -260,7 +260,7 @@ static int row_read(const struct resp *v, const struct request *req,
     return 0;
 }
 
-/* A name that no call could take is nobody's lock. */
+/* A name that no call could take is not a lock's. */
 static int is_name(const struct resp *name)
 {
     return name && name->type == RESP_STRING && name->len > 0

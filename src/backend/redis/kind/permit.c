@@ -63,7 +63,7 @@ static int is_of_ticket(const struct request *req)
     return req->op == OP_RELEASE && (req->flags & REQ_DETACHED) != 0;
 }
 
-/* A proposal that sets a number nobody has set. */
+/* A proposal that sets the number if there is none. */
 static int says_capacity(const struct request *req)
 {
     return req->op == OP_PROPOSE && req->capacity > 0;

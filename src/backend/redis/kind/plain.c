@@ -108,8 +108,8 @@ static int64_t number_at(const struct resp *v, size_t i, int64_t otherwise)
     "Redisson's getMultiLock(group, values)?"
 #define NO_EXPIRY "a string without an expiry is stored there, and no lock"
 
-/* Somebody else has it.  A hold that never ends by itself is worth a word: who
- * waits for it waits for its holder, or for somebody who breaks it. */
+/* Another owner has it.  A hold that never ends by itself is worth a sentence:
+ * only its holder, or a break, ends the wait for it. */
 static void busy(struct backend_conn *c, const struct resp *v,
                  struct reply *reply)
 {
@@ -185,7 +185,7 @@ int hf__redis_acquire_read(struct backend_conn *c, const struct request *req,
     }
 }
 
-/* Somebody else's by now: whose, in words, if the record is one of ours. */
+/* Another owner has it by now: name it, if the record is one of ours. */
 static void read_taken(struct backend_conn *c, const struct request *req,
                        const struct resp *v, struct reply *reply)
 {

@@ -1,11 +1,11 @@
 /*
- * queue.c: locks that go to who has waited longest: who queues, and who
- * meets a queue.  One rule: a lock that nobody queues for is none of this, and
- * costs it nothing but a look whether somebody does.
+ * queue.c: locks that are handed to the longest waiter: requests that queue,
+ * and requests that meet a queue.  One rule: a lock without a queue costs only
+ * the look whether there is one.
  *
- *   proposed to queue, and released by who did     queue_*.lua
- *   proposed, it is free, and others queue         acquire.lua says so: again
- *   released, and somebody queues                  release.lua says so: again
+ *   proposed to queue, and released by a queued owner   queue_*.lua
+ *   proposed, it is free, and others queue    acquire.lua says so: again
+ *   released, and there is a queue            release.lua says so: again
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,10 +22,10 @@
 
 /* What acquire.lua and release.lua say. */
 #define OTHERS_QUEUE (-6)
-#define SOMEBODY_QUEUES (-4)
+#define THERE_IS_A_QUEUE (-4)
 
-/* The locks "a" and "{a}" share counter and channel, which harms nobody; their
- * queues are two. */
+/* The locks "a" and "{a}" share counter and channel, which does no harm;
+ * their queues are two. */
 static void put_key(struct command *cmd, const char *const prefixes[2],
                     const struct request *req)
 {
@@ -141,18 +141,18 @@ int hf__redis_queue_again(struct backend_conn *c, struct request *req,
     int64_t code = req->op == OP_RELEASE ? hf__redis_resp_number(v, 0) : 0;
     if (req->op == OP_PROPOSE && hf__redis_resp_is_array(v, 4))
         code = hf__redis_resp_number(v->first, 0);
-    /* Without the queue's keys it was served: it is them that he lacks. */
+    /* Without the queue's keys it was served: the user lacks those. */
     if (req->priv & PRIV_PAST_QUEUE && is_look(req)) c->queue_is_denied = 1;
     if (req->priv & PRIV_QUEUE || req->flags & REQ_QUEUE) return 0;
-    if (req->op == OP_RELEASE ? code != SOMEBODY_QUEUES : code != OTHERS_QUEUE)
+    if (req->op == OP_RELEASE ? code != THERE_IS_A_QUEUE : code != OTHERS_QUEUE)
         return 0;
     req->priv |= PRIV_QUEUE;
     hf__redis_send(c, FLIGHT_REQUEST, req);
     return 1;
 }
 
-/* A user who may only have the keys of a lock cannot queue, does not look at
- * queues, and releases past them: who waits there hears that it is free. */
+/* A user with rights on the keys of a lock alone cannot queue, does not look at
+ * queues, and releases past them: the queued waiters hear that it is free. */
 int hf__redis_queue_is_denied(struct backend_conn *c, struct request *req,
                               const struct resp *v)
 {
@@ -201,7 +201,7 @@ void hf__redis_queue_handed(struct backend_conn *c, const struct watch *w,
     memcpy(text, message->text, message->len);
     text[message->len] = '\0';
     if (message_read(text, &h) != 0) return;
-    /* What replicas or the disk must have is only granted to who asks. */
+    /* What replicas or the disk must have is granted by a proposal only. */
     if (c->wait || c->waits_aof) h.lease_us = 0;
     c->env->handed(c->env, &h);
 }

@@ -4,7 +4,7 @@
 
 #include "backend/redis/redis.h"
 
-/* In request.priv: its script said that somebody queues. */
+/* In request.priv: its script said that there is a queue. */
 #define PRIV_QUEUE 0x20000000u
 /* The same: it is sent without the keys of the queue, which the user lacks. */
 #define PRIV_PAST_QUEUE 0x10000000u
@@ -15,7 +15,7 @@ int hf__redis_queue_has_key(const struct backend_conn *c,
 void hf__redis_queue_put_key(struct command *cmd, const struct request *req);
 /* The key of what is known of the waiters, and of a break. */
 void hf__redis_queue_put_who(struct command *cmd, const struct request *req);
-/* ... and the one that tells who is at which place. */
+/* Both of them. */
 void hf__redis_queue_put_keys(struct command *cmd, const struct request *req);
 /* The channel on which this client is told what it is given. */
 void hf__redis_queue_put_channel(struct backend_conn *c,

@@ -17,8 +17,8 @@
 /* Renewed by one command: side keys have to be written out. */
 #define BATCH_MAX_RW 28
 
-/* Redisson looks at so many strings of each holder, inside the server: it is
- * never told of more.  What a release needs is whether any are left. */
+/* Redisson looks at this number of strings of each holder, inside the server:
+ * it is never told of more.  What a release needs is whether any are left. */
 #define RW_COUNT_MAX 1000
 
 static const char *side_of(const struct request *req)

@@ -4,7 +4,7 @@
 
 #include "backend/redis/redis.h"
 
-/* The holder's field in the lock's hash; of any other kind, his name. */
+/* The holder's field in the lock's hash; of any other kind, its name. */
 void hf__redis_rw_put_field(struct command *cmd, const struct request *req);
 /* The key of the number up to which proposals were given back. */
 void hf__redis_rw_put_floor(struct command *cmd, const struct request *req);

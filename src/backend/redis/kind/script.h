@@ -25,7 +25,7 @@ void hf__redis_put_channel(struct command *cmd, const struct request *req);
 void hf__redis_put_mark(struct command *cmd, const struct request *req,
                         int with_number);
 void hf__redis_put_group(struct command *cmd, const struct request *req);
-/* Begin the command of cmd->script on so many keys, which come next. */
+/* Begin the command of cmd->script on this number of keys, which come next. */
 void hf__redis_cmd_script(struct command *cmd, int64_t keys);
 /* The same on a lock, and on its counter if it has one. */
 void hf__redis_cmd_script_one(struct command *cmd, const struct request *req,

@@ -1,7 +1,7 @@
 /*
  * string.c: the layout that SET NX PX libraries share: the lock is a
  * string with an expiry.  One rule: its value is opaque to others and begins
- * with our word, so that nobody's string is ever taken for ours.
+ * with our word, so that no other string is ever taken for ours.
  *
  *   hf1:<owner>:<attempt>:<T>:<fence>:<since us>:<count>:<pid> <host> <label>
  *

@@ -104,7 +104,7 @@ int hf__redis_greet(struct link *l)
 }
 
 /* Another server answers, and the old one may still be there: no message of
- * his is worth anything. */
+ * the old one is worth anything. */
 static void sub_move(struct backend_conn *c)
 {
     if (!c->is_led && c->sub.state != LINK_DOWN)
@@ -123,7 +123,7 @@ static void link_is_up(struct link *l)
         hf__redis_watch_up(c);
         return;
     }
-    /* His rights may be others by now. */
+    /* The user's rights may be others by now. */
     c->queue_is_denied = 0;
     int up = hf__redis_role_up(c);
     if (up == LINK_IS_OTHER) sub_move(c);

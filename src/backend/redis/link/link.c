@@ -315,7 +315,7 @@ int hf__redis_link_ready(struct link *l, unsigned ready)
 
 /* ---- time ---- */
 
-/* Before anything is called late: nobody may have looked at the socket for a
+/* Before anything is called late: the socket may not have been read for a
  * while, because the process slept or had no reason to poll. */
 static int late_look(struct link *l, int64_t now)
 {

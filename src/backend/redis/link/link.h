@@ -11,7 +11,7 @@ struct backend_conn;
 
 enum link_state {
     LINK_DOWN,       /* no socket; due_us is the next try, or never */
-    LINK_FAILED,     /* a try failed where nobody may be told; due at once */
+    LINK_FAILED,     /* a try failed where no callback may run; due at once */
     LINK_RESOLVING,  /* fd tells when the name is resolved */
     LINK_CONNECTING, /* fd is a socket under way */
     LINK_SECURING,   /* connected; the handshake of TLS is under way */
@@ -52,7 +52,7 @@ struct link {
 
 /* ---- link.c: its life ---- */
 void hf__redis_link_init(struct link *l, struct backend_conn *c, int is_sub);
-/* Begin to connect, now.  Tells nobody of a failure: see LINK_FAILED. */
+/* Begin to connect, now.  Runs no callback if it fails: see LINK_FAILED. */
 void hf__redis_link_start(struct link *l);
 /* The link is broken: tell everybody concerned, and try again later. */
 void hf__redis_link_fail(struct link *l, int status, int sys_errno,
@@ -65,7 +65,7 @@ void hf__redis_link_fail_later(struct link *l, int status, int sys_errno,
 int hf__redis_link_ready(struct link *l, unsigned ready);
 int hf__redis_link_timer(struct link *l, int64_t now_us);
 void hf__redis_link_watch(struct link *l, unsigned events);
-/* Close the socket and forget what was on its way, telling nobody. */
+/* Close the socket and forget what was on its way, without a reply. */
 void hf__redis_link_close(struct link *l);
 void hf__redis_link_free(struct link *l);
 /* The address that it is connected to, or tries. */

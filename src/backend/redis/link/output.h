@@ -33,14 +33,14 @@ enum flight_kind {
     FLIGHT_PING,
 
     FLIGHT_MARKER,      /* is it a member of a quorum? */
-    FLIGHT_ROLE,        /* primary or replica, and who follows it */
+    FLIGHT_ROLE,        /* primary or replica, and its replicas */
     FLIGHT_REPLICATION, /* INFO replication */
     FLIGHT_WAIT,        /* wait=: how many replicas have what was granted? */
     FLIGHT_MASTER,      /* to a Sentinel; with req or without */
     FLIGHT_PROMOTED,    /* to a Sentinel: its replicas */
 
     FLIGHT_ASKING, /* the next one may be served though its slot is not */
-    FLIGHT_SLOTS,  /* the owner's question: who serves which slots? */
+    FLIGHT_SLOTS,  /* the owner's question: which node serves what? */
     FLIGHT_SHARDED /* and: is there SSUBSCRIBE? */
 };
 
@@ -50,7 +50,7 @@ struct flight {
     uint16_t slot;   /* SSUBSCRIBE: of its channel; HASH_SLOT_NOBODY: classic */
     uint64_t begins; /* place in the stream of its first byte */
     struct request *reqs; /* chained by `next`; answered in this order */
-    struct watch *watch;  /* SUBSCRIBE; NULL: nobody waits for it any more */
+    struct watch *watch;  /* SUBSCRIBE; NULL: it is not wanted any more */
 };
 
 struct flights {

@@ -1,7 +1,7 @@
 /*
  * secure.c: from a connected socket to the first words on it.  One rule:
- * where TLS is asked for, no word goes out before the server has shown who it
- * is.
+ * where TLS is asked for, no word goes out before the server has proved its
+ * identity.
  */
 #include <assert.h>
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include "backend/redis/link/link.h"
 #include "backend/redis/redis.h"
 
-/* Somebody may just be writing a file that was good at first: whatever is
- * wrong with it now may be right at the next try. */
+/* A file that was good at first may just be written anew: what is wrong with it
+ * now may be right at the next try. */
 static void file_failed(struct link *l, const struct hf_error *err)
 {
     int is_starved = err->status == HF_NOMEM;

@@ -1,6 +1,6 @@
 /*
- * tls.c: the options about TLS.  One rule: who asks for it never gets
- * less, and what is said about it where it is not asked for is refused.
+ * tls.c: the options about TLS.  One rule: a URL that asks for it never
+ * gets less, and what is said about it where it is not asked for is refused.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,4 +1,4 @@
--- break.lua: take the lock away from whoever has it, and raise the fence.
+-- break.lua: take the lock away from its holder, and raise the fence.
 -- KEYS[1] lock  KEYS[2] fence counter; absent: the lock has none
 -- ARGV channel, channel of a read/write lock, letters: s other libraries'
 --      strings are locks, too; c the messages are sharded, b and always go

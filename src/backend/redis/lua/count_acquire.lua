@@ -1,4 +1,4 @@
--- count_acquire.lua: take so many off a plain counter, all or none.
+-- count_acquire.lua: take some off a plain counter, all or none.
 -- KEYS[1] counter  KEYS[2] facts  KEYS[3] permits that are out: of another kind
 --      KEYS[4] mark: this attempt was given up  KEYS[5] who took some lately
 -- ARGV id, how many, T, window us, life ms of what is remembered; then, from a

@@ -6,7 +6,7 @@
 -- returns {"hash" | "string" | "none" | what else is there, ttl ms, now us,
 --      counter, subscribers or -1, owner's count, hf, mode,
 --      first field and its count | the string, readers, who queue, owner's
---      place or 0, of a holder of a read/write lock: his record, its ttl ms}
+--      place or 0, of a holder of a read/write lock: its record, its ttl ms}
 local call = redis.call
 local time = call('TIME')
 local kind = call('TYPE', KEYS[1]).ok

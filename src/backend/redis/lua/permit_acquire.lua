@@ -52,7 +52,7 @@ if was_empty then
     end
 end
 -- What this attempt got before, if it still has it.  Its lease begins anew: who
--- queues asks again when he did not hear of it, and counts from then.
+-- queues asks again when it did not hear of it, and counts from then.
 local function granted_before()
     local mark = arg[2]
     local ends = call('ZSCORE', out, id .. '\0\0')
@@ -152,7 +152,7 @@ if free < n or head and head ~= owner then
         poll = math.floor(life / 3)
     end
     if free >= n then
-        -- The one in front has not come for his yet.
+        -- The one in front has not come for its permits yet.
         local lease = tonumber(call('ZSCORE', KEYS[7], head) or ms)
         left = math.max(lease - ms, 0)
     end

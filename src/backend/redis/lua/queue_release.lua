@@ -1,8 +1,8 @@
--- queue_release.lua: give a lock back to who has waited longest, or a place.
+-- queue_release.lua: give a lock back to the longest waiter, or a place.
 -- KEYS[1] lock  KEYS[2] fence counter  KEYS[3] who waits, by arrival us:
 --      "<owner> <attempt> <T> <lease ms> <asked us> <info>", and last ""
 --      KEYS[4] who has left in doubt, by when ms that is forgotten
---      KEYS[5] owner: his member of KEYS[3]; "x" and owner: the T of who has
+--      KEYS[5] owner: its member of KEYS[3]; "x" and owner: the T of who has
 --      left; "b": the counter after the last break; ".": "<end s> <last
 --      arrival us>"
 -- ARGV "v1 <owner> <attempt> <T> ", channel, owner, T, letters: s the messages

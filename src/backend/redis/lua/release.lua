@@ -16,7 +16,7 @@ if not simple and not KEYS[2] then
     return {err = 'TRYAGAIN the fence counter is elsewhere'}
 end
 if simple or hf and hf:find(mark:match('^v1 %S+ %d+ '), 1, true) == 1 then
-    -- A plus before the token, by which somebody says that he waits.
+    -- A plus before the token, by which a waiter says that it waits.
     if (simple and hf:byte(#mark + 1) == 43
         or not simple and hf:find('^v1 %S+ %d+ %d+ %+')) and not ARGV[4] then
         return -4

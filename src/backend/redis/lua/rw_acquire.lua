@@ -1,6 +1,6 @@
--- rw_acquire.lua: let a holder read or write the lock, if it is his turn.
+-- rw_acquire.lua: let a holder read or write the lock, if it is its turn.
 -- KEYS[1] lock  KEYS[2] fence counter  KEYS[3] floor: its name and more is that
---      of what else belongs to the lock  KEYS[4] his record
+--      of what else belongs to the lock  KEYS[4] its record
 -- ARGV owner, "r" read | "w" write | "u" write, also as the only reader,
 --      "v1 <owner> <attempt> <T> ", T, lease ms, "<pid> <host> <label>"; order:
 --      "F" fair, keep a place | "p" writers first | "P" and keep a writer's
@@ -44,7 +44,7 @@ if not (t > floor) or t < now - (arg[9] or 2000000)
     or had and tonumber(had:match('^v1 %S+ %d+ (%d+) ')) > t then
     return {-1, floor, now, -1}
 end
--- How long others keep him out; -1: nobody does.
+-- How long others keep it out; -1: none does.
 local left = -1
 local writes = mode == 'write'
     and (reads and call('HEXISTS', lock, owner .. ':write') == 1 or mine)
@@ -63,8 +63,8 @@ if mode and not (reads and (mode == 'read' or writes)
             most = math.max(most,
                 call('PTTL', base .. name .. ':rwlock_timeout:' .. i))
         end
-        -- A writer of Redisson's has no record: he lasts as long as the lock.
-        -- One of ours without a record is dead; his read hold shows that he
+        -- A writer of Redisson's has no record: it lasts as long as the lock.
+        -- One of ours without a record is dead; its read hold shows that it
         -- is ours.
         if by and most < 0 then
             local reader = call('GET', base .. by .. ':rwlock_timeout:1') or ''
@@ -96,7 +96,7 @@ local places = (is_queue or order) and KEYS[3] .. ':q'
 local came, turn = nil, -1
 if is_queue and call('EXISTS', places) == 1 then
     local now_ms = math.floor(now / 1000)
-    -- Who is first in one queue: his name, when he came, until when it counts.
+    -- The first in one queue: its name, when it came, until when it counts.
     local function first_of(which)
         local queue = KEYS[3] .. ':' .. which
         while true do
@@ -130,7 +130,7 @@ if is_queue and call('EXISTS', places) == 1 then
         and not (came and came <= r_came) then
         turn = turn < 0 and r_ends - now_ms or math.min(turn, r_ends - now_ms)
     end
-    -- Who has it already waits for nobody, also if he did not hear of it.
+    -- A holder waits for no queue, also if it did not hear of it.
     local is_his = had and had:match('^v1 %S+ (%d+) ')
         == mark:match('^v1 %S+ (%d+) ')
     if side == 'u' or mode == 'write' and writes or is_his then
@@ -158,7 +158,7 @@ if left >= 0 or turn >= 0 then
     call('PEXPIRE', KEYS[3] .. ':w', arg[8])
     return {0, 0, now, left, 1}
 end
--- He has it, unless one of these is refused: then everything is as before.
+-- It is granted, unless one of these is refused: then everything is as before.
 local clock = #usec == 6 and sec .. usec or string.format('%.0f', now)
 local number, fence = text, t
 if t < now then
@@ -173,7 +173,7 @@ end
 local facts = ' ' .. clock .. ' ' .. arg[6]
 local ends, refused = arg[5], nil
 if before < tonumber(ends) then
-    -- The blank says that the lock's own end is his.  The next readers need not
+    -- The blank says that the lock's own end is its.  The next readers need not
     -- put it off again, each by a little.
     facts = facts .. ' '
     local is_put_off = redis.pcall('PEXPIRE', lock, mode and reads

@@ -1,10 +1,10 @@
 -- rw_release.lua: give one hold of a read/write lock back, and let no older
 --      proposal in.
 -- KEYS[1] lock  KEYS[2] floor: its name and more is that of what else belongs
---      to the lock  KEYS[3] his record
+--      to the lock  KEYS[3] its record
 -- ARGV owner, "r" | "w", "v1 <owner> <attempt> ", "<T> ", channel, life of the
 --      floor ms; 7th, letters: s the messages are sharded, b and always go out
---      both ways; q give up his place, too
+--      both ways; q give up its place, too
 -- returns released: processes told, or -1 | -2 absent | -3 somebody else's
 local call, lock, arg = redis.call, KEYS[1], ARGV
 local owner, reads, mark, t = arg[1], arg[2] == 'r', arg[3], arg[4]
@@ -26,7 +26,7 @@ if had and call('HDEL', lock, reads and owner or owner .. ':write') == 1 then
             call('HSET', lock, 'mode', 'read')
             word = '1'
         end
-        -- The lock's own end was his: who waits for the others goes by it.
+        -- The lock's own end was its: waiters for the others go by it.
         if had:sub(-1) == ' ' then
             local base = KEYS[2]:sub(1, -6)
             local most, there = -2, call('HGETALL', lock)

@@ -80,7 +80,7 @@ end
 if arg[6] then
     text = string.format('%.0f', fence + arg[6])
 end
--- Last, so that whoever may not lock changes no counter either.
+-- Last, so that a user that may not lock changes no counter either.
 local old = redis.pcall('SET', counter, text, 'GET')
 if old then
     local n = type(old) == 'string' and tonumber(old)

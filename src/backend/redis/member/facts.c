@@ -1,5 +1,5 @@
 /*
- * facts.c: what a server says of itself, for who has to judge it.
+ * facts.c: what a server says of itself, for hf_probe_open().
  *
  * INFO, some settings, the marker of a quorum's member and the time go out
  * together; of INFO only the lines are kept that are asked for below.  One

@@ -1,5 +1,5 @@
 /*
- * role.c: is it a primary, still the same one, and who follows it?
+ * role.c: is it a primary, still the same one, and which replicas has it?
  *
  * ROLE and INFO replication are asked on every connect.  One rule: what is
  * known to be a replica is never used, and what may be another server than
@@ -13,7 +13,7 @@
 #include "backend/redis/redis.h"
 #include "backend/redis/replica/role.h"
 
-/* A replica that has gone counts for so long: one that is cut off may yet be
+/* A replica that has gone counts for this time: one that is cut off may yet be
  * promoted. */
 #define REPLICAS_KEPT_US (300 * US_PER_S)
 
@@ -48,7 +48,7 @@ static void replicas_count(struct backend_conn *c, int64_t n)
 static int refuse_replica(struct link *l, const char *host, int64_t port)
 {
     if (l->c->owner || l->c->env->conf->takes_replica) {
-        l->c->repl.is_known = 1; /* nobody follows it */
+        l->c->repl.is_known = 1; /* it has no replicas */
         return 0;
     }
     hf__redis_link_fail(
@@ -154,6 +154,6 @@ int hf__redis_role_up(struct backend_conn *c)
                  c->endpoint);
         c->env->log(c->env, HF_LOG_WARN, line);
     }
-    /* Who may not ask takes every new connection for another server. */
+    /* A user that may not ask takes every connection for another server. */
     return is_other || !r->is_id_known ? LINK_IS_OTHER : LINK_IS_UP;
 }

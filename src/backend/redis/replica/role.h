@@ -7,7 +7,7 @@
 /* What the server says of its role; see replica/role.c. */
 struct replication {
     char id[41];      /* the replication id, as it was last told; or "" */
-    int is_known;     /* this link: a primary, with so many replicas */
+    int is_known;     /* this link: it is a primary, and `counted` holds */
     int is_id_known;  /* this link: it told its id */
     int is_changed;   /* it is not the id of the last link */
     int has_changed;  /* that was so at any time */
@@ -15,7 +15,7 @@ struct replication {
     int was_up;       /* not the first link */
     int64_t counted;  /* how many follow it */
     int64_t replicas; /* or did a while ago */
-    int64_t most_us;  /* when there were so many */
+    int64_t most_us;  /* when there were that many */
 };
 
 /* Ask on a new link.  0, or -1: no memory. */

@@ -1,6 +1,6 @@
 /*
- * wait.c: wait=k|majority|all, a grant counts once so many replicas have
- * it; with wait_renew=on a renewal too.
+ * wait.c: wait=k|majority|all, a grant counts once this number of replicas
+ * has it; with wait_renew=on a renewal too.
  *
  * One WAIT goes out behind everything of a flush that must be waited for, and
  * what was granted is parked until its answer.  One rule: what too few replicas
@@ -25,7 +25,7 @@
 #define WAIT_ALL (-2)
 #define LEASE_PARTS 8 /* a renewal leaves itself more than one of these */
 #define FULL_EVERY 4  /* of the tries for replicas that were missing */
-/* A server looks ten times a second for who has waited long enough. */
+/* A server looks ten times a second which WAIT has taken long enough. */
 #define SERVER_TICK_US (150 * US_PER_MS)
 
 int hf__redis_wait_read(struct backend_conn *c, const struct url *url,
@@ -66,7 +66,7 @@ const char *hf__redis_wait_text(const struct backend_conn *c, char *out,
     return c->wait ? out : "";
 }
 
-/* At least one: who asks for replicas is not content with none. */
+/* At least one: wait= without any replica would mean nothing. */
 static int64_t replicas_needed(const struct backend_conn *c)
 {
     int64_t n = c->repl.replicas;

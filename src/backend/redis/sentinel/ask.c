@@ -5,7 +5,7 @@
  *          address, OP_WATCH listens to the channel of that very name
  *   led    to the primary: connects where hf__redis_lead() says
  *
- * One rule: what a Sentinel says is told on, and believed by nobody here: the
+ * One rule: what a Sentinel says is told on, and not believed here: the
  * greeting finds out whether it is a primary.
  */
 #include <assert.h>

@@ -1,5 +1,5 @@
 /*
- * auth.c: who we are to the Sentinels.  One rule: they get what is
+ * auth.c: user and password for the Sentinels.  One rule: they get what is
  * theirs, by a file or the environment, and never the primary's password.
  */
 #include "backend/redis/link/auth.h"

@@ -2,8 +2,8 @@
  * find.c: where the primary is.
  *
  * One rule: of two answers the one of the higher epoch counts, for a Sentinel
- * that was cut off still names the old primary; whoever is named is used only
- * once he has said himself that he is one.
+ * that was cut off still names the old primary; the server that is named is
+ * used only once it has said itself that it is one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -64,7 +64,7 @@ void hf__redis_sentinel_heard(struct sentinel *s, const struct master *m)
     timer_set(s);
 }
 
-/* ---- nobody knows ---- */
+/* ---- no Sentinel knows ---- */
 
 static int failure_of(const struct sentinel *s, struct hf_error *err)
 {

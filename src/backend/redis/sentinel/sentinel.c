@@ -255,7 +255,7 @@ static unsigned sentinel_caps(const struct backend_conn *c)
 }
 
 /* An old primary that was cut off together with us still answers: with the
- * renewals, ask now and then who the primary is. */
+ * renewals, ask now and then which server is the primary. */
 static void sentinel_submit(struct backend_conn *c, struct request *req)
 {
     struct sentinel *s = conn_of(c);
@@ -280,7 +280,7 @@ static int sentinel_process(struct backend_conn *c, int fd, unsigned ready)
 static void sentinel_close(struct backend_conn *c)
 {
     struct sentinel *s = conn_of(c);
-    s->is_led = s->is_up = 1; /* nobody is to be asked or told any more */
+    s->is_led = s->is_up = 1; /* no Sentinel is asked any more */
     hf__redis_inner_close(&s->inners);
     sentinel_free(s);
 }

@@ -15,12 +15,12 @@
 
 #define SENTINEL_PORT 26379
 #define SEEDS_MAX 15
-#define ASK_US_MIN (200 * US_PER_MS) /* without a primary: ask so often */
-#define ASKED_OFTEN 25               /* so many times, for a failover's time */
+#define ASK_US_MIN (200 * US_PER_MS) /* without a primary: pause of asking */
+#define ASKED_OFTEN 25               /* tries at that pace: a failover's time */
 #define ASK_US_MAX (2 * US_PER_S)    /* and then */
 #define CONFIRM_US (2 * US_PER_S) /* with renewals: is it still the primary? */
-/* Without a primary for so long, an answer of any epoch will do: Sentinels that
- * were made anew begin to count anew. */
+/* Without a primary for this time, an answer of any epoch will do: Sentinels
+ * that were made anew begin to count anew. */
 #define EPOCH_KEPT_US (5 * US_PER_S)
 
 /* One Sentinel of the URL. */

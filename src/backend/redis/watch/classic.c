@@ -29,7 +29,7 @@ int hf__redis_classic_subscribe(struct backend_conn *c, const struct watch *w)
     hf__redis_cmd_bytes(&c->cmd, w->channel, w->channel_len);
     struct flight *f = hf__redis_link_push(&c->sub, FLIGHT_SUBSCRIBE);
     if (!f) return -1;
-    /* No server redirects it, and nobody waits for its answer. */
+    /* No server redirects it, and no request waits for its answer. */
     f->slot = HASH_SLOT_NOBODY;
     return 0;
 }

@@ -56,7 +56,7 @@ static int subscribe(struct backend_conn *c, struct watch *w)
     return 0;
 }
 
-/* Who queues hears of releases, and of what is handed over to this client. */
+/* A queued waiter hears of releases, and of what is handed to this client. */
 static int is_double(const struct backend_conn *c, const struct request *req)
 {
     return req->flags & REQ_QUEUE && req->kind == KIND_PLAIN && !c->master;
@@ -83,7 +83,7 @@ static struct watch *watch_pair(struct backend_conn *c,
     return own;
 }
 
-/* Whoever waits for one of them waits for both. */
+/* A request that waits for one of them waits for both. */
 static struct request **watch_asked(struct watch *w)
 {
     return !w->req && w->half && w->half->req ? &w->half->req : &w->req;
@@ -236,7 +236,7 @@ static void refused_tell(struct backend_conn *c, const struct hf_error *err)
 }
 
 /* It is subscribed no longer, or never was.  Without memory for a command the
- * classic subscription stays, and wakes nobody. */
+ * classic subscription stays, and wakes no waiter. */
 static void watch_drop(struct backend_conn *c, struct watch *w)
 {
     if (!w->is_own)
@@ -244,8 +244,8 @@ static void watch_drop(struct backend_conn *c, struct watch *w)
     hf__redis_watches_drop(c, w);
 }
 
-/* It was a watch before a reconnect.  Whoever relies on it looks again, or its
- * owner has it moved. */
+/* It was a watch before a reconnect.  A waiter that relies on it looks again,
+ * or its owner has it moved. */
 static void ended(struct backend_conn *c, struct watch *w)
 {
     if (!c->owner) {
@@ -365,7 +365,7 @@ int64_t hf__redis_watch_timer(struct backend_conn *c, int64_t now)
     int64_t due = l->ping_us + (l->ping_sent ? PING_LIMIT_US : PING_US);
     if (now < due) return due;
     if (l->ping_sent) {
-        /* The answer may be there, with nobody having looked. */
+        /* The answer may be there, and not read yet. */
         if (hf__redis_link_ready(l, WATCH_READ)) return now;
         hf__redis_link_fail(l, HF_UNAVAILABLE, 0, "subscriptions: no answer");
         return TIME_NEVER;
@@ -401,7 +401,7 @@ int64_t hf__redis_watch_expire(struct backend_conn *c, int64_t now)
                 earliest = w->req->deadline_us;
         }
     /* One that is late makes the link suspect, and with it all others, unless
-     * the answer is there and nobody has looked. */
+     * the answer is there and not read yet. */
     if (is_late && c->sub.state == LINK_UP
         && hf__redis_link_ready(&c->sub, WATCH_READ))
         return now;

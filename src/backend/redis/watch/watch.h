@@ -14,7 +14,7 @@ struct watch {
     struct request *req; /* OP_WATCH not yet answered */
     enum lock_kind kind;
     int subscribed;
-    struct watch *half; /* of a name for which somebody queues there are two:
+    struct watch *half; /* a name that is queued for has two:
                          * the lock's channel, and that of this client */
     int is_own;         /* it is the latter */
     int is_loose;       /* its half is gone */
@@ -32,7 +32,7 @@ struct watches {
 void hf__redis_watch_submit(struct backend_conn *c, struct request *req);
 void hf__redis_watch_flush(struct backend_conn *c);
 void hf__redis_watch_up(struct backend_conn *c);
-/* sub is down: those who still wait for their OP_WATCH are told. */
+/* sub is down: answer every OP_WATCH that is still open. */
 void hf__redis_watch_down(struct backend_conn *c, enum verdict verdict);
 /* What came on sub.  0, or -1: nonsense. */
 int hf__redis_watch_reply(struct backend_conn *c, const struct resp *v);
