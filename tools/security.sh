@@ -39,7 +39,7 @@ awk '/^\|/ {
         grep -qxF "$name" "$work/there" ||
             echo "$page:$line: no such test: $name"
     done <"$work/named"
-    awk '/^\| / && !/^\| who / { print FNR }' "$page" | while read -r line; do
+    awk '/^\| / && !/^\| attacker / { print FNR }' "$page" | while read -r line; do
         grep -q "^$line " "$work/named" || echo "$page:$line: names no test"
     done
     for who in 'hostile server' 'hostile local user' 'hostile network' \

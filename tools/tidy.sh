@@ -203,6 +203,72 @@ rule_lua() {
     END { done() }' /dev/null
 }
 
+# The glossary: each word once, in order, with a file that exists.
+rule_words() {
+    LC_ALL=C awk -F ' *[|] *' '
+    /^## / { exit }
+    NF != 5 || $2 == "word" || $2 ~ /^-/ { next }
+    {
+        if ($2 in seen) print FILENAME ":" FNR ": a word twice: " $2
+        else if ($2 < last) print FILENAME ":" FNR ": not in order: " $2
+        seen[$2] = 1
+        last = $2
+        if ($3 == "") print FILENAME ":" FNR ": no meaning: " $2
+        if ($4 !~ /^`[^`]+`$/) print FILENAME ":" FNR ": no file: " $2
+    }' docs/internals/words.md
+}
+
+# Every path that the pages for contributors name in backquotes exists; a file
+# that was moved is named as a proposal.
+rule_paths() {
+    awk '
+    {
+        rest = $0
+        while (match(rest, /`(src|cli|test|tools|include|docs|cmake|bench|api|examples)\/[A-Za-z0-9_.*\/-]*`/)) {
+            print FILENAME ":" FNR, substr(rest, RSTART + 1, RLENGTH - 2)
+            rest = substr(rest, RSTART + RLENGTH)
+        }
+    }' ARCHITECTURE.md CONTRIBUTING.md docs/internals/*.md |
+        while read -r where path; do
+            # shellcheck disable=SC2086 # a pattern of the page
+            ls -d $path >/dev/null 2>&1 && continue
+            moved=$(find "${path%%/*}" -name "${path##*/}" 2>/dev/null |
+                head -n 1)
+            echo "$where: no such file: $path${moved:+ (now $moved?)}"
+        done
+}
+
+# Words that leave out their subject, or a value: CONTRIBUTING.md, "Plain
+# English", says what to write instead.  "who" may follow a word for people, or
+# begin "who holds" and "who leads".  What is in backquotes or italics is not
+# read.
+rule_plain() {
+    {
+        ls README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md
+        files docs md
+        files docs/man 1
+        files include h
+        for folder in base core kind net sys backend/file backend/memory; do
+            files "src/$folder" c h md
+        done
+        ls src/backend/*.[ch] src/backend/redis/README.md
+    } | xargs awk '
+    {
+        text = tolower($0)
+        gsub(/`[^`]*`|[*][a-z]+( [a-z]+)*[*]/, " ", text)
+        gsub(/(people|person|users?|operators?|programmers?|anyone),? who/, "", text)
+        gsub(/who (holds|leads)/, "", text)
+        gsub(/[^a-z0-9_]+/, "  ", text)
+        text = " " text " "
+        while (match(text, / (he|his|him|himself|who|whom|whoever) | so  (many|long|much) /)) {
+            word = substr(text, RSTART + 1, RLENGTH - 2)
+            gsub(/  /, " ", word)
+            print FILENAME ":" FNR ": not plain: \"" word "\""
+            text = substr(text, RSTART + RLENGTH - 1)
+        }
+    }'
+}
+
 rule_format() {
     if ! command -v clang-format >/dev/null 2>&1; then
         echo 'tidy.sh:1: clang-format is not installed'
@@ -277,6 +343,9 @@ rule_pages() {
     rule_symbols
     rule_lua
     rule_pages
+    rule_words
+    rule_paths
+    rule_plain
     rule_shell
     [ "${1:-}" = --no-format ] || rule_format
     [ "${1:-}" = --quick ] || sh tools/abi.sh
