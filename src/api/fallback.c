@@ -71,7 +71,7 @@ static int host_url(const char *dir, char *out, size_t size)
     return 0;
 }
 
-/* ---- the store of this host ----------------------------------------------- */
+/* ---- the store of this host --------------------------------------------- */
 
 /* In a step of the engine: the client's lock is held. */
 static int host_open(struct engine *e, struct hf_error *err)

@@ -44,7 +44,7 @@ enum request_op {
     OP_VALUE_WRITE, /* set it to `data` if its version is `version` */
     OP_GUARD,  /* remember token `version` for the resource `name` and do what
                * the flags say, unless a higher one was here */
-    OP_BOOT,   /* member of a quorum: who are you, and may you vote?  Sent after
+    OP_BOOT,   /* member of a quorum: what is it, and may it vote?  Sent after
                * every connect, and after a clock step */
     OP_FACTS,  /* tell about the node itself: "name:value" lines in `data` */
     OP_TALLY,  /* tell or change the number of `kind` that is kept under the
@@ -110,8 +110,8 @@ struct tally_told {
 #define REQ_SPOKEN 524288u
 /* PROPOSE: if it cannot be granted, keep a place in the queue for the owner.
  * All of one wait are of one attempt: if that has it already, its lease begins
- * anew, whatever else is queued.  RELEASE: give that up, too.  WATCH: hand-overs
- * are heard of. */
+ * anew, whatever else is queued.  RELEASE: give that up, too.  WATCH: tell of
+ * hand-overs as well. */
 #define REQ_QUEUE 1048576u
 /* PROPOSE with QUEUE: only writers queue, and readers stay behind them. */
 #define REQ_WRITERS 2097152u

@@ -347,7 +347,8 @@ int hf__node_open(struct engine *e, struct node *n, int index,
 void hf__nodes_close(struct engine *e);
 enum hf_link hf__node_link(const struct engine *e, const struct node *n);
 
-/* The store behind an entry: what its holds share, what it can do, its nodes. */
+/* The store behind an entry: what its holds share, what it can do, its nodes
+ * by their number there. */
 static inline struct hold_conf *hf__conf_of(struct engine *e,
                                             const struct lock_entry *entry)
 {

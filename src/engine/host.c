@@ -67,7 +67,7 @@ static int is_held(const struct engine *e, const struct lock_entry *entry,
     return s != NULL;
 }
 
-/* ---- going there ---------------------------------------------------------- */
+/* ---- going there --------------------------------------------------------- */
 
 static void why_set(struct op *op, const char *text)
 {
@@ -167,7 +167,7 @@ int hf__host_route(struct engine *e, struct op *op)
     return 0;
 }
 
-/* ---- coming to an end ------------------------------------------------------ */
+/* ---- coming to an end ---------------------------------------------------- */
 
 static int is_first_grant(const struct op *op, int status)
 {

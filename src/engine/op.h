@@ -117,7 +117,7 @@ struct op_race {
     int is_won;
 };
 
-/* May it be carried out on this host, if a lock of it stands in for the store? */
+/* May it be carried out on this host, whose lock stands in for the store's? */
 enum op_fall {
     FALL_NEVER,
     FALL_IF_SILENT, /* if the store is; but a holder that has a hold of this

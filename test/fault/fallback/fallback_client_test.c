@@ -130,7 +130,7 @@ TEST(fallback_client, a_ticket_is_not_had_while_another_has_this_host_s)
     while (redis_number(&f.redis, "EXISTS a")) CHECK(rig_now_ms() < end_ms);
 }
 
-/* ---- a ticket --------------------------------------------------------------- */
+/* ---- a ticket ------------------------------------------------------------ */
 
 /* The store is silent, not down: it remembers the ticket's hold. */
 TEST(fallback_client, the_lock_of_this_host_is_given_back_for_the_store_s)
