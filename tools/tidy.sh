@@ -335,6 +335,7 @@ rule_pages() {
 }
 
 {
+    rule_pages
     rule_text
     rule_banned
     rule_pure

@@ -253,7 +253,7 @@ static void change_start(struct engine *e, struct op *op, struct slot *s)
     enum hold_state state = s ? s->hold.state : HOLD_IDLE;
     if (state != HOLD_HELD && state != HOLD_LOST) {
         /* Its holder has acquired it anew since it was lost. */
-        int lost = op->target ? s->hold.lost_status : HF_OK;
+        int lost = op->target && s ? s->hold.lost_status : HF_OK;
         hf__op_finish(e, op, lost != HF_OK ? lost : HF_NOT_OWNER, NULL);
         return;
     }

@@ -169,7 +169,7 @@ export redis_port
 expect 7 "a full store" "$HOLDFAST" once full \
     -c 'redis-cli -p $redis_port config set maxmemory 1; exit 7'
 check "is told" err_has 'OOM'
-check "and what follows" err_has 'full: how it ended may not have been written'
+check "and what follows" err_has 'full: its end may not have been recorded'
 redis-cli -p $redis_port config set maxmemory 0 >"$dir/out"
 printf 'v1 ended 0 1 9000000000000 9000000000000 1 h\n' | redis-cli -x \
     -p $redis_port hset 'holdfast_once:{ahead}' version 5 by b value >"$dir/out"

@@ -119,7 +119,6 @@ page() {
     mkdir "$dir/tree"
     cd "$dir/tree" || exit 1
     programs "$root/$1"
-    ln -s "$dir/bin" build
     script "$root/$1" >"$dir/blocks"
     for source in ./*.c; do
         [ ! -s "$source" ] || here -i "$source"

@@ -29,7 +29,7 @@ for url in file: "$redis"; do
         check "too" out_has '"permits":2,"available":0'
         expect 0 "why" "$HOLDFAST" why --for 10ms pool
         check "tells it" out_has '0 of its 2 permits are free'
-        check "and that it is not broken" out_has '^What to do: wait for one to'
+        check "and that it is not broken" out_has '^What to do: wait for a permit to'
     fi
     expect 75 "$url: nor within a time" \
         "$HOLDFAST" run -w 3s --slots 2 pool true
