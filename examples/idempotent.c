@@ -1,6 +1,6 @@
 /*
- * idempotent.c: a request that may arrive twice is served once; whoever repeats
- * it gets the stored answer.
+ * idempotent.c: a request that may arrive twice is served once; a repeated
+ * request gets the stored answer.
  *
  *     ./idempotent order-4711                     on this host
  *     ./idempotent order-4711 redis://127.0.0.1   whichever host it reaches

@@ -1,6 +1,6 @@
 /*
- * multi.c: two accounts are locked together, or not at all; whoever names them
- * the other way round waits, and nobody waits for ever.
+ * multi.c: two accounts are locked together, or not at all; a program that
+ * names them the other way round waits, and none waits for ever.
  *
  *     ./multi                         on this host, without any server
  *     ./multi redis://127.0.0.1 redis://127.0.0.2    one lock on each server

@@ -244,7 +244,8 @@ rule_paths() {
 # read.
 rule_plain() {
     {
-        ls README.md ARCHITECTURE.md CONTRIBUTING.md SECURITY.md
+        ls ./*.md bench/README.md test/interop/README.md
+        files examples c md
         files docs md
         files docs/man 1
         files include h
