@@ -132,7 +132,7 @@ static const struct option_row init_options[] = {
      "put the node NEW in the place of OLD, which is dead"},
     {"", "force", NULL, OPTION_FLAG, FIELD(force), 1, 0, 0,
      "also take nodes that are members already, or have locks stored: only "
-     "when nobody uses them"},
+     "while no client uses them"},
     {"", "url", "URL", OPTION_TEXT, FIELD(url), 0, 0, 0,
      "the URL, if it is not an argument; default: $HOLDFAST_URL"},
     {"", "url-file", "FILE", OPTION_TEXT, FIELD(url_file), 0, 0, 0,

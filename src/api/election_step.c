@@ -145,7 +145,7 @@ static int publish_read(struct election_task *t, const struct hf_value *v)
     if (v->version && hf__election_parse(v->data, v->len, &r) != 0)
         task_fail(t, HF_CONFLICT, "not what a leader published");
     else if (r.fence > t->me.fence)
-        task_fail(t, HF_LOST, "somebody else has been elected since");
+        task_fail(t, HF_LOST, "another candidate has been elected since");
     else if (hf__lock_valid_ms(t->e->lock, t->holder) <= 0)
         task_fail_lost(t);
     else

@@ -95,7 +95,7 @@ static int last_seen(hf_once *once)
     if (once->is_undo && (version == 0 || is_before(once))) return HF_OK;
     if (version && !hf__once_is_same(&once->record, &once->seen))
         return hf__error_set(&once->op.err, HF_LOST,
-                             "somebody else has begun it again");
+                             "another process has begun it again");
     if (version && once->seen.is_ended) return HF_OK;
     once->version = version; /* 0: it ran longer than its record lasted */
     return HF_CHANGED;
