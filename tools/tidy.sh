@@ -344,7 +344,6 @@ rule_pages() {
     rule_cli
     rule_symbols
     rule_lua
-    rule_pages
     rule_words
     rule_paths
     rule_plain
