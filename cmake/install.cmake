@@ -18,6 +18,8 @@ foreach(pkg IN LISTS HF_BACKEND_PKGS)
   list(APPEND HF_LIBS_PRIVATE ${${pkg}_STATIC_LDFLAGS})
   list(APPEND HF_PKG_MODULES ${${pkg}_MODULE_NAME})
 endforeach()
+# Where linkers look anyway.
+list(FILTER HF_LIBS_PRIVATE EXCLUDE REGEX "^-L(/usr)?/lib(64)?(/[^/]+)?$")
 list(JOIN HF_LIBS_PRIVATE " " HF_LIBS_PRIVATE)
 configure_file(cmake/holdfast.pc.in ${HF_GENERATED}/holdfast.pc @ONLY)
 install(FILES ${HF_GENERATED}/holdfast.pc

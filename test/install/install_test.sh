@@ -89,6 +89,12 @@ flags() {
     pkg-config "$@" holdfast
 }
 
+# It alone: a program that links the shared library needs no package of ours.
+flags_alone() {
+    env PKG_CONFIG_LIBDIR="$lib/pkgconfig" pkg-config --cflags --libs holdfast
+}
+check 'pkg-config: the shared library needs no other .pc file' flags_alone
+
 build_shared() {
     # shellcheck disable=SC2046 # one flag per word
     "$CC" -Wall -Werror "$here/outside.c" -o "$work/shared" \
