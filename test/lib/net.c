@@ -141,7 +141,7 @@ static void host_make(struct net *n, int i)
     struct net_host *h = &n->hosts[i];
     h->fd = space_make();
     n->len = i + 1;
-    snprintf(h->ip, sizeof h->ip, "10.9.0.%d", i + 1);
+    snprintf(h->ip, sizeof h->ip, "10.9.0.%d", (i + 1) & 0xff);
     say(&s,
         "link set lo up\n"
         "link add eth0 type veth peer name port%d netns /proc/self/fd/%d\n"
