@@ -53,7 +53,8 @@ int rig_has(unsigned caps);
 /* Is `fence` above `last`?  In a store without fences both must be 0. */
 int rig_fence_rises(uint64_t last, uint64_t fence);
 
-/* A client of the store, and of any URL.  NULL options: all defaults. */
+/* A client of the store, and of any URL.  NULL options: all defaults.  The test
+ * is skipped if this build is without the URL's backend. */
 hf_client *rig_client(const struct hf_client_options *options);
 hf_client *rig_client_at(const char *url,
                          const struct hf_client_options *options);

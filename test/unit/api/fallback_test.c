@@ -6,6 +6,7 @@
 
 #include "api/fallback.h"
 #include "lib/rig.h"
+#include "lib/server.h"
 
 /* Nothing listens there, and opening does not wait for it. */
 #define NOWHERE "redis://127.0.0.1:1"
@@ -14,6 +15,7 @@ static int open_with(const char *url, int32_t field, struct hf_error *err)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     hf_client *c = NULL;
+    if (!strncmp(url, "redis:", 6)) server_backend();
     o.fallback = field;
     int status = hf_client_open(url, &o, &c, err);
     hf_client_close(c);
@@ -67,6 +69,7 @@ TEST(fallback, the_option_s_field_wins_over_the_url)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     hf_client *c = NULL;
+    server_backend();
     o.fallback = HF_FALLBACK_WAIT;
     CHECK_INT(hf_client_open(NOWHERE "?fallback=local&fallback_dir=/tmp", &o,
                              &c, NULL),
