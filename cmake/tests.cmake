@@ -329,8 +329,12 @@ if(NOT HF_SANITIZE AND NOT HF_FUZZ)
   endif()
   # Built twice, elsewhere.
   hf_test(same-build slow sh ${HF_TEST_DIR}/install/same_build_test.sh)
-  set_tests_properties(same-build PROPERTIES TIMEOUT 900 PROCESSORS 2
+  set_tests_properties(same-build PROPERTIES
     ENVIRONMENT "CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER}")
+  # Without the libraries that can be missing, and without assertions.
+  hf_test(bare-build slow sh ${HF_TEST_DIR}/install/bare_build_test.sh)
+  set_tests_properties(bare-build PROPERTIES ENVIRONMENT
+    "CMAKE=${CMAKE_COMMAND};CC=${CMAKE_C_COMPILER}")
   hf_test(hiredis-1 install sh ${HF_TEST_DIR}/install/hiredis_test.sh)
   set_tests_properties(hiredis-1 PROPERTIES ENVIRONMENT
     "BUILD=${CMAKE_BINARY_DIR};CC=${CMAKE_C_COMPILER}")
