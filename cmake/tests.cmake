@@ -220,6 +220,9 @@ endif()
 # Shell tests of the command; lib.sh is what they share.
 file(GLOB paths CONFIGURE_DEPENDS test/cli/*.sh)
 list(FILTER paths EXCLUDE REGEX "/lib\\.sh$")
+if(NOT OPENSSL_FOUND)
+  list(FILTER paths EXCLUDE REGEX "/tls\\.sh$")
+endif()
 if(HF_SANITIZE)
   # The leak sanitizer cannot look into a set-user-id program, and the thread
   # sanitizer writes files itself.
