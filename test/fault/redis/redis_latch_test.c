@@ -109,12 +109,16 @@ TEST(redis_latch, something_else_under_the_name_is_a_conflict_and_stays)
 TEST(redis_latch, of_the_number_of_a_semaphore_is_none_made)
 {
     int64_t left = 0;
+    struct hf_error err;
     begin();
     hf_latch *l = rig_latch(rig_client(NULL), "a");
     redis_say(&r, "HSET {a}:hf kind permit");
     redis_say(&r, "SET a 3");
     CHECK_INT(hf_latch_down(l, &left, NULL), HF_CONFLICT);
     CHECK_STR(redis_say(&r, "GET a"), "3");
+    redis_say(&r, "HSET {a}:hf kind count");
+    CHECK_INT(hf_latch_down(l, &left, &err), HF_CONFLICT);
+    CHECK(strstr(err.text, "it is in use as a plain counter"));
     redis_say(&r, "DEL a"); /* by somebody who knows nothing of our facts */
     CHECK_INT(hf_latch_set(l, 2, NULL), HF_OK);
     CHECK_INT(hf_latch_down(l, &left, NULL), HF_OK);

@@ -47,6 +47,16 @@ void hf__redis_conflict(struct backend_conn *c, const struct request *req,
     hf__redis_refuse(c, op_words[req->op], HF_CONFLICT, what, reply);
 }
 
+const char *hf__redis_in_use(const struct resp *kind)
+{
+    if (hf__redis_resp_is_text(kind, "permit"))
+        return "it is in use as a semaphore";
+    if (hf__redis_resp_is_text(kind, "count"))
+        return "it is in use as a plain counter";
+    if (hf__redis_resp_is_text(kind, "latch")) return "it is in use as a latch";
+    return "it is in use as another kind";
+}
+
 int64_t hf__redis_poll_us(const struct resp *v)
 {
     int64_t ms = hf__redis_resp_within(v, INT64_MIN, INT64_MAX, 0);

@@ -18,6 +18,8 @@ void hf__redis_conflict(struct backend_conn *c, const struct request *req,
     "30 days"
 #define IN_USE_PLAIN "it is in use as a plain lock"
 #define IN_USE_RW "it is in use as a read/write lock"
+/* The same, by the kind that a script found: "permit", "count", "latch". */
+const char *hf__redis_in_use(const struct resp *kind);
 /* An answer that no script gives: the link is ended. */
 void hf__redis_strange(struct backend_conn *c, struct request *reqs);
 /* After how many milliseconds to ask again, in microseconds; 0 if it is not

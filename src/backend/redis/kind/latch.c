@@ -72,7 +72,7 @@ static void refuse(struct backend_conn *c, int status, const char *why,
 
 /* What both scripts refuse alike.  0, or -1: it is no such answer. */
 static int read_refusal(struct backend_conn *c, int64_t code,
-                        struct reply *reply)
+                        const struct resp *v, struct reply *reply)
 {
     switch (code) {
     case -2:
@@ -83,7 +83,8 @@ static int read_refusal(struct backend_conn *c, int64_t code,
                reply);
         return 0;
     case -4:
-        refuse(c, HF_CONFLICT, "it is in use as a semaphore", reply);
+        refuse(c, HF_CONFLICT, hf__redis_in_use(hf__redis_resp_at(v, 1)),
+               reply);
         return 0;
     case -5:
         refuse(c, HF_CONFLICT, FOREIGN_NUMBER, reply);
@@ -131,7 +132,7 @@ static int latch_read(struct backend_conn *c, const struct request *req,
     int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN);
     int64_t count = hf__redis_resp_number(hf__redis_resp_at(v, 1), 0);
     reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1);
-    if (code != 0 && code != 1) return read_refusal(c, code, reply);
+    if (code != 0 && code != 1) return read_refusal(c, code, v, reply);
     if (is_wait)
         read_wait(c, code, count, reply);
     else

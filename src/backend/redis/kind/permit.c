@@ -259,26 +259,19 @@ static int refuse(struct backend_conn *c, struct reply *reply, int status,
     return 0;
 }
 
-/* What all scripts say alike. */
+/* What all scripts say alike; `kind` is what the name is used as, if told. */
 static int conflict(struct backend_conn *c, const struct request *req,
-                    int64_t code, struct reply *reply)
+                    int64_t code, const struct resp *kind, struct reply *reply)
 {
     if (code == -2) return refuse(c, reply, HF_CONFLICT, COUNTER_IS_NO_NUMBER);
     if (code == -3)
         return refuse(c, reply, HF_CONFLICT,
                       "something that is no semaphore is stored there");
     if (code == -6) return refuse(c, reply, HF_CONFLICT, FOREIGN_NUMBER);
-    if (code == -4 && req->kind == KIND_PERMIT)
-        return refuse(c, reply, HF_CONFLICT,
-                      "the name is in use as a plain counter or a latch");
-    if (code == -4) {
-        hf__redis_refuse(c, "counter", HF_CONFLICT,
-                         "the name is in use as a semaphore with leases or a "
-                         "latch",
-                         reply);
-        return 0;
-    }
-    return -1;
+    if (code != -4) return -1;
+    const char *where = req->kind == KIND_PERMIT ? "semaphore" : "counter";
+    hf__redis_refuse(c, where, HF_CONFLICT, hf__redis_in_use(kind), reply);
+    return 0;
 }
 
 static int read_propose(struct backend_conn *c, const struct request *req,
@@ -313,7 +306,7 @@ static int read_propose(struct backend_conn *c, const struct request *req,
                  (long long)req->permits, (long long)at(v, 1));
         return refuse(c, reply, HF_INVALID, text);
     default:
-        return conflict(c, req, code, reply);
+        return conflict(c, req, code, hf__redis_resp_at(v, 1), reply);
     }
 }
 
@@ -327,7 +320,7 @@ static int read_renew(struct backend_conn *c, const struct request *req,
     } else if (ttl_ms == -2) {
         reply->verdict = V_ABSENT;
     } else {
-        return conflict(c, req, ttl_ms == -4 ? -3 : 0, reply);
+        return conflict(c, req, ttl_ms == -4 ? -3 : 0, NULL, reply);
     }
     return 0;
 }
@@ -370,7 +363,7 @@ static int read_inspect(struct backend_conn *c, const struct request *req,
     int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN);
     if (!hf__redis_resp_is_array(v, 11)) return -1;
     reply->node_us = told_at(v, 1);
-    if (code < 0) return conflict(c, req, code, reply);
+    if (code < 0) return conflict(c, req, code, hf__redis_resp_at(v, 2), reply);
     info_fill(&c->info, v);
     reply->verdict = V_GRANTED;
     reply->counter = (int64_t)c->info.fence;
@@ -407,7 +400,7 @@ static int read_tally(struct backend_conn *c, const struct request *req,
                  (long long)at(v, 5));
         return refuse(c, reply, HF_INVALID, text);
     default:
-        return conflict(c, req, code, reply);
+        return conflict(c, req, code, hf__redis_resp_at(v, 2), reply);
     }
 }
 

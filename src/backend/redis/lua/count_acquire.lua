@@ -6,7 +6,7 @@
 --      channel, letters: s the messages are sharded, b and always go out both
 --      ways
 -- returns {1 taken | 0 too few | -1 stale | -3 no counter | -4 a counter of
---      another kind, 0, now us, -1, 0}
+--      another kind, 0 or the kind, now us, -1, 0}
 local call, pcall, arg = redis.call, redis.pcall, ARGV
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -21,8 +21,10 @@ end
 if text and not text:find('^-?%d+$') then
     return {-3, 0, now, -1, 0}
 end
-if text and kind and kind ~= 'count' or call('EXISTS', KEYS[3]) == 1 then
-    return {-4, 0, now, -1, 0}
+local other = text and kind and kind ~= 'count' and kind
+    or call('EXISTS', KEYS[3]) == 1 and 'permit'
+if other then
+    return {-4, other, now, -1, 0}
 end
 if tonumber(call('ZSCORE', KEYS[5], arg[1]) or 0) > ms then
     return {1, 0, now, -1, 0}

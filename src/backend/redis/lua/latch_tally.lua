@@ -7,7 +7,7 @@
 --      not if another program may have made it
 -- returns {1 done | 0 not done: it is set already, or not at all | -2 it came
 --      too late | -3 no latch | -4 a number of another kind | -5 another
---      program's, count, now us, processes told or -1}
+--      program's, count or the kind, now us, processes told or -1}
 local call, pcall, arg = redis.call, redis.pcall, ARGV
 local name, facts, mark, verb = KEYS[1], KEYS[2], KEYS[4], ARGV[1]
 local time = call('TIME')
@@ -23,8 +23,10 @@ end
 if text and not text:find('^-?%d+$') then
     return {-3, 0, now, -1}
 end
-if text and kind and kind ~= 'latch' or out == 1 then
-    return {-4, 0, now, -1}
+local other = text and kind and kind ~= 'latch' and kind
+    or out == 1 and 'permit'
+if other then
+    return {-4, other, now, -1}
 end
 local letters = arg[8] or ''
 if text and not kind and letters:find('o', 1, true) then

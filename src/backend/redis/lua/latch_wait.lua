@@ -2,7 +2,7 @@
 -- KEYS[1] latch  KEYS[2] facts  KEYS[3] permits that are out: of another kind
 -- ARGV when this wait last found it closed, in us of this server (0: never)
 -- returns {1 open | 0 closed | -3 no latch | -4 a number of another kind
---      | -6 it was deleted since, count, now us}
+--      | -6 it was deleted since, count or the kind, now us}
 local pcall = redis.pcall
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
@@ -17,8 +17,10 @@ end
 if text and not text:find('^-?%d+$') then
     return {-3, 0, now}
 end
-if text and facts[1] and facts[1] ~= 'latch' or out == 1 then
-    return {-4, 0, now}
+local other = text and facts[1] and facts[1] ~= 'latch' and facts[1]
+    or out == 1 and 'permit'
+if other then
+    return {-4, other, now}
 end
 local seen = tonumber(ARGV[1])
 if seen > 0 and tonumber(facts[2] or 0) >= seen then

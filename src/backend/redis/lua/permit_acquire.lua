@@ -9,8 +9,8 @@
 --      said so yet
 -- returns granted: fence | {1 granted before | 0 busy | -1 stale | -2 the
 --      counter is no number | -3 no semaphore | -4 a counter of another kind
---      | -5 more than there are, fence or counter or all there are, now us,
---      ttl ms, poll ms}
+--      | -5 more than there are, fence or counter or all there are or the
+--      kind, now us, ttl ms, poll ms}
 local call, pcall, arg = redis.call, redis.pcall, ARGV
 local name, out, facts = KEYS[1], KEYS[2], KEYS[3]
 local id, n, t = arg[1], tonumber(arg[3]), tonumber(arg[4])
@@ -48,7 +48,7 @@ if was_empty then
         return refusal(kind)
     end
     if text and kind and kind ~= 'permit' then
-        return {-4, 0, now, -1, 0}
+        return {-4, kind, now, -1, 0}
     end
 end
 -- What this attempt got before, if it still has it.  Its lease begins anew: who

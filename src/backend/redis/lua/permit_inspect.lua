@@ -3,7 +3,8 @@
 --      KEYS[4] fence counter  KEYS[5] queue
 -- ARGV owner, id or "", channel; 4th: it is sharded
 -- returns {1 there is one | 0 there is none | -3 no semaphore | -4 a counter of
---      another kind, now us, counter, subscribers or -1, available, out, ttl ms
+--      another kind, now us, counter or the kind, subscribers or -1,
+--      available, out, ttl ms
 --      of the first to end (of the id, if it is out) or -1, queued, owner's place in it or 0, 1 if the
 --      owner (or the id) has some, record of one holder or false}
 local call, pcall = redis.call, redis.pcall
@@ -43,7 +44,7 @@ if own and tonumber(own) > ms then
     mine = 1
 end
 if text and kind and kind ~= 'permit' then
-    return {-4, now, 0, -1, 0, 0, -1, 0, 0, 0, false}
+    return {-4, now, kind, -1, 0, 0, -1, 0, 0, 0, false}
 end
 local ended = call('ZCOUNT', KEYS[2], '-inf', ms)
 local card = call('ZCARD', KEYS[2])

@@ -7,8 +7,8 @@
 --      i only if there is one; o not if another program may have made it
 -- returns {1 done | 0 not done: there is one already, or none | -2 it came too
 --      late | -3 no semaphore | -4 a counter of another kind | -5 more are out
---      than would be left | -6 another program's, now us, 1 if there is one,
---      available, all there are, out or taken, processes told or -1}
+--      than would be left | -6 another program's, now us, 1 if there is one or
+--      the other kind, available, all there are, out or taken, processes told or -1}
 local call, pcall, arg = redis.call, redis.pcall, ARGV
 local name, out, facts, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local kind, verb, number = arg[1], arg[2], tonumber(arg[3])
@@ -28,8 +28,10 @@ end
 if text and not text:find('^-?%d+$') then
     return {-3, now, 0, 0, 0, 0, -1}
 end
-if text and is_of and is_of ~= kind or kind == 'count' and card > 0 then
-    return {-4, now, 0, 0, 0, 0, -1}
+local other = text and is_of and is_of ~= kind and is_of
+    or kind == 'count' and card > 0 and 'permit'
+if other then
+    return {-4, now, other, 0, 0, 0, -1}
 end
 -- Neither a kind, nor permits that are out, nor a token: nothing shows that it
 -- is a semaphore with leases, or ours.

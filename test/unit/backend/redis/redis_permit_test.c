@@ -465,6 +465,25 @@ static void conflicts(const char *command)
     CHECK_INT(redis_number(&r, "DBSIZE"), 1);
 }
 
+static void conflict_names(const char *kind, const char *word)
+{
+    redis_say(&r, "FLUSHALL");
+    redis_say(&r, "SET s 3");
+    redis_say(&r, "HSET {s}:hf kind %s", kind);
+    CHECK_INT(take(1, 1), V_ERROR);
+    CHECK_INT(a.reply.status, HF_CONFLICT);
+    if (!strstr(a.text, word)) TEST_FAIL("%s", a.text);
+    CHECK_STR(redis_say(&r, "GET s"), "3");
+}
+
+TEST(redis_permit, a_conflict_names_the_kind_in_use)
+{
+    begin();
+    conflict_names("latch", "it is in use as a latch");
+    conflict_names("count", "it is in use as a plain counter");
+    conflict_names("thing", "it is in use as another kind");
+}
+
 TEST(redis_permit, what_is_no_semaphore_is_refused_and_left_alone)
 {
     begin();
