@@ -66,7 +66,7 @@ static int owner_read(const struct resp *v, struct hash_slot_owner *out)
 {
     if (!hf__redis_resp_is_array(v, 2)) return -1;
     const struct resp *host = hf__redis_resp_at(v, 0);
-    int64_t port = hf__redis_resp_number(hf__redis_resp_at(v, 1), 0);
+    int64_t port = hf__redis_resp_number_at(v, 1, 0);
     if (port < 1 || port > 65535) return -1;
     out->port = (int)port;
     out->host[0] = '\0';
@@ -93,8 +93,8 @@ static int range_read(const struct resp *v, struct hash_slot_map *map)
 {
     struct hash_slot_owner owner;
     if (!hf__redis_resp_is_array(v, 3)) return -1;
-    int64_t first = hf__redis_resp_number(hf__redis_resp_at(v, 0), -1);
-    int64_t last = hf__redis_resp_number(hf__redis_resp_at(v, 1), -1);
+    int64_t first = hf__redis_resp_number_at(v, 0, -1);
+    int64_t last = hf__redis_resp_number_at(v, 1, -1);
     if (first < 0 || last < first || last >= HASH_SLOTS) return -1;
     if (owner_read(hf__redis_resp_at(v, 2), &owner) != 0) return -1;
     /* Nothing leads there; its slots are not served for now. */

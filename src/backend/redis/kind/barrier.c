@@ -83,9 +83,9 @@ static int read_wait(struct backend_conn *c, const struct request *req,
 {
     char why[96];
     if (!hf__redis_resp_is_array(v, 3)) return -1;
-    int64_t number = hf__redis_resp_number(hf__redis_resp_at(v, 1), -1);
-    reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1);
-    switch (hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN)) {
+    int64_t number = hf__redis_resp_number_at(v, 1, -1);
+    reply->node_us = hf__redis_resp_number_at(v, 2, -1);
+    switch (hf__redis_resp_number_at(v, 0, INT64_MIN)) {
     case 1:
         reply->verdict = V_GRANTED;
         reply->fence = number;
@@ -118,10 +118,10 @@ static int read_look(struct backend_conn *c, const struct request *req,
 {
     (void)req;
     if (!hf__redis_resp_is_array(v, 4)) return -1;
-    int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN);
-    int64_t waiting = hf__redis_resp_number(hf__redis_resp_at(v, 1), -1);
-    int64_t parties = hf__redis_resp_number(hf__redis_resp_at(v, 3), 0);
-    reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1);
+    int64_t code = hf__redis_resp_number_at(v, 0, INT64_MIN);
+    int64_t waiting = hf__redis_resp_number_at(v, 1, -1);
+    int64_t parties = hf__redis_resp_number_at(v, 3, 0);
+    reply->node_us = hf__redis_resp_number_at(v, 2, -1);
     if (code == -3) refuse(c, HF_CONFLICT, NO_BARRIER, reply);
     if (code != 1) return code == -3 ? 0 : -1;
     c->tally = (struct tally_told){.is_there = parties > 0,

@@ -75,9 +75,9 @@ static int guard_read(struct backend_conn *c, const struct request *req,
     int64_t seen =
         hf__redis_resp_within(hf__redis_resp_at(v, 1), 0, INT64_MAX, -1);
     if (!hf__redis_resp_is_array(v, 3) || seen < 0) return -1;
-    reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1);
+    reply->node_us = hf__redis_resp_number_at(v, 2, -1);
     reply->version = (uint64_t)seen;
-    switch (hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN)) {
+    switch (hf__redis_resp_number_at(v, 0, INT64_MIN)) {
     case 1:
         reply->verdict = V_GRANTED;
         if (req->flags & REQ_GUARD_LOOK && req->flags & REQ_GUARD_VALUE)

@@ -201,7 +201,7 @@ static int kind_read(struct backend_conn *c, const struct request *req,
         count && count->type == RESP_STRING
         && is_of_attempt(hf__redis_resp_at(v, is_rw ? 13 : 6), "v1 ", ' ', req);
     c->info.count = c->info.mine ? hf__redis_resp_number(count, 0) : 0;
-    c->info.readers = hf__redis_resp_number(hf__redis_resp_at(v, 10), 0);
+    c->info.readers = hf__redis_resp_number_at(v, 10, 0);
     /* A request about one attempt wants to know how long that lasts. */
     if (is_rw && c->info.mine && req->attempt)
         c->info.ttl_ms = ttl_ms_at(v, 14, -2);
@@ -212,16 +212,15 @@ static int read_inspect(struct backend_conn *c, const struct request *req,
                         const struct resp *v, struct reply *reply)
 {
     if (!hf__redis_resp_is_array(v, 15)) return -1;
-    reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1);
-    reply->counter =
-        not_negative(hf__redis_resp_number(hf__redis_resp_at(v, 3), 0));
+    reply->node_us = hf__redis_resp_number_at(v, 2, -1);
+    reply->counter = not_negative(hf__redis_resp_number_at(v, 3, 0));
     c->info = (struct hf_info){
         .ttl_ms = ttl_ms_at(v, 1, -2),
         .fence = (uint64_t)reply->counter,
         .now_ms = reply->node_us / US_PER_MS,
-        .waiters = hf__redis_resp_number(hf__redis_resp_at(v, 4), -1),
-        .queued = hf__redis_resp_number(hf__redis_resp_at(v, 11), 0),
-        .position = hf__redis_resp_number(hf__redis_resp_at(v, 12), 0),
+        .waiters = hf__redis_resp_number_at(v, 4, -1),
+        .queued = hf__redis_resp_number_at(v, 11, 0),
+        .position = hf__redis_resp_number_at(v, 12, 0),
     };
     reply->verdict = V_GRANTED;
     reply->info = &c->info;
@@ -240,10 +239,9 @@ static int row_read(const struct resp *v, const struct request *req,
     *row = (struct list_row){.name = name->text, .name_len = name->len};
     struct hf_info *info = &row->info;
     info->ttl_ms = ttl_ms_at(v, 1, -1);
-    info->fence = (uint64_t)not_negative(
-        hf__redis_resp_number(hf__redis_resp_at(v, 2), 0));
+    info->fence = (uint64_t)not_negative(hf__redis_resp_number_at(v, 2, 0));
     info->now_ms = now_us / US_PER_MS;
-    info->waiters = hf__redis_resp_number(hf__redis_resp_at(v, 7), -1);
+    info->waiters = hf__redis_resp_number_at(v, 7, -1);
     info->queued = -1;
     if (hf__redis_resp_is_text(hf__redis_resp_at(v, 4), "string")) {
         string_read(hf__redis_resp_at(v, 3), req, info);

@@ -111,12 +111,12 @@ static void read_wait(struct backend_conn *c, int64_t code, int64_t count,
 static void read_tally(struct backend_conn *c, const struct request *req,
                        const struct resp *v, struct reply *reply)
 {
-    int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), 0);
-    int64_t count = hf__redis_resp_number(hf__redis_resp_at(v, 1), 0);
-    c->tally = (struct tally_told){
-        .is_there = count > 0,
-        .value = count,
-        .waiters = hf__redis_resp_number(hf__redis_resp_at(v, 3), -1)};
+    int64_t code = hf__redis_resp_number_at(v, 0, 0);
+    int64_t count = hf__redis_resp_number_at(v, 1, 0);
+    c->tally =
+        (struct tally_told){.is_there = count > 0,
+                            .value = count,
+                            .waiters = hf__redis_resp_number_at(v, 3, -1)};
     reply->tally = &c->tally;
     reply->waiters = c->tally.waiters;
     reply->verdict = code == 1                  ? V_GRANTED
@@ -129,9 +129,9 @@ static int latch_read(struct backend_conn *c, const struct request *req,
 {
     int is_wait = req->op == OP_PROPOSE;
     if (!hf__redis_resp_is_array(v, is_wait ? 3 : 4)) return -1;
-    int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN);
-    int64_t count = hf__redis_resp_number(hf__redis_resp_at(v, 1), 0);
-    reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1);
+    int64_t code = hf__redis_resp_number_at(v, 0, INT64_MIN);
+    int64_t count = hf__redis_resp_number_at(v, 1, 0);
+    reply->node_us = hf__redis_resp_number_at(v, 2, -1);
     if (code != 0 && code != 1) return read_refusal(c, code, v, reply);
     if (is_wait)
         read_wait(c, code, count, reply);

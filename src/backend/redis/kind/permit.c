@@ -243,13 +243,13 @@ static void tally_build(struct backend_conn *c, const struct request *req)
 
 static int64_t at(const struct resp *v, size_t i)
 {
-    return hf__redis_resp_number(hf__redis_resp_at(v, i), 0);
+    return hf__redis_resp_number_at(v, i, 0);
 }
 
 /* A token, a counter or the clock: what is none of them is refused. */
 static int64_t told_at(const struct resp *v, size_t i)
 {
-    return hf__redis_resp_number(hf__redis_resp_at(v, i), -1);
+    return hf__redis_resp_number_at(v, i, -1);
 }
 
 static int refuse(struct backend_conn *c, struct reply *reply, int status,
@@ -279,7 +279,7 @@ static int read_propose(struct backend_conn *c, const struct request *req,
 {
     char text[96];
     int64_t fence = hf__redis_resp_within(v, 0, INT64_MAX, 0);
-    int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN);
+    int64_t code = hf__redis_resp_number_at(v, 0, INT64_MIN);
     if (fence > 0) {
         reply->verdict = V_GRANTED;
         reply->fence = reply->counter = fence;
@@ -360,7 +360,7 @@ static void info_fill(struct hf_info *info, const struct resp *v)
 static int read_inspect(struct backend_conn *c, const struct request *req,
                         const struct resp *v, struct reply *reply)
 {
-    int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN);
+    int64_t code = hf__redis_resp_number_at(v, 0, INT64_MIN);
     if (!hf__redis_resp_is_array(v, 11)) return -1;
     reply->node_us = told_at(v, 1);
     if (code < 0) return conflict(c, req, code, hf__redis_resp_at(v, 2), reply);
@@ -375,7 +375,7 @@ static int read_tally(struct backend_conn *c, const struct request *req,
                       const struct resp *v, struct reply *reply)
 {
     char text[96];
-    int64_t code = hf__redis_resp_number(hf__redis_resp_at(v, 0), INT64_MIN);
+    int64_t code = hf__redis_resp_number_at(v, 0, INT64_MIN);
     if (!hf__redis_resp_is_array(v, 7)) return -1;
     reply->node_us = told_at(v, 1);
     c->tally = (struct tally_told){.is_there = at(v, 2) == 1,

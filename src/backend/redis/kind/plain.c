@@ -97,11 +97,6 @@ static void build_break(struct backend_conn *c, const struct request *req)
 
 /* ---- answers to replies ---- */
 
-static int64_t number_at(const struct resp *v, size_t i, int64_t otherwise)
-{
-    return hf__redis_resp_number(hf__redis_resp_at(v, i), otherwise);
-}
-
 #define FOREIGN 2 /* acquire.lua: the holder is Redisson's */
 #define OTHER_LAYOUT                                                           \
     "released, but a lock of another layout is in the same hash, and stays: "  \
@@ -115,9 +110,9 @@ static void busy(struct backend_conn *c, const struct resp *v,
 {
     reply->verdict = V_BUSY;
     reply->ttl_us = hf__redis_resp_ttl_us(hf__redis_resp_at(v, 3));
-    reply->silent = number_at(v, 4, 0) == 1;
+    reply->silent = hf__redis_resp_number_at(v, 4, 0) == 1;
     reply->poll_us = hf__redis_poll_us(hf__redis_resp_at(v, 5));
-    if (number_at(v, 3, -1) != -1 || reply->ttl_us >= 0) return;
+    if (hf__redis_resp_number_at(v, 3, -1) != -1 || reply->ttl_us >= 0) return;
     snprintf(
         c->text, sizeof c->text,
         "%s: acquire: its holder's hold has no expiry; if the holder is gone, "
@@ -146,9 +141,9 @@ int hf__redis_acquire_read(struct backend_conn *c, const struct request *req,
         return 0;
     }
     if (!hf__redis_resp_is_array(v, 4)) return -1;
-    reply->counter = number_at(v, 1, -1);
-    reply->node_us = number_at(v, 2, -1);
-    switch (number_at(v, 0, INT64_MIN)) {
+    reply->counter = hf__redis_resp_number_at(v, 1, -1);
+    reply->node_us = hf__redis_resp_number_at(v, 2, -1);
+    switch (hf__redis_resp_number_at(v, 0, INT64_MIN)) {
     case 1:
         reply->verdict = V_GRANTED;
         reply->fence = reply->counter;
@@ -158,7 +153,7 @@ int hf__redis_acquire_read(struct backend_conn *c, const struct request *req,
             hf__redis_rw_busy(v, reply);
         else
             busy(c, v, reply);
-        if (!request_is_rw(req) && number_at(v, 4, 0) == FOREIGN)
+        if (!request_is_rw(req) && hf__redis_resp_number_at(v, 4, 0) == FOREIGN)
             hf__redis_classic_learn(c);
         return 0;
     case -1:
@@ -243,8 +238,8 @@ int hf__redis_release_read(struct backend_conn *c, const struct request *req,
 {
     int64_t code = hf__redis_resp_number(v, INT64_MIN);
     if (hf__redis_resp_is_array(v, 2)) {
-        code = number_at(v, 0, INT64_MIN);
-        reply->node_us = number_at(v, 1, -1);
+        code = hf__redis_resp_number_at(v, 0, INT64_MIN);
+        reply->node_us = hf__redis_resp_number_at(v, 1, -1);
     }
     if (code >= -1) {
         reply->verdict = V_GRANTED;
@@ -265,9 +260,9 @@ static int read_break(struct backend_conn *c, const struct request *req,
                       const struct resp *v, struct reply *reply)
 {
     if (!hf__redis_resp_is_array(v, 3)) return -1;
-    int64_t was = number_at(v, 0, INT64_MIN);
-    reply->counter = number_at(v, 1, -1);
-    reply->node_us = number_at(v, 2, -1);
+    int64_t was = hf__redis_resp_number_at(v, 0, INT64_MIN);
+    reply->counter = hf__redis_resp_number_at(v, 1, -1);
+    reply->node_us = hf__redis_resp_number_at(v, 2, -1);
     if (was == -1) {
         hf__redis_conflict(c, req, NO_LOCK, reply);
     } else if (was == -2) {

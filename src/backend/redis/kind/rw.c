@@ -141,6 +141,5 @@ void hf__redis_rw_busy(const struct resp *v, struct reply *reply)
     reply->verdict = V_BUSY;
     reply->counter = 0;
     reply->ttl_us = hf__redis_resp_ttl_us(hf__redis_resp_at(v, 3));
-    if (hf__redis_resp_number(hf__redis_resp_at(v, 4), 0) == 1)
-        reply->poll_us = PLACE_POLL_US;
+    if (hf__redis_resp_number_at(v, 4, 0) == 1) reply->poll_us = PLACE_POLL_US;
 }

@@ -82,7 +82,7 @@ void hf__redis_late(struct backend_conn *c, const char *what,
 /* Versions are the server's clock or one more: whole numbers below 2^53. */
 static int64_t version_at(const struct resp *v, size_t i)
 {
-    return hf__redis_resp_number(hf__redis_resp_at(v, i), INT64_MIN);
+    return hf__redis_resp_number_at(v, i, INT64_MIN);
 }
 
 static int read_value(struct backend_conn *c, const struct request *req,

@@ -140,8 +140,8 @@ static int time_take(struct link *l, const struct resp *v)
         l->node_us = 1;
         return push_time(l) == 0 ? 1 : -1;
     }
-    int64_t s = hf__redis_resp_number(hf__redis_resp_at(v, 0), 0);
-    int64_t us = hf__redis_resp_number(hf__redis_resp_at(v, 1), 0);
+    int64_t s = hf__redis_resp_number_at(v, 0, 0);
+    int64_t us = hf__redis_resp_number_at(v, 1, 0);
     if (s < 1 || s >= BALLOT_MAX / US_PER_S || us < 0 || us >= US_PER_S)
         return -1;
     l->node_us = s * US_PER_S + us;

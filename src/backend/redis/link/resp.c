@@ -279,6 +279,12 @@ int64_t hf__redis_resp_number(const struct resp *v, int64_t otherwise)
     return hf__redis_resp_within(v, -BALLOT_MAX, BALLOT_MAX, otherwise);
 }
 
+int64_t hf__redis_resp_number_at(const struct resp *v, size_t i,
+                                 int64_t otherwise)
+{
+    return hf__redis_resp_number(hf__redis_resp_at(v, i), otherwise);
+}
+
 int64_t hf__redis_resp_ttl_us(const struct resp *v)
 {
     int64_t ms = hf__redis_resp_within(v, 0, INT64_MAX, -1);

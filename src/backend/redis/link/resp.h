@@ -73,6 +73,9 @@ int64_t hf__redis_resp_within(const struct resp *v, int64_t min, int64_t max,
 /* The same within [-BALLOT_MAX, BALLOT_MAX]: two of them can be added, or one
  * turned from milliseconds into microseconds, without an overflow. */
 int64_t hf__redis_resp_number(const struct resp *v, int64_t otherwise);
+/* The same of the i-th element. */
+int64_t hf__redis_resp_number_at(const struct resp *v, size_t i,
+                                 int64_t otherwise);
 
 /* Milliseconds that are left, in microseconds; -1 if negative or no number, at
  * most BALLOT_MAX milliseconds. */

@@ -241,7 +241,7 @@ static int boot_read(struct backend_conn *c, const struct request *req,
     if (!hf__redis_resp_is_array(v, 10)) return -1;
     int64_t code = hf__redis_resp_number(v->first, INT64_MIN);
     const char *why = refusal(code, &status);
-    reply->node_us = hf__redis_resp_number(hf__redis_resp_at(v, 1), -1);
+    reply->node_us = hf__redis_resp_number_at(v, 1, -1);
     if (why) {
         snprintf(c->text, sizeof c->text, "%s: boot: %s", c->endpoint, why);
         reply->status = status;
@@ -250,18 +250,17 @@ static int boot_read(struct backend_conn *c, const struct request *req,
     }
     if (code != 1) return -1;
     struct boot *b = &c->boot;
-    *b = (struct boot){
-        .left_us = hf__redis_resp_number(hf__redis_resp_at(v, 2), -1),
-        .lease_us =
-            hf__redis_resp_number(hf__redis_resp_at(v, 3), -1) * US_PER_MS,
-        .is_new = hf__redis_resp_number(hf__redis_resp_at(v, 7), 0) == 1,
-        .is_durable = hf__redis_resp_number(hf__redis_resp_at(v, 8), 0) == 1,
-        .has_locks = (req->priv & KNOWN_LOCKS) != 0,
-        .version = version_read(v)};
+    *b = (struct boot){.left_us = hf__redis_resp_number_at(v, 2, -1),
+                       .lease_us =
+                           hf__redis_resp_number_at(v, 3, -1) * US_PER_MS,
+                       .is_new = hf__redis_resp_number_at(v, 7, 0) == 1,
+                       .is_durable = hf__redis_resp_number_at(v, 8, 0) == 1,
+                       .has_locks = (req->priv & KNOWN_LOCKS) != 0,
+                       .version = version_read(v)};
     text_at(v, 4, b->identity, sizeof b->identity);
     text_at(v, 6, b->group, sizeof b->group);
     b->is_known = b->identity[0] != '\0';
-    if (hf__redis_resp_number(hf__redis_resp_at(v, 9), 0) == 1) log_eviction(c);
+    if (hf__redis_resp_number_at(v, 9, 0) == 1) log_eviction(c);
     if (!b->is_known) log_blind(c);
     reply->verdict = V_GRANTED;
     reply->boot = b;

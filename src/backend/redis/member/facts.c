@@ -191,8 +191,8 @@ static void time_take(struct backend_conn *c, struct request *req,
         hf__redis_answer_all(c, req, V_ERROR, status, err.text);
         return;
     }
-    int64_t s = hf__redis_resp_number(hf__redis_resp_at(v, 0), -1);
-    int64_t us = hf__redis_resp_number(hf__redis_resp_at(v, 1), -1);
+    int64_t s = hf__redis_resp_number_at(v, 0, -1);
+    int64_t us = hf__redis_resp_number_at(v, 1, -1);
     if (s < 1 || s >= BALLOT_MAX / US_PER_S || us < 0 || us >= US_PER_S) {
         hf__redis_strange(c, req);
         return;

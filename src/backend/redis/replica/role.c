@@ -68,8 +68,7 @@ int hf__redis_role_heard(struct link *l, const struct resp *v)
                       *at = hf__redis_resp_at(v, 1);
     if (!hf__redis_resp_is_array(v, 2)) return 0; /* not permitted, or old */
     if (hf__redis_resp_is_text(word, "slave") && at->type == RESP_STRING)
-        return refuse_replica(
-            l, at->text, hf__redis_resp_number(hf__redis_resp_at(v, 2), 0));
+        return refuse_replica(l, at->text, hf__redis_resp_number_at(v, 2, 0));
     if (hf__redis_resp_is_text(word, "sentinel")) {
         hf__redis_link_fail(l, HF_INVALID, 0,
                             "it is a Sentinel: write "
