@@ -180,7 +180,7 @@ if(paths)
     src/engine/engine*.c src/engine/locks.c src/engine/nodes.c
     src/engine/heap.c src/engine/again.c src/engine/member*.c
     src/engine/clocks.c src/engine/direct.c src/engine/ops.c
-    src/engine/pass.c src/engine/values.c src/backend/memory/memory_store.c
+    src/engine/pass.c src/engine/host.c src/engine/values.c src/backend/memory/memory_store.c
     src/backend/memory/memory_boot.c src/backend/memory/memory_queue.c
     src/backend/memory/memory_rw.c
     src/backend/memory/memory_life.c src/backend/memory/memory_report.c
@@ -204,7 +204,7 @@ if(paths)
   foreach(seed 52098 50193600 700345668 700531952
       700151741)
     hf_test(sim-found-${seed} sim sim run --from ${seed} --seeds 1
-      --faults all,-take)
+      --faults all,-take,-fall)
   endforeach()
   hf_test(sim-found-910011647 sim sim run --from 910011647 --seeds 1
     --faults break,late,pause,flush)

@@ -41,7 +41,10 @@ enum core_mutation {
     CORE_MUT_HANDED_LONG_AGO,     /* ... by an earlier number counts */
     CORE_MUT_LEAVES_SURE,         /* a proposal under way is forgotten */
     CORE_MUT_FENCE_UNNAMED,       /* a renewal does not name its token */
-    CORE_MUT_SUSPECT_VOTES        /* a node whose clock was set votes */
+    CORE_MUT_SUSPECT_VOTES,       /* a node whose clock was set votes */
+    CORE_MUT_HOST_EAGER,          /* the host is asked though the store speaks */
+    CORE_MUT_HOST_UNSEEN,         /* a store's grant overlooks the host's hold */
+    CORE_MUT_HOST_KEPT            /* ... and the host's the store's hold */
 };
 
 #ifdef HF_MUTATIONS

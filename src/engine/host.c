@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "core/mutation.h"
 #include "engine/engine.h"
 
 #define JOINED "another holder of this client has it there"
@@ -180,7 +181,7 @@ static int store_speaks(const struct engine *e, const struct op *op)
 {
     int words = 0;
     for (uint32_t left = op->spoken; left; left &= left - 1) words++;
-    return words >= e->conf.quorum;
+    return words >= e->conf.quorum && !MUTATED(HOST_EAGER);
 }
 
 static int is_to_fall(const struct engine *e, const struct op *op, int status)
@@ -216,7 +217,7 @@ static void store_heard(struct engine *e)
 static int is_joining(struct engine *e, const struct op *op)
 {
     const struct lock_entry *there = entry_there(e, op->entry);
-    return there && is_used(there)
+    return there && is_used(there) && !MUTATED(HOST_UNSEEN)
            && !hf__slot_find((struct lock_entry *)there, op->holder);
 }
 
@@ -227,7 +228,8 @@ int hf__host_takes(struct engine *e, struct op *op, int status,
     if (op->named) {
         /* An attached ticket may have brought the store's lock meanwhile, and
          * a hold that was there before is not given back by a silence. */
-        op->undo = is_first_grant(op, status) && is_held(e, op->named, 0);
+        op->undo = is_first_grant(op, status) && is_held(e, op->named, 0)
+                   && !MUTATED(HOST_KEPT);
         return op->undo;
     }
     store_heard(e);

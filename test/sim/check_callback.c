@@ -15,9 +15,9 @@ static int is_acquire_status(const struct errand *er, int status)
     case HF_CANCELLED:
         return er->cancelled;
     case HF_TAKEN:
-        return er->op.wait_us == 0 && !er->is_enter;
+        return er->wait_us == 0 && !er->is_enter;
     case HF_TIMEOUT:
-        return er->op.wait_us > 0 && !er->is_enter;
+        return er->wait_us > 0 && !er->is_enter;
     case HF_LOST:
     case HF_EXPIRED:
         return er->is_enter;
@@ -98,6 +98,15 @@ static void check_lost(struct actor *a)
     if (now_us >= valid_us && !stood_still)
         sim_fail(s, "callbacks: c%d.%d is told LOST and was not told AT_RISK",
                  a->client->index, a->index);
+}
+
+/* The machine answers at once: a release that was begun without waiting for the
+ * operation before it is over in the same step, and before what that has
+ * changed can be told. */
+int check_is_overtaken(const struct actor *a, const struct hf_event *ev)
+{
+    return a->phase == PHASE_IDLE && ev->fence == 0
+           && a->left_us == a->client->sim->now_us;
 }
 
 void check_notice(struct actor *a, const struct hf_event *ev)

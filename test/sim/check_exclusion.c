@@ -6,13 +6,13 @@
  * Excused is a hold that no node has confirmed since locks may have gone early
  * (a clock set forward, lost data): for it only the fence speaks.  A clock of a
  * quorum's node that was set forward is an excuse only if a client could not
- * see it (check_clock.c).
+ * see it (check_clock.c).  The locks of the machine are check_host.c's.
  */
 #include <string.h>
 
 #include "sim/sim.h"
 
-static int believes(const struct actor *a, const struct slot *slot)
+int check_believes(const struct actor *a, const struct slot *slot)
 {
     int view = slot ? hf__hold_view(&slot->hold, client_clock(a->client))
                     : HF_STATE_NONE;
@@ -25,7 +25,8 @@ void check_beliefs_before(struct sim_client *c)
     for (int i = 0; i < c->sim->k.actors; i++) {
         struct actor *a = &c->actors[i];
         struct slot *slot = a->claims ? actor_slot(a) : NULL;
-        if (slot && !believes(a, slot)) a->dead_attempt = slot->hold.attempt;
+        if (slot && !check_believes(a, slot))
+            a->dead_attempt = slot->hold.attempt;
     }
 }
 
@@ -71,8 +72,10 @@ static void rivals_check(struct sim *s, struct actor *a)
         for (int k = 0; k < s->k.actors; k++) {
             struct actor *b = &s->clients[i].actors[k];
             if (b == a || !b->claims || b->name != a->name
-                || !s->clients[i].alive || !believes(b, actor_slot(b)))
+                || !s->clients[i].alive)
                 continue;
+            const struct slot *slot = actor_slot(b);
+            if (!check_believes(b, slot) || slot->entry->is_host) continue;
             if ((a->reads && b->reads) || are_excused(a, b)) continue;
             sim_fail(s,
                      "exclusion: c%d.%d and c%d.%d both hold %s, fences "
@@ -90,7 +93,9 @@ static void claim_check(struct sim *s, struct actor *a)
     struct sim_node *n = &s->nodes[0];
     struct slot *slot = actor_slot(a);
     struct store_view view;
-    if (s->k.nodes > 1 || check_excused(a) || !believes(a, slot)) return;
+    if (s->k.nodes > 1 || check_excused(a) || !check_believes(a, slot)
+        || slot->entry->is_host)
+        return;
     actor_look(a, &view);
     int is_its = view.locked && view.attempt == slot->hold.attempt
                  && !strncmp(view.owner, a->client->engine.uuid, 36);
@@ -115,7 +120,7 @@ void check_claims(struct sim_client *c)
 static void belief_check(struct sim *s, struct actor *a)
 {
     struct slot *slot = actor_slot(a);
-    int claims = believes(a, slot);
+    int claims = check_believes(a, slot);
     if (!claims) {
         a->claims = 0;
         return;
@@ -139,11 +144,13 @@ static void belief_check(struct sim *s, struct actor *a)
         a->confirmed_us = client_true_us(a->client, h->round_start_us);
     if (is_new)
         a->granted_us = a->confirmed_us;
-    else if (!h->round_open)
+    else if (!h->round_open && !slot->entry->is_host)
         renewal_check(s, a);
     if (a->dead_attempt == h->attempt)
         sim_fail(s, "exclusion: c%d.%d: a hold that had ended came back",
                  a->client->index, a->index);
+    check_host_rivals(a, slot);
+    if (slot->entry->is_host) return;
     rivals_check(s, a);
     claim_check(s, a);
 }

@@ -18,6 +18,7 @@ static void write_now(struct actor *a)
 {
     struct sim *s = a->client->sim;
     struct slot *slot = actor_slot(a);
+    if (a->is_local) return; /* it has no token */
     int admitted = guard_admits(&s->books[a->name], a->fence);
     if (admitted) return;
     s->refused_writes++;
@@ -45,7 +46,7 @@ static void write_arrives(struct sim *s, void *arg, uint64_t fence)
 void guard_write(struct actor *a)
 {
     struct sim *s = a->client->sim;
-    if (a->reads) return;
+    if (a->reads || a->is_local) return;
     if (sim_chance(s, 300))
         sim_at(s, s->now_us + sim_between(s, 0, 600 * MS), write_arrives,
                &s->books[a->name], a->fence);

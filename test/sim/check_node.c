@@ -176,7 +176,7 @@ void check_told(const struct errand *er)
     struct sim *s = a->client->sim;
     struct slot *slot = actor_slot(a);
     struct store_view view;
-    if (!slot || s->k.nodes > 1 || check_excused(a)) return;
+    if (!slot || a->is_local || s->k.nodes > 1 || check_excused(a)) return;
     actor_look(a, &view);
     if (!view.locked || view.attempt != slot->hold.attempt
         || strncmp(view.owner, a->client->engine.uuid, 36) != 0)
@@ -197,7 +197,8 @@ void check_count(struct actor *a)
     struct sim *s = a->client->sim;
     struct slot *slot = actor_slot(a);
     struct store_view view;
-    if (!slot || s->k.nodes > 1 || !s->healed || s->now_us < s->settled_us)
+    if (!slot || a->is_local || s->k.nodes > 1 || !s->healed
+        || s->now_us < s->settled_us)
         return;
     actor_look(a, &view);
     if (!view.locked || view.attempt != slot->hold.attempt) return;

@@ -17,6 +17,7 @@
  *   sim_actor.c    holders: what they do     sim_errand.c  one operation
  *   sim_plan.c     their renewals, caps, feeding and pauses
  *   sim_rw.c       read/write locks, in worlds that play those
+ *   sim_host.c     the locks of the machine, in worlds that fall back to those
  *   sim_nemesis.c  the faults
  *   check_*.c      what must always be true
  *   mutants.c      planted bugs, each of which must be found
@@ -53,9 +54,10 @@ enum fault {
     FAULT_FLUSH = 1 << 9,     /* all locks of a node are gone */
     FAULT_JUMP = 1 << 10,     /* a node's clock is set */
     FAULT_DRIFT = 1 << 11,    /* clocks run at different rates */
-    FAULT_TAKE = 1 << 12      /* a lock is taken away from its holder */
+    FAULT_TAKE = 1 << 12,     /* a lock is taken away from its holder */
+    FAULT_FALL = 1 << 13      /* no fault: clients fall back to their machine */
 };
-#define FAULTS_ALL 0x1fffu
+#define FAULTS_ALL 0x3fffu
 #define FAULTS_LOSSY (FAULT_WIPE | FAULT_FLUSH | FAULT_JUMP)
 
 /* What did go wrong, and what came of it; names in sim_knobs.c. */
@@ -79,6 +81,9 @@ enum deed {
     DEED_WHOLE,      /* and for its lease, not for a moment */
     DEED_TAKE,       /* an operator broke a lock, or the node evicted it */
     DEED_SHARED,     /* a reader was let in beside another */
+    DEED_FALLBACK,   /* a world whose clients fall back to their machine */
+    DEED_LOCAL,      /* a holder was given the machine's lock */
+    DEED_NO_HOST,    /* the machine's locks could not be opened */
     DEEDS_LEN
 };
 
@@ -122,6 +127,8 @@ struct knobs {
     int evict_percent;        /* of them without the operator's word */
     int write_percent;        /* of the acquires are a writer's; */
     int writers_percent;      /* of those that queue put writers first */
+    int falls;                /* clients fall back to their machine's locks, */
+    int no_host_percent;      /* which cannot be opened so often */
 };
 
 struct sim;
@@ -238,6 +245,8 @@ struct errand {
     uint64_t serial; /* 0: free */
     int is_enter;
     int cancelled;
+    int64_t wait_us;      /* as it was asked for */
+    uint32_t spoke;       /* check_host.c: nodes, by bit, that answered it */
     int64_t begun_us;     /* true time */
     int64_t end_us;       /* local time by which it must be over */
     uint64_t fence_floor; /* highest token completed before it began */
@@ -258,6 +267,8 @@ struct actor {
     struct errand errands[ERRANDS_MAX];
     int64_t depth; /* holds, as its user counts */
     uint64_t fence;
+    int is_local;    /* it was told that this is the machine's lock only */
+    int64_t left_us; /* true time: it let go of such a one; 0: never */
     int risk_told, lost_told;
     int is_kept;         /* by a watchdog, from the beginning */
     int64_t lease_us;    /* what it asked for; 0: it has changed that */
@@ -273,6 +284,7 @@ struct actor {
     int64_t confirmed_us; /* true time: start of the last round that counted */
     int64_t granted_us;   /* and of the first */
     uint64_t dead_attempt;
+    int64_t at_host_us[SIM_NAMES_MAX]; /* check_host.c: was last there; -1 */
 };
 
 /* The last answer of a node that told the time; check_clock.c. */
@@ -289,6 +301,7 @@ struct sim_client {
     int alive;
     uint64_t serial; /* rises with every start */
     struct engine engine;
+    struct host host;
     struct allocator alloc;
     int64_t allocations;  /* not yet freed */
     int64_t base_us, ppm; /* its clock */
@@ -320,6 +333,7 @@ struct sim {
     uint64_t random;
     uint64_t take_random; /* of FAULT_TAKE alone: without it a seed tells the
                            * story that it told before there was such */
+    uint64_t host_random; /* of FAULT_FALL, for the same reason */
     unsigned faults;
     int mutation; /* index into the table of mutants.c; 0 none */
     int trace;
@@ -339,6 +353,7 @@ struct sim {
     uint64_t events, event_seq, serials;
     struct sim_node nodes[SIM_NODES_MAX];
     struct sim_client clients[SIM_CLIENTS_MAX];
+    struct store *host; /* the locks of the machine that all clients are on */
     struct life *lives;
     struct packet *packets, *spare; /* all; not in use */
     struct fence_book books[SIM_NAMES_MAX];
@@ -357,6 +372,7 @@ int64_t sim_between(struct sim *s, int64_t least, int64_t most);
 int sim_chance(struct sim *s, int permille);
 int64_t sim_about(struct sim *s, int64_t mean_us);
 uint64_t sim_take_random(struct sim *s, uint64_t below);
+uint64_t sim_host_random(struct sim *s, uint64_t below);
 void sim_at(struct sim *s, int64_t at_us, event_fn fn, void *arg, uint64_t tag);
 int sim_step(struct sim *s);
 void sim_fail(struct sim *s, const char *format, ...)
@@ -429,6 +445,12 @@ int node_look(const struct sim *s, const struct sim_node *n,
               const struct request *req, struct store_view *out);
 int actor_look(const struct actor *a, struct store_view *out);
 int node_is_shared(const struct sim *s, const struct sim_node *n, int name);
+
+/* sim_host.c */
+int host_begin(struct sim *s);
+void host_end(struct sim *s);
+void host_lend(struct sim_client *c);
+int64_t host_clock(const struct sim *s);
 
 /* sim_nemesis.c */
 void nemesis_start(struct sim *s);

@@ -149,8 +149,9 @@ static void actor_act(struct sim *s, void *arg, uint64_t tag)
 
 static void over(struct actor *a)
 {
+    if (a->is_local) a->left_us = sim_of(a)->now_us;
     a->phase = PHASE_IDLE;
-    a->depth = 0;
+    a->depth = a->is_local = 0;
     a->risk_told = a->lost_told = 0;
     plan_over(a);
     a->name = -1;
@@ -165,13 +166,17 @@ static void acquired(struct actor *a, struct errand *er)
     a->phase = PHASE_HOLDING;
     a->depth = 1;
     a->fence = er->op.grant.fence;
+    a->is_local = er->op.grant.guarantee == HF_GUARANTEE_LOCAL;
     a->is_kept = !(er->op.flags & HF_ACQUIRE_FIXED);
     a->lease_us = er->op.lease_us;
     plan_granted(a, &er->op);
     a->risk_told = a->lost_told = 0;
     sim_of(a)->acquired++;
     if (sim_of(a)->healed) a->done_since_heal++;
-    check_granted(er);
+    if (a->is_local)
+        check_host_granted(er);
+    else
+        check_granted(er);
     check_passed(er);
     guard_touch(a);
     check_told(er);
@@ -183,6 +188,7 @@ static void entered(struct actor *a, struct errand *er)
     if (er->op.status != HF_OK) return;
     a->depth++;
     check_entered(er);
+    check_host_entered(er);
     check_count(a);
 }
 
@@ -227,6 +233,7 @@ void actor_notice(struct sim_client *c, const struct hf_event *ev)
     struct actor *a = &c->actors[ev->holder - 1];
     sim_trace(c->sim, "c%d.%d is told %d %s", c->index, a->index, ev->state,
               hf_status_name(ev->status));
+    if (check_is_overtaken(a, ev)) return;
     check_notice(a, ev);
     if (ev->state == HF_STATE_AT_RISK) a->risk_told = 1;
     if (ev->state == HF_STATE_HELD) a->risk_told = 0;

@@ -12,6 +12,7 @@ void check_beliefs_before(struct sim_client *c);
 void check_beliefs(struct sim_client *c);
 void check_claims(struct sim_client *c);
 int check_excused(const struct actor *a);
+int check_believes(const struct actor *a, const struct slot *slot);
 /* check_clock.c */
 void check_clock_begin(struct sim_client *c);
 void check_clock_heard(struct sim_client *c, int node, const struct packet *p);
@@ -24,6 +25,7 @@ void guard_touch(struct actor *a);
 void guard_write(struct actor *a);
 /* check_callback.c */
 void check_done(struct errand *er);
+int check_is_overtaken(const struct actor *a, const struct hf_event *ev);
 void check_notice(struct actor *a, const struct hf_event *ev);
 void check_in_time(struct errand *er);
 /* check_node.c */
@@ -74,6 +76,14 @@ void check_rw_end(struct sim *s);
 /* check_rw_orphan.c */
 void check_rw_came(struct sim *s, const struct packet *p);
 void check_rw_orphans(struct sim *s);
+/* check_host.c */
+void check_host_heard(const struct request *req, const struct reply *rep);
+void check_host_asked(struct sim_client *c, const struct request *req);
+void check_host_note(struct sim_client *c);
+void check_host_granted(const struct errand *er);
+void check_host_entered(const struct errand *er);
+void check_host_rivals(struct actor *a, const struct slot *slot);
+void check_host_free(struct sim *s);
 /* check_leak.c */
 void check_leak(struct sim_client *c);
 

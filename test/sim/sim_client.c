@@ -94,6 +94,7 @@ void client_settle(struct sim_client *c)
             actor_notice(c, &ev);
         }
     }
+    check_host_note(c);
     check_beliefs(c);
     check_caps(c);
     timer_plan(c);
@@ -161,6 +162,7 @@ static void engine_fill(struct sim *s, struct sim_client *c)
     e->conf.handover_us = s->k.handover_us;
     e->backend_conf.timeout_us = s->k.timeout_us;
     e->backend_conf.uuid = e->uuid;
+    if (s->k.falls) host_lend(c);
     snprintf(e->uuid, sizeof e->uuid, "%08x-0000-4000-8000-%012x",
              (unsigned)c->index, (unsigned)c->serial);
 }
@@ -216,6 +218,7 @@ void client_start(struct sim *s, struct sim_client *c)
         a->index = i;
         a->holder = (uint64_t)i + 1;
         a->name = -1;
+        for (int k = 0; k < SIM_NAMES_MAX; k++) a->at_host_us[k] = -1;
         a->done_since_heal = done;
         actor_start(a);
     }
@@ -255,5 +258,7 @@ void client_stop(struct sim *s, struct sim_client *c)
 
 struct slot *actor_slot(const struct actor *a)
 {
-    return a->name < 0 ? NULL : hf__slot_find(a->entry, a->holder);
+    return a->name < 0
+               ? NULL
+               : hf__holder_slot(&a->client->engine, a->entry, a->holder);
 }

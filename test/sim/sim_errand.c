@@ -13,9 +13,8 @@ static int64_t errand_limit(const struct sim *s, const struct errand *er)
     const struct knobs *k = &s->k;
     if (er->op.type != OP_TYPE_ACQUIRE || er->is_enter)
         return 2 * (k->timeout_us + k->patience_us) + MS;
-    if (er->op.wait_us < 0) return TIME_NEVER;
-    return er->op.wait_us > 0 ? er->op.wait_us + MS
-                              : 20 * k->patience_us + 100 * MS;
+    if (er->wait_us < 0) return TIME_NEVER;
+    return er->wait_us > 0 ? er->wait_us + MS : 20 * k->patience_us + 100 * MS;
 }
 
 static void errand_late(struct sim *s, void *arg, uint64_t tag)
@@ -26,7 +25,7 @@ static void errand_late(struct sim *s, void *arg, uint64_t tag)
     /* After a pause it may begin only then, behind another one. */
     int64_t slack_us = 2 * (s->k.timeout_us + s->k.patience_us);
     if (er->op.type == OP_TYPE_ACQUIRE && !er->is_enter)
-        slack_us = er->op.wait_us == 0 ? errand_limit(s, er) : 5 * MS;
+        slack_us = er->wait_us == 0 ? errand_limit(s, er) : 5 * MS;
     if (c->paused_until_us && c->paused_until_us + slack_us > s->now_us) {
         sim_at(s, c->paused_until_us + slack_us, errand_late, er, tag);
         return;
@@ -45,6 +44,7 @@ struct errand *errand_make(struct actor *a, enum op_type type)
     er->op.type = type;
     er->op.entry = a->entry;
     er->op.holder = a->holder;
+    if (s->k.falls) er->op.fall = FALL_IF_SILENT;
     return er;
 }
 
@@ -52,7 +52,9 @@ void errand_begin(struct errand *er)
 {
     struct sim_client *c = er->actor->client;
     struct sim *s = c->sim;
+    er->wait_us = er->op.wait_us;
     int64_t now_us = client_clock(c), limit = errand_limit(s, er);
+    check_host_note(c);
     er->fence_floor = s->books[er->actor->name].done_max;
     if (limit != TIME_NEVER) {
         er->end_us = now_us + limit;

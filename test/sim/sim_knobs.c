@@ -9,10 +9,11 @@
 
 static const char *const fault_names[] = {
     "break",   "late", "dup",   "spike", "partition", "pause", "crash",
-    "restart", "wipe", "flush", "jump",  "drift",     "take",
+    "restart", "wipe", "flush", "jump",  "drift",     "take",  "fall",
 };
 #define FAULTS_LEN ((int)(sizeof fault_names / sizeof *fault_names))
-#define FAULTS_DRAWN (FAULTS_LEN - 1) /* by the seed's own dice: not "take" */
+/* By the seed's own dice: not "take", and not "fall". */
+#define FAULTS_DRAWN (FAULTS_LEN - 2)
 
 const char *sim_deed_name(int deed)
 {
@@ -36,6 +37,9 @@ const char *sim_deed_name(int deed)
         [DEED_WHOLE] = "of them at once for the lease",
         [DEED_TAKE] = "locks taken away",
         [DEED_SHARED] = "read together",
+        [DEED_FALLBACK] = "worlds with a fallback",
+        [DEED_LOCAL] = "held on the host only",
+        [DEED_NO_HOST] = "hosts that did not open",
     };
     return names[deed];
 }
@@ -216,6 +220,21 @@ static void take_draw(struct sim *s, unsigned allowed)
     if (sim_take_random(s, 2)) take_worst(s, allowed);
 }
 
+/* In one of six seeds clients fall back to their machine; in half of those the
+ * store is away more often, and for longer than they wait for it. */
+static void fall_draw(struct sim *s, unsigned allowed)
+{
+    struct knobs *k = &s->k;
+    if (!(allowed & FAULT_FALL) || s->is_rw || sim_host_random(s, 6)) return;
+    k->falls = 1;
+    s->deeds[DEED_FALLBACK]++;
+    if (sim_host_random(s, 8) == 0) k->no_host_percent = 50;
+    if (sim_host_random(s, 2)) return;
+    k->names = 1;
+    k->patience_us = k->timeout_us;
+    s->faults |= (FAULT_PARTITION | FAULT_RESTART) & allowed;
+}
+
 void sim_draw(struct sim *s, unsigned allowed)
 {
     struct knobs *k = &s->k;
@@ -236,5 +255,6 @@ void sim_draw(struct sim *s, unsigned allowed)
     faults_draw(s, allowed);
     queue_draw(s);
     take_draw(s, allowed);
+    fall_draw(s, allowed);
     if (s->is_rw) rw_draw(s, allowed);
 }

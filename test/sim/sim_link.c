@@ -47,6 +47,7 @@ void link_answer(struct backend_conn *c, struct request *req,
                         .ttl_us = -1,
                         .waiters = -1,
                         .text = "sim: the connection is gone"};
+    check_host_heard(req, &rep);
     c->env->reply(c->env, req, &rep);
 }
 
@@ -215,6 +216,7 @@ static void answer(struct backend_conn *c, const struct packet *p)
     *at = p->origin->next;
     if (!*at) c->flying_end = at;
     check_clock_heard(c->client, c->node, p);
+    check_host_heard(p->origin, &p->rep);
     c->env->reply(c->env, p->origin, &p->rep);
 }
 

@@ -184,10 +184,11 @@ static void tally_add(struct tally *sum, const struct tally *t)
     for (int i = 0; i < DEEDS_LEN; i++) sum->deeds[i] += t->deeds[i];
 }
 
-/* Quorums and hand-overs are of plain locks only. */
+/* Quorums, hand-overs and fallbacks are of plain locks only. */
 static int is_expected(const struct options *o, int deed)
 {
     int is_plains = deed >= DEED_QUARANTINE && deed <= DEED_WHOLE;
+    is_plains |= deed >= DEED_FALLBACK && deed <= DEED_NO_HOST;
     return o->is_rw ? !is_plains : deed != DEED_SHARED;
 }
 

@@ -25,6 +25,7 @@ static void world_clear(struct sim *s)
 {
     net_delete(s);
     for (int i = 0; i < s->k.nodes; i++) node_close(&s->nodes[i]);
+    host_end(s);
     for (int i = 0; i < SIM_NAMES_MAX; i++) free(s->books[i].used);
 }
 
@@ -50,12 +51,14 @@ static void world_make(struct sim *s, uint64_t seed, unsigned allowed,
     s->seed = seed;
     s->random = seed * UINT64_C(0x2545f4914f6cdd1d) + 1;
     s->take_random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
+    s->host_random = seed * UINT64_C(0xd1342543de82ef95) + 1;
     s->mutation = mutation;
     s->broke_us = s->hidden_us = -1;
     sim_draw(s, allowed);
     snprintf(s->group, sizeof s->group, "sim-%d", s->k.nodes);
     for (int i = 0; i < s->k.nodes; i++)
         if (node_open(s, i) != 0) sim_fail(s, "simulator: out of memory");
+    if (host_begin(s) != 0) sim_fail(s, "simulator: out of memory");
     mutant_plant(s);
     for (int i = 0; i < s->k.clients; i++) {
         struct sim_client *c = &s->clients[i];
@@ -119,6 +122,7 @@ static void final_look(struct sim *s, void *arg, uint64_t tag)
     check_all_free(s);
     check_all_left(s);
     check_rw_end(s);
+    check_host_free(s);
 }
 
 /* Everybody has let go: the leases of the dead end, engines close. */

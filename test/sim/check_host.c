@@ -1,0 +1,155 @@
+/*
+ * check_host.c: what clients that fall back to their machine may rely on.
+ *
+ *   - two holders never both believe to hold the machine's lock of a name, and
+ *     none believes it for longer than the machine keeps it;
+ *   - of one client no two holders believe to hold a name, one by the store and
+ *     one by the machine;
+ *   - a store that speaks is not replaced, unless another holder of the client
+ *     is at the machine; nor is one with which nothing is wrong.
+ */
+#include <string.h>
+
+#include "sim/sim.h"
+
+/* ---- notes: who was there, who has heard what ---------------------------- */
+
+/* A node has answered, or there will be no answer. */
+void check_host_heard(const struct request *req, const struct reply *rep)
+{
+    if (req->user_kind != USER_SLOT || req->op != OP_PROPOSE) return;
+    const struct slot *slot = req->user;
+    struct errand *er = (struct errand *)slot->op; /* its first member */
+    if (!er) return;
+    if (rep->verdict <= V_OTHER)
+        er->spoke |= UINT32_C(1) << req->node;
+    else
+        er->spoke &= ~(UINT32_C(1) << req->node);
+}
+
+/* Somebody asks the machine for a lock: even if it is gone in the same step,
+ * others may have seen it there. */
+void check_host_asked(struct sim_client *c, const struct request *req)
+{
+    const struct slot *slot = req->user;
+    if (req->user_kind != USER_SLOT || req->op != OP_PROPOSE) return;
+    struct actor *a = &c->actors[slot->holder - 1];
+    a->at_host_us[name_index(req->name)] = c->sim->now_us;
+}
+
+static int is_there(const struct slot *slot)
+{
+    return slot && slot->hold.state != HOLD_LOST
+           && slot->hold.state != HOLD_RELEASING
+           && slot->hold.state != HOLD_DONE;
+}
+
+/* After every step, and before an operation begins. */
+void check_host_note(struct sim_client *c)
+{
+    for (int i = 0; c->host.is_open && i < c->sim->k.actors; i++) {
+        struct actor *a = &c->actors[i];
+        struct slot *slot = actor_slot(a);
+        if (!slot) continue;
+        if (slot->entry->is_host && is_there(slot))
+            a->at_host_us[a->name] = c->sim->now_us;
+        if (a->phase == PHASE_HOLDING && slot->entry->is_host != a->is_local)
+            sim_fail(c->sim, "host: c%d.%d was told %d of %s, and has another",
+                     c->index, a->index, a->is_local, sim_names[a->name]);
+    }
+}
+
+/* Was another holder of its client there since it began? */
+static int is_drawn(const struct errand *er)
+{
+    const struct actor *a = er->actor;
+    for (int i = 0; i < a->client->sim->k.actors; i++) {
+        const struct actor *b = &a->client->actors[i];
+        if (b != a && b->at_host_us[a->name] >= er->begun_us) return 1;
+    }
+    return 0;
+}
+
+/* ---- what it was told ---------------------------------------------------- */
+
+static int words(const struct errand *er)
+{
+    int n = 0;
+    for (uint32_t left = er->spoke; left; left &= left - 1) n++;
+    return n;
+}
+
+void check_host_granted(const struct errand *er)
+{
+    const struct actor *a = er->actor;
+    struct sim *s = a->client->sim;
+    s->deeds[DEED_LOCAL]++;
+    if (er->op.grant.fence != 0)
+        sim_fail(s, "host: c%d.%d was told the token %llu", a->client->index,
+                 a->index, (unsigned long long)er->op.grant.fence);
+    if (is_drawn(er)) return;
+    if (words(er) > s->k.nodes / 2)
+        sim_fail(s, "host: c%d.%d was given %s there, and the store speaks",
+                 a->client->index, a->index, sim_names[a->name]);
+    if (s->healed && er->begun_us > s->settled_us)
+        sim_fail(s, "host: c%d.%d was given %s there although nothing is wrong",
+                 a->client->index, a->index, sim_names[a->name]);
+}
+
+void check_host_entered(const struct errand *er)
+{
+    const struct actor *a = er->actor;
+    int is_local = er->op.grant.guarantee == HF_GUARANTEE_LOCAL;
+    if (is_local != a->is_local)
+        sim_fail(a->client->sim,
+                 "host: c%d.%d entered once more, and elsewhere",
+                 a->client->index, a->index);
+}
+
+/* ---- what it believes ----------------------------------------------------- */
+
+static void lease_check(struct sim *s, struct actor *a, const struct slot *slot)
+{
+    struct store_view view;
+    hf__store_look(s->host, host_clock(s), sim_names[a->name], 1, &view);
+    int is_its = view.locked && view.attempt == slot->hold.attempt
+                 && !strncmp(view.owner, a->client->engine.uuid, 36);
+    int64_t until_us = client_true_us(a->client, slot->hold.valid_us);
+    int64_t more_us =
+        until_us - s->now_us - (is_its ? view.expires_us - host_clock(s) : 0);
+    if (more_us > 1)
+        sim_fail(s,
+                 "host: c%d.%d believes to hold %s for %lld us more than it "
+                 "may",
+                 a->client->index, a->index, sim_names[a->name],
+                 (long long)more_us);
+}
+
+/* A holder believes to hold something, anew or for longer. */
+void check_host_rivals(struct actor *a, const struct slot *slot)
+{
+    struct sim *s = a->client->sim;
+    int is_host = slot->entry->is_host;
+    if (!s->k.falls) return;
+    for (int i = 0; i < s->k.clients * s->k.actors; i++) {
+        struct actor *b = &s->clients[i / s->k.actors].actors[i % s->k.actors];
+        if (b == a || !b->claims || b->name != a->name || !b->client->alive)
+            continue;
+        const struct slot *other = actor_slot(b);
+        if (!check_believes(b, other)) continue;
+        int is_split = is_host != other->entry->is_host;
+        if (is_split ? b->client != a->client : !is_host) continue;
+        sim_fail(s, "host: c%d.%d and c%d.%d both hold %s%s", a->client->index,
+                 a->index, b->client->index, b->index, sim_names[a->name],
+                 is_split ? ", one there and one at the store" : " there");
+    }
+    if (is_host) lease_check(s, a, slot);
+}
+
+/* The last look of a run. */
+void check_host_free(struct sim *s)
+{
+    for (int i = 0; s->host && i < s->k.names; i++)
+        if (hf__store_look(s->host, host_clock(s), sim_names[i], 1, NULL))
+            sim_fail(s, "host: %s is still kept at the end", sim_names[i]);
+}

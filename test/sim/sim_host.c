@@ -1,0 +1,155 @@
+/*
+ * sim_host.c: the locks of the machine that all clients are on, for those that
+ * fall back to it: a pure store without a network, as the engine sees it.
+ *
+ * The rule: it is always there once it is open, and tells nobody anything that
+ * was not asked.  What a client that crashed has there ends with its lease.
+ */
+#include <string.h>
+
+#include "base/error.h"
+#include "sim/sim.h"
+
+#define HOST_EPOCH_US INT64_C(1600000000000000)
+#define HOST_ATTEMPTS (UINT64_C(1) << 40) /* none of them is one at a node */
+
+int64_t host_clock(const struct sim *s)
+{
+    return HOST_EPOCH_US + s->now_us;
+}
+
+int host_begin(struct sim *s)
+{
+    if (!s->k.falls) return 0;
+    s->host = hf__store_open(&hf__alloc_default);
+    return s->host ? 0 : -1;
+}
+
+void host_end(struct sim *s)
+{
+    if (s->host) hf__store_close(s->host);
+    s->host = NULL;
+}
+
+/* ---- the backend -------------------------------------------------------- */
+
+static int host_connect(struct backend_env *env, const struct url *url,
+                        struct backend_conn **out, struct hf_error *err)
+{
+    struct backend_conn *c = hf__alloc_zero(env->alloc, sizeof *c);
+    (void)url;
+    (void)err;
+    if (!c) return HF_NOMEM;
+    c->env = env;
+    c->client = ((struct node *)env)->engine->owner;
+    c->sim = c->client->sim;
+    c->queue_end = &c->queue;
+    *out = c;
+    env->link(env, 1, host_clock(c->sim), NULL);
+    return HF_OK;
+}
+
+static void host_submit(struct backend_conn *c, struct request *req)
+{
+    check_sent(c->client, req);
+    check_host_asked(c->client, req);
+    req->next = NULL;
+    *c->queue_end = req;
+    c->queue_end = &req->next;
+}
+
+static struct request *queue_take(struct backend_conn *c)
+{
+    struct request *req = c->queue;
+    if (!req) return NULL;
+    c->queue = req->next;
+    if (!c->queue) c->queue_end = &c->queue;
+    return req;
+}
+
+static void request_do(struct backend_conn *c, struct request *req)
+{
+    struct sim *s = c->sim;
+    struct request plain = *req;
+    struct reply rep;
+    plain.flags &= ~REQ_QUEUE; /* there are no places here */
+    hf__store_apply(s->host, host_clock(s), &plain, &rep);
+    rep.waiters = -1;
+    sim_trace(s, "host c%d op %d attempt %llu %s -> verdict %d",
+              c->client->index, (int)req->op,
+              (unsigned long long)(req->attempt - HOST_ATTEMPTS), req->owner,
+              (int)rep.verdict);
+    c->env->reply(c->env, req, &rep);
+}
+
+static void host_flush(struct backend_conn *c)
+{
+    struct request *req;
+    while ((req = queue_take(c))) request_do(c, req);
+}
+
+static int host_process(struct backend_conn *c, int fd, unsigned ready)
+{
+    (void)c;
+    (void)fd;
+    (void)ready;
+    return 0;
+}
+
+static void host_close(struct backend_conn *c)
+{
+    struct reply rep = {.verdict = V_UNSENT,
+                        .status = HF_CLOSED,
+                        .ttl_us = -1,
+                        .waiters = -1,
+                        .text = "sim: closed"};
+    struct request *req;
+    while ((req = queue_take(c))) c->env->reply(c->env, req, &rep);
+    hf__free(c->env->alloc, c);
+}
+
+static const struct backend host_backend = {
+    .abi = BACKEND_ABI,
+    .scheme = "host",
+    .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_BALLOT,
+    .options = "",
+    .open = host_connect,
+    .submit = host_submit,
+    .flush = host_flush,
+    .process = host_process,
+    .close = host_close,
+};
+
+/* ---- as src/api/fallback.c sets it up ------------------------------------ */
+
+static int host_open(struct engine *e, struct hf_error *err)
+{
+    struct sim_client *c = e->owner;
+    struct host *h = e->host;
+    struct url url;
+    if ((int)sim_host_random(c->sim, 100) < c->sim->k.no_host_percent) {
+        c->sim->deeds[DEED_NO_HOST]++;
+        return hf__error_set(err, HF_UNAVAILABLE, "sim: no such directory");
+    }
+    memset(&url, 0, sizeof url);
+    url.scheme = "host";
+    h->conf = e->conf;
+    h->conf.nodes = h->conf.quorum = 1;
+    h->conf.request_flags = REQ_SERVER_FENCE;
+    h->conf.handover = 0;
+    h->conf.rtt_us = 0;
+    h->conf.unsettled = h->conf.down = 0;
+    h->conf.settle_us = h->conf.lease_max_us = 0;
+    h->conf.attempts = HOST_ATTEMPTS;
+    h->caps = host_backend.caps;
+    h->node.is_host = 1;
+    return hf__node_open(e, &h->node, 0, &host_backend, &url, err);
+}
+
+void host_lend(struct sim_client *c)
+{
+    memset(&c->host, 0, sizeof c->host);
+    c->host.open = host_open;
+    c->host.store = "sim:";
+    c->engine.host = &c->host;
+}
