@@ -22,8 +22,8 @@ static unsigned hold_flags(const struct engine *e, const struct op *op)
         flags |= HOLD_KEEP;
     if (op->flags & HF_ACQUIRE_DETACHED) flags |= HOLD_DETACHED;
     if (op->flags & HF_ACQUIRE_UPGRADE) flags |= HOLD_UPGRADE;
-    /* Who does not wait keeps no place. */
-    if (op->order != HF_ORDER_ANY) flags |= HOLD_QUEUES;
+    /* Who does not wait keeps no place; nor is there one on this host. */
+    if (op->order != HF_ORDER_ANY && !op->entry->is_host) flags |= HOLD_QUEUES;
     if (is_one_try(op)) flags &= ~HOLD_QUEUES;
     if (op->order == HF_ORDER_WRITERS) flags |= HOLD_WRITERS;
     if (op->tries_once) flags |= HOLD_ONE_TRY;
@@ -112,10 +112,10 @@ static void op_queue(struct engine *e, struct slot *s, struct op *op)
 }
 
 /* A lease beyond what the quorum's nodes know of would outlive a quarantine. */
-static int is_too_long(struct engine *e, struct op *op)
+static int is_too_long(struct engine *e, struct op *op, const struct slot *s)
 {
     char text[HF_ERROR_TEXT_MAX];
-    int64_t most = hf__conf_of(e, op->entry)->lease_max_us;
+    int64_t most = s->hold.conf->lease_max_us;
     if (most && op->lease_us > most && op->lease_any) op->lease_us = most;
     if (!most || op->lease_us <= most) return 0;
     hf__members_text(e, HF_INVALID, text, sizeof text);
@@ -210,7 +210,7 @@ static void acquire_start(struct engine *e, struct op *op, struct slot *s)
                       "this holder has some already: take another holder");
         return;
     }
-    if (is_too_long(e, op)) return;
+    if (is_too_long(e, op, s)) return;
     if (s->hold.count >= HOLD_COUNT_MAX) {
         hf__op_finish(e, op, HF_INVALID, "held too many times");
         return;
@@ -257,7 +257,7 @@ static void change_start(struct engine *e, struct op *op, struct slot *s)
         hf__op_finish(e, op, lost != HF_OK ? lost : HF_NOT_OWNER, NULL);
         return;
     }
-    if (op->type == OP_TYPE_EXTEND && is_too_long(e, op)) return;
+    if (op->type == OP_TYPE_EXTEND && is_too_long(e, op, s)) return;
     if (op->type == OP_TYPE_RELEASE && hf__pass_try(e, s, op)) return;
     struct hold_event ev = {.type = op->type == OP_TYPE_EXTEND ? EV_EXTEND
                                                                : EV_RELEASE,

@@ -16,8 +16,9 @@
 
 uint64_t hf__pass_owner(struct engine *e, const struct op *op)
 {
-    if (e->conf.handover == 0 || op->entry->kind != KIND_PLAIN
-        || op->order != HF_ORDER_ANY || op->flags & HF_ACQUIRE_DETACHED)
+    if (hf__conf_of(e, op->entry)->handover == 0
+        || op->entry->kind != KIND_PLAIN || op->order != HF_ORDER_ANY
+        || op->flags & HF_ACQUIRE_DETACHED)
         return 0;
     return CHAIN_OWNER_FIRST + e->chains++;
 }

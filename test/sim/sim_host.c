@@ -70,10 +70,11 @@ static struct request *queue_take(struct backend_conn *c)
 static void request_do(struct backend_conn *c, struct request *req)
 {
     struct sim *s = c->sim;
-    struct request plain = *req;
     struct reply rep;
-    plain.flags &= ~REQ_QUEUE; /* there are no places here */
-    hf__store_apply(s->host, host_clock(s), &plain, &rep);
+    if (req->flags & REQ_QUEUE)
+        sim_fail(s, "host: c%d asks for a place, and there are none",
+                 c->client->index);
+    hf__store_apply(s->host, host_clock(s), req, &rep);
     rep.waiters = -1;
     sim_trace(s, "host c%d op %d attempt %llu %s -> verdict %d",
               c->client->index, (int)req->op,
