@@ -56,14 +56,15 @@ static int is_used(const struct lock_entry *entry)
     return s != NULL;
 }
 
-/* Does this holder (0: any) have it? */
+/* Does a holder of this client have it; or `holder` (0: none) one whose time is
+ * over, and that it has not been told of? */
 static int is_held(const struct engine *e, const struct lock_entry *entry,
                    uint64_t holder)
 {
     const struct slot *s = entry->slots;
     while (s
-           && (s->hold.state != HOLD_HELD || s->hold.valid_us <= e->now_us
-               || (holder && s->holder != holder)))
+           && (s->hold.state != HOLD_HELD
+               || (s->hold.valid_us <= e->now_us && s->holder != holder)))
         s = s->next;
     return s != NULL;
 }
@@ -110,7 +111,8 @@ static int is_drawn(struct engine *e, struct op *op, struct lock_entry *there)
     if (op->type == OP_TYPE_INSPECT && op->fall != FALL_OWN_FIRST) return 0;
     op->why[0] = '\0';
     if (own_find(e, op, there)) return 1;
-    /* There are no tickets there; and what is the store's is entered there. */
+    /* There are no tickets there; and while the store's lock is held, which its
+     * holder enters once more, a grant of this host would not be kept. */
     if (op->type != OP_TYPE_ACQUIRE || op->flags & HF_ACQUIRE_DETACHED
         || is_held(e, op->entry, op->holder) || !is_used(there))
         return 0;

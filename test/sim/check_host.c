@@ -6,7 +6,9 @@
  *   - of one client no two holders believe to hold a name, one by the store and
  *     one by the machine;
  *   - a store that speaks is not replaced, unless another holder of the client
- *     is at the machine; nor is one with which nothing is wrong.
+ *     is at the machine; nor is one with which nothing is wrong;
+ *   - and a holder is not sent there in vain, because another one of its client
+ *     has the store's lock.
  */
 #include <string.h>
 
@@ -27,6 +29,20 @@ void check_host_heard(const struct request *req, const struct reply *rep)
         er->spoke &= ~(UINT32_C(1) << req->node);
 }
 
+/* It was sent to the machine, and not because of a silence. */
+static void check_sense(struct sim_client *c, const struct actor *a)
+{
+    for (int i = 0; i < c->sim->k.actors; i++) {
+        const struct actor *b = &c->actors[i];
+        const struct slot *slot = b->name == a->name ? actor_slot(b) : NULL;
+        if (b == a || !check_believes(b, slot) || slot->entry->is_host)
+            continue;
+        sim_fail(c->sim,
+                 "host: c%d.%d asks there, and c%d.%d has the store's %s",
+                 c->index, a->index, c->index, b->index, sim_names[a->name]);
+    }
+}
+
 /* Somebody asks the machine for a lock: even if it is gone in the same step,
  * others may have seen it there. */
 void check_host_asked(struct sim_client *c, const struct request *req)
@@ -35,6 +51,7 @@ void check_host_asked(struct sim_client *c, const struct request *req)
     if (req->user_kind != USER_SLOT || req->op != OP_PROPOSE) return;
     struct actor *a = &c->actors[slot->holder - 1];
     a->at_host_us[name_index(req->name)] = c->sim->now_us;
+    if (slot->op && !slot->op->fell) check_sense(c, a);
 }
 
 static int is_there(const struct slot *slot)
