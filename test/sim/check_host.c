@@ -131,6 +131,7 @@ static void lease_check(struct sim *s, struct actor *a, const struct slot *slot)
     hf__store_look(s->host, host_clock(s), sim_names[a->name], 1, &view);
     int is_its = view.locked && view.attempt == slot->hold.attempt
                  && !strncmp(view.owner, a->client->engine.uuid, 36);
+    if (is_its && slot->hold.flags & HOLD_ETERNAL) return;
     int64_t until_us = client_true_us(a->client, slot->hold.valid_us);
     int64_t more_us =
         until_us - s->now_us - (is_its ? view.expires_us - host_clock(s) : 0);

@@ -128,7 +128,8 @@ struct knobs {
     int write_percent;        /* of the acquires are a writer's; */
     int writers_percent;      /* of those that queue put writers first */
     int falls;                /* clients fall back to their machine's locks, */
-    int no_host_percent;      /* which cannot be opened so often */
+    int no_host_percent;      /* which cannot be opened so often, */
+    int host_is_kernel;       /* and end with their process, as file: has it */
 };
 
 struct sim;

@@ -3,7 +3,9 @@
  * fall back to it: a pure store without a network, as the engine sees it.
  *
  * The rule: it is always there once it is open, and tells nobody anything that
- * was not asked.  What a client that crashed has there ends with its lease.
+ * was not asked.  What a client that crashed has there ends with its lease; or
+ * at once, where locks are the kernel's, which have no lease while they are
+ * kept.
  */
 #include <string.h>
 
@@ -11,6 +13,7 @@
 #include "sim/sim.h"
 
 #define HOST_EPOCH_US INT64_C(1600000000000000)
+#define ETERNITY_US (86400 * US_PER_S)
 #define HOST_ATTEMPTS (UINT64_C(1) << 40) /* none of them is one at a node */
 
 int64_t host_clock(const struct sim *s)
@@ -70,11 +73,13 @@ static struct request *queue_take(struct backend_conn *c)
 static void request_do(struct backend_conn *c, struct request *req)
 {
     struct sim *s = c->sim;
+    struct request copy = *req;
     struct reply rep;
+    if (req->flags & REQ_NO_EXPIRY) copy.lease_us = ETERNITY_US;
     if (req->flags & REQ_QUEUE)
         sim_fail(s, "host: c%d asks for a place, and there are none",
                  c->client->index);
-    hf__store_apply(s->host, host_clock(s), req, &rep);
+    hf__store_apply(s->host, host_clock(s), &copy, &rep);
     rep.waiters = -1;
     sim_trace(s, "host c%d op %d attempt %llu %s -> verdict %d",
               c->client->index, (int)req->op,
@@ -97,6 +102,17 @@ static int host_process(struct backend_conn *c, int fd, unsigned ready)
     return 0;
 }
 
+/* As the kernel does when a process ends. */
+static void locks_end(const struct backend_conn *c)
+{
+    struct sim *s = c->sim;
+    struct store_view view;
+    for (int i = 0; i < s->k.names; i++)
+        if (hf__store_look(s->host, host_clock(s), sim_names[i], 1, &view)
+            && !strncmp(view.owner, c->client->engine.uuid, 36))
+            hf__store_expire(s->host, sim_names[i], 1);
+}
+
 static void host_close(struct backend_conn *c)
 {
     struct reply rep = {.verdict = V_UNSENT,
@@ -106,6 +122,7 @@ static void host_close(struct backend_conn *c)
                         .text = "sim: closed"};
     struct request *req;
     while ((req = queue_take(c))) c->env->reply(c->env, req, &rep);
+    if (c->sim->k.host_is_kernel) locks_end(c);
     hf__free(c->env->alloc, c);
 }
 
@@ -143,6 +160,7 @@ static int host_open(struct engine *e, struct hf_error *err)
     h->conf.settle_us = h->conf.lease_max_us = 0;
     h->conf.attempts = HOST_ATTEMPTS;
     h->caps = host_backend.caps;
+    if (c->sim->k.host_is_kernel) h->caps |= HF_CAP_KERNEL;
     h->node.is_host = 1;
     return hf__node_open(e, &h->node, 0, &host_backend, &url, err);
 }

@@ -229,6 +229,7 @@ static void fall_draw(struct sim *s, unsigned allowed)
     k->falls = 1;
     s->deeds[DEED_FALLBACK]++;
     if (sim_host_random(s, 8) == 0) k->no_host_percent = 50;
+    k->host_is_kernel = (int)sim_host_random(s, 2);
     if (sim_host_random(s, 2)) return;
     k->names = 1;
     k->patience_us = k->timeout_us;
