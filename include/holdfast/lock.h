@@ -214,7 +214,7 @@ struct hf_info {
     int64_t permits;   /* of a semaphore: number of permits; otherwise 0 */
     int64_t available; /* of a semaphore: free permits; negative if more are
                         * acquired than there are now */
-    int node;          /* of a quorum: the member, from 0, that ttl_ms and
+    int64_t node;      /* of a quorum: the member, from 0, that ttl_ms and
                         * now_ms are of; each counts its own lease */
 };
 #define HF_INFO_INIT                                                           \

@@ -27,7 +27,8 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     op->holder = holder ? holder : hf_holder_self();
     op->fall = FALL_NEVER;
     op->named = NULL;
-    op->falls = op->fell = op->fell_trying = op->undo = 0;
+    op->why = NULL;
+    op->falls = op->fell = op->joined = op->fell_trying = op->undo = 0;
     op->target = NULL;
     op->handle = op->hold = NULL;
     op->granted = NULL;

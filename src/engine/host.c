@@ -71,10 +71,16 @@ static int is_held(const struct engine *e, const struct lock_entry *entry,
 
 /* ---- going there --------------------------------------------------------- */
 
-static void why_set(struct op *op, const char *text)
+static const char *why_of(const struct op *op)
 {
-    if (snprintf(op->why, sizeof op->why, "%s", text) >= (int)sizeof op->why)
-        hf__text_cut(op->why, sizeof op->why);
+    if (op->joined) return JOINED;
+    return op->why ? op->why : hf_status_text(HF_UNAVAILABLE);
+}
+
+static void why_free(struct engine *e, struct op *op)
+{
+    hf__free(e->alloc, op->why);
+    op->why = NULL;
 }
 
 /* With a reference to `there`, which is the operation's. */
@@ -109,14 +115,14 @@ static struct slot *own_find(struct engine *e, const struct op *op,
 static int is_drawn(struct engine *e, struct op *op, struct lock_entry *there)
 {
     if (op->type == OP_TYPE_INSPECT && op->fall != FALL_OWN_FIRST) return 0;
-    op->why[0] = '\0';
+    op->joined = 0;
     if (own_find(e, op, there)) return 1;
     /* There are no tickets there; and while the store's lock is held, which its
      * holder enters once more, a grant of this host would not be kept. */
     if (op->type != OP_TYPE_ACQUIRE || op->flags & HF_ACQUIRE_DETACHED
         || is_held(e, op->entry, op->holder) || !is_used(there))
         return 0;
-    why_set(op, JOINED);
+    op->joined = 1;
     return 1;
 }
 
@@ -126,8 +132,9 @@ static void host_refuse(struct engine *e, struct op *op,
 {
     char text[HF_ERROR_TEXT_MAX];
     int is_plain = err->status == HF_NOMEM || err->status == HF_CLOSED;
-    snprintf(text, sizeof text, "%.120s; this host: %.120s", op->why,
+    snprintf(text, sizeof text, "%.120s; this host: %.120s", why_of(op),
              err->text);
+    why_free(e, op);
     hf__op_finish(e, op, is_plain ? err->status : HF_UNAVAILABLE,
                   is_plain ? NULL : text);
 }
@@ -147,7 +154,10 @@ static int op_fall(struct engine *e, struct op *op)
         op_go(e, op, there);
         return 0;
     }
-    if (e->closing) return 0; /* it ends with that */
+    if (e->closing) {
+        why_free(e, op);
+        return 0; /* it ends with that */
+    }
     op->fall = FALL_NEVER;
     host_refuse(e, op, &err);
     return 1;
@@ -237,7 +247,7 @@ int hf__host_takes(struct engine *e, struct op *op, int status,
     store_heard(e);
     op->undo = is_first_grant(op, status) && is_joining(e, op);
     op->falls = is_to_fall(e, op, status) != 0;
-    if (op->falls) why_set(op, text ? text : hf_status_text(status));
+    if (op->falls) op->why = text ? hf__strdup(e->alloc, text) : NULL;
     return op->undo || op->falls;
 }
 
@@ -257,7 +267,7 @@ int hf__host_undo(struct engine *e, struct op *op)
              op->named ? "%.150s; another holder of this client has the "
                          "store's lock by now"
                        : "detached: not on this host, and " JOINED,
-             op->why);
+             why_of(op));
     hf__op_finish(e, op, HF_UNAVAILABLE, text);
     return 1;
 }
@@ -266,9 +276,9 @@ static void acquire_told(struct engine *e, struct op *op)
 {
     struct host *h = e->host;
     if (op->status == HF_OK) {
-        host_warn(e, op->entry->name, "held on this host only", op->why);
+        host_warn(e, op->entry->name, "held on this host only", why_of(op));
         hf__error_set(&op->err, HF_OK, "held on this host only: %.140s",
-                      op->why);
+                      why_of(op));
         if (!op->fell) return;
         h->is_standing_in = 1;
         h->stood_in_us = e->now_us;
@@ -277,7 +287,7 @@ static void acquire_told(struct engine *e, struct op *op)
     if (op->status == HF_TAKEN && !op->fell_trying) op->status = HF_TIMEOUT;
     if (op->status == HF_TAKEN || op->status == HF_TIMEOUT)
         hf__error_set(&op->err, op->status, "%s on this host: %.100s",
-                      hf_status_text(op->status), op->why);
+                      hf_status_text(op->status), why_of(op));
 }
 
 void hf__host_told(struct engine *e, struct op *op)
@@ -291,5 +301,7 @@ void hf__host_told(struct engine *e, struct op *op)
         op->info->guarantee = HF_GUARANTEE_LOCAL;
         op->info->fence = 0;
     }
-    if (op->type == OP_TYPE_ACQUIRE && op->why[0]) acquire_told(e, op);
+    if (op->type == OP_TYPE_ACQUIRE && (op->fell || op->joined))
+        acquire_told(e, op);
+    why_free(e, op);
 }

@@ -182,8 +182,9 @@ struct op {
 
     /* Carried out on this host: */
     struct lock_entry *named; /* the store's entry; NULL: it is not */
-    char why[160];            /* why there, for an ACQUIRE; or "" */
-    unsigned fell : 1;        /* because the store is silent */
+    char *why;                /* FELL: the store's silence, in words; or NULL */
+    unsigned fell : 1;        /* ACQUIRE: there because the store is silent */
+    unsigned joined : 1;      /* or because another holder of this client is */
     unsigned fell_trying : 1; /* its caller asked for one try */
     unsigned falls : 1;       /* it begins again, there: because of that */
     unsigned undo : 1; /* it begins again: what was granted is given back */

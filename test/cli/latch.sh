@@ -63,7 +63,7 @@ check "is named" err_has 'list: .*something that is no latch is stored there'
 expect 0 "set d" "$HOLDFAST" latch set d 1
 expect 78 "a latch is no lock" "$HOLDFAST" run -n d true
 expect 78 "nor a semaphore" "$HOLDFAST" run -n --slots 2 d true
-check "and it is told what it may be" err_has 'or a latch$'
+check "and it is told what it is" err_has 'in use as a latch$'
 expect 0 "it stays as it was" "$HOLDFAST" latch status d
 check "one is left" file_is "$dir/out" 1
 expect 78 "on this host" "$HOLDFAST" latch set --url file: a 1

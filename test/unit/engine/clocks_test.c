@@ -26,6 +26,7 @@ static struct node *rig_begin_clock(void)
     e.conf.nodes = 3;
     e.conf.quorum = 2;
     e.conf.drift_ppm = DRIFT_PPM_DEFAULT;
+    e.nodes[0].engine = &e;
     e.nodes[0].stand = STAND_SETTLED;
     return &e.nodes[0];
 }
