@@ -42,9 +42,9 @@ enum core_mutation {
     CORE_MUT_LEAVES_SURE,         /* a proposal under way is forgotten */
     CORE_MUT_FENCE_UNNAMED,       /* a renewal does not name its token */
     CORE_MUT_SUSPECT_VOTES,       /* a node whose clock was set votes */
-    CORE_MUT_HOST_EAGER,          /* the host is asked though the store speaks */
-    CORE_MUT_HOST_UNSEEN,         /* a store's grant overlooks the host's hold */
-    CORE_MUT_HOST_KEPT            /* ... and the host's the store's hold */
+    CORE_MUT_HOST_EAGER,          /* it stands in for a store that speaks */
+    CORE_MUT_HOST_UNSEEN,         /* a grant overlooks a hold of the host */
+    CORE_MUT_HOST_KEPT            /* ... and that of the host the store's */
 };
 
 #ifdef HF_MUTATIONS

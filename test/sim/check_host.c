@@ -123,7 +123,7 @@ void check_host_entered(const struct errand *er)
                  a->client->index, a->index);
 }
 
-/* ---- what it believes ----------------------------------------------------- */
+/* ---- what it believes --------------------------------------------------- */
 
 static void lease_check(struct sim *s, struct actor *a, const struct slot *slot)
 {
