@@ -25,9 +25,12 @@ struct now {
 TEST(sized, structs_do_not_end_in_padding)
 {
 #define CHECK_END(type, last)                                                  \
-    CHECK_INT(sizeof(struct type), SIZED_UPTO(type, last));
+    if (strcmp(#type, "hf_info"))                                              \
+        CHECK_INT(sizeof(struct type), SIZED_UPTO(type, last));
     SIZED_STRUCTS(CHECK_END)
 #undef CHECK_END
+    /* Grown since: */
+    CHECK_INT(sizeof(struct hf_info), SIZED_UPTO(hf_info, node));
     CHECK_INT(sizeof(struct hf_node), SIZED_UPTO(hf_node, link));
     CHECK_INT(sizeof(struct hf_list_row), SIZED_UPTO(hf_list_row, info));
     CHECK_INT(sizeof(struct hf_value_next), SIZED_UPTO(hf_value_next, ttl_ms));
