@@ -56,12 +56,10 @@ static struct request *direct_request(struct engine *e, struct op *op)
 /* How long to wait for one answer, and for how long to ask: not beyond the
  * caller's wait, if it has one.  But a link that is given up is given up for
  * all locks, so not within some round trips. */
-void hf__direct_bound(const struct engine *e, const struct op *op,
-                      struct request *r)
+void hf__direct_bound(struct engine *e, const struct op *op, struct request *r)
 {
-    int64_t most = TIME_NEVER;
-    if (op->wait_us > 0)
-        most = max64(op->wait_us, 4 * e->conf.rtt_us + RENEW_US_MIN);
+    int64_t rtt_us = hf__conf_of(e, op->entry)->rtt_us, most = TIME_NEVER;
+    if (op->wait_us > 0) most = max64(op->wait_us, 4 * rtt_us + RENEW_US_MIN);
     r->deadline_us = e->now_us + min64(e->conf.timeout_us, most);
     r->until_us = e->now_us + min64(e->conf.patience_us, most);
 }

@@ -104,10 +104,11 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
         hf__error_set(&op->err, status, "%s%s",
                       op->type == OP_TYPE_LIST ? "list: " : "",
                       text ? text : status_text(op, status));
+        const struct node *n = hf__node_of(e, op->entry, 0);
         if ((status == HF_UNAVAILABLE || status == HF_DENIED)
-            && e->conf.nodes == 1 && !op->named) {
-            op->err.node = e->nodes[0].index;
-            op->err.sys_errno = e->nodes[0].last_error.sys_errno;
+            && hf__conf_of(e, op->entry)->nodes == 1) {
+            op->err.node = n->is_host ? -1 : n->index;
+            op->err.sys_errno = n->last_error.sys_errno;
         }
     }
     hf__host_told(e, op);
@@ -179,6 +180,18 @@ static int is_unasked(const struct engine *e, const struct slot *s,
            && hf__members_may_answer(e);
 }
 
+/* The next of this holder may go; all of them if the hold is over. */
+static void pending_go(struct engine *e, struct slot *s)
+{
+    while (s->pending_last) {
+        struct op *next = s->pending_last->next;
+        pending_unlink(s, s->pending_last);
+        next->slot = NULL;
+        hf__op_append(&e->ready_head, &e->ready_tail, next);
+        if (s->hold.state != HOLD_DONE) break;
+    }
+}
+
 static void slot_finish(struct engine *e, struct slot *s,
                         const struct hold_out *out)
 {
@@ -214,14 +227,7 @@ static void slot_finish(struct engine *e, struct slot *s,
             e, op, out->status,
             is_caused ? cause : slot_text(e, s, out->status, buf, sizeof buf));
     }
-    /* The next of this holder may go; all of them if the hold is over. */
-    while (s->pending_last) {
-        struct op *next = s->pending_last->next;
-        pending_unlink(s, s->pending_last);
-        next->slot = NULL;
-        hf__op_append(&e->ready_head, &e->ready_tail, next);
-        if (s->hold.state != HOLD_DONE) break;
-    }
+    pending_go(e, s);
 }
 
 /* ---- holds ------------------------------------------------------------ */
@@ -319,6 +325,7 @@ void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev)
     if (out.risk_untold) notice_add(e, s, HF_STATE_AT_RISK);
     if (out.notice) notice_add(e, s, out.notice);
     if (out.finished) slot_finish(e, s, &out);
+    if (s->hold.state == HOLD_DONE) pending_go(e, s);
     hf__heap_set(&e->heap, &s->timer, hf__hold_due(&s->hold));
     if (before != s->hold.state) hf__turn_update(e, s, before);
     if (out.watch) hf__watch_want(e, s);

@@ -433,8 +433,7 @@ struct slot *hf__holder_slot(struct engine *e, struct lock_entry *entry,
 
 /* direct.c */
 void hf__direct_start(struct engine *e, struct op *op);
-void hf__direct_bound(const struct engine *e, const struct op *op,
-                      struct request *r);
+void hf__direct_bound(struct engine *e, const struct op *op, struct request *r);
 void hf__direct_answered(struct engine *e, struct op *op,
                          const struct request *r, const struct reply *rep);
 

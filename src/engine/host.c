@@ -4,7 +4,8 @@
  * The rule: the store is asked first, and this host only if the store did not
  * answer; but a holder that has a hold of this host works on that until it is
  * given back, and until then the other holders of this client contend there as
- * well: no two of them have the store's lock and this host's at the same time.
+ * well: no two of them have the store's lock and this host's at the same time,
+ * unless one of them attaches a ticket meanwhile.
  *
  * An operation that goes there has its entry changed for the host's; from then
  * on it is an operation like any other, on a store with one node.
@@ -163,9 +164,27 @@ static int op_fall(struct engine *e, struct op *op)
     return 1;
 }
 
+/* It was drawn there by a hold of its own holder, which is over by now: it is
+ * an operation like a new one. */
+static int is_free_again(struct engine *e, struct op *op)
+{
+    return op->named && op->type == OP_TYPE_ACQUIRE && !op->fell && !op->joined
+           && !own_find(e, op, op->entry);
+}
+
+static void op_return(struct engine *e, struct op *op)
+{
+    struct lock_entry *there = op->entry;
+    op->entry = op->named;
+    op->named = NULL;
+    hf__entry_unref(e, there);
+}
+
 int hf__host_route(struct engine *e, struct op *op)
 {
-    if (!may_go(e, op) || op->named) return 0;
+    if (!may_go(e, op)) return 0;
+    if (is_free_again(e, op)) op_return(e, op);
+    if (op->named) return 0;
     if (op->falls) return op_fall(e, op);
     int is_of_hold = op->type == OP_TYPE_ACQUIRE || op->type == OP_TYPE_RELEASE
                      || op->type == OP_TYPE_EXTEND;
@@ -292,11 +311,8 @@ static void acquire_told(struct engine *e, struct op *op)
 
 void hf__host_told(struct engine *e, struct op *op)
 {
-    struct lock_entry *there = op->entry;
     if (!op->named) return;
-    op->entry = op->named;
-    op->named = NULL;
-    hf__entry_unref(e, there);
+    op_return(e, op);
     if (op->info) {
         op->info->guarantee = HF_GUARANTEE_LOCAL;
         op->info->fence = 0;

@@ -58,8 +58,8 @@ static int is_pressing(const struct request *r)
 struct node *hf__node_next(struct engine *e, const struct node *n)
 {
     struct node *host = e->host && e->host->is_open ? &e->host->node : NULL;
-    if (n && n->is_host) return NULL;
-    int next = n ? n->index + 1 : 0;
+    if (n && n == host) return NULL;
+    ptrdiff_t next = n ? n - e->nodes + 1 : 0; /* some may not be open */
     return next < e->conf.nodes ? &e->nodes[next] : host;
 }
 
@@ -88,6 +88,7 @@ void hf__engine_flush(struct engine *e)
             n->backend->flush(n->conn);
             again = 1;
         }
+        again |= e->ready_head != NULL; /* it begins, and asks for something */
         hf__engine_drain(e);
     }
 }

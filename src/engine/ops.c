@@ -156,8 +156,9 @@ static int is_same_kernel_lock(struct engine *e, const struct op *op)
     return 0;
 }
 
-/* Who reads, or is about to, and asks to write would wait for himself; so would
- * who asks to write and then reads before he may.  Why, or NULL. */
+/* A holder that reads, or is about to, and asks to write would wait for itself;
+ * so would one that asks to write and then reads before that is granted.  Why,
+ * or NULL. */
 static const char *self_wait(struct engine *e, const struct op *op)
 {
     const struct slot *s = other_side(e, op);
@@ -166,12 +167,12 @@ static const char *self_wait(struct engine *e, const struct op *op)
                "release that first";
     if (!s || op->flags & HF_ACQUIRE_UPGRADE) return NULL;
     if (op->entry->kind == KIND_WRITE && is_held_here(e, s))
-        return "this holder reads it, and would wait for himself: try to "
+        return "this holder reads it, and would wait for itself: try to "
                "upgrade, or release that first";
     if (!is_getting(s)) return NULL;
     return op->entry->kind == KIND_WRITE
-               ? "this holder is about to read it, and would wait for himself"
-               : "this holder is about to write it: read it when he may";
+               ? "this holder is about to read it, and would wait for itself"
+               : "this holder is about to write it: read it once that is granted";
 }
 
 static void acquire_start(struct engine *e, struct op *op, struct slot *s)

@@ -184,7 +184,7 @@ TEST(rw, a_reader_who_asks_to_write_is_told_that_he_waits_for_himself)
     hf_hold *reads;
     CHECK_INT(hf_lock_try(a.read, &reads, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, &err), HF_INVALID);
-    CHECK(strstr(err.text, "wait for himself") != NULL);
+    CHECK(strstr(err.text, "wait for itself") != NULL);
     CHECK_INT(hf_hold_state(reads), HF_STATE_HELD);
     CHECK_INT(hf_hold_release(reads, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, NULL), HF_OK);
