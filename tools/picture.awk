@@ -48,7 +48,7 @@ END {
     print "</style>"
     print "<defs><pattern id=\"p\" width=\"8\" height=\"8\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect width=\"8\" height=\"8\" fill=\"#eaeef2\"/><rect width=\"3\" height=\"8\" fill=\"#c8d1da\"/></pattern></defs>"
     print "<rect x=\"0.5\" y=\"0.5\" width=\"799\" height=\"469\" rx=\"8\" fill=\"#ffffff\" stroke=\"#d1d9e0\"/>"
-    text(20, 32, "h", "A paused holder cannot do harm")
+    text(20, 32, "h", "A paused holder's late write is refused")
     text(20, 52, "s", "One real run: " version " on Redis, lease 3 s, " day ". Times in seconds.")
 
     for (y = 113; y <= 323; y += 70)
@@ -97,6 +97,6 @@ END {
         rule(t, 396, 404, "axis")
         text(x(t), 422, "s", t " s", "middle")
     }
-    text(20, 450, "s", "After it woke up, holdfast ended client A's command: exit " value["a-exit"] ", lost.")
+    text(20, 450, "s", "holdfast was paused with client A's command; when both woke up it ended the command: exit " value["a-exit"] ", lost.")
     print "</svg>"
 }

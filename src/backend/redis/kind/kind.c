@@ -52,7 +52,7 @@ static const struct redis_call *const calls[ROWS_LEN][REQUEST_OPS] = {
 static int row_of(const struct backend_conn *c, const struct request *req)
 {
     int is_queued = req->flags & REQ_QUEUE || req->priv & PRIV_QUEUE;
-    if (c->is_string) return ROW_STRING;
+    if (c->is_string && req->kind == KIND_PLAIN) return ROW_STRING;
     return req->kind == KIND_PLAIN && is_queued ? ROW_QUEUE : (int)req->kind;
 }
 

@@ -77,7 +77,7 @@ static void unverified_tell(struct backend_conn *c)
 {
     char line[HF_ERROR_TEXT_MAX];
     snprintf(line, sizeof line,
-             "%.150s: tls_verify=off: whoever answers is believed, and told "
+             "%.150s: tls_verify=off: any server is believed, and told "
              "the password",
              c->endpoint);
     c->env->log(c->env, HF_LOG_WARN, line);
