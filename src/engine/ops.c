@@ -172,7 +172,7 @@ static const char *self_wait(struct engine *e, const struct op *op)
     if (!is_getting(s)) return NULL;
     return op->entry->kind == KIND_WRITE
                ? "this holder is about to read it, and would wait for itself"
-               : "this holder is about to write it: read it once that is granted";
+               : "this holder is about to write it: read it after that";
 }
 
 static void acquire_start(struct engine *e, struct op *op, struct slot *s)

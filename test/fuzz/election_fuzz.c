@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/election.h"
+#include "api/election/election.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

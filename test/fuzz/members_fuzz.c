@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/members.h"
+#include "api/quorum/members.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

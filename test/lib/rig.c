@@ -17,7 +17,7 @@
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 #include "lib/tls_server.h"
-#include "api/client.h" /* a hold without a handle, by its holder */
+#include "api/client/client.h" /* a hold without a handle, by its holder */
 
 #define CLIENTS_MAX 128
 #define URL_MAX 1024

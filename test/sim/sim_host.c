@@ -138,7 +138,7 @@ static const struct backend host_backend = {
     .close = host_close,
 };
 
-/* ---- as src/api/fallback.c sets it up ------------------------------------ */
+/* ---- as src/api/client/fallback.c sets it up ----------------------------- */
 
 static int host_open(struct engine *e, struct hf_error *err)
 {

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "api/election.h"
+#include "api/election/election.h"
 #include "test.h"
 
 static int parse(const char *text, struct election_record *r)

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "api/fallback.h"
+#include "api/client/fallback.h"
 #include "lib/rig.h"
 #include "lib/server.h"
 

@@ -3,12 +3,12 @@
  * client is not freed under a thread that has one of its handles in hand, and
  * what nobody has a handle of is not held.
  */
-#include "api/handle.h"
+#include "api/hold/handle.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/hold_set.h"
+#include "api/hold/set.h"
 #include "lib/rig.h"
 
 /* ---- a client that is being closed --------------------------------------- */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/members.h"
+#include "api/quorum/members.h"
 #include "test.h"
 
 static struct members m;

@@ -4,8 +4,8 @@
  */
 #include <string.h>
 
-#include "api/hold_set.h"
-#include "api/multi.h"
+#include "api/hold/set.h"
+#include "api/multi/multi.h"
 #include "lib/rig.h"
 
 static struct {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/multi.h"
+#include "api/multi/multi.h"
 #include "lib/proc.h"
 #include "lib/rig_multi.h"
 

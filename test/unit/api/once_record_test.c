@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "api/once.h"
+#include "api/once/once.h"
 #include "base/limits.h"
 #include "holdfast/value.h"
 #include "test.h"

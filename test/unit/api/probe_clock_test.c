@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "api/probe.h"
+#include "api/quorum/probe.h"
 #include "base/limits.h"
 #include "test.h"
 

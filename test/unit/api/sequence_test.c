@@ -2,7 +2,7 @@
  * sequence_test.c: runs of steps, driven by a caller that waits and by
  * callbacks.  One rule: the same steps come to the same end in both forms.
  */
-#include "api/sequence.h"
+#include "api/client/sequence.h"
 
 #include <string.h>
 

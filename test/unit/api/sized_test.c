@@ -2,7 +2,7 @@
  * sized_test.c: structs that begin with their size, as another version has
  * them.
  */
-#include "api/sized.h"
+#include "api/client/sized.h"
 
 #include <string.h>
 

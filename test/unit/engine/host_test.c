@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "api/client.h"
+#include "api/client/client.h"
 #include "engine/engine.h"
 #include "test.h"
 

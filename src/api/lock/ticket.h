@@ -1,0 +1,23 @@
+/*
+ * ticket.h: holds that leave their process: by a ticket, or by a descriptor.
+ */
+#ifndef HF_API_TICKET_H
+#define HF_API_TICKET_H
+
+#include "api/client/client.h"
+
+/* Let go of the hold without a release, and write its ticket; nothing is
+ * changed unless this returns HF_OK. */
+int hf__ticket_of(hf_client *c, struct slot *s, char *ticket, size_t size,
+                  struct hf_error *err);
+
+/* An operation that takes over what the ticket says, with a handle reserved for
+ * it: HF_OK, or what is wrong. */
+int hf__attach_prepare(struct op *op, hf_lock *lock, const char *ticket,
+                       int64_t permits, int64_t lease_ms, struct hf_error *err);
+
+/* A copy of the descriptor of its kernel lock. */
+int hf__inherit_of(hf_client *c, struct slot *s, int *out_fd,
+                   struct hf_error *err);
+
+#endif
