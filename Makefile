@@ -87,8 +87,10 @@ asan tsan: %: %-build
 asan-build tsan-build: %-build: %-configure
 	$(CMAKE) --build build-$* -j $(JOBS)
 
+# A compiler that instruments warns of what is not there.
 asan-configure tsan-configure: %-configure:
 	$(CONFIGURE) -B build-$* -DHF_SIM_SEEDS=$(SAN_SIM_SEEDS) -DHF_SIM_MORE=0 \
+	    -DHF_WERROR=OFF \
 	    -DHF_SANITIZE=$(if $(filter asan,$*),address$(COMMA)undefined,thread)
 
 COMMA = ,

@@ -171,13 +171,17 @@ struct request {
         enum tally_do tally; /* TALLY */
         const char *group; /* PROPOSE with REQ_QUORUM: only where the marker is
                             * of this group; NULL: of any */
+        int64_t granted;   /* the backend's, of a grant that is answered when
+                          * replicas have it: the token, or of a RENEW what was
+                          * left of the lease */
     };
     union {
-        uint64_t version; /* VALUE_WRITE: expected; 0 none, HF_VALUE_ANY any.
+        uint64_t version;   /* VALUE_WRITE: expected; 0 none, HF_VALUE_ANY any.
                            * GUARD: the token */
-        int64_t capacity; /* PROPOSE, PERMIT and COUNT: if the store has no
+        int64_t capacity;   /* PROPOSE, PERMIT and COUNT: if the store has no
                            * number under the name, it becomes this one first,
                            * as by TALLY_OPEN; 0: it does not */
+        int64_t granted_us; /* with `granted`: the node's clock */
     };
     int64_t deadline_us; /* answered by then, or the link is given up */
     int64_t wanted_us;   /* PROPOSE: after this nobody waits for the answer;
@@ -193,9 +197,6 @@ struct request {
     uint32_t priv;
     struct request *next;
     void *priv_ptr;
-    /* Of a grant that is answered when replicas have it: the token, or of a
-     * RENEW what was left of the lease; and the node's clock. */
-    int64_t granted, granted_us;
 };
 
 /* Is it about a side of a read/write lock? */

@@ -291,6 +291,15 @@ int hf__host_undo(struct engine *e, struct op *op)
     return 1;
 }
 
+/* It failed at both: neither of the two explains it alone. */
+static void both_told(struct op *op)
+{
+    char here[HF_ERROR_TEXT_MAX];
+    snprintf(here, sizeof here, "%s", op->err.text);
+    hf__error_set(&op->err, op->status, "%.110s; this host: %.120s", why_of(op),
+                  here);
+}
+
 static void acquire_told(struct engine *e, struct op *op)
 {
     struct host *h = e->host;
@@ -307,6 +316,8 @@ static void acquire_told(struct engine *e, struct op *op)
     if (op->status == HF_TAKEN || op->status == HF_TIMEOUT)
         hf__error_set(&op->err, op->status, "%s on this host: %.100s",
                       hf_status_text(op->status), why_of(op));
+    else if (op->fell && hf_status_advice(op->status) == HF_ADVICE_FIX)
+        both_told(op);
 }
 
 void hf__host_told(struct engine *e, struct op *op)

@@ -193,6 +193,15 @@ static struct hf_semaphore_state state_of(const hf_semaphore *sem,
                                        .taken = taken};
 }
 
+/* A slot is a plain lock, but none of this host stands in for it. */
+static int slot_check(const struct hf_info *info, struct hf_error *err)
+{
+    if (info->guarantee == HF_GUARANTEE_STORE) return HF_OK;
+    return hf__error_set(err, HF_UNAVAILABLE,
+                         "the store does not answer, and permits are not kept "
+                         "on this host");
+}
+
 int hf__slots_state(hf_semaphore *sem, struct hf_semaphore_state *out,
                     struct hf_error *err)
 {
@@ -200,9 +209,10 @@ int hf__slots_state(hf_semaphore *sem, struct hf_semaphore_state *out,
     int64_t taken = 0;
     hf__call_enter(sem->client);
     for (int32_t i = 0; i < sem->slots_len && status == HF_OK; i++) {
-        int is_locked = 0;
-        status = hf_lock_is_locked(sem->slots[i], &is_locked, err);
-        taken += is_locked;
+        struct hf_info info = HF_INFO_INIT;
+        status = hf_lock_inspect(sem->slots[i], &info, err);
+        if (status == HF_OK) status = slot_check(&info, err);
+        taken += info.locked;
     }
     hf__call_leave(sem->client);
     if (status == HF_OK) *out = state_of(sem, taken);
@@ -228,6 +238,7 @@ static void look_told(hf_lock *lock, int status, const struct hf_info *info,
     hf_client *client = sem->client;
     struct hf_error why = *err;
     (void)lock;
+    if (status == HF_OK) status = slot_check(info, &why);
     if (status == HF_OK) l->taken += info->locked;
     if (status == HF_OK && ++l->at < sem->slots_len) {
         status = hf_lock_inspect_start(sem->slots[l->at], look_told, l, &why);

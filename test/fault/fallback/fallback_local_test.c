@@ -2,6 +2,7 @@
  * fallback_local_test.c: fallback=local, the blocking calls.  One rule: a lock
  * of this host is taken only where the store could not be asked, and says so.
  */
+#include <sys/stat.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -276,6 +277,41 @@ TEST(fallback_local, that_fails_too_says_both)
     CHECK(strstr(err.text, "redis") != NULL);
     CHECK(strstr(err.text, "this host: ") != NULL);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
+}
+
+TEST(fallback_local, whose_file_is_no_lock_says_both)
+{
+    struct hf_error err = {0};
+    char path[sizeof f.dir + 16];
+    fall_begin(&f, "local");
+    hf_lock *l = local_lock("a");
+    fall_down(&f);
+    snprintf(path, sizeof path, "%s/a.lock", f.dir);
+    CHECK_INT(mkdir(path, 0700), 0);
+    CHECK(hf_lock_try(l, NULL, &err) < HF_OK);
+    CHECK(strstr(err.text, "redis") != NULL);
+    CHECK(strstr(err.text, "this host: ") != NULL);
+}
+
+/* Slots are plain locks, and yet permits of this host would be nobody's. */
+TEST(fallback_local, is_not_for_the_slots_of_a_semaphore)
+{
+    struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
+    struct hf_semaphore_state state = HF_SEMAPHORE_STATE_INIT;
+    struct hf_error err = {0};
+    hf_semaphore *sem = NULL;
+    char url[1200];
+    fall_begin(&f, "local");
+    fall_down(&f);
+    snprintf(url, sizeof url,
+             "redlock://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3?fallback=local&"
+             "patience=%dms&fallback_dir=%s",
+             FALL_PATIENCE_MS, f.dir);
+    o.permits = 2;
+    hf_client *c = rig_client_at(url, NULL);
+    CHECK_INT(hf_semaphore_open(c, "s", &o, &sem, NULL), HF_OK);
+    CHECK_INT(hf_semaphore_state(sem, &state, &err), HF_UNAVAILABLE);
+    CHECK(strstr(err.text, "not kept on this host") != NULL);
 }
 
 TEST(fallback_local, a_hold_of_this_host_is_fed_and_inherited)
