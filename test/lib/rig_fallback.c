@@ -34,7 +34,7 @@ void fall_begin_beside(struct fall *f, const char *policy)
     CHECK(mkdtemp(f->dir) != NULL);
     test_cleanup(dir_end, f);
     snprintf(f->url, sizeof f->url,
-             "%s?fallback=%s&patience=%dms&timeout=300ms%s%s", f->redis.url,
+             "%s?fallback=%s&patience=%dms&timeout=800ms%s%s", f->redis.url,
              policy, FALL_PATIENCE_MS, is_local ? "&fallback_dir=" : "",
              is_local ? f->dir : "");
 }

@@ -9,7 +9,7 @@
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 
-#define FALL_PATIENCE_MS 400
+#define FALL_PATIENCE_MS 1000
 
 /* Static: it is ended after the test's function has returned. */
 struct fall {
