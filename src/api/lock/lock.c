@@ -299,9 +299,10 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
     if (status == HF_OK) status = hf__lease_check(o->lease_ms, err);
     if (status == HF_OK) status = flags_check(lock, o->flags, err);
     if (status == HF_OK) status = permits_check(lock, o, err);
+    if (status != HF_OK) return status;
     int64_t lease_us = o->lease_ms ? o->lease_ms * US_PER_MS
                                    : lock->client->pump.engine.lease_us;
-    if (status == HF_OK) status = hf__plan_make(&plan, o, lease_us, err);
+    status = hf__plan_make(&plan, o, lease_us, err);
     if (status != HF_OK) return status;
     hf__op_init(op, OP_TYPE_ACQUIRE, lock,
                 o->holder ? o->holder : default_holder);
