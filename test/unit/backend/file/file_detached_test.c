@@ -25,7 +25,7 @@ static enum verdict renew(struct rig *r, const char *owner, uint64_t attempt,
 TEST(detached, lasts_without_its_process)
 {
     const char *dir = rigs_start();
-    struct holder h;
+    static struct holder h;
     holder_start(&h, dir, "x", REQ_DETACHED);
     CHECK(h.fence > 0);
     holder_end(&h);
@@ -165,7 +165,7 @@ TEST(detached, breaking_a_living_process_is_refused_with_its_pid)
 {
     const char *dir = rigs_start();
     char pid[32];
-    struct holder h;
+    static struct holder h;
     holder_start(&h, dir, "x", 0);
     CHECK(h.fence > 0);
     CHECK_INT(rig_ask(&b, OP_BREAK, "x", "b:1", 0), V_ERROR);

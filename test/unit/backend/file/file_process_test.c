@@ -13,7 +13,7 @@ static struct rig a, b;
 TEST(file_process, another_process_is_excluded)
 {
     const char *dir = dir_make();
-    struct holder h;
+    static struct holder h;
     rig_start(&a, dir);
     holder_start(&h, dir, "x", 0);
     CHECK(h.fence > 0);
@@ -37,7 +37,7 @@ static void wait_for_wake(struct rig *r)
 TEST(file_process, a_release_wakes_through_the_fd)
 {
     const char *dir = dir_make();
-    struct holder h;
+    static struct holder h;
     rig_start(&a, dir);
     holder_start(&h, dir, "x", 0);
     rig_ask(&a, OP_WATCH, "x", "a:1", 0);
@@ -52,7 +52,7 @@ TEST(file_process, a_release_wakes_through_the_fd)
 TEST(file_process, a_killed_holder_wakes_through_the_fd)
 {
     const char *dir = dir_make();
-    struct holder h;
+    static struct holder h;
     rig_start(&a, dir);
     holder_start(&h, dir, "x", 0);
     rig_ask(&a, OP_WATCH, "x", "a:1", 0);
@@ -70,7 +70,7 @@ TEST(file_process, a_path_held_by_a_killed_holder_wakes_too)
 {
     const char *dir = dir_make();
     char path[600];
-    struct holder h;
+    static struct holder h;
     snprintf(path, sizeof path, "%s/data", dir);
     rig_start(&a, dir);
     holder_start(&h, dir, path, 0);
