@@ -24,7 +24,7 @@ export HOLDFAST_URL
 
 # ---- the command is not run when its lock is over ----
 pipe_fill
-background "$HOLDFAST" run -v --lease 200ms late sh -c 'echo ran >"$dir/ran"' \
+background "$HOLDFAST" run -v --lease 3s late sh -c 'echo ran >"$dir/ran"' \
     2>"$dir/pipe"
 wait_for 'the lock is taken, and nobody reads of it' held late
 wait_for 'it ends with its lease' free late

@@ -188,12 +188,12 @@ TEST(redis_cluster, a_map_that_is_right_is_asked_for_once)
 TEST(redis_cluster, a_master_that_hands_over_is_said_to_be_replaced)
 {
     static struct fake_answer a;
-    int64_t end_us = hf__clock_us() + FAKE_WAIT_MS * US_PER_MS;
     cluster_rig_begin(&c, 3, 1);
     int at = cluster_rig_at(&c, "job");
     open_at(c.url);
     server_do(&f, server_request(OP_PROPOSE, "job", 1, server_clock(&f)), &a);
     CHECK_INT(a.reply.verdict, V_GRANTED);
+    int64_t end_us = hf__clock_us() + FAKE_WAIT_MS * US_PER_MS;
     redis_say(&c.nodes[at + 3], "CLUSTER FAILOVER");
     while (f.warnings == 0) {
         CHECK(hf__clock_us() < end_us);
