@@ -49,11 +49,11 @@ struct lock_entry {
     uint16_t watch_open;  /* unanswered, nodes by bit */
     uint16_t watch_on;    /* these tell */
     uint8_t watch;        /* enum watch_state */
-    uint8_t crowded;      /* somebody queued while it was last held; or nobody
-                           * has held it so far */
+    uint8_t crowded : 1;  /* others queued while it was last held; or it has
+                           * not been held so far */
+    uint8_t is_host : 1;  /* of this host instead of the store: host.c */
     uint8_t queues;       /* hand-overs by the store are to be told as well */
     uint8_t kind;         /* enum lock_kind */
-    uint8_t is_host;      /* of this host instead of the store: host.c */
     uint16_t name_len;
     char name[]; /* NUL behind it */
 };
