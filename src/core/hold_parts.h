@@ -14,8 +14,8 @@
 #define HF_CORE_HOLD_PARTS_H
 
 #include "core/hold.h"
+#include "core/round.h"
 
-#define BIT(n) (UINT32_C(1) << (n))
 #define NODE(i) ((uint16_t)BIT(i)) /* one node, in a mask of NODES_MAX */
 
 /* answer_by_us: something is asked, and may stay unanswered.  Not TIME_NEVER,
@@ -28,7 +28,6 @@ void hf__hold_finish(struct hold *h, struct hold_out *out, int status);
 
 /* hold_round.c */
 uint16_t hf__round_all(const struct hold *h);
-int hf__round_count(uint32_t nodes);
 int hf__round_is_impossible(const struct hold *h);
 void hf__round_propose(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out);
