@@ -6,10 +6,14 @@
  * it can be, and no more of them than RELEASES_MAX, so that a dead node costs a
  * fixed amount of memory.
  */
+#include "engine/again.h"
+
 #include <stdio.h>
 
 #include "base/math.h"
 #include "engine/engine.h"
+#include "engine/member.h"
+#include "engine/nodes.h"
 
 static int is_kept(const struct node *n)
 {

@@ -18,10 +18,16 @@
  * little does not clear it; one that contradicts the suspicion does.  Further
  * replies, each in a later step, make it certain: then its quarantine begins.
  */
+#include "engine/clocks.h"
+
 #include <stdio.h>
 
 #include "base/math.h"
 #include "engine/engine.h"
+#include "engine/holds.h"
+#include "engine/locks.h"
+#include "engine/member.h"
+#include "engine/nodes.h"
 
 #define STEP_SLACK_US (1 * US_PER_MS)
 #define LOOKS_MIN 4 /* we are not held up so often in a row */

@@ -5,13 +5,24 @@
  * the answer is the majority's.  The rule: an operation is over when the last
  * of them has answered, for its memory is its caller's.
  */
+#include "engine/direct.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/math.h"
-#include "core/hold_parts.h"
+#include "core/round.h"
 #include "engine/engine.h"
+#include "engine/guards.h"
+#include "engine/holds.h"
+#include "engine/host.h"
+#include "engine/locks.h"
+#include "engine/member_text.h"
+#include "engine/nodes.h"
+#include "engine/ops.h"
+#include "engine/tallies.h"
+#include "engine/values.h"
 
 static struct request *direct_request(struct engine *e, struct op *op)
 {

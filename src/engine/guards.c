@@ -5,10 +5,15 @@
  * The rule: a write that may have been carried out is never called unwritten,
  * for the answer that was lost may have been a yes.
  */
+#include "engine/guards.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/engine.h"
+#include "engine/nodes.h"
+#include "engine/ops.h"
+#include "engine/values.h"
 
 void hf__guard_start(struct engine *e, struct op *op)
 {

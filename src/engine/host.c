@@ -10,12 +10,18 @@
  * An operation that goes there has its entry changed for the host's; from then
  * on it is an operation like any other, on a store with one node.
  */
+#include "engine/host.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "core/mutation.h"
 #include "engine/engine.h"
+#include "engine/holds.h"
+#include "engine/locks.h"
+#include "engine/nodes.h"
+#include "engine/ops.h"
 
 #define JOINED "another holder of this client has it there"
 

@@ -8,12 +8,20 @@
  * contends beside them, once they have been refused: what is too little for
  * them may be enough for it.
  */
+#include "engine/locks.h"
+
 #include <assert.h>
 #include <stddef.h>
 #include <string.h>
 
 #include "base/math.h"
 #include "engine/engine.h"
+#include "engine/heap.h"
+#include "engine/holds.h"
+#include "engine/host.h"
+#include "engine/nodes.h"
+#include "engine/op.h"
+#include "engine/pass.h"
 
 #define LINGER_US (100 * US_PER_MS)
 
@@ -131,80 +139,6 @@ void hf__entry_unref(struct engine *e, struct lock_entry *entry)
     e->table_len--;
     hf__heap_set(&e->lingers, &entry->linger, TIME_NEVER);
     hf__free(e->alloc, entry);
-}
-
-/* ---- holds of a name -------------------------------------------------- */
-
-struct slot *hf__slot_find(struct lock_entry *entry, uint64_t holder)
-{
-    struct slot *s = entry->slots;
-    while (s && s->holder != holder) s = s->next;
-    return s;
-}
-
-struct slot *hf__slot_new(struct engine *e, struct lock_entry *entry,
-                          uint64_t holder)
-{
-    if (hf__heap_reserve(&e->heap, e->alloc, e->slots_len + 1) != 0)
-        return NULL;
-    struct slot *s = hf__alloc_zero(e->alloc, sizeof *s);
-    if (!s) return NULL;
-    if (hf__request_reserve(e) != 0) {
-        hf__free(e->alloc, s);
-        return NULL;
-    }
-    hf__hold_init(&s->hold, hf__conf_of(e, entry), &entry->ballot);
-    s->timer.due_us = TIME_NEVER;
-    s->entry = entry;
-    s->holder = holder;
-    s->next = entry->slots;
-    s->linked = 1;
-    entry->slots = s;
-    entry->refs++;
-    e->slots_len++;
-    if (entry->watch == WATCH_ON) s->hold.watched = s->hold.watch_asked = 1;
-    return s;
-}
-
-void hf__slot_unlink(struct slot *s)
-{
-    struct slot **at = &s->entry->slots;
-    if (!s->linked) return;
-    while (*at != s) at = &(*at)->next;
-    *at = s->next;
-    s->linked = 0;
-}
-
-void hf__ears_free(struct engine *e, struct slot *s)
-{
-    while (s->ears) {
-        struct hold_ear *ear = s->ears;
-        s->ears = ear->next;
-        hf__free(e->alloc, ear);
-    }
-}
-
-void hf__ear_remove(struct engine *e, struct slot *s, const hf_hold *hold)
-{
-    struct hold_ear **at = &s->ears;
-    while (*at && (*at)->hold != hold) at = &(*at)->next;
-    if (!*at) return;
-    struct hold_ear *ear = *at;
-    *at = ear->next;
-    hf__free(e->alloc, ear);
-}
-
-void hf__slot_free(struct engine *e, struct slot *s)
-{
-    assert(!s->op && !s->requests && !s->queued && !s->notices && !s->pins);
-    hf__slot_unlink(s);
-    hf__ears_free(e, s);
-    hf__heap_set(&e->heap, &s->timer, TIME_NEVER);
-    e->slots_len--;
-    hf__free(e->alloc, s->owner);
-    hf__free(e->alloc, s->why);
-    hf__entry_unref(e, s->entry);
-    hf__free(e->alloc, s);
 }
 
 /* ---- turns ------------------------------------------------------------ */

@@ -9,13 +9,20 @@
  * The rule: a node votes only while we know, from its own answer over this very
  * connection, that it has lost nothing that a lease still rests on.
  */
-#include <assert.h>
+#include "engine/member.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "base/math.h"
-#include "core/hold_parts.h"
+#include "core/round.h"
+#include "engine/again.h"
 #include "engine/engine.h"
+#include "engine/holds.h"
+#include "engine/locks.h"
+#include "engine/member_text.h"
+#include "engine/nodes.h"
+#include "engine/op.h"
 
 #define BOOT_AGAIN_US (50 * US_PER_MS)
 #define REFUSED_AGAIN_US (5 * US_PER_S)

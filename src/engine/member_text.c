@@ -4,11 +4,14 @@
  * The rule: who cannot have a lock is told which node is the reason, and what
  * to do about it, as far as that is known.
  */
+#include "engine/member_text.h"
+
 #include <stdio.h>
 #include <string.h>
 
-#include "core/hold_parts.h"
 #include "engine/engine.h"
+#include "engine/member.h"
+#include "engine/nodes.h"
 
 /* ---- nodes that are not as the others ---------------------------------- */
 

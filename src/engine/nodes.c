@@ -4,6 +4,8 @@
  * The rule: every request is answered once; a release whose answer leaves room
  * for doubt is repeated until the lease it is about must have ended.
  */
+#include "engine/nodes.h"
+
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,8 +13,19 @@
 #include "base/error.h"
 #include "base/math.h"
 #include "core/mutation.h"
+#include "engine/again.h"
+#include "engine/clocks.h"
+#include "engine/direct.h"
 #include "engine/engine.h"
-#include "sys/random.h"
+#include "engine/guards.h"
+#include "engine/holds.h"
+#include "engine/host.h"
+#include "engine/locks.h"
+#include "engine/member.h"
+#include "engine/member_text.h"
+#include "engine/op.h"
+#include "engine/recheck.h"
+#include "engine/values.h"
 
 #define CLOCK_STEP_US 50
 #define TOLD_MAX 1000000
@@ -76,23 +89,6 @@ void hf__request_send(struct engine *e, struct node *n, struct request *r)
     n->backend->submit(n->conn, r);
 }
 
-void hf__engine_flush(struct engine *e)
-{
-    int again = 1;
-    while (again) {
-        again = 0;
-        if (e->conf.nodes > 1) hf__members_ask(e);
-        for (struct node *n = NULL; (n = hf__node_next(e, n));) {
-            if (!n->dirty) continue;
-            n->dirty = 0;
-            n->backend->flush(n->conn);
-            again = 1;
-        }
-        again |= e->ready_head != NULL; /* it begins, and asks for something */
-        hf__engine_drain(e);
-    }
-}
-
 int hf__store_is_ready(const struct engine *e, const struct lock_entry *entry)
 {
     if (entry->is_host) return e->host->node.clock_known;
@@ -115,42 +111,6 @@ enum owed hf__nodes_owe(const struct engine *e)
     if (e->ops_len > 0) return OWED_BY_MOST;
     if (owing == 0) return OWED_NOTHING;
     return through >= e->conf.quorum ? OWED_BY_FEW : OWED_BY_MOST;
-}
-
-/* The median of the nodes' clocks: no single one can drag it along. */
-int64_t hf__engine_nodes_now(const struct engine *e)
-{
-    int64_t known[NODES_MAX];
-    int len = 0;
-    for (int i = 0; i < e->conf.nodes; i++) {
-        if (!e->nodes[i].clock_known) continue;
-        int64_t offset = e->nodes[i].offset_us;
-        int k = len++;
-        for (; k > 0 && known[k - 1] > offset; k--) known[k] = known[k - 1];
-        known[k] = offset;
-    }
-    return len ? e->now_us + known[len / 2] : 0;
-}
-
-uint64_t hf__engine_random(struct engine *e)
-{
-    return hf__random_next(&e->random);
-}
-
-/* "<uuid>:<holder>"; written by hand because every request needs it. */
-void hf__owner_text(const struct engine *e, uint64_t holder,
-                    char out[OWNER_LEN_MAX])
-{
-    char digits[24];
-    size_t n = 0, at = 36;
-    memcpy(out, e->uuid, 36);
-    out[at++] = ':';
-    do {
-        digits[n++] = (char)('0' + holder % 10);
-        holder /= 10;
-    } while (holder);
-    while (n) out[at++] = digits[--n];
-    out[at] = '\0';
 }
 
 enum hf_link hf__node_link(const struct engine *e, const struct node *n)

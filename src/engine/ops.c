@@ -4,11 +4,155 @@
  * The rule: one operation at a time works on a hold; those of the same holder
  * that come meanwhile wait behind it.
  */
-#include <assert.h>
+#include "engine/ops.h"
 
+#include <assert.h>
+#include <string.h>
+
+#include "base/error.h"
 #include "base/math.h"
+#include "engine/direct.h"
 #include "engine/engine.h"
+#include "engine/guards.h"
+#include "engine/holds.h"
+#include "engine/host.h"
+#include "engine/locks.h"
+#include "engine/member.h"
+#include "engine/member_text.h"
+#include "engine/nodes.h"
+#include "engine/pass.h"
+#include "engine/tallies.h"
+#include "engine/values.h"
 #include "kind/kind.h"
+
+/* ---- lists, and the end ------------------------------------------------ */
+
+void hf__op_append(struct op **head, struct op **tail, struct op *op)
+{
+    op->next = NULL;
+    if (*tail)
+        (*tail)->next = op;
+    else
+        *head = op;
+    *tail = op;
+}
+
+/* Those behind another of the same holder are a ring, so that a hold need only
+ * know the last. */
+void hf__pending_append(struct slot *s, struct op *op)
+{
+    struct op *last = s->pending_last;
+    op->next = last ? last->next : op;
+    if (last) last->next = op;
+    s->pending_last = op;
+}
+
+/* Remove the one behind `before`. */
+static void pending_unlink(struct slot *s, struct op *before)
+{
+    struct op *op = before->next;
+    before->next = op->next;
+    if (s->pending_last == op) s->pending_last = before == op ? NULL : before;
+}
+
+void hf__pending_remove(struct slot *s, struct op *op)
+{
+    struct op *before = s->pending_last;
+    while (before->next != op) before = before->next;
+    pending_unlink(s, before);
+}
+
+/* The next of this holder may go; all of them if the hold is over. */
+void hf__pending_go(struct engine *e, struct slot *s)
+{
+    while (s->pending_last) {
+        struct op *next = s->pending_last->next;
+        pending_unlink(s, s->pending_last);
+        next->slot = NULL;
+        hf__op_append(&e->ready_head, &e->ready_tail, next);
+        if (s->hold.state != HOLD_DONE) break;
+    }
+}
+
+void hf__op_enlist(struct engine *e, struct op *op)
+{
+    op->all_prev = NULL;
+    op->all_next = e->all;
+    if (e->all) e->all->all_prev = op;
+    e->all = op;
+    e->ops_len++;
+    if (op->complete) e->ops_async++;
+}
+
+static void op_delist(struct engine *e, struct op *op)
+{
+    if (op->all_prev)
+        op->all_prev->all_next = op->all_next;
+    else
+        e->all = op->all_next;
+    if (op->all_next) op->all_next->all_prev = op->all_prev;
+    e->ops_len--;
+    if (op->complete) e->ops_async--;
+}
+
+/* What is said of a status if nothing else explains it.  Who has a ticket may
+ * have a wrong one. */
+static const char *status_text(const struct op *op, int status)
+{
+    if (op->type == OP_TYPE_TICKET_RELEASE && status == HF_LOST)
+        return "nothing was released: the hold that is there is not this "
+               "ticket's: its own was taken away, or the ticket is wrong";
+    return hf_status_text(status);
+}
+
+void hf__op_finish(struct engine *e, struct op *op, int status,
+                   const char *text)
+{
+    assert(!op->finished);
+    op->slot = NULL;
+    if (hf__host_takes(e, op, status, text)) {
+        hf__op_append(&e->ready_head, &e->ready_tail, op);
+        return;
+    }
+    op->finished = 1;
+    op->status = status;
+    if (status == HF_OK) memset(&op->err, 0, sizeof op->err); /* of refusals */
+    if (op->race && status == HF_OK) op->race->is_won = e->race_is_won = 1;
+    if (status != HF_OK) {
+        hf__error_set(&op->err, status, "%s%s",
+                      op->type == OP_TYPE_LIST ? "list: " : "",
+                      text ? text : status_text(op, status));
+        const struct node *n = hf__node_of(e, op->entry, 0);
+        if ((status == HF_UNAVAILABLE || status == HF_DENIED)
+            && hf__conf_of(e, op->entry)->nodes == 1) {
+            op->err.node = n->is_host ? -1 : n->index;
+            op->err.sys_errno = n->last_error.sys_errno;
+        }
+    }
+    hf__host_told(e, op);
+    op_delist(e, op);
+    hf__op_append(&e->done_head, &e->done_tail, op);
+}
+
+int hf__op_is_pending(const struct op *op)
+{
+    return op->slot && op->slot->op != op;
+}
+
+void hf__op_fail(struct engine *e, struct op *op, int status)
+{
+    if (op->finished || (!op->slot && op->type != OP_TYPE_NAP)) return;
+    if (!op->slot || hf__op_is_pending(op)) {
+        if (op->slot) hf__pending_remove(op->slot, op);
+        hf__op_finish(e, op, status, NULL);
+        return;
+    }
+    struct hold_event ev = {.type = EV_FAIL, .status = status};
+    hf__slot_step(e, op->slot, &ev);
+    hf__engine_drain(e);
+}
+
+/* ---- beginning -------------------------------------------------------- */
 
 static int is_one_try(const struct op *op)
 {

@@ -6,9 +6,13 @@
  * thread's, so that a holder who has handed it on is not taken for the one who
  * has it.
  */
-#include <stdio.h>
+#include "engine/pass.h"
 
 #include "engine/engine.h"
+#include "engine/holds.h"
+#include "engine/host.h"
+#include "engine/locks.h"
+#include "engine/op.h"
 
 /* Above every number that hf_holder_new() will come to, and still a number to
  * those who count in signed 64 bits. */
@@ -21,15 +25,6 @@ uint64_t hf__pass_owner(struct engine *e, const struct op *op)
         || op->flags & HF_ACQUIRE_DETACHED)
         return 0;
     return CHAIN_OWNER_FIRST + e->chains++;
-}
-
-void hf__slot_owner(const struct engine *e, const struct slot *s,
-                    char out[OWNER_LEN_MAX])
-{
-    if (s->owner)
-        snprintf(out, OWNER_LEN_MAX, "%s", s->owner);
-    else
-        hf__owner_text(e, s->chain_owner ? s->chain_owner : s->holder, out);
 }
 
 int hf__pass_try(struct engine *e, struct slot *s, struct op *op)

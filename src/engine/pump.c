@@ -12,6 +12,10 @@
 #include <sched.h>
 #include <time.h>
 
+#include "engine/holds.h"
+#include "engine/nodes.h"
+#include "engine/pump_event.h"
+#include "engine/pump_keeper.h"
 #include "sys/clock.h"
 
 #define CROWD 4        /* callers asleep */

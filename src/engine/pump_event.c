@@ -4,9 +4,12 @@
  *
  * The rule: the user's functions run with no lock of ours held.
  */
+#include "engine/pump_event.h"
+
 #include <sched.h>
 #include <string.h>
 
+#include "engine/holds.h"
 #include "engine/pump.h"
 #include "sys/clock.h"
 

@@ -8,9 +8,12 @@
  * Whoever forks has every engine in hand, so that the child sees none in the
  * middle of a step.  No thread waits for one engine with another in hand.
  */
+#include "engine/pump_fork.h"
+
 #include <pthread.h>
 #include <unistd.h>
 
+#include "engine/nodes.h"
 #include "engine/pump.h"
 
 static pthread_mutex_t all_mutex = PTHREAD_MUTEX_INITIALIZER;

@@ -5,6 +5,8 @@
  * The rule: the keeper sleeps on the next timer, and polls the sockets only
  * when no caller does and an answer is due.
  */
+#include "engine/pump_keeper.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
@@ -18,7 +20,10 @@
 
 #include "base/error.h"
 #include "base/math.h"
+#include "engine/nodes.h"
 #include "engine/pump.h"
+#include "engine/pump_event.h"
+#include "engine/pump_fork.h"
 #include "sys/clock.h"
 
 #define CLOSE_FEW_US (50 * US_PER_MS)

@@ -6,10 +6,15 @@
  * checked at once: what the watchdog keeps is renewed, and what nobody may
  * lengthen, a fixed lease or a hold that is not fed, is looked at.
  */
+#include "engine/recheck.h"
+
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/engine.h"
+#include "engine/holds.h"
+#include "engine/locks.h"
+#include "engine/nodes.h"
 
 /* Nothing is lost without an answer: the lease ends it. */
 static void slot_look(struct engine *e, struct slot *s)
@@ -48,24 +53,6 @@ void hf__recheck_all(struct engine *e)
                 next = s->next;
                 if (!n->is_host) slot_check(e, s);
             }
-}
-
-void hf__slot_why(struct engine *e, struct slot *s, const char *text)
-{
-    hf__free(e->alloc, s->why);
-    s->why = text ? hf__strdup(e->alloc, text) : NULL;
-}
-
-void hf__slot_heard(struct engine *e, struct slot *s, const struct request *r,
-                    const struct reply *rep)
-{
-    int is_gone = rep->verdict == V_ABSENT || rep->verdict == V_OTHER;
-    int is_failed = r->op == OP_RENEW && rep->verdict >= V_ERROR;
-    if (s->hold.conf->nodes > 1) return; /* one of several explains nothing */
-    if (rep->text && (is_gone || is_failed))
-        hf__slot_why(e, s, rep->text);
-    else if (r->op == OP_RENEW && s->why)
-        hf__slot_why(e, s, NULL);
 }
 
 static void owner_tell(struct engine *e, struct slot *s,

@@ -5,7 +5,13 @@
  * The rule: owner and attempt say which change it is, so that the store makes
  * it once however often it is asked.
  */
+#include "engine/tallies.h"
+
 #include "engine/engine.h"
+#include "engine/holds.h"
+#include "engine/locks.h"
+#include "engine/nodes.h"
+#include "engine/ops.h"
 
 /* So long a copy of it may come: repeated while anybody has patience, and then
  * on its way. */

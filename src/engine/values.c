@@ -5,9 +5,15 @@
  * The rule: a write that may have been carried out is never answered CHANGED,
  * for the change may be its own.
  */
+#include "engine/values.h"
+
 #include <string.h>
 
+#include "engine/direct.h"
 #include "engine/engine.h"
+#include "engine/holds.h"
+#include "engine/nodes.h"
+#include "engine/ops.h"
 
 static void boot_fill(struct request *r, const struct boot_job *b)
 {

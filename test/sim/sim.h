@@ -28,6 +28,10 @@
 #include "backend/memory/memory_store.h"
 #include "core/mutation.h"
 #include "engine/engine.h"
+#include "engine/holds.h"
+#include "engine/host.h"
+#include "engine/locks.h"
+#include "engine/op.h"
 
 #define SIM_NODES_MAX 5
 #define SIM_CLIENTS_MAX 4

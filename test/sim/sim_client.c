@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "engine/member.h"
 #include "sim/sim.h"
 
 static void timer_fire(struct sim *s, void *arg, uint64_t tag);

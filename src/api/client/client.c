@@ -20,6 +20,9 @@
 #include "api/client/object.h"
 #include "backend/registry.h"
 #include "base/error.h"
+#include "engine/host.h"
+#include "engine/pump_event.h"
+#include "engine/pump_keeper.h"
 #include "sys/clock.h"
 #include "sys/random.h"
 

@@ -11,6 +11,7 @@
 
 #include "backend/registry.h"
 #include "base/error.h"
+#include "engine/host.h"
 
 struct fallback {
     struct host host; /* first */

@@ -12,6 +12,7 @@
 #include "api/hold/handle.h"
 #include "api/client/object.h"
 #include "base/error.h"
+#include "engine/locks.h"
 
 static const char *name_of(const hf_election *e)
 {

@@ -16,6 +16,7 @@
 #include "api/hold/handle.h"
 #include "base/error.h"
 #include "base/math.h"
+#include "engine/holds.h"
 #include "sys/clock.h"
 
 #define PUBLISH_TRIES 8 /* a record that changes although we lead */

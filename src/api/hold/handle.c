@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "api/hold/set.h"
+#include "engine/holds.h"
 
 #define CHUNK_LEN 512u
 #define NO_PLACE UINT32_MAX

@@ -13,6 +13,9 @@
 #include "api/lock/ticket.h"
 #include "base/error.h"
 #include "base/math.h"
+#include "engine/holds.h"
+#include "engine/locks.h"
+#include "engine/member_text.h"
 #include "sys/clock.h"
 
 /* ---- taking a handle ----------------------------------------------------- */

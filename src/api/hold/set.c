@@ -10,6 +10,9 @@
 
 #include "api/client/client.h"
 #include "base/error.h"
+#include "engine/holds.h"
+#include "engine/host.h"
+#include "engine/locks.h"
 
 /* ---- making -------------------------------------------------------------- */
 

@@ -16,6 +16,9 @@
 #include "api/lock/ticket.h"
 #include "base/error.h"
 #include "base/math.h"
+#include "engine/holds.h"
+#include "engine/host.h"
+#include "engine/locks.h"
 #include "sys/clock.h"
 
 #define TICKET_WORD "hf2:"

@@ -6,6 +6,7 @@
 #include "api/multi/multi.h"
 
 #include "base/error.h"
+#include "engine/locks.h"
 
 /* A call with its options checked for every lock, and its first batch not yet
  * asked; NULL: `*status` says why. */

@@ -11,6 +11,7 @@
 
 #include "api/hold/set.h"
 #include "base/error.h"
+#include "engine/pump_keeper.h"
 
 /* ---- its memory ---------------------------------------------------------- */
 

@@ -10,6 +10,7 @@
 
 #include "api/client/object.h"
 #include "base/error.h"
+#include "engine/locks.h"
 
 /* ---- the fixed order ----------------------------------------------------- */
 

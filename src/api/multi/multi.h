@@ -10,6 +10,7 @@
 #define HF_API_MULTI_H
 
 #include "api/client/sequence.h"
+#include "engine/pump_event.h"
 #include "holdfast/multi.h"
 
 struct hf_multi {

@@ -21,6 +21,7 @@
 
 #include "base/error.h"
 #include "base/math.h"
+#include "engine/locks.h"
 #include "sys/clock.h"
 #include "sys/random.h"
 

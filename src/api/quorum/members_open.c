@@ -12,6 +12,8 @@
 #include "backend/registry.h"
 #include "base/error.h"
 #include "base/math.h"
+#include "engine/member.h"
+#include "engine/member_text.h"
 
 /* What a quorum can do, if all its members can. */
 #define QUORUM_CAPS                                                            \

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "engine/member.h"
 
 /* ---- life --------------------------------------------------------------- */
 

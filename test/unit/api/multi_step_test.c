@@ -6,6 +6,7 @@
 
 #include "api/hold/set.h"
 #include "api/multi/multi.h"
+#include "engine/locks.h"
 #include "lib/rig.h"
 
 static struct {

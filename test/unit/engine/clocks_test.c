@@ -5,7 +5,9 @@
  */
 #include <string.h>
 
+#include "engine/clocks.h"
 #include "engine/engine.h"
+#include "engine/member.h"
 #include "test.h"
 
 #define MS US_PER_MS

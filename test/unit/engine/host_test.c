@@ -6,6 +6,9 @@
 
 #include "api/client/client.h"
 #include "engine/engine.h"
+#include "engine/host.h"
+#include "engine/locks.h"
+#include "engine/op.h"
 #include "test.h"
 
 struct backend_conn {
