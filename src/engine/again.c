@@ -1,10 +1,10 @@
 /*
  * again.c: requests that are to be repeated: releases above all.
  *
- * The rule: of one server everything is repeated until it is done or pointless;
- * of a quorum's node that cannot be reached, the newest releases are kept until
- * it can be, and no more of them than RELEASES_MAX, so that a dead node costs a
- * fixed amount of memory.
+ * The rule: to a single server everything is repeated until it is done or
+ * pointless.  For a member of a quorum that cannot be reached, the newest
+ * releases are kept until it can be, and no more than RELEASES_MAX of them, so
+ * that a dead member costs a fixed amount of memory.
  */
 #include "engine/again.h"
 
@@ -35,7 +35,7 @@ static void oldest_drop(struct engine *e, struct node *n)
     hf__node_answer(e, n, oldest_take(n), &rep);
 }
 
-/* Once per outage: from now on leases have to do it. */
+/* Once per outage: what is not released from now on ends with its lease. */
 static void drop_log(struct engine *e, struct node *n)
 {
     char line[HF_ERROR_TEXT_MAX];
@@ -68,8 +68,9 @@ void hf__again_add(struct engine *e, struct node *n, struct request *r)
         n->again_us = e->now_us + AGAIN_US_MIN;
 }
 
-/* An operation ends with its own time, not with that of its last repetition;
- * but a link that is given up is given up for all, so not in a hurry. */
+/* An operation ends at its own time, not with the time-out of its last
+ * repetition.  But a link that is given up is given up for all requests, so the
+ * node gets a quarter of the time-out at least. */
 static int64_t deadline_us(const struct engine *e, const struct request *r)
 {
     int64_t limit = e->conf.timeout_us;
@@ -92,7 +93,7 @@ void hf__again_send(struct engine *e, struct node *n)
     }
 }
 
-/* What must have ended by itself is not repeated any more. */
+/* A release whose lease must have ended is not repeated any more. */
 void hf__again_tick(struct engine *e, struct node *n)
 {
     if (!is_kept(n)) {
@@ -103,7 +104,7 @@ void hf__again_tick(struct engine *e, struct node *n)
     n->again_us = n->again ? n->again->until_us : TIME_NEVER;
 }
 
-/* They are given up. */
+/* Give up what was to be repeated. */
 void hf__again_shut(struct engine *e, struct node *n)
 {
     struct reply rep = {.verdict = V_UNSENT, .status = HF_CLOSED};

@@ -9,14 +9,15 @@
  *     sent ... heard             sent ... heard
  *               |--- at least ----|
  *
- * so a slow reply is no step: it only tells less.  What the node's clock went
- * on by in addition, its step, lies between two bounds, and is one forward for
- * certain if the lower bound is above 0.
+ * so a slow reply is no step: it only tells less.  The step is by how much the
+ * node's clock was set in addition.  It lies between two bounds, and is forward
+ * for certain if the lower bound is above 0.
  *
  * The rule: a node is suspect from the reply on that shows a step forward, and
- * a suspect does not vote, not even by that reply.  A reply that tells too
- * little does not clear it; one that contradicts the suspicion does.  Further
- * replies, each in a later step, make it certain: then its quarantine begins.
+ * a suspect node does not vote, not even by that reply.  A reply that tells too
+ * little does not clear the node; a reply that contradicts the suspicion does.
+ * LOOKS_MIN further replies, each in a later step of the engine, make it
+ * certain: then the node's quarantine begins.
  */
 #include "engine/clocks.h"
 
@@ -30,7 +31,7 @@
 #include "engine/nodes.h"
 
 #define STEP_SLACK_US (1 * US_PER_MS)
-#define LOOKS_MIN 4 /* we are not held up so often in a row */
+#define LOOKS_MIN 4 /* this thread is not held up as often in a row */
 
 static void step_log(struct engine *e, const struct node *n, int64_t by_us)
 {
@@ -43,7 +44,7 @@ static void step_log(struct engine *e, const struct node *n, int64_t by_us)
     e->log(e, HF_LOG_WARN, line);
 }
 
-/* Every hold that counts on this node hears of it. */
+/* Tell every hold that may count on this node. */
 static void step_tell(struct engine *e, const struct node *n)
 {
     struct hold_event ev = {
@@ -82,14 +83,14 @@ static struct step step_of(const struct engine *e, const struct node *n,
                    + STEP_SLACK_US};
 }
 
-/* The time by which a reply was heard.  That of the engine's step is too early
- * if our thread was held up since. */
+/* The time by which a reply was heard.  The time of the engine's step is too
+ * early if this thread was held up since. */
 static int64_t heard_us(const struct engine *e)
 {
     return e->clock ? max64(e->clock(), e->now_us) : e->now_us;
 }
 
-/* 1 once that is certain. */
+/* Count one more reply that shows a step.  1 once the step is certain. */
 static int step_suspect(struct engine *e, struct node *n, int64_t by_us)
 {
     if (n->suspect && e->now_us <= n->suspect_us) return 0;
@@ -129,7 +130,7 @@ void hf__clock_heard(struct engine *e, struct node *n, const struct request *r,
         if (!step_suspect(e, n, s.least_us)) return;
         step_convict(e, n);
     } else if (n->suspect) {
-        hf__member_unsettle(e, n, 0); /* it cannot have been */
+        hf__member_unsettle(e, n, 0); /* the clock was not set */
     }
     if (s.most_us < 0) step_log(e, n, s.most_us);
     n->suspect = 0;

@@ -1,9 +1,9 @@
 /*
  * direct.c: operations without a hold: INSPECT, BREAK, LIST, TICKET_RELEASE.
  *
- * One server is asked once.  A quorum's nodes are all asked, but for LIST, and
- * the answer is the majority's.  The rule: an operation is over when the last
- * of them has answered, for its memory is its caller's.
+ * One server is asked once.  Of a quorum all nodes are asked, except for LIST,
+ * and the majority decides the answer.  The rule: an operation is over when the
+ * last node has answered, because its memory belongs to its caller.
  */
 #include "engine/direct.h"
 
@@ -65,8 +65,8 @@ static struct request *direct_request(struct engine *e, struct op *op)
 }
 
 /* How long to wait for one answer, and for how long to ask: not beyond the
- * caller's wait, if it has one.  But a link that is given up is given up for
- * all locks, so not within some round trips. */
+ * caller's wait, if it has one.  But at least for some round trips: a link that
+ * is given up is given up for all locks. */
 void hf__direct_bound(struct engine *e, const struct op *op, struct request *r)
 {
     int64_t rtt_us = hf__conf_of(e, op->entry)->rtt_us, most = TIME_NEVER;
@@ -144,9 +144,9 @@ static void info_show(struct op *op, int node, const struct hf_info *info)
     op->info->node = node;
 }
 
-/* Whatever more than half of them say is left in the end; but if no half of
- * them agree, so is something: a holder rather than nobody, whoever of them
- * answered first. */
+/* Boyer-Moore majority vote: what more than half of the nodes say is left in
+ * the end.  If no majority agrees something is left as well, and then a holder
+ * is preferred to "free", in whatever order the nodes answered. */
 static void info_weigh(struct op *op, int node, const struct reply *rep)
 {
     const struct hf_info *info = rep->info;
@@ -159,10 +159,12 @@ static void info_weigh(struct op *op, int node, const struct reply *rep)
     op->agree += is_same_holder(op->info, info) ? 1 : -1;
     if (op->agree == 0 && info->locked) info_show(op, node, info);
     if (info->fence > fence) fence = info->fence;
-    op->info->fence = fence; /* the highest of all, until it is known whose */
+    op->info->fence = fence; /* the highest; info_name_token() names the
+                              * holder's */
 }
 
-/* Can it be a majority's, with those that were not heard? */
+/* Can a majority agree with what was found, if all nodes that were not heard
+ * do? */
 static int info_is_decided(const struct engine *e, const struct op *op)
 {
     uint64_t hash = holder_hash(op->info);
@@ -172,7 +174,7 @@ static int info_is_decided(const struct engine *e, const struct op *op)
     return nodes >= e->conf.quorum;
 }
 
-/* Does this node tell of the holder that was found, and by a number? */
+/* Did this node name the holder that was found, with a token? */
 static int is_telling_token(const struct op *op, int node, uint64_t hash)
 {
     return op->done >> node & 1 && op->look->said[node] == hash
@@ -189,9 +191,9 @@ static int token_count(const struct engine *e, const struct op *op,
     return n;
 }
 
-/* Nodes that were healed have it under higher numbers, and one may have kept
- * an older hold of the same owner: the holder's token is what most of them
- * tell, and if as many tell another, the lower one. */
+/* The holder's token is the one that most nodes tell; of two that equally many
+ * tell, the lower.  The others differ because a node that was healed has a
+ * higher number, and a node may have kept an older hold of the same owner. */
 static int64_t token_find(const struct engine *e, const struct op *op)
 {
     uint64_t hash = holder_hash(op->info);
@@ -209,7 +211,8 @@ static int64_t token_find(const struct engine *e, const struct op *op)
     return best;
 }
 
-/* What hand-over in this process has made of the token, no node knows. */
+/* The token after hand-overs in this process, which no node knows; 0 if this
+ * process does not hold the lock in that way. */
 static int64_t token_passed(const struct engine *e, const struct op *op)
 {
     char owner[OWNER_LEN_MAX];
@@ -219,8 +222,8 @@ static int64_t token_passed(const struct engine *e, const struct op *op)
     return strcmp(owner, op->info->owner) ? 0 : s->hold.fence;
 }
 
-/* What one store says.  Those who queued and left, and other readers, have
- * raised its counter: the number told beside a holder is his own. */
+/* What one store says.  Its counter was raised by waiters that left and by
+ * other readers, so the token is the number that came with the holder. */
 static void info_take(const struct engine *e, struct op *op,
                       const struct reply *rep)
 {
@@ -229,8 +232,8 @@ static void info_take(const struct engine *e, struct op *op,
         op->info->fence = (uint64_t)max64(rep->fence, token_passed(e, op));
 }
 
-/* The holder's number, not those of others who tried; and since when by the
- * first of those that tell it. */
+/* Take the holder's token, not a number of a client that only tried; and the
+ * earliest time since when a node that tells this token says it is held. */
 static void info_name_token(const struct engine *e, struct op *op)
 {
     uint64_t hash = holder_hash(op->info);
@@ -244,7 +247,7 @@ static void info_name_token(const struct engine *e, struct op *op)
     op->info->fence = (uint64_t)max64(token, token_passed(e, op));
 }
 
-/* How many say what was found. */
+/* The number of nodes that answered, and that say what was found. */
 static void info_count(const struct engine *e, struct op *op)
 {
     uint64_t hash = holder_hash(op->info);
@@ -256,7 +259,7 @@ static void info_count(const struct engine *e, struct op *op)
             op->info->nodes_agree++;
 }
 
-/* No majority has it: nobody does. */
+/* No majority can have granted it: it is free. */
 static void info_free(struct hf_info *info)
 {
     uint64_t fence = info->fence;
@@ -284,10 +287,10 @@ static void vote_note(struct engine *e, struct op *op, const struct request *r,
     if (r->op == OP_LIST) rows_give(op, rep);
 }
 
-/* A ticket does not say which nodes had the lock.  Some of them gave it back,
- * and with those that have nothing of it, or another's grant, they are a
- * majority: what the remaining nodes may still have is nobody's lock.  A
- * majority without it is decided before: LOST or EXPIRED. */
+/* A ticket does not say which nodes had the lock.  If the nodes that gave it
+ * back and the nodes that do not have it are a majority together, the remaining
+ * nodes are too few for a lock.  The case that a majority never had it is
+ * decided before this is asked: LOST or EXPIRED. */
 static int is_given_back(const struct engine *e, const struct op *op)
 {
     uint32_t without = op->done | op->gone | op->taken;

@@ -51,7 +51,8 @@ void hf__engine_begin(struct engine *e, struct op *op, int64_t now_us)
     hf__engine_drain(e);
 }
 
-/* Each is ended once; ending one may start or end others. */
+/* End the other operations of each race that was won.  Ending one may start or
+ * end others, so the list is read from its beginning again. */
 static void races_end(struct engine *e)
 {
     struct op *op = e->all;
@@ -91,7 +92,7 @@ void hf__engine_flush(struct engine *e)
             n->backend->flush(n->conn);
             again = 1;
         }
-        again |= e->ready_head != NULL; /* it begins, and asks for something */
+        again |= e->ready_head != NULL; /* an operation may send requests */
         hf__engine_drain(e);
     }
 }
@@ -100,12 +101,12 @@ void hf__engine_fail(struct engine *e, struct op *op, int status,
                      int64_t now_us)
 {
     e->now_us = now_us;
-    /* What was not even asked for would stay held. */
+    /* A release that is not sent at all would leave the lock held. */
     if (op->type == OP_TYPE_RELEASE && hf__op_is_pending(op)) return;
     hf__op_fail(e, op, status);
 }
 
-/* It was sent, and is repeated without its caller. */
+/* End the caller's wait for a release; the request goes on without it. */
 static void release_tick(struct engine *e, struct op *op)
 {
     if (op->until_us > e->now_us) {
@@ -116,8 +117,8 @@ static void release_tick(struct engine *e, struct op *op)
     hf__slot_step(e, op->slot, &ev);
 }
 
-/* End those whose wait is over before they came to their turn; the waits for
- * releases; and naps. */
+/* End the operations whose wait was over before the operation in front of them
+ * was; the waits for releases; and naps. */
 static void pending_tick(struct engine *e)
 {
     e->pending_us = TIME_NEVER;
@@ -172,16 +173,16 @@ void hf__engine_tick(struct engine *e, int64_t now_us)
     hf__engine_drain(e);
 }
 
-/* Of several nodes the slowest answer when nobody waits for them any more.  To
- * read that is left to whoever asks next, if he comes soon: waking a thread for
- * it costs more than the lock. */
+/* The slowest nodes of a quorum answer when no operation waits for them any
+ * more.  For LULL_US those answers are left to the next caller that polls:
+ * waking a thread to read them costs more than the lock. */
 static int is_lull(const struct engine *e)
 {
     return e->conf.nodes > 1 && e->ops_len == 0 && e->inflight > 0
            && e->pressing == 0 && e->now_us < e->sent_us + LULL_US;
 }
 
-/* When there may be answers that nobody has read, if callers come and go. */
+/* When there may be unread answers although callers come and go. */
 int64_t hf__engine_lull_us(const struct engine *e)
 {
     int64_t end = e->sent_us + LULL_US;
@@ -199,17 +200,17 @@ int64_t hf__engine_next_us(const struct engine *e)
     return next;
 }
 
-/* Who holds locks wants to hear of a failover at once; but not between the
- * calls of who is busy, for waking a thread costs more than the lock.  This is
- * for the keeper: no caller has to listen. */
+/* A client that holds locks is to hear of a failover at once; but not while its
+ * calls follow each other closely, because waking a thread costs more than the
+ * lock.  Only the keeper asks this: no caller has to listen. */
 int hf__engine_is_to_listen(const struct engine *e)
 {
     return e->is_kept && e->slots_len > 0 && e->fds_len > 0
            && e->now_us >= e->sent_us + LISTEN_US;
 }
 
-/* When the keeper is to look whether it shall listen.  No part of
- * hf__engine_next_us(): nobody is to wake it for this. */
+/* When the keeper is to look whether it shall listen.  This is no part of
+ * hf__engine_next_us(), so no thread wakes the keeper for it. */
 int64_t hf__engine_listen_us(const struct engine *e)
 {
     int64_t idle_us = e->sent_us + LISTEN_US;
@@ -225,7 +226,7 @@ int hf__engine_wants_poll(const struct engine *e)
     return 0;
 }
 
-/* The median of the nodes' clocks: no single one can drag it along. */
+/* The median of the nodes' clocks: one wrong clock cannot move it far. */
 int64_t hf__engine_nodes_now(const struct engine *e)
 {
     int64_t known[NODES_MAX];
@@ -278,8 +279,8 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
     if (len >= (int)size) hf__text_cut(out->text, size);
 }
 
-/* AT_RISK before LOST, each once.  1 if `out` was filled; `about` is pinned if
- * it has ears, and NULL if it has none. */
+/* The next notice: AT_RISK before LOST, each once.  1 if `out` was filled.
+ * `about` is the hold, pinned, if it has ears; otherwise NULL. */
 int hf__engine_take_notice(struct engine *e, struct hf_event *out,
                            struct slot **about, int64_t now_us)
 {
@@ -332,7 +333,8 @@ int hf__engine_detach(struct engine *e, struct slot *s, struct ticket *out,
 
 /* ---- the end ---------------------------------------------------------- */
 
-/* Fail what is under way, give back what is held; replies may still come. */
+/* Fail the operations under way and release what is held; replies may still
+ * come. */
 void hf__engine_shut(struct engine *e, int64_t now_us)
 {
     e->now_us = now_us;
@@ -376,7 +378,7 @@ void hf__engine_close(struct engine *e)
     hf__nodes_close(e);
     while (hf__engine_take_notice(e, &ev, &about, e->now_us))
         if (about) hf__slot_unpin(e, about);
-    /* Releases that were not answered are only known to the timers. */
+    /* A hold whose release was not answered is only found by its timer. */
     while (hf__heap_top(&e->heap))
         slot_drop(e, (struct slot *)hf__heap_top(&e->heap));
     for (size_t i = 0; e->table && i < e->table_size; i++) {

@@ -2,8 +2,8 @@
  * guards.c: what a resource on the store does with a token: one request to the
  * first node, and no hold.
  *
- * The rule: a write that may have been carried out is never called unwritten,
- * for the answer that was lost may have been a yes.
+ * The rule: a write that may have been carried out is never reported as not
+ * written, because the answer that was lost may have been a yes.
  */
 #include "engine/guards.h"
 
@@ -38,15 +38,15 @@ void hf__guard_start(struct engine *e, struct op *op)
     hf__request_send(e, &e->nodes[0], r);
 }
 
-/* The same token again does the same again.  Not so a claim: its second copy
- * could take the resource back from whoever claimed it in between. */
+/* A request with a token may be sent twice.  A claim may not: its second copy
+ * could take the resource back from a holder that claimed it in between. */
 int hf__guard_is_repeatable(const struct request *r)
 {
     if (r->op != OP_GUARD) return 0;
     return !(r->flags & REQ_GUARD_CLAIM) || r->flags & REQ_GUARD_VALUE;
 }
 
-/* Whose token is there now, and what that means. */
+/* Why the token is refused: which token the resource has seen. */
 static const char *stale_text(const struct request *r, const struct reply *rep,
                               char *out, size_t size)
 {

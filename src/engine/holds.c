@@ -95,7 +95,6 @@ void hf__slot_free(struct engine *e, struct slot *s)
     hf__free(e->alloc, s);
 }
 
-/* Free it when it is over and nobody refers to it. */
 void hf__slot_let_go(struct engine *e, struct slot *s)
 {
     if (s->hold.state != HOLD_DONE || s->requests || s->notices || s->op

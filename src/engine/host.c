@@ -3,9 +3,9 @@
  *
  * The rule: the store is asked first, and this host only if the store did not
  * answer; but a holder that has a hold of this host works on that until it is
- * given back, and until then the other holders of this client contend there as
- * well: no two of them have the store's lock and this host's at the same time,
- * unless one of them attaches a ticket meanwhile.
+ * released, and until then the other holders of this client contend on this
+ * host as well: no two of them have the store's lock and this host's at the
+ * same time, unless one of them attaches a ticket meanwhile.
  *
  * An operation that goes there has its entry changed for the host's; from then
  * on it is an operation like any other, on a store with one node.
@@ -52,7 +52,8 @@ struct slot *hf__holder_slot(struct engine *e, struct lock_entry *entry,
     return s ? s : hf__slot_find(entry, holder);
 }
 
-/* Has one, or is about to: what is lost or given back does not count. */
+/* Does a holder have it, or is about to?  Holds that are lost or released do
+ * not count. */
 static int is_used(const struct lock_entry *entry)
 {
     const struct slot *s = entry->slots;
@@ -63,8 +64,8 @@ static int is_used(const struct lock_entry *entry)
     return s != NULL;
 }
 
-/* Does a holder of this client have it; or `holder` (0: none) one whose time is
- * over, and that it has not been told of? */
+/* Does a holder of this client have it?  A hold of `holder` (0: none) counts
+ * even if its lease has ended, until the holder has been told. */
 static int is_held(const struct engine *e, const struct lock_entry *entry,
                    uint64_t holder)
 {
@@ -90,7 +91,7 @@ static void why_free(struct engine *e, struct op *op)
     op->why = NULL;
 }
 
-/* With a reference to `there`, which is the operation's. */
+/* Let the operation go on at `there`, whose reference it takes over. */
 static void op_go(struct engine *e, struct op *op, struct lock_entry *there)
 {
     op->named = op->entry;
@@ -105,7 +106,7 @@ static void op_go(struct engine *e, struct op *op, struct lock_entry *there)
     }
 }
 
-/* Its holder's hold there; to acquire anew is to forget one that is lost. */
+/* Its holder's hold there, or NULL; an acquire forgets a hold that is lost. */
 static struct slot *own_find(struct engine *e, const struct op *op,
                              struct lock_entry *there)
 {
@@ -118,7 +119,8 @@ static struct slot *own_find(struct engine *e, const struct op *op,
     return NULL;
 }
 
-/* Does its holder have a hold there, or is it to contend with one that has? */
+/* Is the operation to be carried out there: because its holder has a hold
+ * there, or because another holder does, with which it must contend? */
 static int is_drawn(struct engine *e, struct op *op, struct lock_entry *there)
 {
     if (op->type == OP_TYPE_INSPECT && op->fall != FALL_OWN_FIRST) return 0;
@@ -133,7 +135,7 @@ static int is_drawn(struct engine *e, struct op *op, struct lock_entry *there)
     return 1;
 }
 
-/* Neither the store nor this host. */
+/* End the operation: neither the store nor this host can do it. */
 static void host_refuse(struct engine *e, struct op *op,
                         const struct hf_error *err)
 {
@@ -146,7 +148,8 @@ static void host_refuse(struct engine *e, struct op *op,
                   is_plain ? NULL : text);
 }
 
-/* The store was silent.  1: it is over by that. */
+/* The store was silent: go on at this host.  1: the operation has ended
+ * instead. */
 static int op_fall(struct engine *e, struct op *op)
 {
     struct host *h = e->host;
@@ -163,15 +166,15 @@ static int op_fall(struct engine *e, struct op *op)
     }
     if (e->closing) {
         why_free(e, op);
-        return 0; /* it ends with that */
+        return 0; /* hf__op_begin() ends it */
     }
     op->fall = FALL_NEVER;
     host_refuse(e, op, &err);
     return 1;
 }
 
-/* It was drawn there by a hold of its own holder, which is over by now: it is
- * an operation like a new one. */
+/* It went to this host because its own holder had a hold here, which is over by
+ * now: it is treated like a new operation. */
 static int is_free_again(struct engine *e, struct op *op)
 {
     return op->named && op->type == OP_TYPE_ACQUIRE && !op->fell && !op->joined
@@ -213,7 +216,8 @@ static int is_first_grant(const struct op *op, int status)
            && op->grant.count == 1;
 }
 
-/* It answers, if only to refuse: others may well be granted its lock. */
+/* Does the store answer, if only to refuse?  Then other clients may be granted
+ * its lock. */
 static int store_speaks(const struct engine *e, const struct op *op)
 {
     int words = 0;
@@ -250,7 +254,8 @@ static void store_heard(struct engine *e)
     host_warn(e, h->store, "answers again", "");
 }
 
-/* Granted by the store, while another holder of this client is at this host. */
+/* It was granted by the store while another holder of this client uses the lock
+ * of this host. */
 static int is_joining(struct engine *e, const struct op *op)
 {
     const struct lock_entry *there = entry_there(e, op->entry);
@@ -297,7 +302,7 @@ int hf__host_undo(struct engine *e, struct op *op)
     return 1;
 }
 
-/* It failed at both: neither of the two explains it alone. */
+/* It failed at both: tell both reasons. */
 static void both_told(struct op *op)
 {
     char here[HF_ERROR_TEXT_MAX];

@@ -2,11 +2,11 @@
  * locks.c: the names in use, whose turn it is in this process, and wake-ups.
  *
  * The rule: of all the holders of this process that wait for one name, one
- * contends; the others queue here, first come, first served.  When the holder
- * is one of ours, the next one's proposal goes out right behind its release.
- * Of a semaphore, a holder that wants fewer permits than those that contend
- * contends beside them, once they have been refused: what is too little for
- * them may be enough for it.
+ * contends; the others queue here, first come, first served.  When a holder of
+ * this process has the lock, the next one's proposal goes out right behind its
+ * release.  For a semaphore, a holder that wants fewer permits than the holders
+ * that contend may contend beside them once they have been refused: there may
+ * be enough permits for it.
  */
 #include "engine/locks.h"
 
@@ -52,7 +52,7 @@ static void table_grow(struct engine *e)
     size_t size = e->table_size * 2;
     struct lock_entry **bigger =
         hf__alloc_zero(e->alloc, size * sizeof *bigger);
-    if (!bigger) return; /* slower, not wrong */
+    if (!bigger) return; /* longer chains, but nothing fails */
     for (size_t i = 0; i < e->table_size; i++) {
         while (e->table[i]) {
             struct lock_entry *entry = e->table[i];
@@ -143,7 +143,7 @@ void hf__entry_unref(struct engine *e, struct lock_entry *entry)
 
 /* ---- turns ------------------------------------------------------------ */
 
-/* Who has tried before came before. */
+/* To the head: a hold that has tried before has waited longer. */
 static void queue_push(struct lock_entry *entry, struct slot *s)
 {
     s->queue_next = entry->queue_head;
@@ -181,8 +181,8 @@ static void queue_remove(struct lock_entry *entry, struct slot *s)
     s->queued = 0;
 }
 
-/* Those that have the turn are a list, which begins with the one that wants the
- * most.  They are not in the queue, so the list has its links. */
+/* The holds that have the turn are a list, which begins with the one that wants
+ * the most permits.  They are not in the queue, so the list uses queue_next. */
 static struct slot **turn_place(struct lock_entry *entry, const struct slot *s)
 {
     struct slot **at = &entry->turn;
@@ -209,9 +209,9 @@ static void turn_drop(struct lock_entry *entry, struct slot *s)
     s->queue_next = NULL;
 }
 
-/* How many permits a holder may want and contend now; 0: it may not.  One that
- * wants as much as another that was refused would be refused too; and the
- * answer to one that asks is awaited first. */
+/* The most permits that a holder may want to be allowed to contend now; 0: none
+ * may contend.  A holder that wants as many as one that was refused would be
+ * refused, too; and while an answer is awaited, no further holder asks. */
 static int64_t turn_room(const struct lock_entry *entry, unsigned hold_flags)
 {
     const struct slot *last = entry->turn;
@@ -243,7 +243,8 @@ static struct slot *turn_next(const struct lock_entry *entry)
     return room > 0 ? s : NULL;
 }
 
-/* Who has had many turns in a row leaves the others time to ask first. */
+/* How long this process stands back after many turns in a row, so that other
+ * processes can ask first. */
 static int64_t grace_us(struct engine *e, const struct lock_entry *entry)
 {
     if (entry->debt <= 0) return 0;
@@ -261,8 +262,8 @@ static void turn_pass(struct engine *e, struct lock_entry *entry)
     hf__slot_step(e, s, &ev);
 }
 
-/* Who queues at the store waits for no turn here; but in the order in which
- * they came. */
+/* A holder that queues at the store waits for no turn in this process: all of
+ * them may ask, in the order in which they came. */
 static void turn_free(struct engine *e, struct lock_entry *entry)
 {
     entry->refs++;
@@ -274,7 +275,7 @@ static void turn_free(struct engine *e, struct lock_entry *entry)
     hf__entry_unref(e, entry);
 }
 
-/* The clocks are known now: what queued only for them may go. */
+/* The clocks are known now: holds that queued only for that may try. */
 void hf__turn_pass_all(struct engine *e)
 {
     for (struct op *op = e->all, *next; op; op = next) {
@@ -299,8 +300,9 @@ void hf__turn_pass_all(struct engine *e)
     }
 }
 
-/* Others wait on other machines: after some turns among ourselves let them
- * race for it, by asking only when they too have heard of the release. */
+/* Is it time to let other processes have it?  If some wait, then after
+ * LOCAL_TURNS_MAX turns within this process: the next hold here asks only when
+ * the others have heard of the release, too. */
 static int turn_is_polite(const struct slot *s)
 {
     struct lock_entry *entry = s->entry;
@@ -313,16 +315,17 @@ static int turn_is_polite(const struct slot *s)
     return 1;
 }
 
-/* A turn was left to others: to each that heard of it.  Our own ear hears it
- * too. */
+/* A turn was left to other processes: stand back once for each that heard of
+ * the release, and once for this process, which hears of it, too. */
 static void turn_owe(struct lock_entry *entry)
 {
     entry->turns = 0;
     if (entry->told > 0) entry->debt = entry->told + 1;
 }
 
-/* The first of ours that asks right behind the release of one of several: one
- * that waits for it, or another one beside it; NULL: none, or others first. */
+/* HOLD_MANY: the first hold of this process that asks right behind a
+ * release: a hold that has the turn and waits, or else the first of the
+ * queue.  NULL: there is none, or other processes go first. */
 static struct slot *many_next(const struct lock_entry *entry)
 {
     struct slot *s = entry->turn;
@@ -331,7 +334,8 @@ static struct slot *many_next(const struct lock_entry *entry)
     return s ? s : entry->queue_head;
 }
 
-/* Before its release goes out: will the next of ours ask right behind it? */
+/* Before its release goes out: will the next hold of this process ask right
+ * behind it? */
 void hf__turn_leave(struct slot *s)
 {
     int is_last = s->hold.state == HOLD_HELD && s->hold.count == 1;
@@ -344,15 +348,17 @@ void hf__turn_leave(struct slot *s)
 static int is_hushed_many(const struct engine *e, const struct slot *s)
 {
     const struct slot *next = many_next(s->entry);
-    /* It takes all that is given back, or others must hear of the rest. */
+    /* Unless it takes all permits that are released, other processes must hear
+     * of the rest. */
     return s->followed && next && next->permits == s->permits
            && s->entry->told >= 0 && hf__store_is_ready(e, s->entry)
            && next->hold.lease_us >= s->hold.lease_us
            && !(next->hold.plan && next->hold.plan->max_hold_us);
 }
 
-/* Who is woken by it would only find it taken again.  Not before a shorter
- * hold: who sleeps until the end of this one would not know of it. */
+/* Shall the release wake no waiter of other processes?  A waiter that is woken
+ * would only find the lock taken again.  But if the next hold is shorter, they
+ * must hear of it: they sleep until the end of the hold that they know of. */
 int hf__turn_is_hushed(const struct engine *e, const struct slot *s)
 {
     const struct slot *next = s->entry->queue_head;
@@ -371,8 +377,8 @@ static void getting_set(struct engine *e, struct slot *s, int getting)
         entry->getting++;
         hf__heap_set(&e->lingers, &entry->linger, TIME_NEVER);
     } else if (--entry->getting == 0 && entry->watch == WATCH_ON) {
-        /* Who got it may soon wait again; who gave up shall not be counted
-         * as a waiter any longer. */
+        /* A holder that got the lock may soon wait again; a waiter that gave
+         * up must not be counted as a waiter any longer. */
         int got_it = s->hold.state == HOLD_HELD;
         hf__heap_set(&e->lingers, &entry->linger,
                      e->now_us + (got_it ? LINGER_US : 0));
@@ -380,7 +386,7 @@ static void getting_set(struct engine *e, struct slot *s, int getting)
     }
 }
 
-/* Does it, as it is now, keep others of this process from contending? */
+/* Does the hold, in its state, keep others of this process from contending? */
 static int turn_is_taken(const struct slot *s)
 {
     enum hold_state state = s->hold.state;
@@ -389,8 +395,8 @@ static int turn_is_taken(const struct slot *s)
     return state == HOLD_HELD && !(s->hold.flags & HOLD_MANY);
 }
 
-/* Those that have the turn, from this one on: the one that wants the most asks
- * first. */
+/* Wake the holds that have the turn, from this one on: the one that wants the
+ * most permits asks first. */
 static void many_wake(struct engine *e, struct slot *s)
 {
     for (struct slot *next; s; s = next) {
@@ -400,7 +406,8 @@ static void many_wake(struct engine *e, struct slot *s)
     }
 }
 
-/* From time to time others come first. */
+/* After a release: let the next hold of this process ask, unless it is time for
+ * other processes to come first. */
 static void many_follow(struct engine *e, struct slot *s)
 {
     struct lock_entry *entry = s->entry;
@@ -416,9 +423,9 @@ static void many_follow(struct engine *e, struct slot *s)
     }
 }
 
-/* A holder that has got its permits leaves the turn to the next.  One that
- * asked beside those that have it, and in vain, does not wait beside them,
- * unless it wants less. */
+/* A holder that has got its permits leaves the turn to the next.  A holder that
+ * asked in vain beside those that have the turn queues again, unless it wants
+ * fewer permits than they do. */
 static void many_update(struct engine *e, struct slot *s,
                         enum hold_state before)
 {
@@ -468,7 +475,7 @@ void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before)
 
 /* ---- wake-ups --------------------------------------------------------- */
 
-/* To these nodes; returns those that it could be sent to. */
+/* Send `op` to these nodes; returns the nodes that it could be sent to. */
 static uint16_t watch_send(struct engine *e, struct lock_entry *entry,
                            enum request_op op, uint32_t nodes)
 {
@@ -505,17 +512,17 @@ static void watched_tell(struct engine *e, struct lock_entry *entry,
         if (s->hold.state == HOLD_TRYING || s->hold.state == HOLD_WAITING)
             hf__slot_step(e, s, &ev);
         else if (type == EV_WATCHED && status != HF_OK)
-            s->hold.watched = s->hold.watch_asked = 0; /* it asks in its turn */
+            s->hold.watched = s->hold.watch_asked = 0; /* ask when trying */
     }
 }
 
-/* What is watched so far does not tell of hand-overs: ask for that as well. */
+/* The watch that is on does not tell of hand-overs: ask for those, too. */
 static void watch_more(struct engine *e, struct lock_entry *entry)
 {
     entry->watch = WATCH_ASKED;
     entry->watch_open = watch_send(e, entry, OP_WATCH, entry->watch_on);
     if (entry->watch_open) return;
-    entry->watch = WATCH_ON; /* no memory: who queues polls */
+    entry->watch = WATCH_ON; /* no memory: waiters in the queue poll */
     entry->queues = 0;
 }
 
@@ -556,7 +563,7 @@ void hf__watch_answer(struct engine *e, struct lock_entry *entry,
     watched_tell(e, entry, EV_WATCHED,
                  rep->verdict == V_GRANTED ? HF_OK : rep->status);
     if (entry->watch == WATCH_OFF) {
-        /* What was watched before hand-overs were asked for, too. */
+        /* Also the watch from before hand-overs were asked for. */
         if (!e->closing) watch_send(e, entry, OP_UNWATCH, entry->watch_on);
         entry->watch_on = 0;
         entry->queues = 0;
@@ -569,7 +576,7 @@ void hf__watch_answer(struct engine *e, struct lock_entry *entry,
     }
 }
 
-/* A node can be reached again: who waits wants to hear from it as well. */
+/* A node can be reached again: let it wake the waiters, too. */
 void hf__watch_follow(struct engine *e, int node)
 {
     uint32_t bit = UINT32_C(1) << node;

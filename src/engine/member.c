@@ -3,11 +3,12 @@
  *
  *   UNKNOWN --boot--> SETTLED            link lost, no marker: UNKNOWN again
  *              |----> QUARANTINED --its time--> SETTLED
- *              +----> REFUSED: not a node that could be a member; a minority
- *                     of them is missing, a majority is the caller's error
+ *              +----> REFUSED: the server cannot be a member.  A minority of
+ *                     these is treated as missing; a majority means that the
+ *                     URL is wrong.
  *
- * The rule: a node votes only while we know, from its own answer over this very
- * connection, that it has lost nothing that a lease still rests on.
+ * The rule: a node votes only while it is known, from its own answer over this
+ * very connection, that it has lost nothing that a lease still rests on.
  */
 #include "engine/member.h"
 
@@ -27,7 +28,7 @@
 #define BOOT_AGAIN_US (50 * US_PER_MS)
 #define REFUSED_AGAIN_US (5 * US_PER_S)
 #define QUARANTINE_MORE_US (10 * US_PER_MS)
-#define LINGER_US (20 * US_PER_MS) /* for those behind the first majority */
+#define LINGER_US (20 * US_PER_MS) /* for nodes behind the first majority */
 
 int64_t hf__quarantine_us(const struct hold_conf *conf, int64_t lease_us)
 {
@@ -37,7 +38,7 @@ int64_t hf__quarantine_us(const struct hold_conf *conf, int64_t lease_us)
     return max64(us, least);
 }
 
-/* Until a marker says otherwise. */
+/* The longest lease of the group: a guess until a marker tells it. */
 static int64_t group_lease_us(const struct engine *e)
 {
     return e->group_lease_us ? e->group_lease_us : e->group_lease_guess_us;
@@ -53,7 +54,8 @@ void hf__members_begin(struct engine *e)
 
 /* ---- when a quorum may vote -------------------------------------------- */
 
-/* A marker that knows of shorter leases than the group has is believed less. */
+/* If the marker knows only of shorter leases than the group has, the quarantine
+ * is longer by the difference. */
 int64_t hf__member_settled_us(const struct engine *e, const struct node *n)
 {
     int64_t until = max64(n->quarantined_us, n->blind_us);
@@ -67,7 +69,7 @@ static void settle_log(struct engine *e)
 {
     char line[HF_ERROR_TEXT_MAX];
     if (e->settle_told || e->conf.settle_us <= e->now_us) return;
-    /* Those that have not been heard may be enough. */
+    /* The nodes that have not answered yet may make a quorum. */
     if (!hf__members_are_decided(e)) return;
     e->settle_told = 1;
     if (!e->log) return;
@@ -80,7 +82,7 @@ static int settled_count(const struct engine *e)
     return e->conf.nodes - hf__round_count(e->conf.unsettled);
 }
 
-/* unsettled, settle_us: from what is known of each. */
+/* Compute conf.unsettled and conf.settle_us from what is known of each node. */
 static void settle_update(struct engine *e)
 {
     int64_t ends[NODES_MAX];
@@ -120,23 +122,25 @@ static int reached_count(const struct engine *e)
     return reached;
 }
 
-/* A marker keeps the clients of that server alone out.  So none is begun by who
- * only looks, nor for a URL of which too few can be reached: it may be wrong,
- * and no lock can be had meanwhile. */
+/* May markers be written?  A marker closes the server to clients that use it
+ * alone.  So none is written by a client that only looks, nor while too few
+ * members can be reached: the URL may be wrong, and without a quorum there
+ * is no lock anyway. */
 static int may_mark(const struct engine *e)
 {
     return e->votes_wanted && reached_count(e) >= e->conf.quorum;
 }
 
-/* Has it no marker, and gets none for now? */
+/* Is the node without a marker, and will it get none for now? */
 int hf__member_is_left_blank(const struct engine *e, const struct node *n)
 {
     return n->is_blank && !may_mark(e);
 }
 
-/* Settled enough to ask, or as settled as it will be for now.  At first the
- * others are waited for a moment: a lock that only the fastest majority has is
- * lost with the first of them, until a renewal has healed it. */
+/* Has a quorum settled, or is no further answer to be expected for now?  At
+ * first the remaining nodes are waited for a moment: a lock that only the
+ * fastest majority has is lost with the first of these nodes, until a renewal
+ * has healed the others. */
 int hf__members_are_decided(const struct engine *e)
 {
     if (settled_count(e) >= e->conf.quorum && e->linger_us < 0) return 1;
@@ -149,7 +153,8 @@ int hf__members_are_decided(const struct engine *e)
 
 /* ---- asking ------------------------------------------------------------ */
 
-/* What was a member gets its marker again; of others, see may_mark(). */
+/* Must the node not write a marker if it has none?  A node that was a member
+ * gets its marker again; for others see may_mark(). */
 static int is_unsure(const struct engine *e, const struct node *n)
 {
     if (n->boot_flags & REQ_BOOT_LOOK) return 1;
@@ -191,7 +196,8 @@ void hf__members_ask(struct engine *e)
     }
 }
 
-/* What was a member, and was made a replica since, is only of no use. */
+/* Does the URL name it wrongly?  A node that was a member, and was made a
+ * replica since, is only out of use for now. */
 static int is_misplaced(const struct node *n)
 {
     int status = n->last_error.status;
@@ -206,7 +212,7 @@ static int is_awaited(const struct engine *e, const struct node *n)
            && !(e->conf.down >> n->index & 1);
 }
 
-/* Some are misplaced, and none is known to be where it belongs. */
+/* Some nodes are misplaced, and none is known to be a member. */
 static int is_url_doubtful(const struct engine *e)
 {
     int misplaced = 0;
@@ -236,9 +242,9 @@ const struct hf_error *hf__members_refusal(const struct engine *e)
     return able < e->conf.quorum ? first : NULL;
 }
 
-/* A node without a marker gets one when the others have said how long their
- * leases may be, or cannot be asked: a marker that knows of shorter ones would
- * let it vote too early.  None is written for a URL that is wrong. */
+/* A node without a marker gets one when the other nodes have said how long
+ * their leases may be, or cannot be asked: with a marker for shorter leases it
+ * would vote too early.  No marker is written for a URL that is wrong. */
 static void blanks_ask(struct engine *e)
 {
     int blanks = 0;
@@ -262,7 +268,8 @@ void hf__members_want(struct engine *e)
     blanks_ask(e);
 }
 
-/* The calls that wait fail now: the URL must be changed. */
+/* If the URL can have no quorum, calls that wait fail now: only another URL
+ * helps. */
 static void refusal_tell(struct engine *e)
 {
     const struct hf_error *refusal = hf__members_refusal(e);
@@ -293,7 +300,7 @@ void hf__member_link(struct engine *e, struct node *n, int up)
         blanks_ask(e);
         refusal_tell(e);
         settle_log(e);
-        hf__turn_pass_all(e); /* that may be the last to decide */
+        hf__turn_pass_all(e); /* it may be the last one that was awaited */
         hf__again_tick(e, n);
         return;
     }
@@ -303,11 +310,12 @@ void hf__member_link(struct engine *e, struct node *n, int up)
     hf__watch_follow(e, n->index);
 }
 
-/* It must be asked anew before it votes. */
+/* The node must be asked anew before it votes. */
 void hf__member_unsettle(struct engine *e, struct node *n, unsigned boot_flags)
 {
     if (e->conf.nodes == 1) return;
-    /* A look that is still to be made does not take a step's place. */
+    /* A plain question does not replace a REQ_BOOT_STEP that is still to be
+     * sent. */
     if (!(n->boot_flags & REQ_BOOT_STEP) || boot_flags)
         n->boot_flags = boot_flags;
     n->boot_us = e->now_us;
@@ -349,7 +357,7 @@ static void member_admit(struct engine *e, struct node *n,
 {
     int64_t whole =
         hf__quarantine_us(&e->conf, max64(boot->lease_us, e->group_lease_us));
-    int is_met = n->boot.version == boot->version; /* and was told before */
+    int is_met = n->boot.version == boot->version; /* compared before */
     n->boot = *boot;
     n->is_blank = n->misplaced_told = 0;
     n->was_member = 1;
@@ -388,7 +396,8 @@ void hf__member_answered(struct engine *e, struct node *n,
         boot_failed(e, n, rep);
         return;
     }
-    /* It was a look at the clock, or a step was seen meanwhile. */
+    /* It was only a look at the clock, or the clock was found to be set
+     * meanwhile. */
     if (r->flags & REQ_BOOT_LOOK || n->boot_us != TIME_NEVER) {
         if (n->boot_us == TIME_NEVER) {
             hf__member_unsettle(e, n, n->suspect ? REQ_BOOT_LOOK : 0);
@@ -404,7 +413,7 @@ void hf__member_answered(struct engine *e, struct node *n,
         blanks_ask(e);
         refusal_tell(e);
         if (hf__member_is_left_blank(e, n))
-            hf__turn_pass_all(e); /* that may be the last to decide */
+            hf__turn_pass_all(e); /* it may be the last one awaited */
         return;
     }
     if (!twin) {

@@ -1,8 +1,8 @@
 /*
  * member_text.c: the sentences about the nodes of a quorum.
  *
- * The rule: who cannot have a lock is told which node is the reason, and what
- * to do about it, as far as that is known.
+ * The rule: a caller that cannot have a lock is told which node is the reason,
+ * and what to do about it, as far as that is known.
  */
 #include "engine/member_text.h"
 
@@ -20,7 +20,8 @@ static int64_t clock_ahead_us(const struct engine *e, const struct node *n)
     return n->offset_us - (hf__engine_nodes_now(e) - e->now_us);
 }
 
-/* It refuses our numbers as too old: as good as away. */
+/* It refuses this client's numbers as too old, as if it could not be
+ * reached. */
 int hf__member_is_ahead(const struct engine *e, const struct node *n)
 {
     return n->up && n->clock_known && clock_ahead_us(e, n) > e->conf.window_us;
@@ -47,7 +48,7 @@ void hf__member_compare_clock(struct engine *e, const struct node *n)
     e->log(e, HF_LOG_WARN, line);
 }
 
-/* Scripts may do other things there: better upgrade one by one, and soon. */
+/* Warn of members of different versions: scripts may do other things there. */
 void hf__member_compare_version(struct engine *e, const struct node *n)
 {
     char line[HF_ERROR_TEXT_MAX];
@@ -66,7 +67,7 @@ void hf__member_compare_version(struct engine *e, const struct node *n)
     e->log(e, HF_LOG_WARN, line);
 }
 
-/* The others go on without it, so that only the log tells. */
+/* The other members go on without it, so only the log says it. */
 void hf__member_warn_misplaced(struct engine *e, const struct node *n)
 {
     char line[HF_ERROR_TEXT_MAX];
@@ -82,7 +83,7 @@ void hf__member_warn_misplaced(struct engine *e, const struct node *n)
 
 /* ---- why there is no lock ---------------------------------------------- */
 
-/* Too few of them grant anything, whoever asks. */
+/* Do too few members grant anything, to any client? */
 int hf__members_are_short(const struct engine *e)
 {
     int able = 0;
@@ -92,7 +93,7 @@ int hf__members_are_short(const struct engine *e)
     return e->conf.nodes > 1 && able < e->conf.quorum;
 }
 
-/* Nothing that is known keeps a majority from answering soon. */
+/* Is nothing known that keeps a majority from answering soon? */
 int hf__members_may_answer(const struct engine *e)
 {
     int able = 0;
@@ -112,7 +113,7 @@ static int stand_count(const struct engine *e, enum stand stand)
     return n;
 }
 
-/* Why the first of them is no help; "" if all should be. */
+/* Why the first member that grants nothing does not; "" if all may grant. */
 static void silence_text(const struct engine *e, char *out, size_t size)
 {
     out[0] = '\0';
@@ -128,8 +129,8 @@ static void silence_text(const struct engine *e, char *out, size_t size)
     }
 }
 
-/* ", 1 may vote"; nothing while a node that can be reached has not yet said
- * whether it may: a question that needs no vote is answered before that. */
+/* ", 1 may vote"; "" while a node that can be reached has not yet said whether
+ * it may: a question that needs no vote may be answered before that. */
 static void voters_text(const struct engine *e, char *out, size_t size)
 {
     out[0] = '\0';

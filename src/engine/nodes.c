@@ -44,8 +44,8 @@ struct request *hf__request_new(struct engine *e)
     return r;
 }
 
-/* Have more of them than there are holds, so that what is acquired can be
- * released whatever becomes of the memory. */
+/* Have more requests than there are holds, so that every hold can be released
+ * even without memory. */
 int hf__request_reserve(struct engine *e)
 {
     if (e->requests_len > e->slots_len) return 0;
@@ -62,7 +62,7 @@ void hf__request_free(struct engine *e, struct request *r)
     e->spare = r;
 }
 
-/* The answer to it is of use when no operation waits for it. */
+/* Is its answer of use even if no operation waits for it? */
 static int is_pressing(const struct request *r)
 {
     return r->op != OP_PROPOSE && r->op != OP_RELEASE;
@@ -96,8 +96,8 @@ int hf__store_is_ready(const struct engine *e, const struct lock_entry *entry)
     return e->nodes[0].clock_known;
 }
 
-/* Only operations and releases count, and no node that never said a word: what
- * else is asked nobody wants to know any more. */
+/* Only operations and releases count, and only nodes that have ever answered:
+ * no other answer is of use to a client that closes. */
 enum owed hf__nodes_owe(const struct engine *e)
 {
     int owing = 0, through = 0;
@@ -138,8 +138,8 @@ void hf__node_failed(struct node *n, int status, const char *text)
     n->last_error.node = n->index;
 }
 
-/* Does anybody?  Other answers may have lain unread for a while, so how late
- * they are says nothing of the node. */
+/* Does an operation or a step wait for the answer?  Otherwise it may have lain
+ * unread for a while, and its delay says nothing of the node. */
 static int is_waited_for(const struct request *r)
 {
     const struct slot *s = r->user;
@@ -156,12 +156,13 @@ static void learn(struct engine *e, struct node *n, const struct request *r,
         n->offset_us = rep->node_us - e->now_us;
         n->clock_known = 1;
     } else if (rep->fence && rep->fence == r->ballot) {
-        /* Our number was ahead of the node's clock: we run fast.  Fall back a
-         * little, so that the next answer tells the clock. */
+        /* The number was ahead of the node's clock, so the offset is too
+         * large.  Lower it a little, so that the next answer tells the
+         * clock. */
         n->offset_us -= CLOCK_STEP_US;
     }
     if (rep->text && rep->verdict >= V_ERROR) {
-        /* What was not sent failed for the link's reason. */
+        /* A request that was not sent failed for the link's reason. */
         int sys_errno = rep->verdict == V_UNSENT ? n->last_error.sys_errno : 0;
         hf__node_failed(n, rep->status, rep->text);
         n->last_error.sys_errno = sys_errno;
@@ -183,7 +184,7 @@ static int is_to_be_repeated(const struct engine *e, const struct node *n,
     if (!hf__release_is_open(rep) || e->closing) return 0;
     if (hf_status_advice(rep->status) == HF_ADVICE_FIX) return 0;
     if (e->now_us + AGAIN_US_MIN >= r->until_us) return 0;
-    if (r->user_kind == USER_OP && hf__is_member(n)) return 0; /* or others */
+    if (r->user_kind == USER_OP && hf__is_member(n)) return 0; /* others do */
     if (r->op == OP_RELEASE) return !MUTATED(RELEASE_ONCE);
     if (r->op == OP_INSPECT && r->user_kind == USER_SLOT) return 1;
     if (r->user_kind != USER_OP || rep->verdict == V_ERROR) return 0;
@@ -192,14 +193,14 @@ static int is_to_be_repeated(const struct engine *e, const struct node *n,
            || hf__value_is_repeatable(r) || hf__guard_is_repeatable(r);
 }
 
-/* What the sentence of a reply explains. */
+/* The status that the sentence of a reply explains. */
 static int status_of(const struct reply *rep)
 {
     if (rep->verdict == V_ABSENT) return HF_EXPIRED;
     return rep->verdict == V_OTHER ? HF_LOST : rep->status;
 }
 
-/* Does the store answer, whatever it says? */
+/* Note whether the node answers, whatever it says. */
 static void op_hear(struct op *op, const struct request *r,
                     const struct reply *rep)
 {
@@ -264,8 +265,9 @@ static void env_reply(struct backend_env *env, struct request *r,
     hf__node_answer(e, n, r, rep);
 }
 
-/* It has no marker any more; or it cannot do what it could: loading, or made a
- * replica, it may be another one when it can again. */
+/* Must the member be asked anew?  It has no marker any more; or it refuses what
+ * it did before: it is loading its data, or was made a replica, and may have
+ * lost locks when it answers again. */
 static int is_changed(const struct request *r, const struct reply *rep)
 {
     if (rep->verdict == V_UNSETTLED) return 1;
@@ -273,7 +275,6 @@ static int is_changed(const struct request *r, const struct reply *rep)
            && r->user_kind != USER_NODE;
 }
 
-/* Whoever asked hears of it; the request is free again. */
 void hf__node_answer(struct engine *e, struct node *n, struct request *r,
                      const struct reply *rep)
 {
@@ -358,7 +359,7 @@ static void env_handed(struct backend_env *env, const struct handoff *h)
     if (s) hf__slot_step(e, s, &ev);
 }
 
-/* Operations that wait for a clock must hear that there will be none. */
+/* Fail operations that wait for the node's clock: there will be none. */
 static void blind_fail(struct engine *e, const struct node *n, int status)
 {
     for (struct op *op = e->all, *next; op; op = next) {
@@ -413,7 +414,8 @@ static void env_log(struct backend_env *env, int level, const char *line)
     if (e->log) e->log(e, level, line);
 }
 
-/* What is said if nothing else is known of it; not its password. */
+/* The error that is told while nothing else is known of the node; without its
+ * password. */
 static void silence_explain(struct hf_error *err, const struct url *url)
 {
     char port[8] = "";

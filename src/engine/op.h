@@ -1,5 +1,5 @@
 /*
- * op.h: one thing that a user waits for.
+ * op.h: one operation that a user waits for.
  *
  * Made by the API, on the caller's stack (blocking) or allocated (started);
  * carried by the engine; completed exactly once.
@@ -63,8 +63,8 @@ struct value_job {
     size_t len;
     int remove;            /* WRITE: delete it instead */
     int brief;             /* FACTS: only the clock */
-    uint64_t part;         /* FACTS: of which of the store's servers, by what
-                            * `next` was of the one before; 0 the first */
+    uint64_t part;         /* FACTS: which of the store's servers: `next` of
+                            * the one before; 0: the first */
     uint64_t next;         /* FACTS: which comes next; 0: no more */
     int64_t node_us;       /* the node's clock, as it answered; 0 not told */
     struct hf_value found; /* READ, FACTS: its data is of the engine's
@@ -106,8 +106,8 @@ struct grant {
 /* INSPECT: what was found, and what each node of a quorum said. */
 struct look {
     struct hf_info info;
-    uint64_t said[NODES_MAX]; /* who holds it; 0 nobody */
-    int64_t token[NODES_MAX]; /* under which number; 0 not told */
+    uint64_t said[NODES_MAX]; /* hash of the holder; 0: it is free */
+    int64_t token[NODES_MAX]; /* the holder's token; 0: not told */
     int64_t since_ms[NODES_MAX];
 };
 
@@ -117,11 +117,12 @@ struct op_race {
     int is_won;
 };
 
-/* May it be carried out on this host, whose lock stands in for the store's? */
+/* May the operation be carried out on this host, whose lock stands in for the
+ * store's? */
 enum op_fall {
     FALL_NEVER,
-    FALL_IF_SILENT, /* if the store is; but a holder that has a hold of this
-                     * host works on that */
+    FALL_IF_SILENT, /* if the store is silent; and a holder that has a hold of
+                     * this host works on that */
     FALL_OWN_FIRST  /* INSPECT: the same, also to look at it */
 };
 
@@ -138,14 +139,14 @@ struct op {
     /* ACQUIRE of permits, of a counter: how many there are, for a store that
      * does not know; 0: not said. */
     int64_t capacity;
-    int64_t wait_us; /* < 0 for ever, 0 one try; RELEASE: > 0: its caller waits
-                      * no longer than that, and it goes on alone;
+    int64_t wait_us; /* < 0 for ever, 0 one try; RELEASE: > 0: the caller waits
+                      * no longer than that, and the release goes on alone;
                       * INSPECT, VALUE_*: > 0: the store is asked for no longer
                       * than that */
-    int tries_once;  /* ACQUIRE: one try all the same; the wait is for the
-                      * store */
+    int tries_once;  /* ACQUIRE: not for a lock that is taken; `wait_us` is for
+                      * the store alone */
     int64_t lease_us;
-    int lease_any;         /* nobody asked for it: it may be shorter */
+    int lease_any;         /* a default, not the caller's: may be shorter */
     struct hold_plan plan; /* ACQUIRE: borrowed by its hold until it is over */
     struct ticket ticket;  /* ATTACH, TICKET_RELEASE */
     const char *pattern;   /* LIST */
@@ -159,7 +160,7 @@ struct op {
     struct hf_cancel *cancel;
     const atomic_int *stop; /* not 0: it ends with HF_CLOSED; NULL: none */
     int64_t deadline_us;    /* of direct operations */
-    int64_t until_us;       /* RELEASE: so long its caller waits */
+    int64_t until_us;       /* RELEASE: end of its caller's wait */
 
     hf_hold *handle; /* ACQUIRE, ATTACH: reserved for what is granted; NULL:
                       * none is wanted */
@@ -173,7 +174,7 @@ struct op {
     struct {
         int64_t count; /* how many times it is still held */
     } released;
-    struct look *look;    /* INSPECT: filled; owned by who made the op */
+    struct look *look;    /* INSPECT: filled; owned by the op's maker */
     struct hf_info *info; /* INSPECT: of that look; else NULL */
     int was_locked;       /* BREAK */
     /* LIST: called in the step, for copying only */
@@ -183,18 +184,19 @@ struct op {
     /* Carried out on this host: */
     struct lock_entry *named; /* the store's entry; NULL: it is not */
     char *why;                /* FELL: the store's silence, in words; or NULL */
-    unsigned fell : 1;        /* ACQUIRE: there because the store is silent */
-    unsigned joined : 1;      /* or because another holder of this client is */
+    unsigned fell : 1;        /* ACQUIRE: because the store is silent */
+    unsigned joined : 1; /* because another holder of this client is there */
     unsigned fell_trying : 1; /* its caller asked for one try */
-    unsigned falls : 1;       /* it begins again, there: because of that */
-    unsigned undo : 1; /* it begins again: what was granted is given back */
+    unsigned falls : 1;       /* it is to begin again on this host */
+    unsigned undo : 1; /* it begins again: what was granted is released */
 
-    uint32_t spoken; /* ACQUIRE, INSPECT: nodes, by bit, whose last answer was
-                      * their own word, and no silence */
+    uint32_t
+        spoken; /* ACQUIRE, INSPECT: nodes, by bit, that themselves answered
+                      * the last request */
     uint32_t asked, heard;      /* INSPECT, BREAK, TICKET_RELEASE: nodes of a
                                   * quorum, by bit */
-    uint32_t done, gone, taken; /* of them: what they said */
-    int agree;                  /* INSPECT: how many more than not say that */
+    uint32_t done, gone, taken; /* nodes, by bit, by what they said */
+    int agree;                  /* INSPECT: count of the majority vote */
     struct slot *slot;          /* the hold it works on, while it does */
     struct op *next;            /* in one queue at a time */
     struct op *all_next, *all_prev; /* all that are under way */
@@ -202,7 +204,7 @@ struct op {
     struct park park;               /* where its caller sleeps, if one does */
     struct op *sleep_next, *sleep_prev; /* callers asleep, for the pump */
     int sleeps;
-    int left; /* its caller was counted out while asleep */
+    int left; /* its sleeping caller is no longer counted in pump.users */
     void (*complete)(struct op *op); /* a callback; NULL: a caller waits */
     void *complete_data;
     void (*complete_fn)(void); /* the user's function, cast */

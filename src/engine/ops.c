@@ -1,8 +1,8 @@
 /*
- * ops.c: what an operation does when its turn has come.
+ * ops.c: how operations begin and end.
  *
- * The rule: one operation at a time works on a hold; those of the same holder
- * that come meanwhile wait behind it.
+ * The rule: one operation at a time works on a hold; other operations of the
+ * same holder wait behind it.
  */
 #include "engine/ops.h"
 
@@ -37,8 +37,8 @@ void hf__op_append(struct op **head, struct op **tail, struct op *op)
     *tail = op;
 }
 
-/* Those behind another of the same holder are a ring, so that a hold need only
- * know the last. */
+/* The operations that wait behind another one of their holder are a ring, so
+ * that a hold need only know the last. */
 void hf__pending_append(struct slot *s, struct op *op)
 {
     struct op *last = s->pending_last;
@@ -47,7 +47,7 @@ void hf__pending_append(struct slot *s, struct op *op)
     s->pending_last = op;
 }
 
-/* Remove the one behind `before`. */
+/* Remove the operation behind `before`. */
 static void pending_unlink(struct slot *s, struct op *before)
 {
     struct op *op = before->next;
@@ -62,7 +62,6 @@ void hf__pending_remove(struct slot *s, struct op *op)
     pending_unlink(s, before);
 }
 
-/* The next of this holder may go; all of them if the hold is over. */
 void hf__pending_go(struct engine *e, struct slot *s)
 {
     while (s->pending_last) {
@@ -95,8 +94,7 @@ static void op_delist(struct engine *e, struct op *op)
     if (op->complete) e->ops_async--;
 }
 
-/* What is said of a status if nothing else explains it.  Who has a ticket may
- * have a wrong one. */
+/* The text of a status that nothing else explains. */
 static const char *status_text(const struct op *op, int status)
 {
     if (op->type == OP_TYPE_TICKET_RELEASE && status == HF_LOST)
@@ -166,13 +164,14 @@ static unsigned hold_flags(const struct engine *e, const struct op *op)
         flags |= HOLD_KEEP;
     if (op->flags & HF_ACQUIRE_DETACHED) flags |= HOLD_DETACHED;
     if (op->flags & HF_ACQUIRE_UPGRADE) flags |= HOLD_UPGRADE;
-    /* Who does not wait keeps no place; nor is there one on this host. */
+    /* A caller that does not wait keeps no place; and this host has no
+     * queue. */
     if (op->order != HF_ORDER_ANY && !op->entry->is_host) flags |= HOLD_QUEUES;
     if (is_one_try(op)) flags &= ~HOLD_QUEUES;
     if (op->order == HF_ORDER_WRITERS) flags |= HOLD_WRITERS;
     if (op->tries_once) flags |= HOLD_ONE_TRY;
     if (op->lease_any) flags |= HOLD_LEASE_ANY;
-    /* What must be fed must be able to starve. */
+    /* A hold that must be fed needs an end, for when it is not. */
     if (hf__caps_of(e, op->entry) & HF_CAP_KERNEL && flags & HOLD_KEEP
         && !op->plan.feed_us)
         flags |= HOLD_ETERNAL;
@@ -217,7 +216,7 @@ static void acquire_new(struct engine *e, struct op *op)
         ev.flags |= HOLD_BLIND;
     else if (alone || hf__turn_is_open(entry, flags, op->permits))
         ev.flags |= HOLD_MAY_TRY;
-    /* What is watched is not all. */
+    /* The watch that is on does not tell of hand-overs. */
     if (hf__is_handed_over(entry, flags) && !entry->queues)
         s->hold.watched = s->hold.watch_asked = 0;
     s->chain_owner = hf__pass_owner(e, op);
@@ -234,8 +233,9 @@ static int is_getting(const struct slot *s)
            || state == HOLD_WAITING;
 }
 
-/* The operation waits for the one its holder has under way; but nobody blocks
- * on one that may take for ever, unless he said that he would wait. */
+/* Let the operation wait for the one that its holder has under way.  But a
+ * caller must not block on an acquire that may take for ever, unless it is an
+ * acquire that waits itself. */
 static void op_queue(struct engine *e, struct slot *s, struct op *op)
 {
     if (is_getting(s) && op->flags & HF_ACQUIRE_NO_REENTRY) {
@@ -255,7 +255,8 @@ static void op_queue(struct engine *e, struct slot *s, struct op *op)
     hf__pending_append(s, op);
 }
 
-/* A lease beyond what the quorum's nodes know of would outlive a quarantine. */
+/* A lease longer than the members' markers know of would outlive a
+ * quarantine. */
 static int is_too_long(struct engine *e, struct op *op, const struct slot *s)
 {
     char text[HF_ERROR_TEXT_MAX];
@@ -280,7 +281,7 @@ static struct slot *held_as(struct engine *e, const struct op *op,
 /* The same holder's hold of the other side of a read/write lock, or NULL. */
 static struct slot *other_side(struct engine *e, const struct op *op)
 {
-    assert(op->entry); /* of all that acquires */
+    assert(op->entry); /* every acquire has one */
     enum lock_kind kind = op->entry->kind;
     if (kind != KIND_READ && kind != KIND_WRITE) return NULL;
     return held_as(e, op, kind == KIND_WRITE ? KIND_READ : KIND_WRITE);
@@ -300,9 +301,9 @@ static int is_same_kernel_lock(struct engine *e, const struct op *op)
     return 0;
 }
 
-/* A holder that reads, or is about to, and asks to write would wait for itself;
- * so would one that asks to write and then reads before that is granted.  Why,
- * or NULL. */
+/* Why this acquire would wait for its own holder, or NULL.  A holder that
+ * reads, or is about to, and asks to write would wait for itself; so would a
+ * holder that asks to write and then to read before that is granted. */
 static const char *self_wait(struct engine *e, const struct op *op)
 {
     const struct slot *s = other_side(e, op);
@@ -332,7 +333,7 @@ static void acquire_start(struct engine *e, struct op *op, struct slot *s)
         return;
     }
     if (s && op->flags & HF_ACQUIRE_NO_REENTRY && s->hold.state == HOLD_HELD) {
-        /* Its time is over, and its timer has not come to it yet. */
+        /* Its lease has ended, and its timer has not run yet. */
         struct hold_event ev = {.type = EV_TIMER};
         hf__slot_step(e, s, &ev);
     }
@@ -397,7 +398,7 @@ static void change_start(struct engine *e, struct op *op, struct slot *s)
 {
     enum hold_state state = s ? s->hold.state : HOLD_IDLE;
     if (state != HOLD_HELD && state != HOLD_LOST) {
-        /* Its holder has acquired it anew since it was lost. */
+        /* The target was lost, and its holder has acquired it anew since. */
         int lost = op->target && s ? s->hold.lost_status : HF_OK;
         hf__op_finish(e, op, lost != HF_OK ? lost : HF_NOT_OWNER, NULL);
         return;
@@ -412,7 +413,7 @@ static void change_start(struct engine *e, struct op *op, struct slot *s)
     hf__slot_step(e, s, &ev);
 }
 
-/* What is left of its wait. */
+/* Is its wait over?  Otherwise wait_us becomes what is left of it. */
 static int is_late(struct engine *e, struct op *op)
 {
     if (op->deadline_us == TIME_NEVER) return 0;
@@ -425,8 +426,8 @@ void hf__op_begin(struct engine *e, struct op *op)
     struct slot *s = op->target;
     if (op->undo && hf__host_undo(e, op)) return;
     if (hf__host_route(e, op)) return;
-    /* Its handle is gone: others that have it in hand delay no more than that
-     * the hold is let go. */
+    /* The handle is closed by the release, so its callback is not told any
+     * more, even if other references keep the hold for a while. */
     if (s && op->type == OP_TYPE_RELEASE) hf__ear_remove(e, s, op->hold);
     if (!s && op->entry) s = hf__slot_find(op->entry, op->holder);
     if (e->closing) {

@@ -1,10 +1,10 @@
 /*
- * pass.c: hand-over in the process: a release gives the lock to who queues for
- * it here, without asking the store.
+ * pass.c: hand-over in the process: a release gives the lock to the next holder
+ * in the queue of this process, without asking the store.
  *
- * The rule: the store knows the chain of holders by one owner that is no
- * thread's, so that a holder who has handed it on is not taken for the one who
- * has it.
+ * The rule: the store knows the chain of holders by one owner that belongs to
+ * no thread, so that a holder that has handed the lock on is not taken for the
+ * one that has it.
  */
 #include "engine/pass.h"
 
@@ -14,8 +14,8 @@
 #include "engine/locks.h"
 #include "engine/op.h"
 
-/* Above every number that hf_holder_new() will come to, and still a number to
- * those who count in signed 64 bits. */
+/* Above every number that hf_holder_new() will come to, and still positive in
+ * signed 64 bits. */
 #define CHAIN_OWNER_FIRST (UINT64_C(1) << 62)
 
 uint64_t hf__pass_owner(struct engine *e, const struct op *op)
@@ -46,7 +46,8 @@ int hf__pass_try(struct engine *e, struct slot *s, struct op *op)
     return 1;
 }
 
-/* It was handed on as often or as long as it may be, and some still queue. */
+/* Was the lock handed on as often or as long as it may be, while holders still
+ * queue for it? */
 int hf__pass_is_over(const struct slot *s)
 {
     return hf__hold_passes(&s->hold) > 0 && s->entry->queue_head != NULL;

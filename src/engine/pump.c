@@ -1,5 +1,5 @@
 /*
- * pump.c: whoever waits, polls; see pump.h.
+ * pump.c: a caller that waits also polls; see pump.h.
  *
  * The rule: a thread that made a step takes what the step finished, in the same
  * critical section, and delivers it with the lock released.  A parked caller
@@ -75,23 +75,23 @@ static void poller_set(struct pump *p, struct op *op)
     p->poller_op = op;
 }
 
-/* Nothing can come in over the sockets that a caller waits for: those who wait
- * for another thread sleep, and the keeper minds the clock.  Not while it runs
- * callbacks: it may be the one that waits. */
+/* Does no caller wait for anything that comes over the sockets?  Then callers
+ * that wait for another thread sleep, and the keeper watches the timers.  Not
+ * while the keeper runs callbacks: it may be the thread that waits. */
 int hf__pump_is_quiet(const struct pump *p)
 {
     return p->has_keeper && !p->keeper_away
            && !hf__engine_wants_poll(&p->engine);
 }
 
-/* Wake the next to poll.  In a crowd the place is kept for it: what others ask
- * until it is there goes out in one write.  With few callers the next to come
- * may have it, for it need not be woken. */
+/* Wake the next caller that polls.  With many callers the place is kept for it,
+ * so that what others ask until it is awake goes out in one write.  With few
+ * callers the next one that comes may take the place: it need not be woken. */
 static void poll_hand_over(struct pump *p)
 {
     struct op *next = p->sleepers, *oldest = p->sleepers_last;
-    /* Of those who queue at the store the oldest is served first: if it is the
-     * one who polls, nobody has to be woken for it. */
+    /* The store serves the oldest waiter of its queue first: if that caller
+     * polls, no thread has to be woken for it. */
     if (oldest && oldest->order != HF_ORDER_ANY) next = oldest;
     poller_set(p, NULL);
     if (!next || hf__pump_is_quiet(p)) {
@@ -164,9 +164,9 @@ static void fd_process(struct engine *e, int fd, unsigned ready)
     n->backend->process(n->conn, fd, ready);
 }
 
-/* Look at the sockets without sleeping, until something comes or it is not
- * worth it any more.  Returns 1 if something came.  Only for a lone caller:
- * with others the core has better things to do. */
+/* Look at the sockets without sleeping, until something comes or the limit is
+ * reached.  Returns 1 if something came.  Only for a lone caller: with more
+ * callers the CPU has other work. */
 static int spin_wait(struct pump *p, struct op *self)
 {
     struct engine *e = &p->engine;
@@ -239,11 +239,13 @@ int hf__pump_poll(struct pump *p, int fd, int64_t until_us, unsigned how)
     nfds_t len = how & POLL_SOCKETS ? poll_fill(e, fds, 1) : 1;
     hf__pump_unlock(p);
     poll_sleep(fds, len, until_us);
-    /* Before the lock: whoever has it leaves the flush to us from now on. */
+    /* Before the lock is taken: the thread that has it leaves the flush to this
+     * one from now on. */
     if (how & POLL_AS_POLLER) atomic_store(&p->asleep, 0);
     hf__pump_lock(p);
-    /* Behind the lock: an answer that came while we waited for it would look
-     * as if the node's clock had jumped. */
+    /* After the lock is taken: with an earlier time, an answer that came while
+     * this thread waited for the lock would look like a step of the node's
+     * clock. */
     e->now_us = hf__clock_us();
     poll_process(e, fds, 1, len);
     return fds[0].revents != 0;
@@ -278,7 +280,8 @@ static void poller_wait(struct pump *p, struct op *self)
     poller_tick(p);
 }
 
-/* Something changed and this thread will not poll: tell who does. */
+/* Something changed and this thread will not poll: tell the thread that
+ * does. */
 void hf__pump_news(struct pump *p)
 {
     struct engine *e = &p->engine;
@@ -296,7 +299,7 @@ void hf__pump_news(struct pump *p)
     int poll_wanted = hf__engine_wants_poll(e) || hf__engine_is_to_listen(e);
     if (next < p->keeper_until_us || (poll_wanted && !p->keeper_polls)
         || (p->keeper_polls && p->keeper_fds != e->fds_version)) {
-        p->keeper_until_us = 0; /* rung once is enough */
+        p->keeper_until_us = 0; /* ring once only */
         p->keeper_polls = poll_wanted;
         p->keeper_fds = e->fds_version;
         hf__bell_ring(&p->keeper_wake);
@@ -305,8 +308,8 @@ void hf__pump_news(struct pump *p)
 
 /* ---- callers ------------------------------------------------------------ */
 
-/* A callback may take its time: those who sleep because the keeper minds the
- * clock must do it themselves. */
+/* A callback may take its time: one of the callers that sleep because the
+ * keeper watches the timers must watch them instead. */
 static void clock_hand_over(struct pump *p, const struct op *list)
 {
     int has_work = has_callback(list) || hf__pump_has_notice(p);
@@ -358,8 +361,8 @@ static void flush(struct pump *p)
     hf__engine_flush(&p->engine);
 }
 
-/* A poller that is awake flushes soon, for all: leave it to him, unless that
- * would keep the server waiting. */
+/* A poller that is awake flushes soon, for all callers: leave the flush to it,
+ * unless that would keep the server waiting. */
 static int is_to_flush(const struct pump *p)
 {
     return !p->has_poller || atomic_load(&p->asleep)
@@ -370,8 +373,8 @@ static int is_to_flush(const struct pump *p)
 static void run_leave(struct pump *p, struct op *op, struct op *list)
 {
     int none = 0;
-    /* Keep the place while the others are woken: what they ask next goes out
-     * together. */
+    /* Keep the place while the other callers are woken, so that what they ask
+     * next goes out together. */
     while (list && is_poller(p, op) && !has_callback(list)) {
         hf__pump_unlock(p);
         ops_deliver(list);
@@ -381,23 +384,23 @@ static void run_leave(struct pump *p, struct op *op, struct op *list)
         flush(p);
         list = hf__pump_take(p, op, &none);
     }
-    /* Also if nobody has the place: the one that was woken for it may be the
-     * one that leaves now. */
+    /* Also if no caller has the place: the caller that was woken for it may be
+     * the one that leaves now. */
     if (is_poller(p, op) || (!p->has_poller && p->sleepers))
         poll_hand_over(p);
     else
         hf__pump_news(p);
     if (has_callback(list) || hf__pump_has_notice(p)) {
         hf__pump_deliver_all(p, list);
-        hf__pump_news(p); /* what they began was sent behind them */
+        hf__pump_news(p); /* what the callbacks began was sent after them */
         list = NULL;
     }
     p->users--;
     hf__pump_unlock(p);
-    ops_deliver(list); /* callers asleep, no longer the pump's */
+    ops_deliver(list); /* sleeping callers, not counted in `users` */
 }
 
-/* Sleep until told.  1: it is done, and the pump must not be touched. */
+/* Sleep until woken.  1: `op` is done, and the pump must not be touched. */
 static int run_park(struct pump *p, struct op *op)
 {
     if (is_poller(p, op)) poller_set(p, NULL);
@@ -409,11 +412,11 @@ static int run_park(struct pump *p, struct op *op)
     hf__pump_lock(p);
     if (word != PARK_DONE) return 0;
     if (is_poller(p, op)) flush(p);
-    run_leave(p, op, NULL); /* nudged, and then done after all */
+    run_leave(p, op, NULL); /* woken to poll, but done by then */
     return 1;
 }
 
-/* Until it is done.  Lock held before, not after. */
+/* Wait until `op` is done.  Lock held before, not after. */
 static void run_wait(struct pump *p, struct op *op)
 {
     int done = 0;
@@ -424,13 +427,13 @@ static void run_wait(struct pump *p, struct op *op)
             run_leave(p, op, list);
             break;
         }
-        if (op->finished) { /* by another thread's step: it will tell */
+        if (op->finished) { /* by another thread, which will wake this one */
             run_leave(p, op, list);
             while (hf__park_wait(&op->park) != PARK_DONE) continue;
             break;
         }
         if (has_callback(list) || hf__pump_has_notice(p)) {
-            /* A callback may take its time: let somebody else poll. */
+            /* A callback may take its time: let another caller poll. */
             if (is_poller(p, op)) poll_hand_over(p);
             hf__pump_deliver_all(p, list);
         } else if (list) {
@@ -456,7 +459,7 @@ void hf__pump_run(struct pump *p, struct op *op)
     run_wait(p, op);
 }
 
-/* Let whoever pumps know of what is to be delivered. */
+/* Tell the thread that pumps that there is something to deliver. */
 static void deliver_later(struct pump *p)
 {
     if (p->engine.done_head || hf__pump_has_notice(p))
@@ -485,9 +488,9 @@ void hf__pump_feed(struct pump *p, struct slot *s, int64_t now_us)
     slot_step(p, s, EV_FEED, now_us);
 }
 
-/* What was started is sent.  What finished at once is delivered by who pumps,
- * never from inside this call.  What callbacks start is flushed together, after
- * them. */
+/* Send what was started.  What finished at once is delivered by the thread
+ * that pumps, never from inside this call.  What callbacks start is flushed
+ * together, after them. */
 static void start_leave(struct pump *p, size_t len)
 {
     int together = delivering == p && p->unflushed < FLUSH_BATCH;
@@ -533,14 +536,14 @@ void hf__pump_enter_all(struct pump *p, struct op *const *ops, size_t len,
     }
     all_enter(p, ops, len);
     if (is_to_flush(p)) flush(p);
-    /* Whoever waits for them at once polls for them himself. */
+    /* A caller that waits for them at once polls for them itself. */
     if (!is_waited_for) deliver_later(p);
     hf__pump_unlock(p);
 }
 
 void hf__pump_wait_all(struct pump *p, struct op *const *ops, size_t len)
 {
-    /* Answers come in order: with the last, the others are there as well. */
+    /* Answers come in order: when the last has come, the others have, too. */
     while (len > 0) {
         hf__pump_lock(p);
         run_wait(p, ops[--len]);

@@ -2,7 +2,7 @@
  * pump_event.c: telling the user about changes of state, and being told to
  * cancel.
  *
- * The rule: the user's functions run with no lock of ours held.
+ * The rule: the user's functions run with no lock of the library held.
  */
 #include "engine/pump_event.h"
 
@@ -13,7 +13,7 @@
 #include "engine/pump.h"
 #include "sys/clock.h"
 
-/* One that this thread could tell. */
+/* Is there a notice that this thread could tell? */
 int hf__pump_has_notice(const struct pump *p)
 {
     return p->engine.notice_head != NULL && !p->telling;
@@ -36,7 +36,7 @@ static void ring_add(struct pump *p, const struct hf_event *ev)
     hf__bell_ring(&p->event_bell);
 }
 
-/* What another pump has told belongs into our queue. */
+/* Add what another pump has told to the events of this one. */
 void hf__pump_event_add(struct pump *p, const struct hf_event *ev)
 {
     hf__pump_lock(p);
@@ -44,8 +44,8 @@ void hf__pump_event_add(struct pump *p, const struct hf_event *ev)
     hf__pump_unlock(p);
 }
 
-/* The next one for who tells, or begins to; 0 if there is none left, or if
- * another one tells. */
+/* The next notice for the thread that tells; `begins`: that wants to.  0 if
+ * there is none left, or if another thread tells. */
 static int notice_next(struct pump *p, struct hf_event *ev, struct slot **about,
                        int begins)
 {
@@ -60,8 +60,8 @@ static int notice_next(struct pump *p, struct hf_event *ev, struct slot **about,
     return some;
 }
 
-/* The next ear that is to hear it; 0 if there is none.  Ears may come and go
- * meanwhile. */
+/* The next callback of the hold that is to be told; 0 if there is none.  The
+ * list may change meanwhile. */
 static int ear_next(struct pump *p, const struct slot *s, struct hold_ear *out)
 {
     hf__pump_lock(p);
@@ -84,9 +84,9 @@ static void ears_tell(struct pump *p, struct slot *s, const struct hf_event *ev)
     hf__pump_unlock(p);
 }
 
-/* One at a time tells, also what comes up meanwhile: of two threads the later
- * could be the faster with LOST, and who blocks in AT_RISK would hear LOST
- * inside it.  Lock not held. */
+/* One thread at a time tells, also what comes up meanwhile.  Otherwise a second
+ * thread could tell LOST before the first has told AT_RISK, and a callback that
+ * waits inside AT_RISK would be called with LOST inside it.  Lock not held. */
 void hf__pump_tell(struct pump *p)
 {
     struct hf_event ev;
@@ -139,7 +139,7 @@ void hf__pump_look(struct pump *p)
     hf__bell_ring(&p->keeper_wake);
 }
 
-/* In a signal handler, perhaps: no lock. */
+/* May run in a signal handler, so it takes no lock. */
 void hf__cancel_fire(struct hf_cancel *c)
 {
     atomic_store(&c->fired, 1);
@@ -168,8 +168,9 @@ void hf__cancel_unlisten(struct hf_cancel *c, struct cancel_ear *ear)
     while (atomic_load(at) != ear) at = &atomic_load(at)->next;
     atomic_store(at, atomic_load(&ear->next));
     pthread_mutex_unlock(&c->ears_mutex);
-    /* Who has come to it before goes on to its pump and its next: a moment,
-     * or a signal handler, which is over before this thread goes on. */
+    /* A thread that fires may have reached this ear before, and still uses its
+     * pump and its next: wait until it has passed.  That is a moment; a signal
+     * handler of this thread is over before this line is reached. */
     while (atomic_load(&c->firing)) sched_yield();
 }
 

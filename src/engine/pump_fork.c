@@ -1,12 +1,13 @@
 /*
  * pump_fork.c: after fork() the child's copy of a client is disabled.
  *
- * The rule: the child closes its copies of what the backends have open, for a
- * socket or a kernel lock lives as long as any copy; it sends nothing, and the
- * parent notices nothing.
+ * The rule: the child closes its copies of what the backends have open, because
+ * a socket or a kernel lock lives as long as any copy; it sends nothing, and
+ * the parent notices nothing.
  *
- * Whoever forks has every engine in hand, so that the child sees none in the
- * middle of a step.  No thread waits for one engine with another in hand.
+ * The thread that forks takes the mutex of every engine before, so that the
+ * child sees none in the middle of a step.  This cannot deadlock: no thread
+ * waits for one engine's mutex while it has another.
  */
 #include "engine/pump_fork.h"
 

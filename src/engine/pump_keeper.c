@@ -48,8 +48,8 @@ static void keeper_turn(struct pump *p)
         return;
     }
     if (p->has_poller) hf__pump_news(p);
-    /* What a caller polls for has been read here: let him sleep instead, for
-     * who polls also runs the callbacks. */
+    /* This thread has read what a caller polls for: let that caller sleep
+     * instead, because a caller that polls also runs the callbacks. */
     if (p->has_poller && atomic_load(&p->asleep) && hf__pump_is_quiet(p))
         hf__bell_ring(&p->wake);
     p->keeper_polls =
@@ -62,7 +62,7 @@ static void keeper_turn(struct pump *p)
     hf__pump_poll(p, p->keeper_wake.read_fd, p->keeper_until_us,
                   p->keeper_polls ? POLL_SOCKETS : 0);
     hf__bell_hush(&p->keeper_wake);
-    p->keeper_until_us = 0; /* awake: nobody needs to ring */
+    p->keeper_until_us = 0; /* awake: no thread needs to ring */
 }
 
 void *hf__keeper_main(void *arg)
@@ -121,7 +121,7 @@ static int loop_open(struct pump *p, struct hf_error *err)
 {
     struct epoll_event ev = {.events = EPOLLIN};
     p->loop_fd = epoll_create1(EPOLL_CLOEXEC);
-    /* CLOCK_BOOTTIME, as all our times. */
+    /* CLOCK_BOOTTIME, as all times of the library. */
     p->timer_fd = timerfd_create(CLOCK_BOOTTIME, TFD_CLOEXEC | TFD_NONBLOCK);
     if (p->loop_fd < 0 || p->timer_fd < 0)
         return hf__error_errno(err, HF_NOMEM, errno, "client: own loop");
@@ -207,8 +207,9 @@ int hf__pump_begin(struct pump *p, struct hf_error *err)
     return HF_OK;
 }
 
-/* Is there anything to wait for?  Of a quorum whose most nodes are through not
- * for long: a release that was sent is carried out without us, too. */
+/* Is there anything to wait for?  Not for long if most members of a quorum have
+ * answered: the others carry out a release that was sent to them without being
+ * waited for. */
 static int close_is_awaited(const struct engine *e, int64_t *limit_us)
 {
     int64_t now_us = hf__clock_us();
@@ -236,7 +237,7 @@ static void close_settle(struct pump *p, int64_t limit_us)
         hf__engine_flush(&p->engine);
         hf__pump_deliver_all(p, hf__pump_take(p, NULL, &none));
     }
-    while (p->users > 0) { /* they have been told; let them go */
+    while (p->users > 0) { /* callers that have been told and now leave */
         hf__bell_ring(&p->wake);
         hf__pump_poll(p, -1, hf__clock_us() + US_PER_MS, 0);
         hf__pump_deliver_all(p, hf__pump_take(p, NULL, &none));

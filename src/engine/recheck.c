@@ -1,10 +1,10 @@
 /*
- * recheck.c: after a failover, is what we believe to hold still there?
+ * recheck.c: after a failover, are the holds of this client still there?
  *
  * The server that answers now may have been promoted without the last writes of
  * the old one, or may have forgotten everything.  The rule: every hold is
- * checked at once: what the watchdog keeps is renewed, and what nobody may
- * lengthen, a fixed lease or a hold that is not fed, is looked at.
+ * checked at once.  A hold that the watchdog keeps is renewed; a hold that must
+ * not be made longer, with a fixed lease or not fed, is inspected.
  */
 #include "engine/recheck.h"
 
@@ -16,7 +16,7 @@
 #include "engine/locks.h"
 #include "engine/nodes.h"
 
-/* Nothing is lost without an answer: the lease ends it. */
+/* Without memory nothing is asked: the hold then ends with its lease. */
 static void slot_look(struct engine *e, struct slot *s)
 {
     struct request *r = hf__request_new(e);
@@ -40,13 +40,13 @@ static void slot_check(struct engine *e, struct slot *s)
     struct hold_event ev = {.type = EV_CHECK};
     if (s->hold.state != HOLD_HELD) return;
     hf__slot_step(e, s, &ev);
-    /* What was asked anyway is check enough. */
+    /* A renewal that is under way is check enough. */
     if (!s->hold.round_open) slot_look(e, s);
 }
 
 void hf__recheck_all(struct engine *e)
 {
-    if (e->conf.nodes > 1) return; /* who lost its data does not vote */
+    if (e->conf.nodes > 1) return; /* a member without its data has no vote */
     for (size_t i = 0; i < e->table_size; i++)
         for (struct lock_entry *n = e->table[i]; n; n = n->hash_next)
             for (struct slot *s = n->slots, *next; s; s = next) {
@@ -69,7 +69,7 @@ static void slot_found(struct engine *e, struct slot *s,
                        const struct request *r, const struct hf_info *info)
 {
     struct hold_event ev = {.type = EV_FOUND, .since_us = r->sent_us};
-    if (info->ttl_ms < 0) return; /* somebody took its end away */
+    if (info->ttl_ms < 0) return; /* its expiry was removed by hand */
     ev.lease_us = info->ttl_ms * US_PER_MS;
     hf__slot_step(e, s, &ev);
 }
@@ -91,8 +91,8 @@ static void slot_gone(struct engine *e, struct slot *s, const struct request *r,
     hf__slot_step(e, s, &ev);
 }
 
-/* Of a plain lock the answer tells the token of its only holder: another one
- * is another grant, which a late proposal of ours may have brought about. */
+/* For a plain lock the answer tells the token of its only holder: another token
+ * is another grant, which a late proposal of this client may have got. */
 static int is_still_ours(const struct slot *s, const struct reply *rep)
 {
     int64_t fence = s->hold.fence - hf__hold_passes(&s->hold);

@@ -5,7 +5,7 @@
 
 #define TRIAL_WAITS 64   /* measured each way */
 #define KEEP_WAITS 4096  /* the better way, before the next trial */
-#define TOOK_US_MAX 5000 /* one long wait shall not decide */
+#define TOOK_US_MAX 5000 /* so that one long wait does not decide */
 
 static void trial_begin(struct spin *s, int trial)
 {

@@ -2,9 +2,9 @@
  * spin.h: should a lone caller spin before it sleeps?
  *
  * On an idle machine a round trip is dominated by cores going to sleep, and a
- * short spin wins more than it costs; on a busy one it loses, and by how much
- * depends on who else wants the core.  So it is measured: some waits are made
- * each way, the faster way is kept for many more, and then measured again.
+ * short spin wins more than it costs; on a busy machine it loses, and by how
+ * much depends on what else wants the core.  So it is measured: some waits are
+ * made each way, the faster way is kept for many more, and then measured again.
  */
 #ifndef HF_ENGINE_SPIN_H
 #define HF_ENGINE_SPIN_H
@@ -25,7 +25,7 @@ void hf__spin_init(struct spin *s, int64_t limit_us);
 /* Spin this time? */
 int hf__spin_begin(const struct spin *s);
 
-/* One wait is over, however it was made; it took so long. */
+/* One wait is over, by spinning or by sleeping; it took `took_us`. */
 void hf__spin_end(struct spin *s, int64_t took_us);
 
 #endif

@@ -2,8 +2,8 @@
  * tallies.c: numbers that are kept under a name (permits, counters, latches,
  * barriers): one request to the first node, and no hold.
  *
- * The rule: owner and attempt say which change it is, so that the store makes
- * it once however often it is asked.
+ * The rule: owner and attempt identify the change, so that the store makes it
+ * once, however many copies of the request arrive.
  */
 #include "engine/tallies.h"
 
@@ -13,8 +13,8 @@
 #include "engine/nodes.h"
 #include "engine/ops.h"
 
-/* So long a copy of it may come: repeated while anybody has patience, and then
- * on its way. */
+/* For how long copies of the request may arrive: it is repeated during the
+ * patience, and the last copy may be on its way for some time. */
 static int64_t copies_us(const struct engine *e)
 {
     return e->conf.patience_us + 2 * e->conf.timeout_us;

@@ -3,7 +3,7 @@
  * says of itself: one request to the first node, and no hold.
  *
  * The rule: a write that may have been carried out is never answered CHANGED,
- * for the change may be its own.
+ * because the change may be its own.
  */
 #include "engine/values.h"
 
@@ -55,8 +55,9 @@ void hf__value_start(struct engine *e, struct op *op)
     hf__request_send(e, &e->nodes[0], r);
 }
 
-/* Written whatever is there, a late second copy would undo somebody else's
- * change; with a version, or for a first one, the store tells them apart. */
+/* Is a second copy of the request harmless?  A write of any version would
+ * undo another client's change; for a write with an expected version, and for
+ * the first write, the store recognises the second copy. */
 int hf__value_is_repeatable(const struct request *r)
 {
     if (r->op == OP_VALUE_READ) return 1;
