@@ -1,8 +1,8 @@
 /*
  * backoff.c: see backoff.h.
  *
- * The rule: no pause is longer than the longest that was allowed, however often
- * was tried, and the growth stops before it could overflow.
+ * The rule: no pause is longer than the longest that is allowed, after any
+ * number of tries, and the growth stops before it could overflow.
  */
 #include "core/backoff.h"
 

@@ -2,8 +2,8 @@
  * ballot.h: the numbers a client proposes.
  *
  * One per lock and client.  The rule: a number is never proposed twice, and
- * `proposed` is never reset while a request of ours may still be on its way (a
- * reset left orphans behind: the simulator found it).
+ * `proposed` is never reset while a request of the client may still be on its
+ * way.  (A reset left grants without a holder behind: the simulator found it.)
  */
 #ifndef HF_CORE_BALLOT_H
 #define HF_CORE_BALLOT_H
@@ -11,11 +11,11 @@
 #include <stdint.h>
 
 struct ballot {
-    int64_t seen;     /* largest counter that a node ever told us */
-    int64_t proposed; /* largest number we ever proposed */
+    int64_t seen;     /* largest counter that a node ever told */
+    int64_t proposed; /* largest number that was ever proposed */
 };
 
-/* The next number: the nodes' clock, or just above all we know. */
+/* The next number: the nodes' clock, or just above all numbers known here. */
 int64_t hf__ballot_next(struct ballot *b, int64_t nodes_now_us);
 
 /* A node told its counter. */

@@ -46,7 +46,7 @@ void hf__hold_finish(struct hold *h, struct hold_out *out, int status)
     assert(h->op != HOLD_OP_NONE && !out->finished);
     out->finished = 1;
     out->status = status;
-    /* A caller that is told that it did not enter will not leave either. */
+    /* A caller whose acquire failed will not release it. */
     if (h->op == HOLD_OP_ENTER && status != HF_OK && !MUTATED(COUNT_KEPT))
         h->count--;
     h->op = HOLD_OP_NONE;
@@ -102,14 +102,14 @@ static void attach_begin(struct hold *h, const struct hold_event *ev,
     hf__get_attach(h, ev, out);
 }
 
-/* The longest lease, the watchdog and the shorter period win; what the first
- * acquire said of the end stays. */
+/* Enter once more: the longer lease, the watchdog and the shorter period win;
+ * the longest hold of the first acquire stays. */
 static void held_enter(struct hold *h, const struct hold_event *ev)
 {
     h->count++;
     h->flags |= ev->flags & HOLD_KEEP;
-    /* A detached hold is a record with an end, also if entered; and so is
-     * one that must be fed. */
+    /* A detached hold has an end, also if it is entered again; and so has a
+     * hold that must be fed. */
     if (!(h->flags & HOLD_DETACHED) && !h->feed_ms)
         h->flags |= ev->flags & HOLD_ETERNAL;
     if (ev->lease_us > h->lease_us) h->lease_us = ev->lease_us;
@@ -121,8 +121,8 @@ static void held_enter(struct hold *h, const struct hold_event *ev)
         h->cap_us = ev->now_us + h->max_hold_ms * US_PER_MS;
 }
 
-/* Counts are sent as absolute numbers, so a round that is repeated, or that
- * overtakes another, ends in the same count. */
+/* Counts are sent as absolute numbers, so a repeated round, or a round that
+ * overtakes another, leads to the same count. */
 static void held_change(struct hold *h, const struct hold_event *ev,
                         struct hold_out *out, enum hold_op op)
 {
@@ -135,7 +135,7 @@ static void held_change(struct hold *h, const struct hold_event *ev,
         h->lease_us = ev->lease_us;
     }
     assert(h->count >= 1);
-    h->starved = 0; /* this is the user's own */
+    h->starved = 0; /* the user's own renewal is never held back */
     hf__round_renew(h, ev->now_us, out);
 }
 
@@ -190,7 +190,7 @@ static void in_lost(struct hold *h, const struct hold_event *ev,
         op_begin(h, HOLD_OP_LEAVE, TIME_NEVER);
         hf__hold_finish(h, out, h->lost_status);
     } else if (ev->type == EV_RELEASE) {
-        release_begin(h, ev, out); /* the nodes know its holder now */
+        release_begin(h, ev, out); /* some nodes may still have it */
         if (MUTATED(LOST_AGAIN)) out->notice = HF_STATE_LOST;
     } else if (ev->type == EV_ENTER || ev->type == EV_EXTEND) {
         op_begin(h, HOLD_OP_EXTEND, TIME_NEVER);
@@ -200,8 +200,8 @@ static void in_lost(struct hold *h, const struct hold_event *ev,
     }
 }
 
-/* A node that never had it need not give it back; but one that had it must be
- * heard, if it can be, for it may know of another holder. */
+/* A node that never had the hold need not release it.  But a node that had it
+ * must answer, if it can be reached, because it may know of another holder. */
 static int release_is_over(const struct hold *h)
 {
     uint32_t said = h->granted | h->gone | h->taken;
@@ -212,7 +212,7 @@ static int release_is_over(const struct hold *h)
            && hf__round_count(h->granted | never) >= h->conf->quorum;
 }
 
-/* What the nodes said of our release, once enough of them have. */
+/* The result of a release; HF_UNAVAILABLE until enough nodes have answered. */
 static int release_verdict(const struct hold *h)
 {
     if (release_is_over(h)) return h->lost_status;
@@ -232,8 +232,8 @@ static void in_releasing(struct hold *h, const struct hold_event *ev,
     if (ev->type == EV_REPLY && ev->op == OP_RELEASE && ev->round == h->round) {
         uint16_t node = NODE(ev->node);
         enum verdict v = ev->reply->verdict;
-        /* While the lease cannot have ended, it was our own earlier copy that
-         * freed it. */
+        /* While the lease cannot have ended, it was an earlier copy of this
+         * release that freed it. */
         int by_us = ev->repeated && ev->now_us < h->valid_us;
         if (v == V_GRANTED || (by_us && (v == V_ABSENT || v == V_OTHER)))
             h->granted |= node;
@@ -245,7 +245,7 @@ static void in_releasing(struct hold *h, const struct hold_event *ev,
             h->refused |= node;
         status = release_verdict(h);
         if (status == HF_UNAVAILABLE && hf__round_is_impossible(h))
-            status = ev->reply->status; /* it will not be repeated */
+            status = ev->reply->status; /* a repetition would not help */
         over = over || status != HF_UNAVAILABLE;
     }
     if (!over) return;

@@ -17,10 +17,10 @@ enum hold_state {
     HOLD_IDLE,      /* made, nothing asked yet */
     HOLD_QUEUED,    /* waits for its turn in this process, or for the clocks */
     HOLD_TRYING,    /* a number is proposed, or a ticket is being checked */
-    HOLD_WAITING,   /* somebody else has it, or a pause before the next try */
-    HOLD_HELD,      /* ours until valid_us */
-    HOLD_LOST,      /* it was ours; the holder has been told, not yet let go */
-    HOLD_RELEASING, /* given back; the nodes are being told */
+    HOLD_WAITING,   /* for another holder, or a pause before the next try */
+    HOLD_HELD,      /* until valid_us */
+    HOLD_LOST,      /* it was held; the holder is told, and must release */
+    HOLD_RELEASING, /* released; the nodes are being told */
     HOLD_DONE,      /* over; the hold may be freed */
     HOLD_NSTATES
 };
@@ -30,8 +30,8 @@ enum hold_op {
     HOLD_OP_NONE,
     HOLD_OP_ACQUIRE,
     HOLD_OP_ATTACH,
-    HOLD_OP_ENTER, /* once more */
-    HOLD_OP_LEAVE, /* once less, still held */
+    HOLD_OP_ENTER, /* the holder acquires once more */
+    HOLD_OP_LEAVE, /* the holder releases once, and still holds it */
     HOLD_OP_EXTEND,
     HOLD_OP_RELEASE
 };
@@ -46,20 +46,21 @@ enum hold_event_type {
     EV_READY,   /* the clocks are known; it still waits for its turn.  With
                  * HOLD_BLIND: settle_us is known, and not yet come */
     EV_TURN,    /* it may contend now */
-    EV_BACK,    /* WAITING: another one of this process waits for it; it queues
-                 * again */
+    EV_BACK,    /* WAITING: another hold of this process waits for the lock
+                 * already; this one queues again */
     EV_REPLY,   /* op, round, node, reply */
     EV_WATCHED, /* wake-ups will come (HF_OK) or not (status) */
     EV_WAKE,    /* the lock was released, or may have been */
     EV_RENEW,   /* renew now, somewhat early, with others of the batch */
-    EV_CHECK,   /* another server answers: renew now, if it is kept */
-    EV_FOUND,  /* it was looked for, at `since_us`, and ends `lease_us` later */
-    EV_GONE,   /* it was looked for and is not there: lost, with `status` */
-    EV_HANDED, /* the store gave it to this hold, which queued there: attempt
+    EV_CHECK,   /* after a failover: renew now, if the watchdog keeps it */
+    EV_FOUND,   /* an inspection sent at `since_us` found it, with `lease_us`
+                 * left */
+    EV_GONE,    /* an inspection did not find it: lost, with `status` */
+    EV_HANDED,  /* the store gave it to this hold, which queued there: attempt
                  * and number by which it did, fence; lease_us: how long
                  * it is given, which may be less than its lease */
-    EV_FEED,   /* the program says that its work is alive */
-    EV_YIELD,  /* released, and handed to another holder of this process:
+    EV_FEED,    /* the program says that its work is alive */
+    EV_YIELD,   /* released, and handed to another holder of this process:
                  * over, without a request */
     EV_INHERIT, /* handed over by `from`: held, with token `fence` */
     EV_STEP,    /* the clock of `node` was set forward: locks may have gone
@@ -70,26 +71,26 @@ enum hold_event_type {
 };
 
 #define HOLD_KEEP 1u   /* the watchdog renews it */
-#define HOLD_SHARED 2u /* of its kind: several have it at once */
+#define HOLD_SHARED 2u /* several holders may have it at once */
 #define HOLD_DETACHED 4u
 #define HOLD_ETERNAL 8u  /* the store ends it with the process, never before */
 #define HOLD_MAY_TRY 16u /* EV_ACQUIRE: no need to wait for a turn */
 #define HOLD_BLIND 32u   /* EV_ACQUIRE: queued because no clock is known yet */
-/* Nobody asked for this lease: it may be as short as it has to be. */
+/* The lease is a default: it may be shortened to what the nodes allow. */
 #define HOLD_LEASE_ANY 128u
 #define HOLD_QUEUES 256u  /* the store keeps a place in its queue for it */
-#define HOLD_WRITERS 512u /* and readers stay behind writers */
+#define HOLD_WRITERS 512u /* readers queue behind writers */
 #define HOLD_UPGRADE 1024u
-#define HOLD_ONCE 2048u /* waited for, not held: over when it is granted */
+#define HOLD_ONCE 2048u /* a latch, a barrier: over when it is granted */
 #define HOLD_MANY                                                              \
-    4096u                /* of one name several may be held at once; they are
-                         * got one after the other */
-#define HOLD_LOOKS 8192u /* asking changes nothing: nothing is given back */
+    4096u                /* one process may have several holds of the name, and
+                         * gets them one after the other */
+#define HOLD_LOOKS 8192u /* asking changes nothing: there is no release */
 #define HOLD_ONE_TRY                                                           \
-    64u /* EV_ACQUIRE: over when somebody has it, however long it may take to
-         * ask: wait_us is for the store alone */
+    64u /* EV_ACQUIRE: over when another holder has it; wait_us is only for a
+         * store that does not answer */
 
-/* What an acquire may ask for beyond lease and wait; 0: nothing of it.  Whole
+/* What an acquire may ask for beyond lease and wait; 0: not asked for.  Whole
  * milliseconds, as the user gives them. */
 struct hold_plan {
     int64_t renew_us;    /* period; 0: a third of the lease */
@@ -105,7 +106,7 @@ struct hold_event {
     uint64_t random;      /* for jitter */
     unsigned flags;       /* HOLD_* */
     int64_t wait_us;      /* < 0 for ever, 0 one try; TURN, WAKE: how long
-                           * to stand back, 0 not at all */
+                           * to let other processes go first */
     int64_t lease_us;
     uint64_t attempt;
     int64_t number;
@@ -131,12 +132,12 @@ struct hold_conf {
     int64_t window_us;
     int64_t timeout_us;  /* for one answer */
     int64_t patience_us; /* without any answer */
-    int is_patient;      /* an acquire that waits has patience without end */
-    int64_t rtt_us;      /* the slowest of late round trips */
+    int is_patient;      /* an acquire waits for a silent store for ever */
+    int64_t rtt_us;      /* the slowest of recent round trips */
     uint64_t attempts;   /* the last attempt of this client */
     unsigned char ticket_seed[TICKET_SEED_LEN]; /* for secrets of tickets */
     int64_t handover;    /* hand-overs in a row within the process */
-    int64_t handover_us; /* and for how long */
+    int64_t handover_us; /* for how long hand-overs may go on */
 
     /* Several nodes; the engine keeps these up to date. */
     uint32_t unsettled;   /* may not vote, by bit */
@@ -156,7 +157,7 @@ struct hold {
     uint32_t grant_round;   /* HELD: the one that got it */
     uint32_t max_hold_ms;   /* HELD: as planned; 0: no cap */
     uint64_t attempt;       /* fresh for every attempt; a waiter in the store's
-                           * queue keeps it, for the store knows it by this */
+                           * queue keeps it, because it names its place there */
     uint64_t secret; /* DETACHED: for its ticket; `attempt` is its hash */
     int64_t number;  /* T of this attempt */
     int64_t fence;
@@ -170,49 +171,49 @@ struct hold {
     uint16_t refused;       /* surely not granted */
     uint16_t heard;         /* answered at all */
     uint16_t doubtful;      /* may have been granted */
-    uint16_t confirmed;     /* nodes that are known to be ours */
-    uint16_t backing;       /* of them, those that valid_us rests on */
+    uint16_t confirmed;     /* nodes that are known to have this hold */
+    uint16_t backing;       /* confirmed nodes that valid_us rests on */
     uint16_t joining;       /* granted while a round was open: confirmed when
                              * the next one begins */
     uint16_t earlier;       /* may have granted this attempt under a lower T */
     uint16_t gone;          /* renewal: no lock there */
     uint16_t taken;         /* renewal: another owner there */
-    uint16_t healed;        /* renewal: ours, but not yet confirmed */
-    uint16_t barred;        /* proposal: refused, and will be again */
+    uint16_t healed;        /* renewal: has this hold, was not yet confirmed */
+    uint16_t barred;        /* proposal: refused, and would be again */
     unsigned round_open : 1;
     unsigned round_renews : 1;
     unsigned round_won : 1;
-    unsigned busy : 1;    /* this round: somebody else has it */
-    unsigned silent : 1;  /* this round: and will tell nobody when it is free */
-    unsigned stale : 1;   /* this round: our number was too low */
-    unsigned woken : 1;   /* a wake-up came while we tried */
+    unsigned busy : 1;    /* this round: another holder has it */
+    unsigned silent : 1;  /* this round: its release will wake no waiter */
+    unsigned stale : 1;   /* this round: the proposed number was too low */
+    unsigned woken : 1;   /* a wake-up came during a try */
     unsigned watched : 1; /* wake-ups come */
     unsigned watch_asked : 1;
     unsigned answered : 1;  /* a quorum answered during this op */
-    unsigned outwaited : 1; /* it stood behind others of this process for nearly
-                             * all of its time, and no node has failed since */
+    unsigned outwaited : 1; /* it queued in this process for nearly all of its
+                             * wait, and no node has failed since */
     unsigned at_risk : 1;
     unsigned one_try : 1;   /* the user does not wait for the holder */
-    unsigned hasty : 1;     /* nor for the store, longer than needed */
-    unsigned starved : 1;   /* a renewal is held back until it is fed */
+    unsigned hasty : 1;     /* the user waits for the store no longer than for
+                             * one patience */
+    unsigned starved : 1;   /* not renewed until it is fed */
     unsigned shaken : 1;    /* clocks were set: too few are sure to have it */
     unsigned timed_out : 1; /* lost because its time was over */
-    unsigned nomem : 1;     /* this round: some could not be asked for lack of
-                             * memory */
+    unsigned nomem : 1;     /* this round: without memory to ask every node */
     unsigned late : 1;      /* it was granted, and nearly over by then */
     unsigned crowded : 1;   /* others of this process queue for it, or did */
-    unsigned placed : 1;    /* it was told to wait, or too late that it need
-                             * not: it may have a place, or the lock */
-    unsigned unsure : 1;    /* a proposal was not answered, and may yet come */
+    unsigned placed : 1;    /* it may have a place in the store's queue, or have
+                             * been granted too late */
+    unsigned unsure : 1;    /* an unanswered proposal may yet arrive */
     uint16_t block;         /* tokens asked for beyond the first */
-    uint16_t reserve;       /* of them left for hand-overs */
+    uint16_t reserve;       /* tokens that are left for hand-overs */
     uint16_t reballots;
-    uint16_t pauses;     /* tries without luck, for the back-off */
+    uint16_t pauses;     /* tries in vain, for the back-off */
     int32_t count;       /* as the nodes know it once the round is over */
     int16_t fail_status; /* the last refusal, for UNAVAILABLE and the like */
     int16_t lost_status; /* HF_EXPIRED or HF_LOST */
 
-    int64_t op_deadline_us; /* the user's */
+    int64_t op_deadline_us; /* end of the user's wait */
     int64_t valid_us;
     union {
         struct {                  /* QUEUED, TRYING, WAITING */
@@ -220,17 +221,17 @@ struct hold {
                                      * asked */
             union {
                 int64_t queued_us;      /* QUEUED: since then */
-                int64_t pause_until_us; /* WAITING: look again then */
+                int64_t pause_until_us; /* WAITING: try again then */
             };
-            int64_t busy_ttl_us;  /* -1 unknown */
+            int64_t busy_ttl_us;  /* left of the holder's lease; -1 unknown */
             int64_t busy_poll_us; /* in the store's queue: when to ask; 0 */
             const struct hold_plan *plan; /* borrowed from the acquire */
         };
         struct {                 /* HELD and after; hf__keep_begin() */
             int64_t renew_at_us; /* TIME_NEVER: no watchdog */
-            int64_t cap_us;      /* valid no longer; TIME_NEVER: no cap */
+            int64_t cap_us;      /* longest valid_us; TIME_NEVER: no cap */
             int64_t fed_us;      /* when it was last fed */
-            int64_t chain_us;    /* granted then to the first holder */
+            int64_t chain_us;    /* when the first holder was granted it */
             uint32_t renew_ms;   /* 0: every third of the lease */
             uint32_t feed_ms;    /* 0: it needs no feeding */
         };
@@ -248,7 +249,7 @@ struct hold_send {
     int64_t count;
     int64_t lease_us;
     int64_t deadline_us;
-    int64_t wanted_us; /* PROPOSE: the user waits no longer than this */
+    int64_t wanted_us; /* PROPOSE: end of the user's wait */
     int64_t until_us;
 };
 
@@ -262,7 +263,7 @@ struct hold_out {
     int finished; /* the user's operation is over: `status` */
     int status;
     int notice;      /* enum hf_state: tell the holder; 0: nothing */
-    int risk_untold; /* AT_RISK first: its time passed unnoticed */
+    int risk_untold; /* tell AT_RISK first: it was not told in time */
 };
 
 void hf__hold_init(struct hold *h, struct hold_conf *conf,
@@ -281,7 +282,7 @@ int hf__hold_view(const struct hold *h, int64_t now_us);
 /* Why the holder is told `state`: a status. */
 int hf__hold_why(const struct hold *h, int state);
 
-/* The sentence for it, where the hold knows better than the status; or NULL. */
+/* The sentence for it, if the hold knows more than the status says; or NULL. */
 const char *hf__hold_cause(const struct hold *h, int state);
 
 /* When it turns AT_RISK unless it is renewed. */
@@ -290,7 +291,8 @@ int64_t hf__hold_risk_us(const struct hold *h);
 /* HELD: from one renewal to the next. */
 int64_t hf__hold_period_us(const struct hold *h);
 
-/* Is it held and kept by the watchdog, with nothing under way? */
+/* Is it held and renewed by the watchdog, with no operation or round under
+ * way? */
 int hf__hold_is_renewable(const struct hold *h);
 
 /* How often this hold has been handed over. */

@@ -7,9 +7,10 @@
  *                    WAITING
  *
  * The rule: an attempt that is given up is released wherever it may have been
- * granted, and the next attempt has a fresh id, so that a late packet of the
- * one can neither make nor undo the other.  A wait in the store's queue is
- * one attempt, however often it asks, and is given up once, at the end.
+ * granted, and the next attempt has a fresh id, so that a late packet of one
+ * attempt can neither make nor undo the grant of another.  A wait in the
+ * store's queue is one attempt, which asks many times and is given up once, at
+ * the end.
  */
 #include <assert.h>
 
@@ -17,11 +18,11 @@
 #include "core/hold_parts.h"
 #include "core/mutation.h"
 
-/* Once the store has answered, a wait outlives a restart of it; a client that
- * waits for its store outlives anything but the caller's own deadline.  Nodes
- * that are known to be settled later are waited for.  A try has one patience,
- * whatever is answered: replicas that are missing, or a clock that is off, may
- * refuse it for ever. */
+/* Set until when an answer is waited for.  Once the store has answered, a wait
+ * survives a restart of the store.  A client that is patient waits until the
+ * caller's own deadline.  Nodes that are known to be settled later are waited
+ * for.  A call that does not wait has one patience in all, whatever the nodes
+ * answer: missing replicas, or a clock that is off, may refuse it for ever. */
 static void patience_begin(struct hold *h, int64_t now_us)
 {
     int64_t patience = h->conf->patience_us;
@@ -39,7 +40,8 @@ static void patience_begin(struct hold *h, int64_t now_us)
 static void try_failed(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out);
 
-/* A lease beyond what the quorum's nodes know of would outlive a quarantine. */
+/* A lease longer than the members' markers know of would outlive a
+ * quarantine. */
 static int lease_fits(struct hold *h)
 {
     int64_t most = h->conf->lease_max_us;
@@ -48,7 +50,8 @@ static int lease_fits(struct hold *h)
     return !most || h->lease_us <= most;
 }
 
-/* A fresh attempt: the client's next, or what belongs to its secret. */
+/* A fresh attempt: the client's next number; for a detached hold the hash of a
+ * new secret. */
 static void attempt_begin(struct hold *h)
 {
     h->attempt = ++h->conf->attempts;
@@ -79,8 +82,8 @@ static void pause_count(struct hold *h)
     if (h->pauses < UINT16_MAX) h->pauses++;
 }
 
-/* Exponential, full jitter: two clients that split the votes must not meet
- * again at the same moment: fixed pauses made livelocks in the simulator. */
+/* Exponential, with full jitter: two clients that split the votes must not ask
+ * again at the same moment.  Fixed pauses made livelocks in the simulator. */
 static int64_t backoff_us(struct hold *h, uint64_t random)
 {
     static const struct hold_backoff apart = {HF_BACKOFF_JITTER, 2,
@@ -90,7 +93,7 @@ static int64_t backoff_us(struct hold *h, uint64_t random)
     return pause;
 }
 
-/* The user wants no wake-ups, but these pauses; or NULL. */
+/* The pauses that the user wants instead of wake-ups; or NULL. */
 static const struct hold_backoff *spin_of(const struct hold *h)
 {
     return h->plan && h->plan->backoff.kind != HF_BACKOFF_NONE
@@ -153,8 +156,8 @@ void hf__get_begin(struct hold *h, const struct hold_event *ev,
         queue_begin(h, now_us);
 }
 
-/* With several nodes, clients that split the votes wake each other by giving
- * them back: each asks again after a pause of its own. */
+/* With several nodes, clients that split the votes wake each other when they
+ * release their grants: each asks again after a random pause. */
 static void wake_up(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out)
 {
@@ -185,8 +188,8 @@ static void try_failed(struct hold *h, const struct hold_event *ev,
         return;
     }
     if (h->nomem && h->conf->nodes > 1) {
-        /* What was granted may have to wait for its lease's end: another
-         * try would find it taken, and by this client. */
+        /* Without memory for a release the grants may stay until their lease
+         * ends: another try would find the lock taken by this client. */
         hf__get_abandon(h, HF_NOMEM, now_us, out);
         return;
     }
@@ -217,9 +220,9 @@ static void try_failed(struct hold *h, const struct hold_event *ev,
     if (look_again) wake_up(h, ev, out);
 }
 
-/* One node that refuses for good is no reason to give up; if too few are left
- * for a quorum, that is one.  So is it that what was waited for was taken
- * away. */
+/* Count a node that failed.  A node that refuses for good (HF_ADVICE_FIX), or
+ * that took away what was waited for (HF_LOST), is barred; the acquire gives up
+ * when too few other nodes are left for a quorum. */
 static void failure_count(struct hold *h, const struct hold_event *ev)
 {
     int status = ev->reply->status;
@@ -231,8 +234,9 @@ static void failure_count(struct hold *h, const struct hold_event *ev)
     h->fail_status = (int16_t)(is_final ? status : HF_UNAVAILABLE);
 }
 
-/* A higher number helps against a node's counter, and against its clock unless
- * that is ahead of the others': then it refuses whatever we propose. */
+/* Would a higher number be granted?  It helps against a node's counter, and
+ * against its clock unless that is ahead of the others': then the node refuses
+ * every number. */
 static int higher_helps(const struct hold *h, const struct hold_event *ev)
 {
     const struct reply *r = ev->reply;
@@ -240,10 +244,10 @@ static int higher_helps(const struct hold *h, const struct hold_event *ev)
            || ev->nodes_now_us >= r->node_us - h->conf->window_us;
 }
 
-/* A proposal that was granted by a node that may not vote any more, be it by
- * this very reply: its clock seems to have been set forward, and the lease that
- * stood in the way may have ended there only.  A renewal is another matter: it
- * found our own hold. */
+/* Was the proposal granted by a node that may not vote any more, perhaps
+ * since this very reply?  Its clock seems to have been set forward, and
+ * another lease may have ended too early there.  A renewal still counts: it
+ * found this hold. */
 static int is_no_vote(const struct hold *h, const struct hold_event *ev)
 {
     return h->conf->nodes > 1 && h->op == HOLD_OP_ACQUIRE
@@ -257,7 +261,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
     switch (r->verdict) {
     case V_GRANTED:
         if (is_no_vote(h, ev)) {
-            h->doubtful |= node; /* it is to be released there */
+            h->doubtful |= node; /* so that it is released there */
             break;
         }
         h->granted |= node;
@@ -311,7 +315,8 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
     }
 }
 
-/* A ticket is checked by a renewal: nothing is proposed, nothing released. */
+/* The renewal that checks a ticket failed.  Nothing was proposed, so nothing is
+ * released. */
 static void attach_failed(struct hold *h, const struct hold_event *ev,
                           struct hold_out *out)
 {
@@ -348,8 +353,8 @@ static void try_step(struct hold *h, const struct hold_event *ev,
 static void in_trying(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
-    /* If it cannot be taken so, the answer that is awaited will say more; that
-     * may be from before it was handed over: then it is asked for again. */
+    /* If it cannot be taken at once, the answer that is awaited decides.  That
+     * may be from before the hand-over: `woken` then makes it ask again. */
     if (hf__queue_is_handed(h, ev)) {
         if (!hf__queue_take(h, ev, out)) h->woken = 1;
         return;
@@ -368,7 +373,7 @@ static void in_trying(struct hold *h, const struct hold_event *ev,
             hf__keep_granted(h, ev, out);
             return;
         }
-        /* Too late to be of use: give it back, or ask once more. */
+        /* Too late to be of use: release it, or ask once more. */
         h->doubtful |= h->granted;
         h->granted = 0;
         h->late = h->placed = 1;
@@ -380,8 +385,8 @@ static void in_trying(struct hold *h, const struct hold_event *ev,
         try_failed(h, ev, out);
 }
 
-/* A ticket is checked by a renewal; how long that may be, a node must have told
- * first. */
+/* A ticket is checked by a renewal.  A member must have told the longest lease
+ * before. */
 void hf__get_attach(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out)
 {
@@ -405,7 +410,7 @@ static void try_again(struct hold *h, const struct hold_event *ev,
         try_begin(h, ev, out);
 }
 
-/* As if it had never asked. */
+/* Queue as if it had not asked so far. */
 static void queue_again(struct hold *h, int64_t now_us)
 {
     h->answer_by_us = TIME_NEVER;
@@ -428,8 +433,8 @@ static void in_waiting(struct hold *h, const struct hold_event *ev,
     }
 }
 
-/* It waits for its turn only, from now on; or it is known when there will be
- * voters. */
+/* From now on it waits for its turn only; with HOLD_BLIND: it is known when
+ * enough members may vote. */
 static void queue_ready(struct hold *h, const struct hold_event *ev)
 {
     h->queued_us = ev->now_us;
@@ -439,8 +444,8 @@ static void queue_ready(struct hold *h, const struct hold_event *ev)
         h->answer_by_us = TIME_NEVER;
 }
 
-/* Those it stood behind may have had nearly all of its time: that is no silence
- * of the store's. */
+/* Did it queue in this process for nearly all of its wait?  Then the time-
+ * out is not the store's silence. */
 static int is_outwaited(const struct hold *h, int64_t now_us)
 {
     int64_t left_us = max64(h->op_deadline_us - now_us, 0);
@@ -448,7 +453,7 @@ static int is_outwaited(const struct hold *h, int64_t now_us)
            && left_us < now_us - h->queued_us;
 }
 
-/* It may contend now, or after others of other processes. */
+/* It may contend: now, or after a pause that lets other processes go first. */
 static void turn_begin(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {

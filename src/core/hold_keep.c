@@ -14,9 +14,9 @@
 #include "core/hold_parts.h"
 #include "core/mutation.h"
 
-/* Locks that were taken in a burst are not to be renewed in one: the first
- * renewal comes anywhere in the period but its first tenth, for most holds are
- * short. */
+/* Locks that were taken in a burst must not be renewed in a burst: the first
+ * renewal comes at a random time of the period, except in its first tenth,
+ * because most holds are short. */
 static void renew_spread(struct hold *h, uint64_t random)
 {
     uint64_t most = (uint64_t)hf__hold_period_us(h) / 10 * 9;
@@ -78,8 +78,8 @@ static void held_feed(struct hold *h, const struct hold_event *ev,
     hf__round_renew(h, ev->now_us, out);
 }
 
-/* An extension may have been lost where the lock was not; nothing that is found
- * makes it longer. */
+/* The store may have lost an extension, but not the lock: take the end that was
+ * found, if it is earlier.  It is never made later. */
 static void held_found(struct hold *h, const struct hold_event *ev)
 {
     int64_t drift = part64(ev->lease_us, h->conf->drift_ppm);

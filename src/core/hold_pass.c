@@ -3,19 +3,19 @@
  *
  *   from: HELD --yield--> DONE          to: QUEUED --inherit--> HELD
  *
- * The nodes see one hold all the while, the chain: one owner, one attempt, one
+ * The nodes see one hold all the time, the chain: one owner, one attempt, one
  * lease.  The rule: the grant that began the chain has reserved a block of
- * tokens; each holder gets the next one, none is used twice, and a hold that
- * has ended, or soon will, is not handed on.
+ * tokens; each holder gets the next token, no token is used twice, and a hold
+ * that has ended, or soon will, is not handed on.
  */
 #include <assert.h>
 
 #include "core/hold_parts.h"
 #include "core/mutation.h"
 
-/* How many tokens a proposal reserves.  None where nobody would use them, and
- * none by a number that is ahead of the nodes' clock: tokens that outran it
- * would fall back when a node forgets its counter. */
+/* How many tokens a proposal reserves.  None where no holder would use them,
+ * and none with a number that is ahead of the nodes' clock: when a node forgets
+ * its counter it goes on from its clock, with tokens below those. */
 void hf__pass_ask(struct hold *h, int64_t nodes_now_us)
 {
     assert(h->conf->handover >= 0 && h->conf->handover <= HANDOVER_MAX);
@@ -45,14 +45,15 @@ int64_t hf__pass_number(const struct hold *h, int64_t number)
     return end > number ? end : number;
 }
 
-/* Its nodes must keep it for long enough to be worth having. */
+/* Is enough of the lease left to be worth handing over? */
 static int is_fresh(const struct hold *h, int64_t now_us)
 {
     if (h->valid_us == TIME_NEVER || MUTATED(PASS_LATE)) return 1;
     return !h->at_risk && h->valid_us - now_us >= h->lease_us / 2;
 }
 
-/* A node has told of a number above ours: it may be somebody else's by now. */
+/* Has a node told a number above those of this chain?  Then another client may
+ * have the lock by now. */
 static int is_overtaken(const struct hold *h)
 {
     return h->ballot->seen > h->fence + h->reserve;
@@ -66,7 +67,8 @@ static int chain_is_open(const struct hold *h, int64_t now_us)
            && is_fresh(h, now_us);
 }
 
-/* A hold that ends by a rule of its own is its first holder's alone. */
+/* Do both want the same hold?  A hold with a longest hold or with feeding is
+ * not handed over. */
 static int is_alike(const struct hold *from, const struct hold *to)
 {
     const struct hold_plan *plan = to->plan;
@@ -94,7 +96,8 @@ void hf__pass_yield(struct hold *h, struct hold_out *out)
     hf__hold_move(h, HOLD_DONE);
 }
 
-/* What the nodes know goes over as it is; what the user waits for does not. */
+/* What the nodes know is copied from the other hold; what the user waits for is
+ * this hold's own. */
 void hf__pass_inherit(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {

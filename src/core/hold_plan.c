@@ -2,8 +2,8 @@
  * hold_plan.c: what an acquire planned for its hold: how often it is renewed,
  * when it must end, and whether it must be fed.
  *
- * The rule: the end is decided by the round that was granted, and nothing moves
- * it; what is not fed is not renewed.
+ * The rule: the round that was granted decides when the hold must end, and
+ * nothing changes that; a hold that is not fed in time is not renewed.
  */
 #include <assert.h>
 
@@ -35,9 +35,10 @@ int hf__keep_is_useful(const struct hold *h, int64_t now_us)
            || hf__round_lease_end_us(h) - now_us >= h->lease_us / 10;
 }
 
-/* What to ask of the nodes in a round that begins now: no more than the cap
- * leaves, so that no waiter waits for a dead holder past it; but enough for the
- * slowest clock to keep it until then.   Attached holds have no cap. */
+/* The lease to ask for in a round that begins now: no more than what is left
+ * until the cap, so that no waiter waits for a dead holder beyond it; but
+ * long enough that a node with the slowest clock keeps it until then. 
+ * Attached holds have no cap. */
 int64_t hf__plan_lease_us(const struct hold *h, int64_t now_us)
 {
     int64_t cap_us = TIME_NEVER;
@@ -51,7 +52,8 @@ int64_t hf__plan_lease_us(const struct hold *h, int64_t now_us)
     return min64(h->lease_us, left_us + 2 * drift_us + 2 * DRIFT_FLOOR_US);
 }
 
-/* From what getting needs to what keeping needs; both are in one place. */
+/* Change the union in struct hold from what getting the lock needs to what
+ * keeping it needs. */
 void hf__keep_begin(struct hold *h, int64_t start_us, int64_t now_us)
 {
     static const struct hold_plan nothing;
@@ -62,7 +64,7 @@ void hf__keep_begin(struct hold *h, int64_t start_us, int64_t now_us)
     h->max_hold_ms = plan_ms(plan->max_hold_us);
     h->renew_at_us = TIME_NEVER;
     h->cap_us = cap_us;
-    h->fed_us = now_us; /* the acquire shows that it is alive */
+    h->fed_us = now_us; /* the acquire counts as feeding */
     h->renew_ms = renew_ms;
     h->feed_ms = feed_ms;
     h->starved = h->timed_out = h->shaken = h->late = 0;

@@ -7,18 +7,19 @@
  *              +------- handed, short ------+
  *
  * A poll is an ordinary proposal, under the same attempt and a higher number:
- * it keeps the place, and finds out what a lost message would have told.  What
- * was handed over for a moment only is had for its lease by a poll, and not
- * before that is granted.  The rule: what was handed over is taken at once only
- * if the store did so by the last number that was proposed, and for the whole
- * lease.  It counts from when that was sent, and nothing is on its way by which
- * the store could give it once more, with another token.
+ * it keeps the place, and finds out what a lost message would have told.  If
+ * the lock was handed over for a short time only, one more poll asks for the
+ * whole lease, and the lock is held when that is granted.  The rule: a lock
+ * that was handed over is held at once only if the store names the last number
+ * that was proposed, and gives the whole lease.  The lease then counts from
+ * that proposal, and no other proposal is on its way that the store could grant
+ * with another token.
  */
 #include "core/hold_parts.h"
 #include "core/mutation.h"
 
-/* It is given up: may the store know of it?  What is on its way then may come
- * behind the release. */
+/* The attempt is given up: may the store know of it?  A proposal that is on its
+ * way may arrive after the release (`unsure`). */
 int hf__queue_is_known(struct hold *h)
 {
     uint32_t said = h->granted | h->refused;
@@ -28,16 +29,16 @@ int hf__queue_is_known(struct hold *h)
     return h->placed || h->unsure || (is_asked && hf__round_maybe_ours(h));
 }
 
-/* For this very attempt, which queues there. */
+/* Is the event a hand-over to this attempt? */
 int hf__queue_is_handed(const struct hold *h, const struct hold_event *ev)
 {
     return ev->type == EV_HANDED && h->flags & HOLD_QUEUES
            && h->op == HOLD_OP_ACQUIRE && ev->attempt == h->attempt;
 }
 
-/* Is it as good as the answer to the last proposal would be?  The store gave it
- * by that number and for all of the lease that was asked for, of which hardly
- * anything has passed. */
+/* Is the hand-over as good as a grant of the last proposal?  The store names
+ * the number of that proposal and gives the whole lease, and hardly any of
+ * the lease has passed. */
 static int is_whole(const struct hold *h, const struct hold_event *ev)
 {
     int64_t lease_us = hf__plan_lease_us(h, h->round_start_us);
@@ -47,7 +48,7 @@ static int is_whole(const struct hold *h, const struct hold_event *ev)
            && hf__keep_is_useful(h, ev->now_us);
 }
 
-/* Take what was handed over.  0: it must be asked for. */
+/* Hold what was handed over.  0: one more proposal is needed. */
 int hf__queue_take(struct hold *h, const struct hold_event *ev,
                    struct hold_out *out)
 {

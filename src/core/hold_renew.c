@@ -1,13 +1,14 @@
 /*
- * hold_renew.c: what the nodes say to a renewal, and healing those that have
- * lost it.
+ * hold_renew.c: what the nodes say to a renewal, and healing the nodes that
+ * have lost the hold.
  *
- *   in the round:  ours and confirmed   it votes
- *                  ours, not confirmed  it is confirmed if the round is won
- *                  not ours             it is healed if the round is won
+ *   a node that, in the round,
+ *     has the hold, and was confirmed   votes
+ *     has the hold, was not confirmed   is confirmed if the round is won
+ *     does not have the hold            is healed if the round is won
  *
  * The rule: a vote counts only from a node that was confirmed when the round
- * began.  Counting a healed one at once lets a dead hold come back to life.
+ * began.  Counting a healed node at once would revive a hold that is lost.
  */
 #include <assert.h>
 
@@ -15,7 +16,7 @@
 #include "core/hold_parts.h"
 #include "core/mutation.h"
 
-/* It has it, and for as long as we count on. */
+/* These nodes have the hold, for at least as long as valid_us says. */
 static void node_confirm(struct hold *h, uint16_t nodes)
 {
     h->confirmed |= nodes;
@@ -31,7 +32,7 @@ static void node_doubt(struct hold *h, uint16_t nodes)
 
 void hf__renew_plan(struct hold *h)
 {
-    /* What has no end is looked at all the same: its file may be gone. */
+    /* A hold without an end is renewed as well: its file may be gone. */
     h->renew_at_us = h->flags & HOLD_KEEP
                          ? h->round_start_us + hf__hold_period_us(h)
                          : TIME_NEVER;
@@ -58,7 +59,7 @@ static void renew_won(struct hold *h, const struct hold_event *ev,
     node_confirm(h, h->healed);
     hf__valid_set(h, ev->now_us);
     hf__renew_plan(h);
-    /* It may be as near to its cap as before. */
+    /* Near its cap it stays AT_RISK. */
     if (h->at_risk && ev->now_us < hf__hold_risk_us(h)) {
         h->at_risk = 0;
         out->notice = HF_STATE_HELD;
@@ -67,8 +68,8 @@ static void renew_won(struct hold *h, const struct hold_event *ev,
     if (h->op != HOLD_OP_NONE) hf__hold_finish(h, out, HF_OK);
 }
 
-/* The user's change was not confirmed.  A fixed lease is not renewed
- * without being asked to; only a lower count is still to be told. */
+/* The user's change was not confirmed.  A fixed lease is not renewed unless the
+ * user asks for it; only a lower count is still sent to the nodes. */
 void hf__change_failed(struct hold *h, struct hold_out *out, int status)
 {
     if (!(h->flags & HOLD_KEEP) && h->op != HOLD_OP_LEAVE) {
@@ -78,8 +79,8 @@ void hf__change_failed(struct hold *h, struct hold_out *out, int status)
     hf__hold_finish(h, out, status);
 }
 
-/* Some answers are missing: ask again soon, more often than not three times
- * before the end. */
+/* Some answers are missing: ask again soon, so that there is time for several
+ * tries before the end. */
 static void renew_failed(struct hold *h, const struct hold_event *ev,
                          struct hold_out *out)
 {
@@ -96,7 +97,7 @@ static void renew_failed(struct hold *h, const struct hold_event *ev,
         hf__change_failed(h, out, h->fail_status);
 }
 
-/* Something else is stored there, or nothing. */
+/* Does the node have something else under this name, or nothing? */
 static int is_not_ours(const struct reply *r)
 {
     return r->verdict == V_ABSENT || r->verdict == V_OTHER
@@ -150,7 +151,7 @@ static void round_decide(struct hold *h, const struct hold_event *ev,
         renew_failed(h, ev, out);
 }
 
-/* The round was won without it. */
+/* An answer to a round that was won without this node. */
 static void late_reply(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
@@ -162,8 +163,8 @@ static void late_reply(struct hold *h, const struct hold_event *ev,
     }
 }
 
-/* A vote for our number that came after the quorum, or a node that was healed:
- * confirmed. */
+/* A grant that came after the quorum, or the answer of a node that was healed:
+ * the node is confirmed. */
 static void propose_reply(struct hold *h, const struct hold_event *ev,
                           struct hold_out *out)
 {
@@ -176,7 +177,8 @@ static void propose_reply(struct hold *h, const struct hold_event *ev,
     round_decide(h, ev, out);
 }
 
-/* Of this hold, while a later round has begun: it has no part in that one. */
+/* A grant of this hold that came after a later round began: it does not count
+ * in that round. */
 static int is_late_vote(const struct hold *h, const struct hold_event *ev)
 {
     return ev->op == OP_PROPOSE && ev->reply->verdict == V_GRANTED
@@ -207,10 +209,10 @@ void hf__renew_reply(struct hold *h, const struct hold_event *ev,
     round_decide(h, ev, out);
 }
 
-/* The clock of a node jumped, and the lock there may have gone with it.  A
- * hold that is left with less than a quorum may no longer be the only one.  A
- * node that missed the last round does not count: its lease is older than what
- * we believe. */
+/* The clock of a node was set, and its lease may have ended there.  If less
+ * than a quorum is left, another client may be granted the lock as well.  A
+ * node that missed the last round does not count: its lease ends before
+ * valid_us. */
 void hf__renew_step(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out)
 {

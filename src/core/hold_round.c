@@ -1,8 +1,8 @@
 /*
  * hold_round.c: asking all nodes at once, and counting.
  *
- * The rule: a lost answer counts as "not granted" when deciding that we hold,
- * and as "maybe granted" when deciding where to release.
+ * The rule: a lost answer counts as "not granted" when deciding whether the
+ * lock is held, and as "maybe granted" when deciding where to release.
  */
 #include <assert.h>
 
@@ -42,8 +42,8 @@ uint16_t hf__round_maybe_ours(const struct hold *h)
     return (hf__round_all(h) & ~h->refused) | h->earlier;
 }
 
-/* A renewal without an answer may still arrive, even behind a later one that
- * asked for more: count on no more than it would leave. */
+/* A renewal without an answer may still arrive, even after a later renewal that
+ * asked for a longer lease: count on no more than it would leave. */
 int64_t hf__round_lease_us(const struct hold *h)
 {
     return h->doubt_lease_us < h->lease_us ? h->doubt_lease_us : h->lease_us;
@@ -51,9 +51,9 @@ int64_t hf__round_lease_us(const struct hold *h)
 
 int64_t hf__round_lease_end_us(const struct hold *h)
 {
-    /* A node starts its clock when the request arrives, which is no earlier
-     * than when we sent it.  Counting from the send is what keeps a slow
-     * network from stretching our belief past the node's. */
+    /* A node counts the lease from when the request arrives, which is no
+     * earlier than when it was sent.  Counting from the send keeps a slow
+     * network from making the lease longer here than at the node. */
     int64_t lease_us = hf__round_lease_us(h);
     int64_t drift = part64(lease_us, h->conf->drift_ppm);
     if (MUTATED(NO_DRIFT_MARGIN)) return h->round_start_us + lease_us;
@@ -101,8 +101,9 @@ static void round_open(struct hold *h, int64_t now_us, int renews)
     h->round_open = 1;
 }
 
-/* One node of several must not keep the others waiting: small against the
- * lease, but not within some round trips. */
+/* How long to wait for an answer to a proposal.  One node of several must not
+ * keep the others waiting: a small part of the lease, but at least some round
+ * trips. */
 static int64_t propose_limit_us(const struct hold *h)
 {
     int64_t limit = h->conf->timeout_us;
@@ -111,8 +112,8 @@ static int64_t propose_limit_us(const struct hold *h)
     return min64(min64(limit, PROPOSE_US_MAX), tenth);
 }
 
-/* The nodes are asked that may vote; it may be that no quorum can come of it:
- * then nothing is sent. */
+/* Ask the nodes that may vote.  If they are too few for a quorum, nothing is
+ * sent. */
 void hf__round_propose(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
@@ -123,7 +124,7 @@ void hf__round_propose(struct hold *h, const struct hold_event *ev,
     h->busy_poll_us = 0;
     h->refused = (uint16_t)(all & ~voters);
     if (hf__round_is_impossible(h)) {
-        h->refused = all; /* nobody is asked, so nobody has it */
+        h->refused = all; /* no node is asked, so none has granted it */
         return;
     }
     h->number = hf__ballot_next(h->ballot, ev->nodes_now_us);
@@ -135,8 +136,8 @@ void hf__round_propose(struct hold *h, const struct hold_event *ev,
     s->wanted_us = min64(h->op_deadline_us, h->answer_by_us);
 }
 
-/* A number of its own makes it an ordinary proposal: a late one, or a second
- * copy, dies as any other does. */
+/* Healing is an ordinary proposal, with a number of its own: a late copy of it
+ * is refused as any other. */
 void hf__round_heal(struct hold *h, uint32_t nodes, const struct hold_event *ev,
                     struct hold_out *out)
 {
@@ -148,9 +149,9 @@ void hf__round_heal(struct hold *h, uint32_t nodes, const struct hold_event *ev,
     s->deadline_us = ev->now_us + propose_limit_us(h);
 }
 
-/* The token that the node has for this hold.  Tokens that were handed over
- * within the process are not known there.  Members of a quorum need not have
- * the same number: a healed one has its own, and the ballots keep late
+/* The token that the node has for this hold; 0: do not compare.  The node does
+ * not know of hand-overs within the process.  Members of a quorum need not have
+ * the same number: a healed member has its own, and the ballots keep late
  * proposals out. */
 static int64_t fence_at_node(const struct hold *h)
 {
@@ -162,9 +163,9 @@ void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
 {
     int64_t limit = h->conf->timeout_us;
     if (h->state == HOLD_HELD && h->valid_us < h->cap_us) {
-        /* Leave room for two more tries before the end; but a link that is
-         * given up is given up for all locks, so not within a round trip, nor
-         * where no try can put off the end. */
+        /* Leave time for two more tries before the end.  But at least some
+         * round trips, because a link that is given up is given up for all
+         * locks; and only if a try can put off the end. */
         int64_t third = (h->valid_us - now_us) / 3;
         int64_t least = 4 * h->conf->rtt_us + RENEW_US_MIN;
         if (third < limit) limit = third;
@@ -179,7 +180,7 @@ void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
         h->valid_us = hf__round_lease_end_us(h);
     uint32_t down = h->conf->down;
     if (h->conf->nodes - hf__round_count(down) < h->conf->quorum) down = 0;
-    h->doubtful = (uint16_t)down; /* not asked: it could not be sent */
+    h->doubtful = (uint16_t)down; /* not asked: they cannot be reached */
     struct hold_send *s = send_add(h, out, OP_RENEW, hf__round_all(h) & ~down);
     s->fence = fence_at_node(h);
     s->lease_us = hf__plan_lease_us(h, now_us);
@@ -191,16 +192,17 @@ void hf__round_release(struct hold *h, uint32_t nodes, int64_t now_us,
 {
     if (nodes == 0 || h->flags & HOLD_LOOKS) return;
     struct hold_send *s = send_add(h, out, OP_RELEASE, nodes);
-    /* The largest number ever proposed, so that no late proposal of ours can
-     * leave an orphan behind.  A reader names its own number only: other
-     * readers hold the lock, or will, at the same time. */
+    /* The largest number that was ever proposed, so that no late proposal of
+     * this client is granted after the release.  A reader names its own number
+     * only: other readers may hold the lock at the same time. */
     s->ballot = h->flags & HOLD_SHARED ? h->number
                                        : max64(h->ballot->proposed, h->number);
     s->ballot = hf__pass_number(h, s->ballot);
     if (MUTATED(RELEASE_NUMBERLESS)) s->ballot = 0;
     s->deadline_us = now_us + h->conf->timeout_us;
-    /* A renewal that is still on its way may begin the lease anew; and a poll
-     * the time for which a place is kept. */
+    /* Repeat it until the lease must have ended.  A renewal that is still on
+     * its way may begin the lease anew; and a poll the time for which the store
+     * keeps a place. */
     int64_t kept_us = h->longest_us;
     if (h->flags & HOLD_QUEUES) kept_us = max64(kept_us, PLACE_US);
     s->until_us = h->valid_us == TIME_NEVER ? now_us + h->conf->patience_us

@@ -15,16 +15,16 @@ enum core_mutation {
     CORE_MUT_ATTEMPT_REUSED,      /* the next attempt has the last one's id */
     CORE_MUT_RELEASE_ONCE,        /* a release in doubt is not repeated */
     CORE_MUT_DOUBT_FORGOTTEN,     /* an attempt in doubt is not released */
-    CORE_MUT_RELEASE_NUMBERLESS,  /* a release does not carry our number */
-    CORE_MUT_RELEASE_HASTY,       /* ... is given up by the last lease */
-    CORE_MUT_EARLIER_FORGOTTEN,   /* ... not sent where a lower T was granted */
+    CORE_MUT_RELEASE_NUMBERLESS,  /* a release does not carry a number */
+    CORE_MUT_RELEASE_HASTY,       /* a release is given up by the last lease */
+    CORE_MUT_EARLIER_FORGOTTEN,   /* no release where a lower T was granted */
     CORE_MUT_RISK_SILENT,         /* AT_RISK is never told */
     CORE_MUT_WAKE_IGNORED,        /* a waiter does not hear messages */
     CORE_MUT_WOKEN_FORGOTTEN,     /* a message during a try is forgotten */
     CORE_MUT_CANCEL_IGNORED,      /* a wait that is cancelled goes on */
     CORE_MUT_WAIT_UNBOUNDED,      /* a wait does not end at its deadline */
     CORE_MUT_LOST_AGAIN,          /* LOST is told once more at the release */
-    CORE_MUT_FENCE_PROPOSED,      /* the token is what was proposed */
+    CORE_MUT_FENCE_PROPOSED,      /* the token is the number proposed */
     CORE_MUT_MINORITY,            /* one vote less is enough */
     CORE_MUT_SHORTENED_UNSEEN,    /* a shorter lease in doubt is ignored */
     CORE_MUT_TOKEN_REUSED,        /* a hand-over keeps the token */
@@ -33,18 +33,18 @@ enum core_mutation {
     CORE_MUT_COUNT_KEPT,          /* an entry that failed counts */
     CORE_MUT_CAP_IGNORED,         /* a renewal passes the cap */
     CORE_MUT_CAP_MOVED,           /* an entry begins the cap anew */
-    CORE_MUT_UNFED_RENEWED,       /* what is not fed is renewed */
+    CORE_MUT_UNFED_RENEWED,       /* a hold that is not fed is renewed */
     CORE_MUT_RELEASE_RENEWED,     /* the watchdog outlives the release */
     CORE_MUT_HEAL_COUNTS,         /* a healed node votes in the same round */
-    CORE_MUT_PLACE_KEPT,          /* giving up leaves the place */
+    CORE_MUT_PLACE_KEPT,          /* a waiter gives up and keeps its place */
     CORE_MUT_HANDED_SHORT,        /* a hand-over counts for a whole lease */
-    CORE_MUT_HANDED_LONG_AGO,     /* ... by an earlier number counts */
+    CORE_MUT_HANDED_LONG_AGO,     /* a hand-over by an earlier number counts */
     CORE_MUT_LEAVES_SURE,         /* a proposal under way is forgotten */
     CORE_MUT_FENCE_UNNAMED,       /* a renewal does not name its token */
     CORE_MUT_SUSPECT_VOTES,       /* a node whose clock was set votes */
-    CORE_MUT_HOST_EAGER,          /* it stands in for a store that speaks */
-    CORE_MUT_HOST_UNSEEN,         /* a grant overlooks a hold of the host */
-    CORE_MUT_HOST_KEPT            /* ... and that of the host the store's */
+    CORE_MUT_HOST_EAGER,          /* the host is used while the store answers */
+    CORE_MUT_HOST_UNSEEN,         /* the store's grant overlooks the host's */
+    CORE_MUT_HOST_KEPT            /* the host's grant overlooks the store's */
 };
 
 #ifdef HF_MUTATIONS
