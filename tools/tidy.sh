@@ -99,6 +99,16 @@ rule_pure() {
     }'
 }
 
+# The pure core states what must hold: docs/internals/core.md.
+rule_asserts() {
+    files src/core c | xargs awk '
+    /assert\(/ { found++ }
+    END {
+        if (found * 50 < NR)
+            print "src/core:1: fewer than 20 assertions in 1,000 lines"
+    }'
+}
+
 rule_layers() {
     files src c h | xargs awk "$strip"'
     BEGIN {
@@ -340,6 +350,7 @@ rule_pages() {
     rule_text
     rule_banned
     rule_pure
+    rule_asserts
     rule_layers
     rule_cli
     rule_symbols

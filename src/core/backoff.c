@@ -28,6 +28,7 @@ int64_t hf__backoff_us(const struct hold_backoff *b, unsigned tries,
     assert(b->first_us > 0 && b->most_us > 0 && b->factor >= 1);
     if (b->kind == HF_BACKOFF_CONSTANT) return b->first_us;
     int64_t pause = pause_grow(b, tries);
+    assert(pause >= 1 && pause <= b->most_us);
     if (b->kind != HF_BACKOFF_JITTER) return pause;
     return 1 + (int64_t)(random % (uint64_t)pause);
 }

@@ -56,6 +56,9 @@ void hf__hold_finish(struct hold *h, struct hold_out *out, int status)
 void hf__hold_init(struct hold *h, struct hold_conf *conf,
                    struct ballot *ballot)
 {
+    assert(conf->nodes >= 1 && conf->nodes <= NODES_MAX);
+    /* Two quorums have a node in common. */
+    assert(conf->quorum <= conf->nodes && 2 * conf->quorum > conf->nodes);
     memset(h, 0, sizeof *h);
     h->conf = conf;
     h->ballot = ballot;
@@ -67,7 +70,7 @@ void hf__hold_init(struct hold *h, struct hold_conf *conf,
 
 static void op_begin(struct hold *h, enum hold_op op, int64_t deadline_us)
 {
-    assert(h->op == HOLD_OP_NONE);
+    assert(h->op == HOLD_OP_NONE && op != HOLD_OP_NONE);
     h->op = (uint8_t)op;
     h->op_deadline_us = deadline_us;
 }
@@ -106,6 +109,7 @@ static void attach_begin(struct hold *h, const struct hold_event *ev,
  * the longest hold of the first acquire stays. */
 static void held_enter(struct hold *h, const struct hold_event *ev)
 {
+    assert(h->count < HOLD_COUNT_MAX);
     h->count++;
     h->flags |= ev->flags & HOLD_KEEP;
     /* A detached hold has an end, also if it is entered again; and so has a
@@ -142,6 +146,8 @@ static void held_change(struct hold *h, const struct hold_event *ev,
 static void release_begin(struct hold *h, const struct hold_event *ev,
                           struct hold_out *out)
 {
+    assert(h->state == HOLD_HELD || h->state == HOLD_LOST);
+    assert(h->count == 1);
     op_begin(h, HOLD_OP_RELEASE, ev->now_us + h->conf->timeout_us);
     h->round_open = 0;
     h->granted = h->refused = h->doubtful = h->gone = h->taken = 0;
@@ -264,13 +270,44 @@ static void in_idle(struct hold *h, const struct hold_event *ev,
         attach_begin(h, ev, out);
 }
 
-static void hold_check(const struct hold *h, const struct hold_out *out)
+/* What each node said is counted once, and only of nodes that there are. */
+static void nodes_check(const struct hold *h)
 {
-    assert(h->count >= 0 && h->count <= HOLD_COUNT_MAX);
     assert(!(h->granted & h->refused));
-    assert(h->state != HOLD_HELD || h->count >= 1);
+    assert(!(h->granted & h->doubtful) || h->state == HOLD_RELEASING
+           || MUTATED(HEAL_COUNTS));
+    assert(!((h->granted | h->refused | h->doubtful) & ~hf__round_all(h)));
+    assert(!(h->confirmed & ~hf__round_all(h)));
+    assert(!(h->backing & ~h->confirmed) || MUTATED(HEAL_COUNTS));
+    (void)h;
+}
+
+/* The user waits for an operation exactly while the state says so. */
+static void op_check(const struct hold *h, const struct hold_out *out)
+{
+    assert(h->state != HOLD_IDLE || h->op == HOLD_OP_NONE);
+    assert(h->state == HOLD_IDLE || h->state >= HOLD_HELD
+           || h->op == HOLD_OP_ACQUIRE || h->op == HOLD_OP_ATTACH);
+    assert(h->state != HOLD_RELEASING || h->op == HOLD_OP_RELEASE);
     assert(h->state != HOLD_DONE || h->op == HOLD_OP_NONE);
     assert(h->state != HOLD_LOST || h->op == HOLD_OP_NONE);
+    assert(!out->finished || h->op == HOLD_OP_NONE);
+    (void)h;
+    (void)out;
+}
+
+static void hold_check(const struct hold *h, const struct hold_out *out)
+{
+    nodes_check(h);
+    op_check(h, out);
+    assert(h->count >= 0 && h->count <= HOLD_COUNT_MAX);
+    assert(h->reserve <= h->block);
+    assert(h->state != HOLD_WAITING || !h->round_open);
+    assert(h->state != HOLD_HELD || h->count >= 1);
+    assert(h->state != HOLD_HELD || h->valid_us <= h->cap_us
+           || MUTATED(CAP_IGNORED));
+    assert(h->state != HOLD_HELD || !h->starved || !h->round_open);
+    assert(h->state != HOLD_LOST || h->lost_status != HF_OK);
     assert(out->sends <= HOLD_SENDS_MAX);
     (void)h;
     (void)out;
@@ -279,6 +316,8 @@ static void hold_check(const struct hold *h, const struct hold_out *out)
 void hf__hold_step(struct hold *h, const struct hold_event *ev,
                    struct hold_out *out)
 {
+    assert(ev->type != EV_REPLY || ev->reply);
+    assert(ev->node >= 0 && ev->node < NODES_MAX);
     memset(out, 0, sizeof *out);
     switch (h->state) {
     case HOLD_IDLE:

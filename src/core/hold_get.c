@@ -25,6 +25,8 @@
  * answer: missing replicas, or a clock that is off, may refuse it for ever. */
 static void patience_begin(struct hold *h, int64_t now_us)
 {
+    /* Later, answer_by_us is the memory of renew_at_us. */
+    assert(h->state < HOLD_HELD);
     int64_t patience = h->conf->patience_us;
     if (h->hasty) {
         if (h->answer_by_us == TIME_NEVER) h->answer_by_us = now_us + patience;
@@ -63,6 +65,7 @@ static void attempt_begin(struct hold *h)
 static void try_begin(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
+    assert(h->op == HOLD_OP_ACQUIRE && !h->round_open);
     if (!lease_fits(h)) {
         hf__get_abandon(h, HF_INVALID, ev->now_us, out);
         return;
@@ -124,6 +127,7 @@ static int64_t busy_pause_us(struct hold *h, const struct hold_event *ev)
 void hf__get_abandon(struct hold *h, int status, int64_t now_us,
                      struct hold_out *out)
 {
+    assert(h->state < HOLD_HELD && h->op != HOLD_OP_NONE);
     int is_queued = h->flags & HOLD_QUEUES && hf__queue_is_known(h);
     if (h->state == HOLD_TRYING && h->op == HOLD_OP_ACQUIRE && !is_queued)
         hf__round_release(h, hf__round_maybe_ours(h), now_us, out);
@@ -143,6 +147,7 @@ void hf__get_begin(struct hold *h, const struct hold_event *ev,
                    struct hold_out *out)
 {
     int64_t now_us = ev->now_us;
+    assert(h->state == HOLD_IDLE && h->op == HOLD_OP_ACQUIRE);
     h->hasty = ev->wait_us == 0;
     h->one_try = h->hasty || ev->flags & HOLD_ONE_TRY;
     h->op_deadline_us = ev->wait_us > 0 ? now_us + ev->wait_us : TIME_NEVER;
@@ -162,6 +167,7 @@ static void wake_up(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out)
 {
     int stands_back = ev->type == EV_WAKE && ev->wait_us > 0;
+    assert(h->state == HOLD_WAITING);
     if (h->conf->nodes == 1 && !stands_back) {
         try_begin(h, ev, out);
         return;
@@ -176,6 +182,7 @@ static void try_failed(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
     int64_t now_us = ev->now_us;
+    assert(h->state == HOLD_TRYING && h->op == HOLD_OP_ACQUIRE);
     if (h->stale && h->reballots < REBALLOTS_MAX) {
         h->reballots++;
         h->earlier = hf__round_maybe_ours(h);
@@ -258,6 +265,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
 {
     const struct reply *r = ev->reply;
     uint16_t node = NODE(ev->node);
+    assert(h->round_open && ev->node < h->conf->nodes);
     switch (r->verdict) {
     case V_GRANTED:
         if (is_no_vote(h, ev)) {
@@ -320,6 +328,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
 static void attach_failed(struct hold *h, const struct hold_event *ev,
                           struct hold_out *out)
 {
+    assert(h->state == HOLD_TRYING && h->op == HOLD_OP_ATTACH);
     int not_ours = hf__round_count(h->taken | h->gone);
     if (h->conf->nodes - not_ours < h->conf->quorum) {
         hf__get_abandon(h, h->taken ? HF_LOST : HF_EXPIRED, ev->now_us, out);
@@ -457,6 +466,7 @@ static int is_outwaited(const struct hold *h, int64_t now_us)
 static void turn_begin(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
+    assert(h->op == HOLD_OP_ACQUIRE && !h->round_open);
     h->outwaited = is_outwaited(h, ev->now_us) ? 1 : 0;
     if (ev->wait_us <= 0 && ev->now_us < h->op_deadline_us) {
         try_begin(h, ev, out);

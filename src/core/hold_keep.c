@@ -27,6 +27,8 @@ static void renew_spread(struct hold *h, uint64_t random)
 void hf__keep_granted(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
+    assert(h->state == HOLD_TRYING || h->state == HOLD_WAITING);
+    assert(hf__round_count(h->granted) >= h->conf->quorum || MUTATED(MINORITY));
     if (h->flags & HOLD_ONCE) {
         h->round_open = 0;
         hf__hold_finish(h, out, HF_OK);
@@ -52,6 +54,8 @@ void hf__keep_granted(struct hold *h, const struct hold_event *ev,
 void hf__keep_lose(struct hold *h, int status, int64_t now_us,
                    struct hold_out *out)
 {
+    assert(h->state == HOLD_HELD);
+    assert(status == HF_EXPIRED || status == HF_LOST);
     h->lost_status = (int16_t)status;
     h->round_open = 0;
     hf__round_release(h, hf__round_all(h), now_us, out);
@@ -63,6 +67,7 @@ void hf__keep_lose(struct hold *h, int status, int64_t now_us,
 /* The watchdog's own renewal: held back while the hold is not fed. */
 static void renew_fed(struct hold *h, int64_t now_us, struct hold_out *out)
 {
+    assert(!h->round_open);
     h->starved = h->op == HOLD_OP_NONE && !hf__keep_is_fed(h, now_us);
     if (!h->starved) hf__round_renew(h, now_us, out);
 }
@@ -109,6 +114,7 @@ static void held_timer(struct hold *h, const struct hold_event *ev,
 void hf__keep_event(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out)
 {
+    assert(h->state == HOLD_HELD);
     switch (ev->type) {
     case EV_REPLY:
         hf__renew_reply(h, ev, out);

@@ -27,6 +27,7 @@ void hf__pass_ask(struct hold *h, int64_t nodes_now_us)
 
 void hf__pass_open(struct hold *h, int64_t now_us)
 {
+    assert(h->reserve == 0); /* no chain is open */
     if (h->op != HOLD_OP_ACQUIRE) h->block = 0;
     h->chain_us = now_us;
     h->reserve = h->block;
@@ -41,6 +42,7 @@ int64_t hf__hold_passes(const struct hold *h)
 int64_t hf__pass_number(const struct hold *h, int64_t number)
 {
     int64_t end = h->fence + h->reserve;
+    assert(h->reserve <= h->block);
     if (h->block == 0 || MUTATED(BLOCK_UNRELEASED)) return number;
     return end > number ? end : number;
 }
@@ -82,6 +84,7 @@ static int is_alike(const struct hold *from, const struct hold *to)
 int hf__hold_may_pass(const struct hold *from, const struct hold *to,
                       int64_t now_us)
 {
+    assert(from != to && from->ballot == to->ballot); /* of one lock */
     return to->state == HOLD_QUEUED && to->op == HOLD_OP_ACQUIRE && !to->one_try
            && now_us < to->op_deadline_us && chain_is_open(from, now_us)
            && is_alike(from, to);
@@ -89,7 +92,7 @@ int hf__hold_may_pass(const struct hold *from, const struct hold *to,
 
 void hf__pass_yield(struct hold *h, struct hold_out *out)
 {
-    assert(h->op == HOLD_OP_NONE && h->count == 1);
+    assert(h->state == HOLD_HELD && h->op == HOLD_OP_NONE && h->count == 1);
     h->op = HOLD_OP_RELEASE;
     h->count = 0;
     hf__hold_finish(h, out, HF_OK);
@@ -102,6 +105,8 @@ void hf__pass_inherit(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
     const struct hold own = *h;
+    assert(own.state == HOLD_QUEUED && own.op == HOLD_OP_ACQUIRE);
+    assert(ev->from->state == HOLD_HELD && ev->from->op == HOLD_OP_NONE);
     assert(ev->fence == ev->from->fence + 1 && ev->from->reserve > 0);
     *h = *ev->from;
     h->state = own.state;

@@ -19,6 +19,7 @@ static uint32_t plan_ms(int64_t us)
 
 static int64_t plan_cap_us(const struct hold_plan *plan, int64_t start_us)
 {
+    assert(!plan || plan->max_hold_us >= 0);
     return plan && plan->max_hold_us ? start_us + plan->max_hold_us
                                      : TIME_NEVER;
 }
@@ -57,6 +58,7 @@ int64_t hf__plan_lease_us(const struct hold *h, int64_t now_us)
 void hf__keep_begin(struct hold *h, int64_t start_us, int64_t now_us)
 {
     static const struct hold_plan nothing;
+    assert(h->state == HOLD_TRYING || h->state == HOLD_WAITING);
     const struct hold_plan *plan = h->plan ? h->plan : &nothing;
     int64_t cap_us = plan_cap_us(plan, start_us);
     uint32_t renew_ms = plan_ms(plan->renew_us);

@@ -15,6 +15,8 @@
  * that proposal, and no other proposal is on its way that the store could grant
  * with another token.
  */
+#include <assert.h>
+
 #include "core/hold_parts.h"
 #include "core/mutation.h"
 
@@ -24,6 +26,7 @@ int hf__queue_is_known(struct hold *h)
 {
     uint32_t said = h->granted | h->refused;
     int is_asked = h->state == HOLD_TRYING && h->round_open;
+    assert(h->flags & HOLD_QUEUES);
     if (is_asked && said != hf__round_all(h)) h->unsure = 1;
     if (MUTATED(PLACE_KEPT) && h->state == HOLD_WAITING) return 0;
     return h->placed || h->unsure || (is_asked && hf__round_maybe_ours(h));
@@ -52,6 +55,7 @@ static int is_whole(const struct hold *h, const struct hold_event *ev)
 int hf__queue_take(struct hold *h, const struct hold_event *ev,
                    struct hold_out *out)
 {
+    assert(hf__queue_is_handed(h, ev));
     if (!is_whole(h, ev)) return 0;
     h->fence = ev->fence;
     h->granted = hf__round_all(h);

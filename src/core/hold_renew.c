@@ -19,6 +19,7 @@
 /* These nodes have the hold, for at least as long as valid_us says. */
 static void node_confirm(struct hold *h, uint16_t nodes)
 {
+    assert(!(nodes & ~hf__round_all(h)));
     h->confirmed |= nodes;
     h->backing |= nodes;
 }
@@ -51,6 +52,8 @@ void hf__valid_set(struct hold *h, int64_t now_us)
 static void renew_won(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
+    assert(h->state == HOLD_HELD && h->round_open && h->round_renews);
+    assert(hf__round_count(h->granted) >= h->conf->quorum);
     h->round_open = 0;
     h->round_won = 1;
     h->pauses = 0;
@@ -72,6 +75,7 @@ static void renew_won(struct hold *h, const struct hold_event *ev,
  * user asks for it; only a lower count is still sent to the nodes. */
 void hf__change_failed(struct hold *h, struct hold_out *out, int status)
 {
+    assert(h->state == HOLD_HELD && h->op != HOLD_OP_NONE);
     if (!(h->flags & HOLD_KEEP) && h->op != HOLD_OP_LEAVE) {
         h->round_open = 0;
         h->renew_at_us = TIME_NEVER;
@@ -84,6 +88,7 @@ void hf__change_failed(struct hold *h, struct hold_out *out, int status)
 static void renew_failed(struct hold *h, const struct hold_event *ev,
                          struct hold_out *out)
 {
+    assert(h->state == HOLD_HELD && h->round_open);
     int shift = h->pauses < 6 ? h->pauses : 6;
     int64_t pause = (5 * US_PER_MS) << shift;
     int64_t most = h->valid_us == TIME_NEVER
@@ -119,6 +124,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
 {
     uint16_t node = NODE(ev->node);
     const struct reply *r = ev->reply;
+    assert(h->round_open && h->round_renews && ev->node < h->conf->nodes);
     if (r->verdict == V_GRANTED
         && (h->confirmed & node || MUTATED(HEAL_COUNTS))) {
         h->granted |= node;
@@ -155,6 +161,7 @@ static void round_decide(struct hold *h, const struct hold_event *ev,
 static void late_reply(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
+    assert(h->round_won && !h->round_open);
     if (ev->reply->verdict == V_GRANTED) {
         node_confirm(h, NODE(ev->node));
     } else if (is_not_ours(ev->reply)) {

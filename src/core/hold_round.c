@@ -119,6 +119,7 @@ void hf__round_propose(struct hold *h, const struct hold_event *ev,
 {
     uint16_t all = hf__round_all(h);
     uint32_t voters = all & ~h->conf->unsettled;
+    assert(h->state == HOLD_TRYING && h->op == HOLD_OP_ACQUIRE);
     round_open(h, ev->now_us, 0);
     h->busy_ttl_us = -1;
     h->busy_poll_us = 0;
@@ -141,6 +142,7 @@ void hf__round_propose(struct hold *h, const struct hold_event *ev,
 void hf__round_heal(struct hold *h, uint32_t nodes, const struct hold_event *ev,
                     struct hold_out *out)
 {
+    assert(h->state == HOLD_HELD && !(nodes & ~hf__round_all(h)));
     nodes &= ~(h->conf->unsettled | h->conf->down);
     if (!nodes || h->flags & HOLD_ETERNAL) return;
     struct hold_send *s = send_add(h, out, OP_PROPOSE, nodes);
@@ -162,6 +164,9 @@ static int64_t fence_at_node(const struct hold *h)
 void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
 {
     int64_t limit = h->conf->timeout_us;
+    assert(h->state == HOLD_HELD || h->state == HOLD_TRYING
+           || MUTATED(RELEASE_RENEWED));
+    assert(h->count >= 1);
     if (h->state == HOLD_HELD && h->valid_us < h->cap_us) {
         /* Leave time for two more tries before the end.  But at least some
          * round trips, because a link that is given up is given up for all
@@ -190,6 +195,7 @@ void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
 void hf__round_release(struct hold *h, uint32_t nodes, int64_t now_us,
                        struct hold_out *out)
 {
+    assert(!(nodes & ~hf__round_all(h)));
     if (nodes == 0 || h->flags & HOLD_LOOKS) return;
     struct hold_send *s = send_add(h, out, OP_RELEASE, nodes);
     /* The largest number that was ever proposed, so that no late proposal of
