@@ -127,6 +127,8 @@ rule_layers() {
         else if (n > 1 && path[1] in rank) {
             if (rank[path[1]] > rank[here[2]])
                 breach("upward include: " here[2] " must not know " path[1])
+            if (path[n] ~ /_parts\.h$/ && path[1] != here[2])
+                breach("private header of " path[1] ": " part[2])
         } else if (n > 1 && path[1] != "holdfast")
             breach("include of no layer: " part[2])
     }'
