@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/file/file_value.h"
+#include "backend/file/value.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

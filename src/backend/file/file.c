@@ -1,10 +1,9 @@
 /*
  * file.c: locks on this host, without a server.
  *
- *     flush: request -> file_ops, file_detached, file_inspect, file_list,
- *              file_value
- *              -> file_kernel (flock and the record) -> reply
- *     process: file_session (waiters, and the timer) -> wake
+ *     flush: request -> hold, detached, inspect, list, value
+ *              -> kernel (flock and the record) -> reply
+ *     process: watch (waiters, and the timer) -> wake
  *
  * One rule: nothing waits here.  What cannot be done now is answered BUSY, or
  * is tried again from the timer until its deadline.
@@ -13,7 +12,7 @@
 #include <unistd.h>
 
 #include "backend/file/file.h"
-#include "backend/file/file_value.h"
+#include "backend/file/value.h"
 #include "base/error.h"
 #include "sys/clock.h"
 

@@ -6,8 +6,8 @@
  * wrong without there ever being two holders.  The one exception is a detached
  * hold: it is the record itself, and the kernel lock guards its change.
  */
-#ifndef HF_BACKEND_FILE_H
-#define HF_BACKEND_FILE_H
+#ifndef HF_FILE_H
+#define HF_FILE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,7 +24,7 @@
 #define RECORD_MAX 4096
 #define IDLE_LOCKS_MAX 64     /* lock files kept open without a hold */
 #define REOPENS_MAX 64        /* a lock file replaced again and again */
-#define BELL_OFFSET (1 << 20) /* waiters lock this byte: file_bell.c */
+#define BELL_OFFSET (1 << 20) /* waiters lock this byte: bell.c */
 #define LIST_PAGE_ROWS 64
 #define LIST_PAGE_FILES 256
 #define TICK_US (200 * US_PER_MS)      /* for releases that ring no bell */
@@ -180,7 +180,7 @@ struct backend_conn {
     char text[RECORD_MAX];  /* the record last read or written */
 };
 
-/* ---- file_dir.c: the lock directory ---------------------------------- */
+/* ---- dir.c: the lock directory ---------------------------------- */
 
 /* Open the directory that `url` means. */
 int hf__file_dir_open(struct backend_conn *c, const struct url *url,
@@ -205,7 +205,7 @@ int hf__file_is_network(int fd);
 /* Fill c->boot and c->host. */
 void hf__file_identify(struct backend_conn *c);
 
-/* ---- file_table.c: the names in use ----------------------------------- */
+/* ---- table.c: the names in use ----------------------------------- */
 
 /* The lock of that name, made if there is none; NULL: no memory. */
 struct file_lock *hf__file_lock_get(struct backend_conn *c, const char *name,
@@ -224,7 +224,7 @@ void hf__file_table_shut(struct backend_conn *c);
 /* Free everything, after that. */
 void hf__file_table_free(struct backend_conn *c);
 
-/* ---- file_open.c: their files ----------------------------------------- */
+/* ---- lock.c: their files ----------------------------------------- */
 
 /* What a call here may say besides HF_OK and an error's status. */
 #define FILE_ABSENT 1 /* there is no such file, and none was to be made */
@@ -246,7 +246,7 @@ void hf__file_lock_shut(struct file_lock *l);
 int hf__file_lock_is_current(struct backend_conn *c, const struct file_lock *l,
                              const struct file_id *id);
 
-/* ---- file_kernel.c: the kernel lock, and the record under it ---------- */
+/* ---- kernel.c: the kernel lock, and the record under it ---------- */
 
 /* Lock the file that the name means now; idle_fd has it then.  HF_OK,
  * FILE_ABSENT, FILE_BUSY, or a status with c->err. */
@@ -271,7 +271,7 @@ int hf__file_record_is_live(const struct backend_conn *c,
 int hf__file_fail(struct backend_conn *c, const char *what, const char *which,
                   int sys_errno);
 
-/* ---- file_ops.c: kernel holds ----------------------------------------- */
+/* ---- hold.c: kernel holds ----------------------------------------- */
 
 /* An operation fills `reply` and returns OP_DONE, or wants to be tried again
  * shortly: OP_AGAIN. */
@@ -302,7 +302,7 @@ int hf__file_hold_drop(struct backend_conn *c, struct file_lock *l,
 void hf__file_hold_set(struct backend_conn *c, struct file_hold *h,
                        const struct request *req, const struct record *r);
 
-/* ---- file_rw.c: the sides of a read/write lock ---- */
+/* ---- rw.c: the sides of a read/write lock ---- */
 /* Answer a new proposal that needs no kernel lock, or can have none; else 0. */
 int hf__file_rw_propose(struct backend_conn *c, struct file_lock *l,
                         const struct request *req, struct reply *reply);
@@ -315,7 +315,7 @@ int hf__file_rw_fd(const struct file_lock *l, const struct file_hold *h);
 /* End the holds whose fixed lease is over. */
 void hf__file_holds_expire(struct backend_conn *c, int64_t now_us);
 
-/* ---- file_grant.c: the rule, and what is written down ------------------ */
+/* ---- grant.c: the rule, and what is written down ------------------ */
 
 /* The acceptance rule.  1, or 0 with `reply` filled. */
 int hf__file_ballot_accept(const struct backend_conn *c,
@@ -335,7 +335,7 @@ int hf__file_grant_check(struct backend_conn *c, struct file_lock *l, int fd,
 /* When the lease that is asked for ends; TIME_NEVER. */
 int64_t hf__file_deadline_of(const struct request *req);
 
-/* ---- file_detached.c: holds that are a record -------------------------- */
+/* ---- detached.c: holds that are a record -------------------------- */
 
 int hf__file_detached_propose(struct backend_conn *c, struct file_lock *l,
                               struct request *req, struct reply *reply);
@@ -346,7 +346,7 @@ int hf__file_detached_release(struct backend_conn *c, struct file_lock *l,
 int hf__file_op_break(struct backend_conn *c, struct request *req,
                       struct reply *reply, struct hf_info *info);
 
-/* ---- file_proc.c: what the kernel tells -------------------------------- */
+/* ---- proc.c: what the kernel tells -------------------------------- */
 
 /* One lock that the kernel knows. */
 struct kernel_lock {
@@ -396,7 +396,7 @@ const struct kernel_lock *hf__file_kernel_locks_seek(struct backend_conn *c,
 int64_t hf__file_kernel_locks_waiters(const struct kernel_locks *k,
                                       const struct file_place *p);
 
-/* ---- file_inspect.c, file_list.c --------------------------------------- */
+/* ---- inspect.c, list.c --------------------------------------- */
 
 int hf__file_op_inspect(struct backend_conn *c, struct request *req,
                         struct reply *reply, struct hf_info *info);
@@ -416,11 +416,11 @@ int hf__file_has_locks(struct backend_conn *c);
 void hf__file_op_list(struct backend_conn *c, struct request *req,
                       struct reply *reply);
 
-/* ---- file_facts.c: what it says of itself -------------------------------- */
+/* ---- facts.c: what it says of itself -------------------------------- */
 
 int hf__file_op_facts(struct backend_conn *c, struct reply *reply);
 
-/* ---- file_boot.c: the marker of a quorum's member ----------------------- */
+/* ---- boot.c: the marker of a quorum's member ----------------------- */
 
 int hf__file_op_boot(struct backend_conn *c, struct request *req,
                      struct reply *reply);
@@ -429,7 +429,7 @@ int hf__file_op_boot(struct backend_conn *c, struct request *req,
 int hf__file_boot_is_missing(const struct backend_conn *c,
                              const struct request *req, int64_t wall_us);
 
-/* ---- file_bell.c: how a release is heard ------------------------------- */
+/* ---- bell.c: how a release is heard ------------------------------- */
 
 /* Ring for the waiters on the record's file (`l` may be NULL).  1 if others
  * than this connection wait. */
@@ -446,7 +446,7 @@ void hf__file_events_remove(struct backend_conn *c, int *wd);
 /* Take what was heard: marks the locks to be woken.  1 if there was any. */
 int hf__file_events_read(struct backend_conn *c);
 
-/* ---- file_session.c: waiting, and the timer ---------------------------- */
+/* ---- watch.c: waiting, and the timer ---------------------------- */
 
 int hf__file_op_watch(struct backend_conn *c, struct request *req,
                       struct reply *reply);

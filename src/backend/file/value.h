@@ -1,11 +1,11 @@
 /*
- * file_value.h: a versioned value as a file of its own.
+ * value.h: a versioned value as a file of its own.
  *
  * One rule: a value's file is only ever replaced as a whole, by rename(2), so
  * that a reader needs no lock; writers exclude each other by a guard file.
  */
-#ifndef HF_BACKEND_FILE_VALUE_H
-#define HF_BACKEND_FILE_VALUE_H
+#ifndef HF_FILE_VALUE_H
+#define HF_FILE_VALUE_H
 
 #include "backend/file/file.h"
 

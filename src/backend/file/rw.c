@@ -1,5 +1,5 @@
 /*
- * file_rw.c: the two sides of a read/write lock as kernel locks: readers share
+ * rw.c: the two sides of a read/write lock as kernel locks: readers share
  * it, a writer has it alone.
  *
  * flock(2) gives a lock up before it makes it another one, and another process

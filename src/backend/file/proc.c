@@ -1,5 +1,5 @@
 /*
- * file_proc.c: which process has which file locked, from /proc/locks.  One
+ * proc.c: which process has which file locked, from /proc/locks.  One
  * rule: looking must not take a lock, for then a look could make a try fail.
  */
 #include <errno.h>

@@ -1,5 +1,5 @@
 /*
- * file_bell.c: how a release is heard.  One rule: the bell is rung after the
+ * bell.c: how a release is heard.  One rule: the bell is rung after the
  * unlock, and hung up before the look that decides to wait.
  *
  * Three things wake a waiter:

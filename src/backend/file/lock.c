@@ -1,5 +1,5 @@
 /*
- * file_open.c: opening lock files.  One rule: nothing is followed or opened
+ * lock.c: opening lock files.  One rule: nothing is followed or opened
  * that could block, and the contents of a locked path are never touched.
  */
 #include <errno.h>

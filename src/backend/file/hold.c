@@ -1,5 +1,5 @@
 /*
- * file_ops.c: holds that are a kernel lock.  One rule: a hold is granted only
+ * hold.c: holds that are a kernel lock.  One rule: a hold is granted only
  * with the kernel lock in hand, and the lock is dropped on every other way out.
  */
 #include <string.h>

@@ -1,5 +1,5 @@
 /*
- * file_value_text.c: a value's file as text: some lines that people can read,
+ * value_text.c: a value's file as text: some lines that people can read,
  * the bytes, and a checksum over all of it.
  *
  * One rule: what the checksum does not confirm is not believed.
@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/file/file_value.h"
+#include "backend/file/value.h"
 #include "base/url.h"
 
 #define MAGIC "holdfast value 1\n"

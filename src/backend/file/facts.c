@@ -1,5 +1,5 @@
 /*
- * file_facts.c: what a directory of locks says of itself, for the doctor to
+ * facts.c: what a directory of locks says of itself, for the doctor to
  * judge.  One rule: a file system that is not known is told as its number, and
  * never guessed.
  */

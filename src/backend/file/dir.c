@@ -1,5 +1,5 @@
 /*
- * file_dir.c: the directory where the lock files live.  One rule: if flock(2)
+ * dir.c: the directory where the lock files live.  One rule: if flock(2)
  * might not mean the same there for everybody, it is refused.
  */
 #include <errno.h>

@@ -1,10 +1,10 @@
 /*
- * file_value.c: reading and replacing the files of values.
+ * value.c: reading and replacing the files of values.
  *
  * One rule: between looking at the version and replacing the file, the guard
  * is held; it is never held across anything that waits.
  */
-#include "backend/file/file_value.h"
+#include "backend/file/value.h"
 
 #include <errno.h>
 #include <fcntl.h>

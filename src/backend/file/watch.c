@@ -1,9 +1,9 @@
 /*
- * file_session.c: waiting without polling, and the one timer.  One rule: a
+ * watch.c: waiting without polling, and the one timer.  One rule: a
  * waiter is woken too often rather than too seldom, and never depends on a
  * message alone.
  *
- * What wakes a waiter: file_bell.c, and a tick for releases that ring nothing.
+ * What wakes a waiter: bell.c, and a tick for releases that ring nothing.
  */
 #include <fcntl.h>
 #include <sys/stat.h>

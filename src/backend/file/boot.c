@@ -1,5 +1,5 @@
 /*
- * file_boot.c: the marker of a directory that is a member of a quorum.
+ * boot.c: the marker of a directory that is a member of a quorum.
  *
  * A restart of the host ends all kernel locks and may lose the last counters,
  * so the identity is the host's boot.  One rule: the marker is looked at and

@@ -1,5 +1,5 @@
 /*
- * file_inspect.c: telling about a lock.  One rule: the kernel says whether it
+ * inspect.c: telling about a lock.  One rule: the kernel says whether it
  * is held; the record only adds the holder, and only if both mean the same
  * process.
  */

@@ -1,5 +1,5 @@
 /*
- * file_kernel.c: the kernel lock, and the record that it guards.  One rule: a
+ * kernel.c: the kernel lock, and the record that it guards.  One rule: a
  * lock counts only if, after taking it, the name still means the file that was
  * locked; otherwise two processes could hold two files of one name.
  */

@@ -1,5 +1,5 @@
 /*
- * file_record.c: the record as text that people can read.  One rule: a record
+ * record_text.c: the record as text that people can read.  One rule: a record
  * is believed only if its checksum, which covers all of it, is right.
  *
  * No stdio: this is on the path of every acquire.

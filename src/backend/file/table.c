@@ -1,5 +1,5 @@
 /*
- * file_table.c: the names in use.  One rule: a lock with a hold or a watch is
+ * table.c: the names in use.  One rule: a lock with a hold or a watch is
  * never forgotten, and of the others only the latest used are kept, with their
  * files open, so that taking a lock again costs no open(2).
  */

@@ -1,5 +1,5 @@
 /*
- * file_grant.c: which request gets a lock whose kernel lock is in our hands,
+ * grant.c: which request gets a lock whose kernel lock is in our hands,
  * and what is written then.  One rule: a number is accepted only if it is above
  * every number that the record has seen, and not older than the window.
  */

@@ -1,5 +1,5 @@
 /*
- * file_name.c: from a lock's name to a file's name.  One rule: two names never
+ * name.c: from a lock's name to a file's name.  One rule: two names never
  * share a file name unless their 128-bit hashes collide, and then the record,
  * which holds the whole name, tells.
  */

@@ -1,5 +1,5 @@
 /*
- * file_detached.c: holds that are a record and outlive their process.  One
+ * detached.c: holds that are a record and outlive their process.  One
  * rule: the record changes only under the kernel lock, which is held for that
  * moment only; so a request that finds it taken looks at the record, and if
  * that shows a living detached hold, tries again shortly.

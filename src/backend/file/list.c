@@ -1,5 +1,5 @@
 /*
- * file_list.c: the locks that are held, page by page.  One rule: a page looks
+ * list.c: the locks that are held, page by page.  One rule: a page looks
  * at a bounded number of files, and where to go on is the directory's own
  * position, so that nothing is kept between pages.
  */
