@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/memory/memory_glob.h"
+#include "base/glob.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -25,7 +25,7 @@
 #ifndef HF_SIM_H
 #define HF_SIM_H
 
-#include "backend/memory/memory_store.h"
+#include "backend/memory/store.h"
 #include "core/mutation.h"
 #include "engine/engine.h"
 #include "engine/holds.h"

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "backend/file/file.h"
-#include "backend/memory/memory_glob.h"
+#include "base/glob.h"
 #include "base/error.h"
 
 struct page {

@@ -8,8 +8,8 @@
 #define HF_MEMORY_H
 
 #include "backend/backend.h"
-#include "backend/memory/memory_fault.h"
-#include "backend/memory/memory_space.h"
+#include "backend/memory/fault.h"
+#include "backend/memory/space.h"
 
 struct late;
 

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "backend/memory/memory_store.h"
+#include "backend/memory/store.h"
 #include "lib/holder.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"

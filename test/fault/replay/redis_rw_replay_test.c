@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/memory/memory_store.h"
+#include "backend/memory/store.h"
 #include "base/math.h"
 #include "lib/rig_redis.h"
 #include "lib/server.h"

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "backend/memory/memory_store.h"
+#include "backend/memory/store.h"
 #include "lib/rig_redis.h"
 #include "lib/server.h"
 #include "sys/random.h"

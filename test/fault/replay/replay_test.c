@@ -11,8 +11,8 @@
  * that a model that is wrong would be found out.
  */
 #define HF_MUTATIONS 1
-#include "backend/memory/memory_queue.c"
-#include "backend/memory/memory_store.c"
+#include "backend/memory/queue.c"
+#include "backend/memory/store.c"
 
 #include <poll.h>
 

@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "backend/memory/memory_store.h"
+#include "backend/memory/store.h"
 #include "lib/fake_env.h"
 #include "test.h"
 

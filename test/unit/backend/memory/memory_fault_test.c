@@ -3,7 +3,7 @@
  */
 #include <string.h>
 
-#include "backend/memory/memory_fault.h"
+#include "backend/memory/fault.h"
 #include "test.h"
 
 #define DRAWS 2000

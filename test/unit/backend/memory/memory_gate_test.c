@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/memory/memory_store.h"
+#include "backend/memory/store.h"
 #include "test.h"
 
 #define T0 (INT64_C(1700000000) * US_PER_S)

@@ -6,8 +6,8 @@
  * has none of them.
  */
 #define HF_MUTATIONS 1
-#include "backend/memory/memory_queue.c"
-#include "backend/memory/memory_store.c"
+#include "backend/memory/queue.c"
+#include "backend/memory/store.c"
 
 #include "lib/traffic.h"
 #include "test.h"

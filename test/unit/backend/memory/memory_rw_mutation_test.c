@@ -6,7 +6,7 @@
  * As memory_mutation_test.c, for the one file that has these.
  */
 #define HF_MUTATIONS 1
-#include "backend/memory/memory_rw.c"
+#include "backend/memory/rw.c"
 
 #include "lib/traffic.h"
 #include "test.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/memory/memory_store.h"
+#include "backend/memory/store.h"
 #include "test.h"
 
 #define NOW INT64_C(1700000000000000)

@@ -1,12 +1,12 @@
 /*
- * memory_mark.c: what late copies of requests about permits find.
+ * mark.c: what late copies of requests about permits find.
  *
  * Of a busy counter there are as many as there were requests in a lease.  One
  * rule: no request costs more because there were many before it.
  */
 #include <string.h>
 
-#include "backend/memory/memory_permit.h"
+#include "backend/memory/permit.h"
 #include "base/math.h"
 
 #define BUCKETS_MIN 16u

@@ -1,8 +1,8 @@
 /*
- * memory_fault.c: reading the fault options and throwing the dice.  One rule:
+ * fault.c: reading the fault options and throwing the dice.  One rule:
  * the same seed and the same requests give the same faults.
  */
-#include "backend/memory/memory_fault.h"
+#include "backend/memory/fault.h"
 
 #include <string.h>
 

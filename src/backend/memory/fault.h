@@ -1,5 +1,5 @@
 /*
- * memory_fault.h: what a memory: URL may ask to go wrong, so that programs can
+ * fault.h: what a memory: URL may ask to go wrong, so that programs can
  * test how they bear it.  Everything is drawn from one seed.
  */
 #ifndef HF_MEMORY_FAULT_H

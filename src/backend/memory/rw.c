@@ -1,5 +1,5 @@
 /*
- * memory_rw.c: read/write locks: readers, writers, and their queue.
+ * rw.c: read/write locks: readers, writers, and their queue.
  *
  * A share is one holder's side of the lock, or its place in the queue; each has
  * an end of its own.  One rule: what is over is swept before anything is
@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "backend/memory/memory_model.h"
+#include "backend/memory/model.h"
 #include "base/math.h"
 
 struct share {

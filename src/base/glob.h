@@ -1,8 +1,8 @@
 /*
- * memory_glob.h: patterns for lock names, the same as Redis's MATCH.
+ * glob.h: patterns for lock names, the same as Redis's MATCH.
  */
-#ifndef HF_MEMORY_GLOB_H
-#define HF_MEMORY_GLOB_H
+#ifndef HF_BASE_GLOB_H
+#define HF_BASE_GLOB_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /*
- * memory_ops.c: carrying out requests, at once or as the fault options want
+ * request.c: carrying out requests, at once or as the fault options want
  * it.  One rule: a request that is answered late is carried out when it comes,
  * as on a slow way back, and never after its answer.
  */

@@ -1,9 +1,9 @@
 /*
- * memory_life.c: a store's life, and what the simulator and the backend do to
+ * life.c: a store's life, and what the simulator and the backend do to
  * it from outside.  One rule: whatever happens to the locks, counters are only
  * forgotten by a wipe.
  */
-#include "backend/memory/memory_model.h"
+#include "backend/memory/model.h"
 
 void hf__store_free_hold(struct store *s, struct entry *e)
 {

@@ -1,12 +1,12 @@
 /*
- * memory_model.h: what the files of the store share with each other, and with
+ * model.h: what the files of the store share with each other, and with
  * nobody else.
  */
 #ifndef HF_MEMORY_MODEL_H
 #define HF_MEMORY_MODEL_H
 
-#include "backend/memory/memory_store.h"
-#include "backend/memory/memory_table.h"
+#include "backend/memory/store.h"
+#include "backend/memory/table.h"
 #include "base/boot.h"
 
 struct store {
@@ -56,7 +56,7 @@ void hf__store_lease(const struct store *s, struct held *held, int64_t now_us,
                      int64_t lease_us);
 int64_t hf__store_ttl_us(const struct held *held, int64_t now_us);
 
-/* ---- memory_queue.c ---- */
+/* ---- queue.c ---- */
 /* Answer a proposal of a waiter in the queue; 0: it is an ordinary one. */
 int hf__store_queue_propose(struct store *s, struct entry *e, int64_t now_us,
                             const struct request *req, struct reply *rep);
@@ -116,7 +116,7 @@ void hf__store_free_guards(struct store *s);
 void hf__store_boot(struct store *s, int64_t now_us, const struct request *req,
                     struct reply *rep);
 
-/* memory_use.c: is it about what is stored under one name? */
+/* use.c: is it about what is stored under one name? */
 int hf__request_is_of_name(const struct request *req);
 /* What the name of `req` is in use as, as a sentence, if that
  * bars it; else NULL. */
@@ -137,12 +137,12 @@ void hf__store_free_permits(struct store *s);
 void hf__store_left_text(struct store *s, const char *format, int64_t number)
     __attribute__((format(printf, 2, 0)));
 
-/* memory_gate.c: answer what is about a latch or a barrier; 0 if it is not. */
+/* gate.c: answer what is about a latch or a barrier; 0 if it is not. */
 int hf__store_gate(struct store *s, int64_t now_us, const struct request *req,
                    struct reply *rep);
 void hf__store_free_gates(struct store *s);
 
-/* memory_latch.c; `e` may be NULL in the first three. */
+/* latch.c; `e` may be NULL in the first three. */
 int hf__store_has_latch(const struct entry *e);
 void hf__store_latch_wait(struct store *s, int64_t now_us, struct entry *e,
                           const struct request *req, struct reply *rep);
@@ -150,7 +150,7 @@ void hf__store_latch_tally(struct store *s, int64_t now_us, struct entry *e,
                            const struct request *req, struct reply *rep);
 void hf__store_free_latch(struct store *s, struct entry *e);
 
-/* memory_barrier.c; `e` may be NULL where nothing is made. */
+/* barrier.c; `e` may be NULL where nothing is made. */
 int hf__store_has_barrier(struct store *s, struct entry *e, int64_t now_us);
 void hf__store_barrier_wait(struct store *s, int64_t now_us, struct entry *e,
                             const struct request *req, struct reply *rep);

@@ -1,11 +1,11 @@
 /*
- * memory_permit.c: permits of a semaphore and plain counters; it follows the
+ * permit.c: permits of a semaphore and plain counters; it follows the
  * scripts permit_*.lua and count_*.lua, reply for reply.
  *
  * One rule: an attempt is known by its owner and its number, so that a copy of
  * a request finds what the first one left.
  */
-#include "backend/memory/memory_permit.h"
+#include "backend/memory/permit.h"
 
 #include <stdio.h>
 #include <string.h>

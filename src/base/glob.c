@@ -1,8 +1,8 @@
 /*
- * memory_glob.c: a matcher of bytes, whatever the locale is.  One rule: it only
+ * glob.c: a matcher of bytes, whatever the locale is.  One rule: it only
  * ever goes back to the last star, so no pattern makes it slow.
  */
-#include "backend/memory/memory_glob.h"
+#include "base/glob.h"
 
 /* The end of the set that begins behind a '[': its ']' or the pattern's end. */
 static const char *set_match(const char *p, unsigned char byte, int *matches)

@@ -1,12 +1,12 @@
 /*
- * memory_latch.c: count-down latches in a store; it follows latch_wait.lua and
+ * latch.c: count-down latches in a store; it follows latch_wait.lua and
  * latch_tally.lua, reply for reply.
  *
  * One rule: a change that is asked for twice is made once.
  */
 #include <string.h>
 
-#include "backend/memory/memory_model.h"
+#include "backend/memory/model.h"
 
 /* A change that was made, for as long as a copy of it may come. */
 struct change {

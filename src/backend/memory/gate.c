@@ -1,10 +1,10 @@
 /*
- * memory_gate.c: what is waited for and not held: latches and barriers.  One
+ * gate.c: what is waited for and not held: latches and barriers.  One
  * rule: a request that only looks leaves nothing behind.
  */
 #include <stdio.h>
 
-#include "backend/memory/memory_model.h"
+#include "backend/memory/model.h"
 
 __attribute__((format(printf, 2, 0))) void hf__store_left_text(
     struct store *s, const char *format, int64_t number)

@@ -1,12 +1,12 @@
 /*
- * memory_ear.c: which connections are told when a lock becomes free.  One rule:
+ * ear.c: which connections are told when a lock becomes free.  One rule:
  * a bell rings exactly while its list of rung names is not empty, so that
  * telling a connection costs a system call only for the first name, and hearing
  * none costs none.
  */
 #include <string.h>
 
-#include "backend/memory/memory_space.h"
+#include "backend/memory/space.h"
 
 static int ear_open(struct ear *ear)
 {

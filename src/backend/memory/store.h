@@ -1,5 +1,5 @@
 /*
- * memory_store.h: one node's locks, as a pure function of the time and the
+ * store.h: one node's locks, as a pure function of the time and the
  * requests it is given.
  *
  * It follows the rules of the redis scripts, reply for reply, and is therefore
@@ -18,13 +18,13 @@
  *            raised to T, so that a late PROPOSE finds itself stale.
  *            With REQ_QUEUE an owner that cannot have it gets a place, keeps it
  *            as long as it asks again in time, and a free lock is given to the
- *            first place, ahead of every request: memory_queue.c.
+ *            first place, ahead of every request: queue.c.
  *   BREAK    freed, and the counter rises above every token given; a proposal
  *            up to that number gets neither the lock nor a new place.
  *   BOOT     as base/boot.h says.
  *   VALUE_*  a value has a version, a life of its own and no lock.
  *   GUARD    a value behind the highest token seen: lower ones change nothing.
- *   TALLY    a number without a holder; and what waits for one (memory_gate.c)
+ *   TALLY    a number without a holder; and what waits for one (gate.c)
  *            is no lock: a name in use as one kind is no other.
  *
  * A lock is gone once the clock's milliseconds are *past* its expiry, as Redis
@@ -131,7 +131,7 @@ void hf__store_restart(struct store *s);
 void hf__store_identify(struct store *s, uint64_t id, int is_durable);
 
 /* Bugs for the simulator to find, one at a time.  Not in the library: a test
- * compiles memory_store.c once more, with HF_MUTATIONS. */
+ * compiles store.c once more, with HF_MUTATIONS. */
 enum store_mutation {
     STORE_MUT_NONE,
     STORE_MUT_EQUAL_BALLOT,      /* T equal to the counter is accepted */

@@ -1,9 +1,9 @@
 /*
- * memory_space.c: which spaces there are.  One rule: a space belongs to the
+ * space.c: which spaces there are.  One rule: a space belongs to the
  * process, not to a client, so its memory comes from the process too: the
  * client that made it may be gone, with its allocator, before the last one is.
  */
-#include "backend/memory/memory_space.h"
+#include "backend/memory/space.h"
 
 #include <string.h>
 

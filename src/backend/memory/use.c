@@ -1,8 +1,8 @@
 /*
- * memory_use.c: what a name is in use as.  One rule: a name that is in use as
+ * use.c: what a name is in use as.  One rule: a name that is in use as
  * one kind is refused to the others, and nothing of it is changed.
  */
-#include "backend/memory/memory_permit.h"
+#include "backend/memory/permit.h"
 
 /* The kind, by which a read/write lock is KIND_WRITE; -1: it is not in use. */
 static int use_of(struct store *s, struct entry *e, int64_t now_us)

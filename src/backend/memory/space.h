@@ -1,5 +1,5 @@
 /*
- * memory_space.h: the stores of this process, shared by all clients that open
+ * space.h: the stores of this process, shared by all clients that open
  * the same memory: URL, and the bells by which they wake each other.
  *
  * A space is used by several threads, each under its own client's lock.  One
@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include "backend/memory/memory_store.h"
+#include "backend/memory/store.h"
 #include "sys/bell.h"
 
 struct ear;

@@ -1,5 +1,5 @@
 /*
- * memory_table.h: the records of a store, by name.
+ * table.h: the records of a store, by name.
  *
  * A record is never removed while the store lives, for the highest number seen
  * must be remembered for ever; so a record's place in `entries` is a cursor
@@ -43,18 +43,18 @@ struct held {
 struct entry {
     int64_t counter;         /* highest number ever accepted or given up */
     struct held *held;       /* NULL: free */
-    struct share *shares;    /* memory_rw.c: readers, writers, waiters */
+    struct share *shares;    /* rw.c: readers, writers, waiters */
     int64_t floor;           /* ... numbers up to this were given back */
     int64_t floor_ends_ms;   /* ... remembered until then */
-    struct waiter *queue;    /* memory_queue.c: waiters; NULL: none */
+    struct waiter *queue;    /* queue.c: waiters; NULL: none */
     int64_t broken;          /* ... numbers up to this get no new place */
-    struct stored *value;    /* memory_value.c; NULL: none */
-    uint64_t guard;          /* memory_guard.c: highest token; 0: none */
+    struct stored *value;    /* value.c; NULL: none */
+    uint64_t guard;          /* guard.c: highest token; 0: none */
     uint64_t claim;          /* ... the claim set last */
     struct guarded *guarded; /* ... the value behind them; NULL: none */
-    struct permits *permits; /* memory_permit.c; NULL: none */
-    struct latch *latch;     /* memory_latch.c; NULL: none so far */
-    struct barrier *barrier; /* memory_barrier.c; NULL: nobody uses one */
+    struct permits *permits; /* permit.c; NULL: none */
+    struct latch *latch;     /* latch.c; NULL: none so far */
+    struct barrier *barrier; /* barrier.c; NULL: nobody uses one */
     void *tag;               /* whatever the store's user keeps by name */
     uint64_t hash;
     size_t name_len;
@@ -77,7 +77,7 @@ struct entry *hf__table_find(const struct table *t, const char *name,
 struct entry *hf__table_need(struct table *t, const char *name,
                              size_t name_len);
 
-/* memory_rw.c */
+/* rw.c */
 void hf__shares_free(const struct allocator *alloc, struct share **shares);
 
 /* Free all records; the table can be used again. */

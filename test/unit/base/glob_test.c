@@ -1,9 +1,9 @@
 /*
- * memory_glob_test.c: patterns match as Redis's do.
+ * glob_test.c: patterns match as Redis's do.
  */
 #include <string.h>
 
-#include "backend/memory/memory_glob.h"
+#include "base/glob.h"
 #include "test.h"
 
 static int matches(const char *pattern, const char *text)

@@ -1,5 +1,5 @@
 /*
- * memory_value.c: versioned values in a store; it follows value_read.lua and
+ * value.c: versioned values in a store; it follows value_read.lua and
  * value_write.lua, reply for reply.
  *
  * One rule: a version is above every earlier one of its key as long as the
@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "backend/memory/memory_model.h"
+#include "backend/memory/model.h"
 #include "base/math.h"
 
 #define SWEEP_STEPS 2 /* names looked at by each write, for ended values */

@@ -1,5 +1,5 @@
 /*
- * memory_queue.c: the waiters for a lock, in the order in which they came.
+ * queue.c: the waiters for a lock, in the order in which they came.
  *
  * A waiter keeps its place as long as it asks again in time.  When the lock is
  * free it is given to the first one, for a moment in which it must be taken, or
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/memory/memory_model.h"
+#include "backend/memory/model.h"
 #include "base/math.h"
 
 /* A waiter; or one that has left, and is remembered. */

@@ -1,10 +1,10 @@
 /*
- * memory_boot.c: a store's answer to OP_BOOT.  One rule: what it says of itself
+ * boot.c: a store's answer to OP_BOOT.  One rule: what it says of itself
  * changes with every restart, and with nothing else.
  */
 #include <stdio.h>
 
-#include "backend/memory/memory_model.h"
+#include "backend/memory/model.h"
 
 static int locks_are_stored(const struct store *s, int64_t now_us)
 {

@@ -1,8 +1,8 @@
 /*
- * memory_table.c: open addressing over an array of records.  One rule: a record
+ * table.c: open addressing over an array of records.  One rule: a record
  * never moves and never goes, so pointers and cursors stay good.
  */
-#include "backend/memory/memory_table.h"
+#include "backend/memory/table.h"
 
 #include <string.h>
 

@@ -1,10 +1,10 @@
 /*
- * memory_tally.c: how many permits there are; it follows permit_tally.lua,
+ * tally.c: how many permits there are; it follows permit_tally.lua,
  * reply for reply.
  *
  * One rule: a change is made once, however often it is asked for.
  */
-#include "backend/memory/memory_permit.h"
+#include "backend/memory/permit.h"
 #include "base/math.h"
 
 static void tell(struct store *s, const struct permits *p, int64_t taken,

@@ -1,5 +1,5 @@
 /*
- * memory_guard.c: values that refuse stale holders; it follows guard.lua, reply
+ * guard.c: values that refuse stale holders; it follows guard.lua, reply
  * for reply.
  *
  * One rule: a token that is refused changes nothing, and the highest one is
@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "backend/memory/memory_model.h"
+#include "backend/memory/model.h"
 #include "base/math.h"
 
 /* What is behind a guard, with its bytes. */

@@ -1,14 +1,14 @@
 /*
- * memory_store.c: the rules of one node.  One rule above all: every answer
+ * store.c: the rules of one node.  One rule above all: every answer
  * depends on the store, the request and the time that is passed in, and on
  * nothing else.
  */
-#include "backend/memory/memory_store.h"
+#include "backend/memory/store.h"
 
 #include <assert.h>
 #include <string.h>
 
-#include "backend/memory/memory_model.h"
+#include "backend/memory/model.h"
 
 static struct held *hold_make(struct store *s)
 {

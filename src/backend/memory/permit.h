@@ -1,11 +1,11 @@
 /*
- * memory_permit.h: what a store has under the name of a semaphore or a plain
- * counter; shared by memory_permit.c, memory_tally.c and memory_mark.c.
+ * permit.h: what a store has under the name of a semaphore or a plain
+ * counter; shared by permit.c, tally.c and mark.c.
  */
 #ifndef HF_MEMORY_PERMIT_H
 #define HF_MEMORY_PERMIT_H
 
-#include "backend/memory/memory_model.h"
+#include "backend/memory/model.h"
 
 /* What one acquire got. */
 struct permit {
@@ -69,7 +69,7 @@ struct permits *hf__permits_need(struct store *s, int64_t now_us,
 
 int64_t hf__permits_taken(const struct permits *p);
 
-/* ---- memory_mark.c ---- */
+/* ---- mark.c ---- */
 /* It is that late now: what ends by then is not found any more. */
 void hf__marks_sweep(struct store *s, struct marks *marks, int64_t now_ms);
 void hf__marks_free(struct store *s, struct marks *marks);

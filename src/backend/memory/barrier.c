@@ -1,12 +1,12 @@
 /*
- * memory_barrier.c: barriers in a store; it follows barrier_wait.lua and
+ * barrier.c: barriers in a store; it follows barrier_wait.lua and
  * barrier_leave.lua, reply for reply.
  *
  * One rule: a party counts for as long as it is known to live, and no longer.
  */
 #include <string.h>
 
-#include "backend/memory/memory_model.h"
+#include "backend/memory/model.h"
 #include "base/math.h"
 
 #define ROOM_MIN 8u

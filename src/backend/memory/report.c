@@ -1,11 +1,11 @@
 /*
- * memory_report.c: what a store tells about its locks: views, infos and pages.
+ * report.c: what a store tells about its locks: views, infos and pages.
  * One rule: looking changes nothing.
  */
 #include <string.h>
 
-#include "backend/memory/memory_glob.h"
-#include "backend/memory/memory_model.h"
+#include "base/glob.h"
+#include "backend/memory/model.h"
 
 /* Copy the word at `text` (to its end if `rest`), cut to fit; the next one. */
 static const char *word_take(const char *text, char *out, size_t size, int rest)
