@@ -74,7 +74,7 @@ static int wd_is_used(const struct backend_conn *c, int wd)
 }
 
 /* Two names may be links to one file, which has one descriptor. */
-void hf__file_events_remove(struct backend_conn *c, int *wd)
+void hf__file_bell_remove(struct backend_conn *c, int *wd)
 {
     int old = *wd;
     *wd = -1;
@@ -82,7 +82,7 @@ void hf__file_events_remove(struct backend_conn *c, int *wd)
         inotify_rm_watch(c->inotify_fd, old);
 }
 
-void hf__file_events_start(struct backend_conn *c)
+void hf__file_bell_listen(struct backend_conn *c)
 {
     if (c->inotify_fd >= 0) return;
     c->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -92,7 +92,7 @@ void hf__file_events_start(struct backend_conn *c)
 #define MASK_RECORD (IN_ATTRIB | IN_CLOSE_WRITE | IN_MOVE_SELF)
 #define MASK_PATH (IN_ATTRIB | IN_CLOSE | IN_MOVE_SELF)
 
-void hf__file_events_add(struct backend_conn *c, struct file_lock *l)
+void hf__file_bell_add(struct backend_conn *c, struct file_lock *l)
 {
     l->wd = inotify_add(c, l->bell_fd, MASK_RECORD);
     if (l->is_path) l->path_wd = inotify_add(c, l->idle_fd, MASK_PATH);
@@ -115,7 +115,7 @@ static void event_note(struct backend_conn *c, const struct inotify_event *ev,
     }
 }
 
-int hf__file_events_read(struct backend_conn *c)
+int hf__file_bell_read(struct backend_conn *c)
 {
     _Alignas(struct inotify_event) char buf[4096];
     int done = 0;
@@ -147,24 +147,24 @@ void hf__file_bell_hang(int fd, short type)
     (void)type;
 }
 
-void hf__file_events_remove(struct backend_conn *c, int *wd)
+void hf__file_bell_remove(struct backend_conn *c, int *wd)
 {
     (void)c;
     *wd = -1;
 }
 
-void hf__file_events_start(struct backend_conn *c)
+void hf__file_bell_listen(struct backend_conn *c)
 {
     (void)c;
 }
 
-void hf__file_events_add(struct backend_conn *c, struct file_lock *l)
+void hf__file_bell_add(struct backend_conn *c, struct file_lock *l)
 {
     (void)c;
     (void)l;
 }
 
-int hf__file_events_read(struct backend_conn *c)
+int hf__file_bell_read(struct backend_conn *c)
 {
     (void)c;
     return 0;

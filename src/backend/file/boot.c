@@ -99,7 +99,7 @@ static int boot_decide(struct backend_conn *c, const struct request *req,
     struct boot_facts facts = {.identity = identity, .now_us = now_us};
     identity_make(c, identity, sizeof identity);
     if (hf__boot_wants_locks(req)) {
-        int found = hf__file_has_locks(c);
+        int found = hf__file_list_has_any(c);
         if (found < 0) return c->err.status;
         facts.has_locks = found;
     }
@@ -128,8 +128,8 @@ static int boot_do(struct backend_conn *c, const struct request *req, int fd,
     return marker_store(c, fd, &m);
 }
 
-int hf__file_op_boot(struct backend_conn *c, struct request *req,
-                     struct reply *reply)
+int hf__file_boot(struct backend_conn *c, struct request *req,
+                  struct reply *reply)
 {
     int looks = (req->flags & REQ_BOOT_LOOK) != 0;
     int64_t now_us = hf__clock_wall_us();
@@ -138,18 +138,18 @@ int hf__file_op_boot(struct backend_conn *c, struct request *req,
                     (looks ? O_RDONLY : O_RDWR | O_CREAT) | OPEN_FLAGS,
                     c->file_mode);
     if (fd < 0 && !(looks && errno == ENOENT))
-        return hf__file_reply_error(c, reply, boot_fail(c, "open"));
+        return hf__file_refuse(c, reply, boot_fail(c, "open"));
     if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB)) {
         int is_busy = errno == EWOULDBLOCK;
         int status = is_busy ? HF_OK : boot_fail(c, "lock");
         close(fd);
-        return is_busy ? OP_AGAIN : hf__file_reply_error(c, reply, status);
+        return is_busy ? ANSWER_AGAIN : hf__file_refuse(c, reply, status);
     }
     int status = boot_do(c, req, fd, now_us);
     if (fd >= 0) close(fd);
-    if (status != HF_OK) return hf__file_reply_error(c, reply, status);
+    if (status != HF_OK) return hf__file_refuse(c, reply, status);
     reply->verdict = V_GRANTED;
     reply->node_us = now_us;
     reply->boot = &c->boot_reply;
-    return OP_DONE;
+    return ANSWER_DONE;
 }

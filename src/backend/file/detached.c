@@ -46,14 +46,14 @@ static int guard_take(struct backend_conn *c, struct file_lock *l,
 static int guard_refused(struct backend_conn *c, int status,
                          struct reply *reply)
 {
-    if (status == FILE_AGAIN) return OP_AGAIN;
+    if (status == FILE_AGAIN) return ANSWER_AGAIN;
     if (status == FILE_ABSENT)
         reply->verdict = V_ABSENT;
     else if (status == FILE_BUSY)
         reply->verdict = V_OTHER;
     else
-        return hf__file_reply_error(c, reply, status);
-    return OP_DONE;
+        return hf__file_refuse(c, reply, status);
+    return ANSWER_DONE;
 }
 
 /* ---- propose -------------------------------------------------------- */
@@ -64,26 +64,27 @@ static int propose_write(struct backend_conn *c, struct file_lock *l,
 {
     int64_t left_us, wall_us = hf__clock_wall_us();
     int status = hf__file_record_load(c, l, l->idle_fd, 1, r);
-    if (status != HF_OK) return hf__file_reply_error(c, reply, status);
+    if (status != HF_OK) return hf__file_refuse(c, reply, status);
     int is_live = hf__file_record_is_live(c, r, hf__clock_us(), &left_us);
     reply->node_us = wall_us;
     reply->counter = r->counter;
     if (is_live && !record_is_ours(r, req)) {
         reply->verdict = V_BUSY;
         reply->ttl_us = left_us;
-        return OP_DONE;
+        return ANSWER_DONE;
     }
     if (!is_live || r->ballot != req->ballot) {
-        if (!hf__file_ballot_accept(c, req, r, wall_us, reply)) return OP_DONE;
-        hf__file_record_grant(c, req, r, wall_us);
+        if (!hf__file_grant_accept(c, req, r, wall_us, reply))
+            return ANSWER_DONE;
+        hf__file_grant_record(c, req, r, wall_us);
         r->mode = RECORD_DETACHED;
         status = hf__file_record_store(c, l, l->idle_fd, r);
-        if (status != HF_OK) return hf__file_reply_error(c, reply, status);
+        if (status != HF_OK) return hf__file_refuse(c, reply, status);
     }
     reply->verdict = V_GRANTED;
     reply->fence = r->fence;
     reply->counter = r->counter;
-    return OP_DONE;
+    return ANSWER_DONE;
 }
 
 int hf__file_detached_propose(struct backend_conn *c, struct file_lock *l,
@@ -97,19 +98,19 @@ int hf__file_detached_propose(struct backend_conn *c, struct file_lock *l,
         why = "a hold without a process needs a lease";
     if (why) {
         hf__error_set(&c->err, HF_UNSUPPORTED, "file: %s", why);
-        return hf__file_reply_error(c, reply, HF_UNSUPPORTED);
+        return hf__file_refuse(c, reply, HF_UNSUPPORTED);
     }
     int status = hf__file_kernel_take(c, l, LOCK_EX, FILE_MAKE);
     if (status == FILE_BUSY) {
         reply->verdict = V_BUSY;
-        return OP_DONE;
+        return ANSWER_DONE;
     }
-    if (status != HF_OK) return hf__file_reply_error(c, reply, status);
+    if (status != HF_OK) return hf__file_refuse(c, reply, status);
     propose_write(c, l, req, &r, reply);
     l->detached_until_us =
         reply->verdict == V_GRANTED ? r.deadline_us : l->detached_until_us;
     hf__file_kernel_drop(l, l->idle_fd);
-    return OP_DONE;
+    return ANSWER_DONE;
 }
 
 /* ---- renew, release -------------------------------------------------- */
@@ -136,7 +137,7 @@ int hf__file_detached_renew(struct backend_conn *c, struct file_lock *l,
         l->detached_until_us = r.deadline_us;
     }
     hf__file_kernel_drop(l, l->idle_fd);
-    return status == HF_OK ? OP_DONE : hf__file_reply_error(c, reply, status);
+    return status == HF_OK ? ANSWER_DONE : hf__file_refuse(c, reply, status);
 }
 
 int hf__file_detached_release(struct backend_conn *c, struct file_lock *l,
@@ -159,8 +160,8 @@ int hf__file_detached_release(struct backend_conn *c, struct file_lock *l,
     l->detached_until_us = 0;
     reply->counter = r.counter;
     reply->waiters = hf__file_kernel_drop(l, l->idle_fd) + (l->watched != 0);
-    if (reply->verdict == V_GRANTED) hf__file_wake_self(c, l);
-    return status == HF_OK ? OP_DONE : hf__file_reply_error(c, reply, status);
+    if (reply->verdict == V_GRANTED) hf__file_watch_wake(c, l);
+    return status == HF_OK ? ANSWER_DONE : hf__file_refuse(c, reply, status);
 }
 
 /* ---- break ----------------------------------------------------------- */
@@ -170,11 +171,10 @@ static int break_refuse(struct backend_conn *c, struct file_lock *l,
 {
     struct kernel_locks locks;
     struct file_place place;
-    hf__file_kernel_locks_read(c, &locks);
-    const struct kernel_lock *k =
-        hf__file_place_of_fd(l->idle_fd, &place)
-            ? hf__file_kernel_locks_find(&locks, &place)
-            : NULL;
+    hf__file_proc_read(c, &locks);
+    const struct kernel_lock *k = hf__file_proc_place_of_fd(l->idle_fd, &place)
+                                      ? hf__file_proc_find(&locks, &place)
+                                      : NULL;
     if (k)
         hf__error_set(&c->err, HF_UNSUPPORTED,
                       "file: held by the living process %lld: end that to "
@@ -184,28 +184,28 @@ static int break_refuse(struct backend_conn *c, struct file_lock *l,
         hf__error_set(&c->err, HF_UNSUPPORTED,
                       "file: held by a living process that is not visible "
                       "from here");
-    hf__file_kernel_locks_free(c, &locks);
-    return hf__file_reply_error(c, reply, HF_UNSUPPORTED);
+    hf__file_proc_free(c, &locks);
+    return hf__file_refuse(c, reply, HF_UNSUPPORTED);
 }
 
-int hf__file_op_break(struct backend_conn *c, struct request *req,
-                      struct reply *reply, struct hf_info *info)
+int hf__file_detached_break(struct backend_conn *c, struct request *req,
+                            struct reply *reply, struct hf_info *info)
 {
     struct record r;
-    struct file_lock *l = hf__file_op_lock(c, req, reply);
-    if (!l) return OP_DONE;
+    struct file_lock *l = hf__file_request_lock(c, req, reply);
+    if (!l) return ANSWER_DONE;
     reply->info = info;
     int status = guard_take(c, l, &r);
-    if (status == FILE_AGAIN) return OP_AGAIN;
+    if (status == FILE_AGAIN) return ANSWER_AGAIN;
     if (status == FILE_BUSY) return break_refuse(c, l, reply);
     if (status == FILE_ABSENT) {
         memset(&r, 0, sizeof r);
-        hf__file_info_fill(c, &r, NULL, l->is_path, req->owner, info);
+        hf__file_inspect_fill(c, &r, NULL, l->is_path, req->owner, info);
         reply->verdict = V_GRANTED;
-        return OP_DONE;
+        return ANSWER_DONE;
     }
-    if (status != HF_OK) return hf__file_reply_error(c, reply, status);
-    hf__file_info_fill(c, &r, NULL, l->is_path, req->owner, info);
+    if (status != HF_OK) return hf__file_refuse(c, reply, status);
+    hf__file_inspect_fill(c, &r, NULL, l->is_path, req->owner, info);
     int64_t wall_us = hf__clock_wall_us();
     r.counter = r.counter < wall_us ? wall_us : r.counter + 1;
     r.mode = RECORD_FREE;
@@ -213,8 +213,8 @@ int hf__file_op_break(struct backend_conn *c, struct request *req,
     status = hf__file_record_store(c, l, l->idle_fd, &r);
     l->detached_until_us = 0;
     hf__file_kernel_drop(l, l->idle_fd);
-    hf__file_wake_self(c, l);
+    hf__file_watch_wake(c, l);
     reply->verdict = V_GRANTED;
     reply->counter = r.counter;
-    return status == HF_OK ? OP_DONE : hf__file_reply_error(c, reply, status);
+    return status == HF_OK ? ANSWER_DONE : hf__file_refuse(c, reply, status);
 }

@@ -38,7 +38,7 @@ static const uint32_t network_magics[] = {
     0x564c,     /* ncp */
 };
 
-int hf__file_is_network(int fd)
+int hf__file_dir_is_network(int fd)
 {
     struct statfs fs;
     if (fstatfs(fd, &fs)) return 0;
@@ -47,7 +47,7 @@ int hf__file_is_network(int fd)
     return 0;
 }
 #else
-int hf__file_is_network(int fd)
+int hf__file_dir_is_network(int fd)
 {
     (void)fd;
     return 0;
@@ -114,7 +114,7 @@ static int dir_check(struct backend_conn *c, struct hf_error *err)
         return dir_refuse(c->dir, errno, err);
     c->write_errno = 0;
     if (faccessat(c->dir_fd, ".", W_OK, AT_EACCESS)) c->write_errno = errno;
-    if (!c->allow_network && hf__file_is_network(c->dir_fd))
+    if (!c->allow_network && hf__file_dir_is_network(c->dir_fd))
         return hf__error_set(err, HF_UNSUPPORTED,
                              "file:%s: a network file system: its locks may "
                              "not reach other hosts (network=allow overrides)",

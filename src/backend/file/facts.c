@@ -23,7 +23,7 @@ static const struct {
     {0x794c7630, "overlay", 0}, {0x2fc12fc1, "zfs", 0},
 };
 
-int hf__file_op_facts(struct backend_conn *c, struct reply *reply)
+int hf__file_facts(struct backend_conn *c, struct reply *reply)
 {
     struct statfs fs;
     char number[32] = "unknown";
@@ -47,5 +47,5 @@ int hf__file_op_facts(struct backend_conn *c, struct reply *reply)
     reply->verdict = V_GRANTED;
     reply->data = c->err.text;
     reply->data_len = len > 0 ? (size_t)len : 0;
-    return OP_DONE;
+    return ANSWER_DONE;
 }

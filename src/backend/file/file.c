@@ -66,41 +66,41 @@ static int request_do(struct backend_conn *c, struct request *req,
 {
     switch (req->op) {
     case OP_PROPOSE:
-        return hf__file_op_propose(c, req, reply);
+        return hf__file_hold_propose(c, req, reply);
     case OP_RENEW:
-        return hf__file_op_renew(c, req, reply);
+        return hf__file_hold_renew(c, req, reply);
     case OP_RELEASE:
-        return hf__file_op_release(c, req, reply);
+        return hf__file_hold_release(c, req, reply);
     case OP_BREAK:
-        return hf__file_op_break(c, req, reply, info);
+        return hf__file_detached_break(c, req, reply, info);
     case OP_INSPECT:
-        return hf__file_op_inspect(c, req, reply, info);
+        return hf__file_inspect(c, req, reply, info);
     case OP_WATCH:
-        return hf__file_op_watch(c, req, reply);
+        return hf__file_watch_start(c, req, reply);
     case OP_UNWATCH:
-        return hf__file_op_unwatch(c, req, reply);
+        return hf__file_watch_stop(c, req, reply);
     case OP_VALUE_WRITE:
-        return hf__file_op_value_write(c, req, reply);
+        return hf__file_value_write(c, req, reply);
     case OP_GUARD:
         hf__error_set(&c->err, HF_UNSUPPORTED,
                       "file: guard: a file is guarded by itself");
-        hf__file_reply_error(c, reply, HF_UNSUPPORTED);
+        hf__file_refuse(c, reply, HF_UNSUPPORTED);
         break;
     case OP_PRIMARY: /* only of a Sentinel */
     case OP_TALLY:
         hf__error_set(&c->err, HF_UNSUPPORTED,
                       "file: no counters are kept in files");
-        hf__file_reply_error(c, reply, HF_UNSUPPORTED);
+        hf__file_refuse(c, reply, HF_UNSUPPORTED);
         break;
     case OP_BOOT:
-        return hf__file_op_boot(c, req, reply);
+        return hf__file_boot(c, req, reply);
     case OP_FACTS:
-        return hf__file_op_facts(c, reply);
+        return hf__file_facts(c, reply);
     case OP_VALUE_READ:
     case OP_LIST:
         break; /* answers by itself */
     }
-    return OP_DONE;
+    return ANSWER_DONE;
 }
 
 static void request_retry(struct backend_conn *c, struct request *req,
@@ -115,7 +115,7 @@ static void request_retry(struct backend_conn *c, struct request *req,
     }
     hf__error_set(&c->err, HF_UNAVAILABLE,
                   "file: others kept changing the record");
-    hf__file_reply_error(c, reply, HF_UNAVAILABLE);
+    hf__file_refuse(c, reply, HF_UNAVAILABLE);
     c->env->reply(c->env, req, reply);
 }
 
@@ -128,7 +128,7 @@ static int is_refused(struct backend_conn *c, const struct request *req,
                                    | 1u << OP_VALUE_WRITE | 1u << OP_BOOT;
     if (!c->write_errno || !(writes >> req->op & 1)) return 0;
     int status = hf__file_dir_check_write(c);
-    if (status != HF_OK) hf__file_reply_error(c, reply, status);
+    if (status != HF_OK) hf__file_refuse(c, reply, status);
     return status != HF_OK;
 }
 
@@ -138,15 +138,15 @@ static void request_answer(struct backend_conn *c, struct request *req)
     struct reply reply = {.ttl_us = -1, .waiters = -1};
     if (req->op == OP_LIST) {
         reply.node_us = hf__clock_wall_us();
-        hf__file_op_list(c, req, &reply);
+        hf__file_list(c, req, &reply);
         return;
     }
     if (req->op == OP_VALUE_READ) {
-        hf__file_op_value_read(c, req, &reply);
+        hf__file_value_read(c, req, &reply);
         return;
     }
     if (!is_refused(c, req, &reply)
-        && request_do(c, req, &reply, &info) == OP_AGAIN) {
+        && request_do(c, req, &reply, &info) == ANSWER_AGAIN) {
         request_retry(c, req, &reply);
         return;
     }
@@ -164,9 +164,9 @@ static void conn_work(struct backend_conn *c)
             if (!c->first) c->last = NULL;
             request_answer(c, req);
         }
-        hf__file_wake_all(c);
+        hf__file_watch_wake_all(c);
     } while (c->first);
-    hf__file_lock_trim(c);
+    hf__file_table_trim(c);
     hf__file_timer_update(c);
 }
 
@@ -215,7 +215,7 @@ static int file_process(struct backend_conn *c, int fd, unsigned ready)
     if (fd < 0)
         done = timer_due(c);
     else if (fd == c->inotify_fd)
-        done = hf__file_events_read(c);
+        done = hf__file_bell_read(c);
     if (done || fd < 0) conn_work(c);
     c->busy = 0;
     return done;
@@ -272,7 +272,7 @@ static void file_forked(struct backend_conn *c)
 static int file_lend(struct backend_conn *c, const char *name, size_t name_len,
                      const char *owner, uint64_t attempt)
 {
-    struct file_lock *l = hf__file_lock_get(c, name, name_len);
+    struct file_lock *l = hf__file_table_get(c, name, name_len);
     struct file_hold *h = l ? l->holds : NULL;
     while (h && (h->attempt != attempt || strcmp(h->owner, owner) != 0))
         h = h->next;

@@ -200,7 +200,7 @@ void hf__file_dir_follow(struct backend_conn *c);
 int hf__file_dir_check_write(struct backend_conn *c);
 
 /* 1 if flock(2) on `fd` may not mean the same on every host that sees it. */
-int hf__file_is_network(int fd);
+int hf__file_dir_is_network(int fd);
 
 /* Fill c->boot and c->host. */
 void hf__file_identify(struct backend_conn *c);
@@ -208,15 +208,15 @@ void hf__file_identify(struct backend_conn *c);
 /* ---- table.c: the names in use ----------------------------------- */
 
 /* The lock of that name, made if there is none; NULL: no memory. */
-struct file_lock *hf__file_lock_get(struct backend_conn *c, const char *name,
-                                    size_t len);
+struct file_lock *hf__file_table_get(struct backend_conn *c, const char *name,
+                                     size_t len);
 
 /* It has one hold or watch more, or less: only without any it is idle. */
-void hf__file_lock_pin(struct backend_conn *c, struct file_lock *l);
-void hf__file_lock_unpin(struct backend_conn *c, struct file_lock *l);
+void hf__file_table_pin(struct backend_conn *c, struct file_lock *l);
+void hf__file_table_unpin(struct backend_conn *c, struct file_lock *l);
 
 /* Close and forget the least recently used beyond IDLE_LOCKS_MAX. */
-void hf__file_lock_trim(struct backend_conn *c);
+void hf__file_table_trim(struct backend_conn *c);
 
 /* Close everything; in a forked child that unlocks nothing. */
 void hf__file_table_shut(struct backend_conn *c);
@@ -232,11 +232,11 @@ void hf__file_table_free(struct backend_conn *c);
 
 /* Make sure that idle_fd (and record_fd) are open.  HF_OK, FILE_ABSENT, or a
  * status with c->err.  Opened to look, they may be for reading only:
- * hf__file_look_end() closes them then. */
+ * hf__file_lock_look_end() closes them then. */
 enum file_opening { FILE_FIND, FILE_MAKE, FILE_LOOK };
 int hf__file_lock_open(struct backend_conn *c, struct file_lock *l,
                        enum file_opening how);
-void hf__file_look_end(struct file_lock *l);
+void hf__file_lock_look_end(struct file_lock *l);
 
 /* Close the idle fd, or all but the holds'. */
 void hf__file_lock_shut_idle(struct file_lock *l);
@@ -273,26 +273,25 @@ int hf__file_fail(struct backend_conn *c, const char *what, const char *which,
 
 /* ---- hold.c: kernel holds ----------------------------------------- */
 
-/* An operation fills `reply` and returns OP_DONE, or wants to be tried again
- * shortly: OP_AGAIN. */
-#define OP_DONE 0
-#define OP_AGAIN 1
+/* An operation fills `reply` and returns ANSWER_DONE, or wants to be tried again
+ * shortly: ANSWER_AGAIN. */
+#define ANSWER_DONE 0
+#define ANSWER_AGAIN 1
 
-int hf__file_op_propose(struct backend_conn *c, struct request *req,
+int hf__file_hold_propose(struct backend_conn *c, struct request *req,
+                          struct reply *reply);
+int hf__file_hold_renew(struct backend_conn *c, struct request *req,
                         struct reply *reply);
-int hf__file_op_renew(struct backend_conn *c, struct request *req,
-                      struct reply *reply);
-int hf__file_op_release(struct backend_conn *c, struct request *req,
-                        struct reply *reply);
+int hf__file_hold_release(struct backend_conn *c, struct request *req,
+                          struct reply *reply);
 
 /* The lock that `req` is about; NULL: `reply` says why not. */
-struct file_lock *hf__file_op_lock(struct backend_conn *c,
-                                   const struct request *req,
-                                   struct reply *reply);
+struct file_lock *hf__file_request_lock(struct backend_conn *c,
+                                        const struct request *req,
+                                        struct reply *reply);
 
-/* Put c->err into `reply`; returns OP_DONE. */
-int hf__file_reply_error(struct backend_conn *c, struct reply *reply,
-                         int status);
+/* Put c->err into `reply`; returns ANSWER_DONE. */
+int hf__file_refuse(struct backend_conn *c, struct reply *reply, int status);
 
 /* Give a kernel hold back.  1 if others wait. */
 int hf__file_hold_drop(struct backend_conn *c, struct file_lock *l,
@@ -318,12 +317,12 @@ void hf__file_holds_expire(struct backend_conn *c, int64_t now_us);
 /* ---- grant.c: the rule, and what is written down ------------------ */
 
 /* The acceptance rule.  1, or 0 with `reply` filled. */
-int hf__file_ballot_accept(const struct backend_conn *c,
-                           const struct request *req, const struct record *r,
-                           int64_t wall_us, struct reply *reply);
+int hf__file_grant_accept(const struct backend_conn *c,
+                          const struct request *req, const struct record *r,
+                          int64_t wall_us, struct reply *reply);
 
 /* Make `r` what a granted proposal writes. */
-void hf__file_record_grant(struct backend_conn *c, const struct request *req,
+void hf__file_grant_record(struct backend_conn *c, const struct request *req,
                            struct record *r, int64_t wall_us);
 
 /* The kernel lock on `fd` is ours: may we have the lock?  HF_OK (and it is
@@ -333,7 +332,7 @@ int hf__file_grant_check(struct backend_conn *c, struct file_lock *l, int fd,
                          struct reply *reply);
 
 /* When the lease that is asked for ends; TIME_NEVER. */
-int64_t hf__file_deadline_of(const struct request *req);
+int64_t hf__file_grant_deadline(const struct request *req);
 
 /* ---- detached.c: holds that are a record -------------------------- */
 
@@ -343,8 +342,8 @@ int hf__file_detached_renew(struct backend_conn *c, struct file_lock *l,
                             struct request *req, struct reply *reply);
 int hf__file_detached_release(struct backend_conn *c, struct file_lock *l,
                               struct request *req, struct reply *reply);
-int hf__file_op_break(struct backend_conn *c, struct request *req,
-                      struct reply *reply, struct hf_info *info);
+int hf__file_detached_break(struct backend_conn *c, struct request *req,
+                            struct reply *reply, struct hf_info *info);
 
 /* ---- proc.c: what the kernel tells -------------------------------- */
 
@@ -373,57 +372,56 @@ struct file_place {
 };
 
 /* Read the list; none where there is none to be had. */
-void hf__file_kernel_locks_read(struct backend_conn *c,
-                                struct kernel_locks *out);
-void hf__file_kernel_locks_free(struct backend_conn *c, struct kernel_locks *k);
+void hf__file_proc_read(struct backend_conn *c, struct kernel_locks *out);
+void hf__file_proc_free(struct backend_conn *c, struct kernel_locks *k);
 
 /* 1 if `out` was filled. */
-int hf__file_place_of_fd(int fd, struct file_place *out);
-int hf__file_place_of_path(const char *path, struct file_place *out);
+int hf__file_proc_place_of_fd(int fd, struct file_place *out);
+int hf__file_proc_place_of_path(const char *path, struct file_place *out);
 
 /* A holder, or NULL. */
-const struct kernel_lock *hf__file_kernel_locks_find(
-    const struct kernel_locks *k, const struct file_place *p);
+const struct kernel_lock *hf__file_proc_find(const struct kernel_locks *k,
+                                             const struct file_place *p);
 
 /* The same, of a file with this record: the list is read again, a few times at
  * the most, if by the record there should be one. */
-const struct kernel_lock *hf__file_kernel_locks_seek(struct backend_conn *c,
-                                                     struct kernel_locks *k,
-                                                     const struct file_place *p,
-                                                     const struct record *r);
+const struct kernel_lock *hf__file_proc_seek(struct backend_conn *c,
+                                             struct kernel_locks *k,
+                                             const struct file_place *p,
+                                             const struct record *r);
 
 /* How many wait. */
-int64_t hf__file_kernel_locks_waiters(const struct kernel_locks *k,
-                                      const struct file_place *p);
+int64_t hf__file_proc_waiters(const struct kernel_locks *k,
+                              const struct file_place *p);
 
 /* ---- inspect.c, list.c --------------------------------------- */
 
-int hf__file_op_inspect(struct backend_conn *c, struct request *req,
-                        struct reply *reply, struct hf_info *info);
+int hf__file_inspect(struct backend_conn *c, struct request *req,
+                     struct reply *reply, struct hf_info *info);
 
 /* Tell of a lock by its record and its holder (NULL: no process). */
-void hf__file_info_fill(struct backend_conn *c, const struct record *r,
-                        const struct kernel_lock *k, int is_path,
-                        const char *owner, struct hf_info *info);
+void hf__file_inspect_fill(struct backend_conn *c, const struct record *r,
+                           const struct kernel_lock *k, int is_path,
+                           const char *owner, struct hf_info *info);
 
 /* Is it locked?  Asks by trying; the caller rings afterwards. */
-int hf__file_probe(int fd, struct kernel_lock *out);
+int hf__file_kernel_probe(int fd, struct kernel_lock *out);
 
 /* Is anything locked here?  1 or 0; -1 with c->err. */
-int hf__file_has_locks(struct backend_conn *c);
+int hf__file_list_has_any(struct backend_conn *c);
 
 /* Fills `reply` and answers `req`. */
-void hf__file_op_list(struct backend_conn *c, struct request *req,
-                      struct reply *reply);
+void hf__file_list(struct backend_conn *c, struct request *req,
+                   struct reply *reply);
 
 /* ---- facts.c: what it says of itself -------------------------------- */
 
-int hf__file_op_facts(struct backend_conn *c, struct reply *reply);
+int hf__file_facts(struct backend_conn *c, struct reply *reply);
 
 /* ---- boot.c: the marker of a quorum's member ----------------------- */
 
-int hf__file_op_boot(struct backend_conn *c, struct request *req,
-                     struct reply *reply);
+int hf__file_boot(struct backend_conn *c, struct request *req,
+                  struct reply *reply);
 
 /* Is there none of the request's group? */
 int hf__file_boot_is_missing(const struct backend_conn *c,
@@ -439,26 +437,26 @@ int hf__file_bell_ring(const struct file_lock *l, int fd);
 void hf__file_bell_hang(int fd, short type);
 
 /* Listen to what happens to the bell's file, and the locked path. */
-void hf__file_events_start(struct backend_conn *c);
-void hf__file_events_add(struct backend_conn *c, struct file_lock *l);
-void hf__file_events_remove(struct backend_conn *c, int *wd);
+void hf__file_bell_listen(struct backend_conn *c);
+void hf__file_bell_add(struct backend_conn *c, struct file_lock *l);
+void hf__file_bell_remove(struct backend_conn *c, int *wd);
 
 /* Take what was heard: marks the locks to be woken.  1 if there was any. */
-int hf__file_events_read(struct backend_conn *c);
+int hf__file_bell_read(struct backend_conn *c);
 
 /* ---- watch.c: waiting, and the timer ---------------------------- */
 
-int hf__file_op_watch(struct backend_conn *c, struct request *req,
-                      struct reply *reply);
-int hf__file_op_unwatch(struct backend_conn *c, struct request *req,
+int hf__file_watch_start(struct backend_conn *c, struct request *req,
+                         struct reply *reply);
+int hf__file_watch_stop(struct backend_conn *c, struct request *req,
                         struct reply *reply);
 
 /* The name means another file now: watch that one. */
 void hf__file_watch_again(struct backend_conn *c, struct file_lock *l);
 
-/* Our own waiters too: hf__file_wake_all() wakes them. */
-void hf__file_wake_self(struct backend_conn *c, struct file_lock *l);
-void hf__file_wake_all(struct backend_conn *c);
+/* Our own waiters too: hf__file_watch_wake_all() wakes them. */
+void hf__file_watch_wake(struct backend_conn *c, struct file_lock *l);
+void hf__file_watch_wake_all(struct backend_conn *c);
 
 /* An echo or the tick is due.  1 if anything was done. */
 int hf__file_watch_due(struct backend_conn *c, int64_t now_us);

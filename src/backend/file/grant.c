@@ -16,9 +16,9 @@ static void text_copy(char *out, size_t size, const char *from, size_t len)
     out[len] = '\0';
 }
 
-int hf__file_ballot_accept(const struct backend_conn *c,
-                           const struct request *req, const struct record *r,
-                           int64_t wall_us, struct reply *reply)
+int hf__file_grant_accept(const struct backend_conn *c,
+                          const struct request *req, const struct record *r,
+                          int64_t wall_us, struct reply *reply)
 {
     reply->counter = r->counter;
     if ((req->flags & REQ_QUORUM)
@@ -51,17 +51,17 @@ static void record_set_info(struct backend_conn *c, const char *info,
     text_copy(r->label, sizeof r->label, label, strlen(label));
 }
 
-int64_t hf__file_deadline_of(const struct request *req)
+int64_t hf__file_grant_deadline(const struct request *req)
 {
     if (req->flags & REQ_NO_EXPIRY) return TIME_NEVER;
     int64_t now_us = hf__clock_us();
     return req->lease_us > INT64_MAX / 2 ? TIME_NEVER : now_us + req->lease_us;
 }
 
-void hf__file_record_grant(struct backend_conn *c, const struct request *req,
+void hf__file_grant_record(struct backend_conn *c, const struct request *req,
                            struct record *r, int64_t wall_us)
 {
-    int64_t deadline_us = hf__file_deadline_of(req);
+    int64_t deadline_us = hf__file_grant_deadline(req);
     r->fence = req->ballot;
     if (req->flags & REQ_SERVER_FENCE && r->fence < wall_us) r->fence = wall_us;
     if (r->counter < r->fence + req->block) r->counter = r->fence + req->block;
@@ -81,7 +81,7 @@ void hf__file_record_grant(struct backend_conn *c, const struct request *req,
 /* Readers change nothing: the fence they get is the last writer's. */
 static void record_share(const struct request *req, struct record *r)
 {
-    int64_t deadline_us = hf__file_deadline_of(req);
+    int64_t deadline_us = hf__file_grant_deadline(req);
     r->fence = r->counter > 0 ? r->counter : 1;
     r->deadline_us = deadline_us == TIME_NEVER ? 0 : deadline_us;
 }
@@ -105,7 +105,7 @@ int hf__file_grant_check(struct backend_conn *c, struct file_lock *l, int fd,
     }
     int64_t wall_us = hf__clock_wall_us();
     reply->node_us = wall_us;
-    if (!hf__file_ballot_accept(c, req, r, wall_us, reply)) return FILE_BUSY;
-    hf__file_record_grant(c, req, r, wall_us);
+    if (!hf__file_grant_accept(c, req, r, wall_us, reply)) return FILE_BUSY;
+    hf__file_grant_record(c, req, r, wall_us);
     return hf__file_record_store(c, l, fd, r);
 }

@@ -10,18 +10,17 @@
 #include "base/error.h"
 #include "sys/clock.h"
 
-int hf__file_reply_error(struct backend_conn *c, struct reply *reply,
-                         int status)
+int hf__file_refuse(struct backend_conn *c, struct reply *reply, int status)
 {
     reply->verdict = V_ERROR;
     reply->status = status;
     reply->text = c->err.text;
-    return OP_DONE;
+    return ANSWER_DONE;
 }
 
-struct file_lock *hf__file_op_lock(struct backend_conn *c,
-                                   const struct request *req,
-                                   struct reply *reply)
+struct file_lock *hf__file_request_lock(struct backend_conn *c,
+                                        const struct request *req,
+                                        struct reply *reply)
 {
     struct file_lock *l = NULL;
     if (req->name_len == 0 || req->name_len > NAME_LEN_MAX
@@ -29,18 +28,18 @@ struct file_lock *hf__file_op_lock(struct backend_conn *c,
         hf__error_set(&c->err, HF_INVALID,
                       "file: a name has 1 to %d bytes and no NUL",
                       NAME_LEN_MAX);
-        hf__file_reply_error(c, reply, HF_INVALID);
+        hf__file_refuse(c, reply, HF_INVALID);
         return NULL;
     }
     if (req->ballot < 0 || req->ballot > BALLOT_MAX) {
         hf__error_set(&c->err, HF_INVALID, "file: number out of range");
-        hf__file_reply_error(c, reply, HF_INVALID);
+        hf__file_refuse(c, reply, HF_INVALID);
         return NULL;
     }
-    l = hf__file_lock_get(c, req->name, req->name_len);
+    l = hf__file_table_get(c, req->name, req->name_len);
     if (!l) {
         hf__error_set(&c->err, HF_NOMEM, "file:%s: no memory", c->dir);
-        hf__file_reply_error(c, reply, HF_NOMEM);
+        hf__file_refuse(c, reply, HF_NOMEM);
     }
     return l;
 }
@@ -69,9 +68,9 @@ int hf__file_hold_drop(struct backend_conn *c, struct file_lock *l,
         } else {
             close(h->fd);
         }
-        hf__file_wake_self(c, l);
+        hf__file_watch_wake(c, l);
     }
-    hf__file_lock_unpin(c, l);
+    hf__file_table_unpin(c, l);
     hf__free(c->env->alloc, h);
     return told;
 }
@@ -121,14 +120,14 @@ static int propose_again(struct backend_conn *c, struct file_lock *l,
     struct record r;
     if (h->ballot == req->ballot || h->shared) {
         reply_grant(h, reply);
-        return OP_DONE;
+        return ANSWER_DONE;
     }
     int status = hf__file_grant_check(c, l, h->fd, req, &r, reply);
-    if (status == FILE_BUSY) return OP_DONE;
-    if (status != HF_OK) return hf__file_reply_error(c, reply, status);
+    if (status == FILE_BUSY) return ANSWER_DONE;
+    if (status != HF_OK) return hf__file_refuse(c, reply, status);
     hf__file_hold_set(c, h, req, &r);
     reply_grant(h, reply);
-    return OP_DONE;
+    return ANSWER_DONE;
 }
 
 /* A lock that was seen detached is looked at before it is touched, so that
@@ -160,7 +159,7 @@ static void hold_keep(struct backend_conn *c, struct file_lock *l,
     l->idle_fd = -1;
     h->next = l->holds;
     l->holds = h;
-    hf__file_lock_pin(c, l);
+    hf__file_table_pin(c, l);
 }
 
 static int propose_new(struct backend_conn *c, struct file_lock *l,
@@ -180,7 +179,7 @@ static int propose_new(struct backend_conn *c, struct file_lock *l,
     }
     if (status == FILE_BUSY) return status;
     if (status != HF_OK) {
-        hf__file_reply_error(c, reply, status);
+        hf__file_refuse(c, reply, status);
         return status;
     }
     hf__file_hold_set(c, h, req, &r);
@@ -189,15 +188,15 @@ static int propose_new(struct backend_conn *c, struct file_lock *l,
     return HF_OK;
 }
 
-int hf__file_op_propose(struct backend_conn *c, struct request *req,
-                        struct reply *reply)
+int hf__file_hold_propose(struct backend_conn *c, struct request *req,
+                          struct reply *reply)
 {
     if (req->ballot > BALLOT_MAX) {
         hf__error_set(&c->err, HF_INVALID, "file: propose: number too large");
-        return hf__file_reply_error(c, reply, HF_INVALID);
+        return hf__file_refuse(c, reply, HF_INVALID);
     }
-    struct file_lock *l = hf__file_op_lock(c, req, reply);
-    if (!l) return OP_DONE;
+    struct file_lock *l = hf__file_request_lock(c, req, reply);
+    if (!l) return ANSWER_DONE;
     if (req->flags & REQ_DETACHED)
         return hf__file_detached_propose(c, l, req, reply);
     struct file_hold *h = hold_find(l, req);
@@ -206,15 +205,15 @@ int hf__file_op_propose(struct backend_conn *c, struct request *req,
         h = NULL;
     }
     if (h) return propose_again(c, l, h, req, reply);
-    if (hf__file_rw_propose(c, l, req, reply)) return OP_DONE;
-    if (detached_bars(c, l, reply)) return OP_DONE;
+    if (hf__file_rw_propose(c, l, req, reply)) return ANSWER_DONE;
+    if (detached_bars(c, l, reply)) return ANSWER_DONE;
     h = hf__alloc_zero(c->env->alloc, sizeof *h);
     if (!h) {
         hf__error_set(&c->err, HF_NOMEM, "file:%s: no memory", c->dir);
-        return hf__file_reply_error(c, reply, HF_NOMEM);
+        return hf__file_refuse(c, reply, HF_NOMEM);
     }
     if (propose_new(c, l, h, req, reply) != HF_OK) hf__free(c->env->alloc, h);
-    return OP_DONE;
+    return ANSWER_DONE;
 }
 
 /* ---- renew, release -------------------------------------------------- */
@@ -231,11 +230,11 @@ static void record_touch(struct backend_conn *c, struct file_lock *l,
     hf__file_record_store(c, l, h->fd, &r);
 }
 
-int hf__file_op_renew(struct backend_conn *c, struct request *req,
-                      struct reply *reply)
+int hf__file_hold_renew(struct backend_conn *c, struct request *req,
+                        struct reply *reply)
 {
-    struct file_lock *l = hf__file_op_lock(c, req, reply);
-    if (!l) return OP_DONE;
+    struct file_lock *l = hf__file_request_lock(c, req, reply);
+    if (!l) return ANSWER_DONE;
     struct file_hold *h = hold_find(l, req);
     if (!h) return hf__file_detached_renew(c, l, req, reply);
     int64_t now_us = hf__clock_us();
@@ -243,24 +242,24 @@ int hf__file_op_renew(struct backend_conn *c, struct request *req,
         /* Over, or the file was deleted: another may hold a new one. */
         hf__file_hold_drop(c, l, h);
         reply->verdict = V_ABSENT;
-        return OP_DONE;
+        return ANSWER_DONE;
     }
     int64_t was_us = h->deadline_us;
     int changed = h->count != req->count;
     if (was_us != TIME_NEVER) reply->ttl_us = was_us - now_us;
     h->count = req->count;
-    h->deadline_us = hf__file_deadline_of(req);
+    h->deadline_us = hf__file_grant_deadline(req);
     if (h->deadline_us < c->expiry_us) c->expiry_us = h->deadline_us;
     if (changed || was_us != h->deadline_us) record_touch(c, l, h);
     reply_grant(h, reply);
-    return OP_DONE;
+    return ANSWER_DONE;
 }
 
-int hf__file_op_release(struct backend_conn *c, struct request *req,
-                        struct reply *reply)
+int hf__file_hold_release(struct backend_conn *c, struct request *req,
+                          struct reply *reply)
 {
-    struct file_lock *l = hf__file_op_lock(c, req, reply);
-    if (!l) return OP_DONE;
+    struct file_lock *l = hf__file_request_lock(c, req, reply);
+    if (!l) return ANSWER_DONE;
     struct file_hold *h = hold_find(l, req);
     if (!h) return hf__file_detached_release(c, l, req, reply);
     int is_over =
@@ -272,5 +271,5 @@ int hf__file_op_release(struct backend_conn *c, struct request *req,
     reply->verdict = is_over ? V_ABSENT : V_GRANTED;
     reply->counter = h->counter;
     reply->waiters = (l->watched != 0) + hf__file_hold_drop(c, l, h);
-    return OP_DONE;
+    return ANSWER_DONE;
 }

@@ -66,9 +66,9 @@ static void info_set_kernel(struct backend_conn *c, const struct record *r,
     }
 }
 
-void hf__file_info_fill(struct backend_conn *c, const struct record *r,
-                        const struct kernel_lock *k, int is_path,
-                        const char *owner, struct hf_info *info)
+void hf__file_inspect_fill(struct backend_conn *c, const struct record *r,
+                           const struct kernel_lock *k, int is_path,
+                           const char *owner, struct hf_info *info)
 {
     int64_t left_us;
     memset(info, 0, sizeof *info);
@@ -88,7 +88,7 @@ void hf__file_info_fill(struct backend_conn *c, const struct record *r,
 
 /* Ask by trying, where the kernel's list does not show all processes.  A try
  * at the same moment hears the bell afterwards. */
-int hf__file_probe(int fd, struct kernel_lock *out)
+int hf__file_kernel_probe(int fd, struct kernel_lock *out)
 {
     *out = (struct kernel_lock){0};
     if (flock(fd, LOCK_SH | LOCK_NB)) return 1;
@@ -129,42 +129,43 @@ static void lock_describe(struct backend_conn *c, struct file_lock *l,
     struct kernel_lock probed;
     struct file_place place, bell;
     const struct kernel_lock *k = NULL;
-    hf__file_kernel_locks_read(c, &locks);
-    if (hf__file_place_of_fd(l->idle_fd, &place))
-        k = hf__file_kernel_locks_seek(c, &locks, &place, r);
+    hf__file_proc_read(c, &locks);
+    if (hf__file_proc_place_of_fd(l->idle_fd, &place))
+        k = hf__file_proc_seek(c, &locks, &place, r);
     if (!k && !locks.is_complete) {
-        if (hf__file_probe(l->idle_fd, &probed)) k = &probed;
+        if (hf__file_kernel_probe(l->idle_fd, &probed)) k = &probed;
         hf__file_bell_ring(l, l->idle_fd);
     }
-    hf__file_info_fill(c, r, k, l->is_path, owner, info);
+    hf__file_inspect_fill(c, r, k, l->is_path, owner, info);
     info_add_own(l, owner, info);
     if (locks.rows
-        && hf__file_place_of_fd(l->is_path ? l->record_fd : l->idle_fd, &bell))
-        info->waiters = hf__file_kernel_locks_waiters(&locks, &bell);
-    hf__file_kernel_locks_free(c, &locks);
+        && hf__file_proc_place_of_fd(l->is_path ? l->record_fd : l->idle_fd,
+                                     &bell))
+        info->waiters = hf__file_proc_waiters(&locks, &bell);
+    hf__file_proc_free(c, &locks);
 }
 
-int hf__file_op_inspect(struct backend_conn *c, struct request *req,
-                        struct reply *reply, struct hf_info *info)
+int hf__file_inspect(struct backend_conn *c, struct request *req,
+                     struct reply *reply, struct hf_info *info)
 {
     struct record r;
-    struct file_lock *l = hf__file_op_lock(c, req, reply);
-    if (!l) return OP_DONE;
+    struct file_lock *l = hf__file_request_lock(c, req, reply);
+    if (!l) return ANSWER_DONE;
     int status = lock_look(c, l);
     if (status == HF_OK) status = hf__file_record_load(c, l, l->idle_fd, 0, &r);
     if (status == FILE_ABSENT) {
         memset(&r, 0, sizeof r);
-        hf__file_info_fill(c, &r, NULL, 0, req->owner, info);
+        hf__file_inspect_fill(c, &r, NULL, 0, req->owner, info);
         info->waiters = 0;
     } else if (status == HF_OK) {
         lock_describe(c, l, &r, req->owner, info);
         if (info->locked && info->owner[0]) reply->fence = r.fence;
     }
-    hf__file_look_end(l);
+    hf__file_lock_look_end(l);
     if (status != HF_OK && status != FILE_ABSENT)
-        return hf__file_reply_error(c, reply, status);
+        return hf__file_refuse(c, reply, status);
     reply->verdict = V_GRANTED;
     reply->counter = r.counter;
     reply->info = info;
-    return OP_DONE;
+    return ANSWER_DONE;
 }

@@ -72,17 +72,17 @@ static int file_describe(struct page *p, const char *file, int fd)
     if (!file_read(p, file, fd, &r)) return HF_OK;
     if (p->req->name && !hf__glob_match(p->req->name, p->name, p->name_len))
         return HF_OK;
-    if (is_path ? hf__file_place_of_path(p->name, &place)
-                : hf__file_place_of_fd(fd, &place))
-        k = hf__file_kernel_locks_seek(p->c, &p->locks, &place, &r);
+    if (is_path ? hf__file_proc_place_of_path(p->name, &place)
+                : hf__file_proc_place_of_fd(fd, &place))
+        k = hf__file_proc_seek(p->c, &p->locks, &place, &r);
     if (!k && !is_path && !p->locks.is_complete) {
-        if (hf__file_probe(fd, &probed)) k = &probed;
+        if (hf__file_kernel_probe(fd, &probed)) k = &probed;
         hf__file_bell_ring(NULL, fd);
     }
-    hf__file_info_fill(p->c, &r, k, is_path, p->req->owner, &info);
+    hf__file_inspect_fill(p->c, &r, k, is_path, p->req->owner, &info);
     if (!info.locked) return HF_OK;
-    if (p->locks.rows && hf__file_place_of_fd(fd, &bell))
-        info.waiters = hf__file_kernel_locks_waiters(&p->locks, &bell);
+    if (p->locks.rows && hf__file_proc_place_of_fd(fd, &bell))
+        info.waiters = hf__file_proc_waiters(&p->locks, &bell);
     return page_add(p, &info);
 }
 
@@ -127,9 +127,9 @@ static int page_fill(struct page *p, struct reply *reply)
         if (fd >= 0) close(fd);
         return status;
     }
-    hf__file_kernel_locks_read(c, &p->locks);
+    hf__file_proc_read(c, &p->locks);
     int status = page_read(p, dir, reply);
-    hf__file_kernel_locks_free(c, &p->locks);
+    hf__file_proc_free(c, &p->locks);
     closedir(dir);
     return status;
 }
@@ -145,7 +145,7 @@ static void page_free(struct page *p)
     p->rows = NULL;
 }
 
-int hf__file_has_locks(struct backend_conn *c)
+int hf__file_list_has_any(struct backend_conn *c)
 {
     struct request req = {.op = OP_LIST};
     size_t found;
@@ -163,8 +163,8 @@ int hf__file_has_locks(struct backend_conn *c)
     return found > 0;
 }
 
-void hf__file_op_list(struct backend_conn *c, struct request *req,
-                      struct reply *reply)
+void hf__file_list(struct backend_conn *c, struct request *req,
+                   struct reply *reply)
 {
     struct page p = {.c = c, .req = req};
     int status = page_fill(&p, reply);
@@ -174,7 +174,7 @@ void hf__file_op_list(struct backend_conn *c, struct request *req,
     reply->rows = p.rows;
     reply->rows_len = p.len;
     if (status != HF_OK) {
-        hf__file_reply_error(c, reply, status);
+        hf__file_refuse(c, reply, status);
         reply->rows_len = 0;
     }
     c->env->reply(c->env, req, reply);

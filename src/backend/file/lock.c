@@ -163,7 +163,7 @@ static int path_open_file(struct backend_conn *c, struct file_lock *l,
         return errno == ENOENT && !create
                    ? FILE_ABSENT
                    : hf__file_fail(c, "open", l->name, errno);
-    if (!c->allow_network && hf__file_is_network(l->idle_fd))
+    if (!c->allow_network && hf__file_dir_is_network(l->idle_fd))
         return hf__error_set(&c->err, HF_UNSUPPORTED,
                              "file: %.80s: on a network file system: its "
                              "locks may not reach other hosts (network=allow "
@@ -231,7 +231,7 @@ int hf__file_lock_open(struct backend_conn *c, struct file_lock *l,
     return HF_OK;
 }
 
-void hf__file_look_end(struct file_lock *l)
+void hf__file_lock_look_end(struct file_lock *l)
 {
     if (!l->is_look_only) return;
     l->is_look_only = 0;

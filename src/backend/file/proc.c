@@ -20,7 +20,7 @@
 #define PAGE_BYTES 3000   /* one page has at least this */
 #define READS_MAX 6
 
-void hf__file_kernel_locks_free(struct backend_conn *c, struct kernel_locks *k)
+void hf__file_proc_free(struct backend_conn *c, struct kernel_locks *k)
 {
     hf__free(c->env->alloc, k->rows);
     k->rows = NULL;
@@ -110,8 +110,7 @@ static int rows_add(struct backend_conn *c, struct kernel_locks *k)
 
 /* The kernel shows its list by pages: what is unlocked between two of them
  * hides the first of the next.  So a long one is read twice. */
-void hf__file_kernel_locks_read(struct backend_conn *c,
-                                struct kernel_locks *out)
+void hf__file_proc_read(struct backend_conn *c, struct kernel_locks *out)
 {
     *out = (struct kernel_locks){0};
     int rc = rows_add(c, out);
@@ -141,7 +140,7 @@ static void place_set(const struct stat *st, long fs_type,
     out->is_layered = fs_is_layered(fs_type);
 }
 
-int hf__file_place_of_fd(int fd, struct file_place *out)
+int hf__file_proc_place_of_fd(int fd, struct file_place *out)
 {
     struct stat st;
     struct statfs fs;
@@ -150,7 +149,7 @@ int hf__file_place_of_fd(int fd, struct file_place *out)
     return 1;
 }
 
-int hf__file_place_of_path(const char *path, struct file_place *out)
+int hf__file_proc_place_of_path(const char *path, struct file_place *out)
 {
     struct stat st;
     struct statfs fs;
@@ -166,8 +165,7 @@ static int rows_add(struct backend_conn *c, struct kernel_locks *k)
     return -1;
 }
 
-void hf__file_kernel_locks_read(struct backend_conn *c,
-                                struct kernel_locks *out)
+void hf__file_proc_read(struct backend_conn *c, struct kernel_locks *out)
 {
     (void)c;
     *out = (struct kernel_locks){0};
@@ -180,14 +178,14 @@ static int row_is_of(const struct kernel_lock *k, const struct file_place *p)
     return 0;
 }
 
-int hf__file_place_of_fd(int fd, struct file_place *out)
+int hf__file_proc_place_of_fd(int fd, struct file_place *out)
 {
     (void)fd;
     (void)out;
     return 0;
 }
 
-int hf__file_place_of_path(const char *path, struct file_place *out)
+int hf__file_proc_place_of_path(const char *path, struct file_place *out)
 {
     (void)path;
     (void)out;
@@ -195,8 +193,8 @@ int hf__file_place_of_path(const char *path, struct file_place *out)
 }
 #endif
 
-const struct kernel_lock *hf__file_kernel_locks_find(
-    const struct kernel_locks *k, const struct file_place *p)
+const struct kernel_lock *hf__file_proc_find(const struct kernel_locks *k,
+                                             const struct file_place *p)
 {
     for (size_t i = 0; i < k->len; i++)
         if (!k->rows[i].is_bell && row_is_of(&k->rows[i], p))
@@ -204,22 +202,22 @@ const struct kernel_lock *hf__file_kernel_locks_find(
     return NULL;
 }
 
-const struct kernel_lock *hf__file_kernel_locks_seek(struct backend_conn *c,
-                                                     struct kernel_locks *k,
-                                                     const struct file_place *p,
-                                                     const struct record *r)
+const struct kernel_lock *hf__file_proc_seek(struct backend_conn *c,
+                                             struct kernel_locks *k,
+                                             const struct file_place *p,
+                                             const struct record *r)
 {
     int is_expected =
         r->mode == RECORD_EXCLUSIVE && r->pid > 0 && !strcmp(r->boot, c->boot);
-    const struct kernel_lock *found = hf__file_kernel_locks_find(k, p);
+    const struct kernel_lock *found = hf__file_proc_find(k, p);
     while (!found && is_expected && k->is_paged && k->reads < READS_MAX
            && rows_add(c, k) == 0)
-        found = hf__file_kernel_locks_find(k, p);
+        found = hf__file_proc_find(k, p);
     return found;
 }
 
-int64_t hf__file_kernel_locks_waiters(const struct kernel_locks *k,
-                                      const struct file_place *p)
+int64_t hf__file_proc_waiters(const struct kernel_locks *k,
+                              const struct file_place *p)
 {
     int64_t n = 0;
     for (size_t i = 0; i < k->len; i++)

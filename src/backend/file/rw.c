@@ -33,10 +33,10 @@ static int nest(struct backend_conn *c, struct file_lock *l,
     struct file_hold *h = hf__alloc_zero(c->env->alloc, sizeof *h);
     if (!h) {
         hf__error_set(&c->err, HF_NOMEM, "file:%s: no memory", c->dir);
-        hf__file_reply_error(c, reply, HF_NOMEM);
+        hf__file_refuse(c, reply, HF_NOMEM);
         return 1;
     }
-    int64_t deadline_us = hf__file_deadline_of(req);
+    int64_t deadline_us = hf__file_grant_deadline(req);
     struct record r = {.fence = writer->fence,
                        .counter = writer->counter,
                        .deadline_us =
@@ -46,7 +46,7 @@ static int nest(struct backend_conn *c, struct file_lock *l,
     h->id = writer->id;
     h->next = l->holds;
     l->holds = h;
-    hf__file_lock_pin(c, l);
+    hf__file_table_pin(c, l);
     reply->verdict = V_GRANTED;
     reply->fence = h->fence;
     reply->counter = h->counter;
@@ -64,7 +64,7 @@ int hf__file_rw_propose(struct backend_conn *c, struct file_lock *l,
     hf__error_set(
         &c->err, HF_UNSUPPORTED,
         "file: upgrade: the kernel would give the lock up in between");
-    hf__file_reply_error(c, reply, HF_UNSUPPORTED);
+    hf__file_refuse(c, reply, HF_UNSUPPORTED);
     return 1;
 }
 

@@ -29,12 +29,12 @@ static void idle_push(struct backend_conn *c, struct file_lock *l)
     c->idle_len++;
 }
 
-void hf__file_lock_pin(struct backend_conn *c, struct file_lock *l)
+void hf__file_table_pin(struct backend_conn *c, struct file_lock *l)
 {
     if (l->pins++ == 0) idle_unlink(c, l);
 }
 
-void hf__file_lock_unpin(struct backend_conn *c, struct file_lock *l)
+void hf__file_table_unpin(struct backend_conn *c, struct file_lock *l)
 {
     assert(l->pins > 0);
     if (--l->pins == 0) idle_push(c, l);
@@ -80,8 +80,8 @@ static struct file_lock *lock_make(struct backend_conn *c, const char *name,
     return l;
 }
 
-struct file_lock *hf__file_lock_get(struct backend_conn *c, const char *name,
-                                    size_t len)
+struct file_lock *hf__file_table_get(struct backend_conn *c, const char *name,
+                                     size_t len)
 {
     uint64_t hash = hash64(name, len);
     struct file_lock *l =
@@ -104,7 +104,7 @@ static void lock_free(struct backend_conn *c, struct file_lock *l)
     hf__free(c->env->alloc, l);
 }
 
-void hf__file_lock_trim(struct backend_conn *c)
+void hf__file_table_trim(struct backend_conn *c)
 {
     while (c->idle_len > IDLE_LOCKS_MAX) {
         struct file_lock *l = c->oldest;

@@ -127,8 +127,8 @@ static int value_look(struct job *j)
     return status;
 }
 
-void hf__file_op_value_read(struct backend_conn *c, struct request *req,
-                            struct reply *reply)
+void hf__file_value_read(struct backend_conn *c, struct request *req,
+                         struct reply *reply)
 {
     struct job j;
     int status = job_begin(&j, c, req);
@@ -136,7 +136,7 @@ void hf__file_op_value_read(struct backend_conn *c, struct request *req,
     reply->verdict = V_GRANTED;
     reply->node_us = j.wall_us;
     if (status != HF_OK) {
-        hf__file_reply_error(c, reply, status);
+        hf__file_refuse(c, reply, status);
     } else if (j.version) {
         reply->version = j.version;
         reply->data = j.old.data;
@@ -252,8 +252,8 @@ static int value_write(struct job *j, struct reply *reply)
     return req->flags & REQ_DELETE ? value_remove(j) : value_set(j, reply);
 }
 
-int hf__file_op_value_write(struct backend_conn *c, struct request *req,
-                            struct reply *reply)
+int hf__file_value_write(struct backend_conn *c, struct request *req,
+                         struct reply *reply)
 {
     struct job j;
     int fd = -1, status = job_begin(&j, c, req);
@@ -266,6 +266,6 @@ int hf__file_op_value_write(struct backend_conn *c, struct request *req,
         close(fd);
     }
     job_end(&j);
-    if (status == FILE_BUSY) return OP_AGAIN;
-    return status == HF_OK ? OP_DONE : hf__file_reply_error(c, reply, status);
+    if (status == FILE_BUSY) return ANSWER_AGAIN;
+    return status == HF_OK ? ANSWER_DONE : hf__file_refuse(c, reply, status);
 }

@@ -31,11 +31,11 @@ size_t hf__file_value_format(const struct file_value *v, char *out);
 /* 0, or -1: it is damaged, or no value of ours; `v` is all zero then. */
 int hf__file_value_parse(const char *text, size_t len, struct file_value *v);
 
-int hf__file_op_value_write(struct backend_conn *c, struct request *req,
-                            struct reply *reply);
+int hf__file_value_write(struct backend_conn *c, struct request *req,
+                         struct reply *reply);
 
 /* Fills `reply` and answers `req`. */
-void hf__file_op_value_read(struct backend_conn *c, struct request *req,
-                            struct reply *reply);
+void hf__file_value_read(struct backend_conn *c, struct request *req,
+                         struct reply *reply);
 
 #endif

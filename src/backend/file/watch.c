@@ -32,12 +32,12 @@ static int fd_is(int fd, const struct file_id *id)
 void hf__file_watch_again(struct backend_conn *c, struct file_lock *l)
 {
     l->watch_id = l->id;
-    hf__file_events_remove(c, &l->wd);
-    hf__file_events_remove(c, &l->path_wd);
+    hf__file_bell_remove(c, &l->wd);
+    hf__file_bell_remove(c, &l->path_wd);
     if (!fd_is(l->bell_fd, l->is_path ? &l->record_id : &l->id))
         bell_open(c, l);
     hf__file_bell_hang(l->bell_fd, F_RDLCK);
-    hf__file_events_add(c, l);
+    hf__file_bell_add(c, l);
 }
 
 static void tick_set(struct backend_conn *c, int64_t now_us)
@@ -49,55 +49,55 @@ static void tick_set(struct backend_conn *c, int64_t now_us)
     if (c->watched) c->tick_us = now_us + (is_blind ? TICK_BLIND_US : TICK_US);
 }
 
-int hf__file_op_watch(struct backend_conn *c, struct request *req,
-                      struct reply *reply)
+int hf__file_watch_start(struct backend_conn *c, struct request *req,
+                         struct reply *reply)
 {
-    struct file_lock *l = hf__file_op_lock(c, req, reply);
-    if (!l) return OP_DONE;
+    struct file_lock *l = hf__file_request_lock(c, req, reply);
+    if (!l) return ANSWER_DONE;
     int status = hf__file_lock_open(c, l, FILE_MAKE);
-    if (status != HF_OK) return hf__file_reply_error(c, reply, status);
+    if (status != HF_OK) return hf__file_refuse(c, reply, status);
     int is_watched = l->watched != 0;
     l->watched |= 1 << req->kind;
     if (!is_watched) {
-        hf__file_events_start(c);
-        hf__file_lock_pin(c, l);
+        hf__file_bell_listen(c);
+        hf__file_table_pin(c, l);
         l->next_watched = c->watched;
         c->watched = l;
         hf__file_watch_again(c, l);
         tick_set(c, hf__clock_us());
     }
     reply->verdict = V_GRANTED;
-    return OP_DONE;
+    return ANSWER_DONE;
 }
 
-int hf__file_op_unwatch(struct backend_conn *c, struct request *req,
+int hf__file_watch_stop(struct backend_conn *c, struct request *req,
                         struct reply *reply)
 {
-    struct file_lock *l = hf__file_op_lock(c, req, reply);
-    if (!l) return OP_DONE;
+    struct file_lock *l = hf__file_request_lock(c, req, reply);
+    if (!l) return ANSWER_DONE;
     reply->verdict = V_GRANTED;
-    if (!l->watched) return OP_DONE;
+    if (!l->watched) return ANSWER_DONE;
     l->watched &= ~(1 << req->kind);
-    if (l->watched) return OP_DONE; /* as another kind */
+    if (l->watched) return ANSWER_DONE; /* as another kind */
     struct file_lock **at = &c->watched;
     while (*at != l) at = &(*at)->next_watched;
     *at = l->next_watched;
     l->is_woken = 0;
     l->echo_us = TIME_NEVER;
-    hf__file_events_remove(c, &l->wd);
-    hf__file_events_remove(c, &l->path_wd);
+    hf__file_bell_remove(c, &l->wd);
+    hf__file_bell_remove(c, &l->path_wd);
     hf__file_bell_hang(l->bell_fd, F_UNLCK);
     if (!c->watched) c->tick_us = TIME_NEVER;
-    hf__file_lock_unpin(c, l);
-    return OP_DONE;
+    hf__file_table_unpin(c, l);
+    return ANSWER_DONE;
 }
 
-void hf__file_wake_self(struct backend_conn *c, struct file_lock *l)
+void hf__file_watch_wake(struct backend_conn *c, struct file_lock *l)
 {
     if (l->watched) l->is_woken = c->any_woken = 1;
 }
 
-void hf__file_wake_all(struct backend_conn *c)
+void hf__file_watch_wake_all(struct backend_conn *c)
 {
     while (c->any_woken) {
         c->any_woken = 0;
