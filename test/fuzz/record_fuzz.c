@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/file/file.h"
+#include "backend/file/name.h"
+#include "backend/file/record_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/file/value.h"
+#include "backend/file/value_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

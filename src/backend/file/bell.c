@@ -22,10 +22,12 @@
 #include <sys/inotify.h>
 #endif
 
-#include "backend/file/file.h"
+#include "backend/file/bell.h"
+#include "backend/file/lock.h"
 #include "sys/clock.h"
 
-#define READS_MAX 16 /* of events, before others get their turn */
+#define READS_MAX 16            /* of events, before others get their turn */
+#define ECHO_US (1 * US_PER_MS) /* a close is told before it unlocks */
 
 #if defined(__linux__) && defined(F_OFD_SETLK)
 static struct flock bell_range(short type)

@@ -13,7 +13,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend/file/file.h"
+#include "backend/file/boot.h"
+#include "backend/file/dir.h"
+#include "backend/file/error.h"
+#include "backend/file/list.h"
+#include "backend/file/request.h"
 #include "base/error.h"
 #include "sys/clock.h"
 #include "sys/write.h"

@@ -8,7 +8,17 @@
 #include <string.h>
 #include <sys/file.h>
 
-#include "backend/file/file.h"
+#include "backend/file/detached.h"
+#include "backend/file/error.h"
+#include "backend/file/grant.h"
+#include "backend/file/inspect.h"
+#include "backend/file/kernel.h"
+#include "backend/file/lock.h"
+#include "backend/file/proc.h"
+#include "backend/file/record.h"
+#include "backend/file/record_text.h"
+#include "backend/file/request.h"
+#include "backend/file/watch.h"
 #include "base/error.h"
 #include "sys/clock.h"
 

@@ -13,7 +13,7 @@
 #include <sys/vfs.h>
 #endif
 
-#include "backend/file/file.h"
+#include "backend/file/dir.h"
 #include "base/error.h"
 #include "sys/env.h"
 
@@ -206,16 +206,4 @@ int hf__file_dir_reopen(struct backend_conn *c)
 void hf__file_dir_follow(struct backend_conn *c)
 {
     if (hf__file_dir_is_replaced(c)) (void)hf__file_dir_reopen(c);
-}
-
-void hf__file_identify(struct backend_conn *c)
-{
-    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? 0 : read(fd, c->boot, sizeof c->boot - 1);
-    if (fd >= 0) close(fd);
-    c->boot[n > 0 ? n : 0] = '\0';
-    c->boot[strcspn(c->boot, "\n")] = '\0';
-    if (!c->boot[0]) memcpy(c->boot, "unknown", sizeof "unknown");
-    if (gethostname(c->host, sizeof c->host)) c->host[0] = '\0';
-    c->host[sizeof c->host - 1] = '\0';
 }

@@ -6,7 +6,9 @@
 #include <stdio.h>
 #include <sys/vfs.h>
 
-#include "backend/file/file.h"
+#include "backend/file/dir.h"
+#include "backend/file/facts.h"
+#include "backend/file/request.h"
 
 /* Numbers of statfs(2).  Those in the first rows are shared by hosts. */
 static const struct {

@@ -8,12 +8,21 @@
  * One rule: nothing waits here.  What cannot be done now is answered BUSY, or
  * is tried again from the timer until its deadline.
  */
+#include <fcntl.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/file/bell.h"
+#include "backend/file/dir.h"
 #include "backend/file/file.h"
-#include "backend/file/value.h"
+#include "backend/file/hold.h"
+#include "backend/file/lock.h"
+#include "backend/file/request.h"
+#include "backend/file/rw.h"
+#include "backend/file/table.h"
+#include "backend/file/watch.h"
 #include "base/error.h"
+#include "base/math.h"
 #include "sys/clock.h"
 
 static void conn_free(struct backend_conn *c)
@@ -32,6 +41,19 @@ static void conn_shut(struct backend_conn *c)
     c->inotify_fd = c->dir_fd = -1;
 }
 
+/* Fill c->boot and c->host. */
+static void conn_identify(struct backend_conn *c)
+{
+    int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? 0 : read(fd, c->boot, sizeof c->boot - 1);
+    if (fd >= 0) close(fd);
+    c->boot[n > 0 ? n : 0] = '\0';
+    c->boot[strcspn(c->boot, "\n")] = '\0';
+    if (!c->boot[0]) memcpy(c->boot, "unknown", sizeof "unknown");
+    if (gethostname(c->host, sizeof c->host)) c->host[0] = '\0';
+    c->host[sizeof c->host - 1] = '\0';
+}
+
 static int file_open(struct backend_env *env, const struct url *url,
                      struct backend_conn **out, struct hf_error *err)
 {
@@ -48,7 +70,7 @@ static int file_open(struct backend_env *env, const struct url *url,
         conn_free(c);
         return status;
     }
-    hf__file_identify(c);
+    conn_identify(c);
     *out = c;
     env->link(env, 1, hf__clock_wall_us(), NULL);
     return HF_OK;
@@ -61,97 +83,14 @@ static void file_submit(struct backend_conn *c, struct request *req)
     c->last = req;
 }
 
-static int request_do(struct backend_conn *c, struct request *req,
-                      struct reply *reply, struct hf_info *info)
+/* Tell the engine when something is due next. */
+static void timer_set(struct backend_conn *c)
 {
-    switch (req->op) {
-    case OP_PROPOSE:
-        return hf__file_hold_propose(c, req, reply);
-    case OP_RENEW:
-        return hf__file_hold_renew(c, req, reply);
-    case OP_RELEASE:
-        return hf__file_hold_release(c, req, reply);
-    case OP_BREAK:
-        return hf__file_detached_break(c, req, reply, info);
-    case OP_INSPECT:
-        return hf__file_inspect(c, req, reply, info);
-    case OP_WATCH:
-        return hf__file_watch_start(c, req, reply);
-    case OP_UNWATCH:
-        return hf__file_watch_stop(c, req, reply);
-    case OP_VALUE_WRITE:
-        return hf__file_value_write(c, req, reply);
-    case OP_GUARD:
-        hf__error_set(&c->err, HF_UNSUPPORTED,
-                      "file: guard: a file is guarded by itself");
-        hf__file_refuse(c, reply, HF_UNSUPPORTED);
-        break;
-    case OP_PRIMARY: /* only of a Sentinel */
-    case OP_TALLY:
-        hf__error_set(&c->err, HF_UNSUPPORTED,
-                      "file: no counters are kept in files");
-        hf__file_refuse(c, reply, HF_UNSUPPORTED);
-        break;
-    case OP_BOOT:
-        return hf__file_boot(c, req, reply);
-    case OP_FACTS:
-        return hf__file_facts(c, reply);
-    case OP_VALUE_READ:
-    case OP_LIST:
-        break; /* answers by itself */
-    }
-    return ANSWER_DONE;
-}
-
-static void request_retry(struct backend_conn *c, struct request *req,
-                          struct reply *reply)
-{
-    int64_t now_us = hf__clock_us();
-    if (now_us < req->deadline_us) {
-        req->next = c->retries;
-        c->retries = req;
-        c->retry_us = now_us + RETRY_US;
-        return;
-    }
-    hf__error_set(&c->err, HF_UNAVAILABLE,
-                  "file: others kept changing the record");
-    hf__file_refuse(c, reply, HF_UNAVAILABLE);
-    c->env->reply(c->env, req, reply);
-}
-
-/* In a directory that we may only read, locks can only be looked at. */
-static int is_refused(struct backend_conn *c, const struct request *req,
-                      struct reply *reply)
-{
-    static const unsigned writes = 1u << OP_PROPOSE | 1u << OP_RENEW
-                                   | 1u << OP_RELEASE | 1u << OP_BREAK
-                                   | 1u << OP_VALUE_WRITE | 1u << OP_BOOT;
-    if (!c->write_errno || !(writes >> req->op & 1)) return 0;
-    int status = hf__file_dir_check_write(c);
-    if (status != HF_OK) hf__file_refuse(c, reply, status);
-    return status != HF_OK;
-}
-
-static void request_answer(struct backend_conn *c, struct request *req)
-{
-    struct hf_info info;
-    struct reply reply = {.ttl_us = -1, .waiters = -1};
-    if (req->op == OP_LIST) {
-        reply.node_us = hf__clock_wall_us();
-        hf__file_list(c, req, &reply);
-        return;
-    }
-    if (req->op == OP_VALUE_READ) {
-        hf__file_value_read(c, req, &reply);
-        return;
-    }
-    if (!is_refused(c, req, &reply)
-        && request_do(c, req, &reply, &info) == ANSWER_AGAIN) {
-        request_retry(c, req, &reply);
-        return;
-    }
-    if (!reply.node_us) reply.node_us = hf__clock_wall_us();
-    c->env->reply(c->env, req, &reply);
+    int64_t due_us =
+        min64(min64(c->tick_us, c->echo_us), min64(c->expiry_us, c->retry_us));
+    if (due_us == c->timer_us) return;
+    c->timer_us = due_us;
+    c->env->timer(c->env, due_us);
 }
 
 /* Do what was submitted, also by callers that were answered or woken. */
@@ -162,12 +101,12 @@ static void conn_work(struct backend_conn *c)
             struct request *req = c->first;
             c->first = req->next;
             if (!c->first) c->last = NULL;
-            request_answer(c, req);
+            hf__file_request_answer(c, req);
         }
         hf__file_watch_wake_all(c);
     } while (c->first);
     hf__file_table_trim(c);
-    hf__file_timer_update(c);
+    timer_set(c);
 }
 
 static void file_flush(struct backend_conn *c)

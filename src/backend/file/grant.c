@@ -6,7 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/file/file.h"
+#include "backend/file/boot.h"
+#include "backend/file/grant.h"
+#include "backend/file/lock.h"
+#include "backend/file/record.h"
+#include "backend/file/record_text.h"
 #include "sys/clock.h"
 
 static void text_copy(char *out, size_t size, const char *from, size_t len)

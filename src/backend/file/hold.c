@@ -6,43 +6,19 @@
 #include <sys/file.h>
 #include <unistd.h>
 
-#include "backend/file/file.h"
+#include "backend/file/detached.h"
+#include "backend/file/error.h"
+#include "backend/file/grant.h"
+#include "backend/file/hold.h"
+#include "backend/file/kernel.h"
+#include "backend/file/lock.h"
+#include "backend/file/record.h"
+#include "backend/file/request.h"
+#include "backend/file/rw.h"
+#include "backend/file/table.h"
+#include "backend/file/watch.h"
 #include "base/error.h"
 #include "sys/clock.h"
-
-int hf__file_refuse(struct backend_conn *c, struct reply *reply, int status)
-{
-    reply->verdict = V_ERROR;
-    reply->status = status;
-    reply->text = c->err.text;
-    return ANSWER_DONE;
-}
-
-struct file_lock *hf__file_request_lock(struct backend_conn *c,
-                                        const struct request *req,
-                                        struct reply *reply)
-{
-    struct file_lock *l = NULL;
-    if (req->name_len == 0 || req->name_len > NAME_LEN_MAX
-        || memchr(req->name, '\0', req->name_len)) {
-        hf__error_set(&c->err, HF_INVALID,
-                      "file: a name has 1 to %d bytes and no NUL",
-                      NAME_LEN_MAX);
-        hf__file_refuse(c, reply, HF_INVALID);
-        return NULL;
-    }
-    if (req->ballot < 0 || req->ballot > BALLOT_MAX) {
-        hf__error_set(&c->err, HF_INVALID, "file: number out of range");
-        hf__file_refuse(c, reply, HF_INVALID);
-        return NULL;
-    }
-    l = hf__file_table_get(c, req->name, req->name_len);
-    if (!l) {
-        hf__error_set(&c->err, HF_NOMEM, "file:%s: no memory", c->dir);
-        hf__file_refuse(c, reply, HF_NOMEM);
-    }
-    return l;
-}
 
 static struct file_hold *hold_find(const struct file_lock *l,
                                    const struct request *req)

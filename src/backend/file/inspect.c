@@ -4,9 +4,17 @@
  * process.
  */
 #include <string.h>
-#include <sys/file.h>
 
-#include "backend/file/file.h"
+#include "backend/file/bell.h"
+#include "backend/file/error.h"
+#include "backend/file/hold.h"
+#include "backend/file/inspect.h"
+#include "backend/file/kernel.h"
+#include "backend/file/lock.h"
+#include "backend/file/proc.h"
+#include "backend/file/record.h"
+#include "backend/file/record_text.h"
+#include "backend/file/request.h"
 #include "sys/clock.h"
 
 static void text_copy(char *out, size_t size, const char *from)
@@ -84,17 +92,6 @@ void hf__file_inspect_fill(struct backend_conn *c, const struct record *r,
         info_set_kernel(c, r, k, is_path, owner, info);
     }
     if (info->locked) info_set_kind(info);
-}
-
-/* Ask by trying, where the kernel's list does not show all processes.  A try
- * at the same moment hears the bell afterwards. */
-int hf__file_kernel_probe(int fd, struct kernel_lock *out)
-{
-    *out = (struct kernel_lock){0};
-    if (flock(fd, LOCK_SH | LOCK_NB)) return 1;
-    out->shared = flock(fd, LOCK_EX | LOCK_NB) != 0;
-    flock(fd, LOCK_UN);
-    return out->shared;
 }
 
 /* Holds of our own that nobody wrote down: the readers'. */

@@ -10,9 +10,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend/file/file.h"
-#include "base/glob.h"
+#include "backend/file/bell.h"
+#include "backend/file/dir.h"
+#include "backend/file/error.h"
+#include "backend/file/inspect.h"
+#include "backend/file/kernel.h"
+#include "backend/file/list.h"
+#include "backend/file/name.h"
+#include "backend/file/proc.h"
+#include "backend/file/record_text.h"
 #include "base/error.h"
+#include "base/glob.h"
+
+#define LIST_PAGE_ROWS 64
+#define LIST_PAGE_FILES 256
 
 struct page {
     struct backend_conn *c;

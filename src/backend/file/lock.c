@@ -14,7 +14,11 @@
 #include <sys/sysmacros.h>
 #endif
 
-#include "backend/file/file.h"
+#include "backend/file/dir.h"
+#include "backend/file/error.h"
+#include "backend/file/lock.h"
+#include "backend/file/name.h"
+#include "backend/file/watch.h"
 #include "base/error.h"
 
 /* O_NONBLOCK: opening a FIFO must not wait for its other end. */

@@ -3,9 +3,10 @@
  * share a file name unless their 128-bit hashes collide, and then the record,
  * which holds the whole name, tells.
  */
+#include <stdint.h>
 #include <string.h>
 
-#include "backend/file/file.h"
+#include "backend/file/name.h"
 
 static const char hex_digits[] = "0123456789ABCDEF";
 

@@ -13,7 +13,9 @@
 #include <sys/vfs.h>
 #endif
 
-#include "backend/file/file.h"
+#include "backend/file/bell.h"
+#include "backend/file/proc.h"
+#include "backend/file/record_text.h"
 
 #define READ_STEP 8192
 #define LINE_BYTES_MIN 32 /* shorter than any line */

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "backend/file/file.h"
+#include "backend/file/record_text.h"
 
 #define MAGIC "holdfast 1\n"
 #define MAGIC_LEN (sizeof MAGIC - 1)

@@ -9,7 +9,12 @@
  */
 #include <string.h>
 
-#include "backend/file/file.h"
+#include "backend/file/error.h"
+#include "backend/file/grant.h"
+#include "backend/file/hold.h"
+#include "backend/file/lock.h"
+#include "backend/file/rw.h"
+#include "backend/file/table.h"
 #include "base/error.h"
 #include "sys/clock.h"
 

@@ -7,7 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/file/file.h"
+#include "backend/file/hold.h"
+#include "backend/file/lock.h"
+#include "backend/file/name.h"
+#include "backend/file/table.h"
 #include "base/math.h"
 
 #define SLOTS_MIN 64

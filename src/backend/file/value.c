@@ -4,8 +4,6 @@
  * One rule: between looking at the version and replacing the file, the guard
  * is held; it is never held across anything that waits.
  */
-#include "backend/file/value.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -14,11 +12,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "backend/file/dir.h"
+#include "backend/file/error.h"
+#include "backend/file/kernel.h"
+#include "backend/file/lock.h"
+#include "backend/file/name.h"
+#include "backend/file/request.h"
+#include "backend/file/value.h"
+#include "backend/file/value_text.h"
 #include "base/error.h"
 #include "base/math.h"
 #include "sys/clock.h"
 #include "sys/write.h"
 
+#define VALUE_SUFFIX ".value"
 #define GUARDS 16 /* so that different keys seldom meet */
 #define OPEN_FLAGS (O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)
 

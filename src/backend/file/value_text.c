@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/file/value.h"
+#include "backend/file/name.h"
+#include "backend/file/record_text.h"
+#include "backend/file/value_text.h"
 #include "base/url.h"
 
 #define MAGIC "holdfast value 1\n"

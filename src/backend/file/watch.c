@@ -1,7 +1,6 @@
 /*
- * watch.c: waiting without polling, and the one timer.  One rule: a
- * waiter is woken too often rather than too seldom, and never depends on a
- * message alone.
+ * watch.c: waiting without polling.  One rule: a waiter is woken too often
+ * rather than too seldom, and never depends on a message alone.
  *
  * What wakes a waiter: bell.c, and a tick for releases that ring nothing.
  */
@@ -9,11 +8,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend/file/file.h"
-#include "base/math.h"
+#include "backend/file/bell.h"
+#include "backend/file/error.h"
+#include "backend/file/lock.h"
+#include "backend/file/request.h"
+#include "backend/file/table.h"
+#include "backend/file/watch.h"
 #include "sys/clock.h"
 
-/* ---- watching -------------------------------------------------------- */
+#define TICK_BLIND_US (20 * US_PER_MS) /* where nothing rings */
 
 static void bell_open(struct backend_conn *c, struct file_lock *l)
 {
@@ -109,7 +112,7 @@ void hf__file_watch_wake_all(struct backend_conn *c)
     }
 }
 
-/* ---- the timer ------------------------------------------------------- */
+/* ---- by the clock ------------------------------------------------------ */
 
 static void echo_due(struct backend_conn *c, int64_t now_us)
 {
@@ -137,13 +140,4 @@ int hf__file_watch_due(struct backend_conn *c, int64_t now_us)
     if (is_echo) echo_due(c, now_us);
     if (is_tick) tick_due(c, now_us);
     return is_echo || is_tick;
-}
-
-void hf__file_timer_update(struct backend_conn *c)
-{
-    int64_t due_us =
-        min64(min64(c->tick_us, c->echo_us), min64(c->expiry_us, c->retry_us));
-    if (due_us == c->timer_us) return;
-    c->timer_us = due_us;
-    c->env->timer(c->env, due_us);
 }

@@ -2,6 +2,7 @@
  * file_detached_test.c: holds that outlive their process.  One rule: whoever
  * tests that a hold lasts looks from another connection.
  */
+#include "backend/file/record_text.h"
 #include "file_rig.h"
 
 static struct rig a, b;

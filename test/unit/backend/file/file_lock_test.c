@@ -2,6 +2,7 @@
  * file_lock_test.c: the file backend within one process.  One rule: each test
  * has a directory of its own.
  */
+#include "backend/file/table.h"
 #include "file_rig.h"
 
 static struct rig a, b;

@@ -4,6 +4,8 @@
  */
 #include <sched.h>
 
+#include "backend/file/name.h"
+#include "backend/file/watch.h"
 #include "file_rig.h"
 
 static struct rig a, b;

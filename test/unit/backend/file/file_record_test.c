@@ -2,6 +2,8 @@
  * file_record_test.c: the record and the names of lock files.  One rule: what
  * was written is read again, and anything else is not believed.
  */
+#include "backend/file/name.h"
+#include "backend/file/record_text.h"
 #include "file_rig.h"
 
 static struct record sample(const char *title)

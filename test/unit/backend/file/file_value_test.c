@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend/file/value.h"
+#include "backend/file/value_text.h"
 #include "lib/rig.h"
 
 static char text[VALUE_FILE_MAX];
