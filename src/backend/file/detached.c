@@ -199,9 +199,10 @@ static int break_refuse(struct backend_conn *c, struct file_lock *l,
 }
 
 int hf__file_detached_break(struct backend_conn *c, struct request *req,
-                            struct reply *reply, struct hf_info *info)
+                            struct reply *reply)
 {
     struct record r;
+    struct hf_info *info = &c->info;
     struct file_lock *l = hf__file_request_lock(c, req, reply);
     if (!l) return ANSWER_DONE;
     reply->info = info;

@@ -13,6 +13,6 @@ int hf__file_detached_release(struct backend_conn *c, struct file_lock *l,
 
 /* Answer OP_BREAK: no other hold can be broken. */
 int hf__file_detached_break(struct backend_conn *c, struct request *req,
-                            struct reply *reply, struct hf_info *info);
+                            struct reply *reply);
 
 #endif

@@ -25,12 +25,14 @@ static const struct {
     {0x794c7630, "overlay", 0}, {0x2fc12fc1, "zfs", 0},
 };
 
-int hf__file_facts(struct backend_conn *c, struct reply *reply)
+int hf__file_facts(struct backend_conn *c, struct request *req,
+                   struct reply *reply)
 {
     struct statfs fs;
     char number[32] = "unknown";
     const char *name = number;
     int is_shared = 0;
+    (void)req;
     hf__file_dir_follow(c);
     if (fstatfs(c->dir_fd, &fs) == 0) {
         unsigned long type = (unsigned long)fs.f_type & 0xffffffffUL;

@@ -5,6 +5,7 @@
 #include "backend/file/file.h"
 
 /* Answer OP_FACTS. */
-int hf__file_facts(struct backend_conn *c, struct reply *reply);
+int hf__file_facts(struct backend_conn *c, struct request *req,
+                   struct reply *reply);
 
 #endif

@@ -53,6 +53,7 @@ struct backend_conn {
     char boot[40];
     char host[HF_HOST_MAX];
     struct boot boot_reply; /* lent with OP_BOOT */
+    struct hf_info info;    /* lent with OP_INSPECT and OP_BREAK */
     struct hf_error err;    /* why the current request is refused */
     char text[RECORD_MAX];  /* the record last read or written */
 };

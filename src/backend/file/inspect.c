@@ -143,9 +143,10 @@ static void lock_describe(struct backend_conn *c, struct file_lock *l,
 }
 
 int hf__file_inspect(struct backend_conn *c, struct request *req,
-                     struct reply *reply, struct hf_info *info)
+                     struct reply *reply)
 {
     struct record r;
+    struct hf_info *info = &c->info;
     struct file_lock *l = hf__file_request_lock(c, req, reply);
     if (!l) return ANSWER_DONE;
     int status = lock_look(c, l);

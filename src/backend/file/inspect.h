@@ -6,7 +6,7 @@
 
 /* Answer OP_INSPECT. */
 int hf__file_inspect(struct backend_conn *c, struct request *req,
-                     struct reply *reply, struct hf_info *info);
+                     struct reply *reply);
 
 /* Tell of a lock by its record and its holder (NULL: no process). */
 void hf__file_inspect_fill(struct backend_conn *c, const struct record *r,

@@ -19,8 +19,10 @@
 #include "backend/file/name.h"
 #include "backend/file/proc.h"
 #include "backend/file/record_text.h"
+#include "backend/file/request.h"
 #include "base/error.h"
 #include "base/glob.h"
+#include "sys/clock.h"
 
 #define LIST_PAGE_ROWS 64
 #define LIST_PAGE_FILES 256
@@ -174,10 +176,11 @@ int hf__file_list_has_any(struct backend_conn *c)
     return found > 0;
 }
 
-void hf__file_list(struct backend_conn *c, struct request *req,
-                   struct reply *reply)
+int hf__file_list(struct backend_conn *c, struct request *req,
+                  struct reply *reply)
 {
     struct page p = {.c = c, .req = req};
+    reply->node_us = hf__clock_wall_us();
     int status = page_fill(&p, reply);
     if (status == HF_NOMEM)
         hf__error_set(&c->err, status, "file:%s: list: no memory", c->dir);
@@ -190,4 +193,5 @@ void hf__file_list(struct backend_conn *c, struct request *req,
     }
     c->env->reply(c->env, req, reply);
     page_free(&p);
+    return ANSWER_GIVEN;
 }

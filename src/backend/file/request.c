@@ -3,6 +3,7 @@
  * request is answered once; if another process is changing the record, it is
  * tried again from the timer, until its deadline.
  */
+#include <assert.h>
 #include <string.h>
 
 #include "backend/file/boot.h"
@@ -49,46 +50,36 @@ struct file_lock *hf__file_request_lock(struct backend_conn *c,
     return l;
 }
 
+static const struct {
+    int (*answer)(struct backend_conn *c, struct request *req,
+                  struct reply *reply);
+    int writes;      /* refused in a directory that we may only read */
+    const char *why; /* there is no answer: HF_UNSUPPORTED */
+} calls[] = {
+    [OP_PROPOSE] = {hf__file_hold_propose, 1, NULL},
+    [OP_RENEW] = {hf__file_hold_renew, 1, NULL},
+    [OP_RELEASE] = {hf__file_hold_release, 1, NULL},
+    [OP_BREAK] = {hf__file_detached_break, 1, NULL},
+    [OP_INSPECT] = {hf__file_inspect, 0, NULL},
+    [OP_LIST] = {hf__file_list, 0, NULL},
+    [OP_WATCH] = {hf__file_watch_start, 0, NULL},
+    [OP_UNWATCH] = {hf__file_watch_stop, 0, NULL},
+    [OP_VALUE_READ] = {hf__file_value_read, 0, NULL},
+    [OP_VALUE_WRITE] = {hf__file_value_write, 1, NULL},
+    [OP_BOOT] = {hf__file_boot, 1, NULL},
+    [OP_FACTS] = {hf__file_facts, 0, NULL},
+    [OP_GUARD] = {NULL, 0, "guard: a file is guarded by itself"},
+    [OP_TALLY] = {NULL, 0, "no counters are kept in files"},
+    [OP_PRIMARY] = {NULL, 0, "no counters are kept in files"},
+};
+
 static int request_do(struct backend_conn *c, struct request *req,
-                      struct reply *reply, struct hf_info *info)
+                      struct reply *reply)
 {
-    switch (req->op) {
-    case OP_PROPOSE:
-        return hf__file_hold_propose(c, req, reply);
-    case OP_RENEW:
-        return hf__file_hold_renew(c, req, reply);
-    case OP_RELEASE:
-        return hf__file_hold_release(c, req, reply);
-    case OP_BREAK:
-        return hf__file_detached_break(c, req, reply, info);
-    case OP_INSPECT:
-        return hf__file_inspect(c, req, reply, info);
-    case OP_WATCH:
-        return hf__file_watch_start(c, req, reply);
-    case OP_UNWATCH:
-        return hf__file_watch_stop(c, req, reply);
-    case OP_VALUE_WRITE:
-        return hf__file_value_write(c, req, reply);
-    case OP_GUARD:
-        hf__error_set(&c->err, HF_UNSUPPORTED,
-                      "file: guard: a file is guarded by itself");
-        hf__file_refuse(c, reply, HF_UNSUPPORTED);
-        break;
-    case OP_PRIMARY: /* only of a Sentinel */
-    case OP_TALLY:
-        hf__error_set(&c->err, HF_UNSUPPORTED,
-                      "file: no counters are kept in files");
-        hf__file_refuse(c, reply, HF_UNSUPPORTED);
-        break;
-    case OP_BOOT:
-        return hf__file_boot(c, req, reply);
-    case OP_FACTS:
-        return hf__file_facts(c, reply);
-    case OP_VALUE_READ:
-    case OP_LIST:
-        break; /* answers by itself */
-    }
-    return ANSWER_DONE;
+    assert((size_t)req->op < sizeof calls / sizeof *calls);
+    if (calls[req->op].answer) return calls[req->op].answer(c, req, reply);
+    hf__error_set(&c->err, HF_UNSUPPORTED, "file: %s", calls[req->op].why);
+    return hf__file_refuse(c, reply, HF_UNSUPPORTED);
 }
 
 static void request_retry(struct backend_conn *c, struct request *req,
@@ -107,14 +98,10 @@ static void request_retry(struct backend_conn *c, struct request *req,
     c->env->reply(c->env, req, reply);
 }
 
-/* In a directory that we may only read, locks can only be looked at. */
 static int is_refused(struct backend_conn *c, const struct request *req,
                       struct reply *reply)
 {
-    static const unsigned writes = 1u << OP_PROPOSE | 1u << OP_RENEW
-                                   | 1u << OP_RELEASE | 1u << OP_BREAK
-                                   | 1u << OP_VALUE_WRITE | 1u << OP_BOOT;
-    if (!c->write_errno || !(writes >> req->op & 1)) return 0;
+    if (!c->write_errno || !calls[req->op].writes) return 0;
     int status = hf__file_dir_check_write(c);
     if (status != HF_OK) hf__file_refuse(c, reply, status);
     return status != HF_OK;
@@ -122,22 +109,11 @@ static int is_refused(struct backend_conn *c, const struct request *req,
 
 void hf__file_request_answer(struct backend_conn *c, struct request *req)
 {
-    struct hf_info info;
     struct reply reply = {.ttl_us = -1, .waiters = -1};
-    if (req->op == OP_LIST) {
-        reply.node_us = hf__clock_wall_us();
-        hf__file_list(c, req, &reply);
-        return;
-    }
-    if (req->op == OP_VALUE_READ) {
-        hf__file_value_read(c, req, &reply);
-        return;
-    }
-    if (!is_refused(c, req, &reply)
-        && request_do(c, req, &reply, &info) == ANSWER_AGAIN) {
-        request_retry(c, req, &reply);
-        return;
-    }
+    int answer = ANSWER_DONE;
+    if (!is_refused(c, req, &reply)) answer = request_do(c, req, &reply);
+    if (answer == ANSWER_AGAIN) request_retry(c, req, &reply);
+    if (answer != ANSWER_DONE) return;
     if (!reply.node_us) reply.node_us = hf__clock_wall_us();
     c->env->reply(c->env, req, &reply);
 }

@@ -7,6 +7,7 @@
 /* What a function that answers a request returns. */
 #define ANSWER_DONE 0  /* `reply` is filled */
 #define ANSWER_AGAIN 1 /* the request is to be tried again shortly */
+#define ANSWER_GIVEN 2 /* the function has answered it already */
 
 /* Carry out `req` and answer it, now or from the timer. */
 void hf__file_request_answer(struct backend_conn *c, struct request *req);

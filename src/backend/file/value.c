@@ -134,8 +134,8 @@ static int value_look(struct job *j)
     return status;
 }
 
-void hf__file_value_read(struct backend_conn *c, struct request *req,
-                         struct reply *reply)
+int hf__file_value_read(struct backend_conn *c, struct request *req,
+                        struct reply *reply)
 {
     struct job j;
     int status = job_begin(&j, c, req);
@@ -152,6 +152,7 @@ void hf__file_value_read(struct backend_conn *c, struct request *req,
     }
     c->env->reply(c->env, req, reply);
     job_end(&j);
+    return ANSWER_GIVEN;
 }
 
 /* ---- the guard ---------------------------------------------------------- */

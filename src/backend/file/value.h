@@ -13,8 +13,8 @@
 int hf__file_value_write(struct backend_conn *c, struct request *req,
                          struct reply *reply);
 
-/* Fills `reply` and answers OP_VALUE_READ. */
-void hf__file_value_read(struct backend_conn *c, struct request *req,
-                         struct reply *reply);
+/* Answer OP_VALUE_READ: the bytes are lent during the answer only. */
+int hf__file_value_read(struct backend_conn *c, struct request *req,
+                        struct reply *reply);
 
 #endif
