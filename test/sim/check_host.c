@@ -128,7 +128,7 @@ void check_host_entered(const struct errand *er)
 static void lease_check(struct sim *s, struct actor *a, const struct slot *slot)
 {
     struct store_view view;
-    hf__store_look(s->host, host_clock(s), sim_names[a->name], 1, &view);
+    hf__memory_store_look(s->host, host_clock(s), sim_names[a->name], 1, &view);
     int is_its = view.locked && view.attempt == slot->hold.attempt
                  && !strncmp(view.owner, a->client->engine.uuid, 36);
     if (is_its && slot->hold.flags & HOLD_ETERNAL) return;
@@ -168,6 +168,7 @@ void check_host_rivals(struct actor *a, const struct slot *slot)
 void check_host_free(struct sim *s)
 {
     for (int i = 0; s->host && i < s->k.names; i++)
-        if (hf__store_look(s->host, host_clock(s), sim_names[i], 1, NULL))
+        if (hf__memory_store_look(s->host, host_clock(s), sim_names[i], 1,
+                                  NULL))
             sim_fail(s, "host: %s is still kept at the end", sim_names[i]);
 }

@@ -95,7 +95,7 @@ static void gone_sweep(struct parties *gone, int64_t now_us)
 
 /* ---- the barrier -------------------------------------------------------- */
 
-void hf__store_free_barrier(struct store *s, struct entry *e)
+void hf__memory_barrier_free(struct store *s, struct entry *e)
 {
     if (!e->barrier) return;
     hf__free(s->alloc, e->barrier->waiting.at);
@@ -108,20 +108,13 @@ static struct barrier *barrier_now(struct store *s, struct entry *e,
                                    int64_t now_us)
 {
     if (e && e->barrier && e->barrier->until_ms < us_to_ms(now_us))
-        hf__store_free_barrier(s, e);
+        hf__memory_barrier_free(s, e);
     return e ? e->barrier : NULL;
 }
 
-int hf__store_has_barrier(struct store *s, struct entry *e, int64_t now_us)
+int hf__memory_barrier_is_used(struct store *s, struct entry *e, int64_t now_us)
 {
     return barrier_now(s, e, now_us) != NULL;
-}
-
-static void refuse(struct reply *rep, int status, const char *text)
-{
-    rep->verdict = V_ERROR;
-    rep->status = status;
-    rep->text = text;
 }
 
 /* All are there: they go on, this one last of them. */
@@ -157,7 +150,7 @@ static void stay(struct store *s, struct barrier *b, int64_t now_us,
         rep->poll_us = PLACE_POLL_US;
     }
     int64_t missing = b->needs - (int64_t)b->waiting.len;
-    hf__store_left_text(s, "memory: barrier: %lld still missing", missing);
+    hf__memory_gate_text(s, "memory: barrier: %lld still missing", missing);
     rep->verdict = V_BUSY;
     rep->status = HF_TAKEN;
     rep->text = s->text;
@@ -185,8 +178,8 @@ static struct barrier *barrier_need(struct store *s, struct entry *e,
     return b;
 }
 
-void hf__store_barrier_wait(struct store *s, int64_t now_us, struct entry *e,
-                            const struct request *req, struct reply *rep)
+void hf__memory_barrier_wait(struct store *s, int64_t now_us, struct entry *e,
+                             const struct request *req, struct reply *rep)
 {
     struct barrier *b = barrier_now(s, e, now_us);
     const struct party *gone = b ? gone_find(b, now_us, req) : NULL;
@@ -202,22 +195,23 @@ void hf__store_barrier_wait(struct store *s, int64_t now_us, struct entry *e,
         return;
     }
     if (is_forgotten(b, now_us, req)) {
-        refuse(rep, HF_LOST,
-               "memory: barrier: it was forgotten while it was waited for");
+        reply_refuse(
+            rep, HF_LOST,
+            "memory: barrier: it was forgotten while it was waited for");
         return;
     }
     if (b) parties_sweep(&b->waiting, now_us);
     b = barrier_need(s, e, req);
     if (!b) {
-        refuse(rep, HF_NOMEM, "memory: barrier: out of memory");
+        reply_refuse(rep, HF_NOMEM, "memory: barrier: out of memory");
         return;
     }
     b->until_ms = us_to_ms(now_us) + BARRIER_IDLE_MS;
     int is_in = party_find(&b->waiting, req->owner) != NULL;
     if (b->needs != req->permits) {
-        hf__store_left_text(
+        hf__memory_gate_text(
             s, "memory: barrier: others wait there for %lld parties", b->needs);
-        refuse(rep, HF_CONFLICT, s->text);
+        reply_refuse(rep, HF_CONFLICT, s->text);
     } else if ((int64_t)b->waiting.len + !is_in >= b->needs) {
         all_go(b, now_us, req, rep);
     } else {
@@ -225,8 +219,8 @@ void hf__store_barrier_wait(struct store *s, int64_t now_us, struct entry *e,
     }
 }
 
-void hf__store_barrier_leave(struct store *s, int64_t now_us, struct entry *e,
-                             const struct request *req, struct reply *rep)
+void hf__memory_barrier_leave(struct store *s, int64_t now_us, struct entry *e,
+                              const struct request *req, struct reply *rep)
 {
     struct barrier *b = barrier_now(s, e, now_us);
     struct party *gone = b ? party_find(&b->gone, req->owner) : NULL;
@@ -245,12 +239,13 @@ void hf__store_barrier_leave(struct store *s, int64_t now_us, struct entry *e,
     left->has_left = 1;
 }
 
-void hf__store_barrier_tally(struct store *s, int64_t now_us, struct entry *e,
-                             const struct request *req, struct reply *rep)
+void hf__memory_barrier_tally(struct store *s, int64_t now_us, struct entry *e,
+                              const struct request *req, struct reply *rep)
 {
     struct barrier *b = barrier_now(s, e, now_us);
     if (req->tally != TALLY_READ) {
-        refuse(rep, HF_UNSUPPORTED, "memory: barrier: it can only be read");
+        reply_refuse(rep, HF_UNSUPPORTED,
+                     "memory: barrier: it can only be read");
         return;
     }
     if (b) parties_sweep(&b->waiting, now_us);

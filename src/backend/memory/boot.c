@@ -15,8 +15,8 @@ static int locks_are_stored(const struct store *s, int64_t now_us)
     return 0;
 }
 
-void hf__store_boot(struct store *s, int64_t now_us, const struct request *req,
-                    struct reply *rep)
+void hf__memory_boot_apply(struct store *s, int64_t now_us,
+                           const struct request *req, struct reply *rep)
 {
     char identity[IDENTITY_MAX];
     snprintf(identity, sizeof identity, "memory-%016llx-%u",

@@ -17,7 +17,7 @@ static int ear_open(struct ear *ear)
 static struct watch *watches_of(const struct space *space, const char *name,
                                 size_t name_len)
 {
-    return hf__store_tag(space->store, name, name_len);
+    return hf__memory_store_tag(space->store, name, name_len);
 }
 
 static struct watch *watch_find(const struct space *space,
@@ -29,8 +29,8 @@ static struct watch *watch_find(const struct space *space,
     return w;
 }
 
-int hf__space_watch(struct space *space, struct ear *ear, unsigned kinds,
-                    const char *name, size_t name_len)
+int hf__memory_ear_watch(struct space *space, struct ear *ear, unsigned kinds,
+                         const char *name, size_t name_len)
 {
     struct watch *w = watch_find(space, ear, name, name_len);
     if (w) {
@@ -45,7 +45,7 @@ int hf__space_watch(struct space *space, struct ear *ear, unsigned kinds,
     w->name_len = name_len;
     memcpy(w->name, name, name_len);
     w->next_of_name = watches_of(space, name, name_len);
-    if (hf__store_set_tag(space->store, name, name_len, w) != HF_OK) {
+    if (hf__memory_store_set_tag(space->store, name, name_len, w) != HF_OK) {
         hf__free(ear->alloc, w);
         return HF_NOMEM;
     }
@@ -60,8 +60,8 @@ static void name_unlink(struct space *space, struct watch *w)
 {
     struct watch *other = watches_of(space, w->name, w->name_len);
     if (other == w) {
-        (void)hf__store_set_tag(space->store, w->name, w->name_len,
-                                w->next_of_name);
+        (void)hf__memory_store_set_tag(space->store, w->name, w->name_len,
+                                       w->next_of_name);
         return;
     }
     while (other->next_of_name != w) other = other->next_of_name;
@@ -84,8 +84,8 @@ static void rung_unlink(struct ear *ear, const struct watch *w)
     ear_silence(ear);
 }
 
-void hf__space_unwatch(struct space *space, struct ear *ear, unsigned kinds,
-                       const char *name, size_t name_len)
+void hf__memory_ear_unwatch(struct space *space, struct ear *ear,
+                            unsigned kinds, const char *name, size_t name_len)
 {
     struct watch *w = watch_find(space, ear, name, name_len);
     if (!w) return;
@@ -95,12 +95,12 @@ void hf__space_unwatch(struct space *space, struct ear *ear, unsigned kinds,
     rung_unlink(ear, w);
     *w->link_of_ear = w->next_of_ear;
     if (w->next_of_ear) w->next_of_ear->link_of_ear = w->link_of_ear;
-    while (w->notes) w->notes = hf__note_free(w->notes);
+    while (w->notes) w->notes = hf__memory_ear_note_free(w->notes);
     hf__free(ear->alloc, w);
 }
 
-int64_t hf__space_watchers(struct space *space, const char *name,
-                           size_t name_len)
+int64_t hf__memory_ear_count(struct space *space, const char *name,
+                             size_t name_len)
 {
     int64_t count = 0;
     struct watch *w = watches_of(space, name, name_len);
@@ -125,7 +125,7 @@ static void watch_ring(struct watch *w)
     watch_rouse(w);
 }
 
-struct note *hf__note_free(struct note *note)
+struct note *hf__memory_ear_note_free(struct note *note)
 {
     struct note *next = note->next;
     hf__free(&hf__alloc_default, note);
@@ -150,7 +150,7 @@ static void watch_note(struct watch *w, const struct handoff *h)
     watch_rouse(w);
 }
 
-void hf__space_hand(struct space *space, const struct handoff *h)
+void hf__memory_ear_hand(struct space *space, const struct handoff *h)
 {
     struct watch *w = watches_of(space, h->name, h->name_len);
     for (; w; w = w->next_of_name) {
@@ -161,7 +161,8 @@ void hf__space_hand(struct space *space, const struct handoff *h)
     }
 }
 
-int64_t hf__space_ring(struct space *space, const char *name, size_t name_len)
+int64_t hf__memory_ear_ring(struct space *space, const char *name,
+                            size_t name_len)
 {
     int64_t told = 0;
     struct watch *w = watches_of(space, name, name_len);
@@ -172,8 +173,8 @@ int64_t hf__space_ring(struct space *space, const char *name, size_t name_len)
     return told;
 }
 
-void hf__space_arm(struct space *space, struct ear *ear, const char *name,
-                   size_t name_len, int64_t expires_us)
+void hf__memory_ear_arm(struct space *space, struct ear *ear, const char *name,
+                        size_t name_len, int64_t expires_us)
 {
     struct watch *w = watch_find(space, ear, name, name_len);
     if (!w) return;
@@ -181,22 +182,23 @@ void hf__space_arm(struct space *space, struct ear *ear, const char *name,
     if (expires_us < ear->look_us) ear->look_us = expires_us;
 }
 
-void hf__space_look(struct space *space, struct ear *ear)
+void hf__memory_ear_look(struct space *space, struct ear *ear)
 {
-    int64_t now_us = hf__space_now_us(space);
+    int64_t now_us = hf__memory_space_now_us(space);
     if (now_us < ear->look_us) return;
     ear->look_us = TIME_NEVER;
     for (struct watch *w = ear->watches; w; w = w->next_of_ear) {
         struct store_view view;
         if (!w->is_armed) continue;
-        if (!hf__store_look(space->store, now_us, w->name, w->name_len, &view))
+        if (!hf__memory_store_look(space->store, now_us, w->name, w->name_len,
+                                   &view))
             watch_ring(w);
         else if (view.expires_us < ear->look_us)
             ear->look_us = view.expires_us;
     }
 }
 
-int hf__ear_take(struct ear *ear, struct heard *out)
+int hf__memory_ear_take(struct ear *ear, struct heard *out)
 {
     struct watch *w = ear->rung;
     if (!w) return 0;

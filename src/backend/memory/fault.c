@@ -59,8 +59,8 @@ static int option_delay(const struct url *url, struct fault_plan *plan,
     return HF_OK;
 }
 
-int hf__fault_parse(struct fault_plan *plan, const struct url *url,
-                    struct hf_error *err)
+int hf__memory_fault_parse(struct fault_plan *plan, const struct url *url,
+                           struct hf_error *err)
 {
     int64_t seed = 1, down = 0, clock_ms = 0;
     int status;
@@ -95,7 +95,8 @@ static int64_t delay_draw(struct fault_plan *plan)
     return plan->delay_min_us + (int64_t)extra;
 }
 
-struct fault_fate hf__fault_draw(struct fault_plan *plan, enum request_op op)
+struct fault_fate hf__memory_fault_draw(struct fault_plan *plan,
+                                        enum request_op op)
 {
     struct fault_fate fate = {.delay_us = delay_draw(plan)};
     /* Wake-ups are a courtesy, not an answer of the store. */

@@ -30,10 +30,11 @@ struct fault_fate {
 };
 
 /* Read the options of `url`.  HF_OK, or HF_INVALID with err filled. */
-int hf__fault_parse(struct fault_plan *plan, const struct url *url,
-                    struct hf_error *err);
+int hf__memory_fault_parse(struct fault_plan *plan, const struct url *url,
+                           struct hf_error *err);
 
 /* Draw the fate of a request. */
-struct fault_fate hf__fault_draw(struct fault_plan *plan, enum request_op op);
+struct fault_fate hf__memory_fault_draw(struct fault_plan *plan,
+                                        enum request_op op);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "backend/memory/model.h"
 
-__attribute__((format(printf, 2, 0))) void hf__store_left_text(
+__attribute__((format(printf, 2, 0))) void hf__memory_gate_text(
     struct store *s, const char *format, int64_t number)
 {
     snprintf(s->text, sizeof s->text, format, (long long)number);
@@ -15,7 +15,7 @@ __attribute__((format(printf, 2, 0))) void hf__store_left_text(
 static int is_of_gate(const struct request *req)
 {
     return (req->kind == KIND_LATCH || req->kind == KIND_BARRIER)
-           && hf__request_is_of_name(req);
+           && hf__memory_use_is_asked(req);
 }
 
 static void gate_apply(struct store *s, int64_t now_us, struct entry *e,
@@ -23,27 +23,29 @@ static void gate_apply(struct store *s, int64_t now_us, struct entry *e,
 {
     int is_latch = req->kind == KIND_LATCH;
     if (req->op == OP_PROPOSE && is_latch)
-        hf__store_latch_wait(s, now_us, e, req, rep);
+        hf__memory_latch_wait(s, now_us, e, req, rep);
     else if (req->op == OP_PROPOSE)
-        hf__store_barrier_wait(s, now_us, e, req, rep);
+        hf__memory_barrier_wait(s, now_us, e, req, rep);
     else if (req->op == OP_TALLY && is_latch)
-        hf__store_latch_tally(s, now_us, e, req, rep);
+        hf__memory_latch_tally(s, now_us, e, req, rep);
     else if (req->op == OP_TALLY)
-        hf__store_barrier_tally(s, now_us, e, req, rep);
+        hf__memory_barrier_tally(s, now_us, e, req, rep);
     else if (req->op == OP_RELEASE && !is_latch)
-        hf__store_barrier_leave(s, now_us, e, req, rep);
+        hf__memory_barrier_leave(s, now_us, e, req, rep);
     else
         rep->status = HF_UNSUPPORTED;
 }
 
-int hf__store_gate(struct store *s, int64_t now_us, const struct request *req,
-                   struct reply *rep)
+int hf__memory_gate_apply(struct store *s, int64_t now_us,
+                          const struct request *req, struct reply *rep)
 {
     int makes = req->op == OP_PROPOSE
                 || (req->op == OP_TALLY && req->tally != TALLY_READ);
     if (!is_of_gate(req)) return 0;
-    struct entry *e = hf__table_find(&s->table, req->name, req->name_len);
-    if (!e && makes) e = hf__table_need(&s->table, req->name, req->name_len);
+    struct entry *e =
+        hf__memory_table_find(&s->table, req->name, req->name_len);
+    if (!e && makes)
+        e = hf__memory_table_need(&s->table, req->name, req->name_len);
     if (!e && makes) {
         rep->status = HF_NOMEM;
         rep->text = "memory: out of memory";
@@ -53,10 +55,10 @@ int hf__store_gate(struct store *s, int64_t now_us, const struct request *req,
     return 1;
 }
 
-void hf__store_free_gates(struct store *s)
+void hf__memory_gate_free_all(struct store *s)
 {
     for (size_t i = 0; i < s->table.len; i++) {
-        hf__store_free_latch(s, s->table.entries[i]);
-        hf__store_free_barrier(s, s->table.entries[i]);
+        hf__memory_latch_free(s, s->table.entries[i]);
+        hf__memory_barrier_free(s, s->table.entries[i]);
     }
 }

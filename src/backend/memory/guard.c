@@ -23,17 +23,10 @@ static void guarded_drop(struct store *s, struct entry *e)
     e->guarded = NULL;
 }
 
-void hf__store_guarded_sweep(struct store *s, struct entry *e, int64_t now_us)
+void hf__memory_guard_sweep(struct store *s, struct entry *e, int64_t now_us)
 {
     if (e->guarded && us_to_ms(now_us) > e->guarded->expires_ms)
         guarded_drop(s, e);
-}
-
-static void refuse(struct reply *rep, int status, const char *text)
-{
-    rep->verdict = V_ERROR;
-    rep->status = status;
-    rep->text = text;
 }
 
 /* As on a real server, a lock or a versioned value may be in its place. */
@@ -42,7 +35,7 @@ static int is_foreign(struct store *s, struct entry *e, int64_t now_us,
 {
     if (!e || !(req->flags & (REQ_GUARD_VALUE | REQ_DELETE))) return 0;
     if (e->held && !held_is_over(e->held, now_us)) return 1;
-    return hf__store_has_value(s, e, now_us);
+    return hf__memory_value_is_there(s, e, now_us);
 }
 
 static void guarded_tell(const struct entry *e, int64_t now_us,
@@ -76,9 +69,9 @@ static void guard_admit(struct store *s, struct entry *e, int64_t now_us,
                         const struct request *req, struct reply *rep)
 {
     int writes = (req->flags & REQ_GUARD_VALUE) != 0;
-    if (!e) e = hf__table_need(&s->table, req->name, req->name_len);
+    if (!e) e = hf__memory_table_need(&s->table, req->name, req->name_len);
     if (!e || (writes && guarded_set(s, e, now_us, req) != HF_OK)) {
-        refuse(rep, HF_NOMEM, "memory: guard: out of memory");
+        reply_refuse(rep, HF_NOMEM, "memory: guard: out of memory");
         return;
     }
     if (req->flags & REQ_DELETE) guarded_drop(s, e);
@@ -97,29 +90,31 @@ static int is_refused(const struct request *req, uint64_t last)
     return writes && req->version != last;
 }
 
-void hf__store_guard(struct store *s, int64_t now_us, const struct request *req,
-                     struct reply *rep)
+void hf__memory_guard_apply(struct store *s, int64_t now_us,
+                            const struct request *req, struct reply *rep)
 {
-    struct entry *e = hf__table_find(&s->table, req->name, req->name_len);
+    struct entry *e =
+        hf__memory_table_find(&s->table, req->name, req->name_len);
     int is_look = (req->flags & REQ_GUARD_LOOK) != 0;
-    if (e) hf__store_guarded_sweep(s, e, now_us);
+    if (e) hf__memory_guard_sweep(s, e, now_us);
     if (e) rep->version = req->flags & REQ_GUARD_CLAIM ? e->claim : e->guard;
     if (!is_look && (req->version < 1 || req->version > INT64_MAX))
-        refuse(rep, HF_INVALID, "memory: guard: token out of range");
+        reply_refuse(rep, HF_INVALID, "memory: guard: token out of range");
     else if (req->data_len > HF_VALUE_MAX || req->lease_us < 0)
-        refuse(rep, HF_INVALID, "memory: guard: too long, or no time to live");
+        reply_refuse(rep, HF_INVALID,
+                     "memory: guard: too long, or no time to live");
     else if (!is_look && is_refused(req, rep->version))
         rep->verdict = V_OTHER;
     else if (is_foreign(s, e, now_us, req))
-        refuse(rep, HF_CONFLICT,
-               "memory: guard: something else is stored there");
+        reply_refuse(rep, HF_CONFLICT,
+                     "memory: guard: something else is stored there");
     else if (is_look)
         guarded_tell(e, now_us, req, rep);
     else
         guard_admit(s, e, now_us, req, rep);
 }
 
-void hf__store_free_guards(struct store *s)
+void hf__memory_guard_free_all(struct store *s)
 {
     for (size_t i = 0; i < s->table.len; i++) {
         struct entry *e = s->table.entries[i];

@@ -64,12 +64,12 @@ static struct change *change_add(struct store *s, struct latch *l,
 
 /* ---- the latch ---------------------------------------------------------- */
 
-int hf__store_has_latch(const struct entry *e)
+int hf__memory_latch_is_used(const struct entry *e)
 {
     return e && e->latch && e->latch->count > 0;
 }
 
-void hf__store_free_latch(struct store *s, struct entry *e)
+void hf__memory_latch_free(struct store *s, struct entry *e)
 {
     if (!e->latch) return;
     while (e->latch->first) change_drop(s, e->latch);
@@ -83,8 +83,8 @@ static struct latch *latch_need(struct store *s, struct entry *e)
     return e->latch;
 }
 
-void hf__store_latch_wait(struct store *s, int64_t now_us, struct entry *e,
-                          const struct request *req, struct reply *rep)
+void hf__memory_latch_wait(struct store *s, int64_t now_us, struct entry *e,
+                           const struct request *req, struct reply *rep)
 {
     const struct latch *l = e ? e->latch : NULL;
     (void)now_us;
@@ -92,7 +92,7 @@ void hf__store_latch_wait(struct store *s, int64_t now_us, struct entry *e,
         rep->status = HF_LOST;
         rep->text = "memory: latch: it was deleted while it was waited for";
     } else if (l && l->count > 0) {
-        hf__store_left_text(s, "memory: latch: %lld left to count", l->count);
+        hf__memory_gate_text(s, "memory: latch: %lld left to count", l->count);
         rep->verdict = V_BUSY;
         rep->status = HF_TAKEN;
         rep->text = s->text;
@@ -131,8 +131,8 @@ static void told_fill(struct store *s, int64_t count, struct reply *rep)
     rep->tally = &s->tally;
 }
 
-void hf__store_latch_tally(struct store *s, int64_t now_us, struct entry *e,
-                           const struct request *req, struct reply *rep)
+void hf__memory_latch_tally(struct store *s, int64_t now_us, struct entry *e,
+                            const struct request *req, struct reply *rep)
 {
     struct latch *l = e ? latch_need(s, e) : NULL;
     struct change *made = NULL;

@@ -31,7 +31,7 @@ static int is_over(const struct marks *marks, const struct mark *m)
     return m->expires_ms <= marks->now_ms;
 }
 
-void hf__marks_sweep(struct store *s, struct marks *marks, int64_t now_ms)
+void hf__memory_mark_sweep(struct store *s, struct marks *marks, int64_t now_ms)
 {
     marks->now_ms = now_ms;
     if (marks->len < marks->full) return;
@@ -46,7 +46,7 @@ void hf__marks_sweep(struct store *s, struct marks *marks, int64_t now_ms)
     marks->full = 2 * marks->len + BUCKETS_MIN;
 }
 
-void hf__marks_free(struct store *s, struct marks *marks)
+void hf__memory_mark_free_all(struct store *s, struct marks *marks)
 {
     for (size_t i = 0; i < marks->size; i++)
         while (marks->buckets[i]) mark_free(s, marks, &marks->buckets[i]);
@@ -54,8 +54,9 @@ void hf__marks_free(struct store *s, struct marks *marks)
     *marks = (struct marks){0};
 }
 
-struct mark *hf__mark_find(const struct marks *marks, enum mark_kind kind,
-                           const struct request *req)
+struct mark *hf__memory_mark_find(const struct marks *marks,
+                                  enum mark_kind kind,
+                                  const struct request *req)
 {
     struct mark *m = marks->size ? *bucket_of(marks, req->attempt) : NULL;
     while (m
@@ -86,9 +87,9 @@ static int marks_grow(struct store *s, struct marks *marks)
     return 0;
 }
 
-struct mark *hf__mark_add(struct store *s, struct marks *marks,
-                          enum mark_kind kind, const struct request *req,
-                          int64_t expires_ms)
+struct mark *hf__memory_mark_add(struct store *s, struct marks *marks,
+                                 enum mark_kind kind, const struct request *req,
+                                 int64_t expires_ms)
 {
     if (marks_grow(s, marks) != 0) return NULL;
     struct mark *m = hf__alloc_zero(s->alloc, sizeof *m);
@@ -104,7 +105,8 @@ struct mark *hf__mark_add(struct store *s, struct marks *marks,
     return m;
 }
 
-void hf__mark_drop(struct store *s, struct marks *marks, struct mark *mark)
+void hf__memory_mark_drop(struct store *s, struct marks *marks,
+                          struct mark *mark)
 {
     struct mark **at = bucket_of(marks, mark->attempt);
     while (*at != mark) at = &(*at)->next;

@@ -17,7 +17,7 @@ static int64_t look_due_us(const struct backend_conn *c)
 {
     if (c->ear.look_us == TIME_NEVER) return TIME_NEVER;
     pthread_mutex_lock(&c->space->mutex);
-    int64_t wait_us = c->ear.look_us - hf__space_now_us(c->space);
+    int64_t wait_us = c->ear.look_us - hf__memory_space_now_us(c->space);
     pthread_mutex_unlock(&c->space->mutex);
     return c->env->now(c->env) + (wait_us > 0 ? wait_us : 0);
 }
@@ -52,7 +52,7 @@ static void tell_handed(struct backend_conn *c, struct heard *heard)
                             .fence = note->fence,
                             .lease_us = note->lease_us};
         c->env->handed(c->env, &h);
-        heard->notes = hf__note_free(heard->notes);
+        heard->notes = hf__memory_ear_note_free(heard->notes);
     }
 }
 
@@ -62,7 +62,7 @@ static int ear_answer(struct backend_conn *c)
     int done = 0;
     while (atomic_load(&c->ear.is_ringing)) {
         pthread_mutex_lock(&c->space->mutex);
-        int took = hf__ear_take(&c->ear, &heard);
+        int took = hf__memory_ear_take(&c->ear, &heard);
         pthread_mutex_unlock(&c->space->mutex);
         if (!took) break;
         tell_handed(c, &heard);
@@ -93,7 +93,7 @@ static void conn_announce(struct backend_conn *c)
     struct hf_error err;
     if (!c->faults.is_down) {
         pthread_mutex_lock(&c->space->mutex);
-        int64_t node_us = hf__space_now_us(c->space);
+        int64_t node_us = hf__memory_space_now_us(c->space);
         pthread_mutex_unlock(&c->space->mutex);
         c->env->link(c->env, 1, node_us, NULL);
         return;
@@ -105,7 +105,7 @@ static void conn_announce(struct backend_conn *c)
 
 static int conn_join(struct backend_conn *c, const char *name)
 {
-    c->space = hf__space_join(name);
+    c->space = hf__memory_space_join(name);
     if (!c->space) return HF_NOMEM;
     if (!c->faults.has_clock) return HF_OK;
     pthread_mutex_lock(&c->space->mutex);
@@ -120,7 +120,7 @@ static int memory_open(struct backend_env *env, const struct url *url,
     struct fault_plan faults;
     const char *name = url->path ? url->path : "";
     int status = url_check(url, err);
-    if (status == HF_OK) status = hf__fault_parse(&faults, url, err);
+    if (status == HF_OK) status = hf__memory_fault_parse(&faults, url, err);
     if (status != HF_OK) return status;
     struct backend_conn *c = hf__alloc_zero(env->alloc, sizeof *c);
     if (!c) return hf__error_set(err, HF_NOMEM, "memory: out of memory");
@@ -162,7 +162,7 @@ static void memory_flush(struct backend_conn *c)
 {
     struct request *req;
     if (!c->first) return;
-    while ((req = queue_take(c))) hf__memory_handle(c, req);
+    while ((req = queue_take(c))) hf__memory_request_answer(c, req);
     conn_settle(c);
 }
 
@@ -174,7 +174,7 @@ static int memory_process(struct backend_conn *c, int fd, unsigned ready)
         c->timer_us = TIME_NEVER; /* the engine has used it up */
         done = hf__memory_late_process(c);
         pthread_mutex_lock(&c->space->mutex);
-        hf__space_look(c->space, &c->ear);
+        hf__memory_ear_look(c->space, &c->ear);
         pthread_mutex_unlock(&c->space->mutex);
     }
     if (ear_answer(c)) done = 1;
@@ -187,13 +187,13 @@ static void memory_close(struct backend_conn *c)
     struct request *req;
     struct reply rep;
     while ((req = queue_take(c))) {
-        hf__memory_fail(c, &rep, V_UNSENT, HF_CLOSED, "closed");
+        hf__memory_request_fail(c, &rep, V_UNSENT, HF_CLOSED, "closed");
         c->env->reply(c->env, req, &rep);
     }
     hf__memory_late_close(c);
     if (c->watched_fd >= 0) c->env->watch(c->env, c->watched_fd, 0);
     if (c->timer_us != TIME_NEVER) c->env->timer(c->env, TIME_NEVER);
-    hf__space_leave(c->space, &c->ear);
+    hf__memory_space_leave(c->space, &c->ear);
     hf__free(c->env->alloc, c->rows);
     hf__free(c->env->alloc, c->data);
     hf__free(c->env->alloc, c);

@@ -33,11 +33,11 @@ struct backend_conn {
 };
 
 /* Carry out `req` with all its faults, and answer it now or later. */
-void hf__memory_handle(struct backend_conn *c, struct request *req);
+void hf__memory_request_answer(struct backend_conn *c, struct request *req);
 
 /* Fill `rep` with a failure. */
-void hf__memory_fail(struct backend_conn *c, struct reply *rep,
-                     enum verdict verdict, int status, const char *why);
+void hf__memory_request_fail(struct backend_conn *c, struct reply *rep,
+                             enum verdict verdict, int status, const char *why);
 
 /* When the first late answer is due, TIME_NEVER: there is none. */
 int64_t hf__memory_late_due(const struct backend_conn *c);

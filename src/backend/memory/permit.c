@@ -12,13 +12,6 @@
 
 #include "base/math.h"
 
-void hf__permit_refuse(struct reply *rep, int status, const char *text)
-{
-    rep->verdict = V_ERROR;
-    rep->status = status;
-    rep->text = text;
-}
-
 /* ---- what has ended ----------------------------------------------------- */
 
 static void out_sweep(struct store *s, struct permits *p, int64_t now_ms)
@@ -56,7 +49,7 @@ static void permits_sweep(struct store *s, struct permits *p, int64_t now_ms)
 {
     out_sweep(s, p, now_ms);
     queue_sweep(s, p, now_ms, NULL);
-    hf__marks_sweep(s, &p->marks, now_ms);
+    hf__memory_mark_sweep(s, &p->marks, now_ms);
 }
 
 /* ---- records ------------------------------------------------------------ */
@@ -66,29 +59,30 @@ static int is_in_use(const struct permits *p)
     return p->is_set || p->out || p->queue;
 }
 
-int hf__store_has_permits(struct store *s, const struct entry *e,
-                          int64_t now_us)
+int hf__memory_permit_is_used(struct store *s, const struct entry *e,
+                              int64_t now_us)
 {
     if (!e || !e->permits) return 0;
     permits_sweep(s, e->permits, us_to_ms(now_us));
     return is_in_use(e->permits);
 }
 
-struct permits *hf__permits_need(struct store *s, int64_t now_us,
-                                 const struct request *req, struct reply *rep,
-                                 struct entry **out)
+struct permits *hf__memory_permit_need(struct store *s, int64_t now_us,
+                                       const struct request *req,
+                                       struct reply *rep, struct entry **out)
 {
-    struct entry *e = hf__table_need(&s->table, req->name, req->name_len);
-    if (e && hf__store_has_value(s, e, now_us)) {
-        hf__permit_refuse(rep, HF_CONFLICT,
-                          "memory: semaphore: something that is no semaphore "
-                          "is stored there");
+    struct entry *e =
+        hf__memory_table_need(&s->table, req->name, req->name_len);
+    if (e && hf__memory_value_is_there(s, e, now_us)) {
+        reply_refuse(rep, HF_CONFLICT,
+                     "memory: semaphore: something that is no semaphore "
+                     "is stored there");
         return NULL;
     }
     if (e && !e->permits)
         e->permits = hf__alloc_zero(s->alloc, sizeof *e->permits);
     if (!e || !e->permits) {
-        hf__permit_refuse(rep, HF_NOMEM, "memory: semaphore: out of memory");
+        reply_refuse(rep, HF_NOMEM, "memory: semaphore: out of memory");
         return NULL;
     }
     struct permits *p = e->permits;
@@ -98,7 +92,7 @@ struct permits *hf__permits_need(struct store *s, int64_t now_us,
     return p;
 }
 
-int64_t hf__permits_taken(const struct permits *p)
+int64_t hf__memory_permit_taken(const struct permits *p)
 {
     int64_t n = 0;
     for (const struct permit *one = p->out; one; one = one->next)
@@ -129,7 +123,7 @@ static void number_settle(struct store *s, struct permits *p,
                           const struct request *req)
 {
     if (p->is_set || req->capacity <= 0) return;
-    p->free = req->capacity - hf__permits_taken(p);
+    p->free = req->capacity - hf__memory_permit_taken(p);
     p->is_set = 1;
     s->has_news = 1;
 }
@@ -137,7 +131,7 @@ static void number_settle(struct store *s, struct permits *p,
 static int is_stale(const struct permits *p, int64_t now_us,
                     const struct request *req, struct reply *rep)
 {
-    int is_gone = hf__mark_find(&p->marks, MARK_GONE, req) != NULL;
+    int is_gone = hf__memory_mark_find(&p->marks, MARK_GONE, req) != NULL;
     if (!is_gone && req->ballot >= now_us - req->window_us) return 0;
     rep->verdict = V_STALE;
     rep->counter = is_gone ? req->ballot : 0;
@@ -152,7 +146,7 @@ static void place_keep(struct store *s, struct permits *p, int64_t now_us,
     if (!*at) {
         *at = hf__alloc_zero(s->alloc, sizeof **at);
         if (!*at) {
-            hf__permit_refuse(rep, HF_NOMEM, "memory: queue: out of memory");
+            reply_refuse(rep, HF_NOMEM, "memory: queue: out of memory");
             return;
         }
         memcpy((*at)->owner, req->owner, sizeof req->owner);
@@ -180,7 +174,7 @@ static void permit_grant(struct store *s, struct entry *e, int64_t now_us,
     struct permits *p = e->permits;
     struct permit *one = hf__alloc_zero(s->alloc, sizeof *one);
     if (!one) {
-        hf__permit_refuse(rep, HF_NOMEM, "memory: semaphore: out of memory");
+        reply_refuse(rep, HF_NOMEM, "memory: semaphore: out of memory");
         return;
     }
     memcpy(one->owner, req->owner, sizeof one->owner);
@@ -212,10 +206,11 @@ static void permit_propose(struct store *s, struct entry *e, int64_t now_us,
         had->expires_ms = max64(had->expires_ms, lease_ends_ms(now_us, req));
         rep->verdict = V_GRANTED;
         rep->fence = rep->counter = had->fence;
-    } else if (p->is_set && req->permits > p->free + hf__permits_taken(p)) {
-        hf__permit_refuse(rep, HF_INVALID,
-                          "memory: semaphore: more permits wanted than there "
-                          "are");
+    } else if (p->is_set
+               && req->permits > p->free + hf__memory_permit_taken(p)) {
+        reply_refuse(rep, HF_INVALID,
+                     "memory: semaphore: more permits wanted than there "
+                     "are");
     } else if (p->free < req->permits || !is_next) {
         permit_busy(s, p, now_us, req, rep);
     } else {
@@ -226,7 +221,7 @@ static void permit_propose(struct store *s, struct entry *e, int64_t now_us,
 static void count_propose(struct store *s, struct permits *p, int64_t now_us,
                           const struct request *req, struct reply *rep)
 {
-    if (hf__mark_find(&p->marks, MARK_TOOK, req)) {
+    if (hf__memory_mark_find(&p->marks, MARK_TOOK, req)) {
         rep->verdict = V_GRANTED;
         return;
     }
@@ -236,9 +231,9 @@ static void count_propose(struct store *s, struct permits *p, int64_t now_us,
         rep->verdict = V_BUSY;
         return;
     }
-    if (!hf__mark_add(s, &p->marks, MARK_TOOK, req,
-                      us_to_ms(now_us) + req->lease_us / US_PER_MS)) {
-        hf__permit_refuse(rep, HF_NOMEM, "memory: counter: out of memory");
+    if (!hf__memory_mark_add(s, &p->marks, MARK_TOOK, req,
+                             us_to_ms(now_us) + req->lease_us / US_PER_MS)) {
+        reply_refuse(rep, HF_NOMEM, "memory: counter: out of memory");
         return;
     }
     p->free -= req->permits;
@@ -263,8 +258,8 @@ static void attempt_bury(struct store *s, struct permits *p, int64_t now_us,
                          const struct request *req)
 {
     int64_t left_us = max64(req->ballot - now_us, 0) + req->window_us;
-    (void)hf__mark_add(s, &p->marks, MARK_GONE, req,
-                       us_to_ms(now_us + left_us) + 1000);
+    (void)hf__memory_mark_add(s, &p->marks, MARK_GONE, req,
+                              us_to_ms(now_us + left_us) + 1000);
 }
 
 static void permit_release(struct store *s, struct permits *p, int64_t now_us,
@@ -284,11 +279,11 @@ static void permit_release(struct store *s, struct permits *p, int64_t now_us,
 static void count_release(struct store *s, struct permits *p, int64_t now_us,
                           const struct request *req, struct reply *rep)
 {
-    struct mark *took = hf__mark_find(&p->marks, MARK_TOOK, req);
+    struct mark *took = hf__memory_mark_find(&p->marks, MARK_TOOK, req);
     rep->verdict = took ? V_GRANTED : V_ABSENT;
     if (took) {
         if (p->is_set) p->free += req->permits;
-        hf__mark_drop(s, &p->marks, took);
+        hf__memory_mark_drop(s, &p->marks, took);
     } else {
         attempt_bury(s, p, now_us, req);
     }
@@ -329,9 +324,9 @@ static void permit_inspect(struct store *s, struct entry *e, int64_t now_us,
         held.expires_ms = first_ms;
     }
     struct entry alone = {.counter = e->counter, .held = shown ? &held : NULL};
-    hf__store_describe(&alone, now_us, req, info);
+    hf__memory_report_info(&alone, now_us, req, info);
     info->available = p->free;
-    info->permits = p->free + hf__permits_taken(p);
+    info->permits = p->free + hf__memory_permit_taken(p);
     queue_describe(p, req->owner, info);
     rep->verdict = V_GRANTED;
     rep->counter = e->counter;
@@ -348,8 +343,7 @@ static void count_apply(struct store *s, struct entry *e, int64_t now_us,
     else if (req->op == OP_RELEASE)
         count_release(s, e->permits, now_us, req, rep);
     else
-        hf__permit_refuse(rep, HF_UNSUPPORTED,
-                          "memory: counter: nobody holds it");
+        reply_refuse(rep, HF_UNSUPPORTED, "memory: counter: nobody holds it");
 }
 
 static void permit_apply(struct store *s, struct entry *e, int64_t now_us,
@@ -369,23 +363,23 @@ static void permit_apply(struct store *s, struct entry *e, int64_t now_us,
         permit_inspect(s, e, now_us, req, rep);
         break;
     default:
-        hf__permit_refuse(rep, HF_UNSUPPORTED,
-                          "memory: semaphore: not of a semaphore");
+        reply_refuse(rep, HF_UNSUPPORTED,
+                     "memory: semaphore: not of a semaphore");
         break;
     }
 }
 
-int hf__store_permit(struct store *s, int64_t now_us, const struct request *req,
-                     struct reply *rep)
+int hf__memory_permit_apply(struct store *s, int64_t now_us,
+                            const struct request *req, struct reply *rep)
 {
     struct entry *e;
     if (req->kind != KIND_PERMIT && req->kind != KIND_COUNT) return 0;
     if (req->op == OP_WATCH || req->op == OP_UNWATCH) return 0;
     s->has_news = 0;
-    struct permits *p = hf__permits_need(s, now_us, req, rep, &e);
+    struct permits *p = hf__memory_permit_need(s, now_us, req, rep, &e);
     if (!p) return 1;
     if (req->op == OP_TALLY)
-        hf__store_permit_tally(s, p, now_us, req, rep);
+        hf__memory_tally_apply(s, p, now_us, req, rep);
     else if (req->kind == KIND_COUNT)
         count_apply(s, e, now_us, req, rep);
     else
@@ -393,22 +387,24 @@ int hf__store_permit(struct store *s, int64_t now_us, const struct request *req,
     return 1;
 }
 
-int hf__store_owes_permits(const struct store *s, const struct request *req)
+int hf__memory_store_owes_permits(const struct store *s,
+                                  const struct request *req)
 {
     if (req->kind != KIND_PERMIT) return 0;
-    const struct entry *e = hf__table_find(&s->table, req->name, req->name_len);
+    const struct entry *e =
+        hf__memory_table_find(&s->table, req->name, req->name_len);
     const struct permits *p = e ? e->permits : NULL;
     return p && p->queue && p->free > 0
            && (req->op == OP_PROPOSE || req->op == OP_RELEASE);
 }
 
-void hf__store_free_permits(struct store *s)
+void hf__memory_permit_free_all(struct store *s)
 {
     for (size_t i = 0; i < s->table.len; i++) {
         struct permits *p = s->table.entries[i]->permits;
         if (!p) continue;
         permits_sweep(s, p, INT64_MAX);
-        hf__marks_free(s, &p->marks);
+        hf__memory_mark_free_all(s, &p->marks);
         hf__free(s->alloc, p);
         s->table.entries[i]->permits = NULL;
     }

@@ -63,24 +63,25 @@ struct permits {
 
 /* The record of the name as this kind, made if there is none; NULL: `rep` says
  * why not.  What has ended is cleared away. */
-struct permits *hf__permits_need(struct store *s, int64_t now_us,
-                                 const struct request *req, struct reply *rep,
-                                 struct entry **out);
+struct permits *hf__memory_permit_need(struct store *s, int64_t now_us,
+                                       const struct request *req,
+                                       struct reply *rep, struct entry **out);
 
-int64_t hf__permits_taken(const struct permits *p);
+int64_t hf__memory_permit_taken(const struct permits *p);
 
 /* ---- mark.c ---- */
 /* It is that late now: what ends by then is not found any more. */
-void hf__marks_sweep(struct store *s, struct marks *marks, int64_t now_ms);
-void hf__marks_free(struct store *s, struct marks *marks);
-struct mark *hf__mark_find(const struct marks *marks, enum mark_kind kind,
-                           const struct request *req);
+void hf__memory_mark_sweep(struct store *s, struct marks *marks,
+                           int64_t now_ms);
+void hf__memory_mark_free_all(struct store *s, struct marks *marks);
+struct mark *hf__memory_mark_find(const struct marks *marks,
+                                  enum mark_kind kind,
+                                  const struct request *req);
 /* NULL: no memory. */
-struct mark *hf__mark_add(struct store *s, struct marks *marks,
-                          enum mark_kind kind, const struct request *req,
-                          int64_t expires_ms);
-void hf__mark_drop(struct store *s, struct marks *marks, struct mark *mark);
-
-void hf__permit_refuse(struct reply *rep, int status, const char *text);
+struct mark *hf__memory_mark_add(struct store *s, struct marks *marks,
+                                 enum mark_kind kind, const struct request *req,
+                                 int64_t expires_ms);
+void hf__memory_mark_drop(struct store *s, struct marks *marks,
+                          struct mark *mark);
 
 #endif

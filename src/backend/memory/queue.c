@@ -156,12 +156,12 @@ static int64_t lease_of(const struct store *s, const struct waiter *w,
     return min64(w->lease_us, s->queue_handoff_us);
 }
 
-int hf__store_queue_give(struct store *s, struct entry *e, int64_t now_us,
-                         int is_released)
+int hf__memory_queue_give(struct store *s, struct entry *e, int64_t now_us,
+                          int is_released)
 {
     struct waiter **at = waiter_next(s, e, now_us), *w = *at;
     if (!w || e->held || MUTATED(s, QUEUE_NOT_GIVEN)) return 0;
-    if (hf__store_is_shared(e, now_us)) return 0; /* of another kind by now */
+    if (hf__memory_rw_is_held(e, now_us)) return 0; /* of another kind by now */
     struct request like = {.op = OP_PROPOSE,
                            .flags = w->detached ? REQ_DETACHED : 0,
                            .attempt = w->attempt,
@@ -171,7 +171,7 @@ int hf__store_queue_give(struct store *s, struct entry *e, int64_t now_us,
                            .info = w->info};
     memcpy(like.owner, w->owner, sizeof like.owner);
     int64_t fence = fence_next(s, e, now_us, w->ballot);
-    if (hf__store_hold(s, e, now_us, &like, fence) != HF_OK) return 0;
+    if (hf__memory_hold_give(s, e, now_us, &like, fence) != HF_OK) return 0;
     e->counter = fence;
     e->held->is_marked = 1;
     handoff_note(s, e, like.lease_us);
@@ -179,7 +179,7 @@ int hf__store_queue_give(struct store *s, struct entry *e, int64_t now_us,
     return 1;
 }
 
-int hf__store_handed(const struct store *s, struct handoff *out)
+int hf__memory_store_handed(const struct store *s, struct handoff *out)
 {
     *out = s->handoff;
     return s->handoff.owner != NULL;
@@ -199,12 +199,13 @@ static void told_to_wait(struct store *s, struct entry *e, int64_t now_us,
     }
     /* How long the holder has it is told to a waiter that asks again. */
     int is_told = is_kept || !e->held;
-    if (!e->held) (void)hf__store_queue_give(s, e, now_us, 0);
+    if (!e->held) (void)hf__memory_queue_give(s, e, now_us, 0);
     if (e->held) e->held->is_marked = 1;
     rep->verdict = V_BUSY;
     rep->counter = e->counter;
     rep->poll_us = s->queue_poll_us;
-    if (is_told && e->held) rep->ttl_us = hf__store_ttl_us(e->held, now_us);
+    if (is_told && e->held)
+        rep->ttl_us = hf__memory_hold_ttl_us(e->held, now_us);
 }
 
 static void granted(struct entry *e, struct reply *rep)
@@ -223,7 +224,7 @@ static void propose_again(struct store *s, struct entry *e, int64_t now_us,
         return;
     e->held->ballot = req->ballot;
     e->held->is_marked = 1;
-    hf__store_lease(s, e->held, now_us, req->lease_us);
+    hf__memory_hold_lease(s, e->held, now_us, req->lease_us);
     e->counter = max64(e->counter, req->ballot);
     granted(e, rep);
 }
@@ -233,7 +234,7 @@ static void propose_first(struct store *s, struct entry *e, int64_t now_us,
                           const struct request *req, struct reply *rep)
 {
     int64_t fence = fence_next(s, e, now_us, req->ballot);
-    if (hf__store_hold(s, e, now_us, req, fence) != HF_OK) {
+    if (hf__memory_hold_give(s, e, now_us, req, fence) != HF_OK) {
         rep->status = HF_NOMEM;
         rep->text = "memory: propose: out of memory";
         return;
@@ -253,8 +254,8 @@ static int is_stale(const struct store *s, struct entry *e, int64_t now_us,
            || req->ballot < now_us - req->window_us;
 }
 
-int hf__store_queue_propose(struct store *s, struct entry *e, int64_t now_us,
-                            const struct request *req, struct reply *rep)
+int hf__memory_queue_propose(struct store *s, struct entry *e, int64_t now_us,
+                             const struct request *req, struct reply *rep)
 {
     const struct held *held = e->held;
     if (held && !strcmp(held->owner, req->owner)
@@ -290,8 +291,8 @@ static void left_sweep(struct store *s, struct entry *e, int64_t now_us)
     }
 }
 
-void hf__store_queue_leave(struct store *s, struct entry *e, int64_t now_us,
-                           const struct request *req)
+void hf__memory_queue_leave(struct store *s, struct entry *e, int64_t now_us,
+                            const struct request *req)
 {
     struct waiter **at = waiter_find(e, req->owner, 1);
     if (MUTATED(s, QUEUE_LEAVE_IGNORED)) return;
@@ -309,15 +310,15 @@ void hf__store_queue_leave(struct store *s, struct entry *e, int64_t now_us,
     left->deadline_ms = us_to_ms(from_us + s->queue_live_us);
 }
 
-void hf__store_queue_break(struct store *s, struct entry *e)
+void hf__memory_queue_break(struct store *s, struct entry *e)
 {
     if (e->held && !MUTATED(s, QUEUE_BREAK_FORGOTTEN)) e->broken = e->counter;
 }
 
 /* ---- what is told ----------------------------------------------------- */
 
-int64_t hf__store_queued(const struct entry *e, const char *owner,
-                         int64_t *position)
+int64_t hf__memory_queue_count(const struct entry *e, const char *owner,
+                               int64_t *position)
 {
     int64_t n = 0;
     *position = 0;
@@ -328,10 +329,11 @@ int64_t hf__store_queued(const struct entry *e, const char *owner,
     return n;
 }
 
-int hf__store_waiter(const struct store *s, const char *name, size_t name_len,
-                     size_t place, struct store_waiter *out)
+int hf__memory_store_waiter(const struct store *s, const char *name,
+                            size_t name_len, size_t place,
+                            struct store_waiter *out)
 {
-    const struct entry *e = hf__table_find(&s->table, name, name_len);
+    const struct entry *e = hf__memory_table_find(&s->table, name, name_len);
     const struct waiter *w = e ? e->queue : NULL;
     for (; w; w = w->next)
         if (w->is_in && place-- == 0) break;
@@ -343,7 +345,7 @@ int hf__store_waiter(const struct store *s, const char *name, size_t name_len,
     return 1;
 }
 
-void hf__store_free_queue(struct store *s, struct entry *e)
+void hf__memory_queue_free(struct store *s, struct entry *e)
 {
     while (e->queue) waiter_drop(s, &e->queue);
 }

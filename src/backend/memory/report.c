@@ -17,7 +17,7 @@ static const char *word_take(const char *text, char *out, size_t size, int rest)
     return text[len] == ' ' ? text + len + 1 : text + len;
 }
 
-void hf__store_describe_who(const char *text, struct hf_info *info)
+void hf__memory_report_holder(const char *text, struct hf_info *info)
 {
     char pid[24];
     text = word_take(text, pid, sizeof pid, 0);
@@ -48,19 +48,19 @@ static void describe_held(const struct held *held, int64_t now_us,
         info->mine = 1;
         info->count = held->count;
     }
-    hf__store_describe_who(held->info, info);
+    hf__memory_report_holder(held->info, info);
 }
 
-int64_t hf__store_describe(const struct entry *e, int64_t now_us,
-                           const struct request *req, struct hf_info *info)
+int64_t hf__memory_report_info(const struct entry *e, int64_t now_us,
+                               const struct request *req, struct hf_info *info)
 {
     *info = (struct hf_info){
         .ttl_ms = -2, .waiters = -1, .now_ms = us_to_ms(now_us)};
     if (!e) return 0;
     info->fence = (uint64_t)e->counter;
-    info->queued = hf__store_queued(e, req->owner, &info->position);
+    info->queued = hf__memory_queue_count(e, req->owner, &info->position);
     if (!e->held || held_is_over(e->held, now_us))
-        return hf__store_rw_describe(e, now_us, req, info);
+        return hf__memory_rw_info(e, now_us, req, info);
     describe_held(e->held, now_us, req, info);
     return e->held->fence;
 }
@@ -71,12 +71,12 @@ static int entry_is_wanted(const struct entry *e, int64_t now_us,
                            const char *pattern)
 {
     int is_held = e->held && !held_is_over(e->held, now_us);
-    if (!is_held && !hf__store_is_shared(e, now_us)) return 0;
+    if (!is_held && !hf__memory_rw_is_held(e, now_us)) return 0;
     return !pattern || hf__glob_match(pattern, e->name, e->name_len);
 }
 
-void hf__store_list(struct store *s, int64_t now_us, const struct request *req,
-                    struct reply *rep)
+void hf__memory_report_list(struct store *s, int64_t now_us,
+                            const struct request *req, struct reply *rep)
 {
     if (!s->rows)
         s->rows = hf__alloc(s->alloc, STORE_PAGE_ROWS * sizeof *s->rows);
@@ -94,7 +94,7 @@ void hf__store_list(struct store *s, int64_t now_us, const struct request *req,
         struct list_row *row = &s->rows[rep->rows_len++];
         row->name = e->name;
         row->name_len = e->name_len;
-        hf__store_describe(e, now_us, req, &row->info);
+        hf__memory_report_info(e, now_us, req, &row->info);
     }
     rep->verdict = V_GRANTED;
     rep->rows = s->rows;
@@ -124,10 +124,11 @@ static int entry_view(const struct entry *e, int64_t now_us,
     return 1;
 }
 
-int hf__store_look(const struct store *s, int64_t now_us, const char *name,
-                   size_t name_len, struct store_view *out)
+int hf__memory_store_look(const struct store *s, int64_t now_us,
+                          const char *name, size_t name_len,
+                          struct store_view *out)
 {
-    const struct entry *e = hf__table_find(&s->table, name, name_len);
+    const struct entry *e = hf__memory_table_find(&s->table, name, name_len);
     if (e) return entry_view(e, now_us, out);
     if (out)
         *out = (struct store_view){
@@ -135,8 +136,8 @@ int hf__store_look(const struct store *s, int64_t now_us, const char *name,
     return 0;
 }
 
-int hf__store_at(const struct store *s, int64_t now_us, size_t place,
-                 struct store_view *out)
+int hf__memory_store_at(const struct store *s, int64_t now_us, size_t place,
+                        struct store_view *out)
 {
     if (place >= s->table.len) return 0;
     entry_view(s->table.entries[place], now_us, out);

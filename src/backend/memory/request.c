@@ -24,8 +24,8 @@ struct late {
     char text[HF_ERROR_TEXT_MAX];
 };
 
-void hf__memory_fail(struct backend_conn *c, struct reply *rep,
-                     enum verdict verdict, int status, const char *why)
+void hf__memory_request_fail(struct backend_conn *c, struct reply *rep,
+                             enum verdict verdict, int status, const char *why)
 {
     *rep = (struct reply){
         .verdict = verdict, .status = status, .ttl_us = -1, .waiters = -1};
@@ -39,28 +39,29 @@ static void watch_start(struct backend_conn *c, const struct request *req,
                         struct reply *rep)
 {
     struct space *space = c->space;
-    int64_t now_us = hf__space_now_us(space);
+    int64_t now_us = hf__memory_space_now_us(space);
     struct store_view view;
-    int status = hf__space_watch(space, &c->ear, 1u << req->kind, req->name,
-                                 req->name_len);
+    int status = hf__memory_ear_watch(space, &c->ear, 1u << req->kind,
+                                      req->name, req->name_len);
     if (status != HF_OK) {
-        hf__memory_fail(c, rep, V_ERROR, status,
-                        status == HF_NOMEM ? "watch: out of memory"
-                                           : strerror(errno));
+        hf__memory_request_fail(c, rep, V_ERROR, status,
+                                status == HF_NOMEM ? "watch: out of memory"
+                                                   : strerror(errno));
         return;
     }
     *rep = (struct reply){
         .verdict = V_GRANTED, .node_us = now_us, .ttl_us = -1, .waiters = -1};
-    if (hf__store_look(space->store, now_us, req->name, req->name_len, &view))
-        hf__space_arm(space, &c->ear, req->name, req->name_len,
-                      view.expires_us);
+    if (hf__memory_store_look(space->store, now_us, req->name, req->name_len,
+                              &view))
+        hf__memory_ear_arm(space, &c->ear, req->name, req->name_len,
+                           view.expires_us);
 }
 
 static void watch_stop(struct backend_conn *c, const struct request *req,
                        struct reply *rep)
 {
-    hf__space_unwatch(c->space, &c->ear, 1u << req->kind, req->name,
-                      req->name_len);
+    hf__memory_ear_unwatch(c->space, &c->ear, 1u << req->kind, req->name,
+                           req->name_len);
     *rep = (struct reply){.verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
 }
 
@@ -78,11 +79,11 @@ static int is_news(const struct store *store, const struct request *req,
         /* At a barrier it may have been the last. */
         if (is_done && req->kind == KIND_BARRIER) return 1;
         /* Permits may be there since it said how many there are. */
-        if (req->capacity > 0 && hf__store_has_news(store)) return 1;
-        return is_done && hf__store_owes_permits(store, req);
+        if (req->capacity > 0 && hf__memory_store_has_news(store)) return 1;
+        return is_done && hf__memory_store_owes_permits(store, req);
     case OP_RELEASE:
-        if (request_is_rw(req)) return hf__store_has_news(store);
-        if (is_done || hf__store_owes_permits(store, req)) return 1;
+        if (request_is_rw(req)) return hf__memory_store_has_news(store);
+        if (is_done || hf__memory_store_owes_permits(store, req)) return 1;
         /* The last of a queue may leave it before a lock that is free. */
         return req->kind == KIND_PLAIN && req->flags & REQ_QUEUE
                && rep->verdict == V_ABSENT;
@@ -97,25 +98,26 @@ static void answer_tell(struct backend_conn *c, const struct request *req,
 {
     struct space *space = c->space;
     struct handoff handoff;
-    if (hf__store_handed(space->store, &handoff)) {
-        hf__space_hand(space, &handoff);
+    if (hf__memory_store_handed(space->store, &handoff)) {
+        hf__memory_ear_hand(space, &handoff);
         rep->waiters = req->op == OP_RELEASE ? 1 : -1;
     } else if (is_news(space->store, req, rep)) {
-        rep->waiters = hf__space_ring(space, req->name, req->name_len);
+        rep->waiters = hf__memory_ear_ring(space, req->name, req->name_len);
     }
     if (req->op == OP_INSPECT && rep->info)
         rep->info->waiters =
-            hf__space_watchers(space, req->name, req->name_len);
+            hf__memory_ear_count(space, req->name, req->name_len);
     if (req->op == OP_PROPOSE && rep->verdict == V_BUSY && rep->ttl_us >= 0)
-        hf__space_arm(space, &c->ear, req->name, req->name_len,
-                      rep->node_us + rep->ttl_us + US_PER_MS);
+        hf__memory_ear_arm(space, &c->ear, req->name, req->name_len,
+                           rep->node_us + rep->ttl_us + US_PER_MS);
 }
 
 static void data_copy(struct backend_conn *c, struct reply *rep)
 {
     if (!c->data) c->data = hf__alloc(c->env->alloc, HF_VALUE_MAX);
     if (!c->data) {
-        hf__memory_fail(c, rep, V_ERROR, HF_NOMEM, "read: out of memory");
+        hf__memory_request_fail(c, rep, V_ERROR, HF_NOMEM,
+                                "read: out of memory");
         return;
     }
     memcpy(c->data, rep->data, rep->data_len);
@@ -143,7 +145,8 @@ static void answer_copy(struct backend_conn *c, struct reply *rep)
     size_t size = STORE_PAGE_ROWS * sizeof *c->rows;
     if (!c->rows) c->rows = hf__alloc(c->env->alloc, size);
     if (!c->rows) {
-        hf__memory_fail(c, rep, V_ERROR, HF_NOMEM, "list: out of memory");
+        hf__memory_request_fail(c, rep, V_ERROR, HF_NOMEM,
+                                "list: out of memory");
         return;
     }
     memcpy(c->rows, rep->rows, rep->rows_len * sizeof *c->rows);
@@ -172,9 +175,11 @@ static void request_perform(struct backend_conn *c, const struct request *req,
     } else if (req->op == OP_UNWATCH) {
         watch_stop(c, req, rep);
     } else {
-        if (expired && hf__store_expire(space->store, req->name, req->name_len))
-            hf__space_ring(space, req->name, req->name_len);
-        hf__store_apply(space->store, hf__space_now_us(space), req, rep);
+        if (expired
+            && hf__memory_store_expire(space->store, req->name, req->name_len))
+            hf__memory_ear_ring(space, req->name, req->name_len);
+        hf__memory_store_apply(space->store, hf__memory_space_now_us(space),
+                               req, rep);
         answer_tell(c, req, rep);
         text_copy(c, req, rep);
         answer_copy(c, rep);
@@ -184,8 +189,8 @@ static void request_perform(struct backend_conn *c, const struct request *req,
 
 static void refuse(struct backend_conn *c, struct reply *rep)
 {
-    hf__memory_fail(c, rep, V_ERROR, HF_UNAVAILABLE,
-                    "refused: the option error= asked for it");
+    hf__memory_request_fail(c, rep, V_ERROR, HF_UNAVAILABLE,
+                            "refused: the option error= asked for it");
 }
 
 /* ---- late answers ----------------------------------------------------- */
@@ -244,7 +249,7 @@ static void request_delay(struct backend_conn *c, struct request *req,
     struct late *late = hf__alloc_zero(c->env->alloc, sizeof *late);
     if (!late) {
         struct reply rep;
-        hf__memory_fail(c, &rep, V_ERROR, HF_NOMEM, "out of memory");
+        hf__memory_request_fail(c, &rep, V_ERROR, HF_NOMEM, "out of memory");
         c->env->reply(c->env, req, &rep);
         return;
     }
@@ -264,7 +269,8 @@ static void late_answer(struct backend_conn *c, struct late *late)
 {
     struct reply rep = late->reply;
     if (late->kind == LATE_LOST)
-        hf__memory_fail(c, &rep, V_UNKNOWN, HF_UNAVAILABLE, "no answer");
+        hf__memory_request_fail(c, &rep, V_UNKNOWN, HF_UNAVAILABLE,
+                                "no answer");
     else if (late->kind == LATE_REFUSED)
         refuse(c, &rep);
     else if (is_look(late->req))
@@ -303,16 +309,16 @@ void hf__memory_late_close(struct backend_conn *c)
 
 /* ---- the way in ------------------------------------------------------- */
 
-void hf__memory_handle(struct backend_conn *c, struct request *req)
+void hf__memory_request_answer(struct backend_conn *c, struct request *req)
 {
     struct reply rep;
     if (c->faults.is_down) {
-        hf__memory_fail(c, &rep, V_UNSENT, HF_UNAVAILABLE,
-                        "down: the option down=1 asked for it");
+        hf__memory_request_fail(c, &rep, V_UNSENT, HF_UNAVAILABLE,
+                                "down: the option down=1 asked for it");
         c->env->reply(c->env, req, &rep);
         return;
     }
-    struct fault_fate fate = hf__fault_draw(&c->faults, req->op);
+    struct fault_fate fate = hf__memory_fault_draw(&c->faults, req->op);
     if (fate.lost || fate.delay_us > 0) {
         request_delay(c, req, fate);
         return;

@@ -37,7 +37,7 @@ static void share_remove(const struct allocator *alloc, struct share **at)
     hf__free(alloc, share);
 }
 
-void hf__shares_free(const struct allocator *alloc, struct share **shares)
+void hf__memory_rw_free(const struct allocator *alloc, struct share **shares)
 {
     while (*shares) share_remove(alloc, shares);
 }
@@ -93,14 +93,7 @@ static int64_t lease_ends_ms(int64_t now_us, int64_t lease_us)
     return us_to_ms(now_us) + (lease_us + US_PER_MS - 1) / US_PER_MS;
 }
 
-static void refuse(struct reply *rep, int status, const char *text)
-{
-    rep->verdict = V_ERROR;
-    rep->status = status;
-    rep->text = text;
-}
-
-int hf__store_is_shared(const struct entry *e, int64_t now_us)
+int hf__memory_rw_is_held(const struct entry *e, int64_t now_us)
 {
     const struct share *share = e->shares;
     while (share && (share->waits || is_over(share, now_us)))
@@ -178,7 +171,7 @@ static void propose_queue(struct store *s, struct entry *e, int64_t now_us,
     if (!writes && req->flags & REQ_WRITERS) return;
     struct share *place = share_add(s, e, req, writes, 1);
     if (!place) {
-        refuse(rep, HF_NOMEM, "memory: propose: out of memory");
+        reply_refuse(rep, HF_NOMEM, "memory: propose: out of memory");
         return;
     }
     if (!place->since_us) place->since_us = now_us;
@@ -193,7 +186,7 @@ static void propose_grant(struct store *s, struct entry *e, int64_t now_us,
     int writes = req->kind == KIND_WRITE;
     struct share *share = share_add(s, e, req, writes, 0);
     if (!share) {
-        refuse(rep, HF_NOMEM, "memory: propose: out of memory");
+        reply_refuse(rep, HF_NOMEM, "memory: propose: out of memory");
         return;
     }
     struct share **place = own_find(e, req, writes, 1);
@@ -278,7 +271,7 @@ static void apply_renew(const struct store *s, struct entry *e, int64_t now_us,
                         const struct request *req, struct reply *rep)
 {
     struct share *own = *own_find(e, req, req->kind == KIND_WRITE, 0);
-    int is_there = hf__store_is_shared(e, now_us)
+    int is_there = hf__memory_rw_is_held(e, now_us)
                    || (e->held && !held_is_over(e->held, now_us));
     if (!is_renewed(s, own, req)) {
         rep->verdict = is_there ? V_OTHER : V_ABSENT;
@@ -333,24 +326,25 @@ static void apply_release(struct store *s, struct entry *e, int64_t now_us,
     } else {
         int is_plain = e->held && !held_is_over(e->held, now_us);
         rep->verdict =
-            is_plain || hf__store_is_shared(e, now_us) ? V_OTHER : V_ABSENT;
+            is_plain || hf__memory_rw_is_held(e, now_us) ? V_OTHER : V_ABSENT;
     }
     place_give_up(s, e, req);
     if (!MUTATED(s, RW_RELEASE_FLOOR))
         floor_raise(e, now_us, req->ballot, req->window_us);
 }
 
-int hf__store_has_news(const struct store *s)
+int hf__memory_store_has_news(const struct store *s)
 {
     return s->has_news;
 }
 
-void hf__store_rw(struct store *s, int64_t now_us, const struct request *req,
-                  struct reply *rep)
+void hf__memory_rw_apply(struct store *s, int64_t now_us,
+                         const struct request *req, struct reply *rep)
 {
-    struct entry *e = hf__table_need(&s->table, req->name, req->name_len);
+    struct entry *e =
+        hf__memory_table_need(&s->table, req->name, req->name_len);
     if (!e) {
-        refuse(rep, HF_NOMEM, "memory: out of memory");
+        reply_refuse(rep, HF_NOMEM, "memory: out of memory");
         return;
     }
     shares_sweep(s, e, now_us);
@@ -364,10 +358,10 @@ void hf__store_rw(struct store *s, int64_t now_us, const struct request *req,
 
 /* Places stay: they are nobody's hold.  What a broken holder proposed may
  * arrive yet, and must not be granted again: the counter is above all of it. */
-void hf__store_rw_break(struct store *s, struct entry *e, int64_t now_us)
+void hf__memory_rw_break(struct store *s, struct entry *e, int64_t now_us)
 {
     struct share **at = &e->shares;
-    if (hf__store_is_shared(e, now_us) && !MUTATED(s, RW_BREAK_FLOOR))
+    if (hf__memory_rw_is_held(e, now_us) && !MUTATED(s, RW_BREAK_FLOOR))
         floor_raise(e, now_us, e->counter, BALLOT_WINDOW_US);
     while (*at)
         if ((*at)->waits)
@@ -418,8 +412,8 @@ static void describe_share(const struct share *share, int64_t now_us,
     info->count = share->count;
 }
 
-int64_t hf__store_rw_describe(const struct entry *e, int64_t now_us,
-                              const struct request *req, struct hf_info *info)
+int64_t hf__memory_rw_info(const struct entry *e, int64_t now_us,
+                           const struct request *req, struct hf_info *info)
 {
     const struct share *first = first_of(e, now_us);
     describe_queue(e, now_us, req, info);
@@ -437,7 +431,7 @@ int64_t hf__store_rw_describe(const struct entry *e, int64_t now_us,
     info->owner_count = first->count;
     info->since_ms = us_to_ms(first->since_us);
     memcpy(info->owner, first->owner, sizeof first->owner);
-    hf__store_describe_who(first->info, info);
+    hf__memory_report_holder(first->info, info);
     return first->fence;
 }
 
@@ -461,10 +455,11 @@ static void share_view(const struct entry *e, const struct share *share,
                  .expires_us = (share->ends_ms + 1) * US_PER_MS}};
 }
 
-int hf__store_share(const struct store *s, int64_t now_us, const char *name,
-                    size_t name_len, size_t place, struct store_share *out)
+int hf__memory_store_share(const struct store *s, int64_t now_us,
+                           const char *name, size_t name_len, size_t place,
+                           struct store_share *out)
 {
-    const struct entry *e = hf__table_find(&s->table, name, name_len);
+    const struct entry *e = hf__memory_table_find(&s->table, name, name_len);
     const struct share *share = e ? e->shares : NULL;
     for (; share; share = share->next)
         if (!is_over(share, now_us) && place-- == 0) break;

@@ -44,19 +44,19 @@ static struct space *space_make(const char *name)
         hf__alloc_zero(&hf__alloc_default, sizeof *space + size);
     if (!space) return NULL;
     memcpy(space->name, name, size);
-    space->store = hf__store_open(&hf__alloc_default);
+    space->store = hf__memory_store_open(&hf__alloc_default);
     if (!space->store || pthread_mutex_init(&space->mutex, NULL)) {
-        hf__store_close(space->store);
+        hf__memory_store_close(space->store);
         hf__free(&hf__alloc_default, space);
         return NULL;
     }
-    hf__store_identify(space->store, ++spaces_made, 0);
+    hf__memory_store_identify(space->store, ++spaces_made, 0);
     space->next = spaces;
     spaces = space;
     return space;
 }
 
-struct space *hf__space_join(const char *name)
+struct space *hf__memory_space_join(const char *name)
 {
     pthread_once(&fork_once, fork_register);
     pthread_mutex_lock(&spaces_mutex);
@@ -73,7 +73,7 @@ static void space_free(struct space *space)
     struct space **link = &spaces;
     while (*link != space) link = &(*link)->next;
     *link = space->next;
-    hf__store_close(space->store);
+    hf__memory_store_close(space->store);
     pthread_mutex_destroy(&space->mutex);
     hf__free(&hf__alloc_default, space);
 }
@@ -82,13 +82,13 @@ static void ear_close(struct space *space, struct ear *ear)
 {
     pthread_mutex_lock(&space->mutex);
     while (ear->watches)
-        hf__space_unwatch(space, ear, ear->watches->kinds, ear->watches->name,
-                          ear->watches->name_len);
+        hf__memory_ear_unwatch(space, ear, ear->watches->kinds,
+                               ear->watches->name, ear->watches->name_len);
     pthread_mutex_unlock(&space->mutex);
     hf__bell_close(&ear->bell);
 }
 
-void hf__space_leave(struct space *space, struct ear *ear)
+void hf__memory_space_leave(struct space *space, struct ear *ear)
 {
     ear_close(space, ear);
     pthread_mutex_lock(&spaces_mutex);
@@ -96,7 +96,7 @@ void hf__space_leave(struct space *space, struct ear *ear)
     pthread_mutex_unlock(&spaces_mutex);
 }
 
-int64_t hf__space_now_us(const struct space *space)
+int64_t hf__memory_space_now_us(const struct space *space)
 {
     return hf__clock_wall_us() + space->clock_us;
 }

@@ -64,52 +64,54 @@ struct space {
 };
 
 /* The space of that name, made if there is none; NULL: no memory. */
-struct space *hf__space_join(const char *name);
+struct space *hf__memory_space_join(const char *name);
 
 /* Close the ear and leave; the last one frees the space. */
-void hf__space_leave(struct space *space, struct ear *ear);
+void hf__memory_space_leave(struct space *space, struct ear *ear);
 
 /* The calls below need space->mutex to be held. */
 
 /* The node's wall clock. */
-int64_t hf__space_now_us(const struct space *space);
+int64_t hf__memory_space_now_us(const struct space *space);
 
 /* From now on `ear` hears of `name`: HF_OK, HF_NOMEM, or HF_UNAVAILABLE with
  * errno (no fd to be had).  Until it is unwatched as each of the `kinds` (bits)
  * that it is watched as. */
-int hf__space_watch(struct space *space, struct ear *ear, unsigned kinds,
-                    const char *name, size_t name_len);
-void hf__space_unwatch(struct space *space, struct ear *ear, unsigned kinds,
-                       const char *name, size_t name_len);
+int hf__memory_ear_watch(struct space *space, struct ear *ear, unsigned kinds,
+                         const char *name, size_t name_len);
+void hf__memory_ear_unwatch(struct space *space, struct ear *ear,
+                            unsigned kinds, const char *name, size_t name_len);
 
 /* How many connections watch `name`. */
-int64_t hf__space_watchers(struct space *space, const char *name,
-                           size_t name_len);
+int64_t hf__memory_ear_count(struct space *space, const char *name,
+                             size_t name_len);
 
 /* Tell all connections that watch `name`; returns how many. */
-int64_t hf__space_ring(struct space *space, const char *name, size_t name_len);
+int64_t hf__memory_ear_ring(struct space *space, const char *name,
+                            size_t name_len);
 
 /* Tell the waiter that the lock was handed to, if it listens. */
-void hf__space_hand(struct space *space, const struct handoff *h);
+void hf__memory_ear_hand(struct space *space, const struct handoff *h);
 
 /* `ear` met `name` held until `expires_us`: look again then. */
-void hf__space_arm(struct space *space, struct ear *ear, const char *name,
-                   size_t name_len, int64_t expires_us);
+void hf__memory_ear_arm(struct space *space, struct ear *ear, const char *name,
+                        size_t name_len, int64_t expires_us);
 
 /* Ring for the watched leases of `ear` that are over; sets the next look. */
-void hf__space_look(struct space *space, struct ear *ear);
+void hf__memory_ear_look(struct space *space, struct ear *ear);
 
 /* What an ear heard of a name. */
 struct heard {
     char name[NAME_LEN_MAX + 1]; /* NUL behind it */
     size_t name_len;
-    int is_free;        /* it was released, or may have been */
-    struct note *notes; /* handed over: to be freed by hf__note_free() */
+    int is_free; /* it was released, or may have been */
+    struct note
+        *notes; /* handed over: to be freed by hf__memory_ear_note_free() */
 };
 
 /* Take the next name that rang; 0 if there is none. */
-int hf__ear_take(struct ear *ear, struct heard *out);
+int hf__memory_ear_take(struct ear *ear, struct heard *out);
 /* Free the first; the next. */
-struct note *hf__note_free(struct note *note);
+struct note *hf__memory_ear_note_free(struct note *note);
 
 #endif

@@ -22,10 +22,11 @@ static struct held *hold_make(struct store *s)
 static struct entry *entry_now(struct store *s, int64_t now_us,
                                const struct request *req)
 {
-    struct entry *e = hf__table_find(&s->table, req->name, req->name_len);
+    struct entry *e =
+        hf__memory_table_find(&s->table, req->name, req->name_len);
     if (!e || !e->held || !held_is_over(e->held, now_us)) return e;
     if (req->op == OP_RENEW && MUTATED(s, EXPIRED_RENEWED)) return e;
-    hf__store_free_hold(s, e);
+    hf__memory_hold_free(s, e);
     return e;
 }
 
@@ -48,14 +49,14 @@ static int held_is_renewed(const struct store *s, const struct held *held,
     return !req->fence || req->fence == held->fence || MUTATED(s, RENEW_FENCE);
 }
 
-int64_t hf__store_ttl_us(const struct held *held, int64_t now_us)
+int64_t hf__memory_hold_ttl_us(const struct held *held, int64_t now_us)
 {
     int64_t left_ms = held->expires_ms - us_to_ms(now_us);
     return left_ms > 0 ? left_ms * US_PER_MS : 0;
 }
 
-void hf__store_lease(const struct store *s, struct held *held, int64_t now_us,
-                     int64_t lease_us)
+void hf__memory_hold_lease(const struct store *s, struct held *held,
+                           int64_t now_us, int64_t lease_us)
 {
     /* Rounded up: the node may keep a lock longer than its holder believes,
      * never shorter. */
@@ -78,13 +79,6 @@ static void text_copy(char *to, size_t size, const char *from)
     to[len] = '\0';
 }
 
-static void reply_refuse(struct reply *rep, int status, const char *text)
-{
-    rep->verdict = V_ERROR;
-    rep->status = status;
-    rep->text = text;
-}
-
 static void counter_raise(struct entry *e, int64_t number)
 {
     if (e->counter < number) e->counter = number;
@@ -100,8 +94,8 @@ static int ballot_is_stale(const struct store *s, const struct entry *e,
     return req->ballot < now_us - req->window_us && !MUTATED(s, NO_WINDOW);
 }
 
-int hf__store_hold(struct store *s, struct entry *e, int64_t now_us,
-                   const struct request *req, int64_t fence)
+int hf__memory_hold_give(struct store *s, struct entry *e, int64_t now_us,
+                         const struct request *req, int64_t fence)
 {
     struct held *held = e->held ? e->held : hold_make(s);
     if (!held) return HF_NOMEM;
@@ -118,7 +112,7 @@ int hf__store_hold(struct store *s, struct entry *e, int64_t now_us,
     };
     text_copy(held->owner, sizeof held->owner, req->owner);
     text_copy(held->info, sizeof held->info, req->info);
-    hf__store_lease(s, held, now_us, req->lease_us);
+    hf__memory_hold_lease(s, held, now_us, req->lease_us);
     e->held = held;
     return HF_OK;
 }
@@ -128,7 +122,7 @@ static void propose_grant(struct store *s, struct entry *e, int64_t now_us,
 {
     int64_t fence = req->ballot;
     if ((req->flags & REQ_SERVER_FENCE) && fence < now_us) fence = now_us;
-    if (hf__store_hold(s, e, now_us, req, fence) != HF_OK) {
+    if (hf__memory_hold_give(s, e, now_us, req, fence) != HF_OK) {
         reply_refuse(rep, HF_NOMEM, "memory: propose: out of memory");
         return;
     }
@@ -143,7 +137,7 @@ static void propose_repeat(struct store *s, struct entry *e, int64_t now_us,
                            const struct request *req, struct reply *rep)
 {
     if (MUTATED(s, REPEAT_MOVES))
-        hf__store_lease(s, e->held, now_us, req->lease_us);
+        hf__memory_hold_lease(s, e->held, now_us, req->lease_us);
     rep->verdict = V_GRANTED;
     rep->fence = e->held->fence;
     rep->counter = e->counter;
@@ -174,14 +168,14 @@ static int queue_is_ahead(struct store *s, struct entry *e, int64_t now_us,
                           const struct request *req)
 {
     if (!(req->flags & REQ_SERVER_FENCE) || MUTATED(s, QUEUE_BARGED)) return 0;
-    return hf__store_queue_give(s, e, now_us, 0);
+    return hf__memory_queue_give(s, e, now_us, 0);
 }
 
 static void apply_propose(struct store *s, int64_t now_us,
                           const struct request *req, struct reply *rep)
 {
     struct entry *e = entry_now(s, now_us, req);
-    if (!e) e = hf__table_need(&s->table, req->name, req->name_len);
+    if (!e) e = hf__memory_table_need(&s->table, req->name, req->name_len);
     if (!e) {
         reply_refuse(rep, HF_NOMEM, "memory: propose: out of memory");
         return;
@@ -191,15 +185,15 @@ static void apply_propose(struct store *s, int64_t now_us,
     if (held && held_is_ours(held, req) && held->ballot == req->ballot) {
         propose_repeat(s, e, now_us, req, rep);
     } else if (req->flags & REQ_QUEUE
-               && hf__store_queue_propose(s, e, now_us, req, rep)) {
+               && hf__memory_queue_propose(s, e, now_us, req, rep)) {
         return;
     } else if (held && propose_is_barred(s, held, req)) {
         rep->verdict = V_BUSY;
-        rep->ttl_us = hf__store_ttl_us(held, now_us);
+        rep->ttl_us = hf__memory_hold_ttl_us(held, now_us);
     } else if (!held && queue_is_ahead(s, e, now_us, req)) {
         rep->verdict = V_BUSY;
         rep->counter = e->counter;
-        rep->ttl_us = hf__store_ttl_us(e->held, now_us);
+        rep->ttl_us = hf__memory_hold_ttl_us(e->held, now_us);
     } else if (marker_is_missed(s, now_us, req)) {
         rep->verdict = V_UNSETTLED;
     } else if (ballot_is_stale(s, e, now_us, req)) {
@@ -217,16 +211,17 @@ static void apply_renew(struct store *s, int64_t now_us,
     struct entry *e = entry_now(s, now_us, req);
     struct held *held = e ? e->held : NULL;
     if (!held) {
-        rep->verdict = e && hf__store_is_shared(e, now_us) ? V_OTHER : V_ABSENT;
+        rep->verdict =
+            e && hf__memory_rw_is_held(e, now_us) ? V_OTHER : V_ABSENT;
         return;
     }
     if (!held_is_renewed(s, held, req)) {
         rep->verdict = V_OTHER;
         return;
     }
-    rep->ttl_us = hf__store_ttl_us(held, now_us);
+    rep->ttl_us = hf__memory_hold_ttl_us(held, now_us);
     held_set_count(s, held, req->count);
-    hf__store_lease(s, held, now_us, req->lease_us);
+    hf__memory_hold_lease(s, held, now_us, req->lease_us);
     rep->verdict = V_GRANTED;
     rep->counter = e->counter;
 }
@@ -238,14 +233,14 @@ static void apply_release(struct store *s, int64_t now_us,
     struct held *held = e ? e->held : NULL;
     int is_handed_on = req->flags & REQ_QUEUE || (held && held->is_marked);
     rep->verdict =
-        held || (e && hf__store_is_shared(e, now_us)) ? V_OTHER : V_ABSENT;
+        held || (e && hf__memory_rw_is_held(e, now_us)) ? V_OTHER : V_ABSENT;
     if (held && held_is_owners(held, req)
         && (held_is_ours(held, req) || MUTATED(s, RELEASE_ATTEMPT))) {
-        hf__store_free_hold(s, e);
+        hf__memory_hold_free(s, e);
         rep->verdict = V_GRANTED;
     }
     if (req->ballot > 0 && !MUTATED(s, NO_TOMBSTONE)) {
-        if (!e) e = hf__table_need(&s->table, req->name, req->name_len);
+        if (!e) e = hf__memory_table_need(&s->table, req->name, req->name_len);
         if (!e) {
             reply_refuse(rep, HF_NOMEM, "memory: release: out of memory");
             return;
@@ -256,9 +251,9 @@ static void apply_release(struct store *s, int64_t now_us,
     /* An owner that had it, with no request unanswered, has nothing there. */
     if (req->flags & REQ_QUEUE
         && (rep->verdict != V_GRANTED || req->flags & REQ_UNSURE))
-        hf__store_queue_leave(s, e, now_us, req);
+        hf__memory_queue_leave(s, e, now_us, req);
     if (is_handed_on && !e->held)
-        (void)hf__store_queue_give(s, e, now_us, rep->verdict == V_GRANTED);
+        (void)hf__memory_queue_give(s, e, now_us, rep->verdict == V_GRANTED);
     rep->counter = e->counter;
 }
 
@@ -266,17 +261,17 @@ static void apply_break(struct store *s, int64_t now_us,
                         const struct request *req, struct reply *rep)
 {
     struct entry *e = entry_now(s, now_us, req);
-    if (!e) e = hf__table_need(&s->table, req->name, req->name_len);
+    if (!e) e = hf__memory_table_need(&s->table, req->name, req->name_len);
     if (!e) {
         reply_refuse(rep, HF_NOMEM, "memory: break: out of memory");
         return;
     }
-    hf__store_describe(e, now_us, req, &s->info);
+    hf__memory_report_info(e, now_us, req, &s->info);
     e->counter++;
     counter_raise(e, now_us);
-    hf__store_queue_break(s, e);
-    hf__store_free_hold(s, e);
-    hf__store_rw_break(s, e, now_us);
+    hf__memory_queue_break(s, e);
+    hf__memory_hold_free(s, e);
+    hf__memory_rw_break(s, e, now_us);
     rep->verdict = V_GRANTED;
     rep->counter = e->counter;
     rep->info = &s->info;
@@ -286,7 +281,7 @@ static void apply_inspect(struct store *s, int64_t now_us,
                           const struct request *req, struct reply *rep)
 {
     struct entry *e = entry_now(s, now_us, req);
-    rep->fence = hf__store_describe(e, now_us, req, &s->info);
+    rep->fence = hf__memory_report_info(e, now_us, req, &s->info);
     rep->verdict = V_GRANTED;
     rep->counter = e ? e->counter : 0;
     rep->info = &s->info;
@@ -297,7 +292,7 @@ static void apply_inspect(struct store *s, int64_t now_us,
 static void apply_boot(struct store *s, int64_t now_us,
                        const struct request *req, struct reply *rep)
 {
-    hf__store_boot(s, now_us, req, rep);
+    hf__memory_boot_apply(s, now_us, req, rep);
     if (!MUTATED(s, NO_QUARANTINE) || rep->verdict != V_GRANTED) return;
     s->boot.left_us = 0;
     if (s->marker.settled_us > now_us) s->marker.settled_us = now_us;
@@ -320,23 +315,23 @@ static int request_is_refused(const struct request *req, struct reply *rep)
 
 #define STORE_FACTS "engine:memory\n"
 
-void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
-                     struct reply *rep)
+void hf__memory_store_apply(struct store *s, int64_t now_us,
+                            const struct request *req, struct reply *rep)
 {
     assert(now_us >= 0);
     *rep = (struct reply){
         .verdict = V_ERROR, .node_us = now_us, .ttl_us = -1, .waiters = -1};
     s->handoff = (struct handoff){0};
     if (request_is_refused(req, rep)) return;
-    const char *use = hf__store_other_use(s, now_us, req);
+    const char *use = hf__memory_use_conflict(s, now_us, req);
     if (use) {
         reply_refuse(rep, HF_CONFLICT, use);
         return;
     }
-    if (hf__store_gate(s, now_us, req, rep)) return;
-    if (hf__store_permit(s, now_us, req, rep)) return;
+    if (hf__memory_gate_apply(s, now_us, req, rep)) return;
+    if (hf__memory_permit_apply(s, now_us, req, rep)) return;
     if (request_is_rw(req) && req->op <= OP_RELEASE) {
-        hf__store_rw(s, now_us, req, rep);
+        hf__memory_rw_apply(s, now_us, req, rep);
         return;
     }
     switch (req->op) {
@@ -356,20 +351,20 @@ void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
         apply_inspect(s, now_us, req, rep);
         break;
     case OP_LIST:
-        hf__store_list(s, now_us, req, rep);
+        hf__memory_report_list(s, now_us, req, rep);
         break;
     case OP_WATCH:
     case OP_UNWATCH:
         reply_refuse(rep, HF_UNSUPPORTED, "memory: a store tells nobody");
         break;
     case OP_VALUE_READ:
-        hf__store_value_read(s, now_us, req, rep);
+        hf__memory_value_read(s, now_us, req, rep);
         break;
     case OP_VALUE_WRITE:
-        hf__store_value_write(s, now_us, req, rep);
+        hf__memory_value_write(s, now_us, req, rep);
         break;
     case OP_GUARD:
-        hf__store_guard(s, now_us, req, rep);
+        hf__memory_guard_apply(s, now_us, req, rep);
         break;
     case OP_BOOT:
         apply_boot(s, now_us, req, rep);
@@ -388,7 +383,7 @@ void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
 }
 
 #ifdef HF_MUTATIONS
-void hf__store_mutate(struct store *s, enum store_mutation mutation)
+void hf__memory_store_mutate(struct store *s, enum store_mutation mutation)
 {
     s->mutation = mutation;
 }

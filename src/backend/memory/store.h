@@ -42,20 +42,21 @@
 struct store;
 
 /* An empty store, or NULL: no memory.  `alloc` must outlive it. */
-struct store *hf__store_open(const struct allocator *alloc);
-void hf__store_close(struct store *s);
+struct store *hf__memory_store_open(const struct allocator *alloc);
+void hf__memory_store_close(struct store *s);
 
 /* Carry out `req` at `now_us` on the node's wall clock and fill `rep`.  What
  * `rep` points to is the store's and good until the next call.  OP_WATCH and
  * OP_UNWATCH are none of the store's business: V_ERROR. */
-void hf__store_apply(struct store *s, int64_t now_us, const struct request *req,
-                     struct reply *rep);
+void hf__memory_store_apply(struct store *s, int64_t now_us,
+                            const struct request *req, struct reply *rep);
 
 /* Are permits free for the first in the queue of its semaphore? */
-int hf__store_owes_permits(const struct store *s, const struct request *req);
+int hf__memory_store_owes_permits(const struct store *s,
+                                  const struct request *req);
 
 /* Did the last RELEASE make room for a waiter? */
-int hf__store_has_news(const struct store *s);
+int hf__memory_store_has_news(const struct store *s);
 
 /* What the store has under one name.  Pointers are good until the next call. */
 struct store_view {
@@ -73,12 +74,13 @@ struct store_view {
 
 /* Look, without changing anything.  1 if it is held at `now_us`, else 0; `out`
  * may be NULL. */
-int hf__store_look(const struct store *s, int64_t now_us, const char *name,
-                   size_t name_len, struct store_view *out);
+int hf__memory_store_look(const struct store *s, int64_t now_us,
+                          const char *name, size_t name_len,
+                          struct store_view *out);
 
 /* The `place`-th name ever used; 0 once there are no more. */
-int hf__store_at(const struct store *s, int64_t now_us, size_t place,
-                 struct store_view *out);
+int hf__memory_store_at(const struct store *s, int64_t now_us, size_t place,
+                        struct store_view *out);
 
 /* The waiter at `place` of the queue, from 0; 0 if there is none. */
 struct store_waiter {
@@ -87,8 +89,9 @@ struct store_waiter {
     int64_t ballot;
     int64_t deadline_us;
 };
-int hf__store_waiter(const struct store *s, const char *name, size_t name_len,
-                     size_t place, struct store_waiter *out);
+int hf__memory_store_waiter(const struct store *s, const char *name,
+                            size_t name_len, size_t place,
+                            struct store_waiter *out);
 
 /* The `place`-th side of a read/write lock that is held or waited for at
  * `now_us`, from 0; 0 if there are no more. */
@@ -97,38 +100,41 @@ struct store_share {
     int waits; /* a place in the queue, not a hold */
     struct store_view view;
 };
-int hf__store_share(const struct store *s, int64_t now_us, const char *name,
-                    size_t name_len, size_t place, struct store_share *out);
+int hf__memory_store_share(const struct store *s, int64_t now_us,
+                           const char *name, size_t name_len, size_t place,
+                           struct store_share *out);
 
 /* Did the last request hand a lock over?  `out` is good until the next one. */
-int hf__store_handed(const struct store *s, struct handoff *out);
+int hf__memory_store_handed(const struct store *s, struct handoff *out);
 
 /* Other times than limits.h has for the queue. */
-void hf__store_queue_times(struct store *s, int64_t poll_us, int64_t live_us,
-                           int64_t handoff_us, int64_t fresh_us);
+void hf__memory_store_queue_times(struct store *s, int64_t poll_us,
+                                  int64_t live_us, int64_t handoff_us,
+                                  int64_t fresh_us);
 
 /* A pointer that the store's user keeps by name, forgotten by a wipe.  Setting
  * it returns HF_OK or HF_NOMEM; it cannot fail for a name that has had one. */
-void *hf__store_tag(const struct store *s, const char *name, size_t name_len);
-int hf__store_set_tag(struct store *s, const char *name, size_t name_len,
-                      void *tag);
+void *hf__memory_store_tag(const struct store *s, const char *name,
+                           size_t name_len);
+int hf__memory_store_set_tag(struct store *s, const char *name, size_t name_len,
+                             void *tag);
 
 /* End one lock at once, as if its lease were over.  1 if there was one. */
-int hf__store_expire(struct store *s, const char *name, size_t name_len);
+int hf__memory_store_expire(struct store *s, const char *name, size_t name_len);
 
 /* All locks are gone, the counters stay: what eviction or a clock step does. */
-void hf__store_flush_locks(struct store *s);
+void hf__memory_store_flush_locks(struct store *s);
 
 /* A restart without the data; with `keep_counters`, without the locks only. */
-void hf__store_wipe(struct store *s, int keep_counters);
+void hf__memory_store_wipe(struct store *s, int keep_counters);
 
 /* A restart that lost nothing, of which the node may know (`is_durable` below)
  * or not. */
-void hf__store_restart(struct store *s);
+void hf__memory_store_restart(struct store *s);
 
 /* What tells it from every other store, for OP_BOOT; and whether it may say
  * that restarts lose nothing. */
-void hf__store_identify(struct store *s, uint64_t id, int is_durable);
+void hf__memory_store_identify(struct store *s, uint64_t id, int is_durable);
 
 /* Bugs for the simulator to find, one at a time.  Not in the library: a test
  * compiles store.c once more, with HF_MUTATIONS. */
@@ -176,7 +182,7 @@ enum store_mutation {
 #define STORE_MUT_RW STORE_MUT_RW_RENEW_FENCE /* from here: no plain locks' */
 
 #ifdef HF_MUTATIONS
-void hf__store_mutate(struct store *s, enum store_mutation mutation);
+void hf__memory_store_mutate(struct store *s, enum store_mutation mutation);
 #endif
 
 #endif

@@ -25,8 +25,8 @@ static struct entry *table_seek(const struct table *t, const char *name,
     return NULL;
 }
 
-struct entry *hf__table_find(const struct table *t, const char *name,
-                             size_t name_len)
+struct entry *hf__memory_table_find(const struct table *t, const char *name,
+                                    size_t name_len)
 {
     return table_seek(t, name, name_len, hash64(name, name_len));
 }
@@ -66,7 +66,8 @@ static int entries_grow(struct table *t)
     return 1;
 }
 
-struct entry *hf__table_need(struct table *t, const char *name, size_t name_len)
+struct entry *hf__memory_table_need(struct table *t, const char *name,
+                                    size_t name_len)
 {
     uint64_t hash = hash64(name, name_len);
     struct entry *e = table_seek(t, name, name_len, hash);
@@ -82,11 +83,11 @@ struct entry *hf__table_need(struct table *t, const char *name, size_t name_len)
     return e;
 }
 
-void hf__table_clear(struct table *t)
+void hf__memory_table_clear(struct table *t)
 {
     for (size_t i = 0; i < t->len; i++) {
         hf__free(t->alloc, t->entries[i]->held);
-        hf__shares_free(t->alloc, &t->entries[i]->shares);
+        hf__memory_rw_free(t->alloc, &t->entries[i]->shares);
         hf__free(t->alloc, t->entries[i]->value);
         hf__free(t->alloc, t->entries[i]->guarded);
         hf__free(t->alloc, t->entries[i]);

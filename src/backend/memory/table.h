@@ -70,17 +70,17 @@ struct table {
 };
 
 /* The record of a name, or NULL. */
-struct entry *hf__table_find(const struct table *t, const char *name,
-                             size_t name_len);
+struct entry *hf__memory_table_find(const struct table *t, const char *name,
+                                    size_t name_len);
 
 /* The record of a name, made if there is none; NULL: no memory. */
-struct entry *hf__table_need(struct table *t, const char *name,
-                             size_t name_len);
+struct entry *hf__memory_table_need(struct table *t, const char *name,
+                                    size_t name_len);
 
 /* rw.c */
-void hf__shares_free(const struct allocator *alloc, struct share **shares);
+void hf__memory_rw_free(const struct allocator *alloc, struct share **shares);
 
 /* Free all records; the table can be used again. */
-void hf__table_clear(struct table *t);
+void hf__memory_table_clear(struct table *t);
 
 #endif

@@ -10,7 +10,7 @@
 static void tell(struct store *s, const struct permits *p, int64_t taken,
                  struct reply *rep)
 {
-    int64_t out = hf__permits_taken(p);
+    int64_t out = hf__memory_permit_taken(p);
     s->tally = (struct tally_told){
         .is_there = p->is_set || p->out,
         .value = p->free,
@@ -25,7 +25,7 @@ static int64_t more_of(const struct permits *p, const struct request *req)
 {
     if (req->tally == TALLY_ADD) return req->number;
     if (req->tally == TALLY_DRAIN) return -max64(p->free, 0);
-    return req->number - p->free - hf__permits_taken(p);
+    return req->number - p->free - hf__memory_permit_taken(p);
 }
 
 static void number_change(struct store *s, struct permits *p, int64_t now_us,
@@ -34,15 +34,15 @@ static void number_change(struct store *s, struct permits *p, int64_t now_us,
     int64_t more = more_of(p, req);
     if (p->kind == KIND_PERMIT && more < 0 && p->free + more < 0
         && !(req->flags & REQ_ANYWAY)) {
-        hf__permit_refuse(rep, HF_INVALID,
-                          "memory: semaphore: more permits are out than there "
-                          "would be");
+        reply_refuse(rep, HF_INVALID,
+                     "memory: semaphore: more permits are out than there "
+                     "would be");
         return;
     }
-    struct mark *made = hf__mark_add(s, &p->marks, MARK_MADE, req,
-                                     us_to_ms(now_us + req->lease_us) + 1);
+    struct mark *made = hf__memory_mark_add(
+        s, &p->marks, MARK_MADE, req, us_to_ms(now_us + req->lease_us) + 1);
     if (!made) {
-        hf__permit_refuse(rep, HF_NOMEM, "memory: semaphore: out of memory");
+        reply_refuse(rep, HF_NOMEM, "memory: semaphore: out of memory");
         return;
     }
     made->taken = req->tally == TALLY_DRAIN ? -more : 0;
@@ -55,8 +55,8 @@ static void permits_delete(struct store *s, struct permits *p, int64_t now_us,
                            const struct request *req, struct reply *rep)
 {
     rep->verdict = p->is_set || p->out ? V_GRANTED : V_ABSENT;
-    (void)hf__mark_add(s, &p->marks, MARK_MADE, req,
-                       us_to_ms(now_us + req->lease_us) + 1);
+    (void)hf__memory_mark_add(s, &p->marks, MARK_MADE, req,
+                              us_to_ms(now_us + req->lease_us) + 1);
     while (p->out) {
         struct permit *one = p->out;
         p->out = one->next;
@@ -66,10 +66,10 @@ static void permits_delete(struct store *s, struct permits *p, int64_t now_us,
     p->is_set = 0;
 }
 
-void hf__store_permit_tally(struct store *s, struct permits *p, int64_t now_us,
+void hf__memory_tally_apply(struct store *s, struct permits *p, int64_t now_us,
                             const struct request *req, struct reply *rep)
 {
-    struct mark *made = hf__mark_find(&p->marks, MARK_MADE, req);
+    struct mark *made = hf__memory_mark_find(&p->marks, MARK_MADE, req);
     if (made || req->tally == TALLY_READ)
         rep->verdict = V_GRANTED;
     else if (req->tally == TALLY_OPEN && p->is_set)
@@ -80,6 +80,6 @@ void hf__store_permit_tally(struct store *s, struct permits *p, int64_t now_us,
         permits_delete(s, p, now_us, req, rep);
     else
         number_change(s, p, now_us, req, rep);
-    made = hf__mark_find(&p->marks, MARK_MADE, req);
+    made = hf__memory_mark_find(&p->marks, MARK_MADE, req);
     tell(s, p, made ? made->taken : 0, rep);
 }

@@ -8,14 +8,14 @@
 static int use_of(struct store *s, struct entry *e, int64_t now_us)
 {
     if (e->held && !held_is_over(e->held, now_us)) return KIND_PLAIN;
-    if (hf__store_is_shared(e, now_us)) return KIND_WRITE;
-    if (hf__store_has_permits(s, e, now_us)) return (int)e->permits->kind;
-    if (hf__store_has_latch(e)) return KIND_LATCH;
-    if (hf__store_has_barrier(s, e, now_us)) return KIND_BARRIER;
+    if (hf__memory_rw_is_held(e, now_us)) return KIND_WRITE;
+    if (hf__memory_permit_is_used(s, e, now_us)) return (int)e->permits->kind;
+    if (hf__memory_latch_is_used(e)) return KIND_LATCH;
+    if (hf__memory_barrier_is_used(s, e, now_us)) return KIND_BARRIER;
     return -1;
 }
 
-int hf__request_is_of_name(const struct request *req)
+int hf__memory_use_is_asked(const struct request *req)
 {
     switch (req->op) {
     case OP_PROPOSE:
@@ -36,8 +36,8 @@ static int is_lock(int kind)
     return kind == KIND_PLAIN || kind == KIND_READ || kind == KIND_WRITE;
 }
 
-const char *hf__store_other_use(struct store *s, int64_t now_us,
-                                const struct request *req)
+const char *hf__memory_use_conflict(struct store *s, int64_t now_us,
+                                    const struct request *req)
 {
     static const char *const words[KINDS_LEN] = {
         [KIND_PLAIN] = "memory: it is in use as a plain lock",
@@ -49,8 +49,9 @@ const char *hf__store_other_use(struct store *s, int64_t now_us,
     };
     int kind = req->kind == KIND_READ ? KIND_WRITE : (int)req->kind;
     if (kind != KIND_PLAIN) s->has_kinds = 1;
-    if (!s->has_kinds || !hf__request_is_of_name(req)) return NULL;
-    struct entry *e = hf__table_find(&s->table, req->name, req->name_len);
+    if (!s->has_kinds || !hf__memory_use_is_asked(req)) return NULL;
+    struct entry *e =
+        hf__memory_table_find(&s->table, req->name, req->name_len);
     int use = e ? use_of(s, e, now_us) : -1;
     if (use < 0 || use == kind) return NULL;
     if (is_lock(use) && is_lock(kind) && req->op != OP_PROPOSE) return NULL;

@@ -44,7 +44,7 @@ static struct stored *value_now(struct store *s, struct entry *e,
     return e->value;
 }
 
-int hf__store_has_value(struct store *s, struct entry *e, int64_t now_us)
+int hf__memory_value_is_there(struct store *s, struct entry *e, int64_t now_us)
 {
     return value_now(s, e, now_us) != NULL;
 }
@@ -56,14 +56,15 @@ static void values_sweep(struct store *s, int64_t now_us)
         if (s->sweep >= s->table.len) s->sweep = 0;
         struct entry *e = s->table.entries[s->sweep++];
         (void)value_now(s, e, now_us);
-        hf__store_guarded_sweep(s, e, now_us);
+        hf__memory_guard_sweep(s, e, now_us);
     }
 }
 
-void hf__store_value_read(struct store *s, int64_t now_us,
-                          const struct request *req, struct reply *rep)
+void hf__memory_value_read(struct store *s, int64_t now_us,
+                           const struct request *req, struct reply *rep)
 {
-    struct entry *e = hf__table_find(&s->table, req->name, req->name_len);
+    struct entry *e =
+        hf__memory_table_find(&s->table, req->name, req->name_len);
     const struct stored *v = value_now(s, e, now_us);
     rep->verdict = V_GRANTED;
     if (!v) return;
@@ -101,13 +102,6 @@ static int value_set(struct store *s, struct entry *e, int64_t now_us,
     return HF_OK;
 }
 
-static void refuse(struct reply *rep, int status, const char *text)
-{
-    rep->verdict = V_ERROR;
-    rep->status = status;
-    rep->text = text;
-}
-
 static void value_change(struct store *s, struct entry *e, int64_t now_us,
                          const struct request *req, struct reply *rep)
 {
@@ -115,9 +109,9 @@ static void value_change(struct store *s, struct entry *e, int64_t now_us,
         if (e) value_drop(s, e);
         rep->version = 0;
     } else {
-        if (!e) e = hf__table_need(&s->table, req->name, req->name_len);
+        if (!e) e = hf__memory_table_need(&s->table, req->name, req->name_len);
         if (!e || value_set(s, e, now_us, req) != HF_OK) {
-            refuse(rep, HF_NOMEM, "memory: write: out of memory");
+            reply_refuse(rep, HF_NOMEM, "memory: write: out of memory");
             return;
         }
         rep->version = e->value->version;
@@ -125,16 +119,18 @@ static void value_change(struct store *s, struct entry *e, int64_t now_us,
     rep->verdict = V_GRANTED;
 }
 
-void hf__store_value_write(struct store *s, int64_t now_us,
-                           const struct request *req, struct reply *rep)
+void hf__memory_value_write(struct store *s, int64_t now_us,
+                            const struct request *req, struct reply *rep)
 {
-    struct entry *e = hf__table_find(&s->table, req->name, req->name_len);
+    struct entry *e =
+        hf__memory_table_find(&s->table, req->name, req->name_len);
     const struct stored *v = value_now(s, e, now_us);
     uint64_t version = v ? v->version : 0;
     values_sweep(s, now_us);
     rep->version = version;
     if (req->data_len > HF_VALUE_MAX || req->lease_us < 0)
-        refuse(rep, HF_INVALID, "memory: write: too long, or no time to live");
+        reply_refuse(rep, HF_INVALID,
+                     "memory: write: too long, or no time to live");
     else if (v && value_is_ours(v, req))
         rep->verdict = V_GRANTED; /* carried out before */
     else if (req->version != HF_VALUE_ANY && req->version != version)
@@ -143,7 +139,7 @@ void hf__store_value_write(struct store *s, int64_t now_us,
         value_change(s, e, now_us, req, rep);
 }
 
-void hf__store_free_values(struct store *s)
+void hf__memory_value_free_all(struct store *s)
 {
     for (size_t i = 0; i < s->table.len; i++)
         value_drop(s, s->table.entries[i]);

@@ -17,14 +17,14 @@ static struct reply rep;
 static void stop(void *arg)
 {
     (void)arg;
-    hf__store_close(s);
+    hf__memory_store_close(s);
 }
 
 static void begin(void)
 {
-    s = hf__store_open(&hf__alloc_default);
+    s = hf__memory_store_open(&hf__alloc_default);
     CHECK(s != NULL);
-    hf__store_identify(s, 7, 0);
+    hf__memory_store_identify(s, 7, 0);
     test_cleanup(stop, NULL);
 }
 
@@ -41,7 +41,7 @@ static struct request boot_of(unsigned flags)
 static enum verdict boot(unsigned flags)
 {
     struct request req = boot_of(flags);
-    hf__store_apply(s, NOW, &req, &rep);
+    hf__memory_store_apply(s, NOW, &req, &rep);
     return rep.verdict;
 }
 
@@ -58,7 +58,7 @@ static enum verdict propose_of(unsigned flags, const char *group)
                           .lease_us = LEASE,
                           .window_us = BALLOT_WINDOW_US,
                           .group = group};
-    hf__store_apply(s, NOW, &req, &rep);
+    hf__memory_store_apply(s, NOW, &req, &rep);
     return rep.verdict;
 }
 
@@ -79,7 +79,7 @@ TEST(memory_boot, a_wipe_is_found_out_by_the_next_proposal)
     begin();
     CHECK_INT(boot(REQ_BOOT_NEW), V_GRANTED);
     CHECK_INT(propose(REQ_QUORUM), V_GRANTED);
-    hf__store_wipe(s, 0);
+    hf__memory_store_wipe(s, 0);
     CHECK_INT(propose(REQ_QUORUM), V_UNSETTLED);
 }
 
@@ -88,7 +88,7 @@ TEST(memory_boot, a_restart_begins_a_quarantine)
     begin();
     CHECK_INT(boot(REQ_BOOT_NEW), V_GRANTED);
     CHECK_INT(rep.boot->left_us, 0);
-    hf__store_restart(s);
+    hf__memory_store_restart(s);
     CHECK_INT(boot(0), V_GRANTED);
     CHECK_INT(rep.boot->left_us, QUARANTINE);
 }
@@ -96,9 +96,9 @@ TEST(memory_boot, a_restart_begins_a_quarantine)
 TEST(memory_boot, a_restart_of_a_durable_store_begins_none)
 {
     begin();
-    hf__store_identify(s, 7, 1);
+    hf__memory_store_identify(s, 7, 1);
     CHECK_INT(boot(REQ_BOOT_NEW), V_GRANTED);
-    hf__store_restart(s);
+    hf__memory_store_restart(s);
     CHECK_INT(boot(0), V_GRANTED);
     CHECK_INT(rep.boot->left_us, 0);
 }

@@ -14,7 +14,7 @@ static int plan_of(struct fault_plan *plan, const char *text)
 {
     struct url url;
     CHECK_INT(hf__url_parse(&url, text, &err), HF_OK);
-    return hf__fault_parse(plan, &url, &err);
+    return hf__memory_fault_parse(plan, &url, &err);
 }
 
 TEST(fault, a_plain_url_has_no_faults)
@@ -22,7 +22,7 @@ TEST(fault, a_plain_url_has_no_faults)
     struct fault_plan plan;
     CHECK_INT(plan_of(&plan, "memory:"), HF_OK);
     for (int i = 0; i < DRAWS; i++) {
-        struct fault_fate fate = hf__fault_draw(&plan, OP_RENEW);
+        struct fault_fate fate = hf__memory_fault_draw(&plan, OP_RENEW);
         CHECK(!fate.lost && !fate.refused && !fate.expired);
         CHECK_INT(fate.delay_us, 0);
     }
@@ -65,7 +65,7 @@ static struct tally tally_of(const char *url, enum request_op op)
     struct tally t = {.delay_min_us = INT64_MAX};
     CHECK_INT(plan_of(&plan, url), HF_OK);
     for (int i = 0; i < DRAWS; i++) {
-        struct fault_fate fate = hf__fault_draw(&plan, op);
+        struct fault_fate fate = hf__memory_fault_draw(&plan, op);
         t.lost += fate.lost;
         t.carried_out += fate.carried_out;
         t.refused += fate.refused;

@@ -17,12 +17,12 @@ static struct store *store;
 static void store_end(void *arg)
 {
     (void)arg;
-    hf__store_close(store);
+    hf__memory_store_close(store);
 }
 
 static void store_begin(void)
 {
-    store = hf__store_open(&hf__alloc_default);
+    store = hf__memory_store_open(&hf__alloc_default);
     CHECK(store != NULL);
     test_cleanup(store_end, NULL);
 }
@@ -48,7 +48,7 @@ static struct request request_make(enum request_op op, enum lock_kind kind,
 static enum verdict apply(int64_t now_us, struct request req, struct reply *out)
 {
     struct reply rep;
-    hf__store_apply(store, now_us, &req, &rep);
+    hf__memory_store_apply(store, now_us, &req, &rep);
     if (out) *out = rep;
     return rep.verdict;
 }
@@ -130,7 +130,7 @@ TEST(memory_gate, latches_go_with_the_data)
     int64_t left;
     store_begin();
     CHECK(tally(T0, TALLY_OPEN, 7, 1, 0, NULL) == V_GRANTED);
-    hf__store_wipe(store, 1);
+    hf__memory_store_wipe(store, 1);
     CHECK(tally(T0, TALLY_READ, 0, 2, 0, &left) == V_GRANTED);
     CHECK_INT(left, 0);
 }
@@ -263,7 +263,7 @@ TEST(memory_gate, who_was_away_too_long_is_told_so)
     int64_t late_us = T0 + (BARRIER_KEPT_MS + 5000) * MS;
     CHECK(come(late_us - MS, "c:1", NULL) == V_BUSY);
     CHECK(leave(late_us - MS, "c:1", late_us) == V_GRANTED);
-    hf__store_flush_locks(store);
+    hf__memory_store_flush_locks(store);
     CHECK(come(late_us, "d:1", NULL) == V_BUSY);
     CHECK(come(late_us, "e:1", NULL) == V_GRANTED); /* the old ones are swept */
     CHECK(again(late_us, "a:1", T0, &rep) == V_ERROR);
@@ -277,7 +277,7 @@ TEST(memory_gate, a_barrier_that_was_forgotten_is_told_to_who_waits)
     struct reply rep;
     store_begin();
     CHECK(come(T0, "a:1", NULL) == V_BUSY);
-    hf__store_wipe(store, 1);
+    hf__memory_store_wipe(store, 1);
     CHECK(again(T0 + 1, "a:1", T0, &rep) == V_ERROR);
     CHECK_INT(rep.status, HF_LOST);
     CHECK(come(T0 + 2, "b:1", NULL) == V_BUSY);

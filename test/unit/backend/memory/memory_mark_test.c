@@ -17,7 +17,7 @@ static struct store *store;
 static void store_end(void *arg)
 {
     (void)arg;
-    hf__store_close(store);
+    hf__memory_store_close(store);
 }
 
 static enum verdict ask(int64_t now_us, enum request_op op, uint64_t attempt,
@@ -38,7 +38,7 @@ static enum verdict ask(int64_t now_us, enum request_op op, uint64_t attempt,
         req.tally = tally;
         req.number = number;
     }
-    hf__store_apply(store, now_us, &req, &rep);
+    hf__memory_store_apply(store, now_us, &req, &rep);
     return rep.verdict;
 }
 
@@ -49,7 +49,7 @@ static enum verdict take(int64_t now_us, uint64_t attempt)
 
 static void begin(int64_t number)
 {
-    store = hf__store_open(&hf__alloc_default);
+    store = hf__memory_store_open(&hf__alloc_default);
     CHECK(store != NULL);
     test_cleanup(store_end, NULL);
     CHECK_INT(ask(T0, OP_TALLY, 1, TALLY_OPEN, number), V_GRANTED);

@@ -27,8 +27,8 @@ struct pair {
 static void pair_stop(void *arg)
 {
     struct pair *p = arg;
-    hf__store_close(p->right);
-    hf__store_close(p->wrong);
+    hf__memory_store_close(p->right);
+    hf__memory_store_close(p->wrong);
 }
 
 static int replies_differ(const struct reply *a, const struct reply *b)
@@ -43,8 +43,8 @@ static int stores_differ(const struct pair *p, int64_t now_us)
     for (size_t i = 0; i < TRAFFIC_NAMES; i++) {
         const char *name = traffic_name(i);
         struct store_view a, b;
-        hf__store_look(p->right, now_us, name, strlen(name), &a);
-        hf__store_look(p->wrong, now_us, name, strlen(name), &b);
+        hf__memory_store_look(p->right, now_us, name, strlen(name), &a);
+        hf__memory_store_look(p->wrong, now_us, name, strlen(name), &b);
         if (a.locked != b.locked || a.count != b.count
             || strcmp(a.owner, b.owner) != 0)
             return 1;
@@ -58,14 +58,14 @@ static int traffic_tells(enum store_mutation mutation, uint64_t seed)
     static struct pair p;
     static struct traffic t;
     int64_t now_us = NOW;
-    p.right = hf__store_open(&hf__alloc_default);
-    p.wrong = hf__store_open(&hf__alloc_default);
+    p.right = hf__memory_store_open(&hf__alloc_default);
+    p.wrong = hf__memory_store_open(&hf__alloc_default);
     CHECK(p.right && p.wrong);
-    hf__store_queue_times(p.right, US_PER_MS, QUEUE_LIVE, QUEUE_LIVE / 2,
-                          QUEUE_LIVE / 8);
-    hf__store_queue_times(p.wrong, US_PER_MS, QUEUE_LIVE, QUEUE_LIVE / 2,
-                          QUEUE_LIVE / 8);
-    hf__store_mutate(p.wrong, mutation);
+    hf__memory_store_queue_times(p.right, US_PER_MS, QUEUE_LIVE, QUEUE_LIVE / 2,
+                                 QUEUE_LIVE / 8);
+    hf__memory_store_queue_times(p.wrong, US_PER_MS, QUEUE_LIVE, QUEUE_LIVE / 2,
+                                 QUEUE_LIVE / 8);
+    hf__memory_store_mutate(p.wrong, mutation);
     traffic_start(&t, seed, 20 * US_PER_MS);
     int told = 0;
     for (int i = 0; i < STEPS && !told; i++) {
@@ -74,8 +74,8 @@ static int traffic_tells(enum store_mutation mutation, uint64_t seed)
         /* A break refuses it even if the queue was forgotten. */
         if (mutation == STORE_MUT_QUEUE_FORGETS_EARLY && req.op == OP_BREAK)
             continue;
-        hf__store_apply(p.right, now_us, &req, &a);
-        hf__store_apply(p.wrong, now_us, &req, &b);
+        hf__memory_store_apply(p.right, now_us, &req, &a);
+        hf__memory_store_apply(p.wrong, now_us, &req, &b);
         traffic_heard(&t, &req, &a);
         told = replies_differ(&a, &b) || stores_differ(&p, now_us);
         if (i % 150 == 100)

@@ -19,12 +19,13 @@ struct rig {
 static void rig_stop(void *arg)
 {
     struct rig *r = arg;
-    hf__store_close(r->s);
+    hf__memory_store_close(r->s);
 }
 
 static void rig_start(struct rig *r)
 {
-    *r = (struct rig){.s = hf__store_open(&hf__alloc_default), .now_us = NOW};
+    *r = (struct rig){.s = hf__memory_store_open(&hf__alloc_default),
+                      .now_us = NOW};
     CHECK(r->s != NULL);
     test_cleanup(rig_stop, r);
 }
@@ -45,7 +46,7 @@ static enum verdict rig_do(struct rig *r, enum request_op op, unsigned flags,
                           .info = "42 host a label"};
     snprintf(req.owner, sizeof req.owner, "%s", owner);
     r->now_us += 10;
-    hf__store_apply(r->s, r->now_us, &req, &r->rep);
+    hf__memory_store_apply(r->s, r->now_us, &req, &r->rep);
     return r->rep.verdict;
 }
 
@@ -68,14 +69,14 @@ static enum verdict rig_leave(struct rig *r, const char *owner,
 static const char *rig_holder(struct rig *r)
 {
     static struct store_view view;
-    hf__store_look(r->s, r->now_us, "job", 3, &view);
+    hf__memory_store_look(r->s, r->now_us, "job", 3, &view);
     return view.owner;
 }
 
 static const char *rig_place(struct rig *r, size_t place)
 {
     static struct store_waiter w;
-    return hf__store_waiter(r->s, "job", 3, place, &w) ? w.owner : "";
+    return hf__memory_store_waiter(r->s, "job", 3, place, &w) ? w.owner : "";
 }
 
 /* "a:1" has it, "b:1" and "c:1" have asked for it just now. */
@@ -114,13 +115,13 @@ TEST(queue, a_release_gives_it_to_the_first_for_a_moment)
     rig_queue(&r);
     CHECK(rig_do(&r, OP_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
     CHECK_STR(rig_holder(&r), "b:1");
-    CHECK(hf__store_handed(r.s, &h));
+    CHECK(hf__memory_store_handed(r.s, &h));
     CHECK_STR(h.owner, "b:1");
     CHECK_INT(h.attempt, 1);
     CHECK_INT(h.lease_us, QUEUE_HANDOFF_US);
     CHECK_INT(h.fence, r.now_us);
     CHECK(rig_try(&r, "d:1", 1) == V_BUSY);
-    CHECK(!hf__store_handed(r.s, &h));
+    CHECK(!hf__memory_store_handed(r.s, &h));
     CHECK(r.rep.ttl_us <= QUEUE_HANDOFF_US);
     CHECK_STR(rig_place(&r, 0), "c:1");
 }
@@ -132,7 +133,7 @@ TEST(queue, who_has_asked_just_now_is_given_it_for_its_lease)
     struct handoff h;
     rig_queue_fresh(&r);
     CHECK(rig_do(&r, OP_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
-    CHECK(hf__store_handed(r.s, &h));
+    CHECK(hf__memory_store_handed(r.s, &h));
     CHECK_STR(h.owner, "b:1");
     CHECK_INT(h.lease_us, 10 * S);
     r.now_us += 9 * S;
@@ -149,7 +150,7 @@ TEST(queue, what_is_found_free_is_given_for_a_moment)
     CHECK(rig_wait(&r, "b:1", 1) == V_BUSY);
     r.now_us = NOW + 10 * S + QUEUE_FRESH_US / 4;
     CHECK(rig_try(&r, "d:1", 1) == V_BUSY);
-    CHECK(hf__store_handed(r.s, &h));
+    CHECK(hf__memory_store_handed(r.s, &h));
     CHECK_STR(h.owner, "b:1");
     CHECK_INT(h.lease_us, QUEUE_HANDOFF_US);
 }
@@ -161,7 +162,7 @@ TEST(queue, a_token_given_is_above_all_that_came_before)
     rig_queue(&r);
     int64_t ahead = r.now_us + 5 * S;
     CHECK(rig_do(&r, OP_RELEASE, 0, "a:1", 1, ahead) == V_GRANTED);
-    CHECK(hf__store_handed(r.s, &h));
+    CHECK(hf__memory_store_handed(r.s, &h));
     CHECK_INT(h.fence, ahead + 1);
 }
 
@@ -171,7 +172,7 @@ TEST(queue, who_was_given_it_and_asks_has_it_for_its_lease)
     struct handoff h;
     rig_queue(&r);
     CHECK(rig_do(&r, OP_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
-    CHECK(hf__store_handed(r.s, &h));
+    CHECK(hf__memory_store_handed(r.s, &h));
     int64_t fence = h.fence;
     r.now_us += S;
     CHECK(rig_wait(&r, "b:1", 1) == V_GRANTED);
@@ -244,7 +245,7 @@ TEST(queue, the_first_takes_a_lock_that_was_lost)
 {
     static struct rig r;
     rig_queue(&r);
-    hf__store_flush_locks(r.s);
+    hf__memory_store_flush_locks(r.s);
     CHECK(rig_wait(&r, "b:1", 1) == V_GRANTED);
     CHECK_STR(rig_place(&r, 0), "c:1");
 }
@@ -253,7 +254,7 @@ TEST(queue, who_leaves_a_free_lock_gives_it_to_the_next)
 {
     static struct rig r;
     rig_queue(&r);
-    hf__store_flush_locks(r.s);
+    hf__memory_store_flush_locks(r.s);
     CHECK(rig_leave(&r, "b:1", 1, 0) == V_ABSENT);
     CHECK_STR(rig_holder(&r), "c:1");
 }
@@ -278,7 +279,7 @@ TEST(queue, a_proposal_that_was_followed_by_another_moves_nothing)
     int64_t late = r.now_us;
     CHECK(rig_wait(&r, "b:1", 1) == V_BUSY);
     CHECK(rig_do(&r, OP_PROPOSE, REQ_QUEUE, "b:1", 1, late - 50) == V_STALE);
-    CHECK(hf__store_waiter(r.s, "job", 3, 0, &w));
+    CHECK(hf__memory_store_waiter(r.s, "job", 3, 0, &w));
     CHECK_INT(w.ballot, late);
 }
 
@@ -317,7 +318,7 @@ TEST(queue, a_wiped_node_has_no_queue)
 {
     static struct rig r;
     rig_queue(&r);
-    hf__store_wipe(r.s, 1);
+    hf__memory_store_wipe(r.s, 1);
     CHECK_STR(rig_place(&r, 0), "");
     CHECK(rig_try(&r, "d:1", 1) == V_GRANTED);
 }

@@ -38,10 +38,10 @@ static int replies_differ(const struct reply *a, const struct reply *b)
 
 static struct store *store_make(enum store_mutation mutation)
 {
-    struct store *s = hf__store_open(&hf__alloc_default);
+    struct store *s = hf__memory_store_open(&hf__alloc_default);
     CHECK(s);
-    hf__store_queue_times(s, US_PER_MS, QUEUE_LIVE, QUEUE_LIVE / 2,
-                          QUEUE_LIVE / 8);
+    hf__memory_store_queue_times(s, US_PER_MS, QUEUE_LIVE, QUEUE_LIVE / 2,
+                                 QUEUE_LIVE / 8);
     s->mutation = mutation;
     return s;
 }
@@ -58,15 +58,15 @@ static int traffic_tells(enum store_mutation mutation, uint64_t seed)
     for (int i = 0; i < STEPS && !told; i++) {
         struct reply a, b;
         struct request req = rw_next(&t, now_us);
-        hf__store_apply(right, now_us, &req, &a);
-        hf__store_apply(wrong, now_us, &req, &b);
+        hf__memory_store_apply(right, now_us, &req, &a);
+        hf__memory_store_apply(wrong, now_us, &req, &b);
         traffic_heard(&t, &req, &a);
         told = replies_differ(&a, &b);
         now_us += (int64_t)traffic_below(&t, 4 * US_PER_MS);
         if (i % SET_BACK_STEPS == SET_BACK_STEPS - 1) now_us -= SET_BACK;
     }
-    hf__store_close(right);
-    hf__store_close(wrong);
+    hf__memory_store_close(right);
+    hf__memory_store_close(wrong);
     return told;
 }
 

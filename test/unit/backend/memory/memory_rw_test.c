@@ -17,12 +17,12 @@ static struct reply rep;
 static void store_stop(void *arg)
 {
     (void)arg;
-    hf__store_close(s);
+    hf__memory_store_close(s);
 }
 
 static void begin(void)
 {
-    s = hf__store_open(&hf__alloc_default);
+    s = hf__memory_store_open(&hf__alloc_default);
     CHECK(s != NULL);
     test_cleanup(store_stop, NULL);
 }
@@ -41,7 +41,7 @@ static enum verdict ask(int64_t now_us, enum request_op op, int holder,
                           .lease_us = LEASE,
                           .window_us = 2 * US_PER_S};
     snprintf(req.owner, sizeof req.owner, "uuid:%d", holder);
-    hf__store_apply(s, now_us, &req, &rep);
+    hf__memory_store_apply(s, now_us, &req, &rep);
     return rep.verdict;
 }
 
@@ -87,7 +87,7 @@ TEST(memory_rw, a_reader_who_asks_again_is_not_sent_behind_a_writer)
     begin();
     CHECK_INT(ask(T0, OP_PROPOSE, 1, KIND_READ, 1, REQ_QUEUE), V_GRANTED);
     CHECK_INT(ask(T0, OP_PROPOSE, 2, KIND_WRITE, 2, REQ_QUEUE), V_BUSY);
-    hf__store_apply(s, T0 + 10, &again, &rep);
+    hf__memory_store_apply(s, T0 + 10, &again, &rep);
     CHECK_INT(rep.verdict, V_GRANTED);
 }
 
@@ -107,11 +107,11 @@ TEST(memory_rw, a_place_ends_unless_it_is_asked_for)
     struct request look = {
         .op = OP_INSPECT, .kind = KIND_WRITE, .name = "a", .name_len = 1};
     snprintf(look.owner, sizeof look.owner, "uuid:2");
-    hf__store_apply(s, later, &look, &rep);
+    hf__memory_store_apply(s, later, &look, &rep);
     CHECK_INT(rep.info->queued, 1);
     CHECK_INT(rep.info->position, 1);
     later += 2 * US_PER_S;
-    hf__store_apply(s, later, &look, &rep);
+    hf__memory_store_apply(s, later, &look, &rep);
     CHECK_INT(rep.info->queued, 0);
     CHECK_INT(rep.info->position, 0);
 }
@@ -150,9 +150,9 @@ TEST(memory_rw, a_wiped_store_has_neither_holds_nor_places)
     begin();
     CHECK_INT(ask(T0, OP_PROPOSE, 1, KIND_READ, 1, 0), V_GRANTED);
     CHECK_INT(ask(T0, OP_PROPOSE, 2, KIND_WRITE, 2, REQ_QUEUE), V_BUSY);
-    hf__store_wipe(s, 0);
+    hf__memory_store_wipe(s, 0);
     CHECK_INT(ask(T0, OP_PROPOSE, 3, KIND_WRITE, 3, 0), V_GRANTED);
-    CHECK_INT(hf__store_expire(s, "a", 1), 1);
+    CHECK_INT(hf__memory_store_expire(s, "a", 1), 1);
     CHECK_INT(ask(T0, OP_PROPOSE, 4, KIND_WRITE, 4, 0), V_GRANTED);
 }
 
@@ -161,14 +161,14 @@ TEST(memory_rw, a_wiped_store_has_neither_holds_nor_places)
 /* A hold and a place; 1 if nothing was refused. */
 static int scarce_run(const struct allocator *alloc)
 {
-    s = hf__store_open(alloc);
+    s = hf__memory_store_open(alloc);
     if (!s) return 0;
     int is_held = ask(T0, OP_PROPOSE, 1, KIND_READ, 1, 0) == V_GRANTED;
     if (!is_held) CHECK_INT(rep.status, HF_NOMEM);
     int is_queued =
         is_held && ask(T0, OP_PROPOSE, 2, KIND_WRITE, 2, REQ_QUEUE) == V_BUSY;
     if (is_held && !is_queued) CHECK_INT(rep.status, HF_NOMEM);
-    hf__store_close(s);
+    hf__memory_store_close(s);
     return is_queued;
 }
 

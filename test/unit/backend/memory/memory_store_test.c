@@ -20,12 +20,13 @@ struct rig {
 static void rig_stop(void *arg)
 {
     struct rig *r = arg;
-    hf__store_close(r->s);
+    hf__memory_store_close(r->s);
 }
 
 static void rig_start(struct rig *r)
 {
-    *r = (struct rig){.s = hf__store_open(&hf__alloc_default), .now_us = NOW};
+    *r = (struct rig){.s = hf__memory_store_open(&hf__alloc_default),
+                      .now_us = NOW};
     CHECK(r->s != NULL);
     test_cleanup(rig_stop, r);
 }
@@ -48,7 +49,7 @@ static struct request request_of(enum request_op op, const char *owner,
 
 static enum verdict rig_do(struct rig *r, const struct request *req)
 {
-    hf__store_apply(r->s, r->now_us, req, &r->rep);
+    hf__memory_store_apply(r->s, r->now_us, req, &r->rep);
     return r->rep.verdict;
 }
 
@@ -62,7 +63,7 @@ static enum verdict rig_ask(struct rig *r, enum request_op op,
 static struct store_view rig_look(struct rig *r)
 {
     struct store_view view;
-    hf__store_look(r->s, r->now_us, "job", 3, &view);
+    hf__memory_store_look(r->s, r->now_us, "job", 3, &view);
     return view;
 }
 
@@ -377,7 +378,7 @@ TEST(store, flushing_the_locks_keeps_the_counters)
     rig_start(&r);
     rig_fill(&r, 100);
     rig_ask(&r, OP_PROPOSE, "a:1", 1, NOW);
-    hf__store_flush_locks(r.s);
+    hf__memory_store_flush_locks(r.s);
     CHECK(!rig_look(&r).locked);
     CHECK_INT(rig_look(&r).counter, NOW);
     CHECK(rig_ask(&r, OP_RENEW, "a:1", 1, NOW) == V_ABSENT);
@@ -390,11 +391,11 @@ TEST(store, a_wipe_forgets_everything_unless_counters_are_kept)
     struct store_view view;
     rig_start(&r);
     rig_fill(&r, 100);
-    hf__store_wipe(r.s, 1);
-    CHECK(hf__store_at(r.s, NOW, 99, &view));
+    hf__memory_store_wipe(r.s, 1);
+    CHECK(hf__memory_store_at(r.s, NOW, 99, &view));
     CHECK(!view.locked && view.counter == NOW);
-    hf__store_wipe(r.s, 0);
-    CHECK(!hf__store_at(r.s, NOW, 0, &view));
+    hf__memory_store_wipe(r.s, 0);
+    CHECK(!hf__memory_store_at(r.s, NOW, 0, &view));
     CHECK(rig_ask(&r, OP_PROPOSE, "a:1", 1, NOW) == V_GRANTED);
 }
 
@@ -402,9 +403,9 @@ TEST(store, a_lock_can_be_ended_early)
 {
     static struct rig r;
     rig_start(&r);
-    CHECK(!hf__store_expire(r.s, "job", 3));
+    CHECK(!hf__memory_store_expire(r.s, "job", 3));
     rig_ask(&r, OP_PROPOSE, "a:1", 1, NOW);
-    CHECK(hf__store_expire(r.s, "job", 3));
+    CHECK(hf__memory_store_expire(r.s, "job", 3));
     CHECK(!rig_look(&r).locked);
     CHECK_INT(rig_look(&r).counter, NOW);
 }
@@ -441,7 +442,7 @@ static int scarce_run(const struct allocator *alloc)
 {
     static const enum request_op ops[] = {OP_PROPOSE, OP_RELEASE, OP_BREAK,
                                           OP_LIST, OP_INSPECT};
-    struct store *s = hf__store_open(alloc);
+    struct store *s = hf__memory_store_open(alloc);
     int refused = !s;
     for (size_t i = 0; s && i < 100; i++) {
         char name[16];
@@ -451,13 +452,13 @@ static int scarce_run(const struct allocator *alloc)
         if (req.op != OP_LIST) req.name = name;
         if (req.op == OP_LIST) req.name = NULL;
         req.name_len = strlen(name);
-        hf__store_apply(s, NOW, &req, &rep);
+        hf__memory_store_apply(s, NOW, &req, &rep);
         if (rep.verdict != V_ERROR) continue;
         CHECK_INT(rep.status, HF_NOMEM);
         CHECK(rep.text != NULL);
         refused = 1;
     }
-    hf__store_close(s);
+    hf__memory_store_close(s);
     return !refused;
 }
 

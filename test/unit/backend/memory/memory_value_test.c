@@ -15,12 +15,12 @@ static struct store *store;
 static void store_end(void *arg)
 {
     (void)arg;
-    hf__store_close(store);
+    hf__memory_store_close(store);
 }
 
 static void store_begin(void)
 {
-    store = hf__store_open(&hf__alloc_default);
+    store = hf__memory_store_open(&hf__alloc_default);
     CHECK(store != NULL);
     test_cleanup(store_end, NULL);
 }
@@ -39,7 +39,7 @@ static struct reply put(int64_t now_us, uint64_t version, uint64_t attempt,
     if (!text) req.flags = REQ_DELETE;
     req.data = text;
     req.data_len = text ? strlen(text) : 0;
-    hf__store_apply(store, now_us, &req, &rep);
+    hf__memory_store_apply(store, now_us, &req, &rep);
     return rep;
 }
 
@@ -47,7 +47,7 @@ static struct reply get(int64_t now_us)
 {
     struct request req = {.op = OP_VALUE_READ, .name = "a", .name_len = 1};
     struct reply rep;
-    hf__store_apply(store, now_us, &req, &rep);
+    hf__memory_store_apply(store, now_us, &req, &rep);
     CHECK_INT(rep.verdict, V_GRANTED);
     return rep;
 }
@@ -86,9 +86,9 @@ TEST(memory_value, is_gone_with_a_wipe_and_no_flush_of_locks)
 {
     store_begin();
     put(T0, 0, 1, "x", 0);
-    hf__store_flush_locks(store);
+    hf__memory_store_flush_locks(store);
     CHECK(get(T0).version > 0);
-    hf__store_wipe(store, 1);
+    hf__memory_store_wipe(store, 1);
     CHECK_INT(get(T0).version, 0);
 }
 
@@ -117,8 +117,8 @@ TEST(memory_value, beside_a_lock_of_its_name_disturbs_nobody)
     struct reply rep;
     store_begin();
     put(T0, 0, 1, "x", 0);
-    hf__store_apply(store, T0, &lock, &rep);
+    hf__memory_store_apply(store, T0, &lock, &rep);
     CHECK_INT(rep.verdict, V_GRANTED);
     put(T0, HF_VALUE_ANY, 2, NULL, 0);
-    CHECK_INT(hf__store_look(store, T0, "a", 1, NULL), 1);
+    CHECK_INT(hf__memory_store_look(store, T0, "a", 1, NULL), 1);
 }
