@@ -182,9 +182,9 @@ if(paths)
     src/engine/clocks.c src/engine/direct.c src/engine/ops.c
     src/engine/pass.c src/engine/host.c src/engine/values.c
     src/backend/memory/store.c src/backend/memory/boot.c
-    src/backend/memory/queue.c src/backend/memory/rw.c
-    src/backend/memory/life.c src/backend/memory/report.c
-    src/backend/memory/table.c)
+    src/backend/memory/hold.c src/backend/memory/queue.c
+    src/backend/memory/rw.c src/backend/memory/life.c
+    src/backend/memory/report.c src/backend/memory/table.c)
   hf_test_program(sim ${paths} ${planted})
   target_compile_definitions(sim PRIVATE HF_MUTATIONS=1)
   hf_test(sim sim sim run --seeds ${HF_SIM_SEEDS})

@@ -6,7 +6,10 @@
  */
 #include <string.h>
 
+#include "backend/memory/barrier.h"
+#include "backend/memory/gate.h"
 #include "backend/memory/model.h"
+#include "backend/memory/table.h"
 #include "base/math.h"
 
 #define ROOM_MIN 8u

@@ -4,7 +4,9 @@
  */
 #include <stdio.h>
 
-#include "backend/memory/model.h"
+#include "backend/memory/boot.h"
+#include "backend/memory/hold.h"
+#include "backend/memory/table.h"
 
 static int locks_are_stored(const struct store *s, int64_t now_us)
 {

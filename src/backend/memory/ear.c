@@ -6,7 +6,9 @@
  */
 #include <string.h>
 
+#include "backend/memory/ear.h"
 #include "backend/memory/space.h"
+#include "backend/memory/store.h"
 
 static int ear_open(struct ear *ear)
 {
@@ -212,4 +214,14 @@ int hf__memory_ear_take(struct ear *ear, struct heard *out)
     w->is_free = 0;
     w->notes = NULL;
     return 1;
+}
+
+void hf__memory_ear_close(struct space *space, struct ear *ear)
+{
+    pthread_mutex_lock(&space->mutex);
+    while (ear->watches)
+        hf__memory_ear_unwatch(space, ear, ear->watches->kinds,
+                               ear->watches->name, ear->watches->name_len);
+    pthread_mutex_unlock(&space->mutex);
+    hf__bell_close(&ear->bell);
 }

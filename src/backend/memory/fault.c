@@ -2,10 +2,9 @@
  * fault.c: reading the fault options and throwing the dice.  One rule:
  * the same seed and the same requests give the same faults.
  */
-#include "backend/memory/fault.h"
-
 #include <string.h>
 
+#include "backend/memory/fault.h"
 #include "base/error.h"
 #include "sys/random.h"
 

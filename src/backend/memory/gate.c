@@ -4,7 +4,11 @@
  */
 #include <stdio.h>
 
-#include "backend/memory/model.h"
+#include "backend/memory/barrier.h"
+#include "backend/memory/gate.h"
+#include "backend/memory/latch.h"
+#include "backend/memory/table.h"
+#include "backend/memory/use.h"
 
 __attribute__((format(printf, 2, 0))) void hf__memory_gate_text(
     struct store *s, const char *format, int64_t number)

@@ -7,7 +7,11 @@
  */
 #include <string.h>
 
+#include "backend/memory/guard.h"
+#include "backend/memory/hold.h"
 #include "backend/memory/model.h"
+#include "backend/memory/table.h"
+#include "backend/memory/value.h"
 #include "base/math.h"
 
 /* What is behind a guard, with its bytes. */

@@ -6,7 +6,9 @@
  */
 #include <string.h>
 
-#include "backend/memory/model.h"
+#include "backend/memory/gate.h"
+#include "backend/memory/latch.h"
+#include "backend/memory/table.h"
 
 /* A change that was made, for as long as a copy of it may come. */
 struct change {

@@ -3,15 +3,15 @@
  * it from outside.  One rule: whatever happens to the locks, counters are only
  * forgotten by a wipe.
  */
-#include "backend/memory/model.h"
-
-void hf__memory_hold_free(struct store *s, struct entry *e)
-{
-    if (!e->held) return;
-    e->held->next_free = s->free_holds;
-    s->free_holds = e->held;
-    e->held = NULL;
-}
+#include "backend/memory/gate.h"
+#include "backend/memory/guard.h"
+#include "backend/memory/hold.h"
+#include "backend/memory/permit.h"
+#include "backend/memory/queue.h"
+#include "backend/memory/rw.h"
+#include "backend/memory/store.h"
+#include "backend/memory/table.h"
+#include "backend/memory/value.h"
 
 static void free_queues(struct store *s)
 {

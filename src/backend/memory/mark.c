@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "backend/memory/permit.h"
+#include "backend/memory/mark.h"
 #include "base/math.h"
 
 #define BUCKETS_MIN 16u

@@ -5,11 +5,15 @@
  * A direct backend: submit() queues, flush() carries out and answers.  One
  * rule: a connection owns nothing of its space but its ear.
  */
-#include "backend/memory/memory.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/memory/ear.h"
+#include "backend/memory/fault.h"
+#include "backend/memory/late.h"
+#include "backend/memory/memory.h"
+#include "backend/memory/request.h"
+#include "backend/memory/space.h"
 #include "base/error.h"
 
 /* When to look for ended leases, by the engine's clock. */

@@ -1,5 +1,5 @@
 /*
- * memory.h: one connection to a space; shared by the files of this folder.
+ * memory.h: a connection of the memory backend, to one space.
  *
  * One rule: the engine is called only while the space's mutex is free, and what
  * it is told is a copy.
@@ -8,6 +8,7 @@
 #define HF_MEMORY_H
 
 #include "backend/backend.h"
+#include "backend/memory/ear.h"
 #include "backend/memory/fault.h"
 #include "backend/memory/space.h"
 
@@ -31,21 +32,5 @@ struct backend_conn {
     char where[64]; /* "memory:space", for error texts */
     char text[HF_ERROR_TEXT_MAX];
 };
-
-/* Carry out `req` with all its faults, and answer it now or later. */
-void hf__memory_request_answer(struct backend_conn *c, struct request *req);
-
-/* Fill `rep` with a failure. */
-void hf__memory_request_fail(struct backend_conn *c, struct reply *rep,
-                             enum verdict verdict, int status, const char *why);
-
-/* When the first late answer is due, TIME_NEVER: there is none. */
-int64_t hf__memory_late_due(const struct backend_conn *c);
-
-/* Give the late answers that are due; returns 1 if there was one. */
-int hf__memory_late_process(struct backend_conn *c);
-
-/* Answer all late ones with V_UNKNOWN. */
-void hf__memory_late_close(struct backend_conn *c);
 
 #endif

@@ -5,11 +5,17 @@
  * One rule: an attempt is known by its owner and its number, so that a copy of
  * a request finds what the first one left.
  */
-#include "backend/memory/permit.h"
-
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/memory/mark.h"
+#include "backend/memory/model.h"
+#include "backend/memory/permit.h"
+#include "backend/memory/report.h"
+#include "backend/memory/store.h"
+#include "backend/memory/table.h"
+#include "backend/memory/tally.h"
+#include "backend/memory/value.h"
 #include "base/math.h"
 
 /* ---- what has ended ----------------------------------------------------- */

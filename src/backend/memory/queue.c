@@ -12,7 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/memory/hold.h"
 #include "backend/memory/model.h"
+#include "backend/memory/queue.h"
+#include "backend/memory/rw.h"
+#include "backend/memory/store.h"
+#include "backend/memory/table.h"
 #include "base/math.h"
 
 /* A waiter; or one that has left, and is remembered. */
@@ -177,12 +182,6 @@ int hf__memory_queue_give(struct store *s, struct entry *e, int64_t now_us,
     handoff_note(s, e, like.lease_us);
     if (!MUTATED(s, QUEUE_PLACE_STAYS)) waiter_drop(s, at);
     return 1;
-}
-
-int hf__memory_store_handed(const struct store *s, struct handoff *out)
-{
-    *out = s->handoff;
-    return s->handoff.owner != NULL;
 }
 
 /* ---- requests --------------------------------------------------------- */

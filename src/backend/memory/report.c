@@ -4,8 +4,14 @@
  */
 #include <string.h>
 
-#include "base/glob.h"
+#include "backend/memory/hold.h"
 #include "backend/memory/model.h"
+#include "backend/memory/queue.h"
+#include "backend/memory/report.h"
+#include "backend/memory/rw.h"
+#include "backend/memory/store.h"
+#include "backend/memory/table.h"
+#include "base/glob.h"
 
 /* Copy the word at `text` (to its end if `rest`), cut to fit; the next one. */
 static const char *word_take(const char *text, char *out, size_t size, int rest)
@@ -142,4 +148,17 @@ int hf__memory_store_at(const struct store *s, int64_t now_us, size_t place,
     if (place >= s->table.len) return 0;
     entry_view(s->table.entries[place], now_us, out);
     return 1;
+}
+
+/* ---- the last request -------------------------------------------------- */
+
+int hf__memory_store_handed(const struct store *s, struct handoff *out)
+{
+    *out = s->handoff;
+    return s->handoff.owner != NULL;
+}
+
+int hf__memory_store_has_news(const struct store *s)
+{
+    return s->has_news;
 }

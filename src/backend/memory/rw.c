@@ -11,7 +11,12 @@
  */
 #include <string.h>
 
+#include "backend/memory/hold.h"
 #include "backend/memory/model.h"
+#include "backend/memory/report.h"
+#include "backend/memory/rw.h"
+#include "backend/memory/store.h"
+#include "backend/memory/table.h"
 #include "base/math.h"
 
 struct share {
@@ -331,11 +336,6 @@ static void apply_release(struct store *s, struct entry *e, int64_t now_us,
     place_give_up(s, e, req);
     if (!MUTATED(s, RW_RELEASE_FLOOR))
         floor_raise(e, now_us, req->ballot, req->window_us);
-}
-
-int hf__memory_store_has_news(const struct store *s)
-{
-    return s->has_news;
 }
 
 void hf__memory_rw_apply(struct store *s, int64_t now_us,

@@ -3,10 +3,11 @@
  * process, not to a client, so its memory comes from the process too: the
  * client that made it may be gone, with its allocator, before the last one is.
  */
-#include "backend/memory/space.h"
-
 #include <string.h>
 
+#include "backend/memory/ear.h"
+#include "backend/memory/space.h"
+#include "backend/memory/store.h"
 #include "sys/clock.h"
 
 static pthread_mutex_t spaces_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -78,19 +79,9 @@ static void space_free(struct space *space)
     hf__free(&hf__alloc_default, space);
 }
 
-static void ear_close(struct space *space, struct ear *ear)
-{
-    pthread_mutex_lock(&space->mutex);
-    while (ear->watches)
-        hf__memory_ear_unwatch(space, ear, ear->watches->kinds,
-                               ear->watches->name, ear->watches->name_len);
-    pthread_mutex_unlock(&space->mutex);
-    hf__bell_close(&ear->bell);
-}
-
 void hf__memory_space_leave(struct space *space, struct ear *ear)
 {
-    ear_close(space, ear);
+    hf__memory_ear_close(space, ear);
     pthread_mutex_lock(&spaces_mutex);
     if (--space->users == 0) space_free(space);
     pthread_mutex_unlock(&spaces_mutex);

@@ -3,20 +3,22 @@
  * depends on the store, the request and the time that is passed in, and on
  * nothing else.
  */
-#include "backend/memory/store.h"
-
 #include <assert.h>
 #include <string.h>
 
+#include "backend/memory/boot.h"
+#include "backend/memory/gate.h"
+#include "backend/memory/guard.h"
+#include "backend/memory/hold.h"
 #include "backend/memory/model.h"
-
-static struct held *hold_make(struct store *s)
-{
-    struct held *held = s->free_holds;
-    if (!held) return hf__alloc(s->alloc, sizeof *held);
-    s->free_holds = held->next_free;
-    return held;
-}
+#include "backend/memory/permit.h"
+#include "backend/memory/queue.h"
+#include "backend/memory/report.h"
+#include "backend/memory/rw.h"
+#include "backend/memory/store.h"
+#include "backend/memory/table.h"
+#include "backend/memory/use.h"
+#include "backend/memory/value.h"
 
 /* The record of the name with an ended lease cleared away, or NULL. */
 static struct entry *entry_now(struct store *s, int64_t now_us,
@@ -49,34 +51,10 @@ static int held_is_renewed(const struct store *s, const struct held *held,
     return !req->fence || req->fence == held->fence || MUTATED(s, RENEW_FENCE);
 }
 
-int64_t hf__memory_hold_ttl_us(const struct held *held, int64_t now_us)
-{
-    int64_t left_ms = held->expires_ms - us_to_ms(now_us);
-    return left_ms > 0 ? left_ms * US_PER_MS : 0;
-}
-
-void hf__memory_hold_lease(const struct store *s, struct held *held,
-                           int64_t now_us, int64_t lease_us)
-{
-    /* Rounded up: the node may keep a lock longer than its holder believes,
-     * never shorter. */
-    int64_t lease_ms = (lease_us + US_PER_MS - 1) / US_PER_MS;
-    if (MUTATED(s, EARLY_EXPIRY)) lease_ms = lease_ms * 9 / 10;
-    held->expires_ms = us_to_ms(now_us) + lease_ms;
-}
-
 static void held_set_count(const struct store *s, struct held *held,
                            int64_t count)
 {
     held->count = MUTATED(s, COUNT_ADDED) ? held->count + count : count;
-}
-
-static void text_copy(char *to, size_t size, const char *from)
-{
-    size_t len = from ? strlen(from) : 0;
-    if (len >= size) len = size - 1;
-    if (len > 0) memcpy(to, from, len);
-    to[len] = '\0';
 }
 
 static void counter_raise(struct entry *e, int64_t number)
@@ -92,29 +70,6 @@ static int ballot_is_stale(const struct store *s, const struct entry *e,
     if (req->ballot == e->counter && MUTATED(s, EQUAL_BALLOT)) return 0;
     if (req->ballot <= e->counter) return 1;
     return req->ballot < now_us - req->window_us && !MUTATED(s, NO_WINDOW);
-}
-
-int hf__memory_hold_give(struct store *s, struct entry *e, int64_t now_us,
-                         const struct request *req, int64_t fence)
-{
-    struct held *held = e->held ? e->held : hold_make(s);
-    if (!held) return HF_NOMEM;
-    /* Waiters have said so, and do not say it again. */
-    int is_marked = e->held && e->held->is_marked;
-    *held = (struct held){
-        .attempt = req->attempt,
-        .ballot = req->ballot,
-        .fence = fence,
-        .count = req->count,
-        .since_us = now_us,
-        .detached = (req->flags & REQ_DETACHED) != 0,
-        .is_marked = is_marked,
-    };
-    text_copy(held->owner, sizeof held->owner, req->owner);
-    text_copy(held->info, sizeof held->info, req->info);
-    hf__memory_hold_lease(s, held, now_us, req->lease_us);
-    e->held = held;
-    return HF_OK;
 }
 
 static void propose_grant(struct store *s, struct entry *e, int64_t now_us,

@@ -2,10 +2,10 @@
  * table.c: open addressing over an array of records.  One rule: a record
  * never moves and never goes, so pointers and cursors stay good.
  */
-#include "backend/memory/table.h"
-
 #include <string.h>
 
+#include "backend/memory/rw.h"
+#include "backend/memory/table.h"
 #include "base/math.h"
 
 #define INDEX_SIZE_MIN 16u

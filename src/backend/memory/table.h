@@ -77,9 +77,6 @@ struct entry *hf__memory_table_find(const struct table *t, const char *name,
 struct entry *hf__memory_table_need(struct table *t, const char *name,
                                     size_t name_len);
 
-/* rw.c */
-void hf__memory_rw_free(const struct allocator *alloc, struct share **shares);
-
 /* Free all records; the table can be used again. */
 void hf__memory_table_clear(struct table *t);
 

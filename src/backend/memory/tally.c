@@ -4,7 +4,10 @@
  *
  * One rule: a change is made once, however often it is asked for.
  */
+#include "backend/memory/mark.h"
+#include "backend/memory/model.h"
 #include "backend/memory/permit.h"
+#include "backend/memory/tally.h"
 #include "base/math.h"
 
 static void tell(struct store *s, const struct permits *p, int64_t taken,

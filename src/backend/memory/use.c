@@ -2,7 +2,13 @@
  * use.c: what a name is in use as.  One rule: a name that is in use as
  * one kind is refused to the others, and nothing of it is changed.
  */
+#include "backend/memory/barrier.h"
+#include "backend/memory/hold.h"
+#include "backend/memory/latch.h"
 #include "backend/memory/permit.h"
+#include "backend/memory/rw.h"
+#include "backend/memory/table.h"
+#include "backend/memory/use.h"
 
 /* The kind, by which a read/write lock is KIND_WRITE; -1: it is not in use. */
 static int use_of(struct store *s, struct entry *e, int64_t now_us)

@@ -7,7 +7,10 @@
  */
 #include <string.h>
 
+#include "backend/memory/guard.h"
 #include "backend/memory/model.h"
+#include "backend/memory/table.h"
+#include "backend/memory/value.h"
 #include "base/math.h"
 
 #define SWEEP_STEPS 2 /* names looked at by each write, for ended values */

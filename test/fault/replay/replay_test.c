@@ -11,6 +11,7 @@
  * that a model that is wrong would be found out.
  */
 #define HF_MUTATIONS 1
+#include "backend/memory/hold.c"
 #include "backend/memory/queue.c"
 #include "backend/memory/store.c"
 

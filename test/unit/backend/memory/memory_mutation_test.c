@@ -6,6 +6,7 @@
  * has none of them.
  */
 #define HF_MUTATIONS 1
+#include "backend/memory/hold.c"
 #include "backend/memory/queue.c"
 #include "backend/memory/store.c"
 

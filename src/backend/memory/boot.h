@@ -1,0 +1,11 @@
+/* boot.h: a store as a member of a quorum. */
+#ifndef HF_MEMORY_BOOT_H
+#define HF_MEMORY_BOOT_H
+
+#include "backend/memory/model.h"
+
+/* Answer OP_BOOT. */
+void hf__memory_boot_apply(struct store *s, int64_t now_us,
+                           const struct request *req, struct reply *rep);
+
+#endif

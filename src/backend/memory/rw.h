@@ -1,0 +1,24 @@
+/* rw.h: read/write locks. */
+#ifndef HF_MEMORY_RW_H
+#define HF_MEMORY_RW_H
+
+#include "backend/memory/model.h"
+
+/* Is it held by readers or a writer? */
+int hf__memory_rw_is_held(const struct entry *e, int64_t now_us);
+
+/* Answer OP_PROPOSE, OP_RENEW and OP_RELEASE. */
+void hf__memory_rw_apply(struct store *s, int64_t now_us,
+                         const struct request *req, struct reply *rep);
+
+/* Take the lock away from all its holders. */
+void hf__memory_rw_break(struct store *s, struct entry *e, int64_t now_us);
+
+/* Fill `info` for `req`; returns the fence of the holder that is shown, or 0 if
+ * the lock is not held. */
+int64_t hf__memory_rw_info(const struct entry *e, int64_t now_us,
+                           const struct request *req, struct hf_info *info);
+
+void hf__memory_rw_free(const struct allocator *alloc, struct share **shares);
+
+#endif
