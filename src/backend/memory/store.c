@@ -268,73 +268,57 @@ static int request_is_refused(const struct request *req, struct reply *rep)
     return 1;
 }
 
-#define STORE_FACTS "engine:memory\n"
+static void apply_facts(struct store *s, int64_t now_us,
+                        const struct request *req, struct reply *rep)
+{
+    static const char facts[] = "engine:memory\n";
+    (void)s;
+    (void)now_us;
+    (void)req;
+    rep->verdict = V_GRANTED;
+    rep->data = facts;
+    rep->data_len = sizeof facts - 1;
+}
+
+/* What is not of another kind; not here: OP_WATCH and OP_UNWATCH, which are the
+ * space's, OP_TALLY, and OP_PRIMARY, which only a Sentinel knows. */
+static void (*const plain[])(struct store *s, int64_t now_us,
+                             const struct request *req, struct reply *rep) = {
+    [OP_PROPOSE] = apply_propose,
+    [OP_RENEW] = apply_renew,
+    [OP_RELEASE] = apply_release,
+    [OP_BREAK] = apply_break,
+    [OP_INSPECT] = apply_inspect,
+    [OP_LIST] = hf__memory_report_list,
+    [OP_VALUE_READ] = hf__memory_value_read,
+    [OP_VALUE_WRITE] = hf__memory_value_write,
+    [OP_GUARD] = hf__memory_guard_apply,
+    [OP_BOOT] = apply_boot,
+    [OP_FACTS] = apply_facts,
+    [OP_PRIMARY] = NULL,
+};
 
 void hf__memory_store_apply(struct store *s, int64_t now_us,
                             const struct request *req, struct reply *rep)
 {
     assert(now_us >= 0);
+    assert((size_t)req->op < sizeof plain / sizeof *plain);
     *rep = (struct reply){
         .verdict = V_ERROR, .node_us = now_us, .ttl_us = -1, .waiters = -1};
     s->handoff = (struct handoff){0};
     if (request_is_refused(req, rep)) return;
     const char *use = hf__memory_use_conflict(s, now_us, req);
-    if (use) {
+    if (use)
         reply_refuse(rep, HF_CONFLICT, use);
+    else if (hf__memory_gate_apply(s, now_us, req, rep)
+             || hf__memory_permit_apply(s, now_us, req, rep))
         return;
-    }
-    if (hf__memory_gate_apply(s, now_us, req, rep)) return;
-    if (hf__memory_permit_apply(s, now_us, req, rep)) return;
-    if (request_is_rw(req) && req->op <= OP_RELEASE) {
+    else if (request_is_rw(req) && req->op <= OP_RELEASE)
         hf__memory_rw_apply(s, now_us, req, rep);
-        return;
-    }
-    switch (req->op) {
-    case OP_PROPOSE:
-        apply_propose(s, now_us, req, rep);
-        break;
-    case OP_RENEW:
-        apply_renew(s, now_us, req, rep);
-        break;
-    case OP_RELEASE:
-        apply_release(s, now_us, req, rep);
-        break;
-    case OP_BREAK:
-        apply_break(s, now_us, req, rep);
-        break;
-    case OP_INSPECT:
-        apply_inspect(s, now_us, req, rep);
-        break;
-    case OP_LIST:
-        hf__memory_report_list(s, now_us, req, rep);
-        break;
-    case OP_WATCH:
-    case OP_UNWATCH:
-        reply_refuse(rep, HF_UNSUPPORTED, "memory: a store tells nobody");
-        break;
-    case OP_VALUE_READ:
-        hf__memory_value_read(s, now_us, req, rep);
-        break;
-    case OP_VALUE_WRITE:
-        hf__memory_value_write(s, now_us, req, rep);
-        break;
-    case OP_GUARD:
-        hf__memory_guard_apply(s, now_us, req, rep);
-        break;
-    case OP_BOOT:
-        apply_boot(s, now_us, req, rep);
-        break;
-    case OP_PRIMARY: /* only of a Sentinel */
-    case OP_TALLY:
-        rep->verdict = V_ERROR;
-        rep->status = HF_UNSUPPORTED;
-        break;
-    case OP_FACTS:
-        rep->verdict = V_GRANTED;
-        rep->data = STORE_FACTS;
-        rep->data_len = sizeof STORE_FACTS - 1;
-        break;
-    }
+    else if (plain[req->op])
+        plain[req->op](s, now_us, req, rep);
+    else
+        reply_refuse(rep, HF_UNSUPPORTED, "memory: not asked of a store");
 }
 
 #ifdef HF_MUTATIONS
