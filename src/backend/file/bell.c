@@ -26,7 +26,7 @@
 #include "backend/file/lock.h"
 #include "sys/clock.h"
 
-#define READS_MAX 16            /* of events, before others get their turn */
+#define READS_MAX 16            /* reads of events in one call */
 #define ECHO_US (1 * US_PER_MS) /* a close is told before it unlocks */
 
 #if defined(__linux__) && defined(F_OFD_SETLK)
@@ -44,7 +44,7 @@ int hf__file_bell_ring(const struct file_lock *l, int fd)
 {
     struct flock range = bell_range(F_WRLCK);
     if (l && l->is_path) fd = l->record_fd;
-    /* Through our own bell only the others' locks are in the way. */
+    /* Through our own bell fd, only the marks of other waiters are found. */
     int asking = l && l->watched && l->bell_fd >= 0 ? l->bell_fd : fd;
     if (asking < 0) return 0;
     if (fcntl(asking, F_OFD_GETLK, &range) == 0 && range.l_type == F_UNLCK)

@@ -47,7 +47,7 @@ static int boot_fail(struct backend_conn *c, const char *what)
     return hf__file_fail(c, what, BOOT_FILE, errno);
 }
 
-/* A marker of which a part is missing is none. */
+/* A marker that is cut short counts as no marker. */
 static int marker_load(struct backend_conn *c, int fd, struct marker *m)
 {
     char text[MARKER_TEXT_MAX + 1];
@@ -71,7 +71,7 @@ static int marker_store(struct backend_conn *c, int fd, const struct marker *m)
     hf__marker_format(m, text);
     size_t len = strlen(text);
     text[len++] = '\n';
-    /* Forced to disk: what it says must outlive what it is about. */
+    /* Forced to disk: the marker must outlive the locks that it is about. */
     if (hf__write_at(fd, text, len, 0) != 0 || ftruncate(fd, (off_t)len)
         || fsync(fd))
         return boot_fail(c, "write");
@@ -85,7 +85,7 @@ static int marker_is(const struct marker *a, const struct marker *b)
            && a->is_durable == b->is_durable && a->is_synced == b->is_synced;
 }
 
-/* Two directories of one host are two nodes, and one directory is one. */
+/* Two directories of one host are two members of a quorum. */
 static void identity_make(const struct backend_conn *c, char *out, size_t size)
 {
     out[0] = '\0';

@@ -30,7 +30,7 @@ static int record_is_ours(const struct record *r, const struct request *req)
 }
 
 /* Lock, and read the record.  HF_OK, FILE_ABSENT, FILE_BUSY (a process holds
- * it), a status; or FILE_AGAIN: somebody else is changing the record. */
+ * it), a status; or FILE_AGAIN: another process is changing the record. */
 #define FILE_AGAIN 3
 static int guard_take(struct backend_conn *c, struct file_lock *l,
                       struct record *r)
@@ -52,7 +52,7 @@ static int guard_take(struct backend_conn *c, struct file_lock *l,
     return status;
 }
 
-/* What not having the guard means for a renewal or a release. */
+/* Answer a renewal or a release that could not lock the record. */
 static int guard_refused(struct backend_conn *c, int status,
                          struct reply *reply)
 {

@@ -1,6 +1,6 @@
 /*
- * dir.c: the directory where the lock files live.  One rule: if flock(2)
- * might not mean the same there for everybody, it is refused.
+ * dir.c: the directory where the lock files live.  One rule: a
+ * directory where flock(2) might not exclude all other processes is refused.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,7 +20,7 @@
 #define DIR_LEN_MAX 1024
 
 #ifdef __linux__
-/* File systems whose locks are, or may be, another machine's business. */
+/* File systems whose locks are, or may be, kept by another machine. */
 static const uint32_t network_magics[] = {
     0x6969,     /* nfs */
     0xff534d42, /* cifs */
@@ -55,7 +55,7 @@ int hf__file_dir_is_network(int fd)
 #endif
 
 /* Write the directory that is used when none is given; 1 if it is our own
- * choice, which nobody else may have put there. */
+ * choice, which must then belong to this user. */
 static int dir_default(char *out, size_t size)
 {
     const char *given = hf__env("HOLDFAST_DIR");

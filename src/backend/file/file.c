@@ -111,7 +111,7 @@ static void conn_work(struct backend_conn *c)
 
 static void file_flush(struct backend_conn *c)
 {
-    if (c->busy) return; /* the outer one goes on until nothing is left */
+    if (c->busy) return; /* the outer call goes on until nothing is left */
     c->busy = 1;
     conn_work(c);
     c->busy = 0;

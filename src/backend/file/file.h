@@ -34,7 +34,7 @@ struct backend_conn {
     mode_t file_mode;
     int write_errno; /* why we may not write there; 0: we may */
     int allow_network;
-    int is_slash_plain; /* a name with a slash is a name as any */
+    int is_slash_plain; /* a name with a slash is an ordinary name */
     int64_t pid;
     int is_forked;
     int any_woken;                /* one of the watched is */

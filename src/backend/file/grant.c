@@ -78,7 +78,7 @@ void hf__file_grant_record(struct backend_conn *c, const struct request *req,
     text_copy(r->owner, sizeof r->owner, req->owner, strlen(req->owner));
     text_copy(r->boot, sizeof r->boot, c->boot, strlen(c->boot));
     record_set_info(c, req->info, r);
-    /* The kernel tells who holds by pid: it must be the real one. */
+    /* It is compared with the pid that the kernel shows. */
     if (!(req->flags & REQ_DETACHED) || r->pid <= 0) r->pid = c->pid;
 }
 

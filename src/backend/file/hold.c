@@ -194,7 +194,7 @@ int hf__file_hold_propose(struct backend_conn *c, struct request *req,
 
 /* ---- renew, release -------------------------------------------------- */
 
-/* Only people read this, so a failure to write it is no failure to renew. */
+/* Only people read this: a renewal does not fail if it cannot be written. */
 static void record_touch(struct backend_conn *c, struct file_lock *l,
                          const struct file_hold *h)
 {
@@ -215,7 +215,7 @@ int hf__file_hold_renew(struct backend_conn *c, struct request *req,
     if (!h) return hf__file_detached_renew(c, l, req, reply);
     int64_t now_us = hf__clock_us();
     if (h->deadline_us <= now_us || !hf__file_lock_is_current(c, l, &h->id)) {
-        /* Over, or the file was deleted: another may hold a new one. */
+        /* Over, or the file was deleted: another process may hold a new one. */
         hf__file_hold_drop(c, l, h);
         reply->verdict = V_ABSENT;
         return ANSWER_DONE;

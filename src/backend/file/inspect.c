@@ -63,7 +63,7 @@ static void info_set_kernel(struct backend_conn *c, const struct record *r,
     info->pid = k->pid;
     text_copy(info->host, sizeof info->host, c->host);
     if (!is_known) {
-        /* A reader leaves no trace; in our own directory it is ours. */
+        /* A reader writes no record; in our own directory it is holdfast's. */
         info->foreign = !k->shared || is_path;
         return;
     }
@@ -94,7 +94,7 @@ void hf__file_inspect_fill(struct backend_conn *c, const struct record *r,
     if (info->locked) info_set_kind(info);
 }
 
-/* Holds of our own that nobody wrote down: the readers'. */
+/* Our own readers, which are not in the record. */
 static void info_add_own(const struct file_lock *l, const char *owner,
                          struct hf_info *info)
 {

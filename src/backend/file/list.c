@@ -37,7 +37,7 @@ struct page {
     size_t name_len;
 };
 
-/* The name that a file's own name means; hashed ones have none. */
+/* The lock's name, from the name of its file; 0 if that is hashed. */
 static size_t name_from_file(const char *file, size_t len, char *out,
                              size_t size)
 {

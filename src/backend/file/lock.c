@@ -161,7 +161,7 @@ static int record_open(struct backend_conn *c, struct file_lock *l,
 static int path_open_file(struct backend_conn *c, struct file_lock *l,
                           int create)
 {
-    /* As flock(1) opens it, so that it works on what that works on. */
+    /* As flock(1) opens it, so that the same files can be locked. */
     l->idle_fd = open_at(AT_FDCWD, l->name, O_RDONLY, create, 0666);
     if (l->idle_fd < 0)
         return errno == ENOENT && !create
@@ -199,7 +199,7 @@ static int path_open(struct backend_conn *c, struct file_lock *l,
     return status;
 }
 
-/* Somebody may have deleted the sidecar: then a new one is begun. */
+/* If the sidecar was deleted, a new one is begun. */
 static int sidecar_open(struct backend_conn *c, struct file_lock *l,
                         enum file_opening how)
 {

@@ -59,8 +59,8 @@ static char *file_slurp(struct backend_conn *c, const char *path, size_t *len)
     return NULL;
 }
 
-/* "1: FLOCK  ADVISORY  WRITE 6053 fe:00:9978108 0 EOF".  1 if it is one of
- * those that matter; a line with "->" is a waiter. */
+/* "1: FLOCK  ADVISORY  WRITE 6053 fe:00:9978108 0 EOF".  1 if it is a
+ * hold or a mark of ours; a line with "->" is a process that waits. */
 static int line_parse(const char *line, struct kernel_lock *k)
 {
     char kind[16], access[16];

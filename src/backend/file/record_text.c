@@ -15,7 +15,7 @@
 
 static const char *const mode_names[] = {"exclusive", "detached", "free"};
 
-/* Eight bytes at a time: it must find torn writes, not enemies. */
+/* Eight bytes at a time: it must find torn writes, not forged ones. */
 static uint64_t check_sum(const char *text, size_t len)
 {
     uint64_t h = UINT64_C(0x9e3779b97f4a7c15) ^ len;
@@ -44,7 +44,7 @@ static char *put_bytes(char *at, const char *bytes, size_t len)
 static char *put_number(char *at, uint64_t n)
 {
     char digits[20];
-    size_t from = sizeof digits; /* 2^64 has as many: the bound is never met */
+    size_t from = sizeof digits; /* as many as 2^64 has */
     do {
         digits[--from] = (char)('0' + n % 10);
         n /= 10;

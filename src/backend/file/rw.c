@@ -2,8 +2,8 @@
  * rw.c: the two sides of a read/write lock as kernel locks: readers share
  * it, a writer has it alone.
  *
- * flock(2) gives a lock up before it makes it another one, and another process
- * may come in between.  So one rule: a kernel lock is never converted.  A
+ * flock(2) gives a lock up before it converts it, and another process may take
+ * it in between.  So one rule: a kernel lock is never converted.  A
  * writer that reads does so within its hold, and goes on reading with the
  * exclusive lock; a reader is not made the writer.
  */

@@ -56,7 +56,7 @@ static int job_begin(struct job *j, struct backend_conn *c,
     end = strlen(j->file) - strlen(FILE_SUFFIX);
     memcpy(j->file + end, VALUE_SUFFIX, sizeof VALUE_SUFFIX);
     snprintf(j->guard, sizeof j->guard, ".value-%x", bucket);
-    /* By user: in a shared directory nobody may replace another's file. */
+    /* By user: in a sticky directory a user cannot replace another's file. */
     snprintf(j->fresh, sizeof j->fresh, ".value-%x-%lu.new", bucket,
              (unsigned long)geteuid());
     j->text = hf__alloc(c->env->alloc, VALUE_FILE_MAX + 1);
@@ -124,7 +124,7 @@ static int value_load(struct job *j, int fd)
     return HF_OK;
 }
 
-/* Read what is there; j->version is 0 if it is nothing, or over. */
+/* Read what is there; j->version is 0 if there is no value, or it has ended. */
 static int value_look(struct job *j)
 {
     int fd = openat(j->c->dir_fd, j->file, O_RDONLY | OPEN_FLAGS);
@@ -223,7 +223,7 @@ static int value_set(struct job *j, struct reply *reply)
                            .len = req->data_len};
     v.title_len =
         hf__file_title_encode(req->name, req->name_len, title, sizeof title);
-    /* Also above one that is over: it is still there to tell its version. */
+    /* Also above a value that has ended: its file still tells its version. */
     if (v.version <= j->old.version) v.version = j->old.version + 1;
     if (req->lease_us > 0) v.expires_us = j->wall_us + req->lease_us;
     memcpy(v.owner, req->owner, sizeof v.owner);
@@ -244,7 +244,7 @@ static int is_repeated(const struct job *j)
            && !strcmp(j->old.owner, j->req->owner);
 }
 
-/* The guard is ours. */
+/* The caller holds the guard. */
 static int value_write(struct job *j, struct reply *reply)
 {
     const struct request *req = j->req;

@@ -14,9 +14,10 @@
 
 #define ROOM_MIN 8u
 
-/* One that waits: `until_ms` is the end of its lease.  One that went on (with
- * its generation and index) or left (with the T of that): until when that is
- * known.  Over once the clock shows more, as Redis counts. */
+/* Of a party that waits, `until_ms` is the end of its lease.  Of a party that
+ * went on or left, it is the time until which that is remembered; `number` is
+ * its generation and index, or the T of its leaving.  Over once the clock shows
+ * more, as Redis counts. */
 struct party {
     char owner[OWNER_LEN_MAX];
     int64_t until_ms;
@@ -32,7 +33,7 @@ struct parties {
 struct barrier {
     int64_t needs;
     int64_t last;     /* the highest number of those that went on; 0: none */
-    int64_t until_ms; /* nobody uses it: it is forgotten then */
+    int64_t until_ms; /* forgotten then, unless it is used again */
     struct parties waiting;
     struct parties gone; /* in the order in which they went */
 };
@@ -66,7 +67,8 @@ static struct party *party_find(const struct parties *list, const char *owner)
     return NULL;
 }
 
-/* Of one that asks for the first time only what a late copy can be about. */
+/* A party that asks for the first time finds only what a late copy of its
+ * request can be about. */
 static const struct party *gone_find(const struct barrier *b, int64_t now_us,
                                      const struct request *req)
 {
@@ -120,7 +122,7 @@ int hf__memory_barrier_is_used(struct store *s, struct entry *e, int64_t now_us)
     return barrier_now(s, e, now_us) != NULL;
 }
 
-/* All are there: they go on, this one last of them. */
+/* All parties have arrived: they go on, this one as the last. */
 static void all_go(struct barrier *b, int64_t now_us, const struct request *req,
                    struct reply *rep)
 {
@@ -159,7 +161,8 @@ static void stay(struct store *s, struct barrier *b, int64_t now_us,
     rep->text = s->text;
 }
 
-/* Has something happened to one that waited, of which nothing is known? */
+/* Has the party waited before, and may the store have forgotten how that
+ * ended? */
 static int is_forgotten(const struct barrier *b, int64_t now_us,
                         const struct request *req)
 {

@@ -1,8 +1,8 @@
 /*
- * ear.c: which connections are told when a lock becomes free.  One rule:
- * a bell rings exactly while its list of rung names is not empty, so that
- * telling a connection costs a system call only for the first name, and hearing
- * none costs none.
+ * ear.c: which connections are told when a lock becomes free.  One rule: a
+ * bell rings exactly while its list of rung names is not empty, so that telling
+ * a connection costs a system call for the first name only, and none is needed
+ * to learn that nothing rang.
  */
 #include <string.h>
 
@@ -134,7 +134,7 @@ struct note *hf__memory_ear_note_free(struct note *note)
     return next;
 }
 
-/* The memory is the process's: it is the other one's thread that does this. */
+/* Not with the ear's allocator: a thread of another client does this. */
 static void watch_note(struct watch *w, const struct handoff *h)
 {
     struct note *note = hf__alloc_zero(&hf__alloc_default, sizeof *note);

@@ -103,7 +103,7 @@ void hf__memory_latch_wait(struct store *s, int64_t now_us, struct entry *e,
     }
 }
 
-/* How it is changed, if it can be; the verdict. */
+/* Change it if that is possible; returns the verdict. */
 static enum verdict latch_change(struct latch *l, int64_t now_us,
                                  const struct request *req)
 {
@@ -157,7 +157,7 @@ void hf__memory_latch_tally(struct store *s, int64_t now_us, struct entry *e,
     }
     rep->verdict = latch_change(l, now_us, req);
     made->left = l->count;
-    if (rep->verdict != V_GRANTED) made->attempt = 0; /* none was made */
+    if (rep->verdict != V_GRANTED) made->attempt = 0; /* not a change */
     if (rep->verdict == V_ERROR) rep->status = HF_UNSUPPORTED;
     told_fill(s, l->count, rep);
 }

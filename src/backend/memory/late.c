@@ -32,7 +32,7 @@ static int64_t request_deadline(const struct backend_conn *c,
     return now_us + c->env->conf->timeout_us;
 }
 
-/* What is not copied into a late answer. */
+/* Is the answer too large to be copied and kept? */
 static int is_look(const struct request *req)
 {
     return req->op == OP_LIST || req->op == OP_VALUE_READ
@@ -50,7 +50,7 @@ static void late_put(struct backend_conn *c, struct late *late)
 static void late_perform(struct backend_conn *c, struct late *late, int expired)
 {
     struct reply *rep = &late->reply;
-    if (is_look(late->req)) return; /* not worth keeping: looked at then */
+    if (is_look(late->req)) return; /* looked at when it is due */
     hf__memory_request_perform(c, late->req, expired, rep);
     if (rep->info) {
         late->info = *rep->info;

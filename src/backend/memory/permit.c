@@ -259,7 +259,7 @@ static void permit_renew(struct permits *p, int64_t now_us,
     one->expires_ms = lease_ends_ms(now_us, req);
 }
 
-/* Whatever of it is still on its way is older than this. */
+/* Copies of the attempt that arrive later find that it was given up. */
 static void attempt_bury(struct store *s, struct permits *p, int64_t now_us,
                          const struct request *req)
 {
@@ -306,7 +306,7 @@ static void queue_describe(const struct permits *p, const char *owner,
     }
 }
 
-/* One of the holders: the asker, if it is one. */
+/* Shows one of the holders: the owner that asks, if it holds. */
 static void permit_inspect(struct store *s, struct entry *e, int64_t now_us,
                            const struct request *req, struct reply *rep)
 {

@@ -20,9 +20,9 @@
 #include "backend/memory/table.h"
 #include "base/math.h"
 
-/* A waiter; or one that has left, and is remembered. */
+/* A waiter, or an owner that has left and is remembered. */
 struct waiter {
-    struct waiter *next; /* that came later */
+    struct waiter *next; /* the next one that came */
     char owner[OWNER_LEN_MAX];
     uint64_t attempt;
     int64_t ballot; /* the highest it has asked with */
@@ -86,7 +86,7 @@ static struct waiter *waiter_append(struct store *s, struct entry *e,
     return w;
 }
 
-/* Its owner has asked with a higher number since, or has given it up. */
+/* Has its owner asked with a higher number since, or given it up? */
 static int is_late(const struct store *s, struct entry *e,
                    const struct request *req)
 {
@@ -214,7 +214,7 @@ static void granted(struct entry *e, struct reply *rep)
     rep->counter = e->counter;
 }
 
-/* It has it already: handed over unheard, or by an answer that was lost. */
+/* The owner has it already: it missed the hand-over, or the answer was lost. */
 static void propose_again(struct store *s, struct entry *e, int64_t now_us,
                           const struct request *req, struct reply *rep)
 {
@@ -270,7 +270,7 @@ int hf__memory_queue_propose(struct store *s, struct entry *e, int64_t now_us,
     int is_kept = w && w->attempt == req->attempt && !is_dead(s, w, now_us)
                   && !MUTATED(s, QUEUE_PLACE_LOST);
     if (!held || is_kept) head = *head_find(s, e, now_us, w);
-    if (!held && !head) return 0; /* as any other */
+    if (!held && !head) return 0; /* an ordinary proposal */
     if (!held && head == w && is_kept)
         propose_first(s, e, now_us, req, rep);
     else
@@ -295,15 +295,16 @@ void hf__memory_queue_leave(struct store *s, struct entry *e, int64_t now_us,
 {
     struct waiter **at = waiter_find(e, req->owner, 1);
     if (MUTATED(s, QUEUE_LEAVE_IGNORED)) return;
-    /* A later one of its owner's is none of its business. */
+    /* A place that the owner asked for later stays. */
     if (*at && (*at)->ballot <= req->ballot) waiter_drop(s, at);
     if (!(req->flags & REQ_UNSURE) || MUTATED(s, QUEUE_FORGETS)) return;
     left_sweep(s, e, now_us);
     struct waiter *left = *waiter_find(e, req->owner, 0);
     if (!left) left = waiter_append(s, e, req, 0);
-    if (!left) return; /* no memory: what comes late has no place for long */
+    if (!left)
+        return; /* no memory: a late proposal gets a place, and soon loses it */
     left->ballot = max64(left->ballot, req->ballot);
-    /* A number ahead of the clock is young for longer. */
+    /* A number ahead of the clock is accepted for longer. */
     int64_t from_us =
         MUTATED(s, QUEUE_FORGETS_EARLY) ? now_us : max64(now_us, left->ballot);
     left->deadline_ms = us_to_ms(from_us + s->queue_live_us);

@@ -8,8 +8,8 @@
 int hf__memory_queue_propose(struct store *s, struct entry *e, int64_t now_us,
                              const struct request *req, struct reply *rep);
 
-/* The lock is free, be it by its holder's release: give it to the first.  0:
- * no owner waits. */
+/* The lock is free, after a release if `is_released`: give it to the first
+ * waiter.  0: no owner waits. */
 int hf__memory_queue_give(struct store *s, struct entry *e, int64_t now_us,
                           int is_released);
 

@@ -55,7 +55,7 @@ static void watch_stop(struct backend_conn *c, const struct request *req,
     *rep = (struct reply){.verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
 }
 
-/* Has it made room for a waiter, or may it have? */
+/* May the request have made room for a waiter? */
 static int is_news(const struct store *store, const struct request *req,
                    const struct reply *rep)
 {
@@ -66,15 +66,15 @@ static int is_news(const struct store *store, const struct request *req,
     case OP_TALLY:
         return is_done && req->tally != TALLY_READ;
     case OP_PROPOSE:
-        /* At a barrier it may have been the last. */
+        /* At a barrier it may have been the last party. */
         if (is_done && req->kind == KIND_BARRIER) return 1;
-        /* Permits may be there since it said how many there are. */
+        /* It may have told the number of permits, for which others wait. */
         if (req->capacity > 0 && hf__memory_store_has_news(store)) return 1;
         return is_done && hf__memory_store_owes_permits(store, req);
     case OP_RELEASE:
         if (request_is_rw(req)) return hf__memory_store_has_news(store);
         if (is_done || hf__memory_store_owes_permits(store, req)) return 1;
-        /* The last of a queue may leave it before a lock that is free. */
+        /* The last waiter may have left the queue of a lock that is free. */
         return req->kind == KIND_PLAIN && req->flags & REQ_QUEUE
                && rep->verdict == V_ABSENT;
     default:
@@ -82,7 +82,7 @@ static int is_news(const struct store *store, const struct request *req,
     }
 }
 
-/* What goes with an answer of the store: the bells, and their number. */
+/* Wake the waiters that the answer concerns, and tell their number. */
 static void answer_tell(struct backend_conn *c, const struct request *req,
                         struct reply *rep)
 {

@@ -121,7 +121,7 @@ static int bars(const struct store *s, const struct share *share,
     return writes && !share->writes && !(req->flags & REQ_UPGRADE);
 }
 
-/* How long others may hold it yet; -1: nobody does. */
+/* How long others may hold it yet; -1: no other owner does. */
 static int64_t barred_ms(const struct store *s, struct entry *e, int64_t now_us,
                          const struct request *req)
 {
@@ -245,9 +245,9 @@ static void apply_propose(struct store *s, struct entry *e, int64_t now_us,
     int64_t left_ms = barred_ms(s, e, now_us, req);
     int64_t turn_ms = -1;
     /* Also a holder that was not told that it has it. */
-    int is_his = own && own->attempt == req->attempt;
+    int is_same = own && own->attempt == req->attempt;
     int has_it =
-        req->flags & REQ_UPGRADE || is_his || *own_find(e, req, 1, 0) != NULL;
+        req->flags & REQ_UPGRADE || is_same || *own_find(e, req, 1, 0) != NULL;
     if (!has_it) turn_ms = queued_ms(e, now_us, req);
     if (left_ms < 0 && turn_ms < 0) {
         propose_grant(s, e, now_us, req, rep);
@@ -356,8 +356,8 @@ void hf__memory_rw_apply(struct store *s, int64_t now_us,
         apply_release(s, e, now_us, req, rep);
 }
 
-/* Places stay: they are nobody's hold.  What a broken holder proposed may
- * arrive yet, and must not be granted again: the counter is above all of it. */
+/* Places in the queue stay.  What a broken holder proposed may arrive yet, and
+ * must not be granted again: the counter is above all of it. */
 void hf__memory_rw_break(struct store *s, struct entry *e, int64_t now_us)
 {
     struct share **at = &e->shares;

@@ -118,7 +118,7 @@ static int marker_is_missed(const struct store *s, int64_t now_us,
 }
 
 /* Others queue for it: any request finds it given to the first of them.  Not
- * members of a quorum, for there is no queue of those. */
+ * in a quorum, where no member keeps a queue. */
 static int queue_is_ahead(struct store *s, struct entry *e, int64_t now_us,
                           const struct request *req)
 {

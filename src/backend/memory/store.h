@@ -47,7 +47,7 @@ void hf__memory_store_close(struct store *s);
 
 /* Carry out `req` at `now_us` on the node's wall clock and fill `rep`.  What
  * `rep` points to is the store's and good until the next call.  OP_WATCH and
- * OP_UNWATCH are none of the store's business: V_ERROR. */
+ * OP_UNWATCH are the space's: V_ERROR. */
 void hf__memory_store_apply(struct store *s, int64_t now_us,
                             const struct request *req, struct reply *rep);
 
@@ -149,7 +149,7 @@ enum store_mutation {
     STORE_MUT_RENEW_FENCE,       /* renew does not compare the token */
     STORE_MUT_RELEASE_ATTEMPT,   /* release compares the owner only */
     STORE_MUT_PROPOSE_ATTEMPT,   /* a new attempt of the owner takes it over */
-    STORE_MUT_GRANT_HELD,        /* granted although somebody else has it */
+    STORE_MUT_GRANT_HELD,        /* granted although another owner has it */
     STORE_MUT_COUNT_ADDED,       /* the hold count is taken for an increment */
     STORE_MUT_REPEAT_MOVES,      /* a repeated PROPOSE starts the lease anew */
     STORE_MUT_EXPIRED_RENEWED,   /* renew revives a lock whose lease is over */

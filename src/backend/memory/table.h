@@ -34,7 +34,7 @@ struct held {
     int64_t since_us;
     int64_t expires_ms; /* gone once the clock shows more than this */
     int detached;
-    int is_marked; /* somebody has queued for it: it is to be handed over */
+    int is_marked; /* others queue for it: it is to be handed over */
     char info[HELD_INFO_MAX];
     struct held *next_free;
 };
@@ -54,7 +54,7 @@ struct entry {
     struct guarded *guarded; /* ... the value behind them; NULL: none */
     struct permits *permits; /* permit.c; NULL: none */
     struct latch *latch;     /* latch.c; NULL: none so far */
-    struct barrier *barrier; /* barrier.c; NULL: nobody uses one */
+    struct barrier *barrier; /* barrier.c; NULL: not in use */
     void *tag;               /* whatever the store's user keeps by name */
     uint64_t hash;
     size_t name_len;

@@ -19,7 +19,7 @@
 struct stored {
     uint64_t version;
     int64_t expires_ms; /* gone once the clock shows more; TIME_NEVER */
-    uint64_t attempt;   /* whose write it was */
+    uint64_t attempt;   /* the write that set it */
     char owner[OWNER_LEN_MAX];
     size_t len;
     char data[];
@@ -52,7 +52,7 @@ int hf__memory_value_is_there(struct store *s, struct entry *e, int64_t now_us)
     return value_now(s, e, now_us) != NULL;
 }
 
-/* Values that nobody asks for again must not stay for ever. */
+/* Values that are not asked for again must not stay for ever. */
 static void values_sweep(struct store *s, int64_t now_us)
 {
     for (int i = 0; i < SWEEP_STEPS && s->table.len > 0; i++) {
