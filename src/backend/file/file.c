@@ -12,11 +12,11 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/file/bell.h"
 #include "backend/file/dir.h"
 #include "backend/file/file.h"
 #include "backend/file/hold.h"
 #include "backend/file/lock.h"
+#include "backend/file/notify.h"
 #include "backend/file/request.h"
 #include "backend/file/rw.h"
 #include "backend/file/table.h"
@@ -133,7 +133,7 @@ static int timer_due(struct backend_conn *c)
 {
     int64_t now_us = hf__clock_us();
     int done = hf__file_watch_due(c, now_us);
-    c->timer_us = TIME_NEVER; /* it has rung: it is to be set anew */
+    c->timer_us = TIME_NEVER; /* it is used up: set it anew */
     if (c->expiry_us <= now_us) {
         hf__file_holds_expire(c, now_us);
         done = 1;
@@ -154,7 +154,7 @@ static int file_process(struct backend_conn *c, int fd, unsigned ready)
     if (fd < 0)
         done = timer_due(c);
     else if (fd == c->inotify_fd)
-        done = hf__file_bell_read(c);
+        done = hf__file_notify_read(c);
     if (done || fd < 0) conn_work(c);
     c->busy = 0;
     return done;

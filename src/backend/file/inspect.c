@@ -5,12 +5,12 @@
  */
 #include <string.h>
 
-#include "backend/file/bell.h"
 #include "backend/file/error.h"
 #include "backend/file/hold.h"
 #include "backend/file/inspect.h"
 #include "backend/file/kernel.h"
 #include "backend/file/lock.h"
+#include "backend/file/notify.h"
 #include "backend/file/proc.h"
 #include "backend/file/record.h"
 #include "backend/file/record_text.h"
@@ -124,21 +124,21 @@ static void lock_describe(struct backend_conn *c, struct file_lock *l,
 {
     struct kernel_locks locks;
     struct kernel_lock probed;
-    struct file_place place, bell;
+    struct file_place place, marked;
     const struct kernel_lock *k = NULL;
     hf__file_proc_read(c, &locks);
     if (hf__file_proc_place_of_fd(l->idle_fd, &place))
         k = hf__file_proc_seek(c, &locks, &place, r);
     if (!k && !locks.is_complete) {
         if (hf__file_kernel_probe(l->idle_fd, &probed)) k = &probed;
-        hf__file_bell_ring(l, l->idle_fd);
+        hf__file_notify_waiters(l, l->idle_fd);
     }
     hf__file_inspect_fill(c, r, k, l->is_path, owner, info);
     info_add_own(l, owner, info);
     if (locks.rows
         && hf__file_proc_place_of_fd(l->is_path ? l->record_fd : l->idle_fd,
-                                     &bell))
-        info->waiters = hf__file_proc_waiters(&locks, &bell);
+                                     &marked))
+        info->waiters = hf__file_proc_waiters(&locks, &marked);
     hf__file_proc_free(c, &locks);
 }
 

@@ -6,10 +6,10 @@
 #include <errno.h>
 #include <sys/file.h>
 
-#include "backend/file/bell.h"
 #include "backend/file/error.h"
 #include "backend/file/kernel.h"
 #include "backend/file/lock.h"
+#include "backend/file/notify.h"
 #include "backend/file/proc.h"
 
 static int flock_now(int fd, int operation)
@@ -42,12 +42,12 @@ int hf__file_kernel_take(struct backend_conn *c, struct file_lock *l,
 int hf__file_kernel_drop(struct file_lock *l, int fd)
 {
     flock(fd, LOCK_UN);
-    /* After the unlock: a waiter that hears the bell must find it free. */
-    return hf__file_bell_ring(l, fd);
+    /* After the unlock: a waiter that is notified must find it free. */
+    return hf__file_notify_waiters(l, fd);
 }
 
 /* Ask by trying, where the kernel's list does not show all processes.  A try
- * at the same moment hears the bell afterwards. */
+ * that fails by that is notified afterwards. */
 int hf__file_kernel_probe(int fd, struct kernel_lock *out)
 {
     *out = (struct kernel_lock){0};

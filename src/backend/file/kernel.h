@@ -13,10 +13,10 @@ struct kernel_lock;
 int hf__file_kernel_take(struct backend_conn *c, struct file_lock *l,
                          int operation, enum file_opening how);
 
-/* Unlock `fd` and ring for the waiters.  1 if there are any. */
+/* Unlock `fd` and notify the waiters.  1 if there are any. */
 int hf__file_kernel_drop(struct file_lock *l, int fd);
 
-/* Is `fd` locked?  Asks by trying; the caller rings afterwards. */
+/* Is `fd` locked?  Asks by trying; the caller notifies waiters afterwards. */
 int hf__file_kernel_probe(int fd, struct kernel_lock *out);
 
 #endif

@@ -10,13 +10,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend/file/bell.h"
 #include "backend/file/dir.h"
 #include "backend/file/error.h"
 #include "backend/file/inspect.h"
 #include "backend/file/kernel.h"
 #include "backend/file/list.h"
 #include "backend/file/name.h"
+#include "backend/file/notify.h"
 #include "backend/file/proc.h"
 #include "backend/file/record_text.h"
 #include "backend/file/request.h"
@@ -78,7 +78,7 @@ static int file_describe(struct page *p, const char *file, int fd)
 {
     struct record r;
     struct hf_info info;
-    struct file_place place, bell;
+    struct file_place place, marked;
     struct kernel_lock probed;
     const struct kernel_lock *k = NULL;
     int is_path = !strncmp(file, "path~", 5);
@@ -90,12 +90,12 @@ static int file_describe(struct page *p, const char *file, int fd)
         k = hf__file_proc_seek(p->c, &p->locks, &place, &r);
     if (!k && !is_path && !p->locks.is_complete) {
         if (hf__file_kernel_probe(fd, &probed)) k = &probed;
-        hf__file_bell_ring(NULL, fd);
+        hf__file_notify_waiters(NULL, fd);
     }
     hf__file_inspect_fill(p->c, &r, k, is_path, p->req->owner, &info);
     if (!info.locked) return HF_OK;
-    if (p->locks.rows && hf__file_proc_place_of_fd(fd, &bell))
-        info.waiters = hf__file_proc_waiters(&p->locks, &bell);
+    if (p->locks.rows && hf__file_proc_place_of_fd(fd, &marked))
+        info.waiters = hf__file_proc_waiters(&p->locks, &marked);
     return page_add(p, &info);
 }
 

@@ -35,7 +35,7 @@ void hf__file_lock_shut(struct file_lock *l)
 {
     fd_close(&l->idle_fd);
     fd_close(&l->record_fd);
-    fd_close(&l->bell_fd);
+    fd_close(&l->waiter_fd);
 }
 
 /* Which file the name means.  Only the number is asked for: asking for the

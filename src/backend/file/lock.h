@@ -27,7 +27,7 @@ struct file_lock {
     int watched;               /* as which kinds, by bit */
     int is_woken;
     struct file_id watch_id;   /* the file that is watched */
-    int bell_fd;               /* holds the waiters' lock while watched */
+    int waiter_fd;             /* has the mark of a waiter while watched */
     int wd, path_wd;           /* inotify, -1 if none */
     int64_t echo_us;           /* look again then; TIME_NEVER */
     char file[FILE_NAME_SIZE]; /* record's name in the directory */

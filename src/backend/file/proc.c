@@ -13,7 +13,7 @@
 #include <sys/vfs.h>
 #endif
 
-#include "backend/file/bell.h"
+#include "backend/file/notify.h"
 #include "backend/file/proc.h"
 #include "backend/file/record_text.h"
 
@@ -73,8 +73,8 @@ static int line_parse(const char *line, struct kernel_lock *k)
     k->pid = pid;
     k->ino = ino;
     k->shared = !strcmp(access, "READ");
-    k->is_bell = !strcmp(kind, "OFDLCK");
-    return k->is_bell ? start == BELL_OFFSET : !strcmp(kind, "FLOCK");
+    k->is_waiter = !strcmp(kind, "OFDLCK");
+    return k->is_waiter ? start == WAITER_OFFSET : !strcmp(kind, "FLOCK");
 }
 
 /* In another pid namespace the kernel leaves out what it cannot number. */
@@ -101,7 +101,7 @@ static int rows_add(struct backend_conn *c, struct kernel_locks *k)
         end = line + strcspn(line, "\n");
         if (*end) *end++ = '\0';
         if (k->len < most && line_parse(line, &rows[k->len])
-            && !(k->reads && rows[k->len].is_bell))
+            && !(k->reads && rows[k->len].is_waiter))
             k->len++;
     }
     hf__free(c->env->alloc, text);
@@ -199,7 +199,7 @@ const struct kernel_lock *hf__file_proc_find(const struct kernel_locks *k,
                                              const struct file_place *p)
 {
     for (size_t i = 0; i < k->len; i++)
-        if (!k->rows[i].is_bell && row_is_of(&k->rows[i], p))
+        if (!k->rows[i].is_waiter && row_is_of(&k->rows[i], p))
             return &k->rows[i];
     return NULL;
 }
@@ -223,6 +223,6 @@ int64_t hf__file_proc_waiters(const struct kernel_locks *k,
 {
     int64_t n = 0;
     for (size_t i = 0; i < k->len; i++)
-        if (k->rows[i].is_bell && row_is_of(&k->rows[i], p)) n++;
+        if (k->rows[i].is_waiter && row_is_of(&k->rows[i], p)) n++;
     return n;
 }

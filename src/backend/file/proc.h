@@ -10,7 +10,7 @@ struct kernel_lock {
     uint64_t ino;
     int64_t pid; /* 0 unknown */
     int shared;
-    int is_bell; /* a waiter's mark, not a hold */
+    int is_waiter; /* a waiter's mark, not a hold */
 };
 
 struct kernel_locks {

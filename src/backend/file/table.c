@@ -72,7 +72,7 @@ static struct file_lock *lock_make(struct backend_conn *c, const char *name,
     l->name_len = len;
     l->hash = hash;
     l->is_path = !c->is_slash_plain && memchr(name, '/', len) != NULL;
-    l->idle_fd = l->record_fd = l->bell_fd = -1;
+    l->idle_fd = l->record_fd = l->waiter_fd = -1;
     l->wd = l->path_wd = -1;
     l->echo_us = TIME_NEVER;
     if (!l->is_path) hf__file_name(name, len, l->file);

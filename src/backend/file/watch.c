@@ -2,27 +2,27 @@
  * watch.c: waiting without polling.  One rule: a waiter is woken too often
  * rather than too seldom, and never depends on a message alone.
  *
- * What wakes a waiter: bell.c, and a tick for releases that ring nothing.
+ * What wakes a waiter: notify.c, and a tick for releases that notify no waiter.
  */
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend/file/bell.h"
 #include "backend/file/error.h"
 #include "backend/file/lock.h"
+#include "backend/file/notify.h"
 #include "backend/file/request.h"
 #include "backend/file/table.h"
 #include "backend/file/watch.h"
 #include "sys/clock.h"
 
-#define TICK_BLIND_US (20 * US_PER_MS) /* where nothing rings */
+#define TICK_BLIND_US (20 * US_PER_MS) /* where no release notifies */
 
-static void bell_open(struct backend_conn *c, struct file_lock *l)
+static void waiter_open(struct backend_conn *c, struct file_lock *l)
 {
-    if (l->bell_fd >= 0) close(l->bell_fd);
-    l->bell_fd = openat(c->dir_fd, l->file,
-                        O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+    if (l->waiter_fd >= 0) close(l->waiter_fd);
+    l->waiter_fd = openat(c->dir_fd, l->file,
+                          O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
 }
 
 static int fd_is(int fd, const struct file_id *id)
@@ -35,12 +35,12 @@ static int fd_is(int fd, const struct file_id *id)
 void hf__file_watch_again(struct backend_conn *c, struct file_lock *l)
 {
     l->watch_id = l->id;
-    hf__file_bell_remove(c, &l->wd);
-    hf__file_bell_remove(c, &l->path_wd);
-    if (!fd_is(l->bell_fd, l->is_path ? &l->record_id : &l->id))
-        bell_open(c, l);
-    hf__file_bell_hang(l->bell_fd, F_RDLCK);
-    hf__file_bell_add(c, l);
+    hf__file_notify_remove(c, &l->wd);
+    hf__file_notify_remove(c, &l->path_wd);
+    if (!fd_is(l->waiter_fd, l->is_path ? &l->record_id : &l->id))
+        waiter_open(c, l);
+    hf__file_notify_mark(l->waiter_fd, F_RDLCK);
+    hf__file_notify_add(c, l);
 }
 
 static void tick_set(struct backend_conn *c, int64_t now_us)
@@ -62,7 +62,7 @@ int hf__file_watch_start(struct backend_conn *c, struct request *req,
     int is_watched = l->watched != 0;
     l->watched |= 1 << req->kind;
     if (!is_watched) {
-        hf__file_bell_listen(c);
+        hf__file_notify_listen(c);
         hf__file_table_pin(c, l);
         l->next_watched = c->watched;
         c->watched = l;
@@ -87,9 +87,9 @@ int hf__file_watch_stop(struct backend_conn *c, struct request *req,
     *at = l->next_watched;
     l->is_woken = 0;
     l->echo_us = TIME_NEVER;
-    hf__file_bell_remove(c, &l->wd);
-    hf__file_bell_remove(c, &l->path_wd);
-    hf__file_bell_hang(l->bell_fd, F_UNLCK);
+    hf__file_notify_remove(c, &l->wd);
+    hf__file_notify_remove(c, &l->path_wd);
+    hf__file_notify_mark(l->waiter_fd, F_UNLCK);
     if (!c->watched) c->tick_us = TIME_NEVER;
     hf__file_table_unpin(c, l);
     return ANSWER_DONE;

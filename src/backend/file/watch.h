@@ -4,7 +4,7 @@
 
 #include "backend/file/lock.h"
 
-#define TICK_US (200 * US_PER_MS) /* for releases that ring no bell */
+#define TICK_US (200 * US_PER_MS) /* for releases that notify no waiter */
 
 /* Answer OP_WATCH and OP_UNWATCH. */
 int hf__file_watch_start(struct backend_conn *c, struct request *req,

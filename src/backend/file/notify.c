@@ -1,16 +1,16 @@
 /*
- * bell.c: how a release is heard.  One rule: the bell is rung after the
- * unlock, and hung up before the look that decides to wait.
+ * notify.c: how waiters learn of a release.  One rule: they are notified after
+ * the unlock, and a waiter marks the file before the look that decides to wait.
  *
  * Three things wake a waiter:
- *  - the bell: a waiter keeps a shared byte-range lock (BELL_OFFSET) on the
+ *  - its mark: a waiter keeps a shared byte-range lock (WAITER_OFFSET) on the
  *    record's file.  The process that unlocks sees it and touches the file's
  *    times, which inotify tells as IN_ATTRIB.  Writing a record tells nothing
  *    (IN_MODIFY is not listened to), so grants wake no waiter, and an unlock
  *    without waiters costs one fcntl(2).
  *  - the kernel closing a dead holder's file: IN_CLOSE_*.  It is told just
  *    before the lock goes, hence the second look after ECHO_US.
- *  - a tick, for programs that unlock without closing and know of no bell.
+ *  - a tick, for programs that unlock without closing and know of no mark.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -22,30 +22,30 @@
 #include <sys/inotify.h>
 #endif
 
-#include "backend/file/bell.h"
 #include "backend/file/lock.h"
+#include "backend/file/notify.h"
 #include "sys/clock.h"
 
 #define READS_MAX 16            /* reads of events in one call */
 #define ECHO_US (1 * US_PER_MS) /* a close is told before it unlocks */
 
 #if defined(__linux__) && defined(F_OFD_SETLK)
-static struct flock bell_range(short type)
+static struct flock waiter_range(short type)
 {
     struct flock range = {0};
     range.l_type = type;
     range.l_whence = SEEK_SET;
-    range.l_start = BELL_OFFSET;
+    range.l_start = WAITER_OFFSET;
     range.l_len = 1;
     return range;
 }
 
-int hf__file_bell_ring(const struct file_lock *l, int fd)
+int hf__file_notify_waiters(const struct file_lock *l, int fd)
 {
-    struct flock range = bell_range(F_WRLCK);
+    struct flock range = waiter_range(F_WRLCK);
     if (l && l->is_path) fd = l->record_fd;
-    /* Through our own bell fd, only the marks of other waiters are found. */
-    int asking = l && l->watched && l->bell_fd >= 0 ? l->bell_fd : fd;
+    /* Through our own mark, only those of other waiters are found. */
+    int asking = l && l->watched && l->waiter_fd >= 0 ? l->waiter_fd : fd;
     if (asking < 0) return 0;
     if (fcntl(asking, F_OFD_GETLK, &range) == 0 && range.l_type == F_UNLCK)
         return 0;
@@ -53,9 +53,9 @@ int hf__file_bell_ring(const struct file_lock *l, int fd)
     return 1;
 }
 
-void hf__file_bell_hang(int fd, short type)
+void hf__file_notify_mark(int fd, short type)
 {
-    struct flock range = bell_range(type);
+    struct flock range = waiter_range(type);
     if (fd >= 0) fcntl(fd, F_OFD_SETLK, &range);
 }
 
@@ -76,7 +76,7 @@ static int wd_is_used(const struct backend_conn *c, int wd)
 }
 
 /* Two names may be links to one file, which has one descriptor. */
-void hf__file_bell_remove(struct backend_conn *c, int *wd)
+void hf__file_notify_remove(struct backend_conn *c, int *wd)
 {
     int old = *wd;
     *wd = -1;
@@ -84,7 +84,7 @@ void hf__file_bell_remove(struct backend_conn *c, int *wd)
         inotify_rm_watch(c->inotify_fd, old);
 }
 
-void hf__file_bell_listen(struct backend_conn *c)
+void hf__file_notify_listen(struct backend_conn *c)
 {
     if (c->inotify_fd >= 0) return;
     c->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
@@ -94,9 +94,9 @@ void hf__file_bell_listen(struct backend_conn *c)
 #define MASK_RECORD (IN_ATTRIB | IN_CLOSE_WRITE | IN_MOVE_SELF)
 #define MASK_PATH (IN_ATTRIB | IN_CLOSE | IN_MOVE_SELF)
 
-void hf__file_bell_add(struct backend_conn *c, struct file_lock *l)
+void hf__file_notify_add(struct backend_conn *c, struct file_lock *l)
 {
-    l->wd = inotify_add(c, l->bell_fd, MASK_RECORD);
+    l->wd = inotify_add(c, l->waiter_fd, MASK_RECORD);
     if (l->is_path) l->path_wd = inotify_add(c, l->idle_fd, MASK_PATH);
 }
 
@@ -117,7 +117,7 @@ static void event_note(struct backend_conn *c, const struct inotify_event *ev,
     }
 }
 
-int hf__file_bell_read(struct backend_conn *c)
+int hf__file_notify_read(struct backend_conn *c)
 {
     _Alignas(struct inotify_event) char buf[4096];
     int done = 0;
@@ -136,37 +136,37 @@ int hf__file_bell_read(struct backend_conn *c)
     return done;
 }
 #else
-int hf__file_bell_ring(const struct file_lock *l, int fd)
+int hf__file_notify_waiters(const struct file_lock *l, int fd)
 {
     (void)l;
     (void)fd;
     return 0;
 }
 
-void hf__file_bell_hang(int fd, short type)
+void hf__file_notify_mark(int fd, short type)
 {
     (void)fd;
     (void)type;
 }
 
-void hf__file_bell_remove(struct backend_conn *c, int *wd)
+void hf__file_notify_remove(struct backend_conn *c, int *wd)
 {
     (void)c;
     *wd = -1;
 }
 
-void hf__file_bell_listen(struct backend_conn *c)
+void hf__file_notify_listen(struct backend_conn *c)
 {
     (void)c;
 }
 
-void hf__file_bell_add(struct backend_conn *c, struct file_lock *l)
+void hf__file_notify_add(struct backend_conn *c, struct file_lock *l)
 {
     (void)c;
     (void)l;
 }
 
-int hf__file_bell_read(struct backend_conn *c)
+int hf__file_notify_read(struct backend_conn *c)
 {
     (void)c;
     return 0;
