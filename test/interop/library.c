@@ -8,13 +8,13 @@
 
 static struct library library;
 
-static void url_write(char url[LIBRARY_URL_MAX], const struct redis *r,
+static void url_write(char url[LIBRARY_URL_MAX], const struct lab_server *r,
                       const char *options)
 {
     snprintf(url, LIBRARY_URL_MAX, "%.63s?format=string%.32s", r->url, options);
 }
 
-void library_serve(struct redis *r)
+void library_serve(struct lab_server *r)
 {
     char url[LIBRARY_URL_MAX];
     redis_begin(r, NULL);

@@ -16,7 +16,7 @@
 #include "peer.h"
 
 struct library {
-    struct redis server;
+    struct lab_server server;
     struct peer there;
 };
 
@@ -25,7 +25,7 @@ struct library {
 struct library *library_begin(const char *language);
 
 /* The server alone. */
-void library_serve(struct redis *r);
+void library_serve(struct lab_server *r);
 
 /* A further client of ours: the format, and `options` ("&fence=off"). */
 hf_client *library_client(struct library *t, const char *options);

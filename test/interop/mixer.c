@@ -106,7 +106,7 @@ static void mixer_run(void *arg)
     for (int i = 0; i < m->rounds && !m->wrong[0]; i++) mixer_round(m);
 }
 
-void mixer_start(struct mixer *m, const struct redis *server, hf_client *c,
+void mixer_start(struct mixer *m, const struct lab_server *server, hf_client *c,
                  uint32_t seed, int rounds)
 {
     *m = (struct mixer){.seed = seed, .rounds = rounds, .has_fence = 1};
@@ -115,7 +115,7 @@ void mixer_start(struct mixer *m, const struct redis *server, hf_client *c,
     rig_spawn(mixer_run, m);
 }
 
-static int process_run(struct proc *self, const void *arg)
+static int process_run(struct lab_proc *self, const void *arg)
 {
     static struct mixer m;
     const struct mixer_process *conf = arg;
@@ -134,7 +134,7 @@ static int process_run(struct proc *self, const void *arg)
     return 0;
 }
 
-void mixer_process_start(struct proc *p, const struct mixer_process *conf)
+void mixer_process_start(struct lab_proc *p, const struct mixer_process *conf)
 {
     proc_start(p, process_run, conf);
 }

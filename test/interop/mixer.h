@@ -16,18 +16,18 @@ struct mixer {
     int rounds;
     int has_fence; /* or its URL says fence=off */
     hf_lock *lock;
-    struct redis seen;
+    struct lab_server seen;
     char wrong[128]; /* "": nothing */
 };
 
 /* Start one on a thread of the rig; its lock is `a`.  Static. */
-void mixer_start(struct mixer *m, const struct redis *server, hf_client *c,
+void mixer_start(struct mixer *m, const struct lab_server *server, hf_client *c,
                  uint32_t seed, int rounds);
 
 /* The same in a process of its own, with its own client of `url`; it begins
  * when it is told anything and ends with the line "exact". */
 struct mixer_process {
-    const struct redis *server;
+    const struct lab_server *server;
     const char *url;
     uint32_t seed;
     int rounds;
@@ -35,6 +35,6 @@ struct mixer_process {
 };
 
 /* Start it, before the test opens a client; both static. */
-void mixer_process_start(struct proc *p, const struct mixer_process *conf);
+void mixer_process_start(struct lab_proc *p, const struct mixer_process *conf);
 
 #endif

@@ -17,7 +17,7 @@ static const char *peer_command(const struct peer *p)
 }
 
 /* The child: the shell reads the command's quotes and makes way for it. */
-static int peer_exec(struct proc *self, const void *arg)
+static int peer_exec(struct lab_proc *self, const void *arg)
 {
     const struct peer *p = arg;
     char command[4096];
@@ -30,7 +30,7 @@ static int peer_exec(struct proc *self, const void *arg)
     return 127;
 }
 
-void peer_start(struct peer *p, const struct redis *r, int64_t watchdog_ms)
+void peer_start(struct peer *p, const struct lab_server *r, int64_t watchdog_ms)
 {
     if (!p->language) p->language = "java";
     if (!peer_command(p))
@@ -43,7 +43,7 @@ void peer_start(struct peer *p, const struct redis *r, int64_t watchdog_ms)
     CHECK_STR(line, "ready");
 }
 
-void peer_begin(struct peer *p, struct redis *r, int64_t watchdog_ms)
+void peer_begin(struct peer *p, struct lab_server *r, int64_t watchdog_ms)
 {
     redis_begin(r, NULL);
     rig_begin_at(r->url);
@@ -111,12 +111,12 @@ void peer_kill(struct peer *p)
 }
 
 struct listening {
-    struct redis *server;
+    struct lab_server *server;
     const char *name;
     int wanted;
 };
 
-int64_t peer_waiters(struct redis *r, const char *name)
+int64_t peer_waiters(struct lab_server *r, const char *name)
 {
     const char *open = strchr(name, '{') ? "" : "{";
     const char *reply =
@@ -132,7 +132,7 @@ static int is_listened_to(void *arg)
     return peer_waiters(l->server, l->name) >= l->wanted;
 }
 
-int peer_until_waiters(struct redis *r, const char *name, int wanted)
+int peer_until_waiters(struct lab_server *r, const char *name, int wanted)
 {
     struct listening l = {r, name, wanted};
     return rig_until(is_listened_to, &l);
@@ -159,7 +159,7 @@ void waiter_start_polling(struct waiter *w, hf_lock *lock, int32_t backoff)
     rig_pause_ms(300);
 }
 
-void waiter_start(struct waiter *w, struct redis *r, hf_lock *lock)
+void waiter_start(struct waiter *w, struct lab_server *r, hf_lock *lock)
 {
     waiter_spawn(w, lock, HF_BACKOFF_NONE);
     CHECK(peer_until_waiters(r, hf_lock_name(lock), 1));

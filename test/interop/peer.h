@@ -3,7 +3,7 @@
  * it shares with us.  One rule: what it is asked, it answers with one line (the
  * words are in README.md).  Here is the Java one; library.h has the others.
  *
- *     static struct redis r;
+ *     static struct lab_server r;
  *     static struct peer java;
  *     peer_begin(&java, &r, 30000);
  *     CHECK_STR(peer_ask(&java, "lock a 60000"), "ok");
@@ -20,7 +20,7 @@
 #define PEER_START_MS 30000 /* until a virtual machine runs and has connected */
 
 struct peer {
-    struct proc proc;
+    struct lab_proc proc;
     char line[PROC_LINE_MAX]; /* its last answer */
     const char *language;     /* its command is the argument LANGUAGE=; java */
     int port;
@@ -29,10 +29,11 @@ struct peer {
 };
 
 /* Start a server and the peer of it; both end with the test.  Static. */
-void peer_begin(struct peer *p, struct redis *r, int64_t watchdog_ms);
+void peer_begin(struct peer *p, struct lab_server *r, int64_t watchdog_ms);
 
 /* A further one, before the test opens a client; in p->language, or Java. */
-void peer_start(struct peer *p, const struct redis *r, int64_t watchdog_ms);
+void peer_start(struct peer *p, const struct lab_server *r,
+                int64_t watchdog_ms);
 
 /* Tell it something, and hear the answer later: NULL if none came in time. */
 void peer_say(struct peer *p, const char *format, ...)
@@ -51,10 +52,10 @@ int64_t peer_number(struct peer *p, const char *format, ...)
 void peer_kill(struct peer *p);
 
 /* How many processes listen for the release of the lock. */
-int64_t peer_waiters(struct redis *r, const char *name);
+int64_t peer_waiters(struct lab_server *r, const char *name);
 
 /* Wait until `wanted` of them do. */
-int peer_until_waiters(struct redis *r, const char *name, int wanted);
+int peer_until_waiters(struct lab_server *r, const char *name, int wanted);
 
 /* A thread of ours that waits for a lock and then has it; rig_join() ends it.
  * Static. */
@@ -67,7 +68,7 @@ struct waiter {
 };
 
 /* Start it, and come back when it sleeps. */
-void waiter_start(struct waiter *w, struct redis *r, hf_lock *lock);
+void waiter_start(struct waiter *w, struct lab_server *r, hf_lock *lock);
 
 /* Start it where it listens to nobody, and come back a little later. */
 void waiter_start_polling(struct waiter *w, hf_lock *lock, int32_t backoff);

@@ -14,13 +14,13 @@
 #define CHANNEL "redisson_lock__channel:{" NAME "}"
 #define SHORT_MS 4000 /* an unwoken waiter of ours looks again after 5 s */
 
-static struct cluster_rig c;
+static struct lab_cluster c;
 static struct peer java;
 static struct waiter w;
 
 static int64_t subscribers(const char *how)
 {
-    struct redis *r = &c.nodes[cluster_rig_at(&c, NAME)];
+    struct lab_server *r = &c.nodes[cluster_rig_at(&c, NAME)];
     const char *reply = redis_say(r, "PUBSUB %s " CHANNEL, how);
     const char *number = strchr(reply, '\n');
     return number ? strtoll(number + 1, NULL, 10) : 0;

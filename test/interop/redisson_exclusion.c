@@ -4,7 +4,7 @@
  */
 #include "peer.h"
 
-static struct redis server;
+static struct lab_server server;
 static struct peer java;
 
 TEST(redisson_exclusion, what_java_holds_we_cannot_take)

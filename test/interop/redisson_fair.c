@@ -8,7 +8,7 @@
 
 #define WAITERS 3
 
-static struct redis server;
+static struct lab_server server;
 static struct peer java;
 static struct fair_waiter waiters[WAITERS];
 static atomic_int turns;

@@ -8,7 +8,7 @@
 
 #define ROUNDS 200
 
-static struct redis server;
+static struct lab_server server;
 static struct peer java;
 
 static uint64_t fence_take(hf_lock *l)

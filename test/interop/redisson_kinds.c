@@ -4,7 +4,7 @@
  */
 #include "peer.h"
 
-static struct redis server;
+static struct lab_server server;
 static struct peer java, other;
 
 static const char *const kinds[] = {"fair", "spin", "fenced", "nonreentrant"};

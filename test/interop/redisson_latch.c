@@ -8,7 +8,7 @@
 #include "lib/rig_gate.h"
 #include "peer.h"
 
-static struct redis server;
+static struct lab_server server;
 static struct peer java;
 static struct gate_wait w;
 

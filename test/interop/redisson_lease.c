@@ -11,7 +11,7 @@
 #define MANY_LEASES_MS (3 * LEASE_MS)
 #define SLACK_MS 20 /* the server's clock and ours are not one */
 
-static struct redis server;
+static struct lab_server server;
 static struct peer java;
 
 TEST(redisson_lease, javas_watchdog_keeps_it_from_us)
@@ -105,7 +105,7 @@ TEST(redisson_lease, we_get_a_killed_javas_lock_when_its_lease_ends)
 
 TEST(redisson_lease, java_gets_our_killed_processs_lock_when_its_lease_ends)
 {
-    static struct proc p;
+    static struct lab_proc p;
     static struct holder h;
     peer_begin(&java, &server, 30000);
     h = (struct holder){server.url, "a", LEASE_MS, 0};

@@ -9,13 +9,13 @@
 #define JAVA_THREADS 2
 #define OUR_THREADS 2 /* in the test's process; one more in another */
 
-static struct redis server;
+static struct lab_server server;
 static struct peer java;
 
 TEST(redisson_mix, a_counter_that_only_the_lock_guards_comes_out_exact)
 {
     static struct mixer mixers[OUR_THREADS];
-    static struct proc process;
+    static struct lab_proc process;
     static struct mixer_process conf;
     peer_begin(&java, &server, 30000);
     conf = (struct mixer_process){&server, rig_url(), 3, ROUNDS, 1};

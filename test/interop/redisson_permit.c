@@ -8,7 +8,7 @@
 #include "lib/rig_semaphore.h"
 #include "peer.h"
 
-static struct redis server;
+static struct lab_server server;
 static struct peer java;
 
 static hf_semaphore *begin(int64_t permits)
@@ -241,7 +241,7 @@ TEST(redisson_permit, javas_waiter_for_a_counter_is_woken_by_us)
 
 struct mixer {
     hf_semaphore *sem;
-    struct redis seen;
+    struct lab_server seen;
     int errors;
 };
 

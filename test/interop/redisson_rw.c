@@ -9,7 +9,7 @@
 #include "lib/rig_rw.h"
 #include "peer.h"
 
-static struct redis server;
+static struct lab_server server;
 static struct peer java, other;
 static struct rw a;
 static struct rw_actor w;
@@ -361,7 +361,7 @@ TEST(redisson_rw, a_plain_lock_of_javas_is_a_conflict)
 
 struct mixer {
     uint32_t id;
-    struct redis seen; /* a connection of its own */
+    struct lab_server seen; /* a connection of its own */
     char wrong[128];
 };
 

@@ -5,7 +5,7 @@
  */
 #include "peer.h"
 
-static struct redis server;
+static struct lab_server server;
 static struct peer java, other;
 
 /* Names that put the channel where Redisson's rule puts it, or nowhere. */

@@ -60,7 +60,7 @@ LIBRARY_TEST(lease, of_a_killed_one_ends_and_we_get_the_lock)
 
 LIBRARY_TEST(lease, of_our_killed_process_ends_and_it_gets_the_lock)
 {
-    static struct proc p;
+    static struct lab_proc p;
     static struct holder h;
     h = (struct holder){rig_url(), "a", LEASE_MS, 0};
     holder_start(&p, &h);

@@ -13,7 +13,7 @@
 static const char *const languages[] = {"go", "redislock", "py", "node"};
 #define PEERS_LEN (sizeof languages / sizeof languages[0])
 
-static struct redis server;
+static struct lab_server server;
 static struct peer peers[PEERS_LEN];
 
 static void peers_begin(void)
@@ -28,7 +28,7 @@ static void peers_begin(void)
 TEST(string_mix, a_counter_that_only_the_lock_guards_comes_out_exact)
 {
     static struct mixer mixers[OUR_THREADS];
-    static struct proc process;
+    static struct lab_proc process;
     static struct mixer_process conf;
     static char bare[128];
     peers_begin();

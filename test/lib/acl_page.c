@@ -57,7 +57,7 @@ void acl_block_add(char *out, size_t size, const char *use, const char *pattern)
     snprintf(out + used, size - used, " ");
 }
 
-void acl_user_make(struct redis *r, const char *user, const char *uses,
+void acl_user_make(struct lab_server *r, const char *user, const char *uses,
                    const char *pattern)
 {
     static char rights[RIGHTS_MAX];

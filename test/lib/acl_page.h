@@ -14,7 +14,7 @@
 
 /* Make a user with the rights of these uses ("lock,break"), for locks whose
  * names match `pattern`.  Fails the test if the page has no such use. */
-void acl_user_make(struct redis *r, const char *user, const char *uses,
+void acl_user_make(struct lab_server *r, const char *user, const char *uses,
                    const char *pattern);
 
 /* Add the words of one use's block to `out`, with `pattern` for NAME, in one

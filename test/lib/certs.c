@@ -17,7 +17,7 @@
 
 #define PATHS 8
 
-const char *certs_path(const struct certs *c, const char *name)
+const char *certs_path(const struct lab_certs *c, const char *name)
 {
     static char paths[PATHS][256];
     static int next;
@@ -26,7 +26,7 @@ const char *certs_path(const struct certs *c, const char *name)
     return path;
 }
 
-static const char *path_of(const struct certs *c, const char *stem,
+static const char *path_of(const struct lab_certs *c, const char *stem,
                            const char *kind)
 {
     char name[64];
@@ -65,33 +65,33 @@ static int entry_remove(const char *path, const struct stat *st, int type,
 
 static void certs_end(void *arg)
 {
-    struct certs *c = arg;
+    struct lab_certs *c = arg;
     if (c->dir[0]) nftw(c->dir, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
     c->dir[0] = 0;
 }
 
-static void dir_make(struct certs *c)
+static void dir_make(struct lab_certs *c)
 {
     const char *tmp = getenv("TMPDIR");
     snprintf(c->dir, sizeof c->dir, "%s/hf-certs-XXXXXX", tmp ? tmp : "/tmp");
     CHECK(mkdtemp(c->dir) != NULL);
 }
 
-void certs_begin(struct certs *c)
+void certs_begin(struct lab_certs *c)
 {
     dir_make(c);
     test_cleanup(certs_end, c);
     certs_authority(c, "ca");
 }
 
-static struct certs *shared;
+static struct lab_certs *shared;
 
 static void shared_end(void)
 {
     certs_end(shared);
 }
 
-void certs_begin_shared(struct certs *c)
+void certs_begin_shared(struct lab_certs *c)
 {
     dir_make(c);
     shared = c;
@@ -99,7 +99,7 @@ void certs_begin_shared(struct certs *c)
     certs_authority(c, "ca");
 }
 
-void certs_authority(struct certs *c, const char *stem)
+void certs_authority(struct lab_certs *c, const char *stem)
 {
     char subject[80];
     snprintf(subject, sizeof subject, "/CN=authority %s", stem);
@@ -123,7 +123,7 @@ void certs_authority(struct certs *c, const char *stem)
     openssl_run(argv);
 }
 
-static void request_make(struct certs *c, const char *stem)
+static void request_make(struct lab_certs *c, const char *stem)
 {
     char subject[80];
     snprintf(subject, sizeof subject, "/CN=%s", stem);
@@ -145,7 +145,7 @@ static void request_make(struct certs *c, const char *stem)
     openssl_run(argv);
 }
 
-void certs_make(struct certs *c, const char *stem, const char *authority,
+void certs_make(struct lab_certs *c, const char *stem, const char *authority,
                 const char *names, int days)
 {
     char text[160], number[16];
@@ -175,7 +175,7 @@ void certs_make(struct certs *c, const char *stem, const char *authority,
     openssl_run(argv);
 }
 
-void certs_lock_key(struct certs *c, const char *stem, const char *to,
+void certs_lock_key(struct lab_certs *c, const char *stem, const char *to,
                     const char *password)
 {
     certs_write(c, "words", password, 0600);
@@ -187,7 +187,7 @@ void certs_lock_key(struct certs *c, const char *stem, const char *to,
     openssl_run(argv);
 }
 
-void certs_write(struct certs *c, const char *name, const char *text,
+void certs_write(struct lab_certs *c, const char *name, const char *text,
                  unsigned mode)
 {
     const char *path = certs_path(c, name);
@@ -199,7 +199,7 @@ void certs_write(struct certs *c, const char *name, const char *text,
     close(fd);
 }
 
-void certs_replace(struct certs *c, const char *from, const char *to)
+void certs_replace(struct lab_certs *c, const char *from, const char *to)
 {
     CHECK(rename(certs_path(c, from), certs_path(c, to)) == 0);
 }

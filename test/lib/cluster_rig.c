@@ -12,7 +12,7 @@
 #define SLOTS_ALL 16384
 #define KEYS_AT_ONCE "1000"
 
-static const char *must(struct redis *r, const char *command)
+static const char *must(struct lab_server *r, const char *command)
 {
     const char *reply = redis_say(r, "%s", command);
     if (reply[0] == '-' || reply[0] == '(') TEST_FAIL("%s: %s", command, reply);
@@ -26,7 +26,7 @@ int cluster_rig_bus_port(void)
     return redis_free_port();
 }
 
-static void node_args(struct cluster_rig *c, int i)
+static void node_args(struct lab_cluster *c, int i)
 {
     const char **args = c->args[i];
     int n = 0;
@@ -42,7 +42,7 @@ static void node_args(struct cluster_rig *c, int i)
     args[n] = NULL;
 }
 
-static void slots_share(struct cluster_rig *c)
+static void slots_share(struct lab_cluster *c)
 {
     char command[64];
     for (int i = 0; i < c->masters; i++) {
@@ -59,7 +59,7 @@ static void slots_share(struct cluster_rig *c)
 /* By their names: who has only just been met goes by another one. */
 static int all_are_known(void *arg)
 {
-    struct cluster_rig *c = arg;
+    struct lab_cluster *c = arg;
     for (int i = 0; i < c->len; i++) {
         const char *list = redis_say(&c->nodes[i], "CLUSTER NODES");
         for (int k = 0; k < c->len; k++)
@@ -70,9 +70,9 @@ static int all_are_known(void *arg)
 
 static int all_are_well(void *arg)
 {
-    struct cluster_rig *c = arg;
+    struct lab_cluster *c = arg;
     for (int i = 0; i < c->len; i++) {
-        struct redis *r = &c->nodes[i];
+        struct lab_server *r = &c->nodes[i];
         if (!strstr(redis_say(r, "CLUSTER INFO"), "cluster_state:ok")) return 0;
         int is_replica = i >= c->masters;
         if (is_replica
@@ -83,7 +83,7 @@ static int all_are_well(void *arg)
     return 1;
 }
 
-static void replicas_assign(struct cluster_rig *c)
+static void replicas_assign(struct lab_cluster *c)
 {
     char command[80];
     for (int i = c->masters; i < c->len; i++) {
@@ -93,7 +93,7 @@ static void replicas_assign(struct cluster_rig *c)
     }
 }
 
-static void cluster_make(struct cluster_rig *c)
+static void cluster_make(struct lab_cluster *c)
 {
     char command[80];
     for (int i = 0; i < c->len; i++)
@@ -110,7 +110,7 @@ static void cluster_make(struct cluster_rig *c)
     if (!rig_until(all_are_well, c)) TEST_FAIL("the cluster does not come up");
 }
 
-static void url_make(struct cluster_rig *c)
+static void url_make(struct lab_cluster *c)
 {
     snprintf(c->url, sizeof c->url, "redis-cluster://");
     for (int i = 0; i < c->len; i++) {
@@ -120,7 +120,7 @@ static void url_make(struct cluster_rig *c)
     }
 }
 
-void cluster_rig_begin(struct cluster_rig *c, int masters, int replicas)
+void cluster_rig_begin(struct lab_cluster *c, int masters, int replicas)
 {
     c->stopped = 0;
     c->masters = masters;
@@ -137,7 +137,7 @@ void cluster_rig_begin(struct cluster_rig *c, int masters, int replicas)
     rig_begin_at(c->url);
 }
 
-static struct cluster_rig shared;
+static struct lab_cluster shared;
 
 static void shared_end(void)
 {
@@ -165,20 +165,20 @@ void cluster_rig_fresh(char *url, size_t size)
 
 /* ---- looking ---- */
 
-static struct redis *any(struct cluster_rig *c)
+static struct lab_server *any(struct lab_cluster *c)
 {
     for (int i = 0; i < c->len; i++)
         if (c->nodes[i].pid > 0 && !(c->stopped & 1u << i)) return &c->nodes[i];
     TEST_FAIL("no node of the cluster answers");
 }
 
-int cluster_rig_slot(struct cluster_rig *c, const char *key)
+int cluster_rig_slot(struct lab_cluster *c, const char *key)
 {
     return (int)redis_number(any(c), "CLUSTER KEYSLOT \"%s\"", key);
 }
 
 struct search {
-    struct cluster_rig *c;
+    struct lab_cluster *c;
     const char *key;
     int found;
 };
@@ -187,7 +187,7 @@ static int is_served(void *arg)
 {
     struct search *s = arg;
     for (int i = 0; i < s->c->len; i++) {
-        struct redis *r = &s->c->nodes[i];
+        struct lab_server *r = &s->c->nodes[i];
         if (r->pid == 0 || s->c->stopped & 1u << i) continue;
         const char *reply = redis_say(r, "EXISTS \"%s\"", s->key);
         if (strcmp(reply, "0") != 0 && strcmp(reply, "1") != 0) continue;
@@ -197,7 +197,7 @@ static int is_served(void *arg)
     return 0;
 }
 
-int cluster_rig_at(struct cluster_rig *c, const char *key)
+int cluster_rig_at(struct lab_cluster *c, const char *key)
 {
     struct search s = {.c = c, .key = key};
     if (!rig_until(is_served, &s)) TEST_FAIL("no node serves %s", key);
@@ -206,7 +206,7 @@ int cluster_rig_at(struct cluster_rig *c, const char *key)
 
 /* ---- resharding ---- */
 
-void cluster_rig_move_begin(struct cluster_rig *c, int slot, int from, int to)
+void cluster_rig_move_begin(struct lab_cluster *c, int slot, int from, int to)
 {
     char command[100];
     snprintf(command, sizeof command, "CLUSTER SETSLOT %d IMPORTING %s", slot,
@@ -217,7 +217,7 @@ void cluster_rig_move_begin(struct cluster_rig *c, int slot, int from, int to)
     must(&c->nodes[from], command);
 }
 
-void cluster_rig_move_keys(struct cluster_rig *c, int slot, int from, int to)
+void cluster_rig_move_keys(struct lab_cluster *c, int slot, int from, int to)
 {
     char list[REDIS_REPLY_MAX];
     char *rest = NULL;
@@ -234,7 +234,7 @@ void cluster_rig_move_keys(struct cluster_rig *c, int slot, int from, int to)
     }
 }
 
-void cluster_rig_move_end(struct cluster_rig *c, int slot, int to)
+void cluster_rig_move_end(struct lab_cluster *c, int slot, int to)
 {
     char command[100];
     snprintf(command, sizeof command, "CLUSTER SETSLOT %d NODE %s", slot,
@@ -244,7 +244,7 @@ void cluster_rig_move_end(struct cluster_rig *c, int slot, int to)
         if (i != to) must(&c->nodes[i], command);
 }
 
-void cluster_rig_move(struct cluster_rig *c, int slot, int from, int to)
+void cluster_rig_move(struct lab_cluster *c, int slot, int from, int to)
 {
     cluster_rig_move_begin(c, slot, from, to);
     cluster_rig_move_keys(c, slot, from, to);
@@ -255,23 +255,23 @@ void cluster_rig_move(struct cluster_rig *c, int slot, int from, int to)
 
 /* ---- faults ---- */
 
-void cluster_rig_kill(struct cluster_rig *c, int node)
+void cluster_rig_kill(struct lab_cluster *c, int node)
 {
     redis_shutdown(&c->nodes[node], 0);
 }
 
-void cluster_rig_restart(struct cluster_rig *c, int node)
+void cluster_rig_restart(struct lab_cluster *c, int node)
 {
     redis_start(&c->nodes[node]);
 }
 
-void cluster_rig_stop(struct cluster_rig *c, int node)
+void cluster_rig_stop(struct lab_cluster *c, int node)
 {
     c->stopped |= 1u << node;
     redis_pause(&c->nodes[node]);
 }
 
-void cluster_rig_cont(struct cluster_rig *c, int node)
+void cluster_rig_cont(struct lab_cluster *c, int node)
 {
     c->stopped &= ~(1u << node);
     redis_resume(&c->nodes[node]);

@@ -3,7 +3,7 @@
  * can happen to it.  One rule: a step is over when every node that is up knows
  * of it, not when some time has passed.
  *
- *     static struct cluster_rig c;
+ *     static struct lab_cluster c;
  *     cluster_rig_begin(&c, 3, 1);
  *     hf_client *client = rig_client_at(c.url, NULL);
  *     int at = cluster_rig_at(&c, "job");
@@ -20,11 +20,11 @@
 
 #define CLUSTER_RIG_MAX 8
 
-struct cluster_rig {
-    const struct net *net; /* NULL: all are on 127.0.0.1 */
+struct lab_cluster {
+    const struct lab_net *net; /* NULL: all are on 127.0.0.1 */
     int masters, len;
     unsigned stopped; /* by bit: they would not answer, or are cut off */
-    struct redis nodes[CLUSTER_RIG_MAX];
+    struct lab_server nodes[CLUSTER_RIG_MAX];
     char bus[CLUSTER_RIG_MAX][8];
     const char *args[CLUSTER_RIG_MAX][12];
     char ids[CLUSTER_RIG_MAX][48];
@@ -33,7 +33,7 @@ struct cluster_rig {
 
 /* Start it, and the rig with its URL; stopped when the test ends.  Each master
  * has so many (0 or 1) replicas.  `c` static. */
-void cluster_rig_begin(struct cluster_rig *c, int masters, int replicas);
+void cluster_rig_begin(struct lab_cluster *c, int masters, int replicas);
 
 /* The URL of one of three masters for the whole run, emptied. */
 void cluster_rig_fresh(char *url, size_t size);
@@ -41,21 +41,21 @@ void cluster_rig_fresh(char *url, size_t size);
 /* A port for a bus, that no connection can be given meanwhile. */
 int cluster_rig_bus_port(void);
 
-int cluster_rig_slot(struct cluster_rig *c, const char *key);
+int cluster_rig_slot(struct lab_cluster *c, const char *key);
 
 /* Which node serves the key's slot now; waits until one does. */
-int cluster_rig_at(struct cluster_rig *c, const char *key);
+int cluster_rig_at(struct lab_cluster *c, const char *key);
 
 /* Resharding: open the window, move the slot's keys, close it; or all three. */
-void cluster_rig_move_begin(struct cluster_rig *c, int slot, int from, int to);
-void cluster_rig_move_keys(struct cluster_rig *c, int slot, int from, int to);
-void cluster_rig_move_end(struct cluster_rig *c, int slot, int to);
-void cluster_rig_move(struct cluster_rig *c, int slot, int from, int to);
+void cluster_rig_move_begin(struct lab_cluster *c, int slot, int from, int to);
+void cluster_rig_move_keys(struct lab_cluster *c, int slot, int from, int to);
+void cluster_rig_move_end(struct lab_cluster *c, int slot, int to);
+void cluster_rig_move(struct lab_cluster *c, int slot, int from, int to);
 
 /* kill -9; come back (it finds its place by itself); SIGSTOP, SIGCONT. */
-void cluster_rig_kill(struct cluster_rig *c, int node);
-void cluster_rig_restart(struct cluster_rig *c, int node);
-void cluster_rig_stop(struct cluster_rig *c, int node);
-void cluster_rig_cont(struct cluster_rig *c, int node);
+void cluster_rig_kill(struct lab_cluster *c, int node);
+void cluster_rig_restart(struct lab_cluster *c, int node);
+void cluster_rig_stop(struct lab_cluster *c, int node);
+void cluster_rig_cont(struct lab_cluster *c, int node);
 
 #endif

@@ -40,7 +40,7 @@ int ear_hears(const char *text)
     }
 }
 
-void ear_open(const struct redis *r, const char *channel)
+void ear_open(const struct lab_server *r, const char *channel)
 {
     char line[200];
     int len = snprintf(line, sizeof line, "SUBSCRIBE %s\r\n", channel);

@@ -13,7 +13,7 @@
 
 /* SUBSCRIBE to the channel, and wait until that is confirmed.  There is one ear
  * at a time: another one, and the end of the test, close it. */
-void ear_open(const struct redis *r, const char *channel);
+void ear_open(const struct lab_server *r, const char *channel);
 
 /* Wait until `text` has come, as it is on the line; what came before it is
  * forgotten.  0 if it did not come in time. */

@@ -16,13 +16,13 @@ static const char *const durable[] = {"--appendonly", "yes", "--appendfsync",
 
 static void clock_end(void *arg)
 {
-    struct five_node *n = arg;
+    struct lab_master *n = arg;
     munmap((void *)n->offset_ns, sizeof *n->offset_ns);
     unlink(n->clock_path);
 }
 
 /* A file with its offset, and the words that make a server look at it. */
-static void clock_begin(struct five_node *n)
+static void clock_begin(struct lab_master *n)
 {
     const char *tmp = getenv("TMPDIR");
     snprintf(n->clock_path, sizeof n->clock_path, "%s/hf-clock-XXXXXX",
@@ -45,20 +45,20 @@ static void clock_begin(struct five_node *n)
     n->env[2] = NULL;
 }
 
-void five_begin(struct five *f, int len)
+void five_begin(struct lab_masters *f, int len)
 {
     size_t used = 0;
     CHECK(len >= 1 && len <= FIVE_MAX);
     f->len = len;
     for (int i = 0; i < len; i++) {
-        struct five_node *n = &f->nodes[i];
+        struct lab_master *n = &f->nodes[i];
         clock_begin(n);
         n->redis.env = n->env;
         redis_begin(&n->redis, durable);
     }
     rig_begin_at("");
     for (int i = 0; i < len; i++) {
-        struct five_node *n = &f->nodes[i];
+        struct lab_master *n = &f->nodes[i];
         proxy_begin(&n->proxy, n->redis.port);
         snprintf(n->url, sizeof n->url, "redis://127.0.0.1:%d", n->proxy.port);
         used += (size_t)snprintf(f->hosts + used, sizeof f->hosts - used,
@@ -66,55 +66,55 @@ void five_begin(struct five *f, int len)
     }
 }
 
-static struct five_node *node_of(struct five *f, int node)
+static struct lab_master *node_of(struct lab_masters *f, int node)
 {
     CHECK(node >= 0 && node < f->len);
     return &f->nodes[node];
 }
 
-void five_kill(struct five *f, int node)
+void five_kill(struct lab_masters *f, int node)
 {
     redis_shutdown(&node_of(f, node)->redis, 0);
 }
 
-void five_restart(struct five *f, int node)
+void five_restart(struct lab_masters *f, int node)
 {
     redis_start(&node_of(f, node)->redis);
 }
 
-void five_restart_empty(struct five *f, int node)
+void five_restart_empty(struct lab_masters *f, int node)
 {
     redis_forget(&node_of(f, node)->redis);
     redis_start(&node_of(f, node)->redis);
 }
 
-void five_stop(struct five *f, int node)
+void five_stop(struct lab_masters *f, int node)
 {
     redis_pause(&node_of(f, node)->redis);
 }
 
-void five_cont(struct five *f, int node)
+void five_cont(struct lab_masters *f, int node)
 {
     redis_resume(&node_of(f, node)->redis);
 }
 
-void five_delay(struct five *f, int node, long ms)
+void five_delay(struct lab_masters *f, int node, long ms)
 {
     proxy_delay(&node_of(f, node)->proxy, PROXY_UP, ms);
     proxy_delay(&node_of(f, node)->proxy, PROXY_DOWN, ms);
 }
 
-void five_sever(struct five *f, int node, int is_severed)
+void five_sever(struct lab_masters *f, int node, int is_severed)
 {
     proxy_sever(&node_of(f, node)->proxy, is_severed);
 }
 
-void five_jump(struct five *f, int node, int64_t ms)
+void five_jump(struct lab_masters *f, int node, int64_t ms)
 {
     atomic_fetch_add(node_of(f, node)->offset_ns, ms * 1000000);
 }
 
-int64_t five_time_ms(struct five *f, int node)
+int64_t five_time_ms(struct lab_masters *f, int node)
 {
     char *us;
     const char *reply = redis_say(&node_of(f, node)->redis, "TIME");

@@ -3,7 +3,7 @@
  * can happen to one of them.  One rule: clients reach a server through its
  * proxy, the test reaches it directly.
  *
- *     static struct five f;
+ *     static struct lab_masters f;
  *     five_begin(&f, 5);
  *     hf_client *c = rig_client_at(f.nodes[0].url, NULL);
  *     five_kill(&f, 2);
@@ -19,40 +19,40 @@
 
 #define FIVE_MAX 9
 
-struct five_node {
-    struct redis redis; /* the server itself: redis_say() */
-    struct proxy proxy; /* in front of it: proxy_delay(), proxy_arm() */
-    char url[64];       /* of the proxy, for clients */
+struct lab_master {
+    struct lab_server redis; /* the server itself: redis_say() */
+    struct lab_proxy proxy;  /* in front of it: proxy_delay(), proxy_arm() */
+    char url[64];            /* of the proxy, for clients */
     char clock_path[128];
     char clock_env[160], preload_env[1024];
     const char *env[4];
     _Atomic int64_t *offset_ns; /* of its wall clock */
 };
 
-struct five {
+struct lab_masters {
     int len;
-    struct five_node nodes[FIVE_MAX];
+    struct lab_master nodes[FIVE_MAX];
     char hosts[32 * FIVE_MAX]; /* "127.0.0.1:1,127.0.0.1:2": of the proxies */
 };
 
 /* Start so many, each with its proxy, and the rig.  `f` static. */
-void five_begin(struct five *f, int len);
+void five_begin(struct lab_masters *f, int len);
 
 /* kill -9. */
-void five_kill(struct five *f, int node);
+void five_kill(struct lab_masters *f, int node);
 /* Start a killed one again: with its data, or as if its disk were new. */
-void five_restart(struct five *f, int node);
-void five_restart_empty(struct five *f, int node);
+void five_restart(struct lab_masters *f, int node);
+void five_restart_empty(struct lab_masters *f, int node);
 /* SIGSTOP and SIGCONT. */
-void five_stop(struct five *f, int node);
-void five_cont(struct five *f, int node);
+void five_stop(struct lab_masters *f, int node);
+void five_cont(struct lab_masters *f, int node);
 /* Each byte to and from it takes so long; 0: no longer. */
-void five_delay(struct five *f, int node, long ms);
+void five_delay(struct lab_masters *f, int node, long ms);
 /* 1: no line to it holds; 0: they do again. */
-void five_sever(struct five *f, int node, int is_severed);
+void five_sever(struct lab_masters *f, int node, int is_severed);
 /* Its wall clock jumps, forward or back; it also does so across restarts. */
-void five_jump(struct five *f, int node, int64_t ms);
+void five_jump(struct lab_masters *f, int node, int64_t ms);
 /* Its wall clock, in milliseconds, as it says itself. */
-int64_t five_time_ms(struct five *f, int node);
+int64_t five_time_ms(struct lab_masters *f, int node);
 
 #endif

@@ -14,7 +14,7 @@ static void on_state(const struct hf_event *ev, void *user)
     proc_say(user, "state %s", names[ev->state & 3]);
 }
 
-static int holder_serve(struct proc *self, hf_lock *lock)
+static int holder_serve(struct lab_proc *self, hf_lock *lock)
 {
     char line[PROC_LINE_MAX];
     while (proc_hear(self, line, 120000)) {
@@ -25,7 +25,7 @@ static int holder_serve(struct proc *self, hf_lock *lock)
     return 0;
 }
 
-static int holder_run(struct proc *self, const void *arg)
+static int holder_run(struct lab_proc *self, const void *arg)
 {
     const struct holder *h = arg;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
@@ -47,7 +47,7 @@ static int holder_run(struct proc *self, const void *arg)
     return holder_serve(self, l);
 }
 
-uint64_t holder_start(struct proc *p, const struct holder *h)
+uint64_t holder_start(struct lab_proc *p, const struct holder *h)
 {
     char line[PROC_LINE_MAX];
     proc_start(p, holder_run, h);
@@ -56,7 +56,7 @@ uint64_t holder_start(struct proc *p, const struct holder *h)
     return strtoull(line + 5, NULL, 10);
 }
 
-int holder_says(struct proc *p, const char *wanted)
+int holder_says(struct lab_proc *p, const char *wanted)
 {
     char line[PROC_LINE_MAX];
     while (proc_hear(p, line, RIG_PATIENCE_MS))

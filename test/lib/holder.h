@@ -19,9 +19,9 @@ struct holder {
 };
 
 /* Start it, and wait until it holds its lock.  Returns its fence. */
-uint64_t holder_start(struct proc *p, const struct holder *h);
+uint64_t holder_start(struct lab_proc *p, const struct holder *h);
 
 /* Wait until it says the line; lines before it are skipped. */
-int holder_says(struct proc *p, const char *line);
+int holder_says(struct lab_proc *p, const char *line);
 
 #endif

@@ -57,7 +57,7 @@ static int space_make(void)
     return fd;
 }
 
-int net_enter(const struct net_host *host)
+int net_enter(const struct lab_host *host)
 {
     if (!host) return -1;
     int back = open(HERE, O_RDONLY | O_CLOEXEC);
@@ -73,7 +73,7 @@ void net_leave(int back)
     close(back);
 }
 
-void net_go(const struct net *n, int host)
+void net_go(const struct lab_net *n, int host)
 {
     CHECK(host >= 0 && host < n->len);
     CHECK(setns(n->hosts[host].fd, CLONE_NEWNET) == 0);
@@ -107,7 +107,7 @@ static _Noreturn void ip_exec(int script_fd, int hub_fd)
 }
 
 /* Run ip(8) where the calling thread is. */
-static void script_run(const struct net *n, const struct script *s)
+static void script_run(const struct lab_net *n, const struct script *s)
 {
     int ends[2], status = 0;
     CHECK(pipe2(ends, O_CLOEXEC) == 0);
@@ -124,7 +124,7 @@ static void script_run(const struct net *n, const struct script *s)
     if (status != 0) TEST_FAIL("net: ip(8) cannot do this:\n%s", s->text);
 }
 
-static void hub_make(struct net *n)
+static void hub_make(struct lab_net *n)
 {
     struct script s = {.len = 0};
     n->hub.fd = space_make();
@@ -135,10 +135,10 @@ static void hub_make(struct net *n)
     script_run(n, &s);
 }
 
-static void host_make(struct net *n, int i)
+static void host_make(struct lab_net *n, int i)
 {
     struct script s = {.len = 0};
-    struct net_host *h = &n->hosts[i];
+    struct lab_host *h = &n->hosts[i];
     h->fd = space_make();
     n->len = i + 1;
     snprintf(h->ip, sizeof h->ip, "10.9.0.%d", (i + 1) & 0xff);
@@ -151,7 +151,7 @@ static void host_make(struct net *n, int i)
     script_run(n, &s);
 }
 
-static void ports_plug(struct net *n, unsigned apart)
+static void ports_plug(struct lab_net *n, unsigned apart)
 {
     struct script s = {.len = 0};
     int back = net_enter(&n->hub);
@@ -162,12 +162,12 @@ static void ports_plug(struct net *n, unsigned apart)
     net_leave(back);
 }
 
-void net_cut(struct net *n, unsigned group)
+void net_cut(struct lab_net *n, unsigned group)
 {
     ports_plug(n, group);
 }
 
-void net_heal(struct net *n)
+void net_heal(struct lab_net *n)
 {
     ports_plug(n, 0);
 }
@@ -176,14 +176,14 @@ void net_heal(struct net *n)
 
 static void net_end(void *arg)
 {
-    struct net *n = arg;
+    struct lab_net *n = arg;
     if (n->hub.fd < 0) return;
     CHECK(setns(n->hub.fd, CLONE_NEWNET) == 0);
     for (int i = 0; i < n->len; i++) close(n->hosts[i].fd);
     close(n->hub.fd);
 }
 
-void net_begin(struct net *n, int hosts)
+void net_begin(struct lab_net *n, int hosts)
 {
     CHECK(hosts <= NET_HOSTS_MAX);
     n->len = 0;

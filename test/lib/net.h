@@ -3,7 +3,7 @@
  * two.  One rule: a cut drops what is sent across it and tells nobody; servers
  * and clients hear nothing, as in life.
  *
- *     static struct net n;
+ *     static struct lab_net n;
  *     net_begin(&n, 3);
  *     r.at = &n.hosts[0];                 a server of rig_redis.h lives there
  *     redis_begin(&r, NULL);
@@ -23,31 +23,31 @@
 #define NET_HOSTS_MAX 8
 #define NET_HOST(i) (1u << (i))
 
-struct net_host {
+struct lab_host {
     char ip[16]; /* "10.9.0.1" is the first one's */
     int fd;      /* of its namespace */
 };
 
-struct net {
+struct lab_net {
     int len;
-    struct net_host hosts[NET_HOSTS_MAX];
-    struct net_host hub; /* where the cables end; it has no address */
+    struct lab_host hosts[NET_HOSTS_MAX];
+    struct lab_host hub; /* where the cables end; it has no address */
 };
 
 /* Make so many hosts, all connected; gone when the test ends.  `n` static. */
-void net_begin(struct net *n, int hosts);
+void net_begin(struct lab_net *n, int hosts);
 
 /* The calling thread moves to this host. */
-void net_go(const struct net *n, int host);
+void net_go(const struct lab_net *n, int host);
 
 /* The same for a moment: returns what net_leave() needs to go back.  Without a
  * host (NULL) both do nothing. */
-int net_enter(const struct net_host *host);
+int net_enter(const struct lab_host *host);
 void net_leave(int back);
 
 /* Cut a group of hosts, NET_HOST(0) | NET_HOST(1), from the others; another cut
  * before is mended. */
-void net_cut(struct net *n, unsigned group);
-void net_heal(struct net *n);
+void net_cut(struct lab_net *n, unsigned group);
+void net_heal(struct lab_net *n);
 
 #endif

@@ -20,7 +20,7 @@
 
 static void proc_end(void *arg)
 {
-    struct proc *p = arg;
+    struct lab_proc *p = arg;
     if (p->pid > 0) {
         kill(p->pid, SIGKILL);
         kill(p->pid, SIGCONT);
@@ -34,7 +34,7 @@ static void proc_end(void *arg)
 static _Noreturn void child_run(int from_fd, int to_fd, proc_fn fn,
                                 const void *arg)
 {
-    struct proc self = {getpid(), from_fd, to_fd};
+    struct lab_proc self = {getpid(), from_fd, to_fd};
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     signal(SIGPIPE, SIG_IGN);
     int status = fn(&self, arg);
@@ -42,7 +42,7 @@ static _Noreturn void child_run(int from_fd, int to_fd, proc_fn fn,
     _exit(status);
 }
 
-void proc_start(struct proc *p, proc_fn fn, const void *arg)
+void proc_start(struct lab_proc *p, proc_fn fn, const void *arg)
 {
     int down[2], up[2];
     fflush(NULL);
@@ -102,7 +102,7 @@ pid_t proc_fork(void)
     return pid;
 }
 
-void proc_say(struct proc *p, const char *format, ...)
+void proc_say(struct lab_proc *p, const char *format, ...)
 {
     char line[PROC_LINE_MAX];
     va_list ap;
@@ -116,7 +116,7 @@ void proc_say(struct proc *p, const char *format, ...)
     (void)done; /* a reader that is gone shows in the next proc_hear() */
 }
 
-int proc_hear(struct proc *p, char line[PROC_LINE_MAX], int64_t timeout_ms)
+int proc_hear(struct lab_proc *p, char line[PROC_LINE_MAX], int64_t timeout_ms)
 {
     int64_t end_ms = rig_now_ms() + timeout_ms;
     size_t len = 0;
@@ -134,7 +134,7 @@ int proc_hear(struct proc *p, char line[PROC_LINE_MAX], int64_t timeout_ms)
     return 0;
 }
 
-int proc_hears(struct proc *p, const char *prefix, int64_t timeout_ms)
+int proc_hears(struct lab_proc *p, const char *prefix, int64_t timeout_ms)
 {
     char line[PROC_LINE_MAX];
     if (proc_hear(p, line, timeout_ms)
@@ -144,12 +144,12 @@ int proc_hears(struct proc *p, const char *prefix, int64_t timeout_ms)
     return 0;
 }
 
-void proc_signal(struct proc *p, int sig)
+void proc_signal(struct lab_proc *p, int sig)
 {
     if (p->pid > 0) kill(p->pid, sig);
 }
 
-int proc_wait(struct proc *p, int64_t timeout_ms)
+int proc_wait(struct lab_proc *p, int64_t timeout_ms)
 {
     int64_t end_ms = rig_now_ms() + timeout_ms;
     int status = 0;

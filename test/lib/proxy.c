@@ -21,7 +21,7 @@ static void address_set(struct sockaddr_in *a, int port)
     a->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 }
 
-static void pair_close(struct proxy *p, int i)
+static void pair_close(struct lab_proxy *p, int i)
 {
     struct linger reset = {1, 0};
     struct proxy_lane *up = &p->pairs[i][PROXY_UP];
@@ -43,7 +43,7 @@ static void lane_open(struct proxy_lane *l, int from_fd, int to_fd)
     l->has_ended = l->first = l->len = 0;
 }
 
-static void pair_open(struct proxy *p)
+static void pair_open(struct lab_proxy *p)
 {
     struct sockaddr_in to;
     int client_fd = accept4(p->listen_fd, NULL, NULL, SOCK_CLOEXEC);
@@ -84,7 +84,8 @@ static void lane_take(struct proxy_lane *l)
 }
 
 /* Pass a chunk on, up to the cut.  Returns 0 when the line is to be closed. */
-static int chunk_pass(struct proxy *p, struct proxy_lane *l, enum proxy_way way)
+static int chunk_pass(struct lab_proxy *p, struct proxy_lane *l,
+                      enum lab_way way)
 {
     struct proxy_chunk *c = &l->chunks[l->first];
     long budget = atomic_load(&p->budget[way]);
@@ -108,7 +109,8 @@ static int chunk_pass(struct proxy *p, struct proxy_lane *l, enum proxy_way way)
 }
 
 /* Pass on what is due.  Returns 0 when the line is to be closed. */
-static int lane_pass(struct proxy *p, struct proxy_lane *l, enum proxy_way way)
+static int lane_pass(struct lab_proxy *p, struct proxy_lane *l,
+                     enum lab_way way)
 {
     int64_t due_ms = rig_now_ms() - atomic_load(&p->delay_ms[way]);
     while (l->len > 0 && l->chunks[l->first].came_ms <= due_ms) {
@@ -117,14 +119,14 @@ static int lane_pass(struct proxy *p, struct proxy_lane *l, enum proxy_way way)
     return l->len > 0 || !l->has_ended;
 }
 
-static void pairs_serve(struct proxy *p, const struct pollfd *fds)
+static void pairs_serve(struct lab_proxy *p, const struct pollfd *fds)
 {
     for (int i = p->pairs_len - 1; i >= 0; i--) {
         int is_open = !atomic_load(&p->is_severed);
         for (int way = PROXY_UP; way <= PROXY_DOWN && is_open; way++) {
             struct proxy_lane *l = &p->pairs[i][way];
             if (fds[1 + 2 * i + way].revents && lane_has_room(l)) lane_take(l);
-            is_open = lane_pass(p, l, (enum proxy_way)way);
+            is_open = lane_pass(p, l, (enum lab_way)way);
         }
         if (!is_open) pair_close(p, i);
     }
@@ -132,7 +134,7 @@ static void pairs_serve(struct proxy *p, const struct pollfd *fds)
 
 /* What to poll, and for how long: bytes that wait for their time are looked
  * after every millisecond. */
-static int fds_fill(const struct proxy *p, struct pollfd *fds)
+static int fds_fill(const struct lab_proxy *p, struct pollfd *fds)
 {
     int wait_ms = 20;
     fds[0] = (struct pollfd){p->listen_fd, POLLIN, 0};
@@ -148,7 +150,7 @@ static int fds_fill(const struct proxy *p, struct pollfd *fds)
 
 static void proxy_run(void *arg)
 {
-    struct proxy *p = arg;
+    struct lab_proxy *p = arg;
     while (!atomic_load(&p->stop)) {
         struct pollfd fds[1 + 2 * PROXY_PAIRS_MAX];
         int wait_ms = fds_fill(p, fds);
@@ -162,11 +164,11 @@ static void proxy_run(void *arg)
 
 static void proxy_end(void *arg)
 {
-    struct proxy *p = arg;
+    struct lab_proxy *p = arg;
     atomic_store(&p->stop, 1);
 }
 
-void proxy_begin(struct proxy *p, int target_port)
+void proxy_begin(struct lab_proxy *p, int target_port)
 {
     struct sockaddr_in a;
     socklen_t len = sizeof a;
@@ -184,7 +186,7 @@ void proxy_begin(struct proxy *p, int target_port)
     test_cleanup(proxy_end, p); /* runs before the rig joins its threads */
 }
 
-void proxy_arm(struct proxy *p, enum proxy_way way, long n, int with_reset)
+void proxy_arm(struct lab_proxy *p, enum lab_way way, long n, int with_reset)
 {
     atomic_store(&p->bytes[PROXY_UP], 0);
     atomic_store(&p->bytes[PROXY_DOWN], 0);
@@ -194,17 +196,17 @@ void proxy_arm(struct proxy *p, enum proxy_way way, long n, int with_reset)
     atomic_store(&p->budget[way], n);
 }
 
-void proxy_delay(struct proxy *p, enum proxy_way way, long ms)
+void proxy_delay(struct lab_proxy *p, enum lab_way way, long ms)
 {
     atomic_store(&p->delay_ms[way], ms);
 }
 
-void proxy_aim(struct proxy *p, int target_port)
+void proxy_aim(struct lab_proxy *p, int target_port)
 {
     atomic_store(&p->target_port, target_port);
 }
 
-void proxy_sever(struct proxy *p, int is_severed)
+void proxy_sever(struct lab_proxy *p, int is_severed)
 {
     atomic_store(&p->is_severed, is_severed);
 }

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum proxy_way { PROXY_UP, PROXY_DOWN }; /* to the server, from the server */
+enum lab_way { PROXY_UP, PROXY_DOWN }; /* to the server, from the server */
 
 #define PROXY_PAIRS_MAX 16
 #define PROXY_CHUNKS_MAX 8 /* on their way at once, in one direction */
@@ -30,7 +30,7 @@ struct proxy_lane {
     struct proxy_chunk chunks[PROXY_CHUNKS_MAX]; /* a ring */
 };
 
-struct proxy {
+struct lab_proxy {
     int port;               /* where it listens */
     atomic_int target_port; /* where the server does */
     int listen_fd;
@@ -46,19 +46,19 @@ struct proxy {
 };
 
 /* Start it for this test, on a thread of the rig.  `p` static. */
-void proxy_begin(struct proxy *p, int target_port);
+void proxy_begin(struct lab_proxy *p, int target_port);
 
 /* Forget the counts; cut once, after `n` more bytes that way (-1: never). */
-void proxy_arm(struct proxy *p, enum proxy_way way, long n, int with_reset);
+void proxy_arm(struct lab_proxy *p, enum lab_way way, long n, int with_reset);
 
 /* From now on bytes that way are passed on so long after they came; those that
  * are on their way too. */
-void proxy_delay(struct proxy *p, enum proxy_way way, long ms);
+void proxy_delay(struct lab_proxy *p, enum lab_way way, long ms);
 
 /* New lines lead to this port from now on. */
-void proxy_aim(struct proxy *p, int target_port);
+void proxy_aim(struct lab_proxy *p, int target_port);
 
 /* 1: break every line, and every new one at once; 0: no longer. */
-void proxy_sever(struct proxy *p, int is_severed);
+void proxy_sever(struct lab_proxy *p, int is_severed);
 
 #endif

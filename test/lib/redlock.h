@@ -17,7 +17,7 @@
 #define REDLOCK_NODES 5
 
 struct redlock {
-    struct five five;
+    struct lab_masters five;
     char url[32 * FIVE_MAX + 16]; /* redlock:// over the proxies */
     int64_t max_lease_ms;
 };

@@ -13,7 +13,7 @@
 
 /* Static: it is ended after the test's function has returned. */
 struct fall {
-    struct redis redis;
+    struct lab_server redis;
     char dir[128];
     char url[512]; /* the store, its fallback and short times */
     atomic_int warnings;

@@ -46,7 +46,7 @@ int redis_dead_port(void)
 
 /* ---- processes ---------------------------------------------------------- */
 
-static void server_start(struct redis *r, int loading)
+static void server_start(struct lab_server *r, int loading)
 {
     struct launch l = {.ip = r->ip,
                        .port = r->port,
@@ -68,24 +68,24 @@ static void server_start(struct redis *r, int loading)
     if (!there) TEST_FAIL("%s", why);
 }
 
-void redis_start(struct redis *r)
+void redis_start(struct lab_server *r)
 {
     server_start(r, 0);
 }
 
-void redis_start_loading(struct redis *r)
+void redis_start_loading(struct lab_server *r)
 {
     server_start(r, 1);
 }
 
-static void server_reap(struct redis *r)
+static void server_reap(struct lab_server *r)
 {
     if (r->pid <= 0) return;
     while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR) continue;
     r->pid = 0;
 }
 
-void redis_shutdown(struct redis *r, int with_data)
+void redis_shutdown(struct lab_server *r, int with_data)
 {
     char dump[160];
     CHECK(r->pid > 0);
@@ -98,13 +98,13 @@ void redis_shutdown(struct redis *r, int with_data)
     if (!with_data) remove(dump); /* of an earlier shutdown */
 }
 
-void redis_pause(struct redis *r)
+void redis_pause(struct lab_server *r)
 {
     CHECK(r->pid > 0);
     kill(r->pid, SIGSTOP);
 }
 
-void redis_resume(struct redis *r)
+void redis_resume(struct lab_server *r)
 {
     CHECK(r->pid > 0);
     kill(r->pid, SIGCONT);
@@ -119,7 +119,7 @@ static int entry_remove(const char *path, const struct stat *st, int type,
     return remove(path);
 }
 
-void redis_forget(struct redis *r)
+void redis_forget(struct lab_server *r)
 {
     char path[160];
     CHECK(r->pid == 0);
@@ -131,7 +131,7 @@ void redis_forget(struct redis *r)
     remove(path);
 }
 
-void redis_end(struct redis *r)
+void redis_end(struct lab_server *r)
 {
     if (r->pid > 0) kill(r->pid, SIGKILL); /* works on a stopped one too */
     server_reap(r);
@@ -141,7 +141,7 @@ void redis_end(struct redis *r)
     r->port_fd = 0;
 }
 
-static void redis_make(struct redis *r, const char *const *args)
+static void redis_make(struct lab_server *r, const char *const *args)
 {
     const char *tmp = getenv("TMPDIR");
     r->pid = 0;
@@ -157,7 +157,7 @@ static void redis_make(struct redis *r, const char *const *args)
     snprintf(r->url, sizeof r->url, "redis://%s:%d", r->ip, r->port);
 }
 
-void redis_open(struct redis *r, const char *const *args)
+void redis_open(struct lab_server *r, const char *const *args)
 {
     redis_make(r, args);
     redis_start(r);
@@ -168,14 +168,14 @@ static void redis_cleanup(void *arg)
     redis_end(arg);
 }
 
-void redis_begin(struct redis *r, const char *const *args)
+void redis_begin(struct lab_server *r, const char *const *args)
 {
     redis_make(r, args);
     test_cleanup(redis_cleanup, r);
     redis_start(r);
 }
 
-static void sentinel_start(struct redis *r, const char *conf)
+static void sentinel_start(struct lab_server *r, const char *conf)
 {
     char path[160];
     r->is_sentinel = 1;
@@ -190,7 +190,7 @@ static void sentinel_start(struct redis *r, const char *conf)
     redis_start(r);
 }
 
-void redis_begin_sentinel(struct redis *r, const char *conf)
+void redis_begin_sentinel(struct lab_server *r, const char *conf)
 {
     redis_make(r, NULL);
     test_cleanup(redis_cleanup, r);
@@ -198,10 +198,10 @@ void redis_begin_sentinel(struct redis *r, const char *conf)
 }
 
 #define SHARED_MAX 4
-static struct redis *shared_all[SHARED_MAX];
+static struct lab_server *shared_all[SHARED_MAX];
 
 /* used=FILE: add the names of all commands that the server was given. */
-static void used_note(struct redis *r)
+static void used_note(struct lab_server *r)
 {
     const char *path = test_arg("used");
     FILE *file = path && r->pid > 0 ? fopen(path, "a") : NULL;
@@ -226,7 +226,7 @@ static void shared_end(void)
         if (shared_all[i]) redis_end(shared_all[i]);
 }
 
-static void shared_make(struct redis *r, const char *const *args)
+static void shared_make(struct lab_server *r, const char *const *args)
 {
     int i = 0;
     while (i < SHARED_MAX && shared_all[i]) i++;
@@ -236,13 +236,13 @@ static void shared_make(struct redis *r, const char *const *args)
     if (i == 0) atexit(shared_end);
 }
 
-void redis_begin_shared(struct redis *r, const char *const *args)
+void redis_begin_shared(struct lab_server *r, const char *const *args)
 {
     shared_make(r, args);
     redis_start(r);
 }
 
-static struct redis shared;
+static struct lab_server shared;
 
 void rig_redis_fresh(char *url, size_t size)
 {
@@ -271,12 +271,12 @@ void rig_look_fresh(char *url, size_t size, const char *uses)
 
 void rig_redlock_acl_fresh(char *url, size_t size)
 {
-    static struct redis members[RIG_MEMBERS];
+    static struct lab_server members[RIG_MEMBERS];
     const char *uses = test_arg("acl");
     size_t len =
         (size_t)snprintf(url, size, "redlock://" ACL_USER ":" ACL_PASSWORD "@");
     for (int i = 0; i < RIG_MEMBERS; i++) {
-        struct redis *r = &members[i];
+        struct lab_server *r = &members[i];
         if (r->pid == 0) redis_begin_shared(r, NULL);
         redis_say(r, "FLUSHALL");
         redis_say(r, "SCRIPT FLUSH");
@@ -288,7 +288,7 @@ void rig_redlock_acl_fresh(char *url, size_t size)
 
 void rig_sentinel_fresh(char *url, size_t size)
 {
-    static struct redis sentinel;
+    static struct lab_server sentinel;
     char conf[128];
     rig_redis_fresh(url, size);
     if (sentinel.pid == 0) {
@@ -302,7 +302,7 @@ void rig_sentinel_fresh(char *url, size_t size)
 
 /* ---- asking ------------------------------------------------------------- */
 
-static const char *redis_ask(struct redis *r, const char *line)
+static const char *redis_ask(struct lab_server *r, const char *line)
 {
     int back = net_enter(r->at);
     int fd = ask_connect(r->ip, r->port);
@@ -313,7 +313,7 @@ static const char *redis_ask(struct redis *r, const char *line)
     return r->reply;
 }
 
-const char *redis_say(struct redis *r, const char *format, ...)
+const char *redis_say(struct lab_server *r, const char *format, ...)
 {
     char line[8192];
     va_list ap;
@@ -323,7 +323,7 @@ const char *redis_say(struct redis *r, const char *format, ...)
     return redis_ask(r, line);
 }
 
-int64_t redis_number(struct redis *r, const char *format, ...)
+int64_t redis_number(struct lab_server *r, const char *format, ...)
 {
     char line[8192];
     char *end;
@@ -337,7 +337,7 @@ int64_t redis_number(struct redis *r, const char *format, ...)
     return n;
 }
 
-int64_t redis_info(struct redis *r, const char *field)
+int64_t redis_info(struct lab_server *r, const char *field)
 {
     const char *at = redis_ask(r, "INFO everything");
     size_t len = strlen(field);
@@ -355,7 +355,7 @@ static int is_following(void *arg)
            != NULL;
 }
 
-void redis_follow(struct redis *r, int port)
+void redis_follow(struct lab_server *r, int port)
 {
     CHECK_STR(redis_say(r, "REPLICAOF 127.0.0.1 %d", port), "OK");
     CHECK(rig_until(is_following, r));

@@ -3,7 +3,7 @@
  * processes started here are ever signalled, and none outlives its test (the
  * shared one: its run).
  *
- *     static struct redis r;
+ *     static struct lab_server r;
  *     redis_begin(&r, NULL);
  *     hf_client *c = rig_client_at(r.url, NULL);
  *     redis_say(&r, "DEL a");
@@ -21,9 +21,9 @@
 
 /* One server: on 127.0.0.1, or on a host of net.h, in a directory of its own.
  * Static: it is stopped after the test's function has returned. */
-struct redis {
+struct lab_server {
     pid_t pid;                 /* 0: not running */
-    const struct net_host *at; /* set before it is begun; NULL: 127.0.0.1 */
+    const struct lab_host *at; /* set before it is begun; NULL: 127.0.0.1 */
     const char *ip;
     int port;
     int port_fd; /* its reservation (port.h), 0: none */
@@ -54,49 +54,49 @@ void rig_sentinel_fresh(char *url, size_t size);
 
 /* Start a server for this test; `args` (NULL-terminated, may be NULL) are
  * added to its command line, and borrowed until the test ends. */
-void redis_begin(struct redis *r, const char *const *args);
+void redis_begin(struct lab_server *r, const char *const *args);
 
 /* The same for all tests of the program. */
-void redis_begin_shared(struct redis *r, const char *const *args);
+void redis_begin_shared(struct lab_server *r, const char *const *args);
 
 /* The same, for a server that outlives its test; who calls this ends it. */
-void redis_open(struct redis *r, const char *const *args);
-void redis_end(struct redis *r);
+void redis_open(struct lab_server *r, const char *const *args);
+void redis_end(struct lab_server *r);
 
 /* Start a Sentinel for this test; `conf` is added to its file. */
-void redis_begin_sentinel(struct redis *r, const char *conf);
+void redis_begin_sentinel(struct lab_server *r, const char *conf);
 
 /* A server that is told to save its data goes down and comes up with it; a
  * server that is killed comes up empty. */
-void redis_shutdown(struct redis *r, int with_data);
-void redis_start(struct redis *r);
+void redis_shutdown(struct lab_server *r, int with_data);
+void redis_start(struct lab_server *r);
 
 /* The same, without waiting until its data is loaded. */
-void redis_start_loading(struct redis *r);
+void redis_start_loading(struct lab_server *r);
 
 /* Delete what a server that is down has stored, its append-only file too. */
-void redis_forget(struct redis *r);
+void redis_forget(struct lab_server *r);
 
 /* SIGSTOP and SIGCONT. */
-void redis_pause(struct redis *r);
-void redis_resume(struct redis *r);
+void redis_pause(struct lab_server *r);
+void redis_resume(struct lab_server *r);
 
 /* Send one command, words separated by blanks ('' "" quote as in redis-cli),
  * from its own host, whatever is cut off.  Returns the reply as text: numbers
  * and strings as they are, arrays one line per element, errors with their '-',
  * nil as "(nil)". */
-const char *redis_say(struct redis *r, const char *format, ...)
+const char *redis_say(struct lab_server *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* The same, for a command whose answer is a number. */
-int64_t redis_number(struct redis *r, const char *format, ...)
+int64_t redis_number(struct lab_server *r, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 /* A field of INFO, as a number: redis_info(&r, "total_commands_processed"). */
-int64_t redis_info(struct redis *r, const char *field);
+int64_t redis_info(struct lab_server *r, const char *field);
 
 /* Make it a replica of the server at that port, and wait until it is. */
-void redis_follow(struct redis *r, int port);
+void redis_follow(struct lab_server *r, int port);
 
 /* A TCP port of 127.0.0.1 that is reserved for this program (port.h), for a
  * server; and one on which nothing will ever listen. */

@@ -12,14 +12,14 @@
 
 static int replicas_follow(void *arg)
 {
-    struct sentinel_rig *g = arg;
+    struct lab_sentinels *g = arg;
     const char *said = redis_say(&g->servers[0], "INFO replication");
     return strstr(said, "slave0:") && strstr(said, "slave1:")
            && !strstr(said, "state=wait_bgsave")
            && !strstr(said, "state=send_bulk");
 }
 
-static void servers_start(struct sentinel_rig *g)
+static void servers_start(struct lab_sentinels *g)
 {
     redis_begin(&g->servers[0], NULL);
     for (int i = 1; i < SENTINEL_SERVERS; i++) {
@@ -34,7 +34,7 @@ static void servers_start(struct sentinel_rig *g)
 /* Each knows both replicas and both others. */
 static int sentinels_know(void *arg)
 {
-    struct sentinel_rig *g = arg;
+    struct lab_sentinels *g = arg;
     for (int i = 0; i < SENTINEL_SERVERS; i++) {
         const char *said =
             redis_say(&g->sentinels[i], "SENTINEL MASTER " SENTINEL_MASTER);
@@ -45,7 +45,7 @@ static int sentinels_know(void *arg)
     return 1;
 }
 
-static void sentinels_start(struct sentinel_rig *g, const char *more)
+static void sentinels_start(struct lab_sentinels *g, const char *more)
 {
     char conf[512];
     snprintf(conf, sizeof conf,
@@ -63,7 +63,7 @@ static void sentinels_start(struct sentinel_rig *g, const char *more)
     }
 }
 
-static void urls_write(struct sentinel_rig *g)
+static void urls_write(struct lab_sentinels *g)
 {
     snprintf(g->hosts, sizeof g->hosts, "%s:%d,%s:%d,%s:%d", g->sentinels[0].ip,
              g->sentinels[0].port, g->sentinels[1].ip, g->sentinels[1].port,
@@ -72,7 +72,7 @@ static void urls_write(struct sentinel_rig *g)
              g->hosts);
 }
 
-void sentinel_begin_with(struct sentinel_rig *g, const char *conf)
+void sentinel_begin_with(struct lab_sentinels *g, const char *conf)
 {
     g->unasked = 0;
     for (int i = 0; i < SENTINEL_SERVERS; i++)
@@ -84,13 +84,13 @@ void sentinel_begin_with(struct sentinel_rig *g, const char *conf)
     urls_write(g);
 }
 
-void sentinel_until_ready(struct sentinel_rig *g)
+void sentinel_until_ready(struct lab_sentinels *g)
 {
     if (!rig_until(sentinels_know, g))
         TEST_FAIL("the Sentinels do not know each other");
 }
 
-void sentinel_begin(struct sentinel_rig *g)
+void sentinel_begin(struct lab_sentinels *g)
 {
     sentinel_begin_with(g, "");
     sentinel_until_ready(g);
@@ -99,7 +99,8 @@ void sentinel_begin(struct sentinel_rig *g)
 /* ---- who is the primary ------------------------------------------------- */
 
 /* "<ip>\n<port>\n" */
-static struct redis *server_at(struct sentinel_rig *g, const char *address)
+static struct lab_server *server_at(struct lab_sentinels *g,
+                                    const char *address)
 {
     char own[40];
     for (int i = 0; i < SENTINEL_SERVERS; i++) {
@@ -110,11 +111,11 @@ static struct redis *server_at(struct sentinel_rig *g, const char *address)
     return NULL;
 }
 
-struct redis *sentinel_primary(struct sentinel_rig *g)
+struct lab_server *sentinel_primary(struct lab_sentinels *g)
 {
     for (int i = 0; i < SENTINEL_SERVERS; i++) {
         if (g->sentinels[i].pid == 0 || g->unasked & 1u << i) continue;
-        struct redis *r = server_at(
+        struct lab_server *r = server_at(
             g, redis_say(&g->sentinels[i],
                          "SENTINEL GET-MASTER-ADDR-BY-NAME " SENTINEL_MASTER));
         if (r) return r;
@@ -123,20 +124,21 @@ struct redis *sentinel_primary(struct sentinel_rig *g)
 }
 
 struct waited {
-    struct sentinel_rig *g;
-    struct redis *old, *found;
+    struct lab_sentinels *g;
+    struct lab_server *old, *found;
 };
 
 static int is_other(void *arg)
 {
     struct waited *w = arg;
-    struct redis *r = sentinel_primary(w->g);
+    struct lab_server *r = sentinel_primary(w->g);
     if (!r || r == w->old) return 0;
     w->found = r;
     return !strncmp(redis_say(r, "ROLE"), "master", 6);
 }
 
-struct redis *sentinel_until_other(struct sentinel_rig *g, struct redis *old)
+struct lab_server *sentinel_until_other(struct lab_sentinels *g,
+                                        struct lab_server *old)
 {
     struct waited w = {g, old, NULL};
     if (!rig_until(is_other, &w)) TEST_FAIL("no other primary was promoted");

@@ -60,7 +60,7 @@ static void turn_run(const struct member *m, hf_lock *lock)
     atomic_fetch_add(&seen->grants[m->index], 1);
 }
 
-static int member_run(struct proc *self, const void *arg)
+static int member_run(struct lab_proc *self, const void *arg)
 {
     const struct member *m = arg;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;

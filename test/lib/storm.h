@@ -36,7 +36,7 @@ struct storm_seen {
 struct storm {
     const char *url;
     int len;
-    struct proc procs[STORM_PROCS_MAX];
+    struct lab_proc procs[STORM_PROCS_MAX];
     struct storm_seen *seen;
 };
 

@@ -12,7 +12,7 @@
 #define END_MS 60000
 #define ENDED_BY_TERM (128 + SIGTERM)
 
-static int command_run(struct proc *self, const void *arg)
+static int command_run(struct lab_proc *self, const void *arg)
 {
     const struct stress_run *s = arg;
     (void)self;

@@ -13,7 +13,7 @@
 
 /* Static: it is ended when the test ends. */
 struct stress_run {
-    struct proc proc;
+    struct lab_proc proc;
     const char *words[STRESS_WORDS_MAX];
     char history[160]; /* where it writes */
     char out[160];     /* what it says */

@@ -8,13 +8,13 @@
 
 #include "lib/rig.h"
 
-static void paths_set(struct tls_server *s, const char *stem)
+static void paths_set(struct lab_tls *s, const char *stem)
 {
     snprintf(s->crt, sizeof s->crt, "%s/%s.crt", s->certs.dir, stem);
     snprintf(s->key, sizeof s->key, "%s/%s.key", s->certs.dir, stem);
 }
 
-static void args_fill(struct tls_server *s, const char *auth)
+static void args_fill(struct lab_tls *s, const char *auth)
 {
     const char *const args[] = {"--tls-port",
                                 s->port_text,
@@ -34,7 +34,7 @@ static void args_fill(struct tls_server *s, const char *auth)
     paths_set(s, "server");
 }
 
-void tls_server_begin(struct tls_server *s, const char *auth)
+void tls_server_begin(struct lab_tls *s, const char *auth)
 {
     certs_begin(&s->certs);
     certs_make(&s->certs, "server", "ca", CERTS_HERE, 30);
@@ -42,12 +42,12 @@ void tls_server_begin(struct tls_server *s, const char *auth)
     redis_begin(&s->redis, s->args);
 }
 
-void tls_server_show_later(struct tls_server *s, const char *stem)
+void tls_server_show_later(struct lab_tls *s, const char *stem)
 {
     paths_set(s, stem);
 }
 
-void tls_server_show(struct tls_server *s, const char *stem)
+void tls_server_show(struct lab_tls *s, const char *stem)
 {
     paths_set(s, stem);
     CHECK_STR(redis_say(&s->redis,
@@ -56,14 +56,14 @@ void tls_server_show(struct tls_server *s, const char *stem)
               "OK");
 }
 
-const char *tls_server_url(struct tls_server *s, const char *options)
+const char *tls_server_url(struct lab_tls *s, const char *options)
 {
     snprintf(s->url, sizeof s->url, "rediss://127.0.0.1:%d?tls_ca=%s%s",
              s->port, s->ca, options);
     return s->url;
 }
 
-void tls_server_kick(struct tls_server *s)
+void tls_server_kick(struct lab_tls *s)
 {
     redis_say(&s->redis, "CLIENT KILL TYPE normal SKIPME yes");
     redis_say(&s->redis, "CLIENT KILL TYPE pubsub");
@@ -71,7 +71,7 @@ void tls_server_kick(struct tls_server *s)
 
 void tls_server_fresh(char *url, size_t size)
 {
-    static struct tls_server shared;
+    static struct lab_tls shared;
     if (shared.port == 0) {
         certs_begin_shared(&shared.certs);
         certs_make(&shared.certs, "server", "ca", CERTS_HERE, 30);

@@ -13,7 +13,7 @@
 
 #define LEASE_MS 1500
 
-static int leader_run(struct proc *self, const void *arg)
+static int leader_run(struct lab_proc *self, const void *arg)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct hf_campaign_options co = HF_CAMPAIGN_OPTIONS_INIT;
@@ -40,7 +40,7 @@ static hf_election *election(hf_client *c, const struct hf_election_options *o)
 
 static void is_succeeded(const char *kind)
 {
-    static struct proc p;
+    static struct lab_proc p;
     static char url[128];
     struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
     struct hf_leader l = HF_LEADER_INIT;
@@ -93,8 +93,8 @@ static void note(hf_election *e, const struct hf_event *ev, void *user)
 
 TEST(election, that_cannot_be_kept_is_at_risk_before_it_is_lost)
 {
-    static struct redis r;
-    static struct proxy proxy;
+    static struct lab_server r;
+    static struct lab_proxy proxy;
     char url[64];
     struct hf_election_options o = HF_ELECTION_OPTIONS_INIT;
     redis_begin(&r, NULL);
@@ -123,8 +123,8 @@ TEST(election, that_cannot_be_kept_is_at_risk_before_it_is_lost)
 
 TEST(election, is_not_held_on_this_host_when_the_store_is_away)
 {
-    static struct redis r;
-    static struct proxy proxy;
+    static struct lab_server r;
+    static struct lab_proxy proxy;
     char url[160];
     struct hf_error err = {0};
     struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
@@ -145,7 +145,8 @@ TEST(election, is_not_held_on_this_host_when_the_store_is_away)
 }
 
 /* The client's own patience would outlast the test. */
-static int await_ends(struct redis *r, void (*kill_it)(struct redis *))
+static int await_ends(struct lab_server *r,
+                      void (*kill_it)(struct lab_server *))
 {
     struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
     struct hf_await_options o = HF_AWAIT_OPTIONS_INIT;
@@ -165,20 +166,20 @@ static int await_ends(struct redis *r, void (*kill_it)(struct redis *))
 
 TEST(election, a_wait_for_a_change_ends_in_time_when_the_store_hangs)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     CHECK_INT(await_ends(&r, redis_pause), HF_UNAVAILABLE);
 }
 
-static void redis_drop(struct redis *r)
+static void redis_drop(struct lab_server *r)
 {
     redis_shutdown(r, 0);
 }
 
 TEST(election, a_wait_for_a_change_ends_in_time_when_the_store_is_gone)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     CHECK_INT(await_ends(&r, redis_drop), HF_UNAVAILABLE);
@@ -204,7 +205,7 @@ static void waiter_run(void *arg)
  * store. */
 TEST(election, a_wait_that_saw_no_change_is_over_although_the_store_hangs_then)
 {
-    static struct redis r;
+    static struct lab_server r;
     static struct waiter w;
     struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
     redis_begin(&r, NULL);
@@ -227,8 +228,8 @@ TEST(election, a_wait_that_saw_no_change_is_over_although_the_store_hangs_then)
 /* Whichever answer is lost: it leads with its value, or it does not lead. */
 TEST(election, leaves_nothing_half_done_whichever_answer_is_lost)
 {
-    static struct redis r;
-    static struct proxy proxy;
+    static struct lab_server r;
+    static struct lab_proxy proxy;
     char url[64];
     struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
     struct hf_campaign_options o = HF_CAMPAIGN_OPTIONS_INIT;
@@ -288,7 +289,7 @@ static int is_locked(hf_lock *lock)
 /* The lock is granted, and what comes next is not answered. */
 static void close_while_it_hangs(enum rig_mode mode, int is_run)
 {
-    static struct redis r;
+    static struct lab_server r;
     static atomic_int calls;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct hf_campaign_options co = HF_CAMPAIGN_OPTIONS_INIT;

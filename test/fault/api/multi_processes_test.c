@@ -14,7 +14,7 @@
 
 #define NAMES 4
 
-static struct redis r, s;
+static struct lab_server r, s;
 
 static hf_multi *multi_named(hf_client *c, int len)
 {
@@ -37,7 +37,7 @@ struct crosser {
     int holds; /* take it once, say so, and stay */
 };
 
-static int crosser_run(struct proc *self, const void *arg)
+static int crosser_run(struct lab_proc *self, const void *arg)
 {
     const struct crosser *x = arg;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
@@ -78,7 +78,7 @@ static void counter_make(void)
 
 static void crossers_run(struct crosser x[2])
 {
-    static struct proc p[2];
+    static struct lab_proc p[2];
     counter_make();
     for (int i = 0; i < 2; i++) proc_start(&p[i], crosser_run, &x[i]);
     for (int i = 0; i < 2; i++) {
@@ -127,7 +127,7 @@ TEST(multi_processes, processes_that_disagree_about_the_order_get_on)
 
 TEST(multi_processes, of_a_killed_process_is_free_when_its_leases_end)
 {
-    static struct proc p;
+    static struct lab_proc p;
     static struct crosser x;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -147,7 +147,7 @@ TEST(multi_processes, of_a_killed_process_is_free_when_its_leases_end)
 
 /* ---- quorums ------------------------------------------------------------- */
 
-static struct five f;
+static struct lab_masters f;
 
 static int all_vote(void *arg)
 {

@@ -12,7 +12,7 @@
 #define NAMES 8
 #define ROUNDS 20
 
-static struct redis r, s;
+static struct lab_server r, s;
 
 static hf_multi *multi_named(hf_client *c, int len)
 {
@@ -69,7 +69,7 @@ TEST(multi_servers, of_one_server_is_taken_by_one_write_with_a_script_each)
 
 TEST(multi_servers, of_one_server_takes_one_round_trip_over_a_slow_line)
 {
-    static struct proxy proxy;
+    static struct lab_proxy proxy;
     char url[64];
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -249,14 +249,14 @@ static int is_free(void *arg)
 /* Before the rig waits for its threads. */
 static void stuck_end(void *arg)
 {
-    struct proxy *proxy = arg;
+    struct lab_proxy *proxy = arg;
     atomic_store(&proxy->stop, 1);
 }
 
 /* A set that has "a", is refused "b", and whose commands get stuck from then
  * on: on a line whose answers take their time, so that there is some for it. */
-static void stuck_begin(struct waiter *w, struct proxy *proxy, int64_t wait_ms,
-                        hf_cancel **cancel)
+static void stuck_begin(struct waiter *w, struct lab_proxy *proxy,
+                        int64_t wait_ms, hf_cancel **cancel)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     char url[64];
@@ -280,7 +280,7 @@ static void stuck_begin(struct waiter *w, struct proxy *proxy, int64_t wait_ms,
 
 TEST(multi_servers, deadline_bounds_what_is_given_back)
 {
-    static struct proxy proxy;
+    static struct lab_proxy proxy;
     static struct waiter w;
     hf_cancel *cancel;
     stuck_begin(&w, &proxy, 4000, &cancel);
@@ -292,7 +292,7 @@ TEST(multi_servers, deadline_bounds_what_is_given_back)
 
 TEST(multi_servers, that_is_cancelled_does_not_wait_for_what_is_given_back)
 {
-    static struct proxy proxy;
+    static struct lab_proxy proxy;
     static struct waiter w;
     hf_cancel *cancel;
     stuck_begin(&w, &proxy, RIG_NO_LIMIT, &cancel);

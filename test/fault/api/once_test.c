@@ -13,7 +13,7 @@
 
 #define LEASE_MS 1500
 
-static int runner_run(struct proc *self, const void *arg)
+static int runner_run(struct lab_proc *self, const void *arg)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct hf_once_result r = HF_ONCE_RESULT_INIT;
@@ -28,7 +28,7 @@ static int runner_run(struct proc *self, const void *arg)
     return 0;
 }
 
-static void runner_start(struct proc *p)
+static void runner_start(struct lab_proc *p)
 {
     static char url[128];
     snprintf(url, sizeof url, "%s", rig_url());
@@ -36,7 +36,7 @@ static void runner_start(struct proc *p)
     CHECK(proc_hears(p, "mine", RIG_PATIENCE_MS));
 }
 
-static void runner_kill(struct proc *p)
+static void runner_kill(struct lab_proc *p)
 {
     proc_signal(p, SIGKILL);
     CHECK_INT(proc_wait(p, RIG_PATIENCE_MS), -SIGKILL);
@@ -81,7 +81,7 @@ static void is_told_dead(hf_client *c)
 
 TEST(once, in_a_file_a_run_that_was_killed_has_died)
 {
-    static struct proc p;
+    static struct lab_proc p;
     hf_once *run;
     rig_begin_on("file:");
     runner_start(&p);
@@ -93,8 +93,8 @@ TEST(once, in_a_file_a_run_that_was_killed_has_died)
 
 TEST(once, on_redis_a_run_that_was_killed_has_died_when_its_lease_ends)
 {
-    static struct redis r;
-    static struct proc p;
+    static struct lab_server r;
+    static struct lab_proc p;
     hf_once *run;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -107,7 +107,7 @@ TEST(once, on_redis_a_run_that_was_killed_has_died_when_its_lease_ends)
 
 TEST(once, that_died_is_begun_in_the_next_period)
 {
-    static struct proc p;
+    static struct lab_proc p;
     struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
     hf_once *run;
     rig_begin_on("file:");
@@ -123,7 +123,7 @@ TEST(once, that_died_is_begun_in_the_next_period)
 /* ---- lost answers ------------------------------------------------------- */
 
 /* Begin over the line that is cut after `n` bytes; 1 if it was told to run. */
-static int begin_cut(struct proxy *p, long n, enum proxy_way way)
+static int begin_cut(struct lab_proxy *p, long n, enum lab_way way)
 {
     char url[64];
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
@@ -151,10 +151,10 @@ static int begin_cut(struct proxy *p, long n, enum proxy_way way)
     return status == HF_OK;
 }
 
-static void survives_cuts(enum proxy_way way, long step)
+static void survives_cuts(enum lab_way way, long step)
 {
-    static struct redis r;
-    static struct proxy p;
+    static struct lab_server r;
+    static struct lab_proxy p;
     struct hf_once_options o = HF_ONCE_OPTIONS_INIT;
     hf_once *run;
     redis_begin(&r, NULL);
@@ -299,7 +299,7 @@ TEST(once, whose_begin_was_not_answered_is_begun_by_the_same_client)
 /* ---- a store that refuses ----------------------------------------------- */
 
 /* Begin; then the server takes no more writes; the status of the last one. */
-static int end_refused(struct redis *r, int is_run, struct hf_error *err)
+static int end_refused(struct lab_server *r, int is_run, struct hf_error *err)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     hf_once *run;
@@ -314,7 +314,7 @@ static int end_refused(struct redis *r, int is_run, struct hf_error *err)
 
 TEST(once, end_that_the_store_refuses_is_no_other_ones_begin)
 {
-    static struct redis r;
+    static struct lab_server r;
     struct hf_error err = {0};
     CHECK_INT(end_refused(&r, 1, &err), HF_UNAVAILABLE);
     CHECK(strstr(err.text, "OOM") != NULL);
@@ -323,7 +323,7 @@ TEST(once, end_that_the_store_refuses_is_no_other_ones_begin)
 /* Deleting needs no memory. */
 TEST(once, can_be_abandoned_when_the_store_is_full)
 {
-    static struct redis r;
+    static struct lab_server r;
     struct hf_error err = {0};
     CHECK_INT(end_refused(&r, 0, &err), HF_OK);
     CHECK_INT(redis_number(&r, "EXISTS holdfast_once:{job}"), 0);

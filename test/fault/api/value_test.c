@@ -31,7 +31,7 @@ static uint64_t version_of(hf_client *c, char *text, size_t size)
 
 /* Read and write over a line that is cut after `n` bytes; nobody else writes,
  * so it is never changed. */
-static int write_cut(struct proxy *p, hf_client *direct, enum proxy_way way,
+static int write_cut(struct lab_proxy *p, hf_client *direct, enum lab_way way,
                      long n)
 {
     char url[64], text[32], found[32];
@@ -54,10 +54,10 @@ static int write_cut(struct proxy *p, hf_client *direct, enum proxy_way way,
     return atomic_load(&p->cuts) > 0;
 }
 
-static void survives_cuts(enum proxy_way way, long step)
+static void survives_cuts(enum lab_way way, long step)
 {
-    static struct redis r;
-    static struct proxy p;
+    static struct lab_server r;
+    static struct lab_proxy p;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     proxy_begin(&p, r.port);
@@ -83,7 +83,7 @@ TEST(value, over_a_line_that_breaks_on_the_way_down_is_written_or_not)
 
 TEST(value, is_not_written_by_a_server_that_finds_the_request_too_late)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_client *c = impatient_client(r.url), *other = rig_client(NULL);
@@ -105,7 +105,7 @@ TEST(value, is_not_written_by_a_server_that_finds_the_request_too_late)
 
 TEST(value, that_is_something_else_on_the_server_is_left_alone)
 {
-    static struct redis r;
+    static struct lab_server r;
     static const char *const makers[] = {
         "SET a 1",
         "RPUSH a 1",
@@ -139,7 +139,7 @@ TEST(value, that_is_something_else_on_the_server_is_left_alone)
 /* What the layout page promises. */
 TEST(value, is_a_hash_with_three_fields_on_the_server)
 {
-    static struct redis r;
+    static struct lab_server r;
     uint64_t written = 0;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -156,7 +156,7 @@ TEST(value, is_a_hash_with_three_fields_on_the_server)
 
 TEST(value, survives_a_flush_of_the_scripts)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_client *c = rig_client(NULL);

@@ -21,8 +21,8 @@
 #define SHORT_MS 2000 /* of a call that must fail */
 #define LATE_MS 8000  /* beyond its deadline; the machine may be busy */
 
-static struct net net;
-static struct cluster_rig c;
+static struct lab_net net;
+static struct lab_cluster c;
 static char name[24];
 
 static struct side {

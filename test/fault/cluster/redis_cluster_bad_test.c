@@ -7,8 +7,8 @@
 #include "lib/cluster_rig.h"
 #include "lib/rig.h"
 
-static struct cluster_rig c;
-static struct redis r;
+static struct lab_cluster c;
+static struct lab_server r;
 
 static void refused_as(int status, const char *url, const char *words)
 {

@@ -22,7 +22,7 @@
 #define ROUNDS 5      /* under load one may be too slow to tell */
 #define LOOK_MS 300   /* its look after it has subscribed is over then */
 
-static struct cluster_rig c;
+static struct lab_cluster c;
 
 static hf_client *client_with(const char *options)
 {
@@ -83,7 +83,7 @@ static void wait_run(void *arg)
 
 static int64_t numsub(const char *how, const char *channel)
 {
-    struct redis *r = &c.nodes[cluster_rig_at(&c, NAME)];
+    struct lab_server *r = &c.nodes[cluster_rig_at(&c, NAME)];
     const char *reply = redis_say(r, "PUBSUB %s %s", how, channel);
     const char *number = strchr(reply, '\n');
     return number ? strtoll(number + 1, NULL, 10) : -1;
@@ -199,7 +199,7 @@ TEST(redis_cluster_both, with_both_a_permit_put_back_by_a_classic_one_wakes)
     static struct taker t;
     int is_short = 0;
     cluster_rig_begin(&c, 3, 0);
-    struct redis *r = &c.nodes[cluster_rig_at(&c, NAME)];
+    struct lab_server *r = &c.nodes[cluster_rig_at(&c, NAME)];
     hf_semaphore *s = rig_counter(client_with("?pubsub=both"), NAME, 0);
     for (int i = 0; i < ROUNDS && !is_short; i++) {
         CHECK_STR(redis_say(r, "SET " NAME " 0"), "OK");

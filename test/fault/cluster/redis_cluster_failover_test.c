@@ -12,7 +12,7 @@
 #define NAME "job"
 #define FAILOVER_MS 20000 /* the cluster's, and a slow machine's */
 
-static struct cluster_rig c;
+static struct lab_cluster c;
 static int master;
 
 static void begin(void)

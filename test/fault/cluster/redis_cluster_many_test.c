@@ -11,7 +11,7 @@
 #define LOCKS 4000
 #define RENEW_MS 2000
 
-static struct cluster_rig c;
+static struct lab_cluster c;
 static hf_lock *locks[LOCKS];
 static hf_hold *holds[LOCKS];
 static atomic_int answered, failed, lost;

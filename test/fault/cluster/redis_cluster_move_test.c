@@ -12,7 +12,7 @@
 
 #define NAME "job"
 
-static struct cluster_rig c;
+static struct lab_cluster c;
 static int from, to, slot;
 
 static void begin(void)

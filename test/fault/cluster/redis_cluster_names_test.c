@@ -12,7 +12,7 @@ static const char *const odd[] = {"{",    "}",       "{}",   "a{b}c", "{{x}}",
                                   "{a}}", "plain",   "{}{x}"};
 #define ODD (int)(sizeof odd / sizeof odd[0])
 
-static struct cluster_rig c;
+static struct lab_cluster c;
 
 /* Every key that any node has is in this slot. */
 static void all_are_in(int slot)

@@ -19,7 +19,7 @@
 #define WAIT_MS 6000
 #define LATE_MS 10000 /* beyond its deadline; the machine may be busy */
 
-static struct cluster_rig c;
+static struct lab_cluster c;
 static char names[NAMES][16];
 static int slots[NAMES];
 static int masters[SHARDS]; /* which node of a shard is its master */

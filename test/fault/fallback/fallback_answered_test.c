@@ -46,7 +46,7 @@ TEST(fallback_answered, a_full_server_is_no_silent_one)
 /* One of the two keys of the lock has gone to the new node, so to say. */
 TEST(fallback_answered, a_cluster_that_moves_the_key_is_no_silent_one)
 {
-    static struct cluster_rig c;
+    static struct lab_cluster c;
     char url[1100];
     fall_begin_beside(&f, "local");
     cluster_rig_begin(&c, 2, 0);

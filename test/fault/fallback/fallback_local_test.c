@@ -80,7 +80,7 @@ TEST(fallback_local, is_entered_again_extended_and_left)
 }
 
 /* A process that takes the lock, and gives it back when it is told to. */
-static int holder_run(struct proc *self, const void *arg)
+static int holder_run(struct lab_proc *self, const void *arg)
 {
     hf_hold *g = NULL;
     hf_client *c = NULL;
@@ -101,7 +101,7 @@ static int holder_run(struct proc *self, const void *arg)
 
 TEST(fallback_local, excludes_two_processes_of_this_host)
 {
-    static struct proc p;
+    static struct lab_proc p;
     struct hf_error err = {0};
     hf_hold *g = NULL;
     fall_begin(&f, "local");

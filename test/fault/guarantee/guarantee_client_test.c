@@ -17,9 +17,9 @@
 
 #define MEMBERS 3
 
-static struct redis servers[MEMBERS];
-static struct sentinel_rig sentinels;
-static struct cluster_rig cluster;
+static struct lab_server servers[MEMBERS];
+static struct lab_sentinels sentinels;
+static struct lab_cluster cluster;
 static char url[600];
 static const char *dir; /* of a server: what is guarded lives there */
 
@@ -79,7 +79,7 @@ static void quorum_begin(void)
 
 static void next_waits_for_the_lease(void)
 {
-    static struct proc p;
+    static struct lab_proc p;
     static struct holder h;
     struct hf_info info = HF_INFO_INIT;
     hf_hold *g;
@@ -125,7 +125,7 @@ TEST(guarantee_killed, in_a_quorum_the_next_waits_for_the_lease)
 
 static void sleeper_is_told_and_refused(void)
 {
-    static struct proc p;
+    static struct lab_proc p;
     static struct holder h;
     hf_hold *g;
     char path[160];
@@ -175,7 +175,7 @@ TEST(guarantee_paused, in_a_quorum_it_is_told_and_its_write_refused)
 /* Its own clock tells it, for nobody else can. */
 TEST(guarantee_cut_off, its_hold_ends_before_the_next_one_gets_the_lock)
 {
-    static struct proxy line;
+    static struct lab_proxy line;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     hf_hold *mine, *his;
     redis_begin(&servers[0], NULL);

@@ -18,9 +18,9 @@
 #define NAME "job"
 #define HOUR_MS INT64_C(3600000)
 
-static struct redis server, replica;
-static struct sentinel_rig sentinels;
-static struct cluster_rig cluster;
+static struct lab_server server, replica;
+static struct lab_sentinels sentinels;
+static struct lab_cluster cluster;
 
 /* ---- a wall clock that can be set ---------------------------------------- */
 
@@ -159,7 +159,7 @@ static int is_following(void *arg)
 }
 
 /* A replica whose clock is so far from its primary's, through a proxy. */
-static void pair_begin(int64_t ms, struct proxy *line)
+static void pair_begin(int64_t ms, struct lab_proxy *line)
 {
     wall_begin();
     wall_jump(ms);
@@ -179,7 +179,7 @@ static void promote(void)
     CHECK_STR(redis_say(&replica, "REPLICAOF NO ONE"), "OK");
 }
 
-static struct proxy line;
+static struct lab_proxy line;
 
 static int has_counter(void *arg)
 {

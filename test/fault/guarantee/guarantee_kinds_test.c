@@ -13,7 +13,7 @@
 
 #define LEASE_MS 600000
 
-static struct redis primary, copy;
+static struct lab_server primary, copy;
 static struct fair_waiter waiter;
 
 static void begin(void)

@@ -13,9 +13,9 @@
 #define NAME "job"
 #define REPLICAS 2
 
-static struct redis primary, replicas[REPLICAS];
-static struct proxy front;           /* clients reach whoever is the primary */
-static struct proxy lines[REPLICAS]; /* replicas reach the first one */
+static struct lab_server primary, replicas[REPLICAS];
+static struct lab_proxy front; /* clients reach whoever is the primary */
+static struct lab_proxy lines[REPLICAS]; /* replicas reach the first one */
 
 /* Both, by the primary's own count. */
 static int are_in_step(void *arg)
@@ -101,7 +101,7 @@ TEST(guarantee_failover, what_one_of_two_replicas_has_is_lost_with_the_other)
 
 TEST(guarantee_failover, in_a_cluster_the_guard_refuses_who_lost_his_lock)
 {
-    static struct cluster_rig c;
+    static struct lab_cluster c;
     hf_hold *mine, *his;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     char path[160];

@@ -11,9 +11,9 @@
 
 #define NAME "job"
 
-static struct redis primary, replica;
-static struct sentinel_rig sentinels;
-static struct cluster_rig cluster;
+static struct lab_server primary, replica;
+static struct lab_sentinels sentinels;
+static struct lab_cluster cluster;
 static const char *const durable[] = {"--appendonly", "yes", "--appendfsync",
                                       "always", NULL};
 

@@ -11,8 +11,8 @@
 
 TEST(holder_killed, on_redis_the_next_gets_it_when_the_lease_ends)
 {
-    static struct redis r;
-    static struct proc p;
+    static struct lab_server r;
+    static struct lab_proc p;
     static struct holder h;
     hf_hold *g;
     redis_begin(&r, NULL);
@@ -32,7 +32,7 @@ TEST(holder_killed, on_redis_the_next_gets_it_when_the_lease_ends)
     CHECK_INT(hf_hold_release(g, NULL), HF_OK);
 }
 
-static int waiter_run(struct proc *self, const void *arg)
+static int waiter_run(struct lab_proc *self, const void *arg)
 {
     hf_client *c = NULL;
     hf_lock *l = NULL;
@@ -46,8 +46,8 @@ static int waiter_run(struct proc *self, const void *arg)
 
 TEST(holder_killed, on_redis_a_waiter_that_dies_is_in_nobodys_way)
 {
-    static struct redis r;
-    static struct proc p, w;
+    static struct lab_server r;
+    static struct lab_proc p, w;
     static struct holder h;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -66,7 +66,7 @@ TEST(holder_killed, on_redis_a_waiter_that_dies_is_in_nobodys_way)
 
 TEST(holder_killed, in_a_file_the_next_gets_it_at_once)
 {
-    static struct proc p;
+    static struct lab_proc p;
     static struct holder h;
     hf_hold *g;
     rig_begin_on("file:");
@@ -82,7 +82,7 @@ TEST(holder_killed, in_a_file_the_next_gets_it_at_once)
 
 TEST(holder_killed, in_a_file_a_fixed_lease_dies_with_its_process_too)
 {
-    static struct proc p;
+    static struct lab_proc p;
     static struct holder h;
     rig_begin_on("file:");
     h = (struct holder){rig_url(), "a", 3600000, HF_ACQUIRE_FIXED};
@@ -96,7 +96,7 @@ TEST(holder_killed, in_a_file_a_fixed_lease_dies_with_its_process_too)
 /* A detached hold has no process: killing whoever took it changes nothing. */
 TEST(holder_killed, in_a_file_a_detached_hold_stays_until_its_lease_ends)
 {
-    static struct proc p;
+    static struct lab_proc p;
     static struct holder h;
     rig_begin_on("file:");
     h = (struct holder){rig_url(), "a", 2000, HF_ACQUIRE_DETACHED};

@@ -12,7 +12,7 @@
 #include "lib/rig_redis.h"
 
 /* The resource: it remembers the highest fence it has seen. */
-static int64_t guarded_write(struct redis *r, uint64_t fence)
+static int64_t guarded_write(struct lab_server *r, uint64_t fence)
 {
     return redis_number(r,
                         "EVAL \"local top = tonumber(redis.call('GET', "
@@ -24,8 +24,8 @@ static int64_t guarded_write(struct redis *r, uint64_t fence)
 
 TEST(holder_paused, on_redis_it_is_told_and_harms_nobody)
 {
-    static struct redis r;
-    static struct proc p;
+    static struct lab_server r;
+    static struct lab_proc p;
     static struct holder h;
     hf_hold *g;
     char line[PROC_LINE_MAX];
@@ -55,8 +55,8 @@ TEST(holder_paused, on_redis_it_is_told_and_harms_nobody)
 
 TEST(holder_paused, on_redis_it_is_told_though_nobody_took_the_lock)
 {
-    static struct redis r;
-    static struct proc p;
+    static struct lab_server r;
+    static struct lab_proc p;
     static struct holder h;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -76,8 +76,8 @@ TEST(holder_paused, on_redis_it_is_told_though_nobody_took_the_lock)
 
 TEST(holder_paused, shorter_than_its_lease_it_goes_on)
 {
-    static struct redis r;
-    static struct proc p;
+    static struct lab_server r;
+    static struct lab_proc p;
     static struct holder h;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -97,7 +97,7 @@ TEST(holder_paused, shorter_than_its_lease_it_goes_on)
  * of a fixed lease when it wakes. */
 TEST(holder_paused, in_a_file_it_keeps_the_lock_until_it_wakes)
 {
-    static struct proc p;
+    static struct lab_proc p;
     static struct holder h;
     rig_begin_on("file:");
     h = (struct holder){rig_url(), "a", 500, HF_ACQUIRE_FIXED};

@@ -19,7 +19,7 @@
 
 #define RECORD "v1 %79s %llu %lld"
 
-static struct redis r;
+static struct lab_server r;
 static struct fake_env f;
 static struct fair_waiter next;
 

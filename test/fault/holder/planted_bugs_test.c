@@ -15,8 +15,8 @@
 #define ROUNDS 5       /* under load one may be too slow to tell */
 #define SHORT_MS 3000  /* a release takes far less */
 
-static struct redis server;
-static struct proxy proxy;
+static struct lab_server server;
+static struct lab_proxy proxy;
 
 static hf_client *client_at(int port)
 {

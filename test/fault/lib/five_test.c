@@ -12,7 +12,7 @@
 #define JUMP_MS INT64_C(120000)
 #define NEAR_MS 30000 /* two clocks that are read on a busy machine */
 
-static struct five f;
+static struct lab_masters f;
 
 static const char *say(int node, const char *words)
 {
@@ -111,7 +111,7 @@ TEST(five, one_that_is_slow_takes_its_time_both_ways)
 /* More than fits on the way at once: it must come whole and in order. */
 TEST(five, a_delay_loses_nothing_of_a_long_answer)
 {
-    static struct redis through;
+    static struct lab_server through;
     five_begin(&f, 1);
     CHECK_STR(say(0, "SETRANGE long 60000 end"), "60003");
     CHECK_STR(say(0, "SETRANGE long 0 begin"), "60003");

@@ -12,7 +12,7 @@
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 
-static struct redis r;
+static struct lab_server r;
 static pid_t second;
 
 static void second_end(void *arg)

@@ -18,8 +18,8 @@
 #define SHORT_MS 1500 /* of a call that must fail */
 #define LATE_MS 8000  /* beyond its deadline; the machine may be busy */
 
-static struct net net;
-static struct redis servers[NODES];
+static struct lab_net net;
+static struct lab_server servers[NODES];
 static char url[200];
 
 /* What each of the two was told. */

@@ -12,7 +12,7 @@
 
 #define NODES 3
 
-static struct redis servers[NODES];
+static struct lab_server servers[NODES];
 static char url[512];
 static struct hf_error err;
 
@@ -77,7 +77,8 @@ TEST(quorum_members, a_replica_of_a_member_is_refused)
 }
 
 /* Its usual second port, 10000 above the first, may not exist. */
-static void cluster_begin(struct redis *r, const char *args[5], char port[16])
+static void cluster_begin(struct lab_server *r, const char *args[5],
+                          char port[16])
 {
     snprintf(port, 16, "%d", redis_free_port());
     args[0] = "--cluster-enabled";

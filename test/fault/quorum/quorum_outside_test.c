@@ -13,7 +13,7 @@
 
 #define NODES 3
 
-static struct redis servers[NODES];
+static struct lab_server servers[NODES];
 static struct hf_error err;
 static char quorum_url[256];
 

@@ -34,7 +34,7 @@ static void at_begin(void)
     at.two = rig_lock(at.clients[1], "a");
 }
 
-static void lines_arm(enum proxy_way way, long n)
+static void lines_arm(enum lab_way way, long n)
 {
     for (int i = 0; i < CUTS; i++)
         proxy_arm(&r.five.nodes[i].proxy, way, n, n % 2 == 0);
@@ -52,7 +52,7 @@ static void lines_mend(void)
 }
 
 /* One acquires and releases, while lines break; what it has, no other has. */
-static void exchange(enum proxy_way way, long n)
+static void exchange(enum lab_way way, long n)
 {
     hf_hold *g;
     lines_arm(way, n);
@@ -79,7 +79,7 @@ static int is_through(void *bytes)
     return atomic_load((atomic_long *)bytes) > 20;
 }
 
-static void cut_everywhere(enum proxy_way way)
+static void cut_everywhere(enum lab_way way)
 {
     atomic_long *bytes = &r.five.nodes[0].proxy.bytes[way];
     at_begin();

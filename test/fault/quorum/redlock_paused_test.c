@@ -18,8 +18,8 @@
 #define LEASE_MS 800
 
 static struct {
-    struct redis nodes[REDLOCK_NODES];
-    struct redis resource;
+    struct lab_server nodes[REDLOCK_NODES];
+    struct lab_server resource;
     char url[256];
 } at;
 
@@ -44,7 +44,7 @@ static void at_begin(void)
 }
 
 /* Says "held TOKEN"; told "write", it writes and says how that went. */
-static int writer_run(struct proc *self, const void *arg)
+static int writer_run(struct lab_proc *self, const void *arg)
 {
     struct hf_acquire_options a = rig_options(RIG_WAIT_MS, LEASE_MS, 0);
     hf_hold *g = NULL;
@@ -66,7 +66,7 @@ static int writer_run(struct proc *self, const void *arg)
     return 0;
 }
 
-static uint64_t writer_start(struct proc *p)
+static uint64_t writer_start(struct lab_proc *p)
 {
     char line[PROC_LINE_MAX] = "";
     proc_start(p, writer_run, NULL);
@@ -77,7 +77,7 @@ static uint64_t writer_start(struct proc *p)
 
 TEST(redlock_paused, who_is_in_time_may_write)
 {
-    static struct proc p;
+    static struct lab_proc p;
     at_begin();
     CHECK(writer_start(&p) > 0);
     proc_say(&p, "write");
@@ -87,7 +87,7 @@ TEST(redlock_paused, who_is_in_time_may_write)
 
 TEST(redlock_paused, who_wakes_up_behind_the_next_holder_may_not)
 {
-    static struct proc p;
+    static struct lab_proc p;
     hf_hold *g;
     at_begin();
     uint64_t fence = writer_start(&p);

@@ -51,7 +51,7 @@ TEST(redlock_ticket, is_released_when_one_that_had_it_cannot_be_reached)
 /* What a contender that lost the vote has not taken back yet. */
 TEST(redlock_ticket, is_released_although_a_minority_is_granted_to_another)
 {
-    struct redis *stray = &r.five.nodes[4].redis;
+    struct lab_server *stray = &r.five.nodes[4].redis;
     detach_on_three();
     redis_say(stray, "HSET a 0f0f0f0f-1111-4222-8333-444444444444:1 1");
     CHECK_INT(redis_number(stray, "PEXPIRE a 60000"), 1);

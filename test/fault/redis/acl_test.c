@@ -7,7 +7,7 @@
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 
-static struct redis r;
+static struct lab_server r;
 
 static void begin(void)
 {

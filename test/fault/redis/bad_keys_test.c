@@ -14,7 +14,7 @@
 
 static const char *const formats[FORMATS] = {"", "?format=string",
                                              "?format=string&fence=off"};
-static struct redis r;
+static struct lab_server r;
 
 static void begin(void)
 {

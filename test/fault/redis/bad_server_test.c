@@ -43,7 +43,7 @@ static void try_says(const char *url, int status, const char *word)
 
 /* ---- rights ------------------------------------------------------------- */
 
-static const char *user_url(const struct redis *r, const char *who)
+static const char *user_url(const struct lab_server *r, const char *who)
 {
     static char url[128];
     snprintf(url, sizeof url, "redis://%s127.0.0.1:%d", who, r->port);
@@ -52,7 +52,7 @@ static const char *user_url(const struct redis *r, const char *who)
 
 TEST(bad_server, a_wrong_password_is_denied)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     CHECK_STR(redis_say(&r, "ACL SETUSER bob on >secret ~* &* +@all"), "OK");
@@ -71,7 +71,7 @@ static int last_is_refused(void *client)
 
 TEST(bad_server, a_member_with_a_wrong_password_has_its_link_refused)
 {
-    static struct redis r;
+    static struct lab_server r;
     char url[256];
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -84,7 +84,7 @@ TEST(bad_server, a_member_with_a_wrong_password_has_its_link_refused)
 TEST(bad_server, a_missing_password_is_denied)
 {
     static const char *const args[] = {"--requirepass", "secret", NULL};
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, args);
     rig_begin_at(r.url);
     try_says(r.url, HF_DENIED, "password");
@@ -95,7 +95,7 @@ TEST(bad_server, a_missing_password_is_denied)
 
 TEST(bad_server, a_password_where_none_is_set_is_denied_or_ignored)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_lock *l = rig_lock(impatient_client(user_url(&r, ":geheim@")), "a");
@@ -105,7 +105,7 @@ TEST(bad_server, a_password_where_none_is_set_is_denied_or_ignored)
 
 TEST(bad_server, missing_rights_are_denied)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     redis_say(&r, "ACL SETUSER noeval on >pw ~* &* +@all -eval -evalsha");
@@ -119,7 +119,7 @@ TEST(bad_server, missing_rights_are_denied)
 
 TEST(bad_server, a_database_that_does_not_exist_is_invalid)
 {
-    static struct redis r;
+    static struct lab_server r;
     char url[128];
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -129,7 +129,7 @@ TEST(bad_server, a_database_that_does_not_exist_is_invalid)
 
 /* ---- what is stored there ----------------------------------------------- */
 
-static void conflicts(struct redis *r, const char *make, const char *read,
+static void conflicts(struct lab_server *r, const char *make, const char *read,
                       const char *value)
 {
     int was = 77;
@@ -147,7 +147,7 @@ static void conflicts(struct redis *r, const char *make, const char *read,
 
 TEST(bad_server, something_else_under_the_name_is_a_conflict)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     conflicts(&r, "SET a precious", "GET a", "precious");
@@ -158,7 +158,7 @@ TEST(bad_server, something_else_under_the_name_is_a_conflict)
 
 TEST(bad_server, a_lock_that_became_something_else_is_lost)
 {
-    static struct redis r;
+    static struct lab_server r;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -175,7 +175,7 @@ TEST(bad_server, a_lock_that_became_something_else_is_lost)
 
 TEST(bad_server, a_replica_says_so)
 {
-    static struct redis r, replica;
+    static struct lab_server r, replica;
     static char port[16];
     static const char *args[] = {"--replicaof", "127.0.0.1", port, NULL};
     redis_begin(&r, NULL);
@@ -193,7 +193,7 @@ TEST(bad_server, a_replica_says_so)
 TEST(bad_server, a_full_one_says_so_and_can_still_be_unlocked)
 {
     hf_hold *g = NULL;
-    static struct redis r;
+    static struct lab_server r;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -221,7 +221,7 @@ TEST(bad_server, one_that_is_loading_says_so_and_works_when_it_is_done)
         "--loading-process-events-interval-bytes",
         "1024",
         NULL};
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, args);
     rig_begin_at(r.url);
     CHECK_STR(redis_say(&r, "DEBUG POPULATE 3000"), "OK");

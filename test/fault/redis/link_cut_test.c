@@ -13,8 +13,8 @@
 #define WAIT_MS 5000
 
 struct cut_rig {
-    struct redis redis;
-    struct proxy proxy;
+    struct lab_server redis;
+    struct lab_proxy proxy;
     char url[64];
     hf_lock *direct; /* of a client that nobody cuts */
     uint64_t fence;  /* the highest so far */
@@ -74,7 +74,7 @@ static void nothing_is_left(struct cut_rig *r)
     CHECK_INT(redis_number(&r->redis, "EXISTS a"), 0);
 }
 
-static void cut_everywhere(struct cut_rig *r, enum proxy_way way, long step)
+static void cut_everywhere(struct cut_rig *r, enum lab_way way, long step)
 {
     proxy_arm(&r->proxy, way, -1, 0);
     exchange(r, -1);

@@ -51,7 +51,7 @@ static void on_released(hf_hold *hold, int status, const struct hf_error *err,
 
 TEST(many_locks, are_all_renewed_with_few_commands)
 {
-    static struct redis r;
+    static struct lab_server r;
     static hf_lock *locks[LOCKS];
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     redis_begin(&r, NULL);

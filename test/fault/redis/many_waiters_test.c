@@ -143,7 +143,7 @@ static void crowd_release(struct crowd *w)
 /* ---- what the server knows ----------------------------------------------- */
 
 /* Connections that subscribe to anything; `channels` to so many in all. */
-static int subscribers_count(struct redis *r, long long *channels)
+static int subscribers_count(struct lab_server *r, long long *channels)
 {
     int n = 0;
     const char *at = redis_say(r, "CLIENT LIST");
@@ -187,7 +187,7 @@ static int is_small(void *arg)
 
 TEST(many_waiters, share_one_subscription_and_are_all_granted)
 {
-    static struct redis r;
+    static struct lab_server r;
     long long channels = 0;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -215,7 +215,7 @@ TEST(many_waiters, share_one_subscription_and_are_all_granted)
 }
 
 /* Renewals are counted by the PEXPIREs of their script. */
-static long long renewals_count(struct redis *r)
+static long long renewals_count(struct lab_server *r)
 {
     const char *at =
         strstr(redis_say(r, "INFO commandstats"), "cmdstat_pexpire:calls=");
@@ -227,7 +227,7 @@ struct sample {
     long long renewals;
 };
 
-static struct sample sample_take(struct redis *r)
+static struct sample sample_take(struct lab_server *r)
 {
     struct sample now = {rig_now_ms(), renewals_count(r)};
     return now;
@@ -239,7 +239,8 @@ static long long rate(struct sample from, struct sample to)
 }
 
 /* Over one renewal period: the average, and the busiest of all seconds. */
-static void renewals_watch(struct redis *r, long long *average, long long *most)
+static void renewals_watch(struct lab_server *r, long long *average,
+                           long long *most)
 {
     enum { SAMPLES = HELD_LEASE_MS / 3 / SAMPLE_MS };
     struct sample at[SAMPLES + 1];
@@ -264,7 +265,7 @@ static int is_small_enough(void *before)
 
 TEST(many_held, are_kept_by_renewals_that_are_spread)
 {
-    static struct redis r;
+    static struct lab_server r;
     long long average = 0, most = 0;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);

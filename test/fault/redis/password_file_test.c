@@ -13,7 +13,7 @@
 #define FIRST "correct horse"
 #define SECOND "battery staple"
 
-static struct redis r;
+static struct lab_server r;
 static char path[200], url[300];
 static atomic_int warnings, secrets;
 

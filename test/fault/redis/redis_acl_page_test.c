@@ -14,7 +14,7 @@
 #include "lib/rig_rw.h"
 #include "lib/rig_semaphore.h"
 
-static struct redis r;
+static struct lab_server r;
 static atomic_int polls;
 
 /* The library says in the log that a user may not subscribe. */
@@ -220,13 +220,13 @@ TEST(redis_acl_page, listing_needs_no_more)
 static char called[4096];
 
 /* From now on only the user acts. */
-static void note_begin(struct redis *at)
+static void note_begin(struct lab_server *at)
 {
     CHECK_STR(redis_say(at, "CONFIG RESETSTAT"), "OK");
 }
 
 /* This INFO itself is counted only when it is over. */
-static void note_end(struct redis *at)
+static void note_end(struct lab_server *at)
 {
     for (const char *line = redis_say(at, "INFO commandstats"); line;) {
         char word[64] = " ";
@@ -301,7 +301,7 @@ TEST(redis_acl_page, looking_on_uses_every_right)
 
 #define MEMBERS 3
 
-static struct redis members[MEMBERS];
+static struct lab_server members[MEMBERS];
 
 /* Start them, each with a user of these rights; the quorum's URL. */
 static const char *members_begin(const char *uses)

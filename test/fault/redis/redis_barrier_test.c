@@ -9,7 +9,7 @@
 #include "lib/rig_gate.h"
 #include "lib/rig_redis.h"
 
-static struct redis r;
+static struct lab_server r;
 static struct gate_wait w[4];
 
 static void begin(void)
@@ -61,7 +61,7 @@ TEST(redis_barrier, every_key_ends_by_itself)
 /* Its process is gone, or its line: the store hears no more of it. */
 TEST(redis_barrier, who_is_cut_off_is_taken_off_within_its_lease)
 {
-    static struct proxy p;
+    static struct lab_proxy p;
     char url[64];
     begin();
     proxy_begin(&p, r.port);
@@ -114,7 +114,7 @@ TEST(redis_barrier, that_was_passed_without_a_message_is_noticed)
 
 TEST(redis_barrier, is_passed_once_when_answers_are_lost)
 {
-    static struct proxy p;
+    static struct lab_proxy p;
     char url[64];
     begin();
     proxy_begin(&p, r.port);

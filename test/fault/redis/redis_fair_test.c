@@ -13,7 +13,7 @@
 #define WHO "holdfast_queue_who:{a}"
 #define JAVA "0f0f0f0f-1111-4222-8333-444444444444:1"
 
-static struct redis r;
+static struct lab_server r;
 static struct fair_waiter waiters[FAIR_MAX];
 static atomic_int turns;
 
@@ -34,7 +34,7 @@ static void waiter_join(int i, hf_client *c, int64_t hold_ms)
 /* ---- processes that die ------------------------------------------------- */
 
 /* A process that waits for the lock, and is killed. */
-static int doomed_run(struct proc *self, const void *arg)
+static int doomed_run(struct lab_proc *self, const void *arg)
 {
     struct hf_lock_options o = HF_LOCK_OPTIONS_INIT;
     struct hf_acquire_options wait = rig_options(60000, 0, 0);
@@ -50,13 +50,13 @@ static int doomed_run(struct proc *self, const void *arg)
     return 0;
 }
 
-static void doomed_start(struct proc *p)
+static void doomed_start(struct lab_proc *p)
 {
     proc_start(p, doomed_run, r.url);
     CHECK(proc_hears(p, "waits", RIG_PATIENCE_MS));
 }
 
-static void doomed_kill(struct proc *p)
+static void doomed_kill(struct lab_proc *p)
 {
     proc_signal(p, SIGKILL);
     CHECK_INT(proc_wait(p, RIG_PATIENCE_MS), -SIGKILL);
@@ -66,7 +66,7 @@ static void doomed_kill(struct proc *p)
  * the others ask without a pause for five minutes. */
 TEST(redis_fair, a_dead_waiter_is_skipped_and_nobody_spins)
 {
-    static struct proc doomed;
+    static struct lab_proc doomed;
     static struct fair_waiter w;
     begin();
     redis_say(&r, "HSET a " JAVA " 1");
@@ -86,7 +86,7 @@ TEST(redis_fair, a_dead_waiter_is_skipped_and_nobody_spins)
 /* It was given the lock, and is dead: somebody who waits helps. */
 TEST(redis_fair, what_was_given_to_the_dead_is_given_to_the_next)
 {
-    static struct proc doomed;
+    static struct lab_proc doomed;
     begin();
     doomed_start(&doomed);
     CHECK(proc_hears(&doomed, "has it", RIG_PATIENCE_MS));
@@ -104,7 +104,7 @@ TEST(redis_fair, what_was_given_to_the_dead_is_given_to_the_next)
  * the moment in which it could ask. */
 TEST(redis_fair, what_is_given_to_a_stopped_waiter_goes_to_the_next)
 {
-    static struct proc doomed;
+    static struct lab_proc doomed;
     begin();
     hf_lock *l = fair_lock(rig_client(NULL), "a");
     CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
@@ -130,7 +130,7 @@ static int is_empty(void *arg)
 TEST(redis_fair, what_is_stored_of_a_queue_ends_by_itself)
 {
     static const char *const keys[] = {QUEUE, WHO};
-    static struct proc doomed;
+    static struct lab_proc doomed;
     begin();
     redis_say(&r, "HSET a " JAVA " 1");
     doomed_start(&doomed);

@@ -15,7 +15,7 @@
 /* 16 bytes of a hash, in base64, as a group's values are called. */
 #define VALUE "x3JJHMbDL1EzLkh9GBhXDw=="
 
-static struct redis r;
+static struct lab_server r;
 
 static void begin(void)
 {

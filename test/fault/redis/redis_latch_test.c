@@ -9,7 +9,7 @@
 #include "lib/rig_gate.h"
 #include "lib/rig_redis.h"
 
-static struct redis r;
+static struct lab_server r;
 static struct gate_wait w;
 
 static void begin(void)
@@ -156,7 +156,7 @@ TEST(redis_latch, wait_outlives_the_loss_of_its_connections)
 /* The request arrives and its answer does not, at every byte of it. */
 TEST(redis_latch, is_counted_once_when_answers_are_lost)
 {
-    static struct proxy p;
+    static struct lab_proxy p;
     char url[64];
     begin();
     proxy_begin(&p, r.port);

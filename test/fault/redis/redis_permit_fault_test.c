@@ -13,7 +13,7 @@
 #include "lib/rig_redis.h"
 #include "lib/rig_semaphore.h"
 
-static struct redis r;
+static struct lab_server r;
 
 static void begin(void)
 {
@@ -30,7 +30,7 @@ struct child {
     int64_t lease_ms;
 };
 
-static int child_run(struct proc *self, const void *arg)
+static int child_run(struct lab_proc *self, const void *arg)
 {
     const struct child *k = arg;
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
@@ -52,7 +52,7 @@ static int child_run(struct proc *self, const void *arg)
 
 TEST(redis_permit_fault, permits_of_a_killed_process_come_back)
 {
-    static struct proc p;
+    static struct lab_proc p;
     static struct child k;
     begin();
     redis_say(&r, "SET s 3");
@@ -86,7 +86,7 @@ static void give_by_hand(void)
 }
 
 /* A process that queues for what somebody else has is killed. */
-static void waiter_kill(struct proc *p)
+static void waiter_kill(struct lab_proc *p)
 {
     static struct child k;
     redis_say(&r, "SET s 0");
@@ -101,7 +101,7 @@ static void waiter_kill(struct proc *p)
 /* He is in front of everybody until his short lease in the queue is over. */
 TEST(redis_permit_fault, a_waiter_that_was_killed_is_skipped)
 {
-    static struct proc p;
+    static struct lab_proc p;
     begin();
     waiter_kill(&p);
     CHECK_INT(proc_wait(&p, RIG_PATIENCE_MS), -SIGKILL);
@@ -118,7 +118,7 @@ static int queue_is_gone(void *arg)
 
 TEST(redis_permit_fault, a_queue_of_the_dead_ends_by_itself)
 {
-    static struct proc p;
+    static struct lab_proc p;
     begin();
     waiter_kill(&p);
     CHECK(rig_until(queue_is_gone, NULL));
@@ -154,7 +154,7 @@ TEST(redis_permit_fault, a_counter_that_rose_unheard_costs_a_bounded_sleep)
  * his own. */
 TEST(redis_permit_fault, an_answer_that_was_lost_leaves_nothing_behind)
 {
-    static struct proxy px;
+    static struct lab_proxy px;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     hf_hold *p;
     char url[64];
@@ -207,7 +207,7 @@ static int64_t stored_ms(void)
  * last as long as he believes by the second. */
 TEST(redis_permit_fault, in_order_a_lost_answer_makes_no_lease_too_long)
 {
-    static struct proxy px;
+    static struct lab_proxy px;
     static struct answer a;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct hf_semaphore_options so = HF_SEMAPHORE_OPTIONS_INIT;
@@ -240,7 +240,7 @@ TEST(redis_permit_fault, in_order_a_lost_answer_makes_no_lease_too_long)
 
 TEST(redis_permit_fault, a_change_whose_answer_was_lost_is_made_once)
 {
-    static struct proxy px;
+    static struct lab_proxy px;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct hf_semaphore_state now = HF_SEMAPHORE_STATE_INIT;
     char url[64];
@@ -270,7 +270,7 @@ static int is_left(void *arg)
 
 TEST(redis_permit_fault, a_counter_is_taken_from_once_when_the_answer_is_lost)
 {
-    static struct proxy px;
+    static struct lab_proxy px;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     char url[64];
     begin();
@@ -487,7 +487,7 @@ static const char *const odd[] = {"{",    "}",     "{}",      "a{b}c",
 
 TEST(redis_permit_fault, in_a_cluster_any_name_is_good)
 {
-    static struct cluster_rig c;
+    static struct lab_cluster c;
     static struct taker t;
     hf_hold *p;
     cluster_rig_begin(&c, 3, 0);

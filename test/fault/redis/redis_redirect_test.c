@@ -11,7 +11,7 @@
 
 #define ELSEWHERE "192.0.2.7" /* of nobody, by RFC 5737 */
 
-static struct redis r;
+static struct lab_server r;
 
 static int try_at(const char *url, struct hf_error *err)
 {
@@ -94,7 +94,7 @@ TEST(redis_redirect, a_cluster_does_not_lead_out_of_the_network)
 
 TEST(redis_redirect, sentinels_beside_their_servers_are_enough_of_a_list)
 {
-    static struct sentinel_rig g;
+    static struct lab_sentinels g;
     char url[256];
     sentinel_begin(&g);
     works(g.url);
@@ -114,7 +114,7 @@ TEST(redis_redirect, sentinels_beside_their_servers_are_enough_of_a_list)
 
 TEST(redis_redirect, a_cluster_is_used_by_names_and_by_a_list)
 {
-    static struct cluster_rig c;
+    static struct lab_cluster c;
     char url[600];
     cluster_rig_begin(&c, 3, 0);
     works(c.url);

@@ -19,7 +19,7 @@
 #define HOST "silent.invalid"
 
 static atomic_int is_dead, inside, most, calls;
-static struct redis r;
+static struct lab_server r;
 static char url[160];
 
 typedef int lookup_fn(const char *, const char *, const struct addrinfo *,
@@ -137,7 +137,7 @@ TEST(redis_resolver, two_names_are_looked_up_side_by_side)
 
 TEST(redis_resolver, every_port_of_a_name_is_reached_by_one_look_up)
 {
-    static struct redis r2;
+    static struct lab_server r2;
     char other[160];
     begin();
     redis_begin(&r2, NULL);

@@ -17,7 +17,7 @@ struct actor {
 };
 
 /* Says "asks", then "has it" or what was wrong; and stays. */
-static int actor_run(struct proc *self, const void *arg)
+static int actor_run(struct lab_proc *self, const void *arg)
 {
     const struct actor *w = arg;
     struct hf_lock_options how = HF_LOCK_OPTIONS_INIT;
@@ -35,8 +35,8 @@ static int actor_run(struct proc *self, const void *arg)
     for (;;) rig_pause_ms(1000);
 }
 
-static struct redis r;
-static struct proc p, reader;
+static struct lab_server r;
+static struct lab_proc p, reader;
 static struct actor w, of_reader;
 static struct rw a;
 
@@ -48,7 +48,7 @@ static void begin(int order)
 }
 
 /* Before the test opens a client: it forks. */
-static void actor_start(struct proc *of, struct actor *how, int kind)
+static void actor_start(struct lab_proc *of, struct actor *how, int kind)
 {
     *how = w;
     how->kind = kind;

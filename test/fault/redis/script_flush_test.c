@@ -9,7 +9,7 @@
 
 TEST(script_flush, between_calls_is_not_noticed)
 {
-    static struct redis r;
+    static struct lab_server r;
     struct hf_info info = HF_INFO_INIT;
     int was = 0;
     redis_begin(&r, NULL);
@@ -44,7 +44,7 @@ TEST(script_flush, between_calls_is_not_noticed)
 TEST(script_flush, renewal_goes_on)
 {
     hf_hold *g = NULL;
-    static struct redis r;
+    static struct lab_server r;
     struct hf_acquire_options o = rig_renewed(RIG_TRY);
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -81,7 +81,7 @@ static void worker_run(void *arg)
 
 TEST(script_flush, during_calls_is_not_noticed)
 {
-    static struct redis r;
+    static struct lab_server r;
     static struct worker w[4];
     static atomic_int stop;
     redis_begin(&r, NULL);

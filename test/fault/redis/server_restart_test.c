@@ -37,7 +37,7 @@ static void stays_held(hf_lock *l, hf_hold *g, hf_lock *other)
 
 TEST(server_restart, with_data_the_holder_keeps_its_lock)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_lock *l = rig_lock(client_with(LEASE_MS), "a");
@@ -52,7 +52,7 @@ TEST(server_restart, with_data_the_holder_keeps_its_lock)
 }
 
 /* Lost with the server's data, twice; then had anew, and kept from `other`. */
-static void lost_and_had_again(struct redis *r, hf_lock *l, hf_lock *other)
+static void lost_and_had_again(struct lab_server *r, hf_lock *l, hf_lock *other)
 {
     hf_hold *g, *again;
     uint64_t fence = 0;
@@ -83,7 +83,7 @@ static hf_lock *side_open(int kind)
 /* testLockAfterTimeout */
 TEST(server_restart, without_data_the_holder_is_told_and_the_next_is_renewed)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     lost_and_had_again(&r, side_open(HF_KIND_PLAIN), side_open(HF_KIND_PLAIN));
@@ -92,7 +92,7 @@ TEST(server_restart, without_data_the_holder_is_told_and_the_next_is_renewed)
 /* testReadLockAfterTimeout */
 TEST(server_restart, without_data_a_reader_is_told_and_the_next_is_renewed)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     lost_and_had_again(&r, side_open(HF_KIND_READ), side_open(HF_KIND_WRITE));
@@ -101,7 +101,7 @@ TEST(server_restart, without_data_a_reader_is_told_and_the_next_is_renewed)
 /* testWriteLockAfterTimeout */
 TEST(server_restart, without_data_a_writer_is_told_and_the_next_is_renewed)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     lost_and_had_again(&r, side_open(HF_KIND_WRITE), side_open(HF_KIND_READ));
@@ -123,7 +123,7 @@ static void waiter_run(void *arg)
 
 static void waiter_recovers(int with_data)
 {
-    static struct redis r;
+    static struct lab_server r;
     static struct waiter w;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -156,7 +156,7 @@ TEST(server_restart, without_data_a_waiter_gets_the_lock)
 TEST(server_restart, while_it_is_down_calls_say_unavailable_in_time)
 {
     hf_hold *g = NULL;
-    static struct redis r;
+    static struct lab_server r;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct hf_error err = {0};
     redis_begin(&r, NULL);

@@ -32,7 +32,7 @@ static int on_row(const struct hf_list_row *row, void *user)
 
 /* Nobody has the lock, and it can be had: at once, or when a lease that may
  * have been granted unseen is over. */
-static void is_free_again(struct redis *r, hf_lock *l)
+static void is_free_again(struct lab_server *r, hf_lock *l)
 {
     int status = HF_UNAVAILABLE;
     int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
@@ -45,7 +45,7 @@ static void is_free_again(struct redis *r, hf_lock *l)
 
 TEST(slow_server, every_call_ends_by_its_deadline)
 {
-    static struct redis r;
+    static struct lab_server r;
     struct hf_info info = HF_INFO_INIT;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -103,7 +103,7 @@ static void on_state(const struct hf_event *ev, void *user)
 TEST(slow_server, the_holder_is_told_before_and_when_its_lease_ends)
 {
     hf_hold *g = NULL;
-    static struct redis r;
+    static struct lab_server r;
     static struct ear e;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     redis_begin(&r, NULL);
@@ -133,7 +133,7 @@ TEST(slow_server, the_holder_is_told_before_and_when_its_lease_ends)
 TEST(slow_server, a_short_stop_costs_nothing_but_time)
 {
     hf_hold *g = NULL;
-    static struct redis r;
+    static struct lab_server r;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
@@ -156,7 +156,7 @@ TEST(slow_server, a_short_stop_costs_nothing_but_time)
 
 TEST(slow_server, close_does_not_wait_for_it)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_client *c = impatient_client(2000);
@@ -171,7 +171,7 @@ TEST(slow_server, close_does_not_wait_for_it)
 
 TEST(slow_server, opening_does_not_wait_for_it)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     redis_pause(&r);

@@ -10,7 +10,7 @@
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 
-static struct redis r;
+static struct lab_server r;
 
 static hf_client *client_at(const char *url, int64_t lease_ms)
 {
@@ -200,7 +200,7 @@ TEST(redisson_defects, locks_of_many_slots_are_all_renewed)
     CHECK(errors_of("CROSSSLOT") < 10);
 }
 
-static struct proxy proxy;
+static struct lab_proxy proxy;
 
 /* A client whose line can be cut, connected and with its scripts there. */
 static hf_lock *lock_over_proxy(void)

@@ -10,7 +10,7 @@
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 
-static struct redis r;
+static struct lab_server r;
 
 static hf_client *client_with_patience(int64_t patience_ms)
 {
@@ -88,7 +88,7 @@ TEST(redisson_outage, spinning_on_a_stopped_server_is_unavailable)
 /* testAutoExpire, of the spin lock. */
 TEST(redisson_outage, who_spins_gets_a_killed_holders_lock)
 {
-    static struct proc p;
+    static struct lab_proc p;
     static struct holder h;
     redis_begin(&r, NULL);
     h = (struct holder){r.url, "a", 1500, 0};

@@ -12,7 +12,7 @@
 #define THREADS 32
 #define ROUNDS 5000 /* in all */
 
-static struct redis r;
+static struct lab_server r;
 
 struct visitor {
     hf_lock *locks[NAMES];

@@ -18,7 +18,7 @@
 #define PAST 64 /* answers, however long they took */
 
 static struct {
-    struct redis server;
+    struct lab_server server;
     struct fake_env real;
     struct store *model;
     uint64_t random;

@@ -19,7 +19,7 @@
 #define SLACK_US (2 * US_PER_S)
 
 static struct {
-    struct redis server;
+    struct lab_server server;
     struct fake_env real;
     struct store *model;
     uint64_t random;
@@ -108,7 +108,7 @@ TEST(redis_guard, server_and_model_agree_on_every_request)
 
 /* ---- through a client ---- */
 
-static struct redis r;
+static struct lab_server r;
 
 static hf_client *begin(void)
 {
@@ -167,7 +167,7 @@ TEST(redis_guard, leaves_what_is_no_token_or_no_string_alone)
 
 TEST(redis_guard, refuses_a_holder_that_was_paused_past_its_lease)
 {
-    static struct proc p;
+    static struct lab_proc p;
     static struct holder h;
     hf_hold *g;
     redis_begin(&r, NULL);

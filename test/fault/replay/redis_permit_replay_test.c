@@ -14,7 +14,7 @@
 
 #define REQUESTS 1500
 
-static struct redis r;
+static struct lab_server r;
 static struct fake_env f;
 static struct fake_answer a;
 static struct store *store;

@@ -27,7 +27,7 @@
 #define NEAR_MS 1500
 
 struct rig {
-    struct redis server;
+    struct lab_server server;
     struct fake_env real;
     struct store *model;
     struct traffic dice;

@@ -15,7 +15,7 @@
 #define SLACK_US (2 * US_PER_S) /* a TTL and the TIME beside it */
 
 static struct {
-    struct redis server;
+    struct lab_server server;
     struct fake_env real;
     struct store *model;
     uint64_t random;

@@ -31,7 +31,7 @@
 #define LATE_MS 5000 /* a busy server may tell the time so much later */
 
 struct rig {
-    struct redis server;
+    struct lab_server server;
     struct fake_env real;
     struct store *model;
     struct traffic traffic;

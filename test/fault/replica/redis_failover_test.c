@@ -12,7 +12,7 @@
 
 #define LONG_MS 900000 /* renewed every five minutes */
 
-static struct redis r, r2;
+static struct lab_server r, r2;
 
 /* The last event, and how often each state was told. */
 static struct {
@@ -223,7 +223,7 @@ TEST(redis_failover, the_same_server_again_is_no_failover)
 /* Behind the same address: a holds it, then the other server answers. */
 static void other_server(unsigned flags)
 {
-    static struct proxy p;
+    static struct lab_proxy p;
     char url[64];
     begin();
     redis_begin(&r2, NULL);
@@ -279,7 +279,7 @@ static void wait_for_it(void *arg)
  * tell that they come no more. */
 TEST(redis_failover, who_waits_is_woken_by_the_server_that_answers_now)
 {
-    static struct proxy p;
+    static struct lab_proxy p;
     char url[64];
     begin();
     redis_begin(&r2, NULL);

@@ -9,7 +9,7 @@
 #include "lib/rig_rw.h"
 #include "lib/rig_semaphore.h"
 
-static struct redis r, copy;
+static struct lab_server r, copy;
 static struct fair_waiter waiter;
 
 /* A primary and its replica. */

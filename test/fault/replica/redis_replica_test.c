@@ -9,7 +9,7 @@
 #include "lib/server.h"
 #include "sys/clock.h"
 
-static struct redis r, copy;
+static struct lab_server r, copy;
 static struct fake_env f;
 static struct fake_answer a;
 static struct request req;

@@ -22,8 +22,8 @@
 #define SHORT_MS 2000 /* of a call that must fail */
 #define LATE_MS 8000  /* beyond its deadline; the machine may be busy */
 
-static struct net net;
-static struct sentinel_rig g;
+static struct lab_net net;
+static struct lab_sentinels g;
 
 static struct side {
     int host;
@@ -71,7 +71,7 @@ static void begin(const char *options, int64_t lease_ms)
 }
 
 /* Until the others have a primary of their own, which is returned. */
-static struct redis *cut(void)
+static struct lab_server *cut(void)
 {
     net_cut(&net, NET_HOST(INSIDE));
     g.unasked = 1u << INSIDE; /* nobody tells its Sentinel */
@@ -146,7 +146,7 @@ TEST(net_sentinel, a_holder_of_the_majority_keeps_its_lock)
     begin("", 15000);
     uint64_t fence = takes(&outside, 0);
     CHECK(rig_until(is_replicated, NULL));
-    struct redis *now = cut();
+    struct lab_server *now = cut();
     int64_t began_ms = rig_now_ms();
     CHECK_INT(hf_hold_extend(outside.hold, 0, NULL), HF_OK);
     CHECK(rig_now_ms() - began_ms < RIG_PATIENCE_MS);
@@ -171,7 +171,7 @@ TEST(net_sentinel, processes_on_both_sides_work_again_by_themselves)
     storm_begin(&here, g.url, 2);
     net_go(&net, OUTSIDE);
     storm_begin(&there, g.url, 2);
-    struct redis *now = cut();
+    struct lab_server *now = cut();
     storm_until_moving(&there);
     storm_until_moving(&here); /* at the old primary */
     net_heal(&net);
@@ -204,7 +204,7 @@ TEST(net_sentinel, with_wait_nothing_is_taken_where_no_replica_is)
     net_cut(&net, NET_HOST(INSIDE));
     cannot_take(&inside, "b");
     cannot_take(&inside, "b"); /* nor later, when it is known */
-    struct redis *now = cut();
+    struct lab_server *now = cut();
     uint64_t fence = takes(&outside, 0);
     gives_back(&outside);
     net_heal(&net);
@@ -219,7 +219,7 @@ TEST(net_sentinel, with_wait_renew_a_holder_is_told_before_another_has_it)
 {
     begin("?wait=all&wait_renew=on", LEASE_MS);
     uint64_t old = takes(&inside, 0);
-    struct redis *now = cut();
+    struct lab_server *now = cut();
     uint64_t new = takes(&outside, old);
     CHECK_INT(hf_hold_state(inside.hold), HF_STATE_LOST);
     CHECK(rig_until_equal(&inside.lost, 1));

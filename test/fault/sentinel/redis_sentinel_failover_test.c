@@ -11,7 +11,7 @@
 #include "lib/sentinel_rig.h"
 #include "lib/storm.h"
 
-static struct sentinel_rig g;
+static struct lab_sentinels g;
 static struct storm storm;
 
 /* ---- under load ---------------------------------------------------------- */
@@ -22,7 +22,7 @@ static int is_free(void *arg)
 }
 
 /* Nothing is left of the storm beyond its lease. */
-static void check_calm(struct redis *primary)
+static void check_calm(struct lab_server *primary)
 {
     storm_end(&storm);
     CHECK(rig_until(is_free, primary));
@@ -33,7 +33,7 @@ TEST(redis_sentinel_failover, after_kill_9_everybody_works_again)
     sentinel_begin(&g);
     storm_begin(&storm, g.url, 5);
     redis_shutdown(&g.servers[0], 0);
-    struct redis *now = sentinel_until_other(&g, &g.servers[0]);
+    struct lab_server *now = sentinel_until_other(&g, &g.servers[0]);
     storm_until_moving(&storm);
     check_calm(now);
 }
@@ -43,7 +43,7 @@ TEST(redis_sentinel_failover, after_a_primary_hung_everybody_works_again)
     sentinel_begin(&g);
     storm_begin(&storm, g.url, 5);
     redis_pause(&g.servers[0]);
-    struct redis *now = sentinel_until_other(&g, &g.servers[0]);
+    struct lab_server *now = sentinel_until_other(&g, &g.servers[0]);
     storm_until_moving(&storm);
     redis_resume(&g.servers[0]); /* a primary still, by its own word */
     storm_until_moving(&storm);
@@ -55,12 +55,12 @@ TEST(redis_sentinel_failover, two_in_a_row_are_survived)
     sentinel_begin(&g);
     storm_begin(&storm, g.url, 3);
     redis_shutdown(&g.servers[0], 0);
-    struct redis *second = sentinel_until_other(&g, &g.servers[0]);
+    struct lab_server *second = sentinel_until_other(&g, &g.servers[0]);
     storm_until_moving(&storm);
     redis_start(&g.servers[0]); /* its Sentinels make it a replica */
     storm_until_moving(&storm);
     redis_shutdown(second, 0);
-    struct redis *third = sentinel_until_other(&g, second);
+    struct lab_server *third = sentinel_until_other(&g, second);
     storm_until_moving(&storm);
     check_calm(third);
 }
@@ -71,7 +71,7 @@ TEST(redis_sentinel_failover, the_sentinel_that_is_listened_to_may_die)
     storm_begin(&storm, g.url, 3);
     redis_shutdown(&g.sentinels[0], 0);
     redis_shutdown(&g.servers[0], 0);
-    struct redis *now = sentinel_until_other(&g, &g.servers[0]);
+    struct lab_server *now = sentinel_until_other(&g, &g.servers[0]);
     storm_until_moving(&storm);
     check_calm(now);
 }
@@ -120,7 +120,7 @@ TEST(redis_sentinel_failover, a_lock_that_the_replica_has_is_kept)
     CHECK_INT(redis_number(&g.servers[0], "PEXPIRE a 100000"), 1);
     CHECK_INT(redis_number(&g.servers[0], "WAIT 2 10000"), 2);
     redis_shutdown(&g.servers[0], 0);
-    struct redis *now = sentinel_until_other(&g, &g.servers[0]);
+    struct lab_server *now = sentinel_until_other(&g, &g.servers[0]);
     CHECK(rig_until(is_renewed, now));
     CHECK_INT(atomic_load(&seen.lost), 0);
     CHECK_INT(hf_hold_state(grant), HF_STATE_HELD);
@@ -156,7 +156,7 @@ TEST(redis_sentinel_failover, an_old_primary_that_still_answers_is_found)
     hf_lock *l = rig_lock(c, "a"), *m = rig_lock(c, "b");
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &hold), HF_OK);
     redis_pause(&g.servers[0]);
-    struct redis *now = sentinel_until_other(&g, &g.servers[0]);
+    struct lab_server *now = sentinel_until_other(&g, &g.servers[0]);
     redis_resume(&g.servers[0]);
     /* It is believed once more: but then the Sentinels are asked. */
     CHECK_INT(hf_hold_extend(hold, 0, NULL), HF_OK);
@@ -171,7 +171,7 @@ TEST(redis_sentinel_failover, an_old_primary_that_still_answers_is_found)
 
 /* ---- replicas that lag --------------------------------------------------- */
 
-static struct proxy lines[2];
+static struct lab_proxy lines[2];
 
 static int lag_is_through(void *arg)
 {
@@ -183,7 +183,7 @@ static int lag_is_through(void *arg)
 static void replicas_cut(void)
 {
     for (int i = 0; i < 2; i++) {
-        struct redis *replica = &g.servers[i + 1];
+        struct lab_server *replica = &g.servers[i + 1];
         proxy_begin(&lines[i], g.servers[0].port);
         CHECK_STR(redis_say(replica, "REPLICAOF 127.0.0.1 %d", lines[i].port),
                   "OK");
@@ -204,7 +204,7 @@ TEST(redis_sentinel_failover, a_lost_lock_is_told_and_its_token_refused)
     CHECK_INT(hf_guard_file_replace(path, hf_hold_fence(old), "old", 3, NULL),
               HF_OK);
     redis_shutdown(&g.servers[0], 0);
-    struct redis *now = sentinel_until_other(&g, &g.servers[0]);
+    struct lab_server *now = sentinel_until_other(&g, &g.servers[0]);
     CHECK(rig_until_equal(&seen.lost, 1)); /* the holder is told */
     CHECK_INT(redis_number(now, "EXISTS a"), 0);
     hf_client *other = rig_client_at(g.url, NULL);

@@ -9,7 +9,7 @@
 #include "lib/rig.h"
 #include "lib/sentinel_rig.h"
 
-static struct sentinel_rig g;
+static struct lab_sentinels g;
 
 #define SHORT_MS 1500 /* where nothing is to answer */
 
@@ -93,7 +93,7 @@ TEST(redis_sentinel, an_unknown_master_is_said_at_once)
 
 TEST(redis_sentinel, a_server_that_is_no_sentinel_says_so)
 {
-    static struct redis r;
+    static struct lab_server r;
     char url[128];
     redis_begin(&r, NULL);
     rig_begin_on("memory:");
@@ -103,7 +103,7 @@ TEST(redis_sentinel, a_server_that_is_no_sentinel_says_so)
 
 TEST(redis_sentinel, a_sentinel_that_is_taken_for_a_server_says_so)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin_sentinel(&r, "");
     rig_begin_on("memory:");
     try_says(r.url, HF_INVALID, "it is a Sentinel: write redis-sentinel://");

@@ -13,7 +13,7 @@
 #define SOON_MS 20000
 #define SECRET "open sesame"
 
-static struct tls_server s;
+static struct lab_tls s;
 
 struct heard {
     atomic_int warnings;

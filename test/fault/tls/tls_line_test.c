@@ -13,8 +13,8 @@
 #define WAIT_MS 5000
 #define STEP 13 /* between two cuts; all records are longer */
 
-static struct tls_server s;
-static struct proxy proxy;
+static struct lab_tls s;
+static struct lab_proxy proxy;
 
 static void begin(void)
 {
@@ -38,7 +38,7 @@ static hf_client *client_by_proxy(int64_t timeout_ms)
 /* ---- lines that break --------------------------------------------------- */
 
 /* Connect, acquire and release; the bytes that went that way. */
-static long exchange(enum proxy_way way, long cut_at, int with_reset)
+static long exchange(enum lab_way way, long cut_at, int with_reset)
 {
     struct hf_error err = {0};
     proxy_arm(&proxy, way, cut_at, with_reset);
@@ -57,7 +57,7 @@ static long exchange(enum proxy_way way, long cut_at, int with_reset)
     return bytes;
 }
 
-static void cut_everywhere(enum proxy_way way, int with_reset)
+static void cut_everywhere(enum lab_way way, int with_reset)
 {
     begin();
     long whole = exchange(way, -1, 0);

@@ -18,14 +18,14 @@
 
 /* A server with a port for TLS besides the plain one. */
 struct node {
-    struct redis redis;
+    struct lab_server redis;
     int port;
     char port_text[8], bus[8];
     char crt[256], key[256], ca[256];
     const char *args[24];
 };
 
-static struct certs certs;
+static struct lab_certs certs;
 static struct node nodes[NODES];
 static char url[600];
 
@@ -81,7 +81,7 @@ static int is_secure(void *arg)
 
 /* ---- Sentinels ---------------------------------------------------------- */
 
-static struct redis sentinel;
+static struct lab_server sentinel;
 
 static int is_followed(void *arg)
 {

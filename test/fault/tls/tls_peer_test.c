@@ -16,7 +16,7 @@
 
 #define SOON_MS 20000
 
-static struct tls_server s;
+static struct lab_tls s;
 static struct fake_env f;
 static struct script script;
 
@@ -40,7 +40,7 @@ static void says(const char *url, const char *word)
 
 TEST(tls_peer, a_plain_server_gets_no_command_from_who_wants_tls)
 {
-    static struct redis r;
+    static struct lab_server r;
     char url[128];
     redis_begin(&r, NULL);
     rig_begin_at("");
@@ -122,7 +122,7 @@ TEST(tls_peer, nonsense_in_the_handshake_ends_it)
 
 #define ALERT_LEN 24 /* of TLS 1.3: a header of 5, the alert, 17 around it */
 
-static int try_through(struct proxy *p, const char *options,
+static int try_through(struct lab_proxy *p, const char *options,
                        struct hf_error *err)
 {
     char url[1200];
@@ -139,7 +139,7 @@ static int try_through(struct proxy *p, const char *options,
  * that the cut may not come about. */
 TEST(tls_peer, a_lost_alert_does_not_hide_that_a_certificate_is_wanted)
 {
-    static struct proxy p;
+    static struct lab_proxy p;
     struct hf_error err = {0};
     tls_server_begin(&s, "yes");
     rig_begin_at("");
@@ -182,7 +182,7 @@ TEST(tls_peer, requests_and_subscriptions_go_over_tls_only)
 
 TEST(tls_peer, members_of_a_quorum_are_reached_by_tls)
 {
-    static struct redis more[2];
+    static struct lab_server more[2];
     static const char *args[2][16];
     static char ports[2][16];
     char url[1024];

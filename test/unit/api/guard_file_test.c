@@ -189,7 +189,7 @@ TEST(guard_file, must_be_a_file_in_a_directory_that_exists)
 }
 
 /* A holder of a lock on `file`, which writes when it is told to. */
-static int writer(struct proc *self, const void *arg)
+static int writer(struct lab_proc *self, const void *arg)
 {
     char line[PROC_LINE_MAX];
     uint64_t token = *(const uint64_t *)arg;
@@ -200,7 +200,7 @@ static int writer(struct proc *self, const void *arg)
 
 TEST(guard_file, refuses_a_holder_that_was_paused_past_its_lease)
 {
-    static struct proc p;
+    static struct lab_proc p;
     static uint64_t first;
     hf_hold *g;
     begin();
@@ -224,7 +224,7 @@ TEST(guard_file, refuses_a_holder_that_was_paused_past_its_lease)
 
 TEST(guard_file, waits_for_who_is_changing_it)
 {
-    static struct proc p;
+    static struct lab_proc p;
     static const uint64_t token = 3;
     begin();
     CHECK_INT(replace(2, "two"), HF_OK);

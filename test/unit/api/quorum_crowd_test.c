@@ -61,7 +61,7 @@ TEST(quorum_crowd, threads_of_one_client_exclude_each_other)
 /* A directory, a space of this process and a server. */
 TEST(quorum_crowd, members_may_be_of_every_kind)
 {
-    static struct redis r;
+    static struct lab_server r;
     struct hf_quorum_node nodes[3];
     struct hf_error err = {0};
     char url[512];

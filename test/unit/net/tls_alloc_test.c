@@ -8,7 +8,7 @@
 
 TEST(tls_alloc, every_allocation_may_fail)
 {
-    static struct tls_server s;
+    static struct lab_tls s;
     char options[300];
     tls_server_begin(&s, "no");
     certs_write(&s.certs, "password", "geheim", 0600);

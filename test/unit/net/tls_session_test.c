@@ -19,7 +19,7 @@ struct line {
     struct tls *tls;
 };
 
-static struct tls_server s;
+static struct lab_tls s;
 static struct tls_context *context;
 static struct line lines[3];
 
@@ -83,7 +83,7 @@ static void line_listen(struct line *l)
     CHECK_INT(hf__tls_read(l->tls, buf, sizeof buf), 0);
 }
 
-static void line_begin(struct line *l, struct proxy *p)
+static void line_begin(struct line *l, struct lab_proxy *p)
 {
     proxy_begin(p, s.port);
     line_open(l, p->port);
@@ -93,7 +93,7 @@ static void line_begin(struct line *l, struct proxy *p)
 
 TEST(tls_session, of_the_same_server_is_resumed)
 {
-    static struct proxy p[2];
+    static struct lab_proxy p[2];
     begin();
     rig_begin_at("");
     line_begin(&lines[0], &p[0]);

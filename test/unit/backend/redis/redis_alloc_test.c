@@ -8,7 +8,7 @@
 
 TEST(redis_alloc, every_allocation_may_fail)
 {
-    static struct redis r;
+    static struct lab_server r;
     redis_begin(&r, NULL);
     starve_in_turn(r.url);
 }

@@ -176,7 +176,7 @@ TEST(redis_aof, who_may_not_use_it_is_told_so)
 /* Which of the two it says depends on the server that is installed. */
 TEST(redis_aof, a_server_that_cannot_do_it_is_refused)
 {
-    static struct redis r;
+    static struct lab_server r;
     char url[128];
     redis_begin(&r, NULL);
     snprintf(url, sizeof url, "%s?waitaof=1", r.url);
@@ -191,7 +191,7 @@ TEST(redis_aof, a_server_that_cannot_do_it_is_refused)
 
 /* ---- a real server with a log ---- */
 
-static struct redis logged;
+static struct lab_server logged;
 
 static int has_waitaof(void)
 {

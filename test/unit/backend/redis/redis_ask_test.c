@@ -137,10 +137,10 @@ TEST(redis_ask, what_is_no_answer_of_a_sentinel_is_an_error)
 
 /* ---- two that disagree --------------------------------------------------- */
 
-static struct redis one, two;
+static struct lab_server one, two;
 
 /* Answer one question of the client. */
-static void sentinel_says(struct script *to, const struct redis *primary,
+static void sentinel_says(struct script *to, const struct lab_server *primary,
                           char epoch)
 {
     char text[256];

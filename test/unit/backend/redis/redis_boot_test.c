@@ -13,7 +13,7 @@
 #define LEASE (30 * US_PER_S)
 #define QUARANTINE (LEASE + 310 * US_PER_MS)
 
-static struct redis r;
+static struct lab_server r;
 static struct fake_env f;
 static struct fake_answer a;
 
@@ -339,7 +339,7 @@ TEST(redis_boot, a_look_writes_nothing)
 
 TEST(redis_boot, a_replica_is_refused)
 {
-    static struct redis primary;
+    static struct lab_server primary;
     redis_begin(&primary, NULL);
     begin();
     CHECK_STR(redis_say(&r, "REPLICAOF 127.0.0.1 %d", primary.port), "OK");
@@ -350,7 +350,7 @@ TEST(redis_boot, a_replica_is_refused)
 
 TEST(redis_boot, a_primary_with_replicas_shows_its_promotions)
 {
-    static struct redis copy;
+    static struct lab_server copy;
     redis_begin(&copy, NULL);
     begin();
     CHECK_STR(redis_say(&copy, "REPLICAOF 127.0.0.1 %d", r.port), "OK");

@@ -11,7 +11,7 @@
 #include "lib/starve.h"
 #include "sys/clock.h"
 
-static struct cluster_rig c;
+static struct lab_cluster c;
 static struct fake_env f;
 
 /* ---- memory ---- */

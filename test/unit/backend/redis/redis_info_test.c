@@ -10,7 +10,7 @@
 
 #define JAVA "99999999-89ab-4def-8123-456789abcdef:31"
 
-static struct redis r;
+static struct lab_server r;
 static struct fake_env f;
 static struct fake_answer a;
 

@@ -12,7 +12,7 @@
 
 #define O SERVER_OWNER
 
-static struct redis r;
+static struct lab_server r;
 static struct fake_env f;
 static struct fake_answer a;
 

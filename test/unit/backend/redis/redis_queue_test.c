@@ -12,7 +12,7 @@
 
 #define UUID "01234567-89ab-4def-8123-456789abcdef"
 
-static struct redis r;
+static struct lab_server r;
 static struct fake_env f;
 static struct fake_answer a;
 

@@ -16,7 +16,7 @@
 #define JAVA "aaaaaaaa-89ab-4def-8123-456789abcdef:41"
 #define STRING(owner) "{job}:" owner ":rwlock_timeout:1"
 
-static struct redis r;
+static struct lab_server r;
 static struct fake_env f;
 static struct fake_answer a;
 

@@ -11,7 +11,7 @@
 #include "sys/clock.h"
 #include "test.h"
 
-static struct redis primary, sentinel;
+static struct lab_server primary, sentinel;
 static struct fake_env f;
 
 static void servers_begin(void)

@@ -13,7 +13,7 @@
 #include "sys/clock.h"
 #include "test.h"
 
-static struct redis r, r2;
+static struct lab_server r, r2;
 static struct fake_env f;
 static struct fake_answer a, b;
 

@@ -14,7 +14,7 @@
 #define REDSYNC "Zm9yZWlnbi10b2tlbi1vZi1nbw=="
 #define COUNTER "redisson_lock_token:{job}"
 
-static struct redis r;
+static struct lab_server r;
 static struct fake_env f;
 static struct fake_answer a;
 

@@ -10,7 +10,7 @@
 #include "sys/clock.h"
 #include "test.h"
 
-static struct redis r;
+static struct lab_server r;
 static struct fake_env f, g;
 static struct fake_answer a, b;
 
