@@ -5,17 +5,13 @@ file(GLOB HF_BENCH_LIB CONFIGURE_DEPENDS bench/lib/*.c)
 # The one that needs OpenSSL: the others start faster without it.
 set(HF_BENCH_TLS ${PROJECT_SOURCE_DIR}/bench/lib/raw_tls.c)
 list(REMOVE_ITEM HF_BENCH_LIB ${HF_BENCH_TLS})
-# Servers are started as the tests start theirs.
-list(APPEND HF_BENCH_LIB ${PROJECT_SOURCE_DIR}/test/lib/launch.c
-  ${PROJECT_SOURCE_DIR}/test/lib/ask.c ${PROJECT_SOURCE_DIR}/test/lib/port.c)
 add_custom_target(bench-programs)
 foreach(path IN LISTS HF_BENCHES)
   get_filename_component(stem ${path} NAME_WE)
   add_executable(bench-${stem} EXCLUDE_FROM_ALL ${path} ${HF_BENCH_LIB})
   target_compile_options(bench-${stem} PRIVATE ${HF_INTERNAL}
-    "SHELL:-iquote ${PROJECT_SOURCE_DIR}/bench"
-    "SHELL:-iquote ${PROJECT_SOURCE_DIR}/test")
-  target_link_libraries(bench-${stem} PRIVATE holdfast_static m)
+    "SHELL:-iquote ${PROJECT_SOURCE_DIR}/bench")
+  target_link_libraries(bench-${stem} PRIVATE holdfast_static lab m)
   set_target_properties(bench-${stem} PROPERTIES OUTPUT_NAME ${stem}
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
   add_dependencies(bench-programs bench-${stem})

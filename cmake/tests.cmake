@@ -2,19 +2,12 @@
 # static library, whose internal symbols they may call.
 set(HF_TEST_DIR ${PROJECT_SOURCE_DIR}/test)
 file(GLOB HF_TEST_LIB CONFIGURE_DEPENDS test/lib/*.c)
-# Preloaded into servers, never linked: it stands in for the C library's clock.
-list(FILTER HF_TEST_LIB EXCLUDE REGEX "/clock_shim\\.c$")
-add_library(clock_shim MODULE test/lib/clock_shim.c)
-target_compile_options(clock_shim PRIVATE -fno-sanitize=all)
-target_link_options(clock_shim PRIVATE -fno-sanitize=all)
-set_target_properties(clock_shim PROPERTIES PREFIX ""
-  LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
 
-# Starts servers for tests that are no C programs.
-add_executable(test-server test/tool/test_server.c test/lib/launch.c
-  test/lib/ask.c test/lib/port.c)
-target_compile_options(test-server PRIVATE -fno-sanitize=all
-  "SHELL:-iquote ${HF_TEST_DIR}")
+# Starts servers for tests that are no C programs; without sanitizers, so with
+# its own objects of the lab.
+add_executable(test-server test/tool/test_server.c lab/launch.c lab/ask.c
+  lab/port.c lab/wait.c lab/error.c)
+target_compile_options(test-server PRIVATE -fno-sanitize=all ${HF_LAB_INCLUDE})
 target_link_options(test-server PRIVATE -fno-sanitize=all)
 set_target_properties(test-server PROPERTIES
   RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/test)
@@ -37,7 +30,7 @@ target_compile_definitions(holdfast_test PUBLIC
   TEST_COMMAND="${CMAKE_BINARY_DIR}/holdfast"
   TEST_CLOCK_SHIM="$<TARGET_FILE:clock_shim>"
   TEST_MODULE_DIR="${CMAKE_BINARY_DIR}/test/module")
-target_link_libraries(holdfast_test PUBLIC holdfast_static)
+target_link_libraries(holdfast_test PUBLIC holdfast_static lab)
 # The scripts' header is made by the library's build.
 add_dependencies(holdfast_test holdfast_objects clock_shim)
 

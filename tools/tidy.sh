@@ -21,7 +21,7 @@ files() {
 }
 
 c_files() {
-    for folder in include src cli test bench examples; do
+    for folder in include src cli lab test bench examples; do
         files "$folder" c h
     done
 }
@@ -236,7 +236,7 @@ rule_paths() {
     awk '
     {
         rest = $0
-        while (match(rest, /`(src|cli|test|tools|include|docs|cmake|bench|api|examples)\/[A-Za-z0-9_.*\/-]*`/)) {
+        while (match(rest, /`(src|cli|lab|test|tools|include|docs|cmake|bench|api|examples)\/[A-Za-z0-9_.*\/-]*`/)) {
             print FILENAME ":" FNR, substr(rest, RSTART + 1, RLENGTH - 2)
             rest = substr(rest, RSTART + RLENGTH)
         }

@@ -14,7 +14,8 @@
 #include <sys/time.h>
 
 #include "child.h"
-#include "lib/port.h"
+#include "lab/lab.h"
+#include "lab/port.h"
 #include "tool.h"
 
 #define MISSING_BATCH 500
@@ -28,7 +29,7 @@ int port_free(void)
 {
     int port;
 
-    if (port_reserve(&port) < 0) fail("no free loopback port");
+    if (lab_port_reserve(&port) < 0) fail("%s", lab_error());
     return port; /* ours until the driver ends */
 }
 
@@ -53,14 +54,13 @@ static void server_connect(struct server *s)
     if (!s->redis || s->redis->err) fail("redis-server: no connection");
 }
 
-pid_t server_launch(const struct launch *l)
+pid_t server_launch(const struct lab_launch *l)
 {
-    char why[LAUNCH_WHY_MAX];
     pid_t pid = child_fork();
 
-    if (pid == 0) launch_exec(l);
+    if (pid == 0) lab_launch_exec(l);
     if (pid < 0) fail("redis-server cannot be started");
-    if (launch_await(l, pid, 0, why) != 1) fail("%s", why);
+    if (lab_launch_await(l, pid, 0) != LAB_OK) fail("%s", lab_error());
     return pid;
 }
 
@@ -85,11 +85,11 @@ static void start(struct server *s, const char *dir, int is_node)
                                 "--cluster-port",
                                 bus,
                                 NULL};
-    struct launch l = {.dir = dir, .args = args};
+    struct lab_launch l = {.dir = dir, .args = args};
 
     memset(s, 0, sizeof(*s));
     l.port = s->port = port_free();
-    s->bus_port = is_node ? s->port + PORT_BUS : 0;
+    s->bus_port = is_node ? s->port + LAB_PORT_BUS : 0;
     snprintf(bus, sizeof(bus), "%d", s->bus_port);
     s->pid = server_launch(&l);
     server_connect(s);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "lib/launch.h"
+#include "lab/launch.h"
 
 struct redisContext;
 
@@ -33,7 +33,7 @@ int server_tls_begin(struct server *s, const char *crt, const char *key);
 void server_tls_end(struct server *s);
 
 /* Start a server and wait until it answers, or fail(); child_end() ends it. */
-pid_t server_launch(const struct launch *l);
+pid_t server_launch(const struct lab_launch *l);
 
 /* A loopback port that is reserved for this program. */
 int port_free(void);

@@ -87,7 +87,7 @@ static void servers_start(struct group *g, const struct bench *b)
 static void sentinel_start(struct group *g, const struct bench *b, int i)
 {
     char dir[300], conf[320];
-    struct launch l = {.dir = dir, .is_sentinel = 1};
+    struct lab_launch l = {.dir = dir, .is_sentinel = 1};
     l.port = g->ports[i] = port_free();
     dir_make(dir, sizeof(dir), b, "sentinel", i);
     snprintf(conf, sizeof(conf), "%s/conf", dir);

@@ -58,7 +58,7 @@ later_headers() {
 later_library() {
     mkdir "$work/tree"
     (cd "$source" && cp -R CMakeLists.txt README.md LICENSE api bench cli \
-        cmake docs examples include src test "$work/tree") &&
+        cmake docs examples include lab src test "$work/tree") &&
         cp "$work/newer/holdfast"/*.h "$work/tree/include/holdfast" &&
         "$CMAKE" -S "$work/tree" -B "$work/library" -DHF_TESTS=OFF \
             -DHF_WERROR=OFF -DCMAKE_C_COMPILER="$CC" \

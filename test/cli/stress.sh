@@ -3,7 +3,7 @@
 # and writes a history that others can judge.
 . "$(dirname "$0")/lib.sh"
 
-# A server whose wall clock is ours to move: see test/lib/clock_shim.c.
+# A server whose wall clock is ours to move: see lab/clock_shim.c.
 HF_CLOCK_FILE=$dir/clock
 export HF_CLOCK_FILE
 # clock_set BYTE...: the offset in nanoseconds, eight octal bytes, low first.

@@ -20,7 +20,7 @@ files='libholdfast.so holdfast test/module/libholdfast-echo.so'
 build_in() {
     mkdir -p "$1/tree"
     (cd "$source" && tar cf - CMakeLists.txt LICENSE api bench cli cmake docs \
-        examples include src test tools) | (cd "$1/tree" && tar xf -)
+        examples include lab src test tools) | (cd "$1/tree" && tar xf -)
     "$CMAKE" -S "$1/tree" -B "$1/out" -DCMAKE_C_COMPILER="$CC" \
         -DCMAKE_C_COMPILER_LAUNCHER= -DCMAKE_BUILD_TYPE=RelWithDebInfo \
         -DCMAKE_INSTALL_PREFIX=/usr >"$1/log" 2>&1

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "lib/ask.h"
+#include "lab/ask.h"
 #include "lib/rig.h"
 
 static int sock = -1;
@@ -46,7 +46,7 @@ void ear_open(const struct lab_server *r, const char *channel)
     int len = snprintf(line, sizeof line, "SUBSCRIBE %s\r\n", channel);
     ear_close(NULL);
     heard_len = 0;
-    sock = ask_connect(r->ip, r->port);
+    sock = lab_ask_connect(r->ip, r->port);
     CHECK(sock >= 0);
     test_cleanup(ear_close, NULL);
     CHECK_INT(write(sock, line, (size_t)len), len);

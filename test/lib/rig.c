@@ -3,16 +3,15 @@
  * cleanup goes threads, locks, clients, store, so that nothing is pulled from
  * under somebody who still uses it.
  */
-#include <errno.h>
-#include <ftw.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "lab/folder.h"
+#include "lab/wait.h"
 #include "lib/cluster_rig.h"
+#include "lib/lab_check.h"
 #include "lib/nodes.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
@@ -51,15 +50,6 @@ static struct {
 
 /* ---- the store ---------------------------------------------------------- */
 
-static int entry_remove(const char *path, const struct stat *st, int type,
-                        struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
-
 static void locks_close_of(const hf_client *client)
 {
     for (int i = 0; i < rig.locks_len; i++) {
@@ -82,8 +72,7 @@ static void rig_end(void *arg)
         hf_client_close(rig.anchors[i]);
         rig.anchors[i] = NULL;
     }
-    if (rig.dir[0]) nftw(rig.dir, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
-    rig.dir[0] = 0;
+    lab_folder_remove(rig.dir);
     rig.is_open = 0;
     rig.is_well = 0;
     alarm(0);
@@ -91,9 +80,7 @@ static void rig_end(void *arg)
 
 static void dir_make(void)
 {
-    const char *tmp = getenv("TMPDIR");
-    snprintf(rig.dir, sizeof rig.dir, "%s/hf-test-XXXXXX", tmp ? tmp : "/tmp");
-    CHECK(mkdtemp(rig.dir) != NULL);
+    LAB_CHECK(lab_folder_make(rig.dir, sizeof rig.dir, "test"));
     snprintf(rig.url, sizeof rig.url, "file:%s", rig.dir);
 }
 
@@ -420,26 +407,17 @@ void rig_join(void)
 
 int64_t rig_now_ms(void)
 {
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+    return lab_now_ms();
 }
 
 void rig_pause_ms(int64_t ms)
 {
-    struct timespec ts = {(time_t)(ms / 1000), (long)(ms % 1000) * 1000000};
-    if (ms <= 0) return;
-    while (nanosleep(&ts, &ts) != 0 && errno == EINTR) continue;
+    lab_pause_ms(ms);
 }
 
 int rig_until(int (*cond)(void *), void *arg)
 {
-    int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
-    while (!cond(arg)) {
-        if (rig_now_ms() > end_ms) return 0;
-        rig_pause_ms(2);
-    }
-    return 1;
+    return lab_until(cond, arg);
 }
 
 struct equal {
@@ -461,14 +439,7 @@ int rig_until_equal(atomic_int *counter, int wanted)
 
 int rig_until_readable(int fd, int64_t timeout_ms)
 {
-    struct pollfd p = {fd, POLLIN, 0};
-    int64_t end_ms = rig_now_ms() + timeout_ms;
-    for (;;) {
-        int64_t left_ms = end_ms - rig_now_ms();
-        int n = poll(&p, 1, left_ms > 0 ? (int)left_ms : 0);
-        if (n > 0) return 1;
-        if (n == 0 && left_ms <= 0) return 0;
-    }
+    return lab_until_readable(fd, timeout_ms);
 }
 
 struct stating {

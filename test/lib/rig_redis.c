@@ -1,6 +1,6 @@
 /*
  * rig_redis.c: starting, stopping and asking real Redis servers.  One rule: a
- * server is ready when lib/launch.h says so, not when some time has passed.
+ * server is ready when lab/launch.h says so, not when some time has passed.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,10 +15,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "lab/ask.h"
+#include "lab/lab.h"
+#include "lab/launch.h"
+#include "lab/port.h"
 #include "lib/acl_page.h"
-#include "lib/ask.h"
-#include "lib/launch.h"
-#include "lib/port.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 #include "lib/server.h"
@@ -28,7 +29,7 @@
 int redis_free_port(void)
 {
     int port;
-    CHECK(port_reserve(&port) >= 0); /* to the end of the program */
+    CHECK(lab_port_reserve(&port) >= 0); /* to the end of the program */
     return port;
 }
 
@@ -48,24 +49,22 @@ int redis_dead_port(void)
 
 static void server_start(struct lab_server *r, int loading)
 {
-    struct launch l = {.ip = r->ip,
-                       .port = r->port,
-                       .dir = r->dir,
-                       .args = r->args,
-                       .env = r->env,
-                       .is_sentinel = r->is_sentinel};
-    char why[LAUNCH_WHY_MAX];
+    struct lab_launch l = {.ip = r->ip,
+                           .port = r->port,
+                           .dir = r->dir,
+                           .args = r->args,
+                           .env = r->env,
+                           .is_sentinel = r->is_sentinel};
     server_backend();
     fflush(NULL);
     int back = net_enter(r->at);
     r->pid = fork();
-    if (r->pid == 0) launch_exec(&l);
-    int there = r->pid > 0 ? launch_await(&l, r->pid, loading, why) : 0;
+    if (r->pid == 0) lab_launch_exec(&l);
+    int status = r->pid > 0 ? lab_launch_await(&l, r->pid, loading) : 0;
     net_leave(back);
     CHECK(r->pid > 0);
-    if (there == LAUNCH_MISSING)
-        test_skip("redis-server is not installed: ./dev test installs it");
-    if (!there) TEST_FAIL("%s", why);
+    if (status == LAB_ABSENT) test_skip("%s", lab_error());
+    if (status != LAB_OK) TEST_FAIL("%s", lab_error());
 }
 
 void redis_start(struct lab_server *r)
@@ -151,7 +150,7 @@ static void redis_make(struct lab_server *r, const char *const *args)
     CHECK(mkdtemp(r->dir) != NULL);
     r->ip = r->at ? r->at->ip : "127.0.0.1";
     int back = net_enter(r->at);
-    r->port_fd = port_reserve(&r->port);
+    r->port_fd = lab_port_reserve(&r->port);
     net_leave(back);
     CHECK(r->port_fd >= 0);
     snprintf(r->url, sizeof r->url, "redis://%s:%d", r->ip, r->port);
@@ -305,10 +304,10 @@ void rig_sentinel_fresh(char *url, size_t size)
 static const char *redis_ask(struct lab_server *r, const char *line)
 {
     int back = net_enter(r->at);
-    int fd = ask_connect(r->ip, r->port);
+    int fd = lab_ask_connect(r->ip, r->port);
     net_leave(back);
     if (fd < 0) return "(no connection)";
-    ask_say(fd, line, r->reply, sizeof r->reply);
+    lab_ask_say(fd, line, r->reply, sizeof r->reply);
     close(fd);
     return r->reply;
 }

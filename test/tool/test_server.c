@@ -1,10 +1,10 @@
 /*
- * test_server.c: lib/launch.h and lib/port.h for tests that are no C programs.
+ * test_server.c: lab/launch.h and lab/port.h for tests that are no C programs.
  * One rule: what is started or reserved here ends with its owner, the process
  * that is named, however that ends.
  *
  *     test-server port OWNER
- *         reserve a port, and print it (lib/port.h says what comes with it)
+ *         reserve a port, and print it (lab/port.h says what comes with it)
  *     test-server start [-s] [-e NAME=VALUE]... OWNER PORT DIR [OPTION...]
  *         start redis-server with its files in DIR, wait until it answers, and
  *         print its pid; -s: a Sentinel, by the file DIR/conf
@@ -22,8 +22,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/launch.h"
-#include "lib/port.h"
+#include "lab/lab.h"
+#include "lab/launch.h"
+#include "lab/port.h"
 
 #define ENV_MAX 16
 #define LOOK_MS 200
@@ -88,7 +89,7 @@ static int detach(int ends[2])
 /* What the other process found, on stdout or stderr.  "+" says success. */
 static int relay(int fd)
 {
-    char text[LAUNCH_WHY_MAX + 2];
+    char text[LAB_ERROR_MAX + 2];
     size_t len = 0;
     for (ssize_t n = 1; n > 0 && len < sizeof text - 1; len += (size_t)n) {
         n = read(fd, text + len, sizeof text - 1 - len);
@@ -108,8 +109,8 @@ static int relay(int fd)
 static int port_main(pid_t owner)
 {
     int ends[2], port = 0;
-    if (port_reserve(&port) < 0) {
-        fprintf(stderr, "test-server: no port is free\n");
+    if (lab_port_reserve(&port) < 0) {
+        fprintf(stderr, "test-server: %s\n", lab_error());
         return 1;
     }
     int side = detach(ends);
@@ -121,17 +122,16 @@ static int port_main(pid_t owner)
 
 /* ---- start -------------------------------------------------------------- */
 
-static _Noreturn void start_run(const struct launch *l, pid_t owner, int fd)
+static _Noreturn void start_run(const struct lab_launch *l, pid_t owner, int fd)
 {
-    char why[LAUNCH_WHY_MAX];
     pid_t server = fork();
-    if (server == 0) launch_exec(l);
-    if (server > 0 && launch_await(l, server, 0, why) == 1) {
+    if (server == 0) lab_launch_exec(l);
+    if (server > 0 && lab_launch_await(l, server, 0) == LAB_OK) {
         dprintf(fd, "+%ld", (long)server);
         close(fd);
         keep(owner, server);
     }
-    dprintf(fd, "%s", server > 0 ? why : "fork failed");
+    dprintf(fd, "%s", server > 0 ? lab_error() : "fork failed");
     if (server > 0) kill(server, SIGKILL);
     _exit(1);
 }
@@ -139,7 +139,7 @@ static _Noreturn void start_run(const struct launch *l, pid_t owner, int fd)
 static int start_main(int argc, char **argv)
 {
     const char *env[ENV_MAX + 1] = {NULL};
-    struct launch l = {.env = env};
+    struct lab_launch l = {.env = env};
     int ends[2], envs = 0, option;
     while ((option = getopt(argc, argv, "+se:")) != -1) {
         if (option == 's') l.is_sentinel = 1;

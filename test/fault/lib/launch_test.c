@@ -7,8 +7,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "lib/launch.h"
-#include "lib/port.h"
+#include "lab/lab.h"
+#include "lab/launch.h"
+#include "lab/port.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 
@@ -24,12 +25,12 @@ static void second_end(void *arg)
 }
 
 /* Start another one where the first one is. */
-static struct launch second_begin(void)
+static struct lab_launch second_begin(void)
 {
-    struct launch l = {.ip = r.ip, .port = r.port, .dir = r.dir};
+    struct lab_launch l = {.ip = r.ip, .port = r.port, .dir = r.dir};
     second = fork();
     CHECK(second >= 0);
-    if (second == 0) launch_exec(&l);
+    if (second == 0) lab_launch_exec(&l);
     test_cleanup(second_end, NULL);
     return l;
 }
@@ -45,28 +46,26 @@ TEST(launch, is_told_by_the_process_that_was_started)
 
 TEST(launch, does_not_take_another_server_for_its_own)
 {
-    char why[LAUNCH_WHY_MAX];
     redis_begin(&r, NULL);
-    struct launch l = second_begin();
-    CHECK_INT(launch_await(&l, second, 0, why), 0);
-    CHECK(strstr(why, "has ended") != NULL);
-    CHECK(strstr(why, "Address already in use") != NULL);
+    struct lab_launch l = second_begin();
+    CHECK_INT(lab_launch_await(&l, second, 0), LAB_FAILED);
+    CHECK(strstr(lab_error(), "has ended") != NULL);
+    CHECK(strstr(lab_error(), "Address already in use") != NULL);
 }
 
 TEST(launch, does_not_take_one_that_wants_a_password_either)
 {
     static const char *const args[] = {"--requirepass", "secret", NULL};
-    char why[LAUNCH_WHY_MAX];
     redis_begin(&r, args);
-    struct launch l = second_begin();
-    CHECK_INT(launch_await(&l, second, 0, why), 0);
-    CHECK(strstr(why, "has ended") != NULL);
+    struct lab_launch l = second_begin();
+    CHECK_INT(lab_launch_await(&l, second, 0), LAB_FAILED);
+    CHECK(strstr(lab_error(), "has ended") != NULL);
 }
 
 /* Is it free to be reserved? */
 static int port_can_be_taken(int port)
 {
-    int fd = port_take(port);
+    int fd = lab_port_take(port);
     if (fd >= 0) close(fd);
     return fd >= 0;
 }
@@ -74,9 +73,9 @@ static int port_can_be_taken(int port)
 TEST(port, is_reserved_for_one_process_and_its_children)
 {
     int first, other;
-    int fd = port_reserve(&first);
+    int fd = lab_port_reserve(&first);
     CHECK(fd >= 0);
-    int other_fd = port_reserve(&other);
+    int other_fd = lab_port_reserve(&other);
     CHECK(other_fd >= 0);
     CHECK(first != other);
     CHECK(!port_can_be_taken(first));

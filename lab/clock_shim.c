@@ -1,11 +1,12 @@
 /*
  * clock_shim.c: a library to be preloaded (LD_PRELOAD) into a real server, so
- * that a test can make its wall clock jump.
+ * that its wall clock can be made to jump: see clock.h.
  *
  * An int64 of nanoseconds, in the file that $HF_CLOCK_FILE names, is added to
- * the wall clock; the file is mapped, so that it may change at any time.  With
- * $HF_CLOCK_PPM it also runs fast by so many parts per million, or slow.  One
- * rule: clocks that only count (CLOCK_MONOTONIC and the like) are left alone.
+ * the wall clock; the file is mapped, so that it may change at any time.
+ * $HF_CLOCK_PPM is the number of parts per million by which the wall clock runs
+ * fast besides, or slow if it is negative.  One rule: clocks that only count
+ * (CLOCK_MONOTONIC and the like) are left alone.
  *
  * Names are given by asm labels: the C library declares its own with other
  * attributes.  The true time comes from the system call itself.

@@ -1,8 +1,8 @@
 /*
- * launch.c: see launch.h.  One rule: nothing here knows of the test framework,
- * so that programs besides the tests can use it.
+ * launch.c: see launch.h.  One rule: the process is asked what it is, and the
+ * kernel where it does not say.
  */
-#include "lib/launch.h"
+#include "lab/launch.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -13,20 +13,20 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "lib/ask.h"
+#include "lab/ask.h"
+#include "lab/own.h"
+#include "lab/wait.h"
 
 #define ARGS_MAX 60
-#define PATIENCE_MS 60000
 #define LOOK_MS 3
 #define EXIT_MISSING 127
 #define STATE_LISTEN 0x0A /* of a socket, in /proc/<pid>/net/tcp */
 
 /* ---- starting ----------------------------------------------------------- */
 
-void launch_log(const struct launch *l, char *path, size_t size)
+void lab_launch_log(const struct lab_launch *l, char *path, size_t size)
 {
     snprintf(path, size, "%s/redis-%d.log", l->dir, l->port);
 }
@@ -38,25 +38,30 @@ static void descriptors_drop(void)
     if (null > 2) close(null);
 }
 
+static const char *program_of(const struct lab_launch *l)
+{
+    return l->program ? l->program : "redis-server";
+}
+
 static _Noreturn void words_exec(const char *const *argv)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     descriptors_drop();
-    execvp("redis-server", (char *const *)argv);
+    execvp(argv[0], (char *const *)argv);
     _exit(EXIT_MISSING);
 }
 
-static _Noreturn void sentinel_exec(const struct launch *l)
+static _Noreturn void sentinel_exec(const struct lab_launch *l)
 {
-    const char *const argv[] = {"redis-server", "conf", "--sentinel", NULL};
+    const char *const argv[] = {program_of(l), "conf", "--sentinel", NULL};
     if (chdir(l->dir) != 0) _exit(1);
     words_exec(argv);
 }
 
-_Noreturn void launch_exec(const struct launch *l)
+_Noreturn void lab_launch_exec(const struct lab_launch *l)
 {
     char port[16], log[512];
-    const char *argv[ARGS_MAX] = {"redis-server",
+    const char *argv[ARGS_MAX] = {program_of(l),
                                   "--port",
                                   port,
                                   "--bind",
@@ -78,7 +83,7 @@ _Noreturn void launch_exec(const struct launch *l)
     int n = 0;
     while (argv[n]) n++;
     snprintf(port, sizeof port, "%d", l->port);
-    launch_log(l, log, sizeof log);
+    lab_launch_log(l, log, sizeof log);
     for (int i = 0; l->args && l->args[i] && n < ARGS_MAX - 1; i++)
         argv[n++] = l->args[i];
     for (int i = 0; l->env && l->env[i]; i++) putenv((char *)l->env[i]);
@@ -130,8 +135,8 @@ static int process_listens(pid_t pid, int port)
 static int is_that_process(int fd, int port, pid_t pid)
 {
     char reply[8192];
-    const char *at =
-        strstr(ask_say(fd, "INFO server", reply, sizeof reply), "process_id:");
+    const char *at = strstr(lab_ask_say(fd, "INFO server", reply, sizeof reply),
+                            "process_id:");
     if (at) return strtol(at + strlen("process_id:"), NULL, 10) == (long)pid;
     return reply[0] == '-' && process_listens(pid, port);
 }
@@ -139,13 +144,13 @@ static int is_that_process(int fd, int port, pid_t pid)
 static int is_loaded(int fd)
 {
     char reply[256];
-    ask_say(fd, "PING", reply, sizeof reply);
+    lab_ask_say(fd, "PING", reply, sizeof reply);
     return strncmp(reply, "(no", 3) != 0 && strncmp(reply, "-LOADING", 8) != 0;
 }
 
-static int is_there(const struct launch *l, pid_t pid, int loading)
+static int is_there(const struct lab_launch *l, pid_t pid, int loading)
 {
-    int fd = ask_connect(l->ip, l->port);
+    int fd = lab_ask_connect(l->ip, l->port);
     if (fd < 0) return 0;
     int is = is_that_process(fd, l->port, pid) && (loading || is_loaded(fd));
     close(fd);
@@ -163,45 +168,38 @@ static int exit_status(pid_t pid)
     return info.si_pid == pid ? info.si_status : -1;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec ts;
-    clock_gettime(CLOCK_MONOTONIC, &ts);
-    return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
-}
-
 /* What happened, and the end of its log. */
-static void why_write(const struct launch *l, const char *what,
-                      char why[LAUNCH_WHY_MAX])
+static int failure(const struct lab_launch *l, const char *what)
 {
-    char path[512];
-    launch_log(l, path, sizeof path);
-    int n = snprintf(why, LAUNCH_WHY_MAX, "redis-server on port %d %s\n",
-                     l->port, what);
+    char path[512], log[LAB_ERROR_MAX];
+    size_t len = 0, most = sizeof log - 200;
+    lab_launch_log(l, path, sizeof path);
     FILE *in = fopen(path, "re");
-    if (!in || n < 0 || n >= LAUNCH_WHY_MAX) return;
-    if (fseek(in, -(long)(LAUNCH_WHY_MAX - n - 1), SEEK_END) != 0) rewind(in);
-    size_t len = fread(why + n, 1, (size_t)(LAUNCH_WHY_MAX - n - 1), in);
-    why[(size_t)n + len] = 0;
-    fclose(in);
+    if (in && fseek(in, -(long)most, SEEK_END) != 0) rewind(in);
+    if (in) len = fread(log, 1, most, in);
+    if (in) fclose(in);
+    log[len] = 0;
+    return lab__fail("%s on port %d: %s%s%s", program_of(l), l->port, what,
+                     len > 0 ? ": its log ends with\n" : "", log);
 }
 
-int launch_await(const struct launch *l, pid_t pid, int loading,
-                 char why[LAUNCH_WHY_MAX])
+static int absence(const struct lab_launch *l)
 {
-    struct timespec look = {0, LOOK_MS * 1000000};
-    int64_t end_ms = now_ms() + PATIENCE_MS;
+    return lab__lack("%s: is not installed: no such program in PATH",
+                     program_of(l));
+}
+
+int lab_launch_await(const struct lab_launch *l, pid_t pid, int loading)
+{
+    int64_t end_ms = lab_now_ms() + LAB_PATIENCE_MS;
     while (!is_there(l, pid, loading)) {
         int status = exit_status(pid);
-        if (status >= 0) {
-            why_write(l, "has ended", why);
-            return status == EXIT_MISSING ? LAUNCH_MISSING : 0;
-        }
-        if (now_ms() > end_ms) {
-            why_write(l, "does not answer as the process we started", why);
-            return 0;
-        }
-        nanosleep(&look, NULL);
+        if (status == EXIT_MISSING) return absence(l);
+        if (status >= 0) return failure(l, "has ended");
+        if (lab_now_ms() > end_ms)
+            return failure(l, "does not answer as the process that was "
+                              "started");
+        lab_pause_ms(LOOK_MS);
     }
-    return 1;
+    return LAB_OK;
 }

@@ -1,7 +1,7 @@
 /*
  * ask.c: see ask.h.  One rule: what does not fit is left out, never waited for.
  */
-#include "lib/ask.h"
+#include "lab/ask.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -12,6 +12,8 @@
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#include "lab/own.h"
 
 #define SAY_S 10
 
@@ -83,23 +85,25 @@ static int reply_read(struct asking *a)
     return 0;
 }
 
-int ask_connect(const char *ip, int port)
+int lab_ask_connect(const char *ip, int port)
 {
     struct timeval patience = {SAY_S, 0};
+    if (!ip) ip = "127.0.0.1";
     struct sockaddr_in to = {.sin_family = AF_INET,
                              .sin_port = htons((uint16_t)port)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    inet_pton(AF_INET, ip ? ip : "127.0.0.1", &to.sin_addr);
+    inet_pton(AF_INET, ip, &to.sin_addr);
     if (fd >= 0
         && setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience)
                == 0
         && connect(fd, (struct sockaddr *)&to, sizeof to) == 0)
         return fd;
+    lab__fail("%s:%d: cannot be connected to: %s", ip, port, strerror(errno));
     if (fd >= 0) close(fd);
-    return -1;
+    return LAB_FAILED;
 }
 
-const char *ask_say(int fd, const char *line, char *out, size_t size)
+const char *lab_ask_say(int fd, const char *line, char *out, size_t size)
 {
     struct asking a = {.fd = fd, .out = out, .size = size};
     size_t len = strlen(line);
