@@ -1,27 +1,17 @@
 /*
- * rig_redis.c: starting, stopping and asking real Redis servers.  One rule: a
- * server is ready when lab/launch.h says so, not when some time has passed.
+ * rig_redis.c: see rig_redis.h.  One rule: the lab does it, and what fails there
+ * fails the test.
  */
-#include <arpa/inet.h>
-#include <errno.h>
-#include <ftw.h>
-#include <netinet/in.h>
-#include <signal.h>
+#include "lib/rig_redis.h"
+
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include "lab/ask.h"
-#include "lab/lab.h"
-#include "lab/launch.h"
 #include "lab/port.h"
 #include "lib/acl_page.h"
+#include "lib/lab_check.h"
 #include "lib/rig.h"
-#include "lib/rig_redis.h"
 #include "lib/server.h"
 
 /* ---- ports -------------------------------------------------------------- */
@@ -29,137 +19,60 @@
 int redis_free_port(void)
 {
     int port;
-    CHECK(lab_port_reserve(&port) >= 0); /* to the end of the program */
+    LAB_CHECK(lab_port_reserve(&port)); /* to the end of the program */
     return port;
 }
 
 int redis_dead_port(void)
 {
-    int port = redis_free_port();
-    struct sockaddr_in a = {.sin_family = AF_INET,
-                            .sin_port = htons((uint16_t)port)};
-    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    CHECK(fd >= 0);
-    CHECK(bind(fd, (struct sockaddr *)&a, sizeof a) == 0);
-    return port; /* bound, and nobody listens, to the end */
+    int port;
+    LAB_CHECK(lab_port_dead(&port)); /* to the end, too */
+    return port;
 }
 
 /* ---- processes ---------------------------------------------------------- */
 
-static void server_start(struct lab_server *r, int loading)
-{
-    struct lab_launch l = {.ip = r->ip,
-                           .port = r->port,
-                           .dir = r->dir,
-                           .args = r->args,
-                           .env = r->env,
-                           .is_sentinel = r->is_sentinel};
-    server_backend();
-    fflush(NULL);
-    int back = net_enter(r->at);
-    r->pid = fork();
-    if (r->pid == 0) lab_launch_exec(&l);
-    int status = r->pid > 0 ? lab_launch_await(&l, r->pid, loading) : 0;
-    net_leave(back);
-    CHECK(r->pid > 0);
-    if (status == LAB_ABSENT) test_skip("%s", lab_error());
-    if (status != LAB_OK) TEST_FAIL("%s", lab_error());
-}
-
 void redis_start(struct lab_server *r)
 {
-    server_start(r, 0);
+    server_backend(); /* skips a test that this build has no backend for */
+    LAB_CHECK(lab_server_restart(r));
 }
 
 void redis_start_loading(struct lab_server *r)
 {
-    server_start(r, 1);
-}
-
-static void server_reap(struct lab_server *r)
-{
-    if (r->pid <= 0) return;
-    while (waitpid(r->pid, NULL, 0) < 0 && errno == EINTR) continue;
-    r->pid = 0;
+    server_backend();
+    LAB_CHECK(lab_server_restart_loading(r));
 }
 
 void redis_shutdown(struct lab_server *r, int with_data)
 {
-    char dump[160];
-    CHECK(r->pid > 0);
-    if (with_data)
-        redis_say(r, "SHUTDOWN SAVE");
-    else
-        kill(r->pid, SIGKILL);
-    server_reap(r);
-    snprintf(dump, sizeof dump, "%s/dump.rdb", r->dir);
-    if (!with_data) remove(dump); /* of an earlier shutdown */
+    LAB_CHECK(lab_server_shutdown(r, with_data));
 }
 
 void redis_pause(struct lab_server *r)
 {
-    CHECK(r->pid > 0);
-    kill(r->pid, SIGSTOP);
+    LAB_CHECK(lab_server_pause(r));
 }
 
 void redis_resume(struct lab_server *r)
 {
-    CHECK(r->pid > 0);
-    kill(r->pid, SIGCONT);
-}
-
-static int entry_remove(const char *path, const struct stat *st, int type,
-                        struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
+    LAB_CHECK(lab_server_resume(r));
 }
 
 void redis_forget(struct lab_server *r)
 {
-    char path[160];
-    CHECK(r->pid == 0);
-    snprintf(path, sizeof path, "%s/dump.rdb", r->dir);
-    remove(path);
-    snprintf(path, sizeof path, "%s/appendonlydir", r->dir);
-    nftw(path, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
-    snprintf(path, sizeof path, "%s/appendonly.aof", r->dir); /* before 7.0 */
-    remove(path);
+    LAB_CHECK(lab_server_forget(r));
 }
 
 void redis_end(struct lab_server *r)
 {
-    if (r->pid > 0) kill(r->pid, SIGKILL); /* works on a stopped one too */
-    server_reap(r);
-    if (r->dir[0]) nftw(r->dir, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
-    r->dir[0] = 0;
-    if (r->port_fd > 0) close(r->port_fd);
-    r->port_fd = 0;
-}
-
-static void redis_make(struct lab_server *r, const char *const *args)
-{
-    const char *tmp = getenv("TMPDIR");
-    r->pid = 0;
-    r->args = args;
-    r->is_sentinel = 0;
-    snprintf(r->dir, sizeof r->dir, "%s/hf-redis-XXXXXX", tmp ? tmp : "/tmp");
-    CHECK(mkdtemp(r->dir) != NULL);
-    r->ip = r->at ? r->at->ip : "127.0.0.1";
-    int back = net_enter(r->at);
-    r->port_fd = lab_port_reserve(&r->port);
-    net_leave(back);
-    CHECK(r->port_fd >= 0);
-    snprintf(r->url, sizeof r->url, "redis://%s:%d", r->ip, r->port);
+    lab_server_stop(r);
 }
 
 void redis_open(struct lab_server *r, const char *const *args)
 {
-    redis_make(r, args);
-    redis_start(r);
+    server_backend();
+    LAB_CHECK(lab_server_start(r, args));
 }
 
 static void redis_cleanup(void *arg)
@@ -169,31 +82,15 @@ static void redis_cleanup(void *arg)
 
 void redis_begin(struct lab_server *r, const char *const *args)
 {
-    redis_make(r, args);
+    redis_open(r, args);
     test_cleanup(redis_cleanup, r);
-    redis_start(r);
-}
-
-static void sentinel_start(struct lab_server *r, const char *conf)
-{
-    char path[160];
-    r->is_sentinel = 1;
-    snprintf(path, sizeof path, "%s/conf", r->dir);
-    FILE *out = fopen(path, "we");
-    CHECK(out != NULL);
-    fprintf(out,
-            "port %d\nbind %s\nprotected-mode no\ndir %s\n"
-            "logfile redis-%d.log\n%s\n",
-            r->port, r->ip, r->dir, r->port, conf);
-    CHECK_INT(fclose(out), 0);
-    redis_start(r);
 }
 
 void redis_begin_sentinel(struct lab_server *r, const char *conf)
 {
-    redis_make(r, NULL);
+    server_backend();
+    LAB_CHECK(lab_server_start_sentinel(r, conf));
     test_cleanup(redis_cleanup, r);
-    sentinel_start(r, conf);
 }
 
 #define SHARED_MAX 4
@@ -225,20 +122,20 @@ static void shared_end(void)
         if (shared_all[i]) redis_end(shared_all[i]);
 }
 
-static void shared_make(struct lab_server *r, const char *const *args)
+/* Ended with the program, once its commands were noted. */
+static void shared_keep(struct lab_server *r)
 {
     int i = 0;
     while (i < SHARED_MAX && shared_all[i]) i++;
     CHECK(i < SHARED_MAX);
-    redis_make(r, args);
     shared_all[i] = r;
     if (i == 0) atexit(shared_end);
 }
 
 void redis_begin_shared(struct lab_server *r, const char *const *args)
 {
-    shared_make(r, args);
-    redis_start(r);
+    redis_open(r, args);
+    shared_keep(r);
 }
 
 static struct lab_server shared;
@@ -291,36 +188,16 @@ void rig_sentinel_fresh(char *url, size_t size)
     char conf[128];
     rig_redis_fresh(url, size);
     if (sentinel.pid == 0) {
-        shared_make(&sentinel, NULL);
         snprintf(conf, sizeof conf, "sentinel monitor shared 127.0.0.1 %d 1\n",
                  shared.port);
-        sentinel_start(&sentinel, conf);
+        server_backend();
+        LAB_CHECK(lab_server_start_sentinel(&sentinel, conf));
+        shared_keep(&sentinel);
     }
     snprintf(url, size, "redis-sentinel://127.0.0.1:%d/shared", sentinel.port);
 }
 
 /* ---- asking ------------------------------------------------------------- */
-
-static const char *redis_ask(struct lab_server *r, const char *line)
-{
-    int back = net_enter(r->at);
-    int fd = lab_ask_connect(r->ip, r->port);
-    net_leave(back);
-    if (fd < 0) return "(no connection)";
-    lab_ask_say(fd, line, r->reply, sizeof r->reply);
-    close(fd);
-    return r->reply;
-}
-
-const char *redis_say(struct lab_server *r, const char *format, ...)
-{
-    char line[8192];
-    va_list ap;
-    va_start(ap, format);
-    vsnprintf(line, sizeof line, format, ap);
-    va_end(ap);
-    return redis_ask(r, line);
-}
 
 int64_t redis_number(struct lab_server *r, const char *format, ...)
 {
@@ -330,7 +207,7 @@ int64_t redis_number(struct lab_server *r, const char *format, ...)
     va_start(ap, format);
     vsnprintf(line, sizeof line, format, ap);
     va_end(ap);
-    const char *reply = redis_ask(r, line);
+    const char *reply = lab_server_ask(r, line);
     int64_t n = strtoll(reply, &end, 10);
     if (end == reply || *end) TEST_FAIL("%s: %s", line, reply);
     return n;
@@ -338,24 +215,12 @@ int64_t redis_number(struct lab_server *r, const char *format, ...)
 
 int64_t redis_info(struct lab_server *r, const char *field)
 {
-    const char *at = redis_ask(r, "INFO everything");
-    size_t len = strlen(field);
-    while ((at = strstr(at, field)) != NULL) {
-        if (at[len] == ':' && (at == r->reply || at[-1] == '\n'))
-            return strtoll(at + len + 1, NULL, 10);
-        at++;
-    }
-    TEST_FAIL("INFO has no %s", field);
-}
-
-static int is_following(void *arg)
-{
-    return strstr(redis_say(arg, "INFO replication"), "master_link_status:up")
-           != NULL;
+    int64_t n;
+    LAB_CHECK(lab_server_info(r, field, &n));
+    return n;
 }
 
 void redis_follow(struct lab_server *r, int port)
 {
-    CHECK_STR(redis_say(r, "REPLICAOF 127.0.0.1 %d", port), "OK");
-    CHECK(rig_until(is_following, r));
+    LAB_CHECK(lab_server_follow(r, "127.0.0.1", port));
 }

@@ -1,7 +1,6 @@
 /*
- * rig_redis.h: real Redis servers for behaviour tests.  One rule: only
- * processes started here are ever signalled, and none outlives its test (the
- * shared one: its run).
+ * rig_redis.h: lab/server.h in a test: real Redis servers.  One rule: none
+ * outlives its test (the shared one: its run).
  *
  *     static struct lab_server r;
  *     redis_begin(&r, NULL);
@@ -13,27 +12,11 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
 
+#include "lab/server.h"
 #include "lib/net.h"
 
-#define REDIS_REPLY_MAX 65536
-
-/* One server: on 127.0.0.1, or on a host of net.h, in a directory of its own.
- * Static: it is stopped after the test's function has returned. */
-struct lab_server {
-    pid_t pid;                 /* 0: not running */
-    const struct lab_host *at; /* set before it is begun; NULL: 127.0.0.1 */
-    const char *ip;
-    int port;
-    int port_fd; /* its reservation (port.h), 0: none */
-    char dir[128];
-    char url[64];
-    const char *const *args;     /* further words of its command line */
-    const char *const *env;      /* "NAME=value"s besides ours; may be NULL */
-    int is_sentinel;             /* by its file, conf, in its directory */
-    char reply[REDIS_REPLY_MAX]; /* of the last redis_say() */
-};
+#define REDIS_REPLY_MAX LAB_REPLY_MAX
 
 /* Write the URL of the run's shared Redis, emptied, into `url`. */
 void rig_redis_fresh(char *url, size_t size);
@@ -59,7 +42,7 @@ void redis_begin(struct lab_server *r, const char *const *args);
 /* The same for all tests of the program. */
 void redis_begin_shared(struct lab_server *r, const char *const *args);
 
-/* The same, for a server that outlives its test; who calls this ends it. */
+/* The same, for a server that outlives its test; the caller ends it. */
 void redis_open(struct lab_server *r, const char *const *args);
 void redis_end(struct lab_server *r);
 
@@ -81,12 +64,8 @@ void redis_forget(struct lab_server *r);
 void redis_pause(struct lab_server *r);
 void redis_resume(struct lab_server *r);
 
-/* Send one command, words separated by blanks ('' "" quote as in redis-cli),
- * from its own host, whatever is cut off.  Returns the reply as text: numbers
- * and strings as they are, arrays one line per element, errors with their '-',
- * nil as "(nil)". */
-const char *redis_say(struct lab_server *r, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
+/* Send one command, as lab_server_say() does, and return the reply as text. */
+#define redis_say(...) lab_server_say(__VA_ARGS__)
 
 /* The same, for a command whose answer is a number. */
 int64_t redis_number(struct lab_server *r, const char *format, ...)
@@ -98,7 +77,7 @@ int64_t redis_info(struct lab_server *r, const char *field);
 /* Make it a replica of the server at that port, and wait until it is. */
 void redis_follow(struct lab_server *r, int port);
 
-/* A TCP port of 127.0.0.1 that is reserved for this program (port.h), for a
+/* A TCP port of 127.0.0.1 that is reserved for this program (lab/port.h), for a
  * server; and one on which nothing will ever listen. */
 int redis_free_port(void);
 int redis_dead_port(void);
