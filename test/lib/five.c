@@ -2,13 +2,11 @@
  * five.c: see five.h.  One rule: what is done to one server touches no other;
  * nothing is shared between them but the machine.
  */
-#include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include "lib/five.h"
+
+#include <stdlib.h>
+
+#include "lib/lab_check.h"
 #include "lib/rig.h"
 
 static const char *const durable[] = {"--appendonly", "yes", "--appendfsync",
@@ -16,33 +14,13 @@ static const char *const durable[] = {"--appendonly", "yes", "--appendfsync",
 
 static void clock_end(void *arg)
 {
-    struct lab_master *n = arg;
-    munmap((void *)n->offset_ns, sizeof *n->offset_ns);
-    unlink(n->clock_path);
+    lab_clock_stop(arg);
 }
 
-/* A file with its offset, and the words that make a server look at it. */
-static void clock_begin(struct lab_master *n)
+static void clock_begin(struct lab_clock *c)
 {
-    const char *tmp = getenv("TMPDIR");
-    snprintf(n->clock_path, sizeof n->clock_path, "%s/hf-clock-XXXXXX",
-             tmp ? tmp : "/tmp");
-    int fd = mkostemp(n->clock_path, O_CLOEXEC);
-    CHECK(fd >= 0);
-    CHECK(ftruncate(fd, sizeof *n->offset_ns) == 0);
-    void *at = mmap(NULL, sizeof *n->offset_ns, PROT_READ | PROT_WRITE,
-                    MAP_SHARED, fd, 0);
-    close(fd);
-    CHECK(at != MAP_FAILED);
-    n->offset_ns = at;
-    test_cleanup(clock_end, n);
-    snprintf(n->clock_env, sizeof n->clock_env, "HF_CLOCK_FILE=%s",
-             n->clock_path);
-    snprintf(n->preload_env, sizeof n->preload_env, "LD_PRELOAD=%s",
-             TEST_CLOCK_SHIM);
-    n->env[0] = n->clock_env;
-    n->env[1] = n->preload_env;
-    n->env[2] = NULL;
+    LAB_CHECK(lab_clock_start(c, TEST_CLOCK_SHIM));
+    test_cleanup(clock_end, c);
 }
 
 void five_begin(struct lab_masters *f, int len)
@@ -52,8 +30,8 @@ void five_begin(struct lab_masters *f, int len)
     f->len = len;
     for (int i = 0; i < len; i++) {
         struct lab_master *n = &f->nodes[i];
-        clock_begin(n);
-        n->redis.env = n->env;
+        clock_begin(&n->clock);
+        n->redis.env = n->clock.env;
         redis_begin(&n->redis, durable);
     }
     rig_begin_at("");
@@ -111,7 +89,7 @@ void five_sever(struct lab_masters *f, int node, int is_severed)
 
 void five_jump(struct lab_masters *f, int node, int64_t ms)
 {
-    atomic_fetch_add(node_of(f, node)->offset_ns, ms * 1000000);
+    lab_clock_jump(&node_of(f, node)->clock, ms);
 }
 
 int64_t five_time_ms(struct lab_masters *f, int node)

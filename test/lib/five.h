@@ -14,6 +14,7 @@
 #ifndef HF_TEST_FIVE_H
 #define HF_TEST_FIVE_H
 
+#include "lab/clock.h"
 #include "lib/proxy.h"
 #include "lib/rig_redis.h"
 
@@ -23,10 +24,7 @@ struct lab_master {
     struct lab_server redis; /* the server itself: redis_say() */
     struct lab_proxy proxy;  /* in front of it: proxy_delay(), proxy_arm() */
     char url[64];            /* of the proxy, for clients */
-    char clock_path[128];
-    char clock_env[160], preload_env[1024];
-    const char *env[4];
-    _Atomic int64_t *offset_ns; /* of its wall clock */
+    struct lab_clock clock;
 };
 
 struct lab_masters {
@@ -35,7 +33,7 @@ struct lab_masters {
     char hosts[32 * FIVE_MAX]; /* "127.0.0.1:1,127.0.0.1:2": of the proxies */
 };
 
-/* Start so many, each with its proxy, and the rig.  `f` static. */
+/* Start `len` of them, each with its proxy, and the rig.  `f` static. */
 void five_begin(struct lab_masters *f, int len);
 
 /* kill -9. */
@@ -46,7 +44,7 @@ void five_restart_empty(struct lab_masters *f, int node);
 /* SIGSTOP and SIGCONT. */
 void five_stop(struct lab_masters *f, int node);
 void five_cont(struct lab_masters *f, int node);
-/* Each byte to and from it takes so long; 0: no longer. */
+/* Each byte to and from it is `ms` late; 0: no longer. */
 void five_delay(struct lab_masters *f, int node, long ms);
 /* 1: no line to it holds; 0: they do again. */
 void five_sever(struct lab_masters *f, int node, int is_severed);

@@ -3,14 +3,11 @@
  * their primary.  One rule: a clock may cost exclusion, and then the fence is
  * what is left; where it costs the fence as well, the test shows by how much.
  */
-#include <fcntl.h>
-#include <stdatomic.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
+#include "lab/clock.h"
 #include "lib/cluster_rig.h"
+#include "lib/lab_check.h"
 #include "lib/proxy.h"
 #include "lib/rig.h"
 #include "lib/sentinel_rig.h"
@@ -24,46 +21,24 @@ static struct lab_cluster cluster;
 
 /* ---- a wall clock that can be set ---------------------------------------- */
 
-static struct wall {
-    char path[128], file_env[160], preload_env[1024];
-    const char *env[3];
-    _Atomic int64_t *offset_ns;
-} wall;
+static struct lab_clock wall;
 
 static void wall_end(void *arg)
 {
-    struct wall *w = arg;
-    munmap((void *)w->offset_ns, sizeof *w->offset_ns);
-    unlink(w->path);
+    (void)arg;
+    lab_clock_stop(&wall);
 }
 
 /* Servers that are given wall.env look at it; all at the same. */
 static void wall_begin(void)
 {
-    const char *tmp = getenv("TMPDIR");
-    snprintf(wall.path, sizeof wall.path, "%.90s/hf-wall-XXXXXX",
-             tmp ? tmp : "/tmp");
-    int fd = mkostemp(wall.path, O_CLOEXEC);
-    CHECK(fd >= 0);
-    CHECK_INT(ftruncate(fd, sizeof *wall.offset_ns), 0);
-    void *at = mmap(NULL, sizeof *wall.offset_ns, PROT_READ | PROT_WRITE,
-                    MAP_SHARED, fd, 0);
-    close(fd);
-    CHECK(at != MAP_FAILED);
-    wall.offset_ns = at;
-    test_cleanup(wall_end, &wall);
-    snprintf(wall.file_env, sizeof wall.file_env, "HF_CLOCK_FILE=%s",
-             wall.path);
-    snprintf(wall.preload_env, sizeof wall.preload_env, "LD_PRELOAD=%s",
-             TEST_CLOCK_SHIM);
-    wall.env[0] = wall.file_env;
-    wall.env[1] = wall.preload_env;
-    wall.env[2] = NULL;
+    LAB_CHECK(lab_clock_start(&wall, TEST_CLOCK_SHIM));
+    test_cleanup(wall_end, NULL);
 }
 
 static void wall_jump(int64_t ms)
 {
-    atomic_fetch_add(wall.offset_ns, ms * 1000000);
+    lab_clock_jump(&wall, ms);
 }
 
 static hf_lock *lock_at(const char *url, int64_t lease_ms)
