@@ -1,6 +1,6 @@
 /*
- * certs.h: certificates for one test, made by the openssl command.  One rule:
- * all of them are in one directory, which goes when the test ends.
+ * certs.h: lab/certs.h in a test: certificates for one test.  One rule: all of
+ * them are in one directory, which goes when the test ends.
  *
  *     static struct lab_certs c;
  *     certs_begin(&c);                              ca.crt ca.key
@@ -12,42 +12,21 @@
 #ifndef HF_TEST_CERTS_H
 #define HF_TEST_CERTS_H
 
-#include <stddef.h>
+#include "lab/certs.h"
+#include "lib/lab_check.h"
 
-#define CERTS_HERE "DNS:localhost,IP:127.0.0.1"
-
-struct lab_certs {
-    char dir[128];
-};
+#define CERTS_HERE LAB_CERTS_HERE
 
 /* Make the directory and an authority "ca"; removed when the test ends.  `c`
  * must be static. */
 void certs_begin(struct lab_certs *c);
 
-/* The same for all tests of the program; removed when it ends. */
-void certs_begin_shared(struct lab_certs *c);
-
-/* Another authority. */
-void certs_authority(struct lab_certs *c, const char *stem);
-
-/* A key and a certificate for `names`, signed by `authority`, valid for `days`
- * from now on; -1: until yesterday.  Its subject is `stem`; with NULL for
- * `names` it has no other name. */
-void certs_make(struct lab_certs *c, const char *stem, const char *authority,
-                const char *names, int days);
-
-/* A copy of a key that `password` opens, as `to`.key. */
-void certs_lock_key(struct lab_certs *c, const char *stem, const char *to,
-                    const char *password);
-
-/* Write a file of this content and mode. */
-void certs_write(struct lab_certs *c, const char *name, const char *text,
-                 unsigned mode);
-
-/* Rename one over another. */
-void certs_replace(struct lab_certs *c, const char *from, const char *to);
-
-/* Where a file of this name is.  Borrowed for eight more calls. */
-const char *certs_path(const struct lab_certs *c, const char *name);
+/* The others of lab/certs.h, which must succeed. */
+#define certs_authority(...) LAB_CHECK(lab_certs_authority(__VA_ARGS__))
+#define certs_make(...) LAB_CHECK(lab_certs_make(__VA_ARGS__))
+#define certs_lock_key(...) LAB_CHECK(lab_certs_lock_key(__VA_ARGS__))
+#define certs_write(...) LAB_CHECK(lab_certs_write(__VA_ARGS__))
+#define certs_replace(...) LAB_CHECK(lab_certs_replace(__VA_ARGS__))
+#define certs_path(...) lab_certs_path(__VA_ARGS__)
 
 #endif
