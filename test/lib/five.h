@@ -1,7 +1,7 @@
 /*
- * five.h: some (five, usually) independent Redis servers, and everything that
- * can happen to one of them.  One rule: clients reach a server through its
- * proxy, the test reaches it directly.
+ * five.h: lab/masters.h in a test: some (five, usually) independent Redis
+ * servers, and everything that can happen to one of them.  One rule: clients
+ * reach a server through its proxy, the test reaches it directly.
  *
  *     static struct lab_masters f;
  *     five_begin(&f, 5);
@@ -14,42 +14,28 @@
 #ifndef HF_TEST_FIVE_H
 #define HF_TEST_FIVE_H
 
-#include "lab/clock.h"
+#include "lab/masters.h"
+#include "lib/lab_check.h"
 #include "lib/proxy.h"
 #include "lib/rig_redis.h"
 
-#define FIVE_MAX 9
-
-struct lab_master {
-    struct lab_server redis; /* the server itself: redis_say() */
-    struct lab_proxy proxy;  /* in front of it: proxy_delay(), proxy_arm() */
-    char url[64];            /* of the proxy, for clients */
-    struct lab_clock clock;
-};
-
-struct lab_masters {
-    int len;
-    struct lab_master nodes[FIVE_MAX];
-    char hosts[32 * FIVE_MAX]; /* "127.0.0.1:1,127.0.0.1:2": of the proxies */
-};
+#define FIVE_MAX LAB_MASTERS_MAX
 
 /* Start `len` of them, each with its proxy, and the rig.  `f` static. */
 void five_begin(struct lab_masters *f, int len);
 
-/* kill -9. */
-void five_kill(struct lab_masters *f, int node);
-/* Start a killed one again: with its data, or as if its disk were new. */
-void five_restart(struct lab_masters *f, int node);
-void five_restart_empty(struct lab_masters *f, int node);
-/* SIGSTOP and SIGCONT. */
-void five_stop(struct lab_masters *f, int node);
-void five_cont(struct lab_masters *f, int node);
-/* Each byte to and from it is `ms` late; 0: no longer. */
-void five_delay(struct lab_masters *f, int node, long ms);
-/* 1: no line to it holds; 0: they do again. */
-void five_sever(struct lab_masters *f, int node, int is_severed);
-/* Its wall clock jumps, forward or back; it also does so across restarts. */
-void five_jump(struct lab_masters *f, int node, int64_t ms);
+/* Those of lab/masters.h, which must succeed. */
+#define five_kill(f, node) LAB_CHECK(lab_masters_kill(f, node))
+#define five_restart(f, node) LAB_CHECK(lab_masters_restart(f, node))
+#define five_restart_empty(f, node)                                            \
+    LAB_CHECK(lab_masters_restart_empty(f, node))
+#define five_stop(f, node) LAB_CHECK(lab_masters_pause(f, node))
+#define five_cont(f, node) LAB_CHECK(lab_masters_resume(f, node))
+#define five_delay(f, node, ms) LAB_CHECK(lab_masters_delay(f, node, ms))
+#define five_sever(f, node, is_severed)                                        \
+    LAB_CHECK(lab_masters_sever(f, node, is_severed))
+#define five_jump(f, node, ms) LAB_CHECK(lab_masters_jump(f, node, ms))
+
 /* Its wall clock, in milliseconds, as it says itself. */
 int64_t five_time_ms(struct lab_masters *f, int node);
 

@@ -1,6 +1,6 @@
 /*
- * sentinel_rig.h: a primary, two replicas and three Sentinels, all real.  One
- * rule: it is ready when every Sentinel knows all the others and both replicas.
+ * sentinel_rig.h: lab/sentinels.h in a test: a primary, two replicas and three
+ * Sentinels, all real.
  *
  *     static struct lab_sentinels g;
  *     sentinel_begin(&g);
@@ -13,19 +13,11 @@
 #ifndef HF_TEST_SENTINEL_RIG_H
 #define HF_TEST_SENTINEL_RIG_H
 
+#include "lab/sentinels.h"
 #include "lib/rig_redis.h"
 
-#define SENTINEL_SERVERS 3
-#define SENTINEL_MASTER "the-master"
-
-struct lab_sentinels {
-    const struct lab_net *net; /* NULL: all are on 127.0.0.1 */
-    unsigned unasked; /* Sentinels, by bit, whose word does not count */
-    struct lab_server servers[SENTINEL_SERVERS]; /* the first is the primary */
-    struct lab_server sentinels[SENTINEL_SERVERS];
-    char hosts[96]; /* "127.0.0.1:1,127.0.0.1:2,127.0.0.1:3" */
-    char url[160];  /* "redis-sentinel://<hosts>/the-master" */
-};
+#define SENTINEL_SERVERS LAB_SENTINELS
+#define SENTINEL_MASTER LAB_SENTINELS_MASTER
 
 /* Start all, and the rig.  `g` static. */
 void sentinel_begin(struct lab_sentinels *g);
@@ -37,7 +29,7 @@ void sentinel_begin_with(struct lab_sentinels *g, const char *conf);
 void sentinel_until_ready(struct lab_sentinels *g);
 
 /* The primary, as the first Sentinel that answers says; NULL if none does. */
-struct lab_server *sentinel_primary(struct lab_sentinels *g);
+#define sentinel_primary(g) lab_sentinels_primary(g)
 
 /* Wait until another server than `old` is the primary, by its own word too.
  * Returns it. */
