@@ -26,8 +26,9 @@ static const char *page_read(void)
     return page;
 }
 
-/* What stands for NAME: so much of the page's text, told by its length.  Of
- * every name some have braces, and are not put into braces again. */
+/* Number of bytes at `at` that stand for NAME; 0 if none do.  A pattern for
+ * every name also matches names with braces, so the page's own braces around
+ * NAME are replaced with it. */
 static size_t name_len(const char *at, const char *pattern)
 {
     static const char braced[] = "{NAME}";

@@ -15,7 +15,7 @@ struct crowd {
     hf_lock *locks[CROWD_MAX];     /* of each member */
     int members;                   /* threads */
     int rounds;                    /* of each */
-    int64_t hold_ms;               /* it is kept for so long */
+    int64_t hold_ms;               /* from a grant to its release */
     struct hf_acquire_options how; /* rig_options(...) */
 
     atomic_int grants;          /* acquired and released again, in all */
@@ -25,8 +25,8 @@ struct crowd {
     atomic_int done[CROWD_MAX]; /* rounds of each that are over */
 };
 
-/* Start them, wait for all, and check that each got it every time and nobody
- * met anybody. */
+/* Start them, wait for all, and check that each thread was granted the lock in
+ * every round and that no two held it at once. */
 void crowd_run(struct crowd *c);
 
 /* The same in three steps, for what is to happen meanwhile. */

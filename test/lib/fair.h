@@ -16,14 +16,14 @@ struct fair_waiter {
     int64_t wait_ms;      /* 0: RIG_WAIT_MS */
     int64_t lease_ms;     /* 0: the client's */
     unsigned flags;       /* HF_ACQUIRE_* */
-    int64_t hold_ms;      /* it is kept for so long, and released, */
-    int is_kept;          /* or not released at all */
+    int64_t hold_ms;      /* from the grant to the release, */
+    int is_kept;          /* 1: it is not released at all */
     hf_cancel *cancel;    /* or NULL */
-    atomic_int *turns;    /* counts those who got it, or NULL */
+    atomic_int *turns;    /* counts the grants, or NULL */
     atomic_ullong holder; /* its own, once it runs */
     atomic_int is_over;   /* what is below is set */
     int status;           /* of the acquire */
-    int turn;             /* so many had it before, and this one */
+    int turn;             /* grants by then, this one included */
     int release_status;
     hf_hold *hold;
 };
@@ -32,7 +32,7 @@ struct fair_waiter {
 hf_lock *fair_lock_as(hf_client *client, const char *name, int order);
 hf_lock *fair_lock(hf_client *client, const char *name);
 
-/* So many in the queue, as the store says; and the place of one. */
+/* The length of the queue, as the store says; and the place of one waiter. */
 int64_t fair_queued(hf_lock *lock);
 int64_t fair_position(hf_lock *lock, uint64_t holder);
 int fair_until_queued(hf_lock *lock, int64_t wanted);

@@ -1,6 +1,6 @@
 /*
  * history.c: see history.h.  One rule: a line that cannot be read is a breach,
- * for who knows what it said.
+ * for it may have told of one.
  */
 #include "lib/history.h"
 
@@ -115,7 +115,8 @@ static void tokens_are_unique(const struct lines *l, struct history *out)
     free(s);
 }
 
-/* Go through the calls; keep the highest token of who had returned by then. */
+/* Go through the calls, and keep the highest token of those that had returned
+ * by then. */
 static void tokens_rise(const struct lines *l, int may_equal, const char *what,
                         struct history *out)
 {

@@ -1,6 +1,6 @@
 /*
- * redlock.c: see redlock.h.  One rule: nothing is measured here but by who
- * asks; conditions are waited for.
+ * redlock.c: see redlock.h.  One rule: only callers measure time; conditions
+ * are waited for.
  */
 #include "lib/nodes.h"
 #include "lib/redlock.h"

@@ -36,8 +36,8 @@ hf_client *redlock_newcomer(struct redlock *r, int64_t lease_ms,
 hf_client *redlock_client(struct redlock *r, int64_t lease_ms,
                           const struct hf_client_options *options);
 
-/* How a node looks to a client, now that it has talked to its nodes: nobody
- * listens for a client that has nothing to do. */
+/* How a node looks to a client, once the client has talked to its nodes: an
+ * idle client does not read what they say. */
 struct hf_node redlock_node(hf_client *c, int node);
 
 /* How many may vote, as the client sees it; and wait until it is so. */
@@ -61,7 +61,7 @@ int64_t redlock_settled_us(struct redlock *r, int node);
 /* Acquire, check that the token is above `fence`, release.  Returns it. */
 uint64_t redlock_use(hf_lock *lock, uint64_t fence);
 
-/* The same so many times; returns how long it took, in milliseconds. */
+/* The same `times` times; returns how long all took, in milliseconds. */
 int64_t redlock_use_often(hf_lock *lock, int times);
 
 #endif

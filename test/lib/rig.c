@@ -1,7 +1,7 @@
 /*
  * rig.c: a store, clients, locks and threads for one test at a time.  One rule:
- * cleanup goes threads, locks, clients, store, so that nothing is pulled from
- * under somebody who still uses it.
+ * cleanup goes threads, locks, clients, store, so that nothing is closed
+ * while something else still uses it.
  */
 #include <pthread.h>
 #include <stdlib.h>

@@ -90,11 +90,11 @@ struct hf_acquire_options rig_renewed(int64_t wait_ms);
 int rig_acquire(hf_lock *lock, uint64_t holder, int64_t wait_ms,
                 hf_hold **grant);
 
-/* One try by somebody who is nobody else: a fresh holder, released again if it
- * was granted.  Returns the status of the try. */
+/* One try by a fresh holder, which is no thread; released again if it was
+ * granted.  Returns the status of the try. */
 int rig_probe(hf_lock *lock);
 
-/* hf_lock_inspect() as if `holder` asked, whom no thread is; all of `info` is
+/* hf_lock_inspect() as if `holder` asked, which is no thread; all of `info` is
  * written. */
 int rig_inspect_as(hf_lock *lock, uint64_t holder, struct hf_info *info);
 /* Does the store say that `holder` holds it?  -1 if it does not answer. */
@@ -119,7 +119,7 @@ int rig_until_readable(int fd, int64_t timeout_ms);
  * more times; at once if it has no end. */
 int rig_until_renewed(hf_lock *lock, uint64_t holder, int times);
 
-/* Wait until so many nodes of the client's quorum may vote. */
+/* Wait until this number of nodes of the client's quorum may vote. */
 int rig_until_settled(hf_client *client, int nodes);
 
 /* Wait until this holder's hold is in `state`. */

@@ -26,7 +26,7 @@ int rig_barrier_wait(hf_barrier *barrier, int64_t wait_ms,
 
 /* What is left; the test fails if it cannot be told. */
 int64_t rig_latch_left(hf_latch *latch);
-/* Wait until so many wait at the barrier. */
+/* Wait until this number of parties wait at the barrier. */
 int rig_until_waiting(hf_barrier *barrier, int64_t wanted);
 
 /* A thread that waits, or an asynchronous wait.  Static. */

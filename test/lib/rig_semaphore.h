@@ -18,10 +18,10 @@ hf_semaphore *rig_semaphore_set(hf_client *c, const char *name, int permits);
 hf_semaphore *rig_semaphore_as(hf_client *c, const char *name,
                                const struct hf_semaphore_options *options);
 
-/* A plain counter that begins with so many. */
+/* A plain counter that begins with this number of permits. */
 hf_semaphore *rig_counter(hf_client *c, const char *name, int64_t value);
 
-/* hf_semaphore_acquire() of so many. */
+/* hf_semaphore_acquire() of this number of permits. */
 int rig_take(hf_semaphore *sem, int64_t permits, int64_t wait_ms,
              hf_hold **out);
 
@@ -34,7 +34,7 @@ struct taker {
     hf_semaphore *sem;
     struct hf_acquire_options how;
     int64_t keep_ms;
-    atomic_int *order; /* counted up by who got some; may be NULL */
+    atomic_int *order; /* counts the grants; may be NULL */
     atomic_int started, got, ended;
     int place; /* in that order */
     int status, release_status;

@@ -1,6 +1,6 @@
 /*
- * server.c: see server.h.  One rule: everything is on one thread; whoever waits
- * here pumps the backend meanwhile.
+ * server.c: see server.h.  One rule: everything is on one thread; a function
+ * that waits pumps the backend meanwhile.
  */
 #include "lib/server.h"
 

@@ -28,7 +28,7 @@ void server_connect(struct fake_env *f, const char *url);
 /* Pump until the link is up (1) or down (0). */
 void server_wait_link(struct fake_env *f, int up);
 
-/* Pump for so long. */
+/* Pump for this time. */
 void server_pump_ms(struct fake_env *f, int64_t ms);
 
 /* A request of holder 1 with sensible numbers: lease 30 s, W 2 s, count 1. */

@@ -112,7 +112,7 @@ void starve_backend(const struct backend *backend, const char *url,
         CHECK_INT(open_count, 0);
         CHECK(n < 1000);
     }
-    CHECK(n > 10); /* there were so many to fail */
+    CHECK(n > 10); /* allocations that could fail */
 }
 
 void starve_in_turn(const char *url)

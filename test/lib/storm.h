@@ -40,7 +40,7 @@ struct storm {
     struct storm_seen *seen;
 };
 
-/* Start so many; `s` static, `url` borrowed until the test ends. */
+/* Start `len` processes; `s` static, `url` borrowed until the test ends. */
 void storm_begin(struct storm *s, const char *url, int len);
 
 /* Wait until each has been granted the lock some more times. */

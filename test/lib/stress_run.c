@@ -35,7 +35,7 @@ void stress_run_begin(struct stress_run *s, const char *url, const char *dir,
     s->words[n++] = "--history";
     s->words[n++] = s->history;
     s->words[n++] = "--time";
-    s->words[n++] = "10m"; /* until it is told */
+    s->words[n++] = "10m"; /* until it is told to end */
     for (; *words; words++) {
         CHECK(n < STRESS_WORDS_MAX - 1);
         s->words[n++] = *words;

@@ -184,7 +184,7 @@ static struct score job_end(struct job *j)
     return s;
 }
 
-/* Most tests wait most of the time: "jobs=4" runs so many at once, each in a
+/* Most tests wait most of the time: "jobs=4" runs four at once, each in a
  * process with servers of its own. */
 static struct score run_all(int jobs)
 {

@@ -80,7 +80,8 @@ static enum request_op op_draw(struct traffic *t)
     return OP_BREAK;
 }
 
-/* Who queues keeps its attempt, and asks again with a higher number. */
+/* An owner that queues keeps its attempt, and asks again with a higher
+ * number. */
 static void queue_draw(struct traffic *t, struct request *req, size_t name,
                        size_t owner, int64_t now_us)
 {
