@@ -5,33 +5,23 @@
 #include "lib/rig_fallback.h"
 
 #include <dirent.h>
-#include <ftw.h>
-#include <stdlib.h>
 #include <string.h>
 
-static int entry_remove(const char *path, const struct stat *st, int type,
-                        struct FTW *ftw)
-{
-    (void)st;
-    (void)type;
-    (void)ftw;
-    return remove(path);
-}
+#include "lab/folder.h"
+#include "lib/lab_check.h"
 
 static void dir_end(void *arg)
 {
     struct fall *f = arg;
-    nftw(f->dir, entry_remove, 16, FTW_DEPTH | FTW_PHYS);
+    lab_folder_remove(f->dir);
 }
 
 void fall_begin_beside(struct fall *f, const char *policy)
 {
-    const char *tmp = getenv("TMPDIR");
     int is_local = strcmp(policy, "local") == 0;
     memset(f, 0, sizeof *f);
     redis_begin(&f->redis, NULL);
-    snprintf(f->dir, sizeof f->dir, "%s/hf-fall-XXXXXX", tmp ? tmp : "/tmp");
-    CHECK(mkdtemp(f->dir) != NULL);
+    LAB_CHECK(lab_folder_make(f->dir, sizeof f->dir, "fall"));
     test_cleanup(dir_end, f);
     snprintf(f->url, sizeof f->url,
              "%s?fallback=%s&patience=%dms&timeout=800ms%s%s", f->redis.url,
