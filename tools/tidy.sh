@@ -143,6 +143,10 @@ rule_layers() {
         else
             breach("sees only include/holdfast: " part[2])
     }'
+    files lab c h | xargs awk '
+    /^[ ]*#[ ]*include[ ]*"/ && !/"lab\// {
+        print FILENAME ":" FNR ": lab knows only itself"
+    }'
 }
 
 # The command asks the library what a URL says (hf_url_traits(),
