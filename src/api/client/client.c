@@ -26,7 +26,7 @@
 #include "sys/clock.h"
 #include "sys/random.h"
 
-#define CLIENT_ASKS 0x80000000u /* besides HF_CLIENT_*: of open_to_ask() */
+#define CLIENT_ASKS 0x80000000u /* internal: hf__client_open_to_ask() */
 
 const char hf__common_options[] =
     "lease timeout patience drift spin_us handover handover_for label "
@@ -59,7 +59,8 @@ int hf__wait_check(int64_t wait_ms, int is_try, struct hf_error *err)
     return HF_OK;
 }
 
-/* A file, a name or a user: what they are, and not whether. */
+/* An option that names a file, a host or a user needs a value; any other may be
+ * a switch. */
 static int option_has_a_name(const char *key)
 {
     static const char *const ends[] = {"_file", "_user"};
@@ -209,7 +210,7 @@ static int options_read(hf_client *c, const struct url *url,
     return status;
 }
 
-/* ---- who we are -------------------------------------------------------- */
+/* ---- identity ---------------------------------------------------------- */
 
 static void text_clean(char *text)
 {
@@ -262,7 +263,7 @@ void hf__call_enter(hf_client *c)
 
 void hf__call_leave(hf_client *c)
 {
-    if (c->pump.forked) return; /* by a function of the caller's */
+    if (c->pump.forked) return; /* a function of the caller's has forked */
     hf__pump_lock(&c->pump);
     if (--c->calls == 0) pthread_cond_broadcast(&c->calls_over);
     hf__pump_unlock(&c->pump);
@@ -276,7 +277,8 @@ int hf__client_is_closing(hf_client *c)
     return is_closing;
 }
 
-/* The pump is shut: each of their next operations ends with HF_CLOSED. */
+/* Wait until no call is under way.  The pump is shut, so the next operation of
+ * each call ends with HF_CLOSED. */
 static void calls_wait(hf_client *c)
 {
     hf__multis_stop(c);
@@ -512,14 +514,15 @@ int hf__client_open_to_ask(const char *url,
 
 void hf_client_close(hf_client *c)
 {
-    /* In a forked child other threads may have left anything half-way: touch
-     * nothing, the memory goes with the process. */
+    /* In a forked child the state may be inconsistent: other threads of the
+     * parent may have been changing it.  The memory goes with the process. */
     if (!c || c->pump.forked) return;
     hf__handles_shut(c);
     hf__pump_shut(&c->pump);
     calls_wait(c);
-    /* Own loop: what another thread has started meanwhile is told here, and
-     * what is no matter of a hold ends with its answer. */
+    /* With HF_CLIENT_OWN_LOOP no thread of ours pumps: the callbacks of what
+     * other threads have started meanwhile are called here.  An operation that
+     * is not on a hold ends when its answer comes. */
     while (!hf__handles_wait(c)) {
         hf__pump_shut(&c->pump);
         hf__pump_process(&c->pump);

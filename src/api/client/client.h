@@ -14,8 +14,8 @@ typedef void (*object_free_fn)(hf_client *c, struct object *o);
 
 /* Part of every object that is opened from a client: object.h. */
 struct object {
-    struct object *next, *prev; /* of the client's, under the pump's lock */
-    object_free_fn free;        /* NULL: it is the object's only memory */
+    struct object *next, *prev; /* in the client's list; under its lock */
+    object_free_fn free;        /* NULL: freeing the object itself is enough */
 };
 
 struct hf_client {
@@ -39,10 +39,10 @@ struct hf_client {
     int handles_shut; /* the same */
     struct member *members; /* of a quorum; otherwise NULL */
     int members_len;
-    /* Under the pump's lock: runs that nobody was told to run, although their
-     * record may have been written; the last so many, by their id. */
+    /* Under the pump's lock: ids of the last runs whose begin failed although
+     * their record may have been written: the caller did not run them. */
     uint64_t once_doubts[ONCE_DOUBTS_MAX];
-    size_t once_doubts_len; /* all there ever were */
+    size_t once_doubts_len; /* number of such runs, overwritten ones too */
 };
 
 struct hf_lock {
@@ -61,16 +61,17 @@ int hf__ticket_attach(hf_lock *lock, const char *ticket, int64_t permits,
 /* HF_OK, or HF_FORKED with `err` filled. */
 int hf__client_check(const hf_client *c, struct hf_error *err);
 
-/* Around a call that makes several operations, or looks at the client after
- * one: it is not freed meanwhile.  After a check. */
+/* Enter and leave a call that makes several operations, or looks at the client
+ * after one: the client is not freed in between.  Call hf__client_check()
+ * first. */
 void hf__call_enter(hf_client *c);
 void hf__call_leave(hf_client *c);
 
-/* Does hf_client_close() run? */
+/* 1 while hf_client_close() runs. */
 int hf__client_is_closing(hf_client *c);
 
-/* As hf_client_open(), for who asks servers what they are: replicas answer,
- * too. */
+/* As hf_client_open(), for a client that only asks servers about themselves: a
+ * replica is accepted as well. */
 int hf__client_open_to_ask(const char *url,
                            const struct hf_client_options *options,
                            hf_client **out, struct hf_error *err);
@@ -87,12 +88,12 @@ void hf__client_warn(hf_client *c, const char *format, ...)
  * wait at all.  HF_OK or HF_INVALID. */
 int hf__wait_check(int64_t wait_ms, int is_try, struct hf_error *err);
 
-/* Have those that name a file, a host or a user a value?  HF_OK or
- * HF_INVALID. */
+/* Check that each option that names a file, a host or a user has a value.
+ * HF_OK or HF_INVALID. */
 int hf__options_named(const struct url *url, struct hf_error *err);
 
-/* Are all options of the URL the client's or, if there is one, the backend's?
- * HF_OK or HF_INVALID. */
+/* Check that each option of the URL is known to the client or to the backend
+ * `b`, which may be NULL.  HF_OK or HF_INVALID. */
 int hf__options_known(const struct url *url, const struct backend *b,
                       struct hf_error *err);
 
@@ -123,17 +124,17 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
                         const struct hf_acquire_options *given,
                         uint64_t default_holder, struct hf_error *err);
 
-/* Before an acquire is started: HF_INVALID without a callback, which alone
- * would tell of the hold. */
+/* Before an acquire is started: HF_INVALID if there is no callback, because
+ * without one the caller would never learn of the hold. */
 int hf__told_check(int is_told, struct hf_error *err);
-/* The same, without a place for it. */
+/* Before a blocking acquire: HF_INVALID if `out` is NULL. */
 int hf__out_check(hf_hold **out, struct hf_error *err);
 
 /* Reserve a handle for what it acquires: HF_OK, or HF_NOMEM. */
 int hf__op_reserve(const hf_lock *lock, struct op *op, struct hf_error *err);
 
-/* It is over at last: its handle, if it has one, stands for what was granted,
- * or is cancelled. */
+/* The acquire is over: its reserved handle, if it has one, stands for the hold
+ * from now on, or is cancelled if nothing was granted. */
 void hf__op_give(hf_client *c, struct op *op);
 
 /* Give back what `holder` has, without waiting for it. */
@@ -144,8 +145,8 @@ void hf__lock_undo(hf_lock *lock, uint64_t holder);
 int hf__lock_state(hf_lock *lock, uint64_t holder);
 int64_t hf__lock_valid_ms(hf_lock *lock, uint64_t holder);
 
-/* Run it; copy the error; return the status.  A lock of this host may stand in
- * for the store, and `err` says so with HF_OK. */
+/* Run `op`, copy its error and return its status.  If a lock of this host
+ * stands in for the store, this returns HF_OK and `err` says so. */
 int hf__op_run(hf_client *c, struct op *op, struct hf_error *err);
 
 /* A copy of `op` that answers through `complete`; HF_OK or HF_NOMEM. */

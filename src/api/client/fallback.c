@@ -67,7 +67,7 @@ static int host_url(const char *dir, char *out, size_t size)
             out[n++] = digits[b & 15];
         }
     }
-    /* The store's names mean no files of this host. */
+    /* A lock's name is never a path of this host. */
     snprintf(out + n, size - n, "?slash=name");
     return 0;
 }

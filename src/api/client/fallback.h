@@ -10,7 +10,7 @@
 int hf__fallback_read(hf_client *c, const struct url *url, int32_t given,
                       struct hf_error *err);
 
-/* When the engine is closed. */
+/* Free it, once the engine is closed. */
 void hf__fallback_free(hf_client *c);
 
 #endif

@@ -28,7 +28,7 @@ static uint64_t name_hash(const struct list_row *row)
     return hash64(row->name, row->name_len) | 1;
 }
 
-/* Where the hash is, or belongs. */
+/* The place of the hash in the table, or the empty one that it belongs to. */
 static uint64_t *seen_find(uint64_t *table, size_t room, uint64_t hash)
 {
     size_t i = (size_t)(hash >> 20) & (room - 1);
@@ -49,7 +49,7 @@ static int seen_grow(struct page *p)
     return 0;
 }
 
-/* Has another node told of it?  From now on, yes. */
+/* 1 if another node has listed this name before; remembers the name. */
 static int row_is_seen(struct page *p, const struct list_row *row)
 {
     uint64_t hash = name_hash(row);
@@ -194,8 +194,8 @@ static void server_over(struct list *l)
     if (++l->node < l->nodes && !l->stop) server_begin(l);
 }
 
-/* Of a store that is made of several servers, one failed; and the cursor leads
- * on to the next of them. */
+/* One server of a store that is made of several has failed, and the cursor
+ * leads on to the next server. */
 static int is_passed_over(const struct list *l, int status)
 {
     int is_one = status == HF_UNAVAILABLE || status == HF_DENIED;
@@ -214,7 +214,7 @@ static int page_status(struct list *l)
         hf__error_set(&err, HF_NOMEM, "list: out of memory");
     else
         err = l->op.err;
-    /* By a function of the user's. */
+    /* The user's function may have forked. */
     int forked = hf__client_check(l->client, &err);
     if (forked != HF_OK) status = forked;
     if (status != HF_OK && l->first == HF_OK) {

@@ -20,8 +20,8 @@ _Static_assert(BATCH_MAX >= HF_MULTI_MAX, "a set of locks is one batch");
 
 /* ---- for steps ----------------------------------------------------------- */
 
-/* Until it is begun, an operation is in no queue of the engine's, and nobody
- * has a callback with it. */
+/* Until an operation is begun, the engine uses neither its `next` nor what its
+ * callback is given: they are free for the list of what a step asks for. */
 void hf__sequence_ask(struct sequence *s, hf_client *c, struct op *op)
 {
     op->complete_data = c;
@@ -69,8 +69,8 @@ int hf__sequence_fail_as(struct sequence *s, const struct op *op)
 
 /* ---- what a step asked for ----------------------------------------------- */
 
-/* Operations, those of one client next to each other.  A copy: a started run
- * may be over, and its memory gone, once the last of them is begun. */
+/* What a step asked for, sorted by client.  It is a copy, because a started run
+ * may be over, and its memory freed, once its last operation is begun. */
 struct batch {
     size_t len;
     struct op *ops[BATCH_MAX];
@@ -150,7 +150,8 @@ static int step_start(struct sequence *s)
     return 1;
 }
 
-/* Those of several clients may be over at the same time: the last one steps. */
+/* Operations of several clients may be over at the same time: the last one
+ * takes the next step. */
 static void op_complete(struct op *op)
 {
     struct sequence *s = op->complete_user;

@@ -31,7 +31,7 @@
  *   - A started run is either in the hands of the pump, as an operation, or in
  *     a callback of the pump: the pump waits for both before it is freed, so
  *     the client of a run needs no other pin.  A run that uses several clients
- *     pins them itself (multi_call.c).
+ *     pins them itself (multi/call.c).
  *   - A function of the user's may be called in a step.  It may have forked:
  *     hf__client_check() comes next.
  */

@@ -60,7 +60,7 @@ int hf_client_settings(const hf_client *client, struct hf_client_options *out,
 
 /* ---- of a URL ----------------------------------------------------------- */
 
-/* Is something of it left out where it is shown? */
+/* 1 if the text has a password, which is left out where the text is shown. */
 static int has_secret(const char *text)
 {
     char shown[URL_LEN_MAX + 8];

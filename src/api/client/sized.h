@@ -11,7 +11,7 @@
 
 #include "holdfast/holdfast.h"
 
-#define SIZED_MAX 4096 /* a struct_size beyond is none that anybody has set */
+#define SIZED_MAX 4096 /* a larger struct_size was never set: it is garbage */
 
 /* Each struct that a caller allocates, with the last field that it had in its
  * first release.  A field that is added later changes nothing here. */
@@ -51,7 +51,7 @@
 int hf__sized_read(void *to, uint32_t to_size, uint32_t first, const void *from,
                    uint32_t from_size, struct hf_error *err);
 
-/* May `out` be filled?  HF_OK or HF_INVALID. */
+/* Check that `out` can be filled.  HF_OK or HF_INVALID. */
 #define hf__result_check(out, err)                                             \
     hf__sized_check((out)->struct_size, SIZED_FIRST(out), (err))
 int hf__sized_check(uint32_t size, uint32_t first, struct hf_error *err);

@@ -44,7 +44,8 @@ static int campaign_claim(hf_election *e, struct hf_error *err)
     e->campaigns = 1;
     hf__pump_unlock(p);
     if (is_busy) return hf__error_set(err, HF_INVALID, "it campaigns already");
-    /* Behind the claim: what another thread's campaign has won is seen. */
+    /* After the claim, so that a campaign that another thread has just won is
+     * seen. */
     int state = hf__election_state(e);
     if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return HF_OK;
     hf__pump_lock(p);

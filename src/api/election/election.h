@@ -1,11 +1,11 @@
 /*
  * election.h: what the files of elections share.
  *
- *   election.c         candidates as objects
- *   election_call.c    their calls, from arguments to tasks
- *   election_run.c     carrying a task out
- *   election_step.c    what a task asks of the store next
- *   election_record.c  what a leader publishes, as text                PURE
+ *   election.c  candidates as objects
+ *   call.c      their calls, from arguments to tasks
+ *   run.c       carrying a task out
+ *   step.c      what a task asks of the store next
+ *   record.c    what a leader publishes, as text                PURE
  *
  * A call is a run of operations, each chosen when the one before is over:
  * sequence.h.
@@ -27,7 +27,7 @@ struct election_record {
 
 /* Returns its length; `out` has ELECTION_HEAD_MAX bytes. */
 size_t hf__election_format(const struct election_record *r, char *out);
-/* 0, or -1: this is no such record, and `r` is all zero. */
+/* 0; or -1 if the text is no such record, and `r` is all zero. */
 int hf__election_parse(const char *text, size_t len, struct election_record *r);
 /* The key of the record: `out` has NAME_LEN_MAX + 1 bytes. */
 void hf__election_key(const char *name, char *out);
@@ -74,7 +74,7 @@ struct election_task {
     struct hf_acquire_options acquire; /* CAMPAIGN */
     hf_hold *handle;           /* CAMPAIGN: reserved for its hold; or NULL */
     hf_hold *hold;             /* CAMPAIGN: that hold, once it is won */
-    uint64_t holder;           /* whose leadership it is about */
+    uint64_t holder;           /* that campaigns, publishes or resigns */
     struct election_record me; /* as it is published */
     const void *value;         /* to be published; NULL: nothing */
     size_t value_len;
@@ -95,17 +95,18 @@ struct election_task {
  * 1: ask for it; 0: the call is over, and t->seq tells how. */
 int hf__election_step(struct election_task *t);
 
-/* Carry it out, and wait for it; its status. */
+/* Carry out the task and wait for it; returns its status. */
 int hf__election_run(struct election_task *t, struct hf_error *err);
-/* A copy of it, and of its value, answered through `fn`; HF_OK, or it will not
- * be. */
+/* Start a copy of the task and of its value.  HF_OK: `fn` will be called; any
+ * other status: it will not. */
 int hf__election_launch(const struct election_task *from, void (*fn)(void),
                         void *user, struct hf_error *err);
-/* It is over, or was never run: a campaign's handle stands for the leadership,
- * or is cancelled. */
+/* The task is over, or was never run: the handle of a campaign stands for the
+ * leadership from now on, or is cancelled. */
 void hf__election_over(struct election_task *t);
 
-/* The holder of the latest campaign, 0: there was none; and its state. */
+/* The holder of the latest campaign, 0 if there was none; and the state of its
+ * leadership. */
 uint64_t hf__election_holder(hf_election *e);
 int hf__election_state(hf_election *e);
 

@@ -1,7 +1,7 @@
 /*
  * election/record.c: what a leader publishes, as text.  Pure.
  *
- * The rule: what is not exactly such a record is none.
+ * The rule: text that is not exactly such a record is refused.
  */
 #include <inttypes.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@ size_t hf__election_format(const struct election_record *r, char *out)
     return (size_t)n;
 }
 
-/* Digits, and a blank behind them: where the next word begins, or NULL. */
+/* Parse digits and the blank behind them.  Returns where the next word begins,
+ * or NULL. */
 static const char *fence_parse(const char *p, const char *end, uint64_t *out)
 {
     const char *first = p;
@@ -52,7 +53,7 @@ int hf__election_parse(const char *text, size_t len, struct election_record *r)
 
 void hf__election_key(const char *name, char *out)
 {
-    /* One slot for the lock and its record, as hf__once_key() has it. */
+    /* The lock and its record are in one hash slot, as in hf__once_key(). */
     if (strchr(name, '{'))
         snprintf(out, NAME_LEN_MAX + 1, "holdfast_elect_tagged:%s", name);
     else

@@ -1,8 +1,8 @@
 /*
  * election/run.c: one call carried out, waiting or by callbacks.
  *
- * The rule: elections know nothing of a lock of this host alone.  Operations go
- * to the client's store directly, never to its fallback.
+ * The rule: an election has no fallback to this host.  Its operations go to the
+ * client's store only.
  */
 #include <string.h>
 
@@ -64,8 +64,8 @@ static void task_tell(struct election_task *t)
                                t->user);
 }
 
-/* The client may go once the user has been told of its last call; the pump
- * stays until this has returned. */
+/* The client may be closed once the callback of its last call has run; the pump
+ * is not freed before this function has returned. */
 static void task_over(struct sequence *s)
 {
     struct election_task *t = (struct election_task *)s;

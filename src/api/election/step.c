@@ -7,7 +7,7 @@
  *   AWAIT     inspect -> [read] -> done, or nap -> inspect ...
  *
  * The rule: a record is only replaced in the version that was read, and only
- * if its fence is not above ours; so who was succeeded cannot publish over his
+ * if its fence is not above ours; so a former leader cannot publish over its
  * successor, however long it was paused in between.
  */
 #include <string.h>
@@ -66,7 +66,8 @@ static void value_init(struct election_task *t, enum op_type type,
     t->phase = phase;
 }
 
-/* A look is over when the wait is: a store that is dead does not prolong it. */
+/* A look ends when the wait does: a store that does not answer cannot make the
+ * wait longer. */
 static void look_bound(struct election_task *t)
 {
     if (t->call != CALL_AWAIT || t->end_us == TIME_NEVER || t->end_us == 0)
@@ -101,7 +102,7 @@ static int inspect_next(struct election_task *t)
 
 /* ---- publishing --------------------------------------------------------- */
 
-/* A leadership whose value is not to be seen is none: give it back. */
+/* A leader whose value could not be published does not lead: resign. */
 static int publish_fail(struct election_task *t)
 {
     if (t->call != CALL_CAMPAIGN) return 0;
@@ -130,7 +131,7 @@ static int write_next(struct election_task *t, uint64_t version)
     return 1;
 }
 
-/* Closing the client has ended it, or another candidate. */
+/* Closing the client has ended the leadership, or its lease has ended. */
 static void task_fail_lost(struct election_task *t)
 {
     if (hf__client_is_closing(t->e->client))
@@ -139,7 +140,8 @@ static void task_fail_lost(struct election_task *t)
         task_fail(t, HF_LOST, "the leadership was lost");
 }
 
-/* What is there is known: is it ours to replace? */
+/* The published record was read: replace it if the leadership still allows
+ * that. */
 static int publish_read(struct election_task *t, const struct hf_value *v)
 {
     struct election_record r = {0};
@@ -166,8 +168,8 @@ static int publish_wrote(struct election_task *t)
     return publish_fail(t);
 }
 
-/* Who is known to the store as its owner?  With hand-over that need not be the
- * holder. */
+/* Fill in the owner that the store knows.  After a hand-over within the process
+ * that need not be this holder. */
 static void me_fill(struct election_task *t)
 {
     struct pump *p = &t->e->client->pump;
@@ -224,8 +226,8 @@ static int resign_begin(struct election_task *t)
     return publish_begin(t);
 }
 
-/* Nobody is kept from leading by a value that cannot be taken back: it is no
- * longer the leader's once another one leads. */
+/* The leader resigns even if its value cannot be deleted: observers ignore the
+ * value as soon as another candidate leads. */
 static int resign_read(struct election_task *t, const struct hf_value *v)
 {
     struct election_record r;
@@ -261,8 +263,8 @@ static int look_over(struct election_task *t)
     return 1;
 }
 
-/* A look was not answered.  One that had only the rest of the wait, behind
- * others that were answered, says nothing of the store. */
+/* A look was not answered.  If earlier looks were answered and this one was cut
+ * short by the end of the wait, the store may be fine: HF_TIMEOUT. */
 static int look_failed(struct election_task *t)
 {
     int is_cut = t->op.status == HF_UNAVAILABLE && t->has_looked
@@ -293,7 +295,8 @@ static int look_inspected(struct election_task *t)
     return look_over(t);
 }
 
-/* A former leader's, or of one who was elected a moment ago, is not his. */
+/* The record may be a former leader's, or already the next leader's: only one
+ * with the owner that the lock has belongs to this leader. */
 static int look_read(struct election_task *t, struct hf_value *v)
 {
     struct election_record r;

@@ -1,8 +1,8 @@
 /*
  * barrier.c: the calls on barriers.
  *
- * The rule: every wait is a party of its own, with a holder that nobody else
- * has, so that the store never takes one for another.
+ * The rule: every wait is a party of its own, with a new holder id, so that the
+ * store never takes one for another.
  */
 #include "holdfast/barrier.h"
 
@@ -51,8 +51,8 @@ static int wait_prepare(struct op *op, const hf_lock *lock,
     return status;
 }
 
-/* The store has one number for both: a generation is a multiple of its
- * parties. */
+/* The store answers with one number, generation + index: a generation is a
+ * multiple of the number of parties. */
 static struct hf_passed passed_of(const struct op *op)
 {
     uint64_t index = op->grant.fence % (uint64_t)op->permits;

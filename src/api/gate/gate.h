@@ -9,11 +9,11 @@
 #include "api/client/client.h"
 #include "holdfast/wait.h"
 
-/* A lock object of this kind, if the store has such. */
+/* Open a lock object of this kind; HF_UNSUPPORTED if the store lacks it. */
 int hf__gate_open(hf_client *client, enum lock_kind kind, const char *name,
                   hf_lock **out, struct hf_error *err);
 
-/* An operation that waits as `given` says, as somebody who is nobody else. */
+/* Prepare an operation that waits as `given` says, with a new holder id. */
 int hf__gate_prepare(struct op *op, const hf_lock *lock,
                      const struct hf_wait_options *given, struct hf_error *err);
 

@@ -55,7 +55,7 @@ static int set_check(int64_t count, struct hf_error *err)
                          (long long)count, HF_LATCH_MAX);
 }
 
-/* What a change that was not made means to who asked for it. */
+/* The status of a change that the store did not make. */
 static int outcome(const struct tally_job *job, struct hf_error *err)
 {
     if (job->is_done || job->what == TALLY_DELETE) return HF_OK;

@@ -12,7 +12,7 @@
 int hf__tally_run(const hf_lock *lock, struct tally_job *job,
                   struct hf_error *err);
 
-/* A started one is over. */
+/* What a started operation came to. */
 struct tally_end {
     int status;
     const struct tally_job *job;

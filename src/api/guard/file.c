@@ -75,7 +75,7 @@ static int file_sync(const char *path, struct hf_error *err)
     return failed ? hf__guard_path_fail(err, path, "sync") : HF_OK;
 }
 
-/* Under the lock, the token being admitted. */
+/* The guard is locked, and has admitted the token. */
 static int file_move(const char *from, const char *path, struct hf_error *err)
 {
     if (rename(from, path) != 0)

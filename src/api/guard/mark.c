@@ -1,9 +1,9 @@
 /*
  * guard/mark.c: the highest token of a guarded file, in `<path>.guard`.
  *
- * One rule: the file is only believed and only changed under its flock(2), for
- * which nobody waits longer than MARK_WAIT_MS: its owner may be the very holder
- * that was stopped.
+ * One rule: the file is only believed and only changed under its flock(2).  No
+ * call waits for that longer than MARK_WAIT_MS: the process that has it may be
+ * stopped.
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -177,7 +177,7 @@ static int mark_write(struct guard_mark *m, uint64_t token,
     int len = snprintf(text, sizeof text, MARK_MAGIC "%" PRIu64 "\n", token);
     if (hf__write_at(m->fd, text, (size_t)len, 0) != 0) {
         int status = hf__guard_path_fail(err, m->path, "write its guard");
-        if (m->token == 0) (void)!ftruncate(m->fd, 0); /* as it was */
+        if (m->token == 0) (void)!ftruncate(m->fd, 0); /* no token, as before */
         return status;
     }
     /* A new file is there after a power loss only if its directory says so. */

@@ -18,7 +18,7 @@ struct guard_mark {
     uint64_t token; /* the highest so far; 0: none */
 };
 
-/* HF_OK, or HF_INVALID: it is 0 or beyond 2^63-1. */
+/* HF_OK; or HF_INVALID if the token is 0 or above 2^63-1. */
 int hf__guard_token_check(uint64_t token, struct hf_error *err);
 
 /* "<path><suffix>" into `out`; HF_OK or HF_INVALID. */
@@ -32,14 +32,14 @@ int hf__guard_path_fail(struct hf_error *err, const char *path,
 /* Sync the directory of `path`: 0, or -1 with errno. */
 int hf__guard_directory_sync(const char *path);
 
-/* Open and lock it, made if `make` and there is none, and read its token.
- * Whatever this returns: hf__guard_mark_close(). */
+/* Open and lock the file, and read its token.  A missing file is made if
+ * `make` is set.  Call hf__guard_mark_close() whatever this returns. */
 int hf__guard_mark_open(struct guard_mark *m, const char *path, int make,
                         struct hf_error *err);
 void hf__guard_mark_close(struct guard_mark *m);
 
-/* Let `token` in: it is on disk when this returns HF_OK.  HF_STALE: a higher
- * one was seen before. */
+/* Admit `token`: it is on disk when this returns HF_OK.  HF_STALE if a higher
+ * token was seen before. */
 int hf__guard_mark_admit(struct guard_mark *m, uint64_t token,
                          struct hf_error *err);
 

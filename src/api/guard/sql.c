@@ -1,7 +1,7 @@
 /*
  * guard/sql.c: the guard as SQL.  One rule: a stale token makes the statement
- * fail, by a constraint, in every dialect; a row count that nobody looks at
- * protects nothing.
+ * fail, by a constraint, in every dialect; a program may forget to look at a
+ * row count.
  *
  * `stale` is 0 in every row that can exist: an upsert that would go backwards
  * sets it to 1 and breaks the constraint.  The upsert keeps the row locked
@@ -43,8 +43,8 @@ static const char *const postgres[STATEMENTS] = {
     "VALUES ($1, 1, $2) "
     "ON CONFLICT (resource, kind) DO UPDATE SET token = EXCLUDED.token",
 
-    /* Without a row it must fail, too: so the row that is proposed is stale
-     * unless the claim is there; the one that is found has the last word. */
+    /* It must fail without a row as well: the proposed row is stale unless the
+     * claim exists; an existing row is judged by the ON CONFLICT part. */
     "INSERT INTO holdfast_guard AS g (resource, kind, token, stale) "
     "SELECT $1::text, 1, $2::bigint, CASE WHEN EXISTS (SELECT 1 "
     "FROM holdfast_guard WHERE resource = $1::text AND kind = 1 "

@@ -22,7 +22,7 @@ enum place_state {
     PLACE_FREE,
     PLACE_RESERVED, /* for what is being acquired */
     PLACE_USED,
-    PLACE_GONE, /* as before, for those that have it in hand */
+    PLACE_GONE, /* released; kept for the calls that have it in hand */
     PLACE_SHUT  /* its client is being closed */
 };
 
@@ -63,7 +63,7 @@ static void table_unlock(void)
     pthread_mutex_unlock(&table.mutex);
 }
 
-/* The threads that waited are not in the child. */
+/* The child has no thread that waits on the condition. */
 static void fork_child(void)
 {
     table.dropped = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
@@ -75,8 +75,8 @@ static void fork_register(void)
     pthread_atfork(fork_prepare, table_unlock, fork_child);
 }
 
-/* A fork may come while any thread has the mutex: the handlers are there before
- * it is first locked. */
+/* Another thread may fork while this one has the mutex, so the handlers for
+ * that are registered before the mutex is first locked. */
 static void table_lock(void)
 {
     pthread_once(&fork_once, fork_register);
@@ -90,8 +90,8 @@ static struct place *place_at(uint32_t at)
     return &table.chunks[at / CHUNK_LEN][at % CHUNK_LEN];
 }
 
-/* Memory of the process, not of a client: a handle outlives its client, if
- * only to be told that it does. */
+/* The table is allocated by the process, not by a client: a handle may be used
+ * after its client was closed, and must be recognised as stale then. */
 static int table_grow(void)
 {
     const struct allocator *a = &hf__alloc_default;
@@ -132,8 +132,8 @@ static struct place *place_of(const hf_hold *handle)
     return generation == (bits & ~PLACE_MASK) ? p : NULL;
 }
 
-/* One generation for each acquire: of a handle that is gone it has been counted
- * already. */
+/* Each acquire gets a generation of its own.  For a handle that was released or
+ * shut, the generation has gone up already. */
 static void place_free(struct place *p, uint32_t at)
 {
     if (p->state == PLACE_RESERVED) p->generation++;

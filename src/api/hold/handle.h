@@ -27,15 +27,16 @@ struct grip {
 /* Reserve a handle for something that is about to be acquired, and keep the
  * client open until one of the two below.  HF_OK or HF_NOMEM. */
 int hf__handle_reserve(hf_client *c, hf_hold **out);
-/* It is granted: the handle stands for it.  HF_OK, or HF_CLOSED: the client is
- * being closed, and waits until the handle is cancelled: let go of what was
- * granted before that. */
+/* The acquire was granted: the handle stands for the hold.  HF_OK; or HF_CLOSED
+ * if the client is being closed.  The client then waits until the handle is
+ * cancelled: let go of what was granted first. */
 int hf__handle_fill(hf_hold *handle, hf_client *c, const struct grip *grip);
-/* It is not. */
+/* The acquire was not granted. */
 void hf__handle_cancel(hf_hold *handle, hf_client *c);
 
-/* hold.c: what `by` says was granted, and is pinned for it, gets the reserved
- * handle.  HF_OK, or HF_CLOSED with `err` filled: it is let go. */
+/* hold.c: give the reserved handle to the hold in `by`, which was granted and
+ * is pinned for this.  HF_OK; or HF_CLOSED with `err` filled, and the hold is
+ * unpinned. */
 int hf__hold_given(hf_hold *handle, hf_client *c, const struct grip *by,
                    hf_hold **out, struct hf_error *err);
 
@@ -45,30 +46,35 @@ void hf__hold_forget(hf_hold *hold);
 /* An operation on the hold that is in hand. */
 void hf__hold_op(struct op *op, enum op_type type, const struct grip *g);
 
-/* The same, started: made with the hold in hand, which it pins.  Then it goes,
- * and is freed when it is over or, HF_CLOSED, cannot go; or it is freed. */
+/* An operation on a hold that was started.  hf__started_new() pins the hold,
+ * which must be in hand.  hf__started_go() sends the operation, which is freed
+ * when it is over; with HF_CLOSED it was not sent, and is freed already.
+ * hf__started_free() frees one that was never sent. */
 struct started;
 struct started *hf__started_new(enum op_type type, const struct grip *g,
                                 int64_t lease_ms, hf_hold_fn fn, void *user,
                                 struct hf_error *err);
-/* It is one of several: the text of its error begins with "lock NAME: ". */
+/* The operation is on one part of a set: the text of its error begins with
+ * "lock NAME: ". */
 void hf__started_as_part(struct started *s);
 int hf__started_go(struct started *s, struct hf_error *err);
-/* Also if the client is being closed: the callback receives HF_CLOSED. */
+/* As hf__started_go(), also if the client is being closed: the callback
+ * receives HF_CLOSED then. */
 void hf__started_go_anyway(struct started *s);
 void hf__started_free(struct started *s);
 
-/* Take a handle in hand: what it stands for is not freed meanwhile.  0, or -1:
- * it stands for nothing.  `is_last`: nobody can take it from now on, and what
- * it stands for is let go when the last has dropped it. */
+/* Take a handle in hand: what it stands for is not freed until the handle is
+ * dropped.  0; or -1 if the handle is stale.  With `is_last` no other call can
+ * take it any more, and what it stands for is let go when the last call has
+ * dropped it. */
 int hf__handle_take(hf_hold *handle, struct grip *out, int is_last);
 void hf__handle_drop(const struct grip *grip);
 
 /* The client is being closed: none of its handles can be taken from now on;
  * then wait for those that are in hand; then let go of what they stood for. */
 void hf__handles_shut(hf_client *c);
-/* 1: there are none; 0: some are still in hand, and the client's loop, which is
- * the program's, is to be run for them. */
+/* 1 if no handle is in hand any more.  0 if some still are: the client has no
+ * thread (HF_CLIENT_OWN_LOOP), so the caller must process it for them. */
 int hf__handles_wait(hf_client *c);
 void hf__handles_free(hf_client *c);
 

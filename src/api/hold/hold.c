@@ -27,7 +27,7 @@ static int handle_refuse(const hf_hold *hold, struct hf_error *err)
                               : "NULL: nothing was acquired");
 }
 
-/* HF_OK, and it is in hand; or a status. */
+/* HF_OK if the handle is in hand now; otherwise a status. */
 static int grip_take(const hf_hold *hold, struct grip *g, struct hf_error *err)
 {
     if (hf__handle_take((hf_hold *)hold, g, 0) != 0)
@@ -37,10 +37,11 @@ static int grip_take(const hf_hold *hold, struct grip *g, struct hf_error *err)
     return status;
 }
 
-/* The same, for the last time: of two releases one gets it. */
+/* As grip_take(), for the last time: of two releases only one gets the handle.
+ */
 static int grip_take_last(hf_hold *hold, struct grip *g, struct hf_error *err)
 {
-    int status = grip_take(hold, g, err); /* in a child nothing is changed */
+    int status = grip_take(hold, g, err); /* fails in a forked child */
     if (status != HF_OK) return status;
     hf__handle_drop(g);
     return hf__handle_take(hold, g, 1) == 0 ? HF_OK : handle_refuse(hold, err);
@@ -52,7 +53,7 @@ int hf__hold_given(hf_hold *handle, hf_client *c, const struct grip *by,
                    hf_hold **out, struct hf_error *err)
 {
     struct pump *p = &by->client->pump;
-    hf__pump_lock(p); /* before anybody else can release it */
+    hf__pump_lock(p); /* before another thread can release the hold */
     int is_first = !by->slot->handle;
     if (is_first) by->slot->handle = handle;
     hf__pump_unlock(p);
@@ -92,8 +93,8 @@ static void slot_view(struct pump *p, struct slot *s, struct view *v)
 {
     int64_t now_us = hf__clock_us();
     hf__pump_lock(p);
-    /* A holder that is told that it is lost must not find it held afterwards.
-     */
+    /* Once this has told a caller that the hold is lost, no later call may find
+     * it held. */
     if (s->hold.state == HOLD_HELD && now_us >= s->hold.valid_us)
         hf__pump_end(p, s, now_us);
     v->state = hf__hold_view(&s->hold, now_us);
@@ -271,7 +272,7 @@ void hf__hold_op(struct op *op, enum op_type type, const struct grip *g)
     op->hold = g->handle;
 }
 
-/* One that was started.  It pins op.target; the pump keeps the client. */
+/* A started operation.  It pins op.target; the pump keeps the client open. */
 struct started {
     struct op op; /* first */
     hf_client *client;
@@ -408,7 +409,7 @@ int hf_hold_extend_start(hf_hold *hold, int64_t lease_ms, hf_hold_fn cb,
 
 /* ---- feed ---------------------------------------------------------------- */
 
-/* What feeding this hold comes to; lock held. */
+/* Feed this hold; the status.  The pump's lock is held. */
 static int slot_feed(struct pump *p, struct slot *s)
 {
     int64_t now_us = hf__clock_us();

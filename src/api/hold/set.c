@@ -1,7 +1,8 @@
 /*
  * hold/set.c: several holds behind one handle.
  *
- * The rule: what fails for one part keeps nothing from the others.
+ * The rule: an operation that fails for one part is carried out on the others
+ * all the same.
  */
 #include "api/hold/set.h"
 
@@ -40,8 +41,8 @@ void hf__hold_set_cancel(struct hold_set *set, hf_client *c)
     hf__free(&a, set);
 }
 
-/* Parts that were released are not found; one of another client than the set's
- * own, which is closed, is given back. */
+/* Release the parts that are still held: parts of other clients, if the set is
+ * freed because its own client is closed. */
 void hf__hold_set_free(struct hold_set *set)
 {
     struct allocator a = set->alloc;
@@ -60,7 +61,8 @@ int hf__hold_claim(hf_hold *handle, hf_client *c, hf_lock *lock,
     hf__pump_lock(p);
     struct slot *s = hf__holder_slot(&p->engine, lock->entry, holder);
     if (s) s->pins++;
-    /* Closing the client has released it. */
+    /* Without a hold: either closing the client has released it, or its lease
+     * has ended. */
     int status = p->engine.closing ? HF_CLOSED : HF_EXPIRED;
     hf__pump_unlock(p);
     struct grip g = {.client = lock->client, .slot = s};
@@ -73,7 +75,7 @@ int hf__hold_claim(hf_hold *handle, hf_client *c, hf_lock *lock,
     return status;
 }
 
-/* Each part; what cannot be had is given back. */
+/* Give each part its handle; if one cannot have it, the others are released. */
 static int parts_claim(struct hold_set *set, hf_client *c,
                        hf_lock *const *locks, uint64_t holder,
                        struct hf_error *err)
@@ -152,7 +154,8 @@ static void run_take(struct set_run *r, struct hold_set *set, enum op_type type,
     }
 }
 
-/* Those of the client of the first that is not yet `done`; how many. */
+/* The operations of one client: that of the first part that is not yet `done`.
+ * Returns their number. */
 static size_t run_next(const struct set_run *r, char *done, struct op **out,
                        struct op *ops)
 {
@@ -201,7 +204,7 @@ static int run_result(struct set_run *r, const struct hold_set *set,
     return first;
 }
 
-/* Without memory for all at once: one after the other. */
+/* There is no memory to run all at once: run one after the other. */
 static int run_singly(struct hold_set *set, enum op_type type, int64_t lease_ms,
                       struct hf_error *err)
 {
@@ -292,8 +295,9 @@ static void part_drop(struct part *p)
     hf__handle_drop(&p->grip);
 }
 
-/* Those that are still there, so that nothing is missing afterwards; how many.
- * -1: no memory. */
+/* Take the parts that still exist in hand, and allocate their operations, so
+ * that starting them cannot fail halfway.  Their number, or -1 if there is no
+ * memory. */
 static int parts_prepare(struct set_call *c, const struct hold_set *set,
                          enum op_type type, int64_t lease_ms, struct part *out)
 {
@@ -314,7 +318,8 @@ static int parts_prepare(struct set_call *c, const struct hold_set *set,
     return n;
 }
 
-/* Nobody else can take them from now on; how many are left. */
+/* Take the parts for the last time, so that no other call can.  Returns how
+ * many were not released meanwhile. */
 static int parts_take(struct part *parts, int len)
 {
     int n = 0;
@@ -346,8 +351,8 @@ static int has_open(const struct part *parts, size_t len)
     return is_open;
 }
 
-/* HF_OK: `c` is told by those that are on their way, never by this call.
- * Otherwise there is none, and it is freed. */
+/* Start the operations.  HF_OK: the last of them completes `c`, after this has
+ * returned.  Otherwise none was started, and `c` is freed. */
 static int parts_go(struct set_call *c, struct part *parts, size_t len,
                     struct hf_error *err)
 {
@@ -378,7 +383,7 @@ static struct set_call *call_new(const struct grip *g, hf_hold_fn fn,
     return c;
 }
 
-/* All that are there are in hand, and the set itself for the last time if it is
+/* `n` parts are in hand, and so is the set, for the last time if it is being
  * released; `c` is taken. */
 static int set_go(const struct grip *g, struct set_call *c, struct part *parts,
                   int n, struct hf_error *err)
@@ -390,7 +395,8 @@ static int set_go(const struct grip *g, struct set_call *c, struct part *parts,
     return gone_set(err);
 }
 
-/* With `c`, which is taken, and memory for the parts. */
+/* Start the operation on all parts; `c` is taken, and `parts` has room for all.
+ */
 static int set_start(const struct grip *g, struct set_call *c,
                      struct part *parts, int64_t lease_ms, int is_release,
                      struct hf_error *err)

@@ -16,13 +16,13 @@ struct hold_set {
     hf_hold *parts[]; /* handles of their own, released with the set */
 };
 
-/* Memory and handles for `len` locks that are about to be acquired, so that
- * nothing is missing afterwards; or NULL.  The client is kept open until one of
- * the two: claimed, or cancelled. */
+/* Reserve memory and handles for `len` locks that are about to be acquired, so
+ * that nothing can fail for lack of them afterwards; NULL if there is no
+ * memory.  The client is kept open until the set is claimed or cancelled. */
 struct hold_set *hf__hold_set_reserve(hf_client *c, size_t len);
 void hf__hold_set_cancel(struct hold_set *set, hf_client *c);
 
-/* Its memory; parts that are still there are given back. */
+/* Free a claimed set; parts that are still held are released. */
 void hf__hold_set_free(struct hold_set *set);
 
 /* The hold that `holder` has of `lock`, on its store or on this host, gets the
@@ -38,9 +38,9 @@ int hf__hold_set_claim(struct hold_set *set, hf_client *c,
                        hf_lock *const *locks, uint64_t holder, hf_hold **out,
                        struct hf_error *err);
 
-/* RELEASE or EXTEND every part, all of one client in one flush, whatever
- * becomes of the others; what the first said that failed.  A released set is
- * empty afterwards. */
+/* RELEASE or EXTEND every part, all of one client in one flush, even if some
+ * fail.  Returns the status of the first that failed.  A released set is empty
+ * afterwards. */
 int hf__hold_set_run(struct hold_set *set, enum op_type type, int64_t lease_ms,
                      struct hf_error *err);
 

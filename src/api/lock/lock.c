@@ -171,7 +171,7 @@ int hf_lock_open(hf_client *client, const char *name, hf_lock **out,
     return hf_lock_open_n(client, name, strlen(name), out, err);
 }
 
-/* Does the kind exist, does it know the order, does the store have both? */
+/* Check that the kind exists, has this order, and that the store has both. */
 static int kind_check(const hf_client *c, const struct hf_lock_options *o,
                       struct hf_error *err)
 {

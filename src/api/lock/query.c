@@ -75,7 +75,7 @@ int hf_lock_is_locked(hf_lock *lock, int *out, struct hf_error *err)
     return status;
 }
 
-/* The store knows nothing of a hold of this host. */
+/* If this host stands in for the store, only the host knows of the hold. */
 static int hold_inspect(hf_lock *lock, struct hf_info *info,
                         struct hf_error *err)
 {

@@ -27,10 +27,10 @@
 
 static void ticket_write(const struct ticket *t, char *out, size_t size)
 {
-    /* Where there is no fence the number means nothing either.  The number may
-     * be above the fence: of permits, whose fence is the store's alone, and of
-     * a fair lock that was given between two polls.  A ticket never says more
-     * than its fence. */
+    /* The number in a ticket is at most its fence, which is 0 if the store
+     * gives none.  A hold's own number may be higher: for permits, whose fence
+     * comes from the store, and for a fair lock that was given between two
+     * polls. */
     snprintf(out, size, TICKET_WORD "%s:%016" PRIx64 ":%" PRId64 ":%" PRId64,
              t->owner, t->secret, min64(t->number, t->fence), t->fence);
 }
@@ -123,7 +123,7 @@ int hf__ticket_of(hf_client *c, struct slot *s, char *ticket, size_t size,
     return HF_OK;
 }
 
-/* The ticket of permits also says how many: semaphore_ticket.c. */
+/* A ticket of permits also says how many: semaphore/ticket.c. */
 static int permit_refuse(const hf_lock *lock, struct hf_error *err)
 {
     if (lock->entry->kind != KIND_PERMIT) return HF_OK;
@@ -202,7 +202,8 @@ static int release_prepare(struct op *op, hf_lock *lock, const char *ticket,
     if (status != HF_OK) return status;
     hf__op_init(op, OP_TYPE_TICKET_RELEASE, lock, 0);
     if (ticket_read(&op->ticket, ticket) != 0) return ticket_bad(err);
-    /* Nothing of a ticket can be on its way: no number is to be shut out. */
+    /* No acquire of a ticket's holder can still be on its way, so the store
+     * need not refuse late copies up to a number. */
     op->ticket.number = 0;
     return HF_OK;
 }

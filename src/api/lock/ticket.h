@@ -11,8 +11,8 @@
 int hf__ticket_of(hf_client *c, struct slot *s, char *ticket, size_t size,
                   struct hf_error *err);
 
-/* An operation that takes over what the ticket says, with a handle reserved for
- * it: HF_OK, or what is wrong. */
+/* Prepare an operation that takes over the hold of the ticket, and reserve its
+ * handle.  HF_OK, or what is wrong. */
 int hf__attach_prepare(struct op *op, hf_lock *lock, const char *ticket,
                        int64_t permits, int64_t lease_ms, struct hf_error *err);
 

@@ -37,8 +37,8 @@ static struct multi_call *acquire_new(hf_multi *m,
     return c;
 }
 
-/* Granted by this host instead of its store: why, as a single lock tells, and
- * which of them it is. */
+/* If this host granted one of the locks instead of its store, tell which lock,
+ * and why, as the acquire of a single lock does. */
 static void local_tell(const struct multi_call *c, struct hf_error *err)
 {
     for (size_t i = 0; i < c->len; i++) {

@@ -141,11 +141,11 @@ void hf__multi_call_leave(struct multi_call *c)
     if (c->set) hf__hold_set_cancel(c->set, c->parts[0].client);
     for (size_t i = 0; i < c->clients_len; i++) {
         struct multi_client *mc = &c->clients[i];
-        if (mc->client->pump.forked) continue; /* by a function of the user's */
+        if (mc->client->pump.forked) continue; /* the user's function forked */
         if (mc->is_listening) hf__cancel_unlisten(c->options.cancel, &mc->ear);
         link_remove(mc);
     }
-    /* Nobody finds it any more: now they may go, too. */
+    /* No client has the call in its list any more: now they may be closed. */
     for (size_t i = 0; i < c->clients_len; i++)
         hf__call_leave(c->clients[i].client);
     hf__free(&alloc, c);
@@ -160,8 +160,8 @@ static void call_stop(struct multi_call *c)
         hf__pump_look(&c->clients[i].client->pump);
 }
 
-/* Keep a client of a call open.  Its lock is taken inside that of another, so
- * it is only tried. */
+/* Keep a client of a call open.  The lock of another client is held, so this
+ * one is only tried: waiting could deadlock. */
 static int client_pin(hf_client *c)
 {
     if (pthread_mutex_trylock(&c->pump.mutex) != 0) return 0;
@@ -170,8 +170,9 @@ static int client_pin(hf_client *c)
     return 1;
 }
 
-/* The loops of other clients that the calls of `c` use, and that belong to the
- * program; how many there are, of which the first `*len` are in `out`. */
+/* Find the clients that the calls of `c` use and that the program pumps itself.
+ * Returns how many such uses there are; `*len` of the other clients were pinned
+ * and are in `out`. */
 static size_t loops_pin(hf_client *c, hf_client **out, size_t *len)
 {
     size_t all = 0;
@@ -190,7 +191,8 @@ static size_t loops_pin(hf_client *c, hf_client **out, size_t *len)
     return all;
 }
 
-/* The program's thread is in here: its loops would stand still. */
+/* The program's thread is in hf_client_close(), so it cannot pump its other
+ * clients: pump them here until the calls are over. */
 static void loops_run(hf_client *c)
 {
     hf_client *others[HF_MULTI_MAX];

@@ -22,14 +22,14 @@ static int bytes_compare(const char *a, size_t a_len, const char *b,
     return order;
 }
 
-/* Options are a client's own business: they do not say where a lock lives. */
+/* The part of the URL that says where a lock is stored: options do not. */
 static size_t store_len(const char *url)
 {
     return strcspn(url, "?");
 }
 
-/* But for one: the database behind a socket; its length, 0 if it is the first.
- */
+/* One option does: db=, the database of a server that is reached by a socket.
+ * Returns the length of its value; 0 for the first database. */
 static size_t database_find(const char *url, const char **out)
 {
     const char *at = url + store_len(url);
@@ -57,7 +57,8 @@ static int lock_compare(const hf_lock *a, const hf_lock *b)
         order = bytes_compare(a->entry->name, a->entry->name_len,
                               b->entry->name, b->entry->name_len);
     if (order == 0) order = database_compare(a_url, b_url);
-    /* Members of a quorum have options of their own, and others behind them. */
+    /* In a list of members the first "?" is not the end: other members follow
+     * it. */
     if (order == 0 && strchr(a_url, '|')) order = strcmp(a_url, b_url);
     return order;
 }
@@ -91,7 +92,7 @@ static int locks_check(hf_lock *const *locks, size_t len, struct hf_error *err)
     return HF_OK;
 }
 
-/* Equal ones are neighbours. */
+/* The locks are sorted, so equal ones are neighbours. */
 static int twins_check(const hf_multi *m, struct hf_error *err)
 {
     for (size_t i = 1; i < m->len; i++)

@@ -1,10 +1,10 @@
 /*
  * multi.h: sets of locks.
  *
- *   multi.c          a set: its life, its order
- *   multi_step.c     one call on it: what to ask next, of which locks
- *   multi_call.c     one call on it: its life, and the clients it keeps open
- *   multi_acquire.c  the public calls; what they got is a hold: hold_set.h
+ *   multi.c    a set: its life, its order
+ *   step.c     one call on it: what to ask next, of which locks
+ *   call.c     one call on it: its life, and the clients it keeps open
+ *   acquire.c  the public calls; what they got is a hold: hold/set.h
  */
 #ifndef HF_API_MULTI_H
 #define HF_API_MULTI_H
@@ -15,10 +15,10 @@
 
 struct hf_multi {
     struct object object; /* first */
-    hf_client *client;    /* it is closed with this: of its first lock */
+    hf_client *client;    /* of its first lock; closing it frees the set */
     size_t len;
     struct hf_lock *locks[HF_MULTI_MAX]; /* borrowed, in the fixed order */
-    size_t given[HF_MULTI_MAX];          /* which of hf_multi_open()'s it is */
+    size_t given[HF_MULTI_MAX];          /* index in hf_multi_open()'s list */
 };
 
 /* A call in its client's list; under the lock of the client's pump. */
@@ -32,7 +32,7 @@ struct multi_client {
     hf_client *client;
     struct multi_link link;
     struct cancel_ear ear;
-    int is_listening; /* the ear is lent to the token */
+    int is_listening; /* the cancel token has the ear in its list */
 };
 
 /* One lock of a call. */
@@ -81,18 +81,18 @@ struct multi_call {
 /* multi.c: HF_OK, or HF_FORKED with `err` filled. */
 int hf__multi_check(const hf_multi *m, struct hf_error *err);
 
-/* multi_step.c: take what this batch has come to, and prepare the next:
- * is_asked, and their operations.  0: there is none, the call is over. */
+/* step.c: take the answers of this batch and prepare the next one: is_asked,
+ * and their operations.  0 if there is none and the call is over. */
 int hf__multi_step(struct multi_call *call);
 
-/* multi_call.c */
+/* call.c */
 struct multi_call *hf__multi_call_new(hf_multi *m, uint64_t holder,
                                       struct hf_error *err);
-/* Its clients are kept open from here on, and a token is listened to. */
+/* From here on its clients are kept open, and the cancel token ends it. */
 void hf__multi_call_enter(struct multi_call *call);
 void hf__multi_call_leave(struct multi_call *call); /* and frees it */
-/* It has got all: they become one hold, in the order of hf_multi_open(); or it
- * fails after all. */
+/* The call has acquired all locks: make them one hold, in the order of
+ * hf_multi_open().  It still fails if one of them was lost meanwhile. */
 void hf__multi_give(struct multi_call *call, hf_hold **out);
 /* The client is being closed: end the calls that use it.  Afterwards they only
  * give back what they took. */

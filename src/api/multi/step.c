@@ -11,8 +11,9 @@
  *    +-- its time is over
  *
  * The rule: whatever goes wrong, the next thing that is done is to give back
- * what was taken.  Who waits holds nothing; only the third time does he hold
- * those that come before it in the order of all, and for a bounded time.
+ * what was taken.  A call that waits for a lock holds no other lock of the set;
+ * only after its third refusal does it hold the locks that come before that one
+ * in the fixed order, and for a bounded time.
  */
 #include "api/multi/multi.h"
 
@@ -44,8 +45,8 @@ static int is_one_try(const struct multi_call *c)
     return (c->options.flags & HF_ACQUIRE_TRY) != 0;
 }
 
-/* A caller who waits pumps the client that he waits for: nobody renews what he
- * has on another one that has no thread. */
+/* 1 if holds of this call may not be renewed while it waits: the waiting caller
+ * pumps one client, and another client of the call may have no thread. */
 static int is_unkept(const struct multi_call *c)
 {
     for (size_t i = 0; i < c->clients_len && c->clients_len > 1; i++)
@@ -61,8 +62,9 @@ static int64_t least_lease_us(const struct multi_call *c, const struct op *op)
     return least;
 }
 
-/* Somebody may have it for ever, and wait for one of ours: not for long, and
- * no two for the same time.  A lease that is not renewed runs meanwhile. */
+/* How long to wait for one lock while others are held.  Its holder may be
+ * waiting for one of ours: the wait is bounded, and random so that two calls do
+ * not keep colliding.  It is shorter than a lease that is not renewed. */
 static int64_t order_wait_us(struct multi_call *c, const struct op *op)
 {
     uint64_t random = 0;
@@ -83,7 +85,7 @@ static int acquire_ask(struct multi_call *c, struct multi_part *p)
         hf__acquire_prepare(op, p->lock, &c->options, c->holder, &op->err);
     if (status != HF_OK) return status;
     op->stop = &c->stop;
-    /* That the time is over does not make it a call without a wait. */
+    /* 0 would mean one try; this call waits, and its time is over. */
     op->wait_us = is_one_try(c) ? 0 : wait_us ? wait_us : 1;
     op->tries_once = c->phase == MULTI_ALL;
     c->bound_us = 0;
@@ -98,8 +100,8 @@ static int acquire_ask(struct multi_call *c, struct multi_part *p)
     return HF_OK;
 }
 
-/* Those of a call that is late, or not wanted any more, go out, but are not
- * waited for: the engine repeats them. */
+/* Release a lock.  If the call's time is over, or it is cancelled, the release
+ * is sent but not waited for: the engine repeats it. */
 static void undo_ask(struct multi_call *c, struct multi_part *p)
 {
     hf__op_init(&p->op, OP_TYPE_RELEASE, p->lock, c->holder);
@@ -116,8 +118,8 @@ static int is_wanted(const struct multi_call *c, size_t i)
     return i == c->at;
 }
 
-/* It fails by this part, which is one of several: its name is told.  A client
- * that is closed is no matter of one lock, which may be gone by now. */
+/* The call fails because of this lock: its error names the lock.  HF_CLOSED
+ * does not: it is about the client, and the lock may be freed by now. */
 static void call_fail(struct multi_call *c, int status,
                       const struct multi_part *p)
 {
@@ -127,7 +129,7 @@ static void call_fail(struct multi_call *c, int status,
     if (status != HF_CLOSED) hf__error_about(err, p->lock->entry->name);
 }
 
-/* How many were asked; 0: it cannot be asked, and has failed. */
+/* Returns how many locks were asked for; 0 if the call has failed. */
 static int phase_ask(struct multi_call *c, enum multi_phase phase)
 {
     int asked = 0, status = HF_OK;
@@ -151,7 +153,8 @@ static int phase_ask(struct multi_call *c, enum multi_phase phase)
 
 /* ---- what came of it ----------------------------------------------------- */
 
-/* The first that failed: for good, if one did; NULL: none. */
+/* The first part that failed; one that failed for good comes before one that
+ * was refused.  NULL if none failed. */
 static struct multi_part *batch_take(struct multi_call *c)
 {
     struct multi_part *failed = NULL;
@@ -199,7 +202,7 @@ static int call_time_out(struct multi_call *c, struct multi_part *p)
     return call_give_up(c, HF_TIMEOUT, p);
 }
 
-/* Somebody else has one of them: which is to be waited for, and how? */
+/* Another holder has the lock at `at`: choose the lock to wait for, and how. */
 static int call_again(struct multi_call *c, size_t at)
 {
     if (c->phase == MULTI_ORDER) {
@@ -216,7 +219,8 @@ static int call_again(struct multi_call *c, size_t at)
 static int is_refusal(const struct multi_call *c, int status)
 {
     if (is_one_try(c) || atomic_load(&c->stop)) return 0;
-    /* Too short a time to ask is no reason to give up, either. */
+    /* HF_UNAVAILABLE: the bounded wait was too short for an answer, which is no
+     * reason to give up either. */
     if (c->phase == MULTI_ORDER)
         return c->bound_us
                && (status == HF_TIMEOUT || status == HF_UNAVAILABLE);
@@ -227,7 +231,7 @@ static int call_refused(struct multi_call *c, struct multi_part *p)
 {
     int status = p->op.status;
     if (!is_refusal(c, status)) {
-        /* A try that was late counts as the wait that it is part of. */
+        /* A try at the end of a wait fails as the wait does. */
         if (status == HF_TAKEN && !is_one_try(c))
             status = atomic_load(&c->stop) ? HF_CLOSED : HF_TIMEOUT;
         if (status != p->op.status)
@@ -238,7 +242,7 @@ static int call_refused(struct multi_call *c, struct multi_part *p)
     return call_time_out(c, p);
 }
 
-/* All are ours, but some have been for a while. */
+/* All were acquired; the lease of the first may have ended meanwhile. */
 static int call_granted(struct multi_call *c)
 {
     for (size_t i = 0; i < c->len; i++) {
@@ -299,7 +303,8 @@ int hf__multi_step(struct multi_call *c)
     case MULTI_OVER:
         break;
     }
-    /* What could not even be asked has failed; give the rest back. */
+    /* The next batch could not be asked for: the call fails, and gives back
+     * what it holds. */
     if (!asked && c->phase != MULTI_OVER) asked = call_undo(c, MULTI_OVER);
     return asked;
 }

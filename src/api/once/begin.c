@@ -12,8 +12,8 @@
  *    v        v         v
  *   over: it was run, it runs, or it failed
  *
- * The rule: that it began is written down, under the lock, before anybody is
- * told to run it.
+ * The rule: the begin of a run is recorded, under the lock, before the caller
+ * is told to run it.
  */
 #include <string.h>
 
@@ -27,13 +27,13 @@
 /* The operation under way. */
 enum begin_phase {
     BEGIN_START,     /* none yet */
-    BEGIN_READ,      /* was it run?  Then nobody need wait for the lock */
+    BEGIN_READ,      /* the record: if it was run, no lock is needed */
     BEGIN_LOCK,      /* acquire it */
-    BEGIN_BEATEN,    /* somebody else has it: read what is known of that */
+    BEGIN_BEATEN,    /* another holder has the lock: read its record */
     BEGIN_DECIDE,    /* the lock is ours: read again */
-    BEGIN_WRITE,     /* that it begins */
-    BEGIN_UNDO_READ, /* which may have arrived: read */
-    BEGIN_UNDO,      /* and take it back */
+    BEGIN_WRITE,     /* the record that it begins */
+    BEGIN_UNDO_READ, /* the write failed but may have arrived: read */
+    BEGIN_UNDO,      /* take the record back */
     BEGIN_RELEASE,   /* the lock; seq.status says why */
     BEGIN_NAP        /* until the next round */
 };
@@ -60,8 +60,8 @@ static void round_begin(hf_once *once)
     hf__once_read(once, BEGIN_READ);
 }
 
-/* It is not run, for the record says that it was; if that is of a time to come
- * it will say so for long. */
+/* It is not run, because the record says that it was.  Warn if the record is
+ * from the future: it would prevent runs until then. */
 static void begin_refuse(hf_once *once, int outcome)
 {
     const struct once_record *r = &once->seen;
@@ -76,7 +76,8 @@ static void begin_refuse(hf_once *once, int outcome)
     hf__once_tell(once, r, outcome);
 }
 
-/* It has ended, and need not be run again: nobody need wait for that. */
+/* 1 if the run has ended and need not be repeated: then the lock is not waited
+ * for. */
 static int is_done(const hf_once *once)
 {
     const struct once_record *r = &once->seen;
@@ -125,7 +126,7 @@ static void lock_over(hf_once *once)
     hf_client *c = once->client;
     hf__op_give(c, &once->op);
     int status = once->op.status;
-    /* Tried once because the time is over: the caller did wait. */
+    /* The last try of a wait that is over fails as the wait does. */
     if (status == HF_TAKEN && once->o.wait_ms > 0) status = HF_TIMEOUT;
     once->before_status = status;
     if (status == HF_TAKEN || status == HF_TIMEOUT) {
@@ -149,7 +150,7 @@ static void lock_over(hf_once *once)
     hf__once_release(once, BEGIN_RELEASE);
 }
 
-/* Somebody else has the lock. */
+/* Another holder has the lock, and its record was read. */
 static void beaten_over(hf_once *once)
 {
     int status = hf__once_read_over(once);
@@ -162,15 +163,16 @@ static void beaten_over(hf_once *once)
         hf__sequence_fail(&once->seq, HF_TIMEOUT, "it still runs");
         return;
     }
-    /* Between lock and record nothing is known of the holder. */
+    /* The holder has the lock, but has not written its record yet: what was
+     * read is about an earlier run. */
     if (r->is_ended || r->is_void) memset(r, 0, sizeof *r);
     hf__once_tell(once, r, HF_ONCE_RUNNING);
 }
 
 /* ---- the lock is ours ---------------------------------------------------- */
 
-/* Should it not be run after all, what ours replaced is to be there again,
- * unless that says of a run that it began although it did not. */
+/* Keep the record that ours replaces, to put it back if this is not run after
+ * all; but not a record of a begin that failed. */
 static void before_keep(hf_once *once)
 {
     hf_value_free(once->client, &once->before);
@@ -231,7 +233,8 @@ static void undo_over(hf_once *once)
     hf__once_release(once, BEGIN_RELEASE);
 }
 
-/* Nobody was told to run it, but its record may have arrived: take it back. */
+/* The caller was not told to run it, but the record of the begin may have
+ * arrived: take it back. */
 static void undo_read_over(hf_once *once)
 {
     int is_ours = hf__once_read_over(once) == HF_OK && once->found.version
@@ -243,7 +246,7 @@ static void undo_read_over(hf_once *once)
         undo_over(once);
 }
 
-/* Is another round to come? */
+/* The lock is released: decide whether to begin another round. */
 static void release_over(hf_once *once)
 {
     struct sequence *s = &once->seq;

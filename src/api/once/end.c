@@ -6,7 +6,7 @@
  *    v  |       | it is known how it ended
  *   LOOK -------+
  *
- * The rule: the record of somebody else's run is never touched.
+ * The rule: the record of another run is never changed.
  */
 #include <string.h>
 
@@ -20,8 +20,8 @@
 /* The operation under way. */
 enum end_phase {
     END_START,  /* none yet */
-    END_WRITE,  /* the last that is written of a run */
-    END_LOOK,   /* that may have failed: what is there? */
+    END_WRITE,  /* the last record of the run, or take it back */
+    END_LOOK,   /* the write failed: read what is recorded */
     END_RELEASE /* the lock; seq.status is the result */
 };
 
@@ -40,7 +40,7 @@ static void last_ask(hf_once *once)
         hf__once_write(once, END_WRITE, once->version, once->record.ended_ms);
 }
 
-/* It was recorded; why without its result? */
+/* The end was recorded; report it if that was without the result. */
 static void result_left_out(hf_once *once)
 {
     if (once->no_result == HF_NOMEM)
@@ -51,7 +51,7 @@ static void result_left_out(hf_once *once)
                           once->text_len, HF_ONCE_RESULT_MAX);
 }
 
-/* That is how it ended: give the lock back. */
+/* Set the result of the call, and release the lock. */
 static void end_with(hf_once *once, int status, const struct hf_error *err)
 {
     if (status != HF_OK)
@@ -87,8 +87,9 @@ static int is_before(const hf_once *once)
     return b->version && v->len == b->len && !memcmp(v->data, b->data, v->len);
 }
 
-/* What is there instead?  HF_CHANGED: try again, with this version; HF_OK: it
- * is written already. */
+/* Judge the record that was found.  HF_OK if the end is recorded already;
+ * HF_CHANGED to write again, with the version that was read; HF_LOST if it is
+ * the record of another run. */
 static int last_seen(hf_once *once)
 {
     uint64_t version = once->found.version;
@@ -101,8 +102,7 @@ static int last_seen(hf_once *once)
     return HF_CHANGED;
 }
 
-/* Where the look does not know either, it is the write's own reason that
- * counts. */
+/* If the read fails as well, the call fails with the reason of the write. */
 static void look_over(hf_once *once)
 {
     struct hf_error err;
@@ -122,8 +122,8 @@ static void look_over(hf_once *once)
     }
 }
 
-/* That the lock could not be given back is told, for others wait for the end of
- * its lease; that it was gone is not: the record decides. */
+/* Warn if the lock could not be released, because others wait for the end of
+ * its lease.  A lock that was lost is not reported: the record decides. */
 static void release_over(hf_once *once)
 {
     const struct op *op = &once->op;

@@ -22,7 +22,7 @@ enum look_phase {
     LOOK_START,   /* none yet */
     LOOK_READ,    /* the record */
     LOOK_INSPECT, /* the lock */
-    LOOK_AGAIN    /* the record: is it still the same? */
+    LOOK_AGAIN    /* the record: whether it is still the same */
 };
 
 static void look_tell(hf_once *once, int outcome)
@@ -31,7 +31,7 @@ static void look_tell(hf_once *once, int outcome)
     int counts =
         once->found.version
         && hf__once_decide(r, &once->o, once->found.now_ms) != HF_ONCE_MINE;
-    /* What died in an earlier period is nothing to this one. */
+    /* A run of an earlier period does not count for this one. */
     if (outcome == HF_ONCE_DIED && !counts) outcome = 0;
     if (outcome == HF_ONCE_DONE && !counts) outcome = 0;
     if (!outcome) memset(r, 0, sizeof *r);
@@ -112,7 +112,7 @@ static int look_open(hf_client *client, const char *name,
         hf__once_open(client, name, options, sizeof(struct look), &once, err);
     if (status != HF_OK) return status;
     once->look = (struct look *)(once + 1);
-    once->o.flags = 0; /* what may be run again has been run all the same */
+    once->o.flags = 0; /* HF_ONCE_RETRY would hide a run that failed */
     once->seq.step = look_step;
     *out = once;
     return HF_OK;

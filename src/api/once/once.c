@@ -130,7 +130,7 @@ void hf__once_doubt(hf_once *once)
     hf__pump_lock(&c->pump);
     c->once_doubts[c->once_doubts_len++ % ONCE_DOUBTS_MAX] = once->record.id;
     hf__pump_unlock(&c->pump);
-    once->record.id++; /* the next try is another run */
+    once->record.id++; /* the next try counts as another run */
 }
 
 static int is_doubted(hf_client *c, const struct once_record *r)

@@ -1,7 +1,7 @@
 /*
  * once.h: the record of a run, and what follows from it.
  *
- * once_record.c is pure: text in, struct out; the time is an argument.
+ * once/record.c is pure: text in, struct out; the time is an argument.
  */
 #ifndef HF_API_ONCE_H
 #define HF_API_ONCE_H
@@ -23,7 +23,7 @@ struct once_record {
     char host[HF_HOST_MAX];
     uint64_t id;     /* of this run, drawn at random; 0: it has none */
     size_t head_len; /* parsed: where the result begins */
-    int is_void;     /* read: nobody was told to run it, as we know */
+    int is_void;     /* read: this client knows that it was never run */
 };
 
 /* "v1 running|ended <status> <fence> <began> <ended> <pid> <host> <id>\n";
@@ -31,19 +31,19 @@ struct once_record {
  * it.  The id may be missing. */
 size_t hf__once_format(const struct once_record *r, char *out);
 
-/* 0, or -1: this is no such record, and `r` is all zero. */
+/* 0; or -1 if the text is no such record, and `r` is all zero. */
 int hf__once_parse(const char *text, size_t len, struct once_record *r);
 
-/* Are they about the same run? */
+/* 1 if both are about the same run. */
 int hf__once_is_same(const struct once_record *a, const struct once_record *b);
 
-/* What is to be done, if we have the lock.  `r` is NULL if there is no
- * record.  HF_ONCE_MINE: run it. */
+/* Decide what to do, for a client that has the lock.  `r` is NULL if there is
+ * no record.  HF_ONCE_MINE: run it. */
 int hf__once_decide(const struct once_record *r,
                     const struct hf_once_options *o, int64_t now_ms);
 
-/* Is it of a later period than now?  Then a clock is, or was, wrong; the record
- * counts all the same. */
+/* 1 if the record is of a later period than now: a clock is or was wrong.  The
+ * record counts all the same. */
 int hf__once_is_ahead(const struct once_record *r,
                       const struct hf_once_options *o, int64_t now_ms);
 

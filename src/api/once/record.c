@@ -15,7 +15,7 @@
 
 /* ---- text --------------------------------------------------------------- */
 
-/* One word, whatever the host is called. */
+/* The host's name as one word, without blanks. */
 static void host_word(const char *host, char out[HF_HOST_MAX])
 {
     size_t n = 0;
@@ -130,7 +130,8 @@ bad:
     return -1;
 }
 
-/* The fence would not do, for not every store has one. */
+/* Runs are compared by their ids, and old records, which have none, by the
+ * rest: the fence alone is not enough, because not every store has one. */
 int hf__once_is_same(const struct once_record *a, const struct once_record *b)
 {
     if (a->id || b->id) return a->id == b->id;
@@ -143,8 +144,8 @@ int hf__once_is_same(const struct once_record *a, const struct once_record *b)
 
 /* ---- decisions ---------------------------------------------------------- */
 
-/* Does the run count for now?  By our own period, so that it may be changed
- * between two runs; a clock that went back counts, too. */
+/* 1 if the run counts for the current period.  The period is the caller's,
+ * which may differ from that of the run; a run of a later period counts too. */
 static int is_of_now(const struct once_record *r,
                      const struct hf_once_options *o, int64_t now_ms)
 {
@@ -157,7 +158,8 @@ int hf__once_decide(const struct once_record *r,
                     const struct hf_once_options *o, int64_t now_ms)
 {
     if (!r || r->is_void || !is_of_now(r, o, now_ms)) return HF_ONCE_MINE;
-    /* We have the lock: who wrote "running" has not. */
+    /* The caller has the lock, so a run that is recorded as running is not: its
+     * process died or lost the lock. */
     int outcome = r->is_ended ? HF_ONCE_DONE : HF_ONCE_DIED;
     int is_good = r->is_ended && r->status == 0;
     if (is_good || !(o->flags & HF_ONCE_RETRY)) return outcome;
@@ -185,8 +187,8 @@ int64_t hf__once_keep_ms(const struct hf_once_options *o, int64_t began_ms,
 
 void hf__once_key(const char *name, char *out)
 {
-    /* One slot for the lock and its record: Redisson's rule for tags.  But "a"
-     * and "{a}" are two names. */
+    /* The lock and its record are in one hash slot, by Redisson's rule for
+     * tags.  "a" and "{a}" are two names, so they get different keys. */
     if (strchr(name, '{'))
         snprintf(out, NAME_LEN_MAX + 1, "holdfast_once_tagged:%s", name);
     else

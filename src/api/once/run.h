@@ -1,11 +1,11 @@
 /*
  * once/run.h: what the files of once share: one run, begun or looked at.
  *
- *   once.c         a run as an object, and the operations on its record
- *   once_begin.c   begin it, or hear of the one there is
- *   once_end.c     end it, or abandon it
- *   once_look.c    ask about it
- *   once_record.c  its record as text, and what follows from it        PURE
+ *   once.c    a run as an object, and the operations on its record
+ *   begin.c   begin it, or learn of another run
+ *   end.c     end it, or abandon it
+ *   look.c    ask about it
+ *   record.c  its record as text, and what follows from it        PURE
  *
  * Each call is a run of operations: sequence.h.
  */
@@ -17,10 +17,10 @@
 
 struct hf_once {
     struct sequence seq; /* first: the call under way, with its result */
-    struct op op;        /* of it, the operation under way */
+    struct op op;        /* the operation under way */
     struct value_job job;
-    int phase; /* the same, by the call's own enum */
-    int tries; /* of it, that were in vain */
+    int phase; /* what `op` does, by the call's own enum */
+    int tries; /* failed tries of the phase */
 
     struct object object; /* of its client's */
     hf_client *client;
@@ -35,7 +35,7 @@ struct hf_once {
     struct hf_value before;    /* the record that ours replaced */
 
     struct hf_value found;   /* the record that was read; version 0: none */
-    struct once_record seen; /* the same, parsed; else zero */
+    struct once_record seen; /* `found`, parsed; zero if it is no record */
     struct hf_once_result result; /* begin and look */
     int before_status; /* of an operation that another one followed */
     struct hf_error before_err;
@@ -63,16 +63,19 @@ void hf__once_close(hf_once *once);
 int hf__once_start(hf_once *once, void (*over)(struct sequence *),
                    void (*fn)(void), void *user, struct hf_error *err);
 
-/* Its record may have been written, or may yet be, and nobody is told to run
- * it: this client does not take it for a run when it meets it. */
+/* The begin failed, but its record may have been or may yet be written: this
+ * client ignores the record when it reads it. */
 void hf__once_doubt(hf_once *once);
 
-/* The result of the call is what its operation says. */
+/* The call fails with this status and error. */
 void hf__once_fail(hf_once *once, int status, const struct hf_error *err);
 
-/* For a step: ask for one operation.  Read the record; write ours if the
- * version is this; if it is, take ours back, so that what it replaced is there
- * again for the rest of its time, or nothing; release the lock. */
+/* For a step: ask for one operation.
+ *   read     the record
+ *   write    our record, if the stored version is `version`
+ *   undo     our record, if the stored version is `version`: put back the one
+ *            that it replaced, for the rest of its time, or delete it
+ *   release  the lock */
 void hf__once_read(hf_once *once, int phase);
 void hf__once_write(hf_once *once, int phase, uint64_t version, int64_t now_ms);
 void hf__once_undo(hf_once *once, int phase, uint64_t version);
@@ -83,7 +86,7 @@ void hf__once_release(hf_once *once, int phase);
 int hf__once_read_over(hf_once *once);
 void hf__once_found_free(hf_once *once);
 
-/* What was read is the call's result; the data goes with it if it is over. */
+/* Make `r` the call's result; with the data if the run is over. */
 void hf__once_tell(hf_once *once, const struct once_record *r, int outcome);
 
 #endif

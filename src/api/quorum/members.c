@@ -4,8 +4,8 @@
  *   redlock://user:pw@h1,h2:6380,h3/0?lease=10s     redis members, one query
  *   quorum:lease=10s|redis://a|memory:b|file:/c     any, each with its own
  *
- * The rule: who names the same servers gets the same group, whatever the order,
- * the passwords and the options; and no server is named twice.
+ * The rule: URLs that name the same servers give the same group, whatever the
+ * order, the passwords and the options; and no server is named twice.
  */
 #include "api/quorum/members.h"
 
@@ -108,7 +108,7 @@ static int options_keep(struct members *m, const struct allocator *a,
     struct text t = {.alloc = a};
     text_add_str(&t, QUORUM);
     options_add(&t, query, 1);
-    if (all) options_add(&t, query, 0); /* what is unknown is said later */
+    if (all) options_add(&t, query, 0); /* unknown ones are refused later */
     m->options = t.at;
     if (t.failed) return hf__error_set(err, HF_NOMEM, "client: out of memory");
     return HF_OK;
@@ -116,7 +116,7 @@ static int options_keep(struct members *m, const struct allocator *a,
 
 /* ---- one member -------------------------------------------------------- */
 
-/* The endpoint alone, written in one way only. */
+/* The endpoint in its canonical form, without user, password and options. */
 static void key_write(struct text *t, const struct url *url)
 {
     char number[16];

@@ -15,7 +15,7 @@ struct members {
     char group[GROUP_MAX];  /* of this very set of members, in any order */
 };
 
-/* Is it a quorum's URL? */
+/* 1 if the URL is of a quorum. */
 int hf__members_are_in(const char *url);
 
 /* Fill `m` from redlock://h1,h2,h3 or quorum:URL|URL|URL.  HF_OK, HF_INVALID or
@@ -34,9 +34,9 @@ char *hf__members_shown(const struct members *m, const struct allocator *a,
 /* Open every member's connection for `c`, whose options have been read. */
 int hf__members_open(hf_client *c, const struct members *m,
                      const struct hf_client_options *o, struct hf_error *err);
-void hf__members_close(hf_client *c); /* what they borrowed */
+void hf__members_close(hf_client *c); /* free what connections borrowed */
 
-/* A sentence about the node with this URL, without the URL in front. */
+/* Copy a sentence about the node with this URL, without the URL in front. */
 void hf__node_text(const char *url, const char *text,
                    char out[HF_ERROR_TEXT_MAX]);
 

@@ -122,7 +122,7 @@ static int member_add(hf_client *c, int index, const char *text,
     return status;
 }
 
-/* What so many nodes cannot survive. */
+/* Warn of a number of nodes that survives less than it could. */
 static void number_warn(hf_client *c, int nodes)
 {
     struct engine *e = &c->pump.engine;
@@ -156,7 +156,7 @@ int hf__members_open(hf_client *c, const struct members *m,
     memcpy(e->group, m->group, sizeof e->group);
     e->conf.nodes = m->len;
     e->conf.quorum = m->len / 2 + 1;
-    /* One server is as it is without a quorum: no marker would help it. */
+    /* One server is used as without a quorum: a marker would add nothing. */
     e->conf.request_flags = m->len == 1 ? REQ_SERVER_FENCE : REQ_QUORUM;
     e->caps = QUORUM_CAPS;
     hf__members_begin(e);

@@ -100,8 +100,8 @@ static hf_client *client_of(const struct probing *p, int i)
     return p->g.clients[p->out->quorum ? i : 0];
 }
 
-/* OP_FACTS; what it says, unless it is to be brief.  `next` (may be NULL) is
- * the part that comes after it, 0 if none does. */
+/* Ask for the facts of a node, or with `brief` only for its clock.  `next` (may
+ * be NULL) is set to the next part of a cluster, 0 after the last. */
 static int facts_ask(struct probing *p, int i, int brief, uint64_t *next)
 {
     struct op op;
@@ -136,8 +136,8 @@ static int facts_ask(struct probing *p, int i, int brief, uint64_t *next)
     return HF_OK;
 }
 
-/* Unsure of the longest lease, as a client is that asks for the first time:
- * a marker that says another is right. */
+/* Ask a member for its marker.  REQ_BOOT_UNSURE: the longest lease is not known
+ * yet, as for a client that asks for the first time; the marker's is used. */
 static void member_ask(struct probing *p, int i, unsigned unsure)
 {
     struct hf_probe_node *n = &p->out->nodes[i];
@@ -219,7 +219,8 @@ static void nodes_ask(struct probing *p)
         parts_ask(p);
 }
 
-/* When the longest lease is known, each can say for how long it sits out. */
+/* Once the longest lease is known, ask again: a member's quarantine depends on
+ * it. */
 static void members_again(struct probing *p)
 {
     int64_t longest_us = 0;

@@ -13,7 +13,7 @@
 /* All servers behind a URL. */
 struct hf_probe {
     int len;
-    int quorum; /* how many of them must agree; 0: it is none */
+    int quorum; /* how many of them must agree; 0 if this is not a quorum */
     int64_t drift_ppm;
     int left_out; /* a cluster has more masters, which were not asked */
     struct hf_probe_node nodes[NODES_MAX];

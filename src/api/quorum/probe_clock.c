@@ -36,7 +36,7 @@ static const struct probe_sample *sample_best(const struct probe_clock *c,
     return best;
 }
 
-/* How far it went beyond what the time between two looks explains. */
+/* How far the clock moved beyond the time between two looks. */
 static int64_t step_between(const struct probe_sample *a,
                             const struct probe_sample *b)
 {

@@ -15,7 +15,7 @@ struct gathering {
     hf_client *clients[NODES_MAX];
     struct boot boots[NODES_MAX]; /* the last answer of each */
     struct hf_quorum_node *nodes; /* what is told of each */
-    int is_open;                  /* there is something to be told */
+    int is_open;                  /* the clients are open */
     const char *from;             /* group that is left; NULL: none */
     struct hold_conf conf;        /* drift and window, for quarantines */
     int64_t lease_us;
@@ -41,7 +41,7 @@ int hf__gathering_ask(struct gathering *g, int i, unsigned flags);
  * no two are the same; else the status of the first, and g->err. */
 int hf__gathering_look(struct gathering *g);
 
-/* Member `i` is the reason that nothing is done. */
+/* Refuse the whole call because of member `i`. */
 int hf__gathering_refuse(struct gathering *g, int i, int status,
                          const char *why);
 

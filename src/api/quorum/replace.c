@@ -118,7 +118,7 @@ static int change_read(struct change *ch, const char *url, const char *old_word,
 
 /* ---- looking ------------------------------------------------------------ */
 
-/* Nothing else proves that it cannot vote any more. */
+/* The old member must not answer: only that proves that it does not vote. */
 static int old_is_dead(struct change *ch)
 {
     struct gathering one = {.options = ch->g->options,
@@ -147,7 +147,7 @@ static int member_is_fit(struct change *ch, int i)
 {
     struct gathering *g = ch->g;
     const struct boot *b = &g->boots[i];
-    if (!strcmp(b->group, g->members.group)) return HF_OK; /* a repetition */
+    if (!strcmp(b->group, g->members.group)) return HF_OK; /* done before */
     if (i != ch->place && strcmp(b->group, ch->before.group) != 0)
         return hf__gathering_refuse(g, i, HF_CONFLICT,
                                     b->group[0]
@@ -173,7 +173,8 @@ static int members_are_fit(struct change *ch)
     return worst;
 }
 
-/* Forced: a majority of the new set is enough, and the new one is of it. */
+/* With HF_QUORUM_FORCE a majority of the new set is enough, if the new member
+ * is part of it. */
 static int majority_is_there(struct change *ch, int status)
 {
     struct gathering *g = ch->g;

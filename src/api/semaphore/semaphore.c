@@ -18,7 +18,7 @@
 
 /* ---- objects ------------------------------------------------------------- */
 
-/* One lock for each permit? */
+/* 1 if each permit is a lock of its own. */
 static int is_of_slots(const hf_client *c, const struct hf_semaphore_options *o)
 {
     return !(o->flags & HF_SEMAPHORE_PLAIN)
@@ -152,8 +152,9 @@ hf_lock *hf_semaphore_lock(hf_semaphore *sem)
 
 /* ---- acquire ------------------------------------------------------------- */
 
-/* The number it was opened with goes with each request: a store that has none
- * takes it in the same step, the first time as after a loss of its data. */
+/* Each request carries the number of permits that the semaphore was opened
+ * with: a store that has no number uses it, for a new semaphore as after a loss
+ * of its data. */
 static int acquire_prepare(const hf_semaphore *sem, struct op *op,
                            const struct hf_acquire_options *options,
                            struct hf_error *err)
@@ -189,7 +190,7 @@ int hf_semaphore_try(hf_semaphore *sem, hf_hold **hold, struct hf_error *err)
     return hf_semaphore_acquire(sem, &o, hold, err);
 }
 
-/* An operation of which the user is told by its semaphore. */
+/* A started operation; its callback is given the semaphore. */
 struct started {
     struct op op; /* first */
     hf_semaphore *sem;

@@ -1,11 +1,11 @@
 /*
  * semaphore.h: what the files of semaphores share.
  *
- *   semaphore.c        an object: its life; acquire
- *   semaphore_tally.c  how many permits there are
- *   semaphore_ticket.c permits that go to another process
- *   slots.c            one lock per permit: the same calls
- *   slots_step.c       one acquire of slots: what to ask next
+ *   semaphore.c   an object: its life; acquire
+ *   tally.c       how many permits there are
+ *   ticket.c      permits that go to another process
+ *   slots.c       one lock per permit: the same calls
+ *   slots_step.c  one acquire of slots: what to ask next
  */
 #ifndef HF_API_SEMAPHORE_H
 #define HF_API_SEMAPHORE_H
@@ -19,13 +19,13 @@ struct hf_semaphore {
     hf_lock *lock; /* of the store's own permits, or of the counter; of slots:
                     * the first */
     int is_plain;
-    int64_t permits;   /* as it was opened; 0: they were not given */
+    int64_t permits;   /* as it was opened; 0: not given */
     int32_t slots_len; /* 0: the store keeps them */
-    hf_lock *gate;     /* of slots: who wants several takes this first */
+    hf_lock *gate;     /* of slots: an acquire of several takes this first */
     hf_lock *slots[];
 };
 
-/* A copy of `op`, of which the user is told by its semaphore. */
+/* Start a copy of `op`; its callback is given the semaphore. */
 int hf__semaphore_start(hf_semaphore *sem, const struct op *op,
                         hf_semaphore_acquired_fn cb, void *user,
                         struct hf_error *err);

@@ -1,8 +1,8 @@
 /*
  * slots.c: semaphores of one lock per permit: the calls.
  *
- * The rule: a permit is its holder: what he has of the slots is his, and
- * nothing else is remembered.
+ * The rule: each acquire has a holder id of its own, and its permits are the
+ * slots that this holder holds; nothing else is remembered.
  */
 #include "api/semaphore/slots.h"
 
@@ -83,8 +83,8 @@ static int is_slot_of(hf_semaphore *sem, uint64_t holder, int32_t i)
     return holder && hf__lock_state(sem->slots[i], holder) != HF_STATE_NONE;
 }
 
-/* He would enter a slot that he has, and count it twice; and what one acquire
- * got could not be told from the other's. */
+/* A holder that has slots already would re-enter one of them and count it
+ * twice, and the permits of its two acquires could not be told apart. */
 static int holder_check(hf_semaphore *sem, uint64_t holder,
                         struct hf_error *err)
 {
@@ -193,7 +193,7 @@ static struct hf_semaphore_state state_of(const hf_semaphore *sem,
                                        .taken = taken};
 }
 
-/* A slot is a plain lock, but none of this host stands in for it. */
+/* A slot is a plain lock, but has no fallback to this host. */
 static int slot_check(const struct hf_info *info, struct hf_error *err)
 {
     if (info->guarantee == HF_GUARANTEE_STORE) return HF_OK;

@@ -15,7 +15,7 @@ struct slots_part {
     hf_lock *lock;
     int is_asked; /* in this batch */
     int is_held;  /* taken by this call */
-    int is_tried; /* once, and somebody had it */
+    int is_tried; /* once, and another holder had it */
 };
 
 enum slots_phase {
@@ -38,7 +38,7 @@ struct slots_call {
     uint64_t holder;
     int64_t deadline_us;
     int64_t want;
-    size_t from; /* the first to be tried: not the same for everybody */
+    size_t from; /* the first to be tried: random for each acquire */
     struct op_race race;
 
     hf_semaphore_acquired_fn fn; /* started */
@@ -53,7 +53,8 @@ struct slots_call {
 
 /* slots_step.c: take what this batch has come to, and ask for the next. */
 void hf__slots_step(struct sequence *s);
-/* It is over: what it has got becomes call->hold; or it fails after all. */
+/* The acquire is over: its slots become call->hold.  It still fails if one of
+ * them was lost meanwhile. */
 void hf__slots_give(struct slots_call *call);
 
 /* slots.c: as the calls of semaphore.h. */

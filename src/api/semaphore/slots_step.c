@@ -7,10 +7,10 @@
  *                     |      |
  *                     +------+--> UNDO ---> OVER
  *
- * The rule: who waits with some in his hands is the only one who does, for he
- * has the gate: two who each had half of what both want would wait for ever.
- * Who has lost it gives all back, and begins anew.  Who wants one has nothing
- * in his hands, and needs no gate.
+ * The rule: only the holder of the gate waits for slots while it holds others:
+ * two acquires that each held half of what both want would wait for ever.  An
+ * acquire that has lost the gate releases its slots and begins again.  An
+ * acquire of one slot holds nothing while it waits, and needs no gate.
  */
 #include "api/semaphore/slots.h"
 
@@ -19,7 +19,7 @@
 #include "base/math.h"
 #include "sys/clock.h"
 
-/* So often is looked whether the gate is still there. */
+/* How often the holder of the gate checks that it still holds it. */
 #define GATE_LOOK_US (2 * US_PER_S)
 
 static int is_one_try(const struct slots_call *c)
@@ -47,8 +47,9 @@ static void acquire_ask(struct slots_call *c, struct slots_part *p)
 {
     struct hf_acquire_options o = c->options;
     o.permits = 0;
-    o.flags |= HF_ACQUIRE_NO_REENTRY; /* each is one, whoever has it */
-    /* What the gate keeps out is who collects, however long that takes. */
+    o.flags |= HF_ACQUIRE_NO_REENTRY; /* each slot is one permit */
+    /* The gate keeps out other acquires of several slots for as long as this
+     * one collects: the caller's limits are for the slots. */
     if (p == &c->gate) {
         o.lease_ms = 0;
         o.flags &= ~HF_ACQUIRE_FIXED;
@@ -56,7 +57,7 @@ static void acquire_ask(struct slots_call *c, struct slots_part *p)
     }
     int status =
         hf__acquire_prepare(&p->op, p->lock, &o, c->holder, &p->op.err);
-    if (status != HF_OK) { /* it was checked: a fork, since */
+    if (status != HF_OK) { /* the options were checked: a fork since then */
         c->seq.status = status;
         c->seq.err = p->op.err;
         return;
@@ -70,8 +71,8 @@ static void acquire_ask(struct slots_call *c, struct slots_part *p)
     p->is_asked = 1;
 }
 
-/* It goes out, and is waited for no longer than the caller wants; the engine
- * repeats it. */
+/* Release a slot or the gate.  The caller's deadline bounds only the wait for
+ * the answer: the engine repeats the release. */
 static void release_ask(struct slots_call *c, struct slots_part *p)
 {
     hf__op_init(&p->op, OP_TYPE_RELEASE, p->lock, c->holder);
@@ -87,8 +88,8 @@ static int gate_ask(struct slots_call *c)
     return c->gate.is_asked;
 }
 
-/* As many as are wanted; then as many as were tried before, so that a few
- * batches are enough. */
+/* Try as many slots as are wanted; in the next batches as many as were tried
+ * before, so that a few batches are enough. */
 static int try_ask(struct slots_call *c)
 {
     int64_t tried = 0, asked = 0;
@@ -124,7 +125,7 @@ static int over(struct slots_call *c)
     return 0;
 }
 
-/* Everything is given back; 0: there is nothing. */
+/* Release everything; returns how much that is. */
 static int release_all(struct slots_call *c)
 {
     int asked = c->gate.is_held;
@@ -152,8 +153,8 @@ static int back_ask(struct slots_call *c)
     return release_all(c);
 }
 
-/* Two may have been free at once, and while one was waited for, another's lease
- * may have run out. */
+/* Release the gate and the slots beyond those wanted: several may have been
+ * granted at once. */
 static int done_ask(struct slots_call *c)
 {
     int64_t extra = held_count(c) - c->want;
@@ -172,8 +173,8 @@ static int done_ask(struct slots_call *c)
 
 /* ---- what it has come to ------------------------------------------------- */
 
-/* The answers of this batch; of those that were refused, the one that says
- * most. */
+/* Take the answers of this batch.  Returns a failed operation, one with an
+ * unusual status if there is one; NULL if none failed. */
 static const struct op *batch_take(struct slots_call *c)
 {
     const struct op *worst = NULL;
@@ -191,7 +192,7 @@ static const struct op *batch_take(struct slots_call *c)
     return worst;
 }
 
-/* What has been lost while others were waited for. */
+/* Forget the slots that were lost while others were waited for. */
 static void held_check(struct slots_call *c)
 {
     for (size_t i = 0; i < c->len; i++) {
@@ -222,7 +223,7 @@ static int tried(struct slots_call *c)
     return undo_ask(c, HF_TAKEN, &err);
 }
 
-/* Only the time until the gate is looked at again was over. */
+/* 1 if only GATE_LOOK_US was over, not the caller's wait. */
 static int is_to_look(const struct slots_call *c, int status)
 {
     int has_time =
@@ -257,7 +258,7 @@ static int gated(struct slots_call *c)
     return try_ask(c) ? 1 : undo_ask(c, c->seq.status, &c->seq.err);
 }
 
-/* All is given back: as in the beginning. */
+/* Everything is released: begin again with the gate. */
 static int backed(struct slots_call *c)
 {
     for (size_t i = 0; i < c->len; i++)

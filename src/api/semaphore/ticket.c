@@ -13,7 +13,7 @@
 
 #define PREFIX "hfp1:"
 
-/* Permits of the store's own have tickets. */
+/* Only permits that the store keeps have tickets. */
 static int kind_check(const hf_semaphore *sem, struct hf_error *err)
 {
     int status = hf__client_check(sem->client, err);
@@ -40,7 +40,7 @@ static int64_t count_read(const char *ticket, const char **inner)
     return count;
 }
 
-/* The same, with all that is wrong refused. */
+/* As count_read(), with an error for whatever is wrong with the ticket. */
 static int ticket_check(const hf_semaphore *sem, const char *ticket,
                         const char **inner, int64_t *count,
                         struct hf_error *err)

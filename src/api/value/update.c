@@ -1,5 +1,5 @@
 /*
- * value/update.c: read, compute, write, and again if somebody else was faster.
+ * value/update.c: read, compute, write, and again if another client was faster.
  *
  *   READ -> the user's function -> WRITE -> over
  *    ^                               |
@@ -48,7 +48,7 @@ static void read_ask(struct update *u)
     hf__sequence_ask(&u->seq, u->client, &u->op);
 }
 
-/* It is known what is there: what is to be there? */
+/* The value was read: let the user's function compute the next one. */
 static void write_ask(struct update *u)
 {
     struct hf_value_next next = {.struct_size = sizeof next};
@@ -78,7 +78,8 @@ static void now_free(struct update *u)
     hf_value_free(u->client, &u->now);
 }
 
-/* Anything up to a bound that doubles: who collided must not collide again. */
+/* A random pause up to a bound that doubles, so that two clients that collided
+ * do not collide again. */
 static void pause_ask(struct update *u, int64_t left_us)
 {
     int64_t tried = min64(u->tried, 10);

@@ -1,13 +1,12 @@
 /*
- * value.h: reading and writing a value, as an operation of somebody else's
- * call.
+ * value.h: reading and writing a value, as an operation of another call.
  */
 #ifndef HF_API_VALUE_H
 #define HF_API_VALUE_H
 
 #include "api/client/client.h"
 
-/* HF_OK, or why there cannot be such a value. */
+/* HF_OK, or why the store cannot have a value of this key. */
 int hf__value_key_check(const hf_client *client, const char *key,
                         struct hf_error *err);
 int hf__value_data_check(const void *data, size_t len, int64_t ttl_ms,
