@@ -60,7 +60,7 @@ struct cluster_watch {
     int is_gone;             /* to be ended once it has landed */
     int is_lost;             /* to be tried again */
     enum lock_kind kind;
-    unsigned flags; /* REQ_QUEUE, if anybody wanted that */
+    unsigned flags; /* REQ_QUEUE, if a request had that */
     size_t name_len;
     char name[];
 };
@@ -95,7 +95,7 @@ struct cluster {
 
     struct cluster_node *asking; /* it was asked for the map */
     int64_t ask_due_us;          /* and is given up then */
-    int64_t asked_us;            /* when anybody was last asked */
+    int64_t asked_us;            /* when a node was last asked */
     int64_t refresh_us;          /* when to ask again */
     int64_t look_us;             /* when to look for silent masters */
     int ask_from;                /* candidates rotate */

@@ -2,7 +2,7 @@
  * hash_slot.h: which slot of a cluster a key is in, and the node that
  * serves it.
  *
- * Nothing here talks to anybody.  The rules are those of the cluster's
+ * Nothing here talks to a server.  The rules are those of the cluster's
  * specification: CRC16 (XMODEM) of the key, or of what is between its first
  * '{' and the next '}' if that is not empty, modulo 16384.
  */

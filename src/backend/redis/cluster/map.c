@@ -168,8 +168,8 @@ static void seed_failed(struct cluster *c, const struct hf_error *err)
     c->err.status = HF_OK;
     if (c->seeds_len > 1)
         hf__error_set(&told, told.status,
-                      "redis-cluster: none of %d hosts tells who serves what; "
-                      "the last: %.160s",
+                      "redis-cluster: none of %d hosts tells which node serves "
+                      "which slots; the last: %.160s",
                       c->seeds_len, c->err.text);
     c->env->link(c->env, 0, 0, &told);
     hf__redis_cluster_route_fail(c, told.status, told.text);

@@ -188,7 +188,8 @@ void hf__redis_cluster_route_expire(struct cluster *c)
     struct hf_error err = c->err;
     if (err.status == HF_OK)
         hf__error_set(&err, HF_UNAVAILABLE,
-                      "redis-cluster: no node has told who serves what yet");
+                      "redis-cluster: no node has told yet which node serves "
+                      "which slots");
     while ((list = late.first) != NULL) {
         late.first = list->next;
         list->next = NULL;

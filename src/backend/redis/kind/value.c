@@ -2,7 +2,7 @@
  * value.c: versioned values: requests to commands, answers to replies.
  *
  * One rule: a write tells when it was sent, by the server's clock, and the
- * server refuses one that is older than anybody waits for its answer.
+ * server refuses one so old that no caller waits for its answer any more.
  */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 -- acquire.lua: take the lock under number T, if it is free and T is new.
--- KEYS[1] lock  KEYS[2] fence counter  KEYS[3] who queues; absent: nobody can
+-- KEYS[1] lock  KEYS[2] fence counter  KEYS[3] queue; absent: there is none
 --      KEYS[4] of a quorum, where KEYS[3] is not looked at: boot marker
 -- ARGV owner, "v1 <owner> <attempt> <T> ", T, lease ms, "<pid> <host> <label>",
 --      window us (absent: 2 s), tokens to reserve beyond the fence (absent: 0);
@@ -42,7 +42,7 @@ if left ~= -2 then
         end
         return {has[2] and -7 or 0, seen, now, left, hf == '' and 2 or 0}
     end
-    -- Who waits has said so, and does not say it again.
+    -- Waiters have announced themselves before, and do not repeat it.
     plus = hf:match('^v1 %S+ %d+ %d+ (%+?)')
 elseif KEYS[3] and not quorum and call('EXISTS', KEYS[3]) == 1 then
     return {-6, 0, now, left}

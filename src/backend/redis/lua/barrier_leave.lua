@@ -1,6 +1,7 @@
--- barrier_leave.lua: a party does not wait any longer; and no older arrival of
--- it counts.
--- KEYS[1] barrier  KEYS[2] who waits  KEYS[3] who went on  KEYS[4] who left
+-- barrier_leave.lua: a party stops waiting, and an older request of it that
+-- comes late does not count as its arrival.
+-- KEYS[1] barrier  KEYS[2] parties that wait  KEYS[3] that passed
+--      KEYS[4] that left
 -- ARGV owner, T, window us
 -- returns -1 it waited | -2 it did not
 local call, owner = redis.call, ARGV[1]

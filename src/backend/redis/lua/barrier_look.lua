@@ -1,5 +1,5 @@
--- barrier_look.lua: tell who waits at a barrier; changes nothing.
--- KEYS[1] barrier  KEYS[2] who waits
+-- barrier_look.lua: tell how many parties wait at a barrier; changes nothing.
+-- KEYS[1] barrier  KEYS[2] parties that wait
 -- ARGV none
 -- returns {1 | -3 no barrier, how many wait, now us, parties}
 local time = redis.call('TIME')

@@ -1,10 +1,10 @@
 -- barrier_wait.lua: come to a barrier, or ask whether all are there.
 -- KEYS[1] barrier: HASH {barrier: "v2 <parties> <last number>"}
---      KEYS[2] who waits: ZSET owner -> end of its lease in ms
---      KEYS[3] who went on: ZSET owner -> number: its generation + its index.
+--      KEYS[2] parties that wait: ZSET owner -> end of its lease in ms
+--      KEYS[3] that passed: ZSET owner -> number: its generation + its index.
 --      A generation is this clock in us, rounded down to a multiple of its
 --      parties, or the next multiple above the last number if that is later
---      KEYS[4] who left: ZSET owner -> number of its leaving
+--      KEYS[4] that left: ZSET owner -> number of its leaving
 -- ARGV owner, parties, when this wait was last answered in us of this server
 --      (0: never), T, window us, lease ms, for how many ms KEYS[3] is kept,
 --      life ms of the barrier, channel; 10th, letters: s the messages are

@@ -1,4 +1,4 @@
--- boot.lua: who this server is, and from when on it votes in a quorum.
+-- boot.lua: which server this is, and from when on it votes in a quorum.
 -- KEYS[1] boot marker: "v1 <group> <identity> <settled us> <lease ms>" and
 --      " durable" by the operator's word, " synced" if that life lost nothing
 -- ARGV group, longest lease ms, quarantine us, its least us, what is asked for
@@ -27,7 +27,7 @@ local function info(section)
 end
 local server, copies = info('server'), info('replication')
 local id = server('run_id')
--- A promotion shows in the replication id alone.
+-- A promotion does not change run_id, only the replication id.
 if id ~= '' and (tonumber(copies('connected_slaves')) or 0) > 0 then
     id = id .. '+' .. copies('master_replid')
 end
@@ -71,22 +71,22 @@ if not (look or force) then
         return answer(0, 0, had, has)
     end
 elseif not (look or known) then
-    -- Forced: a marker of others counts as none.
+    -- With "force" a marker of another group is ignored.
     has, word = nil, nil
 end
--- How long, if the marker speaks of another lease than we were told.
+-- The quarantine, in proportion if the marker has another lease than asked for.
 local quarantine = most
 if has and had ~= lease then
     quarantine = math.max(math.floor(most * had / lease) + 10000,
         math.min(most, tonumber(arg[4])))
 end
--- Who wrote the marker did not know that leases may be longer.
+-- The client that wrote the marker did not know that leases may be longer.
 local missing = 0
 if has and lease > had and not (new or join or unsure) then
     missing = math.max(most - quarantine, 0)
 end
 local full = now + quarantine + missing
--- What it does in this life says nothing of what was lost before it.
+-- That writes are synced now does not say that they were before the restart.
 local durable, was_synced = word == ' durable', word == ' synced'
 if new then
     settled = now
@@ -94,11 +94,11 @@ elseif not has or asked('s')
     or life ~= id and not (durable or was_synced and synced or asked('d')) then
     settled = full
 else
-    -- Further away than any quarantine: the clock was set back since.
+    -- A time beyond any quarantine: the clock was set back since.
     settled = math.min(settled + missing, full)
 end
 local left = math.max(settled - now, 0)
--- What was found out of one life says nothing of the next, which nobody asked.
+-- "synced" is only kept for the life in which a client has found it out.
 local same = life == id
 if look then
     return answer(1, left, had, has, first, durable or synced)
@@ -109,7 +109,8 @@ if not has or new then
 else
     had = unsure and had or math.max(had, lease)
     durable = durable or join and asked('d')
-    -- Who cannot tell one life from the next waits by itself, for itself.
+    -- Without a run_id (INFO is not allowed) a client cannot see a restart: it
+    -- waits one quarantine by itself, and the marker keeps its time.
     if id ~= '' then
         life = id
     elseif not asked('s') then

@@ -1,6 +1,6 @@
 -- count_acquire.lua: take some off a plain counter, all or none.
 -- KEYS[1] counter  KEYS[2] facts  KEYS[3] permits that are out: of another kind
---      KEYS[4] mark: this attempt was given up  KEYS[5] who took some lately
+--      KEYS[4] mark: this attempt was given up  KEYS[5] recent attempts
 -- ARGV id, how many, T, window us, life ms of what is remembered; then, from a
 --      caller that knows what the counter is to begin with: that number,
 --      channel, letters: s the messages are sharded, b and always go out both

@@ -1,6 +1,6 @@
 -- count_release.lua: put back what an attempt took, if it did.
 -- KEYS[1] counter  KEYS[2] mark: this attempt was given up
---      KEYS[3] who took some lately
+--      KEYS[3] recent attempts that took some
 -- ARGV id, how many, channel, T, window us; 6th: "s" the messages are sharded,
 --      "sb" and always go out both ways
 -- returns put back: processes told, or -1 | -2 it took none, and will not
@@ -10,7 +10,7 @@ local now = time[1] * 1000000 + time[2]
 local took = call('ZSCORE', KEYS[3], arg[1])
 if took and tonumber(took) * 1000 > now then
     call('ZREM', KEYS[3], arg[1])
-    -- Deleted meanwhile, it has no use for them.
+    -- The counter was deleted meanwhile: nothing is put back.
     if call('EXISTS', KEYS[1]) == 0 then
         return -1
     end

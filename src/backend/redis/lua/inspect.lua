@@ -1,11 +1,11 @@
 -- inspect.lua: tell about one lock; changes nothing.
 -- KEYS[1] lock  KEYS[2] fence counter; absent: the lock has none
---      KEYS[3] who queues  KEYS[4] what they said; absent: nobody can
--- ARGV owner, "<owner>:write" of who asks as a writer; channel, channel of a
+--      KEYS[3] queue  KEYS[4] records of the waiters; absent: there is none
+-- ARGV owner, "<owner>:write" if it asks as a writer; channel, channel of a
 --      read/write lock, "{name}:"; 5th: they are sharded
 -- returns {"hash" | "string" | "none" | what else is there, ttl ms, now us,
 --      counter, subscribers or -1, owner's count, hf, mode,
---      first field and its count | the string, readers, who queue, owner's
+--      first field and its count | the string, readers, waiters, owner's
 --      place or 0, of a holder of a read/write lock: its record, its ttl ms}
 local call = redis.call
 local time = call('TIME')

@@ -5,8 +5,8 @@
 -- ARGV id, "v1 <owner> <attempt> ", permits, T, lease ms, "<pid> <host>
 --      <label>", channel, window us, owner, lease ms in the queue; 11th,
 --      letters: s the messages are sharded, b and always go out both ways;
---      q keep a place in the queue; 12th: how many there are, if nobody has
---      said so yet
+--      q keep a place in the queue; 12th: how many there are, if the store has
+--      no number yet
 -- returns granted: fence | {1 granted before | 0 busy | -1 stale | -2 the
 --      counter is no number | -3 no semaphore | -4 a counter of another kind
 --      | -5 more than there are, fence or counter or all there are or the
@@ -51,8 +51,8 @@ if was_empty then
         return {-4, kind, now, -1, 0}
     end
 end
--- What this attempt got before, if it still has it.  Its lease begins anew: who
--- queues asks again when it did not hear of it, and counts from then.
+-- What this attempt got before, if it still has it.  Its lease begins anew: a
+-- waiter that did not learn of its grant asks again, and counts from then.
 local function granted_before()
     local mark = arg[2]
     local ends = call('ZSCORE', out, id .. '\0\0')
@@ -85,8 +85,8 @@ local function tell(number)
             string.format('%.0f', number))
     end
 end
--- What nobody has set is set by a caller that knows it; those that are out
--- count.  It is ours from then on.
+-- Without a stored number the caller's is used, less the permits that are out.
+-- The key is a semaphore of ours from then on.
 if not text and arg[12] then
     text = pcall('INCRBY', name,
         string.format('%.0f', arg[12] - call('ZCARD', out)))
@@ -99,7 +99,7 @@ if not text and arg[12] then
     pcall('PEXPIRE', facts, 2678400000)
     tell(free)
 end
--- What has ended comes back before anybody is refused.
+-- Permits whose lease has ended come back before the caller is refused.
 if not was_empty and tonumber(first[2]) <= ms then
     local ids = call('ZRANGEBYSCORE', out, '-inf', ms, 'LIMIT', 0, 1000)
     ended = #ids
@@ -116,7 +116,7 @@ if not was_empty and tonumber(first[2]) <= ms then
     free = free + ended
     first = call('ZRANGE', out, 0, 0, 'WITHSCORES')
 end
--- Who comes first?  The dead in the queue are skipped.
+-- The first of the queue, without waiters whose lease has ended.
 local queue, owner = KEYS[6], arg[9]
 local head, waiting = nil, call('ZCARD', queue)
 if waiting > 0 then

@@ -4,7 +4,7 @@
 --      of those in it
 -- ARGV id, permits, channel, T, window us, owner; 7th, letters: s the messages
 --      are sharded, b and always go out both ways; q leave the queue; h count
---      who listens, wake nobody, unless there is a queue; u a proposal may
+--      the listeners, wake none, unless there is a queue; u a proposal may
 --      come behind this; 8th, of a ticket: "v1 <owner> <attempt> ", with which
 --      its record begins, for an id has only a part of its attempt
 -- returns released: processes told, or -1 | -2 absent, or their time was over
@@ -55,7 +55,7 @@ end
 if had > 0 then
     local free = pcall('INCRBY', name, had)
     if type(free) == 'table' then
-        -- As if they had ended: then they come back with the next who asks.
+        -- Keep them as if their lease had ended: the next acquire returns them.
         call('ZADD', out, unpack(ids))
         return free
     end

@@ -1,6 +1,6 @@
--- queue_acquire.lua: take the lock behind all who queue, or queue for it.
--- KEYS[1] lock  KEYS[2] fence counter  KEYS[3] who waits  KEYS[4] who has left
---      KEYS[5] what they said; all as in queue_release.lua
+-- queue_acquire.lua: take the lock if no other waiter comes first, or queue.
+-- KEYS[1] lock  KEYS[2] fence counter  KEYS[3] waiters  KEYS[4] waiters that
+--      have left  KEYS[5] records of both; all as in queue_release.lua
 -- ARGV "v1 <owner> <attempt> <T> ", channel, owner, T, letters: s the messages
 --      are sharded, q keep a place; "<owner> <attempt> <T> <lease ms> ",
 --      attempt, lease ms, "<pid> <host> <label>", window us, tokens to reserve
@@ -8,7 +8,7 @@
 -- returns {1 granted | 0 busy | -1 stale | -2 the counter is no number | -3 no
 --      lock | -7 a read/write lock, fence or counter or 0, now us, ttl ms or
 --      -3 not told, 0, with a place: ask again within ms}
-local call, lock, queue, who = redis.call, KEYS[1], KEYS[3], KEYS[5]
+local call, lock, queue, records = redis.call, KEYS[1], KEYS[3], KEYS[5]
 local mark, channel, owner, text, how, said, attempt, lease, info, window,
     block = unpack(ARGV)
 local time = call('TIME')
@@ -57,14 +57,14 @@ else
         return {0, 0, now, call('PTTL', lock)}
     end
     if plus == '' and not too_old then
-        -- The holder's release is to see that somebody waits.
+        -- The "+" tells the holder's release that there is a waiter.
         call('HSET', lock, 'hf', hf:sub(1, at - 1) .. '+' .. hf:sub(at))
     end
 end
 if not queues and left ~= -2 then
     return {0, 0, now, left}
 end
-local known = call('HMGET', who, owner, 'x' .. owner, '.', 'b')
+local known = call('HMGET', records, owner, 'x' .. owner, '.', 'b')
 local member = known[1]
 local place
 if queues then
@@ -90,7 +90,7 @@ if queues then
 end
 local seen
 if left == -2 or place then
-    -- The first, without those who did not ask again in time.
+    -- The first waiter; those that did not ask again in time are removed.
     local head
     while true do
         head = call('ZRANGE', queue, 0, 0)[1]
@@ -102,7 +102,7 @@ if left == -2 or place then
             break
         end
         call('ZREM', queue, head)
-        call('HDEL', who, to)
+        call('HDEL', records, to)
     end
     if left == -2 then
         local counter = KEYS[2]
@@ -133,10 +133,10 @@ if left == -2 or place then
             end
             if not is_none then
                 call('ZREM', queue, member)
-                call('HDEL', who, owner)
+                call('HDEL', records, owner)
             elseif head then
                 call('DEL', queue)
-                call('HDEL', who, '.')
+                call('HDEL', records, '.')
             end
             return {1, fence, now, left}
         end
@@ -157,15 +157,15 @@ if queues then
     end
     member = said .. clock .. ' ' .. info
     if tonumber(ends) < sec + 4 then
-        -- What is written ends by itself.
-        call('HSET', who, owner, member, '.', sec + 10 .. ' ' .. last)
+        -- Both keys expire if no waiter asks again.
+        call('HSET', records, owner, member, '.', sec + 10 .. ' ' .. last)
         call('ZADD', queue, arrival, member, '+inf', '')
         call('PEXPIRE', queue, 10000)
-        if call('PTTL', who) < 10000 then
-            call('PEXPIRE', who, 10000)
+        if call('PTTL', records) < 10000 then
+            call('PEXPIRE', records, 10000)
         end
     else
-        call('HSET', who, owner, member, '.', ends .. ' ' .. last)
+        call('HSET', records, owner, member, '.', ends .. ' ' .. last)
         call('ZADD', queue, arrival, member)
     end
 end

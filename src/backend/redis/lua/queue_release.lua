@@ -1,17 +1,18 @@
--- queue_release.lua: give a lock back to the longest waiter, or a place.
--- KEYS[1] lock  KEYS[2] fence counter  KEYS[3] who waits, by arrival us:
+-- queue_release.lua: release a lock to the longest waiter, or leave the queue.
+-- KEYS[1] lock  KEYS[2] fence counter  KEYS[3] waiters, by arrival us:
 --      "<owner> <attempt> <T> <lease ms> <asked us> <info>", and last ""
---      KEYS[4] who has left in doubt, by when ms that is forgotten
---      KEYS[5] owner: its member of KEYS[3]; "x" and owner: the T of who has
---      left; "b": the counter after the last break; ".": "<end s> <last
---      arrival us>"
+--      KEYS[4] owners that left while a request of theirs may be on its way,
+--      by when that is forgotten in ms
+--      KEYS[5] records: of an owner its member of KEYS[3]; of "x" and an owner
+--      that left its T; of "b" the counter after the last break; of "." "<end
+--      s> <last arrival us>"
 -- ARGV "v1 <owner> <attempt> <T> ", channel, owner, T, letters: s the messages
 --      are sharded, b and always go out both ways, h count the waiters, wake
 --      none, l leave the queue, u a proposal may come behind this
--- returns {released: processes told, or -1 | -2 absent | -3 somebody else's
+-- returns {released: processes told, or -1 | -2 absent | -3 of another owner
 --      | -5 released, but others have it too, in another layout, now us}
-local call, lock, counter, queue, who = redis.call, KEYS[1], KEYS[2], KEYS[3],
-    KEYS[5]
+local call, lock, counter, queue, records = redis.call, KEYS[1], KEYS[2],
+    KEYS[3], KEYS[5]
 local mark, channel, owner, text, how = unpack(ARGV)
 local time = call('TIME')
 local clock = #time[2] == 6 and time[1] .. time[2]
@@ -36,15 +37,15 @@ elseif hf or call('EXISTS', lock) == 1 then
 end
 local leaves = how:find('l', 1, true)
 if leaves and (code ~= 1 or how:find('u', 1, true)) then
-    local member = call('HGET', who, owner)
+    local member = call('HGET', records, owner)
     local last = member and tonumber(member:match('^%S+ %d+ (%d+)'))
-    -- A later one of its owner's is none of its business.
+    -- A later place of the same owner stays.
     if last and last <= t then
         call('ZREM', queue, member)
-        call('HDEL', who, owner)
+        call('HDEL', records, owner)
     end
     if how:find('u', 1, true) then
-        -- What comes later than this is too old to be looked at.
+        -- A request that comes after this time is refused as too old.
         local now_ms, gone = math.floor(now / 1000), KEYS[4]
         local dead = call('ZRANGEBYSCORE', gone, '-inf', '(' .. now_ms,
             'LIMIT', 0, 100)
@@ -53,21 +54,21 @@ if leaves and (code ~= 1 or how:find('u', 1, true)) then
             for i = 1, #dead do
                 dead[i] = 'x' .. dead[i]
             end
-            call('HDEL', who, unpack(dead))
+            call('HDEL', records, unpack(dead))
         end
-        local x = tonumber(call('HGET', who, 'x' .. owner) or 0)
+        local x = tonumber(call('HGET', records, 'x' .. owner) or 0)
         if x < t then
-            redis.pcall('HSET', who, 'x' .. owner, text)
+            redis.pcall('HSET', records, 'x' .. owner, text)
             x = t
         end
-        -- A number ahead of the clock is young for longer.
+        -- A number ahead of the clock takes longer to become too old.
         local ahead = math.max(math.ceil(x / 1000) - now_ms, 0)
         redis.pcall('ZADD', gone, now_ms + ahead + 3000, owner)
         if call('PTTL', gone) < ahead + 6000 then
             redis.pcall('PEXPIRE', gone, ahead + 6000)
         end
-        if call('PTTL', who) < ahead + 6000 then
-            redis.pcall('PEXPIRE', who, ahead + 10000)
+        if call('PTTL', records) < ahead + 6000 then
+            redis.pcall('PEXPIRE', records, ahead + 10000)
         end
     end
 end

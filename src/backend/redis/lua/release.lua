@@ -2,11 +2,11 @@
 -- KEYS[1] lock  KEYS[2] fence counter; absent: not without need of it
 -- ARGV "v1 <owner> <attempt> <T> ", channel; 3rd: "h" count the waiters,
 --      wake none; "s" the messages are sharded, "sb" and always go out both
---      ways; "h" before these: both; 4th: also if somebody queues
--- returns released: processes told, or -1 | -2 absent | -3 somebody else's
+--      ways; "h" before these: both; 4th: also if there is a queue
+-- returns released: processes told, or -1 | -2 absent | -3 another owner's
 --      | -5 released, but others have it too, in another layout
 --      | error TRYAGAIN: the counter is needed
---      | -4 not released, for somebody queues: queue_release.lua
+--      | -4 not released, because there is a queue: queue_release.lua
 local call, lock, mark = redis.call, KEYS[1], ARGV[1]
 local hf = call('HGET', lock, 'hf')
 local code = -2

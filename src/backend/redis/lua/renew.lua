@@ -3,7 +3,7 @@
 -- ARGV[5i-4..5i] owner, "v1 <owner> <attempt> ", lease ms, count, fence of the
 --      grant that is renewed (0: not compared)
 -- returns {now us, per lock: ttl ms before | -1 none | -2 absent
---      | -3 somebody else's, or its record if it has one | -4 no lock}
+--      | -3 another owner's, or its record if it has one | -4 no lock}
 local call, pcall = redis.call, redis.pcall
 local time = call('TIME')
 local out = {time[1] * 1000000 + time[2]}

@@ -144,7 +144,7 @@ if left >= 0 or turn >= 0 then
     if order ~= 'F' and not (order == 'P' and not reads) then
         return {0, 0, now, left, 0}
     end
-    -- So that who comes next need not look for a queue that is none.
+    -- The letter q tells later acquires that there is a queue to look at.
     call('SET', KEYS[3], string.format('q%.0f ', floor), 'PX', 2 * arg[8],
         'GET')
     call('HSET', places, kind .. owner,

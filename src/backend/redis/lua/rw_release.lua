@@ -5,7 +5,7 @@
 -- ARGV owner, "r" | "w", "v1 <owner> <attempt> ", "<T> ", channel, life of the
 --      floor ms; 7th, letters: s the messages are sharded, b and always go out
 --      both ways; q give up its place, too
--- returns released: processes told, or -1 | -2 absent | -3 somebody else's
+-- returns released: processes told, or -1 | -2 absent | -3 another owner's
 local call, lock, arg = redis.call, KEYS[1], ARGV
 local owner, reads, mark, t = arg[1], arg[2] == 'r', arg[3], arg[4]
 local code, word = -2, nil

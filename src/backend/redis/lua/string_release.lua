@@ -3,7 +3,7 @@
 -- ARGV "hf1:<owner>:<attempt>:<T>:", channel; 3rd: "k" not if the counter is
 --      needed; "s" the messages are sharded, "sb" and always go out both ways;
 --      "k" before these: both
--- returns released: processes told, or -1 | -2 absent | -3 somebody else's
+-- returns released: processes told, or -1 | -2 absent | -3 another owner's
 --      | error TRYAGAIN: the counter is needed
 local has = redis.call('GET', KEYS[1])
 -- Granted under this very number: the counter is there already.

@@ -111,8 +111,8 @@ int hf__redis_wait_up(struct link *l)
     if (l->c->wait >= 0 || l->c->repl.is_known) return 0;
     hf__redis_link_fail(
         l, HF_DENIED, 0,
-        "wait: neither ROLE nor INFO is permitted, so that nobody "
-        "knows how many replicas there are: say wait=k");
+        "wait: neither ROLE nor INFO is permitted, so the number of replicas "
+        "is not known: say wait=k");
     return -1;
 }
 
