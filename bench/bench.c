@@ -35,7 +35,7 @@ static const struct work works[] = {
     {"W3-handover", "the same, handed over in the process", work_w3_handover},
     {"W4", "4 processes of 4 threads, one name", work_w4},
     {"W4-handover", "the same, handed over in each", work_w4_handover},
-    {"W4-fair", "the same, by who has waited longest", work_w4_fair},
+    {"W4-fair", "the same, the longest waiter first", work_w4_fair},
     {"permits", "64 threads, a semaphore of 8", work_permits},
     {"W5", "1 thread, a lock over five servers", work_w5},
     {"W5-memory", "the same for a minute, two of them gone", work_w5_memory},

@@ -4,7 +4,7 @@
  *
  *   holdfast        the plain lock, blocking calls; mode=hold: asynchronous
  *   holdfast5       the same over all servers of ports=, as redlock://
- *   holdfast-fair   the plain lock, given to who has waited longest
+ *   holdfast-fair   the plain lock, given to the longest waiter
  *   holdfast-read   all threads read one read/write lock
  *   holdfast-permits  a semaphore of permits=
  *   holdfast-async  one thread with its own loop, 64 locks in flight

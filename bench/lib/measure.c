@@ -170,7 +170,7 @@ int measure_pair(struct bench *b, const struct spec *ours,
     static double a[ROUNDS_MAX][FIGURES], r[ROUNDS_MAX][FIGURES];
 
     for (int i = 0; i < rounds; i++) {
-        /* Whoever goes first has it neither always better nor worse. */
+        /* They take turns at being first, which may help or harm. */
         if (i % 2 == 1 && measure_once(b, reference, r[i]) != 0) return -1;
         if (measure_once(b, ours, a[i]) != 0) return -1;
         if (i % 2 == 0 && measure_once(b, reference, r[i]) != 0) return -1;

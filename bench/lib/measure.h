@@ -57,9 +57,9 @@ struct spec {
     int known;
     int held;
     int lease_ms;
-    int procs;       /* so many processes at once; 0: one */
-    int proc;        /* this is the so manieth */
-    const char *shm; /* how they see each other */
+    int procs;       /* number of processes at once; 0: one */
+    int proc;        /* number of this process */
+    const char *shm; /* file of the memory that they share */
 };
 #define PROCS_MAX 16
 

@@ -23,7 +23,7 @@ struct options {
     int threads;
     int proc;    /* which of several runners this one is */
     int count;   /* mode=hold: locks to hold */
-    int permits; /* so many holders at once */
+    int permits; /* of a semaphore: most holders at once */
     int known;   /* locks used once and kept open beside the measured */
     int held;    /* locks held beside the measured */
     int ports[PORTS_MAX];

@@ -1,6 +1,6 @@
 /*
- * queue.c: mode=queue: many who wait for one fair lock.  READY is said when the
- * store has them all in its queue; from GO on it is handed from one to the
+ * queue.c: mode=queue: many waiters for one fair lock.  READY is printed when
+ * the store has them all in its queue; from GO on the lock goes from one to the
  * next until all have had it.
  */
 #define _POSIX_C_SOURCE 200809L
@@ -17,7 +17,7 @@
 #define NAME "bench-queue"
 
 static struct {
-    sem_t ends; /* one for each who had it */
+    sem_t ends; /* posted once for each waiter that had the lock */
     atomic_int failures;
 } queue;
 

@@ -1,7 +1,7 @@
 /*
  * raw_tls.c: peer=raw-tls, the commands of peer=raw over TLS as hiredis does
  * it: its formatter and its reader, around a blocking SSL_write and SSL_read on
- * one connection per thread.  Whom it talks to is not checked.
+ * one connection per thread.  The server's certificate is not checked.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <arpa/inet.h>

@@ -24,8 +24,8 @@
 /* What all contenders see: layout and order are the protocol's. */
 struct page {
     _Atomic uint64_t unlock_ns; /* just before the last unlock */
-    _Atomic uint64_t last;      /* who held it last */
-    _Atomic uint64_t inside;    /* who holds it now, 0 nobody */
+    _Atomic uint64_t last;      /* number of the last holder */
+    _Atomic uint64_t inside;    /* number of the holder, 0 if it is free */
 };
 
 struct run {
@@ -54,7 +54,8 @@ static struct page *page_map(const char *path)
     return p;
 }
 
-/* We have the lock: look whom we follow, and leave our own mark. */
+/* The lock was acquired: note whether the holder before was another one, and
+ * write the number of this one. */
 static void page_visit(struct run *r, struct worker *w, uint64_t got_ns)
 {
     struct page *p = r->page;

@@ -15,7 +15,7 @@
 /* CLOCK_MONOTONIC. */
 uint64_t now_ns(void);
 
-/* Give the core away for so long, whatever signals come. */
+/* Sleep for `ns` nanoseconds, whatever signals come. */
 void pause_ns(uint64_t ns);
 
 /* CPU that this process and all its threads have used. */

@@ -37,7 +37,7 @@ void work_w3(struct bench *b, const struct work *w);
 void work_readers(struct bench *b, const struct work *w);
 void work_file(struct bench *b, const struct work *w);
 
-/* Many who want one name. */
+/* Many clients want one name. */
 void work_w3_handover(struct bench *b, const struct work *w);
 void work_w4(struct bench *b, const struct work *w);
 void work_w4_handover(struct bench *b, const struct work *w);

@@ -141,7 +141,7 @@ static void all_await(const char *what)
 static void all_acquire(hf_client *client)
 {
     struct hf_acquire_options o = HF_ACQUIRE_OPTIONS_INIT;
-    o.lease_ms = 600000; /* nobody but us renews */
+    o.lease_ms = 600000; /* only the call that is measured renews */
     for (int i = 0; i < LOCKS; i++) {
         char name[24];
         snprintf(name, sizeof(name), "many-%d", i);

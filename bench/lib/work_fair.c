@@ -67,7 +67,7 @@ static double cost_per_call(struct cost c)
     return c.calls > 0 ? c.us / c.calls : NAN;
 }
 
-/* A runner with so many waiters in its queue; 0, or -1. */
+/* Start a runner with `count` waiters in its queue; 0, or -1. */
 static int queue_start(struct bench *b, int count, struct child *c)
 {
     struct spec spec = {.runner = "peer",
@@ -100,7 +100,8 @@ static int served_measure(struct bench *b, int count, double *ask, double *give)
     return is_over ? 0 : -1;
 }
 
-/* All of them are killed: what it costs whoever comes next, per one of them. */
+/* All waiters are killed: what skipping them costs the next acquire, for each.
+ */
 static int skipped_measure(struct bench *b, int count, double *skip)
 {
     struct child c;
@@ -141,8 +142,8 @@ static int least_measure(struct bench *b, int count, double out[3])
     return 0;
 }
 
-/* The reference here is a shorter queue: of ten, but of a hundred for the dead,
- * who are skipped all at once. */
+/* The reference here is a shorter queue: of ten, but of a hundred for the dead
+ * waiters, which are skipped all at once. */
 void work_queue(struct bench *b, const struct work *w)
 {
     static const int lens[] = {10, 100, 1000};

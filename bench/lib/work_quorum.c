@@ -83,7 +83,7 @@ static void well_run(struct bench *b, const struct work *w)
     five_raw_open(&r, &five);
     (void)raw_p50(&r);
     for (int i = 0; i < b->rounds; i++) {
-        /* Whoever goes first has it neither always better nor worse. */
+        /* They take turns at being first, which may help or harm. */
         if (i % 2 == 0) raw[i] = raw_p50(&r);
         ours[i] = ours_p50();
         if (i % 2 == 1) raw[i] = raw_p50(&r);
@@ -150,7 +150,7 @@ void work_w5(struct bench *b, const struct work *w)
     five_stop(&five);
 }
 
-/* Lock for so long, at some distance: how often it was. */
+/* Lock and unlock for `secs` seconds, with pauses; returns how often. */
 static double locks_in(struct five_lock *l, double secs)
 {
     uint64_t end = now_ns() + (uint64_t)(secs * (double)NS_PER_S);

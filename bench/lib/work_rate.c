@@ -139,7 +139,7 @@ void work_w3(struct bench *b, const struct work *w)
     health_add(b, w, &p);
 }
 
-/* Many who share one name, next to as many who share nothing. */
+/* Many readers of one name, next to as many holders of names of their own. */
 void work_readers(struct bench *b, const struct work *w)
 {
     struct spec ours = one_ours, alone = one_ours;

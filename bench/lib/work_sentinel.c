@@ -167,7 +167,7 @@ static uint64_t writable_ns(struct group *g)
             if (says(g->servers[i].port, "SET probe x", "OK")) return now_ns();
         pause_ns(5 * NS_PER_MS);
     }
-    fail("sentinel: nobody was promoted");
+    fail("sentinel: no replica was promoted");
 }
 
 static void resume_row(struct bench *b, const struct work *w, struct group *g)

@@ -1,13 +1,13 @@
 /*
- * work_share.c: many who want one name: how fast it goes from one to the next,
- * what that costs the server, and whether everybody gets his share.
+ * work_share.c: many clients want one name: how fast it goes from one to the
+ * next, what that costs the server, and whether each gets its share.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <stdio.h>
 
 #include "work.h"
 
-#define FAIR_SECS 5 /* the shares are promised over so long */
+#define FAIR_SECS 5 /* the time over which the shares are promised */
 
 static const struct spec ours_shared = {
     .runner = "peer", .peer = "holdfast", .mode = "contend"};
