@@ -33,10 +33,10 @@ const struct command *command_find(const char *name)
     return NULL;
 }
 
-/* If we were started with one of the first three closed, a socket to the store
- * would take its place, and the command would write into it.  What cannot be
- * printed must fail, for a ticket may be lost by it: so standard output takes
- * nothing, as if it were closed. */
+/* If one of the three standard descriptors is closed, a socket to the store
+ * would get its number, and the command would write into it.  So each gets a
+ * substitute.  That of standard output refuses writes, because printing must
+ * fail as if it were closed: a ticket that was not printed is lost. */
 static int standard_fds_fill(void)
 {
     for (int fd = 0; fd <= 2; fd++) {
@@ -52,8 +52,9 @@ static void nothing_do(int sig)
     (void)sig;
 }
 
-/* A file that may not grow (ulimit -f) makes its write fail.  Caught
- * and not ignored: what we run finds the signal as we did. */
+/* With SIGXFSZ caught, writing beyond the limit of a file (ulimit -f) fails
+ * instead of ending the process.  It is not ignored, because the command that
+ * holdfast runs would inherit that. */
 static void file_limit_catch(void)
 {
     struct sigaction act;

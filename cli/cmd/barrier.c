@@ -22,7 +22,7 @@
 struct barrier_call {
     const char *name;
     int64_t parties;
-    char **argv; /* the command; its first word is NULL: there is none */
+    char **argv; /* the command; argv[0] is NULL if there is none */
 };
 
 /* Options may stand before, between and behind NAME and PARTIES; the command
@@ -102,7 +102,7 @@ static int barrier_run(const struct options *o, const struct barrier_call *b)
         hf_barrier_open(s.client, b->name, b->parties, &g.barrier, &err);
     code = status == HF_OK ? gate_wait(&s, o, &g, "not all are there")
                            : session_fail(&s, status, &err);
-    char *url = strdup(hf_client_url(s.client)); /* goes with the client */
+    char *url = strdup(hf_client_url(s.client)); /* is freed with the client */
     session_close(&s);
     if (code == EXIT_OK && !b->argv[0])
         code = passed_print(o, b->name, &g.passed);

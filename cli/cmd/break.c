@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* What --yes could not do, the preview does not promise. */
+/* The lock cannot be broken with this URL, so the preview does not offer it. */
 static int break_refused(const struct session *s)
 {
     say_error("%s: cannot be broken: a string library's lock is stored there; "
@@ -30,7 +30,7 @@ static int break_preview(struct session *s)
 {
     struct hf_info info = HF_INFO_INIT;
     struct hf_error err = {0};
-    char who[HOLDER_TEXT_MAX];
+    char holder[HOLDER_TEXT_MAX];
     int status = session_inspect(s, &info, &err);
     if (status != HF_OK) return session_fail(s, status, &err);
     if (session_is_refused(s, &info)) return break_refused(s);
@@ -41,10 +41,10 @@ static int break_preview(struct session *s)
     else if (info.locked && !info.detached
              && hf_client_caps(s->client) & HF_CAP_KERNEL)
         say_error("%s: cannot be broken: held by %s; end that process",
-                  s->shown, holder_text(&info, who, sizeof(who)));
+                  s->shown, holder_text(&info, holder, sizeof(holder)));
     else if (info.locked)
         say_error("%s: would be taken away from %s; repeat with --yes",
-                  s->shown, holder_text(&info, who, sizeof(who)));
+                  s->shown, holder_text(&info, holder, sizeof(holder)));
     else
         say_error("%s: is free: there is nothing to break; --yes would only "
                   "raise its fence",
@@ -56,7 +56,7 @@ static void break_print(const struct session *s, const char *name,
                         int was_locked, const struct hf_info *before,
                         int as_json)
 {
-    char who[HOLDER_TEXT_MAX];
+    char holder[HOLDER_TEXT_MAX];
     struct json j;
     if (as_json) {
         json_begin(&j);
@@ -69,14 +69,14 @@ static void break_print(const struct session *s, const char *name,
         fputs(j.buf, stdout);
     } else if (was_locked) {
         printf("%s: taken away from %s\n", s->shown,
-               before->locked ? holder_text(before, who, sizeof(who))
+               before->locked ? holder_text(before, holder, sizeof(holder))
                               : "its holder");
     } else {
         printf("%s: was free\n", s->shown);
     }
 }
 
-/* All of it: then its name can be of any kind again. */
+/* Delete the whole semaphore; afterwards its name can be of any kind. */
 static int semaphore_delete(struct session *s, const struct options *o,
                             const char *name, hf_semaphore *sem,
                             const struct hf_info *before)

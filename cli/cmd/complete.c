@@ -2,8 +2,8 @@
  * cmd/complete.c: print completions for a shell (hidden: for building
  * packages), and the words that these ask for while a user types.
  *
- * One rule: the scripts take lines apart and no more; no shell ever expands a
- * word that it was given.
+ * One rule: the scripts only split lines; no shell ever expands a word that
+ * holdfast prints.
  */
 #include "command.h"
 #include "common/exit.h"
@@ -14,8 +14,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The line is split at blanks only.  Readline replaces less than that: what is
- * behind the last of its own word breaks. */
+/* The script splits the line at blanks only.  Readline replaces only what is
+ * behind the last of its own word breaks, so the rest is cut off. */
 static const char bash_script[] =
     "# bash completion for holdfast\n"
     "_holdfast()\n"
@@ -39,7 +39,7 @@ static const char bash_script[] =
     "}\n"
     "complete -o default -F _holdfast holdfast\n";
 
-/* Behind "--" the words are those of another command. */
+/* After "--" zsh completes the words of the command that holdfast runs. */
 static const char zsh_script[] =
     "#compdef holdfast\n"
     "# zsh completion for holdfast\n"

@@ -22,12 +22,12 @@ static int elect_check(const struct run *r)
         return run_usage(r, "--value is too long; it may have 60000 bytes");
     if (o->restart_ms && o->restart == RESTART_NEVER)
         return run_usage(r, "--restart-delay needs --restart");
-    /* A candidate outlives its store. */
+    /* A candidate waits for a store that cannot be reached. */
     r->o->fallback = HF_FALLBACK_WAIT;
     return EXIT_OK;
 }
 
-/* Is an option given that is for a campaign, or for the command? */
+/* 1 if an option is given that is for a campaign, or for the command. */
 static int is_campaigning(const struct options *o)
 {
     return o->value || o->fair || o->restart || o->restart_ms || o->shell
@@ -48,7 +48,8 @@ static int observe_check(const struct command *self, const struct options *o,
     return EXIT_OK;
 }
 
-/* Is it a look?  1 and its exit code; 0: it is a campaign, or wrong. */
+/* 1 if the command line only observes, with the exit code; 0 if it is a
+ * campaign or wrong. */
 static int is_observing(const struct command *self, int argc, char **argv,
                         int *code)
 {

@@ -39,7 +39,7 @@ static const struct action *action_find(const char *name)
     return NULL;
 }
 
-/* Under a holdfast run that fell back on a lock of this host? */
+/* 1 under a holdfast run that fell back on a lock of this host. */
 static int hold_is_local(void)
 {
     const char *guarantee = environment_get("HOLDFAST_GUARANTEE");

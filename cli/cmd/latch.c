@@ -36,7 +36,7 @@ static int left_print(const struct latch_call *c, int64_t left)
     return stdout_end();
 }
 
-/* It was as it was: no failure, but not what was asked for. */
+/* Nothing was changed: not a failure, but not what was asked for. */
 static int nothing_done(const struct session *s, const struct hf_error *err,
                         int code)
 {
@@ -87,8 +87,8 @@ static int latch_wait(const struct latch_call *c)
     struct gate g = {.latch = c->latch};
     struct hf_error err = {0};
     int64_t left;
-    /* HF_LATCH_OURS is for counting and changing: a wait itself would wait for
-     * any number. */
+    /* A wait accepts any number, also another program's; counting with
+     * HF_LATCH_OURS refuses it first. */
     int status = c->o->foreign ? HF_OK : hf_latch_count(c->latch, &left, &err);
     if (status != HF_OK) return session_fail(c->s, status, &err);
     return gate_wait(c->s, c->o, &g, "not open");
@@ -115,7 +115,7 @@ static const struct action *action_find(const char *name)
     return NULL;
 }
 
-/* Does all that was given belong to the action? */
+/* Check that the words and options belong to the action. */
 static int words_check(const struct command *self, const struct action *a,
                        const char *const *words, const struct options *o,
                        int64_t *count)

@@ -48,15 +48,15 @@ typedef char cells_of_row[COLUMNS][TEXT_ESCAPED_MAX];
 
 static void holder_write(const struct hf_info *i, char *out)
 {
-    char who[4 * HF_OWNER_MAX];
+    char holder[4 * HF_OWNER_MAX];
     if (i->host[0] || i->owner[0])
-        text_escape(i->host[0] ? i->host : i->owner, who, sizeof(who));
+        text_escape(i->host[0] ? i->host : i->owner, holder, sizeof(holder));
     else
-        snprintf(who, sizeof(who), "%s", i->shared ? "readers" : "-");
+        snprintf(holder, sizeof(holder), "%s", i->shared ? "readers" : "-");
     if (i->pid > 0)
-        snprintf(out, TEXT_ESCAPED_MAX, "%s:%" PRId64, who, i->pid);
+        snprintf(out, TEXT_ESCAPED_MAX, "%s:%" PRId64, holder, i->pid);
     else
-        snprintf(out, TEXT_ESCAPED_MAX, "%s", who);
+        snprintf(out, TEXT_ESCAPED_MAX, "%s", holder);
 }
 
 static void numbers_write(const struct hf_info *i, cells_of_row cells)
@@ -174,8 +174,8 @@ static void list_free(struct list *l)
     free(l->lines);
 }
 
-/* Of a quorum: name the nodes that were not asked: their locks may be missing.
- * EXIT_OK, or EXIT_UNREACHABLE if the others are no majority. */
+/* Name the members of a quorum that were not asked: their locks may be missing.
+ * EXIT_OK, or EXIT_UNREACHABLE if the others are not a majority. */
 static int silence_say(const struct session *s)
 {
     struct nodes ns;
@@ -207,7 +207,7 @@ static int list_main(const struct command *self, int argc, char **argv)
         say_error("list: out of memory");
         code = EXIT_BUG;
     } else {
-        /* Of a cluster, what the others have. */
+        /* Some nodes of a cluster failed: print what the others have. */
         list_print(&l);
         code = stdout_end();
         if (status != HF_OK)

@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-/* A lock that is to be held twice is a slip of the pen. */
+/* A lock that is named twice is a mistake. */
 static int also_check(const struct run *r)
 {
     const struct texts *also = &r->o->also;
@@ -46,12 +46,12 @@ static int run_check(const struct run *r)
     const struct options *o = r->o;
     if (slots_check(r) != EXIT_OK) return EXIT_USAGE;
     if (o->no_fork && o->close)
-        return run_usage(r, "-F and -o exclude each other: nobody would hold "
-                            "the lock");
+        return run_usage(r, "-F and -o exclude each other: no process would "
+                            "hold the lock");
     if (o->no_fork
         && (o->min_hold_ms || o->max_hold_ms || o->on_lost
             || o->hold_until_idle))
-        return run_usage(r, "-F leaves nobody to see to --min-hold, "
+        return run_usage(r, "-F leaves no process to see to --min-hold, "
                             "--max-hold, --on-lost or --hold-until-idle");
     if (o->min_hold_ms && o->side == SIDE_SHARED)
         return run_usage(r, "--min-hold and -s exclude each other: what is "

@@ -31,7 +31,7 @@ static void free_print(const struct session *s, const struct hf_info *info)
 static void status_print(const struct session *s, const char *name,
                          const struct hf_info *info, int as_json)
 {
-    char who[HOLDER_TEXT_MAX];
+    char holder[HOLDER_TEXT_MAX];
     struct json j;
     struct nodes ns;
     nodes_look(s, &ns);
@@ -45,7 +45,7 @@ static void status_print(const struct session *s, const char *name,
     }
     if (info->locked)
         printf("%s: held by %s\n", s->shown,
-               holder_details(info, who, sizeof(who)));
+               holder_details(info, holder, sizeof(holder)));
     else
         free_print(s, info);
     nodes_print(&ns);

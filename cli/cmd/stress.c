@@ -34,7 +34,8 @@ static void defaults_fill(struct options *o)
     o->fallback = HF_FALLBACK_FAIL;
 }
 
-/* Can it be reached, what can it do, and what is its URL without password? */
+/* Ask the store once: whether it can be reached, what it can do, and its URL
+ * without a password. */
 static int store_ask(const struct options *o, struct stress *s, char *url,
                      size_t size)
 {
@@ -57,7 +58,7 @@ static int store_ask(const struct options *o, struct stress *s, char *url,
     return code;
 }
 
-/* What the run means, if nothing went wrong with it. */
+/* The exit code for the verdict, if the run itself did not fail. */
 static int verdict_exit(const struct stress *s, int code)
 {
     if (s->violations > 0) return EXIT_VIOLATED;
@@ -157,7 +158,7 @@ static const char *const stress_about[] = {
     "token; ok: true or false; and unknown: true, only if the answer was lost. "
     "Re-entries are not in it, nor are their releases. The lines are in no "
     "order.",
-    "The load is real: use names that nobody else uses, and expect that "
+    "The load is real: use names that no program uses, and expect that "
     "what a store keeps of a lock (its fence) stays. memory: needs "
     "--clients 1.",
     NULL};

@@ -1,8 +1,8 @@
 /*
  * cmd/version.c: which holdfast this is, and which stores it can use.
  *
- * The backends are not listed from memory but tried: one that is not built in
- * or not installed refuses to open.
+ * The backends are not listed but tried: one that is not built in or not
+ * installed refuses to open.
  */
 #include "command.h"
 #include "common/json.h"

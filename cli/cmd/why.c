@@ -1,6 +1,6 @@
 /*
- * cmd/why.c: why a lock cannot be had: who has it, until when, whether it is
- * still renewed, and what can be done.
+ * cmd/why.c: why a lock cannot be had: its holder, until when it is held,
+ * whether it is still renewed, and what can be done.
  *
  * It only looks, and it looks twice: a lease that goes up between two looks is
  * being renewed.
@@ -19,7 +19,7 @@
 
 #define LOOK_MS_DEFAULT 1000
 #define LOOK_AGAIN_MS 100
-#define RENEWED_MS 50 /* a lease that went up by less did not */
+#define RENEWED_MS 50 /* a lease that went up by less was not renewed */
 
 static enum ending ending_of(const struct why *w)
 {
@@ -30,8 +30,9 @@ static enum ending ending_of(const struct why *w)
     return ENDING_NEVER;
 }
 
-/* Each member of a quorum says since when by its own clock, and any of them may
- * be the one that is heard: times tell something of one server alone. */
+/* In a quorum each member tells by its own clock since when the lock is held,
+ * and any member's answer may be the one that is shown: compare the times only
+ * if there is one server. */
 static int owner_changed(const struct hf_info *a, const struct hf_info *b)
 {
     int is_one = a->nodes == 0 && b->nodes == 0;
@@ -47,8 +48,8 @@ static int64_t end_of(const struct hf_info *info, int64_t now_ms)
     return (info->now_ms > 0 ? info->now_ms : now_ms) + info->ttl_ms;
 }
 
-/* Members of a quorum were asked one after the other, and each counts its own
- * lease: only one that was looked at before can tell that it went up. */
+/* Members of a quorum are asked one after the other, and each counts its own
+ * lease: a renewal is seen by comparing two answers of the same member. */
 struct ends {
     unsigned known; /* by bit */
     int64_t at_ms[32];
@@ -86,7 +87,7 @@ static int look_again(struct why *w, int64_t look_ms, struct hf_error *err)
     return HF_OK;
 }
 
-/* What holdfast once remembers of the name; it is no failure to know none. */
+/* Read the record of holdfast once for this name; there need not be one. */
 static void once_look(struct why *w)
 {
     if (!(hf_client_caps(w->s->client) & HF_CAP_VALUE)) return;

@@ -11,7 +11,8 @@
 int duration_parse(const char *text, int64_t *out_ms);
 /* "4m10s", "22s", "250ms" into `out`, which is returned. */
 const char *duration_text(int64_t ms, char *out, size_t size);
-/* A wall clock in the words of here: "2026-08-02 14:05:09 +0200" into `out`. */
+/* A wall clock time in the local time zone: "2026-08-02 14:05:09 +0200" into
+ * `out`. */
 const char *when_text(int64_t wall_ms, char *out, size_t size);
 /* A whole number in [min, max]: 0, or -1. */
 int number_parse(const char *text, int64_t min, int64_t max, int64_t *out);

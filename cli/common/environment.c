@@ -1,8 +1,7 @@
 /*
- * common/environment.c: the variables of the command.  Two rules: a program
- * with more rights than its user has (set-user-id) is told nothing by
- * variables; and no command that we run finds a password or a ticket among
- * them.
+ * common/environment.c: the environment variables.  Two rules: a program with
+ * more rights than its user (set-user-id) ignores them; and a command that
+ * holdfast runs finds no password and no ticket among them.
  */
 #include "common/environment.h"
 

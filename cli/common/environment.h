@@ -11,8 +11,8 @@
 const char *environment_get(const char *name);
 /* Set a variable for a command to a number. */
 void environment_number(const char *name, int64_t value);
-/* Before a command is run: take passwords and the ticket out of what it will
- * find, and set HOLDFAST_URL to `url`, which must have no password in it. */
+/* Before a command is run: remove passwords and the ticket from its
+ * environment, and set HOLDFAST_URL to `url`, which must have no password. */
 void environment_clean(const char *url);
 
 #endif

@@ -9,7 +9,7 @@
 enum exit_code {
     EXIT_OK = 0,
     EXIT_FREE = 1,     /* status: the lock is free */
-    EXIT_VIOLATED = 1, /* stress: a lock let two through */
+    EXIT_VIOLATED = 1, /* stress: a lock had two holders at once */
     EXIT_WARNED = 1,   /* doctor: something is not as it should be */
     EXIT_USAGE = 64,
     EXIT_UNREACHABLE = 69,

@@ -3,8 +3,8 @@
  * lines of several processes do not mix.  With --json they become events
  * instead.
  *
- * While a lock is held for a command nothing here waits for a reader that does
- * not read: the lock would not be renewed meanwhile.
+ * While a lock is held for a command, nothing here waits for a reader of stderr
+ * that does not read: the lock would not be renewed meanwhile.
  */
 #include "common/json.h"
 #include "common/say.h"
@@ -16,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define READER_WAIT_MS 100 /* for one that stopped reading, the first time */
+#define READER_WAIT_MS 100 /* once, for a reader that stopped reading */
 
 static struct {
     int quiet;

@@ -16,10 +16,10 @@ void say_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void say_note(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Write all of `buf`; 0, or -1. */
 int write_all(int fd, const char *buf, size_t len);
-/* From now on lines that a reader does not take in time are dropped; or, again,
- * waited for. */
+/* If set, lines that a reader does not take in time are dropped from now on;
+ * otherwise they are waited for. */
 void say_hasty(int is_hasty);
-/* A line of what is said; one that is not needed is dropped sooner. */
+/* Write one line.  A line that is not needed is dropped sooner. */
 void say_write(int fd, const char *buf, size_t len, int is_needed);
 
 /* common/stdout.c: flush standard output.  0, or EXIT_BUG after having said

@@ -15,8 +15,8 @@ const char *text_escape(const char *text, char *out, size_t size);
 
 /* The length of the well-formed UTF-8 character at `p` (RFC 3629), or 0. */
 size_t text_char_len(const unsigned char *p);
-/* Is the character at `p` a control character, of ASCII or of Latin-1 (U+0080
- * to U+009F)? */
+/* 1 if the character at `p` is a control character, of ASCII or of Latin-1
+ * (U+0080 to U+009F). */
 int text_is_control(const unsigned char *p);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * doctor/check.c: what one server's own words mean for locks.
+ * doctor/check.c: what the facts of one server mean for locks.
  *
- * One rule: what is not known is said to be so, and never counts as good.
+ * One rule: an unknown fact is reported as unknown, and never counts as good.
  */
 #include "doctor/doctor.h"
 #include "doctor/fact.h"
@@ -52,7 +52,8 @@ static const char *keeping_text(const struct hf_probe_node *n)
            "second or two";
 }
 
-/* Alone, what is forgotten is granted twice; in a quorum it sits out. */
+/* A single server that forgets its locks grants them twice; a member of a
+ * quorum does not vote for a while instead. */
 static void keeping_check(struct doctor *d, int i)
 {
     const struct hf_probe_node *n = hf_probe_node(d->probe, i);
@@ -114,7 +115,7 @@ static void memory_check(struct doctor *d, int i)
 
 /* ---- what it is ---- */
 
-/* Valkey calls it otherwise. */
+/* Redis says redis_mode, Valkey server_mode. */
 int is_of_cluster(const struct hf_probe_node *n)
 {
     return fact_is(n, "redis_mode", "cluster")

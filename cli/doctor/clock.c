@@ -39,7 +39,7 @@ static void rate_check(struct doctor *d, int i)
     int64_t budget = hf_probe_drift_ppm(d->probe);
     int64_t far = n->rate_ppm < 0 ? -n->rate_ppm : n->rate_ppm;
     char rate[32], allowed[32], sure[32];
-    if (n->rate_error_ppm == 0) return; /* it was not looked at for long */
+    if (n->rate_error_ppm == 0) return; /* too short a look for a rate */
     rate_text(n->rate_ppm, rate, sizeof(rate));
     rate_text(budget, allowed, sizeof(allowed));
     if (far - n->rate_error_ppm > budget)

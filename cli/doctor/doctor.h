@@ -1,6 +1,6 @@
 /*
- * doctor/doctor.h: the parts of `holdfast doctor`: what was found out, what is
- * to be said of it, and what it all promises.
+ * doctor/doctor.h: the parts of `holdfast doctor`: facts, findings about them,
+ * and what the deployment promises.
  */
 #ifndef HOLDFAST_CLI_DOCTOR_DOCTOR_H
 #define HOLDFAST_CLI_DOCTOR_DOCTOR_H
@@ -38,7 +38,7 @@ struct doctor {
     int warnings;
     int answering;      /* nodes that do */
     int voting;         /* of a quorum: that may vote now */
-    int is_wrong;       /* no lock can be had with this URL */
+    int is_wrong;       /* no lock can be acquired with this URL */
     int is_of_sentinel; /* the URL is one of redis-sentinel:// */
     int is_of_cluster;  /* the URL is one of redis-cluster:// */
 };
@@ -54,7 +54,8 @@ int is_of_cluster(const struct hf_probe_node *n);
 enum keeping keeping_of(const struct hf_probe_node *n);
 
 /* doctor/replica.c: their replicas. */
-/* Of what is told to a client, how much has every replica of the server? */
+/* Which grants and renewals have reached the replicas before the client is
+ * answered. */
 enum cover {
     COVER_NONE,   /* no grant waits for them */
     COVER_SOME,   /* some of them have every grant */
@@ -63,7 +64,7 @@ enum cover {
 };
 enum cover cover_of(const struct hf_probe_node *n);
 void replicas_check(struct doctor *d, int i);
-/* May another server take the place of one of them? */
+/* 1 if a replica may be promoted in the place of one of the nodes. */
 int fails_over(const struct doctor *d);
 
 /* doctor/clock.c: their clocks. */

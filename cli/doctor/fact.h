@@ -11,7 +11,7 @@
 /* A fact as a number; `otherwise` if it is not known or not a number. */
 int64_t fact_number(const struct hf_probe_node *n, const char *name,
                     int64_t otherwise);
-/* Is a fact this text? */
+/* 1 if the fact is this text. */
 int fact_is(const struct hf_probe_node *n, const char *name, const char *text);
 
 #endif

@@ -42,7 +42,7 @@ static void member_print(const struct hf_probe_node *n)
     if (n->durable) printf(", durable");
 }
 
-/* Has it no clock but this host's? */
+/* 1 if the store has no clock but this host's. */
 static int is_local(const struct hf_probe_node *n)
 {
     char engine[32];

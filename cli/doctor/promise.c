@@ -70,8 +70,8 @@ static int servers_keep(const struct doctor *d)
     return keep == hf_probe_len(d->probe);
 }
 
-/* Another takes its place, by itself or by hand; or it is cut off, and another
- * has taken it all the same. */
+/* What holds if a replica is promoted, because the primary died or because it
+ * is cut off and goes on granting. */
 static void failover_promises(const struct doctor *d, struct promise *out,
                               int *n)
 {
@@ -113,7 +113,7 @@ static int members_keep(const struct doctor *d)
     return keep == hf_probe_len(d->probe);
 }
 
-/* When too few vote, nothing is to be had before that is mended. */
+/* If too few members vote, no lock can be acquired until that is repaired. */
 static void members_wait(const struct doctor *d, struct promise *out, int len)
 {
     for (int i = 0; i < len; i++)

@@ -1,6 +1,6 @@
 /*
- * doctor/quorum.c: the members of a quorum, together.  One rule: what one
- * failure could take away from two of them is said.
+ * doctor/quorum.c: the members of a quorum, together.  One rule: warn if one
+ * failure could stop two members.
  */
 #include "common/duration.h"
 #include "common/exit.h"
@@ -59,7 +59,7 @@ static void twins_check(struct doctor *d)
     }
 }
 
-/* Is the node on `host`, by its URL? */
+/* 1 if the node is on `host`, by its URL. */
 static int is_on(const struct hf_probe_node *n, const char *host)
 {
     char other[HOST_LEN_MAX];

@@ -16,7 +16,8 @@ enum cover cover_of(const struct hf_probe_node *n)
 {
     char wait[32];
     if (!hf_probe_fact(n, "wait", wait, sizeof(wait))) return COVER_NONE;
-    /* As many as follow now are not all: one may be away. */
+    /* A number is not "all", even if it is the number of replicas now: one more
+     * may be away. */
     if (strcmp(wait, "all") != 0) return COVER_SOME;
     return fact_is(n, "wait_renew", "on") ? COVER_ALL : COVER_GRANTS;
 }
@@ -100,11 +101,11 @@ static void cover_check(struct doctor *d, int i, int64_t replicas)
     }
 }
 
-/* wait= asks for more than there are. */
+/* How many more replicas wait= asks for than there are. */
 static int64_t replicas_missing(const struct hf_probe_node *n, int64_t replicas)
 {
     char wait[32];
-    int64_t number = 1; /* all and majority are content with one */
+    int64_t number = 1; /* for "all" and "majority" one replica is enough */
     if (!hf_probe_fact(n, "wait", wait, sizeof(wait))) return 0;
     (void)number_parse(wait, 0, INT32_MAX, &number);
     return number > replicas ? number - replicas : 0;
@@ -158,6 +159,6 @@ void replicas_check(struct doctor *d, int i)
         cover_check(d, i, replicas);
     else if (d->is_of_sentinel || d->is_of_cluster)
         finding_add(d, LEVEL_WARN, i, "replica",
-                    "no replica: while it is away nobody takes its place");
+                    "no replica: while it is away no server takes its place");
     cut_check(d, i, replicas);
 }

@@ -24,15 +24,16 @@ static void leader_text(const struct session *s, const struct hf_leader *l)
                            .now_ms = l->now_ms,
                            .ttl_ms = l->ttl_ms,
                            .pid = l->pid};
-    char who[HOLDER_TEXT_MAX], value[TEXT_ESCAPED_MAX];
+    char holder[HOLDER_TEXT_MAX], value[TEXT_ESCAPED_MAX];
     if (!l->is_led) {
-        printf("%s: nobody leads\n", s->shown);
+        printf("%s: no leader\n", s->shown);
         return;
     }
     snprintf(info.owner, sizeof(info.owner), "%s", l->owner);
     snprintf(info.host, sizeof(info.host), "%s", l->host);
     snprintf(info.label, sizeof(info.label), "%s", l->label);
-    printf("%s: led by %s", s->shown, holder_text(&info, who, sizeof(who)));
+    printf("%s: led by %s", s->shown,
+           holder_text(&info, holder, sizeof(holder)));
     if (l->data) printf(": %s", text_escape(l->data, value, sizeof(value)));
     putchar('\n');
 }

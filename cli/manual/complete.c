@@ -32,8 +32,8 @@ static void offer(const struct typed *t, const char *word, size_t len,
 
 /* ---- names ---- */
 
-/* Letters, digits and those signs that no shell takes for anything; what begins
- * with a minus would be an option. */
+/* Only letters, digits and signs that have no meaning to a shell; and no minus
+ * first, which would begin an option. */
 int name_is_plain(const char *name, size_t len)
 {
     static const char signs[] = "_.,:@+/-";
@@ -170,7 +170,7 @@ static void argument_offer(struct typed *t)
 static void typed_offer(struct typed *t)
 {
     const char *equals = strchr(t->word, '=');
-    /* Behind NAME comes a command of the user's. */
+    /* After NAME comes the user's command: nothing of ours is offered. */
     if (t->is_over || (t->cmd->runs_command && t->words > 1)) return;
     if (t->pending)
         value_offer(t, t->pending);

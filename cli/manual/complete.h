@@ -7,12 +7,12 @@
 
 #include <stddef.h>
 
-/* Print what the last of `words` could become, one to a line, with a tab and
- * what it is behind it; those before it are what was typed after "holdfast".
- * Nothing: the shell may offer what it likes. */
+/* Print the completions of the last of `words`, one per line, each followed by
+ * a tab and a description; the other words are what was typed after "holdfast".
+ * If nothing is printed, the shell offers its own completions. */
 void words_complete(int len, char **words);
 
-/* Is it a name that every shell leaves as it is? */
+/* 1 if no shell expands any part of the name. */
 int name_is_plain(const char *name, size_t len);
 
 #endif

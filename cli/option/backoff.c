@@ -19,8 +19,8 @@ static const char *const kinds[] = {
 };
 #define KINDS_LEN (sizeof(kinds) / sizeof(kinds[0]))
 
-/* The text up to the next colon into `part`; behind that, or NULL if it is too
- * long to be anything. */
+/* Copy the text up to the next colon into `part`.  Returns what follows it, or
+ * NULL if the part is too long. */
 static const char *part_next(const char *text, char *part)
 {
     size_t len = strcspn(text, ":");

@@ -2,8 +2,8 @@
  * option/option.h: what the options of all commands can set, and how they are
  * read.
  *
- * A row is all there is to an option: it is parsed, told by --help and the man
- * page, and completed from it.
+ * A row has everything about an option: the parser, --help, the man page and
+ * completion use it.
  */
 #ifndef HOLDFAST_CLI_OPTION_OPTION_H
 #define HOLDFAST_CLI_OPTION_OPTION_H
@@ -55,7 +55,7 @@ struct options {
     int64_t time_ms;
     int64_t pause_percent;
     int64_t restart_ms; /* elect: before the first restart */
-    int64_t slots;      /* run: how many at once; 0: one */
+    int64_t slots;      /* run: number of slots; 0: a lock */
     int foreign;        /* run --slots, latch: also another program's number */
     int nonblock;
     int side; /* enum side */
@@ -96,11 +96,11 @@ enum option_kind {
     OPTION_TEXT,     /* const char * */
     OPTION_TEXTS,    /* struct texts: one more of them */
     OPTION_DURATION, /* int64_t milliseconds, in [min, max] */
-    OPTION_WAIT,     /* as that, or "forever" */
+    OPTION_WAIT,     /* as OPTION_DURATION, or "forever" */
     OPTION_NUMBER,   /* int64_t, in [min, max] */
-    OPTION_CHOICE,   /* an int: `number` for the first word of `value`, which
-                      * has them all with bars between, and so on, in steps
-                      * of `min` (0: of 1) */
+    OPTION_CHOICE,   /* an int: `value` has the words, with bars between; the
+                      * first stands for `number`, each next one for `min`
+                      * more (0: for 1 more) */
     OPTION_JSON      /* --json or --json=FD */
 };
 
@@ -122,8 +122,8 @@ struct option_row {
 /* Fill `o` with defaults. */
 void options_init(struct options *o);
 
-/* Parse options up to the first word that is none, or behind "--".  Returns
- * the index of the next argument, or -1 after having said what is wrong. */
+/* Parse options up to the first word that is not an option, or up to "--".
+ * Returns the index of the next argument, or -1 after an error message. */
 int options_parse(const struct command *cmd, int argc, char **argv, int from,
                   struct options *o);
 
@@ -144,7 +144,7 @@ const struct option_row *option_by_name(const struct command *cmd,
 const char *option_spelling(const struct option_row *row, char *out,
                             size_t size);
 
-/* The first of the words in `names`; its length. */
+/* The length of the first word in `names`. */
 size_t word_len(const char *names);
 
 #endif

@@ -142,7 +142,7 @@
             "at the lock of this host, which other hosts do not see"           \
     }
 
-/* What run and once share: the command, and how it is looked after. */
+/* What run and once share: options for the command and its supervision. */
 #define OPTION_ROW_EXIT                                                        \
     {"E",                                                                      \
      "conflict-exit-code",                                                     \

@@ -8,12 +8,12 @@
 
 #include "command.h"
 
-/* Do -n, -w, --renew and --backoff fit together?  0, or EXIT_USAGE after
- * having said what is wrong. */
+/* Check that -n, -w, --renew and --backoff fit together.  0, or EXIT_USAGE
+ * after an error message. */
 int wait_check(const struct command *cmd, const struct options *o);
 /* What -n and -w say: WAIT_TRY, or wait_ms as an acquire or a wait has it. */
 #define WAIT_TRY (-1)
-#define SILENT_MS 2000 /* how long a store may be away without a word */
+#define SILENT_MS 2000 /* how long a store may be away without a message */
 int64_t wait_choose(const struct options *o);
 /* Put that into an acquire's options. */
 void acquire_wait(struct hf_acquire_options *ao, int64_t wait_ms);

@@ -1,10 +1,10 @@
 /*
- * run/event.c: what the command and a program around us are told.
+ * run/event.c: what the command, and a program that started holdfast, are told.
  *
  * The command reads lines on HOLDFAST_STATUS_FD; a program that asked with
- * --json gets events, of which the last is always "end".  Neither may block us:
- * a command that does not read its lines loses the old ones' successors, never
- * `lost`, and a reader of events that does not read them loses some.
+ * --json gets events, of which the last is always "end".  Neither may block the
+ * supervisor: a command that does not read its lines misses later `held` lines,
+ * but never `lost`; a reader of events that does not read them misses some.
  */
 #include "common/say.h"
 #include "run/event.h"

@@ -15,7 +15,7 @@ void event_number(const struct run *r, const char *event, const char *key,
                   int64_t value);
 void event_acquired(const struct run *r); /* one event per lock */
 void event_held(const struct run *r, int64_t valid_ms);
-/* What is known of the run that was not ours. */
+/* What is known of a run by another process. */
 void event_once(const struct run *r, const struct hf_once_result *result);
 /* elect: a run is over, and another one comes. */
 void event_end_of_round(const struct run *r, const char *reason, int code);

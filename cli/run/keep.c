@@ -1,7 +1,8 @@
 /*
- * run/keep.c: --min-hold.  The lock is taken so that it may outlive us, and
- * renewed from our own loop; when the command ends early, its lease is set to
- * the rest of the time and it is left to end by itself.  Nobody has to sleep.
+ * run/keep.c: --min-hold.  The hold is detached, so it may outlive this
+ * process, and is renewed from the supervisor's loop.  When the command ends
+ * early, the lease is set to the rest of the time, and the process ends without
+ * waiting.
  */
 #include "common/duration.h"
 #include "common/exit.h"

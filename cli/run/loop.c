@@ -14,9 +14,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define TTY_LOOK_MS 250 /* a shell's fg tells nobody that was not stopped */
+#define TTY_LOOK_MS 250 /* a shell's fg sends no signal to a running process */
 
-/* If the terminal has become ours, it is for the command. */
+/* If the shell has given us the terminal, give it to the command. */
 static int tty_pass_on(struct run *r)
 {
     if (r->o->foreground || r->command <= 0 || !tty_is_ours()) return 0;
@@ -108,12 +108,13 @@ static void messages_take(struct run *r)
 
 static void signal_take(struct run *r, int sig, int from_tty)
 {
-    if (sig == SIGCHLD) return; /* it has woken us, which is all */
+    if (sig == SIGCHLD) return; /* it only had to wake the loop */
     if (sig == SIGTERM || sig == SIGINT || sig == SIGQUIT || sig == SIGHUP)
         r->told = sig;
     if (sig == SIGTSTP && from_tty) r->stop_asked = 1;
     if (sig == SIGCONT) (void)tty_pass_on(r);
-    /* In the foreground a key has reached the command as well. */
+    /* With --foreground the terminal has sent the signal to the command as
+     * well. */
     if (r->o->foreground && from_tty) return;
     event_number(r, "signal", "signal", sig);
     ctl_order(r, CTL_SIGNAL, sig);

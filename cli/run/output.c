@@ -1,6 +1,6 @@
 /*
  * run/output.c: once --store-output: the command's standard output goes through
- * us, and its first bytes are kept for --losers status.
+ * the supervisor, which keeps its first bytes for --losers status.
  *
  * While the command runs nothing is read that cannot be passed on, and nothing
  * is written that could block: the lock has to be renewed meanwhile.
@@ -85,7 +85,8 @@ static int output_read(struct run *r, size_t max)
     return 1;
 }
 
-/* What we write is not read: let the command see that as it would have. */
+/* The reader of our output is gone: close the pipe, so that the command gets
+ * SIGPIPE as it would without us. */
 static void output_broken(struct run *r)
 {
     r->out.at = r->out.len = 0;
@@ -114,8 +115,8 @@ void output_step(struct run *r)
         (void)output_read(r, CHUNK);
 }
 
-/* A descendant that is left behind may write for ever: what is there now, and
- * no more than there is room for. */
+/* Read what is in the pipe now, and no more than there is room for: a
+ * descendant that is left behind may write for ever. */
 void output_drain(struct run *r)
 {
     struct output *o = &r->out;

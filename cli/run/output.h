@@ -8,7 +8,7 @@
 
 /* once --store-output: the command's standard output on its way to ours. */
 struct output {
-    int fd;       /* to read it from; -1: it is not ours to see */
+    int fd;       /* to read it from; -1: it does not go through us */
     int child_fd; /* what the command writes to, until the start */
     size_t at, len;
 };
@@ -22,7 +22,7 @@ void output_give(struct run *r);   /* in the command: its standard output */
 void output_forget(struct run *r); /* behind the start: the command's end */
 int output_wants_read(const struct run *r);
 int output_wants_write(const struct run *r);
-void output_step(struct run *r);    /* what was wanted can be done */
+void output_step(struct run *r);    /* a descriptor is ready: read or write */
 void output_drain(struct run *r);   /* the command has ended: take the rest */
 void output_end_all(struct run *r); /* the lock is given back: pass it on */
 const char *output_kept(const struct run *r, size_t *len);

@@ -2,8 +2,7 @@
  * run/run.c: get the lock, run the command, give the lock back, and say how
  * it went.
  *
- * The command's own exit status is never changed unless the lock was not what
- * it seemed.
+ * The command's own exit status is passed on, unless the lock was lost.
  */
 #include "common/duration.h"
 #include "common/exit.h"
@@ -60,8 +59,8 @@ static void grace_choose(struct run *r)
     if (r->grace_ms > r->lease_ms / 3) r->grace_ms = r->lease_ms / 3;
 }
 
-/* Told by the library; the sentence is kept for lost_say(), which names the
- * lock of the session itself.  It may be about another one: with --also, and
+/* A state callback of the library.  The text is kept for lost_say(), which
+ * names the session's lock; the event may be about another one, with --also or
  * where each slot is a lock. */
 static void state_note(const struct hf_event *ev, void *user)
 {
@@ -111,7 +110,7 @@ static struct outcome outcome_of_run(const struct run *r)
     return (struct outcome){WEXITSTATUS(r->wait_status), "exit"};
 }
 
-/* Say what the exit code alone does not. */
+/* Tell how the command ended where the exit code alone does not. */
 static void outcome_say(const struct run *r)
 {
     int why = r->exec_errno ? r->exec_errno : r->fork_errno;
@@ -128,7 +127,7 @@ static void outcome_say(const struct run *r)
                   r->s.shown);
 }
 
-/* Give the lock back; that may tell that it was not ours any more. */
+/* Release the lock; the answer may say that it was lost before. */
 static struct outcome run_ended(struct run *r)
 {
     struct outcome end = outcome_of_run(r);
@@ -141,7 +140,7 @@ static struct outcome run_ended(struct run *r)
 
 /* ---- the whole ---- */
 
-/* -F: become the command, with the kernel lock in our hands. */
+/* -F: become the command, which inherits the kernel lock. */
 static struct outcome run_in_place(struct run *r)
 {
     struct hf_error err = {0};
@@ -170,7 +169,7 @@ static struct outcome run_held(struct run *r)
 {
     r->guardian = 0;
     r->late = 0;
-    r->acquired_at_ms = clock_ms(); /* before: it is valid no longer */
+    r->acquired_at_ms = clock_ms(); /* first: the deadline is not too late */
     hold_read(r);
     grace_choose(r);
     if (lease_is_short(r)) {
@@ -237,7 +236,7 @@ static struct outcome run_session(struct run *r)
     return end;
 }
 
-/* A holder is shown by the name of its command, not by ours. */
+/* The holder's label is the name of the command, not "holdfast". */
 static const char *label_of(char **argv)
 {
     const char *slash = argv[0] ? strrchr(argv[0], '/') : NULL;

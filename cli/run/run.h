@@ -6,8 +6,8 @@
  *     renews,         all orphans   process group
  *     decides         come to it
  *
- * The supervisor never touches the command: it tells the guardian, which is
- * its parent and so can neither miss it nor hit a stranger with the same pid.
+ * The supervisor never signals the command itself: it tells the guardian, which
+ * is its parent and so cannot hit another process that got the same pid.
  * When the supervisor dies, the guardian sees the end of their socket and ends
  * every descendant; when it is stopped and renews nothing, the guardian's own
  * clock does the same.  Until when the lock is valid stands in memory that all
@@ -44,8 +44,8 @@ enum cause { CAUSE_NONE, CAUSE_LOST, CAUSE_MAX_HOLD };
  * of it: with less than this no command could be kept running. */
 #define RUN_LEASE_MS_MIN 100
 
-/* What the command is told of the hold.  A child's copy of the handle would
- * tell it nothing. */
+/* What the command is told about the hold.  It is a copy, because the handle is
+ * of no use in a forked child. */
 struct held {
     int is_set;
     uint64_t fence;                /* of the first lock; 0: there is none */
@@ -65,10 +65,10 @@ struct run {
     struct session s;
     hf_once *once;
     hf_election *election;
-    hf_semaphore *sem; /* run --slots */
-    int64_t pause_ms;  /* elect: before the next restart */
-    int rounds;        /* elect: number of runs that are over */
-    int told;          /* the last signal that was to end the command, or 0 */
+    hf_semaphore *sem;     /* run --slots */
+    int64_t pause_ms;      /* elect: before the next restart */
+    int rounds;            /* elect: number of runs that are over */
+    int told;              /* the last signal sent to end the command, or 0 */
     int64_t once_began_ms; /* wall clock of the store; 0: not by once */
     hf_hold *hold;         /* what is held; NULL: nothing */
     struct held held;      /* and what it was when it was acquired */
@@ -95,8 +95,8 @@ struct run {
     enum phase phase;
     enum cause cause;
     int late;    /* the lock was lost before the command was run */
-    int at_risk; /* it was said */
-    int lost;    /* it was said; never taken back */
+    int at_risk; /* at-risk was reported */
+    int lost;    /* lost was reported; never taken back */
     char lost_text[HF_ERROR_TEXT_MAX];
 
     pid_t supervisor, guardian, command, hook;
@@ -128,7 +128,8 @@ int run_usage(const struct run *r, const char *what);
 struct outcome run_all(struct run *r);
 /* The command was run, however it ended. */
 int run_was_run(const struct run *r);
-/* The exit code of a command that was not run for lack of the right to. */
+/* The exit code of a command that was not run because the lock, the slot or the
+ * run was not ours. */
 int run_skipped(const struct run *r);
 /* The reason that belongs to a status of the library. */
 const char *run_reason(int code, int status);

@@ -52,7 +52,7 @@ static void guarded_say(struct run *r)
     atomic_store(r->guarded_ms, r->on_lost == ON_LOST_WARN ? INT64_MAX : at_ms);
 }
 
-/* Tell the command and the reader of events for how long the lock is valid;
+/* Tell the command and the reader of events how long the lock is valid;
  * -1: without a limit. */
 static void held_say(struct run *r, int64_t valid_ms)
 {
@@ -136,7 +136,8 @@ static void hold_look(struct run *r, int64_t now_ms)
 
 /* ---- ending the command ---- */
 
-/* Why it ends must not need -v; --max-hold has said so already. */
+/* Report why the command is ended, also without -v; --max-hold has done so
+ * already. */
 static void ending_say(const struct run *r, const char *how)
 {
     if (r->cause == CAUSE_LOST)
@@ -175,7 +176,7 @@ static void ending_begin(struct run *r, enum cause cause, int64_t now_ms)
         || (cause == CAUSE_LOST && r->on_lost == ON_LOST_KILL)) {
         tree_kill(r);
     } else if (cause == CAUSE_LOST && r->on_lost == ON_LOST_HOOK) {
-        /* Half of the time for it, half for the command's own tidying. */
+        /* Half of the time for the hook, half for the command to clean up. */
         r->hook_until_ms = now_ms + (kill_at_ms - now_ms) / 2;
         r->phase = PHASE_HOOK;
         hook_start(r);
@@ -197,7 +198,7 @@ static int64_t lost_begins_ms(const struct run *r)
     }
 }
 
-/* The same, with time for a renewal if there was a pause. */
+/* As lost_begins_ms(), with time for a renewal if there was a pause. */
 static int64_t ending_begins_ms(const struct run *r)
 {
     int64_t at = lost_begins_ms(r);
@@ -212,8 +213,8 @@ void watch_sleep(struct run *r, int64_t now_ms, int64_t timeout_ms)
     r->due_ms = timeout_ms < 0 ? INT64_MAX : now_ms + timeout_ms;
 }
 
-/* Once the command should be ending, one pause is made up for, not each: a
- * machine that is always late must not put the end off again and again. */
+/* Once the command should be ending, only one pause gives it more time: a
+ * machine that is always late must not postpone the end again and again. */
 static void pause_note(struct run *r, int64_t now_ms)
 {
     if (ahead(now_ms, LATE_MS) > r->due_ms && r->woke_ms < lost_begins_ms(r))

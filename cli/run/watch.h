@@ -19,7 +19,7 @@ int watch_timeout_ms(const struct run *r, int64_t now_ms);
 /* run/hold.c: what is held, the worst of several locks. */
 int hold_state(const struct run *r); /* enum hf_state */
 int64_t hold_valid_ms(const struct run *r);
-void hold_read(struct run *r); /* what it is now, for the command */
+void hold_read(struct run *r); /* fill r->held, for the command */
 /* What the store last said to its renewal; "" if nothing went wrong. */
 void hold_why(const struct run *r, char text[HF_ERROR_TEXT_MAX]);
 

@@ -1,7 +1,7 @@
 /*
- * session/acquire.c: get the session's lock, or say who has it.
+ * session/acquire.c: acquire the session's lock, or report its holder.
  *
- * After any answer but 0 the lock is not held.
+ * If a function here returns anything but 0, the lock is not held.
  */
 #include "common/duration.h"
 #include "common/exit.h"
@@ -27,7 +27,7 @@ static const hf_lock *busy_find(struct session *s, struct hf_info *info)
 void session_say_busy(struct session *s, const char *what, int64_t waited_ms)
 {
     struct hf_info info = HF_INFO_INIT;
-    char who[HOLDER_TEXT_MAX], name[TEXT_ESCAPED_MAX] = "";
+    char holder[HOLDER_TEXT_MAX], name[TEXT_ESCAPED_MAX] = "";
     char time[32], after[48] = "";
     if (waited_ms >= 0)
         snprintf(after, sizeof(after), " after %s",
@@ -36,7 +36,7 @@ void session_say_busy(struct session *s, const char *what, int64_t waited_ms)
     if (busy && s->multi) text_escape(hf_lock_name(busy), name, sizeof(name));
     if (busy)
         say_warn("%s: %s%s: held by %s", name[0] ? name : s->shown, what, after,
-                 holder_text(&info, who, sizeof(who)));
+                 holder_text(&info, holder, sizeof(holder)));
     else
         say_warn("%s: %s%s: it was held by another holder", s->shown, what,
                  after);
@@ -47,16 +47,16 @@ static void waiting_say(struct session *s, int status,
                         const struct hf_error *first)
 {
     struct hf_info info = HF_INFO_INIT;
-    char who[HOLDER_TEXT_MAX], name[TEXT_ESCAPED_MAX];
+    char holder[HOLDER_TEXT_MAX], name[TEXT_ESCAPED_MAX];
     if (status == HF_UNAVAILABLE) session_warn(s, "waiting", first->text);
     const hf_lock *busy = status == HF_TAKEN ? busy_find(s, &info) : NULL;
     if (busy)
         say_note("%s: waiting: held by %s",
                  text_escape(hf_lock_name(busy), name, sizeof(name)),
-                 holder_text(&info, who, sizeof(who)));
+                 holder_text(&info, holder, sizeof(holder)));
 }
 
-/* What an acquire does about a store that cannot be reached. */
+/* What an acquire does if the store cannot be reached: enum hf_fallback. */
 static int fallback_of(const struct session *s)
 {
     struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
@@ -69,8 +69,9 @@ static int is_patient(const struct session *s)
     return fallback_of(s) == HF_FALLBACK_WAIT;
 }
 
-/* How long the first try may take, before something is said; or all of it.
- * A quorum in quarantine is waited for, and is no reason to fall back. */
+/* How long the first try may take before the user is told what is waited for;
+ * the whole wait if nothing is to be told.  A quorum in quarantine is waited
+ * for, and is no reason to fall back. */
 static int64_t first_wait_ms(const struct session *s, const struct options *o,
                              int64_t wait_ms)
 {
@@ -94,7 +95,7 @@ static int acquire(struct session *s, const struct options *o,
 {
     int64_t wait_ms = wait_choose(o);
     int64_t first_ms = first_wait_ms(s, o, wait_ms);
-    /* A wait that ends would give up its place. */
+    /* In a queue, a wait that ends would give up its place. */
     if (o->fair && first_ms != wait_ms) first_ms = WAIT_TRY;
     if (first_ms != wait_ms) {
         int64_t begin_ms = clock_ms();
@@ -103,7 +104,7 @@ static int acquire(struct session *s, const struct options *o,
         if (status != HF_TAKEN && status != HF_TIMEOUT
             && status != HF_UNAVAILABLE)
             return status;
-        /* Without patience the second try may fail, and says why. */
+        /* Without patience the second try fails as well, and reports why. */
         if (status != HF_UNAVAILABLE || is_patient(s))
             waiting_say(s, status, err);
         int64_t over_ms = clock_ms() - begin_ms;
@@ -113,8 +114,9 @@ static int acquire(struct session *s, const struct options *o,
     return lock_or_set(s, ao, hold, err);
 }
 
-/* Is `name` in use as this kind?  An inspection does not tell a writer's hold
- * from a plain one; a try does: it is refused as taken, not as a conflict. */
+/* 1 if `name` is in use as this kind.  An inspection cannot distinguish a
+ * writer's hold from a plain one; a try can: it fails with HF_TAKEN, not with
+ * HF_CONFLICT. */
 static int is_in_use_as(struct session *s, const char *name, int kind)
 {
     struct hf_lock_options lo = HF_LOCK_OPTIONS_INIT;
@@ -127,7 +129,7 @@ static int is_in_use_as(struct session *s, const char *name, int kind)
     return status == HF_TAKEN;
 }
 
-/* The letter by which a name that is in use as another kind can be had. */
+/* Name the option (-s or -x) by which a lock of another kind can be taken. */
 static void letter_add(struct session *s, const struct options *o,
                        struct hf_error *err)
 {
@@ -155,7 +157,7 @@ static int refused(struct session *s, const struct options *o, int status,
     }
     if (status != HF_TAKEN && status != HF_TIMEOUT)
         return session_fail(s, status, err);
-    /* A quorum that was not asked has no holder that could be named. */
+    /* No member was asked, so no holder is known. */
     if (err->unasked)
         say_warn("%s: not acquired after %s: %s", s->shown,
                  duration_text(o->wait_ms, time, sizeof(time)), err->text);
@@ -176,7 +178,7 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
     interrupt_setup(cancel);
     ao.flags = flags;
     ao.lease_ms = o->lease_ms;
-    /* What may outlive us is renewed by us, not by the library. */
+    /* A detached hold is renewed by the command, not by the library. */
     ao.renew_ms = flags & HF_ACQUIRE_DETACHED ? 0 : o->renew_ms;
     if (o->backoff) (void)backoff_parse(o->backoff, &ao);
     ao.cancel = cancel;
@@ -184,15 +186,15 @@ int session_acquire(struct session *s, const struct options *o, unsigned flags,
     interrupt_setup(NULL);
     hf_cancel_close(cancel);
     if (*status == HF_OK && interrupt_signal()) {
-        /* The signal and the lock came together: it is not wanted any more. */
+        /* The signal came together with the lock: release it again. */
         (void)hf_hold_release(*hold, &err);
         *status = HF_CANCELLED;
     }
-    /* What may outlive us is a plain lock, and no letter makes it another. */
+    /* A detached hold is always a plain lock: no option changes that. */
     if (*status == HF_CONFLICT && !(flags & HF_ACQUIRE_DETACHED))
         letter_add(s, o, &err);
     if (*status != HF_OK) return refused(s, o, *status, &err);
-    /* The library's own log has said so, and why, if it is told. */
+    /* If the library's log is printed, it has said so already. */
     if (!s->logs && hf_hold_guarantee(*hold) == HF_GUARANTEE_LOCAL)
         session_warn(s, "", err.text);
     say_note("%s: acquired, guarantee %s", s->shown,

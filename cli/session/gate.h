@@ -7,18 +7,18 @@
 
 #include "session/session.h"
 
-/* One wait of whatever it is. */
+/* What is waited for: a latch or a barrier. */
 struct gate {
-    hf_latch *latch;     /* either */
-    hf_barrier *barrier; /* ... or */
+    hf_latch *latch;     /* NULL if it is a barrier */
+    hf_barrier *barrier; /* NULL if it is a latch */
     struct hf_passed passed;
 };
 
 /* Open a client, without a lock; its name is for people. */
 int gate_open(struct session *s, const struct options *o, const char *name);
 
-/* Wait.  0, or an exit code after having said why not; `what` has come of it
- * ("not open"). */
+/* Wait.  0, or an exit code after an error message, in which `what` ("not
+ * open") tells the outcome. */
 int gate_wait(struct session *s, const struct options *o, struct gate *g,
               const char *what);
 

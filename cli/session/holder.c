@@ -66,7 +66,7 @@ static void append_times(const struct hf_info *info, char *out, size_t size,
                duration_text(info->ttl_ms, time, sizeof(time)));
 }
 
-/* Numbers and words that are the usual ones are told only on request. */
+/* Usual values are only told if `all` is set. */
 static void append_rest(const struct hf_info *info, int all, char *out,
                         size_t size, size_t *len)
 {

@@ -1,5 +1,6 @@
 /*
- * session/look.c: what is stored under a session's name: a lock, or else what.
+ * session/look.c: what is stored under a session's name: a lock or another
+ * kind.
  *
  * The rule: it only looks, and a number of another program is not taken for a
  * semaphore of ours.
@@ -25,7 +26,7 @@ hf_semaphore *session_semaphore(struct session *s, struct hf_info *info)
     return NULL;
 }
 
-/* -1: it is none, or with HF_LATCH_OURS not one that holdfast made. */
+/* -1 if it is not a latch, or with HF_LATCH_OURS not one that holdfast made. */
 static int64_t latch_left(struct session *s, uint32_t flags)
 {
     hf_latch *latch = NULL;
@@ -38,7 +39,7 @@ static int64_t latch_left(struct session *s, uint32_t flags)
     return left;
 }
 
-/* -1: it is none. */
+/* -1 if it is not a barrier. */
 static int64_t barrier_waiting(struct session *s)
 {
     hf_barrier *barrier = NULL;
@@ -51,7 +52,7 @@ static int64_t barrier_waiting(struct session *s)
     return waiting;
 }
 
-/* What is there instead of a lock, if it is of a kind without holders. */
+/* Name what is stored instead of a lock, if it is of a kind without holders. */
 static void conflict_name(struct session *s, struct hf_error *err)
 {
     int64_t left = latch_left(s, HF_LATCH_OURS);

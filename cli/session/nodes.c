@@ -20,7 +20,7 @@ static int is_voting(const struct hf_node *n)
     return n->link == HF_LINK_UP;
 }
 
-/* Is it known whether it may vote? */
+/* 1 if it is known whether the member may vote. */
 static int is_decided(const struct hf_node *n)
 {
     return n->link != HF_LINK_CONNECTING && n->link != HF_LINK_ASKING;
@@ -39,7 +39,8 @@ static void node_take(const struct hf_node *n, void *user)
     if (out->len < HF_QUORUM_NODES_MAX) out->at[out->len++] = *n;
 }
 
-/* Each says what it is soon after the first answer; wait for that. */
+/* A member tells whether it may vote soon after its first answer: wait for
+ * that. */
 static void nodes_wait(const struct session *s, struct nodes *out)
 {
     int64_t until_ms = clock_ms() + DECIDE_MS;

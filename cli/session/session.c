@@ -8,8 +8,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
-/* Lines that have been said, by their hashes: the same warning of many clients
- * is one warning.  Any thread may log. */
+/* Hashes of the lines that were printed: the same warning of many clients is
+ * printed once.  Any thread may log. */
 #define SAID_LEN 8
 static _Atomic uint64_t said[SAID_LEN];
 
@@ -63,8 +63,8 @@ int session_fail(const struct session *s, int status,
     /* The error of a set names the lock concerned. */
     int is_named = s->shown[0] && !s->multi;
     text_escape(text, shown, sizeof(shown));
-    /* A quorum's log may have said all of it; the lines per node say the rest.
-     */
+    /* The log of a quorum may have printed this text already; the lines per
+     * node tell the rest. */
     if (status != HF_UNAVAILABLE || !line_is_said(text))
         say_error("%s%s%s", is_named ? s->shown : "", is_named ? ": " : "",
                   shown);
@@ -91,9 +91,9 @@ static int client_open(struct session *s, const struct options *o,
     co.fallback = o->fallback;
     co.on_state = on_state;
     co.state_user = user;
-    /* What a quorum warns of (few nodes, a quarantine, clocks) is its
-     * operator's business at once; of one server, only what is wrong with the
-     * URL and its files, unless more is asked for. */
+    /* Warnings of a quorum (few nodes, a quarantine, clocks) are always
+     * printed; those of one server only if they are about the URL and its
+     * files, or with --verbose. */
     s->logs = o->verbose || hf_url_traits(url) & HF_URL_QUORUM;
     s->is_quiet = o->quiet;
     s->is_opening = 1;
@@ -106,7 +106,7 @@ static int client_open(struct session *s, const struct options *o,
     return EXIT_OK;
 }
 
-/* A bad name is wrong use, so it is refused here and not by the library. */
+/* A bad name is a usage error, so it is refused here and not by the library. */
 static int name_check(const char *name)
 {
     size_t len = strlen(name);

@@ -41,7 +41,7 @@ void session_warn(const struct session *s, const char *what, const char *text);
 /* Say a failure of the library, and return its exit code. */
 int session_fail(const struct session *s, int status,
                  const struct hf_error *err);
-/* Is the store a quorum, even if of one server? */
+/* 1 if the store is a quorum, even of one server. */
 int session_is_quorum(const struct session *s);
 /* If the store is a quorum without the capability `cap`: say so, and what to
  * do instead, and return 1. */
@@ -65,8 +65,8 @@ int session_inspect(struct session *s, struct hf_info *info,
                     struct hf_error *err);
 /* The semaphore of this name, if holdfast made one; the caller closes it. */
 hf_semaphore *session_semaphore(struct session *s, struct hf_info *info);
-/* Does a lock of a string library have the name, while the URL is of the other
- * layout?  It can be neither acquired nor broken then. */
+/* 1 if the name is in use as a string key (format=string), and the URL is of
+ * the other layout: then it can be neither acquired nor broken. */
 int session_is_refused(const struct session *s, const struct hf_info *info);
 
 /* ---- session/acquire.c ---- */
@@ -75,7 +75,7 @@ int session_is_refused(const struct session *s, const struct hf_info *info);
  * having said why not.  `status` is set to the library's status. */
 int session_acquire(struct session *s, const struct options *o, unsigned flags,
                     hf_hold **hold, int *status);
-/* Say `what` ("not acquired"), after how long unless `waited_ms` is negative,
+/* Print `what` ("not acquired"), after how long unless `waited_ms` is negative,
  * and who holds the lock. */
 void session_say_busy(struct session *s, const char *what, int64_t waited_ms);
 

@@ -2,9 +2,9 @@
  * session/url.c: the URL, the user and the password, from options and
  * environment.
  *
- * One rule: a password comes from the environment or a file.  Where others can
- * read it, on the command line or in a file that is open to all, the user is
- * warned, and nothing is refused for it.
+ * One rule: a password comes from the environment or a file.  If other users
+ * can read it, on the command line or in a file with wide permissions, there is
+ * a warning, but nothing is refused.
  */
 #include "common/environment.h"
 #include "common/exit.h"

@@ -30,7 +30,7 @@ struct crew {
     struct stress *s;
     struct child *children;
     unsigned running;
-    int code; /* the first that went wrong */
+    int code; /* the first exit code that was not 0 */
 };
 
 static volatile sig_atomic_t ended_by;
@@ -53,7 +53,8 @@ static void signals_take(void)
     }
 }
 
-/* The terminal's signals go to all of us; the leader's word ends a worker. */
+/* A worker ignores the signals of the terminal, which go to all processes: the
+ * leader ends it. */
 static _Noreturn void child_run(struct crew *c, const struct options *o,
                                 unsigned first, int history_fd, pid_t leader)
 {
@@ -100,7 +101,7 @@ static void child_ended(struct crew *c, struct child *m, int status)
     c->running--;
 }
 
-/* Past its lease, in any case: its holds must have ended when it wakes. */
+/* Longer than the lease: the worker's holds must have ended when it wakes. */
 static int64_t pause_ms(const struct stress *s, const struct child *m)
 {
     return s->lease_ms + s->lease_ms / 4 + m->pid % (s->lease_ms / 4 + 1);
@@ -141,7 +142,8 @@ static void crew_wait(struct crew *c, int64_t time_ms)
     }
 }
 
-/* No worker may outlive the leader, even if it hangs, which would be a bug. */
+/* End all workers, also one that hangs, which would be a bug: none may outlive
+ * the leader. */
 static void crew_end(struct crew *c)
 {
     atomic_store(&c->s->stop, 1);

@@ -88,8 +88,8 @@ void judge_called(struct stress *s, struct stress_hold *h)
 
 /* ---- holders ---- */
 
-/* Is `h` the last that entered?  If it is not, and is valid even so, then
- * another client entered that must not have.  Told once. */
+/* If `h` is not the last hold that entered, but is still valid, another client
+ * entered that must not have: a violation, counted once. */
 static void alone_judge(struct stress *s, struct stress_hold *h)
 {
     struct stress_lock *l = h->lock;

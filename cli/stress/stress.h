@@ -54,7 +54,7 @@ struct stress_lock {
     /* The judge. */
     uint64_t top;            /* highest token that was granted */
     uint64_t entries;        /* grants that were valid when they were noted */
-    unsigned entered_client; /* whose the latest of them is */
+    unsigned entered_client; /* client of the latest entry */
     uint64_t entered_token;
     int64_t entered_ns;
     unsigned recent_len;
@@ -115,9 +115,9 @@ void judge_granted(struct stress *s, struct stress_hold *h);
 int register_claim(struct stress *s, struct stress_hold *h);
 /* The second one: it writes the value it read and one more.  As above. */
 int register_write(struct stress *s, struct stress_hold *h);
-/* Before it is released: was it alone? */
+/* Before the release: judge whether the hold was alone. */
 void judge_leaving(struct stress *s, struct stress_hold *h);
-/* When all workers have ended: is every counter exact? */
+/* When all workers have ended: judge whether every counter is exact. */
 void judge_counters(struct stress *s);
 
 /* ---- stress/history.c: one line per operation, from all processes ---- */

@@ -1,6 +1,6 @@
 /*
  * stress/worker.c: one process of stress: a client, and threads that acquire,
- * write and release as wildly as they may.
+ * write and release at random.
  *
  * A thread never waits for another one outside the library, with one exception:
  * the thread that stops the process waits until no thread of it is in a step on
@@ -95,8 +95,8 @@ static void pause_maybe(struct client *c)
     pthread_rwlock_unlock(&c->w->steps);
 }
 
-/* A guarded write.  Where there are no tokens nobody will refuse it, so that
- * its writer must look first; whatever pauses it then is not noticed. */
+/* A guarded write.  Without tokens the register refuses nothing, so the writer
+ * checks its hold first; a pause between check and write is not noticed. */
 static int write_do(struct client *c, struct stress_hold *h, register_fn write)
 {
     if (!c->w->s->fenced && hf_hold_valid_ms(h->hold) <= 0) return 0;

@@ -1,5 +1,5 @@
 /*
- * why/process.c: does the process that holds a lock still live?
+ * why/process.c: whether the process that holds a lock still lives.
  *
  * Only a process of this host can be looked at.  A pid is worth little by
  * itself: one that is younger than the hold belongs to another process.

@@ -1,5 +1,5 @@
 /*
- * why/store.c: would the store grant the lock if it is free?
+ * why/store.c: whether the store would grant a lock that is free.
  *
  * One rule: only what a server says of itself counts.  A server that may not be
  * asked, or says nothing of it, refuses nothing.
@@ -47,7 +47,7 @@ static int is_member(const hf_probe *p, const struct hf_probe_node *n,
     return 1;
 }
 
-/* Does it refuse?  Then by what, and in words why. */
+/* 1 if the server refuses locks, with what makes it refuse and a text. */
 static int is_refusing(const hf_probe *p, const struct hf_probe_node *n,
                        enum refused_by *by, char *out, size_t size)
 {
@@ -63,8 +63,9 @@ static int is_refusing(const hf_probe *p, const struct hf_probe_node *n,
     return 1;
 }
 
-/* Of a quorum as many must refuse that too few are left; of a cluster all, for
- * which of them has the lock is not known here.  The first one is told of. */
+/* A quorum refuses if too few members are left that do not; a cluster if all
+ * nodes refuse, because it is not known here which node has the lock.  The
+ * first refusal is reported. */
 static void probe_judge(struct why *w, const hf_probe *p)
 {
     int quorum = hf_probe_quorum(p), len = hf_probe_len(p);

@@ -30,8 +30,9 @@ static const char *kind_text(const char *kind)
 static void holder_print(const struct why *w)
 {
     const struct hf_info *i = &w->info;
-    char who[HOLDER_TEXT_MAX], time[32];
-    printf("%s: held by %s", w->s->shown, holder_name(i, who, sizeof(who)));
+    char holder[HOLDER_TEXT_MAX], time[32];
+    printf("%s: held by %s", w->s->shown,
+           holder_name(i, holder, sizeof(holder)));
     if (i->since_ms > 0 && i->now_ms >= i->since_ms)
         printf(", for %s",
                duration_text(i->now_ms - i->since_ms, time, sizeof(time)));
@@ -170,7 +171,7 @@ static const char *advice_of_lease(const struct why *w)
            "only if its holder is dead";
 }
 
-/* A lock that changes hands has another holder by the time it is broken. */
+/* 0 for a lock that changes hands: breaking it would hit the next holder. */
 static int can_break(const struct why *w)
 {
     return !w->changed && w->ending != ENDING_PROCESS && !w->info.permits
@@ -223,7 +224,7 @@ const char *why_advice(const struct why *w, char *out, size_t size)
 static void free_print(const struct why *w)
 {
     printf("%s: %s", w->s->shown,
-           w->refusal[0] ? "nobody holds it, but it cannot be had" : "free");
+           w->refusal[0] ? "free, but it cannot be acquired" : "free");
     if (w->info.fence) printf("; its last fence was %" PRIu64, w->info.fence);
     printf(".\n");
     if (w->refusal[0]) printf("The store grants no lock: %s.\n", w->refusal);
@@ -246,7 +247,7 @@ static void free_print(const struct why *w)
         printf("Nothing keeps you out.\n");
 }
 
-/* `holdfast once` has a memory of its own. */
+/* What is recorded of the last run by `holdfast once`. */
 static void once_print(const struct why *w)
 {
     const struct hf_once_result *o = &w->once;

@@ -44,16 +44,16 @@ struct why {
     enum ending ending;
     struct hf_once_result once;            /* outcome 0: it was never begun */
     struct nodes nodes;                    /* of a quorum */
-    char refusal[HF_ERROR_TEXT_MAX + 194]; /* it is free, and the store grants
-                                            * no lock all the same; or "" */
+    char refusal[HF_ERROR_TEXT_MAX + 194]; /* why the store would not grant the
+                                            * lock although it is free; or "" */
     enum refused_by refused_by;            /* and what makes it refuse */
 };
 
-/* why/process.c: does the holder's process still live on this host? */
+/* why/process.c: whether the holder's process still lives on this host. */
 enum process process_look(const struct hf_info *info);
 const char *process_name(enum process process);
 
-/* why/store.c: of a free lock: does the store refuse to grant it? */
+/* why/store.c: whether the store refuses to grant a lock that is free. */
 void store_look(struct why *w);
 
 /* why/text.c: the facts in sentences, and what can be done about it. */

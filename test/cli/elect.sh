@@ -22,7 +22,7 @@ for url in file: "$redis"; do
 
     expect 1 "$url: before the first campaign" \
         "$HOLDFAST" elect --observe post
-    check "$url: nobody leads" out_has '^post: nobody leads$'
+    check "$url: there is no leader" out_has '^post: no leader$'
     expect 1 "$url: the same" "$HOLDFAST" elect --json --observe post
     check "$url: as JSON" out_has '^{"election":"post","led":false}$'
 
@@ -128,7 +128,7 @@ watcher=$job
 need_file "$dir/seen"
 expect 0 "a short leadership" "$HOLDFAST" elect --value short post sleep 1.5
 wait_for "is seen" grep -q 'post: led by .*: short$' "$dir/seen"
-nobody_again() { [ "$(grep -c 'nobody leads' "$dir/seen")" -eq 2 ]; }
+nobody_again() { [ "$(grep -c 'no leader' "$dir/seen")" -eq 2 ]; }
 wait_for "and its end" nobody_again
 kill -INT "$watcher"
 job=$watcher

@@ -31,7 +31,7 @@ bad "-E x" 'not a number' run -E x a true
 bad "-c and a command" 'exclude each other' run a -c true true
 bad "-n and -w" 'exclude each other' run -n -w 1 a true
 bad "-F and -o" 'exclude each other' run -F -o a true
-bad "-F and --max-hold" '\-F leaves nobody' run -F --max-hold 1s a true
+bad "-F and --max-hold" '\-F leaves no process' run -F --max-hold 1s a true
 bad "--skip-ok and -E" 'exclude each other' run --skip-ok -E 1 a true
 bad "two URLs" 'only one' run --url file: --url-file x a true
 bad "a JSON descriptor that is not open" 'not open' run --json=77 a true

@@ -33,7 +33,7 @@ export HOLDFAST_URL
 # Free, and yet it cannot be had: the store refuses.
 redis config set maxmemory 1
 expect 1 "a full server" "$HOLDFAST" why full
-check "it cannot be had" out_has '^full: nobody holds it, but it cannot be had'
+check "it cannot be had" out_has '^full: free, but it cannot be acquired'
 check "why not" out_has '^The store grants no lock: .*its memory is full'
 check "what to do" out_has '^What to do: free memory on the server'
 expect 1 "as JSON" "$HOLDFAST" why --json full
@@ -42,7 +42,7 @@ expect 69 "and so it is" "$HOLDFAST" run -n --url "$redis_url" full true
 redis config set maxmemory 0
 redis config set min-replicas-to-write 1
 expect 1 "too few replicas" "$HOLDFAST" why few
-check "it cannot be had" out_has '^few: nobody holds it, but it cannot be had'
+check "it cannot be had" out_has '^few: free, but it cannot be acquired'
 check "why not" out_has 'min-replicas-to-write is 1, and 0 can be counted on'
 expect 69 "and so it is" "$HOLDFAST" run -n --url "$redis_url" few true
 redis config set min-replicas-to-write 0
@@ -58,7 +58,7 @@ done
 expect 0 "three members" "$HOLDFAST" init "redlock://$members"
 HOLDFAST_URL=redis://127.0.0.1:$redis_port
 expect 1 "one of them alone" "$HOLDFAST" why lone
-check "it cannot be had" out_has '^lone: nobody holds it, but it cannot be had'
+check "it cannot be had" out_has '^lone: free, but it cannot be acquired'
 check "why not" out_has 'it is one of 3 members of a quorum'
 check "what to do" out_has '^What to do: name all members in the URL'
 # redlock:// refuses member=ok, so the advice names the whole URL.

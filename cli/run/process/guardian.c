@@ -25,7 +25,7 @@
 #endif
 
 #define KILL_AGAIN_MS 5   /* while killing: what was forked meanwhile */
-#define SLEEP_MS_MAX 5000 /* a sleep does not count while we are suspended */
+#define SLEEP_MS_MAX 5000 /* a sleep does not run while suspended: look again */
 #define LEFT_TOLD_MAX 8   /* pids told of those left behind */
 #define ORDER_TRIES 5     /* to send one order to the guardian */
 #define ORDER_WAIT_MS 20  /* for each of them */
@@ -143,7 +143,8 @@ static int64_t guarded_until_ms(const struct guardian *g)
     return atomic_load(g->r->guarded_ms);
 }
 
-/* The supervisor should have ended the tree by now; it must be stopped. */
+/* The supervisor should have ended the tree by now.  It has not, so it is
+ * probably stopped: end the tree here. */
 static void validity_check(struct guardian *g)
 {
     if (g->killing || clock_ms() < guarded_until_ms(g)) return;
@@ -207,7 +208,8 @@ static void guardian_setup(void)
     act.sa_handler = child_seen;
     sigemptyset(&act.sa_mask);
     sigaction(SIGCHLD, &act, NULL);
-    /* A group of its own: kill -9 to the supervisor's must not hit it. */
+    /* A group of its own: a kill of the supervisor's group must not hit the
+     * guardian. */
     (void)setpgid(0, 0);
 #ifdef __linux__
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);

@@ -1,5 +1,5 @@
 /*
- * run/process/hook.c: --on-lost CMD, a last word before the command is ended.
+ * run/process/hook.c: --on-lost CMD, which runs before the command is ended.
  *
  * It runs beside the command, with the same environment, and is given no more
  * than half of the time that is left.

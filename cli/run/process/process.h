@@ -21,8 +21,8 @@ enum ctl_kind {
     CTL_CANNOT_EXEC, /* <- errno `value`; CTL_ENDED follows */
     CTL_STOPPED,     /* <- by signal `value` */
     CTL_EXPIRED,     /* <- the lock's time is over: all is being killed */
-    CTL_LATE,        /* <- it was over before the command was run: it is not;
-                      * CTL_ENDED follows */
+    CTL_LATE,        /* <- the lock's time was over before the command began:
+                      * it is not run; CTL_ENDED follows */
     CTL_LEFT,        /* <- descendant `value` is left behind */
     CTL_ENDED        /* <- wait status `value`; the guardian is going */
 };
@@ -45,7 +45,7 @@ int ctl_receive(int fd, struct ctl *msg);
 
 /* Make the pipes, the guardian and the command.  0 or errno. */
 int run_start(struct run *r);
-/* Is the lock's time over, so that the command must not be run? */
+/* 1 if the lock's time is over, so that the command must not be run. */
 int run_is_late(const struct run *r);
 /* Set what the command finds in its environment. */
 void run_environment(const struct run *r);

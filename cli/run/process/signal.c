@@ -35,7 +35,7 @@ static void signal_note(int sig, siginfo_t *info, void *context)
     (void)context;
     int saved = errno;
     struct note note = {sig, info->si_code > 0};
-    /* A full pipe drops it: thousands of signals are waiting already. */
+    /* If the pipe is full, the signal is dropped: thousands are waiting. */
     if (write(signals.pipe[1], &note, sizeof(note)) < 0) errno = saved;
     errno = saved;
 }
@@ -58,7 +58,8 @@ static void signal_catch(size_t i)
 
 int signals_setup(void)
 {
-    /* Set up again, for another command, we would find our own. */
+    /* Keep the handlers that were there first: at the next set-up, for another
+     * command, ours would be found. */
     if (!signals.is_set) {
         if (pipe2(signals.pipe, O_CLOEXEC | O_NONBLOCK) != 0) return errno;
         sigprocmask(SIG_SETMASK, NULL, &signals.mask);

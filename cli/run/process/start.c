@@ -119,7 +119,7 @@ int run_is_late(const struct run *r)
 _Noreturn void run_become(struct run *r, int ctl_fd)
 {
 #ifdef __linux__
-    /* Should the guardian be killed, the command goes with it. */
+    /* If the guardian is killed, the command is killed with it. */
     pid_t guardian = getppid();
     (void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     if (getppid() != guardian) _exit(EXIT_BUG);
@@ -129,8 +129,8 @@ _Noreturn void run_become(struct run *r, int ctl_fd)
     status_fd_place(r, ctl_fd);
     run_environment(r);
     signals_restore();
-    /* Whatever has held us up so far: the last moment in which it can be known
-     * that the lock is still ours. */
+    /* The last moment to check that the lock is still held, whatever delayed
+     * the process so far. */
     if (run_is_late(r)) {
         ctl_send(ctl_fd, CTL_LATE, 0);
         _exit(EXIT_LOST);
@@ -141,7 +141,8 @@ _Noreturn void run_become(struct run *r, int ctl_fd)
     _exit(why == ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN);
 }
 
-/* Lines about the lock for the command; it is no failure to have none. */
+/* The pipe for HOLDFAST_STATUS_FD; the run goes on without it if it cannot be
+ * made. */
 static void status_pipe_open(struct run *r)
 {
     int fds[2];
@@ -152,8 +153,8 @@ static void status_pipe_open(struct run *r)
     r->status_fd = fds[1];
 }
 
-/* With a share in a kernel lock the guardian keeps others out until the last
- * descendant is gone, even when the supervisor was killed. */
+/* With a copy of the kernel lock's descriptor the guardian keeps the lock until
+ * the last descendant is gone, even if the supervisor is killed. */
 static void lock_share(struct run *r, hf_hold *hold)
 {
     int fd;
@@ -176,7 +177,8 @@ static void close_if_open(int *fd)
     *fd = -1;
 }
 
-/* Of the supervisor, the guardian and the command until it is run. */
+/* Map the memory that the supervisor, the guardian and, until its exec, the
+ * command share. */
 static int guarded_share(struct run *r)
 {
     if (r->guarded_ms) return 0;
@@ -205,7 +207,7 @@ int run_start(struct run *r)
     locks_share(r);
     r->has_tty = !r->o->foreground && tty_is_ours();
 #ifdef __linux__
-    /* Should the guardian be killed, its children come to us. */
+    /* If the guardian is killed, its children become ours. */
     (void)prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 #endif
     signals_block();
@@ -213,7 +215,7 @@ int run_start(struct run *r)
     if (r->guardian == 0) {
         close(ctl[0]);
         close_if_open(&r->status_fd);
-        close_if_open(&r->out.fd); /* or its writers would never see its end */
+        close_if_open(&r->out.fd); /* or writers would never get SIGPIPE */
         guardian_main(r, ctl[1]);
     }
     why = errno;

@@ -1,7 +1,7 @@
 /*
- * run/process/tty.c: who may read from the terminal.  A command in a process
- * group of its own would be stopped at its first read unless the terminal is
- * handed to that group.
+ * run/process/tty.c: which process group may read from the terminal.  A command
+ * in a process group of its own would be stopped at its first read unless the
+ * terminal is given to that group.
  */
 #include "run/process/process.h"
 
@@ -13,7 +13,7 @@ int tty_is_ours(void)
     return isatty(STDIN_FILENO) && tcgetpgrp(STDIN_FILENO) == getpgrp();
 }
 
-/* From the background this would stop us, were SIGTTOU not blocked. */
+/* SIGTTOU must be blocked: in the background tcsetpgrp(3) would stop us. */
 void tty_give(pid_t group)
 {
     sigset_t ttou, old;

@@ -25,7 +25,7 @@
 
 #define PAUSE_MS_DEFAULT 1000
 #define PAUSE_MS_MAX 60000 /* it doubles up to this, or to what was given */
-#define SOUND_MS 60000     /* a run of this length has not failed to begin */
+#define SOUND_MS 60000     /* a run of this length counts as successful */
 #define AGAIN_MS 1000      /* the store took the lock, but not the value */
 
 static int is_ending(int sig)
@@ -55,9 +55,9 @@ static int election_open(struct run *r, struct hf_error *err)
     return hf_election_open(r->s.client, r->name, &o, &r->election, err);
 }
 
-/* A store that cannot be reached is waited for, but not without a word: the
- * first try is short.  In a queue it is a single question, for a wait that ends
- * would give up its place. */
+/* The first try is short, so that a store that cannot be reached is reported
+ * before it is waited for.  In a queue it is a single try without a wait,
+ * because a wait that ends would give up its place. */
 static int campaign_first(struct run *r, struct hf_campaign_options *co,
                           struct hf_error *err)
 {
@@ -160,7 +160,7 @@ static void elect_give(struct run *r, int code)
     if (status == HF_LOST || status == HF_EXPIRED) r->lost = 1;
 }
 
-/* Everything of the run that is over is forgotten. */
+/* Reset the state of the run that is over. */
 static void run_forget(struct run *r)
 {
     if (r->ctl_fd > 0) close(r->ctl_fd);
@@ -177,7 +177,8 @@ static void run_forget(struct run *r)
     r->rounds++;
 }
 
-/* A command may take HUP for a word to read its files again. */
+/* HUP counts only if the command died of it: many commands read their
+ * configuration again on HUP. */
 static int is_told_to_end(const struct run *r)
 {
     if (r->told != SIGHUP) return r->told != 0;
@@ -190,8 +191,8 @@ static int is_restarted(const struct run *r, const struct outcome *end)
     return r->o->restart == RESTART_ALWAYS;
 }
 
-/* Longer with every restart, until a run lasted.  0, or the signal that ended
- * the pause. */
+/* Pause before a restart, longer each time until a run has lasted.  0, or the
+ * signal that ended the pause. */
 static int restart_pause(struct run *r)
 {
     int64_t first_ms = r->o->restart_ms ? r->o->restart_ms : PAUSE_MS_DEFAULT;

@@ -21,7 +21,8 @@
 
 /* ---- how to begin ---- */
 
-/* What is skipped while it runs is not waited for, unless -w says so. */
+/* With --losers skip a run by another process is not waited for, unless -w is
+ * given. */
 static int is_one_try(const struct options *o)
 {
     int is_told = o->wait_ms > 0 || o->wait_ms == WAIT_MS_FOREVER;
@@ -41,7 +42,8 @@ static void options_fill(const struct options *o, struct hf_once_options *out)
     out->lease_ms = o->lease_ms;
     out->renew_ms = o->renew_ms;
     out->min_hold_ms = o->min_hold_ms;
-    /* --max-hold is ours: the command ends first, and then the lock. */
+    /* --max-hold is left to the supervisor: it ends the command first, and then
+     * releases the lock. */
 }
 
 /* ---- another process runs it, or has run it ---- */
@@ -58,29 +60,29 @@ static const char *run_name(const struct hf_once_result *b, char *out,
 
 static void died_say(const struct run *r, const struct hf_once_result *b)
 {
-    char who[512];
+    char begun[512];
     say_warn("%s: not run: it was begun on %s, and died: it is not known "
              "how far it got; --retry runs it again",
-             r->s.shown, run_name(b, who, sizeof(who)));
+             r->s.shown, run_name(b, begun, sizeof(begun)));
 }
 
 static void running_say(struct run *r, const struct hf_once_result *b)
 {
-    char who[512];
+    char begun[512];
     if (!b->host[0])
         session_say_busy(&r->s, "not run", -1);
     else if (r->o->skip_ok)
         say_note("%s: not run: it was begun on %s, and still runs", r->s.shown,
-                 run_name(b, who, sizeof(who)));
+                 run_name(b, begun, sizeof(begun)));
     else
         say_warn("%s: not run: it was begun on %s, and still runs", r->s.shown,
-                 run_name(b, who, sizeof(who)));
+                 run_name(b, begun, sizeof(begun)));
 }
 
-/* Of a later period than ours: not even --skip-ok is to hide that it will not
- * be run for long. */
+/* The record is of a later period than now: warn even with --skip-ok, because
+ * the command will not be run for a long time. */
 static int ahead_say(const struct run *r, const struct hf_once_result *b,
-                     const char *who)
+                     const char *begun)
 {
     int64_t ahead_ms = b->began_ms - wall_now_ms();
     int is_ahead =
@@ -88,21 +90,21 @@ static int ahead_say(const struct run *r, const struct hf_once_result *b,
     if (is_ahead)
         say_warn("%s: not run: it was begun on %s, which is yet to come: a "
                  "clock is or was wrong",
-                 r->s.shown, who);
+                 r->s.shown, begun);
     return is_ahead;
 }
 
 static void done_say(const struct run *r, const struct hf_once_result *b)
 {
-    char who[512];
-    run_name(b, who, sizeof(who));
-    if (ahead_say(r, b, who)) return;
+    char begun[512];
+    run_name(b, begun, sizeof(begun));
+    if (ahead_say(r, b, begun)) return;
     if (r->o->losers != LOSERS_SKIP || r->o->skip_ok)
         say_note("%s: not run: it was begun on %s, and ended with status %d",
-                 r->s.shown, who, b->status);
+                 r->s.shown, begun, b->status);
     else
         say_warn("%s: not run: it was begun on %s, and ended with status %d",
-                 r->s.shown, who, b->status);
+                 r->s.shown, begun, b->status);
 }
 
 static int status_of_done(const struct run *r, const struct hf_once_result *b)
@@ -161,7 +163,7 @@ static struct outcome once_refused(struct run *r, int status,
 static int once_begin(struct run *r, struct hf_once_options *oo,
                       struct hf_once_result *b, struct hf_error *err)
 {
-    char who[512];
+    char begun[512];
     int64_t wait_ms = oo->wait_ms;
     if (!r->o->verbose || oo->flags & HF_ONCE_TRY)
         return hf_once_begin(r->s.client, r->name, oo, &r->once, b, err);
@@ -172,7 +174,7 @@ static int once_begin(struct run *r, struct hf_once_options *oo,
     if (status != HF_OK && status != HF_UNAVAILABLE) return status;
     if (status == HF_OK && b->host[0])
         say_note("%s: waiting: it was begun on %s, and still runs", r->s.shown,
-                 run_name(b, who, sizeof(who)));
+                 run_name(b, begun, sizeof(begun)));
     oo->flags &= ~HF_ONCE_TRY;
     oo->wait_ms = wait_ms;
     return hf_once_begin(r->s.client, r->name, oo, &r->once, b, err);
@@ -222,7 +224,7 @@ static void once_give(struct run *r, int code)
                      : hf_once_abandon(r->once, &err);
     r->once = NULL;
     r->hold = NULL;
-    /* Written down, but the lock could not be given back. */
+    /* The end was recorded, but the lock could not be released. */
     if (status == HF_OK && err.text[0]) (void)once_fail(r, err.status, &err);
     if (status == HF_OK) return;
     (void)once_fail(r, status, &err);

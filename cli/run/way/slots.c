@@ -16,8 +16,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the store is to know of their number.  Where it keeps none, slots were
- * counted when they were opened. */
+/* Set the number of slots in the store.  A store that keeps no permits needs
+ * none: each slot is a lock. */
 static int number_set(struct run *r, struct hf_error *err)
 {
     struct hf_semaphore_state st = HF_SEMAPHORE_STATE_INIT;
@@ -57,9 +57,9 @@ static int slots_acquire(struct run *r, struct hf_error *err)
     return status;
 }
 
-/* How the user finds the holders: slots that are locks have names of their own.
- */
-static const char *who_asks(const struct run *r, char *out, size_t size)
+/* Which command shows the holders: where each slot is a lock, it has a name of
+ * its own. */
+static const char *holders_hint(const struct run *r, char *out, size_t size)
 {
     const hf_lock *lock = hf_semaphore_lock(r->sem);
     char first[TEXT_ESCAPED_MAX];
@@ -73,7 +73,7 @@ static const char *who_asks(const struct run *r, char *out, size_t size)
 static struct outcome slots_refused(struct run *r, int status,
                                     const struct hf_error *err)
 {
-    char time[32], who[TEXT_ESCAPED_MAX + 64];
+    char time[32], hint[TEXT_ESCAPED_MAX + 64];
     if (status == HF_CANCELLED) {
         say_note("%s: not acquired: interrupted", r->s.shown);
         return (struct outcome){EXIT_SIGNAL + interrupt_signal(),
@@ -81,11 +81,11 @@ static struct outcome slots_refused(struct run *r, int status,
     }
     if (status == HF_TAKEN)
         say_warn("%s: not acquired: all slots are taken (%s)", r->s.shown,
-                 who_asks(r, who, sizeof(who)));
+                 holders_hint(r, hint, sizeof(hint)));
     if (status == HF_TIMEOUT)
         say_warn("%s: not acquired after %s: all slots are taken (%s)",
                  r->s.shown, duration_text(r->o->wait_ms, time, sizeof(time)),
-                 who_asks(r, who, sizeof(who)));
+                 holders_hint(r, hint, sizeof(hint)));
     if (status == HF_TAKEN || status == HF_TIMEOUT)
         return (struct outcome){run_skipped(r),
                                 run_reason(EXIT_NOT_ACQUIRED, status)};

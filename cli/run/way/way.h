@@ -15,14 +15,15 @@ struct run;
 /* How the right to run is got and given back: all that run, run --slots,
  * once and elect differ in while the command runs. */
 struct way {
-    /* Set `hold`, and `detached` if it may outlive us: 1; or 0 and how it ends
-     * without. */
+    /* Acquire: set `hold`, and `detached` if it may outlive us, and return 1;
+     * or return 0 and how holdfast ends without it. */
     int (*get)(struct run *r, struct outcome *end);
     /* The command has ended with `code`, or was never run: give it back. */
     void (*give)(struct run *r, int code);
-    /* It is given back, and `end` tells how it went: once more?  NULL: no. */
+    /* It is given back, and `end` tells how it went.  1 to run the command once
+     * more; NULL: never. */
     int (*again)(struct run *r, struct outcome *end);
-    /* Nothing comes any more; NULL: there is nothing to be done. */
+    /* No further run follows: free what is left.  May be NULL. */
     void (*close)(struct run *r);
 };
 extern const struct way way_lock, way_once, way_elect, way_slots;
