@@ -42,9 +42,9 @@ awk '/^\|/ {
     awk '/^\| / && !/^\| attacker / { print FNR }' "$page" | while read -r line; do
         grep -q "^$line " "$work/named" || echo "$page:$line: names no test"
     done
-    for who in 'hostile server' 'hostile local user' 'hostile network' \
+    for attacker in 'hostile server' 'hostile local user' 'hostile network' \
         'hostile input'; do
-        grep -q "^| $who |" "$page" || echo "$page:1: no line about: $who"
+        grep -q "^| $attacker |" "$page" || echo "$page:1: no line about: $attacker"
     done
 } >"$work/breaches"
 
