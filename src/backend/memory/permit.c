@@ -81,8 +81,11 @@ struct permits *hf__memory_permit_need(struct store *s, int64_t now_us,
         hf__memory_table_need(&s->table, req->name, req->name_len);
     if (e && hf__memory_value_is_there(s, e, now_us)) {
         reply_refuse(rep, HF_CONFLICT,
-                     "memory: semaphore: something that is no semaphore "
-                     "is stored there");
+                     req->kind == KIND_COUNT
+                         ? "memory: counter: something that is no counter "
+                           "is stored there"
+                         : "memory: semaphore: something that is no "
+                           "semaphore is stored there");
         return NULL;
     }
     if (e && !e->permits)
@@ -349,7 +352,12 @@ static void count_apply(struct store *s, struct entry *e, int64_t now_us,
     else if (req->op == OP_RELEASE)
         count_release(s, e->permits, now_us, req, rep);
     else
+<<<<<<< HEAD:src/backend/memory/permit.c
         reply_refuse(rep, HF_UNSUPPORTED, "memory: counter: nobody holds it");
+=======
+        hf__permit_refuse(rep, HF_UNSUPPORTED,
+                          "memory: counter: it has no holders");
+>>>>>>> a0808439 (redis, memory: name a plain counter where one was asked for):src/backend/memory/memory_permit.c
 }
 
 static void permit_apply(struct store *s, struct entry *e, int64_t now_us,

@@ -252,10 +252,15 @@ static int64_t told_at(const struct resp *v, size_t i)
     return hf__redis_resp_number_at(v, i, -1);
 }
 
-static int refuse(struct backend_conn *c, struct reply *reply, int status,
-                  const char *what)
+static const char *word_of(const struct request *req)
 {
-    hf__redis_refuse(c, "semaphore", status, what, reply);
+    return req->kind == KIND_COUNT ? "counter" : "semaphore";
+}
+
+static int refuse(struct backend_conn *c, const struct request *req,
+                  struct reply *reply, int status, const char *what)
+{
+    hf__redis_refuse(c, word_of(req), status, what, reply);
     return 0;
 }
 
@@ -263,15 +268,27 @@ static int refuse(struct backend_conn *c, struct reply *reply, int status,
 static int conflict(struct backend_conn *c, const struct request *req,
                     int64_t code, const struct resp *kind, struct reply *reply)
 {
-    if (code == -2) return refuse(c, reply, HF_CONFLICT, COUNTER_IS_NO_NUMBER);
-    if (code == -3)
-        return refuse(c, reply, HF_CONFLICT,
-                      "something that is no semaphore is stored there");
-    if (code == -6) return refuse(c, reply, HF_CONFLICT, FOREIGN_NUMBER);
-    if (code != -4) return -1;
-    const char *where = req->kind == KIND_PERMIT ? "semaphore" : "counter";
-    hf__redis_refuse(c, where, HF_CONFLICT, hf__redis_in_use(kind), reply);
-    return 0;
+    char text[64];
+    const char *what;
+    switch (code) {
+    case -2:
+        what = COUNTER_IS_NO_NUMBER;
+        break;
+    case -3:
+        snprintf(text, sizeof text, "something that is no %s is stored there",
+                 word_of(req));
+        what = text;
+        break;
+    case -4:
+        what = hf__redis_in_use(kind);
+        break;
+    case -6:
+        what = FOREIGN_NUMBER;
+        break;
+    default:
+        return -1;
+    }
+    return refuse(c, req, reply, HF_CONFLICT, what);
 }
 
 static int read_propose(struct backend_conn *c, const struct request *req,
@@ -304,7 +321,7 @@ static int read_propose(struct backend_conn *c, const struct request *req,
     case -5:
         snprintf(text, sizeof text, "%lld permits wanted: there are only %lld",
                  (long long)req->permits, (long long)at(v, 1));
-        return refuse(c, reply, HF_INVALID, text);
+        return refuse(c, req, reply, HF_INVALID, text);
     default:
         return conflict(c, req, code, hf__redis_resp_at(v, 1), reply);
     }
@@ -392,13 +409,13 @@ static int read_tally(struct backend_conn *c, const struct request *req,
         reply->verdict = req->tally == TALLY_OPEN ? V_OTHER : V_ABSENT;
         return 0;
     case -2:
-        hf__redis_late(c, "semaphore", reply);
+        hf__redis_late(c, word_of(req), reply);
         return 0;
     case -5:
         snprintf(text, sizeof text,
-                 "%lld permits are out: fewer there cannot be",
+                 "%lld permits are out: there cannot be fewer",
                  (long long)at(v, 5));
-        return refuse(c, reply, HF_INVALID, text);
+        return refuse(c, req, reply, HF_INVALID, text);
     default:
         return conflict(c, req, code, hf__redis_resp_at(v, 2), reply);
     }

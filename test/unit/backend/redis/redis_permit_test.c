@@ -484,6 +484,16 @@ TEST(redis_permit, a_conflict_names_the_kind_in_use)
     conflict_names("thing", "it is in use as another kind");
 }
 
+TEST(redis_permit, a_conflict_names_the_kind_that_was_asked_for)
+{
+    begin();
+    redis_say(&r, "RPUSH s 1");
+    CHECK_INT(take(1, 1), V_ERROR);
+    CHECK(strstr(a.text, "semaphore: something that is no semaphore"));
+    CHECK_INT(ask(OP_PROPOSE, KIND_COUNT, 2, 1), V_ERROR);
+    CHECK(strstr(a.text, "counter: something that is no counter"));
+}
+
 TEST(redis_permit, what_is_no_semaphore_is_refused_and_left_alone)
 {
     begin();
