@@ -5,7 +5,8 @@
  * answer; but a holder that has a hold of this host works on that until it is
  * released, and until then the other holders of this client contend on this
  * host as well: no two of them have the store's lock and this host's at the
- * same time, unless one of them attaches a ticket meanwhile.
+ * same time, unless one of them attaches a ticket or leads an election of that
+ * name meanwhile.
  *
  * An operation that goes there has its entry changed for the host's; from then
  * on it is an operation like any other, on a store with one node.

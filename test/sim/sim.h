@@ -81,7 +81,7 @@ enum deed {
     DEED_QUARANTINE, /* a node was told to wait */
     DEED_REFUSAL,    /* and refused a proposal until then */
     DEED_HEAL,       /* a node got a lock again that is held */
-    DEED_HANDED,     /* a node gave a lock to who queued for it */
+    DEED_HANDED,     /* a node gave a lock to a waiter of its queue */
     DEED_WHOLE,      /* and for its lease, not for a moment */
     DEED_TAKE,       /* an operator broke a lock, or the node evicted it */
     DEED_SHARED,     /* a reader was let in beside another */

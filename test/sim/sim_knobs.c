@@ -33,7 +33,7 @@ const char *sim_deed_name(int deed)
         [DEED_QUARANTINE] = "quarantines",
         [DEED_REFUSAL] = "refusals in them",
         [DEED_HEAL] = "heals",
-        [DEED_HANDED] = "given to who queued",
+        [DEED_HANDED] = "given to a waiter",
         [DEED_WHOLE] = "of them at once for the lease",
         [DEED_TAKE] = "locks taken away",
         [DEED_SHARED] = "read together",
