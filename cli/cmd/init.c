@@ -131,8 +131,8 @@ static const struct option_row init_options[] = {
     {"", "replace", NULL, OPTION_FLAG, FIELD(replace), 1, 0, 0,
      "put the node NEW in the place of OLD, which is dead"},
     {"", "force", NULL, OPTION_FLAG, FIELD(force), 1, 0, 0,
-     "also take nodes that are members already, or have locks stored: only "
-     "while no client uses them"},
+     "also take nodes that are members already, or have locks stored: safe "
+     "only while no client holds a lock there"},
     {"", "url", "URL", OPTION_TEXT, FIELD(url), 0, 0, 0,
      "the URL, if it is not an argument; default: $HOLDFAST_URL"},
     {"", "url-file", "FILE", OPTION_TEXT, FIELD(url_file), 0, 0, 0,
@@ -148,7 +148,9 @@ static const char *const init_about[] = {
     "must have ended; with this command the operator says that the nodes are "
     "new, and the first lock need not wait for that.",
     "All nodes are looked at first. If one does not answer, is a replica, is "
-    "listed twice, is a member already or has locks stored, none is changed.",
+    "listed twice, is a member already or has locks stored, none is changed. "
+    "The first client that asks for a lock makes its nodes members, too: "
+    "after that --force is needed.",
     "With --replace, NEW takes the place of OLD, which must not answer any "
     "more. The other members learn the new set; NEW votes when every lease "
     "must have ended. Clients go on with the new URL: with the old one, they "

@@ -156,8 +156,8 @@ void hf__members_text(const struct engine *e, int status, char *out,
     } else if (e->conf.settle_us > e->now_us) {
         snprintf(out, size,
                  "%d of %d nodes are new or have lost their data: a lock waits "
-                 "%lld s, one quarantine; for new nodes holdfast init avoids "
-                 "it",
+                 "%lld s, one quarantine; if they are new, and no client holds "
+                 "a lock there, holdfast init --force avoids it",
                  stand_count(e, STAND_QUARANTINED), nodes,
                  (long long)((e->conf.settle_us - e->now_us + US_PER_S - 1)
                              / US_PER_S));

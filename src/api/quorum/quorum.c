@@ -182,8 +182,11 @@ static int members_are_new(struct gathering *g)
     for (int i = 0; i < g->members.len; i++) {
         int status = HF_OK;
         if (g->boots[i].group[0])
-            status = hf__gathering_refuse(g, i, HF_CONFLICT,
-                                          "it is a member of a quorum already");
+            status = hf__gathering_refuse(
+                g, i, HF_CONFLICT,
+                "it is a member of a quorum already, by init or by a first "
+                "client: --force is safe only while no client holds a lock "
+                "there");
         else if (g->boots[i].has_locks)
             status = hf__gathering_refuse(g, i, HF_CONFLICT,
                                           "locks are stored there");

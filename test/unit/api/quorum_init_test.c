@@ -74,7 +74,9 @@ TEST(quorum_init, they_are_new_only_once)
     CHECK_INT(init(ABC, 0), HF_OK);
     CHECK_INT(init(ABC, 0), HF_CONFLICT);
     CHECK(!nodes[0].changed);
-    CHECK_STR(err.text, "memory:qa: it is a member of a quorum already");
+    CHECK_STR(err.text, "memory:qa: it is a member of a quorum already, by "
+                        "init or by a first client: --force is safe only while "
+                        "no client holds a lock there");
     CHECK_INT(init(ABC, HF_QUORUM_FORCE), HF_OK);
 }
 
