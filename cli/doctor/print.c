@@ -120,8 +120,8 @@ void doctor_print(const struct doctor *d)
     putchar('\n');
     if (d->answering > 0
         && (hf_probe_quorum(d->probe) || !is_local(hf_probe_node(d->probe, 0))))
-        printf("By the fence: two may believe that they hold it, and the "
-               "resource must refuse the\nlower fence (holdfast guard). "
+        printf("By the fence: two clients may believe that they hold it, and "
+               "the resource must refuse\nthe lower fence (holdfast guard). "
                "Clocks may run %s apart (drift= in the URL).\n",
                rate_text(hf_probe_drift_ppm(d->probe), drift, sizeof(drift)));
     if (d->answering > 0 && !hf_probe_quorum(d->probe) && fails_over(d))

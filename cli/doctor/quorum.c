@@ -20,7 +20,7 @@ static void member_check(struct doctor *d, int i)
     case HF_PROBE_UNMARKED:
         finding_add(d, LEVEL_WARN, i, "member",
                     "it has no marker: it is new, or was wiped; make it a "
-                    "member with holdfast init, or it sits out %s",
+                    "member with holdfast init, or it does not vote for %s",
                     duration_text(n->votes_in_ms, left, sizeof(left)));
         break;
     case HF_PROBE_OTHERS:

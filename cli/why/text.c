@@ -135,7 +135,7 @@ static void process_print(const struct why *w)
 static void waiters_print(const struct hf_info *i)
 {
     if (i->waiters == 0)
-        printf("Nobody waits for it.\n");
+        printf("No process waits for it.\n");
     else if (i->waiters == 1)
         printf("1 process waits for it.\n");
     else if (i->waiters > 1)

@@ -353,7 +353,7 @@ static void acquire_start(struct engine *e, struct op *op, struct slot *s)
     }
     if (!hf__kind(op->entry->kind)->reenters) {
         hf__op_finish(e, op, HF_INVALID,
-                      "this holder has some already: take another holder");
+                      "this holder has permits already: use another holder");
         return;
     }
     if (is_too_long(e, op, s)) return;

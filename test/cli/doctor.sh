@@ -100,7 +100,8 @@ expect 0 'members whose leases are short' doctor "$url"
 check 'vote' same "$(grep -c ', primary, votes, leases up to 3s$' "$dir/out")" 3
 redis-cli -p "$f" del holdfast:boot >/dev/null
 expect 1 'one has lost its data' doctor "$url"
-check 'and sits out what the others say' warned 'member .* it sits out 3s$'
+check 'and does not vote for as long as the others say' \
+    warned 'member .* it does not vote for 3s$'
 "$HOLDFAST" init -q --force "$url"
 expect 0 'members' doctor "$url"
 check 'vote' same "$(grep -c ', primary, votes, leases up to 30s$' "$dir/out")" 3

@@ -175,7 +175,7 @@ printf 'v1 ended 0 1 9000000000000 9000000000000 1 h\n' | redis-cli -x \
     -p $redis_port hset 'holdfast_once:{ahead}' version 5 by b value >"$dir/out"
 expect 0 "a record of a time to come" "$HOLDFAST" once --skip-ok --per 1h \
     ahead true
-check "is told even with --skip-ok" err_has 'ahead: not run: .* yet to come'
+check "is told even with --skip-ok" err_has 'ahead: not run: .* in the future'
 
 # Events.
 expect 0 "events" "$HOLDFAST" once --json ev true

@@ -406,7 +406,7 @@ TEST(permit, a_holder_who_has_some_gets_no_more)
                                              : rig_lock(c, hf_hold_name(p));
     CHECK_INT(rig_is_held_by(behind, o.holder), 1);
     CHECK_INT(hf_semaphore_acquire(s, &o, &q, &err), HF_INVALID);
-    CHECK(strstr(err.text, "take another holder") != NULL);
+    CHECK(strstr(err.text, "use another holder") != NULL);
     CHECK_INT(rig_count(s).taken, 1);
     CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK_INT(rig_count(s).taken, 0);

@@ -88,7 +88,7 @@ static int ahead_say(const struct run *r, const struct hf_once_result *b,
     int is_ahead =
         r->o->per_ms && ahead_ms > r->o->per_ms && ahead_ms > CLOCKS_APART_MS;
     if (is_ahead)
-        say_warn("%s: not run: it was begun on %s, which is yet to come: a "
+        say_warn("%s: not run: it was begun on %s, which is in the future: a "
                  "clock is or was wrong",
                  r->s.shown, begun);
     return is_ahead;

@@ -32,7 +32,7 @@ static int target_look(const char *path, mode_t *mode, struct hf_error *err)
     *mode = st.st_mode & 0777;
     if (S_ISREG(st.st_mode)) return 1;
     return hf__error_set(err, HF_INVALID,
-                         "guard: %.120s: no file: a link, a directory or a "
+                         "guard: %.120s: not a file: a link, a directory or a "
                          "device cannot be replaced",
                          path);
 }

@@ -102,7 +102,7 @@ int hf__guard_directory_sync(const char *path)
 static int conflict(const struct guard_mark *m, struct hf_error *err)
 {
     return hf__error_set(err, HF_CONFLICT,
-                         "guard: %.120s.guard: no guard: something else is "
+                         "guard: %.120s.guard: not a guard: something else is "
                          "stored there, or it was damaged",
                          m->path);
 }

@@ -256,13 +256,13 @@ static int flags_check(const hf_lock *lock, uint32_t flags,
         return hf__error_set(err, HF_INVALID, "flags 0x%x: unknown",
                              flags & ~known);
     if (flags & HF_ACQUIRE_UPGRADE && lock->entry->kind != KIND_WRITE)
-        return hf__error_set(err, HF_INVALID, "upgrade: not of %s", k->word);
+        return hf__error_set(err, HF_INVALID, "upgrade: not for %s", k->word);
     if (flags & HF_ACQUIRE_DETACHED && !k->is_detachable)
         return hf__error_set(err, HF_UNSUPPORTED, "detached: not with %s",
                              k->word);
     if (flags & HF_ACQUIRE_DETACHED && !(caps & HF_CAP_DETACHED))
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "detached: %s has no holds without a process",
+                             "detached: holds of %s end with their process",
                              lock->client->url);
     return HF_OK;
 }
@@ -274,7 +274,7 @@ static int permits_check(const hf_lock *lock,
     if (o->flags & HF_ACQUIRE_UPGRADE && !(o->flags & HF_ACQUIRE_TRY))
         return hf__error_set(err, HF_INVALID,
                              "upgrade: only as one try (HF_ACQUIRE_TRY): two "
-                             "that waited would wait for each other");
+                             "upgrades would wait for each other");
     enum lock_kind kind = lock->entry->kind;
     if (o->permits && kind != KIND_PERMIT && kind != KIND_COUNT)
         return hf__error_set(err, HF_INVALID, "permits: %s has none",

@@ -67,7 +67,7 @@ static void begin_refuse(hf_once *once, int outcome)
     const struct once_record *r = &once->seen;
     if (hf__once_is_ahead(r, &once->o, once->found.now_ms))
         hf__client_warn(once->client,
-                        "%.80s: not run: its record is of a time to come, "
+                        "%.80s: not run: its record is from the future, "
                         "%lld s ahead of the store's clock: delete the value "
                         "%.80s if it is wrong",
                         hf_lock_name(once->lock),

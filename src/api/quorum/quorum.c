@@ -216,7 +216,7 @@ int hf_quorum_init(const char *url, const struct hf_quorum_options *options,
     int status = hf__gathering_begin(&g, options, nodes);
     if (status == HF_OK && (!url || !hf__members_are_in(url)))
         status = hf__error_set(&g.err, HF_INVALID,
-                               "url: of a quorum is wanted: "
+                               "url: not of a quorum: write "
                                "redlock://h1,h2,h3 or quorum:URL|URL|URL");
     if (status == HF_OK) status = hf__gathering_read(&g, url, &g.members);
     if (status == HF_OK) status = hf__gathering_open(&g);

@@ -91,7 +91,7 @@ static int holder_check(hf_semaphore *sem, uint64_t holder,
     for (int32_t i = 0; i < sem->slots_len; i++)
         if (is_slot_of(sem, holder, i))
             return hf__error_set(err, HF_INVALID,
-                                 "this holder has some already: take "
+                                 "this holder has permits already: use "
                                  "another holder");
     return HF_OK;
 }

@@ -352,12 +352,8 @@ static void count_apply(struct store *s, struct entry *e, int64_t now_us,
     else if (req->op == OP_RELEASE)
         count_release(s, e->permits, now_us, req, rep);
     else
-<<<<<<< HEAD:src/backend/memory/permit.c
-        reply_refuse(rep, HF_UNSUPPORTED, "memory: counter: nobody holds it");
-=======
-        hf__permit_refuse(rep, HF_UNSUPPORTED,
-                          "memory: counter: it has no holders");
->>>>>>> a0808439 (redis, memory: name a plain counter where one was asked for):src/backend/memory/memory_permit.c
+        reply_refuse(rep, HF_UNSUPPORTED,
+                     "memory: semaphore: it has no such operation");
 }
 
 static void permit_apply(struct store *s, struct entry *e, int64_t now_us,
@@ -378,7 +374,7 @@ static void permit_apply(struct store *s, struct entry *e, int64_t now_us,
         break;
     default:
         reply_refuse(rep, HF_UNSUPPORTED,
-                     "memory: semaphore: not of a semaphore");
+                     "memory: semaphore: it has no such operation");
         break;
     }
 }
