@@ -240,7 +240,8 @@ int hf_quorum_replace(const char *url, const char *old_url, const char *new_url,
     if (status == HF_OK
         && (!url || !old_url || !new_url || !hf__members_are_in(url)))
         status = hf__error_set(&g.err, HF_INVALID,
-                               "quorum: its URL and two members are wanted");
+                               "quorum: give its URL, the old member and the "
+                               "new one");
     if (status == HF_OK) {
         ch = hf__alloc_zero(g.alloc, sizeof *ch);
         if (!ch)

@@ -91,7 +91,7 @@ static int64_t queue_expire(struct backend_conn *c, int64_t now)
                       c->main.state == LINK_SECURING
                           ? "tls: handshake: no answer yet: does the server "
                             "speak TLS there?"
-                          : "connect: not yet through");
+                          : "connect: not connected yet");
     hf__redis_answer_all(c, late.first, V_UNSENT, err.status, err.text);
     return earliest;
 }

@@ -278,7 +278,7 @@ static void send_on(struct cluster *c, struct cluster_node *from,
     if (is_lost) {
         hf__redis_cluster_route_answer(
             c, req, V_UNSENT, HF_UNAVAILABLE,
-            "redis-cluster: the nodes send it round in circles");
+            "redis-cluster: the nodes redirect the request in a circle");
         return;
     }
     req->priv = (req->priv & ~PRIV_ASKING) + 1;

@@ -105,7 +105,7 @@ static void broken(struct link *l, int code)
     else
         hf__redis_link_fail(
             l, HF_UNAVAILABLE, code, "%s%s%s%s", what,
-            is_mute ? " at our first words (if it speaks TLS, use " : "",
+            is_mute ? " at our first command (if it speaks TLS, use " : "",
             is_mute ? tls_advice(l->c) : "", is_mute ? ")" : "");
 }
 

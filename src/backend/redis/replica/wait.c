@@ -97,7 +97,7 @@ void hf__redis_wait_refused(struct link *l, const struct resp *v)
     if (strstr(v->text, "unknown command")) {
         hf__redis_link_fail(
             l, HF_UNSUPPORTED, 0,
-            "wait: the server has no WAIT, or not for us; without "
+            "wait: the server has no WAIT, or does not permit it; without "
             "wait= it can be used");
         return;
     }

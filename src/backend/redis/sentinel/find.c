@@ -80,8 +80,8 @@ static int failure_of(const struct sentinel *s, struct hf_error *err)
     }
     if (unknown > 0)
         return hf__error_set(err, HF_INVALID,
-                             "%s: no master of the name \"%.60s\": so say %d "
-                             "of %d Sentinels, the others nothing",
+                             "%s: no master of the name \"%.60s\": %d of %d "
+                             "Sentinels say so, the others do not answer",
                              s->where, s->name, unknown, s->seeds_len);
     int i = refused >= 0 ? refused : silent;
     if (i < 0) return HF_OK;
