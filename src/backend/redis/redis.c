@@ -113,7 +113,7 @@ int hf__redis_expire(struct backend_conn *c, int64_t now)
     c->request_due_us = TIME_NEVER;
     int64_t due = queue_expire(c, now);
     int64_t flying = flights_deadline(c);
-    /* The answer may be there, and not read yet. */
+    /* The answer may have arrived, but not been read. */
     if (flying <= now && hf__redis_link_ready(&c->main, WATCH_READ))
         flying = flights_deadline(c);
     if (flying <= now) {
@@ -141,8 +141,8 @@ void hf__redis_timer_set(struct backend_conn *c)
 
 /* ---- what goes out ---- */
 
-/* A server that closes idle connections may have closed this one unseen; what
- * is written to it now would be lost, and in doubt. */
+/* A server that closes idle connections may have closed this one unnoticed: a
+ * request that is written to it now would be lost, and in doubt. */
 static void main_check(struct backend_conn *c)
 {
     struct link *l = &c->main;
@@ -295,7 +295,7 @@ static void redis_close(struct backend_conn *c)
 
 static void redis_forked(struct backend_conn *c)
 {
-    /* The parent's connection: not a byte may go out on it from here. */
+    /* In a forked child: no byte may go out on the parent's connection. */
     if (c->main.fd >= 0) close(c->main.fd);
     if (c->sub.fd >= 0) close(c->sub.fd);
     c->main.fd = c->sub.fd = -1;

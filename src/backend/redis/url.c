@@ -1,6 +1,6 @@
 /*
- * url.c: what a URL says, and where it leads.  One rule: an option that is no
- * good is refused before anything is connected to.
+ * url.c: the host and the options of a URL.  One rule: a bad option is refused
+ * before anything is connected to.
  */
 #include <stdio.h>
 #include <string.h>

@@ -22,8 +22,7 @@ static void map_check(void)
         if (o->port < 1 || o->port > 65535) abort();
     }
     for (int i = 0; i < HASH_SLOTS; i++)
-        if (map.slots[i] != HASH_SLOT_NOBODY && map.slots[i] >= map.len)
-            abort();
+        if (map.slots[i] != HASH_SLOT_NONE && map.slots[i] >= map.len) abort();
 }
 
 static void redirect_check(const struct redirect *to)

@@ -54,7 +54,7 @@ static void cluster_flush(struct backend_conn *conn)
 {
     struct cluster *c = cluster(conn);
     hf__redis_inner_flush(&c->inners);
-    /* Otherwise the end of process() does. */
+    /* Inside process(), its end sends the answers. */
     if (c->inners.depth == 0) hf__redis_cluster_route_answers(c);
     hf__redis_cluster_plan(c);
 }
@@ -133,7 +133,7 @@ static int seeds_read(struct cluster *c, struct hf_error *err)
     return HF_OK;
 }
 
-/* The same text elsewhere: every pointer goes along. */
+/* Where `at`, a pointer into the text of `from`, is in the copy `to`. */
 static const char *moved(const struct url *from, struct url *to, const char *at)
 {
     return at ? to->text + (at - from->text) : NULL;
@@ -149,7 +149,7 @@ static void url_copy(struct url *to, const struct url *from)
     to->path = NULL;
     for (size_t i = 0; i < from->options_len; i++) {
         to->options[i].key = moved(from, to, from->options[i].key);
-        /* "" if there was no '=', which may be anywhere. */
+        /* An option without '=' has "", which is not part of the text. */
         const char *value = from->options[i].value;
         to->options[i].value = *value ? moved(from, to, value) : "";
     }
@@ -173,7 +173,8 @@ static void cluster_free(struct cluster *c)
     hf__free(a, c);
 }
 
-/* The first seed's connection also says what is wrong with the options. */
+/* Connect to the first seed; that also reports what is wrong with the options.
+ */
 static int first_connect(struct cluster *c, struct hf_error *err)
 {
     hf__redis_cluster_map_begin(c);

@@ -2,9 +2,9 @@
  * cluster.h: what the files of the redis-cluster backend share.
  *
  * A cluster is a set of redis connections, one per node that is used.  Every
- * request goes to the node that serves its slot; one that is sent elsewhere by
- * the server (MOVED, ASK) is submitted there, unheard by the engine.
- * What has no node yet waits in `waiting`, within its deadline.
+ * request goes to the node that serves its slot; one that the server redirects
+ * (MOVED, ASK) is submitted to the other node without the engine noticing.
+ * Requests that have no node yet wait in `waiting`, until their deadline.
  */
 #ifndef HF_CLUSTER_H
 #define HF_CLUSTER_H
@@ -57,7 +57,7 @@ struct cluster_watch {
     struct request *asked;   /* the engine's, unanswered */
     struct cluster_node *at; /* subscribed there */
     int is_flying;           /* `own` is under way, or waits */
-    int is_gone;             /* to be ended once it has landed */
+    int is_gone;             /* to be ended once `own` is answered */
     int is_lost;             /* to be tried again */
     enum lock_kind kind;
     unsigned flags; /* REQ_QUEUE, if a request had that */
@@ -90,11 +90,11 @@ struct cluster {
 
     struct cluster_node *nodes[CLUSTER_NODES_MAX]; /* with holes */
     int nodes_len;
-    uint16_t slots[HASH_SLOTS]; /* index of its node, or HASH_SLOT_NOBODY */
+    uint16_t slots[HASH_SLOTS]; /* index of its node, or HASH_SLOT_NONE */
     int has_map;
 
-    struct cluster_node *asking; /* it was asked for the map */
-    int64_t ask_due_us;          /* and is given up then */
+    struct cluster_node *asking; /* the node that was asked for the map */
+    int64_t ask_due_us;          /* when another node is asked instead */
     int64_t asked_us;            /* when a node was last asked */
     int64_t refresh_us;          /* when to ask again */
     int64_t look_us;             /* when to look for silent masters */
@@ -117,7 +117,7 @@ static inline struct cluster *cluster_of(const struct inner *n)
     return (struct cluster *)n->inners; /* its first member */
 }
 
-/* A watch's, and not the engine's. */
+/* 1 if the request belongs to a watch, and not to the engine. */
 static inline int is_own(const struct request *req)
 {
     return req->priv_ptr != NULL;
@@ -141,7 +141,7 @@ void hf__redis_cluster_node_kind(struct backend *node);
 /* Open its connection if it has none.  HF_OK, or why not. */
 int hf__redis_cluster_connect(struct cluster *c, struct cluster_node *n,
                               struct hf_error *err);
-/* It serves nothing any more. */
+/* Drop a node: it serves nothing any more. */
 void hf__redis_cluster_drop(struct cluster *c, struct cluster_node *n);
 void hf__redis_cluster_dropped(struct inner *inner);
 struct cluster_node *hf__redis_cluster_owner(const struct cluster *c,
@@ -155,7 +155,7 @@ struct cluster_node *hf__redis_cluster_master(const struct cluster *c, int i,
                                               int *count);
 
 /* ---- cluster/silence.c: masters that do not answer ---- */
-/* It was sent a request: look after it in a while. */
+/* A node was sent a request: check after a while whether it has answered. */
 void hf__redis_cluster_silence_begin(struct cluster *c);
 void hf__redis_cluster_silence_tick(struct cluster *c);
 int hf__redis_cluster_is_silent(const struct cluster_node *n);
@@ -190,24 +190,25 @@ void hf__redis_cluster_route_answers(struct cluster *c);
 void hf__redis_cluster_route_fail(struct cluster *c, int status,
                                   const char *text);
 void hf__redis_cluster_route_expire(struct cluster *c);
-/* Take it out of what waits; 0: it is not there. */
+/* Remove a request from those that wait; 0 if it is not among them. */
 int hf__redis_cluster_route_unwait(struct cluster *c, struct request *req);
 
 /* ---- cluster/undo.c: releases of what was never sent ---- */
-/* 1: its proposal had not been sent, and both will be answered. */
+/* 1 if the proposal of this release had not been sent: both will be answered
+ * without sending them. */
 int hf__redis_cluster_undo(struct cluster *c, struct request *release);
 
 /* ---- cluster/list.c: one list over all masters, and their facts ---- */
-/* The master that a page is asked of; its cursor becomes that master's own.
- * NULL: there are fewer than it names. */
+/* The master that has this page; the cursor becomes that master's own.  NULL if
+ * there are fewer masters than the cursor names. */
 struct cluster_node *hf__redis_cluster_list_node(struct cluster *c,
                                                  struct request *req);
 void hf__redis_cluster_list_replied(struct cluster *c, struct request *req,
                                     const struct reply *told);
-/* The cursor as it came: the request may be repeated. */
+/* Restore the cursor as it came: the request may be repeated. */
 void hf__redis_cluster_list_restore(struct request *req);
-/* The master that is to tell about itself: its cursor is its number.  NULL as
- * above. */
+/* The master whose facts are asked for: the cursor is its number.  NULL if
+ * there are fewer masters. */
 struct cluster_node *hf__redis_cluster_facts_node(struct cluster *c,
                                                   const struct request *req);
 void hf__redis_cluster_facts_replied(struct cluster *c, struct request *req,
@@ -220,12 +221,12 @@ void hf__redis_cluster_watch_end(struct cluster *c, struct request *req);
 void hf__redis_cluster_watch_replied(struct cluster *c, struct cluster_node *n,
                                      struct request *own,
                                      const struct reply *reply);
-/* The same, when it was ended. */
+/* The reply to its OP_UNWATCH. */
 void hf__redis_cluster_watch_ended(struct cluster *c, struct request *own);
 void hf__redis_cluster_watch_unwatched(struct backend_conn *conn,
                                        enum lock_kind kind, const char *name,
                                        size_t name_len);
-/* The node goes: its watches move. */
+/* The node is dropped: its watches move to others. */
 void hf__redis_cluster_watch_leave(struct cluster *c,
                                    const struct cluster_node *n);
 void hf__redis_cluster_watch_tick(struct cluster *c);

@@ -40,8 +40,8 @@ uint16_t hf__redis_hash_slot_of(const char *key, size_t len)
     return crc16(key, len) % HASH_SLOTS;
 }
 
-/* Every slot has one below 10^6; some hundred thousand looks at the worst, so
- * a caller that needs it often remembers it. */
+/* Every slot has a tag below 10^6.  Finding it takes up to some hundred
+ * thousand hashes, so a caller that needs it often remembers it. */
 void hf__redis_hash_slot_tag(uint16_t slot, char tag[HASH_SLOT_TAG_MAX])
 {
     for (unsigned n = 0;; n++) {
@@ -97,7 +97,7 @@ static int range_read(const struct resp *v, struct hash_slot_map *map)
     int64_t last = hf__redis_resp_number_at(v, 1, -1);
     if (first < 0 || last < first || last >= HASH_SLOTS) return -1;
     if (owner_read(hf__redis_resp_at(v, 2), &owner) != 0) return -1;
-    /* Nothing leads there; its slots are not served for now. */
+    /* The node has no address: its slots are not served for now. */
     if (!strcmp(owner.host, "?")) return 0;
     int i = owner_index(map, &owner);
     if (i < 0) return -1;
@@ -109,7 +109,7 @@ static int range_read(const struct resp *v, struct hash_slot_map *map)
 int hf__redis_hash_slots_read(const struct resp *v, struct hash_slot_map *out)
 {
     out->len = 0;
-    for (int i = 0; i < HASH_SLOTS; i++) out->slots[i] = HASH_SLOT_NOBODY;
+    for (int i = 0; i < HASH_SLOTS; i++) out->slots[i] = HASH_SLOT_NONE;
     if (!hf__redis_resp_is_array(v, 1)) return -1;
     for (const struct resp *range = v->first; range; range = range->next)
         if (range_read(range, out) != 0) return -1;

@@ -16,14 +16,15 @@
 #include "base/limits.h"
 
 #define HASH_SLOTS 16384
-#define HASH_SLOT_NOBODY UINT16_MAX
+#define HASH_SLOT_NONE UINT16_MAX
 #define HASH_SLOT_HOST_MAX 256
 #define HASH_SLOT_OWNERS_MAX CLUSTER_NODES_MAX
 #define HASH_SLOT_TAG_MAX 12 /* a tag that was found, with its NUL */
 
 uint16_t hf__redis_hash_slot_of(const char *key, size_t len);
 
-/* A short text without braces, the same for everybody, that is in `slot`. */
+/* A short text without braces that is in `slot`; every client finds the same.
+ */
 void hf__redis_hash_slot_tag(uint16_t slot, char tag[HASH_SLOT_TAG_MAX]);
 
 struct hash_slot_owner {
@@ -35,7 +36,7 @@ struct hash_slot_owner {
 struct hash_slot_map {
     int len; /* owners */
     struct hash_slot_owner owners[HASH_SLOT_OWNERS_MAX];
-    uint16_t slots[HASH_SLOTS]; /* index of its owner, or HASH_SLOT_NOBODY */
+    uint16_t slots[HASH_SLOTS]; /* index of its owner, or HASH_SLOT_NONE */
 };
 
 /* Read the answer to CLUSTER SLOTS.  0; or -1 if it is none, or names no
@@ -46,7 +47,7 @@ int hf__redis_hash_slots_read(const struct resp *v, struct hash_slot_map *out);
 struct redirect {
     int is_ask;
     uint16_t slot;
-    struct hash_slot_owner to; /* host "?": it does not know either */
+    struct hash_slot_owner to; /* host "?": the server does not know it */
 };
 
 /* 1 and `out` if that is what the error says; else 0. */

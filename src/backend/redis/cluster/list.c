@@ -65,7 +65,7 @@ void hf__redis_cluster_list_replied(struct cluster *c, struct request *req,
             .ttl_us = -1,
             .waiters = -1,
             .text = "redis-cluster: list: the server's cursor is too large"};
-    /* One that does not answer does not hide what the others have. */
+    /* A master that does not answer is skipped. */
     if (reply.verdict != V_GRANTED) reply.cursor = cursor_next(c, req);
     hf__redis_cluster_list_restore(req);
     c->env->reply(c->env, req, &reply);

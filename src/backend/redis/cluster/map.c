@@ -1,5 +1,5 @@
 /*
- * map.c: which node serves which slot, and how we come to know.
+ * map.c: which node serves which slot, and how that is found out.
  *
  *   no map:  seeds, one after the other, a new one every quarter of a second,
  *            until one tells the map
@@ -9,7 +9,7 @@
  *            masters not used so far, and of the seeds
  *
  * One rule: no node is asked twice within REFRESH_US_MIN, however many requests
- * went astray.
+ * were redirected.
  */
 #include <string.h>
 
@@ -76,7 +76,7 @@ static void seed_try(struct cluster *c)
 
 void hf__redis_cluster_map_begin(struct cluster *c)
 {
-    for (int i = 0; i < HASH_SLOTS; i++) c->slots[i] = HASH_SLOT_NOBODY;
+    for (int i = 0; i < HASH_SLOTS; i++) c->slots[i] = HASH_SLOT_NONE;
     c->seed_next = (int)(c->env->random(c->env) % (uint64_t)c->seeds_len);
     c->seeds_left = c->seeds_len;
     c->stagger_us = cluster_now(c);
@@ -119,7 +119,7 @@ void hf__redis_cluster_map_tick(struct cluster *c)
 {
     int64_t now = cluster_now(c);
     if (c->asking && now >= c->ask_due_us) {
-        /* It is slow to answer others as well; its answer would be late. */
+        /* The node is slow: do not wait for its answer. */
         c->asking = NULL;
         hf__redis_cluster_map_refresh(c);
     }
@@ -136,14 +136,14 @@ static int any_up(const struct cluster *c)
     return 0;
 }
 
-/* Of several reasons, one that may pass: the others would end the calls. */
+/* Of several errors keep one that may pass: any other would end the calls. */
 static void reason_keep(struct cluster *c, const struct hf_error *err)
 {
     int is_final = hf_status_advice(err->status) == HF_ADVICE_FIX;
     if (!is_final || c->err.status == HF_OK) c->err = *err;
 }
 
-/* Is there a seed that may still lead somewhere? */
+/* 1 if a seed may still answer. */
 static int is_hopeful(const struct cluster *c)
 {
     if (c->asking || c->seeds_left > 0) return 1;
@@ -153,12 +153,12 @@ static int is_hopeful(const struct cluster *c)
     return 0;
 }
 
-/* A seed has failed us. */
+/* A seed could not be reached, or is of no use. */
 static void seed_failed(struct cluster *c, const struct hf_error *err)
 {
     reason_keep(c, err);
     if (c->seeds_left > 0) c->stagger_us = cluster_now(c);
-    /* Another one that came up meanwhile was not asked. */
+    /* Ask another seed that came up meanwhile. */
     if (any_up(c)) hf__redis_cluster_map_refresh(c);
     if (is_hopeful(c)) return;
     unsigned doublings = c->failures < 3 ? c->failures : 3;
@@ -225,8 +225,9 @@ static int is_reached(const struct cluster *c)
     return 1;
 }
 
-/* Was a master replaced?  Slots that were moved are no reason to doubt what is
- * held, unless they were the last of a node. */
+/* 1 if a master was replaced: a node has lost its last slot, or one that cannot
+ * be reached has lost some.  Other moves of slots are no reason to doubt the
+ * locks that are held. */
 static int is_replaced(const struct cluster *c)
 {
     for (int i = 0; i < c->nodes_len; i++) {
@@ -253,7 +254,7 @@ static int map_install(struct cluster *c, const struct cluster_node *from,
     for (int i = 0; i < HASH_SLOTS; i++) {
         uint16_t at = map->slots[i];
         hf__redis_cluster_assign(c, (uint16_t)i,
-                                 at == HASH_SLOT_NOBODY ? NULL : nodes[at]);
+                                 at == HASH_SLOT_NONE ? NULL : nodes[at]);
     }
     return 0;
 }
@@ -337,7 +338,7 @@ void hf__redis_cluster_map_told(struct backend_conn *conn,
         slots_told(c, n, v);
         return;
     }
-    /* What is not permitted is there. */
+    /* NOPERM: the command exists, but the user may not use it. */
     c->is_sharded = v->type != RESP_ERROR || hf__redis_error_is(v, "NOPERM");
     if (c->is_sharded || c->pubsub != PUBSUB_SHARDED) return;
     c->asking = NULL;

@@ -51,7 +51,7 @@ struct cluster_node *hf__redis_cluster_node(struct cluster *c, const char *host,
     return n;
 }
 
-/* Bound before it begins to connect. */
+/* Set the bounds of redirect= before the connection begins. */
 static int node_open(struct backend_env *env, const struct url *url,
                      struct backend_conn **out, struct hf_error *err)
 {
@@ -98,7 +98,7 @@ void hf__redis_cluster_drop(struct cluster *c, struct cluster_node *n)
     if (c->nodes[n->index] != n) return;
     c->nodes[n->index] = NULL;
     for (int i = 0; n->slots > 0 && i < HASH_SLOTS; i++)
-        if (c->slots[i] == n->index) c->slots[i] = HASH_SLOT_NOBODY;
+        if (c->slots[i] == n->index) c->slots[i] = HASH_SLOT_NONE;
     n->slots = 0;
     if (c->asking == n) c->asking = NULL;
     hf__redis_cluster_watch_leave(c, n);
@@ -112,7 +112,7 @@ void hf__redis_cluster_dropped(struct inner *inner)
 {
     struct cluster *c = cluster_of(inner);
     struct cluster_node *n = (struct cluster_node *)inner;
-    /* When all is closed at once, it was not dropped before. */
+    /* If the whole cluster is closed, the node was not dropped before. */
     if (c->nodes[n->index] == n) c->nodes[n->index] = NULL;
     node_free(c, n);
 }
@@ -123,7 +123,7 @@ struct cluster_node *hf__redis_cluster_owner(const struct cluster *c,
                                              uint16_t slot)
 {
     uint16_t i = c->slots[slot];
-    return i == HASH_SLOT_NOBODY ? NULL : c->nodes[i];
+    return i == HASH_SLOT_NONE ? NULL : c->nodes[i];
 }
 
 void hf__redis_cluster_assign(struct cluster *c, uint16_t slot,
@@ -133,11 +133,12 @@ void hf__redis_cluster_assign(struct cluster *c, uint16_t slot,
     if (before == n) return;
     if (before) before->slots--;
     if (n) n->slots++;
-    c->slots[slot] = n ? (uint16_t)n->index : HASH_SLOT_NOBODY;
+    c->slots[slot] = n ? (uint16_t)n->index : HASH_SLOT_NONE;
 }
 
-/* One that was used because of ASK will be a master soon.  What a silent one
- * still has is better asked of the nodes that serve it now. */
+/* 1 if the node is to be kept.  One that was used because of ASK will be a
+ * master soon.  A silent one without slots is not kept for its open requests:
+ * the nodes that serve the slots now can answer them. */
 static int is_of_use(const struct cluster *c, const struct cluster_node *n)
 {
     if (n->slots > 0) return 1;

@@ -98,7 +98,8 @@ static struct cluster_node *node_for(struct cluster *c, struct request *req)
         c, hf__redis_hash_slot_of(req->name, req->name_len));
 }
 
-/* It goes to one after the other, whatever their slots are. */
+/* 1 if the request goes to all masters, one after the other, whatever their
+ * slots are. */
 static int is_of_masters(const struct request *req)
 {
     return req->op == OP_LIST || req->op == OP_FACTS;
@@ -199,7 +200,7 @@ void hf__redis_cluster_route_expire(struct cluster *c)
 
 /* ---- and back ---- */
 
-/* It has not been sent, and another node serves it by now. */
+/* 1 if the request has not been sent, and another node serves its slot now. */
 static int is_to_be_sent_on(struct cluster *c, const struct cluster_node *n,
                             struct request *req)
 {
@@ -259,7 +260,7 @@ static void put_off(struct cluster *c, struct backend_conn *conn,
     hf__redis_cluster_route_answer(c, req, V_UNSENT, HF_UNAVAILABLE, err.text);
 }
 
-/* Where it is sent; NULL if that leads nowhere. */
+/* The node that the server redirects to; NULL if it cannot be used. */
 static struct cluster_node *target(struct cluster *c,
                                    const struct cluster_node *from,
                                    const struct redirect *to)
@@ -291,9 +292,10 @@ static void send_on(struct cluster *c, struct cluster_node *from,
     node_submit(c, n, req);
 }
 
-/* The lock's two keys are on two servers for the moment.  A lock can be freed
- * without its counter if it was granted under the number that is released: the
- * script looks.  It can be looked at, in any case. */
+/* 1 if the request is sent once more, for the lock's key alone: while its slot
+ * moves, the lock and its counter are on two servers.  A release can do without
+ * the counter if the lock was granted under the number that is released, which
+ * the script checks.  An inspection always can. */
 static int is_tried_alone(const struct request *req, const struct resp *v)
 {
     if (req->op != OP_RELEASE && req->op != OP_INSPECT) return 0;

@@ -3,9 +3,9 @@
  *
  * A proposal that is given up while it still waits for a link is undone by a
  * release, which would wait for the same link: the close of the client would
- * wait for both.  One rule: neither is sent, for the attempt's earlier
- * proposals were all refused.  (So it is with one store; of a quorum's nodes
- * some may be in doubt, and a cluster is no member of one.)
+ * wait for both.  One rule: neither is sent, because the attempt's earlier
+ * proposals were all refused.  (That is not so for a member of a quorum, but a
+ * cluster cannot be one.)
  */
 #include <string.h>
 
@@ -23,7 +23,7 @@ static int is_undone_by(const struct request *req,
            && !strcmp(req->owner, release->owner);
 }
 
-/* Take it out of the list; NULL if it is not there. */
+/* Remove the proposal from the list; NULL if it is not there. */
 static struct request *undone_take(struct request_list *list,
                                    const struct request *release)
 {

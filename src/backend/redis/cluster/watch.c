@@ -68,7 +68,7 @@ static void watch_remove(struct cluster *c, struct cluster_watch **at)
     c->watches_len--;
 }
 
-/* Subscribe it where its slot is. */
+/* Subscribe the name at the node that serves its slot. */
 static void watch_fly(struct cluster *c, struct cluster_watch *w)
 {
     int64_t deadline = cluster_now(c) + c->env->conf->timeout_us;
@@ -117,7 +117,7 @@ void hf__redis_cluster_watch_end(struct cluster *c, struct request *req)
     if (w && w->is_flying && hf__redis_cluster_route_unwait(c, &w->own))
         w->is_flying = 0;
     if (w && w->is_flying) {
-        /* Wherever it lands, it is ended there: gone_landed(). */
+        /* Once it is subscribed, it is ended there: gone_landed(). */
         w->is_gone = 1;
     } else if (w) {
         watch_remove(c, at);
@@ -133,7 +133,7 @@ void hf__redis_cluster_watch_end(struct cluster *c, struct request *req)
 
 /* ---- what comes back ---- */
 
-/* It is not wanted any more. */
+/* A watch that was ended meanwhile is subscribed now: end it there. */
 static void gone_landed(struct cluster *c, struct cluster_node *n,
                         struct cluster_watch *w, const struct reply *reply)
 {
@@ -152,7 +152,7 @@ void hf__redis_cluster_watch_ended(struct cluster *c, struct request *own)
     hf__free(c->env->alloc, own->priv_ptr);
 }
 
-/* The waiters that rely on it look by themselves meanwhile, now and then. */
+/* Subscribe again later; until then the waiters poll. */
 static void watch_lost(struct cluster *c, struct cluster_watch *w)
 {
     w->is_lost = 1;
@@ -179,7 +179,7 @@ void hf__redis_cluster_watch_replied(struct cluster *c, struct cluster_node *n,
         watch_remove(c, watch_find(c, w->kind, w->name, w->name_len));
         hf__free(c->env->alloc, w);
     } else {
-        /* Not renewed; or confirmed, and it goes with its node. */
+        /* Refused; or confirmed by a node that was dropped since. */
         watch_lost(c, w);
     }
     if (asked) c->env->reply(c->env, asked, reply);

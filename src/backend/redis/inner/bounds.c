@@ -124,7 +124,7 @@ void hf__redis_bounds_free(struct bounds *b, const struct allocator *a)
     b->hosts = NULL;
 }
 
-/* ---- may we? ---- */
+/* ---- the decision ---- */
 
 static int is_listed(const struct bounds *b, const char *host)
 {
@@ -147,8 +147,8 @@ int hf__redis_bounds_allow(const struct bounds *b, const char *host,
     if (b->rule == BOUNDS_LISTED) return 0;
     if (!addr) return 1;
     unsigned networks = b->networks;
-    /* By a tunnel, or a container's port: those behind it name each other by
-     * their own addresses. */
+    /* The URL's host may be a tunnel or a container's port: the servers behind
+     * it name each other by their private addresses. */
     if (networks & NETWORK_LOOPBACK) networks |= NETWORK_PRIVATE;
     return (hf__redis_network_of(addr) & networks) != 0;
 }

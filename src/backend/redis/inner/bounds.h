@@ -1,5 +1,6 @@
 /*
- * bounds.h: where servers may send us, and with us the password: redirect=.
+ * bounds.h: to which hosts a server may redirect a client, and with it the
+ * password: redirect=.
  *
  * A Sentinel names the primary, a node of a cluster names the others.  What
  * they name is used if the URL's hosts are of the same network (the default),
@@ -46,8 +47,8 @@ int hf__redis_bounds_list(struct bounds *b, const struct allocator *a,
 void hf__redis_bounds_learn(struct bounds *b, const char *host,
                             const struct stream_addr *addr);
 
-/* May `host`, which is at `addr`, be connected to?  NULL: its address is not
- * known yet, and may decide. */
+/* 1 if `host` at `addr` may be connected to.  `addr` is NULL if the address is
+ * not known yet: then 1 means that it may still decide. */
 int hf__redis_bounds_allow(const struct bounds *b, const char *host,
                            const struct stream_addr *addr);
 

@@ -158,7 +158,7 @@ static void nested_close(struct inner_set *inners, struct inner **at)
     inners->depth++;
     n->backend->close(n->conn);
     inners->depth--;
-    /* Its last words may have opened others, before it in the list. */
+    /* Closing it may have opened others, which are before it in the list. */
     for (at = &inners->first; *at != n; at = &(*at)->next) continue;
     *at = n->next;
     inners->on->dropped(n);

@@ -25,7 +25,7 @@ struct inner_set;
 /* One inner connection.  The first member of what the owner has for it, and
  * the owner's memory, until dropped() at the latest. */
 struct inner {
-    struct backend_env env; /* first: the inner callbacks find us by it */
+    struct backend_env env; /* first: the callbacks find the inner by it */
     struct inner_set *inners;
     struct inner *next;
     const struct backend *backend;
@@ -77,7 +77,7 @@ int hf__redis_inner_open(struct inner_set *inners, struct inner *n,
  * hf__redis_inner_flush() or hf__redis_inner_process(). */
 void hf__redis_inner_submit(struct inner *n, struct request *req);
 
-/* Something of it is to go out though nothing was submitted. */
+/* `n` has output to be written, although nothing was submitted. */
 void hf__redis_inner_touch(struct inner *n);
 
 /* Close `n` soon: its open requests come to reply() as V_UNKNOWN or V_UNSENT,

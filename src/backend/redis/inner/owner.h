@@ -30,14 +30,13 @@ void hf__redis_adopt(struct backend_conn *c, const struct redis_owner *owner);
  * unless the link goes down first.  0, or -1: it is down already, or there is
  * no memory. */
 int hf__redis_ask(struct backend_conn *c, enum flight_kind kind);
-/* For how long has the server owed us a word, on either link?  0: it does not,
- * or nothing is tried now. */
+/* How long the server has owed an answer, on either link; 0 if it owes none. */
 int64_t hf__redis_silence_us(const struct backend_conn *c);
 /* Put ASKING into the output if `req` wants it.  0, or -1: no memory. */
 int hf__redis_asking(struct backend_conn *c, const struct request *req);
-/* Is it to be built without the counter? */
+/* 1 if the command is to be built without the counter's key. */
 int hf__redis_is_alone(const struct backend_conn *c, const struct request *req);
-/* Has the owner taken them back? */
+/* 1 if the owner has taken the requests back. */
 int hf__redis_is_taken_back(struct backend_conn *c, struct request *reqs,
                             const struct resp *v);
 

@@ -63,7 +63,8 @@ int64_t hf__redis_poll_us(const struct resp *v)
     return ms < 0 || ms > BALLOT_MAX ? -1 : ms * US_PER_MS;
 }
 
-/* The numbers that the engine counts on with; NULL if all of them can be. */
+/* Which of the numbers that the engine calculates with is out of range; NULL if
+ * none is. */
 static const char *strange_number(const struct reply *r)
 {
     const struct boot *boot = r->boot;
@@ -108,7 +109,7 @@ static int read_one(struct backend_conn *c, const struct request *req,
     return hf__redis_call(c, req)->read(c, req, v, reply);
 }
 
-/* At once; or, where disks or replicas must have a grant, when they do. */
+/* Answer at once; or, if disks or replicas must have a grant, when they do. */
 static void answer(struct backend_conn *c, struct request *req,
                    const struct reply *reply)
 {
@@ -142,8 +143,8 @@ static void reply_batch(struct backend_conn *c, struct request *reqs,
     }
 }
 
-/* A cluster behind one address: nothing of the batch was carried out, and no
- * two locks are renewed together from now on. */
+/* The server is a node of a cluster: nothing of the batch was carried out.
+ * From now on each lock is renewed by a command of its own. */
 static void send_singly(struct backend_conn *c, struct request *reqs)
 {
     c->is_sliced = 1;
@@ -155,8 +156,8 @@ static void send_singly(struct backend_conn *c, struct request *reqs)
     }
 }
 
-/* The server refuses these, and is the one to be asked: it neither names
- * another server, nor misses the one to ask. */
+/* Mark requests that this server itself refuses: the error neither names
+ * another server, nor says that one is missing. */
 static void refusal_mark(struct request *reqs, const struct resp *v)
 {
     static const char *const elsewhere[] = {"MOVED", "ASK", "READONLY",
@@ -179,7 +180,7 @@ static const char *keys_text(const struct request *req, char *out, size_t size)
 }
 
 /* EVAL needs the right to write, whatever the script does; EVAL_RO, which came
- * with Redis 7, does not.  Was the request sent once more, that way? */
+ * with Redis 7, does not.  1 if the request was sent once more by EVAL_RO. */
 static int is_looked_at(struct backend_conn *c, const struct flight *f,
                         const struct resp *v)
 {
@@ -190,7 +191,7 @@ static int is_looked_at(struct backend_conn *c, const struct flight *f,
     return 1;
 }
 
-/* The server knows no EVAL_RO: then the answer before this one counts. */
+/* 1 if the server has no EVAL_RO: then the answer to EVAL counts. */
 static int is_unable_to_look(struct backend_conn *c, const struct flight *f,
                              const struct resp *v)
 {
@@ -234,13 +235,14 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
         status = hf__error_set(&err, HF_INVALID, "%s: boot: " BOOT_OF_CLUSTER,
                                c->endpoint);
     hf__redis_answer_all(c, f->reqs, V_ERROR, status, err.text);
-    /* No longer a primary: the next greeting says whose replica it is. */
+    /* It is no longer a primary: connect again to learn whose replica it is. */
     if (hf__redis_error_is_of_replica(v))
         hf__redis_link_fail(&c->main, HF_UNAVAILABLE, 0,
                             "the server is no longer a primary");
 }
 
-/* The answer to a bare SET NX PX: yes, or the script looks what is there. */
+/* The answer to a bare SET NX PX: granted, or the script looks what is stored
+ * there. */
 static void reply_set(struct backend_conn *c, const struct flight *f,
                       const struct resp *v)
 {

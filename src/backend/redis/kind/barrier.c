@@ -14,7 +14,7 @@
 
 #define BARRIER_KEYS 4
 
-/* As many as the script wants of them, in this order. */
+/* The first `len` of the barrier's keys, in the order that all scripts have. */
 static void put_keys(struct command *cmd, const struct request *req, int len)
 {
     static const char *const sides[] = {"hf_waiting", "hf_passed", "hf_left"};

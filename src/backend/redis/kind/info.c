@@ -51,8 +51,9 @@ static void kind_set(struct hf_info *info, const char *kind)
     text_copy(info->layout, sizeof info->layout, kind, strlen(kind));
 }
 
-/* "<pid> <host> <label>"; a minus in front: held by a ticket. */
-static void who_read(const char *text, struct hf_info *info)
+/* "<pid> <host> <label>" of the process that made the hold; with a minus in
+ * front it is held by a ticket. */
+static void maker_read(const char *text, struct hf_info *info)
 {
     info->detached = *text == '-';
     if (info->detached) text++;
@@ -71,7 +72,7 @@ static int64_t hf_read(const char *text, struct hf_info *info)
     text += *text == '+'; /* there is a queue for it */
     int64_t fence = number_take(&text);
     info->since_ms = number_take(&text) / US_PER_MS;
-    who_read(text, info);
+    maker_read(text, info);
     return fence < 0 || fence > BALLOT_MAX ? 0 : fence;
 }
 
@@ -88,15 +89,15 @@ int hf__redis_info_holder(const struct resp *v, struct hf_info *info)
         word_take(&text, info->owner, sizeof info->owner, 0);
         hf_read(v->text, info);
     } else if (hf__redis_string_is_ours(v)) {
-        who_read(hf__redis_string_read(v->text, info), info);
+        maker_read(hf__redis_string_read(v->text, info), info);
     } else {
         return -1;
     }
     return 0;
 }
 
-/* Is it what this attempt has made?  `v` begins with "<word><owner><between>
- * <attempt><between>".  Without an attempt in `req`, any will do. */
+/* 1 if this attempt has made it: `v` begins with "<word><owner><between>
+ * <attempt><between>".  Without an attempt in `req`, any attempt matches. */
 static int is_of_attempt(const struct resp *v, const char *word, char between,
                          const struct request *req)
 {
@@ -120,7 +121,7 @@ static int64_t not_negative(int64_t n)
     return n < 0 ? 0 : n;
 }
 
-/* A writer's field has a word behind its name. */
+/* Remove ":write" behind the owner of a writer. */
 static void writer_trim(char *owner)
 {
     size_t len = strlen(owner), word = strlen(":write");
@@ -157,7 +158,8 @@ static int not_a_lock(struct backend_conn *c, const char *kind,
     return 0;
 }
 
-/* Ours, or what SET name value NX PX of another library left, most likely. */
+/* A string is a lock of ours, or most likely one of another library that uses
+ * SET name value NX PX. */
 static void string_read(const struct resp *text, const struct request *req,
                         struct hf_info *info)
 {
@@ -165,7 +167,7 @@ static void string_read(const struct resp *text, const struct request *req,
     info->foreign = !hf__redis_string_is_ours(text);
     kind_set(info, info->foreign ? "string" : "holdfast");
     if (!info->foreign) {
-        who_read(hf__redis_string_read(text->text, info), info);
+        maker_read(hf__redis_string_read(text->text, info), info);
         info->mine = req->owner[0] && !strcmp(info->owner, req->owner)
                      && is_of_attempt(text, STRING_MARK, ':', req);
         info->count = info->mine ? info->owner_count : 0;

@@ -4,7 +4,7 @@
 
 #include "backend/redis/redis.h"
 
-/* Read a record into `info`.  0, or -1 if it is none of ours. */
+/* Read a record into `info`.  0, or -1 if it is not one of ours. */
 int hf__redis_info_holder(const struct resp *v, struct hf_info *info);
 
 #endif

@@ -1,7 +1,7 @@
 /*
- * kind.c: which script is called for which kind and operation.  One rule: what
- * a kind has no script of its own for is asked as of a plain lock, whose script
- * finds out that there is none.
+ * kind.c: which script is called for which kind and operation.  One rule: a
+ * kind without a script for an operation uses that of a plain lock, which finds
+ * that no such lock is stored.
  */
 #include "backend/redis/kind/kind.h"
 #include "backend/redis/kind/queue.h"

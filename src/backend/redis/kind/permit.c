@@ -57,13 +57,13 @@ static void put_mark_key(struct command *cmd, const struct request *req)
     put_side(cmd, req, suffix);
 }
 
-/* A release that says more than its id. */
+/* 1 if the release is by a ticket, which has more to compare than the id. */
 static int is_of_ticket(const struct request *req)
 {
     return req->op == OP_RELEASE && (req->flags & REQ_DETACHED) != 0;
 }
 
-/* A proposal that sets the number if there is none. */
+/* 1 if the proposal sets the number of permits if the store has none. */
 static int says_capacity(const struct request *req)
 {
     return req->op == OP_PROPOSE && req->capacity > 0;
@@ -112,8 +112,7 @@ static void permit_propose(struct backend_conn *c, const struct request *req)
     if (says_capacity(req)) hf__redis_cmd_number(cmd, req->capacity);
 }
 
-/* How the record of the grant begins that is renewed, as far as it is to be
- * compared. */
+/* The beginning of the record that the script compares before it renews. */
 static void put_record(struct command *cmd, const struct request *req)
 {
     if (req->fence)
@@ -246,7 +245,7 @@ static int64_t at(const struct resp *v, size_t i)
     return hf__redis_resp_number_at(v, i, 0);
 }
 
-/* A token, a counter or the clock: what is none of them is refused. */
+/* A token, a counter or the clock; -1, which is refused, if it is no number. */
 static int64_t told_at(const struct resp *v, size_t i)
 {
     return hf__redis_resp_number_at(v, i, -1);
@@ -264,7 +263,8 @@ static int refuse(struct backend_conn *c, const struct request *req,
     return 0;
 }
 
-/* What all scripts say alike; `kind` is what the name is used as, if told. */
+/* The conflicts that all scripts report alike; `kind` is what the name is in
+ * use as, if the script tells it. */
 static int conflict(struct backend_conn *c, const struct request *req,
                     int64_t code, const struct resp *kind, struct reply *reply)
 {

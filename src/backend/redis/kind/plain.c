@@ -91,7 +91,7 @@ static void build_break(struct backend_conn *c, const struct request *req)
     hf__redis_cmd_printf(cmd, "%s%s%s", c->is_string ? "s" : "",
                          c->is_sharded ? "c" : "",
                          c->is_sharded && c->is_both ? "b" : "");
-    hf__redis_queue_put_who(cmd, req);
+    hf__redis_queue_put_records(cmd, req);
     hf__redis_rw_put_floor(cmd, req);
 }
 
@@ -103,8 +103,8 @@ static void build_break(struct backend_conn *c, const struct request *req)
     "Redisson's getMultiLock(group, values)?"
 #define NO_EXPIRY "a string without an expiry is stored there, and no lock"
 
-/* Another owner has it.  A hold that never ends by itself is worth a sentence:
- * only its holder, or a break, ends the wait for it. */
+/* Another owner has it.  The error text tells if its hold has no expiry: then
+ * only the holder, or a break, ends the wait. */
 static void busy(struct backend_conn *c, const struct resp *v,
                  struct reply *reply)
 {
@@ -127,7 +127,7 @@ int hf__redis_acquire_read(struct backend_conn *c, const struct request *req,
 {
     int64_t fence = hf__redis_resp_within(v, 0, INT64_MAX, -1);
     if (fence > 0 && req->flags & REQ_QUORUM) {
-        /* Of a quorum the fence is our number; the node tells its time. */
+        /* In a quorum the fence is our number, and the node tells its time. */
         reply->verdict = V_GRANTED;
         reply->fence = reply->counter = req->ballot;
         reply->node_us = fence;
@@ -136,7 +136,7 @@ int hf__redis_acquire_read(struct backend_conn *c, const struct request *req,
     if (fence >= req->ballot) {
         reply->verdict = V_GRANTED;
         reply->fence = reply->counter = fence;
-        /* Above our number, it is the server's clock. */
+        /* A fence above our number is the server's clock. */
         if (fence > req->ballot) reply->node_us = fence;
         return 0;
     }

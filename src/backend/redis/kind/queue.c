@@ -51,7 +51,7 @@ void hf__redis_queue_put_key(struct command *cmd, const struct request *req)
     put_key(cmd, queue_prefixes, req);
 }
 
-void hf__redis_queue_put_who(struct command *cmd, const struct request *req)
+void hf__redis_queue_put_records(struct command *cmd, const struct request *req)
 {
     put_key(cmd, who_prefixes, req);
 }
@@ -141,7 +141,7 @@ int hf__redis_queue_again(struct backend_conn *c, struct request *req,
     int64_t code = req->op == OP_RELEASE ? hf__redis_resp_number(v, 0) : 0;
     if (req->op == OP_PROPOSE && hf__redis_resp_is_array(v, 4))
         code = hf__redis_resp_number(v->first, 0);
-    /* Without the queue's keys it was served: the user lacks those. */
+    /* Without the queue's keys it was served, so the user lacks them. */
     if (req->priv & PRIV_PAST_QUEUE && is_look(req)) c->queue_is_denied = 1;
     if (req->priv & PRIV_QUEUE || req->flags & REQ_QUEUE) return 0;
     if (req->op == OP_RELEASE ? code != THERE_IS_A_QUEUE : code != OTHERS_QUEUE)
@@ -151,8 +151,9 @@ int hf__redis_queue_again(struct backend_conn *c, struct request *req,
     return 1;
 }
 
-/* A user with rights on the keys of a lock alone cannot queue, does not look at
- * queues, and releases past them: the queued waiters hear that it is free. */
+/* A user that may only use the keys of the lock itself cannot queue and cannot
+ * see a queue.  Its releases ignore the queue: the waiters are told that the
+ * lock is free. */
 int hf__redis_queue_is_denied(struct backend_conn *c, struct request *req,
                               const struct resp *v)
 {
@@ -201,7 +202,8 @@ void hf__redis_queue_handed(struct backend_conn *c, const struct watch *w,
     memcpy(text, message->text, message->len);
     text[message->len] = '\0';
     if (message_read(text, &h) != 0) return;
-    /* What replicas or the disk must have is granted by a proposal only. */
+    /* If replicas or the disk must have a grant, the waiter has to propose
+     * again: only a proposal waits for them. */
     if (c->wait || c->waits_aof) h.lease_us = 0;
     c->env->handed(c->env, &h);
 }

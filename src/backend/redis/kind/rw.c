@@ -1,8 +1,8 @@
 /*
  * rw.c: read/write locks, in Redisson's layout: requests to commands,
- * answers to replies.  One rule: what we have to say of a hold is in the string
- * that ends with it (`{name}:<owner>:rwlock_timeout:1`), never in the lock's
- * own hash, whose every field Redisson takes for a holder.
+ * answers to replies.  One rule: our record of a hold is in the string that
+ * expires with it (`{name}:<owner>:rwlock_timeout:1`), never in the lock's own
+ * hash, because Redisson takes every field there for a holder.
  */
 #include <stdio.h>
 
@@ -17,8 +17,9 @@
 /* Renewed by one command: side keys have to be written out. */
 #define BATCH_MAX_RW 28
 
-/* Redisson looks at this number of strings of each holder, inside the server:
- * it is never told of more.  What a release needs is whether any are left. */
+/* Redisson's scripts look at as many strings of a holder as its count says, so
+ * the count is never higher than this.  A release only needs to know whether
+ * any are left. */
 #define RW_COUNT_MAX 1000
 
 static const char *side_of(const struct request *req)
@@ -27,7 +28,8 @@ static const char *side_of(const struct request *req)
     return req->flags & REQ_UPGRADE ? "u" : "w";
 }
 
-/* Fair, or writers first; in capitals, with a place that is kept. */
+/* The letter of the order: fair, or writers first; a capital if the waiter
+ * keeps a place. */
 static const char *order_of(const struct request *req)
 {
     if (req->flags & REQ_WRITERS) return req->flags & REQ_QUEUE ? "P" : "p";

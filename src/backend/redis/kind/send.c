@@ -63,10 +63,9 @@ void hf__redis_send(struct backend_conn *c, enum flight_kind kind,
     hf__redis_answer_all(c, reqs, V_ERROR, HF_NOMEM, c->text);
 }
 
-/* Take as many renewals of the first one's script out of the list as may go in
- * one command.  They come before whatever stood between them, which does no
- * harm: no lock is renewed before it was granted, and none after its release
- * was asked for. */
+/* Take as many renewals by the same script out of the list as fit in one
+ * command.  They overtake the requests between them, which does no harm: no
+ * lock is renewed before it was granted, or after its release was asked for. */
 static struct request *batch_take(struct backend_conn *c, struct request **list)
 {
     struct request *first = NULL, **end = &first;
@@ -87,7 +86,7 @@ static struct request *batch_take(struct backend_conn *c, struct request **list)
     return first;
 }
 
-/* Answer what cannot be sent; the rest, in order. */
+/* Answer the requests that cannot be sent; returns the others, in order. */
 static struct request *sift(struct backend_conn *c, struct request *list)
 {
     struct request *first = NULL, **end = &first;

@@ -11,15 +11,15 @@
 #include "backend/redis/kind/value.h"
 #include "backend/redis/redis.h"
 
-/* The server's clock, counted on from when it last told it: what was on its way
- * to us makes it earlier than it is, never later. */
+/* The server's clock, counted on from its last answer: by the time that the
+ * answer took it is earlier than the true time, never later. */
 int64_t hf__redis_now_us(const struct backend_conn *c)
 {
     int64_t passed_us = c->env->now(c->env) - c->main.told_us;
     return c->main.node_us + passed_us;
 }
 
-/* An answer tells it anew, so that clocks which drift apart are noticed. */
+/* Each answer sets the clock anew, so that drift does not add up. */
 static void clock_take(struct backend_conn *c, int64_t node_us)
 {
     if (node_us <= 0) return;
@@ -67,7 +67,8 @@ static void conflict(struct backend_conn *c, struct reply *reply)
     reply->text = c->text;
 }
 
-/* Or its clock was set forward: then the next one finds it right. */
+/* The request came too late; or the server's clock was set forward, and the
+ * next request will be in time. */
 void hf__redis_late(struct backend_conn *c, const char *what,
                     struct reply *reply)
 {

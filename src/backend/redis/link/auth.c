@@ -39,7 +39,7 @@ int hf__redis_auth_refresh(struct backend_conn *c, struct hf_error *err)
     int status = hf__secret_read("password_file", c->password_file,
                                  c->env->alloc, &password, &is_open, err);
     if (status != HF_OK) return status;
-    /* Of many parts that read the same file, none has to say so. */
+    /* Many parts of one connection may read the same file: none warns. */
     if (is_open && !c->file_was_told && !c->env->conf->is_part) {
         c->file_was_told = 1;
         hf__redis_file_tell(c->env, "password_file", c->password_file);
@@ -62,7 +62,7 @@ int hf__redis_auth_open(struct backend_conn *c, const struct url *url,
                              "url: password_file: there is a password in the "
                              "URL already");
     if (given(conf->password_file)) file = conf->password_file;
-    if (password) file = NULL; /* the options' own wins over the URL's */
+    if (password) file = NULL; /* the client's option comes first */
     if (!password && !given(file)) password = url->password;
     c->user = given(user) ? copy(c, user, &failed) : NULL;
     c->password = copy(c, password, &failed);

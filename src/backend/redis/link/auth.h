@@ -9,7 +9,7 @@ int hf__redis_auth_open(struct backend_conn *c, const struct url *url,
                         struct hf_error *err);
 /* Before each greeting: a password in a file may be another one by now. */
 int hf__redis_auth_refresh(struct backend_conn *c, struct hf_error *err);
-/* To the log: others may read the file. */
+/* Warn in the log that other users may read the file. */
 void hf__redis_file_tell(struct backend_env *env, const char *what,
                          const char *path);
 

@@ -61,8 +61,8 @@ static const struct meaning meaning_script = {"", HF_INTERNAL,
 static const struct meaning meaning_other = {"", HF_UNAVAILABLE,
                                              "the server refused"};
 
-/* What the user lacks, by the words of servers from 6.2 to 8; the first that
- * is found counts, for the later ones may stand in a name. */
+/* What the user lacks, by the error texts of servers from 6.2 to 8.  The first
+ * that is found counts, because a later one may be part of a name. */
 static const struct {
     const char *said;
     const char *words;

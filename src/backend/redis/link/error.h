@@ -11,7 +11,7 @@ int hf__redis_error(const char *what, const char *value_key,
                     const struct resp *v, char text[HF_ERROR_TEXT_MAX]);
 int hf__redis_error_is(const struct resp *v, const char *code);
 
-/* Is it one that only a replica gives, also from inside a script? */
+/* 1 if only a replica gives this error, also from inside a script. */
 int hf__redis_error_is_of_replica(const struct resp *v);
 
 #endif

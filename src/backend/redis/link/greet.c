@@ -1,5 +1,5 @@
 /*
- * greet.c: the first words on a link.  One rule: all of them go out in
+ * greet.c: the first commands on a link.  One rule: all of them go out in
  * one write, and no request before all are answered.
  */
 #include <string.h>
@@ -66,7 +66,7 @@ static int push_script(struct link *l, const struct redis_script *s)
     return hf__redis_link_push(l, FLIGHT_GREET) ? 0 : -1;
 }
 
-/* So that NOSCRIPT is for servers whose cache was flushed only. */
+/* Load the scripts, so that NOSCRIPT only comes after a flush of the cache. */
 static int push_scripts(struct link *l)
 {
     const struct redis_script *const *own = scripts[l->c->is_string != 0];
@@ -103,8 +103,9 @@ int hf__redis_greet(struct link *l)
                : 0;
 }
 
-/* Another server answers, and the old one may still be there: no message of
- * the old one is worth anything. */
+/* Another server answers now: close the subscription link, which then connects
+ * there, too.  Messages of the old server, which may still run, mean nothing.
+ */
 static void sub_move(struct backend_conn *c)
 {
     if (!c->is_led && c->sub.state != LINK_DOWN)
@@ -123,7 +124,7 @@ static void link_is_up(struct link *l)
         hf__redis_watch_up(c);
         return;
     }
-    /* The user's rights may be others by now. */
+    /* The user's rights may have changed. */
     c->queue_is_denied = 0;
     int up = hf__redis_role_up(c);
     if (up == LINK_IS_OTHER) sub_move(c);
@@ -149,12 +150,13 @@ static int time_take(struct link *l, const struct resp *v)
     return 0;
 }
 
-/* What may be refused without making the link useless. */
+/* 1 if this refusal does not make the link useless. */
 static int is_harmless(const struct flight *f, const struct resp *v)
 {
     if (v->type != RESP_ERROR) return 1;
     if (f->kind == FLIGHT_ROLE || f->kind == FLIGHT_REPLICATION) return 1;
-    /* What is no marker makes no member, and a cluster's server is none. */
+    /* A key of another type is no marker, and a server of a cluster is never a
+     * member. */
     if (f->kind == FLIGHT_MARKER
         && (hf__redis_error_is(v, "WRONGTYPE") || hf__redis_boot_is_sliced(v)))
         return 1;
@@ -163,8 +165,8 @@ static int is_harmless(const struct flight *f, const struct resp *v)
     return hf__redis_error_is(v, "NOPERM") || hf__redis_error_is(v, "ERR");
 }
 
-/* A cluster's replica is asked for the map, and sends every lock on: that it
- * cannot wait for others is no loss. */
+/* 1 if a replica of a cluster refuses WAIT.  That does no harm: it is only
+ * asked for the map, and redirects every lock. */
 static int is_of_replica(const struct link *l, const struct flight *f,
                          const struct resp *v)
 {

@@ -13,7 +13,7 @@
 
 #define READ_SIZE (16 * 1024)
 
-/* How a server of TLS tells that it did not understand. */
+/* How a server that expects TLS begins its answer to anything else. */
 static const char tls_alert[] = {0x15, 0x03};
 
 /* Sentinels and clusters have no scheme of their own for it. */
@@ -60,7 +60,7 @@ static void value_take(struct link *l, const struct resp *v)
         return;
     }
     if (!first) {
-        /* Servers that hang up say why without being asked. */
+        /* A server may tell why before it closes the connection. */
         if (v->type == RESP_ERROR) {
             char text[HF_ERROR_TEXT_MAX];
             int status = hf__redis_error(NULL, NULL, v, text);
@@ -79,7 +79,7 @@ static void value_take(struct link *l, const struct resp *v)
         hf__redis_answered(l->c, &f, v);
 }
 
-/* Take all whole values; 0 if the link is no longer this one. */
+/* Take all complete values; 0 if the link was closed meanwhile. */
 static int values_take(struct link *l)
 {
     unsigned life = l->life;
@@ -98,7 +98,7 @@ static void broken(struct link *l, int code)
 {
     const struct hf_error *why = l->tls ? hf__tls_error(l->tls) : NULL;
     const char *what = code ? "read" : "the server closed the connection";
-    /* Redis hangs up without a word when it expects TLS. */
+    /* Redis closes the connection without an answer when it expects TLS. */
     int is_mute = l->state == LINK_GREETING && l->in.head_len == 0 && !l->tls;
     if (why)
         hf__redis_link_fail(l, why->status, 0, "%s", why->text);

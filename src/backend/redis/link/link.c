@@ -98,7 +98,7 @@ static void retry_plan(struct link *l)
     unsigned doublings = l->failures < 16 ? l->failures : 16;
     int64_t most = RECONNECT_US_MIN << doublings;
     if (most > RECONNECT_US_MAX) most = RECONNECT_US_MAX;
-    /* Full jitter: a thousand clients must not come back as one. */
+    /* Full jitter: many clients must not connect again at the same moment. */
     int64_t wait = (int64_t)(env->random(env) % (uint64_t)(most + 1));
     l->failures++;
     l->retry_us = now_us(l) + wait;
@@ -110,7 +110,7 @@ static int is_wanted(const struct link *l)
     return !l->is_sub || l->c->watches.len > 0;
 }
 
-/* The socket is closed already and `err` says why: now tell. */
+/* The socket is closed already: tell the engine why, which `err` says. */
 static void down_tell(struct link *l, int was_trying)
 {
     struct backend_conn *c = l->c;
@@ -121,7 +121,7 @@ static void down_tell(struct link *l, int was_trying)
         hf__redis_watch_down(c, was_trying ? V_UNSENT : V_UNKNOWN);
     } else {
         c->env->link(c->env, 0, 0, &l->err);
-        /* Fail fast: when to ask again is the core's to say. */
+        /* Fail at once: the core decides when to ask again. */
         struct request *waiting =
             was_trying ? hf__redis_list_take(&c->unsent) : NULL;
         hf__redis_answer_all(c, waiting, V_UNSENT, l->err.status, l->err.text);

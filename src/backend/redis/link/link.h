@@ -29,13 +29,13 @@ struct link {
     unsigned watching;   /* WATCH_*: what env->watch() was told */
     unsigned life;       /* counts the sockets, so that a loop notices */
     int64_t due_us;      /* what the state waits for: a try, a limit */
-    int64_t give_up_us;  /* the whole try must be through by then */
+    int64_t give_up_us;  /* the whole try must succeed by then */
     int64_t retry_us;    /* no new try before this */
     unsigned failures;   /* tries since it was last up */
     unsigned extensions; /* of this try, see late_look() */
     int64_t asked_us;    /* when TIME was asked for */
     int64_t active_us;   /* last time anything came or went */
-    int64_t owed_us;     /* since when the server owes us a word, if it does */
+    int64_t owed_us;     /* since when the server owes an answer, if it does */
     struct hf_error err; /* why it is not up */
     struct resolved addrs;
     int addr_next;
@@ -54,7 +54,7 @@ struct link {
 void hf__redis_link_init(struct link *l, struct backend_conn *c, int is_sub);
 /* Begin to connect, now.  Runs no callback if it fails: see LINK_FAILED. */
 void hf__redis_link_start(struct link *l);
-/* The link is broken: tell everybody concerned, and try again later. */
+/* The link is broken: answer its requests, tell the engine, try again later. */
 void hf__redis_link_fail(struct link *l, int status, int sys_errno,
                          const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -132,8 +132,8 @@ static const char *tag_for(struct command *cmd, const char *name,
     return cmd->tags[i].tag;
 }
 
-/* Must the key have a tag of ours?  Not where there are no braces at all, or
- * where they make a tag of the name's own. */
+/* 1 if the key needs a tag of ours to be in the slot of the name.  Not if there
+ * are no braces at all, or if the name has a tag of its own. */
 static int is_astray(const struct command *cmd, const char *key, size_t key_len,
                      const char *name, size_t name_len)
 {
@@ -175,8 +175,8 @@ void hf__redis_cmd_key(struct command *cmd, const char *prefix,
     hf__redis_cmd_part_end(cmd);
 }
 
-/* The same for keys that begin with `base`, whatever follows: it is at home if
- * it has a tag, and that is in the slot of the name. */
+/* The same for keys that begin with `base`, whatever follows: no tag of ours is
+ * needed if `base` has a tag, and that is in the slot of the name. */
 static int is_base_astray(const struct command *cmd, const char *base,
                           size_t base_len, const char *name, size_t name_len)
 {
@@ -350,8 +350,8 @@ void hf__redis_link_write(struct link *l)
     ssize_t n = l->tls ? hf__tls_write(l->tls, from, left)
                        : hf__stream_write(l->fd, from, left);
     if (n < 0) {
-        /* What the server said before it hung up is worth more than our
-         * EPIPE: the reader finds both. */
+        /* What the server said before it closed the connection tells more than
+         * EPIPE: reading finds both. */
         int code = errno;
         if (hf__redis_link_ready(l, WATCH_READ) == 0)
             hf__redis_link_fail(l, HF_UNAVAILABLE, code, "write");

@@ -21,8 +21,8 @@ enum flight_kind {
     FLIGHT_TIME,
     FLIGHT_REQUEST, /* reqs, by EVALSHA */
     FLIGHT_CONFIG,  /* BOOT: how often the server syncs; with req or without */
-    FLIGHT_SCAN,    /* BOOT: are locks stored there? */
-    FLIGHT_AOF,     /* waitaof=1: is what was granted on disk? */
+    FLIGHT_SCAN,    /* BOOT: whether locks are stored there */
+    FLIGHT_AOF,     /* waitaof=1: whether what was granted is on disk */
     FLIGHT_FACTS,   /* FACTS: INFO, or TIME, which has the request */
     FLIGHT_SETTING, /* FACTS: one setting */
     FLIGHT_EVAL,    /* the same after NOSCRIPT, with the whole script */
@@ -32,22 +32,22 @@ enum flight_kind {
     FLIGHT_UNSUBSCRIBE,
     FLIGHT_PING,
 
-    FLIGHT_MARKER,      /* is it a member of a quorum? */
+    FLIGHT_MARKER,      /* whether it is a member of a quorum */
     FLIGHT_ROLE,        /* primary or replica, and its replicas */
     FLIGHT_REPLICATION, /* INFO replication */
-    FLIGHT_WAIT,        /* wait=: how many replicas have what was granted? */
+    FLIGHT_WAIT,        /* wait=: how many replicas have what was granted */
     FLIGHT_MASTER,      /* to a Sentinel; with req or without */
     FLIGHT_PROMOTED,    /* to a Sentinel: its replicas */
 
     FLIGHT_ASKING, /* the next one may be served though its slot is not */
-    FLIGHT_SLOTS,  /* the owner's question: which node serves what? */
-    FLIGHT_SHARDED /* and: is there SSUBSCRIBE? */
+    FLIGHT_SLOTS,  /* for the owner: which node serves which slots */
+    FLIGHT_SHARDED /* for the owner: whether there is SSUBSCRIBE */
 };
 
 /* One command that is not yet answered. */
 struct flight {
     enum flight_kind kind;
-    uint16_t slot;   /* SSUBSCRIBE: of its channel; HASH_SLOT_NOBODY: classic */
+    uint16_t slot;   /* SSUBSCRIBE: of its channel; HASH_SLOT_NONE: classic */
     uint64_t begins; /* place in the stream of its first byte */
     struct request *reqs; /* chained by `next`; answered in this order */
     struct watch *watch;  /* SUBSCRIBE; NULL: it is not wanted any more */
@@ -118,7 +118,7 @@ void hf__redis_link_write(struct link *l);
 struct flight *hf__redis_flight_first(struct link *l);
 struct flight *hf__redis_flight_nth(struct link *l, size_t i);
 void hf__redis_flight_drop(struct link *l);
-/* Was nothing of it handed to the kernel? */
+/* 1 if the kernel has taken no byte of it. */
 int hf__redis_flight_is_unsent(const struct link *l, const struct flight *f);
 
 #endif

@@ -140,7 +140,7 @@ static void *make_array(const redisReadTask *task, size_t elements)
 static void *make_array(const redisReadTask *task, int elements)
 #endif
 {
-    /* Its length is what arrives, not what was announced. */
+    /* Count the elements that arrive, not those that were announced. */
     (void)elements;
     return value_make(task);
 }
@@ -178,7 +178,7 @@ static void *make_bool(const redisReadTask *task, int is_true)
 
 static void object_free(void *object)
 {
-    /* The arena's, and the arena goes as a whole. */
+    /* The memory is the arena's, which is freed as a whole. */
     (void)object;
 }
 

@@ -62,7 +62,7 @@ int hf__redis_reader_is_starved(const struct reader *r);
 /* The i-th element, or NULL. */
 const struct resp *hf__redis_resp_at(const struct resp *v, size_t i);
 
-/* Is it an array of at least `len` elements? */
+/* 1 if it is an array of at least `len` elements. */
 int hf__redis_resp_is_array(const struct resp *v, size_t len);
 
 /* The number in an INTEGER or a decimal STRING; `otherwise` for all else, and
@@ -81,7 +81,7 @@ int64_t hf__redis_resp_number_at(const struct resp *v, size_t i,
  * most BALLOT_MAX milliseconds. */
 int64_t hf__redis_resp_ttl_us(const struct resp *v);
 
-/* Is it this text? */
+/* 1 if it is this text. */
 int hf__redis_resp_is_text(const struct resp *v, const char *text);
 
 #endif

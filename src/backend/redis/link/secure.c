@@ -1,6 +1,6 @@
 /*
- * secure.c: from a connected socket to the first words on it.  One rule:
- * where TLS is asked for, no word goes out before the server has proved its
+ * secure.c: from a connected socket to the first commands on it.  One rule:
+ * if the URL asks for TLS, no command goes out before the server has proved its
  * identity.
  */
 #include <assert.h>
@@ -10,8 +10,8 @@
 #include "backend/redis/link/link.h"
 #include "backend/redis/redis.h"
 
-/* A file that was good at first may just be written anew: what is wrong with it
- * now may be right at the next try. */
+/* A file that was good before may be in the middle of being replaced: its error
+ * may be gone at the next try. */
 static void file_failed(struct link *l, const struct hf_error *err)
 {
     int is_starved = err->status == HF_NOMEM;
@@ -24,7 +24,7 @@ static void greeting(struct link *l)
     struct hf_error err;
     l->state = LINK_GREETING;
     l->due_us = l->give_up_us;
-    /* The pump writes: now, or, out of open(), when the loop comes round. */
+    /* The pump writes: at once or, if this runs in open(), at its next poll. */
     hf__redis_link_watch(l, WATCH_READ | WATCH_WRITE);
     if (hf__redis_auth_refresh(l->c, &err) != HF_OK)
         file_failed(l, &err);

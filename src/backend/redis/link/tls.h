@@ -4,7 +4,7 @@
 
 #include "backend/redis/redis.h"
 
-/* Is it asked for?  Fills in c->is_tls. */
+/* Read whether TLS is asked for into c->is_tls. */
 int hf__redis_tls_read(struct backend_conn *c, const struct url *url,
                        struct hf_error *err);
 /* Make the context, if so; c->endpoint is known already. */

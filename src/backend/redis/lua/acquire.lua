@@ -42,13 +42,14 @@ if left ~= -2 then
         end
         return {has[2] and -7 or 0, seen, now, left, hf == '' and 2 or 0}
     end
-    -- Waiters have announced themselves before, and do not repeat it.
+    -- Keep the "+" by which waiters announced themselves in the old record:
+    -- they do not repeat it.
     plus = hf:match('^v1 %S+ %d+ %d+ (%+?)')
 elseif KEYS[3] and not quorum and call('EXISTS', KEYS[3]) == 1 then
     return {-6, 0, now, left}
 end
--- Without it the server may have forgotten what it granted; and a quarantine
--- that another client began counts for all.
+-- Without the marker the server may have forgotten what it granted; and a
+-- quarantine that another client began counts for all clients.
 if boot_key then
     local boot = call('GET', boot_key)
     local group, settled = (boot or ''):match('^v1 (%S+) %S+ (%d+)')
@@ -71,7 +72,7 @@ if t < now and not quorum then
 end
 call('HSET', lock, arg[1], '1',
     'hf', mark .. plus .. text .. ' ' .. clock .. ' ' .. arg[5])
--- A lock without an end would be worse than none.
+-- A lock that never expires must not stay.
 local ends = redis.pcall('PEXPIRE', lock, arg[4])
 if ends ~= 1 then
     redis.pcall('DEL', lock)

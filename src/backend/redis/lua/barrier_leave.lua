@@ -14,7 +14,7 @@ end
 local was = call('ZREM', KEYS[2], owner)
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
--- For as long as a number up to this one would not be too old.
+-- Remembered for as long as a request under this number is not too old.
 local life = math.ceil((math.max(ARGV[2] - now, 0) + ARGV[3]) / 1000) + 1000
 call('ZREMRANGEBYSCORE', KEYS[4], '-inf',
     '(' .. string.format('%.0f', now - ARGV[3] - 1000000))

@@ -42,7 +42,8 @@ local left = tonumber(call('ZSCORE', KEYS[4], owner) or 0)
 if t <= left or t < now - arg[5] then
     return {-1, left, now}
 end
--- It waited, and others may have gone on with it, or the data was lost.
+-- This party waited before, but its record is gone: the others may have passed
+-- with it, or the data was lost.
 if seen > 0 and (not needs
     or seen < now - kept * 1000 and last >= seen) then
     return {-6, 0, now}
@@ -57,7 +58,7 @@ local own = tonumber(call('ZSCORE', waiting, owner) or 0)
 if own >= ms then
     others = others - 1
 end
--- What has no end would be worse than nothing.
+-- Set the expiry of a key, or delete the key: none may stay for ever.
 local function ends(key, life)
     local r = pcall('PEXPIRE', key, life)
     if type(r) == 'table' then
@@ -81,7 +82,7 @@ if others + 1 >= parties then
     last = generation + parties - 1
     went[#went + 1] = text(number)
     went[#went + 1] = owner
-    -- What frees memory comes first: a full server takes nothing else.
+    -- Free memory first: a server whose memory is full accepts nothing else.
     call('DEL', waiting)
     call('ZREMRANGEBYSCORE', passed, '-inf', '(' .. text(now - kept * 1000))
     call('ZADD', passed, unpack(went))

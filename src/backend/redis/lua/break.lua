@@ -63,7 +63,7 @@ if ours and fence > 0 then
 elseif rw and fence > 0 then
     local old = redis.pcall('GET', ARGV[5])
     local q, last = (type(old) == 'string' and old or ''):match('^(q?)(%d+) $')
-    -- What was given back before this may be higher.
+    -- The floor of an earlier release may be higher.
     local floor = math.max(tonumber(last or 0), fence)
     redis.pcall('SET', ARGV[5], string.format('%s%.0f ', q or '', floor), 'PX',
         life_of(floor))

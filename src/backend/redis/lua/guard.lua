@@ -9,7 +9,7 @@ local call, guard, key = redis.call, KEYS[1], KEYS[2]
 local what, token = ARGV[1], ARGV[2]
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
--- A copy that lay in a buffer for long must not undo what came after it.
+-- A copy that was delayed for long must not undo what came after it.
 if ARGV[4] and now > tonumber(ARGV[3]) + tonumber(ARGV[4]) then
     return {-3, '0', now}
 end

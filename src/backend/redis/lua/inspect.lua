@@ -23,8 +23,8 @@ local out = {kind, call('PTTL', KEYS[1]), time[1] * 1000000 + time[2],
     0, queue and call('ZCOUNT', queue, '-inf', '(+inf') or 0,
     place and place + 1 or 0, false, -1}
 local base = ARGV[4]
--- What is told of a hold of a read/write lock is in the string that ends with
--- it; without one, and without any of Redisson's, it is over.
+-- The record of a hold of a read/write lock is in the string that expires with
+-- it; without that, and without one of Redisson's, the hold is over.
 local function record_of(field, count)
     local text = redis.pcall('GET', base .. field .. ':rwlock_timeout:1')
     for i = 2, text and 1 or math.min(tonumber(count) or 0, 1000) do
@@ -73,7 +73,7 @@ if kind == 'hash' then
             out[15] = call('PTTL', base .. ARGV[1] .. ':rwlock_timeout:1')
         end
     end
-    -- All that it names are dead.
+    -- All holders that the hash names are gone.
     if (has[3] == 'read' or has[3] == 'write') and not out[9]
         and out[1] == 'hash' then
         out[1], out[2] = 'none', -2

@@ -40,7 +40,7 @@ local made = call('GET', mark)
 if made then
     return {1, tonumber(made), now, -1}
 end
--- A copy that lay in a buffer for long must not undo what came after it.
+-- A copy that was delayed for long must not undo what came after it.
 if now > tonumber(arg[4]) + tonumber(arg[5]) then
     return {-2, count, now, -1}
 end
@@ -50,7 +50,7 @@ end
 local left = verb == 'open' and tonumber(arg[2]) or verb == 'down' and count - 1
     or 0
 local number = string.format('%.0f', left)
--- A fact has an end, or it is none.
+-- Note a fact with an expiry; without one it is deleted.
 local function note(field, value, life)
     local r = pcall('HSET', facts, field, value)
     if type(r) == 'number' then
@@ -60,7 +60,7 @@ local function note(field, value, life)
         end
     end
 end
--- What frees memory comes first: a full server takes nothing else.
+-- Free memory first: a server whose memory is full accepts nothing else.
 if left == 0 then
     call('DEL', name)
     pcall('HDEL', facts, 'kind')

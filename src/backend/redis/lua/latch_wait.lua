@@ -1,4 +1,4 @@
--- latch_wait.lua: is the latch open?  Changes nothing.
+-- latch_wait.lua: tell whether the latch is open; changes nothing.
 -- KEYS[1] latch  KEYS[2] facts  KEYS[3] permits that are out: of another kind
 -- ARGV when this wait last found it closed, in us of this server (0: never)
 -- returns {1 open | 0 closed | -3 no latch | -4 a number of another kind

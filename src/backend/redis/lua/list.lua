@@ -51,7 +51,7 @@ local function row_of(key)
         local has = call('HMGET', key, 'hf', 'mode')
         local text = has[1]
         if has[2] then
-            -- What is told of a holder is in the string that ends with it.
+            -- The record of a holder is in the string that expires with it.
             text = pcall('GET', (key:find('{', 1, true) and key
                 or '{' .. key .. '}') .. ':' .. owner .. ':rwlock_timeout:1')
             text = type(text) == 'string' and text:find('^v1 ') and text
@@ -66,7 +66,8 @@ for _, key in ipairs(scan[2]) do
     if row then
         local tag = key:find('{', 1, true) and key or '{' .. key .. '}'
         local fence = pcall('GET', 'redisson_lock_token:' .. tag)
-        -- Not ours to read, or by another name in a cluster: as it was granted.
+        -- The counter may not be read, or has another name in a cluster: take
+        -- the fence of the grant.
         if type(fence) ~= 'string' and row[1] then
             fence = row[1]:match('^v1 %S+ %d+ %d+ %+?(%d+)')
         end

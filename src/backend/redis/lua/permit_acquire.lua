@@ -18,12 +18,12 @@ local time = call('TIME')
 local sec, usec = time[1], time[2]
 local now = sec * 1000000 + usec
 local ms = math.floor(now / 1000)
--- What is of another type is no semaphore; other refusals are told as they are.
+-- WRONGTYPE: it is no semaphore; other errors are passed on.
 local function refusal(err, code)
     return err.err:find('WRONGTYPE', 1, true) and {code or -3, 0, now, -1, 0}
         or err
 end
--- Of another type, or not there, a string is not told.
+-- MGET returns false for a key that is missing or of another type.
 local has = pcall('MGET', name, KEYS[4], KEYS[5])
 if has.err then
     return has
@@ -192,7 +192,7 @@ if type(r) == 'table' then
     return r
 end
 if r < n then
-    -- A copy of one that was granted; of which something may be missing.
+    -- Perhaps a copy of a request that was granted before.
     local before = r == 0 and granted_before()
     if not before then
         call('ZREM', out, unpack(ids))

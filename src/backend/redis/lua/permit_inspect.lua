@@ -4,9 +4,9 @@
 -- ARGV owner, id or "", channel; 4th: it is sharded
 -- returns {1 there is one | 0 there is none | -3 no semaphore | -4 a counter of
 --      another kind, now us, counter or the kind, subscribers or -1,
---      available, out, ttl ms
---      of the first to end (of the id, if it is out) or -1, queued, owner's place in it or 0, 1 if the
---      owner (or the id) has some, record of one holder or false}
+--      available, out, ttl ms of the first to end (of the id, if it is out) or
+--      -1, waiters, owner's place in the queue or 0, 1 if the owner (or the id)
+--      has some, record of one holder or false}
 local call, pcall = redis.call, redis.pcall
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]

@@ -40,7 +40,7 @@ local record = arg[8] and pcall('HGET', KEYS[3], arg[1])
 if type(record) == 'string' and record:find(arg[8], 1, true) ~= 1 then
     return -2
 end
--- Before any other write: a full server only takes what frees memory.
+-- Delete before any other write: a full server only accepts that.
 local had, ends, ids = 0, nil, {}
 for i = 0, n - 1 do
     local id = arg[1]

@@ -8,7 +8,7 @@ local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
 local ms = math.floor(now / 1000)
 local out = {now}
--- How long they are good yet, all of them; or -2.
+-- The shortest time left of all its permits; or -2.
 local function left_of(key, ids)
     local left
     for i = 2, #ids, 2 do
@@ -24,7 +24,7 @@ local function left_of(key, ids)
     end
     return math.min(left - ms, 9007199254740991)
 end
--- Is it that grant?  Of a ticket, an id has only a part of the attempt.
+-- Compare the record: an id has only a part of a ticket's attempt.
 local function is_of(facts, id, record)
     local had = pcall('HGET', facts, id)
     return type(had) == 'string' and had:find(record, 1, true) == 1

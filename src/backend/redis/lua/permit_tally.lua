@@ -8,7 +8,8 @@
 -- returns {1 done | 0 not done: there is one already, or none | -2 it came too
 --      late | -3 no semaphore | -4 a counter of another kind | -5 more are out
 --      than would be left | -6 another program's, now us, 1 if there is one or
---      the other kind, available, all there are, out or taken, processes told or -1}
+--      the other kind, available, all there are, out or taken, processes told
+--      or -1}
 local call, pcall, arg = redis.call, redis.pcall, ARGV
 local name, out, facts, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local kind, verb, number = arg[1], arg[2], tonumber(arg[3])
@@ -54,7 +55,7 @@ local made = call('GET', mark)
 if made then
     return told(1, verb == 'drain' and tonumber(made) or nil)
 end
--- A copy that lay in a buffer for long must not undo what came after it.
+-- A copy that was delayed for long must not undo what came after it.
 if now > tonumber(arg[5]) + tonumber(arg[6]) then
     return told(-2)
 end

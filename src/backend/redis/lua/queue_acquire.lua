@@ -43,7 +43,8 @@ else
             return {-1, 0, now, left}
         end
         if a == attempt then
-            -- Handed over unheard, or granted by an answer that was lost.
+            -- This attempt has the lock already: it was handed over, or granted
+            -- by an answer that was lost.
             call('HSET', lock, 'hf', mark .. '+' .. hf:sub(at + #plus))
             call('PEXPIRE', lock, lease)
             local old = call('GET', KEYS[2])
@@ -119,7 +120,7 @@ if left == -2 or place then
             local number = string.format('%.0f', fence)
             call('HSET', lock, owner, '1', 'hf',
                 mark .. '+' .. number .. ' ' .. clock .. ' ' .. info)
-            -- A lock without an end would be worse than none.
+            -- A lock that never expires must not stay.
             local r = redis.pcall('PEXPIRE', lock, lease)
             if r ~= 1 then
                 redis.pcall('DEL', lock)

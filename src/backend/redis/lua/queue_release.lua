@@ -22,8 +22,8 @@ local hf = call('HGET', lock, 'hf')
 local code = -2
 local simple = hf and hf:find(mark, 1, true) == 1
 if simple or hf and hf:find(mark:match('^v1 %S+ %d+ '), 1, true) == 1 then
-    -- Before any other write: a full server only takes what frees memory.
-    -- What is not ours in it is a lock of another layout: it stays.
+    -- Delete before any other write: a full server only accepts that.
+    -- Other fields belong to a lock of another layout, which stays.
     local fields = redis.pcall('HLEN', lock)
     if type(fields) == 'number' and fields > 2 then
         call('HDEL', lock, owner, 'hf')

@@ -21,8 +21,8 @@ if simple or hf and hf:find(mark:match('^v1 %S+ %d+ '), 1, true) == 1 then
         or not simple and hf:find('^v1 %S+ %d+ %d+ %+')) and not ARGV[4] then
         return -4
     end
-    -- Before any other write: a full server only takes what frees memory.
-    -- What is not ours in it is a lock of another layout: it stays.
+    -- Delete before any other write: a full server only accepts that.
+    -- Other fields belong to a lock of another layout, which stays.
     local fields = redis.pcall('HLEN', lock)
     local shared = type(fields) == 'number' and fields > 2
     if shared then

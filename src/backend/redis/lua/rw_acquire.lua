@@ -35,16 +35,17 @@ local had = mine and old[2]
 if had and had:find(mark, 1, true) == 1 then
     return {1, tonumber(had:match('^%d+', #mark + 1)), now, -1}
 end
--- With a letter before it, there may be a queue.
+-- A letter before the number: there may be a queue.
 local floor = tonumber(old[1] or 0)
 local is_queue = not floor
 floor = floor or tonumber(old[1]:sub(2)) or 0
--- A client's numbers rise: what it has under a later one has overtaken this.
+-- A client's numbers rise: if it holds the lock under a higher number, this
+-- request is old.
 if not (t > floor) or t < now - (arg[9] or 2000000)
     or had and tonumber(had:match('^v1 %S+ %d+ (%d+) ')) > t then
     return {-1, floor, now, -1}
 end
--- How long others keep it out; -1: none does.
+-- For how many ms other holders exclude it; -1 if none does.
 local left = -1
 local writes = mode == 'write'
     and (reads and call('HEXISTS', lock, owner .. ':write') == 1 or mine)
@@ -130,10 +131,10 @@ if is_queue and call('EXISTS', places) == 1 then
         and not (came and came <= r_came) then
         turn = turn < 0 and r_ends - now_ms or math.min(turn, r_ends - now_ms)
     end
-    -- A holder waits for no queue, also if it did not hear of it.
-    local is_his = had and had:match('^v1 %S+ (%d+) ')
+    -- A holder need not queue, even if it does not know of its grant yet.
+    local is_own = had and had:match('^v1 %S+ (%d+) ')
         == mark:match('^v1 %S+ (%d+) ')
-    if side == 'u' or mode == 'write' and writes or is_his then
+    if side == 'u' or mode == 'write' and writes or is_own then
         turn = -1
     end
 end
@@ -158,7 +159,7 @@ if left >= 0 or turn >= 0 then
     call('PEXPIRE', KEYS[3] .. ':w', arg[8])
     return {0, 0, now, left, 1}
 end
--- It is granted, unless one of these is refused: then everything is as before.
+-- Grant it.  If the server refuses one of these writes, all are undone.
 local clock = #usec == 6 and sec .. usec or string.format('%.0f', now)
 local number, fence = text, t
 if t < now then
@@ -173,8 +174,8 @@ end
 local facts = ' ' .. clock .. ' ' .. arg[6]
 local ends, refused = arg[5], nil
 if before < tonumber(ends) then
-    -- The blank says that the lock's own end is its.  The next readers need not
-    -- put it off again, each by a little.
+    -- The blank marks the hold that has set the lock's expiry.  With readers
+    -- it is set a little later, so that the next ones need not do it again.
     facts = facts .. ' '
     local is_put_off = redis.pcall('PEXPIRE', lock, mode and reads
         and string.format('%.0f', ends + math.min(1000, ends / 10)) or ends)
@@ -203,7 +204,7 @@ if came then
     call('HDEL', places, kind .. owner)
 end
 if n and n >= fence then
-    -- It runs ahead of the clock.
+    -- The counter is ahead of the clock.
     number = string.format('%.0f', n + 1)
     call('SET', KEYS[2], number)
     call('SET', KEYS[4], mark .. number .. facts, 'PX', arg[5])

@@ -11,7 +11,7 @@ local owner, reads, mark, t = arg[1], arg[2] == 'r', arg[3], arg[4]
 local code, word = -2, nil
 local had = call('GET', KEYS[3])
 if had and had:find(mark, 1, true) ~= 1 then
-    -- Of a later attempt: it stays, and ends when it would have.
+    -- The record is of a later attempt: it stays as it is.
     had = nil
 elseif had then
     call('DEL', KEYS[3])
@@ -26,7 +26,8 @@ if had and call('HDEL', lock, reads and owner or owner .. ':write') == 1 then
             call('HSET', lock, 'mode', 'read')
             word = '1'
         end
-        -- The lock's own end was its: waiters for the others go by it.
+        -- This hold had set the lock's expiry: set it to the longest of the
+        -- other holds, because waiters go by it.
         if had:sub(-1) == ' ' then
             local base = KEYS[2]:sub(1, -6)
             local most, there = -2, call('HGETALL', lock)
@@ -63,7 +64,7 @@ local higher = old and type(old) == 'string' and (tonumber(old) or 1 / 0)
 if higher and higher > number then
     local is_queue = old:find('^q%d+ $')
     if is_queue or higher < 1 / 0 then
-        -- A higher one; or there was a queue, and perhaps is.
+        -- Keep a higher floor, and the letter if there is still a queue.
         local first = is_queue and call('EXISTS', KEYS[2] .. ':q') == 1
         old = string.format(first and 'q%.0f ' or '%.0f ',
             math.max(number, tonumber(old:match('%d+'))))

@@ -21,8 +21,8 @@ if t < now and not quorum then
     fence, text = now, clock
 end
 local value = mark .. text .. ':' .. clock .. arg[4]
--- Without it the server may have forgotten what it granted; and a quarantine
--- that another client began counts for all.
+-- Without the marker the server may have forgotten what it granted; and a
+-- quarantine that another client began counts for all clients.
 local forgot
 if quorum and KEYS[3] then
     local boot = call('GET', KEYS[3])
@@ -38,7 +38,7 @@ if not (counter and fresh and not forgot
         return {-5, 0, now, left}
     end
     if left == -2 then
-        -- A look comes after a try that failed: it is free since.
+        -- A look follows a failed SET: the lock was released since.
         return counter and {-1, seen, now, left} or {0, 0, now, 0}
     end
     local has = redis.pcall('GET', lock)

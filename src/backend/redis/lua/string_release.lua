@@ -15,7 +15,7 @@ end
 local code = has and -3 or -2
 if simple
     or has and has:find(ARGV[1]:match('^(.*:)%d+:$'), 1, true) == 1 then
-    -- Before any other write: a full server only takes what frees memory.
+    -- Delete before any other write: a full server only accepts that.
     redis.call('DEL', KEYS[1])
 --@include publish
     code = publish(how:find('s', 1, true) and how, ARGV[2], '0')

@@ -7,7 +7,7 @@
 local call, key, arg = redis.call, KEYS[1], ARGV
 local time = call('TIME')
 local now = time[1] * 1000000 + time[2]
--- A copy that lay in a buffer for long must not undo what came after it.
+-- A copy that was delayed for long must not undo what came after it.
 if now > tonumber(arg[4]) + tonumber(arg[5]) then
     return {-2, 0, now}
 end
@@ -48,7 +48,7 @@ if arg[3] ~= '0' then
 elseif not is_new then
     ends = redis.pcall('PERSIST', key)
 end
--- With another end than was asked for it would be worse than not written.
+-- A value that would expire at another time than asked for must not stay.
 if type(ends) == 'table' then
     if is_new then
         redis.pcall('DEL', key)

@@ -52,7 +52,7 @@ int hf__redis_member_count(const struct resp *v)
     return is_marker ? (int)members : 0;
 }
 
-/* Would it leave something under a name that is the quorum's to give? */
+/* 1 if the request would grant or change something that the quorum decides. */
 static int is_refused(const struct request *req)
 {
     switch (req->op) {

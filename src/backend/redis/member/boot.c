@@ -91,7 +91,8 @@ static void config_answer(struct backend_conn *c, struct request *req,
         hf__redis_send(c, FLIGHT_EVAL, req);
 }
 
-/* Its slots are with other nodes, or not assigned yet. */
+/* 1 if the server is in cluster mode: its slots are with other nodes, or not
+ * assigned yet. */
 int hf__redis_boot_is_sliced(const struct resp *v)
 {
     return hf__redis_error_is(v, "CLUSTERDOWN")

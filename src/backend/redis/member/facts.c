@@ -49,8 +49,8 @@ static int push_asked(struct backend_conn *c, enum flight_kind kind,
     return f ? 0 : -1;
 }
 
-/* A URL with member=ok does not care, and the servers of a cluster are no
- * members. */
+/* Ask for the marker, unless the URL says member=ok or the server is part of a
+ * cluster, which cannot be a member. */
 static int push_marker(struct backend_conn *c)
 {
     if (c->member_is_meant || c->owner) return 0;
@@ -123,7 +123,7 @@ static void info_line(struct bytes *b, const char *line, size_t len)
             fact_add(b, info_names[i], line + name_len + 1, len - name_len - 1);
 }
 
-/* What we know ourselves: which server it is, and how its grants count. */
+/* Facts of the connection: which server it is, and how its grants count. */
 static void own_add(struct backend_conn *c)
 {
     char wait[32];
@@ -133,7 +133,7 @@ static void own_add(struct backend_conn *c)
     if (c->wait_renews) fact_add(&c->facts, "wait_renew", "on", 2);
 }
 
-/* It comes first, so what was left of an earlier answer goes. */
+/* INFO is the first answer: forget what is left of an earlier request. */
 static void info_take(struct backend_conn *c, const struct resp *v)
 {
     c->facts.len = 0;
@@ -150,7 +150,7 @@ static void info_take(struct backend_conn *c, const struct resp *v)
     }
 }
 
-/* All settings or none may be asked for: once is enough. */
+/* CONFIG GET is permitted for all settings or for none: tell it once. */
 static void denied_add(struct bytes *b)
 {
     static const char line[] = "config:denied\n";

@@ -1,5 +1,6 @@
 /*
- * role.c: is it a primary, still the same one, and which replicas has it?
+ * role.c: whether the server is a primary, and still the same one; and its
+ * replicas.
  *
  * ROLE and INFO replication are asked on every connect.  One rule: what is
  * known to be a replica is never used, and what may be another server than
@@ -44,7 +45,8 @@ static void replicas_count(struct backend_conn *c, int64_t n)
     r->most_us = now;
 }
 
-/* The link is of no use: -1; but some know what to ask a replica. */
+/* -1: the server is a replica, and the link is of no use.  0 for a connection
+ * that asks replicas as well: of a cluster, a quorum or a probe. */
 static int refuse_replica(struct link *l, const char *host, int64_t port)
 {
     if (l->c->owner || l->c->env->conf->takes_replica) {
@@ -126,7 +128,7 @@ int hf__redis_replication_heard(struct link *l, const struct resp *v)
         field_copy(v->text, "master_host", text, sizeof text);
         return refuse_replica(l, text, field_number(v->text, "master_port"));
     }
-    /* Those that are not in step yet count as well: ROLE knows better. */
+    /* INFO also counts replicas that are not in sync yet; ROLE does not. */
     if (!l->c->repl.is_known && !strcmp(text, "master"))
         replicas_count(l->c, field_number(v->text, "connected_slaves"));
     id_learn(l->c, v->text);
@@ -145,7 +147,7 @@ int hf__redis_role_up(struct backend_conn *c)
         r->has_changed = 1;
         r->replicas = r->counted; /* it has others than the last one */
     }
-    /* A member's votes are a matter of OP_BOOT. */
+    /* For a member of a quorum OP_BOOT decides whether it votes. */
     if (is_other && !c->env->conf->takes_replica) {
         snprintf(line, sizeof line,
                  "%s: failover noticed: another primary, or a restarted one; "
@@ -153,6 +155,6 @@ int hf__redis_role_up(struct backend_conn *c)
                  c->endpoint);
         c->env->log(c->env, HF_LOG_WARN, line);
     }
-    /* A user that may not ask takes every connection for another server. */
+    /* Without the right to ask, every connection counts as another server. */
     return is_other || !r->is_id_known ? LINK_IS_OTHER : LINK_IS_UP;
 }

@@ -145,7 +145,7 @@ int64_t hf__redis_wait_limit_us(const struct backend_conn *c, int64_t by_us)
                  min64(limit_us - SERVER_TICK_US, limit_us - quarter_us));
 }
 
-/* Are there too few, as far as is known? */
+/* 1 if there are too few replicas, as far as is known. */
 static int is_short(const struct backend_conn *c)
 {
     return c->repl.is_known && c->repl.counted < replicas_needed(c);
@@ -155,13 +155,14 @@ static int64_t limit_ms(const struct backend_conn *c)
 {
     int64_t limit_us = hf__redis_wait_limit_us(c, c->wait_by_us);
     limit_us = min64(limit_us, c->wait_most_us);
-    /* But those that are only slow must not be taken for missing for ever. */
+    /* Slow replicas must not count as missing for ever: now and then a full
+     * wait is tried. */
     if (c->wait_failures % FULL_EVERY || is_short(c))
         limit_us = min64(limit_us, c->env->conf->timeout_us / 8);
     return max64(1, limit_us / US_PER_MS);
 }
 
-/* How many there are matters, or is to be said. */
+/* 1 if the number of replicas decides, or is to be told. */
 static int is_count_wanted(const struct backend_conn *c)
 {
     return c->wait < 0 || (c->wait_failures > 0 && c->repl.is_known);

@@ -15,13 +15,14 @@ const char *hf__redis_wait_text(const struct backend_conn *c, char *out,
 int hf__redis_wait_greet(struct link *l);
 /* It cannot: fail the link. */
 void hf__redis_wait_refused(struct link *l, const struct resp *v);
-/* All is answered: is it known what to wait for?  0, or -1: link failed. */
+/* The greeting is answered: check that the number of replicas to wait for is
+ * known.  0; or -1 if not, and the link was failed. */
 int hf__redis_wait_up(struct link *l);
-/* The caller, and the request itself, want an answer by then. */
+/* When the caller, and the request itself, need an answer. */
 int64_t hf__redis_wait_by_us(const struct request *req);
 /* How long the server may take for what must be answered by then. */
 int64_t hf__redis_wait_limit_us(const struct backend_conn *c, int64_t by_us);
-/* This chain was put into the output: does it need a WAIT behind it? */
+/* This chain was put into the output: note if it needs a WAIT behind it. */
 void hf__redis_wait_sent(struct backend_conn *c, const struct request *req);
 /* Put that WAIT there, once for all that went out with this flush. */
 void hf__redis_wait_push(struct backend_conn *c);
@@ -30,7 +31,7 @@ void hf__redis_wait_push(struct backend_conn *c);
 int hf__redis_wait_park(struct backend_conn *c, struct request *req,
                         const struct reply *reply);
 void hf__redis_wait_reply(struct backend_conn *c, const struct resp *v);
-/* What is parked will not be confirmed. */
+/* The parked grants will not be confirmed: answer them with this status. */
 void hf__redis_wait_fail(struct backend_conn *c, int status, const char *text);
 int64_t hf__redis_wait_deadline(const struct backend_conn *c);
 

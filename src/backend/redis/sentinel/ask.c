@@ -5,8 +5,8 @@
  *          address, OP_WATCH listens to the channel of that very name
  *   led    to the primary: connects where hf__redis_lead() says
  *
- * One rule: what a Sentinel says is told on, and not believed here: the
- * greeting finds out whether it is a primary.
+ * One rule: what a Sentinel says is passed on, and not believed here: the
+ * greeting finds out whether the server is a primary.
  */
 #include <assert.h>
 #include <stdio.h>
@@ -29,9 +29,10 @@ static int push_sentinel(struct backend_conn *c, enum flight_kind kind,
     return hf__redis_link_push(&c->main, kind) ? 0 : -1;
 }
 
-/* The address first; then, if a failover may go on, whether a replica is being
- * promoted: the Sentinel that leads it knows a second before all do; then the
- * epoch, by which answers are compared. */
+/* Ask for the address first; then, if a failover may be under way, whether a
+ * replica is being promoted, which the Sentinel that leads the failover knows a
+ * second before the others; then for the epoch, by which answers are compared.
+ */
 void hf__redis_ask_send(struct backend_conn *c, struct request *req)
 {
     int rc = push_sentinel(c, FLIGHT_MASTER, "GET-MASTER-ADDR-BY-NAME", req);
@@ -112,7 +113,8 @@ static void answer(struct backend_conn *c, struct request *req,
 {
     struct master *m = c->master;
     struct reply reply = {.verdict = V_GRANTED, .data = m};
-    /* One that is being promoted will have the next epoch, or a later one. */
+    /* A replica that is being promoted will have the next epoch, or a later
+     * one. */
     m->epoch = hf__redis_resp_number(field_of(v, "config-epoch"), 0);
     if (m->is_promoted && m->epoch > 0) m->epoch++;
     if (m->err.status != HF_OK)

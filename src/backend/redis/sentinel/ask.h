@@ -29,7 +29,7 @@ void hf__redis_sentinel_backends(struct backend *asker, struct backend *led);
  * own callbacks. */
 int hf__redis_lead(struct backend_conn *c, const char *host, int port);
 
-/* A led connection that was never led: no Sentinel knows the primary. */
+/* A led connection that has no address yet: no Sentinel knows the primary. */
 void hf__redis_leaderless(struct backend_conn *c, const struct hf_error *err);
 
 /* The question goes out, and its answers come in. */

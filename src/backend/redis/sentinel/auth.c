@@ -1,6 +1,6 @@
 /*
- * auth.c: user and password for the Sentinels.  One rule: they get what is
- * theirs, by a file or the environment, and never the primary's password.
+ * auth.c: user and password for the Sentinels.  One rule: they have a password
+ * of their own, from a file or the environment, and never get the primary's.
  */
 #include "backend/redis/link/auth.h"
 #include "backend/redis/sentinel/sentinel.h"
@@ -8,7 +8,7 @@
 #include "sys/env.h"
 #include "sys/secret.h"
 
-/* The askers read it, each time they connect: can it be read? */
+/* Check that the file can be read: the askers read it at each connect. */
 static int file_check(struct sentinel *s, struct hf_error *err)
 {
     static const char what[] = "sentinel_password_file";

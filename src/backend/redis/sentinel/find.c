@@ -1,9 +1,9 @@
 /*
  * find.c: where the primary is.
  *
- * One rule: of two answers the one of the higher epoch counts, for a Sentinel
- * that was cut off still names the old primary; the server that is named is
- * used only once it has said itself that it is one.
+ * One rule: of two answers the one of the higher epoch counts, because a
+ * Sentinel that was cut off still names the old primary; and a server is used
+ * only once it has said itself that it is a primary.
  */
 #include <stdio.h>
 #include <string.h>
@@ -24,7 +24,7 @@ static int is_same(const struct master *a, const struct master *b)
     return a->port == b->port && !strcmp(a->host, b->host);
 }
 
-/* What the connection does, or is about to do. */
+/* Where the connection leads, or is about to lead. */
 static const struct master *aim(const struct sentinel *s)
 {
     if (s->is_wanted) return &s->wanted;
@@ -36,7 +36,8 @@ static int is_newer(const struct sentinel *s, const struct master *m)
     const struct master *now = aim(s);
     if (!now || m->epoch > now->epoch) return 1;
     if (s->is_up) return 0;
-    /* Some may not be asked for the epoch; some were made anew. */
+    /* Accept an equal epoch (0 if it may not be asked), and after some time any
+     * epoch: new Sentinels count from the beginning. */
     return m->epoch == now->epoch || now_us(s) - s->down_us > EPOCH_KEPT_US;
 }
 
@@ -57,7 +58,7 @@ void hf__redis_sentinel_heard(struct sentinel *s, const struct master *m)
         return;
     }
     if (!is_newer(s, m)) return;
-    /* Not from inside a callback: its own connection may be at work. */
+    /* Not from inside a callback: the connection itself may be calling. */
     s->wanted = *m;
     s->is_wanted = 1;
     s->confirmed_us = now_us(s);

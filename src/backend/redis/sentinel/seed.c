@@ -126,7 +126,7 @@ void hf__redis_seed_link(struct seed *d, int up, const struct hf_error *err)
     hf__redis_seeds_trim(s);
 }
 
-/* It names a host to which the password must not go; told once. */
+/* The Sentinel names a host that must not get the password; logged once. */
 static void master_refuse(struct seed *d, const struct master *m)
 {
     struct sentinel *s = d->s;

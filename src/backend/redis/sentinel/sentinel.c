@@ -1,7 +1,7 @@
 /*
  * sentinel.c: redis-sentinel://h1,h2,h3/master-name[/db], the backend's table
- * and its URL.  One rule: requests go straight to the led connection; all else
- * here only says where that leads.
+ * and its URL.  One rule: requests go straight to the led connection; the rest
+ * of this backend only decides where that one connects.
  */
 #include "backend/redis/inner/bounds.h"
 #include "backend/redis/inner/inner.h"
@@ -134,15 +134,15 @@ static int option_copy(struct sentinel *s, const struct url *url,
     return *out ? HF_OK : starved(err);
 }
 
-/* What `text` is in `from`, in its copy; "" need not be in either. */
+/* The counterpart, in the copy, of `text` in `from`; "" is in neither. */
 static const char *text_of(const char *text, const struct url *from,
                            const struct url *to)
 {
     return *text ? to->text + (text - from->text) : "";
 }
 
-/* For the askers, for as long as they may be opened: the options, and nothing
- * that is the primary's. */
+/* Keep a copy of the URL for the askers: the options, without the user and the
+ * password of the primary. */
 static int url_keep(struct sentinel *s, const struct url *url,
                     struct hf_error *err)
 {
@@ -254,8 +254,8 @@ static unsigned sentinel_caps(const struct backend_conn *c)
     return s->led.conn_caps(s->data.conn) & ~HF_CAP_BALLOT;
 }
 
-/* An old primary that was cut off together with us still answers: with the
- * renewals, ask now and then which server is the primary. */
+/* An old primary that was cut off together with this client still answers it:
+ * with the renewals, ask a Sentinel now and then where the primary is. */
 static void sentinel_submit(struct backend_conn *c, struct request *req)
 {
     struct sentinel *s = conn_of(c);

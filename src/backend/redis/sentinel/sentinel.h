@@ -18,7 +18,7 @@
 #define ASK_US_MIN (200 * US_PER_MS) /* without a primary: pause of asking */
 #define ASKED_OFTEN 25               /* tries at that pace: a failover's time */
 #define ASK_US_MAX (2 * US_PER_S)    /* and then */
-#define CONFIRM_US (2 * US_PER_S) /* with renewals: is it still the primary? */
+#define CONFIRM_US (2 * US_PER_S)    /* with renewals: confirm the primary */
 /* Without a primary for this time, an answer of any epoch will do: Sentinels
  * that were made anew begin to count anew. */
 #define EPOCH_KEPT_US (5 * US_PER_S)
@@ -46,7 +46,7 @@ struct sentinel {
     struct inner data; /* the led connection */
     struct backend asker, led;
     struct backend_conf asker_conf;
-    struct bounds bounds; /* where they may lead us */
+    struct bounds bounds; /* hosts that Sentinels may name */
     struct url *url;      /* of an asker, but for host and port */
     char *name;           /* of the master */
     char *user;           /* for the Sentinels */

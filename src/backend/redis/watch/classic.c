@@ -30,7 +30,7 @@ int hf__redis_classic_subscribe(struct backend_conn *c, const struct watch *w)
     struct flight *f = hf__redis_link_push(&c->sub, FLIGHT_SUBSCRIBE);
     if (!f) return -1;
     /* No server redirects it, and no request waits for its answer. */
-    f->slot = HASH_SLOT_NOBODY;
+    f->slot = HASH_SLOT_NONE;
     return 0;
 }
 
@@ -42,7 +42,7 @@ int hf__redis_classic_unsubscribe(struct backend_conn *c, const char *channel,
     hf__redis_cmd_bytes(&c->cmd, channel, len);
     struct flight *f = hf__redis_link_push(&c->sub, FLIGHT_UNSUBSCRIBE);
     if (!f) return -1;
-    f->slot = HASH_SLOT_NOBODY;
+    f->slot = HASH_SLOT_NONE;
     return 0;
 }
 

@@ -140,7 +140,7 @@ void hf__redis_watches_each(struct backend_conn *c,
     }
 }
 
-/* A name is woken as whatever it is used as: once is enough. */
+/* 1 if the name was woken already: one wake serves all its kinds. */
 static int is_woken(const struct watch *first, const struct watch *w)
 {
     for (; first != w; first = first->next)

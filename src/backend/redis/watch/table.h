@@ -14,7 +14,7 @@ struct watch **hf__redis_watches_find(struct backend_conn *c,
 struct watch *hf__redis_watches_add(struct backend_conn *c,
                                     const struct request *req, int is_own);
 void hf__redis_watches_remove(struct backend_conn *c, struct watch **at);
-/* Is there a watch on this channel? */
+/* 1 if there is a watch on this channel. */
 int hf__redis_watches_on(struct backend_conn *c, const char *channel,
                          size_t len);
 /* Call fn for each watch; it may remove the one it is given. */

@@ -3,8 +3,8 @@
  * every message on its channel, and once more after every time in which
  * messages may have been missed.
  *
- * On this link answers come in the order of the commands, with messages strewn
- * in between; so the ring of flights tells which SUBSCRIBE an error is for.
+ * On this link answers come in the order of the commands, with messages between
+ * them; so the ring of flights tells which SUBSCRIBE an error is for.
  */
 #include <stdio.h>
 #include <string.h>
@@ -56,7 +56,8 @@ static int subscribe(struct backend_conn *c, struct watch *w)
     return 0;
 }
 
-/* A queued waiter hears of releases, and of what is handed to this client. */
+/* 1 if the watch needs two channels: a queued waiter listens for releases, and
+ * for what is handed over to this client. */
 static int is_double(const struct backend_conn *c, const struct request *req)
 {
     return req->flags & REQ_QUEUE && req->kind == KIND_PLAIN && !c->master;
@@ -69,7 +70,7 @@ static struct watch *watch_need(struct backend_conn *c,
     return w ? w : hf__redis_watches_add(c, req, is_own);
 }
 
-/* The one that the request is answered by; the other one comes before it. */
+/* The watch by which the request is answered; its half is subscribed first. */
 static struct watch *watch_pair(struct backend_conn *c,
                                 const struct request *req)
 {
@@ -223,7 +224,8 @@ static void subscribed(struct backend_conn *c, struct watch *w)
         c->env->wake(c->env, w->name, w->name_len);
 }
 
-/* Nothing is lost but time, so it is said once and not to every waiter. */
+/* Without a subscription waiters only poll, so it is logged once, and not told
+ * to every waiter. */
 static void refused_tell(struct backend_conn *c, const struct hf_error *err)
 {
     char line[HF_ERROR_TEXT_MAX + 64];
@@ -244,8 +246,8 @@ static void watch_drop(struct backend_conn *c, struct watch *w)
     hf__redis_watches_drop(c, w);
 }
 
-/* It was a watch before a reconnect.  A waiter that relies on it looks again,
- * or its owner has it moved. */
+/* A subscription has ended.  Wake the waiters, so that they look again; or the
+ * owner (a cluster) subscribes elsewhere. */
 static void ended(struct backend_conn *c, struct watch *w)
 {
     if (!c->owner) {
@@ -256,7 +258,7 @@ static void ended(struct backend_conn *c, struct watch *w)
     watch_drop(c, w);
 }
 
-/* An error instead of a confirmation: the watch is none. */
+/* An error instead of a confirmation: remove the watch. */
 static void refused(struct backend_conn *c, struct watch *w,
                     const struct resp *v)
 {
@@ -278,8 +280,8 @@ static void refused(struct backend_conn *c, struct watch *w,
         ended(c, w);
 }
 
-/* The slot has moved to another server: what was subscribed is no more.  The
- * answer to our own SUNSUBSCRIBE looks alike, but finds no such watch. */
+/* The slot has moved to another server, which ends the subscription.  The
+ * answer to our own SUNSUBSCRIBE looks the same, but its watch is gone. */
 static void each_unsharded(struct backend_conn *c, struct watch **at)
 {
     struct watch *w = *at;
@@ -298,23 +300,23 @@ static int is_unsharded(struct backend_conn *c, const struct resp *v)
     /* What follows may send commands, and move the flights.  The answer to a
      * classic UNSUBSCRIBE is another word. */
     int is_answer = first && first->kind == FLIGHT_UNSUBSCRIBE
-                    && first->slot != HASH_SLOT_NOBODY;
+                    && first->slot != HASH_SLOT_NONE;
     c->unsharded = hf__redis_resp_at(v, 1);
     if (c->unsharded->type == RESP_STRING)
         hf__redis_watches_each(c, each_unsharded);
     return !is_answer;
 }
 
-/* The slot had gone before our SUNSUBSCRIBE was read: the server's own word was
- * taken for the answer, and this is the answer.  No classic command is
- * redirected. */
+/* 1 if this is the answer to a SUNSUBSCRIBE that came after its slot had moved:
+ * the server's own message was taken for the answer before.  No classic command
+ * is redirected. */
 static int is_belated(struct backend_conn *c, const struct flight *first,
                       const struct resp *v)
 {
     struct redirect to;
     if (!c->is_sharded || !hf__redis_hash_slot_redirect(v, &to)) return 0;
     if (!first || first->kind == FLIGHT_PING) return 1;
-    if (first->slot == HASH_SLOT_NOBODY) return 1;
+    if (first->slot == HASH_SLOT_NONE) return 1;
     return first->kind == FLIGHT_SUBSCRIBE && first->slot != to.slot;
 }
 
@@ -365,7 +367,7 @@ int64_t hf__redis_watch_timer(struct backend_conn *c, int64_t now)
     int64_t due = l->ping_us + (l->ping_sent ? PING_LIMIT_US : PING_US);
     if (now < due) return due;
     if (l->ping_sent) {
-        /* The answer may be there, and not read yet. */
+        /* The answer may have arrived, but not been read. */
         if (hf__redis_link_ready(l, WATCH_READ)) return now;
         hf__redis_link_fail(l, HF_UNAVAILABLE, 0, "subscriptions: no answer");
         return TIME_NEVER;

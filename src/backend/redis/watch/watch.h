@@ -34,7 +34,7 @@ void hf__redis_watch_flush(struct backend_conn *c);
 void hf__redis_watch_up(struct backend_conn *c);
 /* sub is down: answer every OP_WATCH that is still open. */
 void hf__redis_watch_down(struct backend_conn *c, enum verdict verdict);
-/* What came on sub.  0, or -1: nonsense. */
+/* Handle a value that came on sub.  0, or -1 if it makes no sense there. */
 int hf__redis_watch_reply(struct backend_conn *c, const struct resp *v);
 /* Ping a silent link, end a dead one; when to look again. */
 int64_t hf__redis_watch_timer(struct backend_conn *c, int64_t now_us);

@@ -79,7 +79,7 @@ TEST(redis_slots, are_read_with_their_masters)
     CHECK_INT(map.owners[0].port, 7000);
     CHECK_STR(map.owners[1].host, "h");
     CHECK_INT(map.slots[5], 0);
-    CHECK_INT(map.slots[6], HASH_SLOT_NOBODY);
+    CHECK_INT(map.slots[6], HASH_SLOT_NONE);
     CHECK_INT(map.slots[16383], 1);
 }
 
@@ -114,7 +114,7 @@ TEST(redis_slots, that_lead_nowhere_are_nobodys)
                                                  "*2\r\n$1\r\nh\r\n:7001\r\n"),
                                         &map),
               0);
-    CHECK_INT(map.slots[0], HASH_SLOT_NOBODY);
+    CHECK_INT(map.slots[0], HASH_SLOT_NONE);
     CHECK_INT(map.slots[2], 0);
 }
 
