@@ -58,7 +58,8 @@ redis_start
 suite "$redis"
 expect 0 "events" "$HOLDFAST" run --json=1 a --also b true
 check "tell of each lock" out_has '"event":"also","lock":"b","fence":[1-9]'
-expect 80 "one that is lost" "$HOLDFAST" run --lease 2s a --also b -- \
+expect 80 "one that is lost" "$HOLDFAST" run --lease 9s \
+    --renew 300ms a --also b -- \
     sh -c '"$HOLDFAST" break b --yes; sleep 30'
 expect 0 "the other is free then" "$HOLDFAST" run -n a true
 

@@ -20,8 +20,8 @@ wait_for "held, and known" known
 expect 75 "busy with -n" "$HOLDFAST" run -n a true
 check "says who holds it" err_has "a: not acquired: held by .*pid $job"
 check "and how it calls itself" err_has 'keeper'
-expect 75 "busy with -w" "$HOLDFAST" run -w 0.1 a true
-check "says how long it waited" err_has 'not acquired after 100ms'
+expect 75 "busy with -w" "$HOLDFAST" run -w 3 a true
+check "says how long it waited" err_has 'not acquired after 3s'
 expect 75 "-w 0 is -n" "$HOLDFAST" run -w 0 a true
 expect 33 "-E" "$HOLDFAST" run -n -E 33 a true
 expect 0 "-E 0" "$HOLDFAST" run -n -E 0 a true

@@ -44,7 +44,7 @@ expect 0 "until it is released" "$HOLDFAST" release ticket "$ticket"
 
 # Who queued and left has not changed the holder's fence.
 expect 0 "the fence that is told is the holder's" "$HOLDFAST" run --fair f -c '
-    "$HOLDFAST" run --fair -w 0.3 f true
+    "$HOLDFAST" run --fair -w 3 f true
     "$HOLDFAST" status f | grep -q "fence $HOLDFAST_FENCE," &&
         "$HOLDFAST" list | grep -q "^f .* $HOLDFAST_FENCE "'
 

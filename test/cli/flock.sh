@@ -8,7 +8,7 @@ file=$dir/the-lock
 background flock -F "$file" sleep 600
 wait_for "flock has it" sh -c "! flock -n '$file' true"
 expect 75 "flock keeps us out" "$HOLDFAST" run -n "$file" true
-expect 75 "for a while, too" "$HOLDFAST" run -w 0.1 "$file" true
+expect 75 "for a while, too" "$HOLDFAST" run -w 3 "$file" true
 expect 75 "and readers" "$HOLDFAST" run -n -s "$file" true
 expect 0 "status sees it" "$HOLDFAST" status "$file"
 kill "$job"

@@ -41,7 +41,7 @@ check "are asked for" err_has 'set takes KEY VALUE'
 # Stopped past its lease, between the grant and the write.
 HOLDFAST_URL=$redis
 export HOLDFAST_URL
-first=$("$HOLDFAST" acquire --json --lease 300ms stock |
+first=$("$HOLDFAST" acquire --json --lease 1s stock |
     sed 's/.*"fence":\([0-9]*\).*/\1/')
 (
     sh -c 'kill -STOP $PPID'

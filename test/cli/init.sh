@@ -73,11 +73,21 @@ redis-cli -p "$d" replicaof no one >/dev/null
 redis-cli -p "$d" flushall >/dev/null
 
 # ---- a node in the place of another ----
-old=$(group "$a")
 replace() {
     "$HOLDFAST" init --replace "127.0.0.1:$c" "127.0.0.1:$d" "$@"
 }
-expect 78 'the old node answers' replace "$url"
+# refused: 78.  A node that is silent for 2 s counts as dead, and on a busy
+# machine this one may be: then the three are made a quorum again.
+refused() {
+    old=$(group "$a")
+    replace "$url" >"$dir/out" 2>"$dir/err"
+    [ $? -eq 78 ] && return
+    redis-cli -p "$d" flushall >/dev/null
+    "$HOLDFAST" init --force --quiet --max-lease 20s "$url"
+    return 1
+}
+three_times() { "$@" || "$@" || "$@"; }
+check 'the old node answers' three_times refused
 check 'says what to do' err_has 'the old member answers: stop it first'
 check 'nothing is changed' same "$(group "$a") $(marker "$d")" "$old "
 kill "$c_pid"
@@ -110,16 +120,16 @@ expect 77 'a password is wanted' "$HOLDFAST" init "$five"
 check 'by each' same "$(grep -c 'NOAUTH\|AUTH\|auth' "$dir/out")" 5
 export HOLDFAST_PASSWORD=secret
 echo "$five" >"$dir/url"
-expect 0 'from a file' "$HOLDFAST" init --url-file "$dir/url" --max-lease 3s
+expect 0 'from a file' "$HOLDFAST" init --url-file "$dir/url" --max-lease 6s
 check 'all five' lines 5
 expect 78 'from the environment' env HOLDFAST_URL="$five" "$HOLDFAST" init
 check 'they are members' same "$(grep -c 'a member of a quorum already' \
     "$dir/out")" 5
-expect 0 'by --url' "$HOLDFAST" init --url "$five" --force --max-lease 3s
+expect 0 'by --url' "$HOLDFAST" init --url "$five" --force --max-lease 6s
 
 # ---- one of five dies, is replaced, and the work goes on ----
 fence() {
-    "$HOLDFAST" run -w 20s --lease 2s --url "$1" job -- \
+    "$HOLDFAST" run -w 60s --lease 5s --url "$1" job -- \
         sh -c 'echo "$HOLDFAST_FENCE"'
 }
 before=$(fence "$five")
@@ -159,11 +169,11 @@ redis_port=$e
 redis_run --requirepass secret || fail 'cannot be restarted'
 secret "$e" set holdfast:boot "$old" >/dev/null
 latest=redlock://127.0.0.1:$a,127.0.0.1:$g,127.0.0.1:$b,127.0.0.1:$e,127.0.0.1:$f
-expect 0 'it is back, with the old membership' "$HOLDFAST" run --lease 2s \
+expect 0 'it is back, with the old membership' "$HOLDFAST" run --lease 5s \
     --url "$latest" job -- true
 # Told by a run that is not over before that member has answered.
 is_told() {
-    "$HOLDFAST" run --lease 2s --url "$latest" job -- true 2>"$dir/err" &&
+    "$HOLDFAST" run --lease 5s --url "$latest" job -- true 2>"$dir/err" &&
         err_has "127.0.0.1:$e: it has no vote: .* repeat"
 }
 wait_for 'and has no vote' is_told

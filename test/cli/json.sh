@@ -23,7 +23,7 @@ expect 143 "a killed command" "$HOLDFAST" run --json a -c 'kill $$'
 ends "a killed command" signal 143
 expect 127 "no command" "$HOLDFAST" run --json a no-such-command-x
 ends "no command" cannot-run 127
-expect 124 "--max-hold" "$HOLDFAST" run --json --max-hold 100ms a sleep 600
+expect 124 "--max-hold" "$HOLDFAST" run --json --max-hold 1s a sleep 600
 ends "--max-hold" max-hold 124
 expect 78 "a bad URL" "$HOLDFAST" run --json --url gopher://x a true
 ends "a bad URL" configuration 78
@@ -39,7 +39,7 @@ background "$HOLDFAST" run a sleep 600
 wait_for "held" held a
 expect 75 "busy" "$HOLDFAST" run --json -n a true
 ends "busy" busy 75
-expect 75 "timeout" "$HOLDFAST" run --json -w 0.1 a true
+expect 75 "timeout" "$HOLDFAST" run --json -w 3 a true
 ends "timeout" timeout 75
 expect 0 "skipped" "$HOLDFAST" run --json -n --skip-ok a true
 ends "skipped" busy 0

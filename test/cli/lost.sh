@@ -78,7 +78,7 @@ kill -CONT "$redis_pid"
 finished_with 80 "TERM ignored"
 
 # We ourselves are stopped, and renew nothing: the guardian sees to it.
-lock_run --lease 1500ms a
+lock_run --lease 3s a
 kill -STOP "$job"
 wait_for "stopped: all are gone while we are still stopped" all_gone
 expect 0 "stopped: then somebody else gets the lock" \
@@ -183,7 +183,7 @@ finished_with 80 "restarted without its data"
 check "restarted: the reason" err_has 'a: lost: .*a failover, or a restart'
 
 # Killed: nobody answers any more.
-lock_run --lease 2s a
+lock_run --lease 3s a
 kill -9 "$redis_pid"
 finished_with 80 "the server is gone"
 check "server gone: all are gone" all_gone

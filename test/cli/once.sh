@@ -62,13 +62,13 @@ for url in file: "$redis"; do
     expect 143 "$url: a signal" "$HOLDFAST" once sig -c 'kill $$'
     expect 143 "$url: is told to the others" \
         "$HOLDFAST" once --losers status sig true
-    expect 124 "$url: --max-hold" "$HOLDFAST" once --max-hold 100ms mx sleep 600
+    expect 124 "$url: --max-hold" "$HOLDFAST" once --max-hold 1s mx sleep 600
     expect 124 "$url: is told too" "$HOLDFAST" once --losers status mx true
 
     # While it runs.
     mkfifo "$dir/gate"
     # Held is not enough: the record says that it runs a moment later.
-    background "$HOLDFAST" once --lease 2s slow -c \
+    background "$HOLDFAST" once --lease 9s slow -c \
         'echo >"$dir/runs"; cat "$dir/gate" >"$dir/gone"; exit 4'
     wait_for "$url: it runs" test -s "$dir/runs"
     rm "$dir/runs"
@@ -138,13 +138,13 @@ done
 # A slow reader must not keep the lock from being renewed.
 HOLDFAST_URL=$redis
 mkfifo "$dir/slow"
-"$HOLDFAST" once --lease 3s --store-output slow-reader \
+"$HOLDFAST" once --lease 5s --store-output slow-reader \
     -c 'head -c 200000 /dev/zero' >"$dir/slow" 2>"$dir/err" &
 job=$!
 started $job
 exec 7<"$dir/slow"
 wait_for "it writes" held slow-reader
-sleep 4
+sleep 6
 check "the lock is kept while nobody reads" held slow-reader
 wc -c <&7 >"$dir/out"
 exec 7<&-
@@ -188,7 +188,7 @@ check "what was found" \
 check "and why it ends" err_has '"event":"end","reason":"done","exit":75'
 
 # Signals while it waits, and stores that are not there.
-background "$HOLDFAST" once --lease 2s busy sleep 600
+background "$HOLDFAST" once --lease 9s busy sleep 600
 holder=$job
 wait_for "it runs" held busy
 background "$HOLDFAST" once --losers wait busy true

@@ -37,7 +37,7 @@ exec 8>&-
 
 # ---- events that nobody reads ----
 pipe_fill
-background "$HOLDFAST" run --json=9 --lease 2s --renew 50ms kept sh -c \
+background "$HOLDFAST" run --json=9 --lease 20s --renew 50ms kept sh -c \
     'echo $$ >"$dir/pid"; exec sleep 600' 9>"$dir/pipe"
 need_file "$dir/pid"
 pid=$(cat "$dir/pid")
@@ -55,7 +55,7 @@ kill $drain 2>/dev/null
 
 # ---- a guardian that is stopped ----
 rm -f "$dir/pid"
-background "$HOLDFAST" run --lease 3s --renew 50ms stopped sh -c \
+background "$HOLDFAST" run --lease 6s --renew 50ms stopped sh -c \
     'echo $$ >"$dir/pid"; trap "" USR1; while :; do sleep 0.2; done'
 need_file "$dir/pid"
 pid=$(cat "$dir/pid")

@@ -16,6 +16,7 @@ for name in a b c d e; do
     eval "$name=\$redis_port ${name}_pid=\$redis_pid"
 done
 url=redlock://127.0.0.1:$a,127.0.0.1:$b,127.0.0.1:$c,127.0.0.1:$d,127.0.0.1:$e
+url="$url?patience=20s&timeout=20s" # silence is the machine's, and not theirs
 export HOLDFAST_URL="$url"
 lines_of() { grep -c -e "$1" "$dir/$2"; }
 
@@ -109,7 +110,7 @@ check 'it is as it was' file_is "$dir/file" one
 # ---- two of five are away ----
 redis_stop "$d_pid"
 redis_stop "$e_pid"
-expect 0 'three go on' "$HOLDFAST" run -w 5s job -- true
+expect 0 'three go on' "$HOLDFAST" run -w 20s job -- true
 check 'and say nothing' test ! -s "$dir/err"
 expect 1 'status' "$HOLDFAST" status job
 check 'tells who is away' same "$(lines_of ': connect: ' out)" 2
@@ -127,7 +128,7 @@ redis_run --dir "$dir/d" || fail 'cannot be restarted'
 d_pid=$redis_pid
 # A look ends when a majority has answered; this member may not have, yet.
 looks_until_told() {
-    "$HOLDFAST" run -w 5s job -- "$HOLDFAST" status job >"$dir/out" \
+    "$HOLDFAST" run -w 20s job -- "$HOLDFAST" status job >"$dir/out" \
         2>"$dir/err" || return 1
     out_has "127.0.0.1:$d: may not vote for [0-9].*s: it"
 }
@@ -161,24 +162,24 @@ for name in c d e; do
     redis_run --dir "$dir/$name" || fail 'cannot be restarted'
     eval "${name}_pid=\$redis_pid"
 done
-"$HOLDFAST" init -q --force --max-lease 3s "$url"
+"$HOLDFAST" init -q --force --max-lease 6s "$url"
 for name in c d e; do
     eval "redis_port=\$$name pid=\$${name}_pid"
     redis_stop "$pid"
     redis_run --dir "$dir/$name" || fail 'cannot be restarted'
 done
-expect 69 'without waiting' "$HOLDFAST" run -n --lease 2s job -- true
+expect 69 'without waiting' "$HOLDFAST" run -n --lease 5s job -- true
 for verbose in 'run -v' 'run -v --fallback local'; do
     # shellcheck disable=SC2086 # words
     expect 0 "$verbose waits as long as run does" \
-        "$HOLDFAST" $verbose -w 20s --lease 2s job -- true
+        "$HOLDFAST" $verbose -w 60s --lease 5s job -- true
     check "$verbose: has it" err_has 'job: acquired, guarantee store'
     for name in c d e; do
         eval "port=\$$name"
         redis-cli -p "$port" flushall >/dev/null
     done
 done
-expect 0 'so does acquire -v' "$HOLDFAST" acquire -v -w 20s --lease 2s job
+expect 0 'so does acquire -v' "$HOLDFAST" acquire -v -w 60s --lease 5s job
 check 'it said that it would' err_has 'a lock waits .* s, one quarantine'
 
 # ---- few of them ----

@@ -24,25 +24,25 @@ stress() { "$HOLDFAST" stress --clients 3 --threads 2 --locks 2 "$@"; }
 # ---- nothing is wrong ----
 
 for url in file: "$redis" "$redis&format=string&fence=off"; do
-    expect 0 "$url: no violation" stress --url "$url" --time 1s calm
+    expect 0 "$url: no violation" stress --url "$url" --time 4s calm
     check "$url: says so" out_has '^ok: never two holders, no write lost'
     check "$url: it did something" out_has '^acquired [1-9][0-9]'
 done
 check "does not claim what it cannot see" out_has 'no tokens to judge'
-expect 0 "memory: in one process" stress --clients 1 --time 500ms \
+expect 0 "memory: in one process" stress --clients 1 --time 2s \
     --url memory: calm
-expect 0 "as JSON" stress --time 500ms --url "$redis" --json calm
+expect 0 "as JSON" stress --time 2s --url "$redis" --json calm
 check "one line of JSON" out_has \
     '^{"url":"redis:.*"fenced":true,"acquired":[1-9].*"violations":0,"ok":true}$'
 
-expect 0 "holders that pause" stress --url "$redis" --time 3s --lease 300ms \
+expect 0 "holders that pause" stress --url "$redis" --time 6s --lease 300ms \
     --pause-percent 10 --history "$dir/paused" calm
 check "their writes are refused" out_has 'refused [1-9]'
 check "they were paused" out_has 'pauses [1-9]'
 
 # ---- the history ----
 
-expect 0 "with a history" stress --url "$redis" --time 1s \
+expect 0 "with a history" stress --url "$redis" --time 4s \
     --history "$dir/history" 'ca"lm'
 number='[0-9][0-9]*'
 line="^{\"c\":$number,\"call\":$number,\"ret\":$number,\"lock\":\"ca\\\\\"lm-[01]\""
@@ -122,17 +122,17 @@ expect 64 "too many locks" "$HOLDFAST" stress --locks 65
 expect 64 "a name too long" "$HOLDFAST" stress "$(printf '%0509d' 0)"
 expect 78 "a history that cannot be written" stress --time 1s \
     --history "$dir/none/file"
-expect 69 "nobody there" stress --time 1s --url redis://127.0.0.1:1
+expect 69 "nobody there" stress --time 3s --url redis://127.0.0.1:1
 "$HOLDFAST" acquire --url "$redis" had-0 >/dev/null
 "$HOLDFAST" acquire --url "$redis" had-1 >/dev/null
-expect 75 "somebody else has them" stress --time 500ms --url "$redis" had
+expect 75 "somebody else has them" stress --time 2s --url "$redis" had
 check "which proves nothing" out_has '^nothing to judge: not one lock'
 refute "and is not called ok" out_has '^ok'
-expect 75 "as JSON" stress --time 500ms --url "$redis" --json had
+expect 75 "as JSON" stress --time 2s --url "$redis" --json had
 check "neither" out_has '"acquired":0,.*"violations":0,"ok":false}$'
 redis set foreign-0 x
 redis set foreign-1 x
-expect 78 "something else under the names" stress --time 1s --url "$redis" \
+expect 78 "something else under the names" stress --time 3s --url "$redis" \
     foreign
 
 # ---- its end ----

@@ -67,7 +67,7 @@ for url in file: "file:$dir/locks" "$redis"; do
     check "$url: it is held" held a
     expect 0 "$url: the new ticket does" "$HOLDFAST" release a "$second"
 
-    third=$("$HOLDFAST" acquire --lease 200ms a)
+    third=$("$HOLDFAST" acquire --lease 1s a)
     expect 0 "$url: a lease ends by itself" "$HOLDFAST" run -w 20 a true
     expect 80 "$url: and its ticket with it" "$HOLDFAST" renew a "$third"
 

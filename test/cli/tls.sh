@@ -87,7 +87,7 @@ expect 78 "a key without its opener" "$HOLDFAST" run \
     --url "$tls&tls_cert=$dir/me.crt&tls_key=$dir/locked.key" job true
 check "is said" err_has 'is encrypted'
 expect 69 "TLS where it is not spoken" "$HOLDFAST" run \
-    --url "rediss://127.0.0.1:$redis_port?timeout=500ms" job true
+    --url "rediss://127.0.0.1:$redis_port?timeout=2s" job true
 check "is said" err_has 'does it speak TLS there'
 expect 69 "no TLS where it is" "$HOLDFAST" run \
     --url "redis://127.0.0.1:$tls_port" job true

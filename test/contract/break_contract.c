@@ -77,13 +77,13 @@ TEST(breaking, raises_the_fence)
 
 TEST(breaking, is_told_to_the_holder)
 {
-    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    /* The next renewal, which notices, is near; the lease does not end. */
+    struct hf_acquire_options o = rig_renewed(RIG_TRY);
     rig_begin();
-    o.lease_ms = 900; /* so that the next renewal, which notices, is near */
-    hf_lock *l = rig_lock(rig_client(&o), "a");
+    hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
     hf_hold *g, *next;
-    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
     if (break_is_refused(other)) return;
     CHECK_INT(hf_lock_break(other, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_try(other, &next, NULL), HF_OK);

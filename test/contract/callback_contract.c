@@ -133,24 +133,24 @@ static struct {
     atomic_int status, entered, go_on;
 } own;
 
-static hf_client *own_begin(int64_t lease_ms, int64_t wait_ms)
+static hf_client *own_begin(int64_t wait_ms)
 {
-    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_acquire_options o = rig_renewed(0);
     rig_begin();
-    o.lease_ms = lease_ms;
-    hf_client *c = rig_client(&o);
+    hf_client *c = rig_client(NULL);
     own.held = rig_lock(c, "held");
     own.wait_ms = wait_ms;
     atomic_store(&own.status, 1);
     atomic_store(&own.entered, 0);
     atomic_store(&own.go_on, 0);
-    CHECK_INT(rig_acquire(own.held, 0, 0, NULL), HF_OK);
+    CHECK_INT(hf_lock_acquire(own.held, &o, NULL, NULL), HF_OK);
     return c;
 }
 
 static void wait_for_the_held(void *arg)
 {
     (void)arg;
+    atomic_store(&own.entered, 1);
     atomic_store(&own.status, rig_acquire(own.held, 0, own.wait_ms, NULL));
 }
 
@@ -163,7 +163,7 @@ static void on_acquired_want(hf_lock *lock, int status, hf_hold *hold,
 
 TEST(callback, that_waits_for_its_own_process_keeps_its_deadline)
 {
-    hf_client *c = own_begin(0, 300);
+    hf_client *c = own_begin(1000);
     hf_lock *l = rig_lock(c, "l");
     CHECK_INT(hf_lock_acquire_start(l, NULL, on_acquired_want, NULL, NULL),
               HF_OK);
@@ -172,12 +172,15 @@ TEST(callback, that_waits_for_its_own_process_keeps_its_deadline)
 
 TEST(callback, that_waits_for_its_own_process_stops_no_renewal)
 {
-    hf_client *c = own_begin(4000, 6000);
+    hf_client *c = own_begin(LONG_MS);
     hf_lock *l = rig_lock(c, "l");
     CHECK_INT(hf_lock_acquire_start(l, NULL, on_acquired_want, NULL, NULL),
               HF_OK);
-    CHECK(rig_until_equal(&own.status, HF_TIMEOUT));
+    CHECK(rig_until_equal(&own.entered, 1));
+    CHECK(rig_until_renewed(own.held, 0, 5));
+    CHECK_INT(atomic_load(&own.status), 1); /* the callback still waits */
     CHECK_INT(hf_lock_release(own.held, NULL, NULL), HF_OK);
+    CHECK(rig_until_equal(&own.status, HF_OK));
 }
 
 static int may_go_on(void *arg)
@@ -190,24 +193,25 @@ static void on_acquired_linger(hf_lock *lock, int status, hf_hold *hold,
                                const struct hf_error *err, void *user)
 {
     (void)lock, (void)status, (void)hold, (void)err, (void)user;
-    atomic_store(&own.entered, 1);
-    rig_until(may_go_on, NULL);
     atomic_store(&own.entered, 2);
+    rig_until(may_go_on, NULL);
+    atomic_store(&own.entered, 3);
 }
 
 TEST(callback, that_takes_its_time_keeps_no_caller_beyond_its_deadline)
 {
-    hf_client *c = own_begin(0, 3000);
+    hf_client *c = own_begin(4000);
     hf_lock *l = rig_lock(c, "l");
     rig_spawn(wait_for_the_held, NULL);
+    CHECK(rig_until_equal(&own.entered, 1));
     rig_pause_ms(1000); /* it sleeps by now */
     CHECK_INT(hf_lock_acquire_start(l, NULL, on_acquired_linger, NULL, NULL),
               HF_OK);
     rig_join();
     CHECK_INT(atomic_load(&own.status), HF_TIMEOUT);
-    CHECK(rig_until_equal(&own.entered, 1));
-    atomic_store(&own.go_on, 1);
     CHECK(rig_until_equal(&own.entered, 2));
+    atomic_store(&own.go_on, 1);
+    CHECK(rig_until_equal(&own.entered, 3));
 }
 
 /* ---- two threads that are one holder ------------------------------------- */
@@ -242,7 +246,7 @@ TEST(callback, calls_of_one_holder_keep_their_own_deadlines)
     rig_pause_ms(200); /* it is in the queue by now */
     int64_t began_ms = rig_now_ms();
     CHECK_INT(rig_acquire(one.lock, one.holder, RIG_TRY, NULL), HF_TAKEN);
-    CHECK_INT(rig_acquire(one.lock, one.holder, 300, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_acquire(one.lock, one.holder, 1000, NULL), HF_TIMEOUT);
     CHECK_INT(hf_lock_release(one.lock, NULL, NULL), HF_NOT_OWNER);
     CHECK(rig_now_ms() - began_ms < LONG_MS / 2);
     CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);

@@ -94,7 +94,7 @@ TEST(cancel, token_can_be_used_again_after_a_reset)
     rig_begin();
     hf_client *c = rig_client(NULL);
     hf_lock *l = rig_lock(rig_client(NULL), "a"), *mine = rig_lock(c, "a");
-    struct hf_acquire_options o = rig_options(200, 0, 0);
+    struct hf_acquire_options o = rig_options(2000, 0, 0);
     o.cancel = cancel_new(c);
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
     hf_cancel_fire(o.cancel);
@@ -110,7 +110,7 @@ TEST(cancel, unfired_token_changes_nothing)
     rig_begin();
     hf_client *c = rig_client(NULL);
     hf_lock *mine = rig_lock(c, "a");
-    struct hf_acquire_options o = rig_options(200, 0, 0);
+    struct hf_acquire_options o = rig_options(RIG_WAIT_MS, 0, 0);
     o.cancel = cancel_new(c);
     hf_hold *g;
     CHECK_INT(hf_lock_acquire(mine, &o, &g, NULL), HF_OK);

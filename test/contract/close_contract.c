@@ -5,12 +5,13 @@
  */
 #include "lib/rig.h"
 
-#define PAUSE_MS 200 /* for a close that does not wait to be over */
+#define PAUSE_MS 1000 /* long enough for a close that does not wait to return */
 
 struct caller {
     hf_client *client;
     atomic_int entered;
-    atomic_int left; /* it has looked at what is the client's */
+    atomic_int closing; /* the close is called now */
+    atomic_int left;    /* it has looked at what is the client's */
     atomic_int status;
 };
 
@@ -22,14 +23,31 @@ static hf_client *client_open(void)
     return c;
 }
 
+/* Close the client while the call is in its callback, which stays until then
+ * and for a while longer. */
+static void close_meanwhile(struct caller *w)
+{
+    CHECK(rig_until_equal(&w->entered, 1));
+    atomic_store(&w->closing, 1);
+    hf_client_close(w->client);
+    CHECK_INT(atomic_load(&w->left), 1);
+    rig_join();
+}
+
+static void stay(struct caller *w)
+{
+    atomic_store(&w->entered, 1);
+    rig_until_equal(&w->closing, 1);
+    rig_pause_ms(PAUSE_MS);
+}
+
 static int slow(const struct hf_value *now, struct hf_value_next *next,
                 void *user)
 {
     struct caller *w = user;
     next->data = "x";
     next->len = 1;
-    atomic_store(&w->entered, 1);
-    rig_pause_ms(PAUSE_MS);
+    stay(w);
     next->ttl_ms = now->version ? 1000 : 0;
     atomic_store(&w->left, 1);
     return 0;
@@ -49,10 +67,7 @@ TEST(close, waits_for_an_update_which_is_told)
     rig_client(NULL); /* a space in memory stays as long as its last client */
     w = (struct caller){.client = client_open()};
     rig_spawn(update, &w);
-    CHECK(rig_until_equal(&w.entered, 1));
-    hf_client_close(w.client);
-    CHECK_INT(atomic_load(&w.left), 1);
-    rig_join();
+    close_meanwhile(&w);
     CHECK_INT(atomic_load(&w.status), HF_CLOSED);
 }
 
@@ -88,8 +103,7 @@ static int row(const struct hf_list_row *row, void *user)
 {
     struct caller *w = user;
     (void)row;
-    atomic_store(&w->entered, 1);
-    rig_pause_ms(PAUSE_MS);
+    stay(w);
     atomic_store(&w->left, 1);
     return 0;
 }
@@ -109,8 +123,5 @@ TEST(close, waits_for_a_list)
     CHECK_INT(hf_lock_try(a, NULL, NULL), HF_OK);
     w = (struct caller){.client = client_open()};
     rig_spawn(list, &w);
-    CHECK(rig_until_equal(&w.entered, 1));
-    hf_client_close(w.client);
-    CHECK_INT(atomic_load(&w.left), 1);
-    rig_join();
+    close_meanwhile(&w);
 }

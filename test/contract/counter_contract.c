@@ -161,7 +161,7 @@ TEST(counter, is_waited_for_no_longer_than_the_caller_wants)
 {
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     hf_semaphore *s = rig_counter(rig_client(NULL), "s", 0);
-    CHECK_INT(rig_take(s, 1, 300, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_take(s, 1, 1000, NULL), HF_TIMEOUT);
     CHECK_INT(rig_count(s).available, 0);
 }
 
@@ -327,7 +327,7 @@ TEST(counter, that_is_empty_is_called_so_to_all_who_waited_for_as_long)
     memset(&e, 0, sizeof e);
     hf_semaphore *s = rig_counter(rig_client(NULL), "s", 1);
     CHECK_INT(rig_take(s, 1, 0, NULL), HF_OK);
-    struct hf_acquire_options o = rig_options(300, 0, 0);
+    struct hf_acquire_options o = rig_options(2000, 0, 0);
     for (int i = 0; i < MANY; i++)
         CHECK_INT(hf_semaphore_acquire_start(s, &o, ended, &e, NULL), HF_OK);
     CHECK(rig_until_equal(&e.all, MANY));

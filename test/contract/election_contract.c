@@ -95,7 +95,7 @@ TEST(election, shows_the_leaders_own_fence_whoever_else_campaigned)
     hf_election *a = candidate_with(rig_client(NULL), &fair);
     hf_election *b = candidate_with(rig_client(NULL), &fair);
     CHECK_INT(hf_election_campaign(a, &o, &g, NULL), HF_OK);
-    CHECK_INT(campaign(b, 300, NULL), HF_TIMEOUT);
+    CHECK_INT(campaign(b, 1500, NULL), HF_TIMEOUT);
     CHECK_INT(hf_election_look(b, &l, NULL), HF_OK);
     CHECK(l.fence == hf_hold_fence(g));
     hf_leader_free(b, &l);

@@ -99,10 +99,10 @@ TEST(events, a_released_hold_is_silent)
     static struct ear e;
     rig_begin();
     hf_lock *l = rig_lock(client_with_ear(&e, 0), "a");
-    struct hf_acquire_options o = rig_options(0, 300, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(0, 3000, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    rig_pause_ms(600);
+    rig_pause_ms(3300);
     CHECK_INT(atomic_load(&e.len), 0);
 }
 
@@ -110,9 +110,9 @@ TEST(events, a_renewed_hold_is_never_lost)
 {
     static struct ear e;
     rig_begin();
-    hf_lock *l = rig_lock(client_with_ear(&e, 900), "a");
+    hf_lock *l = rig_lock(client_with_ear(&e, 4000), "a");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
-    rig_pause_ms(2700);
+    rig_pause_ms(6000);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     for (int i = 0; i < atomic_load(&e.len); i++)
         CHECK(e.events[i].state != HF_STATE_LOST);
@@ -122,7 +122,7 @@ TEST(events, a_broken_hold_is_lost_once)
 {
     static struct ear e;
     rig_begin();
-    hf_lock *l = rig_lock(client_with_ear(&e, 900), "a");
+    hf_lock *l = rig_lock(client_with_ear(&e, 3000), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
     if (!rig_has(HF_CAP_BREAK) || rig_has(HF_CAP_KERNEL)) {
@@ -133,7 +133,7 @@ TEST(events, a_broken_hold_is_lost_once)
     }
     CHECK_INT(hf_lock_break(other, NULL, NULL), HF_OK);
     CHECK(rig_until_state(l, 0, HF_STATE_LOST));
-    rig_pause_ms(1200);
+    rig_pause_ms(3300);
     int lost = 0;
     for (int i = 0; i < atomic_load(&e.len); i++)
         lost += e.events[i].state == HF_STATE_LOST;

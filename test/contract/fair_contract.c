@@ -145,7 +145,7 @@ TEST(fair, a_try_respects_the_queue_and_never_enters_it)
     CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
     CHECK_INT(rig_probe(fair_lock(clients[1], "a")), HF_TAKEN);
     CHECK_INT(fair_queued(l), 0);
-    queue_up(clients, 1, 300);
+    queue_up(clients, 1, 3000);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_INT(rig_probe(fair_lock(clients[2], "a")), HF_TAKEN);
     CHECK_INT(rig_probe(rig_lock(clients[2], "a")), HF_TAKEN);
@@ -207,7 +207,7 @@ TEST(fair, a_wait_that_times_out_leaves_no_trace)
     hf_lock *l = fair_lock(rig_client(NULL), "a");
     hf_lock *other = fair_lock(rig_client(NULL), "a");
     CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
-    CHECK_INT(rig_acquire(other, 0, 300, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_acquire(other, 0, 1000, NULL), HF_TIMEOUT);
     CHECK(fair_until_queued(l, 0));
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK_INT(rig_probe(l), HF_OK);
@@ -222,7 +222,7 @@ TEST(fair, who_left_the_queue_does_not_change_the_token_that_is_told)
     hf_lock *l = fair_lock(rig_client(NULL), "a");
     hf_lock *other = fair_lock(rig_client(NULL), "a");
     CHECK_INT(rig_acquire(l, 0, 0, &g), HF_OK);
-    CHECK_INT(rig_acquire(other, 0, 300, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_acquire(other, 0, 1000, NULL), HF_TIMEOUT);
     CHECK(fair_until_queued(l, 0));
     CHECK_INT(hf_lock_inspect(other, &info, NULL), HF_OK);
     CHECK(info.fence == hf_hold_fence(g));
@@ -302,7 +302,7 @@ TEST(fair, the_end_of_a_lease_gives_it_to_the_first_who_waits)
     hf_client *clients[CLIENTS];
     if (!rig_begin_with(HF_CAP_QUEUE)) return;
     clients_open(clients);
-    struct hf_acquire_options o = rig_options(0, 1500, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(0, 5000, HF_ACQUIRE_FIXED);
     hf_lock *l = fair_lock(clients[0], "a");
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     queue_up(clients, 3, 0);
@@ -322,7 +322,7 @@ TEST(fair, what_was_handed_over_is_held_for_its_whole_lease)
                              .lease_ms = 60000,
                              .flags = HF_ACQUIRE_FIXED,
                              .turns = &turns,
-                             .hold_ms = 2500};
+                             .hold_ms = 5000};
     atomic_store(&turns, 0);
     fair_join(&w);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
@@ -372,8 +372,8 @@ TEST(fair, what_was_handed_over_is_renewed_by_the_watchdog)
     hf_lock *l = fair_lock(rig_client(NULL), "a");
     CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
     w = (struct fair_waiter){.lock = fair_lock(rig_client(NULL), "a"),
-                             .lease_ms = 1000,
-                             .hold_ms = 2500};
+                             .lease_ms = 3000,
+                             .hold_ms = 5000};
     fair_join(&w);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     rig_join();

@@ -216,7 +216,7 @@ TEST(handover, passes_over_a_waiter_who_gave_up)
     hf_lock *l;
     uint64_t fence = queue_begin(64, FAR_MS, 0, &l);
     if (!fence) return;
-    waiter_start(&waiters[0], l, rig_options(50, 0, 0));
+    waiter_start(&waiters[0], l, rig_options(1000, 0, 0));
     waiter_start(&waiters[1], l, rig_options(0, 0, 0));
     CHECK(rig_until_equal(&waiters[0].done, 1));
     CHECK_INT(waiters[0].status, HF_TIMEOUT);

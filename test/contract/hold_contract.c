@@ -401,7 +401,7 @@ TEST(hold, outlives_the_semaphore_object)
 static struct hf_acquire_options losable(void)
 {
     struct hf_acquire_options o = rig_renewed(RIG_WAIT_MS);
-    if (!rig_has(HF_CAP_BREAK) || rig_has(HF_CAP_KERNEL)) o.max_hold_ms = 1500;
+    if (!rig_has(HF_CAP_BREAK) || rig_has(HF_CAP_KERNEL)) o.max_hold_ms = 3000;
     return o;
 }
 

@@ -174,7 +174,7 @@ TEST(once_async, that_runs_is_told_as_running_timed_out_or_cancelled)
         CHECK(rig_until_told(c, &t->calls, 1));
         CHECK_INT(t->outcome, HF_ONCE_RUNNING);
         o.flags = 0;
-        o.wait_ms = 50;
+        o.wait_ms = 1000;
         t = begin_start(c, "job", &o);
         CHECK(rig_until_told(c, &t->calls, 1));
         CHECK_INT(t->status, HF_TIMEOUT);

@@ -107,8 +107,8 @@ TEST(permit, is_waited_for_no_longer_than_the_caller_wants)
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     CHECK_INT(rig_take(s, 1, 0, NULL), HF_OK);
     int64_t began_ms = rig_now_ms();
-    CHECK_INT(rig_take(s, 1, 300, NULL), HF_TIMEOUT);
-    CHECK(rig_now_ms() - began_ms >= 295);
+    CHECK_INT(rig_take(s, 1, 1000, NULL), HF_TIMEOUT);
+    CHECK(rig_now_ms() - began_ms >= 995);
 }
 
 static void cancel_run(void *arg)
@@ -159,7 +159,7 @@ TEST(permit, several_are_waited_for_until_there_are_enough)
     static struct taker t;
     hf_hold *a, *b;
     rig_begin();
-    t.keep_ms = 1500;
+    t.keep_ms = 3000;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 2);
     CHECK_INT(rig_take(s, 1, 0, &a), HF_OK);
@@ -224,7 +224,7 @@ TEST(permit, a_wait_for_several_that_ends_leaves_the_others_waiting)
     if (!rig_begin_with(HF_CAP_PERMIT)) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 2);
     for (int i = 0; i < 2; i++) CHECK_INT(rig_take(s, 1, 0, &p[i]), HF_OK);
-    taker_start(&two, s, 2, 500);
+    taker_start(&two, s, 2, 2000);
     taker_start(&one, s, 1, RIG_WAIT_MS);
     CHECK(rig_until_equal(&two.ended, 1));
     CHECK_INT(two.status, HF_TIMEOUT);
@@ -320,11 +320,11 @@ TEST(permit, with_a_fixed_lease_comes_back_at_its_end)
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
-    struct hf_acquire_options o = rig_options(RIG_TRY, 500, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 1500, HF_ACQUIRE_FIXED);
     int64_t began_ms = rig_now_ms();
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
     CHECK_INT(rig_take(other, 1, RIG_WAIT_MS, &next), HF_OK);
-    CHECK(rig_now_ms() - began_ms >= 480);
+    CHECK(rig_now_ms() - began_ms >= 1480);
     CHECK_INT(hf_hold_valid_ms(p), 0);
     int status = hf_hold_release(p, NULL);
     CHECK(status == HF_EXPIRED || status == HF_LOST);
@@ -339,12 +339,12 @@ TEST(permit, is_extended_by_its_holder)
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
-    struct hf_acquire_options o = rig_options(RIG_TRY, 2000, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 4000, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
     CHECK_INT(hf_hold_extend(p, 60000, NULL), HF_OK);
     CHECK_INT(hf_hold_lease_ms(p), 60000);
     CHECK(hf_hold_valid_ms(p) > 30000);
-    rig_pause_ms(2100);
+    rig_pause_ms(4100);
     CHECK_INT(rig_take(other, 1, 0, NULL), HF_TAKEN);
     CHECK_INT(hf_hold_release(p, NULL), HF_OK);
 }
@@ -356,7 +356,7 @@ TEST(permit, that_has_ended_is_not_extended)
     rig_begin();
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     hf_semaphore *other = rig_semaphore(rig_client(NULL), "s", 1);
-    struct hf_acquire_options o = rig_options(RIG_TRY, 500, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 1500, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
     CHECK_INT(rig_take(other, 1, RIG_WAIT_MS, &next), HF_OK);
     int status = hf_hold_extend(p, 60000, NULL);

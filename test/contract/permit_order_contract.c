@@ -84,7 +84,7 @@ TEST(permit_order, several_who_come_first_are_served_by_one_release)
     hf_semaphore *of = fair(rig_client(NULL));
     CHECK_INT(rig_take(s, 3, 0, &p), HF_OK);
     for (int i = 0; i < 3; i++) {
-        t[i].keep_ms = 3000;
+        t[i].keep_ms = 5000;
         taker_start(&t[i], of, 1, RIG_WAIT_MS);
     }
     CHECK_INT(hf_hold_release(p, NULL), HF_OK);
@@ -101,7 +101,7 @@ TEST(permit_order, who_gave_up_is_skipped_at_once)
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 1);
     hf_semaphore *x = fair(rig_client(NULL)), *y = fair(rig_client(NULL));
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
-    taker_start(&first, x, 1, 500);
+    taker_start(&first, x, 1, 2000);
     taker_start(&second, y, 1, RIG_WAIT_MS);
     CHECK(rig_until_equal(&first.ended, 1));
     CHECK_INT(first.status, HF_TIMEOUT);

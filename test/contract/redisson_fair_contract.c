@@ -14,7 +14,7 @@ TEST(redisson_fair, leases_that_nobody_gives_back_go_on_in_order)
 {
     if (!rig_begin_with(HF_CAP_QUEUE)) return;
     hf_client *c = rig_client(NULL), *d = rig_client(NULL);
-    struct hf_acquire_options o = rig_options(0, 2000, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(0, 5000, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_lock_acquire(fair_lock(c, "a"), &o, NULL, NULL), HF_OK);
     atomic_store(&turns, 0);
     for (int i = 0; i < 4; i++) {
@@ -40,8 +40,8 @@ TEST(redisson_fair, a_wait_ends_with_timeout_and_not_before_it)
     hf_lock *other = fair_lock(rig_client(NULL), "a");
     CHECK_INT(rig_acquire(l, 0, 0, NULL), HF_OK);
     int64_t began_ms = rig_now_ms();
-    CHECK_INT(rig_acquire(other, 0, 500, NULL), HF_TIMEOUT);
-    CHECK(rig_now_ms() - began_ms >= 495);
+    CHECK_INT(rig_acquire(other, 0, 1000, NULL), HF_TIMEOUT);
+    CHECK(rig_now_ms() - began_ms >= 995);
 }
 
 /* testIsLocked, testIsHeldByCurrentThread */

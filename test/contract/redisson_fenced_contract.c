@@ -13,8 +13,8 @@ TEST(redisson_fenced, token_rises_through_every_form)
         rig_options(0, 0, 0),
         rig_options(0, 20000, HF_ACQUIRE_FIXED),
         rig_options(RIG_TRY, 0, 0),
-        rig_options(1000, 0, 0),
-        rig_options(1000, 20000, HF_ACQUIRE_FIXED),
+        rig_options(RIG_WAIT_MS, 0, 0),
+        rig_options(RIG_WAIT_MS, 20000, HF_ACQUIRE_FIXED),
     };
     uint64_t last = 0;
     rig_begin();

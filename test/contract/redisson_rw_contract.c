@@ -64,10 +64,10 @@ TEST(redisson_readwrite, two_readers_come_in_when_the_writers_lease_ends)
     static struct rw_actor r[2];
     if (!begin()) return;
     int64_t began_ms = rig_now_ms();
-    hold(a.write, 700);
+    hold(a.write, 1500);
     for (int i = 0; i < 2; i++) rw_actor_start(&r[i], b.read, RIG_WAIT_MS);
     for (int i = 0; i < 2; i++) CHECK(rw_actor_until_in(&r[i]));
-    CHECK(rig_now_ms() - began_ms >= 650);
+    CHECK(rig_now_ms() - began_ms >= 1450);
     for (int i = 0; i < 2; i++) rw_actor_go(&r[i]);
     rig_join();
 }
@@ -77,11 +77,11 @@ TEST(redisson_readwrite, a_reader_who_came_and_went_keeps_no_writer_waiting)
 {
     if (!begin()) return;
     int64_t began_ms = rig_now_ms();
-    hold(a.read, 900);
+    hold(a.read, 1500);
     hf_hold *later = hold(b.read, 60000);
     CHECK_INT(hf_hold_release(later, NULL), HF_OK);
     CHECK_INT(rig_acquire(b.write, 0, RIG_WAIT_MS, NULL), HF_OK);
-    CHECK(rig_now_ms() - began_ms >= 850);
+    CHECK(rig_now_ms() - began_ms >= 1450);
 }
 
 /* testReadLockLeaseTimeout */
@@ -121,7 +121,7 @@ TEST(redisson_readwrite, all_blocked_readers_come_in_together)
 TEST(redisson_readwrite, a_late_release_of_a_write_lock_says_that_it_was_late)
 {
     if (!begin()) return;
-    hf_hold *first = hold(a.write, 500);
+    hf_hold *first = hold(a.write, 1500);
     CHECK_INT(rig_acquire(b.write, 0, RIG_WAIT_MS, NULL), HF_OK);
     int status = hf_hold_release(first, NULL);
     CHECK(status == HF_EXPIRED || status == HF_LOST);
@@ -132,7 +132,7 @@ TEST(redisson_readwrite, a_late_release_of_a_write_lock_says_that_it_was_late)
 TEST(redisson_readwrite, a_read_lock_that_is_not_renewed_ends)
 {
     if (!begin()) return;
-    hf_hold *first = hold(a.read, 500);
+    hf_hold *first = hold(a.read, 1500);
     CHECK_INT(rig_probe(b.read), HF_OK);
     CHECK(rig_until(is_lost, first));
     CHECK_INT(rig_acquire(b.write, 0, RIG_WAIT_MS, NULL), HF_OK);
@@ -223,13 +223,13 @@ TEST(redisson_readwrite, a_random_mix_of_both_comes_to_its_end)
 TEST(redisson_readwrite, nothing_is_renewed_after_the_last_release)
 {
     if (!begin()) return;
-    struct hf_acquire_options o = rig_options(RIG_TRY, 1500, 0);
+    struct hf_acquire_options o = rig_renewed(RIG_TRY);
     for (int deep = 1; deep <= 2; deep++) {
         for (int i = 0; i < deep; i++)
             CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
         for (int i = 0; i < deep; i++)
             CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_OK);
-        rig_pause_ms(1800);
+        rig_pause_ms(500);
         CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_NOT_OWNER);
         CHECK_INT(rig_probe(b.write), HF_OK);
     }

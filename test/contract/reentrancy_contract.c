@@ -145,12 +145,12 @@ TEST(reentrancy, watchdog_wins_over_a_fixed_lease)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
-    struct hf_acquire_options o = rig_options(0, 2500, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(0, 4000, HF_ACQUIRE_FIXED);
     hf_hold *outer, *inner;
     CHECK_INT(hf_lock_acquire(l, &o, &outer, NULL), HF_OK);
     o = rig_renewed(0);
     CHECK_INT(hf_lock_acquire(l, &o, &inner, NULL), HF_OK);
-    rig_pause_ms(2700);
+    rig_pause_ms(4200);
     CHECK(rig_until_renewed(l, 0, 3));
     CHECK_INT(hf_hold_state(outer), HF_STATE_HELD);
     CHECK_INT(rig_probe(other), HF_TAKEN);

@@ -128,7 +128,7 @@ TEST(release, of_a_lost_hold_counts_down_like_any_other)
 {
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    struct hf_acquire_options o = rig_options(0, 2000, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(0, 3000, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
     CHECK(rig_until(store_is_free, l));

@@ -276,11 +276,11 @@ TEST(rw, a_wait_that_times_out_leaves_nothing_behind)
 {
     if (!begin()) return;
     CHECK_INT(hf_lock_try(a.read, NULL, NULL), HF_OK);
-    CHECK_INT(rig_acquire(b.write, 0, 300, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_acquire(b.write, 0, 1000, NULL), HF_TIMEOUT);
     CHECK_INT(rig_probe(b.read), HF_OK);
     CHECK_INT(hf_lock_release(a.read, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_try(a.write, NULL, NULL), HF_OK);
-    CHECK_INT(rig_acquire(b.read, 0, 300, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_acquire(b.read, 0, 1000, NULL), HF_TIMEOUT);
     CHECK_INT(hf_lock_release(a.write, NULL, NULL), HF_OK);
     CHECK_INT(rig_probe(b.write), HF_OK);
 }
@@ -307,7 +307,7 @@ static int is_lost(void *hold)
 TEST(rw, each_reader_has_a_lease_of_his_own)
 {
     if (!begin() || rig_has(HF_CAP_KERNEL)) return;
-    struct hf_acquire_options o = rig_options(RIG_TRY, 500, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 1500, HF_ACQUIRE_FIXED);
     hf_hold *mine, *other;
     CHECK_INT(hf_lock_acquire(a.read, &o, &mine, NULL), HF_OK);
     o.holder = hf_holder_new();
@@ -323,14 +323,14 @@ TEST(rw, each_reader_has_a_lease_of_his_own)
 TEST(rw, a_waiting_writer_comes_in_when_the_last_lease_ends)
 {
     if (!begin()) return;
-    struct hf_acquire_options o = rig_options(RIG_TRY, 600, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 1500, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
-    o.lease_ms = 1000;
+    o.lease_ms = 2000;
     o.holder = hf_holder_new();
     int64_t began_ms = rig_now_ms();
     CHECK_INT(hf_lock_acquire(a.read, &o, NULL, NULL), HF_OK);
     CHECK_INT(rig_acquire(b.write, 0, RIG_WAIT_MS, NULL), HF_OK);
-    CHECK(rig_now_ms() - began_ms >= 900);
+    CHECK(rig_now_ms() - began_ms >= 1900);
 }
 
 TEST(rw, the_watchdog_keeps_readers_and_writers)

@@ -107,7 +107,7 @@ TEST(rw_order, a_writer_who_gives_up_lets_the_readers_behind_him_in)
     static struct rw_actor writer, reader;
     if (!begin(HF_ORDER_FAIR)) return;
     CHECK_INT(hf_lock_try(a.read, NULL, NULL), HF_OK);
-    rw_actor_start(&writer, b.write, 1000);
+    rw_actor_start(&writer, b.write, 2000);
     rig_pause_ms(300);
     rw_actor_start(&reader, b.read, RIG_WAIT_MS);
     rig_pause_ms(100);

@@ -165,7 +165,7 @@ TEST(slots, that_were_free_at_once_are_not_kept_by_who_wants_one)
     if (!begin()) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 4);
     CHECK_INT(rig_take(s, 4, 0, &p), HF_OK);
-    t.keep_ms = 1500;
+    t.keep_ms = 3000;
     taker_start(&t, rig_semaphore(rig_client(NULL), "s", 4), 1, RIG_WAIT_MS);
     CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK(rig_until_equal(&t.got, 1));
@@ -183,7 +183,7 @@ TEST(slots, of_a_wait_that_was_over_too_early_are_given_back)
     if (!begin()) return;
     hf_semaphore *s = rig_semaphore(rig_client(NULL), "s", 3);
     CHECK_INT(rig_take(s, 1, 0, &p), HF_OK);
-    taker_start(&t, rig_semaphore(rig_client(NULL), "s", 3), 3, 500);
+    taker_start(&t, rig_semaphore(rig_client(NULL), "s", 3), 3, 2000);
     rig_join();
     CHECK_INT(t.status, HF_TIMEOUT);
     CHECK_INT(hf_hold_release(p, NULL), HF_OK);

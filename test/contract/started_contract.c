@@ -425,7 +425,7 @@ TEST(started, set_of_locks_is_granted_times_out_and_is_cancelled)
     hf_client *other = rig_client(NULL);
     for (int mode = 0; mode < RIG_MODES; mode++) {
         hf_client *c = rig_client_in((enum rig_mode)mode);
-        struct hf_acquire_options o = rig_options(50, 0, 0);
+        struct hf_acquire_options o = rig_options(2000, 0, 0);
         hf_multi *m = set_of(c);
         hf_hold *b;
         hf_cancel *cancel;

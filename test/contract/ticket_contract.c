@@ -97,9 +97,9 @@ TEST(ticket, of_a_hold_whose_lease_ended_is_expired)
     hf_hold *g;
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    if (!detached_acquire(l, 200, &g)) return;
+    if (!detached_acquire(l, 2000, &g)) return;
     CHECK_INT(hf_hold_ticket(g, ticket, sizeof ticket, NULL), HF_OK);
-    rig_pause_ms(300);
+    rig_pause_ms(2300);
     CHECK_INT(hf_lock_attach(l, ticket, 0, &g, NULL), HF_EXPIRED);
     CHECK_INT(hf_ticket_release(l, ticket, NULL), HF_EXPIRED);
     CHECK_INT(rig_probe(l), HF_OK);
@@ -112,7 +112,7 @@ TEST(ticket, of_a_hold_that_somebody_else_has_now_is_lost)
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
-    if (!detached_acquire(l, 200, &g)) return;
+    if (!detached_acquire(l, 2000, &g)) return;
     uint64_t fence = hf_hold_fence(g);
     CHECK_INT(hf_hold_ticket(g, ticket, sizeof ticket, NULL), HF_OK);
     CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &next), HF_OK);
@@ -129,7 +129,7 @@ TEST(ticket, of_the_same_holders_earlier_hold_does_not_free_the_later_one)
     hf_hold *g;
     rig_begin();
     hf_lock *l = rig_lock(rig_client(NULL), "a");
-    if (!detached_acquire(l, 200, &g)) return;
+    if (!detached_acquire(l, 2000, &g)) return;
     CHECK_INT(hf_hold_ticket(g, ticket, sizeof ticket, NULL), HF_OK);
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
     CHECK_INT(hf_ticket_release(l, ticket, NULL), HF_LOST);

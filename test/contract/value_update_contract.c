@@ -123,7 +123,7 @@ TEST(value_update, gives_up_when_its_time_is_over)
     if (!rig_begin_with(HF_CAP_VALUE)) return;
     hf_client *c = rig_client(NULL);
     struct spoiler s = {rig_client(NULL), 0};
-    o.wait_ms = 100;
+    o.wait_ms = 1000;
     CHECK_INT(hf_value_update(c, "a", spoil, &s, &o, NULL, NULL), HF_TIMEOUT);
     holds(c, "a", "new");
 }
@@ -283,7 +283,7 @@ TEST(value_update, that_is_started_gives_up_as_one_that_waits)
         CHECK_INT(t->status, HF_CHANGED);
         CHECK_INT(atomic_load(&t->runs), 3);
         o.tries = 0;
-        o.wait_ms = 50;
+        o.wait_ms = 1000;
         CHECK_INT(
             hf_value_update_start(c, "a", count_late, &o, on_updated, t, NULL),
             HF_OK);

@@ -13,7 +13,7 @@ TEST(redisson_exclusion, what_java_holds_we_cannot_take)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_STR(peer_ask(&java, "lock a %d", PEER_LEASE_MS), "ok");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_TAKEN);
-    CHECK_INT(rig_acquire(l, 0, 300, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_acquire(l, 0, 1000, NULL), HF_TIMEOUT);
     CHECK_STR(peer_ask(&java, "unlock a"), "ok");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
 }

@@ -149,11 +149,11 @@ TEST(redisson_permit, what_ended_with_our_lease_comes_to_java)
 
 TEST(redisson_permit, what_we_keep_java_sees_renewed)
 {
-    struct hf_acquire_options o = rig_options(RIG_TRY, 1500, 0);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 4000, 0);
     hf_hold *p;
     hf_semaphore *s = begin(1);
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
-    CHECK_STR(java_takes(1, 4000, PEER_LEASE_MS), "none");
+    CHECK_STR(java_takes(1, 6000, PEER_LEASE_MS), "none");
     CHECK_INT(hf_hold_release(p, NULL), HF_OK);
 }
 

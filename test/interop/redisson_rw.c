@@ -243,21 +243,21 @@ TEST(redisson_rw, java_is_kept_out_of_what_was_upgraded)
 TEST(redisson_rw, both_watchdogs_keep_what_is_theirs)
 {
     hf_hold *g = NULL;
-    struct hf_acquire_options o = rig_options(RIG_TRY, 1500, 0);
-    begin(1500);
-    peer_start(&other, &server, 1500);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 4000, 0);
+    begin(4000);
+    peer_start(&other, &server, 4000);
     CHECK_INT(hf_lock_acquire(a.read, &o, &g, NULL), HF_OK);
     CHECK_STR(peer_ask(&java, "read.lock a"), "ok");
     rig_pause_ms(5000);
     CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     CHECK_STR(peer_ask(&other, "write.try a 0"), "false");
     CHECK_INT(hf_hold_release(g, NULL), HF_OK);
-    rig_pause_ms(3000);
+    rig_pause_ms(5000);
     CHECK_STR(peer_ask(&java, "read.count a"), "1");
     CHECK_INT(rig_probe(a.write), HF_TAKEN);
     CHECK_STR(peer_ask(&java, "read.unlock a"), "ok");
     CHECK_INT(hf_lock_acquire(a.write, &o, NULL, NULL), HF_OK);
-    rig_pause_ms(3000);
+    rig_pause_ms(5000);
     CHECK_STR(peer_ask(&other, "read.try a 0"), "false");
 }
 

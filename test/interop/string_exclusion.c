@@ -9,7 +9,7 @@ LIBRARY_TEST(exclusion, what_it_holds_we_cannot_take)
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_STR(peer_ask(&t->there, "lock a %d", PEER_LEASE_MS), "ok");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_TAKEN);
-    CHECK_INT(rig_acquire(l, 0, 300, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_acquire(l, 0, 1000, NULL), HF_TIMEOUT);
     CHECK_STR(peer_ask(&t->there, "unlock a"), "ok");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
 }
@@ -56,7 +56,7 @@ LIBRARY_TEST(exclusion, what_we_try_in_vain_leaves_its_lock_as_it_was)
     CHECK_STR(peer_ask(&t->there, "lock a %d", PEER_LEASE_MS), "ok");
     snprintf(before, sizeof before, "%s", redis_say(&t->server, "GET a"));
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_TAKEN);
-    CHECK_INT(rig_acquire(l, 0, 300, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_acquire(l, 0, 1000, NULL), HF_TIMEOUT);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_NOT_OWNER);
     CHECK_STR(redis_say(&t->server, "GET a"), before);
     CHECK(redis_number(&t->server, "PTTL a") > 30000);

@@ -21,7 +21,7 @@ unfinished() { ! gone "$1"; }
 
 # A fence of a new hold, whose lease ends by itself.
 fence_take() {
-    "$HOLDFAST" acquire --json --lease 300ms -w 20 stock |
+    "$HOLDFAST" acquire --json --lease 1s -w 20 stock |
         sed 's/.*"fence":\([0-9]*\).*/\1/'
 }
 

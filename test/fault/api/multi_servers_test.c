@@ -154,7 +154,7 @@ TEST(multi_servers, sets_no_end_to_the_tokens)
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     hf_multi *m = multi_named(rig_client(NULL), 2);
-    struct hf_acquire_options o = rig_options(0, 400, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(0, 3000, HF_ACQUIRE_FIXED);
     CHECK_INT(hf_multi_acquire(m, &o, &g, NULL), HF_OK);
     for (size_t i = 0; i < 2; i++) {
         fence[i] = hf_hold_fence(hf_hold_part(g, i));
@@ -163,7 +163,7 @@ TEST(multi_servers, sets_no_end_to_the_tokens)
     CHECK_INT(redis_number(&r, "PTTL redisson_lock_token:{a}"), -1);
     CHECK_INT(redis_number(&r, "PTTL redisson_lock_token:{b}"), -1);
     CHECK_INT(hf_hold_release(g, NULL), HF_OK);
-    rig_pause_ms(600);
+    rig_pause_ms(3300);
     CHECK_INT(hf_multi_acquire(m, &o, &g, NULL), HF_OK);
     for (size_t i = 0; i < 2; i++)
         CHECK(hf_hold_fence(hf_hold_part(g, i)) > fence[i]);

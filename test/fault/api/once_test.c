@@ -12,6 +12,7 @@
 #include "lib/rig_redis.h"
 
 #define LEASE_MS 1500
+#define RUNNER_LEASE_MS 4000 /* no stall of the machine ends it */
 
 static int runner_run(struct lab_proc *self, const void *arg)
 {
@@ -20,7 +21,7 @@ static int runner_run(struct lab_proc *self, const void *arg)
     char line[PROC_LINE_MAX];
     hf_client *c = NULL;
     hf_once *run = NULL;
-    o.lease_ms = LEASE_MS;
+    o.lease_ms = RUNNER_LEASE_MS;
     if (hf_client_open(arg, &o, &c, NULL) != HF_OK) return 1;
     if (hf_once_begin(c, "job", NULL, &run, &r, NULL) != HF_OK) return 1;
     proc_say(self, r.outcome == HF_ONCE_MINE ? "mine" : "not mine");

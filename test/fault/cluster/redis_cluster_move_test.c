@@ -44,14 +44,13 @@ TEST(redis_cluster_move, a_lock_is_renewed_and_released_where_its_slot_went)
 TEST(redis_cluster_move, a_watchdog_hold_stays_held)
 {
     hf_hold *g = NULL;
-    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    struct hf_acquire_options o = rig_renewed(RIG_TRY);
     begin();
-    o.lease_ms = 1500;
-    hf_lock *l = rig_lock(rig_client(&o), NAME);
-    CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
+    hf_lock *l = rig_lock(rig_client(NULL), NAME);
+    CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
     for (int i = 0; i < 4; i++) {
         cluster_rig_move(&c, slot, i % 2 ? to : from, i % 2 ? from : to);
-        rig_pause_ms(600);
+        CHECK(rig_until_renewed(l, 0, 3));
         CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     }
     CHECK_INT(hf_hold_release(g, NULL), HF_OK);

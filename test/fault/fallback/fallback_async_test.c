@@ -180,7 +180,7 @@ static void on_state(const struct hf_event *ev, void *user)
 
 TEST(fallback_async, changes_of_state_are_told_where_the_store_s_are)
 {
-    struct hf_acquire_options a = rig_options(RIG_TRY, 300, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options a = rig_options(RIG_TRY, 1000, HF_ACQUIRE_FIXED);
     struct hf_event ev = HF_EVENT_INIT;
     int lost = 0;
     fall_begin(&f, "local");

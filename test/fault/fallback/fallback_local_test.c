@@ -127,7 +127,7 @@ TEST(fallback_local, is_not_for_a_wait_that_the_store_answered)
     hf_lock *l = local_lock("a"), *other = local_lock("a");
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     CHECK_INT(hf_lock_try(other, NULL, NULL), HF_TAKEN);
-    CHECK_INT(rig_acquire(other, 0, 300, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_acquire(other, 0, 2000, NULL), HF_TIMEOUT);
     CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
     CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_STORE);
     CHECK_INT(fall_files(&f), 0);
@@ -249,7 +249,7 @@ static int is_lost(void *hold)
 
 TEST(fallback_local, a_lost_hold_of_this_host_is_followed_by_the_store_s)
 {
-    struct hf_acquire_options o = rig_options(RIG_TRY, 200, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 1000, HF_ACQUIRE_FIXED);
     hf_hold *lost = NULL, *g = NULL;
     fall_begin(&f, "local");
     hf_lock *l = local_lock("a");

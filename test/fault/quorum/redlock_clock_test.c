@@ -8,8 +8,8 @@
 #include "lib/planted.h"
 #include "lib/redlock.h"
 
-#define LEASE_MS 1200
-#define MAX_LEASE_MS 2500 /* a quarantine is as long */
+#define LEASE_MS 3000
+#define MAX_LEASE_MS 5000 /* a quarantine is as long */
 #define JUMP_MS INT64_C(120000)
 #define FIXED_MS 6000 /* a lease that is not renewed */
 #define STEP_MS 1900  /* a node that is 2 s ahead takes no number of ours */

@@ -9,7 +9,7 @@
 #include "lib/redlock.h"
 
 #define TIMES 50
-#define LEASE_MS 1200
+#define LEASE_MS 3000
 
 static struct redlock r;
 
@@ -80,7 +80,7 @@ TEST(redlock_killed, without_three_nothing_is_held_and_all_say_why)
     struct hf_acquire_options a = rig_options(RIG_WAIT_MS, 0, 0);
     struct hf_error err = {0};
     redlock_begin(&r, 30000);
-    o.patience_ms = 1000;
+    o.patience_ms = 2500;
     hf_client *c = redlock_client(&r, 0, &o);
     hf_lock *l = rig_lock(c, "a");
     uint64_t fence = redlock_use(l, 0);
@@ -104,7 +104,7 @@ TEST(redlock_killed, three_that_come_back_serve_who_never_met_them)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     redlock_begin(&r, 30000);
-    o.patience_ms = 500;
+    o.patience_ms = 2000;
     nodes_kill(2, 3);
     hf_client *c = redlock_newcomer(&r, 0, &o);
     hf_lock *l = rig_lock(c, "a");

@@ -115,7 +115,7 @@ TEST(acl, who_lacks_a_command_of_the_script_is_told_so)
 TEST(acl, without_a_fence_who_lacks_the_scripts_cannot_release)
 {
     struct hf_error err = {0};
-    struct hf_acquire_options o = rig_options(RIG_TRY, 500, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options o = rig_options(RIG_TRY, 3000, HF_ACQUIRE_FIXED);
     begin();
     user_make("~* &* +@all -eval -evalsha");
     hf_client *c = user_client("?format=string&fence=off", NULL, NULL);
@@ -314,7 +314,7 @@ TEST(acl, who_may_not_release_is_told_at_the_end_of_a_run)
     begin();
     atomic_store(&told, 0);
     user_make("~* &* +@all");
-    hf_client *c = user_client("?lease=1s", on_release_log, &told);
+    hf_client *c = user_client("?lease=4s", on_release_log, &told);
     CHECK_INT(hf_once_begin(c, "job", NULL, &run, &result, &err), HF_OK);
     CHECK_STR(redis_say(&r, "ACL SETUSER eve -del"), "OK");
     CHECK_INT(hf_once_end(run, 0, NULL, 0, &err), HF_OK);

@@ -92,7 +92,7 @@ TEST(bad_keys, a_hold_without_an_expiry_is_told_and_can_be_broken)
 {
     begin();
     for (int i = 0; i < FORMATS; i++) {
-        struct hf_acquire_options o = rig_options(400, 0, 0);
+        struct hf_acquire_options o = rig_options(1000, 0, 0);
         struct hf_error err = {0};
         int64_t ttl_ms = 0;
         redis_say(&r, "FLUSHALL");

@@ -15,8 +15,8 @@
 static hf_client *impatient_client(const char *url)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    o.timeout_ms = 500;
-    o.patience_ms = 1000;
+    o.timeout_ms = 1500;
+    o.patience_ms = 2500;
     return rig_client_at(url, &o);
 }
 
@@ -197,13 +197,13 @@ TEST(bad_server, a_full_one_says_so_and_can_still_be_unlocked)
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
-    o.lease_ms = 1500;
+    o.lease_ms = 4000;
     hf_lock *l = rig_lock(rig_client(&o), "held");
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_OK);
     CHECK_STR(redis_say(&r, "CONFIG SET maxmemory 1"), "OK");
     try_says(r.url, HF_UNAVAILABLE, "memory");
     CHECK_INT(redis_number(&r, "EXISTS a"), 0);
-    rig_pause_ms(3000);
+    rig_pause_ms(6000);
     CHECK_INT(hf_hold_state(g), HF_STATE_HELD); /* it is renewed */
     CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(redis_number(&r, "EXISTS held"), 0);

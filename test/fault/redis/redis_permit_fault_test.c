@@ -340,8 +340,8 @@ TEST(redis_permit_fault, a_full_server_says_so_and_takes_permits_back)
     hf_hold *p, *more;
     struct hf_error err = {0};
     begin();
-    o.lease_ms = 1500;
-    o.patience_ms = 500;
+    o.lease_ms = 4000;
+    o.patience_ms = 2000;
     hf_client *c = rig_client(&o);
     hf_semaphore *s = rig_semaphore(c, "s", 2);
     hf_semaphore *counter = rig_counter(c, "n", 1);
@@ -350,7 +350,7 @@ TEST(redis_permit_fault, a_full_server_says_so_and_takes_permits_back)
     CHECK_INT(hf_semaphore_try(s, &more, &err), HF_UNAVAILABLE);
     CHECK(strstr(err.text, "memory") != NULL);
     CHECK_INT(redis_number(&r, "GET s"), 1);
-    rig_pause_ms(3000);
+    rig_pause_ms(6000);
     CHECK(hf_hold_valid_ms(p) > 0); /* it is renewed */
     CHECK_INT(hf_hold_release(p, NULL), HF_OK);
     CHECK_INT(redis_number(&r, "GET s"), 2);

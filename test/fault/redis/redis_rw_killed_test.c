@@ -44,7 +44,7 @@ static void begin(int order)
 {
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
-    w = (struct actor){.url = r.url, .order = order, .lease_ms = 1500};
+    w = (struct actor){.url = r.url, .order = order, .lease_ms = 3000};
 }
 
 /* Before the test opens a client: it forks. */
@@ -78,12 +78,12 @@ TEST(redis_rw_killed, a_reader_keeps_writers_out_for_its_lease_only)
     uint64_t living = hf_holder_new();
     hf_hold *g = NULL;
     CHECK_INT(rig_acquire(a.read, living, RIG_TRY, &g), HF_OK);
-    rig_pause_ms(2500); /* it renews */
+    rig_pause_ms(4500); /* it renews */
     CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(rig_probe(a.write), HF_TAKEN);
     CHECK_INT(rig_acquire(a.read, living, RIG_TRY, &g), HF_OK);
     actor_kill();
-    rig_pause_ms(2000); /* the living one keeps the lock's own end away */
+    rig_pause_ms(4000); /* the living one keeps the lock's own end away */
     CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK_INT(rig_probe(a.write), HF_OK);
 }

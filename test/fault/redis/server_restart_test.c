@@ -161,8 +161,8 @@ TEST(server_restart, while_it_is_down_calls_say_unavailable_in_time)
     struct hf_error err = {0};
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
-    o.timeout_ms = 300;
-    o.patience_ms = 500;
+    o.timeout_ms = 1000;
+    o.patience_ms = 2000;
     hf_client *c = rig_client(&o);
     hf_lock *l = rig_lock(c, "a");
     CHECK_INT(rig_probe(l), HF_OK);

@@ -30,7 +30,7 @@ TEST(redisson_defects, a_lock_without_an_end_is_granted_to_nobody)
     void *mark = &r; /* nothing is given */
     hf_hold *g = mark;
     struct hf_error err = {0};
-    struct hf_acquire_options o = rig_options(300, 0, 0);
+    struct hf_acquire_options o = rig_options(1000, 0, 0);
     redis_say(&r, "HSET a 0f0f0f0f-1111-4222-8333-444444444444:1 1");
     CHECK_INT(hf_lock_try(l, &g, NULL), HF_TAKEN);
     CHECK_INT(hf_lock_acquire(l, &o, &g, &err), HF_TIMEOUT);

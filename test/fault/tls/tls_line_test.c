@@ -137,7 +137,7 @@ TEST(tls_line, that_is_slow_but_fast_enough_works)
 TEST(tls_line, to_a_stopped_server_ends_by_the_deadline_and_works_again)
 {
     begin();
-    hf_client *c = client_by_proxy(400);
+    hf_client *c = client_by_proxy(1500);
     hf_lock *l = rig_lock(c, "a");
     CHECK_INT(rig_probe(l), HF_OK);
     redis_pause(&s.redis);

@@ -167,7 +167,7 @@ TEST(tls_peer, requests_and_subscriptions_go_over_tls_only)
     hf_client *other = rig_client_at(tls_server_url(&s, ""), NULL);
     hf_lock *held = rig_lock(other, "a");
     CHECK_INT(hf_lock_try(held, NULL, NULL), HF_OK);
-    CHECK_INT(rig_acquire(rig_lock(c, "a"), 0, 300, NULL), HF_TIMEOUT);
+    CHECK_INT(rig_acquire(rig_lock(c, "a"), 0, 2000, NULL), HF_TIMEOUT);
     const char *list = redis_say(&s.redis, "CLIENT LIST");
     snprintf(wanted, sizeof wanted, "laddr=127.0.0.1:%d ", s.port);
     int links = 0;

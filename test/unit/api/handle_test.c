@@ -222,7 +222,7 @@ static void hear(hf_hold *hold, const struct hf_event *ev, void *user)
 TEST(handle, that_is_gone_is_told_nothing_although_it_is_in_hand)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    struct hf_acquire_options a = rig_options(RIG_TRY, 20, HF_ACQUIRE_FIXED);
+    struct hf_acquire_options a = rig_options(RIG_TRY, 500, HF_ACQUIRE_FIXED);
     struct grip g;
     hf_hold *hold = NULL;
     rig_begin_on("memory:");
@@ -232,7 +232,7 @@ TEST(handle, that_is_gone_is_told_nothing_although_it_is_in_hand)
     CHECK_INT(hf_lock_acquire(rig_lock(c, "a"), &a, &hold, NULL), HF_OK);
     CHECK_INT(hf_hold_on_state(hold, hear, NULL, NULL), HF_OK);
     CHECK_INT(hf__handle_take(hold, &g, 0), 0);
-    rig_pause_ms(40);
+    rig_pause_ms(600);
     CHECK_INT(hf_hold_state(hold), HF_STATE_LOST);
     CHECK_INT(hf_hold_release_start(hold, NULL, NULL, NULL), HF_OK);
     CHECK_INT(hf_client_process(c), HF_OK);

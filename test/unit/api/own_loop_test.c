@@ -224,7 +224,7 @@ TEST(own_loop, blocking_calls_work_too)
     rig_begin_on("memory:");
     hf_client *c = loop_client(&t, 0);
     hf_lock *l = rig_lock(c, "a");
-    struct hf_acquire_options o = rig_options(200, 0, 0);
+    struct hf_acquire_options o = rig_options(1000, 0, 0);
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
     o.holder = hf_holder_new();
     CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_TIMEOUT);

@@ -42,7 +42,7 @@ static void begin(void)
 static int probe(const char *url)
 {
     struct hf_probe_options o = HF_PROBE_OPTIONS_INIT;
-    o.timeout_ms = 300;
+    o.timeout_ms = 1500;
     hf_probe_close(p);
     p = NULL;
     return hf_probe_open(url, &o, &p, &err);

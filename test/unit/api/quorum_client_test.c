@@ -91,7 +91,7 @@ TEST(quorum_client, three_nodes_are_not_warned_of)
 TEST(quorum_client, new_nodes_are_waited_for_and_it_is_said)
 {
     struct hf_error err = {0};
-    struct hf_acquire_options o = rig_options(50, 0, 0);
+    struct hf_acquire_options o = rig_options(1000, 0, 0);
     rig_begin_at("quorum:memory:n1|memory:n2|memory:n3");
     hf_client *c = NULL;
     CHECK_INT(hf_client_open(rig_url(), NULL, &c, NULL), HF_OK);
@@ -106,7 +106,7 @@ TEST(quorum_client, new_nodes_are_waited_for_and_it_is_said)
 TEST(quorum_client, majority_that_is_away_is_said)
 {
     struct hf_error err = {0};
-    struct hf_acquire_options o = rig_options(200, 0, 0);
+    struct hf_acquire_options o = rig_options(1000, 0, 0);
     hf_client *c = NULL;
     hf_lock *l = NULL;
     rig_begin_at("quorum:memory:d1|memory:d2?down=1|memory:d3?down=1");

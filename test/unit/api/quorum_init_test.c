@@ -41,7 +41,7 @@ static int init(const char *url, unsigned flags)
 {
     struct hf_quorum_options o = HF_QUORUM_OPTIONS_INIT;
     o.flags = flags;
-    o.timeout_ms = 300;
+    o.timeout_ms = 1500;
     return nodes_init(url, &o, nodes, HF_QUORUM_NODES_MAX, &len, &err);
 }
 
@@ -50,7 +50,7 @@ static int replace(const char *url, const char *old_url, const char *new_url,
 {
     struct hf_quorum_options o = HF_QUORUM_OPTIONS_INIT;
     o.flags = flags;
-    o.timeout_ms = 300;
+    o.timeout_ms = 1500;
     return nodes_replace(url, old_url, new_url, &o, nodes, HF_QUORUM_NODES_MAX,
                          &len, &err);
 }

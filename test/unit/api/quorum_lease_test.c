@@ -110,7 +110,7 @@ TEST(quorum_lease, the_quarantine_of_a_replacement_has_the_urls_drift)
 TEST(quorum_lease, one_that_is_too_short_for_the_answers_is_said)
 {
     struct hf_error err = {0};
-    struct hf_acquire_options o = rig_options(400, 100, 0);
+    struct hf_acquire_options o = rig_options(1500, 100, 0);
     trio_begin(0);
     hf_lock *l = NULL;
     hf_client *c = trio_client("quorum:memory:la?delay_ms=120|"

@@ -229,7 +229,7 @@ TEST(quorum_view, a_clock_that_is_far_ahead_is_named)
 {
     struct hf_error err = {0};
     struct hf_node nodes[TRIO_NODES];
-    struct hf_acquire_options o = rig_options(300, 0, 0);
+    struct hf_acquire_options o = rig_options(1500, 0, 0);
     hf_lock *l = NULL;
     trio_begin(0);
     rig_client_at("memory:la?clock_ms=5000", NULL);
