@@ -1,6 +1,6 @@
 /*
- * barrier_contract.c: waiting until all are there.  One rule: who went on went
- * on with as many as it takes, all of them alive.
+ * barrier_contract.c: waiting until all parties have arrived.  One rule: a
+ * party that passed did so together with as many live parties as it takes.
  */
 #include <string.h>
 
@@ -69,29 +69,29 @@ static struct {
 
 static void march_run(void *arg)
 {
-    int who = *(int *)arg;
+    int party = *(int *)arg;
     for (int i = 0; i < ROUNDS; i++) {
         struct hf_passed p = HF_PASSED_INIT;
         atomic_fetch_add(&march.arrived[i], 1);
-        if (rig_barrier_wait(march.barriers[who], RIG_WAIT_MS, &p, NULL)
+        if (rig_barrier_wait(march.barriers[party], RIG_WAIT_MS, &p, NULL)
             != HF_OK)
             atomic_fetch_add(&march.failed, 1);
         if (atomic_load(&march.arrived[i]) != PARTIES)
             atomic_fetch_add(&march.early, 1);
-        march.generations[who][i] = p.generation;
+        march.generations[party][i] = p.generation;
     }
 }
 
 TEST(barrier, can_be_used_again_at_once)
 {
-    static int who[PARTIES];
+    static int parties[PARTIES];
     memset(&march, 0, sizeof march);
     if (!rig_begin_with(HF_CAP_TALLY)) return;
     for (int i = 0; i < PARTIES; i++) {
-        who[i] = i;
+        parties[i] = i;
         march.barriers[i] = rig_barrier(rig_client(NULL), "a", PARTIES);
     }
-    for (int i = 0; i < PARTIES; i++) rig_spawn(march_run, &who[i]);
+    for (int i = 0; i < PARTIES; i++) rig_spawn(march_run, &parties[i]);
     rig_join();
     CHECK_INT(atomic_load(&march.failed), 0);
     CHECK_INT(atomic_load(&march.early), 0);
@@ -162,7 +162,7 @@ TEST(barrier, who_only_tries_is_not_counted_unless_it_is_the_last)
     CHECK(p.generation == w.passed.generation);
 }
 
-/* Longer than its lease in the store. */
+/* For longer than the lease of a waiting party in the store. */
 TEST(barrier, who_waits_for_long_stays_counted)
 {
     static struct gate_wait w[2];

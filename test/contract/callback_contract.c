@@ -1,6 +1,6 @@
 /*
- * callback_contract.c: a callback may call anything, and nobody blocks longer
- * than he said, whatever callbacks or other calls of the same holder do.
+ * callback_contract.c: a callback may call anything, and no call blocks
+ * beyond its deadline, whatever callbacks and other calls of its holder do.
  */
 #include <stdatomic.h>
 

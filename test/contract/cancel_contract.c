@@ -1,6 +1,6 @@
 /*
- * cancel_contract.c: ending a wait from outside.  One rule: who was cancelled
- * holds nothing and stands in nobody's way.
+ * cancel_contract.c: ending a wait from outside.  One rule: a caller whose
+ * wait was cancelled holds nothing and keeps no place in the queue.
  */
 #include <signal.h>
 #include <string.h>

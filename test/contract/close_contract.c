@@ -11,7 +11,7 @@ struct caller {
     hf_client *client;
     atomic_int entered;
     atomic_int closing; /* the close is called now */
-    atomic_int left;    /* it has looked at what is the client's */
+    atomic_int left;    /* the callback has used the client's data */
     atomic_int status;
 };
 

@@ -1,6 +1,7 @@
 /*
- * counter_contract.c: a plain counter: so many may be taken as it has, and
- * nobody holds them.  One rule for all of it: what is not there is not taken.
+ * counter_contract.c: a plain counter: permits are taken from it and added
+ * to it, and have no holder.  One rule for all of it: no more is taken than the
+ * counter has.
  */
 #include <string.h>
 
@@ -319,7 +320,7 @@ static void ended(hf_semaphore *sem, int status, hf_hold *hold,
     atomic_fetch_add(&e->all, 1);
 }
 
-/* They have their turns one after the other, and their ends together. */
+/* The waiters ask one after the other, and their waits end together. */
 TEST(counter, that_is_empty_is_called_so_to_all_who_waited_for_as_long)
 {
     static struct ends e;

@@ -1,6 +1,7 @@
 /*
- * election_contract.c: one of many leads, everybody sees who, and who has been
- * succeeded can change nothing.  One rule for all of it: no two lead at once.
+ * election_contract.c: one of many candidates leads, every client sees which
+ * one, and a former leader can change nothing.  One rule for all of it: no two
+ * candidates lead at once.
  */
 #include <string.h>
 
@@ -192,7 +193,7 @@ TEST(election, is_not_won_twice_by_one_candidate)
     CHECK_INT(leads(a), HF_STATE_HELD);
 }
 
-/* What some threads are told who campaign at once. */
+/* What several threads are told that campaign at the same time. */
 static struct crowd {
     hf_election *e;
     atomic_int ready, won, refused;
@@ -389,7 +390,7 @@ TEST(election, never_shows_a_former_leaders_value_as_the_present_ones)
     hf_client *c = rig_client(NULL);
     hf_election *a = candidate_with(c, NULL), *b = candidate();
     CHECK_INT(campaign(a, 0, "mine"), HF_OK);
-    /* Gone without a word, as a process that is killed. */
+    /* It goes without resigning, like a process that is killed. */
     CHECK_INT(hf_hold_release(hf_election_hold(a), NULL), HF_OK);
     CHECK_INT(campaign(b, RIG_WAIT_MS, NULL), HF_OK);
     CHECK_STR(published(b), "");
@@ -404,7 +405,7 @@ TEST(election, refuses_what_who_was_succeeded_would_publish)
     CHECK_INT(campaign(a, 0, "old"), HF_OK);
     CHECK_INT(hf_lock_break(rig_lock(c, "post"), NULL, NULL), HF_OK);
     CHECK_INT(campaign(b, RIG_WAIT_MS, "new"), HF_OK);
-    /* By its own clock it still leads: the fence tells. */
+    /* By its own clock it still leads; the fence shows that it does not. */
     CHECK_INT(hf_election_publish(a, "again", 5, NULL), HF_LOST);
     CHECK_STR(published(b), "new");
 }

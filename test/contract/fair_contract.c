@@ -1,6 +1,6 @@
 /*
- * fair_contract.c: locks that are given to who has waited longest.  One rule:
- * who comes next is started when the store says that the last one queues.
+ * fair_contract.c: locks that go to the longest waiter.  One rule: a test
+ * starts the next waiter when the store reports that the last one is queued.
  */
 #include "lib/fair.h"
 
@@ -47,7 +47,8 @@ TEST(fair, who_came_first_is_served_first_across_clients)
     CHECK_INT(rig_probe(l), HF_OK);
 }
 
-/* One who writes down what he got, and gives it back at once.  Static. */
+/* A waiter that notes what it was granted, and releases it at once.  Static:
+ * its thread may outlive a test that fails. */
 struct reader {
     hf_lock *lock;
     int64_t lease_ms; /* 0: the client's */
@@ -130,7 +131,7 @@ TEST(fair, length_and_position_are_told)
             i + 1);
     CHECK_INT(hf_lock_inspect(l, &info, NULL), HF_OK);
     CHECK_INT(info.queued, 3);
-    CHECK_INT(info.position, 0); /* who has it does not queue */
+    CHECK_INT(info.position, 0); /* the holder is not queued */
     CHECK(info.mine);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     rig_join();
@@ -154,7 +155,7 @@ TEST(fair, a_try_respects_the_queue_and_never_enters_it)
     CHECK_INT(fair_queued(l), 0);
 }
 
-/* The holder's own next acquire is behind those who wait. */
+/* The holder's own next acquire comes after the waiters. */
 TEST(fair, who_releases_and_asks_again_is_served_last)
 {
     hf_client *clients[CLIENTS];
@@ -183,7 +184,7 @@ TEST(fair, a_holder_who_did_not_queue_hands_over_as_well)
     for (int i = 0; i < 3; i++) CHECK_INT(waiters[i].turn, i + 1);
 }
 
-/* They wait until nobody queues, on any client. */
+/* It waits until no client has a queued waiter. */
 TEST(fair, who_does_not_queue_comes_after_all_who_do)
 {
     hf_client *clients[CLIENTS];
@@ -296,7 +297,8 @@ TEST(fair, breaking_gives_it_to_the_first_who_waits)
     for (int i = 0; i < 3; i++) CHECK_INT(waiters[i].turn, i + 1);
 }
 
-/* testLeaseTimeout: nobody releases, and still they come in order. */
+/* testLeaseTimeout: the holder does not release, and the waiters still come in
+ * order. */
 TEST(fair, the_end_of_a_lease_gives_it_to_the_first_who_waits)
 {
     hf_client *clients[CLIENTS];
@@ -310,7 +312,8 @@ TEST(fair, the_end_of_a_lease_gives_it_to_the_first_who_waits)
     for (int i = 0; i < 3; i++) CHECK_INT(waiters[i].turn, i + 1);
 }
 
-/* The store gives it for a moment; the acquire has asked for the rest. */
+/* The store grants it for a moment only; the acquire asks for the rest of the
+ * lease. */
 TEST(fair, what_was_handed_over_is_held_for_its_whole_lease)
 {
     static struct fair_waiter w;
@@ -335,7 +338,8 @@ TEST(fair, what_was_handed_over_is_held_for_its_whole_lease)
     CHECK_INT(w.release_status, HF_OK);
 }
 
-/* Of a lease of 30 s, so long after the waiter came it is released. */
+/* The lock is released `pause_ms` after the waiter came; the waiter's lease is
+ * 30 s. */
 static void grant_is_whole(hf_lock *l, hf_lock *other, unsigned flags,
                            int64_t pause_ms)
 {
@@ -351,7 +355,8 @@ static void grant_is_whole(hf_lock *l, hf_lock *other, unsigned flags,
     CHECK_INT(r.release_status, HF_OK);
 }
 
-/* Whether its waiter has asked just now, or the store has to be asked. */
+/* Both if the waiter has asked just now, and if the store must be asked again
+ * for the lease. */
 TEST(fair, a_grant_has_its_whole_lease_at_once)
 {
     if (!rig_begin_with(HF_CAP_QUEUE)) return;

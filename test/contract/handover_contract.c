@@ -1,7 +1,8 @@
 /*
  * handover_contract.c: a released lock goes to the next waiter of the process,
- * for so many times and so long.  One rule: a token that is the last one plus
- * one was handed over; one that the store gave is a clock's, and far above it.
+ * a limited number of times and for a limited time.  One rule: a token that is
+ * the last one plus one was handed over; a token of the store comes from a
+ * clock, and is far above it.
  */
 #include <string.h>
 
@@ -285,7 +286,7 @@ static struct crowd {
      * and written apart, so that two inside at once would lose one. */
     atomic_int inside, overlaps, count, falls;
     _Atomic uint64_t last;
-    atomic_int entries; /* as `count`, for who is outside */
+    atomic_int entries; /* as `count`, for readers outside the lock */
     atomic_int failures;
     atomic_int stop;
 } crowd;
@@ -338,7 +339,8 @@ static int crowd_is_running(void *arg)
     return atomic_load(&crowd.entries) >= *(int *)arg;
 }
 
-/* Four who never stop, and one who wants it twenty times all the same. */
+/* Four threads that never stop, and another client that gets it twenty times
+ * all the same. */
 static void crowd_share(hf_lock *busy, hf_lock *other)
 {
     static int enough = 200;

@@ -1,5 +1,5 @@
 /*
- * holder_contract.c: who holds is a number, not a thread.  One rule: a hold can
+ * holder_contract.c: a holder is a number, not a thread.  One rule: a hold can
  * go from thread to thread with its handle, and with nothing else.
  */
 #include "lib/rig.h"
@@ -62,7 +62,8 @@ TEST(holder, hands_a_lock_to_another_thread)
     CHECK_INT(h.state, HF_STATE_HELD);
     CHECK(h.fence == fence);
     CHECK_INT(h.status, HF_OK);
-    CHECK_INT(hf_hold_release(h.hold, NULL), HF_INVALID); /* it was his */
+    CHECK_INT(hf_hold_release(h.hold, NULL),
+              HF_INVALID); /* the other thread has released it */
     CHECK_INT(rig_probe(h.lock), HF_OK);
 }
 

@@ -148,7 +148,7 @@ static void barrier_open(struct use *u, hf_client *c, const char *name)
     u->barrier = rig_barrier(c, name, 2);
 }
 
-/* A party waits there; who may not is told at once. */
+/* A party waits at the barrier; one of another kind is refused at once. */
 static int barrier_begin(struct use *u, struct hf_error *err)
 {
     int64_t waiting = 0;

@@ -1,6 +1,6 @@
 /*
- * latch_contract.c: waiting until so many things have happened.  One rule: what
- * was counted was counted once, and nobody waits for what has happened.
+ * latch_contract.c: waiting until a number of events has happened.  One
+ * rule: each event is counted once, and no call waits for an open latch.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * multi_contract.c: several locks at once.  One rule: all of them or none, and
- * whoever does not get them leaves nothing behind.
+ * multi_contract.c: several locks at once.  One rule: all of them or none,
+ * and a call that does not get them leaves nothing behind.
  */
 #include <string.h>
 

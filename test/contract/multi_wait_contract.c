@@ -1,6 +1,7 @@
 /*
- * multi_wait_contract.c: several locks at once, of which somebody has some.
- * One rule: whoever waits stands in nobody's way, and gets on in the end.
+ * multi_wait_contract.c: several locks at once, some of which are held.  One
+ * rule: a call that waits for one of them holds none of the others, and gets
+ * all of them in the end.
  */
 #include "lib/rig_multi.h"
 

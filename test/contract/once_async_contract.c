@@ -77,7 +77,7 @@ static struct told *begin_start(hf_client *c, const char *name,
     return t;
 }
 
-/* Begin it, which is ours. */
+/* Begin a run that this client is told to run. */
 static hf_once *begun(hf_client *c, const char *name)
 {
     struct told *t = begin_start(c, name, NULL);
@@ -208,7 +208,8 @@ TEST(once_async, hears_that_its_client_is_closed)
     CHECK_INT(hf_once_end(run, 0, NULL, 0, NULL), HF_OK);
 }
 
-/* A run that is ours is ended inside; told of the last of both. */
+/* Ends the run in the callback of its begin; notes the status of the last of
+ * the two calls. */
 static void on_begun_end(hf_client *client, int status, hf_once *once,
                          const struct hf_once_result *result,
                          const struct hf_error *err, void *user)
@@ -235,7 +236,7 @@ TEST(once_async, may_be_ended_in_the_callback_of_its_begin)
     }
 }
 
-/* At whatever moment the client is closed, each call is told of once. */
+/* At whatever moment the client is closed, each call is answered once. */
 TEST(once_async, tells_once_whenever_its_client_is_closed)
 {
     if (!rig_begin_with(HF_CAP_VALUE)) return;

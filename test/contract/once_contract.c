@@ -45,16 +45,16 @@ TEST(once, is_run_by_one_and_the_next_is_told_how_it_ended)
     hf_once *run;
     struct hf_once_result r = HF_ONCE_RESULT_INIT;
     if (!rig_begin_with(HF_CAP_VALUE)) return;
-    hf_client *mine = rig_client(NULL), *his = rig_client(NULL);
+    hf_client *mine = rig_client(NULL), *theirs = rig_client(NULL);
     run_whole(mine, NULL, 7, "the result");
-    CHECK_INT(hf_once_begin(his, "job", NULL, &run, &r, NULL), HF_OK);
+    CHECK_INT(hf_once_begin(theirs, "job", NULL, &run, &r, NULL), HF_OK);
     CHECK(run == NULL);
     CHECK_INT(r.outcome, HF_ONCE_DONE);
     CHECK_INT(r.status, 7);
     CHECK_STR(r.data, "the result");
     CHECK_INT(r.len, 10);
     CHECK(r.began_ms > 0 && r.ended_ms >= r.began_ms && r.pid > 0);
-    hf_once_result_free(his, &r);
+    hf_once_result_free(theirs, &r);
 }
 
 TEST(once, of_another_name_is_run_too)

@@ -1,6 +1,6 @@
 /*
- * once_crowd_contract.c: many that begin the same thing, and those who wait for
- * its end.  One rule for all of it: exactly one is told to run.
+ * once_crowd_contract.c: many callers that begin the same run, and others that
+ * wait for its end.  One rule for all of it: exactly one is told to run.
  */
 #include <string.h>
 

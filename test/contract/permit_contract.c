@@ -1,7 +1,7 @@
 /*
- * permit_contract.c: so many at once, and no more: permits of the store's own,
- * or one lock for each.  One rule for all of it: what one acquire got is given
- * back as a whole, once.
+ * permit_contract.c: at most as many holders as there are permits: permits of
+ * the store's own, or one lock for each.  One rule for all of it: what one
+ * acquire was granted is released as a whole, once.
  */
 #include <string.h>
 
@@ -391,7 +391,7 @@ static void given_back(hf_hold *hold, int status, const struct hf_error *err,
     answered(NULL, status, hold, err, user);
 }
 
-/* What he has twice could not be given back once. */
+/* A holder with two grants could not release one of them. */
 TEST(permit, a_holder_who_has_some_gets_no_more)
 {
     hf_hold *p, *q;

@@ -88,7 +88,7 @@ TEST(permit_count, below_what_is_out_is_refused)
 }
 
 /* RedissonPermitExpirableSemaphoreTest.testSetPermits, testAddPermits: below
- * zero only for who says so. */
+ * zero only if the caller asks for that. */
 TEST(permit_count, below_what_is_out_is_set_by_who_says_so)
 {
     hf_hold *p;

@@ -194,7 +194,7 @@ TEST(permit_open, what_was_deleted_is_set_again)
     CHECK_INT(rig_count(s).taken, 1);
 }
 
-/* Who waits asks again, and brings the number along. */
+/* The waiter asks again, and its request has the number of permits. */
 TEST(permit_open, what_was_deleted_while_it_was_waited_for_is_set_again)
 {
     static struct taker t;

@@ -1,6 +1,6 @@
 /*
- * permit_order_contract.c: who has waited longest for permits is first.  One
- * rule for all of it: nobody who waits in order is passed by who came later.
+ * permit_order_contract.c: the longest waiter is granted its permits first.
+ * One rule for all of it: no later caller is served before a queued waiter.
  */
 #include "lib/rig_multi.h"
 #include "lib/rig_semaphore.h"
@@ -12,7 +12,8 @@ static hf_semaphore *fair(hf_client *c)
     return rig_semaphore_as(c, "s", &o);
 }
 
-/* So many wait in order; what a waiter sent when he left may be on its way. */
+/* One waiter is in the queue; a waiter that left may still have to be removed,
+ * so tests wait for this. */
 static int one_is_queued(void *sem)
 {
     struct hf_info info = HF_INFO_INIT;

@@ -1,7 +1,7 @@
 /*
  * redisson_crowd_contract.c: the crowds of Redisson's tests of its plain lock,
- * and of its heavy test.  One rule: everybody gets the lock every time, alone,
- * and nobody holds a lock that is not kept for him.
+ * and of its heavy test.  One rule: each thread gets the lock every time,
+ * alone, and the lock of each holder is renewed.
  */
 #include <string.h>
 
@@ -94,8 +94,8 @@ static void keeper_run(void *arg)
     }
 }
 
-/* testConcurrencyTryLockUnLock: whoever holds is in the watchdog's care.  One
- * round of each thread, at a time of its own, lasts for five renewals. */
+/* testConcurrencyTryLockUnLock: the watchdog renews the lock of each holder.
+ * One round of each thread, another one for each, lasts for five renewals. */
 TEST(redisson_crowd, sixteen_threads_never_hold_what_is_not_renewed)
 {
     static struct keeper keepers[KEEPERS];

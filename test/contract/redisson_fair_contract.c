@@ -1,7 +1,7 @@
 /*
  * redisson_fair_contract.c: what Redisson's tests of its fair lock claim and
- * fair_contract.c does not.  One rule: a fair lock is a lock like any other but
- * for who comes next.
+ * fair_contract.c does not.  One rule: a fair lock is a lock like any other,
+ * except that the order of its holders is fixed.
  */
 #include "lib/crowd.h"
 #include "lib/fair.h"
@@ -167,7 +167,7 @@ TEST(redisson_fair, a_crowd_of_several_clients_all_get_it_alone)
     CHECK_INT(fair_queued(crowd.locks[0]), 0);
 }
 
-/* testConcurrencyLoop_MultiInstance, with some who do not queue. */
+/* testConcurrencyLoop_MultiInstance, with some threads that do not queue. */
 TEST(redisson_fair, who_queues_and_who_does_not_never_meet)
 {
     static struct crowd crowd;

@@ -115,7 +115,8 @@ TEST(release, that_comes_too_late_fails_and_leaves_the_next_holder_alone)
     CHECK_INT(hf_lock_acquire(l, &o, &late, NULL), HF_OK);
     CHECK_INT(rig_acquire(next, 0, RIG_WAIT_MS, NULL), HF_OK);
     CHECK(rig_until(is_lost, late));
-    /* Both are true by now; which one it knows depends on who told it. */
+    /* Its lease is over and another holder has the lock: the status depends on
+     * which of the two it learned first. */
     int status = hf_hold_release(late, NULL);
     CHECK(status == HF_LOST || status == HF_EXPIRED);
     CHECK_INT(hf_lock_is_mine(next, &held, NULL), HF_OK);

@@ -1,6 +1,6 @@
 /*
- * spin_contract.c: waiting by asking again.  One rule: who spins asks for no
- * wake-ups, and still gets the lock, or gives up in time.
+ * spin_contract.c: waiting by asking again.  One rule: a spinning waiter asks
+ * for no wake-ups, and still gets the lock, or gives up in time.
  */
 #include <string.h>
 
@@ -106,7 +106,7 @@ TEST(spin, gives_up_at_its_deadline)
     CHECK(rig_now_ms() - began_ms < 10000);
 }
 
-/* And by the end of the holder's time. */
+/* A pause is cut short by the end of the holder's lease, too. */
 TEST(spin, looks_when_the_holders_time_is_over)
 {
     rig_begin();

@@ -1,6 +1,6 @@
 /*
  * value_contract.c: optimistic locking: a value with a version.  One rule for
- * all of it: who read an older version does not write.
+ * all of it: a client that read an older version cannot write.
  */
 #include <string.h>
 
@@ -98,9 +98,9 @@ TEST(value, of_the_largest_size_comes_back_whole)
 TEST(value, is_written_only_over_the_version_that_was_read)
 {
     if (!rig_begin_with(HF_CAP_VALUE)) return;
-    hf_client *mine = rig_client(NULL), *his = rig_client(NULL);
+    hf_client *mine = rig_client(NULL), *theirs = rig_client(NULL);
     uint64_t first = put(mine, "a", 0, "1");
-    uint64_t second = put(his, "a", first, "2");
+    uint64_t second = put(theirs, "a", first, "2");
     CHECK(second > first);
     CHECK_INT(put_status(mine, "a", first, "3"), HF_CHANGED);
     CHECK_INT(put_status(mine, "a", 0, "3"), HF_CHANGED);

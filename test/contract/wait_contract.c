@@ -133,7 +133,7 @@ TEST(wait, of_many_ends_for_all)
     }
 }
 
-/* testTryLockNonDelayed: who gave up must not stand in anybody's way. */
+/* testTryLockNonDelayed: a waiter that gave up keeps no place in the queue. */
 TEST(wait, that_timed_out_leaves_nothing_behind)
 {
     rig_begin();
