@@ -112,7 +112,7 @@ TEST(election, that_cannot_be_kept_is_at_risk_before_it_is_lost)
     CHECK_INT(hf_hold_state(mine), HF_STATE_HELD);
     proxy_sever(&proxy, 1);
     CHECK_INT(hf_election_campaign(other, NULL, NULL, NULL), HF_OK);
-    /* Whoever leads now: the other one had been told before. */
+    /* The new leader leads: the old one knew before that it does not. */
     CHECK(mine != NULL && hf_hold_valid_ms(mine) == 0);
     CHECK(rig_until_equal(&told.lost, 1));
     CHECK(atomic_load(&told.at_risk) >= 1 && atomic_load(&told.had_time));

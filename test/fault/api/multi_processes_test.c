@@ -109,8 +109,8 @@ TEST(multi_processes, two_processes_on_two_servers_count_without_a_loss)
     crossers_run(x);
 }
 
-/* Who calls them by other names has another order: a circle, if anybody waited
- * for ever with something in his hands. */
+/* The two use other names for the same locks, and so another order: a deadlock,
+ * if a process waited for one lock while it holds the other. */
 TEST(multi_processes, processes_that_disagree_about_the_order_get_on)
 {
     static struct crosser x[2];

@@ -60,7 +60,7 @@ static int try_begin(hf_client *c, hf_once **run)
     return begin(c, &o, run);
 }
 
-/* Its runner is dead: what is said of it, and who may run it again. */
+/* Its runner is dead: what callers are told of it, and when it is run again. */
 static void is_told_dead(hf_client *c)
 {
     struct hf_once_options o = HF_ONCE_OPTIONS_INIT;

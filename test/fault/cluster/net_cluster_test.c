@@ -1,12 +1,12 @@
 /*
  * net_cluster_test.c: one of three hosts of a cluster is cut off, with a master
  * and a replica of another one on it.  One rule: on the side of the majority
- * work goes on; on the other side every call ends by its deadline, and whoever
- * holds there is told by the end of a lease.
+ * work goes on; on the other side every call ends by its deadline, and a holder
+ * there is told by the end of its lease.
  *
  * A master that reaches no majority for cluster-node-timeout refuses whatever
  * it is asked.  Until then it answers renewals, of which its replica hears
- * nothing: for so long two can hold, unless wait_renew=on.
+ * nothing: until then there can be two holders, unless wait_renew=on.
  */
 #include <string.h>
 
@@ -70,7 +70,7 @@ static void servers_begin(void)
     cluster_rig_begin(&c, HOSTS, 1);
 }
 
-/* The options are of who will be cut off. */
+/* The options are those of the client that will be cut off. */
 static void begin(const char *options)
 {
     servers_begin();
@@ -145,7 +145,7 @@ static int is_free(void *arg)
            == 0;
 }
 
-/* With the lock taken inside: the token of who has it outside now. */
+/* The lock was taken inside and is taken outside now; the token of that. */
 static uint64_t lock_moves(uint64_t old)
 {
     CHECK_INT(writes(&inside, old), HF_OK);
@@ -154,7 +154,7 @@ static uint64_t lock_moves(uint64_t old)
     return takes(&outside, old);
 }
 
-/* Everybody is at the new master by himself. */
+/* Both clients find the new master without help. */
 static void lock_returns(uint64_t old, uint64_t new)
 {
     heal();

@@ -1,7 +1,7 @@
 /*
  * redis_cluster_failover_test.c: masters that die, stop and come back.  One
- * rule: every call ends in time, whoever holds is told the truth, and all are
- * back at work by themselves once a replica has taken over.
+ * rule: every call ends in time, a holder is told the truth, and all clients go
+ * on without help once a replica has taken over.
  */
 #include <string.h>
 
@@ -46,7 +46,7 @@ static hf_client *patient_client(void)
 
 TEST(redis_cluster_failover, a_lock_that_was_replicated_is_still_held)
 {
-    hf_hold *mine, *his;
+    hf_hold *mine, *theirs;
     begin();
     hf_lock *l = rig_lock(patient_client(), NAME);
     CHECK_INT(hf_lock_try(l, &mine, NULL), HF_OK);
@@ -58,8 +58,8 @@ TEST(redis_cluster_failover, a_lock_that_was_replicated_is_still_held)
     CHECK_INT(hf_hold_state(mine), HF_STATE_HELD);
     CHECK_INT(hf_hold_extend(mine, 30000, NULL), HF_OK);
     CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
-    CHECK_INT(rig_acquire(l, 0, FAILOVER_MS, &his), HF_OK);
-    CHECK(hf_hold_fence(his) > fence);
+    CHECK_INT(rig_acquire(l, 0, FAILOVER_MS, &theirs), HF_OK);
+    CHECK(hf_hold_fence(theirs) > fence);
 }
 
 TEST(redis_cluster_failover, a_lock_that_was_not_replicated_is_told_as_lost)
@@ -157,7 +157,7 @@ TEST(redis_cluster_failover, who_waits_by_both_kinds_waits_at_the_new_one)
 
 #define HANG_MS 60000 /* how long a link to it is not given up */
 
-/* A client who would wait for it for as long as that. */
+/* A client that waits for a silent master for as long as that. */
 static hf_client *stubborn_client(const char *url)
 {
     char full[600];
@@ -253,7 +253,7 @@ static int has_grants(void *arg)
     return atomic_load(&crowd.grants) >= *(int *)arg || crowd_is_over(&crowd);
 }
 
-/* It has been granted to somebody, so many times more than now. */
+/* Wait until there are `more` grants than now. */
 static void goes_on(int more)
 {
     int wanted = atomic_load(&crowd.grants) + more;
@@ -317,10 +317,11 @@ static void rounds_end(void)
 }
 
 /* A master that was stopped comes back as one: until another node tells it
- * better, which takes a moment, it serves whoever has not heard of the new one,
- * and the two do not know of each other's locks.  No client can tell: the role
- * is right by the server's own word, and who waits there is told to go on.  So
- * holders may meet for as long as there are two masters, and not once after. */
+ * better, which takes a moment, it serves clients that have not heard of the
+ * new one, and the two do not know of each other's locks.  No client can notice
+ * it: the server itself reports the role of a master, and grants the lock to
+ * its waiters.  So there may be two holders while there are two masters, and
+ * never afterwards. */
 TEST(redis_cluster_failover, a_crowd_meets_no_longer_than_there_are_two_masters)
 {
     begin();

@@ -375,7 +375,8 @@ TEST(redis_cluster_move, a_crowd_never_meets_while_its_slot_goes_to_and_fro)
     CHECK(moves > 0);
 }
 
-/* Hash and record go one after the other; who renews in between comes again. */
+/* The hash and the record move one after the other; a renewal in between is
+ * sent again. */
 TEST(redis_cluster_move, in_the_window_a_read_lock_is_kept)
 {
     hf_hold *g = NULL;

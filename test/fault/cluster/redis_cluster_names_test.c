@@ -79,11 +79,12 @@ static void wakes_everywhere(const char *options)
     char url[600];
     cluster_rig_begin(&c, 3, 0);
     snprintf(url, sizeof url, "%s%s", c.url, options);
-    hf_client *mine = rig_client_at(url, NULL), *his = rig_client_at(url, NULL);
+    hf_client *mine = rig_client_at(url, NULL),
+              *theirs = rig_client_at(url, NULL);
     for (int i = 0; i < ODD; i++) {
         static struct waiter w;
         hf_lock *l = rig_lock(mine, odd[i]);
-        w = (struct waiter){.lock = rig_lock(his, odd[i])};
+        w = (struct waiter){.lock = rig_lock(theirs, odd[i])};
         CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
         rig_spawn(wait_run, &w);
         if (!rig_until(has_waiter, l)) TEST_FAIL("%s: nobody waits", odd[i]);
@@ -205,14 +206,14 @@ TEST(redis_cluster_names, of_a_set_may_be_in_slots_of_several_masters)
     hf_multi *set = NULL;
     hf_hold *g = NULL;
     cluster_rig_begin(&c, 3, 0);
-    hf_client *mine = rig_client(NULL), *his = rig_client(NULL);
+    hf_client *mine = rig_client(NULL), *theirs = rig_client(NULL);
     for (int i = 0; i < ODD; i++) locks[i] = rig_lock(mine, odd[i]);
     CHECK_INT(hf_multi_open(locks, ODD, &set, NULL), HF_OK);
     CHECK_INT(hf_multi_acquire(set, NULL, &g, NULL), HF_OK);
     for (int i = 0; i < ODD; i++)
-        CHECK_INT(rig_probe(rig_lock(his, odd[i])), HF_TAKEN);
+        CHECK_INT(rig_probe(rig_lock(theirs, odd[i])), HF_TAKEN);
     CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     for (int i = 0; i < ODD; i++)
-        CHECK_INT(rig_probe(rig_lock(his, odd[i])), HF_OK);
+        CHECK_INT(rig_probe(rig_lock(theirs, odd[i])), HF_OK);
     hf_multi_close(set);
 }

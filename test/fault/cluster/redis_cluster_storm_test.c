@@ -1,7 +1,7 @@
 /*
  * redis_cluster_storm_test.c: many names and many threads, while slots move to
- * and fro and masters hand over or die.  One rule: whoever holds by his own
- * library's word is alone, tokens rise, and every call ends.
+ * and fro and masters hand over or die.  One rule: a holder by its own
+ * library's word is the only one, tokens rise, and every call ends.
  */
 #include <stdlib.h>
 #include <string.h>

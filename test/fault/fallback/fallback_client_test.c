@@ -16,7 +16,7 @@ struct told {
     hf_hold *hold;
     char text[HF_ERROR_TEXT_MAX];
 };
-static struct told mine, his;
+static struct told mine, theirs;
 
 static void on_acquired(hf_lock *lock, int status, hf_hold *hold,
                         const struct hf_error *err, void *user)
@@ -33,7 +33,7 @@ static hf_lock *begin(void)
 {
     fall_begin(&f, "local");
     memset(&mine, 0, sizeof mine);
-    memset(&his, 0, sizeof his);
+    memset(&theirs, 0, sizeof theirs);
     struct hf_client_options o = fall_options(&f);
     return rig_lock(rig_client(&o), "a");
 }
@@ -80,21 +80,21 @@ TEST(fallback_client, who_waits_for_this_host_s_lock_is_told_what_he_got)
     fall_down(&f);
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
     store_is_back(l);
-    start(l, &his);
+    start(l, &theirs);
     rig_pause_ms(100);
-    CHECK_INT(atomic_load(&his.acquired), 0);
+    CHECK_INT(atomic_load(&theirs.acquired), 0);
     CHECK_INT(redis_number(&f.redis, "EXISTS a"), 0);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
-    CHECK(rig_until_equal(&his.acquired, 1));
-    CHECK_INT(his.status, HF_OK);
-    CHECK_INT(hf_hold_guarantee(his.hold), HF_GUARANTEE_LOCAL);
-    CHECK_INT(hf_hold_state(his.hold), HF_STATE_HELD);
-    CHECK_INT(hf_hold_fence(his.hold), 0);
+    CHECK(rig_until_equal(&theirs.acquired, 1));
+    CHECK_INT(theirs.status, HF_OK);
+    CHECK_INT(hf_hold_guarantee(theirs.hold), HF_GUARANTEE_LOCAL);
+    CHECK_INT(hf_hold_state(theirs.hold), HF_STATE_HELD);
+    CHECK_INT(hf_hold_fence(theirs.hold), 0);
     CHECK_INT(atomic_load(&f.warnings), 2);
     CHECK(strstr(f.warning, "another holder of this client") != NULL);
 }
 
-/* He asked the store while nobody had this host's lock. */
+/* The second holder asked the store while this host's lock was free. */
 TEST(fallback_client, who_is_granted_the_store_s_meanwhile_gives_it_back)
 {
     hf_lock *l = begin();
@@ -102,17 +102,17 @@ TEST(fallback_client, who_is_granted_the_store_s_meanwhile_gives_it_back)
     redis_pause(&f.redis);
     start(l, &mine);
     rig_pause_ms(FALL_PATIENCE_MS - 100);
-    start(l, &his);
+    start(l, &theirs);
     CHECK(rig_until_equal(&mine.acquired, 1));
     redis_resume(&f.redis);
     CHECK_INT(hf_hold_guarantee(mine.hold), HF_GUARANTEE_LOCAL);
     rig_pause_ms(2 * FALL_PATIENCE_MS);
-    CHECK_INT(atomic_load(&his.acquired), 0);
+    CHECK_INT(atomic_load(&theirs.acquired), 0);
     CHECK_INT(redis_number(&f.redis, "EXISTS a"), 0);
     CHECK_INT(hf_hold_release(mine.hold, NULL), HF_OK);
-    CHECK(rig_until_equal(&his.acquired, 1));
-    CHECK_INT(his.status, HF_OK);
-    CHECK_INT(hf_hold_guarantee(his.hold), HF_GUARANTEE_LOCAL);
+    CHECK(rig_until_equal(&theirs.acquired, 1));
+    CHECK_INT(theirs.status, HF_OK);
+    CHECK_INT(hf_hold_guarantee(theirs.hold), HF_GUARANTEE_LOCAL);
 }
 
 TEST(fallback_client, a_ticket_is_not_had_while_another_has_this_host_s)

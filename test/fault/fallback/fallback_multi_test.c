@@ -51,7 +51,7 @@ static void pair_open(struct pair *p)
 TEST(fallback_multi, local_holds_every_lock_on_this_host)
 {
     struct pair p, other;
-    hf_hold *g = NULL, *his = NULL;
+    hf_hold *g = NULL, *theirs = NULL;
     fall_begin(&f, "local");
     pair_open(&p);
     pair_open(&other);
@@ -65,9 +65,9 @@ TEST(fallback_multi, local_holds_every_lock_on_this_host)
     }
     CHECK_INT(hf_hold_guarantee(g), HF_GUARANTEE_LOCAL);
     CHECK_INT(hf_hold_state(g), HF_STATE_HELD);
-    CHECK_INT(hf_multi_try(other.multi, &his, NULL), HF_TAKEN);
+    CHECK_INT(hf_multi_try(other.multi, &theirs, NULL), HF_TAKEN);
     CHECK_INT(hf_hold_release(g, NULL), HF_OK);
-    CHECK_INT(hf_multi_try(other.multi, &his, NULL), HF_OK);
+    CHECK_INT(hf_multi_try(other.multi, &theirs, NULL), HF_OK);
 }
 
 TEST(fallback_multi, local_leaves_nothing_if_one_is_taken_there)

@@ -1,6 +1,7 @@
 /*
- * fallback_wait_test.c: fallback=fail and fallback=wait.  One rule: who waits
- * for his store waits as long as he said, and a refusal ends it at once.
+ * fallback_wait_test.c: fallback=fail and fallback=wait.  One rule: a caller
+ * waits for its store until its own deadline, and a refusal ends the wait at
+ * once.
  */
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /*
  * guarantee_client_test.c: a holder that is killed, paused or cut off, on every
  * deployment of docs/guarantees.md that has no test of its own for it.  One
- * rule: the next one gets the lock when the lease has ended, not before, and
- * nothing that the old holder still does can hurt him.
+ * rule: the next holder gets the lock when the lease has ended, not before,
+ * and nothing that the old holder still does can hurt it.
  */
 #include <signal.h>
 #include <string.h>
@@ -172,12 +172,12 @@ TEST(guarantee_paused, in_a_quorum_it_is_told_and_its_write_refused)
 
 /* ---- cut off ------------------------------------------------------------- */
 
-/* Its own clock tells it, for nobody else can. */
+/* Only its own clock can tell it. */
 TEST(guarantee_cut_off, its_hold_ends_before_the_next_one_gets_the_lock)
 {
     static struct lab_proxy line;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    hf_hold *mine, *his;
+    hf_hold *mine, *theirs;
     redis_begin(&servers[0], NULL);
     rig_begin_at(servers[0].url);
     proxy_begin(&line, servers[0].port);
@@ -187,9 +187,9 @@ TEST(guarantee_cut_off, its_hold_ends_before_the_next_one_gets_the_lock)
     hf_lock *next = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_try(l, &mine, NULL), HF_OK);
     proxy_sever(&line, 1);
-    CHECK_INT(rig_acquire(next, 0, RIG_WAIT_MS, &his), HF_OK);
+    CHECK_INT(rig_acquire(next, 0, RIG_WAIT_MS, &theirs), HF_OK);
     CHECK_INT(hf_hold_state(mine), HF_STATE_LOST);
-    CHECK(hf_hold_fence(his) > hf_hold_fence(mine));
+    CHECK(hf_hold_fence(theirs) > hf_hold_fence(mine));
     proxy_sever(&line, 0);
-    CHECK_INT(hf_hold_release(his, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(theirs, NULL), HF_OK);
 }

@@ -59,18 +59,19 @@ static void server_begin(void)
 
 /* ---- forward: leases end early ------------------------------------------- */
 
-/* Two have it; the first is told by its next renewal, and its fence is low. */
+/* Two clients hold it; the first one learns of it by its next renewal, and its
+ * fence is the lower one. */
 static void forward_is_survived(const char *url)
 {
-    hf_hold *mine, *his;
+    hf_hold *mine, *theirs;
     hf_lock *l = lock_at(url, 4500);
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &mine), HF_OK);
     wall_jump(HOUR_MS);
     hf_lock *other = lock_at(url, 0);
-    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &his), HF_OK);
-    CHECK(hf_hold_fence(his) > hf_hold_fence(mine));
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &theirs), HF_OK);
+    CHECK(hf_hold_fence(theirs) > hf_hold_fence(mine));
     CHECK(rig_until_state(l, 0, HF_STATE_LOST));
-    CHECK_INT(hf_hold_release(his, NULL), HF_OK);
+    CHECK_INT(hf_hold_release(theirs, NULL), HF_OK);
 }
 
 TEST(guarantee_clock, forward_on_one_server_the_fence_is_higher)
@@ -98,13 +99,13 @@ TEST(guarantee_clock, forward_in_a_cluster_the_fence_is_higher)
 
 TEST(guarantee_clock, forward_in_memory_the_fence_is_higher)
 {
-    hf_hold *mine, *his;
+    hf_hold *mine, *theirs;
     rig_begin_at("memory:wall");
     hf_lock *l = lock_at("memory:wall", 4500);
     CHECK_INT(rig_acquire(l, 0, 0, &mine), HF_OK);
     hf_lock *other = lock_at("memory:wall?clock_ms=3600000", 0);
-    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &his), HF_OK);
-    CHECK(hf_hold_fence(his) > hf_hold_fence(mine));
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &theirs), HF_OK);
+    CHECK(hf_hold_fence(theirs) > hf_hold_fence(mine));
     CHECK(rig_until_state(l, 0, HF_STATE_LOST));
 }
 
@@ -112,7 +113,7 @@ TEST(guarantee_clock, forward_in_memory_the_fence_is_higher)
 
 TEST(guarantee_clock, back_on_one_server_the_lease_is_longer_and_fences_rise)
 {
-    hf_hold *mine, *his;
+    hf_hold *mine, *theirs;
     server_begin();
     hf_lock *l = lock_at(server.url, 900000);
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &mine), HF_OK);
@@ -121,8 +122,8 @@ TEST(guarantee_clock, back_on_one_server_the_lease_is_longer_and_fences_rise)
     CHECK(redis_number(&server, "PTTL " NAME) > HOUR_MS);
     CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
     hf_lock *other = lock_at(server.url, 0); /* it knows of no clock but this */
-    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &his), HF_OK);
-    CHECK(hf_hold_fence(his) > fence);
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &theirs), HF_OK);
+    CHECK(hf_hold_fence(theirs) > fence);
 }
 
 /* ---- a replica's clock is not its primary's ------------------------------ */
@@ -163,7 +164,7 @@ static int has_counter(void *arg)
 
 TEST(guarantee_clock, a_replica_that_is_behind_keeps_a_fence_it_has_heard_of)
 {
-    hf_hold *mine, *his;
+    hf_hold *mine, *theirs;
     pair_begin(-HOUR_MS, &line);
     hf_lock *l = lock_at(server.url, 0);
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, &mine), HF_OK);
@@ -173,8 +174,8 @@ TEST(guarantee_clock, a_replica_that_is_behind_keeps_a_fence_it_has_heard_of)
     promote();
     hf_lock *other = lock_at(replica.url, 0);
     CHECK_INT(hf_lock_break(other, NULL, NULL), HF_OK); /* if it heard less */
-    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &his), HF_OK);
-    CHECK(hf_hold_fence(his) > fence);
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &theirs), HF_OK);
+    CHECK(hf_hold_fence(theirs) > fence);
 }
 
 /* ---- limits: what is not promised ---------------------------------------- */
@@ -182,7 +183,7 @@ TEST(guarantee_clock, a_replica_that_is_behind_keeps_a_fence_it_has_heard_of)
 /* Leases are replicated as the time of day at which they end. */
 TEST(guarantee_limit, a_replica_that_is_ahead_ends_leases_when_promoted)
 {
-    hf_hold *mine, *his;
+    hf_hold *mine, *theirs;
     char url[96];
     pair_begin(HOUR_MS, &line);
     snprintf(url, sizeof url, "%s?wait=all&wait_renew=on", server.url);
@@ -191,34 +192,35 @@ TEST(guarantee_limit, a_replica_that_is_ahead_ends_leases_when_promoted)
     CHECK_INT(hf_hold_replicas(mine), 1);
     promote();
     hf_lock *other = lock_at(replica.url, 0);
-    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &his), HF_OK);
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &theirs), HF_OK);
     CHECK_INT(hf_hold_state(mine), HF_STATE_HELD); /* both believe it */
-    CHECK(hf_hold_fence(his) > hf_hold_fence(mine));
+    CHECK(hf_hold_fence(theirs) > hf_hold_fence(mine));
 }
 
-/* Neither the counter nor the clock says that there was a higher one. */
+/* Neither the counter nor the clock shows that there was a higher fence. */
 TEST(guarantee_limit, a_replica_that_is_behind_and_heard_nothing_goes_back)
 {
-    hf_hold *mine, *his;
+    hf_hold *mine, *theirs;
     pair_begin(-HOUR_MS, &line);
     proxy_delay(&line, PROXY_DOWN, 600000);
     CHECK_INT(rig_acquire(lock_at(server.url, 0), 0, RIG_WAIT_MS, &mine),
               HF_OK);
     promote();
-    CHECK_INT(rig_acquire(lock_at(replica.url, 0), 0, RIG_WAIT_MS, &his),
+    CHECK_INT(rig_acquire(lock_at(replica.url, 0), 0, RIG_WAIT_MS, &theirs),
               HF_OK);
-    CHECK(hf_hold_fence(his) < hf_hold_fence(mine));
+    CHECK(hf_hold_fence(theirs) < hf_hold_fence(mine));
 }
 
 TEST(guarantee_limit, a_server_that_is_empty_and_set_back_goes_back)
 {
-    hf_hold *mine, *his;
+    hf_hold *mine, *theirs;
     server_begin();
     CHECK_INT(rig_acquire(lock_at(server.url, 0), 0, RIG_WAIT_MS, &mine),
               HF_OK);
     redis_shutdown(&server, 0);
     wall_jump(-HOUR_MS);
     redis_start(&server);
-    CHECK_INT(rig_acquire(lock_at(server.url, 0), 0, RIG_WAIT_MS, &his), HF_OK);
-    CHECK(hf_hold_fence(his) < hf_hold_fence(mine));
+    CHECK_INT(rig_acquire(lock_at(server.url, 0), 0, RIG_WAIT_MS, &theirs),
+              HF_OK);
+    CHECK(hf_hold_fence(theirs) < hf_hold_fence(mine));
 }

@@ -1,7 +1,7 @@
 /*
  * guarantee_kinds_test.c: what becomes of readers, permits, fair locks and
- * latches when a replica takes over.  One rule: who looks afterwards looks at
- * the replica alone, which was promoted by hand.
+ * latches when a replica takes over.  One rule: afterwards each check asks the
+ * replica alone, which was promoted by hand.
  */
 #include <string.h>
 
@@ -59,11 +59,11 @@ static void replica_cut(char *name)
 
 TEST(guarantee_kinds, a_reader_that_all_replicas_have_is_kept)
 {
-    struct rw his, next;
+    struct rw held, next;
     hf_hold *g;
     begin();
-    rw_open(&his, client_waiting(), "a", HF_ORDER_ANY);
-    CHECK_INT(rig_acquire(his.read, 0, RIG_WAIT_MS, &g), HF_OK);
+    rw_open(&held, client_waiting(), "a", HF_ORDER_ANY);
+    CHECK_INT(rig_acquire(held.read, 0, RIG_WAIT_MS, &g), HF_OK);
     CHECK_INT(hf_hold_replicas(g), 1);
     rw_open(&next, client_promoted(), "a", HF_ORDER_ANY);
     CHECK_INT(rig_probe(next.read), HF_OK);
@@ -96,21 +96,21 @@ TEST(guarantee_kinds, what_is_handed_over_counts_once_all_replicas_have_it)
     CHECK_INT(rig_probe(rig_lock(client_promoted(), "a")), HF_TAKEN);
 }
 
-/* Counting is no majority: a semaphore is worth what its server remembers. */
+/* A semaphore has no quorum: its permits are what its server remembers. */
 TEST(guarantee_limit, permits_that_the_replica_has_not_are_granted_again)
 {
-    hf_hold *mine, *his;
+    hf_hold *mine, *theirs;
     begin();
     hf_semaphore *s = rig_semaphore_set(rig_client(NULL), "s", 1);
     replica_cut((char[]){"s"});
     CHECK_INT(hf_semaphore_try(s, &mine, NULL), HF_OK);
     hf_semaphore *next = rig_semaphore_as(client_promoted(), "s", NULL);
-    CHECK_INT(rig_take(next, 1, RIG_WAIT_MS, &his), HF_OK);
+    CHECK_INT(rig_take(next, 1, RIG_WAIT_MS, &theirs), HF_OK);
     CHECK(hf_hold_valid_ms(mine) > 0);
-    CHECK(hf_hold_fence(his) > hf_hold_fence(mine));
+    CHECK(hf_hold_fence(theirs) > hf_hold_fence(mine));
 }
 
-/* What is counted is no grant: wait= is not about it. */
+/* wait= is for grants, and a count is none. */
 TEST(guarantee_limit, a_count_that_the_replica_has_not_is_not_counted)
 {
     int64_t left = -1;

@@ -14,8 +14,8 @@
 #define REPLICAS 2
 
 static struct lab_server primary, replicas[REPLICAS];
-static struct lab_proxy front; /* clients reach whoever is the primary */
-static struct lab_proxy lines[REPLICAS]; /* replicas reach the first one */
+static struct lab_proxy front;           /* clients reach the present primary */
+static struct lab_proxy lines[REPLICAS]; /* replicas reach the first primary */
 
 /* Both, by the primary's own count. */
 static int are_in_step(void *arg)
@@ -67,7 +67,7 @@ static void promote(int replica)
 
 TEST(guarantee_failover, what_all_replicas_have_any_of_them_keeps)
 {
-    hf_hold *mine, *his;
+    hf_hold *mine, *theirs;
     begin();
     hf_lock *l = rig_lock(client_with("?wait=all&wait_renew=on", 900000), NAME);
     CHECK_INT(hf_lock_try(l, &mine, NULL), HF_OK);
@@ -79,14 +79,15 @@ TEST(guarantee_failover, what_all_replicas_have_any_of_them_keeps)
     CHECK_INT(hf_hold_state(mine), HF_STATE_HELD);
     CHECK_INT(hf_hold_extend(mine, 0, NULL), HF_OK);
     CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
-    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &his), HF_OK);
-    CHECK(hf_hold_fence(his) > fence);
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &theirs), HF_OK);
+    CHECK(hf_hold_fence(theirs) > fence);
 }
 
-/* WAIT counts who has it; who is promoted is chosen by others. */
+/* WAIT counts the replicas that have it; which replica is promoted is decided
+ * elsewhere. */
 TEST(guarantee_failover, what_one_of_two_replicas_has_is_lost_with_the_other)
 {
-    hf_hold *mine, *his;
+    hf_hold *mine, *theirs;
     begin();
     cut(1);
     hf_lock *l = rig_lock(client_with("?wait=1", 900000), NAME);
@@ -94,15 +95,15 @@ TEST(guarantee_failover, what_one_of_two_replicas_has_is_lost_with_the_other)
     CHECK_INT(hf_hold_replicas(mine), 1);
     promote(1);
     hf_lock *other = rig_lock(client_with("", 0), NAME);
-    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &his), HF_OK);
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &theirs), HF_OK);
     CHECK(rig_until_state(l, 0, HF_STATE_LOST));
-    CHECK(hf_hold_fence(his) > hf_hold_fence(mine));
+    CHECK(hf_hold_fence(theirs) > hf_hold_fence(mine));
 }
 
 TEST(guarantee_failover, in_a_cluster_the_guard_refuses_who_lost_his_lock)
 {
-    static struct lab_cluster c;
-    hf_hold *mine, *his;
+    static struct cluster_rig c;
+    hf_hold *mine, *theirs;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     char path[160];
     cluster_rig_begin(&c, 3, 1);
@@ -120,10 +121,11 @@ TEST(guarantee_failover, in_a_cluster_the_guard_refuses_who_lost_his_lock)
     cluster_rig_cont(&c, master + c.masters);
     CHECK(cluster_rig_at(&c, NAME) != master);
     hf_lock *other = rig_lock(rig_client(&o), NAME);
-    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &his), HF_OK);
-    CHECK(hf_hold_fence(his) > hf_hold_fence(mine));
-    CHECK_INT(hf_guard_file_replace(path, hf_hold_fence(his), "new", 3, NULL),
-              HF_OK);
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &theirs), HF_OK);
+    CHECK(hf_hold_fence(theirs) > hf_hold_fence(mine));
+    CHECK_INT(
+        hf_guard_file_replace(path, hf_hold_fence(theirs), "new", 3, NULL),
+        HF_OK);
     CHECK_INT(hf_guard_file_replace(path, hf_hold_fence(mine), "old", 3, NULL),
               HF_STALE);
     CHECK(rig_until_state(l, 0, HF_STATE_LOST));
@@ -133,7 +135,7 @@ TEST(guarantee_failover, in_a_cluster_the_guard_refuses_who_lost_his_lock)
 
 TEST(guarantee_split, a_primary_that_is_cut_off_grants_beside_the_next)
 {
-    hf_hold *mine, *his;
+    hf_hold *mine, *theirs;
     begin();
     cut(0);
     cut(1);
@@ -141,10 +143,10 @@ TEST(guarantee_split, a_primary_that_is_cut_off_grants_beside_the_next)
     hf_lock *l = rig_lock(client_with("", 0), NAME);
     CHECK_INT(hf_lock_try(l, &mine, NULL), HF_OK);
     hf_lock *other = rig_lock(rig_client_at(replicas[0].url, NULL), NAME);
-    CHECK_INT(hf_lock_try(other, &his, NULL), HF_OK);
+    CHECK_INT(hf_lock_try(other, &theirs, NULL), HF_OK);
     CHECK_INT(hf_hold_state(mine), HF_STATE_HELD); /* both believe it */
-    CHECK(hf_hold_fence(his) > hf_hold_fence(mine));
-    CHECK_INT(hf_hold_release(his, NULL), HF_OK);
+    CHECK(hf_hold_fence(theirs) > hf_hold_fence(mine));
+    CHECK_INT(hf_hold_release(theirs, NULL), HF_OK);
 }
 
 static int is_refused(void *arg)

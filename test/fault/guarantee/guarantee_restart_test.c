@@ -22,7 +22,7 @@ static int is_followed(void *arg)
     return strstr(redis_say(arg, "INFO replication"), "state=online") != NULL;
 }
 
-/* So long a lease that no ordinary renewal comes in time to tell. */
+/* With a lease of which no ordinary renewal comes while a test runs. */
 static hf_client *client_at(const char *url)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
@@ -45,7 +45,7 @@ static void pair_begin(const char *const *args)
 
 static void is_kept(const char *url)
 {
-    hf_hold *mine, *his;
+    hf_hold *mine, *theirs;
     hf_lock *l = rig_lock(client_at(url), NAME);
     CHECK_INT(hf_lock_try(l, &mine, NULL), HF_OK);
     uint64_t fence = hf_hold_fence(mine);
@@ -55,8 +55,8 @@ static void is_kept(const char *url)
     CHECK_INT(rig_probe(other), HF_TAKEN);
     CHECK_INT(hf_hold_extend(mine, 0, NULL), HF_OK);
     CHECK_INT(hf_hold_release(mine, NULL), HF_OK);
-    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &his), HF_OK);
-    CHECK(fence > 0 && hf_hold_fence(his) > fence);
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &theirs), HF_OK);
+    CHECK(fence > 0 && hf_hold_fence(theirs) > fence);
 }
 
 TEST(guarantee_crash, a_lock_that_was_synced_is_still_held)
@@ -89,12 +89,12 @@ static int is_lost(void *hold)
 /* The holder is told, and the next one's token is higher. */
 static void is_told(const char *url, hf_hold *mine)
 {
-    hf_hold *his;
+    hf_hold *theirs;
     CHECK(rig_until(is_lost, mine));
     CHECK(hf_hold_fence(mine) > 0);
     hf_lock *other = rig_lock(client_at(url), NAME);
-    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &his), HF_OK);
-    CHECK(hf_hold_fence(his) > hf_hold_fence(mine));
+    CHECK_INT(rig_acquire(other, 0, RIG_WAIT_MS, &theirs), HF_OK);
+    CHECK(hf_hold_fence(theirs) > hf_hold_fence(mine));
 }
 
 /* wait= does not help: replicas copy an empty primary. */

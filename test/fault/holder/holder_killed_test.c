@@ -93,7 +93,8 @@ TEST(holder_killed, in_a_file_a_fixed_lease_dies_with_its_process_too)
     CHECK_INT(rig_acquire(l, 0, RIG_WAIT_MS, NULL), HF_OK);
 }
 
-/* A detached hold has no process: killing whoever took it changes nothing. */
+/* A detached hold has no process: to kill the one that took it changes
+ * nothing. */
 TEST(holder_killed, in_a_file_a_detached_hold_stays_until_its_lease_ends)
 {
     static struct lab_proc p;

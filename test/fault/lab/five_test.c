@@ -50,10 +50,10 @@ TEST(five, are_independent_and_reached_through_their_proxies)
     five_begin(&f, NODES);
     for (int i = 0; i < NODES; i++) {
         CHECK_INT(lock_once(i), HF_OK);
-        redis_say(&f.nodes[i].redis, "SET who %d", i);
+        redis_say(&f.nodes[i].redis, "SET node %d", i);
     }
     for (int i = 0; i < NODES; i++) {
-        CHECK_INT(redis_number(&f.nodes[i].redis, "GET who"), i);
+        CHECK_INT(redis_number(&f.nodes[i].redis, "GET node"), i);
         CHECK(atomic_load(&f.nodes[i].proxy.bytes[PROXY_UP]) > 0);
     }
 }

@@ -1,7 +1,8 @@
 /*
  * net_redlock_test.c: the network between the five servers of a quorum is cut,
- * with clients on both sides.  One rule: who is with three of them works, who
- * is with two does not and is told so in time, and never do both hold.
+ * with clients on both sides.  One rule: a client that reaches three of them
+ * works, a client that reaches two does not and is told so in time, and the two
+ * never hold the lock at once.
  */
 #include <string.h>
 

@@ -262,7 +262,7 @@ TEST(quorum_outside, no_lock_pays_for_it)
     CHECK(strstr(stats, "cmdstat_get:calls=1,") != NULL);
 }
 
-/* Who may not read the marker is no worse off than before. */
+/* A user without the right to read the marker gets its locks as before. */
 TEST(quorum_outside, user_that_may_not_read_the_marker_gets_its_lock)
 {
     char url[96];

@@ -15,7 +15,7 @@ static struct redlock r;
 static const char *const synced_late[] = {"--appendonly", "yes",
                                           "--appendfsync", "everysec", NULL};
 
-/* It is asked for no vote, by who knew it and by who did not. */
+/* Neither a client that knew it nor a new client asks it for a vote. */
 static void does_not_vote_yet(hf_client *c, int node)
 {
     CHECK(redlock_until_quarantined(c, node));

@@ -1,6 +1,6 @@
 /*
  * redlock_clock_test.c: the clock of a node is set by two minutes.  One rule:
- * it is noticed, whoever counts on the locks of that node is warned, and tokens
+ * the step is noticed, holders that count on that node are warned, and tokens
  * rise whatever the clocks do.
  */
 #include <string.h>

@@ -1,8 +1,8 @@
 /*
- * redlock_cut_test.c: the lines to a majority break after so many bytes of an
- * exchange, so that answers are lost.  One rule: a lost answer is no grant to
- * who acquires and may be one to who releases: never two holders, and no server
- * keeps a lock that nobody has.
+ * redlock_cut_test.c: the lines to a majority break after a number of bytes, so
+ * that answers are lost.  One rule: an acquire whose answer is lost is not a
+ * grant, a release whose answer is lost may have been carried out: there are
+ * never two holders, and no server keeps a lock that has no holder.
  */
 #include <string.h>
 
@@ -10,7 +10,7 @@
 
 #define LEASE_MS                                                               \
     60000      /* no lease ends within a test: what goes, was released */
-#define CUTS 3 /* so many lines: no majority without them */
+#define CUTS 3 /* lines that are cut: no majority without them */
 #define STEP 7
 
 static struct redlock r;

@@ -58,7 +58,7 @@ TEST(redlock_killed, a_hold_is_renewed_and_released_without_two)
     redlock_use(l, fence);
 }
 
-/* Every one of them says why. */
+/* Each node that is away says why. */
 static void nodes_say_why(hf_client *c, int first, int len)
 {
     for (int i = 0; i < REDLOCK_NODES; i++) {
@@ -99,7 +99,7 @@ TEST(redlock_killed, without_three_nothing_is_held_and_all_say_why)
     redlock_use(l, fence);
 }
 
-/* A newcomer is told as well, and comes to its lock when they are back. */
+/* A new client is told as well, and gets its lock when the nodes are back. */
 TEST(redlock_killed, three_that_come_back_serve_who_never_met_them)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
@@ -174,8 +174,9 @@ static int told_voters(const char *text)
     return at ? (int)strtol(at, NULL, 10) : -1;
 }
 
-/* Who looks at a lock asks nobody for a vote, and may be answered before it is
- * known who has one: it does not say then that they have none. */
+/* A client that only looks at a lock asks no node for a vote, and may have its
+ * answer before it knows which nodes have one: it must not say then that they
+ * have none. */
 TEST(redlock_killed, who_looks_and_who_acquires_agree_on_who_may_vote)
 {
     struct hf_acquire_options o = rig_options(RIG_TRY, 0, 0);

@@ -1,6 +1,6 @@
 /*
- * acl_test.c: users who may not do everything.  One rule: who is refused is
- * told what is missing, and who can do without it does.
+ * acl_test.c: users without some rights.  One rule: the error of a refused call
+ * names the missing right, and calls that do not need the right work.
  */
 #include <string.h>
 

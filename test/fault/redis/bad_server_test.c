@@ -43,10 +43,10 @@ static void try_says(const char *url, int status, const char *word)
 
 /* ---- rights ------------------------------------------------------------- */
 
-static const char *user_url(const struct lab_server *r, const char *who)
+static const char *user_url(const struct lab_server *r, const char *user)
 {
     static char url[128];
-    snprintf(url, sizeof url, "redis://%s127.0.0.1:%d", who, r->port);
+    snprintf(url, sizeof url, "redis://%s127.0.0.1:%d", user, r->port);
     return url;
 }
 

@@ -38,7 +38,8 @@ static void fence_rises(struct cut_rig *r, uint64_t fence)
     r->fence = fence;
 }
 
-/* Acquire and release over the line; whatever happens, in time and truly. */
+/* Acquire and release over the line: each call ends in time, and its status is
+ * true. */
 static void exchange(struct cut_rig *r, long n)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
@@ -64,7 +65,7 @@ static void exchange(struct cut_rig *r, long n)
     rig_close(c);
 }
 
-/* Nobody has it, or only until a lease is over that went unseen. */
+/* No client holds it, unless a grant was lost: then until its lease is over. */
 static void nothing_is_left(struct cut_rig *r)
 {
     hf_hold *g;
@@ -149,7 +150,7 @@ static void waiter_run(void *arg)
     atomic_store(&w->ended, 1);
 }
 
-/* The wake-up is lost with the line; who reconnects must look again. */
+/* The wake-up is lost with the line: a client that reconnects asks again. */
 TEST(link_cut, a_waiter_whose_line_is_cut_gets_the_lock)
 {
     static struct cut_rig r;

@@ -142,7 +142,8 @@ static void crowd_release(struct crowd *w)
 
 /* ---- what the server knows ----------------------------------------------- */
 
-/* Connections that subscribe to anything; `channels` to so many in all. */
+/* The number of connections with a subscription; `channels` is set to the
+ * number of their subscriptions. */
 static int subscribers_count(struct lab_server *r, long long *channels)
 {
     int n = 0;

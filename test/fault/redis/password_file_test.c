@@ -35,7 +35,7 @@ static void file_write(const char *text, mode_t mode)
     fputs(text, file);
     CHECK_INT(fclose(file), 0);
     CHECK_INT(chmod(temporary, mode), 0);
-    CHECK_INT(rename(temporary, path), 0); /* as who rotates it does */
+    CHECK_INT(rename(temporary, path), 0); /* as a rotation does */
 }
 
 static void password_set(const char *text)

@@ -1,6 +1,6 @@
 /*
  * redis_fair_test.c: fair locks on a real server, and what goes wrong there.
- * One rule: who waits is known to be in the queue before anything happens.
+ * One rule: a test waits until its waiters are in the queue before it goes on.
  */
 #include <signal.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "lib/rig_redis.h"
 
 #define QUEUE "holdfast_queue:{a}"
-#define WHO "holdfast_queue_who:{a}"
+#define QUEUED "holdfast_queue_who:{a}"
 #define JAVA "0f0f0f0f-1111-4222-8333-444444444444:1"
 
 static struct lab_server r;
@@ -83,7 +83,7 @@ TEST(redis_fair, a_dead_waiter_is_skipped_and_nobody_spins)
     CHECK(redis_info(&r, "total_commands_processed") - before < 300);
 }
 
-/* It was given the lock, and is dead: somebody who waits helps. */
+/* It was given the lock, and is dead: a waiter passes the lock on. */
 TEST(redis_fair, what_was_given_to_the_dead_is_given_to_the_next)
 {
     static struct lab_proc doomed;
@@ -123,13 +123,13 @@ TEST(redis_fair, what_is_given_to_a_stopped_waiter_goes_to_the_next)
 static int is_empty(void *arg)
 {
     (void)arg;
-    return redis_number(&r, "EXISTS " QUEUE " " WHO) == 0;
+    return redis_number(&r, "EXISTS " QUEUE " " QUEUED) == 0;
 }
 
 /* Defect 3: there, the keys of the queue stay for ever. */
 TEST(redis_fair, what_is_stored_of_a_queue_ends_by_itself)
 {
-    static const char *const keys[] = {QUEUE, WHO};
+    static const char *const keys[] = {QUEUE, QUEUED};
     static struct lab_proc doomed;
     begin();
     redis_say(&r, "HSET a " JAVA " 1");
@@ -174,7 +174,7 @@ TEST(redis_fair, a_release_sends_one_message_to_one_process)
     int64_t before = publishes();
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     rig_join();
-    /* One for each who was given it, and that it is free in the end. */
+    /* One for each waiter that was given it, and one when it is free. */
     CHECK_INT(publishes() - before, 5);
     for (int i = 0; i < 4; i++) CHECK_INT(waiters[i].turn, i + 1);
 }
@@ -307,8 +307,8 @@ TEST(redis_fair, scripts_that_were_flushed_are_sent_again)
     CHECK_INT(waiters[0].release_status, HF_OK);
 }
 
-/* Who asks again just then is refused, and so is his number: he may have to ask
- * once more, when there is room. */
+/* The request by which a waiter asks again is refused, and with it the waiter's
+ * place: it may have to ask once more when there is room. */
 TEST(redis_fair, a_full_server_still_hands_over)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
@@ -368,7 +368,7 @@ TEST(redis_fair, what_is_no_lock_is_a_conflict_and_stays)
     conflicts("HSET a name value", "a");
     conflicts("HSET a mode read " JAVA " 1", "a");
     conflicts("SET " QUEUE " x", QUEUE);
-    conflicts("SET " WHO " x", WHO);
+    conflicts("SET " QUEUED " x", QUEUED);
     conflicts("SET redisson_lock_token:{a} none", "redisson_lock_token:{a}");
 }
 

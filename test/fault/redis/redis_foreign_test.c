@@ -1,7 +1,7 @@
 /*
  * redis_foreign_test.c: what other programs store under a name, written here as
- * Redisson writes it.  One rule: what is not ours is neither changed nor called
- * by the name of something else, and those who wait for it are woken.
+ * Redisson writes it.  One rule: what is not ours is neither changed nor
+ * reported as something else, and its waiters are woken.
  */
 #include <string.h>
 

@@ -119,13 +119,13 @@ TEST(redis_latch, of_the_number_of_a_semaphore_is_none_made)
     redis_say(&r, "HSET {a}:hf kind count");
     CHECK_INT(hf_latch_down(l, &left, &err), HF_CONFLICT);
     CHECK(strstr(err.text, "it is in use as a plain counter"));
-    redis_say(&r, "DEL a"); /* by somebody who knows nothing of our facts */
+    redis_say(&r, "DEL a"); /* by a program that does not know our other keys */
     CHECK_INT(hf_latch_set(l, 2, NULL), HF_OK);
     CHECK_INT(hf_latch_down(l, &left, NULL), HF_OK);
     CHECK_INT(left, 1);
 }
 
-/* There, who waits sleeps for ever when a message is lost. */
+/* There, a waiter sleeps for ever when a message is lost. */
 TEST(redis_latch, that_goes_without_a_message_is_noticed)
 {
     begin();

@@ -98,7 +98,8 @@ static void waiter_kill(struct lab_proc *p)
     proc_signal(p, SIGKILL);
 }
 
-/* He is in front of everybody until his short lease in the queue is over. */
+/* The killed waiter is the first in the queue until its short lease there is
+ * over. */
 TEST(redis_permit_fault, a_waiter_that_was_killed_is_skipped)
 {
     static struct lab_proc p;
@@ -150,8 +151,8 @@ TEST(redis_permit_fault, a_counter_that_rose_unheard_costs_a_bounded_sleep)
 
 /* ---- lines that break --------------------------------------------------- */
 
-/* The answer is lost, but not the request: whoever acquires again must not find
- * his own. */
+/* The answer is lost, but not the request: the next acquire of the same holder
+ * must not be refused because of it. */
 TEST(redis_permit_fault, an_answer_that_was_lost_leaves_nothing_behind)
 {
     static struct lab_proxy px;
@@ -203,8 +204,8 @@ static int64_t stored_ms(void)
             "1000)\" 1 {s}:timeout");
 }
 
-/* Who queues asks again by the same attempt: what he got the first time must
- * last as long as he believes by the second. */
+/* A queued waiter asks again under the same attempt: the lease that its
+ * first request was granted must last as long as it believes by the second. */
 TEST(redis_permit_fault, in_order_a_lost_answer_makes_no_lease_too_long)
 {
     static struct lab_proxy px;
@@ -298,7 +299,7 @@ static int exists(void *arg)
     return redis_number(&r, text) == 1;
 }
 
-/* Whoever is the quicker: each of them may have one of the two. */
+/* Whichever is the quicker, each of them may have one of the two. */
 static void collect_beside_each_other(hf_client *c[3])
 {
     static struct taker t[2];
@@ -359,7 +360,7 @@ TEST(redis_permit_fault, a_full_server_says_so_and_takes_permits_back)
     CHECK_INT(hf_semaphore_try(s, &p, NULL), HF_OK);
 }
 
-/* Who may not write one of the keys writes none. */
+/* A user that may not write one of the keys writes none of them. */
 static void denied(const char *rights)
 {
     char url[96];
@@ -491,12 +492,12 @@ TEST(redis_permit_fault, in_a_cluster_any_name_is_good)
     static struct taker t;
     hf_hold *p;
     cluster_rig_begin(&c, 3, 0);
-    hf_client *mine = rig_client(NULL), *his = rig_client(NULL);
+    hf_client *mine = rig_client(NULL), *theirs = rig_client(NULL);
     for (size_t i = 0; i < sizeof odd / sizeof *odd; i++) {
         struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;
         o.order = HF_ORDER_FAIR;
         hf_semaphore *s = rig_semaphore(mine, odd[i], 2);
-        hf_semaphore *other = rig_semaphore_as(his, odd[i], &o);
+        hf_semaphore *other = rig_semaphore_as(theirs, odd[i], &o);
         CHECK_INT(rig_take(s, 2, 0, &p), HF_OK);
         taker_start(&t, other, 1, 4000); /* less than the longest sleep */
         CHECK_INT(hf_hold_extend(p, 20000, NULL), HF_OK);

@@ -1,7 +1,7 @@
 /*
- * redis_rw_killed_test.c: kill -9 of readers, writers and of those who queue.
- * One rule: the dead keep nobody out for longer than their own lease, or their
- * place, whatever the living do meanwhile.
+ * redis_rw_killed_test.c: kill -9 of readers, writers and queued waiters.  One
+ * rule: a dead process keeps others out only until its own lease, or its place
+ * in the queue, ends, whatever live processes do meanwhile.
  */
 #include <signal.h>
 #include <string.h>

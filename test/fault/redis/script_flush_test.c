@@ -18,7 +18,7 @@ TEST(script_flush, between_calls_is_not_noticed)
     hf_lock *l = rig_lock(c, "a"), *other = rig_lock(rig_client(NULL), "a");
     for (int i = 0; i < 3; i++) {
         redis_say(&r, "SCRIPT FLUSH");
-        hf_hold *one = NULL, *two = NULL, *his = NULL;
+        hf_hold *one = NULL, *two = NULL, *theirs = NULL;
         CHECK_INT(hf_lock_try(l, &one, NULL), HF_OK);
         redis_say(&r, "SCRIPT FLUSH");
         CHECK_INT(hf_lock_try(l, &two, NULL), HF_OK);
@@ -33,11 +33,11 @@ TEST(script_flush, between_calls_is_not_noticed)
         CHECK_INT(hf_hold_release(two, NULL), HF_OK);
         redis_say(&r, "SCRIPT FLUSH");
         CHECK_INT(hf_hold_release(one, NULL), HF_OK);
-        CHECK_INT(hf_lock_try(other, &his, NULL), HF_OK);
+        CHECK_INT(hf_lock_try(other, &theirs, NULL), HF_OK);
         redis_say(&r, "SCRIPT FLUSH");
         CHECK_INT(hf_lock_break(l, &was, NULL), HF_OK);
         CHECK_INT(was, 1);
-        hf_hold_release(his, NULL);
+        hf_hold_release(theirs, NULL);
     }
 }
 

@@ -1,7 +1,7 @@
 /*
  * server_restart_test.c: the server goes away and comes back, with its data or
- * without.  One rule: a holder either keeps its lock or is told, and everybody
- * else carries on by himself.
+ * without.  One rule: a holder either keeps its lock or is told, and all other
+ * clients go on without help.
  */
 #include <string.h>
 

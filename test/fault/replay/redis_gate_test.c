@@ -134,7 +134,7 @@ TEST(redis_gate, server_and_model_agree_on_latches)
 
 /* ---- barriers ----------------------------------------------------------- */
 
-static struct request barrier_draw(int who)
+static struct request barrier_draw(int party)
 {
     static const enum request_op ops[] = {OP_PROPOSE, OP_PROPOSE, OP_PROPOSE,
                                           OP_PROPOSE, OP_RELEASE, OP_TALLY};
@@ -142,18 +142,18 @@ static struct request barrier_draw(int who)
         server_request(ops[draw(6)], "a", ++rig.attempt, rig.node_us + draw(3));
     snprintf(req.owner, sizeof req.owner,
              "01234567-89ab-4def-8123-456789abcdef:%d",
-             who * 1000000 + rig.waits[who].life);
+             party * 1000000 + rig.waits[party].life);
     req.kind = KIND_BARRIER;
     req.permits = draw(30) ? 3 : 2;
     req.flags = draw(8) ? REQ_QUEUE : 0;
-    req.seen_us = rig.waits[who].seen_us;
-    req.round = ++rig.waits[who].round;
+    req.seen_us = rig.waits[party].seen_us;
+    req.round = ++rig.waits[party].round;
     req.tally = TALLY_READ;
     /* Now and then the number of an earlier one: a late copy. */
-    if (draw(6) == 0 && rig.waits[who].ballot)
-        req.ballot = rig.waits[who].ballot - draw(2);
+    if (draw(6) == 0 && rig.waits[party].ballot)
+        req.ballot = rig.waits[party].ballot - draw(2);
     if (draw(40) == 0) req.ballot = rig.node_us - 2 * BALLOT_WINDOW_US;
-    rig.waits[who].ballot = req.ballot;
+    rig.waits[party].ballot = req.ballot;
     return req;
 }
 
@@ -161,20 +161,20 @@ TEST(redis_gate, server_and_model_agree_on_barriers)
 {
     rig_begin_gate(2);
     for (int i = 0; i < STEPS; i++) {
-        int who = (int)draw(OWNERS);
-        struct request req = barrier_draw(who);
+        int party = (int)draw(OWNERS);
+        struct request req = barrier_draw(party);
         if (i == 0) {
             req.op = OP_PROPOSE; /* so that there is one */
             rig.parties = req.permits;
         }
         struct fake_answer answer = step(i, &req);
         if (answer.reply.verdict == V_BUSY)
-            rig.waits[who].seen_us = answer.reply.node_us;
+            rig.waits[party].seen_us = answer.reply.node_us;
         int went = req.op == OP_PROPOSE && answer.reply.verdict == V_GRANTED;
         if ((went && draw(3)) || (req.op == OP_RELEASE && draw(2))) {
-            rig.waits[who].life++;
-            rig.waits[who].seen_us = rig.waits[who].ballot = 0;
-            rig.waits[who].round = 0;
+            rig.waits[party].life++;
+            rig.waits[party].seen_us = rig.waits[party].ballot = 0;
+            rig.waits[party].round = 0;
         }
     }
     CHECK(rig.seen[V_GRANTED] > STEPS / 20 && rig.seen[V_BUSY] > STEPS / 20);

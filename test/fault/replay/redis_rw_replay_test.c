@@ -22,8 +22,8 @@
 #define PAST 24
 #define LEASE_US (600 * US_PER_S)
 #define SEED_US US_PER_S /* places and numbers must not end meanwhile */
-/* The lock itself may last a little longer than its readers; so may who was met
- * by a late release of his own. */
+/* The lock itself may last a little longer than its readers, and so may a hold
+ * that a late release of its owner has met. */
 #define NEAR_MS 1500
 
 struct rig {

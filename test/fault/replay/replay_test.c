@@ -27,8 +27,8 @@
 #define STEPS 1500
 #define LEASE_US (600 * US_PER_S) /* nothing ends by itself */
 #define SLACK_MS 500 /* the machine may stand still between two requests */
-#define BORDER_MS 20 /* so near the end of a lease both may be right */
-#define LATE_MS 5000 /* a busy server may tell the time so much later */
+#define BORDER_MS 20 /* this near the end of a lease both may be right */
+#define LATE_MS 5000 /* a busy server may tell the time this much later */
 
 struct rig {
     struct lab_server server;
@@ -48,8 +48,8 @@ static void rig_stop(void *arg)
     hf__memory_store_close(r->model);
 }
 
-/* Its clock runs at a fiftieth: what is given to who queues, for a moment, does
- * not end between two requests. */
+/* Its clock runs at a fiftieth: a lock that is handed to a queued waiter, for a
+ * moment only, does not end between two requests. */
 static const char *const slow_env[] = {"LD_PRELOAD=" TEST_CLOCK_SHIM,
                                        "HF_CLOCK_PPM=-980000", NULL};
 

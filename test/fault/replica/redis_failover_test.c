@@ -1,7 +1,7 @@
 /*
  * redis_failover_test.c: another server answers than the one that granted the
- * lock.  One rule: whoever holds a lock hears at once what has become of it;
- * leases here are so long that no ordinary renewal could tell.
+ * lock.  One rule: a holder hears at once what has become of its lock; leases
+ * here are too long for an ordinary renewal to tell.
  */
 #include <pthread.h>
 #include <string.h>

@@ -31,7 +31,8 @@ static hf_client *client_waiting(void)
     return rig_client_at(url, &o);
 }
 
-/* The message that it was handed over is no such grant: who hears it asks. */
+/* The message of a hand-over is no such grant: the waiter that hears it asks
+ * the server. */
 TEST(redis_replica_kinds, what_is_handed_over_counts_once_a_replica_has_it)
 {
     begin();

@@ -1,6 +1,6 @@
 /*
  * redis_replica_test.c: wait= with real servers.  One rule: what no replica has
- * is never granted, and costs nobody what he holds.
+ * is never granted, and no holder loses its lock by it.
  */
 #include <string.h>
 
@@ -41,7 +41,7 @@ TEST(redis_replica, has_what_was_granted)
 {
     begin_pair();
     begin_real("", "wait=1");
-    /* What the replica has too late stays granted for so long. */
+    /* A grant that the replica has too late stays for this long. */
     req.lease_us = US_PER_S;
     int64_t end_us = hf__clock_us() + 20 * US_PER_S;
     do {

@@ -1,13 +1,13 @@
 /*
  * net_sentinel_test.c: the primary's host is cut off from the other two, each
- * of which has a replica and a Sentinel.  One rule: whoever holds on either
- * side is told the truth as soon as it can be known there, and what he writes
- * later is refused.
+ * of which has a replica and a Sentinel.  One rule: a holder on either side is
+ * told the truth as soon as it can be known there, and what it writes later is
+ * refused.
  *
  * The majority promotes a replica.  The old primary does not know: it goes on
- * serving who is cut off with it.  With wait=all and wait_renew=on nothing it
- * says counts; without, there are two primaries until the network is mended,
- * and a lock can have a holder on each side.
+ * serving the clients that are cut off with it.  With wait=all and
+ * wait_renew=on its answers do not count; without, there are two primaries
+ * until the network is mended, and a lock can have a holder on each side.
  */
 #include <string.h>
 
@@ -129,7 +129,7 @@ TEST(net_sentinel, two_may_hold_until_it_heals_and_then_the_old_one_is_told)
     CHECK_INT(atomic_load(&outside.lost), 0);
     CHECK_INT(writes(&inside, old), HF_STALE);
     gives_back(&outside);
-    takes(&inside, new); /* by himself, at the new primary */
+    takes(&inside, new); /* it finds the new primary without help */
     gives_back(&inside);
     CHECK(rig_until(is_free, sentinel_primary(&g)));
 }

@@ -1,7 +1,7 @@
 /*
  * redis_sentinel_failover_test.c: the primary dies, hangs or lags, and its
- * Sentinels promote another.  One rule: no call hangs, everybody works again
- * by himself, and whoever has lost his lock is told.
+ * Sentinels promote another.  One rule: no call hangs, each client works
+ * again without help, and a holder that has lost its lock is told.
  */
 #include <pthread.h>
 #include <string.h>
@@ -95,7 +95,7 @@ static void on_state(const struct hf_event *ev, void *user)
     atomic_fetch_add(&seen.lost, 1);
 }
 
-/* So long a lease that no ordinary renewal comes in time to tell. */
+/* With a lease of which no ordinary renewal comes while a test runs. */
 static hf_client *holder_client(void)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
@@ -129,7 +129,7 @@ TEST(redis_sentinel_failover, a_lock_that_the_replica_has_is_kept)
 
 /* ---- two primaries ------------------------------------------------------- */
 
-/* Who may not listen hears of nothing. */
+/* A user that may not subscribe is told of no failover. */
 static void deaf_url(char *url, size_t size)
 {
     char path[160];

@@ -1,7 +1,7 @@
 /*
  * tls_cert_test.c: certificates that are no good, the server's and ours.  One
  * rule: each has its own sentence, is denied at once however long the caller
- * would wait, and no password goes out to who could not show a good one.
+ * would wait, and no password is sent to a server without a good one.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static void begin(const char *auth)
     rig_begin_at("");
 }
 
-/* Who would wait for a minute is told soon; 1: in these words. */
+/* A call with a wait of a minute is denied soon; 1 if its text has `word`. */
 static int is_denied(const char *url, const char *word, struct hf_error *out)
 {
     struct hf_error err = {0};

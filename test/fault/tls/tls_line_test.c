@@ -1,7 +1,8 @@
 /*
  * tls_line_test.c: lines that break or are slow while TLS is set up, and
- * servers that come back as somebody else.  One rule: every call ends by its
- * deadline with a true answer, and whoever can work again does so by himself.
+ * servers that come back with another certificate.  One rule: every call ends
+ * by its deadline with a true answer, and a client goes on without help when
+ * the server is back.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
- * tls_peer_test.c: who is at the other end.  One rule: there is no way from TLS
- * to the clear, whatever the other side says; who speaks the wrong one of the
- * two is told apart from who does not speak at all.
+ * tls_peer_test.c: the peer of a connection.  One rule: TLS never becomes clear
+ * text, whatever the peer says; a peer that speaks the wrong one of the two is
+ * told apart from a peer that is silent.
  */
 #include <string.h>
 #include <sys/wait.h>
@@ -118,7 +118,7 @@ TEST(tls_peer, nonsense_in_the_handshake_ends_it)
     ANSWERS("", "tls: handshake: the server closed the connection");
 }
 
-/* ---- who we are ---------------------------------------------------------- */
+/* ---- our certificate ----------------------------------------------------- */
 
 #define ALERT_LEN 24 /* of TLS 1.3: a header of 5, the alert, 17 around it */
 
