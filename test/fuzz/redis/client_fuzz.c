@@ -311,7 +311,7 @@ static void lock_use(hf_lock *lock)
     check_error(hf_lock_break(lock, &was, &err), &err);
 }
 
-/* Held by who has the ticket. */
+/* A hold whose ticket may be used by another client. */
 static void act_ticket(hf_client *c)
 {
     struct hf_acquire_options o = how(WAIT_MS);

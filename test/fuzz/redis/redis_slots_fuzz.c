@@ -1,7 +1,7 @@
 /*
- * redis_slots_fuzz.c: a server that says anything when it is asked who serves
- * which slots, or why it does not.  Whatever it says, what is taken from it is
- * in range, and all memory comes back.
+ * redis_slots_fuzz.c: a server that says anything when it is asked which node
+ * serves which slots, or why it does not.  Whatever it says, what is taken from
+ * it is in range, and all memory is freed.
  */
 #include <stdint.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 
 #include "lib/rig.h"
 
-#define ALLOCS_MAX 2000 /* no call should need so many */
+#define ALLOCS_MAX 2000 /* no call should need more */
 #define LEASE_MS 1500   /* an answer we could not take ends with it */
 
 static struct {
@@ -533,8 +533,8 @@ static int act_latch(struct bench *b)
     return status;
 }
 
-/* Who has no memory to say that he gives up is counted for three seconds: each
- * waits at a barrier of its own. */
+/* A party that has no memory left to say that it gives up stays counted for
+ * three seconds: so each run waits at a barrier of its own. */
 static int act_barrier(struct bench *b)
 {
     static unsigned runs;

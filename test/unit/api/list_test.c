@@ -29,7 +29,7 @@ static void list_fails(const char *url, int status, const char *why)
     hf_client_close(c);
 }
 
-/* The module's cursor comes again after so many pages; 0: never. */
+/* The module's cursor comes again after `round` pages; 0: never. */
 static void list_ends(int round)
 {
     char url[32];

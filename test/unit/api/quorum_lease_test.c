@@ -1,6 +1,6 @@
 /*
- * quorum_lease_test.c: how long the leases of a quorum may be, and who must
- * know of it.
+ * quorum_lease_test.c: how long the leases of a quorum may be, and which
+ * clients and nodes know of it.
  */
 #include <string.h>
 

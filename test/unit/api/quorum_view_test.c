@@ -81,7 +81,7 @@ TEST(quorum_view, a_lock_that_one_node_has_is_free)
     CHECK_STR(info.owner, "");
 }
 
-/* Each has one node: whoever is counted last is not the holder. */
+/* Each owner has one node: the one that is counted last is not the holder. */
 TEST(quorum_view, a_lock_that_three_have_one_node_each_of_is_free)
 {
     struct hf_info info = HF_INFO_INIT;

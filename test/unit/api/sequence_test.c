@@ -10,7 +10,7 @@
 
 #define OPS 5
 
-/* Naps of so many operations in each step, on one or two clients. */
+/* A sequence whose steps are some operations each, on one or two clients. */
 struct naps {
     struct sequence seq; /* first */
     struct op ops[OPS];

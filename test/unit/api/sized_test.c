@@ -20,8 +20,8 @@ struct now {
     int64_t a, b;
 };
 
-/* Where a struct ended in padding, a field that is added there would be in the
- * size of those who never set it. */
+/* A field that is added where a struct ended in padding would lie within the
+ * struct_size of callers that do not know it. */
 TEST(sized, structs_do_not_end_in_padding)
 {
 #define CHECK_END(type, last)                                                  \

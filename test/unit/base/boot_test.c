@@ -271,7 +271,8 @@ TEST(boot, who_is_unsure_of_the_lease_does_not_change_it)
     CHECK_INT(b.left_us, 0);
 }
 
-/* It was begun by who did not know, and leases of before may still run. */
+/* The quarantine was begun by a client that did not know of them, and earlier
+ * leases may still run. */
 TEST(boot, who_knows_of_longer_leases_makes_the_quarantine_as_long)
 {
     begin();

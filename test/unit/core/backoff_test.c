@@ -1,6 +1,6 @@
 /*
- * backoff_test.c: the pauses of one who asks again and again.  One rule: no
- * pause is longer than the longest, however often was tried.
+ * backoff_test.c: the pauses of a waiter that asks again and again.  One rule:
+ * no pause is longer than the longest, whatever the number of tries.
  */
 #include "core/backoff.h"
 

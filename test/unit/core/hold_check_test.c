@@ -111,7 +111,7 @@ TEST(hold_check, a_hold_whose_time_is_over_is_not_revived)
     CHECK_INT(r.out.sends, 0);
 }
 
-/* Found now, to end in so long. */
+/* The hold is found now, and ends in `left_us`. */
 static void rig_found(struct rig *r, int64_t left_us)
 {
     struct hold_event ev = {

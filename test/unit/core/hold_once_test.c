@@ -1,6 +1,7 @@
 /*
- * hold_once_test.c: what is waited for and then not held.  One rule: who gives
- * up gives back what he may have, and nothing where asking changes nothing.
+ * hold_once_test.c: what is waited for and then not held.  One rule: a waiter
+ * that gives up returns what it may have been given, and sends nothing where
+ * its requests change nothing.
  */
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /*
- * hold_quorum_test.c: the hold machine over several nodes: who is asked, whose
- * vote counts, and who is healed.
+ * hold_quorum_test.c: the hold machine over several nodes: which nodes are
+ * asked, whose vote counts, and which are healed.
  */
 #include <string.h>
 

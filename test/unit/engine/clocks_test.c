@@ -115,7 +115,7 @@ TEST(clocks, step_is_seen_by_the_clock_that_was_read_again_too)
     CHECK_INT(n->suspect, 1);
 }
 
-/* It took so long that it could be either. */
+/* The reply took long enough that the clock may be right or wrong. */
 TEST(clocks, slow_reply_does_not_clear_a_suspect)
 {
     struct node *n = rig_begin_clock();

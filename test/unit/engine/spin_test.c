@@ -5,7 +5,8 @@
 
 #include "test.h"
 
-/* How many of `n` waits spin, if a wait takes so long either way. */
+/* How many of `n` waits spin, if a wait takes `spin_us` when it spins and
+ * `sleep_us` when it sleeps. */
 static int spins_of(struct spin *s, int n, int64_t spin_us, int64_t sleep_us)
 {
     int spins = 0;

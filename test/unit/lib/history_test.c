@@ -18,7 +18,8 @@ static void path_end(void *arg)
     unlink(path);
 }
 
-/* One operation: who, from when to when, what, with which token, accepted? */
+/* One operation: its client, its begin and end, what it did, its token, and
+ * whether it was accepted. */
 struct deed {
     unsigned client;
     int call, ret;
@@ -70,7 +71,8 @@ TEST(history, one_after_the_other_is_sound)
     CHECK_INT(h.last_ns[1], 15);
 }
 
-/* The order of lines says nothing, and who overlaps may end in any order. */
+/* The order of lines means nothing, and overlapping operations may end in any
+ * order. */
 TEST(history, overlapping_acquires_may_have_any_order)
 {
     static const struct deed deeds[] = {{1, 15, 45, "acquire", 5, 1},

@@ -1,6 +1,6 @@
 /*
- * tls_option_test.c: what a URL may say about TLS.  Whoever asks for it gets it
- * or a refusal; what means nothing without it is refused without it.
+ * tls_option_test.c: what a URL may say about TLS.  A client that asks for
+ * it gets it or a refusal; options of TLS are refused without it.
  */
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * tls_session_test.c: what is taken over from one connection to the next.  One
  * rule: a session saves the handshake its certificates, so it is good only for
- * as long as whoever vouched for them is trusted.
+ * as long as the authority that signed them is trusted.
  */
 #include <poll.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 /*
- * write_test.c: files that may not grow.  One rule: who may not write more gets
- * an error, and no signal, whatever is written.
+ * write_test.c: files that may not grow.  One rule: a process that may not
+ * write more gets an error, and no signal, whatever it writes.
  */
 #include "sys/write.h"
 

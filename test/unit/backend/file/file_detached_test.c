@@ -1,6 +1,6 @@
 /*
- * file_detached_test.c: holds that outlive their process.  One rule: whoever
- * tests that a hold lasts looks from another connection.
+ * file_detached_test.c: holds that outlive their process.  One rule: a
+ * test that a hold lasts looks at it from another connection.
  */
 #include "backend/file/record_text.h"
 #include "file_rig.h"

@@ -205,8 +205,8 @@ TEST(file_process, contenders_never_meet)
     workers_run(0);
 }
 
-/* Each deletes the file at the end of its hold: who then locks the deleted
- * file must notice. */
+/* Each process deletes the file at the end of its hold: a process that then
+ * locks the deleted file must notice. */
 TEST(file_process, contenders_never_meet_though_the_file_is_deleted)
 {
     workers_run(1);

@@ -1,6 +1,6 @@
 /*
  * memory_gate_test.c: latches and barriers of a store, at times of the test's
- * choosing.  One rule: a repeated request is one request, and who is dead is
+ * choosing.  One rule: a repeated request is one request, and a dead party is
  * not counted.
  */
 #include <stdio.h>

@@ -70,7 +70,7 @@ TEST(memory_rw, a_busy_writer_is_told_the_longest_lease)
     CHECK_INT(rep.poll_us, 0);
 }
 
-/* He was let in and did not hear of it: the writer waits for him. */
+/* The reader was let in and did not hear of it: the writer waits for it. */
 TEST(memory_rw, a_reader_who_asks_again_is_not_sent_behind_a_writer)
 {
     struct request again = {.op = OP_PROPOSE,

@@ -1,5 +1,5 @@
 /*
- * redis_ask_test.c: what Sentinels say, and who is believed.  One rule: an
+ * redis_ask_test.c: what Sentinels say, and which is believed.  One rule: an
  * answer of another shape than a Sentinel's is an error with a sentence, and
  * of two answers the one of the higher epoch counts.
  */

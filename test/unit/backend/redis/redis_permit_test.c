@@ -148,7 +148,8 @@ TEST(redis_permit, a_lease_ends_by_the_servers_clock_and_never_too_early)
     CHECK(ends_ms * US_PER_MS <= a.reply.fence + 31 * US_PER_S);
 }
 
-/* Who queues asks again by the same attempt, and counts from when he did. */
+/* A queued waiter asks again under the same attempt, and counts its lease from
+ * the last time. */
 TEST(redis_permit, who_asks_again_for_what_he_has_gets_the_whole_lease)
 {
     begin();
@@ -246,8 +247,9 @@ TEST(redis_permit, a_proposal_behind_its_own_release_takes_nothing)
     CHECK_INT(redis_number(&r, "EXISTS {s}:timeout"), 0);
 }
 
-/* Who queues asks again and again with one attempt; the answer to one of these
- * was lost, a later one was granted, and the lost one comes last. */
+/* A queued waiter asks again and again under one attempt; the answer to one
+ * request was lost, a later one was granted, and the lost request comes
+ * last. */
 TEST(redis_permit, a_proposal_behind_what_it_was_followed_by_takes_nothing)
 {
     begin();
@@ -336,7 +338,8 @@ TEST(redis_permit, a_counter_is_taken_from_once)
     CHECK(redis_number(&r, "PTTL {s}:hf_took") > 0);
 }
 
-/* Only for an answer that was lost: who got his never sends this. */
+/* Only for an answer that was lost: a client that has its answer never sends
+ * this. */
 TEST(redis_permit, what_an_attempt_took_from_a_counter_can_be_put_back)
 {
     begin();

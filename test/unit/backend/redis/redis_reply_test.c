@@ -85,7 +85,7 @@ TEST(redis_reply, the_next_connection_may_nest_again)
     CHECK_INT(say_nested(REPLY_DEPTH_MAX, ":1\r\n"), 1);
 }
 
-/* Feed so many bytes of one reply, in pieces; how many were taken. */
+/* Feed `len` bytes of one reply, in pieces; returns how many were taken. */
 static size_t feed_bytes(size_t len)
 {
     static char piece[65536];

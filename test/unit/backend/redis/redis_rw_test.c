@@ -176,7 +176,7 @@ TEST(redis_rw, a_huge_count_is_not_told)
     CHECK_INT(ask_as(2, OP_PROPOSE, KIND_WRITE, 8, t + 1), V_BUSY);
 }
 
-/* Whoever looks may not know that it is a read/write lock. */
+/* A client that looks may not know that it is a read/write lock. */
 TEST(redis_rw, a_plain_look_and_a_list_tell_who_reads_and_writes)
 {
     enum lock_kind sides[] = {KIND_READ, KIND_WRITE};
@@ -277,8 +277,8 @@ TEST(redis_rw, a_place_of_who_has_left_is_not_made_by_a_late_proposal)
     CHECK_INT(redis_number(&r, "EXISTS {job}:hf_rw:q"), 0);
 }
 
-/* He was let in and did not hear of it: the writer waits for him, so he must
- * not wait for the writer. */
+/* The reader was let in and did not hear of it: the writer waits for it, so it
+ * must not wait for the writer. */
 TEST(redis_rw, a_reader_who_asks_again_is_not_sent_behind_a_writer)
 {
     unsigned orders[] = {REQ_QUEUE, REQ_QUEUE | REQ_WRITERS};

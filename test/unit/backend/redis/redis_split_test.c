@@ -1,7 +1,7 @@
 /*
  * redis_split_test.c: a scripted server whose words arrive in pieces, or not
  * at all.  One rule: however the bytes are cut, the answer is the same; and
- * whoever's answer is cut off is told the truth about what can be known.
+ * if it is cut off, the request ends with what can be known about it.
  */
 #include <poll.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /*
  * redis_wait_test.c: wait= and wait_renew=.  One rule: a grant is told only
- * when so many replicas have said that they have it.
+ * when the wanted number of replicas has confirmed it.
  */
 #include <string.h>
 
@@ -16,7 +16,7 @@ static struct fake_env f;
 static struct fake_answer a, b;
 static struct request req, req2;
 
-/* A primary with so many replicas is greeted, and says this of WAIT. */
+/* Greet a primary with `replicas` replicas, whose answer to WAIT is `said`. */
 static void greet(int replicas, const char *said)
 {
     char text[32];

@@ -209,7 +209,7 @@ static int64_t skewed_now(struct backend_env *env)
     return hf__clock_us() + skew_us;
 }
 
-/* Let the backend believe that so much time has passed. */
+/* Let the backend believe that `us` have passed. */
 static void pass(int64_t us)
 {
     skew_us += us;
