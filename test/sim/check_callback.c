@@ -1,6 +1,6 @@
 /*
- * check_callback.c: whoever asks is answered once, in time, with a status that
- * fits the question; a holder is told LOST at most once, AT_RISK before it
+ * check_callback.c: each call is answered once, in time, with a status that
+ * fits it; a holder is told LOST at most once, AT_RISK before it
  * unless it stood still, and nothing after it has let go.
  */
 #include "sim/sim.h"

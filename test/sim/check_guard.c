@@ -1,7 +1,7 @@
 /*
  * check_guard.c: a resource that refuses tokens lower than one it has seen.
- * Writes may arrive late, and stale ones are refused then.  The rule: one who
- * truly holds the lock is never refused, for his token is the highest.  A
+ * Writes may arrive late, and stale ones are refused then.  The rule: a client
+ * that truly holds the lock is never refused, for its token is the highest.  A
  * reader writes nothing.
  */
 #include "sim/sim.h"

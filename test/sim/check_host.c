@@ -14,7 +14,7 @@
 
 #include "sim/sim.h"
 
-/* ---- notes: who was there, who has heard what ---------------------------- */
+/* ---- notes: what each node and client has heard -------------------------- */
 
 /* A node has answered, or there will be no answer. */
 void check_host_heard(const struct request *req, const struct reply *rep)

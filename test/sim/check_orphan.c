@@ -24,7 +24,7 @@ static int is_wanted(const struct sim_client *c, uint64_t attempt)
         if (!slot || slot->hold.attempt != attempt) continue;
         if (slot->hold.state == HOLD_TRYING || slot->hold.state == HOLD_HELD)
             return 1;
-        /* Given to who queues, and not yet heard of. */
+        /* Given to a queued waiter, which has not heard of it yet. */
         if (slot->hold.state == HOLD_WAITING && slot->hold.flags & HOLD_QUEUES)
             return 1;
     }
@@ -47,8 +47,8 @@ int check_is_cut_off(const struct sim *s, const struct sim_client *c,
            || c->partition_until_us[n->index] > s->now_us;
 }
 
-/* Of a quorum's node that cannot be reached only so many releases are kept:
- * what else is locked there ends with its lease. */
+/* Only RELEASES_MAX releases are kept for a quorum's node that cannot be
+ * reached: all other locks there end with their leases. */
 static int is_dropped(struct sim_client *c, const struct sim_node *n)
 {
     if (c->engine.nodes[n->index].again_len >= RELEASES_MAX)

@@ -26,8 +26,8 @@ void check_passed(const struct errand *er)
     c->passed_fence[a->name] = er->op.grant.fence;
 }
 
-/* True time: no later than the start of the last round that counted, whoever of
- * the chain has made it. */
+/* True time: no later than the start of the last round that counted, whichever
+ * holder of the chain has made it. */
 int64_t check_pass_confirmed_us(const struct actor *a)
 {
     const struct hold *h = &actor_slot(a)->hold;

@@ -1,6 +1,6 @@
 /*
- * check_progress.c: once the faults are over, everybody gets the lock again in
- * bounded time, and who waits for a lock that is free is woken soon.
+ * check_progress.c: once the faults are over, every client gets the lock again
+ * in bounded time, and a waiter for a lock that is free is woken soon.
  */
 #include "sim/sim.h"
 
@@ -45,13 +45,14 @@ static int64_t free_since_us(struct sim *s, int name)
     return since;
 }
 
-/* Who waits, waits at most for one look at the clock of those who poll. */
+/* The longest sleep of a waiter: it polls at least this often. */
 static int64_t sleep_us(const struct sim *s)
 {
     return POLL_US_MAX + 50 * MS + 20 * s->k.delay_max_us;
 }
 
-/* Its own process may still believe to hold it: one waits for that first. */
+/* Its own process may still believe to hold it: the waiter waits for that
+ * first. */
 static int is_held_at_home(const struct actor *a)
 {
     for (int i = 0; i < a->client->sim->k.actors; i++) {
@@ -77,8 +78,9 @@ void check_woken(struct sim *s)
     /* A quorum's waiters may hear from one node only, and look again when the
      * holder's lease is over; check_progress() is all there is for them. */
     if (s->k.nodes > 1) return;
-    /* Until then what was sent before may still be under way; and a place of
-     * the dead is kept in a lock that is free for those who come behind it. */
+    /* Until then what was sent before may still be under way; and a dead
+     * waiter keeps its place for a while, although the lock is free for the
+     * waiters behind it. */
     int64_t since_us = s->healed_us + US_PER_S + s->k.timeout_us;
     if (s->is_rw) since_us += s->k.queue_live_us + sleep_us(s);
     if (s->now_us < since_us) return;

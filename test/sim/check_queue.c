@@ -1,11 +1,12 @@
 /*
- * check_queue.c: who came first is served first.  A lock goes to nobody while
- * somebody waits who came earlier and is alive; what is released while somebody
- * waits is given to him; and nobody has a place who does not want it.
+ * check_queue.c: the first waiter is served first.  A lock goes to no client
+ * while an earlier waiter is alive; a lock that is released while a waiter is
+ * queued is given to that waiter; and no client has a place that it does not
+ * want.
  *
- * The rule: who waits is written down here from what the node answered, not
- * from what it keeps.  One node only, for there are no queues of a quorum; and
- * one whose clock is not set, for only it knows who was dead by then.
+ * The rule: the waiters are noted here from what the node answered, not from
+ * what it stores.  One node only, for a quorum has no queues; and one whose
+ * clock is not set, for only that node knows which waiters were dead by then.
  */
 #include <stdio.h>
 #include <string.h>
@@ -68,7 +69,7 @@ static void place_keep(struct sim *s, struct sim_node *n,
     at->came_late = s->now_us - p->sent_us > p->req.lease_us / 2;
 }
 
-/* The lock went to `after`: past nobody, or past the dead. */
+/* The lock went to `after`: no waiter that is alive came before it. */
 static void order_check(struct sim *s, struct sim_node *n, int name,
                         const struct store_view *after)
 {
@@ -81,7 +82,7 @@ static void order_check(struct sim *s, struct sim_node *n, int name,
                  "queue: n%d gave %s to attempt %llu of %s%s, and %llu of %s "
                  "came before",
                  n->index, sim_names[name], (unsigned long long)after->attempt,
-                 after->owner, its ? "" : ", who did not queue",
+                 after->owner, its ? "" : ", which did not queue",
                  (unsigned long long)l->places[0].attempt, l->places[0].owner);
     if (!its) return;
     n->came_late[name] = its->came_late;

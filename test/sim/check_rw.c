@@ -1,6 +1,6 @@
 /*
  * check_rw.c: what a node answers about a read/write lock fits what it had.
- * Who writes is alone, whatever the node has just granted; every token is
+ * A writer is alone, whatever the node has just granted; every token is
  * higher than all before it; a side is renewed and freed only for the attempt
  * that has it; and an attempt that was released is never granted again.
  *
@@ -17,7 +17,7 @@ static int is_same(const struct store_view *v, const struct request *req)
     return v->locked && v->attempt == req->attempt;
 }
 
-/* ---- who is in ---------------------------------------------------------- */
+/* ---- the holders of both sides ------------------------------------------- */
 
 /* Does another owner hold it beside `writer`? */
 static void alone_check(struct sim *s, const struct sim_node *n, int name,

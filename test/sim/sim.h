@@ -81,7 +81,7 @@ enum deed {
     DEED_QUARANTINE, /* a node was told to wait */
     DEED_REFUSAL,    /* and refused a proposal until then */
     DEED_HEAL,       /* a node got a lock again that is held */
-    DEED_HANDED,     /* a node gave a lock to a waiter of its queue */
+    DEED_HANDED,     /* a node gave a lock to a queued waiter */
     DEED_WHOLE,      /* and for its lease, not for a moment */
     DEED_TAKE,       /* an operator broke a lock, or the node evicted it */
     DEED_SHARED,     /* a reader was let in beside another */
@@ -115,25 +115,25 @@ struct knobs {
     int64_t node_tick_us; /* a node's clock shows multiples of it */
     int keep_percent;     /* of the holds have a watchdog */
     int cancel_percent, try_percent, forever_percent;
-    int renew_percent;             /* of the acquires say how often to renew, */
-    int cap_percent;               /* how long to hold at most, */
-    int feed_percent;              /* that they will feed, */
-    int spin_percent;              /* or how to pause */
-    int64_t handover, handover_us; /* within a process, so often and long */
+    int renew_percent;             /* of the acquires set renew_ms */
+    int cap_percent;               /* of the acquires set max_hold_ms */
+    int feed_percent;              /* of the acquires set feed_ms */
+    int spin_percent;              /* of the acquires set a backoff */
+    int64_t handover, handover_us; /* limits of hand-overs in a process */
     int set_back;                  /* clocks are set back, not only forward */
     enum flush_kind flush;
-    int is_new;               /* nobody has said that the nodes are new */
+    int is_new;               /* the nodes were not declared new */
     int durable_percent;      /* of restarts are known to lose nothing */
-    int fair_percent;         /* of the acquires queue at the node, */
-    int64_t queue_live_us;    /* which waits so long for who is silent, */
-    int64_t queue_handoff_us; /* and so long for who is given it */
-    int64_t take_us;          /* mean time until the next lock is taken away, */
-    int evict_percent;        /* of them without the operator's word */
-    int write_percent;        /* of the acquires are a writer's; */
-    int writers_percent;      /* of those that queue put writers first */
-    int falls;                /* clients fall back to their machine's locks, */
-    int no_host_percent;      /* which cannot be opened so often, */
-    int host_is_kernel;       /* and end with their process, as file: has it */
+    int fair_percent;         /* of the acquires queue at the node */
+    int64_t queue_live_us;    /* how long a silent waiter keeps its place */
+    int64_t queue_handoff_us; /* how long a lock is handed to a waiter for */
+    int64_t take_us;          /* mean time until the next lock is taken away */
+    int evict_percent;        /* of the locks taken away: by an eviction */
+    int write_percent;        /* of the acquires are a writer's */
+    int writers_percent;      /* of the queued acquires put writers first */
+    int falls;                /* clients fall back to their machine's locks */
+    int no_host_percent;      /* of the machine's locks cannot be opened */
+    int host_is_kernel;       /* those locks end with their process, as file: */
 };
 
 struct sim;
@@ -166,13 +166,13 @@ struct life {
     uint64_t sent;      /* packets to the node so far */
     uint64_t arrived;   /* of them */
     uint64_t cut;       /* dead: those behind it never arrive */
-    int64_t late_us;    /* dead: the others come so much later */
+    int64_t late_us;    /* dead: the other packets' delay */
     unsigned names;     /* subscribed, by bit */
     unsigned queues;    /* of them, to hand-overs as well */
 };
 
-/* Who waits at a node, as check_queue.c has it, and a place that its owner does
- * not want. */
+/* The waiters of a node, as check_queue.c notes them, and a place that its
+ * owner does not want. */
 #define PLACES_MAX 256
 struct place {
     char owner[OWNER_LEN_MAX];

@@ -33,7 +33,7 @@ const char *sim_deed_name(int deed)
         [DEED_QUARANTINE] = "quarantines",
         [DEED_REFUSAL] = "refusals in them",
         [DEED_HEAL] = "heals",
-        [DEED_HANDED] = "given to a waiter",
+        [DEED_HANDED] = "given to a queued waiter",
         [DEED_WHOLE] = "of them at once for the lease",
         [DEED_TAKE] = "locks taken away",
         [DEED_SHARED] = "read together",
@@ -172,9 +172,9 @@ static void quorum_draw(struct sim *s)
     k->faults_us += sim_between(s, 0, 2 * sim_quarantine_us(s));
 }
 
-/* Times of the queue as limits.h has them to each other: who is silent is
- * remembered for longer than a number is taken, and asks three times in that.
- */
+/* Times of the queue in the proportions of limits.h: a silent waiter keeps its
+ * place for longer than a number is accepted, and asks three times in that
+ * time. */
 static void queue_draw(struct sim *s)
 {
     struct knobs *k = &s->k;

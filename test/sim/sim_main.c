@@ -24,7 +24,7 @@
 #define AMNESIA_SEEDS 10000
 #define WORKERS 2
 #define FAILURES_SHOWN 10
-#define SEEDS_TELLING 1000 /* so many must meet everything that may happen */
+#define SEEDS_TELLING 1000 /* this many must meet everything that may happen */
 
 struct options {
     uint64_t seeds, from;

@@ -44,13 +44,13 @@ static void partition_end(struct sim *s, void *arg, uint64_t node)
 static void partition(struct sim *s)
 {
     int64_t until_us = s->now_us + sim_between(s, 5 * MS, 800 * MS);
-    uint64_t who = sim_random(s);
+    uint64_t links = sim_random(s);
     if (until_us > s->k.faults_us) until_us = s->k.faults_us;
     for (int i = 0; i < s->k.clients; i++) {
         for (int k = 0; k < s->k.nodes; k++) {
             struct sim_client *c = &s->clients[i];
-            who = who >> 1 | who << 63;
-            if (who & 1) continue;
+            links = links >> 1 | links << 63;
+            if (links & 1) continue;
             sim_trace(s, "c%d-n%d nothing comes through until %lld us", i, k,
                       (long long)until_us);
             if (until_us < c->partition_until_us[k]) continue;

@@ -84,7 +84,7 @@ static void tell_watchers(struct sim *s, struct sim_node *n, int name,
     }
 }
 
-/* To the one who is given it, and to nobody else. */
+/* Only the waiter that is given the lock is told. */
 static void tell_handed(struct sim *s, struct sim_node *n, int name,
                         const struct handoff *h)
 {
@@ -129,9 +129,9 @@ static void tell(struct sim *s, struct sim_node *n, struct packet *p)
     }
 }
 
-/* Only a release is told to those who wait.  A hushed one leaves that to the
- * proposal behind it: if the line broke in between, they come when the lease
- * they know of would have ended. */
+/* Waiters are told of a release only.  A hushed one leaves that to the proposal
+ * behind it: if the line broke in between, waiters ask again when the lease
+ * that they know of has ended. */
 static void note_free(struct sim *s, struct sim_node *n, const struct packet *p)
 {
     int is_alone = p->req.flags & REQ_HUSHED && !p->life->conn;
@@ -225,8 +225,8 @@ static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
 }
 
 /* A retransmission that something between us made.  Only what was granted may
- * come again later: renewals, proposals that were refused, and those of who
- * queues, rely on a transport that does not repeat what was answered. */
+ * come again later: renewals, refused proposals, and proposals of queued
+ * waiters rely on a transport that does not repeat what was answered. */
 static void repeat(struct sim *s, struct sim_node *n, const struct packet *p)
 {
     int later = p->req.op == OP_RELEASE
@@ -400,7 +400,7 @@ void node_flush(struct sim *s, struct sim_node *n)
     }
 }
 
-/* All who have it, as their node knows them; 0: nobody has. */
+/* Note all owners of the lock, as their node knows them; 0 if it is free. */
 static int broken_note(struct sim *s, struct sim_node *n, int name)
 {
     int64_t now_us = node_clock(s, n);
@@ -419,7 +419,7 @@ static int broken_note(struct sim *s, struct sim_node *n, int name)
     return len;
 }
 
-/* An operator takes the lock away, and everybody who waits is told. */
+/* An operator takes the lock away, and all waiters are told. */
 void node_break(struct sim *s, struct sim_node *n, int name)
 {
     struct reply rep;

@@ -70,8 +70,8 @@ static int share_find(const struct sim *s, const struct sim_node *n,
     return 0;
 }
 
-/* What the request is about: of a plain lock whoever has it, of a read/write
- * lock the owner's hold of that side.  1 if there is one. */
+/* What the request is about: of a plain lock its holder, of a read/write lock
+ * the owner's hold of that side.  1 if there is one. */
 int node_look(const struct sim *s, const struct sim_node *n,
               const struct request *req, struct store_view *out)
 {
