@@ -1,6 +1,6 @@
 /*
- * redisson_exclusion.c: one lock, Java and us.  One rule: who does not hold it
- * gets nothing, changes nothing, and sees the truth about it.
+ * redisson_exclusion.c: one lock, Java and us.  One rule: the side that does
+ * not hold it gets nothing, changes nothing, and sees the truth about it.
  */
 #include "peer.h"
 

@@ -1,7 +1,7 @@
 /*
  * redisson_fair.c: our fair lock beside Redisson's locks on the same name.  One
- * rule: those of ours who queue come in order, whoever had it before them, and
- * Java comes when nobody queues.
+ * rule: our queued waiters come in order, whichever side held it before them,
+ * and Java comes when the queue is empty.
  */
 #include "lib/fair.h"
 #include "peer.h"

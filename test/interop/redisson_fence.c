@@ -1,6 +1,6 @@
 /*
  * redisson_fence.c: tokens of RFencedLock and fences of ours.  One rule: each
- * grant's number is above the one before it, whoever gave it.
+ * grant's number is above the one before it, whichever side granted it.
  */
 #include <stdlib.h>
 

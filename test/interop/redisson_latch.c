@@ -1,7 +1,7 @@
 /*
  * redisson_latch.c: one latch, counted and waited for by both sides.  One rule:
- * who waits is woken by the other's message, long before anybody looks again by
- * himself.
+ * a waiter is woken by the other side's message, long before it would look
+ * again without one.
  */
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /*
- * redisson_wake.c: who waits on one side is woken by the other.  One rule: the
+ * redisson_wake.c: a waiter on one side is woken by the other.  One rule: the
  * lease is far longer than the wait that is allowed, so that it can only have
  * been the message.
  */

@@ -1,6 +1,7 @@
 /*
- * string_exclusion.c: one lock, a string library and us.  One rule: who does
- * not hold it gets nothing, changes nothing, and sees the truth about it.
+ * string_exclusion.c: one lock, a string library and us.  One rule: the side
+ * that does not hold it gets nothing, changes nothing, and sees the truth about
+ * it.
  */
 #include "library.h"
 

@@ -1,6 +1,6 @@
 /*
- * string_lease.c: who keeps a lock alive, and what happens when nobody does.
- * One rule: a living holder keeps it past many leases, a dead one for one.
+ * string_lease.c: which side renews a lock, and what happens when none does.
+ * One rule: a live holder keeps it for many leases, a dead holder for one.
  */
 #include <signal.h>
 

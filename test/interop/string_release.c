@@ -5,7 +5,8 @@
 #include "library.h"
 
 #define LEASE_MS 2000 /* ends within the test, but not within one answer */
-#define LOOK_MS 4000  /* less than who trusts in a message sleeps */
+#define LOOK_MS                                                                \
+    4000 /* less than the sleep of a waiter that trusts in a message */
 
 static void waiter_gets_it(struct library *t, hf_lock *l)
 {

@@ -167,8 +167,8 @@ async function answer(line) {
     }
 }
 
-// Ends without a word to the server when its input does: who wants the locks
-// given back says so.
+// Ends when its input does, without a word to the server: a test that wants
+// the locks released asks for it.
 async function main() {
     await client.ping();
     console.log('ready');

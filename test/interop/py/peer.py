@@ -138,8 +138,8 @@ def mix(client, name, workers, rounds, seed):
 
 
 def main():
-    """Ends without a word to the server when its input does: who wants the
-    locks given back says so."""
+    """Ends when its input does, without a word to the server: a test that
+    wants the locks released asks for it."""
     client = redis.Redis(host="127.0.0.1", port=int(sys.argv[1]))
     client.ping()
     peer = Peer(client)

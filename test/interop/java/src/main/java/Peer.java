@@ -157,8 +157,8 @@ public final class Peer {
         }
     }
 
-    // Ends without a word to the server when its input does: who wants the
-    // locks given back says so.
+    // Ends when its input does, without a word to the server: a test that
+    // wants the locks released asks for it.
     public static void main(String[] args) throws Exception {
         BufferedReader in = new BufferedReader(
             new InputStreamReader(System.in, StandardCharsets.UTF_8));
