@@ -37,7 +37,7 @@ started $!
 wait_for "somebody holds c" test -s "$dir/up"
 expect 75 "-n fails" "$HOLDFAST" run -n a --also b --also c echo ran
 refute "runs nothing" out_has ran
-check "and says which, and by whom" err_has "^holdfast: c: not acquired: held by .*pid"
+check "and names the lock and its holder" err_has "^holdfast: c: not acquired: held by .*pid"
 expect 75 "a time-out" "$HOLDFAST" run -w 3s a --also c echo ran
 expect 75 "one that says so" "$HOLDFAST" run -v -w 3s a --also c echo ran
 check "names what it waits for" err_has "c: waiting: held by"
@@ -48,9 +48,9 @@ waiter=$!
 started $waiter
 sleep 0.3
 expect 0 "a is free while another waits for both" "$HOLDFAST" run -n a true
-refute "who has not run" test -e "$dir/got"
+refute "the waiting command has not run" test -e "$dir/got"
 echo >"$dir/go"
-wait_for "but does in the end" test -e "$dir/got"
+wait_for "it runs in the end" test -e "$dir/got"
 wait $waiter
 check "and succeeds" test $? -eq 0
 

@@ -6,7 +6,7 @@ redis_start
 HOLDFAST_URL=$redis
 export HOLDFAST_URL
 
-# waiting NAME N: so many wait there, by the store's word.
+# waiting NAME N: the store counts N waiting parties there.
 waiting() { same "$(redis-cli -p "$redis_port" zcard "{$1}:hf_waiting")" "$2"; }
 
 # party NAME PARTIES FILE [COMMAND...]: in the background; pid in $job.
@@ -76,7 +76,7 @@ kill -TERM $one
 expect 143 "a signal ends the wait" wait $one
 check "it is taken off at once" waiting b 0
 
-# Who is killed is taken off by the store.
+# A party that is killed is taken off by the store.
 party b 2 "$dir/1"
 one=$job
 wait_for "one waits" waiting b 1

@@ -50,7 +50,7 @@ check 'a finding' out_has '^{"finding":"disk","level":"warning"'
 check 'a promise' out_has '^{"when":"client pauses","exclusion":"by the fence"'
 check 'the sum' out_has '"drift_ppm":10000,"warnings":1}$'
 
-# ---- what it throws away; who follows it is in doctor_replicas.sh ----
+# ---- what it throws away; its replicas are in doctor_replicas.sh ----
 redis-cli -p "$a" config set maxmemory 100mb >/dev/null
 redis-cli -p "$a" config set maxmemory-policy volatile-ttl >/dev/null
 expect 1 'it evicts' doctor "$redis_url"

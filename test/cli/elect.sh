@@ -35,11 +35,11 @@ for url in file: "$redis"; do
         2>"$dir/two.err"
     two=$job
     expect 0 "$url: somebody leads" "$HOLDFAST" elect --observe post
-    check "$url: and it is told who" \
+    check "$url: and the leader is told" \
         out_has '^post: led by .* pid [1-9].*, fence [1-9].*: one$'
-    expect 0 "$url: the lock is his" "$HOLDFAST" status post
+    expect 0 "$url: the leader holds the lock" "$HOLDFAST" status post
     expect 75 "$url: without a wait" "$HOLDFAST" elect -n post true
-    check "$url: it is told who leads" err_has 'post: not elected: held by '
+    check "$url: the leader is named" err_has 'post: not elected: held by '
     expect 75 "$url: nor with a short one" "$HOLDFAST" elect -w 3s post true
     expect 5 "$url: -E" "$HOLDFAST" elect -n -E 5 post true
     refute "$url: the second one does not run" test -f "$dir/two.pid"

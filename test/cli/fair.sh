@@ -23,7 +23,8 @@ expect 0 "status" "$HOLDFAST" status line
 check "tells how many queue" out_has ', 3 queued'
 expect 0 "why" "$HOLDFAST" why line
 check "tells it, too" out_has '^3 queue for it'
-expect 75 "who does not wait takes no place" "$HOLDFAST" run -n --fair line true
+expect 75 "a command that does not wait takes no place" \
+    "$HOLDFAST" run -n --fair line true
 check "and leaves none" queued 3
 
 touch "$dir/end"
@@ -42,7 +43,7 @@ ticket=$(cat "$dir/out")
 expect 75 "it is taken" "$HOLDFAST" run -n ticket true
 expect 0 "until it is released" "$HOLDFAST" release ticket "$ticket"
 
-# Who queued and left has not changed the holder's fence.
+# A waiter that queued and left has not changed the holder's fence.
 expect 0 "the fence that is told is the holder's" "$HOLDFAST" run --fair f -c '
     "$HOLDFAST" run --fair -w 3 f true
     "$HOLDFAST" status f | grep -q "fence $HOLDFAST_FENCE," &&

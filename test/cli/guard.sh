@@ -15,7 +15,7 @@ check "is refused and says why" \
     err_has 'guard: f: token 4 is refused: the resource has already seen token 5'
 check "nothing changed" file_is f five
 expect 0 "touch" "$HOLDFAST" guard file-touch f --fence 9
-expect 80 "shuts out who was before" guard_file 8 eight
+expect 80 "shuts out an earlier holder" guard_file 8 eight
 expect 0 "the highest fence" "$HOLDFAST" guard file-token f
 check "is told" file_is "$dir/out" 9
 HOLDFAST_FENCE=10 expect 0 "the fence of the environment" \

@@ -34,7 +34,7 @@ guard_sql_paused
 guard_sql_tokens
 { echo 'BEGIN;'; call check stock 1; echo "UPDATE goods SET said = 'deaf';"
   echo 'COMMIT;'; } | sed 1i'\\set ON_ERROR_STOP 0' | sql >"$dir/out" 2>&1
-check "who does not listen commits nothing" said_is high
+check "a session that ignores the error commits nothing" said_is high
 guard_sql_claims
 guard_sql_race
 guard_sql_altered

@@ -32,8 +32,8 @@ background "$HOLDFAST" run -v a -- sh -c 'for p in $(cat "$dir/pids"); do
 done >"$dir/overlap" 2>/dev/null; exit 0' 2>"$dir/err"
 wait_for "somebody waits" err_has waiting:
 kill -9 "$holder"
-finished_with 0 "he gets the lock"
-check "and nobody of the tree is left when he does" test ! -s "$dir/overlap"
+finished_with 0 "the waiter gets the lock"
+check "and no process of the tree is left when it does" test ! -s "$dir/overlap"
 check "all are gone" all_gone
 check "the lock is free" free a
 

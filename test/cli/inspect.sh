@@ -42,7 +42,7 @@ for url in file: "$redis"; do
     check "$url: one line" test "$(wc -l <"$dir/out")" -eq 1
     check "$url: held" out_has '^{"lock":"alpha","held":true,'
     check "$url: label" out_has '"label":"night"'
-    check "$url: who" out_has '"pid":[1-9]'
+    check "$url: its process" out_has '"pid":[1-9]'
     expect 1 "$url: status --json of a free one" "$HOLDFAST" status --json zz
     check "$url: not held" out_has '^{"lock":"zz","held":false,'
     "$HOLDFAST" status --json 'be"ta\x' >"$dir/out"
@@ -61,7 +61,7 @@ for url in file: "$redis"; do
     check "$url: a line each" test "$(grep -c '^{"lock":.*}$' "$dir/out")" -eq 2
 
     expect 64 "$url: break asks first" "$HOLDFAST" break alpha
-    check "$url: and says whom it hits" err_has 'would be taken away from .*pid'
+    check "$url: and names the holder" err_has 'would be taken away from .*pid'
     check "$url: nothing happened" held alpha
     expect 0 "$url: break --yes" "$HOLDFAST" break alpha --yes
     check "$url: says so" out_has 'alpha: taken away from'

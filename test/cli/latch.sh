@@ -36,14 +36,14 @@ expect 0 "down" "$HOLDFAST" latch down a
 check "prints how many are left" file_is "$dir/out" 1
 expect 0 "down --json" "$HOLDFAST" latch down --json a
 check "as an object" file_is "$dir/out" '{"latch":"a","left":0}'
-expect 0 "who waited goes on" wait $waiter
+expect 0 "the waiter goes on" wait $waiter
 
 expect 0 "set b" "$HOLDFAST" latch set b 1
 background "$HOLDFAST" latch wait b 2>"$dir/waiter"
 waiter=$job
 wait_for "it waits" listens b
 expect 0 "delete" "$HOLDFAST" latch delete b
-expect 80 "who waited is told" wait $waiter
+expect 80 "the waiter is told" wait $waiter
 check "and why" grep -q 'it was deleted while it was waited for' "$dir/waiter"
 expect 1 "delete again" "$HOLDFAST" latch delete b
 expect 0 "it is open" "$HOLDFAST" latch wait -n b

@@ -165,7 +165,7 @@ follows() { redis-cli -p "$primary_port" info replication | grep -q online; }
 wait_for "a replica" follows
 HOLDFAST_URL="$primary?wait=1&wait_renew=on"
 lock_run -v --lease 10s --grace 500ms a
-check "who has it is told" err_has 'a: replicas that have it: 1'
+check "the number of replicas is told" err_has 'a: replicas that have it: 1'
 kill -STOP "$redis_pid"
 finished_with 80 "no replica"
 check "no replica: the reason" err_has \

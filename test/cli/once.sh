@@ -81,7 +81,7 @@ for url in file: "$redis"; do
     background "$HOLDFAST" once --losers status slow true
     second=$job
     echo go >"$dir/gate"
-    finished_with 4 "$url: who waits gets its status"
+    finished_with 4 "$url: the waiter gets its status"
     job=$first
     finished_with 4 "$url: as itself"
     rm "$dir/gate"
@@ -111,7 +111,7 @@ for url in file: "$redis"; do
     expect 6 "$url: for the others" "$HOLDFAST" once --losers status out false
     check "$url: it is printed again" file_is "$dir/out" "one
 two"
-    expect 75 "$url: who skips" "$HOLDFAST" once out false
+    expect 75 "$url: a loser that skips" "$HOLDFAST" once out false
     check "$url: does not print it" test ! -s "$dir/out"
     expect 0 "$url: a long one" "$HOLDFAST" once --store-output long \
         -c 'head -c 300000 /dev/zero | tr "\0" x'
@@ -121,7 +121,7 @@ two"
     check "$url: is not stored" test "$(wc -c <"$dir/out")" -eq 60000
     "$HOLDFAST" once --store-output pipe -c 'yes' 2>"$dir/err" | head -1 \
         >"$dir/out"
-    check "$url: who does not read ends it" file_is "$dir/out" y
+    check "$url: a reader that closes its pipe ends it" file_is "$dir/out" y
     expect 141 "$url: by SIGPIPE" "$HOLDFAST" once --losers status -q pipe true
 
     # Eight at once.

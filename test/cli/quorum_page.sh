@@ -42,7 +42,7 @@ stop node*/pid
 check 'a fence was had' out_has '^my fence is [1-9]'
 check 'the doctor was asked' out_has '^! hosts .*5 of 5 nodes are on 127.0.0.1'
 check 'three were enough' out_has '^three of five are enough'
-check 'who is away is told' out_has ': connect: Connection refused'
+check 'the node that is away is told' out_has ': connect: Connection refused'
 check 'the new one must wait' out_has ': votes in 3.*s'
 check 'it goes on' out_has '^on with the new one'
 finish

@@ -4,7 +4,7 @@
 . "$(dirname "$0")/lib.sh"
 
 parent_of() { sed -n 's/^PPid:[[:space:]]*//p' "/proc/$1/status"; }
-# A pipe that is full: whoever writes to it waits until it is drained.
+# A pipe that is full: a process that writes to it waits until it is drained.
 pipe_fill() {
     rm -f "$dir/pipe"
     mkfifo "$dir/pipe"

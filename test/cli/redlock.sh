@@ -59,14 +59,15 @@ check 'so does why' out_has '^It is held on [345] of 5 nodes'
 check 'so does JSON' out_has "\"fence\":$later,.*\"nodes\":5,\"nodes_heard\":5"
 check 'list has it' out_has "^job .* $later "
 check 'another waits' out_has '^code 75'
-check 'for whom' err_has 'job: not acquired: held by .*pid'
-# Not by the fastest three alone, of which none could fail.  On a busy machine
-# one may be late, so now and then.
+check 'and names the holder' err_has 'job: not acquired: held by .*pid'
+# Not only on the fastest three, of which none could fail.  On a busy machine a
+# node may be late, so this is tried again and again.
 all_hold() {
     "$HOLDFAST" run job -- "$HOLDFAST" status job | grep -q ', on 5 of 5 nodes'
 }
 wait_for 'a new client takes it on all five' all_hold
-# Who answers first says since when, by its own clock: now these, now those.
+# The node that answers first tells since when, by its own clock: the nodes are
+# made late in turn.
 expect 0 'held, and renewed by nobody' "$HOLDFAST" acquire --lease 25s job
 ticket=$(cat "$dir/out")
 background "$HOLDFAST" why --for 3s job >"$dir/out" 2>"$dir/err"
@@ -113,12 +114,12 @@ redis_stop "$e_pid"
 expect 0 'three go on' "$HOLDFAST" run -w 20s job -- true
 check 'and say nothing' test ! -s "$dir/err"
 expect 1 'status' "$HOLDFAST" status job
-check 'tells who is away' same "$(lines_of ': connect: ' out)" 2
-check 'and who said it' out_has '^job: free, .*, by 3 of 5 nodes'
+check 'tells which nodes are away' same "$(lines_of ': connect: ' out)" 2
+check 'and how many nodes answered' out_has '^job: free, .*, by 3 of 5 nodes'
 ticket=$("$HOLDFAST" acquire job)
 expect 0 'list' "$HOLDFAST" list
 check 'has what the others have' out_has '^job '
-check 'tells who was not asked' same \
+check 'tells which nodes were not asked' same \
     "$(lines_of 'list: not asked: redis://.*: connect: ' err)" 2
 expect 0 'or quietly' "$HOLDFAST" list -q
 check 'does not' test ! -s "$dir/err"
@@ -148,7 +149,7 @@ for command in 'run job -- true' 'acquire job' 'status job' 'why job' \
         "$(lines_of '^holdfast:   redis://.*: connect: ' err)" 3
 done
 expect 69 'list, without a majority' "$HOLDFAST" list
-check 'says who was not asked' same "$(lines_of 'list: not asked: ' err)" 3
+check 'says which nodes were not asked' same "$(lines_of 'list: not asked: ' err)" 3
 check 'and that it may not be all' err_has '2 of 5 nodes .*, 3 are needed: locks'
 redis-cli -p "$a" config set requirepass secret >/dev/null
 expect 69 'another one refuses us' "$HOLDFAST" run job -- true

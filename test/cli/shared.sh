@@ -90,7 +90,7 @@ background "$HOLDFAST" run -s data sh "$dir/reader" 4 2>"$dir/err4"
 need_file "$dir/reader.4"
 expect 0 "file: another one may share it" "$HOLDFAST" run -n -s data true
 expect 75 "file: a plain lock excludes" "$HOLDFAST" run -n data true
-check "file: and is told by whom" err_has 'data: not acquired: held by'
+check "file: and names the holder" err_has 'data: not acquired: held by'
 expect 75 "file: so does a writer" "$HOLDFAST" run -n -x data true
 touch "$dir/end"
 finished_with 0 "file: the reader"

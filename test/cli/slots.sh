@@ -1,6 +1,6 @@
 #!/bin/sh
-# slots.sh: with --slots N so many commands run at a time, and no more, on a
-# store that keeps permits and where slots are locks.
+# slots.sh: with --slots N at most N commands run at a time, on a store that
+# keeps permits and where slots are locks.
 . "$(dirname "$0")/lib.sh"
 redis_start
 
@@ -39,7 +39,7 @@ for url in file: "$redis"; do
     check "$url: both have a fence" test -s "$dir/fence.1" -a -s "$dir/fence.2"
     touch "$dir/end"
     job=$third
-    finished_with 7 "$url: who waits has one when one is given back"
+    finished_with 7 "$url: the waiter has a slot when one is released"
     job=$first
     finished_with 0 "$url: the first"
     job=$second
@@ -57,7 +57,7 @@ for url in file: "$redis"; do
     check "$url: whose command is gone" gone "$worker"
 done
 
-# A name is a semaphore until that is broken; who has a slot is told.
+# A name is a semaphore until that is broken; the holder of a slot is told.
 rm -f "$dir/end" "$dir/worker.1"
 background "$HOLDFAST" run --lease 9s --renew 300ms --slots 2 was \
     sh "$dir/worker" 1 2>"$dir/err1"
@@ -67,7 +67,7 @@ expect 64 "broken only when it is meant" "$HOLDFAST" break was
 check "and said what would be" err_has 'was: a semaphore .* 1 of its 2 permits'
 expect 0 "broken" "$HOLDFAST" break --yes was
 check "and said" out_has 'was: semaphore deleted, with 1 of its 2 permits out'
-finished_with 80 "who had a slot"
+finished_with 80 "the holder of a slot"
 expect 0 "a lock of its name now" "$HOLDFAST" run -n was true
 
 # Their number is what was said last.

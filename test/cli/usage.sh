@@ -64,7 +64,7 @@ bad "a backoff that shrinks" 'shorter than the first' \
 bad "once without a command" 'once: COMMAND is missing' once a
 bad "losers of no kind" 'must be one of skip|wait|status' \
     once --losers cry a true
-bad "losers who wait, but do not" 'exclude each other' \
+bad "losers that wait and do not wait" 'exclude each other' \
     once -n --losers wait a true
 bad "a once of this host" 'must be one of fail|wait;' \
     once --fallback local a true

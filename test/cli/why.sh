@@ -1,6 +1,7 @@
 #!/bin/sh
-# why.sh: why explains in sentences who keeps a lock, whether he still lives,
-# when it ends and what can be done; also for locks that others made.
+# why.sh: why explains in sentences which process holds a lock, whether it is
+# alive, when the hold ends and what can be done; also for locks of other
+# programs.
 . "$(dirname "$0")/lib.sh"
 redis_start
 redis() { redis-cli -p "$redis_port" "$@" >/dev/null; }
@@ -15,11 +16,11 @@ expect 1 "as JSON" "$HOLDFAST" why --json nobody
 check "one object" out_has '^{"lock":"nobody","held":false,.*"advice":".*"}$'
 
 # A kernel lock.
-# It is held a moment before it says by whom.
+# It is held a moment before its record names the holder.
 background "$HOLDFAST" run --label night kernel sleep 600
 wait_for "held" sh -c '"$HOLDFAST" why kernel | grep -q "fence [1-9]"'
 expect 0 "a kernel lock" "$HOLDFAST" why kernel
-check "who" out_has "^kernel: held by .* pid $job (night), for .*fence [1-9]"
+check "its holder" out_has "^kernel: held by .* pid $job (night), for .*fence [1-9]"
 check "lives" out_has 'Its process is on this host, and lives'
 check "until when" out_has 'ends with its process, and not before'
 check "what to do" out_has '^What to do: .*end its process'
@@ -92,7 +93,7 @@ wait_for "waited for" sh -c '"$HOLDFAST" status --json alive |
     grep -q "\"waiters\":1"'
 expect 0 "a living holder" "$HOLDFAST" why --for 10s alive
 check "is seen renewing" out_has 'It is being renewed'
-check "who waits is counted" out_has '^1 process waits for it'
+check "the waiter is counted" out_has '^1 process waits for it'
 check "it ends" out_has 'It ends in .* if it is not renewed'
 check "what to do" out_has 'What to do: wait .*its holder is at work'
 expect 0 "as JSON" "$HOLDFAST" why --json --for 10s alive
@@ -100,7 +101,7 @@ check "renewed" out_has '"renewed":true'
 check "alive" out_has '"process":"alive"'
 check "by its lease" out_has '"ends_with":"lease"'
 kill "$waiter"
-finished_with 143 "who waits"
+finished_with 143 "the waiter"
 
 background "$HOLDFAST" run --lease 20s stops sleep 600
 wait_for "held" held stops
@@ -119,9 +120,9 @@ expect 0 "as that says" "$HOLDFAST" break stops --yes
 "$HOLDFAST" acquire ticket >/dev/null
 expect 0 "a ticket" "$HOLDFAST" why --for 100ms ticket
 check "is no process" out_has 'held by a ticket .*not by a process'
-check "and who may renew it" out_has 'only holdfast renew renews it'
+check "and how it is renewed" out_has 'only holdfast renew renews it'
 
-# What others made.
+# Locks of other programs.
 redis hset java 285475da-9152-4c83-822a-67ee2f116a79:52 3
 redis pexpire java 20000
 expect 0 "Redisson's lock" "$HOLDFAST" why --for 100ms java

@@ -86,11 +86,11 @@ guard_sql_claims() {
     expect 0 "the claim is ours" holder_write still 7 seven
     call claim stock 3 | sql
     holder_write still 7 late >"$dir/out" 2>"$dir/err"
-    refute "somebody else's claim" test $? -eq 0
+    refute "the claim of another holder" test $? -eq 0
     check "fails by the constraint" \
         grep -q holdfast_stale_token "$dir/out" "$dir/err"
     check "nothing changed" said_is seven
-    expect 0 "his is good" holder_write still 3 three
+    expect 0 "the holder's own claim is good" holder_write still 3 three
     check "the highest token is none of the claims" token_is 9223372036854775807
 }
 
