@@ -12,7 +12,8 @@
 
 #define NAME "zebra"
 
-/* A call that must fail: there is a sentence, and it begins otherwise. */
+/* A call that must fail: it has an error text, which does not begin with the
+ * name. */
 static void check(int status, const struct hf_error *err, int line)
 {
     if (status == HF_OK) TEST_FAIL("line %d: it did not fail", line);
@@ -128,7 +129,7 @@ TEST(errors, an_event_names_the_lock_but_its_text_does_not_begin_so)
     CHECK(told.text[0] && strncmp(told.text, NAME, strlen(NAME)) != 0);
 }
 
-/* Whatever the store can do: some of these it cannot, and says so. */
+/* On every store: calls that it does not support must fail as well. */
 TEST(errors, of_other_kinds_do_not_begin_with_their_name)
 {
     rig_begin();

@@ -62,8 +62,8 @@ TEST(holder, hands_a_lock_to_another_thread)
     CHECK_INT(h.state, HF_STATE_HELD);
     CHECK(h.fence == fence);
     CHECK_INT(h.status, HF_OK);
-    CHECK_INT(hf_hold_release(h.hold, NULL),
-              HF_INVALID); /* the other thread has released it */
+    /* The other thread has released it. */
+    CHECK_INT(hf_hold_release(h.hold, NULL), HF_INVALID);
     CHECK_INT(rig_probe(h.lock), HF_OK);
 }
 

@@ -254,7 +254,7 @@ static void on_log(int level, const char *line, void *user)
         atomic_fetch_add((atomic_int *)user, 1);
 }
 
-/* A clock was ahead: that is told, for it stops what is run per period. */
+/* A clock was ahead: that is logged, for it stops what is run per period. */
 TEST(once, whose_record_is_of_a_time_to_come_is_not_run_and_that_is_told)
 {
     static const char record[] =

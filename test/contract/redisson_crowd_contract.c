@@ -95,7 +95,8 @@ static void keeper_run(void *arg)
 }
 
 /* testConcurrencyTryLockUnLock: the watchdog renews the lock of each holder.
- * One round of each thread, another one for each, lasts for five renewals. */
+ * One round of each thread, a different one for each, lasts for five
+ * renewals. */
 TEST(redisson_crowd, sixteen_threads_never_hold_what_is_not_renewed)
 {
     static struct keeper keepers[KEEPERS];

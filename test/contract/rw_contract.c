@@ -118,7 +118,8 @@ TEST(rw, a_writer_who_reads_is_a_reader_when_he_has_written)
     CHECK_INT(rig_probe(b.write), HF_OK);
 }
 
-/* A kernel lock cannot be made a shared one without being free in between. */
+/* A kernel lock cannot be changed from exclusive to shared without being free
+ * in between. */
 TEST(rw, waiting_readers_come_in_when_the_writer_goes_on_reading)
 {
     static struct rw_actor readers[3];
