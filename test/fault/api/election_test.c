@@ -1,6 +1,7 @@
 /*
  * election_test.c: leaders that die, and leaders that cannot reach the store.
- * One rule: who leads no more has been told so before another one can lead.
+ * One rule: a leader that has lost its post is told before another candidate
+ * can lead.
  */
 #include <signal.h>
 #include <string.h>
@@ -85,7 +86,7 @@ static void note(hf_election *e, const struct hf_event *ev, void *user)
         atomic_fetch_add(&t->at_risk, 1);
     }
     if (ev->state == HF_STATE_LOST) atomic_fetch_add(&t->lost, 1);
-    /* It may call anything; what it finds fits what it is told. */
+    /* The callback may call anything; what it finds agrees with the event. */
     if (ev->state == HF_STATE_LOST
         && hf_hold_state(hf_election_hold(e)) != HF_STATE_LOST)
         atomic_store(&t->had_time, 0);
@@ -201,8 +202,8 @@ static void waiter_run(void *arg)
     w->status = hf_election_await(w->e, &w->seen, &o, &next, NULL);
 }
 
-/* The last look has only the rest of the wait: that says nothing of the
- * store. */
+/* The last look has only the rest of the wait for its answer: no answer in that
+ * time does not mean that the store is away. */
 TEST(election, a_wait_that_saw_no_change_is_over_although_the_store_hangs_then)
 {
     static struct lab_server r;
@@ -225,7 +226,8 @@ TEST(election, a_wait_that_saw_no_change_is_over_although_the_store_hangs_then)
     hf_election_close(w.e);
 }
 
-/* Whichever answer is lost: it leads with its value, or it does not lead. */
+/* Whichever answer is lost, the candidate leads with its value or does not
+ * lead. */
 TEST(election, leaves_nothing_half_done_whichever_answer_is_lost)
 {
     static struct lab_server r;
@@ -286,7 +288,7 @@ static int is_locked(hf_lock *lock)
     return locked;
 }
 
-/* The lock is granted, and what comes next is not answered. */
+/* The lock is granted, and the request after it is not answered. */
 static void close_while_it_hangs(enum rig_mode mode, int is_run)
 {
     static struct lab_server r;

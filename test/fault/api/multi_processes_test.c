@@ -1,6 +1,6 @@
 /*
  * multi_processes_test.c: sets of locks among processes, and over quorums.  One
- * rule: what they count together is exact, and everybody gets on.
+ * rule: what they count together is exact, and every process gets its locks.
  */
 #include <signal.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /*
  * multi_servers_test.c: sets of locks on real servers: what they cost, and what
- * is left of those that failed.  One rule: the servers say so, not the library.
+ * is left of those that failed.  One rule: both are asked of the servers, not
+ * of the library.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -169,7 +170,8 @@ TEST(multi_servers, sets_no_end_to_the_tokens)
         CHECK(hf_hold_fence(hf_hold_part(g, i)) > fence[i]);
 }
 
-/* The same defect: there, without asking whose they are. */
+/* The same defect: there, the lease is set on a key although another holder has
+ * the lock by then. */
 TEST(multi_servers, sets_no_end_to_what_became_another_s)
 {
     redis_begin(&r, NULL);
@@ -246,17 +248,17 @@ static int is_free(void *arg)
     return !is_taken(arg);
 }
 
-/* Before the rig waits for its threads. */
+/* Cleanup: runs before the rig waits for its threads. */
 static void stuck_end(void *arg)
 {
     struct lab_proxy *proxy = arg;
     atomic_store(&proxy->stop, 1);
 }
 
-/* A set that has "a", is refused "b", and whose commands get stuck from then
- * on: on a line whose answers take their time, so that there is some for it. */
-static void stuck_begin(struct waiter *w, struct lab_proxy *proxy,
-                        int64_t wait_ms, hf_cancel **cancel)
+/* A set that has "a" and is refused "b", and whose commands get stuck from then
+ * on.  Answers are delayed on its line, so that there is time to do this. */
+static void stuck_begin(struct waiter *w, struct lab_proxy *proxy, int64_t wait_ms,
+                        hf_cancel **cancel)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     char url[64];

@@ -1,7 +1,7 @@
 /*
  * once_test.c: runs whose process dies, and begins whose answers are lost.  One
- * rule: nobody is told to run what may have been run, and what surely was not
- * can be begun.
+ * rule: no caller is told to run what may have run already, and what certainly
+ * did not run can be begun.
  */
 #include <signal.h>
 #include <string.h>

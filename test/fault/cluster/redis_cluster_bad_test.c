@@ -1,6 +1,7 @@
 /*
- * redis_cluster_bad_test.c: clusters that are none, or not all there.  One
- * rule: each has a sentence of its own, and every call ends in time.
+ * redis_cluster_bad_test.c: servers that are no cluster, and clusters with
+ * missing parts.  One rule: each has an error text of its own, and every call
+ * ends in time.
  */
 #include <string.h>
 
@@ -34,7 +35,8 @@ static void works(const char *url)
     rig_close(client);
 }
 
-/* Its first call ends with this. */
+/* The first call of a client of `url` fails with this status and these
+ * words. */
 static void fails(const char *url, int status, const char *words)
 {
     struct hf_error err = {0};
@@ -276,7 +278,7 @@ TEST(redis_cluster_bad, a_list_tells_what_the_other_masters_have)
         others += cluster_rig_at(&c, name) != 0;
     }
     CHECK(others > 0 && others < 12);
-    /* Otherwise they would not tell either. */
+    /* Otherwise the two live masters would refuse to answer, too. */
     for (int i = 0; i < 3; i++)
         redis_say(&c.nodes[i], "CONFIG SET cluster-require-full-coverage no");
     cluster_rig_kill(&c, 0);

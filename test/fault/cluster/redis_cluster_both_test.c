@@ -119,8 +119,8 @@ static void java_releases(int node)
     redis_say(&c.nodes[node], "PUBLISH " LOCK_CHANNEL " 0");
 }
 
-/* The waiter listens since it began at `began_ms`: release it.  Was it woken,
- * rather than that it looked by itself? */
+/* The waiter has listened since `began_ms`: release the lock.  Returns whether
+ * a message woke the waiter before it looked again by itself. */
 static int round_ends(int64_t began_ms, struct waiter *w, int node)
 {
     rig_pause_ms(LOOK_MS);

@@ -10,7 +10,7 @@
 #include "lib/rig.h"
 
 #define NAME "job"
-#define FAILOVER_MS 20000 /* the cluster's, and a slow machine's */
+#define FAILOVER_MS 20000 /* time for a failover, on a slow machine as well */
 
 static struct lab_cluster c;
 static int master;
@@ -196,7 +196,7 @@ TEST(redis_cluster_failover, who_is_at_a_hung_master_goes_on_at_the_next)
     is_granted_elsewhere(l);
 }
 
-/* It has no link to anybody else, and its URL names nobody else. */
+/* The client has no link to another node, and its URL names no other node. */
 TEST(redis_cluster_failover, who_knows_only_a_hung_master_asks_the_others)
 {
     char url[80];
@@ -209,7 +209,7 @@ TEST(redis_cluster_failover, who_knows_only_a_hung_master_asks_the_others)
     is_granted_elsewhere(l);
 }
 
-/* Of what was not sent to anybody, nothing is in doubt. */
+/* A request that was sent to no node is not in doubt. */
 TEST(redis_cluster_failover, closing_waits_for_no_hung_master_without_reason)
 {
     begin();
@@ -305,7 +305,7 @@ static int has_ended_rounds(void *arg)
     return 1;
 }
 
-/* What each of them is at now is over. */
+/* Wait until each thread has ended its present round. */
 static void rounds_end(void)
 {
     int wanted[CROWD_MAX];

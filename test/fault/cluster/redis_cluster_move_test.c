@@ -1,6 +1,7 @@
 /*
  * redis_cluster_move_test.c: slots that move while their locks are held and
- * waited for.  One rule: nobody but the backend notices, except by time.
+ * waited for.  One rule: only the backend notices it, apart from the time that
+ * a call takes.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -63,7 +63,8 @@ static void fence_raise(int name, long long fence)
         continue;
 }
 
-/* Two meet only if both were held all the time, by their own word. */
+/* Counted as two holders only if both were held all the time, by the word of
+ * their library. */
 static void hold(hf_hold *mine, int name)
 {
     int others = atomic_fetch_add(&seen.inside[name], 1);
@@ -249,7 +250,7 @@ static int all_have_moved(void *arg)
     return 1;
 }
 
-/* Everybody is at work. */
+/* Wait until every thread has made progress. */
 static void goes_on(void)
 {
     int wanted[THREADS];

@@ -293,7 +293,8 @@ TEST(fallback_local, whose_file_is_no_lock_says_both)
     CHECK(strstr(err.text, "this host: ") != NULL);
 }
 
-/* Slots are plain locks, and yet permits of this host would be nobody's. */
+/* Slots are plain locks, but permits of this host would not count on other
+ * hosts. */
 TEST(fallback_local, is_not_for_the_slots_of_a_semaphore)
 {
     struct hf_semaphore_options o = HF_SEMAPHORE_OPTIONS_INIT;

@@ -70,7 +70,8 @@ TEST(fallback_wait, outlasts_a_server_that_is_away)
     CHECK(w.fence > 0);
 }
 
-/* Connected before, unlike above; and five patiences do not end it either. */
+/* The client is connected, unlike above; five times its patience does not end
+ * the wait either. */
 TEST(fallback_wait, outlasts_a_server_that_hangs)
 {
     static struct waiter w;

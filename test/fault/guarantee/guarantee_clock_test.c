@@ -134,7 +134,7 @@ static int is_following(void *arg)
            != NULL;
 }
 
-/* A replica whose clock is so far from its primary's, through a proxy. */
+/* A replica whose clock is `ms` ahead of its primary's, behind a proxy. */
 static void pair_begin(int64_t ms, struct lab_proxy *line)
 {
     wall_begin();

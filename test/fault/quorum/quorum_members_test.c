@@ -219,7 +219,8 @@ TEST(quorum_members, a_server_that_was_flushed_learns_the_longest_lease)
     CHECK(strstr(redis_say(&servers[2], "GET holdfast:boot"), " 600000"));
 }
 
-/* A look at a clock is not worth a walk over a million keys. */
+/* A client reads the clock of a member, but does not scan its keys, of which
+ * there may be a million. */
 TEST(quorum_members, a_client_does_not_look_for_locks)
 {
     struct hf_quorum_node nodes[NODES];

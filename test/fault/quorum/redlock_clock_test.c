@@ -80,8 +80,8 @@ static void forward(int node)
     CHECK(rig_until(is_marked, &m));
 }
 
-/* The lock there has ended early; four others know better.  The step was
- * noticed by one client, and counts for all. */
+/* The lock has ended early on that node, but the four others still have it.
+ * The step was noticed by one client, and counts for all. */
 TEST(redlock_clock, forward_it_is_in_quarantine_for_all_and_the_hold_is_safe)
 {
     hf_hold *g;

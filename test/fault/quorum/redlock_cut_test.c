@@ -51,8 +51,9 @@ static void lines_mend(void)
         CHECK(redlock_until_voters(at.clients[i], REDLOCK_NODES));
 }
 
-/* One acquires and releases, while lines break; what it has, no other has. */
-static void exchange(enum lab_way way, long n)
+/* A client acquires and releases while lines break; no other client has what it
+ * holds. */
+static void exchange(enum proxy_way way, long n)
 {
     hf_hold *g;
     lines_arm(way, n);

@@ -1,7 +1,8 @@
 /*
  * redlock_killed_test.c: nodes of five that are killed.  One rule: with a
- * majority everything goes on; without one nothing is held, everybody is told
- * why in time, and when it is back everything goes on by itself.
+ * majority everything goes on; without one nothing is held, every caller is
+ * told why in time, and when the majority is back everything goes on without
+ * help.
  */
 #include <stdlib.h>
 #include <string.h>

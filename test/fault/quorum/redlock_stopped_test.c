@@ -60,7 +60,8 @@ TEST(redlock_stopped, a_hold_is_renewed_without_it)
     redlock_use(l, fence);
 }
 
-/* Far below what a client would have given it. */
+/* How long closing takes: far less than the time that a client waits for an
+ * answer. */
 static int64_t close_ms(hf_client *c)
 {
     int64_t began_ms = rig_now_ms();
@@ -99,7 +100,7 @@ TEST(redlock_stopped, who_closes_does_not_wait_for_one_that_had_the_lock)
     CHECK(redlock_until_gone(&r, "a"));
 }
 
-/* It answers always, and always too late to matter. */
+/* The two answer every request, but after the majority has decided. */
 TEST(redlock_stopped, two_slow_ones_are_not_waited_for)
 {
     redlock_begin(&r, 30000);

@@ -52,7 +52,8 @@ static hf_client *user_client(const char *options, hf_log_fn log, void *user)
     return rig_client_at(url, &o);
 }
 
-/* A try by a user with these rights is denied, and the sentence has both. */
+/* A try by a user with these rights is denied, and the error text has both
+ * words. */
 static void denied(const char *options, const char *rights, const char *lacks,
                    const char *word)
 {
@@ -259,7 +260,7 @@ TEST(acl, who_may_not_make_a_value_last_leaves_its_end)
               HF_DENIED);
     CHECK_STR(redis_say(&r, "HGET v value"), "old");
     CHECK(redis_number(&r, "PTTL v") > 0);
-    /* A new one has no end to be taken away. */
+    /* A new value has no expiry that would have to be removed. */
     CHECK_INT(hf_value_write(c, "w", 0, "x", 1, 0, NULL, &err), HF_OK);
 }
 

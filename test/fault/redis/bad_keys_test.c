@@ -1,7 +1,7 @@
 /*
  * bad_keys_test.c: what others do to the keys of a lock, in both formats.  One
- * rule: whatever is found there, the caller gets a status and a sentence, and
- * nothing that is not ours is changed.
+ * rule: whatever is found there, the caller gets a status and an error text,
+ * and nothing that is not ours is changed.
  */
 #include <string.h>
 #include <strings.h>
@@ -113,7 +113,8 @@ TEST(bad_keys, a_hold_without_an_expiry_is_told_and_can_be_broken)
     }
 }
 
-/* The next holder has an end: the sentence of the one before is over. */
+/* The next hold has an expiry: the error text about the last one is not
+ * repeated. */
 TEST(bad_keys, a_hold_with_an_expiry_is_not_told_as_one_without)
 {
     struct hf_error err = {0};
@@ -160,7 +161,8 @@ TEST(bad_keys, a_hold_without_an_expiry_that_goes_silently_is_noticed)
     CHECK_INT(w.status, HF_OK);
 }
 
-/* Before 2.7.0 its channel was another one: nobody tells us. */
+/* Before 2.7.0 Redisson used another channel: its release wakes no waiter of
+ * ours. */
 TEST(bad_keys, an_old_redisson_costs_at_most_its_holders_remaining_time)
 {
     static struct waiter w;

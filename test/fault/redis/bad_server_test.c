@@ -1,6 +1,6 @@
 /*
  * bad_server_test.c: servers that cannot or will not be used.  One rule: each
- * has its own status and a sentence, in time, and nothing is changed there.
+ * has its own status and error text, in time, and nothing is changed there.
  */
 #include <string.h>
 #include <strings.h>
@@ -20,7 +20,7 @@ static hf_client *impatient_client(const char *url)
     return rig_client_at(url, &o);
 }
 
-/* One try at `url` ends in time with `status` and a sentence with `word`. */
+/* One try at `url` ends in time with `status` and an error text with `word`. */
 static void try_says(const char *url, int status, const char *word)
 {
     struct hf_error err = {0};

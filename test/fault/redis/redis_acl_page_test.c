@@ -173,7 +173,8 @@ static int on_row(const struct hf_list_row *row, void *user)
     return 0;
 }
 
-/* Held by somebody with all rights; the looker sees it, and no more. */
+/* The lock is held by a user with all rights; the user under test may look at
+ * it, and no more. */
 static void looked_at(hf_lock *held, hf_lock *look)
 {
     struct hf_info info = HF_INFO_INIT;
@@ -259,7 +260,7 @@ static void is_of_use(const char *use, const char *rare)
     CHECK_INT(unused, 0);
 }
 
-/* A lock that somebody has, looked at by the user alone. */
+/* A held lock, looked at by the user alone. */
 static void look_noted(hf_lock *look)
 {
     struct hf_info info = HF_INFO_INIT;

@@ -1,6 +1,6 @@
 /*
  * redis_barrier_test.c: barriers on a real server: what is stored, and what
- * goes wrong.  One rule: nobody goes on because of one that is gone.
+ * goes wrong.  One rule: no party passes because of a party that is gone.
  */
 #include <string.h>
 
@@ -171,7 +171,8 @@ TEST(redis_barrier, something_else_under_the_name_is_a_conflict_and_stays)
     conflicts("HSET a barrier nonsense");
 }
 
-/* A barrier of many is a large hash nowhere: a lock sees what it is. */
+/* A barrier of many parties is not stored as one large hash: a lock of its name
+ * finds out at once what it is. */
 TEST(redis_barrier, of_many_is_no_lock)
 {
     static struct gate_wait many[200];
@@ -209,7 +210,7 @@ static void turn_passed(hf_barrier *barrier, int status,
     atomic_fetch_add(&turns.ended, 1);
 }
 
-/* One after the other, as fast as the server goes: more than one within a
+/* Turns one after the other, as fast as the server goes: several within a
  * millisecond of its clock. */
 TEST(redis_barrier, generations_rise_after_many_fast_turns_and_a_loss_of_data)
 {

@@ -100,8 +100,8 @@ TEST(redis_fair, what_was_given_to_the_dead_is_given_to_the_next)
     doomed_kill(&doomed);
 }
 
-/* It has not asked just now: the lock is not its own for a whole lease, but for
- * the moment in which it could ask. */
+/* A waiter that has not asked just now is not given the lock for a whole lease,
+ * only for the moment in which it could ask. */
 TEST(redis_fair, what_is_given_to_a_stopped_waiter_goes_to_the_next)
 {
     static struct lab_proc doomed;
@@ -240,7 +240,7 @@ static int is_heard(void *arg)
            != NULL;
 }
 
-/* They hear of it only when the last of the queue has left. */
+/* Clients outside the queue are told only when the queue is empty. */
 TEST(redis_fair, the_lock_is_told_to_be_free_when_the_queue_is_empty)
 {
     static struct fair_waiter plain;

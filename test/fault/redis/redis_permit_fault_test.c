@@ -73,12 +73,12 @@ static int queue_has_one(void *arg)
     return redis_number(&r, "ZCARD {s}:hf_queue") == 1;
 }
 
-/* Somebody else's, for good. */
+/* A permit of another program, without an end. */
 #define TAKE_BY_HAND "ZADD {s}:timeout 922337203685477 0123456789abcdef"
 
-/* Given back without a word.  The number rises first: with nothing left and
- * nothing taken it would be a semaphore of 0 permits for a moment, and a waiter
- * that asks in that moment is told HF_INVALID. */
+/* The permit is returned without a message.  The number rises first: with
+ * nothing left and nothing taken it would be a semaphore of 0 permits for a
+ * moment, and a waiter that asks in that moment is told HF_INVALID. */
 static void give_by_hand(void)
 {
     redis_say(&r, "INCR s");
@@ -195,7 +195,7 @@ static void answered(hf_semaphore *sem, int status, hf_hold *hold,
     atomic_fetch_add(&a->count, 1);
 }
 
-/* How long the only permit that is out is good yet, by the server. */
+/* How long the only permit that is taken still lasts, by the server's clock. */
 static int64_t stored_ms(void)
 {
     return redis_number(
@@ -263,7 +263,8 @@ TEST(redis_permit_fault, a_change_whose_answer_was_lost_is_made_once)
     proxy_arm(&px, PROXY_DOWN, -1, 0);
 }
 
-/* What the lost answer was for is given back behind the next attempt. */
+/* What the request with the lost answer took is released after the next
+ * attempt. */
 static int is_left(void *arg)
 {
     return redis_number(&r, "GET s") == *(const int *)arg;

@@ -58,7 +58,7 @@ static void begin(void)
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
     test_cleanup(resolver_revive, NULL);
-    CHECK(rig_until_equal(&inside, 0)); /* of the test before */
+    CHECK(rig_until_equal(&inside, 0)); /* the last test's look-ups */
     atomic_store(&most, 0);
     atomic_store(&calls, 0);
     atomic_store(&is_dead, 1);

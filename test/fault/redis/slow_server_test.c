@@ -202,7 +202,8 @@ static void fd_close(void *arg)
     close(*(int *)arg);
 }
 
-/* What is repeated has the time of the operation, not time of its own. */
+/* A request that is repeated has the deadline of its operation, not one of its
+ * own. */
 TEST(slow_server, a_repeated_call_ends_by_the_deadline_of_the_first)
 {
     static struct look w;

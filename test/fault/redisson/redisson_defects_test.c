@@ -108,8 +108,8 @@ static void cluster_begin(void)
     CHECK(rig_until(cluster_is_up, NULL));
 }
 
-/* Defect 8 where it bites: either such a name works, or it is refused before
- * anything is taken. */
+/* Defect 8 in a cluster: such a name works, or it is refused before anything is
+ * taken. */
 TEST(redisson_defects, no_name_is_taken_that_cannot_be_released)
 {
     cluster_begin();

@@ -40,7 +40,7 @@ static uint64_t token_draw(void)
 {
     static const uint64_t bases[] = {1, 8, 9007199254740990,
                                      (uint64_t)INT64_MAX - 4};
-    /* The high ones seldom, or nothing else would ever be let in. */
+    /* High tokens are rare, or all others would be refused. */
     uint64_t n = draw(200);
     return bases[n < 150 ? 0 : n < 190 ? 1 : n < 198 ? 2 : 3] + draw(5);
 }
@@ -209,7 +209,8 @@ TEST(redis_guard, that_gets_no_answer_is_unavailable)
     CHECK_INT(status, HF_UNAVAILABLE);
 }
 
-/* A copy that lay in a buffer must not come behind another one's. */
+/* A copy of a write that was delayed in a buffer must not come after another
+ * write. */
 TEST(redis_guard, is_left_alone_by_what_was_sent_long_ago)
 {
     hf_client *c = begin();

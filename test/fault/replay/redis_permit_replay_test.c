@@ -135,10 +135,10 @@ static void replay(enum lock_kind kind, uint64_t seed)
         struct request req = draw(kind, hf__random_next(&seed));
         struct reply mine;
         fence_put(&req, seed >> 56);
-        /* By owner: what an id is, the memory does not know. */
+        /* Ask by owner: the memory store does not know the server's ids. */
         if (req.op == OP_INSPECT) req.attempt = 0;
         server_do(&f, req, &a);
-        /* When it was, by the server: it tells it, or the fence does. */
+        /* The server's time of the request: its answer has it, or the fence. */
         int64_t now_us = a.reply.node_us;
         if (!now_us && req.op == OP_PROPOSE) now_us = a.reply.fence;
         if (!now_us) now_us = hf__clock_wall_us();

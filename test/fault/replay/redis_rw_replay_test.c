@@ -3,7 +3,8 @@
  *
  * The same seeded random requests of some confused holders (fresh, repeated,
  * late) go to both, and both must say the same.  One rule: the model's clock is
- * what the server's replies say; where they say none, what has passed since.
+ * what the server's replies say; where a reply has no time, it is the last one
+ * and the time since then.
  */
 #include <stdio.h>
 #include <string.h>

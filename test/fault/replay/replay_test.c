@@ -282,7 +282,7 @@ TEST(replay, strings_and_model_agree_on_every_request)
     every_request("?format=string");
 }
 
-/* Only time would tell these, and here no time passes. */
+/* Only passing time would show these bugs, and here no time passes. */
 static int is_about_time(int mutation)
 {
     return mutation == STORE_MUT_EXPIRED_RENEWED

@@ -213,8 +213,8 @@ TEST(net_sentinel, with_wait_nothing_is_taken_where_no_replica_is)
     CHECK(rig_until(is_free, now));
 }
 
-/* By its own clock, and before the others can have the lock: only a renewal
- * that the one which is promoted has, whichever it will be, has counted. */
+/* It is told by its own clock, before another client can have the lock: only a
+ * renewal that every replica has, whichever is promoted, has counted. */
 TEST(net_sentinel, with_wait_renew_a_holder_is_told_before_another_has_it)
 {
     begin("?wait=all&wait_renew=on", LEASE_MS);

@@ -158,7 +158,7 @@ TEST(redis_sentinel_failover, an_old_primary_that_still_answers_is_found)
     redis_pause(&g.servers[0]);
     struct lab_server *now = sentinel_until_other(&g, &g.servers[0]);
     redis_resume(&g.servers[0]);
-    /* It is believed once more: but then the Sentinels are asked. */
+    /* The renewal is answered once more; but then the Sentinels are asked. */
     CHECK_INT(hf_hold_extend(hold, 0, NULL), HF_OK);
     int64_t end_ms = rig_now_ms() + RIG_PATIENCE_MS;
     do {

@@ -1,7 +1,7 @@
 /*
  * redis_sentinel_test.c: finding the primary by its Sentinels.  One rule: what
  * some Sentinels do not know, or cannot say, the others do; and when none does
- * there is a sentence.
+ * the error text says so.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static hf_client *client_at(const char *url)
     return client_for(url, RIG_PATIENCE_MS);
 }
 
-/* A try there fails with this status, and the sentence has the words. */
+/* A try fails with this status, and the error text has the words. */
 static void client_says(hf_client *c, int status, const char *words)
 {
     struct hf_error err = {0};

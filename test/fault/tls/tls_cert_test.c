@@ -1,6 +1,6 @@
 /*
  * tls_cert_test.c: certificates that are no good, the server's and ours.  One
- * rule: each has its own sentence, is denied at once however long the caller
+ * rule: each has its own error text, is denied at once however long the caller
  * would wait, and no password is sent to a server without a good one.
  */
 #include <stdlib.h>

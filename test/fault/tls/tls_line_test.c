@@ -69,7 +69,8 @@ static void cut_everywhere(enum lab_way way, int with_reset)
         granted++;
     }
     CHECK(granted > 10);
-    /* Nothing stays but until a lease is over that went unseen. */
+    /* Nothing stays, except until the lease of a grant whose answer was lost is
+     * over. */
     hf_lock *l = rig_lock(rig_client_at(tls_server_url(&s, ""), NULL), "a");
     CHECK_INT(rig_acquire(l, 0, LEASE_MS + 10000, NULL), HF_OK);
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);

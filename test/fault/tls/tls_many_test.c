@@ -198,8 +198,8 @@ static void master_begin(int i, const char *stem)
     must(n, command);
 }
 
-/* Two masters, of which the URL names the first.  The second shows to others
- * than the cluster itself what `stem` says. */
+/* Two masters; the URL names the first one.  The second one shows the
+ * certificate `stem` to everyone but the cluster. */
 static void cluster_begin(const char *stem)
 {
     char command[400];
