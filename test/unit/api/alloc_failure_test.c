@@ -637,7 +637,7 @@ static void bench_open(struct bench *b, const struct scenario *s,
     if (s->opens_itself) return;
     CHECK_INT(hf_client_open(rig_url(), &b->options, &b->client, NULL), HF_OK);
     CHECK_INT(hf_lock_open(b->client, "a", &b->lock, NULL), HF_OK);
-    /* So that what a first call sets up is not what is tried. */
+    /* A first call, so that what it sets up is not part of the test. */
     if (s->arrange != act_try) CHECK_INT(act_inspect(b), HF_OK);
     if (s->arrange) CHECK_INT(s->arrange(b), HF_OK);
 }

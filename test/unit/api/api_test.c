@@ -1,6 +1,6 @@
 /*
  * api_test.c: the public calls that need no store: opening, options, statuses.
- * One rule: bad input is refused with a sentence, and nothing is touched.
+ * One rule: bad input is refused with an error text, and nothing is touched.
  */
 #include <stddef.h>
 #include <fcntl.h>

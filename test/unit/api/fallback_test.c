@@ -1,6 +1,7 @@
 /*
  * fallback_test.c: the options that say what to do without a store.  One rule:
- * what makes no sense is refused when the client is opened, with a sentence.
+ * what makes no sense is refused, with an error text, when the client is
+ * opened.
  */
 #include <string.h>
 

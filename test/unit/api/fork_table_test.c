@@ -1,6 +1,6 @@
 /*
  * fork_table_test.c: a fork before anything was ever acquired.  One rule: what
- * a thread of the parent does with handles at that moment is nothing to the
+ * a thread of the parent does with handles at that moment does not affect the
  * child.  In a file of its own, for the first acquire of a process changes it.
  */
 #include <sys/wait.h>

@@ -130,8 +130,8 @@ TEST(fork, leaves_a_lock_on_redis_alone)
     fork_leaves_the_parent_alone("redis", 1);
 }
 
-/* Its connections come and go on other threads all the while: a child that saw
- * one half made would die of it. */
+/* The connections of the parent come and go on other threads meanwhile: a child
+ * that saw one half made would crash. */
 TEST(fork, is_survived_while_clients_look_for_their_primary)
 {
     enum { CLIENTS = 16, FORKS = 400 };

@@ -1,7 +1,7 @@
 /*
  * handle_test.c: handles at the moments that no caller can time.  One rule: a
  * client is not freed under a thread that has one of its handles in hand, and
- * what nobody has a handle of is not held.
+ * nothing is held that has no handle.
  */
 #include "api/hold/handle.h"
 
@@ -96,7 +96,7 @@ static int late_is_shut(void *arg)
     return is_shut;
 }
 
-/* Another thread had looked before whether it is closed, and starts it now. */
+/* Another thread has found the client open, and starts the call now. */
 TEST(handle, of_what_is_started_too_late_does_not_keep_its_loop_from_closing)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
@@ -135,7 +135,7 @@ static void race_close(void *arg)
     atomic_store(&race.is_closed, 1);
 }
 
-/* Of the second part: the first is prepared. */
+/* Called for the second part: the first one is prepared. */
 static void *race_allocate(size_t size, void *user)
 {
     (void)user;

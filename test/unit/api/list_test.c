@@ -1,7 +1,7 @@
 /*
  * list_test.c: a list that a store would never end, or that fails half-way.
- * One rule: it is ended by the library, with a sentence, and what was listed
- * before it counts.
+ * One rule: the library ends it, with an error text, and what was listed before
+ * counts.
  */
 #include <stdlib.h>
 #include <string.h>

@@ -140,7 +140,7 @@ TEST(quorum_client, tells_of_its_nodes)
     CHECK_INT(nodes[0].status, HF_OK);
 }
 
-/* Both are one node's word, and would be lost with it. */
+/* Each would be stored on one node, and be lost with it. */
 TEST(quorum_client, keeps_neither_values_nor_guards)
 {
     hf_client *c = NULL;

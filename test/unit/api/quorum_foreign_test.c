@@ -108,7 +108,7 @@ TEST(quorum_foreign, a_majority_is_refused_at_once)
     CHECK_INT(status_of(c, RIG_NO_LIMIT), HF_CONFLICT);
 }
 
-/* Nobody says that the URL is right, so that most likely it is not. */
+/* No node confirms that the URL is right, so most likely it is not. */
 TEST(quorum_foreign, one_among_new_nodes_is_refused_and_they_stay_new)
 {
     trio_begin(TRIO_BLANK);

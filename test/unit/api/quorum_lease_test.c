@@ -51,7 +51,7 @@ TEST(quorum_lease, one_that_init_made_short_is_kept_to)
     CHECK(strstr(err.text, "the longest lease of these nodes is 5000 ms"));
 }
 
-/* The first that meets it has met nobody before. */
+/* The client that connects to it first has seen no other node. */
 TEST(quorum_lease, a_node_that_was_wiped_hears_of_the_others)
 {
     trio_begin(600000);
@@ -73,7 +73,7 @@ TEST(quorum_lease, nodes_that_nobody_declared_new_have_the_default)
     CHECK_INT(node_lease_ms(0), 30000);
 }
 
-/* Its connections are as old as its URL. */
+/* The client has been connected since before the members were changed. */
 TEST(quorum_lease, a_client_with_the_old_members_is_refused_at_once)
 {
     struct hf_quorum_node nodes[TRIO_NODES];
@@ -106,7 +106,7 @@ TEST(quorum_lease, the_quarantine_of_a_replacement_has_the_urls_drift)
     CHECK(nodes[2].left_ms > 36000 && nodes[2].left_ms <= 36010);
 }
 
-/* Granted by all, and of no use by the time that is known. */
+/* All nodes grant it, and its lease is over when the client knows. */
 TEST(quorum_lease, one_that_is_too_short_for_the_answers_is_said)
 {
     struct hf_error err = {0};

@@ -19,7 +19,7 @@ static void log_count(int level, const char *line, void *user)
     if (strstr(line, "nodes are new")) warnings++;
 }
 
-/* It is heard first, and the others are enough. */
+/* The new node answers first, and the others are enough. */
 TEST(quorum_nodes, minority_that_is_new_is_not_warned_of)
 {
     static const char url[] = "quorum:memory:y1|memory:y2|memory:y3";

@@ -112,7 +112,7 @@ static void broken_at(int node)
     CHECK_INT(hf_lock_break(l, NULL, NULL), HF_OK);
 }
 
-/* A node that nobody holds it on has a higher counter. */
+/* A node on which it is free has a higher counter. */
 TEST(quorum_view, the_fence_of_a_held_lock_is_its_holders)
 {
     struct hf_info info = HF_INFO_INIT;
@@ -152,7 +152,7 @@ TEST(quorum_view, a_node_that_was_healed_changes_neither_fence_nor_since)
     CHECK_INT(seen.since_ms, before.since_ms);
 }
 
-/* Whose word one has for it, with two of three away. */
+/* Two of three nodes are away, and could have decided otherwise. */
 TEST(quorum_view, what_the_rest_could_decide_is_not_called_free)
 {
     struct hf_info info = HF_INFO_INIT;

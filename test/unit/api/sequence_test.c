@@ -98,7 +98,7 @@ TEST(sequence, is_driven_by_a_loop_of_the_programs_own)
     CHECK_INT(n->ended[-HF_TIMEOUT], 4 * OPS);
 }
 
-/* Then there is no callback that could tell. */
+/* A call that needs no answer has no callback that could tell its end. */
 TEST(sequence, that_asks_for_nothing_at_first_is_not_started)
 {
     struct hf_error err = {0};

@@ -1,5 +1,5 @@
 /*
- * registry_test.c: a scheme finds its backend, or a sentence says why not.
+ * registry_test.c: a scheme finds its backend, or an error text says why not.
  */
 #include "backend/registry.h"
 

@@ -1,6 +1,6 @@
 /*
- * url_test.c: the parser takes what is documented, refuses the rest with a
- * sentence, and never shows a password.
+ * url_test.c: the parser takes what is documented, refuses the rest with an
+ * error text, and never shows a password.
  */
 #include "base/url.h"
 
@@ -17,7 +17,7 @@ static void takes(const char *text)
         TEST_FAIL("%s is refused: %s", text, err.text);
 }
 
-/* Refused, with exactly this sentence. */
+/* Refused, with exactly this error text. */
 static void refuses(const char *text, const char *why)
 {
     memset(&err, 0, sizeof err);

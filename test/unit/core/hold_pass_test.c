@@ -123,7 +123,8 @@ TEST(pass, reserves_nothing_where_nobody_queues)
     CHECK_INT(r.a.block, 0);
 }
 
-/* Else tokens would outrun the clock, and fall back after a loss of data. */
+/* Otherwise tokens would run ahead of the clock, and fall back after a loss of
+ * data. */
 TEST(pass, reserves_nothing_ahead_of_the_clock)
 {
     struct rig r;

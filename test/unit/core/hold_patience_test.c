@@ -210,7 +210,7 @@ TEST(hold_patience, of_a_ticket_has_an_end)
     CHECK(r.now_us <= (1000 + PATIENCE_MS) * MS);
 }
 
-/* It stood behind another of its process for nearly all of its time. */
+/* It waited for another holder of its process for nearly all of its time. */
 static void rig_late_turn(struct rig *r, int64_t left_us)
 {
     struct hold_event turn = {.type = EV_TURN};

@@ -159,7 +159,7 @@ TEST(hold_plan, cap_counts_from_the_send)
     CHECK_INT(r.h.valid_us, 1500 * MS);
 }
 
-/* Or others would wait for a dead holder for the whole lease. */
+/* Otherwise waiters would wait for a dead holder for the whole lease. */
 TEST(hold_plan, nodes_are_asked_for_no_more_than_the_cap_leaves)
 {
     struct hold_event extend = {.type = EV_EXTEND, .lease_us = 90000 * MS};
@@ -253,7 +253,7 @@ TEST(hold_plan, short_cap_is_not_at_risk_from_the_start)
     CHECK_INT(hf__hold_risk_us(&r.h), 1040 * MS);
 }
 
-/* A link that is given up is given up for all locks. */
+/* A link that is given up because of one lock is given up for all. */
 TEST(hold_plan, renewal_that_cannot_put_off_the_end_is_given_its_time)
 {
     struct rig r = {.plan = {.max_hold_us = 500 * MS, .renew_us = 400 * MS}};
@@ -331,7 +331,8 @@ TEST(hold_plan, feed_that_comes_too_late_saves_nothing)
     CHECK(r.h.state == HOLD_LOST);
 }
 
-/* One that is due takes others along; not those that starve. */
+/* A renewal that is due takes other renewals along, but not those of unfed
+ * holds. */
 TEST(hold_plan, unfed_hold_does_not_go_along_with_others)
 {
     struct rig r = {.plan = {.feed_us = 1000 * MS}};

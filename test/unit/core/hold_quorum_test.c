@@ -441,7 +441,7 @@ TEST(hold_quorum, renewal_by_a_node_that_may_not_vote_any_more_counts)
     CHECK(r.h.round_won);
 }
 
-/* One server has nobody to contradict it. */
+/* With one server, no other node can contradict it. */
 TEST(hold_quorum, one_node_alone_always_votes)
 {
     struct rig r;

@@ -120,7 +120,8 @@ TEST(hold, lease_counts_from_the_send_not_from_the_reply)
     CHECK_INT(r.h.valid_us, (1000 + 9000 - 92) * MS); /* 1 % + 2 ms */
 }
 
-/* Where several may be held at once, one waits for all of its process. */
+/* Where several can hold at once, one waiter waits at the store for all waiters
+ * of its process. */
 TEST(hold, waiter_that_queues_again_sleeps_until_its_turn_or_its_deadline)
 {
     struct rig r;

@@ -148,7 +148,7 @@ TEST(clocks, five_replies_make_it_certain)
     CHECK_INT(n->suspect, 0);
 }
 
-/* A connection that is replaced makes nobody innocent. */
+/* A new connection does not clear the suspicion. */
 TEST(clocks, suspect_stays_one_when_its_connection_is_lost)
 {
     struct node *n = rig_begin_clock();

@@ -76,7 +76,7 @@ TEST(tls_option, values_are_checked)
             "tls_cert: /nonexistent/crt: No such file");
 }
 
-/* A script's variable that is not set must not mean "trust everybody". */
+/* An empty variable of a script must not mean that every server is trusted. */
 TEST(tls_option, without_a_value_is_refused)
 {
     refuses("rediss://h?tls_ca=", "url: tls_ca: empty");

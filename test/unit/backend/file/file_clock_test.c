@@ -10,7 +10,7 @@
 
 static struct rig a;
 
-/* Somebody had it an hour from now: so the clock was right then, and has been
+/* A record of a holder an hour from now: the clock was right then, and has been
  * set back since. */
 static const char *clock_is_set_back(int64_t *fence)
 {

@@ -1,6 +1,6 @@
 /*
- * file_value_test.c: values as files.  One rule: what is not surely a value of
- * this key is left as it is, and said so.
+ * file_value_test.c: values as files.  One rule: a file that is not certainly a
+ * value of this key is left as it is, and the error text says so.
  */
 #include <fcntl.h>
 #include <stdlib.h>

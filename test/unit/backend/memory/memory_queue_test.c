@@ -126,7 +126,7 @@ TEST(queue, a_release_gives_it_to_the_first_for_a_moment)
     CHECK_STR(rig_place(&r, 0), "c:1");
 }
 
-/* It is no different from the answer to what it has asked. */
+/* The hand-over is as good as an answer to the waiter's last request. */
 TEST(queue, who_has_asked_just_now_is_given_it_for_its_lease)
 {
     static struct rig r;
@@ -140,7 +140,7 @@ TEST(queue, who_has_asked_just_now_is_given_it_for_its_lease)
     CHECK_STR(rig_holder(&r), "b:1");
 }
 
-/* No holder has released it: something has died. */
+/* The lock is free, but no holder has released it: a client has died. */
 TEST(queue, what_is_found_free_is_given_for_a_moment)
 {
     static struct rig r;

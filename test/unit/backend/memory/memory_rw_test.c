@@ -122,7 +122,7 @@ TEST(memory_rw, a_number_that_was_given_back_is_stale_while_it_is_young)
     CHECK_INT(ask(T0, OP_RELEASE, 1, KIND_READ, 7, 0), V_ABSENT);
     CHECK_INT(ask(T0 + 1000, OP_PROPOSE, 1, KIND_READ, 7, 0), V_STALE);
     CHECK_INT(rep.counter, T0 + 7);
-    /* Not that it was: that it is too old now. */
+    /* Stale because the number is too old now, not because of the release. */
     CHECK_INT(ask(T0 + 3 * US_PER_S, OP_PROPOSE, 1, KIND_READ, 7, 0), V_STALE);
     CHECK_INT(ask(T0 + 1000, OP_PROPOSE, 2, KIND_READ, 8, 0), V_GRANTED);
 }

@@ -1,7 +1,7 @@
 /*
  * redis_ask_test.c: what Sentinels say, and which is believed.  One rule: an
- * answer of another shape than a Sentinel's is an error with a sentence, and
- * of two answers the one of the higher epoch counts.
+ * answer of another shape than a Sentinel's is an error with a text, and of two
+ * answers the one of the higher epoch counts.
  */
 #include <stdlib.h>
 #include <string.h>

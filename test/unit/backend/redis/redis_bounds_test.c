@@ -194,7 +194,8 @@ static int trap_is_sprung(void)
     return 0;
 }
 
-/* A proposal is not sent, the sentence says why, and nobody was called. */
+/* A proposal is not sent, the error text says why, and no host was connected
+ * to. */
 static void proposal_is_denied(void)
 {
     req = server_request(OP_PROPOSE, "job", 1, 42);

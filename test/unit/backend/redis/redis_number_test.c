@@ -1,7 +1,7 @@
 /*
  * redis_number_test.c: a server that answers in the right shape, with numbers
  * that no server can mean.  One rule: a number outside [0, BALLOT_MAX] is not
- * counted on with: the answer is refused, with a sentence, and counts as none.
+ * used: the answer is refused, with an error text, and counts as none.
  */
 #include <string.h>
 

@@ -102,7 +102,7 @@ TEST(redis_permit, a_number_that_nobody_has_set_is_set_by_a_proposal)
     CHECK_STR(redis_say(&r, "GET s"), "2");
 }
 
-/* Somebody removed the number alone. */
+/* Another program removed the number alone. */
 TEST(redis_permit, a_number_that_is_set_by_a_proposal_counts_what_is_out)
 {
     begin();
@@ -382,7 +382,7 @@ TEST(redis_permit, no_number_below_one_is_published)
     CHECK_INT(f.wakes, wakes);
 }
 
-/* Or who holds another one would be told that it is over. */
+/* Otherwise the holder of another permit would be told that it is over. */
 TEST(redis_permit, a_look_for_one_acquire_tells_how_long_that_lasts)
 {
     begin();

@@ -472,7 +472,7 @@ TEST(redis_rw, who_may_not_write_a_key_leaves_everything_as_it_was)
     }
 }
 
-/* A lock without an end would be worse than none. */
+/* A lock without an expiry would be worse than no lock. */
 TEST(redis_rw, who_may_not_say_when_it_ends_leaves_no_lock)
 {
     static struct fake_env eve;
@@ -540,7 +540,7 @@ TEST(redis_rw, many_long_names_of_all_kinds_are_renewed_together)
 
 /* ---- a break ------------------------------------------------------------ */
 
-/* What was given back ahead of the clock stays given back. */
+/* A release under a number ahead of the clock is not forgotten. */
 TEST(redis_rw, a_break_does_not_lower_the_floor)
 {
     begin();

@@ -1,6 +1,6 @@
 /*
  * redis_session_test.c: real servers that refuse, vanish, come back or cannot.
- * One rule: every trouble has a status of its own and a sentence that begins
+ * One rule: every fault has a status of its own and an error text that begins
  * with the endpoint.
  */
 #include <netdb.h>
