@@ -1,6 +1,6 @@
 #!/bin/sh
-# barrier.sh: barriers from the shell: all go on together, and not because of
-# one that is gone.
+# barrier.sh: barriers from the shell: all parties pass together, and a party
+# that is gone is not counted.
 . "$(dirname "$0")/lib.sh"
 redis_start
 HOLDFAST_URL=$redis
@@ -49,7 +49,7 @@ expect 7 "the first ends with its command" wait $one
 check "both are of one generation" same "$(cut -d' ' -f1,2 "$dir/1")" \
     "$(head -n 1 "$dir/2")"
 check "the index is told, the password is not" same "$(tail -n 1 "$dir/2")" 1
-# What could be used by others stays with us, wherever it was given.
+# The command gets no secret, in whichever variable it was given.
 redis-cli -p "$redis_port" config set requirepass secret-word >/dev/null
 HOLDFAST_URL="redis://:secret-word@127.0.0.1:$redis_port" \
     HOLDFAST_TICKET=secret-ticket HOLDFAST_PASSWORD=secret-word \

@@ -5,8 +5,8 @@
 
 doctor() { "$HOLDFAST" doctor --for 200ms "$@"; }
 warned() { grep -q -e "^! $1" "$dir/out"; }
-# members A B C: their URL, each by an address of its own, for what runs on one
-# host fails together.
+# members A B C: the URL of these ports, each with an address of its own: the
+# doctor warns of nodes on one host.
 members() { echo "redlock://127.0.0.1:$1,127.0.0.2:$2,127.0.0.3:$3"; }
 all_hosts='127.0.0.1 127.0.0.2 127.0.0.3 127.0.0.4'
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# elect.sh: of all that campaign one runs its command; when it is gone another
-# one does, and everybody can see who leads.
+# elect.sh: one of the candidates runs its command; when it is gone, another one
+# does, and every client can see the leader.
 . "$(dirname "$0")/lib.sh"
 redis_start
 
@@ -85,7 +85,7 @@ for url in file: "$redis"; do
     wait_quietly gone "$job"
     wait "$job"
     code=$?
-    # Between two runs it is ours, otherwise the command's.
+    # Between two runs the status is holdfast's own, otherwise the command's.
     check "$url: until it is told to end" test $code -eq 143 -o $code -eq 0
     check "$url: and nothing is left" free post
     expect 127 "$url: what is not there" "$HOLDFAST" elect post ./nowhere

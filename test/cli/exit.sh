@@ -43,7 +43,7 @@ if has_redis; then
         "$HOLDFAST" run --url redis://127.0.0.1:1 a -- touch "$dir/ran"
 fi
 refute "nothing ran without a lock" test -e "$dir/ran"
-# The command says the name, once: the library's sentences do not begin with it.
+# The name is printed once: the library's error texts do not begin with it.
 named_once() {
     err_has "^holdfast: $1: " && [ "$(grep -o "$1: " "$dir/err" | wc -l)" -eq 1 ]
 }

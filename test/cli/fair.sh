@@ -1,6 +1,6 @@
 #!/bin/sh
 # fair.sh: with --fair the store keeps a queue: first come, first served, and
-# everybody can see how long it is.
+# every client can see its length.
 . "$(dirname "$0")/lib.sh"
 redis_start
 HOLDFAST_URL=$redis

@@ -1,6 +1,6 @@
 #!/bin/sh
 # hold.sh: --max-hold ends a command in time, --min-hold keeps the lock after it
-# without anybody sleeping, --renew and --backoff are heeded.
+# without a process that sleeps, --renew and --backoff are heeded.
 . "$(dirname "$0")/lib.sh"
 
 expect 124 "--max-hold" "$HOLDFAST" run --max-hold 1s a sleep 600

@@ -171,7 +171,7 @@ secret "$e" set holdfast:boot "$old" >/dev/null
 latest=redlock://127.0.0.1:$a,127.0.0.1:$g,127.0.0.1:$b,127.0.0.1:$e,127.0.0.1:$f
 expect 0 'it is back, with the old membership' "$HOLDFAST" run --lease 5s \
     --url "$latest" job -- true
-# Told by a run that is not over before that member has answered.
+# Only a run that lasts until that member has answered tells it.
 is_told() {
     "$HOLDFAST" run --lease 5s --url "$latest" job -- true 2>"$dir/err" &&
         err_has "127.0.0.1:$e: it has no vote: .* repeat"

@@ -5,7 +5,7 @@ redis_start
 HOLDFAST_URL=$redis
 export HOLDFAST_URL
 
-# listens NAME: somebody waits for the latch.
+# listens NAME: a waiter listens for the latch.
 listens() {
     redis-cli -p "$redis_port" pubsub numsub \
         "redisson_countdownlatch__channel__{$1}" | grep -qx 1

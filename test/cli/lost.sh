@@ -1,5 +1,5 @@
 #!/bin/sh
-# lost.sh: when the lock is lost the command is ended before anybody else can
+# lost.sh: when the lock is lost the command is ended before another holder can
 # have it; with a real server that is flushed, stopped, or gone.
 . "$(dirname "$0")/lib.sh"
 redis_start
@@ -34,7 +34,7 @@ expect 0 "broken" "$HOLDFAST" break --yes a
 finished_with 80 "broken while it ran"
 check "broken: all are gone" all_gone
 
-# Somebody else has it: so it is said, and the name but once.
+# Another holder has it: that is said, and the name only once.
 lock_run --lease 9s --renew 300ms a
 cli eval "redis.call('DEL', 'a')
     redis.call('HSET', 'a', '5bb0a4a9-0e5c-4d0f-9c3e-000000000000:1', 1)
@@ -77,7 +77,7 @@ wait_for "TERM ignored: killed while the server hangs" all_gone
 kill -CONT "$redis_pid"
 finished_with 80 "TERM ignored"
 
-# We ourselves are stopped, and renew nothing: the guardian sees to it.
+# holdfast itself is stopped, and renews nothing: its guardian ends the command.
 lock_run --lease 3s a
 kill -STOP "$job"
 wait_for "stopped: all are gone while we are still stopped" all_gone
@@ -86,10 +86,10 @@ expect 0 "stopped: then somebody else gets the lock" \
 kill -CONT "$job"
 finished_with 80 "we were stopped"
 
-# We ourselves are stopped until TERM would be due, and go on before the lease
-# ends: a renewal is tried first, and the command is left alone.  A machine that
-# keeps us stopped, or away from the processor, for longer than that ends the
-# command, or says that the lock is at risk, and proves nothing: once more.
+# holdfast is stopped until TERM would be due, and goes on before the lease ends:
+# a renewal is tried first, and the command is left alone.  If a busy machine
+# keeps it from running for longer than that, the command is ended, or the lock
+# is said to be at risk, which proves nothing: then it is tried again.
 renewed() { [ "$(redis-cli -p "$redis_port" pttl a)" -gt 8500 ]; }
 over() { renewed || err_has . || gone "$job"; }
 # paused_round: 0 if it was quick enough to tell.
@@ -158,7 +158,7 @@ kill "$(head -1 "$dir/pids")"
 expect 80 "lost, and noticed at the end" "$HOLDFAST" run --lease 60s a -- \
     redis-cli -p "$redis_port" flushall
 
-# The replica that must have it hangs: why it is not renewed is said.
+# The replica that must confirm renewals hangs: the reason is told.
 primary=$redis_url primary_port=$redis_port primary_pid=$redis_pid
 redis_start --replicaof 127.0.0.1 "$primary_port"
 follows() { redis-cli -p "$primary_port" info replication | grep -q online; }
@@ -174,7 +174,7 @@ kill -CONT "$redis_pid"
 redis_stop "$redis_pid"
 redis_port=$primary_port redis_pid=$primary_pid HOLDFAST_URL=$primary
 
-# Restarted without its data: so is that.
+# The server is restarted without its data: that reason is told, too.
 lock_run --lease 6s a
 kill -9 "$redis_pid"
 wait_quietly gone "$redis_pid"
@@ -182,7 +182,7 @@ check "restarted" redis_run
 finished_with 80 "restarted without its data"
 check "restarted: the reason" err_has 'a: lost: .*a failover, or a restart'
 
-# Killed: nobody answers any more.
+# The server is killed: there are no answers any more.
 lock_run --lease 3s a
 kill -9 "$redis_pid"
 finished_with 80 "the server is gone"

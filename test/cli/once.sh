@@ -1,6 +1,6 @@
 #!/bin/sh
 # once.sh: once runs a command at most once per name or period, tells the others
-# what became of it, and never runs again by itself what died.
+# its result, and does not repeat a run that died unless it is told to.
 . "$(dirname "$0")/lib.sh"
 redis_start
 

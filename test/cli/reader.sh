@@ -75,8 +75,8 @@ renewed_since() { [ "$(redis-cli -p "$redis_port" info commandstats |
     $((before + 20)) ]; }
 wait_for 'the lock is renewed meanwhile' renewed_since
 check 'and held' held stopped
-# Now holdfast is stopped as well: what the guardian finds when it goes on is
-# old, and the lock is another's.
+# Now holdfast is stopped as well: the orders that the guardian finds when it
+# goes on are old, and the lease has ended.
 kill -STOP "$guardian"
 kill -STOP "$job"
 wait_for 'the lease ends' free stopped

@@ -20,7 +20,7 @@ url="$url?patience=20s&timeout=20s" # silence is the machine's, and not theirs
 export HOLDFAST_URL="$url"
 lines_of() { grep -c -e "$1" "$dir/$2"; }
 
-# ---- nobody has said that they are new ----
+# ---- nodes that were not declared new ----
 background "$HOLDFAST" run job -- true 2>"$dir/waits"
 says_why() { grep -q 'a lock waits .* s, one quarantine; .*init' "$dir/waits"; }
 wait_for 'the first run says at once that it waits, and how to avoid it' says_why
@@ -42,7 +42,7 @@ expect 1 'as JSON' "$HOLDFAST" why --json job
 check 'the nodes are counted' out_has \
     '"nodes":5,"nodes_heard":5,"nodes_agree":5,"nodes_voting":0,"nodes_needed":3'
 
-# ---- with them ----
+# ---- all five ----
 "$HOLDFAST" init -q --force "$url"
 expect 0 'run' "$HOLDFAST" run job -- sh -c 'echo "$HOLDFAST_FENCE"'
 fence=$(cat "$dir/out")
@@ -96,7 +96,7 @@ expect 78 'a lease beyond the longest' "$HOLDFAST" run --lease 1m job -- true
 check 'says which that is' err_has 'longest lease of these nodes is 30000 ms'
 check 'and what to do' err_has '--lease or lease= of at most that, or holdfast i'
 
-# ---- what a quorum has not ----
+# ---- what a quorum cannot do ----
 expect 78 'once' "$HOLDFAST" once job -- true
 check 'says what to use' err_has 'job: once: .*--url redis://HOST, or use run'
 expect 78 'guard' "$HOLDFAST" guard set key value --fence 1
@@ -137,7 +137,7 @@ wait_for 'one is back, empty: it does not vote' looks_until_told
 check 'the others hold it' out_has ', on 3 of 5 nodes'
 check 'and nobody is warned' test ! -s "$dir/err"
 
-# ---- three are ----
+# ---- three of five are away ----
 redis_stop "$d_pid"
 redis_stop "$c_pid"
 for command in 'run job -- true' 'acquire job' 'status job' 'why job' \
@@ -183,7 +183,7 @@ done
 expect 0 'so does acquire -v' "$HOLDFAST" acquire -v -w 60s --lease 5s job
 check 'it said that it would' err_has 'a lock waits .* s, one quarantine'
 
-# ---- few of them ----
+# ---- two nodes ----
 mkdir "$dir/one" "$dir/two"
 two="quorum:file:$dir/one|file:$dir/two"
 expect 0 'two nodes' "$HOLDFAST" init "$two"

@@ -16,7 +16,7 @@ stress() {
 lines_of() { [ "$(grep -c "127.0.0.1:$1" "$dir/err")" -ge 1 ]; }
 number() { redis-cli -p "$1" hlen "$2"; }
 
-# ---- nobody has said that they are new ----
+# ---- nodes that were not declared new ----
 expect 69 'new nodes are not trusted' stress --time 300ms early
 check 'nothing was acquired' err_has 'not one lock was acquired'
 

@@ -70,7 +70,7 @@ check "and said" out_has 'was: semaphore deleted, with 1 of its 2 permits out'
 finished_with 80 "the holder of a slot"
 expect 0 "a lock of its name now" "$HOLDFAST" run -n was true
 
-# Their number is what was said last.
+# The number of slots is the one that was given last.
 HOLDFAST_URL=$redis
 expect 0 "more of them" "$HOLDFAST" run --slots 3 pool true
 check "which is told" err_has 'there were 2 slots; now there are 3'

@@ -1,6 +1,6 @@
 /*
  * ticket_fuzz.c: any text as a ticket.  One rule: what is no ticket is refused
- * with a sentence, and no ticket is good for a lock that nobody has.
+ * with an error text, and no ticket is good for a lock that is free.
  */
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static void check(int ok)
     if (!ok) abort();
 }
 
-/* A lock with a holder, and one that nobody has. */
+/* A lock with a holder, and one that is free. */
 static void begin(void)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
@@ -33,7 +33,7 @@ static void begin(void)
     check(hf_lock_acquire(held, &how, NULL, NULL) == HF_OK);
 }
 
-/* A sentence that ends, or no error. */
+/* An error text that ends, or no error. */
 static void said(int status, const struct hf_error *err)
 {
     if (status == HF_OK) return;

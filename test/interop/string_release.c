@@ -5,8 +5,7 @@
 #include "library.h"
 
 #define LEASE_MS 2000 /* ends within the test, but not within one answer */
-#define LOOK_MS                                                                \
-    4000 /* less than the sleep of a waiter that trusts in a message */
+#define LOOK_MS 4000  /* less than the longest sleep of a waiter */
 
 static void waiter_gets_it(struct library *t, hf_lock *l)
 {
