@@ -324,7 +324,7 @@ TEST(permit, with_a_fixed_lease_comes_back_at_its_end)
     int64_t began_ms = rig_now_ms();
     CHECK_INT(hf_semaphore_acquire(s, &o, &p, NULL), HF_OK);
     CHECK_INT(rig_take(other, 1, RIG_WAIT_MS, &next), HF_OK);
-    CHECK(rig_now_ms() - began_ms >= 1480);
+    CHECK(rig_now_ms() - began_ms >= 1470);
     CHECK_INT(hf_hold_valid_ms(p), 0);
     int status = hf_hold_release(p, NULL);
     CHECK(status == HF_EXPIRED || status == HF_LOST);
