@@ -10,11 +10,11 @@
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 
-static hf_client *impatient_client(const char *url)
+static hf_client *impatient_client(const char *url, int64_t timeout_ms)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    o.timeout_ms = 400;
-    o.patience_ms = 800;
+    o.timeout_ms = timeout_ms;
+    o.patience_ms = 2 * timeout_ms;
     return rig_client_at(url, &o);
 }
 
@@ -40,7 +40,7 @@ static int write_cut(struct lab_proxy *p, hf_client *direct, enum lab_way way,
     snprintf(url, sizeof url, "redis://127.0.0.1:%d", p->port);
     snprintf(text, sizeof text, "cut at %ld", n);
     proxy_arm(p, way, n, 0);
-    hf_client *c = impatient_client(url);
+    hf_client *c = impatient_client(url, 400);
     int status =
         hf_value_write(c, "a", before, text, strlen(text), 0, &written, &err);
     uint64_t after = version_of(direct, found, sizeof found);
@@ -86,12 +86,12 @@ TEST(value, is_not_written_by_a_server_that_finds_the_request_too_late)
     static struct lab_server r;
     redis_begin(&r, NULL);
     rig_begin_at(r.url);
-    hf_client *c = impatient_client(r.url), *other = rig_client(NULL);
+    hf_client *c = impatient_client(r.url, 1000), *other = rig_client(NULL);
     CHECK_INT(hf_value_write(c, "a", 0, "1", 1, 0, NULL, NULL), HF_OK);
     redis_pause(&r);
     CHECK_INT(hf_value_write(c, "a", HF_VALUE_ANY, "2", 1, 0, NULL, NULL),
               HF_UNAVAILABLE);
-    rig_pause_ms(400); /* what lies in its buffer is too old now */
+    rig_pause_ms(1000); /* what lies in its buffer is too old now */
     redis_resume(&r);
     char text[8];
     version_of(other, text, sizeof text);

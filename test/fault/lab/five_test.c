@@ -23,8 +23,8 @@ static const char *say(int node, const char *words)
 static int lock_once(int node)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    o.timeout_ms = 500;
-    o.patience_ms = 1000;
+    o.timeout_ms = 1500;
+    o.patience_ms = 3000;
     hf_client *c = rig_client_at(f.nodes[node].url, &o);
     hf_lock *l = rig_lock(c, "a");
     int status = hf_lock_try(l, NULL, NULL);

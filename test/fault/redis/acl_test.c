@@ -45,7 +45,7 @@ static hf_client *user_client(const char *options, hf_log_fn log, void *user)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     char url[160];
-    o.patience_ms = 1000;
+    o.patience_ms = 3000;
     o.log = log;
     o.log_user = user;
     snprintf(url, sizeof url, "redis://eve:pw@127.0.0.1:%d%s", r.port, options);

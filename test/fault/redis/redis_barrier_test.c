@@ -235,7 +235,7 @@ TEST(redis_barrier, of_a_full_server_can_still_be_passed)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     struct hf_error err = {0};
-    o.patience_ms = 600;
+    o.patience_ms = 2500;
     begin();
     hf_client *c = rig_client(NULL), *hasty = rig_client(&o);
     hf_barrier *b = rig_barrier(c, "a", 2);

@@ -178,7 +178,7 @@ TEST(redis_latch, is_not_counted_by_a_request_that_comes_too_late)
 {
     begin();
     hf_latch *l = rig_latch(rig_client(NULL), "a");
-    hf_latch *late = rig_latch(hasty_client(r.url, 600), "a");
+    hf_latch *late = rig_latch(hasty_client(r.url, 1500), "a");
     CHECK_INT(hf_latch_set(l, 5, NULL), HF_OK);
     CHECK_INT(rig_latch_left(late), 5);
     redis_pause(&r);
@@ -193,7 +193,7 @@ TEST(redis_latch, of_a_full_server_can_still_be_counted_to_zero)
 {
     struct hf_error err = {0};
     begin();
-    hf_client *c = hasty_client(r.url, 600);
+    hf_client *c = hasty_client(r.url, 1500);
     hf_latch *l = rig_latch(c, "a"), *other = rig_latch(c, "b");
     CHECK_INT(hf_latch_set(l, 1, NULL), HF_OK);
     CHECK_STR(redis_say(&r, "CONFIG SET maxmemory 1"), "OK");

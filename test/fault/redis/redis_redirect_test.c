@@ -16,8 +16,8 @@ static struct lab_server r;
 static int try_at(const char *url, struct hf_error *err)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    o.timeout_ms = 500;
-    o.patience_ms = 2000;
+    o.timeout_ms = 1500;
+    o.patience_ms = 4000;
     hf_client *c = rig_client_at(url, &o);
     int status = hf_lock_try(rig_lock(c, "a"), NULL, err);
     rig_close(c);
