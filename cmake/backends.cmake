@@ -1,12 +1,19 @@
 # backends.cmake: a folder of src/backend/ with a module.cmake is a backend.
 # That file looks for what the backend needs, and calls hf_backend(); nothing
-# else in the build or in src/backend/registry.c names a backend.
+# else in the build, in src/backend/registry.c or in the command names a
+# backend.  docs/internals/stores.md shows how to add one.
 #
 #   hf_backend(NAME            the name of the folder
+#     MODULE                   not part of the library: libholdfast-NAME.so, which
+#                              is loaded when its scheme is first used
 #     IF condition             false: it is left out, with the tests below
-#     TABLES name...           each has a struct backend hf__backend_<name>
+#     TABLES name...           each has a struct backend hf__backend_<name>; a
+#                              module has none, but hf_backend_module
 #     SCHEMES scheme...        what URLs of it begin with
 #     WITHOUT text             what to do, where it is left out
+#     PROBES name=url...       `holdfast version` names those that can be opened;
+#                              that reaches no server and writes nothing
+#     CONTRACT url...          the contract suite runs as contract-URL on these
 #     PKG prefix...            of pkg_check_modules(): what it is linked with
 #     USES folder...           of src/: left out if no backend uses them
 #     TESTS folder...          of test/: they cannot do without it
@@ -16,21 +23,33 @@
 # Left out with a backend are test/unit/backend/NAME, test/fault/NAME and
 # test/fuzz/NAME too.
 macro(hf_backend name)
-  cmake_parse_arguments(b "" "WITHOUT"
-    "IF;TABLES;SCHEMES;PKG;USES;TESTS;SOURCES;TARGETS" ${ARGN})
+  cmake_parse_arguments(b "MODULE" "WITHOUT"
+    "IF;TABLES;SCHEMES;PROBES;CONTRACT;PKG;USES;TESTS;SOURCES;TARGETS" ${ARGN})
   list(APPEND HF_FOLDERS_USED_SOMETIMES ${b_USES})
+  list(APPEND HF_PROBES ${b_PROBES})
   list(JOIN b_SCHEMES " " b_schemes)
+  set(b_without NULL)
+  set(b_tables NULL)
   if(${b_IF})
     set(HF_BACKEND_${name} TRUE)
     list(APPEND HF_BACKENDS_BUILT ${name})
     list(APPEND HF_FOLDERS_USED ${b_USES})
-    list(APPEND HF_BACKEND_SOURCES ${b_SOURCES})
     list(APPEND HF_BACKEND_TARGETS ${b_TARGETS})
-    list(APPEND HF_BACKEND_PKGS ${b_PKG})
+    list(APPEND HF_BACKEND_CONTRACTS ${b_CONTRACT})
+    if(b_MODULE)
+      list(APPEND HF_BACKEND_MODULES ${name})
+      foreach(word SOURCES PKG USES)
+        set(HF_MODULE_${name}_${word} ${b_${word}})
+      endforeach()
+    else()
+      list(APPEND HF_BACKEND_SOURCES ${b_SOURCES})
+      list(APPEND HF_BACKEND_PKGS ${b_PKG})
+      list(TRANSFORM b_TABLES PREPEND "&hf__backend_" OUTPUT_VARIABLE b_tables)
+      list(JOIN b_tables ", " b_tables)
+    endif()
     foreach(table IN LISTS b_TABLES)
       string(APPEND HF_BACKEND_EXTERNS
         "extern const struct backend hf__backend_${table};\n")
-      string(APPEND HF_BACKEND_TABLES " \\\n    &hf__backend_${table},")
     endforeach()
   else()
     set(HF_BACKEND_${name} FALSE)
@@ -38,10 +57,11 @@ macro(hf_backend name)
       test/unit/backend/${name} test/fault/${name} test/fuzz/${name})
     list(TRANSFORM b_TESTS PREPEND test/)
     list(APPEND HF_FOLDERS_LEFT_OUT ${b_TESTS})
-    string(APPEND HF_BACKEND_ABSENT
-      " \\\n    {\"${b_schemes}\", \"${b_WITHOUT}\"},")
+    set(b_without "\"${b_WITHOUT}\"")
     message(STATUS "backend ${name}: left out: ${b_WITHOUT}")
   endif()
+  string(APPEND HF_FOLDER_ROWS
+    "    {\"${name}\", \"${b_schemes}\", ${b_without}, {${b_tables}}}, \\\n")
 endmacro()
 
 # Takes what is in a folder that is left out from a list of paths.
@@ -51,16 +71,36 @@ macro(hf_without_left_out paths)
   endforeach()
 endmacro()
 
+# Takes what is of a module from a list of paths.
+macro(hf_without_modules paths)
+  foreach(name IN LISTS HF_BACKEND_MODULES)
+    list(FILTER ${paths} EXCLUDE REGEX
+      "^${PROJECT_SOURCE_DIR}/src/backend/${name}/")
+  endforeach()
+endmacro()
+
+# Links a test with the module whose folder it is in: a test calls what the
+# library is without.
+function(hf_link_module program)
+  foreach(name IN LISTS HF_BACKEND_MODULES)
+    if("${ARGN}" MATCHES "/test/(unit/backend|fault|fuzz)/${name}/")
+      target_link_libraries(${program} PRIVATE store-${name})
+    endif()
+  endforeach()
+endfunction()
+
 set(HF_FOLDERS_USED "")
 set(HF_FOLDERS_USED_SOMETIMES "")
 set(HF_FOLDERS_LEFT_OUT "")
+set(HF_PROBES "")
 set(HF_BACKENDS_BUILT "")
+set(HF_BACKEND_MODULES "")
+set(HF_BACKEND_CONTRACTS "")
 set(HF_BACKEND_SOURCES "")
 set(HF_BACKEND_TARGETS "")
 set(HF_BACKEND_PKGS "")
 set(HF_BACKEND_EXTERNS "")
-set(HF_BACKEND_TABLES "")
-set(HF_BACKEND_ABSENT "")
+set(HF_FOLDER_ROWS "")
 file(GLOB HF_MODULES CONFIGURE_DEPENDS src/backend/*/module.cmake)
 foreach(path IN LISTS HF_MODULES)
   include(${path})
@@ -82,11 +122,27 @@ file(CONFIGURE OUTPUT ${HF_GENERATED}/backends.h CONTENT
 #include \"backend/backend.h\"
 
 @HF_BACKEND_EXTERNS@
-/* Those that are built. */
-#define HF_BACKENDS@HF_BACKEND_TABLES@
+/* Rows of struct backend_folder. */
+#define HF_BACKEND_FOLDERS \\
+@HF_FOLDER_ROWS@    {NULL, NULL, NULL, {NULL}}
 
-/* Those that are not: their schemes, and what to do. */
-#define HF_BACKENDS_ABSENT@HF_BACKEND_ABSENT@
+#endif
+" @ONLY)
+
+# For the command, which sees nothing else of this.
+set(HF_PROBE_ROWS "")
+foreach(probe IN LISTS HF_PROBES)
+  string(REGEX REPLACE "^([^=]*)=(.*)$" "{\"\\1\", \"\\2\"}" row "${probe}")
+  string(APPEND HF_PROBE_ROWS "    ${row}, \\\n")
+endforeach()
+file(CONFIGURE OUTPUT ${HF_GENERATED}/cli/probes.h CONTENT
+"/* probes.h: generated from src/backend/NAME/module.cmake. */
+#ifndef HF_PROBES_H
+#define HF_PROBES_H
+
+/* Rows of struct term_row: a store, and a URL that opens if it can be used. */
+#define STORE_PROBES \\
+@HF_PROBE_ROWS@    {NULL, NULL}
 
 #endif
 " @ONLY)

@@ -13,12 +13,12 @@ endif()
 
 file(GLOB_RECURSE HF_SOURCES CONFIGURE_DEPENDS src/*.c)
 hf_without_left_out(HF_SOURCES)
-if(OPENSSL_FOUND)
-  list(FILTER HF_SOURCES EXCLUDE REGEX "/src/net/tls_none\\.c$")
-else()
-  list(FILTER HF_SOURCES EXCLUDE REGEX
-    "/src/net/(openssl|tls|tls_context|tls_error)\\.c$")
+hf_without_modules(HF_SOURCES)
+set(HF_NET_ELSE "/src/net/tls_none\\.c$")
+if(NOT OPENSSL_FOUND)
+  set(HF_NET_ELSE "/src/net/(openssl|tls|tls_context|tls_error)\\.c$")
 endif()
+list(FILTER HF_SOURCES EXCLUDE REGEX "${HF_NET_ELSE}")
 
 add_library(holdfast_objects OBJECT ${HF_SOURCES} ${HF_BACKEND_SOURCES})
 foreach(target IN LISTS HF_BACKEND_TARGETS)
@@ -93,3 +93,35 @@ set_target_properties(holdfast_base PROPERTIES
 target_include_directories(holdfast_base PUBLIC include)
 target_compile_options(holdfast_base PUBLIC ${HF_INTERNAL})
 target_link_libraries(holdfast_base PUBLIC Threads::Threads)
+
+# Backends that are modules, in build/module until they are installed.  Their
+# objects are a target of their own, which their unit tests are linked with.
+foreach(name IN LISTS HF_BACKEND_MODULES)
+  set(used ${HF_MODULE_${name}_SOURCES})
+  foreach(folder IN LISTS HF_MODULE_${name}_USES)
+    file(GLOB paths CONFIGURE_DEPENDS src/${folder}/*.c)
+    list(APPEND used ${paths})
+  endforeach()
+  list(FILTER used EXCLUDE REGEX "${HF_NET_ELSE}")
+  file(GLOB_RECURSE paths CONFIGURE_DEPENDS src/backend/${name}/*.c)
+  add_library(store-${name} OBJECT ${paths})
+  add_library(store-${name}-module MODULE $<TARGET_OBJECTS:store-${name}>
+    ${used})
+  target_link_libraries(store-${name}-module PRIVATE holdfast_base)
+  target_include_directories(store-${name} PRIVATE include)
+  target_compile_options(store-${name} PRIVATE ${HF_INTERNAL})
+  foreach(target store-${name} store-${name}-module)
+    target_include_directories(${target} SYSTEM PRIVATE ${OPENSSL_INCLUDE_DIRS})
+    foreach(pkg IN LISTS HF_MODULE_${name}_PKG)
+      target_link_libraries(${target} PRIVATE PkgConfig::${pkg})
+    endforeach()
+  endforeach()
+  foreach(target IN LISTS HF_BACKEND_TARGETS)
+    add_dependencies(store-${name} ${target})
+  endforeach()
+  set_target_properties(store-${name}-module PROPERTIES
+    PREFIX "libholdfast-" OUTPUT_NAME ${name}
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/module)
+  install(TARGETS store-${name}-module
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/holdfast)
+endforeach()

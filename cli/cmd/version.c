@@ -8,24 +8,13 @@
 #include "common/json.h"
 #include "common/say.h"
 #include "option/rows.h"
+#include "probes.h"
 
 #include <stdio.h>
 #include <string.h>
 
 /* Opening these reaches no server and writes nothing. */
-static const struct term_row probes[] = {
-    {"memory", "memory:"},
-    {"redis", "redis+unix:///dev/null"},
-    {"rediss", "rediss://127.0.0.1:1"},
-    {"redis-sentinel", "redis-sentinel://127.0.0.1:1/m"},
-    {"redis-cluster", "redis-cluster://127.0.0.1:1"},
-    {"zookeeper", "zookeeper://127.0.0.1:1"},
-    {"etcd", "etcd://127.0.0.1:1"},
-    {"postgres", "postgres://127.0.0.1:1"},
-    {"mariadb", "mariadb://127.0.0.1:1"},
-    {"sqlite", "sqlite::memory:"},
-    {NULL, NULL},
-};
+static const struct term_row probes[] = {STORE_PROBES};
 
 static int backend_is_there(const char *url)
 {

@@ -136,12 +136,6 @@ struct backend {
                 const char *owner, uint64_t attempt);
 };
 
-extern const struct backend hf__backend_memory;
-extern const struct backend hf__backend_file;
-extern const struct backend hf__backend_redis;
-extern const struct backend hf__backend_sentinel;
-extern const struct backend hf__backend_redis_cluster;
-
 /* What a module exports: a pointer to its backend. */
 #define BACKEND_MODULE_SYMBOL "hf_backend_module"
 

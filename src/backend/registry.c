@@ -22,29 +22,10 @@
 #pragma weak dlsym
 #pragma weak dlerror
 
-#define SCHEMES_KNOWN                                                          \
-    "memory, file, redis, rediss, redis+unix, redis-sentinel, redis-cluster, " \
-    "redlock, quorum"
+/* These join several stores, and are of no folder: api/quorum/members.c. */
+#define SCHEMES_OF_SEVERAL "redlock, quorum"
 
-static const struct backend *const built_in[] = {HF_BACKENDS};
-
-/* Backends that this build is without; schemes are separated by spaces. */
-static const struct absent {
-    const char *schemes;
-    const char *todo;
-} absent[] = {HF_BACKENDS_ABSENT{NULL, NULL}};
-
-/* Backends that live in a module; schemes are separated by spaces. */
-static const struct module {
-    const char *name;
-    const char *schemes;
-} modules[] = {
-    {"zookeeper", "zookeeper zk"},
-    {"etcd", "etcd etcds"},
-    {"postgres", "postgres postgresql"},
-    {"mariadb", "mariadb mysql"},
-    {"sqlite", "sqlite"},
-};
+const struct backend_folder hf__backend_folders[] = {HF_BACKEND_FOLDERS};
 
 int hf__word_is_in(const char *word, const char *words)
 {
@@ -57,17 +38,19 @@ int hf__word_is_in(const char *word, const char *words)
     return 0;
 }
 
-static const struct backend *built_in_find(const char *scheme)
+static const struct backend_folder *folder_find(const struct backend_folder *f,
+                                                const char *scheme)
 {
-    for (size_t i = 0; i < sizeof built_in / sizeof built_in[0]; i++)
-        if (hf__word_is_in(scheme, built_in[i]->scheme)) return built_in[i];
+    for (; f->name; f++)
+        if (hf__word_is_in(scheme, f->schemes)) return f;
     return NULL;
 }
 
-static const char *module_name(const char *scheme)
+static const struct backend *built_in_find(const struct backend_folder *f,
+                                           const char *scheme)
 {
-    for (size_t i = 0; i < sizeof modules / sizeof modules[0]; i++)
-        if (hf__word_is_in(scheme, modules[i].schemes)) return modules[i].name;
+    for (int i = 0; i < FOLDER_TABLES_MAX && f->tables[i]; i++)
+        if (hf__word_is_in(scheme, f->tables[i]->scheme)) return f->tables[i];
     return NULL;
 }
 
@@ -140,45 +123,64 @@ static const struct backend *module_open(const char *file, const char *scheme,
     return module_check(handle, file, scheme, err);
 }
 
-/* What brings the backend of `scheme` into a build; NULL: it is none. */
-static const char *absent_todo(const char *scheme)
+/* "file, memory, redis, ": the schemes of all these folders. */
+static void schemes_write(const struct backend_folder *f, char *out,
+                          size_t size)
 {
-    for (const struct absent *a = absent; a->schemes; a++)
-        if (hf__word_is_in(scheme, a->schemes)) return a->todo;
-    return NULL;
+    size_t len = 0;
+    out[0] = 0;
+    for (; f->name; f++) {
+        for (const char *p = f->schemes; *p && len < size;) {
+            size_t n = strcspn(p, " ");
+            len += (size_t)snprintf(out + len, size - len, "%.*s, ", (int)n, p);
+            p += n + strspn(p + n, " ");
+        }
+    }
 }
 
-/* Why there is nothing for `scheme`. */
-static int none_explain(const char *scheme, const char *name,
-                        struct hf_error *err)
+/* Why there is no backend for `scheme`, which is of the folder `f` or, NULL, of
+ * none of `folders`. */
+static void none_explain(const struct backend_folder *folders,
+                         const struct backend_folder *f, const char *scheme,
+                         struct hf_error *err)
 {
-    if (name)
-        return hf__error_set(err, HF_UNSUPPORTED,
-                             "%s: not available in this version: there is no "
-                             "module libholdfast-%s.so",
-                             scheme, name);
-    const char *todo = absent_todo(scheme);
-    if (todo)
-        return hf__error_set(err, HF_UNSUPPORTED, "%s: not built in: %s",
-                             scheme, todo);
-    return hf__error_set(err, HF_INVALID,
-                         "url: scheme %.32s: unknown: known are " SCHEMES_KNOWN,
-                         scheme);
+    char known[HF_ERROR_TEXT_MAX];
+    if (f && f->without) {
+        hf__error_set(err, HF_UNSUPPORTED, "%s: not built in: %s", scheme,
+                      f->without);
+    } else if (f) {
+        hf__error_set(err, HF_UNSUPPORTED,
+                      "%s: not available in this version: there is no module "
+                      "libholdfast-%s.so",
+                      scheme, f->name);
+    } else {
+        schemes_write(folders, known, sizeof known);
+        hf__error_set(err, HF_INVALID,
+                      "url: scheme %.32s: unknown: known are "
+                      "%s" SCHEMES_OF_SEVERAL,
+                      scheme, known);
+    }
+}
+
+const struct backend *hf__backend_find_in(const struct backend_folder *folders,
+                                          const char *scheme,
+                                          struct hf_error *err)
+{
+    const struct backend_folder *f = folder_find(folders, scheme);
+    const struct backend *found = f ? built_in_find(f, scheme) : NULL;
+    if (found) return found;
+    char file[PATH_MAX];
+    /* A scheme that we do not know may still be in the user's own path. */
+    const char *name = f ? f->name : scheme;
+    if (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789+-_") == strlen(name)
+        && (file_find(module_path(), name, file, sizeof file)
+            || (f && file_find(HF_MODULE_DIR, name, file, sizeof file))))
+        return module_open(file, scheme, err);
+    none_explain(folders, f, scheme, err);
+    return NULL;
 }
 
 const struct backend *hf__backend_find(const char *scheme, struct hf_error *err)
 {
-    const struct backend *found = built_in_find(scheme);
-    if (found) return found;
-    char file[PATH_MAX];
-    const char *name = module_name(scheme);
-    /* A scheme that we do not know may still be in the user's own path. */
-    const char *wanted = name ? name : scheme;
-    if (strspn(wanted, "abcdefghijklmnopqrstuvwxyz0123456789+-_")
-            == strlen(wanted)
-        && (file_find(module_path(), wanted, file, sizeof file)
-            || (name && file_find(HF_MODULE_DIR, name, file, sizeof file))))
-        return module_open(file, scheme, err);
-    none_explain(scheme, name, err);
-    return NULL;
+    return hf__backend_find_in(hf__backend_folders, scheme, err);
 }

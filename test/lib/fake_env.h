@@ -9,6 +9,7 @@
 #define HF_TEST_FAKE_ENV_H
 
 #include "backend/backend.h"
+#include "backends.h"
 
 #define FAKE_FDS_MAX 8
 #define FAKE_ROWS_MAX 256

@@ -162,7 +162,7 @@ void rig_begin_on(const char *kind)
     else if (!strncmp(kind, "quorum", 6))
         quorum_make(++space);
     else
-        snprintf(rig.url, sizeof rig.url, "memory:test-%d", ++space);
+        snprintf(rig.url, sizeof rig.url, "%stest-%d", kind, ++space);
 }
 
 void rig_begin(void)

@@ -37,6 +37,10 @@ hf_backend(redis IF HIREDIS_FOUND
   TABLES redis sentinel redis_cluster
   SCHEMES redis rediss redis+unix redis-sentinel redis-cluster
   WITHOUT ${HF_HIREDIS}
+  PROBES redis=redis+unix:///dev/null rediss=rediss://127.0.0.1:1
+    redis-sentinel=redis-sentinel://127.0.0.1:1/m
+    redis-cluster=redis-cluster://127.0.0.1:1
+  CONTRACT redis sentinel cluster redis-string redis-nofence
   PKG HIREDIS
   USES net
   SOURCES ${HF_SCRIPTS}

@@ -13,6 +13,7 @@
 #include "backend/redis/link/link.h"
 #include "backend/redis/replica/role.h"
 #include "backend/redis/watch/watch.h"
+#include "backends.h"
 
 #define REDIS_PORT 6379
 /* What needs more keys than a string has. */

@@ -15,7 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "backend/backend.h"
+#include "backends.h"
 #include "sys/clock.h"
 
 #define FDS_MAX 8

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backends.h"
 #include "test.h"
 
 static struct hf_error err;
@@ -25,14 +26,28 @@ static void path_use(const char *path)
     test_cleanup(path_forget, NULL);
 }
 
-/* The scheme is refused with this status and these words. */
-static void refuses(const char *scheme, int status, const char *words)
+/* A build with a module, and without a store that needs a package. */
+static const struct backend_folder others[] = {
+    {"echo", "ping echo", NULL, {NULL}},
+    {"zookeeper", "zookeeper zk", NULL, {NULL}},
+    {"etcd", "etcd etcds", "install the package libetcd-dev", {NULL}},
+    {NULL, NULL, NULL, {NULL}},
+};
+
+static void refuses_in(const struct backend_folder *folders, const char *scheme,
+                       int status, const char *words)
 {
     memset(&err, 0, sizeof err);
-    CHECK(hf__backend_find(scheme, &err) == NULL);
+    CHECK(hf__backend_find_in(folders, scheme, &err) == NULL);
     CHECK_INT(err.status, status);
     if (!strstr(err.text, words))
         TEST_FAIL("\"%s\" does not say \"%s\"", err.text, words);
+}
+
+/* The scheme is refused with this status and these words. */
+static void refuses(const char *scheme, int status, const char *words)
+{
+    refuses_in(hf__backend_folders, scheme, status, words);
 }
 
 TEST(registry, finds_what_is_built_in)
@@ -47,21 +62,68 @@ TEST(registry, built_in_backends_have_this_abi)
     CHECK_INT(hf__backend_file.abi, BACKEND_ABI);
 }
 
+static int words_len(const char *words)
+{
+    int len = 0;
+    for (const char *p = words; *p; p += strspn(p, " "), len++)
+        p += strcspn(p, " ");
+    return len;
+}
+
+/* A module.cmake and its backends name the same schemes. */
+TEST(registry, a_folder_names_the_schemes_of_its_backends)
+{
+    for (const struct backend_folder *f = hf__backend_folders; f->name; f++) {
+        char scheme[64];
+        int len = 0;
+        for (int i = 0; i < FOLDER_TABLES_MAX && f->tables[i]; i++)
+            len += words_len(f->tables[i]->scheme);
+        if (len == 0) continue; /* left out, or a module */
+        CHECK_INT(words_len(f->schemes), len);
+        for (const char *p = f->schemes; *p; p += strspn(p, " ")) {
+            snprintf(scheme, sizeof scheme, "%.*s", (int)strcspn(p, " "), p);
+            if (!hf__backend_find(scheme, &err)) TEST_FAIL("%s", err.text);
+            p += strlen(scheme);
+        }
+    }
+}
+
 TEST(registry, lists_the_known_for_an_unknown_scheme)
 {
     refuses("gopher", HF_INVALID, "url: scheme gopher: unknown: known are");
-    refuses("mem", HF_INVALID, "memory, file, redis");
+    refuses("mem", HF_INVALID, "file, ");
+    refuses("mem", HF_INVALID, "memory, ");
+    refuses("mem", HF_INVALID, "redis, rediss, redis+unix, ");
+    refuses("mem", HF_INVALID, ", redlock, quorum");
     CHECK(strstr(err.text, "etcd") == NULL);
     refuses("", HF_INVALID, "unknown");
+    refuses_in(others, "memory", HF_INVALID,
+               "known are ping, echo, zookeeper, zk, etcd, etcds, redlock");
 }
 
 TEST(registry, says_that_a_scheme_without_a_module_is_not_available)
 {
-    refuses("zookeeper", HF_UNSUPPORTED,
-            "zookeeper: not available in this version: there is no module "
-            "libholdfast-zookeeper.so");
-    refuses("mysql", HF_UNSUPPORTED, "no module libholdfast-mariadb.so");
+    refuses_in(others, "zookeeper", HF_UNSUPPORTED,
+               "zookeeper: not available in this version: there is no module "
+               "libholdfast-zookeeper.so");
+    refuses_in(others, "zk", HF_UNSUPPORTED,
+               "zk: not available in this version: there is no module "
+               "libholdfast-zookeeper.so");
     CHECK(strstr(err.text, "install") == NULL);
+}
+
+TEST(registry, says_what_brings_a_store_that_was_left_out)
+{
+    refuses_in(others, "etcds", HF_UNSUPPORTED,
+               "etcds: not built in: install the package libetcd-dev");
+}
+
+TEST(registry, finds_a_module_by_the_name_of_its_folder)
+{
+    path_use(TEST_MODULE_DIR);
+    CHECK(hf__backend_find_in(others, "echo", &err) != NULL);
+    refuses_in(others, "ping", HF_UNSUPPORTED, "serves only: echo");
+    refuses("ping", HF_INVALID, "unknown");
 }
 
 TEST(registry, serves_redis_with_and_without_tls_alike)

@@ -20,6 +20,7 @@
 
 #include "backend/backend.h"
 #include "backend/file/file.h"
+#include "backends.h"
 #include "sys/clock.h"
 #include "test.h"
 
