@@ -83,7 +83,7 @@ void hf_election_close(hf_election *e)
     hf_client *c = e->client;
     if (hf__election_state(e) != HF_STATE_NONE)
         (void)hf_election_resign(e, NULL);
-    hf__hold_forget(e->hold);
+    hf__handle_forget(e->hold);
     hf__pump_lock(&c->pump);
     hf__object_unlink(c, &e->object);
     if (e->prev)

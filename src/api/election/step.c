@@ -199,7 +199,7 @@ static int campaign_begin(struct election_task *t)
     e->hold = NULL;
     e->published = 0;
     hf__pump_unlock(&e->client->pump);
-    hf__hold_forget(hold);
+    hf__handle_forget(hold);
     if (before && hf__lock_state(e->lock, before) == HF_STATE_LOST)
         return release_next(t, PHASE_FORGET, before);
     return acquire_next(t);
@@ -220,7 +220,7 @@ static int resign_begin(struct election_task *t)
     e->published = 0;
     e->hold = NULL;
     hf__pump_unlock(&e->client->pump);
-    hf__hold_forget(hold);
+    hf__handle_forget(hold);
     if (!published || hf__lock_state(e->lock, t->holder) == HF_STATE_LOST)
         return release_next(t, PHASE_RELEASE, t->holder);
     return publish_begin(t);

@@ -9,6 +9,7 @@
 #include <assert.h>
 
 #include "api/hold/set.h"
+#include "base/error.h"
 #include "engine/holds.h"
 
 #define CHUNK_LEN 512u
@@ -267,6 +268,36 @@ void hf__handle_drop(const struct grip *g)
     table_lock();
     client_drop(g->client);
     table_unlock();
+}
+
+/* ---- from a grant to a handle -------------------------------------------- */
+
+int hf__handle_given(hf_hold *handle, hf_client *c, const struct grip *by,
+                     hf_hold **out, struct hf_error *err)
+{
+    struct pump *p = &by->client->pump;
+    hf__pump_lock(p); /* before another thread can release the hold */
+    int is_first = !by->slot->handle;
+    if (is_first) by->slot->handle = handle;
+    hf__pump_unlock(p);
+    int status = hf__handle_fill(handle, c, by);
+    if (status == HF_OK) {
+        *out = handle;
+        return HF_OK;
+    }
+    hf__pump_lock(p);
+    hf__error_set(err, status, "%s", hf_status_text(status));
+    if (is_first) by->slot->handle = NULL;
+    hf__slot_unpin(&p->engine, by->slot);
+    hf__pump_unlock(p);
+    hf__handle_cancel(handle, c); /* from here on the client may be freed */
+    return status;
+}
+
+void hf__handle_forget(hf_hold *hold)
+{
+    struct grip g;
+    if (hold && hf__handle_take(hold, &g, 1) == 0) hf__handle_drop(&g);
 }
 
 /* ---- closing a client ---------------------------------------------------- */

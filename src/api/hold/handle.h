@@ -34,34 +34,14 @@ int hf__handle_fill(hf_hold *handle, hf_client *c, const struct grip *grip);
 /* The acquire was not granted. */
 void hf__handle_cancel(hf_hold *handle, hf_client *c);
 
-/* hold.c: give the reserved handle to the hold in `by`, which was granted and
+/* Give the reserved handle to the hold in `by`, which was granted and
  * is pinned for this.  HF_OK; or HF_CLOSED with `err` filled, and the hold is
  * unpinned. */
-int hf__hold_given(hf_hold *handle, hf_client *c, const struct grip *by,
-                   hf_hold **out, struct hf_error *err);
+int hf__handle_given(hf_hold *handle, hf_client *c, const struct grip *by,
+                     hf_hold **out, struct hf_error *err);
 
 /* The handle is gone; what it stands for is not released by that. */
-void hf__hold_forget(hf_hold *hold);
-
-/* An operation on the hold that is in hand. */
-void hf__hold_op(struct op *op, enum op_type type, const struct grip *g);
-
-/* An operation on a hold that was started.  hf__started_new() pins the hold,
- * which must be in hand.  hf__started_go() sends the operation, which is freed
- * when it is over; with HF_CLOSED it was not sent, and is freed already.
- * hf__started_free() frees one that was never sent. */
-struct started;
-struct started *hf__started_new(enum op_type type, const struct grip *g,
-                                int64_t lease_ms, hf_hold_fn fn, void *user,
-                                struct hf_error *err);
-/* The operation is on one part of a set: the text of its error begins with
- * "lock NAME: ". */
-void hf__started_as_part(struct started *s);
-int hf__started_go(struct started *s, struct hf_error *err);
-/* As hf__started_go(), also if the client is being closed: the callback
- * receives HF_CLOSED then. */
-void hf__started_go_anyway(struct started *s);
-void hf__started_free(struct started *s);
+void hf__handle_forget(hf_hold *hold);
 
 /* Take a handle in hand: what it stands for is not freed until the handle is
  * dropped.  0; or -1 if the handle is stale.  With `is_last` no other call can

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "api/hold/handle.h"
+#include "api/hold/hold.h"
 #include "api/hold/set.h"
 #include "api/lock/ticket.h"
 #include "base/error.h"
@@ -45,36 +45,6 @@ static int grip_take_last(hf_hold *hold, struct grip *g, struct hf_error *err)
     if (status != HF_OK) return status;
     hf__handle_drop(g);
     return hf__handle_take(hold, g, 1) == 0 ? HF_OK : handle_refuse(hold, err);
-}
-
-/* ---- from a grant to a handle -------------------------------------------- */
-
-int hf__hold_given(hf_hold *handle, hf_client *c, const struct grip *by,
-                   hf_hold **out, struct hf_error *err)
-{
-    struct pump *p = &by->client->pump;
-    hf__pump_lock(p); /* before another thread can release the hold */
-    int is_first = !by->slot->handle;
-    if (is_first) by->slot->handle = handle;
-    hf__pump_unlock(p);
-    int status = hf__handle_fill(handle, c, by);
-    if (status == HF_OK) {
-        *out = handle;
-        return HF_OK;
-    }
-    hf__pump_lock(p);
-    hf__error_set(err, status, "%s", hf_status_text(status));
-    if (is_first) by->slot->handle = NULL;
-    hf__slot_unpin(&p->engine, by->slot);
-    hf__pump_unlock(p);
-    hf__handle_cancel(handle, c); /* from here on the client may be freed */
-    return status;
-}
-
-void hf__hold_forget(hf_hold *hold)
-{
-    struct grip g;
-    if (hold && hf__handle_take(hold, &g, 1) == 0) hf__handle_drop(&g);
 }
 
 /* ---- by the local clock alone -------------------------------------------- */
@@ -264,7 +234,7 @@ hf_hold *hf_hold_part(hf_hold *hold, size_t i)
 
 /* ---- operations ---------------------------------------------------------- */
 
-void hf__hold_op(struct op *op, enum op_type type, const struct grip *g)
+void hf__grip_op(struct op *op, enum op_type type, const struct grip *g)
 {
     hf_lock lock = {.client = g->client, .entry = g->slot->entry};
     hf__op_init(op, type, &lock, g->slot->holder);
@@ -309,7 +279,7 @@ struct started *hf__started_new(enum op_type type, const struct grip *g,
         hf__error_set(err, HF_NOMEM, "out of memory");
         return NULL;
     }
-    hf__hold_op(&s->op, type, g);
+    hf__grip_op(&s->op, type, g);
     s->op.lease_us = lease_ms * US_PER_MS;
     s->op.complete = started_complete;
     s->client = g->client;
@@ -362,7 +332,7 @@ static int extend_prepare(struct op *op, const struct grip *g, int64_t lease_ms,
 {
     int status = hf__lease_check(lease_ms, err);
     if (status != HF_OK) return status;
-    hf__hold_op(op, OP_TYPE_EXTEND, g);
+    hf__grip_op(op, OP_TYPE_EXTEND, g);
     op->lease_us = lease_ms * US_PER_MS;
     return HF_OK;
 }
@@ -451,7 +421,7 @@ int hf_hold_release(hf_hold *hold, struct hf_error *err)
     if (g.set) {
         status = hf__hold_set_run(g.set, OP_TYPE_RELEASE, 0, err);
     } else {
-        hf__hold_op(&op, OP_TYPE_RELEASE, &g);
+        hf__grip_op(&op, OP_TYPE_RELEASE, &g);
         status = op_run(&op, &g, err);
     }
     hf__handle_drop(&g);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "api/client/client.h"
+#include "api/hold/hold.h"
 #include "base/error.h"
 #include "engine/holds.h"
 #include "engine/host.h"
@@ -67,7 +68,7 @@ int hf__hold_claim(hf_hold *handle, hf_client *c, hf_lock *lock,
     hf__pump_unlock(p);
     struct grip g = {.client = lock->client, .slot = s};
     if (s) {
-        status = hf__hold_given(handle, c, &g, out, err);
+        status = hf__handle_given(handle, c, &g, out, err);
     } else {
         hf__handle_cancel(handle, c);
         hf__error_set(err, status, "%s", hf_status_text(status));
@@ -149,7 +150,7 @@ static void run_take(struct set_run *r, struct hold_set *set, enum op_type type,
         struct grip *g = &r->grips[r->len];
         int is_release = type == OP_TYPE_RELEASE;
         if (hf__handle_take(set->parts[i], g, is_release) != 0) continue;
-        hf__hold_op(&r->ops[r->len], type, g);
+        hf__grip_op(&r->ops[r->len], type, g);
         r->ops[r->len++].lease_us = lease_us;
     }
 }

@@ -78,7 +78,7 @@ void hf__op_give(hf_client *c, struct op *op)
         return;
     }
     struct grip g = {.client = c, .slot = op->granted};
-    op->status = hf__hold_given(handle, c, &g, &op->hold, &op->err);
+    op->status = hf__handle_given(handle, c, &g, &op->hold, &op->err);
     op->granted = NULL;
 }
 

@@ -244,7 +244,7 @@ static int end_start(hf_once *once, hf_once_ended_fn cb, void *user,
 {
     hf_hold *hold = once->hold;
     int status = hf__once_start(once, end_over, (void (*)(void))cb, user, err);
-    if (status != HF_OK) hf__hold_forget(hold);
+    if (status != HF_OK) hf__handle_forget(hold);
     return status;
 }
 

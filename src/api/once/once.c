@@ -192,7 +192,7 @@ void hf__once_undo(hf_once *once, int phase, uint64_t version)
 
 void hf__once_release(hf_once *once, int phase)
 {
-    hf__hold_forget(once->hold);
+    hf__handle_forget(once->hold);
     once->hold = NULL;
     once->phase = phase;
     hf__op_init(&once->op, OP_TYPE_RELEASE, once->lock, once->holder);
