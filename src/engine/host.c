@@ -13,6 +13,7 @@
  */
 #include "engine/host.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -32,9 +33,9 @@ int64_t hf__host_now(const struct engine *e)
     return n->clock_known ? e->now_us + n->offset_us : 0;
 }
 
-static int may_go(const struct engine *e, const struct op *op)
+static int may_go(const struct op *op)
 {
-    return e->host && op->fall != FALL_NEVER && op->entry
+    return op->fall != FALL_NEVER && op->entry
            && op->entry->kind == KIND_PLAIN && !op->target;
 }
 
@@ -192,7 +193,7 @@ static void op_return(struct engine *e, struct op *op)
 
 int hf__host_route(struct engine *e, struct op *op)
 {
-    if (!may_go(e, op)) return 0;
+    if (!may_go(op)) return 0;
     if (is_free_again(e, op)) op_return(e, op);
     if (op->named) return 0;
     if (op->falls) return op_fall(e, op);
@@ -267,7 +268,7 @@ static int is_joining(struct engine *e, const struct op *op)
 int hf__host_takes(struct engine *e, struct op *op, int status,
                    const char *text)
 {
-    if (!may_go(e, op) || e->closing) return 0;
+    if (!may_go(op) || e->closing) return 0;
     if (op->named) {
         /* An attached ticket may have brought the store's lock meanwhile, and
          * a hold that was there before is not given back by a silence. */
@@ -334,7 +335,7 @@ static void acquire_told(struct engine *e, struct op *op)
 
 void hf__host_told(struct engine *e, struct op *op)
 {
-    if (!op->named) return;
+    assert(op->named);
     op_return(e, op);
     if (op->info) {
         op->info->guarantee = HF_GUARANTEE_LOCAL;

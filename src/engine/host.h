@@ -41,6 +41,8 @@ static inline struct node *hf__node_of(struct engine *e,
     return entry && entry->is_host ? &e->host->node : &e->nodes[i];
 }
 
+/* The four that follow are for an engine that has a host. */
+
 /* Decide where the operation is carried out; op->entry may be the host's
  * afterwards.  1: the operation has ended by that. */
 int hf__host_route(struct engine *e, struct op *op);
@@ -51,8 +53,8 @@ int hf__host_takes(struct engine *e, struct op *op, int status,
 /* The operation begins again after a grant that is not to be kept: give that
  * back.  1: the operation has ended by that. */
 int hf__host_undo(struct engine *e, struct op *op);
-/* The operation is over: add to its result what the caller is told of the
- * host. */
+/* The operation was carried out at the host and is over: add to its result
+ * what the caller is told of the host. */
 void hf__host_told(struct engine *e, struct op *op);
 /* The host's clock; 0 while it is not known. */
 int64_t hf__host_now(const struct engine *e);

@@ -108,7 +108,7 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
 {
     assert(!op->finished);
     op->slot = NULL;
-    if (hf__host_takes(e, op, status, text)) {
+    if (e->host && hf__host_takes(e, op, status, text)) {
         hf__op_append(&e->ready_head, &e->ready_tail, op);
         return;
     }
@@ -127,7 +127,7 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
             op->err.sys_errno = n->last_error.sys_errno;
         }
     }
-    hf__host_told(e, op);
+    if (op->named) hf__host_told(e, op);
     op_delist(e, op);
     hf__op_append(&e->done_head, &e->done_tail, op);
 }
@@ -425,7 +425,7 @@ void hf__op_begin(struct engine *e, struct op *op)
 {
     struct slot *s = op->target;
     if (op->undo && hf__host_undo(e, op)) return;
-    if (hf__host_route(e, op)) return;
+    if (e->host && hf__host_route(e, op)) return;
     /* The handle is closed by the release, so its callback is not told any
      * more, even if other references keep the hold for a while. */
     if (s && op->type == OP_TYPE_RELEASE) hf__ear_remove(e, s, op->hold);
