@@ -5,9 +5,8 @@
  *   hold_round.c  asking the nodes and counting their answers
  *   hold_get.c    trying and waiting
  *   hold_queue.c  handed over by the store, to waiters of its queue
- *   hold_keep.c   granted, AT_RISK, LOST, and when to renew
+ *   hold_keep.c   granted, AT_RISK, LOST; the period, the cap and the feeding
  *   hold_renew.c  the answers to a renewal, and healing
- *   hold_plan.c   the period, the cap and the feeding
  *   hold_pass.c   handing over within the process
  */
 #ifndef HF_CORE_HOLD_PARTS_H
@@ -57,13 +56,14 @@ int hf__queue_is_handed(const struct hold *h, const struct hold_event *ev);
 int hf__queue_take(struct hold *h, const struct hold_event *ev,
                    struct hold_out *out);
 
-/* hold_plan.c */
-int64_t hf__plan_lease_us(const struct hold *h, int64_t now_us);
+/* hold_keep.c */
+int64_t hf__keep_lease_us(const struct hold *h, int64_t now_us);
 int hf__keep_is_useful(const struct hold *h, int64_t now_us);
 void hf__keep_begin(struct hold *h, int64_t start_us, int64_t now_us);
 int hf__keep_is_fed(const struct hold *h, int64_t now_us);
-
-/* hold_keep.c */
+/* When to renew; until when the hold is valid: both from the round's start. */
+void hf__keep_schedule(struct hold *h);
+void hf__keep_valid_set(struct hold *h, int64_t now_us);
 void hf__keep_granted(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out);
 void hf__keep_event(struct hold *h, const struct hold_event *ev,
@@ -76,8 +76,6 @@ void hf__renew_reply(struct hold *h, const struct hold_event *ev,
                      struct hold_out *out);
 void hf__renew_step(struct hold *h, const struct hold_event *ev,
                     struct hold_out *out);
-void hf__renew_plan(struct hold *h);
-void hf__valid_set(struct hold *h, int64_t now_us);
 void hf__change_failed(struct hold *h, struct hold_out *out, int status);
 
 /* hold_pass.c */

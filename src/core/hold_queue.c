@@ -44,7 +44,7 @@ int hf__queue_is_handed(const struct hold *h, const struct hold_event *ev)
  * the lease has passed. */
 static int is_whole(const struct hold *h, const struct hold_event *ev)
 {
-    int64_t lease_us = hf__plan_lease_us(h, h->round_start_us);
+    int64_t lease_us = hf__keep_lease_us(h, h->round_start_us);
     if (ev->number != h->number && !MUTATED(HANDED_LONG_AGO)) return 0;
     if (ev->lease_us < lease_us && !MUTATED(HANDED_SHORT)) return 0;
     return ev->now_us - h->round_start_us <= lease_us / 10

@@ -31,24 +31,6 @@ static void node_doubt(struct hold *h, uint16_t nodes)
     h->joining &= ~nodes;
 }
 
-void hf__renew_plan(struct hold *h)
-{
-    /* A hold without an end is renewed as well: its file may be gone. */
-    h->renew_at_us = h->flags & HOLD_KEEP
-                         ? h->round_start_us + hf__hold_period_us(h)
-                         : TIME_NEVER;
-}
-
-void hf__valid_set(struct hold *h, int64_t now_us)
-{
-    if (MUTATED(VALIDITY_FROM_REPLY)) h->round_start_us = now_us;
-    h->valid_us =
-        h->flags & HOLD_ETERNAL ? TIME_NEVER : hf__round_lease_end_us(h);
-    if (!MUTATED(CAP_IGNORED) || h->state != HOLD_HELD)
-        h->valid_us = min64(h->valid_us, h->cap_us);
-    assert(h->valid_us > now_us);
-}
-
 static void renew_won(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
@@ -60,8 +42,8 @@ static void renew_won(struct hold *h, const struct hold_event *ev,
     h->shaken = 0;
     h->backing = h->granted;
     node_confirm(h, h->healed);
-    hf__valid_set(h, ev->now_us);
-    hf__renew_plan(h);
+    hf__keep_valid_set(h, ev->now_us);
+    hf__keep_schedule(h);
     /* Near its cap it stays AT_RISK. */
     if (h->at_risk && ev->now_us < hf__hold_risk_us(h)) {
         h->at_risk = 0;

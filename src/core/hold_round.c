@@ -132,7 +132,7 @@ void hf__round_propose(struct hold *h, const struct hold_event *ev,
     hf__pass_ask(h, ev->nodes_now_us);
     struct hold_send *s = send_add(h, out, OP_PROPOSE, voters);
     s->block = h->block;
-    s->lease_us = hf__plan_lease_us(h, ev->now_us);
+    s->lease_us = hf__keep_lease_us(h, ev->now_us);
     s->deadline_us = ev->now_us + propose_limit_us(h);
     s->wanted_us = min64(h->op_deadline_us, h->answer_by_us);
 }
@@ -147,7 +147,7 @@ void hf__round_heal(struct hold *h, uint32_t nodes, const struct hold_event *ev,
     if (!nodes || h->flags & HOLD_ETERNAL) return;
     struct hold_send *s = send_add(h, out, OP_PROPOSE, nodes);
     s->ballot = hf__ballot_next(h->ballot, ev->nodes_now_us);
-    s->lease_us = hf__plan_lease_us(h, ev->now_us);
+    s->lease_us = hf__keep_lease_us(h, ev->now_us);
     s->deadline_us = ev->now_us + propose_limit_us(h);
 }
 
@@ -188,7 +188,7 @@ void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
     h->doubtful = (uint16_t)down; /* not asked: they cannot be reached */
     struct hold_send *s = send_add(h, out, OP_RENEW, hf__round_all(h) & ~down);
     s->fence = fence_at_node(h);
-    s->lease_us = hf__plan_lease_us(h, now_us);
+    s->lease_us = hf__keep_lease_us(h, now_us);
     s->deadline_us = now_us + limit;
 }
 
