@@ -102,7 +102,7 @@ TEST(guarantee_failover, what_one_of_two_replicas_has_is_lost_with_the_other)
 
 TEST(guarantee_failover, in_a_cluster_the_guard_refuses_who_lost_his_lock)
 {
-    static struct cluster_rig c;
+    static struct lab_cluster c;
     hf_hold *mine, *theirs;
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     char path[160];

@@ -53,7 +53,7 @@ static void lines_mend(void)
 
 /* A client acquires and releases while lines break; no other client has what it
  * holds. */
-static void exchange(enum proxy_way way, long n)
+static void exchange(enum lab_way way, long n)
 {
     hf_hold *g;
     lines_arm(way, n);
