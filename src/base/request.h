@@ -143,10 +143,10 @@ struct request {
     uint64_t attempt;          /* fresh for every attempt of this client */
     int64_t ballot;            /* T: proposed number; RELEASE: the largest T
                                * this client ever proposed for this lock */
-    int64_t count;             /* absolute hold count; PROPOSE: 1 */
+    int32_t count;             /* absolute hold count; PROPOSE: 1 */
+    int32_t permits; /* PERMIT, COUNT: wanted; BARRIER: parties it needs */
     int64_t lease_us;
     int64_t window_us; /* W */
-    int64_t permits;   /* PERMIT, COUNT: wanted; BARRIER: parties it needs */
     int64_t seen_us;   /* PROPOSE: the node's clock when it last said BUSY to
                         * this wait; 0: it has not */
     union {
@@ -184,14 +184,17 @@ struct request {
         int64_t granted_us; /* with `granted`: the node's clock */
     };
     int64_t deadline_us; /* answered by then, or the link is given up */
-    int64_t wanted_us;   /* PROPOSE: after this nobody waits for the answer;
-                          * 0: not told */
+    union {
+        int64_t wanted_us; /* PROPOSE: after this nobody waits for the answer;
+                            * 0: not told */
+        int64_t until_us;  /* others, the engine's: repeated until then if in
+                            * doubt */
+    };
 
     /* The engine's. */
-    void *user;       /* its hold, operation or lock */
-    int64_t sent_us;  /* local clock, just before submit() */
-    int64_t until_us; /* RELEASE: repeated until then if in doubt */
-    uint32_t round;   /* which round of the hold asked */
+    void *user;      /* its hold, operation or lock */
+    int64_t sent_us; /* local clock, just before submit() */
+    uint32_t round;  /* which round of the hold asked */
 
     /* The backend's, while it has the request. */
     uint32_t priv;

@@ -205,13 +205,13 @@ struct hold {
     unsigned placed : 1;    /* it may have a place in the store's queue, or have
                              * been granted too late */
     unsigned unsure : 1;    /* an unanswered proposal may yet arrive */
+    unsigned reballots : 2; /* of this attempt: at most REBALLOTS_MAX */
     uint16_t block;         /* tokens asked for beyond the first */
     uint16_t reserve;       /* tokens that are left for hand-overs */
-    uint16_t reballots;
-    uint16_t pauses;     /* tries in vain, for the back-off */
-    int32_t count;       /* as the nodes know it once the round is over */
-    int16_t fail_status; /* the last refusal, for UNAVAILABLE and the like */
-    int16_t lost_status; /* HF_EXPIRED or HF_LOST */
+    uint16_t pauses;        /* tries in vain, for the back-off */
+    int8_t fail_status;     /* the last refusal, for UNAVAILABLE and the like */
+    int8_t lost_status;     /* HF_EXPIRED or HF_LOST */
+    int32_t count;          /* as the nodes know it once the round is over */
 
     int64_t op_deadline_us; /* end of the user's wait */
     int64_t valid_us;

@@ -238,7 +238,7 @@ static void failure_count(struct hold *h, const struct hold_event *ev)
         h->barred |= NODE(ev->node);
     if (status == HF_NOMEM) h->nomem = 1;
     int is_final = h->conf->nodes == 1 || hf__round_is_barred(h);
-    h->fail_status = (int16_t)(is_final ? status : HF_UNAVAILABLE);
+    h->fail_status = (int8_t)(is_final ? status : HF_UNAVAILABLE);
 }
 
 /* Would a higher number be granted?  It helps against a node's counter, and

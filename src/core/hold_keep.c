@@ -178,7 +178,7 @@ void hf__keep_lose(struct hold *h, int status, int64_t now_us,
 {
     assert(h->state == HOLD_HELD);
     assert(status == HF_EXPIRED || status == HF_LOST);
-    h->lost_status = (int16_t)status;
+    h->lost_status = (int8_t)status;
     h->round_open = 0;
     hf__round_release(h, hf__round_all(h), now_us, out);
     out->notice = HF_STATE_LOST;

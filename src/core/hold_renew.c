@@ -117,7 +117,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
         not_ours_count(h, ev);
     } else {
         h->doubtful |= node;
-        h->fail_status = (int16_t)r->status;
+        h->fail_status = (int8_t)r->status;
         if (hf_status_advice(r->status) == HF_ADVICE_FIX) h->barred |= node;
     }
 }

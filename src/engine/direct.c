@@ -45,7 +45,7 @@ static struct request *direct_request(struct engine *e, struct op *op)
         r->name_len = strlen(op->pattern);
     }
     struct slot *s = op->entry ? hf__slot_find(op->entry, op->holder) : NULL;
-    if (s && s->chain_owner && s->hold.state == HOLD_HELD)
+    if (s && hf__slot_chain(s) && s->hold.state == HOLD_HELD)
         hf__slot_owner(e, s, r->owner);
     else
         hf__owner_text(e, op->holder, r->owner);
@@ -217,7 +217,7 @@ static int64_t token_passed(const struct engine *e, const struct op *op)
 {
     char owner[OWNER_LEN_MAX];
     const struct slot *s = op->entry ? op->entry->turn : NULL;
-    if (!s || !s->chain_owner || s->hold.state != HOLD_HELD) return 0;
+    if (!s || !hf__slot_chain(s) || s->hold.state != HOLD_HELD) return 0;
     hf__slot_owner(e, s, owner);
     return strcmp(owner, op->info->owner) ? 0 : s->hold.fence;
 }

@@ -365,7 +365,7 @@ static void slot_drop(struct engine *e, struct slot *s)
     hf__slot_unlink(s);
     hf__ears_free(e, s);
     hf__heap_set(&e->heap, &s->timer, TIME_NEVER);
-    hf__free(e->alloc, s->owner);
+    if (s->attached) hf__free(e->alloc, s->owner);
     hf__free(e->alloc, s->why);
     hf__free(e->alloc, s);
 }

@@ -89,7 +89,7 @@ void hf__slot_free(struct engine *e, struct slot *s)
     hf__ears_free(e, s);
     hf__heap_set(&e->heap, &s->timer, TIME_NEVER);
     e->slots_len--;
-    hf__free(e->alloc, s->owner);
+    if (s->attached) hf__free(e->alloc, s->owner);
     hf__free(e->alloc, s->why);
     hf__entry_unref(e, s->entry);
     hf__free(e->alloc, s);
@@ -129,10 +129,15 @@ void hf__owner_text(const struct engine *e, uint64_t holder,
     out[at] = '\0';
 }
 
+uint64_t hf__slot_chain(const struct slot *s)
+{
+    return s->attached ? 0 : s->chain_owner;
+}
+
 void hf__slot_owner(const struct engine *e, const struct slot *s,
                     char out[OWNER_LEN_MAX])
 {
-    if (s->owner)
+    if (s->attached)
         snprintf(out, OWNER_LEN_MAX, "%s", s->owner);
     else
         hf__owner_text(e, s->chain_owner ? s->chain_owner : s->holder, out);

@@ -30,12 +30,15 @@ struct slot {
     struct slot *queue_next;
     struct slot *notice_next;
     uint64_t holder;
-    int64_t seen_us;      /* the node's clock when it last said BUSY; 0 */
-    char *owner;          /* of a ticket; NULL: made from uuid and holder */
-    char *why;            /* the store's words: why it was lost, or not renewed
-                            * the last time; or NULL */
-    uint64_t chain_owner; /* instead of the holder, with hand-over; or 0 */
-    hf_hold *handle;      /* the first that was given of it; or NULL */
+    int64_t seen_us; /* the node's clock when it last said BUSY; 0 */
+    char *why;       /* the store's words: why it was lost, or not renewed the
+                      * last time; or NULL */
+    union {
+        char *owner;          /* ATTACHED: of its ticket */
+        uint64_t chain_owner; /* otherwise: instead of the holder, with
+                               * hand-over; or 0: hf__slot_chain() */
+    };
+    hf_hold *handle; /* the first that was given of it; or NULL */
     struct hold_ear *ears;
     struct op *op;           /* under way */
     struct op *pending_last; /* last of the holder's operations behind `op`; its
@@ -50,6 +53,7 @@ struct slot {
     unsigned getting : 1;
     unsigned followed : 1; /* the next hold's proposal goes out right behind its
                             * release */
+    unsigned attached : 1; /* by a ticket */
 };
 
 struct slot *hf__slot_new(struct engine *e, struct lock_entry *entry,
@@ -70,6 +74,8 @@ uint64_t hf__slot_fence(const struct slot *s);
 /* The owner as the store knows it. */
 void hf__slot_owner(const struct engine *e, const struct slot *s,
                     char out[OWNER_LEN_MAX]);
+/* The owner that stands for its chain of hand-overs; 0: it has none. */
+uint64_t hf__slot_chain(const struct slot *s);
 void hf__owner_text(const struct engine *e, uint64_t holder,
                     char out[OWNER_LEN_MAX]);
 

@@ -95,8 +95,6 @@ static struct lock_entry *entry_get(struct engine *e, int is_host,
         entry_place(e, is_host, kind, name, name_len, hash);
     struct lock_entry *entry = *at;
     if (!entry) {
-        if (hf__heap_reserve(&e->lingers, e->alloc, e->table_len + 1) != 0)
-            return NULL;
         entry = hf__alloc_zero(e->alloc, offsetof(struct lock_entry, name)
                                              + name_len + 1);
         if (!entry) return NULL;
@@ -540,6 +538,8 @@ void hf__watch_want(struct engine *e, struct slot *s)
     } else if (entry->watch == WATCH_OFF) {
         const struct hold_conf *conf = s->hold.conf;
         uint32_t all = (UINT32_C(1) << conf->nodes) - 1;
+        /* Room to linger, for which it has to be watched. */
+        if (hf__heap_reserve(&e->lingers, e->alloc, e->table_len) != 0) return;
         entry->watch_round++;
         entry->watch_on = 0;
         entry->watch_open = watch_send(e, entry, OP_WATCH, all & ~conf->down);

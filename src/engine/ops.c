@@ -374,12 +374,14 @@ static void attach_start(struct engine *e, struct op *op)
 {
     hf__members_want(e);
     struct slot *s = hf__slot_new(e, op->entry, op->holder);
-    if (s) s->owner = hf__strdup(e->alloc, op->ticket.owner);
-    if (!s || !s->owner) {
+    char *owner = s ? hf__strdup(e->alloc, op->ticket.owner) : NULL;
+    if (!owner) {
         if (s) hf__slot_free(e, s);
         hf__op_finish(e, op, HF_NOMEM, NULL);
         return;
     }
+    s->owner = owner;
+    s->attached = 1;
     struct hold_event ev = {.type = EV_ATTACH,
                             .flags = HOLD_DETACHED
                                      | (op->lease_any ? HOLD_LEASE_ANY : 0),

@@ -31,7 +31,7 @@ int hf__pass_try(struct engine *e, struct slot *s, struct op *op)
 {
     struct lock_entry *entry = s->entry;
     struct slot *next = entry->queue_head;
-    if (!next || !s->chain_owner || entry->turn != s) return 0;
+    if (!next || !hf__slot_chain(s) || entry->turn != s) return 0;
     if (s->op || s->pending_last || s->notices) return 0;
     if (!hf__hold_may_pass(&s->hold, &next->hold, e->now_us)) return 0;
     struct hold_event inherit = {

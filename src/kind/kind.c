@@ -78,11 +78,13 @@ void hf__kind_shape(struct request *req, const struct hold *h,
     req->ballot = send->ballot;
     if (send->op == OP_PROPOSE) req->block = send->block;
     if (send->op == OP_RENEW) req->fence = send->fence;
-    req->count = send->count;
+    req->count = (int32_t)send->count;
     req->lease_us = send->lease_us;
     req->window_us = h->conf->window_us;
     req->deadline_us = send->deadline_us;
-    req->wanted_us = send->wanted_us;
-    req->until_us = send->until_us;
+    if (send->op == OP_PROPOSE)
+        req->wanted_us = send->wanted_us;
+    else
+        req->until_us = send->until_us;
     req->round = send->round;
 }

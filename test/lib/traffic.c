@@ -167,7 +167,7 @@ static struct request request_draw(struct traffic *t, int64_t now_us)
         .name_len = strlen(names[name]),
         .attempt = t->last[name][owner].attempt,
         .ballot = t->last[name][owner].ballot,
-        .count = 1 + (int64_t)traffic_below(t, 3),
+        .count = 1 + (int32_t)traffic_below(t, 3),
         .lease_us =
             t->lease_us + (int64_t)traffic_below(t, (uint64_t)t->lease_us),
         .window_us = BALLOT_WINDOW_US,

@@ -57,7 +57,7 @@ static struct request draw(enum lock_kind kind, uint64_t random)
     req.owner[strlen(req.owner) - 1] = (char)('1' + (random >> 12) % 3);
     /* Attempts are a client's: no two holders have the same. */
     req.attempt = 10 * req.attempt + (random >> 12) % 3;
-    req.permits = 1 + (int64_t)(req.attempt / 10 % 3); /* as its copies */
+    req.permits = 1 + (int32_t)(req.attempt / 10 % 3); /* as its copies */
     if (kind == KIND_PERMIT && (random >> 16) % 4 == 0) req.flags |= REQ_QUEUE;
     if (op == OP_RELEASE && (random >> 48) % 4 == 0) req.flags |= REQ_UNSURE;
     if ((random >> 20) % 8 == 0) req.lease_us = 1000;

@@ -132,7 +132,8 @@ void hf__redis_wait_sent(struct backend_conn *c, const struct request *req)
 int64_t hf__redis_wait_by_us(const struct request *req)
 {
     int64_t by_us = req->deadline_us > 0 ? req->deadline_us : TIME_NEVER;
-    return req->wanted_us > 0 ? min64(by_us, req->wanted_us) : by_us;
+    if (req->op != OP_PROPOSE || req->wanted_us <= 0) return by_us;
+    return min64(by_us, req->wanted_us);
 }
 
 int64_t hf__redis_wait_limit_us(const struct backend_conn *c, int64_t by_us)

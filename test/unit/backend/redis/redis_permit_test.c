@@ -36,7 +36,7 @@ static enum verdict ask(enum request_op op, enum lock_kind kind,
                         uint64_t attempt, int64_t permits)
 {
     struct request req = of(op, kind, attempt);
-    req.permits = permits;
+    req.permits = (int32_t)permits;
     return server_do(&f, req, &a);
 }
 
@@ -84,7 +84,7 @@ static enum verdict take_of(enum lock_kind kind, uint64_t attempt,
                             int64_t permits, int64_t capacity)
 {
     struct request req = of(OP_PROPOSE, kind, attempt);
-    req.permits = permits;
+    req.permits = (int32_t)permits;
     req.capacity = capacity;
     return server_do(&f, req, &a);
 }

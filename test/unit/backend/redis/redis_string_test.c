@@ -41,7 +41,7 @@ static enum verdict release(const char *name, uint64_t attempt, int64_t ballot)
 static enum verdict renew(uint64_t attempt, int64_t count)
 {
     struct request req = server_request(OP_RENEW, "job", attempt, 0);
-    req.count = count;
+    req.count = (int32_t)count;
     return server_do(&f, req, &a);
 }
 
