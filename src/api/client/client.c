@@ -589,7 +589,7 @@ int64_t hf_client_timeout_ms(hf_client *c)
 
 struct token {
     struct hf_cancel cancel; /* first */
-    struct object object;
+    struct deep_object object;
 };
 
 static void token_free(struct token *t)
@@ -615,7 +615,7 @@ int hf_cancel_open(hf_client *client, hf_cancel **out)
     atomic_init(&c->firing, 0);
     atomic_init(&c->ears, NULL);
     pthread_mutex_init(&c->ears_mutex, NULL);
-    hf__object_add(client, &t->object, token_object_free);
+    hf__deep_object_add(client, &t->object, token_object_free);
     *out = c;
     return HF_OK;
 }
@@ -634,6 +634,6 @@ void hf_cancel_close(hf_cancel *cancel)
 {
     if (!cancel || cancel->pump->forked) return;
     struct token *t = (struct token *)cancel;
-    hf__object_remove((hf_client *)cancel->pump, &t->object);
+    hf__object_remove((hf_client *)cancel->pump, &t->object.object);
     token_free(t);
 }

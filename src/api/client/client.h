@@ -14,8 +14,14 @@ typedef void (*object_free_fn)(hf_client *c, struct object *o);
 
 /* Part of every object that is opened from a client: object.h. */
 struct object {
-    struct object *next, *prev; /* in the client's list; under its lock */
-    object_free_fn free;        /* NULL: freeing the object itself is enough */
+    struct object *next, **at; /* in a list of the client, and what points here;
+                                * under the pump's lock */
+};
+
+/* An object that has other memory besides its own. */
+struct deep_object {
+    struct object object; /* first */
+    object_free_fn free;
 };
 
 struct hf_client {
@@ -28,6 +34,7 @@ struct hf_client {
     char *info;
     int64_t timeout_us;
     struct object *objects;        /* open, under the pump's lock */
+    struct object *deep_objects;   /* the same, of those with other memory */
     struct hf_election *elections; /* of them; the same */
     int calls;                 /* of several operations, under way; the same */
     struct multi_link *multis; /* of them: on sets of locks; the same */
@@ -49,9 +56,9 @@ struct hf_lock {
     struct object object; /* first */
     hf_client *client;
     struct lock_entry *entry;
-    int64_t parties;      /* of a barrier */
-    int order;            /* enum hf_order */
-    unsigned tally_flags; /* REQ_OURS, or 0: with every tally */
+    int32_t parties; /* of a barrier */
+    uint8_t order;   /* enum hf_order */
+    uint8_t is_ours; /* every tally is sent with REQ_OURS */
 };
 
 /* hf_lock_attach(), also of permits: ticket.c. */

@@ -10,15 +10,18 @@
 
 #include "api/client/client.h"
 
-/* Add an object to the client that it is opened from, and remove it.  `free`
- * is called when the client is closed, after its engine; NULL: the object
- * begins with `o`, and has no other memory. */
-void hf__object_add(hf_client *c, struct object *o, object_free_fn free);
+/* Add an object to the client that it is opened from, and remove it.  The
+ * object begins with `o`, and has no other memory. */
+void hf__object_add(hf_client *c, struct object *o);
+/* The same for one that has: `free` is called when the client is closed, after
+ * its engine. */
+void hf__deep_object_add(hf_client *c, struct deep_object *o,
+                         object_free_fn free);
 void hf__object_remove(hf_client *c, struct object *o);
 
 /* The same, with the pump's lock held. */
-void hf__object_link(hf_client *c, struct object *o, object_free_fn free);
-void hf__object_unlink(hf_client *c, struct object *o);
+void hf__object_link(hf_client *c, struct object *o);
+void hf__object_unlink(struct object *o);
 
 /* The client is closed, and no call or callback runs: free what is left. */
 void hf__objects_free(hf_client *c);

@@ -34,7 +34,7 @@ static void election_link(hf_election *e)
 {
     hf_client *c = e->client;
     hf__pump_lock(&c->pump);
-    hf__object_link(c, &e->object, NULL);
+    hf__object_link(c, &e->object);
     e->next = c->elections;
     if (e->next) e->next->prev = e;
     c->elections = e;
@@ -85,7 +85,7 @@ void hf_election_close(hf_election *e)
         (void)hf_election_resign(e, NULL);
     hf__handle_forget(e->hold);
     hf__pump_lock(&c->pump);
-    hf__object_unlink(c, &e->object);
+    hf__object_unlink(&e->object);
     if (e->prev)
         e->prev->next = e->next;
     else

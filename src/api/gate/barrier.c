@@ -27,7 +27,7 @@ int hf_barrier_open(hf_client *client, const char *name, int64_t parties,
                              (long long)parties, HF_BARRIER_PARTIES_MAX);
     status = hf__gate_open(client, KIND_BARRIER, name, &lock, err);
     if (status != HF_OK) return status;
-    lock->parties = parties;
+    lock->parties = (int32_t)parties;
     *out = (hf_barrier *)(uintptr_t)lock;
     return HF_OK;
 }

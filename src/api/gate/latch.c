@@ -30,7 +30,7 @@ int hf_latch_open_as(hf_client *client, const char *name, uint32_t flags,
                              flags & ~HF_LATCH_OURS);
     int status = hf__gate_open(client, KIND_LATCH, name, &lock, err);
     if (status != HF_OK) return status;
-    if (flags & HF_LATCH_OURS) lock->tally_flags = REQ_OURS;
+    if (flags & HF_LATCH_OURS) lock->is_ours = 1;
     *out = (hf_latch *)(uintptr_t)lock;
     return HF_OK;
 }

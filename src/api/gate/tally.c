@@ -13,7 +13,7 @@ int hf__tally_run(const hf_lock *lock, struct tally_job *job,
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
     hf__op_init(&op, OP_TYPE_TALLY, lock, 0);
-    job->flags |= lock->tally_flags;
+    if (lock->is_ours) job->flags |= REQ_OURS;
     op.tally = job;
     return hf__op_run(lock->client, &op, err);
 }
@@ -50,7 +50,7 @@ int hf__tally_start_as(const hf_lock *lock, const struct tally_job *job,
     if (!s) return hf__error_set(err, HF_NOMEM, "out of memory");
     hf__op_init(&s->op, OP_TYPE_TALLY, lock, 0);
     s->job = *job;
-    s->job.flags |= lock->tally_flags;
+    if (lock->is_ours) s->job.flags |= REQ_OURS;
     s->op.tally = &s->job;
     s->op.complete = started_complete;
     s->op.complete_fn = fn;

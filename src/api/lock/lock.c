@@ -135,12 +135,12 @@ int hf__lock_open(hf_client *client, enum lock_kind kind, int order,
     hf_lock *lock = hf__alloc(&client->alloc, sizeof *lock);
     if (!lock) return hf__error_set(err, HF_NOMEM, "lock: out of memory");
     lock->client = client;
-    lock->order = order;
+    lock->order = (uint8_t)order;
     lock->parties = 0;
-    lock->tally_flags = 0;
+    lock->is_ours = 0;
     hf__pump_lock(&client->pump);
     lock->entry = hf__entry_get(&client->pump.engine, kind, name, name_len);
-    if (lock->entry) hf__object_link(client, &lock->object, NULL);
+    if (lock->entry) hf__object_link(client, &lock->object);
     hf__pump_unlock(&client->pump);
     if (!lock->entry) {
         hf__free(&client->alloc, lock);
@@ -221,7 +221,7 @@ void hf_lock_close(hf_lock *lock)
     hf_client *c = lock->client;
     if (c->pump.forked) return;
     hf__pump_lock(&c->pump);
-    hf__object_unlink(c, &lock->object);
+    hf__object_unlink(&lock->object);
     hf__entry_unref(&c->pump.engine, lock->entry);
     hf__pump_unlock(&c->pump);
     hf__free(&c->alloc, lock);

@@ -122,7 +122,7 @@ int hf_multi_open(hf_lock *const *locks, size_t len, hf_multi **out,
         hf__free(&alloc, m);
         return status;
     }
-    hf__object_add(client, &m->object, NULL);
+    hf__object_add(client, &m->object);
     *out = m;
     return HF_OK;
 }

@@ -98,7 +98,7 @@ int hf__once_open(hf_client *client, const char *name,
         hf__free(&client->alloc, once);
         return status;
     }
-    hf__object_add(client, &once->object, once_free);
+    hf__deep_object_add(client, &once->object, once_free);
     *out = once;
     return HF_OK;
 }
@@ -106,9 +106,9 @@ int hf__once_open(hf_client *client, const char *name,
 void hf__once_close(hf_once *once)
 {
     hf_client *client = once->client;
-    hf__object_remove(client, &once->object);
+    hf__object_remove(client, &once->object.object);
     hf_lock_close(once->lock);
-    once_free(client, &once->object);
+    once_free(client, &once->object.object);
 }
 
 int hf__once_start(hf_once *once, void (*over)(struct sequence *),

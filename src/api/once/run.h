@@ -22,7 +22,7 @@ struct hf_once {
     int phase; /* what `op` does, by the call's own enum */
     int tries; /* failed tries of the phase */
 
-    struct object object; /* of its client's */
+    struct deep_object object; /* of its client's */
     hf_client *client;
     hf_lock *lock;
     uint64_t holder;

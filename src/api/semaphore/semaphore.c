@@ -97,7 +97,7 @@ static hf_semaphore *semaphore_new(hf_client *client, int32_t slots,
         return NULL;
     }
     sem->client = client;
-    hf__object_add(client, &sem->object, NULL);
+    hf__object_add(client, &sem->object);
     return sem;
 }
 
@@ -123,8 +123,7 @@ int hf_semaphore_open(hf_client *client, const char *name,
     else
         status = hf__lock_open(client, sem->is_plain ? KIND_COUNT : KIND_PERMIT,
                                o.order, name, strlen(name), &sem->lock, err);
-    if (status == HF_OK && o.flags & HF_SEMAPHORE_OURS)
-        sem->lock->tally_flags = REQ_OURS;
+    if (status == HF_OK && o.flags & HF_SEMAPHORE_OURS) sem->lock->is_ours = 1;
     if (status == HF_OK)
         *out = sem;
     else
