@@ -255,7 +255,7 @@ foreach(path IN LISTS paths)
     hf_test(${stem} fuzz ${stem} ${HF_TEST_DIR}/fuzz/corpus/${noun})
   endif()
 endforeach()
-foreach(stem options_fuzz run_watch_test)
+foreach(stem options_fuzz run_supervise_test)
   target_compile_options(${stem} PRIVATE
     "SHELL:-iquote ${PROJECT_SOURCE_DIR}/cli")
 endforeach()

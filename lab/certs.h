@@ -1,6 +1,6 @@
 /*
- * certs.h: certificates, made by the openssl command.  One rule: all of them are
- * in one directory, which goes when they are stopped.
+ * certs.h: certificates, made by the openssl command.  One rule: all of them
+ * are in one directory, which goes when they are stopped.
  *
  *     static struct lab_certs c;
  *     lab_certs_start(&c);                                    ca.crt ca.key

@@ -4,7 +4,8 @@
  *
  * It is a Unix socket with an abstract name that says the port: only one socket
  * can have that name, the kernel drops it with its last descriptor, and it is
- * no file, so that programs in another directory tree or of another user see it.
+ * no file, so that programs in another directory tree or of another user see
+ * it.
  */
 #include "lab/port.h"
 

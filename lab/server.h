@@ -38,9 +38,9 @@ struct lab_server {
     char reply[LAB_REPLY_MAX]; /* of the last lab_server_say() */
 };
 
-/* Start it, and wait until it answers; `args` (NULL-terminated, may be NULL) are
- * added to its command line, and borrowed until it is stopped.  LAB_ABSENT if
- * the program is not installed. */
+/* Start it, and wait until it answers; `args` (NULL-terminated, may be NULL)
+ * are added to its command line, and borrowed until it is stopped.  LAB_ABSENT
+ * if the program is not installed. */
 int lab_server_start(struct lab_server *s, const char *const *args);
 
 /* The same for a Sentinel; `conf` is added to its file. */

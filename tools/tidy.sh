@@ -234,6 +234,22 @@ rule_words() {
     }' docs/internals/words.md
 }
 
+# hf__<noun>_ belongs to one layer: the noun tells where to look.
+rule_prefixes() {
+    files src c | xargs awk '
+    /^[a-z].*[( *]hf__[a-z0-9]+_|^hf__[a-z0-9]+_/ && !/;$/ {
+        match($0, /hf__[a-z0-9]+_[a-z0-9_]*\(/)
+        if (RSTART == 0) next
+        noun = substr($0, RSTART + 4, RLENGTH - 5)
+        sub(/_.*/, "", noun)
+        split(FILENAME, path, "/")
+        layer = path[2] == "backend" ? path[2] "/" path[3] : path[2]
+        if (!(noun in at)) at[noun] = layer
+        if (at[noun] != layer)
+            print FILENAME ":" FNR ": hf__" noun "_ is of src/" at[noun]
+    }'
+}
+
 # Every path that the pages for contributors name in backquotes exists; a file
 # that was moved is named as a proposal.
 rule_paths() {
@@ -360,6 +376,7 @@ rule_pages() {
     rule_symbols
     rule_lua
     rule_words
+    rule_prefixes
     rule_paths
     rule_plain
     rule_shell

@@ -1,7 +1,7 @@
 /*
  * run/hold.c: what is held for the command, whichever way it was got.
  */
-#include "run/watch.h"
+#include "run/supervise.h"
 
 int hold_state(const struct run *r)
 {

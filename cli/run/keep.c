@@ -7,7 +7,7 @@
 #include "common/duration.h"
 #include "common/exit.h"
 #include "common/say.h"
-#include "run/watch.h"
+#include "run/supervise.h"
 
 #include <stdio.h>
 
@@ -36,7 +36,7 @@ static void keep_answered(hf_hold *hold, int status, const struct hf_error *err,
         snprintf(r->lost_text, sizeof(r->lost_text), "%s",
                  status_why(status, err->text));
         r->extend_at_ms = INT64_MAX;
-        return; /* the hold's state says so too, and watch_step() acts on it */
+        return; /* supervise_step() acts on the hold's state */
     }
     if (retry_ms < RETRY_MS_MIN) retry_ms = RETRY_MS_MIN;
     if (retry_ms > RETRY_MS_MAX) retry_ms = RETRY_MS_MAX;

@@ -6,7 +6,7 @@
 #include "common/say.h"
 #include "run/event.h"
 #include "run/process/process.h"
-#include "run/watch.h"
+#include "run/supervise.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -135,10 +135,10 @@ static int64_t sooner_ms(int64_t a, int64_t b)
 static int loop_timeout_ms(struct run *r, int client_fd)
 {
     int64_t now_ms = clock_ms();
-    int64_t timeout_ms = watch_timeout_ms(r, now_ms);
+    int64_t timeout_ms = supervise_timeout_ms(r, now_ms);
     int64_t due_ms = hf_client_timeout_ms(r->s.client);
     if (r->wants_tty) timeout_ms = sooner_ms(timeout_ms, TTY_LOOK_MS);
-    watch_sleep(r, now_ms, sooner_ms(timeout_ms, due_ms));
+    supervise_sleep(r, now_ms, sooner_ms(timeout_ms, due_ms));
     if (client_fd >= 0 || due_ms < 0) return (int)timeout_ms;
     return (int)sooner_ms(timeout_ms, due_ms < 1000 ? due_ms : 1000);
 }
@@ -182,7 +182,7 @@ void run_loop(struct run *r)
         if (r->ended) break;
         if (r->wants_tty && tty_pass_on(r)) ctl_order(r, CTL_SIGNAL, SIGCONT);
         keep_step(r, clock_ms());
-        watch_step(r, clock_ms());
+        supervise_step(r, clock_ms());
     }
     hook_end(r);
     if (!r->guardian_died) (void)waitpid(r->guardian, NULL, 0);

@@ -9,7 +9,7 @@
 #include "common/say.h"
 #include "run/event.h"
 #include "run/process/process.h"
-#include "run/watch.h"
+#include "run/supervise.h"
 #include "session/interrupt.h"
 
 #include <errno.h>
@@ -191,7 +191,7 @@ static struct outcome run_held(struct run *r)
     if (!why && !r->late) why = run_start(r);
     r->fork_errno = why;
     if (!why && !r->late) {
-        watch_begin(r, clock_ms());
+        supervise_begin(r, clock_ms());
         run_loop(r);
     }
     return run_ended(r);

@@ -25,8 +25,8 @@
  * there is checked at once. */
 #define LINK_IS_OTHER 2
 
-#define WATCH_READ 1u
-#define WATCH_WRITE 2u
+#define AWAIT_READ 1u
+#define AWAIT_WRITE 2u
 
 struct backend_conn;
 struct tls_context;
@@ -59,7 +59,7 @@ struct backend_env {
 
     /* Call process(fd) when `fd` is ready for `events` (WATCH_*); 0 stops.
      * Call with 0 before closing the fd. */
-    void (*watch)(struct backend_env *env, int fd, unsigned events);
+    void (*await_fd)(struct backend_env *env, int fd, unsigned events);
 
     /* Call process(-1, 0) at `due_us`; TIME_NEVER: not at all.  One timer per
      * connection: each call replaces the last. */
@@ -117,7 +117,7 @@ struct backend {
      * backends (memory, file) do their work and reply here. */
     void (*flush)(struct backend_conn *c);
 
-    /* An fd that env->watch() named is ready, or (fd -1) the timer is due.
+    /* An fd that env->await_fd() named is ready, or (fd -1) the timer is due.
      * Returns 1 if anything was done, 0 if it was a false alarm (the engine's
      * spin loop calls this without knowing). */
     int (*process)(struct backend_conn *c, int fd, unsigned ready);

@@ -32,8 +32,9 @@ struct boot_facts {
     int has_locks;        /* LOOK and NEW only */
 };
 
-/* Answer OP_BOOT: fills `out` and changes `m` as the request wants it.  HF_OK,
- * or HF_INVALID or HF_CONFLICT with `why` ("what: why"), and `m` is as it was.
+/* Answer VERB_BOOT: fills `out` and changes `m` as the request wants it.
+ * HF_OK, or HF_INVALID or HF_CONFLICT with `why` ("what: why"), and `m` is as
+ * it was.
  */
 int hf__boot_decide(struct marker *m, const struct request *req,
                     const struct boot_facts *facts, struct boot *out,

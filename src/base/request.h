@@ -30,28 +30,28 @@ enum lock_kind {
     KINDS_LEN
 };
 
-enum request_op {
-    OP_PROPOSE, /* take the lock under number `ballot`, or say why not */
-    OP_RENEW,   /* if owner, attempt and fence match: set count and lease */
-    OP_RELEASE, /* if owner and attempt match: free it; raise the counter */
-    OP_BREAK,   /* free it, whichever owner has it; raise the counter */
-    OP_INSPECT, /* tell about it */
-    OP_LIST,    /* next page of locks from `cursor` */
-    OP_WATCH,   /* tell env->wake() when the lock is released, from the reply
-                 * on and until OP_UNWATCH */
-    OP_UNWATCH,
-    OP_VALUE_READ,  /* the value under `name` */
-    OP_VALUE_WRITE, /* set it to `data` if its version is `version` */
-    OP_GUARD,  /* remember token `version` for the resource `name` and do what
+enum verb {
+    VERB_PROPOSE, /* take the lock under number `ballot`, or say why not */
+    VERB_RENEW,   /* if owner, attempt and fence match: set count and lease */
+    VERB_RELEASE, /* if owner and attempt match: free it; raise the counter */
+    VERB_BREAK,   /* free it, whichever owner has it; raise the counter */
+    VERB_INSPECT, /* tell about it */
+    VERB_LIST,    /* next page of locks from `cursor` */
+    VERB_WATCH,   /* tell env->wake() when the lock is released, from the reply
+                 * on and until VERB_UNWATCH */
+    VERB_UNWATCH,
+    VERB_VALUE_READ,  /* the value under `name` */
+    VERB_VALUE_WRITE, /* set it to `data` if its version is `version` */
+    VERB_GUARD,  /* remember token `version` for the resource `name` and do what
                * the flags say, unless a higher one was here */
-    OP_BOOT,   /* member of a quorum: what is it, and may it vote?  Sent after
+    VERB_BOOT,   /* member of a quorum: what is it, and may it vote?  Sent after
                * every connect, and after a clock step */
-    OP_FACTS,  /* tell about the node itself: "name:value" lines in `data` */
-    OP_TALLY,  /* tell or change the number of `kind` that is kept under the
+    VERB_FACTS,  /* tell about the node itself: "name:value" lines in `data` */
+    VERB_TALLY,  /* tell or change the number of `kind` that is kept under the
                * name: permits, a counter, a latch, a barrier */
-    OP_PRIMARY /* of a Sentinel: where is the primary called `name`? */
+    VERB_PRIMARY /* of a Sentinel: where is the primary called `name`? */
 };
-#define REQUEST_OPS (OP_PRIMARY + 1) /* for tables by operation */
+#define REQUEST_OPS (VERB_PRIMARY + 1) /* for tables by operation */
 
 /* TALLY: what is done with the number.  What it is then is told in any case. */
 enum tally_do {
@@ -131,7 +131,7 @@ struct tally_told {
 
 /* Borrowed by the backend from submit() until it is replied to. */
 struct request {
-    enum request_op op;
+    enum verb verb;
     enum lock_kind kind;
     unsigned flags;     /* REQ_* */
     uint16_t node;      /* the engine's: where it is sent to, */
@@ -219,7 +219,7 @@ enum verdict {
                   * VALUE_WRITE: it has another version.
                   * GUARD: another token was here, and this one is refused */
     V_UNSETTLED, /* PROPOSE with REQ_QUORUM: no boot marker there, or another
-                  * group's: it was wiped, is new or was taken; send OP_BOOT */
+                  * group's: it was wiped, is new or was taken; send BOOT */
     V_ERROR,     /* refused: see `status` and `text`; nothing was changed */
     V_UNSENT,    /* it never reached the node */
     V_UNKNOWN    /* it may or may not have been carried out */

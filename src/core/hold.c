@@ -1,7 +1,7 @@
 /*
  * hold.c: the step of the hold machine.
  *
- *   IDLE -> QUEUED -> TRYING <-> WAITING
+ *   IDLE -> IN_LINE -> TRYING <-> WAITING
  *                       |
  *                      HELD -> RELEASING -> DONE
  *                       |          |
@@ -21,13 +21,13 @@
 
 /* From a row's state, only these states may follow. */
 static const uint32_t allowed[HOLD_NSTATES] = {
-    [HOLD_IDLE] = BIT(HOLD_QUEUED) | BIT(HOLD_TRYING) | BIT(HOLD_WAITING)
+    [HOLD_IDLE] = BIT(HOLD_IN_LINE) | BIT(HOLD_TRYING) | BIT(HOLD_WAITING)
                   | BIT(HOLD_DONE),
-    [HOLD_QUEUED] =
+    [HOLD_IN_LINE] =
         BIT(HOLD_TRYING) | BIT(HOLD_WAITING) | BIT(HOLD_HELD) | BIT(HOLD_DONE),
     [HOLD_TRYING] = BIT(HOLD_HELD) | BIT(HOLD_WAITING) | BIT(HOLD_DONE),
     [HOLD_WAITING] =
-        BIT(HOLD_QUEUED) | BIT(HOLD_TRYING) | BIT(HOLD_HELD) | BIT(HOLD_DONE),
+        BIT(HOLD_IN_LINE) | BIT(HOLD_TRYING) | BIT(HOLD_HELD) | BIT(HOLD_DONE),
     [HOLD_HELD] = BIT(HOLD_LOST) | BIT(HOLD_RELEASING) | BIT(HOLD_DONE),
     [HOLD_LOST] = BIT(HOLD_RELEASING) | BIT(HOLD_DONE),
     [HOLD_RELEASING] = BIT(HOLD_DONE),
@@ -43,13 +43,13 @@ void hf__hold_move(struct hold *h, enum hold_state next)
 
 void hf__hold_finish(struct hold *h, struct hold_out *out, int status)
 {
-    assert(h->op != HOLD_OP_NONE && !out->finished);
+    assert(h->wish != WISH_NONE && !out->finished);
     out->finished = 1;
     out->status = status;
     /* A caller whose acquire failed will not release it. */
-    if (h->op == HOLD_OP_ENTER && status != HF_OK && !MUTATED(COUNT_KEPT))
+    if (h->wish == WISH_ENTER && status != HF_OK && !MUTATED(COUNT_KEPT))
         h->count--;
-    h->op = HOLD_OP_NONE;
+    h->wish = WISH_NONE;
     h->op_deadline_us = TIME_NEVER;
 }
 
@@ -68,10 +68,10 @@ void hf__hold_init(struct hold *h, struct hold_conf *conf,
     h->busy_ttl_us = -1;
 }
 
-static void op_begin(struct hold *h, enum hold_op op, int64_t deadline_us)
+static void op_begin(struct hold *h, enum wish op, int64_t deadline_us)
 {
-    assert(h->op == HOLD_OP_NONE && op != HOLD_OP_NONE);
-    h->op = (uint8_t)op;
+    assert(h->wish == WISH_NONE && op != WISH_NONE);
+    h->wish = (uint8_t)op;
     h->op_deadline_us = deadline_us;
 }
 
@@ -83,7 +83,7 @@ static uint16_t flags_kept(const struct hold_event *ev)
 static void acquire_begin(struct hold *h, const struct hold_event *ev,
                           struct hold_out *out)
 {
-    op_begin(h, HOLD_OP_ACQUIRE, TIME_NEVER);
+    op_begin(h, WISH_ACQUIRE, TIME_NEVER);
     h->plan = ev->plan;
     h->flags = flags_kept(ev);
     h->lease_us = ev->lease_us;
@@ -94,7 +94,7 @@ static void acquire_begin(struct hold *h, const struct hold_event *ev,
 static void attach_begin(struct hold *h, const struct hold_event *ev,
                          struct hold_out *out)
 {
-    op_begin(h, HOLD_OP_ATTACH, TIME_NEVER);
+    op_begin(h, WISH_ATTACH, TIME_NEVER);
     h->flags = flags_kept(ev);
     h->lease_us = ev->lease_us;
     h->attempt = ev->attempt;
@@ -128,12 +128,12 @@ static void held_enter(struct hold *h, const struct hold_event *ev)
 /* Counts are sent as absolute numbers, so a repeated round, or a round that
  * overtakes another, leads to the same count. */
 static void held_change(struct hold *h, const struct hold_event *ev,
-                        struct hold_out *out, enum hold_op op)
+                        struct hold_out *out, enum wish op)
 {
     op_begin(h, op, ev->now_us + h->conf->patience_us);
-    if (op == HOLD_OP_ENTER) {
+    if (op == WISH_ENTER) {
         held_enter(h, ev);
-    } else if (op == HOLD_OP_LEAVE) {
+    } else if (op == WISH_LEAVE) {
         h->count--;
     } else if (ev->lease_us > 0) {
         h->lease_us = ev->lease_us;
@@ -148,7 +148,7 @@ static void release_begin(struct hold *h, const struct hold_event *ev,
 {
     assert(h->state == HOLD_HELD || h->state == HOLD_LOST);
     assert(h->count == 1);
-    op_begin(h, HOLD_OP_RELEASE, ev->now_us + h->conf->timeout_us);
+    op_begin(h, WISH_RELEASE, ev->now_us + h->conf->timeout_us);
     h->round_open = 0;
     h->granted = h->refused = h->doubtful = h->gone = h->taken = 0;
     hf__round_release(h, hf__round_all(h), ev->now_us, out);
@@ -165,14 +165,14 @@ static void in_held(struct hold *h, const struct hold_event *ev,
 {
     switch (ev->type) {
     case EV_ENTER:
-        held_change(h, ev, out, HOLD_OP_ENTER);
+        held_change(h, ev, out, WISH_ENTER);
         break;
     case EV_EXTEND:
-        held_change(h, ev, out, HOLD_OP_EXTEND);
+        held_change(h, ev, out, WISH_EXTEND);
         break;
     case EV_RELEASE:
         if (h->count > 1)
-            held_change(h, ev, out, HOLD_OP_LEAVE);
+            held_change(h, ev, out, WISH_LEAVE);
         else
             release_begin(h, ev, out);
         break;
@@ -193,13 +193,13 @@ static void in_lost(struct hold *h, const struct hold_event *ev,
 {
     if (ev->type == EV_RELEASE && h->count > 1) {
         h->count--;
-        op_begin(h, HOLD_OP_LEAVE, TIME_NEVER);
+        op_begin(h, WISH_LEAVE, TIME_NEVER);
         hf__hold_finish(h, out, h->lost_status);
     } else if (ev->type == EV_RELEASE) {
         release_begin(h, ev, out); /* some nodes may still have it */
         if (MUTATED(LOST_AGAIN)) out->notice = HF_STATE_LOST;
     } else if (ev->type == EV_ENTER || ev->type == EV_EXTEND) {
-        op_begin(h, HOLD_OP_EXTEND, TIME_NEVER);
+        op_begin(h, WISH_EXTEND, TIME_NEVER);
         hf__hold_finish(h, out, h->lost_status);
     } else if (ev->type == EV_FORGET) {
         hf__hold_move(h, HOLD_DONE);
@@ -235,7 +235,8 @@ static void in_releasing(struct hold *h, const struct hold_event *ev,
     int over = ev->type == EV_FAIL
                || (ev->type == EV_TIMER && ev->now_us >= h->op_deadline_us);
     if (ev->type == EV_FAIL) status = ev->status;
-    if (ev->type == EV_REPLY && ev->op == OP_RELEASE && ev->round == h->round) {
+    if (ev->type == EV_REPLY && ev->verb == VERB_RELEASE
+        && ev->round == h->round) {
         uint16_t node = NODE(ev->node);
         enum verdict v = ev->reply->verdict;
         /* While the lease cannot have ended, it was an earlier copy of this
@@ -285,13 +286,13 @@ static void nodes_check(const struct hold *h)
 /* The user waits for an operation exactly while the state says so. */
 static void op_check(const struct hold *h, const struct hold_out *out)
 {
-    assert(h->state != HOLD_IDLE || h->op == HOLD_OP_NONE);
+    assert(h->state != HOLD_IDLE || h->wish == WISH_NONE);
     assert(h->state == HOLD_IDLE || h->state >= HOLD_HELD
-           || h->op == HOLD_OP_ACQUIRE || h->op == HOLD_OP_ATTACH);
-    assert(h->state != HOLD_RELEASING || h->op == HOLD_OP_RELEASE);
-    assert(h->state != HOLD_DONE || h->op == HOLD_OP_NONE);
-    assert(h->state != HOLD_LOST || h->op == HOLD_OP_NONE);
-    assert(!out->finished || h->op == HOLD_OP_NONE);
+           || h->wish == WISH_ACQUIRE || h->wish == WISH_ATTACH);
+    assert(h->state != HOLD_RELEASING || h->wish == WISH_RELEASE);
+    assert(h->state != HOLD_DONE || h->wish == WISH_NONE);
+    assert(h->state != HOLD_LOST || h->wish == WISH_NONE);
+    assert(!out->finished || h->wish == WISH_NONE);
     (void)h;
     (void)out;
 }
@@ -323,7 +324,7 @@ void hf__hold_step(struct hold *h, const struct hold_event *ev,
     case HOLD_IDLE:
         in_idle(h, ev, out);
         break;
-    case HOLD_QUEUED:
+    case HOLD_IN_LINE:
     case HOLD_TRYING:
     case HOLD_WAITING:
         hf__get_event(h, ev, out);
@@ -351,7 +352,7 @@ static int64_t patience_due(const struct hold *h)
 int64_t hf__hold_due(const struct hold *h)
 {
     switch (h->state) {
-    case HOLD_QUEUED:
+    case HOLD_IN_LINE:
     case HOLD_TRYING:
         return min64(h->op_deadline_us, patience_due(h));
     case HOLD_WAITING:

@@ -15,7 +15,7 @@
 
 enum hold_state {
     HOLD_IDLE,      /* made, nothing asked yet */
-    HOLD_QUEUED,    /* waits for its turn in this process, or for the clocks */
+    HOLD_IN_LINE,   /* waits for its turn in this process, or for the clocks */
     HOLD_TRYING,    /* a number is proposed, or a ticket is being checked */
     HOLD_WAITING,   /* for another holder, or a pause before the next try */
     HOLD_HELD,      /* until valid_us */
@@ -26,14 +26,14 @@ enum hold_state {
 };
 
 /* What the user waits for.  One at a time. */
-enum hold_op {
-    HOLD_OP_NONE,
-    HOLD_OP_ACQUIRE,
-    HOLD_OP_ATTACH,
-    HOLD_OP_ENTER, /* the holder acquires once more */
-    HOLD_OP_LEAVE, /* the holder releases once, and still holds it */
-    HOLD_OP_EXTEND,
-    HOLD_OP_RELEASE
+enum wish {
+    WISH_NONE,
+    WISH_ACQUIRE,
+    WISH_ATTACH,
+    WISH_ENTER, /* the holder acquires once more */
+    WISH_LEAVE, /* the holder releases once, and still holds it */
+    WISH_EXTEND,
+    WISH_RELEASE
 };
 
 enum hold_event_type {
@@ -112,7 +112,7 @@ struct hold_event {
     int64_t number;
     int64_t fence;
     int status;
-    enum request_op op;
+    enum verb verb;
     uint32_t round;
     int node;
     const struct reply *reply;
@@ -152,7 +152,7 @@ struct hold {
     struct ballot *ballot;  /* borrowed; of this lock */
     uint16_t flags;         /* HOLD_*, of those that last */
     uint8_t state;          /* enum hold_state */
-    uint8_t op;             /* enum hold_op */
+    uint8_t wish;           /* enum wish */
     uint32_t round;         /* of proposals and renewals */
     uint32_t grant_round;   /* HELD: the one that got it */
     uint32_t max_hold_ms;   /* HELD: as planned; 0: no cap */
@@ -216,11 +216,11 @@ struct hold {
     int64_t op_deadline_us; /* end of the user's wait */
     int64_t valid_us;
     union {
-        struct {                  /* QUEUED, TRYING, WAITING */
+        struct {                  /* IN_LINE, TRYING, WAITING */
             int64_t answer_by_us; /* patience ends; TIME_NEVER: nothing is
                                      * asked */
             union {
-                int64_t queued_us;      /* QUEUED: since then */
+                int64_t in_line_us;     /* IN_LINE: since then */
                 int64_t pause_until_us; /* WAITING: try again then */
             };
             int64_t busy_ttl_us;  /* left of the holder's lease; -1 unknown */
@@ -239,7 +239,7 @@ struct hold {
 };
 
 struct hold_send {
-    enum request_op op;
+    enum verb verb;
     uint32_t nodes; /* to these, by bit */
     uint32_t round;
     uint64_t attempt;

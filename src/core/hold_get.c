@@ -1,7 +1,7 @@
 /*
  * hold_get.c: getting the lock: queued, trying, waiting.
  *
- *   QUEUED --turn--> TRYING --quorum--> HELD
+ *   IN_LINE --turn--> TRYING --quorum--> HELD
  *                     |  ^
  *               busy  v  | message, holder's time over, pause over
  *                    WAITING
@@ -33,7 +33,7 @@ static void patience_begin(struct hold *h, int64_t now_us)
         return;
     }
     now_us = max64(now_us, h->conf->settle_us);
-    if (h->conf->is_patient && h->op == HOLD_OP_ACQUIRE)
+    if (h->conf->is_patient && h->wish == WISH_ACQUIRE)
         h->answer_by_us = PATIENCE_ENDLESS;
     else
         h->answer_by_us = now_us + (h->answered ? 5 * patience : patience);
@@ -65,7 +65,7 @@ static void attempt_begin(struct hold *h)
 static void try_begin(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
-    assert(h->op == HOLD_OP_ACQUIRE && !h->round_open);
+    assert(h->wish == WISH_ACQUIRE && !h->round_open);
     if (!lease_fits(h)) {
         hf__get_abandon(h, HF_INVALID, ev->now_us, out);
         return;
@@ -127,9 +127,9 @@ static int64_t busy_pause_us(struct hold *h, const struct hold_event *ev)
 void hf__get_abandon(struct hold *h, int status, int64_t now_us,
                      struct hold_out *out)
 {
-    assert(h->state < HOLD_HELD && h->op != HOLD_OP_NONE);
+    assert(h->state < HOLD_HELD && h->wish != WISH_NONE);
     int is_queued = h->flags & HOLD_QUEUES && hf__queue_is_known(h);
-    if (h->state == HOLD_TRYING && h->op == HOLD_OP_ACQUIRE && !is_queued)
+    if (h->state == HOLD_TRYING && h->wish == WISH_ACQUIRE && !is_queued)
         hf__round_release(h, hf__round_maybe_ours(h), now_us, out);
     if (is_queued) hf__round_release(h, hf__round_all(h), now_us, out);
     h->round_open = 0;
@@ -139,15 +139,15 @@ void hf__get_abandon(struct hold *h, int status, int64_t now_us,
 
 static void queue_begin(struct hold *h, int64_t now_us)
 {
-    h->queued_us = now_us;
-    hf__hold_move(h, HOLD_QUEUED);
+    h->in_line_us = now_us;
+    hf__hold_move(h, HOLD_IN_LINE);
 }
 
 void hf__get_begin(struct hold *h, const struct hold_event *ev,
                    struct hold_out *out)
 {
     int64_t now_us = ev->now_us;
-    assert(h->state == HOLD_IDLE && h->op == HOLD_OP_ACQUIRE);
+    assert(h->state == HOLD_IDLE && h->wish == WISH_ACQUIRE);
     h->hasty = ev->wait_us == 0;
     h->one_try = h->hasty || ev->flags & HOLD_ONE_TRY;
     h->op_deadline_us = ev->wait_us > 0 ? now_us + ev->wait_us : TIME_NEVER;
@@ -182,7 +182,7 @@ static void try_failed(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
     int64_t now_us = ev->now_us;
-    assert(h->state == HOLD_TRYING && h->op == HOLD_OP_ACQUIRE);
+    assert(h->state == HOLD_TRYING && h->wish == WISH_ACQUIRE);
     if (h->stale && h->reballots < REBALLOTS_MAX) {
         h->reballots++;
         h->earlier = hf__round_maybe_ours(h);
@@ -257,7 +257,7 @@ static int higher_helps(const struct hold *h, const struct hold_event *ev)
  * found this hold. */
 static int is_no_vote(const struct hold *h, const struct hold_event *ev)
 {
-    return h->conf->nodes > 1 && h->op == HOLD_OP_ACQUIRE
+    return h->conf->nodes > 1 && h->wish == WISH_ACQUIRE
            && h->conf->unsettled & BIT(ev->node) && !MUTATED(SUSPECT_VOTES);
 }
 
@@ -273,7 +273,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
             break;
         }
         h->granted |= node;
-        if (h->op == HOLD_OP_ACQUIRE)
+        if (h->wish == WISH_ACQUIRE)
             h->fence = h->conf->request_flags & REQ_SERVER_FENCE
                                && !MUTATED(FENCE_PROPOSED)
                            ? r->fence
@@ -328,7 +328,7 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
 static void attach_failed(struct hold *h, const struct hold_event *ev,
                           struct hold_out *out)
 {
-    assert(h->state == HOLD_TRYING && h->op == HOLD_OP_ATTACH);
+    assert(h->state == HOLD_TRYING && h->wish == WISH_ATTACH);
     int not_ours = hf__round_count(h->taken | h->gone);
     if (h->conf->nodes - not_ours < h->conf->quorum) {
         hf__get_abandon(h, h->taken ? HF_LOST : HF_EXPIRED, ev->now_us, out);
@@ -353,7 +353,7 @@ static void try_step(struct hold *h, const struct hold_event *ev,
         return;
     h->granted &= ~node;
     h->doubtful |= node;
-    if (hf__round_is_impossible(h) && h->op == HOLD_OP_ACQUIRE)
+    if (hf__round_is_impossible(h) && h->wish == WISH_ACQUIRE)
         try_failed(h, ev, out);
     else if (hf__round_is_impossible(h))
         attach_failed(h, ev, out);
@@ -371,8 +371,8 @@ static void in_trying(struct hold *h, const struct hold_event *ev,
     if (ev->type == EV_STEP) try_step(h, ev, out);
     if (ev->type == EV_WAKE && !MUTATED(WOKEN_FORGOTTEN)) h->woken = 1;
     if (ev->type == EV_WATCHED && ev->status == HF_OK) h->woken = 1;
-    if (ev->type != EV_REPLY || ev->op == OP_RELEASE || ev->round != h->round
-        || !h->round_open)
+    if (ev->type != EV_REPLY || ev->verb == VERB_RELEASE
+        || ev->round != h->round || !h->round_open)
         return;
     if ((h->granted | h->refused | h->doubtful) & BIT(ev->node)) return;
     vote_count(h, ev);
@@ -388,7 +388,7 @@ static void in_trying(struct hold *h, const struct hold_event *ev,
         h->late = h->placed = 1;
     }
     if (!hf__round_is_impossible(h)) return;
-    if (h->op == HOLD_OP_ATTACH)
+    if (h->wish == WISH_ATTACH)
         attach_failed(h, ev, out);
     else
         try_failed(h, ev, out);
@@ -413,7 +413,7 @@ void hf__get_attach(struct hold *h, const struct hold_event *ev,
 static void try_again(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
-    if (h->op == HOLD_OP_ATTACH)
+    if (h->wish == WISH_ATTACH)
         hf__get_attach(h, ev, out);
     else
         try_begin(h, ev, out);
@@ -435,7 +435,7 @@ static void in_waiting(struct hold *h, const struct hold_event *ev,
         if (!hf__queue_take(h, ev, out)) try_begin(h, ev, out);
     } else if (ev->type == EV_BACK) {
         queue_again(h, ev->now_us);
-    } else if (wake && h->op == HOLD_OP_ACQUIRE) {
+    } else if (wake && h->wish == WISH_ACQUIRE) {
         wake_up(h, ev, out);
     } else if (ev->type == EV_TIMER && ev->now_us >= h->pause_until_us) {
         try_again(h, ev, out);
@@ -446,7 +446,7 @@ static void in_waiting(struct hold *h, const struct hold_event *ev,
  * enough members may vote. */
 static void queue_ready(struct hold *h, const struct hold_event *ev)
 {
-    h->queued_us = ev->now_us;
+    h->in_line_us = ev->now_us;
     if (ev->flags & HOLD_BLIND)
         patience_begin(h, ev->now_us);
     else
@@ -459,14 +459,14 @@ static int is_outwaited(const struct hold *h, int64_t now_us)
 {
     int64_t left_us = max64(h->op_deadline_us - now_us, 0);
     return h->answer_by_us == TIME_NEVER && left_us < TURN_LATE_US
-           && left_us < now_us - h->queued_us;
+           && left_us < now_us - h->in_line_us;
 }
 
 /* It may contend: now, or after a pause that lets other processes go first. */
 static void turn_begin(struct hold *h, const struct hold_event *ev,
                        struct hold_out *out)
 {
-    assert(h->op == HOLD_OP_ACQUIRE && !h->round_open);
+    assert(h->wish == WISH_ACQUIRE && !h->round_open);
     h->outwaited = is_outwaited(h, ev->now_us) ? 1 : 0;
     if (ev->wait_us <= 0 && ev->now_us < h->op_deadline_us) {
         try_begin(h, ev, out);
@@ -502,7 +502,7 @@ void hf__get_event(struct hold *h, const struct hold_event *ev,
         return;
     }
     switch (h->state) {
-    case HOLD_QUEUED:
+    case HOLD_IN_LINE:
         if (ev->type == EV_READY) queue_ready(h, ev);
         if (ev->type == EV_TURN) turn_begin(h, ev, out);
         if (ev->type == EV_INHERIT) hf__pass_inherit(h, ev, out);

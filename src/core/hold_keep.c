@@ -17,7 +17,7 @@
 #include "core/hold_parts.h"
 #include "core/mutation.h"
 
-/* ---- what was planned ----------------------------------------------------- */
+/* ---- what was planned ---------------------------------------------------- */
 
 static uint32_t plan_ms(int64_t us)
 {
@@ -46,14 +46,14 @@ int hf__keep_is_useful(const struct hold *h, int64_t now_us)
 
 /* The lease to ask for in a round that begins now: no more than what is left
  * until the cap, so that no waiter waits for a dead holder beyond it; but
- * long enough that a node with the slowest clock keeps it until then. 
+ * long enough that a node with the slowest clock keeps it until then.
  * Attached holds have no cap. */
 int64_t hf__keep_lease_us(const struct hold *h, int64_t now_us)
 {
     int64_t cap_us = TIME_NEVER;
     if (h->state == HOLD_HELD)
         cap_us = h->cap_us;
-    else if (h->op == HOLD_OP_ACQUIRE)
+    else if (h->wish == WISH_ACQUIRE)
         cap_us = plan_cap_us(h->plan, now_us);
     if (cap_us == TIME_NEVER || h->flags & HOLD_ETERNAL) return h->lease_us;
     int64_t left_us = max64(cap_us - now_us, 0);
@@ -134,7 +134,7 @@ void hf__keep_valid_set(struct hold *h, int64_t now_us)
     assert(h->valid_us > now_us);
 }
 
-/* ---- held ----------------------------------------------------------------- */
+/* ---- held ---------------------------------------------------------------- */
 
 /* Locks that were taken in a burst must not be renewed in a burst: the first
  * renewal comes at a random time of the period, except in its first tenth,
@@ -183,14 +183,14 @@ void hf__keep_lose(struct hold *h, int status, int64_t now_us,
     hf__round_release(h, hf__round_all(h), now_us, out);
     out->notice = HF_STATE_LOST;
     hf__hold_move(h, HOLD_LOST);
-    if (h->op != HOLD_OP_NONE) hf__hold_finish(h, out, status);
+    if (h->wish != WISH_NONE) hf__hold_finish(h, out, status);
 }
 
 /* The watchdog's own renewal: held back while the hold is not fed. */
 static void renew_fed(struct hold *h, int64_t now_us, struct hold_out *out)
 {
     assert(!h->round_open);
-    h->starved = h->op == HOLD_OP_NONE && !hf__keep_is_fed(h, now_us);
+    h->starved = h->wish == WISH_NONE && !hf__keep_is_fed(h, now_us);
     if (!h->starved) hf__round_renew(h, now_us, out);
 }
 
@@ -223,7 +223,7 @@ static void held_timer(struct hold *h, const struct hold_event *ev,
         hf__keep_lose(h, HF_EXPIRED, ev->now_us, out);
         return;
     }
-    if (h->op != HOLD_OP_NONE && ev->now_us >= h->op_deadline_us)
+    if (h->wish != WISH_NONE && ev->now_us >= h->op_deadline_us)
         hf__change_failed(h, out, HF_UNAVAILABLE);
     if (!h->at_risk && ev->now_us >= hf__hold_risk_us(h)) {
         h->at_risk = 1;
@@ -266,7 +266,7 @@ void hf__keep_event(struct hold *h, const struct hold_event *ev,
         held_feed(h, ev, out);
         break;
     case EV_FAIL:
-        if (h->op != HOLD_OP_NONE) hf__hold_finish(h, out, ev->status);
+        if (h->wish != WISH_NONE) hf__hold_finish(h, out, ev->status);
         break;
     default:
         break;
@@ -275,6 +275,6 @@ void hf__keep_event(struct hold *h, const struct hold_event *ev,
 
 int hf__hold_is_renewable(const struct hold *h)
 {
-    return h->state == HOLD_HELD && h->op == HOLD_OP_NONE && !h->round_open
+    return h->state == HOLD_HELD && h->wish == WISH_NONE && !h->round_open
            && h->renew_at_us != TIME_NEVER && !h->at_risk && !h->starved;
 }

@@ -1,7 +1,7 @@
 /*
  * hold_pass.c: handing the lock to the next holder of this process.
  *
- *   from: HELD --yield--> DONE          to: QUEUED --inherit--> HELD
+ *   from: HELD --yield--> DONE          to: IN_LINE --inherit--> HELD
  *
  * The nodes see one hold all the time, the chain: one owner, one attempt, one
  * lease.  The rule: the grant that began the chain has reserved a block of
@@ -28,7 +28,7 @@ void hf__pass_ask(struct hold *h, int64_t nodes_now_us)
 void hf__pass_open(struct hold *h, int64_t now_us)
 {
     assert(h->reserve == 0); /* no chain is open */
-    if (h->op != HOLD_OP_ACQUIRE) h->block = 0;
+    if (h->wish != WISH_ACQUIRE) h->block = 0;
     h->chain_us = now_us;
     h->reserve = h->block;
     if (h->block > 0) hf__ballot_saw(h->ballot, h->fence + h->block);
@@ -63,7 +63,7 @@ static int is_overtaken(const struct hold *h)
 
 static int chain_is_open(const struct hold *h, int64_t now_us)
 {
-    return h->state == HOLD_HELD && h->op == HOLD_OP_NONE && h->count == 1
+    return h->state == HOLD_HELD && h->wish == WISH_NONE && h->count == 1
            && !h->round_open && h->reserve > 0 && !is_overtaken(h)
            && now_us - h->chain_us < h->conf->handover_us
            && is_fresh(h, now_us);
@@ -85,15 +85,15 @@ int hf__hold_may_pass(const struct hold *from, const struct hold *to,
                       int64_t now_us)
 {
     assert(from != to && from->ballot == to->ballot); /* of one lock */
-    return to->state == HOLD_QUEUED && to->op == HOLD_OP_ACQUIRE && !to->one_try
+    return to->state == HOLD_IN_LINE && to->wish == WISH_ACQUIRE && !to->one_try
            && now_us < to->op_deadline_us && chain_is_open(from, now_us)
            && is_alike(from, to);
 }
 
 void hf__pass_yield(struct hold *h, struct hold_out *out)
 {
-    assert(h->state == HOLD_HELD && h->op == HOLD_OP_NONE && h->count == 1);
-    h->op = HOLD_OP_RELEASE;
+    assert(h->state == HOLD_HELD && h->wish == WISH_NONE && h->count == 1);
+    h->wish = WISH_RELEASE;
     h->count = 0;
     hf__hold_finish(h, out, HF_OK);
     hf__hold_move(h, HOLD_DONE);
@@ -105,12 +105,12 @@ void hf__pass_inherit(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
     const struct hold own = *h;
-    assert(own.state == HOLD_QUEUED && own.op == HOLD_OP_ACQUIRE);
-    assert(ev->from->state == HOLD_HELD && ev->from->op == HOLD_OP_NONE);
+    assert(own.state == HOLD_IN_LINE && own.wish == WISH_ACQUIRE);
+    assert(ev->from->state == HOLD_HELD && ev->from->wish == WISH_NONE);
     assert(ev->fence == ev->from->fence + 1 && ev->from->reserve > 0);
     *h = *ev->from;
     h->state = own.state;
-    h->op = own.op;
+    h->wish = own.wish;
     h->op_deadline_us = own.op_deadline_us;
     h->one_try = own.one_try;
     h->watched = own.watched;

@@ -36,7 +36,7 @@ int hf__queue_is_known(struct hold *h)
 int hf__queue_is_handed(const struct hold *h, const struct hold_event *ev)
 {
     return ev->type == EV_HANDED && h->flags & HOLD_QUEUES
-           && h->op == HOLD_OP_ACQUIRE && ev->attempt == h->attempt;
+           && h->wish == WISH_ACQUIRE && ev->attempt == h->attempt;
 }
 
 /* Is the hand-over as good as a grant of the last proposal?  The store names

@@ -50,15 +50,15 @@ static void renew_won(struct hold *h, const struct hold_event *ev,
         out->notice = HF_STATE_HELD;
     }
     hf__round_heal(h, h->gone | h->taken, ev, out);
-    if (h->op != HOLD_OP_NONE) hf__hold_finish(h, out, HF_OK);
+    if (h->wish != WISH_NONE) hf__hold_finish(h, out, HF_OK);
 }
 
 /* The user's change was not confirmed.  A fixed lease is not renewed unless the
  * user asks for it; only a lower count is still sent to the nodes. */
 void hf__change_failed(struct hold *h, struct hold_out *out, int status)
 {
-    assert(h->state == HOLD_HELD && h->op != HOLD_OP_NONE);
-    if (!(h->flags & HOLD_KEEP) && h->op != HOLD_OP_LEAVE) {
+    assert(h->state == HOLD_HELD && h->wish != WISH_NONE);
+    if (!(h->flags & HOLD_KEEP) && h->wish != WISH_LEAVE) {
         h->round_open = 0;
         h->renew_at_us = TIME_NEVER;
     }
@@ -80,7 +80,7 @@ static void renew_failed(struct hold *h, const struct hold_event *ev,
     h->pauses = (uint16_t)(shift + 1);
     h->round_open = 0;
     h->renew_at_us = ev->now_us + pause - (int64_t)(ev->random % 1000);
-    if (h->op != HOLD_OP_NONE && hf__round_is_barred(h))
+    if (h->wish != WISH_NONE && hf__round_is_barred(h))
         hf__change_failed(h, out, h->fail_status);
 }
 
@@ -170,7 +170,7 @@ static void propose_reply(struct hold *h, const struct hold_event *ev,
  * in that round. */
 static int is_late_vote(const struct hold *h, const struct hold_event *ev)
 {
-    return ev->op == OP_PROPOSE && ev->reply->verdict == V_GRANTED
+    return ev->verb == VERB_PROPOSE && ev->reply->verdict == V_GRANTED
            && (int32_t)(ev->round - h->grant_round) >= 0;
 }
 
@@ -182,11 +182,11 @@ void hf__renew_reply(struct hold *h, const struct hold_event *ev,
         if (is_late_vote(h, ev)) h->joining |= node;
         return;
     }
-    if (ev->op == OP_PROPOSE) {
+    if (ev->verb == VERB_PROPOSE) {
         propose_reply(h, ev, out);
         return;
     }
-    if (ev->op != OP_RENEW || !h->round_renews) return;
+    if (ev->verb != VERB_RENEW || !h->round_renews) return;
     if ((h->granted | h->refused | h->doubtful) & node) return;
     if (!h->round_open) {
         if (h->round_won) late_reply(h, ev, out);

@@ -61,11 +61,11 @@ int64_t hf__round_lease_end_us(const struct hold *h)
 }
 
 static struct hold_send *send_add(struct hold *h, struct hold_out *out,
-                                  enum request_op op, uint32_t nodes)
+                                  enum verb op, uint32_t nodes)
 {
     assert(out->sends < HOLD_SENDS_MAX && nodes != 0);
     struct hold_send *s = &out->send[out->sends++];
-    s->op = op;
+    s->verb = op;
     s->nodes = nodes;
     s->round = h->round;
     s->attempt = h->attempt;
@@ -119,7 +119,7 @@ void hf__round_propose(struct hold *h, const struct hold_event *ev,
 {
     uint16_t all = hf__round_all(h);
     uint32_t voters = all & ~h->conf->unsettled;
-    assert(h->state == HOLD_TRYING && h->op == HOLD_OP_ACQUIRE);
+    assert(h->state == HOLD_TRYING && h->wish == WISH_ACQUIRE);
     round_open(h, ev->now_us, 0);
     h->busy_ttl_us = -1;
     h->busy_poll_us = 0;
@@ -130,7 +130,7 @@ void hf__round_propose(struct hold *h, const struct hold_event *ev,
     }
     h->number = hf__ballot_next(h->ballot, ev->nodes_now_us);
     hf__pass_ask(h, ev->nodes_now_us);
-    struct hold_send *s = send_add(h, out, OP_PROPOSE, voters);
+    struct hold_send *s = send_add(h, out, VERB_PROPOSE, voters);
     s->block = h->block;
     s->lease_us = hf__keep_lease_us(h, ev->now_us);
     s->deadline_us = ev->now_us + propose_limit_us(h);
@@ -145,7 +145,7 @@ void hf__round_heal(struct hold *h, uint32_t nodes, const struct hold_event *ev,
     assert(h->state == HOLD_HELD && !(nodes & ~hf__round_all(h)));
     nodes &= ~(h->conf->unsettled | h->conf->down);
     if (!nodes || h->flags & HOLD_ETERNAL) return;
-    struct hold_send *s = send_add(h, out, OP_PROPOSE, nodes);
+    struct hold_send *s = send_add(h, out, VERB_PROPOSE, nodes);
     s->ballot = hf__ballot_next(h->ballot, ev->nodes_now_us);
     s->lease_us = hf__keep_lease_us(h, ev->now_us);
     s->deadline_us = ev->now_us + propose_limit_us(h);
@@ -186,7 +186,8 @@ void hf__round_renew(struct hold *h, int64_t now_us, struct hold_out *out)
     uint32_t down = h->conf->down;
     if (h->conf->nodes - hf__round_count(down) < h->conf->quorum) down = 0;
     h->doubtful = (uint16_t)down; /* not asked: they cannot be reached */
-    struct hold_send *s = send_add(h, out, OP_RENEW, hf__round_all(h) & ~down);
+    struct hold_send *s =
+        send_add(h, out, VERB_RENEW, hf__round_all(h) & ~down);
     s->fence = fence_at_node(h);
     s->lease_us = hf__keep_lease_us(h, now_us);
     s->deadline_us = now_us + limit;
@@ -197,7 +198,7 @@ void hf__round_release(struct hold *h, uint32_t nodes, int64_t now_us,
 {
     assert(!(nodes & ~hf__round_all(h)));
     if (nodes == 0 || h->flags & HOLD_LOOKS) return;
-    struct hold_send *s = send_add(h, out, OP_RELEASE, nodes);
+    struct hold_send *s = send_add(h, out, VERB_RELEASE, nodes);
     /* The largest number that was ever proposed, so that no late proposal of
      * this client is granted after the release.  A reader names its own number
      * only: other readers may hold the lock at the same time. */

@@ -12,7 +12,7 @@
 
 #include "base/math.h"
 #include "engine/engine.h"
-#include "engine/member.h"
+#include "engine/voter.h"
 #include "engine/nodes.h"
 
 static int is_kept(const struct node *n)

@@ -25,9 +25,9 @@
 
 #include "base/math.h"
 #include "engine/engine.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/locks.h"
-#include "engine/member.h"
+#include "engine/voter.h"
 #include "engine/nodes.h"
 
 #define STEP_SLACK_US (1 * US_PER_MS)
@@ -52,10 +52,10 @@ static void step_tell(struct engine *e, const struct node *n)
     for (size_t i = 0; i < e->table_size; i++) {
         for (struct lock_entry *t = e->table[i], *after; t; t = after) {
             t->refs++;
-            for (struct slot *s = t->slots, *next; s; s = next) {
+            for (struct seat *s = t->seats, *next; s; s = next) {
                 next = s->next;
                 if (s->hold.state == HOLD_HELD || s->hold.state == HOLD_TRYING)
-                    hf__slot_step(e, s, &ev);
+                    hf__seat_step(e, s, &ev);
             }
             after = t->hash_next;
             hf__entry_unref(e, t);
@@ -98,7 +98,7 @@ static int step_suspect(struct engine *e, struct node *n, int64_t by_us)
     if (n->suspect >= LOOKS_MIN) return 1;
     n->suspect++;
     n->suspect_us = e->now_us;
-    hf__member_unsettle(e, n, REQ_BOOT_LOOK);
+    hf__voter_unsettle(e, n, REQ_BOOT_LOOK);
     return 0;
 }
 
@@ -106,7 +106,7 @@ static void step_convict(struct engine *e, struct node *n)
 {
     step_log(e, n, n->suspect_by_us);
     step_tell(e, n);
-    hf__member_unsettle(e, n, REQ_BOOT_STEP);
+    hf__voter_unsettle(e, n, REQ_BOOT_STEP);
 }
 
 static void sample_set(struct node *n, const struct request *r, int64_t heard,
@@ -116,8 +116,8 @@ static void sample_set(struct node *n, const struct request *r, int64_t heard,
         .sent_us = r->sent_us, .heard_us = heard, .node_us = rep->node_us};
 }
 
-void hf__clock_heard(struct engine *e, struct node *n, const struct request *r,
-                     const struct reply *rep)
+void hf__clocks_heard(struct engine *e, struct node *n, const struct request *r,
+                      const struct reply *rep)
 {
     if (!rep->node_us || rep->verdict > V_ERROR) return;
     int64_t heard = heard_us(e);
@@ -130,7 +130,7 @@ void hf__clock_heard(struct engine *e, struct node *n, const struct request *r,
         if (!step_suspect(e, n, s.least_us)) return;
         step_convict(e, n);
     } else if (n->suspect) {
-        hf__member_unsettle(e, n, 0); /* the clock was not set */
+        hf__voter_unsettle(e, n, 0); /* the clock was not set */
     }
     if (s.most_us < 0) step_log(e, n, s.most_us);
     n->suspect = 0;

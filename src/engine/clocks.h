@@ -10,7 +10,7 @@ struct reply;
 struct request;
 
 /* Compare the time that a reply tells with what earlier replies told. */
-void hf__clock_heard(struct engine *e, struct node *n, const struct request *r,
-                     const struct reply *rep);
+void hf__clocks_heard(struct engine *e, struct node *n, const struct request *r,
+                      const struct reply *rep);
 
 #endif

@@ -15,10 +15,10 @@
 #include "core/round.h"
 #include "engine/engine.h"
 #include "engine/guards.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/host.h"
 #include "engine/locks.h"
-#include "engine/member_text.h"
+#include "engine/voter_text.h"
 #include "engine/nodes.h"
 #include "engine/ops.h"
 #include "engine/tallies.h"
@@ -26,15 +26,15 @@
 
 static struct request *direct_request(struct engine *e, struct op *op)
 {
-    static const enum request_op ops[] = {
-        [OP_TYPE_TICKET_RELEASE] = OP_RELEASE,
-        [OP_TYPE_INSPECT] = OP_INSPECT,
-        [OP_TYPE_BREAK] = OP_BREAK,
-        [OP_TYPE_LIST] = OP_LIST,
+    static const enum verb ops[] = {
+        [OP_TYPE_TICKET_RELEASE] = VERB_RELEASE,
+        [OP_TYPE_INSPECT] = VERB_INSPECT,
+        [OP_TYPE_BREAK] = VERB_BREAK,
+        [OP_TYPE_LIST] = VERB_LIST,
     };
     struct request *r = hf__request_new(e);
     if (!r) return NULL;
-    r->op = ops[op->type];
+    r->verb = ops[op->type];
     r->flags = hf__conf_of(e, op->entry)->request_flags;
     if (op->entry) {
         r->kind = op->entry->kind;
@@ -44,9 +44,9 @@ static struct request *direct_request(struct engine *e, struct op *op)
         r->name = op->pattern;
         r->name_len = strlen(op->pattern);
     }
-    struct slot *s = op->entry ? hf__slot_find(op->entry, op->holder) : NULL;
-    if (s && hf__slot_chain(s) && s->hold.state == HOLD_HELD)
-        hf__slot_owner(e, s, r->owner);
+    struct seat *s = op->entry ? hf__seat_find(op->entry, op->holder) : NULL;
+    if (s && hf__seat_chain(s) && s->hold.state == HOLD_HELD)
+        hf__seat_owner(e, s, r->owner);
     else
         hf__owner_text(e, op->holder, r->owner);
     if (op->type == OP_TYPE_TICKET_RELEASE) {
@@ -94,7 +94,7 @@ static void quorum_start(struct engine *e, struct op *op)
         hf__op_finish(e, op, HF_NOMEM, NULL);
         return;
     }
-    hf__members_text(e, HF_UNAVAILABLE, text, sizeof text);
+    hf__voters_text(e, HF_UNAVAILABLE, text, sizeof text);
     hf__op_finish(e, op, HF_UNAVAILABLE, text);
 }
 
@@ -216,9 +216,9 @@ static int64_t token_find(const struct engine *e, const struct op *op)
 static int64_t token_passed(const struct engine *e, const struct op *op)
 {
     char owner[OWNER_LEN_MAX];
-    const struct slot *s = op->entry ? op->entry->turn : NULL;
-    if (!s || !hf__slot_chain(s) || s->hold.state != HOLD_HELD) return 0;
-    hf__slot_owner(e, s, owner);
+    const struct seat *s = op->entry ? op->entry->turn : NULL;
+    if (!s || !hf__seat_chain(s) || s->hold.state != HOLD_HELD) return 0;
+    hf__seat_owner(e, s, owner);
     return strcmp(owner, op->info->owner) ? 0 : s->hold.fence;
 }
 
@@ -281,10 +281,11 @@ static void vote_note(struct engine *e, struct op *op, const struct request *r,
                       rep->text ? rep->text : "");
         return;
     }
-    if (op->info && rep->info && r->op == OP_INSPECT)
+    if (op->info && rep->info && r->verb == VERB_INSPECT)
         info_weigh(op, r->node, rep);
-    if (r->op == OP_BREAK && rep->info && rep->info->locked) op->was_locked = 1;
-    if (r->op == OP_LIST) rows_give(op, rep);
+    if (r->verb == VERB_BREAK && rep->info && rep->info->locked)
+        op->was_locked = 1;
+    if (r->verb == VERB_LIST) rows_give(op, rep);
 }
 
 /* A ticket does not say which nodes had the lock.  If the nodes that gave it
@@ -325,7 +326,7 @@ static void quorum_answered(struct engine *e, struct op *op,
         info_count(e, op);
     }
     if (status == HF_UNAVAILABLE)
-        hf__members_text(e, status, text, sizeof text);
+        hf__voters_text(e, status, text, sizeof text);
     else
         snprintf(text, sizeof text, "%s", op->err.text);
     int has_text = status == HF_UNAVAILABLE
@@ -337,15 +338,15 @@ void hf__direct_answered(struct engine *e, struct op *op,
                          const struct request *r, const struct reply *rep)
 {
     if (op->value) {
-        hf__value_answered(e, op, r, rep);
+        hf__values_answered(e, op, r, rep);
         return;
     }
     if (op->guard) {
-        hf__guard_answered(e, op, r, rep);
+        hf__guards_answered(e, op, r, rep);
         return;
     }
     if (op->tally) {
-        hf__tally_answered(e, op, rep);
+        hf__tallies_answered(e, op, rep);
         return;
     }
     if (hf__conf_of(e, op->entry)->nodes > 1) {
@@ -354,9 +355,9 @@ void hf__direct_answered(struct engine *e, struct op *op,
     }
     int status = reply_status(e, rep);
     if (status == HF_OK && rep->info && op->info) info_take(e, op, rep);
-    if (status == HF_OK && r->op == OP_BREAK && rep->info)
+    if (status == HF_OK && r->verb == VERB_BREAK && rep->info)
         op->was_locked = rep->info->locked;
-    if (status == HF_OK && r->op == OP_LIST) rows_give(op, rep);
-    if (status != HF_OK && r->op == OP_LIST) op->cursor = rep->cursor;
+    if (status == HF_OK && r->verb == VERB_LIST) rows_give(op, rep);
+    if (status != HF_OK && r->verb == VERB_LIST) op->cursor = rep->cursor;
     hf__op_finish(e, op, status, rep->text);
 }

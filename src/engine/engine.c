@@ -12,9 +12,9 @@
 #include "base/error.h"
 #include "base/math.h"
 #include "engine/heap.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/locks.h"
-#include "engine/member.h"
+#include "engine/voter.h"
 #include "engine/nodes.h"
 #include "engine/ops.h"
 #include "sys/random.h"
@@ -37,7 +37,7 @@ void hf__engine_begin(struct engine *e, struct op *op, int64_t now_us)
 {
     e->now_us = now_us;
     op->finished = 0;
-    op->slot = NULL;
+    op->seat = NULL;
     op->spoken = 0;
     int waits = op->type == OP_TYPE_ACQUIRE || op->type == OP_TYPE_NAP;
     op->deadline_us =
@@ -85,7 +85,7 @@ void hf__engine_flush(struct engine *e)
     int again = 1;
     while (again) {
         again = 0;
-        if (e->conf.nodes > 1) hf__members_ask(e);
+        if (e->conf.nodes > 1) hf__voters_ask(e);
         for (struct node *n = NULL; (n = hf__node_next(e, n));) {
             if (!n->dirty) continue;
             n->dirty = 0;
@@ -114,7 +114,7 @@ static void release_tick(struct engine *e, struct op *op)
         return;
     }
     struct hold_event ev = {.type = EV_FAIL, .status = HF_TIMEOUT};
-    hf__slot_step(e, op->slot, &ev);
+    hf__seat_step(e, op->seat, &ev);
 }
 
 /* End the operations whose wait was over before the operation in front of them
@@ -125,7 +125,7 @@ static void pending_tick(struct engine *e)
     for (struct op *op = e->all, *next; op; op = next) {
         next = op->all_next;
         if (op->type == OP_TYPE_RELEASE) {
-            if (op->slot && !hf__op_is_pending(op)) release_tick(e, op);
+            if (op->seat && !hf__op_is_pending(op)) release_tick(e, op);
             continue;
         }
         if (op->type != OP_TYPE_NAP && !hf__op_is_pending(op)) continue;
@@ -133,7 +133,7 @@ static void pending_tick(struct engine *e)
             e->pending_us = min64(e->pending_us, op->deadline_us);
             continue;
         }
-        if (op->slot) hf__pending_remove(op->slot, op);
+        if (op->seat) hf__pending_remove(op->seat, op);
         hf__op_finish(e, op, HF_TIMEOUT, NULL);
     }
 }
@@ -145,13 +145,13 @@ static void renew_along(struct engine *e, int64_t period_us)
 {
     int64_t horizon = e->now_us + period_us / 10;
     for (int i = 0; i < RENEW_BATCH_MAX; i++) {
-        struct slot *s = (struct slot *)hf__heap_top(&e->heap);
+        struct seat *s = (struct seat *)hf__heap_top(&e->heap);
         if (!s || s->timer.due_us > horizon || s->timer.due_us <= e->now_us
             || !hf__hold_is_renewable(&s->hold)
             || s->hold.renew_at_us != s->timer.due_us)
             return;
         struct hold_event ev = {.type = EV_RENEW};
-        hf__slot_step(e, s, &ev);
+        hf__seat_step(e, s, &ev);
     }
 }
 
@@ -160,12 +160,12 @@ void hf__engine_tick(struct engine *e, int64_t now_us)
     e->now_us = now_us;
     hf__nodes_tick(e);
     for (;;) {
-        struct slot *s = (struct slot *)hf__heap_top(&e->heap);
+        struct seat *s = (struct seat *)hf__heap_top(&e->heap);
         if (!s || s->timer.due_us > now_us) break;
         struct hold_event ev = {.type = EV_TIMER};
         int64_t period_us =
             hf__hold_is_renewable(&s->hold) ? hf__hold_period_us(&s->hold) : 0;
-        hf__slot_step(e, s, &ev);
+        hf__seat_step(e, s, &ev);
         if (period_us) renew_along(e, period_us);
     }
     hf__watch_sweep(e);
@@ -205,7 +205,7 @@ int64_t hf__engine_next_us(const struct engine *e)
  * lock.  Only the keeper asks this: no caller has to listen. */
 int hf__engine_is_to_listen(const struct engine *e)
 {
-    return e->is_kept && e->slots_len > 0 && e->fds_len > 0
+    return e->is_kept && e->seats_len > 0 && e->fds_len > 0
            && e->now_us >= e->sent_us + LISTEN_US;
 }
 
@@ -255,7 +255,7 @@ struct op *hf__engine_take_done(struct engine *e)
     return list;
 }
 
-static void event_fill(struct engine *e, const struct slot *s, int state,
+static void event_fill(struct engine *e, const struct seat *s, int state,
                        struct hf_event *out)
 {
     char buf[HF_ERROR_TEXT_MAX];
@@ -265,14 +265,14 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
     out->status = hf__hold_why(h, state);
     out->holder = s->holder;
     out->hold = s->handle;
-    out->fence = hf__slot_fence(s);
+    out->fence = hf__seat_fence(s);
     out->valid_ms = state == HF_STATE_LOST || h->valid_us <= e->now_us
                         ? 0
                         : (h->valid_us - e->now_us) / US_PER_MS;
     memcpy(out->name, s->entry->name, s->entry->name_len + 1);
     out->name_len = s->entry->name_len;
     out->text[0] = '\0';
-    const char *cause = hf__slot_cause(e, s, state, buf, sizeof buf);
+    const char *cause = hf__seat_cause(e, s, state, buf, sizeof buf);
     if (!cause) return;
     size_t size = sizeof out->text;
     int len = snprintf(out->text, size, "%s", cause);
@@ -280,20 +280,21 @@ static void event_fill(struct engine *e, const struct slot *s, int state,
 }
 
 /* The next notice: AT_RISK before LOST, each once.  1 if `out` was filled.
- * `about` is the hold, pinned, if it has ears; otherwise NULL. */
+ * `about` is the hold, pinned, if it has listeners; otherwise NULL. */
 int hf__engine_take_notice(struct engine *e, struct hf_event *out,
-                           struct slot **about, int64_t now_us)
+                           struct seat **about, int64_t now_us)
 {
     static const int order[] = {HF_STATE_HELD, HF_STATE_AT_RISK, HF_STATE_LOST};
-    struct slot *s = e->notice_head;
+    struct seat *s = e->notice_head;
     *about = NULL;
     if (!s) return 0;
     e->now_us = now_us;
-    if (s->ears) {
+    if (s->listeners) {
         s->pins++;
         *about = s;
-        for (struct hold_ear *ear = s->ears; ear; ear = ear->next)
-            ear->is_due = 1;
+        for (struct hold_listener *listener = s->listeners; listener;
+             listener = listener->next)
+            listener->is_due = 1;
     }
     for (int i = 0; i < 3; i++) {
         if (!(s->notices >> order[i] & 1)) continue;
@@ -304,14 +305,14 @@ int hf__engine_take_notice(struct engine *e, struct hf_event *out,
     if (!s->notices) {
         e->notice_head = s->notice_next;
         if (!e->notice_head) e->notice_tail = NULL;
-        hf__slot_let_go(e, s);
+        hf__seat_let_go(e, s);
     }
     return 1;
 }
 
 /* ---- tickets ---------------------------------------------------------- */
 
-int hf__engine_detach(struct engine *e, struct slot *s, struct ticket *out,
+int hf__engine_detach(struct engine *e, struct seat *s, struct ticket *out,
                       int64_t now_us)
 {
     struct hold_event ev = {.type = EV_FORGET};
@@ -321,13 +322,13 @@ int hf__engine_detach(struct engine *e, struct slot *s, struct ticket *out,
     if (s->hold.state != HOLD_HELD) return HF_NOT_OWNER;
     if (!(s->hold.flags & HOLD_DETACHED)) return HF_UNSUPPORTED;
     memset(out, 0, sizeof *out);
-    hf__slot_owner(e, s, out->owner);
+    hf__seat_owner(e, s, out->owner);
     out->secret = s->hold.secret;
     out->attempt = s->hold.attempt;
     out->number = s->hold.number;
     out->fence = s->hold.fence;
     out->permits = s->entry->kind == KIND_PERMIT ? s->permits : 0;
-    hf__slot_step(e, s, &ev);
+    hf__seat_step(e, s, &ev);
     return HF_OK;
 }
 
@@ -344,14 +345,14 @@ void hf__engine_shut(struct engine *e, int64_t now_us)
     }
     for (size_t i = 0; i < e->table_size; i++) {
         for (struct lock_entry *n = e->table[i]; n; n = n->hash_next) {
-            for (struct slot *s = n->slots, *next; s; s = next) {
+            for (struct seat *s = n->seats, *next; s; s = next) {
                 struct hold_event ev = {.type = EV_RELEASE};
                 next = s->next;
                 if (s->hold.state != HOLD_HELD || s->op) continue;
                 if (s->hold.flags & HOLD_DETACHED) ev.type = EV_FORGET;
                 s->hold.count = 1;
                 n->refs++;
-                hf__slot_step(e, s, &ev);
+                hf__seat_step(e, s, &ev);
                 n->refs--;
             }
         }
@@ -360,10 +361,10 @@ void hf__engine_shut(struct engine *e, int64_t now_us)
     hf__nodes_shut(e);
 }
 
-static void slot_drop(struct engine *e, struct slot *s)
+static void seat_drop(struct engine *e, struct seat *s)
 {
-    hf__slot_unlink(s);
-    hf__ears_free(e, s);
+    hf__seat_unlink(s);
+    hf__listeners_free(e, s);
     hf__heap_set(&e->heap, &s->timer, TIME_NEVER);
     if (s->attached) hf__free(e->alloc, s->owner);
     hf__free(e->alloc, s->why);
@@ -373,18 +374,18 @@ static void slot_drop(struct engine *e, struct slot *s)
 void hf__engine_close(struct engine *e)
 {
     struct hf_event ev;
-    struct slot *about;
+    struct seat *about;
     e->closing = 1;
     hf__nodes_close(e);
     while (hf__engine_take_notice(e, &ev, &about, e->now_us))
-        if (about) hf__slot_unpin(e, about);
+        if (about) hf__seat_unpin(e, about);
     /* A hold whose release was not answered is only found by its timer. */
     while (hf__heap_top(&e->heap))
-        slot_drop(e, (struct slot *)hf__heap_top(&e->heap));
+        seat_drop(e, (struct seat *)hf__heap_top(&e->heap));
     for (size_t i = 0; e->table && i < e->table_size; i++) {
         while (e->table[i]) {
             struct lock_entry *n = e->table[i];
-            while (n->slots) slot_drop(e, n->slots);
+            while (n->seats) seat_drop(e, n->seats);
             e->table[i] = n->hash_next;
             hf__free(e->alloc, n);
         }

@@ -7,12 +7,12 @@
  * pump does (engine/pump.h).  One thread at a time uses it.
  *
  *   engine.c  the step, time, closing      ops.c     operations
- *   holds.c   holds and their steps        direct.c  operations without a hold
+ *   seats.c   holds and their steps        direct.c  operations without a hold
  *   locks.c   names, turns, wake-ups       values.c, guards.c, tallies.c
- *   pass.c    hand-over in the process     nodes.c   requests and replies
+ *   handover.c    hand-over in the process     nodes.c   requests and replies
  *   recheck.c holds after a failover       again.c   requests to be repeated
  *   host.c    the lock of this host        heap.c    timers
- *   member.c, member_text.c, clocks.c      which members of a quorum may vote
+ *   voter.c, voter_text.c, clocks.c      which members of a quorum may vote
  */
 #ifndef HF_ENGINE_H
 #define HF_ENGINE_H
@@ -25,12 +25,12 @@
 struct host;
 struct lock_entry;
 struct op;
-struct slot;
+struct seat;
 struct ticket;
 
 #define FDS_MAX (4 * NODES_MAX + 2 * CLUSTER_NODES_MAX)
 
-struct fd_watch {
+struct awaited_fd {
     int fd;
     unsigned events;
     struct node *node;
@@ -52,7 +52,7 @@ struct engine {
     uint64_t random;
     struct node nodes[NODES_MAX];
     struct host *host; /* NULL: nothing stands in for the store */
-    struct fd_watch fds[FDS_MAX];
+    struct awaited_fd fds[FDS_MAX];
     int fds_len;
     unsigned fds_version; /* rises with every change */
     void (*fd_changed)(struct engine *e, int fd, unsigned events);
@@ -64,7 +64,7 @@ struct engine {
     size_t table_size, table_len;
     struct heap heap;    /* timers of holds */
     struct heap lingers; /* timers of entries */
-    size_t slots_len;
+    size_t seats_len;
     size_t waiting;                     /* holds that wait to be woken */
     uint64_t chains;                    /* owners made for hand-over */
     struct request *spare;              /* requests to be used again */
@@ -79,7 +79,7 @@ struct engine {
     size_t ops_async; /* number of them that have callbacks */
     int race_is_won;  /* an operation won its race: the others of that race are
                        * to be ended */
-    struct slot *notice_head, *notice_tail;
+    struct seat *notice_head, *notice_tail;
     size_t inflight; /* requests with a backend */
     size_t pressing; /* number of them whose answer is awaited although no
                       * operation waits for it, as of renewals */
@@ -111,14 +111,14 @@ int64_t hf__engine_next_us(const struct engine *e);
 int64_t hf__engine_lull_us(const struct engine *e);
 struct op *hf__engine_take_done(struct engine *e);
 int hf__engine_take_notice(struct engine *e, struct hf_event *out,
-                           struct slot **about, int64_t now_us);
+                           struct seat **about, int64_t now_us);
 int hf__engine_wants_poll(const struct engine *e);
 int hf__engine_is_to_listen(const struct engine *e);
 int64_t hf__engine_listen_us(const struct engine *e);
 /* The nodes' clock; 0 while it is not known. */
 int64_t hf__engine_nodes_now(const struct engine *e);
 uint64_t hf__engine_random(struct engine *e);
-int hf__engine_detach(struct engine *e, struct slot *s, struct ticket *out,
+int hf__engine_detach(struct engine *e, struct seat *s, struct ticket *out,
                       int64_t now_us);
 void hf__engine_shut(struct engine *e, int64_t now_us);
 void hf__engine_close(struct engine *e);

@@ -15,7 +15,7 @@
 #include "engine/ops.h"
 #include "engine/values.h"
 
-void hf__guard_start(struct engine *e, struct op *op)
+void hf__guards_start(struct engine *e, struct op *op)
 {
     const struct guard_job *g = op->guard;
     struct request *r = hf__request_new(e);
@@ -23,7 +23,7 @@ void hf__guard_start(struct engine *e, struct op *op)
         hf__op_finish(e, op, HF_NOMEM, NULL);
         return;
     }
-    r->op = OP_GUARD;
+    r->verb = VERB_GUARD;
     r->flags = g->flags;
     r->name = g->key;
     r->name_len = g->key_len;
@@ -40,9 +40,9 @@ void hf__guard_start(struct engine *e, struct op *op)
 
 /* A request with a token may be sent twice.  A claim may not: its second copy
  * could take the resource back from a holder that claimed it in between. */
-int hf__guard_is_repeatable(const struct request *r)
+int hf__guards_is_repeatable(const struct request *r)
 {
-    if (r->op != OP_GUARD) return 0;
+    if (r->verb != VERB_GUARD) return 0;
     return !(r->flags & REQ_GUARD_CLAIM) || r->flags & REQ_GUARD_VALUE;
 }
 
@@ -68,8 +68,8 @@ static const char *stale_text(const struct request *r, const struct reply *rep,
     return out;
 }
 
-void hf__guard_answered(struct engine *e, struct op *op,
-                        const struct request *r, const struct reply *rep)
+void hf__guards_answered(struct engine *e, struct op *op,
+                         const struct request *r, const struct reply *rep)
 {
     char buf[HF_ERROR_TEXT_MAX];
     int status = HF_OK;
@@ -80,7 +80,7 @@ void hf__guard_answered(struct engine *e, struct op *op,
     } else if (rep->verdict != V_GRANTED) {
         status = e->closing ? HF_CLOSED : rep->status;
     } else {
-        status = hf__value_copy(e, &op->guard->found, rep, rep->data != NULL);
+        status = hf__values_copy(e, &op->guard->found, rep, rep->data != NULL);
     }
     hf__op_finish(e, op, status, text);
 }

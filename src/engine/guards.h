@@ -9,9 +9,9 @@ struct op;
 struct reply;
 struct request;
 
-void hf__guard_start(struct engine *e, struct op *op);
-int hf__guard_is_repeatable(const struct request *r);
-void hf__guard_answered(struct engine *e, struct op *op,
-                        const struct request *r, const struct reply *rep);
+void hf__guards_start(struct engine *e, struct op *op);
+int hf__guards_is_repeatable(const struct request *r);
+void hf__guards_answered(struct engine *e, struct op *op,
+                         const struct request *r, const struct reply *rep);
 
 #endif

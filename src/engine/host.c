@@ -20,7 +20,7 @@
 #include "base/error.h"
 #include "core/mutation.h"
 #include "engine/engine.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/locks.h"
 #include "engine/nodes.h"
 #include "engine/ops.h"
@@ -35,8 +35,8 @@ int64_t hf__host_now(const struct engine *e)
 
 static int may_go(const struct op *op)
 {
-    return op->fall != FALL_NEVER && op->entry
-           && op->entry->kind == KIND_PLAIN && !op->target;
+    return op->fall != FALL_NEVER && op->entry && op->entry->kind == KIND_PLAIN
+           && !op->target;
 }
 
 static struct lock_entry *entry_there(struct engine *e,
@@ -46,19 +46,19 @@ static struct lock_entry *entry_there(struct engine *e,
     return hf__entry_find_host(e, entry);
 }
 
-struct slot *hf__holder_slot(struct engine *e, struct lock_entry *entry,
+struct seat *hf__holder_seat(struct engine *e, struct lock_entry *entry,
                              uint64_t holder)
 {
     struct lock_entry *there = entry_there(e, entry);
-    struct slot *s = there ? hf__slot_find(there, holder) : NULL;
-    return s ? s : hf__slot_find(entry, holder);
+    struct seat *s = there ? hf__seat_find(there, holder) : NULL;
+    return s ? s : hf__seat_find(entry, holder);
 }
 
 /* Does a holder have it, or is about to?  Holds that are lost or released do
  * not count. */
 static int is_used(const struct lock_entry *entry)
 {
-    const struct slot *s = entry->slots;
+    const struct seat *s = entry->seats;
     while (s
            && (s->hold.state == HOLD_LOST || s->hold.state == HOLD_RELEASING
                || s->hold.state == HOLD_DONE))
@@ -71,7 +71,7 @@ static int is_used(const struct lock_entry *entry)
 static int is_held(const struct engine *e, const struct lock_entry *entry,
                    uint64_t holder)
 {
-    const struct slot *s = entry->slots;
+    const struct seat *s = entry->seats;
     while (s
            && (s->hold.state != HOLD_HELD
                || (s->hold.valid_us <= e->now_us && s->holder != holder)))
@@ -109,15 +109,15 @@ static void op_go(struct engine *e, struct op *op, struct lock_entry *there)
 }
 
 /* Its holder's hold there, or NULL; an acquire forgets a hold that is lost. */
-static struct slot *own_find(struct engine *e, const struct op *op,
+static struct seat *own_find(struct engine *e, const struct op *op,
                              struct lock_entry *there)
 {
     struct hold_event forget = {.type = EV_FORGET};
-    struct slot *s = hf__slot_find(there, op->holder);
+    struct seat *s = hf__seat_find(there, op->holder);
     if (!s || op->type != OP_TYPE_ACQUIRE || s->hold.state != HOLD_LOST
         || s->op)
         return s;
-    hf__slot_step(e, s, &forget);
+    hf__seat_step(e, s, &forget);
     return NULL;
 }
 
@@ -234,7 +234,7 @@ static int is_to_fall(const struct engine *e, const struct op *op, int status)
     if (op->type != OP_TYPE_ACQUIRE || op->flags & HF_ACQUIRE_DETACHED)
         return 0;
     /* Not to enter the store's own hold once more. */
-    const struct slot *s = hf__slot_find(op->entry, op->holder);
+    const struct seat *s = hf__seat_find(op->entry, op->holder);
     return !s || (s->hold.state != HOLD_HELD && s->hold.state != HOLD_LOST);
 }
 
@@ -262,7 +262,7 @@ static int is_joining(struct engine *e, const struct op *op)
 {
     const struct lock_entry *there = entry_there(e, op->entry);
     return there && is_used(there) && !MUTATED(HOST_UNSEEN)
-           && !hf__slot_find((struct lock_entry *)there, op->holder);
+           && !hf__seat_find((struct lock_entry *)there, op->holder);
 }
 
 int hf__host_takes(struct engine *e, struct op *op, int status,
@@ -287,13 +287,13 @@ int hf__host_undo(struct engine *e, struct op *op)
 {
     char text[HF_ERROR_TEXT_MAX];
     struct hold_event release = {.type = EV_RELEASE};
-    struct slot *s = op->granted, *kept = s;
+    struct seat *s = op->granted, *kept = s;
     op->undo = 0;
     op->granted = NULL;
-    if (!s) s = hf__slot_find(op->entry, op->holder);
+    if (!s) s = hf__seat_find(op->entry, op->holder);
     if (s && s->hold.state == HOLD_HELD && !s->op)
-        hf__slot_step(e, s, &release);
-    if (kept) hf__slot_unpin(e, kept);
+        hf__seat_step(e, s, &release);
+    if (kept) hf__seat_unpin(e, kept);
     if (!op->named && !(op->flags & HF_ACQUIRE_DETACHED)) return 0;
     snprintf(text, sizeof text,
              op->named ? "%.150s; another holder of this client has the "

@@ -59,7 +59,7 @@ void hf__host_told(struct engine *e, struct op *op);
 /* The host's clock; 0 while it is not known. */
 int64_t hf__host_now(const struct engine *e);
 /* The hold of this holder, of the host or of the store; or NULL. */
-struct slot *hf__holder_slot(struct engine *e, struct lock_entry *entry,
+struct seat *hf__holder_seat(struct engine *e, struct lock_entry *entry,
                              uint64_t holder);
 
 #endif

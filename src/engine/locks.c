@@ -17,11 +17,11 @@
 #include "base/math.h"
 #include "engine/engine.h"
 #include "engine/heap.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/host.h"
 #include "engine/nodes.h"
 #include "engine/op.h"
-#include "engine/pass.h"
+#include "engine/handover.h"
 
 #define LINGER_US (100 * US_PER_MS)
 
@@ -132,7 +132,7 @@ void hf__entry_unref(struct engine *e, struct lock_entry *entry)
     struct lock_entry **at =
         entry_place(e, entry->is_host, entry->kind, entry->name,
                     entry->name_len, entry->hash);
-    assert(*at == entry && !entry->slots && !entry->queue_head);
+    assert(*at == entry && !entry->seats && !entry->line_head);
     *at = entry->hash_next;
     e->table_len--;
     hf__heap_set(&e->lingers, &entry->linger, TIME_NEVER);
@@ -142,69 +142,69 @@ void hf__entry_unref(struct engine *e, struct lock_entry *entry)
 /* ---- turns ------------------------------------------------------------ */
 
 /* To the head: a hold that has tried before has waited longer. */
-static void queue_push(struct lock_entry *entry, struct slot *s)
+static void line_push(struct lock_entry *entry, struct seat *s)
 {
-    s->queue_next = entry->queue_head;
-    s->queued = 1;
-    entry->queue_head = s;
-    if (!entry->queue_tail) entry->queue_tail = s;
+    s->line_next = entry->line_head;
+    s->in_line = 1;
+    entry->line_head = s;
+    if (!entry->line_tail) entry->line_tail = s;
 }
 
-static void queue_add(struct lock_entry *entry, struct slot *s)
+static void line_add(struct lock_entry *entry, struct seat *s)
 {
     if (s->hold.round > 0) {
-        queue_push(entry, s);
+        line_push(entry, s);
         return;
     }
-    s->queue_next = NULL;
-    s->queued = 1;
+    s->line_next = NULL;
+    s->in_line = 1;
     entry->crowded = 1;
-    if (entry->queue_tail)
-        entry->queue_tail->queue_next = s;
+    if (entry->line_tail)
+        entry->line_tail->line_next = s;
     else
-        entry->queue_head = s;
-    entry->queue_tail = s;
+        entry->line_head = s;
+    entry->line_tail = s;
 }
 
-static void queue_remove(struct lock_entry *entry, struct slot *s)
+static void line_remove(struct lock_entry *entry, struct seat *s)
 {
-    struct slot **at = &entry->queue_head, *before = NULL;
+    struct seat **at = &entry->line_head, *before = NULL;
     while (*at != s) {
         before = *at;
-        at = &(*at)->queue_next;
+        at = &(*at)->line_next;
     }
-    *at = s->queue_next;
-    if (entry->queue_tail == s) entry->queue_tail = before;
-    s->queue_next = NULL;
-    s->queued = 0;
+    *at = s->line_next;
+    if (entry->line_tail == s) entry->line_tail = before;
+    s->line_next = NULL;
+    s->in_line = 0;
 }
 
 /* The holds that have the turn are a list, which begins with the one that wants
- * the most permits.  They are not in the queue, so the list uses queue_next. */
-static struct slot **turn_place(struct lock_entry *entry, const struct slot *s)
+ * the most permits.  They are not in the queue, so the list uses line_next. */
+static struct seat **turn_place(struct lock_entry *entry, const struct seat *s)
 {
-    struct slot **at = &entry->turn;
-    while (*at && *at != s) at = &(*at)->queue_next;
+    struct seat **at = &entry->turn;
+    while (*at && *at != s) at = &(*at)->line_next;
     return at;
 }
 
-static int turn_has(struct lock_entry *entry, const struct slot *s)
+static int turn_has(struct lock_entry *entry, const struct seat *s)
 {
     return *turn_place(entry, s) != NULL;
 }
 
-static void turn_take(struct lock_entry *entry, struct slot *s)
+static void turn_take(struct lock_entry *entry, struct seat *s)
 {
-    assert(!s->queued && !s->queue_next && !turn_has(entry, s));
+    assert(!s->in_line && !s->line_next && !turn_has(entry, s));
     *turn_place(entry, NULL) = s;
 }
 
-static void turn_drop(struct lock_entry *entry, struct slot *s)
+static void turn_drop(struct lock_entry *entry, struct seat *s)
 {
-    struct slot **at = turn_place(entry, s);
+    struct seat **at = turn_place(entry, s);
     if (!*at) return;
-    *at = s->queue_next;
-    s->queue_next = NULL;
+    *at = s->line_next;
+    s->line_next = NULL;
 }
 
 /* The most permits that a holder may want to be allowed to contend now; 0: none
@@ -212,10 +212,10 @@ static void turn_drop(struct lock_entry *entry, struct slot *s)
  * refused, too; and while an answer is awaited, no further holder asks. */
 static int64_t turn_room(const struct lock_entry *entry, unsigned hold_flags)
 {
-    const struct slot *last = entry->turn;
+    const struct seat *last = entry->turn;
     if (!last) return INT64_MAX;
     if (!(hold_flags & HOLD_MANY)) return 0;
-    while (last->queue_next) last = last->queue_next;
+    while (last->line_next) last = last->line_next;
     int is_refused = last->hold.state == HOLD_WAITING && last->hold.busy;
     return is_refused ? last->permits - 1 : 0;
 }
@@ -227,17 +227,17 @@ int hf__turn_is_open(const struct lock_entry *entry, unsigned hold_flags,
     return room > 0 && permits <= room;
 }
 
-static int turn_is_open(const struct lock_entry *entry, const struct slot *s)
+static int turn_is_open(const struct lock_entry *entry, const struct seat *s)
 {
     return hf__turn_is_open(entry, s->hold.flags, s->permits);
 }
 
 /* The first in the queue that may contend now, or NULL. */
-static struct slot *turn_next(const struct lock_entry *entry)
+static struct seat *turn_next(const struct lock_entry *entry)
 {
-    struct slot *s = entry->queue_head;
+    struct seat *s = entry->line_head;
     int64_t room = s ? turn_room(entry, s->hold.flags) : 0;
-    while (room > 0 && s && s->permits > room) s = s->queue_next;
+    while (room > 0 && s && s->permits > room) s = s->line_next;
     return room > 0 ? s : NULL;
 }
 
@@ -253,11 +253,11 @@ static int64_t grace_us(struct engine *e, const struct lock_entry *entry)
 static void turn_pass(struct engine *e, struct lock_entry *entry)
 {
     struct hold_event ev = {.type = EV_TURN, .wait_us = grace_us(e, entry)};
-    struct slot *s = turn_next(entry);
-    if (!s || !hf__store_is_ready(e, entry)) return;
-    queue_remove(entry, s);
+    struct seat *s = turn_next(entry);
+    if (!s || !hf__nodes_are_ready(e, entry)) return;
+    line_remove(entry, s);
     turn_take(entry, s);
-    hf__slot_step(e, s, &ev);
+    hf__seat_step(e, s, &ev);
 }
 
 /* A holder that queues at the store waits for no turn in this process: all of
@@ -265,10 +265,10 @@ static void turn_pass(struct engine *e, struct lock_entry *entry)
 static void turn_free(struct engine *e, struct lock_entry *entry)
 {
     entry->refs++;
-    for (struct slot *s = entry->queue_head, *next; s; s = next) {
+    for (struct seat *s = entry->line_head, *next; s; s = next) {
         struct hold_event turn = {.type = EV_TURN};
-        next = s->queue_next;
-        if (s->hold.flags & HOLD_QUEUES) hf__slot_step(e, s, &turn);
+        next = s->line_next;
+        if (s->hold.flags & HOLD_QUEUES) hf__seat_step(e, s, &turn);
     }
     hf__entry_unref(e, entry);
 }
@@ -277,22 +277,22 @@ static void turn_free(struct engine *e, struct lock_entry *entry)
 void hf__turn_pass_all(struct engine *e)
 {
     for (struct op *op = e->all, *next; op; op = next) {
-        struct slot *s = op->slot;
+        struct seat *s = op->seat;
         struct hold_event ready = {.type = EV_READY};
         struct hold_event turn = {.type = EV_TURN};
         next = op->all_next;
-        if (!s || !s->queued) continue;
-        if (!hf__store_is_ready(e, s->entry)) {
+        if (!s || !s->in_line) continue;
+        if (!hf__nodes_are_ready(e, s->entry)) {
             ready.flags = HOLD_BLIND;
-            if (e->conf.settle_us > e->now_us) hf__slot_step(e, s, &ready);
+            if (e->conf.settle_us > e->now_us) hf__seat_step(e, s, &ready);
             continue;
         }
         if (s->hold.flags & HOLD_QUEUES) {
             turn_free(e, s->entry);
         } else if (s->hold.one_try || s->hold.flags & HOLD_SHARED) {
-            hf__slot_step(e, s, &turn);
+            hf__seat_step(e, s, &turn);
         } else {
-            hf__slot_step(e, s, &ready);
+            hf__seat_step(e, s, &ready);
             turn_pass(e, s->entry);
         }
     }
@@ -301,10 +301,10 @@ void hf__turn_pass_all(struct engine *e)
 /* Is it time to let other processes have it?  If some wait, then after
  * LOCAL_TURNS_MAX turns within this process: the next hold here asks only when
  * the others have heard of the release, too. */
-static int turn_is_polite(const struct slot *s)
+static int turn_is_polite(const struct seat *s)
 {
     struct lock_entry *entry = s->entry;
-    if (hf__pass_is_over(s) && entry->told != 0) return 1;
+    if (hf__handover_is_over(s) && entry->told != 0) return 1;
     if (entry->told <= 0) {
         entry->turns = 0;
         return 0;
@@ -324,17 +324,17 @@ static void turn_owe(struct lock_entry *entry)
 /* HOLD_MANY: the first hold of this process that asks right behind a
  * release: a hold that has the turn and waits, or else the first of the
  * queue.  NULL: there is none, or other processes go first. */
-static struct slot *many_next(const struct lock_entry *entry)
+static struct seat *many_next(const struct lock_entry *entry)
 {
-    struct slot *s = entry->turn;
+    struct seat *s = entry->turn;
     if (!s || entry->debt > 0) return NULL;
-    while (s && s->hold.state != HOLD_WAITING) s = s->queue_next;
-    return s ? s : entry->queue_head;
+    while (s && s->hold.state != HOLD_WAITING) s = s->line_next;
+    return s ? s : entry->line_head;
 }
 
 /* Before its release goes out: will the next hold of this process ask right
  * behind it? */
-void hf__turn_leave(struct slot *s)
+void hf__turn_leave(struct seat *s)
 {
     int is_last = s->hold.state == HOLD_HELD && s->hold.count == 1;
     if (s->hold.flags & HOLD_MANY)
@@ -343,13 +343,13 @@ void hf__turn_leave(struct slot *s)
         s->followed = !turn_is_polite(s);
 }
 
-static int is_hushed_many(const struct engine *e, const struct slot *s)
+static int is_hushed_many(const struct engine *e, const struct seat *s)
 {
-    const struct slot *next = many_next(s->entry);
+    const struct seat *next = many_next(s->entry);
     /* Unless it takes all permits that are released, other processes must hear
      * of the rest. */
     return s->followed && next && next->permits == s->permits
-           && s->entry->told >= 0 && hf__store_is_ready(e, s->entry)
+           && s->entry->told >= 0 && hf__nodes_are_ready(e, s->entry)
            && next->hold.lease_us >= s->hold.lease_us
            && !(next->hold.plan && next->hold.plan->max_hold_us);
 }
@@ -357,16 +357,16 @@ static int is_hushed_many(const struct engine *e, const struct slot *s)
 /* Shall the release wake no waiter of other processes?  A waiter that is woken
  * would only find the lock taken again.  But if the next hold is shorter, they
  * must hear of it: they sleep until the end of the hold that they know of. */
-int hf__turn_is_hushed(const struct engine *e, const struct slot *s)
+int hf__turn_is_hushed(const struct engine *e, const struct seat *s)
 {
-    const struct slot *next = s->entry->queue_head;
+    const struct seat *next = s->entry->line_head;
     if (s->hold.flags & HOLD_MANY) return is_hushed_many(e, s);
     return s->followed && next && s->entry->told > 0 && s->hold.conf->nodes == 1
            && next->hold.lease_us >= s->hold.lease_us
            && !(next->hold.plan && next->hold.plan->max_hold_us);
 }
 
-static void getting_set(struct engine *e, struct slot *s, int getting)
+static void getting_set(struct engine *e, struct seat *s, int getting)
 {
     struct lock_entry *entry = s->entry;
     if (s->getting == getting) return;
@@ -385,7 +385,7 @@ static void getting_set(struct engine *e, struct slot *s, int getting)
 }
 
 /* Does the hold, in its state, keep others of this process from contending? */
-static int turn_is_taken(const struct slot *s)
+static int turn_is_taken(const struct seat *s)
 {
     enum hold_state state = s->hold.state;
     if (s->hold.flags & (HOLD_SHARED | HOLD_QUEUES)) return 0;
@@ -395,36 +395,36 @@ static int turn_is_taken(const struct slot *s)
 
 /* Wake the holds that have the turn, from this one on: the one that wants the
  * most permits asks first. */
-static void many_wake(struct engine *e, struct slot *s)
+static void many_wake(struct engine *e, struct seat *s)
 {
-    for (struct slot *next; s; s = next) {
+    for (struct seat *next; s; s = next) {
         struct hold_event wake = {.type = EV_WAKE};
-        next = s->queue_next;
-        if (s->hold.state == HOLD_WAITING) hf__slot_step(e, s, &wake);
+        next = s->line_next;
+        if (s->hold.state == HOLD_WAITING) hf__seat_step(e, s, &wake);
     }
 }
 
 /* After a release: let the next hold of this process ask, unless it is time for
  * other processes to come first. */
-static void many_follow(struct engine *e, struct slot *s)
+static void many_follow(struct engine *e, struct seat *s)
 {
     struct lock_entry *entry = s->entry;
     struct hold_event turn = {.type = EV_TURN};
-    struct slot *next = many_next(entry);
+    struct seat *next = many_next(entry);
     if (!s->followed && entry->turns >= LOCAL_TURNS_MAX) turn_owe(entry);
     if (!s->followed || !next) return;
     if (turn_has(entry, next)) {
         many_wake(e, next);
-    } else if (hf__store_is_ready(e, entry)) {
-        queue_remove(entry, next);
-        hf__slot_step(e, next, &turn);
+    } else if (hf__nodes_are_ready(e, entry)) {
+        line_remove(entry, next);
+        hf__seat_step(e, next, &turn);
     }
 }
 
 /* A holder that has got its permits leaves the turn to the next.  A holder that
  * asked in vain beside those that have the turn queues again, unless it wants
  * fewer permits than they do. */
-static void many_update(struct engine *e, struct slot *s,
+static void many_update(struct engine *e, struct seat *s,
                         enum hold_state before)
 {
     struct lock_entry *entry = s->entry;
@@ -441,29 +441,29 @@ static void many_update(struct engine *e, struct slot *s,
     if (turn_is_open(entry, s))
         turn_take(entry, s);
     else
-        hf__slot_step(e, s, &back);
+        hf__seat_step(e, s, &back);
 }
 
-void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before)
+void hf__turn_update(struct engine *e, struct seat *s, enum hold_state before)
 {
     struct lock_entry *entry = s->entry;
     enum hold_state state = s->hold.state;
     getting_set(e, s,
-                state == HOLD_QUEUED || state == HOLD_TRYING
+                state == HOLD_IN_LINE || state == HOLD_TRYING
                     || state == HOLD_WAITING);
-    if (s->queued && state != HOLD_QUEUED) queue_remove(entry, s);
-    if (!s->queued && state == HOLD_QUEUED) queue_add(entry, s);
+    if (s->in_line && state != HOLD_IN_LINE) line_remove(entry, s);
+    if (!s->in_line && state == HOLD_IN_LINE) line_add(entry, s);
     if (before != state && turn_is_taken(s) && !turn_has(entry, s)
         && turn_is_open(entry, s))
         turn_take(entry, s);
     if (s->hold.flags & HOLD_MANY) many_update(e, s, before);
     if (!turn_has(entry, s)) {
-        if (state == HOLD_QUEUED) turn_pass(e, entry);
+        if (state == HOLD_IN_LINE) turn_pass(e, entry);
         return;
     }
     if (state == HOLD_HELD) entry->debt = 0;
     if (state == HOLD_RELEASING && s->followed) turn_drop(entry, s);
-    if (state == HOLD_RELEASING && !entry->queue_head) entry->crowded = 0;
+    if (state == HOLD_RELEASING && !entry->line_head) entry->crowded = 0;
     if (state == HOLD_DONE || state == HOLD_LOST) {
         turn_drop(entry, s);
         if (state == HOLD_DONE && before == HOLD_RELEASING) turn_owe(entry);
@@ -475,14 +475,14 @@ void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before)
 
 /* Send `op` to these nodes; returns the nodes that it could be sent to. */
 static uint16_t watch_send(struct engine *e, struct lock_entry *entry,
-                           enum request_op op, uint32_t nodes)
+                           enum verb op, uint32_t nodes)
 {
     const struct hold_conf *conf = hf__conf_of(e, entry);
     uint32_t sent = 0;
     for (int i = 0; i < conf->nodes; i++) {
         struct request *r = nodes >> i & 1 ? hf__request_new(e) : NULL;
         if (!r) continue;
-        r->op = op;
+        r->verb = op;
         r->kind = entry->kind;
         r->flags = entry->queues ? REQ_QUEUE : 0;
         r->name = entry->name;
@@ -503,12 +503,12 @@ static void watched_tell(struct engine *e, struct lock_entry *entry,
 {
     int64_t wait_us = type == EV_WAKE ? grace_us(e, entry) : 0;
     /* A step may finish a hold and take it off the list. */
-    for (struct slot *s = entry->slots, *next; s; s = next) {
+    for (struct seat *s = entry->seats, *next; s; s = next) {
         struct hold_event ev = {
             .type = type, .status = status, .wait_us = wait_us};
         next = s->next;
         if (s->hold.state == HOLD_TRYING || s->hold.state == HOLD_WAITING)
-            hf__slot_step(e, s, &ev);
+            hf__seat_step(e, s, &ev);
         else if (type == EV_WATCHED && status != HF_OK)
             s->hold.watched = s->hold.watch_asked = 0; /* ask when trying */
     }
@@ -518,13 +518,13 @@ static void watched_tell(struct engine *e, struct lock_entry *entry,
 static void watch_more(struct engine *e, struct lock_entry *entry)
 {
     entry->watch = WATCH_ASKED;
-    entry->watch_open = watch_send(e, entry, OP_WATCH, entry->watch_on);
+    entry->watch_open = watch_send(e, entry, VERB_WATCH, entry->watch_on);
     if (entry->watch_open) return;
     entry->watch = WATCH_ON; /* no memory: waiters in the queue poll */
     entry->queues = 0;
 }
 
-void hf__watch_want(struct engine *e, struct slot *s)
+void hf__watch_want(struct engine *e, struct seat *s)
 {
     struct lock_entry *entry = s->entry;
     struct hold_event ev = {.type = EV_WATCHED, .status = HF_OK};
@@ -534,7 +534,7 @@ void hf__watch_want(struct engine *e, struct slot *s)
     if (entry->watch == WATCH_ON && is_new) {
         watch_more(e, entry);
     } else if (entry->watch == WATCH_ON) {
-        hf__slot_step(e, s, &ev);
+        hf__seat_step(e, s, &ev);
     } else if (entry->watch == WATCH_OFF) {
         const struct hold_conf *conf = s->hold.conf;
         uint32_t all = (UINT32_C(1) << conf->nodes) - 1;
@@ -542,7 +542,7 @@ void hf__watch_want(struct engine *e, struct slot *s)
         if (hf__heap_reserve(&e->lingers, e->alloc, e->table_len) != 0) return;
         entry->watch_round++;
         entry->watch_on = 0;
-        entry->watch_open = watch_send(e, entry, OP_WATCH, all & ~conf->down);
+        entry->watch_open = watch_send(e, entry, VERB_WATCH, all & ~conf->down);
         if (!entry->watch_open) return;
         entry->watch = WATCH_ASKED;
         entry->refs++; /* for as long as it is watched */
@@ -564,7 +564,7 @@ void hf__watch_answer(struct engine *e, struct lock_entry *entry,
                  rep->verdict == V_GRANTED ? HF_OK : rep->status);
     if (entry->watch == WATCH_OFF) {
         /* Also the watch from before hand-overs were asked for. */
-        if (!e->closing) watch_send(e, entry, OP_UNWATCH, entry->watch_on);
+        if (!e->closing) watch_send(e, entry, VERB_UNWATCH, entry->watch_on);
         entry->watch_on = 0;
         entry->queues = 0;
         hf__entry_unref(e, entry);
@@ -581,11 +581,11 @@ void hf__watch_follow(struct engine *e, int node)
 {
     uint32_t bit = UINT32_C(1) << node;
     for (struct op *op = e->all; op; op = op->all_next) {
-        struct lock_entry *entry = op->slot ? op->slot->entry : NULL;
+        struct lock_entry *entry = op->seat ? op->seat->entry : NULL;
         if (!entry || entry->is_host || entry->watch == WATCH_OFF
             || (entry->watch_on | entry->watch_open) & bit)
             continue;
-        entry->watch_open |= watch_send(e, entry, OP_WATCH, bit);
+        entry->watch_open |= watch_send(e, entry, VERB_WATCH, bit);
     }
 }
 
@@ -606,7 +606,7 @@ void hf__watch_sweep(struct engine *e)
                                   - offsetof(struct lock_entry, linger));
         hf__heap_set(&e->lingers, t, TIME_NEVER);
         entry->watch = WATCH_OFF;
-        watch_send(e, entry, OP_UNWATCH,
+        watch_send(e, entry, VERB_UNWATCH,
                    (uint32_t)(entry->watch_on | entry->watch_open));
         entry->queues = 0;
         entry->watch_round++;

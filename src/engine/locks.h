@@ -8,7 +8,7 @@
 #include "engine/heap.h"
 
 struct engine;
-struct slot;
+struct seat;
 
 enum watch_state { WATCH_OFF, WATCH_ASKED, WATCH_ON };
 
@@ -17,21 +17,21 @@ enum watch_state { WATCH_OFF, WATCH_ASKED, WATCH_ON };
 struct lock_entry {
     struct lock_entry *hash_next;
     struct ballot ballot;
-    struct slot *slots;      /* holds of this name */
-    struct slot *queue_head; /* holds that wait for their turn */
-    struct slot *queue_tail;
-    struct slot *turn;    /* the hold that contends or is held; of a semaphore
-                           * the holds that contend, by queue_next, each for
+    struct seat *seats;     /* holds of this name */
+    struct seat *line_head; /* holds that wait for their turn */
+    struct seat *line_tail;
+    struct seat *turn;    /* the hold that contends or is held; of a semaphore
+                           * the holds that contend, by line_next, each for
                            * fewer permits than the one before it */
     struct timer linger;  /* unwatch then */
     uint32_t hash;        /* of kind and name */
     int32_t told;         /* processes told of the last release; -1: unknown */
     int32_t debt;         /* wake-ups at which other processes go first */
-    uint32_t refs;        /* lock objects, operations, slots, requests */
+    uint32_t refs;        /* lock objects, operations, seats, requests */
     uint32_t getting;     /* holds that are being acquired */
     int32_t turns;        /* hand-overs in a row within this process */
-    uint32_t watch_round; /* the OP_WATCH whose answer counts */
-    uint16_t watch_open;  /* nodes, by bit, that have not answered OP_WATCH */
+    uint32_t watch_round; /* the VERB_WATCH whose answer counts */
+    uint16_t watch_open;  /* nodes, by bit, that have not answered VERB_WATCH */
     uint16_t watch_on;    /* nodes, by bit, that send wake-ups */
     uint8_t watch;        /* enum watch_state */
     uint8_t crowded : 1;  /* holds of this process queued while it was last
@@ -61,13 +61,13 @@ struct lock_entry *hf__entry_find_at(struct engine *e, int is_host,
 void hf__entry_unref(struct engine *e, struct lock_entry *entry);
 
 /* The state of `s` was `before` its step. */
-void hf__turn_update(struct engine *e, struct slot *s, enum hold_state before);
+void hf__turn_update(struct engine *e, struct seat *s, enum hold_state before);
 void hf__turn_pass_all(struct engine *e);
 /* May a holder that wants `permits` contend for the name now? */
 int hf__turn_is_open(const struct lock_entry *entry, unsigned hold_flags,
                      int64_t permits);
-void hf__turn_leave(struct slot *s);
-int hf__turn_is_hushed(const struct engine *e, const struct slot *s);
+void hf__turn_leave(struct seat *s);
+int hf__turn_is_hushed(const struct engine *e, const struct seat *s);
 
 /* Will the store hand the lock over?  For other kinds it only keeps places. */
 static inline int hf__is_handed_over(const struct lock_entry *entry,
@@ -76,7 +76,7 @@ static inline int hf__is_handed_over(const struct lock_entry *entry,
     return hold_flags & HOLD_QUEUES && entry->kind == KIND_PLAIN;
 }
 
-void hf__watch_want(struct engine *e, struct slot *s);
+void hf__watch_want(struct engine *e, struct seat *s);
 void hf__watch_answer(struct engine *e, struct lock_entry *entry,
                       const struct request *r, const struct reply *reply);
 void hf__watch_follow(struct engine *e, int node);

@@ -18,11 +18,11 @@
 #include "engine/direct.h"
 #include "engine/engine.h"
 #include "engine/guards.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/host.h"
 #include "engine/locks.h"
-#include "engine/member.h"
-#include "engine/member_text.h"
+#include "engine/voter.h"
+#include "engine/voter_text.h"
 #include "engine/op.h"
 #include "engine/recheck.h"
 #include "engine/values.h"
@@ -48,7 +48,7 @@ struct request *hf__request_new(struct engine *e)
  * even without memory. */
 int hf__request_reserve(struct engine *e)
 {
-    if (e->requests_len > e->slots_len) return 0;
+    if (e->requests_len > e->seats_len) return 0;
     struct request *r = hf__alloc(e->alloc, sizeof *r);
     if (!r) return -1;
     e->requests_len++;
@@ -65,7 +65,7 @@ void hf__request_free(struct engine *e, struct request *r)
 /* Is its answer of use even if no operation waits for it? */
 static int is_pressing(const struct request *r)
 {
-    return r->op != OP_PROPOSE && r->op != OP_RELEASE;
+    return r->verb != VERB_PROPOSE && r->verb != VERB_RELEASE;
 }
 
 struct node *hf__node_next(struct engine *e, const struct node *n)
@@ -84,15 +84,15 @@ void hf__request_send(struct engine *e, struct node *n, struct request *r)
     r->next = NULL;
     e->inflight++;
     e->pressing += (size_t)is_pressing(r);
-    n->releases += r->op == OP_RELEASE;
+    n->releases += r->verb == VERB_RELEASE;
     n->dirty = 1;
     n->backend->submit(n->conn, r);
 }
 
-int hf__store_is_ready(const struct engine *e, const struct lock_entry *entry)
+int hf__nodes_are_ready(const struct engine *e, const struct lock_entry *entry)
 {
     if (entry->is_host) return e->host->node.clock_known;
-    if (e->conf.nodes > 1) return hf__members_are_decided(e);
+    if (e->conf.nodes > 1) return hf__voters_are_decided(e);
     return e->nodes[0].clock_known;
 }
 
@@ -123,8 +123,8 @@ enum hf_link hf__node_link(const struct engine *e, const struct node *n)
                    : HF_LINK_DOWN;
     if (is_alone) return HF_LINK_UP;
     if (n->stand == STAND_REFUSED) return HF_LINK_REFUSED;
-    if (hf__member_is_ahead(e, n)) return HF_LINK_CLOCK;
-    if (hf__member_is_left_blank(e, n)) return HF_LINK_BLANK;
+    if (hf__voter_is_ahead(e, n)) return HF_LINK_CLOCK;
+    if (hf__voter_is_left_blank(e, n)) return HF_LINK_BLANK;
     if (n->stand == STAND_QUARANTINED) return HF_LINK_QUARANTINED;
     return n->stand == STAND_SETTLED ? HF_LINK_UP : HF_LINK_ASKING;
 }
@@ -142,16 +142,16 @@ void hf__node_failed(struct node *n, int status, const char *text)
  * unread for a while, and its delay says nothing of the node. */
 static int is_waited_for(const struct request *r)
 {
-    const struct slot *s = r->user;
+    const struct seat *s = r->user;
     if (r->user_kind != USER_SLOT) return 1;
-    if (r->op == OP_RELEASE) return s->hold.state == HOLD_RELEASING;
+    if (r->verb == VERB_RELEASE) return s->hold.state == HOLD_RELEASING;
     return s->hold.round_open && r->round == s->hold.round;
 }
 
 static void learn(struct engine *e, struct node *n, const struct request *r,
                   const struct reply *rep)
 {
-    if (hf__is_member(n)) hf__clock_heard(e, n, r, rep);
+    if (hf__is_member(n)) hf__clocks_heard(e, n, r, rep);
     if (rep->node_us) {
         n->offset_us = rep->node_us - e->now_us;
         n->clock_known = 1;
@@ -185,12 +185,14 @@ static int is_to_be_repeated(const struct engine *e, const struct node *n,
     if (hf_status_advice(rep->status) == HF_ADVICE_FIX) return 0;
     if (e->now_us + AGAIN_US_MIN >= r->until_us) return 0;
     if (r->user_kind == USER_OP && hf__is_member(n)) return 0; /* others do */
-    if (r->op == OP_RELEASE) return !MUTATED(RELEASE_ONCE);
-    if (r->op == OP_INSPECT && r->user_kind == USER_SLOT) return 1;
+    if (r->verb == VERB_RELEASE) return !MUTATED(RELEASE_ONCE);
+    if (r->verb == VERB_INSPECT && r->user_kind == USER_SLOT) return 1;
     if (r->user_kind != USER_OP || rep->verdict == V_ERROR) return 0;
-    return rep->verdict == V_UNSENT || r->op == OP_INSPECT || r->op == OP_LIST
-           || r->op == OP_TALLY /* the store knows it by owner and attempt */
-           || hf__value_is_repeatable(r) || hf__guard_is_repeatable(r);
+    return rep->verdict == V_UNSENT || r->verb == VERB_INSPECT
+           || r->verb == VERB_LIST
+           || r->verb
+                  == VERB_TALLY /* the store knows it by owner and attempt */
+           || hf__values_is_repeatable(r) || hf__guards_is_repeatable(r);
 }
 
 /* The status that the sentence of a reply explains. */
@@ -205,46 +207,46 @@ static void op_hear(struct op *op, const struct request *r,
                     const struct reply *rep)
 {
     uint32_t node = UINT32_C(1) << r->node;
-    if (r->op != OP_PROPOSE && r->op != OP_INSPECT) return;
+    if (r->verb != VERB_PROPOSE && r->verb != VERB_INSPECT) return;
     if (rep->verdict <= V_OTHER || r->flags & REQ_SPOKEN)
         op->spoken |= node;
     else
         op->spoken &= ~node;
 }
 
-static void slot_answered(struct engine *e, struct slot *s,
+static void seat_answered(struct engine *e, struct seat *s,
                           const struct request *r, const struct reply *rep)
 {
     struct hold_event ev = {.type = EV_REPLY};
-    if (r->op == OP_INSPECT) {
+    if (r->verb == VERB_INSPECT) {
         hf__recheck_answered(e, s, r, rep);
         return;
     }
     if (rep->verdict == V_BUSY) s->seen_us = rep->node_us;
     if (rep->counter) hf__ballot_saw(&s->entry->ballot, rep->counter);
     if (rep->fence) {
-        int64_t reserved = r->op == OP_PROPOSE ? r->block : 0;
+        int64_t reserved = r->verb == VERB_PROPOSE ? r->block : 0;
         hf__ballot_saw(&s->entry->ballot, rep->fence + reserved);
     }
     int is_counted = rep->waiters >= 0 || !(r->flags & REQ_HUSHED);
-    if (r->op == OP_RELEASE && rep->verdict == V_GRANTED && is_counted) {
+    if (r->verb == VERB_RELEASE && rep->verdict == V_GRANTED && is_counted) {
         int is_heard = s->entry->watch == WATCH_ON && rep->waiters > 0;
         int64_t told = min64(rep->waiters - is_heard, TOLD_MAX);
         s->entry->told = (int32_t)told;
     }
-    hf__slot_heard(e, s, r, rep);
+    hf__seat_heard(e, s, r, rep);
     if (s->op) op_hear(s->op, r, rep);
     if (s->op && (rep->text || rep->verdict == V_BUSY))
         hf__error_set(&s->op->err, status_of(rep), "%s",
                       rep->text ? rep->text : "");
     if (s->op && rep->verdict == V_GRANTED && s->hold.conf->nodes == 1)
         s->op->grant.replicas = rep->replicas;
-    ev.op = r->op;
+    ev.verb = r->verb;
     ev.round = r->round;
     ev.node = r->node;
     ev.reply = rep;
     ev.repeated = (r->flags & REQ_REPEATED) != 0;
-    hf__slot_step(e, s, &ev);
+    hf__seat_step(e, s, &ev);
 }
 
 static void env_reply(struct backend_env *env, struct request *r,
@@ -255,7 +257,7 @@ static void env_reply(struct backend_env *env, struct request *r,
     assert(e->inflight > 0);
     e->inflight--;
     e->pressing -= (size_t)is_pressing(r);
-    n->releases -= r->op == OP_RELEASE;
+    n->releases -= r->verb == VERB_RELEASE;
     learn(e, n, r, rep);
     if (is_to_be_repeated(e, n, r, rep)) {
         if (rep->verdict == V_UNKNOWN) r->flags |= REQ_REPEATED;
@@ -278,24 +280,24 @@ static int is_changed(const struct request *r, const struct reply *rep)
 void hf__node_answer(struct engine *e, struct node *n, struct request *r,
                      const struct reply *rep)
 {
-    if (hf__is_member(n) && is_changed(r, rep)) hf__member_unsettle(e, n, 0);
+    if (hf__is_member(n) && is_changed(r, rep)) hf__voter_unsettle(e, n, 0);
     switch (r->user_kind) {
     case USER_OP:
         op_hear(r->user, r, rep);
         hf__direct_answered(e, r->user, r, rep);
         break;
     case USER_ENTRY:
-        if (r->op == OP_WATCH) hf__watch_answer(e, r->user, r, rep);
+        if (r->verb == VERB_WATCH) hf__watch_answer(e, r->user, r, rep);
         hf__entry_unref(e, r->user);
         break;
     case USER_NODE:
-        hf__member_answered(e, n, r, rep);
+        hf__voter_answered(e, n, r, rep);
         break;
     default: {
-        struct slot *s = r->user;
-        slot_answered(e, s, r, rep);
+        struct seat *s = r->user;
+        seat_answered(e, s, r, rep);
         s->requests--;
-        hf__slot_let_go(e, s);
+        hf__seat_let_go(e, s);
         break;
     }
     }
@@ -351,12 +353,12 @@ static void env_handed(struct backend_env *env, const struct handoff *h)
     char owner[OWNER_LEN_MAX];
     struct lock_entry *entry =
         hf__entry_find_at(e, n->is_host, h->kind, h->name, h->name_len);
-    struct slot *s = entry ? entry->slots : NULL;
+    struct seat *s = entry ? entry->seats : NULL;
     for (; s; s = s->next) {
-        hf__slot_owner(e, s, owner);
+        hf__seat_owner(e, s, owner);
         if (strcmp(owner, h->owner) == 0) break;
     }
-    if (s) hf__slot_step(e, s, &ev);
+    if (s) hf__seat_step(e, s, &ev);
 }
 
 /* Fail operations that wait for the node's clock: there will be none. */
@@ -364,11 +366,11 @@ static void blind_fail(struct engine *e, const struct node *n, int status)
 {
     for (struct op *op = e->all, *next; op; op = next) {
         next = op->all_next;
-        if (op->slot && op->slot->hold.state == HOLD_QUEUED && op->slot->queued
-            && op->slot->entry->is_host == n->is_host
-            && !hf__store_is_ready(e, op->slot->entry)) {
+        if (op->seat && op->seat->hold.state == HOLD_IN_LINE
+            && op->seat->in_line && op->seat->entry->is_host == n->is_host
+            && !hf__nodes_are_ready(e, op->seat->entry)) {
             struct hold_event ev = {.type = EV_FAIL, .status = status};
-            hf__slot_step(e, op->slot, &ev);
+            hf__seat_step(e, op->seat, &ev);
         }
     }
 }
@@ -384,7 +386,7 @@ static void env_link(struct backend_env *env, int up, int64_t node_us,
         n->last_error = *err;
         n->last_error.node = n->index;
     }
-    if (hf__is_member(n)) hf__member_link(e, n, up);
+    if (hf__is_member(n)) hf__voter_link(e, n, up);
     if (up) {
         n->offset_us = node_us - e->now_us;
         n->clock_known = 1;
@@ -440,7 +442,7 @@ int hf__node_open(struct engine *e, struct node *n, int index,
         .alloc = e->alloc,
         .conf = n->conf ? n->conf : &e->backend_conf,
         .reply = env_reply,
-        .watch = env_watch,
+        .await_fd = env_watch,
         .timer = env_timer,
         .wake = env_wake,
         .handed = env_handed,
@@ -470,7 +472,7 @@ void hf__nodes_tick(struct engine *e)
         }
         if (n->again_us <= e->now_us) hf__again_tick(e, n);
     }
-    if (e->conf.nodes > 1) hf__members_tick(e);
+    if (e->conf.nodes > 1) hf__voters_tick(e);
 }
 
 int64_t hf__nodes_next_us(const struct engine *e)
@@ -481,7 +483,7 @@ int64_t hf__nodes_next_us(const struct engine *e)
         if (n->timer_us < next) next = n->timer_us;
         if (n->again_us < next) next = n->again_us;
     }
-    return e->conf.nodes > 1 ? min64(next, hf__members_next_us(e)) : next;
+    return e->conf.nodes > 1 ? min64(next, hf__voters_next_us(e)) : next;
 }
 
 void hf__nodes_shut(struct engine *e)

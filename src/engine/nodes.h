@@ -100,6 +100,6 @@ void hf__request_send(struct engine *e, struct node *n, struct request *r);
 
 /* May locks of this entry's store be asked for: is its clock known, and may
  * enough members vote? */
-int hf__store_is_ready(const struct engine *e, const struct lock_entry *entry);
+int hf__nodes_are_ready(const struct engine *e, const struct lock_entry *entry);
 
 #endif

@@ -14,7 +14,7 @@
 #include "sys/park.h"
 
 struct lock_entry;
-struct slot;
+struct seat;
 
 enum op_type {
     OP_TYPE_ACQUIRE,
@@ -131,7 +131,7 @@ struct op {
     struct lock_entry *entry; /* pinned; NULL for LIST */
     enum op_fall fall;
     uint64_t holder;
-    struct slot *target; /* RELEASE, EXTEND: of this hold, which is pinned;
+    struct seat *target; /* RELEASE, EXTEND: of this hold, which is pinned;
                           * NULL: of the one that the holder has */
     unsigned flags;      /* HF_ACQUIRE_* */
     int order;           /* ACQUIRE: enum hf_order */
@@ -166,7 +166,7 @@ struct op {
                       * none is wanted */
 
     int status;           /* the result, and what belongs to it */
-    struct slot *granted; /* with a handle: pinned for it; else NULL */
+    struct seat *granted; /* with a handle: pinned for it; else NULL */
     hf_hold *hold;        /* the handle, once it stands for that; of a target
                            * the one that it is released by */
     struct hf_error err;
@@ -197,7 +197,7 @@ struct op {
                                   * quorum, by bit */
     uint32_t done, gone, taken; /* nodes, by bit, by what they said */
     int agree;                  /* INSPECT: count of the majority vote */
-    struct slot *slot;          /* the hold it works on, while it does */
+    struct seat *seat;          /* the hold it works on, while it does */
     struct op *next;            /* in one queue at a time */
     struct op *all_next, *all_prev; /* all that are under way */
     int finished;                   /* the engine is through with it */

@@ -14,13 +14,13 @@
 #include "engine/direct.h"
 #include "engine/engine.h"
 #include "engine/guards.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/host.h"
 #include "engine/locks.h"
-#include "engine/member.h"
-#include "engine/member_text.h"
+#include "engine/voter.h"
+#include "engine/voter_text.h"
 #include "engine/nodes.h"
-#include "engine/pass.h"
+#include "engine/handover.h"
 #include "engine/tallies.h"
 #include "engine/values.h"
 #include "kind/kind.h"
@@ -39,7 +39,7 @@ void hf__op_append(struct op **head, struct op **tail, struct op *op)
 
 /* The operations that wait behind another one of their holder are a ring, so
  * that a hold need only know the last. */
-void hf__pending_append(struct slot *s, struct op *op)
+void hf__pending_append(struct seat *s, struct op *op)
 {
     struct op *last = s->pending_last;
     op->next = last ? last->next : op;
@@ -48,26 +48,26 @@ void hf__pending_append(struct slot *s, struct op *op)
 }
 
 /* Remove the operation behind `before`. */
-static void pending_unlink(struct slot *s, struct op *before)
+static void pending_unlink(struct seat *s, struct op *before)
 {
     struct op *op = before->next;
     before->next = op->next;
     if (s->pending_last == op) s->pending_last = before == op ? NULL : before;
 }
 
-void hf__pending_remove(struct slot *s, struct op *op)
+void hf__pending_remove(struct seat *s, struct op *op)
 {
     struct op *before = s->pending_last;
     while (before->next != op) before = before->next;
     pending_unlink(s, before);
 }
 
-void hf__pending_go(struct engine *e, struct slot *s)
+void hf__pending_go(struct engine *e, struct seat *s)
 {
     while (s->pending_last) {
         struct op *next = s->pending_last->next;
         pending_unlink(s, s->pending_last);
-        next->slot = NULL;
+        next->seat = NULL;
         hf__op_append(&e->ready_head, &e->ready_tail, next);
         if (s->hold.state != HOLD_DONE) break;
     }
@@ -107,7 +107,7 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
                    const char *text)
 {
     assert(!op->finished);
-    op->slot = NULL;
+    op->seat = NULL;
     if (e->host && hf__host_takes(e, op, status, text)) {
         hf__op_append(&e->ready_head, &e->ready_tail, op);
         return;
@@ -134,19 +134,19 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
 
 int hf__op_is_pending(const struct op *op)
 {
-    return op->slot && op->slot->op != op;
+    return op->seat && op->seat->op != op;
 }
 
 void hf__op_fail(struct engine *e, struct op *op, int status)
 {
-    if (op->finished || (!op->slot && op->type != OP_TYPE_NAP)) return;
-    if (!op->slot || hf__op_is_pending(op)) {
-        if (op->slot) hf__pending_remove(op->slot, op);
+    if (op->finished || (!op->seat && op->type != OP_TYPE_NAP)) return;
+    if (!op->seat || hf__op_is_pending(op)) {
+        if (op->seat) hf__pending_remove(op->seat, op);
         hf__op_finish(e, op, status, NULL);
         return;
     }
     struct hold_event ev = {.type = EV_FAIL, .status = status};
-    hf__slot_step(e, op->slot, &ev);
+    hf__seat_step(e, op->seat, &ev);
     hf__engine_drain(e);
 }
 
@@ -178,7 +178,7 @@ static unsigned hold_flags(const struct engine *e, const struct op *op)
     return flags;
 }
 
-static int is_held_here(const struct engine *e, const struct slot *s)
+static int is_held_here(const struct engine *e, const struct seat *s)
 {
     return s && s->hold.state == HOLD_HELD && e->now_us < s->hold.valid_us;
 }
@@ -190,8 +190,8 @@ static void acquire_new(struct engine *e, struct op *op)
     int alone = is_one_try(op) || flags & (HOLD_SHARED | HOLD_QUEUES);
     const struct hf_error *refusal = NULL;
     if (!entry->is_host) {
-        hf__members_want(e);
-        refusal = hf__members_refusal(e);
+        hf__voters_want(e);
+        refusal = hf__voters_refusal(e);
     }
     if (refusal) {
         hf__op_finish(e, op, refusal->status, refusal->text);
@@ -202,7 +202,7 @@ static void acquire_new(struct engine *e, struct op *op)
         hf__op_finish(e, op, HF_TAKEN, NULL);
         return;
     }
-    struct slot *s = hf__slot_new(e, entry, op->holder);
+    struct seat *s = hf__seat_new(e, entry, op->holder);
     if (!s) {
         hf__op_finish(e, op, HF_NOMEM, NULL);
         return;
@@ -212,31 +212,31 @@ static void acquire_new(struct engine *e, struct op *op)
                             .wait_us = op->wait_us,
                             .lease_us = op->lease_us,
                             .plan = &op->plan};
-    if (!hf__store_is_ready(e, entry))
+    if (!hf__nodes_are_ready(e, entry))
         ev.flags |= HOLD_BLIND;
     else if (alone || hf__turn_is_open(entry, flags, op->permits))
         ev.flags |= HOLD_MAY_TRY;
     /* The watch that is on does not tell of hand-overs. */
     if (hf__is_handed_over(entry, flags) && !entry->queues)
         s->hold.watched = s->hold.watch_asked = 0;
-    s->chain_owner = hf__pass_owner(e, op);
+    s->chain_owner = hf__handover_owner(e, op);
     s->permits = (int32_t)op->permits;
     s->op = op;
-    op->slot = s;
-    hf__slot_step(e, s, &ev);
+    op->seat = s;
+    hf__seat_step(e, s, &ev);
 }
 
-static int is_getting(const struct slot *s)
+static int is_getting(const struct seat *s)
 {
     enum hold_state state = s->hold.state;
-    return state == HOLD_QUEUED || state == HOLD_TRYING
+    return state == HOLD_IN_LINE || state == HOLD_TRYING
            || state == HOLD_WAITING;
 }
 
 /* Let the operation wait for the one that its holder has under way.  But a
  * caller must not block on an acquire that may take for ever, unless it is an
  * acquire that waits itself. */
-static void op_queue(struct engine *e, struct slot *s, struct op *op)
+static void op_queue(struct engine *e, struct seat *s, struct op *op)
 {
     if (is_getting(s) && op->flags & HF_ACQUIRE_NO_REENTRY) {
         hf__op_finish(e, op, HF_INVALID, "this holder is acquiring it already");
@@ -251,35 +251,35 @@ static void op_queue(struct engine *e, struct slot *s, struct op *op)
         return;
     }
     e->pending_us = min64(e->pending_us, op->deadline_us);
-    op->slot = s;
+    op->seat = s;
     hf__pending_append(s, op);
 }
 
 /* A lease longer than the members' markers know of would outlive a
  * quarantine. */
-static int is_too_long(struct engine *e, struct op *op, const struct slot *s)
+static int is_too_long(struct engine *e, struct op *op, const struct seat *s)
 {
     char text[HF_ERROR_TEXT_MAX];
     int64_t most = s->hold.conf->lease_max_us;
     if (most && op->lease_us > most && op->lease_any) op->lease_us = most;
     if (!most || op->lease_us <= most) return 0;
-    hf__members_text(e, HF_INVALID, text, sizeof text);
+    hf__voters_text(e, HF_INVALID, text, sizeof text);
     hf__op_finish(e, op, HF_INVALID, text);
     return 1;
 }
 
 /* The same holder's hold of the same name as another kind, or NULL. */
-static struct slot *held_as(struct engine *e, const struct op *op,
+static struct seat *held_as(struct engine *e, const struct op *op,
                             enum lock_kind kind)
 {
     const struct lock_entry *entry = op->entry;
     struct lock_entry *there = hf__entry_find_at(e, entry->is_host, kind,
                                                  entry->name, entry->name_len);
-    return there ? hf__slot_find(there, op->holder) : NULL;
+    return there ? hf__seat_find(there, op->holder) : NULL;
 }
 
 /* The same holder's hold of the other side of a read/write lock, or NULL. */
-static struct slot *other_side(struct engine *e, const struct op *op)
+static struct seat *other_side(struct engine *e, const struct op *op)
 {
     assert(op->entry); /* every acquire has one */
     enum lock_kind kind = op->entry->kind;
@@ -306,7 +306,7 @@ static int is_same_kernel_lock(struct engine *e, const struct op *op)
  * holder that asks to write and then to read before that is granted. */
 static const char *self_wait(struct engine *e, const struct op *op)
 {
-    const struct slot *s = other_side(e, op);
+    const struct seat *s = other_side(e, op);
     if (is_same_kernel_lock(e, op))
         return "this holder has it as another kind, and would wait for itself: "
                "release that first";
@@ -320,7 +320,7 @@ static const char *self_wait(struct engine *e, const struct op *op)
                : "this holder is about to write it: read it after that";
 }
 
-static void acquire_start(struct engine *e, struct op *op, struct slot *s)
+static void acquire_start(struct engine *e, struct op *op, struct seat *s)
 {
     const char *why = s && s->hold.state != HOLD_LOST ? NULL : self_wait(e, op);
     if (why) {
@@ -335,11 +335,11 @@ static void acquire_start(struct engine *e, struct op *op, struct slot *s)
     if (s && op->flags & HF_ACQUIRE_NO_REENTRY && s->hold.state == HOLD_HELD) {
         /* Its lease has ended, and its timer has not run yet. */
         struct hold_event ev = {.type = EV_TIMER};
-        hf__slot_step(e, s, &ev);
+        hf__seat_step(e, s, &ev);
     }
     if (s && s->hold.state == HOLD_LOST) {
         struct hold_event ev = {.type = EV_FORGET};
-        hf__slot_step(e, s, &ev);
+        hf__seat_step(e, s, &ev);
         s = NULL;
     }
     if (!s) {
@@ -366,17 +366,17 @@ static void acquire_start(struct engine *e, struct op *op, struct slot *s)
                             .lease_us = op->lease_us,
                             .plan = &op->plan};
     s->op = op;
-    op->slot = s;
-    hf__slot_step(e, s, &ev);
+    op->seat = s;
+    hf__seat_step(e, s, &ev);
 }
 
 static void attach_start(struct engine *e, struct op *op)
 {
-    hf__members_want(e);
-    struct slot *s = hf__slot_new(e, op->entry, op->holder);
+    hf__voters_want(e);
+    struct seat *s = hf__seat_new(e, op->entry, op->holder);
     char *owner = s ? hf__strdup(e->alloc, op->ticket.owner) : NULL;
     if (!owner) {
-        if (s) hf__slot_free(e, s);
+        if (s) hf__seat_free(e, s);
         hf__op_finish(e, op, HF_NOMEM, NULL);
         return;
     }
@@ -389,14 +389,14 @@ static void attach_start(struct engine *e, struct op *op)
                             .fence = op->ticket.fence,
                             .lease_us = op->lease_us};
     s->op = op;
-    op->slot = s;
+    op->seat = s;
     s->hold.secret = op->ticket.secret;
     s->hold.number = op->ticket.number;
     s->permits = (int32_t)op->ticket.permits;
-    hf__slot_step(e, s, &ev);
+    hf__seat_step(e, s, &ev);
 }
 
-static void change_start(struct engine *e, struct op *op, struct slot *s)
+static void change_start(struct engine *e, struct op *op, struct seat *s)
 {
     enum hold_state state = s ? s->hold.state : HOLD_IDLE;
     if (state != HOLD_HELD && state != HOLD_LOST) {
@@ -406,13 +406,13 @@ static void change_start(struct engine *e, struct op *op, struct slot *s)
         return;
     }
     if (op->type == OP_TYPE_EXTEND && is_too_long(e, op, s)) return;
-    if (op->type == OP_TYPE_RELEASE && hf__pass_try(e, s, op)) return;
+    if (op->type == OP_TYPE_RELEASE && hf__handover_try(e, s, op)) return;
     struct hold_event ev = {.type = op->type == OP_TYPE_EXTEND ? EV_EXTEND
                                                                : EV_RELEASE,
                             .lease_us = op->lease_us};
     s->op = op;
-    op->slot = s;
-    hf__slot_step(e, s, &ev);
+    op->seat = s;
+    hf__seat_step(e, s, &ev);
 }
 
 /* Is its wait over?  Otherwise wait_us becomes what is left of it. */
@@ -425,13 +425,13 @@ static int is_late(struct engine *e, struct op *op)
 
 void hf__op_begin(struct engine *e, struct op *op)
 {
-    struct slot *s = op->target;
+    struct seat *s = op->target;
     if (op->undo && hf__host_undo(e, op)) return;
     if (e->host && hf__host_route(e, op)) return;
     /* The handle is closed by the release, so its callback is not told any
      * more, even if other references keep the hold for a while. */
-    if (s && op->type == OP_TYPE_RELEASE) hf__ear_remove(e, s, op->hold);
-    if (!s && op->entry) s = hf__slot_find(op->entry, op->holder);
+    if (s && op->type == OP_TYPE_RELEASE) hf__listener_remove(e, s, op->hold);
+    if (!s && op->entry) s = hf__seat_find(op->entry, op->holder);
     if (e->closing) {
         hf__op_finish(e, op, HF_CLOSED, NULL);
         return;
@@ -446,11 +446,11 @@ void hf__op_begin(struct engine *e, struct op *op)
     if (op->type == OP_TYPE_NAP) {
         e->pending_us = min64(e->pending_us, op->deadline_us);
     } else if (op->value) {
-        hf__value_start(e, op);
+        hf__values_start(e, op);
     } else if (op->guard) {
-        hf__guard_start(e, op);
+        hf__guards_start(e, op);
     } else if (op->tally) {
-        hf__tally_start(e, op);
+        hf__tallies_start(e, op);
     } else if (direct) {
         hf__direct_start(e, op);
     } else if (s && s->op) {

@@ -21,10 +21,10 @@ void hf__op_append(struct op **head, struct op **tail, struct op *op);
 
 /* Is it queued behind another operation of its holder? */
 int hf__op_is_pending(const struct op *op);
-void hf__pending_append(struct slot *s, struct op *op);
-void hf__pending_remove(struct slot *s, struct op *op);
+void hf__pending_append(struct seat *s, struct op *op);
+void hf__pending_remove(struct seat *s, struct op *op);
 /* The operation before it is done: make the next one ready; all of them if the
  * hold is over. */
-void hf__pending_go(struct engine *e, struct slot *s);
+void hf__pending_go(struct engine *e, struct seat *s);
 
 #endif

@@ -12,7 +12,7 @@
 #include <sched.h>
 #include <time.h>
 
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/nodes.h"
 #include "engine/pump_event.h"
 #include "engine/pump_keeper.h"
@@ -175,10 +175,10 @@ static int spin_wait(struct pump *p, struct op *self)
     if (!hf__spin_begin(&p->spin)) return 0;
     for (;;) {
         for (int i = 0; i < e->fds_len; i++) {
-            struct fd_watch w = e->fds[i];
+            struct awaited_fd w = e->fds[i];
             struct node *n = w.node;
-            if (w.events & WATCH_READ)
-                came |= n->backend->process(n->conn, w.fd, WATCH_READ);
+            if (w.events & AWAIT_READ)
+                came |= n->backend->process(n->conn, w.fd, AWAIT_READ);
         }
         if (came || self->finished) break;
         hf__pump_unlock(p);
@@ -209,8 +209,8 @@ static nfds_t poll_fill(const struct engine *e, struct pollfd *fds, nfds_t len)
         fds[len].fd = e->fds[i].fd;
         fds[len].events = 0;
         fds[len].revents = 0;
-        if (e->fds[i].events & WATCH_READ) fds[len].events |= POLLIN;
-        if (e->fds[i].events & WATCH_WRITE) fds[len].events |= POLLOUT;
+        if (e->fds[i].events & AWAIT_READ) fds[len].events |= POLLIN;
+        if (e->fds[i].events & AWAIT_WRITE) fds[len].events |= POLLOUT;
         len++;
     }
     return len;
@@ -221,9 +221,9 @@ static void poll_process(struct engine *e, const struct pollfd *fds,
 {
     for (nfds_t i = from; i < len; i++) {
         unsigned ready = 0;
-        if (fds[i].revents & (POLLIN | POLLHUP | POLLERR)) ready |= WATCH_READ;
+        if (fds[i].revents & (POLLIN | POLLHUP | POLLERR)) ready |= AWAIT_READ;
         if (fds[i].revents & (POLLOUT | POLLHUP | POLLERR))
-            ready |= WATCH_WRITE;
+            ready |= AWAIT_WRITE;
         if (ready) fd_process(e, fds[i].fd, ready);
     }
 }
@@ -451,7 +451,7 @@ static void run_wait(struct pump *p, struct op *op)
     hf__park_free(&op->park);
 }
 
-void hf__pump_run(struct pump *p, struct op *op)
+void hf__pump_call(struct pump *p, struct op *op)
 {
     op->complete = NULL;
     hf__park_init(&op->park);
@@ -468,24 +468,24 @@ static void deliver_later(struct pump *p)
     hf__pump_news(p);
 }
 
-static void slot_step(struct pump *p, struct slot *s, enum hold_event_type type,
+static void seat_step(struct pump *p, struct seat *s, enum hold_event_type type,
                       int64_t now_us)
 {
     struct hold_event ev = {.type = type};
     p->engine.now_us = now_us;
-    hf__slot_step(&p->engine, s, &ev);
+    hf__seat_step(&p->engine, s, &ev);
     if (is_to_flush(p)) flush(p);
     deliver_later(p);
 }
 
-void hf__pump_end(struct pump *p, struct slot *s, int64_t now_us)
+void hf__pump_end(struct pump *p, struct seat *s, int64_t now_us)
 {
-    slot_step(p, s, EV_TIMER, now_us);
+    seat_step(p, s, EV_TIMER, now_us);
 }
 
-void hf__pump_feed(struct pump *p, struct slot *s, int64_t now_us)
+void hf__pump_feed(struct pump *p, struct seat *s, int64_t now_us)
 {
-    slot_step(p, s, EV_FEED, now_us);
+    seat_step(p, s, EV_FEED, now_us);
 }
 
 /* Send what was started.  What finished at once is delivered by the thread

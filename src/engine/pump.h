@@ -67,7 +67,7 @@ struct pump {
 };
 
 /* Carry `op` out; returns when it is done. */
-void hf__pump_run(struct pump *p, struct op *op);
+void hf__pump_call(struct pump *p, struct op *op);
 
 /* Start `op`; its complete() runs later, on the thread that pumps.  HF_OK, or
  * HF_CLOSED: it will not run. */
@@ -84,10 +84,10 @@ void hf__pump_wait_all(struct pump *p, struct op *const *ops, size_t len);
 
 /* The time of `s` is over, and its holder has seen it before its timer did:
  * from now on it is lost.  Lock held. */
-void hf__pump_end(struct pump *p, struct slot *s, int64_t now_us);
+void hf__pump_end(struct pump *p, struct seat *s, int64_t now_us);
 
 /* The program says that the work behind `s` is alive.  Lock held. */
-void hf__pump_feed(struct pump *p, struct slot *s, int64_t now_us);
+void hf__pump_feed(struct pump *p, struct seat *s, int64_t now_us);
 
 /* Use the engine while no other thread does, for looks that send nothing. */
 void hf__pump_lock(struct pump *p);

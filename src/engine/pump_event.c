@@ -9,7 +9,7 @@
 #include <sched.h>
 #include <string.h>
 
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/pump.h"
 #include "sys/clock.h"
 
@@ -46,7 +46,7 @@ void hf__pump_event_add(struct pump *p, const struct hf_event *ev)
 
 /* The next notice for the thread that tells; `begins`: that wants to.  0 if
  * there is none left, or if another thread tells. */
-static int notice_next(struct pump *p, struct hf_event *ev, struct slot **about,
+static int notice_next(struct pump *p, struct hf_event *ev, struct seat **about,
                        int begins)
 {
     int64_t now_us = hf__clock_us();
@@ -62,25 +62,27 @@ static int notice_next(struct pump *p, struct hf_event *ev, struct slot **about,
 
 /* The next callback of the hold that is to be told; 0 if there is none.  The
  * list may change meanwhile. */
-static int ear_next(struct pump *p, const struct slot *s, struct hold_ear *out)
+static int listener_next(struct pump *p, const struct seat *s,
+                         struct hold_listener *out)
 {
     hf__pump_lock(p);
-    struct hold_ear *ear = s->ears;
-    while (ear && !ear->is_due) ear = ear->next;
-    if (ear) {
-        ear->is_due = 0;
-        *out = *ear;
+    struct hold_listener *listener = s->listeners;
+    while (listener && !listener->is_due) listener = listener->next;
+    if (listener) {
+        listener->is_due = 0;
+        *out = *listener;
     }
     hf__pump_unlock(p);
-    return ear != NULL;
+    return listener != NULL;
 }
 
-static void ears_tell(struct pump *p, struct slot *s, const struct hf_event *ev)
+static void ears_tell(struct pump *p, struct seat *s, const struct hf_event *ev)
 {
-    struct hold_ear ear;
-    while (ear_next(p, s, &ear)) ear.fn(ear.hold, ev, ear.user);
+    struct hold_listener listener;
+    while (listener_next(p, s, &listener))
+        listener.fn(listener.hold, ev, listener.user);
     hf__pump_lock(p);
-    hf__slot_unpin(&p->engine, s);
+    hf__seat_unpin(&p->engine, s);
     hf__pump_unlock(p);
 }
 
@@ -90,7 +92,7 @@ static void ears_tell(struct pump *p, struct slot *s, const struct hf_event *ev)
 void hf__pump_tell(struct pump *p)
 {
     struct hf_event ev;
-    struct slot *about = NULL;
+    struct seat *about = NULL;
     for (int begins = 1; notice_next(p, &ev, &about, begins); begins = 0) {
         if (about) ears_tell(p, about, &ev);
         if (p->told) p->told(p, &ev);
@@ -145,32 +147,32 @@ void hf__cancel_fire(struct hf_cancel *c)
     atomic_store(&c->fired, 1);
     hf__pump_look(c->pump);
     atomic_fetch_add(&c->firing, 1);
-    for (struct cancel_ear *e = atomic_load(&c->ears); e;
+    for (struct cancel_listener *e = atomic_load(&c->listeners); e;
          e = atomic_load(&e->next))
         hf__pump_look(e->pump);
     atomic_fetch_sub(&c->firing, 1);
 }
 
-void hf__cancel_listen(struct hf_cancel *c, struct cancel_ear *ear,
+void hf__cancel_listen(struct hf_cancel *c, struct cancel_listener *listener,
                        struct pump *p)
 {
-    ear->pump = p;
-    pthread_mutex_lock(&c->ears_mutex);
-    atomic_store(&ear->next, atomic_load(&c->ears));
-    atomic_store(&c->ears, ear);
-    pthread_mutex_unlock(&c->ears_mutex);
+    listener->pump = p;
+    pthread_mutex_lock(&c->listeners_mutex);
+    atomic_store(&listener->next, atomic_load(&c->listeners));
+    atomic_store(&c->listeners, listener);
+    pthread_mutex_unlock(&c->listeners_mutex);
 }
 
-void hf__cancel_unlisten(struct hf_cancel *c, struct cancel_ear *ear)
+void hf__cancel_unlisten(struct hf_cancel *c, struct cancel_listener *listener)
 {
-    struct cancel_ear *_Atomic *at = &c->ears;
-    pthread_mutex_lock(&c->ears_mutex);
-    while (atomic_load(at) != ear) at = &atomic_load(at)->next;
-    atomic_store(at, atomic_load(&ear->next));
-    pthread_mutex_unlock(&c->ears_mutex);
-    /* A thread that fires may have reached this ear before, and still uses its
-     * pump and its next: wait until it has passed.  That is a moment; a signal
-     * handler of this thread is over before this line is reached. */
+    struct cancel_listener *_Atomic *at = &c->listeners;
+    pthread_mutex_lock(&c->listeners_mutex);
+    while (atomic_load(at) != listener) at = &atomic_load(at)->next;
+    atomic_store(at, atomic_load(&listener->next));
+    pthread_mutex_unlock(&c->listeners_mutex);
+    /* A thread that fires may have reached this listener before, and still uses
+     * its pump and its next: wait until it has passed.  That is a moment; a
+     * signal handler of this thread is over before this line is reached. */
     while (atomic_load(&c->firing)) sched_yield();
 }
 

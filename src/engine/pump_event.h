@@ -14,17 +14,18 @@ struct op;
 struct pump;
 
 /* Another pump with waits that a token ends. */
-struct cancel_ear {
+struct cancel_listener {
     struct pump *pump;
-    struct cancel_ear *_Atomic next;
+    struct cancel_listener *_Atomic next;
 };
 
 struct hf_cancel {
     struct pump *pump;
     atomic_int fired;
-    atomic_int firing;               /* threads that go through `ears` now */
-    struct cancel_ear *_Atomic ears; /* of pumps that are not its own */
-    pthread_mutex_t ears_mutex;      /* for threads that change the list */
+    atomic_int firing; /* threads that go through `listeners` now */
+    struct cancel_listener
+        *_Atomic listeners;          /* of pumps that are not its own */
+    pthread_mutex_t listeners_mutex; /* for threads that change the list */
 };
 
 int hf__pump_event_fd(struct pump *p);
@@ -34,11 +35,11 @@ int hf__pump_next_event(struct pump *p, struct hf_event *out);
 void hf__cancel_fire(struct hf_cancel *c);
 
 /* Let the token end waits of `p`, which is not its own pump: until the other
- * call, `ear` is lent to it.  A token that has fired before is only noticed by
- * operations that begin. */
-void hf__cancel_listen(struct hf_cancel *c, struct cancel_ear *ear,
+ * call, `listener` is lent to it.  A token that has fired before is only
+ * noticed by operations that begin. */
+void hf__cancel_listen(struct hf_cancel *c, struct cancel_listener *listener,
                        struct pump *p);
-void hf__cancel_unlisten(struct hf_cancel *c, struct cancel_ear *ear);
+void hf__cancel_unlisten(struct hf_cancel *c, struct cancel_listener *listener);
 
 /* Make the pump look soon for operations that were cancelled or stopped. */
 void hf__pump_look(struct pump *p);

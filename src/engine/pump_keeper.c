@@ -94,8 +94,8 @@ static void loop_fd_changed(struct engine *e, int fd, unsigned events)
 {
     struct pump *p = e->owner;
     struct epoll_event ev = {.data.fd = fd};
-    if (events & WATCH_READ) ev.events |= EPOLLIN;
-    if (events & WATCH_WRITE) ev.events |= EPOLLOUT;
+    if (events & AWAIT_READ) ev.events |= EPOLLIN;
+    if (events & AWAIT_WRITE) ev.events |= EPOLLOUT;
     if (!events)
         epoll_ctl(p->loop_fd, EPOLL_CTL_DEL, fd, &ev);
     else if (epoll_ctl(p->loop_fd, EPOLL_CTL_MOD, fd, &ev) != 0)

@@ -7,10 +7,10 @@
 struct engine;
 struct reply;
 struct request;
-struct slot;
+struct seat;
 
 void hf__recheck_all(struct engine *e);
-void hf__recheck_answered(struct engine *e, struct slot *s,
+void hf__recheck_answered(struct engine *e, struct seat *s,
                           const struct request *r, const struct reply *rep);
 
 #endif

@@ -8,7 +8,7 @@
 #include "engine/tallies.h"
 
 #include "engine/engine.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/locks.h"
 #include "engine/nodes.h"
 #include "engine/ops.h"
@@ -20,7 +20,7 @@ static int64_t copies_us(const struct engine *e)
     return e->conf.patience_us + 2 * e->conf.timeout_us;
 }
 
-void hf__tally_start(struct engine *e, struct op *op)
+void hf__tallies_start(struct engine *e, struct op *op)
 {
     const struct tally_job *t = op->tally;
     struct request *r = hf__request_new(e);
@@ -28,7 +28,7 @@ void hf__tally_start(struct engine *e, struct op *op)
         hf__op_finish(e, op, HF_NOMEM, NULL);
         return;
     }
-    r->op = OP_TALLY;
+    r->verb = VERB_TALLY;
     r->kind = op->entry->kind;
     r->flags = t->flags;
     r->name = op->entry->name;
@@ -50,8 +50,8 @@ static int is_refused_kindly(const struct reply *rep)
     return rep->verdict == V_OTHER || rep->verdict == V_ABSENT;
 }
 
-void hf__tally_answered(struct engine *e, struct op *op,
-                        const struct reply *rep)
+void hf__tallies_answered(struct engine *e, struct op *op,
+                          const struct reply *rep)
 {
     int status = HF_OK;
     op->tally->is_done = rep->verdict == V_GRANTED;

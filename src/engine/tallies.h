@@ -8,8 +8,8 @@ struct engine;
 struct op;
 struct reply;
 
-void hf__tally_start(struct engine *e, struct op *op);
-void hf__tally_answered(struct engine *e, struct op *op,
-                        const struct reply *rep);
+void hf__tallies_start(struct engine *e, struct op *op);
+void hf__tallies_answered(struct engine *e, struct op *op,
+                          const struct reply *rep);
 
 #endif

@@ -11,13 +11,13 @@
 
 #include "engine/direct.h"
 #include "engine/engine.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/nodes.h"
 #include "engine/ops.h"
 
 static void boot_fill(struct request *r, const struct boot_job *b)
 {
-    r->op = OP_BOOT;
+    r->verb = VERB_BOOT;
     r->name = b->group;
     r->name_len = strlen(b->group);
     r->flags = b->flags;
@@ -25,7 +25,7 @@ static void boot_fill(struct request *r, const struct boot_job *b)
     r->window_us = b->quarantine_us;
 }
 
-void hf__value_start(struct engine *e, struct op *op)
+void hf__values_start(struct engine *e, struct op *op)
 {
     const struct value_job *v = op->value;
     struct request *r = hf__request_new(e);
@@ -33,7 +33,8 @@ void hf__value_start(struct engine *e, struct op *op)
         hf__op_finish(e, op, HF_NOMEM, NULL);
         return;
     }
-    r->op = op->type == OP_TYPE_VALUE_READ ? OP_VALUE_READ : OP_VALUE_WRITE;
+    r->verb =
+        op->type == OP_TYPE_VALUE_READ ? VERB_VALUE_READ : VERB_VALUE_WRITE;
     r->name = v->key;
     r->name_len = v->key_len;
     r->version = v->version;
@@ -44,7 +45,7 @@ void hf__value_start(struct engine *e, struct op *op)
     if (v->remove) r->flags |= REQ_DELETE;
     if (v->boot) boot_fill(r, v->boot);
     if (op->type == OP_TYPE_FACTS) {
-        r->op = OP_FACTS;
+        r->verb = VERB_FACTS;
         r->cursor = v->part;
     }
     if (v->brief) r->flags |= REQ_BRIEF;
@@ -58,14 +59,14 @@ void hf__value_start(struct engine *e, struct op *op)
 /* Is a second copy of the request harmless?  A write of any version would
  * undo another client's change; for a write with an expected version, and for
  * the first write, the store recognises the second copy. */
-int hf__value_is_repeatable(const struct request *r)
+int hf__values_is_repeatable(const struct request *r)
 {
-    if (r->op == OP_VALUE_READ) return 1;
-    return r->op == OP_VALUE_WRITE && r->version != HF_VALUE_ANY;
+    if (r->verb == VERB_VALUE_READ) return 1;
+    return r->verb == VERB_VALUE_WRITE && r->version != HF_VALUE_ANY;
 }
 
-int hf__value_copy(struct engine *e, struct hf_value *out,
-                   const struct reply *rep, int is_there)
+int hf__values_copy(struct engine *e, struct hf_value *out,
+                    const struct reply *rep, int is_there)
 {
     *out = (struct hf_value){.struct_size = sizeof *out,
                              .version = rep->version,
@@ -81,8 +82,8 @@ int hf__value_copy(struct engine *e, struct hf_value *out,
     return HF_OK;
 }
 
-void hf__value_answered(struct engine *e, struct op *op,
-                        const struct request *r, const struct reply *rep)
+void hf__values_answered(struct engine *e, struct op *op,
+                         const struct request *r, const struct reply *rep)
 {
     int status = HF_OK;
     const char *text = rep->text;
@@ -95,14 +96,14 @@ void hf__value_answered(struct engine *e, struct op *op,
     } else if (rep->verdict != V_GRANTED) {
         status = e->closing ? HF_CLOSED : rep->status;
     }
-    if (status == HF_OK && r->op == OP_VALUE_READ)
-        status = hf__value_copy(e, &op->value->found, rep, rep->version != 0);
-    if (status == HF_OK && r->op == OP_FACTS)
-        status = hf__value_copy(e, &op->value->found, rep, 1);
+    if (status == HF_OK && r->verb == VERB_VALUE_READ)
+        status = hf__values_copy(e, &op->value->found, rep, rep->version != 0);
+    if (status == HF_OK && r->verb == VERB_FACTS)
+        status = hf__values_copy(e, &op->value->found, rep, 1);
     if (status == HF_OK) op->value->written = rep->version;
     op->value->node_us = rep->node_us;
     op->value->next = rep->cursor;
-    if (status == HF_OK && r->op == OP_BOOT)
+    if (status == HF_OK && r->verb == VERB_BOOT)
         op->value->boot->found = *rep->boot;
     hf__op_finish(e, op, status, text);
 }

@@ -63,26 +63,26 @@ const struct kind *hf__kind(enum lock_kind kind)
 void hf__kind_shape(struct request *req, const struct hold *h,
                     const struct hold_send *send)
 {
-    req->op = send->op;
+    req->verb = send->verb;
     req->flags = h->conf->request_flags;
     if (h->flags & HOLD_DETACHED) req->flags |= REQ_DETACHED;
     if (h->flags & HOLD_ETERNAL) req->flags |= REQ_NO_EXPIRY;
     if (h->flags & HOLD_QUEUES) req->flags |= REQ_QUEUE;
     if (h->flags & HOLD_WRITERS) req->flags |= REQ_WRITERS;
     if (h->flags & HOLD_UPGRADE) req->flags |= REQ_UPGRADE;
-    if (send->op == OP_RELEASE && h->unsure && !MUTATED(LEAVES_SURE))
+    if (send->verb == VERB_RELEASE && h->unsure && !MUTATED(LEAVES_SURE))
         req->flags |= REQ_UNSURE;
-    if (send->op == OP_RENEW && h->op == HOLD_OP_ATTACH)
+    if (send->verb == VERB_RENEW && h->wish == WISH_ATTACH)
         req->flags |= REQ_ATTACH;
     req->attempt = send->attempt;
     req->ballot = send->ballot;
-    if (send->op == OP_PROPOSE) req->block = send->block;
-    if (send->op == OP_RENEW) req->fence = send->fence;
+    if (send->verb == VERB_PROPOSE) req->block = send->block;
+    if (send->verb == VERB_RENEW) req->fence = send->fence;
     req->count = (int32_t)send->count;
     req->lease_us = send->lease_us;
     req->window_us = h->conf->window_us;
     req->deadline_us = send->deadline_us;
-    if (send->op == OP_PROPOSE)
+    if (send->verb == VERB_PROPOSE)
         req->wanted_us = send->wanted_us;
     else
         req->until_us = send->until_us;

@@ -30,7 +30,7 @@ static void again_check(const struct marker *m)
 static void ask(const struct marker *m, unsigned flags, const char *identity)
 {
     struct marker own = *m;
-    struct request req = {.op = OP_BOOT,
+    struct request req = {.verb = VERB_BOOT,
                           .flags = flags,
                           .name = "g",
                           .name_len = 1,

@@ -161,7 +161,7 @@ void fake_init(struct fake_env *f, const struct backend *backend)
     f->env = (struct backend_env){.alloc = &f->alloc,
                                   .conf = &f->conf,
                                   .reply = fake_reply,
-                                  .watch = fake_watch,
+                                  .await_fd = fake_watch,
                                   .timer = fake_timer,
                                   .wake = fake_wake,
                                   .handed = fake_handed,
@@ -210,8 +210,8 @@ void fake_pump(struct fake_env *f, int wait_ms)
     struct pollfd fds[FAKE_FDS_MAX];
     for (int i = 0; i < FAKE_FDS_MAX; i++) {
         unsigned events = f->fds[i].events;
-        int wanted = (events & WATCH_READ ? POLLIN : 0)
-                     | (events & WATCH_WRITE ? POLLOUT : 0);
+        int wanted = (events & AWAIT_READ ? POLLIN : 0)
+                     | (events & AWAIT_WRITE ? POLLOUT : 0);
         fds[i] = (struct pollfd){events ? f->fds[i].fd : -1, (short)wanted, 0};
     }
     if (poll(fds, FAKE_FDS_MAX, pump_timeout_ms(f, wait_ms)) < 0
@@ -220,8 +220,8 @@ void fake_pump(struct fake_env *f, int wait_ms)
     for (int i = 0; i < FAKE_FDS_MAX; i++) {
         short got = fds[i].revents;
         if (fds[i].fd < 0 || !got || !f->fds[i].events) continue;
-        unsigned ready = (got & (POLLIN | POLLHUP | POLLERR) ? WATCH_READ : 0)
-                         | (got & (POLLOUT | POLLERR) ? WATCH_WRITE : 0);
+        unsigned ready = (got & (POLLIN | POLLHUP | POLLERR) ? AWAIT_READ : 0)
+                         | (got & (POLLOUT | POLLERR) ? AWAIT_WRITE : 0);
         f->backend->process(f->conn, fds[i].fd, ready);
     }
     if (f->timer_us <= hf__clock_us()) {

@@ -48,7 +48,7 @@ struct fake_env {
     char handed_owner[OWNER_LEN_MAX];
     int warnings;                 /* lines of log */
     char woken[NAME_LEN_MAX + 1]; /* the last name */
-    /* Rows of all OP_LIST replies since rows_len was set to 0. */
+    /* Rows of all VERB_LIST replies since rows_len was set to 0. */
     struct {
         char name[NAME_LEN_MAX + 1];
         struct hf_info info;

@@ -1,6 +1,6 @@
 /*
- * lab_check.h: calls of lab/ in a test.  One rule: the lab returns its failures,
- * and here they end the test, with the lab's own sentence.
+ * lab_check.h: calls of lab/ in a test.  One rule: the lab returns its
+ * failures, and here they end the test, with the lab's own sentence.
  */
 #ifndef HF_TEST_LAB_CHECK_H
 #define HF_TEST_LAB_CHECK_H

@@ -1,6 +1,6 @@
 /*
- * rig_redis.c: see rig_redis.h.  One rule: the lab does it, and what fails there
- * fails the test.
+ * rig_redis.c: see rig_redis.h.  One rule: the lab does it, and what fails
+ * there fails the test.
  */
 #include "lib/rig_redis.h"
 

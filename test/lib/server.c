@@ -62,10 +62,10 @@ void server_pump_ms(struct fake_env *f, int64_t ms)
     while (hf__clock_us() < end_us) fake_pump(f, 1);
 }
 
-struct request server_request(enum request_op op, const char *name,
-                              uint64_t attempt, int64_t ballot)
+struct request server_request(enum verb op, const char *name, uint64_t attempt,
+                              int64_t ballot)
 {
-    struct request req = {.op = op,
+    struct request req = {.verb = op,
                           .name = name,
                           .name_len = name ? strlen(name) : 0,
                           .owner = SERVER_OWNER,

@@ -32,8 +32,8 @@ void server_wait_link(struct fake_env *f, int up);
 void server_pump_ms(struct fake_env *f, int64_t ms);
 
 /* A request of holder 1 with sensible numbers: lease 30 s, W 2 s, count 1. */
-struct request server_request(enum request_op op, const char *name,
-                              uint64_t attempt, int64_t ballot);
+struct request server_request(enum verb op, const char *name, uint64_t attempt,
+                              int64_t ballot);
 
 /* The server's clock as last told, good enough for a ballot. */
 int64_t server_clock(const struct fake_env *f);

@@ -62,9 +62,9 @@ int starve_open_count(void)
     return open_count;
 }
 
-static const enum request_op ops[] = {
-    OP_PROPOSE, OP_WATCH,   OP_RENEW, OP_INSPECT, OP_LIST,
-    OP_UNWATCH, OP_RELEASE, OP_BREAK, OP_BOOT,    OP_FACTS};
+static const enum verb ops[] = {
+    VERB_PROPOSE, VERB_WATCH,   VERB_RENEW, VERB_INSPECT, VERB_LIST,
+    VERB_UNWATCH, VERB_RELEASE, VERB_BREAK, VERB_BOOT,    VERB_FACTS};
 
 static int is_honest(const struct fake_answer *a)
 {
@@ -83,7 +83,7 @@ static void round_run(const char *name, int64_t ballot)
     static struct fake_answer a;
     int votes = (f.backend->caps & HF_CAP_BALLOT) != 0;
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
-        if (ops[i] == OP_BOOT && !votes) continue;
+        if (ops[i] == VERB_BOOT && !votes) continue;
         server_do(&f, server_request(ops[i], name, 1, ballot), &a);
         if (!is_honest(&a))
             TEST_FAIL("request %d: status %d: %s", (int)i, a.reply.status,

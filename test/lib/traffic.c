@@ -70,14 +70,14 @@ static uint64_t attempt_draw(struct traffic *t, uint64_t last)
     return t->attempts > 0 ? 1 + traffic_below(t, t->attempts) : 0;
 }
 
-static enum request_op op_draw(struct traffic *t)
+static enum verb op_draw(struct traffic *t)
 {
     uint64_t dice = traffic_below(t, 100);
-    if (dice < 45) return OP_PROPOSE;
-    if (dice < 68) return OP_RENEW;
-    if (dice < 94) return OP_RELEASE;
-    if (dice < 95) return OP_BOOT;
-    return OP_BREAK;
+    if (dice < 45) return VERB_PROPOSE;
+    if (dice < 68) return VERB_RENEW;
+    if (dice < 94) return VERB_RELEASE;
+    if (dice < 95) return VERB_BOOT;
+    return VERB_BREAK;
 }
 
 /* An owner that queues keeps its attempt, and asks again with a higher
@@ -148,7 +148,7 @@ static struct request boot_draw(struct traffic *t)
     size_t group = traffic_below(t, 2);
     int64_t lease_us = (int64_t)(1 + traffic_below(t, 2)) * 30 * US_PER_S;
     return (struct request){
-        .op = OP_BOOT,
+        .verb = VERB_BOOT,
         .flags = flags[traffic_below(t, sizeof flags / sizeof *flags)],
         .name = groups[group],
         .name_len = 3,
@@ -162,7 +162,7 @@ static struct request request_draw(struct traffic *t, int64_t now_us)
     size_t name = traffic_below(t, TRAFFIC_NAMES);
     size_t owner = traffic_below(t, TRAFFIC_OWNERS);
     struct request req = {
-        .op = op_draw(t),
+        .verb = op_draw(t),
         .name = names[name],
         .name_len = strlen(names[name]),
         .attempt = t->last[name][owner].attempt,
@@ -176,14 +176,14 @@ static struct request request_draw(struct traffic *t, int64_t now_us)
     req.lease_us -= req.lease_us % US_PER_MS;
     /* So narrow that the last number seen may already be outside. */
     if (traffic_below(t, 3) == 0) req.window_us = US_PER_MS;
-    if (req.op == OP_PROPOSE)
+    if (req.verb == VERB_PROPOSE)
         propose_draw(t, &req, name, owner, now_us);
-    else if (req.op != OP_BREAK)
+    else if (req.verb != VERB_BREAK)
         req.attempt = attempt_draw(t, req.attempt);
-    if (req.op == OP_RENEW) req.fence = fence_draw(t, name, owner);
-    if (req.op == OP_RELEASE && traffic_below(t, 5) == 0)
+    if (req.verb == VERB_RENEW) req.fence = fence_draw(t, name, owner);
+    if (req.verb == VERB_RELEASE && traffic_below(t, 5) == 0)
         req.ballot = ballot_draw(t, name, now_us);
-    if (!t->is_plain && req.op == OP_RELEASE && traffic_below(t, 2)) {
+    if (!t->is_plain && req.verb == VERB_RELEASE && traffic_below(t, 2)) {
         req.flags |= REQ_QUEUE;
         if (traffic_below(t, 2)) req.attempt = t->last[name][owner].queued;
     }
@@ -200,7 +200,7 @@ struct request traffic_next(struct traffic *t, int64_t now_us)
         return t->past[traffic_below(t, kept)];
     }
     struct request req = request_draw(t, now_us);
-    if (req.op == OP_BOOT) req = boot_draw(t);
+    if (req.verb == VERB_BOOT) req = boot_draw(t);
     t->past[t->past_len++ % TRAFFIC_PAST] = req;
     return req;
 }
@@ -215,7 +215,7 @@ static void granted_note(struct traffic *t, size_t name,
 void traffic_heard(struct traffic *t, const struct request *req,
                    const struct reply *rep)
 {
-    int is_granted = req->op == OP_PROPOSE && rep->verdict == V_GRANTED;
+    int is_granted = req->verb == VERB_PROPOSE && rep->verdict == V_GRANTED;
     for (size_t i = 0; i < TRAFFIC_NAMES; i++) {
         if (strcmp(names[i], req->name) != 0) continue;
         if (rep->counter > t->seen[i]) t->seen[i] = rep->counter;

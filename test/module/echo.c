@@ -65,8 +65,8 @@ static void echo_answer(struct backend_conn *c, enum verdict verdict)
     while (req) {
         struct request *next = req->next;
         struct reply reply = {.verdict = verdict, .ttl_us = -1};
-        if (req->op == OP_PROPOSE) reply.fence = ++c->fence;
-        if (req->op == OP_LIST) list_answer(c, req, &reply);
+        if (req->verb == VERB_PROPOSE) reply.fence = ++c->fence;
+        if (req->verb == VERB_LIST) list_answer(c, req, &reply);
         c->env->reply(c->env, req, &reply);
         req = next;
     }

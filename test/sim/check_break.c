@@ -43,10 +43,10 @@ static int was_broken(const struct broken_book *b,
 static int64_t fence_held(const struct sim_client *c, uint64_t attempt)
 {
     for (int i = 0; i < c->sim->k.actors; i++) {
-        const struct slot *slot = actor_slot(&c->actors[i]);
-        if (slot && slot->hold.attempt == attempt
-            && slot->hold.state == HOLD_HELD)
-            return slot->hold.fence - hf__hold_passes(&slot->hold);
+        const struct seat *seat = actor_seat(&c->actors[i]);
+        if (seat && seat->hold.attempt == attempt
+            && seat->hold.state == HOLD_HELD)
+            return seat->hold.fence - hf__hold_passes(&seat->hold);
     }
     return 0;
 }
@@ -77,6 +77,6 @@ void check_revived(struct sim *s, const struct sim_node *n,
     if (was_broken(&n->broken[p->name], &view))
         sim_fail(s, "break: n%d has %s for attempt %llu of %s again", n->index,
                  p->req.name, (unsigned long long)view.attempt, view.owner);
-    if (p->req.op == OP_RENEW && p->rep.verdict == V_GRANTED)
+    if (p->req.verb == VERB_RENEW && p->rep.verdict == V_GRANTED)
         renewal_check(s, n, p, &view);
 }

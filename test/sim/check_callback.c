@@ -84,16 +84,16 @@ static int is_kept_for_sure(const struct sim *s, const struct actor *a)
 static void check_lost(struct actor *a)
 {
     struct sim *s = a->client->sim;
-    struct slot *slot = actor_slot(a);
+    struct seat *seat = actor_seat(a);
     if (a->lost_told)
         sim_fail(s, "callbacks: c%d.%d is told LOST twice", a->client->index,
                  a->index);
-    if (slot && is_kept_for_sure(s, a))
+    if (seat && is_kept_for_sure(s, a))
         sim_fail(s, "callbacks: c%d.%d is told LOST although nothing is wrong",
                  a->client->index, a->index);
-    if (a->risk_told || !slot) return;
+    if (a->risk_told || !seat) return;
     /* Lost because its time was over, not because a node said so? */
-    int64_t valid_us = slot->hold.valid_us, now_us = client_clock(a->client);
+    int64_t valid_us = seat->hold.valid_us, now_us = client_clock(a->client);
     int stood_still = a->client->paused_until_us + 3 * MS > s->now_us;
     if (now_us >= valid_us && !stood_still)
         sim_fail(s, "callbacks: c%d.%d is told LOST and was not told AT_RISK",

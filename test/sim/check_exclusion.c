@@ -12,9 +12,9 @@
 
 #include "sim/sim.h"
 
-int check_believes(const struct actor *a, const struct slot *slot)
+int check_believes(const struct actor *a, const struct seat *seat)
 {
-    int view = slot ? hf__hold_view(&slot->hold, client_clock(a->client))
+    int view = seat ? hf__hold_view(&seat->hold, client_clock(a->client))
                     : HF_STATE_NONE;
     return view == HF_STATE_HELD || view == HF_STATE_AT_RISK;
 }
@@ -24,9 +24,9 @@ void check_beliefs_before(struct sim_client *c)
 {
     for (int i = 0; i < c->sim->k.actors; i++) {
         struct actor *a = &c->actors[i];
-        struct slot *slot = a->claims ? actor_slot(a) : NULL;
-        if (slot && !check_believes(a, slot))
-            a->dead_attempt = slot->hold.attempt;
+        struct seat *seat = a->claims ? actor_seat(a) : NULL;
+        if (seat && !check_believes(a, seat))
+            a->dead_attempt = seat->hold.attempt;
     }
 }
 
@@ -74,8 +74,8 @@ static void rivals_check(struct sim *s, struct actor *a)
             if (b == a || !b->claims || b->name != a->name
                 || !s->clients[i].alive)
                 continue;
-            const struct slot *slot = actor_slot(b);
-            if (!check_believes(b, slot) || slot->entry->is_host) continue;
+            const struct seat *seat = actor_seat(b);
+            if (!check_believes(b, seat) || seat->entry->is_host) continue;
             if ((a->reads && b->reads) || are_excused(a, b)) continue;
             sim_fail(s,
                      "exclusion: c%d.%d and c%d.%d both hold %s, fences "
@@ -91,15 +91,15 @@ static void rivals_check(struct sim *s, struct actor *a)
 static void claim_check(struct sim *s, struct actor *a)
 {
     struct sim_node *n = &s->nodes[0];
-    struct slot *slot = actor_slot(a);
+    struct seat *seat = actor_seat(a);
     struct store_view view;
-    if (s->k.nodes > 1 || check_excused(a) || !check_believes(a, slot)
-        || slot->entry->is_host)
+    if (s->k.nodes > 1 || check_excused(a) || !check_believes(a, seat)
+        || seat->entry->is_host)
         return;
     actor_look(a, &view);
-    int is_its = view.locked && view.attempt == slot->hold.attempt
+    int is_its = view.locked && view.attempt == seat->hold.attempt
                  && !strncmp(view.owner, a->client->engine.uuid, 36);
-    int64_t until_us = client_true_us(a->client, slot->hold.valid_us);
+    int64_t until_us = client_true_us(a->client, seat->hold.valid_us);
     int64_t more_us = until_us - s->now_us
                       - (is_its ? node_left_us(s, n, view.expires_us) : 0);
     if (more_us > 1)
@@ -119,13 +119,13 @@ void check_claims(struct sim_client *c)
 
 static void belief_check(struct sim *s, struct actor *a)
 {
-    struct slot *slot = actor_slot(a);
-    int claims = check_believes(a, slot);
+    struct seat *seat = actor_seat(a);
+    int claims = check_believes(a, seat);
     if (!claims) {
         a->claims = 0;
         return;
     }
-    const struct hold *h = &slot->hold;
+    const struct hold *h = &seat->hold;
     if (a->claims && a->claim_attempt == h->attempt
         && a->claim_valid_us == h->valid_us)
         return;
@@ -144,13 +144,13 @@ static void belief_check(struct sim *s, struct actor *a)
         a->confirmed_us = client_true_us(a->client, h->round_start_us);
     if (is_new)
         a->granted_us = a->confirmed_us;
-    else if (!h->round_open && !slot->entry->is_host)
+    else if (!h->round_open && !seat->entry->is_host)
         renewal_check(s, a);
     if (a->dead_attempt == h->attempt)
         sim_fail(s, "exclusion: c%d.%d: a hold that had ended came back",
                  a->client->index, a->index);
-    check_host_rivals(a, slot);
-    if (slot->entry->is_host) return;
+    check_host_rivals(a, seat);
+    if (seat->entry->is_host) return;
     rivals_check(s, a);
     claim_check(s, a);
 }

@@ -17,13 +17,13 @@ static int guard_admits(struct fence_book *b, uint64_t fence)
 static void write_now(struct actor *a)
 {
     struct sim *s = a->client->sim;
-    struct slot *slot = actor_slot(a);
+    struct seat *seat = actor_seat(a);
     if (a->is_local) return; /* it has no token */
     int admitted = guard_admits(&s->books[a->name], a->fence);
     if (admitted) return;
     s->refused_writes++;
-    if (s->fences_excused || !slot) return;
-    int view = hf__hold_view(&slot->hold, client_clock(a->client));
+    if (s->fences_excused || !seat) return;
+    int view = hf__hold_view(&seat->hold, client_clock(a->client));
     if ((view == HF_STATE_HELD || view == HF_STATE_AT_RISK)
         && !check_excused(a))
         sim_fail(s, "guard: c%d.%d holds %s and its write with %llu is refused",

@@ -19,9 +19,9 @@
 /* A node has answered, or there will be no answer. */
 void check_host_heard(const struct request *req, const struct reply *rep)
 {
-    if (req->user_kind != USER_SLOT || req->op != OP_PROPOSE) return;
-    const struct slot *slot = req->user;
-    struct errand *er = (struct errand *)slot->op; /* its first member */
+    if (req->user_kind != USER_SLOT || req->verb != VERB_PROPOSE) return;
+    const struct seat *seat = req->user;
+    struct errand *er = (struct errand *)seat->op; /* its first member */
     if (!er) return;
     if (rep->verdict <= V_OTHER)
         er->spoke |= UINT32_C(1) << req->node;
@@ -34,8 +34,8 @@ static void check_sense(struct sim_client *c, const struct actor *a)
 {
     for (int i = 0; i < c->sim->k.actors; i++) {
         const struct actor *b = &c->actors[i];
-        const struct slot *slot = b->name == a->name ? actor_slot(b) : NULL;
-        if (b == a || !check_believes(b, slot) || slot->entry->is_host)
+        const struct seat *seat = b->name == a->name ? actor_seat(b) : NULL;
+        if (b == a || !check_believes(b, seat) || seat->entry->is_host)
             continue;
         sim_fail(c->sim,
                  "host: c%d.%d asks there, and c%d.%d has the store's %s",
@@ -47,18 +47,18 @@ static void check_sense(struct sim_client *c, const struct actor *a)
  * others may have seen it there. */
 void check_host_asked(struct sim_client *c, const struct request *req)
 {
-    const struct slot *slot = req->user;
-    if (req->user_kind != USER_SLOT || req->op != OP_PROPOSE) return;
-    struct actor *a = &c->actors[slot->holder - 1];
+    const struct seat *seat = req->user;
+    if (req->user_kind != USER_SLOT || req->verb != VERB_PROPOSE) return;
+    struct actor *a = &c->actors[seat->holder - 1];
     a->at_host_us[name_index(req->name)] = c->sim->now_us;
-    if (slot->op && !slot->op->fell) check_sense(c, a);
+    if (seat->op && !seat->op->fell) check_sense(c, a);
 }
 
-static int is_there(const struct slot *slot)
+static int is_there(const struct seat *seat)
 {
-    return slot && slot->hold.state != HOLD_LOST
-           && slot->hold.state != HOLD_RELEASING
-           && slot->hold.state != HOLD_DONE;
+    return seat && seat->hold.state != HOLD_LOST
+           && seat->hold.state != HOLD_RELEASING
+           && seat->hold.state != HOLD_DONE;
 }
 
 /* After every step, and before an operation begins. */
@@ -66,11 +66,11 @@ void check_host_note(struct sim_client *c)
 {
     for (int i = 0; c->host.is_open && i < c->sim->k.actors; i++) {
         struct actor *a = &c->actors[i];
-        struct slot *slot = actor_slot(a);
-        if (!slot) continue;
-        if (slot->entry->is_host && is_there(slot))
+        struct seat *seat = actor_seat(a);
+        if (!seat) continue;
+        if (seat->entry->is_host && is_there(seat))
             a->at_host_us[a->name] = c->sim->now_us;
-        if (a->phase == PHASE_HOLDING && slot->entry->is_host != a->is_local)
+        if (a->phase == PHASE_HOLDING && seat->entry->is_host != a->is_local)
             sim_fail(c->sim, "host: c%d.%d was told %d of %s, and has another",
                      c->index, a->index, a->is_local, sim_names[a->name]);
     }
@@ -125,14 +125,14 @@ void check_host_entered(const struct errand *er)
 
 /* ---- what it believes --------------------------------------------------- */
 
-static void lease_check(struct sim *s, struct actor *a, const struct slot *slot)
+static void lease_check(struct sim *s, struct actor *a, const struct seat *seat)
 {
     struct store_view view;
     hf__memory_store_look(s->host, host_clock(s), sim_names[a->name], 1, &view);
-    int is_its = view.locked && view.attempt == slot->hold.attempt
+    int is_its = view.locked && view.attempt == seat->hold.attempt
                  && !strncmp(view.owner, a->client->engine.uuid, 36);
-    if (is_its && slot->hold.flags & HOLD_ETERNAL) return;
-    int64_t until_us = client_true_us(a->client, slot->hold.valid_us);
+    if (is_its && seat->hold.flags & HOLD_ETERNAL) return;
+    int64_t until_us = client_true_us(a->client, seat->hold.valid_us);
     int64_t more_us =
         until_us - s->now_us - (is_its ? view.expires_us - host_clock(s) : 0);
     if (more_us > 1)
@@ -144,16 +144,16 @@ static void lease_check(struct sim *s, struct actor *a, const struct slot *slot)
 }
 
 /* A holder believes to hold something, anew or for longer. */
-void check_host_rivals(struct actor *a, const struct slot *slot)
+void check_host_rivals(struct actor *a, const struct seat *seat)
 {
     struct sim *s = a->client->sim;
-    int is_host = slot->entry->is_host;
+    int is_host = seat->entry->is_host;
     if (!s->k.falls) return;
     for (int i = 0; i < s->k.clients * s->k.actors; i++) {
         struct actor *b = &s->clients[i / s->k.actors].actors[i % s->k.actors];
         if (b == a || !b->claims || b->name != a->name || !b->client->alive)
             continue;
-        const struct slot *other = actor_slot(b);
+        const struct seat *other = actor_seat(b);
         if (!check_believes(b, other)) continue;
         int is_split = is_host != other->entry->is_host;
         if (is_split ? b->client != a->client : !is_host) continue;
@@ -161,7 +161,7 @@ void check_host_rivals(struct actor *a, const struct slot *slot)
                  a->index, b->client->index, b->index, sim_names[a->name],
                  is_split ? ", one there and one at the store" : " there");
     }
-    if (is_host) lease_check(s, a, slot);
+    if (is_host) lease_check(s, a, seat);
 }
 
 /* The last look of a run. */

@@ -142,12 +142,12 @@ void check_applied(struct sim *s, struct sim_node *n, const struct packet *p,
 {
     const struct request *req = &p->req;
     struct store_view after;
-    if (req->op == OP_RELEASE) check_release(s, n, p);
+    if (req->verb == VERB_RELEASE) check_release(s, n, p);
     hf__memory_store_look(n->store, node_clock(s, n), req->name, req->name_len,
                           &after);
-    if (req->op == OP_RELEASE) check_chain_end(s, p, &after);
+    if (req->verb == VERB_RELEASE) check_chain_end(s, p, &after);
     if (p->rep.verdict != V_GRANTED) return;
-    if (req->op == OP_PROPOSE) {
+    if (req->verb == VERB_PROPOSE) {
         check_propose(s, n, p, before, &after);
         return;
     }
@@ -155,15 +155,15 @@ void check_applied(struct sim *s, struct sim_node *n, const struct packet *p,
         sim_fail(s,
                  "node: n%d carried out %d for attempt %llu of %s, which "
                  "has not got %s",
-                 n->index, (int)req->op, (unsigned long long)req->attempt,
+                 n->index, (int)req->verb, (unsigned long long)req->attempt,
                  req->owner, req->name);
-    else if (req->op == OP_RENEW)
+    else if (req->verb == VERB_RENEW)
         check_claims(&s->clients[p->life->client]);
-    if (req->op == OP_RENEW && is_late(s, p)) n->came_late[p->name] = 1;
-    if (req->op == OP_RENEW && after.count != req->count)
+    if (req->verb == VERB_RENEW && is_late(s, p)) n->came_late[p->name] = 1;
+    if (req->verb == VERB_RENEW && after.count != req->count)
         sim_fail(s, "node: n%d counts %lld holds, not %lld", n->index,
                  (long long)after.count, (long long)req->count);
-    else if (req->op == OP_RELEASE && is_same(&after, req))
+    else if (req->verb == VERB_RELEASE && is_same(&after, req))
         sim_fail(s, "node: n%d released %s and has it still", n->index,
                  req->name);
 }
@@ -174,14 +174,14 @@ void check_told(const struct errand *er)
 {
     const struct actor *a = er->actor;
     struct sim *s = a->client->sim;
-    struct slot *slot = actor_slot(a);
+    struct seat *seat = actor_seat(a);
     struct store_view view;
-    if (!slot || a->is_local || s->k.nodes > 1 || check_excused(a)) return;
+    if (!seat || a->is_local || s->k.nodes > 1 || check_excused(a)) return;
     actor_look(a, &view);
-    if (!view.locked || view.attempt != slot->hold.attempt
+    if (!view.locked || view.attempt != seat->hold.attempt
         || strncmp(view.owner, a->client->engine.uuid, 36) != 0)
         return;
-    if ((uint64_t)(view.fence + hf__hold_passes(&slot->hold))
+    if ((uint64_t)(view.fence + hf__hold_passes(&seat->hold))
         != er->op.grant.fence)
         sim_fail(s, "fence: c%d.%d is told %llu, and the node gave %llu",
                  a->client->index, a->index,
@@ -195,13 +195,13 @@ void check_told(const struct errand *er)
 void check_count(struct actor *a)
 {
     struct sim *s = a->client->sim;
-    struct slot *slot = actor_slot(a);
+    struct seat *seat = actor_seat(a);
     struct store_view view;
-    if (!slot || a->is_local || s->k.nodes > 1 || !s->healed
+    if (!seat || a->is_local || s->k.nodes > 1 || !s->healed
         || s->now_us < s->settled_us)
         return;
     actor_look(a, &view);
-    if (!view.locked || view.attempt != slot->hold.attempt) return;
+    if (!view.locked || view.attempt != seat->hold.attempt) return;
     if (view.count != a->depth)
         sim_fail(s, "count: c%d.%d holds it %lld times, the node says %lld",
                  a->client->index, a->index, (long long)a->depth,

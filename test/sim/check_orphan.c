@@ -20,12 +20,12 @@ struct sim_client *check_owner_of(struct sim *s, const char *owner)
 static int is_wanted(const struct sim_client *c, uint64_t attempt)
 {
     for (int i = 0; i < c->sim->k.actors; i++) {
-        const struct slot *slot = actor_slot(&c->actors[i]);
-        if (!slot || slot->hold.attempt != attempt) continue;
-        if (slot->hold.state == HOLD_TRYING || slot->hold.state == HOLD_HELD)
+        const struct seat *seat = actor_seat(&c->actors[i]);
+        if (!seat || seat->hold.attempt != attempt) continue;
+        if (seat->hold.state == HOLD_TRYING || seat->hold.state == HOLD_HELD)
             return 1;
         /* Given to a queued waiter, which has not heard of it yet. */
-        if (slot->hold.state == HOLD_WAITING && slot->hold.flags & HOLD_QUEUES)
+        if (seat->hold.state == HOLD_WAITING && seat->hold.flags & HOLD_QUEUES)
             return 1;
     }
     return 0;

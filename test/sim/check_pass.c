@@ -14,15 +14,15 @@ void check_passed(const struct errand *er)
 {
     const struct actor *a = er->actor;
     struct sim_client *c = a->client;
-    const struct slot *slot = actor_slot(a);
-    if (!slot) return;
-    int view = hf__hold_view(&slot->hold, client_clock(c));
+    const struct seat *seat = actor_seat(a);
+    if (!seat) return;
+    int view = hf__hold_view(&seat->hold, client_clock(c));
     if (view != HF_STATE_HELD && view != HF_STATE_AT_RISK)
         sim_fail(c->sim, "pass: c%d.%d was given %s when its time was over",
                  c->index, a->index, sim_names[a->name]);
-    if (hf__hold_passes(&slot->hold) == 0) return;
+    if (hf__hold_passes(&seat->hold) == 0) return;
     c->sim->passed++;
-    c->passed_attempt[a->name] = slot->hold.attempt;
+    c->passed_attempt[a->name] = seat->hold.attempt;
     c->passed_fence[a->name] = er->op.grant.fence;
 }
 
@@ -30,7 +30,7 @@ void check_passed(const struct errand *er)
  * holder of the chain has made it. */
 int64_t check_pass_confirmed_us(const struct actor *a)
 {
-    const struct hold *h = &actor_slot(a)->hold;
+    const struct hold *h = &actor_seat(a)->hold;
     return client_true_us(a->client, h->valid_us - h->longest_us);
 }
 
@@ -38,8 +38,8 @@ int64_t check_pass_confirmed_us(const struct actor *a)
  * order with what others were given meanwhile, but still nobody else's. */
 int check_pass_excused(const struct actor *a)
 {
-    const struct slot *slot = actor_slot(a);
-    if (!slot || hf__hold_passes(&slot->hold) == 0) return 0;
+    const struct seat *seat = actor_seat(a);
+    if (!seat || hf__hold_passes(&seat->hold) == 0) return 0;
     return check_pass_confirmed_us(a) <= a->client->sim->broke_us;
 }
 

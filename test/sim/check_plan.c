@@ -12,17 +12,17 @@ void check_caps(struct sim_client *c)
 {
     for (int i = 0; i < c->sim->k.actors; i++) {
         const struct actor *a = &c->actors[i];
-        const struct slot *slot = a->cap_us ? actor_slot(a) : NULL;
-        if (!slot || slot->hold.state != HOLD_HELD
-            || slot->hold.valid_us <= a->cap_us)
+        const struct seat *seat = a->cap_us ? actor_seat(a) : NULL;
+        if (!seat || seat->hold.state != HOLD_HELD
+            || seat->hold.valid_us <= a->cap_us)
             continue;
         sim_fail(c->sim, "plan: c%d.%d is valid %lld us beyond its cap",
                  c->index, a->index,
-                 (long long)(slot->hold.valid_us - a->cap_us));
+                 (long long)(seat->hold.valid_us - a->cap_us));
     }
 }
 
-static void check_renewal(struct actor *a, const struct slot *slot,
+static void check_renewal(struct actor *a, const struct seat *seat,
                           uint64_t attempt)
 {
     struct sim *s = a->client->sim;
@@ -31,7 +31,7 @@ static void check_renewal(struct actor *a, const struct slot *slot,
         sim_fail(s, "plan: c%d.%d renews what it has released",
                  a->client->index, a->index);
     /* Without an operation it is the watchdog's own. */
-    if (a->feed_us && !slot->op && hungry_us > a->feed_us)
+    if (a->feed_us && !seat->op && hungry_us > a->feed_us)
         sim_fail(s, "plan: c%d.%d renews, and was not fed for %lld us",
                  a->client->index, a->index, (long long)hungry_us);
 }
@@ -40,8 +40,8 @@ static void check_renewal(struct actor *a, const struct slot *slot,
 void check_sent(struct sim_client *c, const struct request *req)
 {
     if (req->user_kind != USER_SLOT || !c->alive) return;
-    const struct slot *slot = req->user;
-    struct actor *a = &c->actors[slot->holder - 1];
-    if (req->op == OP_RELEASE) a->let_go = req->attempt;
-    if (req->op == OP_RENEW) check_renewal(a, slot, req->attempt);
+    const struct seat *seat = req->user;
+    struct actor *a = &c->actors[seat->holder - 1];
+    if (req->verb == VERB_RELEASE) a->let_go = req->attempt;
+    if (req->verb == VERB_RENEW) check_renewal(a, seat, req->attempt);
 }

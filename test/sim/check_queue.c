@@ -126,13 +126,13 @@ void check_queue(struct sim *s, struct sim_node *n, const struct packet *p,
     hf__memory_store_look(n->store, node_clock(s, n), req->name, req->name_len,
                           &after);
     dead_remove(s, n, p->name);
-    if (req->op == OP_PROPOSE && p->rep.verdict == V_BUSY && p->rep.poll_us)
+    if (req->verb == VERB_PROPOSE && p->rep.verdict == V_BUSY && p->rep.poll_us)
         place_keep(s, n, p);
-    if (req->op == OP_RELEASE) leave(n, p);
+    if (req->verb == VERB_RELEASE) leave(n, p);
     if (after.locked && !is_same(before, &after))
         order_check(s, n, p->name, &after);
-    if (req->op == OP_RELEASE && p->rep.verdict == V_GRANTED && !after.locked
-        && n->lines[p->name].len > 0)
+    if (req->verb == VERB_RELEASE && p->rep.verdict == V_GRANTED
+        && !after.locked && n->lines[p->name].len > 0)
         sim_fail(s, "queue: n%d has %s free, and %llu of %s waits", n->index,
                  req->name,
                  (unsigned long long)n->lines[p->name].places[0].attempt,
@@ -150,9 +150,9 @@ void check_queue_reset(struct sim_node *n)
 static int is_wanted(const struct sim_client *c, uint64_t attempt)
 {
     for (int i = 0; i < c->sim->k.actors; i++) {
-        const struct slot *slot = actor_slot(&c->actors[i]);
-        if (slot && slot->hold.attempt == attempt
-            && slot->hold.state <= HOLD_HELD)
+        const struct seat *seat = actor_seat(&c->actors[i]);
+        if (seat && seat->hold.attempt == attempt
+            && seat->hold.state <= HOLD_HELD)
             return 1;
     }
     return 0;

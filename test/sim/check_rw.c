@@ -127,9 +127,9 @@ static void change_check(struct sim *s, struct sim_node *n,
         sim_fail(s,
                  "rw: n%d carried out %d for attempt %llu of %s, which has "
                  "not got %s",
-                 n->index, (int)req->op, (unsigned long long)req->attempt,
+                 n->index, (int)req->verb, (unsigned long long)req->attempt,
                  req->owner, req->name);
-    if (req->op == OP_RELEASE) {
+    if (req->verb == VERB_RELEASE) {
         if (is_same(after, req))
             sim_fail(s, "rw: n%d released %s and has it still", n->index,
                      req->name);
@@ -148,11 +148,11 @@ void check_rw(struct sim *s, struct sim_node *n, const struct packet *p,
 {
     struct store_view after;
     if (n->clock_max_us < node_clock(s, n)) n->clock_max_us = node_clock(s, n);
-    if (p->req.op == OP_RELEASE) check_release(s, n, p);
+    if (p->req.verb == VERB_RELEASE) check_release(s, n, p);
     if (p->rep.verdict != V_GRANTED) return;
     node_look(s, n, &p->req, &after);
     sides_check(s, n, p->name);
-    if (p->req.op == OP_PROPOSE)
+    if (p->req.verb == VERB_PROPOSE)
         propose_check(s, n, p, before, &after);
     else
         change_check(s, n, p, before, &after);

@@ -34,9 +34,9 @@ static struct share_note *note_of(struct sim *s, const char *owner, int name,
 void check_rw_came(struct sim *s, const struct packet *p)
 {
     const struct request *req = &p->req;
-    int is_busy = p->rep.verdict == V_BUSY && req->op == OP_PROPOSE;
+    int is_busy = p->rep.verdict == V_BUSY && req->verb == VERB_PROPOSE;
     struct share_note *note;
-    if ((p->rep.verdict != V_GRANTED && !is_busy) || req->op == OP_RELEASE)
+    if ((p->rep.verdict != V_GRANTED && !is_busy) || req->verb == VERB_RELEASE)
         return;
     note = note_of(s, req->owner, p->name, req->kind == KIND_WRITE, is_busy);
     if (!note) return;
@@ -50,9 +50,9 @@ void check_rw_came(struct sim *s, const struct packet *p)
 static int is_wanted(const struct sim_client *c, uint64_t attempt)
 {
     for (int i = 0; i < c->sim->k.actors; i++) {
-        const struct slot *slot = actor_slot(&c->actors[i]);
-        if (slot && slot->hold.attempt == attempt
-            && slot->hold.state <= HOLD_HELD)
+        const struct seat *seat = actor_seat(&c->actors[i]);
+        if (seat && seat->hold.attempt == attempt
+            && seat->hold.state <= HOLD_HELD)
             return 1;
     }
     return 0;

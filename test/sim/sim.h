@@ -28,7 +28,7 @@
 #include "backend/memory/store.h"
 #include "core/mutation.h"
 #include "engine/engine.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/host.h"
 #include "engine/locks.h"
 #include "engine/op.h"
@@ -422,7 +422,7 @@ int64_t client_clock(const struct sim_client *c);
 int64_t client_true_us(const struct sim_client *c, int64_t local_us);
 void client_enter(struct sim_client *c);
 void client_settle(struct sim_client *c);
-struct slot *actor_slot(const struct actor *a);
+struct seat *actor_seat(const struct actor *a);
 
 /* sim_errand.c */
 struct errand *errand_make(struct actor *a, enum op_type type);

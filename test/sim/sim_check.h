@@ -12,7 +12,7 @@ void check_beliefs_before(struct sim_client *c);
 void check_beliefs(struct sim_client *c);
 void check_claims(struct sim_client *c);
 int check_excused(const struct actor *a);
-int check_believes(const struct actor *a, const struct slot *slot);
+int check_believes(const struct actor *a, const struct seat *seat);
 /* check_clock.c */
 void check_clock_begin(struct sim_client *c);
 void check_clock_heard(struct sim_client *c, int node, const struct packet *p);
@@ -82,7 +82,7 @@ void check_host_asked(struct sim_client *c, const struct request *req);
 void check_host_note(struct sim_client *c);
 void check_host_granted(const struct errand *er);
 void check_host_entered(const struct errand *er);
-void check_host_rivals(struct actor *a, const struct slot *slot);
+void check_host_rivals(struct actor *a, const struct seat *seat);
 void check_host_free(struct sim *s);
 /* check_leak.c */
 void check_leak(struct sim_client *c);

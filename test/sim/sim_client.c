@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "engine/member.h"
+#include "engine/voter.h"
 #include "sim/sim.h"
 
 static void timer_fire(struct sim *s, void *arg, uint64_t tag);
@@ -81,7 +81,7 @@ void client_settle(struct sim_client *c)
     int again = 1;
     while (again) {
         struct hf_event ev = HF_EVENT_INIT;
-        struct slot *about; /* nobody has an ear here */
+        struct seat *about; /* nobody has an ear here */
         hf__engine_flush(e);
         struct op *list = hf__engine_take_done(e);
         again = list != NULL;
@@ -174,7 +174,7 @@ static int engine_start(struct sim *s, struct sim_client *c)
     memset(&url, 0, sizeof url);
     url.scheme = "sim";
     if (hf__engine_open(&c->engine, client_clock(c)) != HF_OK) return -1;
-    hf__members_begin(&c->engine);
+    hf__voters_begin(&c->engine);
     for (int i = 0; i < s->k.nodes; i++) {
         url.port = i;
         if (hf__node_open(&c->engine, &c->engine.nodes[i], i, &sim_backend,
@@ -249,17 +249,17 @@ void client_stop(struct sim *s, struct sim_client *c)
 {
     struct engine *e = &c->engine;
     if (!c->alive) return;
-    if (e->inflight || e->ops_len || e->slots_len)
+    if (e->inflight || e->ops_len || e->seats_len)
         sim_fail(s,
                  "leak: c%d is idle with %zu requests, %zu operations, %zu "
                  "holds",
-                 c->index, e->inflight, e->ops_len, e->slots_len);
+                 c->index, e->inflight, e->ops_len, e->seats_len);
     client_crash(s, c);
 }
 
-struct slot *actor_slot(const struct actor *a)
+struct seat *actor_seat(const struct actor *a)
 {
     return a->name < 0
                ? NULL
-               : hf__holder_slot(&a->client->engine, a->entry, a->holder);
+               : hf__holder_seat(&a->client->engine, a->entry, a->holder);
 }

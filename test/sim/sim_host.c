@@ -82,7 +82,7 @@ static void request_do(struct backend_conn *c, struct request *req)
     hf__memory_store_apply(s->host, host_clock(s), &copy, &rep);
     rep.waiters = -1;
     sim_trace(s, "host c%d op %d attempt %llu %s -> verdict %d",
-              c->client->index, (int)req->op,
+              c->client->index, (int)req->verb,
               (unsigned long long)(req->attempt - HOST_ATTEMPTS), req->owner,
               (int)rep.verdict);
     c->env->reply(c->env, req, &rep);

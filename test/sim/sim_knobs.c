@@ -152,7 +152,7 @@ static void handover_draw(struct sim *s)
     k->handover_us = ONE_OF(s, 5 * MS, 50 * MS, 1000 * MS);
 }
 
-/* As engine/member.c has it. */
+/* As engine/voter.c has it. */
 int64_t sim_quarantine_us(const struct sim *s)
 {
     int64_t lease_us = s->k.lease_max_us + s->k.lease_max_us / 100 + 10 * MS;

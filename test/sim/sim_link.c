@@ -154,13 +154,13 @@ static void request_send(struct backend_conn *c, struct request *req)
     if (!p) return;
     p->req = *req;
     p->req.info = "1 host sim";
-    if (req->op == OP_BOOT) {
+    if (req->verb == VERB_BOOT) {
         p->req.name = c->sim->group;
     } else {
         p->name = name_index(req->name);
         p->req.name = sim_names[p->name];
     }
-    if (req->op == OP_PROPOSE && req->group) p->req.group = c->sim->group;
+    if (req->verb == VERB_PROPOSE && req->group) p->req.group = c->sim->group;
     p->origin = req;
     net_send(c->sim, p);
     req->priv = (uint32_t)p->number;
@@ -178,7 +178,7 @@ static void queue_split(struct backend_conn *c)
     while (list) {
         struct request *req = list;
         list = req->next;
-        if (req->op == OP_WATCH || req->op == OP_UNWATCH)
+        if (req->verb == VERB_WATCH || req->verb == VERB_UNWATCH)
             watch_request(c, req);
         else if (c->command.state == CHAN_UP)
             request_send(c, req);

@@ -36,7 +36,7 @@ struct packet {
     struct request req; /* a copy; `origin` is the engine's */
     struct request *origin;
     struct reply rep;
-    struct boot boot;   /* what an answer to OP_BOOT points to */
+    struct boot boot;   /* what an answer to VERB_BOOT points to */
     int64_t forward_us; /* answer: when the node's clock was last set forward */
 };
 
@@ -73,7 +73,7 @@ struct backend_conn {
     struct request *flying, **flying_end;  /* sent, in order */
     unsigned watched;                      /* topics wanted, by bit */
     unsigned queued;                       /* of them, hand-overs as well */
-    struct request *asked[SIM_TOPICS_MAX]; /* OP_WATCH, unanswered */
+    struct request *asked[SIM_TOPICS_MAX]; /* VERB_WATCH, unanswered */
 };
 
 extern const struct backend sim_backend;

@@ -31,7 +31,7 @@ int64_t node_left_us(const struct sim *s, const struct sim_node *n,
 static void node_init(struct sim *s, struct sim_node *n)
 {
     struct reply rep;
-    struct request req = {.op = OP_BOOT,
+    struct request req = {.verb = VERB_BOOT,
                           .flags = REQ_BOOT_NEW,
                           .name = s->group,
                           .name_len = strlen(s->group),
@@ -112,18 +112,18 @@ static void tell(struct sim *s, struct sim_node *n, struct packet *p)
 {
     struct handoff h;
     int is_free =
-        p->req.op == OP_RELEASE
+        p->req.verb == VERB_RELEASE
         && (p->rep.verdict == V_GRANTED
             || (p->rep.verdict == V_ABSENT && p->req.flags & REQ_QUEUE));
     int hushed = (p->req.flags & REQ_HUSHED) != 0;
     if (request_is_rw(&p->req)) {
         is_free =
-            p->req.op == OP_RELEASE && hf__memory_store_has_news(n->store);
+            p->req.verb == VERB_RELEASE && hf__memory_store_has_news(n->store);
         hushed = 0; /* others may be before the proposal behind it */
     }
     if (hf__memory_store_handed(n->store, &h)) {
         tell_handed(s, n, p->name, &h);
-        p->rep.waiters = p->req.op == OP_RELEASE ? 1 : -1;
+        p->rep.waiters = p->req.verb == VERB_RELEASE ? 1 : -1;
     } else if (is_free) {
         tell_watchers(s, n, p->name, hushed, &p->rep);
     }
@@ -139,7 +139,8 @@ static void note_free(struct sim *s, struct sim_node *n, const struct packet *p)
     int is_handed = hf__memory_store_handed(n->store, &h);
     if (p->rep.verdict != V_GRANTED && !is_handed) return;
     n->free_since_us[p->name] = -1;
-    if (p->req.op == OP_RELEASE && !is_handed && !node_is_shared(s, n, p->name))
+    if (p->req.verb == VERB_RELEASE && !is_handed
+        && !node_is_shared(s, n, p->name))
         n->free_since_us[p->name] =
             s->now_us + (is_alone ? s->k.lease_max_us : 0);
 }
@@ -186,7 +187,7 @@ static void deeds_count(struct sim *s, const struct packet *p,
 {
     if (p->is_copy) s->deeds[DEED_COPY]++;
     if (p->rep.verdict == V_UNSETTLED) s->deeds[DEED_REFUSAL]++;
-    if (p->req.op == OP_PROPOSE && p->rep.verdict == V_GRANTED
+    if (p->req.verb == VERB_PROPOSE && p->rep.verdict == V_GRANTED
         && !before->locked && is_heal(s, p))
         s->deeds[DEED_HEAL]++;
 }
@@ -203,7 +204,7 @@ static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
     sim_trace(s,
               "n%d c%d op %d attempt %llu T %lld count %lld lease %lld"
               " -> verdict %d fence %lld counter %lld%s",
-              n->index, p->life->client, (int)p->req.op,
+              n->index, p->life->client, (int)p->req.verb,
               (unsigned long long)p->req.attempt, (long long)p->req.ballot,
               (long long)p->req.count, (long long)p->req.lease_us,
               (int)p->rep.verdict, (long long)p->rep.fence,
@@ -229,8 +230,8 @@ static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
  * waiters rely on a transport that does not repeat what was answered. */
 static void repeat(struct sim *s, struct sim_node *n, const struct packet *p)
 {
-    int later = p->req.op == OP_RELEASE
-                || (p->req.op == OP_PROPOSE && p->rep.verdict == V_GRANTED
+    int later = p->req.verb == VERB_RELEASE
+                || (p->req.verb == VERB_PROPOSE && p->rep.verdict == V_GRANTED
                     && !(p->req.flags & REQ_QUEUE));
     struct packet twin = *p;
     twin.is_copy = 1;
@@ -281,7 +282,7 @@ void node_receive(struct sim *s, struct packet *p)
         p->rep.node_us = node_clock(s, n);
         break;
     case PACKET_REQUEST:
-        if (p->req.op == OP_BOOT)
+        if (p->req.verb == VERB_BOOT)
             boot(s, n, p);
         else
             carry_out(s, n, p);
@@ -423,7 +424,7 @@ static int broken_note(struct sim *s, struct sim_node *n, int name)
 void node_break(struct sim *s, struct sim_node *n, int name)
 {
     struct reply rep;
-    struct request req = {.op = OP_BREAK,
+    struct request req = {.verb = VERB_BREAK,
                           .name = sim_names[name],
                           .name_len = strlen(sim_names[name])};
     int64_t now_us = node_clock(s, n);

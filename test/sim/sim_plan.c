@@ -57,11 +57,11 @@ void plan_over(struct actor *a)
 void plan_feed(struct actor *a)
 {
     struct hold_event ev = {.type = EV_FEED};
-    struct slot *slot = actor_slot(a);
+    struct seat *seat = actor_seat(a);
     int64_t now_us = client_clock(a->client);
-    if (!slot || slot->hold.state != HOLD_HELD || now_us >= slot->hold.valid_us)
+    if (!seat || seat->hold.state != HOLD_HELD || now_us >= seat->hold.valid_us)
         return;
     sim_trace(a->client->sim, "c%d.%d feeds", a->client->index, a->index);
     a->fed_us = now_us;
-    hf__slot_step(&a->client->engine, slot, &ev);
+    hf__seat_step(&a->client->engine, seat, &ev);
 }

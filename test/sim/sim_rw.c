@@ -83,11 +83,11 @@ int node_look(const struct sim *s, const struct sim_node *n,
 /* The same of what an actor holds on the first node. */
 int actor_look(const struct actor *a, struct store_view *out)
 {
-    const struct slot *slot = actor_slot(a);
+    const struct seat *seat = actor_seat(a);
     struct request req = {.kind = a->entry->kind,
                           .name = sim_names[a->name],
                           .name_len = strlen(sim_names[a->name])};
-    if (slot) hf__slot_owner(&a->client->engine, slot, req.owner);
+    if (seat) hf__seat_owner(&a->client->engine, seat, req.owner);
     return node_look(a->client->sim, &a->client->sim->nodes[0], &req, out);
 }
 

@@ -25,12 +25,12 @@ static void subscribe(struct backend_conn *c, int name, enum packet_kind kind)
     net_send(c->sim, p);
 }
 
-/* OP_WATCH and OP_UNWATCH, from flush(). */
+/* VERB_WATCH and VERB_UNWATCH, from flush(). */
 void watch_request(struct backend_conn *c, struct request *req)
 {
     struct reply done = {.verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
     int name = topic_of(req);
-    if (req->op == OP_WATCH) {
+    if (req->verb == VERB_WATCH) {
         if (c->asked[name]) sim_fail(c->sim, "engine: a name watched twice");
         c->watched |= 1u << name;
         if (req->flags & REQ_QUEUE) c->queued |= 1u << name;

@@ -75,7 +75,7 @@ static int is_quiet(struct sim *s)
     if (s->now_us < s->settled_us) return 0;
     for (int i = 0; i < s->k.clients; i++) {
         struct sim_client *c = &s->clients[i];
-        if (c->engine.inflight || c->engine.ops_len || c->engine.slots_len)
+        if (c->engine.inflight || c->engine.ops_len || c->engine.seats_len)
             return 0;
         for (int k = 0; k < s->k.actors; k++) {
             struct actor *a = &c->actors[k];

@@ -11,7 +11,7 @@
 #include "common/exit.h"
 #include "common/say.h"
 #include "run/process/process.h"
-#include "run/watch.h"
+#include "run/supervise.h"
 #include "session/holder.h"
 
 #include <errno.h>
@@ -194,7 +194,7 @@ int run_start(struct run *r)
     int ctl[2];
     int no_page = guarded_share(r);
     if (no_page) return no_page;
-    watch_prepare(r);
+    supervise_prepare(r);
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ctl) != 0)
         return errno;
     int why = output_open(r);

@@ -5,7 +5,7 @@
  */
 #include "common/duration.h"
 #include "common/exit.h"
-#include "run/watch.h"
+#include "run/supervise.h"
 
 static int lock_get(struct run *r, struct outcome *end)
 {

@@ -9,7 +9,7 @@
 #include "common/exit.h"
 #include "common/say.h"
 #include "option/wait.h"
-#include "run/watch.h"
+#include "run/supervise.h"
 #include "session/interrupt.h"
 
 #include <inttypes.h>

@@ -594,7 +594,7 @@ struct token {
 
 static void token_free(struct token *t)
 {
-    pthread_mutex_destroy(&t->cancel.ears_mutex);
+    pthread_mutex_destroy(&t->cancel.listeners_mutex);
     hf__free(t->cancel.pump->engine.alloc, t);
 }
 
@@ -613,8 +613,8 @@ int hf_cancel_open(hf_client *client, hf_cancel **out)
     c->pump = &client->pump;
     atomic_init(&c->fired, 0);
     atomic_init(&c->firing, 0);
-    atomic_init(&c->ears, NULL);
-    pthread_mutex_init(&c->ears_mutex, NULL);
+    atomic_init(&c->listeners, NULL);
+    pthread_mutex_init(&c->listeners_mutex, NULL);
     hf__deep_object_add(client, &t->object, token_object_free);
     *out = c;
     return HF_OK;

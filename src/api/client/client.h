@@ -62,8 +62,9 @@ struct hf_lock {
 };
 
 /* hf_lock_attach(), also of permits: ticket.c. */
-int hf__ticket_attach(hf_lock *lock, const char *ticket, int64_t permits,
-                      int64_t lease_ms, hf_hold **hold, struct hf_error *err);
+int hf__attach_ticket_attach(hf_lock *lock, const char *ticket, int64_t permits,
+                             int64_t lease_ms, hf_hold **hold,
+                             struct hf_error *err);
 
 /* HF_OK, or HF_FORKED with `err` filled. */
 int hf__client_check(const hf_client *c, struct hf_error *err);
@@ -123,8 +124,8 @@ int hf__lock_inspect(hf_lock *lock, uint64_t holder, struct hf_info *info,
                      struct hf_error *err);
 
 /* An operation on `lock`, nothing of the result set. */
-void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
-                 uint64_t holder);
+void hf__call_init(struct op *op, enum op_type type, const hf_lock *lock,
+                   uint64_t holder);
 
 /* The same, to acquire it as `given` says: HF_OK, or what is wrong. */
 int hf__acquire_prepare(struct op *op, const hf_lock *lock,
@@ -138,11 +139,11 @@ int hf__told_check(int is_told, struct hf_error *err);
 int hf__out_check(hf_hold **out, struct hf_error *err);
 
 /* Reserve a handle for what it acquires: HF_OK, or HF_NOMEM. */
-int hf__op_reserve(const hf_lock *lock, struct op *op, struct hf_error *err);
+int hf__call_reserve(const hf_lock *lock, struct op *op, struct hf_error *err);
 
 /* The acquire is over: its reserved handle, if it has one, stands for the hold
  * from now on, or is cancelled if nothing was granted. */
-void hf__op_give(hf_client *c, struct op *op);
+void hf__call_give(hf_client *c, struct op *op);
 
 /* Give back what `holder` has, without waiting for it. */
 void hf__lock_undo(hf_lock *lock, uint64_t holder);
@@ -154,11 +155,11 @@ int64_t hf__lock_valid_ms(hf_lock *lock, uint64_t holder);
 
 /* Run `op`, copy its error and return its status.  If a lock of this host
  * stands in for the store, this returns HF_OK and `err` says so. */
-int hf__op_run(hf_client *c, struct op *op, struct hf_error *err);
+int hf__call_wait(hf_client *c, struct op *op, struct hf_error *err);
 
 /* A copy of `op` that answers through `complete`; HF_OK or HF_NOMEM. */
-int hf__op_start(hf_client *c, const struct op *op,
-                 void (*complete)(struct op *), const hf_lock *lock,
-                 void (*fn)(void), void *user, struct hf_error *err);
+int hf__call_start(hf_client *c, const struct op *op,
+                   void (*complete)(struct op *), const hf_lock *lock,
+                   void (*fn)(void), void *user, struct hf_error *err);
 
 #endif

@@ -158,7 +158,7 @@ struct list {
 
 static void page_ask(struct list *l, uint64_t cursor)
 {
-    hf__op_init(&l->op, OP_TYPE_LIST, NULL, 0);
+    hf__call_init(&l->op, OP_TYPE_LIST, NULL, 0);
     l->op.pattern = l->match;
     l->op.on_row = page_add;
     l->op.on_row_user = &l->page;

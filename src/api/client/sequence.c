@@ -43,7 +43,7 @@ void hf__sequence_ask_any(struct sequence *s, hf_client *c, struct op *op)
 void hf__sequence_nap(struct sequence *s, hf_client *c, struct op *op,
                       int64_t us, hf_cancel *cancel)
 {
-    hf__op_init(op, OP_TYPE_NAP, NULL, 0);
+    hf__call_init(op, OP_TYPE_NAP, NULL, 0);
     op->wait_us = max64(us, 1);
     op->cancel = cancel;
     hf__sequence_ask(s, c, op);
@@ -117,7 +117,7 @@ static size_t group_len(const struct batch *b, size_t at)
 static void batch_run(const struct batch *b)
 {
     if (b->len == 1) {
-        hf__pump_run(&b->clients[0]->pump, b->ops[0]);
+        hf__pump_call(&b->clients[0]->pump, b->ops[0]);
         return;
     }
     for (size_t at = 0, n; (n = group_len(b, at)) > 0; at += n)

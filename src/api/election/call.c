@@ -82,7 +82,7 @@ static int campaign_prepare(struct election_task *t, hf_election *e,
     t->value = o.value;
     t->value_len = o.value_len;
     status = hf__acquire_prepare(&probe, e->lock, &t->acquire, 1, err);
-    if (status == HF_OK) status = hf__op_reserve(e->lock, &probe, err);
+    if (status == HF_OK) status = hf__call_reserve(e->lock, &probe, err);
     if (status != HF_OK) return status;
     t->handle = probe.handle;
     status = campaign_claim(e, err);

@@ -23,8 +23,8 @@ void hf__election_over(struct election_task *t)
     t->text = NULL;
     if (t->call != CALL_CAMPAIGN) return;
     if (t->seq.status == HF_OK)
-        t->seq.status = hf__hold_claim(t->handle, e->client, e->lock, t->holder,
-                                       &t->hold, &t->seq.err);
+        t->seq.status = hf__set_claim_one(t->handle, e->client, e->lock,
+                                          t->holder, &t->hold, &t->seq.err);
     else
         hf__handle_cancel(t->handle, e->client);
     if (t->seq.status == HF_EXPIRED)

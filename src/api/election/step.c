@@ -16,7 +16,7 @@
 #include "api/hold/handle.h"
 #include "base/error.h"
 #include "base/math.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "sys/clock.h"
 
 #define PUBLISH_TRIES 8 /* a record that changes although we lead */
@@ -41,7 +41,7 @@ static int task_fail(struct election_task *t, int status, const char *why)
 static int release_next(struct election_task *t, enum election_phase phase,
                         uint64_t holder)
 {
-    hf__op_init(&t->op, OP_TYPE_RELEASE, t->e->lock, holder);
+    hf__call_init(&t->op, OP_TYPE_RELEASE, t->e->lock, holder);
     t->phase = phase;
     return 1;
 }
@@ -59,7 +59,7 @@ static int acquire_next(struct election_task *t)
 static void value_init(struct election_task *t, enum op_type type,
                        enum election_phase phase, uint64_t version)
 {
-    hf__op_init(&t->op, type, NULL, 0);
+    hf__call_init(&t->op, type, NULL, 0);
     t->job = (struct value_job){
         .key = t->e->key, .key_len = strlen(t->e->key), .version = version};
     t->op.value = &t->job;
@@ -92,7 +92,7 @@ static int delete_next(struct election_task *t, uint64_t version)
 static int inspect_next(struct election_task *t)
 {
     memset(&t->look, 0, sizeof t->look);
-    hf__op_init(&t->op, OP_TYPE_INSPECT, t->e->lock, t->holder);
+    hf__call_init(&t->op, OP_TYPE_INSPECT, t->e->lock, t->holder);
     t->op.look = &t->look;
     t->op.info = &t->look.info;
     look_bound(t);
@@ -174,8 +174,8 @@ static void me_fill(struct election_task *t)
 {
     struct pump *p = &t->e->client->pump;
     hf__pump_lock(p);
-    const struct slot *s = hf__slot_find(t->e->lock->entry, t->holder);
-    if (s) hf__slot_owner(&p->engine, s, t->me.owner);
+    const struct seat *s = hf__seat_find(t->e->lock->entry, t->holder);
+    if (s) hf__seat_owner(&p->engine, s, t->me.owner);
     t->me.fence = s ? (uint64_t)s->hold.fence : 0;
     hf__pump_unlock(p);
 }
@@ -256,7 +256,7 @@ static int look_over(struct election_task *t)
     t->leader.data = NULL;
     if (now_us >= t->end_us)
         return task_fail(t, HF_TIMEOUT, "nothing has changed");
-    hf__op_init(&t->op, OP_TYPE_NAP, t->e->lock, t->holder);
+    hf__call_init(&t->op, OP_TYPE_NAP, t->e->lock, t->holder);
     t->op.wait_us = min64(t->await.look_ms * US_PER_MS, t->end_us - now_us);
     t->op.cancel = t->await.cancel;
     t->phase = PHASE_NAP;

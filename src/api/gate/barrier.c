@@ -69,7 +69,7 @@ int hf_barrier_wait(hf_barrier *barrier, const struct hf_wait_options *options,
     int status = HF_OK;
     if (passed) status = hf__result_check(passed, err);
     if (status == HF_OK) status = wait_prepare(&op, lock, options, err);
-    if (status == HF_OK) status = hf__op_run(lock->client, &op, err);
+    if (status == HF_OK) status = hf__call_wait(lock->client, &op, err);
     if (status != HF_OK || !passed) return status;
     const struct hf_passed found = passed_of(&op);
     hf__result_fill(passed, &found);
@@ -96,8 +96,8 @@ int hf_barrier_wait_start(hf_barrier *barrier,
     hf_lock *lock = lock_of(barrier);
     int status = wait_prepare(&op, lock, options, err);
     if (status != HF_OK) return status;
-    return hf__op_start(lock->client, &op, wait_complete, lock,
-                        (void (*)(void))cb, user, err);
+    return hf__call_start(lock->client, &op, wait_complete, lock,
+                          (void (*)(void))cb, user, err);
 }
 
 int hf_barrier_waiting(hf_barrier *barrier, int64_t *waiting,

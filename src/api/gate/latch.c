@@ -163,7 +163,7 @@ int hf_latch_wait(hf_latch *latch, const struct hf_wait_options *options,
     struct op op;
     hf_lock *lock = lock_of(latch);
     int status = hf__gate_prepare(&op, lock, options, err);
-    return status == HF_OK ? hf__op_run(lock->client, &op, err) : status;
+    return status == HF_OK ? hf__call_wait(lock->client, &op, err) : status;
 }
 
 static void wait_complete(struct op *op)
@@ -184,6 +184,6 @@ int hf_latch_wait_start(hf_latch *latch, const struct hf_wait_options *options,
     hf_lock *lock = lock_of(latch);
     int status = hf__gate_prepare(&op, lock, options, err);
     if (status != HF_OK) return status;
-    return hf__op_start(lock->client, &op, wait_complete, lock,
-                        (void (*)(void))cb, user, err);
+    return hf__call_start(lock->client, &op, wait_complete, lock,
+                          (void (*)(void))cb, user, err);
 }

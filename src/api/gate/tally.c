@@ -12,10 +12,10 @@ int hf__tally_run(const hf_lock *lock, struct tally_job *job,
     struct op op;
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
-    hf__op_init(&op, OP_TYPE_TALLY, lock, 0);
+    hf__call_init(&op, OP_TYPE_TALLY, lock, 0);
     if (lock->is_ours) job->flags |= REQ_OURS;
     op.tally = job;
-    return hf__op_run(lock->client, &op, err);
+    return hf__call_wait(lock->client, &op, err);
 }
 
 struct started {
@@ -48,7 +48,7 @@ int hf__tally_start_as(const hf_lock *lock, const struct tally_job *job,
     if (status != HF_OK) return status;
     struct started *s = hf__alloc_zero(&c->alloc, sizeof *s);
     if (!s) return hf__error_set(err, HF_NOMEM, "out of memory");
-    hf__op_init(&s->op, OP_TYPE_TALLY, lock, 0);
+    hf__call_init(&s->op, OP_TYPE_TALLY, lock, 0);
     s->job = *job;
     if (lock->is_ours) s->job.flags |= REQ_OURS;
     s->op.tally = &s->job;

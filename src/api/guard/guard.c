@@ -58,10 +58,10 @@ static int job_run(hf_client *client, struct guard_job *job, int64_t ttl_ms,
 {
     struct op op;
     job->key_len = strlen(job->key);
-    hf__op_init(&op, OP_TYPE_GUARD, NULL, 0);
+    hf__call_init(&op, OP_TYPE_GUARD, NULL, 0);
     op.guard = job;
     op.lease_us = ttl_ms * US_PER_MS;
-    return hf__op_run(client, &op, err);
+    return hf__call_wait(client, &op, err);
 }
 
 /* Everything that a token is shown for. */
@@ -193,7 +193,7 @@ static struct started *started_make(hf_client *client,
     struct started *s =
         hf__alloc(&client->alloc, sizeof *s + key_len + 1 + job->len);
     if (!s) return NULL;
-    hf__op_init(&s->op, OP_TYPE_GUARD, NULL, 0);
+    hf__call_init(&s->op, OP_TYPE_GUARD, NULL, 0);
     s->op.guard = &s->job;
     s->op.lease_us = ttl_ms * US_PER_MS;
     s->client = client;

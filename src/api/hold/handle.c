@@ -10,7 +10,7 @@
 
 #include "api/hold/set.h"
 #include "base/error.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 
 #define CHUNK_LEN 512u
 #define NO_PLACE UINT32_MAX
@@ -34,7 +34,7 @@ struct place {
     uint8_t is_set; /* several holds */
     hf_client *client;
     union {
-        struct slot *slot;
+        struct seat *seat;
         struct hold_set *set;
         uint32_t next_free;
     };
@@ -170,7 +170,7 @@ int hf__handle_reserve(hf_client *c, hf_hold **out)
         table.free_head = p->next_free;
         p->state = PLACE_RESERVED;
         p->client = c;
-        p->slot = NULL;
+        p->seat = NULL;
         c->grips++;
         *out = handle_of(at, p->generation);
         status = HF_OK;
@@ -194,7 +194,7 @@ int hf__handle_fill(hf_hold *handle, hf_client *c, const struct grip *grip)
         if (grip->set)
             p->set = grip->set;
         else
-            p->slot = grip->slot;
+            p->seat = grip->seat;
         client_drop(c);
     }
     table_unlock();
@@ -215,7 +215,7 @@ static void grip_fill(struct grip *g, const struct place *p)
     if (p->is_set)
         g->set = p->set;
     else
-        g->slot = p->slot;
+        g->seat = p->seat;
 }
 
 int hf__handle_take(hf_hold *handle, struct grip *out, int is_last)
@@ -243,14 +243,14 @@ static void grip_end(const struct grip *g)
 {
     struct pump *p = &g->client->pump;
     if (g->set) {
-        hf__hold_set_free(g->set);
+        hf__set_free(g->set);
         return;
     }
-    assert(g->slot);
+    assert(g->seat);
     hf__pump_lock(p);
-    hf__ear_remove(&p->engine, g->slot, g->handle);
-    if (g->slot->handle == g->handle) g->slot->handle = NULL;
-    hf__slot_unpin(&p->engine, g->slot);
+    hf__listener_remove(&p->engine, g->seat, g->handle);
+    if (g->seat->handle == g->handle) g->seat->handle = NULL;
+    hf__seat_unpin(&p->engine, g->seat);
     hf__pump_unlock(p);
 }
 
@@ -277,8 +277,8 @@ int hf__handle_given(hf_hold *handle, hf_client *c, const struct grip *by,
 {
     struct pump *p = &by->client->pump;
     hf__pump_lock(p); /* before another thread can release the hold */
-    int is_first = !by->slot->handle;
-    if (is_first) by->slot->handle = handle;
+    int is_first = !by->seat->handle;
+    if (is_first) by->seat->handle = handle;
     hf__pump_unlock(p);
     int status = hf__handle_fill(handle, c, by);
     if (status == HF_OK) {
@@ -287,8 +287,8 @@ int hf__handle_given(hf_hold *handle, hf_client *c, const struct grip *by,
     }
     hf__pump_lock(p);
     hf__error_set(err, status, "%s", hf_status_text(status));
-    if (is_first) by->slot->handle = NULL;
-    hf__slot_unpin(&p->engine, by->slot);
+    if (is_first) by->seat->handle = NULL;
+    hf__seat_unpin(&p->engine, by->seat);
     hf__pump_unlock(p);
     hf__handle_cancel(handle, c); /* from here on the client may be freed */
     return status;

@@ -20,7 +20,7 @@ struct hold_set;
 struct grip {
     hf_hold *handle;
     hf_client *client;
-    struct slot *slot;    /* a hold of the engine; or NULL */
+    struct seat *seat;    /* a hold of the engine; or NULL */
     struct hold_set *set; /* several holds; or NULL */
 };
 

@@ -13,9 +13,9 @@
 #include "api/lock/ticket.h"
 #include "base/error.h"
 #include "base/math.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/locks.h"
-#include "engine/member_text.h"
+#include "engine/voter_text.h"
 #include "sys/clock.h"
 
 /* ---- taking a handle ----------------------------------------------------- */
@@ -59,7 +59,7 @@ struct view {
     int replicas;
 };
 
-static void slot_view(struct pump *p, struct slot *s, struct view *v)
+static void seat_view(struct pump *p, struct seat *s, struct view *v)
 {
     int64_t now_us = hf__clock_us();
     hf__pump_lock(p);
@@ -70,7 +70,7 @@ static void slot_view(struct pump *p, struct slot *s, struct view *v)
     v->state = hf__hold_view(&s->hold, now_us);
     if (v->state == HF_STATE_NONE && s->hold.lost_status != HF_OK)
         v->state = HF_STATE_LOST; /* its holder has acquired it anew */
-    v->fence = hf__slot_fence(s);
+    v->fence = hf__seat_fence(s);
     v->valid_us = 0;
     if (v->state == HF_STATE_HELD || v->state == HF_STATE_AT_RISK)
         v->valid_us = s->hold.valid_us == TIME_NEVER
@@ -118,7 +118,7 @@ static void hold_view(const hf_hold *hold, struct view *v)
     if (g.set)
         set_view(g.set, v);
     else
-        slot_view(&g.client->pump, g.slot, v);
+        seat_view(&g.client->pump, g.seat, v);
     hf__handle_drop(&g);
 }
 
@@ -169,7 +169,7 @@ const char *hf_hold_name(const hf_hold *hold)
     struct grip g;
     const char *name = "";
     if (grip_take(hold, &g, NULL) != HF_OK) return name;
-    name = g.set ? hf_hold_name(g.set->parts[0]) : g.slot->entry->name;
+    name = g.set ? hf_hold_name(g.set->parts[0]) : g.seat->entry->name;
     hf__handle_drop(&g);
     return name;
 }
@@ -178,26 +178,26 @@ int hf_hold_guarantee(const hf_hold *hold)
 {
     struct grip g;
     if (grip_take(hold, &g, NULL) != HF_OK) return HF_GUARANTEE_STORE;
-    int is_local = !g.set && g.slot->entry->is_host;
+    int is_local = !g.set && g.seat->entry->is_host;
     for (size_t i = 0; g.set && i < g.set->len; i++)
         is_local |= hf_hold_guarantee(g.set->parts[i]) == HF_GUARANTEE_LOCAL;
     hf__handle_drop(&g);
     return is_local ? HF_GUARANTEE_LOCAL : HF_GUARANTEE_STORE;
 }
 
-static void slot_why(struct pump *p, struct slot *s, char *text)
+static void seat_why(struct pump *p, struct seat *s, char *text)
 {
     char buf[HF_ERROR_TEXT_MAX];
     struct view v;
-    slot_view(p, s, &v);
+    seat_view(p, s, &v);
     hf__pump_lock(p);
     const char *cause = s->why;
     if (v.state == HF_STATE_LOST)
-        cause = hf__slot_cause(&p->engine, s, HF_STATE_LOST, buf, sizeof buf);
+        cause = hf__seat_cause(&p->engine, s, HF_STATE_LOST, buf, sizeof buf);
     if (cause)
         snprintf(text, HF_ERROR_TEXT_MAX, "%s", cause);
-    else if (!s->entry->is_host && hf__members_are_short(&p->engine))
-        hf__members_text(&p->engine, HF_UNAVAILABLE, text, HF_ERROR_TEXT_MAX);
+    else if (!s->entry->is_host && hf__voters_are_short(&p->engine))
+        hf__voters_text(&p->engine, HF_UNAVAILABLE, text, HF_ERROR_TEXT_MAX);
     hf__pump_unlock(p);
 }
 
@@ -208,7 +208,7 @@ void hf_hold_why(const hf_hold *hold, char text[HF_ERROR_TEXT_MAX])
     if (grip_take(hold, &g, NULL) != HF_OK) return;
     for (size_t i = 0; g.set && !text[0] && i < g.set->len; i++)
         hf_hold_why(g.set->parts[i], text);
-    if (!g.set) slot_why(&g.client->pump, g.slot, text);
+    if (!g.set) seat_why(&g.client->pump, g.seat, text);
     hf__handle_drop(&g);
 }
 
@@ -236,9 +236,9 @@ hf_hold *hf_hold_part(hf_hold *hold, size_t i)
 
 void hf__grip_op(struct op *op, enum op_type type, const struct grip *g)
 {
-    hf_lock lock = {.client = g->client, .entry = g->slot->entry};
-    hf__op_init(op, type, &lock, g->slot->holder);
-    op->target = g->slot;
+    hf_lock lock = {.client = g->client, .entry = g->seat->entry};
+    hf__call_init(op, type, &lock, g->seat->holder);
+    op->target = g->seat;
     op->hold = g->handle;
 }
 
@@ -251,10 +251,10 @@ struct started {
     int is_part; /* of a set: its errors say which part */
 };
 
-static void slot_unpin(struct pump *p, struct slot *s)
+static void seat_unpin(struct pump *p, struct seat *s)
 {
     hf__pump_lock(p);
-    hf__slot_unpin(&p->engine, s);
+    hf__seat_unpin(&p->engine, s);
     hf__pump_unlock(p);
 }
 
@@ -264,7 +264,7 @@ static void started_complete(struct op *op)
     hf_client *c = s->client;
     if (s->is_part && op->status != HF_OK)
         hf__error_about(&op->err, op->target->entry->name);
-    slot_unpin(&c->pump, op->target);
+    seat_unpin(&c->pump, op->target);
     if (s->fn) s->fn(op->hold, op->status, &op->err, s->user);
     hf__free(&c->alloc, s);
 }
@@ -287,7 +287,7 @@ struct started *hf__started_new(enum op_type type, const struct grip *g,
     s->user = user;
     s->is_part = 0;
     hf__pump_lock(p);
-    g->slot->pins++;
+    g->seat->pins++;
     hf__pump_unlock(p);
     return s;
 }
@@ -300,7 +300,7 @@ void hf__started_as_part(struct started *s)
 void hf__started_free(struct started *s)
 {
     hf_client *c = s->client;
-    slot_unpin(&c->pump, s->op.target);
+    seat_unpin(&c->pump, s->op.target);
     hf__free(&c->alloc, s);
 }
 
@@ -320,7 +320,7 @@ void hf__started_go_anyway(struct started *s)
 
 static int op_run(struct op *op, const struct grip *g, struct hf_error *err)
 {
-    hf__pump_run(&g->client->pump, op);
+    hf__pump_call(&g->client->pump, op);
     if (op->status != HF_OK && err) *err = op->err;
     return op->status;
 }
@@ -346,7 +346,7 @@ int hf_hold_extend(hf_hold *hold, int64_t lease_ms, struct hf_error *err)
     if (g.set) {
         status = hf__lease_check(lease_ms, err);
         if (status == HF_OK)
-            status = hf__hold_set_run(g.set, OP_TYPE_EXTEND, lease_ms, err);
+            status = hf__set_run(g.set, OP_TYPE_EXTEND, lease_ms, err);
     } else {
         status = extend_prepare(&op, &g, lease_ms, err);
         if (status == HF_OK) status = op_run(&op, &g, err);
@@ -355,7 +355,7 @@ int hf_hold_extend(hf_hold *hold, int64_t lease_ms, struct hf_error *err)
     return status;
 }
 
-static int slot_extend_start(const struct grip *g, int64_t lease_ms,
+static int seat_extend_start(const struct grip *g, int64_t lease_ms,
                              hf_hold_fn cb, void *user, struct hf_error *err)
 {
     int status = hf__lease_check(lease_ms, err);
@@ -371,8 +371,8 @@ int hf_hold_extend_start(hf_hold *hold, int64_t lease_ms, hf_hold_fn cb,
     struct grip g;
     int status = grip_take(hold, &g, err);
     if (status != HF_OK) return status;
-    status = g.set ? hf__hold_set_start(&g, lease_ms, 0, cb, user, err)
-                   : slot_extend_start(&g, lease_ms, cb, user, err);
+    status = g.set ? hf__set_start(&g, lease_ms, 0, cb, user, err)
+                   : seat_extend_start(&g, lease_ms, cb, user, err);
     hf__handle_drop(&g);
     return status;
 }
@@ -380,7 +380,7 @@ int hf_hold_extend_start(hf_hold *hold, int64_t lease_ms, hf_hold_fn cb,
 /* ---- feed ---------------------------------------------------------------- */
 
 /* Feed this hold; the status.  The pump's lock is held. */
-static int slot_feed(struct pump *p, struct slot *s)
+static int seat_feed(struct pump *p, struct seat *s)
 {
     int64_t now_us = hf__clock_us();
     if (p->engine.closing) return HF_CLOSED;
@@ -403,7 +403,7 @@ int hf_hold_feed(hf_hold *hold)
     }
     if (!g.set) {
         hf__pump_lock(&g.client->pump);
-        status = slot_feed(&g.client->pump, g.slot);
+        status = seat_feed(&g.client->pump, g.seat);
         hf__pump_unlock(&g.client->pump);
     }
     hf__handle_drop(&g);
@@ -419,7 +419,7 @@ int hf_hold_release(hf_hold *hold, struct hf_error *err)
     int status = grip_take_last(hold, &g, err);
     if (status != HF_OK) return status;
     if (g.set) {
-        status = hf__hold_set_run(g.set, OP_TYPE_RELEASE, 0, err);
+        status = hf__set_run(g.set, OP_TYPE_RELEASE, 0, err);
     } else {
         hf__grip_op(&op, OP_TYPE_RELEASE, &g);
         status = op_run(&op, &g, err);
@@ -428,7 +428,7 @@ int hf_hold_release(hf_hold *hold, struct hf_error *err)
     return status;
 }
 
-static int slot_release_start(const struct grip *g, hf_hold_fn cb, void *user,
+static int seat_release_start(const struct grip *g, hf_hold_fn cb, void *user,
                               struct hf_error *err)
 {
     struct grip last;
@@ -449,32 +449,34 @@ int hf_hold_release_start(hf_hold *hold, hf_hold_fn cb, void *user,
     struct grip g;
     int status = grip_take(hold, &g, err);
     if (status != HF_OK) return status;
-    status = g.set ? hf__hold_set_start(&g, 0, 1, cb, user, err)
-                   : slot_release_start(&g, cb, user, err);
+    status = g.set ? hf__set_start(&g, 0, 1, cb, user, err)
+                   : seat_release_start(&g, cb, user, err);
     hf__handle_drop(&g);
     return status;
 }
 
 /* ---- being told ---------------------------------------------------------- */
 
-static int ear_put(const struct grip *g, hf_hold_state_fn fn, void *user,
-                   struct hf_error *err)
+static int listener_put(const struct grip *g, hf_hold_state_fn fn, void *user,
+                        struct hf_error *err)
 {
     if (g->set)
         return hf__error_set(err, HF_INVALID,
                              "hold: on_state: a set has no state of its own: "
                              "use its parts");
     struct pump *p = &g->client->pump;
-    struct hold_ear *ear =
-        fn ? hf__alloc(&g->client->alloc, sizeof *ear) : NULL;
-    if (fn && !ear)
+    struct hold_listener *listener =
+        fn ? hf__alloc(&g->client->alloc, sizeof *listener) : NULL;
+    if (fn && !listener)
         return hf__error_set(err, HF_NOMEM, "hold: on_state: out of memory");
     hf__pump_lock(p);
-    hf__ear_remove(&p->engine, g->slot, g->handle);
-    if (ear) {
-        *ear = (struct hold_ear){
-            .next = g->slot->ears, .hold = g->handle, .fn = fn, .user = user};
-        g->slot->ears = ear;
+    hf__listener_remove(&p->engine, g->seat, g->handle);
+    if (listener) {
+        *listener = (struct hold_listener){.next = g->seat->listeners,
+                                           .hold = g->handle,
+                                           .fn = fn,
+                                           .user = user};
+        g->seat->listeners = listener;
     }
     hf__pump_unlock(p);
     return HF_OK;
@@ -486,7 +488,7 @@ int hf_hold_on_state(hf_hold *hold, hf_hold_state_fn fn, void *user,
     struct grip g;
     int status = grip_take(hold, &g, err);
     if (status != HF_OK) return status;
-    status = ear_put(&g, fn, user, err);
+    status = listener_put(&g, fn, user, err);
     hf__handle_drop(&g);
     return status;
 }
@@ -503,7 +505,7 @@ int hf_hold_ticket(hf_hold *hold, char *ticket, size_t size,
         status = hf__error_set(err, HF_UNSUPPORTED,
                                "ticket: a set of locks has none");
     else
-        status = hf__ticket_of(g.client, g.slot, ticket, size, err);
+        status = hf__attach_ticket_of(g.client, g.seat, ticket, size, err);
     if (status == HF_OK && hf__handle_take(hold, &last, 1) == 0)
         hf__handle_drop(&last);
     hf__handle_drop(&g);
@@ -519,7 +521,7 @@ int hf_hold_inherit(hf_hold *hold, int *out_fd, struct hf_error *err)
         status = hf__error_set(err, HF_UNSUPPORTED,
                                "inherit: one part of the set at a time");
     else
-        status = hf__inherit_of(g.client, g.slot, out_fd, err);
+        status = hf__inherit_of(g.client, g.seat, out_fd, err);
     hf__handle_drop(&g);
     return status;
 }

@@ -12,13 +12,13 @@
 #include "api/client/client.h"
 #include "api/hold/hold.h"
 #include "base/error.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/host.h"
 #include "engine/locks.h"
 
 /* ---- making -------------------------------------------------------------- */
 
-struct hold_set *hf__hold_set_reserve(hf_client *c, size_t len)
+struct hold_set *hf__set_reserve(hf_client *c, size_t len)
 {
     struct hold_set *set =
         hf__alloc_zero(&c->alloc, sizeof *set + len * sizeof set->parts[0]);
@@ -29,11 +29,11 @@ struct hold_set *hf__hold_set_reserve(hf_client *c, size_t len)
     for (size_t i = 0; i < len && status == HF_OK; i++)
         status = hf__handle_reserve(c, &set->parts[i]);
     if (status == HF_OK) return set;
-    hf__hold_set_cancel(set, c);
+    hf__set_cancel(set, c);
     return NULL;
 }
 
-void hf__hold_set_cancel(struct hold_set *set, hf_client *c)
+void hf__set_cancel(struct hold_set *set, hf_client *c)
 {
     struct allocator a = set->alloc;
     if (set->own) hf__handle_cancel(set->own, c);
@@ -44,7 +44,7 @@ void hf__hold_set_cancel(struct hold_set *set, hf_client *c)
 
 /* Release the parts that are still held: parts of other clients, if the set is
  * freed because its own client is closed. */
-void hf__hold_set_free(struct hold_set *set)
+void hf__set_free(struct hold_set *set)
 {
     struct allocator a = set->alloc;
     for (size_t i = 0; i < set->len; i++)
@@ -55,18 +55,18 @@ void hf__hold_set_free(struct hold_set *set)
 
 /* ---- claiming ------------------------------------------------------------ */
 
-int hf__hold_claim(hf_hold *handle, hf_client *c, hf_lock *lock,
-                   uint64_t holder, hf_hold **out, struct hf_error *err)
+int hf__set_claim_one(hf_hold *handle, hf_client *c, hf_lock *lock,
+                      uint64_t holder, hf_hold **out, struct hf_error *err)
 {
     struct pump *p = &lock->client->pump;
     hf__pump_lock(p);
-    struct slot *s = hf__holder_slot(&p->engine, lock->entry, holder);
+    struct seat *s = hf__holder_seat(&p->engine, lock->entry, holder);
     if (s) s->pins++;
     /* Without a hold: either closing the client has released it, or its lease
      * has ended. */
     int status = p->engine.closing ? HF_CLOSED : HF_EXPIRED;
     hf__pump_unlock(p);
-    struct grip g = {.client = lock->client, .slot = s};
+    struct grip g = {.client = lock->client, .seat = s};
     if (s) {
         status = hf__handle_given(handle, c, &g, out, err);
     } else {
@@ -86,8 +86,8 @@ static int parts_claim(struct hold_set *set, hf_client *c,
         struct hf_error own;
         hf_hold *handle = set->parts[i];
         set->parts[i] = NULL;
-        int status =
-            hf__hold_claim(handle, c, locks[i], holder, &set->parts[i], &own);
+        int status = hf__set_claim_one(handle, c, locks[i], holder,
+                                       &set->parts[i], &own);
         if (status == HF_OK || first != HF_OK) continue;
         first = status;
         if (set->len > 1) hf__error_about(&own, locks[i]->entry->name);
@@ -108,9 +108,8 @@ static int set_fill(struct hold_set *set, hf_client *c, hf_hold **out,
     return HF_OK;
 }
 
-int hf__hold_set_claim(struct hold_set *set, hf_client *c,
-                       hf_lock *const *locks, uint64_t holder, hf_hold **out,
-                       struct hf_error *err)
+int hf__set_claim(struct hold_set *set, hf_client *c, hf_lock *const *locks,
+                  uint64_t holder, hf_hold **out, struct hf_error *err)
 {
     hf_hold *own = set->own;
     int status = parts_claim(set, c, locks, holder, err);
@@ -121,7 +120,7 @@ int hf__hold_set_claim(struct hold_set *set, hf_client *c,
         *out = set->parts[0];
         set->parts[0] = NULL;
     }
-    hf__hold_set_free(set);
+    hf__set_free(set);
     if (own) hf__handle_cancel(own, c);
     return status;
 }
@@ -225,8 +224,8 @@ static int run_singly(struct hold_set *set, enum op_type type, int64_t lease_ms,
     return first;
 }
 
-int hf__hold_set_run(struct hold_set *set, enum op_type type, int64_t lease_ms,
-                     struct hf_error *err)
+int hf__set_run(struct hold_set *set, enum op_type type, int64_t lease_ms,
+                struct hf_error *err)
 {
     struct set_run *r =
         hf__alloc(&set->alloc, sizeof *r + set->len * sizeof r->ops[0]);
@@ -421,8 +420,8 @@ static int set_start(const struct grip *g, struct set_call *c,
     return status;
 }
 
-int hf__hold_set_start(const struct grip *g, int64_t lease_ms, int is_release,
-                       hf_hold_fn fn, void *user, struct hf_error *err)
+int hf__set_start(const struct grip *g, int64_t lease_ms, int is_release,
+                  hf_hold_fn fn, void *user, struct hf_error *err)
 {
     struct allocator a = g->set->alloc;
     int status = hf__lease_check(lease_ms, err);

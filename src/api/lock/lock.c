@@ -13,7 +13,7 @@
 #include "api/client/object.h"
 #include "api/lock/plan.h"
 #include "base/error.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/host.h"
 #include "engine/locks.h"
 #include "holdfast/semaphore.h"
@@ -22,8 +22,8 @@
 
 /* ---- operations --------------------------------------------------------- */
 
-void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
-                 uint64_t holder)
+void hf__call_init(struct op *op, enum op_type type, const hf_lock *lock,
+                   uint64_t holder)
 {
     op->type = type;
     op->entry = lock ? lock->entry : NULL;
@@ -68,7 +68,7 @@ void hf__op_init(struct op *op, enum op_type type, const hf_lock *lock,
     memset(op->err.reserved, 0, sizeof op->err.reserved);
 }
 
-void hf__op_give(hf_client *c, struct op *op)
+void hf__call_give(hf_client *c, struct op *op)
 {
     hf_hold *handle = op->handle;
     if (!handle) return;
@@ -77,23 +77,23 @@ void hf__op_give(hf_client *c, struct op *op)
         hf__handle_cancel(handle, c);
         return;
     }
-    struct grip g = {.client = c, .slot = op->granted};
+    struct grip g = {.client = c, .seat = op->granted};
     op->status = hf__handle_given(handle, c, &g, &op->hold, &op->err);
     op->granted = NULL;
 }
 
-int hf__op_run(hf_client *c, struct op *op, struct hf_error *err)
+int hf__call_wait(hf_client *c, struct op *op, struct hf_error *err)
 {
     if (op->fall == FALL_NEVER) op->fall = FALL_IF_SILENT;
-    hf__pump_run(&c->pump, op);
-    hf__op_give(c, op);
+    hf__pump_call(&c->pump, op);
+    hf__call_give(c, op);
     if (err && (op->status != HF_OK || op->err.text[0])) *err = op->err;
     return op->status;
 }
 
-int hf__op_start(hf_client *c, const struct op *op,
-                 void (*complete)(struct op *), const hf_lock *lock,
-                 void (*fn)(void), void *user, struct hf_error *err)
+int hf__call_start(hf_client *c, const struct op *op,
+                   void (*complete)(struct op *), const hf_lock *lock,
+                   void (*fn)(void), void *user, struct hf_error *err)
 {
     size_t extra = op->type == OP_TYPE_INSPECT ? sizeof(struct look) : 0;
     struct op *copy = hf__alloc(&c->alloc, sizeof *copy + extra);
@@ -307,8 +307,8 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
                                    : lock->client->pump.engine.lease_us;
     status = hf__plan_make(&plan, o, lease_us, err);
     if (status != HF_OK) return status;
-    hf__op_init(op, OP_TYPE_ACQUIRE, lock,
-                o->holder ? o->holder : default_holder);
+    hf__call_init(op, OP_TYPE_ACQUIRE, lock,
+                  o->holder ? o->holder : default_holder);
     op->flags = o->flags;
     op->order = lock->order;
     op->permits = o->permits ? o->permits : 1;
@@ -320,7 +320,7 @@ int hf__acquire_prepare(struct op *op, const hf_lock *lock,
     return HF_OK;
 }
 
-int hf__op_reserve(const hf_lock *lock, struct op *op, struct hf_error *err)
+int hf__call_reserve(const hf_lock *lock, struct op *op, struct hf_error *err)
 {
     if (hf__handle_reserve(lock->client, &op->handle) == HF_OK) return HF_OK;
     return hf__error_set(err, HF_NOMEM, "out of memory");
@@ -331,9 +331,9 @@ int hf_lock_acquire(hf_lock *lock, const struct hf_acquire_options *options,
 {
     struct op op;
     int status = hf__acquire_prepare(&op, lock, options, hf_holder_self(), err);
-    if (status == HF_OK && hold) status = hf__op_reserve(lock, &op, err);
+    if (status == HF_OK && hold) status = hf__call_reserve(lock, &op, err);
     if (status != HF_OK) return status;
-    status = hf__op_run(lock->client, &op, err);
+    status = hf__call_wait(lock->client, &op, err);
     if (status == HF_OK && hold) *hold = op.hold;
     return status;
 }
@@ -350,7 +350,7 @@ static void acquire_complete(struct op *op)
     hf_lock *lock = op->complete_data;
     hf_client *c = lock->client;
     hf_acquired_fn fn = (hf_acquired_fn)op->complete_fn;
-    hf__op_give(c, op);
+    hf__call_give(c, op);
     if (fn)
         fn(lock, op->status, op->status == HF_OK ? op->hold : NULL, &op->err,
            op->complete_user);
@@ -380,10 +380,10 @@ int hf_lock_acquire_start(hf_lock *lock,
     int status = hf__told_check(cb != NULL, err);
     if (status == HF_OK)
         status = hf__acquire_prepare(&op, lock, options, hf_holder_new(), err);
-    if (status == HF_OK) status = hf__op_reserve(lock, &op, err);
+    if (status == HF_OK) status = hf__call_reserve(lock, &op, err);
     if (status != HF_OK) return status;
-    status = hf__op_start(lock->client, &op, acquire_complete, lock,
-                          (void (*)(void))cb, user, err);
+    status = hf__call_start(lock->client, &op, acquire_complete, lock,
+                            (void (*)(void))cb, user, err);
     if (status != HF_OK && op.handle)
         hf__handle_cancel(op.handle, lock->client);
     return status;
@@ -396,8 +396,8 @@ int hf_lock_release(hf_lock *lock, int64_t *count, struct hf_error *err)
     struct op op;
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
-    hf__op_init(&op, OP_TYPE_RELEASE, lock, 0);
-    status = hf__op_run(lock->client, &op, err);
+    hf__call_init(&op, OP_TYPE_RELEASE, lock, 0);
+    status = hf__call_wait(lock->client, &op, err);
     if (status == HF_OK && count) *count = op.released.count;
     return status;
 }
@@ -412,9 +412,9 @@ static void undo_complete(struct op *op)
 void hf__lock_undo(hf_lock *lock, uint64_t holder)
 {
     struct op op;
-    hf__op_init(&op, OP_TYPE_RELEASE, lock, holder);
-    (void)hf__op_start(lock->client, &op, undo_complete, lock, NULL,
-                       lock->client, NULL);
+    hf__call_init(&op, OP_TYPE_RELEASE, lock, holder);
+    (void)hf__call_start(lock->client, &op, undo_complete, lock, NULL,
+                         lock->client, NULL);
 }
 
 /* ---- by the local clock alone ------------------------------------------- */
@@ -426,7 +426,7 @@ static int64_t holder_valid_us(hf_lock *lock, uint64_t holder, int *state)
     *state = HF_STATE_NONE;
     if (p->forked) return 0;
     hf__pump_lock(p);
-    struct slot *s = hf__holder_slot(&p->engine, lock->entry,
+    struct seat *s = hf__holder_seat(&p->engine, lock->entry,
                                      holder ? holder : hf_holder_self());
     if (s) {
         if (s->hold.state == HOLD_HELD && now_us >= s->hold.valid_us)

@@ -17,11 +17,11 @@ static int inspect_as(hf_lock *lock, uint64_t holder, enum op_fall fall,
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
     memset(&found, 0, sizeof found);
-    hf__op_init(&op, OP_TYPE_INSPECT, lock, holder);
+    hf__call_init(&op, OP_TYPE_INSPECT, lock, holder);
     op.look = &found;
     op.info = &found.info;
     op.fall = fall;
-    status = hf__op_run(lock->client, &op, err);
+    status = hf__call_wait(lock->client, &op, err);
     if (status != HF_OK) return status;
     *info = found.info;
     info->struct_size = sizeof *info;
@@ -62,9 +62,9 @@ int hf_lock_inspect_start(hf_lock *lock, hf_inspected_fn cb, void *user,
     struct op op;
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
-    hf__op_init(&op, OP_TYPE_INSPECT, lock, 0);
-    return hf__op_start(lock->client, &op, inspect_complete, lock,
-                        (void (*)(void))cb, user, err);
+    hf__call_init(&op, OP_TYPE_INSPECT, lock, 0);
+    return hf__call_start(lock->client, &op, inspect_complete, lock,
+                          (void (*)(void))cb, user, err);
 }
 
 int hf_lock_is_locked(hf_lock *lock, int *out, struct hf_error *err)
@@ -116,7 +116,7 @@ static int break_prepare(struct op *op, hf_lock *lock, struct hf_error *err)
         return hf__error_set(err, HF_UNSUPPORTED,
                              "break: %s cannot take locks away",
                              lock->client->url);
-    hf__op_init(op, OP_TYPE_BREAK, lock, 0);
+    hf__call_init(op, OP_TYPE_BREAK, lock, 0);
     return HF_OK;
 }
 
@@ -125,7 +125,7 @@ int hf_lock_break(hf_lock *lock, int *was_locked, struct hf_error *err)
     struct op op;
     int status = break_prepare(&op, lock, err);
     if (status != HF_OK) return status;
-    status = hf__op_run(lock->client, &op, err);
+    status = hf__call_wait(lock->client, &op, err);
     if (status == HF_OK && was_locked) *was_locked = op.was_locked;
     return status;
 }
@@ -145,6 +145,6 @@ int hf_lock_break_start(hf_lock *lock, hf_broken_fn cb, void *user,
     struct op op;
     int status = break_prepare(&op, lock, err);
     if (status != HF_OK) return status;
-    return hf__op_start(lock->client, &op, break_complete, lock,
-                        (void (*)(void))cb, user, err);
+    return hf__call_start(lock->client, &op, break_complete, lock,
+                          (void (*)(void))cb, user, err);
 }

@@ -16,7 +16,7 @@
 #include "api/lock/ticket.h"
 #include "base/error.h"
 #include "base/math.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/host.h"
 #include "engine/locks.h"
 #include "sys/clock.h"
@@ -101,8 +101,8 @@ static int detach_refuse(int status, struct hf_error *err)
                              : hf_status_text(status));
 }
 
-int hf__ticket_of(hf_client *c, struct slot *s, char *ticket, size_t size,
-                  struct hf_error *err)
+int hf__attach_ticket_of(hf_client *c, struct seat *s, char *ticket,
+                         size_t size, struct hf_error *err)
 {
     struct pump *p = &c->pump;
     struct ticket t;
@@ -137,7 +137,7 @@ int hf_lock_attach(hf_lock *lock, const char *ticket, int64_t lease_ms,
 {
     int status = permit_refuse(lock, err);
     if (status != HF_OK) return status;
-    return hf__ticket_attach(lock, ticket, 0, lease_ms, hold, err);
+    return hf__attach_ticket_attach(lock, ticket, 0, lease_ms, hold, err);
 }
 
 int hf__attach_prepare(struct op *op, hf_lock *lock, const char *ticket,
@@ -146,25 +146,26 @@ int hf__attach_prepare(struct op *op, hf_lock *lock, const char *ticket,
     const struct engine *e = &lock->client->pump.engine;
     int status = hf__client_check(lock->client, err);
     if (status != HF_OK) return status;
-    hf__op_init(op, OP_TYPE_ATTACH, lock, hf_holder_new());
+    hf__call_init(op, OP_TYPE_ATTACH, lock, hf_holder_new());
     if (ticket_read(&op->ticket, ticket) != 0) return ticket_bad(err);
     op->ticket.permits = permits;
     status = hf__lease_check(lease_ms, err);
     if (status != HF_OK) return status;
     op->lease_us = lease_ms ? lease_ms * US_PER_MS : e->lease_us;
     op->lease_any = !lease_ms && !e->lease_given;
-    return hf__op_reserve(lock, op, err);
+    return hf__call_reserve(lock, op, err);
 }
 
-int hf__ticket_attach(hf_lock *lock, const char *ticket, int64_t permits,
-                      int64_t lease_ms, hf_hold **hold, struct hf_error *err)
+int hf__attach_ticket_attach(hf_lock *lock, const char *ticket, int64_t permits,
+                             int64_t lease_ms, hf_hold **hold,
+                             struct hf_error *err)
 {
     struct op op;
     int status = hf__out_check(hold, err);
     if (status == HF_OK)
         status = hf__attach_prepare(&op, lock, ticket, permits, lease_ms, err);
     if (status != HF_OK) return status;
-    status = hf__op_run(lock->client, &op, err);
+    status = hf__call_wait(lock->client, &op, err);
     if (status == HF_OK) *hold = op.hold;
     return status;
 }
@@ -173,7 +174,7 @@ static void attach_complete(struct op *op)
 {
     hf_lock *lock = op->complete_data;
     hf_client *c = lock->client;
-    hf__op_give(c, op);
+    hf__call_give(c, op);
     ((hf_acquired_fn)op->complete_fn)(lock, op->status, op->hold, &op->err,
                                       op->complete_user);
     hf__free(&c->alloc, op);
@@ -188,8 +189,8 @@ int hf_lock_attach_start(hf_lock *lock, const char *ticket, int64_t lease_ms,
     if (status == HF_OK)
         status = hf__attach_prepare(&op, lock, ticket, 0, lease_ms, err);
     if (status != HF_OK) return status;
-    status = hf__op_start(lock->client, &op, attach_complete, lock,
-                          (void (*)(void))cb, user, err);
+    status = hf__call_start(lock->client, &op, attach_complete, lock,
+                            (void (*)(void))cb, user, err);
     if (status != HF_OK) hf__handle_cancel(op.handle, lock->client);
     return status;
 }
@@ -200,7 +201,7 @@ static int release_prepare(struct op *op, hf_lock *lock, const char *ticket,
     int status = hf__client_check(lock->client, err);
     if (status == HF_OK) status = permit_refuse(lock, err);
     if (status != HF_OK) return status;
-    hf__op_init(op, OP_TYPE_TICKET_RELEASE, lock, 0);
+    hf__call_init(op, OP_TYPE_TICKET_RELEASE, lock, 0);
     if (ticket_read(&op->ticket, ticket) != 0) return ticket_bad(err);
     /* No acquire of a ticket's holder can still be on its way, so the store
      * need not refuse late copies up to a number. */
@@ -212,7 +213,7 @@ int hf_ticket_release(hf_lock *lock, const char *ticket, struct hf_error *err)
 {
     struct op op;
     int status = release_prepare(&op, lock, ticket, err);
-    return status == HF_OK ? hf__op_run(lock->client, &op, err) : status;
+    return status == HF_OK ? hf__call_wait(lock->client, &op, err) : status;
 }
 
 static void release_complete(struct op *op)
@@ -233,14 +234,14 @@ int hf_ticket_release_start(hf_lock *lock, const char *ticket,
     if (status == HF_OK && !cb)
         status = hf__error_set(err, HF_INVALID, "ticket: no callback");
     if (status != HF_OK) return status;
-    return hf__op_start(lock->client, &op, release_complete, lock,
-                        (void (*)(void))cb, user, err);
+    return hf__call_start(lock->client, &op, release_complete, lock,
+                          (void (*)(void))cb, user, err);
 }
 
 /* ---- kernel locks that survive exec ------------------------------------- */
 
 /* Under the lock: the duplicate, or -1 with `status` set. */
-static int lend(struct engine *e, const struct slot *s, int *status)
+static int lend(struct engine *e, const struct seat *s, int *status)
 {
     char owner[OWNER_LEN_MAX];
     struct node *n = hf__node_of(e, s->entry, 0);
@@ -249,12 +250,12 @@ static int lend(struct engine *e, const struct slot *s, int *status)
     *status = HF_UNSUPPORTED;
     if (!n->backend->lend || s->hold.flags & HOLD_DETACHED) return -1;
     *status = HF_OK;
-    hf__slot_owner(e, s, owner);
+    hf__seat_owner(e, s, owner);
     return n->backend->lend(n->conn, s->entry->name, s->entry->name_len, owner,
                             s->hold.attempt);
 }
 
-int hf__inherit_of(hf_client *c, struct slot *s, int *out_fd,
+int hf__inherit_of(hf_client *c, struct seat *s, int *out_fd,
                    struct hf_error *err)
 {
     int status = HF_OK;

@@ -56,7 +56,7 @@ struct multi_call *hf__multi_call_new(hf_multi *m, uint64_t holder,
         return NULL;
     }
     memset(c, 0, sizeof *c);
-    c->set = hf__hold_set_reserve(m->locks[0]->client, m->len);
+    c->set = hf__set_reserve(m->locks[0]->client, m->len);
     if (!c->set) {
         hf__free(&m->client->alloc, c);
         hf__error_set(err, HF_NOMEM, "set of locks: out of memory");
@@ -85,13 +85,13 @@ void hf__multi_give(struct multi_call *c, hf_hold **out)
     struct hold_set *set = c->set;
     c->set = NULL;
     if (c->seq.status != HF_OK) {
-        hf__hold_set_cancel(set, c->parts[0].client);
+        hf__set_cancel(set, c->parts[0].client);
         return;
     }
     for (size_t i = 0; i < c->len; i++)
         locks[c->multi->given[i]] = c->parts[i].lock;
-    c->seq.status = hf__hold_set_claim(set, c->parts[0].client, locks,
-                                       c->holder, out, &c->seq.err);
+    c->seq.status = hf__set_claim(set, c->parts[0].client, locks, c->holder,
+                                  out, &c->seq.err);
 }
 
 /* ---- its clients --------------------------------------------------------- */
@@ -131,18 +131,19 @@ void hf__multi_call_enter(struct multi_call *c)
         link_add(mc);
         mc->is_listening = cancel && cancel->pump != &mc->client->pump;
         if (mc->is_listening)
-            hf__cancel_listen(cancel, &mc->ear, &mc->client->pump);
+            hf__cancel_listen(cancel, &mc->listener, &mc->client->pump);
     }
 }
 
 void hf__multi_call_leave(struct multi_call *c)
 {
     struct allocator alloc = c->alloc;
-    if (c->set) hf__hold_set_cancel(c->set, c->parts[0].client);
+    if (c->set) hf__set_cancel(c->set, c->parts[0].client);
     for (size_t i = 0; i < c->clients_len; i++) {
         struct multi_client *mc = &c->clients[i];
         if (mc->client->pump.forked) continue; /* the user's function forked */
-        if (mc->is_listening) hf__cancel_unlisten(c->options.cancel, &mc->ear);
+        if (mc->is_listening)
+            hf__cancel_unlisten(c->options.cancel, &mc->listener);
         link_remove(mc);
     }
     /* No client has the call in its list any more: now they may be closed. */

@@ -31,8 +31,8 @@ struct multi_link {
 struct multi_client {
     hf_client *client;
     struct multi_link link;
-    struct cancel_ear ear;
-    int is_listening; /* the cancel token has the ear in its list */
+    struct cancel_listener listener;
+    int is_listening; /* the cancel token has the listener in its list */
 };
 
 /* One lock of a call. */

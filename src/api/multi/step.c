@@ -104,7 +104,7 @@ static int acquire_ask(struct multi_call *c, struct multi_part *p)
  * is sent but not waited for: the engine repeats it. */
 static void undo_ask(struct multi_call *c, struct multi_part *p)
 {
-    hf__op_init(&p->op, OP_TYPE_RELEASE, p->lock, c->holder);
+    hf__call_init(&p->op, OP_TYPE_RELEASE, p->lock, c->holder);
     p->is_asked = 1;
     p->op.cancel = c->options.cancel;
     p->op.stop = &c->stop;

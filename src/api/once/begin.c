@@ -104,7 +104,7 @@ static void lock_ask(hf_once *once)
     s->status =
         hf__acquire_prepare(&once->op, once->lock, &a, once->holder, &s->err);
     if (s->status == HF_OK)
-        s->status = hf__op_reserve(once->lock, &once->op, &s->err);
+        s->status = hf__call_reserve(once->lock, &once->op, &s->err);
     if (s->status != HF_OK) return;
     once->phase = BEGIN_LOCK;
     hf__sequence_ask_any(s, once->client, &once->op);
@@ -124,7 +124,7 @@ static void read_over(hf_once *once)
 static void lock_over(hf_once *once)
 {
     hf_client *c = once->client;
-    hf__op_give(c, &once->op);
+    hf__call_give(c, &once->op);
     int status = once->op.status;
     /* The last try of a wait that is over fails as the wait does. */
     if (status == HF_TAKEN && once->o.wait_ms > 0) status = HF_TIMEOUT;

@@ -41,7 +41,7 @@ static void look_tell(hf_once *once, int outcome)
 static void inspect_ask(hf_once *once)
 {
     memset(once->look, 0, sizeof *once->look);
-    hf__op_init(&once->op, OP_TYPE_INSPECT, once->lock, 0);
+    hf__call_init(&once->op, OP_TYPE_INSPECT, once->lock, 0);
     once->op.look = once->look;
     once->op.info = &once->look->info;
     once->phase = LOOK_INSPECT;

@@ -195,7 +195,7 @@ void hf__once_release(hf_once *once, int phase)
     hf__handle_forget(once->hold);
     once->hold = NULL;
     once->phase = phase;
-    hf__op_init(&once->op, OP_TYPE_RELEASE, once->lock, once->holder);
+    hf__call_init(&once->op, OP_TYPE_RELEASE, once->lock, once->holder);
     hf__sequence_ask_any(&once->seq, once->client, &once->op);
 }
 

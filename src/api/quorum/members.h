@@ -37,7 +37,7 @@ int hf__members_open(hf_client *c, const struct members *m,
 void hf__members_close(hf_client *c); /* free what connections borrowed */
 
 /* Copy a sentence about the node with this URL, without the URL in front. */
-void hf__node_text(const char *url, const char *text,
-                   char out[HF_ERROR_TEXT_MAX]);
+void hf__members_node_text(const char *url, const char *text,
+                           char out[HF_ERROR_TEXT_MAX]);
 
 #endif

@@ -12,8 +12,8 @@
 #include "backend/registry.h"
 #include "base/error.h"
 #include "base/math.h"
-#include "engine/member.h"
-#include "engine/member_text.h"
+#include "engine/voter.h"
+#include "engine/voter_text.h"
 
 /* What a quorum can do, if all its members can. */
 #define QUORUM_CAPS                                                            \
@@ -65,7 +65,7 @@ static int member_fill(hf_client *c, struct member *own, const struct url *url,
     own->conf = c->pump.engine.backend_conf;
     own->conf.user = own->user;
     own->conf.password = own->password;
-    own->conf.takes_replica = c->members_len > 1; /* OP_BOOT tells */
+    own->conf.takes_replica = c->members_len > 1; /* VERB_BOOT tells */
     return failed ? HF_NOMEM : HF_OK;
 }
 
@@ -159,7 +159,7 @@ int hf__members_open(hf_client *c, const struct members *m,
     /* One server is used as without a quorum: a marker would add nothing. */
     e->conf.request_flags = m->len == 1 ? REQ_SERVER_FENCE : REQ_QUORUM;
     e->caps = QUORUM_CAPS;
-    hf__members_begin(e);
+    hf__voters_begin(e);
     number_warn(c, m->len);
     for (int i = 0; i < m->len && status == HF_OK; i++)
         status = member_add(c, i, m->texts[i], o, err);
@@ -178,8 +178,8 @@ void hf__members_close(hf_client *c)
 
 /* ---- what is known of each --------------------------------------------- */
 
-void hf__node_text(const char *url, const char *text,
-                   char out[HF_ERROR_TEXT_MAX])
+void hf__members_node_text(const char *url, const char *text,
+                           char out[HF_ERROR_TEXT_MAX])
 {
     size_t len = strlen(url);
     if (len && !strncmp(text, url, len) && !strncmp(text + len, ": ", 2))
@@ -198,7 +198,7 @@ static void node_tell(const hf_client *c, const struct node *n,
     snprintf(out->url, sizeof out->url, "%s", n->url ? n->url : c->url);
     out->settled = is_alone || n->stand == STAND_SETTLED;
     if (n->stand == STAND_QUARANTINED) {
-        int64_t left_us = hf__member_settled_us(e, n) - now_us;
+        int64_t left_us = hf__voter_settled_us(e, n) - now_us;
         out->quarantine_left_ms =
             (max64(left_us, 0) + US_PER_MS - 1) / US_PER_MS;
     }
@@ -208,12 +208,12 @@ static void node_tell(const hf_client *c, const struct node *n,
     case HF_LINK_DOWN:
     case HF_LINK_REFUSED:
         out->status = n->last_error.status;
-        hf__node_text(out->url, n->last_error.text, out->text);
+        hf__members_node_text(out->url, n->last_error.text, out->text);
         break;
     case HF_LINK_CLOCK:
         out->status = HF_UNAVAILABLE;
-        hf__member_clock_text(e, n, clock, sizeof clock);
-        hf__node_text(out->url, clock, out->text);
+        hf__voter_clock_text(e, n, clock, sizeof clock);
+        hf__members_node_text(out->url, clock, out->text);
         break;
     case HF_LINK_BLANK:
         out->status = HF_UNAVAILABLE;

@@ -111,9 +111,9 @@ static int facts_ask(struct probing *p, int i, int brief, uint64_t *next)
     hf_client *c = client_of(p, i);
     int64_t sent_us = hf__clock_us();
     if (!p->out->quorum) job.part = (uint64_t)i;
-    hf__op_init(&op, OP_TYPE_FACTS, NULL, 0);
+    hf__call_init(&op, OP_TYPE_FACTS, NULL, 0);
     op.value = &job;
-    int status = hf__op_run(c, &op, &err);
+    int status = hf__call_wait(c, &op, &err);
     if (next) *next = job.next;
     if (status != HF_OK) {
         node_fail(n, &err);

@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "engine/member.h"
+#include "engine/voter.h"
 
 /* ---- life --------------------------------------------------------------- */
 
@@ -53,7 +53,7 @@ static int node_fail(struct gathering *g, int i, const struct hf_error *err)
     const char *text = err->text;
     if (!strncmp(text, "init: ", 6)) text += 6;
     n->status = err->status;
-    hf__node_text(n->url, text, n->text);
+    hf__members_node_text(n->url, text, n->text);
     if (g->err.status == HF_OK) hf__error_set(&g->err, err->status, "%s", text);
     return err->status;
 }
@@ -138,10 +138,10 @@ int hf__gathering_ask(struct gathering *g, int i, unsigned flags)
                                 hf__quarantine_us(&g->conf, g->lease_us)};
     struct value_job job = {.key = "init", .key_len = 4, .boot = &boot};
     boot.group = g->members.group;
-    hf__op_init(&op, OP_TYPE_BOOT, NULL, 0);
+    hf__call_init(&op, OP_TYPE_BOOT, NULL, 0);
     op.value = &job;
     op.lease_us = g->lease_us;
-    if (hf__op_run(g->clients[i], &op, &err) != HF_OK)
+    if (hf__call_wait(g->clients[i], &op, &err) != HF_OK)
         return node_fail(g, i, &err);
     g->boots[i] = boot.found;
     node_fill(&g->nodes[i], &boot.found);

@@ -34,7 +34,7 @@ int hf__gathering_read(struct gathering *g, const char *url, struct members *m);
 /* Open a client for each of g->members. */
 int hf__gathering_open(struct gathering *g);
 
-/* Ask member `i` to OP_BOOT with `flags`; fills g->boots and g->nodes. */
+/* Ask member `i` to VERB_BOOT with `flags`; fills g->boots and g->nodes. */
 int hf__gathering_ask(struct gathering *g, int i, unsigned flags);
 
 /* Look at all of them, without changing anything.  HF_OK if all answered and

@@ -162,7 +162,7 @@ static int acquire_prepare(const hf_semaphore *sem, struct op *op,
         hf__acquire_prepare(op, sem->lock, options, hf_holder_new(), err);
     if (status != HF_OK) return status;
     op->capacity = sem->permits;
-    return sem->is_plain ? HF_OK : hf__op_reserve(sem->lock, op, err);
+    return sem->is_plain ? HF_OK : hf__call_reserve(sem->lock, op, err);
 }
 
 int hf_semaphore_acquire(hf_semaphore *sem,
@@ -177,7 +177,7 @@ int hf_semaphore_acquire(hf_semaphore *sem,
     if (status != HF_OK) return status;
     if (sem->slots_len) return hf__slots_acquire(sem, options, hold, err);
     status = acquire_prepare(sem, &op, options, err);
-    if (status == HF_OK) status = hf__op_run(sem->client, &op, err);
+    if (status == HF_OK) status = hf__call_wait(sem->client, &op, err);
     if (status == HF_OK) *hold = op.hold;
     return status;
 }
@@ -200,7 +200,7 @@ static void acquire_complete(struct op *op)
     struct started *s = (struct started *)op;
     hf_semaphore_acquired_fn fn = (hf_semaphore_acquired_fn)op->complete_fn;
     hf_client *c = s->sem->client;
-    hf__op_give(c, op);
+    hf__call_give(c, op);
     fn(s->sem, op->status, op->hold, &op->err, op->complete_user);
     hf__free(&c->alloc, s);
 }

@@ -19,9 +19,9 @@ struct hf_semaphore {
     hf_lock *lock; /* of the store's own permits, or of the counter; of slots:
                     * the first */
     int is_plain;
-    int64_t permits;   /* as it was opened; 0: not given */
-    int32_t slots_len; /* 0: the store keeps them */
-    hf_lock *gate;     /* of slots: an acquire of several takes this first */
+    int64_t permits;    /* as it was opened; 0: not given */
+    int32_t slots_len;  /* 0: the store keeps them */
+    hf_lock *collector; /* of slots: an acquire of several takes this first */
     hf_lock *slots[];
 };
 

@@ -33,7 +33,7 @@ static int slot_open(hf_semaphore *sem, const char *name, const char *which,
 
 int hf__slots_open(hf_semaphore *sem, const char *name, struct hf_error *err)
 {
-    int status = slot_open(sem, name, "gate", &sem->gate, err);
+    int status = slot_open(sem, name, "gate", &sem->collector, err);
     for (int32_t i = 0; i < sem->slots_len && status == HF_OK; i++) {
         char number[12];
         snprintf(number, sizeof number, "%d", i + 1);
@@ -45,7 +45,7 @@ int hf__slots_open(hf_semaphore *sem, const char *name, struct hf_error *err)
 
 void hf__slots_close(hf_semaphore *sem)
 {
-    hf_lock_close(sem->gate);
+    hf_lock_close(sem->collector);
     for (int32_t i = 0; i < sem->slots_len; i++) hf_lock_close(sem->slots[i]);
 }
 
@@ -60,7 +60,7 @@ static struct slots_call *call_new(hf_semaphore *sem)
     c->seq.step = hf__slots_step;
     c->sem = sem;
     c->len = len;
-    c->gate.lock = sem->gate;
+    c->collector.lock = sem->collector;
     for (size_t i = 0; i < len; i++) c->parts[i].lock = sem->slots[i];
     uint64_t random = 0;
     if (hf__random_bytes(&random, sizeof random) != 0)
@@ -121,7 +121,7 @@ static struct slots_call *acquire_new(hf_semaphore *sem,
     if (*status != HF_OK) return NULL;
     int64_t want = permits ? permits : 1;
     struct slots_call *c = call_new(sem);
-    if (c) c->set = hf__hold_set_reserve(sem->client, (size_t)want);
+    if (c) c->set = hf__set_reserve(sem->client, (size_t)want);
     if (!c || !c->set) {
         hf__free(&sem->client->alloc, c);
         *status = hf__error_set(err, HF_NOMEM, "out of memory");
@@ -173,7 +173,7 @@ int hf__slots_acquire_start(hf_semaphore *sem,
     c->user = user;
     status = hf__sequence_start(&c->seq, sem->client, err);
     if (status != HF_OK) {
-        hf__hold_set_cancel(c->set, sem->client);
+        hf__set_cancel(c->set, sem->client);
         hf__free(&sem->client->alloc, c);
     }
     return status;

@@ -19,13 +19,13 @@ struct slots_part {
 };
 
 enum slots_phase {
-    SLOTS_BEGIN, /* nothing asked yet */
-    SLOTS_GATE,  /* several are wanted: the gate first */
-    SLOTS_TRY,   /* some are tried, without a wait */
-    SLOTS_RACE,  /* whichever of the others is free first */
-    SLOTS_BACK,  /* the gate was lost: what was taken is given back, for now */
-    SLOTS_UNDO,  /* what was taken is given back */
-    SLOTS_DONE,  /* what was taken beyond what is wanted, and the gate */
+    SLOTS_BEGIN,     /* nothing asked yet */
+    SLOTS_COLLECTOR, /* several are wanted: the collector first */
+    SLOTS_TRY,       /* some are tried, without a wait */
+    SLOTS_RACE,      /* whichever of the others is free first */
+    SLOTS_BACK,      /* the collector was lost: what was taken is given back */
+    SLOTS_UNDO,      /* what was taken is given back */
+    SLOTS_DONE, /* what was taken beyond what is wanted, and the collector */
     SLOTS_OVER
 };
 
@@ -47,7 +47,7 @@ struct slots_call {
     hf_hold *hold;        /* OVER, HF_OK: what it got */
 
     size_t len;
-    struct slots_part gate;
+    struct slots_part collector;
     struct slots_part parts[];
 };
 

@@ -7,10 +7,11 @@
  *                     |      |
  *                     +------+--> UNDO ---> OVER
  *
- * The rule: only the holder of the gate waits for slots while it holds others:
- * two acquires that each held half of what both want would wait for ever.  An
- * acquire that has lost the gate releases its slots and begins again.  An
- * acquire of one slot holds nothing while it waits, and needs no gate.
+ * The rule: only the holder of the collector waits for slots while it holds
+ * others: two acquires that each held half of what both want would wait for
+ * ever.  An acquire that has lost the collector releases its slots and begins
+ * again.  An acquire of one slot holds nothing while it waits, and needs no
+ * collector.
  */
 #include "api/semaphore/slots.h"
 
@@ -19,7 +20,7 @@
 #include "base/math.h"
 #include "sys/clock.h"
 
-/* How often the holder of the gate checks that it still holds it. */
+/* How often the holder of the collector checks that it still holds it. */
 #define GATE_LOOK_US (2 * US_PER_S)
 
 static int is_one_try(const struct slots_call *c)
@@ -48,9 +49,9 @@ static void acquire_ask(struct slots_call *c, struct slots_part *p)
     struct hf_acquire_options o = c->options;
     o.permits = 0;
     o.flags |= HF_ACQUIRE_NO_REENTRY; /* each slot is one permit */
-    /* The gate keeps out other acquires of several slots for as long as this
-     * one collects: the caller's limits are for the slots. */
-    if (p == &c->gate) {
+    /* The collector keeps out other acquires of several slots for as long as
+     * this one collects: the caller's limits are for the slots. */
+    if (p == &c->collector) {
         o.lease_ms = 0;
         o.flags &= ~HF_ACQUIRE_FIXED;
         o.max_hold_ms = o.feed_ms = o.renew_ms = 0;
@@ -71,21 +72,21 @@ static void acquire_ask(struct slots_call *c, struct slots_part *p)
     p->is_asked = 1;
 }
 
-/* Release a slot or the gate.  The caller's deadline bounds only the wait for
- * the answer: the engine repeats the release. */
+/* Release a slot or the collector.  The caller's deadline bounds only the wait
+ * for the answer: the engine repeats the release. */
 static void release_ask(struct slots_call *c, struct slots_part *p)
 {
-    hf__op_init(&p->op, OP_TYPE_RELEASE, p->lock, c->holder);
+    hf__call_init(&p->op, OP_TYPE_RELEASE, p->lock, c->holder);
     if (c->deadline_us != TIME_NEVER) p->op.wait_us = left_us(c);
     p->is_held = 0;
     p->is_asked = 1;
 }
 
-static int gate_ask(struct slots_call *c)
+static int collector_ask(struct slots_call *c)
 {
-    c->phase = SLOTS_GATE;
-    acquire_ask(c, &c->gate);
-    return c->gate.is_asked;
+    c->phase = SLOTS_COLLECTOR;
+    acquire_ask(c, &c->collector);
+    return c->collector.is_asked;
 }
 
 /* Try as many slots as are wanted; in the next batches as many as were tried
@@ -128,8 +129,8 @@ static int over(struct slots_call *c)
 /* Release everything; returns how much that is. */
 static int release_all(struct slots_call *c)
 {
-    int asked = c->gate.is_held;
-    if (asked) release_ask(c, &c->gate);
+    int asked = c->collector.is_held;
+    if (asked) release_ask(c, &c->collector);
     for (size_t i = 0; i < c->len; i++) {
         if (!c->parts[i].is_held) continue;
         release_ask(c, &c->parts[i]);
@@ -153,15 +154,15 @@ static int back_ask(struct slots_call *c)
     return release_all(c);
 }
 
-/* Release the gate and the slots beyond those wanted: several may have been
- * granted at once. */
+/* Release the collector and the slots beyond those wanted: several may have
+ * been granted at once. */
 static int done_ask(struct slots_call *c)
 {
     int64_t extra = held_count(c) - c->want;
-    int asked = c->gate.is_held;
+    int asked = c->collector.is_held;
     c->phase = SLOTS_DONE;
     c->seq.status = HF_OK;
-    if (asked) release_ask(c, &c->gate);
+    if (asked) release_ask(c, &c->collector);
     for (size_t i = c->len; i-- > 0 && extra > 0;) {
         if (!c->parts[i].is_held) continue;
         release_ask(c, &c->parts[i]);
@@ -231,9 +232,9 @@ static int is_to_look(const struct slots_call *c, int status)
     return c->want > 1 && status == HF_TIMEOUT && has_time;
 }
 
-static int gate_is_lost(const struct slots_call *c)
+static int collector_is_lost(const struct slots_call *c)
 {
-    return c->want > 1 && hf__lock_valid_ms(c->gate.lock, c->holder) <= 0;
+    return c->want > 1 && hf__lock_valid_ms(c->collector.lock, c->holder) <= 0;
 }
 
 static int raced(struct slots_call *c)
@@ -245,26 +246,26 @@ static int raced(struct slots_call *c)
         return undo_ask(c, worst->status, &worst->err);
     held_check(c);
     if (held_count(c) >= c->want) return done_ask(c);
-    if (gate_is_lost(c)) return back_ask(c);
+    if (collector_is_lost(c)) return back_ask(c);
     return race_ask(c) ? 1 : undo_ask(c, c->seq.status, &c->seq.err);
 }
 
 static int gated(struct slots_call *c)
 {
-    struct slots_part *g = &c->gate;
+    struct slots_part *g = &c->collector;
     g->is_asked = 0;
     g->is_held = g->op.status == HF_OK;
     if (!g->is_held) return undo_ask(c, g->op.status, &g->op.err);
     return try_ask(c) ? 1 : undo_ask(c, c->seq.status, &c->seq.err);
 }
 
-/* Everything is released: begin again with the gate. */
+/* Everything is released: begin again with the collector. */
 static int backed(struct slots_call *c)
 {
     for (size_t i = 0; i < c->len; i++)
         c->parts[i].is_asked = c->parts[i].is_tried = 0;
-    c->gate.is_asked = 0;
-    return gate_ask(c) ? 1 : over(c);
+    c->collector.is_asked = 0;
+    return collector_ask(c) ? 1 : over(c);
 }
 
 /* 0: the call is over. */
@@ -272,9 +273,9 @@ static int call_step(struct slots_call *c)
 {
     switch (c->phase) {
     case SLOTS_BEGIN:
-        if (c->want > 1 ? gate_ask(c) : try_ask(c)) return 1;
+        if (c->want > 1 ? collector_ask(c) : try_ask(c)) return 1;
         return over(c);
-    case SLOTS_GATE:
+    case SLOTS_COLLECTOR:
         return gated(c);
     case SLOTS_TRY:
         return tried(c);
@@ -296,7 +297,7 @@ void hf__slots_step(struct sequence *s)
 {
     struct slots_call *c = (struct slots_call *)s;
     if (!call_step(c)) return;
-    part_ask(c, &c->gate);
+    part_ask(c, &c->collector);
     for (size_t i = 0; i < c->len; i++) part_ask(c, &c->parts[i]);
 }
 
@@ -305,11 +306,11 @@ void hf__slots_give(struct slots_call *c)
     hf_lock *locks[HF_SEMAPHORE_SLOTS_MAX];
     size_t n = 0;
     if (c->seq.status != HF_OK) {
-        hf__hold_set_cancel(c->set, c->sem->client);
+        hf__set_cancel(c->set, c->sem->client);
         return;
     }
     for (size_t i = 0; i < c->len; i++)
         if (c->parts[i].is_held) locks[n++] = c->parts[i].lock;
-    c->seq.status = hf__hold_set_claim(c->set, c->sem->client, locks, c->holder,
-                                       &c->hold, &c->seq.err);
+    c->seq.status = hf__set_claim(c->set, c->sem->client, locks, c->holder,
+                                  &c->hold, &c->seq.err);
 }

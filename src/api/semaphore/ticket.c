@@ -61,7 +61,8 @@ int hf_semaphore_attach(hf_semaphore *sem, const char *ticket, int64_t lease_ms,
     int64_t count;
     int status = ticket_check(sem, ticket, &inner, &count, err);
     if (status != HF_OK) return status;
-    return hf__ticket_attach(sem->lock, inner, count, lease_ms, hold, err);
+    return hf__attach_ticket_attach(sem->lock, inner, count, lease_ms, hold,
+                                    err);
 }
 
 int hf_semaphore_attach_start(hf_semaphore *sem, const char *ticket,

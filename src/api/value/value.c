@@ -54,7 +54,7 @@ int hf__value_data_check(const void *data, size_t len, int64_t ttl_ms,
 
 void hf__value_read_op(struct op *op, struct value_job *job, const char *key)
 {
-    hf__op_init(op, OP_TYPE_VALUE_READ, NULL, 0);
+    hf__call_init(op, OP_TYPE_VALUE_READ, NULL, 0);
     *job = (struct value_job){.key = key, .key_len = strlen(key)};
     op->value = job;
 }
@@ -89,7 +89,7 @@ int hf_value_read(hf_client *client, const char *key, struct hf_value *out,
     if (status == HF_OK) status = hf__value_key_check(client, key, err);
     if (status != HF_OK) return status;
     hf__value_read_op(&op, &job, key);
-    status = hf__op_run(client, &op, err);
+    status = hf__call_wait(client, &op, err);
     if (status == HF_OK) hf__result_fill(out, &job.found);
     return status;
 }
@@ -114,7 +114,7 @@ int hf_value_write(hf_client *client, const char *key, uint64_t version,
     if (status == HF_OK) status = hf__value_data_check(data, len, ttl_ms, err);
     if (status != HF_OK) return status;
     hf__value_write_op(&op, &job, key, version, data, len, ttl_ms);
-    status = hf__op_run(client, &op, err);
+    status = hf__call_wait(client, &op, err);
     if (status == HF_OK && written) *written = job.written;
     return status;
 }
@@ -127,7 +127,7 @@ int hf_value_delete(hf_client *client, const char *key, uint64_t version,
     int status = hf__value_key_check(client, key, err);
     if (status != HF_OK) return status;
     hf__value_delete_op(&op, &job, key, version);
-    return hf__op_run(client, &op, err);
+    return hf__call_wait(client, &op, err);
 }
 
 /* ---- asynchronous ------------------------------------------------------- */
@@ -169,7 +169,7 @@ static struct started *started_make(hf_client *client, enum op_type type,
     struct started *s =
         hf__alloc_zero(&client->alloc, sizeof *s + key_len + 1 + len);
     if (!s) return NULL;
-    hf__op_init(&s->op, type, NULL, 0);
+    hf__call_init(&s->op, type, NULL, 0);
     s->op.value = &s->job;
     s->client = client;
     memcpy(s->bytes, key, key_len + 1);

@@ -4,7 +4,7 @@
 
 #include "backend/file/file.h"
 
-/* Answer OP_BOOT. */
+/* Answer VERB_BOOT. */
 int hf__file_boot(struct backend_conn *c, struct request *req,
                   struct reply *reply);
 

@@ -11,7 +11,7 @@ int hf__file_detached_renew(struct backend_conn *c, struct file_lock *l,
 int hf__file_detached_release(struct backend_conn *c, struct file_lock *l,
                               struct request *req, struct reply *reply);
 
-/* Answer OP_BREAK: no other hold can be broken. */
+/* Answer VERB_BREAK: no other hold can be broken. */
 int hf__file_detached_break(struct backend_conn *c, struct request *req,
                             struct reply *reply);
 

@@ -4,7 +4,7 @@
 
 #include "backend/file/file.h"
 
-/* Answer OP_FACTS. */
+/* Answer VERB_FACTS. */
 int hf__file_facts(struct backend_conn *c, struct request *req,
                    struct reply *reply);
 

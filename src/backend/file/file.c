@@ -191,7 +191,7 @@ static void file_close(struct backend_conn *c)
     list_answer(c, retries);
     if (!c->is_forked) {
         holds_drop(c);
-        if (c->inotify_fd >= 0) c->env->watch(c->env, c->inotify_fd, 0);
+        if (c->inotify_fd >= 0) c->env->await_fd(c->env, c->inotify_fd, 0);
         if (c->timer_us != TIME_NEVER) c->env->timer(c->env, TIME_NEVER);
     }
     conn_shut(c);

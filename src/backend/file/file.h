@@ -52,8 +52,8 @@ struct backend_conn {
     int64_t timer_us; /* what env->timer() was last told */
     char boot[40];
     char host[HF_HOST_MAX];
-    struct boot boot_reply; /* lent with OP_BOOT */
-    struct hf_info info;    /* lent with OP_INSPECT and OP_BREAK */
+    struct boot boot_reply; /* lent with VERB_BOOT */
+    struct hf_info info;    /* lent with VERB_INSPECT and VERB_BREAK */
     struct hf_error err;    /* why the current request is refused */
     char text[RECORD_MAX];  /* the record last read or written */
 };

@@ -20,7 +20,7 @@ struct file_hold {
     int64_t deadline_us; /* TIME_NEVER: as long as the process lives */
 };
 
-/* Answer OP_PROPOSE, OP_RENEW and OP_RELEASE, also of a detached hold. */
+/* Answer VERB_PROPOSE, VERB_RENEW and VERB_RELEASE, also of a detached hold. */
 int hf__file_hold_propose(struct backend_conn *c, struct request *req,
                           struct reply *reply);
 int hf__file_hold_renew(struct backend_conn *c, struct request *req,

@@ -4,7 +4,7 @@
 
 #include "backend/file/proc.h"
 
-/* Answer OP_INSPECT. */
+/* Answer VERB_INSPECT. */
 int hf__file_inspect(struct backend_conn *c, struct request *req,
                      struct reply *reply);
 

@@ -160,7 +160,7 @@ static void page_free(struct page *p)
 
 int hf__file_list_has_any(struct backend_conn *c)
 {
-    struct request req = {.op = OP_LIST};
+    struct request req = {.verb = VERB_LIST};
     size_t found;
     do {
         struct page p = {.c = c, .req = &req};

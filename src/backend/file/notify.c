@@ -88,7 +88,7 @@ void hf__file_notify_listen(struct backend_conn *c)
 {
     if (c->inotify_fd >= 0) return;
     c->inotify_fd = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
-    if (c->inotify_fd >= 0) c->env->watch(c->env, c->inotify_fd, WATCH_READ);
+    if (c->inotify_fd >= 0) c->env->await_fd(c->env, c->inotify_fd, AWAIT_READ);
 }
 
 #define MASK_RECORD (IN_ATTRIB | IN_CLOSE_WRITE | IN_MOVE_SELF)

@@ -56,29 +56,29 @@ static const struct {
     int writes;      /* refused in a directory that we may only read */
     const char *why; /* there is no answer: HF_UNSUPPORTED */
 } calls[] = {
-    [OP_PROPOSE] = {hf__file_hold_propose, 1, NULL},
-    [OP_RENEW] = {hf__file_hold_renew, 1, NULL},
-    [OP_RELEASE] = {hf__file_hold_release, 1, NULL},
-    [OP_BREAK] = {hf__file_detached_break, 1, NULL},
-    [OP_INSPECT] = {hf__file_inspect, 0, NULL},
-    [OP_LIST] = {hf__file_list, 0, NULL},
-    [OP_WATCH] = {hf__file_watch_start, 0, NULL},
-    [OP_UNWATCH] = {hf__file_watch_stop, 0, NULL},
-    [OP_VALUE_READ] = {hf__file_value_read, 0, NULL},
-    [OP_VALUE_WRITE] = {hf__file_value_write, 1, NULL},
-    [OP_BOOT] = {hf__file_boot, 1, NULL},
-    [OP_FACTS] = {hf__file_facts, 0, NULL},
-    [OP_GUARD] = {NULL, 0, "guard: a file is guarded by itself"},
-    [OP_TALLY] = {NULL, 0, "no counters are kept in files"},
-    [OP_PRIMARY] = {NULL, 0, "no counters are kept in files"},
+    [VERB_PROPOSE] = {hf__file_hold_propose, 1, NULL},
+    [VERB_RENEW] = {hf__file_hold_renew, 1, NULL},
+    [VERB_RELEASE] = {hf__file_hold_release, 1, NULL},
+    [VERB_BREAK] = {hf__file_detached_break, 1, NULL},
+    [VERB_INSPECT] = {hf__file_inspect, 0, NULL},
+    [VERB_LIST] = {hf__file_list, 0, NULL},
+    [VERB_WATCH] = {hf__file_watch_start, 0, NULL},
+    [VERB_UNWATCH] = {hf__file_watch_stop, 0, NULL},
+    [VERB_VALUE_READ] = {hf__file_value_read, 0, NULL},
+    [VERB_VALUE_WRITE] = {hf__file_value_write, 1, NULL},
+    [VERB_BOOT] = {hf__file_boot, 1, NULL},
+    [VERB_FACTS] = {hf__file_facts, 0, NULL},
+    [VERB_GUARD] = {NULL, 0, "guard: a file is guarded by itself"},
+    [VERB_TALLY] = {NULL, 0, "no counters are kept in files"},
+    [VERB_PRIMARY] = {NULL, 0, "no counters are kept in files"},
 };
 
 static int request_do(struct backend_conn *c, struct request *req,
                       struct reply *reply)
 {
-    assert((size_t)req->op < sizeof calls / sizeof *calls);
-    if (calls[req->op].answer) return calls[req->op].answer(c, req, reply);
-    hf__error_set(&c->err, HF_UNSUPPORTED, "file: %s", calls[req->op].why);
+    assert((size_t)req->verb < sizeof calls / sizeof *calls);
+    if (calls[req->verb].answer) return calls[req->verb].answer(c, req, reply);
+    hf__error_set(&c->err, HF_UNSUPPORTED, "file: %s", calls[req->verb].why);
     return hf__file_refuse(c, reply, HF_UNSUPPORTED);
 }
 
@@ -101,7 +101,7 @@ static void request_retry(struct backend_conn *c, struct request *req,
 static int is_refused(struct backend_conn *c, const struct request *req,
                       struct reply *reply)
 {
-    if (!c->write_errno || !calls[req->op].writes) return 0;
+    if (!c->write_errno || !calls[req->verb].writes) return 0;
     int status = hf__file_dir_check_write(c);
     if (status != HF_OK) hf__file_refuse(c, reply, status);
     return status != HF_OK;

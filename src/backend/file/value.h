@@ -9,11 +9,11 @@
 
 #include "backend/file/file.h"
 
-/* Answer OP_VALUE_WRITE. */
+/* Answer VERB_VALUE_WRITE. */
 int hf__file_value_write(struct backend_conn *c, struct request *req,
                          struct reply *reply);
 
-/* Answer OP_VALUE_READ: the bytes are lent during the answer only. */
+/* Answer VERB_VALUE_READ: the bytes are lent during the answer only. */
 int hf__file_value_read(struct backend_conn *c, struct request *req,
                         struct reply *reply);
 

@@ -6,7 +6,7 @@
 
 #define TICK_US (200 * US_PER_MS) /* for releases that notify no waiter */
 
-/* Answer OP_WATCH and OP_UNWATCH. */
+/* Answer VERB_WATCH and VERB_UNWATCH. */
 int hf__file_watch_start(struct backend_conn *c, struct request *req,
                          struct reply *reply);
 int hf__file_watch_stop(struct backend_conn *c, struct request *req,

@@ -1,5 +1,5 @@
 /*
- * boot.c: a store's answer to OP_BOOT.  One rule: what it says of itself
+ * boot.c: a store's answer to VERB_BOOT.  One rule: what it says of itself
  * changes with every restart, and with nothing else.
  */
 #include <stdio.h>

@@ -4,7 +4,7 @@
 
 #include "backend/memory/model.h"
 
-/* Answer OP_BOOT. */
+/* Answer VERB_BOOT. */
 void hf__memory_boot_apply(struct store *s, int64_t now_us,
                            const struct request *req, struct reply *rep);
 

@@ -94,15 +94,14 @@ static int64_t delay_draw(struct fault_plan *plan)
     return plan->delay_min_us + (int64_t)extra;
 }
 
-struct fault_fate hf__memory_fault_draw(struct fault_plan *plan,
-                                        enum request_op op)
+struct fault_fate hf__memory_fault_draw(struct fault_plan *plan, enum verb op)
 {
     struct fault_fate fate = {.delay_us = delay_draw(plan)};
     /* Wake-ups are a courtesy, not an answer of the store. */
-    if (op == OP_WATCH || op == OP_UNWATCH) return fate;
+    if (op == VERB_WATCH || op == VERB_UNWATCH) return fate;
     fate.lost = dice_hit(plan, plan->loss);
     if (fate.lost) fate.carried_out = dice_hit(plan, 50);
     if (!fate.lost) fate.refused = dice_hit(plan, plan->error);
-    if (op == OP_RENEW) fate.expired = dice_hit(plan, plan->expire);
+    if (op == VERB_RENEW) fate.expired = dice_hit(plan, plan->expire);
     return fate;
 }

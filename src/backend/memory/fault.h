@@ -34,7 +34,6 @@ int hf__memory_fault_parse(struct fault_plan *plan, const struct url *url,
                            struct hf_error *err);
 
 /* Draw the fate of a request. */
-struct fault_fate hf__memory_fault_draw(struct fault_plan *plan,
-                                        enum request_op op);
+struct fault_fate hf__memory_fault_draw(struct fault_plan *plan, enum verb op);
 
 #endif

@@ -26,15 +26,15 @@ static void gate_apply(struct store *s, int64_t now_us, struct entry *e,
                        const struct request *req, struct reply *rep)
 {
     int is_latch = req->kind == KIND_LATCH;
-    if (req->op == OP_PROPOSE && is_latch)
+    if (req->verb == VERB_PROPOSE && is_latch)
         hf__memory_latch_wait(s, now_us, e, req, rep);
-    else if (req->op == OP_PROPOSE)
+    else if (req->verb == VERB_PROPOSE)
         hf__memory_barrier_wait(s, now_us, e, req, rep);
-    else if (req->op == OP_TALLY && is_latch)
+    else if (req->verb == VERB_TALLY && is_latch)
         hf__memory_latch_tally(s, now_us, e, req, rep);
-    else if (req->op == OP_TALLY)
+    else if (req->verb == VERB_TALLY)
         hf__memory_barrier_tally(s, now_us, e, req, rep);
-    else if (req->op == OP_RELEASE && !is_latch)
+    else if (req->verb == VERB_RELEASE && !is_latch)
         hf__memory_barrier_leave(s, now_us, e, req, rep);
     else
         rep->status = HF_UNSUPPORTED;
@@ -43,8 +43,8 @@ static void gate_apply(struct store *s, int64_t now_us, struct entry *e,
 int hf__memory_gate_apply(struct store *s, int64_t now_us,
                           const struct request *req, struct reply *rep)
 {
-    int makes = req->op == OP_PROPOSE
-                || (req->op == OP_TALLY && req->tally != TALLY_READ);
+    int makes = req->verb == VERB_PROPOSE
+                || (req->verb == VERB_TALLY && req->tally != TALLY_READ);
     if (!is_of_gate(req)) return 0;
     struct entry *e =
         hf__memory_table_find(&s->table, req->name, req->name_len);

@@ -4,7 +4,7 @@
 
 #include "backend/memory/model.h"
 
-/* Answer OP_GUARD. */
+/* Answer VERB_GUARD. */
 void hf__memory_guard_apply(struct store *s, int64_t now_us,
                             const struct request *req, struct reply *rep);
 

@@ -35,8 +35,8 @@ static int64_t request_deadline(const struct backend_conn *c,
 /* Is the answer too large to be copied and kept? */
 static int is_look(const struct request *req)
 {
-    return req->op == OP_LIST || req->op == OP_VALUE_READ
-           || (req->op == OP_GUARD && req->flags & REQ_GUARD_LOOK);
+    return req->verb == VERB_LIST || req->verb == VERB_VALUE_READ
+           || (req->verb == VERB_GUARD && req->flags & REQ_GUARD_LOOK);
 }
 
 static void late_put(struct backend_conn *c, struct late *late)

@@ -36,7 +36,7 @@ static void conn_settle(struct backend_conn *c)
     if (look_us < due_us) due_us = look_us;
     if (fd != c->watched_fd) {
         c->watched_fd = fd;
-        c->env->watch(c->env, fd, WATCH_READ);
+        c->env->await_fd(c->env, fd, AWAIT_READ);
     }
     if (due_us == c->timer_us) return;
     c->timer_us = due_us;
@@ -195,7 +195,7 @@ static void memory_close(struct backend_conn *c)
         c->env->reply(c->env, req, &rep);
     }
     hf__memory_late_close(c);
-    if (c->watched_fd >= 0) c->env->watch(c->env, c->watched_fd, 0);
+    if (c->watched_fd >= 0) c->env->await_fd(c->env, c->watched_fd, 0);
     if (c->timer_us != TIME_NEVER) c->env->timer(c->env, TIME_NEVER);
     hf__memory_space_leave(c->space, &c->ear);
     hf__free(c->env->alloc, c->rows);

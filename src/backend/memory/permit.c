@@ -347,9 +347,9 @@ static void permit_inspect(struct store *s, struct entry *e, int64_t now_us,
 static void count_apply(struct store *s, struct entry *e, int64_t now_us,
                         const struct request *req, struct reply *rep)
 {
-    if (req->op == OP_PROPOSE)
+    if (req->verb == VERB_PROPOSE)
         count_propose(s, e->permits, now_us, req, rep);
-    else if (req->op == OP_RELEASE)
+    else if (req->verb == VERB_RELEASE)
         count_release(s, e->permits, now_us, req, rep);
     else
         reply_refuse(rep, HF_UNSUPPORTED,
@@ -359,17 +359,17 @@ static void count_apply(struct store *s, struct entry *e, int64_t now_us,
 static void permit_apply(struct store *s, struct entry *e, int64_t now_us,
                          const struct request *req, struct reply *rep)
 {
-    switch (req->op) {
-    case OP_PROPOSE:
+    switch (req->verb) {
+    case VERB_PROPOSE:
         permit_propose(s, e, now_us, req, rep);
         break;
-    case OP_RENEW:
+    case VERB_RENEW:
         permit_renew(e->permits, now_us, req, rep);
         break;
-    case OP_RELEASE:
+    case VERB_RELEASE:
         permit_release(s, e->permits, now_us, req, rep);
         break;
-    case OP_INSPECT:
+    case VERB_INSPECT:
         permit_inspect(s, e, now_us, req, rep);
         break;
     default:
@@ -384,11 +384,11 @@ int hf__memory_permit_apply(struct store *s, int64_t now_us,
 {
     struct entry *e;
     if (req->kind != KIND_PERMIT && req->kind != KIND_COUNT) return 0;
-    if (req->op == OP_WATCH || req->op == OP_UNWATCH) return 0;
+    if (req->verb == VERB_WATCH || req->verb == VERB_UNWATCH) return 0;
     s->has_news = 0;
     struct permits *p = hf__memory_permit_need(s, now_us, req, rep, &e);
     if (!p) return 1;
-    if (req->op == OP_TALLY)
+    if (req->verb == VERB_TALLY)
         hf__memory_tally_apply(s, p, now_us, req, rep);
     else if (req->kind == KIND_COUNT)
         count_apply(s, e, now_us, req, rep);
@@ -405,7 +405,7 @@ int hf__memory_store_owes_permits(const struct store *s,
         hf__memory_table_find(&s->table, req->name, req->name_len);
     const struct permits *p = e ? e->permits : NULL;
     return p && p->queue && p->free > 0
-           && (req->op == OP_PROPOSE || req->op == OP_RELEASE);
+           && (req->verb == VERB_PROPOSE || req->verb == VERB_RELEASE);
 }
 
 void hf__memory_permit_free_all(struct store *s)

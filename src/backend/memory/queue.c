@@ -167,7 +167,7 @@ int hf__memory_queue_give(struct store *s, struct entry *e, int64_t now_us,
     struct waiter **at = waiter_next(s, e, now_us), *w = *at;
     if (!w || e->held || MUTATED(s, QUEUE_NOT_GIVEN)) return 0;
     if (hf__memory_rw_is_held(e, now_us)) return 0; /* of another kind by now */
-    struct request like = {.op = OP_PROPOSE,
+    struct request like = {.verb = VERB_PROPOSE,
                            .flags = w->detached ? REQ_DETACHED : 0,
                            .attempt = w->attempt,
                            .ballot = w->ballot,

@@ -12,7 +12,7 @@ int64_t hf__memory_report_info(const struct entry *e, int64_t now_us,
 /* Fill the holder's part of `info` from "<pid> <host> <label>". */
 void hf__memory_report_holder(const char *text, struct hf_info *info);
 
-/* Answer OP_LIST. */
+/* Answer VERB_LIST. */
 void hf__memory_report_list(struct store *s, int64_t now_us,
                             const struct request *req, struct reply *rep);
 

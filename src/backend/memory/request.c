@@ -60,18 +60,18 @@ static int is_news(const struct store *store, const struct request *req,
                    const struct reply *rep)
 {
     int is_done = rep->verdict == V_GRANTED;
-    switch (req->op) {
-    case OP_BREAK:
+    switch (req->verb) {
+    case VERB_BREAK:
         return rep->info && rep->info->locked;
-    case OP_TALLY:
+    case VERB_TALLY:
         return is_done && req->tally != TALLY_READ;
-    case OP_PROPOSE:
+    case VERB_PROPOSE:
         /* At a barrier it may have been the last party. */
         if (is_done && req->kind == KIND_BARRIER) return 1;
         /* It may have told the number of permits, for which others wait. */
         if (req->capacity > 0 && hf__memory_store_has_news(store)) return 1;
         return is_done && hf__memory_store_owes_permits(store, req);
-    case OP_RELEASE:
+    case VERB_RELEASE:
         if (request_is_rw(req)) return hf__memory_store_has_news(store);
         if (is_done || hf__memory_store_owes_permits(store, req)) return 1;
         /* The last waiter may have left the queue of a lock that is free. */
@@ -90,14 +90,14 @@ static void answer_tell(struct backend_conn *c, const struct request *req,
     struct handoff handoff;
     if (hf__memory_store_handed(space->store, &handoff)) {
         hf__memory_ear_hand(space, &handoff);
-        rep->waiters = req->op == OP_RELEASE ? 1 : -1;
+        rep->waiters = req->verb == VERB_RELEASE ? 1 : -1;
     } else if (is_news(space->store, req, rep)) {
         rep->waiters = hf__memory_ear_ring(space, req->name, req->name_len);
     }
-    if (req->op == OP_INSPECT && rep->info)
+    if (req->verb == VERB_INSPECT && rep->info)
         rep->info->waiters =
             hf__memory_ear_count(space, req->name, req->name_len);
-    if (req->op == OP_PROPOSE && rep->verdict == V_BUSY && rep->ttl_us >= 0)
+    if (req->verb == VERB_PROPOSE && rep->verdict == V_BUSY && rep->ttl_us >= 0)
         hf__memory_ear_arm(space, &c->ear, req->name, req->name_len,
                            rep->node_us + rep->ttl_us + US_PER_MS);
 }
@@ -148,7 +148,7 @@ static void answer_copy(struct backend_conn *c, struct reply *rep)
 static void text_copy(struct backend_conn *c, const struct request *req,
                       struct reply *rep)
 {
-    int is_named = req->op == OP_BOOT;
+    int is_named = req->verb == VERB_BOOT;
     if (!rep->text) return;
     snprintf(c->text, sizeof c->text, "%s%s%.180s", is_named ? c->where : "",
              is_named ? ": " : "", rep->text);
@@ -161,9 +161,9 @@ void hf__memory_request_perform(struct backend_conn *c,
 {
     struct space *space = c->space;
     pthread_mutex_lock(&space->mutex);
-    if (req->op == OP_WATCH) {
+    if (req->verb == VERB_WATCH) {
         watch_start(c, req, rep);
-    } else if (req->op == OP_UNWATCH) {
+    } else if (req->verb == VERB_UNWATCH) {
         watch_stop(c, req, rep);
     } else {
         if (expired
@@ -195,7 +195,7 @@ void hf__memory_request_answer(struct backend_conn *c, struct request *req)
         c->env->reply(c->env, req, &rep);
         return;
     }
-    struct fault_fate fate = hf__memory_fault_draw(&c->faults, req->op);
+    struct fault_fate fate = hf__memory_fault_draw(&c->faults, req->verb);
     if (fate.lost || fate.delay_us > 0) {
         hf__memory_late_add(c, req, fate);
         return;

@@ -348,9 +348,9 @@ void hf__memory_rw_apply(struct store *s, int64_t now_us,
         return;
     }
     shares_sweep(s, e, now_us);
-    if (req->op == OP_PROPOSE)
+    if (req->verb == VERB_PROPOSE)
         apply_propose(s, e, now_us, req, rep);
-    else if (req->op == OP_RENEW)
+    else if (req->verb == VERB_RENEW)
         apply_renew(s, e, now_us, req, rep);
     else
         apply_release(s, e, now_us, req, rep);

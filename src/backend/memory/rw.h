@@ -7,7 +7,7 @@
 /* Is it held by readers or a writer? */
 int hf__memory_rw_is_held(const struct entry *e, int64_t now_us);
 
-/* Answer OP_PROPOSE, OP_RENEW and OP_RELEASE. */
+/* Answer VERB_PROPOSE, VERB_RENEW and VERB_RELEASE. */
 void hf__memory_rw_apply(struct store *s, int64_t now_us,
                          const struct request *req, struct reply *rep);
 

@@ -27,7 +27,7 @@ static struct entry *entry_now(struct store *s, int64_t now_us,
     struct entry *e =
         hf__memory_table_find(&s->table, req->name, req->name_len);
     if (!e || !e->held || !held_is_over(e->held, now_us)) return e;
-    if (req->op == OP_RENEW && MUTATED(s, EXPIRED_RENEWED)) return e;
+    if (req->verb == VERB_RENEW && MUTATED(s, EXPIRED_RENEWED)) return e;
     hf__memory_hold_free(s, e);
     return e;
 }
@@ -256,8 +256,8 @@ static void apply_boot(struct store *s, int64_t now_us,
 /* What no node would look at. */
 static int request_is_refused(const struct request *req, struct reply *rep)
 {
-    int takes = req->op == OP_PROPOSE || req->op == OP_RENEW;
-    if (req->op == OP_PROPOSE && req->ballot < 1)
+    int takes = req->verb == VERB_PROPOSE || req->verb == VERB_RENEW;
+    if (req->verb == VERB_PROPOSE && req->ballot < 1)
         reply_refuse(rep, HF_INVALID, "memory: propose: no number");
     else if (req->ballot < 0 || req->ballot > BALLOT_MAX)
         reply_refuse(rep, HF_INVALID, "memory: number out of range");
@@ -280,29 +280,29 @@ static void apply_facts(struct store *s, int64_t now_us,
     rep->data_len = sizeof facts - 1;
 }
 
-/* What is not of another kind; not here: OP_WATCH and OP_UNWATCH, which are the
- * space's, OP_TALLY, and OP_PRIMARY, which only a Sentinel knows. */
+/* What is not of another kind; not here: VERB_WATCH and VERB_UNWATCH, which are
+ * the space's, VERB_TALLY, and VERB_PRIMARY, which only a Sentinel knows. */
 static void (*const plain[])(struct store *s, int64_t now_us,
                              const struct request *req, struct reply *rep) = {
-    [OP_PROPOSE] = apply_propose,
-    [OP_RENEW] = apply_renew,
-    [OP_RELEASE] = apply_release,
-    [OP_BREAK] = apply_break,
-    [OP_INSPECT] = apply_inspect,
-    [OP_LIST] = hf__memory_report_list,
-    [OP_VALUE_READ] = hf__memory_value_read,
-    [OP_VALUE_WRITE] = hf__memory_value_write,
-    [OP_GUARD] = hf__memory_guard_apply,
-    [OP_BOOT] = apply_boot,
-    [OP_FACTS] = apply_facts,
-    [OP_PRIMARY] = NULL,
+    [VERB_PROPOSE] = apply_propose,
+    [VERB_RENEW] = apply_renew,
+    [VERB_RELEASE] = apply_release,
+    [VERB_BREAK] = apply_break,
+    [VERB_INSPECT] = apply_inspect,
+    [VERB_LIST] = hf__memory_report_list,
+    [VERB_VALUE_READ] = hf__memory_value_read,
+    [VERB_VALUE_WRITE] = hf__memory_value_write,
+    [VERB_GUARD] = hf__memory_guard_apply,
+    [VERB_BOOT] = apply_boot,
+    [VERB_FACTS] = apply_facts,
+    [VERB_PRIMARY] = NULL,
 };
 
 void hf__memory_store_apply(struct store *s, int64_t now_us,
                             const struct request *req, struct reply *rep)
 {
     assert(now_us >= 0);
-    assert((size_t)req->op < sizeof plain / sizeof *plain);
+    assert((size_t)req->verb < sizeof plain / sizeof *plain);
     *rep = (struct reply){
         .verdict = V_ERROR, .node_us = now_us, .ttl_us = -1, .waiters = -1};
     s->handoff = (struct handoff){0};
@@ -313,10 +313,10 @@ void hf__memory_store_apply(struct store *s, int64_t now_us,
     else if (hf__memory_gate_apply(s, now_us, req, rep)
              || hf__memory_permit_apply(s, now_us, req, rep))
         return;
-    else if (request_is_rw(req) && req->op <= OP_RELEASE)
+    else if (request_is_rw(req) && req->verb <= VERB_RELEASE)
         hf__memory_rw_apply(s, now_us, req, rep);
-    else if (plain[req->op])
-        plain[req->op](s, now_us, req, rep);
+    else if (plain[req->verb])
+        plain[req->verb](s, now_us, req, rep);
     else
         reply_refuse(rep, HF_UNSUPPORTED, "memory: not asked of a store");
 }

@@ -36,7 +36,7 @@
 #include "base/request.h"
 #include "sys/alloc.h"
 
-#define STORE_PAGE_ROWS 64   /* rows in one answer to OP_LIST */
+#define STORE_PAGE_ROWS 64   /* rows in one answer to VERB_LIST */
 #define STORE_PAGE_STEPS 512 /* names looked at for it */
 
 struct store;
@@ -46,8 +46,8 @@ struct store *hf__memory_store_open(const struct allocator *alloc);
 void hf__memory_store_close(struct store *s);
 
 /* Carry out `req` at `now_us` on the node's wall clock and fill `rep`.  What
- * `rep` points to is the store's and good until the next call.  OP_WATCH and
- * OP_UNWATCH are the space's: V_ERROR. */
+ * `rep` points to is the store's and good until the next call.  VERB_WATCH and
+ * VERB_UNWATCH are the space's: V_ERROR. */
 void hf__memory_store_apply(struct store *s, int64_t now_us,
                             const struct request *req, struct reply *rep);
 
@@ -132,7 +132,7 @@ void hf__memory_store_wipe(struct store *s, int keep_counters);
  * or not. */
 void hf__memory_store_restart(struct store *s);
 
-/* What tells it from every other store, for OP_BOOT; and whether it may say
+/* What tells it from every other store, for VERB_BOOT; and whether it may say
  * that restarts lose nothing. */
 void hf__memory_store_identify(struct store *s, uint64_t id, int is_durable);
 

@@ -4,7 +4,7 @@
 
 #include "backend/memory/permit.h"
 
-/* Answer OP_TALLY of a semaphore or a plain counter. */
+/* Answer VERB_TALLY of a semaphore or a plain counter. */
 void hf__memory_tally_apply(struct store *s, struct permits *p, int64_t now_us,
                             const struct request *req, struct reply *rep);
 

@@ -23,13 +23,13 @@ static int use_of(struct store *s, struct entry *e, int64_t now_us)
 
 int hf__memory_use_is_asked(const struct request *req)
 {
-    switch (req->op) {
-    case OP_PROPOSE:
-    case OP_RENEW:
-    case OP_RELEASE:
-    case OP_BREAK:
-    case OP_INSPECT:
-    case OP_TALLY:
+    switch (req->verb) {
+    case VERB_PROPOSE:
+    case VERB_RENEW:
+    case VERB_RELEASE:
+    case VERB_BREAK:
+    case VERB_INSPECT:
+    case VERB_TALLY:
         return 1;
     default:
         return 0;
@@ -60,6 +60,6 @@ const char *hf__memory_use_conflict(struct store *s, int64_t now_us,
         hf__memory_table_find(&s->table, req->name, req->name_len);
     int use = e ? use_of(s, e, now_us) : -1;
     if (use < 0 || use == kind) return NULL;
-    if (is_lock(use) && is_lock(kind) && req->op != OP_PROPOSE) return NULL;
+    if (is_lock(use) && is_lock(kind) && req->verb != VERB_PROPOSE) return NULL;
     return words[use];
 }

@@ -4,7 +4,7 @@
 
 #include "backend/memory/model.h"
 
-/* Answer OP_VALUE_READ and OP_VALUE_WRITE. */
+/* Answer VERB_VALUE_READ and VERB_VALUE_WRITE. */
 void hf__memory_value_read(struct store *s, int64_t now_us,
                            const struct request *req, struct reply *rep);
 void hf__memory_value_write(struct store *s, int64_t now_us,

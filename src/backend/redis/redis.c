@@ -114,7 +114,7 @@ int hf__redis_expire(struct backend_conn *c, int64_t now)
     int64_t due = queue_expire(c, now);
     int64_t flying = flights_deadline(c);
     /* The answer may have arrived, but not been read. */
-    if (flying <= now && hf__redis_link_ready(&c->main, WATCH_READ))
+    if (flying <= now && hf__redis_link_ready(&c->main, AWAIT_READ))
         flying = flights_deadline(c);
     if (flying <= now) {
         hf__redis_link_fail(&c->main, HF_UNAVAILABLE, 0,
@@ -149,7 +149,7 @@ static void main_check(struct backend_conn *c)
     if (l->state != LINK_UP || !c->unsent.first || hf__redis_flight_first(l))
         return;
     if (c->env->now(c->env) - l->active_us < IDLE_US) return;
-    hf__redis_link_ready(l, WATCH_READ);
+    hf__redis_link_ready(l, AWAIT_READ);
 }
 
 void hf__redis_let_out(struct backend_conn *c)
@@ -174,7 +174,7 @@ static void redis_submit(struct backend_conn *c, struct request *req)
 {
     if (req->deadline_us < c->request_due_us)
         c->request_due_us = req->deadline_us;
-    if (req->op == OP_WATCH || req->op == OP_UNWATCH)
+    if (req->verb == VERB_WATCH || req->verb == VERB_UNWATCH)
         hf__redis_watch_submit(c, req);
     else
         hf__redis_list_push(&c->unsent, req);

@@ -3,7 +3,7 @@
  *
  * A connection (struct backend_conn) has two links: `main` carries requests,
  * pipelined, first in first out; `sub` carries the subscriptions and is opened
- * by the first OP_WATCH.  Requests are in `unsent` until main is up; whatever
+ * by the first VERB_WATCH.  Requests are in `unsent` until main is up; whatever
  * has been put into a link's output is a flight until its answer is there.
  */
 #ifndef HF_REDIS_H
@@ -69,8 +69,9 @@ struct backend_conn {
     struct master *master; /* of a Sentinel's connection: its last answer */
 
     struct link main, sub;
-    struct request_list unsent;   /* not yet in main's output */
-    struct request_list watching; /* OP_WATCH and OP_UNWATCH, not yet begun */
+    struct request_list unsent; /* not yet in main's output */
+    struct request_list
+        watching; /* VERB_WATCH and VERB_UNWATCH, not yet begun */
     struct watches watches;
     enum verdict watch_verdict; /* what hf__redis_watch_down() answers */
     int watch_denied;           /* it was said in the log */

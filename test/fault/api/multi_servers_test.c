@@ -257,8 +257,8 @@ static void stuck_end(void *arg)
 
 /* A set that has "a" and is refused "b", and whose commands get stuck from then
  * on.  Answers are delayed on its line, so that there is time to do this. */
-static void stuck_begin(struct waiter *w, struct lab_proxy *proxy, int64_t wait_ms,
-                        hf_cancel **cancel)
+static void stuck_begin(struct waiter *w, struct lab_proxy *proxy,
+                        int64_t wait_ms, hf_cancel **cancel)
 {
     struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
     char url[64];

@@ -43,7 +43,7 @@ static void begin(void)
 /* The number by which it was granted, one lower, in the name of its owner. */
 static struct request late_request(const char *record, enum lock_kind kind)
 {
-    struct request req = server_request(OP_PROPOSE, "a", 0, 0);
+    struct request req = server_request(VERB_PROPOSE, "a", 0, 0);
     unsigned long long attempt = 0;
     long long number = 0;
     CHECK_INT(sscanf(record, RECORD, req.owner, &attempt, &number), 3);
@@ -118,15 +118,16 @@ TEST(late_proposal, of_who_left_is_known_while_its_number_is_young)
 {
     begin_with(NULL);
     int64_t ahead_us = server_clock(&f) + 60 * US_PER_S;
-    struct request held = server_request(OP_PROPOSE, "a", 1, server_clock(&f));
+    struct request held =
+        server_request(VERB_PROPOSE, "a", 1, server_clock(&f));
     held.flags = REQ_SERVER_FENCE;
     CHECK_INT(server_do(&f, held, NULL), V_GRANTED);
-    struct request waits = server_request(OP_PROPOSE, "a", 2, ahead_us);
+    struct request waits = server_request(VERB_PROPOSE, "a", 2, ahead_us);
     waits.flags = REQ_SERVER_FENCE | REQ_QUEUE;
     waits.owner[strlen(waits.owner) - 1] = '2';
     CHECK_INT(server_do(&f, waits, NULL), V_BUSY);
     struct request leaves = waits;
-    leaves.op = OP_RELEASE;
+    leaves.verb = VERB_RELEASE;
     leaves.flags = REQ_QUEUE | REQ_UNSURE;
     CHECK_INT(server_do(&f, leaves, NULL), V_OTHER);
     rig_pause_ms(3200);
@@ -207,7 +208,7 @@ TEST(late_proposal, of_an_evicted_writer_does_not_revive_it)
 TEST(late_release, does_not_lengthen_the_next_hold_of_a_reader)
 {
     begin_with(NULL);
-    struct request a = server_request(OP_PROPOSE, "a", 1, server_clock(&f));
+    struct request a = server_request(VERB_PROPOSE, "a", 1, server_clock(&f));
     a.kind = KIND_READ;
     a.flags = REQ_SERVER_FENCE;
     struct request other = a;
@@ -216,7 +217,7 @@ TEST(late_release, does_not_lengthen_the_next_hold_of_a_reader)
     CHECK_INT(server_do(&f, other, NULL), V_GRANTED);
     CHECK_INT(server_do(&f, a, NULL), V_GRANTED);
     struct request late = a;
-    late.op = OP_RELEASE;
+    late.verb = VERB_RELEASE;
     CHECK_INT(server_do(&f, late, NULL), V_GRANTED);
     a.attempt = 2;
     a.ballot = server_clock(&f);
@@ -224,7 +225,7 @@ TEST(late_release, does_not_lengthen_the_next_hold_of_a_reader)
     CHECK_INT(server_do(&f, late, NULL), V_OTHER);
     int64_t left_ms = redis_number(&r, "PTTL {a}:%s:rwlock_timeout:1", a.owner);
     CHECK(left_ms > 0 && left_ms <= a.lease_us / US_PER_MS);
-    a.op = OP_RENEW;
+    a.verb = VERB_RENEW;
     a.fence = 0;
     CHECK_INT(server_do(&f, a, NULL), V_GRANTED);
 }
@@ -242,7 +243,7 @@ static void renewed_by_fence(const char *options, enum lock_kind kind,
     fake_close(&f);
     snprintf(url, sizeof url, "%s%s", r.url, options);
     server_connect(&f, url);
-    struct request req = server_request(OP_PROPOSE, "a", 1, server_clock(&f));
+    struct request req = server_request(VERB_PROPOSE, "a", 1, server_clock(&f));
     req.kind = kind;
     req.permits = 1;
     req.flags = REQ_SERVER_FENCE;
@@ -252,7 +253,7 @@ static void renewed_by_fence(const char *options, enum lock_kind kind,
     req.ballot = first.reply.fence + 1;
     CHECK_INT(server_do(&f, req, &second), V_GRANTED);
     CHECK(second.reply.fence > first.reply.fence);
-    req.op = OP_RENEW;
+    req.verb = VERB_RENEW;
     req.fence = first.reply.fence;
     enum verdict verdict = server_do(&f, req, NULL);
     CHECK(verdict == V_OTHER || verdict == V_ABSENT);

@@ -83,7 +83,7 @@ static struct fake_answer step(int number, const struct request *req)
         || real.reply.poll_us != model.poll_us)
         TEST_FAIL("step %d, request %d: the server says %d (%s), %lld, %lld; "
                   "the model %d (%s), %lld, %lld",
-                  number, req->op, verdict, real.text, (long long)told,
+                  number, req->verb, verdict, real.text, (long long)told,
                   (long long)went, model.verdict, model.text ? model.text : "",
                   (long long)model_told, (long long)model_went);
     return real;
@@ -96,11 +96,11 @@ static struct request latch_draw(void)
     static const enum tally_do whats[] = {TALLY_DOWN, TALLY_DOWN,   TALLY_DOWN,
                                           TALLY_OPEN, TALLY_DELETE, TALLY_READ};
     struct request req =
-        server_request(draw(4) ? OP_TALLY : OP_PROPOSE, draw(2) ? "a" : "{b}",
-                       ++rig.attempt, rig.node_us);
+        server_request(draw(4) ? VERB_TALLY : VERB_PROPOSE,
+                       draw(2) ? "a" : "{b}", ++rig.attempt, rig.node_us);
     req.kind = KIND_LATCH;
     req.flags = 0;
-    if (req.op == OP_PROPOSE) {
+    if (req.verb == VERB_PROPOSE) {
         req.seen_us = draw(2) ? rig.past_us[draw(PAST)] : 0;
         return req;
     }
@@ -123,7 +123,7 @@ TEST(redis_gate, server_and_model_agree_on_latches)
         last = req;
         step(i, &req);
         struct request look = req;
-        look.op = OP_TALLY;
+        look.verb = VERB_TALLY;
         look.tally = TALLY_READ;
         step(i, &look);
     }
@@ -136,8 +136,8 @@ TEST(redis_gate, server_and_model_agree_on_latches)
 
 static struct request barrier_draw(int party)
 {
-    static const enum request_op ops[] = {OP_PROPOSE, OP_PROPOSE, OP_PROPOSE,
-                                          OP_PROPOSE, OP_RELEASE, OP_TALLY};
+    static const enum verb ops[] = {VERB_PROPOSE, VERB_PROPOSE, VERB_PROPOSE,
+                                    VERB_PROPOSE, VERB_RELEASE, VERB_TALLY};
     struct request req =
         server_request(ops[draw(6)], "a", ++rig.attempt, rig.node_us + draw(3));
     snprintf(req.owner, sizeof req.owner,
@@ -164,14 +164,15 @@ TEST(redis_gate, server_and_model_agree_on_barriers)
         int party = (int)draw(OWNERS);
         struct request req = barrier_draw(party);
         if (i == 0) {
-            req.op = OP_PROPOSE; /* so that there is one */
+            req.verb = VERB_PROPOSE; /* so that there is one */
             rig.parties = req.permits;
         }
         struct fake_answer answer = step(i, &req);
         if (answer.reply.verdict == V_BUSY)
             rig.waits[party].seen_us = answer.reply.node_us;
-        int went = req.op == OP_PROPOSE && answer.reply.verdict == V_GRANTED;
-        if ((went && draw(3)) || (req.op == OP_RELEASE && draw(2))) {
+        int went =
+            req.verb == VERB_PROPOSE && answer.reply.verdict == V_GRANTED;
+        if ((went && draw(3)) || (req.verb == VERB_RELEASE && draw(2))) {
             rig.waits[party].life++;
             rig.waits[party].seen_us = rig.waits[party].ballot = 0;
             rig.waits[party].round = 0;

@@ -56,7 +56,7 @@ static struct request request_draw(void)
                                      REQ_GUARD_CLAIM | REQ_GUARD_VALUE};
     static const char *const names[] = {"a", "b", "{c}", "x{", "d", "e", "f"};
     static const char *const texts[] = {"", "x", "some bytes"};
-    struct request req = {.op = OP_GUARD,
+    struct request req = {.verb = VERB_GUARD,
                           .name = names[draw(7)],
                           .flags = flags[draw(7)],
                           .version = token_draw()};

@@ -36,22 +36,22 @@ static void begin(void)
     test_cleanup(store_end, NULL);
 }
 
-static const char *const words[] = {[OP_PROPOSE] = "propose",
-                                    [OP_RENEW] = "renew",
-                                    [OP_RELEASE] = "release",
-                                    [OP_INSPECT] = "inspect",
-                                    [OP_TALLY] = "tally"};
+static const char *const words[] = {[VERB_PROPOSE] = "propose",
+                                    [VERB_RENEW] = "renew",
+                                    [VERB_RELEASE] = "release",
+                                    [VERB_INSPECT] = "inspect",
+                                    [VERB_TALLY] = "tally"};
 
 static struct request draw(enum lock_kind kind, uint64_t random)
 {
-    static const enum request_op ops[] = {OP_PROPOSE, OP_PROPOSE, OP_PROPOSE,
-                                          OP_RELEASE, OP_RELEASE, OP_RENEW,
-                                          OP_TALLY,   OP_INSPECT};
-    enum request_op op = ops[random % 8];
+    static const enum verb ops[] = {VERB_PROPOSE, VERB_PROPOSE, VERB_PROPOSE,
+                                    VERB_RELEASE, VERB_RELEASE, VERB_RENEW,
+                                    VERB_TALLY,   VERB_INSPECT};
+    enum verb op = ops[random % 8];
     struct request req =
         server_request(op, "s", 1 + (random >> 3) % 12, server_clock(&f));
-    if (kind == KIND_COUNT && (op == OP_RENEW || op == OP_INSPECT))
-        req.op = OP_PROPOSE;
+    if (kind == KIND_COUNT && (op == VERB_RENEW || op == VERB_INSPECT))
+        req.verb = VERB_PROPOSE;
     req.kind = kind;
     req.flags = REQ_SERVER_FENCE;
     req.owner[strlen(req.owner) - 1] = (char)('1' + (random >> 12) % 3);
@@ -59,16 +59,16 @@ static struct request draw(enum lock_kind kind, uint64_t random)
     req.attempt = 10 * req.attempt + (random >> 12) % 3;
     req.permits = 1 + (int32_t)(req.attempt / 10 % 3); /* as its copies */
     if (kind == KIND_PERMIT && (random >> 16) % 4 == 0) req.flags |= REQ_QUEUE;
-    if (op == OP_RELEASE && (random >> 48) % 4 == 0) req.flags |= REQ_UNSURE;
+    if (op == VERB_RELEASE && (random >> 48) % 4 == 0) req.flags |= REQ_UNSURE;
     if ((random >> 20) % 8 == 0) req.lease_us = 1000;
     /* One holder's are tickets, whose renewals may come from a forged one. */
     if (kind == KIND_PERMIT && req.attempt % 10 == 2) req.flags |= REQ_DETACHED;
-    if (req.flags & REQ_DETACHED && op == OP_RENEW && (random >> 51) % 3 == 0)
+    if (req.flags & REQ_DETACHED && op == VERB_RENEW && (random >> 51) % 3 == 0)
         req.attempt ^= UINT64_C(1) << 48;
     /* As of a semaphore that was opened with its permits, or was not. */
-    if (req.op == OP_PROPOSE && (random >> 54) % 3 == 0)
+    if (req.verb == VERB_PROPOSE && (random >> 54) % 3 == 0)
         req.capacity = 1 + (int64_t)((random >> 57) % 5);
-    if (op != OP_TALLY) return req;
+    if (op != VERB_TALLY) return req;
     req.ballot = 0;
     req.tally = (enum tally_do)((random >> 24) % 7);
     if (req.tally == TALLY_DOWN) req.tally = TALLY_READ;
@@ -87,7 +87,7 @@ static void differ(const struct request *req, int i, const char *what,
 {
     if (redis == memory) return;
     TEST_FAIL("request %d, %s: %s: %lld on redis, %lld in memory", i,
-              words[req->op], what, (long long)redis, (long long)memory);
+              words[req->verb], what, (long long)redis, (long long)memory);
 }
 
 static void compare(const struct request *req, int i, const struct reply *mine)
@@ -95,9 +95,9 @@ static void compare(const struct request *req, int i, const struct reply *mine)
     differ(req, i, "verdict", a.reply.verdict, mine->verdict);
     if (mine->verdict == V_ERROR)
         differ(req, i, "status", a.reply.status, mine->status);
-    if (mine->verdict == V_GRANTED && req->op == OP_PROPOSE)
+    if (mine->verdict == V_GRANTED && req->verb == VERB_PROPOSE)
         differ(req, i, "fence", a.reply.fence, mine->fence);
-    if (mine->verdict == V_BUSY || req->op == OP_RENEW)
+    if (mine->verdict == V_BUSY || req->verb == VERB_RENEW)
         differ(req, i, "ttl", a.reply.ttl_us, mine->ttl_us);
     if (mine->verdict == V_BUSY)
         differ(req, i, "poll", a.reply.poll_us / 10000, mine->poll_us / 10000);
@@ -124,7 +124,7 @@ static int64_t fences[256];
 
 static void fence_put(struct request *req, uint64_t random)
 {
-    if (req->op == OP_RENEW && random % 4 != 0)
+    if (req->verb == VERB_RENEW && random % 4 != 0)
         req->fence = fences[req->attempt % 256] + (random % 8 == 1);
 }
 
@@ -136,17 +136,17 @@ static void replay(enum lock_kind kind, uint64_t seed)
         struct reply mine;
         fence_put(&req, seed >> 56);
         /* Ask by owner: the memory store does not know the server's ids. */
-        if (req.op == OP_INSPECT) req.attempt = 0;
+        if (req.verb == VERB_INSPECT) req.attempt = 0;
         server_do(&f, req, &a);
         /* The server's time of the request: its answer has it, or the fence. */
         int64_t now_us = a.reply.node_us;
-        if (!now_us && req.op == OP_PROPOSE) now_us = a.reply.fence;
+        if (!now_us && req.verb == VERB_PROPOSE) now_us = a.reply.fence;
         if (!now_us) now_us = hf__clock_wall_us();
         hf__memory_store_apply(store, now_us, &req, &mine);
         compare(&req, i, &mine);
-        if (req.op == OP_PROPOSE && mine.verdict == V_GRANTED)
+        if (req.verb == VERB_PROPOSE && mine.verdict == V_GRANTED)
             fences[req.attempt % 256] = mine.fence;
-        if (req.op == OP_PROPOSE && req.lease_us == 1000) rig_pause_ms(5);
+        if (req.verb == VERB_PROPOSE && req.lease_us == 1000) rig_pause_ms(5);
     }
 }
 

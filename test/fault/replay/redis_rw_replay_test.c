@@ -72,7 +72,7 @@ static void rig_clear(uint64_t seed)
     memset(r.held, 0, sizeof r.held);
     r.past_len = 0;
     struct fake_answer a;
-    CHECK_INT(server_do(&r.real, server_request(OP_INSPECT, "a", 1, 1), &a),
+    CHECK_INT(server_do(&r.real, server_request(VERB_INSPECT, "a", 1, 1), &a),
               V_GRANTED);
     r.told_us = a.reply.node_us;
     r.told_at_us = hf__clock_us();
@@ -93,13 +93,13 @@ static struct request request_fresh(void)
     int writes = (int)traffic_below(&r.dice, 2);
     struct request *last = &r.held[owner][writes], req;
     uint64_t what = traffic_below(&r.dice, 40);
-    enum request_op op = what < 20   ? OP_PROPOSE
-                         : what < 24 ? OP_RENEW
-                         : what < 36 ? OP_RELEASE
-                         : what < 39 ? OP_INSPECT
-                                     : OP_BREAK;
+    enum verb op = what < 20   ? VERB_PROPOSE
+                   : what < 24 ? VERB_RENEW
+                   : what < 36 ? VERB_RELEASE
+                   : what < 39 ? VERB_INSPECT
+                               : VERB_BREAK;
     req = server_request(op, "a", last->attempt, last->ballot);
-    if (op == OP_PROPOSE) {
+    if (op == VERB_PROPOSE) {
         req.attempt = ++r.attempts;
         req.ballot = server_now() - (int64_t)traffic_below(&r.dice, 100000);
     }
@@ -109,10 +109,10 @@ static struct request request_fresh(void)
     snprintf(req.owner, sizeof req.owner,
              "01234567-89ab-4def-8123-456789abcdef:%zu", owner + 1);
     req.lease_us = LEASE_US;
-    if (op == OP_RENEW && traffic_below(&r.dice, 4))
+    if (op == VERB_RENEW && traffic_below(&r.dice, 4))
         req.fence =
             r.fences[owner][writes] + (traffic_below(&r.dice, 4) == 0 ? 1 : 0);
-    if (op == OP_PROPOSE) *last = req;
+    if (op == VERB_PROPOSE) *last = req;
     return req;
 }
 
@@ -135,7 +135,7 @@ static void same(const char *what, const struct request *req, int64_t real,
     if (apart >= -slack && apart <= slack) return;
     TEST_FAIL("op %d kind %d flags 0x%x: %s is %lld on the server, %lld in the "
               "model",
-              req->op, req->kind, req->flags, what, (long long)real,
+              req->verb, req->kind, req->flags, what, (long long)real,
               (long long)model);
 }
 
@@ -171,7 +171,7 @@ static void step(void)
     r.told_us = now_us;
     r.told_at_us = hf__clock_us();
     hf__memory_store_apply(r.model, now_us, &req, &model);
-    if (req.op == OP_PROPOSE && model.verdict == V_GRANTED)
+    if (req.verb == VERB_PROPOSE && model.verdict == V_GRANTED)
         granted_note(&req, model.fence);
     r.seen[a.reply.verdict]++;
     same("verdict", &req, a.reply.verdict, model.verdict, 0);
@@ -180,7 +180,7 @@ static void step(void)
     same("poll", &req, a.reply.poll_us, model.poll_us, 0);
     same("ttl", &req, a.reply.ttl_us / US_PER_MS, model.ttl_us / US_PER_MS,
          NEAR_MS);
-    if (req.op == OP_BREAK)
+    if (req.verb == VERB_BREAK)
         same("broken", &req, a.reply.info->locked, model.info->locked, 0);
     else if (a.reply.info && model.info)
         infos_compare(&req, a.reply.info, model.info);

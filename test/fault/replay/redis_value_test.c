@@ -47,7 +47,7 @@ static struct request request_draw(void)
     static const char *const names[] = {"a", "b", "{c}"};
     static const char *const texts[] = {"", "x", "some bytes"};
     const char *text = texts[draw(3)];
-    struct request req = {.op = draw(4) ? OP_VALUE_WRITE : OP_VALUE_READ,
+    struct request req = {.verb = draw(4) ? VERB_VALUE_WRITE : VERB_VALUE_READ,
                           .name = names[draw(3)],
                           .version = version_draw(),
                           .data = text,
@@ -95,9 +95,9 @@ TEST(redis_value, server_and_model_agree_on_every_request)
         struct request req = request_draw();
         step(i, &req);
         struct request look = req;
-        look.op = OP_VALUE_READ;
+        look.verb = VERB_VALUE_READ;
         step(i, &look);
-        seen[req.op == OP_VALUE_WRITE && req.version == rig.versions[0]]++;
+        seen[req.verb == VERB_VALUE_WRITE && req.version == rig.versions[0]]++;
     }
     CHECK(seen[1] > STEPS / 20);
 }

@@ -118,7 +118,7 @@ static void replies_compare(struct rig *r, const struct request *req,
     same(r, "verdict", real->verdict, model->verdict);
     same(r, "status", real->status, model->status);
     same(r, "fence", real->fence, model->fence);
-    if (req->op == OP_BREAK && real->info && model->info)
+    if (req->verb == VERB_BREAK && real->info && model->info)
         same(r, "broken", real->info->locked, model->info->locked);
     /* A grant that is repeated tells its own fence, not the counter. */
     if (real->counter && real->verdict != V_GRANTED)
@@ -167,7 +167,7 @@ static void infos_compare(struct rig *r, const struct hf_info *real,
 static struct request inspection_of(const struct request *of)
 {
     struct request req = {
-        .op = OP_INSPECT, .name = of->name, .name_len = of->name_len};
+        .verb = VERB_INSPECT, .name = of->name, .name_len = of->name_len};
     memcpy(req.owner, of->owner, sizeof req.owner);
     return req;
 }
@@ -180,7 +180,7 @@ static void rig_ask(struct rig *r, const struct request *req,
 {
     struct request sent = *req;
     sent.deadline_us = 0;
-    if (req->op == OP_PROPOSE) {
+    if (req->verb == VERB_PROPOSE) {
         struct request look = inspection_of(req);
         fake_call(&r->real, &look, real);
         if (real->reply.node_us) r->node_us = real->reply.node_us;
@@ -201,7 +201,7 @@ static enum verdict rig_tell(struct rig *r, const struct request *req)
     r->seen[verdict]++;
     replies_compare(r, req, &real.reply, &model);
     traffic_heard(&r->traffic, req, &model);
-    if (req->op == OP_BOOT) boots_compare(r, real.reply.boot, model.boot);
+    if (req->verb == VERB_BOOT) boots_compare(r, real.reply.boot, model.boot);
     return verdict;
 }
 
@@ -211,7 +211,7 @@ static enum verdict rig_step(struct rig *r, const struct request *req)
     struct fake_answer real;
     struct reply model;
     enum verdict verdict = rig_tell(r, req);
-    if (req->op == OP_BOOT) return verdict;
+    if (req->verb == VERB_BOOT) return verdict;
     struct request look = inspection_of(req);
     rig_ask(r, &look, &real, &model);
     infos_compare(r, &real.info, model.info);
@@ -234,7 +234,7 @@ static int rig_is_listed(const struct rig *r, const char *name)
 
 static void rig_list(struct rig *r)
 {
-    struct request req = {.op = OP_LIST};
+    struct request req = {.verb = VERB_LIST};
     struct fake_answer real;
     struct reply model;
     r->real.rows_len = 0;
@@ -309,7 +309,7 @@ TEST(replay, a_wrong_model_is_found_out)
 /* Its number is above all that came before. */
 static struct request short_proposal(uint64_t attempt)
 {
-    struct request req = {.op = OP_PROPOSE,
+    struct request req = {.verb = VERB_PROPOSE,
                           .flags = REQ_SERVER_FENCE,
                           .name = "brief",
                           .name_len = 5,
@@ -359,9 +359,9 @@ static void ended_leases(const char *options)
         CHECK(rig_tell(&r, &req) == V_GRANTED);
         rig_await_end(&r, &req);
         struct request late = req;
-        late.op = OP_RENEW;
+        late.verb = VERB_RENEW;
         CHECK(rig_step(&r, &late) == V_ABSENT);
-        late.op = OP_RELEASE;
+        late.verb = VERB_RELEASE;
         late.ballot = req.ballot + (int64_t)(attempt % 3);
         CHECK(rig_step(&r, &late) == V_ABSENT);
         /* The very same proposal, late: the tombstone must refuse it. */

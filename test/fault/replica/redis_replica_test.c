@@ -34,7 +34,7 @@ static void begin_real(const char *user, const char *options)
     snprintf(url, sizeof url, "redis://%s127.0.0.1:%d?%s", user, r.port,
              options);
     server_open(&f, url);
-    req = server_request(OP_PROPOSE, "job", 1, server_clock(&f));
+    req = server_request(VERB_PROPOSE, "job", 1, server_clock(&f));
 }
 
 TEST(redis_replica, has_what_was_granted)

@@ -129,7 +129,7 @@ static struct backend_conf conf = {.timeout_us = 60 * US_PER_S, .uuid = "u"};
 static struct backend_env env = {.alloc = &alloc,
                                  .conf = &conf,
                                  .reply = env_reply,
-                                 .watch = env_watch,
+                                 .await_fd = env_watch,
                                  .timer = env_timer,
                                  .wake = env_wake,
                                  .link = env_link,
@@ -143,8 +143,8 @@ static void pump(void)
         struct pollfd p = {fds[i].fd, 0, 0};
         unsigned events = fds[i].events;
         if (!events) continue;
-        p.events = (short)((events & WATCH_READ ? POLLIN : 0)
-                           | (events & WATCH_WRITE ? POLLOUT : 0));
+        p.events = (short)((events & AWAIT_READ ? POLLIN : 0)
+                           | (events & AWAIT_WRITE ? POLLOUT : 0));
         if (poll(&p, 1, 0) == 1)
             hf__backend_redis.process(conn, fds[i].fd, events);
     }
@@ -188,14 +188,15 @@ static void say(int fd, const void *data, size_t len)
 
 static void requests_submit(struct request reqs[REQUESTS])
 {
-    static const enum request_op ops[REQUESTS] = {
-        OP_PROPOSE, OP_RENEW, OP_RENEW, OP_RELEASE, OP_BREAK, OP_INSPECT,
-        OP_LIST,    OP_BOOT,  OP_FACTS, OP_WATCH,   OP_WATCH};
+    static const enum verb ops[REQUESTS] = {
+        VERB_PROPOSE, VERB_RENEW,   VERB_RENEW, VERB_RELEASE,
+        VERB_BREAK,   VERB_INSPECT, VERB_LIST,  VERB_BOOT,
+        VERB_FACTS,   VERB_WATCH,   VERB_WATCH};
     static const char *const names[REQUESTS] = {"a", "a", "b", "a", "a",  "a",
                                                 "*", "g", "f", "a", "{a}"};
     for (int i = 0; i < REQUESTS; i++) {
         answers[i] = 0;
-        reqs[i] = (struct request){.op = ops[i],
+        reqs[i] = (struct request){.verb = ops[i],
                                    .name = names[i],
                                    .name_len = strlen(names[i]),
                                    .owner = "u:1",

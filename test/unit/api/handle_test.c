@@ -55,10 +55,10 @@ TEST(handle, that_a_set_cannot_get_any_more_leaves_nothing_held)
     hf_lock *others[] = {rig_lock(e, "a"), rig_lock(e, "b")};
     for (int i = 0; i < 2; i++)
         CHECK_INT(hf_lock_try(locks[i], NULL, NULL), HF_OK);
-    struct hold_set *set = hf__hold_set_reserve(c, 2);
+    struct hold_set *set = hf__set_reserve(c, 2);
     CHECK(set != NULL);
     hf__handles_shut(c);
-    CHECK_INT(hf__hold_set_claim(set, c, locks, hf_holder_self(), &hold, NULL),
+    CHECK_INT(hf__set_claim(set, c, locks, hf_holder_self(), &hold, NULL),
               HF_CLOSED);
     CHECK_INT(grips_of(c), 0);
     for (int i = 0; i < 2; i++) CHECK(rig_until(is_free, others[i]));
@@ -110,7 +110,7 @@ TEST(handle, of_what_is_started_too_late_does_not_keep_its_loop_from_closing)
     CHECK(rig_until(late_is_shut, NULL));
     rig_pause_ms(20); /* it waits for the handle now */
     struct op *op = &late.op;
-    hf__op_init(op, OP_TYPE_LIST, NULL, 0);
+    hf__call_init(op, OP_TYPE_LIST, NULL, 0);
     op->complete = late_told;
     hf__pump_start_all(&late.client->pump, &op, 1);
     CHECK(rig_until_equal(&late.is_closed, 1));
@@ -189,9 +189,9 @@ TEST(handle, of_a_part_is_in_hand_from_its_preparation_to_its_start)
     hf_lock *locks[] = {first, rig_lock(c, "b")};
     for (int i = 0; i < 2; i++)
         CHECK_INT(hf_lock_try(locks[i], NULL, NULL), HF_OK);
-    struct hold_set *set = hf__hold_set_reserve(c, 2);
+    struct hold_set *set = hf__set_reserve(c, 2);
     CHECK(set != NULL);
-    CHECK_INT(hf__hold_set_claim(set, c, locks, hf_holder_self(), &hold, NULL),
+    CHECK_INT(hf__set_claim(set, c, locks, hf_holder_self(), &hold, NULL),
               HF_OK);
     rig_spawn(race_close, NULL);
     struct grip g;

@@ -18,7 +18,7 @@ static void call_end(void *arg)
 {
     (void)arg;
     struct allocator alloc = t.call->alloc;
-    hf__hold_set_cancel(t.call->set, t.call->parts[0].client);
+    hf__set_cancel(t.call->set, t.call->parts[0].client);
     hf__free(&alloc, t.call);
     hf_multi_close(t.multi);
 }

@@ -246,7 +246,7 @@ TEST(registry, a_loaded_module_works)
 {
     struct backend_env env = {.alloc = &hf__alloc_default, .reply = on_reply};
     struct backend_conn *c = NULL;
-    struct request req = {.op = OP_PROPOSE, .name = "n", .name_len = 1};
+    struct request req = {.verb = VERB_PROPOSE, .name = "n", .name_len = 1};
     struct url url;
     path_use(TEST_MODULE_DIR);
     const struct backend *b = hf__backend_find("echo", &err);

@@ -18,7 +18,7 @@ static const char *why;
 static int ask_at(int64_t now_us, unsigned flags, const char *group,
                   const char *identity)
 {
-    struct request req = {.op = OP_BOOT,
+    struct request req = {.verb = VERB_BOOT,
                           .flags = flags,
                           .name = group,
                           .name_len = strlen(group),
@@ -98,7 +98,7 @@ TEST(boot, a_durable_node_votes_in_its_next_life_at_once)
 
 static int ask_synced(unsigned flags, const char *identity)
 {
-    struct request req = {.op = OP_BOOT,
+    struct request req = {.verb = VERB_BOOT,
                           .flags = flags,
                           .name = "us",
                           .name_len = 2,
@@ -183,7 +183,7 @@ TEST(boot, a_member_is_not_new)
 TEST(boot, a_node_with_locks_is_not_new)
 {
     begin();
-    struct request req = {.op = OP_BOOT,
+    struct request req = {.verb = VERB_BOOT,
                           .flags = REQ_BOOT_NEW,
                           .name = "us",
                           .name_len = 2,

@@ -24,11 +24,11 @@ static void rig_step(struct rig *r, struct hold_event ev)
     hf__hold_step(&r->h, &ev, &r->out);
 }
 
-static void rig_answer(struct rig *r, enum request_op op, enum verdict v)
+static void rig_answer(struct rig *r, enum verb op, enum verdict v)
 {
     struct reply reply = {.verdict = v, .fence = 77, .ttl_us = 500 * MS};
     struct hold_event ev = {
-        .type = EV_REPLY, .op = op, .round = r->h.round, .reply = &reply};
+        .type = EV_REPLY, .verb = op, .round = r->h.round, .reply = &reply};
     rig_step(r, ev);
 }
 
@@ -49,7 +49,7 @@ static void rig_hold(struct rig *r, unsigned flags)
     r->now_us = 1000 * MS;
     hf__hold_init(&r->h, &r->conf, &r->ballot);
     rig_step(r, ev);
-    rig_answer(r, OP_PROPOSE, V_GRANTED);
+    rig_answer(r, VERB_PROPOSE, V_GRANTED);
     CHECK_INT(r->h.state, HOLD_HELD);
     r->now_us = 2000 * MS;
 }
@@ -67,8 +67,8 @@ TEST(hold_check, what_is_kept_is_renewed_before_its_time)
     int64_t valid_us = r.h.valid_us;
     rig_check(&r);
     CHECK_INT(r.out.sends, 1);
-    CHECK_INT(r.out.send[0].op, OP_RENEW);
-    rig_answer(&r, OP_RENEW, V_GRANTED);
+    CHECK_INT(r.out.send[0].verb, VERB_RENEW);
+    rig_answer(&r, VERB_RENEW, V_GRANTED);
     CHECK_INT(r.h.state, HOLD_HELD);
     CHECK(r.h.valid_us > valid_us);
 }
@@ -78,7 +78,7 @@ TEST(hold_check, what_is_gone_is_lost)
     struct rig r;
     rig_hold(&r, HOLD_KEEP);
     rig_check(&r);
-    rig_answer(&r, OP_RENEW, V_ABSENT);
+    rig_answer(&r, VERB_RENEW, V_ABSENT);
     CHECK_INT(r.h.state, HOLD_LOST);
     CHECK_INT(r.out.notice, HF_STATE_LOST);
     CHECK_INT(r.h.lost_status, HF_EXPIRED);
@@ -147,7 +147,7 @@ TEST(hold_check, what_was_looked_for_in_vain_is_lost_and_given_back)
     CHECK_INT(r.out.notice, HF_STATE_LOST);
     CHECK_INT(r.h.lost_status, HF_LOST);
     CHECK_INT(r.out.sends, 1);
-    CHECK_INT(r.out.send[0].op, OP_RELEASE);
+    CHECK_INT(r.out.send[0].verb, VERB_RELEASE);
 }
 
 TEST(hold_check, a_proposal_says_how_long_anybody_waits_for_it)

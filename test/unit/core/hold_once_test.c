@@ -46,7 +46,7 @@ static void rig_reply(struct rig *r, enum verdict verdict, int status)
     const struct reply reply = {
         .verdict = verdict, .status = status, .ttl_us = -1};
     rig_step(r, (struct hold_event){.type = EV_REPLY,
-                                    .op = OP_PROPOSE,
+                                    .verb = VERB_PROPOSE,
                                     .round = r->h.round,
                                     .reply = &reply});
 }
@@ -84,7 +84,7 @@ TEST(hold_once, that_keeps_a_place_gives_it_up)
     CHECK(r.h.state == HOLD_WAITING);
     rig_cancel(&r);
     CHECK_INT(r.out.sends, 1);
-    CHECK(r.out.send[0].op == OP_RELEASE);
+    CHECK(r.out.send[0].verb == VERB_RELEASE);
 }
 
 TEST(hold_once, ends_when_what_is_waited_for_is_taken_away)

@@ -44,13 +44,13 @@ static void rig_acquire(struct rig *r, struct hold *h, unsigned flags,
     rig_step(r, h, ev);
 }
 
-static void rig_reply(struct rig *r, struct hold *h, enum request_op op,
+static void rig_reply(struct rig *r, struct hold *h, enum verb op,
                       enum verdict v)
 {
     struct reply reply = {
         .verdict = v, .status = HF_UNAVAILABLE, .fence = FENCE};
     struct hold_event ev = {
-        .type = EV_REPLY, .op = op, .round = h->round, .reply = &reply};
+        .type = EV_REPLY, .verb = op, .round = h->round, .reply = &reply};
     rig_step(r, h, ev);
 }
 
@@ -71,10 +71,10 @@ static void rig_hold(struct rig *r, int64_t handover)
 {
     rig_init(r, handover);
     rig_acquire(r, &r->a, HOLD_KEEP | HOLD_MAY_TRY, LEASE_MS, NULL);
-    rig_reply(r, &r->a, OP_PROPOSE, V_GRANTED);
+    rig_reply(r, &r->a, VERB_PROPOSE, V_GRANTED);
     CHECK(r->a.state == HOLD_HELD);
     rig_acquire(r, &r->b, HOLD_KEEP, LEASE_MS, NULL);
-    CHECK(r->b.state == HOLD_QUEUED);
+    CHECK(r->b.state == HOLD_IN_LINE);
 }
 
 static int may(const struct rig *r)
@@ -100,7 +100,7 @@ TEST(pass, asks_for_as_many_tokens_as_hand_overs_are_allowed)
     rig_init(&r, 64);
     rig_acquire(&r, &r.a, HOLD_KEEP | HOLD_MAY_TRY, LEASE_MS, NULL);
     hf__kind_shape(&req, &r.a, &r.out.send[0]);
-    CHECK(req.op == OP_PROPOSE);
+    CHECK(req.verb == VERB_PROPOSE);
     CHECK_INT(req.block, 64);
 }
 
@@ -159,9 +159,9 @@ TEST(pass, is_renewed_by_who_has_it_now)
     struct hold_event timer = {.type = EV_TIMER};
     r.now_us = hf__hold_due(&r.b);
     rig_step(&r, &r.b, timer);
-    CHECK(r.out.sends == 1 && r.out.send[0].op == OP_RENEW);
+    CHECK(r.out.sends == 1 && r.out.send[0].verb == VERB_RENEW);
     int64_t was_us = r.b.valid_us;
-    rig_reply(&r, &r.b, OP_RENEW, V_GRANTED);
+    rig_reply(&r, &r.b, VERB_RENEW, V_GRANTED);
     CHECK(r.b.valid_us > was_us);
 }
 
@@ -208,7 +208,7 @@ TEST(pass, is_not_for_what_is_lost)
     struct hold_event timer = {.type = EV_TIMER};
     r.now_us = hf__hold_due(&r.a);
     rig_step(&r, &r.a, timer);
-    rig_reply(&r, &r.a, OP_RENEW, V_OTHER);
+    rig_reply(&r, &r.a, VERB_RENEW, V_OTHER);
     CHECK(r.a.state == HOLD_LOST);
     r.conf.handover_us = 3600 * US_PER_S;
     CHECK(!may(&r));
@@ -221,7 +221,7 @@ TEST(pass, waits_for_a_renewal_that_is_under_way)
     struct hold_event renew = {.type = EV_RENEW};
     rig_step(&r, &r.a, renew);
     CHECK(!may(&r));
-    rig_reply(&r, &r.a, OP_RENEW, V_GRANTED);
+    rig_reply(&r, &r.a, VERB_RENEW, V_GRANTED);
     CHECK(may(&r));
 }
 
@@ -232,7 +232,7 @@ TEST(pass, is_not_for_a_hold_that_is_entered_twice)
     struct hold_event enter = {
         .type = EV_ENTER, .flags = HOLD_KEEP, .lease_us = LEASE_MS * MS};
     rig_step(&r, &r.a, enter);
-    rig_reply(&r, &r.a, OP_RENEW, V_GRANTED);
+    rig_reply(&r, &r.a, VERB_RENEW, V_GRANTED);
     CHECK(r.a.count == 2 && !may(&r));
 }
 
@@ -274,7 +274,7 @@ TEST(pass, release_carries_the_last_reserved_token)
     rig_pass(&r, &r.a, &r.b);
     struct hold_event release = {.type = EV_RELEASE};
     rig_step(&r, &r.b, release);
-    CHECK(r.out.sends == 1 && r.out.send[0].op == OP_RELEASE);
+    CHECK(r.out.sends == 1 && r.out.send[0].verb == VERB_RELEASE);
     CHECK_INT(r.out.send[0].ballot, FENCE + 64);
 }
 
@@ -284,7 +284,7 @@ TEST(pass, next_proposal_is_above_the_reserved_tokens)
     rig_hold(&r, 64);
     struct hold_event turn = {.type = EV_TURN};
     rig_step(&r, &r.b, turn);
-    CHECK(r.out.sends == 1 && r.out.send[0].op == OP_PROPOSE);
+    CHECK(r.out.sends == 1 && r.out.send[0].verb == VERB_PROPOSE);
     CHECK(r.out.send[0].ballot > FENCE + 64);
 }
 

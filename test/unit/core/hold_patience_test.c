@@ -53,7 +53,7 @@ static void rig_reply(struct rig *r, enum verdict v, int status)
     struct reply reply = {
         .verdict = v, .status = status, .fence = 77, .ttl_us = -1};
     struct hold_event ev = {.type = EV_REPLY,
-                            .op = OP_PROPOSE,
+                            .verb = VERB_PROPOSE,
                             .round = r->h.round,
                             .reply = &reply};
     rig_step(r, ev);

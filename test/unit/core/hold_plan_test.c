@@ -44,8 +44,8 @@ static void rig_timer(struct rig *r)
 static void rig_answer(struct rig *r, struct reply reply)
 {
     struct hold_event ev = {.type = EV_REPLY,
-                            .op =
-                                r->h.state == HOLD_HELD ? OP_RENEW : OP_PROPOSE,
+                            .verb = r->h.state == HOLD_HELD ? VERB_RENEW
+                                                            : VERB_PROPOSE,
                             .round = r->h.round,
                             .reply = &reply};
     rig_step(r, ev);
@@ -81,10 +81,10 @@ static void rig_hold(struct rig *r, unsigned flags, int64_t lease_ms)
     CHECK(r->h.state == HOLD_HELD);
 }
 
-static int has_send(const struct rig *r, enum request_op op)
+static int has_send(const struct rig *r, enum verb op)
 {
     for (int i = 0; i < r->out.sends; i++)
-        if (r->out.send[i].op == op) return 1;
+        if (r->out.send[i].verb == op) return 1;
     return 0;
 }
 
@@ -96,7 +96,7 @@ TEST(hold_plan, renews_as_often_as_planned)
     rig_hold(&r, HOLD_KEEP, 9000);
     CHECK_INT(hf__hold_due(&r.h), 1200 * MS);
     rig_timer(&r);
-    CHECK(has_send(&r, OP_RENEW));
+    CHECK(has_send(&r, VERB_RENEW));
     rig_reply(&r, V_GRANTED);
     CHECK_INT(hf__hold_due(&r.h), 1400 * MS);
 }
@@ -178,7 +178,7 @@ TEST(hold_plan, grant_that_comes_after_its_cap_is_given_back)
     rig_acquire(&r, HOLD_KEEP, 9000);
     r.now_us += 501 * MS;
     rig_reply(&r, V_GRANTED);
-    CHECK(r.h.state == HOLD_WAITING && has_send(&r, OP_RELEASE));
+    CHECK(r.h.state == HOLD_WAITING && has_send(&r, VERB_RELEASE));
 }
 
 TEST(hold_plan, renewals_entries_and_extensions_do_not_pass_the_cap)
@@ -206,14 +206,14 @@ TEST(hold_plan, cap_is_told_as_a_risk_then_as_a_loss_and_released)
     while (r.h.state == HOLD_HELD) {
         rig_timer(&r);
         risks += r.out.notice == HF_STATE_AT_RISK;
-        if (r.h.state == HOLD_HELD && has_send(&r, OP_RENEW))
+        if (r.h.state == HOLD_HELD && has_send(&r, VERB_RENEW))
             rig_reply(&r, V_GRANTED);
         helds += r.out.notice == HF_STATE_HELD;
     }
     CHECK_INT(r.now_us, 6000 * MS);
     CHECK_INT(risks, 1);
     CHECK_INT(helds, 0); /* no renewal heals it */
-    CHECK(r.out.notice == HF_STATE_LOST && has_send(&r, OP_RELEASE));
+    CHECK(r.out.notice == HF_STATE_LOST && has_send(&r, VERB_RELEASE));
     CHECK_INT(hf__hold_why(&r.h, HF_STATE_LOST), HF_EXPIRED);
     CHECK_STR(hf__hold_cause(&r.h, HF_STATE_LOST), "its longest hold is over");
 }
@@ -225,7 +225,7 @@ TEST(hold_plan, renewal_in_the_time_of_risk_does_not_heal_a_capped_hold)
     rig_hold(&r, HOLD_KEEP, 9000);
     r.now_us = hf__hold_risk_us(&r.h);
     rig_event(&r, EV_TIMER);
-    CHECK(r.out.notice == HF_STATE_AT_RISK && has_send(&r, OP_RENEW));
+    CHECK(r.out.notice == HF_STATE_AT_RISK && has_send(&r, VERB_RENEW));
     CHECK_INT(hf__hold_why(&r.h, HF_STATE_AT_RISK), HF_EXPIRED);
     rig_reply(&r, V_GRANTED);
     CHECK_INT(r.out.notice, 0);
@@ -239,11 +239,11 @@ TEST(hold_plan, kernel_hold_is_valid_until_its_cap)
     CHECK_INT(r.h.valid_us, 1500 * MS);
     while (r.h.state == HOLD_HELD) {
         rig_timer(&r);
-        if (r.h.state == HOLD_HELD && has_send(&r, OP_RENEW))
+        if (r.h.state == HOLD_HELD && has_send(&r, VERB_RENEW))
             rig_reply(&r, V_GRANTED);
     }
     CHECK_INT(r.now_us, 1500 * MS);
-    CHECK(has_send(&r, OP_RELEASE));
+    CHECK(has_send(&r, VERB_RELEASE));
 }
 
 TEST(hold_plan, short_cap_is_not_at_risk_from_the_start)
@@ -259,7 +259,7 @@ TEST(hold_plan, renewal_that_cannot_put_off_the_end_is_given_its_time)
     struct rig r = {.plan = {.max_hold_us = 500 * MS, .renew_us = 400 * MS}};
     rig_hold(&r, HOLD_KEEP, 9000);
     rig_timer(&r);
-    CHECK(has_send(&r, OP_RENEW));
+    CHECK(has_send(&r, VERB_RENEW));
     CHECK_INT(r.out.send[0].deadline_us, r.now_us + 2000 * MS);
 }
 
@@ -272,7 +272,7 @@ TEST(hold_plan, unfed_hold_is_not_renewed)
     rig_hold(&r, HOLD_KEEP, 9000);
     while (r.h.state == HOLD_HELD) {
         rig_timer(&r);
-        renewals += has_send(&r, OP_RENEW);
+        renewals += has_send(&r, VERB_RENEW);
     }
     CHECK_INT(renewals, 0);
     CHECK_INT(r.now_us, (1000 + 9000 - 92) * MS);
@@ -290,7 +290,7 @@ TEST(hold_plan, fed_hold_is_renewed)
     CHECK_INT(r.out.sends, 0); /* nothing is due yet */
     rig_timer(&r);
     CHECK_INT(r.now_us, 4000 * MS);
-    CHECK(has_send(&r, OP_RENEW));
+    CHECK(has_send(&r, VERB_RENEW));
 }
 
 TEST(hold_plan, acquiring_counts_as_a_feed)
@@ -298,7 +298,7 @@ TEST(hold_plan, acquiring_counts_as_a_feed)
     struct rig r = {.plan = {.feed_us = 3000 * MS}};
     rig_hold(&r, HOLD_KEEP, 9000);
     rig_timer(&r);
-    CHECK(has_send(&r, OP_RENEW));
+    CHECK(has_send(&r, VERB_RENEW));
 }
 
 TEST(hold_plan, feed_sends_the_renewal_that_was_held_back)
@@ -313,7 +313,7 @@ TEST(hold_plan, feed_sends_the_renewal_that_was_held_back)
               "not fed in time: it was not renewed");
     r.now_us += 1 * MS;
     rig_event(&r, EV_FEED);
-    CHECK(has_send(&r, OP_RENEW));
+    CHECK(has_send(&r, VERB_RENEW));
     rig_reply(&r, V_GRANTED);
     CHECK(r.out.notice == HF_STATE_HELD);
     CHECK_INT(r.h.renew_at_us, r.now_us + 3000 * MS);
@@ -351,11 +351,11 @@ TEST(hold_plan, extension_of_an_unfed_hold_is_sent_all_the_same)
     rig_hold(&r, HOLD_KEEP, 9000);
     rig_timer(&r);
     rig_step(&r, extend);
-    CHECK(has_send(&r, OP_RENEW));
+    CHECK(has_send(&r, VERB_RENEW));
     rig_reply(&r, V_GRANTED);
     CHECK_INT(r.h.valid_us, r.now_us + (9000 - 92) * MS);
     rig_timer(&r);
-    CHECK(!has_send(&r, OP_RENEW)); /* the watchdog's own is held back */
+    CHECK(!has_send(&r, VERB_RENEW)); /* the watchdog's own is held back */
 }
 
 TEST(hold_plan, fed_hold_stays_so_whoever_enters_it)
@@ -399,7 +399,7 @@ TEST(hold_plan, spinning_pauses_longer_and_longer)
         rig_reply(&r, V_BUSY);
         CHECK_INT(hf__hold_due(&r.h) - r.now_us, wanted_ms[i] * MS);
         rig_timer(&r);
-        CHECK(has_send(&r, OP_PROPOSE));
+        CHECK(has_send(&r, VERB_PROPOSE));
     }
 }
 
@@ -429,6 +429,6 @@ TEST(hold_plan, silent_holder_is_looked_at_again_and_again)
         CHECK(r.h.state == HOLD_WAITING);
         CHECK(hf__hold_due(&r.h) - r.now_us <= POLL_US_MAX);
         rig_timer(&r);
-        CHECK(has_send(&r, OP_PROPOSE));
+        CHECK(has_send(&r, VERB_PROPOSE));
     }
 }

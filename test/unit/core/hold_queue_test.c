@@ -55,10 +55,10 @@ static void rig_start(struct rig *r)
 static void rig_answer(struct rig *r, struct reply reply)
 {
     struct hold_event ev = {.type = EV_REPLY,
-                            .op = OP_PROPOSE,
+                            .verb = VERB_PROPOSE,
                             .round = r->h.round,
                             .reply = &reply};
-    if (r->h.state == HOLD_HELD) ev.op = OP_RENEW;
+    if (r->h.state == HOLD_HELD) ev.verb = VERB_RENEW;
     rig_step(r, ev);
 }
 
@@ -107,10 +107,10 @@ static void rig_handed_short(struct rig *r)
                                     .lease_us = HANDOFF_MS * MS});
 }
 
-static const struct hold_send *rig_sent(const struct rig *r, enum request_op op)
+static const struct hold_send *rig_sent(const struct rig *r, enum verb op)
 {
     for (int i = 0; i < r->out.sends; i++)
-        if (r->out.send[i].op == op) return &r->out.send[i];
+        if (r->out.send[i].verb == op) return &r->out.send[i];
     return NULL;
 }
 
@@ -126,7 +126,7 @@ TEST(hold_queue, who_waits_asks_again_as_often_as_the_store_wants)
     CHECK(r.h.state == HOLD_WAITING);
     CHECK_INT(hf__hold_due(&r.h), r.now_us + 1000 * MS);
     rig_timer(&r);
-    CHECK(rig_sent(&r, OP_PROPOSE) != NULL);
+    CHECK(rig_sent(&r, VERB_PROPOSE) != NULL);
 }
 
 TEST(hold_queue, asking_again_is_the_same_attempt_under_a_higher_number)
@@ -151,9 +151,9 @@ TEST(hold_queue, a_try_without_an_answer_is_followed_by_another_not_released)
     rig_answer(&r,
                (struct reply){.verdict = V_UNKNOWN, .status = HF_UNAVAILABLE});
     CHECK(r.h.state == HOLD_WAITING);
-    CHECK(rig_sent(&r, OP_RELEASE) == NULL);
+    CHECK(rig_sent(&r, VERB_RELEASE) == NULL);
     rig_timer(&r);
-    CHECK(rig_sent(&r, OP_PROPOSE) != NULL);
+    CHECK(rig_sent(&r, VERB_PROPOSE) != NULL);
 }
 
 TEST(hold_queue, who_gives_up_leaves_the_queue)
@@ -164,7 +164,7 @@ TEST(hold_queue, who_gives_up_leaves_the_queue)
     r.now_us = 1500 * MS;
     rig_event(&r, EV_TIMER);
     CHECK(r.out.finished && r.out.status == HF_TIMEOUT);
-    const struct hold_send *release = rig_sent(&r, OP_RELEASE);
+    const struct hold_send *release = rig_sent(&r, VERB_RELEASE);
     CHECK(release != NULL);
     CHECK_INT(release->attempt, r.h.attempt);
     CHECK_INT(release->ballot, r.h.number);
@@ -178,9 +178,9 @@ TEST(hold_queue, who_gives_up_leaves_what_he_was_granted_too_late)
     r.now_us += 950 * MS;
     rig_answer(&r, (struct reply){.verdict = V_GRANTED, .fence = 77});
     CHECK(r.h.state == HOLD_WAITING);
-    CHECK(rig_sent(&r, OP_RELEASE) == NULL);
+    CHECK(rig_sent(&r, VERB_RELEASE) == NULL);
     rig_step(&r, (struct hold_event){.type = EV_FAIL, .status = HF_CANCELLED});
-    CHECK(rig_sent(&r, OP_RELEASE) != NULL);
+    CHECK(rig_sent(&r, VERB_RELEASE) != NULL);
 }
 
 /* Its lease is short, its place is not. */
@@ -190,7 +190,7 @@ TEST(hold_queue, leaving_is_repeated_for_as_long_as_a_place_may_be_kept)
     rig_start_with(&r, (struct hold_event){.lease_us = 50 * MS});
     rig_queued(&r);
     rig_step(&r, (struct hold_event){.type = EV_FAIL, .status = HF_CANCELLED});
-    CHECK(rig_sent(&r, OP_RELEASE)->until_us >= r.now_us + PLACE_US);
+    CHECK(rig_sent(&r, VERB_RELEASE)->until_us >= r.now_us + PLACE_US);
 }
 
 TEST(hold_queue, who_was_refused_for_good_has_nothing_to_leave)
@@ -206,7 +206,7 @@ static unsigned release_flags(struct rig *r)
 {
     struct request req = {0};
     rig_step(r, (struct hold_event){.type = EV_FAIL, .status = HF_CANCELLED});
-    hf__kind_shape(&req, &r->h, rig_sent(r, OP_RELEASE));
+    hf__kind_shape(&req, &r->h, rig_sent(r, VERB_RELEASE));
     return req.flags;
 }
 
@@ -231,7 +231,7 @@ TEST(hold_queue, requests_say_that_they_are_of_one_who_queues)
     struct rig r;
     struct request req = {0};
     rig_start(&r);
-    hf__kind_shape(&req, &r.h, rig_sent(&r, OP_PROPOSE));
+    hf__kind_shape(&req, &r.h, rig_sent(&r, VERB_PROPOSE));
     CHECK(req.flags & REQ_QUEUE);
 }
 
@@ -271,7 +271,7 @@ TEST(hold_queue, a_message_that_overtakes_the_answer_counts)
     uint32_t round = r.h.round;
     struct reply wait = {.verdict = V_BUSY, .ttl_us = -1, .poll_us = MS};
     rig_step(&r, (struct hold_event){.type = EV_REPLY,
-                                     .op = OP_PROPOSE,
+                                     .verb = VERB_PROPOSE,
                                      .round = round,
                                      .reply = &wait});
     CHECK(r.h.state == HOLD_HELD);
@@ -286,7 +286,7 @@ TEST(hold_queue, what_was_handed_over_is_renewed_as_any_other)
     rig_handed(&r);
     CHECK_INT(hf__hold_due(&r.h), 1000 * MS + LEASE_MS * MS / 3);
     rig_timer(&r);
-    CHECK(rig_sent(&r, OP_RENEW) != NULL);
+    CHECK(rig_sent(&r, VERB_RENEW) != NULL);
 }
 
 TEST(hold_queue, a_fixed_lease_is_not_asked_for_after_a_hand_over)
@@ -311,7 +311,7 @@ static void short_is_confirmed(unsigned flags)
     rig_handed_short(&r);
     CHECK(!r.out.finished);
     CHECK(r.h.state == HOLD_TRYING);
-    const struct hold_send *poll = rig_sent(&r, OP_PROPOSE);
+    const struct hold_send *poll = rig_sent(&r, VERB_PROPOSE);
     CHECK(poll != NULL);
     CHECK_INT(poll->lease_us, LEASE_MS * MS);
     CHECK_INT(poll->attempt, attempt);
@@ -341,7 +341,7 @@ TEST(hold_queue, a_hand_over_that_is_not_confirmed_is_waited_on)
     CHECK(!r.out.finished);
     CHECK(r.h.state == HOLD_WAITING);
     rig_timer(&r);
-    CHECK(rig_sent(&r, OP_PROPOSE) != NULL);
+    CHECK(rig_sent(&r, VERB_PROPOSE) != NULL);
 }
 
 TEST(hold_queue, a_hand_over_whose_confirmation_is_not_answered_is_given_back)
@@ -354,7 +354,7 @@ TEST(hold_queue, a_hand_over_whose_confirmation_is_not_answered_is_given_back)
     r.now_us = 2000 * MS;
     rig_event(&r, EV_TIMER);
     CHECK(r.out.finished && r.out.status == HF_TIMEOUT);
-    const struct hold_send *release = rig_sent(&r, OP_RELEASE);
+    const struct hold_send *release = rig_sent(&r, VERB_RELEASE);
     CHECK(release != NULL);
     CHECK_INT(release->ballot, r.h.number);
     CHECK(r.h.unsure); /* what asked for it may come behind that */
@@ -370,7 +370,7 @@ TEST(hold_queue, a_short_hand_over_that_overtakes_the_answer_is_asked_for)
     CHECK_INT(r.out.sends, 0);
     rig_queued(&r);
     CHECK(r.h.state == HOLD_TRYING);
-    CHECK(rig_sent(&r, OP_PROPOSE) != NULL);
+    CHECK(rig_sent(&r, VERB_PROPOSE) != NULL);
 }
 
 TEST(hold_queue, who_releases_soon_sends_nothing_but_the_release)
@@ -381,7 +381,7 @@ TEST(hold_queue, who_releases_soon_sends_nothing_but_the_release)
     rig_handed(&r);
     rig_event(&r, EV_RELEASE);
     CHECK_INT(r.out.sends, 1);
-    CHECK(rig_sent(&r, OP_RELEASE) != NULL);
+    CHECK(rig_sent(&r, VERB_RELEASE) != NULL);
 }
 
 /* A lease that is no longer than the moment is given for as long. */
@@ -393,7 +393,7 @@ TEST(hold_queue, a_hand_over_of_which_a_tenth_is_over_is_asked_for)
     r.now_us = 1101 * MS;
     rig_handed(&r);
     CHECK(r.h.state == HOLD_TRYING);
-    CHECK(rig_sent(&r, OP_PROPOSE) != NULL);
+    CHECK(rig_sent(&r, VERB_PROPOSE) != NULL);
     CHECK(!r.out.finished);
 }
 
@@ -425,7 +425,7 @@ TEST(hold_queue, a_hand_over_by_an_earlier_number_is_asked_for)
                (struct reply){.verdict = V_UNKNOWN, .status = HF_UNAVAILABLE});
     rig_handed_by(&r, r.h.attempt, number);
     CHECK(r.h.state == HOLD_TRYING);
-    CHECK(rig_sent(&r, OP_PROPOSE) != NULL);
+    CHECK(rig_sent(&r, VERB_PROPOSE) != NULL);
 }
 
 TEST(hold_queue, a_hand_over_to_another_attempt_is_none)
@@ -475,5 +475,5 @@ TEST(hold_queue, who_queues_reserves_no_tokens)
     r.conf.handover = 64;
     r.h.crowded = 1;
     rig_timer(&r);
-    CHECK_INT(rig_sent(&r, OP_PROPOSE)->block, 0);
+    CHECK_INT(rig_sent(&r, VERB_PROPOSE)->block, 0);
 }

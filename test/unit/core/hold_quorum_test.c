@@ -46,20 +46,19 @@ static void rig_acquire(struct rig *r, int64_t wait_us, int64_t lease_ms)
     rig_step(r, ev);
 }
 
-static void rig_reply_to(struct rig *r, uint32_t round, enum request_op op,
-                         int node, enum verdict v)
+static void rig_reply_to(struct rig *r, uint32_t round, enum verb op, int node,
+                         enum verdict v)
 {
     struct reply reply = {.verdict = v, .status = HF_UNAVAILABLE};
     struct hold_event ev = {.type = EV_REPLY,
-                            .op = op,
+                            .verb = op,
                             .round = round,
                             .node = node,
                             .reply = &reply};
     rig_step(r, ev);
 }
 
-static void rig_reply(struct rig *r, enum request_op op, int node,
-                      enum verdict v)
+static void rig_reply(struct rig *r, enum verb op, int node, enum verdict v)
 {
     rig_reply_to(r, r->h.round, op, node, v);
 }
@@ -69,8 +68,8 @@ static void rig_hold(struct rig *r)
 {
     rig_init(r, 3);
     rig_acquire(r, -1, 9000);
-    rig_reply(r, OP_PROPOSE, 0, V_GRANTED);
-    rig_reply(r, OP_PROPOSE, 1, V_GRANTED);
+    rig_reply(r, VERB_PROPOSE, 0, V_GRANTED);
+    rig_reply(r, VERB_PROPOSE, 1, V_GRANTED);
     CHECK(r->h.state == HOLD_HELD);
 }
 
@@ -79,7 +78,7 @@ static void rig_renew(struct rig *r)
     struct hold_event ev = {.type = EV_TIMER};
     r->now_us = r->h.renew_at_us;
     rig_step(r, ev);
-    CHECK(r->out.sends == 1 && r->out.send[0].op == OP_RENEW);
+    CHECK(r->out.sends == 1 && r->out.send[0].verb == VERB_RENEW);
 }
 
 static void rig_set_clock(struct rig *r, int node, int64_t since_us)
@@ -187,7 +186,7 @@ TEST(hold_quorum, ticket_is_renewed_once_the_longest_lease_is_known)
     r.conf.lease_max_us = 9000 * MS;
     r.now_us = r.h.pause_until_us;
     rig_step(&r, ev);
-    CHECK(r.out.sends == 1 && r.out.send[0].op == OP_RENEW);
+    CHECK(r.out.sends == 1 && r.out.send[0].verb == VERB_RENEW);
 }
 
 TEST(hold_quorum, node_has_a_tenth_of_the_lease_for_its_answer)
@@ -211,12 +210,12 @@ TEST(hold_quorum, one_nodes_refusal_for_good_is_no_reason_to_give_up)
     struct rig r;
     struct reply denied = {.verdict = V_ERROR, .status = HF_DENIED};
     struct hold_event ev = {
-        .type = EV_REPLY, .op = OP_PROPOSE, .node = 0, .reply = &denied};
+        .type = EV_REPLY, .verb = VERB_PROPOSE, .node = 0, .reply = &denied};
     rig_init(&r, 3);
     rig_acquire(&r, -1, 9000);
     ev.round = r.h.round;
     rig_step(&r, ev);
-    rig_reply(&r, OP_PROPOSE, 1, V_UNKNOWN);
+    rig_reply(&r, VERB_PROPOSE, 1, V_UNKNOWN);
     CHECK(!r.out.finished);
     CHECK(r.h.state == HOLD_WAITING);
 }
@@ -226,12 +225,12 @@ TEST(hold_quorum, lower_number_in_doubt_is_released_though_a_higher_was_refused)
     struct rig r;
     rig_init(&r, 3);
     rig_acquire(&r, -1, 9000);
-    rig_reply(&r, OP_PROPOSE, 0, V_UNKNOWN);
-    rig_reply(&r, OP_PROPOSE, 1, V_STALE);
-    CHECK(r.out.sends == 1 && r.out.send[0].op == OP_PROPOSE);
-    rig_reply(&r, OP_PROPOSE, 0, V_BUSY);
-    rig_reply(&r, OP_PROPOSE, 1, V_BUSY);
-    CHECK(r.out.sends == 1 && r.out.send[0].op == OP_RELEASE);
+    rig_reply(&r, VERB_PROPOSE, 0, V_UNKNOWN);
+    rig_reply(&r, VERB_PROPOSE, 1, V_STALE);
+    CHECK(r.out.sends == 1 && r.out.send[0].verb == VERB_PROPOSE);
+    rig_reply(&r, VERB_PROPOSE, 0, V_BUSY);
+    rig_reply(&r, VERB_PROPOSE, 1, V_BUSY);
+    CHECK(r.out.sends == 1 && r.out.send[0].verb == VERB_RELEASE);
     CHECK_INT(r.out.send[0].nodes, 0x05);
 }
 
@@ -242,13 +241,13 @@ TEST(hold_quorum, clock_ahead_of_the_others_is_no_reason_for_a_higher_number)
     struct reply ahead = {.verdict = V_STALE,
                           .node_us = 5000000 + r.now_us + 60000 * MS};
     struct hold_event ev = {
-        .type = EV_REPLY, .op = OP_PROPOSE, .node = 0, .reply = &ahead};
+        .type = EV_REPLY, .verb = VERB_PROPOSE, .node = 0, .reply = &ahead};
     rig_acquire(&r, -1, 9000);
     ev.round = r.h.round;
     rig_step(&r, ev);
-    rig_reply(&r, OP_PROPOSE, 1, V_BUSY);
+    rig_reply(&r, VERB_PROPOSE, 1, V_BUSY);
     CHECK(r.h.state == HOLD_WAITING);
-    CHECK(r.out.sends == 1 && r.out.send[0].op == OP_RELEASE);
+    CHECK(r.out.sends == 1 && r.out.send[0].verb == VERB_RELEASE);
 }
 
 TEST(hold_quorum, vote_that_comes_late_is_confirmed)
@@ -256,7 +255,7 @@ TEST(hold_quorum, vote_that_comes_late_is_confirmed)
     struct rig r;
     rig_hold(&r);
     CHECK_INT(r.h.confirmed, 3);
-    rig_reply(&r, OP_PROPOSE, 2, V_GRANTED);
+    rig_reply(&r, VERB_PROPOSE, 2, V_GRANTED);
     CHECK_INT(r.h.confirmed, 7);
 }
 
@@ -267,15 +266,15 @@ TEST(hold_quorum, vote_that_comes_during_a_renewal_counts_from_the_next_on)
     rig_hold(&r);
     uint32_t first = r.h.round;
     rig_renew(&r);
-    rig_reply_to(&r, first, OP_PROPOSE, 2, V_GRANTED);
-    rig_reply(&r, OP_RENEW, 2, V_GRANTED);
-    rig_reply(&r, OP_RENEW, 0, V_GRANTED);
+    rig_reply_to(&r, first, VERB_PROPOSE, 2, V_GRANTED);
+    rig_reply(&r, VERB_RENEW, 2, V_GRANTED);
+    rig_reply(&r, VERB_RENEW, 0, V_GRANTED);
     CHECK(r.h.round_open);
-    rig_reply(&r, OP_RENEW, 1, V_UNKNOWN);
+    rig_reply(&r, VERB_RENEW, 1, V_UNKNOWN);
     CHECK(!r.h.round_won);
     rig_renew(&r);
-    rig_reply(&r, OP_RENEW, 2, V_GRANTED);
-    rig_reply(&r, OP_RENEW, 0, V_GRANTED);
+    rig_reply(&r, VERB_RENEW, 2, V_GRANTED);
+    rig_reply(&r, VERB_RENEW, 0, V_GRANTED);
     CHECK(r.h.round_won);
 }
 
@@ -284,11 +283,11 @@ TEST(hold_quorum, node_that_is_not_confirmed_does_not_vote)
     struct rig r;
     rig_hold(&r);
     rig_renew(&r);
-    rig_reply(&r, OP_RENEW, 2, V_GRANTED);
-    rig_reply(&r, OP_RENEW, 0, V_GRANTED);
+    rig_reply(&r, VERB_RENEW, 2, V_GRANTED);
+    rig_reply(&r, VERB_RENEW, 0, V_GRANTED);
     CHECK(r.h.round_open);
     CHECK_INT(r.h.confirmed, 3);
-    rig_reply(&r, OP_RENEW, 1, V_GRANTED);
+    rig_reply(&r, VERB_RENEW, 1, V_GRANTED);
     CHECK(!r.h.round_open);
     CHECK_INT(r.h.confirmed, 7);
 }
@@ -299,12 +298,12 @@ TEST(hold_quorum, heals_after_a_round_that_was_won_and_not_before)
     rig_hold(&r);
     int64_t fence = r.h.fence;
     rig_renew(&r);
-    rig_reply(&r, OP_RENEW, 2, V_ABSENT);
+    rig_reply(&r, VERB_RENEW, 2, V_ABSENT);
     CHECK_INT(r.out.sends, 0);
-    rig_reply(&r, OP_RENEW, 0, V_GRANTED);
-    rig_reply(&r, OP_RENEW, 1, V_GRANTED);
+    rig_reply(&r, VERB_RENEW, 0, V_GRANTED);
+    rig_reply(&r, VERB_RENEW, 1, V_GRANTED);
     CHECK_INT(r.out.sends, 1);
-    CHECK(r.out.send[0].op == OP_PROPOSE);
+    CHECK(r.out.send[0].verb == VERB_PROPOSE);
     CHECK_INT(r.out.send[0].nodes, 4);
     CHECK(r.out.send[0].ballot > fence);
     CHECK_INT(r.h.fence, fence);
@@ -316,9 +315,9 @@ TEST(hold_quorum, node_that_is_not_settled_is_not_healed)
     rig_hold(&r);
     r.conf.unsettled = 4;
     rig_renew(&r);
-    rig_reply(&r, OP_RENEW, 2, V_ABSENT);
-    rig_reply(&r, OP_RENEW, 0, V_GRANTED);
-    rig_reply(&r, OP_RENEW, 1, V_GRANTED);
+    rig_reply(&r, VERB_RENEW, 2, V_ABSENT);
+    rig_reply(&r, VERB_RENEW, 0, V_GRANTED);
+    rig_reply(&r, VERB_RENEW, 1, V_GRANTED);
     CHECK_INT(r.out.sends, 0);
 }
 
@@ -344,9 +343,9 @@ TEST(hold_quorum, is_released_once_no_majority_can_have_it)
     rig_hold(&r);
     r.conf.down = 0x02;
     rig_release(&r);
-    rig_reply(&r, OP_RELEASE, 2, V_ABSENT);
+    rig_reply(&r, VERB_RELEASE, 2, V_ABSENT);
     CHECK(!r.out.finished);
-    rig_reply(&r, OP_RELEASE, 0, V_GRANTED);
+    rig_reply(&r, VERB_RELEASE, 0, V_GRANTED);
     CHECK(r.out.finished);
     CHECK_INT(r.out.status, HF_OK);
 }
@@ -361,7 +360,7 @@ TEST(hold_quorum, release_tells_of_a_node_that_had_lost_it)
         rig_hold(&r);
         rig_release(&r);
         for (int k = 0; k < 3 && !r.out.finished; k++)
-            rig_reply(&r, OP_RELEASE, orders[i][k],
+            rig_reply(&r, VERB_RELEASE, orders[i][k],
                       orders[i][k] == 0 ? V_GRANTED : V_ABSENT);
         CHECK(r.out.finished);
         CHECK_INT(r.out.status, HF_EXPIRED);
@@ -381,7 +380,7 @@ TEST(hold_quorum, is_not_at_risk_when_a_quorum_is_still_sure)
 {
     struct rig r;
     rig_hold(&r);
-    rig_reply(&r, OP_PROPOSE, 2, V_GRANTED);
+    rig_reply(&r, VERB_PROPOSE, 2, V_GRANTED);
     rig_set_clock(&r, 0, r.now_us);
     CHECK_INT(r.out.notice, 0);
     CHECK_INT(r.h.confirmed, 6);
@@ -393,10 +392,10 @@ TEST(hold_quorum, is_at_risk_when_only_who_missed_a_round_could_be_sure)
 {
     struct rig r;
     rig_hold(&r);
-    rig_reply(&r, OP_PROPOSE, 2, V_GRANTED);
+    rig_reply(&r, VERB_PROPOSE, 2, V_GRANTED);
     rig_renew(&r);
-    rig_reply(&r, OP_RENEW, 0, V_GRANTED);
-    rig_reply(&r, OP_RENEW, 1, V_GRANTED);
+    rig_reply(&r, VERB_RENEW, 0, V_GRANTED);
+    rig_reply(&r, VERB_RENEW, 1, V_GRANTED);
     CHECK(!r.h.round_open);
     rig_set_clock(&r, 0, r.now_us);
     CHECK_INT(r.out.notice, HF_STATE_AT_RISK);
@@ -417,14 +416,14 @@ TEST(hold_quorum, grant_of_a_node_that_may_not_vote_any_more_is_no_vote)
     struct rig r;
     rig_init(&r, 3);
     rig_acquire(&r, 0, 9000);
-    rig_reply(&r, OP_PROPOSE, 1, V_BUSY);
-    rig_reply(&r, OP_PROPOSE, 2, V_GRANTED);
+    rig_reply(&r, VERB_PROPOSE, 1, V_BUSY);
+    rig_reply(&r, VERB_PROPOSE, 2, V_GRANTED);
     r.conf.unsettled = 0x1;
-    rig_reply(&r, OP_PROPOSE, 0, V_GRANTED);
+    rig_reply(&r, VERB_PROPOSE, 0, V_GRANTED);
     CHECK(r.out.finished);
     CHECK_INT(r.out.status, HF_TAKEN);
     CHECK_INT(r.out.sends, 1);
-    CHECK_INT(r.out.send[0].op, OP_RELEASE);
+    CHECK_INT(r.out.send[0].verb, VERB_RELEASE);
     CHECK_INT(r.out.send[0].nodes, 0x5);
 }
 
@@ -435,8 +434,8 @@ TEST(hold_quorum, renewal_by_a_node_that_may_not_vote_any_more_counts)
     rig_hold(&r);
     rig_renew(&r);
     r.conf.unsettled = 0x1;
-    rig_reply(&r, OP_RENEW, 0, V_GRANTED);
-    rig_reply(&r, OP_RENEW, 1, V_GRANTED);
+    rig_reply(&r, VERB_RENEW, 0, V_GRANTED);
+    rig_reply(&r, VERB_RENEW, 1, V_GRANTED);
     CHECK(!r.h.round_open);
     CHECK(r.h.round_won);
 }
@@ -448,6 +447,6 @@ TEST(hold_quorum, one_node_alone_always_votes)
     rig_init(&r, 1);
     rig_acquire(&r, 0, 9000);
     r.conf.unsettled = 0x1;
-    rig_reply(&r, OP_PROPOSE, 0, V_GRANTED);
+    rig_reply(&r, VERB_PROPOSE, 0, V_GRANTED);
     CHECK(r.h.state == HOLD_HELD);
 }

@@ -56,11 +56,11 @@ static void rig_start(struct rig *r)
     rig_acquire(r, HOLD_KEEP | HOLD_MAY_TRY, -1, 9000);
 }
 
-static void rig_answer(struct rig *r, enum request_op op, int node,
+static void rig_answer(struct rig *r, enum verb op, int node,
                        struct reply reply)
 {
     struct hold_event ev = {.type = EV_REPLY,
-                            .op = op,
+                            .verb = op,
                             .round = r->h.round,
                             .node = node,
                             .reply = &reply};
@@ -73,8 +73,8 @@ static void rig_reply(struct rig *r, int node, enum verdict v)
                           .status = HF_UNAVAILABLE,
                           .fence = 77,
                           .ttl_us = 500 * MS};
-    enum request_op op = r->h.state == HOLD_HELD ? OP_RENEW : OP_PROPOSE;
-    if (r->h.state == HOLD_RELEASING) op = OP_RELEASE;
+    enum verb op = r->h.state == HOLD_HELD ? VERB_RENEW : VERB_PROPOSE;
+    if (r->h.state == HOLD_RELEASING) op = VERB_RELEASE;
     rig_answer(r, op, node, reply);
 }
 
@@ -99,10 +99,10 @@ static void rig_hold(struct rig *r, unsigned flags, int64_t lease_ms)
     CHECK(r->h.state == HOLD_HELD);
 }
 
-static int has_send(const struct rig *r, enum request_op op)
+static int has_send(const struct rig *r, enum verb op)
 {
     for (int i = 0; i < r->out.sends; i++)
-        if (r->out.send[i].op == op) return 1;
+        if (r->out.send[i].verb == op) return 1;
     return 0;
 }
 
@@ -130,12 +130,12 @@ TEST(hold, waiter_that_queues_again_sleeps_until_its_turn_or_its_deadline)
     rig_reply(&r, 0, V_BUSY);
     CHECK(r.h.state == HOLD_WAITING);
     rig_event(&r, EV_BACK);
-    CHECK(r.h.state == HOLD_QUEUED && !r.out.finished && r.out.sends == 0);
+    CHECK(r.h.state == HOLD_IN_LINE && !r.out.finished && r.out.sends == 0);
     CHECK_INT(hf__hold_due(&r.h), 6000 * MS);
     rig_event(&r, EV_WAKE); /* another's affair */
-    CHECK(r.h.state == HOLD_QUEUED);
+    CHECK(r.h.state == HOLD_IN_LINE);
     rig_event(&r, EV_TURN);
-    CHECK(r.h.state == HOLD_TRYING && has_send(&r, OP_PROPOSE));
+    CHECK(r.h.state == HOLD_TRYING && has_send(&r, VERB_PROPOSE));
 }
 
 TEST(hold, minority_is_not_enough)
@@ -156,7 +156,7 @@ TEST(hold, grant_that_comes_too_late_is_given_back)
     r.now_us += 95 * MS;
     rig_reply(&r, 0, V_GRANTED);
     CHECK(r.h.state == HOLD_WAITING);
-    CHECK(has_send(&r, OP_RELEASE));
+    CHECK(has_send(&r, VERB_RELEASE));
 }
 
 TEST(hold, one_server_assigns_the_fence)
@@ -184,7 +184,7 @@ TEST(hold, stale_number_is_followed_by_a_higher_one)
     uint64_t attempt = r.h.attempt;
     hf__ballot_saw(&r.ballot, first + 100);
     rig_reply(&r, 0, V_STALE);
-    CHECK(has_send(&r, OP_PROPOSE));
+    CHECK(has_send(&r, VERB_PROPOSE));
     CHECK_INT(r.out.send[0].ballot, first + 101);
     CHECK_INT(r.h.attempt, attempt);
 }
@@ -218,10 +218,10 @@ TEST(hold, answer_in_doubt_is_released_and_tried_again)
     rig_acquire(&r, HOLD_MAY_TRY, 0, 1000);
     uint64_t first = r.h.attempt;
     rig_reply(&r, 0, V_UNKNOWN);
-    CHECK(r.h.state == HOLD_WAITING && has_send(&r, OP_RELEASE));
+    CHECK(r.h.state == HOLD_WAITING && has_send(&r, VERB_RELEASE));
     CHECK_INT(r.out.send[0].attempt, first);
     rig_timer(&r);
-    CHECK(has_send(&r, OP_PROPOSE) && r.h.attempt > first);
+    CHECK(has_send(&r, VERB_PROPOSE) && r.h.attempt > first);
 }
 
 TEST(hold, silence_ends_with_patience)
@@ -232,7 +232,7 @@ TEST(hold, silence_ends_with_patience)
     CHECK_INT(hf__hold_due(&r.h), r.now_us + 2000 * MS);
     rig_timer(&r);
     CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
-    CHECK(has_send(&r, OP_RELEASE)); /* it may have been granted */
+    CHECK(has_send(&r, VERB_RELEASE)); /* it may have been granted */
 }
 
 TEST(hold, deadline_ends_a_wait_with_timeout)
@@ -256,7 +256,7 @@ TEST(hold, waiter_that_is_watched_sleeps_for_the_holders_time)
     rig_acquire(&r, HOLD_MAY_TRY, -1, 1000);
     rig_reply(&r, 0, V_BUSY);
     rig_step(&r, ev); /* wake-ups stand: look again */
-    CHECK(has_send(&r, OP_PROPOSE));
+    CHECK(has_send(&r, VERB_PROPOSE));
     rig_reply(&r, 0, V_BUSY);
     CHECK_INT(hf__hold_due(&r.h), r.now_us + 501 * MS);
 }
@@ -269,7 +269,7 @@ TEST(hold, wake_up_during_a_try_is_not_forgotten)
     rig_acquire(&r, HOLD_MAY_TRY, -1, 1000);
     rig_event(&r, EV_WAKE);
     rig_reply(&r, 0, V_BUSY);
-    CHECK(r.h.state == HOLD_TRYING && has_send(&r, OP_PROPOSE));
+    CHECK(r.h.state == HOLD_TRYING && has_send(&r, VERB_PROPOSE));
 }
 
 TEST(hold, refusal_that_only_a_human_can_mend_ends_at_once)
@@ -278,7 +278,7 @@ TEST(hold, refusal_that_only_a_human_can_mend_ends_at_once)
     struct reply denied = {.verdict = V_ERROR, .status = HF_DENIED};
     rig_init(&r, 1);
     rig_acquire(&r, HOLD_MAY_TRY, -1, 1000);
-    rig_answer(&r, OP_PROPOSE, 0, denied);
+    rig_answer(&r, VERB_PROPOSE, 0, denied);
     CHECK(r.out.finished && r.out.status == HF_DENIED);
 }
 
@@ -287,10 +287,10 @@ TEST(hold, queued_hold_tries_only_at_its_turn)
     struct rig r;
     rig_init(&r, 1);
     rig_acquire(&r, 0, -1, 1000);
-    CHECK(r.h.state == HOLD_QUEUED && r.out.sends == 0);
+    CHECK(r.h.state == HOLD_IN_LINE && r.out.sends == 0);
     CHECK_INT(hf__hold_due(&r.h), TIME_NEVER);
     rig_event(&r, EV_TURN);
-    CHECK(r.h.state == HOLD_TRYING && has_send(&r, OP_PROPOSE));
+    CHECK(r.h.state == HOLD_TRYING && has_send(&r, VERB_PROPOSE));
 }
 
 TEST(hold, cancelled_try_is_released)
@@ -301,7 +301,7 @@ TEST(hold, cancelled_try_is_released)
     rig_acquire(&r, HOLD_MAY_TRY, -1, 1000);
     rig_step(&r, ev);
     CHECK(r.out.finished && r.out.status == HF_CANCELLED);
-    CHECK(has_send(&r, OP_RELEASE) && r.h.state == HOLD_DONE);
+    CHECK(has_send(&r, VERB_RELEASE) && r.h.state == HOLD_DONE);
 }
 
 /* ---- keeping ------------------------------------------------------------- */
@@ -312,7 +312,7 @@ TEST(hold, watchdog_renews_from_a_third_of_the_lease)
     rig_hold(&r, HOLD_KEEP, 9000);
     CHECK_INT(hf__hold_due(&r.h), (1000 + 3000) * MS);
     rig_timer(&r);
-    CHECK(has_send(&r, OP_RENEW));
+    CHECK(has_send(&r, VERB_RENEW));
     r.now_us += 20 * MS;
     rig_reply(&r, 0, V_GRANTED);
     CHECK_INT(r.h.valid_us, (4000 + 9000 - 92) * MS);
@@ -325,7 +325,7 @@ TEST(hold, renewal_is_tried_at_least_three_times_before_the_end)
     rig_hold(&r, HOLD_KEEP, 300);
     while (r.h.state == HOLD_HELD) {
         rig_timer(&r);
-        if (!has_send(&r, OP_RENEW)) continue;
+        if (!has_send(&r, VERB_RENEW)) continue;
         tries++;
         r.now_us = r.out.send[0].deadline_us; /* the answer never came */
         rig_reply(&r, 0, V_UNKNOWN);
@@ -339,7 +339,7 @@ TEST(hold, fixed_lease_is_not_renewed)
     struct rig r;
     rig_hold(&r, 0, 9000);
     rig_timer(&r);
-    CHECK(r.out.notice == HF_STATE_AT_RISK && !has_send(&r, OP_RENEW));
+    CHECK(r.out.notice == HF_STATE_AT_RISK && !has_send(&r, VERB_RENEW));
 }
 
 TEST(hold, at_risk_comes_before_lost_and_each_once)
@@ -413,7 +413,7 @@ TEST(hold, kernel_hold_is_looked_at_and_lost_with_its_file)
     struct rig r;
     rig_hold(&r, HOLD_KEEP | HOLD_ETERNAL, 9000);
     rig_timer(&r);
-    CHECK(has_send(&r, OP_RENEW));
+    CHECK(has_send(&r, VERB_RENEW));
     rig_reply(&r, 0, V_GRANTED);
     CHECK(r.h.valid_us == TIME_NEVER);
     rig_timer(&r);
@@ -445,7 +445,7 @@ TEST(hold, fixed_lease_is_not_renewed_after_a_failed_extension)
     r.now_us += 3000 * MS;
     rig_event(&r, EV_TIMER);
     CHECK(r.out.finished && r.out.status == HF_UNAVAILABLE);
-    CHECK(!has_send(&r, OP_RENEW));
+    CHECK(!has_send(&r, VERB_RENEW));
     CHECK_INT(r.h.renew_at_us, TIME_NEVER);
 }
 
@@ -456,7 +456,7 @@ TEST(hold, refusal_of_an_extension_is_told_at_once)
     struct reply denied = {.verdict = V_ERROR, .status = HF_DENIED};
     rig_hold(&r, 0, 9000);
     rig_step(&r, extend);
-    rig_answer(&r, OP_RENEW, 0, denied);
+    rig_answer(&r, VERB_RENEW, 0, denied);
     CHECK(r.out.finished && r.out.status == HF_DENIED);
     CHECK(r.h.state == HOLD_HELD);
 }
@@ -467,7 +467,7 @@ TEST(hold, something_else_under_the_name_is_a_loss)
     struct reply conflict = {.verdict = V_ERROR, .status = HF_CONFLICT};
     rig_hold(&r, HOLD_KEEP, 9000);
     rig_timer(&r);
-    rig_answer(&r, OP_RENEW, 0, conflict);
+    rig_answer(&r, VERB_RENEW, 0, conflict);
     CHECK(r.out.notice == HF_STATE_LOST && r.h.lost_status == HF_LOST);
 }
 
@@ -486,7 +486,7 @@ TEST(hold, counts_are_sent_as_absolute_numbers)
     CHECK_INT(r.out.send[0].count, 3);
     rig_reply(&r, 0, V_GRANTED);
     rig_event(&r, EV_RELEASE);
-    CHECK(has_send(&r, OP_RENEW));
+    CHECK(has_send(&r, VERB_RENEW));
     CHECK_INT(r.out.send[0].count, 2);
     CHECK_INT(r.h.lease_us, 9000 * MS); /* the longest lease wins */
 }
@@ -496,7 +496,7 @@ TEST(hold, last_release_gives_it_back)
     struct rig r;
     rig_hold(&r, 0, 9000);
     rig_event(&r, EV_RELEASE);
-    CHECK(has_send(&r, OP_RELEASE) && r.h.state == HOLD_RELEASING);
+    CHECK(has_send(&r, VERB_RELEASE) && r.h.state == HOLD_RELEASING);
     rig_reply(&r, 0, V_GRANTED);
     CHECK(r.out.finished && r.out.status == HF_OK && r.h.state == HOLD_DONE);
 }
@@ -520,7 +520,7 @@ TEST(hold, release_repeated_in_time_is_still_a_release)
     struct rig r;
     struct reply gone = {.verdict = V_ABSENT};
     struct hold_event ev = {
-        .type = EV_REPLY, .op = OP_RELEASE, .reply = &gone, .repeated = 1};
+        .type = EV_REPLY, .verb = VERB_RELEASE, .reply = &gone, .repeated = 1};
     rig_hold(&r, 0, 9000);
     rig_event(&r, EV_RELEASE);
     ev.round = r.h.round;
@@ -540,7 +540,7 @@ TEST(hold, refusal_of_a_release_is_told_at_once)
     struct reply denied = {.verdict = V_ERROR, .status = HF_DENIED};
     rig_hold(&r, 0, 9000);
     rig_event(&r, EV_RELEASE);
-    rig_answer(&r, OP_RELEASE, 0, denied);
+    rig_answer(&r, VERB_RELEASE, 0, denied);
     CHECK(r.out.finished && r.out.status == HF_DENIED);
 }
 
@@ -578,9 +578,9 @@ TEST(hold, attached_ticket_is_checked_by_a_renewal)
     struct reply ok = {.verdict = V_GRANTED};
     rig_init(&r, 1);
     rig_step(&r, ev);
-    CHECK(has_send(&r, OP_RENEW));
+    CHECK(has_send(&r, VERB_RENEW));
     CHECK_INT(r.out.send[0].attempt, 9);
-    rig_answer(&r, OP_RENEW, 0, ok);
+    rig_answer(&r, VERB_RENEW, 0, ok);
     CHECK(r.h.state == HOLD_HELD && r.h.fence == 5);
 }
 
@@ -591,7 +591,7 @@ TEST(hold, attached_ticket_that_has_ended_releases_nothing)
     struct reply gone = {.verdict = V_ABSENT};
     rig_init(&r, 1);
     rig_step(&r, ev);
-    rig_answer(&r, OP_RENEW, 0, gone);
+    rig_answer(&r, VERB_RENEW, 0, gone);
     CHECK(r.out.finished && r.out.status == HF_EXPIRED);
     CHECK_INT(r.out.sends, 0);
 }

@@ -7,7 +7,7 @@
 
 #include "engine/clocks.h"
 #include "engine/engine.h"
-#include "engine/member.h"
+#include "engine/voter.h"
 #include "test.h"
 
 #define MS US_PER_MS
@@ -38,11 +38,11 @@ static struct node *rig_begin_clock(void)
 static void hear(struct node *n, int64_t sent_ms, int64_t heard_ms,
                  int64_t node_ms)
 {
-    struct request r = {.op = OP_PROPOSE, .sent_us = sent_ms * MS};
+    struct request r = {.verb = VERB_PROPOSE, .sent_us = sent_ms * MS};
     struct reply rep = {.verdict = V_GRANTED,
                         .node_us = NODE_US + node_ms * MS};
     e.now_us = heard_ms * MS;
-    hf__clock_heard(&e, n, &r, &rep);
+    hf__clocks_heard(&e, n, &r, &rep);
 }
 
 TEST(clocks, step_forward_takes_the_vote_with_the_first_reply)
@@ -154,6 +154,6 @@ TEST(clocks, suspect_stays_one_when_its_connection_is_lost)
     struct node *n = rig_begin_clock();
     hear(n, 1000, 1001, 0);
     hear(n, 2000, 2001, 2800);
-    hf__member_link(&e, n, LINK_IS_DOWN);
+    hf__voter_link(&e, n, LINK_IS_DOWN);
     CHECK_INT(n->suspect, 1);
 }

@@ -65,16 +65,16 @@ static void answer(struct backend_conn *c, int i, enum verdict verdict)
     c->len--;
     if (verdict == V_BUSY) rep.status = HF_TAKEN;
     if (verdict == V_UNSENT) rep.status = HF_UNAVAILABLE;
-    if (verdict == V_GRANTED && req->op == OP_PROPOSE)
+    if (verdict == V_GRANTED && req->verb == VERB_PROPOSE)
         rep.fence = rep.counter = req->ballot;
     c->env->reply(c->env, req, &rep);
     hf__engine_flush(&e);
 }
 
-static int find(const struct backend_conn *c, enum request_op op)
+static int find(const struct backend_conn *c, enum verb op)
 {
     int i = 0;
-    while (i < c->len && c->asked[i]->op != op) i++;
+    while (i < c->len && c->asked[i]->verb != op) i++;
     return i < c->len ? i : -1;
 }
 
@@ -96,7 +96,7 @@ static void never(struct op *op)
 
 static void begin(struct op *op, enum op_type type, uint64_t holder)
 {
-    hf__op_init(op, type, &lock, holder);
+    hf__call_init(op, type, &lock, holder);
     op->fall = FALL_IF_SILENT;
     op->complete = never;
     op->lease_us = 30 * US_PER_S;
@@ -146,7 +146,7 @@ static void world_end(void)
  * others the store says that it is taken. */
 static void seven_falls(struct op *op)
 {
-    hf__op_init(op, OP_TYPE_ACQUIRE, &lock, 7);
+    hf__call_init(op, OP_TYPE_ACQUIRE, &lock, 7);
     op->fall = FALL_IF_SILENT;
     op->complete = never;
     op->lease_us = 30 * US_PER_S;
@@ -155,7 +155,7 @@ static void seven_falls(struct op *op)
     for (int i = 0; i < 400 && !host.is_open; i++) {
         while (store.len && !host.is_open) {
             int is_sevens = strstr(store.asked[0]->owner, ":7") != NULL;
-            int is_asked = store.asked[0]->op == OP_PROPOSE;
+            int is_asked = store.asked[0]->verb == VERB_PROPOSE;
             answer(&store, 0,
                    is_sevens  ? V_UNSENT
                    : is_asked ? V_BUSY
@@ -172,13 +172,13 @@ static void seven_falls(struct op *op)
 /* The store grants it to holder 1, which must join the other at this host. */
 static void one_is_granted(const struct op *op)
 {
-    for (int i = 0; i < 400 && find(&store, OP_PROPOSE) < 0; i++) later();
-    CHECK(find(&store, OP_PROPOSE) >= 0);
-    answer(&store, find(&store, OP_PROPOSE), V_GRANTED);
+    for (int i = 0; i < 400 && find(&store, VERB_PROPOSE) < 0; i++) later();
+    CHECK(find(&store, VERB_PROPOSE) >= 0);
+    answer(&store, find(&store, VERB_PROPOSE), V_GRANTED);
     CHECK(!op->finished && op->named && op->joined);
     /* What was granted is given back at once. */
-    CHECK(find(&store, OP_RELEASE) >= 0);
-    answer(&store, find(&store, OP_RELEASE), V_GRANTED);
+    CHECK(find(&store, VERB_RELEASE) >= 0);
+    answer(&store, find(&store, VERB_RELEASE), V_GRANTED);
 }
 
 TEST(host, what_waits_behind_a_grant_that_is_given_back_goes_along)
@@ -209,13 +209,13 @@ TEST(host, what_was_drawn_there_by_its_own_holder_asks_the_store_afterwards)
     begin(&release, OP_TYPE_RELEASE, 7);
     while (there.len)
         answer(&there, 0,
-               there.asked[0]->op == OP_PROPOSE ? V_BUSY : V_GRANTED);
+               there.asked[0]->verb == VERB_PROPOSE ? V_BUSY : V_GRANTED);
     CHECK(release.finished);
     hf__engine_fail(&e, &a, HF_CANCELLED, e.now_us);
     hf__engine_flush(&e);
-    for (int i = 0; i < 400 && find(&store, OP_PROPOSE) < 0; i++) later();
-    CHECK(find(&store, OP_PROPOSE) >= 0);
-    answer(&store, find(&store, OP_PROPOSE), V_GRANTED);
+    for (int i = 0; i < 400 && find(&store, VERB_PROPOSE) < 0; i++) later();
+    CHECK(find(&store, VERB_PROPOSE) >= 0);
+    answer(&store, find(&store, VERB_PROPOSE), V_GRANTED);
     CHECK(b.finished && b.status == HF_OK);
     CHECK_INT(b.grant.guarantee, HF_GUARANTEE_STORE);
     world_end();

@@ -46,9 +46,9 @@ static void begin(int nodes)
     }
 }
 
-static struct request sent(enum request_op op)
+static struct request sent(enum verb op)
 {
-    struct request r = {.op = op, .user_kind = USER_NODE};
+    struct request r = {.verb = op, .user_kind = USER_NODE};
     hf__request_send(&e, &e.nodes[0], &r);
     return r;
 }
@@ -56,15 +56,15 @@ static struct request sent(enum request_op op)
 TEST(lull, nobody_polls_for_votes_that_nobody_waits_for)
 {
     begin(NODES);
-    sent(OP_PROPOSE);
-    sent(OP_RELEASE);
+    sent(VERB_PROPOSE);
+    sent(VERB_RELEASE);
     CHECK(!hf__engine_wants_poll(&e));
 }
 
 TEST(lull, they_are_read_in_the_end)
 {
     begin(NODES);
-    sent(OP_RELEASE);
+    sent(VERB_RELEASE);
     CHECK_INT(hf__engine_next_us(&e), e.now_us + LULL_US);
     e.now_us += LULL_US;
     CHECK(hf__engine_wants_poll(&e));
@@ -73,8 +73,8 @@ TEST(lull, they_are_read_in_the_end)
 TEST(lull, the_answer_to_a_renewal_is_polled_for)
 {
     begin(NODES);
-    sent(OP_RELEASE);
-    sent(OP_RENEW);
+    sent(VERB_RELEASE);
+    sent(VERB_RENEW);
     CHECK(hf__engine_wants_poll(&e));
 }
 
@@ -83,8 +83,8 @@ TEST(lull, it_comes_back_when_the_pressing_one_is_answered)
     struct reply rep = {.verdict = V_UNKNOWN};
     begin(NODES);
     e.closing = 1;
-    sent(OP_RELEASE);
-    struct request boot = sent(OP_BOOT);
+    sent(VERB_RELEASE);
+    struct request boot = sent(VERB_BOOT);
     CHECK(hf__engine_wants_poll(&e));
     struct node *n = &e.nodes[0];
     n->env.reply(&n->env, &boot, &rep);
@@ -95,6 +95,6 @@ TEST(lull, it_comes_back_when_the_pressing_one_is_answered)
 TEST(lull, of_one_server_every_answer_is_polled_for)
 {
     begin(1);
-    sent(OP_RELEASE);
+    sent(VERB_RELEASE);
     CHECK(hf__engine_wants_poll(&e));
 }

@@ -42,11 +42,11 @@ static void cluster_submit(struct backend_conn *conn, struct request *req)
     struct cluster *c = cluster(conn);
     req->priv = 0;
     req->priv_ptr = NULL;
-    if (req->op == OP_WATCH)
+    if (req->verb == VERB_WATCH)
         hf__redis_cluster_watch_begin(c, req);
-    else if (req->op == OP_UNWATCH)
+    else if (req->verb == VERB_UNWATCH)
         hf__redis_cluster_watch_end(c, req);
-    else if (req->op != OP_RELEASE || !hf__redis_cluster_undo(c, req))
+    else if (req->verb != VERB_RELEASE || !hf__redis_cluster_undo(c, req))
         hf__redis_cluster_route(c, req);
 }
 

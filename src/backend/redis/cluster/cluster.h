@@ -52,7 +52,7 @@ struct cluster_node {
 
 /* A watched name, and where it is subscribed. */
 struct cluster_watch {
-    struct request own; /* first: OP_WATCH, as often as it takes */
+    struct request own; /* first: VERB_WATCH, as often as it takes */
     struct cluster_watch *next;
     struct request *asked;   /* the engine's, unanswered */
     struct cluster_node *at; /* subscribed there */
@@ -221,7 +221,7 @@ void hf__redis_cluster_watch_end(struct cluster *c, struct request *req);
 void hf__redis_cluster_watch_replied(struct cluster *c, struct cluster_node *n,
                                      struct request *own,
                                      const struct reply *reply);
-/* The reply to its OP_UNWATCH. */
+/* The reply to its VERB_UNWATCH. */
 void hf__redis_cluster_watch_ended(struct cluster *c, struct request *own);
 void hf__redis_cluster_watch_unwatched(struct backend_conn *conn,
                                        enum lock_kind kind, const char *name,

@@ -24,7 +24,7 @@ static void answer(struct cluster *c, struct request *req,
 {
     if (is_own(req))
         hf__redis_cluster_watch_replied(c, NULL, req, reply);
-    else if (req->op == OP_LIST && reply->verdict != V_GRANTED)
+    else if (req->verb == VERB_LIST && reply->verdict != V_GRANTED)
         hf__redis_cluster_list_replied(c, req, reply);
     else
         c->env->reply(c->env, req, reply);
@@ -45,7 +45,7 @@ void hf__redis_cluster_route_answer(struct cluster *c, struct request *req,
 void hf__redis_cluster_route_answer_soon(struct cluster *c, struct request *req,
                                          enum verdict verdict)
 {
-    if (req->op == OP_LIST)
+    if (req->verb == VERB_LIST)
         hf__redis_cluster_list_restore(req); /* by what is lost now */
     req->priv = (uint32_t)verdict;
     hf__redis_list_push(&c->answers, req);
@@ -92,8 +92,8 @@ static void node_submit(struct cluster *c, struct cluster_node *n,
 static struct cluster_node *node_for(struct cluster *c, struct request *req)
 {
     if (!c->has_map) return NULL;
-    if (req->op == OP_LIST) return hf__redis_cluster_list_node(c, req);
-    if (req->op == OP_FACTS) return hf__redis_cluster_facts_node(c, req);
+    if (req->verb == VERB_LIST) return hf__redis_cluster_list_node(c, req);
+    if (req->verb == VERB_FACTS) return hf__redis_cluster_facts_node(c, req);
     return hf__redis_cluster_owner(
         c, hf__redis_hash_slot_of(req->name, req->name_len));
 }
@@ -102,7 +102,7 @@ static struct cluster_node *node_for(struct cluster *c, struct request *req)
  * slots are. */
 static int is_of_masters(const struct request *req)
 {
-    return req->op == OP_LIST || req->op == OP_FACTS;
+    return req->verb == VERB_LIST || req->verb == VERB_FACTS;
 }
 
 void hf__redis_cluster_route(struct cluster *c, struct request *req)
@@ -204,7 +204,8 @@ void hf__redis_cluster_route_expire(struct cluster *c)
 static int is_to_be_sent_on(struct cluster *c, const struct cluster_node *n,
                             struct request *req)
 {
-    if (c->is_closing || is_of_masters(req) || req->op == OP_UNWATCH) return 0;
+    if (c->is_closing || is_of_masters(req) || req->verb == VERB_UNWATCH)
+        return 0;
     if (req->deadline_us <= cluster_now(c)) return 0;
     if ((req->priv & PRIV_COUNT) >= REDIRECTS_MAX) return 0;
     struct cluster_node *to = node_for(c, req);
@@ -221,15 +222,15 @@ void hf__redis_cluster_route_reply(struct inner *inner, struct request *req,
         req->priv++;
         hf__redis_cluster_route(c, req);
     } else if (is_own(req)) {
-        if (req->op == OP_WATCH)
+        if (req->verb == VERB_WATCH)
             hf__redis_cluster_watch_replied(c, n, req, reply);
         else
             hf__redis_cluster_watch_ended(c, req);
-    } else if (req->op == OP_LIST) {
+    } else if (req->verb == VERB_LIST) {
         hf__redis_cluster_list_replied(c, req, reply);
-    } else if (req->op == OP_FACTS) {
+    } else if (req->verb == VERB_FACTS) {
         hf__redis_cluster_facts_replied(c, req, reply);
-    } else if (req->op == OP_UNWATCH && reply->verdict != V_GRANTED) {
+    } else if (req->verb == VERB_UNWATCH && reply->verdict != V_GRANTED) {
         /* The connection is gone, and the watch with it. */
         hf__redis_cluster_route_answer(c, req, V_GRANTED, HF_OK, NULL);
     } else {
@@ -298,7 +299,7 @@ static void send_on(struct cluster *c, struct cluster_node *from,
  * the script checks.  An inspection always can. */
 static int is_tried_alone(const struct request *req, const struct resp *v)
 {
-    if (req->op != OP_RELEASE && req->op != OP_INSPECT) return 0;
+    if (req->verb != VERB_RELEASE && req->verb != VERB_INSPECT) return 0;
     return hf__redis_error_is(v, "TRYAGAIN") && !(req->priv & PRIV_ALONE);
 }
 

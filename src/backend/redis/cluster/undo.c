@@ -17,7 +17,7 @@
 static int is_undone_by(const struct request *req,
                         const struct request *release)
 {
-    return req->op == OP_PROPOSE && req->attempt == release->attempt
+    return req->verb == VERB_PROPOSE && req->attempt == release->attempt
            && req->name_len == release->name_len
            && !memcmp(req->name, release->name, req->name_len)
            && !strcmp(req->owner, release->owner);

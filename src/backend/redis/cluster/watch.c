@@ -73,7 +73,7 @@ static void watch_fly(struct cluster *c, struct cluster_watch *w)
 {
     int64_t deadline = cluster_now(c) + c->env->conf->timeout_us;
     if (w->asked) deadline = w->asked->deadline_us;
-    w->own = (struct request){.op = OP_WATCH,
+    w->own = (struct request){.verb = VERB_WATCH,
                               .kind = w->kind,
                               .flags = w->flags,
                               .name = w->name,
@@ -139,7 +139,7 @@ static void gone_landed(struct cluster *c, struct cluster_node *n,
 {
     watch_remove(c, watch_find(c, w->kind, w->name, w->name_len));
     if (n && reply->verdict == V_GRANTED && !n->inner.is_dropped) {
-        w->own.op = OP_UNWATCH;
+        w->own.verb = VERB_UNWATCH;
         n->open++;
         hf__redis_inner_submit(&n->inner, &w->own);
         return;

@@ -53,7 +53,7 @@ static void inner_watch(struct backend_env *env, int fd, unsigned events)
     }
     assert(at >= 0);
     n->fds[at] = events ? fd : -1;
-    outer_of(env)->watch(outer_of(env), fd, events);
+    outer_of(env)->await_fd(outer_of(env), fd, events);
 }
 
 static void inner_reply(struct backend_env *env, struct request *req,
@@ -115,7 +115,7 @@ int hf__redis_inner_open(struct inner_set *inners, struct inner *n,
     *n = (struct inner){.env = {.alloc = inners->outer->alloc,
                                 .conf = conf ? conf : inners->outer->conf,
                                 .reply = inner_reply,
-                                .watch = inner_watch,
+                                .await_fd = inner_watch,
                                 .timer = inner_timer,
                                 .wake = inner_wake,
                                 .handed = inner_handed,

@@ -23,14 +23,14 @@
 #include "base/error.h"
 
 static const char *const op_words[] = {
-    [OP_PROPOSE] = "acquire", [OP_RENEW] = "renew",
-    [OP_RELEASE] = "release", [OP_BREAK] = "break",
-    [OP_INSPECT] = "inspect", [OP_LIST] = "list",
-    [OP_WATCH] = "watch",     [OP_UNWATCH] = "unwatch",
-    [OP_VALUE_READ] = "read", [OP_VALUE_WRITE] = "write",
-    [OP_GUARD] = "guard",     [OP_BOOT] = "boot",
-    [OP_FACTS] = "facts",     [OP_TALLY] = "count",
-    [OP_PRIMARY] = "primary"};
+    [VERB_PROPOSE] = "acquire", [VERB_RENEW] = "renew",
+    [VERB_RELEASE] = "release", [VERB_BREAK] = "break",
+    [VERB_INSPECT] = "inspect", [VERB_LIST] = "list",
+    [VERB_WATCH] = "watch",     [VERB_UNWATCH] = "unwatch",
+    [VERB_VALUE_READ] = "read", [VERB_VALUE_WRITE] = "write",
+    [VERB_GUARD] = "guard",     [VERB_BOOT] = "boot",
+    [VERB_FACTS] = "facts",     [VERB_TALLY] = "count",
+    [VERB_PRIMARY] = "primary"};
 
 void hf__redis_refuse(struct backend_conn *c, const char *where, int status,
                       const char *what, struct reply *reply)
@@ -44,7 +44,7 @@ void hf__redis_refuse(struct backend_conn *c, const char *where, int status,
 void hf__redis_conflict(struct backend_conn *c, const struct request *req,
                         const char *what, struct reply *reply)
 {
-    hf__redis_refuse(c, op_words[req->op], HF_CONFLICT, what, reply);
+    hf__redis_refuse(c, op_words[req->verb], HF_CONFLICT, what, reply);
 }
 
 const char *hf__redis_in_use(const struct resp *kind)
@@ -90,14 +90,14 @@ int hf__redis_is_strange(struct backend_conn *c, const struct request *req,
     if (!what) return 0;
     snprintf(c->text, sizeof c->text,
              "%s: %s: unexpected answer: the %s is no number from 0 to %lld",
-             c->endpoint, op_words[req->op], what, (long long)BALLOT_MAX);
+             c->endpoint, op_words[req->verb], what, (long long)BALLOT_MAX);
     return 1;
 }
 
 void hf__redis_strange(struct backend_conn *c, struct request *reqs)
 {
     snprintf(c->text, sizeof c->text, "%s: %s: unexpected answer", c->endpoint,
-             op_words[reqs->op]);
+             op_words[reqs->verb]);
     hf__redis_answer_all(c, reqs, V_UNKNOWN, HF_UNAVAILABLE, c->text);
     hf__redis_link_fail(&c->main, HF_UNAVAILABLE, 0, "unexpected answer");
 }
@@ -171,9 +171,10 @@ static void refusal_mark(struct request *reqs, const struct resp *v)
  * use them; NULL: a lock's. */
 static const char *keys_text(const struct request *req, char *out, size_t size)
 {
-    if (req->op == OP_VALUE_READ || req->op == OP_VALUE_WRITE) return req->name;
+    if (req->verb == VERB_VALUE_READ || req->verb == VERB_VALUE_WRITE)
+        return req->name;
     if (req->kind == KIND_LATCH || req->kind == KIND_BARRIER) return req->name;
-    if (req->op != OP_GUARD) return NULL;
+    if (req->verb != VERB_GUARD) return NULL;
     snprintf(out, size, "%.40s, or holdfast_%s:{...} for its token", req->name,
              req->flags & REQ_GUARD_CLAIM ? "claim" : "guard");
     return out;
@@ -184,8 +185,9 @@ static const char *keys_text(const struct request *req, char *out, size_t size)
 static int is_looked_at(struct backend_conn *c, const struct flight *f,
                         const struct resp *v)
 {
-    enum request_op op = f->reqs->op;
-    if (op != OP_INSPECT && op != OP_LIST && op != OP_VALUE_READ) return 0;
+    enum verb op = f->reqs->verb;
+    if (op != VERB_INSPECT && op != VERB_LIST && op != VERB_VALUE_READ)
+        return 0;
     if (f->kind == FLIGHT_LOOK || !hf__redis_error_is(v, "NOPERM")) return 0;
     hf__redis_send(c, FLIGHT_LOOK, f->reqs);
     return 1;
@@ -200,7 +202,7 @@ static int is_unable_to_look(struct backend_conn *c, const struct flight *f,
     snprintf(c->text, sizeof c->text,
              "%s: %s: not permitted: the user may not write, and this server "
              "has no EVAL_RO, which only reads (Redis 7 has)",
-             c->endpoint, op_words[f->reqs->op]);
+             c->endpoint, op_words[f->reqs->verb]);
     hf__redis_answer_all(c, f->reqs, V_ERROR, HF_DENIED, c->text);
     return 1;
 }
@@ -228,10 +230,10 @@ static void reply_error(struct backend_conn *c, const struct flight *f,
     struct hf_error err;
     const struct request *req = f->reqs;
     char keys[100];
-    int status = hf__redis_error(op_words[req->op],
+    int status = hf__redis_error(op_words[req->verb],
                                  keys_text(req, keys, sizeof keys), v, text);
     hf__error_set(&err, status, "%s: %s", c->endpoint, text);
-    if (f->reqs->op == OP_BOOT && hf__redis_boot_is_sliced(v))
+    if (f->reqs->verb == VERB_BOOT && hf__redis_boot_is_sliced(v))
         status = hf__error_set(&err, HF_INVALID, "%s: boot: " BOOT_OF_CLUSTER,
                                c->endpoint);
     hf__redis_answer_all(c, f->reqs, V_ERROR, status, err.text);
@@ -264,7 +266,7 @@ static void reply_request(struct backend_conn *c, const struct flight *f,
         reply_error(c, f, v);
     else if (f->kind == FLIGHT_SET)
         reply_set(c, f, v);
-    else if (f->reqs->op == OP_RENEW)
+    else if (f->reqs->verb == VERB_RENEW)
         reply_batch(c, f->reqs, v);
     else if (hf__redis_queue_again(c, f->reqs, v))
         return;

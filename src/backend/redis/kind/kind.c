@@ -13,40 +13,40 @@ enum { ROW_STRING = KINDS_LEN, ROW_QUEUE, ROWS_LEN };
 #define CALL(script) &hf__redis_call_##script
 
 static const struct redis_call *const calls[ROWS_LEN][REQUEST_OPS] = {
-    [KIND_PLAIN] = {[OP_PROPOSE] = CALL(acquire),
-                    [OP_RENEW] = CALL(renew),
-                    [OP_RELEASE] = CALL(release),
-                    [OP_BREAK] = CALL(break),
-                    [OP_INSPECT] = CALL(inspect),
-                    [OP_LIST] = CALL(list),
-                    [OP_VALUE_READ] = CALL(value_read),
-                    [OP_VALUE_WRITE] = CALL(value_write),
-                    [OP_GUARD] = CALL(guard),
-                    [OP_BOOT] = CALL(boot)},
-    [ROW_STRING] = {[OP_PROPOSE] = CALL(string_acquire),
-                    [OP_RENEW] = CALL(string_renew),
-                    [OP_RELEASE] = CALL(string_release)},
-    [ROW_QUEUE] = {[OP_PROPOSE] = CALL(queue_acquire),
-                   [OP_RELEASE] = CALL(queue_release)},
-    [KIND_READ] = {[OP_PROPOSE] = CALL(rw_acquire),
-                   [OP_RENEW] = CALL(rw_renew),
-                   [OP_RELEASE] = CALL(rw_release)},
-    [KIND_WRITE] = {[OP_PROPOSE] = CALL(rw_acquire),
-                    [OP_RENEW] = CALL(rw_renew),
-                    [OP_RELEASE] = CALL(rw_release)},
-    [KIND_PERMIT] = {[OP_PROPOSE] = CALL(permit_acquire),
-                     [OP_RENEW] = CALL(permit_renew),
-                     [OP_RELEASE] = CALL(permit_release),
-                     [OP_INSPECT] = CALL(permit_inspect),
-                     [OP_TALLY] = CALL(permit_tally)},
-    [KIND_COUNT] = {[OP_PROPOSE] = CALL(count_acquire),
-                    [OP_RELEASE] = CALL(count_release),
-                    [OP_TALLY] = CALL(permit_tally)},
+    [KIND_PLAIN] = {[VERB_PROPOSE] = CALL(acquire),
+                    [VERB_RENEW] = CALL(renew),
+                    [VERB_RELEASE] = CALL(release),
+                    [VERB_BREAK] = CALL(break),
+                    [VERB_INSPECT] = CALL(inspect),
+                    [VERB_LIST] = CALL(list),
+                    [VERB_VALUE_READ] = CALL(value_read),
+                    [VERB_VALUE_WRITE] = CALL(value_write),
+                    [VERB_GUARD] = CALL(guard),
+                    [VERB_BOOT] = CALL(boot)},
+    [ROW_STRING] = {[VERB_PROPOSE] = CALL(string_acquire),
+                    [VERB_RENEW] = CALL(string_renew),
+                    [VERB_RELEASE] = CALL(string_release)},
+    [ROW_QUEUE] = {[VERB_PROPOSE] = CALL(queue_acquire),
+                   [VERB_RELEASE] = CALL(queue_release)},
+    [KIND_READ] = {[VERB_PROPOSE] = CALL(rw_acquire),
+                   [VERB_RENEW] = CALL(rw_renew),
+                   [VERB_RELEASE] = CALL(rw_release)},
+    [KIND_WRITE] = {[VERB_PROPOSE] = CALL(rw_acquire),
+                    [VERB_RENEW] = CALL(rw_renew),
+                    [VERB_RELEASE] = CALL(rw_release)},
+    [KIND_PERMIT] = {[VERB_PROPOSE] = CALL(permit_acquire),
+                     [VERB_RENEW] = CALL(permit_renew),
+                     [VERB_RELEASE] = CALL(permit_release),
+                     [VERB_INSPECT] = CALL(permit_inspect),
+                     [VERB_TALLY] = CALL(permit_tally)},
+    [KIND_COUNT] = {[VERB_PROPOSE] = CALL(count_acquire),
+                    [VERB_RELEASE] = CALL(count_release),
+                    [VERB_TALLY] = CALL(permit_tally)},
     [KIND_LATCH] =
-        {[OP_PROPOSE] = CALL(latch_wait), [OP_TALLY] = CALL(latch_tally)},
-    [KIND_BARRIER] = {[OP_PROPOSE] = CALL(barrier_wait),
-                      [OP_RELEASE] = CALL(barrier_leave),
-                      [OP_TALLY] = CALL(barrier_look)},
+        {[VERB_PROPOSE] = CALL(latch_wait), [VERB_TALLY] = CALL(latch_tally)},
+    [KIND_BARRIER] = {[VERB_PROPOSE] = CALL(barrier_wait),
+                      [VERB_RELEASE] = CALL(barrier_leave),
+                      [VERB_TALLY] = CALL(barrier_look)},
 };
 
 static int row_of(const struct backend_conn *c, const struct request *req)
@@ -59,6 +59,6 @@ static int row_of(const struct backend_conn *c, const struct request *req)
 const struct redis_call *hf__redis_call(const struct backend_conn *c,
                                         const struct request *req)
 {
-    const struct redis_call *call = calls[row_of(c, req)][req->op];
-    return call ? call : calls[KIND_PLAIN][req->op];
+    const struct redis_call *call = calls[row_of(c, req)][req->verb];
+    return call ? call : calls[KIND_PLAIN][req->verb];
 }

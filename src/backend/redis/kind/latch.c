@@ -127,7 +127,7 @@ static void read_tally(struct backend_conn *c, const struct request *req,
 static int latch_read(struct backend_conn *c, const struct request *req,
                       const struct resp *v, struct reply *reply)
 {
-    int is_wait = req->op == OP_PROPOSE;
+    int is_wait = req->verb == VERB_PROPOSE;
     if (!hf__redis_resp_is_array(v, is_wait ? 3 : 4)) return -1;
     int64_t code = hf__redis_resp_number_at(v, 0, INT64_MIN);
     int64_t count = hf__redis_resp_number_at(v, 1, 0);

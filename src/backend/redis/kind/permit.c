@@ -60,13 +60,13 @@ static void put_mark_key(struct command *cmd, const struct request *req)
 /* 1 if the release is by a ticket, which has more to compare than the id. */
 static int is_of_ticket(const struct request *req)
 {
-    return req->op == OP_RELEASE && (req->flags & REQ_DETACHED) != 0;
+    return req->verb == VERB_RELEASE && (req->flags & REQ_DETACHED) != 0;
 }
 
 /* 1 if the proposal sets the number of permits if the store has none. */
 static int says_capacity(const struct request *req)
 {
-    return req->op == OP_PROPOSE && req->capacity > 0;
+    return req->verb == VERB_PROPOSE && req->capacity > 0;
 }
 
 static void put_letters(struct backend_conn *c, const struct request *req)
@@ -75,12 +75,15 @@ static void put_letters(struct backend_conn *c, const struct request *req)
     size_t n = 0;
     if (c->is_sharded) letters[n++] = 's';
     if (c->is_sharded && c->is_both) letters[n++] = 'b';
-    if (req->op == OP_RELEASE && req->flags & REQ_HUSHED) letters[n++] = 'h';
-    if (req->op == OP_RELEASE && req->flags & REQ_UNSURE) letters[n++] = 'u';
-    if (req->op != OP_TALLY && req->flags & REQ_QUEUE) letters[n++] = 'q';
-    if (req->op == OP_TALLY && req->flags & REQ_ANYWAY) letters[n++] = 'f';
-    if (req->op == OP_TALLY && req->flags & REQ_IF_THERE) letters[n++] = 'i';
-    if (req->op == OP_TALLY && req->flags & REQ_OURS) letters[n++] = 'o';
+    if (req->verb == VERB_RELEASE && req->flags & REQ_HUSHED)
+        letters[n++] = 'h';
+    if (req->verb == VERB_RELEASE && req->flags & REQ_UNSURE)
+        letters[n++] = 'u';
+    if (req->verb != VERB_TALLY && req->flags & REQ_QUEUE) letters[n++] = 'q';
+    if (req->verb == VERB_TALLY && req->flags & REQ_ANYWAY) letters[n++] = 'f';
+    if (req->verb == VERB_TALLY && req->flags & REQ_IF_THERE)
+        letters[n++] = 'i';
+    if (req->verb == VERB_TALLY && req->flags & REQ_OURS) letters[n++] = 'o';
     if (n > 0 || is_of_ticket(req) || says_capacity(req))
         hf__redis_cmd_scratch(&c->cmd, letters, n);
 }

@@ -79,7 +79,7 @@ static void put_letters(const struct backend_conn *c, struct command *cmd,
         hf__redis_cmd_part_text(cmd, hf__redis_sharded_letters(c));
     if (req->flags & REQ_HUSHED) hf__redis_cmd_part_text(cmd, "h");
     if (req->flags & REQ_QUEUE)
-        hf__redis_cmd_part_text(cmd, req->op == OP_RELEASE ? "l" : "q");
+        hf__redis_cmd_part_text(cmd, req->verb == VERB_RELEASE ? "l" : "q");
     if (req->flags & REQ_UNSURE) hf__redis_cmd_part_text(cmd, "u");
     hf__redis_cmd_part_end(cmd);
 }
@@ -121,7 +121,7 @@ static void build(struct backend_conn *c, const struct request *req)
     hf__redis_cmd_text(cmd, req->owner);
     hf__redis_cmd_number(cmd, req->ballot);
     put_letters(c, cmd, req);
-    if (req->op == OP_PROPOSE) put_proposal(cmd, req);
+    if (req->verb == VERB_PROPOSE) put_proposal(cmd, req);
 }
 
 REDIS_CALL(queue_acquire, build, hf__redis_acquire_read, 0);
@@ -131,20 +131,21 @@ REDIS_CALL(queue_release, build, hf__redis_release_read, 0);
 
 static int is_look(const struct request *req)
 {
-    return req->op == OP_INSPECT
-           || (req->op == OP_PROPOSE && !(req->flags & REQ_QUEUE));
+    return req->verb == VERB_INSPECT
+           || (req->verb == VERB_PROPOSE && !(req->flags & REQ_QUEUE));
 }
 
 int hf__redis_queue_again(struct backend_conn *c, struct request *req,
                           const struct resp *v)
 {
-    int64_t code = req->op == OP_RELEASE ? hf__redis_resp_number(v, 0) : 0;
-    if (req->op == OP_PROPOSE && hf__redis_resp_is_array(v, 4))
+    int64_t code = req->verb == VERB_RELEASE ? hf__redis_resp_number(v, 0) : 0;
+    if (req->verb == VERB_PROPOSE && hf__redis_resp_is_array(v, 4))
         code = hf__redis_resp_number(v->first, 0);
     /* Without the queue's keys it was served, so the user lacks them. */
     if (req->priv & PRIV_PAST_QUEUE && is_look(req)) c->queue_is_denied = 1;
     if (req->priv & PRIV_QUEUE || req->flags & REQ_QUEUE) return 0;
-    if (req->op == OP_RELEASE ? code != THERE_IS_A_QUEUE : code != OTHERS_QUEUE)
+    if (req->verb == VERB_RELEASE ? code != THERE_IS_A_QUEUE
+                                  : code != OTHERS_QUEUE)
         return 0;
     req->priv |= PRIV_QUEUE;
     hf__redis_send(c, FLIGHT_REQUEST, req);
@@ -157,7 +158,7 @@ int hf__redis_queue_again(struct backend_conn *c, struct request *req,
 int hf__redis_queue_is_denied(struct backend_conn *c, struct request *req,
                               const struct resp *v)
 {
-    int is_late = req->op == OP_RELEASE && req->priv & PRIV_QUEUE;
+    int is_late = req->verb == VERB_RELEASE && req->priv & PRIV_QUEUE;
     if (!hf__redis_error_is(v, "NOPERM")) return 0;
     if (!is_late && !(is_look(req) && hf__redis_queue_has_key(c, req)))
         return 0;

@@ -37,8 +37,8 @@ void hf__redis_cmd_script(struct command *cmd, int64_t keys)
 void hf__redis_cmd_script_one(struct command *cmd, const struct request *req,
                               int has_fence)
 {
-    int has_marker =
-        has_fence && req->op == OP_PROPOSE && (req->flags & REQ_QUORUM) != 0;
+    int has_marker = has_fence && req->verb == VERB_PROPOSE
+                     && (req->flags & REQ_QUORUM) != 0;
     hf__redis_cmd_script(cmd, 1 + has_fence + has_marker);
     hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     if (has_fence)

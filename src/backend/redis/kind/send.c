@@ -22,15 +22,16 @@
 /* Why the request cannot be put into a command; NULL if it can. */
 static const char *refusal(const struct request *req)
 {
-    if (req->op == OP_LIST) return NULL;
-    if (req->op == OP_BOOT)
+    if (req->verb == VERB_LIST) return NULL;
+    if (req->verb == VERB_BOOT)
         return hf__boot_is_sound(req) ? NULL : "boot: no group, or no lease";
     if (req->name_len == 0 || req->name_len > NAME_LEN_MAX)
         return "the name is empty or too long";
-    if (req->op == OP_PROPOSE && req->ballot < 1) return "no number";
+    if (req->verb == VERB_PROPOSE && req->ballot < 1) return "no number";
     if (req->ballot < 0 || req->ballot > BALLOT_MAX)
         return "the number is out of range";
-    if ((req->op == OP_PROPOSE || req->op == OP_RENEW) && req->lease_us < 1)
+    if ((req->verb == VERB_PROPOSE || req->verb == VERB_RENEW)
+        && req->lease_us < 1)
         return "no lease";
     return NULL;
 }
@@ -73,7 +74,7 @@ static struct request *batch_take(struct backend_conn *c, struct request **list)
     int n = 0, most = c->is_sliced ? 1 : call->batch;
     while (*list && n < most) {
         struct request *r = *list;
-        if (r->op != OP_RENEW || hf__redis_call(c, r) != call) {
+        if (r->verb != VERB_RENEW || hf__redis_call(c, r) != call) {
             list = &r->next;
             continue;
         }
@@ -116,19 +117,19 @@ void hf__redis_send_all(struct backend_conn *c)
     struct request *list = sift(c, hf__redis_list_take(&c->unsent));
     while (list) {
         struct request *chain = list;
-        if (list->op == OP_RENEW) {
+        if (list->verb == VERB_RENEW) {
             chain = batch_take(c, &list);
         } else {
             list = list->next;
             chain->next = NULL;
         }
-        if (chain->op == OP_PRIMARY)
+        if (chain->verb == VERB_PRIMARY)
             hf__redis_ask_send(c, chain);
-        else if (chain->op == OP_BOOT)
+        else if (chain->verb == VERB_BOOT)
             hf__redis_boot_begin(c, chain);
-        else if (chain->op == OP_FACTS)
+        else if (chain->verb == VERB_FACTS)
             hf__redis_facts_begin(c, chain);
-        else if (chain->op == OP_PROPOSE && c->no_fence)
+        else if (chain->verb == VERB_PROPOSE && c->no_fence)
             hf__redis_send(c, FLIGHT_SET, chain);
         else
             hf__redis_send(c, FLIGHT_REQUEST, chain);

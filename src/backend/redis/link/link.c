@@ -39,7 +39,7 @@ void hf__redis_link_watch(struct link *l, unsigned events)
 {
     if (l->fd < 0 || l->watching == events) return;
     l->watching = events;
-    l->c->env->watch(l->c->env, l->fd, events);
+    l->c->env->await_fd(l->c->env, l->fd, events);
 }
 
 static void fd_drop(struct link *l)
@@ -224,7 +224,7 @@ static void address_try(struct link *l, int last_errno)
         }
         l->state = LINK_CONNECTING;
         l->due_us = address_limit_us(l, now_us(l));
-        hf__redis_link_watch(l, WATCH_WRITE);
+        hf__redis_link_watch(l, AWAIT_WRITE);
         return;
     }
     if (refused > 0 && refused == l->addrs.count)
@@ -259,7 +259,7 @@ void hf__redis_link_start(struct link *l)
         }
         l->state = LINK_RESOLVING;
         l->due_us = l->give_up_us;
-        hf__redis_link_watch(l, WATCH_READ);
+        hf__redis_link_watch(l, AWAIT_READ);
         return;
     }
     address_try(l, ECONNREFUSED);
@@ -308,9 +308,9 @@ int hf__redis_link_ready(struct link *l, unsigned ready)
     case LINK_UP:
         break;
     }
-    if ((ready & WATCH_READ) && hf__redis_link_read(l)) return 1;
+    if ((ready & AWAIT_READ) && hf__redis_link_read(l)) return 1;
     /* The pump writes what is left. */
-    return (ready & WATCH_WRITE) != 0;
+    return (ready & AWAIT_WRITE) != 0;
 }
 
 /* ---- time ---- */
@@ -320,7 +320,7 @@ int hf__redis_link_ready(struct link *l, unsigned ready)
 static int late_look(struct link *l, int64_t now)
 {
     unsigned life = l->life;
-    if (!hf__redis_link_ready(l, WATCH_READ)) return 0;
+    if (!hf__redis_link_ready(l, AWAIT_READ)) return 0;
     if (l->life != life || l->state == LINK_UP) return 1;
     if (l->extensions == EXTENSIONS_MAX) return 0;
     l->extensions++;

@@ -353,13 +353,13 @@ void hf__redis_link_write(struct link *l)
         /* What the server said before it closed the connection tells more than
          * EPIPE: reading finds both. */
         int code = errno;
-        if (hf__redis_link_ready(l, WATCH_READ) == 0)
+        if (hf__redis_link_ready(l, AWAIT_READ) == 0)
             hf__redis_link_fail(l, HF_UNAVAILABLE, code, "write");
         return;
     }
     l->active_us = l->c->env->now(l->c->env);
     l->out_done += (size_t)n;
     if (l->out_done == l->out.len) output_reset(l);
-    hf__redis_link_watch(l, l->out.len > 0 ? WATCH_READ | WATCH_WRITE
-                                           : WATCH_READ);
+    hf__redis_link_watch(l, l->out.len > 0 ? AWAIT_READ | AWAIT_WRITE
+                                           : AWAIT_READ);
 }

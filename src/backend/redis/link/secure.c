@@ -25,7 +25,7 @@ static void greeting(struct link *l)
     l->state = LINK_GREETING;
     l->due_us = l->give_up_us;
     /* The pump writes: at once or, if this runs in open(), at its next poll. */
-    hf__redis_link_watch(l, WATCH_READ | WATCH_WRITE);
+    hf__redis_link_watch(l, AWAIT_READ | AWAIT_WRITE);
     if (hf__redis_auth_refresh(l->c, &err) != HF_OK)
         file_failed(l, &err);
     else if (hf__redis_reader_begin(&l->in, l->c->env->alloc) != 0
@@ -42,8 +42,8 @@ int hf__redis_link_secure(struct link *l)
         greeting(l);
     else if (rc == 0)
         hf__redis_link_watch(l, hf__tls_wants_write(l->tls)
-                                    ? WATCH_READ | WATCH_WRITE
-                                    : WATCH_READ);
+                                    ? AWAIT_READ | AWAIT_WRITE
+                                    : AWAIT_READ);
     else if (why)
         hf__redis_link_fail_later(l, why->status, 0, "%s", why->text);
     else

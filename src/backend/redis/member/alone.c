@@ -19,8 +19,8 @@
 #include "backend/redis/member/boot.h"
 #include "backend/redis/redis.h"
 
-/* A client of the quorum asks by OP_BOOT, and so does a probe; the servers of a
- * cluster are no members. */
+/* A client of the quorum asks by VERB_BOOT, and so does a probe; the servers of
+ * a cluster are no members. */
 static int is_to_be_asked(const struct backend_conn *c)
 {
     return !c->member_is_meant && !c->owner && !c->env->conf->takes_replica;
@@ -55,12 +55,12 @@ int hf__redis_member_count(const struct resp *v)
 /* 1 if the request would grant or change something that the quorum decides. */
 static int is_refused(const struct request *req)
 {
-    switch (req->op) {
-    case OP_PROPOSE:
+    switch (req->verb) {
+    case VERB_PROPOSE:
         return 1;
-    case OP_RENEW:
+    case VERB_RENEW:
         return (req->flags & REQ_ATTACH) != 0;
-    case OP_TALLY:
+    case VERB_TALLY:
         return req->tally != TALLY_READ;
     default:
         return 0;

@@ -66,7 +66,7 @@ void hf__redis_aof_refused(struct link *l, const struct resp *v)
 
 int hf__redis_aof_push(struct backend_conn *c, const struct request *req)
 {
-    if (req->op != OP_PROPOSE) return 0;
+    if (req->verb != VERB_PROPOSE) return 0;
     int64_t limit_us = hf__redis_wait_limit_us(c, hf__redis_wait_by_us(req));
     return push_wait(&c->main, c->aof_replicas, limit_us / US_PER_MS);
 }
@@ -83,7 +83,7 @@ static void answer_doubt(struct backend_conn *c, struct request *req,
 int hf__redis_aof_hold(struct backend_conn *c, struct request *req,
                        const struct reply *reply)
 {
-    if (req->op != OP_PROPOSE || reply->verdict != V_GRANTED) return 0;
+    if (req->verb != VERB_PROPOSE || reply->verdict != V_GRANTED) return 0;
     struct flight *next = hf__redis_flight_first(&c->main);
     if (!next || next->kind != FLIGHT_AOF) {
         answer_doubt(c, req, HF_NOMEM, "out of memory");

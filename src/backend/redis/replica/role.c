@@ -147,7 +147,7 @@ int hf__redis_role_up(struct backend_conn *c)
         r->has_changed = 1;
         r->replicas = r->counted; /* it has others than the last one */
     }
-    /* For a member of a quorum OP_BOOT decides whether it votes. */
+    /* For a member of a quorum VERB_BOOT decides whether it votes. */
     if (is_other && !c->env->conf->takes_replica) {
         snprintf(line, sizeof line,
                  "%s: failover noticed: another primary, or a restarted one; "

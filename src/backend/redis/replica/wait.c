@@ -118,8 +118,8 @@ int hf__redis_wait_up(struct link *l)
 
 void hf__redis_wait_sent(struct backend_conn *c, const struct request *req)
 {
-    int is_waited_for =
-        req->op == OP_PROPOSE || (req->op == OP_RENEW && c->wait_renews);
+    int is_waited_for = req->verb == VERB_PROPOSE
+                        || (req->verb == VERB_RENEW && c->wait_renews);
     if (!is_waited_for) return;
     if (!c->wait_is_due) c->wait_by_us = c->wait_most_us = TIME_NEVER;
     c->wait_is_due = 1;
@@ -132,7 +132,7 @@ void hf__redis_wait_sent(struct backend_conn *c, const struct request *req)
 int64_t hf__redis_wait_by_us(const struct request *req)
 {
     int64_t by_us = req->deadline_us > 0 ? req->deadline_us : TIME_NEVER;
-    if (req->op != OP_PROPOSE || req->wanted_us <= 0) return by_us;
+    if (req->verb != VERB_PROPOSE || req->wanted_us <= 0) return by_us;
     return min64(by_us, req->wanted_us);
 }
 
@@ -184,9 +184,10 @@ int hf__redis_wait_park(struct backend_conn *c, struct request *req,
                         const struct reply *reply)
 {
     if (reply->verdict != V_GRANTED) return 0;
-    if (req->op != OP_PROPOSE && !(req->op == OP_RENEW && c->wait_renews))
+    if (req->verb != VERB_PROPOSE
+        && !(req->verb == VERB_RENEW && c->wait_renews))
         return 0;
-    req->granted = req->op == OP_RENEW ? reply->ttl_us : reply->fence;
+    req->granted = req->verb == VERB_RENEW ? reply->ttl_us : reply->fence;
     req->granted_us = reply->node_us;
     hf__redis_list_push(&c->parked, req);
     return 1;
@@ -200,7 +201,7 @@ static void answer_granted(struct backend_conn *c, struct request *req,
                           .waiters = -1,
                           .node_us = req->granted_us,
                           .replicas = (int)min64(replicas, REPLICAS_MAX)};
-    if (req->op == OP_RENEW)
+    if (req->verb == VERB_RENEW)
         reply.ttl_us = req->granted;
     else
         reply.fence = reply.counter = req->granted;

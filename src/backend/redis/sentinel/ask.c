@@ -1,8 +1,8 @@
 /*
  * ask.c: two kinds of connections that a Sentinel's client needs.
  *
- *   asker  to one Sentinel: OP_PRIMARY of a master's name is answered with its
- *          address, OP_WATCH listens to the channel of that very name
+ *   asker  to one Sentinel: VERB_PRIMARY of a master's name is answered with
+ *          its address, VERB_WATCH listens to the channel of that very name
  *   led    to the primary: connects where hf__redis_lead() says
  *
  * One rule: what a Sentinel says is passed on, and not believed here: the

@@ -12,7 +12,7 @@
 /* "There is no master of that name": the status of such an answer. */
 #define MASTER_UNKNOWN HF_INVALID
 
-/* What a Sentinel said of a master: reply.data of OP_PRIMARY. */
+/* What a Sentinel said of a master: reply.data of VERB_PRIMARY. */
 struct master {
     char host[HOST_LEN_MAX + 1];
     int port;

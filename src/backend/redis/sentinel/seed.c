@@ -35,7 +35,7 @@ static void seed_ask(struct seed *d)
     if (!d->is_open) seed_open(d);
     if (!d->is_open || d->n.is_dropped || d->is_asked) return;
     d->ask =
-        (struct request){.op = OP_PRIMARY,
+        (struct request){.verb = VERB_PRIMARY,
                          .flags = s->is_up ? 0 : REQ_PROMOTED,
                          .name = s->name,
                          .name_len = strlen(s->name),
@@ -71,7 +71,7 @@ static int listener_is_there(const struct sentinel *s)
 
 static void listener_open(struct seed *d)
 {
-    d->watch = (struct request){.op = OP_WATCH,
+    d->watch = (struct request){.verb = VERB_WATCH,
                                 .name = SWITCH_CHANNEL,
                                 .name_len = strlen(SWITCH_CHANNEL),
                                 .deadline_us =

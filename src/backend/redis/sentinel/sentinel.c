@@ -260,7 +260,8 @@ static void sentinel_submit(struct backend_conn *c, struct request *req)
 {
     struct sentinel *s = conn_of(c);
     int64_t now = s->env->now(s->env);
-    if (req->op == OP_RENEW && s->is_up && now - s->confirmed_us > CONFIRM_US) {
+    if (req->verb == VERB_RENEW && s->is_up
+        && now - s->confirmed_us > CONFIRM_US) {
         s->confirmed_us = now;
         hf__redis_seeds_confirm(s);
     }

@@ -35,7 +35,7 @@ struct seed {
     int cannot_listen;  /* it may not be listened to */
     int is_asked;       /* `ask` is with the asker */
     int is_watched;     /* `watch` is */
-    struct request ask; /* OP_PRIMARY of the master's name */
+    struct request ask; /* VERB_PRIMARY of the master's name */
     struct request watch;
     struct hf_error err; /* why it does not tell; HF_OK: it told, or not yet */
 };

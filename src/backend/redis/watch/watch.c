@@ -161,7 +161,7 @@ void hf__redis_watch_flush(struct backend_conn *c)
         struct request *req = list;
         list = req->next;
         req->next = NULL;
-        if (req->op == OP_WATCH)
+        if (req->verb == VERB_WATCH)
             watch_begin(c, req);
         else
             watch_end(c, req);
@@ -368,7 +368,7 @@ int64_t hf__redis_watch_timer(struct backend_conn *c, int64_t now)
     if (now < due) return due;
     if (l->ping_sent) {
         /* The answer may have arrived, but not been read. */
-        if (hf__redis_link_ready(l, WATCH_READ)) return now;
+        if (hf__redis_link_ready(l, AWAIT_READ)) return now;
         hf__redis_link_fail(l, HF_UNAVAILABLE, 0, "subscriptions: no answer");
         return TIME_NEVER;
     }
@@ -405,7 +405,7 @@ int64_t hf__redis_watch_expire(struct backend_conn *c, int64_t now)
     /* One that is late makes the link suspect, and with it all others, unless
      * the answer is there and not read yet. */
     if (is_late && c->sub.state == LINK_UP
-        && hf__redis_link_ready(&c->sub, WATCH_READ))
+        && hf__redis_link_ready(&c->sub, AWAIT_READ))
         return now;
     if (is_late && c->sub.state == LINK_UP)
         hf__redis_link_fail(&c->sub, HF_UNAVAILABLE, 0, "SUBSCRIBE: no answer");

@@ -11,7 +11,7 @@ struct backend_conn;
  * and writers. */
 struct watch {
     struct watch *next;  /* in its bucket */
-    struct request *req; /* OP_WATCH not yet answered */
+    struct request *req; /* VERB_WATCH not yet answered */
     enum lock_kind kind;
     int subscribed;
     struct watch *half; /* a name that is queued for has two:
@@ -32,13 +32,13 @@ struct watches {
 void hf__redis_watch_submit(struct backend_conn *c, struct request *req);
 void hf__redis_watch_flush(struct backend_conn *c);
 void hf__redis_watch_up(struct backend_conn *c);
-/* sub is down: answer every OP_WATCH that is still open. */
+/* sub is down: answer every VERB_WATCH that is still open. */
 void hf__redis_watch_down(struct backend_conn *c, enum verdict verdict);
 /* Handle a value that came on sub.  0, or -1 if it makes no sense there. */
 int hf__redis_watch_reply(struct backend_conn *c, const struct resp *v);
 /* Ping a silent link, end a dead one; when to look again. */
 int64_t hf__redis_watch_timer(struct backend_conn *c, int64_t now_us);
-/* End OP_WATCHes whose time is over; the earliest deadline of the others. */
+/* End VERB_WATCHes whose time is over; the earliest deadline of the others. */
 int64_t hf__redis_watch_expire(struct backend_conn *c, int64_t now_us);
 
 #endif

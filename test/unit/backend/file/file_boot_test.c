@@ -17,14 +17,14 @@ static void begin(void)
 
 static enum verdict boot(struct rig *r, unsigned flags, const char *group)
 {
-    rig_req(r, OP_BOOT, group, "a:1", 0, flags);
+    rig_req(r, VERB_BOOT, group, "a:1", 0, flags);
     r->req.window_us = QUARANTINE;
     return rig_send(r);
 }
 
 static enum verdict propose(unsigned flags)
 {
-    rig_req(&a, OP_PROPOSE, "x", "a:1", 1, flags);
+    rig_req(&a, VERB_PROPOSE, "x", "a:1", 1, flags);
     a.req.ballot = rig_ballot();
     return rig_send(&a);
 }

@@ -16,7 +16,7 @@ static const char *clock_is_set_back(int64_t *fence)
 {
     const char *dir = dir_make();
     rig_start(&a, dir);
-    rig_req(&a, OP_PROPOSE, "x", "a:1", 1, REQ_SERVER_FENCE | REQ_NO_EXPIRY);
+    rig_req(&a, VERB_PROPOSE, "x", "a:1", 1, REQ_SERVER_FENCE | REQ_NO_EXPIRY);
     a.req.ballot = hf__clock_wall_us() + AHEAD_US;
     a.req.info = "4711 somehost a label";
     CHECK_INT(rig_send(&a), V_GRANTED);

@@ -18,7 +18,7 @@ static const char *rigs_start(void)
 static enum verdict renew(struct rig *r, const char *owner, uint64_t attempt,
                           int64_t lease_us)
 {
-    rig_req(r, OP_RENEW, "x", owner, attempt, REQ_DETACHED);
+    rig_req(r, VERB_RENEW, "x", owner, attempt, REQ_DETACHED);
     r->req.lease_us = lease_us;
     return rig_send(r);
 }
@@ -61,7 +61,7 @@ TEST(detached, a_repeated_proposal_gets_the_same_answer)
 TEST(detached, expires)
 {
     rigs_start();
-    rig_req(&a, OP_PROPOSE, "x", "a:1", 1, REQ_DETACHED);
+    rig_req(&a, VERB_PROPOSE, "x", "a:1", 1, REQ_DETACHED);
     a.req.ballot = rig_ballot();
     a.req.lease_us = 200 * US_PER_MS;
     CHECK_INT(rig_send(&a), V_GRANTED);
@@ -91,7 +91,7 @@ TEST(detached, its_release_wakes_waiters)
 {
     rigs_start();
     CHECK_INT(rig_propose(&a, "x", "a:1", 1, REQ_DETACHED), V_GRANTED);
-    rig_ask(&b, OP_WATCH, "x", "b:1", 0);
+    rig_ask(&b, VERB_WATCH, "x", "b:1", 0);
     CHECK_INT(rig_propose(&b, "x", "b:1", 1, 0), V_BUSY);
     rig_poll(&b, 20, 0);
     b.wakes = 0;
@@ -148,11 +148,11 @@ TEST(detached, a_deadline_beyond_all_leases_is_not_believed)
 TEST(detached, can_be_broken_with_a_fence_bump)
 {
     rigs_start();
-    CHECK_INT(rig_ask(&b, OP_BREAK, "x", "b:1", 0), V_GRANTED);
+    CHECK_INT(rig_ask(&b, VERB_BREAK, "x", "b:1", 0), V_GRANTED);
     CHECK_INT(b.info.locked, 0);
     CHECK_INT(rig_propose(&a, "x", "a:1", 1, REQ_DETACHED), V_GRANTED);
     int64_t fence = a.reply.fence;
-    CHECK_INT(rig_ask(&b, OP_BREAK, "x", "b:1", 0), V_GRANTED);
+    CHECK_INT(rig_ask(&b, VERB_BREAK, "x", "b:1", 0), V_GRANTED);
     CHECK_INT(b.info.locked, 1);
     CHECK_STR(b.info.owner, "a:1");
     CHECK(b.reply.counter > fence);
@@ -169,7 +169,7 @@ TEST(detached, breaking_a_living_process_is_refused_with_its_pid)
     static struct holder h;
     holder_start(&h, dir, "x", 0);
     CHECK(h.fence > 0);
-    CHECK_INT(rig_ask(&b, OP_BREAK, "x", "b:1", 0), V_ERROR);
+    CHECK_INT(rig_ask(&b, VERB_BREAK, "x", "b:1", 0), V_ERROR);
     CHECK_INT(b.reply.status, HF_UNSUPPORTED);
     snprintf(pid, sizeof pid, "%d", (int)h.pid);
     CHECK(strstr(b.text, pid));

@@ -55,7 +55,7 @@ TEST(file, numbers_that_are_not_new_are_stale)
     CHECK_INT(rig_propose(&a, "x", "a:1", 1, 0), V_GRANTED);
     int64_t fence = a.reply.fence;
     CHECK_INT(rig_release(&a, "x", "a:1", 1), V_GRANTED);
-    rig_req(&b, OP_PROPOSE, "x", "b:1", 1, 0);
+    rig_req(&b, VERB_PROPOSE, "x", "b:1", 1, 0);
     b.req.ballot = fence;
     CHECK_INT(rig_send(&b), V_STALE);
     CHECK_INT(b.reply.counter, fence);
@@ -63,7 +63,7 @@ TEST(file, numbers_that_are_not_new_are_stale)
     CHECK_INT(rig_send(&b), V_GRANTED);
     CHECK_INT(b.reply.fence, fence + 1000000);
     rig_release(&b, "x", "b:1", 1);
-    b.req.op = OP_PROPOSE;
+    b.req.verb = VERB_PROPOSE;
     b.req.name = "fresh";
     b.req.window_us = BALLOT_WINDOW_US;
     b.req.ballot = hf__clock_wall_us() - 10 * US_PER_S;
@@ -74,10 +74,10 @@ TEST(file, numbers_that_are_not_new_are_stale)
 TEST(file, a_release_raises_the_counter)
 {
     rigs_start();
-    rig_req(&a, OP_RELEASE, "x", "a:1", 1, 0);
+    rig_req(&a, VERB_RELEASE, "x", "a:1", 1, 0);
     CHECK_INT(rig_send(&a), V_ABSENT);
     CHECK_INT(rig_propose(&a, "x", "a:1", 1, 0), V_GRANTED);
-    rig_req(&a, OP_RELEASE, "x", "a:1", 1, 0);
+    rig_req(&a, VERB_RELEASE, "x", "a:1", 1, 0);
     a.req.ballot = hf__clock_wall_us() + US_PER_S;
     CHECK_INT(rig_send(&a), V_GRANTED);
     int64_t counter = a.req.ballot;
@@ -91,13 +91,13 @@ TEST(file, a_release_raises_the_counter)
 TEST(file, renew_and_release_want_owner_and_attempt)
 {
     rigs_start();
-    CHECK_INT(rig_ask(&a, OP_RENEW, "x", "a:1", 1), V_ABSENT);
+    CHECK_INT(rig_ask(&a, VERB_RENEW, "x", "a:1", 1), V_ABSENT);
     CHECK_INT(rig_release(&a, "x", "a:1", 1), V_ABSENT);
     CHECK_INT(rig_propose(&a, "x", "a:1", 1, 0), V_GRANTED);
-    CHECK_INT(rig_ask(&a, OP_RENEW, "x", "a:1", 1), V_GRANTED);
-    CHECK_INT(rig_ask(&a, OP_RENEW, "x", "a:1", 2), V_OTHER);
-    CHECK_INT(rig_ask(&a, OP_RENEW, "x", "a:2", 1), V_OTHER);
-    CHECK_INT(rig_ask(&b, OP_RENEW, "x", "a:1", 1), V_OTHER);
+    CHECK_INT(rig_ask(&a, VERB_RENEW, "x", "a:1", 1), V_GRANTED);
+    CHECK_INT(rig_ask(&a, VERB_RENEW, "x", "a:1", 2), V_OTHER);
+    CHECK_INT(rig_ask(&a, VERB_RENEW, "x", "a:2", 1), V_OTHER);
+    CHECK_INT(rig_ask(&b, VERB_RENEW, "x", "a:1", 1), V_OTHER);
     CHECK_INT(rig_release(&a, "x", "a:1", 2), V_OTHER);
     CHECK_INT(rig_release(&b, "x", "a:1", 1), V_OTHER);
     CHECK_INT(rig_release(&a, "x", "a:1", 1), V_GRANTED);
@@ -107,18 +107,18 @@ TEST(file, renew_and_release_want_owner_and_attempt)
 TEST(file, a_fixed_lease_ends_by_itself)
 {
     rigs_start();
-    rig_req(&a, OP_PROPOSE, "x", "a:1", 1, 0);
+    rig_req(&a, VERB_PROPOSE, "x", "a:1", 1, 0);
     a.req.ballot = rig_ballot();
     a.req.lease_us = 60 * US_PER_S;
     CHECK_INT(rig_send(&a), V_GRANTED);
     CHECK(a.timer_us < TIME_NEVER);
     CHECK_INT(rig_inspect(&b, "x", ""), V_GRANTED);
     CHECK(b.info.ttl_ms > 30000 && b.info.ttl_ms <= 60000);
-    rig_req(&a, OP_RENEW, "x", "a:1", 1, 0);
+    rig_req(&a, VERB_RENEW, "x", "a:1", 1, 0);
     a.req.lease_us = 30 * US_PER_MS;
     CHECK_INT(rig_send(&a), V_GRANTED);
     CHECK(a.reply.ttl_us > 30 * US_PER_S);
-    rig_ask(&b, OP_WATCH, "x", "b:1", 0);
+    rig_ask(&b, VERB_WATCH, "x", "b:1", 0);
     int64_t end_us = hf__clock_us() + RIG_WAIT_US;
     while (rig_propose(&b, "x", "b:1", 1, 0) != V_GRANTED
            && hf__clock_us() < end_us)
@@ -173,12 +173,12 @@ TEST(file, a_deleted_file_is_a_lost_lock)
     snprintf(moved, sizeof moved, "%s/old", dir);
     CHECK_INT(rig_propose(&a, "x", "a:1", 1, 0), V_GRANTED);
     CHECK_INT(unlink(path), 0);
-    CHECK_INT(rig_ask(&a, OP_RENEW, "x", "a:1", 1), V_ABSENT);
+    CHECK_INT(rig_ask(&a, VERB_RENEW, "x", "a:1", 1), V_ABSENT);
     CHECK_INT(rig_propose(&a, "x", "a:1", 2, 0), V_GRANTED);
     CHECK_INT(rename(path, moved), 0);
     CHECK_INT(rig_propose(&b, "x", "b:1", 1, 0), V_GRANTED);
-    CHECK_INT(rig_ask(&a, OP_RENEW, "x", "a:1", 2), V_ABSENT);
-    CHECK_INT(rig_ask(&b, OP_RENEW, "x", "b:1", 1), V_GRANTED);
+    CHECK_INT(rig_ask(&a, VERB_RENEW, "x", "a:1", 2), V_ABSENT);
+    CHECK_INT(rig_ask(&b, VERB_RENEW, "x", "b:1", 1), V_GRANTED);
 }
 
 TEST(file, odd_names_are_locks_of_their_own)
@@ -221,7 +221,7 @@ TEST(file, a_bad_name_is_refused)
 TEST(file, a_number_out_of_range_is_refused)
 {
     rigs_start();
-    rig_req(&a, OP_RELEASE, "x", "a:1", 1, REQ_DETACHED);
+    rig_req(&a, VERB_RELEASE, "x", "a:1", 1, REQ_DETACHED);
     a.req.ballot = INT64_MAX;
     CHECK_INT(rig_send(&a), V_ERROR);
     CHECK_INT(a.reply.status, HF_INVALID);
@@ -318,15 +318,15 @@ TEST(file, inspect_tells_who_holds)
     CHECK_STR(b.info.host, "somehost");
     CHECK_STR(b.info.label, "a label");
     CHECK_INT(b.info.waiters, 0);
-    rig_req(&a, OP_RENEW, "x", "a:1", 1, REQ_NO_EXPIRY);
+    rig_req(&a, VERB_RENEW, "x", "a:1", 1, REQ_NO_EXPIRY);
     a.req.count = 3;
     CHECK_INT(rig_send(&a), V_GRANTED);
     CHECK_INT(rig_inspect(&a, "x", "a:1"), V_GRANTED);
     CHECK(a.info.mine && a.info.count == 3 && a.info.owner_count == 3);
-    rig_ask(&b, OP_WATCH, "x", "b:1", 0);
+    rig_ask(&b, VERB_WATCH, "x", "b:1", 0);
     CHECK_INT(rig_inspect(&a, "x", "a:1"), V_GRANTED);
     CHECK_INT(a.info.waiters, 1);
-    rig_ask(&b, OP_UNWATCH, "x", "b:1", 0);
+    rig_ask(&b, VERB_UNWATCH, "x", "b:1", 0);
     rig_release(&a, "x", "a:1", 1);
     CHECK_INT(rig_inspect(&b, "x", "b:1"), V_GRANTED);
     CHECK(!b.info.locked && b.info.owner[0] == '\0' && b.info.waiters == 0);
@@ -381,8 +381,8 @@ TEST(file, a_release_wakes_the_waiters_of_the_process)
 {
     rigs_start();
     CHECK_INT(rig_propose(&a, "x", "a:1", 1, 0), V_GRANTED);
-    rig_ask(&a, OP_WATCH, "x", "a:2", 0);
-    rig_ask(&b, OP_WATCH, "x", "b:1", 0);
+    rig_ask(&a, VERB_WATCH, "x", "a:2", 0);
+    rig_ask(&b, VERB_WATCH, "x", "b:1", 0);
     CHECK_INT(rig_release(&a, "x", "a:1", 1), V_GRANTED);
     CHECK_INT(a.wakes, 1);
     CHECK_INT(a.reply.waiters, 2);
@@ -397,7 +397,7 @@ TEST(file, a_grant_and_a_failed_try_wake_nobody)
     rig_release(&b, "x", "b:1", 1);
     CHECK_INT(rig_propose(&a, "x", "a:1", 1, 0), V_GRANTED);
     rig_release(&a, "x", "a:1", 1);
-    rig_ask(&b, OP_WATCH, "x", "b:1", 0);
+    rig_ask(&b, VERB_WATCH, "x", "b:1", 0);
     rig_poll(&b, 20, 0);
     b.wakes = 0;
     CHECK_INT(rig_propose(&a, "x", "a:1", 2, 0), V_GRANTED);
@@ -413,12 +413,12 @@ TEST(file, a_grant_and_a_failed_try_wake_nobody)
 TEST(file, the_tick_finds_releases_that_ring_no_bell)
 {
     rigs_start();
-    rig_ask(&a, OP_WATCH, "x", "a:1", 0);
+    rig_ask(&a, VERB_WATCH, "x", "a:1", 0);
     CHECK(a.timer_us < TIME_NEVER);
     int64_t end_us = hf__clock_us() + RIG_WAIT_US;
     while (!a.wakes && hf__clock_us() < end_us) rig_poll(&a, 5, 1);
     CHECK(a.wakes > 0);
-    rig_ask(&a, OP_UNWATCH, "x", "a:1", 0);
+    rig_ask(&a, VERB_UNWATCH, "x", "a:1", 0);
     CHECK(a.timer_us == TIME_NEVER);
 }
 
@@ -450,8 +450,8 @@ static const struct allocator poor = {
 /* One life with few allocations; 1 if none of them failed. */
 static int life_run(const char *text, int allocs)
 {
-    static const enum request_op ops[] = {OP_WATCH, OP_RENEW,   OP_INSPECT,
-                                          OP_LIST,  OP_RELEASE, OP_BREAK};
+    static const enum verb ops[] = {VERB_WATCH, VERB_RENEW,   VERB_INSPECT,
+                                    VERB_LIST,  VERB_RELEASE, VERB_BREAK};
     struct url url;
     struct hf_error err;
     CHECK_INT(hf__url_parse(&url, text, &err), HF_OK);
@@ -463,12 +463,12 @@ static int life_run(const char *text, int allocs)
         return 0;
     }
     int failed = 0;
-    rig_last_ballot += 10; /* above what OP_BREAK left */
+    rig_last_ballot += 10; /* above what VERB_BREAK left */
     enum verdict got = rig_propose(&a, "x", "a:1", 1, 0);
     CHECK(got == V_GRANTED || a.reply.status == HF_NOMEM);
     failed += got != V_GRANTED;
     for (size_t i = 0; i < sizeof ops / sizeof *ops; i++) {
-        rig_req(&a, ops[i], ops[i] == OP_LIST ? NULL : "x", "a:1", 1, 0);
+        rig_req(&a, ops[i], ops[i] == VERB_LIST ? NULL : "x", "a:1", 1, 0);
         got = rig_send(&a);
         CHECK(got != V_ERROR || a.reply.status == HF_NOMEM);
         failed += got == V_ERROR;

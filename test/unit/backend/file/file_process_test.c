@@ -42,7 +42,7 @@ TEST(file_process, a_release_wakes_through_the_fd)
     static struct holder h;
     rig_start(&a, dir);
     holder_start(&h, dir, "x", 0);
-    rig_ask(&a, OP_WATCH, "x", "a:1", 0);
+    rig_ask(&a, VERB_WATCH, "x", "a:1", 0);
     CHECK_INT(rig_propose(&a, "x", "a:1", 1, 0), V_BUSY);
     rig_poll(&a, 10, 0);
     a.wakes = 0;
@@ -57,7 +57,7 @@ TEST(file_process, a_killed_holder_wakes_through_the_fd)
     static struct holder h;
     rig_start(&a, dir);
     holder_start(&h, dir, "x", 0);
-    rig_ask(&a, OP_WATCH, "x", "a:1", 0);
+    rig_ask(&a, VERB_WATCH, "x", "a:1", 0);
     CHECK_INT(rig_propose(&a, "x", "a:1", 1, 0), V_BUSY);
     rig_poll(&a, 10, 0);
     a.wakes = 0;
@@ -77,7 +77,7 @@ TEST(file_process, a_path_held_by_a_killed_holder_wakes_too)
     rig_start(&a, dir);
     holder_start(&h, dir, path, 0);
     CHECK(h.fence > 0);
-    rig_ask(&a, OP_WATCH, path, "a:1", 0);
+    rig_ask(&a, VERB_WATCH, path, "a:1", 0);
     CHECK_INT(rig_propose(&a, path, "a:1", 1, 0), V_BUSY);
     rig_poll(&a, 10, 0);
     a.wakes = 0;
@@ -130,7 +130,7 @@ TEST(file_process, closing_in_a_forked_child_keeps_the_parents_lock)
     }
     CHECK(waitpid(pid, &status, 0) == pid && status == 0);
     CHECK_INT(rig_propose(&b, "x", "b:1", 1, 0), V_BUSY);
-    CHECK_INT(rig_ask(&a, OP_RENEW, "x", "a:1", 1), V_GRANTED);
+    CHECK_INT(rig_ask(&a, VERB_RENEW, "x", "a:1", 1), V_GRANTED);
 }
 
 /* ---- many contenders -------------------------------------------------- */
@@ -163,7 +163,7 @@ static void worker_run(const char *dir, const char *number, int deletes)
     if (rig_open_url(&r, text, &err) != HF_OK) _exit(2);
     for (uint64_t i = 1; i <= ROUNDS; i++) {
         if (!rig_get(&r, "x", owner, i)) _exit(3);
-        int64_t fence = r.req.op == OP_PROPOSE ? r.reply.fence : 0;
+        int64_t fence = r.req.verb == VERB_PROPOSE ? r.reply.fence : 0;
         if (!fence) {
             rig_inspect(&r, "x", owner);
             fence = (int64_t)r.info.fence;
@@ -278,7 +278,7 @@ TEST(flock, is_excluded_by_us_and_the_contents_stay)
     CHECK_INT(flock_try(path, "-s"), 1);
     CHECK_INT(rig_inspect(&a, path, "a:1"), V_GRANTED);
     CHECK(a.info.locked && a.info.mine && !a.info.foreign);
-    CHECK_INT(rig_ask(&a, OP_RENEW, path, "a:1", 1), V_GRANTED);
+    CHECK_INT(rig_ask(&a, VERB_RENEW, path, "a:1", 1), V_GRANTED);
     rig_list(&a, "*/data");
     CHECK_INT(a.rows_len, 1);
     CHECK_STR(a.rows[0], path);
@@ -303,7 +303,7 @@ TEST(flock, excludes_us_and_its_end_wakes_us)
     CHECK(a.info.locked && a.info.foreign && !a.info.mine);
     CHECK_STR(a.info.layout, "flock");
     CHECK_INT(a.info.pid, f.pid);
-    rig_ask(&a, OP_WATCH, path, "a:1", 0);
+    rig_ask(&a, VERB_WATCH, path, "a:1", 0);
     CHECK_INT(rig_propose(&a, path, "a:1", 2, 0), V_BUSY);
     rig_poll(&a, 10, 0);
     a.wakes = 0;
@@ -349,9 +349,9 @@ TEST(flock, two_links_to_one_file_are_one_lock)
     CHECK_INT(rig_propose(&a, path, "a:1", 1, 0), V_GRANTED);
     int64_t fence = a.reply.fence;
     CHECK_INT(rig_propose(&a, link, "a:2", 2, 0), V_BUSY);
-    rig_ask(&a, OP_WATCH, link, "a:2", 0);
-    rig_ask(&a, OP_WATCH, path, "a:2", 0);
-    rig_ask(&a, OP_UNWATCH, path, "a:2", 0);
+    rig_ask(&a, VERB_WATCH, link, "a:2", 0);
+    rig_ask(&a, VERB_WATCH, path, "a:2", 0);
+    rig_ask(&a, VERB_UNWATCH, path, "a:2", 0);
     CHECK_INT(rig_release(&a, path, "a:1", 1), V_GRANTED);
     rig_last_ballot = fence;
     CHECK_INT(rig_propose(&a, link, "a:2", 3, 0), V_GRANTED);
@@ -368,7 +368,7 @@ TEST(flock, a_deleted_sidecar_is_made_again)
     char side[700];
     hf__file_name_path(path, strlen(path), side);
     CHECK_INT(unlinkat(a.c->dir_fd, side, 0), 0);
-    CHECK_INT(rig_ask(&a, OP_RENEW, path, "a:1", 1), V_GRANTED);
+    CHECK_INT(rig_ask(&a, VERB_RENEW, path, "a:1", 1), V_GRANTED);
     CHECK_INT(rig_release(&a, path, "a:1", 1), V_GRANTED);
     CHECK_INT(rig_propose(&a, path, "a:1", 2, 0), V_GRANTED);
     CHECK(a.reply.fence > fence);

@@ -170,10 +170,10 @@ static UNUSED int64_t rig_ballot(void)
     return rig_last_ballot;
 }
 
-static void rig_req(struct rig *r, enum request_op op, const char *name,
+static void rig_req(struct rig *r, enum verb op, const char *name,
                     const char *owner, uint64_t attempt, unsigned flags)
 {
-    r->req = (struct request){.op = op,
+    r->req = (struct request){.verb = op,
                               .name = name,
                               .attempt = attempt,
                               .flags = flags,
@@ -187,7 +187,7 @@ static UNUSED enum verdict rig_propose_as(struct rig *r, enum lock_kind kind,
                                           const char *name, const char *owner,
                                           uint64_t attempt, unsigned flags)
 {
-    rig_req(r, OP_PROPOSE, name, owner, attempt, flags);
+    rig_req(r, VERB_PROPOSE, name, owner, attempt, flags);
     r->req.kind = kind;
     r->req.flags |= REQ_SERVER_FENCE;
     if (!(flags & REQ_DETACHED)) r->req.flags |= REQ_NO_EXPIRY;
@@ -209,7 +209,7 @@ static UNUSED enum verdict rig_read(struct rig *r, const char *name,
     return rig_propose_as(r, KIND_READ, name, owner, attempt, 0);
 }
 
-static UNUSED enum verdict rig_ask(struct rig *r, enum request_op op,
+static UNUSED enum verdict rig_ask(struct rig *r, enum verb op,
                                    const char *name, const char *owner,
                                    uint64_t attempt)
 {
@@ -220,13 +220,13 @@ static UNUSED enum verdict rig_ask(struct rig *r, enum request_op op,
 static UNUSED enum verdict rig_release(struct rig *r, const char *name,
                                        const char *owner, uint64_t attempt)
 {
-    return rig_ask(r, OP_RELEASE, name, owner, attempt);
+    return rig_ask(r, VERB_RELEASE, name, owner, attempt);
 }
 
 static UNUSED enum verdict rig_inspect(struct rig *r, const char *name,
                                        const char *owner)
 {
-    return rig_ask(r, OP_INSPECT, name, owner, 0);
+    return rig_ask(r, VERB_INSPECT, name, owner, 0);
 }
 
 /* All pages; the pattern may be NULL. */
@@ -235,7 +235,7 @@ static UNUSED void rig_list(struct rig *r, const char *pattern)
     uint64_t cursor = 0;
     r->rows_len = 0;
     do {
-        rig_req(r, OP_LIST, pattern, "", 0, 0);
+        rig_req(r, VERB_LIST, pattern, "", 0, 0);
         r->req.cursor = cursor;
         CHECK_INT(rig_send(r), V_GRANTED);
         cursor = r->reply.cursor;
@@ -247,7 +247,7 @@ static UNUSED void rig_poll(struct rig *r, int ms, int with_timer)
 {
     struct pollfd p = {r->fd, POLLIN, 0};
     if (poll(&p, r->fd >= 0, ms) > 0)
-        hf__backend_file.process(r->c, r->fd, WATCH_READ);
+        hf__backend_file.process(r->c, r->fd, AWAIT_READ);
     if (with_timer && r->timer_us <= hf__clock_us())
         hf__backend_file.process(r->c, -1, 0);
 }
@@ -258,11 +258,11 @@ static UNUSED int rig_get(struct rig *r, const char *name, const char *owner,
 {
     int64_t end_us = hf__clock_us() + RIG_WAIT_US;
     if (rig_propose(r, name, owner, attempt, 0) == V_GRANTED) return 1;
-    rig_ask(r, OP_WATCH, name, owner, 0);
+    rig_ask(r, VERB_WATCH, name, owner, 0);
     while (hf__clock_us() < end_us) {
         r->wakes = 0;
         if (rig_propose(r, name, owner, attempt, 0) == V_GRANTED) {
-            rig_ask(r, OP_UNWATCH, name, owner, 0);
+            rig_ask(r, VERB_UNWATCH, name, owner, 0);
             return 1;
         }
         if (r->reply.verdict == V_ERROR) break;

@@ -34,10 +34,10 @@ static int64_t ballot_next(void)
     return last;
 }
 
-static struct request request_of(enum request_op op, const char *owner,
+static struct request request_of(enum verb op, const char *owner,
                                  uint64_t attempt)
 {
-    struct request req = {.op = op,
+    struct request req = {.verb = op,
                           .flags = REQ_SERVER_FENCE,
                           .name = "job",
                           .name_len = 3,
@@ -51,7 +51,7 @@ static struct request request_of(enum request_op op, const char *owner,
     return req;
 }
 
-static struct fake_answer ask(struct fake_env *f, enum request_op op,
+static struct fake_answer ask(struct fake_env *f, enum verb op,
                               const char *owner, uint64_t attempt)
 {
     struct fake_answer a;
@@ -60,7 +60,7 @@ static struct fake_answer ask(struct fake_env *f, enum request_op op,
     return a;
 }
 
-static enum verdict verdict_of(struct fake_env *f, enum request_op op,
+static enum verdict verdict_of(struct fake_env *f, enum verb op,
                                const char *owner)
 {
     return ask(f, op, owner, 1).reply.verdict;
@@ -73,10 +73,10 @@ TEST(memory, clients_of_one_space_exclude_each_other)
     static struct fake_env a, b;
     rig_start(&a, "memory:one");
     rig_start(&b, "memory:one");
-    CHECK(verdict_of(&a, OP_PROPOSE, "a:1") == V_GRANTED);
-    CHECK(verdict_of(&b, OP_PROPOSE, "b:1") == V_BUSY);
-    CHECK(verdict_of(&a, OP_RELEASE, "a:1") == V_GRANTED);
-    CHECK(verdict_of(&b, OP_PROPOSE, "b:1") == V_GRANTED);
+    CHECK(verdict_of(&a, VERB_PROPOSE, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&b, VERB_PROPOSE, "b:1") == V_BUSY);
+    CHECK(verdict_of(&a, VERB_RELEASE, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&b, VERB_PROPOSE, "b:1") == V_GRANTED);
 }
 
 TEST(memory, spaces_of_other_names_are_others)
@@ -85,9 +85,9 @@ TEST(memory, spaces_of_other_names_are_others)
     rig_start(&a, "memory:one");
     rig_start(&b, "memory:two");
     rig_start(&c, "memory:");
-    CHECK(verdict_of(&a, OP_PROPOSE, "a:1") == V_GRANTED);
-    CHECK(verdict_of(&b, OP_PROPOSE, "b:1") == V_GRANTED);
-    CHECK(verdict_of(&c, OP_PROPOSE, "c:1") == V_GRANTED);
+    CHECK(verdict_of(&a, VERB_PROPOSE, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&b, VERB_PROPOSE, "b:1") == V_GRANTED);
+    CHECK(verdict_of(&c, VERB_PROPOSE, "c:1") == V_GRANTED);
 }
 
 TEST(memory, a_space_goes_with_its_last_client)
@@ -95,12 +95,12 @@ TEST(memory, a_space_goes_with_its_last_client)
     static struct fake_env a, b;
     rig_start(&a, "memory:gone");
     rig_start(&b, "memory:gone");
-    CHECK(verdict_of(&a, OP_PROPOSE, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&a, VERB_PROPOSE, "a:1") == V_GRANTED);
     fake_close(&a);
-    CHECK(verdict_of(&b, OP_PROPOSE, "b:1") == V_BUSY);
+    CHECK(verdict_of(&b, VERB_PROPOSE, "b:1") == V_BUSY);
     fake_close(&b);
     rig_start(&b, "memory:gone");
-    CHECK(verdict_of(&b, OP_PROPOSE, "b:1") == V_GRANTED);
+    CHECK(verdict_of(&b, VERB_PROPOSE, "b:1") == V_GRANTED);
 }
 
 TEST(memory, the_link_is_up_at_once_and_tells_the_clock)
@@ -119,7 +119,7 @@ TEST(memory, a_space_may_have_a_clock_that_is_off)
     rig_start(&a, "memory:?clock_ms=-3600000");
     int64_t now_us = hf__clock_wall_us();
     CHECK(a.link_node_us < now_us - 3599 * US_PER_S);
-    CHECK(ask(&a, OP_INSPECT, "a:1", 1).reply.node_us
+    CHECK(ask(&a, VERB_INSPECT, "a:1", 1).reply.node_us
           < now_us - 3590 * US_PER_S);
 }
 
@@ -144,19 +144,19 @@ TEST(memory, a_forked_child_starts_with_no_spaces)
     static struct fake_env a, b;
     int status = 0;
     rig_start(&a, "memory:forked");
-    CHECK(verdict_of(&a, OP_PROPOSE, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&a, VERB_PROPOSE, "a:1") == V_GRANTED);
     pid_t pid = fork();
     if (pid == 0) {
         struct hf_error err;
         hf__backend_memory.forked(a.conn);
         fake_init(&b, &hf__backend_memory);
         if (fake_open(&b, "memory:forked", &err) != HF_OK) _exit(2);
-        _exit(verdict_of(&b, OP_PROPOSE, "b:1") == V_GRANTED ? 0 : 3);
+        _exit(verdict_of(&b, VERB_PROPOSE, "b:1") == V_GRANTED ? 0 : 3);
     }
     CHECK(pid > 0 && waitpid(pid, &status, 0) == pid);
     CHECK(WIFEXITED(status));
     CHECK_INT(WEXITSTATUS(status), 0);
-    CHECK(verdict_of(&a, OP_RENEW, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&a, VERB_RENEW, "a:1") == V_GRANTED);
 }
 
 /* ---- watches ---------------------------------------------------------- */
@@ -167,12 +167,12 @@ TEST(memory, a_release_wakes_who_watches_and_counts_them)
     rig_start(&a, "memory:w");
     rig_start(&b, "memory:w");
     rig_start(&c, "memory:w");
-    CHECK(verdict_of(&a, OP_PROPOSE, "a:1") == V_GRANTED);
-    CHECK(verdict_of(&b, OP_WATCH, "b:1") == V_GRANTED);
-    CHECK(verdict_of(&b, OP_WATCH, "b:1") == V_GRANTED);
-    CHECK(verdict_of(&c, OP_WATCH, "c:1") == V_GRANTED);
-    CHECK_INT(ask(&a, OP_INSPECT, "a:1", 1).info.waiters, 2);
-    CHECK_INT(ask(&a, OP_RELEASE, "a:1", 1).reply.waiters, 2);
+    CHECK(verdict_of(&a, VERB_PROPOSE, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&b, VERB_WATCH, "b:1") == V_GRANTED);
+    CHECK(verdict_of(&b, VERB_WATCH, "b:1") == V_GRANTED);
+    CHECK(verdict_of(&c, VERB_WATCH, "c:1") == V_GRANTED);
+    CHECK_INT(ask(&a, VERB_INSPECT, "a:1", 1).info.waiters, 2);
+    CHECK_INT(ask(&a, VERB_RELEASE, "a:1", 1).reply.waiters, 2);
     fake_wait_wakes(&b, 1);
     fake_wait_wakes(&c, 1);
     CHECK_STR(b.woken, "job");
@@ -185,9 +185,9 @@ TEST(memory, a_failed_release_wakes_nobody)
     static struct fake_env a, b;
     rig_start(&a, "memory:w");
     rig_start(&b, "memory:w");
-    CHECK(verdict_of(&a, OP_PROPOSE, "a:1") == V_GRANTED);
-    CHECK(verdict_of(&b, OP_WATCH, "b:1") == V_GRANTED);
-    CHECK(verdict_of(&a, OP_RELEASE, "x:1") == V_OTHER);
+    CHECK(verdict_of(&a, VERB_PROPOSE, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&b, VERB_WATCH, "b:1") == V_GRANTED);
+    CHECK(verdict_of(&a, VERB_RELEASE, "x:1") == V_OTHER);
     fake_pump(&b, 0);
     CHECK_INT(b.wakes, 0);
 }
@@ -197,13 +197,13 @@ TEST(memory, a_break_wakes_and_an_unwatch_ends_it)
     static struct fake_env a, b;
     rig_start(&a, "memory:w");
     rig_start(&b, "memory:w");
-    CHECK(verdict_of(&a, OP_PROPOSE, "a:1") == V_GRANTED);
-    CHECK(verdict_of(&b, OP_WATCH, "b:1") == V_GRANTED);
-    CHECK(ask(&a, OP_BREAK, "a:1", 0).info.locked);
+    CHECK(verdict_of(&a, VERB_PROPOSE, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&b, VERB_WATCH, "b:1") == V_GRANTED);
+    CHECK(ask(&a, VERB_BREAK, "a:1", 0).info.locked);
     fake_wait_wakes(&b, 1);
-    CHECK(verdict_of(&a, OP_PROPOSE, "a:1") == V_GRANTED);
-    CHECK(verdict_of(&b, OP_UNWATCH, "b:1") == V_GRANTED);
-    CHECK_INT(ask(&a, OP_RELEASE, "a:1", 1).reply.waiters, 0);
+    CHECK(verdict_of(&a, VERB_PROPOSE, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&b, VERB_UNWATCH, "b:1") == V_GRANTED);
+    CHECK_INT(ask(&a, VERB_RELEASE, "a:1", 1).reply.waiters, 0);
     fake_pump(&b, 0);
     CHECK_INT(b.wakes, 1);
 }
@@ -213,10 +213,10 @@ TEST(memory, an_unwatch_takes_back_a_bell_that_rang)
     static struct fake_env a, b;
     rig_start(&a, "memory:w");
     rig_start(&b, "memory:w");
-    CHECK(verdict_of(&a, OP_PROPOSE, "a:1") == V_GRANTED);
-    CHECK(verdict_of(&b, OP_WATCH, "b:1") == V_GRANTED);
-    CHECK(verdict_of(&a, OP_RELEASE, "a:1") == V_GRANTED);
-    CHECK(verdict_of(&b, OP_UNWATCH, "b:1") == V_GRANTED);
+    CHECK(verdict_of(&a, VERB_PROPOSE, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&b, VERB_WATCH, "b:1") == V_GRANTED);
+    CHECK(verdict_of(&a, VERB_RELEASE, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&b, VERB_UNWATCH, "b:1") == V_GRANTED);
     fake_pump(&b, 0);
     CHECK_INT(b.wakes, 0);
 }
@@ -228,19 +228,19 @@ TEST(memory, an_ended_lease_wakes_too_even_if_it_was_renewed_between)
     struct fake_answer answer;
     rig_start(&a, "memory:w");
     rig_start(&b, "memory:w");
-    struct request req = request_of(OP_PROPOSE, "a:1", 1);
+    struct request req = request_of(VERB_PROPOSE, "a:1", 1);
     req.lease_us = 40 * US_PER_MS;
     fake_call(&a, &req, &answer);
     CHECK(answer.reply.verdict == V_GRANTED);
-    CHECK(verdict_of(&b, OP_WATCH, "b:1") == V_GRANTED);
-    CHECK(verdict_of(&b, OP_PROPOSE, "b:1") == V_BUSY);
-    req.op = OP_RENEW;
+    CHECK(verdict_of(&b, VERB_WATCH, "b:1") == V_GRANTED);
+    CHECK(verdict_of(&b, VERB_PROPOSE, "b:1") == V_BUSY);
+    req.verb = VERB_RENEW;
     req.lease_us = 80 * US_PER_MS;
     fake_call(&a, &req, &answer);
     CHECK(answer.reply.verdict == V_GRANTED);
     fake_wait_wakes(&b, 1);
-    CHECK(verdict_of(&b, OP_PROPOSE, "b:1") == V_GRANTED);
-    CHECK(verdict_of(&a, OP_RENEW, "a:1") == V_OTHER);
+    CHECK(verdict_of(&b, VERB_PROPOSE, "b:1") == V_GRANTED);
+    CHECK(verdict_of(&a, VERB_RENEW, "a:1") == V_OTHER);
 }
 
 TEST(memory, many_names_ring_one_bell_and_all_arrive)
@@ -252,20 +252,20 @@ TEST(memory, many_names_ring_one_bell_and_all_arrive)
     for (int i = 0; i < 200; i++) {
         struct fake_answer answer;
         snprintf(names[i], sizeof names[i], "n%d", i);
-        struct request req = request_of(OP_PROPOSE, "a:1", 1);
+        struct request req = request_of(VERB_PROPOSE, "a:1", 1);
         req.name = names[i];
         req.name_len = strlen(names[i]);
         fake_call(&a, &req, &answer);
-        req.op = OP_WATCH;
+        req.verb = VERB_WATCH;
         fake_call(&b, &req, &answer);
-        req.op = OP_RELEASE;
+        req.verb = VERB_RELEASE;
         fake_call(&a, &req, &answer);
         CHECK_INT(answer.reply.waiters, 1);
     }
     fake_wait_wakes(&b, 200);
     fake_pump(&b, 0);
     CHECK_INT(b.wakes, 200);
-    CHECK_INT(hf__backend_memory.process(b.conn, b.fds[0].fd, WATCH_READ), 0);
+    CHECK_INT(hf__backend_memory.process(b.conn, b.fds[0].fd, AWAIT_READ), 0);
 }
 
 /* ---- lists ------------------------------------------------------------ */
@@ -274,11 +274,11 @@ TEST(memory, a_list_is_a_copy_and_matches)
 {
     static struct fake_env a;
     struct fake_answer answer;
-    struct request list = {.op = OP_LIST, .name = "j*"};
+    struct request list = {.verb = VERB_LIST, .name = "j*"};
     rig_start(&a, "memory:l");
     fake_call(&a, &list, &answer);
     CHECK_INT(a.rows_len, 0);
-    CHECK(verdict_of(&a, OP_PROPOSE, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&a, VERB_PROPOSE, "a:1") == V_GRANTED);
     fake_call(&a, &list, &answer);
     CHECK_INT(a.rows_len, 1);
     CHECK_STR(a.rows[0].name, "job");
@@ -294,7 +294,7 @@ TEST(memory, down_answers_unsent_and_says_why)
     rig_start(&a, "memory:d?down=1");
     CHECK(!a.is_up);
     CHECK_INT(a.link_err.status, HF_UNAVAILABLE);
-    struct fake_answer answer = ask(&a, OP_PROPOSE, "a:1", 1);
+    struct fake_answer answer = ask(&a, VERB_PROPOSE, "a:1", 1);
     CHECK(answer.reply.verdict == V_UNSENT);
     CHECK_INT(answer.reply.status, HF_UNAVAILABLE);
     CHECK(strstr(answer.text, "memory:d: down") == answer.text);
@@ -305,11 +305,11 @@ TEST(memory, error_refuses_and_changes_nothing)
     static struct fake_env a, b;
     rig_start(&a, "memory:e?error=100");
     rig_start(&b, "memory:e");
-    struct fake_answer answer = ask(&a, OP_PROPOSE, "a:1", 1);
+    struct fake_answer answer = ask(&a, VERB_PROPOSE, "a:1", 1);
     CHECK(answer.reply.verdict == V_ERROR);
     CHECK_INT(answer.reply.status, HF_UNAVAILABLE);
     CHECK(answer.text[0] != '\0');
-    CHECK(!ask(&b, OP_INSPECT, "b:1", 1).info.locked);
+    CHECK(!ask(&b, VERB_INSPECT, "b:1", 1).info.locked);
 }
 
 TEST(memory, a_delayed_answer_comes_later_but_the_lock_is_taken_at_once)
@@ -319,16 +319,16 @@ TEST(memory, a_delayed_answer_comes_later_but_the_lock_is_taken_at_once)
     rig_start(&a, "memory:s?delay_ms=50");
     rig_start(&b, "memory:s");
     int64_t start_us = hf__clock_us();
-    struct request req = request_of(OP_PROPOSE, "a:1", 1);
+    struct request req = request_of(VERB_PROPOSE, "a:1", 1);
     fake_submit(&a, &req, &answer);
     hf__backend_memory.flush(a.conn);
     CHECK(!answer.is_done);
-    CHECK(verdict_of(&b, OP_PROPOSE, "b:1") == V_BUSY);
+    CHECK(verdict_of(&b, VERB_PROPOSE, "b:1") == V_BUSY);
     fake_wait(&a, &answer);
     CHECK(answer.reply.verdict == V_GRANTED);
     CHECK(hf__clock_us() - start_us >= 50 * US_PER_MS);
-    CHECK_STR(ask(&a, OP_INSPECT, "a:1", 1).info.owner, "a:1");
-    struct request list = {.op = OP_LIST};
+    CHECK_STR(ask(&a, VERB_INSPECT, "a:1", 1).info.owner, "a:1");
+    struct request list = {.verb = VERB_LIST};
     fake_call(&a, &list, &answer);
     CHECK_INT(a.rows_len, 1);
 }
@@ -338,7 +338,7 @@ TEST(memory, an_answer_later_than_the_deadline_is_unknown_at_the_deadline)
     static struct fake_env a;
     struct fake_answer answer;
     rig_start(&a, "memory:s?delay_ms=60000");
-    struct request req = request_of(OP_PROPOSE, "a:1", 1);
+    struct request req = request_of(VERB_PROPOSE, "a:1", 1);
     req.deadline_us = hf__clock_us() + 30 * US_PER_MS;
     fake_call(&a, &req, &answer);
     CHECK(answer.reply.verdict == V_UNKNOWN);
@@ -353,13 +353,13 @@ TEST(memory, a_lost_request_was_carried_out_or_not_and_nobody_knows)
     rig_start(&b, "memory:x");
     for (int i = 0; i < 40; i++) {
         struct fake_answer answer;
-        struct request req = request_of(OP_PROPOSE, "a:1", (uint64_t)i + 1);
+        struct request req = request_of(VERB_PROPOSE, "a:1", (uint64_t)i + 1);
         req.deadline_us = hf__clock_us() + 2 * US_PER_MS;
         fake_call(&a, &req, &answer);
         CHECK(answer.reply.verdict == V_UNKNOWN);
         CHECK_INT(answer.reply.status, HF_UNAVAILABLE);
-        carried_out += ask(&b, OP_INSPECT, "b:1", 1).info.locked;
-        CHECK(verdict_of(&b, OP_BREAK, "b:1") == V_GRANTED);
+        carried_out += ask(&b, VERB_INSPECT, "b:1", 1).info.locked;
+        CHECK(verdict_of(&b, VERB_BREAK, "b:1") == V_GRANTED);
     }
     CHECK(carried_out > 5 && carried_out < 35);
 }
@@ -368,9 +368,9 @@ TEST(memory, expire_makes_a_renewal_find_nothing)
 {
     static struct fake_env a;
     rig_start(&a, "memory:y?expire=100");
-    CHECK(verdict_of(&a, OP_PROPOSE, "a:1") == V_GRANTED);
-    CHECK(verdict_of(&a, OP_RENEW, "a:1") == V_ABSENT);
-    CHECK(!ask(&a, OP_INSPECT, "a:1", 1).info.locked);
+    CHECK(verdict_of(&a, VERB_PROPOSE, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&a, VERB_RENEW, "a:1") == V_ABSENT);
+    CHECK(!ask(&a, VERB_INSPECT, "a:1", 1).info.locked);
 }
 
 /* ---- the end ---------------------------------------------------------- */
@@ -380,8 +380,8 @@ TEST(memory, close_answers_everything_that_is_open)
     static struct fake_env a;
     struct fake_answer late, queued;
     rig_start(&a, "memory:c?delay_ms=60000");
-    struct request one = request_of(OP_PROPOSE, "a:1", 1);
-    struct request two = request_of(OP_RELEASE, "a:1", 1);
+    struct request one = request_of(VERB_PROPOSE, "a:1", 1);
+    struct request two = request_of(VERB_RELEASE, "a:1", 1);
     fake_submit(&a, &one, &late);
     hf__backend_memory.flush(a.conn);
     fake_submit(&a, &two, &queued);
@@ -401,7 +401,7 @@ TEST(memory, without_memory_every_request_is_still_answered)
     CHECK_INT(fake_open(&a, "memory:m", &err), HF_NOMEM);
     rig_start(&a, "memory:m?delay_ms=1");
     a.fail_allocs = 1;
-    struct fake_answer answer = ask(&a, OP_PROPOSE, "a:1", 1);
+    struct fake_answer answer = ask(&a, VERB_PROPOSE, "a:1", 1);
     CHECK(answer.reply.verdict == V_ERROR);
     CHECK_INT(answer.reply.status, HF_NOMEM);
     a.fail_allocs = 0;
@@ -409,11 +409,11 @@ TEST(memory, without_memory_every_request_is_still_answered)
     CHECK_INT(a.allocs_open, 0);
     rig_start(&a, "memory:m");
     a.fail_allocs = 1;
-    CHECK_INT(ask(&a, OP_WATCH, "a:1", 1).reply.status, HF_NOMEM);
-    struct request list = {.op = OP_LIST};
+    CHECK_INT(ask(&a, VERB_WATCH, "a:1", 1).reply.status, HF_NOMEM);
+    struct request list = {.verb = VERB_LIST};
     fake_call(&a, &list, &answer);
     CHECK_INT(answer.reply.status, HF_NOMEM);
-    CHECK(verdict_of(&a, OP_PROPOSE, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&a, VERB_PROPOSE, "a:1") == V_GRANTED);
 }
 
 TEST(memory, open_watches_go_with_the_connection)
@@ -421,10 +421,10 @@ TEST(memory, open_watches_go_with_the_connection)
     static struct fake_env a, b;
     rig_start(&a, "memory:o");
     rig_start(&b, "memory:o");
-    CHECK(verdict_of(&a, OP_PROPOSE, "a:1") == V_GRANTED);
-    CHECK(verdict_of(&b, OP_WATCH, "b:1") == V_GRANTED);
+    CHECK(verdict_of(&a, VERB_PROPOSE, "a:1") == V_GRANTED);
+    CHECK(verdict_of(&b, VERB_WATCH, "b:1") == V_GRANTED);
     fake_close(&b);
     CHECK_INT(b.allocs_open, 0);
     for (int i = 0; i < FAKE_FDS_MAX; i++) CHECK_INT(b.fds[i].events, 0);
-    CHECK_INT(ask(&a, OP_RELEASE, "a:1", 1).reply.waiters, 0);
+    CHECK_INT(ask(&a, VERB_RELEASE, "a:1", 1).reply.waiters, 0);
 }

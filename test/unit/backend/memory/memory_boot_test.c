@@ -30,7 +30,7 @@ static void begin(void)
 
 static struct request boot_of(unsigned flags)
 {
-    return (struct request){.op = OP_BOOT,
+    return (struct request){.verb = VERB_BOOT,
                             .flags = flags,
                             .name = "us",
                             .name_len = 2,
@@ -47,7 +47,7 @@ static enum verdict boot(unsigned flags)
 
 static enum verdict propose_of(unsigned flags, const char *group)
 {
-    struct request req = {.op = OP_PROPOSE,
+    struct request req = {.verb = VERB_PROPOSE,
                           .flags = flags,
                           .name = "job",
                           .name_len = 3,

@@ -22,7 +22,7 @@ TEST(fault, a_plain_url_has_no_faults)
     struct fault_plan plan;
     CHECK_INT(plan_of(&plan, "memory:"), HF_OK);
     for (int i = 0; i < DRAWS; i++) {
-        struct fault_fate fate = hf__memory_fault_draw(&plan, OP_RENEW);
+        struct fault_fate fate = hf__memory_fault_draw(&plan, VERB_RENEW);
         CHECK(!fate.lost && !fate.refused && !fate.expired);
         CHECK_INT(fate.delay_us, 0);
     }
@@ -59,7 +59,7 @@ struct tally {
     uint64_t sum; /* of everything drawn, in order */
 };
 
-static struct tally tally_of(const char *url, enum request_op op)
+static struct tally tally_of(const char *url, enum verb op)
 {
     struct fault_plan plan;
     struct tally t = {.delay_min_us = INT64_MAX};
@@ -86,20 +86,20 @@ static int is_about(int count, int percent)
 
 TEST(fault, percentages_come_out_about_right)
 {
-    CHECK(is_about(tally_of("memory:?error=30", OP_PROPOSE).refused, 30));
-    CHECK(is_about(tally_of("memory:?loss=40", OP_RELEASE).lost, 40));
-    CHECK(is_about(tally_of("memory:?loss=40", OP_PROPOSE).carried_out, 20));
-    CHECK(is_about(tally_of("memory:?expire=10", OP_RENEW).expired, 10));
-    CHECK_INT(tally_of("memory:?expire=100", OP_PROPOSE).expired, 0);
-    CHECK_INT(tally_of("memory:?loss=100", OP_PROPOSE).lost, DRAWS);
+    CHECK(is_about(tally_of("memory:?error=30", VERB_PROPOSE).refused, 30));
+    CHECK(is_about(tally_of("memory:?loss=40", VERB_RELEASE).lost, 40));
+    CHECK(is_about(tally_of("memory:?loss=40", VERB_PROPOSE).carried_out, 20));
+    CHECK(is_about(tally_of("memory:?expire=10", VERB_RENEW).expired, 10));
+    CHECK_INT(tally_of("memory:?expire=100", VERB_PROPOSE).expired, 0);
+    CHECK_INT(tally_of("memory:?loss=100", VERB_PROPOSE).lost, DRAWS);
 }
 
 TEST(fault, delays_stay_in_their_range_and_reach_its_ends)
 {
-    struct tally t = tally_of("memory:?delay_ms=5-7", OP_PROPOSE);
+    struct tally t = tally_of("memory:?delay_ms=5-7", VERB_PROPOSE);
     CHECK(t.delay_min_us >= 5000 && t.delay_min_us < 5200);
     CHECK(t.delay_max_us <= 7000 && t.delay_max_us > 6800);
-    t = tally_of("memory:?delay_ms=20", OP_WATCH);
+    t = tally_of("memory:?delay_ms=20", VERB_WATCH);
     CHECK(t.delay_min_us == 20000 && t.delay_max_us == 20000);
 }
 
@@ -107,13 +107,13 @@ TEST(fault, the_seed_decides_everything)
 {
     const char *one = "memory:?seed=7&loss=20&error=20&delay_ms=0-9";
     const char *other = "memory:?seed=8&loss=20&error=20&delay_ms=0-9";
-    uint64_t sum = tally_of(one, OP_PROPOSE).sum;
-    CHECK(sum == tally_of(one, OP_PROPOSE).sum);
-    CHECK(sum != tally_of(other, OP_PROPOSE).sum);
+    uint64_t sum = tally_of(one, VERB_PROPOSE).sum;
+    CHECK(sum == tally_of(one, VERB_PROPOSE).sum);
+    CHECK(sum != tally_of(other, VERB_PROPOSE).sum);
 }
 
 TEST(fault, watches_are_neither_lost_nor_refused)
 {
-    struct tally t = tally_of("memory:?loss=100&error=100", OP_WATCH);
+    struct tally t = tally_of("memory:?loss=100&error=100", VERB_WATCH);
     CHECK_INT(t.lost + t.refused, 0);
 }

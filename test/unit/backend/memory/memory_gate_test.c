@@ -27,10 +27,10 @@ static void store_begin(void)
     test_cleanup(store_end, NULL);
 }
 
-static struct request request_make(enum request_op op, enum lock_kind kind,
+static struct request request_make(enum verb op, enum lock_kind kind,
                                    const char *owner)
 {
-    struct request req = {.op = op,
+    struct request req = {.verb = op,
                           .kind = kind,
                           .flags = REQ_QUEUE,
                           .name = "a",
@@ -58,7 +58,7 @@ static enum verdict apply(int64_t now_us, struct request req, struct reply *out)
 static enum verdict tally(int64_t now_us, enum tally_do what, int64_t number,
                           uint64_t attempt, unsigned flags, int64_t *left)
 {
-    struct request req = request_make(OP_TALLY, KIND_LATCH, "me:1");
+    struct request req = request_make(VERB_TALLY, KIND_LATCH, "me:1");
     struct reply rep;
     req.tally = what;
     req.number = number;
@@ -108,7 +108,7 @@ TEST(memory_gate, what_was_not_done_is_tried_again)
 
 TEST(memory_gate, only_a_wait_from_before_a_deletion_is_told_of_it)
 {
-    struct request req = request_make(OP_PROPOSE, KIND_LATCH, "me:1");
+    struct request req = request_make(VERB_PROPOSE, KIND_LATCH, "me:1");
     struct reply rep;
     store_begin();
     req.ballot = T0;
@@ -139,7 +139,7 @@ TEST(memory_gate, latches_go_with_the_data)
 
 static enum verdict come(int64_t now_us, const char *owner, struct reply *out)
 {
-    struct request req = request_make(OP_PROPOSE, KIND_BARRIER, owner);
+    struct request req = request_make(VERB_PROPOSE, KIND_BARRIER, owner);
     req.ballot = now_us;
     return apply(now_us, req, out);
 }
@@ -148,7 +148,7 @@ static enum verdict come(int64_t now_us, const char *owner, struct reply *out)
 static enum verdict again(int64_t now_us, const char *owner, int64_t seen_us,
                           struct reply *out)
 {
-    struct request req = request_make(OP_PROPOSE, KIND_BARRIER, owner);
+    struct request req = request_make(VERB_PROPOSE, KIND_BARRIER, owner);
     req.ballot = now_us;
     req.seen_us = seen_us;
     req.round = 2;
@@ -157,7 +157,7 @@ static enum verdict again(int64_t now_us, const char *owner, int64_t seen_us,
 
 static enum verdict leave(int64_t now_us, const char *owner, int64_t ballot)
 {
-    struct request req = request_make(OP_RELEASE, KIND_BARRIER, owner);
+    struct request req = request_make(VERB_RELEASE, KIND_BARRIER, owner);
     req.ballot = ballot;
     return apply(now_us, req, NULL);
 }
@@ -225,7 +225,7 @@ TEST(memory_gate, who_says_that_it_lives_stays)
 
 TEST(memory_gate, a_late_arrival_of_one_that_left_does_not_count)
 {
-    struct request late = request_make(OP_PROPOSE, KIND_BARRIER, "a:1");
+    struct request late = request_make(VERB_PROPOSE, KIND_BARRIER, "a:1");
     store_begin();
     late.ballot = T0 + 1;
     CHECK(come(T0, "a:1", NULL) == V_BUSY);
@@ -238,7 +238,7 @@ TEST(memory_gate, a_late_arrival_of_one_that_left_does_not_count)
 
 TEST(memory_gate, an_arrival_that_is_too_old_does_not_count)
 {
-    struct request old = request_make(OP_PROPOSE, KIND_BARRIER, "a:1");
+    struct request old = request_make(VERB_PROPOSE, KIND_BARRIER, "a:1");
     store_begin();
     old.ballot = T0 - BALLOT_WINDOW_US - 1;
     CHECK(apply(T0, old, NULL) == V_STALE);
@@ -285,7 +285,7 @@ TEST(memory_gate, a_barrier_that_was_forgotten_is_told_to_who_waits)
 
 TEST(memory_gate, a_barrier_that_nobody_uses_ends)
 {
-    struct request lock = request_make(OP_PROPOSE, KIND_PLAIN, "me:1");
+    struct request lock = request_make(VERB_PROPOSE, KIND_PLAIN, "me:1");
     store_begin();
     lock.flags = REQ_SERVER_FENCE;
     lock.ballot = T0;
@@ -298,7 +298,7 @@ TEST(memory_gate, a_barrier_that_nobody_uses_ends)
 
 TEST(memory_gate, an_idle_barrier_takes_another_number_of_parties)
 {
-    struct request three = request_make(OP_PROPOSE, KIND_BARRIER, "c:1");
+    struct request three = request_make(VERB_PROPOSE, KIND_BARRIER, "c:1");
     struct reply rep;
     store_begin();
     three.permits = 3;

@@ -20,10 +20,10 @@ static void store_end(void *arg)
     hf__memory_store_close(store);
 }
 
-static enum verdict ask(int64_t now_us, enum request_op op, uint64_t attempt,
+static enum verdict ask(int64_t now_us, enum verb op, uint64_t attempt,
                         enum tally_do tally, int64_t number)
 {
-    struct request req = {.op = op,
+    struct request req = {.verb = op,
                           .kind = KIND_COUNT,
                           .name = "a",
                           .name_len = 1,
@@ -34,7 +34,7 @@ static enum verdict ask(int64_t now_us, enum request_op op, uint64_t attempt,
                           .window_us = BALLOT_WINDOW_US};
     struct reply rep;
     snprintf(req.owner, sizeof req.owner, "me:1");
-    if (op == OP_TALLY) {
+    if (op == VERB_TALLY) {
         req.tally = tally;
         req.number = number;
     }
@@ -44,7 +44,7 @@ static enum verdict ask(int64_t now_us, enum request_op op, uint64_t attempt,
 
 static enum verdict take(int64_t now_us, uint64_t attempt)
 {
-    return ask(now_us, OP_PROPOSE, attempt, 0, 0);
+    return ask(now_us, VERB_PROPOSE, attempt, 0, 0);
 }
 
 static void begin(int64_t number)
@@ -52,7 +52,7 @@ static void begin(int64_t number)
     store = hf__memory_store_open(&hf__alloc_default);
     CHECK(store != NULL);
     test_cleanup(store_end, NULL);
-    CHECK_INT(ask(T0, OP_TALLY, 1, TALLY_OPEN, number), V_GRANTED);
+    CHECK_INT(ask(T0, VERB_TALLY, 1, TALLY_OPEN, number), V_GRANTED);
 }
 
 TEST(memory_mark, a_copy_is_known_until_its_time_is_over)
@@ -70,8 +70,8 @@ TEST(memory_mark, one_of_very_many_is_known)
     begin(MANY);
     for (uint64_t i = 0; i < MANY; i++) CHECK_INT(take(T0, 2 + i), V_GRANTED);
     CHECK_INT(take(T0, MANY / 2), V_GRANTED);
-    CHECK_INT(ask(T0, OP_RELEASE, MANY / 2, 0, 0), V_GRANTED);
-    CHECK_INT(ask(T0, OP_RELEASE, MANY / 2, 0, 0), V_ABSENT);
+    CHECK_INT(ask(T0, VERB_RELEASE, MANY / 2, 0, 0), V_GRANTED);
+    CHECK_INT(ask(T0, VERB_RELEASE, MANY / 2, 0, 0), V_ABSENT);
 }
 
 /* If each were compared with all before it, this would take an hour. */
@@ -82,7 +82,7 @@ TEST(memory_mark, a_request_costs_the_same_after_very_many)
     begin(1);
     for (uint64_t i = 0; i < MANY; i++) {
         CHECK_INT(take(T0, 2 + 2 * i), V_GRANTED);
-        CHECK_INT(ask(T0, OP_TALLY, 3 + 2 * i, TALLY_ADD, 1), V_GRANTED);
+        CHECK_INT(ask(T0, VERB_TALLY, 3 + 2 * i, TALLY_ADD, 1), V_GRANTED);
     }
     CHECK(hf__clock_us() - began < 60 * US_PER_S);
 }

@@ -73,7 +73,7 @@ static int traffic_tells(enum store_mutation mutation, uint64_t seed)
         struct reply a, b;
         struct request req = traffic_next(&t, now_us);
         /* A break refuses it even if the queue was forgotten. */
-        if (mutation == STORE_MUT_QUEUE_FORGETS_EARLY && req.op == OP_BREAK)
+        if (mutation == STORE_MUT_QUEUE_FORGETS_EARLY && req.verb == VERB_BREAK)
             continue;
         hf__memory_store_apply(p.right, now_us, &req, &a);
         hf__memory_store_apply(p.wrong, now_us, &req, &b);

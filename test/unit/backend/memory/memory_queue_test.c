@@ -31,10 +31,10 @@ static void rig_start(struct rig *r)
 }
 
 /* By `owner`, whose attempts are numbered from its letter. */
-static enum verdict rig_do(struct rig *r, enum request_op op, unsigned flags,
+static enum verdict rig_do(struct rig *r, enum verb op, unsigned flags,
                            const char *owner, uint64_t attempt, int64_t ballot)
 {
-    struct request req = {.op = op,
+    struct request req = {.verb = op,
                           .flags = flags | REQ_SERVER_FENCE,
                           .name = "job",
                           .name_len = 3,
@@ -52,18 +52,19 @@ static enum verdict rig_do(struct rig *r, enum request_op op, unsigned flags,
 
 static enum verdict rig_wait(struct rig *r, const char *owner, uint64_t attempt)
 {
-    return rig_do(r, OP_PROPOSE, REQ_QUEUE, owner, attempt, r->now_us);
+    return rig_do(r, VERB_PROPOSE, REQ_QUEUE, owner, attempt, r->now_us);
 }
 
 static enum verdict rig_try(struct rig *r, const char *owner, uint64_t attempt)
 {
-    return rig_do(r, OP_PROPOSE, 0, owner, attempt, r->now_us);
+    return rig_do(r, VERB_PROPOSE, 0, owner, attempt, r->now_us);
 }
 
 static enum verdict rig_leave(struct rig *r, const char *owner,
                               uint64_t attempt, unsigned flags)
 {
-    return rig_do(r, OP_RELEASE, REQ_QUEUE | flags, owner, attempt, r->now_us);
+    return rig_do(r, VERB_RELEASE, REQ_QUEUE | flags, owner, attempt,
+                  r->now_us);
 }
 
 static const char *rig_holder(struct rig *r)
@@ -103,7 +104,7 @@ TEST(queue, who_cannot_have_it_is_told_to_ask_again)
     CHECK_INT(r.rep.ttl_us, -1);
     CHECK_STR(rig_place(&r, 0), "b:1");
     CHECK_STR(rig_place(&r, 1), "c:1");
-    CHECK(rig_do(&r, OP_INSPECT, 0, "c:1", 0, 0) == V_GRANTED);
+    CHECK(rig_do(&r, VERB_INSPECT, 0, "c:1", 0, 0) == V_GRANTED);
     CHECK_INT(r.rep.info->queued, 2);
     CHECK_INT(r.rep.info->position, 2);
 }
@@ -113,7 +114,7 @@ TEST(queue, a_release_gives_it_to_the_first_for_a_moment)
     static struct rig r;
     struct handoff h;
     rig_queue(&r);
-    CHECK(rig_do(&r, OP_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
+    CHECK(rig_do(&r, VERB_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
     CHECK_STR(rig_holder(&r), "b:1");
     CHECK(hf__memory_store_handed(r.s, &h));
     CHECK_STR(h.owner, "b:1");
@@ -132,7 +133,7 @@ TEST(queue, who_has_asked_just_now_is_given_it_for_its_lease)
     static struct rig r;
     struct handoff h;
     rig_queue_fresh(&r);
-    CHECK(rig_do(&r, OP_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
+    CHECK(rig_do(&r, VERB_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
     CHECK(hf__memory_store_handed(r.s, &h));
     CHECK_STR(h.owner, "b:1");
     CHECK_INT(h.lease_us, 10 * S);
@@ -161,7 +162,7 @@ TEST(queue, a_token_given_is_above_all_that_came_before)
     struct handoff h;
     rig_queue(&r);
     int64_t ahead = r.now_us + 5 * S;
-    CHECK(rig_do(&r, OP_RELEASE, 0, "a:1", 1, ahead) == V_GRANTED);
+    CHECK(rig_do(&r, VERB_RELEASE, 0, "a:1", 1, ahead) == V_GRANTED);
     CHECK(hf__memory_store_handed(r.s, &h));
     CHECK_INT(h.fence, ahead + 1);
 }
@@ -171,7 +172,7 @@ TEST(queue, who_was_given_it_and_asks_has_it_for_its_lease)
     static struct rig r;
     struct handoff h;
     rig_queue(&r);
-    CHECK(rig_do(&r, OP_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
+    CHECK(rig_do(&r, VERB_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
     CHECK(hf__memory_store_handed(r.s, &h));
     int64_t fence = h.fence;
     r.now_us += S;
@@ -185,7 +186,7 @@ TEST(queue, what_was_not_taken_goes_to_the_next_who_is_helped_by_anybody)
 {
     static struct rig r;
     rig_queue(&r);
-    CHECK(rig_do(&r, OP_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
+    CHECK(rig_do(&r, VERB_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
     r.now_us += S;
     CHECK(rig_wait(&r, "c:1", 1) == V_BUSY); /* it keeps its place */
     r.now_us += QUEUE_HANDOFF_US;
@@ -200,7 +201,7 @@ TEST(queue, who_is_silent_for_too_long_is_skipped)
     r.now_us += 2 * S;
     CHECK(rig_wait(&r, "c:1", 1) == V_BUSY);
     r.now_us += 2 * S;
-    CHECK(rig_do(&r, OP_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
+    CHECK(rig_do(&r, VERB_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
     CHECK_STR(rig_holder(&r), "c:1");
 }
 
@@ -228,7 +229,7 @@ TEST(queue, who_leaves_is_not_given_it)
     static struct rig r;
     rig_queue(&r);
     CHECK(rig_leave(&r, "b:1", 1, 0) == V_OTHER);
-    CHECK(rig_do(&r, OP_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
+    CHECK(rig_do(&r, VERB_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
     CHECK_STR(rig_holder(&r), "c:1");
 }
 
@@ -236,7 +237,7 @@ TEST(queue, who_leaves_when_it_was_given_passes_it_on)
 {
     static struct rig r;
     rig_queue(&r);
-    CHECK(rig_do(&r, OP_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
+    CHECK(rig_do(&r, VERB_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
     CHECK(rig_leave(&r, "b:1", 1, 0) == V_GRANTED);
     CHECK_STR(rig_holder(&r), "c:1");
 }
@@ -267,7 +268,7 @@ TEST(queue, a_proposal_that_its_owner_gave_up_gets_no_place)
     rig_queue(&r);
     int64_t late = r.now_us;
     CHECK(rig_leave(&r, "d:1", 1, REQ_UNSURE) == V_OTHER);
-    CHECK(rig_do(&r, OP_PROPOSE, REQ_QUEUE, "d:1", 1, late) == V_STALE);
+    CHECK(rig_do(&r, VERB_PROPOSE, REQ_QUEUE, "d:1", 1, late) == V_STALE);
     CHECK_STR(rig_place(&r, 2), "");
 }
 
@@ -278,7 +279,7 @@ TEST(queue, a_proposal_that_was_followed_by_another_moves_nothing)
     rig_queue(&r);
     int64_t late = r.now_us;
     CHECK(rig_wait(&r, "b:1", 1) == V_BUSY);
-    CHECK(rig_do(&r, OP_PROPOSE, REQ_QUEUE, "b:1", 1, late - 50) == V_STALE);
+    CHECK(rig_do(&r, VERB_PROPOSE, REQ_QUEUE, "b:1", 1, late - 50) == V_STALE);
     CHECK(hf__memory_store_waiter(r.s, "job", 3, 0, &w));
     CHECK_INT(w.ballot, late);
 }
@@ -289,11 +290,11 @@ TEST(queue, a_proposal_that_comes_again_is_answered_again)
     rig_start(&r);
     CHECK(rig_try(&r, "a:1", 1) == V_GRANTED);
     int64_t ballot = r.now_us;
-    CHECK(rig_do(&r, OP_PROPOSE, REQ_QUEUE, "b:1", 1, ballot) == V_BUSY);
-    CHECK(rig_do(&r, OP_PROPOSE, REQ_QUEUE, "b:1", 1, ballot) == V_BUSY);
+    CHECK(rig_do(&r, VERB_PROPOSE, REQ_QUEUE, "b:1", 1, ballot) == V_BUSY);
+    CHECK(rig_do(&r, VERB_PROPOSE, REQ_QUEUE, "b:1", 1, ballot) == V_BUSY);
     CHECK_STR(rig_place(&r, 1), "");
-    CHECK(rig_do(&r, OP_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
-    CHECK(rig_do(&r, OP_PROPOSE, REQ_QUEUE, "b:1", 1, ballot) == V_GRANTED);
+    CHECK(rig_do(&r, VERB_RELEASE, 0, "a:1", 1, 0) == V_GRANTED);
+    CHECK(rig_do(&r, VERB_PROPOSE, REQ_QUEUE, "b:1", 1, ballot) == V_GRANTED);
 }
 
 TEST(queue, a_proposal_that_is_too_old_gets_no_place)
@@ -301,7 +302,7 @@ TEST(queue, a_proposal_that_is_too_old_gets_no_place)
     static struct rig r;
     rig_queue(&r);
     int64_t old = r.now_us - BALLOT_WINDOW_US - S;
-    CHECK(rig_do(&r, OP_PROPOSE, REQ_QUEUE, "d:1", 1, old) == V_STALE);
+    CHECK(rig_do(&r, VERB_PROPOSE, REQ_QUEUE, "d:1", 1, old) == V_STALE);
 }
 
 TEST(queue, a_release_that_comes_late_leaves_the_next_attempt_its_place)
@@ -310,7 +311,7 @@ TEST(queue, a_release_that_comes_late_leaves_the_next_attempt_its_place)
     rig_queue(&r);
     int64_t then = r.now_us;
     CHECK(rig_wait(&r, "b:1", 2) == V_BUSY);
-    CHECK(rig_do(&r, OP_RELEASE, REQ_QUEUE, "b:1", 1, then - 15) == V_OTHER);
+    CHECK(rig_do(&r, VERB_RELEASE, REQ_QUEUE, "b:1", 1, then - 15) == V_OTHER);
     CHECK_STR(rig_place(&r, 1), "b:1");
 }
 

@@ -24,7 +24,7 @@
 static struct request rw_next(struct traffic *t, int64_t now_us)
 {
     struct request req = traffic_next(t, now_us);
-    if (req.op > OP_RELEASE) return req;
+    if (req.verb > VERB_RELEASE) return req;
     req.kind = req.attempt % 2 ? KIND_READ : KIND_WRITE;
     req.flags &= ~(REQ_QUORUM | REQ_DETACHED);
     return req;

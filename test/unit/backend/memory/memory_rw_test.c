@@ -27,10 +27,10 @@ static void begin(void)
     test_cleanup(store_stop, NULL);
 }
 
-static enum verdict ask(int64_t now_us, enum request_op op, int holder,
+static enum verdict ask(int64_t now_us, enum verb op, int holder,
                         enum lock_kind kind, uint64_t attempt, unsigned flags)
 {
-    struct request req = {.op = op,
+    struct request req = {.verb = op,
                           .kind = kind,
                           .flags = REQ_SERVER_FENCE | flags,
                           .name = "a",
@@ -48,24 +48,24 @@ static enum verdict ask(int64_t now_us, enum request_op op, int holder,
 TEST(memory_rw, a_lease_ends_one_reader_and_not_the_others)
 {
     begin();
-    CHECK_INT(ask(T0, OP_PROPOSE, 1, KIND_READ, 1, 0), V_GRANTED);
-    CHECK_INT(ask(T0, OP_PROPOSE, 2, KIND_READ, 2, 0), V_GRANTED);
+    CHECK_INT(ask(T0, VERB_PROPOSE, 1, KIND_READ, 1, 0), V_GRANTED);
+    CHECK_INT(ask(T0, VERB_PROPOSE, 2, KIND_READ, 2, 0), V_GRANTED);
     int64_t later = T0 + LEASE - US_PER_S;
-    CHECK_INT(ask(later, OP_RENEW, 2, KIND_READ, 2, 0), V_GRANTED);
+    CHECK_INT(ask(later, VERB_RENEW, 2, KIND_READ, 2, 0), V_GRANTED);
     CHECK_INT(rep.ttl_us, US_PER_S);
     later = T0 + LEASE + US_PER_S;
-    CHECK_INT(ask(later, OP_RENEW, 1, KIND_READ, 1, 0), V_OTHER);
-    CHECK_INT(ask(later, OP_RENEW, 2, KIND_READ, 2, 0), V_GRANTED);
+    CHECK_INT(ask(later, VERB_RENEW, 1, KIND_READ, 1, 0), V_OTHER);
+    CHECK_INT(ask(later, VERB_RENEW, 2, KIND_READ, 2, 0), V_GRANTED);
     later += LEASE + US_PER_S;
-    CHECK_INT(ask(later, OP_RENEW, 2, KIND_READ, 2, 0), V_ABSENT);
+    CHECK_INT(ask(later, VERB_RENEW, 2, KIND_READ, 2, 0), V_ABSENT);
 }
 
 TEST(memory_rw, a_busy_writer_is_told_the_longest_lease)
 {
     begin();
-    CHECK_INT(ask(T0, OP_PROPOSE, 1, KIND_READ, 1, 0), V_GRANTED);
-    CHECK_INT(ask(T0 + US_PER_S, OP_PROPOSE, 2, KIND_READ, 2, 0), V_GRANTED);
-    CHECK_INT(ask(T0 + US_PER_S, OP_PROPOSE, 3, KIND_WRITE, 3, 0), V_BUSY);
+    CHECK_INT(ask(T0, VERB_PROPOSE, 1, KIND_READ, 1, 0), V_GRANTED);
+    CHECK_INT(ask(T0 + US_PER_S, VERB_PROPOSE, 2, KIND_READ, 2, 0), V_GRANTED);
+    CHECK_INT(ask(T0 + US_PER_S, VERB_PROPOSE, 3, KIND_WRITE, 3, 0), V_BUSY);
     CHECK_INT(rep.ttl_us, LEASE);
     CHECK_INT(rep.poll_us, 0);
 }
@@ -73,7 +73,7 @@ TEST(memory_rw, a_busy_writer_is_told_the_longest_lease)
 /* The reader was let in and did not hear of it: the writer waits for it. */
 TEST(memory_rw, a_reader_who_asks_again_is_not_sent_behind_a_writer)
 {
-    struct request again = {.op = OP_PROPOSE,
+    struct request again = {.verb = VERB_PROPOSE,
                             .kind = KIND_READ,
                             .flags = REQ_SERVER_FENCE | REQ_QUEUE,
                             .name = "a",
@@ -85,8 +85,8 @@ TEST(memory_rw, a_reader_who_asks_again_is_not_sent_behind_a_writer)
                             .lease_us = LEASE,
                             .window_us = 2 * US_PER_S};
     begin();
-    CHECK_INT(ask(T0, OP_PROPOSE, 1, KIND_READ, 1, REQ_QUEUE), V_GRANTED);
-    CHECK_INT(ask(T0, OP_PROPOSE, 2, KIND_WRITE, 2, REQ_QUEUE), V_BUSY);
+    CHECK_INT(ask(T0, VERB_PROPOSE, 1, KIND_READ, 1, REQ_QUEUE), V_GRANTED);
+    CHECK_INT(ask(T0, VERB_PROPOSE, 2, KIND_WRITE, 2, REQ_QUEUE), V_BUSY);
     hf__memory_store_apply(s, T0 + 10, &again, &rep);
     CHECK_INT(rep.verdict, V_GRANTED);
 }
@@ -94,18 +94,18 @@ TEST(memory_rw, a_reader_who_asks_again_is_not_sent_behind_a_writer)
 TEST(memory_rw, a_place_ends_unless_it_is_asked_for)
 {
     begin();
-    CHECK_INT(ask(T0, OP_PROPOSE, 1, KIND_READ, 1, 0), V_GRANTED);
-    CHECK_INT(ask(T0, OP_PROPOSE, 2, KIND_WRITE, 2, REQ_QUEUE), V_BUSY);
+    CHECK_INT(ask(T0, VERB_PROPOSE, 1, KIND_READ, 1, 0), V_GRANTED);
+    CHECK_INT(ask(T0, VERB_PROPOSE, 2, KIND_WRITE, 2, REQ_QUEUE), V_BUSY);
     CHECK_INT(rep.poll_us, PLACE_POLL_US);
-    CHECK_INT(ask(T0, OP_PROPOSE, 3, KIND_READ, 3, 0), V_BUSY);
+    CHECK_INT(ask(T0, VERB_PROPOSE, 3, KIND_READ, 3, 0), V_BUSY);
     CHECK_INT(rep.ttl_us, PLACE_US);
     int64_t later = T0 + US_PER_S;
-    CHECK_INT(ask(later, OP_PROPOSE, 2, KIND_WRITE, 4, REQ_QUEUE), V_BUSY);
+    CHECK_INT(ask(later, VERB_PROPOSE, 2, KIND_WRITE, 4, REQ_QUEUE), V_BUSY);
     later = T0 + PLACE_US;
-    CHECK_INT(ask(later - 2 * US_PER_S, OP_PROPOSE, 3, KIND_READ, 5, 0),
+    CHECK_INT(ask(later - 2 * US_PER_S, VERB_PROPOSE, 3, KIND_READ, 5, 0),
               V_BUSY);
     struct request look = {
-        .op = OP_INSPECT, .kind = KIND_WRITE, .name = "a", .name_len = 1};
+        .verb = VERB_INSPECT, .kind = KIND_WRITE, .name = "a", .name_len = 1};
     snprintf(look.owner, sizeof look.owner, "uuid:2");
     hf__memory_store_apply(s, later, &look, &rep);
     CHECK_INT(rep.info->queued, 1);
@@ -119,41 +119,42 @@ TEST(memory_rw, a_place_ends_unless_it_is_asked_for)
 TEST(memory_rw, a_number_that_was_given_back_is_stale_while_it_is_young)
 {
     begin();
-    CHECK_INT(ask(T0, OP_RELEASE, 1, KIND_READ, 7, 0), V_ABSENT);
-    CHECK_INT(ask(T0 + 1000, OP_PROPOSE, 1, KIND_READ, 7, 0), V_STALE);
+    CHECK_INT(ask(T0, VERB_RELEASE, 1, KIND_READ, 7, 0), V_ABSENT);
+    CHECK_INT(ask(T0 + 1000, VERB_PROPOSE, 1, KIND_READ, 7, 0), V_STALE);
     CHECK_INT(rep.counter, T0 + 7);
     /* Stale because the number is too old now, not because of the release. */
-    CHECK_INT(ask(T0 + 3 * US_PER_S, OP_PROPOSE, 1, KIND_READ, 7, 0), V_STALE);
-    CHECK_INT(ask(T0 + 1000, OP_PROPOSE, 2, KIND_READ, 8, 0), V_GRANTED);
+    CHECK_INT(ask(T0 + 3 * US_PER_S, VERB_PROPOSE, 1, KIND_READ, 7, 0),
+              V_STALE);
+    CHECK_INT(ask(T0 + 1000, VERB_PROPOSE, 2, KIND_READ, 8, 0), V_GRANTED);
 }
 
 TEST(memory_rw, readers_numbers_may_come_in_any_order)
 {
     begin();
-    CHECK_INT(ask(T0 + 1000, OP_PROPOSE, 1, KIND_READ, 9, 0), V_GRANTED);
-    CHECK_INT(ask(T0 + 1000, OP_PROPOSE, 2, KIND_READ, 3, 0), V_GRANTED);
-    CHECK_INT(ask(T0 + 1000, OP_PROPOSE, 3, KIND_READ, 5, 0), V_GRANTED);
+    CHECK_INT(ask(T0 + 1000, VERB_PROPOSE, 1, KIND_READ, 9, 0), V_GRANTED);
+    CHECK_INT(ask(T0 + 1000, VERB_PROPOSE, 2, KIND_READ, 3, 0), V_GRANTED);
+    CHECK_INT(ask(T0 + 1000, VERB_PROPOSE, 3, KIND_READ, 5, 0), V_GRANTED);
 }
 
 TEST(memory_rw, a_later_attempt_of_the_owner_takes_his_own_over)
 {
     begin();
-    CHECK_INT(ask(T0, OP_PROPOSE, 1, KIND_WRITE, 1, 0), V_GRANTED);
-    CHECK_INT(ask(T0, OP_PROPOSE, 1, KIND_WRITE, 2, 0), V_GRANTED);
-    CHECK_INT(ask(T0, OP_PROPOSE, 1, KIND_WRITE, 1, 0), V_STALE);
-    CHECK_INT(ask(T0, OP_RELEASE, 1, KIND_WRITE, 1, 0), V_OTHER);
-    CHECK_INT(ask(T0, OP_RENEW, 1, KIND_WRITE, 2, 0), V_GRANTED);
+    CHECK_INT(ask(T0, VERB_PROPOSE, 1, KIND_WRITE, 1, 0), V_GRANTED);
+    CHECK_INT(ask(T0, VERB_PROPOSE, 1, KIND_WRITE, 2, 0), V_GRANTED);
+    CHECK_INT(ask(T0, VERB_PROPOSE, 1, KIND_WRITE, 1, 0), V_STALE);
+    CHECK_INT(ask(T0, VERB_RELEASE, 1, KIND_WRITE, 1, 0), V_OTHER);
+    CHECK_INT(ask(T0, VERB_RENEW, 1, KIND_WRITE, 2, 0), V_GRANTED);
 }
 
 TEST(memory_rw, a_wiped_store_has_neither_holds_nor_places)
 {
     begin();
-    CHECK_INT(ask(T0, OP_PROPOSE, 1, KIND_READ, 1, 0), V_GRANTED);
-    CHECK_INT(ask(T0, OP_PROPOSE, 2, KIND_WRITE, 2, REQ_QUEUE), V_BUSY);
+    CHECK_INT(ask(T0, VERB_PROPOSE, 1, KIND_READ, 1, 0), V_GRANTED);
+    CHECK_INT(ask(T0, VERB_PROPOSE, 2, KIND_WRITE, 2, REQ_QUEUE), V_BUSY);
     hf__memory_store_wipe(s, 0);
-    CHECK_INT(ask(T0, OP_PROPOSE, 3, KIND_WRITE, 3, 0), V_GRANTED);
+    CHECK_INT(ask(T0, VERB_PROPOSE, 3, KIND_WRITE, 3, 0), V_GRANTED);
     CHECK_INT(hf__memory_store_expire(s, "a", 1), 1);
-    CHECK_INT(ask(T0, OP_PROPOSE, 4, KIND_WRITE, 4, 0), V_GRANTED);
+    CHECK_INT(ask(T0, VERB_PROPOSE, 4, KIND_WRITE, 4, 0), V_GRANTED);
 }
 
 /* ---- memory ------------------------------------------------------------- */
@@ -163,10 +164,10 @@ static int scarce_run(const struct allocator *alloc)
 {
     s = hf__memory_store_open(alloc);
     if (!s) return 0;
-    int is_held = ask(T0, OP_PROPOSE, 1, KIND_READ, 1, 0) == V_GRANTED;
+    int is_held = ask(T0, VERB_PROPOSE, 1, KIND_READ, 1, 0) == V_GRANTED;
     if (!is_held) CHECK_INT(rep.status, HF_NOMEM);
     int is_queued =
-        is_held && ask(T0, OP_PROPOSE, 2, KIND_WRITE, 2, REQ_QUEUE) == V_BUSY;
+        is_held && ask(T0, VERB_PROPOSE, 2, KIND_WRITE, 2, REQ_QUEUE) == V_BUSY;
     if (is_held && !is_queued) CHECK_INT(rep.status, HF_NOMEM);
     hf__memory_store_close(s);
     return is_queued;

@@ -26,10 +26,10 @@ static struct worker workers[THREADS];
 static atomic_long counter; /* read and written apart: the lock must do it */
 static atomic_llong last_fence;
 
-static enum verdict worker_ask(struct worker *w, enum request_op op,
+static enum verdict worker_ask(struct worker *w, enum verb op,
                                struct fake_answer *a)
 {
-    struct request req = {.op = op,
+    struct request req = {.verb = op,
                           .flags = REQ_SERVER_FENCE,
                           .name = "job",
                           .name_len = 3,
@@ -42,7 +42,7 @@ static enum verdict worker_ask(struct worker *w, enum request_op op,
     snprintf(req.owner, sizeof req.owner, "%s", w->owner);
     req.ballot = hf__clock_wall_us();
     if (req.ballot <= w->seen) req.ballot = w->seen + 1;
-    if (op == OP_RELEASE) req.ballot = 0;
+    if (op == VERB_RELEASE) req.ballot = 0;
     w->f.backend->submit(w->f.conn, &req);
     w->f.backend->flush(w->f.conn);
     if (!a->is_done) w->failed = 1; /* a direct backend answers at once */
@@ -54,7 +54,7 @@ static void worker_take(struct worker *w, struct fake_answer *a)
 {
     w->attempt++;
     int64_t end_us = hf__clock_us() + 60 * US_PER_S;
-    while (worker_ask(w, OP_PROPOSE, a) != V_GRANTED && !w->failed) {
+    while (worker_ask(w, VERB_PROPOSE, a) != V_GRANTED && !w->failed) {
         if (a->reply.verdict == V_BUSY) fake_pump(&w->f, 1000);
         if (hf__clock_us() > end_us) w->failed = 1;
     }
@@ -64,14 +64,14 @@ static void *worker_run(void *arg)
 {
     struct worker *w = arg;
     struct fake_answer a;
-    if (worker_ask(w, OP_WATCH, &a) != V_GRANTED) w->failed = 1;
+    if (worker_ask(w, VERB_WATCH, &a) != V_GRANTED) w->failed = 1;
     for (int i = 0; i < ROUNDS && !w->failed; i++) {
         worker_take(w, &a);
         long before = atomic_load_explicit(&counter, memory_order_relaxed);
         if (a.reply.fence <= atomic_load(&last_fence)) w->failed = 1;
         atomic_store(&last_fence, a.reply.fence);
         atomic_store_explicit(&counter, before + 1, memory_order_relaxed);
-        if (worker_ask(w, OP_RELEASE, &a) != V_GRANTED) w->failed = 1;
+        if (worker_ask(w, VERB_RELEASE, &a) != V_GRANTED) w->failed = 1;
     }
     return NULL;
 }
@@ -109,9 +109,9 @@ static void *opener_run(void *arg)
         struct fake_answer a;
         fake_init(&w->f, &hf__backend_memory);
         if (fake_open(&w->f, "memory:door", &err) != HF_OK) w->failed = 1;
-        if (worker_ask(w, OP_WATCH, &a) != V_GRANTED) w->failed = 1;
-        worker_ask(w, OP_PROPOSE, &a);
-        worker_ask(w, OP_RELEASE, &a);
+        if (worker_ask(w, VERB_WATCH, &a) != V_GRANTED) w->failed = 1;
+        worker_ask(w, VERB_PROPOSE, &a);
+        worker_ask(w, VERB_RELEASE, &a);
         fake_close(&w->f);
         if (w->f.allocs_open != 0) w->failed = 1;
     }

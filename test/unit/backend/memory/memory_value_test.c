@@ -28,7 +28,7 @@ static void store_begin(void)
 static struct reply put(int64_t now_us, uint64_t version, uint64_t attempt,
                         const char *text, int64_t life_us)
 {
-    struct request req = {.op = OP_VALUE_WRITE,
+    struct request req = {.verb = VERB_VALUE_WRITE,
                           .name = "a",
                           .name_len = 1,
                           .owner = "me:1",
@@ -45,7 +45,7 @@ static struct reply put(int64_t now_us, uint64_t version, uint64_t attempt,
 
 static struct reply get(int64_t now_us)
 {
-    struct request req = {.op = OP_VALUE_READ, .name = "a", .name_len = 1};
+    struct request req = {.verb = VERB_VALUE_READ, .name = "a", .name_len = 1};
     struct reply rep;
     hf__memory_store_apply(store, now_us, &req, &rep);
     CHECK_INT(rep.verdict, V_GRANTED);
@@ -105,7 +105,7 @@ TEST(memory_value, deleted_tells_no_version)
 
 TEST(memory_value, beside_a_lock_of_its_name_disturbs_nobody)
 {
-    struct request lock = {.op = OP_PROPOSE,
+    struct request lock = {.verb = VERB_PROPOSE,
                            .name = "a",
                            .name_len = 1,
                            .owner = "me:1",

@@ -46,7 +46,7 @@ static void begin(void)
 /* A proposal on its way; the server has read it and what comes behind. */
 static void propose_for(const char *waitaof)
 {
-    req = server_request(OP_PROPOSE, "job", 1, T);
+    req = server_request(VERB_PROPOSE, "job", 1, T);
     req.flags = REQ_SERVER_FENCE;
     req.deadline_us = hf__clock_us() + 5 * US_PER_S;
     fake_submit(&f, &req, &a);
@@ -181,7 +181,7 @@ TEST(redis_aof, a_server_that_cannot_do_it_is_refused)
     redis_begin(&r, NULL);
     snprintf(url, sizeof url, "%s?waitaof=1", r.url);
     server_open(&f, url);
-    req = server_request(OP_PROPOSE, "job", 1, T);
+    req = server_request(VERB_PROPOSE, "job", 1, T);
     fake_call(&f, &req, &a);
     CHECK_INT(a.reply.verdict, V_UNSENT);
     CHECK_INT(a.reply.status, HF_UNSUPPORTED);
@@ -208,7 +208,7 @@ static void logged_propose(void)
     redis_begin(&logged, args);
     snprintf(url, sizeof url, "%s?waitaof=1", logged.url);
     server_open(&f, url);
-    req = server_request(OP_PROPOSE, "job", 1, hf__clock_wall_us());
+    req = server_request(VERB_PROPOSE, "job", 1, hf__clock_wall_us());
     req.flags = REQ_SERVER_FENCE;
     fake_call(&f, &req, &a);
 }

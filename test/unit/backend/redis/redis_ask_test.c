@@ -63,7 +63,7 @@ static void ask(unsigned flags, const char *said)
     f.env.reply = reply_keep;
     greet(&s);
     server_wait_link(&f, 1);
-    req = server_request(OP_PRIMARY, "m", 1, 1);
+    req = server_request(VERB_PRIMARY, "m", 1, 1);
     req.flags = flags;
     fake_submit(&f, &req, &a);
     f.backend->flush(f.conn);
@@ -171,7 +171,7 @@ static void begin_two(void)
 
 static void propose(const char *name)
 {
-    req = server_request(OP_PROPOSE, name, 1, server_clock(&f));
+    req = server_request(VERB_PROPOSE, name, 1, server_clock(&f));
     req.deadline_us = hf__clock_us() + 2 * US_PER_S;
     fake_call(&f, &req, &a);
 }

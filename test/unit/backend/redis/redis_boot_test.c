@@ -30,7 +30,7 @@ static void begin(void)
 
 static enum verdict boot(unsigned flags, const char *group)
 {
-    struct request req = {.op = OP_BOOT,
+    struct request req = {.verb = VERB_BOOT,
                           .flags = flags,
                           .name = group,
                           .name_len = strlen(group),
@@ -43,7 +43,7 @@ static enum verdict boot(unsigned flags, const char *group)
 static enum verdict propose(const char *name, unsigned flags)
 {
     struct request req =
-        server_request(OP_PROPOSE, name, 1, server_clock(&f) + US_PER_S);
+        server_request(VERB_PROPOSE, name, 1, server_clock(&f) + US_PER_S);
     req.flags = flags;
     return server_do(&f, req, &a);
 }
@@ -110,7 +110,7 @@ TEST(redis_boot, with_a_marker_a_proposal_of_a_quorum_is_accepted)
 static struct request vote(int64_t ahead_us)
 {
     struct request req =
-        server_request(OP_PROPOSE, "job", 1, server_clock(&f) + ahead_us);
+        server_request(VERB_PROPOSE, "job", 1, server_clock(&f) + ahead_us);
     req.flags = REQ_QUORUM;
     return req;
 }
@@ -402,7 +402,7 @@ TEST(redis_boot, who_is_denied_info_makes_nobody_else_wait)
     static struct fake_env other;
     begin_blind();
     server_connect(&other, r.url);
-    struct request req = {.op = OP_BOOT,
+    struct request req = {.verb = VERB_BOOT,
                           .flags = REQ_BOOT_NEW,
                           .name = "us",
                           .name_len = 2,
@@ -446,7 +446,7 @@ static const char decided[] =
 
 static struct request boot_start(void)
 {
-    return (struct request){.op = OP_BOOT,
+    return (struct request){.verb = VERB_BOOT,
                             .name = "us",
                             .name_len = 2,
                             .lease_us = LEASE,

@@ -198,7 +198,7 @@ static int trap_is_sprung(void)
  * to. */
 static void proposal_is_denied(void)
 {
-    req = server_request(OP_PROPOSE, "job", 1, 42);
+    req = server_request(VERB_PROPOSE, "job", 1, 42);
     CHECK_INT(server_do(&f, req, &a), V_UNSENT);
     CHECK_INT(a.reply.status, HF_DENIED);
     if (!strstr(a.text, "redirect")) TEST_FAIL("\"%s\"", a.text);
@@ -227,7 +227,7 @@ TEST(redis_bounds, nor_is_one_at_a_longer_address)
 TEST(redis_bounds, a_node_that_is_allowed_is_called_with_the_password)
 {
     cluster_begin("&redirect=listed&redirect_hosts=127.0.0.1", "127.0.0.1");
-    req = server_request(OP_PROPOSE, "job", 1, 42);
+    req = server_request(VERB_PROPOSE, "job", 1, 42);
     fake_submit(&f, &req, &a);
     f.backend->flush(f.conn);
     script_accept(&trap, &f);
@@ -239,7 +239,7 @@ TEST(redis_bounds, a_redirected_request_does_not_leave_the_network)
 {
     char text[80];
     cluster_begin("", "localhost");
-    req = server_request(OP_PROPOSE, "job", 1, 42);
+    req = server_request(VERB_PROPOSE, "job", 1, 42);
     fake_submit(&f, &req, &a);
     f.backend->flush(f.conn);
     script_accept(&trap, &f);

@@ -73,7 +73,7 @@ static void refuse(struct request *req, struct fake_answer *answer,
 
 TEST(redis_cluster_answer, a_list_that_is_put_off_may_go_on_where_it_was)
 {
-    struct request req = {.op = OP_LIST, .cursor = SECOND | 5, .owner = ""};
+    struct request req = {.verb = VERB_LIST, .cursor = SECOND | 5, .owner = ""};
     begin();
     req.deadline_us = f.env.now(&f.env) + 10 * US_PER_S;
     refuse(&req, &a, "-LOADING the data\r\n");
@@ -82,7 +82,7 @@ TEST(redis_cluster_answer, a_list_that_is_put_off_may_go_on_where_it_was)
 
 TEST(redis_cluster_answer, a_map_that_was_refused_once_is_good_afterwards)
 {
-    struct request req = server_request(OP_PROPOSE, "job", 1, 42);
+    struct request req = server_request(VERB_PROPOSE, "job", 1, 42);
     begin();
     refuse(&req, &a, "-CLUSTERDOWN for a moment\r\n");
     script_expect(&s, &f, "SLOTS\r\n");
@@ -95,8 +95,8 @@ TEST(redis_cluster_answer, a_map_that_was_refused_once_is_good_afterwards)
 /* A new master serves nothing yet by the map while slots are moved to it. */
 TEST(redis_cluster_answer, a_map_leaves_alone_who_was_asked_and_is_not_up_yet)
 {
-    struct request asked = server_request(OP_RENEW, "job", 1, 42);
-    struct request other = server_request(OP_PROPOSE, "job", 1, 42);
+    struct request asked = server_request(VERB_RENEW, "job", 1, 42);
+    struct request other = server_request(VERB_PROPOSE, "job", 1, 42);
     char text[64];
     begin();
     script_begin(&t);

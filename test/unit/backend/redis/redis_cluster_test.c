@@ -48,7 +48,7 @@ TEST(redis_cluster, requests_may_come_before_the_map_is_known)
     open_at(c.url);
     for (int i = 0; i < 8; i++) {
         snprintf(names[i], sizeof names[i], "n%d", i);
-        reqs[i] = server_request(OP_PROPOSE, names[i], 1, server_clock(&f));
+        reqs[i] = server_request(VERB_PROPOSE, names[i], 1, server_clock(&f));
         fake_submit(&f, &reqs[i], &a[i]);
     }
     f.backend->flush(f.conn);
@@ -72,8 +72,8 @@ TEST(redis_cluster, a_release_of_what_was_not_sent_is_not_sent_either)
     open_at(url);
     server_wait_link(&f, 1);
     cluster_rig_stop(&c, at);
-    propose = server_request(OP_PROPOSE, "job", 1, server_clock(&f));
-    release = server_request(OP_RELEASE, "job", 1, propose.ballot);
+    propose = server_request(VERB_PROPOSE, "job", 1, server_clock(&f));
+    release = server_request(VERB_RELEASE, "job", 1, propose.ballot);
     fake_submit(&f, &propose, &proposed);
     f.backend->flush(f.conn);
     fake_submit(&f, &release, &released);
@@ -88,8 +88,8 @@ TEST(redis_cluster, a_release_of_what_was_not_sent_is_not_sent_either)
 TEST(redis_cluster, what_waits_when_it_is_closed_is_answered)
 {
     static struct fake_answer a, b;
-    struct request one = server_request(OP_PROPOSE, "job", 1, 1);
-    struct request two = server_request(OP_WATCH, "job", 1, 1);
+    struct request one = server_request(VERB_PROPOSE, "job", 1, 1);
+    struct request two = server_request(VERB_WATCH, "job", 1, 1);
     char url[64];
     rig_begin_at("memory:");
     snprintf(url, sizeof url, "redis-cluster://127.0.0.1:%d",
@@ -107,9 +107,9 @@ TEST(redis_cluster, what_waits_when_it_is_closed_is_answered)
 TEST(redis_cluster, a_watch_that_is_ended_before_it_stands_leaves_nothing)
 {
     static struct fake_answer a, b, d;
-    struct request one = server_request(OP_WATCH, "job", 1, 1);
-    struct request two = server_request(OP_UNWATCH, "job", 1, 1);
-    struct request again = server_request(OP_WATCH, "job", 1, 1);
+    struct request one = server_request(VERB_WATCH, "job", 1, 1);
+    struct request two = server_request(VERB_UNWATCH, "job", 1, 1);
+    struct request again = server_request(VERB_WATCH, "job", 1, 1);
     cluster_rig_begin(&c, 3, 0);
     open_at(c.url);
     server_wait_link(&f, 1);
@@ -128,7 +128,7 @@ TEST(redis_cluster, a_watch_that_is_ended_before_it_stands_leaves_nothing)
                                          "redisson_lock__channel:{job}"),
                  "\n1")
           != NULL);
-    struct request end = server_request(OP_UNWATCH, "job", 1, 1);
+    struct request end = server_request(VERB_UNWATCH, "job", 1, 1);
     fake_call(&f, &end, &d);
     fake_close(&f);
     CHECK_INT(f.allocs_open, 0);
@@ -146,12 +146,12 @@ TEST(redis_cluster, a_watch_that_is_ended_as_its_slot_goes_disturbs_no_other)
     do snprintf(other, sizeof other, "other%d", i++);
     while (cluster_rig_at(&c, other) != from);
     open_at(c.url);
-    server_do(&f, server_request(OP_WATCH, "job", 1, 1), &a);
-    server_do(&f, server_request(OP_WATCH, other, 1, 1), &a);
+    server_do(&f, server_request(VERB_WATCH, "job", 1, 1), &a);
+    server_do(&f, server_request(VERB_WATCH, other, 1, 1), &a);
     CHECK_INT(a.reply.verdict, V_GRANTED);
     cluster_rig_move(&c, cluster_rig_slot(&c, "job"), from, (from + 1) % 3);
-    server_do(&f, server_request(OP_UNWATCH, "job", 1, 1), &a);
-    server_do(&f, server_request(OP_WATCH, "job", 1, 1), &a);
+    server_do(&f, server_request(VERB_UNWATCH, "job", 1, 1), &a);
+    server_do(&f, server_request(VERB_WATCH, "job", 1, 1), &a);
     CHECK_INT(a.reply.verdict, V_GRANTED);
     /* If the link had been given up, messages could have been missed. */
     server_pump_ms(&f, 300);
@@ -170,7 +170,7 @@ TEST(redis_cluster, a_map_that_is_right_is_asked_for_once)
         char name[16];
         snprintf(name, sizeof name, "n%d", i);
         struct request req =
-            server_request(OP_PROPOSE, name, 1, server_clock(&f));
+            server_request(VERB_PROPOSE, name, 1, server_clock(&f));
         fake_call(&f, &req, &a);
         CHECK_INT(a.reply.verdict, V_GRANTED);
     }
@@ -191,13 +191,13 @@ TEST(redis_cluster, a_master_that_hands_over_is_said_to_be_replaced)
     cluster_rig_begin(&c, 3, 1);
     int at = cluster_rig_at(&c, "job");
     open_at(c.url);
-    server_do(&f, server_request(OP_PROPOSE, "job", 1, server_clock(&f)), &a);
+    server_do(&f, server_request(VERB_PROPOSE, "job", 1, server_clock(&f)), &a);
     CHECK_INT(a.reply.verdict, V_GRANTED);
     int64_t end_us = hf__clock_us() + FAKE_WAIT_MS * US_PER_MS;
     redis_say(&c.nodes[at + 3], "CLUSTER FAILOVER");
     while (f.warnings == 0) {
         CHECK(hf__clock_us() < end_us);
-        server_do(&f, server_request(OP_RENEW, "job", 1, 1), &a);
+        server_do(&f, server_request(VERB_RENEW, "job", 1, 1), &a);
         server_pump_ms(&f, 50);
     }
     CHECK_INT(a.reply.verdict, V_GRANTED);
@@ -208,7 +208,7 @@ TEST(redis_cluster, a_master_that_hands_over_is_said_to_be_replaced)
 TEST(redis_cluster, a_node_of_it_is_refused_as_a_member_of_a_quorum)
 {
     static struct fake_answer a;
-    struct request req = {.op = OP_BOOT,
+    struct request req = {.verb = VERB_BOOT,
                           .name = "us",
                           .name_len = 2,
                           .info = "before",

@@ -22,12 +22,12 @@ static void begin(void)
 
 static enum verdict inspect(const char *name)
 {
-    return server_do(&f, server_request(OP_INSPECT, name, 0, 0), &a);
+    return server_do(&f, server_request(VERB_INSPECT, name, 0, 0), &a);
 }
 
 static int list(const char *pattern)
 {
-    struct request req = server_request(OP_LIST, pattern, 0, 0);
+    struct request req = server_request(VERB_LIST, pattern, 0, 0);
     f.rows_len = 0;
     do {
         CHECK_INT(server_do(&f, req, &a), V_GRANTED);
@@ -51,9 +51,9 @@ TEST(redis_info, our_lock_tells_who_has_it_and_since_when)
 {
     begin();
     int64_t t = server_clock(&f);
-    struct request req = server_request(OP_PROPOSE, "job", 1, t);
+    struct request req = server_request(VERB_PROPOSE, "job", 1, t);
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
-    req.op = OP_RENEW;
+    req.verb = VERB_RENEW;
     req.count = 3;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     int64_t granted_ms = a.reply.node_us / US_PER_MS;
@@ -78,7 +78,8 @@ TEST(redis_info, our_lock_tells_who_has_it_and_since_when)
 TEST(redis_info, a_detached_hold_is_shown_as_one)
 {
     begin();
-    struct request req = server_request(OP_PROPOSE, "job", 1, server_clock(&f));
+    struct request req =
+        server_request(VERB_PROPOSE, "job", 1, server_clock(&f));
     req.flags = REQ_DETACHED;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     CHECK_INT(inspect("job"), V_GRANTED);
@@ -90,7 +91,8 @@ TEST(redis_info, a_detached_hold_is_shown_as_one)
 TEST(redis_info, somebody_elses_lock_is_not_mine)
 {
     begin();
-    struct request req = server_request(OP_PROPOSE, "job", 1, server_clock(&f));
+    struct request req =
+        server_request(VERB_PROPOSE, "job", 1, server_clock(&f));
     snprintf(req.owner, sizeof req.owner, "%s", JAVA);
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     CHECK_INT(inspect("job"), V_GRANTED);
@@ -169,7 +171,7 @@ TEST(redis_info, waiters_are_those_who_subscribed)
     static struct fake_env g;
     begin();
     server_connect(&g, r.url);
-    CHECK_INT(server_do(&g, server_request(OP_WATCH, "job", 0, 0), &a),
+    CHECK_INT(server_do(&g, server_request(VERB_WATCH, "job", 0, 0), &a),
               V_GRANTED);
     CHECK_INT(inspect("job"), V_GRANTED);
     CHECK_INT(a.info.waiters, 1);
@@ -192,9 +194,9 @@ TEST(redis_info, list_tells_the_waiters_of_each_lock)
     server_connect(&h, r.url);
     for (int i = 0; i < 3; i++) {
         struct request req =
-            server_request(OP_PROPOSE, names[i], 1, server_clock(&f));
+            server_request(VERB_PROPOSE, names[i], 1, server_clock(&f));
         CHECK_INT(server_do(&f, req, &a), V_GRANTED);
-        req.op = OP_WATCH;
+        req.verb = VERB_WATCH;
         if (i > 0) CHECK_INT(server_do(&g, req, &a), V_GRANTED);
         if (i > 1) CHECK_INT(server_do(&h, req, &a), V_GRANTED);
     }
@@ -215,7 +217,7 @@ TEST(redis_info, list_finds_all_locks_and_nothing_else)
         /* Anew each time: on a busy machine a number is too old soon. */
         int64_t t = server_clock(&f);
         snprintf(name, sizeof name, "job:%d", i);
-        struct request req = server_request(OP_PROPOSE, name, 1, t);
+        struct request req = server_request(VERB_PROPOSE, name, 1, t);
         if (i == 7) seventh = t;
         CHECK_INT(server_do(&f, req, &a), V_GRANTED);
         redis_say(&r, "HSET user:%d name Ann age 7", i);

@@ -29,13 +29,13 @@ static int64_t clock_us(void)
 
 static enum verdict propose(const char *name, uint64_t attempt, int64_t ballot)
 {
-    struct request req = server_request(OP_PROPOSE, name, attempt, ballot);
+    struct request req = server_request(VERB_PROPOSE, name, attempt, ballot);
     return server_do(&f, req, &a);
 }
 
 static enum verdict release(const char *name, uint64_t attempt, int64_t ballot)
 {
-    struct request req = server_request(OP_RELEASE, name, attempt, ballot);
+    struct request req = server_request(VERB_RELEASE, name, attempt, ballot);
     return server_do(&f, req, &a);
 }
 
@@ -77,12 +77,12 @@ TEST(redis_layout, with_the_flag_the_fence_is_at_least_the_servers_clock)
 {
     begin();
     struct request req =
-        server_request(OP_PROPOSE, "job", 7, clock_us() - US_PER_S);
+        server_request(VERB_PROPOSE, "job", 7, clock_us() - US_PER_S);
     req.flags = REQ_SERVER_FENCE;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     CHECK_INT(a.reply.fence, a.reply.node_us);
     CHECK_INT(redis_number(&r, "GET redisson_lock_token:{job}"), a.reply.fence);
-    req = server_request(OP_PROPOSE, "jab", 7, clock_us() + US_PER_S);
+    req = server_request(VERB_PROPOSE, "jab", 7, clock_us() + US_PER_S);
     req.flags = REQ_SERVER_FENCE;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     CHECK_INT(a.reply.fence, req.ballot);
@@ -112,7 +112,7 @@ TEST(redis_layout, a_repeated_proposal_gets_the_same_answer_and_moves_nothing)
 {
     begin();
     int64_t t = clock_us();
-    struct request req = server_request(OP_PROPOSE, "job", 7, t);
+    struct request req = server_request(VERB_PROPOSE, "job", 7, t);
     req.flags = REQ_SERVER_FENCE;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     int64_t fence = a.reply.fence;
@@ -222,7 +222,7 @@ TEST(redis_layout, a_block_of_tokens_is_kept_in_the_counter)
 {
     begin();
     int64_t t = clock_us() + US_PER_S;
-    struct request req = server_request(OP_PROPOSE, "job", 7, t);
+    struct request req = server_request(VERB_PROPOSE, "job", 7, t);
     req.flags |= REQ_SERVER_FENCE;
     req.block = 64;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
@@ -238,7 +238,7 @@ TEST(redis_layout, a_hushed_release_frees_it_and_counts_who_listens)
     begin();
     int64_t t = clock_us();
     CHECK_INT(propose("job", 7, t), V_GRANTED);
-    struct request req = server_request(OP_RELEASE, "job", 7, t);
+    struct request req = server_request(VERB_RELEASE, "job", 7, t);
     req.flags |= REQ_HUSHED;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     CHECK_INT(a.reply.waiters, 0);
@@ -251,7 +251,7 @@ TEST(redis_layout, renew_sets_the_lease_and_the_count_and_tells_what_was_left)
     int64_t t = clock_us();
     CHECK_INT(propose("job", 7, t), V_GRANTED);
     redis_say(&r, "PEXPIRE job 4000");
-    struct request req = server_request(OP_RENEW, "job", 7, t);
+    struct request req = server_request(VERB_RENEW, "job", 7, t);
     req.count = 3;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     CHECK(a.reply.ttl_us > 0 && a.reply.ttl_us <= 4 * US_PER_S);
@@ -264,12 +264,12 @@ TEST(redis_layout, renew_compares_owner_and_attempt)
 {
     begin();
     int64_t t = clock_us();
-    struct request req = server_request(OP_RENEW, "job", 7, t);
+    struct request req = server_request(VERB_RENEW, "job", 7, t);
     CHECK_INT(server_do(&f, req, &a), V_ABSENT);
     CHECK_INT(propose("job", 8, t), V_GRANTED);
     redis_say(&r, "PEXPIRE job 4000");
     CHECK_INT(server_do(&f, req, &a), V_OTHER);
-    req = server_request(OP_RENEW, "job", 8, t);
+    req = server_request(VERB_RENEW, "job", 8, t);
     snprintf(req.owner, sizeof req.owner, "other:1");
     CHECK_INT(server_do(&f, req, &a), V_OTHER);
     CHECK(redis_number(&r, "PTTL job") <= 4000);
@@ -280,8 +280,8 @@ TEST(redis_layout, a_foreign_type_is_a_conflict_and_stays)
     begin();
     redis_say(&r, "RPUSH job x");
     int64_t t = clock_us();
-    enum request_op ops[] = {OP_PROPOSE, OP_RENEW, OP_RELEASE, OP_BREAK,
-                             OP_INSPECT};
+    enum verb ops[] = {VERB_PROPOSE, VERB_RENEW, VERB_RELEASE, VERB_BREAK,
+                       VERB_INSPECT};
     for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++) {
         CHECK_INT(server_do(&f, server_request(ops[i], "job", 7, t), &a),
                   V_ERROR);
@@ -325,7 +325,7 @@ TEST(redis_layout, break_frees_it_and_raises_the_counter)
     begin();
     int64_t t = clock_us() + US_PER_S;
     CHECK_INT(propose("job", 7, t), V_GRANTED);
-    struct request req = server_request(OP_BREAK, "job", 0, 0);
+    struct request req = server_request(VERB_BREAK, "job", 0, 0);
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     CHECK_INT(a.info.locked, 1);
     CHECK_INT(redis_number(&r, "EXISTS job"), 0);
@@ -338,7 +338,7 @@ TEST(redis_layout, break_leaves_a_hash_that_is_no_lock_alone)
 {
     begin();
     redis_say(&r, "HSET job name Ann age 7");
-    struct request req = server_request(OP_BREAK, "job", 0, 0);
+    struct request req = server_request(VERB_BREAK, "job", 0, 0);
     CHECK_INT(server_do(&f, req, &a), V_ERROR);
     CHECK_INT(a.reply.status, HF_CONFLICT);
     CHECK_INT(redis_number(&r, "HLEN job"), 2);

@@ -161,7 +161,7 @@ static void rig_begin(void)
     r.timer_us = TIME_NEVER;
     r.now_us = 1000;
     r.env = (struct backend_env){
-        .watch = env_watch, .timer = env_timer, .now = env_now};
+        .await_fd = env_watch, .timer = env_timer, .now = env_now};
     closed_badly = 0;
     hf__redis_inner_init(&r.inners, &r.env, &hooks);
     test_cleanup(rig_end, NULL);
@@ -204,10 +204,10 @@ TEST(redis_nest, a_timer_runs_only_those_that_are_due)
 TEST(redis_nest, a_descriptor_leads_to_the_one_that_watches_it)
 {
     rig_begin();
-    r.a.env.watch(&r.a.env, 7, WATCH_READ);
-    r.b.env.watch(&r.b.env, 8, WATCH_READ);
+    r.a.env.await_fd(&r.a.env, 7, AWAIT_READ);
+    r.b.env.await_fd(&r.b.env, 8, AWAIT_READ);
     CHECK_INT(r.watched_fd, 8);
-    CHECK(hf__redis_inner_process(&r.inners, 7, WATCH_READ));
+    CHECK(hf__redis_inner_process(&r.inners, 7, AWAIT_READ));
     CHECK_INT(r.a.conn->processed_fd, 7);
     CHECK_INT(r.b.conn->processed, 0);
 }
@@ -215,15 +215,15 @@ TEST(redis_nest, a_descriptor_leads_to_the_one_that_watches_it)
 TEST(redis_nest, a_descriptor_that_nobody_watches_is_a_false_alarm)
 {
     rig_begin();
-    r.a.env.watch(&r.a.env, 7, WATCH_READ);
-    r.a.env.watch(&r.a.env, 7, 0);
-    CHECK(!hf__redis_inner_process(&r.inners, 7, WATCH_READ));
+    r.a.env.await_fd(&r.a.env, 7, AWAIT_READ);
+    r.a.env.await_fd(&r.a.env, 7, 0);
+    CHECK(!hf__redis_inner_process(&r.inners, 7, AWAIT_READ));
     CHECK_INT(r.a.conn->processed, 0);
 }
 
 TEST(redis_nest, only_what_was_submitted_to_is_flushed)
 {
-    struct request req = {.op = OP_RENEW};
+    struct request req = {.verb = VERB_RENEW};
     rig_begin();
     hf__redis_inner_submit(&r.b, &req);
     hf__redis_inner_flush(&r.inners);
@@ -242,25 +242,25 @@ TEST(redis_nest, what_was_touched_is_flushed_though_nothing_was_submitted)
 
 TEST(redis_nest, what_a_reply_sends_elsewhere_goes_out_in_the_same_call)
 {
-    struct request req = {.op = OP_RENEW};
+    struct request req = {.verb = VERB_RENEW};
     rig_begin();
-    r.a.env.watch(&r.a.env, 7, WATCH_READ);
+    r.a.env.await_fd(&r.a.env, 7, AWAIT_READ);
     hf__redis_inner_submit(&r.a, &req);
     r.resubmit_to = &r.b;
-    CHECK(hf__redis_inner_process(&r.inners, 7, WATCH_READ));
+    CHECK(hf__redis_inner_process(&r.inners, 7, AWAIT_READ));
     CHECK(r.b.conn->held == &req);
     CHECK_INT(r.b.conn->flushes, 1);
 }
 
 TEST(redis_nest, one_that_is_dropped_by_its_own_reply_is_closed_behind_it)
 {
-    struct request req = {.op = OP_RENEW};
+    struct request req = {.verb = VERB_RENEW};
     rig_begin();
-    r.a.env.watch(&r.a.env, 7, WATCH_READ);
+    r.a.env.await_fd(&r.a.env, 7, AWAIT_READ);
     inner_timer(&r.a, 2000);
     hf__redis_inner_submit(&r.a, &req);
     r.drop_on_reply = &r.a;
-    CHECK(hf__redis_inner_process(&r.inners, 7, WATCH_READ));
+    CHECK(hf__redis_inner_process(&r.inners, 7, AWAIT_READ));
     CHECK_INT(r.drops, 1);
     CHECK(!closed_badly);
     CHECK(r.inners.first == &r.b && !r.b.next);
@@ -269,7 +269,7 @@ TEST(redis_nest, one_that_is_dropped_by_its_own_reply_is_closed_behind_it)
 
 TEST(redis_nest, what_was_open_on_a_dropped_one_may_be_sent_elsewhere)
 {
-    struct request req = {.op = OP_RENEW};
+    struct request req = {.verb = VERB_RENEW};
     rig_begin();
     hf__redis_inner_submit(&r.a, &req);
     hf__redis_inner_flush(&r.inners);

@@ -29,7 +29,7 @@ static void begin(void)
 }
 
 /* Send a request, and let the server answer it with this. */
-static void answer(enum request_op op, enum lock_kind kind, unsigned flags,
+static void answer(enum verb op, enum lock_kind kind, unsigned flags,
                    const char *said)
 {
     req = server_request(op, "job", 1, T);
@@ -37,10 +37,10 @@ static void answer(enum request_op op, enum lock_kind kind, unsigned flags,
     req.flags = flags;
     req.permits = 1;
     req.deadline_us = hf__clock_us() + 30 * US_PER_S;
-    if (op == OP_TALLY || op == OP_VALUE_READ) req.ballot = 0;
+    if (op == VERB_TALLY || op == VERB_VALUE_READ) req.ballot = 0;
     fake_submit(&f, &req, &a);
     f.backend->flush(f.conn);
-    script_expect(&s, &f, op == OP_BOOT ? "CONFIG" : "EVALSHA");
+    script_expect(&s, &f, op == VERB_BOOT ? "CONFIG" : "EVALSHA");
     script_say(&s, said);
     fake_wait(&f, &a);
 }
@@ -60,22 +60,22 @@ static void check_refused(const char *why)
 TEST(redis_number, a_token_that_a_guard_could_not_pass_on_is_refused)
 {
     begin();
-    answer(OP_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE, ":" MOST "\r\n");
+    answer(VERB_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE, ":" MOST "\r\n");
     check_refused(FENCE);
-    answer(OP_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE, ":" PAST_END "\r\n");
+    answer(VERB_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE, ":" PAST_END "\r\n");
     check_refused(FENCE);
-    answer(OP_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE,
+    answer(VERB_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE,
            "*4\r\n:1\r\n:" MOST "\r\n:" NOW "\r\n:-1\r\n");
     check_refused(FENCE);
-    answer(OP_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE,
+    answer(VERB_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE,
            "*4\r\n:1\r\n:" LEAST "\r\n:" NOW "\r\n:-1\r\n");
     check_refused(FENCE);
-    answer(OP_PROPOSE, KIND_PERMIT, REQ_SERVER_FENCE, ":" MOST "\r\n");
+    answer(VERB_PROPOSE, KIND_PERMIT, REQ_SERVER_FENCE, ":" MOST "\r\n");
     check_refused(FENCE);
-    answer(OP_PROPOSE, KIND_PERMIT, REQ_SERVER_FENCE,
+    answer(VERB_PROPOSE, KIND_PERMIT, REQ_SERVER_FENCE,
            "*5\r\n:1\r\n:" MOST "\r\n:" NOW "\r\n:-1\r\n:0\r\n");
     check_refused(FENCE);
-    answer(OP_PROPOSE, KIND_BARRIER, REQ_SERVER_FENCE,
+    answer(VERB_PROPOSE, KIND_BARRIER, REQ_SERVER_FENCE,
            "*3\r\n:1\r\n:" MOST "\r\n:" NOW "\r\n");
     check_refused(FENCE);
 }
@@ -83,7 +83,7 @@ TEST(redis_number, a_token_that_a_guard_could_not_pass_on_is_refused)
 TEST(redis_number, a_token_at_the_end_of_the_range_is_taken)
 {
     begin();
-    answer(OP_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE, ":9007199250000000\r\n");
+    answer(VERB_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE, ":9007199250000000\r\n");
     CHECK_INT(a.reply.verdict, V_GRANTED);
     CHECK_INT(a.reply.fence, BALLOT_MAX);
 }
@@ -91,47 +91,47 @@ TEST(redis_number, a_token_at_the_end_of_the_range_is_taken)
 TEST(redis_number, a_refusal_is_about_one_request_and_keeps_the_link)
 {
     begin();
-    answer(OP_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE, ":" MOST "\r\n");
+    answer(VERB_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE, ":" MOST "\r\n");
     check_refused(FENCE);
     CHECK(f.is_up);
-    answer(OP_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE, ":" NOW "\r\n");
+    answer(VERB_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE, ":" NOW "\r\n");
     CHECK_INT(a.reply.verdict, V_GRANTED);
 }
 
 TEST(redis_number, a_counter_out_of_range_is_refused)
 {
     begin();
-    answer(OP_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE,
+    answer(VERB_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE,
            "*4\r\n:0\r\n:" MOST "\r\n:" NOW "\r\n:-1\r\n");
     check_refused("the counter is no number");
-    answer(OP_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE,
+    answer(VERB_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE,
            "*4\r\n:-1\r\n:-1\r\n:" NOW "\r\n:-1\r\n");
     check_refused("the counter is no number");
-    answer(OP_PROPOSE, KIND_PERMIT, REQ_SERVER_FENCE,
+    answer(VERB_PROPOSE, KIND_PERMIT, REQ_SERVER_FENCE,
            "*5\r\n:-1\r\n:" LEAST "\r\n:" NOW "\r\n:-1\r\n:0\r\n");
     check_refused("the counter is no number");
-    answer(OP_BREAK, KIND_PLAIN, 0, "*3\r\n:1\r\n:" MOST "\r\n:" NOW "\r\n");
+    answer(VERB_BREAK, KIND_PLAIN, 0, "*3\r\n:1\r\n:" MOST "\r\n:" NOW "\r\n");
     check_refused("the counter is no number");
 }
 
 TEST(redis_number, a_clock_out_of_range_is_refused)
 {
     begin();
-    answer(OP_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE,
+    answer(VERB_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE,
            "*4\r\n:0\r\n:1\r\n:" LEAST "\r\n:-1\r\n");
     check_refused("the clock is no number");
-    answer(OP_PROPOSE, KIND_PLAIN, REQ_QUORUM, ":" MOST "\r\n");
+    answer(VERB_PROPOSE, KIND_PLAIN, REQ_QUORUM, ":" MOST "\r\n");
     check_refused("the clock is no number");
-    answer(OP_RELEASE, KIND_PLAIN, 0, "*2\r\n:0\r\n:" MOST "\r\n");
+    answer(VERB_RELEASE, KIND_PLAIN, 0, "*2\r\n:0\r\n:" MOST "\r\n");
     check_refused("the clock is no number");
-    answer(OP_RENEW, KIND_PLAIN, 0, "*2\r\n:" LEAST "\r\n:100\r\n");
+    answer(VERB_RENEW, KIND_PLAIN, 0, "*2\r\n:" LEAST "\r\n:100\r\n");
     check_refused("the clock is no number");
-    answer(OP_PROPOSE, KIND_LATCH, 0, "*3\r\n:1\r\n:0\r\n:" MOST "\r\n");
+    answer(VERB_PROPOSE, KIND_LATCH, 0, "*3\r\n:1\r\n:0\r\n:" MOST "\r\n");
     check_refused("the clock is no number");
-    answer(OP_VALUE_READ, KIND_PLAIN, 0,
+    answer(VERB_VALUE_READ, KIND_PLAIN, 0,
            "*4\r\n:1\r\n:" MOST "\r\n:-1\r\n$1\r\nx\r\n");
     check_refused("the clock is no number");
-    answer(OP_TALLY, KIND_PERMIT, 0,
+    answer(VERB_TALLY, KIND_PERMIT, 0,
            "*7\r\n:1\r\n:" LEAST "\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n");
     check_refused("the clock is no number");
 }
@@ -140,23 +140,23 @@ TEST(redis_number, a_clock_out_of_range_is_refused)
 TEST(redis_number, a_clock_out_of_range_is_not_kept)
 {
     begin();
-    answer(OP_VALUE_READ, KIND_PLAIN, 0,
+    answer(VERB_VALUE_READ, KIND_PLAIN, 0,
            "*4\r\n:1\r\n:" MOST "\r\n:-1\r\n$1\r\nx\r\n");
     check_refused("the clock is no number");
-    answer(OP_RELEASE, KIND_READ, 0, ":0\r\n");
+    answer(VERB_RELEASE, KIND_READ, 0, ":0\r\n");
     CHECK_INT(a.reply.verdict, V_GRANTED);
 }
 
 TEST(redis_number, a_time_to_ask_again_out_of_range_is_refused)
 {
     begin();
-    answer(OP_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE | REQ_QUEUE,
+    answer(VERB_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE | REQ_QUEUE,
            "*6\r\n:0\r\n:1\r\n:" NOW "\r\n:9\r\n:0\r\n:9007199250000000\r\n");
     check_refused("the time to ask again is no number");
-    answer(OP_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE | REQ_QUEUE,
+    answer(VERB_PROPOSE, KIND_PLAIN, REQ_SERVER_FENCE | REQ_QUEUE,
            "*6\r\n:0\r\n:1\r\n:" NOW "\r\n:9\r\n:0\r\n:" MOST "\r\n");
     check_refused("the time to ask again is no number");
-    answer(OP_PROPOSE, KIND_PERMIT, REQ_SERVER_FENCE,
+    answer(VERB_PROPOSE, KIND_PERMIT, REQ_SERVER_FENCE,
            "*5\r\n:0\r\n:0\r\n:" NOW "\r\n:9\r\n:-5\r\n");
     check_refused("the time to ask again is no number");
 }
@@ -171,11 +171,11 @@ TEST(redis_number, time_left_without_end_is_as_long_as_can_be_counted)
         "*5\r\n:0\r\n:1\r\n:" NOW "\r\n:" MOST "\r\n:0\r\n"};
     static const enum lock_kind kinds[] = {KIND_PLAIN, KIND_PERMIT, KIND_READ};
     for (int i = 0; i < 3; i++) {
-        answer(OP_PROPOSE, kinds[i], REQ_SERVER_FENCE, busy[i]);
+        answer(VERB_PROPOSE, kinds[i], REQ_SERVER_FENCE, busy[i]);
         CHECK_INT(a.reply.verdict, V_BUSY);
         CHECK_INT(a.reply.ttl_us, BALLOT_MAX * US_PER_MS);
     }
-    answer(OP_RENEW, KIND_PLAIN, 0, "*2\r\n:" NOW "\r\n:" MOST "\r\n");
+    answer(VERB_RENEW, KIND_PLAIN, 0, "*2\r\n:" NOW "\r\n:" MOST "\r\n");
     CHECK_INT(a.reply.verdict, V_GRANTED);
     CHECK_INT(a.reply.ttl_us, BALLOT_MAX * US_PER_MS);
 }
@@ -189,7 +189,7 @@ static void boot_answer(const char *left, const char *lease)
              "*10\r\n:1\r\n:" NOW "\r\n:%s\r\n:%s\r\n$1\r\ni\r\n"
              "$5\r\n7.0.1\r\n$1\r\ng\r\n:0\r\n:0\r\n:0\r\n",
              left, lease);
-    answer(OP_BOOT, KIND_PLAIN, 0, said);
+    answer(VERB_BOOT, KIND_PLAIN, 0, said);
 }
 
 TEST(redis_number, a_member_s_times_out_of_range_are_refused)
@@ -210,7 +210,7 @@ TEST(redis_number, a_member_s_times_out_of_range_are_refused)
 TEST(redis_number, permits_are_added_up_without_an_overflow)
 {
     begin();
-    answer(OP_INSPECT, KIND_PERMIT, 0,
+    answer(VERB_INSPECT, KIND_PERMIT, 0,
            "*11\r\n:1\r\n:" NOW "\r\n:" MOST "\r\n:" MOST "\r\n:" MOST
            "\r\n:" MOST "\r\n:" MOST "\r\n:" MOST "\r\n:" MOST
            "\r\n:0\r\n$-1\r\n");
@@ -222,7 +222,7 @@ TEST(redis_number, permits_are_added_up_without_an_overflow)
 TEST(redis_number, a_token_in_a_record_that_nobody_can_have_is_not_told)
 {
     begin();
-    answer(OP_INSPECT, KIND_PLAIN, 0,
+    answer(VERB_INSPECT, KIND_PLAIN, 0,
            "*15\r\n$4\r\nhash\r\n:" MOST "\r\n:" NOW "\r\n$19\r\n" MOST
            "\r\n:0\r\n$-1\r\n$39\r\nv1 u:1 1 1 " MOST
            " 1 1 h l \r\n$-1\r\n$3\r\nu:1\r\n$1\r\n1\r\n:0\r\n:0\r\n"

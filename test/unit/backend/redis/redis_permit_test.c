@@ -22,8 +22,7 @@ static void begin(void)
     server_connect(&f, r.url);
 }
 
-static struct request of(enum request_op op, enum lock_kind kind,
-                         uint64_t attempt)
+static struct request of(enum verb op, enum lock_kind kind, uint64_t attempt)
 {
     struct request req = server_request(op, "s", attempt, server_clock(&f));
     req.kind = kind;
@@ -32,8 +31,8 @@ static struct request of(enum request_op op, enum lock_kind kind,
     return req;
 }
 
-static enum verdict ask(enum request_op op, enum lock_kind kind,
-                        uint64_t attempt, int64_t permits)
+static enum verdict ask(enum verb op, enum lock_kind kind, uint64_t attempt,
+                        int64_t permits)
 {
     struct request req = of(op, kind, attempt);
     req.permits = (int32_t)permits;
@@ -42,18 +41,18 @@ static enum verdict ask(enum request_op op, enum lock_kind kind,
 
 static enum verdict take(uint64_t attempt, int64_t permits)
 {
-    return ask(OP_PROPOSE, KIND_PERMIT, attempt, permits);
+    return ask(VERB_PROPOSE, KIND_PERMIT, attempt, permits);
 }
 
 static enum verdict give(uint64_t attempt, int64_t permits)
 {
-    return ask(OP_RELEASE, KIND_PERMIT, attempt, permits);
+    return ask(VERB_RELEASE, KIND_PERMIT, attempt, permits);
 }
 
 static enum verdict change(enum lock_kind kind, uint64_t attempt,
                            enum tally_do what, int64_t number)
 {
-    struct request req = of(OP_TALLY, kind, attempt);
+    struct request req = of(VERB_TALLY, kind, attempt);
     req.ballot = 0;
     req.tally = what;
     req.number = number;
@@ -83,7 +82,7 @@ TEST(redis_permit, a_semaphore_is_a_number_and_a_sorted_set)
 static enum verdict take_of(enum lock_kind kind, uint64_t attempt,
                             int64_t permits, int64_t capacity)
 {
-    struct request req = of(OP_PROPOSE, kind, attempt);
+    struct request req = of(VERB_PROPOSE, kind, attempt);
     req.permits = (int32_t)permits;
     req.capacity = capacity;
     return server_do(&f, req, &a);
@@ -119,7 +118,7 @@ TEST(redis_permit, a_number_is_not_set_by_a_proposal_that_is_stale)
     begin();
     CHECK_INT(give(1, 1), V_ABSENT);
     CHECK_INT(take_of(KIND_PERMIT, 1, 1, 5), V_STALE);
-    ask(OP_RELEASE, KIND_COUNT, 2, 1);
+    ask(VERB_RELEASE, KIND_COUNT, 2, 1);
     CHECK_INT(take_of(KIND_COUNT, 2, 1, 5), V_STALE);
     CHECK_INT(redis_number(&r, "EXISTS s"), 0);
 }
@@ -154,7 +153,7 @@ TEST(redis_permit, who_asks_again_for_what_he_has_gets_the_whole_lease)
 {
     begin();
     CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 2), V_GRANTED);
-    struct request req = of(OP_PROPOSE, KIND_PERMIT, 2);
+    struct request req = of(VERB_PROPOSE, KIND_PERMIT, 2);
     req.flags |= REQ_QUEUE;
     req.permits = 2;
     req.lease_us = 5 * US_PER_S;
@@ -177,7 +176,7 @@ TEST(redis_permit, all_that_is_ours_ends_by_itself)
     begin();
     CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 1), V_GRANTED);
     CHECK_INT(take(2, 1), V_GRANTED);
-    struct request req = of(OP_PROPOSE, KIND_PERMIT, 3);
+    struct request req = of(VERB_PROPOSE, KIND_PERMIT, 3);
     req.flags |= REQ_QUEUE;
     CHECK_INT(server_do(&f, req, &a), V_BUSY);
     CHECK(a.reply.poll_us > 0);
@@ -255,7 +254,7 @@ TEST(redis_permit, a_proposal_behind_what_it_was_followed_by_takes_nothing)
     begin();
     CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 5), V_GRANTED);
     CHECK_INT(take(2, 2), V_GRANTED);
-    struct request req = of(OP_RELEASE, KIND_PERMIT, 2);
+    struct request req = of(VERB_RELEASE, KIND_PERMIT, 2);
     req.flags |= REQ_QUEUE | REQ_UNSURE;
     req.permits = 2;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
@@ -267,7 +266,7 @@ TEST(redis_permit, an_old_proposal_takes_nothing)
 {
     begin();
     CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 5), V_GRANTED);
-    struct request req = of(OP_PROPOSE, KIND_PERMIT, 2);
+    struct request req = of(VERB_PROPOSE, KIND_PERMIT, 2);
     req.ballot -= 3 * US_PER_S;
     CHECK_INT(server_do(&f, req, &a), V_STALE);
     CHECK_STR(redis_say(&r, "GET s"), "5");
@@ -287,11 +286,11 @@ TEST(redis_permit, a_release_after_the_end_gives_back_and_says_so)
 {
     begin();
     CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 1), V_GRANTED);
-    struct request req = of(OP_PROPOSE, KIND_PERMIT, 2);
+    struct request req = of(VERB_PROPOSE, KIND_PERMIT, 2);
     req.lease_us = 1000;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     server_pump_ms(&f, 20);
-    CHECK_INT(ask(OP_RENEW, KIND_PERMIT, 2, 1), V_ABSENT);
+    CHECK_INT(ask(VERB_RENEW, KIND_PERMIT, 2, 1), V_ABSENT);
     CHECK_INT(give(2, 1), V_ABSENT);
     CHECK_STR(redis_say(&r, "GET s"), "1");
 }
@@ -301,10 +300,10 @@ TEST(redis_permit, a_permit_that_somebody_took_away_is_not_renewed)
     begin();
     CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 3), V_GRANTED);
     CHECK_INT(take(2, 2), V_GRANTED);
-    CHECK_INT(ask(OP_RENEW, KIND_PERMIT, 2, 2), V_GRANTED);
+    CHECK_INT(ask(VERB_RENEW, KIND_PERMIT, 2, 2), V_GRANTED);
     CHECK(a.reply.ttl_us > 0);
     redis_say(&r, "ZREMRANGEBYRANK {s}:timeout 0 0");
-    CHECK_INT(ask(OP_RENEW, KIND_PERMIT, 2, 2), V_ABSENT);
+    CHECK_INT(ask(VERB_RENEW, KIND_PERMIT, 2, 2), V_ABSENT);
     CHECK_INT(give(2, 2), V_ABSENT);
     CHECK_INT(redis_number(&r, "ZCARD {s}:timeout"), 0);
     CHECK_STR(redis_say(&r, "GET s"), "2"); /* what was there came back */
@@ -333,7 +332,7 @@ TEST(redis_permit, a_counter_is_taken_from_once)
     begin();
     CHECK_INT(change(KIND_COUNT, 1, TALLY_OPEN, 5), V_GRANTED);
     for (int i = 0; i < 2; i++)
-        CHECK_INT(ask(OP_PROPOSE, KIND_COUNT, 2, 3), V_GRANTED);
+        CHECK_INT(ask(VERB_PROPOSE, KIND_COUNT, 2, 3), V_GRANTED);
     CHECK_STR(redis_say(&r, "GET s"), "2");
     CHECK(redis_number(&r, "PTTL {s}:hf_took") > 0);
 }
@@ -344,12 +343,12 @@ TEST(redis_permit, what_an_attempt_took_from_a_counter_can_be_put_back)
 {
     begin();
     CHECK_INT(change(KIND_COUNT, 1, TALLY_OPEN, 5), V_GRANTED);
-    CHECK_INT(ask(OP_PROPOSE, KIND_COUNT, 2, 3), V_GRANTED);
-    for (int i = 0; i < 2; i++) ask(OP_RELEASE, KIND_COUNT, 2, 3);
+    CHECK_INT(ask(VERB_PROPOSE, KIND_COUNT, 2, 3), V_GRANTED);
+    for (int i = 0; i < 2; i++) ask(VERB_RELEASE, KIND_COUNT, 2, 3);
     CHECK_STR(redis_say(&r, "GET s"), "5");
-    CHECK_INT(ask(OP_PROPOSE, KIND_COUNT, 2, 3), V_STALE);
-    CHECK_INT(ask(OP_RELEASE, KIND_COUNT, 3, 1), V_ABSENT);
-    CHECK_INT(ask(OP_PROPOSE, KIND_COUNT, 3, 1), V_STALE);
+    CHECK_INT(ask(VERB_PROPOSE, KIND_COUNT, 2, 3), V_STALE);
+    CHECK_INT(ask(VERB_RELEASE, KIND_COUNT, 3, 1), V_ABSENT);
+    CHECK_INT(ask(VERB_PROPOSE, KIND_COUNT, 3, 1), V_STALE);
     CHECK_STR(redis_say(&r, "GET s"), "5");
 }
 
@@ -359,7 +358,7 @@ TEST(redis_permit, what_an_attempt_took_from_a_counter_can_be_put_back)
  * number. */
 TEST(redis_permit, no_number_below_one_is_published)
 {
-    struct request watch = {.op = OP_WATCH,
+    struct request watch = {.verb = VERB_WATCH,
                             .kind = KIND_PERMIT,
                             .name = "s",
                             .name_len = 1,
@@ -371,7 +370,7 @@ TEST(redis_permit, no_number_below_one_is_published)
     CHECK_INT(change(KIND_PERMIT, 2, TALLY_ADD, 2), V_GRANTED);
     fake_wait_wakes(&f, ++wakes);
     CHECK_INT(take(3, 2), V_GRANTED);
-    struct request req = of(OP_TALLY, KIND_PERMIT, 4);
+    struct request req = of(VERB_TALLY, KIND_PERMIT, 4);
     req.tally = TALLY_ADD;
     req.number = -3;
     req.flags = REQ_ANYWAY;
@@ -387,11 +386,11 @@ TEST(redis_permit, a_look_for_one_acquire_tells_how_long_that_lasts)
 {
     begin();
     CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 2), V_GRANTED);
-    struct request req = of(OP_PROPOSE, KIND_PERMIT, 2);
+    struct request req = of(VERB_PROPOSE, KIND_PERMIT, 2);
     req.lease_us = 600 * US_PER_S;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     CHECK_INT(take(3, 1), V_GRANTED);
-    req = of(OP_INSPECT, KIND_PERMIT, 2);
+    req = of(VERB_INSPECT, KIND_PERMIT, 2);
     req.ballot = 0;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     CHECK_INT(a.info.mine, 1);
@@ -406,7 +405,7 @@ TEST(redis_permit, that_is_used_says_what_it_is)
     CHECK_INT(give(1, 1), V_GRANTED);
     CHECK_STR(redis_say(&r, "HGET {s}:hf kind"), "permit");
     CHECK(redis_number(&r, "PTTL {s}:hf") > 60000);
-    CHECK_INT(ask(OP_PROPOSE, KIND_COUNT, 2, 1), V_ERROR);
+    CHECK_INT(ask(VERB_PROPOSE, KIND_COUNT, 2, 1), V_ERROR);
     CHECK_INT(a.reply.status, HF_CONFLICT);
 }
 
@@ -424,7 +423,7 @@ TEST(redis_permit, of_a_ticket_is_known_by_all_of_its_owner_and_attempt)
                   {SERVER_OWNER "7", secret}};
     begin();
     CHECK_INT(change(KIND_PERMIT, 1, TALLY_OPEN, 2), V_GRANTED);
-    struct request req = of(OP_PROPOSE, KIND_PERMIT, secret);
+    struct request req = of(VERB_PROPOSE, KIND_PERMIT, secret);
     req.flags |= REQ_DETACHED;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     int64_t fence = a.reply.fence;
@@ -432,18 +431,18 @@ TEST(redis_permit, of_a_ticket_is_known_by_all_of_its_owner_and_attempt)
         struct request other = req;
         snprintf(other.owner, sizeof other.owner, "%s", others[i].owner);
         other.attempt = others[i].attempt;
-        other.op = OP_RENEW;
+        other.verb = VERB_RENEW;
         CHECK_INT(server_do(&f, other, &a), V_ABSENT);
         other.fence = fence;
         CHECK_INT(server_do(&f, other, &a), V_ABSENT);
-        other.op = OP_RELEASE;
+        other.verb = VERB_RELEASE;
         CHECK_INT(server_do(&f, other, &a), V_ABSENT);
         CHECK_INT(redis_number(&r, "ZCARD {s}:timeout"), 1);
     }
-    req.op = OP_RENEW;
+    req.verb = VERB_RENEW;
     req.fence = fence;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
-    req.op = OP_RELEASE;
+    req.verb = VERB_RELEASE;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     CHECK_INT(redis_number(&r, "ZCARD {s}:timeout"), 0);
 }
@@ -459,9 +458,9 @@ static void conflicts(const char *command)
     CHECK_INT(a.reply.status, HF_CONFLICT);
     CHECK_INT(change(KIND_PERMIT, 2, TALLY_SET, 3), V_ERROR);
     CHECK_INT(a.reply.status, HF_CONFLICT);
-    CHECK_INT(ask(OP_PROPOSE, KIND_COUNT, 3, 1), V_ERROR);
+    CHECK_INT(ask(VERB_PROPOSE, KIND_COUNT, 3, 1), V_ERROR);
     CHECK_INT(a.reply.status, HF_CONFLICT);
-    req = of(OP_INSPECT, KIND_PERMIT, 0);
+    req = of(VERB_INSPECT, KIND_PERMIT, 0);
     req.ballot = 0;
     CHECK_INT(server_do(&f, req, &a), V_ERROR);
     CHECK_INT(a.reply.status, HF_CONFLICT);
@@ -493,7 +492,7 @@ TEST(redis_permit, a_conflict_names_the_kind_that_was_asked_for)
     redis_say(&r, "RPUSH s 1");
     CHECK_INT(take(1, 1), V_ERROR);
     CHECK(strstr(a.text, "semaphore: something that is no semaphore"));
-    CHECK_INT(ask(OP_PROPOSE, KIND_COUNT, 2, 1), V_ERROR);
+    CHECK_INT(ask(VERB_PROPOSE, KIND_COUNT, 2, 1), V_ERROR);
     CHECK(strstr(a.text, "counter: something that is no counter"));
 }
 

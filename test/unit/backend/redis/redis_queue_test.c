@@ -25,7 +25,7 @@ static void begin(void)
 static enum verdict propose(int holder, uint64_t attempt, int64_t ballot,
                             unsigned flags)
 {
-    struct request req = server_request(OP_PROPOSE, "job", attempt, ballot);
+    struct request req = server_request(VERB_PROPOSE, "job", attempt, ballot);
     req.flags = REQ_SERVER_FENCE | flags;
     snprintf(req.owner, sizeof req.owner, UUID ":%d", holder);
     return server_do(&f, req, &a);
@@ -53,14 +53,14 @@ TEST(redis_queue, a_holder_who_asks_again_does_not_forget_who_waits)
 TEST(redis_queue, a_hand_over_to_an_attempt_that_is_a_hash_is_heard)
 {
     const uint64_t hash = INT64_MAX;
-    struct request req = server_request(OP_WATCH, "job", 0, 0);
+    struct request req = server_request(VERB_WATCH, "job", 0, 0);
     begin();
     int64_t t = server_clock(&f);
     req.flags = REQ_QUEUE;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     CHECK_INT(propose(1, 7, t, 0), V_GRANTED);
     CHECK_INT(propose(2, hash, t + 1, REQ_QUEUE), V_BUSY);
-    req = server_request(OP_RELEASE, "job", 7, t);
+    req = server_request(VERB_RELEASE, "job", 7, t);
     snprintf(req.owner, sizeof req.owner, UUID ":1");
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     for (int i = 0; i < FAKE_WAIT_MS / 5 && !f.handed; i++)

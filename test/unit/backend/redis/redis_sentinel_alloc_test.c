@@ -31,7 +31,7 @@ static void propose(void)
     struct request req;
     do {
         CHECK(hf__clock_us() < end_us);
-        req = server_request(OP_PROPOSE, "job", 1, server_clock(&f));
+        req = server_request(VERB_PROPOSE, "job", 1, server_clock(&f));
         req.deadline_us = hf__clock_us() + 2 * US_PER_S;
         fake_call(&f, &req, &a);
     } while (a.reply.verdict >= V_ERROR);

@@ -19,7 +19,7 @@ static const char granted[] = "*4\r\n:1\r\n:1700000000000017\r\n"
 
 static struct request propose(void)
 {
-    return server_request(OP_PROPOSE, "job", 1, 42);
+    return server_request(VERB_PROPOSE, "job", 1, 42);
 }
 
 static void begin(void)
@@ -305,8 +305,8 @@ TEST(redis_split, an_endless_answer_ends_the_link)
 TEST(redis_split, a_renewal_batch_that_is_too_short_is_unknown)
 {
     begin();
-    struct request one = server_request(OP_RENEW, "a", 1, 42);
-    struct request two = server_request(OP_RENEW, "b", 1, 42);
+    struct request one = server_request(VERB_RENEW, "a", 1, 42);
+    struct request two = server_request(VERB_RENEW, "b", 1, 42);
     fake_submit(&f, &one, &a);
     fake_submit(&f, &two, &b);
     script_expect(&s, &f, " 1 \r\n");
@@ -404,13 +404,13 @@ TEST(redis_split, an_answer_about_a_value_tells_the_server_s_clock_anew)
     static const char none[] = "*4\r\n:0\r\n:1800000000000000\r\n:-1\r\n"
                                "$0\r\n\r\n";
     begin();
-    struct request look = server_request(OP_VALUE_READ, "v", 1, 42);
+    struct request look = server_request(VERB_VALUE_READ, "v", 1, 42);
     fake_submit(&f, &look, &a);
     script_expect(&s, &f, "\r\nv\r\n");
     script_send(&s, none, sizeof none - 1);
     fake_wait(&f, &a);
     CHECK_INT(a.reply.verdict, V_GRANTED);
-    struct request put = server_request(OP_VALUE_WRITE, "v", 2, 42);
+    struct request put = server_request(VERB_VALUE_WRITE, "v", 2, 42);
     put.data = "x";
     put.data_len = 1;
     fake_submit(&f, &put, &a);

@@ -28,26 +28,26 @@ static void begin(void)
 
 static enum verdict propose(const char *name, uint64_t attempt, int64_t ballot)
 {
-    struct request req = server_request(OP_PROPOSE, name, attempt, ballot);
+    struct request req = server_request(VERB_PROPOSE, name, attempt, ballot);
     return server_do(&f, req, &a);
 }
 
 static enum verdict release(const char *name, uint64_t attempt, int64_t ballot)
 {
-    struct request req = server_request(OP_RELEASE, name, attempt, ballot);
+    struct request req = server_request(VERB_RELEASE, name, attempt, ballot);
     return server_do(&f, req, &a);
 }
 
 static enum verdict renew(uint64_t attempt, int64_t count)
 {
-    struct request req = server_request(OP_RENEW, "job", attempt, 0);
+    struct request req = server_request(VERB_RENEW, "job", attempt, 0);
     req.count = (int32_t)count;
     return server_do(&f, req, &a);
 }
 
 static enum verdict inspect(const char *name)
 {
-    return server_do(&f, server_request(OP_INSPECT, name, 0, 0), &a);
+    return server_do(&f, server_request(VERB_INSPECT, name, 0, 0), &a);
 }
 
 /* ---- taking it ---------------------------------------------------------- */
@@ -73,7 +73,7 @@ TEST(redis_string, with_the_flag_the_fence_is_at_least_the_servers_clock)
 {
     begin();
     struct request req =
-        server_request(OP_PROPOSE, "job", 7, server_clock(&f) - US_PER_S);
+        server_request(VERB_PROPOSE, "job", 7, server_clock(&f) - US_PER_S);
     req.flags = REQ_SERVER_FENCE;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     CHECK(a.reply.fence > req.ballot);
@@ -85,7 +85,7 @@ TEST(redis_string, tokens_are_reserved_beyond_the_fence)
 {
     begin();
     struct request req =
-        server_request(OP_PROPOSE, "job", 7, server_clock(&f) + US_PER_S);
+        server_request(VERB_PROPOSE, "job", 7, server_clock(&f) + US_PER_S);
     req.flags = REQ_SERVER_FENCE;
     req.block = 5;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
@@ -96,7 +96,8 @@ TEST(redis_string, tokens_are_reserved_beyond_the_fence)
 TEST(redis_string, a_repeated_proposal_gets_the_same_answer_and_moves_nothing)
 {
     begin();
-    struct request req = server_request(OP_PROPOSE, "job", 7, server_clock(&f));
+    struct request req =
+        server_request(VERB_PROPOSE, "job", 7, server_clock(&f));
     req.flags = REQ_SERVER_FENCE;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     int64_t fence = a.reply.fence;
@@ -185,7 +186,7 @@ TEST(redis_string, renewals_are_batched_and_each_has_its_own_answer)
     redis_say(&r, "RPUSH list x");
     int64_t before = redis_info(&r, "total_commands_processed");
     for (int i = 0; i < 3; i++) {
-        reqs[i] = server_request(OP_RENEW, names[i], 7, 0);
+        reqs[i] = server_request(VERB_RENEW, names[i], 7, 0);
         fake_submit(&f, &reqs[i], &answers[i]);
     }
     f.backend->flush(f.conn);
@@ -238,7 +239,7 @@ TEST(redis_string, a_release_wakes_who_waits_on_the_same_channel)
     server_connect(&g, r.url); /* of the other format */
     int64_t t = server_clock(&f);
     CHECK_INT(propose("job", 7, t), V_GRANTED);
-    CHECK_INT(server_do(&g, server_request(OP_WATCH, "job", 0, 0), &a),
+    CHECK_INT(server_do(&g, server_request(VERB_WATCH, "job", 0, 0), &a),
               V_GRANTED);
     int wakes = g.wakes;
     CHECK_INT(release("job", 7, t), V_GRANTED);
@@ -281,7 +282,7 @@ TEST(redis_string, a_foreign_string_without_an_expiry_is_a_conflict)
     CHECK_INT(propose("job", 7, server_clock(&f)), V_ERROR);
     CHECK_INT(a.reply.status, HF_CONFLICT);
     CHECK(strstr(a.text, "a string without an expiry is stored there"));
-    CHECK_INT(server_do(&f, server_request(OP_BREAK, "job", 0, 0), &a),
+    CHECK_INT(server_do(&f, server_request(VERB_BREAK, "job", 0, 0), &a),
               V_ERROR);
     CHECK_INT(inspect("job"), V_ERROR);
     CHECK_STR(redis_say(&r, "GET job"), "precious");
@@ -305,8 +306,8 @@ TEST(redis_string, a_lock_of_the_other_format_is_busy_and_stays_as_it_is)
 
 TEST(redis_string, a_foreign_type_is_a_conflict_and_stays)
 {
-    static const enum request_op ops[] = {OP_PROPOSE, OP_RENEW, OP_RELEASE,
-                                          OP_BREAK, OP_INSPECT};
+    static const enum verb ops[] = {VERB_PROPOSE, VERB_RENEW, VERB_RELEASE,
+                                    VERB_BREAK, VERB_INSPECT};
     begin();
     redis_say(&r, "RPUSH job x");
     int64_t t = server_clock(&f);
@@ -325,7 +326,7 @@ TEST(redis_string, the_hash_format_refuses_a_string_and_leaves_it)
     server_connect(&g, r.url);
     int64_t t = server_clock(&f);
     CHECK_INT(propose("job", 7, t), V_GRANTED);
-    CHECK_INT(server_do(&g, server_request(OP_PROPOSE, "job", 9, t + 1), &a),
+    CHECK_INT(server_do(&g, server_request(VERB_PROPOSE, "job", 9, t + 1), &a),
               V_ERROR);
     CHECK_INT(a.reply.status, HF_CONFLICT);
     CHECK_INT(renew(7, 1), V_GRANTED);
@@ -337,7 +338,7 @@ TEST(redis_string, inspect_tells_who_has_it)
 {
     begin();
     int64_t t = server_clock(&f);
-    struct request req = server_request(OP_PROPOSE, "job", 7, t);
+    struct request req = server_request(VERB_PROPOSE, "job", 7, t);
     req.flags = REQ_DETACHED;
     CHECK_INT(server_do(&f, req, &a), V_GRANTED);
     int64_t since_ms = a.reply.node_us / US_PER_MS;
@@ -363,11 +364,11 @@ TEST(redis_string, the_other_format_can_tell_about_it_and_break_it)
     begin();
     server_connect(&g, r.url);
     CHECK_INT(propose("job", 7, server_clock(&f)), V_GRANTED);
-    CHECK_INT(server_do(&g, server_request(OP_INSPECT, "job", 0, 0), &a),
+    CHECK_INT(server_do(&g, server_request(VERB_INSPECT, "job", 0, 0), &a),
               V_GRANTED);
     CHECK_STR(a.info.layout, "holdfast");
     CHECK_INT(a.info.locked, 1);
-    CHECK_INT(server_do(&g, server_request(OP_BREAK, "job", 0, 0), &a),
+    CHECK_INT(server_do(&g, server_request(VERB_BREAK, "job", 0, 0), &a),
               V_GRANTED);
     CHECK_INT(a.info.locked, 1);
     CHECK_INT(redis_number(&r, "EXISTS job"), 0);
@@ -376,7 +377,7 @@ TEST(redis_string, the_other_format_can_tell_about_it_and_break_it)
 TEST(redis_string, break_takes_a_foreign_string_only_in_its_own_format)
 {
     static struct fake_env g;
-    struct request req = server_request(OP_BREAK, "job", 0, 0);
+    struct request req = server_request(VERB_BREAK, "job", 0, 0);
     begin();
     server_connect(&g, r.url);
     redis_say(&r, "SET job " REDSYNC " PX 60000");
@@ -390,7 +391,7 @@ TEST(redis_string, break_takes_a_foreign_string_only_in_its_own_format)
 
 static int list(struct fake_env *e, const char *pattern)
 {
-    struct request req = server_request(OP_LIST, pattern, 0, 0);
+    struct request req = server_request(VERB_LIST, pattern, 0, 0);
     e->rows_len = 0;
     do {
         CHECK_INT(server_do(e, req, &a), V_GRANTED);
@@ -448,7 +449,7 @@ TEST(redis_string, without_a_fence_there_is_no_counter_and_no_script_to_take_it)
     CHECK_INT(renew(7, 2), V_GRANTED);
     CHECK_INT(release("job", 7, t), V_GRANTED);
     CHECK_INT(release("job", 7, t), V_ABSENT);
-    CHECK_INT(server_do(&f, server_request(OP_BREAK, "job", 0, 0), &a),
+    CHECK_INT(server_do(&f, server_request(VERB_BREAK, "job", 0, 0), &a),
               V_GRANTED);
     CHECK_INT(redis_number(&r, "DBSIZE"), 0);
 }
@@ -483,8 +484,8 @@ TEST(redis_string, without_a_fence_a_release_behind_the_try_leaves_no_orphan)
     begin_without_fence();
     int64_t t = server_clock(&f);
     CHECK_INT(propose("job", 7, t), V_GRANTED);
-    reqs[0] = server_request(OP_PROPOSE, "job", 8, t + 1);
-    reqs[1] = server_request(OP_RELEASE, "job", 7, t);
+    reqs[0] = server_request(VERB_PROPOSE, "job", 8, t + 1);
+    reqs[1] = server_request(VERB_RELEASE, "job", 7, t);
     for (int i = 0; i < 2; i++) fake_submit(&f, &reqs[i], &answers[i]);
     f.backend->flush(f.conn);
     for (int i = 0; i < 2; i++) fake_wait(&f, &answers[i]);

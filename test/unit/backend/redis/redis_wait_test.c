@@ -48,8 +48,8 @@ static void begin_with(const char *options, int replicas)
     server_wait_link(&f, 1);
 }
 
-static void send(struct request *r, struct fake_answer *answer,
-                 enum request_op op, const char *name)
+static void send(struct request *r, struct fake_answer *answer, enum verb op,
+                 const char *name)
 {
     *r = server_request(op, name, 1, T);
     r->flags = REQ_SERVER_FENCE;
@@ -59,7 +59,7 @@ static void send(struct request *r, struct fake_answer *answer,
 
 static void propose(void)
 {
-    send(&req, &a, OP_PROPOSE, "job");
+    send(&req, &a, VERB_PROPOSE, "job");
     f.backend->flush(f.conn);
     script_expect(&s, &f, "EVALSHA");
 }
@@ -102,8 +102,8 @@ TEST(redis_wait, a_shortfall_is_doubt_and_says_how_many_answered)
 TEST(redis_wait, one_wait_is_for_all_of_a_flush)
 {
     begin_with("wait=1", 1);
-    send(&req, &a, OP_PROPOSE, "job");
-    send(&req2, &b, OP_PROPOSE, "joy");
+    send(&req, &a, VERB_PROPOSE, "job");
+    send(&req2, &b, VERB_PROPOSE, "joy");
     f.backend->flush(f.conn);
     script_expect(&s, &f, "EVALSHA");
     script_expect(&s, &f, "EVALSHA");
@@ -170,7 +170,7 @@ TEST(redis_wait, a_server_that_is_demoted_meanwhile_is_left)
 TEST(redis_wait, a_grant_that_is_parked_ends_by_its_deadline)
 {
     begin_with("wait=1", 1);
-    send(&req, &a, OP_PROPOSE, "job");
+    send(&req, &a, VERB_PROPOSE, "job");
     req.deadline_us = hf__clock_us() + 200 * US_PER_MS;
     f.backend->flush(f.conn);
     script_expect(&s, &f, "EVALSHA");
@@ -197,7 +197,7 @@ TEST(redis_wait, closing_answers_what_is_parked)
 TEST(redis_wait, a_renewal_waits_only_if_asked_to)
 {
     begin_with("wait=1", 1);
-    send(&req, &a, OP_RENEW, "job");
+    send(&req, &a, VERB_RENEW, "job");
     f.backend->flush(f.conn);
     script_expect(&s, &f, "EVALSHA");
     script_say(&s, "*2\r\n:1700000000000000\r\n:500\r\n");
@@ -210,8 +210,8 @@ TEST(redis_wait, a_renewal_waits_only_if_asked_to)
 TEST(redis_wait, with_wait_renew_a_renewal_waits_too)
 {
     begin_with("wait=1&wait_renew=on", 1);
-    send(&req, &a, OP_RENEW, "job");
-    send(&req2, &b, OP_RENEW, "joy");
+    send(&req, &a, VERB_RENEW, "job");
+    send(&req2, &b, VERB_RENEW, "joy");
     f.backend->flush(f.conn);
     script_expect(&s, &f, "WAIT\r\n");
     script_say(&s, "*3\r\n:1700000000000000\r\n:500\r\n:-2\r\n");
@@ -296,7 +296,7 @@ TEST(redis_wait, the_primary_is_one_of_the_majority)
 TEST(redis_wait, is_short_against_the_lease)
 {
     begin_with("wait=1", 1);
-    send(&req, &a, OP_PROPOSE, "job");
+    send(&req, &a, VERB_PROPOSE, "job");
     req.lease_us = 800 * US_PER_MS;
     f.backend->flush(f.conn);
     script_expect(&s, &f, "WAIT\r\n$1\r\n1\r\n$3\r\n100\r\n");

@@ -21,8 +21,8 @@ static void begin(void)
     server_connect(&g, r.url);
 }
 
-static enum verdict run(struct fake_env *on, enum request_op op,
-                        const char *name, int64_t ballot)
+static enum verdict run(struct fake_env *on, enum verb op, const char *name,
+                        int64_t ballot)
 {
     return server_do(on, server_request(op, name, 1, ballot), &a);
 }
@@ -38,10 +38,10 @@ TEST(redis_watch, a_release_wakes_the_watcher)
 {
     begin();
     int64_t t = server_clock(&f);
-    CHECK_INT(run(&g, OP_PROPOSE, "job", t), V_GRANTED);
-    CHECK_INT(run(&f, OP_WATCH, "job", 0), V_GRANTED);
+    CHECK_INT(run(&g, VERB_PROPOSE, "job", t), V_GRANTED);
+    CHECK_INT(run(&f, VERB_WATCH, "job", 0), V_GRANTED);
     CHECK_INT(subscribers("redisson_lock__channel:{job}"), 1);
-    CHECK_INT(run(&g, OP_RELEASE, "job", t), V_GRANTED);
+    CHECK_INT(run(&g, VERB_RELEASE, "job", t), V_GRANTED);
     CHECK_INT(a.reply.waiters, 1);
     fake_wait_wakes(&f, 1);
     CHECK_STR(f.woken, "job");
@@ -50,7 +50,7 @@ TEST(redis_watch, a_release_wakes_the_watcher)
 TEST(redis_watch, the_message_is_the_one_redisson_sends)
 {
     begin();
-    CHECK_INT(run(&f, OP_WATCH, "job", 0), V_GRANTED);
+    CHECK_INT(run(&f, VERB_WATCH, "job", 0), V_GRANTED);
     redis_say(&r, "PUBLISH redisson_lock__channel:{job} 0");
     fake_wait_wakes(&f, 1);
     CHECK_STR(f.woken, "job");
@@ -59,18 +59,18 @@ TEST(redis_watch, the_message_is_the_one_redisson_sends)
 TEST(redis_watch, a_break_wakes_the_watcher_too)
 {
     begin();
-    CHECK_INT(run(&g, OP_PROPOSE, "job", server_clock(&f)), V_GRANTED);
-    CHECK_INT(run(&f, OP_WATCH, "job", 0), V_GRANTED);
-    CHECK_INT(run(&g, OP_BREAK, "job", 0), V_GRANTED);
+    CHECK_INT(run(&g, VERB_PROPOSE, "job", server_clock(&f)), V_GRANTED);
+    CHECK_INT(run(&f, VERB_WATCH, "job", 0), V_GRANTED);
+    CHECK_INT(run(&g, VERB_BREAK, "job", 0), V_GRANTED);
     fake_wait_wakes(&f, 1);
 }
 
 TEST(redis_watch, an_unwatched_name_is_not_woken)
 {
     begin();
-    CHECK_INT(run(&f, OP_WATCH, "job", 0), V_GRANTED);
-    CHECK_INT(run(&f, OP_WATCH, "other", 0), V_GRANTED);
-    CHECK_INT(run(&f, OP_UNWATCH, "job", 0), V_GRANTED);
+    CHECK_INT(run(&f, VERB_WATCH, "job", 0), V_GRANTED);
+    CHECK_INT(run(&f, VERB_WATCH, "other", 0), V_GRANTED);
+    CHECK_INT(run(&f, VERB_UNWATCH, "job", 0), V_GRANTED);
     int64_t left = 1;
     for (int i = 0; i < 200 && left > 0; i++) {
         server_pump_ms(&f, 5);
@@ -87,17 +87,17 @@ TEST(redis_watch, an_unwatched_name_is_not_woken)
 TEST(redis_watch, unwatching_what_was_never_watched_is_done)
 {
     begin();
-    CHECK_INT(run(&f, OP_UNWATCH, "job", 0), V_GRANTED);
+    CHECK_INT(run(&f, VERB_UNWATCH, "job", 0), V_GRANTED);
 }
 
 TEST(redis_watch, two_names_on_one_channel_are_both_woken)
 {
     begin();
-    CHECK_INT(run(&f, OP_WATCH, "a", 0), V_GRANTED);
-    CHECK_INT(run(&f, OP_WATCH, "{a}", 0), V_GRANTED);
+    CHECK_INT(run(&f, VERB_WATCH, "a", 0), V_GRANTED);
+    CHECK_INT(run(&f, VERB_WATCH, "{a}", 0), V_GRANTED);
     redis_say(&r, "PUBLISH redisson_lock__channel:{a} 0");
     fake_wait_wakes(&f, 2);
-    CHECK_INT(run(&f, OP_UNWATCH, "a", 0), V_GRANTED);
+    CHECK_INT(run(&f, VERB_UNWATCH, "a", 0), V_GRANTED);
     redis_say(&r, "PUBLISH redisson_lock__channel:{a} 0");
     fake_wait_wakes(&f, 3);
     CHECK_STR(f.woken, "{a}");
@@ -111,7 +111,7 @@ TEST(redis_watch, a_thousand_names_share_one_connection)
     begin();
     for (int i = 0; i < 1000; i++) {
         snprintf(names[i], sizeof names[i], "job%d", i);
-        reqs[i] = server_request(OP_WATCH, names[i], 1, 0);
+        reqs[i] = server_request(VERB_WATCH, names[i], 1, 0);
         fake_submit(&f, &reqs[i], &answers[i]);
     }
     for (int i = 0; i < 1000; i++) {
@@ -127,8 +127,8 @@ TEST(redis_watch, a_thousand_names_share_one_connection)
 TEST(redis_watch, a_cut_subscription_comes_back_and_wakes_everybody)
 {
     begin();
-    CHECK_INT(run(&f, OP_WATCH, "one", 0), V_GRANTED);
-    CHECK_INT(run(&f, OP_WATCH, "two", 0), V_GRANTED);
+    CHECK_INT(run(&f, VERB_WATCH, "one", 0), V_GRANTED);
+    CHECK_INT(run(&f, VERB_WATCH, "two", 0), V_GRANTED);
     redis_say(&r, "CLIENT KILL TYPE pubsub");
     fake_wait_wakes(&f, 2);
     CHECK_INT(subscribers("redisson_lock__channel:{one}"), 1);
@@ -140,7 +140,7 @@ TEST(redis_watch, a_cut_subscription_comes_back_and_wakes_everybody)
 TEST(redis_watch, a_restarted_server_wakes_the_watchers)
 {
     begin();
-    CHECK_INT(run(&f, OP_WATCH, "one", 0), V_GRANTED);
+    CHECK_INT(run(&f, VERB_WATCH, "one", 0), V_GRANTED);
     redis_shutdown(&r, 0);
     server_wait_link(&f, 0);
     redis_start(&r);
@@ -158,14 +158,14 @@ TEST(redis_watch, a_user_who_may_not_subscribe_is_denied)
         snprintf(url, sizeof url, "redis://%s:pw@127.0.0.1:%d",
                  i ? "bob" : "eve", r.port);
         server_connect(&f, url);
-        CHECK_INT(run(&f, OP_WATCH, "job", 0), V_ERROR);
+        CHECK_INT(run(&f, VERB_WATCH, "job", 0), V_ERROR);
         CHECK_INT(a.reply.status, HF_DENIED);
         CHECK(strstr(a.text, "SUBSCRIBE: not permitted: the user lacks the ")
               != NULL);
         CHECK(strstr(a.text, i ? "lacks the channel" : "lacks the command")
               != NULL);
         /* The locks themselves are another matter. */
-        CHECK_INT(run(&f, OP_PROPOSE, i ? "y" : "x", server_clock(&f)),
+        CHECK_INT(run(&f, VERB_PROPOSE, i ? "y" : "x", server_clock(&f)),
                   V_GRANTED);
         fake_close(&f);
     }
@@ -176,16 +176,16 @@ TEST(redis_watch, a_watch_without_a_server_is_unsent)
     char url[64];
     snprintf(url, sizeof url, "redis://127.0.0.1:%d", redis_dead_port());
     server_open(&f, url);
-    CHECK_INT(run(&f, OP_WATCH, "job", 0), V_UNSENT);
+    CHECK_INT(run(&f, VERB_WATCH, "job", 0), V_UNSENT);
     CHECK_INT(a.reply.status, HF_UNAVAILABLE);
 }
 
 TEST(redis_watch, a_watch_that_is_not_confirmed_in_time_is_unknown)
 {
     begin();
-    CHECK_INT(run(&f, OP_WATCH, "one", 0), V_GRANTED);
+    CHECK_INT(run(&f, VERB_WATCH, "one", 0), V_GRANTED);
     redis_pause(&r);
-    struct request req = server_request(OP_WATCH, "two", 1, 0);
+    struct request req = server_request(VERB_WATCH, "two", 1, 0);
     struct request again = req;
     f.conf.timeout_us = 200 * US_PER_MS;
     fake_submit(&f, &req, &a);
@@ -218,7 +218,7 @@ static void pass(int64_t us)
 
 static void subscribe_by_script(struct script *sub)
 {
-    struct request req = server_request(OP_WATCH, "job", 1, 0);
+    struct request req = server_request(VERB_WATCH, "job", 1, 0);
     req.deadline_us = TIME_NEVER;
     fake_submit(&f, &req, &a);
     f.backend->flush(f.conn);

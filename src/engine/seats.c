@@ -1,11 +1,11 @@
 /*
- * holds.c: the holds of the engine: made, stepped, and freed when nothing
+ * seats.c: the holds of the engine: made, stepped, and freed when nothing
  * refers to them any more.
  *
  * The rule: the effects of a step are carried out in the order of struct
  * hold_out, and the hold is not freed before the last of them.
  */
-#include "engine/holds.h"
+#include "engine/seats.h"
 
 #include <assert.h>
 #include <stdio.h>
@@ -16,26 +16,26 @@
 #include "engine/heap.h"
 #include "engine/host.h"
 #include "engine/locks.h"
-#include "engine/member_text.h"
+#include "engine/voter_text.h"
 #include "engine/nodes.h"
 #include "engine/ops.h"
 #include "kind/kind.h"
 
 /* ---- made and freed --------------------------------------------------- */
 
-struct slot *hf__slot_find(struct lock_entry *entry, uint64_t holder)
+struct seat *hf__seat_find(struct lock_entry *entry, uint64_t holder)
 {
-    struct slot *s = entry->slots;
+    struct seat *s = entry->seats;
     while (s && s->holder != holder) s = s->next;
     return s;
 }
 
-struct slot *hf__slot_new(struct engine *e, struct lock_entry *entry,
+struct seat *hf__seat_new(struct engine *e, struct lock_entry *entry,
                           uint64_t holder)
 {
-    if (hf__heap_reserve(&e->heap, e->alloc, e->slots_len + 1) != 0)
+    if (hf__heap_reserve(&e->heap, e->alloc, e->seats_len + 1) != 0)
         return NULL;
-    struct slot *s = hf__alloc_zero(e->alloc, sizeof *s);
+    struct seat *s = hf__alloc_zero(e->alloc, sizeof *s);
     if (!s) return NULL;
     if (hf__request_reserve(e) != 0) {
         hf__free(e->alloc, s);
@@ -45,70 +45,70 @@ struct slot *hf__slot_new(struct engine *e, struct lock_entry *entry,
     s->timer.due_us = TIME_NEVER;
     s->entry = entry;
     s->holder = holder;
-    s->next = entry->slots;
+    s->next = entry->seats;
     s->linked = 1;
-    entry->slots = s;
+    entry->seats = s;
     entry->refs++;
-    e->slots_len++;
+    e->seats_len++;
     if (entry->watch == WATCH_ON) s->hold.watched = s->hold.watch_asked = 1;
     return s;
 }
 
-void hf__slot_unlink(struct slot *s)
+void hf__seat_unlink(struct seat *s)
 {
-    struct slot **at = &s->entry->slots;
+    struct seat **at = &s->entry->seats;
     if (!s->linked) return;
     while (*at != s) at = &(*at)->next;
     *at = s->next;
     s->linked = 0;
 }
 
-void hf__ears_free(struct engine *e, struct slot *s)
+void hf__listeners_free(struct engine *e, struct seat *s)
 {
-    while (s->ears) {
-        struct hold_ear *ear = s->ears;
-        s->ears = ear->next;
-        hf__free(e->alloc, ear);
+    while (s->listeners) {
+        struct hold_listener *listener = s->listeners;
+        s->listeners = listener->next;
+        hf__free(e->alloc, listener);
     }
 }
 
-void hf__ear_remove(struct engine *e, struct slot *s, const hf_hold *hold)
+void hf__listener_remove(struct engine *e, struct seat *s, const hf_hold *hold)
 {
-    struct hold_ear **at = &s->ears;
+    struct hold_listener **at = &s->listeners;
     while (*at && (*at)->hold != hold) at = &(*at)->next;
     if (!*at) return;
-    struct hold_ear *ear = *at;
-    *at = ear->next;
-    hf__free(e->alloc, ear);
+    struct hold_listener *listener = *at;
+    *at = listener->next;
+    hf__free(e->alloc, listener);
 }
 
-void hf__slot_free(struct engine *e, struct slot *s)
+void hf__seat_free(struct engine *e, struct seat *s)
 {
-    assert(!s->op && !s->requests && !s->queued && !s->notices && !s->pins);
-    hf__slot_unlink(s);
-    hf__ears_free(e, s);
+    assert(!s->op && !s->requests && !s->in_line && !s->notices && !s->pins);
+    hf__seat_unlink(s);
+    hf__listeners_free(e, s);
     hf__heap_set(&e->heap, &s->timer, TIME_NEVER);
-    e->slots_len--;
+    e->seats_len--;
     if (s->attached) hf__free(e->alloc, s->owner);
     hf__free(e->alloc, s->why);
     hf__entry_unref(e, s->entry);
     hf__free(e->alloc, s);
 }
 
-void hf__slot_let_go(struct engine *e, struct slot *s)
+void hf__seat_let_go(struct engine *e, struct seat *s)
 {
     if (s->hold.state != HOLD_DONE || s->requests || s->notices || s->op
         || s->pins)
         return;
     assert(!s->pending_last && s->entry->turn != s);
-    hf__slot_free(e, s);
+    hf__seat_free(e, s);
 }
 
-void hf__slot_unpin(struct engine *e, struct slot *s)
+void hf__seat_unpin(struct engine *e, struct seat *s)
 {
     assert(s->pins > 0);
     s->pins--;
-    hf__slot_let_go(e, s);
+    hf__seat_let_go(e, s);
 }
 
 /* ---- what is said of it ------------------------------------------------ */
@@ -129,12 +129,12 @@ void hf__owner_text(const struct engine *e, uint64_t holder,
     out[at] = '\0';
 }
 
-uint64_t hf__slot_chain(const struct slot *s)
+uint64_t hf__seat_chain(const struct seat *s)
 {
     return s->attached ? 0 : s->chain_owner;
 }
 
-void hf__slot_owner(const struct engine *e, const struct slot *s,
+void hf__seat_owner(const struct engine *e, const struct seat *s,
                     char out[OWNER_LEN_MAX])
 {
     if (s->attached)
@@ -144,13 +144,13 @@ void hf__slot_owner(const struct engine *e, const struct slot *s,
 }
 
 /* The tokens of this host and of the store cannot be compared. */
-uint64_t hf__slot_fence(const struct slot *s)
+uint64_t hf__seat_fence(const struct seat *s)
 {
     return s->entry->is_host ? 0 : (uint64_t)s->hold.fence;
 }
 
 /* The sentence for a status that came from a hold. */
-static const char *slot_text(struct engine *e, const struct slot *s, int status,
+static const char *seat_text(struct engine *e, const struct seat *s, int status,
                              char *buf, size_t size)
 {
     const struct hf_error *last = &hf__node_of(e, s->entry, 0)->last_error;
@@ -162,14 +162,14 @@ static const char *slot_text(struct engine *e, const struct slot *s, int status,
                  (long long)(s->hold.lease_us / US_PER_MS));
         return buf;
     }
-    if (status == HF_TIMEOUT && is_of_members && hf__members_are_short(e)) {
-        hf__members_text(e, HF_UNAVAILABLE, buf, size);
+    if (status == HF_TIMEOUT && is_of_members && hf__voters_are_short(e)) {
+        hf__voters_text(e, HF_UNAVAILABLE, buf, size);
         return buf;
     }
     if (is_of_members
         && (status == HF_UNAVAILABLE || status == HF_INVALID
             || status == HF_CONFLICT)) {
-        hf__members_text(e, status, buf, size);
+        hf__voters_text(e, status, buf, size);
         return buf;
     }
     if (status == last->status && last->text[0]) return last->text;
@@ -177,39 +177,39 @@ static const char *slot_text(struct engine *e, const struct slot *s, int status,
     return buf;
 }
 
-const char *hf__slot_cause(struct engine *e, const struct slot *s, int state,
+const char *hf__seat_cause(struct engine *e, const struct seat *s, int state,
                            char *buf, size_t size)
 {
     if (state == HF_STATE_HELD) return NULL;
     const char *cause = hf__hold_cause(&s->hold, state);
     if (!cause) cause = s->why;
     if (cause) return cause;
-    return slot_text(e, s, hf__hold_why(&s->hold, state), buf, size);
+    return seat_text(e, s, hf__hold_why(&s->hold, state), buf, size);
 }
 
-void hf__slot_why(struct engine *e, struct slot *s, const char *text)
+void hf__seat_why(struct engine *e, struct seat *s, const char *text)
 {
     hf__free(e->alloc, s->why);
     s->why = text ? hf__strdup(e->alloc, text) : NULL;
 }
 
-void hf__slot_heard(struct engine *e, struct slot *s, const struct request *r,
+void hf__seat_heard(struct engine *e, struct seat *s, const struct request *r,
                     const struct reply *rep)
 {
     int is_gone = rep->verdict == V_ABSENT || rep->verdict == V_OTHER;
-    int is_failed = r->op == OP_RENEW && rep->verdict >= V_ERROR;
+    int is_failed = r->verb == VERB_RENEW && rep->verdict >= V_ERROR;
     if (s->hold.conf->nodes > 1) return; /* one of several explains nothing */
     if (rep->text && (is_gone || is_failed))
-        hf__slot_why(e, s, rep->text);
-    else if (r->op == OP_RENEW && s->why)
-        hf__slot_why(e, s, NULL);
+        hf__seat_why(e, s, rep->text);
+    else if (r->verb == VERB_RENEW && s->why)
+        hf__seat_why(e, s, NULL);
 }
 
 /* ---- the step ---------------------------------------------------------- */
 
-static void grant_fill(const struct slot *s, struct grant *g)
+static void grant_fill(const struct seat *s, struct grant *g)
 {
-    g->fence = hf__slot_fence(s);
+    g->fence = hf__seat_fence(s);
     g->guarantee = s->entry->is_host ? HF_GUARANTEE_LOCAL : HF_GUARANTEE_STORE;
     g->count = s->hold.count;
 }
@@ -217,7 +217,7 @@ static void grant_fill(const struct slot *s, struct grant *g)
 /* The wait was over within some round trips, and nothing is known to be wrong:
  * that is neither a silence of the members nor another holder.  A hold that
  * failed to be entered again goes on, and is not DONE. */
-static int is_unasked(const struct engine *e, const struct slot *s,
+static int is_unasked(const struct engine *e, const struct seat *s,
                       const struct op *op, int status)
 {
     const struct hold *h = &s->hold;
@@ -227,10 +227,10 @@ static int is_unasked(const struct engine *e, const struct slot *s,
            && op->type == OP_TYPE_ACQUIRE && h->state == HOLD_DONE
            && op->deadline_us <= e->now_us && op->wait_us <= short_us
            && is_alone && !h->placed && !h->outwaited && h->conf->nodes > 1
-           && hf__members_may_answer(e);
+           && hf__voters_may_answer(e);
 }
 
-static void slot_finish(struct engine *e, struct slot *s,
+static void seat_finish(struct engine *e, struct seat *s,
                         const struct hold_out *out)
 {
     char buf[HF_ERROR_TEXT_MAX], cause[HF_ERROR_TEXT_MAX];
@@ -263,12 +263,12 @@ static void slot_finish(struct engine *e, struct slot *s,
         op->released.count = 0;
         hf__op_finish(
             e, op, out->status,
-            is_caused ? cause : slot_text(e, s, out->status, buf, sizeof buf));
+            is_caused ? cause : seat_text(e, s, out->status, buf, sizeof buf));
     }
     hf__pending_go(e, s);
 }
 
-static void send_all(struct engine *e, struct slot *s,
+static void send_all(struct engine *e, struct seat *s,
                      const struct hold_send *send)
 {
     const struct hold_conf *conf = s->hold.conf;
@@ -279,17 +279,17 @@ static void send_all(struct engine *e, struct slot *s,
             /* As good as a request that never left; the lease ends it. */
             struct reply rep = {.verdict = V_UNSENT, .status = HF_NOMEM};
             struct hold_event ev = {.type = EV_REPLY,
-                                    .op = send->op,
+                                    .verb = send->verb,
                                     .round = send->round,
                                     .node = node,
                                     .reply = &rep};
-            hf__slot_step(e, s, &ev);
+            hf__seat_step(e, s, &ev);
             continue;
         }
         hf__kind_shape(r, &s->hold, send);
         r->kind = s->entry->kind;
         r->permits = s->permits;
-        if (send->op == OP_PROPOSE && s->op) r->capacity = s->op->capacity;
+        if (send->verb == VERB_PROPOSE && s->op) r->capacity = s->op->capacity;
         r->seen_us = s->seen_us;
         if (r->flags & REQ_QUORUM) r->group = e->group;
         r->name = s->entry->name;
@@ -297,19 +297,19 @@ static void send_all(struct engine *e, struct slot *s,
         r->info = e->info;
         r->user = s;
         r->user_kind = USER_SLOT;
-        hf__slot_owner(e, s, r->owner);
-        if (send->op == OP_RELEASE && hf__turn_is_hushed(e, s))
+        hf__seat_owner(e, s, r->owner);
+        if (send->verb == VERB_RELEASE && hf__turn_is_hushed(e, s))
             r->flags |= REQ_HUSHED;
         s->requests++;
         r->node = (uint16_t)node;
-        if (send->op == OP_RELEASE && conf->down >> node & 1)
+        if (send->verb == VERB_RELEASE && conf->down >> node & 1)
             hf__again_add(e, &e->nodes[node], r);
         else
             hf__request_send(e, hf__node_of(e, s->entry, node), r);
     }
 }
 
-static void notice_add(struct engine *e, struct slot *s, int state)
+static void notice_add(struct engine *e, struct seat *s, int state)
 {
     if (!s->notices) {
         s->notice_next = NULL;
@@ -324,7 +324,7 @@ static void notice_add(struct engine *e, struct slot *s, int state)
     s->notices |= (unsigned char)(1u << state);
 }
 
-void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev)
+void hf__seat_step(struct engine *e, struct seat *s, struct hold_event *ev)
 {
     struct hold_out out;
     enum hold_state before = s->hold.state;
@@ -340,14 +340,14 @@ void hf__slot_step(struct engine *e, struct slot *s, struct hold_event *ev)
     e->waiting -= before == HOLD_WAITING;
     for (int i = 0; i < out.sends; i++) send_all(e, s, &out.send[i]);
     if (s->hold.state == HOLD_RELEASING || s->hold.state == HOLD_DONE)
-        hf__slot_unlink(s);
+        hf__seat_unlink(s);
     if (out.risk_untold) notice_add(e, s, HF_STATE_AT_RISK);
     if (out.notice) notice_add(e, s, out.notice);
-    if (out.finished) slot_finish(e, s, &out);
+    if (out.finished) seat_finish(e, s, &out);
     if (s->hold.state == HOLD_DONE) hf__pending_go(e, s);
     hf__heap_set(&e->heap, &s->timer, hf__hold_due(&s->hold));
     if (before != s->hold.state) hf__turn_update(e, s, before);
     if (out.watch) hf__watch_want(e, s);
     s->requests--;
-    hf__slot_let_go(e, s);
+    hf__seat_let_go(e, s);
 }

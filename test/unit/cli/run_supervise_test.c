@@ -1,12 +1,12 @@
 /*
- * run_watch_test.c: when the supervisor of `holdfast run` ends its command, on
- * virtual time.  One rule: KILL has been sent before the lease can end; and as
- * long as time is left, a renewal is tried before TERM.
+ * run_supervise_test.c: when the supervisor of `holdfast run` ends its command,
+ * on virtual time.  One rule: KILL has been sent before the lease can end; and
+ * as long as time is left, a renewal is tried before TERM.
  *
  * The file under test is part of the command, which is no library: it is
  * included, and what it calls is played here.
  */
-#include "run/watch.c"
+#include "run/supervise.c"
 
 #include <unistd.h>
 
@@ -135,8 +135,8 @@ static struct run run_begin(enum on_lost on_lost)
     valid_at_ms = T0 + LEASE_MS;
     term_sent = kill_sent = risk_said = 0;
     r.guarded_ms = &guarded_at_ms;
-    watch_prepare(&r);
-    watch_begin(&r, T0);
+    supervise_prepare(&r);
+    supervise_begin(&r, T0);
     return r;
 }
 
@@ -144,22 +144,22 @@ static struct run run_begin(enum on_lost on_lost)
  * from now on; then be held up until `at_ms`, or not at all. */
 static void sleep_until(struct run *r, int64_t library_ms, int64_t at_ms)
 {
-    int64_t timeout_ms = watch_timeout_ms(r, time_ms);
+    int64_t timeout_ms = supervise_timeout_ms(r, time_ms);
     if (library_ms < timeout_ms) timeout_ms = library_ms;
-    watch_sleep(r, time_ms, timeout_ms);
+    supervise_sleep(r, time_ms, timeout_ms);
     time_ms = at_ms > time_ms + timeout_ms ? at_ms : time_ms + timeout_ms;
-    watch_step(r, time_ms);
+    supervise_step(r, time_ms);
 }
 
 static void renew(struct run *r)
 {
     valid_at_ms = time_ms + LEASE_MS;
-    watch_step(r, time_ms);
+    supervise_step(r, time_ms);
 }
 
 /* ---- claims ------------------------------------------------------------- */
 
-TEST(run_watch, a_lock_that_is_not_renewed_ends_the_command_in_time)
+TEST(run_supervise, a_lock_that_is_not_renewed_ends_the_command_in_time)
 {
     struct run r = run_begin(ON_LOST_TERM);
     while (!term_sent) sleep_until(&r, 500, 0);
@@ -168,19 +168,19 @@ TEST(run_watch, a_lock_that_is_not_renewed_ends_the_command_in_time)
     CHECK_INT(time_ms, T0 + LEASE_MS - r.margin_ms);
 }
 
-TEST(run_watch, after_a_pause_a_renewal_is_tried_before_term)
+TEST(run_supervise, after_a_pause_a_renewal_is_tried_before_term)
 {
     struct run r = run_begin(ON_LOST_TERM);
     sleep_until(&r, 3000, T0 + 6500);
     CHECK_INT(term_sent + kill_sent + risk_said, 0);
-    CHECK(watch_timeout_ms(&r, time_ms) > 0); /* and it does not spin */
+    CHECK(supervise_timeout_ms(&r, time_ms) > 0); /* and it does not spin */
     time_ms += 40;
     renew(&r);
     CHECK_INT(term_sent + kill_sent, 0);
     CHECK(ending_begins_ms(&r) == time_ms + LEASE_MS - GRACE_MS);
 }
 
-TEST(run_watch, after_a_pause_that_ends_before_term_the_round_trip_is_left)
+TEST(run_supervise, after_a_pause_that_ends_before_term_the_round_trip_is_left)
 {
     struct run r = run_begin(ON_LOST_TERM);
     sleep_until(&r, 3000, T0 + LEASE_MS - GRACE_MS - 10);
@@ -191,7 +191,7 @@ TEST(run_watch, after_a_pause_that_ends_before_term_the_round_trip_is_left)
     CHECK_INT(term_sent, 0);
 }
 
-TEST(run_watch, after_a_pause_with_no_answer_term_comes_and_kill_in_time)
+TEST(run_supervise, after_a_pause_with_no_answer_term_comes_and_kill_in_time)
 {
     struct run r = run_begin(ON_LOST_TERM);
     sleep_until(&r, 3000, T0 + 6500);
@@ -202,7 +202,7 @@ TEST(run_watch, after_a_pause_with_no_answer_term_comes_and_kill_in_time)
     CHECK_INT(time_ms, T0 + LEASE_MS - r.margin_ms);
 }
 
-TEST(run_watch, half_of_the_time_that_is_left_is_the_commands)
+TEST(run_supervise, half_of_the_time_that_is_left_is_the_commands)
 {
     struct run r = run_begin(ON_LOST_TERM);
     sleep_until(&r, 3000, T0 + LEASE_MS - r.margin_ms - 100);
@@ -211,7 +211,7 @@ TEST(run_watch, half_of_the_time_that_is_left_is_the_commands)
     CHECK_INT(time_ms, T0 + LEASE_MS - r.margin_ms - 50);
 }
 
-TEST(run_watch, after_a_pause_that_leaves_no_time_it_is_killed_at_once)
+TEST(run_supervise, after_a_pause_that_leaves_no_time_it_is_killed_at_once)
 {
     struct run r = run_begin(ON_LOST_TERM);
     sleep_until(&r, 3000, T0 + LEASE_MS - r.margin_ms);
@@ -221,7 +221,7 @@ TEST(run_watch, after_a_pause_that_leaves_no_time_it_is_killed_at_once)
     CHECK_INT(kill_sent, 1);
 }
 
-TEST(run_watch, one_pause_after_the_other_does_not_put_term_off_for_ever)
+TEST(run_supervise, one_pause_after_the_other_does_not_put_term_off_for_ever)
 {
     struct run r = run_begin(ON_LOST_TERM);
     sleep_until(&r, 3000, T0 + 6200);
@@ -230,7 +230,7 @@ TEST(run_watch, one_pause_after_the_other_does_not_put_term_off_for_ever)
     CHECK_INT(kill_sent, 0);
 }
 
-TEST(run_watch, renewals_in_small_steps_are_told_to_the_guardian)
+TEST(run_supervise, renewals_in_small_steps_are_told_to_the_guardian)
 {
     struct run r = run_begin(ON_LOST_TERM);
     for (int i = 0; i < 2 * LEASE_MS / 15; i++) {
@@ -241,7 +241,7 @@ TEST(run_watch, renewals_in_small_steps_are_told_to_the_guardian)
     CHECK_INT(term_sent + kill_sent, 0);
 }
 
-TEST(run_watch, a_late_look_does_not_change_when_kill_comes)
+TEST(run_supervise, a_late_look_does_not_change_when_kill_comes)
 {
     struct run r = run_begin(ON_LOST_KILL);
     sleep_until(&r, 3000, T0 + 8000);

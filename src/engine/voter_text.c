@@ -1,16 +1,16 @@
 /*
- * member_text.c: the sentences about the nodes of a quorum.
+ * voter_text.c: the sentences about the nodes of a quorum.
  *
  * The rule: a caller that cannot have a lock is told which node is the reason,
  * and what to do about it, as far as that is known.
  */
-#include "engine/member_text.h"
+#include "engine/voter_text.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "engine/engine.h"
-#include "engine/member.h"
+#include "engine/voter.h"
 #include "engine/nodes.h"
 
 /* ---- nodes that are not as the others ---------------------------------- */
@@ -22,34 +22,34 @@ static int64_t clock_ahead_us(const struct engine *e, const struct node *n)
 
 /* It refuses this client's numbers as too old, as if it could not be
  * reached. */
-int hf__member_is_ahead(const struct engine *e, const struct node *n)
+int hf__voter_is_ahead(const struct engine *e, const struct node *n)
 {
     return n->up && n->clock_known && clock_ahead_us(e, n) > e->conf.window_us;
 }
 
-void hf__member_clock_text(const struct engine *e, const struct node *n,
-                           char *out, size_t size)
+void hf__voter_clock_text(const struct engine *e, const struct node *n,
+                          char *out, size_t size)
 {
     int64_t ahead = clock_ahead_us(e, n);
     snprintf(out, size, "%.150s: its clock is %lld ms %s the other nodes'%s",
              n->url ? n->url : "node",
              (long long)((ahead < 0 ? -ahead : ahead) / US_PER_MS),
              ahead > 0 ? "ahead of" : "behind",
-             hf__member_is_ahead(e, n) ? ": it grants nothing" : "");
+             hf__voter_is_ahead(e, n) ? ": it grants nothing" : "");
 }
 
-void hf__member_compare_clock(struct engine *e, const struct node *n)
+void hf__voter_compare_clock(struct engine *e, const struct node *n)
 {
     char line[HF_ERROR_TEXT_MAX];
     int64_t ahead = clock_ahead_us(e, n);
     if (!e->log || (ahead < 0 ? -ahead : ahead) <= e->conf.window_us / 2)
         return;
-    hf__member_clock_text(e, n, line, sizeof line);
+    hf__voter_clock_text(e, n, line, sizeof line);
     e->log(e, HF_LOG_WARN, line);
 }
 
 /* Warn of members of different versions: scripts may do other things there. */
-void hf__member_compare_version(struct engine *e, const struct node *n)
+void hf__voter_compare_version(struct engine *e, const struct node *n)
 {
     char line[HF_ERROR_TEXT_MAX];
     const struct node *other = NULL;
@@ -68,7 +68,7 @@ void hf__member_compare_version(struct engine *e, const struct node *n)
 }
 
 /* The other members go on without it, so only the log says it. */
-void hf__member_warn_misplaced(struct engine *e, const struct node *n)
+void hf__voter_warn_misplaced(struct engine *e, const struct node *n)
 {
     char line[HF_ERROR_TEXT_MAX];
     int is_foreign = n->last_error.status == HF_CONFLICT;
@@ -84,24 +84,24 @@ void hf__member_warn_misplaced(struct engine *e, const struct node *n)
 /* ---- why there is no lock ---------------------------------------------- */
 
 /* Do too few members grant anything, to any client? */
-int hf__members_are_short(const struct engine *e)
+int hf__voters_are_short(const struct engine *e)
 {
     int able = 0;
     for (int i = 0; i < e->conf.nodes; i++)
         able += e->nodes[i].stand == STAND_SETTLED
-                && !hf__member_is_ahead(e, &e->nodes[i]);
+                && !hf__voter_is_ahead(e, &e->nodes[i]);
     return e->conf.nodes > 1 && able < e->conf.quorum;
 }
 
 /* Is nothing known that keeps a majority from answering soon? */
-int hf__members_may_answer(const struct engine *e)
+int hf__voters_may_answer(const struct engine *e)
 {
     int able = 0;
     for (int i = 0; i < e->conf.nodes; i++) {
         const struct node *n = &e->nodes[i];
         able += !(e->conf.down >> i & 1) && n->stand != STAND_REFUSED
                 && n->stand != STAND_QUARANTINED && !n->is_blank
-                && !hf__member_is_ahead(e, n);
+                && !hf__voter_is_ahead(e, n);
     }
     return e->conf.nodes > 1 && able >= e->conf.quorum;
 }
@@ -123,9 +123,9 @@ static void silence_text(const struct engine *e, char *out, size_t size)
             snprintf(out, size, ": %.150s", n->last_error.text);
     }
     for (int i = 0; i < e->conf.nodes && !out[0]; i++) {
-        if (!hf__member_is_ahead(e, &e->nodes[i])) continue;
+        if (!hf__voter_is_ahead(e, &e->nodes[i])) continue;
         snprintf(out, size, ": ");
-        hf__member_clock_text(e, &e->nodes[i], out + 2, size - 2);
+        hf__voter_clock_text(e, &e->nodes[i], out + 2, size - 2);
     }
 }
 
@@ -139,10 +139,9 @@ static void voters_text(const struct engine *e, char *out, size_t size)
     snprintf(out, size, ", %d may vote", stand_count(e, STAND_SETTLED));
 }
 
-void hf__members_text(const struct engine *e, int status, char *out,
-                      size_t size)
+void hf__voters_text(const struct engine *e, int status, char *out, size_t size)
 {
-    const struct hf_error *refusal = hf__members_refusal(e);
+    const struct hf_error *refusal = hf__voters_refusal(e);
     char why[HF_ERROR_TEXT_MAX], voters[32];
     int nodes = e->conf.nodes, up = 0;
     for (int i = 0; i < nodes; i++) up += e->nodes[i].up;

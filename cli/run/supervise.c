@@ -1,5 +1,5 @@
 /*
- * run/watch.c: the command is gone before another client can have the lock.
+ * run/supervise.c: the command is gone before another client can have the lock.
  *
  *                 renewed         not renewed
  *      GOING  <-----------+   deadline - grace    deadline - margin   deadline
@@ -18,7 +18,7 @@
 #include "common/say.h"
 #include "run/event.h"
 #include "run/process/process.h"
-#include "run/watch.h"
+#include "run/supervise.h"
 
 #include <inttypes.h>
 #include <signal.h>
@@ -62,7 +62,7 @@ static void held_say(struct run *r, int64_t valid_ms)
     event_held(r, valid_ms);
 }
 
-void watch_prepare(struct run *r)
+void supervise_prepare(struct run *r)
 {
     int64_t lease = r->lease_ms;
     r->margin_ms = lease == INT64_MAX ? 0 : lease / 100;
@@ -73,7 +73,7 @@ void watch_prepare(struct run *r)
     guarded_say(r);
 }
 
-void watch_begin(struct run *r, int64_t now_ms)
+void supervise_begin(struct run *r, int64_t now_ms)
 {
     r->said_ms = r->deadline_ms;
     r->max_at_ms =
@@ -208,7 +208,7 @@ static int64_t ending_begins_ms(const struct run *r)
     return at > tried_ms ? at : tried_ms;
 }
 
-void watch_sleep(struct run *r, int64_t now_ms, int64_t timeout_ms)
+void supervise_sleep(struct run *r, int64_t now_ms, int64_t timeout_ms)
 {
     r->due_ms = timeout_ms < 0 ? INT64_MAX : now_ms + timeout_ms;
 }
@@ -244,7 +244,7 @@ static int64_t kill_due_ms(const struct run *r)
     return earlier(r->kill_at_ms, ahead(r->deadline_ms, r->margin_ms));
 }
 
-void watch_step(struct run *r, int64_t now_ms)
+void supervise_step(struct run *r, int64_t now_ms)
 {
     hold_look(r, now_ms);
     pause_note(r, now_ms);
@@ -263,7 +263,7 @@ void watch_step(struct run *r, int64_t now_ms)
     }
 }
 
-int watch_timeout_ms(const struct run *r, int64_t now_ms)
+int supervise_timeout_ms(const struct run *r, int64_t now_ms)
 {
     int64_t at = r->extend_at_ms;
     if (r->phase == PHASE_GOING) {

@@ -1,20 +1,20 @@
 /*
- * run/watch.h: the hold, and what the supervisor does about it.
+ * run/supervise.h: the hold, and what the supervisor does about it.
  */
-#ifndef HOLDFAST_CLI_RUN_WATCH_H
-#define HOLDFAST_CLI_RUN_WATCH_H
+#ifndef HOLDFAST_CLI_RUN_SUPERVISE_H
+#define HOLDFAST_CLI_RUN_SUPERVISE_H
 
 #include <stdint.h>
 
 #include "run/run.h"
 
-/* run/watch.c: look at the lock and the clock, and do what is due. */
-void watch_prepare(struct run *r); /* before the start */
-void watch_begin(struct run *r, int64_t now_ms);
+/* run/supervise.c: look at the lock and the clock, and do what is due. */
+void supervise_prepare(struct run *r); /* before the start */
+void supervise_begin(struct run *r, int64_t now_ms);
 /* Before the loop sleeps: it is to be awake after `timeout_ms`; -1: never. */
-void watch_sleep(struct run *r, int64_t now_ms, int64_t timeout_ms);
-void watch_step(struct run *r, int64_t now_ms);
-int watch_timeout_ms(const struct run *r, int64_t now_ms);
+void supervise_sleep(struct run *r, int64_t now_ms, int64_t timeout_ms);
+void supervise_step(struct run *r, int64_t now_ms);
+int supervise_timeout_ms(const struct run *r, int64_t now_ms);
 
 /* run/hold.c: what is held, the worst of several locks. */
 int hold_state(const struct run *r); /* enum hf_state */

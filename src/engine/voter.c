@@ -1,5 +1,5 @@
 /*
- * member.c: the nodes of a quorum, and whether they may vote.
+ * voter.c: the nodes of a quorum, and whether they may vote.
  *
  *   UNKNOWN --boot--> SETTLED            link lost, no marker: UNKNOWN again
  *              |----> QUARANTINED --its time--> SETTLED
@@ -10,7 +10,7 @@
  * The rule: a node votes only while it is known, from its own answer over this
  * very connection, that it has lost nothing that a lease still rests on.
  */
-#include "engine/member.h"
+#include "engine/voter.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -19,9 +19,9 @@
 #include "core/round.h"
 #include "engine/again.h"
 #include "engine/engine.h"
-#include "engine/holds.h"
+#include "engine/seats.h"
 #include "engine/locks.h"
-#include "engine/member_text.h"
+#include "engine/voter_text.h"
 #include "engine/nodes.h"
 #include "engine/op.h"
 
@@ -44,7 +44,7 @@ static int64_t group_lease_us(const struct engine *e)
     return e->group_lease_us ? e->group_lease_us : e->group_lease_guess_us;
 }
 
-void hf__members_begin(struct engine *e)
+void hf__voters_begin(struct engine *e)
 {
     if (e->conf.nodes == 1) return;
     if (!e->group_lease_guess_us)
@@ -56,7 +56,7 @@ void hf__members_begin(struct engine *e)
 
 /* If the marker knows only of shorter leases than the group has, the quarantine
  * is longer by the difference. */
-int64_t hf__member_settled_us(const struct engine *e, const struct node *n)
+int64_t hf__voter_settled_us(const struct engine *e, const struct node *n)
 {
     int64_t until = max64(n->quarantined_us, n->blind_us);
     int64_t missing = hf__quarantine_us(&e->conf, group_lease_us(e))
@@ -70,10 +70,10 @@ static void settle_log(struct engine *e)
     char line[HF_ERROR_TEXT_MAX];
     if (e->settle_told || e->conf.settle_us <= e->now_us) return;
     /* The nodes that have not answered yet may make a quorum. */
-    if (!hf__members_are_decided(e)) return;
+    if (!hf__voters_are_decided(e)) return;
     e->settle_told = 1;
     if (!e->log) return;
-    hf__members_text(e, HF_UNAVAILABLE, line, sizeof line);
+    hf__voters_text(e, HF_UNAVAILABLE, line, sizeof line);
     e->log(e, HF_LOG_WARN, line);
 }
 
@@ -94,7 +94,7 @@ static void settle_update(struct engine *e)
         if (n->stand != STAND_SETTLED && n->stand != STAND_QUARANTINED)
             continue;
         int64_t end =
-            n->stand == STAND_SETTLED ? 0 : hf__member_settled_us(e, n);
+            n->stand == STAND_SETTLED ? 0 : hf__voter_settled_us(e, n);
         int k = len++;
         for (; k > 0 && ends[k - 1] > end; k--) ends[k] = ends[k - 1];
         ends[k] = end;
@@ -132,7 +132,7 @@ static int may_mark(const struct engine *e)
 }
 
 /* Is the node without a marker, and will it get none for now? */
-int hf__member_is_left_blank(const struct engine *e, const struct node *n)
+int hf__voter_is_left_blank(const struct engine *e, const struct node *n)
 {
     return n->is_blank && !may_mark(e);
 }
@@ -141,12 +141,12 @@ int hf__member_is_left_blank(const struct engine *e, const struct node *n)
  * first the remaining nodes are waited for a moment: a lock that only the
  * fastest majority has is lost with the first of these nodes, until a renewal
  * has healed the others. */
-int hf__members_are_decided(const struct engine *e)
+int hf__voters_are_decided(const struct engine *e)
 {
     if (settled_count(e) >= e->conf.quorum && e->linger_us < 0) return 1;
     for (int i = 0; i < e->conf.nodes; i++)
         if (e->nodes[i].stand == STAND_UNKNOWN && !(e->conf.down >> i & 1)
-            && !hf__member_is_left_blank(e, &e->nodes[i]))
+            && !hf__voter_is_left_blank(e, &e->nodes[i]))
             return 0;
     return 1;
 }
@@ -167,7 +167,7 @@ static void boot_send(struct engine *e, struct node *n)
     struct request *r = hf__request_new(e);
     n->boot_us = e->now_us + BOOT_AGAIN_US; /* if there is no memory */
     if (!r) return;
-    r->op = OP_BOOT;
+    r->verb = VERB_BOOT;
     r->flags = n->boot_flags;
     if (is_unsure(e, n)) r->flags |= REQ_BOOT_UNSURE;
     r->name = e->group;
@@ -188,7 +188,7 @@ static int boot_is_wanted(const struct engine *e, const struct node *n)
            && n->boot_us != TIME_NEVER;
 }
 
-void hf__members_ask(struct engine *e)
+void hf__voters_ask(struct engine *e)
 {
     for (int i = 0; i < e->conf.nodes; i++) {
         struct node *n = &e->nodes[i];
@@ -226,7 +226,7 @@ static int is_url_doubtful(const struct engine *e)
 /* Why no quorum can be had with this URL; NULL if one can: a minority that is
  * misplaced is only missing.  Nodes without a marker get none while the URL is
  * in doubt. */
-const struct hf_error *hf__members_refusal(const struct engine *e)
+const struct hf_error *hf__voters_refusal(const struct engine *e)
 {
     const struct hf_error *first = NULL;
     int able = e->conf.nodes, blanks = 0, awaited = 0;
@@ -253,7 +253,7 @@ static void blanks_ask(struct engine *e)
         blanks += e->nodes[i].is_blank;
         if (is_awaited(e, &e->nodes[i])) return;
     }
-    if (hf__members_refusal(e) || is_url_doubtful(e)) return;
+    if (hf__voters_refusal(e) || is_url_doubtful(e)) return;
     for (int i = 0; blanks && i < e->conf.nodes; i++) {
         struct node *n = &e->nodes[i];
         if (n->is_blank && !n->boot_open) n->boot_us = e->now_us;
@@ -261,7 +261,7 @@ static void blanks_ask(struct engine *e)
 }
 
 /* A lock is asked for: nodes without a marker are to be members. */
-void hf__members_want(struct engine *e)
+void hf__voters_want(struct engine *e)
 {
     if (e->conf.nodes == 1 || e->votes_wanted) return;
     e->votes_wanted = 1;
@@ -272,7 +272,7 @@ void hf__members_want(struct engine *e)
  * helps. */
 static void refusal_tell(struct engine *e)
 {
-    const struct hf_error *refusal = hf__members_refusal(e);
+    const struct hf_error *refusal = hf__voters_refusal(e);
     if (!refusal) {
         e->refusal_told = 0;
         return;
@@ -283,13 +283,13 @@ static void refusal_tell(struct engine *e)
     for (struct op *op = e->all, *next; op; op = next) {
         struct hold_event ev = {.type = EV_FAIL, .status = refusal->status};
         next = op->all_next;
-        if (op->type == OP_TYPE_ACQUIRE && op->slot && op->slot->op == op
-            && op->slot->hold.state < HOLD_HELD)
-            hf__slot_step(e, op->slot, &ev);
+        if (op->type == OP_TYPE_ACQUIRE && op->seat && op->seat->op == op
+            && op->seat->hold.state < HOLD_HELD)
+            hf__seat_step(e, op->seat, &ev);
     }
 }
 
-void hf__member_link(struct engine *e, struct node *n, int up)
+void hf__voter_link(struct engine *e, struct node *n, int up)
 {
     if (e->conf.nodes == 1) return;
     n->is_blank = 0;
@@ -306,12 +306,12 @@ void hf__member_link(struct engine *e, struct node *n, int up)
     }
     e->conf.down &= ~BIT(n->index);
     n->quarantined_us = n->blind_us = 0;
-    hf__member_unsettle(e, n, 0);
+    hf__voter_unsettle(e, n, 0);
     hf__watch_follow(e, n->index);
 }
 
 /* The node must be asked anew before it votes. */
-void hf__member_unsettle(struct engine *e, struct node *n, unsigned boot_flags)
+void hf__voter_unsettle(struct engine *e, struct node *n, unsigned boot_flags)
 {
     if (e->conf.nodes == 1) return;
     /* A plain question does not replace a REQ_BOOT_STEP that is still to be
@@ -335,7 +335,7 @@ static void member_refuse(struct engine *e, struct node *n, int status,
     refusal_tell(e);
     if (!is_misplaced(n) || n->misplaced_told) return;
     n->misplaced_told = 1;
-    if (!hf__members_refusal(e)) hf__member_warn_misplaced(e, n);
+    if (!hf__voters_refusal(e)) hf__voter_warn_misplaced(e, n);
 }
 
 static const struct node *twin_of(const struct engine *e, const struct node *n,
@@ -366,9 +366,9 @@ static void member_admit(struct engine *e, struct node *n,
     n->quarantined_us = boot->left_us > 0 ? e->now_us + boot->left_us : 0;
     if (!boot->is_known && !boot->is_durable && !n->blind_us)
         n->blind_us = e->now_us + whole;
-    hf__member_compare_clock(e, n);
-    if (!is_met) hf__member_compare_version(e, n);
-    int is_free = hf__member_settled_us(e, n) <= e->now_us;
+    hf__voter_compare_clock(e, n);
+    if (!is_met) hf__voter_compare_version(e, n);
+    int is_free = hf__voter_settled_us(e, n) <= e->now_us;
     stand_set(e, n, is_free ? STAND_SETTLED : STAND_QUARANTINED);
     blanks_ask(e);
     refusal_tell(e);
@@ -386,8 +386,8 @@ static void boot_failed(struct engine *e, struct node *n,
     n->boot_us = min64(n->boot_us, e->now_us + BOOT_AGAIN_US);
 }
 
-void hf__member_answered(struct engine *e, struct node *n,
-                         const struct request *r, const struct reply *rep)
+void hf__voter_answered(struct engine *e, struct node *n,
+                        const struct request *r, const struct reply *rep)
 {
     char text[HF_ERROR_TEXT_MAX];
     n->boot_open = 0;
@@ -400,7 +400,7 @@ void hf__member_answered(struct engine *e, struct node *n,
      * meanwhile. */
     if (r->flags & REQ_BOOT_LOOK || n->boot_us != TIME_NEVER) {
         if (n->boot_us == TIME_NEVER) {
-            hf__member_unsettle(e, n, n->suspect ? REQ_BOOT_LOOK : 0);
+            hf__voter_unsettle(e, n, n->suspect ? REQ_BOOT_LOOK : 0);
             if (n->suspect) n->boot_us = e->now_us + US_PER_MS;
         }
         return;
@@ -412,7 +412,7 @@ void hf__member_answered(struct engine *e, struct node *n,
         n->is_blank = 1;
         blanks_ask(e);
         refusal_tell(e);
-        if (hf__member_is_left_blank(e, n))
+        if (hf__voter_is_left_blank(e, n))
             hf__turn_pass_all(e); /* it may be the last one awaited */
         return;
     }
@@ -427,29 +427,29 @@ void hf__member_answered(struct engine *e, struct node *n,
 
 /* ---- time -------------------------------------------------------------- */
 
-void hf__members_tick(struct engine *e)
+void hf__voters_tick(struct engine *e)
 {
     for (int i = 0; i < e->conf.nodes; i++) {
         struct node *n = &e->nodes[i];
         if (n->stand == STAND_QUARANTINED
-            && hf__member_settled_us(e, n) <= e->now_us)
+            && hf__voter_settled_us(e, n) <= e->now_us)
             stand_set(e, n, STAND_SETTLED);
     }
     if (e->linger_us > 0 && e->linger_us <= e->now_us) {
         e->linger_us = -1;
         hf__turn_pass_all(e);
     }
-    hf__members_ask(e);
+    hf__voters_ask(e);
 }
 
-int64_t hf__members_next_us(const struct engine *e)
+int64_t hf__voters_next_us(const struct engine *e)
 {
     int64_t next = e->linger_us > 0 ? e->linger_us : TIME_NEVER;
     for (int i = 0; i < e->conf.nodes; i++) {
         const struct node *n = &e->nodes[i];
         if (boot_is_wanted(e, n)) next = min64(next, n->boot_us);
         if (n->stand == STAND_QUARANTINED)
-            next = min64(next, hf__member_settled_us(e, n));
+            next = min64(next, hf__voter_settled_us(e, n));
     }
     return next;
 }
