@@ -50,7 +50,6 @@ TEST(api, refuses_urls_with_a_sentence)
 TEST(api, status_of_a_refused_url_needs_no_error_object)
 {
     CHECK_INT(open_status("gopher://x", NULL), HF_INVALID);
-    CHECK_INT(open_status("zookeeper://x", NULL), HF_UNSUPPORTED);
 }
 
 TEST(api, options_out_of_range_are_invalid)
