@@ -44,7 +44,7 @@ static void step_log(struct engine *e, const struct node *n, int64_t by_us)
     e->log(e, HF_LOG_WARN, line);
 }
 
-/* Tell every hold that may count on this node. */
+/* Tell every hold that may count on this node: not those of this host. */
 static void step_tell(struct engine *e, const struct node *n)
 {
     struct hold_event ev = {
@@ -52,7 +52,8 @@ static void step_tell(struct engine *e, const struct node *n)
     for (size_t i = 0; i < e->table_size; i++) {
         for (struct lock_entry *t = e->table[i], *after; t; t = after) {
             t->refs++;
-            for (struct seat *s = t->seats, *next; s; s = next) {
+            struct seat *first = t->is_host ? NULL : t->seats;
+            for (struct seat *s = first, *next; s; s = next) {
                 next = s->next;
                 if (s->hold.state == HOLD_HELD || s->hold.state == HOLD_TRYING)
                     hf__seat_step(e, s, &ev);

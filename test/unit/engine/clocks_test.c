@@ -7,6 +7,9 @@
 
 #include "engine/clocks.h"
 #include "engine/engine.h"
+#include "engine/seats.h"
+#include "engine/host.h"
+#include "engine/locks.h"
 #include "engine/voter.h"
 #include "test.h"
 
@@ -156,4 +159,38 @@ TEST(clocks, suspect_stays_one_when_its_connection_is_lost)
     hear(n, 2000, 2001, 2800);
     hf__voter_link(&e, n, LINK_IS_DOWN);
     CHECK_INT(n->suspect, 1);
+}
+
+/* A hold of this host, as if its only node, which is no member, granted it. */
+static struct seat *host_hold(struct host *host)
+{
+    e.alloc = &hf__alloc_default;
+    e.host = host;
+    host->conf.nodes = host->conf.quorum = 1;
+    CHECK_INT(hf__engine_open(&e, US_PER_S), HF_OK);
+    struct lock_entry *entry = hf__entry_get(&e, KIND_PLAIN, "n", 1);
+    struct lock_entry *there = entry ? hf__entry_get_host(&e, entry) : NULL;
+    struct seat *s = there ? hf__seat_new(&e, there, 1) : NULL;
+    if (!s) return NULL;
+    s->hold.state = HOLD_HELD;
+    s->hold.count = 1;
+    s->hold.granted = s->hold.confirmed = s->hold.backing = 1;
+    s->hold.valid_us = s->hold.cap_us = s->hold.renew_at_us = TIME_NEVER;
+    return s;
+}
+
+TEST(clocks, step_of_a_member_leaves_the_hold_of_this_host_alone)
+{
+    struct host host = {.caps = 0};
+    struct node *n = rig_begin_clock();
+    struct seat *s = host_hold(&host);
+    CHECK(s != NULL);
+    if (!s) return;
+    hear(n, 1000, 1001, 0);
+    for (int i = 0; i < 5; i++)
+        hear(n, 2000 + 2 * i, 2001 + 2 * i, 2800 + 2 * i);
+    CHECK(n->boot_flags & REQ_BOOT_STEP);
+    CHECK(!s->hold.shaken);
+    CHECK_INT(s->notices, 0);
+    hf__engine_close(&e);
 }
