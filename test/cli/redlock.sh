@@ -166,7 +166,7 @@ for name in c d e; do
     redis_run --dir "$dir/$name" || fail 'cannot be restarted'
     eval "${name}_pid=\$redis_pid"
 done
-"$HOLDFAST" init -q --force --max-lease 6s "$url"
+"$HOLDFAST" init -q --force --max-lease 12s "$url"
 for name in c d e; do
     eval "redis_port=\$$name pid=\$${name}_pid"
     redis_stop "$pid"
@@ -178,14 +178,14 @@ expect 69 'without waiting' "$HOLDFAST" run -n --url "${url%%\?*}" --lease 5s \
 for verbose in 'run -v' 'run -v --fallback local'; do
     # shellcheck disable=SC2086 # words
     expect 0 "$verbose waits as long as run does" \
-        "$HOLDFAST" $verbose -w 60s --lease 5s job -- true
+        "$HOLDFAST" $verbose -w 90s --lease 5s job -- true
     check "$verbose: has it" err_has 'job: acquired, guarantee store'
     for name in c d e; do
         eval "port=\$$name"
         redis-cli -p "$port" flushall >/dev/null
     done
 done
-expect 0 'so does acquire -v' "$HOLDFAST" acquire -v -w 60s --lease 5s job
+expect 0 'so does acquire -v' "$HOLDFAST" acquire -v -w 90s --lease 5s job
 check 'it said that it would' err_has 'a lock waits .* s, one quarantine'
 
 # ---- two nodes ----
