@@ -35,9 +35,9 @@ static int missing_is_refused(void)
 {
     struct hf_error err;
     hf_client *client;
-    int status = hf_client_open("zookeeper://localhost", NULL, &client, &err);
-    if (status != HF_UNSUPPORTED) {
-        fprintf(stderr, "zookeeper: %s\n", hf_status_name(status));
+    int status = hf_client_open("gopher://localhost", NULL, &client, &err);
+    if (status != HF_INVALID) {
+        fprintf(stderr, "gopher: %s\n", hf_status_name(status));
         return 1;
     }
     printf("%s\n", err.text);
