@@ -143,7 +143,7 @@ void hf__node_failed(struct node *n, int status, const char *text)
 static int is_waited_for(const struct request *r)
 {
     const struct seat *s = r->user;
-    if (r->user_kind != USER_SLOT) return 1;
+    if (r->user_kind != USER_SEAT) return 1;
     if (r->verb == VERB_RELEASE) return s->hold.state == HOLD_RELEASING;
     return s->hold.round_open && r->round == s->hold.round;
 }
@@ -186,7 +186,7 @@ static int is_to_be_repeated(const struct engine *e, const struct node *n,
     if (e->now_us + AGAIN_US_MIN >= r->until_us) return 0;
     if (r->user_kind == USER_OP && hf__is_member(n)) return 0; /* others do */
     if (r->verb == VERB_RELEASE) return !MUTATED(RELEASE_ONCE);
-    if (r->verb == VERB_INSPECT && r->user_kind == USER_SLOT) return 1;
+    if (r->verb == VERB_INSPECT && r->user_kind == USER_SEAT) return 1;
     if (r->user_kind != USER_OP || rep->verdict == V_ERROR) return 0;
     return rep->verdict == V_UNSENT || r->verb == VERB_INSPECT
            || r->verb == VERB_LIST

@@ -66,7 +66,7 @@ struct node {
 };
 
 /* Which part of the engine gets the answer to a request: `user_kind`. */
-enum request_user { USER_SLOT, USER_OP, USER_ENTRY, USER_NODE };
+enum request_user { USER_SEAT, USER_OP, USER_ENTRY, USER_NODE };
 
 /* What a client that closes has to wait for. */
 enum owed {

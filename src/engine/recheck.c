@@ -26,7 +26,7 @@ static void seat_look(struct engine *e, struct seat *s)
     r->name = s->entry->name;
     r->name_len = s->entry->name_len;
     r->user = s;
-    r->user_kind = USER_SLOT;
+    r->user_kind = USER_SEAT;
     r->attempt = s->hold.attempt;
     r->deadline_us = e->now_us + e->conf.timeout_us;
     r->until_us = s->hold.valid_us;

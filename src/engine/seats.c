@@ -296,7 +296,7 @@ static void send_all(struct engine *e, struct seat *s,
         r->name_len = s->entry->name_len;
         r->info = e->info;
         r->user = s;
-        r->user_kind = USER_SLOT;
+        r->user_kind = USER_SEAT;
         hf__seat_owner(e, s, r->owner);
         if (send->verb == VERB_RELEASE && hf__turn_is_hushed(e, s))
             r->flags |= REQ_HUSHED;

@@ -19,7 +19,7 @@
 /* A node has answered, or there will be no answer. */
 void check_host_heard(const struct request *req, const struct reply *rep)
 {
-    if (req->user_kind != USER_SLOT || req->verb != VERB_PROPOSE) return;
+    if (req->user_kind != USER_SEAT || req->verb != VERB_PROPOSE) return;
     const struct seat *seat = req->user;
     struct errand *er = (struct errand *)seat->op; /* its first member */
     if (!er) return;
@@ -48,7 +48,7 @@ static void check_sense(struct sim_client *c, const struct actor *a)
 void check_host_asked(struct sim_client *c, const struct request *req)
 {
     const struct seat *seat = req->user;
-    if (req->user_kind != USER_SLOT || req->verb != VERB_PROPOSE) return;
+    if (req->user_kind != USER_SEAT || req->verb != VERB_PROPOSE) return;
     struct actor *a = &c->actors[seat->holder - 1];
     a->at_host_us[name_index(req->name)] = c->sim->now_us;
     if (seat->op && !seat->op->fell) check_sense(c, a);

@@ -39,7 +39,7 @@ static void check_renewal(struct actor *a, const struct seat *seat,
 /* A request leaves the engine. */
 void check_sent(struct sim_client *c, const struct request *req)
 {
-    if (req->user_kind != USER_SLOT || !c->alive) return;
+    if (req->user_kind != USER_SEAT || !c->alive) return;
     const struct seat *seat = req->user;
     struct actor *a = &c->actors[seat->holder - 1];
     if (req->verb == VERB_RELEASE) a->let_go = req->attempt;
