@@ -256,9 +256,8 @@ static void in_releasing(struct hold *h, const struct hold_event *ev,
         over = over || status != HF_UNAVAILABLE;
     }
     if (!over) return;
-    if (status == HF_UNAVAILABLE && h->lost_status != HF_OK)
-        status = h->lost_status;
-    hf__hold_finish(h, out, status);
+    int was_lost = status == HF_UNAVAILABLE && h->lost_status != HF_OK;
+    hf__hold_finish(h, out, was_lost ? h->lost_status : status);
     hf__hold_move(h, HOLD_DONE);
 }
 

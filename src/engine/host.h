@@ -1,9 +1,11 @@
 /*
  * host.h: the lock of this host that stands in for a store that is silent.
- * With no host the functions do nothing.
+ * One rule: only an engine that has a host has entries of it.
  */
 #ifndef HF_ENGINE_HOST_H
 #define HF_ENGINE_HOST_H
+
+#include <assert.h>
 
 #include "engine/engine.h"
 #include "engine/locks.h"
@@ -33,6 +35,7 @@ static inline struct hold_conf *hf__conf_of(struct engine *e,
 static inline unsigned hf__caps_of(const struct engine *e,
                                    const struct lock_entry *entry)
 {
+    assert(!entry->is_host || e->host);
     return entry->is_host ? e->host->caps : e->caps;
 }
 static inline struct node *hf__node_of(struct engine *e,
