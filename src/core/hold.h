@@ -190,7 +190,7 @@ struct hold {
     unsigned watched : 1; /* wake-ups come */
     unsigned watch_asked : 1;
     unsigned answered : 1;  /* a quorum answered during this op */
-    unsigned outwaited : 1; /* it queued in this process for nearly all of its
+    unsigned outwaited : 1; /* it was in line for nearly all of its
                              * wait, and no node has failed since */
     unsigned at_risk : 1;
     unsigned one_try : 1;   /* the user does not wait for the holder */
@@ -201,7 +201,7 @@ struct hold {
     unsigned timed_out : 1; /* lost because its time was over */
     unsigned nomem : 1;     /* this round: without memory to ask every node */
     unsigned late : 1;      /* it was granted, and nearly over by then */
-    unsigned crowded : 1;   /* others of this process queue for it, or did */
+    unsigned crowded : 1;   /* others of this process are in line, or were */
     unsigned placed : 1;    /* it may have a place in the store's queue, or have
                              * been granted too late */
     unsigned unsure : 1;    /* an unanswered proposal may yet arrive */

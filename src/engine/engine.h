@@ -73,7 +73,7 @@ struct engine {
     struct op *done_head, *done_tail;   /* operations to be completed */
     struct op *all;                     /* operations under way */
     int64_t pending_us; /* earliest end of a nap, of a caller's wait for a
-                         * release, or of an operation that is queued behind
+                         * release, or of an operation that waits behind
                          * another one of its holder */
     size_t ops_len;
     size_t ops_async; /* number of them that have callbacks */

@@ -1,6 +1,6 @@
 /*
  * handover.c: hand-over in the process: a release gives the lock to the next
- * holder in the queue of this process, without asking the store.
+ * holder in the line of this process, without asking the store.
  *
  * The rule: the store knows the chain of holders by one owner that belongs to
  * no thread, so that a holder that has handed the lock on is not taken for the
@@ -46,8 +46,8 @@ int hf__handover_try(struct engine *e, struct seat *s, struct op *op)
     return 1;
 }
 
-/* Was the lock handed on as often or as long as it may be, while holders still
- * queue for it? */
+/* Was the lock handed on as often or as long as it may be, while holders of
+ * this process still stand in line for it? */
 int hf__handover_is_over(const struct seat *s)
 {
     return hf__hold_passes(&s->hold) > 0 && s->entry->line_head != NULL;

@@ -12,7 +12,7 @@ struct seat;
 
 /* The owner of a chain that may begin with this acquire; 0: no hand-over. */
 uint64_t hf__handover_owner(struct engine *e, const struct op *op);
-/* Release by handing over to the next in the queue.  1: done, with `op`. */
+/* Release by handing over to the next in line.  1: done, with `op`. */
 int hf__handover_try(struct engine *e, struct seat *s, struct op *op);
 int hf__handover_is_over(const struct seat *s);
 

@@ -2,11 +2,11 @@
  * locks.c: the names in use, whose turn it is in this process, and wake-ups.
  *
  * The rule: of all the holders of this process that wait for one name, one
- * contends; the others queue here, first come, first served.  When a holder of
- * this process has the lock, the next one's proposal goes out right behind its
- * release.  For a semaphore, a holder that wants fewer permits than the holders
- * that contend may contend beside them once they have been refused: there may
- * be enough permits for it.
+ * contends; the others stand in line, first come, first served.  When a holder
+ * of this process has the lock, the next one's proposal goes out right behind
+ * its release.  For a semaphore, a holder that wants fewer permits than the
+ * holders that contend may contend beside them once they have been refused:
+ * there may be enough permits for it.
  */
 #include "engine/locks.h"
 
@@ -180,7 +180,7 @@ static void line_remove(struct lock_entry *entry, struct seat *s)
 }
 
 /* The holds that have the turn are a list, which begins with the one that wants
- * the most permits.  They are not in the queue, so the list uses line_next. */
+ * the most permits.  They are not in line, so the list uses line_next. */
 static struct seat **turn_place(struct lock_entry *entry, const struct seat *s)
 {
     struct seat **at = &entry->turn;
@@ -232,7 +232,7 @@ static int turn_is_open(const struct lock_entry *entry, const struct seat *s)
     return hf__turn_is_open(entry, s->hold.flags, s->permits);
 }
 
-/* The first in the queue that may contend now, or NULL. */
+/* The first in line that may contend now, or NULL. */
 static struct seat *turn_next(const struct lock_entry *entry)
 {
     struct seat *s = entry->line_head;
@@ -273,7 +273,7 @@ static void turn_free(struct engine *e, struct lock_entry *entry)
     hf__entry_unref(e, entry);
 }
 
-/* The clocks are known now: holds that queued only for that may try. */
+/* The clocks are known now: holds that stood in line only for that may try. */
 void hf__turn_pass_all(struct engine *e)
 {
     for (struct op *op = e->all, *next; op; op = next) {
@@ -322,8 +322,8 @@ static void turn_owe(struct lock_entry *entry)
 }
 
 /* HOLD_MANY: the first hold of this process that asks right behind a
- * release: a hold that has the turn and waits, or else the first of the
- * queue.  NULL: there is none, or other processes go first. */
+ * release: a hold that has the turn and waits, or else the first in
+ * line.  NULL: there is none, or other processes go first. */
 static struct seat *many_next(const struct lock_entry *entry)
 {
     struct seat *s = entry->turn;
@@ -422,8 +422,8 @@ static void many_follow(struct engine *e, struct seat *s)
 }
 
 /* A holder that has got its permits leaves the turn to the next.  A holder that
- * asked in vain beside those that have the turn queues again, unless it wants
- * fewer permits than they do. */
+ * asked in vain beside those that have the turn stands in line again, unless it
+ * wants fewer permits than they do. */
 static void many_update(struct engine *e, struct seat *s,
                         enum hold_state before)
 {
@@ -520,7 +520,7 @@ static void watch_more(struct engine *e, struct lock_entry *entry)
     entry->watch = WATCH_ASKED;
     entry->watch_open = watch_send(e, entry, VERB_WATCH, entry->watch_on);
     if (entry->watch_open) return;
-    entry->watch = WATCH_ON; /* no memory: waiters in the queue poll */
+    entry->watch = WATCH_ON; /* no memory: waiters in the store's queue poll */
     entry->queues = 0;
 }
 

@@ -34,8 +34,8 @@ struct lock_entry {
     uint16_t watch_open;  /* nodes, by bit, that have not answered VERB_WATCH */
     uint16_t watch_on;    /* nodes, by bit, that send wake-ups */
     uint8_t watch;        /* enum watch_state */
-    uint8_t crowded : 1;  /* holds of this process queued while it was last
-                           * held; or it has not been held so far */
+    uint8_t crowded : 1;  /* holds of this process were in line while it was
+                           * last held; or it has not been held so far */
     uint8_t is_host : 1;  /* of this host instead of the store: host.c */
     uint8_t queues;       /* hand-overs by the store are to be told as well */
     uint8_t kind;         /* enum lock_kind */

@@ -198,7 +198,7 @@ struct op {
     uint32_t done, gone, taken; /* nodes, by bit, by what they said */
     int agree;                  /* INSPECT: count of the majority vote */
     struct seat *seat;          /* the hold it works on, while it does */
-    struct op *next;            /* in one queue at a time */
+    struct op *next;            /* in one list at a time */
     struct op *all_next, *all_prev; /* all that are under way */
     int finished;                   /* the engine is through with it */
     struct park park;               /* where its caller sleeps, if one does */

@@ -19,7 +19,7 @@ void hf__op_finish(struct engine *e, struct op *op, int status,
 void hf__op_fail(struct engine *e, struct op *op, int status);
 void hf__op_append(struct op **head, struct op **tail, struct op *op);
 
-/* Is it queued behind another operation of its holder? */
+/* Does it wait behind another operation of its holder? */
 int hf__op_is_pending(const struct op *op);
 void hf__pending_append(struct seat *s, struct op *op);
 void hf__pending_remove(struct seat *s, struct op *op);

@@ -250,7 +250,7 @@ static int raced(struct slots_call *c)
     return race_ask(c) ? 1 : undo_ask(c, c->seq.status, &c->seq.err);
 }
 
-static int gated(struct slots_call *c)
+static int collector_answered(struct slots_call *c)
 {
     struct slots_part *g = &c->collector;
     g->is_asked = 0;
@@ -276,7 +276,7 @@ static int call_step(struct slots_call *c)
         if (c->want > 1 ? collector_ask(c) : try_ask(c)) return 1;
         return over(c);
     case SLOTS_COLLECTOR:
-        return gated(c);
+        return collector_answered(c);
     case SLOTS_TRY:
         return tried(c);
     case SLOTS_RACE:
