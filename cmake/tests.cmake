@@ -112,6 +112,12 @@ foreach(kind unit fault)
     get_filename_component(stem ${path} NAME_WE)
     hf_test_program(${stem} ${path})
     hf_test(${stem} ${kind} ${stem})
+    if(path MATCHES "/test/(unit/backend|fault)/([^/]*)/"
+        AND CMAKE_MATCH_2 IN_LIST HF_BACKEND_MODULES)
+      set_tests_properties(${stem} PROPERTIES ENVIRONMENT
+        HOLDFAST_MODULE_PATH=${CMAKE_BINARY_DIR}/module)
+      add_dependencies(${stem} store-${CMAKE_MATCH_2}-module)
+    endif()
   endforeach()
 endforeach()
 
@@ -170,14 +176,8 @@ file(GLOB paths CONFIGURE_DEPENDS test/sim/*.c)
 if(paths)
   # Bugs can be planted in its own copy of what it tests.
   file(GLOB planted CONFIGURE_DEPENDS src/core/*.c src/kind/*.c
-    src/engine/engine*.c src/engine/locks.c src/engine/nodes.c
-    src/engine/heap.c src/engine/again.c src/engine/member*.c
-    src/engine/clocks.c src/engine/direct.c src/engine/ops.c
-    src/engine/pass.c src/engine/host.c src/engine/values.c
-    src/backend/memory/store.c src/backend/memory/boot.c
-    src/backend/memory/hold.c src/backend/memory/queue.c
-    src/backend/memory/rw.c src/backend/memory/life.c
-    src/backend/memory/report.c src/backend/memory/table.c)
+    src/engine/*.c src/rules/*.c)
+  list(FILTER planted EXCLUDE REGEX "/src/engine/(pump.*|spin)\\.c$")
   hf_test_program(sim ${paths} ${planted})
   target_compile_definitions(sim PRIVATE HF_MUTATIONS=1)
   hf_test(sim sim sim run --seeds ${HF_SIM_SEEDS})
@@ -199,6 +199,7 @@ if(paths)
     hf_test(sim-found-${seed} sim sim run --from ${seed} --seeds 1
       --faults all,-take,-fall)
   endforeach()
+  hf_test(sim-found-700072338 sim sim run --from 700072338 --seeds 1)
   hf_test(sim-found-910011647 sim sim run --from 910011647 --seeds 1
     --faults break,late,pause,flush)
 endif()
@@ -215,6 +216,9 @@ file(GLOB paths CONFIGURE_DEPENDS test/cli/*.sh)
 list(FILTER paths EXCLUDE REGEX "/lib\\.sh$")
 if(NOT OPENSSL_FOUND)
   list(FILTER paths EXCLUDE REGEX "/tls\\.sh$")
+endif()
+if(NOT HF_BACKEND_sqlite)
+  list(FILTER paths EXCLUDE REGEX "/sqlite\\.sh$")
 endif()
 if(HF_SANITIZE)
   # The leak sanitizer cannot look into a set-user-id program, and the thread

@@ -44,6 +44,16 @@ static int is_change_status(const struct errand *er, int status)
     }
 }
 
+/* A node whose clock was set may refuse our numbers for good, and another one
+ * be in quarantine because of it; a client that asks rarely finds out long
+ * after everything was mended. */
+int check_is_well(const struct errand *er)
+{
+    const struct sim *s = er->actor->client->sim;
+    int is_odd = s->k.nodes > 1 && s->faults & FAULT_JUMP;
+    return s->healed && !is_odd && er->begun_us > s->settled_us;
+}
+
 void check_done(struct errand *er)
 {
     struct actor *a = er->actor;
@@ -60,11 +70,7 @@ void check_done(struct errand *er)
         sim_fail(s, "callbacks: c%d.%d: operation %d ended with %s",
                  a->client->index, a->index, (int)er->op.type,
                  hf_status_name(status));
-    /* A node whose clock was set may refuse our numbers for good, and another
-     * one be in quarantine because of it. */
-    int is_odd = s->k.nodes > 1 && s->faults & FAULT_JUMP;
-    if (s->healed && status == HF_UNAVAILABLE && !is_odd
-        && er->begun_us > s->settled_us)
+    if (status == HF_UNAVAILABLE && check_is_well(er))
         sim_fail(s,
                  "callbacks: c%d.%d: operation %d: UNAVAILABLE although "
                  "nothing is wrong",

@@ -108,7 +108,7 @@ void check_host_granted(const struct errand *er)
     if (words(er) > s->k.nodes / 2)
         sim_fail(s, "host: c%d.%d was given %s there, and the store speaks",
                  a->client->index, a->index, sim_names[a->name]);
-    if (s->healed && er->begun_us > s->settled_us)
+    if (check_is_well(er))
         sim_fail(s, "host: c%d.%d was given %s there although nothing is wrong",
                  a->client->index, a->index, sim_names[a->name]);
 }
@@ -128,7 +128,7 @@ void check_host_entered(const struct errand *er)
 static void lease_check(struct sim *s, struct actor *a, const struct seat *seat)
 {
     struct store_view view;
-    hf__memory_store_look(s->host, host_clock(s), sim_names[a->name], 1, &view);
+    hf__rules_store_look(s->host, host_clock(s), sim_names[a->name], 1, &view);
     int is_its = view.locked && view.attempt == seat->hold.attempt
                  && !strncmp(view.owner, a->client->engine.uuid, 36);
     if (is_its && seat->hold.flags & HOLD_ETERNAL) return;
@@ -168,7 +168,6 @@ void check_host_rivals(struct actor *a, const struct seat *seat)
 void check_host_free(struct sim *s)
 {
     for (int i = 0; s->host && i < s->k.names; i++)
-        if (hf__memory_store_look(s->host, host_clock(s), sim_names[i], 1,
-                                  NULL))
+        if (hf__rules_store_look(s->host, host_clock(s), sim_names[i], 1, NULL))
             sim_fail(s, "host: %s is still kept at the end", sim_names[i]);
 }

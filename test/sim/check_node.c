@@ -143,8 +143,8 @@ void check_applied(struct sim *s, struct sim_node *n, const struct packet *p,
     const struct request *req = &p->req;
     struct store_view after;
     if (req->verb == VERB_RELEASE) check_release(s, n, p);
-    hf__memory_store_look(n->store, node_clock(s, n), req->name, req->name_len,
-                          &after);
+    hf__rules_store_look(n->store, node_clock(s, n), req->name, req->name_len,
+                         &after);
     if (req->verb == VERB_RELEASE) check_chain_end(s, p, &after);
     if (p->rep.verdict != V_GRANTED) return;
     if (req->verb == VERB_PROPOSE) {

@@ -60,8 +60,8 @@ static void check_place(struct sim *s, struct sim_node *n, int name)
 {
     struct store_view view;
     struct sim_client *c = NULL;
-    if (hf__memory_store_look(n->store, node_clock(s, n), sim_names[name], 1,
-                              &view))
+    if (hf__rules_store_look(n->store, node_clock(s, n), sim_names[name], 1,
+                             &view))
         c = check_owner_of(s, view.owner);
     for (int i = 0; i < s->k.clients; i++)
         if (s->clients[i].alive) (void)is_dropped(&s->clients[i], n);
@@ -96,8 +96,8 @@ void check_all_free(struct sim *s)
     for (int i = 0; i < s->k.nodes; i++) {
         struct sim_node *n = &s->nodes[i];
         for (int k = 0; k < s->k.names; k++)
-            if (hf__memory_store_look(n->store, node_clock(s, n), sim_names[k],
-                                      1, NULL))
+            if (hf__rules_store_look(n->store, node_clock(s, n), sim_names[k],
+                                     1, NULL))
                 sim_fail(s, "orphan: n%d still keeps %s at the end", n->index,
                          sim_names[k]);
     }

@@ -111,7 +111,7 @@ void check_queue(struct sim *s, struct sim_node *n, const struct packet *p,
     struct store_view after;
     struct handoff h;
     if (s->k.nodes > 1) return;
-    int is_handed = hf__memory_store_handed(n->store, &h);
+    int is_handed = hf__rules_store_handed(n->store, &h);
     if (is_handed) s->deeds[DEED_HANDED]++;
     if (is_handed && h.lease_us > s->k.queue_handoff_us) s->deeds[DEED_WHOLE]++;
     if (n->clock_max_us < node_clock(s, n)) n->clock_max_us = node_clock(s, n);
@@ -123,8 +123,8 @@ void check_queue(struct sim *s, struct sim_node *n, const struct packet *p,
         sim_fail(s, "queue: n%d gave %s to attempt %llu, which was released",
                  n->index, req->name, (unsigned long long)h.attempt);
     if (s->faults & FAULT_JUMP) return;
-    hf__memory_store_look(n->store, node_clock(s, n), req->name, req->name_len,
-                          &after);
+    hf__rules_store_look(n->store, node_clock(s, n), req->name, req->name_len,
+                         &after);
     dead_remove(s, n, p->name);
     if (req->verb == VERB_PROPOSE && p->rep.verdict == V_BUSY && p->rep.poll_us)
         place_keep(s, n, p);
@@ -193,7 +193,7 @@ void check_squatters(struct sim *s)
         struct squatter *q = &n->squatters[name];
         q->is_seen = 0;
         for (size_t i = 0;
-             hf__memory_store_waiter(n->store, sim_names[name], 1, i, &w); i++)
+             hf__rules_store_waiter(n->store, sim_names[name], 1, i, &w); i++)
             squatter_check(s, n, name, &w);
         if (!q->is_seen) q->attempt = 0;
     }
@@ -206,7 +206,7 @@ void check_all_left(struct sim *s)
     struct sim_node *n = &s->nodes[0];
     for (int name = 0; name < s->k.names; name++)
         for (size_t i = 0;
-             hf__memory_store_waiter(n->store, sim_names[name], 1, i, &w); i++)
+             hf__rules_store_waiter(n->store, sim_names[name], 1, i, &w); i++)
             if (w.deadline_us > node_clock(s, n) && !n->was_set_back)
                 sim_fail(s, "orphan: n%d still keeps a place for %s", n->index,
                          sim_names[name]);

@@ -24,8 +24,8 @@ static void alone_check(struct sim *s, const struct sim_node *n, int name,
                         const struct store_view *writer)
 {
     struct store_share share;
-    for (size_t i = 0; hf__memory_store_share(n->store, node_clock(s, n),
-                                              sim_names[name], 1, i, &share);
+    for (size_t i = 0; hf__rules_store_share(n->store, node_clock(s, n),
+                                             sim_names[name], 1, i, &share);
          i++)
         if (!share.waits && strcmp(share.view.owner, writer->owner) != 0)
             sim_fail(s, "rw: n%d lets %s write %s, and %s %s", n->index,
@@ -36,8 +36,8 @@ static void alone_check(struct sim *s, const struct sim_node *n, int name,
 static void sides_check(struct sim *s, const struct sim_node *n, int name)
 {
     struct store_share share;
-    for (size_t i = 0; hf__memory_store_share(n->store, node_clock(s, n),
-                                              sim_names[name], 1, i, &share);
+    for (size_t i = 0; hf__rules_store_share(n->store, node_clock(s, n),
+                                             sim_names[name], 1, i, &share);
          i++)
         if (share.writes && !share.waits) alone_check(s, n, name, &share.view);
 }
@@ -48,8 +48,8 @@ static void place_check(struct sim *s, const struct sim_node *n,
 {
     struct store_share share;
     for (size_t i = 0;
-         hf__memory_store_share(n->store, node_clock(s, n), p->req.name,
-                                p->req.name_len, i, &share);
+         hf__rules_store_share(n->store, node_clock(s, n), p->req.name,
+                               p->req.name_len, i, &share);
          i++)
         if (share.waits && share.writes == (p->req.kind == KIND_WRITE)
             && !strcmp(share.view.owner, p->req.owner))
@@ -61,8 +61,8 @@ static void mates_count(struct sim *s, const struct sim_node *n, int name)
 {
     struct store_share share;
     int readers = 0;
-    for (size_t i = 0; hf__memory_store_share(n->store, node_clock(s, n),
-                                              sim_names[name], 1, i, &share);
+    for (size_t i = 0; hf__rules_store_share(n->store, node_clock(s, n),
+                                             sim_names[name], 1, i, &share);
          i++)
         readers += !share.waits && !share.writes;
     if (readers > 1) s->deeds[DEED_SHARED]++;
@@ -170,8 +170,8 @@ void check_rw_end(struct sim *s)
     struct sim_node *n = &s->nodes[0];
     struct store_share share;
     for (int name = 0; name < s->k.names; name++) {
-        if (!hf__memory_store_share(n->store, node_clock(s, n), sim_names[name],
-                                    1, 0, &share)
+        if (!hf__rules_store_share(n->store, node_clock(s, n), sim_names[name],
+                                   1, 0, &share)
             || (share.waits && n->was_set_back))
             continue;
         sim_fail(s, "orphan: n%d still keeps %s %s for %s at the end", n->index,

@@ -85,8 +85,8 @@ void check_rw_orphans(struct sim *s)
     const struct sim_node *n = &s->nodes[0];
     struct store_share share;
     for (int name = 0; name < s->k.names; name++)
-        for (size_t i = 0; hf__memory_store_share(
-                 n->store, node_clock(s, n), sim_names[name], 1, i, &share);
+        for (size_t i = 0; hf__rules_store_share(n->store, node_clock(s, n),
+                                                 sim_names[name], 1, i, &share);
              i++)
             share_check(s, name, &share);
 }

@@ -123,9 +123,9 @@ void mutant_plant(struct sim *s)
     const struct mutant *m = &mutants[s->mutation];
     hf__mutation = m->in_store ? CORE_MUT_NONE : (enum core_mutation)m->which;
     for (int i = 0; i < s->k.nodes; i++)
-        hf__memory_store_mutate(s->nodes[i].store,
-                                m->in_store ? (enum store_mutation)m->which
-                                            : STORE_MUT_NONE);
+        hf__rules_store_mutate(s->nodes[i].store,
+                               m->in_store ? (enum store_mutation)m->which
+                                           : STORE_MUT_NONE);
 }
 
 /* 1 if it was found. */

@@ -25,7 +25,7 @@
 #ifndef HF_SIM_H
 #define HF_SIM_H
 
-#include "backend/memory/store.h"
+#include "rules/store.h"
 #include "core/mutation.h"
 #include "engine/engine.h"
 #include "engine/seats.h"

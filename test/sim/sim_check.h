@@ -25,6 +25,8 @@ void guard_touch(struct actor *a);
 void guard_write(struct actor *a);
 /* check_callback.c */
 void check_done(struct errand *er);
+/* Was nothing wrong when it began?  Then the store must answer it. */
+int check_is_well(const struct errand *er);
 int check_is_overtaken(const struct actor *a, const struct hf_event *ev);
 void check_notice(struct actor *a, const struct hf_event *ev);
 void check_in_time(struct errand *er);

@@ -24,13 +24,13 @@ int64_t host_clock(const struct sim *s)
 int host_begin(struct sim *s)
 {
     if (!s->k.falls) return 0;
-    s->host = hf__memory_store_open(&hf__alloc_default);
+    s->host = hf__rules_store_open(&hf__alloc_default);
     return s->host ? 0 : -1;
 }
 
 void host_end(struct sim *s)
 {
-    if (s->host) hf__memory_store_close(s->host);
+    if (s->host) hf__rules_store_close(s->host);
     s->host = NULL;
 }
 
@@ -79,7 +79,7 @@ static void request_do(struct backend_conn *c, struct request *req)
     if (req->flags & REQ_QUEUE)
         sim_fail(s, "host: c%d asks for a place, and there are none",
                  c->client->index);
-    hf__memory_store_apply(s->host, host_clock(s), &copy, &rep);
+    hf__rules_store_apply(s->host, host_clock(s), &copy, &rep);
     rep.waiters = -1;
     sim_trace(s, "host c%d op %d attempt %llu %s -> verdict %d",
               c->client->index, (int)req->verb,
@@ -108,10 +108,9 @@ static void locks_end(const struct backend_conn *c)
     struct sim *s = c->sim;
     struct store_view view;
     for (int i = 0; i < s->k.names; i++)
-        if (hf__memory_store_look(s->host, host_clock(s), sim_names[i], 1,
-                                  &view)
+        if (hf__rules_store_look(s->host, host_clock(s), sim_names[i], 1, &view)
             && !strncmp(view.owner, c->client->engine.uuid, 36))
-            hf__memory_store_expire(s->host, sim_names[i], 1);
+            hf__rules_store_expire(s->host, sim_names[i], 1);
 }
 
 static void host_close(struct backend_conn *c)

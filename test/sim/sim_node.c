@@ -37,7 +37,7 @@ static void node_init(struct sim *s, struct sim_node *n)
                           .name_len = strlen(s->group),
                           .lease_us = s->k.lease_max_us,
                           .window_us = sim_quarantine_us(s)};
-    hf__memory_store_apply(n->store, node_clock(s, n), &req, &rep);
+    hf__rules_store_apply(n->store, node_clock(s, n), &req, &rep);
     if (rep.verdict != V_GRANTED) sim_fail(s, "simulator: no init");
 }
 
@@ -45,12 +45,12 @@ int node_open(struct sim *s, int index)
 {
     struct sim_node *n = &s->nodes[index];
     n->index = index;
-    n->store = hf__memory_store_open(&hf__alloc_default);
+    n->store = hf__rules_store_open(&hf__alloc_default);
     if (!n->store) return -1;
-    hf__memory_store_identify(n->store, (uint64_t)index + 1, 0);
-    hf__memory_store_queue_times(n->store, s->k.queue_live_us / 3,
-                                 s->k.queue_live_us, s->k.queue_handoff_us,
-                                 s->k.queue_handoff_us / 8);
+    hf__rules_store_identify(n->store, (uint64_t)index + 1, 0);
+    hf__rules_store_queue_times(n->store, s->k.queue_live_us / 3,
+                                s->k.queue_live_us, s->k.queue_handoff_us,
+                                s->k.queue_handoff_us / 8);
     n->up = 1;
     n->epoch = 1;
     n->forward_us = -1;
@@ -62,7 +62,7 @@ int node_open(struct sim *s, int index)
 
 void node_close(struct sim_node *n)
 {
-    hf__memory_store_close(n->store);
+    hf__rules_store_close(n->store);
     check_node_reset(n);
     n->store = NULL;
 }
@@ -118,10 +118,10 @@ static void tell(struct sim *s, struct sim_node *n, struct packet *p)
     int hushed = (p->req.flags & REQ_HUSHED) != 0;
     if (request_is_rw(&p->req)) {
         is_free =
-            p->req.verb == VERB_RELEASE && hf__memory_store_has_news(n->store);
+            p->req.verb == VERB_RELEASE && hf__rules_store_has_news(n->store);
         hushed = 0; /* others may be before the proposal behind it */
     }
-    if (hf__memory_store_handed(n->store, &h)) {
+    if (hf__rules_store_handed(n->store, &h)) {
         tell_handed(s, n, p->name, &h);
         p->rep.waiters = p->req.verb == VERB_RELEASE ? 1 : -1;
     } else if (is_free) {
@@ -136,7 +136,7 @@ static void note_free(struct sim *s, struct sim_node *n, const struct packet *p)
 {
     int is_alone = p->req.flags & REQ_HUSHED && !p->life->conn;
     struct handoff h;
-    int is_handed = hf__memory_store_handed(n->store, &h);
+    int is_handed = hf__rules_store_handed(n->store, &h);
     if (p->rep.verdict != V_GRANTED && !is_handed) return;
     n->free_since_us[p->name] = -1;
     if (p->req.verb == VERB_RELEASE && !is_handed
@@ -161,7 +161,7 @@ static void step_hide(struct sim *s, const struct sim_node *n)
 
 static void boot(struct sim *s, struct sim_node *n, struct packet *p)
 {
-    hf__memory_store_apply(n->store, node_clock(s, n), &p->req, &p->rep);
+    hf__rules_store_apply(n->store, node_clock(s, n), &p->req, &p->rep);
     if (p->rep.boot) p->boot = *p->rep.boot;
     if (p->rep.boot) p->rep.boot = &p->boot;
     if (p->rep.boot && p->boot.left_us > 0) s->deeds[DEED_QUARANTINE]++;
@@ -200,7 +200,7 @@ static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
     char owner[OWNER_LEN_MAX]; /* the view's is the store's own memory */
     memcpy(owner, before.owner, strlen(before.owner) + 1);
     before.owner = owner;
-    hf__memory_store_apply(n->store, now_us, &p->req, &p->rep);
+    hf__rules_store_apply(n->store, now_us, &p->req, &p->rep);
     sim_trace(s,
               "n%d c%d op %d attempt %llu T %lld count %lld lease %lld"
               " -> verdict %d fence %lld counter %lld%s",
@@ -324,7 +324,7 @@ static void excuse_fences(struct sim *s, struct sim_node *n)
 
 static void data_lose(struct sim *s, struct sim_node *n)
 {
-    hf__memory_store_wipe(n->store, 0);
+    hf__rules_store_wipe(n->store, 0);
     mutant_plant(s);
     check_queue_reset(n);
     check_broken_reset(n);
@@ -346,12 +346,11 @@ void node_stop(struct sim *s, struct sim_node *n, int wipe)
         if (l->node == n->index && l->open)
             net_break(s, l, sim_chance(s, 700) ? NEWS_SOON : NEWS_LATE);
     n->watchers = NULL;
-    hf__memory_store_identify(n->store, (uint64_t)n->index + 1,
-                              !wipe
-                                  && sim_chance(s, 10 * s->k.durable_percent));
+    hf__rules_store_identify(n->store, (uint64_t)n->index + 1,
+                             !wipe && sim_chance(s, 10 * s->k.durable_percent));
     if (!wipe) {
         s->deeds[DEED_RESTART]++;
-        hf__memory_store_restart(n->store);
+        hf__rules_store_restart(n->store);
         return;
     }
     data_lose(s, n);
@@ -382,7 +381,7 @@ void node_set_clock(struct sim *s, struct sim_node *n, int64_t step_us)
 static void flush_locks(struct sim *s, struct sim_node *n)
 {
     sim_trace(s, "n%d locks are flushed", n->index);
-    hf__memory_store_flush_locks(n->store);
+    hf__rules_store_flush_locks(n->store);
     s->hidden_us = s->now_us;
     locks_vanish(s, n, 0);
 }
@@ -407,11 +406,10 @@ static int broken_note(struct sim *s, struct sim_node *n, int name)
     int64_t now_us = node_clock(s, n);
     struct store_share share;
     struct store_view view;
-    int len =
-        hf__memory_store_look(n->store, now_us, sim_names[name], 1, &view);
+    int len = hf__rules_store_look(n->store, now_us, sim_names[name], 1, &view);
     if (len > 0) check_broken(n, name, &view);
-    for (size_t i = 0; hf__memory_store_share(n->store, now_us, sim_names[name],
-                                              1, i, &share);
+    for (size_t i = 0;
+         hf__rules_store_share(n->store, now_us, sim_names[name], 1, i, &share);
          i++) {
         if (share.waits) continue;
         check_broken(n, name, &share.view);
@@ -429,7 +427,7 @@ void node_break(struct sim *s, struct sim_node *n, int name)
                           .name_len = strlen(sim_names[name])};
     int64_t now_us = node_clock(s, n);
     if (!broken_note(s, n, name)) return;
-    hf__memory_store_apply(n->store, now_us, &req, &rep);
+    hf__rules_store_apply(n->store, now_us, &req, &rep);
     sim_trace(s, "n%d %s is broken, counter %lld", n->index, req.name,
               (long long)rep.counter);
     s->deeds[DEED_TAKE]++;
@@ -441,8 +439,8 @@ void node_break(struct sim *s, struct sim_node *n, int name)
 /* It is gone before its time, and nobody is told. */
 void node_evict(struct sim *s, struct sim_node *n, int name)
 {
-    if (!hf__memory_store_expire(n->store, sim_names[name],
-                                 strlen(sim_names[name])))
+    if (!hf__rules_store_expire(n->store, sim_names[name],
+                                strlen(sim_names[name])))
         return;
     sim_trace(s, "n%d %s is evicted", n->index, sim_names[name]);
     s->deeds[DEED_TAKE]++;

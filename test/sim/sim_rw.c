@@ -57,9 +57,9 @@ static int share_find(const struct sim *s, const struct sim_node *n,
 {
     int64_t now_us = node_clock(s, n);
     struct store_share share;
-    hf__memory_store_look(n->store, now_us, req->name, req->name_len, out);
-    for (size_t i = 0; hf__memory_store_share(n->store, now_us, req->name,
-                                              req->name_len, i, &share);
+    hf__rules_store_look(n->store, now_us, req->name, req->name_len, out);
+    for (size_t i = 0; hf__rules_store_share(n->store, now_us, req->name,
+                                             req->name_len, i, &share);
          i++) {
         if (share.waits || share.writes != (req->kind == KIND_WRITE)
             || strcmp(share.view.owner, req->owner) != 0)
@@ -76,8 +76,8 @@ int node_look(const struct sim *s, const struct sim_node *n,
               const struct request *req, struct store_view *out)
 {
     if (request_is_rw(req)) return share_find(s, n, req, out);
-    return hf__memory_store_look(n->store, node_clock(s, n), req->name,
-                                 req->name_len, out);
+    return hf__rules_store_look(n->store, node_clock(s, n), req->name,
+                                req->name_len, out);
 }
 
 /* The same of what an actor holds on the first node. */
@@ -94,8 +94,8 @@ int actor_look(const struct actor *a, struct store_view *out)
 int node_is_shared(const struct sim *s, const struct sim_node *n, int name)
 {
     struct store_share share;
-    for (size_t i = 0; hf__memory_store_share(n->store, node_clock(s, n),
-                                              sim_names[name], 1, i, &share);
+    for (size_t i = 0; hf__rules_store_share(n->store, node_clock(s, n),
+                                             sim_names[name], 1, i, &share);
          i++)
         if (!share.waits) return 1;
     return 0;

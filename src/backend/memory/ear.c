@@ -8,7 +8,7 @@
 
 #include "backend/memory/ear.h"
 #include "backend/memory/space.h"
-#include "backend/memory/store.h"
+#include "rules/store.h"
 
 static int ear_open(struct ear *ear)
 {
@@ -19,7 +19,7 @@ static int ear_open(struct ear *ear)
 static struct watch *watches_of(const struct space *space, const char *name,
                                 size_t name_len)
 {
-    return hf__memory_store_tag(space->store, name, name_len);
+    return hf__rules_store_tag(space->store, name, name_len);
 }
 
 static struct watch *watch_find(const struct space *space,
@@ -47,7 +47,7 @@ int hf__memory_ear_watch(struct space *space, struct ear *ear, unsigned kinds,
     w->name_len = name_len;
     memcpy(w->name, name, name_len);
     w->next_of_name = watches_of(space, name, name_len);
-    if (hf__memory_store_set_tag(space->store, name, name_len, w) != HF_OK) {
+    if (hf__rules_store_set_tag(space->store, name, name_len, w) != HF_OK) {
         hf__free(ear->alloc, w);
         return HF_NOMEM;
     }
@@ -62,8 +62,8 @@ static void name_unlink(struct space *space, struct watch *w)
 {
     struct watch *other = watches_of(space, w->name, w->name_len);
     if (other == w) {
-        (void)hf__memory_store_set_tag(space->store, w->name, w->name_len,
-                                       w->next_of_name);
+        (void)hf__rules_store_set_tag(space->store, w->name, w->name_len,
+                                      w->next_of_name);
         return;
     }
     while (other->next_of_name != w) other = other->next_of_name;
@@ -192,8 +192,8 @@ void hf__memory_ear_look(struct space *space, struct ear *ear)
     for (struct watch *w = ear->watches; w; w = w->next_of_ear) {
         struct store_view view;
         if (!w->is_armed) continue;
-        if (!hf__memory_store_look(space->store, now_us, w->name, w->name_len,
-                                   &view))
+        if (!hf__rules_store_look(space->store, now_us, w->name, w->name_len,
+                                  &view))
             watch_ring(w);
         else if (view.expires_us < ear->look_us)
             ear->look_us = view.expires_us;

@@ -12,7 +12,7 @@
 #include "backend/memory/late.h"
 #include "backend/memory/request.h"
 #include "backend/memory/space.h"
-#include "backend/memory/store.h"
+#include "rules/store.h"
 
 void hf__memory_request_fail(struct backend_conn *c, struct reply *rep,
                              enum verdict verdict, int status, const char *why)
@@ -41,8 +41,8 @@ static void watch_start(struct backend_conn *c, const struct request *req,
     }
     *rep = (struct reply){
         .verdict = V_GRANTED, .node_us = now_us, .ttl_us = -1, .waiters = -1};
-    if (hf__memory_store_look(space->store, now_us, req->name, req->name_len,
-                              &view))
+    if (hf__rules_store_look(space->store, now_us, req->name, req->name_len,
+                             &view))
         hf__memory_ear_arm(space, &c->ear, req->name, req->name_len,
                            view.expires_us);
 }
@@ -55,43 +55,16 @@ static void watch_stop(struct backend_conn *c, const struct request *req,
     *rep = (struct reply){.verdict = V_GRANTED, .ttl_us = -1, .waiters = -1};
 }
 
-/* May the request have made room for a waiter? */
-static int is_news(const struct store *store, const struct request *req,
-                   const struct reply *rep)
-{
-    int is_done = rep->verdict == V_GRANTED;
-    switch (req->verb) {
-    case VERB_BREAK:
-        return rep->info && rep->info->locked;
-    case VERB_TALLY:
-        return is_done && req->tally != TALLY_READ;
-    case VERB_PROPOSE:
-        /* At a barrier it may have been the last party. */
-        if (is_done && req->kind == KIND_BARRIER) return 1;
-        /* It may have told the number of permits, for which others wait. */
-        if (req->capacity > 0 && hf__memory_store_has_news(store)) return 1;
-        return is_done && hf__memory_store_owes_permits(store, req);
-    case VERB_RELEASE:
-        if (request_is_rw(req)) return hf__memory_store_has_news(store);
-        if (is_done || hf__memory_store_owes_permits(store, req)) return 1;
-        /* The last waiter may have left the queue of a lock that is free. */
-        return req->kind == KIND_PLAIN && req->flags & REQ_QUEUE
-               && rep->verdict == V_ABSENT;
-    default:
-        return 0;
-    }
-}
-
 /* Wake the waiters that the answer concerns, and tell their number. */
 static void answer_tell(struct backend_conn *c, const struct request *req,
                         struct reply *rep)
 {
     struct space *space = c->space;
     struct handoff handoff;
-    if (hf__memory_store_handed(space->store, &handoff)) {
+    if (hf__rules_store_handed(space->store, &handoff)) {
         hf__memory_ear_hand(space, &handoff);
         rep->waiters = req->verb == VERB_RELEASE ? 1 : -1;
-    } else if (is_news(space->store, req, rep)) {
+    } else if (hf__rules_store_is_news(space->store, req, rep)) {
         rep->waiters = hf__memory_ear_ring(space, req->name, req->name_len);
     }
     if (req->verb == VERB_INSPECT && rep->info)
@@ -143,15 +116,11 @@ static void answer_copy(struct backend_conn *c, struct reply *rep)
     rep->rows = c->rows;
 }
 
-/* A sentence may have a number in it.  Which of many nodes refused is what its
- * operator wants to know. */
-static void text_copy(struct backend_conn *c, const struct request *req,
-                      struct reply *rep)
+/* A sentence may have a number in it, and names the space. */
+static void text_copy(struct backend_conn *c, struct reply *rep)
 {
-    int is_named = req->verb == VERB_BOOT;
     if (!rep->text) return;
-    snprintf(c->text, sizeof c->text, "%s%s%.180s", is_named ? c->where : "",
-             is_named ? ": " : "", rep->text);
+    snprintf(c->text, sizeof c->text, "%s: %.180s", c->where, rep->text);
     rep->text = c->text;
 }
 
@@ -167,12 +136,12 @@ void hf__memory_request_perform(struct backend_conn *c,
         watch_stop(c, req, rep);
     } else {
         if (expired
-            && hf__memory_store_expire(space->store, req->name, req->name_len))
+            && hf__rules_store_expire(space->store, req->name, req->name_len))
             hf__memory_ear_ring(space, req->name, req->name_len);
-        hf__memory_store_apply(space->store, hf__memory_space_now_us(space),
-                               req, rep);
+        hf__rules_store_apply(space->store, hf__memory_space_now_us(space), req,
+                              rep);
         answer_tell(c, req, rep);
-        text_copy(c, req, rep);
+        text_copy(c, rep);
         answer_copy(c, rep);
     }
     pthread_mutex_unlock(&space->mutex);

@@ -7,7 +7,7 @@
 
 #include "backend/memory/ear.h"
 #include "backend/memory/space.h"
-#include "backend/memory/store.h"
+#include "rules/store.h"
 #include "sys/clock.h"
 
 static pthread_mutex_t spaces_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -45,13 +45,13 @@ static struct space *space_make(const char *name)
         hf__alloc_zero(&hf__alloc_default, sizeof *space + size);
     if (!space) return NULL;
     memcpy(space->name, name, size);
-    space->store = hf__memory_store_open(&hf__alloc_default);
+    space->store = hf__rules_store_open(&hf__alloc_default);
     if (!space->store || pthread_mutex_init(&space->mutex, NULL)) {
-        hf__memory_store_close(space->store);
+        hf__rules_store_close(space->store);
         hf__free(&hf__alloc_default, space);
         return NULL;
     }
-    hf__memory_store_identify(space->store, ++spaces_made, 0);
+    hf__rules_store_identify(space->store, ++spaces_made, 0);
     space->next = spaces;
     spaces = space;
     return space;
@@ -74,7 +74,7 @@ static void space_free(struct space *space)
     struct space **link = &spaces;
     while (*link != space) link = &(*link)->next;
     *link = space->next;
-    hf__memory_store_close(space->store);
+    hf__rules_store_close(space->store);
     pthread_mutex_destroy(&space->mutex);
     hf__free(&hf__alloc_default, space);
 }

@@ -11,7 +11,7 @@
 
 #include <pthread.h>
 
-#include "backend/memory/store.h"
+#include "rules/store.h"
 
 struct ear;
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/memory/store.h"
+#include "rules/store.h"
 #include "lib/rig_redis.h"
 #include "lib/server.h"
 #include "sys/random.h"
@@ -37,14 +37,14 @@ static struct {
 static void rig_end(void *arg)
 {
     (void)arg;
-    hf__memory_store_close(rig.model);
+    hf__rules_store_close(rig.model);
 }
 
 static void rig_begin_gate(uint64_t seed)
 {
     memset(&rig, 0, sizeof rig);
     redis_begin(&rig.server, NULL);
-    rig.model = hf__memory_store_open(&hf__alloc_default);
+    rig.model = hf__rules_store_open(&hf__alloc_default);
     CHECK(rig.model != NULL);
     test_cleanup(rig_end, NULL);
     server_connect(&rig.real, rig.server.url);
@@ -72,7 +72,7 @@ static struct fake_answer step(int number, const struct request *req)
     enum verdict verdict = server_do(&rig.real, sent, &real);
     if (real.reply.node_us) rig.node_us = real.reply.node_us;
     rig.past_us[rig.past++ % PAST] = rig.node_us;
-    hf__memory_store_apply(rig.model, rig.node_us, req, &model);
+    hf__rules_store_apply(rig.model, rig.node_us, req, &model);
     rig.seen[verdict]++;
     int64_t told = real.reply.tally ? real.reply.tally->value : -1;
     int64_t model_told = model.tally ? model.tally->value : -1;

@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <string.h>
 
-#include "backend/memory/store.h"
+#include "rules/store.h"
 #include "lib/holder.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
@@ -28,7 +28,7 @@ static struct {
 static void at_end(void *arg)
 {
     (void)arg;
-    hf__memory_store_close(at.model);
+    hf__rules_store_close(at.model);
 }
 
 static uint64_t draw(uint64_t n)
@@ -74,7 +74,7 @@ static enum verdict step(int number, const struct request *req)
     struct fake_answer real;
     struct reply model;
     enum verdict verdict = server_do(&at.real, *req, &real);
-    hf__memory_store_apply(at.model, real.reply.node_us, req, &model);
+    hf__rules_store_apply(at.model, real.reply.node_us, req, &model);
     if (verdict != model.verdict || real.reply.version != model.version
         || real.reply.data_len != model.data_len)
         TEST_FAIL("step %d: the server says %d, token %llu, %zu bytes; the "
@@ -92,7 +92,7 @@ TEST(redis_guard, server_and_model_agree_on_every_request)
     int seen[V_UNKNOWN + 1] = {0};
     memset(&at, 0, sizeof at);
     redis_begin(&at.server, NULL);
-    at.model = hf__memory_store_open(&hf__alloc_default);
+    at.model = hf__rules_store_open(&hf__alloc_default);
     CHECK(at.model != NULL);
     test_cleanup(at_end, NULL);
     server_connect(&at.real, at.server.url);

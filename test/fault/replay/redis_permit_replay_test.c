@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "backend/memory/store.h"
+#include "rules/store.h"
 #include "lib/rig.h"
 #include "lib/rig_redis.h"
 #include "lib/server.h"
@@ -22,7 +22,7 @@ static struct store *store;
 static void store_end(void *arg)
 {
     (void)arg;
-    hf__memory_store_close(store);
+    hf__rules_store_close(store);
     store = NULL;
 }
 
@@ -31,7 +31,7 @@ static void begin(void)
     redis_begin(&r, NULL);
     rig_begin_at(r.url); /* its alarm */
     server_connect(&f, r.url);
-    store = hf__memory_store_open(&hf__alloc_default);
+    store = hf__rules_store_open(&hf__alloc_default);
     CHECK(store != NULL);
     test_cleanup(store_end, NULL);
 }
@@ -142,7 +142,7 @@ static void replay(enum lock_kind kind, uint64_t seed)
         int64_t now_us = a.reply.node_us;
         if (!now_us && req.verb == VERB_PROPOSE) now_us = a.reply.fence;
         if (!now_us) now_us = hf__clock_wall_us();
-        hf__memory_store_apply(store, now_us, &req, &mine);
+        hf__rules_store_apply(store, now_us, &req, &mine);
         compare(&req, i, &mine);
         if (req.verb == VERB_PROPOSE && mine.verdict == V_GRANTED)
             fences[req.attempt % 256] = mine.fence;

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/memory/store.h"
+#include "rules/store.h"
 #include "base/math.h"
 #include "lib/rig_redis.h"
 #include "lib/server.h"
@@ -46,7 +46,7 @@ static struct rig r;
 static void rig_stop(void *arg)
 {
     (void)arg;
-    hf__memory_store_close(r.model);
+    hf__rules_store_close(r.model);
 }
 
 static void rig_begin(void)
@@ -54,7 +54,7 @@ static void rig_begin(void)
     memset(&r, 0, sizeof r);
     redis_begin(&r.server, NULL);
     server_connect(&r.real, r.server.url);
-    r.model = hf__memory_store_open(&hf__alloc_default);
+    r.model = hf__rules_store_open(&hf__alloc_default);
     CHECK(r.model != NULL);
     test_cleanup(rig_stop, NULL);
 }
@@ -67,7 +67,7 @@ static int64_t server_now(void)
 static void rig_clear(uint64_t seed)
 {
     CHECK_STR(redis_say(&r.server, "FLUSHALL"), "OK");
-    hf__memory_store_wipe(r.model, 0);
+    hf__rules_store_wipe(r.model, 0);
     traffic_start(&r.dice, seed, LEASE_US);
     memset(r.held, 0, sizeof r.held);
     r.past_len = 0;
@@ -170,7 +170,7 @@ static void step(void)
     int64_t now_us = a.reply.node_us ? a.reply.node_us : server_now();
     r.told_us = now_us;
     r.told_at_us = hf__clock_us();
-    hf__memory_store_apply(r.model, now_us, &req, &model);
+    hf__rules_store_apply(r.model, now_us, &req, &model);
     if (req.verb == VERB_PROPOSE && model.verdict == V_GRANTED)
         granted_note(&req, model.fence);
     r.seen[a.reply.verdict]++;

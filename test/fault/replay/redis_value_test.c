@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "backend/memory/store.h"
+#include "rules/store.h"
 #include "lib/rig_redis.h"
 #include "lib/server.h"
 #include "sys/random.h"
@@ -26,7 +26,7 @@ static struct {
 static void rig_end(void *arg)
 {
     (void)arg;
-    hf__memory_store_close(rig.model);
+    hf__rules_store_close(rig.model);
 }
 
 static uint64_t draw(uint64_t n)
@@ -66,7 +66,7 @@ static void step(int number, const struct request *req)
     struct fake_answer real;
     struct reply model;
     enum verdict verdict = server_do(&rig.real, *req, &real);
-    hf__memory_store_apply(rig.model, real.reply.node_us, req, &model);
+    hf__rules_store_apply(rig.model, real.reply.node_us, req, &model);
     if (verdict != model.verdict || real.reply.version != model.version
         || real.reply.data_len != model.data_len)
         TEST_FAIL("step %d: the server says %d, version %llu, %zu bytes; the "
@@ -86,7 +86,7 @@ TEST(redis_value, server_and_model_agree_on_every_request)
     int seen[V_UNKNOWN + 1] = {0};
     memset(&rig, 0, sizeof rig);
     redis_begin(&rig.server, NULL);
-    rig.model = hf__memory_store_open(&hf__alloc_default);
+    rig.model = hf__rules_store_open(&hf__alloc_default);
     CHECK(rig.model != NULL);
     test_cleanup(rig_end, NULL);
     server_connect(&rig.real, rig.server.url);

@@ -11,9 +11,9 @@
  * that a model that is wrong would be found out.
  */
 #define HF_MUTATIONS 1
-#include "backend/memory/hold.c"
-#include "backend/memory/queue.c"
-#include "backend/memory/store.c"
+#include "rules/hold.c"
+#include "rules/queue.c"
+#include "rules/store.c"
 
 #include <poll.h>
 
@@ -45,7 +45,7 @@ static void rig_stop(void *arg)
 {
     struct rig *r = arg;
     fake_close(&r->real);
-    hf__memory_store_close(r->model);
+    hf__rules_store_close(r->model);
 }
 
 /* Its clock runs at a fiftieth: a lock that is handed to a queued waiter, for a
@@ -66,7 +66,7 @@ static void rig_start(struct rig *r, const char *options,
     fake_init(&r->real, &hf__backend_redis);
     r->real.conf.timeout_us = 10 * US_PER_S;
     test_cleanup(rig_stop, r);
-    r->model = hf__memory_store_open(&hf__alloc_default);
+    r->model = hf__rules_store_open(&hf__alloc_default);
     CHECK(r->model != NULL);
     snprintf(url, sizeof url, "%s%s", r->server.url, options);
     if (fake_open(&r->real, url, &err)) TEST_FAIL("%s", err.text);
@@ -76,7 +76,7 @@ static void rig_start(struct rig *r, const char *options,
 static void rig_clear(struct rig *r, uint64_t seed)
 {
     CHECK_STR(redis_say(&r->server, "FLUSHALL"), "OK");
-    hf__memory_store_wipe(r->model, 0);
+    hf__rules_store_wipe(r->model, 0);
     traffic_start(&r->traffic, seed, LEASE_US);
     r->traffic.is_plain = r->is_plain;
     r->difference[0] = '\0';
@@ -188,7 +188,7 @@ static void rig_ask(struct rig *r, const struct request *req,
     fake_call(&r->real, &sent, real);
     if (real->reply.verdict > V_ERROR) TEST_FAIL("%s", real->text);
     if (real->reply.node_us) r->node_us = real->reply.node_us;
-    hf__memory_store_apply(r->model, r->node_us, req, model);
+    hf__rules_store_apply(r->model, r->node_us, req, model);
 }
 
 /* One request to both. */
@@ -243,7 +243,7 @@ static void rig_list(struct rig *r)
         fake_call(&r->real, &req, &real);
         req.cursor = real.reply.cursor;
     } while (req.cursor);
-    hf__memory_store_apply(r->model, r->node_us, &req, &model);
+    hf__rules_store_apply(r->model, r->node_us, &req, &model);
     same(r, "length of the list", r->real.rows_len, (int64_t)model.rows_len);
     for (size_t i = 0; i < model.rows_len; i++)
         same(r, "listed", rig_is_listed(r, model.rows[i].name), 1);
@@ -297,7 +297,7 @@ TEST(replay, a_wrong_model_is_found_out)
     for (int m = STORE_MUT_NONE + 1; m < STORE_MUT_RW; m++) {
         if (is_about_time(m)) continue;
         rig_clear(&r, (uint64_t)m);
-        hf__memory_store_mutate(r.model, (enum store_mutation)m);
+        hf__rules_store_mutate(r.model, (enum store_mutation)m);
         for (int step = 0; step < 20 * STEPS && !r.difference[0]; step++) {
             struct request req = traffic_next(&r.traffic, r.node_us);
             rig_step(&r, &req);
@@ -331,8 +331,8 @@ static void rig_await_end(struct rig *r, const struct request *held)
     struct store_view view;
     struct fake_answer real;
     struct reply model;
-    hf__memory_store_look(r->model, r->node_us, held->name, held->name_len,
-                          &view);
+    hf__rules_store_look(r->model, r->node_us, held->name, held->name_len,
+                         &view);
     struct request look = inspection_of(held);
     do {
         CHECK(hf__clock_us() < end_us);
@@ -344,7 +344,7 @@ static void rig_await_end(struct rig *r, const struct request *held)
     } while (real.info.locked);
     /* On the border the model may be a moment behind. */
     if (r->node_us < view.expires_us) r->node_us = view.expires_us;
-    hf__memory_store_apply(r->model, r->node_us, &look, &model);
+    hf__rules_store_apply(r->model, r->node_us, &look, &model);
     same(r, "still locked", 0, model.info->locked);
 }
 
