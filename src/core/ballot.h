@@ -8,6 +8,7 @@
 #ifndef HF_CORE_BALLOT_H
 #define HF_CORE_BALLOT_H
 
+#include <assert.h>
 #include <stdint.h>
 
 struct ballot {
@@ -16,9 +17,20 @@ struct ballot {
 };
 
 /* The next number: the nodes' clock, or just above all numbers known here. */
-int64_t hf__ballot_next(struct ballot *b, int64_t nodes_now_us);
+static inline int64_t hf__ballot_next(struct ballot *b, int64_t nodes_now_us)
+{
+    int64_t next = nodes_now_us;
+    assert(b->seen >= 0 && b->proposed >= 0);
+    if (next <= b->seen) next = b->seen + 1;
+    if (next <= b->proposed) next = b->proposed + 1;
+    b->proposed = next;
+    return next;
+}
 
 /* A node told its counter. */
-void hf__ballot_saw(struct ballot *b, int64_t counter);
+static inline void hf__ballot_saw(struct ballot *b, int64_t counter)
+{
+    if (counter > b->seen) b->seen = counter;
+}
 
 #endif

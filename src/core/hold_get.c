@@ -364,7 +364,7 @@ static void in_trying(struct hold *h, const struct hold_event *ev,
 {
     /* If it cannot be taken at once, the answer that is awaited decides.  That
      * may be from before the hand-over: `woken` then makes it ask again. */
-    if (hf__queue_is_handed(h, ev)) {
+    if (ev->type == EV_HANDED && hf__queue_is_handed(h, ev)) {
         if (!hf__queue_take(h, ev, out)) h->woken = 1;
         return;
     }
@@ -431,7 +431,7 @@ static void in_waiting(struct hold *h, const struct hold_event *ev,
 {
     int wake = ev->type == EV_WAKE || ev->type == EV_WATCHED;
     if (MUTATED(WAKE_IGNORED)) wake = 0;
-    if (hf__queue_is_handed(h, ev)) {
+    if (ev->type == EV_HANDED && hf__queue_is_handed(h, ev)) {
         if (!hf__queue_take(h, ev, out)) try_begin(h, ev, out);
     } else if (ev->type == EV_BACK) {
         queue_again(h, ev->now_us);

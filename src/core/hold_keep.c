@@ -168,7 +168,7 @@ void hf__keep_granted(struct hold *h, const struct hold_event *ev,
     h->lost_status = HF_OK;
     hf__keep_schedule(h);
     renew_spread(h, ev->random);
-    hf__pass_open(h, ev->now_us);
+    if (h->block > 0) hf__pass_open(h, ev->now_us);
     hf__hold_move(h, HOLD_HELD);
     hf__hold_finish(h, out, HF_OK);
 }

@@ -32,11 +32,12 @@ int hf__queue_is_known(struct hold *h)
     return h->placed || h->unsure || (is_asked && hf__round_maybe_ours(h));
 }
 
-/* Is the event a hand-over to this attempt? */
+/* Is the hand-over one to this attempt? */
 int hf__queue_is_handed(const struct hold *h, const struct hold_event *ev)
 {
-    return ev->type == EV_HANDED && h->flags & HOLD_QUEUES
-           && h->wish == WISH_ACQUIRE && ev->attempt == h->attempt;
+    assert(ev->type == EV_HANDED);
+    return h->flags & HOLD_QUEUES && h->wish == WISH_ACQUIRE
+           && ev->attempt == h->attempt;
 }
 
 /* Is the hand-over as good as a grant of the last proposal?  The store names

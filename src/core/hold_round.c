@@ -129,7 +129,8 @@ void hf__round_propose(struct hold *h, const struct hold_event *ev,
         return;
     }
     h->number = hf__ballot_next(h->ballot, ev->nodes_now_us);
-    hf__pass_ask(h, ev->nodes_now_us);
+    h->block = 0;
+    if (h->conf->handover) hf__pass_ask(h, ev->nodes_now_us);
     struct hold_send *s = send_add(h, out, VERB_PROPOSE, voters);
     s->block = h->block;
     s->lease_us = hf__keep_lease_us(h, ev->now_us);

@@ -44,6 +44,16 @@ static void step_log(struct engine *e, const struct node *n, int64_t by_us)
     e->log(e, HF_LOG_WARN, line);
 }
 
+static void step_tell_holds(struct engine *e, const struct lock_entry *entry,
+                            struct hold_event *ev)
+{
+    struct seat_walk walk;
+    hf__walk_begin(e, &walk, entry);
+    for (struct seat *s; (s = hf__walk_next(e, &walk));)
+        if (s->hold.state == HOLD_HELD || s->hold.state == HOLD_TRYING)
+            hf__seat_step(e, s, ev);
+}
+
 /* Tell every hold that may count on this node: not those of this host. */
 static void step_tell(struct engine *e, const struct node *n)
 {
@@ -52,12 +62,7 @@ static void step_tell(struct engine *e, const struct node *n)
     for (size_t i = 0; i < e->table_size; i++) {
         for (struct lock_entry *t = e->table[i], *after; t; t = after) {
             t->refs++;
-            struct seat *first = t->is_host ? NULL : t->seats;
-            for (struct seat *s = first, *next; s; s = next) {
-                next = s->next;
-                if (s->hold.state == HOLD_HELD || s->hold.state == HOLD_TRYING)
-                    hf__seat_step(e, s, &ev);
-            }
+            if (!t->is_host) step_tell_holds(e, t, &ev);
             after = t->hash_next;
             hf__entry_unref(e, t);
         }
@@ -82,13 +87,6 @@ static struct step step_of(const struct engine *e, const struct node *n,
         .least_us = went - most - part64(most, drift_ppm) - STEP_SLACK_US,
         .most_us = went - least + part64(max64(least, -least), drift_ppm)
                    + STEP_SLACK_US};
-}
-
-/* The time by which a reply was heard.  The time of the engine's step is too
- * early if this thread was held up since. */
-static int64_t heard_us(const struct engine *e)
-{
-    return e->clock ? max64(e->clock(), e->now_us) : e->now_us;
 }
 
 /* Count one more reply that shows a step.  1 once the step is certain. */
@@ -121,7 +119,7 @@ void hf__clocks_heard(struct engine *e, struct node *n, const struct request *r,
                       const struct reply *rep)
 {
     if (!rep->node_us || rep->verdict > V_ERROR) return;
-    int64_t heard = heard_us(e);
+    int64_t heard = hf__engine_heard_us(e);
     if (!n->sample.heard_us) {
         sample_set(n, r, heard, rep);
         return;

@@ -75,6 +75,21 @@ void hf__direct_bound(struct engine *e, const struct op *op, struct request *r)
     r->until_us = e->now_us + min64(e->conf.patience_us, most);
 }
 
+struct request *hf__direct_request(struct engine *e, struct op *op)
+{
+    struct request *r = hf__request_new(e);
+    if (!r) {
+        hf__op_finish(e, op, HF_NOMEM, NULL);
+        return NULL;
+    }
+    r->lease_us = op->lease_us;
+    r->deadline_us = e->now_us + e->conf.timeout_us;
+    r->until_us = e->now_us + e->conf.patience_us;
+    r->user = op;
+    r->user_kind = USER_OP;
+    return r;
+}
+
 static void quorum_start(struct engine *e, struct op *op)
 {
     char text[HF_ERROR_TEXT_MAX];

@@ -10,6 +10,9 @@ struct reply;
 struct request;
 
 void hf__direct_start(struct engine *e, struct op *op);
+/* A request of `op`, with the client's limits.  NULL: there is no memory, and
+ * `op` has ended. */
+struct request *hf__direct_request(struct engine *e, struct op *op);
 /* Set until when one answer is waited for, and until when is asked at all. */
 void hf__direct_bound(struct engine *e, const struct op *op, struct request *r);
 /* Also for the operations of values.c, guards.c and tallies.c. */

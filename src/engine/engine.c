@@ -345,9 +345,10 @@ void hf__engine_shut(struct engine *e, int64_t now_us)
     }
     for (size_t i = 0; i < e->table_size; i++) {
         for (struct lock_entry *n = e->table[i]; n; n = n->hash_next) {
-            for (struct seat *s = n->seats, *next; s; s = next) {
+            struct seat_walk walk;
+            hf__walk_begin(e, &walk, n);
+            for (struct seat *s; (s = hf__walk_next(e, &walk));) {
                 struct hold_event ev = {.type = EV_RELEASE};
-                next = s->next;
                 if (s->hold.state != HOLD_HELD || s->op) continue;
                 if (s->hold.flags & HOLD_DETACHED) ev.type = EV_FORGET;
                 s->hold.count = 1;
@@ -363,7 +364,7 @@ void hf__engine_shut(struct engine *e, int64_t now_us)
 
 static void seat_drop(struct engine *e, struct seat *s)
 {
-    hf__seat_unlink(s);
+    hf__seat_unlink(e, s);
     hf__listeners_free(e, s);
     hf__heap_set(&e->heap, &s->timer, TIME_NEVER);
     if (s->attached) hf__free(e->alloc, s->owner);

@@ -26,6 +26,7 @@ struct host;
 struct lock_entry;
 struct op;
 struct seat;
+struct seat_walk;
 struct ticket;
 
 #define FDS_MAX (4 * NODES_MAX + 2 * CLUSTER_NODES_MAX)
@@ -65,6 +66,7 @@ struct engine {
     struct heap heap;    /* timers of holds */
     struct heap lingers; /* timers of entries */
     size_t seats_len;
+    struct seat_walk *walks;            /* under way, the innermost first */
     size_t waiting;                     /* holds that wait to be woken */
     uint64_t chains;                    /* owners made for hand-over */
     struct request *spare;              /* requests to be used again */
@@ -115,6 +117,13 @@ int hf__engine_take_notice(struct engine *e, struct hf_event *out,
 int hf__engine_wants_poll(const struct engine *e);
 int hf__engine_is_to_listen(const struct engine *e);
 int64_t hf__engine_listen_us(const struct engine *e);
+/* The time by which a reply was heard.  The time of the engine's step is too
+ * early if this thread was held up since. */
+static inline int64_t hf__engine_heard_us(const struct engine *e)
+{
+    int64_t now_us = e->clock ? e->clock() : e->now_us;
+    return now_us > e->now_us ? now_us : e->now_us;
+}
 /* The nodes' clock; 0 while it is not known. */
 int64_t hf__engine_nodes_now(const struct engine *e);
 uint64_t hf__engine_random(struct engine *e);

@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "engine/direct.h"
 #include "engine/engine.h"
 #include "engine/nodes.h"
 #include "engine/ops.h"
@@ -18,11 +19,8 @@
 void hf__guards_start(struct engine *e, struct op *op)
 {
     const struct guard_job *g = op->guard;
-    struct request *r = hf__request_new(e);
-    if (!r) {
-        hf__op_finish(e, op, HF_NOMEM, NULL);
-        return;
-    }
+    struct request *r = hf__direct_request(e, op);
+    if (!r) return;
     r->verb = VERB_GUARD;
     r->flags = g->flags;
     r->name = g->key;
@@ -30,11 +28,6 @@ void hf__guards_start(struct engine *e, struct op *op)
     r->version = g->token;
     r->data = g->data;
     r->data_len = g->len;
-    r->lease_us = op->lease_us;
-    r->deadline_us = e->now_us + e->conf.timeout_us;
-    r->until_us = e->now_us + e->conf.patience_us;
-    r->user = op;
-    r->user_kind = USER_OP;
     hf__request_send(e, &e->nodes[0], r);
 }
 

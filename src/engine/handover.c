@@ -20,8 +20,7 @@
 
 uint64_t hf__handover_owner(struct engine *e, const struct op *op)
 {
-    if (hf__conf_of(e, op->entry)->handover == 0
-        || op->entry->kind != KIND_PLAIN || op->order != HF_ORDER_ANY
+    if (op->entry->kind != KIND_PLAIN || op->order != HF_ORDER_ANY
         || op->flags & HF_ACQUIRE_DETACHED)
         return 0;
     return CHAIN_OWNER_FIRST + e->chains++;

@@ -1,5 +1,5 @@
 /*
- * pass.h: hand-over within the process, without asking the store.
+ * handover.h: hand-over within the process, without asking the store.
  */
 #ifndef HF_ENGINE_HANDOVER_H
 #define HF_ENGINE_HANDOVER_H

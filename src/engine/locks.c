@@ -74,12 +74,6 @@ struct lock_entry *hf__entry_find_at(struct engine *e, int is_host,
                         entry_hash(is_host, kind, name, name_len));
 }
 
-struct lock_entry *hf__entry_find(struct engine *e, enum lock_kind kind,
-                                  const char *name, size_t name_len)
-{
-    return hf__entry_find_at(e, 0, kind, name, name_len);
-}
-
 struct lock_entry *hf__entry_find_host(struct engine *e,
                                        const struct lock_entry *entry)
 {
@@ -502,11 +496,11 @@ static void watched_tell(struct engine *e, struct lock_entry *entry,
                          enum hold_event_type type, int status)
 {
     int64_t wait_us = type == EV_WAKE ? grace_us(e, entry) : 0;
-    /* A step may finish a hold and take it off the list. */
-    for (struct seat *s = entry->seats, *next; s; s = next) {
+    struct seat_walk walk;
+    hf__walk_begin(e, &walk, entry);
+    for (struct seat *s; (s = hf__walk_next(e, &walk));) {
         struct hold_event ev = {
             .type = type, .status = status, .wait_us = wait_us};
-        next = s->next;
         if (s->hold.state == HOLD_TRYING || s->hold.state == HOLD_WAITING)
             hf__seat_step(e, s, &ev);
         else if (type == EV_WATCHED && status != HF_OK)
@@ -562,6 +556,8 @@ void hf__watch_answer(struct engine *e, struct lock_entry *entry,
     entry->watch = rep->verdict == V_GRANTED ? WATCH_ON : WATCH_OFF;
     watched_tell(e, entry, EV_WATCHED,
                  rep->verdict == V_GRANTED ? HF_OK : rep->status);
+    /* The last waiter may have given up in its step, and ended this watch. */
+    if (r->round != entry->watch_round) return;
     if (entry->watch == WATCH_OFF) {
         /* Also the watch from before hand-overs were asked for. */
         if (!e->closing) watch_send(e, entry, VERB_UNWATCH, entry->watch_on);

@@ -51,8 +51,6 @@ struct lock_entry *hf__entry_get(struct engine *e, enum lock_kind kind,
 struct lock_entry *hf__entry_get_host(struct engine *e,
                                       const struct lock_entry *entry);
 /* The entry if it is in use, without a reference; or NULL. */
-struct lock_entry *hf__entry_find(struct engine *e, enum lock_kind kind,
-                                  const char *name, size_t name_len);
 struct lock_entry *hf__entry_find_host(struct engine *e,
                                        const struct lock_entry *entry);
 struct lock_entry *hf__entry_find_at(struct engine *e, int is_host,

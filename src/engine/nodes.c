@@ -148,13 +148,21 @@ static int is_waited_for(const struct request *r)
     return s->hold.round_open && r->round == s->hold.round;
 }
 
+/* Never more than it is: a number ahead of the node's clock would be the token,
+ * and a node that then forgets everything would give a lower one. */
+static void offset_learn(const struct engine *e, struct node *n,
+                         int64_t node_us)
+{
+    n->offset_us = node_us - hf__engine_heard_us(e);
+    n->clock_known = 1;
+}
+
 static void learn(struct engine *e, struct node *n, const struct request *r,
                   const struct reply *rep)
 {
     if (hf__is_member(n)) hf__clocks_heard(e, n, r, rep);
     if (rep->node_us) {
-        n->offset_us = rep->node_us - e->now_us;
-        n->clock_known = 1;
+        offset_learn(e, n, rep->node_us);
     } else if (rep->fence && rep->fence == r->ballot) {
         /* The number was ahead of the node's clock, so the offset is too
          * large.  Lower it a little, so that the next answer tells the
@@ -388,8 +396,7 @@ static void env_link(struct backend_env *env, int up, int64_t node_us,
     }
     if (hf__is_member(n)) hf__voter_link(e, n, up);
     if (up) {
-        n->offset_us = node_us - e->now_us;
-        n->clock_known = 1;
+        offset_learn(e, n, node_us);
         hf__turn_pass_all(e);
         hf__again_send(e, n);
         if (up == LINK_IS_OTHER) hf__recheck_all(e);

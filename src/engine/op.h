@@ -128,7 +128,8 @@ enum op_fall {
 
 struct op {
     enum op_type type;
-    struct lock_entry *entry; /* pinned; NULL for LIST */
+    struct lock_entry *entry; /* referenced while under way; NULL for
+                               * LIST */
     enum op_fall fall;
     uint64_t holder;
     struct seat *target; /* RELEASE, EXTEND: of this hold, which is pinned;

@@ -81,6 +81,7 @@ void hf__op_enlist(struct engine *e, struct op *op)
     e->all = op;
     e->ops_len++;
     if (op->complete) e->ops_async++;
+    if (op->entry) op->entry->refs++;
 }
 
 static void op_delist(struct engine *e, struct op *op)
@@ -92,6 +93,7 @@ static void op_delist(struct engine *e, struct op *op)
     if (op->all_next) op->all_next->all_prev = op->all_prev;
     e->ops_len--;
     if (op->complete) e->ops_async--;
+    if (op->entry) hf__entry_unref(e, op->entry);
 }
 
 /* The text of a status that nothing else explains. */
@@ -189,7 +191,7 @@ static void acquire_new(struct engine *e, struct op *op)
     unsigned flags = hold_flags(e, op);
     int alone = is_one_try(op) || flags & (HOLD_SHARED | HOLD_QUEUES);
     const struct hf_error *refusal = NULL;
-    if (!entry->is_host) {
+    if (!entry->is_host && e->conf.nodes > 1) {
         hf__voters_want(e);
         refusal = hf__voters_refusal(e);
     }
@@ -219,7 +221,7 @@ static void acquire_new(struct engine *e, struct op *op)
     /* The watch that is on does not tell of hand-overs. */
     if (hf__is_handed_over(entry, flags) && !entry->queues)
         s->hold.watched = s->hold.watch_asked = 0;
-    s->chain_owner = hf__handover_owner(e, op);
+    if (s->hold.conf->handover) s->chain_owner = hf__handover_owner(e, op);
     s->permits = (int32_t)op->permits;
     s->op = op;
     op->seat = s;

@@ -13,12 +13,6 @@
 #include "engine/pump.h"
 #include "sys/clock.h"
 
-/* Is there a notice that this thread could tell? */
-int hf__pump_has_notice(const struct pump *p)
-{
-    return p->engine.notice_head != NULL && !p->telling;
-}
-
 /* Keep the newest; a full ring forgets the oldest. */
 static void ring_add(struct pump *p, const struct hf_event *ev)
 {
@@ -34,14 +28,6 @@ static void ring_add(struct pump *p, const struct hf_event *ev)
     p->events[(p->events_head + p->events_len) % EVENTS_MAX] = copy;
     p->events_len++;
     hf__bell_ring(&p->event_bell);
-}
-
-/* Add what another pump has told to the events of this one. */
-void hf__pump_event_add(struct pump *p, const struct hf_event *ev)
-{
-    hf__pump_lock(p);
-    if (p->events) ring_add(p, ev);
-    hf__pump_unlock(p);
 }
 
 /* The next notice for the thread that tells; `begins`: that wants to.  0 if
@@ -176,16 +162,8 @@ void hf__cancel_unlisten(struct hf_cancel *c, struct cancel_listener *listener)
     while (atomic_load(&c->firing)) sched_yield();
 }
 
-int hf__op_stopped(const struct op *op)
+void hf__pump_cancel_waits(struct pump *p, int64_t now_us)
 {
-    if (op->cancel && atomic_load(&op->cancel->fired)) return HF_CANCELLED;
-    return op->stop && atomic_load(op->stop) ? HF_CLOSED : HF_OK;
-}
-
-/* End the waits whose token was fired. */
-void hf__pump_cancelled(struct pump *p, int64_t now_us)
-{
-    if (!atomic_load(&p->cancel_fired)) return;
     atomic_store(&p->cancel_fired, 0);
     for (struct op *op = p->engine.all, *next; op; op = next) {
         next = op->all_next;

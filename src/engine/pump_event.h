@@ -8,10 +8,9 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "engine/op.h"
+#include "engine/pump.h"
 #include "holdfast/client.h"
-
-struct op;
-struct pump;
 
 /* Another pump with waits that a token ends. */
 struct cancel_listener {
@@ -29,7 +28,6 @@ struct hf_cancel {
 };
 
 int hf__pump_event_fd(struct pump *p);
-void hf__pump_event_add(struct pump *p, const struct hf_event *ev);
 int hf__pump_next_event(struct pump *p, struct hf_event *out);
 
 void hf__cancel_fire(struct hf_cancel *c);
@@ -45,11 +43,24 @@ void hf__cancel_unlisten(struct hf_cancel *c, struct cancel_listener *listener);
 void hf__pump_look(struct pump *p);
 
 /* HF_CANCELLED or HF_CLOSED if it is to end; or HF_OK. */
-int hf__op_stopped(const struct op *op);
+static inline int hf__op_stopped(const struct op *op)
+{
+    if (op->cancel && atomic_load(&op->cancel->fired)) return HF_CANCELLED;
+    return op->stop && atomic_load(op->stop) ? HF_CLOSED : HF_OK;
+}
 
 /* For the other files of the pump. */
-int hf__pump_has_notice(const struct pump *p);
+/* Is there a notice that this thread could tell? */
+static inline int hf__pump_has_notice(const struct pump *p)
+{
+    return p->engine.notice_head != NULL && !p->telling;
+}
 void hf__pump_tell(struct pump *p);
-void hf__pump_cancelled(struct pump *p, int64_t now_us);
+/* End the waits whose token was fired, if one was. */
+void hf__pump_cancel_waits(struct pump *p, int64_t now_us);
+static inline void hf__pump_cancelled(struct pump *p, int64_t now_us)
+{
+    if (atomic_load(&p->cancel_fired)) hf__pump_cancel_waits(p, now_us);
+}
 
 #endif

@@ -54,10 +54,30 @@ struct seat *hf__seat_new(struct engine *e, struct lock_entry *entry,
     return s;
 }
 
-void hf__seat_unlink(struct seat *s)
+void hf__walk_begin(struct engine *e, struct seat_walk *walk,
+                    const struct lock_entry *entry)
+{
+    *walk = (struct seat_walk){.next = entry->seats, .outer = e->walks};
+    e->walks = walk;
+}
+
+struct seat *hf__walk_next(struct engine *e, struct seat_walk *walk)
+{
+    struct seat *s = walk->next;
+    assert(e->walks == walk);
+    if (s)
+        walk->next = s->next;
+    else
+        e->walks = walk->outer;
+    return s;
+}
+
+void hf__seat_unlink(struct engine *e, struct seat *s)
 {
     struct seat **at = &s->entry->seats;
     if (!s->linked) return;
+    for (struct seat_walk *w = e->walks; w; w = w->outer)
+        if (w->next == s) w->next = s->next;
     while (*at != s) at = &(*at)->next;
     *at = s->next;
     s->linked = 0;
@@ -85,7 +105,7 @@ void hf__listener_remove(struct engine *e, struct seat *s, const hf_hold *hold)
 void hf__seat_free(struct engine *e, struct seat *s)
 {
     assert(!s->op && !s->requests && !s->in_line && !s->notices && !s->pins);
-    hf__seat_unlink(s);
+    hf__seat_unlink(e, s);
     hf__listeners_free(e, s);
     hf__heap_set(&e->heap, &s->timer, TIME_NEVER);
     e->seats_len--;
@@ -340,7 +360,7 @@ void hf__seat_step(struct engine *e, struct seat *s, struct hold_event *ev)
     e->waiting -= before == HOLD_WAITING;
     for (int i = 0; i < out.sends; i++) send_all(e, s, &out.send[i]);
     if (s->hold.state == HOLD_RELEASING || s->hold.state == HOLD_DONE)
-        hf__seat_unlink(s);
+        hf__seat_unlink(e, s);
     if (out.risk_untold) notice_add(e, s, HF_STATE_AT_RISK);
     if (out.notice) notice_add(e, s, out.notice);
     if (out.finished) seat_finish(e, s, &out);

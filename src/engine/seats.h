@@ -1,5 +1,5 @@
 /*
- * holds.h: a hold and what the engine knows of it, and the step of one hold.
+ * seats.h: a hold and what the engine knows of it, and the step of one hold.
  */
 #ifndef HF_ENGINE_SEATS_H
 #define HF_ENGINE_SEATS_H
@@ -59,12 +59,23 @@ struct seat {
 struct seat *hf__seat_new(struct engine *e, struct lock_entry *entry,
                           uint64_t holder);
 struct seat *hf__seat_find(struct lock_entry *entry, uint64_t holder);
-void hf__seat_unlink(struct seat *s);
+void hf__seat_unlink(struct engine *e, struct seat *s);
 void hf__seat_free(struct engine *e, struct seat *s);
 /* Free it if it is over and nothing refers to it. */
 void hf__seat_let_go(struct engine *e, struct seat *s);
 /* Take one reference (`pins`) away; may free the hold. */
 void hf__seat_unpin(struct engine *e, struct seat *s);
+
+/* A walk over the holds of a name.  A step may free any of them, so the walk
+ * goes on with what is still linked; one that is made meanwhile is left out. */
+struct seat_walk {
+    struct seat *next;
+    struct seat_walk *outer;
+};
+void hf__walk_begin(struct engine *e, struct seat_walk *walk,
+                    const struct lock_entry *entry);
+/* The next hold, or NULL: the walk is over. */
+struct seat *hf__walk_next(struct engine *e, struct seat_walk *walk);
 
 /* One step of the core, and its effects. */
 void hf__seat_step(struct engine *e, struct seat *s, struct hold_event *ev);

@@ -3,9 +3,8 @@
 
 #include <unistd.h>
 
-#define TRIAL_WAITS 64   /* measured each way */
-#define KEEP_WAITS 4096  /* the better way, before the next trial */
-#define TOOK_US_MAX 5000 /* so that one long wait does not decide */
+#define TRIAL_WAITS 64  /* measured each way */
+#define KEEP_WAITS 4096 /* the better way, before the next trial */
 
 static void trial_begin(struct spin *s, int trial)
 {
@@ -22,17 +21,8 @@ void hf__spin_init(struct spin *s, int64_t limit_us)
     trial_begin(s, 0);
 }
 
-int hf__spin_begin(const struct spin *s)
+void hf__spin_turn(struct spin *s)
 {
-    return s->limit_us > 0 && s->spins;
-}
-
-void hf__spin_end(struct spin *s, int64_t took_us)
-{
-    if (s->limit_us == 0) return;
-    if (s->trial < 2)
-        s->sum_us[s->trial] += took_us < TOOK_US_MAX ? took_us : TOOK_US_MAX;
-    if (--s->left > 0) return;
     if (s->trial == 0) {
         trial_begin(s, 1);
     } else if (s->trial == 1) {

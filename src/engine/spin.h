@@ -11,6 +11,8 @@
 
 #include <stdint.h>
 
+#define SPIN_TOOK_US_MAX 5000 /* so that one long wait does not decide */
+
 struct spin {
     int64_t limit_us;  /* 0: never */
     int spins;         /* the way of the current stretch of waits */
@@ -23,9 +25,21 @@ struct spin {
 void hf__spin_init(struct spin *s, int64_t limit_us);
 
 /* Spin this time? */
-int hf__spin_begin(const struct spin *s);
+static inline int hf__spin_begin(const struct spin *s)
+{
+    return s->limit_us > 0 && s->spins;
+}
+
+/* The stretch of waits is over: the next one begins. */
+void hf__spin_turn(struct spin *s);
 
 /* One wait is over, by spinning or by sleeping; it took `took_us`. */
-void hf__spin_end(struct spin *s, int64_t took_us);
+static inline void hf__spin_end(struct spin *s, int64_t took_us)
+{
+    if (s->limit_us == 0) return;
+    if (took_us > SPIN_TOOK_US_MAX) took_us = SPIN_TOOK_US_MAX;
+    if (s->trial < 2) s->sum_us[s->trial] += took_us;
+    if (--s->left == 0) hf__spin_turn(s);
+}
 
 #endif

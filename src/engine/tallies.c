@@ -7,6 +7,7 @@
  */
 #include "engine/tallies.h"
 
+#include "engine/direct.h"
 #include "engine/engine.h"
 #include "engine/seats.h"
 #include "engine/locks.h"
@@ -23,11 +24,8 @@ static int64_t copies_us(const struct engine *e)
 void hf__tallies_start(struct engine *e, struct op *op)
 {
     const struct tally_job *t = op->tally;
-    struct request *r = hf__request_new(e);
-    if (!r) {
-        hf__op_finish(e, op, HF_NOMEM, NULL);
-        return;
-    }
+    struct request *r = hf__direct_request(e, op);
+    if (!r) return;
     r->verb = VERB_TALLY;
     r->kind = op->entry->kind;
     r->flags = t->flags;
@@ -38,10 +36,6 @@ void hf__tallies_start(struct engine *e, struct op *op)
     r->lease_us = copies_us(e);
     r->attempt = ++e->conf.attempts;
     hf__owner_text(e, op->holder, r->owner);
-    r->deadline_us = e->now_us + e->conf.timeout_us;
-    r->until_us = e->now_us + e->conf.patience_us;
-    r->user = op;
-    r->user_kind = USER_OP;
     hf__request_send(e, &e->nodes[0], r);
 }
 

@@ -28,11 +28,8 @@ static void boot_fill(struct request *r, const struct boot_job *b)
 void hf__values_start(struct engine *e, struct op *op)
 {
     const struct value_job *v = op->value;
-    struct request *r = hf__request_new(e);
-    if (!r) {
-        hf__op_finish(e, op, HF_NOMEM, NULL);
-        return;
-    }
+    struct request *r = hf__direct_request(e, op);
+    if (!r) return;
     r->verb =
         op->type == OP_TYPE_VALUE_READ ? VERB_VALUE_READ : VERB_VALUE_WRITE;
     r->name = v->key;
@@ -40,7 +37,6 @@ void hf__values_start(struct engine *e, struct op *op)
     r->version = v->version;
     r->data = v->data;
     r->data_len = v->len;
-    r->lease_us = op->lease_us;
     r->attempt = ++e->conf.attempts;
     if (v->remove) r->flags |= REQ_DELETE;
     if (v->boot) boot_fill(r, v->boot);
@@ -51,8 +47,6 @@ void hf__values_start(struct engine *e, struct op *op)
     if (v->brief) r->flags |= REQ_BRIEF;
     hf__owner_text(e, op->holder, r->owner);
     hf__direct_bound(e, op, r);
-    r->user = op;
-    r->user_kind = USER_OP;
     hf__request_send(e, &e->nodes[0], r);
 }
 

@@ -6,16 +6,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-void hf__park_init(struct park *p)
-{
-    atomic_init(&p->word, PARK_AWAKE);
-}
-
-void hf__park_free(struct park *p)
-{
-    (void)p;
-}
-
 enum park_word hf__park_wait(struct park *p)
 {
     for (;;) {
@@ -53,19 +43,6 @@ void hf__park_done(struct park *p)
 }
 
 #else
-
-void hf__park_init(struct park *p)
-{
-    atomic_init(&p->word, PARK_AWAKE);
-    pthread_mutex_init(&p->mutex, NULL);
-    pthread_cond_init(&p->cond, NULL);
-}
-
-void hf__park_free(struct park *p)
-{
-    pthread_cond_destroy(&p->cond);
-    pthread_mutex_destroy(&p->mutex);
-}
 
 enum park_word hf__park_wait(struct park *p)
 {

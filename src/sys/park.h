@@ -22,8 +22,23 @@ struct park {
 #endif
 };
 
-void hf__park_init(struct park *p);
-void hf__park_free(struct park *p);
+static inline void hf__park_init(struct park *p)
+{
+    atomic_init(&p->word, PARK_AWAKE);
+#ifndef __linux__
+    pthread_mutex_init(&p->mutex, NULL);
+    pthread_cond_init(&p->cond, NULL);
+#endif
+}
+
+static inline void hf__park_free(struct park *p)
+{
+    (void)p;
+#ifndef __linux__
+    pthread_cond_destroy(&p->cond);
+    pthread_mutex_destroy(&p->mutex);
+#endif
+}
 
 /* Sleep; returns PARK_NUDGED or PARK_DONE. */
 enum park_word hf__park_wait(struct park *p);

@@ -55,13 +55,3 @@ int hf__random_uuid(char out[37])
              b[11], b[12], b[13], b[14], b[15]);
     return 0;
 }
-
-/* splitmix64 (Steele, Lea, Flood 2014): every seed is a good seed. */
-uint64_t hf__random_next(uint64_t *state)
-{
-    *state += UINT64_C(0x9e3779b97f4a7c15);
-    uint64_t z = *state;
-    z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return z ^ (z >> 31);
-}

@@ -32,32 +32,7 @@ const char hf__common_options[] =
     "lease timeout patience drift spin_us handover handover_for label "
     "fallback fallback_dir";
 
-int hf__client_check(const hf_client *c, struct hf_error *err)
-{
-    if (!c->pump.forked) return HF_OK;
-    return hf__error_set(err, HF_FORKED,
-                         "client: %s: open a new one after fork()",
-                         hf_status_text(HF_FORKED));
-}
-
 /* ---- options ----------------------------------------------------------- */
-
-int hf__wait_check(int64_t wait_ms, int is_try, struct hf_error *err)
-{
-    if (wait_ms < 0)
-        return hf__error_set(err, HF_INVALID,
-                             "wait of %lld ms: negative: 0 is no limit, and "
-                             "one try is a flag",
-                             (long long)wait_ms);
-    if (wait_ms > INT64_MAX / US_PER_MS / 4)
-        return hf__error_set(err, HF_INVALID, "wait of %lld ms: out of range",
-                             (long long)wait_ms);
-    if (is_try && wait_ms)
-        return hf__error_set(err, HF_INVALID,
-                             "one try and a wait of %lld ms: give one of them",
-                             (long long)wait_ms);
-    return HF_OK;
-}
 
 /* An option that names a file, a host or a user needs a value; any other may be
  * a switch. */

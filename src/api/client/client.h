@@ -3,6 +3,7 @@
 #define HF_API_CLIENT_H
 
 #include "api/client/sized.h"
+#include "base/error.h"
 #include "engine/pump.h"
 
 struct multi_link;
@@ -67,7 +68,13 @@ int hf__attach_ticket_attach(hf_lock *lock, const char *ticket, int64_t permits,
                              struct hf_error *err);
 
 /* HF_OK, or HF_FORKED with `err` filled. */
-int hf__client_check(const hf_client *c, struct hf_error *err);
+static inline int hf__client_check(const hf_client *c, struct hf_error *err)
+{
+    if (!c->pump.forked) return HF_OK;
+    return hf__error_set(err, HF_FORKED,
+                         "client: %s: open a new one after fork()",
+                         hf_status_text(HF_FORKED));
+}
 
 /* Enter and leave a call that makes several operations, or looks at the client
  * after one: the client is not freed in between.  Call hf__client_check()

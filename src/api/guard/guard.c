@@ -11,6 +11,7 @@
 
 #include "api/client/client.h"
 #include "api/guard/mark.h"
+#include "api/value/value.h"
 #include "base/error.h"
 
 static int key_check(const hf_client *client, const char *key,
@@ -29,25 +30,6 @@ static int key_check(const hf_client *client, const char *key,
                              "for files there is hf_guard_file_replace(), or "
                              "holdfast guard file PATH",
                              client->url);
-    return HF_OK;
-}
-
-static int data_check(const void *data, size_t len, int64_t ttl_ms,
-                      struct hf_error *err)
-{
-    if (len > HF_GUARD_VALUE_MAX)
-        return hf__error_set(
-            err, HF_INVALID,
-            "guarded value of %zu bytes: at most %d are allowed", len,
-            HF_GUARD_VALUE_MAX);
-    if (len > 0 && !data)
-        return hf__error_set(err, HF_INVALID,
-                             "guarded value: data is NULL, but len is not 0");
-    if (ttl_ms < 0 || ttl_ms > HF_VALUE_TTL_MS_MAX)
-        return hf__error_set(err, HF_INVALID,
-                             "ttl_ms of %lld: out of range: 0 (no end) to 366 "
-                             "days",
-                             (long long)ttl_ms);
     return HF_OK;
 }
 
@@ -70,7 +52,9 @@ static int token_check(const hf_client *client, const struct guard_job *job,
 {
     int status = key_check(client, job->key, err);
     if (status == HF_OK) status = hf__guard_token_check(job->token, err);
-    if (status == HF_OK) status = data_check(job->data, job->len, ttl_ms, err);
+    if (status == HF_OK)
+        status = hf__value_bytes_check("guarded value", HF_GUARD_VALUE_MAX,
+                                       job->data, job->len, ttl_ms, err);
     return status;
 }
 

@@ -32,22 +32,28 @@ int hf__value_key_check(const hf_client *client, const char *key,
     return HF_OK;
 }
 
-int hf__value_data_check(const void *data, size_t len, int64_t ttl_ms,
-                         struct hf_error *err)
+int hf__value_bytes_check(const char *what, int most, const void *data,
+                          size_t len, int64_t ttl_ms, struct hf_error *err)
 {
-    if (len > HF_VALUE_MAX)
+    if (len > (size_t)most)
         return hf__error_set(err, HF_INVALID,
-                             "value of %zu bytes: at most %d are allowed", len,
-                             HF_VALUE_MAX);
+                             "%s of %zu bytes: at most %d are allowed", what,
+                             len, most);
     if (len > 0 && !data)
         return hf__error_set(err, HF_INVALID,
-                             "value: data is NULL, but len is not 0");
+                             "%s: data is NULL, but len is not 0", what);
     if (ttl_ms < 0 || ttl_ms > HF_VALUE_TTL_MS_MAX)
         return hf__error_set(err, HF_INVALID,
                              "ttl_ms of %lld: out of range: 0 (no end) to 366 "
                              "days",
                              (long long)ttl_ms);
     return HF_OK;
+}
+
+int hf__value_data_check(const void *data, size_t len, int64_t ttl_ms,
+                         struct hf_error *err)
+{
+    return hf__value_bytes_check("value", HF_VALUE_MAX, data, len, ttl_ms, err);
 }
 
 /* ---- operations ---------------------------------------------------------- */

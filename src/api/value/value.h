@@ -9,6 +9,10 @@
 /* HF_OK, or why the store cannot have a value of this key. */
 int hf__value_key_check(const hf_client *client, const char *key,
                         struct hf_error *err);
+/* The same of `data`, and of the time for which it is kept; `what` and `most`:
+ * what it is, and how many bytes it may have. */
+int hf__value_bytes_check(const char *what, int most, const void *data,
+                          size_t len, int64_t ttl_ms, struct hf_error *err);
 int hf__value_data_check(const void *data, size_t len, int64_t ttl_ms,
                          struct hf_error *err);
 

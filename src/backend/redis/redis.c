@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "backend/redis/kind/answer.h"
-#include "backend/redis/kind/send.h"
+#include "backend/redis/kind/kind.h"
 #include "backend/redis/link/auth.h"
 #include "backend/redis/link/link.h"
 #include "backend/redis/link/tls.h"
@@ -131,7 +131,8 @@ int hf__redis_expire(struct backend_conn *c, int64_t now)
 void hf__redis_timer_set(struct backend_conn *c)
 {
     int64_t now = c->env->now(c->env);
-    int64_t due = hf__redis_watch_timer(c, now);
+    int64_t due = TIME_NEVER;
+    if (c->sub.state == LINK_UP) due = hf__redis_watch_timer(c, now);
     due = min64(due, c->request_due_us);
     due = min64(due, min64(c->main.due_us, c->sub.due_us));
     if (due == c->timer_us) return;

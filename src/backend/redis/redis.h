@@ -10,6 +10,7 @@
 #define HF_REDIS_H
 
 #include "backend/backend.h"
+#include "backend/redis/kind/command.h"
 #include "backend/redis/link/link.h"
 #include "backend/redis/replica/role.h"
 #include "backend/redis/watch/watch.h"

@@ -10,7 +10,6 @@
 #include "backend/redis/kind/answer.h"
 #include "backend/redis/kind/kind.h"
 #include "backend/redis/kind/queue.h"
-#include "backend/redis/kind/send.h"
 #include "backend/redis/link/error.h"
 #include "backend/redis/link/link.h"
 #include "backend/redis/member/boot.h"
@@ -268,7 +267,8 @@ static void reply_request(struct backend_conn *c, const struct flight *f,
         reply_set(c, f, v);
     else if (f->reqs->verb == VERB_RENEW)
         reply_batch(c, f->reqs, v);
-    else if (hf__redis_queue_again(c, f->reqs, v))
+    else if (hf__redis_queue_is_told(f->reqs, v)
+             && hf__redis_queue_again(c, f->reqs, v))
         return;
     else if (read_one(c, f->reqs, v, &reply) != 0)
         hf__redis_strange(c, f->reqs);

@@ -12,7 +12,7 @@
 #include "backend/redis/kind/kind.h"
 #include "backend/redis/kind/queue.h"
 #include "backend/redis/kind/rw.h"
-#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/command.h"
 #include "backend/redis/kind/string.h"
 #include "backend/redis/redis.h"
 #include "base/math.h"

@@ -29,6 +29,13 @@ struct redis_call {
 const struct redis_call *hf__redis_call(const struct backend_conn *c,
                                         const struct request *req);
 
+/* Put all waiting requests into main's output. */
+void hf__redis_send_all(struct backend_conn *c);
+/* Put one chain into it: FLIGHT_REQUEST, or FLIGHT_EVAL or FLIGHT_LOOK with the
+ * script. */
+void hf__redis_send(struct backend_conn *c, enum flight_kind kind,
+                    struct request *reqs);
+
 /* One per script, and of its name. */
 extern const struct redis_call hf__redis_call_acquire, hf__redis_call_renew,
     hf__redis_call_release, hf__redis_call_break;

@@ -9,7 +9,7 @@
 
 #include "backend/redis/kind/answer.h"
 #include "backend/redis/kind/kind.h"
-#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/command.h"
 #include "backend/redis/kind/value.h"
 #include "backend/redis/redis.h"
 

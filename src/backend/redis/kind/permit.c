@@ -11,7 +11,7 @@
 #include "backend/redis/kind/answer.h"
 #include "backend/redis/kind/info.h"
 #include "backend/redis/kind/kind.h"
-#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/command.h"
 #include "backend/redis/kind/value.h"
 #include "backend/redis/redis.h"
 #include "base/math.h"

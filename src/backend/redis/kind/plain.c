@@ -13,7 +13,7 @@
 #include "backend/redis/kind/plain.h"
 #include "backend/redis/kind/queue.h"
 #include "backend/redis/kind/rw.h"
-#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/command.h"
 #include "backend/redis/member/boot.h"
 #include "backend/redis/redis.h"
 #include "backend/redis/watch/classic.h"
@@ -34,7 +34,7 @@ static void build_propose(struct backend_conn *c, const struct request *req)
     hf__redis_cmd_script(cmd, 2 + has_queue + 2 * is_quorum);
     hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     hf__redis_cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
-    if (has_queue) hf__redis_queue_put_key(cmd, req);
+    if (has_queue) hf__redis_put_queue_key(cmd, hf__redis_queue_prefixes, req);
     if (is_quorum) hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     if (is_quorum) hf__redis_cmd_text(cmd, BOOT_KEY);
     hf__redis_cmd_text(cmd, req->owner);

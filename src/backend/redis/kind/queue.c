@@ -14,8 +14,7 @@
 #include "backend/redis/kind/kind.h"
 #include "backend/redis/kind/plain.h"
 #include "backend/redis/kind/queue.h"
-#include "backend/redis/kind/script.h"
-#include "backend/redis/kind/send.h"
+#include "backend/redis/kind/command.h"
 #include "backend/redis/link/error.h"
 #include "backend/redis/redis.h"
 #include "base/url.h"
@@ -24,42 +23,18 @@
 #define OTHERS_QUEUE (-6)
 #define THERE_IS_A_QUEUE (-4)
 
-/* The locks "a" and "{a}" share counter and channel, which does no harm;
- * their queues are two. */
-static void put_key(struct command *cmd, const char *const prefixes[2],
-                    const struct request *req)
-{
-    int is_tagged = memchr(req->name, '{', req->name_len) != NULL;
-    hf__redis_cmd_key(cmd, prefixes[is_tagged], req->name, req->name_len);
-}
-
-static const char *const queue_prefixes[2] = {"holdfast_queue",
-                                              "holdfast_queue_tagged"};
-
 static const char *const who_prefixes[2] = {"holdfast_queue_who",
                                             "holdfast_queue_who_tagged"};
 
-int hf__redis_queue_has_key(const struct backend_conn *c,
-                            const struct request *req)
-{
-    return !c->is_string && !c->queue_is_denied && req->kind == KIND_PLAIN
-           && !(req->flags & REQ_QUORUM) && !(req->priv & PRIV_PAST_QUEUE);
-}
-
-void hf__redis_queue_put_key(struct command *cmd, const struct request *req)
-{
-    put_key(cmd, queue_prefixes, req);
-}
-
 void hf__redis_queue_put_records(struct command *cmd, const struct request *req)
 {
-    put_key(cmd, who_prefixes, req);
+    hf__redis_put_queue_key(cmd, who_prefixes, req);
 }
 
 void hf__redis_queue_put_keys(struct command *cmd, const struct request *req)
 {
-    put_key(cmd, queue_prefixes, req);
-    put_key(cmd, who_prefixes, req);
+    hf__redis_put_queue_key(cmd, hf__redis_queue_prefixes, req);
+    hf__redis_put_queue_key(cmd, who_prefixes, req);
 }
 
 void hf__redis_queue_put_channel(struct backend_conn *c,
@@ -113,9 +88,9 @@ static void build(struct backend_conn *c, const struct request *req)
     hf__redis_cmd_script(cmd, 5);
     hf__redis_cmd_bytes(cmd, req->name, req->name_len);
     hf__redis_cmd_key(cmd, hf__redis_fence_prefix, req->name, req->name_len);
-    put_key(cmd, queue_prefixes, req);
-    put_key(cmd, gone, req);
-    put_key(cmd, who_prefixes, req);
+    hf__redis_put_queue_key(cmd, hf__redis_queue_prefixes, req);
+    hf__redis_put_queue_key(cmd, gone, req);
+    hf__redis_put_queue_key(cmd, who_prefixes, req);
     hf__redis_put_mark(cmd, req, 1);
     hf__redis_cmd_key(cmd, hf__redis_channel_prefix, req->name, req->name_len);
     hf__redis_cmd_text(cmd, req->owner);

@@ -9,7 +9,7 @@
 #include "backend/redis/kind/kind.h"
 #include "backend/redis/kind/plain.h"
 #include "backend/redis/kind/rw.h"
-#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/command.h"
 #include "backend/redis/kind/value.h"
 #include "backend/redis/redis.h"
 #include "base/math.h"

@@ -15,7 +15,7 @@
 #include "backend/redis/inner/owner.h"
 #include "backend/redis/kind/kind.h"
 #include "backend/redis/kind/plain.h"
-#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/command.h"
 #include "backend/redis/kind/string.h"
 #include "backend/redis/redis.h"
 #include "base/url.h"

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "backend/redis/kind/kind.h"
-#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/command.h"
 #include "backend/redis/kind/value.h"
 #include "backend/redis/redis.h"
 

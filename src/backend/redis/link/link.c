@@ -35,13 +35,6 @@ static int64_t now_us(const struct link *l)
     return l->c->env->now(l->c->env);
 }
 
-void hf__redis_link_watch(struct link *l, unsigned events)
-{
-    if (l->fd < 0 || l->watching == events) return;
-    l->watching = events;
-    l->c->env->await_fd(l->c->env, l->fd, events);
-}
-
 static void fd_drop(struct link *l)
 {
     if (l->fd < 0) return;
@@ -292,25 +285,18 @@ static int in_connecting(struct link *l)
     return 1;
 }
 
-int hf__redis_link_ready(struct link *l, unsigned ready)
+int hf__redis_link_go_on(struct link *l)
 {
     switch (l->state) {
-    case LINK_DOWN:
-    case LINK_FAILED:
-        return 0;
     case LINK_RESOLVING:
         return in_resolving(l);
     case LINK_CONNECTING:
         return in_connecting(l);
     case LINK_SECURING:
         return hf__redis_link_secure(l);
-    case LINK_GREETING:
-    case LINK_UP:
-        break;
+    default:
+        return 0;
     }
-    if ((ready & AWAIT_READ) && hf__redis_link_read(l)) return 1;
-    /* The pump writes what is left. */
-    return (ready & AWAIT_WRITE) != 0;
 }
 
 /* ---- time ---- */

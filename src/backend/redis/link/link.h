@@ -2,8 +2,8 @@
 #ifndef HF_REDIS_LINK_LINK_H
 #define HF_REDIS_LINK_LINK_H
 
-#include "backend/redis/link/output.h"
 #include "backend/redis/link/resp.h"
+#include "backend/redis/link/wire.h"
 #include "net/resolve.h"
 #include "net/tls.h"
 
@@ -62,9 +62,10 @@ void hf__redis_link_fail(struct link *l, int status, int sys_errno,
 void hf__redis_link_fail_later(struct link *l, int status, int sys_errno,
                                const char *format, ...)
     __attribute__((format(printf, 4, 5)));
-int hf__redis_link_ready(struct link *l, unsigned ready);
+/* It is not connected yet, and its fd is ready: take the next step.  Returns
+ * whether anything was done. */
+int hf__redis_link_go_on(struct link *l);
 int hf__redis_link_timer(struct link *l, int64_t now_us);
-void hf__redis_link_watch(struct link *l, unsigned events);
 /* Close the socket and forget what was on its way, without a reply. */
 void hf__redis_link_close(struct link *l);
 void hf__redis_link_free(struct link *l);
@@ -83,9 +84,5 @@ int hf__redis_greet(struct link *l);
 /* The answer to one of them. */
 void hf__redis_greet_reply(struct link *l, const struct flight *f,
                            const struct resp *v);
-
-/* ---- input.c: what comes in ---- */
-/* Read, parse, hand out.  0 if there was nothing. */
-int hf__redis_link_read(struct link *l);
 
 #endif

@@ -10,8 +10,7 @@
 
 #include "backend/redis/kind/answer.h"
 #include "backend/redis/kind/kind.h"
-#include "backend/redis/kind/script.h"
-#include "backend/redis/kind/send.h"
+#include "backend/redis/kind/command.h"
 #include "backend/redis/link/error.h"
 #include "backend/redis/member/boot.h"
 #include "backend/redis/redis.h"

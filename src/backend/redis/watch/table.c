@@ -6,7 +6,7 @@
 
 #include "backend/redis/cluster/cluster.h"
 #include "backend/redis/kind/queue.h"
-#include "backend/redis/kind/script.h"
+#include "backend/redis/kind/command.h"
 #include "backend/redis/redis.h"
 #include "backend/redis/sentinel/ask.h"
 #include "backend/redis/watch/table.h"

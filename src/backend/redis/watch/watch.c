@@ -363,7 +363,7 @@ int hf__redis_watch_reply(struct backend_conn *c, const struct resp *v)
 int64_t hf__redis_watch_timer(struct backend_conn *c, int64_t now)
 {
     struct link *l = &c->sub;
-    if (l->state != LINK_UP || c->watches.len == 0) return TIME_NEVER;
+    if (c->watches.len == 0) return TIME_NEVER;
     int64_t due = l->ping_us + (l->ping_sent ? PING_LIMIT_US : PING_US);
     if (now < due) return due;
     if (l->ping_sent) {

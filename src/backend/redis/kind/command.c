@@ -1,21 +1,29 @@
 /*
- * output.c: commands on their way out.  One rule: a command is in the
- * output exactly as long as its flight is in the ring, in the same order.
+ * command.c: a command under construction: its arguments, its keys, and what
+ * the commands of all scripts have in common.  One rule: a key is made in one
+ * place, so that its name is the same in every script.
  */
-#include <errno.h>
+#include "backend/redis/kind/command.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "backend/redis/cluster/hash_slot.h"
-#include "backend/redis/link/link.h"
-#include "backend/redis/link/output.h"
+#include "backend/redis/member/boot.h"
 #include "backend/redis/redis.h"
 
-#define OUT_KEPT_MAX (64 * 1024) /* a larger buffer is given back when empty */
-#define ARG_FRAME_MAX 25         /* "$", 20 digits and twice "\r\n" */
+const char hf__redis_fence_prefix[] = "redisson_lock_token";
+const char *const hf__redis_queue_prefixes[2] = {"holdfast_queue",
+                                                 "holdfast_queue_tagged"};
+const char hf__redis_channel_prefix[] = "redisson_lock__channel";
+const char hf__redis_rw_channel_prefix[] = "redisson_rwlock";
+const char hf__redis_permit_channel_prefix[] = "redisson_sc";
+const char hf__redis_latch_channel_prefix[] =
+    "redisson_countdownlatch__channel__";
+const char hf__redis_barrier_channel_prefix[] = "holdfast_barrier__channel";
 
-/* ---- building a command ---- */
+/* ---- arguments ---- */
 
 void hf__redis_cmd_begin(struct command *cmd, const char *word)
 {
@@ -116,6 +124,8 @@ void hf__redis_cmd_more(struct command *cmd, const char *text)
     if (!cmd->is_full) cmd->lens[cmd->argc - 1] += cmd->used - used;
 }
 
+/* ---- keys ---- */
+
 /* A tag in the slot of `name`, remembered. */
 static const char *tag_for(struct command *cmd, const char *name,
                            size_t name_len)
@@ -152,27 +162,46 @@ static void part_tagged(struct command *cmd, const char *name, size_t name_len)
     part_bytes(cmd, name, name_len);
 }
 
-void hf__redis_cmd_key(struct command *cmd, const char *prefix,
-                       const char *name, size_t name_len)
+/* "<prefix><open>name<close>"; in a cluster, where that would be in another
+ * slot than the name, "<prefix><colon>{tag}:name". */
+static void key_put(struct command *cmd, const char *prefix,
+                    const char *const frame[3], const char *name,
+                    size_t name_len)
 {
-    /* Redisson adds a tag unless the name has a brace anywhere. */
-    int is_tagged = memchr(name, '{', name_len) != NULL;
+    const char *open = frame[0], *close = frame[1], *colon = frame[2];
     size_t used = cmd->used;
     int argc = cmd->argc;
     hf__redis_cmd_part_begin(cmd);
     hf__redis_cmd_part_text(cmd, prefix);
-    hf__redis_cmd_part_text(cmd, is_tagged ? ":" : ":{");
+    hf__redis_cmd_part_text(cmd, open);
     part_bytes(cmd, name, name_len);
-    if (!is_tagged) part_bytes(cmd, "}", 1);
+    hf__redis_cmd_part_text(cmd, close);
     hf__redis_cmd_part_end(cmd);
     if (!is_astray(cmd, cmd->scratch + used, cmd->used - used, name, name_len))
         return;
     cmd->used = used;
     cmd->argc = argc;
     hf__redis_cmd_part_text(cmd, prefix);
-    hf__redis_cmd_part_text(cmd, ":");
+    hf__redis_cmd_part_text(cmd, colon);
     part_tagged(cmd, name, name_len);
     hf__redis_cmd_part_end(cmd);
+}
+
+void hf__redis_cmd_key(struct command *cmd, const char *prefix,
+                       const char *name, size_t name_len)
+{
+    static const char *const tagged[3] = {":", "", ":"};
+    static const char *const untagged[3] = {":{", "}", ":"};
+    /* Redisson adds a tag unless the name has a brace anywhere. */
+    int is_tagged = memchr(name, '{', name_len) != NULL;
+    key_put(cmd, prefix, is_tagged ? tagged : untagged, name, name_len);
+}
+
+void hf__redis_cmd_braced_key(struct command *cmd, const char *prefix,
+                              const char *name, size_t name_len)
+{
+    static const char *const braced[3] = {"{", "}", ""};
+    key_put(cmd, prefix, braced, name, name_len);
 }
 
 /* The same for keys that begin with `base`, whatever follows: no tag of ours is
@@ -207,159 +236,111 @@ void hf__redis_cmd_side_key(struct command *cmd, const char *name,
     hf__redis_cmd_part_end(cmd);
 }
 
-void hf__redis_cmd_braced_key(struct command *cmd, const char *prefix,
-                              const char *name, size_t name_len)
+/* The locks "a" and "{a}" share counter and channel, which does no harm;
+ * their queues are two. */
+void hf__redis_put_queue_key(struct command *cmd, const char *const prefixes[2],
+                             const struct request *req)
 {
-    size_t used = cmd->used;
-    int argc = cmd->argc;
+    int is_tagged = memchr(req->name, '{', req->name_len) != NULL;
+    hf__redis_cmd_key(cmd, prefixes[is_tagged], req->name, req->name_len);
+}
+
+/* ---- scripts ---- */
+
+int64_t hf__redis_lease_ms(const struct request *req)
+{
+    return (req->lease_us + US_PER_MS - 1) / US_PER_MS;
+}
+
+void hf__redis_cmd_script(struct command *cmd, int64_t keys)
+{
+    const struct redis_script *s = cmd->script;
+    if (cmd->sent_as == FLIGHT_EVAL || cmd->sent_as == FLIGHT_LOOK) {
+        hf__redis_cmd_begin(cmd,
+                            cmd->sent_as == FLIGHT_LOOK ? "EVAL_RO" : "EVAL");
+        hf__redis_cmd_bytes(cmd, s->text, s->len);
+    } else {
+        hf__redis_cmd_begin(cmd, "EVALSHA");
+        hf__redis_cmd_bytes(cmd, s->sha1, 40);
+    }
+    hf__redis_cmd_number(cmd, keys);
+}
+
+void hf__redis_cmd_script_one(struct command *cmd, const struct request *req,
+                              int has_fence)
+{
+    int has_marker = has_fence && req->verb == VERB_PROPOSE
+                     && (req->flags & REQ_QUORUM) != 0;
+    hf__redis_cmd_script(cmd, 1 + has_fence + has_marker);
+    hf__redis_cmd_bytes(cmd, req->name, req->name_len);
+    if (has_fence)
+        hf__redis_cmd_key(cmd, hf__redis_fence_prefix, req->name,
+                          req->name_len);
+    if (has_marker) hf__redis_cmd_text(cmd, BOOT_KEY);
+}
+
+void hf__redis_cmd_script_many(struct command *cmd, const struct request *reqs)
+{
+    int64_t n = 0;
+    for (const struct request *r = reqs; r; r = r->next) n++;
+    hf__redis_cmd_script(cmd, n);
+    for (const struct request *r = reqs; r; r = r->next)
+        hf__redis_cmd_bytes(cmd, r->name, r->name_len);
+}
+
+void hf__redis_put_mark(struct command *cmd, const struct request *req,
+                        int with_number)
+{
     hf__redis_cmd_part_begin(cmd);
-    hf__redis_cmd_part_text(cmd, prefix);
-    part_bytes(cmd, "{", 1);
-    part_bytes(cmd, name, name_len);
-    part_bytes(cmd, "}", 1);
-    hf__redis_cmd_part_end(cmd);
-    if (!is_astray(cmd, cmd->scratch + used, cmd->used - used, name, name_len))
-        return;
-    cmd->used = used;
-    cmd->argc = argc;
-    hf__redis_cmd_part_text(cmd, prefix);
-    part_tagged(cmd, name, name_len);
+    hf__redis_cmd_part_text(cmd, "v1 ");
+    hf__redis_cmd_part_text(cmd, req->owner);
+    hf__redis_cmd_part_text(cmd, " ");
+    hf__redis_cmd_part_number(cmd, (int64_t)req->attempt);
+    hf__redis_cmd_part_text(cmd, " ");
+    if (with_number) {
+        hf__redis_cmd_part_number(cmd, req->ballot);
+        hf__redis_cmd_part_text(cmd, " ");
+    }
     hf__redis_cmd_part_end(cmd);
 }
 
-/* ---- flights ---- */
-
-static struct flight *flight_at(struct flights *f, size_t i)
+void hf__redis_put_channel(struct command *cmd, const struct request *req)
 {
-    return &f->ring[(f->first + i) & (f->size - 1)];
-}
-
-static int flights_grow(struct flights *f, const struct allocator *a)
-{
-    size_t size = f->size ? f->size * 2 : 64;
-    struct flight *ring = hf__alloc(a, size * sizeof *ring);
-    if (!ring) return -1;
-    for (size_t i = 0; i < f->len; i++) ring[i] = *flight_at(f, i);
-    hf__free(a, f->ring);
-    *f = (struct flights){.ring = ring, .size = size, .len = f->len};
-    return 0;
-}
-
-struct flight *hf__redis_flight_first(struct link *l)
-{
-    return l->flights.len > 0 ? flight_at(&l->flights, 0) : NULL;
-}
-
-struct flight *hf__redis_flight_nth(struct link *l, size_t i)
-{
-    return i < l->flights.len ? flight_at(&l->flights, i) : NULL;
-}
-
-void hf__redis_flight_drop(struct link *l)
-{
-    struct flights *f = &l->flights;
-    f->first = (f->first + 1) & (f->size - 1);
-    f->len--;
-}
-
-int hf__redis_flight_is_unsent(const struct link *l, const struct flight *f)
-{
-    return f->begins >= l->out_base + l->out_done;
-}
-
-/* ---- output ---- */
-
-/* Room for `len` more.  0, or -1: no memory. */
-static int bytes_reserve(struct bytes *b, const struct allocator *a, size_t len)
-{
-    if (b->size - b->len >= len) return 0;
-    size_t size = b->size ? b->size : 4096;
-    while (size - b->len < len) size *= 2;
-    char *more = hf__realloc(a, b->data, size);
-    if (!more) return -1;
-    b->data = more;
-    b->size = size;
-    return 0;
-}
-
-/* "<type><number>\r\n"; returns its end. */
-static char *head_put(char *at, char type, size_t number)
-{
-    char digits[24];
-    size_t n = 0;
-    *at++ = type;
-    do {
-        digits[n++] = (char)('0' + number % 10);
-        number /= 10;
-    } while (number > 0);
-    while (n > 0) *at++ = digits[--n];
-    *at++ = '\r';
-    *at++ = '\n';
-    return at;
-}
-
-/* An array of bulk strings, straight into the output: by hiredis' formatter,
- * which prints every length and copies twice, it was 60 % of what a lock costs
- * its caller outside the kernel. */
-static int output_add(struct link *l, const struct command *cmd)
-{
-    size_t most = ARG_FRAME_MAX;
-    if (cmd->is_full) return -1;
-    for (int i = 0; i < cmd->argc; i++) most += cmd->lens[i] + ARG_FRAME_MAX;
-    if (bytes_reserve(&l->out, l->c->env->alloc, most) != 0) return -1;
-    char *at = head_put(l->out.data + l->out.len, '*', (size_t)cmd->argc);
-    for (int i = 0; i < cmd->argc; i++) {
-        at = head_put(at, '$', cmd->lens[i]);
-        if (cmd->lens[i] > 0) memcpy(at, cmd->argv[i], cmd->lens[i]);
-        at += cmd->lens[i];
-        *at++ = '\r';
-        *at++ = '\n';
-    }
-    l->out.len = (size_t)(at - l->out.data);
-    return 0;
-}
-
-struct flight *hf__redis_link_push(struct link *l, enum flight_kind kind)
-{
-    struct flights *fs = &l->flights;
-    uint64_t begins = l->out_base + l->out.len;
-    if (fs->len == fs->size && flights_grow(fs, l->c->env->alloc) != 0)
-        return NULL;
-    if (output_add(l, &l->c->cmd) != 0) return NULL;
-    if (fs->len == 0) l->owed_us = l->c->env->now(l->c->env);
-    struct flight *f = flight_at(fs, fs->len++);
-    *f = (struct flight){.kind = kind, .begins = begins};
-    return f;
-}
-
-static void output_reset(struct link *l)
-{
-    l->out_base += l->out.len;
-    l->out.len = 0;
-    l->out_done = 0;
-    if (l->out.size <= OUT_KEPT_MAX) return;
-    hf__free(l->c->env->alloc, l->out.data);
-    l->out = (struct bytes){0};
-}
-
-void hf__redis_link_write(struct link *l)
-{
-    size_t left = l->out.len - l->out_done;
-    if (left == 0 || l->fd < 0) return;
-    const char *from = l->out.data + l->out_done;
-    ssize_t n = l->tls ? hf__tls_write(l->tls, from, left)
-                       : hf__stream_write(l->fd, from, left);
-    if (n < 0) {
-        /* What the server said before it closed the connection tells more than
-         * EPIPE: reading finds both. */
-        int code = errno;
-        if (hf__redis_link_ready(l, AWAIT_READ) == 0)
-            hf__redis_link_fail(l, HF_UNAVAILABLE, code, "write");
+    static const char *const prefixes[KINDS_LEN] = {
+        [KIND_READ] = hf__redis_rw_channel_prefix,
+        [KIND_WRITE] = hf__redis_rw_channel_prefix,
+        [KIND_PERMIT] = hf__redis_permit_channel_prefix,
+        [KIND_COUNT] = hf__redis_permit_channel_prefix,
+        [KIND_BARRIER] = hf__redis_barrier_channel_prefix,
+    };
+    const char *prefix = prefixes[req->kind];
+    if (req->kind == KIND_LATCH) {
+        hf__redis_cmd_braced_key(cmd, hf__redis_latch_channel_prefix, req->name,
+                                 req->name_len);
         return;
     }
-    l->active_us = l->c->env->now(l->c->env);
-    l->out_done += (size_t)n;
-    if (l->out_done == l->out.len) output_reset(l);
-    hf__redis_link_watch(l, l->out.len > 0 ? AWAIT_READ | AWAIT_WRITE
-                                           : AWAIT_READ);
+    hf__redis_cmd_key(cmd, prefix ? prefix : hf__redis_channel_prefix,
+                      req->name, req->name_len);
+}
+
+/* "q": of any group. */
+void hf__redis_put_group(struct command *cmd, const struct request *req)
+{
+    int is_given = (req->flags & REQ_QUORUM) && req->group;
+    hf__redis_cmd_text(cmd, is_given ? req->group : "q");
+}
+
+void hf__redis_put_letters(struct command *cmd, const char *first,
+                           int has_first, const char *second, int has_second)
+{
+    if (!has_first && !has_second) return;
+    hf__redis_cmd_part_begin(cmd);
+    if (has_first) hf__redis_cmd_part_text(cmd, first);
+    if (has_second) hf__redis_cmd_part_text(cmd, second);
+    hf__redis_cmd_part_end(cmd);
+}
+
+const char *hf__redis_sharded_letters(const struct backend_conn *c)
+{
+    return c->is_both ? "sb" : "s";
 }

@@ -1,8 +1,9 @@
-/* output.h: commands and flights, what is on its way. */
-#ifndef HF_REDIS_LINK_OUTPUT_H
-#define HF_REDIS_LINK_OUTPUT_H
+/* command.h: a command under construction. */
+#ifndef HF_REDIS_KIND_COMMAND_H
+#define HF_REDIS_KIND_COMMAND_H
 
 #include "backend/redis/cluster/hash_slot.h"
+#include "backend/redis/link/wire.h"
 #include "base/request.h"
 #include "redis_scripts.h"
 
@@ -11,57 +12,7 @@
 #define SCRATCH_MAX (25 * 1024)
 #define TAGS_KEPT 16 /* hash slots whose tags are remembered */
 
-struct link;
-struct watch;
-
-enum flight_kind {
-    FLIGHT_GREET, /* may be refused without harm: SETNAME, SCRIPT LOAD */
-    FLIGHT_AUTH,
-    FLIGHT_SELECT,
-    FLIGHT_TIME,
-    FLIGHT_REQUEST, /* reqs, by EVALSHA */
-    FLIGHT_CONFIG,  /* BOOT: how often the server syncs; with req or without */
-    FLIGHT_SCAN,    /* BOOT: whether locks are stored there */
-    FLIGHT_AOF,     /* waitaof=1: whether what was granted is on disk */
-    FLIGHT_FACTS,   /* FACTS: INFO, or TIME, which has the request */
-    FLIGHT_SETTING, /* FACTS: one setting */
-    FLIGHT_EVAL,    /* the same after NOSCRIPT, with the whole script */
-    FLIGHT_LOOK,    /* INSPECT, LIST, VALUE_READ by EVAL_RO, after NOPERM */
-    FLIGHT_SET,     /* one proposal without a fence, by SET NX PX */
-    FLIGHT_SUBSCRIBE,
-    FLIGHT_UNSUBSCRIBE,
-    FLIGHT_PING,
-
-    FLIGHT_MARKER,      /* whether it is a member of a quorum */
-    FLIGHT_ROLE,        /* primary or replica, and its replicas */
-    FLIGHT_REPLICATION, /* INFO replication */
-    FLIGHT_WAIT,        /* wait=: how many replicas have what was granted */
-    FLIGHT_MASTER,      /* to a Sentinel; with req or without */
-    FLIGHT_PROMOTED,    /* to a Sentinel: its replicas */
-
-    FLIGHT_ASKING, /* the next one may be served though its slot is not */
-    FLIGHT_SLOTS,  /* for the owner: which node serves which slots */
-    FLIGHT_SHARDED /* for the owner: whether there is SSUBSCRIBE */
-};
-
-/* One command that is not yet answered. */
-struct flight {
-    enum flight_kind kind;
-    uint16_t slot;   /* SSUBSCRIBE: of its channel; HASH_SLOT_NONE: classic */
-    uint64_t begins; /* place in the stream of its first byte */
-    struct request *reqs; /* chained by `next`; answered in this order */
-    struct watch *watch;  /* SUBSCRIBE; NULL: it is not wanted any more */
-};
-
-struct flights {
-    struct flight *ring;
-    size_t size, first, len;
-};
-
-struct bytes {
-    char *data;
-    size_t size, len;
-};
+struct backend_conn;
 
 /* A command under construction; `scratch` holds what had to be written. */
 struct command {
@@ -111,14 +62,41 @@ void hf__redis_cmd_braced_key(struct command *cmd, const char *prefix,
                               const char *name, size_t name_len);
 /* More of the last argument, which hf__redis_cmd_key() or the like has made. */
 void hf__redis_cmd_more(struct command *cmd, const char *text);
-/* Put it into the output.  The flight to fill in, or NULL: no memory. */
-struct flight *hf__redis_link_push(struct link *l, enum flight_kind kind);
-/* Write what is in the output.  Fails the link if that fails. */
-void hf__redis_link_write(struct link *l);
-struct flight *hf__redis_flight_first(struct link *l);
-struct flight *hf__redis_flight_nth(struct link *l, size_t i);
-void hf__redis_flight_drop(struct link *l);
-/* 1 if the kernel has taken no byte of it. */
-int hf__redis_flight_is_unsent(const struct link *l, const struct flight *f);
+
+/* ---- what the commands of all scripts have in common ---- */
+
+extern const char hf__redis_fence_prefix[];
+/* Of a lock whose name has no brace, and of one whose name has. */
+extern const char *const hf__redis_queue_prefixes[2];
+extern const char hf__redis_channel_prefix[];
+extern const char hf__redis_rw_channel_prefix[];
+extern const char hf__redis_permit_channel_prefix[];
+extern const char hf__redis_latch_channel_prefix[];
+extern const char hf__redis_barrier_channel_prefix[];
+
+/* Rounded up: the server may end it later than we believe, not earlier. */
+int64_t hf__redis_lease_ms(const struct request *req);
+/* Two letters, as far as they are wanted; no argument if none is. */
+void hf__redis_put_letters(struct command *cmd, const char *first,
+                           int has_first, const char *second, int has_second);
+/* The letters of a script that publishes by SPUBLISH: "s", or "sb". */
+const char *hf__redis_sharded_letters(const struct backend_conn *c);
+/* A key of the lock's queue, with prefixes as those above. */
+void hf__redis_put_queue_key(struct command *cmd, const char *const prefixes[2],
+                             const struct request *req);
+/* The channel on which a release of this kind is told. */
+void hf__redis_put_channel(struct command *cmd, const struct request *req);
+/* "v1 <owner> <attempt> ", and with a number "<T> " behind it: the beginning of
+ * the record that says whose the lock is. */
+void hf__redis_put_mark(struct command *cmd, const struct request *req,
+                        int with_number);
+void hf__redis_put_group(struct command *cmd, const struct request *req);
+/* Begin the command of cmd->script on this number of keys, which come next. */
+void hf__redis_cmd_script(struct command *cmd, int64_t keys);
+/* The same on a lock, and on its counter if it has one. */
+void hf__redis_cmd_script_one(struct command *cmd, const struct request *req,
+                              int has_fence);
+/* The same on the locks of many requests. */
+void hf__redis_cmd_script_many(struct command *cmd, const struct request *reqs);
 
 #endif

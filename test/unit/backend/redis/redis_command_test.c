@@ -1,5 +1,5 @@
 /*
- * redis_output_test.c: the bytes of a command.  One rule: hiredis' formatter
+ * redis_command_test.c: the bytes of a command.  One rule: hiredis' formatter
  * would have written the same.
  */
 #include <hiredis/hiredis.h>
@@ -45,7 +45,7 @@ static void check_output(size_t from)
     redisFreeCommand(text);
 }
 
-TEST(redis_output, commands_of_every_length_are_those_of_hiredis)
+TEST(redis_command, commands_of_every_length_are_those_of_hiredis)
 {
     static char big[70000];
     static const size_t lens[] = {0, 1, 9, 10, 99, 100, 999, 1000, 69999};
@@ -62,7 +62,7 @@ TEST(redis_output, commands_of_every_length_are_those_of_hiredis)
     }
 }
 
-TEST(redis_output, an_argument_without_bytes_needs_no_memory_of_its_own)
+TEST(redis_command, an_argument_without_bytes_needs_no_memory_of_its_own)
 {
     begin();
     hf__redis_cmd_begin(&conn.cmd, "SET");
@@ -71,7 +71,7 @@ TEST(redis_output, an_argument_without_bytes_needs_no_memory_of_its_own)
     CHECK_INT(conn.main.out.len, strlen("*2\r\n$3\r\nSET\r\n$0\r\n\r\n"));
 }
 
-TEST(redis_output, a_command_of_the_most_arguments_is_that_of_hiredis)
+TEST(redis_command, a_command_of_the_most_arguments_is_that_of_hiredis)
 {
     begin();
     hf__redis_cmd_begin(&conn.cmd, "RENEW");
@@ -91,7 +91,7 @@ static void check_last(const char *want)
           && !memcmp(conn.cmd.argv[i], want, conn.cmd.lens[i]));
 }
 
-TEST(redis_output, a_side_key_has_the_tag_that_redisson_would_give_it)
+TEST(redis_command, a_side_key_has_the_tag_that_redisson_would_give_it)
 {
     hf__redis_cmd_begin(&conn.cmd, "EVAL");
     hf__redis_cmd_side_key(&conn.cmd, "a", 1, "timeout");
@@ -100,7 +100,7 @@ TEST(redis_output, a_side_key_has_the_tag_that_redisson_would_give_it)
     check_last("b{a}:timeout");
 }
 
-TEST(redis_output, a_side_key_is_in_the_slot_of_its_name_in_a_cluster)
+TEST(redis_command, a_side_key_is_in_the_slot_of_its_name_in_a_cluster)
 {
     static const char *const names[] = {"a", "{}x", "a}b", "foo{bar", "b{a}c"};
     conn.cmd.is_sliced = 1;
