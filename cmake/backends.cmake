@@ -15,7 +15,9 @@
 #                              that reaches no server and writes nothing
 #     CONTRACT url...          the contract suite runs as contract-URL on these
 #     PKG prefix...            of pkg_check_modules(): what it is linked with
-#     USES folder...           of src/: left out if no backend uses them
+#     USES folder...           of src/: left out if no backend uses them; one in
+#                              src/backend/ that only modules use is compiled into
+#                              each of these and not into the library
 #     TESTS folder...          of test/: they cannot do without it
 #     SOURCES file...          besides those in the folder
 #     TARGETS target...)       that make something it includes
@@ -42,6 +44,7 @@ macro(hf_backend name)
         set(HF_MODULE_${name}_${word} ${b_${word}})
       endforeach()
     else()
+      list(APPEND HF_FOLDERS_BUILT_IN ${b_USES})
       list(APPEND HF_BACKEND_SOURCES ${b_SOURCES})
       list(APPEND HF_BACKEND_PKGS ${b_PKG})
       list(TRANSFORM b_TABLES PREPEND "&hf__backend_" OUTPUT_VARIABLE b_tables)
@@ -71,11 +74,17 @@ macro(hf_without_left_out paths)
   endforeach()
 endmacro()
 
-# Takes what is of a module from a list of paths.
+# Takes what is of a module, or of modules only, from a list of paths.
 macro(hf_without_modules paths)
+  set(folders ${HF_FOLDERS_USED})
+  list(FILTER folders INCLUDE REGEX "^backend/")
+  list(REMOVE_ITEM folders ${HF_FOLDERS_BUILT_IN} "")
   foreach(name IN LISTS HF_BACKEND_MODULES)
+    list(APPEND folders backend/${name})
+  endforeach()
+  foreach(folder IN LISTS folders)
     list(FILTER ${paths} EXCLUDE REGEX
-      "^${PROJECT_SOURCE_DIR}/src/backend/${name}/")
+      "^${PROJECT_SOURCE_DIR}/src/${folder}/")
   endforeach()
 endmacro()
 
@@ -91,6 +100,7 @@ endfunction()
 
 set(HF_FOLDERS_USED "")
 set(HF_FOLDERS_USED_SOMETIMES "")
+set(HF_FOLDERS_BUILT_IN "")
 set(HF_FOLDERS_LEFT_OUT "")
 set(HF_PROBES "")
 set(HF_BACKENDS_BUILT "")

@@ -190,6 +190,19 @@ static void directory_check(struct doctor *d, int i)
         finding_add(d, LEVEL_NOTE, i, "disk", "%s is on %s", path, kind);
 }
 
+static void database_check(struct doctor *d, int i)
+{
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
+    char kind[64], path[160];
+    hf_probe_fact(n, "filesystem", kind, sizeof(kind));
+    hf_probe_fact(n, "file", path, sizeof(path));
+    finding_add(d, LEVEL_NOTE, i, "disk", "%s is on %s", path, kind);
+    if (!fact_is(n, "sync", "full"))
+        finding_add(d, LEVEL_NOTE, i, "disk",
+                    "a crash of the host may lose the last moments: sync=full "
+                    "in the URL prevents that, at the speed of the disk");
+}
+
 void node_check(struct doctor *d, int i)
 {
     const struct hf_probe_node *n = hf_probe_node(d->probe, i);
@@ -200,6 +213,8 @@ void node_check(struct doctor *d, int i)
     if (!n->answers) return;
     if (fact_is(n, "engine", "file"))
         directory_check(d, i);
+    else if (fact_is(n, "engine", "sqlite"))
+        database_check(d, i);
     else if (!fact_is(n, "engine", "memory"))
         server_check(d, i);
 }

@@ -43,6 +43,21 @@ static int file_promises(struct promise *out)
     return n;
 }
 
+static int database_promises(const struct doctor *d, struct promise *out)
+{
+    int n = 0;
+    int keeps = fact_is(hf_probe_node(d->probe, 0), "sync", "full");
+    promise_add(out, &n, "client crashes", yes, yes, "when its lease ends");
+    promise_add(out, &n, "client pauses", by_fence, yes, "when its lease ends");
+    promise_add(out, &n, "host crashes", keeps ? yes : by_fence,
+                keeps ? yes : by_its_clock, "when it is up again");
+    promise_add(out, &n, "file deleted", "no, LOST soon", by_its_clock,
+                "at once");
+    promise_add(out, &n, "clock jumps", by_fence, yes,
+                "forward: at once; back: later by the same amount");
+    return n;
+}
+
 static int memory_promises(struct promise *out)
 {
     int n = 0;
@@ -159,5 +174,7 @@ int promises_make(const struct doctor *d, struct promise out[PROMISES_MAX])
         return file_promises(out);
     if (fact_is(hf_probe_node(d->probe, 0), "engine", "memory"))
         return memory_promises(out);
+    if (fact_is(hf_probe_node(d->probe, 0), "engine", "sqlite"))
+        return database_promises(d, out);
     return server_promises(d, out);
 }

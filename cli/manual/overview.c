@@ -12,6 +12,9 @@ const struct term_row overview_urls[] = {
               "flock(1) does"},
     {"file:/dir", "this host, locks in /dir; users who share it need a umask "
                   "that lets the others write"},
+    {"sqlite:/path/file.db",
+     "this host, a file of SQLite, made if it is missing; every kind of lock; "
+     "?sync=full: each change is on the disk before it is answered"},
     {"redis://[user[:password]@]host[:port][/db]",
      "a Redis or Valkey server, 6.2 or later; ?wait=K (or majority, or "
      "all): a lock counts once K replicas have it, with &wait_renew=on a "

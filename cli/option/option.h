@@ -75,6 +75,7 @@ struct options {
     int force;
     int durable;
     int replace;
+    int print;
     int restart; /* enum restart */
     int observe;
     int follow;

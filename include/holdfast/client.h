@@ -366,6 +366,7 @@ HF_API int hf_client_settings(const hf_client *client,
 #define HF_URL_CLUSTER 0x08u  /* redis-cluster: */
 #define HF_URL_PROCESS 0x10u  /* memory: */
 #define HF_URL_STRING 0x20u   /* format=string, in a quorum for any member */
+#define HF_URL_OPTIONS 0x40u  /* has options behind a '?'; not for a quorum */
 
 /**
  * Return the properties of a URL.  Opens nothing and sends nothing.

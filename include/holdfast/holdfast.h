@@ -37,6 +37,7 @@
 #include "once.h"
 #include "probe.h"
 #include "quorum.h"
+#include "schema.h"
 #include "semaphore.h"
 #include "value.h"
 

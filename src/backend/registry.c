@@ -103,8 +103,8 @@ static const struct backend *module_check(void *handle, const char *file,
     return *entry;
 }
 
-static const struct backend *module_open(const char *file, const char *scheme,
-                                         struct hf_error *err)
+static void *module_open(const char *file, const char *scheme,
+                         struct hf_error *err)
 {
     if (!dlopen || !dlsym || !dlerror) {
         hf__error_set(err, HF_UNSUPPORTED,
@@ -118,9 +118,8 @@ static const struct backend *module_open(const char *file, const char *scheme,
         const char *why = dlerror();
         hf__error_set(err, HF_UNSUPPORTED, "%s: module %s: %s", scheme, file,
                       why ? why : "cannot be loaded");
-        return NULL;
     }
-    return module_check(handle, file, scheme, err);
+    return handle;
 }
 
 /* "file, memory, redis, ": the schemes of all these folders. */
@@ -162,20 +161,31 @@ static void none_explain(const struct backend_folder *folders,
     }
 }
 
+/* The file of the module for `scheme`, of the folder `f` or, NULL, of none: a
+ * scheme that we do not know may still be in the user's own path.  1 if there
+ * is one. */
+static int module_find(const struct backend_folder *f, const char *scheme,
+                       char file[PATH_MAX])
+{
+    const char *name = f ? f->name : scheme;
+    if (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789+-_") != strlen(name))
+        return 0;
+    return file_find(module_path(), name, file, PATH_MAX)
+           || (f && file_find(HF_MODULE_DIR, name, file, PATH_MAX));
+}
+
 const struct backend *hf__backend_find_in(const struct backend_folder *folders,
                                           const char *scheme,
                                           struct hf_error *err)
 {
     const struct backend_folder *f = folder_find(folders, scheme);
     const struct backend *found = f ? built_in_find(f, scheme) : NULL;
-    if (found) return found;
     char file[PATH_MAX];
-    /* A scheme that we do not know may still be in the user's own path. */
-    const char *name = f ? f->name : scheme;
-    if (strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789+-_") == strlen(name)
-        && (file_find(module_path(), name, file, sizeof file)
-            || (f && file_find(HF_MODULE_DIR, name, file, sizeof file))))
-        return module_open(file, scheme, err);
+    if (found) return found;
+    if (module_find(f, scheme, file)) {
+        void *handle = module_open(file, scheme, err);
+        return handle ? module_check(handle, file, scheme, err) : NULL;
+    }
     none_explain(folders, f, scheme, err);
     return NULL;
 }
@@ -183,4 +193,21 @@ const struct backend *hf__backend_find_in(const struct backend_folder *folders,
 const struct backend *hf__backend_find(const char *scheme, struct hf_error *err)
 {
     return hf__backend_find_in(hf__backend_folders, scheme, err);
+}
+
+const char *const *hf__backend_schema(const char *scheme, struct hf_error *err)
+{
+    const char *const *const *schema = NULL;
+    char file[PATH_MAX];
+    if (!hf__backend_find(scheme, err)) return NULL;
+    const struct backend_folder *f = folder_find(hf__backend_folders, scheme);
+    if (!(f && built_in_find(f, scheme)) && module_find(f, scheme, file)) {
+        void *handle = module_open(file, scheme, err);
+        if (!handle) return NULL;
+        schema = dlsym(handle, BACKEND_SCHEMA_SYMBOL);
+    }
+    if (schema && *schema) return *schema;
+    hf__error_set(err, HF_UNSUPPORTED, "%s: this store needs no statements",
+                  scheme);
+    return NULL;
 }

@@ -3,8 +3,8 @@
 # completions are good shell.  man.sh -u writes the pages.
 . "$(dirname "$0")/lib.sh"
 pages=$tests/../../docs/man
-commands='run once elect acquire renew release status list why break init doctor
-    guard latch barrier stress help version'
+commands='run once elect acquire renew release status list why break init
+    install-schema doctor guard latch barrier stress help version'
 
 # page FILE ARGUMENT...
 page() {

@@ -84,6 +84,7 @@ static unsigned one_traits(const char *text)
         const char *format = hf__url_option(&url, "format");
         traits |= scheme_traits(url.scheme);
         if (format && !strcmp(format, "string")) traits |= HF_URL_STRING;
+        if (url.options_len > 0) traits |= HF_URL_OPTIONS;
     }
     hf__wipe(url.text, sizeof url.text);
     return traits;

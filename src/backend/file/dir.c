@@ -9,50 +9,13 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#ifdef __linux__
-#include <sys/vfs.h>
-#endif
 
 #include "backend/file/dir.h"
 #include "base/error.h"
+#include "sys/disk.h"
 #include "sys/env.h"
 
 #define DIR_LEN_MAX 1024
-
-#ifdef __linux__
-/* File systems whose locks are, or may be, kept by another machine. */
-static const uint32_t network_magics[] = {
-    0x6969,     /* nfs */
-    0xff534d42, /* cifs */
-    0xfe534d42, /* smb2 */
-    0x517b,     /* smb */
-    0x01021997, /* 9p */
-    0x65735546, /* fuse: sshfs and others */
-    0x00c36400, /* ceph */
-    0x0bd00bd0, /* lustre */
-    0x5346414f, /* afs */
-    0x6b414653, /* kafs */
-    0x01161970, /* gfs2 */
-    0x7461636f, /* ocfs2 */
-    0x73757245, /* coda */
-    0x564c,     /* ncp */
-};
-
-int hf__file_dir_is_network(int fd)
-{
-    struct statfs fs;
-    if (fstatfs(fd, &fs)) return 0;
-    for (size_t i = 0; i < sizeof network_magics / sizeof *network_magics; i++)
-        if ((uint32_t)fs.f_type == network_magics[i]) return 1;
-    return 0;
-}
-#else
-int hf__file_dir_is_network(int fd)
-{
-    (void)fd;
-    return 0;
-}
-#endif
 
 /* Write the directory that is used when none is given; 1 if it is our own
  * choice, which must then belong to this user. */
@@ -114,7 +77,7 @@ static int dir_check(struct backend_conn *c, struct hf_error *err)
         return dir_refuse(c->dir, errno, err);
     c->write_errno = 0;
     if (faccessat(c->dir_fd, ".", W_OK, AT_EACCESS)) c->write_errno = errno;
-    if (!c->allow_network && hf__file_dir_is_network(c->dir_fd))
+    if (!c->allow_network && hf__disk_is_network(c->dir_fd))
         return hf__error_set(err, HF_UNSUPPORTED,
                              "file:%s: a network file system: its locks may "
                              "not reach other hosts (network=allow overrides)",

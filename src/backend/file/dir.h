@@ -21,7 +21,4 @@ void hf__file_dir_follow(struct backend_conn *c);
 /* HF_OK, or a status with c->err: nothing can be written there. */
 int hf__file_dir_check_write(struct backend_conn *c);
 
-/* 1 if flock(2) on `fd` may not mean the same on every host that sees it. */
-int hf__file_dir_is_network(int fd);
-
 #endif

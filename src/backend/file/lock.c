@@ -20,6 +20,7 @@
 #include "backend/file/name.h"
 #include "backend/file/watch.h"
 #include "base/error.h"
+#include "sys/disk.h"
 
 /* O_NONBLOCK: opening a FIFO must not wait for its other end. */
 #define OPEN_FLAGS (O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
@@ -167,7 +168,7 @@ static int path_open_file(struct backend_conn *c, struct file_lock *l,
         return errno == ENOENT && !create
                    ? FILE_ABSENT
                    : hf__file_fail(c, "open", l->name, errno);
-    if (!c->allow_network && hf__file_dir_is_network(l->idle_fd))
+    if (!c->allow_network && hf__disk_is_network(l->idle_fd))
         return hf__error_set(&c->err, HF_UNSUPPORTED,
                              "file: %.80s: on a network file system: its "
                              "locks may not reach other hosts (network=allow "

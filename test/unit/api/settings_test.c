@@ -126,8 +126,9 @@ TEST(settings, a_url_says_which_store_it_names)
     CHECK_INT(hf_url_traits("redlock://h1,h2,h3"), HF_URL_QUORUM);
     CHECK_INT(hf_url_traits("quorum:memory:a|memory:b|memory:c"),
               HF_URL_QUORUM);
-    CHECK_INT(hf_url_traits("redis://h?format=string"), HF_URL_STRING);
-    CHECK_INT(hf_url_traits("redis://h?label=format=string"), 0);
+    CHECK_INT(hf_url_traits("redis://h?format=string"),
+              HF_URL_STRING | HF_URL_OPTIONS);
+    CHECK_INT(hf_url_traits("redis://h?label=format=string"), HF_URL_OPTIONS);
     CHECK_INT(hf_url_traits("no url"), 0);
 }
 
