@@ -28,6 +28,7 @@ all: configure
 
 help:
 	@echo 'make all       library, command, examples and tests, in $(BUILD)/'
+	@echo 'make configure  only write the build files'
 	@echo 'make run       take a lock on this host, and show its fence'
 	@echo 'make test      all tests but the slow ones, in some minutes'
 	@echo 'make slow      those: more seeds, models, failing allocations...'

@@ -59,19 +59,20 @@ rule_unnamed() {
         done
 }
 
-# The table has seven lines of seven cells, each with its words and the name of
+# The table has seven lines of as many cells as there are stores, each with its words and the name of
 # its row, or a dash; each row is there once, for a cell, and names a test.
 rule_cells() {
     awk -v page="$page" '
         function say(line, text) { print page ":" line ": " text }
         BEGIN { FS = "|" }
         /^## / { in_table = $0 == "## The table"; head = 0 }
-        in_table && /^\| \| / { head = FNR }
+        in_table && /^\| \| / { head = FNR; columns = NF }
         in_table && !/^\|/ { if (head) in_table = 0 }
         in_table && head && FNR > head + 1 && /^\|/ {
             lines++
-            if (NF != 10) say(FNR, NF - 3 " cells, not 7")
-            for (i = 3; i <= 9; i++) {
+            if (NF != columns)
+                say(FNR, NF - 3 " cells, not " columns - 3)
+            for (i = 3; i < columns; i++) {
                 if ($i ~ /^ – $/) continue
                 if ($i !~ /^ (yes|if|fence|no) · (yes|if|no) · [a-z]+ \*\*[A-Z][0-9]\*\* $/) {
                     say(FNR, "no cell:" $i)

@@ -1,7 +1,8 @@
 /*
  * rig.c: a store, clients, locks and threads for one test at a time.  One rule:
- * cleanup goes threads, locks, clients, store, so that nothing is closed
- * while something else still uses it.
+ * cleanup goes threads, clients, store, so that nothing is closed while
+ * something else still uses it.  A client closes its locks: a test that failed
+ * may have left calls under way that use them.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -14,13 +15,13 @@
 #include "lib/lab_check.h"
 #include "lib/nodes.h"
 #include "lib/rig.h"
+#include "lib/rig_postgres.h"
 #include "lib/rig_redis.h"
 #include "lib/tls_server.h"
 #include "api/client/client.h" /* a hold without a handle, by its holder */
 
 #define CLIENTS_MAX 128
 #define URL_MAX 1024
-#define LOCKS_MAX 4096
 #define THREADS_MAX 128
 #define TEST_SECONDS_MAX 600
 #define QUORUM_LEN RIG_MEMBERS
@@ -39,33 +40,16 @@ static struct {
     hf_client *anchors[QUORUM_LEN]; /* keep the spaces of a quorum alive */
     hf_client *clients[CLIENTS_MAX];
     int clients_len;
-    struct {
-        hf_lock *lock;
-        hf_client *client;
-    } locks[LOCKS_MAX];
-    int locks_len;
     struct worker workers[THREADS_MAX];
     int workers_len;
 } rig;
 
 /* ---- the store ---------------------------------------------------------- */
 
-static void locks_close_of(const hf_client *client)
-{
-    for (int i = 0; i < rig.locks_len; i++) {
-        if (!rig.locks[i].lock) continue;
-        if (client && rig.locks[i].client != client) continue;
-        hf_lock_close(rig.locks[i].lock);
-        rig.locks[i].lock = NULL;
-    }
-}
-
 static void rig_end(void *arg)
 {
     (void)arg;
     rig_join();
-    locks_close_of(NULL);
-    rig.locks_len = 0;
     for (int i = 0; i < rig.clients_len; i++) hf_client_close(rig.clients[i]);
     rig.clients_len = 0;
     for (int i = 0; i < QUORUM_LEN; i++) {
@@ -82,6 +66,12 @@ static void dir_make(void)
 {
     LAB_CHECK(lab_folder_make(rig.dir, sizeof rig.dir, "test"));
     snprintf(rig.url, sizeof rig.url, "file:%s", rig.dir);
+}
+
+static void database_make(void)
+{
+    dir_make();
+    snprintf(rig.url, sizeof rig.url, "sqlite:%s/locks.db", rig.dir);
 }
 
 /* "redis", "redis-tls", "redis-acl", "redis-string" or "redis-nofence". */
@@ -151,12 +141,16 @@ void rig_begin_on(const char *kind)
     rig_begin_at("");
     if (!strncmp(kind, "file", 4))
         dir_make();
+    else if (!strncmp(kind, "sqlite", 6))
+        database_make();
     else if (!strcmp(kind, "sentinel"))
         rig_sentinel_fresh(rig.url, sizeof rig.url);
     else if (!strcmp(kind, "cluster"))
         cluster_rig_fresh(rig.url, sizeof rig.url);
     else if (!strcmp(kind, "redlock-acl"))
         redlock_make();
+    else if (!strcmp(kind, "postgres"))
+        rig_postgres_fresh(rig.url, sizeof rig.url);
     else if (!strncmp(kind, "redis", 5))
         redis_make(kind);
     else if (!strncmp(kind, "quorum", 6))
@@ -240,7 +234,8 @@ static void link_await(hf_client *client)
 {
     hf_lock *l = NULL;
     int is_locked;
-    if (!rig.is_well || strncmp(rig.url, "redis", 5) != 0) return;
+    if (!rig.is_well) return;
+    if (strncmp(rig.url, "redis", 5) && strncmp(rig.url, "postgres", 8)) return;
     if (hf_lock_open(client, "rig", &l, NULL) != HF_OK) return;
     (void)hf_lock_is_locked(l, &is_locked, NULL);
     hf_lock_close(l);
@@ -300,7 +295,6 @@ hf_client *rig_looker(void)
 
 void rig_close(hf_client *client)
 {
-    locks_close_of(client);
     for (int i = 0; i < rig.clients_len; i++)
         if (rig.clients[i] == client)
             rig.clients[i] = rig.clients[--rig.clients_len];
@@ -317,12 +311,9 @@ hf_lock *rig_lock_as(hf_client *client, const char *name,
 {
     struct hf_error err = {0};
     hf_lock *lock = NULL;
-    CHECK(rig.locks_len < LOCKS_MAX);
     if (hf_lock_open_as(client, name, options, &lock, &err) != HF_OK)
         TEST_FAIL("lock %s: %s", name, err.text);
     CHECK(lock != NULL);
-    rig.locks[rig.locks_len].lock = lock;
-    rig.locks[rig.locks_len++].client = client;
     return lock;
 }
 

@@ -27,7 +27,8 @@
  * "redis-acl" is redis with a user of few rights, "redlock-acl" a quorum of
  * three with such a user on each;
  * "sentinel" is redis behind a Sentinel; "quorum:" is one over three memory
- * stores, "cluster" a Redis Cluster of three masters).  Also arms the alarm
+ * stores, "cluster" a Redis Cluster of three masters, "sqlite" a file of
+ * SQLite, "postgres" a PostgreSQL server).  Also arms the alarm
  * that ends a hanging test. */
 void rig_begin(void);
 

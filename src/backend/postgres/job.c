@@ -1,0 +1,299 @@
+/*
+ * job.c: the core's jobs as statements, and the answers.  One rule: a job is
+ * answered once for each statement that it was sent as, whatever the server
+ * says.
+ */
+#include "backend/postgres/job.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "backend/postgres/error.h"
+#include "backend/postgres/fast.h"
+#include "backend/postgres/params.h"
+#include "backend/postgres/row.h"
+#include "backend/postgres/statement.h"
+#include "backend/postgres/watch.h"
+
+#define FACTS_MAX 512
+
+/* ---- out ---- */
+
+int hf__postgres_job_send(struct backend_conn *c, struct sql_job *job,
+                          int statement, const struct params *p)
+{
+    if (hf__postgres_flight_send(&c->link, statement, p) == 0
+        && hf__postgres_flight_add(&c->link, FLIGHT_JOB, &job, 1))
+        return 0;
+    hf__postgres_link_fail(&c->link, HF_UNAVAILABLE, "%s: not sent",
+                           hf__postgres_statements[statement].name);
+    return -1;
+}
+
+static int read_send(struct backend_conn *c, struct sql_job *job)
+{
+    struct params p = {.len = 0};
+    hf__postgres_params_bytes(&p, job->req->name, job->req->name_len);
+    return hf__postgres_job_send(
+        c, job, job->wants_marker ? STATEMENT_READ_MARKED : STATEMENT_READ, &p);
+}
+
+static void plain_put(struct params *p, const struct cell_plain *plain)
+{
+    hf__postgres_params_number(p, plain->counter);
+    hf__postgres_params_text(p, plain->owner);
+    hf__postgres_params_number(p, (int64_t)plain->attempt);
+    hf__postgres_params_number(p, plain->ballot);
+    hf__postgres_params_number(p, plain->fence);
+    hf__postgres_params_number(p, plain->holds);
+    hf__postgres_params_number(p, plain->ends_us);
+    hf__postgres_params_number(p, plain->since_us);
+    hf__postgres_params_number(p, plain->flags);
+    hf__postgres_params_text(p, plain->info);
+}
+
+static int swap_send(struct backend_conn *c, struct sql_job *job)
+{
+    struct params p = {.len = 0};
+    const struct sql_row *next = &job->next;
+    char channel[CHANNEL_MAX], payload[PAYLOAD_MAX];
+    hf__postgres_watch_channel(job->req->name, job->req->name_len, channel);
+    hf__postgres_watch_payload(job, payload);
+    hf__postgres_params_bytes(&p, job->req->name, job->req->name_len);
+    hf__postgres_params_number(&p, next->version);
+    plain_put(&p, &next->plain);
+    if (next->state_len > 0)
+        hf__postgres_params_bytes(&p, next->state, next->state_len);
+    else
+        hf__postgres_params_null(&p);
+    hf__postgres_params_number(&p, job->tell != SQL_TELL_NONE);
+    hf__postgres_params_text(&p, channel);
+    hf__postgres_params_text(&p, payload);
+    if (job->marker[0])
+        hf__postgres_params_text(&p, job->marker);
+    else
+        hf__postgres_params_null(&p);
+    return hf__postgres_job_send(
+        c, job, next->version ? STATEMENT_SWAP : STATEMENT_INSERT, &p);
+}
+
+static int list_send(struct backend_conn *c, struct sql_job *job)
+{
+    struct params p = {.len = 0};
+    hf__postgres_params_number(&p, (int64_t)job->req->cursor);
+    hf__postgres_params_number(&p, SQL_PAGE_ROWS);
+    return hf__postgres_job_send(c, job, STATEMENT_LIST, &p);
+}
+
+static int boot_send(struct backend_conn *c, struct sql_job *job)
+{
+    struct params p = {.len = 0};
+    if (job->step == SQL_BOOT_READ) {
+        hf__postgres_params_number(&p, job->wants_locks != 0);
+        return hf__postgres_job_send(c, job, STATEMENT_BOOT_READ, &p);
+    }
+    hf__postgres_params_text(&p, job->marker);
+    hf__postgres_params_text(&p, job->marker_next);
+    return hf__postgres_job_send(c, job, STATEMENT_BOOT_SWAP, &p);
+}
+
+static int step_send(struct backend_conn *c, struct sql_job *job)
+{
+    const struct params none = {.len = 0};
+    job->may_have_changed = (job->priv & JOB_WRITES) != 0;
+    switch (job->step) {
+    case SQL_IDLE:
+        return 0;
+    case SQL_READ:
+        return read_send(c, job);
+    case SQL_SWAP:
+        return swap_send(c, job);
+    case SQL_FAST:
+        return hf__postgres_fast_send(c, job);
+    case SQL_LIST:
+        return list_send(c, job);
+    case SQL_BOOT_READ:
+    case SQL_BOOT_SWAP:
+        return boot_send(c, job);
+    case SQL_WATCH:
+    case SQL_UNWATCH:
+        return hf__postgres_watch_send(c, job);
+    case SQL_FACTS:
+        return hf__postgres_job_send(c, job, STATEMENT_FACTS, &none);
+    }
+    return 0;
+}
+
+static int is_renewal(const struct sql_job *job)
+{
+    return job->step == SQL_FAST && job->req->verb == VERB_RENEW
+           && job->req->lease_us > 0;
+}
+
+void hf__postgres_jobs_send(struct backend_conn *c)
+{
+    struct sql_job *batch[RENEWALS_MAX], *job;
+    size_t len = 0;
+    int rc = 0;
+    /* A link that fails drops the queue, and the core has the jobs. */
+    while (rc == 0 && ((job = c->queue.first) != NULL || len > 0)) {
+        int joins = job && is_renewal(job);
+        if (len > 0 && (!joins || len == RENEWALS_MAX)) {
+            rc = hf__postgres_fast_renew(c, batch, len);
+            len = 0;
+            continue;
+        }
+        c->queue.first = job->next_queued;
+        if (!c->queue.first) c->queue.last = NULL;
+        if (joins) {
+            job->may_have_changed = 1;
+            batch[len++] = job;
+        } else {
+            rc = step_send(c, job);
+        }
+    }
+}
+
+/* ---- in ---- */
+
+static const char *marker_at(const PGresult *result, int column)
+{
+    if (column >= PQnfields(result) || PQgetisnull(result, 0, column))
+        return NULL;
+    return PQgetvalue(result, 0, column);
+}
+
+/* Was the row read before the change that made the SWAP fail? */
+static int is_outdated(const struct sql_job *job, const struct sql_row *row,
+                       const char *marker)
+{
+    if (job->priv & JOB_READS || row->version != job->next.version) return 0;
+    return !job->marker[0] || (marker && !strcmp(marker, job->marker));
+}
+
+static void row_answer(struct backend_conn *c, struct sql_job *job,
+                       const PGresult *result)
+{
+    struct sql_row row;
+    int64_t clock_us = hf__postgres_row_number(result, 0, COLUMN_CLOCK);
+    const char *marker = marker_at(result, COLUMN_MARKER);
+    int is_swap = PQnfields(result) > COLUMN_MARKER && job->step == SQL_SWAP;
+    if (hf__postgres_row_read(result, 0, &row) != 0) {
+        hf__sql_fail(job, HF_INTERNAL, "an answer without a row");
+    } else if (is_swap
+               && hf__postgres_row_number(result, 0, COLUMN_DONE) != 0) {
+        hf__sql_answer_swapped(job);
+    } else if (is_swap && is_outdated(job, &row, marker)) {
+        job->priv |= JOB_READS;
+        job->may_have_changed = 0;
+        (void)read_send(c, job);
+    } else {
+        if (job->req->verb == VERB_PROPOSE
+            && hf__postgres_watch_seen(c, job->req, row.waits_us, clock_us)
+                   != 0)
+            return;
+        hf__sql_answer_row(job, &row, clock_us, marker);
+    }
+}
+
+static void list_answer(struct sql_job *job, const PGresult *result)
+{
+    struct sql_row row;
+    int64_t clock_us = hf__postgres_row_number(result, 0, COLUMN_CLOCK);
+    for (int i = 0; i < PQntuples(result); i++)
+        if (hf__postgres_row_read(result, i, &row) == 0 && row.is_there)
+            hf__sql_list_row(job, &row, clock_us);
+    hf__sql_answer_list(job, clock_us);
+}
+
+/* Columns: clock, done, whether there are locks, marker. */
+static void boot_answer(struct backend_conn *c, struct sql_job *job,
+                        const PGresult *result)
+{
+    char identity[IDENTITY_MAX];
+    if (job->step == SQL_BOOT_SWAP
+        && hf__postgres_row_number(result, 0, COLUMN_DONE) != 0) {
+        hf__sql_answer_swapped(job);
+        return;
+    }
+    snprintf(identity, sizeof identity, "pg-%lld",
+             (long long)c->link.started_us);
+    struct sql_boot boot = {
+        .identity = identity,
+        .marker = marker_at(result, COLUMN_NAME),
+        .now_us = hf__postgres_row_number(result, 0, COLUMN_CLOCK),
+        .has_locks = hf__postgres_row_number(result, 0, COLUMN_EXTRA) != 0,
+        .is_durable = c->link.is_durable,
+        .version = PQserverVersion(c->link.pg),
+    };
+    hf__sql_answer_boot(job, &boot);
+}
+
+static void facts_answer(struct sql_job *job, const PGresult *result)
+{
+    static const char *const names[] = {NULL,
+                                        "server_version",
+                                        "fsync",
+                                        "synchronous_commit",
+                                        "full_page_writes",
+                                        "database",
+                                        "search_path",
+                                        "rows"};
+    char lines[FACTS_MAX] = "";
+    size_t len = 0;
+    for (int i = 1; i < PQnfields(result) && len < sizeof lines; i++)
+        len += (size_t)snprintf(lines + len, sizeof lines - len, "%s:%.60s\n",
+                                names[i], PQgetvalue(result, 0, i));
+    hf__sql_answer_facts(job, lines,
+                         hf__postgres_row_number(result, 0, COLUMN_CLOCK));
+}
+
+static void result_answer(struct backend_conn *c, struct sql_job *job,
+                          const PGresult *result, int at)
+{
+    switch (job->step) {
+    case SQL_IDLE:
+        break;
+    case SQL_READ:
+    case SQL_SWAP:
+        row_answer(c, job, result);
+        break;
+    case SQL_FAST:
+        hf__postgres_fast_answer(c, job, result, at);
+        break;
+    case SQL_LIST:
+        list_answer(job, result);
+        break;
+    case SQL_BOOT_READ:
+    case SQL_BOOT_SWAP:
+        boot_answer(c, job, result);
+        break;
+    case SQL_WATCH:
+        hf__sql_answer_done(job,
+                            hf__postgres_row_number(result, 0, COLUMN_CLOCK));
+        break;
+    case SQL_UNWATCH:
+        hf__sql_answer_done(job, 0);
+        break;
+    case SQL_FACTS:
+        facts_answer(job, result);
+        break;
+    }
+}
+
+void hf__postgres_job_answer(struct backend_conn *c, const struct flight *f,
+                             int is_error)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    int status = is_error ? hf__postgres_error(f->result, text) : HF_OK;
+    unsigned life = c->link.life;
+    for (size_t i = 0; i < f->jobs_len && c->link.life == life; i++) {
+        if (is_error && hf__postgres_error_is_passing(f->result)
+            && f->jobs[i]->req->deadline_us > c->env->now(c->env))
+            hf__sql_job_again(f->jobs[i]);
+        else if (is_error)
+            hf__sql_refuse(f->jobs[i], status, text);
+        else
+            result_answer(c, f->jobs[i], f->result, (int)i);
+    }
+}

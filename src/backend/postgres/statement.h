@@ -1,0 +1,70 @@
+/*
+ * statement.h: the statements, by name, as they are prepared.
+ */
+#ifndef HF_POSTGRES_STATEMENT_H
+#define HF_POSTGRES_STATEMENT_H
+
+#include <stddef.h>
+
+enum statement {
+    STATEMENT_READ,
+    STATEMENT_READ_MARKED, /* with the marker of a quorum's member */
+    STATEMENT_SWAP,
+    STATEMENT_INSERT, /* a SWAP of a row that was not there */
+    STATEMENT_LIST,
+    STATEMENT_PROPOSE,
+    STATEMENT_RENEW,
+    STATEMENT_RELEASE,
+    STATEMENT_BOOT_READ,
+    STATEMENT_BOOT_SWAP,
+    STATEMENT_FACTS,
+    STATEMENT_MARK,
+    STATEMENTS_LEN
+};
+
+struct statement_text {
+    const char *name;
+    const char *sql;
+};
+
+extern const struct statement_text hf__postgres_statements[STATEMENTS_LEN];
+
+/* Columns of the answers: the clock, whether it was done, a number that the
+ * statement explains, and the row; READ_MARKED and SWAP have the marker
+ * behind. */
+enum column {
+    COLUMN_CLOCK,
+    COLUMN_DONE, /* 1 or 0 */
+    COLUMN_EXTRA,
+    COLUMN_NAME, /* null: there is no row */
+    COLUMN_ID,
+    COLUMN_VERSION,
+    COLUMN_NEWS,
+    COLUMN_WAITS,
+    COLUMN_COUNTER,
+    COLUMN_OWNER,
+    COLUMN_ATTEMPT,
+    COLUMN_BALLOT,
+    COLUMN_FENCE,
+    COLUMN_HOLDS,
+    COLUMN_ENDS,
+    COLUMN_SINCE,
+    COLUMN_FLAGS,
+    COLUMN_INFO,
+    COLUMN_STATE,
+    COLUMN_MARKER
+};
+
+/* A waiter says again that it waits, before its mark is this old; an older one
+ * means that nobody does. */
+#define WAITS_RENEW_US (3 * 1000000)
+#define WAITS_LAPSE_US (10 * 1000000)
+
+/* The first of all: which server answers, and how the session is to be.  Its
+ * only parameter is the search path, null: as it is. */
+extern const char hf__postgres_greeting[];
+
+/* What makes the tables, one statement each, NULL behind the last. */
+extern const char *const hf__postgres_schema[];
+
+#endif
