@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-#define LAB_PATIENCE_MS 60000
+#define LAB_PATIENCE_MS 150000
 
 /* Milliseconds of a clock that only goes forward. */
 int64_t lab_now_ms(void);
