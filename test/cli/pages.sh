@@ -94,6 +94,7 @@ script() {
 here() {
     server="$redis_url/$count?patience=20s"
     sed -e "$ports" -e 's,\(redis://127.0.0.1:§[0-9]*§\)$,\1?patience=20s,' \
+        -e 's,\(redlock://[^ ?]*§\)$,\1?patience=20s,' \
         -e 's/§//g' \
         -e "s,redis://10\.0\.0\.5,$server,g" \
         -e "s,redis://127\.0\.0\.1\([^:0-9]\),$server\1,g" "$@"

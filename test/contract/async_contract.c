@@ -343,5 +343,5 @@ TEST(async, close_answers_what_is_open_with_closed)
     CHECK_INT(atomic_load(&a->calls), 1);
     CHECK_INT(a->status, HF_CLOSED);
     CHECK_INT(hf_lock_release(other, NULL, NULL), HF_OK);
-    CHECK_INT(rig_probe(other), HF_OK); /* nobody was left waiting in line */
+    CHECK(rig_until_free(other)); /* nobody was left waiting in line */
 }

@@ -5,11 +5,6 @@
  */
 #include "lib/rig_multi.h"
 
-static int is_free(void *lock)
-{
-    return rig_probe(lock) == HF_OK;
-}
-
 /* testMultiThreads */
 TEST(multi_wait, waits_for_the_one_that_is_taken_and_gets_them_all)
 {
@@ -36,8 +31,8 @@ TEST(multi_wait, holds_nothing_while_it_waits)
     CHECK_INT(hf_lock_try(other.locks[1], NULL, NULL), HF_OK);
     waiter_start(&w, t.multi, NULL, RIG_WAIT_MS);
     /* It has them for a moment, until it has been refused the second one. */
-    CHECK(rig_until(is_free, other.locks[0]));
-    CHECK(rig_until(is_free, other.locks[2]));
+    CHECK(rig_until_free(other.locks[0]));
+    CHECK(rig_until_free(other.locks[2]));
     CHECK_INT(hf_lock_release(other.locks[1], NULL, NULL), HF_OK);
     rig_join();
     CHECK_INT(w.status, HF_OK);
@@ -97,7 +92,7 @@ TEST(multi_wait, is_cancelled_by_a_token_of_any_of_its_clients)
     rig_join();
     CHECK(rig_now_ms() - began_ms < 10000);
     CHECK_INT(w.status, HF_CANCELLED);
-    CHECK_INT(rig_probe(locks[0]), HF_OK);
+    CHECK(rig_until_free(locks[0]));
 }
 
 /* Defect 10: there, the lease grows by a thousand with every round. */
@@ -220,5 +215,5 @@ TEST(multi_wait, ends_when_one_of_its_clients_is_closed)
     rig_close(c); /* it waits at d's */
     rig_join();
     CHECK_INT(w.status, HF_CLOSED);
-    CHECK_INT(rig_probe(a), HF_OK);
+    CHECK(rig_until_free(a));
 }

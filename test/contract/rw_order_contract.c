@@ -133,7 +133,7 @@ TEST(rw_order, a_queue_that_was_left_is_empty)
     CHECK_INT(rig_acquire(b.read, 0, 1000, NULL), HF_TIMEOUT);
     CHECK(rig_until(is_unqueued, a.write));
     CHECK_INT(hf_lock_release(a.write, NULL, NULL), HF_OK);
-    CHECK_INT(rig_probe(b.write), HF_OK);
+    CHECK(rig_until_free(b.write));
 }
 
 TEST(rw_order, a_try_keeps_no_place)

@@ -356,6 +356,16 @@ int rig_probe(hf_lock *lock)
     return status;
 }
 
+int rig_until_free(hf_lock *lock)
+{
+    int64_t end_ms = rig_now_ms() + RIG_WAIT_MS;
+    while (rig_probe(lock) != HF_OK) {
+        if (rig_now_ms() > end_ms) return 0;
+        rig_pause_ms(5);
+    }
+    return 1;
+}
+
 int rig_inspect_as(hf_lock *lock, uint64_t holder, struct hf_info *info)
 {
     return hf__lock_inspect(lock, holder, info, NULL);
