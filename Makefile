@@ -51,7 +51,7 @@ configure:
 	    -DHF_SIM_SEEDS=$(HF_SIM_SEEDS) -DHF_SIM_MORE=$(HF_SIM_MORE)
 
 product: configure
-	$(COMPILE) --target holdfast holdfast_shared holdfast_static
+	$(COMPILE) --target holdfast holdfast_shared holdfast_static modules
 
 run: product
 	$(BUILD)/holdfast run demo -- sh -c \

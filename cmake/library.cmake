@@ -26,8 +26,9 @@ foreach(target IN LISTS HF_BACKEND_TARGETS)
 endforeach()
 target_include_directories(holdfast_objects PUBLIC include)
 target_compile_options(holdfast_objects PRIVATE ${HF_INTERNAL})
-target_compile_definitions(holdfast_objects PRIVATE
-  HF_MODULE_DIR="${CMAKE_INSTALL_FULL_LIBDIR}/holdfast")
+# Of this file alone: another prefix compiles nothing else again.
+set_source_files_properties(src/backend/registry.c PROPERTIES
+  COMPILE_DEFINITIONS HF_MODULE_DIR="${CMAKE_INSTALL_FULL_LIBDIR}/holdfast")
 foreach(pkg IN LISTS HF_BACKEND_PKGS)
   target_link_libraries(holdfast_objects PRIVATE PkgConfig::${pkg})
 endforeach()
@@ -96,6 +97,7 @@ target_link_libraries(holdfast_base PUBLIC Threads::Threads)
 
 # Backends that are modules, in build/module until they are installed.  Their
 # objects are a target of their own, which their unit tests are linked with.
+add_custom_target(modules)
 foreach(name IN LISTS HF_BACKEND_MODULES)
   set(used ${HF_MODULE_${name}_SOURCES})
   set(own "")
@@ -127,6 +129,7 @@ foreach(name IN LISTS HF_BACKEND_MODULES)
   set_target_properties(store-${name}-module PROPERTIES
     PREFIX "libholdfast-" OUTPUT_NAME ${name}
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/module)
+  add_dependencies(modules store-${name}-module)
   install(TARGETS store-${name}-module
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/holdfast)
 endforeach()

@@ -25,13 +25,13 @@ check() {
     fi
 }
 
-# A build of its own, for the prefix is written into what is installed.
+# A build of its own, for the prefix is written into what is installed; by make,
+# as the README says, in a folder in which nothing was built before.
 install_there() {
-    "$CMAKE" -S "$source" -B "$work/build" -DCMAKE_C_COMPILER="$CC" \
-        -DCMAKE_BUILD_TYPE=RelWithDebInfo -DHF_TESTS=OFF \
-        -DCMAKE_INSTALL_PREFIX="$prefix" -DCMAKE_INSTALL_LIBDIR=lib &&
-        "$CMAKE" --build "$work/build" -j 2 --target holdfast \
-            holdfast_shared holdfast_static install
+    make -C "$source" BUILD="$work/build" PREFIX="$prefix" GENERATOR= JOBS=2 \
+        CMAKE="$CMAKE" CMAKE_FLAGS="-DCMAKE_C_COMPILER=$CC \
+            -DCMAKE_BUILD_TYPE=RelWithDebInfo -DHF_TESTS=OFF \
+            -DCMAKE_INSTALL_LIBDIR=lib" install
 }
 
 prefix=$work/prefix

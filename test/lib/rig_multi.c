@@ -24,7 +24,7 @@ void three_open(struct three *t)
 int three_are_free(const struct three *t)
 {
     int free = 0;
-    for (int i = 0; i < 3; i++) free += rig_probe(t->locks[i]) == HF_OK;
+    for (int i = 0; i < 3; i++) free += rig_until_free(t->locks[i]);
     return free == 3;
 }
 
