@@ -121,6 +121,15 @@ foreach(kind unit fault)
   endforeach()
 endforeach()
 
+# It opens the stores in a database as programs do: as modules.
+if(TARGET sql_replay_test)
+  set_tests_properties(sql_replay_test PROPERTIES ENVIRONMENT
+    HOLDFAST_MODULE_PATH=${CMAKE_BINARY_DIR}/module)
+  foreach(name IN LISTS HF_BACKEND_MODULES)
+    add_dependencies(sql_replay_test store-${name}-module)
+  endforeach()
+endif()
+
 # In these a known bug can be planted, to show that they find it: they compile
 # what it would be in once more.  See test/lib/planted.h.
 file(GLOB planted CONFIGURE_DEPENDS src/core/*.c)

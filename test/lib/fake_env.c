@@ -75,6 +75,11 @@ static void fake_reply(struct backend_env *env, struct request *req,
     }
     snprintf(a->text, sizeof a->text, "%s", reply->text ? reply->text : "");
     a->reply.text = a->text;
+    if (reply->data) {
+        size_t len = reply->data_len;
+        memcpy(a->data, reply->data, len < FAKE_DATA_MAX ? len : FAKE_DATA_MAX);
+        a->reply.data = a->data;
+    }
     rows_keep(f, reply);
     a->reply.rows = NULL;
 }

@@ -13,6 +13,7 @@
 
 #define FAKE_FDS_MAX 8
 #define FAKE_ROWS_MAX 256
+#define FAKE_DATA_MAX 256
 #define FAKE_WAIT_MS 60000 /* no answer within this is a failure */
 
 /* A reply with everything it borrowed.  Put it into request.user. */
@@ -23,6 +24,7 @@ struct fake_answer {
     struct boot boot;
     struct tally_told tally;
     char text[HF_ERROR_TEXT_MAX];
+    char data[FAKE_DATA_MAX]; /* as far as it fits */
 };
 
 struct fake_env {
