@@ -94,6 +94,12 @@ int hf__postgres_error_is_passing(const PGresult *result)
     return code && !strncmp(code, "40", 2) && strcmp(code, "40003") != 0;
 }
 
+int hf__postgres_error_is_locked(const PGresult *result)
+{
+    const char *code = PQresultErrorField(result, PG_DIAG_SQLSTATE);
+    return code && !strcmp(code, "55P03");
+}
+
 /* In libpq's text of a failed connection, "FATAL:  28P01: no such ...": where
  * the code begins, or NULL.  The word before it may be in any language. */
 static const char *code_find(const char *said)

@@ -20,4 +20,7 @@ int hf__postgres_error_is_fatal(const PGresult *result);
  * again. */
 int hf__postgres_error_is_passing(const PGresult *result);
 
+/* 1 if another transaction kept a row or the table locked for too long. */
+int hf__postgres_error_is_locked(const PGresult *result);
+
 #endif

@@ -96,7 +96,9 @@ static void renewal_add(struct array a[RENEW_ARRAYS], const struct request *req)
 static int renewals_send(struct backend_conn *c, struct sql_job **jobs,
                          size_t len, const struct params *p)
 {
-    if (hf__postgres_flight_send(&c->link, STATEMENT_RENEW, p) == 0
+    int statement =
+        jobs[0]->priv & JOB_SKIPS ? STATEMENT_RENEW_FREE : STATEMENT_RENEW;
+    if (hf__postgres_flight_send(&c->link, statement, p) == 0
         && hf__postgres_flight_add(&c->link, FLIGHT_JOB, jobs, len))
         return 0;
     hf__postgres_link_fail(&c->link, HF_UNAVAILABLE, "renew: not sent");
@@ -171,6 +173,18 @@ static int propose_read(const struct request *req, const PGresult *result,
     return 1;
 }
 
+/* A renewal that was good when the statement began, and was not carried out:
+ * the row is locked, or has just been changed. */
+static int is_left_out(const struct sql_job *job, const struct sql_row *row,
+                       int64_t now_us)
+{
+    const struct cell_plain *p = &row->plain;
+    const struct request *req = job->req;
+    return job->priv & JOB_SKIPS && !row->state && p->ends_us > now_us
+           && !strcmp(p->owner, req->owner) && p->attempt == req->attempt
+           && (!req->fence || req->fence == p->fence);
+}
+
 void hf__postgres_fast_answer(struct backend_conn *c, struct sql_job *job,
                               const PGresult *result, int at)
 {
@@ -200,6 +214,9 @@ void hf__postgres_fast_answer(struct backend_conn *c, struct sql_job *job,
         rep.waiters = 0;
     if (is_told)
         hf__sql_answer_reply(job, &rep);
+    else if (req->verb == VERB_RENEW && is_left_out(job, &row, clock_us))
+        hf__sql_refuse(job, HF_UNAVAILABLE,
+                       "renew: another transaction holds the row");
     else
         hf__sql_answer_row(job, &row, clock_us, NULL);
 }

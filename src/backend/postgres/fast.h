@@ -9,7 +9,7 @@
 /* Send the statement of a PROPOSE or RELEASE.  0, or -1: the link is down. */
 int hf__postgres_fast_send(struct backend_conn *c, struct sql_job *job);
 
-/* Send one statement for many renewals. */
+/* Send one statement for many renewals, which agree in JOB_SKIPS. */
 int hf__postgres_fast_renew(struct backend_conn *c, struct sql_job **jobs,
                             size_t len);
 

@@ -126,8 +126,15 @@ static int step_send(struct backend_conn *c, struct sql_job *job)
 
 static int is_renewal(const struct sql_job *job)
 {
-    return job->step == SQL_FAST && job->req->verb == VERB_RENEW
-           && job->req->lease_us > 0;
+    return job->step == SQL_FAST && job->req->verb == VERB_RENEW;
+}
+
+/* May the job go out by the same statement as these renewals? */
+static int is_joining(const struct sql_job *job, struct sql_job *const *batch,
+                      size_t len)
+{
+    if (!job || !is_renewal(job) || len == RENEWALS_MAX) return 0;
+    return len == 0 || !((job->priv ^ batch[0]->priv) & JOB_SKIPS);
 }
 
 void hf__postgres_jobs_send(struct backend_conn *c)
@@ -137,8 +144,8 @@ void hf__postgres_jobs_send(struct backend_conn *c)
     int rc = 0;
     /* A link that fails drops the queue, and the core has the jobs. */
     while (rc == 0 && ((job = c->queue.first) != NULL || len > 0)) {
-        int joins = job && is_renewal(job);
-        if (len > 0 && (!joins || len == RENEWALS_MAX)) {
+        int joins = is_joining(job, batch, len);
+        if (len > 0 && !joins) {
             rc = hf__postgres_fast_renew(c, batch, len);
             len = 0;
             continue;
@@ -281,18 +288,35 @@ static void result_answer(struct backend_conn *c, struct sql_job *job,
     }
 }
 
+/* Is it to be tried once more?  One locked row makes all the renewals fail that
+ * share its statement: they are tried again without it. */
+static int is_tried_again(struct sql_job *job, const struct flight *f)
+{
+    if (hf__postgres_error_is_passing(f->result)) return 1;
+    if (f->jobs_len == 1 || job->priv & JOB_SKIPS) return 0;
+    if (!hf__postgres_error_is_locked(f->result)) return 0;
+    job->priv |= JOB_SKIPS;
+    return 1;
+}
+
+static void error_answer(struct backend_conn *c, const struct flight *f,
+                         struct sql_job *job)
+{
+    char text[HF_ERROR_TEXT_MAX];
+    int status = hf__postgres_error(f->result, text);
+    if (job->req->deadline_us > c->env->now(c->env) && is_tried_again(job, f))
+        hf__sql_job_again(job);
+    else
+        hf__sql_refuse(job, status, text);
+}
+
 void hf__postgres_job_answer(struct backend_conn *c, const struct flight *f,
                              int is_error)
 {
-    char text[HF_ERROR_TEXT_MAX];
-    int status = is_error ? hf__postgres_error(f->result, text) : HF_OK;
     unsigned life = c->link.life;
     for (size_t i = 0; i < f->jobs_len && c->link.life == life; i++) {
-        if (is_error && hf__postgres_error_is_passing(f->result)
-            && f->jobs[i]->req->deadline_us > c->env->now(c->env))
-            hf__sql_job_again(f->jobs[i]);
-        else if (is_error)
-            hf__sql_refuse(f->jobs[i], status, text);
+        if (is_error)
+            error_answer(c, f, f->jobs[i]);
         else
             result_answer(c, f->jobs[i], f->result, (int)i);
     }

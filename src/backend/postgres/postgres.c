@@ -109,7 +109,8 @@ static void let_out(struct backend_conn *c)
 /* Nothing can have changed as long as it only waits here. */
 static void driver_start(struct backend_conn *c, struct sql_job *job)
 {
-    job->priv = job->may_have_changed ? JOB_WRITES : 0;
+    job->priv &= JOB_SKIPS;
+    if (job->may_have_changed) job->priv |= JOB_WRITES;
     job->may_have_changed = 0;
     hf__postgres_queue_push(c, job);
     c->flush_wanted = 1;

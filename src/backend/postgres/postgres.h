@@ -31,6 +31,7 @@ struct postgres_tls {
 /* sql_job.priv */
 #define JOB_WRITES 1u /* its statement may change something */
 #define JOB_READS 2u  /* a SWAP matched nothing, and the row is read anew */
+#define JOB_SKIPS 4u  /* a RENEW that met a locked row: it leaves these out */
 
 struct job_list {
     struct sql_job *first, *last;

@@ -88,21 +88,32 @@ static const char propose_sql[] =
 
 /* Arrays: $1 names, $2 owners, $3 attempts, $4 fences (0: any), $5 holds, $6
  * leases in ms.  One row for each, in their order; it is the row as it was
- * before.  Extra: the counter. */
-static const char renew_sql[] =
-    "WITH " CLOCK ", r AS (SELECT * FROM unnest($1::bytea[], $2::text[],"
-    " $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])"
-    " WITH ORDINALITY AS r(name, owner, attempt, fence, holds, lease_ms,"
-    " n)),"
-    " u AS (UPDATE holdfast_lock l SET version = version + 1,"
-    " holds = r.holds, ends_us = "
-    " (t.now / 1000 + r.lease_ms + 1) * 1000"
-    " FROM t, r WHERE l.name = r.name AND l.owner = r.owner"
-    " AND l.attempt = r.attempt AND (r.fence = 0 OR r.fence = l.fence)"
-    " AND l.ends_us > t.now AND l.state IS NULL RETURNING r.n, l.counter)"
-    " SELECT t.now, (u.n IS NOT NULL)::int::bigint, u.counter, " ROW
-    " FROM t CROSS JOIN r LEFT JOIN u ON u.n = r.n LEFT JOIN holdfast_lock l"
-    " ON l.name = r.name ORDER BY r.n";
+ * before.  Extra: the counter.  A row that a transaction of another program
+ * keeps locked must not hold up for long what is behind it.
+ * `more` is another part of WITH, `from` the renewals that are carried out. */
+#define RENEW(more, from)                                                      \
+    "WITH t AS MATERIALIZED (SELECT (extract(epoch FROM clock_timestamp())"    \
+    " * 1000000)::bigint AS now, set_config('lock_timeout', '100ms', true)),"  \
+    " r AS (SELECT * FROM unnest($1::bytea[], $2::text[],"                     \
+    " $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])"                 \
+    " WITH ORDINALITY AS r(name, owner, attempt, fence, holds, lease_ms,"      \
+    " n))," more " u AS (UPDATE holdfast_lock l SET version = version + 1,"    \
+    " holds = r.holds, ends_us = (t.now / 1000 + r.lease_ms + 1) * 1000"       \
+    " FROM t, " from " r WHERE l.name = r.name AND l.owner = r.owner"          \
+    " AND l.attempt = r.attempt AND (r.fence = 0 OR r.fence = l.fence)"        \
+    " AND l.ends_us > t.now AND l.state IS NULL RETURNING r.n, l.counter)"     \
+    " SELECT t.now, (u.n IS NOT NULL)::int::bigint, u.counter, " ROW           \
+    " FROM t CROSS JOIN r LEFT JOIN u ON u.n = r.n LEFT JOIN holdfast_lock l"  \
+    " ON l.name = r.name ORDER BY r.n"
+
+static const char renew_sql[] = RENEW("", "r");
+
+/* The same, but rows that are locked are left out: dearer, so only if the one
+ * above has failed. */
+static const char renew_free_sql[] =
+    RENEW(" k AS (SELECT r.* FROM r JOIN holdfast_lock l ON l.name = r.name"
+          " FOR NO KEY UPDATE OF l SKIP LOCKED),",
+          "k");
 
 /* $1 name, $2 owner, $3 attempt, $4 T, $5 channel (null: hushed), $6 payload.
  * Extra: the counter; null in the name's place, and in that of waits_us the
@@ -147,6 +158,7 @@ const struct statement_text hf__postgres_statements[STATEMENTS_LEN] = {
                                    " ORDER BY l.id"},
     [STATEMENT_PROPOSE] = {"hf_propose", propose_sql},
     [STATEMENT_RENEW] = {"hf_renew", renew_sql},
+    [STATEMENT_RENEW_FREE] = {"hf_renew_free", renew_free_sql},
     [STATEMENT_RELEASE] = {"hf_release", release_sql},
     /* $1: are locks looked for? */
     [STATEMENT_BOOT_READ] =

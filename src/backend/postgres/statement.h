@@ -14,6 +14,7 @@ enum statement {
     STATEMENT_LIST,
     STATEMENT_PROPOSE,
     STATEMENT_RENEW,
+    STATEMENT_RENEW_FREE, /* a RENEW that leaves out rows that are locked */
     STATEMENT_RELEASE,
     STATEMENT_BOOT_READ,
     STATEMENT_BOOT_SWAP,
