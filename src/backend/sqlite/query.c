@@ -76,10 +76,12 @@ static void end(sqlite3_stmt *st)
 
 /* ---- rows --------------------------------------------------------------- */
 
-/* A text that does not fit is another program's: the rules refuse it. */
-static void text_read(sqlite3_stmt *st, int column, char *out, size_t size)
+/* A text that does not fit is another program's: the rules refuse it.
+ * `bytes` are the column's; its length is that of the form they were asked in:
+ * a database of another program may keep its texts in UTF-16. */
+static void text_read(sqlite3_stmt *st, int column, const void *bytes,
+                      char *out, size_t size)
 {
-    const void *bytes = sqlite3_column_blob(st, column);
     size_t len = (size_t)sqlite3_column_bytes(st, column);
     if (len > size) len = size;
     if (len > 0) memcpy(out, bytes, len);
@@ -94,7 +96,7 @@ static void row_read(sqlite3_stmt *st, struct sql_row *row)
                             .news = sqlite3_column_int64(st, 1),
                             .waits_us = sqlite3_column_int64(st, 2)};
     p->counter = sqlite3_column_int64(st, 3);
-    text_read(st, 4, p->owner, sizeof p->owner);
+    text_read(st, 4, sqlite3_column_text(st, 4), p->owner, sizeof p->owner);
     p->attempt = (uint64_t)sqlite3_column_int64(st, 5);
     p->ballot = sqlite3_column_int64(st, 6);
     p->fence = sqlite3_column_int64(st, 7);
@@ -102,7 +104,7 @@ static void row_read(sqlite3_stmt *st, struct sql_row *row)
     p->ends_us = sqlite3_column_int64(st, 9);
     p->since_us = sqlite3_column_int64(st, 10);
     p->flags = (unsigned)sqlite3_column_int64(st, 11);
-    text_read(st, 12, p->info, sizeof p->info);
+    text_read(st, 12, sqlite3_column_blob(st, 12), p->info, sizeof p->info);
     row->state = sqlite3_column_blob(st, 13);
     row->state_len = (size_t)sqlite3_column_bytes(st, 13);
     row->id = sqlite3_column_int64(st, 14);

@@ -118,6 +118,21 @@ TEST(sqlite_file, a_database_of_another_program_needs_a_word)
     sql("SELECT text FROM letters");
 }
 
+TEST(sqlite_file, a_database_of_utf16_keeps_its_owners_apart)
+{
+    char url[300];
+    struct hf_acquire_options o = rig_renewed(RIG_WAIT_MS);
+    begin();
+    sql("PRAGMA encoding = 'UTF-16'; CREATE TABLE letters (text)");
+    snprintf(url, sizeof url, "%s?schema=create", rig_url());
+    hf_lock *l = rig_lock(rig_client_at(url, NULL), "a");
+    CHECK_INT(hf_lock_acquire(l, &o, NULL, NULL), HF_OK);
+    CHECK(rig_until_renewed(l, 0, 2));
+    CHECK_INT(rig_is_held_by(l, hf_holder_self()), 1);
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    CHECK_INT(rig_probe(l), HF_OK);
+}
+
 TEST(sqlite_file, a_damaged_row_is_refused_and_others_are_not)
 {
     hf_lock *l;
