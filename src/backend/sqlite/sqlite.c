@@ -82,13 +82,33 @@ static int is_late(const struct sql_job *job)
     return hf__clock_us() >= us;
 }
 
+/* Copies what no reader needs any more; never waits for others. */
+static void checkpoint(struct backend_conn *c)
+{
+    c->checkpoint_us = TIME_NEVER;
+    c->checked_pages = c->wal_pages;
+    if (c->is_ready)
+        sqlite3_wal_checkpoint_v2(c->db, "main", SQLITE_CHECKPOINT_PASSIVE,
+                                  NULL, NULL);
+}
+
+/* On a full disk the log cannot grow; one that was copied back begins anew. */
+static int job_try(struct backend_conn *c, struct sql_job *job)
+{
+    if (!c->is_ready) return SQLITE_BUSY;
+    int rc = hf__sqlite_query_run(c, job);
+    if ((rc & 0xff) != SQLITE_FULL) return rc;
+    checkpoint(c);
+    return hf__sqlite_query_run(c, job);
+}
+
 static void job_start(struct backend_conn *c, struct sql_job *job)
 {
     if (c->again != job && c->first) {
         queue_append(c, job);
         return;
     }
-    int rc = c->is_ready ? hf__sqlite_query_run(c, job) : SQLITE_BUSY;
+    int rc = job_try(c, job);
     if (rc == SQLITE_OK) {
         c->busy_len = 0;
         return;
@@ -189,16 +209,6 @@ static void file_retry(struct backend_conn *c)
 }
 
 /* ---- the log ------------------------------------------------------------ */
-
-/* Copies what no reader needs any more; never waits for others. */
-static void checkpoint(struct backend_conn *c)
-{
-    c->checkpoint_us = TIME_NEVER;
-    c->checked_pages = c->wal_pages;
-    if (c->is_ready)
-        sqlite3_wal_checkpoint_v2(c->db, "main", SQLITE_CHECKPOINT_PASSIVE,
-                                  NULL, NULL);
-}
 
 static void checkpoint_plan(struct backend_conn *c)
 {
