@@ -19,7 +19,8 @@ enum {
     GREET_READONLY,
     GREET_CLOCK,
     GREET_STARTED,
-    GREET_DURABLE
+    GREET_DURABLE,
+    GREET_TIMELINE
 };
 
 /* ---- out ---- */
@@ -154,6 +155,7 @@ void hf__postgres_greet_answer(struct link *l, const struct flight *f,
         l->node_us = number_at(result, GREET_CLOCK);
         l->started_us = number_at(result, GREET_STARTED);
         l->is_durable = number_at(result, GREET_DURABLE) != 0;
+        l->timeline = number_at(result, GREET_TIMELINE);
     } else if (f->kind == FLIGHT_GREET_LAST) {
         schema_check(l, result);
     }

@@ -16,6 +16,7 @@
 #include "backend/postgres/watch.h"
 
 #define FACTS_MAX 512
+#define IDENTITY_TIMELINE "pg-%lld-" /* then the start of the server */
 
 /* ---- out ---- */
 
@@ -213,25 +214,39 @@ static void list_answer(struct sql_job *job, const PGresult *result)
     hf__sql_answer_list(job, clock_us);
 }
 
+/* Has the server lost nothing since the marker was written?  One that was a
+ * standby then may not have received the last grants before it was promoted. */
+static int boot_is_durable(const struct link *l, const char *marker)
+{
+    struct marker m;
+    long long timeline;
+    if (!l->is_durable || !marker || hf__marker_parse(marker, &m) != 0)
+        return l->is_durable;
+    return sscanf(m.identity, IDENTITY_TIMELINE, &timeline) == 1
+           && timeline == l->timeline;
+}
+
 /* Columns: clock, done, whether there are locks, marker. */
 static void boot_answer(struct backend_conn *c, struct sql_job *job,
                         const PGresult *result)
 {
     char identity[IDENTITY_MAX];
+    const struct link *l = &c->link;
+    const char *marker = marker_at(result, COLUMN_NAME);
     if (job->step == SQL_BOOT_SWAP
         && hf__postgres_row_number(result, 0, COLUMN_DONE) != 0) {
         hf__sql_answer_swapped(job);
         return;
     }
-    snprintf(identity, sizeof identity, "pg-%lld",
-             (long long)c->link.started_us);
+    snprintf(identity, sizeof identity, IDENTITY_TIMELINE "%lld",
+             (long long)l->timeline, (long long)l->started_us);
     struct sql_boot boot = {
         .identity = identity,
-        .marker = marker_at(result, COLUMN_NAME),
+        .marker = marker,
         .now_us = hf__postgres_row_number(result, 0, COLUMN_CLOCK),
         .has_locks = hf__postgres_row_number(result, 0, COLUMN_EXTRA) != 0,
-        .is_durable = c->link.is_durable,
-        .version = PQserverVersion(c->link.pg),
+        .is_durable = boot_is_durable(l, marker),
+        .version = PQserverVersion(l->pg),
     };
     hf__sql_answer_boot(job, &boot);
 }

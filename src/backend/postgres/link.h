@@ -38,6 +38,7 @@ struct link {
     int64_t node_us;     /* the server's clock, as the greeting told it */
     int64_t started_us;  /* since when the server runs; 0: not known yet */
     int is_durable;      /* a crash of the server's host loses nothing */
+    int64_t timeline;    /* another one after each promotion of a standby */
     int64_t started_was; /* the same, of the connection before */
 };
 

@@ -203,6 +203,8 @@ const char hf__postgres_greeting[] =
     " (extract(epoch FROM pg_postmaster_start_time()) * 1000000)::bigint,"
     " (current_setting('fsync') = 'on' AND current_setting('full_page_writes')"
     " = 'on')::int::bigint,"
+    " CASE WHEN pg_is_in_recovery() THEN 0 ELSE ('x' || substr(pg_walfile_name("
+    "pg_current_wal_lsn()), 1, 8))::bit(32)::bigint END,"
     " (coalesce(set_config('search_path', quote_ident($1::text), false), '')"
     " || set_config('default_transaction_isolation', 'read committed', false)"
     " || set_config('plan_cache_mode', 'force_generic_plan', false)"
