@@ -123,9 +123,8 @@ static int file_check(struct backend_conn *c)
     for (size_t i = 0; i < stale_len; i++)
         if (stale[i].dev == st.st_dev && stale[i].ino == st.st_ino)
             return refuse(c, HF_UNSUPPORTED,
-                          "the process that forked this one has the file "
-                          "open, and SQLite cannot share that: fork first, "
-                          "then open the client");
+                          "the parent of this process has it open, which "
+                          "SQLite forbids: fork first, then open");
     return SQLITE_OK;
 }
 

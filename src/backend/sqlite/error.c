@@ -21,6 +21,8 @@ static const struct {
     {SQLITE_FULL, HF_UNAVAILABLE, 1, "the disk is full"},
     {SQLITE_NOMEM, HF_NOMEM, 1, "out of memory"},
     {SQLITE_CORRUPT, HF_CONFLICT, 0, "the database is damaged"},
+    {SQLITE_IOERR, HF_UNAVAILABLE, 0,
+     "disk error, or the file was replaced but not its -wal and -shm"},
     {SQLITE_TOOBIG, HF_INVALID, 1, NULL},
     {SQLITE_ERROR, HF_CONFLICT, 1, NULL},
     {SQLITE_CONSTRAINT, HF_CONFLICT, 1, NULL},

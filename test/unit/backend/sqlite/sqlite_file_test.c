@@ -220,7 +220,7 @@ TEST(sqlite_file, a_child_of_a_process_that_has_it_open_is_refused)
     pid_t pid = proc_fork();
     if (pid == 0) {
         int is_refused = open_url(rig_url(), &err) == HF_UNSUPPORTED
-                         && strstr(err.text, "fork first") != NULL;
+                         && strstr(err.text, "fork first, then open") != NULL;
         _exit(is_refused ? 0 : 1);
     }
     CHECK(waitpid(pid, &status, 0) == pid);
