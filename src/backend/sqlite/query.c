@@ -237,22 +237,34 @@ static int held_run(struct backend_conn *c, int64_t now_us, int *out)
     return rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
 
+/* With sync=full a crash loses nothing; but a file that was put in the place of
+ * the one that the marker was written in may be an older copy of it. */
+static int boot_is_durable(const struct backend_conn *c, const char *marker,
+                           const char *file)
+{
+    struct marker m;
+    if (!c->is_full || hf__marker_parse(marker, &m) != 0) return c->is_full;
+    size_t len = strlen(m.identity), file_len = strlen(file);
+    return len >= file_len && !strcmp(m.identity + len - file_len, file);
+}
+
 /* A crash of the host may lose the last commits, unless each was synced: the
- * identity is the host's boot, as of a folder of lock files. */
+ * identity is the host's boot, as of a folder of lock files, and the file. */
 static int boot_run(struct backend_conn *c, struct sql_job *job)
 {
-    char identity[IDENTITY_MAX] = "", marker[MARKER_TEXT_MAX];
+    char identity[IDENTITY_MAX] = "", marker[MARKER_TEXT_MAX], file[40];
     struct sql_boot boot = {.identity = identity,
-                            .now_us = hf__clock_wall_us(),
-                            .is_durable = c->is_full};
+                            .now_us = hf__clock_wall_us()};
+    snprintf(file, sizeof file, "-%llx-%llx", (unsigned long long)c->dev,
+             (unsigned long long)c->ino);
     if (c->boot_id[0])
-        snprintf(identity, sizeof identity, "%s-%llx-%llx", c->boot_id,
-                 (unsigned long long)c->dev, (unsigned long long)c->ino);
+        snprintf(identity, sizeof identity, "%s%s", c->boot_id, file);
     int rc = meta_read(c, SQL_META_BOOT, marker, sizeof marker);
     if (rc == SQLITE_OK && job->wants_locks)
         rc = held_run(c, boot.now_us, &boot.has_locks);
     if (rc != SQLITE_OK) return rc;
     boot.marker = marker[0] ? marker : NULL;
+    boot.is_durable = boot_is_durable(c, marker, file);
     hf__sql_answer_boot(job, &boot);
     return SQLITE_OK;
 }

@@ -255,6 +255,38 @@ TEST(sqlite, a_member_votes_only_with_its_marker)
     CHECK_INT(boot(&a, REQ_BOOT_NEW).reply.status, HF_CONFLICT);
 }
 
+/* Another file in its place, with the same content. */
+static void file_copy(void)
+{
+    char path[256], copy[300], sql[400];
+    sqlite3 *db = NULL;
+    snprintf(path, sizeof path, "%s/locks.db", rig_dir());
+    snprintf(copy, sizeof copy, "%s.copy", path);
+    snprintf(sql, sizeof sql, "VACUUM INTO '%s'", copy);
+    CHECK_INT(sqlite3_open(path, &db), SQLITE_OK);
+    CHECK_INT(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+    sqlite3_close(db);
+    CHECK_INT(rename(copy, path), 0);
+}
+
+TEST(sqlite, a_member_whose_file_was_replaced_does_not_vote_at_once)
+{
+    char url[300];
+    begin();
+    fake_close(&a);
+    fake_close(&b);
+    snprintf(url, sizeof url, "%s?sync=full", rig_url());
+    CHECK_INT(fake_open(&a, url, NULL), HF_OK);
+    CHECK_INT(boot(&a, REQ_BOOT_NEW).boot.left_us, 0);
+    fake_close(&a);
+    CHECK_INT(fake_open(&a, url, NULL), HF_OK);
+    CHECK_INT(boot(&a, 0).boot.left_us, 0);
+    fake_close(&a);
+    file_copy();
+    CHECK_INT(fake_open(&a, url, NULL), HF_OK);
+    CHECK(boot(&a, 0).boot.left_us > 0);
+}
+
 /* ---- a file that is locked ---------------------------------------------- */
 
 static void db_end(void *arg)
