@@ -7,9 +7,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "backend/registry.h"
 #include "holdfast/holdfast.h"
 #include "lib/lab_check.h"
 #include "lib/rig.h"
+#include "lib/server.h"
 
 static struct lab_postgres shared;
 
@@ -55,4 +57,20 @@ void postgres_begin(struct lab_postgres *p, const char *const *args,
     snprintf(url, sizeof url, "%s%s%s", p->url, path ? "?search_path=" : "",
              path ? path : "");
     postgres_install(url);
+}
+
+static void connection_end(void *arg)
+{
+    fake_close(arg);
+}
+
+void postgres_connect(struct fake_env *f, const char *url)
+{
+    struct hf_error err;
+    const struct backend *b = hf__backend_find("postgres", &err);
+    if (!b) test_skip("%s", err.text);
+    fake_init(f, b);
+    test_cleanup(connection_end, f);
+    if (fake_open(f, url, &err) != HF_OK) TEST_FAIL("%s", err.text);
+    server_wait_link(f, 1);
 }

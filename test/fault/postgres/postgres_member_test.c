@@ -9,7 +9,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend/registry.h"
 #include "lib/fake_env.h"
 #include "lib/lab_check.h"
 #include "lib/rig.h"
@@ -21,21 +20,6 @@
 static struct lab_postgres server;
 static struct fake_env f;
 
-static void fake_end(void *arg)
-{
-    fake_close(arg);
-}
-
-static void connect_anew(void)
-{
-    struct hf_error err;
-    const struct backend *b = hf__backend_find("postgres", &err);
-    if (!b) test_skip("%s", err.text);
-    fake_init(&f, b);
-    if (fake_open(&f, server.url, &err) != HF_OK) TEST_FAIL("%s", err.text);
-    server_wait_link(&f, 1);
-}
-
 static void member_begin(void)
 {
     static const char *const args[] = {"-c", "fsync=on",
@@ -44,8 +28,7 @@ static void member_begin(void)
                                        NULL};
     postgres_begin(&server, args, NULL);
     rig_begin_at(server.url);
-    test_cleanup(fake_end, &f);
-    connect_anew();
+    postgres_connect(&f, server.url);
 }
 
 /* Time until the member votes. */
@@ -68,7 +51,7 @@ static void start_again(void)
     fake_close(&f);
     LAB_CHECK(lab_postgres_shutdown(&server, 1));
     LAB_CHECK(lab_postgres_restart(&server));
-    connect_anew();
+    postgres_connect(&f, server.url);
 }
 
 /* The next start ends a recovery, as the promotion of a standby does. */

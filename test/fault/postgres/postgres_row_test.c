@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "backend/registry.h"
 #include "lib/fake_env.h"
 #include "lib/lab_check.h"
 #include "lib/rig.h"
@@ -19,22 +18,11 @@
 static struct fake_env f;
 static char names[NAMES][8];
 
-static void fake_end(void *arg)
-{
-    fake_close(arg);
-}
-
 static void begin(void)
 {
-    struct hf_error err;
-    const struct backend *b = hf__backend_find("postgres", &err);
-    if (!b) test_skip("%s", err.text);
     rig_begin_on("postgres");
-    fake_init(&f, b);
+    postgres_connect(&f, rig_url());
     f.conf.timeout_us = RIG_PATIENCE_MS * US_PER_MS;
-    test_cleanup(fake_end, &f);
-    if (fake_open(&f, rig_url(), &err) != HF_OK) TEST_FAIL("%s", err.text);
-    server_wait_link(&f, 1);
     for (int i = 0; i < NAMES; i++)
         snprintf(names[i], sizeof names[i], "n%d", i);
 }

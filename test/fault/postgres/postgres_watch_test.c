@@ -4,29 +4,12 @@
  */
 #include <string.h>
 
-#include "backend/registry.h"
 #include "lib/fake_env.h"
 #include "lib/holder.h"
 #include "lib/lab_check.h"
 #include "lib/rig.h"
 #include "lib/rig_postgres.h"
 #include "lib/server.h"
-
-static void fake_end(void *arg)
-{
-    fake_close(arg);
-}
-
-static void fake_begin(struct fake_env *f)
-{
-    struct hf_error err;
-    const struct backend *b = hf__backend_find("postgres", &err);
-    if (!b) test_skip("%s", err.text);
-    fake_init(f, b);
-    test_cleanup(fake_end, f);
-    if (fake_open(f, rig_url(), &err) != HF_OK) TEST_FAIL("%s", err.text);
-    server_wait_link(f, 1);
-}
 
 static struct request request_of(enum verb verb, const char *name,
                                  uint64_t attempt)
@@ -44,8 +27,8 @@ TEST(postgres_watch, a_release_wakes_a_watched_name_and_no_other)
 {
     struct fake_answer a;
     rig_begin_on("postgres");
-    fake_begin(&waiter);
-    fake_begin(&other);
+    postgres_connect(&waiter, rig_url());
+    postgres_connect(&other, rig_url());
     CHECK_INT(server_do(&other, request_of(VERB_PROPOSE, "a", 1), &a),
               V_GRANTED);
     CHECK_INT(server_do(&other, request_of(VERB_PROPOSE, "b", 2), &a),
@@ -67,8 +50,8 @@ TEST(postgres_watch, a_lapsed_mark_is_written_anew_by_a_waiter_that_asks)
 {
     struct fake_answer a;
     rig_begin_on("postgres");
-    fake_begin(&waiter);
-    fake_begin(&other);
+    postgres_connect(&waiter, rig_url());
+    postgres_connect(&other, rig_url());
     CHECK_INT(server_do(&other, request_of(VERB_PROPOSE, "a", 1), &a),
               V_GRANTED);
     CHECK_INT(server_do(&waiter, request_of(VERB_WATCH, "a", 3), &a),
@@ -89,7 +72,7 @@ TEST(postgres_watch, many_names_are_renewed_by_one_statement)
     static char names[200][16];
     struct fake_answer a;
     rig_begin_on("postgres");
-    fake_begin(&other);
+    postgres_connect(&other, rig_url());
     for (int i = 0; i < 200; i++) {
         snprintf(names[i], sizeof names[i], "n%d", i);
         if (i % 10 == 9) continue; /* some are not held */
