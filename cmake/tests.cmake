@@ -112,12 +112,16 @@ foreach(kind unit fault)
     get_filename_component(stem ${path} NAME_WE)
     hf_test_program(${stem} ${path})
     hf_test(${stem} ${kind} ${stem})
-    if(path MATCHES "/test/(unit/backend|fault)/([^/]*)/"
-        AND CMAKE_MATCH_2 IN_LIST HF_BACKEND_MODULES)
-      set_tests_properties(${stem} PROPERTIES ENVIRONMENT
-        HOLDFAST_MODULE_PATH=${CMAKE_BINARY_DIR}/module)
-      add_dependencies(${stem} store-${CMAKE_MATCH_2}-module)
-    endif()
+    # A test that needs modules finds those of this build.
+    foreach(name IN LISTS HF_BACKEND_MODULES)
+      set(folders unit/backend/${name} fault/${name} ${HF_MODULE_${name}_TESTS})
+      list(JOIN folders "|" folders)
+      if(path MATCHES "/test/(${folders})/")
+        set_tests_properties(${stem} PROPERTIES ENVIRONMENT
+          HOLDFAST_MODULE_PATH=${CMAKE_BINARY_DIR}/module)
+        add_dependencies(${stem} store-${name}-module)
+      endif()
+    endforeach()
   endforeach()
 endforeach()
 

@@ -6,4 +6,5 @@ hf_backend(postgres MODULE IF LIBPQ_FOUND
   PROBES postgres=postgres://127.0.0.1:1/
   CONTRACT postgres
   PKG LIBPQ
+  TESTS fault/mixed
   USES net rules backend/sql)

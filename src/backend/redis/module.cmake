@@ -45,5 +45,5 @@ hf_backend(redis IF HIREDIS_FOUND
   USES net
   SOURCES ${HF_SCRIPTS}
   TARGETS redis-scripts
-  TESTS fault/api fault/cluster fault/fallback fault/quorum fault/redisson
-    fault/replay fault/replica fault/sentinel fault/tls)
+  TESTS fault/api fault/cluster fault/fallback fault/mixed fault/quorum
+    fault/redisson fault/replay fault/replica fault/sentinel fault/tls)
