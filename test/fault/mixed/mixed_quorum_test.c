@@ -360,3 +360,52 @@ TEST(mixed_quorum, directory_that_was_emptied_votes_after_its_quarantine)
 {
     votes_again(DIRECTORY);
 }
+
+/* ---- crashed ------------------------------------------------------------ */
+
+static const char *const syncs[] = {"-c", "fsync=on", "-c",
+                                    "full_page_writes=on", NULL};
+static const char *const recovers[] = {"-c", "fsync=on",
+                                       "-c", "full_page_writes=on",
+                                       "-c", "restore_command=false",
+                                       NULL};
+
+static hf_client *crash_begin(const char *const *args)
+{
+    begin_with(LONG_MS, args);
+    hf_client *c = client();
+    redlock_use(rig_lock(c, "a"), 0);
+    LAB_CHECK(lab_postgres_shutdown(&m.postgres, 0));
+    CHECK(redlock_until_voters(c, MEMBERS - 1));
+    return c;
+}
+
+TEST(mixed_quorum, postgres_that_syncs_votes_at_once_after_a_crash)
+{
+    hf_client *c = crash_begin(syncs);
+    LAB_CHECK(lab_postgres_restart(&m.postgres));
+    CHECK(redlock_until_voters(c, MEMBERS));
+    CHECK_INT(redlock_node(c, POSTGRES).quarantine_left_ms, 0);
+}
+
+TEST(mixed_quorum, postgres_that_does_not_sync_sits_out_after_a_crash)
+{
+    hf_client *c = crash_begin(NULL);
+    LAB_CHECK(lab_postgres_restart(&m.postgres));
+    does_not_vote_yet(c, POSTGRES);
+}
+
+/* As after a restore, or if a standby takes its place: it goes on from another
+ * timeline, and may lack what was answered last. */
+TEST(mixed_quorum, postgres_of_another_timeline_sits_out)
+{
+    char path[192];
+    hf_client *c = crash_begin(syncs);
+    snprintf(path, sizeof path, "%s/data/recovery.signal", m.postgres.dir);
+    FILE *f = fopen(path, "we");
+    CHECK(f != NULL);
+    fclose(f);
+    m.postgres.args = recovers;
+    LAB_CHECK(lab_postgres_restart(&m.postgres));
+    does_not_vote_yet(c, POSTGRES);
+}
