@@ -233,6 +233,9 @@ endif()
 if(NOT HF_BACKEND_sqlite)
   list(FILTER paths EXCLUDE REGEX "/sqlite\\.sh$")
 endif()
+if(NOT HF_BACKEND_postgres)
+  list(FILTER paths EXCLUDE REGEX "/doctor_postgres\\.sh$")
+endif()
 if(HF_SANITIZE)
   # The leak sanitizer cannot look into a set-user-id program, and the thread
   # sanitizer writes files itself.

@@ -16,6 +16,7 @@
 enum keeping keeping_of(const struct hf_probe_node *n)
 {
     char save[64];
+    if (fact_is(n, "engine", "postgres")) return postgres_keeping(n);
     int is_logged = fact_is(n, "aof_enabled", "1");
     int has_save = hf_probe_fact(n, "save", save, sizeof(save)) && save[0];
     if (!hf_probe_fact(n, "aof_enabled", save, sizeof(save)))
@@ -122,21 +123,6 @@ int is_of_cluster(const struct hf_probe_node *n)
            || fact_is(n, "server_mode", "cluster");
 }
 
-/* "6.2.14" is 602. */
-static int version_of(const char *text)
-{
-    int parts[2] = {0, 0}, part = 0;
-    for (; *text && part < 2; text++) {
-        if (*text == '.')
-            part++;
-        else if (*text >= '0' && *text <= '9' && parts[part] < 1000)
-            parts[part] = parts[part] * 10 + (*text - '0');
-        else
-            break;
-    }
-    return parts[0] * 100 + parts[1];
-}
-
 /* A member of a quorum grants nothing to a client that names it alone. */
 static void membership_check(struct doctor *d, int i)
 {
@@ -166,7 +152,7 @@ static void server_check(struct doctor *d, int i)
                     "CONFIG GET is not permitted to this user: how often it "
                     "syncs is not known, and counts as too seldom");
     if (hf_probe_fact(n, "redis_version", version, sizeof(version))
-        && version_of(version) < VERSION_MIN)
+        && version_number(version) < VERSION_MIN)
         finding_add(d, LEVEL_WARN, i, "version",
                     "%s: 6.2 is the oldest that is supported", version);
     membership_check(d, i);
@@ -215,6 +201,8 @@ void node_check(struct doctor *d, int i)
         directory_check(d, i);
     else if (fact_is(n, "engine", "sqlite"))
         database_check(d, i);
+    else if (fact_is(n, "engine", "postgres"))
+        postgres_check(d, i);
     else if (!fact_is(n, "engine", "memory"))
         server_check(d, i);
 }

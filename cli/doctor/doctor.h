@@ -53,6 +53,10 @@ void node_check(struct doctor *d, int i);
 int is_of_cluster(const struct hf_probe_node *n);
 enum keeping keeping_of(const struct hf_probe_node *n);
 
+/* doctor/postgres.c: the same of a PostgreSQL server. */
+void postgres_check(struct doctor *d, int i);
+enum keeping postgres_keeping(const struct hf_probe_node *n);
+
 /* doctor/replica.c: their replicas. */
 /* Which grants and renewals have reached the replicas before the client is
  * answered. */

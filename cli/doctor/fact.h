@@ -13,5 +13,9 @@ int64_t fact_number(const struct hf_probe_node *n, const char *name,
                     int64_t otherwise);
 /* 1 if the fact is this text. */
 int fact_is(const struct hf_probe_node *n, const char *name, const char *text);
+/* 1 if the store is of this host, and has no clock but this host's. */
+int is_local(const struct hf_probe_node *n);
+/* "6.2.14" is 602. */
+int version_number(const char *text);
 
 #endif

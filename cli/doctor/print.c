@@ -17,6 +17,10 @@ static void version_text(const struct hf_probe_node *n, char *out, size_t size)
         snprintf(out, size, ", Valkey %s", version);
     else if (hf_probe_fact(n, "redis_version", version, sizeof(version)))
         snprintf(out, size, ", Redis %s", version);
+    else if (fact_is(n, "engine", "postgres")
+             && hf_probe_fact(n, "server_version", version, sizeof(version)))
+        snprintf(out, size, ", PostgreSQL %.*s", (int)strcspn(version, " "),
+                 version);
     else
         out[0] = '\0';
 }
@@ -25,7 +29,9 @@ static const char *role_text(const struct hf_probe_node *n)
 {
     if (is_of_cluster(n)) return ", of a cluster";
     if (fact_is(n, "role", "slave")) return ", replica";
-    return fact_is(n, "role", "master") ? ", primary" : "";
+    return fact_is(n, "role", "master") || fact_is(n, "role", "primary")
+               ? ", primary"
+               : "";
 }
 
 static void member_print(const struct hf_probe_node *n)
@@ -40,13 +46,6 @@ static void member_print(const struct hf_probe_node *n)
     printf(", leases up to %s",
            duration_text(n->max_lease_ms, time, sizeof(time)));
     if (n->durable) printf(", durable");
-}
-
-/* 1 if the store has no clock but this host's. */
-static int is_local(const struct hf_probe_node *n)
-{
-    char engine[32];
-    return hf_probe_fact(n, "engine", engine, sizeof(engine));
 }
 
 static void clock_print(const struct doctor *d, const struct hf_probe_node *n)
@@ -126,8 +125,11 @@ void doctor_print(const struct doctor *d)
                rate_text(hf_probe_drift_ppm(d->probe), drift, sizeof(drift)));
     if (d->answering > 0 && !hf_probe_quorum(d->probe) && fails_over(d))
         printf("By the clocks: while a replica's clock agrees with its "
-               "primary's; holdfast doctor\nredis://REPLICA compares it with "
-               "this host's.\n");
+               "primary's%s.\n",
+               fact_is(hf_probe_node(d->probe, 0), "engine", "postgres")
+                   ? ""
+                   : "; holdfast doctor\nredis://REPLICA compares it with "
+                     "this host's");
     if (d->warnings)
         printf("%d warning%s, marked with !.\n", d->warnings,
                d->warnings == 1 ? "" : "s");

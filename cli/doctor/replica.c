@@ -27,7 +27,8 @@ int fails_over(const struct doctor *d)
     if (d->is_of_sentinel || d->is_of_cluster) return 1;
     for (int i = 0; i < hf_probe_len(d->probe); i++) {
         const struct hf_probe_node *n = hf_probe_node(d->probe, i);
-        if (fact_number(n, "connected_slaves", 0) > 0 || is_of_cluster(n))
+        if (fact_number(n, "connected_slaves", 0) > 0
+            || fact_number(n, "standbys", 0) > 0 || is_of_cluster(n))
             return 1;
     }
     return 0;

@@ -3,24 +3,10 @@
 # paused.
 . "$(dirname "$0")/lib.sh"
 . "$(dirname "$0")/part/guard_sql.sh"
-for bin in /usr/lib/postgresql/*/bin; do PATH=$PATH:$bin; done
-need_program initdb
-need_program psql
+. "$(dirname "$0")/part/postgres.sh"
 
 dialect=postgres
-data_directory pg postgres
-(as_user postgres "$(command -v initdb)" -D "$dir/pg/data" -U postgres \
-    -A trust --no-sync) >"$dir/initdb.log" 2>&1 || cat "$dir/initdb.log"
-(as_user postgres "$(command -v postgres)" -D "$dir/pg/data" \
-    -c listen_addresses= -c unix_socket_directories="$dir/pg" \
-    -c fsync=off) >"$dir/pg.log" 2>&1 &
-started $!
-chmod 755 "$dir/pg"
-sql() {
-    psql -X -q -A -t -v ON_ERROR_STOP=1 -h "$dir/pg" -U postgres postgres
-}
-is_up() { echo 'SELECT 1' | sql; }
-wait_for "the server is up" is_up
+postgres_start
 
 call() {
     echo "PREPARE hf AS $("$HOLDFAST" guard sql postgres "$1")"

@@ -15,7 +15,7 @@
 #include "backend/postgres/statement.h"
 #include "backend/postgres/watch.h"
 
-#define FACTS_MAX 512
+#define FACTS_MAX 1280 /* 16 lines: a name and up to 50 bytes */
 #define IDENTITY_TIMELINE "pg-%lld-" /* then the start of the server */
 
 /* ---- out ---- */
@@ -120,7 +120,10 @@ static int step_send(struct backend_conn *c, struct sql_job *job)
     case SQL_UNWATCH:
         return hf__postgres_watch_send(c, job);
     case SQL_FACTS:
-        return hf__postgres_job_send(c, job, STATEMENT_FACTS, &none);
+        return hf__postgres_job_send(
+            c, job,
+            job->req->flags & REQ_BRIEF ? STATEMENT_CLOCK : STATEMENT_FACTS,
+            &none);
     }
     return 0;
 }
@@ -251,21 +254,34 @@ static void boot_answer(struct backend_conn *c, struct sql_job *job,
     hf__sql_answer_boot(job, &boot);
 }
 
+/* The columns of STATEMENT_FACTS behind the clock. */
+static const char *const fact_names[] = {"server_version",
+                                         "fsync",
+                                         "full_page_writes",
+                                         "synchronous_commit",
+                                         "synchronous_commit_default",
+                                         "synchronous_standby_names",
+                                         "standbys",
+                                         "isolation_default",
+                                         "max_connections",
+                                         "reserved_connections",
+                                         "connections",
+                                         "database",
+                                         "search_path",
+                                         "rows_about"};
+#define FACT_NAMES_LEN (int)(sizeof fact_names / sizeof *fact_names)
+
+/* A standby is refused when it is met, so this is none. */
 static void facts_answer(struct sql_job *job, const PGresult *result)
 {
-    static const char *const names[] = {NULL,
-                                        "server_version",
-                                        "fsync",
-                                        "synchronous_commit",
-                                        "full_page_writes",
-                                        "database",
-                                        "search_path",
-                                        "rows"};
     char lines[FACTS_MAX] = "";
     size_t len = 0;
-    for (int i = 1; i < PQnfields(result) && len < sizeof lines; i++)
-        len += (size_t)snprintf(lines + len, sizeof lines - len, "%s:%.60s\n",
-                                names[i], PQgetvalue(result, 0, i));
+    if (PQnfields(result) == FACT_NAMES_LEN + 1)
+        len = (size_t)snprintf(lines, sizeof lines,
+                               "engine:postgres\nrole:primary\n");
+    for (int i = 0; len > 0 && i < FACT_NAMES_LEN; i++)
+        len += (size_t)snprintf(lines + len, sizeof lines - len, "%s:%.50s\n",
+                                fact_names[i], PQgetvalue(result, 0, i + 1));
     hf__sql_answer_facts(job, lines,
                          hf__postgres_row_number(result, 0, COLUMN_CLOCK));
 }

@@ -136,6 +136,23 @@ static const char release_sql[] =
     " l.flags, l.info, l.state FROM t LEFT JOIN u ON true LEFT JOIN n ON true"
     " LEFT JOIN holdfast_lock l ON l.name = $1::bytea AND u.counter IS NULL";
 
+/* Named in job.c, in this order.  What the session was given by the greeting
+ * hides what the server has: that is in pg_settings. */
+#define SETTING(name)                                                          \
+    "(SELECT reset_val FROM pg_settings WHERE name = '" name "')"
+static const char facts_sql[] =
+    "WITH " CLOCK " SELECT t.now, current_setting('server_version'),"
+    " current_setting('fsync'), current_setting('full_page_writes'),"
+    " current_setting('synchronous_commit')," SETTING(
+        "synchronous_commit") ", current_setting('synchronous_standby_names'),"
+                              " (SELECT count(*) FROM pg_stat_replication)::text," SETTING(
+                                  "default_transaction_isolation") ", current_setting('max_connections'),"
+                                                                   " current_setting('superuser_reserved_connections'),"
+                                                                   " (SELECT sum(numbackends) FROM pg_stat_database)::text,"
+                                                                   " current_database()::text, current_schema()::text,"
+                                                                   " (SELECT greatest(reltuples, 0)::bigint FROM pg_class"
+                                                                   " WHERE oid = to_regclass('holdfast_lock'))::text FROM t";
+
 const struct statement_text hf__postgres_statements[STATEMENTS_LEN] = {
     [STATEMENT_READ] = {"hf_read", "WITH " CLOCK
                                    " SELECT t.now, 0::bigint, 0::bigint, " ROW
@@ -178,14 +195,8 @@ const struct statement_text hf__postgres_statements[STATEMENTS_LEN] = {
          " RETURNING 1 AS done) SELECT t.now,"
          " coalesce(u.done, i.done, 0)::bigint, 0::bigint, " MARKER
          " FROM t LEFT JOIN u ON true LEFT JOIN i ON true"},
-    [STATEMENT_FACTS] =
-        {"hf_facts",
-         "WITH " CLOCK " SELECT t.now,"
-         " current_setting('server_version'), current_setting('fsync'),"
-         " current_setting('synchronous_commit'),"
-         " current_setting('full_page_writes'), current_database()::text,"
-         " current_schema()::text, (SELECT count(*) FROM holdfast_lock)::text"
-         " FROM t"},
+    [STATEMENT_CLOCK] = {"hf_clock", "WITH " CLOCK " SELECT t.now FROM t"},
+    [STATEMENT_FACTS] = {"hf_facts", facts_sql},
     /* $1 name: somebody waits there. */
     [STATEMENT_MARK] = {"hf_mark",
                         "WITH " CLOCK

@@ -6,6 +6,8 @@
 #   call NAME R [T]    SQL that runs that statement for resource R and token T
 #   unguard            SQL that takes the constraint away
 
+. "$tests/part/server.sh"
+
 # One transaction of a holder: the guard first, then its own write.
 holder_write() { # STATEMENT TOKEN TEXT
     { echo 'BEGIN;'
@@ -132,21 +134,4 @@ guard_sql_altered() {
     check "nothing" said_is twenty
     check "the error names the table" \
         grep -q holdfast_guard "$dir/out" "$dir/err"
-}
-
-
-# as_user USER COMMAND...: database servers refuse to run as root.
-as_user() {
-    user=$1
-    shift
-    if [ "$(id -u)" -eq 0 ]; then
-        set -- setpriv --reuid="$user" --regid="$user" --clear-groups "$@"
-    fi
-    exec "$@"
-}
-# data_directory NAME USER: in $dir, for the server alone.
-data_directory() {
-    chmod 755 "$dir"
-    mkdir -m 700 "$dir/$1"
-    [ "$(id -u)" -ne 0 ] || chown "$2" "$dir/$1"
 }
