@@ -3,7 +3,8 @@
  *
  * A standby, a pooler and a server that takes no writes are refused when they
  * are met, with a sentence that the doctor shows.  One rule: a failover is
- * promised nothing, for which standby will be promoted cannot be seen from here.
+ * promised nothing but the fence, for which standby will be promoted cannot be
+ * seen from here.
  */
 #include "doctor/doctor.h"
 #include "doctor/fact.h"
@@ -116,10 +117,23 @@ static void server_check(struct doctor *d, int i)
                     isolation);
 }
 
+/* Nothing of a session's lock is on a disk or on a standby. */
+static void session_check(struct doctor *d, int i)
+{
+    finding_add(d, LEVEL_NOTE, i, "server",
+                "session=on: a lock ends with its connection, and has no "
+                "fence: a resource cannot refuse a holder that has lost it");
+}
+
 void postgres_check(struct doctor *d, int i)
 {
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
     server_check(d, i);
     connections_check(d, i);
+    if (fact_is(n, "session", "on")) {
+        session_check(d, i);
+        return;
+    }
     standbys_check(d, i);
     disk_check(d, i);
 }

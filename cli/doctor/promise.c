@@ -58,6 +58,24 @@ static int database_promises(const struct doctor *d, struct promise *out)
     return n;
 }
 
+/* A lock of the connection: it ends with it, and nothing of it is stored. */
+static int session_promises(struct promise *out)
+{
+    int n = 0;
+    promise_add(
+        out, &n, "client crashes", yes, no,
+        "at once; if its host does: when the server ends the connection");
+    promise_add(out, &n, "client pauses", yes, no,
+                "when it goes on or is ended");
+    promise_add(out, &n, "client is cut off", "no, LOST soon", no,
+                "when the server ends the connection");
+    promise_add(out, &n, "server crashes", "no, LOST soon", no,
+                "when it is up again");
+    promise_add(out, &n, "failover", "no, LOST soon", no, "at once");
+    promise_add(out, &n, "clock jumps", yes, no, "as before");
+    return n;
+}
+
 static int memory_promises(struct promise *out)
 {
     int n = 0;
@@ -176,5 +194,7 @@ int promises_make(const struct doctor *d, struct promise out[PROMISES_MAX])
         return memory_promises(out);
     if (fact_is(hf_probe_node(d->probe, 0), "engine", "sqlite"))
         return database_promises(d, out);
+    if (fact_is(hf_probe_node(d->probe, 0), "session", "on"))
+        return session_promises(out);
     return server_promises(d, out);
 }

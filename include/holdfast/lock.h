@@ -198,7 +198,8 @@ struct hf_info {
     char host[HF_HOST_MAX];   /* host of the owner; "" if unknown */
     char label[HF_LABEL_MAX]; /* label of the owner's client; "" if unknown */
     /* The layout in which the lock is stored: "holdfast", "redisson", "string"
-     * (redsync, redis-py, node-redlock and other SET NX PX libraries), "flock";
+     * (redsync, redis-py, node-redlock and other SET NX PX libraries), "flock",
+     * "advisory" (a session of PostgreSQL);
      * "" if there is no lock. */
     char layout[HF_LAYOUT_MAX];
     int guarantee;     /* enum hf_guarantee: LOCAL if the store could not be

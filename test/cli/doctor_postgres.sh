@@ -28,6 +28,10 @@ check 'the drift budget is told' out_has 'Clocks may run 1.0 % apart'
 expect 0 'as JSON' doctor --json "$postgres_url"
 check 'its facts' out_has '"engine":"postgres".*"fsync":"on"'
 check 'a promise' out_has '^{"when":"server crashes","exclusion":"yes"'
+expect 0 'locks of a session' doctor "$postgres_url&session=on"
+check 'end with it' out_has 'server .*session=on: a lock ends with its connection'
+check 'and have no fence' out_has '^client crashes *yes *no '
+refute 'their disk does not count' out_has '^. disk '
 postgres_stop
 
 # ---- as it should not be ----

@@ -158,10 +158,10 @@ TEST(reentrancy, watchdog_wins_over_a_fixed_lease)
     CHECK_INT(hf_hold_release(inner, NULL), HF_OK);
 }
 
-/* A detached hold is a record with an end, on every store. */
+/* A detached hold is a record with an end, on every store that has them. */
 TEST(reentrancy, of_a_detached_hold_keeps_its_end_truthful)
 {
-    rig_begin();
+    if (!rig_begin_with(HF_CAP_DETACHED)) return;
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
     struct hf_acquire_options o = rig_options(0, 400, HF_ACQUIRE_DETACHED);

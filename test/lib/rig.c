@@ -126,6 +126,15 @@ static void redlock_make(void)
     quorum_init();
 }
 
+/* "postgres" or "postgres-session". */
+static void postgres_make(const char *kind)
+{
+    rig_postgres_fresh(rig.url, sizeof rig.url);
+    size_t len = strlen(rig.url);
+    if (!strcmp(kind, "postgres-session"))
+        snprintf(rig.url + len, sizeof rig.url - len, "?session=on");
+}
+
 void rig_begin_at(const char *url)
 {
     CHECK(!rig.is_open);
@@ -149,8 +158,8 @@ void rig_begin_on(const char *kind)
         cluster_rig_fresh(rig.url, sizeof rig.url);
     else if (!strcmp(kind, "redlock-acl"))
         redlock_make();
-    else if (!strcmp(kind, "postgres"))
-        rig_postgres_fresh(rig.url, sizeof rig.url);
+    else if (!strncmp(kind, "postgres", 8))
+        postgres_make(kind);
     else if (!strncmp(kind, "redis", 5))
         redis_make(kind);
     else if (!strncmp(kind, "quorum", 6))

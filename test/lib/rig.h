@@ -28,7 +28,8 @@
  * three with such a user on each;
  * "sentinel" is redis behind a Sentinel; "quorum:" is one over three memory
  * stores, "cluster" a Redis Cluster of three masters, "sqlite" a file of
- * SQLite, "postgres" a PostgreSQL server).  Also arms the alarm
+ * SQLite, "postgres" a PostgreSQL server, "postgres-session" the same with
+ * session=on).  Also arms the alarm
  * that ends a hanging test. */
 void rig_begin(void);
 

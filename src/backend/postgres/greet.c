@@ -7,9 +7,12 @@
 #include "backend/postgres/error.h"
 #include "backend/postgres/params.h"
 #include "backend/postgres/postgres.h"
+#include "backend/postgres/session.h"
 #include "backend/postgres/statement.h"
 #include "backend/postgres/watch.h"
 
+/* Without tables there is nothing to ask. */
+#define ASK_NOTHING "SELECT '" SQL_SCHEMA_TEXT "'::text"
 #define ASK_SCHEMA "SELECT value FROM holdfast_meta WHERE key = 'schema'"
 
 /* Columns of the greeting. */
@@ -73,6 +76,11 @@ int hf__postgres_greet(struct link *l)
 {
     if (PQsetnonblocking(l->pg, 1) != 0 || !PQenterPipelineMode(l->pg))
         return -1;
+    if (l->c->session)
+        return facts_ask(l) || hf__session_greet(l)
+                       || say(l, ASK_NOTHING, FLIGHT_GREET_LAST)
+                   ? -1
+                   : 0;
     return facts_ask(l) || tables_make(l)
                    || hf__postgres_flight_prepare(l, STATEMENT_READ)
                    || say(l, ASK_SCHEMA, FLIGHT_GREET_LAST)
@@ -125,7 +133,8 @@ static void link_is_up(struct link *l)
     int up = is_other(l) ? LINK_IS_OTHER : LINK_IS_UP;
     hf__postgres_watch_up(c);
     if (l->state != LINK_UP) return;
-    c->env->link(c->env, up, l->node_us, NULL);
+    c->env->link(c->env, up, c->session ? hf__session_now_us(c) : l->node_us,
+                 NULL);
 }
 
 static void schema_check(struct link *l, const PGresult *result)

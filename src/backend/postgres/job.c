@@ -12,6 +12,7 @@
 #include "backend/postgres/fast.h"
 #include "backend/postgres/params.h"
 #include "backend/postgres/row.h"
+#include "backend/postgres/session.h"
 #include "backend/postgres/statement.h"
 #include "backend/postgres/watch.h"
 
@@ -272,13 +273,15 @@ static const char *const fact_names[] = {"server_version",
 #define FACT_NAMES_LEN (int)(sizeof fact_names / sizeof *fact_names)
 
 /* A standby is refused when it is met, so this is none. */
-static void facts_answer(struct sql_job *job, const PGresult *result)
+static void facts_answer(const struct backend_conn *c, struct sql_job *job,
+                         const PGresult *result)
 {
     char lines[FACTS_MAX] = "";
     size_t len = 0;
     if (PQnfields(result) == FACT_NAMES_LEN + 1)
         len = (size_t)snprintf(lines, sizeof lines,
-                               "engine:postgres\nrole:primary\n");
+                               "engine:postgres\nrole:primary\nsession:%s\n",
+                               c->session ? "on" : "off");
     for (int i = 0; len > 0 && i < FACT_NAMES_LEN; i++)
         len += (size_t)snprintf(lines + len, sizeof lines - len, "%s:%.50s\n",
                                 fact_names[i], PQgetvalue(result, 0, i + 1));
@@ -289,6 +292,10 @@ static void facts_answer(struct sql_job *job, const PGresult *result)
 static void result_answer(struct backend_conn *c, struct sql_job *job,
                           const PGresult *result, int at)
 {
+    if (c->session && job->step != SQL_FACTS) {
+        hf__session_answer(c, job, result);
+        return;
+    }
     switch (job->step) {
     case SQL_IDLE:
         break;
@@ -314,7 +321,7 @@ static void result_answer(struct backend_conn *c, struct sql_job *job,
         hf__sql_answer_done(job, 0);
         break;
     case SQL_FACTS:
-        facts_answer(job, result);
+        facts_answer(c, job, result);
         break;
     }
 }
@@ -335,7 +342,10 @@ static void error_answer(struct backend_conn *c, const struct flight *f,
 {
     char text[HF_ERROR_TEXT_MAX];
     int status = hf__postgres_error(f->result, text);
-    if (job->req->deadline_us > c->env->now(c->env) && is_tried_again(job, f))
+    if (c->session && hf__session_failed(c, job, status, text))
+        return; /* with the link */
+    if (!c->session && job->req->deadline_us > c->env->now(c->env)
+        && is_tried_again(job, f))
         hf__sql_job_again(job);
     else
         hf__sql_refuse(job, status, text);

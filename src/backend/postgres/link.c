@@ -18,6 +18,7 @@
 
 #include "backend/postgres/error.h"
 #include "backend/postgres/postgres.h"
+#include "backend/postgres/session.h"
 #include "backend/postgres/watch.h"
 #include "base/error.h"
 
@@ -85,6 +86,10 @@ static void down_tell(struct link *l)
     size_t where = strlen(c->endpoint) + 2;
     retry_plan(l);
     hf__postgres_queue_drop(c);
+    /* Its holders must not wait for the next connection to learn that their
+     * locks are gone: they ask at once, and the rows answer. */
+    if (c->session && hf__session_forget(c))
+        c->env->link(c->env, LINK_IS_OTHER, hf__session_now_us(c), NULL);
     c->env->link(c->env, LINK_IS_DOWN, 0, &l->err);
     hf__sql_core_lost(c->core, l->err.status, l->err.text + where);
 }

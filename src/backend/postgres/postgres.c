@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "backend/postgres/job.h"
+#include "backend/postgres/session.h"
 #include "backend/postgres/statement.h"
 #include "base/error.h"
 #include "base/math.h"
@@ -84,6 +85,7 @@ static int deadlines_run(struct backend_conn *c, int64_t now)
 static void timer_set(struct backend_conn *c)
 {
     int64_t due = min64(c->link.due_us, hf__sql_core_deadline_us(c->core));
+    due = min64(due, hf__session_due_us(c));
     if (due == c->timer_us) return;
     c->timer_us = due;
     c->env->timer(c->env, due);
@@ -98,7 +100,7 @@ static void let_out(struct backend_conn *c)
         hf__sql_core_flush(c->core);
         if (c->queue.first) hf__postgres_link_check(&c->link);
         if (c->queue.first && c->link.state == LINK_UP)
-            hf__postgres_jobs_send(c);
+            (c->session ? hf__session_jobs_send : hf__postgres_jobs_send)(c);
         hf__postgres_link_write(&c->link);
     } while (c->flush_wanted);
     timer_set(c);
@@ -140,6 +142,7 @@ static int timers_run(struct backend_conn *c)
     int64_t now = c->env->now(c->env);
     c->timer_us = TIME_NEVER;
     int done = deadlines_run(c, now);
+    done |= hf__session_expire(c);
     return done | hf__postgres_link_timer(&c->link, now);
 }
 
@@ -162,6 +165,7 @@ static int postgres_process(struct backend_conn *c, int fd, unsigned ready)
 static void conn_free(struct backend_conn *c)
 {
     hf__postgres_link_close(&c->link);
+    hf__session_free(c);
     hf__postgres_url_free(c);
     hf__free(c->env->alloc, c);
 }
@@ -176,11 +180,13 @@ static int postgres_open(struct backend_env *env, const struct url *url,
     hf__postgres_link_init(&c->link, c);
     int status = hf__postgres_url_read(c, url, err);
     if (status == HF_OK) {
-        c->core = hf__sql_core_open(env, c, &driver, c->endpoint);
-        if (!c->core)
+        c->core = hf__sql_core_open(
+            env, c, c->is_session ? &hf__session_driver : &driver, c->endpoint);
+        if (!c->core || (c->is_session && hf__session_open(c) != 0))
             status = hf__error_set(err, HF_NOMEM, "postgres: out of memory");
     }
     if (status != HF_OK) {
+        if (c->core) hf__sql_core_close(c->core);
         conn_free(c);
         return status;
     }
@@ -208,13 +214,21 @@ static void postgres_forked(struct backend_conn *c)
     c->link.fd = -1;
 }
 
+#define ROW_CAPS                                                               \
+    (HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH              \
+     | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE               \
+     | HF_CAP_GUARD | HF_CAP_RW | HF_CAP_QUEUE | HF_CAP_PERMIT | HF_CAP_TALLY)
+
+static unsigned postgres_caps(const struct backend_conn *c)
+{
+    return c->session ? SESSION_CAPS : ROW_CAPS;
+}
+
 static const struct backend postgres_backend = {
     .abi = BACKEND_ABI,
     .scheme = "postgres postgresql",
-    .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
-            | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE
-            | HF_CAP_GUARD | HF_CAP_RW | HF_CAP_QUEUE | HF_CAP_PERMIT
-            | HF_CAP_TALLY,
+    .caps = ROW_CAPS,
+    .conn_caps = postgres_caps,
     .options = POSTGRES_OPTIONS,
     .open = postgres_open,
     .submit = postgres_submit,

@@ -17,8 +17,8 @@
 
 #define POSTGRES_PORT 5432
 #define POSTGRES_OPTIONS                                                       \
-    "schema search_path socket password_file tls tls_ca tls_cert tls_key "     \
-    "tls_key_password_file tls_name tls_verify"
+    "schema search_path session socket password_file tls tls_ca tls_cert "     \
+    "tls_key tls_key_password_file tls_name tls_verify"
 #define ENDPOINT_MAX 160 /* "postgres://host:port/database", cut if longer */
 
 /* What a URL says about TLS; NULL and 0 if it says nothing. */
@@ -51,13 +51,15 @@ struct backend_conn {
     struct postgres_tls tls;
     int port;
     int creates;       /* schema=create */
+    int is_session;    /* session=on */
     int file_was_told; /* that others may read the password file */
 
     int busy; /* inside process(): flush() waits for its end */
     int flush_wanted;
     struct link link;
     struct job_list queue;
-    int64_t timer_us; /* what env->timer() was told */
+    struct session *session; /* session=on; NULL: locks are rows */
+    int64_t timer_us;        /* what env->timer() was told */
 };
 
 void hf__postgres_queue_push(struct backend_conn *c, struct sql_job *job);

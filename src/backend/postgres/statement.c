@@ -136,22 +136,53 @@ static const char release_sql[] =
     " l.flags, l.info, l.state FROM t LEFT JOIN u ON true LEFT JOIN n ON true"
     " LEFT JOIN holdfast_lock l ON l.name = $1::bytea AND u.counter IS NULL";
 
+/* session=on.  A lock is the advisory lock of its name; waiters share one with
+ * another key. */
+#define LOCK_KEY "hashtextextended($1::text, 0)"
+#define WAIT_KEY "hashtextextended($1::text, 1)"
+
+/* $1 name, $2 channel (null: hushed), $3 payload.  Extra: does anybody wait?
+ * The lock is free before that is asked: a waiter shares its key first, and
+ * looks at the lock then. */
+static const char session_unlock_sql[] =
+    "WITH " CLOCK ", u AS MATERIALIZED (SELECT pg_advisory_unlock(" LOCK_KEY
+    ") AS done), w AS MATERIALIZED (SELECT u.done, CASE WHEN u.done THEN"
+    " NOT pg_try_advisory_xact_lock(" WAIT_KEY ") ELSE false END AS waits"
+    " FROM u) SELECT t.now, w.done::int::bigint, w.waits::int::bigint,"
+    " CASE WHEN w.waits AND $2::text IS NOT NULL"
+    " THEN length(pg_notify($2::text, $3::text)::text)::bigint END FROM t, w";
+
+/* $1 name.  The server's process that has it, its client, its application. */
+static const char session_look_sql[] =
+    "WITH " CLOCK ", k AS (SELECT " LOCK_KEY " AS key) SELECT t.now,"
+    " l.pid::bigint, coalesce(host(a.client_addr), ''),"
+    " coalesce(a.application_name, '') FROM t CROSS JOIN k"
+    " LEFT JOIN pg_locks l ON l.locktype = 'advisory' AND l.granted"
+    " AND l.objsubid = 1 AND l.database = (SELECT oid FROM pg_database"
+    " WHERE datname = current_database())"
+    " AND l.classid::bigint = (k.key >> 32) & 4294967295"
+    " AND l.objid::bigint = k.key & 4294967295"
+    " LEFT JOIN pg_stat_activity a ON a.pid = l.pid LIMIT 1";
+
 /* Named in job.c, in this order.  What the session was given by the greeting
  * hides what the server has: that is in pg_settings. */
-#define SETTING(name)                                                          \
-    "(SELECT reset_val FROM pg_settings WHERE name = '" name "')"
+#define COMMIT_DEFAULT                                                         \
+    "(SELECT reset_val FROM pg_settings WHERE name = 'synchronous_commit')"
+#define ISOLATION_DEFAULT                                                      \
+    "(SELECT reset_val FROM pg_settings"                                       \
+    " WHERE name = 'default_transaction_isolation')"
 static const char facts_sql[] =
     "WITH " CLOCK " SELECT t.now, current_setting('server_version'),"
     " current_setting('fsync'), current_setting('full_page_writes'),"
-    " current_setting('synchronous_commit')," SETTING(
-        "synchronous_commit") ", current_setting('synchronous_standby_names'),"
-                              " (SELECT count(*) FROM pg_stat_replication)::text," SETTING(
-                                  "default_transaction_isolation") ", current_setting('max_connections'),"
-                                                                   " current_setting('superuser_reserved_connections'),"
-                                                                   " (SELECT sum(numbackends) FROM pg_stat_database)::text,"
-                                                                   " current_database()::text, current_schema()::text,"
-                                                                   " (SELECT greatest(reltuples, 0)::bigint FROM pg_class"
-                                                                   " WHERE oid = to_regclass('holdfast_lock'))::text FROM t";
+    " current_setting('synchronous_commit'), " COMMIT_DEFAULT ","
+    " current_setting('synchronous_standby_names'),"
+    " (SELECT count(*) FROM pg_stat_replication)::text, " ISOLATION_DEFAULT ","
+    " current_setting('max_connections'),"
+    " current_setting('superuser_reserved_connections'),"
+    " (SELECT sum(numbackends) FROM pg_stat_database)::text,"
+    " current_database()::text, current_schema()::text,"
+    " (SELECT greatest(reltuples, 0)::bigint FROM pg_class"
+    " WHERE oid = to_regclass('holdfast_lock'))::text FROM t";
 
 const struct statement_text hf__postgres_statements[STATEMENTS_LEN] = {
     [STATEMENT_READ] = {"hf_read", "WITH " CLOCK
@@ -203,6 +234,20 @@ const struct statement_text hf__postgres_statements[STATEMENTS_LEN] = {
                         ", u AS (UPDATE holdfast_lock SET waits_us = t.now"
                         " FROM t WHERE name = $1::bytea RETURNING 1)"
                         " SELECT t.now, (SELECT count(*) FROM u) FROM t"},
+    [STATEMENT_SESSION_TRY] = {"hf_session_try",
+                               "WITH " CLOCK " SELECT t.now,"
+                               " pg_try_advisory_lock(" LOCK_KEY
+                               ")::int::bigint FROM t"},
+    [STATEMENT_SESSION_UNLOCK] = {"hf_session_unlock", session_unlock_sql},
+    [STATEMENT_SESSION_LOOK] = {"hf_session_look", session_look_sql},
+    [STATEMENT_SESSION_WATCH] = {"hf_session_watch",
+                                 "WITH " CLOCK " SELECT t.now,"
+                                 " pg_try_advisory_lock_shared(" WAIT_KEY
+                                 ")::int::bigint FROM t"},
+    [STATEMENT_SESSION_UNWATCH] = {"hf_session_unwatch",
+                                   "WITH " CLOCK " SELECT t.now,"
+                                   " pg_advisory_unlock_shared(" WAIT_KEY
+                                   ")::int::bigint FROM t"},
 };
 
 /* Tables are found by their index, whatever the statistics say: a plan that is

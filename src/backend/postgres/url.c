@@ -156,6 +156,11 @@ static int schema_read(struct backend_conn *c, const struct url *url,
 {
     const char *text = hf__url_option(url, "schema");
     c->creates = text && !strcmp(text, "create");
+    int status = switch_read(url, "session", 0, &c->is_session, err);
+    if (status != HF_OK) return status;
+    if (c->is_session && text)
+        return hf__error_set(err, HF_INVALID,
+                             "url: schema: session=on needs no tables");
     if (!text || c->creates) return HF_OK;
     return hf__error_set(err, HF_INVALID,
                          "url: schema: \"%.40s\" is not create; search_path= "

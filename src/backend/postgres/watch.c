@@ -15,6 +15,7 @@
 #include "backend/postgres/error.h"
 #include "backend/postgres/job.h"
 #include "backend/postgres/params.h"
+#include "backend/postgres/session.h"
 #include "backend/postgres/statement.h"
 #include "base/math.h"
 
@@ -51,6 +52,12 @@ static size_t hex_read(const char *from, size_t digits, char out[NAME_LEN_MAX])
         out[i / 2] = (char)byte;
     }
     return digits / 2;
+}
+
+void hf__postgres_watch_name(const char *name, size_t name_len,
+                             char out[PAYLOAD_MAX])
+{
+    hex_write(out, name, name_len);
 }
 
 void hf__postgres_watch_payload(const struct sql_job *job,
@@ -121,19 +128,43 @@ static int listen_say(struct backend_conn *c, const char *verb,
     return -1;
 }
 
-static void mark_params(struct params *p, const char *name, size_t name_len)
+/* The name, as the statement that marks it takes it. */
+static void mark_params(const struct backend_conn *c, struct params *p,
+                        const char *name, size_t name_len,
+                        char key[KEY_TEXT_MAX])
 {
     p->len = 0;
-    hf__postgres_params_bytes(p, name, name_len);
+    if (c->session)
+        hf__session_name_put(p, name, name_len, key);
+    else
+        hf__postgres_params_bytes(p, name, name_len);
+}
+
+static int mark_of(const struct backend_conn *c)
+{
+    return c->session ? STATEMENT_SESSION_WATCH : STATEMENT_MARK;
 }
 
 /* For a waiter that is to look again then. */
 static int mark_say(struct backend_conn *c, const char *name, size_t name_len)
 {
     struct params p;
-    mark_params(&p, name, name_len);
-    if (hf__postgres_flight_send(&c->link, STATEMENT_MARK, &p) == 0
+    char key[KEY_TEXT_MAX];
+    mark_params(c, &p, name, name_len, key);
+    if (hf__postgres_flight_send(&c->link, mark_of(c), &p) == 0
         && hf__postgres_flight_add_named(&c->link, FLIGHT_MARK, name, name_len))
+        return 0;
+    hf__postgres_link_fail(&c->link, HF_UNAVAILABLE, "watch: not sent");
+    return -1;
+}
+
+static int unmark_say(struct backend_conn *c, const struct request *req)
+{
+    struct params p;
+    char key[KEY_TEXT_MAX];
+    mark_params(c, &p, req->name, req->name_len, key);
+    if (hf__postgres_flight_send(&c->link, STATEMENT_SESSION_UNWATCH, &p) == 0
+        && hf__postgres_flight_add(&c->link, FLIGHT_GREET, NULL, 0))
         return 0;
     hf__postgres_link_fail(&c->link, HF_UNAVAILABLE, "watch: not sent");
     return -1;
@@ -142,13 +173,16 @@ static int mark_say(struct backend_conn *c, const char *name, size_t name_len)
 int hf__postgres_watch_send(struct backend_conn *c, struct sql_job *job)
 {
     struct params p;
+    char key[KEY_TEXT_MAX];
     const struct request *req = job->req;
+    if (job->step == SQL_UNWATCH && c->session && unmark_say(c, req) != 0)
+        return -1;
     /* Two names of one channel, which will not be met, would poll then. */
     if (job->step == SQL_UNWATCH)
         return listen_say(c, "UNLISTEN", req->name, req->name_len, job);
     if (listen_say(c, "LISTEN", req->name, req->name_len, NULL) != 0) return -1;
-    mark_params(&p, req->name, req->name_len);
-    return hf__postgres_job_send(c, job, STATEMENT_MARK, &p);
+    mark_params(c, &p, req->name, req->name_len, key);
+    return hf__postgres_job_send(c, job, mark_of(c), &p);
 }
 
 void hf__postgres_watch_up(struct backend_conn *c)

@@ -12,6 +12,10 @@
 void hf__postgres_watch_channel(const char *name, size_t name_len,
                                 char out[CHANNEL_MAX]);
 
+/* The name, as it is said there. */
+void hf__postgres_watch_name(const char *name, size_t name_len,
+                             char out[PAYLOAD_MAX]);
+
 /* What is said there of the job's name. */
 void hf__postgres_watch_payload(const struct sql_job *job,
                                 char out[PAYLOAD_MAX]);

@@ -44,11 +44,18 @@ static void job_free(struct sql_job *job)
     core->spare = job;
 }
 
+static void fence_hide(struct reply *rep)
+{
+    rep->fence = rep->counter = 0;
+    if (rep->info) rep->info->fence = 0;
+}
+
 /* The engine may use the job's memory for its next request, so the job stays
  * until the answer was taken. */
 static void job_end(struct sql_job *job)
 {
     struct sql_core *core = job->core;
+    if (core->driver->flags & SQL_NO_FENCE) fence_hide(&job->reply);
     core->env->reply(core->env, job->req, &job->reply);
     job_free(job);
 }

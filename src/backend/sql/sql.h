@@ -202,6 +202,7 @@ struct sql_job {
 /* ---- the driver --------------------------------------------------------- */
 
 #define SQL_HAS_FAST 1u
+#define SQL_NO_FENCE 2u /* numbers are not kept: no token is told */
 
 struct sql_driver {
     const char *engine; /* "sqlite": in FACTS */
