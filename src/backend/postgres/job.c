@@ -16,7 +16,7 @@
 #include "backend/postgres/statement.h"
 #include "backend/postgres/watch.h"
 
-#define FACTS_MAX 1280 /* 16 lines: a name and up to 50 bytes */
+#define FACTS_MAX 1280               /* 16 lines: a name and up to 50 bytes */
 #define IDENTITY_TIMELINE "pg-%lld-" /* then the start of the server */
 
 /* ---- out ---- */
