@@ -2,8 +2,6 @@
 # doctor_postgres.sh: holdfast doctor on a PostgreSQL server: as it comes, as it
 # should not be, and where it cannot be used.
 . "$(dirname "$0")/lib.sh"
-HOLDFAST_MODULE_PATH=$(dirname "$HOLDFAST")/module
-export HOLDFAST_MODULE_PATH
 "$HOLDFAST" version | grep -q '^backends:.* postgres' ||
     skip 'this build is without PostgreSQL'
 . "$(dirname "$0")/part/postgres.sh"

@@ -17,7 +17,8 @@ test_server=$(dirname "$HOLDFAST")/test/test-server
 dir=$(mktemp -d) || exit 1
 HOLDFAST_DIR=$dir/locks
 mkdir "$HOLDFAST_DIR"
-export HOLDFAST HOLDFAST_DIR dir
+HOLDFAST_MODULE_PATH=$(dirname "$HOLDFAST")/module
+export HOLDFAST HOLDFAST_DIR HOLDFAST_MODULE_PATH dir
 passed=0 failed=0 finished=no started_pids=
 
 # started PID: end it when the test ends.

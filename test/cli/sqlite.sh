@@ -1,8 +1,6 @@
 #!/bin/sh
 # sqlite.sh: the command on a file of SQLite, and install-schema.
 . "$(dirname "$0")/lib.sh"
-HOLDFAST_MODULE_PATH=$(dirname "$HOLDFAST")/module
-export HOLDFAST_MODULE_PATH
 "$HOLDFAST" version | grep -q '^backends:.* sqlite' ||
     skip 'this build is without SQLite'
 command -v sqlite3 >/dev/null || skip 'sqlite3 is not installed'

@@ -198,19 +198,31 @@ TEST(latch, closing_the_client_ends_its_waits)
     CHECK_INT(gate_ended(&w), HF_CLOSED);
 }
 
-/* Redisson's defect 18: nobody is woken there. */
-TEST(latch, that_is_deleted_tells_those_who_wait)
+/* Start a wait for a latch that is set, delete the latch, and tell how the wait
+ * has ended. */
+static int deleted_wait(hf_latch *l, hf_latch *other, struct gate_wait *w)
 {
-    static struct gate_wait w;
     int was_set = 0;
-    if (!rig_begin_with(HF_CAP_TALLY)) return;
-    hf_latch *l = rig_latch(rig_client(NULL), "a");
     CHECK_INT(hf_latch_set(l, 5, NULL), HF_OK);
-    gate_wait_latch(&w, rig_latch(rig_client(NULL), "a"), RIG_WAIT_MS, NULL);
+    gate_wait_latch(w, other, RIG_WAIT_MS, NULL);
     rig_pause_ms(100);
     CHECK_INT(hf_latch_delete(l, &was_set, NULL), HF_OK);
     CHECK_INT(was_set, 1);
-    CHECK_INT(gate_ended(&w), HF_LOST);
+    return gate_ended(w);
+}
+
+/* Redisson's defect 18: nobody is woken there.  A wait that begins after the
+ * deletion is over at once, so a busy machine gets further tries. */
+TEST(latch, that_is_deleted_tells_those_who_wait)
+{
+    static struct gate_wait w;
+    int status = HF_OK;
+    if (!rig_begin_with(HF_CAP_TALLY)) return;
+    hf_latch *l = rig_latch(rig_client(NULL), "a");
+    hf_latch *other = rig_latch(rig_client(NULL), "a");
+    for (int i = 0; i < 30 && status == HF_OK; i++)
+        status = deleted_wait(l, other, &w);
+    CHECK_INT(status, HF_LOST);
     CHECK(strstr(w.err.text, "it was deleted while it was waited for"));
 }
 
