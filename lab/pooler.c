@@ -13,7 +13,7 @@
 
 #include "lab/ask.h"
 #include "lab/own.h"
-#include "lab/pguser.h"
+#include "lab/dbuser.h"
 #include "lab/port.h"
 #include "lab/wait.h"
 
@@ -66,7 +66,7 @@ static int pooler_launch(struct lab_pooler *pooler, const char *dir,
     const char *const argv[] = {PROGRAM, "-q", conf, NULL};
     fflush(NULL);
     pooler->pid = fork();
-    if (pooler->pid == 0) lab_pguser_exec(dir, argv, SIGKILL);
+    if (pooler->pid == 0) lab_dbuser_exec(dir, argv, SIGKILL);
     if (pooler->pid > 0 && lab_until(is_there, pooler)) return LAB_OK;
     return lab__fail("pgbouncer: does not answer on port %d", pooler->port);
 }

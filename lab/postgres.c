@@ -18,23 +18,16 @@
 #include "lab/folder.h"
 #include "lab/own.h"
 #include "lab/pgwire.h"
-#include "lab/pguser.h"
+#include "lab/dbuser.h"
 #include "lab/port.h"
 #include "lab/wait.h"
 
 #define ARGS_MAX 60
-#define LOOK_MS 5
+#define PROGRAMS "/usr/lib/postgresql/*/bin/"
 #define STATUS_LINE 8 /* of postmaster.pid */
 #define CHILDREN_MAX 4096
 
 /* ---- life --------------------------------------------------------------- */
-
-static void server_reap(struct lab_postgres *p)
-{
-    if (p->pid <= 0) return;
-    while (waitpid(p->pid, NULL, 0) < 0 && errno == EINTR) continue;
-    p->pid = 0;
-}
 
 /* "Immediate": as in a crash, but it takes its processes and its shared memory
  * with it. */
@@ -43,7 +36,7 @@ static void server_kill(struct lab_postgres *p)
     if (p->pid <= 0) return;
     lab_postgres_resume(p);
     kill(p->pid, SIGQUIT);
-    server_reap(p);
+    lab_dbuser_reap(&p->pid);
 }
 
 static void server_stop(void *arg)
@@ -67,7 +60,8 @@ static _Noreturn void server_exec(const struct lab_postgres *p)
     snprintf(port, sizeof port, "%d", p->port);
     snprintf(socket_dir, sizeof socket_dir, "unix_socket_directories=%s",
              p->dir);
-    lab_pguser_program(program, sizeof program, "postgres");
+    lab_dbuser_program(program, sizeof program, PROGRAMS "postgres",
+                       "postgres");
     const char *argv[ARGS_MAX] = {program,
                                   "-D",
                                   data,
@@ -91,12 +85,13 @@ static _Noreturn void server_exec(const struct lab_postgres *p)
     while (argv[n]) n++;
     for (int i = 0; p->args && p->args[i] && n < ARGS_MAX - 1; i++)
         argv[n++] = p->args[i];
-    lab_pguser_exec(p->dir, argv, SIGQUIT);
+    lab_dbuser_exec(p->dir, argv, SIGQUIT);
 }
 
 /* Does the server's own file say that this process takes connections? */
-static int is_ready(const struct lab_postgres *p)
+static int is_ready(void *server)
 {
+    const struct lab_postgres *p = server;
     char path[160], line[256];
     int number = 0, is_it = 0, ready = 0;
     snprintf(path, sizeof path, "%s/data/postmaster.pid", p->dir);
@@ -111,28 +106,6 @@ static int is_ready(const struct lab_postgres *p)
     return is_it && ready;
 }
 
-static int failure(const struct lab_postgres *p, const char *what)
-{
-    char log[LAB_ERROR_MAX - 200];
-    lab_pguser_log(p->dir, log, sizeof log);
-    return lab__fail("postgres on port %d: %s: its log ends with\n%s", p->port,
-                     what, log);
-}
-
-static int server_await(struct lab_postgres *p)
-{
-    int64_t end_ms = lab_now_ms() + LAB_PATIENCE_MS;
-    while (!is_ready(p)) {
-        if (waitpid(p->pid, NULL, WNOHANG) == p->pid) {
-            p->pid = 0;
-            return failure(p, "has ended");
-        }
-        if (lab_now_ms() > end_ms) return failure(p, "is not ready");
-        lab_pause_ms(LOOK_MS);
-    }
-    return LAB_OK;
-}
-
 int lab_postgres_restart(struct lab_postgres *p)
 {
     if (p->pid > 0)
@@ -140,16 +113,34 @@ int lab_postgres_restart(struct lab_postgres *p)
     fflush(NULL);
     p->pid = fork();
     if (p->pid == 0) server_exec(p);
-    if (p->pid > 0) return server_await(p);
+    if (p->pid > 0)
+        return lab_dbuser_await("postgres", p->port, p->dir, &p->pid, is_ready,
+                                p);
     p->pid = 0;
     return lab__fail("postgres: cannot be forked: %s", strerror(errno));
+}
+
+/* By the version of initdb, which is a part of its path. */
+static int data_make(const struct lab_postgres *p)
+{
+    char initdb[LAB_DBUSER_PATH_MAX], data[LAB_DBUSER_PATH_MAX];
+    const char *const argv[] = {
+        initdb, "-D", data,   "-U",          "postgres",      "-A", "trust",
+        "-N",   "-E", "UTF8", "--no-locale", "--wal-segsize", "1",  NULL};
+    lab_dbuser_program(initdb, sizeof initdb, PROGRAMS "initdb", "initdb");
+    const char *version = strstr(initdb, "postgresql/");
+    struct lab_dbuser_data how = {.engine = "postgres", .argv = argv};
+    if (version)
+        how.version = (int)strtol(version + strlen("postgresql/"), NULL, 10);
+    snprintf(data, sizeof data, "%.200s/new", p->dir);
+    return lab_dbuser_data(p->dir, &how);
 }
 
 static int server_prepare(struct lab_postgres *p)
 {
     int status = lab_folder_make(p->dir, sizeof p->dir, "postgres");
     if (status == LAB_OK) status = lab__life_begin(server_stop, p);
-    if (status == LAB_OK) status = lab_pguser_data(p->dir);
+    if (status == LAB_OK) status = data_make(p);
     if (status != LAB_OK) return status;
     p->port_fd = lab_port_reserve(&p->port);
     if (p->port_fd < 0) {
@@ -185,7 +176,7 @@ int lab_postgres_shutdown(struct lab_postgres *p, int in_order)
 {
     if (is_running(p) != LAB_OK) return LAB_FAILED;
     kill(p->pid, in_order ? SIGINT : SIGQUIT);
-    server_reap(p);
+    lab_dbuser_reap(&p->pid);
     return LAB_OK;
 }
 

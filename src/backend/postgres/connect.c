@@ -24,18 +24,22 @@ static void word_add(struct words *w, const char *key, const char *value)
     w->values[w->len++] = value;
 }
 
-static void tls_add(struct words *w, const struct backend_conn *c,
+/* libpq's words for enum place_tls; NULL: libpq's own default. */
+static const char *const modes[] = {[PLACE_TLS_OFF] = "disable",
+                                    [PLACE_TLS_ANY] = "require",
+                                    [PLACE_TLS_VERIFIED] = "verify-full"};
+
+static void tls_add(struct words *w, const struct place *p,
                     const char *key_password)
 {
-    const struct postgres_tls *t = &c->tls;
-    word_add(w, "sslmode", t->mode);
-    if (!t->mode || t->mode[0] == 'd') return;
+    word_add(w, "sslmode", modes[p->tls]);
+    if (p->tls < PLACE_TLS_ANY) return;
     word_add(w, "sslrootcert",
-             t->ca               ? t->ca
-             : t->mode[0] == 'v' ? SYSTEM_ROOTS
-                                 : NULL);
-    word_add(w, "sslcert", t->cert);
-    word_add(w, "sslkey", t->key ? t->key : t->cert);
+             p->tls_ca                      ? p->tls_ca
+             : p->tls == PLACE_TLS_VERIFIED ? SYSTEM_ROOTS
+                                            : NULL);
+    word_add(w, "sslcert", p->tls_cert);
+    word_add(w, "sslkey", p->tls_key ? p->tls_key : p->tls_cert);
     word_add(w, "sslpassword", key_password);
 }
 
@@ -46,26 +50,26 @@ static void notice_drop(void *arg, const PGresult *result)
     (void)result;
 }
 
-static PGconn *begin(struct backend_conn *c, const char *address,
+static PGconn *begin(const struct place *p, const char *address,
                      const char *key_password)
 {
     struct words w = {.len = 0};
     char port[16];
-    snprintf(port, sizeof port, "%d", c->port);
+    snprintf(port, sizeof port, "%d", p->port);
     word_add(&w, "host",
-             c->socket     ? c->socket
-             : c->tls.name ? c->tls.name
-                           : c->host);
+             p->socket     ? p->socket
+             : p->tls_name ? p->tls_name
+                           : p->host);
     word_add(&w, "hostaddr", address);
     word_add(&w, "port", port);
-    word_add(&w, "dbname", c->database);
-    word_add(&w, "user", c->user);
-    word_add(&w, "password", c->password);
+    word_add(&w, "dbname", p->database);
+    word_add(&w, "user", p->user);
+    word_add(&w, "password", p->password);
     word_add(&w, "application_name", "holdfast");
     word_add(&w, "client_encoding", "UTF8");
     /* It would look for tickets, which may take a network's time. */
     word_add(&w, "gssencmode", "disable");
-    tls_add(&w, c, key_password);
+    tls_add(&w, p, key_password);
     PGconn *pg = PQconnectStartParams(w.keys, w.values, 0);
     if (!pg) return NULL;
     PQsetErrorVerbosity(pg, PQERRORS_VERBOSE); /* with the SQLSTATE */
@@ -77,16 +81,13 @@ PGconn *hf__postgres_connect(struct backend_conn *c,
                              const struct stream_addr *addr)
 {
     char address[NI_MAXHOST];
-    char *key_password = NULL;
     if (addr
         && getnameinfo((const struct sockaddr *)&addr->sa, addr->len, address,
                        sizeof address, NULL, 0, NI_NUMERICHOST)
                != 0)
         return NULL;
-    if (c->tls.key_password_file)
-        (void)hf__secret_read("tls_key_password_file", c->tls.key_password_file,
-                              c->env->alloc, &key_password, NULL, NULL);
-    PGconn *pg = begin(c, addr ? address : NULL, key_password);
+    char *key_password = hf__sql_place_key_password(&c->place);
+    PGconn *pg = begin(&c->place, addr ? address : NULL, key_password);
     hf__free_secret(c->env->alloc, key_password);
     return pg;
 }

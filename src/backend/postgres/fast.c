@@ -12,17 +12,7 @@
 #include "backend/postgres/row.h"
 #include "backend/postgres/statement.h"
 #include "backend/postgres/watch.h"
-
-static int64_t lease_ms(const struct request *req)
-{
-    return (req->lease_us + US_PER_MS - 1) / US_PER_MS; /* rounded up */
-}
-
-static size_t info_len(const struct request *req)
-{
-    size_t len = req->info ? strlen(req->info) : 0;
-    return len < HELD_INFO_MAX ? len : HELD_INFO_MAX - 1;
-}
+#include "backend/sql/fast.h"
 
 /* ---- out ---- */
 
@@ -36,11 +26,11 @@ static int propose_send(struct backend_conn *c, struct sql_job *job)
     hf__postgres_params_number(&p, (int64_t)req->attempt);
     hf__postgres_params_number(&p, req->ballot);
     hf__postgres_params_number(&p, req->window_us);
-    hf__postgres_params_number(&p, lease_ms(req));
+    hf__postgres_params_number(&p, hf__sql_fast_lease_ms(req));
     hf__postgres_params_number(&p, (req->flags & REQ_SERVER_FENCE) != 0);
     hf__postgres_params_number(&p, req->block);
     hf__postgres_params_number(&p, flags);
-    hf__postgres_params_bytes(&p, req->info, info_len(req));
+    hf__postgres_params_bytes(&p, req->info, hf__sql_fast_info_len(req));
     hf__postgres_params_number(&p, req->count);
     return hf__postgres_job_send(c, job, STATEMENT_PROPOSE, &p);
 }
@@ -64,17 +54,10 @@ static int release_send(struct backend_conn *c, struct sql_job *job)
     return hf__postgres_job_send(c, job, STATEMENT_RELEASE, &p);
 }
 
-/* What no node would look at, the core refuses when it has the row. */
-static int is_refused(const struct request *req)
-{
-    if (req->ballot < 0 || req->ballot > BALLOT_MAX) return 1;
-    return req->verb == VERB_PROPOSE && (req->ballot < 1 || req->lease_us < 1);
-}
-
 int hf__postgres_fast_send(struct backend_conn *c, struct sql_job *job)
 {
     struct params p = {.len = 0};
-    if (!is_refused(job->req))
+    if (!hf__sql_fast_is_refused(job->req))
         return job->req->verb == VERB_PROPOSE ? propose_send(c, job)
                                               : release_send(c, job);
     hf__postgres_params_bytes(&p, job->req->name, job->req->name_len);
@@ -90,7 +73,7 @@ static void renewal_add(struct array a[RENEW_ARRAYS], const struct request *req)
     hf__postgres_array_number(&a[2], (int64_t)req->attempt);
     hf__postgres_array_number(&a[3], req->fence);
     hf__postgres_array_number(&a[4], req->count);
-    hf__postgres_array_number(&a[5], lease_ms(req));
+    hf__postgres_array_number(&a[5], hf__sql_fast_lease_ms(req));
 }
 
 static int renewals_send(struct backend_conn *c, struct sql_job **jobs,
@@ -131,42 +114,11 @@ int hf__postgres_fast_renew(struct backend_conn *c, struct sql_job **jobs,
 
 /* ---- in ---- */
 
-static int64_t left_us(const struct cell_plain *p, int64_t now_us)
-{
-    /* ends_us is the millisecond behind the last one. */
-    int64_t left_ms = p->ends_us / US_PER_MS - 1 - now_us / US_PER_MS;
-    return left_ms > 0 ? left_ms * US_PER_MS : 0;
-}
-
-/* Why it was not granted.  1, or 0: the row does not tell. */
-static int propose_refused(const struct request *req, const struct sql_row *row,
-                           int64_t now_us, struct reply *rep)
-{
-    const struct cell_plain *p = &row->plain;
-    int is_held = p->owner[0] && p->ends_us > now_us;
-    int is_ours = !strcmp(p->owner, req->owner) && p->attempt == req->attempt;
-    if (row->state) return 0;
-    rep->counter = p->counter;
-    if (is_held && is_ours && p->ballot == req->ballot) {
-        rep->verdict = V_GRANTED;
-        rep->fence = p->fence;
-    } else if (is_held && !is_ours) {
-        rep->verdict = V_BUSY;
-        rep->ttl_us = left_us(p, now_us);
-    } else if (req->ballot <= p->counter
-               || req->ballot < now_us - req->window_us) {
-        rep->verdict = V_STALE;
-    } else {
-        return 0;
-    }
-    return 1;
-}
-
 static int propose_read(const struct request *req, const PGresult *result,
                         const struct sql_row *row, int is_done,
                         struct reply *rep)
 {
-    if (!is_done) return propose_refused(req, row, rep->node_us, rep);
+    if (!is_done) return hf__sql_fast_refused(req, row, rep->node_us, rep);
     rep->verdict = V_GRANTED;
     rep->fence = hf__postgres_row_number(result, 0, COLUMN_EXTRA);
     rep->counter = rep->fence + req->block;
@@ -207,7 +159,8 @@ void hf__postgres_fast_answer(struct backend_conn *c, struct sql_job *job,
     } else {
         rep.counter = hf__postgres_row_number(result, at, COLUMN_EXTRA);
     }
-    if (req->verb == VERB_RENEW) rep.ttl_us = left_us(&row.plain, clock_us);
+    if (req->verb == VERB_RENEW)
+        rep.ttl_us = hf__sql_fast_left_us(row.plain.ends_us, clock_us);
     if (req->verb == VERB_RELEASE
         && clock_us - hf__postgres_row_number(result, at, COLUMN_WAITS)
                >= WAITS_LAPSE_US)

@@ -65,7 +65,7 @@ static int schema_of_path_make(struct link *l)
 /* Each statement is a transaction of its own, and may be repeated. */
 static int tables_make(struct link *l)
 {
-    if (!l->c->creates) return 0;
+    if (!l->c->place.creates) return 0;
     if (schema_of_path_make(l) != 0) return -1;
     for (const char *const *sql = hf__postgres_schema; *sql; sql++)
         if (say(l, *sql, FLIGHT_GREET) != 0) return -1;

@@ -155,8 +155,7 @@ void hf__postgres_jobs_send(struct backend_conn *c)
             len = 0;
             continue;
         }
-        c->queue.first = job->next_queued;
-        if (!c->queue.first) c->queue.last = NULL;
+        (void)hf__sql_queue_take(&c->queue);
         if (joins) {
             job->may_have_changed = 1;
             batch[len++] = job;

@@ -69,23 +69,16 @@ void hf__postgres_link_close(struct link *l)
 
 static void retry_plan(struct link *l)
 {
-    struct backend_env *env = l->c->env;
-    unsigned doublings = l->failures < 16 ? l->failures : 16;
-    int64_t most = RECONNECT_US_MIN << doublings;
-    if (most > RECONNECT_US_MAX) most = RECONNECT_US_MAX;
-    /* Full jitter: many clients must not connect again at the same moment. */
-    int64_t wait = (int64_t)(env->random(env) % (uint64_t)(most + 1));
-    l->failures++;
-    l->due_us = now_us(l) + wait;
+    l->due_us = now_us(l) + hf__sql_place_pause_us(l->c->env, l->failures++);
 }
 
 /* The connection is closed already: tell everybody why, which `err` says. */
 static void down_tell(struct link *l)
 {
     struct backend_conn *c = l->c;
-    size_t where = strlen(c->endpoint) + 2;
+    size_t where = strlen(c->place.endpoint) + 2;
     retry_plan(l);
-    hf__postgres_queue_drop(c);
+    hf__sql_queue_drop(&c->queue);
     /* Its holders must not wait for the next connection to learn that their
      * locks are gone: they ask at once, and the rows answer. */
     if (c->session && hf__session_forget(c))
@@ -99,7 +92,7 @@ static void error_fill(struct link *l, int status, const char *format,
 {
     char what[HF_ERROR_TEXT_MAX];
     vsnprintf(what, sizeof what, format, ap);
-    hf__error_set(&l->err, status, "%s: %s", l->c->endpoint, what);
+    hf__error_set(&l->err, status, "%s: %s", l->c->place.endpoint, what);
 }
 
 void hf__postgres_link_fail(struct link *l, int status, const char *format, ...)
@@ -163,8 +156,8 @@ static void address_next(struct link *l)
     struct backend_conn *c = l->c;
     fd_forget(l);
     if (l->pg) PQfinish(l->pg);
-    l->pg = hf__postgres_connect(c, c->socket ? NULL
-                                              : &l->addrs.addrs[l->addr_next]);
+    l->pg = hf__postgres_connect(
+        c, c->place.socket ? NULL : &l->addrs.addrs[l->addr_next]);
     l->addr_next++;
     l->state = LINK_CONNECTING;
     l->due_us = address_limit_us(l);
@@ -185,11 +178,12 @@ void hf__postgres_link_start(struct link *l)
     l->addr_next = 0;
     l->extensions = 0;
     l->addrs.count = 1;
-    if (hf__postgres_password_refresh(c, &err) != HF_OK) {
+    if (hf__sql_place_password(&c->place, &err) != HF_OK) {
         fail_later(l, err.status, "%s", err.text);
-    } else if (!c->socket
-               && hf__resolve_numeric(c->host, c->port, &l->addrs) != 0) {
-        l->fd = hf__resolve_start(c->host, c->port);
+    } else if (!c->place.socket
+               && hf__resolve_numeric(c->place.host, c->place.port, &l->addrs)
+                      != 0) {
+        l->fd = hf__resolve_start(c->place.host, c->place.port);
         l->state = LINK_RESOLVING;
         l->due_us = l->give_up_us;
         if (l->fd < 0)

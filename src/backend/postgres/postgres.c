@@ -16,58 +16,13 @@
 #include "base/error.h"
 #include "base/math.h"
 
-/* ---- jobs that wait for the link ---- */
-
-void hf__postgres_queue_push(struct backend_conn *c, struct sql_job *job)
-{
-    job->next_queued = NULL;
-    if (c->queue.last)
-        c->queue.last->next_queued = job;
-    else
-        c->queue.first = job;
-    c->queue.last = job;
-}
-
-void hf__postgres_queue_drop(struct backend_conn *c)
-{
-    c->queue.first = c->queue.last = NULL;
-}
-
 /* ---- deadlines ---- */
-
-static struct sql_job *queue_take_late(struct backend_conn *c, int64_t now)
-{
-    struct sql_job **at = &c->queue.first, *before = NULL;
-    for (; *at; before = *at, at = &(*at)->next_queued) {
-        struct sql_job *job = *at;
-        int64_t deadline_us = job->req->deadline_us;
-        if (deadline_us <= 0 || deadline_us > now) continue;
-        *at = job->next_queued;
-        if (!job->next_queued) c->queue.last = before;
-        return job;
-    }
-    return NULL;
-}
-
-static int queue_expire(struct backend_conn *c, int64_t now)
-{
-    struct sql_job *job;
-    int done = 0;
-    struct hf_error err = c->link.err;
-    if (err.status == HF_OK)
-        hf__error_set(&err, HF_UNAVAILABLE, "%s: connect: not connected yet",
-                      c->endpoint);
-    while ((job = queue_take_late(c, now)) != NULL) {
-        hf__sql_fail(job, err.status, err.text + strlen(c->endpoint) + 2);
-        done = 1;
-    }
-    return done;
-}
 
 static int deadlines_run(struct backend_conn *c, int64_t now)
 {
     if (now < hf__sql_core_deadline_us(c->core)) return 0;
-    int done = queue_expire(c, now);
+    int done =
+        hf__sql_queue_expire(&c->queue, now, c->place.endpoint, &c->link.err);
     if (now < hf__sql_core_deadline_us(c->core)) return 1;
     /* The answer may have arrived, but not been read. */
     if (hf__postgres_link_ready(&c->link, AWAIT_READ)
@@ -114,7 +69,7 @@ static void driver_start(struct backend_conn *c, struct sql_job *job)
     job->priv &= JOB_SKIPS;
     if (job->may_have_changed) job->priv |= JOB_WRITES;
     job->may_have_changed = 0;
-    hf__postgres_queue_push(c, job);
+    hf__sql_queue_push(&c->queue, job);
     c->flush_wanted = 1;
 }
 
@@ -181,7 +136,8 @@ static int postgres_open(struct backend_env *env, const struct url *url,
     int status = hf__postgres_url_read(c, url, err);
     if (status == HF_OK) {
         c->core = hf__sql_core_open(
-            env, c, c->is_session ? &hf__session_driver : &driver, c->endpoint);
+            env, c, c->is_session ? &hf__session_driver : &driver,
+            c->place.endpoint);
         if (!c->core || (c->is_session && hf__session_open(c) != 0))
             status = hf__error_set(err, HF_NOMEM, "postgres: out of memory");
     }
@@ -199,7 +155,7 @@ static int postgres_open(struct backend_env *env, const struct url *url,
 static void postgres_close(struct backend_conn *c)
 {
     c->busy = 1;
-    hf__postgres_queue_drop(c);
+    hf__sql_queue_drop(&c->queue);
     hf__postgres_link_close(&c->link);
     hf__sql_core_close(c->core);
     c->env->timer(c->env, TIME_NEVER);

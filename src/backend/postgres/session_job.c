@@ -201,7 +201,7 @@ static void session_start(struct backend_conn *c, struct sql_job *job)
     } else if (job->step == SQL_SWAP && c->session->is_sending) {
         queue_first(c, job);
     } else {
-        hf__postgres_queue_push(c, job);
+        hf__sql_queue_push(&c->queue, job);
         c->flush_wanted = 1;
     }
 }

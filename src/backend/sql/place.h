@@ -1,0 +1,68 @@
+/*
+ * place.h: where a database server is, and how to get in: what the URLs of the
+ * stores on such servers share.
+ */
+#ifndef HF_SQL_PLACE_H
+#define HF_SQL_PLACE_H
+
+#include "backend/backend.h"
+
+#define PLACE_ENDPOINT_MAX                                                     \
+    160 /* "scheme://host:port/database", cut if longer */
+#define PLACE_OPTIONS                                                          \
+    "schema socket password_file tls tls_ca tls_cert tls_key "                 \
+    "tls_key_password_file tls_name tls_verify"
+
+/* What differs from one kind of server to the next. */
+struct place_kind {
+    const char *scheme; /* "postgres" */
+    int port;
+    const char *socket; /* what socket= names: "/directory" */
+    const char *create; /* what a schema= other than create is told */
+};
+
+enum place_tls {
+    PLACE_TLS_UNSAID, /* the URL says nothing about it */
+    PLACE_TLS_OFF,
+    PLACE_TLS_ANY, /* with any certificate of the server */
+    PLACE_TLS_VERIFIED
+};
+
+struct place {
+    struct backend_env *env;
+    char *endpoint;      /* begins every error text */
+    char *host;          /* NULL with `socket` */
+    char *socket;        /* NULL if none */
+    char *user;          /* NULL: the client library's own default */
+    char *password;      /* NULL if none */
+    char *password_file; /* read at every connect; NULL if none */
+    char *database;      /* NULL: none is named */
+    int port;
+    int creates;       /* schema=create */
+    int file_was_told; /* that others may read the password file */
+    enum place_tls tls;
+    /* NULL if the URL says nothing: */
+    char *tls_ca, *tls_cert, *tls_key, *tls_key_password_file, *tls_name;
+};
+
+/* Read the URL.  What was read is to be freed also if this fails. */
+int hf__sql_place_read(struct place *p, struct backend_env *env,
+                       const struct url *url, const struct place_kind *kind,
+                       struct hf_error *err);
+void hf__sql_place_free(struct place *p);
+
+/* Read the option `key`, "on" or "off"; `otherwise` if the URL does not have it.
+ */
+int hf__sql_place_switch(const struct url *url, const char *key, int otherwise,
+                         int *out, struct hf_error *err);
+
+/* The password, once more if it is kept in a file. */
+int hf__sql_place_password(struct place *p, struct hf_error *err);
+
+/* What opens the client's key, or NULL; to be freed by hf__free_secret(). */
+char *hf__sql_place_key_password(const struct place *p);
+
+/* How long to wait before the next try, after this number of tries. */
+int64_t hf__sql_place_pause_us(struct backend_env *env, unsigned failures);
+
+#endif
