@@ -15,6 +15,7 @@
 #include "lib/lab_check.h"
 #include "lib/nodes.h"
 #include "lib/rig.h"
+#include "lib/rig_mysql.h"
 #include "lib/rig_postgres.h"
 #include "lib/rig_redis.h"
 #include "lib/tls_server.h"
@@ -160,6 +161,8 @@ void rig_begin_on(const char *kind)
         redlock_make();
     else if (!strncmp(kind, "postgres", 8))
         postgres_make(kind);
+    else if (!strcmp(kind, "mysql"))
+        rig_mysql_fresh(rig.url, sizeof rig.url);
     else if (!strncmp(kind, "redis", 5))
         redis_make(kind);
     else if (!strncmp(kind, "quorum", 6))
@@ -244,7 +247,9 @@ static void link_await(hf_client *client)
     hf_lock *l = NULL;
     int is_locked;
     if (!rig.is_well) return;
-    if (strncmp(rig.url, "redis", 5) && strncmp(rig.url, "postgres", 8)) return;
+    if (strncmp(rig.url, "redis", 5) && strncmp(rig.url, "postgres", 8)
+        && strncmp(rig.url, "mysql", 5))
+        return;
     if (hf_lock_open(client, "rig", &l, NULL) != HF_OK) return;
     (void)hf_lock_is_locked(l, &is_locked, NULL);
     hf_lock_close(l);

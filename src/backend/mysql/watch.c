@@ -1,0 +1,80 @@
+/*
+ * watch.c: the server tells nobody, so the rows of watched names are looked at,
+ * all by one statement: soon after there was news, and less and less often while
+ * there is none.  One rule: `news` of the row decides; it is read before a watch
+ * is answered.
+ */
+#include "backend/mysql/watch.h"
+
+#include "backend/mysql/statement.h"
+#include "base/math.h"
+
+#define LOOK_US_MIN US_PER_MS
+#define LOOK_US_MAX (32 * US_PER_MS)
+
+static void look_soon(struct backend_conn *c)
+{
+    c->look_pause_us = LOOK_US_MIN;
+    c->look_us = c->env->now(c->env) + LOOK_US_MIN;
+}
+
+void hf__mysql_watch_begun(struct backend_conn *c, struct sql_job *job,
+                           const struct fields *f)
+{
+    job->watch->news = hf__mysql_row_number(f, COLUMN_NEWS);
+    look_soon(c);
+    hf__sql_answer_done(job, hf__mysql_row_number(f, COLUMN_CLOCK));
+}
+
+int hf__mysql_watch_is_due(const struct backend_conn *c, int64_t now_us)
+{
+    return c->look_us <= now_us;
+}
+
+void hf__mysql_watch_pack(struct backend_conn *c)
+{
+    struct link *l = &c->link;
+    c->look_us = TIME_NEVER; /* until it is answered */
+    if (!hf__sql_watch_first(c->core) || !hf__mysql_packet_has_room(l)) return;
+    size_t len = l->packet.text.len;
+    hf__mysql_packet_add(l, ITEM_LOOK, 1, NULL);
+    if (hf__mysql_write_look(&l->packet.text, c->core) > 0) return;
+    l->packet.len--;
+    l->packet.text.len = len;
+}
+
+/* Returns whether it is news. */
+static int row_compare(struct backend_conn *c, const struct fields *f)
+{
+    struct sql_row row;
+    if (hf__mysql_row_read(f, &row) != 0 || !row.is_there) return 0;
+    struct sql_watch *w = hf__sql_watch_find(c->core, row.name, row.name_len);
+    if (!w || !w->is_on || !w->kinds || w->news == row.news) return 0;
+    w->news = row.news;
+    hf__sql_watch_news(c->core, w, &row.plain,
+                       hf__mysql_row_number(f, COLUMN_CLOCK));
+    return 1;
+}
+
+void hf__mysql_watch_looked(struct backend_conn *c, MYSQL_RES *result)
+{
+    struct fields f;
+    unsigned life = c->link.life;
+    int is_news = 0;
+    while (c->link.life == life && hf__mysql_row_next(result, &f))
+        is_news |= row_compare(c, &f);
+    if (c->link.life != life || !hf__sql_watch_first(c->core)) return;
+    if (is_news) {
+        look_soon(c);
+        return;
+    }
+    c->look_pause_us = min64(c->look_pause_us * 2, LOOK_US_MAX);
+    c->look_us = c->env->now(c->env) + c->look_pause_us;
+}
+
+void hf__mysql_watch_up(struct backend_conn *c)
+{
+    if (!hf__sql_watch_first(c->core)) return;
+    look_soon(c);
+    hf__sql_watch_wake_all(c->core);
+}
