@@ -87,14 +87,15 @@ static enum wire_said failed(struct wire *w)
 {
     unsigned code = mysql_errno(w->my);
     w->call = CALL_NONE;
-    return code >= CR_MIN_ERROR && code <= CR_MAX_ERROR ? WIRE_LOST
-                                                        : WIRE_ERROR;
+    int is_own = code == 0 || IS_MARIADB_ERROR(code)
+                 || (code >= CR_MIN_ERROR && code <= CR_MAX_ERROR);
+    return is_own ? WIRE_LOST : WIRE_ERROR;
 }
 
 /* A statement has an answer: its rows are still to come, or it has none. */
 static enum wire_said answered(struct wire *w)
 {
-    if (w->rc > 0) return failed(w);
+    if (w->rc != 0) return failed(w);
     if (mysql_field_count(w->my) > 0) {
         call_begun(w, CALL_STORE, mysql_store_result_start(&w->result, w->my));
         return hf__mysql_wire_step(w);

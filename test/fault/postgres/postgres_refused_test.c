@@ -7,23 +7,11 @@
 
 #include "lab/pooler.h"
 #include "lib/lab_check.h"
+#include "lib/refused.h"
 #include "lib/rig.h"
 #include "lib/rig_postgres.h"
 
 static struct lab_postgres server;
-
-/* A try at this URL ends with this status, and a text with this in it. */
-static void is_refused(const char *url, int status, const char *words)
-{
-    struct hf_error err = {0};
-    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    o.timeout_ms = RIG_WAIT_MS;
-    o.patience_ms = status == HF_UNAVAILABLE ? 5000 : RIG_WAIT_MS;
-    hf_lock *l = rig_lock(rig_client_at(url, &o), "a");
-    CHECK_INT(hf_lock_try(l, NULL, &err), status);
-    if (!strstr(err.text, words))
-        TEST_FAIL("%s: \"%s\" is not in: %s", url, words, err.text);
-}
 
 static const char *url_of(const char *user, const char *rest)
 {
@@ -45,11 +33,11 @@ TEST(postgres_refused, a_password_is_asked_for_and_compared)
                                  "host all u 127.0.0.1/32 scram-sha-256\n"
                                  "host all postgres 127.0.0.1/32 trust\n"));
     LAB_CHECK(lab_postgres_restart(&server));
-    is_refused(url_of("u:wrong", "postgres"), HF_DENIED,
-               "wrong user or password");
-    is_refused(url_of("u", "postgres"), HF_DENIED, "a password is needed");
-    is_refused(url_of("v:right", "postgres"), HF_DENIED,
-               "does not let this user in");
+    url_is_refused(url_of("u:wrong", "postgres"), HF_DENIED,
+                   "wrong user or password");
+    url_is_refused(url_of("u", "postgres"), HF_DENIED, "a password is needed");
+    url_is_refused(url_of("v:right", "postgres"), HF_DENIED,
+                   "does not let this user in");
     hf_lock *l =
         rig_lock(rig_client_at(url_of("u:right", "postgres"), NULL), "a");
     CHECK_INT(rig_probe(l), HF_OK);
@@ -64,17 +52,19 @@ TEST(postgres_refused, what_is_not_there_or_not_allowed_is_named)
                               "GRANT SELECT ON holdfast_lock, holdfast_meta"
                               " TO u"));
     LAB_CHECK(lab_postgres_do(&server, "CREATE DATABASE empty"));
-    is_refused(url_of("postgres", "nowhere"), HF_INVALID, "no such database");
-    is_refused(url_of("nobody", "postgres"), HF_DENIED,
-               "does not let this user in");
-    is_refused(url_of("postgres", "empty"), HF_INVALID,
-               "run: holdfast install-schema URL");
-    is_refused(url_of("postgres", "postgres?search_path=other"), HF_INVALID,
-               "run: holdfast install-schema URL");
-    is_refused(url_of("u", "postgres"), HF_DENIED, "the user lacks a right");
+    url_is_refused(url_of("postgres", "nowhere"), HF_INVALID,
+                   "no such database");
+    url_is_refused(url_of("nobody", "postgres"), HF_DENIED,
+                   "does not let this user in");
+    url_is_refused(url_of("postgres", "empty"), HF_INVALID,
+                   "run: holdfast install-schema URL");
+    url_is_refused(url_of("postgres", "postgres?search_path=other"), HF_INVALID,
+                   "run: holdfast install-schema URL");
+    url_is_refused(url_of("u", "postgres"), HF_DENIED,
+                   "the user lacks a right");
     LAB_CHECK(lab_postgres_do(&server, "UPDATE holdfast_meta SET value = '77'"
                                        " WHERE key = 'schema'"));
-    is_refused(server.url, HF_CONFLICT, "of version \"77\"");
+    url_is_refused(server.url, HF_CONFLICT, "of version \"77\"");
     CHECK(!strcmp(lab_postgres_say(&server, "SELECT count(*) FROM holdfast_lock"
                                             " WHERE name = 'a'"),
                   "0"));
@@ -87,14 +77,14 @@ TEST(postgres_refused, a_server_that_takes_no_writes_is_unavailable)
     rig_begin_at(server.url);
     LAB_CHECK(lab_postgres_do(&server, "ALTER ROLE postgres SET"
                                        " default_transaction_read_only = on"));
-    is_refused(server.url, HF_UNAVAILABLE, "default_transaction_read_only");
+    url_is_refused(server.url, HF_UNAVAILABLE, "default_transaction_read_only");
     LAB_CHECK(lab_postgres_shutdown(&server, 1));
     snprintf(path, sizeof path, "%s/data/standby.signal", server.dir);
     FILE *out = fopen(path, "we");
     CHECK(out != NULL);
     fclose(out);
     LAB_CHECK(lab_postgres_restart(&server));
-    is_refused(server.url, HF_UNAVAILABLE, "a standby");
+    url_is_refused(server.url, HF_UNAVAILABLE, "a standby");
 }
 
 TEST(postgres_refused, schemas_of_one_database_are_stores_of_their_own)
@@ -109,17 +99,6 @@ TEST(postgres_refused, schemas_of_one_database_are_stores_of_their_own)
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
     CHECK_INT(rig_probe(rig_lock(rig_client_at(one, NULL), "a")), HF_TAKEN);
     CHECK_INT(rig_probe(rig_lock(rig_client_at(two, NULL), "a")), HF_OK);
-}
-
-static void url_is_bad(const char *url, const char *words)
-{
-    struct hf_error err = {0};
-    hf_client *c = NULL;
-    int status = hf_client_open(url, NULL, &c, &err);
-    if (status == HF_UNSUPPORTED) test_skip("%s", err.text);
-    CHECK_INT(status, HF_INVALID);
-    if (!strstr(err.text, words))
-        TEST_FAIL("%s: \"%s\" is not in: %s", url, words, err.text);
 }
 
 TEST(postgres_refused, a_bad_url_opens_nothing)
@@ -191,5 +170,5 @@ TEST(postgres_refused, a_pooler_in_transaction_mode_is_named)
     test_cleanup(pooler_end, &pooler);
     snprintf(url, sizeof url, "postgres://postgres@127.0.0.1:%d/postgres",
              pooler.port);
-    is_refused(url, HF_UNSUPPORTED, "a pooler answers there");
+    url_is_refused(url, HF_UNSUPPORTED, "a pooler answers there");
 }

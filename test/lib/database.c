@@ -1,0 +1,161 @@
+/*
+ * database.c: see database.h.
+ */
+#include "lib/database.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "lib/rig_mysql.h"
+#include "lib/rig_postgres.h"
+
+#define LOOKS_MIN 8 /* statements that only a waiter sends */
+
+/* ---- PostgreSQL: a waiter leaves a mark in the row ---- */
+
+static struct lab_postgres postgres;
+
+static int postgres_port(void)
+{
+    return rig_postgres_shared()->port;
+}
+
+static const char *postgres_ask(const char *sql)
+{
+    return lab_postgres_ask(rig_postgres_shared(), sql);
+}
+
+static const char *postgres_say(const char *sql)
+{
+    return lab_postgres_ask(&postgres, sql);
+}
+
+static const char *postgres_own(void)
+{
+    postgres_begin(&postgres, NULL, NULL);
+    return postgres.url;
+}
+
+static int postgres_down(int in_order)
+{
+    return lab_postgres_shutdown(&postgres, in_order);
+}
+
+static int postgres_up(void)
+{
+    return lab_postgres_restart(&postgres);
+}
+
+static int postgres_pause(void)
+{
+    return lab_postgres_pause(&postgres);
+}
+
+static int postgres_resume(void)
+{
+    return lab_postgres_resume(&postgres);
+}
+
+static void postgres_waits_begin(const char *(*ask)(const char *sql))
+{
+    (void)ask("UPDATE holdfast_lock SET waits_us = 0");
+}
+
+static int postgres_waits(const char *(*ask)(const char *sql))
+{
+    return !strcmp(ask("SELECT count(*) FROM holdfast_lock WHERE waits_us > 0"),
+                   "1");
+}
+
+const struct database database_postgres = {
+    .kind = "postgres",
+    .format = "postgres://postgres@127.0.0.1:%d/postgres",
+    .port = postgres_port,
+    .ask = postgres_ask,
+    .begin = postgres_own,
+    .say = postgres_say,
+    .shutdown = postgres_down,
+    .restart = postgres_up,
+    .pause = postgres_pause,
+    .resume = postgres_resume,
+    .waits_begin = postgres_waits_begin,
+    .waits = postgres_waits,
+};
+
+/* ---- MariaDB: a waiter looks again and again ---- */
+
+static struct lab_mariadb mariadb;
+static long looks;
+
+static const char *mysql_ask(const char *sql)
+{
+    return lab_mariadb_say(rig_mysql_shared(), "USE holdfast; %s", sql);
+}
+
+static const char *mysql_say(const char *sql)
+{
+    return lab_mariadb_say(&mariadb, "USE holdfast; %s", sql);
+}
+
+static int mysql_port(void)
+{
+    return rig_mysql_shared()->port;
+}
+
+static const char *mysql_own(void)
+{
+    mysql_begin(&mariadb, NULL);
+    return mariadb.url;
+}
+
+static int mysql_down(int in_order)
+{
+    return lab_mariadb_shutdown(&mariadb, in_order);
+}
+
+static int mysql_up(void)
+{
+    return lab_mariadb_restart(&mariadb);
+}
+
+static int mysql_pause(void)
+{
+    return lab_mariadb_pause(&mariadb);
+}
+
+static int mysql_resume(void)
+{
+    return lab_mariadb_resume(&mariadb);
+}
+
+static long mysql_looks(const char *(*ask)(const char *sql))
+{
+    const char *said = ask("SHOW GLOBAL STATUS LIKE 'Com_select'");
+    const char *number = strchr(said, '|');
+    return number ? strtol(number + 1, NULL, 10) : 0;
+}
+
+static void mysql_waits_begin(const char *(*ask)(const char *sql))
+{
+    looks = mysql_looks(ask);
+}
+
+static int mysql_waits(const char *(*ask)(const char *sql))
+{
+    return mysql_looks(ask) > looks + LOOKS_MIN;
+}
+
+const struct database database_mysql = {
+    .kind = "mysql",
+    .format = "mysql://root@127.0.0.1:%d/holdfast",
+    .port = mysql_port,
+    .ask = mysql_ask,
+    .begin = mysql_own,
+    .say = mysql_say,
+    .shutdown = mysql_down,
+    .restart = mysql_up,
+    .pause = mysql_pause,
+    .resume = mysql_resume,
+    .waits_begin = mysql_waits_begin,
+    .waits = mysql_waits,
+};
