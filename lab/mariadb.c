@@ -1,6 +1,6 @@
 /*
- * mariadb.c: see mariadb.h.  One rule: the server is there when its own file has
- * the pid of the process that was started, and it answers.
+ * mariadb.c: see mariadb.h.  One rule: the server is there when its own file
+ * has the pid of the process that was started, and it answers.
  */
 #include "lab/mariadb.h"
 

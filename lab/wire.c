@@ -1,6 +1,6 @@
 /*
- * wire.c: see wire.h.  One rule: a server that is silent for LAB_PATIENCE_MS has
- * hung up.
+ * wire.c: see wire.h.  One rule: a server that is silent for LAB_PATIENCE_MS
+ * has hung up.
  */
 #include "lab/wire.h"
 

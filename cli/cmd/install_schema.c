@@ -60,7 +60,8 @@ static const struct option_row schema_options[] = {
 
 static const char *const schema_about[] = {
     "Make the tables holdfast_lock and holdfast_meta in the database of URL "
-    "(postgres://user@host/database), unless they are there. Its user must be "
+    "(postgres://user@host/database, mysql://user@host/database), unless they "
+    "are there. Its user must be "
     "allowed to create tables; clients that only take locks need SELECT, "
     "INSERT and UPDATE on both.",
     "A new file of SQLite needs no such command: its tables are made with it.",
@@ -81,6 +82,7 @@ static const struct term_row schema_env[] = {
 
 static const char *const schema_examples[] = {
     "holdfast install-schema postgres://admin@db1/app",
+    "holdfast install-schema mysql://admin@db2/app",
     "holdfast install-schema sqlite:/var/lib/app/app.db",
     "holdfast install-schema --print postgres://db1/app | psql app", NULL};
 

@@ -189,6 +189,24 @@ static void database_check(struct doctor *d, int i)
                     "in the URL prevents that, at the speed of the disk");
 }
 
+/* A server of MariaDB or MySQL. */
+static void mysql_check(struct doctor *d, int i)
+{
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
+    if (!fact_is(n, "flush_at_commit", "on"))
+        finding_add(d, LEVEL_WARN, i, "disk",
+                    "a crash may lose the newest locks: set "
+                    "innodb_flush_log_at_trx_commit to 1");
+    if (fact_is(n, "log_bin", "on") && !fact_is(n, "sync_binlog", "on"))
+        finding_add(d, LEVEL_WARN, i, "disk",
+                    "a crash of its host may undo the newest locks: set "
+                    "sync_binlog to 1");
+    if (fact_is(n, "galera", "on"))
+        finding_add(d, LEVEL_WARN, i, "clock",
+                    "a node of a Galera cluster: each counts leases by its own "
+                    "clock: keep the clocks together, or use one node");
+}
+
 void node_check(struct doctor *d, int i)
 {
     const struct hf_probe_node *n = hf_probe_node(d->probe, i);
@@ -203,6 +221,8 @@ void node_check(struct doctor *d, int i)
         database_check(d, i);
     else if (fact_is(n, "engine", "postgres"))
         postgres_check(d, i);
+    else if (fact_is(n, "engine", "mysql"))
+        mysql_check(d, i);
     else if (!fact_is(n, "engine", "memory"))
         server_check(d, i);
 }

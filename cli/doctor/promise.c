@@ -95,8 +95,17 @@ static enum cover cover_worst(const struct doctor *d)
     return worst;
 }
 
+/* MariaDB or MySQL: is every commit on its disk before it is answered? */
+static int mysql_keeps(const struct hf_probe_node *n)
+{
+    return fact_is(n, "flush_at_commit", "on")
+           && (fact_is(n, "log_bin", "off") || fact_is(n, "sync_binlog", "on"));
+}
+
 static int servers_keep(const struct doctor *d)
 {
+    if (fact_is(hf_probe_node(d->probe, 0), "engine", "mysql"))
+        return mysql_keeps(hf_probe_node(d->probe, 0));
     int keep = 0;
     for (int i = 0; i < hf_probe_len(d->probe); i++)
         keep += keeping_of(hf_probe_node(d->probe, i)) == KEEPS_ALL;

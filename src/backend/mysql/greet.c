@@ -1,6 +1,6 @@
 /*
- * greet.c: the first statements on a link.  One rule: no request goes out before
- * all of them are answered.
+ * greet.c: the first statements on a link.  One rule: no request goes out
+ * before all of them are answered.
  */
 #include <stdio.h>
 #include <string.h>
@@ -85,9 +85,9 @@ static void facts_take(struct server_facts *s, MYSQL_RES *result)
     }
 }
 
-/* The server's count of its seconds, taken off its clock, is the moment at which
- * it started, whatever that clock was set to since; but only if the second was
- * the same when it was asked for both. */
+/* The server's count of its seconds, taken off its clock, is the moment at
+ * which it started, whatever that clock was set to since; but only if the
+ * second was the same when it was asked for both. */
 static void clock_take(struct link *l, const struct fields *f)
 {
     struct server_facts *s = &l->facts;

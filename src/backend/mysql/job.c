@@ -1,6 +1,7 @@
 /*
  * job.c: the core's jobs as statements, and the answers.  One rule: a job is
- * answered once for each item of a packet that it was, whatever the server says.
+ * answered once for each item of a packet that it was, whatever the server
+ * says.
  */
 #include "backend/mysql/job.h"
 
@@ -128,7 +129,7 @@ static void facts_answer(struct backend_conn *c, struct sql_job *job,
     const char *database = hf__mysql_row_text(f, 2);
     char lines[FACTS_MAX];
     snprintf(lines, sizeof lines,
-             "server_version:%.60s\ndatabase:%.60s\nrows:%lld\n"
+             "engine:mysql\nserver_version:%.60s\ndatabase:%.60s\nrows:%lld\n"
              "flush_at_commit:%s\nlog_bin:%s\nsync_binlog:%s\ngalera:%s\n",
              version ? version : "", database ? database : "",
              (long long)hf__mysql_row_number(f, 3), on_off(s->flushes),

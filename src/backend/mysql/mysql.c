@@ -1,8 +1,8 @@
 /*
  * mysql.c: the store's table: a connection's life, its deadlines, and what goes
- * out.  Two rules: whatever happened, the end of process() and of flush() is the
- * same, let_out(); and before anything is called late or an old link is used
- * again, its socket is looked at.
+ * out.  Two rules: whatever happened, the end of process() and of flush() is
+ * the same, let_out(); and before anything is called late or an old link is
+ * used again, its socket is looked at.
  */
 #include "backend/mysql/mysql.h"
 

@@ -9,8 +9,8 @@
 #include "backend/mysql/text.h"
 #include "backend/sql/sql.h"
 
-/* Columns of the answers: the clock, rows that the statement before has changed,
- * a number that it has left, and the row. */
+/* Columns of the answers: the clock, rows that the statement before has
+ * changed, a number that it has left, and the row. */
 enum column {
     COLUMN_CLOCK,
     COLUMN_DONE, /* 1: it was done */

@@ -1,8 +1,8 @@
 /*
  * watch.c: the server tells nobody, so the rows of watched names are looked at,
- * all by one statement: soon after there was news, and less and less often while
- * there is none.  One rule: `news` of the row decides; it is read before a watch
- * is answered.
+ * all by one statement: soon after there was news, and less and less often
+ * while there is none.  One rule: `news` of the row decides; it is read before
+ * a watch is answered.
  */
 #include "backend/mysql/watch.h"
 

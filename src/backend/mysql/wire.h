@@ -1,6 +1,6 @@
 /*
- * wire.h: one connection of libmariadb, whose calls do not block: each is begun,
- * and continued when the socket is ready.
+ * wire.h: one connection of libmariadb, whose calls do not block: each is
+ * begun, and continued when the socket is ready.
  */
 #ifndef HF_MYSQL_WIRE_H
 #define HF_MYSQL_WIRE_H
@@ -44,8 +44,8 @@ struct wire {
         *name; /* that the server's certificate must have; NULL: its address */
 };
 
-/* connect.c: begin to connect to the address (NULL: the unix socket).  0, or -1: no
- * memory. */
+/* connect.c: begin to connect to the address (NULL: the unix socket).  0,
+ * or -1: no memory. */
 int hf__mysql_wire_open(struct wire *w, const struct place *p,
                         const struct stream_addr *addr);
 

@@ -1,5 +1,6 @@
 /*
- * fast.c: see fast.h.  One rule: a refusal is decided as src/rules/store.c does.
+ * fast.c: see fast.h.  One rule: a refusal is decided as src/rules/store.c
+ * does.
  */
 #include "backend/sql/fast.h"
 

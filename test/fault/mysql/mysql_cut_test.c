@@ -1,6 +1,6 @@
 /*
- * mysql_cut_test.c: the line to a MariaDB server breaks, or carries late what was
- * said.  One rule: see lib/database_cut.c.
+ * mysql_cut_test.c: the line to a MariaDB server breaks, or carries late what
+ * was said.  One rule: see lib/database_cut.c.
  */
 #include "lib/database_cut.h"
 #include "test.h"

@@ -1,6 +1,6 @@
 /*
- * mysql_restart_test.c: the MariaDB server goes away and comes back.  One rule: see
- * lib/database_restart.c.
+ * mysql_restart_test.c: the MariaDB server goes away and comes back.  One rule:
+ * see lib/database_restart.c.
  */
 #include "lib/database_restart.h"
 #include "test.h"

@@ -1,6 +1,6 @@
 /*
- * postgres_restart_test.c: the PostgreSQL server goes away and comes back.  One rule: see
- * lib/database_restart.c.
+ * postgres_restart_test.c: the PostgreSQL server goes away and comes back.  One
+ * rule: see lib/database_restart.c.
  */
 #include "lib/database_restart.h"
 #include "test.h"
