@@ -12,7 +12,8 @@
 #include "sys/secret.h"
 
 #define CHARSET "utf8mb4"
-/* Without TLS a password is never sent as it is, whatever the server asks. */
+/* A password is never sent as it is, whatever the server asks: one that has no
+ * TLS is only found out afterwards. */
 #define SECRET_METHODS                                                         \
     "mysql_native_password,client_ed25519,parsec,caching_sha2_password,"       \
     "sha256_password"
@@ -60,7 +61,7 @@ static void options_set(MYSQL *my, const struct place *p)
     mysql_optionsv(my, MYSQL_OPT_CONNECT_ATTR_ADD, "program_name", "holdfast");
     /* A server could ask for any file of this host. */
     mysql_optionsv(my, MYSQL_OPT_LOCAL_INFILE, &(unsigned){0});
-    if (p->tls < PLACE_TLS_ANY && !p->socket)
+    if (!p->socket)
         mysql_optionsv(my, MARIADB_OPT_RESTRICTED_AUTH, SECRET_METHODS);
     tls_set(my, p, key_password);
     hf__free_secret(p->env->alloc, key_password);
@@ -81,6 +82,7 @@ int hf__mysql_wire_open(struct wire *w, const struct place *p,
     if (!w->my) return -1;
     if (p->tls == PLACE_TLS_VERIFIED)
         w->name = p->tls_name ? p->tls_name : p->host;
+    w->is_tls = p->tls >= PLACE_TLS_ANY;
     options_set(w->my, p);
     int protocol = p->socket ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
     mysql_optionsv(w->my, MYSQL_OPT_PROTOCOL, &protocol);

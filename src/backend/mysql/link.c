@@ -217,6 +217,11 @@ static int in_connecting(struct link *l)
         connect_failed(l);
         return 1;
     }
+    if (l->wire.is_tls && !mysql_get_ssl_cipher(l->wire.my)) {
+        fail_later(l, HF_DENIED,
+                   "connect: no TLS that can be trusted: the server has none");
+        return 1;
+    }
     l->state = LINK_GREETING;
     l->due_us = l->give_up_us;
     if (hf__mysql_greet(l) != 0)

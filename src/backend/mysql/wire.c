@@ -7,11 +7,41 @@
 #include <errmsg.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #define ENDS_MAX 32 /* steps of a call that is told that its time is over */
+
+/* TLS writes without asking for silence: a server that has hung up would end
+ * the process, whose own choice SIGPIPE is. */
+struct pipe_quiet {
+    int is_on;
+    sigset_t was;
+};
+
+static void quiet_begin(const struct wire *w, struct pipe_quiet *q)
+{
+    sigset_t pipe_only;
+    q->is_on = w->is_tls;
+    if (!q->is_on) return;
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    q->is_on = pthread_sigmask(SIG_BLOCK, &pipe_only, &q->was) == 0;
+}
+
+static void quiet_end(const struct pipe_quiet *q)
+{
+    static const struct timespec now = {0, 0};
+    sigset_t pipe_only;
+    if (!q->is_on || sigismember(&q->was, SIGPIPE)) return;
+    sigemptyset(&pipe_only);
+    sigaddset(&pipe_only, SIGPIPE);
+    while (sigtimedwait(&pipe_only, NULL, &now) == SIGPIPE) continue;
+    pthread_sigmask(SIG_SETMASK, &q->was, NULL);
+}
 
 /* A program that this process starts must not keep the connection. */
 static void socket_take(struct wire *w)
@@ -83,6 +113,8 @@ static int ready_bits(const struct wire *w)
                                                             : 0);
 }
 
+static enum wire_said step(struct wire *w);
+
 static enum wire_said failed(struct wire *w)
 {
     unsigned code = mysql_errno(w->my);
@@ -98,7 +130,7 @@ static enum wire_said answered(struct wire *w)
     if (w->rc != 0) return failed(w);
     if (mysql_field_count(w->my) > 0) {
         call_begun(w, CALL_STORE, mysql_store_result_start(&w->result, w->my));
-        return hf__mysql_wire_step(w);
+        return step(w);
     }
     w->call = CALL_TOLD;
     return WIRE_RESULT;
@@ -140,10 +172,10 @@ static enum wire_said next(struct wire *w)
         return WIRE_DONE;
     }
     call_begun(w, CALL_NEXT, mysql_next_result_start(&w->rc, w->my));
-    return hf__mysql_wire_step(w);
+    return step(w);
 }
 
-enum wire_said hf__mysql_wire_step(struct wire *w)
+static enum wire_said step(struct wire *w)
 {
     if (w->call == CALL_NONE) return WIRE_WAITS;
     if (w->call == CALL_TOLD) return next(w);
@@ -156,6 +188,15 @@ enum wire_said hf__mysql_wire_step(struct wire *w)
     return w->is_new ? call_ended(w) : WIRE_WAITS;
 }
 
+enum wire_said hf__mysql_wire_step(struct wire *w)
+{
+    struct pipe_quiet quiet;
+    quiet_begin(w, &quiet);
+    enum wire_said said = step(w);
+    quiet_end(&quiet);
+    return said;
+}
+
 void hf__mysql_wire_connect(struct wire *w, int status)
 {
     call_begun(w, CALL_CONNECT, status);
@@ -163,18 +204,24 @@ void hf__mysql_wire_connect(struct wire *w, int status)
 
 void hf__mysql_wire_send(struct wire *w, const char *text, size_t len)
 {
+    struct pipe_quiet quiet;
+    quiet_begin(w, &quiet);
     call_begun(w, CALL_QUERY,
                mysql_real_query_start(&w->rc, w->my, text, (unsigned long)len));
+    quiet_end(&quiet);
 }
 
 void hf__mysql_wire_close(struct wire *w)
 {
+    struct pipe_quiet quiet;
     if (!w->my) return;
+    quiet_begin(w, &quiet);
     if (w->fd >= 0) shutdown(w->fd, SHUT_RDWR); /* it would say goodbye */
     if (w->call != CALL_NONE && w->call != CALL_TOLD && !w->is_new)
         for (int i = 0; i < ENDS_MAX; i++)
             if (call_continue(w, MYSQL_WAIT_TIMEOUT) == 0) break;
     if (w->result) mysql_free_result(w->result);
     mysql_close(w->my);
-    *w = (struct wire){.fd = -1, .name = w->name};
+    quiet_end(&quiet);
+    *w = (struct wire){.fd = -1};
 }

@@ -40,6 +40,7 @@ struct wire {
     int rc;           /* what it returned */
     MYSQL *connected; /* the same, of a connect */
     MYSQL_RES *result;
+    int is_tls;
     const char
         *name; /* that the server's certificate must have; NULL: its address */
 };
