@@ -5,15 +5,12 @@
  */
 #include "backend/mysql/error.h"
 
-#include <ctype.h>
 #include <errmsg.h>
 #include <mysqld_error.h>
 #include <stdio.h>
-#include <string.h>
 
-#include "base/error.h"
+#include "backend/sql/said.h"
 
-#define SAID_MAX 140 /* bytes of the server's own words, and the NUL */
 #define INSTALL "run: holdfast install-schema URL"
 
 /* Of MySQL, which libmariadb's list lacks. */
@@ -89,24 +86,12 @@ static const struct meaning *meaning_of(unsigned code)
     return m;
 }
 
-/* The first line, without control characters, cut at a word. */
-static void words_copy(const char *said, char out[SAID_MAX])
-{
-    size_t len = strcspn(said, "\n");
-    size_t kept = len < SAID_MAX ? len : SAID_MAX - 1;
-    memcpy(out, said, kept);
-    out[kept] = '\0';
-    for (size_t i = 0; i < kept; i++)
-        if (iscntrl((unsigned char)out[i])) out[i] = '?';
-    if (len >= SAID_MAX) hf__text_cut(out, SAID_MAX);
-}
-
 int hf__mysql_error(unsigned code, const char *said,
                     char text[HF_ERROR_TEXT_MAX])
 {
     char words[SAID_MAX];
     const struct meaning *m = meaning_of(code);
-    words_copy(said, words);
+    hf__sql_said_copy(said, words);
     if (m->words)
         snprintf(text, HF_ERROR_TEXT_MAX, "%s: %s", m->words, words);
     else

@@ -9,9 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/error.h"
+#include "backend/sql/said.h"
 
-#define SAID_MAX 140 /* bytes of the server's own words, and the NUL */
 #define CODE_LEN 5
 #define INSTALL "run: holdfast install-schema URL"
 
@@ -50,24 +49,12 @@ static const struct meaning *meaning_of(const char *code)
     return m;
 }
 
-/* The first line, without control characters, cut at a word. */
-static void words_copy(const char *said, char out[SAID_MAX])
-{
-    size_t len = strcspn(said, "\n");
-    size_t kept = len < SAID_MAX ? len : SAID_MAX - 1;
-    memcpy(out, said, kept);
-    out[kept] = '\0';
-    for (size_t i = 0; i < kept; i++)
-        if (iscntrl((unsigned char)out[i])) out[i] = '?';
-    if (len >= SAID_MAX) hf__text_cut(out, SAID_MAX);
-}
-
 static int error_write(const char *code, const char *said,
                        char text[HF_ERROR_TEXT_MAX])
 {
     char words[SAID_MAX];
     const struct meaning *m = meaning_of(code);
-    words_copy(said, words);
+    hf__sql_said_copy(said, words);
     snprintf(text, HF_ERROR_TEXT_MAX, "%s: %s", m->words, words);
     return m->status;
 }
@@ -138,7 +125,7 @@ int hf__postgres_error_link(PGconn *pg, char text[HF_ERROR_TEXT_MAX])
         snprintf(text, HF_ERROR_TEXT_MAX, "a password is needed");
         return HF_DENIED;
     }
-    words_copy(reason_of(said), words);
+    hf__sql_said_copy(reason_of(said), words);
     snprintf(text, HF_ERROR_TEXT_MAX, "%s", words);
     return is_about_certificate(said) ? HF_DENIED : HF_UNAVAILABLE;
 }
