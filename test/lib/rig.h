@@ -95,8 +95,9 @@ int rig_acquire(hf_lock *lock, uint64_t holder, int64_t wait_ms,
 /* One try by a fresh holder, which is no thread; released again if it was
  * granted.  Returns the status of the try. */
 int rig_probe(hf_lock *lock);
-/* The end of a wait does not wait for the store's answer: 1 once the lock can be
- * had; 0 if it cannot for RIG_WAIT_MS, which is less than the usual lease. */
+/* The end of a wait does not wait for the store's answer: 1 once the lock can
+ * be had; 0 if it cannot for RIG_WAIT_MS, which is less than the usual lease.
+ */
 int rig_until_free(hf_lock *lock);
 
 /* hf_lock_inspect() as if `holder` asked, which is no thread; all of `info` is

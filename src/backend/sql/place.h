@@ -51,8 +51,7 @@ int hf__sql_place_read(struct place *p, struct backend_env *env,
                        struct hf_error *err);
 void hf__sql_place_free(struct place *p);
 
-/* Read the option `key`, "on" or "off"; `otherwise` if the URL does not have it.
- */
+/* Read the option `key`, "on" or "off"; `otherwise` if it is not there. */
 int hf__sql_place_switch(const struct url *url, const char *key, int otherwise,
                          int *out, struct hf_error *err);
 
