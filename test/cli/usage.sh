@@ -99,7 +99,7 @@ for command in run once acquire renew release status list why break stress \
 done
 expect 0 "version" "$HOLDFAST" version
 check "tells the version" out_has '^holdfast [0-9]'
-check "tells the backends" out_has '^backends: file memory'
+check "tells the backends" out_has '^backends: file.* memory'
 expect 0 "--version" "$HOLDFAST" --version
 expect 0 "version --json" "$HOLDFAST" version --json
 check "as JSON" out_has '^{"version":"[0-9.]*",.*}$'
