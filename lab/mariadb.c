@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "lab/ask.h"
@@ -19,6 +20,7 @@
 #include "lab/mywire.h"
 #include "lab/own.h"
 #include "lab/port.h"
+#include "lab/wait.h"
 
 #define ARGS_MAX 60
 #define PROGRAM "/usr/sbin/mariadbd"
@@ -159,9 +161,20 @@ int lab_mariadb_shutdown(struct lab_mariadb *p, int in_order)
     return LAB_OK;
 }
 
+/* All of its threads: the signal reaches those that run a moment later. */
+static int is_stopped(void *arg)
+{
+    const struct lab_mariadb *p = arg;
+    siginfo_t info = {.si_pid = 0};
+    return waitid(P_PID, (id_t)p->pid, &info, WSTOPPED | WNOWAIT | WNOHANG) == 0
+           && info.si_pid == p->pid;
+}
+
 int lab_mariadb_pause(struct lab_mariadb *p)
 {
-    return server_signal(p, SIGSTOP);
+    if (server_signal(p, SIGSTOP) != LAB_OK) return LAB_FAILED;
+    if (lab_until(is_stopped, p)) return LAB_OK;
+    return lab__fail("%s: it does not stop", p->url);
 }
 
 int lab_mariadb_resume(struct lab_mariadb *p)

@@ -86,10 +86,11 @@ int hf__mysql_wire_open(struct wire *w, const struct place *p,
     options_set(w->my, p);
     int protocol = p->socket ? MYSQL_PROTOCOL_SOCKET : MYSQL_PROTOCOL_TCP;
     mysql_optionsv(w->my, MYSQL_OPT_PROTOCOL, &protocol);
-    hf__mysql_wire_connect(
-        w, mysql_real_connect_start(&w->connected, w->my, addr ? address : NULL,
-                                    p->user, p->password, p->database,
-                                    (unsigned)p->port, p->socket,
-                                    CLIENT_MULTI_STATEMENTS));
+    hf__mysql_wire_name(w);
+    int waits = mysql_real_connect_start(
+        &w->connected, w->my, addr ? address : NULL, p->user, p->password,
+        p->database, (unsigned)p->port, p->socket, CLIENT_MULTI_STATEMENTS);
+    hf__mysql_wire_name(NULL);
+    hf__mysql_wire_connect(w, waits);
     return 0;
 }

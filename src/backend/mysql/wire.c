@@ -59,9 +59,10 @@ static void wants_set(struct wire *w, int status)
     w->is_new = status == 0;
 }
 
+/* ---- the name in the certificate ---- */
+
 /* libmariadb compares the certificate with the host it was given, and that is
- * an address.  It keeps the host from the moment it connects; a handshake that
- * is faster than this fails, and never passes. */
+ * an address.  It keeps the host from the moment it connects. */
 static void name_set(struct wire *w)
 {
     if (!w->name || !w->my->host || !strcmp(w->my->host, w->name)) return;
@@ -69,6 +70,38 @@ static void name_set(struct wire *w)
     if (!name) return;
     free(w->my->host);
     w->my->host = name;
+}
+
+/* Exported by libmariadb, but in no header of it: calls `fn` after whatever is
+ * read.  Without it, a server whose first words are there at once is refused.
+ */
+int ma_pvio_register_callback(my_bool begins,
+                              void (*fn)(int mode, MYSQL *my,
+                                         const unsigned char *bytes,
+                                         size_t len)) __attribute__((weak));
+
+static _Thread_local struct wire
+    *connecting; /* inside a call, by this thread */
+
+/* The server's first words were read; the handshake follows, perhaps without a
+ * wait in between. */
+static void words_read(int mode, MYSQL *my, const unsigned char *bytes,
+                       size_t len)
+{
+    (void)mode, (void)bytes, (void)len;
+    if (connecting && connecting->my == my) name_set(connecting);
+}
+
+static void words_listen(void)
+{
+    if (ma_pvio_register_callback) ma_pvio_register_callback(1, words_read);
+}
+
+void hf__mysql_wire_name(struct wire *w)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    if (w && w->name) pthread_once(&once, words_listen);
+    connecting = w;
 }
 
 static void call_begun(struct wire *w, enum wire_call call, int status)
@@ -86,7 +119,10 @@ static int call_continue(struct wire *w, int ready)
     case CALL_TOLD:
         break;
     case CALL_CONNECT:
-        return mysql_real_connect_cont(&w->connected, w->my, ready);
+        hf__mysql_wire_name(w);
+        ready = mysql_real_connect_cont(&w->connected, w->my, ready);
+        hf__mysql_wire_name(NULL);
+        return ready;
     case CALL_QUERY:
         return mysql_real_query_cont(&w->rc, w->my, ready);
     case CALL_STORE:
@@ -184,7 +220,6 @@ static enum wire_said step(struct wire *w)
     int ready = ready_bits(w);
     if (ready == 0) return WIRE_WAITS;
     wants_set(w, call_continue(w, ready));
-    if (w->call == CALL_CONNECT && !w->is_new) name_set(w);
     return w->is_new ? call_ended(w) : WIRE_WAITS;
 }
 

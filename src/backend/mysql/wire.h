@@ -50,6 +50,9 @@ struct wire {
 int hf__mysql_wire_open(struct wire *w, const struct place *p,
                         const struct stream_addr *addr);
 
+/* Around each call of libmariadb that connects: `w`, then NULL. */
+void hf__mysql_wire_name(struct wire *w);
+
 /* The connect was begun, and waits for `status`, MYSQL_WAIT_*. */
 void hf__mysql_wire_connect(struct wire *w, int status);
 
