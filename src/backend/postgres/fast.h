@@ -4,7 +4,7 @@
 
 #include "backend/postgres/postgres.h"
 
-#define RENEWALS_MAX 64 /* of one statement */
+#define RENEWALS_MAX 128 /* of one statement */
 
 /* Send the statement of a PROPOSE or RELEASE.  0, or -1: the link is down. */
 int hf__postgres_fast_send(struct backend_conn *c, struct sql_job *job);
