@@ -18,7 +18,7 @@
 #include "holdfast/holdfast.h"
 #include "test.h"
 
-#define RIG_PATIENCE_MS 60000 /* how long a condition may take to come true */
+#define RIG_PATIENCE_MS 60000 /* how long a process or a call may take */
 #define RIG_WAIT_MS 15000     /* a worker's wait, less than the above */
 
 /* A fresh store for this test: memory, file or redis as url= says ("memory:"
