@@ -7,6 +7,9 @@ set -u
 build=$1
 jobs=$(($(nproc 2>/dev/null || echo 2) * 6))
 log=$build/Testing/Temporary
+# A pointer into the frame of a function that has returned is found at once.
+ASAN_OPTIONS=detect_stack_use_after_return=1${ASAN_OPTIONS:+:$ASAN_OPTIONS}
+export ASAN_OPTIONS
 reports='ERROR: (Address|Leak)Sanitizer|WARNING: ThreadSanitizer|runtime error:'
 
 ctest --output-on-failure -j "$jobs" --test-dir "$build" && exit 0

@@ -71,15 +71,14 @@ int hf__mysql_wire_open(struct wire *w, const struct place *p,
                         const struct stream_addr *addr)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    char address[NI_MAXHOST];
     pthread_once(&once, library_begin);
-    if (addr
-        && getnameinfo((const struct sockaddr *)&addr->sa, addr->len, address,
-                       sizeof address, NULL, 0, NI_NUMERICHOST)
-               != 0)
-        return -1;
     *w = (struct wire){.fd = -1, .my = mysql_init(NULL)};
     if (!w->my) return -1;
+    if (addr
+        && getnameinfo((const struct sockaddr *)&addr->sa, addr->len,
+                       w->address, sizeof w->address, NULL, 0, NI_NUMERICHOST)
+               != 0)
+        return -1;
     if (p->tls == PLACE_TLS_VERIFIED)
         w->name = p->tls_name ? p->tls_name : p->host;
     w->is_tls = p->tls >= PLACE_TLS_ANY;
@@ -88,7 +87,7 @@ int hf__mysql_wire_open(struct wire *w, const struct place *p,
     mysql_optionsv(w->my, MYSQL_OPT_PROTOCOL, &protocol);
     hf__mysql_wire_name(w);
     int waits = mysql_real_connect_start(
-        &w->connected, w->my, addr ? address : NULL, p->user, p->password,
+        &w->connected, w->my, addr ? w->address : NULL, p->user, p->password,
         p->database, (unsigned)p->port, p->socket, CLIENT_MULTI_STATEMENTS);
     hf__mysql_wire_name(NULL);
     hf__mysql_wire_connect(w, waits);

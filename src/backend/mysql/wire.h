@@ -10,6 +10,8 @@
 #include "backend/sql/place.h"
 #include "net/stream.h"
 
+#define ADDRESS_MAX 64 /* of IPv6, with the name of an interface */
+
 /* What is under way. */
 enum wire_call {
     CALL_NONE,
@@ -41,6 +43,7 @@ struct wire {
     MYSQL *connected; /* the same, of a connect */
     MYSQL_RES *result;
     int is_tls;
+    char address[ADDRESS_MAX]; /* libmariadb reads it until it is connected */
     const char
         *name; /* that the server's certificate must have; NULL: its address */
 };
