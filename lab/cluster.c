@@ -10,7 +10,6 @@
 #include <unistd.h>
 
 #include "lab/own.h"
-#include "lab/port.h"
 #include "lab/wait.h"
 
 #define SLOTS_ALL 16384
@@ -24,7 +23,7 @@ static int node_args(struct lab_cluster *c, int i)
 {
     const char **args = c->args[i];
     int n = 0, port;
-    int fd = lab_port_reserve(&port);
+    int fd = lab_net_port(c->nodes[i].at, &port);
     if (fd < 0) return fd;
     c->bus_fds[i] = fd;
     snprintf(c->bus[i], sizeof c->bus[i], "%d", port);

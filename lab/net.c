@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "lab/own.h"
+#include "lab/port.h"
 
 #define SCRIPT_MAX 2048 /* a pipe takes it whole */
 #define HERE "/proc/thread-self/ns/net"
@@ -92,6 +93,19 @@ int lab_net_leave(int back)
     if (back < 0) return LAB_OK;
     int status = space_set(back);
     close(back);
+    return status;
+}
+
+/* Each host has its own ports, and its own reservations of them. */
+int lab_net_port(const struct lab_host *host, int *port)
+{
+    int back;
+    int status = lab_net_enter(host, &back);
+    if (status != LAB_OK) return status;
+    int fd = lab_port_reserve(port);
+    status = lab_net_leave(back);
+    if (fd < 0 || status == LAB_OK) return fd;
+    close(fd);
     return status;
 }
 

@@ -46,6 +46,9 @@ int lab_net_go(const struct lab_net *n, int host);
 int lab_net_enter(const struct lab_host *host, int *back);
 int lab_net_leave(int back);
 
+/* lab_port_reserve() on this host; without one (NULL), where the thread is. */
+int lab_net_port(const struct lab_host *host, int *port);
+
 /* Cut a group of hosts, LAB_NET_HOST(0) | LAB_NET_HOST(1), from the others; an
  * earlier cut is mended. */
 int lab_net_cut(struct lab_net *n, unsigned group);

@@ -17,7 +17,6 @@
 #include "lab/folder.h"
 #include "lab/launch.h"
 #include "lab/own.h"
-#include "lab/port.h"
 #include "lab/wait.h"
 
 #define LINE_MAX_LEN 8192
@@ -54,14 +53,10 @@ void lab_server_stop(struct lab_server *s)
 /* Reserve a port on its host. */
 static int port_find(struct lab_server *s)
 {
-    int back;
-    int status = lab_net_enter(s->at, &back);
-    if (status != LAB_OK) return status;
-    s->port_fd = lab_port_reserve(&s->port);
-    int left = lab_net_leave(back);
-    if (s->port_fd >= 0) return left;
-    s->port_fd = 0;
-    return LAB_FAILED;
+    int fd = lab_net_port(s->at, &s->port);
+    if (fd < 0) return fd;
+    s->port_fd = fd;
+    return LAB_OK;
 }
 
 int lab_server_prepare(struct lab_server *s, const char *const *args)

@@ -8,9 +8,12 @@
  * it is asked.  Until then it answers renewals, of which its replica hears
  * nothing: until then there can be two holders, unless wait_renew=on.
  */
+#include <stdlib.h>
 #include <string.h>
 
+#include "lab/port.h"
 #include "lib/cluster_rig.h"
+#include "lib/lab_check.h"
 #include "lib/net.h"
 #include "lib/rig.h"
 #include "lib/storm.h"
@@ -163,6 +166,19 @@ static void lock_returns(uint64_t old, uint64_t new)
     CHECK_INT(writes(&inside, old), HF_STALE);
     gives_back(&inside);
     CHECK(rig_until(is_free, NULL));
+}
+
+/* A reservation counts on its own host only. */
+TEST(net_cluster, has_both_ports_of_a_node_reserved_on_its_host)
+{
+    servers_begin();
+    for (int i = 0; i < c.len; i++) {
+        int back;
+        LAB_CHECK(lab_net_enter(c.nodes[i].at, &back));
+        CHECK_INT(lab_port_take(c.nodes[i].port), LAB_FAILED);
+        CHECK_INT(lab_port_take((int)strtol(c.bus[i], NULL, 10)), LAB_FAILED);
+        LAB_CHECK(lab_net_leave(back));
+    }
 }
 
 TEST(net_cluster, a_holder_cut_off_with_its_master_is_told_and_refused)
