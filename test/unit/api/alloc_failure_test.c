@@ -622,14 +622,17 @@ static const struct scenario scenarios[] = {
 
 /* ---- how it is tried ---------------------------------------------------- */
 
+/* `patience_ms`: 0 is the default, after which a call ends that gets no memory
+ * at all. */
 static void bench_open(struct bench *b, const struct scenario *s,
-                       unsigned flags)
+                       unsigned flags, int64_t patience_ms)
 {
     static const struct hf_client_options defaults = HF_CLIENT_OPTIONS_INIT;
     memset(b, 0, sizeof *b);
     b->options = defaults;
     b->options.flags = flags;
     b->options.lease_ms = LEASE_MS;
+    b->options.patience_ms = patience_ms;
     b->options.allocator =
         (struct hf_allocator){heap_allocate, heap_resize, heap_release, NULL};
     b->sound = rig_client(NULL);
@@ -677,7 +680,7 @@ static int scenario_run(const struct scenario *s, unsigned flags, long n,
     int status = HF_EXPIRED, fired = 0;
     for (int i = 0; i < 5 && status == HF_EXPIRED; i++) {
         if (i > 0) bench_close(&b);
-        bench_open(&b, s, flags);
+        bench_open(&b, s, flags, fails_on ? 0 : RIG_PATIENCE_MS);
         heap_arm(n, fails_on);
         status = s->act(&b);
         fired = atomic_load(&heap.fired);
