@@ -622,8 +622,8 @@ static const struct scenario scenarios[] = {
 
 /* ---- how it is tried ---------------------------------------------------- */
 
-/* `patience_ms`: 0 is the default, after which a call ends that gets no memory
- * at all. */
+/* With a `patience_ms` of 0 the client has its default, so that a call that
+ * gets no memory at all ends soon. */
 static void bench_open(struct bench *b, const struct scenario *s,
                        unsigned flags, int64_t patience_ms)
 {
