@@ -147,8 +147,8 @@ struct request {
     int32_t permits; /* PERMIT, COUNT: wanted; BARRIER: parties it needs */
     int64_t lease_us;
     int64_t window_us; /* W */
-    int64_t seen_us;   /* PROPOSE: the node's clock when it last said BUSY to
-                        * this wait; 0: it has not */
+    int64_t seen;      /* PROPOSE: `seen` of the last BUSY to this wait; 0:
+                        * there was none */
     union {
         int64_t block;   /* PROPOSE: tokens wanted beyond the first; the
                           * counter becomes fence + block */
@@ -241,6 +241,9 @@ struct reply {
     int64_t node_us;      /* node's wall clock, 0 if not told */
     int64_t ttl_us;       /* BUSY: the holder's time left, -1 unknown.
                           * RENEW: what was left before */
+    int64_t seen;         /* BUSY: for the next PROPOSE of this wait.  BARRIER:
+                           * node_us.  LATCH: its last deletion, 1 if none is
+                           * known */
     int silent;           /* BUSY: the holder's library tells nobody when it
                           * releases: look again and again */
     int64_t waiters;      /* RELEASE: processes told, -1 unknown */

@@ -230,7 +230,7 @@ static void seat_answered(struct engine *e, struct seat *s,
         hf__recheck_answered(e, s, r, rep);
         return;
     }
-    if (rep->verdict == V_BUSY) s->seen_us = rep->node_us;
+    if (rep->verdict == V_BUSY) s->seen = rep->seen;
     if (rep->counter) hf__ballot_saw(&s->entry->ballot, rep->counter);
     if (rep->fence) {
         int64_t reserved = r->verb == VERB_PROPOSE ? r->block : 0;

@@ -310,7 +310,7 @@ static void send_all(struct engine *e, struct seat *s,
         r->kind = s->entry->kind;
         r->permits = s->permits;
         if (send->verb == VERB_PROPOSE && s->op) r->capacity = s->op->capacity;
-        r->seen_us = s->seen_us;
+        r->seen = s->seen;
         if (r->flags & REQ_QUORUM) r->group = e->group;
         r->name = s->entry->name;
         r->name_len = s->entry->name_len;

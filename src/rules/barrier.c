@@ -160,6 +160,7 @@ static void stay(struct store *s, struct barrier *b, int64_t now_us,
     rep->verdict = V_BUSY;
     rep->status = HF_TAKEN;
     rep->text = s->text;
+    rep->seen = now_us;
 }
 
 /* Has the party waited before, and may the store have forgotten how that
@@ -167,10 +168,10 @@ static void stay(struct store *s, struct barrier *b, int64_t now_us,
 static int is_forgotten(const struct barrier *b, int64_t now_us,
                         const struct request *req)
 {
-    if (req->seen_us == 0) return 0;
+    if (req->seen == 0) return 0;
     if (!b) return 1;
-    return req->seen_us < now_us - BARRIER_KEPT_MS * US_PER_MS
-           && b->last >= req->seen_us;
+    return req->seen < now_us - BARRIER_KEPT_MS * US_PER_MS
+           && b->last >= req->seen;
 }
 
 static struct barrier *barrier_need(struct store *s, struct entry *e,

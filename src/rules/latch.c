@@ -10,6 +10,7 @@
 #include "rules/latch.h"
 #include "rules/pack.h"
 #include "rules/table.h"
+#include "base/math.h"
 
 /* A change that was made, for as long as a copy of it may come. */
 struct change {
@@ -22,7 +23,8 @@ struct change {
 
 struct latch {
     int64_t count;      /* 0: it is open */
-    int64_t deleted_us; /* when it was last; 0: never */
+    int64_t deleted_us; /* when it was last, each later than the one before;
+                         * 0: never */
     struct change *first, *last;
 };
 
@@ -90,8 +92,9 @@ void hf__rules_latch_wait(struct store *s, int64_t now_us, struct entry *e,
                           const struct request *req, struct reply *rep)
 {
     const struct latch *l = e ? e->latch : NULL;
+    int64_t deleted_us = l ? l->deleted_us : 0;
     (void)now_us;
-    if (l && req->seen_us > 0 && l->deleted_us >= req->seen_us) {
+    if (req->seen > 0 && deleted_us > 0 && deleted_us != req->seen) {
         rep->status = HF_LOST;
         rep->text = "latch: it was deleted while it was waited for";
     } else if (l && l->count > 0) {
@@ -99,6 +102,7 @@ void hf__rules_latch_wait(struct store *s, int64_t now_us, struct entry *e,
         rep->verdict = V_BUSY;
         rep->status = HF_TAKEN;
         rep->text = s->text;
+        rep->seen = deleted_us > 0 ? deleted_us : 1;
     } else {
         rep->verdict = V_GRANTED;
     }
@@ -120,7 +124,7 @@ static enum verdict latch_change(struct latch *l, int64_t now_us,
     case TALLY_DELETE:
         if (l->count == 0) return V_ABSENT;
         l->count = 0;
-        l->deleted_us = now_us;
+        l->deleted_us = max64(now_us, l->deleted_us + 1);
         return V_GRANTED;
     default:
         return V_ERROR;

@@ -190,7 +190,7 @@ static struct request request_draw(struct mixture *m, int64_t now_us)
                           .count = 1 + (int32_t)below(m, 3),
                           .lease_us = LEASE_US,
                           .window_us = BALLOT_WINDOW_US,
-                          .seen_us = m->last[name][owner].seen_us,
+                          .seen = m->last[name][owner].seen,
                           .info = "4711 some.host the label"};
     if (below(m, 5) == 0) req.lease_us = 1 + (int64_t)below(m, 8) * US_PER_MS;
     snprintf(req.owner, sizeof req.owner,
@@ -225,5 +225,5 @@ void mixture_heard(struct mixture *m, const struct request *req,
         m->version[name] = rep->version;
     if (req->verb != VERB_PROPOSE) return;
     if (rep->verdict == V_GRANTED) m->last[name][owner].fence = rep->fence;
-    m->last[name][owner].seen_us = rep->verdict == V_BUSY ? rep->node_us : 0;
+    m->last[name][owner].seen = rep->verdict == V_BUSY ? rep->seen : 0;
 }

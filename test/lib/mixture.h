@@ -18,8 +18,8 @@ struct mixture {
     struct {
         uint64_t attempt; /* the owner's last one */
         int64_t ballot;
-        int64_t fence;   /* the last that it was granted */
-        int64_t seen_us; /* when it was last told BUSY */
+        int64_t fence; /* the last that it was granted */
+        int64_t seen;  /* of its last answer, if that was BUSY */
     } last[MIXTURE_NAMES][MIXTURE_OWNERS];
     uint64_t version[MIXTURE_NAMES]; /* of the value */
     struct request past[MIXTURE_PAST];

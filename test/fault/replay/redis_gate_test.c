@@ -23,12 +23,12 @@ static struct {
     struct store *model;
     uint64_t random;
     uint64_t attempt;
-    int64_t node_us, past_us[PAST];
-    unsigned past;
+    int64_t node_us, past[PAST]; /* `seen` of the last answers */
+    unsigned pasts;
     int seen[V_UNKNOWN + 1];
     struct {
         int life; /* part of the owner's name: another wait of it */
-        int64_t seen_us, ballot;
+        int64_t seen, ballot;
         uint32_t round;
     } waits[OWNERS];
     int64_t parties; /* of the barrier; 0: it is a latch */
@@ -49,7 +49,6 @@ static void rig_begin_gate(uint64_t seed)
     test_cleanup(rig_end, NULL);
     server_connect(&rig.real, rig.server.url);
     rig.node_us = server_clock(&rig.real);
-    for (int i = 0; i < PAST; i++) rig.past_us[i] = rig.node_us;
     rig.random = seed;
 }
 
@@ -71,16 +70,16 @@ static struct fake_answer step(int number, const struct request *req)
     struct request sent = *req;
     enum verdict verdict = server_do(&rig.real, sent, &real);
     if (real.reply.node_us) rig.node_us = real.reply.node_us;
-    rig.past_us[rig.past++ % PAST] = rig.node_us;
     hf__rules_store_apply(rig.model, rig.node_us, req, &model);
     rig.seen[verdict]++;
+    if (verdict == V_BUSY) rig.past[rig.pasts++ % PAST] = real.reply.seen;
     int64_t told = real.reply.tally ? real.reply.tally->value : -1;
     int64_t model_told = model.tally ? model.tally->value : -1;
     int64_t went = generation_of(real.reply.fence);
     int64_t model_went = generation_of(model.fence);
     if (verdict != model.verdict || real.reply.status != model.status
         || told != model_told || went != model_went
-        || real.reply.poll_us != model.poll_us)
+        || real.reply.poll_us != model.poll_us || real.reply.seen != model.seen)
         TEST_FAIL("step %d, request %d: the server says %d (%s), %lld, %lld; "
                   "the model %d (%s), %lld, %lld",
                   number, req->verb, verdict, real.text, (long long)told,
@@ -101,7 +100,7 @@ static struct request latch_draw(void)
     req.kind = KIND_LATCH;
     req.flags = 0;
     if (req.verb == VERB_PROPOSE) {
-        req.seen_us = draw(2) ? rig.past_us[draw(PAST)] : 0;
+        req.seen = draw(2) ? rig.past[draw(PAST)] : 0;
         return req;
     }
     req.tally = whats[draw(6)];
@@ -146,7 +145,7 @@ static struct request barrier_draw(int party)
     req.kind = KIND_BARRIER;
     req.permits = draw(30) ? 3 : 2;
     req.flags = draw(8) ? REQ_QUEUE : 0;
-    req.seen_us = rig.waits[party].seen_us;
+    req.seen = rig.waits[party].seen;
     req.round = ++rig.waits[party].round;
     req.tally = TALLY_READ;
     /* Now and then the number of an earlier one: a late copy. */
@@ -169,12 +168,12 @@ TEST(redis_gate, server_and_model_agree_on_barriers)
         }
         struct fake_answer answer = step(i, &req);
         if (answer.reply.verdict == V_BUSY)
-            rig.waits[party].seen_us = answer.reply.node_us;
+            rig.waits[party].seen = answer.reply.seen;
         int went =
             req.verb == VERB_PROPOSE && answer.reply.verdict == V_GRANTED;
         if ((went && draw(3)) || (req.verb == VERB_RELEASE && draw(2))) {
             rig.waits[party].life++;
-            rig.waits[party].seen_us = rig.waits[party].ballot = 0;
+            rig.waits[party].seen = rig.waits[party].ballot = 0;
             rig.waits[party].round = 0;
         }
     }

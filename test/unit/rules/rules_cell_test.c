@@ -100,8 +100,8 @@ static void lock_draw(struct request *req)
     if (draw(4) == 0) req->flags |= REQ_UNSURE;
     if (draw(8) == 0) req->flags |= REQ_DETACHED;
     if (req->verb == VERB_PROPOSE && draw(3) == 0) req->capacity = 1 + draw(4);
-    if (req->verb == VERB_PROPOSE && draw(2)) req->seen_us = now_us - 1000;
-    if (req->kind == KIND_BARRIER) req->seen_us = 0;
+    if (req->verb == VERB_PROPOSE && draw(2)) req->seen = now_us - 1000;
+    if (req->kind == KIND_BARRIER) req->seen = 0;
     req->round = 1 + (uint32_t)draw(2);
     req->info = "12 host a label";
     if (req->verb == VERB_BREAK || req->verb == VERB_INSPECT) req->info = NULL;

@@ -118,11 +118,31 @@ TEST(memory_gate, only_a_wait_from_before_a_deletion_is_told_of_it)
     CHECK(tally(T0 + 2, TALLY_DELETE, 0, 2, 0, NULL) == V_GRANTED);
     CHECK(tally(T0 + 3, TALLY_OPEN, 1, 3, 0, NULL) == V_GRANTED);
     CHECK(apply(T0 + 4, req, NULL) == V_BUSY);
-    req.seen_us = T0 + 1;
+    req.seen = rep.seen;
     CHECK(apply(T0 + 5, req, &rep) == V_ERROR);
     CHECK_INT(rep.status, HF_LOST);
-    req.seen_us = T0 + 4;
-    CHECK(apply(T0 + 6, req, NULL) == V_BUSY);
+    req.seen = 0;
+    CHECK(apply(T0 + 6, req, &rep) == V_BUSY);
+    req.seen = rep.seen;
+    CHECK(apply(T0 + 7, req, NULL) == V_BUSY);
+}
+
+/* A server's clock may be set back. */
+TEST(memory_gate, a_deletion_is_told_whatever_the_clock_does)
+{
+    struct request req = request_make(VERB_PROPOSE, KIND_LATCH, "me:1");
+    struct reply rep;
+    store_begin();
+    req.ballot = T0;
+    CHECK(tally(T0, TALLY_OPEN, 1, 1, 0, NULL) == V_GRANTED);
+    CHECK(tally(T0, TALLY_DELETE, 0, 2, 0, NULL) == V_GRANTED);
+    CHECK(tally(T0 - MS, TALLY_OPEN, 1, 3, 0, NULL) == V_GRANTED);
+    CHECK(apply(T0 - MS, req, &rep) == V_BUSY);
+    req.seen = rep.seen; /* a wait that began after that deletion */
+    CHECK(apply(T0 - MS, req, &rep) == V_BUSY);
+    CHECK(tally(T0 - 2 * MS, TALLY_DELETE, 0, 4, 0, NULL) == V_GRANTED);
+    CHECK(apply(T0 - 2 * MS, req, &rep) == V_ERROR);
+    CHECK_INT(rep.status, HF_LOST);
 }
 
 TEST(memory_gate, latches_go_with_the_data)
@@ -144,13 +164,13 @@ static enum verdict come(int64_t now_us, const char *owner, struct reply *out)
     return apply(now_us, req, out);
 }
 
-/* Once more, having been told at `seen_us` to wait. */
-static enum verdict again(int64_t now_us, const char *owner, int64_t seen_us,
+/* Once more, having been told at `seen` to wait. */
+static enum verdict again(int64_t now_us, const char *owner, int64_t seen,
                           struct reply *out)
 {
     struct request req = request_make(VERB_PROPOSE, KIND_BARRIER, owner);
     req.ballot = now_us;
-    req.seen_us = seen_us;
+    req.seen = seen;
     req.round = 2;
     return apply(now_us, req, out);
 }

@@ -73,6 +73,7 @@ static const char *strange_number(const struct reply *r)
     } numbers[] = {{"fencing token", r->fence},
                    {"counter", r->counter},
                    {"clock", r->node_us},
+                   {"last deletion", r->seen},
                    {"time to ask again", r->poll_us},
                    {"quarantine", boot ? boot->left_us : 0},
                    {"longest lease", boot ? boot->lease_us : 0}};

@@ -30,7 +30,7 @@ static void wait_build(struct backend_conn *c, const struct request *req)
     put_keys(cmd, req, BARRIER_KEYS);
     hf__redis_cmd_text(cmd, req->owner);
     hf__redis_cmd_number(cmd, req->permits);
-    hf__redis_cmd_number(cmd, req->seen_us);
+    hf__redis_cmd_number(cmd, req->seen);
     hf__redis_cmd_number(cmd, req->ballot);
     hf__redis_cmd_number(cmd, req->window_us);
     hf__redis_cmd_number(cmd, PLACE_US / US_PER_MS);
@@ -75,6 +75,7 @@ static void read_missing(struct backend_conn *c, const struct request *req,
     reply->verdict = V_BUSY;
     reply->status = HF_TAKEN;
     reply->text = c->text;
+    reply->seen = reply->node_us;
     if (req->flags & REQ_QUEUE) reply->poll_us = PLACE_POLL_US;
 }
 

@@ -27,7 +27,7 @@ static void wait_build(struct backend_conn *c, const struct request *req)
     struct command *cmd = &c->cmd;
     hf__redis_cmd_script(cmd, LATCH_KEYS);
     put_keys(cmd, req);
-    hf__redis_cmd_number(cmd, req->seen_us);
+    hf__redis_cmd_number(cmd, req->seen);
 }
 
 static const char *verb_of(enum tally_do what)
@@ -97,13 +97,15 @@ static int read_refusal(struct backend_conn *c, int64_t code,
     }
 }
 
-static void read_wait(struct backend_conn *c, int64_t code, int64_t count,
+static void read_wait(struct backend_conn *c, const struct resp *v,
                       struct reply *reply)
 {
-    reply->verdict = code == 1 ? V_GRANTED : V_BUSY;
-    if (code == 1) return;
+    int is_open = hf__redis_resp_number_at(v, 0, 0) == 1;
+    reply->verdict = is_open ? V_GRANTED : V_BUSY;
+    if (is_open) return;
     snprintf(c->text, sizeof c->text, "%s: latch: %lld left to count",
-             c->endpoint, (long long)count);
+             c->endpoint, (long long)hf__redis_resp_number_at(v, 1, 0));
+    reply->seen = hf__redis_resp_number_at(v, 3, -1);
     reply->status = HF_TAKEN;
     reply->text = c->text;
 }
@@ -128,13 +130,12 @@ static int latch_read(struct backend_conn *c, const struct request *req,
                       const struct resp *v, struct reply *reply)
 {
     int is_wait = req->verb == VERB_PROPOSE;
-    if (!hf__redis_resp_is_array(v, is_wait ? 3 : 4)) return -1;
+    if (!hf__redis_resp_is_array(v, 4)) return -1;
     int64_t code = hf__redis_resp_number_at(v, 0, INT64_MIN);
-    int64_t count = hf__redis_resp_number_at(v, 1, 0);
     reply->node_us = hf__redis_resp_number_at(v, 2, -1);
     if (code != 0 && code != 1) return read_refusal(c, code, v, reply);
     if (is_wait)
-        read_wait(c, code, count, reply);
+        read_wait(c, v, reply);
     else
         read_tally(c, req, v, reply);
     return 0;

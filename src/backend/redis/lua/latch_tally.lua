@@ -66,7 +66,9 @@ if left == 0 then
     pcall('HDEL', facts, 'kind')
     pcall('PEXPIRE', facts, arg[7])
     if verb == 'delete' then
-        note('deleted', string.format('%.0f', now), arg[7])
+        local last = pcall('HGET', facts, 'deleted')
+        last = type(last) == 'string' and tonumber(last) or 0
+        note('deleted', string.format('%.0f', math.max(now, last + 1)), arg[7])
     end
 end
 local r = pcall('SET', mark, number, 'PX', arg[6])

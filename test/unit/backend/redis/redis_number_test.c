@@ -126,7 +126,8 @@ TEST(redis_number, a_clock_out_of_range_is_refused)
     check_refused("the clock is no number");
     answer(VERB_RENEW, KIND_PLAIN, 0, "*2\r\n:" LEAST "\r\n:100\r\n");
     check_refused("the clock is no number");
-    answer(VERB_PROPOSE, KIND_LATCH, 0, "*3\r\n:1\r\n:0\r\n:" MOST "\r\n");
+    answer(VERB_PROPOSE, KIND_LATCH, 0,
+           "*4\r\n:1\r\n:0\r\n:" MOST "\r\n:1\r\n");
     check_refused("the clock is no number");
     answer(VERB_VALUE_READ, KIND_PLAIN, 0,
            "*4\r\n:1\r\n:" MOST "\r\n:-1\r\n$1\r\nx\r\n");
@@ -134,6 +135,17 @@ TEST(redis_number, a_clock_out_of_range_is_refused)
     answer(VERB_TALLY, KIND_PERMIT, 0,
            "*7\r\n:1\r\n:" LEAST "\r\n:1\r\n:1\r\n:1\r\n:1\r\n:1\r\n");
     check_refused("the clock is no number");
+}
+
+TEST(redis_number, a_deletion_out_of_range_is_refused)
+{
+    begin();
+    answer(VERB_PROPOSE, KIND_LATCH, 0,
+           "*4\r\n:0\r\n:3\r\n:" NOW "\r\n:" MOST "\r\n");
+    check_refused("the last deletion is no number");
+    answer(VERB_PROPOSE, KIND_LATCH, 0,
+           "*4\r\n:0\r\n:3\r\n:" NOW "\r\n:" LEAST "\r\n");
+    check_refused("the last deletion is no number");
 }
 
 /* The clock is kept by the link, and what is sent next tells it. */
