@@ -286,16 +286,32 @@ static struct crowd {
      * and written apart, so that two inside at once would lose one. */
     atomic_int inside, overlaps, count, falls;
     _Atomic uint64_t last;
-    atomic_int entries; /* as `count`, for readers outside the lock */
-    atomic_int failures;
+    atomic_int entries;          /* as `count`, for readers outside the lock */
+    atomic_int failures, status; /* of the last failure */
     atomic_int stop;
 } crowd;
+
+static void crowd_failed(int status)
+{
+    atomic_store(&crowd.status, status);
+    atomic_fetch_add(&crowd.failures, 1);
+}
+
+static void crowd_check(void)
+{
+    if (atomic_load(&crowd.failures))
+        TEST_FAIL("%d calls failed, the last with %s",
+                  atomic_load(&crowd.failures),
+                  hf_status_name(atomic_load(&crowd.status)));
+    CHECK_INT(atomic_load(&crowd.overlaps), 0);
+}
 
 static void crowd_enter(hf_lock *lock)
 {
     hf_hold *g;
-    if (rig_acquire(lock, 0, RIG_WAIT_MS, &g) != HF_OK) {
-        atomic_fetch_add(&crowd.failures, 1);
+    int status = rig_acquire(lock, 0, RIG_WAIT_MS, &g);
+    if (status != HF_OK) {
+        crowd_failed(status);
         return;
     }
     if (atomic_fetch_add(&crowd.inside, 1))
@@ -307,7 +323,8 @@ static void crowd_enter(hf_lock *lock)
     atomic_fetch_add(&crowd.entries, 1);
     atomic_store(&crowd.count, count + 1);
     atomic_fetch_sub(&crowd.inside, 1);
-    if (hf_hold_release(g, NULL) != HF_OK) atomic_fetch_add(&crowd.failures, 1);
+    status = hf_hold_release(g, NULL);
+    if (status != HF_OK) crowd_failed(status);
 }
 
 static void crowd_run(void *arg)
@@ -323,8 +340,7 @@ TEST(handover, keeps_two_crowds_apart_with_rising_fences)
     hf_lock *two = rig_lock(handing_client(3, 5), "a");
     for (int i = 0; i < THREADS; i++) rig_spawn(crowd_run, i % 2 ? one : two);
     rig_join();
-    CHECK_INT(atomic_load(&crowd.failures), 0);
-    CHECK_INT(atomic_load(&crowd.overlaps), 0);
+    crowd_check();
     CHECK_INT(atomic_load(&crowd.falls), 0);
     CHECK_INT(atomic_load(&crowd.count), THREADS * ROUNDS);
 }
@@ -359,8 +375,7 @@ TEST(handover, leaves_other_clients_their_turns)
     hf_lock *busy = rig_lock(handing_client(1024, 5), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
     crowd_share(busy, other);
-    CHECK_INT(atomic_load(&crowd.failures), 0);
-    CHECK_INT(atomic_load(&crowd.overlaps), 0);
+    crowd_check();
     CHECK_INT(atomic_load(&crowd.falls), 0);
 }
 
@@ -371,8 +386,7 @@ TEST(turns, of_a_crowd_leave_other_clients_theirs)
     hf_lock *busy = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");
     crowd_share(busy, other);
-    CHECK_INT(atomic_load(&crowd.failures), 0);
-    CHECK_INT(atomic_load(&crowd.overlaps), 0);
+    crowd_check();
 }
 
 /* ---- the options -------------------------------------------------------- */
