@@ -169,7 +169,7 @@ check "the number of replicas is told" err_has 'a: replicas that have it: 1'
 kill -STOP "$redis_pid"
 finished_with 80 "no replica"
 check "no replica: the reason" err_has \
-    'a: at risk: not renewed, .*: wait: '
+    'a: \(at risk: not renewed, .*\|lost: .*\): wait: '
 kill -CONT "$redis_pid"
 redis_stop "$redis_pid"
 redis_port=$primary_port redis_pid=$primary_pid HOLDFAST_URL=$primary

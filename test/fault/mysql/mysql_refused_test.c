@@ -123,16 +123,19 @@ static void statement_count(const char *statement, void *user)
 
 TEST(mysql_refused, tables_are_installed_twice_and_by_hand_alike)
 {
+    struct hf_client_options patient = HF_CLIENT_OPTIONS_INIT;
     struct hf_error err = {0};
     int count = 0;
+    patient.timeout_ms = patient.patience_ms = RIG_PATIENCE_MS;
     refused_begin();
-    CHECK_INT(hf_schema_install(server.url, NULL, &err), HF_OK);
+    CHECK_INT(hf_schema_install(server.url, &patient, &err), HF_OK);
     CHECK_INT(hf_schema_text(server.url, statement_count, &count, &err), HF_OK);
     CHECK_INT(count, 3);
     LAB_CHECK(lab_mariadb_do(&server,
                              "CREATE DATABASE other;"
                              "CREATE USER u@'127.0.0.1';"
                              "GRANT SELECT ON other.* TO u@'127.0.0.1'"));
-    CHECK_INT(hf_schema_install(url_of("u", "other"), NULL, &err), HF_DENIED);
+    CHECK_INT(hf_schema_install(url_of("u", "other"), &patient, &err),
+              HF_DENIED);
     CHECK(strstr(err.text, "lacks a right") != NULL);
 }

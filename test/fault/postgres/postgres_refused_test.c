@@ -135,17 +135,19 @@ static void statement_count(const char *statement, void *user)
 
 TEST(postgres_refused, tables_are_installed_twice_and_by_hand_alike)
 {
+    struct hf_client_options patient = HF_CLIENT_OPTIONS_INIT;
     struct hf_error err = {0};
     int count = 0;
+    patient.timeout_ms = patient.patience_ms = RIG_PATIENCE_MS;
     postgres_begin(&server, NULL, NULL);
     rig_begin_at(server.url);
-    CHECK_INT(hf_schema_install(server.url, NULL, &err), HF_OK);
+    CHECK_INT(hf_schema_install(server.url, &patient, &err), HF_OK);
     CHECK_INT(hf_schema_text(server.url, statement_count, &count, &err), HF_OK);
     CHECK(count > 3);
     LAB_CHECK(lab_postgres_do(&server, "CREATE ROLE u LOGIN"));
-    CHECK_INT(
-        hf_schema_install(url_of("u", "postgres?search_path=s"), NULL, &err),
-        HF_DENIED);
+    CHECK_INT(hf_schema_install(url_of("u", "postgres?search_path=s"), &patient,
+                                &err),
+              HF_DENIED);
     CHECK(strstr(err.text, "lacks a right") != NULL);
     CHECK_INT(hf_schema_install("memory:", NULL, &err), HF_INVALID);
     CHECK_INT(hf_schema_text("memory:", statement_count, &count, &err),
