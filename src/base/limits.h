@@ -70,6 +70,8 @@
 #define LOCAL_TURNS_MAX 16 /* hand-overs in the process before others */
 #define GRACE_US_MIN 500   /* left to them then, and two round trips */
 #define GRACE_US_MAX (20 * US_PER_MS)
+#define GRACE_LOOK_US_MIN 1500 /* the same, to waiters that may have to look */
+#define GRACE_LOOK_US_MAX (50 * US_PER_MS)
 #define EVENTS_MAX 1024 /* kept for hf_client_next_event() */
 #define UPDATE_PAUSE_US_MIN (1 * US_PER_MS)
 #define UPDATE_PAUSE_US_MAX (100 * US_PER_MS)

@@ -236,12 +236,15 @@ static struct seat *turn_next(const struct lock_entry *entry)
 }
 
 /* How long this process stands back after many turns in a row, so that other
- * processes can ask first. */
+ * processes can ask first.  Waiters that are not counted may not be told
+ * either, but look: at least as often as a hold lasts. */
 static int64_t grace_us(struct engine *e, const struct lock_entry *entry)
 {
+    int64_t rtts_us = 2 * hf__conf_of(e, entry)->rtt_us;
     if (entry->debt <= 0) return 0;
-    int64_t rtt_us = hf__conf_of(e, entry)->rtt_us;
-    return min64(2 * rtt_us + GRACE_US_MIN, GRACE_US_MAX);
+    if (entry->told >= 0) return min64(rtts_us + GRACE_US_MIN, GRACE_US_MAX);
+    return min64(rtts_us + GRACE_LOOK_US_MIN + entry->held_us,
+                 GRACE_LOOK_US_MAX);
 }
 
 static void turn_pass(struct engine *e, struct lock_entry *entry)
@@ -292,27 +295,28 @@ void hf__turn_pass_all(struct engine *e)
     }
 }
 
-/* Is it time to let other processes have it?  If some wait, then after
- * LOCAL_TURNS_MAX turns within this process: the next hold here asks only when
- * the others have heard of the release, too. */
+/* Is it time to let other processes have it?  If some wait, or may wait, then
+ * after LOCAL_TURNS_MAX turns within this process: the next hold here asks only
+ * when the others have heard of the release, too. */
 static int turn_is_polite(const struct seat *s)
 {
     struct lock_entry *entry = s->entry;
-    if (hf__handover_is_over(s) && entry->told != 0) return 1;
-    if (entry->told <= 0) {
+    if (entry->told == 0) {
         entry->turns = 0;
         return 0;
     }
-    if (++entry->turns < LOCAL_TURNS_MAX) return 0;
-    return 1;
+    return hf__handover_is_over(s) || ++entry->turns >= LOCAL_TURNS_MAX;
 }
 
 /* A turn was left to other processes: stand back once for each that heard of
  * the release, and once for this process, which hears of it, too. */
-static void turn_owe(struct lock_entry *entry)
+static void turn_owe(struct engine *e, struct lock_entry *entry)
 {
+    uint32_t now_us = (uint32_t)e->now_us; /* its low bits will do */
     entry->turns = 0;
-    if (entry->told > 0) entry->debt = entry->told + 1;
+    if (entry->told == 0) return;
+    entry->debt = (entry->told > 0 ? entry->told : 1) + 1;
+    entry->held_us = now_us - entry->granted_us;
 }
 
 /* HOLD_MANY: the first hold of this process that asks right behind a
@@ -405,7 +409,7 @@ static void many_follow(struct engine *e, struct seat *s)
     struct lock_entry *entry = s->entry;
     struct hold_event turn = {.type = EV_TURN};
     struct seat *next = many_next(entry);
-    if (!s->followed && entry->turns >= LOCAL_TURNS_MAX) turn_owe(entry);
+    if (!s->followed && entry->turns >= LOCAL_TURNS_MAX) turn_owe(e, entry);
     if (!s->followed || !next) return;
     if (turn_has(entry, next)) {
         many_wake(e, next);
@@ -438,6 +442,14 @@ static void many_update(struct engine *e, struct seat *s,
         hf__seat_step(e, s, &back);
 }
 
+/* A hold has it, from the store or handed over in the process. */
+static void turn_begun(struct engine *e, const struct seat *s)
+{
+    s->entry->debt = 0;
+    if (hf__hold_passes(&s->hold) == 0)
+        s->entry->granted_us = (uint32_t)e->now_us;
+}
+
 void hf__turn_update(struct engine *e, struct seat *s, enum hold_state before)
 {
     struct lock_entry *entry = s->entry;
@@ -455,12 +467,12 @@ void hf__turn_update(struct engine *e, struct seat *s, enum hold_state before)
         if (state == HOLD_IN_LINE) turn_pass(e, entry);
         return;
     }
-    if (state == HOLD_HELD) entry->debt = 0;
+    if (state == HOLD_HELD) turn_begun(e, s);
     if (state == HOLD_RELEASING && s->followed) turn_drop(entry, s);
     if (state == HOLD_RELEASING && !entry->line_head) entry->crowded = 0;
     if (state == HOLD_DONE || state == HOLD_LOST) {
         turn_drop(entry, s);
-        if (state == HOLD_DONE && before == HOLD_RELEASING) turn_owe(entry);
+        if (state == HOLD_DONE && before == HOLD_RELEASING) turn_owe(e, entry);
     }
     turn_pass(e, entry);
 }

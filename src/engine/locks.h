@@ -30,6 +30,8 @@ struct lock_entry {
     uint32_t refs;        /* lock objects, operations, seats, requests */
     uint32_t getting;     /* holds that are being acquired */
     int32_t turns;        /* hand-overs in a row within this process */
+    uint32_t granted_us;  /* the store's last grant: low bits of the clock */
+    uint32_t held_us;     /* how long that was held when a turn was left */
     uint32_t watch_round; /* the VERB_WATCH whose answer counts */
     uint16_t watch_open;  /* nodes, by bit, that have not answered VERB_WATCH */
     uint16_t watch_on;    /* nodes, by bit, that send wake-ups */

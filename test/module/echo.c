@@ -13,6 +13,7 @@ struct backend_conn {
     struct backend_env *env;
     uint64_t round; /* pages until a list's cursor comes again; 0: never */
     int is_broken;  /* the second page of a list fails */
+    int is_silent;  /* a release does not tell how many wait */
     struct request *first, **last; /* waiting for the next flush */
     int64_t fence;
 };
@@ -28,7 +29,9 @@ static int echo_open(struct backend_env *env, const struct url *url,
     for (const char *p = url->host; *p >= '0' && *p <= '9'; p++)
         c->round = c->round * 10 + (uint64_t)(*p - '0');
     c->is_broken = !strcmp(url->host, "broken");
+    c->is_silent = !strcmp(url->host, "silent");
     *out = c;
+    env->timer(env, env->now(env));
     return HF_OK;
 }
 
@@ -65,6 +68,7 @@ static void echo_answer(struct backend_conn *c, enum verdict verdict)
     while (req) {
         struct request *next = req->next;
         struct reply reply = {.verdict = verdict, .ttl_us = -1};
+        if (c->is_silent) reply.waiters = -1;
         if (req->verb == VERB_PROPOSE) reply.fence = ++c->fence;
         if (req->verb == VERB_LIST) list_answer(c, req, &reply);
         c->env->reply(c->env, req, &reply);
@@ -79,8 +83,9 @@ static void echo_flush(struct backend_conn *c)
 
 static int echo_process(struct backend_conn *c, int fd, unsigned ready)
 {
-    (void)c, (void)fd, (void)ready;
-    return 0;
+    (void)fd, (void)ready;
+    c->env->link(c->env, LINK_IS_UP, c->env->now(c->env), NULL);
+    return 1;
 }
 
 static void echo_close(struct backend_conn *c)

@@ -26,6 +26,8 @@ static void done_read(const struct request *req, const struct fields *f,
         rep->fence = extra;
         rep->counter = extra + req->block;
     }
+    if (req->verb == VERB_RELEASE)
+        rep->waiters = hf__sql_fast_waiters(row->waits_us, rep->node_us);
     if (req->verb == VERB_RENEW)
         rep->ttl_us = hf__sql_fast_left_us(extra, rep->node_us);
 }

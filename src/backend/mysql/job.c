@@ -22,8 +22,9 @@ static unsigned job_write(struct text *t, const struct sql_job *job)
 {
     switch (job->step) {
     case SQL_READ:
-    case SQL_WATCH:
         return hf__mysql_write_read(t, job);
+    case SQL_WATCH:
+        return hf__mysql_write_watch(t, job);
     case SQL_SWAP:
         return hf__mysql_write_swap(t, job);
     case SQL_FAST:

@@ -66,6 +66,8 @@ static void item_answer(struct link *l, const struct packet_item *item)
     case ITEM_LOOK:
         hf__mysql_watch_looked(l->c, l->wire.result);
         break;
+    case ITEM_MARK:
+        break;
     }
 }
 
@@ -78,6 +80,8 @@ static void item_refuse(struct link *l, const struct packet_item *item)
         hf__mysql_job_refuse(l->c, item, code, status, text);
     else if (item->kind == ITEM_LOOK && !hf__mysql_error_is_fatal(code))
         hf__mysql_watch_looked(l->c, NULL);
+    else if (item->kind == ITEM_MARK && !hf__mysql_error_is_fatal(code))
+        return; /* the next one will do */
     else
         hf__mysql_link_fail(l, status, "%s", text);
 }

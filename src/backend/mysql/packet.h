@@ -18,8 +18,9 @@ enum item_kind {
     ITEM_GREET_STATUS,
     ITEM_GREET_CLOCK,
     ITEM_GREET_SCHEMA,
-    ITEM_JOB, /* the statements of `job` */
-    ITEM_LOOK /* have watched names news? */
+    ITEM_JOB,  /* the statements of `job` */
+    ITEM_LOOK, /* have watched names news? */
+    ITEM_MARK  /* they are still waited for */
 };
 
 struct packet_item {

@@ -76,6 +76,29 @@ unsigned hf__mysql_write_list(struct text *t, const struct sql_job *job)
     return 1;
 }
 
+/* Unless another waiter has set it just now. */
+static void add_mark(struct text *t)
+{
+    add(t, "UPDATE holdfast_lock SET waits_us=" CLOCK " WHERE waits_us<");
+    add_number(t, CLOCK "-", SQL_WAITS_RENEW_US / 2);
+}
+
+unsigned hf__mysql_write_watch(struct text *t, const struct sql_job *job)
+{
+    add_mark(t);
+    add_name(t, " AND name=", job->req);
+    add(t, ";");
+    add_answer(t, job->req, 0);
+    return 2;
+}
+
+unsigned hf__mysql_write_mark(struct text *t, const struct sql_watch *w)
+{
+    add_mark(t);
+    add_bytes(t, " AND name=", w->name, w->name_len);
+    return 1;
+}
+
 unsigned hf__mysql_write_look(struct text *t, const struct sql_core *core)
 {
     const char *before = "SELECT " CLOCK ",0,0," ROW

@@ -48,6 +48,11 @@ unsigned hf__mysql_write_boot(struct text *t, const struct sql_job *job);
 /* Columns: clock, and the facts. */
 unsigned hf__mysql_write_facts(struct text *t);
 
+/* Say that somebody waits, and read the row. */
+unsigned hf__mysql_write_watch(struct text *t, const struct sql_job *job);
+/* Say it again. */
+unsigned hf__mysql_write_mark(struct text *t, const struct sql_watch *w);
+
 /* The rows of all names that are watched; none if there are no such names. */
 unsigned hf__mysql_write_look(struct text *t, const struct sql_core *core);
 

@@ -1,8 +1,9 @@
 /*
  * watch.c: the server tells nobody, so the rows of watched names are looked at,
  * all by one statement: soon after there was news, and less and less often
- * while there is none.  One rule: `news` of the row decides; it is read before
- * a watch is answered.
+ * while there is none.  A waiter marks its row every few seconds (waits_us), so
+ * that a release tells whether others may wait.  One rule: `news` of the row
+ * decides; it is read before a watch is answered.
  */
 #include "backend/mysql/watch.h"
 
@@ -10,7 +11,7 @@
 #include "base/math.h"
 
 #define LOOK_US_MIN US_PER_MS
-#define LOOK_US_MAX (32 * US_PER_MS)
+#define LOOK_US_MAX (32 * US_PER_MS) /* below GRACE_LOOK_US_MAX */
 
 static void look_soon(struct backend_conn *c)
 {
@@ -22,6 +23,7 @@ void hf__mysql_watch_begun(struct backend_conn *c, struct sql_job *job,
                            const struct fields *f)
 {
     job->watch->news = hf__mysql_row_number(f, COLUMN_NEWS);
+    job->watch->due_us = c->env->now(c->env) + SQL_WAITS_RENEW_US;
     look_soon(c);
     hf__sql_answer_done(job, hf__mysql_row_number(f, COLUMN_CLOCK));
 }
@@ -31,10 +33,24 @@ int hf__mysql_watch_is_due(const struct backend_conn *c, int64_t now_us)
     return c->look_us <= now_us;
 }
 
+static void marks_pack(struct backend_conn *c)
+{
+    struct link *l = &c->link;
+    int64_t now_us = c->env->now(c->env);
+    struct sql_watch *w = hf__sql_watch_first(c->core);
+    for (; w && hf__mysql_packet_has_room(l); w = w->next) {
+        if (!w->is_on || !w->kinds || now_us < w->due_us) continue;
+        w->due_us = now_us + SQL_WAITS_RENEW_US;
+        hf__mysql_packet_add(l, ITEM_MARK, 1, NULL);
+        (void)hf__mysql_write_mark(&l->packet.text, w);
+    }
+}
+
 void hf__mysql_watch_pack(struct backend_conn *c)
 {
     struct link *l = &c->link;
     c->look_us = TIME_NEVER; /* until it is answered */
+    marks_pack(c);
     if (!hf__sql_watch_first(c->core) || !hf__mysql_packet_has_room(l)) return;
     size_t len = l->packet.text.len;
     hf__mysql_packet_add(l, ITEM_LOOK, 1, NULL);

@@ -161,10 +161,9 @@ void hf__postgres_fast_answer(struct backend_conn *c, struct sql_job *job,
     }
     if (req->verb == VERB_RENEW)
         rep.ttl_us = hf__sql_fast_left_us(row.plain.ends_us, clock_us);
-    if (req->verb == VERB_RELEASE
-        && clock_us - hf__postgres_row_number(result, at, COLUMN_WAITS)
-               >= WAITS_LAPSE_US)
-        rep.waiters = 0;
+    if (req->verb == VERB_RELEASE)
+        rep.waiters = hf__sql_fast_waiters(
+            hf__postgres_row_number(result, at, COLUMN_WAITS), clock_us);
     if (is_told)
         hf__sql_answer_reply(job, &rep);
     else if (req->verb == VERB_RENEW && is_left_out(job, &row, clock_us))

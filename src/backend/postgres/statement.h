@@ -62,11 +62,6 @@ enum column {
     COLUMN_MARKER
 };
 
-/* A waiter says again that it waits, before its mark is this old; an older one
- * means that nobody does. */
-#define WAITS_RENEW_US (3 * 1000000)
-#define WAITS_LAPSE_US (10 * 1000000)
-
 /* The first of all: which server answers, and how the session is to be.  Its
  * only parameter is the search path, null: as it is. */
 extern const char hf__postgres_greeting[];

@@ -3,8 +3,8 @@
  *
  * NOTIFY is dear: it takes a lock that all notifying transactions of the server
  * share.  So a change is only told if the row has a mark (waits_us) that is
- * younger than WAITS_LAPSE_US.  One rule: a waiter listens first, then marks
- * the row, then looks; and it looks again if its mark had lapsed.
+ * younger than SQL_WAITS_LAPSE_US.  One rule: a waiter listens first, then
+ * marks the row, then looks; and it looks again if its mark had lapsed.
  */
 #include "backend/postgres/watch.h"
 
@@ -201,12 +201,12 @@ int hf__postgres_watch_seen(struct backend_conn *c, const struct request *req,
                             int64_t waits_us, int64_t clock_us)
 {
     int64_t now_us = c->env->now(c->env);
-    if (clock_us - waits_us < WAITS_RENEW_US) return 0;
+    if (clock_us - waits_us < SQL_WAITS_RENEW_US) return 0;
     struct sql_watch *w = hf__sql_watch_find(c->core, req->name, req->name_len);
     if (!w || !w->kinds || !w->is_on || now_us < w->due_us) return 0;
     w->due_us = now_us + MARK_PAUSE_US;
     /* It may have missed something. */
-    if (clock_us - waits_us >= WAITS_LAPSE_US) w->news = LOOK_AGAIN;
+    if (clock_us - waits_us >= SQL_WAITS_LAPSE_US) w->news = LOOK_AGAIN;
     return mark_say(c, w->name, w->name_len);
 }
 

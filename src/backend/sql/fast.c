@@ -30,6 +30,11 @@ int64_t hf__sql_fast_left_us(int64_t ends_us, int64_t now_us)
     return left_ms > 0 ? left_ms * US_PER_MS : 0;
 }
 
+int64_t hf__sql_fast_waiters(int64_t waits_us, int64_t now_us)
+{
+    return now_us - waits_us >= SQL_WAITS_LAPSE_US ? 0 : -1;
+}
+
 int hf__sql_fast_refused(const struct request *req, const struct sql_row *row,
                          int64_t now_us, struct reply *rep)
 {

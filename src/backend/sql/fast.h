@@ -23,4 +23,7 @@ int hf__sql_fast_refused(const struct request *req, const struct sql_row *row,
 /* What no node would look at, the core refuses when it has the row. */
 int hf__sql_fast_is_refused(const struct request *req);
 
+/* What a RELEASE tells of the waiters: 0: there are none, -1: some may be. */
+int64_t hf__sql_fast_waiters(int64_t waits_us, int64_t now_us);
+
 #endif

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "backend/sql/core.h"
+#include "backend/sql/fast.h"
 
 static int is_look(const struct request *req)
 {
@@ -145,6 +146,8 @@ void hf__sql_answer_row(struct sql_job *job, const struct sql_row *row,
     hf__rules_store_apply(store, now_us, req, &rep);
     tell_keep(job, &rep);
     reply_keep(job, &rep);
+    if (req->verb == VERB_RELEASE && rep.waiters < 0)
+        rep.waiters = hf__sql_fast_waiters(row->waits_us, now_us);
     if (job->is_look || rep.verdict == V_ERROR) {
         hf__sql_job_finish(job, &rep);
         return;

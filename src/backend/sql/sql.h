@@ -41,8 +41,9 @@
  *                since_us, flags, info
  *                         struct cell_plain; attempt and flags as bigint
  *                waits_us bigint: a waiter asked to be told at this time by the
- *                         server's clock; 0: none has.  Not part of `version`:
- *                         it is set by a driver that notifies only then
+ *                         server's clock; 0: none has.  Not part of `version`.
+ *                         Drivers set it; a release tells by it whether other
+ *                         clients may wait
  *                state    bytes; NULL: nothing but the plain lock
  * holdfast_meta: key      text, primary key
  *                value    text
@@ -57,6 +58,11 @@
 #define SQL_SCHEMA_TEXT "1"
 #define SQL_META_SCHEMA "schema"
 #define SQL_META_BOOT "boot"
+
+/* A waiter sets waits_us again before it is this old; an older one means that
+ * nobody waits. */
+#define SQL_WAITS_RENEW_US (3 * US_PER_S)
+#define SQL_WAITS_LAPSE_US (10 * US_PER_S)
 #define SQL_PAGE_ROWS STORE_PAGE_ROWS /* rows of one LIST statement */
 
 /* A row as it was read, or as it is to be written.  What it points to is

@@ -102,9 +102,10 @@ static int news_tell(struct backend_conn *c)
     for (; w && c->is_ready; w = w->next) {
         struct sql_row row;
         if (!w->is_on
-            || hf__sqlite_query_row(c, w->name, w->name_len, &row) != SQLITE_OK
-            || row.news == w->news)
+            || hf__sqlite_query_row(c, w->name, w->name_len, &row) != SQLITE_OK)
             continue;
+        hf__sqlite_query_mark(c, w, row.waits_us);
+        if (row.news == w->news) continue;
         w->news = row.news;
         hf__sql_watch_news(c->core, w, &row.plain, hf__clock_wall_us());
         return 1;

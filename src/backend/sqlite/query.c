@@ -45,6 +45,7 @@ static const char *const texts[LITE_LEN] = {
     [LITE_META_UPDATE] =
         "UPDATE holdfast_meta SET value = ?2 WHERE key = ?1 AND value = ?3",
     [LITE_VERSION] = "PRAGMA data_version",
+    [LITE_MARK] = "UPDATE holdfast_lock SET waits_us = ?2 WHERE name = ?1",
 };
 
 int hf__sqlite_query_prepare(struct backend_conn *c)
@@ -306,6 +307,18 @@ int64_t hf__sqlite_query_version(struct backend_conn *c)
     return version;
 }
 
+void hf__sqlite_query_mark(struct backend_conn *c, const struct sql_watch *w,
+                           int64_t waits_us)
+{
+    sqlite3_stmt *st = c->statements[LITE_MARK];
+    int64_t now_us = hf__clock_wall_us();
+    int changed;
+    if (now_us - waits_us < SQL_WAITS_RENEW_US && waits_us <= now_us) return;
+    sqlite3_bind_blob(st, 1, w->name, (int)w->name_len, SQLITE_STATIC);
+    sqlite3_bind_int64(st, 2, now_us);
+    (void)change(c, st, &changed);
+}
+
 /* News that come behind this are told; what came before is seen by the waiter,
  * which asks again. */
 static int watch_run(struct backend_conn *c, struct sql_job *job)
@@ -314,6 +327,7 @@ static int watch_run(struct backend_conn *c, struct sql_job *job)
     int rc = hf__sqlite_query_row(c, job->req->name, job->req->name_len, &row);
     if (rc != SQLITE_OK) return rc;
     if (!job->watch->is_on) job->watch->news = row.news;
+    hf__sqlite_query_mark(c, job->watch, row.waits_us);
     hf__sql_answer_done(job, hf__clock_wall_us());
     return SQLITE_OK;
 }

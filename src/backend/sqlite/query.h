@@ -18,4 +18,9 @@ int hf__sqlite_query_row(struct backend_conn *c, const char *name,
 /* A number that changes with every commit of another connection. */
 int64_t hf__sqlite_query_version(struct backend_conn *c);
 
+/* Set waits_us of a name that is waited for, which is this now, if it is time
+ * to.  It may fail: the next look does it again. */
+void hf__sqlite_query_mark(struct backend_conn *c, const struct sql_watch *w,
+                           int64_t waits_us);
+
 #endif

@@ -25,6 +25,7 @@ enum lite_statement {
     LITE_META_INSERT,
     LITE_META_UPDATE,
     LITE_VERSION,
+    LITE_MARK,
     LITE_LEN
 };
 

@@ -242,9 +242,23 @@ static void on_reply(struct backend_env *env, struct request *req,
     answers++;
 }
 
+static int64_t on_now(struct backend_env *env)
+{
+    (void)env;
+    return 1;
+}
+
+static void on_timer(struct backend_env *env, int64_t due_us)
+{
+    (void)env, (void)due_us;
+}
+
 TEST(registry, a_loaded_module_works)
 {
-    struct backend_env env = {.alloc = &hf__alloc_default, .reply = on_reply};
+    struct backend_env env = {.alloc = &hf__alloc_default,
+                              .reply = on_reply,
+                              .now = on_now,
+                              .timer = on_timer};
     struct backend_conn *c = NULL;
     struct request req = {.verb = VERB_PROPOSE, .name = "n", .name_len = 1};
     struct url url;
