@@ -133,7 +133,8 @@ static void link_is_up(struct link *l)
     int up = is_other(l) ? LINK_IS_OTHER : LINK_IS_UP;
     hf__postgres_watch_up(c);
     if (l->state != LINK_UP) return;
-    c->env->link(c->env, up, c->session ? hf__session_now_us(c) : l->node_us,
+    c->env->link(c->env, up,
+                 c->session ? hf__sql_session_now_us(c->session) : l->node_us,
                  NULL);
 }
 

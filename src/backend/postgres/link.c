@@ -81,8 +81,9 @@ static void down_tell(struct link *l)
     hf__sql_queue_drop(&c->queue);
     /* Its holders must not wait for the next connection to learn that their
      * locks are gone: they ask at once, and the rows answer. */
-    if (c->session && hf__session_forget(c))
-        c->env->link(c->env, LINK_IS_OTHER, hf__session_now_us(c), NULL);
+    if (c->session && hf__sql_session_forget(c->session))
+        c->env->link(c->env, LINK_IS_OTHER, hf__sql_session_now_us(c->session),
+                     NULL);
     c->env->link(c->env, LINK_IS_DOWN, 0, &l->err);
     hf__sql_core_lost(c->core, l->err.status, l->err.text + where);
 }

@@ -40,7 +40,7 @@ static int deadlines_run(struct backend_conn *c, int64_t now)
 static void timer_set(struct backend_conn *c)
 {
     int64_t due = min64(c->link.due_us, hf__sql_core_deadline_us(c->core));
-    due = min64(due, hf__session_due_us(c));
+    due = min64(due, hf__sql_session_due_us(c->session));
     if (due == c->timer_us) return;
     c->timer_us = due;
     c->env->timer(c->env, due);
@@ -120,7 +120,7 @@ static int postgres_process(struct backend_conn *c, int fd, unsigned ready)
 static void conn_free(struct backend_conn *c)
 {
     hf__postgres_link_close(&c->link);
-    hf__session_free(c);
+    hf__sql_session_free(c->session);
     hf__postgres_url_free(c);
     hf__free(c->env->alloc, c);
 }
@@ -138,7 +138,8 @@ static int postgres_open(struct backend_env *env, const struct url *url,
         c->core = hf__sql_core_open(
             env, c, c->is_session ? &hf__session_driver : &driver,
             c->place.endpoint);
-        if (!c->core || (c->is_session && hf__session_open(c) != 0))
+        if (c->is_session) c->session = hf__sql_session_open(env->alloc);
+        if (!c->core || (c->is_session && !c->session))
             status = hf__error_set(err, HF_NOMEM, "postgres: out of memory");
     }
     if (status != HF_OK) {

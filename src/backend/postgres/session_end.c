@@ -2,15 +2,12 @@
  * session_end.c: giving locks back.  One rule: a hold whose lease has ended is
  * given back by its own client; a server knows of no lease of a session.
  */
-#include <string.h>
-
 #include "backend/postgres/job.h"
 #include "backend/postgres/key.h"
 #include "backend/postgres/params.h"
 #include "backend/postgres/session.h"
 #include "backend/postgres/statement.h"
 #include "backend/postgres/watch.h"
-#include "base/math.h"
 
 void hf__session_name_put(struct params *p, const char *name, size_t len,
                           char key[KEY_TEXT_MAX])
@@ -53,12 +50,6 @@ static void free_wake(struct backend_conn *c, const char *name, size_t len)
     if (w && w->kinds) hf__sql_watch_wake(c->core, w);
 }
 
-int64_t hf__session_due_us(const struct backend_conn *c)
-{
-    const struct session *s = c->session;
-    return s && s->ends_us != TIME_NEVER ? s->ends_us - s->base_us : TIME_NEVER;
-}
-
 static int row_expire(struct backend_conn *c, const struct session_row *row)
 {
     struct unlock u;
@@ -74,19 +65,13 @@ static int row_expire(struct backend_conn *c, const struct session_row *row)
 
 int hf__session_expire(struct backend_conn *c)
 {
-    struct session *s = c->session;
-    int64_t now_us = s ? hf__session_now_us(c) : 0;
-    if (!s || now_us < s->ends_us) return 0;
-    s->ends_us = TIME_NEVER;
-    for (int i = 0; i < SESSION_BUCKETS; i++)
-        for (struct session_row **at = &s->rows[i]; *at;) {
-            if ((*at)->plain.ends_us > now_us) {
-                s->ends_us = min64(s->ends_us, (*at)->plain.ends_us);
-                at = &(*at)->next;
-                continue;
-            }
-            if (row_expire(c, *at) != 0) return 1;
-            hf__session_row_drop(c, at);
-        }
-    return 1;
+    struct session_row *row;
+    int done = 0, rc = 0;
+    while (rc == 0 && c->session
+           && (row = hf__sql_session_expired(c->session)) != NULL) {
+        rc = row_expire(c, row);
+        hf__free(c->env->alloc, row);
+        done = 1;
+    }
+    return done;
 }

@@ -21,23 +21,14 @@ static int roots_check(const struct place *p, struct hf_error *err)
                          "system's authorities");
 }
 
-static int session_read(struct backend_conn *c, const struct url *url,
-                        struct hf_error *err)
-{
-    int status = hf__sql_place_switch(url, "session", 0, &c->is_session, err);
-    if (status != HF_OK || !c->is_session || !hf__url_option(url, "schema"))
-        return status;
-    return hf__error_set(err, HF_INVALID,
-                         "url: schema: session=on needs no tables");
-}
-
 int hf__postgres_url_read(struct backend_conn *c, const struct url *url,
                           struct hf_error *err)
 {
     const char *path = hf__url_option(url, "search_path");
     int status = hf__sql_place_read(&c->place, c->env, url, &kind, err);
     if (status == HF_OK) status = roots_check(&c->place, err);
-    if (status == HF_OK) status = session_read(c, url, err);
+    if (status == HF_OK)
+        status = hf__sql_place_session(url, &c->is_session, err);
     if (status != HF_OK || !path || !path[0]) return status;
     c->search_path = hf__strdup(c->env->alloc, path);
     if (c->search_path) return HF_OK;

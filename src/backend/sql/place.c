@@ -39,6 +39,15 @@ int hf__sql_place_switch(const struct url *url, const char *key, int otherwise,
                          "url: %s: \"%.40s\" is neither on nor off", key, text);
 }
 
+int hf__sql_place_session(const struct url *url, int *out, struct hf_error *err)
+{
+    int status = hf__sql_place_switch(url, "session", 0, out, err);
+    if (status != HF_OK || !*out || !hf__url_option(url, "schema"))
+        return status;
+    return hf__error_set(err, HF_INVALID,
+                         "url: schema: session=on needs no tables");
+}
+
 /* ---- TLS ---- */
 
 /* An option is named that means nothing without TLS. */

@@ -55,6 +55,10 @@ void hf__sql_place_free(struct place *p);
 int hf__sql_place_switch(const struct url *url, const char *key, int otherwise,
                          int *out, struct hf_error *err);
 
+/* Read the option session, which asks for no tables. */
+int hf__sql_place_session(const struct url *url, int *out,
+                          struct hf_error *err);
+
 /* The password, once more if it is kept in a file. */
 int hf__sql_place_password(struct place *p, struct hf_error *err);
 
