@@ -193,6 +193,10 @@ static void database_check(struct doctor *d, int i)
 static void mysql_check(struct doctor *d, int i)
 {
     const struct hf_probe_node *n = hf_probe_node(d->probe, i);
+    if (fact_is(n, "session", "on")) {
+        session_check(d, i);
+        return;
+    }
     if (!fact_is(n, "flush_at_commit", "on"))
         finding_add(d, LEVEL_WARN, i, "disk",
                     "a crash may lose the newest locks: set "

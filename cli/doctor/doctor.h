@@ -55,6 +55,8 @@ enum keeping keeping_of(const struct hf_probe_node *n);
 
 /* doctor/postgres.c: the same of a PostgreSQL server. */
 void postgres_check(struct doctor *d, int i);
+/* session=on, of whatever server. */
+void session_check(struct doctor *d, int i);
 enum keeping postgres_keeping(const struct hf_probe_node *n);
 
 /* doctor/replica.c: their replicas. */

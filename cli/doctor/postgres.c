@@ -118,7 +118,7 @@ static void server_check(struct doctor *d, int i)
 }
 
 /* Nothing of a session's lock is on a disk or on a standby. */
-static void session_check(struct doctor *d, int i)
+void session_check(struct doctor *d, int i)
 {
     finding_add(d, LEVEL_NOTE, i, "server",
                 "session=on: a lock ends with its connection, and has no "

@@ -136,6 +136,15 @@ static void postgres_make(const char *kind)
         snprintf(rig.url + len, sizeof rig.url - len, "?session=on");
 }
 
+/* "mysql" or "mysql-session". */
+static void mysql_make(const char *kind)
+{
+    rig_mysql_fresh(rig.url, sizeof rig.url);
+    size_t len = strlen(rig.url);
+    if (!strcmp(kind, "mysql-session"))
+        snprintf(rig.url + len, sizeof rig.url - len, "?session=on");
+}
+
 void rig_begin_at(const char *url)
 {
     CHECK(!rig.is_open);
@@ -161,8 +170,8 @@ void rig_begin_on(const char *kind)
         redlock_make();
     else if (!strncmp(kind, "postgres", 8))
         postgres_make(kind);
-    else if (!strcmp(kind, "mysql"))
-        rig_mysql_fresh(rig.url, sizeof rig.url);
+    else if (!strncmp(kind, "mysql", 5))
+        mysql_make(kind);
     else if (!strncmp(kind, "redis", 5))
         redis_make(kind);
     else if (!strncmp(kind, "quorum", 6))

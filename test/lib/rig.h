@@ -29,7 +29,8 @@
  * "sentinel" is redis behind a Sentinel; "quorum:" is one over three memory
  * stores, "cluster" a Redis Cluster of three masters, "sqlite" a file of
  * SQLite, "postgres" a PostgreSQL server, "postgres-session" the same with
- * session=on, "mysql" a MariaDB server).  Also arms the alarm
+ * session=on, "mysql" a MariaDB server, "mysql-session" the same with
+ * session=on).  Also arms the alarm
  * that ends a hanging test. */
 void rig_begin(void);
 

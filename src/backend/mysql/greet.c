@@ -8,6 +8,7 @@
 
 #include "backend/mysql/mysql.h"
 #include "backend/mysql/row.h"
+#include "backend/mysql/session.h"
 #include "backend/mysql/statement.h"
 #include "backend/mysql/watch.h"
 
@@ -46,6 +47,10 @@ int hf__mysql_greet(struct link *l)
     say(l, ITEM_GREET, 2, hf__mysql_session);
     say(l, ITEM_GREET_VARIABLES, 1, hf__mysql_variables);
     status_ask(l);
+    if (l->c->session) {
+        hf__mysql_session_greet(l);
+        return hf__mysql_packet_send(l);
+    }
     tables_make(l);
     say(l, ITEM_GREET_SCHEMA, 1, hf__mysql_ask_schema);
     return hf__mysql_packet_send(l);
@@ -115,6 +120,11 @@ static int facts_check(struct link *l)
         hf__mysql_link_fail(l, HF_UNAVAILABLE,
                             "the node of the cluster is not ready: wsrep_ready "
                             "is off");
+    else if (l->facts.is_galera && l->c->session)
+        hf__mysql_link_fail(l, HF_UNSUPPORTED,
+                            "session=on: the server is a node of a Galera "
+                            "cluster, whose other nodes do not know its user "
+                            "locks: leave out session=on");
     else
         return 0;
     return -1;
@@ -133,6 +143,13 @@ static void schema_check(struct link *l, MYSQL_RES *result)
                         schema ? schema : "");
 }
 
+static void session_check(struct link *l, MYSQL_RES *result)
+{
+    struct fields f;
+    (void)hf__mysql_row_next(result, &f);
+    (void)hf__mysql_session_check(l, &f);
+}
+
 void hf__mysql_greet_answer(struct link *l, const struct packet_item *item,
                             MYSQL_RES *result)
 {
@@ -147,6 +164,8 @@ void hf__mysql_greet_answer(struct link *l, const struct packet_item *item,
         (void)facts_check(l);
     } else if (item->kind == ITEM_GREET_SCHEMA) {
         schema_check(l, result);
+    } else if (item->kind == ITEM_GREET_SESSION) {
+        session_check(l, result);
     }
 }
 
@@ -169,7 +188,9 @@ static void link_is_up(struct link *l)
     l->failures = 0;
     l->err = (struct hf_error){.node = -1};
     int up = is_other(l) ? LINK_IS_OTHER : LINK_IS_UP;
-    c->env->link(c->env, up, l->node_us, NULL);
+    c->env->link(c->env, up,
+                 c->session ? hf__sql_session_now_us(c->session) : l->node_us,
+                 NULL);
     if (l->life == life) hf__mysql_watch_up(c);
 }
 
@@ -181,6 +202,9 @@ static void more_ask(struct link *l)
     if (l->facts.is_galera && !l->facts.is_in_step)
         say(l, ITEM_GREET, 1, hf__mysql_galera_session);
     l->facts.is_in_step = 1;
+    /* A pooler may give the second packet another connection. */
+    if (l->c->session && l->c->session->horizon_s == 0)
+        hf__mysql_session_more(l);
 }
 
 void hf__mysql_greet_end(struct link *l)

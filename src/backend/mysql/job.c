@@ -10,6 +10,7 @@
 #include "backend/mysql/error.h"
 #include "backend/mysql/fast.h"
 #include "backend/mysql/row.h"
+#include "backend/mysql/session.h"
 #include "backend/mysql/statement.h"
 #include "backend/mysql/watch.h"
 
@@ -131,7 +132,8 @@ static void facts_answer(struct backend_conn *c, struct sql_job *job,
     char lines[FACTS_MAX];
     snprintf(lines, sizeof lines,
              "engine:mysql\nserver_version:%.60s\ndatabase:%.60s\nrows:%lld\n"
-             "flush_at_commit:%s\nlog_bin:%s\nsync_binlog:%s\ngalera:%s\n",
+             "flush_at_commit:%s\nlog_bin:%s\nsync_binlog:%s\ngalera:%s\n"
+             "session:off\n",
              version ? version : "", database ? database : "",
              (long long)hf__mysql_row_number(f, 3), on_off(s->flushes),
              on_off(s->has_binlog), on_off(s->syncs_binlog),
@@ -172,7 +174,9 @@ void hf__mysql_job_answer(struct backend_conn *c, struct sql_job *job,
                           MYSQL_RES *result)
 {
     struct fields f;
-    if (job->step == SQL_LIST)
+    if (c->session)
+        hf__mysql_session_answer(c, job, result);
+    else if (job->step == SQL_LIST)
         list_answer(job, result);
     else if (hf__mysql_row_next(result, &f))
         fields_answer(c, job, &f);

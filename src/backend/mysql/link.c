@@ -18,6 +18,7 @@
 
 #include "backend/mysql/error.h"
 #include "backend/mysql/mysql.h"
+#include "backend/sql/session.h"
 #include "base/error.h"
 
 #define EXTENSIONS_MAX 4
@@ -82,6 +83,11 @@ static void down_tell(struct link *l)
     size_t where = strlen(c->place.endpoint) + 2;
     l->due_us = now_us(l) + hf__sql_place_pause_us(c->env, l->failures++);
     hf__sql_queue_drop(&c->queue);
+    /* Its holders must not wait for the next connection to learn that their
+     * locks are gone: they ask at once, and the rows answer. */
+    if (c->session && hf__sql_session_forget(c->session))
+        c->env->link(c->env, LINK_IS_OTHER, hf__sql_session_now_us(c->session),
+                     NULL);
     c->env->link(c->env, LINK_IS_DOWN, 0, &l->err);
     hf__sql_core_lost(c->core, l->err.status, l->err.text + where);
 }

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "backend/mysql/job.h"
+#include "backend/mysql/session.h"
 #include "backend/mysql/statement.h"
 #include "backend/mysql/watch.h"
 #include "base/error.h"
@@ -43,7 +44,7 @@ static void timer_set(struct backend_conn *c)
 {
     int64_t due = min64(c->link.due_us, hf__sql_core_deadline_us(c->core));
     if (c->link.state == LINK_UP && !c->link.packet.is_sent)
-        due = min64(due, c->look_us);
+        due = min64(due, min64(c->look_us, hf__sql_session_due_us(c->session)));
     if (due == c->timer_us) return;
     c->timer_us = due;
     c->env->timer(c->env, due);
@@ -54,14 +55,16 @@ static void timer_set(struct backend_conn *c)
 static void packet_out(struct backend_conn *c)
 {
     struct link *l = &c->link;
-    int is_due = hf__mysql_watch_is_due(c, c->env->now(c->env));
+    int64_t now = c->env->now(c->env);
+    int is_due = hf__mysql_watch_is_due(c, now);
+    int is_ended = now >= hf__sql_session_due_us(c->session);
     if (l->state != LINK_UP || l->packet.is_sent) return;
-    if (!c->queue.first && !is_due) return;
+    if (!c->queue.first && !is_due && !is_ended) return;
     hf__mysql_link_check(l);
     if (l->state != LINK_UP) return;
     hf__mysql_packet_begin(l);
     if (is_due) hf__mysql_watch_pack(c);
-    hf__mysql_jobs_pack(c);
+    (c->session ? hf__mysql_session_pack : hf__mysql_jobs_pack)(c);
     if (hf__mysql_packet_send(l) != 0)
         hf__mysql_link_fail(l, HF_NOMEM, "send: out of memory");
 }
@@ -138,8 +141,19 @@ static void conn_free(struct backend_conn *c)
 {
     hf__mysql_link_close(&c->link);
     hf__mysql_text_free(&c->link.packet.text);
+    hf__sql_session_free(c->session);
     hf__sql_place_free(&c->place);
     hf__free(c->env->alloc, c);
+}
+
+static int session_read(struct backend_conn *c, const struct url *url,
+                        struct hf_error *err)
+{
+    int status = hf__sql_place_session(url, &c->is_session, err);
+    if (status != HF_OK || !c->is_session) return status;
+    c->session = hf__sql_session_open(c->env->alloc);
+    if (c->session) return HF_OK;
+    return hf__error_set(err, HF_NOMEM, "mysql: out of memory");
 }
 
 static int mysql_open(struct backend_env *env, const struct url *url,
@@ -151,8 +165,11 @@ static int mysql_open(struct backend_env *env, const struct url *url,
     c->timer_us = c->look_us = TIME_NEVER;
     hf__mysql_link_init(&c->link, c);
     int status = hf__sql_place_read(&c->place, env, url, &kind, err);
+    if (status == HF_OK) status = session_read(c, url, err);
     if (status == HF_OK) {
-        c->core = hf__sql_core_open(env, c, &driver, c->place.endpoint);
+        c->core = hf__sql_core_open(
+            env, c, c->session ? &hf__mysql_session_driver : &driver,
+            c->place.endpoint);
         if (!c->core)
             status = hf__error_set(err, HF_NOMEM, "mysql: out of memory");
     }
@@ -184,14 +201,22 @@ static void mysql_forked(struct backend_conn *c)
     c->link.fd = -1;
 }
 
+#define ROW_CAPS                                                               \
+    (HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH              \
+     | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE               \
+     | HF_CAP_GUARD | HF_CAP_RW | HF_CAP_QUEUE | HF_CAP_PERMIT | HF_CAP_TALLY)
+
+static unsigned mysql_caps(const struct backend_conn *c)
+{
+    return c->session ? SESSION_CAPS : ROW_CAPS;
+}
+
 static const struct backend mysql_backend = {
     .abi = BACKEND_ABI,
     .scheme = "mysql mariadb",
-    .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_DETACHED | HF_CAP_WATCH
-            | HF_CAP_BREAK | HF_CAP_LIST | HF_CAP_BALLOT | HF_CAP_VALUE
-            | HF_CAP_GUARD | HF_CAP_RW | HF_CAP_QUEUE | HF_CAP_PERMIT
-            | HF_CAP_TALLY,
-    .options = PLACE_OPTIONS,
+    .caps = ROW_CAPS,
+    .conn_caps = mysql_caps,
+    .options = PLACE_OPTIONS " session",
     .open = mysql_open,
     .submit = mysql_submit,
     .flush = mysql_flush,

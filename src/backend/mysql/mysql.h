@@ -19,6 +19,8 @@
 /* sql_job.priv */
 #define JOB_WRITES 1u /* its statement may change something */
 
+struct session;
+
 struct backend_conn {
     struct backend_env *env;
     struct sql_core *core;
@@ -26,10 +28,12 @@ struct backend_conn {
     int busy; /* inside process(): flush() waits for its end */
     int flush_wanted;
     struct link link;
-    struct sql_queue queue; /* until the link is up and free */
-    int64_t look_us;        /* when watched names are looked at; TIME_NEVER */
-    int64_t look_pause_us;  /* until the next look */
-    int64_t timer_us;       /* what env->timer() was told */
+    struct sql_queue queue;  /* until the link is up and free */
+    int64_t look_us;         /* when watched names are looked at; TIME_NEVER */
+    int64_t look_pause_us;   /* until the next look */
+    int64_t timer_us;        /* what env->timer() was told */
+    int is_session;          /* session=on */
+    struct session *session; /* session=on; NULL: locks are rows */
 };
 
 #endif

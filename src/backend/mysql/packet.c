@@ -58,6 +58,7 @@ static void item_answer(struct link *l, const struct packet_item *item)
     case ITEM_GREET_STATUS:
     case ITEM_GREET_CLOCK:
     case ITEM_GREET_SCHEMA:
+    case ITEM_GREET_SESSION:
         hf__mysql_greet_answer(l, item, l->wire.result);
         break;
     case ITEM_JOB:
@@ -76,12 +77,12 @@ static void item_refuse(struct link *l, const struct packet_item *item)
     char text[HF_ERROR_TEXT_MAX];
     unsigned code = mysql_errno(l->wire.my);
     int status = hf__mysql_error(code, mysql_error(l->wire.my), text);
-    if (item->kind == ITEM_JOB && !hf__mysql_error_is_fatal(code))
+    if (l->c->session)
+        hf__mysql_link_fail(l, status, "%s", text); /* see session.c */
+    else if (item->kind == ITEM_JOB && !hf__mysql_error_is_fatal(code))
         hf__mysql_job_refuse(l->c, item, code, status, text);
-    else if (item->kind == ITEM_LOOK && !hf__mysql_error_is_fatal(code))
-        hf__mysql_watch_looked(l->c, NULL);
-    else if (item->kind == ITEM_MARK && !hf__mysql_error_is_fatal(code))
-        return; /* the next one will do */
+    else if (item->kind >= ITEM_LOOK && !hf__mysql_error_is_fatal(code))
+        hf__mysql_watch_looked(l->c, NULL); /* nothing: it is for later */
     else
         hf__mysql_link_fail(l, status, "%s", text);
 }

@@ -18,9 +18,10 @@ enum item_kind {
     ITEM_GREET_STATUS,
     ITEM_GREET_CLOCK,
     ITEM_GREET_SCHEMA,
-    ITEM_JOB,  /* the statements of `job` */
-    ITEM_LOOK, /* have watched names news? */
-    ITEM_MARK  /* they are still waited for */
+    ITEM_GREET_SESSION, /* of session=on: which connection answers */
+    ITEM_JOB,           /* the statements of `job` */
+    ITEM_LOOK,          /* have watched names news? */
+    ITEM_MARK /* they are still waited for; a look is in the same packet */
 };
 
 struct packet_item {

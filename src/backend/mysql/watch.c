@@ -7,13 +7,15 @@
  */
 #include "backend/mysql/watch.h"
 
+#include "backend/mysql/session.h"
 #include "backend/mysql/statement.h"
 #include "base/math.h"
 
+#define MARKS_MAX 16 /* in one packet */
 #define LOOK_US_MIN US_PER_MS
 #define LOOK_US_MAX (32 * US_PER_MS) /* below GRACE_LOOK_US_MAX */
 
-static void look_soon(struct backend_conn *c)
+void hf__mysql_watch_soon(struct backend_conn *c)
 {
     c->look_pause_us = LOOK_US_MIN;
     c->look_us = c->env->now(c->env) + LOOK_US_MIN;
@@ -24,7 +26,7 @@ void hf__mysql_watch_begun(struct backend_conn *c, struct sql_job *job,
 {
     job->watch->news = hf__mysql_row_number(f, COLUMN_NEWS);
     job->watch->due_us = c->env->now(c->env) + SQL_WAITS_RENEW_US;
-    look_soon(c);
+    hf__mysql_watch_soon(c);
     hf__sql_answer_done(job, hf__mysql_row_number(f, COLUMN_CLOCK));
 }
 
@@ -38,7 +40,7 @@ static void marks_pack(struct backend_conn *c)
     struct link *l = &c->link;
     int64_t now_us = c->env->now(c->env);
     struct sql_watch *w = hf__sql_watch_first(c->core);
-    for (; w && hf__mysql_packet_has_room(l); w = w->next) {
+    for (; w && l->packet.len < MARKS_MAX; w = w->next) {
         if (!w->is_on || !w->kinds || now_us < w->due_us) continue;
         w->due_us = now_us + SQL_WAITS_RENEW_US;
         hf__mysql_packet_add(l, ITEM_MARK, 1, NULL);
@@ -50,11 +52,14 @@ void hf__mysql_watch_pack(struct backend_conn *c)
 {
     struct link *l = &c->link;
     c->look_us = TIME_NEVER; /* until it is answered */
-    marks_pack(c);
+    if (!c->session) marks_pack(c);
     if (!hf__sql_watch_first(c->core) || !hf__mysql_packet_has_room(l)) return;
     size_t len = l->packet.text.len;
     hf__mysql_packet_add(l, ITEM_LOOK, 1, NULL);
-    if (hf__mysql_write_look(&l->packet.text, c->core) > 0) return;
+    if ((c->session ? hf__mysql_session_write_look
+                    : hf__mysql_write_look)(&l->packet.text, c->core)
+        > 0)
+        return;
     l->packet.len--;
     l->packet.text.len = len;
 }
@@ -77,11 +82,13 @@ void hf__mysql_watch_looked(struct backend_conn *c, MYSQL_RES *result)
     struct fields f;
     unsigned life = c->link.life;
     int is_news = 0;
-    while (c->link.life == life && hf__mysql_row_next(result, &f))
+    if (c->session) is_news = hf__mysql_session_looked(c, result);
+    while (!c->session && c->link.life == life
+           && hf__mysql_row_next(result, &f))
         is_news |= row_compare(c, &f);
     if (c->link.life != life || !hf__sql_watch_first(c->core)) return;
     if (is_news) {
-        look_soon(c);
+        hf__mysql_watch_soon(c);
         return;
     }
     c->look_pause_us = min64(c->look_pause_us * 2, LOOK_US_MAX);
@@ -91,6 +98,6 @@ void hf__mysql_watch_looked(struct backend_conn *c, MYSQL_RES *result)
 void hf__mysql_watch_up(struct backend_conn *c)
 {
     if (!hf__sql_watch_first(c->core)) return;
-    look_soon(c);
+    hf__mysql_watch_soon(c);
     hf__sql_watch_wake_all(c->core);
 }

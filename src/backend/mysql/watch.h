@@ -9,6 +9,9 @@
 void hf__mysql_watch_begun(struct backend_conn *c, struct sql_job *job,
                            const struct fields *f);
 
+/* Look soon. */
+void hf__mysql_watch_soon(struct backend_conn *c);
+
 /* Is it time to look? */
 int hf__mysql_watch_is_due(const struct backend_conn *c, int64_t now_us);
 
