@@ -29,6 +29,8 @@ static const struct scheme_rule {
     {"redis+unix", HOST_NONE | USER_ALONE | PATH_ROOTED | PATH_NEEDED},
     {"redis-cluster", HOST_NEEDED | HOST_LIST},
     {"redis-sentinel", HOST_NEEDED | HOST_LIST},
+    {"etcd", HOST_NEEDED | HOST_LIST},
+    {"etcds", HOST_NEEDED | HOST_LIST},
 };
 
 static unsigned scheme_rules_of(const char *scheme)

@@ -46,6 +46,7 @@
     X(SSL_CTX_load_verify_locations)                                           \
     X(SSL_CTX_new)                                                             \
     X(SSL_CTX_sess_set_new_cb)                                                 \
+    X(SSL_CTX_set_alpn_protos)                                                 \
     X(SSL_CTX_set_cert_cb)                                                     \
     X(SSL_CTX_set_default_passwd_cb)                                           \
     X(SSL_CTX_set_default_passwd_cb_userdata)                                  \
@@ -126,6 +127,7 @@ int hf__openssl_load(struct hf_error *err);
     hf__openssl.SSL_CTX_load_verify_locations_fn
 #define SSL_CTX_new hf__openssl.SSL_CTX_new_fn
 #define SSL_CTX_sess_set_new_cb hf__openssl.SSL_CTX_sess_set_new_cb_fn
+#define SSL_CTX_set_alpn_protos hf__openssl.SSL_CTX_set_alpn_protos_fn
 #define SSL_CTX_set_cert_cb hf__openssl.SSL_CTX_set_cert_cb_fn
 #define SSL_CTX_set_default_passwd_cb                                          \
     hf__openssl.SSL_CTX_set_default_passwd_cb_fn

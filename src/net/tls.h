@@ -24,6 +24,7 @@ struct tls_conf {
     const char *name; /* the server's, as its certificate has it; NULL: the
                        * host */
     int no_verify;    /* check no certificate */
+    int is_http2;     /* speak HTTP/2, and say so (ALPN) */
 };
 
 struct tls_context;

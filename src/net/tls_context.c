@@ -205,6 +205,10 @@ static int ssl_load(const struct tls_context *x, SSL_CTX *ssl,
                                             | SSL_SESS_CACHE_NO_INTERNAL);
     SSL_CTX_sess_set_new_cb(ssl, session_keep);
     SSL_CTX_set_cert_cb(ssl, hf__tls_asked, NULL);
+    /* It answers 0 where all others answer 1. */
+    if (x->is_http2
+        && SSL_CTX_set_alpn_protos(ssl, (const unsigned char *)"\2h2", 3) != 0)
+        return starved(err);
     SSL_CTX_set_verify(ssl, x->no_verify ? SSL_VERIFY_NONE : SSL_VERIFY_PEER,
                        x->no_verify ? NULL : hf__tls_verify);
     int status = x->no_verify ? HF_OK : ca_load(x, ssl, err);
@@ -250,6 +254,7 @@ static int context_fill(struct tls_context *x, const struct tls_conf *conf)
     x->key_password_file = copy(x, conf->key_password_file, &failed);
     x->name = copy(x, conf->name, &failed);
     x->no_verify = conf->no_verify;
+    x->is_http2 = conf->is_http2;
     x->method = failed ? NULL : hf__tls_method();
     return x->method ? 0 : -1;
 }

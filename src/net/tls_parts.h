@@ -24,6 +24,7 @@ struct tls_context {
     int owners;
     char *ca, *cert, *key, *key_password_file, *name;
     int no_verify;
+    int is_http2;
     struct tls_stamp stamps[TLS_FILES];
     BIO_METHOD *method;
     SSL_CTX *ssl;

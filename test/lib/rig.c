@@ -15,6 +15,7 @@
 #include "lib/lab_check.h"
 #include "lib/nodes.h"
 #include "lib/rig.h"
+#include "lib/rig_etcd.h"
 #include "lib/rig_mysql.h"
 #include "lib/rig_postgres.h"
 #include "lib/rig_redis.h"
@@ -172,6 +173,8 @@ void rig_begin_on(const char *kind)
         postgres_make(kind);
     else if (!strncmp(kind, "mysql", 5))
         mysql_make(kind);
+    else if (!strcmp(kind, "etcd"))
+        rig_etcd_fresh(rig.url, sizeof rig.url);
     else if (!strncmp(kind, "redis", 5))
         redis_make(kind);
     else if (!strncmp(kind, "quorum", 6))
@@ -210,6 +213,21 @@ int rig_has(unsigned caps)
 {
     CHECK(rig.clients_len > 0);
     return (hf_client_caps(rig.clients[0]) & caps) == caps;
+}
+
+int rig_hands_over(void)
+{
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    hf_client *client = NULL;
+    o.handover = 1;
+    int status = hf_client_open(rig.url, &o, &client, NULL);
+    hf_client_close(client);
+    return status != HF_UNSUPPORTED;
+}
+
+int rig_keeps_order(void)
+{
+    return strncmp(rig.url, "etcd", 4) != 0;
 }
 
 int rig_fence_rises(uint64_t last, uint64_t fence)
@@ -257,7 +275,7 @@ static void link_await(hf_client *client)
     int is_locked;
     if (!rig.is_well) return;
     if (strncmp(rig.url, "redis", 5) && strncmp(rig.url, "postgres", 8)
-        && strncmp(rig.url, "mysql", 5))
+        && strncmp(rig.url, "mysql", 5) && strncmp(rig.url, "etcd", 4))
         return;
     if (hf_lock_open(client, "rig", &l, NULL) != HF_OK) return;
     (void)hf_lock_is_locked(l, &is_locked, NULL);

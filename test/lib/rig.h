@@ -30,7 +30,7 @@
  * stores, "cluster" a Redis Cluster of three masters, "sqlite" a file of
  * SQLite, "postgres" a PostgreSQL server, "postgres-session" the same with
  * session=on, "mysql" a MariaDB server, "mysql-session" the same with
- * session=on).  Also arms the alarm
+ * session=on, "etcd" an etcd).  Also arms the alarm
  * that ends a hanging test. */
 void rig_begin(void);
 
@@ -52,6 +52,12 @@ const char *rig_dir(void);
 
 /* Does the store have all of these HF_CAP_* bits? */
 int rig_has(unsigned caps);
+
+/* Can it hand a lock over within a process? */
+int rig_hands_over(void);
+
+/* Does it carry requests out in the order in which they were sent? */
+int rig_keeps_order(void);
 
 /* Is `fence` above `last`?  In a store without fences both must be 0. */
 int rig_fence_rises(uint64_t last, uint64_t fence);

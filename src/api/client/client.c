@@ -373,6 +373,12 @@ static int client_start(hf_client *c, const struct backend *b,
                              "client: handover: needs fencing tokens, and %s "
                              "gives none",
                              c->url);
+    if (e->conf.handover > 0 && e->caps & BACKEND_NO_RESERVE)
+        return hf__error_set(err, HF_UNSUPPORTED,
+                             "client: handover: needs fencing tokens in "
+                             "reserve, and %s has none",
+                             c->url);
+    e->caps &= ~BACKEND_NO_RESERVE;
     return hf__pump_begin(&c->pump, err);
 }
 

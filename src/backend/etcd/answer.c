@@ -1,0 +1,215 @@
+/*
+ * answer.c: what the server said, from bytes to whom it concerns.  One rule: a
+ * call that may have been carried out and has no answer ends the link.
+ */
+#include <string.h>
+
+#include "backend/etcd/etcd.h"
+
+static void *pb_alloc(void *data, size_t size)
+{
+    return hf__alloc(data, size);
+}
+
+static void pb_free(void *data, void *ptr)
+{
+    hf__free(data, ptr);
+}
+
+static ProtobufCAllocator allocator_of(const struct allocator *a)
+{
+    return (ProtobufCAllocator){pb_alloc, pb_free, (void *)(uintptr_t)a};
+}
+
+static const ProtobufCMessageDescriptor *descriptor_of(enum call_kind kind)
+{
+    switch (kind) {
+    case CALL_AUTH:
+        return &pb__authenticate_response__descriptor;
+    case CALL_GRANT:
+    case CALL_ALIVE:
+    case CALL_TTL:
+        return &pb__lease_response__descriptor;
+    case CALL_GEN:
+        return &pb__put_response__descriptor;
+    case CALL_LIST:
+        return &pb__range_response__descriptor;
+    case CALL_WATCH:
+        return &pb__watch_response__descriptor;
+    default:
+        return &pb__txn_response__descriptor;
+    }
+}
+
+ProtobufCMessage *hf__etcd_message(const struct allocator *a,
+                                   enum call_kind kind,
+                                   const unsigned char *at, size_t len)
+{
+    ProtobufCAllocator pb = allocator_of(a);
+    return protobuf_c_message_unpack(descriptor_of(kind), &pb, len, at);
+}
+
+void hf__etcd_message_free(const struct allocator *a, ProtobufCMessage *m)
+{
+    ProtobufCAllocator pb = allocator_of(a);
+    if (m) protobuf_c_message_free_unpacked(m, &pb);
+}
+
+/* ---- */
+
+/* Is it known that nothing was changed? */
+static int is_refusal(int status)
+{
+    return status == GRPC_INVALID || status == GRPC_NOT_FOUND
+           || status == GRPC_DENIED || status == GRPC_EXHAUSTED
+           || status == GRPC_UNSUPPORTED || status == GRPC_OUT_OF_RANGE;
+}
+
+/* A majority has agreed to what it says, or to its being read. */
+static const Pb__Header *proof_of(const struct call *call,
+                                  const ProtobufCMessage *m)
+{
+    switch (call->kind) {
+    case CALL_GEN:
+        return ((const Pb__PutResponse *)m)->header;
+    case CALL_LIST:
+        return ((const Pb__RangeResponse *)m)->header;
+    case CALL_PROPOSE:
+    case CALL_RENEW:
+    case CALL_ATTACH:
+    case CALL_TAKEN:
+    case CALL_RELEASE:
+    case CALL_INSPECT:
+    case CALL_BREAK:
+        return ((const Pb__TxnResponse *)m)->header;
+    default:
+        return NULL;
+    }
+}
+
+static void tell(struct backend_conn *c, struct call *call, void *m)
+{
+    struct link *l = &c->link;
+    switch (call->kind) {
+    case CALL_AUTH:
+        hf__etcd_greet_auth(l, call, m);
+        break;
+    case CALL_GRANT:
+        hf__etcd_lease_granted(c, call, m);
+        if (call->lease == c->leases.session)
+            hf__etcd_greet_granted(l, call,
+                                   call->lease->state == LEASE_ALIVE);
+        break;
+    case CALL_ALIVE:
+        hf__etcd_lease_kept(c, call, m);
+        break;
+    case CALL_GEN:
+        hf__etcd_greet_gen(l, call, m);
+        break;
+    case CALL_PROPOSE:
+        hf__etcd_propose_answer(c, call, m);
+        break;
+    case CALL_RENEW:
+        hf__etcd_renew_answer(c, call, m);
+        break;
+    case CALL_ATTACH:
+        hf__etcd_attach_answer(c, call, m);
+        break;
+    case CALL_TAKEN:
+        hf__etcd_taken_answer(c, call, m);
+        break;
+    case CALL_RELEASE:
+        hf__etcd_release_answer(c, call, m);
+        break;
+    case CALL_INSPECT:
+        hf__etcd_inspect_answer(c, call, m);
+        break;
+    case CALL_TTL:
+        hf__etcd_ttl_answer(c, call, m);
+        break;
+    case CALL_BREAK:
+        hf__etcd_break_answer(c, call, m);
+        break;
+    case CALL_LIST:
+        hf__etcd_list_answer(c, call, m);
+        break;
+    default:
+        break;
+    }
+}
+
+/* It may have been carried out: the link ends, and the call with it. */
+static void broken(struct link *l, struct call *call)
+{
+    char why[sizeof call->message];
+    memcpy(why, call->message, sizeof why);
+    if (l->state == LINK_GREETING) {
+        hf__etcd_greet_refused(l, call);
+        hf__etcd_call_free(l, call);
+        return;
+    }
+    call->next = l->calls;
+    if (!l->calls) l->calls_end = &call->next;
+    l->calls = call;
+    hf__etcd_link_fail(l, HF_UNAVAILABLE, "%s",
+                       why[0] ? why : "it ended a call without an answer");
+}
+
+static void over(struct link *l, struct call *call)
+{
+    struct backend_conn *c = l->c;
+    ProtobufCMessage *m = NULL;
+    const unsigned char *at;
+    size_t len;
+    if (call->status == GRPC_OK) {
+        if (hf__etcd_frames_next(&call->in, &at, &len) == 1)
+            m = hf__etcd_message(c->env->alloc, call->kind, at, len);
+        if (!m) call->status = CALL_BROKEN;
+    }
+    if (call->kind == CALL_WATCH
+        || (!m && call->status != GRPC_OK && !is_refusal(call->status))) {
+        broken(l, call);
+        return;
+    }
+    if (m) hf__etcd_leases_proved(c, call->seq, proof_of(call, m));
+    tell(c, call, m);
+    hf__etcd_message_free(c->env->alloc, m);
+    hf__etcd_call_free(l, call);
+}
+
+/* 0, or -1: the link is broken. */
+static int watch_read(struct link *l)
+{
+    unsigned life = l->life;
+    const unsigned char *at;
+    size_t len;
+    int rc = 0;
+    while (l->watch
+           && (rc = hf__etcd_frames_next(&l->watch->in, &at, &len)) == 1) {
+        const struct allocator *a = l->c->env->alloc;
+        ProtobufCMessage *m = hf__etcd_message(a, CALL_WATCH, at, len);
+        if (m) hf__etcd_watched(l->c, (const Pb__WatchResponse *)m);
+        hf__etcd_message_free(a, m);
+        if (l->life != life) return -1;
+        if (!m) rc = -1;
+        if (rc < 0) break;
+    }
+    if (rc >= 0) return 0;
+    hf__etcd_link_fail(l, HF_UNAVAILABLE, "watch: not what was asked for");
+    return -1;
+}
+
+int hf__etcd_answers(struct link *l)
+{
+    unsigned life = l->life;
+    struct call *call;
+    int done = 0;
+    size_t before = l->watch ? l->watch->in.done : 0;
+    if (watch_read(l) != 0) return 1;
+    if (l->watch && l->watch->in.done != before) done = 1;
+    while (l->life == life && (call = hf__etcd_call_over(l)) != NULL) {
+        over(l, call);
+        done = 1;
+    }
+    return done;
+}

@@ -1,0 +1,100 @@
+/*
+ * greet.c: the first words on a link: the password, the session's lease, and
+ * the generation.  One rule: whatever makes a key is only carried out in the
+ * generation in which it was sent.
+ *
+ * The generation is a key of this connection that is written again after every
+ * connect.  Each proposal compares its revision; so a proposal that the server
+ * read from an old connection, and carries out late, is refused.
+ */
+#include "backend/etcd/etcd.h"
+
+static void gen_put(struct link *l, const struct lease *session)
+{
+    struct backend_conn *c = l->c;
+    struct key *k = &c->scratch->keys[0];
+    Pb__PutRequest put = PB__PUT_REQUEST__INIT;
+    hf__etcd_key_gen(k, c->prefix, c->gen_id);
+    put.key.data = (uint8_t *)k->at;
+    put.key.len = k->len;
+    put.lease = session->id;
+    int64_t due = hf__etcd_now(c) + c->env->conf->timeout_us;
+    /* Without memory the greeting is not answered, and its limit ends it. */
+    (void)hf__etcd_call(l, CALL_GEN, &put.base, NULL, due);
+}
+
+static void greet_next(struct link *l)
+{
+    struct lease *session = hf__etcd_lease_session(l->c);
+    if (session) gen_put(l, session);
+}
+
+void hf__etcd_greet(struct link *l)
+{
+    struct backend_conn *c = l->c;
+    Pb__AuthenticateRequest ask = PB__AUTHENTICATE_REQUEST__INIT;
+    if (!c->place.user) {
+        greet_next(l);
+        return;
+    }
+    ask.name = c->place.user;
+    ask.password = c->place.password ? c->place.password : ask.password;
+    (void)hf__etcd_call(l, CALL_AUTH, &ask.base, NULL, TIME_NEVER);
+}
+
+void hf__etcd_greet_again(struct link *l)
+{
+    struct lease *session = l->c->leases.session;
+    if (!l->gen) return; /* under way */
+    l->gen = 0;
+    /* Its key is gone, and so its lease may be. */
+    if (session && session->state == LEASE_ALIVE) session->state = LEASE_GONE;
+    greet_next(l);
+}
+
+void hf__etcd_greet_auth(struct link *l, struct call *call,
+                         const Pb__AuthenticateResponse *auth)
+{
+    if (call->status == GRPC_OK && auth)
+        l->token = hf__strdup(l->c->env->alloc, auth->token);
+    if (l->token)
+        greet_next(l);
+    else
+        hf__etcd_greet_refused(l, call);
+}
+
+void hf__etcd_greet_granted(struct link *l, struct call *call, int is_granted)
+{
+    if (is_granted)
+        greet_next(l);
+    else
+        hf__etcd_greet_refused(l, call);
+}
+
+/* Another cluster, or one that was set back: what is held is checked. */
+static int is_other(struct backend_conn *c, const Pb__Header *h)
+{
+    int other = c->cluster != 0
+                && (c->cluster != h->cluster_id || h->revision < c->revision);
+    c->cluster = h->cluster_id;
+    c->revision = h->revision;
+    return other;
+}
+
+void hf__etcd_greet_gen(struct link *l, struct call *call,
+                        const Pb__PutResponse *put)
+{
+    struct backend_conn *c = l->c;
+    if (call->status == GRPC_NOT_FOUND && c->leases.session) {
+        c->leases.session->state = LEASE_GONE;
+        greet_next(l);
+        return;
+    }
+    if (call->status != GRPC_OK || !put || !put->header) {
+        hf__etcd_greet_refused(l, call);
+        return;
+    }
+    l->gen = put->header->revision;
+    c->stirred = 1;
+    if (l->state == LINK_GREETING) hf__etcd_link_up(l, is_other(c, put->header));
+}

@@ -1,0 +1,234 @@
+/*
+ * propose.c: taking a lock.
+ *
+ *   at once      if no key of the lock is there, put one's own
+ *   in a queue   if one's own is not there, put it; who is first has the lock
+ *
+ * Both are one transaction, which also compares the connection's generation.
+ * One rule: a lock is granted when the transaction's answer says that one's own
+ * key is the first, and its lease covers the request.
+ */
+#include "backend/etcd/etcd.h"
+#include "base/math.h"
+
+/* A waiter asks again, which keeps its lease alive. */
+#define POLL_US_MOST (2 * US_PER_S)
+
+/* Of scratch.keys */
+enum { OWN, LOCK, END, GEN };
+
+static struct key *keys_make(struct backend_conn *c, const struct stake *s)
+{
+    struct key *k = c->scratch->keys;
+    hf__etcd_stake_key(c, s, &k[OWN]);
+    hf__etcd_key_lock(&k[LOCK], c->prefix, s->name, s->name_len);
+    hf__etcd_key_end(&k[END], &k[LOCK]);
+    hf__etcd_key_gen(&k[GEN], c->prefix, c->gen_id);
+    return k;
+}
+
+static void txn_send(struct backend_conn *c, struct request *req,
+                     const struct stake *s)
+{
+    const struct key *k = keys_make(c, s);
+    struct txn *t = &c->scratch->t;
+    char *value = c->scratch->value;
+    size_t len = hf__etcd_stake_value(s, value);
+    hf__etcd_txn_begin(t);
+    hf__etcd_txn_changed(t, &k[GEN], c->link.gen);
+    if (req->flags & REQ_QUEUE)
+        hf__etcd_txn_created(t, &k[OWN], NULL, 0);
+    else
+        hf__etcd_txn_created(t, &k[LOCK], &k[END], 0);
+    hf__etcd_op_put(t, hf__etcd_txn_then(t), &k[OWN], value, len,
+                    s->lease->id);
+    hf__etcd_op_first(t, hf__etcd_txn_then(t), &k[LOCK], &k[END], 1);
+    hf__etcd_op_get(t, hf__etcd_txn_else(t), &k[GEN]);
+    hf__etcd_op_get(t, hf__etcd_txn_else(t), &k[OWN]);
+    hf__etcd_op_first(t, hf__etcd_txn_else(t), &k[LOCK], &k[END], 1);
+    if (!hf__etcd_call(&c->link, CALL_PROPOSE, &t->txn.base, req,
+                       req->deadline_us)) {
+        hf__etcd_wait(c, req);
+        hf__etcd_link_fail(&c->link, HF_NOMEM, "propose: out of memory");
+        return;
+    }
+    req->priv |= REQ_WAS_SENT;
+    hf__etcd_lane(c, req)->proposals++;
+}
+
+/* The lease is refused: say so. */
+static void lease_refuse(struct backend_conn *c, struct request *req,
+                         int64_t least_s)
+{
+    long long ms = (long long)(req->lease_us / US_PER_MS);
+    if (least_s)
+        hf__etcd_refuse(c, req, HF_INVALID,
+                        "lease of %lld ms: too short for this server, whose "
+                        "least is %lld s: ask for a longer one, or give the "
+                        "server a smaller --election-timeout",
+                        ms, (long long)least_s);
+    else
+        hf__etcd_refuse(c, req, HF_INVALID,
+                        "lease of %lld ms: longer than this server takes", ms);
+}
+
+/* 0, or -1: the request was answered. */
+static int lease_check(struct backend_conn *c, struct request *req,
+                       struct lease **out)
+{
+    if (req->lease_us < US_PER_S && !c->short_leases) {
+        hf__etcd_refuse(c, req, HF_INVALID,
+                        "lease of %lld ms: etcd counts in seconds: ask for "
+                        "1000 ms or more",
+                        (long long)(req->lease_us / US_PER_MS));
+        return -1;
+    }
+    *out = hf__etcd_lease(c, req->lease_us);
+    if (!*out)
+        hf__etcd_refuse(c, req, HF_NOMEM, "lease: out of memory");
+    else if ((*out)->state == LEASE_REFUSED)
+        lease_refuse(c, req, (*out)->least_s);
+    else
+        return 0;
+    return -1;
+}
+
+int hf__etcd_lease_need(struct backend_conn *c, struct request *req,
+                        struct lease **out)
+{
+    if (lease_check(c, req, out) != 0) return -1;
+    return (*out)->state == LEASE_ALIVE;
+}
+
+/* Is the lane free for a proposal? */
+static int lane_is_free(struct backend_conn *c, const struct request *req)
+{
+    const struct lane *lane = hf__etcd_lane(c, req);
+    return lane->releases == 0 && lane->blocked != c->runs;
+}
+
+void hf__etcd_propose(struct backend_conn *c, struct request *req)
+{
+    struct stake *s = hf__etcd_stake(c, req);
+    struct lease *x = s ? s->lease : NULL;
+    if (!lane_is_free(c, req) || !c->link.gen) {
+        hf__etcd_wait(c, req);
+        return;
+    }
+    if (!s) {
+        int is_there = hf__etcd_lease_need(c, req, &x);
+        if (is_there == 0) hf__etcd_wait(c, req);
+        if (is_there <= 0) return;
+        s = hf__etcd_stake_make(c, req, x);
+    }
+    if (!s) {
+        hf__etcd_refuse(c, req, HF_NOMEM, "propose: out of memory");
+        return;
+    }
+    /* A key that is there already is not looked at before it can be of use. */
+    if (s->fence && !hf__etcd_lease_may_cover(c, x, req->sent_us)) {
+        hf__etcd_lease_keep(c, x);
+        hf__etcd_wait(c, req);
+        return;
+    }
+    if (c->leases.session) hf__etcd_lease_nudge(c, c->leases.session);
+    txn_send(c, req, s);
+    hf__etcd_lease_nudge(c, x);
+}
+
+/* ---- answers ---- */
+
+static void busy(struct backend_conn *c, struct request *req, struct stake *s)
+{
+    struct reply rep = {.verdict = V_BUSY, .ttl_us = -1, .waiters = -1};
+    if (req->flags & REQ_QUEUE)
+        rep.poll_us = min64(POLL_US_MOST, max64(req->lease_us, US_PER_S) / 4);
+    else
+        hf__etcd_stake_drop(c, s);
+    hf__etcd_reply(c, req, &rep);
+}
+
+static void first(struct backend_conn *c, struct request *req,
+                  const struct stake *s)
+{
+    struct reply rep = {.verdict = V_GRANTED,
+                        .fence = s->fence,
+                        .ttl_us = -1,
+                        .waiters = -1};
+    if (hf__etcd_lease_covers(s->lease, req->sent_us)) {
+        hf__etcd_reply(c, req, &rep);
+        return;
+    }
+    hf__etcd_lease_keep(c, s->lease);
+    hf__etcd_wait(c, req);
+    c->stirred = 1;
+}
+
+static void refused(struct backend_conn *c, struct request *req,
+                    struct stake *s, const struct call *call)
+{
+    struct lease *x = s ? s->lease : NULL;
+    if (call->status == GRPC_NOT_FOUND && x) {
+        hf__etcd_lease_end(c, x);
+        hf__etcd_wait(c, req);
+        return;
+    }
+    if (s && !s->fence) hf__etcd_stake_drop(c, s);
+    hf__etcd_refuse_by(c, req, call, "propose");
+}
+
+/* What a transaction that changed nothing tells. */
+static void other(struct backend_conn *c, struct request *req, struct stake *s,
+                  const Pb__TxnResponse *txn)
+{
+    const Pb__KeyValue *gen = hf__etcd_told_first(txn, 0);
+    const Pb__KeyValue *own = hf__etcd_told_first(txn, 1);
+    const Pb__KeyValue *head = hf__etcd_told_first(txn, 2);
+    const struct key *k = keys_make(c, s);
+    int is_current = gen && gen->mod_revision == c->link.gen;
+    if (!is_current) hf__etcd_greet_again(&c->link);
+    if (own && own->lease != s->lease->id) {
+        /* Of a lease that has ended for us: it goes by itself. */
+        busy(c, req, s);
+        return;
+    }
+    if (own) s->fence = own->create_revision;
+    if (own && hf__etcd_is_key(head, &k[OWN])) {
+        first(c, req, s);
+        return;
+    }
+    if (is_current && (own || !(req->flags & REQ_QUEUE)) && head) {
+        busy(c, req, s);
+        return;
+    }
+    /* Once more, in the new generation. */
+    hf__etcd_wait(c, req);
+    c->stirred = 1;
+}
+
+void hf__etcd_propose_answer(struct backend_conn *c, struct call *call,
+                             const Pb__TxnResponse *txn)
+{
+    struct request *req = call->req;
+    struct stake *s = hf__etcd_stake(c, req);
+    call->req = NULL;
+    hf__etcd_lane(c, req)->proposals--;
+    c->stirred = 1;
+    if (!s) {
+        /* Its lease has ended meanwhile. */
+        hf__etcd_wait(c, req);
+    } else if (!txn) {
+        refused(c, req, s, call);
+    } else {
+        const struct key *k = keys_make(c, s);
+        if (!txn->succeeded) {
+            other(c, req, s, txn);
+            return;
+        }
+        s->fence = txn->header ? txn->header->revision : 0;
+        if (hf__etcd_is_key(hf__etcd_told_first(txn, 1), &k[OWN]))
+            first(c, req, s);
+        else
+            busy(c, req, s);
+    }
+}
