@@ -238,14 +238,22 @@ int lab_etcds_start(struct lab_etcd cluster[LAB_ETCDS], const char *const *args)
     return status;
 }
 
+long lab_etcd_metric(struct lab_etcd *p, const char *name)
+{
+    static char said[262144];
+    char wanted[80];
+    if (p->pid <= 0) return -1;
+    snprintf(wanted, sizeof wanted, "\n%.70s ", name);
+    http_get(p, "/metrics", said, sizeof said);
+    const char *at = strstr(said, wanted);
+    return at ? strtol(at + strlen(wanted), NULL, 10) : -1;
+}
+
 int lab_etcds_leader(struct lab_etcd cluster[LAB_ETCDS])
 {
-    static char said[65536];
-    for (int i = 0; i < LAB_ETCDS; i++) {
-        if (cluster[i].pid <= 0) continue;
-        http_get(&cluster[i], "/metrics", said, sizeof said);
-        if (strstr(said, "\netcd_server_is_leader 1")) return i;
-    }
+    for (int i = 0; i < LAB_ETCDS; i++)
+        if (lab_etcd_metric(&cluster[i], "etcd_server_is_leader") == 1)
+            return i;
     return -1;
 }
 

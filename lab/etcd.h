@@ -52,6 +52,10 @@ int lab_etcd_restart(struct lab_etcd *p);
 int lab_etcd_pause(struct lab_etcd *p);
 int lab_etcd_resume(struct lab_etcd *p);
 
+/* A number that the server tells of itself ("etcd_server_is_leader"); -1: it
+ * does not. */
+long lab_etcd_metric(struct lab_etcd *p, const char *name);
+
 /* What etcdctl says to these words of a shell; the text stays until the next
  * call. */
 const char *lab_etcd_say(struct lab_etcd *p, const char *format, ...)

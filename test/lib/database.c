@@ -3,9 +3,12 @@
  */
 #include "lib/database.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "lib/rig.h"
+#include "lib/rig_etcd.h"
 #include "lib/rig_mysql.h"
 #include "lib/rig_postgres.h"
 
@@ -158,4 +161,94 @@ const struct database database_mysql = {
     .resume = mysql_resume,
     .waits_begin = mysql_waits_begin,
     .waits = mysql_waits,
+};
+
+/* ---- etcd: a waiter watches; what is asked is not SQL, but means that ---- */
+
+static struct lab_etcd etcd;
+static char etcd_format[128];
+
+/* The test's own prefix: what stands behind the port in its URL. */
+static const char *etcd_path(void)
+{
+    const char *host = strstr(rig_url(), "//");
+    return host ? strchr(host + 2, '/') : "/";
+}
+
+static int etcd_port(void)
+{
+    snprintf(etcd_format, sizeof etcd_format, "etcd://127.0.0.1:%%d%s",
+             etcd_path());
+    return rig_etcd_shared()->port;
+}
+
+/* How many keys the lock "a" has. */
+static const char *etcd_count(const char *question)
+{
+    const char *path = etcd_path() + 1;
+    (void)question;
+    const char *said =
+        lab_etcd_say(rig_etcd_shared(), "get --prefix --keys-only '%.*s/a/'",
+                     (int)strcspn(path, "?"), path);
+    return said[0] ? "1" : "0";
+}
+
+static const char *etcd_empty(const char *statement)
+{
+    (void)statement;
+    lab_etcd_say(&etcd, "del --prefix holdfast/");
+    return "";
+}
+
+static const char *etcd_own(void)
+{
+    etcd_begin(&etcd, NULL);
+    return etcd.url;
+}
+
+static int etcd_down(int in_order)
+{
+    (void)in_order;
+    return lab_etcd_kill(&etcd);
+}
+
+static int etcd_up(void)
+{
+    return lab_etcd_restart(&etcd);
+}
+
+static int etcd_pause(void)
+{
+    return lab_etcd_pause(&etcd);
+}
+
+static int etcd_resume(void)
+{
+    return lab_etcd_resume(&etcd);
+}
+
+static void etcd_waits_begin(const char *(*ask)(const char *sql))
+{
+    (void)ask;
+}
+
+static int etcd_waits(const char *(*ask)(const char *sql))
+{
+    struct lab_etcd *p = ask == etcd_empty ? &etcd : rig_etcd_shared();
+    return lab_etcd_metric(p, "etcd_debugging_mvcc_watcher_total") > 0;
+}
+
+const struct database database_etcd = {
+    .kind = "etcd",
+    .format = etcd_format,
+    .port = etcd_port,
+    .ask = etcd_count,
+    .begin = etcd_own,
+    .say = etcd_empty,
+    .shutdown = etcd_down,
+    .restart = etcd_up,
+    .pause = etcd_pause,
+    .resume = etcd_resume,
+    .waits_begin = etcd_waits_begin,
+    .waits = etcd_waits,
 };

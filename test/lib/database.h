@@ -29,5 +29,6 @@ struct database {
 };
 
 extern const struct database database_postgres, database_mysql;
+extern const struct database database_etcd;
 
 #endif

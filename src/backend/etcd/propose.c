@@ -138,9 +138,23 @@ void hf__etcd_propose(struct backend_conn *c, struct request *req)
 
 /* ---- answers ---- */
 
-static void busy(struct backend_conn *c, struct request *req, struct stake *s)
+/* It is asked again when the holder's lease is over, unless that was renewed;
+ * how much is left of it would cost a call. */
+static int64_t head_ttl_us(const Pb__KeyValue *head)
 {
-    struct reply rep = {.verdict = V_BUSY, .ttl_us = -1, .waiters = -1};
+    struct key_value v;
+    if (!head
+        || !hf__etcd_value_read((const char *)head->value.data,
+                                head->value.len, &v))
+        return -1;
+    return max64(v.lease_us, 0);
+}
+
+static void busy(struct backend_conn *c, struct request *req, struct stake *s,
+                 const Pb__KeyValue *head)
+{
+    struct reply rep = {
+        .verdict = V_BUSY, .ttl_us = head_ttl_us(head), .waiters = -1};
     if (req->flags & REQ_QUEUE)
         rep.poll_us = min64(POLL_US_MOST, max64(req->lease_us, US_PER_S) / 4);
     else
@@ -189,7 +203,7 @@ static void other(struct backend_conn *c, struct request *req, struct stake *s,
     if (!is_current) hf__etcd_greet_again(&c->link);
     if (own && own->lease != s->lease->id) {
         /* Of a lease that has ended for us: it goes by itself. */
-        busy(c, req, s);
+        busy(c, req, s, head);
         return;
     }
     if (own) s->fence = own->create_revision;
@@ -198,7 +212,7 @@ static void other(struct backend_conn *c, struct request *req, struct stake *s,
         return;
     }
     if (is_current && (own || !(req->flags & REQ_QUEUE)) && head) {
-        busy(c, req, s);
+        busy(c, req, s, head);
         return;
     }
     /* Once more, in the new generation. */
@@ -229,6 +243,6 @@ void hf__etcd_propose_answer(struct backend_conn *c, struct call *call,
         if (hf__etcd_is_key(hf__etcd_told_first(txn, 1), &k[OWN]))
             first(c, req, s);
         else
-            busy(c, req, s);
+            busy(c, req, s, hf__etcd_told_first(txn, 1));
     }
 }
