@@ -25,9 +25,10 @@ char *hf__etcd_bytes_room(struct bytes *b, const struct allocator *a,
 int hf__etcd_bytes_add(struct bytes *b, const struct allocator *a,
                        const void *data, size_t len)
 {
+    if (len == 0) return 0;
     char *to = hf__etcd_bytes_room(b, a, len);
     if (!to) return -1;
-    if (len > 0) memcpy(to, data, len);
+    memcpy(to, data, len);
     b->len += len;
     return 0;
 }

@@ -3,6 +3,7 @@
  * One rule: whoever holds the lock holds it alone, and fences rise.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "lib/lab_check.h"
 #include "lib/rig.h"
@@ -83,7 +84,7 @@ static void crowd_goes_on(void)
 static void crowd_begin(void)
 {
     begin();
-    atomic_store(&crowd.stop, 0);
+    memset(&crowd, 0, sizeof crowd);
     for (int i = 0; i < WORKERS; i++) {
         crowd.locks[i] = rig_lock(client(), "a");
         rig_spawn(worker_run, NULL);
