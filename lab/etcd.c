@@ -4,6 +4,7 @@
  */
 #include "lab/etcd.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -196,8 +197,8 @@ static int server_prepare(struct lab_etcd *p, const char *const *args, int i)
         p->port_fd = 0;
         return LAB_FAILED;
     }
-    snprintf(p->url, sizeof p->url, "etcd%s://127.0.0.1:%d/",
-             is_tls ? "s" : "", p->port);
+    snprintf(p->url, sizeof p->url, "etcd%s://127.0.0.1:%d/", is_tls ? "s" : "",
+             p->port);
     snprintf(p->cluster, sizeof p->cluster, "%s=http://127.0.0.1:%d", p->name,
              p->port + 1);
     return LAB_OK;
@@ -273,9 +274,32 @@ static int server_signal(const struct lab_etcd *p, int number)
     return LAB_OK;
 }
 
+/* Every thread of it. */
+static int is_stopped(void *arg)
+{
+    const struct lab_etcd *p = arg;
+    char path[64], name[340], line[256];
+    int stopped = 1;
+    snprintf(path, sizeof path, "/proc/%ld/task", (long)p->pid);
+    DIR *dir = opendir(path);
+    for (struct dirent *d; dir && (d = readdir(dir));) {
+        if (d->d_name[0] == '.') continue;
+        snprintf(name, sizeof name, "%s/%s/stat", path, d->d_name);
+        FILE *in = fopen(name, "re");
+        const char *state =
+            in && fgets(line, sizeof line, in) ? strrchr(line, ')') : NULL;
+        stopped &= state && state[2] == 'T';
+        if (in) fclose(in);
+    }
+    if (dir) closedir(dir);
+    return dir && stopped;
+}
+
 int lab_etcd_pause(struct lab_etcd *p)
 {
-    return server_signal(p, SIGSTOP);
+    int status = server_signal(p, SIGSTOP);
+    if (status != LAB_OK || lab_until(is_stopped, p)) return status;
+    return lab__fail("%s: does not stop", p->url);
 }
 
 int lab_etcd_resume(struct lab_etcd *p)

@@ -1,5 +1,5 @@
 /*
- * answer.c: what the server said, from bytes to whom it concerns.  One rule: a
+ * answer.c: what the server said, from bytes to where it belongs.  One rule: a
  * call that may have been carried out and has no answer ends the link.
  */
 #include <string.h>
@@ -42,8 +42,8 @@ static const ProtobufCMessageDescriptor *descriptor_of(enum call_kind kind)
 }
 
 ProtobufCMessage *hf__etcd_message(const struct allocator *a,
-                                   enum call_kind kind,
-                                   const unsigned char *at, size_t len)
+                                   enum call_kind kind, const unsigned char *at,
+                                   size_t len)
 {
     ProtobufCAllocator pb = allocator_of(a);
     return protobuf_c_message_unpack(descriptor_of(kind), &pb, len, at);
@@ -97,8 +97,7 @@ static void tell(struct backend_conn *c, struct call *call, void *m)
     case CALL_GRANT:
         hf__etcd_lease_granted(c, call, m);
         if (call->lease == c->leases.session)
-            hf__etcd_greet_granted(l, call,
-                                   call->lease->state == LEASE_ALIVE);
+            hf__etcd_greet_granted(l, call, call->lease->state == LEASE_ALIVE);
         break;
     case CALL_ALIVE:
         hf__etcd_lease_kept(c, call, m);

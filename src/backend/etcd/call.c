@@ -75,8 +75,9 @@ static int on_header(nghttp2_session *session, const nghttp2_frame *frame,
             status = CALL_BROKEN;
         call->status = (int)status;
     } else if (name_len == 12 && !memcmp(name, "grpc-message", 12)) {
-        size_t len = value_len < sizeof call->message ? value_len
-                                                      : sizeof call->message - 1;
+        size_t len = value_len < sizeof call->message
+                         ? value_len
+                         : sizeof call->message - 1;
         memcpy(call->message, value, len);
         call->message[len] = '\0';
     }
@@ -187,9 +188,8 @@ static int message_add(struct link *l, struct call *call,
 static nghttp2_nv header(const char *name, const char *value)
 {
     /* nghttp2 copies them. */
-    return (nghttp2_nv){(uint8_t *)(uintptr_t)name,
-                        (uint8_t *)(uintptr_t)value, strlen(name),
-                        strlen(value), NGHTTP2_NV_FLAG_NONE};
+    return (nghttp2_nv){(uint8_t *)(uintptr_t)name, (uint8_t *)(uintptr_t)value,
+                        strlen(name), strlen(value), NGHTTP2_NV_FLAG_NONE};
 }
 
 static int stream_open(struct link *l, struct call *call)

@@ -22,7 +22,7 @@ enum call_kind {
     CALL_PROPOSE,
     CALL_RENEW, /* a look at the keys of many holds */
     CALL_ATTACH,
-    CALL_TAKEN, /* who has it instead? */
+    CALL_TAKEN, /* has another holder got it? */
     CALL_RELEASE,
     CALL_INSPECT,
     CALL_TTL,
@@ -58,7 +58,7 @@ struct call {
     char message[160];
     int64_t sent_us;
     int64_t due_us;
-    uint64_t seq; /* when it was sent */
+    uint64_t seq;        /* when it was sent */
     struct request *req; /* RENEW: the first of a list */
     struct lease *lease;
     struct hf_info *info; /* TTL, BREAK: what is known already */
@@ -74,8 +74,8 @@ void hf__etcd_session_end(struct link *l);
 
 /* Send it.  NULL: no memory, and the link is to be failed. */
 struct call *hf__etcd_call(struct link *l, enum call_kind kind,
-                           const ProtobufCMessage *message,
-                           struct request *req, int64_t due_us);
+                           const ProtobufCMessage *message, struct request *req,
+                           int64_t due_us);
 /* One more message of a call that stays.  0, or -1: no memory. */
 int hf__etcd_call_more(struct link *l, struct call *call,
                        const ProtobufCMessage *message);
@@ -95,8 +95,8 @@ int hf__etcd_answers(struct link *l);
 /* A message from bytes; NULL: it is none.  To be freed by
  * hf__etcd_message_free(). */
 ProtobufCMessage *hf__etcd_message(const struct allocator *a,
-                                   enum call_kind kind,
-                                   const unsigned char *at, size_t len);
+                                   enum call_kind kind, const unsigned char *at,
+                                   size_t len);
 void hf__etcd_message_free(const struct allocator *a, ProtobufCMessage *m);
 
 #endif

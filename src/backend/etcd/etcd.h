@@ -93,12 +93,12 @@ struct backend_conn {
     struct request *looks; /* renewals that are to be looked at together */
     struct cursor cursors[CURSORS];
     uint64_t cursor_last;
-    int64_t wall_us;    /* the wall clock less the local one, at the open */
-    uint64_t gen_id;    /* of its generation's key; a client may have several
+    int64_t wall_us;  /* the wall clock less the local one, at the open */
+    uint64_t gen_id;  /* of its generation's key; a client may have several
                          * connections */
-    uint64_t cluster;   /* its id; 0 not known */
-    int64_t revision;   /* the highest that was told */
-    int64_t timer_us;   /* what env->timer() was told */
+    uint64_t cluster; /* its id; 0 not known */
+    int64_t revision; /* the highest that was told */
+    int64_t timer_us; /* what env->timer() was told */
 };
 
 int64_t hf__etcd_now(const struct backend_conn *c);

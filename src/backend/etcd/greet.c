@@ -96,5 +96,6 @@ void hf__etcd_greet_gen(struct link *l, struct call *call,
     }
     l->gen = put->header->revision;
     c->stirred = 1;
-    if (l->state == LINK_GREETING) hf__etcd_link_up(l, is_other(c, put->header));
+    if (l->state == LINK_GREETING)
+        hf__etcd_link_up(l, is_other(c, put->header));
 }

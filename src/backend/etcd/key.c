@@ -75,7 +75,8 @@ size_t hf__etcd_key_name(const char *prefix, const char *at, size_t len,
     size_t i = strlen(prefix), n = 0;
     if (len <= i || memcmp(at, prefix, i) != 0 || at[i] != '/') return 0;
     for (i++; i < len && at[i] != '/';) {
-        size_t took = n < NAME_LEN_MAX ? unescape(at + i, len - i, name + n) : 0;
+        size_t took =
+            n < NAME_LEN_MAX ? unescape(at + i, len - i, name + n) : 0;
         if (took == 0 || name[n] == '\0') return 0;
         i += took;
         n++;

@@ -1,10 +1,10 @@
 /*
  * key.h: the names of keys, and what is written into ours.
  *
- *   PREFIX/NAME/LEASE            the shape of etcd's own library, and of etcdctl
- *   PREFIX/NAME/LEASE-ATTEMPT    ours: a client has many holds of one lease
- *   PREFIX//gen/ID               the generation of a connection; no lock has the
- *                                empty name
+ *   PREFIX/NAME/LEASE           the shape of etcd's own library, of etcdctl
+ *   PREFIX/NAME/LEASE-ATTEMPT   ours: a client has many holds of one lease
+ *   PREFIX//gen/ID              the generation of a connection; no lock has
+ *                               the empty name
  *
  * A '/' in a name is written %2F, and a '%' %25, so that no name is the
  * beginning of another one.

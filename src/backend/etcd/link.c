@@ -73,7 +73,8 @@ static void error_fill(struct link *l, int status, const char *format,
 {
     char what[HF_ERROR_TEXT_MAX];
     vsnprintf(what, sizeof what, format, ap);
-    hf__error_set(&l->err, status, "%s%s: %s", l->c->tls ? "etcds://" : "etcd://",
+    hf__error_set(&l->err, status, "%s%s: %s",
+                  l->c->tls ? "etcds://" : "etcd://",
                   l->c->endpoints[l->endpoint].text, what);
 }
 
@@ -134,8 +135,7 @@ static void down_tell(struct link *l)
     struct backend_conn *c = l->c;
     calls_fail(l);
     l->endpoint = (l->endpoint + 1) % c->endpoints_len;
-    l->due_us =
-        hf__etcd_now(c) + hf__sql_place_pause_us(c->env, l->failures++);
+    l->due_us = hf__etcd_now(c) + hf__sql_place_pause_us(c->env, l->failures++);
     c->env->link(c->env, LINK_IS_DOWN, 0, &l->err);
     waiting_fail(c);
 }
@@ -456,7 +456,8 @@ void hf__etcd_link_write(struct link *l)
 
 void hf__etcd_link_check(struct link *l)
 {
-    if (l->state != LINK_UP || l->calls != l->watch || (l->calls && l->calls->next))
+    if (l->state != LINK_UP || l->calls != l->watch
+        || (l->calls && l->calls->next))
         return;
     if (hf__etcd_now(l->c) - l->active_us >= IDLE_US) (void)read_all(l);
 }

@@ -94,12 +94,11 @@ static void inspected(struct backend_conn *c, struct request *req,
 static void free_tell(struct backend_conn *c, struct request *req,
                       const Pb__TxnResponse *txn)
 {
-    struct hf_info info = {.ttl_ms = -2,
-                           .waiters = -1,
-                           .fence = txn->header
-                                        ? (uint64_t)txn->header->revision
-                                        : 0,
-                           .now_ms = hf__etcd_wall(c) / US_PER_MS};
+    struct hf_info info = {
+        .ttl_ms = -2,
+        .waiters = -1,
+        .fence = txn->header ? (uint64_t)txn->header->revision : 0,
+        .now_ms = hf__etcd_wall(c) / US_PER_MS};
     inspected(c, req, &info, 0);
 }
 
@@ -110,10 +109,9 @@ static void ttl_send(struct backend_conn *c, struct request *req,
     Pb__LeaseRequest ask = PB__LEASE_REQUEST__INIT;
     struct hf_info *copy = hf__alloc(c->env->alloc, sizeof *copy);
     ask.id = kv->lease;
-    struct call *call =
-        copy ? hf__etcd_call(&c->link, CALL_TTL, &ask.base, req,
-                             req->deadline_us)
-             : NULL;
+    struct call *call = copy ? hf__etcd_call(&c->link, CALL_TTL, &ask.base, req,
+                                             req->deadline_us)
+                             : NULL;
     if (!call) {
         hf__free(c->env->alloc, copy);
         hf__etcd_wait(c, req);
@@ -181,8 +179,8 @@ static void break_send(struct backend_conn *c, struct request *req,
     struct hf_info *copy = hf__alloc(c->env->alloc, sizeof *copy);
     if (!copy || kv->key.len > sizeof k->at) {
         hf__free(c->env->alloc, copy);
-        hf__etcd_refuse(c, req, kv->key.len > sizeof k->at ? HF_CONFLICT
-                                                           : HF_NOMEM,
+        hf__etcd_refuse(c, req,
+                        kv->key.len > sizeof k->at ? HF_CONFLICT : HF_NOMEM,
                         "break: its key is too long, or there is no memory");
         return;
     }
@@ -252,8 +250,7 @@ static void list_send(struct backend_conn *c, struct request *req)
     ask.key = (ProtobufCBinaryData){from->len, (uint8_t *)from->at};
     ask.range_end = (ProtobufCBinaryData){end->len, (uint8_t *)end->at};
     ask.limit = PAGE_KEYS;
-    if (!hf__etcd_call(&c->link, CALL_LIST, &ask.base, req,
-                       req->deadline_us)) {
+    if (!hf__etcd_call(&c->link, CALL_LIST, &ask.base, req, req->deadline_us)) {
         hf__etcd_wait(c, req);
         hf__etcd_link_fail(&c->link, HF_NOMEM, "list: out of memory");
     }
@@ -321,8 +318,7 @@ static uint64_t page_fill(struct backend_conn *c, const struct request *req,
         if (is_cut && i > 0 && len) return cursor_put(c, kv, head, 0);
         if (len && (!req->name || hf__glob_match(req->name, name, len)))
             group_add(c, req, range, i, end, page, len);
-        if (is_cut)
-            return cursor_put(c, range->kvs[end - 1], head, 1);
+        if (is_cut) return cursor_put(c, range->kvs[end - 1], head, 1);
     }
     return 0;
 }

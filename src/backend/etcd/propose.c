@@ -2,7 +2,7 @@
  * propose.c: taking a lock.
  *
  *   at once      if no key of the lock is there, put one's own
- *   in a queue   if one's own is not there, put it; who is first has the lock
+ *   in a queue   if one's own is not there, put it; the first has the lock
  *
  * Both are one transaction, which also compares the connection's generation.
  * One rule: a lock is granted when the transaction's answer says that one's own
@@ -40,8 +40,7 @@ static void txn_send(struct backend_conn *c, struct request *req,
         hf__etcd_txn_created(t, &k[OWN], NULL, 0);
     else
         hf__etcd_txn_created(t, &k[LOCK], &k[END], 0);
-    hf__etcd_op_put(t, hf__etcd_txn_then(t), &k[OWN], value, len,
-                    s->lease->id);
+    hf__etcd_op_put(t, hf__etcd_txn_then(t), &k[OWN], value, len, s->lease->id);
     hf__etcd_op_first(t, hf__etcd_txn_then(t), &k[LOCK], &k[END], 1);
     hf__etcd_op_get(t, hf__etcd_txn_else(t), &k[GEN]);
     hf__etcd_op_get(t, hf__etcd_txn_else(t), &k[OWN]);
@@ -144,8 +143,8 @@ static int64_t head_ttl_us(const Pb__KeyValue *head)
 {
     struct key_value v;
     if (!head
-        || !hf__etcd_value_read((const char *)head->value.data,
-                                head->value.len, &v))
+        || !hf__etcd_value_read((const char *)head->value.data, head->value.len,
+                                &v))
         return -1;
     return max64(v.lease_us, 0);
 }
@@ -165,10 +164,8 @@ static void busy(struct backend_conn *c, struct request *req, struct stake *s,
 static void first(struct backend_conn *c, struct request *req,
                   const struct stake *s)
 {
-    struct reply rep = {.verdict = V_GRANTED,
-                        .fence = s->fence,
-                        .ttl_us = -1,
-                        .waiters = -1};
+    struct reply rep = {
+        .verdict = V_GRANTED, .fence = s->fence, .ttl_us = -1, .waiters = -1};
     if (hf__etcd_lease_covers(s->lease, req->sent_us)) {
         hf__etcd_reply(c, req, &rep);
         return;

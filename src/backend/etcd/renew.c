@@ -18,10 +18,8 @@ static void absent(struct backend_conn *c, struct request *req)
 static void granted(struct backend_conn *c, struct request *req,
                     const struct stake *s)
 {
-    struct reply rep = {.verdict = V_GRANTED,
-                        .fence = s->fence,
-                        .ttl_us = -1,
-                        .waiters = -1};
+    struct reply rep = {
+        .verdict = V_GRANTED, .fence = s->fence, .ttl_us = -1, .waiters = -1};
     hf__etcd_reply(c, req, &rep);
 }
 
@@ -231,8 +229,7 @@ void hf__etcd_renew_send(struct backend_conn *c)
         struct txn *t = &c->scratch->t;
         int64_t due_us = TIME_NEVER;
         hf__etcd_txn_begin(t);
-        struct request *list =
-            looks_take(c, t, c->scratch->keys, &due_us);
+        struct request *list = looks_take(c, t, c->scratch->keys, &due_us);
         if (!list) continue;
         if (hf__etcd_call(&c->link, CALL_RENEW, &t->txn.base, list, due_us))
             continue;

@@ -102,8 +102,7 @@ void hf__etcd_op_put(struct txn *t, Pb__RequestOp *op, const struct key *k,
 {
     pb__put_request__init(&t->put);
     t->put.key = bytes_of(k);
-    t->put.value =
-        (ProtobufCBinaryData){len, (uint8_t *)(uintptr_t)value};
+    t->put.value = (ProtobufCBinaryData){len, (uint8_t *)(uintptr_t)value};
     t->put.lease = lease;
     op->request_case = PB__REQUEST_OP__REQUEST_PUT;
     op->put = &t->put;

@@ -10,10 +10,8 @@
 
 #define PREFIX "holdfast"
 
-static const struct place_kind kind = {.scheme = "etcd",
-                                       .port = ETCD_PORT,
-                                       .socket = "",
-                                       .create = ""};
+static const struct place_kind kind = {
+    .scheme = "etcd", .port = ETCD_PORT, .socket = "", .create = ""};
 
 static int endpoint_add(struct backend_conn *c, const struct url *at,
                         struct hf_error *err)
@@ -129,8 +127,8 @@ int hf__etcd_url_read(struct backend_conn *c, const struct url *url,
     if (status == HF_OK) status = place_read(c, url, err);
     if (status == HF_OK) status = user_check(&c->place, err);
     if (status == HF_OK)
-        status = hf__sql_place_switch(url, "short_leases", 0, &c->short_leases,
-                                      err);
+        status =
+            hf__sql_place_switch(url, "short_leases", 0, &c->short_leases, err);
     return status == HF_OK ? tls_open(c, err) : status;
 }
 

@@ -1,7 +1,6 @@
 /*
  * watch.c: see watch.h.  One rule: a watch begins now, not at an old revision,
- * which the server would serve late; and whoever waits looks again when it is
- * on.
+ * which the server would serve late; and the waiters look again when it is on.
  */
 #include "backend/etcd/watch.h"
 
@@ -158,7 +157,7 @@ void hf__etcd_watches_cut(struct backend_conn *c)
         w->id = w->is_on = 0;
         w->req = NULL;
         if (req) {
-            /* It is asked for again, by whoever still waits. */
+            /* It is asked for again. */
             watch_drop(c, at);
             hf__etcd_wait(c, req);
         } else {

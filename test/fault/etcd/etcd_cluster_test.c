@@ -1,6 +1,6 @@
 /*
  * etcd_cluster_test.c: a cluster of three whose leader is killed or stopped.
- * One rule: whoever holds the lock holds it alone, and fences rise.
+ * One rule: a holder of the lock is alone, and fences rise.
  */
 #include <stdio.h>
 #include <string.h>

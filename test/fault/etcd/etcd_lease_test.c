@@ -155,7 +155,6 @@ TEST(etcd_lease, etcdctl_waits_for_our_holder)
     CHECK_INT(rig_acquire(l, 0, RIG_TRY, &g), HF_OK);
     FILE *in = etcdctl_lock("echo mine");
     CHECK(rig_until(is_queued, l));
-    /* Who does not queue stays behind it. */
     CHECK_INT(hf_hold_release(g, NULL), HF_OK);
     CHECK(fgets(said, sizeof said, in) != NULL);
     CHECK_STR(said, "mine\n");

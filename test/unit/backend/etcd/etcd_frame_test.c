@@ -63,9 +63,9 @@ TEST(etcd_frame, comes_out_the_same_wherever_it_is_split)
         struct frames f = {.done = 0};
         CHECK_INT(hf__etcd_frames_feed(&f, &hf__alloc_default, bytes, at), 0);
         int n = messages_take(&f, 0);
-        CHECK_INT(hf__etcd_frames_feed(&f, &hf__alloc_default, bytes + at,
-                                       len - at),
-                  0);
+        CHECK_INT(
+            hf__etcd_frames_feed(&f, &hf__alloc_default, bytes + at, len - at),
+            0);
         CHECK_INT(messages_take(&f, n), MESSAGES);
         hf__etcd_bytes_free(&f.in, &hf__alloc_default);
     }
