@@ -71,6 +71,14 @@ void hf__etcd_greet_granted(struct link *l, struct call *call, int is_granted)
         hf__etcd_greet_refused(l, call);
 }
 
+/* Of several endpoints, one that is of another cluster is a mistake: its locks
+ * are others.  One server alone may have been made anew. */
+static int is_stray(const struct backend_conn *c, const Pb__Header *h)
+{
+    return c->cluster != 0 && c->cluster != h->cluster_id
+           && c->endpoints_len > 1;
+}
+
 /* Another cluster, or one that was set back: what is held is checked. */
 static int is_other(struct backend_conn *c, const Pb__Header *h)
 {
@@ -92,6 +100,10 @@ void hf__etcd_greet_gen(struct link *l, struct call *call,
     }
     if (call->status != GRPC_OK || !put || !put->header) {
         hf__etcd_greet_refused(l, call);
+        return;
+    }
+    if (is_stray(c, put->header)) {
+        hf__etcd_greet_stray(l);
         return;
     }
     l->gen = put->header->revision;

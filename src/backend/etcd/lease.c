@@ -11,6 +11,7 @@
  */
 #include "backend/etcd/lease.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "backend/etcd/etcd.h"
@@ -83,6 +84,7 @@ struct lease *hf__etcd_lease(struct backend_conn *c, int64_t lease_us)
     for (struct lease *x = c->leases.first; x; x = x->next) {
         if (x->seconds != seconds || x->state == LEASE_GONE) continue;
         if (x->state == LEASE_REFUSED && x->refused_life != c->link.life) {
+            x->why[0] = '\0';
             grant_send(c, x);
             return x;
         }
@@ -166,10 +168,14 @@ void hf__etcd_lease_granted(struct backend_conn *c, struct call *call,
     x->state = is_granted ? LEASE_ALIVE : LEASE_GONE;
     x->confirmed_us = call->sent_us;
     if (is_granted && said->ttl < x->ttl_us / US_PER_S) x->state = LEASE_GONE;
-    if (call->status == GRPC_OUT_OF_RANGE) {
+    if (call->status != GRPC_OK && x->seconds) {
         x->state = LEASE_REFUSED;
         x->refused_life = c->link.life;
         x->least_s = 0;
+        x->status = call->status == GRPC_EXHAUSTED ? HF_UNAVAILABLE : HF_DENIED;
+        if (call->status != GRPC_OUT_OF_RANGE)
+            snprintf(x->why, sizeof x->why, "the server refused: %.70s",
+                     call->message);
     } else if (is_granted && said->ttl > x->ttl_us / US_PER_S && x->seconds
                && !c->short_leases) {
         x->state = LEASE_REFUSED;

@@ -25,6 +25,8 @@ struct lease {
     int64_t seconds; /* of the holds; 0: the session's */
     int64_t ttl_us;
     int64_t slack_us;
+    char why[96]; /* REFUSED: in the server's words, and the status */
+    int status;
     int64_t least_s;      /* REFUSED: what the server would have granted */
     int is_asked;         /* a keep-alive is on its way */
     size_t refs;          /* stakes */

@@ -188,11 +188,20 @@ void hf__etcd_greet_refused(struct link *l, const struct call *call)
         status = HF_DENIED, what = "the server wants another user or password";
     if (call->status == GRPC_UNSUPPORTED)
         status = HF_UNSUPPORTED, what = "it is no etcd";
-    try_fail(l, status, "connect: %s: %s", what,
-             call->message[0] ? call->message : "it closed the stream");
+    if (l->state == LINK_UP)
+        hf__etcd_link_fail(l, status, "%s: %s", what, call->message);
+    else
+        try_fail(l, status, "connect: %s: %s", what,
+                 call->message[0] ? call->message : "it closed the stream");
 }
 
 /* ---- coming up ---- */
+
+void hf__etcd_greet_stray(struct link *l)
+{
+    try_fail(l, HF_UNAVAILABLE,
+             "connect: it is of another cluster than the server before");
+}
 
 static void greeting(struct link *l)
 {

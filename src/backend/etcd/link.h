@@ -71,6 +71,8 @@ void hf__etcd_greet_gen(struct link *l, struct call *call,
                         const Pb__PutResponse *put);
 /* The session's lease was granted, or not. */
 void hf__etcd_greet_granted(struct link *l, struct call *call, int is_granted);
+/* It is of another cluster. */
+void hf__etcd_greet_stray(struct link *l);
 /* It was refused. */
 void hf__etcd_greet_refused(struct link *l, const struct call *call);
 

@@ -57,15 +57,18 @@ static void txn_send(struct backend_conn *c, struct request *req,
 
 /* The lease is refused: say so. */
 static void lease_refuse(struct backend_conn *c, struct request *req,
-                         int64_t least_s)
+                         struct lease *x)
 {
     long long ms = (long long)(req->lease_us / US_PER_MS);
-    if (least_s)
+    if (x->why[0]) {
+        hf__etcd_refuse(c, req, x->status, "lease: %s", x->why);
+        x->state = LEASE_GONE; /* the next one asks again */
+    } else if (x->least_s)
         hf__etcd_refuse(c, req, HF_INVALID,
                         "lease of %lld ms: too short for this server, whose "
                         "least is %lld s: ask for a longer one, or give the "
                         "server a smaller --election-timeout",
-                        ms, (long long)least_s);
+                        ms, (long long)x->least_s);
     else
         hf__etcd_refuse(c, req, HF_INVALID,
                         "lease of %lld ms: longer than this server takes", ms);
@@ -86,7 +89,7 @@ static int lease_check(struct backend_conn *c, struct request *req,
     if (!*out)
         hf__etcd_refuse(c, req, HF_NOMEM, "lease: out of memory");
     else if ((*out)->state == LEASE_REFUSED)
-        lease_refuse(c, req, (*out)->least_s);
+        lease_refuse(c, req, *out);
     else
         return 0;
     return -1;
@@ -195,7 +198,7 @@ static void other(struct backend_conn *c, struct request *req, struct stake *s,
     const Pb__KeyValue *gen = hf__etcd_told_first(txn, 0);
     const Pb__KeyValue *own = hf__etcd_told_first(txn, 1);
     const Pb__KeyValue *head = hf__etcd_told_first(txn, 2);
-    const struct key *k = keys_make(c, s);
+    int is_first = own && hf__etcd_is_key(head, &keys_make(c, s)[OWN]);
     int is_current = gen && gen->mod_revision == c->link.gen;
     if (!is_current) hf__etcd_greet_again(&c->link);
     if (own && own->lease != s->lease->id) {
@@ -204,7 +207,7 @@ static void other(struct backend_conn *c, struct request *req, struct stake *s,
         return;
     }
     if (own) s->fence = own->create_revision;
-    if (own && hf__etcd_is_key(head, &k[OWN])) {
+    if (is_first) {
         first(c, req, s);
         return;
     }
