@@ -211,6 +211,18 @@ static void mysql_check(struct doctor *d, int i)
                     "clock: keep the clocks together, or use one node");
 }
 
+static void etcd_check(struct doctor *d, int i)
+{
+    const struct hf_probe_node *n = hf_probe_node(d->probe, i);
+    if (fact_number(n, "endpoints", 0) < 2)
+        finding_add(d, LEVEL_NOTE, i, "cluster",
+                    "the URL names one server: name all of the cluster, so "
+                    "that one may fail: etcd://h1,h2,h3");
+    finding_add(d, LEVEL_NOTE, i, "disk",
+                "a majority has every grant on its disk before it is "
+                "answered, unless it runs with --unsafe-no-fsync");
+}
+
 void node_check(struct doctor *d, int i)
 {
     const struct hf_probe_node *n = hf_probe_node(d->probe, i);
@@ -227,6 +239,8 @@ void node_check(struct doctor *d, int i)
         postgres_check(d, i);
     else if (fact_is(n, "engine", "mysql"))
         mysql_check(d, i);
+    else if (fact_is(n, "engine", "etcd"))
+        etcd_check(d, i);
     else if (!fact_is(n, "engine", "memory"))
         server_check(d, i);
 }

@@ -76,6 +76,22 @@ static int session_promises(struct promise *out)
     return n;
 }
 
+/* Its clocks cannot be set: leases are counted by one that cannot. */
+static int etcd_promises(struct promise *out)
+{
+    int n = 0;
+    promise_add(out, &n, "client crashes", yes, yes,
+                "when its lease ends, and up to an eighth of it later");
+    promise_add(out, &n, "client pauses", by_fence, yes, "when its lease ends");
+    promise_add(out, &n, "client is cut off", yes, yes,
+                "when its lease ends, of which it is told");
+    promise_add(out, &n, "server crashes", yes, yes,
+                "while a majority runs; alone: when it is up again");
+    promise_add(out, &n, "backup is restored", "no, LOST soon", no, "at once");
+    promise_add(out, &n, "clock jumps", yes, yes, "as before");
+    return n;
+}
+
 static int memory_promises(struct promise *out)
 {
     int n = 0;
@@ -203,6 +219,8 @@ int promises_make(const struct doctor *d, struct promise out[PROMISES_MAX])
         return memory_promises(out);
     if (fact_is(hf_probe_node(d->probe, 0), "engine", "sqlite"))
         return database_promises(d, out);
+    if (fact_is(hf_probe_node(d->probe, 0), "engine", "etcd"))
+        return etcd_promises(out);
     if (fact_is(hf_probe_node(d->probe, 0), "session", "on"))
         return session_promises(out);
     return server_promises(d, out);

@@ -33,6 +33,7 @@ static const ProtobufCMessageDescriptor *descriptor_of(enum call_kind kind)
     case CALL_GEN:
         return &pb__put_response__descriptor;
     case CALL_LIST:
+    case CALL_FACTS:
         return &pb__range_response__descriptor;
     case CALL_WATCH:
         return &pb__watch_response__descriptor;
@@ -73,6 +74,7 @@ static const Pb__Header *proof_of(const struct call *call,
     case CALL_GEN:
         return ((const Pb__PutResponse *)m)->header;
     case CALL_LIST:
+    case CALL_FACTS:
         return ((const Pb__RangeResponse *)m)->header;
     case CALL_PROPOSE:
     case CALL_RENEW:
@@ -131,6 +133,9 @@ static void tell(struct backend_conn *c, struct call *call, void *m)
         break;
     case CALL_LIST:
         hf__etcd_list_answer(c, call, m);
+        break;
+    case CALL_FACTS:
+        hf__etcd_facts_answer(c, call, m);
         break;
     default:
         break;

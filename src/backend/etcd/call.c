@@ -24,6 +24,7 @@ static const char *const paths[CALL_KINDS] = {
     [CALL_TTL] = "/etcdserverpb.Lease/LeaseTimeToLive",
     [CALL_BREAK] = "/etcdserverpb.KV/Txn",
     [CALL_LIST] = "/etcdserverpb.KV/Range",
+    [CALL_FACTS] = "/etcdserverpb.KV/Range",
     [CALL_WATCH] = "/etcdserverpb.Watch/Watch",
 };
 

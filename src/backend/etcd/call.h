@@ -28,6 +28,7 @@ enum call_kind {
     CALL_TTL,
     CALL_BREAK,
     CALL_LIST,
+    CALL_FACTS, /* any read: does it answer? */
     CALL_WATCH,
     CALL_KINDS
 };

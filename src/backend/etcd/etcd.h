@@ -166,6 +166,8 @@ void hf__etcd_ttl_answer(struct backend_conn *c, struct call *call,
                          const Pb__LeaseResponse *lease);
 void hf__etcd_break_answer(struct backend_conn *c, struct call *call,
                            const Pb__TxnResponse *txn);
+void hf__etcd_facts_answer(struct backend_conn *c, struct call *call,
+                           const Pb__RangeResponse *range);
 void hf__etcd_list_answer(struct backend_conn *c, struct call *call,
                           const Pb__RangeResponse *range);
 

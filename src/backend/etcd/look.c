@@ -347,11 +347,31 @@ void hf__etcd_list_answer(struct backend_conn *c, struct call *call,
 
 /* ---- requests ---- */
 
-static void facts(struct backend_conn *c, struct request *req)
+static void facts_send(struct backend_conn *c, struct request *req)
+{
+    struct key *gen = &c->scratch->keys[0];
+    Pb__RangeRequest ask = PB__RANGE_REQUEST__INIT;
+    hf__etcd_key_gen(gen, c->prefix, c->gen_id);
+    ask.key = (ProtobufCBinaryData){gen->len, (uint8_t *)gen->at};
+    if (hf__etcd_call(&c->link, CALL_FACTS, &ask.base, req, req->deadline_us))
+        return;
+    hf__etcd_wait(c, req);
+    hf__etcd_link_fail(&c->link, HF_NOMEM, "facts: out of memory");
+}
+
+void hf__etcd_facts_answer(struct backend_conn *c, struct call *call,
+                           const Pb__RangeResponse *range)
 {
     char text[128];
-    int len = snprintf(text, sizeof text, "engine:etcd\nrevision:%lld\n",
-                       (long long)c->revision);
+    struct request *req = call->req;
+    call->req = NULL;
+    if (!range || !range->header) {
+        hf__etcd_refuse_by(c, req, call, "facts");
+        return;
+    }
+    int len = snprintf(text, sizeof text,
+                       "engine:etcd\nendpoints:%d\nrevision:%lld\n",
+                       c->endpoints_len, (long long)range->header->revision);
     struct reply rep = {.verdict = V_GRANTED,
                         .ttl_us = -1,
                         .waiters = -1,
@@ -365,7 +385,7 @@ void hf__etcd_look(struct backend_conn *c, struct request *req)
     if (req->verb == VERB_LIST)
         list_send(c, req);
     else if (req->verb == VERB_FACTS)
-        facts(c, req);
+        facts_send(c, req);
     else if (req->verb == VERB_INSPECT && req->kind == KIND_PLAIN)
         look_send(c, req, CALL_INSPECT);
     else if (req->verb == VERB_BREAK && req->kind == KIND_PLAIN)

@@ -68,9 +68,8 @@ static void users_begin(void)
     lab_etcd_say(&server, "user grant-role root root");
     lab_etcd_say(&server, "user add app:word");
     lab_etcd_say(&server, "role add locks");
-    lab_etcd_say(&server,
-                 "role grant-permission locks --prefix=true readwrite "
-                 "holdfast/");
+    lab_etcd_say(&server, "role grant-permission locks --prefix=true readwrite "
+                          "holdfast/");
     lab_etcd_say(&server, "user grant-role app locks");
     CHECK(strstr(lab_etcd_say(&server, "auth enable"), "Enabled") != NULL);
 }
