@@ -110,7 +110,8 @@ static const char *const run_about[] = {
     "Run COMMAND while holding the lock NAME, and exit with its status. The "
     "letters of flock(1) mean the same as there; without -n or -w holdfast "
     "waits until the lock is free. A TIME without a unit is in seconds; "
-    "250ms, 10s, 5m, 1h and 1d are understood.",
+    "250ms, 10s, 1h30m, 1d and 1w are understood. At a terminal it says after "
+    "a second which holder it waits for.",
     "The lock is renewed while the command runs. If that fails, the command "
     "and all its descendants are sent TERM, and KILL before the lease ends, "
     "so that it is gone before another client can get the lock; the exit "

@@ -15,15 +15,20 @@ static const struct {
     const char *unit;
     int64_t ms;
 } units[] = {
-    {"", 1000},   {"ms", 1},      {"s", 1000},
-    {"m", 60000}, {"h", 3600000}, {"d", 86400000},
+    {"w", 604800000}, {"d", 86400000}, {"h", 3600000},
+    {"m", 60000},     {"s", 1000},     {"ms", 1},
 };
 
-static int unit_find(const char *text, int64_t *out_ms)
+/* The unit at `*text`, up to the next digit; `*text` then is behind it. */
+static int unit_take(const char **text, int64_t *out_ms)
 {
+    size_t len = strcspn(*text, "0123456789.");
     for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-        if (strcmp(units[i].unit, text) != 0) continue;
+        if (strlen(units[i].unit) != len
+            || memcmp(units[i].unit, *text, len) != 0)
+            continue;
         *out_ms = units[i].ms;
+        *text += len;
         return 0;
     }
     return -1;
@@ -41,23 +46,45 @@ static const char *fraction_parse(const char *p, int64_t *out)
     return p;
 }
 
-int duration_parse(const char *text, int64_t *out_ms)
+/* "1.5h" at `*text`, which then is behind it; a number that ends the text and
+ * has no unit is in seconds if `is_bare_ok`. */
+static int part_take(const char **text, int is_bare_ok, int64_t *out_ms,
+                     int64_t *out_unit_ms)
 {
-    int64_t whole = 0, thousandths = 0, unit_ms;
-    const char *p = text;
+    int64_t whole = 0, thousandths = 0, unit_ms = 1000;
+    const char *p = *text;
     for (; *p >= '0' && *p <= '9'; p++) {
         if (whole > INT64_C(100000000000)) return -1;
         whole = whole * 10 + (*p - '0');
     }
-    int digits = p != text;
+    int digits = p != *text;
     if (*p == '.') {
         const char *end = fraction_parse(p + 1, &thousandths);
         digits |= end != p + 1;
         p = end;
     }
-    if (!digits || unit_find(p, &unit_ms) != 0) return -1;
-    if (whole > INT64_MAX / 2 / unit_ms) return -1;
+    if (!digits || (!*p && !is_bare_ok)) return -1;
+    if (*p && unit_take(&p, &unit_ms) != 0) return -1;
+    if (whole > INT64_MAX / 4 / unit_ms) return -1;
     *out_ms = whole * unit_ms + thousandths * unit_ms / 1000;
+    *out_unit_ms = unit_ms;
+    *text = p;
+    return 0;
+}
+
+/* Each unit of "1h30m" must be smaller than the one before it. */
+int duration_parse(const char *text, int64_t *out_ms)
+{
+    int64_t sum_ms = 0, last_ms = INT64_MAX;
+    const char *p = text;
+    do {
+        int64_t ms, unit_ms;
+        if (part_take(&p, p == text, &ms, &unit_ms) != 0) return -1;
+        if (unit_ms >= last_ms || sum_ms > INT64_MAX / 2 - ms) return -1;
+        sum_ms += ms;
+        last_ms = unit_ms;
+    } while (*p);
+    *out_ms = sum_ms;
     return 0;
 }
 

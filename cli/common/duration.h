@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* "250ms", "1.5", "10s", "2m", "1h", "1d": 0 and milliseconds, or -1. */
+/* "250ms", "1.5", "10s", "1h30m", "1d", "1w": 0 and milliseconds, or -1. */
 int duration_parse(const char *text, int64_t *out_ms);
 /* "4m10s", "22s", "250ms" into `out`, which is returned. */
 const char *duration_text(int64_t ms, char *out, size_t size);

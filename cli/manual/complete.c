@@ -76,13 +76,21 @@ static void commands_offer(const struct typed *t)
                   commands[i]->summary);
 }
 
-/* "set|down|CMD": the words between the bars; capitals stand for what the user
- * chooses. */
+/* 1 if the user types the choice as it stands: capitals stand for what the user
+ * chooses, as in "exec:CMD". */
+static int is_literal(const char *choice, size_t len)
+{
+    for (size_t i = 0; i < len; i++)
+        if (choice[i] >= 'A' && choice[i] <= 'Z') return 0;
+    return len > 0 && choice[0] >= 'a' && choice[0] <= 'z';
+}
+
+/* "set|down|CMD": the words between the bars. */
 static void choices_offer(const struct typed *t, const char *choices)
 {
     while (choices && *choices) {
         size_t len = strcspn(choices, "|");
-        if (*choices >= 'a' && *choices <= 'z') offer(t, choices, len, "");
+        if (is_literal(choices, len)) offer(t, choices, len, "");
         choices += len + (choices[len] == '|');
     }
 }
@@ -119,7 +127,7 @@ static void assignment_offer(const struct typed *t, const char *equals)
         size_t len = strcspn(p, "|");
         snprintf(text, sizeof(text), "%.*s%.*s", (int)(equals + 1 - t->word),
                  t->word, (int)len, p);
-        if (*p >= 'a' && *p <= 'z') offer(t, text, strlen(text), "");
+        if (is_literal(p, len)) offer(t, text, strlen(text), "");
         p += len + (p[len] == '|');
     }
 }

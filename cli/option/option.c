@@ -86,13 +86,27 @@ static int usage_error(const struct command *cmd, const char *option,
     return -1;
 }
 
+/* The same about its value, which is shown as it was given: "-w soon", or
+ * "--wait=soon" as one word. */
+static int value_error(const struct command *cmd, const char *option,
+                       const char *value, const char *why)
+{
+    char both[256];
+    size_t len = strlen(option), value_len = strlen(value);
+    int is_one_word = len > value_len + 1 && option[len - value_len - 1] == '='
+                      && strcmp(option + len - value_len, value) == 0;
+    if (is_one_word) return usage_error(cmd, option, why);
+    snprintf(both, sizeof(both), "%s %s", option, *value ? value : "''");
+    return usage_error(cmd, both, why);
+}
+
 static int range_error(const struct command *cmd, const char *option,
-                       const char *what, int64_t limit_ms)
+                       const char *value, const char *what, int64_t limit_ms)
 {
     char time[32], why[80];
     snprintf(why, sizeof(why), "%s %s", what,
              duration_text(limit_ms, time, sizeof(time)));
-    return usage_error(cmd, option, why);
+    return value_error(cmd, option, value, why);
 }
 
 static int duration_set(const struct command *cmd, const struct option_row *row,
@@ -100,12 +114,12 @@ static int duration_set(const struct command *cmd, const struct option_row *row,
 {
     int64_t ms;
     if (duration_parse(value, &ms) != 0)
-        return usage_error(cmd, option,
-                           "not a time; such as 90, 250ms, 10s, 5m, 1h");
+        return value_error(cmd, option, value,
+                           "not a time; such as 90, 250ms, 10s, 1h30m, 1d, 1w");
     if (ms < row->min)
-        return range_error(cmd, option, "too short: at least", row->min);
+        return range_error(cmd, option, value, "too short: at least", row->min);
     if (ms > row->max)
-        return range_error(cmd, option, "too long: at most", row->max);
+        return range_error(cmd, option, value, "too long: at most", row->max);
     *out = ms;
     return 0;
 }
@@ -137,7 +151,7 @@ static int choice_set(const struct command *cmd, const struct option_row *row,
     char why[80];
     int at = choice_find(row->value, value);
     snprintf(why, sizeof(why), "must be one of %s", row->value);
-    if (at < 0) return usage_error(cmd, option, why);
+    if (at < 0) return value_error(cmd, option, value, why);
     *out = row->number + at * (row->min ? (int)row->min : 1);
     return 0;
 }
@@ -149,14 +163,14 @@ static int number_set(const struct command *cmd, const struct option_row *row,
     char why[80];
     snprintf(why, sizeof(why), "not a number from %" PRId64 " to %" PRId64,
              row->min, row->max);
-    return usage_error(cmd, option, why);
+    return value_error(cmd, option, value, why);
 }
 
 static int texts_add(const struct command *cmd, const char *option,
                      const char *value, struct texts *out)
 {
     if (out->len == TEXTS_MAX)
-        return usage_error(cmd, option, "given too often");
+        return value_error(cmd, option, value, "given too often");
     out->at[out->len++] = value;
     return 0;
 }

@@ -175,14 +175,15 @@
      "at most a third of the lease"},                                          \
         {"",                                                                   \
          "on-lost",                                                            \
-         "term|kill|warn|COMMAND",                                             \
+         "term|kill|warn|SIGNAL|exec:COMMAND",                                 \
          OPTION_TEXT,                                                          \
          FIELD(on_lost),                                                       \
          0,                                                                    \
          0,                                                                    \
          0,                                                                    \
-         "when the lock cannot be kept: term (the default), kill, warn, or a " \
-         "command for sh -c that is run before term"},                         \
+         "when the lock cannot be kept: term (the default), kill, warn, "      \
+         "another signal before KILL (int, hup, quit, usr1, usr2, abrt or "    \
+         "alrm), or exec: and a command for sh -c that is run before term"},   \
         {"",                                                                   \
          "max-hold",                                                           \
          "TIME",                                                               \

@@ -1,7 +1,14 @@
 /*
  * run/hold.c: what is held for the command, whichever way it was got.
  */
+#include "common/duration.h"
+#include "common/exit.h"
 #include "run/supervise.h"
+
+#include <poll.h>
+
+#define GIVE_MS 500 /* for the answer of a store that did not renew */
+#define GIVE_LOOK_MS 20
 
 int hold_state(const struct run *r)
 {
@@ -30,4 +37,43 @@ void hold_read(struct run *r)
     h->lease_ms = hf_hold_lease_ms(r->hold);
     h->guarantee = hf_hold_guarantee(r->hold);
     h->replicas = hf_hold_replicas(r->hold);
+}
+
+static void given_note(hf_hold *hold, int status, const struct hf_error *err,
+                       void *user)
+{
+    (void)hold;
+    (void)status;
+    (void)err;
+    *(int *)user = 1;
+}
+
+/* The store did not renew, so it may not answer now either.  The lock ends with
+ * its lease in any case. */
+static void hold_give_quickly(struct run *r)
+{
+    static int is_given; /* it outlives a callback that comes late */
+    int64_t end_ms = clock_ms() + GIVE_MS;
+    is_given = 0;
+    if (hf_hold_release_start(r->hold, given_note, &is_given, NULL) != HF_OK)
+        return;
+    while (!is_given && clock_ms() < end_ms) {
+        struct pollfd fd = {.fd = hf_client_fd(r->s.client), .events = POLLIN};
+        (void)poll(&fd, 1, GIVE_LOOK_MS);
+        (void)hf_client_process(r->s.client);
+    }
+    r->is_left = !is_given;
+}
+
+void hold_give(struct run *r)
+{
+    struct hf_error err = {0};
+    if (r->cause == CAUSE_LOST) {
+        hold_give_quickly(r);
+        return;
+    }
+    int status = hf_hold_release(r->hold, &err);
+    if (status == HF_OK) return;
+    (void)session_fail(&r->s, status, &err);
+    if (status == HF_LOST || status == HF_EXPIRED) r->lost = 1;
 }

@@ -243,6 +243,9 @@ static const char *label_of(char **argv)
     return slash && slash[1] ? slash + 1 : argv[0];
 }
 
+/* A client whose store does not answer: its end is ours. */
+static hf_client *left;
+
 struct outcome run_all(struct run *r)
 {
     struct outcome end;
@@ -252,6 +255,9 @@ struct outcome run_all(struct run *r)
     end.reason = end.code == EXIT_DENIED ? "denied" : "configuration";
     if (end.code) return end;
     end = run_session(r);
-    session_close(&r->s);
+    if (r->is_left)
+        left = r->s.client;
+    else
+        session_close(&r->s);
     return end;
 }

@@ -32,8 +32,8 @@ enum on_lost { ON_LOST_TERM, ON_LOST_KILL, ON_LOST_WARN, ON_LOST_HOOK };
 /* How far the end of the command has been brought about. */
 enum phase {
     PHASE_GOING, /* it runs */
-    PHASE_HOOK,  /* --on-lost CMD runs; TERM comes next */
-    PHASE_TERM,  /* TERM was sent; KILL comes at kill_at_ms */
+    PHASE_HOOK,  /* --on-lost exec:CMD runs; TERM comes next */
+    PHASE_TERM,  /* TERM, or lost_signal, was sent; KILL comes at kill_at_ms */
     PHASE_KILL   /* KILL was sent */
 };
 
@@ -92,8 +92,11 @@ struct run {
     int extending;
     int detached; /* --min-hold: the hold may outlive us */
     enum on_lost on_lost;
+    int lost_signal;          /* sent first when it is lost; 0: TERM */
+    const char *lost_command; /* ON_LOST_HOOK: for sh -c */
     enum phase phase;
     enum cause cause;
+    int is_left; /* the release was sent, and not answered; see hold_give() */
     int late;    /* the lock was lost before the command was run */
     int at_risk; /* at-risk was reported */
     int lost;    /* lost was reported; never taken back */
@@ -123,6 +126,10 @@ int run_words(const struct command *self, const struct way *way,
               int (*check)(const struct run *r), int argc, char **argv);
 /* Say what is wrong with the command line; EXIT_USAGE. */
 int run_usage(const struct run *r, const char *what);
+
+/* run/on_lost.c: take what --on-lost says.  0, or EXIT_USAGE after having said
+ * what is wrong with it. */
+int on_lost_set(struct run *r);
 
 /* run/run.c: everything from opening the store to closing it. */
 struct outcome run_all(struct run *r);

@@ -158,10 +158,12 @@ static void tree_kill(struct run *r)
 
 static void tree_term(struct run *r)
 {
+    int is_other = r->cause == CAUSE_LOST && r->lost_signal;
+    int sig = is_other ? r->lost_signal : SIGTERM;
     r->phase = PHASE_TERM;
-    ending_say(r, "terminating");
-    event_number(r, "signal", "signal", SIGTERM);
-    ctl_order(r, CTL_TERM_TREE, 0);
+    ending_say(r, sig == SIGTERM ? "terminating" : "signalling");
+    event_number(r, "signal", "signal", sig);
+    ctl_order(r, CTL_TERM_TREE, sig);
 }
 
 /* Begin to end the command; everything is over at kill_at_ms. */

@@ -20,6 +20,10 @@ int supervise_timeout_ms(const struct run *r, int64_t now_ms);
 int hold_state(const struct run *r); /* enum hf_state */
 int64_t hold_valid_ms(const struct run *r);
 void hold_read(struct run *r); /* fill r->held, for the command */
+/* Give back what is held.  If the command was ended because the lock could not
+ * be kept, the store gets GIVE_MS to answer, and r->is_left says that it has
+ * not: then closing the client would wait for it as well. */
+void hold_give(struct run *r);
 /* What the store last said to its renewal; "" if nothing went wrong. */
 void hold_why(const struct run *r, char text[HF_ERROR_TEXT_MAX]);
 

@@ -44,6 +44,14 @@ static int words_check(const struct run *r)
     return wait_check(r->self, r->o);
 }
 
+static int json_refuse(const struct run *r, const char *why)
+{
+    char shown[64], what[160];
+    text_escape(r->o->json_to, shown, sizeof(shown));
+    snprintf(what, sizeof(what), "--json=%s: %s", shown, why);
+    return run_usage(r, what);
+}
+
 static int json_setup(const struct run *r)
 {
     const struct options *o = r->o;
@@ -53,20 +61,12 @@ static int json_setup(const struct run *r)
         return EXIT_OK;
     }
     if (o->json_to && number_parse(o->json_to, 0, 65535, &fd) != 0)
-        return run_usage(r, "--json: not the number of a file descriptor");
-    if (fcntl((int)fd, F_GETFD) < 0)
-        return run_usage(r, "--json: this file descriptor is not open");
+        return json_refuse(r, "not the number of a file descriptor");
+    if (fcntl((int)fd, F_GETFD) < 0 && o->json_to)
+        return json_refuse(r, "this file descriptor is not open");
     if (fd > STDERR_FILENO) (void)fcntl((int)fd, F_SETFD, FD_CLOEXEC);
     say_setup(o->quiet, o->verbose, (int)fd);
     return EXIT_OK;
-}
-
-static enum on_lost on_lost_parse(const char *text)
-{
-    if (!text || strcmp(text, "term") == 0) return ON_LOST_TERM;
-    if (strcmp(text, "kill") == 0) return ON_LOST_KILL;
-    if (strcmp(text, "warn") == 0) return ON_LOST_WARN;
-    return ON_LOST_HOOK;
 }
 
 int run_words(const struct command *self, const struct way *way,
@@ -91,7 +91,7 @@ int run_words(const struct command *self, const struct way *way,
     struct outcome end = {code ? code : json_code, "usage"};
     if (!end.code) end.code = words_check(&r);
     if (!end.code) end.code = check(&r);
-    r.on_lost = on_lost_parse(o.on_lost);
+    if (!end.code) end.code = on_lost_set(&r);
     if (o.slots) r.way = &way_slots;
     if (!end.code) end = run_all(&r);
     event_end(&r, end.reason, end.code);

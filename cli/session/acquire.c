@@ -42,18 +42,21 @@ void session_say_busy(struct session *s, const char *what, int64_t waited_ms)
                  after);
 }
 
-/* Say, for --verbose, who holds the lock; or that the store does not answer. */
-static void waiting_say(struct session *s, int status,
+/* Say who holds the lock, for --verbose and at a terminal; or that the store
+ * does not answer. */
+static void waiting_say(struct session *s, int is_watched, int status,
                         const struct hf_error *first)
 {
     struct hf_info info = HF_INFO_INIT;
     char holder[HOLDER_TEXT_MAX], name[TEXT_ESCAPED_MAX];
     if (status == HF_UNAVAILABLE) session_warn(s, "waiting", first->text);
-    const hf_lock *busy = status == HF_TAKEN ? busy_find(s, &info) : NULL;
-    if (busy)
-        say_note("%s: waiting: held by %s",
-                 text_escape(hf_lock_name(busy), name, sizeof(name)),
-                 holder_text(&info, holder, sizeof(holder)));
+    int is_busy = status == HF_TAKEN || status == HF_TIMEOUT;
+    const hf_lock *busy = is_busy ? busy_find(s, &info) : NULL;
+    if (!busy) return;
+    (is_watched ? say_warn
+                : say_note)("%s: waiting: held by %s",
+                            text_escape(hf_lock_name(busy), name, sizeof(name)),
+                            holder_text(&info, holder, sizeof(holder)));
 }
 
 /* What an acquire does if the store cannot be reached: enum hf_fallback. */
@@ -78,8 +81,10 @@ static int64_t first_wait_ms(const struct session *s, const struct options *o,
     int is_final = session_is_quorum(s) && fallback_of(s) == HF_FALLBACK_LOCAL;
     if (wait_ms == WAIT_TRY) return WAIT_TRY;
     if (o->verbose && !is_final) return WAIT_TRY;
-    if (!is_patient(s)) return wait_ms;
-    return wait_ms == 0 || wait_ms > SILENT_MS ? SILENT_MS : wait_ms;
+    int is_told = wait_is_watched(o) && !is_final;
+    if (!is_patient(s) && !is_told) return wait_ms;
+    int64_t tell_ms = is_told ? WATCHED_MS : SILENT_MS;
+    return wait_ms == 0 || wait_ms > tell_ms ? tell_ms : wait_ms;
 }
 
 static int lock_or_set(struct session *s, const struct hf_acquire_options *ao,
@@ -106,7 +111,7 @@ static int acquire(struct session *s, const struct options *o,
             return status;
         /* Without patience the second try fails as well, and reports why. */
         if (status != HF_UNAVAILABLE || is_patient(s))
-            waiting_say(s, status, err);
+            waiting_say(s, wait_is_watched(o), status, err);
         int64_t over_ms = clock_ms() - begin_ms;
         if (wait_ms > 0) wait_ms = wait_ms > over_ms ? wait_ms - over_ms : 1;
     }

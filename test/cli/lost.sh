@@ -139,11 +139,21 @@ finished_with 80 "--on-lost kill"
 check "kill: all are gone" all_gone
 
 lock_run --lease 9s --renew 300ms --on-lost \
-    "echo hook \$HOLDFAST_LOCK >$dir/hook" a
+    "exec:echo hook \$HOLDFAST_LOCK >$dir/hook" a
 cli flushall
-finished_with 80 "--on-lost CMD"
+finished_with 80 "--on-lost exec:CMD"
 check "CMD: it ran" file_is "$dir/hook" "hook a"
 check "CMD: all are gone" all_gone
+
+rm -f "$dir/pids" "$dir/sig"
+background "$HOLDFAST" run --lease 9s --renew 300ms --on-lost usr1 a -- sh -c \
+    'trap "echo usr1 >$dir/sig; exit 3" USR1; trap "" TERM; echo $$ >"$dir/pids"
+     while :; do sleep 0.05; done' 2>"$dir/err"
+need_file "$dir/pids"
+started "$(cat "$dir/pids")"
+cli flushall
+finished_with 80 "--on-lost usr1"
+check "usr1: the command got it" file_is "$dir/sig" usr1
 
 lock_run --lease 9s --renew 300ms --on-lost warn a
 cli flushall
@@ -187,6 +197,15 @@ lock_run --lease 3s a
 kill -9 "$redis_pid"
 finished_with 80 "the server is gone"
 check "server gone: all are gone" all_gone
+
+# Nor is one waited for, whatever patience the URL has: the lock ends by itself.
+check "restarted once more" redis_run
+HOLDFAST_URL="$redis_url?patience=300s&timeout=300s"
+lock_run --lease 3s a
+kill -9 "$redis_pid"
+finished_with 80 "the server is gone, and it would be waited for"
+check "server gone: all are gone at once" all_gone
+
 # The lock file of a kernel lock is deleted: the next to come locks another.
 HOLDFAST_URL=file:
 lock_run --lease 9s --renew 300ms a

@@ -40,6 +40,39 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
         "$HOLDFAST run --foreground a sh -c 'read x; echo got \$x'" \
         /dev/null >"$dir/out" 2>"$dir/err"
     check "with --foreground too" out_has 'got hello'
+
+    # A user at a terminal is told what is waited for, before it is free.
+    : >"$dir/typed"
+    background "$HOLDFAST" run t -- sh -c \
+        'echo >"$dir/began"; until grep -q "t: waiting: held by" "$dir/typed"
+         do sleep 0.05; done'
+    need_file "$dir/began"
+    timeout 90 script -qefc "$HOLDFAST run t true" "$dir/typed" >/dev/null 2>&1 \
+        </dev/null
+    check "at a terminal the holder is told of" test $? -eq 0
+    finished_with 0 "which the holder has seen"
+    : >"$dir/typed"
+    background "$HOLDFAST" run --url "sqlite:$dir/t.db" --slots 1 t -- sh -c \
+        'until grep -q -e "not built in" -e "waiting: all slots" "$dir/typed"
+         do sleep 0.05; done'
+    wait_quietly held --url "sqlite:$dir/t.db" t
+    timeout 90 script -qefc \
+        "$HOLDFAST run --url sqlite:$dir/t.db --slots 1 t true" "$dir/typed" \
+        >/dev/null 2>&1 </dev/null
+    check "as are slots" grep -q -e 'not built in' -e 'waiting: all slots' \
+        "$dir/typed"
+    kill "$job" 2>/dev/null
+    background "$HOLDFAST" run t -- sh -c \
+        'echo >"$dir/began2"; until test -s "$dir/over"; do sleep 0.05; done'
+    need_file "$dir/began2"
+    : >"$dir/typed"
+    timeout 90 script -qefc "$HOLDFAST run -q -w 1500ms t true" "$dir/typed" \
+        >/dev/null 2>&1 </dev/null
+    refute "with -q nothing is said" grep -q waiting "$dir/typed"
+    expect 75 "nor without a terminal" "$HOLDFAST" run -w 1500ms t true
+    refute "where the end says it" err_has waiting
+    echo >"$dir/over"
+    finished_with 0 "and the holder ends"
 fi
 expect 0 "-- ends the options" "$HOLDFAST" run a -- echo -n -- -x
 check "of ours, not of the command" out_has '^-- -x'

@@ -22,6 +22,34 @@ bad "a value for a flag" 'takes no value' run --nonblock=1 a true
 bad "a time that is none" 'not a time' run -w soon a true
 bad "a negative time" 'not a time' run -w -1 a true
 bad "an unknown unit" 'not a time' run -w 3x a true
+bad "a time that is none is shown" 'run: -w soon: not a time' run -w soon a true
+bad "also behind =" 'run: --wait=soon: not a time' run --wait=soon a true
+bad "an empty time" "run: -w '': not a time" run -w '' a true
+bad "a time with its units in disorder" 'not a time' run -w 30m1h a true
+bad "one unit twice" 'not a time' run -w 1h1h a true
+bad "a number without a unit behind a unit" 'not a time' run -w 1h30 a true
+bad "a time beyond all bounds" 'not a time' run -w 99999999999w a true
+bad "a number that is none is shown" 'run: -E 600: not a number' \
+    run -E 600 a true
+bad "a choice that is none is shown" '\-\-fallback hope: must be one of' \
+    run --fallback hope a true
+bad "a backoff that is none is shown" '\-\-backoff wild: ' \
+    run --backoff wild a true
+bad "a descriptor that is none is shown" '\-\-json=x: ' run --json=x a true
+for word in trem 'echo lost' exec: exec stop sig SIGKIL ''; do
+    for command in run once elect; do
+        bad "$command --on-lost '$word'" "on-lost .*: must be term, kill, warn" \
+            $command --on-lost "$word" a true
+    done
+done
+bad "and is shown" '\-\-on-lost trem: ' run --on-lost trem a true
+for word in term kill warn TERM SIGTERM int sighup USR1 'exec:echo lost'; do
+    expect 0 "--on-lost $word" "$HOLDFAST" run --on-lost "$word" a true
+done
+for time in 1h30m 1w 1d12h 1m30s500ms 1.5h; do
+    expect 0 "-w $time" "$HOLDFAST" run -w $time a true
+done
+bad "what is summed up" 'too long: at most 1d00h' run --lease 23h60m1s a true
 bad "a lease of nothing" 'too short' run --lease 0 a true
 bad "a lease that is over too soon" 'at least 100ms' \
     run --url memory: --lease 99ms a true

@@ -127,7 +127,7 @@ static void order_take(struct guardian *g, const struct ctl *msg)
         break;
     case CTL_TERM_TREE:
         g->until_idle = 1;
-        tree_signal(getpid(), SIGTERM);
+        tree_signal(getpid(), msg->value);
         break;
     case CTL_KILL_TREE:
         g->until_idle = 1;

@@ -1,5 +1,5 @@
 /*
- * run/process/hook.c: --on-lost CMD, which runs before the command is ended.
+ * run/process/hook.c: --on-lost exec:CMD, run before the command is ended.
  *
  * It runs beside the command, with the same environment, and is given no more
  * than half of the time that is left.
@@ -17,7 +17,7 @@ static _Noreturn void hook_become(const struct run *r)
     (void)setpgid(0, 0);
     run_environment(r);
     signals_restore();
-    execl("/bin/sh", "sh", "-c", r->o->on_lost, (char *)NULL);
+    execl("/bin/sh", "sh", "-c", r->lost_command, (char *)NULL);
     _exit(EXIT_NOT_FOUND);
 }
 

@@ -13,8 +13,8 @@
 
 /* What supervisor and guardian say to each other. */
 enum ctl_kind {
-    CTL_SIGNAL = 1,  /* -> signal `value` to the command's group */
-    CTL_TERM_TREE,   /* -> TERM to every descendant, stay until all are gone */
+    CTL_SIGNAL = 1, /* -> signal `value` to the command's group */
+    CTL_TERM_TREE, /* -> signal `value` to all descendants, wait for their end */
     CTL_KILL_TREE,   /* -> KILL to every descendant until all are gone */
     CTL_STARTED,     /* <- the command is pid `value` */
     CTL_CANNOT_FORK, /* <- errno `value` */
@@ -58,7 +58,7 @@ void run_exec(const struct run *r);
 size_t tree_list(pid_t root, pid_t *out, size_t out_max);
 void tree_signal(pid_t root, int sig);
 
-/* run/process/hook.c: --on-lost CMD */
+/* run/process/hook.c: --on-lost exec:CMD */
 void hook_start(struct run *r);
 int hook_is_over(struct run *r);
 void hook_end(struct run *r);

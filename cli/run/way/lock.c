@@ -27,19 +27,16 @@ static int lock_get(struct run *r, struct outcome *end)
 
 static void lock_give(struct run *r, int code)
 {
-    struct hf_error err = {0};
     int state = hold_state(r);
     int64_t rest_ms = r->o->min_hold_ms - (clock_ms() - r->acquired_at_ms);
     (void)code;
     if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return;
     if (r->detached && rest_ms > 0 && run_was_run(r)) {
-        keep_rest(r, rest_ms);
+        /* What could not be renewed is left to the end of its lease. */
+        if (r->cause != CAUSE_LOST) keep_rest(r, rest_ms);
         return;
     }
-    int status = hf_hold_release(r->hold, &err);
-    if (status == HF_OK) return;
-    (void)session_fail(&r->s, status, &err);
-    if (status == HF_LOST || status == HF_EXPIRED) r->lost = 1;
+    hold_give(r);
 }
 
 const struct way way_lock = {.get = lock_get, .give = lock_give};

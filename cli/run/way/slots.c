@@ -40,23 +40,6 @@ static int slots_open(struct run *r, struct hf_error *err)
     return status == HF_OK ? number_set(r, err) : status;
 }
 
-static int slots_acquire(struct run *r, struct hf_error *err)
-{
-    const struct options *o = r->o;
-    struct hf_acquire_options ao = HF_ACQUIRE_OPTIONS_INIT;
-    int status = hf_cancel_open(r->s.client, &ao.cancel);
-    if (status != HF_OK) return status;
-    interrupt_setup(ao.cancel);
-    acquire_wait(&ao, wait_choose(o));
-    ao.lease_ms = o->lease_ms;
-    ao.renew_ms = o->renew_ms;
-    if (o->backoff) (void)backoff_parse(o->backoff, &ao);
-    status = hf_semaphore_acquire(r->sem, &ao, &r->hold, err);
-    interrupt_setup(NULL);
-    hf_cancel_close(ao.cancel);
-    return status;
-}
-
 /* Which command shows the holders: where each slot is a lock, it has a name of
  * its own. */
 static const char *holders_hint(const struct run *r, char *out, size_t size)
@@ -68,6 +51,44 @@ static const char *holders_hint(const struct run *r, char *out, size_t size)
     snprintf(out, size, "holdfast list shows the holders, as %s and so on",
              text_escape(hf_lock_name(lock), first, sizeof(first)));
     return out;
+}
+
+/* At a terminal say after a second what is waited for.  In a queue that is said
+ * at once, because a wait that ends would give up its place. */
+static int slot_wait(struct run *r, struct hf_acquire_options *ao,
+                     struct hf_error *err)
+{
+    int64_t wait_ms = wait_choose(r->o);
+    int is_long = wait_ms == 0 || wait_ms > WATCHED_MS;
+    if (is_long && wait_is_watched(r->o)) {
+        char hint[TEXT_ESCAPED_MAX + 64];
+        int64_t begin_ms = clock_ms();
+        acquire_wait(ao, r->o->fair ? WAIT_TRY : WATCHED_MS);
+        int status = hf_semaphore_acquire(r->sem, ao, &r->hold, err);
+        if (status != HF_TAKEN && status != HF_TIMEOUT) return status;
+        say_warn("%s: waiting: all slots are taken (%s)", r->s.shown,
+                 holders_hint(r, hint, sizeof(hint)));
+        int64_t over_ms = clock_ms() - begin_ms;
+        if (wait_ms > 0) wait_ms = wait_ms > over_ms ? wait_ms - over_ms : 1;
+    }
+    acquire_wait(ao, wait_ms);
+    return hf_semaphore_acquire(r->sem, ao, &r->hold, err);
+}
+
+static int slots_acquire(struct run *r, struct hf_error *err)
+{
+    const struct options *o = r->o;
+    struct hf_acquire_options ao = HF_ACQUIRE_OPTIONS_INIT;
+    int status = hf_cancel_open(r->s.client, &ao.cancel);
+    if (status != HF_OK) return status;
+    interrupt_setup(ao.cancel);
+    ao.lease_ms = o->lease_ms;
+    ao.renew_ms = o->renew_ms;
+    if (o->backoff) (void)backoff_parse(o->backoff, &ao);
+    status = slot_wait(r, &ao, err);
+    interrupt_setup(NULL);
+    hf_cancel_close(ao.cancel);
+    return status;
 }
 
 static struct outcome slots_refused(struct run *r, int status,
@@ -108,14 +129,10 @@ static int slots_get(struct run *r, struct outcome *end)
 
 static void slots_give(struct run *r, int code)
 {
-    struct hf_error err = {0};
     int state = hold_state(r);
     (void)code;
     if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return;
-    int status = hf_hold_release(r->hold, &err);
-    if (status == HF_OK) return;
-    (void)session_fail(&r->s, status, &err);
-    if (status == HF_LOST || status == HF_EXPIRED) r->lost = 1;
+    hold_give(r);
 }
 
 static void slots_close(struct run *r)
