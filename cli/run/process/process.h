@@ -13,8 +13,8 @@
 
 /* What supervisor and guardian say to each other. */
 enum ctl_kind {
-    CTL_SIGNAL = 1, /* -> signal `value` to the command's group */
-    CTL_TERM_TREE, /* -> signal `value` to all descendants, wait for their end */
+    CTL_SIGNAL = 1,  /* -> signal `value` to the command's group */
+    CTL_TERM_TREE,   /* -> `value` to all descendants, stay until all end */
     CTL_KILL_TREE,   /* -> KILL to every descendant until all are gone */
     CTL_STARTED,     /* <- the command is pid `value` */
     CTL_CANNOT_FORK, /* <- errno `value` */
