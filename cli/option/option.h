@@ -80,6 +80,7 @@ struct options {
     int observe;
     int follow;
     int fair;
+    int reenter; /* run: inside the run that holds the lock */
     int help;
 };
 

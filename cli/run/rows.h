@@ -31,6 +31,9 @@
         {"HOLDFAST_FENCE",                                                     \
          "for the command: the fencing token, a rising number; not set if "    \
          "the lock has none"},                                                 \
+        {"HOLDFAST_HELD",                                                      \
+         "for a holdfast inside the command: which locks are held around it, " \
+         "and by which process"},                                              \
         {"HOLDFAST_LOCKS",                                                     \
          "for the command: the names of all locks that are held for it, one "  \
          "per line; more than one with run --also"},                           \

@@ -5,15 +5,18 @@
  * The command's own exit status is passed on, unless the lock was lost.
  */
 #include "common/duration.h"
+#include "common/environment.h"
 #include "common/exit.h"
 #include "common/say.h"
 #include "run/event.h"
+#include "run/outer.h"
 #include "run/process/process.h"
 #include "run/supervise.h"
 #include "session/interrupt.h"
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -221,10 +224,35 @@ const char *run_reason(int code, int status)
     }
 }
 
+/* --reenter: become the command, under the lock of the outer run, whose guardian
+ * sees to all its descendants.  Returns only if the command cannot be run. */
+static struct outcome run_inside(struct run *r, const struct outer *outer)
+{
+    char fence[32];
+    say_note("%s: held by pid %ld around this command: entered again",
+             r->s.shown, (long)outer->pid);
+    snprintf(fence, sizeof(fence), "%llu", (unsigned long long)outer->fence);
+    setenv("HOLDFAST_LOCK", r->name, 1);
+    setenv("HOLDFAST_LOCKS", r->name, 1);
+    setenv("HOLDFAST_FENCES", fence, 1);
+    if (outer->fence)
+        setenv("HOLDFAST_FENCE", fence, 1);
+    else
+        unsetenv("HOLDFAST_FENCE");
+    environment_clean(r->url);
+    run_exec(r);
+    r->exec_errno = errno;
+    outcome_say(r);
+    return outcome_of_start(r);
+}
+
 static struct outcome run_session(struct run *r)
 {
     struct outcome end = {EXIT_USAGE, "usage"};
+    struct outer outer;
     r->url = hf_client_url(r->s.client);
+    outer_setup(r);
+    if (r->o->reenter && outer_holds(r, &outer)) return run_inside(r, &outer);
     if (grace_check(r) != EXIT_OK) return end;
     do {
         if (!r->way->get(r, &end)) break;

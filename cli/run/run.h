@@ -73,6 +73,7 @@ struct run {
     hf_hold *hold;         /* what is held; NULL: nothing */
     struct held held;      /* and what it was when it was acquired */
     const char *url;       /* without its password */
+    char store[2048];      /* the same for run/outer.c; "": not to be told */
     struct output out;
 
     int64_t acquired_at_ms; /* all times by clock_ms() */

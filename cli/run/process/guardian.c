@@ -128,6 +128,9 @@ static void order_take(struct guardian *g, const struct ctl *msg)
     case CTL_TERM_TREE:
         g->until_idle = 1;
         tree_signal(getpid(), msg->value);
+        /* What is stopped takes notice of TERM, or of another signal, only
+         * when it goes on. */
+        tree_signal(getpid(), SIGCONT);
         break;
     case CTL_KILL_TREE:
         g->until_idle = 1;

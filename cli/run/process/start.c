@@ -10,6 +10,7 @@
 #include "common/environment.h"
 #include "common/exit.h"
 #include "common/say.h"
+#include "run/outer.h"
 #include "run/process/process.h"
 #include "run/supervise.h"
 #include "session/holder.h"
@@ -69,6 +70,7 @@ void run_environment(const struct run *r)
     else
         unsetenv("HOLDFAST_FENCE"); /* an inherited one is of another lock */
     locks_environment(r);
+    outer_environment(r);
     setenv("HOLDFAST_GUARANTEE", guarantee_name(r->held.guarantee), 1);
     once_environment(r);
     if (gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';

@@ -5,6 +5,8 @@
  */
 #include "common/duration.h"
 #include "common/exit.h"
+#include "option/wait.h"
+#include "run/outer.h"
 #include "run/supervise.h"
 
 static int lock_get(struct run *r, struct outcome *end)
@@ -15,6 +17,10 @@ static int lock_get(struct run *r, struct outcome *end)
     end->reason = "configuration";
     end->code = session_also(&r->s, o);
     if (end->code) return 0;
+    if (wait_choose(o) == 0 && !o->reenter && outer_refuses(r)) {
+        *end = (struct outcome){EXIT_USAGE, "usage"};
+        return 0;
+    }
     end->code = session_acquire(&r->s, o, flags, &r->hold, &status);
     if (!end->code) {
         r->detached = o->min_hold_ms != 0;

@@ -8,7 +8,9 @@
 #include "common/duration.h"
 #include "common/exit.h"
 #include "common/say.h"
+#include "option/wait.h"
 #include "run/event.h"
+#include "run/outer.h"
 #include "session/holder.h"
 #include "session/interrupt.h"
 
@@ -193,6 +195,10 @@ static int once_get(struct run *r, struct outcome *end)
     struct hf_once_options oo = HF_ONCE_OPTIONS_INIT;
     struct hf_once_result b = HF_ONCE_RESULT_INIT;
     struct hf_error err = {0};
+    if (!is_one_try(r->o) && wait_choose(r->o) == 0 && outer_refuses(r)) {
+        *end = (struct outcome){EXIT_USAGE, "usage"};
+        return 0;
+    }
     int status = hf_cancel_open(r->s.client, &oo.cancel);
     if (status != HF_OK) {
         *end = once_refused(r, status, &err);
