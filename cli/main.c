@@ -6,6 +6,7 @@
 #include "common/say.h"
 #include "common/text.h"
 #include "manual/help.h"
+#include "session/config.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -65,10 +66,49 @@ static void file_limit_catch(void)
     (void)sigaction(SIGXFSZ, &act, NULL);
 }
 
+/* The value of `-p NAME`, `--profile NAME` or `--profile=NAME` at `*at`, which
+ * then is at its last word; NULL: it is another word, or has no value. */
+static const char *ahead_value(int argc, char **argv, int *at, const char *name,
+                               const char *letter)
+{
+    const char *word = argv[*at];
+    size_t len = strlen(name);
+    if (strncmp(word, name, len) == 0 && word[len] == '=')
+        return word + len + 1;
+    if (strcmp(word, name) != 0 && (!letter || strcmp(word, letter) != 0))
+        return NULL;
+    return *at + 1 < argc ? argv[++*at] : NULL;
+}
+
+/* Options in front of the command, which are those of the configuration.  How
+ * many words they are. */
+static int ahead_take(int argc, char **argv)
+{
+    const char *file = NULL, *profile = NULL, *require = NULL, *value;
+    int at = 1;
+    for (; at < argc; at++) {
+        if ((value = ahead_value(argc, argv, &at, "--profile", "-p")) != NULL)
+            profile = value;
+        else if ((value = ahead_value(argc, argv, &at, "--config", NULL))
+                 != NULL)
+            file = value;
+        else if ((value = ahead_value(argc, argv, &at, "--require", NULL))
+                 != NULL)
+            require = value;
+        else
+            break;
+    }
+    config_choose(file, profile, require);
+    return at - 1;
+}
+
 int main(int argc, char **argv)
 {
     if (standard_fds_fill() != 0) return EXIT_BUG;
     file_limit_catch();
+    int ahead = ahead_take(argc, argv);
+    argc -= ahead;
+    argv += ahead;
     if (argc < 2) {
         help_commands(stderr);
         return EXIT_USAGE;

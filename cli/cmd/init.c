@@ -71,16 +71,16 @@ static void member_take(const struct hf_quorum_node *node, void *user)
     if (m->len < HF_QUORUM_NODES_MAX) m->at[m->len++] = *node;
 }
 
-static int init_do(const struct options *o, const char *url,
-                   const char *const *words)
+static int init_do(const struct session *s, const struct options *o,
+                   const char *url, const char *const *words)
 {
     static struct members m;
     struct hf_quorum_options q = HF_QUORUM_OPTIONS_INIT;
     struct hf_error err = {0};
     q.max_lease_ms = o->max_lease_ms;
-    q.user = session_user();
-    q.password = session_password();
-    q.password_file = session_password_file();
+    q.user = session_user(s);
+    q.password = session_password(s);
+    q.password_file = session_password_file(s);
     if (o->force) q.flags |= HF_QUORUM_FORCE;
     if (o->durable) q.flags |= HF_QUORUM_DURABLE;
     int status = o->replace ? hf_quorum_replace(url, words[0], words[1], &q,
@@ -117,7 +117,7 @@ static int init_main(const struct command *self, int argc, char **argv)
     code = session_url(&s, &o, &url);
     if (code) return code;
     if (!url) return command_usage(self, "the URL of a quorum is missing");
-    return init_do(&o, url, words);
+    return init_do(&s, &o, url, words);
 }
 
 static const struct option_row init_options[] = {

@@ -16,13 +16,14 @@ static void statement_print(const char *statement, void *user)
     printf("%s;\n", statement);
 }
 
-static int schema_do(const struct options *o, const char *url)
+static int schema_do(const struct session *s, const struct options *o,
+                     const char *url)
 {
     struct hf_client_options c = HF_CLIENT_OPTIONS_INIT;
     struct hf_error err = {0};
-    c.user = session_user();
-    c.password = session_password();
-    c.password_file = session_password_file();
+    c.user = session_user(s);
+    c.password = session_password(s);
+    c.password_file = session_password_file(s);
     int status = o->print ? hf_schema_text(url, statement_print, NULL, &err)
                           : hf_schema_install(url, &c, &err);
     if (status == HF_OK && !o->print && !o->quiet) puts("the tables are there");
@@ -45,7 +46,7 @@ static int schema_main(const struct command *self, int argc, char **argv)
     code = session_url(&s, &o, &url);
     if (code) return code;
     if (!url) return command_usage(self, "the URL of a database is missing");
-    return schema_do(&o, url);
+    return schema_do(&s, &o, url);
 }
 
 static const struct option_row schema_options[] = {

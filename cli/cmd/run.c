@@ -94,8 +94,8 @@ static const struct option_row run_options[] = {
     OPTION_ROW_FAIR("first come, first served, on all hosts; a client "
                     "without --fair waits until the queue is empty"),
     {"", "reenter", NULL, OPTION_FLAG, FIELD(reenter), 1, 0, 0,
-     "inside a holdfast run that holds NAME already, run the command under that "
-     "lock; otherwise acquire it"},
+     "inside a holdfast run that holds NAME already, run the command under "
+     "that lock; otherwise acquire it"},
     OPTION_ROW_BACKOFF,
     OPTION_ROW_EXIT,
     OPTION_ROW_COMMAND,
@@ -137,9 +137,9 @@ static const char *const run_about[] = {
     "all are.",
     "Inside a command that holds NAME already, run would wait for itself: that "
     "is found out and refused with exit 64. With --reenter the command is run "
-    "at once instead, and HOLDFAST_FENCE is that of the outer run, which goes on "
-    "renewing the lock and ends the command if it is lost. With -n or -w TIME "
-    "nothing waits for ever, and the exit status is 75 as always.",
+    "at once instead, and HOLDFAST_FENCE is that of the outer run, which goes "
+    "on renewing the lock and ends the command if it is lost. With -n or -w "
+    "TIME nothing waits for ever, and the exit status is 75 as always.",
     "With -s many holders share the lock, with -x one holder excludes them "
     "and all others: the two sides of a read/write lock. While a name is in "
     "use as a read/write lock, a plain lock of that name is refused with "

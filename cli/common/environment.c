@@ -32,6 +32,12 @@ const char *environment_get(const char *name)
     return value && value[0] ? value : NULL;
 }
 
+int environment_is_empty(const char *name)
+{
+    const char *value = is_privileged() ? NULL : getenv(name);
+    return value && !value[0];
+}
+
 void environment_number(const char *name, int64_t value)
 {
     char text[32];

@@ -40,6 +40,8 @@ static int file_promises(struct promise *out)
                 "at once");
     promise_add(out, &n, "clock jumps", yes, yes,
                 "at once; tickets (holdfast acquire) end by another clock");
+    promise_add(out, &n, "other hosts", no, no,
+                "at once: they have locks of their own");
     return n;
 }
 

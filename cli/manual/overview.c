@@ -61,6 +61,10 @@ const struct term_row overview_urls[] = {
 const struct term_row overview_env[] = {
     {"HOLDFAST_URL", "where the locks live, if --url is not given"},
     {"HOLDFAST_URL_FILE", "a file whose first line is the URL"},
+    {"HOLDFAST_CONFIG", "the configuration file, instead of "
+                        "~/.config/holdfast.conf and /etc/holdfast.conf"},
+    {"HOLDFAST_PROFILE", "a profile of it"},
+    {"HOLDFAST_REQUIRE", "what a store must promise: see --require"},
     {"HOLDFAST_USER", "the store's user, instead of the URL's"},
     {"HOLDFAST_PASSWORD", "the store's password"},
     {"HOLDFAST_PASSWORD_FILE",

@@ -27,6 +27,9 @@ struct texts {
 struct options {
     const char *url;
     const char *url_file;
+    const char *config;
+    const char *profile;
+    const char *require;
     const char *label;
     const char *shell; /* -c: a string for sh */
     const char *on_lost;

@@ -33,10 +33,43 @@
      0,                                                                        \
      "where the locks live (holdfast help lists the URLs); default: "          \
      "$HOLDFAST_URL, or file: (this host)"},                                   \
+        {"",                                                                   \
+         "url-file",                                                           \
+         "FILE",                                                               \
+         OPTION_TEXT,                                                          \
+         FIELD(url_file),                                                      \
+         0,                                                                    \
+         0,                                                                    \
+         0,                                                                    \
+         "read the URL from the first line of FILE; default: "                 \
+         "$HOLDFAST_URL_FILE"},                                                \
+        OPTION_ROWS_CONFIG
+#define OPTION_ROWS_CONFIG                                                     \
+    {"",                                                                       \
+     "profile",                                                                \
+     "NAME",                                                                   \
+     OPTION_TEXT,                                                              \
+     FIELD(profile),                                                           \
+     0,                                                                        \
+     0,                                                                        \
+     0,                                                                        \
+     "use the profile NAME of the configuration file; also: holdfast -p "      \
+     "NAME COMMAND; default: $HOLDFAST_PROFILE"},                              \
+        {"",                                                                   \
+         "config",                                                             \
+         "FILE",                                                               \
+         OPTION_TEXT,                                                          \
+         FIELD(config),                                                        \
+         0,                                                                    \
+         0,                                                                    \
+         0,                                                                    \
+         "the configuration file; default: $HOLDFAST_CONFIG, or "              \
+         "~/.config/holdfast.conf, or /etc/holdfast.conf"},                    \
     {                                                                          \
-        "", "url-file", "FILE", OPTION_TEXT, FIELD(url_file), 0, 0, 0,         \
-            "read the URL from the first line of FILE; default: "              \
-            "$HOLDFAST_URL_FILE"                                               \
+        "", "require", "LEVEL", OPTION_TEXT, FIELD(require), 0, 0, 0,          \
+            "refuse a store that promises less: distributed, quorum or "       \
+            "fenced, or some with commas; $HOLDFAST_REQUIRE and the "          \
+            "configuration file may require more"                              \
     }
 #define OPTION_ROW_TALK                                                        \
     {"v",                                                                      \

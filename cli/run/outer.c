@@ -56,6 +56,12 @@ static int is_ancestor(pid_t pid)
 
 /* ---- the lines ---- */
 
+/* What ends a part of a line. */
+static int has_break(const char *text)
+{
+    return text[strcspn(text, "\t\n")] != '\0';
+}
+
 /* file: without a directory is another store for another user and with another
  * HOLDFAST_DIR; memory: is another one in each process, and so is never that of
  * an ancestor.  A forked child cannot ask the client any more. */
@@ -64,8 +70,8 @@ void outer_setup(struct run *r)
     const char *dir = environment_get("HOLDFAST_DIR");
     int is_file = (hf_client_caps(r->s.client) & HF_CAP_KERNEL) != 0;
     r->store[0] = '\0';
-    if (strncmp(r->url, "memory:", 7) == 0 || strpbrk(r->url, "\t\n")) return;
-    if (is_file && dir && strpbrk(dir, "\t\n")) return;
+    if (hf_url_traits(r->url) & HF_URL_PROCESS || has_break(r->url)) return;
+    if (is_file && dir && has_break(dir)) return;
     int len = is_file ? snprintf(r->store, sizeof(r->store), "%s %ld %s",
                                  r->url, (long)geteuid(), dir ? dir : "")
                       : snprintf(r->store, sizeof(r->store), "%s", r->url);

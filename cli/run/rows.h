@@ -19,6 +19,9 @@
      "where the locks live, if --url is not given; the command gets the URL "  \
      "that was used, without its password"},                                   \
         {"HOLDFAST_URL_FILE", "a file whose first line is the URL"},           \
+        {"HOLDFAST_CONFIG", "the configuration file"},                         \
+        {"HOLDFAST_PROFILE", "a profile of the configuration file"},           \
+        {"HOLDFAST_REQUIRE", "as --require; both hold"},                       \
         {"HOLDFAST_USER", "the store's user, instead of the URL's"},           \
         {"HOLDFAST_PASSWORD",                                                  \
          "the store's password; the command does not get it"},                 \
@@ -41,8 +44,9 @@
          "for the command: their fencing tokens, in the same order, with "     \
          "blanks between; 0 for a lock that has none"},                        \
         {"HOLDFAST_GUARANTEE",                                                 \
-         "for the command: store, or local if the store could not be reached " \
-         "and --fallback local took a lock of this host"},                     \
+         "for the command: store; host if the store is of this host (file: "   \
+         "and its like); or local if the store could not be reached and "      \
+         "--fallback local took a lock of this host"},                         \
         {"HOLDFAST_HOLDER",                                                    \
          "for the command: host, pid and fence of the hold"},                  \
         {"HOLDFAST_TTL_MS",                                                    \

@@ -8,6 +8,7 @@
 #include "common/environment.h"
 #include "common/exit.h"
 #include "common/say.h"
+#include "option/wait.h"
 #include "run/event.h"
 #include "run/outer.h"
 #include "run/process/process.h"
@@ -224,8 +225,8 @@ const char *run_reason(int code, int status)
     }
 }
 
-/* --reenter: become the command, under the lock of the outer run, whose guardian
- * sees to all its descendants.  Returns only if the command cannot be run. */
+/* --reenter: become the command, under the lock of the outer run, whose
+ * guardian sees to all its descendants.  Returns only if that fails. */
 static struct outcome run_inside(struct run *r, const struct outer *outer)
 {
     char fence[32];
@@ -246,12 +247,24 @@ static struct outcome run_inside(struct run *r, const struct outer *outer)
     return outcome_of_start(r);
 }
 
+/* A user who configured nothing may take a lock of this host for one of all
+ * hosts.  A name with a slash is a file, which is known to be of this host. */
+static void host_say(const struct run *r)
+{
+    int is_read = r->o->verbose || wait_is_watched(r->o);
+    if (!r->s.is_default || !is_read || strchr(r->name, '/')) return;
+    say_warn("%s: this lock is for this host only: no URL is configured; "
+             "--url file: says that it is meant",
+             r->s.shown);
+}
+
 static struct outcome run_session(struct run *r)
 {
     struct outcome end = {EXIT_USAGE, "usage"};
     struct outer outer;
     r->url = hf_client_url(r->s.client);
     outer_setup(r);
+    host_say(r);
     if (r->o->reenter && outer_holds(r, &outer)) return run_inside(r, &outer);
     if (grace_check(r) != EXIT_OK) return end;
     do {

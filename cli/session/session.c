@@ -79,14 +79,15 @@ static int client_open(struct session *s, const struct options *o,
 {
     struct hf_error err = {0};
     struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
+    char path[1024];
     int code = session_url(s, o, &s->url);
     if (code) return code;
     const char *url = s->url;
     co.flags = flags;
     co.lease_ms = o->lease_ms;
-    co.user = session_user();
-    co.password = session_password();
-    co.password_file = session_password_file();
+    co.user = session_user(s);
+    co.password = session_password(s);
+    co.password_file = session_password_file(s);
     co.label = o->label;
     co.fallback = o->fallback;
     co.on_state = on_state;
@@ -102,8 +103,18 @@ static int client_open(struct session *s, const struct options *o,
     co.log_level = o->verbose ? HF_LOG_INFO : HF_LOG_WARN;
     int status = hf_client_open(url, &co, &s->client, &err);
     s->is_opening = 0;
-    if (status != HF_OK) return session_fail(s, status, &err);
-    return EXIT_OK;
+    if (status != HF_OK) {
+        code = session_fail(s, status, &err);
+        if (s->is_of_conf && status != HF_UNAVAILABLE)
+            say_error("the URL and its options are those of %s",
+                      text_escape(s->conf.path, path, sizeof(path)));
+        return code;
+    }
+    code = require_check(s->require, s->client);
+    if (!code) return EXIT_OK;
+    hf_client_close(s->client);
+    s->client = NULL;
+    return code;
 }
 
 /* A bad name is a usage error, so it is refused here and not by the library. */

@@ -10,6 +10,7 @@
 
 #include "common/text.h"
 #include "option/option.h"
+#include "session/config.h"
 
 /* A client and a lock, or a set of locks. */
 struct session {
@@ -20,7 +21,11 @@ struct session {
     hf_multi *multi;              /* of all of them; NULL if there is one */
     char shown[TEXT_ESCAPED_MAX]; /* the lock's name, for people */
     const char *url;              /* of the client; NULL: none given */
-    char url_line[4096];          /* from --url-file */
+    char url_line[4096];          /* from --url-file, or the configuration */
+    struct config conf;
+    unsigned require; /* REQUIRE_* */
+    int is_of_conf;   /* the URL is from the configuration file */
+    int is_default;   /* no URL is configured anywhere */
     int logs; /* say all warnings of the library, not only those of opening */
     int is_quiet;
     _Atomic int is_opening; /* the client is; it may log from its thread */
@@ -53,10 +58,11 @@ int session_has_no(const struct session *s, unsigned cap, const char *what,
 /* The URL of the options or of the environment; NULL if there is none.  Its
  * memory may be in `s`.  0, or an exit code after having said what is wrong. */
 int session_url(struct session *s, const struct options *o, const char **out);
-/* User, password and password file of the environment; NULL if not set. */
-const char *session_user(void);
-const char *session_password(void);
-const char *session_password_file(void);
+/* User, password and password file of the environment, or of the configuration
+ * file if the URL is from there; NULL if not set. */
+const char *session_user(const struct session *s);
+const char *session_password(const struct session *s);
+const char *session_password_file(const struct session *s);
 
 /* ---- session/look.c: what is stored under the session's name ---- */
 

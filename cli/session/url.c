@@ -16,19 +16,27 @@
 #include <string.h>
 #include <sys/stat.h>
 
-const char *session_user(void)
+static const char *or_of_conf(const struct session *s, const char *value,
+                              const char *of_conf)
 {
-    return environment_get("HOLDFAST_USER");
+    return !value && s->is_of_conf && of_conf[0] ? of_conf : value;
 }
 
-const char *session_password(void)
+const char *session_user(const struct session *s)
 {
-    return environment_get("HOLDFAST_PASSWORD");
+    return or_of_conf(s, environment_get("HOLDFAST_USER"), s->conf.user);
 }
 
-const char *session_password_file(void)
+const char *session_password(const struct session *s)
 {
-    return environment_get("HOLDFAST_PASSWORD_FILE");
+    return or_of_conf(s, environment_get("HOLDFAST_PASSWORD"),
+                      s->conf.password);
+}
+
+const char *session_password_file(const struct session *s)
+{
+    return or_of_conf(s, environment_get("HOLDFAST_PASSWORD_FILE"),
+                      s->conf.password_file);
 }
 
 static int file_is_open(const char *path)
@@ -74,13 +82,52 @@ static int url_read(struct session *s, const char *path, const char **out)
     return EXIT_OK;
 }
 
-/* The command line wins over the environment, the URL over its file. */
-int session_url(struct session *s, const struct options *o, const char **out)
+static int url_refuse(int code, const char *why)
 {
-    if (o->url && o->url_file) {
-        say_error("--url and --url-file: only one of them can be used");
-        return EXIT_USAGE;
+    say_error("%s", why);
+    return code;
+}
+
+/* Of the configuration file; `*out` stays NULL if it has none. */
+static int url_of_conf(struct session *s, const struct options *o,
+                       const char **out)
+{
+    char shown[1024];
+    text_escape(s->conf.path, shown, sizeof(shown));
+    if (!s->conf.url[0] && (s->conf.keys[0] || config_is_chosen(o))) {
+        say_error("%s: url: missing for what else stands there", shown);
+        return EXIT_CONFIG;
     }
+    s->is_default = !s->conf.url[0];
+    if (s->is_default) return EXIT_OK;
+    s->is_of_conf = 1;
+    *out = s->url_line;
+    return config_url(&s->conf, s->url_line, sizeof(s->url_line));
+}
+
+static int url_of_environment(struct session *s, const char **out)
+{
+    if (environment_is_empty("HOLDFAST_URL"))
+        return url_refuse(EXIT_CONFIG, "HOLDFAST_URL: empty: unset it, or name "
+                                       "where the locks live");
+    *out = environment_get("HOLDFAST_URL");
+    if (*out) return EXIT_OK;
+    const char *file = environment_get("HOLDFAST_URL_FILE");
+    return file ? url_read(s, file, out) : EXIT_OK;
+}
+
+/* The command line wins over the environment, that over the configuration file,
+ * and the URL over its file. */
+static int url_choose(struct session *s, const struct options *o,
+                      const char **out)
+{
+    int is_named = config_is_chosen(o) == 1;
+    if (o->url && o->url_file)
+        return url_refuse(EXIT_USAGE,
+                          "--url and --url-file: only one of them can be used");
+    if (is_named && (o->url || o->url_file))
+        return url_refuse(EXIT_USAGE, "--profile and --url or --url-file: only "
+                                      "one of them can be used");
     if (o->url && hf_url_traits(o->url) & HF_URL_PASSWORD)
         say_warn("--url: there is a password in it, which ps(1) shows to "
                  "everybody; use HOLDFAST_PASSWORD, HOLDFAST_PASSWORD_FILE "
@@ -88,8 +135,14 @@ int session_url(struct session *s, const struct options *o, const char **out)
     *out = o->url;
     if (o->url) return EXIT_OK;
     if (o->url_file) return url_read(s, o->url_file, out);
-    *out = environment_get("HOLDFAST_URL");
-    if (*out) return EXIT_OK;
-    const char *file = environment_get("HOLDFAST_URL_FILE");
-    return file ? url_read(s, file, out) : EXIT_OK;
+    int code = is_named ? EXIT_OK : url_of_environment(s, out);
+    return code || *out ? code : url_of_conf(s, o, out);
+}
+
+int session_url(struct session *s, const struct options *o, const char **out)
+{
+    s->is_of_conf = s->is_default = 0;
+    int code = config_read(o, &s->conf);
+    if (!code) code = require_read(&s->conf, &s->require);
+    return code ? code : url_choose(s, o, out);
 }

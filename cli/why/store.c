@@ -90,9 +90,9 @@ void store_look(struct why *w)
     struct hf_probe_options po = HF_PROBE_OPTIONS_INIT;
     if (hf_client_caps(w->s->client) & HF_CAP_KERNEL) return;
     if (w->info.guarantee == HF_GUARANTEE_LOCAL) return;
-    po.user = session_user();
-    po.password = session_password();
-    po.password_file = session_password_file();
+    po.user = session_user(w->s);
+    po.password = session_password(w->s);
+    po.password_file = session_password_file(w->s);
     if (hf_probe_open(w->s->url, &po, &probe, NULL) != HF_OK) return;
     probe_judge(w, probe);
     hf_probe_close(probe);

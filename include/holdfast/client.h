@@ -367,6 +367,9 @@ HF_API int hf_client_settings(const hf_client *client,
 #define HF_URL_PROCESS 0x10u  /* memory: */
 #define HF_URL_STRING 0x20u   /* format=string, in a quorum for any member */
 #define HF_URL_OPTIONS 0x40u  /* has options behind a '?'; not for a quorum */
+/* Other hosts may not see it: file:, sqlite:, memory:, redis+unix:, or a quorum
+ * with such a member. */
+#define HF_URL_HOST 0x80u
 
 /**
  * Return the properties of a URL.  Opens nothing and sends nothing.

@@ -15,7 +15,7 @@ check "and replaces the inherited one" test "$fence" -gt 1
 check "HOLDFAST_HOLDER" out_has '^HOLDFAST_HOLDER=.*:[0-9]*:[0-9]*$'
 check "HOLDFAST_TTL_MS of a kernel lock" same "$(value HOLDFAST_TTL_MS)" -1
 check "HOLDFAST_URL" out_has '^HOLDFAST_URL=file:'
-check "HOLDFAST_GUARANTEE" same "$(value HOLDFAST_GUARANTEE)" store
+check "HOLDFAST_GUARANTEE" same "$(value HOLDFAST_GUARANTEE)" host
 refute "no ticket" out_has secret-ticket
 refute "no password" out_has secret-word
 refute "no Sentinel's either" out_has secret-watchword

@@ -11,6 +11,10 @@ case $HOLDFAST in
 *) HOLDFAST=$(pwd)/$HOLDFAST ;;
 esac
 unset HOLDFAST_URL HOLDFAST_URL_FILE HOLDFAST_PASSWORD HOLDFAST_TICKET
+unset HOLDFAST_PROFILE HOLDFAST_REQUIRE HOLDFAST_HELD
+# A configuration of this machine is none of ours.
+HOLDFAST_CONFIG=/dev/null
+export HOLDFAST_CONFIG
 unset HOLDFAST_USER HOLDFAST_PASSWORD_FILE HOLDFAST_SENTINEL_PASSWORD
 tests=$(cd "$(dirname "$0")" && pwd)
 test_server=$(dirname "$HOLDFAST")/test/test-server

@@ -36,7 +36,9 @@ for url in file: "$redis"; do
         test $(($(date +%s) - $(value HOLDFAST_ONCE_PERIOD))) -lt 7200
     check "$url: the fence" test "$(value HOLDFAST_FENCE)" -gt 1
     check "$url: the lock" same "$(value HOLDFAST_LOCK)" hourly
-    check "$url: the guarantee" same "$(value HOLDFAST_GUARANTEE)" store
+    promised=store
+    [ "$url" != file: ] || promised=host
+    check "$url: the guarantee" same "$(value HOLDFAST_GUARANTEE)" $promised
     expect 0 "$url: no period" "$HOLDFAST" once no-period env
     refute "$url: none is told" out_has '^HOLDFAST_ONCE_PERIOD'
     export log="$dir/runs.second"

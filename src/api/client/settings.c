@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "api/quorum/members.h"
+#include "backend/registry.h"
 
 /* ---- of a client -------------------------------------------------------- */
 
@@ -73,7 +74,10 @@ static unsigned scheme_traits(const char *scheme)
 {
     if (!strcmp(scheme, "redis-sentinel")) return HF_URL_SENTINEL;
     if (!strcmp(scheme, "redis-cluster")) return HF_URL_CLUSTER;
-    return strcmp(scheme, "memory") == 0 ? HF_URL_PROCESS : 0;
+    if (!strcmp(scheme, "memory")) return HF_URL_PROCESS | HF_URL_HOST;
+    return hf__word_is_in(scheme, "file sqlite redis+unix rediss+unix")
+               ? HF_URL_HOST
+               : 0;
 }
 
 static unsigned one_traits(const char *text)
@@ -101,7 +105,8 @@ static unsigned quorum_traits(const char *text)
         traits = HF_URL_PASSWORD;
     }
     hf__members_free(&m, a);
-    return HF_URL_QUORUM | (traits & (HF_URL_PASSWORD | HF_URL_STRING));
+    return HF_URL_QUORUM
+           | (traits & (HF_URL_PASSWORD | HF_URL_STRING | HF_URL_HOST));
 }
 
 unsigned hf_url_traits(const char *url)

@@ -117,15 +117,19 @@ TEST(settings, are_written_as_far_as_the_caller_has_room)
 
 TEST(settings, a_url_says_which_store_it_names)
 {
-    CHECK_INT(hf_url_traits(NULL), 0);
-    CHECK_INT(hf_url_traits("file:/tmp"), 0);
+    CHECK_INT(hf_url_traits(NULL), HF_URL_HOST);
+    CHECK_INT(hf_url_traits("file:/tmp"), HF_URL_HOST);
+    CHECK_INT(hf_url_traits("sqlite:/tmp/x.db"), HF_URL_HOST);
+    CHECK_INT(hf_url_traits("redis+unix:///tmp/sock"), HF_URL_HOST);
     CHECK_INT(hf_url_traits("redis://h"), 0);
-    CHECK_INT(hf_url_traits("memory:x"), HF_URL_PROCESS);
+    CHECK_INT(hf_url_traits("memory:x"), HF_URL_PROCESS | HF_URL_HOST);
     CHECK_INT(hf_url_traits("redis-sentinel://h1,h2/main"), HF_URL_SENTINEL);
     CHECK_INT(hf_url_traits("redis-cluster://h1,h2"), HF_URL_CLUSTER);
     CHECK_INT(hf_url_traits("redlock://h1,h2,h3"), HF_URL_QUORUM);
     CHECK_INT(hf_url_traits("quorum:memory:a|memory:b|memory:c"),
-              HF_URL_QUORUM);
+              HF_URL_QUORUM | HF_URL_HOST);
+    CHECK_INT(hf_url_traits("quorum:redis://a|redis://b|sqlite:/tmp/c.db"),
+              HF_URL_QUORUM | HF_URL_HOST);
     CHECK_INT(hf_url_traits("redis://h?format=string"),
               HF_URL_STRING | HF_URL_OPTIONS);
     CHECK_INT(hf_url_traits("redis://h?label=format=string"), HF_URL_OPTIONS);

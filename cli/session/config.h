@@ -1,0 +1,45 @@
+/*
+ * session/config.h: the configuration file: where the locks live, and how much
+ * a store must promise.
+ */
+#ifndef HOLDFAST_CLI_SESSION_CONFIG_H
+#define HOLDFAST_CLI_SESSION_CONFIG_H
+
+#include "option/option.h"
+
+/* What the file says for the profile that was asked for; "" if nothing. */
+struct config {
+    char path[1024]; /* the file; "": none has this profile */
+    char url[2048];
+    char user[256];
+    char password[512];
+    char require[256]; /* of the command line as well */
+    char password_file[1024];
+    char keys[2048]; /* options of the URL: "lease=1m&tls=on" */
+    int has_secret;  /* anything in the file is a password */
+};
+
+/* The words in front of the command: holdfast -p prod run.  NULL: not given. */
+void config_choose(const char *file, const char *profile, const char *require);
+
+/* Read the file.  0, or an exit code after having said what is wrong. */
+int config_read(const struct options *o, struct config *out);
+/* 1 if a profile was named on the command line, 2 if by the environment. */
+int config_is_chosen(const struct options *o);
+/* The URL with the keys of the file as its options, into `out`: 0, or an exit
+ * code. */
+int config_url(const struct config *c, char *out, size_t size);
+
+/* ---- session/require.c ---- */
+
+#define REQUIRE_DISTRIBUTED 1u
+#define REQUIRE_QUORUM 2u
+#define REQUIRE_FENCED 4u
+
+/* All that `c` and the environment require, as bits.
+ * 0, or an exit code after having said what is wrong with one of them. */
+int require_read(const struct config *c, unsigned *out);
+/* Refuse a client that promises less.  0, or EXIT_CONFIG after a sentence. */
+int require_check(unsigned require, hf_client *client);
+
+#endif

@@ -1,0 +1,191 @@
+#!/bin/sh
+# config.sh: the configuration file says where locks live and what a store must
+# promise; what is wrong with it is refused with 78 and a sentence.
+. "$(dirname "$0")/lib.sh"
+unset HOLDFAST_CONFIG
+HOME=$dir/home
+export HOME
+mkdir -p "$HOME/.config"
+mine=$HOME/.config/holdfast.conf
+value() { sed -n "s/^$1=//p" "$dir/out"; }
+# url_is TEXT URL ARGUMENT...: of a run with these words in front of the command.
+url_is() {
+    text=$1 want_url=$2
+    shift 2
+    expect 0 "$text" "$HOLDFAST" "$@" env
+    check "$text: the URL" same "$(value HOLDFAST_URL)" "$want_url"
+}
+
+cat >"$mine" <<EOF
+# where the locks live
+url = memory:default
+  lease = 20s
+
+[prod]
+url=memory:prod
+label = of prod
+; and one more
+[ other ]
+url = file:$dir/locks/other
+EOF
+chmod 644 "$mine"
+url_is "the user's file" 'memory:default?lease=20s' run a
+url_is "a profile" 'memory:prod?label=of%20prod' -p prod run a
+url_is "by its long name" 'memory:prod?label=of%20prod' --profile=prod run a
+url_is "behind the command" 'memory:prod?label=of%20prod' run --profile prod a
+url_is "a name with blanks around it" "file:$dir/locks/other" -p other run a
+url_is "--url wins" memory:x run --url memory:x a
+HOLDFAST_URL=memory:env url_is "the environment wins" memory:env run a
+HOLDFAST_URL=memory:env url_is "but not over -p" \
+    'memory:prod?label=of%20prod' -p prod run a
+HOLDFAST_PROFILE=prod url_is "HOLDFAST_PROFILE" \
+    'memory:prod?label=of%20prod' run a
+HOLDFAST_PROFILE=prod url_is "-p wins over it" "file:$dir/locks/other" \
+    -p other run a
+echo 'url = memory:elsewhere' >"$dir/conf"
+url_is "--config" memory:elsewhere --config "$dir/conf" run a
+url_is "behind the command" memory:elsewhere run --config="$dir/conf" a
+HOLDFAST_CONFIG=$dir/conf url_is "HOLDFAST_CONFIG" memory:elsewhere run a
+expect 0 "other commands use it, too" "$HOLDFAST" -p other acquire a
+expect 0 "so that they see it" "$HOLDFAST" status --profile other a
+expect 64 "-p and --url" "$HOLDFAST" -p prod run --url file: a true
+check "are one too many" err_has 'only one of them'
+expect 64 "-p with nothing behind it" "$HOLDFAST" -p
+
+# bad TEXT PATTERN LINE...: a file with these lines is refused.
+bad() {
+    text=$1 pattern=$2
+    shift 2
+    printf '%s\n' "$@" >"$dir/bad"
+    chmod 600 "$dir/bad"
+    expect 78 "$text" "$HOLDFAST" --config "$dir/bad" run a touch "$dir/ran"
+    check "$text: says why" err_has "$pattern"
+    refute "$text: and runs nothing" test -e "$dir/ran"
+}
+bad "an unknown key" 'wibble' 'url = memory:' 'wibble = 1'
+check "and the file is named" err_has "those of $dir/bad"
+bad "a wrong type" 'lease' 'url = memory:' 'lease = soon'
+bad "no key" 'bad: line 2: neither KEY = VALUE' 'url = memory:' 'wibble'
+bad "no value" 'line 1: url: has no value' 'url ='
+bad "a key that is none" 'line 1: a key is one word' 'my url = memory:'
+bad "a key twice" 'line 2: url: given twice' 'url = memory:' 'url = file:'
+bad "a bracket that is open" 'line 1: a profile is' '[prod'
+bad "a profile that has no name" 'line 1: the name of a profile' '[ ]'
+bad "keys without a URL" 'url: missing' 'lease = 20s'
+bad "an option beside a quorum" 'lease: the options of a quorum stand in its' \
+    'url = redlock://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3' 'lease = 20s'
+bad "a level that is none" 'must be distributed, quorum or fenced' \
+    'url = memory:' 'require = much'
+bad "a line too long" 'too long' "url = memory:$(printf '%05000d' 0)"
+printf 'url = memory:\n' >"$dir/bad"
+expect 78 "a profile that is not there" "$HOLDFAST" --config "$dir/bad" \
+    -p nosuch run a true
+check "is named" err_has "nosuch: no such profile in $dir/bad"
+expect 78 "nor in the usual files" "$HOLDFAST" -p nosuch run a true
+expect 78 "a file that is not there" "$HOLDFAST" --config "$dir/no" run a true
+check "is named" err_has "$dir/no: cannot be read"
+printf '[p]\nlease=1s\n' >"$dir/bad"
+expect 78 "a profile without a URL" "$HOLDFAST" --config "$dir/bad" \
+    -p p run a true
+
+# A password must be ours alone; it goes to no other profile.
+printf 'url = memory:\n[p]\nurl = memory:\npassword = secret-word\n' >"$dir/bad"
+chmod 644 "$dir/bad"
+expect 78 "a password that others may read" \
+    "$HOLDFAST" --config "$dir/bad" run a true
+check "is refused" err_has 'every user of this host may read it'
+refute "and not shown" err_has secret-word
+chmod 640 "$dir/bad"
+expect 0 "one that they may not" "$HOLDFAST" --config "$dir/bad" run a true
+
+# What is required.
+for level in distributed quorum fenced fenced,quorum; do
+    for url in file: memory: "sqlite:$dir/x.db" "file:$dir/locks"; do
+        case $url in sqlite:*) "$HOLDFAST" version | grep -q sqlite ||
+            continue ;; esac
+        expect 78 "$url is not $level" "$HOLDFAST" --require $level \
+            run --url "$url" a true
+        check "which is said" err_has 'refused, because distributed is required'
+    done
+done
+expect 78 "--require behind the command" \
+    "$HOLDFAST" run --require distributed a true
+HOLDFAST_REQUIRE=quorum expect 78 "HOLDFAST_REQUIRE" "$HOLDFAST" run a true
+printf 'require = distributed\n[p]\nurl = memory:\n' >"$dir/conf"
+expect 78 "in the file" "$HOLDFAST" --config "$dir/conf" run a true
+expect 78 "where it holds for profiles" \
+    "$HOLDFAST" --config "$dir/conf" -p p run a true
+expect 78 "and for --url" \
+    "$HOLDFAST" --config "$dir/conf" run --url file: a true
+expect 78 "also for once" "$HOLDFAST" --config "$dir/conf" once a true
+expect 78 "and for acquire" "$HOLDFAST" --config "$dir/conf" acquire a
+HOLDFAST_REQUIRE=some expect 78 "a level that is none" "$HOLDFAST" run a true
+check "is shown" err_has 'HOLDFAST_REQUIRE: some: must be distributed'
+
+# Nothing is configured: said to a user who looks.
+rm "$mine"
+expect 0 "nothing is configured" "$HOLDFAST" run -v a true
+check "is said with -v" err_has 'a: this lock is for this host only'
+check "once" test "$(grep -c 'this host only' "$dir/err")" -eq 1
+expect 0 "once, with nothing configured" "$HOLDFAST" once -v b true
+check "says so, too" err_has 'b: this lock is for this host only'
+expect 0 "without -v and a terminal" "$HOLDFAST" run a true
+refute "nothing is said" err_has .
+expect 0 "--url file: is meant" "$HOLDFAST" run -v --url file: a true
+refute "so nothing is said" err_has 'this host only'
+expect 0 "a file is a file" "$HOLDFAST" run -v "$dir/file" true
+refute "so nothing is said" err_has 'this host only'
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+    timeout 60 script -qec "$HOLDFAST run a true" /dev/null >"$dir/out" 2>&1 \
+        </dev/null
+    check "at a terminal it is said" out_has 'this host only'
+fi
+HOLDFAST_URL='' expect 78 "an empty HOLDFAST_URL" "$HOLDFAST" run a true
+check "is refused with a sentence" err_has '^holdfast: HOLDFAST_URL: empty'
+expect 0 "doctor" sh -c '"$HOLDFAST" doctor file: || [ $? -eq 1 ]'
+check "tells of other hosts" out_has '^other hosts *no '
+expect 0 "the guarantee" "$HOLDFAST" run a env
+check "is of this host" same "$(value HOLDFAST_GUARANTEE)" host
+
+redis_start --requirepass secret-word
+echo secret-word >"$dir/password"
+chmod 600 "$dir/password"
+cat >"$dir/conf" <<EOF
+require = distributed
+[file]
+url = $redis_url
+password_file = $dir/password
+patience = 20s
+timeout = 20s
+[word]
+url = $redis
+password = secret-word
+[string]
+url = $redis&format=string&fence=off
+password_file = $dir/password
+[local]
+url = $redis
+password = secret-word
+fallback = local
+EOF
+chmod 600 "$dir/conf"
+HOLDFAST_CONFIG=$dir/conf
+export HOLDFAST_CONFIG
+expect 0 "a password_file" "$HOLDFAST" -p file run a env
+check "the guarantee is the store's" same "$(value HOLDFAST_GUARANTEE)" store
+expect 0 "holdfast inside it gets in as well" "$HOLDFAST" -p file run a -- \
+    "$HOLDFAST" status a
+expect 0 "a password" "$HOLDFAST" -p word run a env
+refute "is not passed on" out_has secret-word
+expect 78 "a fence is required" "$HOLDFAST" -p string --require fenced run a true
+check "which is said" err_has 'because fenced is required: .* no fencing token'
+expect 78 "a quorum is required" "$HOLDFAST" -p file --require quorum run a true
+check "which is said" err_has 'because quorum is required'
+refute "without the password" err_has secret-word
+expect 78 "a quorum of files is of this host" "$HOLDFAST" run --require quorum \
+    --url "quorum:file:$dir/a|file:$dir/b|file:$dir/c" a true
+check "which is said" err_has 'because distributed is required'
+expect 0 "a fence is there" "$HOLDFAST" -p file --require fenced run a true
+expect 78 "a fallback to this host is refused" "$HOLDFAST" -p local run a true
+check "which is said" err_has 'fallback=local'
+finish
