@@ -84,8 +84,10 @@ void help_command(const struct command *cmd, FILE *out)
 
 void help_commands(FILE *out)
 {
-    fprintf(out, "usage: holdfast COMMAND [options] ...\n\n"
-                 "Distributed locks that tell the truth.\n\ncommands:\n");
+    fprintf(
+        out,
+        "usage: holdfast [-p PROFILE] [--config FILE] COMMAND [options] ...\n\n"
+        "Distributed locks that tell the truth.\n\ncommands:\n");
     for (size_t i = 0; commands[i]; i++) {
         if (!commands[i]->hidden)
             help_row(out, commands[i]->name, commands[i]->summary, 12);

@@ -111,7 +111,8 @@ void man_overview(void)
     roff_title("holdfast");
     printf(".SH NAME\nholdfast \\- distributed locks that tell the truth\n"
            ".SH SYNOPSIS\n.B holdfast\n");
-    roff_line("COMMAND [options] ...");
+    roff_line("[-p PROFILE] [--config FILE] [--require LEVEL] COMMAND "
+              "[options] ...");
     printf(".SH DESCRIPTION\n");
     roff_line("One lock that works on one host with no server, and among many "
               "hosts with one. Every grant has a fencing token, a number that "

@@ -4,7 +4,7 @@
  *     url = redis://10.0.0.5
  *     require = distributed
  *     [prod]
- *     url = redlock://a,b,c
+ *     url = redis://10.1.0.5
  *     password_file = /etc/holdfast.password
  *
  * One rule: a profile has only what stands under its own name, but for
@@ -153,9 +153,6 @@ static int key_take(const struct reader *rd, const char *key, const char *value)
         return text_set(rd, key, c->user, sizeof(c->user), value);
     if (strcmp(key, "password") == 0)
         return text_set(rd, key, c->password, sizeof(c->password), value);
-    if (strcmp(key, "password_file") == 0)
-        return text_set(rd, key, c->password_file, sizeof(c->password_file),
-                        value);
     return option_add(rd, key, value);
 }
 
@@ -259,7 +256,7 @@ static int require_add(struct config *out, const char *text)
 static int files_read(struct config *out, const char *profile, int *is_found)
 {
     const char *home = environment_get("HOME");
-    static struct config of_system;
+    struct config of_system;
     char path[1024];
     int found = 0, code = EXIT_OK;
     if (home) {

@@ -14,9 +14,8 @@ struct config {
     char user[256];
     char password[512];
     char require[256]; /* of the command line as well */
-    char password_file[1024];
-    char keys[2048]; /* options of the URL: "lease=1m&tls=on" */
-    int has_secret;  /* anything in the file is a password */
+    char keys[2048];   /* options of the URL: "lease=1m&tls=on" */
+    int has_secret;    /* anything in the file is a password */
 };
 
 /* The words in front of the command: holdfast -p prod run.  NULL: not given. */

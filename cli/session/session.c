@@ -87,7 +87,7 @@ static int client_open(struct session *s, const struct options *o,
     co.lease_ms = o->lease_ms;
     co.user = session_user(s);
     co.password = session_password(s);
-    co.password_file = session_password_file(s);
+    co.password_file = session_password_file();
     co.label = o->label;
     co.fallback = o->fallback;
     co.on_state = on_state;

@@ -62,7 +62,7 @@ int session_url(struct session *s, const struct options *o, const char **out);
  * file if the URL is from there; NULL if not set. */
 const char *session_user(const struct session *s);
 const char *session_password(const struct session *s);
-const char *session_password_file(const struct session *s);
+const char *session_password_file(void);
 
 /* ---- session/look.c: what is stored under the session's name ---- */
 

@@ -33,10 +33,9 @@ const char *session_password(const struct session *s)
                       s->conf.password);
 }
 
-const char *session_password_file(const struct session *s)
+const char *session_password_file(void)
 {
-    return or_of_conf(s, environment_get("HOLDFAST_PASSWORD_FILE"),
-                      s->conf.password_file);
+    return environment_get("HOLDFAST_PASSWORD_FILE");
 }
 
 static int file_is_open(const char *path)

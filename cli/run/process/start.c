@@ -78,11 +78,6 @@ void run_environment(const struct run *r)
                : guarantee_name(r->held.guarantee),
            1);
     once_environment(r);
-    /* For a holdfast inside the command, which gets the URL without them. */
-    const char *file = session_password_file(&r->s),
-               *user = session_user(&r->s);
-    if (file) setenv("HOLDFAST_PASSWORD_FILE", file, 1);
-    if (user) setenv("HOLDFAST_USER", user, 1);
     if (gethostname(host, sizeof(host) - 1) != 0) host[0] = '\0';
     snprintf(text, sizeof(text), "%s:%ld:%" PRIu64, host, (long)r->supervisor,
              r->held.fence);
