@@ -95,7 +95,7 @@ static void not_ours_count(struct hold *h, const struct hold_event *ev)
 {
     uint16_t node = NODE(ev->node);
     h->refused |= node;
-    node_doubt(h, node);
+    if (!MUTATED(GONE_CONFIRMED)) node_doubt(h, node);
     if (ev->reply->verdict == V_ABSENT)
         h->gone |= node;
     else

@@ -44,7 +44,7 @@ int check_excused(const struct actor *a)
 static void renewal_check(struct sim *s, const struct actor *a)
 {
     const struct fence_book *b = &s->books[a->name];
-    int is_odd = s->faults & FAULT_JUMP
+    int is_odd = s->faults & (FAULT_JUMP | FAULT_LOSE)
                  || (s->faults & FAULT_FLUSH && s->k.flush == FLUSH_LOCKS);
     if (is_odd || s->k.nodes == 1 || s->fences_excused) return;
     if (a->fence < b->done_max && a->confirmed_us > b->done_us)
@@ -142,10 +142,12 @@ static void belief_check(struct sim *s, struct actor *a)
         a->confirmed_us = check_pass_confirmed_us(a);
     else if (!h->round_open)
         a->confirmed_us = client_true_us(a->client, h->round_start_us);
-    if (is_new)
+    if (is_new) {
         a->granted_us = a->confirmed_us;
-    else if (!h->round_open && !seat->entry->is_host)
+    } else if (!h->round_open && !seat->entry->is_host) {
         renewal_check(s, a);
+        check_votes(s, a, h);
+    }
     if (a->dead_attempt == h->attempt)
         sim_fail(s, "exclusion: c%d.%d: a hold that had ended came back",
                  a->client->index, a->index);

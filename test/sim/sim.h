@@ -19,6 +19,7 @@
  *   sim_rw.c       read/write locks, in worlds that play those
  *   sim_host.c     the locks of the machine, in worlds that fall back to those
  *   sim_nemesis.c  the faults
+ *   sim_lose.c     single keys that members lose
  *   check_*.c      what must always be true
  *   mutants.c      planted bugs, each of which must be found
  */
@@ -59,9 +60,10 @@ enum fault {
     FAULT_JUMP = 1 << 10,     /* a node's clock is set */
     FAULT_DRIFT = 1 << 11,    /* clocks run at different rates */
     FAULT_TAKE = 1 << 12,     /* a lock is taken away from its holder */
-    FAULT_FALL = 1 << 13      /* no fault: clients fall back to their machine */
+    FAULT_FALL = 1 << 13,     /* no fault: clients fall back to their machine */
+    FAULT_LOSE = 1 << 14      /* a minority of a quorum loses single keys */
 };
-#define FAULTS_ALL 0x3fffu
+#define FAULTS_ALL 0x7fffu
 #define FAULTS_LOSSY (FAULT_WIPE | FAULT_FLUSH | FAULT_JUMP)
 
 /* What did go wrong, and what came of it; names in sim_knobs.c. */
@@ -88,6 +90,7 @@ enum deed {
     DEED_FALLBACK,   /* a world whose clients fall back to their machine */
     DEED_LOCAL,      /* a holder was given the machine's lock */
     DEED_NO_HOST,    /* the machine's locks could not be opened */
+    DEED_LOSE,       /* a quorum's member lost a single key */
     DEEDS_LEN
 };
 
@@ -134,6 +137,9 @@ struct knobs {
     int falls;                /* clients fall back to their machine's locks */
     int no_host_percent;      /* of the machine's locks cannot be opened */
     int host_is_kernel;       /* those locks end with their process, as file: */
+    int64_t lose_us;          /* mean time until the next key is lost, */
+    int lose_first;           /* by one of these members */
+    int lose_members;
 };
 
 struct sim;
@@ -203,6 +209,20 @@ struct broken_book {
     unsigned len; /* so far */
 };
 
+/* Who has the lock at a node, and since when; check_vote.c. */
+struct kept {
+    char owner[OWNER_LEN_MAX];
+    uint64_t attempt; /* 0: nobody has it */
+    int64_t since_us; /* true time */
+};
+
+/* What a node answered to a renewal; check_vote.c. */
+struct vote {
+    uint64_t attempt;
+    uint32_t round;
+    int64_t kept_us;
+};
+
 /* A side of a read/write lock, or a place, as check_rw_orphan.c has it. */
 struct share_note {
     uint64_t client; /* which start of it */
@@ -232,6 +252,7 @@ struct sim_node {
     struct line lines[SIM_NAMES_MAX];
     struct squatter squatters[SIM_NAMES_MAX];
     struct broken_book broken[SIM_NAMES_MAX];
+    struct kept kept[SIM_NAMES_MAX];
     int64_t shared_fence[SIM_NAMES_MAX]; /* check_rw.c: the last one given */
     struct share_note shares[SIM_CLIENTS_MAX][SIM_ACTORS_MAX][SIM_NAMES_MAX][2]
                             [2]; /* by holder and name; writes; waits */
@@ -290,6 +311,7 @@ struct actor {
     int64_t granted_us;   /* and of the first */
     uint64_t dead_attempt;
     int64_t at_host_us[SIM_NAMES_MAX]; /* check_host.c: was last there; -1 */
+    struct vote votes[SIM_NODES_MAX];
 };
 
 /* The last answer of a node that told the time; check_clock.c. */
@@ -339,6 +361,7 @@ struct sim {
     uint64_t take_random; /* of FAULT_TAKE alone: without it a seed tells the
                            * story that it told before there was such */
     uint64_t host_random; /* of FAULT_FALL, for the same reason */
+    uint64_t lose_random; /* and of FAULT_LOSE */
     unsigned faults;
     int mutation; /* index into the table of mutants.c; 0 none */
     int trace;
@@ -378,6 +401,7 @@ int sim_chance(struct sim *s, int permille);
 int64_t sim_about(struct sim *s, int64_t mean_us);
 uint64_t sim_take_random(struct sim *s, uint64_t below);
 uint64_t sim_host_random(struct sim *s, uint64_t below);
+uint64_t sim_lose_random(struct sim *s, uint64_t below);
 void sim_at(struct sim *s, int64_t at_us, event_fn fn, void *arg, uint64_t tag);
 int sim_step(struct sim *s);
 void sim_fail(struct sim *s, const char *format, ...)
@@ -409,7 +433,7 @@ void node_start(struct sim *s, struct sim_node *n);
 void node_set_clock(struct sim *s, struct sim_node *n, int64_t step_us);
 void node_flush(struct sim *s, struct sim_node *n);
 void node_break(struct sim *s, struct sim_node *n, int name);
-void node_evict(struct sim *s, struct sim_node *n, int name);
+void node_evict(struct sim *s, struct sim_node *n, int name, enum deed deed);
 
 /* sim_client.c */
 void client_start(struct sim *s, struct sim_client *c);
@@ -460,6 +484,10 @@ int64_t host_clock(const struct sim *s);
 /* sim_nemesis.c */
 void nemesis_start(struct sim *s);
 void nemesis_stop(struct sim *s);
+
+/* sim_lose.c */
+void lose_draw(struct sim *s, unsigned allowed);
+void lose_start(struct sim *s);
 
 /* mutants.c */
 struct mutant {

@@ -86,6 +86,11 @@ void check_host_granted(const struct errand *er);
 void check_host_entered(const struct errand *er);
 void check_host_rivals(struct actor *a, const struct seat *seat);
 void check_host_free(struct sim *s);
+/* check_vote.c */
+void check_kept(struct sim *s, struct sim_node *n, struct packet *p,
+                const struct store_view *before);
+void check_vote_heard(struct sim_client *c, int node, const struct packet *p);
+void check_votes(struct sim *s, const struct actor *a, const struct hold *h);
 /* check_leak.c */
 void check_leak(struct sim_client *c);
 

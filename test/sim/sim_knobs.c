@@ -8,12 +8,12 @@
 #include "sim/sim.h"
 
 static const char *const fault_names[] = {
-    "break",   "late", "dup",   "spike", "partition", "pause", "crash",
-    "restart", "wipe", "flush", "jump",  "drift",     "take",  "fall",
+    "break", "late",  "dup",  "spike", "partition", "pause", "crash", "restart",
+    "wipe",  "flush", "jump", "drift", "take",      "fall",  "lose",
 };
 #define FAULTS_LEN ((int)(sizeof fault_names / sizeof *fault_names))
-/* By the seed's own dice: not "take", and not "fall". */
-#define FAULTS_DRAWN (FAULTS_LEN - 2)
+/* By the seed's own dice: not "take", "fall" and "lose". */
+#define FAULTS_DRAWN (FAULTS_LEN - 3)
 
 const char *sim_deed_name(int deed)
 {
@@ -40,6 +40,7 @@ const char *sim_deed_name(int deed)
         [DEED_FALLBACK] = "worlds with a fallback",
         [DEED_LOCAL] = "held on the host only",
         [DEED_NO_HOST] = "hosts that did not open",
+        [DEED_LOSE] = "single keys lost",
     };
     return names[deed];
 }
@@ -257,5 +258,6 @@ void sim_draw(struct sim *s, unsigned allowed)
     queue_draw(s);
     take_draw(s, allowed);
     fall_draw(s, allowed);
+    lose_draw(s, allowed);
     if (s->is_rw) rw_draw(s, allowed);
 }

@@ -217,6 +217,7 @@ static void answer(struct backend_conn *c, const struct packet *p)
     if (!*at) c->flying_end = at;
     check_clock_heard(c->client, c->node, p);
     check_host_heard(p->origin, &p->rep);
+    check_vote_heard(c->client, c->node, p);
     c->env->reply(c->env, p->origin, &p->rep);
 }
 

@@ -188,7 +188,7 @@ static void tally_add(struct tally *sum, const struct tally *t)
 static int is_expected(const struct options *o, int deed)
 {
     int is_plains = deed >= DEED_QUARANTINE && deed <= DEED_WHOLE;
-    is_plains |= deed >= DEED_FALLBACK && deed <= DEED_NO_HOST;
+    is_plains |= deed >= DEED_FALLBACK && deed <= DEED_LOSE;
     return o->is_rw ? !is_plains : deed != DEED_SHARED;
 }
 

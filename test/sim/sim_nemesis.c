@@ -191,7 +191,7 @@ static void take_act(struct sim *s, void *arg, uint64_t tag)
     if (s->healed) return;
     for (int i = 0; i < s->k.nodes; i++)
         if (s->nodes[i].up && is_evicted)
-            node_evict(s, &s->nodes[i], name);
+            node_evict(s, &s->nodes[i], name, DEED_TAKE);
         else if (s->nodes[i].up)
             node_break(s, &s->nodes[i], name);
     take_later(s);
@@ -200,6 +200,7 @@ static void take_act(struct sim *s, void *arg, uint64_t tag)
 void nemesis_start(struct sim *s)
 {
     if (s->faults & FAULT_TAKE) take_later(s);
+    lose_start(s);
     if (s->faults)
         sim_at(s, sim_about(s, s->k.nemesis_us), nemesis_act, NULL, 0);
 }

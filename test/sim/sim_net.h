@@ -38,6 +38,7 @@ struct packet {
     struct reply rep;
     struct boot boot;   /* what an answer to VERB_BOOT points to */
     int64_t forward_us; /* answer: when the node's clock was last set forward */
+    int64_t kept_us;    /* answer: since when the node has the lock */
 };
 
 struct life *net_connect(struct backend_conn *conn, enum channel channel);

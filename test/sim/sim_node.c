@@ -214,6 +214,7 @@ static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
         check_rw_came(s, p);
     } else {
         check_applied(s, n, p, &before);
+        check_kept(s, n, p, &before);
         check_queue(s, n, p, &before);
     }
     check_revived(s, n, p);
@@ -437,13 +438,13 @@ void node_break(struct sim *s, struct sim_node *n, int name)
 }
 
 /* It is gone before its time, and nobody is told. */
-void node_evict(struct sim *s, struct sim_node *n, int name)
+void node_evict(struct sim *s, struct sim_node *n, int name, enum deed deed)
 {
     if (!hf__rules_store_expire(n->store, sim_names[name],
                                 strlen(sim_names[name])))
         return;
     sim_trace(s, "n%d %s is evicted", n->index, sim_names[name]);
-    s->deeds[DEED_TAKE]++;
+    s->deeds[deed]++;
     s->hidden_us = s->now_us;
     locks_vanish(s, n, 0);
 }
