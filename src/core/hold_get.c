@@ -377,6 +377,7 @@ static void in_trying(struct hold *h, const struct hold_event *ev,
     if ((h->granted | h->refused | h->doubtful) & BIT(ev->node)) return;
     vote_count(h, ev);
     int quorum = h->conf->quorum - (MUTATED(MINORITY) && h->conf->nodes > 1);
+    if (MUTATED(HALF)) quorum = (h->conf->nodes + 1) / 2;
     if (hf__round_count(h->granted) >= quorum) {
         if (hf__keep_is_useful(h, ev->now_us)) {
             hf__keep_granted(h, ev, out);

@@ -150,7 +150,8 @@ void hf__keep_granted(struct hold *h, const struct hold_event *ev,
                       struct hold_out *out)
 {
     assert(h->state == HOLD_TRYING || h->state == HOLD_WAITING);
-    assert(hf__round_count(h->granted) >= h->conf->quorum || MUTATED(MINORITY));
+    assert(hf__round_count(h->granted) >= h->conf->quorum || MUTATED(MINORITY)
+           || MUTATED(HALF));
     if (h->flags & HOLD_ONCE) {
         h->round_open = 0;
         hf__hold_finish(h, out, HF_OK);

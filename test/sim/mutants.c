@@ -76,6 +76,7 @@ const struct mutant mutants[] = {
     IN_STORE(NO_MARKER, "a node without a marker votes"),
     IN_CORE(HEAL_COUNTS, "a healed node votes in the same round"),
     IN_CORE(GONE_CONFIRMED, "a member that lost the hold stays confirmed"),
+    IN_CORE(HALF, "half of the votes is enough"),
     IN_CORE(PLACE_KEPT, "a waiter that gives up does not leave the queue"),
     IN_CORE(HANDED_SHORT, "a short hand-over is taken for a whole lease"),
     IN_CORE(HANDED_LONG_AGO, "a hand-over by an earlier number counts"),

@@ -61,9 +61,10 @@ enum fault {
     FAULT_DRIFT = 1 << 11,    /* clocks run at different rates */
     FAULT_TAKE = 1 << 12,     /* a lock is taken away from its holder */
     FAULT_FALL = 1 << 13,     /* no fault: clients fall back to their machine */
-    FAULT_LOSE = 1 << 14      /* a minority of a quorum loses single keys */
+    FAULT_LOSE = 1 << 14,     /* a minority of a quorum loses single keys */
+    FAULT_EVEN = 1 << 15      /* no fault: 2 or 4 nodes */
 };
-#define FAULTS_ALL 0x7fffu
+#define FAULTS_ALL 0xffffu
 #define FAULTS_LOSSY (FAULT_WIPE | FAULT_FLUSH | FAULT_JUMP)
 
 /* What did go wrong, and what came of it; names in sim_knobs.c. */
@@ -91,6 +92,7 @@ enum deed {
     DEED_LOCAL,      /* a holder was given the machine's lock */
     DEED_NO_HOST,    /* the machine's locks could not be opened */
     DEED_LOSE,       /* a quorum's member lost a single key */
+    DEED_EVEN,       /* a world of 2 or 4 nodes */
     DEEDS_LEN
 };
 
@@ -361,7 +363,8 @@ struct sim {
     uint64_t take_random; /* of FAULT_TAKE alone: without it a seed tells the
                            * story that it told before there was such */
     uint64_t host_random; /* of FAULT_FALL, for the same reason */
-    uint64_t lose_random; /* and of FAULT_LOSE */
+    uint64_t lose_random; /* and of FAULT_LOSE, */
+    uint64_t even_random; /* and of FAULT_EVEN */
     unsigned faults;
     int mutation; /* index into the table of mutants.c; 0 none */
     int trace;
@@ -402,6 +405,7 @@ int64_t sim_about(struct sim *s, int64_t mean_us);
 uint64_t sim_take_random(struct sim *s, uint64_t below);
 uint64_t sim_host_random(struct sim *s, uint64_t below);
 uint64_t sim_lose_random(struct sim *s, uint64_t below);
+uint64_t sim_even_random(struct sim *s, uint64_t below);
 void sim_at(struct sim *s, int64_t at_us, event_fn fn, void *arg, uint64_t tag);
 int sim_step(struct sim *s);
 void sim_fail(struct sim *s, const char *format, ...)

@@ -29,6 +29,11 @@ uint64_t sim_lose_random(struct sim *s, uint64_t below)
     return hf__random_next(&s->lose_random) % below;
 }
 
+uint64_t sim_even_random(struct sim *s, uint64_t below)
+{
+    return hf__random_next(&s->even_random) % below;
+}
+
 int64_t sim_between(struct sim *s, int64_t least, int64_t most)
 {
     return least + (int64_t)(sim_random(s) % (uint64_t)(most - least + 1));

@@ -9,11 +9,11 @@
 
 static const char *const fault_names[] = {
     "break", "late",  "dup",  "spike", "partition", "pause", "crash", "restart",
-    "wipe",  "flush", "jump", "drift", "take",      "fall",  "lose",
+    "wipe",  "flush", "jump", "drift", "take",      "fall",  "lose",  "even",
 };
 #define FAULTS_LEN ((int)(sizeof fault_names / sizeof *fault_names))
-/* By the seed's own dice: not "take", "fall" and "lose". */
-#define FAULTS_DRAWN (FAULTS_LEN - 3)
+/* By the seed's own dice: not "take" and those behind it. */
+#define FAULTS_DRAWN 12
 
 const char *sim_deed_name(int deed)
 {
@@ -41,6 +41,7 @@ const char *sim_deed_name(int deed)
         [DEED_LOCAL] = "held on the host only",
         [DEED_NO_HOST] = "hosts that did not open",
         [DEED_LOSE] = "single keys lost",
+        [DEED_EVEN] = "worlds of 2 or 4 nodes",
     };
     return names[deed];
 }
@@ -237,10 +238,20 @@ static void fall_draw(struct sim *s, unsigned allowed)
     s->faults |= (FAULT_PARTITION | FAULT_RESTART) & allowed;
 }
 
+/* One of five quorums has an even number of members: half of them are none. */
+static void even_draw(struct sim *s)
+{
+    if (s->k.nodes == 1 || s->nodes_wanted || s->is_rw || sim_even_random(s, 5))
+        return;
+    s->k.nodes = sim_even_random(s, 3) ? 4 : 2;
+    s->deeds[DEED_EVEN]++;
+}
+
 void sim_draw(struct sim *s, unsigned allowed)
 {
     struct knobs *k = &s->k;
     k->nodes = (int)ONE_OF(s, 1, 1, 1, 1, 3, 3, 3, 5);
+    if (allowed & FAULT_EVEN) even_draw(s);
     if (s->nodes_wanted) k->nodes = s->nodes_wanted;
     if (s->is_rw) k->nodes = 1;
     k->clients = (int)sim_between(s, 2, SIM_CLIENTS_MAX);

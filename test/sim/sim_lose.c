@@ -24,12 +24,12 @@ static void lose_worst(struct sim *s)
     if (k->lease_max_us < k->lease_min_us) k->lease_max_us = k->lease_min_us;
 }
 
-/* In one of four seeds with a quorum. */
+/* In one of four seeds with a quorum; of two members none is a minority. */
 void lose_draw(struct sim *s, unsigned allowed)
 {
     static const int64_t means_us[] = {10 * MS, 30 * MS, 100 * MS};
     struct knobs *k = &s->k;
-    if (!(allowed & FAULT_LOSE) || k->nodes == 1 || sim_lose_random(s, 4))
+    if (!(allowed & FAULT_LOSE) || k->nodes < 3 || sim_lose_random(s, 4))
         return;
     s->faults |= FAULT_LOSE;
     k->lose_us = means_us[sim_lose_random(s, 3)];

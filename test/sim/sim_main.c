@@ -188,7 +188,8 @@ static void tally_add(struct tally *sum, const struct tally *t)
 static int is_expected(const struct options *o, int deed)
 {
     int is_plains = deed >= DEED_QUARANTINE && deed <= DEED_WHOLE;
-    is_plains |= deed >= DEED_FALLBACK && deed <= DEED_LOSE;
+    is_plains |= deed >= DEED_FALLBACK && deed <= DEED_EVEN;
+    if (deed == DEED_EVEN && o->nodes) return 0;
     return o->is_rw ? !is_plains : deed != DEED_SHARED;
 }
 

@@ -53,6 +53,7 @@ static void world_make(struct sim *s, uint64_t seed, unsigned allowed,
     s->take_random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     s->host_random = seed * UINT64_C(0xd1342543de82ef95) + 1;
     s->lose_random = seed * UINT64_C(0xda942042e4dd58b5) + 1;
+    s->even_random = seed * UINT64_C(0xaef17502108ef2d9) + 1;
     s->mutation = mutation;
     s->broke_us = s->hidden_us = -1;
     sim_draw(s, allowed);
