@@ -38,6 +38,7 @@ enum core_mutation {
     CORE_MUT_HEAL_COUNTS,         /* a healed node votes in the same round */
     CORE_MUT_GONE_CONFIRMED,      /* a member that lost the hold votes */
     CORE_MUT_HALF,                /* half of the votes is enough */
+    CORE_MUT_STEP_HASTY,          /* a slow answer is taken for a set clock */
     CORE_MUT_PLACE_KEPT,          /* a waiter gives up and keeps its place */
     CORE_MUT_HANDED_SHORT,        /* a hand-over counts for a whole lease */
     CORE_MUT_HANDED_LONG_AGO,     /* a hand-over by an earlier number counts */

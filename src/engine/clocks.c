@@ -24,6 +24,7 @@
 #include <stdio.h>
 
 #include "base/math.h"
+#include "core/mutation.h"
 #include "engine/engine.h"
 #include "engine/seats.h"
 #include "engine/locks.h"
@@ -80,7 +81,8 @@ static struct step step_of(const struct engine *e, const struct node *n,
 {
     const struct clock_sample *last = &n->sample;
     int64_t least = r->sent_us - last->heard_us;
-    int64_t most = heard - last->sent_us;
+    int64_t most =
+        heard - (MUTATED(STEP_HASTY) ? last->heard_us : last->sent_us);
     int64_t went = node_us - last->node_us;
     int64_t drift_ppm = e->conf.drift_ppm;
     return (struct step){

@@ -1,5 +1,6 @@
 /*
  * check_clock.c: could a client have seen that a node's clock was set forward?
+ * And does it suspect only clocks that were set?
  *
  * A reply shows it if the node's clock went on, since the reply before it, by
  * more than the client's own clock from sending for the first reply to hearing
@@ -31,6 +32,17 @@ void check_clock_heard(struct sim_client *c, int node, const struct packet *p)
     h->forward_us = p->forward_us;
     h->sent_us = p->origin->sent_us;
     h->node_us = p->rep.node_us;
+}
+
+/* After the engine has heard it: a clock that was never set is not suspect,
+ * however slow the answers are in either direction. */
+void check_clock_trusted(struct sim_client *c, int node)
+{
+    const struct sim_node *n = &c->sim->nodes[node];
+    if (n->forward_us >= 0 || n->was_set_back || !c->engine.nodes[node].suspect)
+        return;
+    sim_fail(c->sim, "clock: c%d takes n%d's clock for set, and it was not",
+             c->index, node);
 }
 
 /* Was a clock set forward, at that true time or later, unseen by the client? */

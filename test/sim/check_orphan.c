@@ -44,7 +44,8 @@ int check_is_cut_off(const struct sim *s, const struct sim_client *c,
 {
     if (!s->healed && s->faults & FAULT_SPIKE) return 1;
     return !n->up || client_is_paused(c)
-           || c->partition_until_us[n->index] > s->now_us;
+           || c->partition_until_us[n->index] > s->now_us
+           || way_until_us(c, n->index) > s->now_us;
 }
 
 /* Only RELEASES_MAX releases are kept for a quorum's node that cannot be

@@ -17,7 +17,7 @@ static int is_noted(const struct kept *k, const struct store_view *v)
     return k->attempt == v->attempt && !strcmp(k->owner, v->owner);
 }
 
-/* A request was carried out: who has the lock now, and since when? */
+/* A request was carried out: note the holder, and since when it has it. */
 void check_kept(struct sim *s, struct sim_node *n, struct packet *p,
                 const struct store_view *before)
 {

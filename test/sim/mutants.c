@@ -77,6 +77,7 @@ const struct mutant mutants[] = {
     IN_CORE(HEAL_COUNTS, "a healed node votes in the same round"),
     IN_CORE(GONE_CONFIRMED, "a member that lost the hold stays confirmed"),
     IN_CORE(HALF, "half of the votes is enough"),
+    IN_CORE(STEP_HASTY, "a slow answer is taken for a clock that was set"),
     IN_CORE(PLACE_KEPT, "a waiter that gives up does not leave the queue"),
     IN_CORE(HANDED_SHORT, "a short hand-over is taken for a whole lease"),
     IN_CORE(HANDED_LONG_AGO, "a hand-over by an earlier number counts"),

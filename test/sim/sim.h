@@ -20,6 +20,7 @@
  *   sim_host.c     the locks of the machine, in worlds that fall back to those
  *   sim_nemesis.c  the faults
  *   sim_lose.c     single keys that members lose
+ *   sim_way.c      links that are closed in one direction
  *   check_*.c      what must always be true
  *   mutants.c      planted bugs, each of which must be found
  */
@@ -62,9 +63,10 @@ enum fault {
     FAULT_TAKE = 1 << 12,     /* a lock is taken away from its holder */
     FAULT_FALL = 1 << 13,     /* no fault: clients fall back to their machine */
     FAULT_LOSE = 1 << 14,     /* a minority of a quorum loses single keys */
-    FAULT_EVEN = 1 << 15      /* no fault: 2 or 4 nodes */
+    FAULT_EVEN = 1 << 15,     /* no fault: 2 or 4 nodes */
+    FAULT_ONEWAY = 1 << 16    /* nothing comes through in one direction */
 };
-#define FAULTS_ALL 0xffffu
+#define FAULTS_ALL 0x1ffffu
 #define FAULTS_LOSSY (FAULT_WIPE | FAULT_FLUSH | FAULT_JUMP)
 
 /* What did go wrong, and what came of it; names in sim_knobs.c. */
@@ -93,6 +95,7 @@ enum deed {
     DEED_NO_HOST,    /* the machine's locks could not be opened */
     DEED_LOSE,       /* a quorum's member lost a single key */
     DEED_EVEN,       /* a world of 2 or 4 nodes */
+    DEED_ONEWAY,     /* links were closed in one direction */
     DEEDS_LEN
 };
 
@@ -142,6 +145,7 @@ struct knobs {
     int64_t lose_us;          /* mean time until the next key is lost, */
     int lose_first;           /* by one of these members */
     int lose_members;
+    int64_t way_us; /* mean time until links are closed in one direction */
 };
 
 struct sim;
@@ -211,7 +215,7 @@ struct broken_book {
     unsigned len; /* so far */
 };
 
-/* Who has the lock at a node, and since when; check_vote.c. */
+/* The holder at a node, and since when it has it; check_vote.c. */
 struct kept {
     char owner[OWNER_LEN_MAX];
     uint64_t attempt; /* 0: nobody has it */
@@ -344,6 +348,7 @@ struct sim_client {
     struct actor actors[SIM_ACTORS_MAX];
     struct heard heard[SIM_NODES_MAX];
     int64_t partition_until_us[SIM_NODES_MAX];
+    int64_t way_until_us[SIM_NODES_MAX][2]; /* to the client; to the node */
     int64_t broke_us[SIM_NODES_MAX]; /* its last short line to that node */
     unsigned full; /* nodes, by bit, for which it had to drop releases */
 };
@@ -365,6 +370,7 @@ struct sim {
     uint64_t host_random; /* of FAULT_FALL, for the same reason */
     uint64_t lose_random; /* and of FAULT_LOSE, */
     uint64_t even_random; /* and of FAULT_EVEN */
+    uint64_t way_random;  /* and of FAULT_ONEWAY */
     unsigned faults;
     int mutation; /* index into the table of mutants.c; 0 none */
     int trace;
@@ -406,6 +412,7 @@ uint64_t sim_take_random(struct sim *s, uint64_t below);
 uint64_t sim_host_random(struct sim *s, uint64_t below);
 uint64_t sim_lose_random(struct sim *s, uint64_t below);
 uint64_t sim_even_random(struct sim *s, uint64_t below);
+uint64_t sim_dice(uint64_t *dice, uint64_t below);
 void sim_at(struct sim *s, int64_t at_us, event_fn fn, void *arg, uint64_t tag);
 int sim_step(struct sim *s);
 void sim_fail(struct sim *s, const char *format, ...)
@@ -492,6 +499,11 @@ void nemesis_stop(struct sim *s);
 /* sim_lose.c */
 void lose_draw(struct sim *s, unsigned allowed);
 void lose_start(struct sim *s);
+
+/* sim_way.c */
+void way_draw(struct sim *s, unsigned allowed);
+void way_start(struct sim *s);
+int64_t way_until_us(const struct sim_client *c, int node);
 
 /* mutants.c */
 struct mutant {

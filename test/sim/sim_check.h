@@ -16,6 +16,7 @@ int check_believes(const struct actor *a, const struct seat *seat);
 /* check_clock.c */
 void check_clock_begin(struct sim_client *c);
 void check_clock_heard(struct sim_client *c, int node, const struct packet *p);
+void check_clock_trusted(struct sim_client *c, int node);
 int check_clock_is_blind(const struct sim_client *c, int64_t since_us);
 /* check_fence.c */
 void check_granted(struct errand *er);

@@ -34,6 +34,11 @@ uint64_t sim_even_random(struct sim *s, uint64_t below)
     return hf__random_next(&s->even_random) % below;
 }
 
+uint64_t sim_dice(uint64_t *dice, uint64_t below)
+{
+    return hf__random_next(dice) % below;
+}
+
 int64_t sim_between(struct sim *s, int64_t least, int64_t most)
 {
     return least + (int64_t)(sim_random(s) % (uint64_t)(most - least + 1));

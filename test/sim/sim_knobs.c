@@ -8,8 +8,9 @@
 #include "sim/sim.h"
 
 static const char *const fault_names[] = {
-    "break", "late",  "dup",  "spike", "partition", "pause", "crash", "restart",
-    "wipe",  "flush", "jump", "drift", "take",      "fall",  "lose",  "even",
+    "break", "late",    "dup",  "spike", "partition", "pause",
+    "crash", "restart", "wipe", "flush", "jump",      "drift",
+    "take",  "fall",    "lose", "even",  "oneway",
 };
 #define FAULTS_LEN ((int)(sizeof fault_names / sizeof *fault_names))
 /* By the seed's own dice: not "take" and those behind it. */
@@ -42,6 +43,7 @@ const char *sim_deed_name(int deed)
         [DEED_NO_HOST] = "hosts that did not open",
         [DEED_LOSE] = "single keys lost",
         [DEED_EVEN] = "worlds of 2 or 4 nodes",
+        [DEED_ONEWAY] = "closed in one direction",
     };
     return names[deed];
 }
@@ -270,5 +272,6 @@ void sim_draw(struct sim *s, unsigned allowed)
     take_draw(s, allowed);
     fall_draw(s, allowed);
     lose_draw(s, allowed);
+    way_draw(s, allowed);
     if (s->is_rw) rw_draw(s, allowed);
 }

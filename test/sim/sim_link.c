@@ -219,6 +219,7 @@ static void answer(struct backend_conn *c, const struct packet *p)
     check_host_heard(p->origin, &p->rep);
     check_vote_heard(c->client, c->node, p);
     c->env->reply(c->env, p->origin, &p->rep);
+    check_clock_trusted(c->client, c->node);
 }
 
 void link_receive(struct backend_conn *c, struct packet *p)

@@ -201,6 +201,7 @@ void nemesis_start(struct sim *s)
 {
     if (s->faults & FAULT_TAKE) take_later(s);
     lose_start(s);
+    way_start(s);
     if (s->faults)
         sim_at(s, sim_about(s, s->k.nemesis_us), nemesis_act, NULL, 0);
 }
@@ -216,7 +217,9 @@ void nemesis_stop(struct sim *s)
     for (int i = 0; i < s->k.nodes; i++) node_start(s, &s->nodes[i]);
     for (int i = 0; i < s->k.clients; i++) {
         struct sim_client *c = &s->clients[i];
-        for (int k = 0; k < s->k.nodes; k++) c->partition_until_us[k] = 0;
+        for (int k = 0; k < s->k.nodes; k++)
+            c->partition_until_us[k] = c->way_until_us[k][0] =
+                c->way_until_us[k][1] = 0;
         if (!c->alive) client_start(s, c);
     }
 }

@@ -246,7 +246,9 @@ static void packet_arrive(struct sim *s, void *arg, uint64_t tag)
     struct packet *p = arg;
     struct life *l = p->life;
     int64_t closed_until_us = s->clients[l->client].partition_until_us[l->node];
+    int64_t way_us = s->clients[l->client].way_until_us[l->node][is_to_node(p)];
     (void)tag;
+    if (way_us > closed_until_us) closed_until_us = way_us;
     if (closed_until_us > s->now_us) {
         sim_at(s, closed_until_us, packet_arrive, p, 0);
         return;
