@@ -67,6 +67,8 @@ static int ballot_is_stale(const struct store *s, const struct entry *e,
                            int64_t now_us, const struct request *req)
 {
     if (req->ballot == e->counter && MUTATED(s, EQUAL_BALLOT)) return 0;
+    if (e->counter < now_us - US_PER_S && MUTATED(s, COUNTER_AGED))
+        return req->ballot < now_us - req->window_us;
     if (req->ballot <= e->counter) return 1;
     return req->ballot < now_us - req->window_us && !MUTATED(s, NO_WINDOW);
 }

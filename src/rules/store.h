@@ -153,6 +153,7 @@ enum store_mutation {
     STORE_MUT_BLOCK_FORGOTTEN,   /* ... or not by the tokens it reserves */
     STORE_MUT_NO_WINDOW,         /* an old T is accepted */
     STORE_MUT_NO_TOMBSTONE,      /* a release does not raise the counter */
+    STORE_MUT_COUNTER_AGED,      /* the counter is forgotten after a second */
     STORE_MUT_RENEW_ATTEMPT,     /* renew compares the owner only */
     STORE_MUT_RENEW_FENCE,       /* renew does not compare the token */
     STORE_MUT_RELEASE_ATTEMPT,   /* release compares the owner only */

@@ -63,6 +63,7 @@ const struct mutant mutants[] = {
     IN_STORE(COUNTER_KEPT, "a grant does not raise the counter"),
     IN_STORE(NO_WINDOW, "an old T is accepted"),
     IN_STORE(NO_TOMBSTONE, "a release does not raise the counter"),
+    IN_STORE(COUNTER_AGED, "a node forgets its counter after a second"),
     IN_STORE(RENEW_ATTEMPT, "renew compares the owner only"),
     IN_STORE(RENEW_FENCE, "renew does not compare the token"),
     IN_STORE(RELEASE_ATTEMPT, "release compares the owner only"),

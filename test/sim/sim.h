@@ -64,9 +64,11 @@ enum fault {
     FAULT_FALL = 1 << 13,     /* no fault: clients fall back to their machine */
     FAULT_LOSE = 1 << 14,     /* a minority of a quorum loses single keys */
     FAULT_EVEN = 1 << 15,     /* no fault: 2 or 4 nodes */
-    FAULT_ONEWAY = 1 << 16    /* nothing comes through in one direction */
+    FAULT_ONEWAY = 1 << 16,   /* nothing comes through in one direction */
+    FAULT_OLD = 1 << 17       /* FAULT_DUP: a copy comes up to 5 s late */
 };
-#define FAULTS_ALL 0x1ffffu
+#define FAULTS_ALL 0x3ffffu
+#define OLD_US_MAX (5 * US_PER_S)
 #define FAULTS_LOSSY (FAULT_WIPE | FAULT_FLUSH | FAULT_JUMP)
 
 /* What did go wrong, and what came of it; names in sim_knobs.c. */
@@ -96,6 +98,7 @@ enum deed {
     DEED_LOSE,       /* a quorum's member lost a single key */
     DEED_EVEN,       /* a world of 2 or 4 nodes */
     DEED_ONEWAY,     /* links were closed in one direction */
+    DEED_OLD,        /* a copy that came a second late, or more */
     DEEDS_LEN
 };
 
@@ -371,6 +374,7 @@ struct sim {
     uint64_t lose_random; /* and of FAULT_LOSE, */
     uint64_t even_random; /* and of FAULT_EVEN */
     uint64_t way_random;  /* and of FAULT_ONEWAY */
+    uint64_t old_random;  /* and of FAULT_OLD */
     unsigned faults;
     int mutation; /* index into the table of mutants.c; 0 none */
     int trace;

@@ -10,7 +10,7 @@
 static const char *const fault_names[] = {
     "break", "late",    "dup",  "spike", "partition", "pause",
     "crash", "restart", "wipe", "flush", "jump",      "drift",
-    "take",  "fall",    "lose", "even",  "oneway",
+    "take",  "fall",    "lose", "even",  "oneway",    "old",
 };
 #define FAULTS_LEN ((int)(sizeof fault_names / sizeof *fault_names))
 /* By the seed's own dice: not "take" and those behind it. */
@@ -44,6 +44,7 @@ const char *sim_deed_name(int deed)
         [DEED_LOSE] = "single keys lost",
         [DEED_EVEN] = "worlds of 2 or 4 nodes",
         [DEED_ONEWAY] = "closed in one direction",
+        [DEED_OLD] = "copies older than a second",
     };
     return names[deed];
 }
@@ -249,6 +250,16 @@ static void even_draw(struct sim *s)
     s->deeds[DEED_EVEN]++;
 }
 
+/* In one of six seeds copies come late, in half of those with many of them. */
+static void old_draw(struct sim *s, unsigned allowed)
+{
+    if (!(allowed & FAULT_OLD) || !(allowed & FAULT_DUP)
+        || sim_dice(&s->old_random, 6))
+        return;
+    s->faults |= FAULT_OLD | FAULT_DUP;
+    if (sim_dice(&s->old_random, 2)) s->k.dup_permille = 200;
+}
+
 void sim_draw(struct sim *s, unsigned allowed)
 {
     struct knobs *k = &s->k;
@@ -273,5 +284,6 @@ void sim_draw(struct sim *s, unsigned allowed)
     fall_draw(s, allowed);
     lose_draw(s, allowed);
     way_draw(s, allowed);
+    old_draw(s, allowed);
     if (s->is_rw) rw_draw(s, allowed);
 }

@@ -213,6 +213,7 @@ void nemesis_stop(struct sim *s)
     s->healed = 1;
     s->healed_us = s->now_us;
     s->settled_us = s->now_us + 2200 * MS;
+    if (s->faults & FAULT_OLD) s->settled_us += OLD_US_MAX;
     if (s->k.nodes > 1) s->settled_us += sim_quarantine_us(s);
     for (int i = 0; i < s->k.nodes; i++) node_start(s, &s->nodes[i]);
     for (int i = 0; i < s->k.clients; i++) {

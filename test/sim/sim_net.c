@@ -137,6 +137,14 @@ void net_reply(struct sim *s, struct packet *p)
     maybe_break(s, p->life);
 }
 
+static int64_t copy_delay_us(struct sim *s)
+{
+    if (!(s->faults & FAULT_OLD)) return sim_between(s, 0, 400 * MS);
+    int64_t delay_us = (int64_t)sim_dice(&s->old_random, OLD_US_MAX);
+    s->deeds[DEED_OLD] += delay_us > US_PER_S;
+    return delay_us;
+}
+
 /* The same request once more, out of order. */
 void net_copy_later(struct sim *s, const struct packet *p)
 {
@@ -147,7 +155,7 @@ void net_copy_later(struct sim *s, const struct packet *p)
     copy->number = p->number;
     copy->sent_us = p->sent_us;
     copy->is_copy = 1;
-    sim_at(s, s->now_us + sim_between(s, 0, 400 * MS), packet_arrive, copy, 0);
+    sim_at(s, s->now_us + copy_delay_us(s), packet_arrive, copy, 0);
 }
 
 static void client_hears(struct sim *s, void *arg, uint64_t tag)
