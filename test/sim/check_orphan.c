@@ -43,7 +43,7 @@ int check_is_cut_off(const struct sim *s, const struct sim_client *c,
                      const struct sim_node *n)
 {
     if (!s->healed && s->faults & FAULT_SPIKE) return 1;
-    return !n->up || client_is_paused(c)
+    return !n->up || client_is_paused(c) || n->frozen_until_us > s->now_us
            || c->partition_until_us[n->index] > s->now_us
            || way_until_us(c, n->index) > s->now_us;
 }

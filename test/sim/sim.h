@@ -21,6 +21,7 @@
  *   sim_nemesis.c  the faults
  *   sim_lose.c     single keys that members lose
  *   sim_way.c      links that are closed in one direction
+ *   sim_freeze.c   nodes that stand still
  *   check_*.c      what must always be true
  *   mutants.c      planted bugs, each of which must be found
  */
@@ -65,9 +66,10 @@ enum fault {
     FAULT_LOSE = 1 << 14,     /* a minority of a quorum loses single keys */
     FAULT_EVEN = 1 << 15,     /* no fault: 2 or 4 nodes */
     FAULT_ONEWAY = 1 << 16,   /* nothing comes through in one direction */
-    FAULT_OLD = 1 << 17       /* FAULT_DUP: a copy comes up to 5 s late */
+    FAULT_OLD = 1 << 17,      /* FAULT_DUP: a copy comes up to 5 s late */
+    FAULT_FREEZE = 1 << 18    /* a node stands still; its clock does not */
 };
-#define FAULTS_ALL 0x3ffffu
+#define FAULTS_ALL 0x7ffffu
 #define OLD_US_MAX (5 * US_PER_S)
 #define FAULTS_LOSSY (FAULT_WIPE | FAULT_FLUSH | FAULT_JUMP)
 
@@ -99,6 +101,8 @@ enum deed {
     DEED_EVEN,       /* a world of 2 or 4 nodes */
     DEED_ONEWAY,     /* links were closed in one direction */
     DEED_OLD,        /* a copy that came a second late, or more */
+    DEED_FREEZE,     /* a node stood still */
+    DEED_BACKLOG,    /* what had waited for one arrived */
     DEEDS_LEN
 };
 
@@ -148,7 +152,8 @@ struct knobs {
     int64_t lose_us;          /* mean time until the next key is lost, */
     int lose_first;           /* by one of these members */
     int lose_members;
-    int64_t way_us; /* mean time until links are closed in one direction */
+    int64_t freeze_us; /* mean time until a node stands still */
+    int64_t way_us;    /* mean time until links are closed in one direction */
 };
 
 struct sim;
@@ -245,6 +250,7 @@ struct sim_node {
     int index;
     int up;
     uint64_t epoch; /* rises with every restart */
+    int64_t frozen_until_us;
     int64_t offset_us;
     int64_t ppm;
     int wiped, was_set_back;
@@ -375,6 +381,7 @@ struct sim {
     uint64_t even_random; /* and of FAULT_EVEN */
     uint64_t way_random;  /* and of FAULT_ONEWAY */
     uint64_t old_random;  /* and of FAULT_OLD */
+    uint64_t freeze_random;
     unsigned faults;
     int mutation; /* index into the table of mutants.c; 0 none */
     int trace;
@@ -508,6 +515,10 @@ void lose_start(struct sim *s);
 void way_draw(struct sim *s, unsigned allowed);
 void way_start(struct sim *s);
 int64_t way_until_us(const struct sim_client *c, int node);
+
+/* sim_freeze.c */
+void freeze_draw(struct sim *s, unsigned allowed);
+void freeze_start(struct sim *s);
 
 /* mutants.c */
 struct mutant {

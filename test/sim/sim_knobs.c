@@ -8,9 +8,9 @@
 #include "sim/sim.h"
 
 static const char *const fault_names[] = {
-    "break", "late",    "dup",  "spike", "partition", "pause",
-    "crash", "restart", "wipe", "flush", "jump",      "drift",
-    "take",  "fall",    "lose", "even",  "oneway",    "old",
+    "break",   "late", "dup",    "spike", "partition", "pause", "crash",
+    "restart", "wipe", "flush",  "jump",  "drift",     "take",  "fall",
+    "lose",    "even", "oneway", "old",   "freeze",
 };
 #define FAULTS_LEN ((int)(sizeof fault_names / sizeof *fault_names))
 /* By the seed's own dice: not "take" and those behind it. */
@@ -45,6 +45,8 @@ const char *sim_deed_name(int deed)
         [DEED_EVEN] = "worlds of 2 or 4 nodes",
         [DEED_ONEWAY] = "closed in one direction",
         [DEED_OLD] = "copies older than a second",
+        [DEED_FREEZE] = "nodes that stood still",
+        [DEED_BACKLOG] = "packets that waited for them",
     };
     return names[deed];
 }
@@ -285,5 +287,6 @@ void sim_draw(struct sim *s, unsigned allowed)
     lose_draw(s, allowed);
     way_draw(s, allowed);
     old_draw(s, allowed);
+    freeze_draw(s, allowed);
     if (s->is_rw) rw_draw(s, allowed);
 }

@@ -202,6 +202,7 @@ void nemesis_start(struct sim *s)
     if (s->faults & FAULT_TAKE) take_later(s);
     lose_start(s);
     way_start(s);
+    freeze_start(s);
     if (s->faults)
         sim_at(s, sim_about(s, s->k.nemesis_us), nemesis_act, NULL, 0);
 }

@@ -257,8 +257,14 @@ static void packet_arrive(struct sim *s, void *arg, uint64_t tag)
     int64_t way_us = s->clients[l->client].way_until_us[l->node][is_to_node(p)];
     (void)tag;
     if (way_us > closed_until_us) closed_until_us = way_us;
+    int64_t frozen_until_us = s->nodes[l->node].frozen_until_us;
     if (closed_until_us > s->now_us) {
         sim_at(s, closed_until_us, packet_arrive, p, 0);
+        return;
+    }
+    if (is_to_node(p) && frozen_until_us > s->now_us) {
+        s->deeds[DEED_BACKLOG]++;
+        sim_at(s, frozen_until_us, packet_arrive, p, 0);
         return;
     }
     if (is_to_node(p))
