@@ -16,7 +16,7 @@
 
 /* Bumped when this file changes shape; a module of another version is refused
  * with a clear message. */
-#define BACKEND_ABI 7
+#define BACKEND_ABI 8
 
 /* env->link(): what `up` says. */
 #define LINK_IS_DOWN 0
@@ -83,6 +83,10 @@ struct backend_env {
      * for messages may have been missed. */
     void (*link)(struct backend_env *env, int up, int64_t node_us,
                  const struct hf_error *err);
+
+    /* No lease may be longer on this connection from now on; shorter ones that
+     * are held already stay.  NULL: nobody asks. */
+    void (*bound)(struct backend_env *env, int64_t lease_us);
 
     /* The local clock (CLOCK_BOOTTIME), as of the current step. */
     int64_t (*now)(struct backend_env *env);

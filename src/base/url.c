@@ -31,6 +31,8 @@ static const struct scheme_rule {
     {"redis-sentinel", HOST_NEEDED | HOST_LIST},
     {"etcd", HOST_NEEDED | HOST_LIST},
     {"etcds", HOST_NEEDED | HOST_LIST},
+    {"zookeeper", HOST_NEEDED | HOST_LIST},
+    {"zk", HOST_NEEDED | HOST_LIST},
 };
 
 static unsigned scheme_rules_of(const char *scheme)

@@ -407,6 +407,14 @@ static void env_link(struct backend_env *env, int up, int64_t node_us,
         blind_fail(e, n, err->status);
 }
 
+/* The members of a quorum have their group's longest lease instead. */
+static void env_bound(struct backend_env *env, int64_t lease_us)
+{
+    const struct node *n = (struct node *)env;
+    if (!hf__is_member(n) && !n->is_host)
+        n->engine->conf.lease_max_us = lease_us;
+}
+
 static int64_t env_now(struct backend_env *env)
 {
     return ((struct node *)env)->engine->now_us;
@@ -454,6 +462,7 @@ int hf__node_open(struct engine *e, struct node *n, int index,
         .wake = env_wake,
         .handed = env_handed,
         .link = env_link,
+        .bound = env_bound,
         .now = env_now,
         .random = env_random,
         .log = env_log,

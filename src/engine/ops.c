@@ -168,7 +168,11 @@ static unsigned hold_flags(const struct engine *e, const struct op *op)
     if (op->flags & HF_ACQUIRE_UPGRADE) flags |= HOLD_UPGRADE;
     /* A caller that does not wait keeps no place; and this host has no
      * queue. */
-    if (op->order != HF_ORDER_ANY && !op->entry->is_host) flags |= HOLD_QUEUES;
+    int is_queued =
+        op->order != HF_ORDER_ANY
+        || (hf__caps_of(e, op->entry) & HF_CAP_IN_ORDER
+            && hf__kind(op->entry->kind)->orders & (1u << HF_ORDER_FAIR));
+    if (is_queued && !op->entry->is_host) flags |= HOLD_QUEUES;
     if (is_one_try(op)) flags &= ~HOLD_QUEUES;
     if (op->order == HF_ORDER_WRITERS) flags |= HOLD_WRITERS;
     if (op->tries_once) flags |= HOLD_ONE_TRY;

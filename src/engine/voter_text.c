@@ -147,6 +147,12 @@ void hf__voters_text(const struct engine *e, int status, char *out, size_t size)
     for (int i = 0; i < nodes; i++) up += e->nodes[i].up;
     if (refusal && refusal->status == status) {
         snprintf(out, size, "%s", refusal->text);
+    } else if (status == HF_INVALID && nodes == 1) {
+        snprintf(out, size,
+                 "the longest lease of this store is %lld ms, half of its "
+                 "session: --lease or lease= of at most that, or a longer "
+                 "session=",
+                 (long long)(e->conf.lease_max_us / US_PER_MS));
     } else if (status == HF_INVALID) {
         snprintf(out, size,
                  "the longest lease of these nodes is %lld ms: --lease or "

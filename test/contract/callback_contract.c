@@ -201,6 +201,8 @@ static void on_acquired_linger(hf_lock *lock, int status, hf_hold *hold,
 TEST(callback, that_takes_its_time_keeps_no_caller_beyond_its_deadline)
 {
     hf_client *c = own_begin(4000);
+    /* A waiter of the store's queue polls, and runs callbacks itself. */
+    if (rig_has(HF_CAP_IN_ORDER)) return;
     hf_lock *l = rig_lock(c, "l");
     rig_spawn(wait_for_the_held, NULL);
     CHECK(rig_until_equal(&own.entered, 1));

@@ -61,12 +61,13 @@ static void waiter_release(struct waiter *w)
     CHECK_INT(hf_hold_release(w->hold, NULL), HF_OK);
 }
 
-/* 0: the store has no tokens, or none to reserve: nothing is handed over. */
+/* 0: the store has no tokens, or serves all in order: nothing is handed over.
+ */
 static int begin(void)
 {
     rig_begin();
     rig_client(NULL);
-    return rig_has(HF_CAP_FENCE) && rig_hands_over();
+    return rig_has(HF_CAP_FENCE) && !rig_has(HF_CAP_IN_ORDER);
 }
 
 static hf_client *handing_client(int32_t times, int64_t for_ms)

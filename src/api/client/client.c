@@ -373,12 +373,11 @@ static int client_start(hf_client *c, const struct backend *b,
                              "client: handover: needs fencing tokens, and %s "
                              "gives none",
                              c->url);
-    if (e->conf.handover > 0 && e->caps & BACKEND_NO_RESERVE)
+    if (e->conf.handover > 0 && e->caps & HF_CAP_IN_ORDER)
         return hf__error_set(err, HF_UNSUPPORTED,
-                             "client: handover: needs fencing tokens in "
-                             "reserve, and %s has none",
+                             "client: handover: %s serves all in order, and "
+                             "lets no holder of a process go first",
                              c->url);
-    e->caps &= ~BACKEND_NO_RESERVE;
     return hf__pump_begin(&c->pump, err);
 }
 

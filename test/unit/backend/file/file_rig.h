@@ -112,9 +112,16 @@ static void rig_log(struct backend_env *env, int level, const char *line)
 static void rig_init(struct rig *r, const struct allocator *alloc)
 {
     memset(r, 0, sizeof *r);
-    r->env = (struct backend_env){alloc,     &r->conf,   rig_reply, rig_watch,
-                                  rig_timer, rig_wake,   NULL,      rig_link,
-                                  rig_now,   rig_random, rig_log};
+    r->env = (struct backend_env){.alloc = alloc,
+                                  .conf = &r->conf,
+                                  .reply = rig_reply,
+                                  .await_fd = rig_watch,
+                                  .timer = rig_timer,
+                                  .wake = rig_wake,
+                                  .link = rig_link,
+                                  .now = rig_now,
+                                  .random = rig_random,
+                                  .log = rig_log};
     r->fd = -1;
     r->timer_us = TIME_NEVER;
 }
