@@ -19,6 +19,7 @@
 #include "lib/rig_mysql.h"
 #include "lib/rig_postgres.h"
 #include "lib/rig_redis.h"
+#include "lib/rig_zookeeper.h"
 #include "lib/tls_server.h"
 #include "api/client/client.h" /* a hold without a handle, by its holder */
 
@@ -175,6 +176,8 @@ void rig_begin_on(const char *kind)
         mysql_make(kind);
     else if (!strcmp(kind, "etcd"))
         rig_etcd_fresh(rig.url, sizeof rig.url);
+    else if (!strcmp(kind, "zookeeper"))
+        rig_zookeeper_fresh(rig.url, sizeof rig.url);
     else if (!strncmp(kind, "redis", 5))
         redis_make(kind);
     else if (!strncmp(kind, "quorum", 6))
@@ -275,7 +278,8 @@ static void link_await(hf_client *client)
     int is_locked;
     if (!rig.is_well) return;
     if (strncmp(rig.url, "redis", 5) && strncmp(rig.url, "postgres", 8)
-        && strncmp(rig.url, "mysql", 5) && strncmp(rig.url, "etcd", 4))
+        && strncmp(rig.url, "mysql", 5) && strncmp(rig.url, "etcd", 4)
+        && strncmp(rig.url, "zookeeper", 9))
         return;
     if (hf_lock_open(client, "rig", &l, NULL) != HF_OK) return;
     (void)hf_lock_is_locked(l, &is_locked, NULL);

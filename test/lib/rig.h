@@ -30,7 +30,8 @@
  * stores, "cluster" a Redis Cluster of three masters, "sqlite" a file of
  * SQLite, "postgres" a PostgreSQL server, "postgres-session" the same with
  * session=on, "mysql" a MariaDB server, "mysql-session" the same with
- * session=on, "etcd" an etcd).  Also arms the alarm
+ * session=on, "etcd" an etcd, "zookeeper" a ZooKeeper server).  Also arms the
+ * alarm
  * that ends a hanging test. */
 void rig_begin(void);
 
