@@ -192,6 +192,11 @@ static const char *seat_text(struct engine *e, const struct seat *s, int status,
         hf__voters_text(e, status, buf, size);
         return buf;
     }
+    if (status == HF_INVALID && s->hold.conf->lease_max_us
+        && s->hold.lease_us > s->hold.conf->lease_max_us) {
+        hf__voters_text(e, status, buf, size);
+        return buf;
+    }
     if (status == last->status && last->text[0]) return last->text;
     snprintf(buf, size, "%s", hf_status_text(status));
     return buf;
