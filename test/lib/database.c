@@ -11,6 +11,7 @@
 #include "lib/rig_etcd.h"
 #include "lib/rig_mysql.h"
 #include "lib/rig_postgres.h"
+#include "lib/rig_zookeeper.h"
 
 #define LOOKS_MIN 8 /* statements that only a waiter sends */
 
@@ -251,4 +252,100 @@ const struct database database_etcd = {
     .resume = etcd_resume,
     .waits_begin = etcd_waits_begin,
     .waits = etcd_waits,
+};
+
+/* ---- ZooKeeper: a waiter has a node in the queue ---- */
+
+static struct lab_zookeeper zookeeper;
+static char zookeeper_url[96];
+
+static const char *nodes_count(struct lab_zookeeper *z)
+{
+    static char number[16];
+    int n = 0;
+    const char *at = lab_zookeeper_say(z, "dump");
+    while ((at = strstr(at, "-lock-")) != NULL) n++, at++;
+    snprintf(number, sizeof number, "%d", n);
+    return number;
+}
+
+static int zookeeper_port(void)
+{
+    return rig_zookeeper_shared()->port;
+}
+
+static const char *zookeeper_ask(const char *sql)
+{
+    (void)sql;
+    return nodes_count(rig_zookeeper_shared());
+}
+
+static const char *zookeeper_say(const char *sql)
+{
+    (void)sql;
+    return nodes_count(&zookeeper);
+}
+
+static const char *zookeeper_own(void)
+{
+    zookeeper_begin(&zookeeper);
+    snprintf(zookeeper_url, sizeof zookeeper_url,
+             "%s/own?chroot=create&session=48h", zookeeper.url);
+    return zookeeper_url;
+}
+
+static int zookeeper_down(int in_order)
+{
+    (void)in_order;
+    return lab_zookeeper_kill(&zookeeper);
+}
+
+static int zookeeper_up(void)
+{
+    return lab_zookeeper_restart(&zookeeper, 1);
+}
+
+static int zookeeper_pause(void)
+{
+    return lab_zookeeper_pause(&zookeeper);
+}
+
+static int zookeeper_resume(void)
+{
+    return lab_zookeeper_resume(&zookeeper);
+}
+
+static void zookeeper_waits_begin(const char *(*ask)(const char *sql))
+{
+    (void)ask;
+}
+
+/* The holder, and the waiter. */
+static int zookeeper_waits(const char *(*ask)(const char *sql))
+{
+    return !strcmp(ask(""), "2");
+}
+
+const struct database database_zookeeper = {
+    .kind = "zookeeper-one",
+    .format = "zookeeper://127.0.0.1:%d/one?chroot=create&session=48h",
+    .port = zookeeper_port,
+    .ask = zookeeper_ask,
+    .begin = zookeeper_own,
+    .say = zookeeper_say,
+    .shutdown = zookeeper_down,
+    .restart = zookeeper_up,
+    .pause = zookeeper_pause,
+    .resume = zookeeper_resume,
+    .waits_begin = zookeeper_waits_begin,
+    .waits = zookeeper_waits,
+};
+
+const struct database database_zookeeper_brief = {
+    .kind = "zookeeper-one",
+    .format = "zookeeper://127.0.0.1:%d/one?chroot=create&session=4s",
+    .port = zookeeper_port,
+    .ask = zookeeper_ask,
+    .waits_begin = zookeeper_waits_begin,
+    .waits = zookeeper_waits,
 };

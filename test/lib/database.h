@@ -31,4 +31,8 @@ struct database {
 extern const struct database database_postgres, database_mysql;
 extern const struct database database_etcd;
 
+/* ZooKeeper is no database: whatever is asked, the answer is the number of
+ * nodes in its queues.  Its sessions are long, or end after 4 s. */
+extern const struct database database_zookeeper, database_zookeeper_brief;
+
 #endif

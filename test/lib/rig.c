@@ -176,8 +176,8 @@ void rig_begin_on(const char *kind)
         mysql_make(kind);
     else if (!strcmp(kind, "etcd"))
         rig_etcd_fresh(rig.url, sizeof rig.url);
-    else if (!strcmp(kind, "zookeeper"))
-        rig_zookeeper_fresh(rig.url, sizeof rig.url);
+    else if (!strncmp(kind, "zookeeper", 9))
+        rig_zookeeper_fresh(rig.url, sizeof rig.url, kind);
     else if (!strncmp(kind, "redis", 5))
         redis_make(kind);
     else if (!strncmp(kind, "quorum", 6))

@@ -14,12 +14,15 @@
 
 static struct lab_zookeeper shared;
 
-void rig_zookeeper_fresh(char *url, size_t size)
+void rig_zookeeper_fresh(char *url, size_t size, const char *kind)
 {
     static int root;
     if (shared.pid == 0) LAB_CHECK(lab_zookeeper_start(&shared));
-    snprintf(url, size, "%s/test/%d?chroot=create&session=48h", shared.url,
-             ++root);
+    if (!strcmp(kind, "zookeeper-one"))
+        snprintf(url, size, "%s/one?chroot=create&session=48h", shared.url);
+    else
+        snprintf(url, size, "%s/test/%d?chroot=create&session=48h", shared.url,
+                 ++root);
 }
 
 struct lab_zookeeper *rig_zookeeper_shared(void)

@@ -7,9 +7,10 @@
 #include "lab/zookeeper.h"
 #include "lib/fake_env.h"
 
-/* A root of its own on the server that all tests of this program share; its
- * sessions are as long as the longest lease of a test wants. */
-void rig_zookeeper_fresh(char *url, size_t size);
+/* A root of its own on the server that all tests of this program share
+ * ("zookeeper"), or always the same ("zookeeper-one"); its sessions are as long
+ * as the longest lease of a test wants. */
+void rig_zookeeper_fresh(char *url, size_t size, const char *kind);
 
 /* The shared one, once it was started. */
 struct lab_zookeeper *rig_zookeeper_shared(void);

@@ -54,7 +54,6 @@ static void call_add(struct backend_conn *c, int32_t xid, answer_fn done,
     if (!c->calls.last) c->calls.last = &c->calls.first;
     *c->calls.last = call;
     c->calls.last = &call->next;
-    hf__zookeeper_session_mark(c);
 }
 
 void hf__zookeeper_call_end(struct backend_conn *c, answer_fn done,
@@ -209,6 +208,7 @@ int hf__zookeeper_frame_take(struct backend_conn *c, struct jute_in in)
     a.body = in;
     copy = *call;
     call_give_back(c, call);
+    hf__zookeeper_session_mark(c, copy.sent_us);
     answer_take(c, &copy, &a);
     /* It stays until its call was answered. */
     if (copy.place) hf__zookeeper_place_unref(c, copy.place);

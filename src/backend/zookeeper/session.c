@@ -8,14 +8,15 @@
  * nothing is proved but by a write, which needs a quorum and a session that the
  * leader still has.
  *
- *      a            a + T/4   w                         a + T
- *      |--- told to the leader |                           |
- *      sent                    write sent, carried out     the session may end
+ *      a        b        b + T/4   w                        a + T
+ *      |--------|--- told to the leader |                        |
+ *      sent     answered               write sent, carried out  may end
  *
  * One rule: when a write that was sent at w was carried out, the leader has
- * heard of all that was sent on this link by w - T/4, and of the attachment at
- * once.  The session is sure from the latest of these for its time-out, and not
- * from w.
+ * heard of every call of this link that was answered by w - T/4, for what a
+ * follower tells goes the way of the write, and before it; and of the
+ * attachment at once.  The session is sure from when the latest of these was
+ * sent, for its time-out, and not from w.
  */
 #include "backend/zookeeper/session.h"
 
@@ -30,23 +31,24 @@
 #define MARK_PART 20 /* between two marks */
 #define BEAT_PART 10 /* between two heartbeats */
 #define LEASE_PART 2 /* the longest lease */
-#define FRESH_PART 8 /* of a lease, how old its proof may be */
+#define FRESH_PART 8 /* of a lease, how old its proof may be: */
+#define FRESH_US_MAX (500 * US_PER_MS)
 #define CLOCKS_PPM DRIFT_PPM_DEFAULT
 #define HOME "/.holdfast"
 
 /* ---- what is sure ------------------------------------------------------- */
 
-void hf__zookeeper_session_mark(struct backend_conn *c)
+void hf__zookeeper_session_mark(struct backend_conn *c, int64_t sent_us)
 {
     struct session *s = &c->session;
     int64_t now = c->env->now(c->env);
     int n = s->marks_len;
-    if (n > 0 && now - s->marks[n - 1] < s->us / MARK_PART) return;
+    if (n > 0 && now - s->marks[n - 1].answered_us < s->us / MARK_PART) return;
     if (n == SESSION_MARKS) {
         memmove(s->marks, s->marks + 1, sizeof s->marks - sizeof *s->marks);
         n--;
     }
-    s->marks[n] = now;
+    s->marks[n] = (struct session_mark){.sent_us = sent_us, .answered_us = now};
     s->marks_len = n + 1;
 }
 
@@ -55,8 +57,8 @@ void hf__zookeeper_session_proved(struct backend_conn *c, int64_t sent_us)
     struct session *s = &c->session;
     int64_t heard_us = s->attached_us;
     for (int i = 0; i < s->marks_len; i++)
-        if (s->marks[i] <= sent_us - s->us / TOLD_PART)
-            heard_us = max64(heard_us, s->marks[i]);
+        if (s->marks[i].answered_us <= sent_us - s->us / TOLD_PART)
+            heard_us = max64(heard_us, s->marks[i].sent_us);
     s->proof_us = max64(s->proof_us, heard_us);
     s->answered_us = max64(s->answered_us, sent_us);
 }
@@ -77,9 +79,9 @@ int hf__zookeeper_session_carries(const struct backend_conn *c,
                                   const struct job *job)
 {
     const struct request *req = job->req;
+    int64_t fresh_us = min64(req->lease_us / FRESH_PART, FRESH_US_MAX);
     return req->sent_us + req->lease_us <= hf__zookeeper_session_sure_us(c)
-           && c->session.answered_us
-                  >= req->sent_us - req->lease_us / FRESH_PART;
+           && c->session.answered_us >= req->sent_us - fresh_us;
 }
 
 /* ---- heartbeats --------------------------------------------------------- */
@@ -352,7 +354,6 @@ int hf__zookeeper_session_answer(struct backend_conn *c, struct jute_in in)
     s->us = ms * US_PER_MS;
     if (len > 0) memcpy(s->password, password, len);
     s->password_len = len;
-    hf__zookeeper_session_mark(c);
     greet(c);
     return 0;
 }

@@ -23,8 +23,10 @@ struct session {
 
     int64_t attached_us; /* this link's request for it was sent */
     int64_t heard_us;    /* the last one that a server answered */
-    /* When anything was sent on this link, the oldest first; not each time. */
-    int64_t marks[SESSION_MARKS];
+    /* Calls of this link that were answered, the oldest first; not all. */
+    struct session_mark {
+        int64_t sent_us, answered_us;
+    } marks[SESSION_MARKS];
     int marks_len;
     int64_t proof_us;    /* the leader has heard of it since then */
     int64_t beat_us;     /* the last heartbeat was sent; 0: none on this link */
@@ -38,8 +40,8 @@ int hf__zookeeper_session_ask(struct backend_conn *c);
 /* The server's answer.  0, or -1: nonsense. */
 int hf__zookeeper_session_answer(struct backend_conn *c, struct jute_in in);
 
-/* Something is sent. */
-void hf__zookeeper_session_mark(struct backend_conn *c);
+/* A call that was sent then is answered, whatever it was. */
+void hf__zookeeper_session_mark(struct backend_conn *c, int64_t sent_us);
 /* A write that was sent then was carried out. */
 void hf__zookeeper_session_proved(struct backend_conn *c, int64_t sent_us);
 

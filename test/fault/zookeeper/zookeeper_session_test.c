@@ -47,9 +47,9 @@ static void line_begin(const char *session)
 TEST(zookeeper_session, that_ends_behind_a_cut_is_lost_before_others_have_it)
 {
     hf_hold *g = NULL, *next = NULL;
-    struct hf_acquire_options o = rig_options(RIG_TRY, 500, 0);
-    line_begin("1s");
-    for (int i = 0; i < 3; i++) {
+    struct hf_acquire_options o = rig_options(RIG_TRY, 1500, 0);
+    line_begin("4s");
+    for (int i = 0; i < 2; i++) {
         hf_lock *l = rig_lock(client_of_line(), "a");
         hf_lock *other = rig_lock(rig_client(NULL), "a");
         CHECK_INT(hf_lock_acquire(l, &o, &g, NULL), HF_OK);
@@ -69,8 +69,8 @@ TEST(zookeeper_session, of_a_stopped_process_ends_and_it_is_told)
 {
     static struct lab_proc p;
     hf_hold *next = NULL;
-    begin("1s");
-    struct holder h = {.url = url, .name = "a", .lease_ms = 500};
+    begin("4s");
+    struct holder h = {.url = url, .name = "a", .lease_ms = 1500};
     uint64_t fence = holder_start(&p, &h);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     proc_signal(&p, SIGSTOP);
@@ -89,8 +89,8 @@ TEST(zookeeper_session, of_a_killed_process_ends)
 {
     static struct lab_proc p;
     hf_hold *next = NULL;
-    begin("2s");
-    struct holder h = {.url = url, .name = "a", .lease_ms = 1000};
+    begin("4s");
+    struct holder h = {.url = url, .name = "a", .lease_ms = 1500};
     uint64_t fence = holder_start(&p, &h);
     hf_lock *l = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_TAKEN);
