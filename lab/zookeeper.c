@@ -23,7 +23,11 @@
 #include "lab/port.h"
 
 #define JAR "/usr/share/java/zookeeper.jar"
-#define CLASSES JAR ":/usr/share/java/slf4j-simple.jar"
+/* The jar names what it needs, but not all that TLS needs. */
+#define CLASSES                                                                \
+    JAR ":/usr/share/java/slf4j-simple.jar:/usr/share/java/netty-codec.jar"    \
+        ":/usr/share/java/netty-resolver.jar"                                  \
+        ":/usr/share/java/netty-transport-native-unix-common.jar"
 #define TICK_MS 50
 #define ANSWER_MS 5000
 #define EXIT_MISSING 127
@@ -138,6 +142,11 @@ static int conf_write(const struct lab_zookeeper *z,
         len += snprintf(text + len, sizeof text - (size_t)len,
                         "server.%d=127.0.0.1:%d:%d\n", i + 1, all[i].port + 1,
                         all[i].port + LAB_PORT_BUS);
+    if (z->tls)
+        len += snprintf(text + len, sizeof text - (size_t)len,
+                        "secureClientPort=%d\n", z->tls_port);
+    snprintf(text + len, sizeof text - (size_t)len, "%s",
+             z->conf ? z->conf : "");
     return file_write(z, "zoo.cfg", text);
 }
 
@@ -175,6 +184,7 @@ static int server_prepare(struct lab_zookeeper *z)
         z->port_fd = 0;
         return LAB_FAILED;
     }
+    z->tls_port = z->port + 1;
     snprintf(z->url, sizeof z->url, "zookeeper://127.0.0.1:%d", z->port);
     return LAB_OK;
 }

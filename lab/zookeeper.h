@@ -24,7 +24,11 @@ struct lab_zookeeper {
     int port;
     int port_fd; /* its reservation (port.h), 0: none */
     int id;      /* in an ensemble, from 1; 0: alone */
-    int tick_ms; /* set it before the start; 0: 50 */
+    /* Set these before the start; zero is every field's default. */
+    int tick_ms;      /* 0: 50 */
+    const char *conf; /* further lines of its configuration; borrowed */
+    int tls;          /* its own port + 1 is for TLS, as `conf` says how */
+    int tls_port;     /* read it */
     char dir[128];
     char url[64];                        /* "zookeeper://127.0.0.1:port" */
     char reply[LAB_ZOOKEEPER_REPLY_MAX]; /* of the last lab_zookeeper_say() */
