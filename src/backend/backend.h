@@ -25,10 +25,6 @@
  * there is checked at once. */
 #define LINK_IS_OTHER 2
 
-/* In what a backend says of its HF_CAP_*, and not told to users: its tokens
- * cannot be reserved, so that no lock is handed over within a process. */
-#define BACKEND_NO_RESERVE 0x80000000u
-
 #define AWAIT_READ 1u
 #define AWAIT_WRITE 2u
 

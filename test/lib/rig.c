@@ -218,16 +218,6 @@ int rig_has(unsigned caps)
     return (hf_client_caps(rig.clients[0]) & caps) == caps;
 }
 
-int rig_hands_over(void)
-{
-    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
-    hf_client *client = NULL;
-    o.handover = 1;
-    int status = hf_client_open(rig.url, &o, &client, NULL);
-    hf_client_close(client);
-    return status != HF_UNSUPPORTED;
-}
-
 int rig_keeps_order(void)
 {
     return strncmp(rig.url, "etcd", 4) != 0;

@@ -31,8 +31,7 @@
  * SQLite, "postgres" a PostgreSQL server, "postgres-session" the same with
  * session=on, "mysql" a MariaDB server, "mysql-session" the same with
  * session=on, "etcd" an etcd, "zookeeper" a ZooKeeper server).  Also arms the
- * alarm
- * that ends a hanging test. */
+ * alarm that ends a hanging test. */
 void rig_begin(void);
 
 /* The same, for a test of what not every store can do: 0 if it lacks one of
@@ -53,9 +52,6 @@ const char *rig_dir(void);
 
 /* Does the store have all of these HF_CAP_* bits? */
 int rig_has(unsigned caps);
-
-/* Can it hand a lock over within a process? */
-int rig_hands_over(void);
 
 /* Does it carry requests out in the order in which they were sent? */
 int rig_keeps_order(void);

@@ -142,7 +142,7 @@ static const struct backend etcd_backend = {
     .abi = BACKEND_ABI,
     .scheme = "etcd etcds",
     .caps = HF_CAP_FENCE | HF_CAP_LEASE | HF_CAP_WATCH | HF_CAP_BREAK
-            | HF_CAP_LIST | HF_CAP_QUEUE | BACKEND_NO_RESERVE,
+            | HF_CAP_LIST | HF_CAP_QUEUE | HF_CAP_IN_ORDER,
     .options = ETCD_OPTIONS,
     .open = etcd_open,
     .submit = etcd_submit,
