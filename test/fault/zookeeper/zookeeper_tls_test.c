@@ -67,11 +67,13 @@ static const char *url_of(int port, const char *options)
 TEST(zookeeper_tls, locks_over_it_and_believes_no_other_server)
 {
     char options[256];
+    struct hf_client_options o = HF_CLIENT_OPTIONS_INIT;
+    o.timeout_ms = o.patience_ms = RIG_PATIENCE_MS; /* Java begins slowly */
     begin();
     snprintf(options, sizeof options, "tls=on&tls_ca=%s",
              lab_certs_path(&certs, "ca.crt"));
     hf_lock *l =
-        rig_lock(rig_client_at(url_of(server.tls_port, options), NULL), "a");
+        rig_lock(rig_client_at(url_of(server.tls_port, options), &o), "a");
     hf_lock *clear = rig_lock(rig_client(NULL), "a");
     CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
     CHECK_INT(hf_lock_try(clear, NULL, NULL), HF_TAKEN);
