@@ -20,6 +20,9 @@
 /* Now and then the clock is set back, and numbers are ahead of it. */
 #define SET_BACK_STEPS 300
 #define SET_BACK (550 * US_PER_MS)
+/* Now and then nothing is asked for longer than a second. */
+#define SILENCE_STEPS 700
+#define SILENCE (1200 * US_PER_MS)
 
 struct pair {
     struct store *right, *wrong;
@@ -83,6 +86,7 @@ static int traffic_tells(enum store_mutation mutation, uint64_t seed)
             p.right->marker = p.wrong->marker = (struct marker){0};
         now_us += (int64_t)traffic_below(&t, 4 * US_PER_MS);
         if (i % SET_BACK_STEPS == SET_BACK_STEPS - 1) now_us -= SET_BACK;
+        if (i % SILENCE_STEPS == SILENCE_STEPS - 1) now_us += SILENCE;
     }
     pair_stop(&p);
     return told;
