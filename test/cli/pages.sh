@@ -10,8 +10,9 @@
 #
 # docs/NAME.md is left to NAME_page.sh if there is one, and bare blocks are not
 # run.  Ports 7001 to 7009 are free ones here, redis://10.0.0.5 and
-# redis://127.0.0.1 a server of our own, postgres://USER@db1/app a database, and a
-# program ./NAME says "NAME ran".
+# redis://127.0.0.1 a server of our own, postgres://USER@db1/app a database,
+# etcd://etcd1,etcd2,etcd3 and zookeeper://zk1,zk2,zk3 servers as well, and a program
+# ./NAME says "NAME ran".
 . "$(dirname "$0")/lib.sh"
 root=$(cd "$tests/../.." && pwd)
 build=$(dirname "$HOLDFAST")
@@ -19,8 +20,12 @@ need_program pkg-config
 need_program openssl
 need_program sqlite3
 . "$tests/part/postgres.sh"
+. "$tests/part/etcd.sh"
+. "$tests/part/zookeeper.sh"
 redis_start
 postgres_start
+etcd_start
+zookeeper_start
 ports=
 for i in 1 2 3 4 5 6 7 8 9; do
     redis_reserve
@@ -100,6 +105,8 @@ here() {
         -e 's,\(redlock://[^ ?]*§\)$,\1?patience=20s,' \
         -e 's/§//g' \
         -e "s,postgres://[a-z]*@db1/app,$postgres_url\&patience=20s,g" \
+        -e "s|etcd://etcd1,etcd2,etcd3/locks|$etcd_url/locks?patience=20s|g" \
+        -e "s|zookeeper://zk1,zk2,zk3\(/[a-z]*?\)|$zookeeper_url\1patience=20s\&|g" \
         -e "s,redis://10\.0\.0\.5,$server,g" \
         -e "s,redis://127\.0\.0\.1\([^:0-9]\),$server\1,g" "$@"
 }

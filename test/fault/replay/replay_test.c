@@ -286,6 +286,7 @@ TEST(replay, strings_and_model_agree_on_every_request)
 static int is_about_time(int mutation)
 {
     return mutation == STORE_MUT_EXPIRED_RENEWED
+           || mutation == STORE_MUT_COUNTER_AGED
            || mutation == STORE_MUT_QUEUE_DEAD_SERVED
            || mutation == STORE_MUT_QUEUE_FORGETS_EARLY;
 }
