@@ -44,13 +44,14 @@ function(hf_test_program name)
 endfunction()
 
 # Minutes of computing: `make slow` and .ci/run run these, `make test` does not.
-set(HF_SLOW "^(alloc_failure_test|sim-more|sim-mutants|model|install|hiredis-1)$")
+# A server in Java computes for seconds before it answers.
+set(HF_SLOW "^(alloc_failure_test|sim-more|sim-mutants|model|install|hiredis-1|contract-zookeeper|zookeeper_(cut|ensemble|refused|session|tls)_test|contract-mysql-session|etcd_cluster_test)$")
 # Many tests run at once, since most of them wait.  Of those that compute one runs
 # at a time, of those that compile too; each takes the places of several others.
 set(HF_BUSY "^(sim|fuzz|model|install|slow)$")
 set(HF_BUSY_PLACES 4)
 # These wait and compute.
-set(HF_HALF_BUSY "(stress|storm|many_[a-z]+|multi_processes)(_test)?$")
+set(HF_HALF_BUSY "(^contract-.*|(stress|storm|many_[a-z]+|multi_processes)(_test)?)$")
 # Those that wait longest, or that others wait for, begin first: in seconds.
 set(HF_LONG sim-more 300 sim-mutants 300 bare-build 280 model 260 install 250
   same-build 240 abi-newer 230 alloc_failure_test 150
