@@ -188,7 +188,7 @@ struct request {
         int64_t wanted_us; /* PROPOSE: after this nobody waits for the answer;
                             * 0: not told */
         int64_t until_us;  /* others, the engine's: repeated until then if in
-                            * doubt */
+                            * doubt; a store may move the end of a RELEASE */
     };
 
     /* The engine's. */

@@ -159,12 +159,21 @@ static void broken(struct link *l, struct call *call)
                        why[0] ? why : "it ended a call without an answer");
 }
 
+/* The users were changed since the token was given: a new connection gets
+ * another one. */
+static int is_token_old(const struct call *call)
+{
+    return call->status == GRPC_INVALID
+           && strstr(call->message, "revision of auth store is old");
+}
+
 static void over(struct link *l, struct call *call)
 {
     struct backend_conn *c = l->c;
     ProtobufCMessage *m = NULL;
     const unsigned char *at;
     size_t len;
+    if (is_token_old(call)) call->status = CALL_BROKEN;
     if (call->status == GRPC_OK) {
         if (hf__etcd_frames_next(&call->in, &at, &len) == 1)
             m = hf__etcd_message(c->env->alloc, call->kind, at, len);

@@ -37,6 +37,11 @@ static void let_out(struct backend_conn *c)
 static void etcd_submit(struct backend_conn *c, struct request *req)
 {
     req->priv = 0;
+    /* Others keep the lease of its key alive, and a server that was down gives
+     * a lease its whole time again: repeated until the key is known to be
+     * gone. */
+    if (req->verb == VERB_RELEASE && hf__etcd_stake(c, req))
+        req->until_us = TIME_NEVER;
     hf__etcd_wait(c, req);
     c->stirred = 1;
 }

@@ -135,6 +135,8 @@ int hf__etcd_waiting_expire(struct backend_conn *c, int64_t now_us);
 /* ---- propose.c, renew.c, release.c, look.c ---- */
 /* Each takes a request: sends it, answers it, or lets it wait. */
 void hf__etcd_propose(struct backend_conn *c, struct request *req);
+/* Its call ended with the link: whether it was carried out is not known. */
+void hf__etcd_propose_cut(struct backend_conn *c, const struct request *req);
 void hf__etcd_renew(struct backend_conn *c, struct request *req);
 /* The lease for a request: 1 it is alive, 0 wait for it, -1: the request was
  * answered. */

@@ -86,7 +86,7 @@ static void calls_fail(struct link *l)
     for (struct call *call = l->calls; call; call = call->next) {
         struct request *req = call->req;
         call->req = NULL;
-        if (call->kind == CALL_PROPOSE) hf__etcd_lane(c, req)->proposals--;
+        if (call->kind == CALL_PROPOSE) hf__etcd_propose_cut(c, req);
         if (call->kind == CALL_RELEASE) hf__etcd_lane(c, req)->releases--;
         if (call->kind == CALL_ATTACH) hf__etcd_renew_cut(c, req);
         while (req) {

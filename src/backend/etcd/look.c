@@ -12,6 +12,7 @@
 
 #define QUEUE_LOOK 500 /* waiters among which one's own place is looked for */
 #define PAGE_KEYS 256  /* of one page of a list */
+#define LEASE_S_MAX INT64_C(9000000000) /* as long as etcd grants one */
 
 /* ---- one lock ---- */
 
@@ -159,12 +160,8 @@ void hf__etcd_ttl_answer(struct backend_conn *c, struct call *call,
         hf__etcd_refuse_by(c, req, call, "inspect");
         return;
     }
-    if (lease->ttl <= 0)
-        info->ttl_ms = 0;
-    else if (call->lease_ms)
-        info->ttl_ms = min64(lease->ttl * 1000, call->lease_ms);
-    else
-        info->ttl_ms = lease->ttl * 1000;
+    int64_t ttl_ms = min64(max64(lease->ttl, 0), LEASE_S_MAX) * 1000;
+    info->ttl_ms = call->lease_ms ? min64(ttl_ms, call->lease_ms) : ttl_ms;
     inspected(c, req, info, call->fence);
 }
 
@@ -331,6 +328,11 @@ void hf__etcd_list_answer(struct backend_conn *c, struct call *call,
     call->req = NULL;
     if (!range) {
         hf__etcd_refuse_by(c, req, call, "list");
+        return;
+    }
+    if (range->n_kvs > PAGE_KEYS) {
+        hf__etcd_refuse(c, req, HF_UNAVAILABLE,
+                        "list: more than was asked for");
         return;
     }
     struct page *page = hf__alloc_zero(c->env->alloc, sizeof *page);

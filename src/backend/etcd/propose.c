@@ -140,6 +140,13 @@ void hf__etcd_propose(struct backend_conn *c, struct request *req)
 
 /* ---- answers ---- */
 
+void hf__etcd_propose_cut(struct backend_conn *c, const struct request *req)
+{
+    struct stake *s = hf__etcd_stake(c, req);
+    if (s) s->is_unsure = 1;
+    hf__etcd_lane(c, req)->proposals--;
+}
+
 /* It is asked again when the holder's lease is over, unless that was renewed;
  * how much is left of it would cost a call. */
 static int64_t head_ttl_us(const Pb__KeyValue *head)
@@ -149,7 +156,7 @@ static int64_t head_ttl_us(const Pb__KeyValue *head)
         || !hf__etcd_value_read((const char *)head->value.data, head->value.len,
                                 &v))
         return -1;
-    return max64(v.lease_us, 0);
+    return v.lease_us >= US_PER_MS ? v.lease_us : -1;
 }
 
 static void busy(struct backend_conn *c, struct request *req, struct stake *s,
@@ -187,7 +194,7 @@ static void refused(struct backend_conn *c, struct request *req,
         hf__etcd_wait(c, req);
         return;
     }
-    if (s && !s->fence) hf__etcd_stake_drop(c, s);
+    if (s && !s->fence && !s->is_unsure) hf__etcd_stake_drop(c, s);
     hf__etcd_refuse_by(c, req, call, "propose");
 }
 
