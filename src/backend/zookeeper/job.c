@@ -161,9 +161,33 @@ static void nothing_tell(struct backend_conn *c, struct job *job)
 /* What is known without asking the server.  A hold or a wait of this connection
  * without a place is over: its owner is told so also while there is no link.
  * 1: it was answered. */
+/* A proposal that waits for a link is given up with its attempt: nobody would
+ * give back what it gets. */
+static void proposals_drop(struct backend_conn *c, const struct request *req)
+{
+    static const struct reply rep = {.verdict = V_UNSENT,
+                                     .status = HF_UNAVAILABLE,
+                                     .ttl_us = -1,
+                                     .waiters = -1};
+    struct job **at = &c->waiting, *before = NULL, *job;
+    while ((job = *at) != NULL) {
+        if (job->req->verb != VERB_PROPOSE || job->req->attempt != req->attempt
+            || strcmp(job->req->owner, req->owner) != 0) {
+            before = job;
+            at = &job->next_waiting;
+            continue;
+        }
+        *at = job->next_waiting;
+        if (!*at) c->waiting_end = before ? &before->next_waiting : &c->waiting;
+        hf__zookeeper_reply(c, job, &rep);
+    }
+}
+
 static int is_answered(struct backend_conn *c, struct job *job)
 {
     const struct request *req = job->req;
+    if (req->verb == VERB_RELEASE && c->link.state != LINK_UP)
+        proposals_drop(c, req);
     int is_about_us = req->verb == VERB_RENEW || req->verb == VERB_RELEASE
                       || (req->verb == VERB_INSPECT && req->attempt != 0);
     if (!is_served(req)) {

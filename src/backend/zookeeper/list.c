@@ -61,7 +61,7 @@ static const char *cursor_name(const struct backend_conn *c, uint64_t cursor)
 {
     const struct list *l = c->list;
     if (cursor == 0) return "";
-    if (l->ends[cursor % CURSORS_MAX].cursor != cursor) return NULL;
+    if (!l || l->ends[cursor % CURSORS_MAX].cursor != cursor) return NULL;
     return l->ends[cursor % CURSORS_MAX].name;
 }
 

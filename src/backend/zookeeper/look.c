@@ -49,7 +49,7 @@ static void foreign_read(struct hf_info *info, const char *node,
     snprintf(info->owner, sizeof info->owner, "%.*s",
              (int)(sizeof info->owner - 1), node);
     /* Curator writes its address. */
-    while (n < len && data[n] > ' ' && data[n] < 0x7f) n++;
+    while (data && n < len && data[n] > ' ' && data[n] < 0x7f) n++;
     if (n == len)
         snprintf(info->host, sizeof info->host, "%.*s",
                  (int)(len < sizeof info->host ? len : sizeof info->host - 1),

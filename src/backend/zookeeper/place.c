@@ -132,9 +132,17 @@ static void create_send(struct backend_conn *c, struct place *p,
 void hf__zookeeper_place_fail(struct backend_conn *c, struct place *p,
                               int32_t err)
 {
-    struct job *job = job_take(&p->job), *leaver = job_take(&p->leaver);
+    hf__zookeeper_refuse_error(c, job_take(&p->job), err);
+    if (p->node[0]) {
+        hf__zookeeper_place_leave(c, p);
+        return;
+    }
+    struct job *leaver = job_take(&p->leaver);
+    if (p->state == PLACE_DOUBT) { /* its node may be there: asked again */
+        hf__zookeeper_refuse_error(c, leaver, err);
+        return;
+    }
     hf__zookeeper_place_drop(c, p);
-    hf__zookeeper_refuse_error(c, job, err);
     hf__zookeeper_tell(c, leaver, V_ABSENT);
 }
 
@@ -369,9 +377,8 @@ void hf__zookeeper_place_renew(struct backend_conn *c, struct job *job)
     struct place *p = hf__zookeeper_place_find(c, req);
     if (!p)
         gone_look(c, job);
-    else if (p->leaves || p->state != PLACE_FIRST || !p->ends_us)
-        hf__zookeeper_tell(c, job, V_ABSENT);
-    else if (p->ends_us <= now_us(c)) /* it is just being given back */
+    else if (p->leaves || p->state != PLACE_FIRST || !p->ends_us
+             || p->ends_us <= now_us(c)) /* it is just being given back */
         hf__zookeeper_tell(c, job, V_ABSENT);
     else if (req->fence && req->fence != p->czxid)
         hf__zookeeper_tell(c, job, V_OTHER);
@@ -392,7 +399,10 @@ static void left(struct backend_conn *c, const struct call *call,
     if (p->is_dropped) return;
     struct job *leaver = job_take(&p->leaver), *job = job_take(&p->job);
     int is_gone = a->err == ZK_OK || a->err == ZK_NO_NODE;
-    hf__zookeeper_place_drop(c, p);
+    if (is_gone)
+        hf__zookeeper_place_drop(c, p);
+    else
+        p->state = PLACE_MADE; /* the next RELEASE or link tries again */
     hf__zookeeper_tell(c, job, V_BUSY); /* a try that was not the first */
     if (is_gone)
         hf__zookeeper_tell(c, leaver, a->err == ZK_OK ? V_GRANTED : V_ABSENT);
@@ -494,25 +504,27 @@ void hf__zookeeper_places_end(struct backend_conn *c)
     c->env->link(c->env, LINK_IS_DOWN, 0, &c->link.err);
 }
 
+/* What the server says may have any bytes. */
+static int is_text(const char *text, const char *bytes, size_t len)
+{
+    return strlen(text) == len && memcmp(text, bytes, len) == 0;
+}
+
 void hf__zookeeper_place_event(struct backend_conn *c, int32_t type,
                                const char *path, size_t len)
 {
     size_t at = len;
     while (at > 0 && path[at - 1] != '/') at--;
-    if (at == 0) return;
+    if (at == 0 || at == len) return;
     const char *node = path + at;
     size_t node_len = len - at, parent_len = at - 1;
     struct place *p = hf__zookeeper_places_of(c, path, parent_len), *next;
     for (; p; p = next) {
         next = p->next;
-        if (strncmp(p->parent, path, parent_len) != 0
-            || p->parent[parent_len] != '\0')
-            continue;
-        if (p->before && !strncmp(p->before, node, node_len)
-            && p->before[node_len] == '\0')
+        if (!is_text(p->parent, path, parent_len)) continue;
+        if (p->before && is_text(p->before, node, node_len))
             hf__zookeeper_queue_look(c, p);
-        if (strncmp(p->node, node, node_len) != 0 || p->node[node_len] != '\0')
-            continue;
+        if (!is_text(p->node, node, node_len)) continue;
         p->is_watched = 0;
         if (p->state == PLACE_LEAVING) continue;
         if (type == ZK_NODE_DELETED)

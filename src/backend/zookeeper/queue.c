@@ -158,6 +158,10 @@ static void found(struct backend_conn *c, const struct call *call,
         (void)hf__zookeeper_in_text(&a->body, &len);
         hf__zookeeper_in_stat(&a->body, &stat);
     }
+    if (a->err != ZK_OK && a->err != ZK_NO_NODE) {
+        hf__zookeeper_place_fail(c, p, a->err);
+        return;
+    }
     if (a->err != ZK_OK || a->body.is_bad || stat.owner != c->session.id) {
         hf__zookeeper_place_lost(c, p);
         return;

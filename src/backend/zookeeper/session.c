@@ -100,7 +100,12 @@ static void made_anew(struct backend_conn *c, const struct call *call,
                       struct answer *a)
 {
     c->session.is_beating = 0;
-    if (a->err == ZK_OK) hf__zookeeper_session_proved(c, call->sent_us);
+    if (a->err != ZK_OK) { /* a new link makes the parent, too */
+        hf__zookeeper_link_fail(c, HF_UNAVAILABLE,
+                                "heartbeat: error %d of the server", a->err);
+        return;
+    }
+    hf__zookeeper_session_proved(c, call->sent_us);
     hf__zookeeper_jobs_prove(c);
 }
 
@@ -343,12 +348,20 @@ int hf__zookeeper_session_answer(struct backend_conn *c, struct jute_in in)
     const char *password = hf__zookeeper_in_text(&in, &len);
     if (in.is_bad || len > sizeof s->password) return -1;
     if (id == 0 || ms <= 0) {
+        int had_one = s->id != 0;
         session_end(c);
         hf__zookeeper_link_fail(c, HF_UNAVAILABLE, "the session has ended");
-        c->link.due_us = c->env->now(c->env);
+        if (had_one) c->link.due_us = c->env->now(c->env);
         return 0;
     }
     if (s->id && s->id != id) session_end(c);
+    if (s->id && ms * US_PER_MS < s->us) { /* sooner than holders count on */
+        session_end(c);
+        hf__zookeeper_link_fail(c, HF_UNAVAILABLE,
+                                "this server ends sessions sooner: give all "
+                                "servers the same bounds");
+        return 0;
+    }
     s->id = id;
     s->heard_us = s->attached_us;
     s->us = ms * US_PER_MS;
