@@ -77,11 +77,10 @@ static void item_refuse(struct link *l, const struct packet_item *item)
     char text[HF_ERROR_TEXT_MAX];
     unsigned code = mysql_errno(l->wire.my);
     int status = hf__mysql_error(code, mysql_error(l->wire.my), text);
-    if (l->c->session)
-        hf__mysql_link_fail(l, status, "%s", text); /* see session.c */
-    else if (item->kind == ITEM_JOB && !hf__mysql_error_is_fatal(code))
+    int ends = l->c->session || hf__mysql_error_is_fatal(code); /* session.c */
+    if (item->kind == ITEM_JOB && !ends)
         hf__mysql_job_refuse(l->c, item, code, status, text);
-    else if (item->kind >= ITEM_LOOK && !hf__mysql_error_is_fatal(code))
+    else if (item->kind >= ITEM_LOOK && !ends)
         hf__mysql_watch_looked(l->c, NULL); /* nothing: it is for later */
     else
         hf__mysql_link_fail(l, status, "%s", text);
