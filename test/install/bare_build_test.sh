@@ -77,10 +77,10 @@ refused() {
 
 refused absents://here 'not built in: install the package libabsent-dev'
 refused hello://here 'there is no module libholdfast-hello.so'
-refused gopher://here 'known are absent, absents, file, hello, memory, .*redis'
+refused gopher://here 'known are absent, absents, .*file, hello, memory, .*redis'
 HOLDFAST_MODULE_PATH="$work/out/module" "$work/out/holdfast" version \
     >"$work/log"
-grep -q '^backends: file hello memory$' "$work/log" ||
+grep -q '^backends: file hello memory zookeeper$' "$work/log" ||
     fail "the module is not found: $(cat "$work/log")"
 
 tests='^(contract-(memory|file|quorum)|cli-(doctor|elect|exit|json|usage|env)'
