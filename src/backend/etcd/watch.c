@@ -4,6 +4,7 @@
  */
 #include "backend/etcd/watch.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "backend/etcd/etcd.h"
@@ -114,6 +115,7 @@ static void watch_begin(struct backend_conn *c, struct request *req)
 static void watch_drop(struct backend_conn *c, struct watch **at)
 {
     struct watch *w = *at;
+    assert(w);
     *at = w->next;
     hf__free(c->env->alloc, w);
 }

@@ -74,6 +74,7 @@ TEST(zookeeper_queue, an_equal_number_is_waited_for)
     struct jute_in in = list_of(nodes);
     hf__zookeeper_queue_read(&in, "_c_a-lock-", INT32_MAX, &v);
     CHECK(v.has_own && is_text(v.before, v.before_len, nodes[0]));
+    hf__zookeeper_out_free(&out);
     in = list_of(nodes);
     hf__zookeeper_queue_read(&in, "_c_b-lock-", INT32_MAX, &v);
     CHECK(v.has_own && is_text(v.before, v.before_len, nodes[1]));
