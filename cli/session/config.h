@@ -9,13 +9,15 @@
 
 /* What the file says for the profile that was asked for; "" if nothing. */
 struct config {
-    char path[1024]; /* the file; "": none has this profile */
+    char path[1024]; /* the file; "": none was read */
     char url[2048];
     char user[256];
     char password[512];
     char require[256]; /* of the command line as well */
     char keys[2048];   /* options of the URL: "lease=1m&tls=on" */
     int has_secret;    /* anything in the file is a password */
+    int has_lines;     /* the file is not empty */
+    int is_named;      /* the file is, by --config or HOLDFAST_CONFIG */
 };
 
 /* The words in front of the command: holdfast -p prod run.  NULL: not given. */

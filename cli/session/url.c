@@ -9,6 +9,7 @@
 #include "common/environment.h"
 #include "common/exit.h"
 #include "common/say.h"
+#include "session/config_file.h"
 #include "session/session.h"
 
 #include <errno.h>
@@ -93,8 +94,10 @@ static int url_of_conf(struct session *s, const struct options *o,
 {
     char shown[1024];
     text_escape(s->conf.path, shown, sizeof(shown));
-    if (!s->conf.url[0] && (s->conf.keys[0] || config_is_chosen(o))) {
-        say_error("%s: url: missing for what else stands there", shown);
+    int is_chosen =
+        config_is_chosen(o) || (s->conf.is_named && s->conf.has_lines);
+    if (!s->conf.url[0] && (is_chosen || config_says_where(&s->conf))) {
+        say_error("%s: there is no url, which the other keys need", shown);
         return EXIT_CONFIG;
     }
     s->is_default = !s->conf.url[0];

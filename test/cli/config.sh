@@ -71,7 +71,11 @@ bad "a key that is none" 'line 1: a key is one word' 'my url = memory:'
 bad "a key twice" 'line 2: url: given twice' 'url = memory:' 'url = file:'
 bad "a bracket that is open" 'line 1: a profile is' '[prod'
 bad "a profile that has no name" 'line 1: the name of a profile' '[ ]'
-bad "keys without a URL" 'url: missing' 'lease = 20s'
+bad "keys without a URL" 'bad: there is no url, which the other' 'lease = 20s'
+bad "a url with a typo" 'there is no url' 'urll = redis://127.0.0.1'
+bad "a user without a URL" 'there is no url' 'user = me'
+bad "a password without a URL" 'there is no url' 'password = secret-word'
+bad "a profile that was not asked for" 'there is no url' '[p]' 'url = memory:'
 bad "an option beside a quorum" 'lease: the options of a quorum stand in its' \
     'url = redlock://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3' 'lease = 20s'
 bad "a level that is none" 'must be distributed, quorum or fenced' \
@@ -87,6 +91,70 @@ check "is named" err_has "$dir/no: cannot be read"
 printf '[p]\nlease=1s\n' >"$dir/bad"
 expect 78 "a profile without a URL" "$HOLDFAST" --config "$dir/bad" \
     -p p run a true
+
+expect 78 "a directory" "$HOLDFAST" --config "$dir" run a true
+check "cannot be read" err_has "$dir: cannot be read: .*irectory"
+
+# The user's file is not passed over if there is a typo in it.
+for line in 'urll = redis://127.0.0.1' 'lease = 20s' 'user = me' \
+    'password = secret-word'; do
+    printf '%s\n' "$line" >"$mine"
+    chmod 600 "$mine"
+    expect 78 "the user's file with no more than $line" "$HOLDFAST" run a true
+    check "has no url" err_has "$mine: there is no url, which the other keys"
+    expect 0 "but a URL may be from elsewhere" \
+        "$HOLDFAST" run --url memory: a true
+done
+echo 'url = memory:mine' >"$mine"
+chmod 646 "$mine"
+expect 77 "a user's file that others may change" "$HOLDFAST" run a true
+check "is refused" err_has "$mine: refused: another user may change it"
+expect 0 "but not if it is named" "$HOLDFAST" --config "$mine" run a true
+chmod 644 "$mine"
+if [ "$(id -u)" -eq 0 ]; then
+    chown 1 "$mine"
+    expect 77 "that of another user" "$HOLDFAST" run a true
+    check "is refused" err_has "$mine: refused: another user may change it"
+    chown 0 "$mine"
+fi
+rm "$mine"
+mkdir "$mine"
+expect 78 "a user's file that is a directory" "$HOLDFAST" run a true
+check "is named" err_has "$mine: cannot be read"
+rmdir "$mine"
+
+# The file of the system, in a namespace of our own.
+with_etc() {
+    unshare -rm sh -c 'mount --bind "$0" /etc && exec "$@"' "$dir/etc" "$@"
+}
+mkdir "$dir/etc"
+if with_etc true 2>/dev/null; then
+    printf 'url = memory:etc\n[q]\nurl = memory:q\n' >"$dir/etc/holdfast.conf"
+    etc_url_is() {
+        expect 0 "$1" with_etc "$HOLDFAST" run a env
+        check "$1: the URL" same "$(value HOLDFAST_URL)" "$2"
+    }
+    etc_url_is "the system's file" memory:etc
+    HOLDFAST_PROFILE=q etc_url_is "a profile of it" memory:q
+    echo 'url = memory:mine' >"$mine"
+    etc_url_is "the user's file wins" memory:mine
+    HOLDFAST_PROFILE=q etc_url_is "but not without the profile" memory:q
+    echo '# nothing' >"$mine"
+    etc_url_is "a user's file that is empty hides nothing" memory:etc
+    printf 'require = distributed\n' >"$mine"
+    expect 78 "require of the user's file" with_etc "$HOLDFAST" run a true
+    check "holds for the URL of the system's" err_has 'memory:etc: refused'
+    HOLDFAST_PROFILE=q expect 78 "and for its profiles" \
+        with_etc "$HOLDFAST" run a true
+    echo 'lease = 20s' >"$mine"
+    expect 78 "a typo is not hidden by it" with_etc "$HOLDFAST" run a true
+    check "but found" err_has "$mine: there is no url"
+    printf 'url = memory:mine\n' >"$mine"
+    echo 'require = quorum' >"$dir/etc/holdfast.conf"
+    expect 78 "require of the system's file" with_etc "$HOLDFAST" run a true
+    check "holds for the URL of the user's" err_has 'memory:mine: refused'
+    rm "$mine"
+fi
 
 # A password must be ours alone; it goes to no other profile.
 printf 'url = memory:\n[p]\nurl = memory:\npassword = secret-word\n' >"$dir/bad"
@@ -123,7 +191,6 @@ HOLDFAST_REQUIRE=some expect 78 "a level that is none" "$HOLDFAST" run a true
 check "is shown" err_has 'HOLDFAST_REQUIRE: some: must be distributed'
 
 # Nothing is configured: said to a user who looks.
-rm "$mine"
 expect 0 "nothing is configured" "$HOLDFAST" run -v a true
 check "is said with -v" err_has 'a: this lock is for this host only'
 check "once" test "$(grep -c 'this host only' "$dir/err")" -eq 1
