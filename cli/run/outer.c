@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #define HELD "HOLDFAST_HELD"
@@ -62,6 +63,18 @@ static int has_break(const char *text)
     return text[strcspn(text, "\t\n")] != '\0';
 }
 
+/* The path of an sqlite: URL, here or of a member of a quorum, that is not
+ * absolute is another file in another directory. */
+static int has_relative(const char *url)
+{
+    static const char scheme[] = "sqlite:";
+    for (; *url; url++)
+        if (strncasecmp(url, scheme, sizeof(scheme) - 1) == 0
+            && url[sizeof(scheme) - 1] != '/')
+            return 1;
+    return 0;
+}
+
 /* file: without a directory is another store for another user and with another
  * HOLDFAST_DIR; memory: is another one in each process, and so is never that of
  * an ancestor.  A forked child cannot ask the client any more. */
@@ -71,6 +84,7 @@ void outer_setup(struct run *r)
     int is_file = (hf_client_caps(r->s.client) & HF_CAP_KERNEL) != 0;
     r->store[0] = '\0';
     if (hf_url_traits(r->url) & HF_URL_PROCESS || has_break(r->url)) return;
+    if (has_relative(r->url)) return;
     if (is_file && dir && has_break(dir)) return;
     int len = is_file ? snprintf(r->store, sizeof(r->store), "%s %ld %s",
                                  r->url, (long)geteuid(), dir ? dir : "")
@@ -167,6 +181,29 @@ static int excludes_us(const struct run *r, const struct outer *one)
 int outer_holds(const struct run *r, struct outer *out)
 {
     return outer_find(r, r->name, out) && excludes_us(r, out);
+}
+
+int outer_is_weaker(const struct run *r, const struct outer *one)
+{
+    if (one->kind != 's') return 0;
+    say_error("%s: --reenter: pid %ld around this command holds it shared "
+              "(-s), and this run is not shared",
+              r->s.shown, (long)one->pid);
+    return 1;
+}
+
+int outer_is_gone(const struct run *r, const struct outer *one,
+                  struct hf_error *err, int *status)
+{
+    struct hf_info info = HF_INFO_INIT;
+    *status = hf_lock_inspect(r->s.lock, &info, err);
+    if (*status != HF_OK) return 0;
+    int is_other = one->fence && info.fence && info.fence != one->fence;
+    if (info.locked && !is_other) return 0;
+    say_error("%s: --reenter: pid %ld around this command does not hold it any "
+              "more",
+              r->s.shown, (long)one->pid);
+    return 1;
 }
 
 int outer_refuses(const struct run *r)

@@ -24,5 +24,10 @@ void outer_environment(const struct run *r);
 int outer_holds(const struct run *r, struct outer *out);
 /* The same for all our locks, with a sentence: waiting would never end. */
 int outer_refuses(const struct run *r);
+/* Why --reenter may not run under it, with a sentence: it shares the lock, and
+ * we do not; or the store, which is asked, does not know it as the holder. */
+int outer_is_weaker(const struct run *r, const struct outer *one);
+int outer_is_gone(const struct run *r, const struct outer *one,
+                  struct hf_error *err, int *status);
 
 #endif

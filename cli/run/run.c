@@ -247,6 +247,20 @@ static struct outcome run_inside(struct run *r, const struct outer *outer)
     return outcome_of_start(r);
 }
 
+/* Another run may hold it by now: with --on-lost warn the outer one goes on
+ * when it has lost the lock. */
+static struct outcome run_reenter(struct run *r, const struct outer *outer)
+{
+    struct hf_error err = {0};
+    int status = HF_OK;
+    if (outer_is_weaker(r, outer)) return (struct outcome){EXIT_USAGE, "usage"};
+    if (outer_is_gone(r, outer, &err, &status))
+        return (struct outcome){EXIT_LOST, "lost"};
+    if (status == HF_OK) return run_inside(r, outer);
+    int code = session_fail(&r->s, status, &err);
+    return (struct outcome){code, run_reason(code, status)};
+}
+
 /* A user who configured nothing may take a lock of this host for one of all
  * hosts.  A name with a slash is a file, which is known to be of this host. */
 static void host_say(const struct run *r)
@@ -265,7 +279,7 @@ static struct outcome run_session(struct run *r)
     r->url = hf_client_url(r->s.client);
     outer_setup(r);
     host_say(r);
-    if (r->o->reenter && outer_holds(r, &outer)) return run_inside(r, &outer);
+    if (r->o->reenter && outer_holds(r, &outer)) return run_reenter(r, &outer);
     if (grace_check(r) != EXIT_OK) return end;
     do {
         if (!r->way->get(r, &end)) break;

@@ -50,6 +50,17 @@ check "has the fence of that lock" same "$(head -1 "$dir/out")" \
 expect 0 "--reenter with nothing around it acquires" "$HOLDFAST" run --reenter \
     x -- "$HOLDFAST" status x
 check "and gives back" free x
+for side in '' -x; do
+    expect 64 "--reenter $side below a shared lock" "$HOLDFAST" run -s x -- \
+        "$HOLDFAST" run --reenter $side x -- touch "$dir/ran"
+    check "is refused" err_has \
+        'x: --reenter: pid [0-9]* around this command holds it shared (-s)'
+    refute "and runs nothing" test -e "$dir/ran"
+done
+expect 0 "a reader may enter below a writer" "$HOLDFAST" run -x x -- \
+    "$HOLDFAST" run --reenter -s x true
+expect 0 "and a reader shares with a reader" "$HOLDFAST" run -s x -- \
+    "$HOLDFAST" run --reenter -s x true
 expect 64 "--reenter for several" "$HOLDFAST" run --reenter x --also y true
 
 # What an ended run has left in the environment of another process is no lock.
@@ -71,6 +82,18 @@ redis_start
 HOLDFAST_URL=$redis
 export HOLDFAST_URL
 expect 64 "with a server" "$HOLDFAST" run x -- "$HOLDFAST" run x true
+sqlite_cases() {
+    mkdir "$dir/one" "$dir/two"
+    other='cd ../two && "$HOLDFAST" run x true'
+    expect 0 "a file of another directory" sh -c 'cd "$dir/one" &&
+        "$HOLDFAST" run --url sqlite:l.db x -- sh -c "$0"' "$other"
+    members="sqlite:l.db|sqlite:m.db|sqlite:n.db"
+    expect 0 "also in a quorum" sh -c 'cd "$dir/one" &&
+        "$HOLDFAST" run --url "quorum:$1" x -- sh -c "$0"' "$other" "$members"
+    expect 64 "a path that is absolute" "$HOLDFAST" run \
+        --url "sqlite:$dir/l.db" x -- "$HOLDFAST" run x true
+}
+if "$HOLDFAST" version | grep -q sqlite; then sqlite_cases; fi
 expect 0 "slots: another one is free" "$HOLDFAST" run --slots 2 s -- \
     "$HOLDFAST" run --slots 2 s true
 expect 75 "once inside it skips" "$HOLDFAST" run o -- "$HOLDFAST" once o true
@@ -78,4 +101,27 @@ expect 64 "once that would wait for it" "$HOLDFAST" run o -- \
     "$HOLDFAST" once --losers wait o true
 check "is refused" err_has "o: .*$refused"
 expect 0 "--reenter" "$HOLDFAST" run x -- "$HOLDFAST" run --reenter x true
+# The outer run has lost its lock, and goes on.
+expect 80 "--reenter after the lock was broken" "$HOLDFAST" run \
+    --on-lost warn x -- sh -c '"$HOLDFAST" break x --yes >&2
+    "$HOLDFAST" run --reenter x -- touch "$dir/ran"; echo "inner $?"'
+check "is lost inside" out_has 'inner 80'
+check "is refused" err_has \
+    'x: --reenter: pid [0-9]* around this command does not hold it any more'
+refute "and runs nothing" test -e "$dir/ran"
+expect 80 "--reenter while another one holds it" "$HOLDFAST" run \
+    --on-lost warn x -- sh -c '"$HOLDFAST" break x --yes >&2
+    env -u HOLDFAST_HELD "$HOLDFAST" run x -- sh -c \
+        "HOLDFAST_HELD=\"$HOLDFAST_HELD\" \"$HOLDFAST\" run --reenter x -- \
+            touch \"$dir/ran\"; echo inner \$?"'
+check "is lost inside" out_has 'inner 80'
+refute "and runs nothing" test -e "$dir/ran"
+"$HOLDFAST" run --url "$redis_url?patience=1s" --lease 6s \
+    --on-lost warn x -- sh -c '
+    kill "$0"
+    until "$HOLDFAST" status x; [ $? -eq 69 ]; do sleep 0.1; done
+    "$HOLDFAST" run --reenter x -- touch "$dir/ran"
+    echo "inner $?"' "$redis_pid" >"$dir/out" 2>"$dir/err"
+check "--reenter with a store that is gone" out_has 'inner 69'
+refute "runs nothing" test -e "$dir/ran"
 finish
