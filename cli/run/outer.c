@@ -17,7 +17,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #define HELD "HOLDFAST_HELD"
@@ -63,28 +62,18 @@ static int has_break(const char *text)
     return text[strcspn(text, "\t\n")] != '\0';
 }
 
-/* The path of an sqlite: URL, here or of a member of a quorum, that is not
- * absolute is another file in another directory. */
-static int has_relative(const char *url)
-{
-    static const char scheme[] = "sqlite:";
-    for (; *url; url++)
-        if (strncasecmp(url, scheme, sizeof(scheme) - 1) == 0
-            && url[sizeof(scheme) - 1] != '/')
-            return 1;
-    return 0;
-}
-
 /* file: without a directory is another store for another user and with another
- * HOLDFAST_DIR; memory: is another one in each process, and so is never that of
- * an ancestor.  A forked child cannot ask the client any more. */
+ * HOLDFAST_DIR; memory: is another one in each process, and a relative path in
+ * each directory, and so is never that of an ancestor.  A forked child cannot
+ * ask the client any more. */
 void outer_setup(struct run *r)
 {
     const char *dir = environment_get("HOLDFAST_DIR");
     int is_file = (hf_client_caps(r->s.client) & HF_CAP_KERNEL) != 0;
     r->store[0] = '\0';
-    if (hf_url_traits(r->url) & HF_URL_PROCESS || has_break(r->url)) return;
-    if (has_relative(r->url)) return;
+    if (hf_url_traits(r->url) & (HF_URL_PROCESS | HF_URL_RELATIVE)
+        || has_break(r->url))
+        return;
     if (is_file && dir && has_break(dir)) return;
     int len = is_file ? snprintf(r->store, sizeof(r->store), "%s %ld %s",
                                  r->url, (long)geteuid(), dir ? dir : "")

@@ -371,14 +371,19 @@ HF_API int hf_client_settings(const hf_client *client,
 /* Other hosts may not see it: file:, sqlite:, memory:, redis+unix:, or a quorum
  * with such a member. */
 #define HF_URL_HOST 0x80u
+/* Names another store in another directory: sqlite: with a relative path, in a
+ * quorum for any member. */
+#define HF_URL_RELATIVE 0x100u
+/* Has a user, a password or a password_file, in a quorum for any member. */
+#define HF_URL_LOGIN 0x200u
 
 /**
  * Return the properties of a URL.  Opens nothing and sends nothing.
  *
  * @param url  borrowed; as for hf_client_open(); NULL means "file:"
  * @return HF_URL_* bits.  For a URL that hf_client_open() would refuse, bits
- *         may be missing, but HF_URL_PASSWORD is set if the URL may contain a
- *         password
+ *         may be missing, but HF_URL_PASSWORD and HF_URL_LOGIN are set if the
+ *         URL may contain a password
  *
  * Threads: any.
  */

@@ -80,19 +80,33 @@ static unsigned scheme_traits(const char *scheme)
                : 0;
 }
 
+static int is_relative(const struct url *url)
+{
+    return !strcmp(url->scheme, "sqlite")
+           && (!url->path || url->path[0] != '/');
+}
+
 static unsigned one_traits(const char *text)
 {
     struct url url;
-    unsigned traits = has_secret(text) ? HF_URL_PASSWORD : 0;
+    unsigned traits = has_secret(text) ? HF_URL_PASSWORD | HF_URL_LOGIN : 0;
     if (hf__url_parse(&url, text, NULL) == HF_OK) {
         const char *format = hf__url_option(&url, "format");
         traits |= scheme_traits(url.scheme);
         if (format && !strcmp(format, "string")) traits |= HF_URL_STRING;
         if (url.options_len > 0) traits |= HF_URL_OPTIONS;
+        if (is_relative(&url)) traits |= HF_URL_RELATIVE;
+        if (url.user || hf__url_option(&url, "password_file"))
+            traits |= HF_URL_LOGIN;
     }
     hf__wipe(url.text, sizeof url.text);
     return traits;
 }
+
+/* What a quorum has if one of its members has it. */
+#define MEMBER_TRAITS                                                          \
+    (HF_URL_PASSWORD | HF_URL_STRING | HF_URL_HOST | HF_URL_RELATIVE           \
+     | HF_URL_LOGIN)
 
 static unsigned quorum_traits(const char *text)
 {
@@ -102,11 +116,10 @@ static unsigned quorum_traits(const char *text)
     if (hf__members_parse(&m, a, text, NULL) == HF_OK) {
         for (int i = 0; i < m.len; i++) traits |= one_traits(m.texts[i]);
     } else if (has_secret(text)) {
-        traits = HF_URL_PASSWORD;
+        traits = HF_URL_PASSWORD | HF_URL_LOGIN;
     }
     hf__members_free(&m, a);
-    return HF_URL_QUORUM
-           | (traits & (HF_URL_PASSWORD | HF_URL_STRING | HF_URL_HOST));
+    return HF_URL_QUORUM | (traits & MEMBER_TRAITS);
 }
 
 unsigned hf_url_traits(const char *url)

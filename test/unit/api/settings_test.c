@@ -133,7 +133,20 @@ TEST(settings, a_url_says_which_store_it_names)
     CHECK_INT(hf_url_traits("redis://h?format=string"),
               HF_URL_STRING | HF_URL_OPTIONS);
     CHECK_INT(hf_url_traits("redis://h?label=format=string"), HF_URL_OPTIONS);
+    CHECK_INT(hf_url_traits("sqlite:x.db"), HF_URL_HOST | HF_URL_RELATIVE);
+    CHECK_INT(hf_url_traits("quorum:redis://a|redis://b|sqlite:c.db"),
+              HF_URL_QUORUM | HF_URL_HOST | HF_URL_RELATIVE);
     CHECK_INT(hf_url_traits("no url"), 0);
+}
+
+TEST(settings, a_login_in_a_url_is_noticed)
+{
+    CHECK(hf_url_traits("redis://me@h") & HF_URL_LOGIN);
+    CHECK(hf_url_traits("redis://:word@h") & HF_URL_LOGIN);
+    CHECK(hf_url_traits("redis://h?password_file=/x") & HF_URL_LOGIN);
+    CHECK(hf_url_traits("redlock://a,b,c?password_file=/x") & HF_URL_LOGIN);
+    CHECK(hf_url_traits("redlock://me:word@a,b,c") & HF_URL_LOGIN);
+    CHECK(!(hf_url_traits("redis://h?label=me@there") & HF_URL_LOGIN));
 }
 
 TEST(settings, a_password_in_a_url_is_noticed)
