@@ -84,7 +84,7 @@ static const char *ahead_value(int argc, char **argv, int *at, const char *name,
  * many words they are. */
 static int ahead_take(int argc, char **argv)
 {
-    const char *file = NULL, *profile = NULL, *require = NULL, *value;
+    const char *file = NULL, *profile = NULL, *value;
     int at = 1;
     for (; at < argc; at++) {
         if ((value = ahead_value(argc, argv, &at, "--profile", "-p")) != NULL)
@@ -94,11 +94,11 @@ static int ahead_take(int argc, char **argv)
             file = value;
         else if ((value = ahead_value(argc, argv, &at, "--require", NULL))
                  != NULL)
-            require = value;
+            config_require(value);
         else
             break;
     }
-    config_choose(file, profile, require);
+    config_choose(file, profile);
     return at - 1;
 }
 

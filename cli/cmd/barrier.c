@@ -102,6 +102,7 @@ static int barrier_run(const struct options *o, const struct barrier_call *b)
         hf_barrier_open(s.client, b->name, b->parties, &g.barrier, &err);
     code = status == HF_OK ? gate_wait(&s, o, &g, "not all are there")
                            : session_fail(&s, status, &err);
+    session_environment(&s);
     char *url = strdup(hf_client_url(s.client)); /* is freed with the client */
     session_close(&s);
     if (code == EXIT_OK && !b->argv[0])

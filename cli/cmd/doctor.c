@@ -55,7 +55,7 @@ static int doctor_do(const struct options *o, const char *word)
     po.sample_ms = o->look_ms ? o->look_ms : SAMPLE_MS_DEFAULT;
     po.user = session_user(&s);
     po.password = session_password(&s);
-    po.password_file = session_password_file();
+    po.password_file = session_password_file(&s);
     int status = hf_probe_open(url, &po, &d.probe, &err);
     if (status != HF_OK) {
         say_error("doctor: %s", text_escape(err.text, shown, sizeof(shown)));

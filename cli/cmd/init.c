@@ -80,7 +80,7 @@ static int init_do(const struct session *s, const struct options *o,
     q.max_lease_ms = o->max_lease_ms;
     q.user = session_user(s);
     q.password = session_password(s);
-    q.password_file = session_password_file();
+    q.password_file = session_password_file(s);
     if (o->force) q.flags |= HF_QUORUM_FORCE;
     if (o->durable) q.flags |= HF_QUORUM_DURABLE;
     int status = o->replace ? hf_quorum_replace(url, words[0], words[1], &q,

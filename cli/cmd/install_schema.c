@@ -23,7 +23,7 @@ static int schema_do(const struct session *s, const struct options *o,
     struct hf_error err = {0};
     c.user = session_user(s);
     c.password = session_password(s);
-    c.password_file = session_password_file();
+    c.password_file = session_password_file(s);
     int status = o->print ? hf_schema_text(url, statement_print, NULL, &err)
                           : hf_schema_install(url, &c, &err);
     if (status == HF_OK && !o->print && !o->quiet) puts("the tables are there");

@@ -29,7 +29,7 @@ struct options {
     const char *url_file;
     const char *config;
     const char *profile;
-    const char *require;
+    struct texts require;
     const char *label;
     const char *shell; /* -c: a string for sh */
     const char *on_lost;

@@ -66,10 +66,10 @@
          "the configuration file; default: $HOLDFAST_CONFIG, or "              \
          "~/.config/holdfast.conf, or /etc/holdfast.conf"},                    \
     {                                                                          \
-        "", "require", "LEVEL", OPTION_TEXT, FIELD(require), 0, 0, 0,          \
+        "", "require", "LEVEL", OPTION_TEXTS, FIELD(require), 0, 0, 0,         \
             "refuse a store that promises less: distributed, quorum or "       \
-            "fenced, or some with commas; $HOLDFAST_REQUIRE and the "          \
-            "configuration file may require more"                              \
+            "fenced, or several of them, separated by commas; "                \
+            "$HOLDFAST_REQUIRE and the configuration file may require more"    \
     }
 #define OPTION_ROW_TALK                                                        \
     {"v",                                                                      \

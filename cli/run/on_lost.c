@@ -3,8 +3,7 @@
  * or exec:COMMAND.
  *
  * The rule: a word that is none of these is refused before anything is locked.
- * A typo that were taken for a command would be found out on the day on which
- * the lock is lost.
+ * A typo taken for a command would show only on the day the lock is lost.
  */
 #include "common/text.h"
 #include "run/run.h"

@@ -240,6 +240,7 @@ static struct outcome run_inside(struct run *r, const struct outer *outer)
         setenv("HOLDFAST_FENCE", fence, 1);
     else
         unsetenv("HOLDFAST_FENCE");
+    session_environment(&r->s);
     environment_clean(r->url);
     run_exec(r);
     r->exec_errno = errno;

@@ -94,6 +94,11 @@ static int lock_or_set(struct session *s, const struct hf_acquire_options *ao,
                     : hf_lock_acquire(s->lock, ao, hold, err);
 }
 
+int session_is_queueing(const struct session *s, const struct options *o)
+{
+    return o->fair || (hf_client_caps(s->client) & HF_CAP_IN_ORDER) != 0;
+}
+
 static int acquire(struct session *s, const struct options *o,
                    struct hf_acquire_options *ao, hf_hold **hold,
                    struct hf_error *err)
@@ -101,7 +106,7 @@ static int acquire(struct session *s, const struct options *o,
     int64_t wait_ms = wait_choose(o);
     int64_t first_ms = first_wait_ms(s, o, wait_ms);
     /* In a queue, a wait that ends would give up its place. */
-    if (o->fair && first_ms != wait_ms) first_ms = WAIT_TRY;
+    if (first_ms != wait_ms && session_is_queueing(s, o)) first_ms = WAIT_TRY;
     if (first_ms != wait_ms) {
         int64_t begin_ms = clock_ms();
         acquire_wait(ao, first_ms);

@@ -17,14 +17,63 @@
 #define USER_FILE ".config/holdfast.conf"
 
 static struct {
-    const char *file, *profile, *require;
+    const char *file, *profile;
+    char require[256];
+    int is_empty, is_long; /* one of the levels; all together */
 } chosen;
 
-void config_choose(const char *file, const char *profile, const char *require)
+void config_choose(const char *file, const char *profile)
 {
     chosen.file = file;
     chosen.profile = profile;
-    chosen.require = require;
+}
+
+void config_require(const char *level)
+{
+    size_t len = strlen(chosen.require), size = sizeof(chosen.require);
+    int n = snprintf(chosen.require + len, size - len, "%s%s", len ? "," : "",
+                     level);
+    if (!level[0]) chosen.is_empty = 1;
+    if (n < 0 || (size_t)n >= size - len) chosen.is_long = 1;
+}
+
+/* ---- what was chosen ---- */
+
+/* An empty value is a variable of a script that was not set. */
+static int empty_refuse(const char *name, int code)
+{
+    say_error("%s: empty: %s", name,
+              code == EXIT_USAGE ? "leave it out, or give it a value"
+                                 : "unset it, or give it a value");
+    return code;
+}
+
+static int has_empty(const struct texts *texts)
+{
+    for (size_t i = 0; i < texts->len; i++)
+        if (!texts->at[i][0]) return 1;
+    return 0;
+}
+
+static int is_empty(const char *text)
+{
+    return text && !text[0];
+}
+
+static int values_check(const struct options *o)
+{
+    static const char *const variables[] = {
+        "HOLDFAST_REQUIRE", "HOLDFAST_PROFILE", "HOLDFAST_CONFIG"};
+    if (chosen.is_empty || has_empty(&o->require))
+        return empty_refuse("--require", EXIT_USAGE);
+    if (is_empty(o->profile) || is_empty(chosen.profile))
+        return empty_refuse("--profile", EXIT_USAGE);
+    if (is_empty(o->config) || is_empty(chosen.file))
+        return empty_refuse("--config", EXIT_USAGE);
+    for (size_t i = 0; i < sizeof(variables) / sizeof(variables[0]); i++)
+        if (environment_is_empty(variables[i]))
+            return empty_refuse(variables[i], EXIT_CONFIG);
+    return EXIT_OK;
 }
 
 static const char *first_of(const char *a, const char *b, const char *c)
@@ -48,13 +97,16 @@ static int profile_missing(const char *profile, const char *file)
     return EXIT_CONFIG;
 }
 
+static int level_refuse(void)
+{
+    say_error("require: too long");
+    return EXIT_CONFIG;
+}
+
 static int require_add(struct config *out, const char *text)
 {
     size_t len = strlen(out->require);
-    if (len + strlen(text) + 2 > sizeof(out->require)) {
-        say_error("require: too long");
-        return EXIT_CONFIG;
-    }
+    if (len + strlen(text) + 2 > sizeof(out->require)) return level_refuse();
     snprintf(out->require + len, sizeof(out->require) - len, "%s%s",
              len ? "," : "", text);
     return EXIT_OK;
@@ -90,22 +142,34 @@ static int files_read(struct config *out, const char *profile, int *is_found)
     return code;
 }
 
+/* In front of the command and behind it. */
+static int levels_add(struct config *out, const struct options *o)
+{
+    int code = EXIT_OK;
+    if (chosen.is_long) return level_refuse();
+    if (chosen.require[0]) code = require_add(out, chosen.require);
+    for (size_t i = 0; !code && i < o->require.len; i++)
+        code = require_add(out, o->require.at[i]);
+    return code;
+}
+
 int config_read(const struct options *o, struct config *out)
 {
     const char *file =
         first_of(o->config, chosen.file, environment_get("HOLDFAST_CONFIG"));
     const char *profile = first_of(o->profile, chosen.profile,
                                    environment_get("HOLDFAST_PROFILE"));
-    const char *require = o->require ? o->require : chosen.require;
     int is_found = 0;
     if (!profile) profile = "";
     memset(out, 0, sizeof(*out));
-    int code = file ? config_file_read(out, file, profile, 1, &is_found)
-                    : files_read(out, profile, &is_found);
+    int code = values_check(o);
+    if (code) return code;
+    code = file ? config_file_read(out, file, profile, 1, &is_found)
+                : files_read(out, profile, &is_found);
     if (code) return code;
     out->is_named = file != NULL;
     if (profile[0] && !is_found) return profile_missing(profile, file);
-    return require ? require_add(out, require) : EXIT_OK;
+    return levels_add(out, o);
 }
 
 int config_url(const struct config *c, char *out, size_t size)

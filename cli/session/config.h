@@ -13,15 +13,18 @@ struct config {
     char url[2048];
     char user[256];
     char password[512];
-    char require[256]; /* of the command line as well */
-    char keys[2048];   /* options of the URL: "lease=1m&tls=on" */
-    int has_secret;    /* anything in the file is a password */
-    int has_lines;     /* the file is not empty */
-    int is_named;      /* the file is, by --config or HOLDFAST_CONFIG */
+    char require[256];     /* of the command line as well */
+    char keys[2048];       /* options of the URL: "lease=1m&tls=on" */
+    int has_password_file; /* among the keys */
+    int has_secret;        /* anything in the file is a password */
+    int has_lines;         /* the file is not empty */
+    int is_named;          /* the file is, by --config or HOLDFAST_CONFIG */
 };
 
 /* The words in front of the command: holdfast -p prod run.  NULL: not given. */
-void config_choose(const char *file, const char *profile, const char *require);
+void config_choose(const char *file, const char *profile);
+/* One more level: all of them hold. */
+void config_require(const char *level);
 
 /* Read the file.  0, or an exit code after having said what is wrong. */
 int config_read(const struct options *o, struct config *out);
@@ -40,7 +43,8 @@ int config_url(const struct config *c, char *out, size_t size);
 /* All that `c` and the environment require, as bits.
  * 0, or an exit code after having said what is wrong with one of them. */
 int require_read(const struct config *c, unsigned *out);
-/* Refuse a client that promises less.  0, or EXIT_CONFIG after a sentence. */
-int require_check(unsigned require, hf_client *client);
+/* Refuse a client that promises less.  `file`: the configuration file, or
+ * "".  0, or EXIT_CONFIG after a sentence. */
+int require_check(unsigned require, hf_client *client, const char *file);
 
 #endif

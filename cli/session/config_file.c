@@ -129,6 +129,7 @@ static int key_take(const struct reader *rd, const char *key, const char *value)
         return text_set(rd, key, c->user, sizeof(c->user), value);
     if (strcmp(key, "password") == 0)
         return text_set(rd, key, c->password, sizeof(c->password), value);
+    if (strcmp(key, "password_file") == 0) c->has_password_file = 1;
     return option_add(rd, key, value);
 }
 
@@ -185,7 +186,7 @@ static int secret_check(const struct config *c, const struct stat *st,
     return EXIT_CONFIG;
 }
 
-/* HOME may be that of another user, as with sudo, who then must not choose
+/* HOME may be that of another user, as with sudo, and that user must not choose
  * where our locks live.  A file that was named is the caller's own choice. */
 static int owner_check(const struct stat *st, const char *path)
 {

@@ -42,9 +42,10 @@ static int list_read(const char *where, const char *text, unsigned *out)
     for (const char *p = text;;) {
         size_t len = strcspn(p, ",");
         if (word_bit(p, len, out) != 0) {
-            say_error("%s: %s: must be distributed, quorum or fenced, or some "
-                      "of them with commas between",
-                      where, text_escape(text, shown, sizeof(shown)));
+            say_error(
+                "%s: %s: must be distributed, quorum or fenced, or several "
+                "of them, separated by commas",
+                where, text_escape(text, shown, sizeof(shown)));
             return EXIT_CONFIG;
         }
         if (!p[len]) return EXIT_OK;
@@ -70,16 +71,20 @@ static void node_count(const struct hf_node *node, void *user)
     ++*(int *)user;
 }
 
-static int refuse(hf_client *client, const char *level, const char *why)
+/* `file`: the configuration file; "": there is none, or it is empty. */
+static int refuse(hf_client *client, const char *file, const char *level,
+                  const char *why)
 {
-    char shown[2048];
-    say_error("%s: refused, because %s is required: %s",
+    char shown[2048], path[1024];
+    say_error("%s: refused, because %s is required: %s; see --require%s "
+              "HOLDFAST_REQUIRE%s%s",
               text_escape(hf_client_url(client), shown, sizeof(shown)), level,
-              why);
+              why, file[0] ? "," : " and", file[0] ? " and " : "",
+              text_escape(file, path, sizeof(path)));
     return EXIT_CONFIG;
 }
 
-int require_check(unsigned require, hf_client *client)
+int require_check(unsigned require, hf_client *client, const char *file)
 {
     const char *url = hf_client_url(client);
     struct hf_client_options co = HF_CLIENT_OPTIONS_INIT;
@@ -87,23 +92,24 @@ int require_check(unsigned require, hf_client *client)
     if (!require) return EXIT_OK;
     if (hf_url_traits(url) & HF_URL_HOST)
         return refuse(
-            client, "distributed",
+            client, file, "distributed",
             "its locks are of this host only; name a server by --url, "
             "HOLDFAST_URL or the configuration file");
     (void)hf_client_settings(client, &co, NULL);
     if (co.fallback == HF_FALLBACK_LOCAL)
         return refuse(
-            client, "distributed",
+            client, file, "distributed",
             "fallback=local takes a lock of this host when the server "
             "cannot be reached");
     if (require & REQUIRE_QUORUM) {
         if (hf_url_traits(url) & HF_URL_QUORUM)
             (void)hf_client_nodes(client, node_count, &nodes);
         if (nodes < QUORUM_LEAST)
-            return refuse(client, "quorum",
+            return refuse(client, file, "quorum",
                           "it is not a quorum of three servers or more");
     }
     if (require & REQUIRE_FENCED && !(hf_client_caps(client) & HF_CAP_FENCE))
-        return refuse(client, "fenced", "its locks have no fencing token");
+        return refuse(client, file, "fenced",
+                      "its locks have no fencing token");
     return EXIT_OK;
 }

@@ -87,7 +87,7 @@ static int client_open(struct session *s, const struct options *o,
     co.lease_ms = o->lease_ms;
     co.user = session_user(s);
     co.password = session_password(s);
-    co.password_file = session_password_file();
+    co.password_file = session_password_file(s);
     co.label = o->label;
     co.fallback = o->fallback;
     co.on_state = on_state;
@@ -110,7 +110,8 @@ static int client_open(struct session *s, const struct options *o,
                       text_escape(s->conf.path, path, sizeof(path)));
         return code;
     }
-    code = require_check(s->require, s->client);
+    code = require_check(s->require, s->client,
+                         s->conf.has_lines ? s->conf.path : "");
     if (!code) return EXIT_OK;
     hf_client_close(s->client);
     s->client = NULL;

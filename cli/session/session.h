@@ -59,10 +59,13 @@ int session_has_no(const struct session *s, unsigned cap, const char *what,
  * memory may be in `s`.  0, or an exit code after having said what is wrong. */
 int session_url(struct session *s, const struct options *o, const char **out);
 /* User, password and password file of the environment, or of the configuration
- * file if the URL is from there; NULL if not set. */
+ * file if the URL is from there and has any of its own; NULL if not set. */
 const char *session_user(const struct session *s);
 const char *session_password(const struct session *s);
-const char *session_password_file(void);
+const char *session_password_file(const struct session *s);
+/* Before a command is run: a holdfast inside it has the same user, and no
+ * password file of another server. */
+void session_environment(const struct session *s);
 
 /* ---- session/look.c: what is stored under the session's name ---- */
 
@@ -81,6 +84,8 @@ int session_is_refused(const struct session *s, const struct hf_info *info);
  * having said why not.  `status` is set to the library's status. */
 int session_acquire(struct session *s, const struct options *o, unsigned flags,
                     hf_hold **hold, int *status);
+/* 1 if a wait has a place in a queue, which is given up when it ends. */
+int session_is_queueing(const struct session *s, const struct options *o);
 /* Print `what` ("not acquired"), after how long unless `waited_ms` is negative,
  * and who holds the lock. */
 void session_say_busy(struct session *s, const char *what, int64_t waited_ms);

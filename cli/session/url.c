@@ -2,9 +2,12 @@
  * session/url.c: the URL, the user and the password, from options and
  * environment.
  *
- * One rule: a password comes from the environment or a file.  If other users
- * can read it, on the command line or in a file with wide permissions, there is
- * a warning, but nothing is refused.
+ * A password comes from the environment or a file.  If other users can read it,
+ * on the command line or in a file with wide permissions, there is a warning,
+ * but nothing is refused.
+ *
+ * One rule: credentials are from where the URL is from.  Those of the
+ * environment reach no server whose own stand in the configuration file.
  */
 #include "common/environment.h"
 #include "common/exit.h"
@@ -14,29 +17,54 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-static const char *or_of_conf(const struct session *s, const char *value,
-                              const char *of_conf)
+/* 1 if the configuration file has the URL, and has a login for it. */
+static int is_own(const struct session *s)
 {
-    return !value && s->is_of_conf && of_conf[0] ? of_conf : value;
+    const struct config *c = &s->conf;
+    if (!s->is_of_conf) return 0;
+    return c->user[0] || c->password[0] || c->has_password_file
+           || (hf_url_traits(c->url) & HF_URL_LOGIN);
+}
+
+static const char *value_of(const struct session *s, const char *name,
+                            const char *of_conf)
+{
+    if (!is_own(s)) return environment_get(name);
+    return of_conf[0] ? of_conf : NULL;
 }
 
 const char *session_user(const struct session *s)
 {
-    return or_of_conf(s, environment_get("HOLDFAST_USER"), s->conf.user);
+    return value_of(s, "HOLDFAST_USER", s->conf.user);
 }
 
 const char *session_password(const struct session *s)
 {
-    return or_of_conf(s, environment_get("HOLDFAST_PASSWORD"),
-                      s->conf.password);
+    return value_of(s, "HOLDFAST_PASSWORD", s->conf.password);
 }
 
-const char *session_password_file(void)
+const char *session_password_file(const struct session *s)
 {
-    return environment_get("HOLDFAST_PASSWORD_FILE");
+    return value_of(s, "HOLDFAST_PASSWORD_FILE", "");
+}
+
+static void variable_set(const char *name, const char *value)
+{
+    if (value)
+        setenv(name, value, 1);
+    else
+        unsetenv(name);
+}
+
+void session_environment(const struct session *s)
+{
+    if (!is_own(s)) return;
+    variable_set("HOLDFAST_USER", session_user(s));
+    variable_set("HOLDFAST_PASSWORD_FILE", session_password_file(s));
 }
 
 static int file_is_open(const char *path)

@@ -92,7 +92,7 @@ void store_look(struct why *w)
     if (w->info.guarantee == HF_GUARANTEE_LOCAL) return;
     po.user = session_user(w->s);
     po.password = session_password(w->s);
-    po.password_file = session_password_file();
+    po.password_file = session_password_file(w->s);
     if (hf_probe_open(w->s->url, &po, &probe, NULL) != HF_OK) return;
     probe_judge(w, probe);
     hf_probe_close(probe);

@@ -78,7 +78,7 @@ bad "a password without a URL" 'there is no url' 'password = secret-word'
 bad "a profile that was not asked for" 'there is no url' '[p]' 'url = memory:'
 bad "an option beside a quorum" 'lease: the options of a quorum stand in its' \
     'url = redlock://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3' 'lease = 20s'
-bad "a level that is none" 'must be distributed, quorum or fenced' \
+bad "a level that is none" 'or fenced, or several of them, separated by commas' \
     'url = memory:' 'require = much'
 bad "a line too long" 'too long' "url = memory:$(printf '%05000d' 0)"
 printf 'url = memory:\n' >"$dir/bad"
@@ -180,13 +180,34 @@ expect 78 "--require behind the command" \
     "$HOLDFAST" run --require distributed a true
 HOLDFAST_REQUIRE=quorum expect 78 "HOLDFAST_REQUIRE" "$HOLDFAST" run a true
 printf 'require = distributed\n[p]\nurl = memory:\n' >"$dir/conf"
-expect 78 "in the file" "$HOLDFAST" --config "$dir/conf" run a true
+expect 78 "in the file" "$HOLDFAST" --config "$dir/conf" run --url file: a true
+check "which is named" err_has \
+    "see --require, HOLDFAST_REQUIRE and $dir/conf\$"
 expect 78 "where it holds for profiles" \
     "$HOLDFAST" --config "$dir/conf" -p p run a true
 expect 78 "and for --url" \
     "$HOLDFAST" --config "$dir/conf" run --url file: a true
 expect 78 "also for once" "$HOLDFAST" --config "$dir/conf" once a true
 expect 78 "and for acquire" "$HOLDFAST" --config "$dir/conf" acquire a
+expect 78 "in front and behind add up" "$HOLDFAST" --require quorum \
+    run --require distributed --url redis://127.0.0.1:1 a true
+check "to both" err_has 'because quorum is required'
+expect 78 "so does one behind the other" "$HOLDFAST" run --require quorum \
+    --require distributed --url redis://127.0.0.1:1 a true
+check "to both" err_has 'because quorum is required'
+expect 78 "also in front" "$HOLDFAST" --require quorum --require distributed \
+    run --url redis://127.0.0.1:1 a true
+check "to both" err_has 'because quorum is required'
+for option in --require --profile --config; do
+    expect 64 "$option that is empty" "$HOLDFAST" run $option '' a true
+    check "is refused" err_has "^holdfast: $option: empty"
+    expect 64 "also in front" "$HOLDFAST" $option '' run a true
+    check "is refused" err_has "^holdfast: $option: empty"
+done
+for name in HOLDFAST_REQUIRE HOLDFAST_PROFILE HOLDFAST_CONFIG; do
+    expect 78 "$name that is empty" env $name= "$HOLDFAST" run a true
+    check "is refused" err_has "^holdfast: $name: empty"
+done
 HOLDFAST_REQUIRE=some expect 78 "a level that is none" "$HOLDFAST" run a true
 check "is shown" err_has 'HOLDFAST_REQUIRE: some: must be distributed'
 
@@ -227,6 +248,12 @@ timeout = 20s
 [word]
 url = $redis
 password = secret-word
+[bare]
+url = $redis
+[user]
+url = $redis
+user = default
+password_file = $dir/password
 [string]
 url = $redis&format=string&fence=off
 password_file = $dir/password
@@ -241,6 +268,23 @@ export HOLDFAST_CONFIG
 expect 0 "a password_file" "$HOLDFAST" -p file run a env
 check "the guarantee is the store's" same "$(value HOLDFAST_GUARANTEE)" store
 expect 0 "holdfast inside it gets in as well" "$HOLDFAST" -p file run a -- \
+    "$HOLDFAST" status a
+# Credentials of the environment are for another server.
+echo wrong-word >"$dir/wrong"
+chmod 600 "$dir/wrong"
+expect 0 "HOLDFAST_PASSWORD is not that of the file" \
+    env HOLDFAST_PASSWORD=wrong-word "$HOLDFAST" -p file run a true
+expect 0 "HOLDFAST_PASSWORD_FILE is not, either" \
+    env HOLDFAST_PASSWORD_FILE="$dir/wrong" "$HOLDFAST" -p word run a env
+refute "and not for the command" out_has HOLDFAST_PASSWORD_FILE
+expect 0 "HOLDFAST_USER is not, either" \
+    env HOLDFAST_USER=nobody "$HOLDFAST" -p file run a env
+refute "and not for the command" out_has HOLDFAST_USER
+expect 0 "HOLDFAST_PASSWORD for a URL without one" \
+    env HOLDFAST_PASSWORD=secret-word "$HOLDFAST" -p bare run a true
+expect 0 "the user of a profile" "$HOLDFAST" -p user run a env
+check "is passed on" out_has '^HOLDFAST_USER=default$'
+expect 0 "so that a holdfast inside gets in" "$HOLDFAST" -p user run a -- \
     "$HOLDFAST" status a
 expect 0 "a password" "$HOLDFAST" -p word run a env
 refute "is not passed on" out_has secret-word

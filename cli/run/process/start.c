@@ -88,6 +88,7 @@ void run_environment(const struct run *r)
         environment_number("HOLDFAST_STATUS_FD", r->child_status_fd);
     else
         unsetenv("HOLDFAST_STATUS_FD");
+    session_environment(&r->s);
     environment_clean(r->url);
 }
 

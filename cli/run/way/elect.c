@@ -61,7 +61,7 @@ static int election_open(struct run *r, struct hf_error *err)
 static int campaign_first(struct run *r, struct hf_campaign_options *co,
                           struct hf_error *err)
 {
-    if (r->o->fair)
+    if (session_is_queueing(&r->s, r->o))
         co->flags |= HF_CAMPAIGN_TRY;
     else
         co->wait_ms = SILENT_MS;

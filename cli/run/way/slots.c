@@ -63,7 +63,8 @@ static int slot_wait(struct run *r, struct hf_acquire_options *ao,
     if (is_long && wait_is_watched(r->o)) {
         char hint[TEXT_ESCAPED_MAX + 64];
         int64_t begin_ms = clock_ms();
-        acquire_wait(ao, r->o->fair ? WAIT_TRY : WATCHED_MS);
+        acquire_wait(ao,
+                     session_is_queueing(&r->s, r->o) ? WAIT_TRY : WATCHED_MS);
         int status = hf_semaphore_acquire(r->sem, ao, &r->hold, err);
         if (status != HF_TAKEN && status != HF_TIMEOUT) return status;
         say_warn("%s: waiting: all slots are taken (%s)", r->s.shown,
