@@ -73,6 +73,7 @@ static const char *ahead_value(int argc, char **argv, int *at, const char *name,
 {
     const char *word = argv[*at];
     size_t len = strlen(name);
+    if (!word) return NULL;
     if (strncmp(word, name, len) == 0 && word[len] == '=')
         return word + len + 1;
     if (strcmp(word, name) != 0 && (!letter || strcmp(word, letter) != 0))
