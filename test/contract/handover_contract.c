@@ -380,9 +380,18 @@ TEST(handover, leaves_other_clients_their_turns)
     CHECK_INT(atomic_load(&crowd.falls), 0);
 }
 
+/* MariaDB tells a session nothing of others' locks, neither that one is free
+ * nor that others wait: there a crowd may keep another client out for long. */
+static int is_blind(void)
+{
+    return !strncmp(rig_url(), "mysql", 5) && !rig_has(HF_CAP_FENCE);
+}
+
 TEST(turns, of_a_crowd_leave_other_clients_theirs)
 {
     rig_begin();
+    rig_client(NULL);
+    if (is_blind()) return;
     memset(&crowd, 0, sizeof crowd);
     hf_lock *busy = rig_lock(rig_client(NULL), "a");
     hf_lock *other = rig_lock(rig_client(NULL), "a");

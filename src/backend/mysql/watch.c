@@ -14,6 +14,9 @@
 #define MARKS_MAX 16 /* in one packet */
 #define LOOK_US_MIN US_PER_MS
 #define LOOK_US_MAX (32 * US_PER_MS) /* below GRACE_LOOK_US_MAX */
+/* A session tells no news: a look has to meet the moment in which a lock is free,
+ * and that is as short as others leave it (GRACE_LOOK_US_MIN and more). */
+#define SESSION_LOOK_US_MAX (2 * US_PER_MS)
 
 void hf__mysql_watch_soon(struct backend_conn *c)
 {
@@ -91,7 +94,8 @@ void hf__mysql_watch_looked(struct backend_conn *c, MYSQL_RES *result)
         hf__mysql_watch_soon(c);
         return;
     }
-    c->look_pause_us = min64(c->look_pause_us * 2, LOOK_US_MAX);
+    int64_t most_us = c->session ? SESSION_LOOK_US_MAX : LOOK_US_MAX;
+    c->look_pause_us = min64(c->look_pause_us * 2, most_us);
     c->look_us = c->env->now(c->env) + c->look_pause_us;
 }
 
