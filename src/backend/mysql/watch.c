@@ -14,8 +14,8 @@
 #define MARKS_MAX 16 /* in one packet */
 #define LOOK_US_MIN US_PER_MS
 #define LOOK_US_MAX (32 * US_PER_MS) /* below GRACE_LOOK_US_MAX */
-/* A session tells no news: a look has to meet the moment in which a lock is free,
- * and that is as short as others leave it (GRACE_LOOK_US_MIN and more). */
+/* A session is told no news: a look has to meet the moment in which a lock
+ * is free, and that is as short as others leave it (GRACE_LOOK_US_MIN). */
 #define SESSION_LOOK_US_MAX (2 * US_PER_MS)
 
 void hf__mysql_watch_soon(struct backend_conn *c)
