@@ -23,7 +23,7 @@ static void granted(struct backend_conn *c, struct request *req,
     hf__etcd_reply(c, req, &rep);
 }
 
-/* Its key is gone, or is another one: does somebody else have the lock? */
+/* Its key is gone, or is another one: does another client have the lock? */
 static void taken(struct backend_conn *c, struct request *req, struct stake *s)
 {
     struct key *lock = &c->scratch->keys[0], *end = &c->scratch->keys[1];

@@ -48,7 +48,7 @@ unsigned hf__mysql_write_boot(struct text *t, const struct sql_job *job);
 /* Columns: clock, and the facts. */
 unsigned hf__mysql_write_facts(struct text *t);
 
-/* Say that somebody waits, and read the row. */
+/* Mark the row as waited for, and read it. */
 unsigned hf__mysql_write_watch(struct text *t, const struct sql_job *job);
 /* Say it again. */
 unsigned hf__mysql_write_mark(struct text *t, const struct sql_watch *w);

@@ -312,7 +312,7 @@ void hf__zookeeper_place_propose(struct backend_conn *c, struct job *job)
         hf__zookeeper_place_busy(c, p);
 }
 
-/* It has no place any more: has somebody else the lock? */
+/* It has no place any more: has another client the lock? */
 static void gone_listed(struct backend_conn *c, const struct call *call,
                         struct answer *a)
 {

@@ -95,7 +95,7 @@ const char *hf__zookeeper_session_path(struct backend_conn *c)
 
 static void beat_send(struct backend_conn *c);
 
-/* Somebody has deleted the node. */
+/* Another client has deleted the node. */
 static void made_anew(struct backend_conn *c, const struct call *call,
                       struct answer *a)
 {
