@@ -4,8 +4,10 @@
  * skipped.
  */
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -132,13 +134,17 @@ struct score {
     int of[3]; /* by enum outcome */
 };
 
-/* Every `jobs`-th test, from the one of number `job`. */
-static struct score run_part(int job, int jobs)
+/* One test after the other, each of which no other process has taken: `taken`
+ * counts those that were, and is shared. */
+static struct score run_part(atomic_int *taken)
 {
     struct score s = {{0}};
-    int number = 0;
-    for (struct test_case *t = first; t; t = t->next)
-        if (is_wanted(t) && number++ % jobs == job) s.of[run_one(t)]++;
+    int number = 0, mine = atomic_fetch_add(taken, 1);
+    for (struct test_case *t = first; t; t = t->next) {
+        if (!is_wanted(t) || number++ != mine) continue;
+        s.of[run_one(t)]++;
+        mine = atomic_fetch_add(taken, 1);
+    }
     return s;
 }
 
@@ -148,7 +154,7 @@ struct job {
     int score[2]; /* a pipe */
 };
 
-static void job_begin(struct job *j, int job, int jobs)
+static void job_begin(struct job *j, atomic_int *taken)
 {
     j->said = tmpfile();
     if (!j->said || pipe(j->score) != 0) abort();
@@ -160,7 +166,7 @@ static void job_begin(struct job *j, int job, int jobs)
         return;
     }
     if (dup2(fileno(j->said), STDOUT_FILENO) < 0) abort();
-    struct score s = run_part(job, jobs);
+    struct score s = run_part(taken);
     fflush(stdout);
     if (write(j->score[1], &s, sizeof s) != sizeof s) abort();
     exit(0);
@@ -185,13 +191,17 @@ static struct score job_end(struct job *j)
 }
 
 /* Most tests wait most of the time: "jobs=4" runs four at once, each in a
- * process with servers of its own. */
+ * process with servers of its own.  A process that is free takes the next. */
 static struct score run_all(int jobs)
 {
     struct job all[JOBS_MAX];
     struct score sum = {{0}};
-    if (jobs <= 1) return run_part(0, 1);
-    for (int i = 0; i < jobs; i++) job_begin(&all[i], i, jobs);
+    atomic_int *taken = mmap(NULL, sizeof *taken, PROT_READ | PROT_WRITE,
+                             MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (taken == MAP_FAILED) abort();
+    atomic_init(taken, 0);
+    if (jobs <= 1) return run_part(taken);
+    for (int i = 0; i < jobs; i++) job_begin(&all[i], taken);
     for (int i = 0; i < jobs; i++) {
         struct score s = job_end(&all[i]);
         for (int k = 0; k < 3; k++) sum.of[k] += s.of[k];
