@@ -331,7 +331,8 @@ TEST(fair, what_was_handed_over_is_held_for_its_whole_lease)
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     CHECK(rig_until_equal(&turns, 1));
     CHECK_INT(hf_hold_state(w.hold), HF_STATE_HELD);
-    rig_pause_ms(1800);
+    rig_second_is_idle();
+    rig_pause_ms(800);
     CHECK(hf_hold_valid_ms(w.hold) > 30000);
     CHECK_INT(rig_probe(l), HF_TAKEN);
     rig_join();

@@ -2,6 +2,7 @@
  * wait_contract.c: waiting for a held lock.  One rule: only lower bounds are
  * tight; a loaded machine may be late, but nothing may be early.
  */
+#include "lib/fair.h"
 #include "lib/rig.h"
 
 struct waiter {
@@ -185,4 +186,46 @@ TEST(wait, in_this_process_does_not_delay_a_try)
     CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
     rig_join();
     CHECK_INT(w.status, HF_OK);
+}
+
+static void keeper_run(void *arg)
+{
+    struct waiter *w = arg;
+    struct hf_acquire_options o =
+        rig_options(RIG_WAIT_MS, 60000, HF_ACQUIRE_FIXED);
+    atomic_fetch_add(w->started, 1);
+    w->status = hf_lock_acquire(w->lock, &o, &w->hold, NULL);
+}
+
+/* `l` and `other` are one lock of two clients. */
+static void waiting_computes_nothing(hf_lock *l, hf_lock *other)
+{
+    static struct waiter w;
+    atomic_int started = 0;
+    w = (struct waiter){.lock = other, .started = &started};
+    CHECK_INT(hf_lock_try(l, NULL, NULL), HF_OK);
+    rig_spawn(keeper_run, &w);
+    CHECK(rig_until_equal(&started, 1));
+    rig_pause_ms(500); /* it waits by now, usually */
+    rig_second_is_idle();
+    CHECK_INT(hf_lock_release(l, NULL, NULL), HF_OK);
+    rig_join();
+    CHECK_INT(w.status, HF_OK);
+    rig_second_is_idle();
+    CHECK_INT(hf_hold_release(w.hold, NULL), HF_OK);
+    rig_second_is_idle();
+}
+
+TEST(wait, computes_nothing_while_it_lasts_nor_when_it_is_over)
+{
+    rig_begin();
+    waiting_computes_nothing(rig_lock(rig_client(NULL), "a"),
+                             rig_lock(rig_client(NULL), "a"));
+}
+
+TEST(wait, in_a_queue_computes_nothing_while_it_lasts_nor_afterwards)
+{
+    if (!rig_begin_with(HF_CAP_QUEUE)) return;
+    waiting_computes_nothing(fair_lock(rig_client(NULL), "a"),
+                             fair_lock(rig_client(NULL), "a"));
 }

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "lab/folder.h"
@@ -449,6 +450,20 @@ int64_t rig_now_ms(void)
 void rig_pause_ms(int64_t ms)
 {
     lab_pause_ms(ms);
+}
+
+static int64_t cpu_ms(void)
+{
+    struct timespec t;
+    CHECK_INT(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t), 0);
+    return t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+void rig_second_is_idle(void)
+{
+    int64_t began_ms = cpu_ms();
+    rig_pause_ms(1000);
+    CHECK(cpu_ms() - began_ms < 250);
 }
 
 int rig_until(int (*cond)(void *), void *arg)

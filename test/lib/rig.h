@@ -120,6 +120,10 @@ int64_t rig_now_ms(void);
 /* Let time pass. */
 void rig_pause_ms(int64_t ms);
 
+/* Let a second pass, of which this process computes less than a quarter: what
+ * waits must not turn.  A busy machine leaves it less of its time, not more. */
+void rig_second_is_idle(void);
+
 /* Wait until cond(arg) is true; 0 if it did not come true in time. */
 int rig_until(int (*cond)(void *), void *arg);
 int rig_until_equal(atomic_int *counter, int wanted);

@@ -49,11 +49,16 @@ void hf__sqlite_notify_stop(struct backend_conn *c)
     c->wd = -1;
 }
 
-static void event_note(struct backend_conn *c, const struct inotify_event *ev)
+/* Is it about the file that is watched?  The last event of a watch comes when
+ * it has been taken away, and tells of nothing: to answer it with a new watch,
+ * while no name is watched, would go on for ever. */
+static int event_note(struct backend_conn *c, const struct inotify_event *ev)
 {
-    if (ev->wd != c->wd || ev->mask & IN_MODIFY) return;
+    if (ev->wd != c->wd) return 0;
+    if (ev->mask & IN_MODIFY) return 1;
     if (ev->mask & IN_MOVE_SELF) hf__sqlite_notify_stop(c);
     c->wd = -1; /* it is deleted: watch the next one */
+    return 1;
 }
 
 int hf__sqlite_notify_read(struct backend_conn *c)
@@ -63,11 +68,10 @@ int hf__sqlite_notify_read(struct backend_conn *c)
     for (int i = 0; i < READS_MAX; i++) {
         ssize_t n = read(c->inotify_fd, buf, sizeof buf);
         if (n <= 0) break;
-        done = 1;
         for (ssize_t at = 0; at < n;) {
             struct inotify_event ev;
             memcpy(&ev, buf + at, sizeof ev);
-            event_note(c, &ev);
+            done |= event_note(c, &ev);
             at += (ssize_t)(sizeof ev + ev.len);
         }
     }
