@@ -39,6 +39,13 @@ void hold_read(struct run *r)
     h->replicas = hf_hold_replicas(r->hold);
 }
 
+int hold_is_over(struct run *r)
+{
+    int state = hold_state(r);
+    r->is_left = state != HF_STATE_HELD && state != HF_STATE_AT_RISK;
+    return r->is_left;
+}
+
 static void given_note(hf_hold *hold, int status, const struct hf_error *err,
                        void *user)
 {
@@ -55,9 +62,8 @@ static void hold_give_quickly(struct run *r)
     static int is_given; /* it outlives a callback that comes late */
     int64_t end_ms = clock_ms() + GIVE_MS;
     is_given = 0;
-    if (hf_hold_release_start(r->hold, given_note, &is_given, NULL) != HF_OK)
-        return;
-    while (!is_given && clock_ms() < end_ms) {
+    int status = hf_hold_release_start(r->hold, given_note, &is_given, NULL);
+    while (status == HF_OK && !is_given && clock_ms() < end_ms) {
         struct pollfd fd = {.fd = hf_client_fd(r->s.client), .events = POLLIN};
         (void)poll(&fd, 1, GIVE_LOOK_MS);
         (void)hf_client_process(r->s.client);
@@ -75,5 +81,5 @@ void hold_give(struct run *r)
     int status = hf_hold_release(r->hold, &err);
     if (status == HF_OK) return;
     (void)session_fail(&r->s, status, &err);
-    if (status == HF_LOST || status == HF_EXPIRED) r->lost = 1;
+    if (status == HF_LOST || status == HF_EXPIRED) r->lost = r->is_left = 1;
 }

@@ -97,7 +97,7 @@ struct run {
     const char *lost_command; /* ON_LOST_HOOK: for sh -c */
     enum phase phase;
     enum cause cause;
-    int is_left; /* the release was sent, and not answered; see hold_give() */
+    int is_left; /* the store did not confirm the release; see hold_give() */
     int late;    /* the lock was lost before the command was run */
     int at_risk; /* at-risk was reported */
     int lost;    /* lost was reported; never taken back */

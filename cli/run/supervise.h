@@ -20,9 +20,12 @@ int supervise_timeout_ms(const struct run *r, int64_t now_ms);
 int hold_state(const struct run *r); /* enum hf_state */
 int64_t hold_valid_ms(const struct run *r);
 void hold_read(struct run *r); /* fill r->held, for the command */
+/* Is there nothing to give back, for it was lost?  Then r->is_left is set. */
+int hold_is_over(struct run *r);
 /* Give back what is held.  If the command was ended because the lock could not
- * be kept, the store gets GIVE_MS to answer, and r->is_left says that it has
- * not: then closing the client would wait for it as well. */
+ * be kept, the store gets GIVE_MS to answer.  r->is_left says that it has not,
+ * or that the lock was lost before: the client that is closed would wait for a
+ * store that may not answer. */
 void hold_give(struct run *r);
 /* What the store last said to its renewal; "" if nothing went wrong. */
 void hold_why(const struct run *r, char text[HF_ERROR_TEXT_MAX]);

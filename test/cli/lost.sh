@@ -206,6 +206,17 @@ kill -9 "$redis_pid"
 finished_with 80 "the server is gone, and it would be waited for"
 check "server gone: all are gone at once" all_gone
 
+# The command may go on, and what was lost is not given back behind it.
+HOLDFAST_URL=$redis_url
+check "restarted for a third time" redis_run
+HOLDFAST_URL="$redis_url?patience=300s&timeout=300s"
+lock_run --lease 3s --on-lost warn a
+kill -9 "$redis_pid"
+wait_for "a gone server: it is said" err_has 'a: lost: '
+kill "$(tail -1 "$dir/pids")"
+finished_with 80 "the server is gone, and the command was left alone"
+kill "$(head -1 "$dir/pids")"
+
 # The lock file of a kernel lock is deleted: the next to come locks another.
 HOLDFAST_URL=file:
 lock_run --lease 9s --renew 300ms a

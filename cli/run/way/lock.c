@@ -33,10 +33,9 @@ static int lock_get(struct run *r, struct outcome *end)
 
 static void lock_give(struct run *r, int code)
 {
-    int state = hold_state(r);
     int64_t rest_ms = r->o->min_hold_ms - (clock_ms() - r->acquired_at_ms);
     (void)code;
-    if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return;
+    if (hold_is_over(r)) return;
     if (r->detached && rest_ms > 0 && run_was_run(r)) {
         /* What could not be renewed is left to the end of its lease. */
         if (r->cause != CAUSE_LOST) keep_rest(r, rest_ms);

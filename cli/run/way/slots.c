@@ -130,9 +130,8 @@ static int slots_get(struct run *r, struct outcome *end)
 
 static void slots_give(struct run *r, int code)
 {
-    int state = hold_state(r);
     (void)code;
-    if (state != HF_STATE_HELD && state != HF_STATE_AT_RISK) return;
+    if (hold_is_over(r)) return;
     hold_give(r);
 }
 
