@@ -159,9 +159,10 @@ static void info_show(struct op *op, int node, const struct hf_info *info)
     op->info->node = node;
 }
 
-/* Boyer-Moore majority vote: what more than half of the nodes say is left in
- * the end.  If no majority agrees something is left as well, and then a holder
- * is preferred to "free", in whatever order the nodes answered. */
+/* Boyer-Moore majority vote among the nodes that name a holder: the holder that
+ * more than half of them name is left in the end.  Nodes that say "free" do not
+ * vote: whether too few nodes name the holder is asked when all were heard, in
+ * whatever order they answered. */
 static void info_weigh(struct op *op, int node, const struct reply *rep)
 {
     const struct hf_info *info = rep->info;
@@ -170,9 +171,8 @@ static void info_weigh(struct op *op, int node, const struct reply *rep)
     op->look->said[node] = holder_hash(info);
     op->look->token[node] = info->locked ? rep->fence : 0;
     op->look->since_ms[node] = info->since_ms;
-    if (op->agree == 0) info_show(op, node, info);
-    op->agree += is_same_holder(op->info, info) ? 1 : -1;
-    if (op->agree == 0 && info->locked) info_show(op, node, info);
+    if (is_first || (info->locked && op->agree == 0)) info_show(op, node, info);
+    if (info->locked) op->agree += is_same_holder(op->info, info) ? 1 : -1;
     if (info->fence > fence) fence = info->fence;
     op->info->fence = fence; /* the highest; info_name_token() names the
                               * holder's */

@@ -193,6 +193,23 @@ TEST(quorum_view, a_holder_is_believed_also_if_nobody_was_told_of_first)
     holder_is_believed(1);
 }
 
+/* Three of five answer: one has it, two do not; the rest could decide. */
+TEST(quorum_view, a_holder_is_believed_although_more_nodes_say_free)
+{
+    struct hf_info info = HF_INFO_INIT;
+    trio_begin(0);
+    held_at(1);
+    hf_client *c = trio_client("quorum:memory:la|memory:lb|memory:lc|"
+                               "memory:ld?down=1|memory:le?down=1");
+    hf_lock *l = NULL;
+    CHECK_INT(hf_lock_open(c, "a", &l, NULL), HF_OK);
+    int status = hf_lock_inspect(l, &info, NULL);
+    hf_client_close(c);
+    CHECK_INT(status, HF_OK);
+    CHECK_INT(info.nodes_heard, 3);
+    CHECK_INT(info.locked, 1);
+}
+
 static int row_count(const struct hf_list_row *row, void *user)
 {
     (void)row;
