@@ -87,6 +87,7 @@ static void renew_failed(struct hold *h, const struct hold_event *ev,
 /* Does the node have something else under this name, or nothing? */
 static int is_not_ours(const struct reply *r)
 {
+    if (MUTATED(REFUSAL_UNHEARD)) return 0;
     return r->verdict == V_ABSENT || r->verdict == V_OTHER
            || (r->verdict == V_ERROR && r->status == HF_CONFLICT);
 }

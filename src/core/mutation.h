@@ -47,7 +47,11 @@ enum core_mutation {
     CORE_MUT_SUSPECT_VOTES,       /* a node whose clock was set votes */
     CORE_MUT_HOST_EAGER,          /* the host is used while the store answers */
     CORE_MUT_HOST_UNSEEN,         /* the store's grant overlooks the host's */
-    CORE_MUT_HOST_KEPT            /* the host's grant overlooks the store's */
+    CORE_MUT_HOST_KEPT,           /* the host's grant overlooks the store's */
+    CORE_MUT_REFUSAL_UNHEARD,     /* a refused renewal is taken for silence */
+    CORE_MUT_ASK_UNDECIDED,       /* a minority's word is told as all nodes' */
+    CORE_MUT_ASK_COUNTER,         /* the counter is told as the token */
+    CORE_MUT_BREAK_BLIND          /* what was broken is told to be free */
 };
 
 #ifdef HF_MUTATIONS

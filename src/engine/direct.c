@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "base/math.h"
+#include "core/mutation.h"
 #include "core/round.h"
 #include "engine/engine.h"
 #include "engine/guards.h"
@@ -243,7 +244,7 @@ static void info_take(const struct engine *e, struct op *op,
                       const struct reply *rep)
 {
     *op->info = *rep->info;
-    if (op->info->locked && rep->fence > 0)
+    if (op->info->locked && rep->fence > 0 && !MUTATED(ASK_COUNTER))
         op->info->fence = (uint64_t)max64(rep->fence, token_passed(e, op));
 }
 
@@ -336,7 +337,8 @@ static void quorum_answered(struct engine *e, struct op *op,
     if (op->heard != op->asked) return;
     int status = votes_status(e, op);
     if (op->info && op->type == OP_TYPE_INSPECT && status == HF_OK) {
-        if (!info_is_decided(e, op)) info_free(op->info);
+        if (!info_is_decided(e, op) && !MUTATED(ASK_UNDECIDED))
+            info_free(op->info);
         info_name_token(e, op);
         info_count(e, op);
     }
@@ -371,7 +373,7 @@ void hf__direct_answered(struct engine *e, struct op *op,
     int status = reply_status(e, rep);
     if (status == HF_OK && rep->info && op->info) info_take(e, op, rep);
     if (status == HF_OK && r->verb == VERB_BREAK && rep->info)
-        op->was_locked = rep->info->locked;
+        op->was_locked = rep->info->locked && !MUTATED(BREAK_BLIND);
     if (status == HF_OK && r->verb == VERB_LIST) rows_give(op, rep);
     if (status != HF_OK && r->verb == VERB_LIST) op->cursor = rep->cursor;
     hf__op_finish(e, op, status, rep->text);

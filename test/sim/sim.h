@@ -18,6 +18,7 @@
  *   sim_plan.c     their renewals, caps, feeding and pauses
  *   sim_rw.c       read/write locks, in worlds that play those
  *   sim_host.c     the locks of the machine, in worlds that fall back to those
+ *   sim_ask.c      questions about locks, and breaks, by clients
  *   sim_nemesis.c  the faults
  *   sim_lose.c     single keys that members lose
  *   sim_way.c      links that are closed in one direction
@@ -35,6 +36,7 @@
 #include "engine/host.h"
 #include "engine/locks.h"
 #include "engine/op.h"
+#include "sim/sim_ask.h"
 
 #define SIM_NODES_MAX 5
 #define SIM_CLIENTS_MAX 4
@@ -67,9 +69,10 @@ enum fault {
     FAULT_EVEN = 1 << 15,     /* no fault: 2 or 4 nodes */
     FAULT_ONEWAY = 1 << 16,   /* nothing comes through in one direction */
     FAULT_OLD = 1 << 17,      /* FAULT_DUP: a copy comes up to 5 s late */
-    FAULT_FREEZE = 1 << 18    /* a node stands still; its clock does not */
+    FAULT_FREEZE = 1 << 18,   /* a node stands still; its clock does not */
+    FAULT_ASK = 1 << 19       /* clients ask about locks, and break them */
 };
-#define FAULTS_ALL 0x7ffffu
+#define FAULTS_ALL 0xfffffu
 #define OLD_US_MAX (5 * US_PER_S)
 #define FAULTS_LOSSY (FAULT_WIPE | FAULT_FLUSH | FAULT_JUMP)
 
@@ -103,6 +106,8 @@ enum deed {
     DEED_OLD,        /* a copy that came a second late, or more */
     DEED_FREEZE,     /* a node stood still */
     DEED_BACKLOG,    /* what had waited for one arrived */
+    DEED_ASK,        /* a client was told about a lock, or that it broke it */
+    DEED_FREED,      /* and it did */
     DEEDS_LEN
 };
 
@@ -154,6 +159,8 @@ struct knobs {
     int lose_members;
     int64_t freeze_us; /* mean time until a node stands still */
     int64_t way_us;    /* mean time until links are closed in one direction */
+    int64_t ask_us;    /* mean time until a client asks about a lock */
+    int ask_break_percent; /* or breaks it */
 };
 
 struct sim;
@@ -327,6 +334,9 @@ struct actor {
     uint64_t dead_attempt;
     int64_t at_host_us[SIM_NAMES_MAX]; /* check_host.c: was last there; -1 */
     struct vote votes[SIM_NODES_MAX];
+    uint64_t refused_attempt; /* check_ask.c: a renewal of it was refused */
+    uint32_t refused_round;
+    unsigned refused_by; /* nodes, by bit */
 };
 
 /* The last answer of a node that told the time; check_clock.c. */
@@ -359,6 +369,7 @@ struct sim_client {
     int64_t partition_until_us[SIM_NODES_MAX];
     int64_t way_until_us[SIM_NODES_MAX][2]; /* to the client; to the node */
     int64_t broke_us[SIM_NODES_MAX]; /* its last short line to that node */
+    struct query queries[QUERIES_MAX];
     unsigned full; /* nodes, by bit, for which it had to drop releases */
 };
 
@@ -382,6 +393,7 @@ struct sim {
     uint64_t way_random;  /* and of FAULT_ONEWAY */
     uint64_t old_random;  /* and of FAULT_OLD */
     uint64_t freeze_random;
+    uint64_t ask_random;
     unsigned faults;
     int mutation; /* index into the table of mutants.c; 0 none */
     int trace;
@@ -463,6 +475,7 @@ void client_crash(struct sim *s, struct sim_client *c);
 void client_stop(struct sim *s, struct sim_client *c);
 void client_pause(struct sim *s, struct sim_client *c, int64_t length_us);
 int client_is_paused(const struct sim_client *c);
+int client_is_working(const struct sim_client *c);
 int client_is_deaf(const struct sim_client *c);
 int64_t client_clock(const struct sim_client *c);
 int64_t client_true_us(const struct sim_client *c, int64_t local_us);

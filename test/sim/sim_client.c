@@ -88,7 +88,10 @@ void client_settle(struct sim_client *c)
         while (list) {
             struct op *op = list;
             list = op->next;
-            actor_done(c, op);
+            if (op->type == OP_TYPE_INSPECT || op->type == OP_TYPE_BREAK)
+                ask_done(c, op);
+            else
+                actor_done(c, op);
         }
         while (hf__engine_take_notice(e, &ev, &about, client_clock(c))) {
             again = 1;
@@ -120,6 +123,12 @@ static void timer_fire(struct sim *s, void *arg, uint64_t tag)
 int client_is_paused(const struct sim_client *c)
 {
     return c->paused_until_us > c->sim->now_us;
+}
+
+/* It can begin something. */
+int client_is_working(const struct sim_client *c)
+{
+    return c->alive && !client_is_paused(c) && !client_is_deaf(c);
 }
 
 /* What arrives has to wait. */
@@ -200,6 +209,7 @@ void client_start(struct sim *s, struct sim_client *c)
     c->paused_until_us = c->deaf_until_us = 0;
     c->full = 0;
     memset(c->passed_attempt, 0, sizeof c->passed_attempt);
+    memset(c->queries, 0, sizeof c->queries);
     check_clock_begin(c);
     c->alloc.fn = (struct hf_allocator){.allocate = counted_allocate,
                                         .resize = counted_resize,

@@ -10,7 +10,7 @@
 static const char *const fault_names[] = {
     "break",   "late", "dup",    "spike", "partition", "pause", "crash",
     "restart", "wipe", "flush",  "jump",  "drift",     "take",  "fall",
-    "lose",    "even", "oneway", "old",   "freeze",
+    "lose",    "even", "oneway", "old",   "freeze",    "ask",
 };
 #define FAULTS_LEN ((int)(sizeof fault_names / sizeof *fault_names))
 /* By the seed's own dice: not "take" and those behind it. */
@@ -47,6 +47,8 @@ const char *sim_deed_name(int deed)
         [DEED_OLD] = "copies older than a second",
         [DEED_FREEZE] = "nodes that stood still",
         [DEED_BACKLOG] = "packets that waited for them",
+        [DEED_ASK] = "questions answered",
+        [DEED_FREED] = "locks broken by clients",
     };
     return names[deed];
 }
@@ -288,5 +290,6 @@ void sim_draw(struct sim *s, unsigned allowed)
     way_draw(s, allowed);
     old_draw(s, allowed);
     freeze_draw(s, allowed);
+    ask_draw(s, allowed);
     if (s->is_rw) rw_draw(s, allowed);
 }

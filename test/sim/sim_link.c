@@ -218,8 +218,10 @@ static void answer(struct backend_conn *c, const struct packet *p)
     check_clock_heard(c->client, c->node, p);
     check_host_heard(p->origin, &p->rep);
     check_vote_heard(c->client, c->node, p);
+    check_refusal_comes(c->client, c->node, p);
     c->env->reply(c->env, p->origin, &p->rep);
     check_clock_trusted(c->client, c->node);
+    check_refused(c->client, p);
 }
 
 void link_receive(struct backend_conn *c, struct packet *p)

@@ -189,6 +189,7 @@ static int is_expected(const struct options *o, int deed)
 {
     int is_plains = deed >= DEED_QUARANTINE && deed <= DEED_WHOLE;
     is_plains |= deed >= DEED_FALLBACK && deed <= DEED_EVEN;
+    is_plains |= deed >= DEED_ASK;
     if (deed == DEED_EVEN && o->nodes) return 0;
     return o->is_rw ? !is_plains : deed != DEED_SHARED;
 }

@@ -36,7 +36,8 @@ struct packet {
     struct request req; /* a copy; `origin` is the engine's */
     struct request *origin;
     struct reply rep;
-    struct boot boot;   /* what an answer to VERB_BOOT points to */
+    struct boot boot;    /* what an answer to VERB_BOOT points to */
+    struct hf_info info; /* and one to INSPECT or BREAK */
     int64_t forward_us; /* answer: when the node's clock was last set forward */
     int64_t kept_us;    /* answer: since when the node has the lock */
 };

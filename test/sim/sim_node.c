@@ -170,6 +170,29 @@ static void boot(struct sim *s, struct sim_node *n, struct packet *p)
               p->rep.boot ? (long long)p->boot.left_us : -1);
 }
 
+static void lock_break(struct sim *s, struct sim_node *n, int name,
+                       const struct request *req, struct reply *rep);
+static int broken_note(struct sim *s, struct sim_node *n, int name);
+
+/* A client asks about a lock, or breaks it. */
+static void asked(struct sim *s, struct sim_node *n, struct packet *p)
+{
+    check_ask_said(s, n, p);
+    if (p->req.verb == VERB_BREAK) {
+        (void)broken_note(s, n, p->name);
+        lock_break(s, n, p->name, &p->req, &p->rep);
+    } else {
+        hf__rules_store_apply(n->store, node_clock(s, n), &p->req, &p->rep);
+    }
+    sim_trace(s, "n%d c%d op %d %s: had by %s, fence %lld", n->index,
+              p->life->client, (int)p->req.verb, p->req.name,
+              p->rep.info && p->rep.info->locked ? p->rep.info->owner
+                                                 : "nobody",
+              (long long)p->rep.fence);
+    if (p->rep.info) p->info = *p->rep.info;
+    if (p->rep.info) p->rep.info = &p->info;
+}
+
 static void repeat(struct sim *s, struct sim_node *n, const struct packet *p);
 
 /* Of a lock that is held there already, as its holder knows. */
@@ -285,6 +308,8 @@ void node_receive(struct sim *s, struct packet *p)
     case PACKET_REQUEST:
         if (p->req.verb == VERB_BOOT)
             boot(s, n, p);
+        else if (p->req.verb == VERB_BREAK || p->req.verb == VERB_INSPECT)
+            asked(s, n, p);
         else
             carry_out(s, n, p);
         p->kind = PACKET_ANSWER;
@@ -419,22 +444,28 @@ static int broken_note(struct sim *s, struct sim_node *n, int name)
     return len;
 }
 
-/* An operator takes the lock away, and all waiters are told. */
+/* The lock is taken away, and all waiters are told. */
+static void lock_break(struct sim *s, struct sim_node *n, int name,
+                       const struct request *req, struct reply *rep)
+{
+    hf__rules_store_apply(n->store, node_clock(s, n), req, rep);
+    sim_trace(s, "n%d %s is broken, counter %lld", n->index, req->name,
+              (long long)rep->counter);
+    s->hidden_us = s->now_us;
+    locks_vanish(s, n, 0);
+    tell_watchers(s, n, name, 0, rep);
+}
+
+/* By an operator. */
 void node_break(struct sim *s, struct sim_node *n, int name)
 {
     struct reply rep;
     struct request req = {.verb = VERB_BREAK,
                           .name = sim_names[name],
                           .name_len = strlen(sim_names[name])};
-    int64_t now_us = node_clock(s, n);
     if (!broken_note(s, n, name)) return;
-    hf__rules_store_apply(n->store, now_us, &req, &rep);
-    sim_trace(s, "n%d %s is broken, counter %lld", n->index, req.name,
-              (long long)rep.counter);
     s->deeds[DEED_TAKE]++;
-    s->hidden_us = s->now_us;
-    locks_vanish(s, n, 0);
-    tell_watchers(s, n, name, 0, &rep);
+    lock_break(s, n, name, &req, &rep);
 }
 
 /* It is gone before its time, and nobody is told. */
