@@ -51,7 +51,9 @@ enum core_mutation {
     CORE_MUT_REFUSAL_UNHEARD,     /* a refused renewal is taken for silence */
     CORE_MUT_ASK_UNDECIDED,       /* a minority's word is told as all nodes' */
     CORE_MUT_ASK_COUNTER,         /* the counter is told as the token */
-    CORE_MUT_BREAK_BLIND          /* what was broken is told to be free */
+    CORE_MUT_BREAK_BLIND,         /* what was broken is told to be free */
+    CORE_MUT_CLOSE_KEEPS,         /* what is held is kept by a close */
+    CORE_MUT_CLOSE_SILENT         /* what is under way goes on after it */
 };
 
 #ifdef HF_MUTATIONS

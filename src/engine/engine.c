@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "base/math.h"
+#include "core/mutation.h"
 #include "engine/heap.h"
 #include "engine/seats.h"
 #include "engine/locks.h"
@@ -341,7 +342,7 @@ void hf__engine_shut(struct engine *e, int64_t now_us)
     e->now_us = now_us;
     for (struct op *op = e->all, *next; op; op = next) {
         next = op->all_next;
-        hf__op_fail(e, op, HF_CLOSED);
+        if (!MUTATED(CLOSE_SILENT)) hf__op_fail(e, op, HF_CLOSED);
     }
     for (size_t i = 0; i < e->table_size; i++) {
         for (struct lock_entry *n = e->table[i]; n; n = n->hash_next) {
@@ -350,6 +351,7 @@ void hf__engine_shut(struct engine *e, int64_t now_us)
             for (struct seat *s; (s = hf__walk_next(e, &walk));) {
                 struct hold_event ev = {.type = EV_RELEASE};
                 if (s->hold.state != HOLD_HELD || s->op) continue;
+                if (MUTATED(CLOSE_KEEPS)) continue;
                 if (s->hold.flags & HOLD_DETACHED) ev.type = EV_FORGET;
                 s->hold.count = 1;
                 n->refs++;

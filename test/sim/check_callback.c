@@ -66,6 +66,7 @@ void check_done(struct errand *er)
     }
     int fits = er->op.type == OP_TYPE_ACQUIRE ? is_acquire_status(er, status)
                                               : is_change_status(er, status);
+    fits |= status == HF_CLOSED && a->client->closing;
     if (!fits)
         sim_fail(s, "callbacks: c%d.%d: operation %d ended with %s",
                  a->client->index, a->index, (int)er->op.type,

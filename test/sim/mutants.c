@@ -92,6 +92,8 @@ const struct mutant mutants[] = {
     IN_CORE(ASK_UNDECIDED, "a minority's word is told as that of all nodes"),
     IN_CORE(ASK_COUNTER, "the counter is told as the holder's token"),
     IN_CORE(BREAK_BLIND, "what was broken is told to have been free"),
+    IN_CORE(CLOSE_KEEPS, "what is held is kept by a close"),
+    IN_CORE(CLOSE_SILENT, "what is under way goes on after a close"),
     IN_STORE(QUEUE_LIFO, "the last in the queue is served first"),
     IN_STORE(QUEUE_BARGED, "other clients go before the queue"),
     IN_STORE(QUEUE_DEAD_SERVED, "the dead keep their places"),

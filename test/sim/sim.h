@@ -19,6 +19,7 @@
  *   sim_rw.c       read/write locks, in worlds that play those
  *   sim_host.c     the locks of the machine, in worlds that fall back to those
  *   sim_ask.c      questions about locks, and breaks, by clients
+ *   sim_close.c    clients that are closed
  *   sim_nemesis.c  the faults
  *   sim_lose.c     single keys that members lose
  *   sim_way.c      links that are closed in one direction
@@ -70,9 +71,10 @@ enum fault {
     FAULT_ONEWAY = 1 << 16,   /* nothing comes through in one direction */
     FAULT_OLD = 1 << 17,      /* FAULT_DUP: a copy comes up to 5 s late */
     FAULT_FREEZE = 1 << 18,   /* a node stands still; its clock does not */
-    FAULT_ASK = 1 << 19       /* clients ask about locks, and break them */
+    FAULT_ASK = 1 << 19,      /* clients ask about locks, and break them */
+    FAULT_CLOSE = 1 << 20     /* clients are closed, and others come */
 };
-#define FAULTS_ALL 0xfffffu
+#define FAULTS_ALL 0x1fffffu
 #define OLD_US_MAX (5 * US_PER_S)
 #define FAULTS_LOSSY (FAULT_WIPE | FAULT_FLUSH | FAULT_JUMP)
 
@@ -108,6 +110,7 @@ enum deed {
     DEED_BACKLOG,    /* what had waited for one arrived */
     DEED_ASK,        /* a client was told about a lock, or that it broke it */
     DEED_FREED,      /* and it did */
+    DEED_CLOSE,      /* a client was closed */
     DEEDS_LEN
 };
 
@@ -161,6 +164,7 @@ struct knobs {
     int64_t way_us;    /* mean time until links are closed in one direction */
     int64_t ask_us;    /* mean time until a client asks about a lock */
     int ask_break_percent; /* or breaks it */
+    int64_t close_us;      /* mean time until a client is closed */
 };
 
 struct sim;
@@ -370,6 +374,8 @@ struct sim_client {
     int64_t way_until_us[SIM_NODES_MAX][2]; /* to the client; to the node */
     int64_t broke_us[SIM_NODES_MAX]; /* its last short line to that node */
     struct query queries[QUERIES_MAX];
+    int closing;                            /* nothing is begun any more */
+    struct life *close_life[SIM_NODES_MAX]; /* check_close.c; or NULL */
     unsigned full; /* nodes, by bit, for which it had to drop releases */
 };
 
@@ -394,6 +400,7 @@ struct sim {
     uint64_t old_random;  /* and of FAULT_OLD */
     uint64_t freeze_random;
     uint64_t ask_random;
+    uint64_t close_random;
     unsigned faults;
     int mutation; /* index into the table of mutants.c; 0 none */
     int trace;
@@ -473,6 +480,7 @@ void node_evict(struct sim *s, struct sim_node *n, int name, enum deed deed);
 void client_start(struct sim *s, struct sim_client *c);
 void client_crash(struct sim *s, struct sim_client *c);
 void client_stop(struct sim *s, struct sim_client *c);
+void client_end(struct sim *s, struct sim_client *c);
 void client_pause(struct sim *s, struct sim_client *c, int64_t length_us);
 int client_is_paused(const struct sim_client *c);
 int client_is_working(const struct sim_client *c);
@@ -519,6 +527,11 @@ int64_t host_clock(const struct sim *s);
 /* sim_nemesis.c */
 void nemesis_start(struct sim *s);
 void nemesis_stop(struct sim *s);
+
+/* sim_close.c */
+void close_draw(struct sim *s, unsigned allowed);
+void close_start(struct sim *s);
+void close_settled(struct sim_client *c);
 
 /* sim_lose.c */
 void lose_draw(struct sim *s, unsigned allowed);

@@ -131,7 +131,7 @@ static void actor_act(struct sim *s, void *arg, uint64_t tag)
 {
     struct actor *a = arg;
     struct sim_client *c = a->client;
-    if (!c->alive || a->serial != tag) return;
+    if (!c->alive || c->closing || a->serial != tag) return;
     if (client_is_paused(c)) {
         sim_at(s, c->paused_until_us + MS, actor_act, a, tag);
         return;

@@ -92,6 +92,10 @@ void check_kept(struct sim *s, struct sim_node *n, struct packet *p,
                 const struct store_view *before);
 void check_vote_heard(struct sim_client *c, int node, const struct packet *p);
 void check_votes(struct sim *s, const struct actor *a, const struct hold *h);
+/* check_close.c */
+void check_close_begins(struct sim_client *c);
+void check_ended(const struct sim_client *c);
+void check_closed(const struct sim_client *c);
 /* check_leak.c */
 void check_leak(struct sim_client *c);
 

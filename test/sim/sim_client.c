@@ -74,6 +74,14 @@ static void timer_plan(struct sim_client *c)
     sim_at(s, at_us, timer_fire, c, c->timer_serial);
 }
 
+static void op_done(struct sim_client *c, struct op *op)
+{
+    if (op->type == OP_TYPE_INSPECT || op->type == OP_TYPE_BREAK)
+        ask_done(c, op);
+    else
+        actor_done(c, op);
+}
+
 /* After a step: let requests out, and tell the users. */
 void client_settle(struct sim_client *c)
 {
@@ -88,10 +96,7 @@ void client_settle(struct sim_client *c)
         while (list) {
             struct op *op = list;
             list = op->next;
-            if (op->type == OP_TYPE_INSPECT || op->type == OP_TYPE_BREAK)
-                ask_done(c, op);
-            else
-                actor_done(c, op);
+            op_done(c, op);
         }
         while (hf__engine_take_notice(e, &ev, &about, client_clock(c))) {
             again = 1;
@@ -102,6 +107,7 @@ void client_settle(struct sim_client *c)
     check_beliefs(c);
     check_caps(c);
     timer_plan(c);
+    close_settled(c);
 }
 
 static void timer_fire(struct sim *s, void *arg, uint64_t tag)
@@ -128,7 +134,8 @@ int client_is_paused(const struct sim_client *c)
 /* It can begin something. */
 int client_is_working(const struct sim_client *c)
 {
-    return c->alive && !client_is_paused(c) && !client_is_deaf(c);
+    return c->alive && !c->closing && !client_is_paused(c)
+           && !client_is_deaf(c);
 }
 
 /* What arrives has to wait. */
@@ -208,6 +215,7 @@ void client_start(struct sim *s, struct sim_client *c)
     c->timer_us = TIME_NEVER;
     c->paused_until_us = c->deaf_until_us = 0;
     c->full = 0;
+    c->closing = 0;
     memset(c->passed_attempt, 0, sizeof c->passed_attempt);
     memset(c->queries, 0, sizeof c->queries);
     check_clock_begin(c);
@@ -251,6 +259,21 @@ void client_crash(struct sim *s, struct sim_client *c)
     hf__nodes_close(e);
     hf__engine_take_done(e);
     hf__engine_close(e);
+    check_leak(c);
+}
+
+/* What its engine still has is told, and its memory given back. */
+void client_end(struct sim *s, struct sim_client *c)
+{
+    struct engine *e = &c->engine;
+    hf__nodes_close(e);
+    for (struct op *op = hf__engine_take_done(e), *next; op; op = next) {
+        next = op->next;
+        op_done(c, op);
+    }
+    hf__engine_close(e);
+    c->alive = 0;
+    for (int i = 0; i < s->k.actors; i++) c->actors[i].claims = 0;
     check_leak(c);
 }
 

@@ -71,7 +71,7 @@ static void errand_cancel(struct sim *s, void *arg, uint64_t tag)
 {
     struct errand *er = arg;
     struct sim_client *c = er->actor ? er->actor->client : NULL;
-    if (!c || !c->alive || er->serial != tag) return;
+    if (!c || !c->alive || c->closing || er->serial != tag) return;
     if (client_is_paused(c)) {
         sim_at(s, c->paused_until_us + MS, errand_cancel, er, tag);
         return;

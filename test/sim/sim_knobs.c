@@ -10,7 +10,7 @@
 static const char *const fault_names[] = {
     "break",   "late", "dup",    "spike", "partition", "pause", "crash",
     "restart", "wipe", "flush",  "jump",  "drift",     "take",  "fall",
-    "lose",    "even", "oneway", "old",   "freeze",    "ask",
+    "lose",    "even", "oneway", "old",   "freeze",    "ask",   "close",
 };
 #define FAULTS_LEN ((int)(sizeof fault_names / sizeof *fault_names))
 /* By the seed's own dice: not "take" and those behind it. */
@@ -49,6 +49,7 @@ const char *sim_deed_name(int deed)
         [DEED_BACKLOG] = "packets that waited for them",
         [DEED_ASK] = "questions answered",
         [DEED_FREED] = "locks broken by clients",
+        [DEED_CLOSE] = "clients closed",
     };
     return names[deed];
 }
@@ -291,5 +292,6 @@ void sim_draw(struct sim *s, unsigned allowed)
     old_draw(s, allowed);
     freeze_draw(s, allowed);
     ask_draw(s, allowed);
+    close_draw(s, allowed);
     if (s->is_rw) rw_draw(s, allowed);
 }

@@ -204,6 +204,7 @@ void nemesis_start(struct sim *s)
     way_start(s);
     freeze_start(s);
     ask_start(s);
+    close_start(s);
     if (s->faults)
         sim_at(s, sim_about(s, s->k.nemesis_us), nemesis_act, NULL, 0);
 }
