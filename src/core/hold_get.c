@@ -319,7 +319,8 @@ static void vote_count(struct hold *h, const struct hold_event *ev)
     if (r->verdict <= V_OTHER) h->heard |= node;
     if (r->verdict <= V_OTHER && hf__round_count(h->heard) >= h->conf->quorum) {
         h->answered = 1;
-        patience_begin(h, ev->now_us);
+        /* What a ticket waits for is a majority's word, not a holder. */
+        if (h->wish != WISH_ATTACH) patience_begin(h, ev->now_us);
     }
 }
 

@@ -189,6 +189,27 @@ TEST(hold_quorum, ticket_is_renewed_once_the_longest_lease_is_known)
     CHECK(r.out.sends == 1 && r.out.send[0].verb == VERB_RENEW);
 }
 
+/* One member has it, one does not, and the third is away for long: each round
+ * is answered, and none decides. */
+TEST(hold_quorum, ticket_that_stays_undecided_is_given_up)
+{
+    struct rig r;
+    struct hold_event ev = {.type = EV_TIMER};
+    rig_init(&r, 3);
+    r.conf.lease_max_us = 9000 * MS;
+    rig_attach(&r, 9000);
+    for (int i = 0; i < 20 && !r.out.finished; i++) {
+        r.now_us += 200 * MS;
+        rig_reply(&r, VERB_RENEW, 0, V_GRANTED);
+        rig_reply(&r, VERB_RENEW, 1, V_ABSENT);
+        rig_reply(&r, VERB_RENEW, 2, V_UNKNOWN);
+        if (!r.out.finished) r.now_us = r.h.pause_until_us;
+        if (!r.out.finished) rig_step(&r, ev);
+    }
+    CHECK(r.out.finished);
+    CHECK_INT(r.out.status, HF_UNAVAILABLE);
+}
+
 TEST(hold_quorum, node_has_a_tenth_of_the_lease_for_its_answer)
 {
     struct rig r;
