@@ -58,7 +58,8 @@ static void attempt_begin(struct hold *h)
 {
     h->attempt = ++h->conf->attempts;
     if (!(h->flags & HOLD_DETACHED)) return;
-    h->secret = hf__ticket_secret(h->conf->ticket_seed, h->attempt);
+    uint64_t n = MUTATED(TICKET_REUSED) ? 1 : h->attempt;
+    h->secret = hf__ticket_secret(h->conf->ticket_seed, n);
     h->attempt = hf__ticket_attempt(h->secret);
 }
 

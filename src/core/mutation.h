@@ -53,7 +53,9 @@ enum core_mutation {
     CORE_MUT_ASK_COUNTER,         /* the counter is told as the token */
     CORE_MUT_BREAK_BLIND,         /* what was broken is told to be free */
     CORE_MUT_CLOSE_KEEPS,         /* what is held is kept by a close */
-    CORE_MUT_CLOSE_SILENT         /* what is under way goes on after it */
+    CORE_MUT_CLOSE_SILENT,        /* what is under way goes on after it */
+    CORE_MUT_TICKET_REUSED,       /* detached holds share one secret */
+    CORE_MUT_TICKET_CLOSED        /* what is detached is released by a close */
 };
 
 #ifdef HF_MUTATIONS

@@ -352,7 +352,8 @@ void hf__engine_shut(struct engine *e, int64_t now_us)
                 struct hold_event ev = {.type = EV_RELEASE};
                 if (s->hold.state != HOLD_HELD || s->op) continue;
                 if (MUTATED(CLOSE_KEEPS)) continue;
-                if (s->hold.flags & HOLD_DETACHED) ev.type = EV_FORGET;
+                if (s->hold.flags & HOLD_DETACHED && !MUTATED(TICKET_CLOSED))
+                    ev.type = EV_FORGET;
                 s->hold.count = 1;
                 n->refs++;
                 hf__seat_step(e, s, &ev);

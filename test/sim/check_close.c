@@ -22,11 +22,21 @@ void check_close_begins(struct sim_client *c)
     }
 }
 
+/* Only what a hold waits for ends at once. */
+static int is_going_on(const struct actor *a)
+{
+    for (int i = 0; i < ERRANDS_MAX; i++)
+        if (a->errands[i].serial
+            && a->errands[i].op.type != OP_TYPE_TICKET_RELEASE)
+            return 1;
+    return 0;
+}
+
 /* Right after. */
 void check_ended(const struct sim_client *c)
 {
     for (int i = 0; i < c->sim->k.actors; i++)
-        if (actor_is_busy(&c->actors[i]))
+        if (is_going_on(&c->actors[i]))
             sim_fail(c->sim,
                      "close: c%d is closed, and an operation of c%d.%d goes "
                      "on",
@@ -42,7 +52,8 @@ static void name_check(const struct sim_client *c, const struct sim_node *n,
     if (n->came_late[name] || n->was_set_back) return;
     if (hf__rules_store_look(n->store, node_clock(s, n), sim_names[name], 1,
                              &view)
-        && !strncmp(view.owner, c->engine.uuid, 36))
+        && !strncmp(view.owner, c->engine.uuid, 36)
+        && !ticket_is_of(view.attempt))
         sim_fail(s,
                  "close: c%d is closed, and n%d keeps %s for its attempt "
                  "%llu",

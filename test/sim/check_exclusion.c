@@ -97,8 +97,9 @@ static void claim_check(struct sim *s, struct actor *a)
         || seat->entry->is_host)
         return;
     actor_look(a, &view);
-    int is_its = view.locked && view.attempt == seat->hold.attempt
-                 && !strncmp(view.owner, a->client->engine.uuid, 36);
+    int is_its =
+        view.locked && view.attempt == seat->hold.attempt
+        && (seat->attached || !strncmp(view.owner, a->client->engine.uuid, 36));
     int64_t until_us = client_true_us(a->client, seat->hold.valid_us);
     int64_t more_us = until_us - s->now_us
                       - (is_its ? node_left_us(s, n, view.expires_us) : 0);

@@ -19,6 +19,7 @@ struct sim_client *check_owner_of(struct sim *s, const char *owner)
 /* Does the client still want this attempt? */
 static int is_wanted(const struct sim_client *c, uint64_t attempt)
 {
+    if (ticket_is_wanted(c->sim, attempt)) return 1;
     for (int i = 0; i < c->sim->k.actors; i++) {
         const struct seat *seat = actor_seat(&c->actors[i]);
         if (!seat || seat->hold.attempt != attempt) continue;

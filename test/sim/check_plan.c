@@ -27,7 +27,7 @@ static void check_renewal(struct actor *a, const struct seat *seat,
 {
     struct sim *s = a->client->sim;
     int64_t hungry_us = client_clock(a->client) - a->fed_us;
-    if (attempt == a->let_go)
+    if (attempt == a->let_go && !a->is_spent)
         sim_fail(s, "plan: c%d.%d renews what it has released",
                  a->client->index, a->index);
     /* Without an operation it is the watchdog's own. */

@@ -94,6 +94,8 @@ const struct mutant mutants[] = {
     IN_CORE(BREAK_BLIND, "what was broken is told to have been free"),
     IN_CORE(CLOSE_KEEPS, "what is held is kept by a close"),
     IN_CORE(CLOSE_SILENT, "what is under way goes on after a close"),
+    IN_CORE(TICKET_REUSED, "detached holds of a client share one secret"),
+    IN_CORE(TICKET_CLOSED, "what is detached is released by a close"),
     IN_STORE(QUEUE_LIFO, "the last in the queue is served first"),
     IN_STORE(QUEUE_BARGED, "other clients go before the queue"),
     IN_STORE(QUEUE_DEAD_SERVED, "the dead keep their places"),

@@ -20,6 +20,7 @@
  *   sim_host.c     the locks of the machine, in worlds that fall back to those
  *   sim_ask.c      questions about locks, and breaks, by clients
  *   sim_close.c    clients that are closed
+ *   sim_ticket.c   detached holds, and tickets that are passed on
  *   sim_nemesis.c  the faults
  *   sim_lose.c     single keys that members lose
  *   sim_way.c      links that are closed in one direction
@@ -38,6 +39,7 @@
 #include "engine/locks.h"
 #include "engine/op.h"
 #include "sim/sim_ask.h"
+#include "sim/sim_ticket.h"
 
 #define SIM_NODES_MAX 5
 #define SIM_CLIENTS_MAX 4
@@ -72,9 +74,10 @@ enum fault {
     FAULT_OLD = 1 << 17,      /* FAULT_DUP: a copy comes up to 5 s late */
     FAULT_FREEZE = 1 << 18,   /* a node stands still; its clock does not */
     FAULT_ASK = 1 << 19,      /* clients ask about locks, and break them */
-    FAULT_CLOSE = 1 << 20     /* clients are closed, and others come */
+    FAULT_CLOSE = 1 << 20,    /* clients are closed, and others come */
+    FAULT_TICKET = 1 << 21    /* no fault: holds are detached and attached */
 };
-#define FAULTS_ALL 0x1fffffu
+#define FAULTS_ALL 0x3fffffu
 #define OLD_US_MAX (5 * US_PER_S)
 #define FAULTS_LOSSY (FAULT_WIPE | FAULT_FLUSH | FAULT_JUMP)
 
@@ -111,6 +114,8 @@ enum deed {
     DEED_ASK,        /* a client was told about a lock, or that it broke it */
     DEED_FREED,      /* and it did */
     DEED_CLOSE,      /* a client was closed */
+    DEED_DETACH,     /* a hold was detached */
+    DEED_ATTACH,     /* and attached */
     DEEDS_LEN
 };
 
@@ -165,6 +170,7 @@ struct knobs {
     int64_t ask_us;    /* mean time until a client asks about a lock */
     int ask_break_percent; /* or breaks it */
     int64_t close_us;      /* mean time until a client is closed */
+    int ticket_percent;    /* of the acquires are detached */
 };
 
 struct sim;
@@ -319,7 +325,10 @@ struct actor {
     struct errand errands[ERRANDS_MAX];
     int64_t depth; /* holds, as its user counts */
     uint64_t fence;
-    int is_local;    /* it was told that this is the machine's lock only */
+    int is_local; /* it was told that this is the machine's lock only */
+    struct passed_ticket *ticket; /* that it uses; or NULL */
+    int is_detached;              /* its hold may be detached */
+    int is_spent;                 /* the ticket's hold was over before */
     int64_t left_us; /* true time: it let go of such a one; 0: never */
     int risk_told, lost_told;
     int is_kept;         /* by a watchdog, from the beginning */
@@ -401,6 +410,7 @@ struct sim {
     uint64_t freeze_random;
     uint64_t ask_random;
     uint64_t close_random;
+    uint64_t ticket_random;
     unsigned faults;
     int mutation; /* index into the table of mutants.c; 0 none */
     int trace;
@@ -424,6 +434,7 @@ struct sim {
     struct life *lives;
     struct packet *packets, *spare; /* all; not in use */
     struct fence_book books[SIM_NAMES_MAX];
+    struct passed_ticket tickets[TICKETS_MAX];
     int64_t acquired, lost, refused_writes; /* for the summary */
     int64_t passed;
     int64_t deeds[DEEDS_LEN];

@@ -6,6 +6,7 @@
 #include "sim/sim.h"
 
 static void actor_act(struct sim *s, void *arg, uint64_t tag);
+static void over(struct actor *a);
 
 static struct sim *sim_of(const struct actor *a)
 {
@@ -63,6 +64,7 @@ static void deed_acquire(struct actor *a, int is_enter)
     if (sim_chance(s, 10 * s->k.fair_percent)) er->op.order = HF_ORDER_FAIR;
     if (s->is_rw) rw_order(s, &er->op);
     plan_draw(s, &er->op);
+    if (!is_enter) ticket_plan(a, &er->op);
     if (is_enter) a->fed_us = client_clock(a->client);
     errand_maybe_cancel(er);
     errand_begin(er);
@@ -73,6 +75,7 @@ static void deed_extend(struct actor *a)
     struct errand *er = errand_make(a, OP_TYPE_EXTEND);
     a->lease_us = 0;
     if (sim_chance(sim_of(a), 700)) er->op.lease_us = draw_lease(sim_of(a));
+    if (a->is_detached) er->op.lease_us = sim_of(a)->k.lease_max_us;
     errand_maybe_cancel(er);
     errand_begin(er);
 }
@@ -89,13 +92,16 @@ static void act_holding(struct actor *a)
 {
     struct sim *s = sim_of(a);
     guard_write(a);
-    if (a->lost_told) {
+    if (ticket_detach(a)) {
+        over(a);
+        act_later(a, pause_us(s, s->k.think_us));
+    } else if (a->lost_told) {
         a->phase = PHASE_LEAVING;
         deed_release(a);
     } else if (a->feed_us && sim_chance(s, 400)) {
         plan_feed(a);
         act_later(a, pause_us(s, s->k.hold_us));
-    } else if (a->depth < 3 && sim_chance(s, 200)) {
+    } else if (!a->is_detached && a->depth < 3 && sim_chance(s, 200)) {
         deed_acquire(a, 1);
     } else if (sim_chance(s, 200)) {
         deed_extend(a);
@@ -121,6 +127,7 @@ static void act_idle(struct actor *a)
             act_later(a, s->settled_us - s->now_us);
         return;
     }
+    if (ticket_take(a)) return;
     a->name = (int)sim_between(s, 0, s->k.names - 1);
     a->entry = a->client->entries[a->name];
     if (s->is_rw) rw_choose(a);
@@ -149,6 +156,7 @@ static void actor_act(struct sim *s, void *arg, uint64_t tag)
 
 static void over(struct actor *a)
 {
+    a->is_detached = 0;
     if (a->is_local) a->left_us = sim_of(a)->now_us;
     a->phase = PHASE_IDLE;
     a->depth = a->is_local = 0;
@@ -168,6 +176,7 @@ static void acquired(struct actor *a, struct errand *er)
     a->fence = er->op.grant.fence;
     a->is_local = er->op.grant.guarantee == HF_GUARANTEE_LOCAL;
     a->is_kept = !(er->op.flags & HF_ACQUIRE_FIXED);
+    a->is_detached = (er->op.flags & HF_ACQUIRE_DETACHED) != 0;
     a->lease_us = er->op.lease_us;
     plan_granted(a, &er->op);
     a->risk_told = a->lost_told = 0;
@@ -181,6 +190,27 @@ static void acquired(struct actor *a, struct errand *er)
     guard_touch(a);
     check_told(er);
     check_count(a);
+}
+
+/* By a ticket. */
+static void attached(struct actor *a, struct errand *er)
+{
+    check_ticket_used(er);
+    if (er->op.status != HF_OK) {
+        ticket_over(a, 0, er->op.status);
+        over(a);
+        return;
+    }
+    a->phase = PHASE_HOLDING;
+    a->depth = 1;
+    a->fence = er->op.grant.fence;
+    a->is_detached = 1;
+    a->is_kept = 0;
+    a->lease_us = er->op.lease_us;
+    plan_granted(a, &er->op);
+    a->risk_told = a->lost_told = 0;
+    sim_of(a)->deeds[DEED_ATTACH]++;
+    guard_touch(a);
 }
 
 static void entered(struct actor *a, struct errand *er)
@@ -203,7 +233,9 @@ static void released(struct actor *a, struct errand *er)
                  a->client->index, a->index, (long long)a->depth,
                  (long long)er->op.released.count);
     if (status == HF_OK) check_count(a);
-    if (a->depth == 0) over(a);
+    if (a->depth > 0) return;
+    ticket_over(a, 1, status);
+    over(a);
 }
 
 void actor_done(struct sim_client *c, struct op *op)
@@ -222,6 +254,13 @@ void actor_done(struct sim_client *c, struct op *op)
         entered(a, er);
     else if (op->type == OP_TYPE_ACQUIRE)
         acquired(a, er);
+    else if (op->type == OP_TYPE_ATTACH)
+        attached(a, er);
+    else if (op->type == OP_TYPE_TICKET_RELEASE) {
+        check_ticket_used(er);
+        ticket_over(a, 1, op->status);
+        over(a);
+    }
     if (actor_is_busy(a)) return;
     if (a->phase == PHASE_LEAVING) a->phase = PHASE_HOLDING;
     act_later(a, pause_us(c->sim, a->phase == PHASE_IDLE ? c->sim->k.think_us

@@ -180,6 +180,7 @@ static void engine_fill(struct sim *s, struct sim_client *c)
     e->backend_conf.timeout_us = s->k.timeout_us;
     e->backend_conf.uuid = e->uuid;
     if (s->k.falls) host_lend(c);
+    ticket_seed(s, c);
     snprintf(e->uuid, sizeof e->uuid, "%08x-0000-4000-8000-%012x",
              (unsigned)c->index, (unsigned)c->serial);
 }
@@ -255,6 +256,7 @@ void client_crash(struct sim *s, struct sim_client *c)
     hf__engine_shut(e, client_clock(c));
     hf__engine_take_done(e);
     c->alive = 0;
+    ticket_drop(c);
     for (int i = 0; i < s->k.actors; i++) c->actors[i].claims = 0;
     hf__nodes_close(e);
     hf__engine_take_done(e);
@@ -273,6 +275,7 @@ void client_end(struct sim *s, struct sim_client *c)
     }
     hf__engine_close(e);
     c->alive = 0;
+    ticket_drop(c);
     for (int i = 0; i < s->k.actors; i++) c->actors[i].claims = 0;
     check_leak(c);
 }

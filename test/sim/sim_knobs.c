@@ -8,9 +8,10 @@
 #include "sim/sim.h"
 
 static const char *const fault_names[] = {
-    "break",   "late", "dup",    "spike", "partition", "pause", "crash",
-    "restart", "wipe", "flush",  "jump",  "drift",     "take",  "fall",
-    "lose",    "even", "oneway", "old",   "freeze",    "ask",   "close",
+    "break",  "late",    "dup",   "spike",  "partition", "pause",
+    "crash",  "restart", "wipe",  "flush",  "jump",      "drift",
+    "take",   "fall",    "lose",  "even",   "oneway",    "old",
+    "freeze", "ask",     "close", "ticket",
 };
 #define FAULTS_LEN ((int)(sizeof fault_names / sizeof *fault_names))
 /* By the seed's own dice: not "take" and those behind it. */
@@ -50,6 +51,8 @@ const char *sim_deed_name(int deed)
         [DEED_ASK] = "questions answered",
         [DEED_FREED] = "locks broken by clients",
         [DEED_CLOSE] = "clients closed",
+        [DEED_DETACH] = "holds detached",
+        [DEED_ATTACH] = "and attached",
     };
     return names[deed];
 }
@@ -293,5 +296,6 @@ void sim_draw(struct sim *s, unsigned allowed)
     freeze_draw(s, allowed);
     ask_draw(s, allowed);
     close_draw(s, allowed);
+    ticket_draw(s, allowed);
     if (s->is_rw) rw_draw(s, allowed);
 }

@@ -59,6 +59,7 @@ static void world_make(struct sim *s, uint64_t seed, unsigned allowed,
     s->freeze_random = seed * UINT64_C(0x905c768ad49f146d) + 1;
     s->ask_random = seed * UINT64_C(0xbea225f9eb34556d) + 1;
     s->close_random = seed * UINT64_C(0xe220a8397b1dcdaf) + 1;
+    s->ticket_random = seed * UINT64_C(0xa24baed4963ee407) + 1;
     s->mutation = mutation;
     s->broke_us = s->hidden_us = -1;
     sim_draw(s, allowed);
