@@ -205,8 +205,10 @@ static void permit_propose(struct store *s, struct entry *e, int64_t now_us,
                            const struct request *req, struct reply *rep)
 {
     struct permits *p = e->permits;
-    struct permit *had = *permit_find(p, req);
-    int is_next = !p->queue || !strcmp(p->queue->owner, req->owner);
+    struct permit *had =
+        MUTATED(s, PERMIT_REPEATED) ? NULL : *permit_find(p, req);
+    int is_next = !p->queue || !strcmp(p->queue->owner, req->owner)
+                  || MUTATED(s, PERMIT_BARGED);
     if (!had && is_stale(p, now_us, req, rep)) return;
     number_settle(s, p, req);
     if (had) {
@@ -220,7 +222,8 @@ static void permit_propose(struct store *s, struct entry *e, int64_t now_us,
         reply_refuse(rep, HF_INVALID,
                      "semaphore: more permits wanted than there "
                      "are");
-    } else if (p->free < req->permits || !is_next) {
+    } else if ((p->free < req->permits && !MUTATED(s, PERMIT_OVERDRAWN))
+               || !is_next) {
         permit_busy(s, p, now_us, req, rep);
     } else {
         permit_grant(s, e, now_us, req, rep);
@@ -279,9 +282,10 @@ static void permit_release(struct store *s, struct permits *p, int64_t now_us,
     rep->verdict = one ? V_GRANTED : V_ABSENT;
     if (one) {
         *at = one->next;
-        p->free += one->count;
+        if (!MUTATED(s, PERMIT_LOST)) p->free += one->count;
         hf__free(s->alloc, one);
     }
+    if (MUTATED(s, PERMIT_GONE)) return;
     if (!one || req->flags & REQ_UNSURE) attempt_bury(s, p, now_us, req);
 }
 
@@ -340,6 +344,41 @@ static void permit_inspect(struct store *s, struct entry *e, int64_t now_us,
     rep->verdict = V_GRANTED;
     rep->counter = e->counter;
     rep->info = info;
+}
+
+static int permit_view(const struct entry *e, const struct permit *one,
+                       struct store_share *out)
+{
+    *out = (struct store_share){
+        .permits = one->count,
+        .view = {.name = e->name,
+                 .name_len = e->name_len,
+                 .counter = e->counter,
+                 .locked = 1,
+                 .owner = one->owner,
+                 .attempt = one->attempt,
+                 .fence = one->fence,
+                 .count = 1,
+                 .expires_us = one->expires_ms * US_PER_MS}};
+    return 1;
+}
+
+int hf__rules_permit_share(const struct entry *e, int64_t now_us, size_t place,
+                           struct store_share *out)
+{
+    int64_t now_ms = us_to_ms(now_us);
+    for (const struct permit *at = e->permits->out; at; at = at->next)
+        if (at->expires_ms > now_ms && place-- == 0)
+            return permit_view(e, at, out);
+    for (const struct place *at = e->permits->queue; at; at = at->next)
+        if (at->expires_ms > now_ms && place-- == 0) {
+            *out = (struct store_share){.waits = 1,
+                                        .view = {.name = e->name,
+                                                 .name_len = e->name_len,
+                                                 .owner = at->owner}};
+            return 1;
+        }
+    return 0;
 }
 
 /* ---- the way in --------------------------------------------------------- */

@@ -49,6 +49,11 @@ int hf__rules_permit_apply(struct store *s, int64_t now_us,
 int hf__rules_permit_is_used(struct store *s, const struct entry *e,
                              int64_t now_us);
 
+/* As hf__rules_store_share(), of a semaphore. */
+struct store_share;
+int hf__rules_permit_share(const struct entry *e, int64_t now_us, size_t place,
+                           struct store_share *out);
+
 void hf__rules_permit_free_all(struct store *s);
 
 /* Its part of the state: cell.h. */

@@ -14,6 +14,7 @@
 #include "rules/hold.h"
 #include "rules/model.h"
 #include "rules/pack.h"
+#include "rules/permit.h"
 #include "rules/report.h"
 #include "rules/rw.h"
 #include "rules/store.h"
@@ -461,6 +462,7 @@ int hf__rules_store_share(const struct store *s, int64_t now_us,
 {
     const struct entry *e = hf__rules_table_find(&s->table, name, name_len);
     const struct share *share = e ? e->shares : NULL;
+    if (e && e->permits) return hf__rules_permit_share(e, now_us, place, out);
     for (; share; share = share->next)
         if (!is_over(share, now_us) && place-- == 0) break;
     if (!share) return 0;

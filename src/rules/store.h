@@ -93,11 +93,13 @@ int hf__rules_store_waiter(const struct store *s, const char *name,
                            size_t name_len, size_t place,
                            struct store_waiter *out);
 
-/* The `place`-th side of a read/write lock that is held or waited for at
- * `now_us`, from 0; 0 if there are no more. */
+/* The `place`-th side of a read/write lock, or the `place`-th acquire of a
+ * semaphore, that is held or waited for at `now_us`, from 0; 0 if there are no
+ * more. */
 struct store_share {
     int writes;
-    int waits; /* a place in the queue, not a hold */
+    int waits;       /* a place in the queue, not a hold */
+    int64_t permits; /* of a semaphore, that it has */
     struct store_view view;
 };
 int hf__rules_store_share(const struct store *s, int64_t now_us,
@@ -178,13 +180,18 @@ enum store_mutation {
     STORE_MUT_QUEUE_BREAK_FORGOTTEN, /* a proposal from before a break joins */
     STORE_MUT_QUEUE_FORGETS_EARLY,   /* a number ahead of the clock is forgotten
                                     * before it is too old */
-    STORE_MUT_RW_RENEW_FENCE,        /* read/write: renew compares no token */
-    STORE_MUT_RW_BREAK_FLOOR,        /* a break leaves the floor as it was */
-    STORE_MUT_RW_RELEASE_FLOOR,      /* ... and so does a release */
-    STORE_MUT_RW_READ_BARGED,        /* a reader is let in beside a writer */
-    STORE_MUT_RW_WRITE_BARGED,       /* ... a writer beside readers */
-    STORE_MUT_RW_PLACE_STAYS,        /* the new holder stays in the queue */
-    STORE_MUT_RW_TOKEN_OLD,          /* a token is not above the last one */
+    STORE_MUT_PERMIT_OVERDRAWN, /* permits: more are given than there are */
+    STORE_MUT_PERMIT_GONE,      /* ... a release leaves no mark */
+    STORE_MUT_PERMIT_REPEATED,  /* ... a repeated proposal gets more */
+    STORE_MUT_PERMIT_LOST,      /* ... what is released is not free */
+    STORE_MUT_PERMIT_BARGED,    /* ... others go before the queue */
+    STORE_MUT_RW_RENEW_FENCE,   /* read/write: renew compares no token */
+    STORE_MUT_RW_BREAK_FLOOR,   /* a break leaves the floor as it was */
+    STORE_MUT_RW_RELEASE_FLOOR, /* ... and so does a release */
+    STORE_MUT_RW_READ_BARGED,   /* a reader is let in beside a writer */
+    STORE_MUT_RW_WRITE_BARGED,  /* ... a writer beside readers */
+    STORE_MUT_RW_PLACE_STAYS,   /* the new holder stays in the queue */
+    STORE_MUT_RW_TOKEN_OLD,     /* a token is not above the last one */
     STORE_NMUTATIONS
 };
 

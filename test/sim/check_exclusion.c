@@ -155,6 +155,7 @@ static void belief_check(struct sim *s, struct actor *a)
     check_host_rivals(a, seat);
     if (seat->entry->is_host) return;
     rivals_check(s, a);
+    check_permits_held(s, a);
     claim_check(s, a);
 }
 

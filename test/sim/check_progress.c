@@ -18,6 +18,7 @@ static int64_t limit_us(const struct sim *s)
      * alive. */
     if (s->k.fair_percent)
         limit += 2 * (s->k.queue_live_us + s->k.queue_handoff_us);
+    if (s->is_permit && s->k.fair_percent) limit += 2 * PLACE_US;
     return s->k.nodes > 1 ? limit + 2 * sim_quarantine_us(s) : limit;
 }
 
@@ -82,7 +83,8 @@ void check_woken(struct sim *s)
      * waiter keeps its place for a while, although the lock is free for the
      * waiters behind it. */
     int64_t since_us = s->healed_us + US_PER_S + s->k.timeout_us;
-    if (s->is_rw) since_us += s->k.queue_live_us + sleep_us(s);
+    if (sim_shares(s)) since_us += s->k.queue_live_us + sleep_us(s);
+    if (s->is_permit) since_us += PLACE_US;
     if (s->now_us < since_us) return;
     for (int name = 0; name < s->k.names; name++) {
         int64_t since = free_since_us(s, name);

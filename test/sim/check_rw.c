@@ -97,6 +97,12 @@ static void propose_check(struct sim *s, struct sim_node *n,
 {
     const struct request *req = &p->req;
     int64_t now_us = node_clock(s, n);
+    if (is_same(before, req) && req->kind == KIND_PERMIT) {
+        if (after->expires_us < before->expires_us
+            || p->rep.fence != before->fence)
+            sim_fail(s, "permits: a repeated proposal got something else");
+        return;
+    }
     if (is_same(before, req) && before->ballot == req->ballot) {
         if (after->expires_us != before->expires_us)
             sim_fail(s, "rw: a repeated proposal moved the lease");
@@ -108,6 +114,7 @@ static void propose_check(struct sim *s, struct sim_node *n,
     fence_check(s, n, p);
     place_check(s, n, p);
     if (req->kind == KIND_READ) mates_count(s, n, p->name);
+    if (req->kind == KIND_PERMIT) check_permits_out(s, n, p);
     /* As in check_queue.c: too old once, and young again. */
     int was_old =
         n->was_set_back && req->ballot < n->clock_max_us - req->window_us;

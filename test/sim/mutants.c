@@ -108,6 +108,11 @@ const struct mutant mutants[] = {
     IN_STORE(QUEUE_TOKEN_OLD, "what is given has the clock as its token"),
     IN_STORE(QUEUE_BREAK_FORGOTTEN, "a proposal from before a break joins"),
     IN_STORE(QUEUE_FORGETS_EARLY, "a number ahead of the clock is forgotten"),
+    IN_STORE(PERMIT_OVERDRAWN, "more permits are given than there are"),
+    IN_STORE(PERMIT_GONE, "a released attempt is granted permits later"),
+    IN_STORE(PERMIT_REPEATED, "a repeated proposal gets permits once more"),
+    IN_STORE(PERMIT_LOST, "permits that are released are not free again"),
+    IN_STORE(PERMIT_BARGED, "permits are given past the queue"),
     IN_STORE(RW_RENEW_FENCE, "renew of a side does not compare the token"),
     IN_STORE(RW_BREAK_FLOOR, "a broken side's late proposal is granted"),
     IN_STORE(RW_RELEASE_FLOOR, "a released side's late proposal is granted"),
@@ -148,7 +153,7 @@ static int mutant_hunt(int which, uint64_t seeds_max, int nodes,
     uint64_t seed = 0;
     int found = 0;
     if (s) s->nodes_wanted = nodes;
-    if (s) s->is_rw = mutant_is_rw(which);
+    if (s) s->rw_wanted = mutant_is_rw(which);
     while (s && !found && seed < seeds_max)
         found = sim_run(s, ++seed, faults, which);
     if (found)

@@ -17,6 +17,7 @@
  *   sim_actor.c    holders: what they do     sim_errand.c  one operation
  *   sim_plan.c     their renewals, caps, feeding and pauses
  *   sim_rw.c       read/write locks, in worlds that play those
+ *   sim_permit.c   semaphores, in others
  *   sim_host.c     the locks of the machine, in worlds that fall back to those
  *   sim_ask.c      questions about locks, and breaks, by clients
  *   sim_close.c    clients that are closed
@@ -75,9 +76,11 @@ enum fault {
     FAULT_FREEZE = 1 << 18,   /* a node stands still; its clock does not */
     FAULT_ASK = 1 << 19,      /* clients ask about locks, and break them */
     FAULT_CLOSE = 1 << 20,    /* clients are closed, and others come */
-    FAULT_TICKET = 1 << 21    /* no fault: holds are detached and attached */
+    FAULT_TICKET = 1 << 21,   /* no fault: holds are detached and attached */
+    FAULT_RW = 1 << 22,       /* no fault: read/write locks, */
+    FAULT_PERMIT = 1 << 23    /* or semaphores */
 };
-#define FAULTS_ALL 0x3fffffu
+#define FAULTS_ALL 0xffffffu
 #define OLD_US_MAX (5 * US_PER_S)
 #define FAULTS_LOSSY (FAULT_WIPE | FAULT_FLUSH | FAULT_JUMP)
 
@@ -116,6 +119,7 @@ enum deed {
     DEED_CLOSE,      /* a client was closed */
     DEED_DETACH,     /* a hold was detached */
     DEED_ATTACH,     /* and attached */
+    DEED_PERMITS,    /* a world of semaphores */
     DEEDS_LEN
 };
 
@@ -168,9 +172,10 @@ struct knobs {
     int64_t freeze_us; /* mean time until a node stands still */
     int64_t way_us;    /* mean time until links are closed in one direction */
     int64_t ask_us;    /* mean time until a client asks about a lock */
-    int ask_break_percent; /* or breaks it */
-    int64_t close_us;      /* mean time until a client is closed */
-    int ticket_percent;    /* of the acquires are detached */
+    int ask_break_percent;          /* or breaks it */
+    int64_t close_us;               /* mean time until a client is closed */
+    int ticket_percent;             /* of the acquires are detached */
+    int64_t permits[SIM_NAMES_MAX]; /* of a semaphore */
 };
 
 struct sim;
@@ -286,6 +291,7 @@ struct sim_node {
     struct broken_book broken[SIM_NAMES_MAX];
     struct kept kept[SIM_NAMES_MAX];
     int64_t shared_fence[SIM_NAMES_MAX]; /* check_rw.c: the last one given */
+    char first_waiter[OWNER_LEN_MAX];    /* check_permit.c */
     struct share_note shares[SIM_CLIENTS_MAX][SIM_ACTORS_MAX][SIM_NAMES_MAX][2]
                             [2]; /* by holder and name; writes; waits */
 };
@@ -320,7 +326,8 @@ struct actor {
     uint64_t serial; /* of its current event; others are void */
     enum phase phase;
     int name;  /* -1: none */
-    int reads; /* it asks for the read side of a read/write lock */
+    int reads; /* it asks for the read side of a read/write lock; or permits */
+    int64_t permits; /* how many of those */
     struct lock_entry *entry;
     struct errand errands[ERRANDS_MAX];
     int64_t depth; /* holds, as its user counts */
@@ -411,11 +418,14 @@ struct sim {
     uint64_t ask_random;
     uint64_t close_random;
     uint64_t ticket_random;
+    uint64_t permit_random;
     unsigned faults;
     int mutation; /* index into the table of mutants.c; 0 none */
     int trace;
     int nodes_wanted; /* 0: as many as the seed draws */
+    int rw_wanted;    /* read/write locks in any case */
     int is_rw;        /* the locks are read/write locks, on one node */
+    int is_permit;    /* they are semaphores, on one node */
     int64_t now_us;   /* true time */
     int healed;       /* the faults are over */
     int64_t healed_us;
@@ -528,6 +538,21 @@ int node_look(const struct sim *s, const struct sim_node *n,
               const struct request *req, struct store_view *out);
 int actor_look(const struct actor *a, struct store_view *out);
 int node_is_shared(const struct sim *s, const struct sim_node *n, int name);
+
+/* sim_permit.c */
+void shared_draw(struct sim *s, unsigned allowed);
+void permit_draw(struct sim *s);
+int permit_open(struct sim *s, struct sim_client *c);
+void permit_plan(struct actor *a, struct op *op);
+/* May several have a name at once? */
+static inline int sim_shares(const struct sim *s)
+{
+    return s->is_rw || s->is_permit;
+}
+static inline int request_shares(const struct request *req)
+{
+    return request_is_rw(req) || req->kind == KIND_PERMIT;
+}
 
 /* sim_host.c */
 int host_begin(struct sim *s);

@@ -63,6 +63,7 @@ static void deed_acquire(struct actor *a, int is_enter)
     draw_wait(s, &er->op);
     if (sim_chance(s, 10 * s->k.fair_percent)) er->op.order = HF_ORDER_FAIR;
     if (s->is_rw) rw_order(s, &er->op);
+    if (s->is_permit) permit_plan(a, &er->op);
     plan_draw(s, &er->op);
     if (!is_enter) ticket_plan(a, &er->op);
     if (is_enter) a->fed_us = client_clock(a->client);
@@ -101,7 +102,8 @@ static void act_holding(struct actor *a)
     } else if (a->feed_us && sim_chance(s, 400)) {
         plan_feed(a);
         act_later(a, pause_us(s, s->k.hold_us));
-    } else if (!a->is_detached && a->depth < 3 && sim_chance(s, 200)) {
+    } else if (!a->is_detached && !s->is_permit && a->depth < 3
+               && sim_chance(s, 200)) {
         deed_acquire(a, 1);
     } else if (sim_chance(s, 200)) {
         deed_extend(a);

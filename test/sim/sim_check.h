@@ -76,6 +76,12 @@ void check_rw(struct sim *s, struct sim_node *n, const struct packet *p,
               const struct store_view *before);
 void check_rw_reset(struct sim_node *n);
 void check_rw_end(struct sim *s);
+/* check_permit.c */
+void check_permit_queue(const struct sim *s, struct sim_node *n,
+                        const struct request *req);
+void check_permits_out(struct sim *s, const struct sim_node *n,
+                       const struct packet *p);
+void check_permits_held(struct sim *s, const struct actor *a);
 /* check_rw_orphan.c */
 void check_rw_came(struct sim *s, const struct packet *p);
 void check_rw_orphans(struct sim *s);

@@ -200,6 +200,7 @@ static int engine_start(struct sim *s, struct sim_client *c)
             return -1;
     }
     if (s->is_rw) return rw_open(s, c);
+    if (s->is_permit) return permit_open(s, c);
     for (int i = 0; i < s->k.names; i++) {
         c->entries[i] = hf__entry_get(&c->engine, KIND_PLAIN, sim_names[i], 1);
         if (!c->entries[i]) return -1;

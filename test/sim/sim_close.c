@@ -15,7 +15,8 @@ void close_draw(struct sim *s, unsigned allowed)
 {
     static const int64_t means_us[] = {30 * MS, 100 * MS, 300 * MS};
     struct knobs *k = &s->k;
-    if (!(allowed & FAULT_CLOSE) || s->is_rw || sim_dice(&s->close_random, 6))
+    if (!(allowed & FAULT_CLOSE) || sim_shares(s)
+        || sim_dice(&s->close_random, 6))
         return;
     s->faults |= FAULT_CLOSE;
     k->close_us = means_us[sim_dice(&s->close_random, 3)];

@@ -11,7 +11,7 @@ static const char *const fault_names[] = {
     "break",  "late",    "dup",   "spike",  "partition", "pause",
     "crash",  "restart", "wipe",  "flush",  "jump",      "drift",
     "take",   "fall",    "lose",  "even",   "oneway",    "old",
-    "freeze", "ask",     "close", "ticket",
+    "freeze", "ask",     "close", "ticket", "rw",        "permit",
 };
 #define FAULTS_LEN ((int)(sizeof fault_names / sizeof *fault_names))
 /* By the seed's own dice: not "take" and those behind it. */
@@ -53,6 +53,7 @@ const char *sim_deed_name(int deed)
         [DEED_CLOSE] = "clients closed",
         [DEED_DETACH] = "holds detached",
         [DEED_ATTACH] = "and attached",
+        [DEED_PERMITS] = "worlds of semaphores",
     };
     return names[deed];
 }
@@ -238,7 +239,8 @@ static void take_draw(struct sim *s, unsigned allowed)
 static void fall_draw(struct sim *s, unsigned allowed)
 {
     struct knobs *k = &s->k;
-    if (!(allowed & FAULT_FALL) || s->is_rw || sim_host_random(s, 6)) return;
+    if (!(allowed & FAULT_FALL) || sim_shares(s) || sim_host_random(s, 6))
+        return;
     k->falls = 1;
     s->deeds[DEED_FALLBACK]++;
     if (sim_host_random(s, 8) == 0) k->no_host_percent = 50;
@@ -252,7 +254,8 @@ static void fall_draw(struct sim *s, unsigned allowed)
 /* One of five quorums has an even number of members: half of them are none. */
 static void even_draw(struct sim *s)
 {
-    if (s->k.nodes == 1 || s->nodes_wanted || s->is_rw || sim_even_random(s, 5))
+    if (s->k.nodes == 1 || s->nodes_wanted || sim_shares(s)
+        || sim_even_random(s, 5))
         return;
     s->k.nodes = sim_even_random(s, 3) ? 4 : 2;
     s->deeds[DEED_EVEN]++;
@@ -275,6 +278,7 @@ void sim_draw(struct sim *s, unsigned allowed)
     if (allowed & FAULT_EVEN) even_draw(s);
     if (s->nodes_wanted) k->nodes = s->nodes_wanted;
     if (s->is_rw) k->nodes = 1;
+    shared_draw(s, allowed);
     k->clients = (int)sim_between(s, 2, SIM_CLIENTS_MAX);
     k->actors = (int)sim_between(s, 1, SIM_ACTORS_MAX);
     k->names = (int)ONE_OF(s, 1, 1, 1, 2, SIM_NAMES_MAX);
@@ -298,4 +302,5 @@ void sim_draw(struct sim *s, unsigned allowed)
     close_draw(s, allowed);
     ticket_draw(s, allowed);
     if (s->is_rw) rw_draw(s, allowed);
+    if (s->is_permit) permit_draw(s);
 }

@@ -122,7 +122,7 @@ static int worker_run(const struct options *o, uint64_t first, uint64_t step,
     if (!s) return 1;
     s->trace = o->trace;
     s->nodes_wanted = (int)o->nodes;
-    s->is_rw = o->is_rw;
+    s->rw_wanted = o->is_rw;
     for (uint64_t i = first; i < o->seeds; i += step) {
         if (sim_run(s, o->from + i, o->faults, o->mutation)) {
             if (t->failed++ < FAILURES_SHOWN)
@@ -190,15 +190,14 @@ static int is_expected(const struct options *o, int deed)
     int is_plains = deed >= DEED_QUARANTINE && deed <= DEED_WHOLE;
     is_plains |= deed >= DEED_FALLBACK && deed <= DEED_EVEN;
     is_plains |= deed >= DEED_ASK;
-    if (deed == DEED_EVEN && o->nodes) return 0;
-    return o->is_rw ? !is_plains : deed != DEED_SHARED;
+    return !o->is_rw || !is_plains;
 }
 
 /* What happened; how many things did not, that should have. */
 static int deeds_print(const struct options *o, const struct tally *sum)
 {
     int is_telling = o->seeds >= SEEDS_TELLING && o->faults == FAULTS_ALL
-                     && (o->nodes != 1 || o->is_rw) && !o->mutation;
+                     && (!o->nodes || o->is_rw) && !o->mutation;
     int missing = 0;
     for (int i = 0; i < DEEDS_LEN; i++) {
         printf("%s%lld %s", i ? ", " : "", (long long)sum->deeds[i],

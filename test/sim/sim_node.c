@@ -116,9 +116,8 @@ static void tell(struct sim *s, struct sim_node *n, struct packet *p)
         && (p->rep.verdict == V_GRANTED
             || (p->rep.verdict == V_ABSENT && p->req.flags & REQ_QUEUE));
     int hushed = (p->req.flags & REQ_HUSHED) != 0;
-    if (request_is_rw(&p->req)) {
-        is_free =
-            p->req.verb == VERB_RELEASE && hf__rules_store_has_news(n->store);
+    if (request_shares(&p->req)) {
+        is_free = hf__rules_store_is_news(n->store, &p->req, &p->rep);
         hushed = 0; /* others may be before the proposal behind it */
     }
     if (hf__rules_store_handed(n->store, &h)) {
@@ -223,6 +222,7 @@ static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
     char owner[OWNER_LEN_MAX]; /* the view's is the store's own memory */
     memcpy(owner, before.owner, strlen(before.owner) + 1);
     before.owner = owner;
+    check_permit_queue(s, n, &p->req);
     hf__rules_store_apply(n->store, now_us, &p->req, &p->rep);
     sim_trace(s,
               "n%d c%d op %d attempt %llu T %lld count %lld lease %lld"
@@ -232,7 +232,7 @@ static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
               (long long)p->req.count, (long long)p->req.lease_us,
               (int)p->rep.verdict, (long long)p->rep.fence,
               (long long)p->rep.counter, p->is_copy ? " (copy)" : "");
-    if (request_is_rw(&p->req)) {
+    if (request_shares(&p->req)) {
         check_rw(s, n, p, &before);
         check_rw_came(s, p);
     } else {
@@ -251,12 +251,14 @@ static void carry_out(struct sim *s, struct sim_node *n, struct packet *p)
 
 /* A retransmission that something between us made.  Only what was granted may
  * come again later: renewals, refused proposals, and proposals of queued
- * waiters rely on a transport that does not repeat what was answered. */
+ * waiters or for permits rely on a transport that does not repeat what was
+ * answered. */
 static void repeat(struct sim *s, struct sim_node *n, const struct packet *p)
 {
-    int later = p->req.verb == VERB_RELEASE
-                || (p->req.verb == VERB_PROPOSE && p->rep.verdict == V_GRANTED
-                    && !(p->req.flags & REQ_QUEUE));
+    int later =
+        p->req.verb == VERB_RELEASE
+        || (p->req.verb == VERB_PROPOSE && p->rep.verdict == V_GRANTED
+            && !(p->req.flags & REQ_QUEUE) && p->req.kind != KIND_PERMIT);
     struct packet twin = *p;
     twin.is_copy = 1;
     if (later)

@@ -64,6 +64,9 @@ static int share_find(const struct sim *s, const struct sim_node *n,
         if (share.waits || share.writes != (req->kind == KIND_WRITE)
             || strcmp(share.view.owner, req->owner) != 0)
             continue;
+        /* An owner may have permits that it has given up, besides others. */
+        if (req->kind == KIND_PERMIT && share.view.attempt != req->attempt)
+            continue;
         *out = share.view;
         return 1;
     }
@@ -75,7 +78,7 @@ static int share_find(const struct sim *s, const struct sim_node *n,
 int node_look(const struct sim *s, const struct sim_node *n,
               const struct request *req, struct store_view *out)
 {
-    if (request_is_rw(req)) return share_find(s, n, req, out);
+    if (request_shares(req)) return share_find(s, n, req, out);
     return hf__rules_store_look(n->store, node_clock(s, n), req->name,
                                 req->name_len, out);
 }
@@ -88,6 +91,7 @@ int actor_look(const struct actor *a, struct store_view *out)
                           .name = sim_names[a->name],
                           .name_len = strlen(sim_names[a->name])};
     if (seat) hf__seat_owner(&a->client->engine, seat, req.owner);
+    if (seat) req.attempt = seat->hold.attempt;
     return node_look(a->client->sim, &a->client->sim->nodes[0], &req, out);
 }
 

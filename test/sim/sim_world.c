@@ -41,13 +41,13 @@ static void world_make(struct sim *s, uint64_t seed, unsigned allowed,
 {
     struct event *queue = s->queue;
     size_t room = s->queue_room;
-    int trace = s->trace, nodes = s->nodes_wanted, is_rw = s->is_rw;
+    int trace = s->trace, nodes = s->nodes_wanted, is_rw = s->rw_wanted;
     memset(s, 0, sizeof *s);
     s->queue = queue;
     s->queue_room = room;
     s->trace = trace;
     s->nodes_wanted = nodes;
-    s->is_rw = is_rw;
+    s->rw_wanted = s->is_rw = is_rw;
     s->seed = seed;
     s->random = seed * UINT64_C(0x2545f4914f6cdd1d) + 1;
     s->take_random = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
@@ -60,6 +60,7 @@ static void world_make(struct sim *s, uint64_t seed, unsigned allowed,
     s->ask_random = seed * UINT64_C(0xbea225f9eb34556d) + 1;
     s->close_random = seed * UINT64_C(0xe220a8397b1dcdaf) + 1;
     s->ticket_random = seed * UINT64_C(0xa24baed4963ee407) + 1;
+    s->permit_random = seed * UINT64_C(0x9fb21c651e98df25) + 1;
     s->mutation = mutation;
     s->broke_us = s->hidden_us = -1;
     sim_draw(s, allowed);
@@ -140,7 +141,8 @@ static void world_end(struct sim *s)
         s->now_us + s->k.lease_max_us + s->k.lease_max_us / 50 + 1700 * MS;
     if (s->reason[0]) return;
     /* A late proposal may have got a place that nobody wants. */
-    if (s->is_rw) last_us += s->k.queue_live_us;
+    if (sim_shares(s)) last_us += s->k.queue_live_us;
+    if (s->is_permit) last_us += PLACE_US;
     sim_at(s, last_us, final_look, NULL, 0);
     while (sim_step(s)) continue;
     for (int i = 0; i < s->k.clients; i++) client_stop(s, &s->clients[i]);
