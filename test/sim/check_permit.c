@@ -11,7 +11,7 @@
 
 #include "sim/sim.h"
 
-/* A node is about to answer: who is first in its queue? */
+/* A node is about to answer: note the first owner in its queue. */
 void check_permit_queue(const struct sim *s, struct sim_node *n,
                         const struct request *req)
 {

@@ -4,8 +4,8 @@
  *
  * The rule: one actor at a time uses a ticket, as its users promise; but a
  * ticket of a hold that is over may be tried at any time.  All leases of
- * detached holds are of one length: a late request of one user of a ticket would
- * shorten the lease of the next.  What is drawn here has dice of its own.
+ * detached holds are of one length: a late request of one user of a ticket
+ * would shorten the lease of the next.  What is drawn here has dice of its own.
  */
 #include <string.h>
 
@@ -97,7 +97,7 @@ int ticket_detach(struct actor *a)
     return 1;
 }
 
-/* ---- using one ------------------------------------------------------------ */
+/* ---- using one ---------------------------------------------------------- */
 
 static struct passed_ticket *ticket_pick(struct sim *s)
 {
