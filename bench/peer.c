@@ -9,6 +9,7 @@
  *   holdfast-permits  a semaphore of permits=
  *   holdfast-async  one thread with its own loop, 64 locks in flight
  *
+ * url= says where its locks are: any URL of holdfast, of a module too.
  * known=N and held=N put N further locks, used before or held, beside the one
  * that is measured.
  */
@@ -22,6 +23,7 @@
 #include "lib/permits.h"
 #include "lib/queue.h"
 #include "lib/runner.h"
+#include "lib/store.h"
 #include "lib/tool.h"
 #include "lib/wait_many.h"
 
@@ -99,10 +101,15 @@ static const struct lock_peer read_peer = {
 
 int main(int argc, char **argv)
 {
-    static char url[FIVE_URL_MAX];
+    static char url[FIVE_URL_MAX], store[STORE_URL_MAX];
     struct options o;
 
     options_parse(&o, argc, argv);
+    store_modules_find();
+    if (o.url) {
+        store_url(store, o.url, o.lease_ms);
+        o.url = store;
+    }
     if (strcmp(o.peer, "holdfast5") == 0) {
         five_url(url, o.ports, o.ports_len);
         five_init(url);
