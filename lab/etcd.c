@@ -239,15 +239,31 @@ int lab_etcds_start(struct lab_etcd cluster[LAB_ETCDS], const char *const *args)
     return status;
 }
 
-long lab_etcd_metric(struct lab_etcd *p, const char *name)
+static const char *metrics_get(const struct lab_etcd *p)
 {
     static char said[262144];
+    said[0] = '\0';
+    if (p->pid > 0) http_get(p, "/metrics", said, sizeof said);
+    return said;
+}
+
+long lab_etcd_metric(struct lab_etcd *p, const char *name)
+{
     char wanted[80];
-    if (p->pid <= 0) return -1;
     snprintf(wanted, sizeof wanted, "\n%.70s ", name);
-    http_get(p, "/metrics", said, sizeof said);
-    const char *at = strstr(said, wanted);
+    const char *at = strstr(metrics_get(p), wanted);
     return at ? strtol(at + strlen(wanted), NULL, 10) : -1;
+}
+
+double lab_etcd_sum(struct lab_etcd *p, const char *name)
+{
+    char wanted[80];
+    double sum = 0;
+    snprintf(wanted, sizeof wanted, "\n%.70s{", name);
+    const char *at = metrics_get(p);
+    while ((at = strstr(at, wanted)) && (at = strstr(at, "} ")))
+        sum += strtod(at + 2, NULL);
+    return sum;
 }
 
 int lab_etcds_leader(struct lab_etcd cluster[LAB_ETCDS])

@@ -56,6 +56,10 @@ int lab_etcd_resume(struct lab_etcd *p);
  * does not. */
 long lab_etcd_metric(struct lab_etcd *p, const char *name);
 
+/* The sum of a number that it tells with several labels
+ * ("grpc_server_msg_received_total"). */
+double lab_etcd_sum(struct lab_etcd *p, const char *name);
+
 /* What etcdctl says to these words of a shell; the text stays until the next
  * call. */
 const char *lab_etcd_say(struct lab_etcd *p, const char *format, ...)
