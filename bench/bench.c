@@ -4,8 +4,8 @@
  *
  *     bench [key=value...] [workload...]
  *
- * It starts its own Redis on a free loopback port and stops it again.  Nothing
- * is compared that was not measured in alternation (measure.h).
+ * It starts its own servers on free loopback ports and stops them again.
+ * Nothing is compared that was not measured in alternation (measure.h).
  */
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -19,6 +19,7 @@
 
 #include "lib/child.h"
 #include "lib/machine.h"
+#include "lib/store.h"
 #include "lib/tool.h"
 #include "lib/work.h"
 
@@ -51,6 +52,14 @@ static const struct work works[] = {
     {"guard", "a guarded write on Redis", work_guard},
     {"file", "1 thread, file backend against flock(2)", work_file},
     {"start", "holdfast run on file against flock -x", work_start},
+    {"postgres", "rows: 1 thread, 4 processes, 10,000 held", work_engine},
+    {"postgres-session", "the same with session=on", work_engine},
+    {"mysql", "rows: 1 thread, 4 processes, 10,000 held", work_engine},
+    {"mysql-session", "the same with session=on", work_engine},
+    {"sqlite", "1 thread, 4 processes, 10,000 held", work_engine},
+    {"etcd", "1 thread, 4 processes, 10,000 held", work_engine},
+    {"zookeeper", "1 thread, 4 processes, 10,000 held", work_engine},
+    {"modules", "the first client of a store that is a module", work_modules},
     {"grow", "1 thread beside 1,000 to 100,000 locks", work_grow},
 };
 #define WORKS (sizeof(works) / sizeof(works[0]))
@@ -79,7 +88,7 @@ static void usage_print(FILE *out)
           "workloads:\n",
           out);
     for (size_t i = 0; i < WORKS; i++)
-        fprintf(out, "  %-12s %s\n", works[i].name, works[i].about);
+        fprintf(out, "  %-16s %s\n", works[i].name, works[i].about);
 }
 
 /* "W1" is W1-busy and W1-idle; "w1-idle" is one of them. */
@@ -219,6 +228,7 @@ int main(int argc, char **argv)
     bench.hold_secs = 20;
     bench.spinners = 1;
     wish_parse(&wish, argc, argv);
+    store_modules_find();
     programs_find(&wish);
     bench_open();
     printf("redis %s, %ld cores, %d rounds of %g s\n", bench.server.version,

@@ -13,6 +13,8 @@
  * known=N and held=N put N further locks, used before or held, beside the one
  * that is measured.
  */
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <holdfast/holdfast.h>
@@ -66,6 +68,16 @@ static void peer_lock(struct worker *w)
 static void peer_unlock(struct worker *w)
 {
     if (hf_lock_release(w->impl, NULL, NULL) != HF_OK) w->fails++;
+}
+
+/* mode=first: how long the first client of a process takes to open, with the
+ * module of its store. */
+static void first_run(const struct options *o)
+{
+    uint64_t start = now_ns();
+
+    client = crowd_client(o, 0, NULL, NULL);
+    printf("END {\"first_ns\":%" PRIu64 "}\n", now_ns() - start);
 }
 
 static const struct lock_peer holdfast_peer = {
@@ -131,6 +143,8 @@ int main(int argc, char **argv)
         fail("peer=%s mode=%s: not one of holdfast, holdfast5, holdfast-fair, "
              "holdfast-async (loop), holdfast-read (loop), holdfast-permits",
              o.peer, o.mode);
+    else if (strcmp(o.mode, "first") == 0)
+        first_run(&o);
     else if (strcmp(o.mode, "hold") == 0)
         crowd_hold_run(&o);
     else if (strcmp(o.mode, "wait") == 0)

@@ -1,5 +1,7 @@
 # bench.cmake: each bench/*.c is a program of its own; bench/lib/*.c is linked
 # into all of them.  Built only when asked for: target bench-programs.
+# raw_STORE.c uses the statements of a store that is a module, so it is linked
+# with that, and left out with it.
 file(GLOB HF_BENCHES CONFIGURE_DEPENDS bench/*.c)
 file(GLOB HF_BENCH_LIB CONFIGURE_DEPENDS bench/lib/*.c)
 # The one that needs OpenSSL: the others start faster without it.
@@ -8,12 +10,22 @@ list(REMOVE_ITEM HF_BENCH_LIB ${HF_BENCH_TLS})
 add_custom_target(bench-programs)
 foreach(path IN LISTS HF_BENCHES)
   get_filename_component(stem ${path} NAME_WE)
+  string(REGEX REPLACE "^raw_" "" store ${stem})
+  if(NOT store STREQUAL stem AND NOT store IN_LIST HF_BACKEND_MODULES)
+    continue()
+  endif()
   add_executable(bench-${stem} EXCLUDE_FROM_ALL ${path} ${HF_BENCH_LIB})
   target_compile_options(bench-${stem} PRIVATE ${HF_INTERNAL}
     "SHELL:-iquote ${PROJECT_SOURCE_DIR}/bench")
   target_link_libraries(bench-${stem} PRIVATE holdfast_static lab m)
   set_target_properties(bench-${stem} PROPERTIES OUTPUT_NAME ${stem}
     RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/bench)
+  if(NOT store STREQUAL stem)
+    target_link_libraries(bench-${stem} PRIVATE store-${store})
+    foreach(pkg IN LISTS HF_MODULE_${store}_PKG)
+      target_link_libraries(bench-${stem} PRIVATE PkgConfig::${pkg})
+    endforeach()
+  endif()
   add_dependencies(bench-programs bench-${stem})
 endforeach()
 if(OPENSSL_FOUND)

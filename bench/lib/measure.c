@@ -96,6 +96,27 @@ static void figures_read(const char *json, double commands, int locks,
     out[P99_US] = measure_number(json, "p99_ns") / 1e3;
 }
 
+double measure_count_begin(struct bench *b)
+{
+    if (b->engine) return b->engine->requests ? b->engine->requests() : NAN;
+    server_count_begin(&b->server);
+    return 0;
+}
+
+double measure_count_end(struct bench *b, const struct spec *s, double begin)
+{
+    if (b->engine)
+        return b->engine->requests ? b->engine->requests() - begin : NAN;
+    return server_count_end(&b->server, s->plain ? s->plain : "");
+}
+
+/* Of the locks of mode=hold. */
+static double missing_count(struct bench *b, int count)
+{
+    if (!b->engine) return (double)server_missing(&b->server, "hold", count);
+    return b->engine->held ? count - b->engine->held() : 0;
+}
+
 /* From GO to END. */
 int measure_started(struct bench *b, const struct spec *s, struct child *c,
                     double out[FIGURES])
@@ -104,16 +125,16 @@ int measure_started(struct bench *b, const struct spec *s, struct child *c,
     double secs = s->secs > 0 ? s->secs : b->secs;
 
     machine_read(&before, b->server.pid, c->pid);
-    server_count_begin(&b->server);
+    double begin = measure_count_begin(b);
     child_send(c, "GO\n");
     const char *json = child_expect(c, "END", secs + END_SECS);
     if (!json) return -1;
-    double commands = server_count_end(&b->server, s->plain ? s->plain : "");
+    double commands = measure_count_end(b, s, begin);
     machine_read(&after, b->server.pid, c->pid);
     figures_read(json, commands, s->count, out);
     out[NOISE] = machine_noise(&before, &after);
     if (s->count) {
-        double missing = (double)server_missing(&b->server, "hold", s->count);
+        double missing = missing_count(b, s->count);
         if (missing > out[LOST]) out[LOST] = missing;
     }
     return 0;
@@ -127,8 +148,10 @@ int measure_once(struct bench *b, const struct spec *s, double out[FIGURES])
     if (s->procs > 1) return measure_many(b, s, out);
     if (spec_start(b, s, &c) != 0) return -1;
     int status = -1;
-    if (child_expect(&c, "READY", READY_SECS))
+    if (child_expect(&c, "READY", READY_SECS)) {
+        pause_ns((uint64_t)(s->settle * (double)NS_PER_S));
         status = measure_started(b, s, &c, out);
+    }
     child_close(&c);
     return status;
 }

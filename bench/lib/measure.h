@@ -7,6 +7,7 @@
 #ifndef BENCH_MEASURE_H
 #define BENCH_MEASURE_H
 
+#include "engine.h"
 #include "server.h"
 #include "table.h"
 
@@ -40,6 +41,7 @@ struct bench {
     int rounds;
     int spinners; /* busy processes beside W1-busy */
     struct server server;
+    const struct engine *engine; /* runs are on this store; NULL: on Redis */
     struct table table;
 };
 
@@ -51,6 +53,7 @@ struct spec {
     const char *url;   /* for peer */
     const char *plain; /* commands it sends outside of scripts */
     double secs;       /* 0: the bench's */
+    double settle;     /* seconds between READY and GO */
     int threads;
     int count;
     int permits;
@@ -68,6 +71,12 @@ struct pair {
     double reference[FIGURES];
     double ratio[FIGURES]; /* median of the ratios of neighbouring runs */
 };
+
+/* Requests of clients: what the server has counted at the begin, and how many
+ * came since; NAN: they are not counted. */
+double measure_count_begin(struct bench *b);
+double measure_count_end(struct bench *b, const struct spec *spec,
+                         double begin);
 
 /* Start the runner of `spec`.  0, or -1. */
 struct child;

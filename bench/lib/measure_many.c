@@ -84,14 +84,14 @@ static int many_run(struct bench *b, const struct spec *s, struct child *c,
     struct sum sum = {.thread_min = INFINITY};
     double secs = s->secs > 0 ? s->secs : b->secs;
 
-    server_count_begin(&b->server);
+    double begin = measure_count_begin(b);
     for (int i = 0; i < s->procs; i++) child_send(&c[i], "GO\n");
     for (int i = 0; i < s->procs; i++) {
         const char *json = child_expect(&c[i], "END", secs + END_SECS);
         if (!json) return -1;
         sum_add(&sum, json);
     }
-    double commands = server_count_end(&b->server, s->plain ? s->plain : "");
+    double commands = measure_count_end(b, s, begin);
     if (sum.ops <= 0) return -1;
     sum_read(&sum, commands, out);
     return 0;

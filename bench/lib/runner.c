@@ -201,3 +201,17 @@ void runner_run(const struct options *o, const struct lock_peer *peer)
     else
         fail("peer=%s has no mode=%s", peer->name, o->mode);
 }
+
+int runner_main(int argc, char **argv, const struct lock_peer *peers,
+                size_t len)
+{
+    struct options o;
+
+    options_parse(&o, argc, argv);
+    for (size_t i = 0; i < len; i++) {
+        if (strcmp(peers[i].name, o.peer) != 0) continue;
+        runner_run(&o, &peers[i]);
+        return 0;
+    }
+    fail("peer=%s: this runner has no such peer", o.peer);
+}

@@ -8,6 +8,7 @@
 #ifndef BENCH_RUNNER_H
 #define BENCH_RUNNER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "hist.h"
@@ -38,6 +39,11 @@ struct lock_peer {
 
 /* mode=loop, contend, holder or waiter; returns after the report. */
 void runner_run(const struct options *o, const struct lock_peer *peer);
+
+/* All of a program that has nothing but these: the one that peer= names.
+ * Returns the status of main(). */
+int runner_main(int argc, char **argv, const struct lock_peer *peers,
+                size_t len);
 
 /* The pieces, for runners with loops of their own. */
 

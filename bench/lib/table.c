@@ -90,7 +90,7 @@ static void target_format(const struct row *r, char *out, size_t size)
 
 void table_head_print(void)
 {
-    printf("%-14s %-20s %10s %10s %7s  %-11s %-7s %s\n", "workload", "measure",
+    printf("%-16s %-20s %10s %10s %7s  %-11s %-7s %s\n", "workload", "measure",
            "holdfast", "reference", "ratio", "target", "verdict", "");
 }
 
@@ -105,7 +105,7 @@ static void row_print(const struct row *r)
     else
         snprintf(ratio, sizeof(ratio), "%.2f", r->ratio);
     target_format(r, target, sizeof(target));
-    printf("%-14s %-20s %10s %10s %7s  %-11s %-7s %s\n", r->work, r->what, ours,
+    printf("%-16s %-20s %10s %10s %7s  %-11s %-7s %s\n", r->work, r->what, ours,
            reference, ratio, target, verdict_names[row_verdict(r)], r->note);
     fflush(stdout);
 }

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#define ROWS_MAX 96
+#define ROWS_MAX 192
 #define NOTE_MAX 96
 
 /* What a target is about. */

@@ -22,6 +22,14 @@ uint64_t now_ns(void)
     return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
 }
 
+int64_t now_wall_us(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_REALTIME, &t);
+    return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
+}
+
 void pause_ns(uint64_t ns)
 {
     struct timespec left = {(time_t)(ns / NS_PER_S), (long)(ns % NS_PER_S)};

@@ -15,6 +15,9 @@
 /* CLOCK_MONOTONIC. */
 uint64_t now_ns(void);
 
+/* CLOCK_REALTIME, in microseconds: for what a server compares with its own. */
+int64_t now_wall_us(void);
+
 /* Sleep for `ns` nanoseconds, whatever signals come. */
 void pause_ns(uint64_t ns);
 

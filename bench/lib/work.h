@@ -67,6 +67,10 @@ void work_grow(struct bench *b, const struct work *w);
 void work_w6_100k(struct bench *b, const struct work *w);
 void work_waiters(struct bench *b, const struct work *w);
 
+/* The stores that are modules: each with its own server. */
+void work_engine(struct bench *b, const struct work *w);
+void work_modules(struct bench *b, const struct work *w);
+
 /* One thing in time. */
 void work_w7(struct bench *b, const struct work *w);
 void work_wake(struct bench *b, const struct work *w);
