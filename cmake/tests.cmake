@@ -222,9 +222,13 @@ endif()
 
 # With the real libraries: only tools/interop.sh has what it needs.
 file(GLOB paths CONFIGURE_DEPENDS test/interop/*.c)
+if(NOT HF_BACKEND_etcd)
+  list(FILTER paths EXCLUDE REGEX "/etcd_[^/]*\\.c$")
+endif()
 if(paths AND HF_BACKEND_redis)
   hf_test_program(interop ${paths})
   set_target_properties(interop PROPERTIES EXCLUDE_FROM_ALL TRUE)
+  add_dependencies(interop modules)
 endif()
 
 # Shell tests of the command; lib.sh is what they share.

@@ -13,7 +13,8 @@ fail() {
     exit 1
 }
 
-for tool in java javac mvn go node npm python3 redis-server; do
+for tool in java javac mvn go node npm python3 redis-server etcd etcdctl \
+    setpriv; do
     command -v "$tool" >/dev/null 2>&1 ||
         fail "$tool is not installed: ./dev interop installs it"
 done
@@ -52,13 +53,18 @@ older_jars() {
         org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies@jars
 }
 
-# The cache of modules is under BUILD too; what it holds can be deleted.
-go_peer() (
-    cd "$src/go" && CGO_ENABLED=0 GOPATH="$out/go" GOCACHE="$out/go/cache" \
+# FOLDER PROGRAM.  The cache of modules is under BUILD too; what it holds can be
+# deleted.
+go_build() (
+    cd "$src/$1" && CGO_ENABLED=0 GOPATH="$out/go" GOCACHE="$out/go/cache" \
         GOMODCACHE="$out/go/mod" GOWORK=off \
         GOFLAGS='-mod=readonly -modcacherw -buildvcs=false' \
-        go build -o "$out/go/peer" . && ln -sf peer "$out/go/redislock"
+        go build -o "$out/go/$2" .
 )
+
+go_peer() {
+    go_build go peer && ln -sf peer "$out/go/redislock"
+}
 
 # FOLDER LIST COMMAND...: run it unless it has been done for this very list.
 once_for() {
@@ -88,6 +94,7 @@ for version in $older; do
     make_peer "Redisson $version" older_jars "$version"
 done
 make_peer Go go_peer
+make_peer 'Go of etcd' go_build etcd etcd
 make_peer Python once_for "$out/py" "$src/py/requirements.txt" python_packages
 make_peer Node once_for "$out/node" "$src/node/package-lock.json" node_packages
 
@@ -97,9 +104,12 @@ for version in $older; do
     set -- "$@" "java-$version=java $flags \
 -cp '$out/classes:$out/redisson-$version/jars/*' Peer"
 done
+export HOLDFAST_MODULE_PATH="$build/module"
 exec "$build/test/interop" "$@" \
     "java=java $flags -cp '$out/classes:$out/jars/*' Peer" \
     "go='$out/go/peer'" \
     "redislock='$out/go/redislock'" \
+    "etcd-go='$out/go/etcd'" \
+    "etcdctl=python3 '$src/etcd/etcdctl.py'" \
     "py='$out/py/bin/python' '$src/py/peer.py'" \
     "node=node '$src/node/peer.js' '$out/node'"
