@@ -7,6 +7,7 @@
 
 #include "backend/sql/core.h"
 #include "backend/sql/fast.h"
+#include "rules/use.h"
 
 static int is_look(const struct request *req)
 {
@@ -117,8 +118,20 @@ static int is_changed(const struct sql_job *job, const struct sql_row *row)
            || (state->len > 0 && memcmp(row->state, state->at, state->len));
 }
 
-static void row_swap(struct sql_job *job, const struct sql_row *row)
+/* As what is stored now, to a driver that keeps plain locks elsewhere. */
+static int is_used(const struct sql_job *job, int64_t now_us)
 {
+    const struct request like = {.verb = VERB_PROPOSE,
+                                 .kind = KIND_PLAIN,
+                                 .name = job->req->name,
+                                 .name_len = job->req->name_len};
+    return hf__rules_use_conflict(job->core->store, now_us, &like) != NULL;
+}
+
+static void row_swap(struct sql_job *job, const struct sql_row *row,
+                     int64_t now_us)
+{
+    job->is_used = is_used(job, now_us);
     job->next.is_there = row->is_there;
     job->next.version = row->is_there ? row->version : 0;
     job->next.news = row->news;
@@ -163,7 +176,7 @@ void hf__sql_answer_row(struct sql_job *job, const struct sql_row *row,
         return;
     }
     job->reply = rep;
-    row_swap(job, row);
+    row_swap(job, row, now_us);
 }
 
 void hf__sql_answer_swapped(struct sql_job *job)

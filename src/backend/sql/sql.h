@@ -177,6 +177,7 @@ struct sql_job {
     unsigned tries;       /* SWAPs that matched nothing */
     struct sql_row next;  /* SWAP */
     enum sql_tell tell;   /* SWAP */
+    int is_used; /* SWAP: `next` is in use, as another kind than a plain lock */
     struct handoff handoff;
     char marker[MARKER_TEXT_MAX]; /* SWAP, BOOT_SWAP */
     char marker_next[MARKER_TEXT_MAX];
